@@ -1,0 +1,50 @@
+SQLC          := github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1
+GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.8.0
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
+
+.PHONY: dev
+dev: ## Run the service with its sandbox on 127.0.0.1:8080
+	go run ./cmd/tenantry dev
+
+.PHONY: build
+build: ## Build bin/tenantry
+	go build -trimpath -o bin/tenantry ./cmd/tenantry
+
+.PHONY: test
+test: ## Run all tests
+	go test ./...
+
+.PHONY: race
+race: ## Run all tests under the race detector
+	go test -race ./...
+
+.PHONY: generate
+generate: ## Write the query code (sqlc) and api/openapi.yaml anew
+	go run $(SQLC) generate
+	TENANTRY_UPDATE=1 go test ./internal/app -run TestOpenAPIFile -count=1
+
+.PHONY: generated
+generated: ## Fail when the generated query code is not what is committed
+	go run $(SQLC) diff
+
+.PHONY: lint
+lint: ## Check style and common mistakes
+	go run $(GOLANGCI_LINT) run
+
+.PHONY: fmt
+fmt: ## Format the Go code
+	go run $(GOLANGCI_LINT) fmt
+
+.PHONY: vuln
+vuln: ## Look for known vulnerabilities (needs the Go vulnerability database)
+	go run $(GOVULNCHECK) ./...
+
+.PHONY: ci
+ci: ## Run everything that a change must pass
+	bash .ci/run
