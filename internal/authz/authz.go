@@ -1,0 +1,91 @@
+// Package authz says who makes a request and what they may do. The caller is
+// looked up once per request, from the database, and never cached beyond it, so
+// that a revoked token or a permission taken away holds on the next request.
+package authz
+
+import (
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+)
+
+// The permissions that a role in a tenant can hold (spec: Role).
+const (
+	TenantUpdate  = "tenant.update"
+	BillingManage = "billing.manage"
+	TeamManage    = "team.manage"
+	TeamInvite    = "team.invite"
+	RolesManage   = "roles.manage"
+)
+
+// TenantPermissions are all permissions that a role can hold, sorted.
+func TenantPermissions() []string {
+	return []string{BillingManage, RolesManage, TeamInvite, TeamManage, TenantUpdate}
+}
+
+// PlatformPermissions are all permissions that a platform admin can hold,
+// sorted (spec: Authentication, scopes).
+func PlatformPermissions() []string {
+	return []string{
+		BillingManage,
+		"entitlements.delete", "entitlements.sync", "entitlements.view",
+		"features.create", "features.delete", "features.update", "features.view",
+		"plans.create", "plans.delete", "plans.update", "plans.view",
+		"products.create", "products.delete", "products.update", "products.view",
+		RolesManage,
+		"users.create",
+	}
+}
+
+// Caller is the authenticated user behind a request.
+type Caller struct {
+	UserID          int64
+	Name            string
+	Email           string
+	IsPlatformAdmin bool
+	// PlatformPermissions are what a platform admin holds; empty for others.
+	PlatformPermissions []string
+	// TokenID is the access token that authenticated the request, Family the
+	// login that it descends from.
+	TokenID uuid.UUID
+	Family  uuid.UUID
+	// Tenant is the caller's own tenant, nil for a caller without one.
+	Tenant *Membership
+}
+
+// Membership is the caller's place in their tenant.
+type Membership struct {
+	TenantID           uuid.UUID
+	TenantName         string
+	Role               string
+	Permissions        []string
+	OnboardingComplete bool
+}
+
+// Can tells whether the caller's role in their tenant holds a permission.
+func (c *Caller) Can(permission string) bool {
+	return c.Tenant != nil && slices.Contains(c.Tenant.Permissions, permission)
+}
+
+// CanOnPlatform tells whether the caller holds a permission as platform admin.
+func (c *Caller) CanOnPlatform(permission string) bool {
+	return c.IsPlatformAdmin && slices.Contains(c.PlatformPermissions, permission)
+}
+
+type key struct{}
+
+// With returns a context that carries the caller.
+func With(ctx context.Context, c *Caller) context.Context {
+	return context.WithValue(ctx, key{}, c)
+}
+
+// From returns the caller. Behind any guard but the public one it is never nil.
+func From(ctx context.Context) *Caller {
+	c, _ := ctx.Value(key{}).(*Caller)
+	return c
+}
+
+// TenantID returns the id of the caller's tenant. It panics without one, which a
+// route with a tenant guard never is.
+func TenantID(ctx context.Context) uuid.UUID { return From(ctx).Tenant.TenantID }

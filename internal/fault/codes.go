@@ -1,0 +1,19 @@
+package fault
+
+// Code is a stable error code that clients rely on: case-sensitive, never
+// localized, never changing its meaning (spec: Errors, Codes; Versioning).
+type Code string
+
+// Every code that the service can answer. A test holds that none is written
+// anywhere else.
+const (
+	InvalidCredentials        Code = "INVALID_CREDENTIALS"
+	TenantContextRequired     Code = "TENANT_CONTEXT_REQUIRED"
+	OnboardingIncomplete      Code = "ONBOARDING_INCOMPLETE"
+	PlanNotInCurrency         Code = "plan_not_available_in_currency"
+	BillingNotReady           Code = "billing_not_ready"
+	SeatPricingMisconfigured  Code = "seat_pricing_misconfigured"
+	SubscriptionAlreadyExists Code = "subscription_already_exists"
+	PSPError                  Code = "psp_error"
+	QuotaExceeded             Code = "QUOTA_EXCEEDED"
+)

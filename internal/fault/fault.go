@@ -1,0 +1,124 @@
+// Package fault has the one error type that domains return for what a caller
+// did wrong or must be told. Domains know kinds; only package rest knows the
+// status that a kind becomes. An error that is no *Error is an accident: rest
+// logs it and answers 500 without its text.
+package fault
+
+import (
+	"errors"
+	"time"
+)
+
+// Kind says what sort of refusal an error is.
+type Kind uint8
+
+// The kinds, with the status that rest answers (spec: Errors; decisions 1).
+const (
+	Internal        Kind = iota // 500
+	Malformed                   // 400: the request cannot be read, or a guard rail failed
+	Unauthenticated             // 401
+	Forbidden                   // 403
+	NotFound                    // 404
+	Conflict                    // 409
+	Gone                        // 410
+	TooLarge                    // 413
+	Unsupported                 // 415: the body's content type
+	CSRF                        // 419
+	Invalid                     // 422: validation (Fields) or a domain rule (Code)
+	TooMany                     // 429
+	Provider                    // 502: the payment provider failed
+	Unavailable                 // 503: come back later
+)
+
+// Error is a refusal. Message is a key of the i18n catalogs, Args fill its
+// placeholders. Code is stable and never localized. Fields turn it into a
+// validation answer. Extra keys are added to the body beside message and code.
+type Error struct {
+	Kind       Kind
+	Code       Code
+	Message    string
+	Args       map[string]any
+	Fields     []Field
+	Extra      map[string]any
+	RetryAfter time.Duration
+	cause      error
+}
+
+// Field is one broken field: its dotted path (`prices.0.currency`) and the
+// message key that says why.
+type Field struct {
+	Path    string
+	Message string
+	Args    map[string]any
+}
+
+// New makes a refusal without a code.
+func New(kind Kind, message string) *Error { return &Error{Kind: kind, Message: message} }
+
+// Coded makes a refusal with a stable code; its message key is "error." plus
+// the code unless replaced.
+func Coded(kind Kind, code Code) *Error {
+	return &Error{Kind: kind, Code: code, Message: "error." + string(code)}
+}
+
+// OnField makes a validation refusal of one field.
+func OnField(path, message string) *Error {
+	return &Error{Kind: Invalid, Fields: []Field{{Path: path, Message: message}}}
+}
+
+// With returns a copy with one more key for the answer's body.
+func (e *Error) With(key string, value any) *Error {
+	c := *e
+	c.Extra = make(map[string]any, len(e.Extra)+1)
+	for k, v := range e.Extra {
+		c.Extra[k] = v
+	}
+	c.Extra[key] = value
+	return &c
+}
+
+// Wrap returns a copy that carries its cause, for the log.
+func (e *Error) Wrap(cause error) *Error {
+	c := *e
+	c.cause = cause
+	return &c
+}
+
+// Error names the refusal for the log, never for the caller.
+func (e *Error) Error() string {
+	s := e.Message
+	if len(e.Fields) > 0 {
+		s = "invalid " + e.Fields[0].Path + ": " + e.Fields[0].Message
+	}
+	if e.cause != nil {
+		s += ": " + e.cause.Error()
+	}
+	return s
+}
+
+// Unwrap gives the cause, if any.
+func (e *Error) Unwrap() error { return e.cause }
+
+// Is makes copies made by With and Wrap equal to their sentinel: same kind,
+// code and message.
+func (e *Error) Is(target error) bool {
+	var t *Error
+	if !errors.As(target, &t) {
+		return false
+	}
+	return e.Kind == t.Kind && e.Code == t.Code && e.Message == t.Message && len(e.Fields) == 0 && len(t.Fields) == 0
+}
+
+// Fields collects broken fields, so that all are reported at once.
+type Fields []Field
+
+// Add notes a broken field.
+func (f *Fields) Add(path, message string) { *f = append(*f, Field{Path: path, Message: message}) }
+
+// Err is nil when nothing was noted.
+func (f Fields) Err() error {
+	if len(f) == 0 {
+		return nil
+	}
+	return &Error{Kind: Invalid, Fields: f}
+}

@@ -1,0 +1,117 @@
+// Package i18n has the locales of the service, their message catalogs, and the
+// choice of a locale by Accept-Language (spec: Value conventions, Locale).
+package i18n
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"golang.org/x/text/language"
+)
+
+// Default is the locale of a reader who asks for none of the supported ones.
+const Default = "en"
+
+//go:embed locales/*.json
+var files embed.FS
+
+// Locales lists the supported locales, the default first.
+func Locales() []string { return []string{"en", "fr", "es", "it"} }
+
+// Catalog has the messages of every locale and matches readers to locales.
+type Catalog struct {
+	messages map[string]map[string]string
+	matcher  language.Matcher
+}
+
+// Load reads the embedded catalogs. It fails when one is not valid JSON or
+// lacks a key that the default locale has.
+func Load() (*Catalog, error) {
+	c := &Catalog{messages: map[string]map[string]string{}}
+	tags := make([]language.Tag, 0, len(Locales()))
+	for _, locale := range Locales() {
+		text, err := files.ReadFile("locales/" + locale + ".json")
+		if err != nil {
+			return nil, err
+		}
+		messages := map[string]string{}
+		if err := json.Unmarshal(text, &messages); err != nil {
+			return nil, fmt.Errorf("messages of %s: %w", locale, err)
+		}
+		for key := range c.messages[Default] {
+			if _, ok := messages[key]; !ok {
+				return nil, fmt.Errorf("messages of %s: %q is missing", locale, key)
+			}
+		}
+		c.messages[locale] = messages
+		tags = append(tags, language.Make(locale))
+	}
+	c.matcher = language.NewMatcher(tags)
+	return c, nil
+}
+
+// Match picks the locale for an Accept-Language header: quality values and
+// region subtags count, anything unsupported or malformed is the default.
+func (c *Catalog) Match(acceptLanguage string) string {
+	if acceptLanguage == "" {
+		return Default
+	}
+	wanted, _, err := language.ParseAcceptLanguage(acceptLanguage)
+	if err != nil || len(wanted) == 0 {
+		return Default
+	}
+	_, index, confidence := c.matcher.Match(wanted...)
+	if confidence == language.No {
+		return Default
+	}
+	return Locales()[index]
+}
+
+// Has tells whether key is a message.
+func (c *Catalog) Has(key string) bool { _, ok := c.messages[Default][key]; return ok }
+
+// Text gives the message of a key with its {placeholders} filled. A key that is
+// no message is returned as it is.
+func (c *Catalog) Text(locale, key string, args map[string]any) string {
+	text, ok := c.messages[locale][key]
+	if !ok {
+		text, ok = c.messages[Default][key]
+	}
+	if !ok {
+		return key
+	}
+	if len(args) == 0 {
+		return text
+	}
+	pairs := make([]string, 0, 2*len(args))
+	for name, value := range args {
+		pairs = append(pairs, "{"+name+"}", fmt.Sprint(value))
+	}
+	return strings.NewReplacer(pairs...).Replace(text) // in one pass: a value may look like a placeholder
+}
+
+type key struct{}
+
+// With returns a context that carries the reader's locale.
+func With(ctx context.Context, locale string) context.Context {
+	return context.WithValue(ctx, key{}, locale)
+}
+
+// Locale returns the reader's locale, the default when none was set.
+func Locale(ctx context.Context) string {
+	if l, ok := ctx.Value(key{}).(string); ok {
+		return l
+	}
+	return Default
+}
+
+// Pick resolves a translatable field: the locale's text, else the default's.
+func Pick(texts map[string]string, locale string) string {
+	if t := texts[locale]; t != "" {
+		return t
+	}
+	return texts[Default]
+}

@@ -1,0 +1,11 @@
+// Package money has the two exact figures of the service: amounts of money in
+// minor units and quantities of usage in millionths. Neither is ever a float in
+// a rule; a float appears only where a percentage is shown.
+package money
+
+// Money is an amount in the minor units of its currency: cents for EUR, whole
+// yen for JPY (spec: Conventions, Money).
+type Money struct {
+	AmountCents int64  `json:"amount_cents"`
+	Currency    string `json:"currency"` // ISO 4217, upper case
+}

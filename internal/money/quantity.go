@@ -1,0 +1,116 @@
+package money
+
+import (
+	"errors"
+	"math"
+	"strconv"
+)
+
+// Quantity is an exact amount of usage in millionths, so that it fits a bigint
+// and adds without rounding (spec: Usage). Two quantities compare with < and ==.
+type Quantity int64
+
+const (
+	// One is the quantity 1.
+	One Quantity = 1_000_000
+
+	// Max is the largest quantity that is read from outside: 10^12. A sum of
+	// quantities may be larger, up to what an int64 of millionths holds.
+	Max Quantity = 1_000_000_000_000 * One
+
+	// Decimals is how many decimals a quantity keeps.
+	Decimals = 6
+)
+
+// What can be wrong with the text of a quantity.
+var (
+	ErrNotNumber  = errors.New("money: not a JSON number")
+	ErrTooPrecise = errors.New("money: more than six decimals")
+	ErrTooLarge   = errors.New("money: larger than 10^12")
+)
+
+// Whole is the quantity of n whole units; ok is false when it does not fit,
+// which is beyond nine times Max.
+func Whole(n int64) (q Quantity, ok bool) {
+	if n > math.MaxInt64/int64(One) || n < math.MinInt64/int64(One) {
+		return 0, false
+	}
+	return Quantity(n) * One, true
+}
+
+// Add is the sum; ok is false when it does not fit, and then q is returned as
+// it was.
+func (q Quantity) Add(other Quantity) (sum Quantity, ok bool) {
+	sum = q + other
+	if (other > 0 && sum < q) || (other < 0 && sum > q) {
+		return q, false
+	}
+	return sum, true
+}
+
+// String is the shortest JSON number that means q: 2.5, 100, -0.000001.
+func (q Quantity) String() string {
+	var buf [24]byte
+	return string(q.append(buf[:0]))
+}
+
+// MarshalJSON writes q as a number, never as a string.
+func (q Quantity) MarshalJSON() ([]byte, error) {
+	return q.append(make([]byte, 0, 24)), nil
+}
+
+// UnmarshalJSON reads a number as ParseQuantity does. As everywhere in
+// encoding/json, null leaves q as it was.
+func (q *Quantity) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		return nil
+	}
+	v, err := parse(data)
+	if err != nil {
+		return err
+	}
+	*q = v
+	return nil
+}
+
+// MarshalText writes q as MarshalJSON does.
+func (q Quantity) MarshalText() ([]byte, error) { return q.MarshalJSON() }
+
+// UnmarshalText reads a number as ParseQuantity does.
+func (q *Quantity) UnmarshalText(text []byte) error {
+	v, err := parse(text)
+	if err != nil {
+		return err
+	}
+	*q = v
+	return nil
+}
+
+// append works on the unsigned magnitude, which the smallest int64 has too.
+func (q Quantity) append(dst []byte) []byte {
+	magnitude := uint64(q)
+	if q < 0 {
+		dst = append(dst, '-')
+		magnitude = -magnitude
+	}
+	dst = strconv.AppendUint(dst, magnitude/uint64(One), 10)
+	fraction := magnitude % uint64(One)
+	if fraction == 0 {
+		return dst
+	}
+	dst = append(dst, '.')
+	for unit := uint64(One) / 10; fraction > 0; unit /= 10 {
+		dst = append(dst, byte('0'+fraction/unit))
+		fraction %= unit
+	}
+	return dst
+}
+
+// Ceil is the least number of whole units that is not below q.
+func (q Quantity) Ceil() int64 {
+	whole := int64(q / One)
+	if q%One > 0 {
+		whole++
+	}
+	return whole
+}
