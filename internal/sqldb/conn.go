@@ -1,0 +1,64 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+)
+
+// DBTX is what generated queries run on: a transaction or a pool.
+type DBTX interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// Conn returns what to run queries on: the transaction of ctx if there is one,
+// else the pool. Outside a transaction SQLite's queries go to the readers and
+// everything else to the writer, by the statement's first word.
+func (db *DB) Conn(ctx context.Context) DBTX {
+	if t := db.current(ctx); t != nil {
+		return t.conn
+	}
+	if db.dialect == Postgres {
+		return db.write
+	}
+	return sqliteConn{rewriter: db.rewriter, write: db.write, read: db.read}
+}
+
+// sqliteConn runs PostgreSQL's text on SQLite.
+type sqliteConn struct {
+	rewriter    *rewriter
+	write, read DBTX
+}
+
+func (c sqliteConn) pick(query string) (DBTX, string) {
+	s := c.rewriter.rewrite(query)
+	if s.reads {
+		return c.read, s.text
+	}
+	return c.write, s.text
+}
+
+func (c sqliteConn) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	// A statement that is executed for its effect belongs to the writer, whatever
+	// it begins with.
+	return c.write.ExecContext(ctx, c.rewriter.rewrite(query).text, micros(args)...)
+}
+
+// PrepareContext prepares on the pool that the text belongs to. The arguments of
+// a prepared statement are not cut to microseconds.
+func (c sqliteConn) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
+	on, text := c.pick(query)
+	return on.PrepareContext(ctx, text)
+}
+
+func (c sqliteConn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	on, text := c.pick(query)
+	return on.QueryContext(ctx, text, micros(args)...)
+}
+
+func (c sqliteConn) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	on, text := c.pick(query)
+	return on.QueryRowContext(ctx, text, micros(args)...)
+}

@@ -1,0 +1,107 @@
+// Package sqldb opens the service's database, SQLite or PostgreSQL, and gives
+// every store the same way to query it and to run transactions. It is the only
+// package besides generated code that knows database/sql.
+//
+// All SQL in the project is PostgreSQL's. For SQLite the text is adapted on the
+// way (see rewrite), and the schema is derived from the same migrations (see
+// Migrate), so that a rule is written once and holds on both.
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+)
+
+// Dialect names the database behind a DB.
+type Dialect string
+
+// The two databases that the service runs on.
+const (
+	SQLite   Dialect = "sqlite"
+	Postgres Dialect = "postgres"
+)
+
+// ErrNoRows is what a query for one row returns when there is none.
+var ErrNoRows = sql.ErrNoRows
+
+// Config says which database to open.
+type Config struct {
+	// URL is "sqlite:///absolute/path.db" (see FileURL) or "postgres://…" with
+	// the parameters of libpq.
+	URL string
+	// Log receives applied migrations and repeated transactions; nil discards.
+	Log *slog.Logger
+}
+
+// DB is an open database. It is safe for concurrent use.
+type DB struct {
+	dialect Dialect
+	log     *slog.Logger
+	// write takes every transaction and every statement that changes something;
+	// read takes queries outside a transaction. On PostgreSQL they are one pool.
+	write, read *sql.DB
+	// path is SQLite's file; empty on PostgreSQL.
+	path     string
+	rewriter *rewriter
+	// migrating is held, by what it contains, while the schema is looked at.
+	migrating chan struct{}
+}
+
+// Open connects to the database of cfg.URL and checks that it answers. It does
+// not migrate. A SQLite file and its folder are created when they are missing.
+// The error never contains the URL's password.
+func Open(ctx context.Context, cfg Config) (*DB, error) {
+	db := &DB{log: cfg.Log, rewriter: newRewriter(), migrating: make(chan struct{}, 1)}
+	if db.log == nil {
+		db.log = slog.New(slog.DiscardHandler)
+	}
+	scheme, _, _ := strings.Cut(cfg.URL, ":")
+	var err error
+	switch scheme {
+	case "sqlite":
+		err = db.openSQLite(ctx, cfg.URL)
+	case "postgres", "postgresql":
+		err = db.openPostgres(cfg.URL)
+	default:
+		return nil, errors.New("sqldb: the database URL must begin with sqlite:// or postgres://")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sqldb: open: %w", err)
+	}
+	if err := db.Ping(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// Dialect tells which database db is.
+func (db *DB) Dialect() Dialect { return db.dialect }
+
+// Ping checks that the database answers.
+func (db *DB) Ping(ctx context.Context) error {
+	if err := db.write.PingContext(ctx); err != nil {
+		return fmt.Errorf("sqldb: ping: %w", err)
+	}
+	if db.read == db.write {
+		return nil
+	}
+	if err := db.read.PingContext(ctx); err != nil {
+		return fmt.Errorf("sqldb: ping: %w", err)
+	}
+	return nil
+}
+
+// Close closes every connection and waits for the queries that run.
+func (db *DB) Close() error {
+	var err error
+	// The readers go first: SQLite folds its log into the file when the last
+	// connection closes, and only a writer can do that.
+	if db.read != nil && db.read != db.write {
+		err = db.read.Close()
+	}
+	return errors.Join(err, db.write.Close())
+}

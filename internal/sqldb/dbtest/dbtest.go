@@ -1,0 +1,113 @@
+// Package dbtest gives tests fresh, migrated databases of both kinds. Nothing
+// needs to be set up or stopped: databases go with their test, and the
+// PostgreSQL server that the package starts goes with the test process, even if
+// that is killed.
+//
+// Two environment variables matter. TENANTRY_TEST_DATABASE_URL names a
+// PostgreSQL server to use, with a role that may create databases; without it
+// the package starts one of its own, if it finds the programs.
+// TENANTRY_TEST_REQUIRE, a comma list, makes a missing "postgres" a failure
+// instead of a skipped test.
+package dbtest
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+const (
+	urlVariable     = "TENANTRY_TEST_DATABASE_URL"
+	requireVariable = "TENANTRY_TEST_REQUIRE"
+)
+
+// setupTimeout bounds each step of making a database.
+const setupTimeout = time.Minute
+
+// Each runs f as a parallel subtest on each kind of database, each time on a
+// fresh, migrated one. Without PostgreSQL that subtest is skipped, or fails if
+// it is required.
+func Each(t *testing.T, f func(t *testing.T, db *sqldb.DB)) {
+	t.Helper()
+	for _, dialect := range []sqldb.Dialect{sqldb.SQLite, sqldb.Postgres} {
+		t.Run(string(dialect), func(t *testing.T) {
+			t.Parallel()
+			f(t, New(t, dialect))
+		})
+	}
+}
+
+// Dialects returns the kinds of database that tests can run on here. Without
+// PostgreSQL it logs a line, or fails t if it is required.
+func Dialects(t testing.TB) []sqldb.Dialect {
+	t.Helper()
+	if _, err := postgres(); err != nil {
+		missing(t, err, t.Logf)
+		return []sqldb.Dialect{sqldb.SQLite}
+	}
+	return []sqldb.Dialect{sqldb.SQLite, sqldb.Postgres}
+}
+
+// New opens a fresh, migrated database, which is closed and removed when t ends.
+// It skips t if there is no such database here, or fails it if it is required.
+func New(t testing.TB, dialect sqldb.Dialect) *sqldb.DB {
+	t.Helper()
+	return Open(t, URL(t, dialect))
+}
+
+// Open opens the database of url, which is closed when t ends: for a second
+// instance on the database of the first.
+func Open(t testing.TB, url string) *sqldb.DB {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), setupTimeout)
+	defer cancel()
+	db, err := sqldb.Open(ctx, sqldb.Config{URL: url})
+	if err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Errorf("dbtest: close: %v", err)
+		}
+	})
+	return db
+}
+
+// URL returns the URL of a fresh, migrated database, which is removed when t
+// ends. It skips or fails t like New.
+func URL(t testing.TB, dialect sqldb.Dialect) string {
+	t.Helper()
+	return databaseURL(t, dialect, true)
+}
+
+// EmptyURL is URL for a database without any table.
+func EmptyURL(t testing.TB, dialect sqldb.Dialect) string {
+	t.Helper()
+	return databaseURL(t, dialect, false)
+}
+
+func databaseURL(t testing.TB, dialect sqldb.Dialect, migrated bool) string {
+	t.Helper()
+	if dialect == sqldb.SQLite {
+		return sqliteURL(t, migrated)
+	}
+	s, err := postgres()
+	if err != nil {
+		missing(t, err, t.Skipf)
+	}
+	return s.databaseURL(t, migrated)
+}
+
+// missing reports by skip that there is no PostgreSQL, or fails t.
+func missing(t testing.TB, err error, skip func(format string, args ...any)) {
+	t.Helper()
+	if slices.Contains(strings.Split(os.Getenv(requireVariable), ","), "postgres") {
+		t.Fatalf("dbtest: %s requires PostgreSQL: %v", requireVariable, err)
+	}
+	skip("PostgreSQL left out: %v", err)
+}

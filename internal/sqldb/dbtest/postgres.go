@@ -1,0 +1,154 @@
+package dbtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// cluster is a PostgreSQL server to make databases on.
+type cluster struct {
+	// admin is a connection to a database that already exists.
+	admin *sqldb.DB
+	url   *url.URL
+	// template is the name of a migrated database, made once per process.
+	template func() (string, error)
+}
+
+// templateLock is the number of the lock under which a template is made.
+const templateLock = 7_470_256_014_611_338
+
+// postgres returns the server of this process; the first caller waits for it to
+// start. It stays open until the process ends.
+var postgres = sync.OnceValues(func() (*cluster, error) {
+	address := os.Getenv(urlVariable)
+	if address == "" {
+		var err error
+		if address, err = startServer(); err != nil {
+			return nil, err
+		}
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not a URL", urlVariable)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
+	defer cancel()
+	admin, err := sqldb.Open(ctx, sqldb.Config{URL: address})
+	if err != nil {
+		return nil, err
+	}
+	c := &cluster{admin: admin, url: u}
+	c.template = sync.OnceValues(c.makeTemplate)
+	return c, nil
+})
+
+// databaseURL makes a database and returns its URL.
+func (c *cluster) databaseURL(t testing.TB, migrated bool) string {
+	t.Helper()
+	template := "template0"
+	if migrated {
+		var err error
+		if template, err = c.template(); err != nil {
+			t.Fatalf("dbtest: PostgreSQL template: %v", err)
+		}
+	}
+	name := newName()
+	if err := c.exec("CREATE DATABASE " + name + " TEMPLATE " + template); err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	t.Cleanup(func() {
+		// FORCE: a service that was killed may have left connections behind.
+		if err := c.exec("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
+			t.Errorf("dbtest: %v", err)
+		}
+	})
+	return c.in(name)
+}
+
+// in returns the URL of a database of the server.
+func (c *cluster) in(name string) string {
+	u := *c.url
+	u.Path = "/" + name
+	return u.String()
+}
+
+// makeTemplate returns the name of a migrated database. The name tells the
+// migrations' content, so that processes on one server share the template and
+// never take one of another version. It is left behind for the next run.
+func (c *cluster) makeTemplate() (name string, err error) {
+	sum, err := migrationsSum()
+	if err != nil {
+		return "", err
+	}
+	name = "tenantry_template_" + sum
+	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
+	defer cancel()
+	err = c.admin.Tx(ctx, func(ctx context.Context) error {
+		conn := c.admin.Conn(ctx)
+		if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1)", int64(templateLock)); err != nil {
+			return err
+		}
+		var known bool
+		err := conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)", name).Scan(&known)
+		if err != nil || known {
+			return err
+		}
+		return c.fillTemplate(name)
+	})
+	return name, err
+}
+
+// fillTemplate migrates under another name, so that whoever finds the template
+// finds it complete.
+func (c *cluster) fillTemplate(name string) error {
+	draft := newName()
+	if err := c.exec("CREATE DATABASE " + draft + " TEMPLATE template0"); err != nil {
+		return err
+	}
+	err := migrate(c.in(draft))
+	if err == nil {
+		err = c.exec("ALTER DATABASE " + draft + " RENAME TO " + name)
+	}
+	if err != nil {
+		return errors.Join(err, c.exec("DROP DATABASE IF EXISTS "+draft+" WITH (FORCE)"))
+	}
+	return nil
+}
+
+func (c *cluster) exec(statement string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
+	defer cancel()
+	if _, err := c.admin.Conn(ctx).ExecContext(ctx, statement); err != nil {
+		return fmt.Errorf("%s: %w", statement, err)
+	}
+	return nil
+}
+
+func newName() string {
+	return "tenantry_test_" + strings.ReplaceAll(sqldb.NewID().String(), "-", "")
+}
+
+// migrationsSum identifies the content of all migrations.
+func migrationsSum() (string, error) {
+	sum := fnv.New64a()
+	files := sqldb.Migrations()
+	err := fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(files, path)
+		_, _ = fmt.Fprintf(sum, "%s\x00%s\x00", path, text)
+		return err
+	})
+	return fmt.Sprintf("%016x", sum.Sum64()), err
+}

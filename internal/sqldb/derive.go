@@ -1,0 +1,69 @@
+package sqldb
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"regexp"
+	"strings"
+)
+
+// typeRules turn PostgreSQL's column types into SQLite's, in this order. The
+// declared type matters twice to SQLite: it decides how values are compared
+// (TEXT, INTEGER), and the driver reads TIMESTAMP columns as times. A primary
+// key is NOT NULL in PostgreSQL without saying so; in SQLite it is not.
+var typeRules = []struct {
+	from *regexp.Regexp
+	to   string
+}{
+	// A number is never given out twice, as by a sequence, even after a delete.
+	{rule(`bigint\s+GENERATED\s+BY\s+DEFAULT\s+AS\s+IDENTITY\s+PRIMARY\s+KEY`), "INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT"},
+	{rule(`timestamp\s+with\s+time\s+zone|timestamptz`), "TIMESTAMP"},
+	{rule(`uuid|jsonb`), "TEXT"},
+	{rule(`bigint|smallint`), "INTEGER"},
+	{rule(`bytea`), "BLOB"},
+	{rule(`double\s+precision`), "REAL"},
+	{rule(`(TEXT|INTEGER)\s+PRIMARY\s+KEY`), "$1 NOT NULL PRIMARY KEY"},
+}
+
+func rule(words string) *regexp.Regexp { return regexp.MustCompile(`(?i)\b(?:` + words + `)\b`) }
+
+// deriveSchema turns the text of a migration into SQLite's. Literals, quoted
+// names and comments stay as they are.
+func deriveSchema(text string) string {
+	var out strings.Builder
+	for _, p := range split(text) {
+		if p.code {
+			for _, r := range typeRules {
+				p.text = r.from.ReplaceAllString(p.text, r.to)
+			}
+		}
+		out.WriteString(p.text)
+	}
+	return out.String()
+}
+
+// derivedFS shows the files of another file system, each as deriveSchema turns
+// it.
+type derivedFS struct{ fs.FS }
+
+// Open opens the named file or folder.
+func (d derivedFS) Open(name string) (fs.File, error) {
+	f, err := d.FS.Open(name)
+	if err != nil || !strings.HasSuffix(name, ".sql") {
+		return f, err
+	}
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return nil, err
+	}
+	return derivedFile{File: f, text: bytes.NewBufferString(deriveSchema(string(text)))}, nil
+}
+
+type derivedFile struct {
+	fs.File
+	text *bytes.Buffer
+}
+
+// Read reads the derived text.
+func (f derivedFile) Read(p []byte) (int, error) { return f.text.Read(p) }

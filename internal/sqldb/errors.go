@@ -1,0 +1,37 @@
+package sqldb
+
+import (
+	"errors"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// IsUnique tells whether err is the violation of a primary key or of a unique
+// index. On PostgreSQL the transaction is then lost: recognise it outside, or
+// use ON CONFLICT.
+func IsUnique(err error) bool {
+	return hasCode(err, "23505",
+		sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_ROWID)
+}
+
+// IsForeignKey tells whether err is a reference to a row that does not exist, or
+// the removal of one that is referred to.
+func IsForeignKey(err error) bool {
+	return hasCode(err, "23503", sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY)
+}
+
+func hasCode(err error, postgres string, codes ...int) bool {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return pg.Code == postgres
+	}
+	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
+		for _, code := range codes {
+			if lite.Code() == code {
+				return true
+			}
+		}
+	}
+	return false
+}

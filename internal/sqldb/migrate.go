@@ -1,0 +1,169 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/pressly/goose/v3"
+)
+
+// migrationFiles are PostgreSQL's text; SQLite's is derived (see deriveSchema).
+//
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// Migrations returns the files of the migrations, as written for PostgreSQL.
+func Migrations() fs.FS {
+	// Sub fails for names that are no paths only.
+	files, _ := fs.Sub(migrationFiles, "migrations")
+	return files
+}
+
+// ErrNewer is returned when the database was migrated by a later version of the
+// service than this one, which could damage what it does not know.
+var ErrNewer = errors.New("sqldb: the database is newer than this program")
+
+// migrationLock is the number of the lock that PostgreSQL keeps per database.
+const migrationLock = 7_470_256_014_611_337
+
+// lockPoll is how often a waiting process looks at the lock of a SQLite file.
+const lockPoll = 10 * time.Millisecond
+
+// Migration is one step of the schema.
+type Migration struct {
+	// Version is the number that the file's name begins with.
+	Version int64
+	// Name is the file's name.
+	Name string
+	// AppliedAt is when this database took the step, in UTC by the database's own
+	// clock; nil while it is pending.
+	AppliedAt *time.Time
+}
+
+// Migrate brings the schema up to date; there is no way back. Any number of
+// processes may call it at once: one works and the others wait until ctx ends.
+// The error is ErrNewer if the database is ahead of this program.
+func (db *DB) Migrate(ctx context.Context) error {
+	return db.migrations(ctx, func(p *goose.Provider) error {
+		done, err := p.Up(ctx)
+		for _, m := range done {
+			db.log.InfoContext(ctx, "migration applied",
+				"migration", filepath.Base(m.Source.Path), "duration", m.Duration)
+		}
+		return err
+	})
+}
+
+// MigrationStatus lists the steps that this program knows, in order. The error
+// is ErrNewer if the database has taken others.
+func (db *DB) MigrationStatus(ctx context.Context) ([]Migration, error) {
+	var list []Migration
+	err := db.migrations(ctx, func(p *goose.Provider) error {
+		states, err := p.Status(ctx)
+		if err != nil {
+			return err
+		}
+		for _, s := range states {
+			m := Migration{Version: s.Source.Version, Name: filepath.Base(s.Source.Path)}
+			if s.State == goose.StateApplied {
+				at := s.AppliedAt.UTC()
+				m.AppliedAt = &at
+			}
+			list = append(list, m)
+		}
+		return nil
+	})
+	return list, err
+}
+
+// Version returns the database's version: that of its last migration, 0 if there
+// is none.
+func (db *DB) Version(ctx context.Context) (int64, error) {
+	list, err := db.MigrationStatus(ctx)
+	var version int64
+	for _, m := range list {
+		if m.AppliedAt != nil {
+			version = m.Version
+		}
+	}
+	return version, err
+}
+
+// migrations calls f under the lock, unless the database is newer.
+func (db *DB) migrations(ctx context.Context, f func(p *goose.Provider) error) error {
+	// One caller per process waits for the lock: each holds a connection
+	// meanwhile, and the one that works needs another from the same pool.
+	select {
+	case db.migrating <- struct{}{}:
+		defer func() { <-db.migrating }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	unlock, err := db.lockMigrations(ctx)
+	if err != nil {
+		return fmt.Errorf("sqldb: lock for migrations: %w", err)
+	}
+	defer unlock()
+	p, err := db.provider()
+	if err != nil {
+		return fmt.Errorf("sqldb: migrations: %w", err)
+	}
+	current, target, err := p.GetVersions(ctx)
+	if err != nil {
+		return fmt.Errorf("sqldb: read the schema's version: %w", err)
+	}
+	if current > target {
+		return fmt.Errorf("%w: it is at version %d, the program knows %d", ErrNewer, current, target)
+	}
+	if err := f(p); err != nil {
+		return fmt.Errorf("sqldb: migrate: %w", err)
+	}
+	return nil
+}
+
+func (db *DB) provider() (*goose.Provider, error) {
+	files, dialect := Migrations(), goose.DialectPostgres
+	if db.dialect == SQLite {
+		dialect, files = goose.DialectSQLite3, derivedFS{files}
+	}
+	return goose.NewProvider(dialect, db.write, files, goose.WithDisableGlobalRegistry(true))
+}
+
+// lockMigrations waits for the lock and returns its release. A process that dies
+// loses it.
+func (db *DB) lockMigrations(ctx context.Context) (unlock func(), err error) {
+	if db.dialect == SQLite {
+		lock := flock.New(db.path+".migrate.lock", flock.SetPermissions(0o600))
+		if _, err := lock.TryLockContext(ctx, lockPoll); err != nil {
+			return nil, err
+		}
+		return func() { _ = lock.Close() }, nil
+	}
+	conn, err := db.write.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock($1)", int64(migrationLock)); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return func() { db.unlockPostgres(ctx, conn) }, nil
+}
+
+// unlockPostgres gives the lock back even if ctx has ended. The lock belongs to
+// the connection, so one that cannot be unlocked must not return to the pool.
+func (db *DB) unlockPostgres(ctx context.Context, conn *sql.Conn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_unlock($1)", int64(migrationLock)); err != nil {
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	}
+	_ = conn.Close()
+}

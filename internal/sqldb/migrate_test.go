@@ -1,0 +1,162 @@
+package sqldb_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// Several instances may start on an empty database at once, each with a
+// connection of its own and each from several goroutines.
+func TestMigrateConcurrently(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range dbtest.Dialects(t) {
+		t.Run(string(dialect), func(t *testing.T) {
+			t.Parallel()
+			url := dbtest.EmptyURL(t, dialect)
+			var wait sync.WaitGroup
+			for range 8 {
+				wait.Go(func() {
+					db, err := sqldb.Open(t.Context(), sqldb.Config{URL: url})
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					defer db.Close()
+					var inner sync.WaitGroup
+					for range 3 {
+						inner.Go(func() {
+							if err := db.Migrate(t.Context()); err != nil {
+								t.Error(err)
+							}
+						})
+					}
+					inner.Wait()
+				})
+			}
+			wait.Wait()
+			db := dbtest.Open(t, url)
+			var roles int
+			scan(t, db, []any{&roles}, `SELECT count(*) FROM roles`)
+			if roles != 3 {
+				t.Errorf("%d built-in roles, want 3: a migration ran more than once", roles)
+			}
+		})
+	}
+}
+
+// Callers of one DB must not use up its connections while they wait.
+func TestMigrateManyOnOnePool(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range dbtest.Dialects(t) {
+		t.Run(string(dialect), func(t *testing.T) {
+			t.Parallel()
+			db := dbtest.Open(t, dbtest.EmptyURL(t, dialect))
+			var wait sync.WaitGroup
+			for range 40 {
+				wait.Go(func() {
+					if err := db.Migrate(t.Context()); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wait.Wait()
+		})
+	}
+}
+
+func TestMigrationStatus(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range dbtest.Dialects(t) {
+		t.Run(string(dialect), func(t *testing.T) {
+			t.Parallel()
+			db := dbtest.Open(t, dbtest.EmptyURL(t, dialect))
+			for _, applied := range []bool{false, true} {
+				list, err := db.MigrationStatus(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(list) == 0 || list[0].Name != "00001_jobs.sql" || list[0].Version != 1 {
+					t.Errorf("list %+v", list)
+				}
+				var want int64
+				for _, m := range list {
+					if (m.AppliedAt != nil) != applied {
+						t.Errorf("%s: applied at %v, want applied: %v", m.Name, m.AppliedAt, applied)
+					}
+					if applied {
+						want = m.Version
+					}
+				}
+				if got, err := db.Version(t.Context()); err != nil || got != want {
+					t.Errorf("version %d, %v, want %d", got, err, want)
+				}
+				if err := db.Migrate(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func TestNewerDatabaseIsRefused(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		exec(t, db, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)`)
+		if err := db.Migrate(t.Context()); !errors.Is(err, sqldb.ErrNewer) {
+			t.Errorf("Migrate: %v, want ErrNewer", err)
+		}
+		if _, err := db.MigrationStatus(t.Context()); !errors.Is(err, sqldb.ErrNewer) {
+			t.Errorf("MigrationStatus: %v, want ErrNewer", err)
+		}
+	})
+}
+
+// The file is made together with its folder, and only its owner reads it.
+func TestSQLiteFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "new folder", "50% #1?.db")
+	db := dbtest.Open(t, sqldb.FileURL(path))
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{path, path + "-wal", path + "-shm", path + ".migrate.lock"} {
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Error(err)
+		} else if info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %v, want 0600", file, info.Mode())
+		}
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	for name, url := range map[string]string{
+		"empty":             "",
+		"unknown scheme":    "mysql://localhost/db",
+		"no path":           "sqlite://",
+		"relative":          "sqlite://data/x.db",
+		"parameters":        "sqlite:///tmp/x.db?mode=ro",
+		"unreachable":       "postgres://u:hunter2@127.0.0.1:1/db?connect_timeout=1",
+		"broken parameters": "postgres://u:hunter2@127.0.0.1:1/db?connect_timeout=x",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, err := sqldb.Open(t.Context(), sqldb.Config{URL: url})
+			if err == nil {
+				_ = db.Close()
+				t.Fatal("no error")
+			}
+			if strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("the error shows the password: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,125 @@
+package sqldb
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// maxRewrites bounds the memory of a rewriter: lists with filters build texts
+// at run time. What does not fit is rewritten each time.
+const maxRewrites = 4096
+
+// rewriter turns PostgreSQL's text into SQLite's and remembers the result.
+type rewriter struct {
+	known sync.Map // query → statement
+	size  atomic.Int64
+}
+
+// statement is a text for SQLite.
+type statement struct {
+	text string
+	// reads says that it changes nothing.
+	reads bool
+}
+
+func newRewriter() *rewriter { return &rewriter{} }
+
+func (r *rewriter) rewrite(query string) statement {
+	if s, ok := r.known.Load(query); ok {
+		return s.(statement)
+	}
+	s := toSQLite(query)
+	if r.size.Add(1) <= maxRewrites {
+		r.known.Store(query, s)
+	} else {
+		r.size.Add(-1)
+	}
+	return s
+}
+
+var (
+	// A cast's type: a name, perhaps of several words, with its length and as an
+	// array.
+	cast = regexp.MustCompile(`(?i)::\s*(?:timestamp\s+with(?:out)?\s+time\s+zone|double\s+precision|character\s+varying|[a-z_][a-z0-9_.]*)` +
+		`(?:\s*\(\s*\d+(?:\s*,\s*\d+)?\s*\))?(?:\[\])*`)
+	// A row lock. SQLite's write transaction is the lock, so nothing replaces it.
+	rowLock = regexp.MustCompile(`(?i)\bFOR\s+(?:NO\s+KEY\s+UPDATE|KEY\s+SHARE|UPDATE|SHARE)\b` +
+		`(?:\s+OF\s+[a-z_][a-z0-9_.]*(?:\s*,\s*[a-z_][a-z0-9_.]*)*)?(?:\s+NOWAIT\b|\s+SKIP\s+LOCKED\b)?`)
+	firstWord = regexp.MustCompile(`(?i)^[\s(]*(select|values|with)\b`)
+	changes   = regexp.MustCompile(`(?i)\b(insert|update|delete|replace)\b`)
+)
+
+// toSQLite removes casts and row locks from the code of query; string literals,
+// quoted names and comments stay as they are.
+func toSQLite(query string) statement {
+	var text, code strings.Builder
+	for _, p := range split(query) {
+		if !p.code {
+			text.WriteString(p.text)
+			continue
+		}
+		plain := rowLock.ReplaceAllString(cast.ReplaceAllString(p.text, ""), "")
+		text.WriteString(plain)
+		code.WriteString(plain)
+	}
+	reads := firstWord.FindStringSubmatch(code.String())
+	return statement{
+		text: text.String(),
+		// A common table expression may stand before any statement. A column that
+		// is merely called like one of these words sends a query to the writer,
+		// which is slower and still right.
+		reads: reads != nil && !(strings.EqualFold(reads[1], "with") && changes.MatchString(code.String())),
+	}
+}
+
+// piece is a part of an SQL text: code, or a literal, quoted name or comment.
+type piece struct {
+	text string
+	code bool
+}
+
+// split cuts query into its pieces; together they are query. Dollar quotes and
+// nested comments, which no statement of the project needs, are not recognised.
+func split(query string) []piece {
+	var pieces []piece
+	start := 0
+	for i := 0; i < len(query); {
+		n := verbatim(query[i:])
+		if n == 0 {
+			i++
+			continue
+		}
+		if i > start {
+			pieces = append(pieces, piece{text: query[start:i], code: true})
+		}
+		pieces = append(pieces, piece{text: query[i : i+n]})
+		i += n
+		start = i
+	}
+	if start < len(query) {
+		pieces = append(pieces, piece{text: query[start:], code: true})
+	}
+	return pieces
+}
+
+// verbatim returns the length of the literal, quoted name or comment that s
+// begins with, 0 if it begins with code. A doubled quote inside a literal ends
+// one and begins the next, which comes to the same.
+func verbatim(s string) int {
+	begin, end := s[:1], s[:1]
+	switch {
+	case s[0] == '\'' || s[0] == '"':
+	case strings.HasPrefix(s, "--"):
+		begin, end = "--", "\n"
+	case strings.HasPrefix(s, "/*"):
+		begin, end = "/*", "*/"
+	default:
+		return 0
+	}
+	if i := strings.Index(s[len(begin):], end); i >= 0 {
+		return len(begin) + i + len(end)
+	}
+	return len(s)
+}

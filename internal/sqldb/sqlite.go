@@ -1,0 +1,121 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"modernc.org/sqlite"
+)
+
+// FileURL returns the URL of the SQLite database in the file path, which should
+// be absolute.
+func FileURL(path string) string {
+	return (&url.URL{Scheme: "sqlite", Path: filepath.ToSlash(path)}).String()
+}
+
+// sqliteParams are the settings of every SQLite connection. immediate: a
+// transaction takes the write lock at its start, so that it can never fail
+// half-way for want of it. synchronous(FULL): a commit that was answered
+// survives a power cut. _time_format and _timezone make stored times sort as
+// text. _texttotime stays off: it would guess at texts that look like times.
+const sqliteParams = "_txlock=immediate&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)" +
+	"&_pragma=synchronous(FULL)&_busy_timeout=5000&_dqs=0&_time_format=sqlite&_timezone=UTC"
+
+// openSQLite opens two pools on one file. SQLite has a single writer, so one
+// connection writes and callers queue for it in Go, fairly and without busy
+// errors; the readers see the last commit and never wait for it. There are as
+// many readers as cores: more of them only starve the writer.
+func (db *DB) openSQLite(ctx context.Context, rawURL string) error {
+	path, err := sqlitePath(rawURL)
+	if err != nil {
+		return err
+	}
+	if err := createFile(path); err != nil {
+		return err
+	}
+	db.dialect, db.path = SQLite, path
+	if db.write, err = sqlitePool(path, sqliteParams, 1); err != nil {
+		return err
+	}
+	// The first connection turns the file into WAL mode, before a reader that
+	// may not write needs it to be so.
+	if err := db.write.PingContext(ctx); err != nil {
+		return errors.Join(err, db.write.Close())
+	}
+	if db.read, err = sqlitePool(path, sqliteParams+"&_query_only=1", max(2, runtime.GOMAXPROCS(0))); err != nil {
+		return errors.Join(err, db.write.Close())
+	}
+	return nil
+}
+
+func sqlitePath(rawURL string) (string, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return "", err
+	}
+	if u.Host != "" || u.Path == "" || u.RawQuery != "" || u.Fragment != "" {
+		return "", fmt.Errorf("%q is not of the form sqlite:///path/to/file.db", rawURL)
+	}
+	return filepath.Abs(filepath.FromSlash(u.Path))
+}
+
+// createFile makes sure that the file exists and, if it is new, that only its
+// owner can read it; SQLite gives the files beside it the same mode.
+func createFile(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func sqlitePool(path, params string, size int) (*sql.DB, error) {
+	dsn := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: params}
+	connector, err := sqlite.NewConnector(dsn.String())
+	if err != nil {
+		return nil, err
+	}
+	pool := sql.OpenDB(connector)
+	pool.SetMaxOpenConns(size)
+	pool.SetMaxIdleConns(size)
+	pool.SetConnMaxLifetime(0)
+	return pool, nil
+}
+
+// micros returns args with every time cut to microseconds, as PostgreSQL stores
+// it, so that both databases give back the same. args itself is not changed.
+func micros(args []any) []any {
+	copied := false
+	for i, arg := range args {
+		var cut any
+		switch v := arg.(type) {
+		case time.Time:
+			if v.Nanosecond()%1000 == 0 {
+				continue
+			}
+			cut = v.Truncate(time.Microsecond)
+		case *time.Time:
+			if v == nil || v.Nanosecond()%1000 == 0 {
+				continue
+			}
+			cut = v.Truncate(time.Microsecond)
+		default:
+			continue
+		}
+		if !copied {
+			args, copied = append([]any(nil), args...), true
+		}
+		args[i] = cut
+	}
+	return args
+}

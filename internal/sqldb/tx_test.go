@@ -1,0 +1,328 @@
+package sqldb_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+var errOops = errors.New("oops")
+
+func insert(ctx context.Context, db *sqldb.DB, name string) error {
+	_, err := db.Conn(ctx).ExecContext(ctx, `INSERT INTO probes (id, name) VALUES ((SELECT count(*) FROM probes), $1)`, name)
+	return err
+}
+
+// names returns what is stored, as seen from outside any transaction.
+func names(t *testing.T, db *sqldb.DB) []string {
+	t.Helper()
+	rows, err := db.Conn(t.Context()).QueryContext(t.Context(), `SELECT name FROM probes ORDER BY id`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	list := []string{}
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, name)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestTx(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		run  func(ctx context.Context, db *sqldb.DB, done func(string)) error
+		err  error
+		want []string // what is stored
+		done []string // what ran after the commit
+	}{
+		{
+			name: "commits",
+			run: func(ctx context.Context, db *sqldb.DB, done func(string)) error {
+				return db.Tx(ctx, func(ctx context.Context) error {
+					db.AfterCommit(ctx, func() { done("first") })
+					db.AfterCommit(ctx, func() { done("second") })
+					return insert(ctx, db, "a")
+				})
+			},
+			want: []string{"a"}, done: []string{"first", "second"},
+		},
+		{
+			name: "rolls back on an error",
+			run: func(ctx context.Context, db *sqldb.DB, done func(string)) error {
+				return db.Tx(ctx, func(ctx context.Context) error {
+					db.AfterCommit(ctx, func() { done("never") })
+					return errors.Join(insert(ctx, db, "a"), errOops)
+				})
+			},
+			err: errOops,
+		},
+		{
+			name: "nested joins",
+			run: func(ctx context.Context, db *sqldb.DB, done func(string)) error {
+				return db.Tx(ctx, func(ctx context.Context) error {
+					err := db.Tx(ctx, func(ctx context.Context) error {
+						db.AfterCommit(ctx, func() { done("inner") })
+						return insert(ctx, db, "a")
+					})
+					done("outer goes on")
+					return errors.Join(err, insert(ctx, db, "b"))
+				})
+			},
+			want: []string{"a", "b"}, done: []string{"outer goes on", "inner"},
+		},
+		{
+			name: "outer error undoes the nested one",
+			run: func(ctx context.Context, db *sqldb.DB, _ func(string)) error {
+				return db.Tx(ctx, func(ctx context.Context) error {
+					if err := db.Tx(ctx, func(ctx context.Context) error { return insert(ctx, db, "a") }); err != nil {
+						return err
+					}
+					return errOops
+				})
+			},
+			err: errOops,
+		},
+		{
+			name: "a nested error cannot be dropped",
+			run: func(ctx context.Context, db *sqldb.DB, _ func(string)) error {
+				return db.Tx(ctx, func(ctx context.Context) error {
+					_ = db.Tx(ctx, func(ctx context.Context) error {
+						return errors.Join(insert(ctx, db, "a"), errOops)
+					})
+					return nil
+				})
+			},
+			err: errOops,
+		},
+		{
+			name: "without a transaction after-commit is now",
+			run: func(ctx context.Context, db *sqldb.DB, done func(string)) error {
+				db.AfterCommit(ctx, func() { done("now") })
+				return nil
+			},
+			done: []string{"now"},
+		},
+		{
+			name: "ended context",
+			run: func(ctx context.Context, db *sqldb.DB, _ func(string)) error {
+				ctx, cancel := context.WithCancel(ctx)
+				cancel()
+				return db.Tx(ctx, func(ctx context.Context) error { return insert(ctx, db, "a") })
+			},
+			err: context.Canceled,
+		},
+		{
+			name: "context that ends inside",
+			run: func(ctx context.Context, db *sqldb.DB, _ func(string)) error {
+				ctx, cancel := context.WithCancel(ctx)
+				return db.Tx(ctx, func(ctx context.Context) error {
+					err := insert(ctx, db, "a")
+					cancel()
+					return err
+				})
+			},
+			err: context.Canceled,
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+				newProbes(t, db)
+				done := []string{}
+				err := test.run(t.Context(), db, func(s string) { done = append(done, s) })
+				if !errors.Is(err, test.err) {
+					t.Errorf("error %v, want %v", err, test.err)
+				}
+				if got := names(t, db); !slices.Equal(got, test.want) {
+					t.Errorf("stored %q, want %q", got, test.want)
+				}
+				if !slices.Equal(done, test.done) {
+					t.Errorf("ran %q, want %q", done, test.done)
+				}
+				// No transaction is left open: the next writer gets its turn.
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+				defer cancel()
+				if err := db.Tx(ctx, func(ctx context.Context) error { return insert(ctx, db, "next") }); err != nil {
+					t.Errorf("the next transaction: %v", err)
+				}
+			})
+		})
+	}
+}
+
+func TestTxRollsBackOnPanic(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		newProbes(t, db)
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the panic was swallowed")
+				}
+			}()
+			_ = db.Tx(t.Context(), func(ctx context.Context) error {
+				if err := insert(ctx, db, "a"); err != nil {
+					t.Error(err)
+				}
+				panic("boom")
+			})
+		}()
+		if got := names(t, db); len(got) != 0 {
+			t.Errorf("stored %q", got)
+		}
+	})
+}
+
+func TestInTx(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		if sqldb.InTx(t.Context()) {
+			t.Error("in a transaction outside of one")
+		}
+		_ = db.Tx(t.Context(), func(ctx context.Context) error {
+			if !sqldb.InTx(ctx) {
+				t.Error("not in a transaction inside of one")
+			}
+			return nil
+		})
+	})
+}
+
+// A query outside sees the last commit at once, and does not wait for the
+// transaction that is open.
+func TestReadersDoNotWait(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		newProbes(t, db)
+		err := db.Tx(t.Context(), func(ctx context.Context) error {
+			if err := insert(ctx, db, "a"); err != nil {
+				return err
+			}
+			if got := names(t, db); len(got) != 0 {
+				t.Errorf("outside sees %q before the commit", got)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := names(t, db); len(got) != 1 {
+			t.Errorf("outside sees %q after the commit", got)
+		}
+	})
+}
+
+// No increment is lost when each reads the row under lock first.
+func TestRowLockSerialises(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		newProbes(t, db)
+		exec(t, db, `INSERT INTO probes (id, small) VALUES (1, 0)`)
+		var wait sync.WaitGroup
+		for range 20 {
+			wait.Go(func() {
+				err := db.Tx(t.Context(), func(ctx context.Context) error {
+					var n int
+					if err := db.Conn(ctx).QueryRowContext(ctx, `SELECT small FROM probes WHERE id = 1 FOR UPDATE`).Scan(&n); err != nil {
+						return err
+					}
+					_, err := db.Conn(ctx).ExecContext(ctx, `UPDATE probes SET small = $1 WHERE id = 1`, n+1)
+					return err
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Wait()
+		var n int
+		scan(t, db, []any{&n}, `SELECT small FROM probes`)
+		if n != 20 {
+			t.Errorf("counted %d, want 20", n)
+		}
+	})
+}
+
+// Two transactions that lock two rows in opposite order both succeed: PostgreSQL
+// ends one of them and Tx runs it again. What the lost attempt registered does
+// not run.
+func TestDeadlockIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	db := dbtest.New(t, sqldb.Postgres)
+	newProbes(t, db)
+	exec(t, db, `INSERT INTO probes (id, small) VALUES (1, 0), (2, 0)`)
+
+	var wait, both sync.WaitGroup
+	var mu sync.Mutex
+	attempts, committed := 0, 0
+	both.Add(2)
+	for _, order := range [][]int{{1, 2}, {2, 1}} {
+		wait.Go(func() {
+			met := false
+			err := db.Tx(t.Context(), func(ctx context.Context) error {
+				mu.Lock()
+				attempts++
+				mu.Unlock()
+				db.AfterCommit(ctx, func() {
+					mu.Lock()
+					defer mu.Unlock()
+					committed++
+				})
+				for _, id := range order {
+					if _, err := db.Conn(ctx).ExecContext(ctx, `UPDATE probes SET small = small + 1 WHERE id = $1`, id); err != nil {
+						return err
+					}
+					if !met {
+						met = true
+						both.Done()
+						both.Wait()
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	var sum int
+	scan(t, db, []any{&sum}, `SELECT sum(small) FROM probes`)
+	type result struct{ Sum, Attempts, Committed int }
+	if diff := cmp.Diff(result{Sum: 4, Attempts: 3, Committed: 2}, result{sum, attempts, committed}); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// An error that lasts is returned after a few attempts.
+func TestConflictIsTriedAFewTimes(t *testing.T) {
+	t.Parallel()
+	db := dbtest.New(t, sqldb.Postgres)
+	attempts := 0
+	err := db.Tx(t.Context(), func(ctx context.Context) error {
+		attempts++
+		_, err := db.Conn(ctx).ExecContext(ctx, `DO 'BEGIN RAISE EXCEPTION USING ERRCODE = ''40001''; END'`)
+		return err
+	})
+	if err == nil || attempts != 5 {
+		t.Errorf("%d attempts, error %v", attempts, err)
+	}
+}
