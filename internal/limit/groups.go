@@ -1,0 +1,53 @@
+package limit
+
+import "maps"
+
+// The groups of requests that share a limit. Public groups are keyed by the
+// client's address (AddrKey), authenticated ones by the user.
+const (
+	Login           = "login"         // by address and lower-cased email
+	LoginAddress    = "login_address" // every login of an address, whatever the email
+	Register        = "register"
+	Password        = "password" // forgot and reset
+	Refresh         = "refresh"
+	OAuth           = "oauth" // redirect, callback, exchange
+	OnboardingStart = "onboarding_start"
+	Onboarding      = "onboarding"  // status, retry, complete
+	Invitations     = "invitations" // public: view, accept, accept with registration
+	Catalog         = "catalog"     // public: products, plans, features, currencies
+	Avatar          = "avatar"
+	Push            = "push"
+	PSPPrices       = "psp_prices" // admin: price operations at the payment provider
+	Studio          = "studio"
+	Usage           = "usage"   // recording usage
+	Default         = "default" // authenticated requests without a group of their own
+)
+
+// perMinute has every group and its figure (spec: Rate limits).
+var perMinute = map[string]int{
+	Login:           5,
+	LoginAddress:    30,
+	Register:        10,
+	Password:        5,
+	Refresh:         10,
+	OAuth:           10,
+	OnboardingStart: 5,
+	Onboarding:      10,
+	Invitations:     30,
+	Catalog:         60,
+	Avatar:          10,
+	Push:            10,
+	PSPPrices:       30,
+	Studio:          60,
+	Usage:           60_000,
+	Default:         1_200,
+}
+
+// Defaults returns every group with its requests per minute.
+func Defaults() map[string]int { return maps.Clone(perMinute) }
+
+// Known tells whether there is a group of that name.
+func Known(group string) bool {
+	_, ok := perMinute[group]
+	return ok
+}
