@@ -1,0 +1,74 @@
+package mail
+
+import (
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+)
+
+// ErrAddress says that a text is no email address that the service accepts.
+var ErrAddress = errors.New("not a valid email address")
+
+// maxAddress is the longest address, in bytes.
+const maxAddress = 255
+
+// NormalizeAddress gives the one form in which an address is stored and
+// compared: ASCII letters in lower case, an international domain in punycode,
+// nothing else folded. A local part that is not ASCII is refused, and so are
+// quoted local parts and address literals, which no sign-up form means.
+func NormalizeAddress(text string) (string, error) {
+	at := strings.LastIndexByte(text, '@')
+	if at < 1 || len(text) > 4*maxAddress || !utf8.ValidString(text) {
+		return "", ErrAddress
+	}
+	local, domain := text[:at], text[at+1:]
+	if !validLocal(local) {
+		return "", ErrAddress
+	}
+	ascii, err := idna.Lookup.ToASCII(domain)
+	if err != nil || !validDomain(ascii) {
+		return "", ErrAddress
+	}
+	address := strings.ToLower(local) + "@" + strings.ToLower(ascii)
+	if len(address) > maxAddress {
+		return "", ErrAddress
+	}
+	return address, nil
+}
+
+// validLocal accepts the dot-atom of RFC 5322, section 3.2.3.
+func validLocal(local string) bool {
+	if len(local) > 64 || local[0] == '.' || local[len(local)-1] == '.' || strings.Contains(local, "..") {
+		return false
+	}
+	for _, c := range []byte(local) {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !letter && !strings.ContainsRune(".!#$%&'*+/=?^_`{|}~-", rune(c)) {
+			return false
+		}
+	}
+	return true
+}
+
+// validDomain accepts host names of at least two labels, of which the last is no
+// number: that would be an IP address.
+func validDomain(domain string) bool {
+	labels := strings.Split(domain, ".")
+	if len(labels) < 2 || len(domain) > 253 || strings.Trim(labels[len(labels)-1], "0123456789") == "" {
+		return false
+	}
+	for _, label := range labels {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+		for _, c := range []byte(label) {
+			letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+			if !letter && c != '-' {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,125 @@
+package mail
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	netmail "net/mail"
+	"strings"
+	"time"
+
+	gomail "github.com/wneessen/go-mail"
+)
+
+// sendTimeout bounds each step of handing a message in: connecting, and then the
+// whole exchange.
+const sendTimeout = 15 * time.Second
+
+// SMTPConfig is how mail leaves.
+type SMTPConfig struct {
+	Server SMTPServer
+	From   string      // an address, maybe with a name
+	TLS    *tls.Config // nil trusts whom the machine trusts
+}
+
+// SMTP hands mail in at a server, over a connection of its own for each message.
+// It is safe for concurrent use.
+type SMTP struct {
+	server  SMTPServer
+	from    *netmail.Address
+	options []gomail.Option
+}
+
+// NewSMTP makes a sender; it does not connect yet. It fails when From is not an
+// address.
+func NewSMTP(c SMTPConfig) (*SMTP, error) {
+	from, err := netmail.ParseAddress(c.From)
+	if err != nil {
+		return nil, fmt.Errorf("mail: sender: %w", err)
+	}
+	s := &SMTP{server: c.Server, from: from}
+	s.options = append(s.options,
+		gomail.WithPort(c.Server.Port),
+		gomail.WithTimeout(sendTimeout),
+		// Once the server has taken a message, nothing that fails may look as if it had not.
+		gomail.WithoutRset(),
+		gomail.WithoutNoop(),
+	)
+	tlsConfig := &tls.Config{MinVersion: tls.VersionTLS12}
+	if c.TLS != nil {
+		tlsConfig = c.TLS.Clone()
+	}
+	tlsConfig.ServerName = c.Server.Host
+	login := gomail.SMTPAuthAutoDiscover
+	switch c.Server.Security {
+	case STARTTLS:
+		s.options = append(s.options, gomail.WithTLSPolicy(gomail.TLSMandatory), gomail.WithTLSConfig(tlsConfig))
+	case TLS:
+		s.options = append(s.options, gomail.WithSSL(), gomail.WithTLSConfig(tlsConfig))
+	case NoTLS:
+		s.options = append(s.options, gomail.WithTLSPolicy(gomail.NoTLS))
+		login = gomail.SMTPAuthPlainNoEnc // to this machine alone
+	}
+	if c.Server.Username != "" {
+		s.options = append(s.options, gomail.WithSMTPAuth(login),
+			gomail.WithUsername(c.Server.Username), gomail.WithPassword(c.Server.Password))
+	}
+	return s, nil
+}
+
+// Send implements Sender. The context ends an attempt to connect; an exchange
+// that has begun is left to its time limit, as breaking it off would leave open
+// whether the message was taken.
+func (s *SMTP) Send(ctx context.Context, m Message) error {
+	if err := m.Validate(); err != nil {
+		return err
+	}
+	client, err := gomail.NewClient(s.server.Host, s.options...)
+	if err != nil {
+		return fmt.Errorf("mail: %w", err)
+	}
+	conn, err := client.DialToSMTPClientWithContext(ctx)
+	if err != nil {
+		return fmt.Errorf("mail: connecting to %s: %w", s.server.address(), err)
+	}
+	defer client.CloseWithSMTPClient(conn) //nolint:errcheck // a farewell that fails changes nothing
+	if err := client.SendWithSMTPClient(conn, s.compose(m)); err != nil {
+		if isFinal(err) {
+			return fmt.Errorf("%w: %w", ErrRefused, err)
+		}
+		return fmt.Errorf("mail: %w", err)
+	}
+	return nil
+}
+
+func (s *SMTP) compose(m Message) *gomail.Msg {
+	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
+	msg.FromMailAddress(s.from)
+	msg.ToMailAddress(&netmail.Address{Address: m.To})
+	msg.Subject(m.Subject)
+	msg.SetGenHeader("Auto-Submitted", "auto-generated") // so that nobody's out-of-office answers
+	if m.ID != "" {
+		_, domain, _ := strings.Cut(s.from.Address, "@")
+		msg.SetMessageIDWithValue(m.ID + "@" + domain)
+	}
+	msg.SetBodyString(gomail.TypeTextPlain, m.Text)
+	if m.HTML != "" {
+		msg.AddAlternativeString(gomail.TypeTextHTML, m.HTML)
+	}
+	return msg
+}
+
+// isFinal tells whether the server refused the recipient or the message for good.
+// Anything else, a sender that is not allowed included, may be put right.
+func isFinal(err error) bool {
+	sent, ok := errors.AsType[*gomail.SendError](err)
+	if !ok || sent.ErrorCode() < 500 {
+		return false
+	}
+	switch sent.Reason {
+	case gomail.ErrSMTPRcptTo, gomail.ErrSMTPData, gomail.ErrSMTPDataClose:
+		return true
+	}
+	return false
+}

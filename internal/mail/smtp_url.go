@@ -1,0 +1,87 @@
+package mail
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+)
+
+// SMTPServer is where mail is handed in.
+type SMTPServer struct {
+	Host     string
+	Port     int
+	Security Security
+	Username string // empty: no authentication
+	Password string
+}
+
+// Security is how the connection to the server is protected.
+type Security uint8
+
+// Without TLS only a server on this machine is talked to.
+const (
+	STARTTLS Security = iota // begins in clear, and goes on only once encrypted
+	TLS                      // encrypted from the first byte
+	NoTLS                    // never encrypted
+)
+
+// What can be wrong with a server's URL. The texts never have parts of the URL,
+// which holds a password.
+var (
+	errNotSMTP      = errors.New("not of the form smtp://[user:password@]host[:port] or smtps://…")
+	errHalfLogin    = errors.New("has a user without a password, or a password without a user")
+	errUnknownParam = errors.New("has a parameter other than tls=none")
+	errClearText    = errors.New("asks for tls=none with a server that is not on this machine, or with smtps://")
+)
+
+// ParseSMTPURL reads a server's URL. smtp:// (port 587 unless given) requires
+// STARTTLS; smtps:// (port 465) is encrypted from the start; smtp://…?tls=none is
+// for a server on this machine alone. The user and the password are
+// percent-encoded. Errors don't repeat any part of the URL.
+func ParseSMTPURL(text string) (SMTPServer, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || u.Opaque != "" || (u.Path != "" && u.Path != "/") || u.Fragment != "" {
+		return SMTPServer{}, errNotSMTP
+	}
+	s := SMTPServer{Host: u.Hostname(), Username: u.User.Username()}
+	s.Password, _ = u.User.Password()
+	switch u.Scheme {
+	case "smtp":
+		s.Port = 587
+	case "smtps":
+		s.Port, s.Security = 465, TLS
+	default:
+		return SMTPServer{}, errNotSMTP
+	}
+	if port := u.Port(); port != "" {
+		if s.Port, err = strconv.Atoi(port); err != nil || s.Port < 1 || s.Port > 65535 {
+			return SMTPServer{}, errNotSMTP
+		}
+	}
+	if (s.Username == "") != (s.Password == "") {
+		return SMTPServer{}, errHalfLogin
+	}
+	return s, s.applyQuery(u.RawQuery)
+}
+
+func (s *SMTPServer) applyQuery(query string) error {
+	switch {
+	case query == "":
+		return nil
+	case query != "tls=none":
+		return errUnknownParam
+	case s.Security == TLS || !isLoopback(s.Host):
+		return errClearText
+	}
+	s.Security = NoTLS
+	return nil
+}
+
+func (s SMTPServer) address() string { return net.JoinHostPort(s.Host, strconv.Itoa(s.Port)) }
+
+func isLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || (err == nil && addr.Unmap().IsLoopback())
+}
