@@ -1,0 +1,116 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"strings"
+	"time"
+)
+
+// Pauses between attempts, by the service's clock.
+const (
+	firstPause = 2 * time.Second
+	maxPause   = time.Hour
+)
+
+// maxErrorLength bounds a stored error, in bytes.
+const maxErrorLength = 2000
+
+// execute runs the handler of c and records what came of it. Each record is
+// conditional on the lease, so a worker that was too slow cannot touch a job
+// that another has taken over.
+func (q *Queue) execute(work context.Context, c claimed) {
+	err := q.call(work, c)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(work), statementTimeout)
+	defer cancel()
+	log := q.log.With("job", c.ID, "kind", c.Kind, "attempt", c.Attempt)
+	if err != nil && work.Err() == nil {
+		log.WarnContext(ctx, "job failed", "error", err)
+	}
+	if err := q.record(ctx, c, err, work.Err() != nil); err != nil {
+		log.ErrorContext(ctx, "the end of a job was not recorded; it may run again", "error", err)
+	}
+	if c.key != nil {
+		q.Wake() // Its twin may start now.
+	}
+}
+
+// call runs the handler; a panic becomes an error.
+func (q *Queue) call(ctx context.Context, c claimed) (err error) {
+	if c.Attempt > q.maxAttempts && !c.periodic {
+		// The last attempt took its process with it. Without this check such a job
+		// would go on to do so for ever.
+		return Fatal(errors.New("jobs: the worker ended before the job did"))
+	}
+	ctx, cancel := context.WithTimeout(ctx, q.timeout)
+	defer cancel()
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("jobs: panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return q.handlers[c.Kind](ctx, c.Job)
+}
+
+// record writes down that c ended with err; interrupted says that it failed
+// because the service shuts down.
+func (q *Queue) record(ctx context.Context, c claimed, err error, interrupted bool) error {
+	now := q.clock.Now()
+	switch {
+	case err != nil && interrupted:
+		// Not the job's fault: the attempt does not count.
+		return q.store.release(ctx, c, c.Attempt-1, c.due, nil)
+	case c.periodic:
+		return q.reschedule(ctx, c, now, err)
+	case err == nil:
+		return q.store.complete(ctx, c)
+	}
+	text := errorText(err)
+	if _, fatal := errors.AsType[fatalError](err); fatal || c.Attempt >= q.maxAttempts {
+		q.log.ErrorContext(ctx, "job is dead", "job", c.ID, "kind", c.Kind, "error", err)
+		return q.store.bury(ctx, c, now, text)
+	}
+	return q.store.release(ctx, c, c.Attempt, now.Add(backoff(c.Attempt)), &text)
+}
+
+// reschedule makes a periodic job wait for its next turn: the first one after
+// now in its rhythm, or sooner after an error.
+func (q *Queue) reschedule(ctx context.Context, c claimed, now time.Time, err error) error {
+	every := q.periods[c.Kind]
+	next := c.due.Add(every)
+	if late := now.Sub(c.due); late >= every {
+		next = c.due.Add((late/every + 1) * every)
+	}
+	if err == nil {
+		return q.store.release(ctx, c, 0, next, nil)
+	}
+	if soon := now.Add(backoff(c.Attempt)); soon.Before(next) {
+		// The rhythm goes on from there.
+		next = soon
+	}
+	text := errorText(err)
+	return q.store.release(ctx, c, c.Attempt, next, &text)
+}
+
+// backoff returns the pause after the given attempt: doubled each time up to an
+// hour, and then between a half and the whole of it by chance, so that what
+// failed together does not return together.
+func backoff(attempt int) time.Duration {
+	pause := maxPause
+	if shift := attempt - 1; shift < 16 {
+		pause = min(pause, firstPause<<shift)
+	}
+	return pause/2 + rand.N(pause/2+1)
+}
+
+// errorText makes an error fit for a text column of either database.
+func errorText(err error) string {
+	text := err.Error()
+	text = text[:min(len(text), maxErrorLength)]
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "�"), "\x00", "�")
+}
+
+func periodicKind(name string) string { return "every:" + name }

@@ -1,0 +1,208 @@
+// Package jobs is the service's background work: an outbox in the database. A
+// change and the work that follows from it are written in one transaction, so
+// that neither exists without the other; workers of any instance pick the work
+// up after the commit.
+//
+// What holds:
+//   - A job that was enqueued in a transaction that rolls back never runs.
+//   - A job runs at least once, and once if nothing fails. A handler may see a
+//     job again after a crash, so it must be idempotent.
+//   - A job that fails is tried again with growing pauses, and after the last
+//     attempt it is kept as dead, with its error, until somebody retries it.
+//   - Of the jobs with one kind and key at most one waits and at most one runs.
+//   - A periodic function runs in one instance at a time, once per interval.
+//
+// Two clocks are used. When a job is due is told by the service's clock, which
+// the sandbox moves by months at will: work that is due in a month then runs at
+// once. How long a worker may keep a job is told by the machine's clock: a job
+// that runs while time is moved must not look abandoned and start twice.
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/jobs/jobssql"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// Defaults of Deps.
+const (
+	DefaultWorkers     = 8
+	DefaultMaxAttempts = 25 // About 15 hours, see backoff.
+	DefaultDrain       = 5 * time.Second
+)
+
+// Deps is what a Queue needs.
+type Deps struct {
+	DB *sqldb.DB
+	// Clock is the service's clock, which says what is due.
+	Clock clock.Clock
+	// Lease is the machine's clock, which says what is abandoned.
+	Lease clock.Clock
+	// Log receives what fails; nil discards.
+	Log *slog.Logger
+	// Workers is how many jobs this instance runs at once.
+	Workers int
+	// MaxAttempts is how often a job is tried before it is dead.
+	MaxAttempts int
+	// Drain is how long Run lets running jobs finish after its context has ended.
+	Drain time.Duration
+}
+
+// Job is one piece of work, as its handler sees it.
+type Job struct {
+	ID      uuid.UUID
+	Kind    string
+	Payload []byte // JSON
+	Attempt int    // 1 at the first attempt
+}
+
+// Decode reads the payload into v. Its error is Fatal: what cannot be read now
+// never will be.
+func (j Job) Decode(v any) error {
+	if err := json.Unmarshal(j.Payload, v); err != nil {
+		return Fatal(fmt.Errorf("jobs: payload of %s: %w", j.Kind, err))
+	}
+	return nil
+}
+
+// Handler does a job. Its context ends after a minute, or when the service shuts
+// down and the time to drain is over; a handler must not outlive it. An error or
+// a panic means another attempt later; Fatal means none.
+type Handler func(ctx context.Context, job Job) error
+
+// Queue writes jobs and runs them. Handle and Every are called before Run; the
+// rest is safe for concurrent use.
+type Queue struct {
+	db          *sqldb.DB
+	store       store
+	clock       clock.Clock
+	lease       clock.Clock
+	log         *slog.Logger
+	workers     int
+	maxAttempts int
+	drain       time.Duration
+	timeout     time.Duration
+	handlers    map[string]Handler
+	periods     map[string]time.Duration
+	wake        chan struct{}
+}
+
+// New returns a queue without handlers.
+func New(deps Deps) *Queue {
+	return &Queue{
+		db:          deps.DB,
+		store:       store{db: deps.DB},
+		clock:       deps.Clock,
+		lease:       deps.Lease,
+		log:         cmp.Or(deps.Log, slog.New(slog.DiscardHandler)),
+		workers:     cmp.Or(deps.Workers, DefaultWorkers),
+		maxAttempts: cmp.Or(deps.MaxAttempts, DefaultMaxAttempts),
+		drain:       cmp.Or(deps.Drain, DefaultDrain),
+		timeout:     handlerTimeout,
+		handlers:    map[string]Handler{},
+		periods:     map[string]time.Duration{},
+		wake:        make(chan struct{}, 1),
+	}
+}
+
+// Handle names the handler of a kind of job. An instance picks up only kinds
+// that it has a handler for, so that during an update the old version leaves
+// what it does not know to the new one. It panics if the kind is taken.
+func (q *Queue) Handle(kind string, h Handler) {
+	if _, taken := q.handlers[kind]; taken {
+		panic("jobs: two handlers for " + kind)
+	}
+	q.handlers[kind] = h
+}
+
+// Every runs f once per interval, by the service's clock, in one of all
+// instances, and for the first time when the service first knows of it. Runs
+// that were missed, because the service was down or time was moved, are made up
+// by a single one. After an error it runs again sooner, with growing pauses up
+// to the interval. It panics if the name is taken or every is not positive.
+func (q *Queue) Every(name string, every time.Duration, f func(ctx context.Context) error) {
+	if every <= 0 {
+		panic("jobs: no interval for " + name)
+	}
+	kind := periodicKind(name)
+	q.Handle(kind, func(ctx context.Context, _ Job) error { return f(ctx) })
+	q.periods[kind] = every
+}
+
+// Option changes how a job is enqueued.
+type Option func(*options)
+
+type options struct {
+	at  time.Time
+	key *string
+}
+
+// At makes the job due at t, by the service's clock, instead of now.
+func At(t time.Time) Option { return func(o *options) { o.at = t } }
+
+// Key says that one waiting job of the kind with this key is enough: jobs of one
+// kind and key are interchangeable, as in "synchronise this customer", and read
+// what they need when they run. If one waits already, nothing is added; the
+// earlier due time counts, except that a job that has failed before keeps its
+// pause.
+//
+// Whatever is committed before or together with Enqueue is seen by a run that
+// starts afterwards. So a job that runs at that time does not count as waiting:
+// another is added, which starts when the running one has ended. If the running
+// one fails, the two become one again and wait out the pause.
+func Key(key string) Option { return func(o *options) { o.key = &key } }
+
+// Enqueue writes a job with payload as JSON. It takes part in the transaction of
+// ctx; workers of this instance start on it right after the commit, those of
+// others within a second. The kind need not have a handler in this instance.
+func (q *Queue) Enqueue(ctx context.Context, kind string, payload any, opts ...Option) error {
+	text, err := json.Marshal(payload)
+	if err != nil {
+		return fmt.Errorf("jobs: payload of %s: %w", kind, err)
+	}
+	now := q.clock.Now()
+	o := options{at: now}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	err = q.store.insert(ctx, jobssql.InsertKeyedParams{
+		ID: sqldb.NewID(), Kind: kind, UniqueKey: o.key, Payload: string(text), DueAt: o.at.UTC(), CreatedAt: now,
+	})
+	if err != nil {
+		return fmt.Errorf("jobs: enqueue %s: %w", kind, err)
+	}
+	q.db.AfterCommit(ctx, q.Wake)
+	return nil
+}
+
+// Wake makes this instance look for work at once, as after the clock was moved.
+// It never blocks.
+func (q *Queue) Wake() {
+	select {
+	case q.wake <- struct{}{}:
+	default: // It is about to look anyway.
+	}
+}
+
+// Fatal wraps an error that another attempt cannot cure: the job is dead at
+// once. Fatal(nil) is nil.
+func Fatal(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fatalError{err}
+}
+
+type fatalError struct{ err error }
+
+func (e fatalError) Error() string { return e.err.Error() }
+func (e fatalError) Unwrap() error { return e.err }

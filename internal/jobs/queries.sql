@@ -1,0 +1,59 @@
+-- name: Insert :exec
+INSERT INTO jobs (id, kind, payload, due_at, created_at) VALUES ($1, $2, $3, $4, $5);
+
+-- name: InsertKeyed :exec
+-- The update changes nothing but a due time, and yet it must be there: it locks
+-- the waiting job until this transaction commits, so that the job cannot run on
+-- what was true before and leave this change without a run of its own. A retry
+-- (attempt > 0) is not brought forward, or a flood of calls would defeat its
+-- backoff and use up its attempts.
+INSERT INTO jobs (id, kind, unique_key, payload, due_at, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (kind, unique_key) WHERE lease_id IS NULL AND dead_at IS NULL
+DO UPDATE SET due_at = CASE
+    WHEN jobs.attempt = 0 AND excluded.due_at < jobs.due_at THEN excluded.due_at
+    ELSE jobs.due_at
+END;
+
+-- name: InsertPeriodic :exec
+INSERT INTO jobs (id, kind, payload, periodic, due_at, created_at) VALUES ($1, $2, '{}', true, $3, $4)
+ON CONFLICT (id) DO NOTHING;
+
+-- name: BringForward :exec
+UPDATE jobs SET due_at = sqlc.arg(latest) WHERE id = sqlc.arg(id) AND due_at > sqlc.arg(latest);
+
+-- name: Complete :execrows
+DELETE FROM jobs WHERE id = $1 AND lease_id = $2;
+
+-- name: DropWaitingTwin :exec
+DELETE FROM jobs
+WHERE kind = $1 AND unique_key = $2 AND lease_id IS NULL AND dead_at IS NULL;
+
+-- name: LockHeld :one
+SELECT id FROM jobs WHERE id = $1 AND lease_id = $2 FOR UPDATE;
+
+-- name: Release :execrows
+UPDATE jobs SET lease_id = NULL, leased_until = NULL,
+    attempt = sqlc.arg(attempt), due_at = sqlc.arg(due_at), last_error = sqlc.narg(last_error)
+WHERE id = sqlc.arg(id) AND lease_id = sqlc.arg(lease_id);
+
+-- name: Bury :execrows
+UPDATE jobs SET lease_id = NULL, leased_until = NULL, dead_at = $1, last_error = $2
+WHERE id = $3 AND lease_id = $4;
+
+-- name: Dead :many
+SELECT * FROM jobs WHERE dead_at IS NOT NULL ORDER BY dead_at DESC, id DESC LIMIT $1;
+
+-- name: TakeDead :one
+DELETE FROM jobs WHERE id = $1 AND dead_at IS NOT NULL RETURNING *;
+
+-- name: Count :one
+SELECT
+    count(*) FILTER (WHERE lease_id IS NULL AND dead_at IS NULL AND NOT periodic) AS waiting,
+    count(*) FILTER (WHERE lease_id IS NOT NULL) AS running,
+    count(*) FILTER (WHERE dead_at IS NOT NULL) AS dead
+FROM jobs;
+
+-- name: OldestDue :one
+SELECT due_at FROM jobs
+WHERE lease_id IS NULL AND dead_at IS NULL AND NOT periodic AND due_at <= $1
+ORDER BY due_at LIMIT 1;

@@ -1,0 +1,166 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	// poll is how often an instance looks for what others enqueued and for what
+	// became due.
+	poll = time.Second
+	// handlerTimeout bounds a run; leaseTime is longer, so that a lease cannot end
+	// while its handler still runs. It is also how long the job of a crashed
+	// instance rests.
+	handlerTimeout = time.Minute
+	leaseTime      = 90 * time.Second
+	// statementTimeout bounds a statement of the queue's own.
+	statementTimeout = 10 * time.Second
+	// releaseTime is what handlers get to return, after draining is over, so that
+	// their jobs can be given back at once.
+	releaseTime = time.Second
+)
+
+// Run runs jobs until ctx ends. Then it starts no more and lets the running ones
+// finish within the time to drain. Those that do not are cancelled and given
+// back for another instance; one that ignores even that is left to its lease.
+// It returns an error only if it could not begin.
+func (q *Queue) Run(ctx context.Context) error {
+	if err := q.schedule(ctx); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("jobs: schedule: %w", err)
+	}
+	// Handlers and the queue's statements go on when ctx ends, so that nothing is
+	// lost between the database's commit and its answer.
+	work, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var running sync.WaitGroup
+	slots := make(chan struct{}, q.workers)
+	kinds := slices.Sorted(maps.Keys(q.handlers))
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+
+	sweep := true
+	for len(kinds) > 0 {
+		// Only what can start at once is claimed: a lease covers no waiting.
+		free := acquire(ctx, slots)
+		if free == 0 {
+			break
+		}
+		list, err := q.claim(work, kinds, free, sweep)
+		if err != nil {
+			q.log.ErrorContext(ctx, "jobs cannot be claimed", "error", err)
+		}
+		for range free - len(list) {
+			<-slots
+		}
+		for _, c := range list {
+			running.Go(func() {
+				defer func() { <-slots }()
+				q.execute(work, c)
+			})
+		}
+		sweep = q.wait(ctx, tick.C, len(list) == free)
+	}
+	<-ctx.Done()
+	q.drainRunning(&running, stop)
+	return nil
+}
+
+// schedule writes the rows of the periodic functions.
+func (q *Queue) schedule(ctx context.Context) error {
+	now := q.clock.Now()
+	for _, kind := range slices.Sorted(maps.Keys(q.periods)) {
+		// A row may be due too late: its interval was longer before, or time was
+		// moved forward in a former life of the service.
+		if err := q.store.insertPeriodic(ctx, kind, now, now.Add(q.periods[kind])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// acquire takes as many slots as are free, waiting for the first; 0 if ctx ends.
+func acquire(ctx context.Context, slots chan<- struct{}) int {
+	if ctx.Err() != nil {
+		return 0
+	}
+	select {
+	case <-ctx.Done():
+		return 0
+	case slots <- struct{}{}:
+	}
+	for n := 1; ; n++ {
+		select {
+		case slots <- struct{}{}:
+		default:
+			return n
+		}
+	}
+}
+
+// wait blocks until there may be work, not at all if more is known to wait. It
+// tells whether it is time to look for abandoned jobs.
+func (q *Queue) wait(ctx context.Context, tick <-chan time.Time, more bool) (sweep bool) {
+	if more {
+		select {
+		case <-tick:
+			return true
+		default:
+			return false
+		}
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-q.wake:
+		return false
+	case <-tick:
+		return true
+	}
+}
+
+// claim leases at most limit jobs: abandoned ones first, if asked to, then those
+// that are due.
+func (q *Queue) claim(ctx context.Context, kinds []string, limit int, sweep bool) ([]claimed, error) {
+	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
+	defer cancel()
+	now := q.lease.Now()
+	until := now.Add(leaseTime)
+	var abandoned []claimed
+	if sweep {
+		var err error
+		if abandoned, err = q.store.claim(ctx, isAbandoned, now, until, kinds, limit); err != nil {
+			return nil, err
+		}
+	}
+	if len(abandoned) == limit {
+		return abandoned, nil
+	}
+	due, err := q.store.claim(ctx, isDue, q.clock.Now(), until, kinds, limit-len(abandoned))
+	return append(abandoned, due...), err
+}
+
+// drainRunning waits for the running handlers, and cancels them when their time
+// is over.
+func (q *Queue) drainRunning(running *sync.WaitGroup, stop context.CancelFunc) {
+	done := make(chan struct{})
+	go func() {
+		running.Wait()
+		close(done)
+	}()
+	for _, limit := range []time.Duration{q.drain, releaseTime} {
+		timer := time.NewTimer(limit)
+		select {
+		case <-done:
+			timer.Stop()
+			return
+		case <-timer.C:
+			stop()
+		}
+	}
+	q.log.Warn("jobs still run at shutdown; they run again when their leases end")
+}

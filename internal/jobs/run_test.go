@@ -1,0 +1,164 @@
+package jobs_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/jobs"
+)
+
+// Two instances, one run per interval.
+func TestPeriodic(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		runs := make(chan time.Time, 100)
+		queues := make([]*jobs.Queue, 2)
+		for i := range queues {
+			queues[i] = r.queue(nil)
+			queues[i].Every("tidy", time.Hour, func(context.Context) error {
+				runs <- r.clock.Now()
+				return nil
+			})
+			start(t, queues[i])
+		}
+		first := receive(t, runs)
+		for n := range 3 {
+			silent(t, runs)
+			r.advance(time.Hour, queues...)
+			if got, want := receive(t, runs).Sub(first), time.Duration(n+1)*time.Hour; got != want {
+				t.Errorf("run after %v, want %v", got, want)
+			}
+		}
+		// Missed runs are made up by one, and the rhythm stays.
+		silent(t, runs)
+		r.advance(10*time.Hour+30*time.Minute, queues...)
+		receive(t, runs)
+		silent(t, runs)
+		r.advance(30*time.Minute, queues...)
+		receive(t, runs)
+		silent(t, runs)
+	})
+}
+
+// A periodic function never dies: it is tried again soon and then in its rhythm.
+func TestPeriodicAfterAnError(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		q := r.queue(func(d *jobs.Deps) { d.MaxAttempts = 1 })
+		runs, results := make(chan struct{}, 10), make(chan error, 10)
+		q.Every("tidy", time.Hour, func(context.Context) error {
+			runs <- struct{}{}
+			return <-results
+		})
+		start(t, q)
+		receive(t, runs)
+		results <- jobs.Fatal(errOops)
+		silent(t, runs)
+		r.advance(2*time.Second, q)
+		receive(t, runs)
+		results <- nil
+		silent(t, runs)
+		r.advance(2*time.Second, q)
+		silent(t, runs)
+		r.advance(time.Hour, q)
+		receive(t, runs)
+		results <- nil
+	})
+}
+
+// A shorter interval holds from the next start on.
+func TestPeriodicWithAShorterInterval(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		runs := make(chan struct{}, 10)
+		instance := func(every time.Duration) *jobs.Queue {
+			q := r.queue(nil)
+			q.Every("tidy", every, func(context.Context) error { runs <- struct{}{}; return nil })
+			return q
+		}
+		stop := start(t, instance(1000*time.Hour))
+		receive(t, runs)
+		stop()
+		q := instance(time.Hour)
+		start(t, q)
+		silent(t, runs)
+		r.advance(time.Hour, q)
+		receive(t, runs)
+	})
+}
+
+// At shutdown a running job finishes and none is started.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		q := r.queue(func(d *jobs.Deps) { d.Workers = 1 })
+		runs, interrupted := make(chan struct{}, 10), make(chan error, 1)
+		q.Handle("slow", func(ctx context.Context, _ jobs.Job) error {
+			runs <- struct{}{}
+			time.Sleep(while)
+			interrupted <- ctx.Err()
+			return nil
+		})
+		stop := start(t, q)
+		enqueue(t, q, "slow", nil)
+		enqueue(t, q, "slow", nil)
+		receive(t, runs)
+		stop()
+		if err := receive(t, interrupted); err != nil {
+			t.Errorf("the running job was interrupted: %v", err)
+		}
+		silent(t, runs)
+		waitFor(t, q, jobs.Stats{Waiting: 1})
+	})
+}
+
+// A job that does not finish in time is cancelled and given back: another
+// instance runs it at once, and the attempt does not count.
+func TestDrainGivesUp(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		first := r.queue(func(d *jobs.Deps) { d.Drain = while })
+		runs := make(chan struct{}, 1)
+		first.Handle("slow", func(ctx context.Context, _ jobs.Job) error {
+			runs <- struct{}{}
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		stop := start(t, first)
+		enqueue(t, first, "slow", nil)
+		receive(t, runs)
+		stop()
+
+		second := r.queue(nil)
+		attempts := make(chan int, 1)
+		second.Handle("slow", func(_ context.Context, job jobs.Job) error { attempts <- job.Attempt; return nil })
+		start(t, second)
+		if got := receive(t, attempts); got != 1 {
+			t.Errorf("attempt %d, want 1", got)
+		}
+	})
+}
+
+// A handler that ignores everything does not hold up the shutdown.
+func TestDrainLeavesAStuckHandler(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		q := r.queue(func(d *jobs.Deps) { d.Drain = while })
+		runs, release, returned := make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
+		q.Handle("stuck", func(context.Context, jobs.Job) error {
+			defer close(returned)
+			runs <- struct{}{}
+			<-release
+			return nil
+		})
+		stop := start(t, q)
+		enqueue(t, q, "stuck", nil)
+		receive(t, runs)
+		stop()
+		waitFor(t, q, jobs.Stats{Running: 1})
+		close(release)
+		receive(t, returned)
+		waitFor(t, q, jobs.Stats{})
+	})
+}
