@@ -1,0 +1,161 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/limit"
+)
+
+// Config is what the HTTP layer needs from the rest of the service.
+type Config struct {
+	Messages *i18n.Catalog
+	Log      *slog.Logger
+	// Clock measures how long requests take; the system's, not the sandbox's.
+	Clock clock.Clock
+	// Authenticate looks up the caller of a bearer token. It answers
+	// fault.Unauthenticated for a token that is unknown, revoked or expired.
+	Authenticate func(ctx context.Context, token string) (*authz.Caller, error)
+	Limiter      Limiter
+	// ClientIP tells the address that public limits are keyed by.
+	ClientIP func(*http.Request) string
+	// FirstPartyOrigin tells whether a browser's Origin may read answers.
+	FirstPartyOrigin func(origin string) bool
+	// HTTPS says that the service is reached over TLS; it turns HSTS on.
+	HTTPS bool
+	// PublicURL and Version are shown in the OpenAPI document.
+	PublicURL string
+	Version   string
+	// Timeout bounds the handling of one request.
+	Timeout time.Duration
+}
+
+// Limiter decides whether one more request of a group may pass for a key.
+type Limiter interface {
+	Allow(ctx context.Context, group, key string) limit.Decision
+}
+
+// API serves a route table.
+type API struct {
+	cfg    Config
+	router chi.Router
+	huma   huma.API
+	root   http.Handler
+	routes []Route
+	ops    map[string]*operation // by operation id
+	// settled are the schemas that settleSchemas has seen.
+	settled  map[string]bool
+	document func() ([]byte, error)
+}
+
+// New builds the API of a route table. It panics on a table that contradicts
+// itself (two routes alike, an unknown scope or limit, a body type that cannot be
+// described or has a rule that is not enforced): a programming error that every
+// start and every test meets.
+func New(cfg Config, routes []Route) *API {
+	replaceHumaErrors()
+	a := &API{cfg: cfg, router: chi.NewRouter(), routes: routes, ops: map[string]*operation{}, settled: map[string]bool{}}
+	a.huma = huma.NewAPI(humaConfig(cfg), adapter{a})
+	a.router.NotFound(a.notFound)
+	a.router.MethodNotAllowed(a.methodNotAllowed)
+	for _, r := range routes {
+		a.add(r)
+	}
+	a.document = sync.OnceValues(a.encodeDocument)
+	a.mountDocs()
+	a.root = a.begin(a.recoverPanic(a.securityHeaders(a.cors(a.router))))
+	return a
+}
+
+func (a *API) add(r Route) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			panic(fmt.Sprintf("route %s %s: %v", r.Method, r.Path, reason))
+		}
+	}()
+	r.check()
+	if a.ops[r.ID()] != nil {
+		panic("there is another route like it")
+	}
+	r.Handler.register(a, r)
+	a.settleSchemas()
+	a.completeDoc(a.ops[r.ID()])
+}
+
+// handle makes the router lead to h for what the route says; HEAD is answered
+// like GET, without the body.
+func (a *API) handle(op *operation, h http.Handler) {
+	h = a.protect(op, h)
+	a.router.Method(op.route.Method, op.route.Path, h)
+	if op.route.Method == http.MethodGet {
+		a.router.Method(http.MethodHead, op.route.Path, h)
+	}
+}
+
+// ServeHTTP answers a request.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.root.ServeHTTP(w, r) }
+
+// Mount serves h below prefix, behind the common middleware but no guard: for
+// health checks and the sandbox's own pages.
+func (a *API) Mount(prefix string, h http.Handler) {
+	a.router.Handle(prefix, h)
+	if prefix[len(prefix)-1] == '/' {
+		a.router.Handle(prefix+"*", h)
+	}
+}
+
+// Routes returns the table that the API serves.
+func (a *API) Routes() []Route { return a.routes }
+
+// OpenAPI returns the document of all routes.
+func (a *API) OpenAPI() *huma.OpenAPI { return a.huma.OpenAPI() }
+
+// adapter hands huma's operations to chi, behind the middleware of their route.
+type adapter struct{ api *API }
+
+func (ad adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
+	a := ad.api
+	own := a.ops[op.OperationID]
+	a.handle(own, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r, in, err := a.bind(own, w, r)
+		if err != nil {
+			a.WriteError(w, r, err)
+			return
+		}
+		e := newExchange(op, in, w, r)
+		handler(e)
+		e.finish()
+	}))
+}
+
+func (ad adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) { ad.api.ServeHTTP(w, r) }
+
+// jsonFormat reads what bind has normalized, and writes answers: object keys
+// are case-sensitive and empty lists are [], never null. An answer that cannot be
+// encoded is a programming error: it panics before a byte is out.
+func jsonFormat() huma.Format {
+	return huma.Format{
+		Marshal: func(w io.Writer, v any) error {
+			text, err := json.Marshal(v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+			if err != nil {
+				panic(err)
+			}
+			_, err = w.Write(append(text, '\n'))
+			return err
+		},
+		Unmarshal: func(data []byte, v any) error { return json.Unmarshal(data, v) },
+	}
+}

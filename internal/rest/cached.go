@@ -1,0 +1,125 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// Stored is the answer {data: T}, encoded once and served many times. It is
+// immutable.
+type Stored[T any] struct {
+	body    []byte
+	length  string
+	etag    string
+	control string
+}
+
+// Store encodes {data: v} as every other answer is. Anybody, caches in between
+// included, may keep it for maxAge: it must not depend on the caller but for
+// their locale.
+func Store[T any](v T, maxAge time.Duration) (*Stored[T], error) {
+	var body bytes.Buffer
+	if err := jsonFormat().Marshal(&body, OK(v).Body); err != nil {
+		return nil, fmt.Errorf("encode an answer: %w", err)
+	}
+	sum := sha256.Sum256(body.Bytes())
+	return &Stored[T]{
+		body:    body.Bytes(),
+		length:  strconv.Itoa(body.Len()),
+		etag:    `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`,
+		control: "public, max-age=" + strconv.Itoa(int(maxAge.Seconds())),
+	}, nil
+}
+
+// Cached makes a public route's handler of a function that returns stored
+// answers. It serves them with Cache-Control, a strong ETag and Vary:
+// Accept-Language, and answers 304 to whoever has the answer already.
+func Cached[I, T any](fn func(context.Context, *I) (*Stored[T], error), options ...Option) Handler {
+	return cached[I, T]{fn: fn, options: options}
+}
+
+type cached[I, T any] struct {
+	fn      func(context.Context, *I) (*Stored[T], error)
+	options []Option
+}
+
+// written is how huma takes an answer that writes itself.
+type written struct {
+	Body func(huma.Context)
+}
+
+func (c cached[I, T]) register(a *API, r Route) {
+	op := &operation{route: r}
+	for _, option := range c.options {
+		option(op)
+	}
+	doc := a.describe(op)
+	c.document(a, &doc)
+	huma.Register(a.huma, doc, func(ctx context.Context, in *I) (*written, error) {
+		stored, err := c.fn(ctx, in)
+		if err != nil {
+			return nil, a.problem(ctx, err)
+		}
+		return &written{Body: stored.write}, nil
+	})
+	compileInput[I](a, op)
+}
+
+// document describes the body that huma cannot see.
+func (c cached[I, T]) document(a *API, doc *huma.Operation) {
+	answer := reflect.TypeFor[Data[T]]()
+	body, _ := answer.FieldByName("Body")
+	text := &huma.Schema{Type: huma.TypeString}
+	headers := map[string]*huma.Header{"Cache-Control": {Schema: text}, "ETag": {Schema: text}, "Vary": {Schema: text}}
+	doc.Responses["200"] = &huma.Response{
+		Description: http.StatusText(http.StatusOK),
+		Headers:     headers,
+		Content: map[string]*huma.MediaType{"application/json": {
+			Schema: huma.SchemaFromField(a.huma.OpenAPI().Components.Schemas, body, answer.Name()+"Body"),
+		}},
+	}
+	doc.Responses["304"] = &huma.Response{Description: "The answer named by If-None-Match is still right", Headers: headers}
+	doc.Parameters = append(doc.Parameters, &huma.Param{Name: "If-None-Match", In: "header", Schema: text})
+}
+
+func (s *Stored[T]) write(ctx huma.Context) {
+	// A public answer stays one for a caller who happens to send credentials, so
+	// this replaces the no-store that such a request gets at first.
+	ctx.SetHeader("Cache-Control", s.control)
+	ctx.SetHeader("ETag", s.etag)
+	ctx.AppendHeader("Vary", "Accept-Language")
+	if matches(ctx.Header("If-None-Match"), s.etag) {
+		ctx.SetStatus(http.StatusNotModified)
+		return
+	}
+	ctx.SetHeader("Content-Type", "application/json")
+	ctx.SetHeader("Content-Length", s.length)
+	ctx.SetStatus(http.StatusOK)
+	_, _ = ctx.BodyWriter().Write(s.body) // an error means that the client is gone
+}
+
+// matches tells whether an If-None-Match names etag. The comparison is weak, as
+// RFC 9110 wants it for this header: a cache that re-encoded the answer marks
+// its tag with W/.
+func matches(header, etag string) bool {
+	if header == "" {
+		return false
+	}
+	for tag := range strings.SplitSeq(header, ",") {
+		tag = strings.TrimSpace(tag)
+		if tag == "*" || strings.TrimPrefix(tag, "W/") == etag {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,233 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5"
+	"github.com/go-json-experiment/json"
+
+	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/i18n"
+)
+
+// The refusals that belong to HTTP itself.
+var (
+	errNotFound         = fault.New(fault.NotFound, "error.not_found")
+	errUnauthenticated  = fault.New(fault.Unauthenticated, "error.unauthenticated")
+	errForbidden        = fault.New(fault.Forbidden, "error.forbidden")
+	errTooManyRequests  = fault.New(fault.TooMany, "error.too_many_requests")
+	errMalformedJSON    = fault.New(fault.Malformed, "error.malformed_json")
+	errNotObject        = fault.New(fault.Invalid, "error.not_object")
+	errTooLarge         = fault.New(fault.TooLarge, "error.too_large")
+	errUnsupported      = fault.New(fault.Unsupported, "error.unsupported_media_type")
+	errUnreadable       = fault.New(fault.Malformed, "error.unreadable_body")
+	errMalformedQuery   = fault.New(fault.Malformed, "error.query_malformed")
+	errTimeout          = fault.New(fault.Unavailable, "error.unavailable")
+	errContextRequired  = fault.Coded(fault.Malformed, fault.TenantContextRequired)
+	errOnboardingNeeded = fault.Coded(fault.Forbidden, fault.OnboardingIncomplete)
+)
+
+// NotFound is the refusal for what does not exist or is another tenant's.
+func NotFound() error { return errNotFound }
+
+// statusOf is the one place that turns kinds into statuses.
+func statusOf(kind fault.Kind) int {
+	switch kind {
+	case fault.Malformed:
+		return http.StatusBadRequest
+	case fault.Unauthenticated:
+		return http.StatusUnauthorized
+	case fault.Forbidden:
+		return http.StatusForbidden
+	case fault.NotFound:
+		return http.StatusNotFound
+	case fault.Conflict:
+		return http.StatusConflict
+	case fault.Gone:
+		return http.StatusGone
+	case fault.TooLarge:
+		return http.StatusRequestEntityTooLarge
+	case fault.Unsupported:
+		return http.StatusUnsupportedMediaType
+	case fault.CSRF:
+		return 419
+	case fault.Invalid:
+		return http.StatusUnprocessableEntity
+	case fault.TooMany:
+		return http.StatusTooManyRequests
+	case fault.Provider:
+		return http.StatusBadGateway
+	case fault.Unavailable:
+		return http.StatusServiceUnavailable
+	default:
+		return http.StatusInternalServerError
+	}
+}
+
+// problem is an error on its way out: its status, headers and body. It is what
+// huma writes when a handler fails.
+type problem struct {
+	status  int
+	headers http.Header
+	body    map[string]any
+}
+
+func (p *problem) Error() string           { return http.StatusText(p.status) }
+func (p *problem) GetStatus() int          { return p.status }
+func (p *problem) GetHeaders() http.Header { return p.headers }
+
+// MarshalJSON writes the body of the spec's error formats.
+func (p *problem) MarshalJSON() ([]byte, error) {
+	return json.Marshal(p.body, json.Deterministic(true))
+}
+
+// problem turns any error into an answer, and logs the ones that are accidents:
+// this is the one place where an error is logged.
+func (a *API) problem(ctx context.Context, err error) *problem {
+	var refusal *fault.Error
+	switch {
+	case errors.As(err, &refusal) && refusal.Kind != fault.Internal:
+	case ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded):
+		refusal = errTimeout.Wrap(err)
+		err = refusal
+	default:
+		return a.accident(ctx, err)
+	}
+	locale := i18n.Locale(ctx)
+	p := &problem{status: statusOf(refusal.Kind), headers: http.Header{}, body: map[string]any{}}
+	for key, value := range refusal.Extra {
+		p.body[key] = value
+	}
+	if refusal.Code != "" {
+		p.body["code"] = string(refusal.Code)
+	}
+	if len(refusal.Fields) > 0 {
+		p.body["errors"], p.body["message"] = a.fieldMessages(locale, refusal.Fields)
+	} else {
+		p.body["message"] = a.cfg.Messages.Text(locale, refusal.Message, refusal.Args)
+	}
+	if p.status == http.StatusUnauthorized {
+		p.headers.Set("WWW-Authenticate", "Bearer") // RFC 9110, section 11.6.1
+	}
+	if refusal.RetryAfter > 0 {
+		seconds := int(math.Ceil(refusal.RetryAfter.Seconds()))
+		p.headers.Set("Retry-After", strconv.Itoa(seconds))
+	}
+	if p.status >= http.StatusInternalServerError {
+		a.cfg.Log.WarnContext(ctx, "request refused", "error", err, "request_id", requestIDOf(ctx))
+	}
+	return p
+}
+
+// fieldMessages lists each broken field's messages and picks the first as the
+// message of the whole.
+func (a *API) fieldMessages(locale string, fields []fault.Field) (errs map[string][]string, first string) {
+	errs = make(map[string][]string, len(fields))
+	for i, field := range fields {
+		text := a.cfg.Messages.Text(locale, field.Message, field.Args)
+		errs[field.Path] = append(errs[field.Path], text)
+		if i == 0 {
+			first = text
+		}
+	}
+	return errs, first
+}
+
+// statusAbandoned is what the access log says of a request whose caller hung up:
+// no failure of ours, and nobody reads the answer.
+const statusAbandoned = 499
+
+func (a *API) accident(ctx context.Context, err error) *problem {
+	p := &problem{status: http.StatusInternalServerError, headers: http.Header{}, body: map[string]any{
+		"message":    a.cfg.Messages.Text(i18n.Locale(ctx), "error.internal", nil),
+		"request_id": requestIDOf(ctx),
+	}}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		p.status = statusAbandoned
+		a.cfg.Log.InfoContext(ctx, "request abandoned by the caller", "error", err, "request_id", requestIDOf(ctx))
+		return p
+	}
+	var panicked *panicError
+	if errors.As(err, &panicked) {
+		a.cfg.Log.ErrorContext(ctx, "panic", "reason", fmt.Sprint(panicked.reason), "stack", panicked.stack, "request_id", requestIDOf(ctx))
+		return p
+	}
+	a.cfg.Log.ErrorContext(ctx, "request failed", "error", err, "request_id", requestIDOf(ctx))
+	return p
+}
+
+// panicError is a panic on its way to the log.
+type panicError struct {
+	reason any
+	stack  string
+}
+
+func (e *panicError) Error() string { return fmt.Sprint("panic: ", e.reason) }
+
+// WriteError answers a request with an error, outside of huma's handlers.
+func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
+	p := a.problem(r.Context(), err)
+	for name, values := range p.headers {
+		w.Header()[name] = values
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(p.status)
+	_ = jsonFormat().Marshal(w, p)
+}
+
+func (a *API) notFound(w http.ResponseWriter, r *http.Request) { a.WriteError(w, r, errNotFound) }
+
+// methodNotAllowed answers 405 with the methods that would do, or 404 for a
+// method so strange that the router did not look at the path.
+func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
+	methods := a.allowed(r)
+	if len(methods) == 0 {
+		a.notFound(w, r)
+		return
+	}
+	w.Header().Set("Allow", strings.Join(methods, ", "))
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusMethodNotAllowed)
+	message := a.cfg.Messages.Text(i18n.Locale(r.Context()), "error.method_not_allowed", nil)
+	_ = jsonFormat().Marshal(w, map[string]any{"message": message})
+}
+
+// allowed lists the methods that the path of r answers to.
+func (a *API) allowed(r *http.Request) []string {
+	path := r.URL.RawPath // what the router looks at
+	if path == "" {
+		path = r.URL.Path
+	}
+	var methods []string
+	for _, method := range []string{"DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"} {
+		if a.router.Match(chi.NewRouteContext(), method, path) {
+			methods = append(methods, method)
+		}
+	}
+	return methods
+}
+
+// Schema describes the body to OpenAPI.
+func (*problem) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Ref: schemaPrefix + errorSchemaName}
+}
+
+// replaceHumaErrors makes huma's own refusals panics, which recoverPanic logs and
+// answers with 500. It is global in huma; since bind runs before huma looks at a
+// request, only a programming error gets there, and its text must not reach the
+// caller.
+var replaceHumaErrors = sync.OnceFunc(func() {
+	huma.NewError = func(status int, _ string, _ ...error) huma.StatusError { return &problem{status: status} }
+	huma.NewErrorWithContext = func(_ huma.Context, _ int, message string, errs ...error) huma.StatusError {
+		panic(fmt.Errorf("huma refused what bind accepted: %s: %w", message, errors.Join(errs...)))
+	}
+	huma.DefaultArrayNullable = false
+})

@@ -1,0 +1,179 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/limit"
+)
+
+// protect runs what the route table says of a route before its handler, in the
+// order of refusals: 401, 429, guards, permission, 404. Validation (422) comes
+// after, in bind.
+func (a *API) protect(op *operation, next http.Handler) http.Handler {
+	guards := op.route.Scope.Guards()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := withTimeout(r.Context(), a.cfg.Timeout)
+		defer cancel()
+		if len(guards) > 0 {
+			caller, err := a.authenticate(ctx, r.Header.Get("Authorization"))
+			if err != nil {
+				a.WriteError(w, r.WithContext(ctx), err)
+				return
+			}
+			info := infoOf(ctx)
+			info.userID = caller.UserID
+			if caller.Tenant != nil {
+				info.tenant = caller.Tenant.TenantID
+			}
+			ctx = authz.With(ctx, caller)
+		}
+		r = r.WithContext(ctx)
+		if err := a.limit(w, r, op.route); err != nil {
+			a.WriteError(w, r, err)
+			return
+		}
+		if err := a.check(r, op); err != nil {
+			a.WriteError(w, r, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// authenticate reads the bearer token and looks its caller up.
+func (a *API) authenticate(ctx context.Context, authorization string) (*authz.Caller, error) {
+	scheme, token, _ := strings.Cut(authorization, " ")
+	token = strings.TrimSpace(token)
+	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > maxToken || strings.ContainsFunc(token, notToken) {
+		return nil, errUnauthenticated
+	}
+	return a.cfg.Authenticate(ctx, token)
+}
+
+// maxToken is the longest token that is looked up, in bytes.
+const maxToken = 512
+
+// notToken tells what no token has: anything but visible ASCII.
+func notToken(c rune) bool { return c <= ' ' || c > '~' }
+
+// limit counts the request in the route's group: by caller where there is one,
+// else by client address.
+func (a *API) limit(w http.ResponseWriter, r *http.Request, route Route) error {
+	if route.Rate == "" {
+		return nil
+	}
+	if caller := authz.From(r.Context()); caller != nil {
+		return a.count(r.Context(), w.Header(), route.Rate, "user:"+strconv.FormatInt(caller.UserID, 10))
+	}
+	group := route.Rate
+	if group == loginGroup {
+		group = loginAddressGroup
+	}
+	return a.count(r.Context(), w.Header(), group, a.cfg.ClientIP(r))
+}
+
+// Login is limited twice: here by address alone, and in bind, once the body is
+// read, by address and email (spec: Rate limits).
+const (
+	loginGroup        = limit.Login
+	loginAddressGroup = limit.LoginAddress
+)
+
+func (a *API) count(ctx context.Context, h http.Header, group, key string) error {
+	d := a.cfg.Limiter.Allow(ctx, group, key)
+	if d.Limit > 0 {
+		h.Set("X-Ratelimit-Limit", strconv.Itoa(d.Limit)) // in Go's canonical form, which spares a copy
+		h.Set("X-Ratelimit-Remaining", strconv.Itoa(max(d.Remaining, 0)))
+	}
+	if d.Allowed {
+		return nil
+	}
+	refusal := *errTooManyRequests
+	refusal.RetryAfter = d.RetryAfter
+	return &refusal
+}
+
+// check runs the guards after auth:token, the route's permission and its
+// existence check.
+func (a *API) check(r *http.Request, op *operation) error {
+	ctx := r.Context()
+	caller := authz.From(ctx)
+	for _, guard := range op.route.Scope.Guards() {
+		if err := runGuard(guard, caller, r); err != nil {
+			return err
+		}
+	}
+	if p := op.route.Permission; p != "" {
+		allowed := caller.Can(p)
+		if op.route.Scope == Admin {
+			allowed = caller.CanOnPlatform(p)
+		}
+		if !allowed {
+			return errForbidden
+		}
+	}
+	if err := op.checkPath(r); err != nil {
+		return err
+	}
+	if op.exists != nil {
+		return op.exists(ctx, func(name string) string { return pathParam(r, name) })
+	}
+	return nil
+}
+
+func runGuard(guard Guard, caller *authz.Caller, r *http.Request) error {
+	switch guard {
+	case AuthToken:
+		if caller == nil {
+			return errUnauthenticated
+		}
+	case TenantResolve:
+		// A tenant in the path that does not exist and one that the caller is
+		// not in are told apart by nobody: tenant.member refuses both.
+		if caller.Tenant == nil && chi.URLParam(r, "tenantId") == "" {
+			return errContextRequired
+		}
+	case TenantMember:
+		id := chi.URLParam(r, "tenantId")
+		if caller.Tenant == nil || id != "" && !sameID(id, caller.Tenant.TenantID) {
+			return errForbidden
+		}
+	case OnboardingComplete:
+		if !caller.Tenant.OnboardingComplete {
+			return errOnboardingNeeded
+		}
+	case PlatformAdmin:
+		if !caller.IsPlatformAdmin {
+			return errForbidden
+		}
+	default:
+		return fault.New(fault.Internal, "unknown guard "+string(guard))
+	}
+	return nil
+}
+
+func sameID(text string, id uuid.UUID) bool {
+	parsed, err := ParseID(text)
+	return err == nil && parsed == id
+}
+
+// ParseID reads a UUID of a path in its one canonical form, in either case. Any
+// other text is not found (spec: IDs).
+func ParseID(text string) (uuid.UUID, error) {
+	if len(text) != 36 {
+		return uuid.Nil, errNotFound
+	}
+	id, err := uuid.Parse(text)
+	if err != nil {
+		return uuid.Nil, errNotFound
+	}
+	return id, nil
+}

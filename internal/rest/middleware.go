@@ -1,0 +1,86 @@
+package rest
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/go-chi/chi/v5/middleware"
+)
+
+// recoverPanic answers 500 for a panic, or cuts the connection when half of
+// another answer is out.
+func (a *API) recoverPanic(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			reason := recover()
+			if reason == nil {
+				return
+			}
+			if reason == http.ErrAbortHandler {
+				panic(reason)
+			}
+			err := &panicError{reason: reason, stack: string(debug.Stack())}
+			if rw, ok := w.(middleware.WrapResponseWriter); ok && rw.Status() != 0 {
+				_ = a.problem(r.Context(), err)
+				panic(http.ErrAbortHandler) // half an answer is out: cut the connection
+			}
+			a.WriteError(w, r, err)
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// securityHeaders sets what holds for every answer. Pages that need more, such as
+// the reference, replace the policy; public answers that may be kept, such as the
+// catalog, replace no-store, which holds for tokens and all that is behind them.
+func (a *API) securityHeaders(next http.Handler) http.Handler {
+	fixed := http.Header{ // the values are shared by all answers, and replaced, never changed
+		"X-Content-Type-Options":  {"nosniff"},
+		"Referrer-Policy":         {"no-referrer"},
+		"Content-Security-Policy": {"default-src 'none'; frame-ancestors 'none'"},
+		"Cache-Control":           {"no-store"},
+	}
+	if a.cfg.HTTPS {
+		fixed.Set("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		maps.Copy(w.Header(), fixed)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// cors lets first-party origins read answers, with credentials. Any other
+// origin gets no CORS header, and its preflight falls through to 405.
+func (a *API) cors(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Add("Vary", "Origin")
+		origin := r.Header.Get("Origin")
+		if origin == "" || !a.cfg.FirstPartyOrigin(origin) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		h := w.Header()
+		h.Set("Access-Control-Allow-Origin", origin)
+		h.Set("Access-Control-Allow-Credentials", "true")
+		if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+			h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
+			h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept-Language, X-Request-Id, X-XSRF-TOKEN, X-CSRF-TOKEN")
+			h.Set("Access-Control-Max-Age", "600")
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		h.Set("Access-Control-Expose-Headers", "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, Retry-After, ETag")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// withTimeout bounds the work for one request.
+func withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if d <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, d)
+}

@@ -1,0 +1,228 @@
+package rest_test
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+func document(t *testing.T, s *server) *openapi3.T {
+	t.Helper()
+	got := s.get("/openapi.json")
+	if got.Status != http.StatusOK || got.Header.Get("Content-Type") != "application/json" {
+		t.Fatalf("%d %v", got.Status, got.Header)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData([]byte(got.Body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func TestOpenAPIIsValid(t *testing.T) {
+	t.Parallel()
+	doc := document(t, start(t, routes()))
+	if doc.OpenAPI != "3.1.0" || doc.Info.Version != "1.2.3" || doc.Servers[0].URL != "https://api.example.com" {
+		t.Errorf("%s %v %v", doc.OpenAPI, doc.Info, doc.Servers)
+	}
+	if err := doc.Validate(t.Context(), openapi3.IsOpenAPI31OrLater()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOpenAPIHasEveryRoute(t *testing.T) {
+	t.Parallel()
+	doc := document(t, start(t, routes()))
+	count := 0
+	for _, item := range doc.Paths.Map() {
+		count += len(item.Operations())
+	}
+	if count != len(routes()) {
+		t.Errorf("%d operations for %d routes", count, len(routes()))
+	}
+	for _, r := range routes() {
+		op := doc.Paths.Value(r.Path).GetOperation(r.Method)
+		if op == nil {
+			t.Errorf("%s %s is missing", r.Method, r.Path)
+			continue
+		}
+		checkOperation(t, r, op)
+	}
+}
+
+func checkOperation(t *testing.T, r rest.Route, op *openapi3.Operation) {
+	t.Helper()
+	name := r.Method + " " + r.Path
+	for extension, want := range map[string]string{
+		"x-scope": string(r.Scope), "x-permission": r.Permission, "x-rate-limit": r.Rate,
+	} {
+		if got, _ := op.Extensions[extension].(string); got != want {
+			t.Errorf("%s: %s %q, want %q", name, extension, got, want)
+		}
+	}
+	guards, _ := op.Extensions["x-guards"].([]any)
+	var want []any
+	for _, g := range r.Scope.Guards() {
+		want = append(want, string(g))
+	}
+	diff(t, want, guards)
+	if secured := op.Security != nil && len(*op.Security) == 1; secured != (r.Scope != rest.Public) {
+		t.Errorf("%s: security %v", name, op.Security)
+	}
+	for part := range strings.SplitSeq(r.Path, "/") {
+		if param, ok := strings.CutPrefix(part, "{"); ok && op.Parameters.GetByInAndName("path", strings.TrimSuffix(param, "}")) == nil {
+			t.Errorf("%s: parameter %s is missing", name, part)
+		}
+	}
+	refusals := []string{"500", "503"}
+	add := func(when bool, statuses ...string) {
+		if when {
+			refusals = append(refusals, statuses...)
+		}
+	}
+	body := op.RequestBody != nil && !strings.HasSuffix(r.Path, "hook")
+	withTenant := r.Scope == rest.Member || r.Scope == rest.Tenant
+	add(r.Scope != rest.Public, "401")
+	add(withTenant || r.Scope == rest.Admin, "403")
+	add(withTenant || body, "400")
+	add(r.Rate != "", "429")
+	add(strings.Contains(r.Path, "{"), "404")
+	add(body, "413", "415")
+	add(op.RequestBody != nil || r.Method != http.MethodGet || len(op.Parameters) > strings.Count(r.Path, "{"), "422")
+	slices.Sort(refusals)
+	var got []string
+	for status, response := range op.Responses.Map() {
+		if code, _ := strconv.Atoi(status); code < 400 {
+			continue
+		}
+		got = append(got, status)
+		if ref := response.Value.Content["application/json"].Schema.Ref; ref != "#/components/schemas/Error" {
+			t.Errorf("%s: %s is %q", name, status, ref)
+		}
+	}
+	slices.Sort(got)
+	diff(t, refusals, got)
+}
+
+func TestOpenAPIStatuses(t *testing.T) {
+	t.Parallel()
+	doc := document(t, start(t, routes()))
+	for route, want := range map[string]string{
+		"POST /api/v1/gadgets": "201", "GET /api/v1/gadgets": "200", "PATCH /api/v1/gadgets/{id}": "200",
+		"DELETE /api/v1/gadgets/{id}": "204", "POST /api/v1/hook": "200",
+	} {
+		method, path, _ := strings.Cut(route, " ")
+		responses := doc.Paths.Value(path).GetOperation(method).Responses
+		for _, status := range []string{"200", "201", "204", "default"} {
+			if (responses.Value(status) != nil) != (status == want) {
+				t.Errorf("%s: %s, want %s alone", route, status, want)
+			}
+		}
+		if content := responses.Value(want).Value.Content; (len(content) == 0) != (want == "204" || strings.HasSuffix(path, "hook")) {
+			t.Errorf("%s: content %v", route, content)
+		}
+	}
+}
+
+// What the document says of a field is what the validator does with it.
+func TestOpenAPISchemas(t *testing.T) {
+	t.Parallel()
+	doc := document(t, start(t, routes()))
+	schema := func(name, field string) *openapi3.Schema {
+		t.Helper()
+		s := doc.Components.Schemas[name]
+		if s == nil || s.Value.Properties[field] == nil {
+			t.Fatalf("no %s.%s in %v", name, field, doc.Components.Schemas)
+		}
+		return s.Value.Properties[field].Value
+	}
+	for field, want := range map[string][]string{
+		"text": {"string"}, "never": {"null", "string"}, "at": {"string"}, "meta": {"null", "object"}, "list": {"array"},
+	} {
+		types := schema("Fields", field).Type.Slice()
+		slices.Sort(types)
+		diff(t, want, types)
+	}
+	if maker := schema("Fields", "maker"); len(maker.AnyOf) != 2 || maker.AnyOf[0].Ref != "#/components/schemas/Maker" || !maker.AnyOf[1].Value.Type.Is("null") {
+		t.Errorf("a nullable object: %+v", maker)
+	}
+	for field, nullable := range map[string]bool{"active": false, "note": true, "metadata": true, "email": false} {
+		if types := schema("Gadget", field).Type; types.Includes("null") != nullable {
+			t.Errorf("%s: %v", field, types)
+		}
+	}
+	if ref := schema("Gadget", "ref"); ref.Format != "uuid" {
+		t.Errorf("a UUID: %+v", ref)
+	}
+	if titles := schema("Gadget", "titles"); titles.AdditionalProperties.Schema.Value.MaxLength == nil || titles.MaxLength != nil {
+		t.Errorf("a map: %+v", titles)
+	}
+	var names []string
+	for name := range doc.Components.Schemas {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	diff(t, []string{
+		"DataFieldsBody", "DataListStringBody", "DataPatchedBody", "Error", "Fields", "Found", "Gadget", "Maker",
+		"PatchGadgetsIdRequest", "Patched", "PostLoginRequest", "Price", "Unencodable",
+	}, names)
+	diff(t, []string{"name"}, doc.Components.Schemas["Gadget"].Value.Required)
+	diff(t, []string{"name", "website"}, doc.Components.Schemas["Maker"].Value.Required)
+}
+
+func TestOpenAPIIsStable(t *testing.T) {
+	t.Parallel()
+	a, b := start(t, routes()), start(t, routes())
+	first, second := a.get("/openapi.json"), b.get("/openapi.json")
+	if first.Body != second.Body || first.Header.Get("ETag") != second.Header.Get("ETag") {
+		t.Error("two starts give two documents")
+	}
+	etag := first.Header.Get("ETag")
+	if got := a.get("/openapi.json", "If-None-Match: "+etag); got.Status != http.StatusNotModified || got.Body != "" {
+		t.Errorf("%d for %s", got.Status, etag)
+	}
+	if cache := first.Header.Get("Cache-Control"); cache != "no-cache" {
+		t.Errorf("Cache-Control %q", cache)
+	}
+	if text, err := a.api.Document(); err != nil || strings.TrimSuffix(string(text), "\n") != first.Body {
+		t.Error("Document is not what is served", err)
+	}
+	if got := a.do("HEAD", "/openapi.json", ""); got.Status != http.StatusOK {
+		t.Errorf("HEAD: %d", got.Status)
+	}
+}
+
+// The reference needs nothing from another host, and its policy forbids it.
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	s := start(t, routes())
+	page := s.get("/docs")
+	if page.Status != http.StatusOK || page.Header.Get("Content-Type") != "text/html; charset=utf-8" || strings.Contains(page.Body, "//") {
+		t.Fatalf("%d %v\n%s", page.Status, page.Header, page.Body)
+	}
+	policy := page.Header.Get("Content-Security-Policy")
+	if !strings.HasPrefix(policy, "default-src 'none'") || strings.Contains(policy, "http") || strings.Contains(policy, "script-src 'self' ") {
+		t.Errorf("policy %s", policy)
+	}
+	for path, want := range map[string]string{
+		"/docs/swagger-ui-bundle.js": "text/javascript; charset=utf-8", "/docs/swagger-ui.css": "text/css; charset=utf-8",
+		"/docs/init.js": "text/javascript; charset=utf-8", "/docs/favicon-32x32.png": "image/png",
+	} {
+		if !strings.Contains(page.Body, `"`+path[1:]+`"`) {
+			t.Errorf("the page does not load %s", path)
+		}
+		packed, plain := s.get(path), s.get(path, "Accept-Encoding: identity") // the client unpacks by itself
+		if packed.Status != 200 || packed.Body != plain.Body || packed.Header.Get("Content-Type") != want || plain.Header.Get("Content-Encoding") != "" {
+			t.Errorf("%s: %d %v", path, packed.Status, packed.Header)
+		}
+		if etag := plain.Header.Get("ETag"); s.get(path, "Accept-Encoding: identity", "If-None-Match: "+etag).Status != http.StatusNotModified {
+			t.Errorf("%s is not kept by %s", path, etag)
+		}
+	}
+}

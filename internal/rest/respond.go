@@ -1,0 +1,39 @@
+package rest
+
+// Data is the answer {data: …} with an optional message, which holds a
+// translation key such as team.role_changed (spec: Common request and response
+// rules).
+type Data[T any] struct {
+	Body struct {
+		Data    T      `json:"data"`
+		Message string `json:"message,omitempty"`
+	}
+}
+
+// OK answers {data: v}.
+func OK[T any](v T) *Data[T] {
+	out := new(Data[T])
+	out.Body.Data = v
+	return out
+}
+
+// OKMessage answers {data: v, message: key}.
+func OKMessage[T any](v T, key string) *Data[T] {
+	out := OK(v)
+	out.Body.Message = key
+	return out
+}
+
+// List answers {data: […]}; a nil slice is an empty list.
+func List[T any](items []T) *Data[[]T] { return OK(items) }
+
+// Plain is an answer whose body is printed by the spec without data.
+type Plain[T any] struct {
+	Body T
+}
+
+// Bare answers v as the whole body.
+func Bare[T any](v T) *Plain[T] { return &Plain[T]{Body: v} }
+
+// Empty is an answer without a body.
+type Empty struct{}

@@ -1,0 +1,188 @@
+// Package rest is the HTTP layer that every domain shares: the route table's
+// types, guards, rate limits, decoding and validation, errors, the access log
+// and OpenAPI. Domains hand it handlers of the form
+// func(ctx, *Input) (*Output, error); only this package knows statuses.
+package rest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/tenantry/tenantry/internal/limit"
+)
+
+// Guard is a check that a request must pass; the names are the spec's.
+type Guard string
+
+// The guards in the order in which they run (spec: Authentication, route guards).
+const (
+	AuthToken          Guard = "auth:token"
+	TenantResolve      Guard = "tenant.resolve"
+	TenantMember       Guard = "tenant.member"
+	OnboardingComplete Guard = "onboarding.complete"
+	PlatformAdmin      Guard = "platform.admin"
+)
+
+// Scope is the audience of a route and stands for a list of guards.
+type Scope string
+
+// The scopes of the route table.
+const (
+	Public Scope = "public" // nobody is asked who they are
+	User   Scope = "user"   // any authenticated caller
+	Member Scope = "member" // a caller with a tenant, onboarded or not
+	Tenant Scope = "tenant" // a member of the tenant in the path or of their own, onboarded
+	Admin  Scope = "admin"  // platform administrators
+)
+
+// Guards lists what a scope stands for.
+func (s Scope) Guards() []Guard {
+	switch s {
+	case User:
+		return []Guard{AuthToken}
+	case Member:
+		return []Guard{AuthToken, TenantResolve, TenantMember}
+	case Tenant:
+		return []Guard{AuthToken, TenantResolve, TenantMember, OnboardingComplete}
+	case Admin:
+		return []Guard{AuthToken, PlatformAdmin}
+	default:
+		return nil
+	}
+}
+
+// Route is one row of the route table: everything that is decided about a
+// request before its handler runs.
+type Route struct {
+	Method     string
+	Path       string
+	Scope      Scope
+	Permission string // "" asks for none
+	Rate       string // a group of package limit; "" is unlimited
+	Summary    string // one line for the reference
+	Handler    Handler
+}
+
+// ID names the route in OpenAPI: method and path in kebab-case.
+func (r Route) ID() string {
+	path := strings.TrimPrefix(r.Path, "/api/v1")
+	var b strings.Builder
+	b.WriteString(strings.ToLower(r.Method))
+	for _, part := range strings.FieldsFunc(path, func(c rune) bool { return strings.ContainsRune("/{}-_", c) }) {
+		b.WriteByte('-')
+		b.WriteString(part)
+	}
+	return b.String()
+}
+
+// check panics when the row cannot mean what it says. In particular a scope that
+// was left out must not make a route public.
+func (r Route) check() {
+	switch {
+	case r.Handler == nil:
+		panic("no handler")
+	case !slices.Contains([]Scope{Public, User, Member, Tenant, Admin}, r.Scope):
+		panic(fmt.Sprintf("unknown scope %q", r.Scope))
+	case r.Permission != "" && r.Scope != Tenant && r.Scope != Member && r.Scope != Admin:
+		panic(fmt.Sprintf("nobody can hold %q in scope %q", r.Permission, r.Scope))
+	case r.Rate != "" && !limit.Known(r.Rate):
+		panic(fmt.Sprintf("unknown rate-limit group %q", r.Rate))
+	}
+}
+
+// tag groups the reference: the first part of the path that says something.
+func (r Route) tag() string {
+	for _, part := range strings.Split(strings.TrimPrefix(r.Path, "/api/v1"), "/") {
+		if part != "" && part != "tenant" && part != "docs" && !strings.HasPrefix(part, "{") {
+			return part
+		}
+	}
+	return "tenant"
+}
+
+// Handler is what a route leads to: one of Handle's or Plain's.
+type Handler interface {
+	register(a *API, r Route)
+}
+
+// Option refines a handler.
+type Option func(*operation)
+
+// operation is what the middleware of one route needs to know.
+type operation struct {
+	route  Route
+	status int
+	exists func(ctx context.Context, param func(string) string) error
+	path   []property
+	query  []property
+	body   *node
+}
+
+// Status sets the status of a success; without it 200, or 204 for NoContent.
+func Status(code int) Option { return func(o *operation) { o.status = code } }
+
+// Exists declares the check that runs after the guards and before validation,
+// so that what a path names is a 404 before a broken body is a 422. The check
+// reads path parameters by name.
+func Exists(check func(ctx context.Context, param func(string) string) error) Option {
+	return func(o *operation) { o.exists = check }
+}
+
+// Handle makes a route's handler of a function. I is a struct with `path` and
+// `query` fields and a Body; O is one of this package's answers.
+func Handle[I, O any](fn func(context.Context, *I) (*O, error), options ...Option) Handler {
+	return typed[I, O]{fn: fn, options: options}
+}
+
+type typed[I, O any] struct {
+	fn      func(context.Context, *I) (*O, error)
+	options []Option
+}
+
+func (t typed[I, O]) register(a *API, r Route) {
+	op := &operation{route: r}
+	for _, option := range t.options {
+		option(op)
+	}
+	doc := a.describe(op)
+	describeBody[I](a, &doc)
+	huma.Register(a.huma, doc, func(ctx context.Context, in *I) (*O, error) {
+		out, err := t.fn(ctx, in)
+		if err != nil {
+			return nil, a.problem(ctx, err)
+		}
+		return out, nil
+	})
+	compileInput[I](a, op)
+}
+
+// Raw makes a route of a plain handler that reads and writes by itself, such as
+// the receiver of signed notifications. Guards and limits run before it all the
+// same; contentType is what it takes, and bounding the body is its own affair.
+func Raw(h http.Handler, contentType string) Handler {
+	return raw{handler: h, contentType: contentType}
+}
+
+type raw struct {
+	handler     http.Handler
+	contentType string
+}
+
+func (h raw) register(a *API, r Route) {
+	op := &operation{route: r}
+	doc := a.describe(op)
+	if r.Method != http.MethodGet {
+		doc.RequestBody = &huma.RequestBody{
+			Required: true,
+			Content:  map[string]*huma.MediaType{h.contentType: {Schema: &huma.Schema{Type: huma.TypeString}}},
+		}
+	}
+	doc.Responses["200"] = &huma.Response{Description: http.StatusText(http.StatusOK)}
+	a.huma.OpenAPI().AddOperation(&doc)
+	a.handle(op, h.handler)
+}

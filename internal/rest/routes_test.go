@@ -1,0 +1,221 @@
+package rest_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+func diff(t testing.TB, want, got any) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+// gadget is a body with a field of every sort.
+type gadget struct {
+	Name     string            `json:"name" minLength:"2" maxLength:"10"`
+	Active   *bool             `json:"active,omitempty"`
+	Count    *int64            `json:"count,omitempty" minimum:"1" maximum:"1000"`
+	Small    *int32            `json:"small,omitempty"`
+	Amount   *rest.Quantity    `json:"amount,omitempty" exclusiveMinimum:"0"`
+	Ratio    *float64          `json:"ratio,omitempty"`
+	Kind     string            `json:"kind,omitempty" enum:"solid,liquid"`
+	Level    *int              `json:"level,omitempty" enum:"1,2"`
+	Note     *string           `json:"note,omitempty" nullable:"true" maxLength:"20"`
+	Motto    *string           `json:"motto,omitempty"`
+	Text     *string           `json:"text,omitempty" format:"multiline"`
+	Password *string           `json:"password,omitempty" format:"password" minLength:"4" maxLength:"12"`
+	Email    *string           `json:"email,omitempty" format:"email"`
+	Country  *string           `json:"country,omitempty" format:"country"`
+	Currency *string           `json:"currency,omitempty" format:"currency"`
+	URL      *string           `json:"url,omitempty" format:"uri"`
+	At       *rest.Time        `json:"at,omitempty"`
+	Day      *string           `json:"day,omitempty" format:"date"`
+	Ref      *uuid.UUID        `json:"ref,omitempty"`
+	Code     *string           `json:"code,omitempty" pattern:"^[a-z]+$"`
+	Tags     []string          `json:"tags,omitempty" minLength:"1" minItems:"1" maxItems:"3"`
+	Titles   map[string]string `json:"titles,omitempty" maxLength:"5"`
+	Prices   []price           `json:"prices,omitempty"`
+	Maker    *maker            `json:"maker,omitempty"`
+	Metadata rest.Object       `json:"metadata,omitempty" nullable:"true"`
+	Anything any               `json:"anything,omitempty"`
+}
+
+type price struct {
+	Cents    int64  `json:"cents" minimum:"0"`
+	Currency string `json:"currency" format:"currency"`
+}
+
+type maker struct {
+	Name    string  `json:"name" minLength:"1"`
+	Website *string `json:"website"` // required, may be null
+}
+
+type gadgetInput struct{ Body gadget }
+
+func echo(_ context.Context, in *gadgetInput) (*rest.Plain[gadget], error) {
+	return rest.Bare(in.Body), nil
+}
+
+type signupInput struct {
+	Body struct {
+		Name     string `json:"name" minLength:"1"`
+		Email    string `json:"email" format:"email"`
+		Password string `json:"password" format:"password"`
+	}
+}
+
+func login(context.Context, *signupInput) (*rest.Empty, error) { return nil, nil }
+
+type patchInput struct {
+	ID   int64 `path:"id"`
+	Body struct {
+		Name rest.Opt[string]   `json:"name,omitzero" minLength:"1" maxLength:"5"`
+		Note rest.Opt[string]   `json:"note,omitzero" nullable:"true" maxLength:"5"`
+		Tags rest.Opt[[]string] `json:"tags,omitzero" maxItems:"2"`
+		Size rest.Opt[int]      `json:"size,omitzero" nullable:"true" minimum:"1"`
+	}
+}
+
+// patched tells what the handler saw of each field.
+type patched struct {
+	ID   int64   `json:"id"`
+	Name string  `json:"name"`
+	Note *string `json:"note"`
+	Tags string  `json:"tags"`
+	Size *int    `json:"size"`
+}
+
+func patch(_ context.Context, in *patchInput) (*rest.Data[patched], error) {
+	old, oldSize := "old", 7
+	tags := "untouched"
+	if in.Body.Tags.Set {
+		tags = cmp.Diff(nil, in.Body.Tags.Value)
+		if len(in.Body.Tags.Value) == 2 {
+			tags = in.Body.Tags.Value[0] + in.Body.Tags.Value[1]
+		}
+	}
+	return rest.OK(patched{
+		ID: in.ID, Name: in.Body.Name.OrValue("old"), Note: in.Body.Note.Or(&old), Tags: tags, Size: in.Body.Size.Or(&oldSize),
+	}), nil
+}
+
+type searchInput struct {
+	Active  bool      `query:"active"`
+	Page    int       `query:"page" default:"1" minimum:"1"`
+	PerPage int       `query:"per_page" default:"25" minimum:"1" maximum:"100"`
+	Sort    string    `query:"sort" enum:"name,-name"`
+	Include []string  `query:"include" enum:"prices,features"`
+	Q       string    `query:"q" maxLength:"5"`
+	Since   rest.Time `query:"since"`
+}
+
+type found struct {
+	Active        bool
+	Page, PerPage int
+	Sort          string
+	Include       []string
+	Q             string
+	Since         *rest.Time
+	Raw           []string
+}
+
+func search(ctx context.Context, in *searchInput) (*rest.Plain[found], error) {
+	f := found{Active: in.Active, Page: in.Page, PerPage: in.PerPage, Sort: in.Sort, Include: in.Include, Q: in.Q, Raw: rest.Query(ctx)["filter[name]"]}
+	if !in.Since.Std().IsZero() {
+		f.Since = &in.Since
+	}
+	return rest.Bare(f), nil
+}
+
+type meterInput struct {
+	Tenant string    `path:"tenantId"`
+	Code   string    `path:"code" maxLength:"10"`
+	Event  uuid.UUID `path:"event"`
+}
+
+func meter(_ context.Context, in *meterInput) (*rest.Data[[]string], error) {
+	return rest.List([]string{in.Tenant, in.Code, in.Event.String()}), nil
+}
+
+type fields struct {
+	Text  string            `json:"text"`
+	List  []string          `json:"list"`
+	Texts map[string]string `json:"texts"`
+	At    rest.Time         `json:"at"`
+	Never *rest.Time        `json:"never"`
+	Meta  rest.Object       `json:"meta" nullable:"true"`
+	Maker *maker            `json:"maker"`
+}
+
+func show(context.Context, *struct{}) (*rest.Data[fields], error) {
+	at := time.Date(2026, 1, 31, 9, 15, 30, 123456789, time.FixedZone("", 3600))
+	return rest.OKMessage(fields{Text: "<&> broken \xff", At: rest.T(at)}, "gadget.shown"), nil
+}
+
+func fails(err error) rest.Handler {
+	return rest.Handle(func(context.Context, *struct{}) (*rest.Empty, error) { return nil, err })
+}
+
+var errSoldOut = fault.Coded(fault.Conflict, fault.BillingNotReady)
+
+// unencodable fails when it is written.
+type unencodable struct {
+	Text string `json:"text"`
+}
+
+func (unencodable) MarshalJSON() ([]byte, error) { return nil, errors.New("secret: cannot be written") }
+
+// routes has one row for each thing that the layer does.
+func routes() []rest.Route {
+	empty := rest.Handle(func(context.Context, *struct{}) (*rest.Empty, error) { return nil, nil })
+	gone := func(_ context.Context, param func(string) string) error {
+		if param("id") == "404" {
+			return rest.NotFound()
+		}
+		return nil
+	}
+	return []rest.Route{
+		{"POST", "/api/v1/gadgets", rest.User, "", limit.Default, "Make a gadget", rest.Handle(echo, rest.Status(http.StatusCreated))},
+		{"GET", "/api/v1/gadgets", rest.Public, "", limit.Catalog, "Search gadgets", rest.Handle(search)},
+		{"PATCH", "/api/v1/gadgets/{id}", rest.User, "", limit.Default, "Change a gadget", rest.Handle(patch, rest.Exists(gone))},
+		{"DELETE", "/api/v1/gadgets/{id}", rest.Admin, "products.view", "", "Delete a gadget", empty},
+		{"POST", "/api/v1/login", rest.Public, "", limit.Login, "Log in", rest.Handle(login)},
+		{"GET", "/api/v1/me", rest.User, "", limit.Default, "Who am I", empty},
+		{"GET", "/api/v1/tenant", rest.Member, "", "", "Own tenant", empty},
+		{"GET", "/api/v1/tenants/{tenantId}/team", rest.Tenant, "", "", "Team", empty},
+		{"GET", "/api/v1/tenants/{tenantId}/billing", rest.Tenant, "billing.manage", "", "Billing", empty},
+		{"GET", "/api/v1/usage/{tenantId}/meters/{code}/{event}", rest.Tenant, "", "", "Meter", rest.Handle(meter)},
+		{"GET", "/api/v1/admin/products", rest.Admin, "products.view", "", "Products", empty},
+		{"GET", "/api/v1/show", rest.Public, "", "", "Answer", rest.Handle(show)},
+		{"GET", "/api/v1/panic", rest.User, "", "", "Panic", rest.Handle(func(context.Context, *struct{}) (*rest.Empty, error) { panic("secret: boom") })},
+		{"GET", "/api/v1/accident", rest.User, "", "", "Fail", fails(errors.New("secret: no such column"))},
+		{"GET", "/api/v1/conflict", rest.User, "", "", "Refuse", fails(errSoldOut.Wrap(errors.New("secret: cause")).With("missing_fields", []string{"city"}))},
+		{"GET", "/api/v1/unencodable", rest.Public, "", "", "Fail late", rest.Handle(func(context.Context, *struct{}) (*rest.Plain[unencodable], error) {
+			return rest.Bare(unencodable{}), nil
+		})},
+		{"GET", "/api/v1/slow", rest.Public, "", "", "Wait", rest.Handle(func(ctx context.Context, _ *struct{}) (*rest.Empty, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})},
+		{"POST", "/api/v1/hook", rest.Public, "", "", "Raw", rest.Raw(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte("raw"))
+		}), "application/json")},
+	}
+}
+
+func handleBody[B any]() rest.Handler {
+	type input struct{ Body B }
+	return rest.Handle(func(context.Context, *input) (*rest.Empty, error) { return nil, nil })
+}
