@@ -1,0 +1,113 @@
+package psp_test
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/psp"
+)
+
+// moody is a provider that is out of order while down is set.
+func moody(t *testing.T, changes ...func(*psp.Config)) (provider *fake, client *psp.Client, down *atomic.Bool) {
+	t.Helper()
+	down = &atomic.Bool{}
+	down.Store(true)
+	provider = newFake(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		switch {
+		case r.FormValue("name") == "slow":
+			<-r.Context().Done()
+		case down.Load():
+			replyError(w, 500, "api_error", "", "oops")
+		default:
+			reply(w, 200, `{"id": "prod_1"}`)
+		}
+	})
+	short := func(c *psp.Config) {
+		c.Retries, c.BreakerLimit, c.BreakerPause = -1, 3, 100*time.Millisecond
+	}
+	return provider, provider.client(t, append([]func(*psp.Config){short}, changes...)...), down
+}
+
+func TestBreakerOpensAndCloses(t *testing.T) {
+	t.Parallel()
+	provider, client, down := moody(t)
+	for range 10 {
+		checkPSPError(t, createProduct(t.Context(), client))
+	}
+	if got := len(provider.requests()); got != 3 {
+		t.Fatalf("%d requests reached the provider, want 3", got)
+	}
+
+	// A trial that fails opens it again at once.
+	time.Sleep(150 * time.Millisecond)
+	for range 5 {
+		checkPSPError(t, createProduct(t.Context(), client))
+	}
+	if got := len(provider.requests()); got != 4 {
+		t.Fatalf("%d requests after a failed trial, want 4", got)
+	}
+
+	down.Store(false)
+	time.Sleep(150 * time.Millisecond)
+	for range 5 {
+		if err := createProduct(t.Context(), client); err != nil {
+			t.Fatalf("still open: %v", err)
+		}
+	}
+	if got := len(provider.requests()); got != 9 {
+		t.Errorf("%d requests after a good trial, want 9", got)
+	}
+}
+
+func TestBreakerIgnoresRefusals(t *testing.T) {
+	t.Parallel()
+	provider := newFake(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		replyError(w, 400, "invalid_request_error", "", "bad")
+	})
+	client := provider.client(t, func(c *psp.Config) { c.BreakerLimit, c.BreakerPause = 3, time.Hour })
+	for range 10 {
+		checkPSPError(t, createProduct(t.Context(), client))
+	}
+	if got := len(provider.requests()); got != 10 {
+		t.Errorf("%d requests, want 10: refusals show that the provider works", got)
+	}
+}
+
+// Callers that hang up neither trip the breaker nor hide that the provider is
+// out of order, and one that hangs up during the trial does not leave it stuck.
+func TestBreakerAndCallersThatGiveUp(t *testing.T) {
+	t.Parallel()
+	provider, client, down := moody(t)
+	hangUp := func() {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(20*time.Millisecond, cancel)
+		_, err := client.CreateProduct(ctx, "k", "slow", nil)
+		checkPSPError(t, err)
+	}
+	for range 4 {
+		hangUp()
+	}
+	if got := len(provider.requests()); got != 4 {
+		t.Fatalf("%d requests, want 4: giving up tripped the breaker", got)
+	}
+	for range 3 {
+		checkPSPError(t, createProduct(t.Context(), client))
+		hangUp()
+	}
+	sent := len(provider.requests())
+	checkPSPError(t, createProduct(t.Context(), client))
+	if got := len(provider.requests()); got != sent {
+		t.Fatalf("giving up hid three failures in a row")
+	}
+
+	down.Store(false)
+	time.Sleep(150 * time.Millisecond)
+	hangUp() // the trial
+	time.Sleep(150 * time.Millisecond)
+	if err := createProduct(t.Context(), client); err != nil {
+		t.Errorf("the breaker is stuck: %v", err)
+	}
+}

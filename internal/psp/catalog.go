@@ -1,0 +1,123 @@
+package psp
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/stripe/stripe-go/v85"
+)
+
+// The units of a billing interval.
+const (
+	IntervalDay   = "day"
+	IntervalWeek  = "week"
+	IntervalMonth = "month"
+	IntervalYear  = "year"
+)
+
+// PriceParams describes a recurring price for a fixed number of units.
+type PriceParams struct {
+	Key           string // idempotency key
+	ProductID     string
+	Currency      string // ISO 4217
+	UnitAmount    int64  // minor units; see CheckAmount
+	IntervalUnit  string
+	IntervalCount int
+	Nickname      string // internal name, may be empty
+	Metadata      map[string]string
+}
+
+// Price is a price at the provider.
+type Price struct {
+	ID        string
+	ProductID string
+	Currency  string // ISO 4217, upper case
+	// UnitAmount is in minor units; nil where a unit has not one whole amount
+	// (tiers, fractions of a minor unit, an amount that the customer chooses).
+	UnitAmount    *int64
+	IntervalUnit  string // empty for a price that is paid once
+	IntervalCount int
+	Metered       bool // billed by reported usage, not by quantity
+	Active        bool
+	Nickname      string
+	Metadata      map[string]string
+}
+
+// CreateProduct creates a product and returns its id.
+func (c *Client) CreateProduct(ctx context.Context, key, name string, metadata map[string]string) (string, error) {
+	return write(ctx, c, "create product", key, func(ctx context.Context) (string, error) {
+		p, err := c.api.V1Products.Create(ctx, &stripe.ProductCreateParams{
+			Params:   keyed(key),
+			Name:     stripe.String(name),
+			Metadata: metadata,
+		})
+		if err != nil {
+			return "", err
+		}
+		return p.ID, nil
+	})
+}
+
+// CreatePrice creates a recurring price. It fails with ErrAmount, before asking
+// the provider, on an amount that cannot be charged.
+func (c *Client) CreatePrice(ctx context.Context, p PriceParams) (Price, error) {
+	if err := CheckAmount(p.Currency, p.UnitAmount); err != nil {
+		return Price{}, err
+	}
+	return write(ctx, c, "create price", p.Key, func(ctx context.Context) (Price, error) {
+		created, err := c.api.V1Prices.Create(ctx, &stripe.PriceCreateParams{
+			Params:     keyed(p.Key),
+			Product:    stripe.String(p.ProductID),
+			Currency:   stripe.String(strings.ToLower(p.Currency)),
+			UnitAmount: stripe.Int64(p.UnitAmount),
+			Recurring: &stripe.PriceCreateRecurringParams{
+				Interval:      stripe.String(p.IntervalUnit),
+				IntervalCount: stripe.Int64(int64(p.IntervalCount)),
+			},
+			Nickname: optional(p.Nickname),
+			Metadata: p.Metadata,
+		})
+		if err != nil {
+			return Price{}, err
+		}
+		return newPrice(created)
+	})
+}
+
+// GetPrice reads a price; ErrNotFound if there is none.
+func (c *Client) GetPrice(ctx context.Context, id string) (Price, error) {
+	return read(ctx, c, "get price", id, func(ctx context.Context) (Price, error) {
+		p, err := c.api.V1Prices.Retrieve(ctx, id, nil)
+		if err != nil {
+			return Price{}, err
+		}
+		return newPrice(p)
+	})
+}
+
+func newPrice(p *stripe.Price) (Price, error) {
+	// The library's type reads an amount that is null as 0, which would be free.
+	var exact struct {
+		UnitAmount *int64 `json:"unit_amount"`
+	}
+	if err := json.Unmarshal(p.LastResponse.RawJSON, &exact); err != nil {
+		return Price{}, err
+	}
+	price := Price{
+		ID:         p.ID,
+		Currency:   strings.ToUpper(string(p.Currency)),
+		UnitAmount: exact.UnitAmount,
+		Active:     p.Active,
+		Nickname:   p.Nickname,
+		Metadata:   p.Metadata,
+	}
+	if p.Product != nil {
+		price.ProductID = p.Product.ID
+	}
+	if r := p.Recurring; r != nil {
+		price.IntervalUnit, price.IntervalCount = string(r.Interval), int(r.IntervalCount)
+		price.Metered = r.UsageType == stripe.PriceRecurringUsageTypeMetered
+	}
+	return price, nil
+}

@@ -1,0 +1,116 @@
+package psp
+
+import (
+	"context"
+	"time"
+
+	"github.com/stripe/stripe-go/v85"
+)
+
+// The states of a checkout and of its payment.
+const (
+	CheckoutOpen     = "open"
+	CheckoutComplete = "complete"
+	CheckoutExpired  = "expired"
+
+	PaymentPaid        = "paid"
+	PaymentUnpaid      = "unpaid"
+	PaymentNotRequired = "no_payment_required"
+)
+
+// CheckoutParams describes a hosted checkout that starts a subscription.
+type CheckoutParams struct {
+	Key        string // idempotency key
+	CustomerID string
+	PriceID    string
+	Quantity   int64 // 0 leaves it out, as usage-billed prices demand
+	TrialDays  int   // 0 for no trial
+	// Free asks for a card only when something is due.
+	Free       bool
+	SuccessURL string
+	CancelURL  string
+	// Metadata is kept on the session and on the subscription that it starts.
+	Metadata map[string]string
+	Locale   string // language of the page; empty follows the browser
+}
+
+// Checkout is a hosted checkout. What it brought about is known once it is
+// complete; ids that don't apply are empty.
+type Checkout struct {
+	ID              string
+	URL             string // where to send the browser; empty once it is over
+	Status          string
+	PaymentStatus   string
+	CustomerID      string
+	SubscriptionID  string
+	InvoiceID       string
+	PaymentIntentID string // only of a payment without a subscription
+	Metadata        map[string]string
+	ExpiresAt       time.Time
+}
+
+// CreateCheckout opens a hosted checkout for a subscription.
+func (c *Client) CreateCheckout(ctx context.Context, p CheckoutParams) (Checkout, error) {
+	params := &stripe.CheckoutSessionCreateParams{
+		Params:           keyed(p.Key),
+		Mode:             stripe.String(stripe.CheckoutSessionModeSubscription),
+		Customer:         stripe.String(p.CustomerID),
+		LineItems:        []*stripe.CheckoutSessionCreateLineItemParams{{Price: stripe.String(p.PriceID)}},
+		SubscriptionData: &stripe.CheckoutSessionCreateSubscriptionDataParams{Metadata: p.Metadata},
+		SuccessURL:       stripe.String(p.SuccessURL),
+		CancelURL:        stripe.String(p.CancelURL),
+		Metadata:         p.Metadata,
+		Locale:           optional(p.Locale),
+	}
+	if p.Quantity > 0 {
+		params.LineItems[0].Quantity = stripe.Int64(p.Quantity)
+	}
+	if p.TrialDays > 0 {
+		params.SubscriptionData.TrialPeriodDays = stripe.Int64(int64(p.TrialDays))
+	}
+	if p.Free {
+		params.PaymentMethodCollection = stripe.String(stripe.CheckoutSessionPaymentMethodCollectionIfRequired)
+	}
+	return write(ctx, c, "create checkout", p.Key, func(ctx context.Context) (Checkout, error) {
+		s, err := c.api.V1CheckoutSessions.Create(ctx, params)
+		if err != nil {
+			return Checkout{}, err
+		}
+		return newCheckout(s), nil
+	})
+}
+
+// GetCheckout reads a checkout; ErrNotFound if there is none.
+func (c *Client) GetCheckout(ctx context.Context, id string) (Checkout, error) {
+	return read(ctx, c, "get checkout", id, func(ctx context.Context) (Checkout, error) {
+		s, err := c.api.V1CheckoutSessions.Retrieve(ctx, id, nil)
+		if err != nil {
+			return Checkout{}, err
+		}
+		return newCheckout(s), nil
+	})
+}
+
+func newCheckout(s *stripe.CheckoutSession) Checkout {
+	checkout := Checkout{
+		ID:            s.ID,
+		URL:           s.URL,
+		Status:        string(s.Status),
+		PaymentStatus: string(s.PaymentStatus),
+		Metadata:      s.Metadata,
+		ExpiresAt:     at(s.ExpiresAt),
+	}
+	if s.Customer != nil {
+		checkout.CustomerID = s.Customer.ID
+	}
+	if s.Subscription != nil {
+		checkout.SubscriptionID = s.Subscription.ID
+	}
+	if s.Invoice != nil {
+		checkout.InvoiceID = s.Invoice.ID
+	}
+	if s.PaymentIntent != nil {
+		checkout.PaymentIntentID = s.PaymentIntent.ID
+	}
+	return checkout
+}

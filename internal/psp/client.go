@@ -1,0 +1,164 @@
+// Package psp is the way to the payment provider: the client that asks it, and
+// the receiver of what it tells. It is the only package that knows Stripe's
+// library; what it gives and takes are plain types of its own, so that the
+// domains depend on meanings and not on a wire format.
+//
+// The rules that the callers keep: every write carries an idempotency key that
+// was stored beforehand, so that a repetition is the same write; a failure of a
+// write other than ErrRefused and ErrNotFound leaves its outcome unknown, to be
+// settled by repeating it or by reading back; and no call is made inside a
+// database transaction.
+package psp
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/failsafe-go/failsafe-go"
+	"github.com/failsafe-go/failsafe-go/circuitbreaker"
+	"github.com/failsafe-go/failsafe-go/retrypolicy"
+	"github.com/stripe/stripe-go/v85"
+)
+
+// APIVersion is the version of the provider's API that this package speaks. The
+// library pins it; a test holds both together, so that an update of the library
+// that changes the wire format is a decision.
+const APIVersion = "2026-03-25.dahlia"
+
+// Client asks the provider. It is safe for concurrent use. Every error of its
+// methods can be given to an HTTP caller as it is (see ErrUnavailable).
+type Client struct {
+	api     *stripe.Client
+	log     *slog.Logger
+	secret  string
+	timeout time.Duration
+	retry   failsafe.Executor[any]
+	breaker circuitbreaker.CircuitBreaker[any]
+}
+
+// NewClient makes a client. It sends nothing; it fails on a key or a base URL
+// that cannot be right.
+func NewClient(cfg Config) (*Client, error) {
+	cfg = cfg.withDefaults()
+	if err := checkKey(cfg.SecretKey); err != nil {
+		return nil, err
+	}
+	base, err := parseBase(cfg.BaseURL, stripe.APIURL)
+	if err != nil {
+		return nil, err
+	}
+	backends := stripe.NewBackendsWithConfig(&stripe.BackendConfig{
+		HTTPClient: &http.Client{
+			Transport: newTransport(base, cfg),
+			// The API never redirects; following one would carry the key along.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		URL: stripe.String(base.Scheme + "://" + base.Host),
+		// The library writes whole answers and secrets' remains to its log, tells
+		// the provider how long requests took, and retries less than it may while
+		// sleeping through a cancellation: all three are done here instead.
+		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull},
+		EnableTelemetry:   stripe.Bool(false),
+		MaxNetworkRetries: stripe.Int64(0),
+	})
+	c := &Client{
+		api:     stripe.NewClient(cfg.SecretKey, stripe.WithBackends(backends)),
+		log:     cfg.Log,
+		secret:  cfg.SecretKey,
+		timeout: cfg.Timeout,
+	}
+	c.retry = failsafe.With[any](retrypolicy.NewBuilder[any]().
+		HandleIf(func(_ any, err error) bool { return worthRetrying(err) }).
+		WithMaxRetries(cfg.Retries).
+		WithBackoff(cfg.RetryPause, 16*cfg.RetryPause).
+		WithJitterFactor(0.5).
+		ReturnLastFailure().
+		Build())
+	c.breaker = circuitbreaker.NewBuilder[any]().
+		WithFailureThreshold(uint(cfg.BreakerLimit)).
+		WithSuccessThreshold(1).
+		WithDelay(cfg.BreakerPause).
+		WithJitterFactor(0.1).
+		OnOpen(func(circuitbreaker.StateChangedEvent) {
+			c.log.Warn("the payment provider is out of order: calls fail at once", "for", cfg.BreakerPause)
+		}).
+		OnClose(func(circuitbreaker.StateChangedEvent) {
+			c.log.Info("the payment provider answers again")
+		}).
+		Build()
+	return c, nil
+}
+
+// call runs one operation against the provider: within the time limit, repeated
+// while that may help, refused at once while the provider is known to be out of
+// order. f may run several times and must send the same request each time.
+func call[T any](ctx context.Context, c *Client, op string, f func(ctx context.Context) (T, error)) (T, error) {
+	var zero T
+	if !c.breaker.TryAcquirePermit() {
+		return zero, c.failure(ctx, op, circuitbreaker.ErrOpen)
+	}
+	// A panic of f must still give the permit back.
+	verdict := outage
+	defer func() { c.record(verdict) }()
+
+	limited, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	var v T
+	var last error
+	ran := false
+	err := c.retry.WithContext(limited).Run(func() error {
+		ran = true
+		v, last = f(limited)
+		return last
+	})
+	if ran {
+		err = last // says more than that the time ended after it
+	}
+	if err == nil {
+		verdict = answered
+		return v, nil
+	}
+	verdict = judge(ctx, err)
+	return zero, c.failure(ctx, op, err)
+}
+
+// write is call for what changes something: it insists on an idempotency key.
+func write[T any](
+	ctx context.Context, c *Client, op, key string, f func(ctx context.Context) (T, error),
+) (T, error) {
+	if key == "" {
+		var zero T
+		return zero, c.failure(ctx, op, errNoKey)
+	}
+	return call(ctx, c, op, f)
+}
+
+// read is call for one object. An empty id would ask for the whole list.
+func read[T any](ctx context.Context, c *Client, op, id string, f func(ctx context.Context) (T, error)) (T, error) {
+	if id == "" {
+		var zero T
+		return zero, c.failure(ctx, op, errNoID)
+	}
+	return call(ctx, c, op, f)
+}
+
+func (c *Client) record(v verdict) {
+	switch {
+	case v == answered:
+		c.breaker.RecordSuccess()
+	case v == outage:
+		c.breaker.RecordFailure()
+	case c.breaker.IsHalfOpen():
+		// A trial that its caller gave up shows nothing, but the breaker waits for
+		// its result: the next trial has to show.
+		c.breaker.RecordFailure()
+	}
+}
+
+var (
+	errNoKey = errors.New("a write without an idempotency key")
+	errNoID  = errors.New("a request for an object without its id")
+)

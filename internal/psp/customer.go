@@ -1,0 +1,72 @@
+package psp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/stripe/stripe-go/v85"
+)
+
+// CustomerParams describes the one who pays: a tenant with its billing details.
+// Empty fields are left out.
+type CustomerParams struct {
+	Key        string // idempotency key
+	TenantID   string // kept as metadata "tenant_id"
+	Name       string
+	Email      string
+	Address    string // one line
+	City       string
+	PostalCode string
+	Country    string // ISO 3166-1, two letters
+	VATNumber  string
+	Locale     string // preferred language of invoices and mails
+}
+
+// CreateCustomer creates a customer and returns its id.
+//
+// The provider refuses for a day a key that comes back with other details, and a
+// tenant may correct its address between an attempt of unknown outcome and the
+// next. So the details are part of the key that is sent: the same details give
+// the same customer, others a new one, and a customer that is left over without
+// a subscription does no harm.
+func (c *Client) CreateCustomer(ctx context.Context, p CustomerParams) (string, error) {
+	return write(ctx, c, "create customer", p.Key, func(ctx context.Context) (string, error) {
+		params := &stripe.CustomerCreateParams{
+			Params: keyed(p.Key + "-" + p.fingerprint()),
+			Name:   optional(p.Name),
+			Email:  optional(p.Email),
+			Address: &stripe.AddressParams{
+				Line1:      optional(p.Address),
+				City:       optional(p.City),
+				PostalCode: optional(p.PostalCode),
+				Country:    optional(p.Country),
+			},
+			Metadata: map[string]string{"tenant_id": p.TenantID},
+		}
+		if p.Locale != "" {
+			params.PreferredLocales = []*string{stripe.String(p.Locale)}
+		}
+		if p.VATNumber != "" {
+			// As a line on invoices: as a tax id the provider would check its form
+			// by country and refuse the whole customer over a misprint.
+			params.InvoiceSettings = &stripe.CustomerCreateInvoiceSettingsParams{
+				CustomFields: []*stripe.CustomerCreateInvoiceSettingsCustomFieldParams{
+					{Name: stripe.String("VAT number"), Value: stripe.String(p.VATNumber)},
+				},
+			}
+		}
+		customer, err := c.api.V1Customers.Create(ctx, params)
+		if err != nil {
+			return "", err
+		}
+		return customer.ID, nil
+	})
+}
+
+func (p CustomerParams) fingerprint() string {
+	p.Key = ""
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", p))
+	return hex.EncodeToString(sum[:8])
+}

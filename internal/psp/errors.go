@@ -1,0 +1,141 @@
+package psp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/failsafe-go/failsafe-go/circuitbreaker"
+	"github.com/stripe/stripe-go/v85"
+
+	"github.com/tenantry/tenantry/internal/fault"
+)
+
+// ErrUnavailable is every failure of a call: 502 psp_error to an HTTP caller
+// (spec: Errors, Codes). It carries its cause for the log, without secrets;
+// ErrNotFound and ErrRefused tell two causes that callers may want to treat.
+var ErrUnavailable = fault.Coded(fault.Provider, fault.PSPError)
+
+// ErrNotFound is the cause when an object that the request names does not exist
+// at the provider.
+var ErrNotFound = errors.New("no such object at the provider")
+
+// ErrRefused is the cause when the provider understood the request and will
+// never accept it: a defect of this service or of its settings, such as a wrong
+// key. Repeating it is pointless.
+var ErrRefused = errors.New("the provider refused the request")
+
+// errUnreadable stands for an answer that ends early or is not the provider's
+// JSON. Its text stays out of logs: it may be anything, even an echo of the
+// request.
+var errUnreadable = errors.New("the answer cannot be read as the provider's")
+
+// verdict is what a call has shown about the provider's health.
+type verdict uint8
+
+const (
+	answered verdict = iota // it works, whatever it said
+	outage                  // it does not
+	unknown                 // the caller gave up first
+)
+
+func judge(ctx context.Context, err error) verdict {
+	var e *stripe.Error
+	switch {
+	case errors.As(err, &e) && e.HTTPStatusCode < http.StatusInternalServerError:
+		return answered
+	case e == nil && errors.Is(ctx.Err(), context.Canceled):
+		return unknown
+	default:
+		return outage
+	}
+}
+
+// worthRetrying tells whether the same request may well succeed in a moment. It
+// is safe for any: writes carry idempotency keys.
+func worthRetrying(err error) bool {
+	if err == nil {
+		return false
+	}
+	var e *stripe.Error
+	if !errors.As(err, &e) {
+		return true // the connection, or an answer from something in between
+	}
+	if e.LastResponse != nil {
+		switch e.LastResponse.Header.Get("Stripe-Should-Retry") {
+		case "true":
+			return true
+		case "false":
+			return false
+		}
+	}
+	switch {
+	case e.HTTPStatusCode >= http.StatusInternalServerError, e.HTTPStatusCode == http.StatusConflict:
+		return true
+	default:
+		// Of the refusals for too many requests only a busy object passes quickly.
+		return e.Code == stripe.ErrorCodeLockTimeout
+	}
+}
+
+// failure turns what went wrong in op into the error that callers get.
+func (c *Client) failure(ctx context.Context, op string, err error) error {
+	cause := c.cause(err)
+	if errors.Is(cause, ErrRefused) {
+		c.log.ErrorContext(ctx, "the payment provider refused a request: a defect here or a wrong setting",
+			"operation", op, "error", cause)
+	}
+	return ErrUnavailable.Wrap(fmt.Errorf("%s: %w", op, cause))
+}
+
+func (c *Client) cause(err error) error {
+	var e *stripe.Error
+	if errors.As(err, &e) {
+		return c.answerCause(e)
+	}
+	var transport *url.Error
+	switch {
+	case errors.As(err, &transport):
+		return transport // method, address and reason
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
+		errors.Is(err, circuitbreaker.ErrOpen):
+		return err
+	case errors.Is(err, errNoKey), errors.Is(err, errNoID):
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	default:
+		return errUnreadable
+	}
+}
+
+// answerCause says what the provider answered, in one line: the library's own
+// text is the whole answer, with the payment's data.
+func (c *Client) answerCause(e *stripe.Error) error {
+	text := fmt.Sprintf("status %d, type %s", e.HTTPStatusCode, e.Type)
+	for _, part := range [][2]string{{"code", string(e.Code)}, {"param", e.Param}, {"request", e.RequestID}} {
+		if part[1] != "" {
+			text += ", " + part[0] + " " + part[1]
+		}
+	}
+	if e.Type != stripe.ErrorTypeCard && e.Msg != "" {
+		text += ": " + e.Msg
+	}
+	// Our key could only be in there by an echo.
+	text = strings.ReplaceAll(text, c.secret, "[secret]")
+
+	kind := error(nil)
+	switch status := e.HTTPStatusCode; {
+	case e.Code == stripe.ErrorCodeResourceMissing, status == http.StatusNotFound:
+		kind = ErrNotFound
+	case status >= http.StatusInternalServerError, status == http.StatusConflict,
+		status == http.StatusTooManyRequests, status == http.StatusPaymentRequired:
+	default:
+		kind = ErrRefused
+	}
+	if kind == nil {
+		return errors.New(text)
+	}
+	return fmt.Errorf("%w: %s", kind, text)
+}

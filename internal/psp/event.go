@@ -1,0 +1,83 @@
+package psp
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"time"
+
+	"github.com/stripe/stripe-go/v85"
+)
+
+// eventPage is how many events are asked for at once, the provider's maximum.
+const eventPage = 100
+
+// Event says that something happened to an object at the provider. It is a hint:
+// it may come late, twice or out of order, so what is true is read back.
+type Event struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"`      // such as "customer.subscription.updated"
+	ObjectID string `json:"object_id"` // empty for objects without an id
+}
+
+// Events lists what happened since a time, newest first, asking for more as it
+// goes. The provider keeps 30 days. After an error it ends.
+func (c *Client) Events(ctx context.Context, since time.Time) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		for cursor := ""; ; {
+			page, err := c.eventPage(ctx, since, cursor)
+			if err != nil {
+				yield(Event{}, err)
+				return
+			}
+			for _, e := range page.events {
+				if !yield(e, nil) {
+					return
+				}
+				cursor = e.ID
+			}
+			if !page.more || len(page.events) == 0 {
+				return
+			}
+		}
+	}
+}
+
+type eventsPage struct {
+	events []Event
+	more   bool
+}
+
+func (c *Client) eventPage(ctx context.Context, since time.Time, after string) (eventsPage, error) {
+	return call(ctx, c, "list events", func(ctx context.Context) (eventsPage, error) {
+		list := c.api.V1Events.List(ctx, &stripe.EventListParams{
+			ListParams:   stripe.ListParams{Limit: stripe.Int64(eventPage), StartingAfter: optional(after)},
+			CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: since.Unix()},
+		})
+		if err := list.Err(); err != nil {
+			return eventsPage{}, err
+		}
+		page := eventsPage{more: list.Meta().HasMore}
+		for _, e := range list.Data() {
+			event, err := newEvent(e)
+			if err != nil {
+				return eventsPage{}, err
+			}
+			page.events = append(page.events, event)
+		}
+		return page, nil
+	})
+}
+
+func newEvent(e *stripe.Event) (Event, error) {
+	if e.ID == "" || e.Type == "" || e.Data == nil {
+		return Event{}, errUnreadable
+	}
+	var object struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal(e.Data.Raw, &object); err != nil {
+		return Event{}, errUnreadable
+	}
+	return Event{ID: e.ID, Type: string(e.Type), ObjectID: object.ID}, nil
+}

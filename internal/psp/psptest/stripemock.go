@@ -1,0 +1,116 @@
+// Package psptest starts Stripe's own mock for tests: it checks every request
+// against the provider's published description and answers with examples.
+package psptest
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// mockModule is pinned. It describes a later version of the API than psp speaks,
+// of the same major release: such versions only add.
+const mockModule = "github.com/stripe/stripe-mock@v0.203.0"
+
+// startTimeout bounds reading the mock's description of the API.
+const startTimeout = 60 * time.Second
+
+// StripeMock starts a mock for the time of the test and returns its base URL.
+//
+// The program is built from its module on first use and kept in the user's cache
+// folder. When that fails the test is skipped, unless TENANTRY_TEST_REQUIRE
+// contains "stripe-mock".
+func StripeMock(t testing.TB) string {
+	t.Helper()
+	program, err := build()
+	if err != nil {
+		if slices.Contains(strings.Split(os.Getenv("TENANTRY_TEST_REQUIRE"), ","), "stripe-mock") {
+			t.Fatalf("stripe-mock: %v", err)
+		}
+		t.Skipf("skipped: stripe-mock cannot be built: %v", err)
+	}
+	address, err := start(t, program)
+	if err != nil {
+		t.Fatalf("stripe-mock: %v", err)
+	}
+	return "http://" + address
+}
+
+// build returns the program's path. Several test processes may build at the same
+// time: each builds in a folder of its own, and a rename puts it in place whole.
+func build() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, "tenantry-test")
+	_, version, _ := strings.Cut(mockModule, "@")
+	program := filepath.Join(dir, "stripe-mock-"+version)
+	name := "stripe-mock"
+	if runtime.GOOS == "windows" {
+		program, name = program+".exe", name+".exe"
+	}
+	if _, err := os.Stat(program); err == nil {
+		return program, nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	tmp, err := os.MkdirTemp(dir, "build-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(tmp) }()
+	cmd := exec.Command("go", "install", mockModule)
+	cmd.Dir = tmp
+	cmd.Env = append(os.Environ(), "GOBIN="+tmp, "GOFLAGS=", "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go install %s: %w: %s", mockModule, err, out)
+	}
+	return program, os.Rename(filepath.Join(tmp, name), program)
+}
+
+// start runs the program on ports that the system picks and returns the address
+// that it prints.
+func start(t testing.TB, program string) (string, error) {
+	t.Helper()
+	cmd := exec.Command(program, "-http-addr", "127.0.0.1:", "-https-addr", "127.0.0.1:")
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	found := make(chan string, 1)
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		lines := bufio.NewScanner(stdout)
+		for lines.Scan() {
+			if _, address, ok := strings.Cut(lines.Text(), "HTTP at address: "); ok {
+				found <- address
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-finished
+		_ = cmd.Wait()
+	})
+	select {
+	case address := <-found:
+		return address, nil
+	case <-finished:
+		return "", fmt.Errorf("%s ended before it listened", filepath.Base(program))
+	case <-time.After(startTimeout):
+		return "", fmt.Errorf("%s does not listen", filepath.Base(program))
+	}
+}

@@ -1,0 +1,67 @@
+package psp_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A refund names each payment of the checkout's invoice, under a key of its own.
+func TestRefundCheckout(t *testing.T) {
+	t.Parallel()
+	const (
+		session  = `{"id": "cs_1", "invoice": "in_1", "subscription": "sub_1"}`
+		payments = `{"object": "list", "data": [
+			{"id": "inpay_1", "payment": {"type": "payment_intent", "payment_intent": "pi_1"}},
+			{"id": "inpay_2", "payment": {"type": "charge", "charge": "ch_2"}},
+			{"id": "inpay_3", "payment": {"type": "payment_record", "payment_record": "pr_3"}}]}`
+	)
+	type refund struct{ Key, Intent, Charge string }
+	tests := map[string]struct {
+		session, payments string
+		refuse            string // error code
+		want              []refund
+		wantErr           bool
+	}{
+		"payments of the invoice": {session, payments, "", []refund{{"k-pi_1", "pi_1", ""}, {"k-ch_2", "", "ch_2"}}, false},
+		"refunded before":         {session, payments, "charge_already_refunded", []refund{{"k-pi_1", "pi_1", ""}, {"k-ch_2", "", "ch_2"}}, false},
+		"refused":                 {session, payments, "charge_disputed", []refund{{"k-pi_1", "pi_1", ""}}, true},
+		"a single payment":        {`{"id": "cs_1", "payment_intent": "pi_9"}`, "", "", []refund{{"k-pi_9", "pi_9", ""}}, false},
+		"nothing was due":         {`{"id": "cs_1"}`, "", "", nil, false},
+		"nothing was paid":        {session, `{"object": "list", "data": []}`, "", nil, false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			provider := newFake(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+				switch {
+				case strings.HasSuffix(r.URL.Path, "/checkout/sessions/cs_1"):
+					reply(w, 200, tt.session)
+				case strings.HasSuffix(r.URL.Path, "/invoice_payments") && r.FormValue("invoice") == "in_1" && r.FormValue("status") == "paid":
+					reply(w, 200, tt.payments)
+				case strings.HasSuffix(r.URL.Path, "/refunds") && tt.refuse != "":
+					replyError(w, 400, "invalid_request_error", tt.refuse, "no")
+				case strings.HasSuffix(r.URL.Path, "/refunds"):
+					reply(w, 200, `{"id": "re_1"}`)
+				default:
+					t.Errorf("unexpected %s %s", r.Method, r.URL)
+				}
+			})
+			err := provider.client(t).RefundCheckout(t.Context(), "cs_1", "k")
+			if (err != nil) != tt.wantErr {
+				t.Errorf("error %v", err)
+			}
+			var got []refund
+			for _, r := range provider.requests() {
+				if strings.HasSuffix(r.path, "/refunds") {
+					got = append(got, refund{r.key, r.form.Get("payment_intent"), r.form.Get("charge")})
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

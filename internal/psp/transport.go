@@ -1,0 +1,62 @@
+package psp
+
+import (
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/stripe/stripe-go/v85"
+)
+
+// answerLimit is more than any answer of the provider; one that is larger is cut
+// and so becomes unreadable.
+const answerLimit = 16 << 20
+
+// transport is the last step before the network. The library only accepts paths
+// that begin with the API's version, so the base URL's own path is added here.
+type transport struct {
+	next     http.RoundTripper
+	basePath string
+	log      *slog.Logger
+}
+
+func newTransport(base *url.URL, cfg Config) http.RoundTripper {
+	next := cfg.Transport
+	if next == nil {
+		next = &http.Transport{
+			Proxy:                 http.ProxyFromEnvironment,
+			DialContext:           (&net.Dialer{Timeout: cfg.ConnectTimeout}).DialContext,
+			TLSHandshakeTimeout:   cfg.ConnectTimeout,
+			ForceAttemptHTTP2:     true,
+			MaxIdleConnsPerHost:   32,
+			IdleConnTimeout:       90 * time.Second,
+			ExpectContinueTimeout: time.Second,
+		}
+	}
+	return &transport{next: next, basePath: base.Path, log: cfg.Log}
+}
+
+// RoundTrip sends one request. It logs neither headers nor bodies nor queries.
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx := r.Context()
+	out := r.Clone(ctx)
+	out.URL.Path = t.basePath + r.URL.Path
+	if out.URL.RawPath != "" {
+		out.URL.RawPath = t.basePath + r.URL.RawPath
+	}
+	// The library would describe the machine that it runs on.
+	out.Header.Set("User-Agent", "Tenantry stripe-go/"+stripe.ClientVersion)
+	out.Header.Del("X-Stripe-Client-User-Agent")
+
+	res, err := t.next.RoundTrip(out)
+	if err != nil {
+		t.log.DebugContext(ctx, "payment provider", "method", r.Method, "path", r.URL.Path, "error", err)
+		return nil, err
+	}
+	t.log.DebugContext(ctx, "payment provider", "method", r.Method, "path", r.URL.Path,
+		"status", res.StatusCode, "request", res.Header.Get("Request-Id"))
+	res.Body = http.MaxBytesReader(nil, res.Body, answerLimit)
+	return res, nil
+}
