@@ -1,0 +1,90 @@
+package sandbox
+
+import (
+	"bytes"
+	_ "embed"
+	"html/template"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+//go:embed index.html
+var indexPage string
+
+const indexPolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// Handler serves everything below /sandbox. provider gets what belongs to the
+// payment provider: /sandbox/stripe/, /sandbox/checkout/ and /sandbox/portal/.
+//
+// A sandbox has no login, so it keeps other web pages away: a request that a page
+// of another origin makes a browser send cannot change anything, and a request
+// must come under an address, a local name or one of hosts (host or host:port).
+// A page that lets its own name point to this machine to read the mailbox is
+// answered 421.
+func (w *World) Handler(provider http.Handler, hosts ...string) http.Handler {
+	mux := http.NewServeMux()
+	index := template.Must(template.New("index").Parse(indexPage))
+	mux.HandleFunc("GET /sandbox", func(rw http.ResponseWriter, r *http.Request) { w.showIndex(rw, index) })
+	mux.Handle("GET /sandbox/{$}", http.RedirectHandler("/sandbox", http.StatusFound))
+	mux.HandleFunc("GET /sandbox/clock", w.showClock)
+	mux.HandleFunc("POST /sandbox/clock", w.moveClock)
+	mux.Handle("/sandbox/mail", w.mailbox.Handler())
+	mux.Handle("/sandbox/mail/", w.mailbox.Handler())
+	for _, own := range []string{"/sandbox/stripe/", "/sandbox/checkout/", "/sandbox/portal/"} {
+		mux.Handle(own, provider)
+	}
+	mux.HandleFunc("/sandbox/", func(rw http.ResponseWriter, _ *http.Request) {
+		writeJSON(rw, http.StatusNotFound, problem{Message: "The sandbox has nothing here."})
+	})
+	sameOrigin := http.NewCrossOriginProtection()
+	sameOrigin.SetDenyHandler(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		writeJSON(rw, http.StatusForbidden, problem{Message: "Another site's page cannot change the sandbox."})
+	}))
+	return onlyLocalNames(hosts, sameOrigin.Handler(mux))
+}
+
+func (w *World) showIndex(rw http.ResponseWriter, index *template.Template) {
+	var html bytes.Buffer
+	err := index.Execute(&html, map[string]any{
+		"Now":           w.time.clock.Now(),
+		"Ahead":         w.time.clock.Offset() > 0,
+		"AdminEmail":    AdminEmail,
+		"AdminPassword": AdminPassword,
+		"OwnerEmail":    OwnerEmail,
+		"OwnerPassword": OwnerPassword,
+	})
+	if err != nil {
+		writeJSON(rw, http.StatusInternalServerError, problem{Message: err.Error()})
+		return
+	}
+	rw.Header().Set("Content-Type", "text/html; charset=utf-8")
+	rw.Header().Set("Content-Security-Policy", indexPolicy)
+	rw.Header().Set("Cache-Control", "no-store")
+	_, _ = rw.Write(html.Bytes())
+}
+
+// onlyLocalNames lets a request pass whose Host is an IP address, a name without
+// a dot (localhost, or a service's name in a network of containers), a name below
+// .localhost, or one of hosts. No other site can be reached under such a name.
+func onlyLocalNames(hosts []string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		name := r.Host
+		if host, _, err := net.SplitHostPort(name); err == nil {
+			name = host
+		}
+		name = strings.ToLower(strings.Trim(name, "[]"))
+		_, err := netip.ParseAddr(name)
+		local := err == nil || !strings.Contains(name, ".") || strings.HasSuffix(name, ".localhost")
+		if !local && !slices.Contains(hosts, name) && !slices.Contains(hosts, strings.ToLower(r.Host)) {
+			writeJSON(rw, http.StatusMisdirectedRequest, problem{Message: "The sandbox is not reached under this name."})
+			return
+		}
+		// Stricter, and browsers that don't tell where a request comes from
+		// otherwise would send the sandbox's own forms with the origin "null".
+		rw.Header().Set("Referrer-Policy", "same-origin")
+		next.ServeHTTP(rw, r)
+	})
+}

@@ -1,0 +1,115 @@
+// Package mailbox is the sandbox's stand-in for a mail server: mail that the
+// service sends ends here, where a person or a test can read it.
+package mailbox
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/mail"
+)
+
+// Keep is how many messages are kept; older ones are dropped.
+const Keep = 1000
+
+const schema = `
+CREATE TABLE IF NOT EXISTS mailbox_messages (
+	seq       INTEGER PRIMARY KEY AUTOINCREMENT,
+	id        TEXT NOT NULL UNIQUE,
+	recipient TEXT NOT NULL,
+	subject   TEXT NOT NULL,
+	text      TEXT NOT NULL,
+	html      TEXT NOT NULL,
+	sent_at   INTEGER NOT NULL -- microseconds since 1970
+)`
+
+// Mailbox keeps messages in the sandbox's database. It is a mail.Sender and safe
+// for concurrent use.
+type Mailbox struct {
+	db    *sql.DB
+	clock clock.Clock
+}
+
+// New opens the mailbox that db has, or makes one. c dates the messages.
+func New(ctx context.Context, db *sql.DB, c clock.Clock) (*Mailbox, error) {
+	if _, err := db.ExecContext(ctx, schema); err != nil {
+		return nil, fmt.Errorf("mailbox: create table: %w", err)
+	}
+	return &Mailbox{db: db, clock: c}, nil
+}
+
+// Message is one mail as it is kept. HTML is empty when it had only text.
+type Message struct {
+	ID      string
+	To      string
+	Subject string
+	Text    string
+	HTML    string
+	SentAt  time.Time
+}
+
+// Send implements mail.Sender. A message that is sent again, by its id, is kept
+// once.
+func (b *Mailbox) Send(ctx context.Context, m mail.Message) error {
+	if err := m.Validate(); err != nil {
+		return err
+	}
+	if m.ID == "" {
+		id, err := uuid.NewV7()
+		if err != nil {
+			return fmt.Errorf("mailbox: %w", err)
+		}
+		m.ID = id.String()
+	}
+	tx, err := b.db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("mailbox: %w", err)
+	}
+	defer tx.Rollback() //nolint:errcheck // after the commit it has nothing to do
+	if _, err := tx.ExecContext(ctx, `
+		INSERT INTO mailbox_messages (id, recipient, subject, text, html, sent_at) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO NOTHING`,
+		m.ID, m.To, m.Subject, m.Text, m.HTML, b.clock.Now().UnixMicro()); err != nil {
+		return fmt.Errorf("mailbox: %w", err)
+	}
+	if _, err := tx.ExecContext(ctx, `
+		DELETE FROM mailbox_messages WHERE seq <= (SELECT seq FROM mailbox_messages ORDER BY seq DESC LIMIT 1 OFFSET ?)`,
+		Keep); err != nil {
+		return fmt.Errorf("mailbox: %w", err)
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("mailbox: %w", err)
+	}
+	return nil
+}
+
+// Messages returns the newest messages, newest first.
+func (b *Mailbox) Messages(ctx context.Context, limit int) ([]Message, error) {
+	rows, err := b.db.QueryContext(ctx, `
+		SELECT id, recipient, subject, text, html, sent_at FROM mailbox_messages ORDER BY seq DESC LIMIT ?`, limit)
+	if err != nil {
+		return nil, fmt.Errorf("mailbox: %w", err)
+	}
+	defer rows.Close()
+	var messages []Message
+	for rows.Next() {
+		var (
+			m      Message
+			sentAt int64
+		)
+		if err := rows.Scan(&m.ID, &m.To, &m.Subject, &m.Text, &m.HTML, &sentAt); err != nil {
+			return nil, fmt.Errorf("mailbox: %w", err)
+		}
+		m.SentAt = time.UnixMicro(sentAt).UTC()
+		messages = append(messages, m)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("mailbox: %w", err)
+	}
+	return messages, nil
+}

@@ -1,0 +1,177 @@
+package mailbox_test
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	_ "modernc.org/sqlite"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/sandbox/mailbox"
+)
+
+func open(t *testing.T) (*mailbox.Mailbox, *sql.DB, *clock.Fixed) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "sandbox.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	now := clock.NewFixed(time.Date(2026, 3, 1, 12, 0, 0, 120_000_000, time.UTC))
+	b, err := mailbox.New(t.Context(), db, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, db, now
+}
+
+func send(t *testing.T, b *mailbox.Mailbox, m mail.Message) {
+	t.Helper()
+	if err := b.Send(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func get(t *testing.T, b *mailbox.Mailbox, path string) *httptest.ResponseRecorder {
+	t.Helper()
+	w := httptest.NewRecorder()
+	b.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	return w
+}
+
+func TestMessagesAsJSON(t *testing.T) {
+	t.Parallel()
+	b, _, now := open(t)
+	if w := get(t, b, "/sandbox/mail/messages"); strings.TrimSpace(w.Body.String()) != `{"data":[]}` {
+		t.Errorf("an empty mailbox: %s", w.Body)
+	}
+	send(t, b, mail.Message{ID: "1", To: "ada@example.test", Subject: "One", Text: "a & b"})
+	now.Set(now.Now().Add(time.Hour))
+	send(t, b, mail.Message{ID: "2", To: "bob@example.test", Subject: "Two", Text: "t", HTML: "<p>t</p>"})
+	w := get(t, b, "/sandbox/mail/messages")
+	want := `{"data":[` +
+		`{"id":"2","to":"bob@example.test","subject":"Two","text":"t","html":"<p>t</p>","sent_at":"2026-03-01T13:00:00.120000Z"},` +
+		`{"id":"1","to":"ada@example.test","subject":"One","text":"a & b","html":"","sent_at":"2026-03-01T12:00:00.120000Z"}]}`
+	if diff := cmp.Diff(want, strings.TrimSpace(w.Body.String())); diff != "" {
+		t.Error(diff)
+	}
+	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" || w.Header().Get("Cache-Control") != "no-store" {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+}
+
+func TestAMessageSentTwiceIsKeptOnce(t *testing.T) {
+	t.Parallel()
+	b, _, _ := open(t)
+	for range 2 {
+		send(t, b, mail.Message{ID: "1", To: "ada@example.test", Text: "t"})
+		send(t, b, mail.Message{To: "ada@example.test", Text: "without an id"})
+	}
+	got, err := b.Messages(t.Context(), 10)
+	if err != nil || len(got) != 3 {
+		t.Errorf("%d messages, %v", len(got), err)
+	}
+}
+
+func TestWhatCannotBeSentIsRefused(t *testing.T) {
+	t.Parallel()
+	b, _, _ := open(t)
+	if err := b.Send(t.Context(), mail.Message{To: "ada@example.test\n", Text: "t"}); !errors.Is(err, mail.ErrRefused) {
+		t.Error(err)
+	}
+}
+
+func TestTheMailboxSurvivesARestart(t *testing.T) {
+	t.Parallel()
+	b, db, now := open(t)
+	send(t, b, mail.Message{ID: "1", To: "ada@example.test", Text: "t"})
+	again, err := mailbox.New(t.Context(), db, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := again.Messages(t.Context(), 10); err != nil || len(got) != 1 || got[0].ID != "1" {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestOnlyTheNewestAreKept(t *testing.T) {
+	t.Parallel()
+	b, db, _ := open(t)
+	if _, err := db.ExecContext(t.Context(), `
+		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+		INSERT INTO mailbox_messages (id, recipient, subject, text, html, sent_at) SELECT 'old-' || i, 'a@b.test', '', 't', '', i FROM n`); err != nil {
+		t.Fatal(err)
+	}
+	send(t, b, mail.Message{ID: "new", To: "ada@example.test", Text: "t"})
+	w := get(t, b, "/sandbox/mail/messages")
+	var got struct{ Data []struct{ ID string } }
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(got.Data); n != 1000 || got.Data[0].ID != "new" || got.Data[1].ID != "old-1000" || got.Data[999].ID != "old-2" {
+		t.Errorf("%d messages are kept, from %v to %v", n, got.Data[0], got.Data[n-1])
+	}
+	if page := get(t, b, "/sandbox/mail").Body.String(); strings.Count(page, "<article>") != 100 || !strings.Contains(page, "Older mail is not shown here.") {
+		t.Error("the page has not just the newest hundred")
+	}
+}
+
+func TestPage(t *testing.T) {
+	t.Parallel()
+	b, _, _ := open(t)
+	if page := get(t, b, "/sandbox/mail").Body.String(); !strings.Contains(page, "No mail has been sent yet.") {
+		t.Error(page)
+	}
+	const body = `<p style="color: red">Hi & "bye"</p><script>alert(1)</script>`
+	send(t, b, mail.Message{
+		To: "ada@example.test", Subject: "<script>alert(1)</script>", HTML: body,
+		Text: "Follow http://app.test/reset?token=a&email=b%40c. Or (https://app.test/x), not javascript:alert(1) <b>.",
+	})
+	w := get(t, b, "/sandbox/mail")
+	page := w.Body.String()
+	for _, want := range []string{
+		`<h2>&lt;script&gt;alert(1)&lt;/script&gt;</h2>`,
+		`Follow <a href="http://app.test/reset?token=a&amp;email=b%40c" rel="noreferrer">http://app.test/reset?token=a&amp;email=b%40c</a>. Or (<a href="https://app.test/x" rel="noreferrer">https://app.test/x</a>), not javascript:alert(1) &lt;b&gt;.`,
+		`<time datetime="2026-03-01T12:00:00Z">1 March 2026, 12:00:00</time> UTC</p>`,
+		`To ada@example.test`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s\n%s", want, page)
+		}
+	}
+	frame := regexp.MustCompile(`<iframe sandbox="" srcdoc="([^"]*)"`).FindStringSubmatch(page)
+	if frame == nil || html.UnescapeString(frame[1]) != body {
+		t.Errorf("the HTML form is shown as %q", frame)
+	}
+	if csp := w.Header().Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none';") || strings.Contains(csp, "script-src") {
+		t.Errorf("policy %q", csp)
+	}
+}
+
+func TestFailuresAreShown(t *testing.T) {
+	t.Parallel()
+	b, db, _ := open(t)
+	_ = db.Close()
+	for _, path := range []string{"/sandbox/mail", "/sandbox/mail/messages"} {
+		if w := get(t, b, path); w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), `"message":"mailbox: `) {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	if err := b.Send(t.Context(), mail.Message{To: "ada@example.test", Text: "t"}); err == nil || errors.Is(err, mail.ErrRefused) {
+		t.Error(err)
+	}
+	if _, err := mailbox.New(t.Context(), db, clock.System()); err == nil {
+		t.Error("a closed database has a mailbox")
+	}
+}

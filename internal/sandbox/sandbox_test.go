@@ -1,0 +1,314 @@
+package sandbox
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/mail"
+)
+
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func openAt(t *testing.T, path string) *World {
+	t.Helper()
+	w, err := open(t.Context(), path, clock.NewFixed(start))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.Close() })
+	return w
+}
+
+func world(t *testing.T) *World {
+	t.Helper()
+	return openAt(t, filepath.Join(t.TempDir(), "data", "sandbox.db"))
+}
+
+var provider = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.WriteString(w, "provider "+r.URL.Path)
+})
+
+// request sends a JSON body, or whatever the headers say it is.
+func request(w *World, method, path, body string, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r.Host = "127.0.0.1:8080"
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(headers); i += 2 {
+		switch {
+		case headers[i] == "Host":
+			r.Host = headers[i+1]
+		case headers[i+1] == "":
+			r.Header.Del(headers[i])
+		default:
+			r.Header.Set(headers[i], headers[i+1])
+		}
+	}
+	rec := httptest.NewRecorder()
+	w.Handler(provider, "dev.example.test", "proxy.example.test:8443").ServeHTTP(rec, r)
+	return rec
+}
+
+func TestShowClock(t *testing.T) {
+	t.Parallel()
+	rec := request(world(t), "GET", "/sandbox/clock", "")
+	want := `{"data":{"now":"2026-03-01T12:00:00.000000Z"}}`
+	if got := strings.TrimSpace(rec.Body.String()); rec.Code != http.StatusOK || got != want {
+		t.Errorf("%d %s", rec.Code, got)
+	}
+}
+
+func TestMoveClock(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"advance": "720h"}`:                           "2026-03-31T12:00:00.000000Z",
+		`{"advance": "1h30m0.5s", "to": null}`:          "2026-03-01T13:30:00.500000Z",
+		`{"to": "2026-03-01T12:00:00.000001Z"}`:         "2026-03-01T12:00:00.000001Z",
+		`{"to": "2027-01-01T01:00:00+01:00", "else":1}`: "2027-01-01T00:00:00.000000Z",
+	} {
+		w := world(t)
+		rec := request(w, "POST", "/sandbox/clock", body)
+		if got := strings.TrimSpace(rec.Body.String()); rec.Code != http.StatusOK || got != `{"data":{"now":"`+want+`"}}` {
+			t.Errorf("%s: %d %s", body, rec.Code, got)
+		}
+		if got := w.Clock().Now().Format(timeLayout); got != want {
+			t.Errorf("%s: the clock shows %s", body, got)
+		}
+	}
+}
+
+func TestMovesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	w := world(t)
+	const (
+		either  = `{"message":"Give either advance or to.","errors":{"advance":["Give either advance or to."],"to":["Give either advance or to."]}}`
+		advance = `{"message":"The advance must be ahead: time only moves forward.","errors":{"advance":["The advance must be ahead: time only moves forward."]}}`
+		to      = `{"message":"The to must be ahead: time only moves forward.","errors":{"to":["The to must be ahead: time only moves forward."]}}`
+		length  = `{"message":"The advance must be a duration such as 720h or 90m.","errors":{"advance":["The advance must be a duration such as 720h or 90m."]}}`
+		moment  = `{"message":"The to must be a time such as 2026-01-31T08:15:30Z.","errors":{"to":["The to must be a time such as 2026-01-31T08:15:30Z."]}}`
+		far     = `{"message":"The to is too far ahead.","errors":{"to":["The to is too far ahead."]}}`
+	)
+	for body, want := range map[string]struct {
+		status int
+		body   string
+	}{
+		`{}`:   {422, either},
+		`null`: {422, either},
+		`{"advance":"1h","to":"2030-01-01T00:00:00Z"}`: {422, either},
+		`{"advance":"0s"}`:                       {422, advance},
+		`{"advance":"-1h"}`:                      {422, advance},
+		`{"advance":""}`:                         {422, length},
+		`{"advance":"a month"}`:                  {422, length},
+		`{"advance":"99999999999h"}`:             {422, length},
+		`{"to":"2026-03-01T12:00:00Z"}`:          {422, to},
+		`{"to":"2026-02-28T12:00:00Z"}`:          {422, to},
+		`{"to":"2026-03-02"}`:                    {422, moment},
+		`{"to":"9999-01-01T00:00:00Z"}`:          {422, far},
+		`{"advance":1}`:                          {422, `{"message":"The advance has the wrong type.","errors":{"advance":["The advance has the wrong type."]}}`},
+		`[]`:                                     {422, `{"message":"The body has the wrong type.","errors":{"body":["The body has the wrong type."]}}`},
+		`{"advance":`:                            {400, `{"message":"The body is not JSON."}`},
+		``:                                       {400, `{"message":"The body is not JSON."}`},
+		`"` + strings.Repeat("x", maxBody) + `"`: {413, `{"message":"The body cannot be read."}`},
+	} {
+		rec := request(w, "POST", "/sandbox/clock", body)
+		if got := strings.TrimSpace(rec.Body.String()); rec.Code != want.status || got != want.body {
+			t.Errorf("%.60s: %d %s, want %d %s", body, rec.Code, got, want.status, want.body)
+		}
+	}
+	if rec := request(w, "POST", "/sandbox/clock", "{}", "Content-Type", "text/plain"); rec.Code != http.StatusUnsupportedMediaType {
+		t.Errorf("a body that is no JSON: %d", rec.Code)
+	}
+	if rec := request(w, "POST", "/sandbox/clock", "{}", "Content-Type", ""); rec.Code != http.StatusUnprocessableEntity {
+		t.Errorf("a body that does not say what it is: %d", rec.Code)
+	}
+	if got := w.Clock().Now(); !got.Equal(start) {
+		t.Errorf("the clock moved to %v", got)
+	}
+}
+
+func TestTheClockStaysAheadAcrossRestarts(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "sandbox.db")
+	w := openAt(t, path)
+	for range 2 {
+		request(w, "POST", "/sandbox/clock", `{"advance":"720h"}`)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := openAt(t, path).Clock().Now(), start.Add(1440*time.Hour); !got.Equal(want) {
+		t.Errorf("after a restart it is %v, want %v", got, want)
+	}
+}
+
+// Whoever hears of a move must find it kept already, and one that cannot be kept
+// must not happen.
+func TestAMoveIsKeptBeforeItTakesEffect(t *testing.T) {
+	t.Parallel()
+	w := world(t)
+	var heard []time.Time
+	w.Clock().OnAdvance(func(now time.Time) {
+		heard = append(heard, now)
+		var offset time.Duration
+		if err := w.DB().QueryRowContext(t.Context(), `SELECT value FROM sandbox_settings`).Scan(&offset); err != nil || offset != time.Hour {
+			t.Errorf("kept is %v, %v", offset, err)
+		}
+	})
+	request(w, "POST", "/sandbox/clock", `{"advance":"1h"}`)
+	if diff := cmp.Diff([]time.Time{start.Add(time.Hour)}, heard); diff != "" {
+		t.Error(diff)
+	}
+	_ = w.Close()
+	if rec := request(w, "POST", "/sandbox/clock", `{"advance":"1h"}`); rec.Code != http.StatusInternalServerError {
+		t.Errorf("a move that cannot be kept: %d %s", rec.Code, rec.Body)
+	}
+	if got := w.Clock().Offset(); got != time.Hour || len(heard) != 1 {
+		t.Errorf("the clock is %v ahead, listeners were told %d times", got, len(heard))
+	}
+}
+
+func TestIndex(t *testing.T) {
+	t.Parallel()
+	w := world(t)
+	rec := request(w, "GET", "/sandbox", "")
+	page := rec.Body.String()
+	for _, want := range []string{
+		"admin@tenantry.test", "sandbox-admin", "owner@acme.test", "sandbox-owner", `href="/docs"`, `href="/openapi.json"`,
+		`href="/sandbox/mail"`, `href="/sandbox/mail/messages"`, `action="/sandbox/clock"`, "4242 4242 4242 4242",
+		"1 March 2026, 12:00:00",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	if csp := rec.Header().Get("Content-Security-Policy"); rec.Code != http.StatusOK || !strings.HasPrefix(csp, "default-src 'none';") {
+		t.Errorf("%d, policy %q", rec.Code, csp)
+	}
+	if rec := request(w, "GET", "/sandbox/", ""); rec.Header().Get("Location") != "/sandbox" {
+		t.Errorf("with a slash: %d %v", rec.Code, rec.Header())
+	}
+}
+
+func TestTheFormMovesTheClock(t *testing.T) {
+	t.Parallel()
+	w := world(t)
+	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin"}
+	rec := request(w, "POST", "/sandbox/clock", "advance=720h", form...)
+	if rec.Code != http.StatusSeeOther || rec.Header().Get("Location") != "/sandbox" || w.Clock().Offset() != 720*time.Hour {
+		t.Errorf("%d %v, %v ahead", rec.Code, rec.Header(), w.Clock().Offset())
+	}
+	if rec := request(w, "POST", "/sandbox/clock", "advance=soon", form...); rec.Code != http.StatusUnprocessableEntity {
+		t.Errorf("nonsense: %d", rec.Code)
+	}
+	if page := request(w, "GET", "/sandbox", "").Body.String(); !strings.Contains(page, "which is ahead of the machine’s clock") {
+		t.Error("the page does not say that time was moved")
+	}
+}
+
+func TestParts(t *testing.T) {
+	t.Parallel()
+	w := world(t)
+	if err := w.Mailbox().Send(context.Background(), mail.Message{To: "ada@example.test", Subject: "Hello", Text: "t"}); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"/sandbox/stripe/v1/customers": "provider /sandbox/stripe/v1/customers",
+		"/sandbox/checkout/cs_1":       "provider /sandbox/checkout/cs_1",
+		"/sandbox/portal/bps_1":        "provider /sandbox/portal/bps_1",
+		"/sandbox/mail":                "Hello",
+		"/sandbox/mail/messages":       `"subject":"Hello"`,
+		"/sandbox/nothing":             `{"message":"The sandbox has nothing here."}`,
+	} {
+		if rec := request(w, "GET", path, ""); !strings.Contains(rec.Body.String(), want) {
+			t.Errorf("%s: %d %s", path, rec.Code, rec.Body)
+		}
+	}
+}
+
+func TestNamesThatTheSandboxIsReachedUnder(t *testing.T) {
+	t.Parallel()
+	w := world(t)
+	for host, want := range map[string]int{
+		"127.0.0.1:8080":            200,
+		"[::1]:8080":                200,
+		"[::1]":                     200,
+		"192.168.1.7":               200,
+		"localhost:8080":            200,
+		"app.localhost":             200,
+		"tenantry:8080":             200,
+		"dev.example.test":          200,
+		"DEV.example.test:8080":     200,
+		"proxy.example.test:8443":   200,
+		"proxy.example.test":        421,
+		"evil.example":              421,
+		"127.0.0.1.evil.example":    421,
+		"evil.example:8080":         421,
+		"localhost.evil.example:80": 421,
+	} {
+		if rec := request(w, "GET", "/sandbox/clock", "", "Host", host); rec.Code != want {
+			t.Errorf("%s: %d, want %d", host, rec.Code, want)
+		}
+	}
+}
+
+func TestOtherSitesCannotChangeTheSandbox(t *testing.T) {
+	t.Parallel()
+	w := world(t)
+	for _, headers := range [][]string{
+		{"Sec-Fetch-Site", "cross-site"},
+		{"Origin", "https://evil.example"},
+		{"Origin", "https://evil.example", "Content-Type", "application/x-www-form-urlencoded"},
+	} {
+		if rec := request(w, "POST", "/sandbox/clock", `{"advance":"1h"}`, headers...); rec.Code != http.StatusForbidden {
+			t.Errorf("%v: %d", headers, rec.Code)
+		}
+	}
+	rec := request(w, "POST", "/sandbox/clock", `{"advance":"1h"}`, "Origin", "http://127.0.0.1:8080")
+	if rec.Code != http.StatusOK || rec.Header().Get("Referrer-Policy") != "same-origin" {
+		t.Errorf("its own page: %d %v", rec.Code, rec.Header())
+	}
+}
+
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a folder?", "sandbox.db")
+	w, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file: %v, %v", info, err)
+	}
+	got := make(map[string]string)
+	for _, pragma := range []string{"journal_mode", "synchronous", "busy_timeout"} {
+		var value string
+		if err := w.DB().QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&value); err != nil {
+			t.Fatal(err)
+		}
+		got[pragma] = value
+	}
+	if diff := cmp.Diff(map[string]string{"journal_mode": "wal", "synchronous": "2", "busy_timeout": "5000"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := Open(t.Context(), filepath.Join(path, "inside a file")); err == nil {
+		t.Error("a file has a folder in it")
+	}
+	broken := filepath.Join(t.TempDir(), "sandbox.db")
+	if err := os.WriteFile(broken, []byte(strings.Repeat("no database ", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), broken); err == nil {
+		t.Error("a file that is no database opens")
+	}
+}

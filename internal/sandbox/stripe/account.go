@@ -1,0 +1,34 @@
+package stripe
+
+import "context"
+
+// account is the merchant that the secret key belongs to.
+type account struct {
+	ID               string `json:"id"`
+	Object           string `json:"object"`
+	BusinessType     string `json:"business_type"`
+	ChargesEnabled   bool   `json:"charges_enabled"`
+	Country          string `json:"country"`
+	DefaultCurrency  string `json:"default_currency"`
+	DetailsSubmitted bool   `json:"details_submitted"`
+	PayoutsEnabled   bool   `json:"payouts_enabled"`
+	Type             string `json:"type"`
+}
+
+// The one account of the sandbox, as its invoices name it.
+const (
+	accountID      = "acct_sandbox"
+	accountName    = "Tenantry Sandbox"
+	accountCountry = "US"
+)
+
+func getAccount(_ context.Context, c *call) (any, error) {
+	if err := c.params.done(); err != nil {
+		return nil, err
+	}
+	return account{
+		ID: accountID, Object: "account", BusinessType: "company", Type: "standard",
+		Country: accountCountry, DefaultCurrency: "usd",
+		ChargesEnabled: true, DetailsSubmitted: true, PayoutsEnabled: true,
+	}, nil
+}

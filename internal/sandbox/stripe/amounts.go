@@ -1,0 +1,110 @@
+package stripe
+
+import (
+	"math/big"
+	"strings"
+
+	"golang.org/x/text/currency"
+)
+
+// maxAmount is the most that one payment may come to, in minor units.
+const maxAmount = 99_999_999
+
+// decimals is how many digits of an amount in minor units stand behind the
+// point. Stripe's list differs from ISO 4217 in places, HUF, ISK, TWD and UGX
+// among them, which it counts in hundredths.
+func decimals(code string) int {
+	switch code {
+	case "bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "vnd", "vuv", "xaf", "xof", "xpf":
+		return 0
+	case "bhd", "jod", "kwd", "omr", "tnd":
+		return 3
+	}
+	return 2
+}
+
+// readCurrency reads a currency's code, in any case.
+func readCurrency(p *params, key string, into *string) {
+	value, ok := p.filled(key)
+	if !ok {
+		return
+	}
+	if _, err := currency.ParseISO(value); err != nil || len(value) != 3 {
+		p.fail(key, "", "Invalid currency: %s.", value)
+		return
+	}
+	*into = strings.ToLower(value)
+}
+
+// formatAmount shows an amount in minor units to people, as in 1,234.50 EUR.
+func formatAmount(amount int64, code string) string {
+	digits := big.NewInt(amount).String()
+	sign := ""
+	if digits[0] == '-' {
+		sign, digits = "-", digits[1:]
+	}
+	fraction := ""
+	if n := decimals(code); n > 0 {
+		for len(digits) <= n {
+			digits = "0" + digits
+		}
+		digits, fraction = digits[:len(digits)-n], "."+digits[len(digits)-n:]
+	}
+	grouped := ""
+	for len(digits) > 3 {
+		digits, grouped = digits[:len(digits)-3], ","+digits[len(digits)-3:]+grouped
+	}
+	return sign + digits + grouped + fraction + " " + strings.ToUpper(code)
+}
+
+// readDecimal reads an amount in minor units that may have up to twelve
+// decimals, and returns it in its shortest form.
+func readDecimal(p *params, key string) (string, bool) {
+	value, ok := p.filled(key)
+	if !ok {
+		return "", false
+	}
+	whole, fraction, point := strings.Cut(value, ".")
+	if !allDigits(whole) || len(whole) > 8 || (point && !allDigits(fraction)) || len(fraction) > 12 {
+		p.fail(key, "", "Invalid decimal: %s; must be at least 0 and have at most 12 decimal places", value)
+		return "", false
+	}
+	whole, fraction = strings.TrimLeft(whole, "0"), strings.TrimRight(fraction, "0")
+	if whole == "" {
+		whole = "0"
+	}
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	return whole, true
+}
+
+func allDigits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// times multiplies a decimal amount with a quantity and rounds half up to whole
+// minor units, once.
+func times(unit string, quantity int64) int64 {
+	amount, ok := new(big.Rat).SetString(unit)
+	if !ok {
+		return 0 // prices hold only what readDecimal has let in
+	}
+	amount.Mul(amount, big.NewRat(quantity, 1)).Add(amount, big.NewRat(1, 2))
+	return new(big.Int).Quo(amount.Num(), amount.Denom()).Int64()
+}
+
+// formatDecimal is formatAmount for amounts that may be finer than the minor
+// unit, as in 0.0125 EUR.
+func formatDecimal(unit, code string) string {
+	whole, finer, _ := strings.Cut(unit, ".")
+	amount, ok := new(big.Int).SetString(whole, 10)
+	if !ok {
+		return unit
+	}
+	shown, symbol, _ := strings.Cut(formatAmount(amount.Int64(), code), " ")
+	if finer != "" && decimals(code) == 0 {
+		finer = "." + finer
+	}
+	return shown + finer + " " + symbol
+}

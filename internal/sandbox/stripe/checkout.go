@@ -1,0 +1,218 @@
+package stripe
+
+import (
+	"context"
+	"strings"
+)
+
+var checkouts = kind[checkout]{"checkout.session", "cs", "checkout.session", "/v1/checkout/sessions"}
+
+// The states of a checkout session, and what it says of the payment.
+const (
+	checkoutOpen     = "open"
+	checkoutComplete = "complete"
+	checkoutExpired  = "expired"
+
+	paymentUnpaid    = "unpaid"
+	paymentPaid      = "paid"
+	paymentNotNeeded = "no_payment_required"
+)
+
+// checkout is a session: one attempt to buy something on the hosted page.
+type checkout struct {
+	header
+	AdaptivePricing          null              `json:"adaptive_pricing"`
+	AfterExpiration          null              `json:"after_expiration"`
+	AllowPromotionCodes      null              `json:"allow_promotion_codes"`
+	AmountSubtotal           int64             `json:"amount_subtotal"`
+	AmountTotal              int64             `json:"amount_total"`
+	AutomaticTax             checkoutTax       `json:"automatic_tax"`
+	BillingAddressCollection null              `json:"billing_address_collection"`
+	CancelURL                *string           `json:"cancel_url"`
+	ClientReferenceID        *string           `json:"client_reference_id"`
+	ClientSecret             null              `json:"client_secret"`
+	CollectedInformation     null              `json:"collected_information"`
+	Consent                  null              `json:"consent"`
+	ConsentCollection        null              `json:"consent_collection"`
+	Currency                 string            `json:"currency"`
+	CurrencyConversion       null              `json:"currency_conversion"`
+	CustomFields             none              `json:"custom_fields"`
+	CustomText               checkoutText      `json:"custom_text"`
+	Customer                 string            `json:"customer"`
+	CustomerCreation         null              `json:"customer_creation"`
+	CustomerDetails          *checkoutCustomer `json:"customer_details"`
+	CustomerEmail            null              `json:"customer_email"`
+	Discounts                none              `json:"discounts"`
+	ExpiresAt                int64             `json:"expires_at"`
+	Invoice                  *string           `json:"invoice"`
+	InvoiceCreation          null              `json:"invoice_creation"`
+	Locale                   *string           `json:"locale"`
+	Metadata                 map[string]string `json:"metadata"`
+	Mode                     string            `json:"mode"`
+	PaymentIntent            null              `json:"payment_intent"`
+	PaymentLink              null              `json:"payment_link"`
+	PaymentMethodCollection  string            `json:"payment_method_collection"`
+	PaymentMethodConfig      null              `json:"payment_method_configuration_details"`
+	PaymentMethodOptions     struct{}          `json:"payment_method_options"`
+	PaymentMethodTypes       []string          `json:"payment_method_types"`
+	PaymentStatus            string            `json:"payment_status"`
+	Permissions              null              `json:"permissions"`
+	PhoneNumberCollection    enabled           `json:"phone_number_collection"`
+	RecoveredFrom            null              `json:"recovered_from"`
+	SavedPaymentMethods      null              `json:"saved_payment_method_options"`
+	SetupIntent              null              `json:"setup_intent"`
+	ShippingAddress          null              `json:"shipping_address_collection"`
+	ShippingCost             null              `json:"shipping_cost"`
+	ShippingOptions          none              `json:"shipping_options"`
+	Status                   string            `json:"status"`
+	SubmitType               null              `json:"submit_type"`
+	Subscription             *string           `json:"subscription"`
+	SuccessURL               *string           `json:"success_url"`
+	TotalDetails             checkoutTotals    `json:"total_details"`
+	UIMode                   string            `json:"ui_mode"`
+	URL                      *string           `json:"url"` // null once it is no longer open
+	WalletOptions            null              `json:"wallet_options"`
+}
+
+type enabled struct {
+	Enabled bool `json:"enabled"`
+}
+
+type checkoutTax struct {
+	Enabled   bool `json:"enabled"`
+	Liability null `json:"liability"`
+	Provider  null `json:"provider"`
+	Status    null `json:"status"`
+}
+
+type checkoutText struct {
+	AfterSubmit             null `json:"after_submit"`
+	ShippingAddress         null `json:"shipping_address"`
+	Submit                  null `json:"submit"`
+	TermsOfServiceAgreement null `json:"terms_of_service_acceptance"`
+}
+
+type checkoutTotals struct {
+	AmountDiscount int64 `json:"amount_discount"`
+	AmountShipping int64 `json:"amount_shipping"`
+	AmountTax      int64 `json:"amount_tax"`
+}
+
+type checkoutCustomer struct {
+	Address      *address `json:"address"`
+	BusinessName null     `json:"business_name"`
+	Email        *string  `json:"email"`
+	Individual   null     `json:"individual_name"`
+	Name         *string  `json:"name"`
+	Phone        *string  `json:"phone"`
+	TaxExempt    string   `json:"tax_exempt"`
+	TaxIDs       none     `json:"tax_ids"`
+}
+
+func newCheckoutCustomer(cu *customer) *checkoutCustomer {
+	return &checkoutCustomer{Address: cu.Address, Email: cu.Email, Name: cu.Name, Phone: cu.Phone, TaxExempt: cu.TaxExempt}
+}
+
+var checkoutStates = kind[checkoutState]{name: "sandbox.checkout", label: "checkout.session"}
+
+// checkoutState is what a session keeps and does not show: what will become of
+// it when it is paid. It goes by the session's id.
+type checkoutState struct {
+	header
+	Items        []checkoutItem    `json:"items"`
+	Description  *string           `json:"description"`
+	Metadata     map[string]string `json:"metadata"`
+	TrialDays    int64             `json:"trial_days"`
+	WhenNoMethod string            `json:"when_no_method"` // what happens at the trial's end
+}
+
+// checkoutItem is a line of a session, as it was when the session was made.
+type checkoutItem struct {
+	ID             string `json:"id"`
+	Object         string `json:"object"`
+	AmountDiscount int64  `json:"amount_discount"`
+	AmountSubtotal int64  `json:"amount_subtotal"`
+	AmountTax      int64  `json:"amount_tax"`
+	AmountTotal    int64  `json:"amount_total"`
+	Currency       string `json:"currency"`
+	Description    string `json:"description"`
+	Price          price  `json:"price"`
+	Quantity       int64  `json:"quantity"`
+	AdjustableQty  null   `json:"adjustable_quantity"`
+	Metadata       null   `json:"metadata"`
+}
+
+func (i checkoutItem) head() header { return header{ID: i.ID, Object: i.Object} }
+
+// due is what is to be paid at once, in minor units; nothing with a trial.
+func (cs *checkout) due() int64 { return cs.AmountTotal }
+
+// needsCard tells whether the page must ask for a card.
+func (cs *checkout) needsCard() bool {
+	return cs.due() > 0 || cs.PaymentMethodCollection == "always"
+}
+
+// successURL is where the buyer goes after paying.
+func (cs *checkout) successURL() string {
+	return strings.NewReplacer(
+		"{CHECKOUT_SESSION_ID}", cs.ID, "%7BCHECKOUT_SESSION_ID%7D", cs.ID,
+	).Replace(*cs.SuccessURL)
+}
+
+func checkoutPath(id string) string { return "/sandbox/checkout/" + id }
+
+func getCheckout(ctx context.Context, c *call) (any, error) { return retrieve(ctx, c, checkouts) }
+
+func listCheckouts(ctx context.Context, c *call) (any, error) {
+	var f filter
+	f.equals(c.params, "customer", "$.customer")
+	f.equals(c.params, "subscription", "$.subscription")
+	f.equals(c.params, "status", "$.status")
+	return checkouts.page(ctx, c, f)
+}
+
+func listCheckoutItems(ctx context.Context, c *call) (any, error) {
+	state, err := checkoutStates.get(ctx, c.q, c.id, "id")
+	if err != nil {
+		return nil, err
+	}
+	return slicePage(c, "/v1/checkout/sessions/"+c.id+"/line_items", "item", state.Items)
+}
+
+// timerCheckoutExpires goes off when a session has been open for too long.
+const timerCheckoutExpires = "checkout.expires"
+
+func expireCheckout(ctx context.Context, c *call) (any, error) {
+	if err := c.params.done(); err != nil {
+		return nil, err
+	}
+	cs, err := checkouts.get(ctx, c.q, c.id, "id")
+	if err != nil {
+		return nil, err
+	}
+	if cs.Status != checkoutOpen {
+		return nil, refuse("", "", "Only Checkout Sessions with a status in [\"open\"] can be expired. This Checkout Session has a status of %s.", cs.Status)
+	}
+	return cs, c.closeCheckout(ctx, cs)
+}
+
+// expireCheckoutDue is what the session's timer does.
+func (st *step) expireCheckoutDue(ctx context.Context, id string) error {
+	cs, err := checkouts.get(ctx, st.q, id, "id")
+	if err != nil || cs.Status != checkoutOpen {
+		return err
+	}
+	return st.closeCheckout(ctx, cs)
+}
+
+// closeCheckout expires an open session.
+func (st *step) closeCheckout(ctx context.Context, cs *checkout) error {
+	cs.Status, cs.URL = checkoutExpired, nil
+	if err := put(ctx, st.q, cs); err != nil {
+		return err
+	}
+	if err := st.stopTimer(ctx, timerCheckoutExpires, cs.ID); err != nil {
+		return err
+	}
+	return st.emit(ctx, "checkout.session.expired", cs, nil)
+}

@@ -1,0 +1,193 @@
+package stripe
+
+import (
+	"context"
+	"strings"
+	"time"
+)
+
+// The limits of what one session may sell.
+const (
+	maxCheckoutItems = 20
+	maxQuantity      = 999_999
+	maxTrialDays     = 730
+)
+
+// The life of a session: what it may be set to, and what it is otherwise.
+const (
+	minCheckoutLife = 30 * time.Minute
+	maxCheckoutLife = 24 * time.Hour
+)
+
+// wantedItem is a line as the client asked for it.
+type wantedItem struct {
+	params   *params
+	price    string
+	quantity int64
+}
+
+func createCheckout(ctx context.Context, c *call) (any, error) {
+	cs := checkout{
+		header: checkouts.start(c.now), Status: checkoutOpen, UIMode: "hosted_page",
+		PaymentMethodCollection: "always", PaymentMethodTypes: []string{"card"},
+		ExpiresAt: c.now + int64(maxCheckoutLife/time.Second),
+	}
+	url := c.site + checkoutPath(cs.ID)
+	cs.URL = &url
+	cs.read(c.params)
+	state := checkoutState{
+		header:       header{ID: cs.ID, Object: checkoutStates.name, Created: c.now},
+		WhenNoMethod: "create_invoice",
+	}
+	state.read(c.params)
+	wanted := readItems(c.params)
+	if err := c.params.done(); err != nil {
+		return nil, err
+	}
+	cu, err := c.liveCustomer(ctx, cs.Customer, "customer")
+	if err != nil {
+		return nil, err
+	}
+	cs.CustomerDetails = newCheckoutCustomer(cu)
+	if state.Items, err = c.priceItems(ctx, wanted, state.TrialDays > 0); err != nil {
+		return nil, err
+	}
+	cs.Currency = state.Items[0].Currency
+	for _, item := range state.Items {
+		cs.AmountSubtotal += item.AmountSubtotal
+		cs.AmountTotal += item.AmountTotal
+	}
+	if cs.AmountTotal > maxAmount {
+		return nil, refuse("line_items", "amount_too_large", "The Checkout Session's total amount must be at most %s.", formatAmount(maxAmount, cs.Currency))
+	}
+	cs.PaymentStatus = paymentUnpaid
+	if cs.due() == 0 {
+		cs.PaymentStatus = paymentNotNeeded
+	}
+	if err := c.checkCurrency(ctx, cu.ID, cs.Currency); err != nil {
+		return nil, err
+	}
+	if err := put(ctx, c.q, state); err != nil {
+		return nil, err
+	}
+	if err := put(ctx, c.q, cs); err != nil {
+		return nil, err
+	}
+	return cs, c.setTimer(ctx, timerCheckoutExpires, cs.ID, cs.ExpiresAt)
+}
+
+func (cs *checkout) read(p *params) {
+	p.require("mode", "success_url", "customer", "line_items")
+	p.choice("mode", &cs.Mode, "subscription")
+	p.choice("ui_mode", &cs.UIMode, "hosted_page")
+	p.text("customer", &cs.Customer)
+	p.clearable("client_reference_id", &cs.ClientReferenceID)
+	if ref := cs.ClientReferenceID; ref != nil && len(*ref) > 200 {
+		p.fail("client_reference_id", "", "Invalid string: client_reference_id must be at most 200 characters")
+	}
+	p.url("success_url", &cs.SuccessURL)
+	if p.cleared("success_url") {
+		p.filled("success_url")
+	}
+	p.url("cancel_url", &cs.CancelURL)
+	p.metadata(&cs.Metadata)
+	p.choice("payment_method_collection", &cs.PaymentMethodCollection, "always", "if_required")
+	if p.has("locale") {
+		var locale string
+		p.choice("locale", &locale, "auto", "en")
+		cs.Locale = &locale
+	}
+	for _, method := range p.texts("payment_method_types") {
+		if method != "card" {
+			p.fail("payment_method_types", "", "The sandbox takes cards only, not %s.", method)
+		}
+	}
+	p.integer("expires_at", cs.Created+int64(minCheckoutLife/time.Second), cs.Created+int64(maxCheckoutLife/time.Second), &cs.ExpiresAt)
+}
+
+func (state *checkoutState) read(p *params) {
+	p = p.hash("subscription_data")
+	if p == nil {
+		state.Metadata = map[string]string{}
+		return
+	}
+	p.metadata(&state.Metadata)
+	p.clearable("description", &state.Description)
+	p.integer("trial_period_days", 1, maxTrialDays, &state.TrialDays)
+	if settings := p.hash("trial_settings"); settings != nil {
+		settings.require("end_behavior")
+		if end := settings.hash("end_behavior"); end != nil {
+			end.require("missing_payment_method")
+			end.choice("missing_payment_method", &state.WhenNoMethod, "cancel", "create_invoice", "pause")
+		}
+	}
+}
+
+func readItems(p *params) []wantedItem {
+	given := p.list("line_items")
+	if p.has("line_items") && (len(given) == 0 || len(given) > maxCheckoutItems) {
+		p.fail("line_items", "", "A Checkout Session in subscription mode must have from 1 to %d line items.", maxCheckoutItems)
+	}
+	wanted := make([]wantedItem, 0, len(given))
+	for _, g := range given {
+		g.require("price", "quantity")
+		w := wantedItem{params: g}
+		g.text("price", &w.price)
+		g.integer("quantity", 1, maxQuantity, &w.quantity)
+		wanted = append(wanted, w)
+	}
+	return wanted
+}
+
+// priceItems looks up the prices of the lines, which must be due together.
+func (st *step) priceItems(ctx context.Context, wanted []wantedItem, trial bool) ([]checkoutItem, error) {
+	items := make([]checkoutItem, 0, len(wanted))
+	for _, w := range wanted {
+		param := w.params.name("price")
+		pr, err := prices.get(ctx, st.q, w.price, param)
+		if err != nil {
+			return nil, err
+		}
+		pd, err := products.get(ctx, st.q, pr.Product, param)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case !pr.Active:
+			return nil, refuse(param, "", "The price specified is inactive. This field only accepts active prices.")
+		case !pd.Active:
+			return nil, refuse(param, "", "The price's product `%s` is marked as inactive, and thus the price cannot be used.", pd.ID)
+		case pr.Recurring == nil:
+			return nil, refuse(param, "", "The sandbox sells only recurring prices in `subscription` mode; `%s` is a one-time price.", pr.ID)
+		}
+		if len(items) > 0 {
+			first := items[0].Price
+			if pr.Currency != first.Currency {
+				return nil, refuse(param, "", "The price specified only supports `%s`. This doesn't match the expected currency: `%s`.", pr.Currency, first.Currency)
+			}
+			if *pr.Recurring != *first.Recurring {
+				return nil, refuse(param, "", "The sandbox requires that all recurring prices of a Checkout Session have the same interval.")
+			}
+		}
+		item := checkoutItem{
+			ID: newID("li"), Object: "item", Currency: pr.Currency,
+			Description: pd.Name, Price: *pr, Quantity: w.quantity,
+		}
+		if !trial {
+			item.AmountSubtotal = times(pr.UnitAmountDecimal, w.quantity)
+			item.AmountTotal = item.AmountSubtotal
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// checkCurrency refuses a second currency for a customer that has running
+// subscriptions in one.
+func (st *step) checkCurrency(ctx context.Context, customerID, code string) error {
+	others, err := subscriptions.where(ctx, st.q, `doc ->> '$.customer' = ? AND doc ->> '$.status' <> 'canceled' AND doc ->> '$.currency' <> ?`, customerID, code)
+	if err == nil && len(others) > 0 {
+		return refuse("customer", "", "You cannot combine currencies on a single customer. This customer has an active subscription with currency %s.", strings.ToLower(others[0].Currency))
+	}
+	return err
+}

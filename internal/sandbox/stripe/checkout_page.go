@@ -1,0 +1,198 @@
+package stripe
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+//go:embed checkout.html
+var checkoutHTML string
+
+// checkoutPage renders what people see of a checkout session.
+type checkoutPage struct{ html *template.Template }
+
+func newCheckoutPage() (*checkoutPage, error) {
+	html, err := template.New("checkout").Parse(checkoutHTML)
+	if err != nil {
+		return nil, fmt.Errorf("checkout page: %w", err)
+	}
+	return &checkoutPage{html}, nil
+}
+
+// checkoutView is the page's data.
+type checkoutView struct {
+	Title, Note   string
+	Session       *checkout // nil when nothing is shown of it
+	Items         []checkoutLine
+	Total         string
+	Form          bool // it can still be paid
+	Action        string
+	NeedsCard     bool
+	Typed, Error  string
+	Button, Nonce string
+	Back          *backLink
+}
+
+type checkoutLine struct {
+	Name          string
+	Quantity      int64
+	Price, Amount string
+}
+
+type backLink struct{ ID, URL, Text string }
+
+// showCheckout answers GET: the form, or why there is none.
+func (s *Server) showCheckout(w http.ResponseWriter, r *http.Request) {
+	if err := s.settle(r.Context()); err != nil {
+		s.failPage(w, r, err)
+		return
+	}
+	s.writeCheckout(w, r, http.StatusOK, "", "")
+}
+
+// payCheckout answers POST. A session that is already paid leads on to where
+// paying it led, without a second effect.
+func (s *Server) payCheckout(w http.ResponseWriter, r *http.Request) {
+	ctx := r.Context()
+	if err := s.settle(ctx); err != nil {
+		s.failPage(w, r, err)
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	typed := r.PostFormValue("card_number")
+	var (
+		cs      *checkout
+		problem string
+	)
+	err := s.write(ctx, func(ctx context.Context, st *step) (err error) {
+		if cs, err = checkouts.find(ctx, st.q, r.PathValue("id")); err != nil || cs == nil  {
+			return err
+		}
+		var used *testCard
+		if typed != "" || cs.needsCard() {
+			var found testCard
+			if found, problem = readCard(typed); problem != "" {
+				return nil
+			}
+			used = &found
+		}
+		return st.complete(ctx, cs, used)
+	})
+	switch {
+	case errors.Is(err, errDeclined):
+		s.writeCheckout(w, r, http.StatusPaymentRequired, typed, "The card was declined. Try another one.")
+	case err != nil:
+		s.failPage(w, r, err)
+	case problem != "":
+		s.writeCheckout(w, r, http.StatusUnprocessableEntity, typed, problem)
+	case cs != nil && cs.Status == checkoutComplete:
+		w.Header().Set("Cache-Control", "no-store")
+		http.Redirect(w, r, cs.successURL(), http.StatusSeeOther)
+	default:
+		s.writeCheckout(w, r, http.StatusOK, "", "")
+	}
+}
+
+// writeCheckout renders the session as it stands. The status is for one that
+// can still be paid.
+func (s *Server) writeCheckout(w http.ResponseWriter, r *http.Request, status int, typed, problem string) {
+	ctx, q := r.Context(), s.cfg.DB
+	cs, err := checkouts.find(ctx, q, r.PathValue("id"))
+	if err != nil {
+		s.failPage(w, r, err)
+		return
+	}
+	if cs == nil {
+		s.writePage(w, r, http.StatusNotFound, checkoutView{Title: "There is no such checkout", Note: "Check the link, or start again where you came from."})
+		return
+	}
+	state, err := checkoutStates.get(ctx, q, cs.ID, "id")
+	if err != nil {
+		s.failPage(w, r, err)
+		return
+	}
+	view := newCheckoutView(cs, state, s.cfg.Clock.Now())
+	if cs.Status == checkoutExpired {
+		status = http.StatusGone
+	}
+	if view.Form {
+		view.Typed, view.Error = typed, problem
+	}
+	s.writePage(w, r, status, view)
+}
+
+func newCheckoutView(cs *checkout, state *checkoutState, now time.Time) checkoutView {
+	view := checkoutView{Session: cs, Total: formatAmount(cs.AmountTotal, cs.Currency)}
+	for _, item := range state.Items {
+		view.Items = append(view.Items, checkoutLine{
+			Name: item.Description, Quantity: item.Quantity,
+			Price: describePrice(item.Price), Amount: formatAmount(item.AmountTotal, cs.Currency),
+		})
+	}
+	switch cs.Status {
+	case checkoutComplete:
+		view.Title, view.Note = "This checkout is complete", "Your subscription has started."
+		view.Back = &backLink{"continue", cs.successURL(), "Continue"}
+		return view
+	case checkoutExpired:
+		view.Session, view.Items = nil, nil
+		view.Title, view.Note = "This checkout has expired", "Nothing was bought. Start again where you came from."
+	default:
+		view.Form, view.Action, view.NeedsCard = true, checkoutPath(cs.ID), cs.needsCard()
+		view.describeOpen(cs, state, now)
+	}
+	if cs.CancelURL != nil {
+		view.Back = &backLink{"cancel", *cs.CancelURL, "Cancel and go back"}
+	}
+	return view
+}
+
+func (view *checkoutView) describeOpen(cs *checkout, state *checkoutState, now time.Time) {
+	switch {
+	case state.TrialDays > 0:
+		ends := now.AddDate(0, 0, int(state.TrialDays)).Format("2 January 2006")
+		view.Title, view.Button = "Start your trial", "Start trial"
+		view.Note = fmt.Sprintf("Free for %d days, until %s.", state.TrialDays, ends)
+	case cs.due() == 0:
+		view.Title, view.Button, view.Note = "Start your subscription", "Subscribe", "This plan is free."
+	default:
+		view.Title, view.Button = "Subscribe", "Pay "+view.Total
+	}
+}
+
+func (s *Server) writePage(w http.ResponseWriter, r *http.Request, status int, view checkoutView) {
+	view.Nonce = randomText(22, idAlphabet)
+	var page bytes.Buffer
+	if err := s.page.html.Execute(&page, view); err != nil {
+		s.failPage(w, r, err)
+		return
+	}
+	formAction := "'self'"
+	if view.Session != nil {
+		// Browsers hold a form's redirect against the policy, too.
+		if u, err := url.Parse(view.Session.successURL()); err == nil {
+			formAction += " " + u.Scheme + "://" + u.Host
+		}
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+view.Nonce+"'; base-uri 'none'; frame-ancestors 'none'; form-action "+formAction)
+	w.WriteHeader(status)
+	_, _ = page.WriteTo(w) // the reader is gone, or has it
+}
+
+func (s *Server) failPage(w http.ResponseWriter, r *http.Request, err error) {
+	s.cfg.Log.ErrorContext(r.Context(), "stripe sandbox: page", slog.String("path", r.URL.Path), slog.Any("error", err))
+	http.Error(w, "Something went wrong in the payment sandbox.", http.StatusInternalServerError)
+}

@@ -1,0 +1,146 @@
+package stripe
+
+import "context"
+
+var customers = kind[customer]{"customer", "cus", "customer", "/v1/customers"}
+
+// customer is who pays.
+type customer struct {
+	header
+	Address             *address          `json:"address"`
+	Balance             int64             `json:"balance"`
+	Currency            *string           `json:"currency"`
+	DefaultSource       null              `json:"default_source"`
+	Delinquent          bool              `json:"delinquent"`
+	Description         *string           `json:"description"`
+	Discount            null              `json:"discount"`
+	Email               *string           `json:"email"`
+	InvoicePrefix       string            `json:"invoice_prefix"`
+	InvoiceSettings     customerInvoices  `json:"invoice_settings"`
+	Metadata            map[string]string `json:"metadata"`
+	Name                *string           `json:"name"`
+	NextInvoiceSequence int64             `json:"next_invoice_sequence"`
+	Phone               *string           `json:"phone"`
+	PreferredLocales    []string          `json:"preferred_locales"`
+	Shipping            null              `json:"shipping"`
+	TaxExempt           string            `json:"tax_exempt"`
+	TestClock           null              `json:"test_clock"`
+	// Deleted is set only on what is left of a deleted customer.
+	Deleted bool `json:"deleted,omitempty"`
+}
+
+type customerInvoices struct {
+	CustomFields         null    `json:"custom_fields"`
+	DefaultPaymentMethod *string `json:"default_payment_method"`
+	Footer               null    `json:"footer"`
+	RenderingOptions     null    `json:"rendering_options"`
+}
+
+// deletedCustomer is what is left of a customer that was deleted.
+type deletedCustomer struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Deleted bool   `json:"deleted"`
+}
+
+func (d deletedCustomer) head() header { return header{ID: d.ID, Object: d.Object} }
+
+// read takes over the parameters that creating and updating have in common.
+func (cu *customer) read(p *params) {
+	readAddress(p, &cu.Address)
+	p.clearable("description", &cu.Description)
+	p.email("email", &cu.Email)
+	p.metadata(&cu.Metadata)
+	p.clearable("name", &cu.Name)
+	p.clearable("phone", &cu.Phone)
+	p.choice("tax_exempt", &cu.TaxExempt, "none", "exempt", "reverse")
+	if p.has("preferred_locales") {
+		cu.PreferredLocales = append([]string{}, p.texts("preferred_locales")...)
+	}
+}
+
+func createCustomer(ctx context.Context, c *call) (any, error) {
+	cu := customer{
+		header: customers.start(c.now), InvoicePrefix: newInvoicePrefix(), NextInvoiceSequence: 1,
+		PreferredLocales: []string{}, TaxExempt: "none",
+	}
+	cu.read(c.params)
+	if err := c.params.done(); err != nil {
+		return nil, err
+	}
+	return cu, c.create(ctx, "customer.created", cu)
+}
+
+func getCustomer(ctx context.Context, c *call) (any, error) {
+	if err := c.params.done(); err != nil {
+		return nil, err
+	}
+	cu, err := customers.get(ctx, c.q, c.id, "id")
+	if err == nil && cu.Deleted {
+		return deletedCustomer{ID: cu.ID, Object: cu.Object, Deleted: true}, nil
+	}
+	return cu, err
+}
+
+func updateCustomer(ctx context.Context, c *call) (any, error) {
+	cu, err := c.liveCustomer(ctx, c.id, "id")
+	if err != nil {
+		return nil, err
+	}
+	before := *cu
+	cu.read(c.params)
+	if err := c.params.done(); err != nil {
+		return nil, err
+	}
+	return cu, c.change(ctx, "customer.updated", before, cu)
+}
+
+// deleteCustomer also ends, at once, what the customer has under way.
+func deleteCustomer(ctx context.Context, c *call) (any, error) {
+	if err := c.params.done(); err != nil {
+		return nil, err
+	}
+	cu, err := c.liveCustomer(ctx, c.id, "id")
+	if err != nil {
+		return nil, err
+	}
+	running, err := subscriptions.where(ctx, c.q, `doc ->> '$.customer' = ? AND doc ->> '$.status' <> 'canceled'`, cu.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, sub := range running {
+		if err := c.endSubscription(ctx, sub); err != nil {
+			return nil, err
+		}
+	}
+	open, err := checkouts.where(ctx, c.q, `doc ->> '$.customer' = ? AND doc ->> '$.status' = 'open'`, cu.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, session := range open {
+		if err := c.closeCheckout(ctx, session); err != nil {
+			return nil, err
+		}
+	}
+	gone := deletedCustomer{ID: cu.ID, Object: cu.Object, Deleted: true}
+	if err := put(ctx, c.q, gone); err != nil {
+		return nil, err
+	}
+	return gone, c.emit(ctx, "customer.deleted", cu, nil)
+}
+
+func listCustomers(ctx context.Context, c *call) (any, error) {
+	var f filter
+	f.and(`doc ->> '$.deleted' IS NULL`)
+	f.equals(c.params, "email", "$.email")
+	return customers.page(ctx, c, f)
+}
+
+// liveCustomer reads a customer that was not deleted.
+func (st *step) liveCustomer(ctx context.Context, id, param string) (*customer, error) {
+	cu, err := customers.get(ctx, st.q, id, param)
+	if err == nil && cu.Deleted {
+		return nil, missing(customers.label, id, param)
+	}
+	return cu, err
+}

@@ -1,0 +1,116 @@
+package stripe
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+)
+
+var events = kind[event]{"event", "evt", "event", "/v1/events"}
+
+// event tells that something happened, with the object as it then was.
+type event struct {
+	header
+	APIVersion      string       `json:"api_version"`
+	Data            eventData    `json:"data"`
+	PendingWebhooks int64        `json:"pending_webhooks"`
+	Request         eventRequest `json:"request"`
+	Type            string       `json:"type"`
+}
+
+type eventData struct {
+	Object             json.RawMessage `json:"object"`
+	PreviousAttributes map[string]any  `json:"previous_attributes,omitempty"`
+}
+
+// eventRequest is the API request that an event came from; nulls when it came
+// from none.
+type eventRequest struct {
+	ID             *string `json:"id"`
+	IdempotencyKey *string `json:"idempotency_key"`
+}
+
+// emit stores an event about o and queues its delivery, in the transaction of
+// the change that it tells of.
+func (st *step) emit(ctx context.Context, eventType string, o object, previous map[string]any) error {
+	snapshot, err := json.Marshal(o)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", eventType, err)
+	}
+	e := event{
+		header: events.start(st.now), APIVersion: APIVersion, Type: eventType, Request: st.cause,
+		Data: eventData{Object: snapshot, PreviousAttributes: previous},
+	}
+	if st.webhooks {
+		e.PendingWebhooks = 1
+		if err := st.enqueue(ctx, e.ID, o.head().ID); err != nil {
+			return err
+		}
+	}
+	st.emitted++
+	return put(ctx, st.q, e)
+}
+
+func getEvent(ctx context.Context, c *call) (any, error) { return retrieve(ctx, c, events) }
+
+func listEvents(ctx context.Context, c *call) (any, error) {
+	var f filter
+	f.equals(c.params, "type", "$.type")
+	f.among("$.type", c.params.texts("types"))
+	return events.page(ctx, c, f)
+}
+
+// difference returns the old values of the fields in which an object changed,
+// as events show them.
+func difference(before, after any) (map[string]any, error) {
+	old, err := tree(before)
+	if err != nil {
+		return nil, err
+	}
+	now, err := tree(after)
+	if err != nil {
+		return nil, err
+	}
+	return changed(old, now), nil
+}
+
+// changed goes into objects; lists are told whole. A field that is new was null.
+func changed(old, now map[string]any) map[string]any {
+	previous := map[string]any{}
+	for key, value := range now {
+		was := old[key]
+		if reflect.DeepEqual(was, value) {
+			continue
+		}
+		wasMap, ok1 := was.(map[string]any)
+		isMap, ok2 := value.(map[string]any)
+		if ok1 && ok2 && isMap["object"] == nil {
+			previous[key] = changed(wasMap, isMap)
+			continue
+		}
+		previous[key] = was
+	}
+	for key, was := range old {
+		if _, kept := now[key]; !kept {
+			previous[key] = was
+		}
+	}
+	return previous
+}
+
+// tree turns an object into maps and lists that keep numbers exact.
+func tree(v any) (map[string]any, error) {
+	doc, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode: %w", err)
+	}
+	var m map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(doc))
+	decoder.UseNumber()
+	if err := decoder.Decode(&m); err != nil {
+		return nil, fmt.Errorf("decode: %w", err)
+	}
+	return m, nil
+}

@@ -1,0 +1,169 @@
+package stripe
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// maxExpand is how many properties one path of expand may have, data of a list
+// among them.
+const maxExpand = 4
+
+// expandable names the fields that hold an object's id, and the kind of it.
+func expandable(field string) string {
+	switch field {
+	case "customer", "product", "subscription", "invoice", "payment_intent", "charge", "payment_method", "price":
+		return field
+	case "default_price":
+		return "price"
+	case "latest_invoice":
+		return "invoice"
+	case "latest_charge":
+		return "charge"
+	case "default_payment_method":
+		return "payment_method"
+	}
+	return ""
+}
+
+// plainID tells the fields that hold an id and yet cannot be expanded. The
+// owner is an object's type, or the field that holds one without a type.
+func plainID(owner, field string) bool {
+	switch owner + "." + field {
+	case "subscription_item.subscription", "line_item.invoice", "charge.payment_method",
+		"price_details.product", "subscription_item_details.subscription":
+		return true
+	}
+	return false
+}
+
+// render turns the answer of an endpoint into JSON and puts whole objects where
+// the client asked for them.
+func render(ctx context.Context, q querier, answer any, expand []string) ([]byte, error) {
+	if len(expand) == 0 {
+		return json.Marshal(answer)
+	}
+	m, err := tree(answer)
+	if err != nil {
+		return nil, err
+	}
+	for _, full := range expand {
+		path := strings.Split(full, ".")
+		if len(path) > maxExpand {
+			return nil, unstarted(refuse("expand", "", "You cannot expand more than %d levels of a property. Property: %s", maxExpand, full))
+		}
+		if err := expandIn(ctx, q, m, "", path, full); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(m)
+}
+
+func expandIn(ctx context.Context, q querier, at any, owner string, path []string, full string) error {
+	if len(path) == 0 {
+		return nil
+	}
+	if elements, ok := at.([]any); ok {
+		for _, element := range elements {
+			if err := expandIn(ctx, q, element, owner, path, full); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	m, ok := at.(map[string]any)
+	if !ok {
+		return notExpandable(full)
+	}
+	if name, ok := m["object"].(string); ok {
+		owner = name
+	}
+	field, rest := path[0], path[1:]
+	value, known := m[field]
+	if !known {
+		included, err := include(ctx, q, m, owner, field)
+		if err != nil {
+			return err
+		}
+		if included == nil {
+			return notExpandable(full)
+		}
+		m[field] = included
+		return expandIn(ctx, q, included, field, rest, full)
+	}
+	switch value := value.(type) {
+	case nil:
+		return nil
+	case string:
+		kind := expandable(field)
+		if kind == "" || plainID(owner, field) {
+			return notExpandable(full)
+		}
+		whole, err := load(ctx, q, kind, value)
+		if err != nil {
+			return err
+		}
+		m[field] = whole
+		return expandIn(ctx, q, whole, field, rest, full)
+	case map[string]any:
+		if len(rest) == 0 && value["object"] == nil {
+			return notExpandable(full) // metadata, say: neither an object nor a list of them
+		}
+		return expandIn(ctx, q, value, field, rest, full)
+	case []any:
+		return expandIn(ctx, q, value, field, rest, full)
+	}
+	return notExpandable(full)
+}
+
+// include returns a list that its owner shows only on request; nil for what is
+// no such list.
+func include(ctx context.Context, q querier, m map[string]any, owner, field string) (map[string]any, error) {
+	id, _ := m["id"].(string)
+	switch owner + "." + field {
+	case "customer.subscriptions":
+		return includeList(ctx, q, subscriptions, "/v1/customers/"+id+"/subscriptions", `doc ->> '$.customer' = ? AND doc ->> '$.status' <> 'canceled'`, id)
+	case "invoice.payments":
+		return includeList(ctx, q, invoicePayments, invoicePayments.path, `doc ->> '$.invoice' = ?`, id)
+	case "charge.refunds":
+		return includeList(ctx, q, refunds, "/v1/charges/"+id+"/refunds", `doc ->> '$.charge' = ?`, id)
+	case "checkout.session.line_items":
+		state, err := checkoutStates.get(ctx, q, id, "id")
+		if err != nil {
+			return nil, err
+		}
+		return tree(newList("/v1/checkout/sessions/"+id+"/line_items", state.Items))
+	}
+	return nil, nil
+}
+
+func includeList[T object](ctx context.Context, q querier, k kind[T], url, condition string, args ...any) (map[string]any, error) {
+	found, err := k.where(ctx, q, condition, args...)
+	if err != nil {
+		return nil, err
+	}
+	return tree(newList(url, found))
+}
+
+func load(ctx context.Context, q querier, kind, id string) (map[string]any, error) {
+	found, err := docs(ctx, q, `SELECT doc FROM stripe_objects WHERE kind = ? AND id = ?`, kind, id)
+	if err != nil {
+		return nil, fmt.Errorf("expand %s: %w", id, err)
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("expand %s: %w", id, errors.New("the object is gone"))
+	}
+	return tree(json.RawMessage(found[0]))
+}
+
+func notExpandable(full string) error {
+	return unstarted(refuse("expand", "", "This property cannot be expanded (%s).", full))
+}
+
+func unstarted(e *apiError) *apiError {
+	e.unstarted = true
+	return e
+}

@@ -1,0 +1,63 @@
+package stripe
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+)
+
+// idempotencyLife is how long the answer to a keyed request is kept, in real
+// time: moving the sandbox's clock must not turn a retry into a second effect.
+const idempotencyLife = 24 * time.Hour
+
+// idempotent identifies a request that carries an Idempotency-Key.
+type idempotent struct {
+	key, endpoint, fingerprint string
+}
+
+func newIdempotent(key, endpoint string, form url.Values) (idempotent, error) {
+	if len(key) > 255 {
+		return idempotent{}, unstarted(refuse("", "", "Idempotency keys can be at most 255 characters."))
+	}
+	sum := sha256.Sum256([]byte(form.Encode())) // sorted by name
+	return idempotent{key: key, endpoint: endpoint, fingerprint: hex.EncodeToString(sum[:])}, nil
+}
+
+// recall returns the answer that was given to the same request before; nil for
+// a key that is new. Requests with one key at the same time can't both find it
+// new, because each looks within its own write transaction.
+func (i idempotent) recall(ctx context.Context, q querier) (*answer, error) {
+	var stored idempotent
+	a := answer{replayed: true}
+	err := q.QueryRowContext(ctx, `SELECT endpoint, fingerprint, status, body FROM stripe_idempotency WHERE key = ?`, i.key).
+		Scan(&stored.endpoint, &stored.fingerprint, &a.status, &a.body)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("recall idempotency key: %w", err)
+	case stored.endpoint != i.endpoint:
+		return nil, idempotencyConflict("Keys for idempotent requests can only be used for the same endpoint they were first used for ('%s' vs '%s'). Try using a key other than '%s' if you meant to execute a different request.", i.endpoint, stored.endpoint, i.key)
+	case stored.fingerprint != i.fingerprint:
+		return nil, idempotencyConflict("Keys for idempotent requests can only be used with the same parameters they were first used with. Try using a key other than '%s' if you meant to execute a different request.", i.key)
+	}
+	return &a, nil
+}
+
+// remember stores the answer in the transaction of the request's effect.
+func (i idempotent) remember(ctx context.Context, st *step, a answer) error {
+	if _, err := st.q.ExecContext(ctx, `DELETE FROM stripe_idempotency WHERE stored_at < ?`, st.realNow-idempotencyLife.Milliseconds()); err != nil {
+		return fmt.Errorf("drop old idempotency keys: %w", err)
+	}
+	_, err := st.q.ExecContext(ctx, `INSERT INTO stripe_idempotency (key, endpoint, fingerprint, status, body, stored_at) VALUES (?, ?, ?, ?, ?, ?)`,
+		i.key, i.endpoint, i.fingerprint, a.status, string(a.body), st.realNow)
+	if err != nil {
+		return fmt.Errorf("remember idempotency key: %w", err)
+	}
+	return nil
+}

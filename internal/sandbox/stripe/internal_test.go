@@ -1,0 +1,141 @@
+package stripe
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestPeriodEnd(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		start, interval string
+		count           int64
+		end             string
+	}{
+		{"2026-01-15", "month", 1, "2026-02-15"},
+		{"2026-01-31", "month", 1, "2026-02-28"},
+		{"2028-01-31", "month", 1, "2028-02-29"},
+		{"2026-01-31", "month", 3, "2026-04-30"},
+		{"2025-11-30", "month", 3, "2026-02-28"},
+		{"2028-02-29", "year", 1, "2029-02-28"},
+		{"2026-12-31", "year", 2, "2028-12-31"},
+		{"2026-02-25", "week", 1, "2026-03-04"},
+		{"2026-02-25", "day", 5, "2026-03-02"},
+	} {
+		start, err := time.Parse(time.DateOnly, c.start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := time.Unix(periodEnd(start.Unix(), recurring{Interval: c.interval, IntervalCount: c.count}), 0).UTC().Format(time.DateOnly)
+		if got != c.end {
+			t.Errorf("%d %s from %s ends %s, want %s", c.count, c.interval, c.start, got, c.end)
+		}
+	}
+}
+
+func TestAmounts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		unit     string
+		quantity int64
+		want     int64
+	}{
+		{"1000", 3, 3000},
+		{"0.125", 3, 0},
+		{"0.125", 4, 1}, // half is rounded up
+		{"0.125", 5, 1},
+		{"99999999", 999999, 99999899000001},
+		{"0.000000000001", 999999, 0},
+	} {
+		if got := times(c.unit, c.quantity); got != c.want {
+			t.Errorf("%d times %s is %d, want %d", c.quantity, c.unit, got, c.want)
+		}
+	}
+	for shown, c := range map[string]struct {
+		amount int64
+		code   string
+	}{
+		"0.05 EUR":         {5, "eur"},
+		"1,234,567.89 USD": {123456789, "usd"},
+		"-12.00 USD":       {-1200, "usd"},
+		"1,000 JPY":        {1000, "jpy"},
+		"0.007 BHD":        {7, "bhd"},
+		"10.00 ISK":        {1000, "isk"},
+	} {
+		if got := formatAmount(c.amount, c.code); got != shown {
+			t.Errorf("%d %s shows as %q, want %q", c.amount, c.code, got, shown)
+		}
+	}
+	for shown, c := range map[string][2]string{
+		"10.00 EUR":   {"1000", "eur"},
+		"0.00125 EUR": {"0.125", "eur"},
+		"12.5 JPY":    {"12.5", "jpy"},
+	} {
+		if got := formatDecimal(c[0], c[1]); got != shown {
+			t.Errorf("%v shows as %q, want %q", c, got, shown)
+		}
+	}
+}
+
+func TestRetriesComeSlower(t *testing.T) {
+	t.Parallel()
+	var all []string
+	for n := 1; n <= 10; n++ {
+		all = append(all, retryAfter(n).String())
+	}
+	if diff := cmp.Diff("200ms 1s 5s 30s 2m0s 10m0s 1h0m0s 3h0m0s 3h0m0s 3h0m0s", strings.Join(all, " ")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFormsNest(t *testing.T) {
+	t.Parallel()
+	form, err := url.ParseQuery("a=1&a=2&b[c]=3&d[10][e]=x&d[9][e]=y&f[]=p&f[]=q")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := parseForm(form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a, c string
+	p.text("a", &a)
+	p.hash("b").text("c", &c)
+	var e []string
+	for _, element := range p.list("d") {
+		var text string
+		element.text("e", &text)
+		e = append(e, element.path+"="+text)
+	}
+	got := []any{a, c, e, p.texts("f")}
+	want := []any{"2", "3", []string{"d[9]=y", "d[10]=x"}, []string{"p", "q"}}
+	if diff := cmp.Diff(want, got); diff != "" || p.done() != nil {
+		t.Errorf("%v (-want +got):\n%s", p.done(), diff)
+	}
+}
+
+func FuzzParseForm(f *testing.F) {
+	for _, seed := range []string{"a=1", "a[b][0][c]=x", "a[]=1&a[]=2", "a[=1", "a]b=1", "a[b]c=1", "[a]=1", "a=1&a[b]=2"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		form, err := url.ParseQuery(body)
+		if err != nil {
+			return
+		}
+		p, err := parseForm(form)
+		if err != nil {
+			return
+		}
+		for _, key := range p.node.keys { // whatever was let in can be read without a panic
+			p.list(key)
+			p.texts(key)
+			p.metadata(&map[string]string{})
+		}
+		_ = p.done()
+	})
+}

@@ -1,0 +1,113 @@
+package stripe
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"golang.org/x/text/encoding/charmap"
+)
+
+func invoicePDFPath(id string) string { return apiRoot + "/invoices/" + id + "/pdf" }
+
+// serveInvoicePDF answers whoever knows the invoice's link, as Stripe does.
+func (s *Server) serveInvoicePDF(w http.ResponseWriter, r *http.Request) {
+	in, err := invoices.find(r.Context(), s.cfg.DB, r.PathValue("id"))
+	if err != nil {
+		s.cfg.Log.ErrorContext(r.Context(), "stripe sandbox: pdf", slog.Any("error", err))
+		http.Error(w, "Something went wrong in the payment sandbox.", http.StatusInternalServerError)
+		return
+	}
+	if in == nil || in.Number == nil {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "application/pdf")
+	w.Header().Set("Content-Disposition", `attachment; filename="Invoice-`+*in.Number+`.pdf"`)
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write(invoicePDF(in)) // the reader is gone, or has it
+}
+
+// invoicePDF writes an invoice as a PDF of one page, in a font that every
+// reader has.
+func invoicePDF(in *invoice) []byte {
+	day := func(at int64) string { return time.Unix(at, 0).UTC().Format("2 January 2006") }
+	var page pdfPage
+	page.text(50, 20, "Invoice "+*in.Number)
+	page.text(50, 11, in.AccountName+" - no money was moved")
+	page.gap()
+	page.text(50, 11, "Date: "+day(in.Created))
+	for _, about := range []*string{in.CustomerName, in.CustomerEmail} {
+		if about != nil {
+			page.text(50, 11, *about)
+		}
+	}
+	page.gap()
+	for _, line := range in.Lines.Data {
+		page.text(50, 11, line.Description)
+		page.text(70, 9, day(line.Period.Start)+" to "+day(line.Period.End))
+		page.text(70, 11, formatAmount(line.Amount, in.Currency))
+	}
+	page.gap()
+	page.text(50, 13, "Total: "+formatAmount(in.Total, in.Currency))
+	page.text(50, 13, "Paid: "+formatAmount(in.AmountPaid, in.Currency))
+	return page.document()
+}
+
+// pdfPage collects the drawing of one A4 page, from the top down. Lines that
+// find no room any more are left out.
+type pdfPage struct {
+	drawing bytes.Buffer
+	used    int // points from the top
+}
+
+func (p *pdfPage) gap() { p.used += 18 }
+
+func (p *pdfPage) text(left, size int, text string) {
+	p.used += size + 6
+	y := 790 - p.used
+	if y < 40 {
+		return
+	}
+	// The built-in fonts have the characters of Windows-1252 only.
+	var encoded strings.Builder
+	for _, r := range text {
+		b, ok := charmap.Windows1252.EncodeRune(r)
+		if !ok || b < ' ' {
+			b = '?'
+		}
+		if strings.IndexByte(`()\`, b) >= 0 {
+			encoded.WriteByte('\\')
+		}
+		encoded.WriteByte(b)
+	}
+	fmt.Fprintf(&p.drawing, "BT /F1 %d Tf %d %d Td (%s) Tj ET\n", size, left, y, encoded.String())
+}
+
+// document wraps the drawing into a file.
+func (p *pdfPage) document() []byte {
+	objects := []string{
+		"<< /Type /Catalog /Pages 2 0 R >>",
+		"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
+		fmt.Sprintf("<< /Length %d >>\nstream\n%sendstream", p.drawing.Len(), p.drawing.String()),
+		"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+	}
+	var file bytes.Buffer
+	file.WriteString("%PDF-1.4\n")
+	offsets := make([]int, len(objects))
+	for i, o := range objects {
+		offsets[i] = file.Len()
+		fmt.Fprintf(&file, "%d 0 obj\n%s\nendobj\n", i+1, o)
+	}
+	start := file.Len()
+	fmt.Fprintf(&file, "xref\n0 %d\n0000000000 65535 f \n", len(objects)+1)
+	for _, offset := range offsets {
+		fmt.Fprintf(&file, "%010d 00000 n \n", offset)
+	}
+	fmt.Fprintf(&file, "trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(objects)+1, start)
+	return file.Bytes()
+}

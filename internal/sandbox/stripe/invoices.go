@@ -1,0 +1,220 @@
+package stripe
+
+import "context"
+
+var (
+	invoices        = kind[invoice]{"invoice", "in", "invoice", "/v1/invoices"}
+	invoiceLines    = kind[invoiceLine]{"line_item", "il", "invoice line item", ""}
+	invoicePayments = kind[invoicePayment]{"invoice_payment", "inpay", "invoice_payment", "/v1/invoice_payments"}
+)
+
+// The states of an invoice.
+const (
+	invoiceDraft = "draft"
+	invoiceOpen  = "open"
+	invoicePaid  = "paid"
+)
+
+// invoice is a bill, with the lines and the customer as they were at its time.
+type invoice struct {
+	header
+	AccountCountry          string             `json:"account_country"`
+	AccountName             string             `json:"account_name"`
+	AccountTaxIDs           null               `json:"account_tax_ids"`
+	AmountDue               int64              `json:"amount_due"`
+	AmountOverpaid          int64              `json:"amount_overpaid"`
+	AmountPaid              int64              `json:"amount_paid"`
+	AmountPaidOffStripe     int64              `json:"amount_paid_off_stripe"`
+	AmountRemaining         int64              `json:"amount_remaining"`
+	AmountShipping          int64              `json:"amount_shipping"`
+	Application             null               `json:"application"`
+	AttemptCount            int64              `json:"attempt_count"`
+	Attempted               bool               `json:"attempted"`
+	AutoAdvance             bool               `json:"auto_advance"`
+	AutomaticTax            invoiceTax         `json:"automatic_tax"`
+	AutomaticallyFinalizes  null               `json:"automatically_finalizes_at"`
+	BillingReason           string             `json:"billing_reason"`
+	CollectionMethod        string             `json:"collection_method"`
+	Currency                string             `json:"currency"`
+	CustomFields            null               `json:"custom_fields"`
+	Customer                string             `json:"customer"`
+	CustomerAddress         *address           `json:"customer_address"`
+	CustomerEmail           *string            `json:"customer_email"`
+	CustomerName            *string            `json:"customer_name"`
+	CustomerPhone           *string            `json:"customer_phone"`
+	CustomerShipping        null               `json:"customer_shipping"`
+	CustomerTaxExempt       string             `json:"customer_tax_exempt"`
+	CustomerTaxIDs          none               `json:"customer_tax_ids"`
+	DefaultPaymentMethod    null               `json:"default_payment_method"`
+	DefaultSource           null               `json:"default_source"`
+	DefaultTaxRates         none               `json:"default_tax_rates"`
+	Description             null               `json:"description"`
+	Discounts               none               `json:"discounts"`
+	DueDate                 null               `json:"due_date"`
+	EffectiveAt             *int64             `json:"effective_at"`
+	EndingBalance           *int64             `json:"ending_balance"`
+	Footer                  null               `json:"footer"`
+	FromInvoice             null               `json:"from_invoice"`
+	HostedInvoiceURL        null               `json:"hosted_invoice_url"`
+	InvoicePDF              *string            `json:"invoice_pdf"`
+	Issuer                  self               `json:"issuer"`
+	LastFinalizationError   null               `json:"last_finalization_error"`
+	LatestRevision          null               `json:"latest_revision"`
+	Lines                   list[invoiceLine]  `json:"lines"`
+	Metadata                map[string]string  `json:"metadata"`
+	NextPaymentAttempt      null               `json:"next_payment_attempt"`
+	Number                  *string            `json:"number"`
+	OnBehalfOf              null               `json:"on_behalf_of"`
+	Parent                  invoiceParent      `json:"parent"`
+	PaymentSettings         invoiceSettings    `json:"payment_settings"`
+	PeriodEnd               int64              `json:"period_end"`
+	PeriodStart             int64              `json:"period_start"`
+	PostPaymentCreditNotes  int64              `json:"post_payment_credit_notes_amount"`
+	PrePaymentCreditNotes   int64              `json:"pre_payment_credit_notes_amount"`
+	ReceiptNumber           null               `json:"receipt_number"`
+	Rendering               null               `json:"rendering"`
+	ShippingCost            null               `json:"shipping_cost"`
+	ShippingDetails         null               `json:"shipping_details"`
+	StartingBalance         int64              `json:"starting_balance"`
+	StatementDescriptor     null               `json:"statement_descriptor"`
+	Status                  string             `json:"status"`
+	StatusTransitions       invoiceTransitions `json:"status_transitions"`
+	Subtotal                int64              `json:"subtotal"`
+	SubtotalExcludingTax    int64              `json:"subtotal_excluding_tax"`
+	TestClock               null               `json:"test_clock"`
+	Total                   int64              `json:"total"`
+	TotalDiscountAmounts    none               `json:"total_discount_amounts"`
+	TotalExcludingTax       int64              `json:"total_excluding_tax"`
+	TotalPretaxCreditAmount none               `json:"total_pretax_credit_amounts"`
+	TotalTaxes              none               `json:"total_taxes"`
+	WebhooksDeliveredAt     null               `json:"webhooks_delivered_at"`
+}
+
+type invoiceTax struct {
+	DisabledReason null `json:"disabled_reason"`
+	Enabled        bool `json:"enabled"`
+	Liability      null `json:"liability"`
+	Provider       null `json:"provider"`
+	Status         null `json:"status"`
+}
+
+type invoiceParent struct {
+	QuoteDetails        null `json:"quote_details"`
+	SubscriptionDetails struct {
+		Metadata     map[string]string `json:"metadata"`
+		Subscription string            `json:"subscription"`
+	} `json:"subscription_details"`
+	Type string `json:"type"`
+}
+
+type invoiceSettings struct {
+	DefaultMandate       null `json:"default_mandate"`
+	PaymentMethodOptions null `json:"payment_method_options"`
+	PaymentMethodTypes   null `json:"payment_method_types"`
+}
+
+type invoiceTransitions struct {
+	FinalizedAt           *int64 `json:"finalized_at"`
+	MarkedUncollectibleAt null   `json:"marked_uncollectible_at"`
+	PaidAt                *int64 `json:"paid_at"`
+	VoidedAt              null   `json:"voided_at"`
+}
+
+// invoiceLine is one item of a subscription for one period.
+type invoiceLine struct {
+	ID                  string            `json:"id"`
+	Object              string            `json:"object"`
+	Amount              int64             `json:"amount"`
+	Currency            string            `json:"currency"`
+	Description         string            `json:"description"`
+	DiscountAmounts     none              `json:"discount_amounts"`
+	Discountable        bool              `json:"discountable"`
+	Discounts           none              `json:"discounts"`
+	Invoice             string            `json:"invoice"`
+	Livemode            bool              `json:"livemode"`
+	Metadata            map[string]string `json:"metadata"`
+	Parent              lineParent        `json:"parent"`
+	Period              linePeriod        `json:"period"`
+	PretaxCreditAmounts none              `json:"pretax_credit_amounts"`
+	Pricing             linePricing       `json:"pricing"`
+	Quantity            int64             `json:"quantity"`
+	Subscription        string            `json:"subscription"`
+	Subtotal            int64             `json:"subtotal"`
+	Taxes               none              `json:"taxes"`
+}
+
+func (l invoiceLine) head() header { return header{ID: l.ID, Object: l.Object} }
+
+type lineParent struct {
+	InvoiceItemDetails      null `json:"invoice_item_details"`
+	SubscriptionItemDetails struct {
+		InvoiceItem      null   `json:"invoice_item"`
+		Proration        bool   `json:"proration"`
+		ProrationDetails null   `json:"proration_details"`
+		Subscription     string `json:"subscription"`
+		SubscriptionItem string `json:"subscription_item"`
+	} `json:"subscription_item_details"`
+	Type string `json:"type"`
+}
+
+type linePeriod struct {
+	End   int64 `json:"end"`
+	Start int64 `json:"start"`
+}
+
+type linePricing struct {
+	PriceDetails struct {
+		Price   string `json:"price"`
+		Product string `json:"product"`
+	} `json:"price_details"`
+	Type              string `json:"type"`
+	UnitAmountDecimal string `json:"unit_amount_decimal"`
+}
+
+// invoicePayment connects an invoice with a payment for it.
+type invoicePayment struct {
+	header
+	AmountPaid      *int64 `json:"amount_paid"`
+	AmountRequested int64  `json:"amount_requested"`
+	Currency        string `json:"currency"`
+	Invoice         string `json:"invoice"`
+	IsDefault       bool   `json:"is_default"`
+	Payment         struct {
+		PaymentIntent string `json:"payment_intent"`
+		Type          string `json:"type"`
+	} `json:"payment"`
+	Status            string `json:"status"`
+	StatusTransitions struct {
+		CanceledAt null   `json:"canceled_at"`
+		PaidAt     *int64 `json:"paid_at"`
+	} `json:"status_transitions"`
+}
+
+func getInvoice(ctx context.Context, c *call) (any, error) { return retrieve(ctx, c, invoices) }
+
+func listInvoices(ctx context.Context, c *call) (any, error) {
+	var f filter
+	f.equals(c.params, "customer", "$.customer")
+	f.equals(c.params, "subscription", "$.parent.subscription_details.subscription")
+	f.equals(c.params, "status", "$.status")
+	return invoices.page(ctx, c, f)
+}
+
+func listInvoiceLines(ctx context.Context, c *call) (any, error) {
+	in, err := invoices.get(ctx, c.q, c.id, "id")
+	if err != nil {
+		return nil, err
+	}
+	return slicePage(c, in.Lines.URL, invoiceLines.label, in.Lines.Data)
+}
+
+func getInvoicePayment(ctx context.Context, c *call) (any, error) {
+	return retrieve(ctx, c, invoicePayments)
+}
+
+func listInvoicePayments(ctx context.Context, c *call) (any, error) {
+	var f filter
+	f.equals(c.params, "invoice", "$.invoice")
+	f.equals(c.params, "status", "$.status")
+	return invoicePayments.page(ctx, c, f)
+}

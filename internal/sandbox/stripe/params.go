@@ -1,0 +1,129 @@
+package stripe
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// maxBody is the largest request body that is read, in bytes.
+const maxBody = 1 << 20
+
+// node is one level of a form whose keys nest in brackets, as in
+// line_items[0][price]=price_1. It is either a value or has children.
+type node struct {
+	value    string
+	leaf     bool
+	used     bool // an endpoint has asked for it
+	keys     []string
+	children map[string]*node
+}
+
+func (n *node) child(key string) *node {
+	if key == "" { // a[]=x appends
+		key = nextIndex(n.keys)
+	}
+	if c, ok := n.children[key]; ok {
+		return c
+	}
+	if n.children == nil {
+		n.children = map[string]*node{}
+	}
+	c := &node{}
+	n.children[key] = c
+	n.keys = append(n.keys, key)
+	return c
+}
+
+// readForm collects the parameters of the query and of the body, in the order
+// of their names.
+func readForm(r *http.Request) (url.Values, error) {
+	form, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, unreadable("The query string could not be parsed.")
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	if err != nil {
+		return nil, unreadable("The request body could not be read.")
+	}
+	if len(body) > maxBody {
+		return nil, unreadable("The request body is too large.")
+	}
+	if len(body) == 0 {
+		return form, nil
+	}
+	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); kind != "" && kind != "application/x-www-form-urlencoded" {
+		return nil, unreadable("Invalid request: the Content-Type must be application/x-www-form-urlencoded, not " + kind + ".")
+	}
+	more, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, unreadable("The request body could not be parsed.")
+	}
+	for key, values := range more {
+		form[key] = append(form[key], values...)
+	}
+	return form, nil
+}
+
+// parseForm turns bracketed keys into a tree.
+func parseForm(form url.Values) (*params, error) {
+	root := &node{}
+	keys := make([]string, 0, len(form))
+	for key := range form {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		path, ok := splitKey(key)
+		if !ok {
+			return nil, unreadable("Invalid parameter name: " + key)
+		}
+		for _, value := range form[key] {
+			n := root
+			for _, part := range path {
+				if n.leaf {
+					return nil, unreadable("Invalid parameters: " + key + " is both a value and an object.")
+				}
+				n = n.child(part)
+			}
+			if len(n.keys) > 0 {
+				return nil, unreadable("Invalid parameters: " + key + " is both a value and an object.")
+			}
+			n.value, n.leaf = value, true // of a name given twice the last counts
+		}
+	}
+	return &params{node: root, first: new(error)}, nil
+}
+
+// splitKey takes a[b][0] apart into a, b, 0.
+func splitKey(key string) ([]string, bool) {
+	name, rest, nested := strings.Cut(key, "[")
+	if name == "" || strings.Contains(name, "]") {
+		return nil, false
+	}
+	path := []string{name}
+	for nested {
+		var part string
+		part, rest, nested = strings.Cut(rest, "]")
+		if !nested || strings.Contains(part, "[") {
+			return nil, false
+		}
+		path = append(path, part)
+		if rest == "" {
+			return path, true
+		}
+		if rest[0] != '[' {
+			return nil, false
+		}
+		rest = rest[1:]
+	}
+	return path, true
+}
+
+func unreadable(message string) *apiError {
+	e := refuse("", "", "%s", message)
+	e.unstarted = true
+	return e
+}

@@ -1,0 +1,171 @@
+package stripe
+
+import "context"
+
+var (
+	paymentIntents = kind[paymentIntent]{"payment_intent", "pi", "payment_intent", "/v1/payment_intents"}
+	charges        = kind[charge]{"charge", "ch", "charge", "/v1/charges"}
+)
+
+// paymentIntent is one sum that is to be paid.
+type paymentIntent struct {
+	header
+	Amount               int64             `json:"amount"`
+	AmountCapturable     int64             `json:"amount_capturable"`
+	AmountDetails        amountDetails     `json:"amount_details"`
+	AmountReceived       int64             `json:"amount_received"`
+	Application          null              `json:"application"`
+	ApplicationFeeAmount null              `json:"application_fee_amount"`
+	AutomaticMethods     null              `json:"automatic_payment_methods"`
+	CanceledAt           null              `json:"canceled_at"`
+	CancellationReason   null              `json:"cancellation_reason"`
+	CaptureMethod        string            `json:"capture_method"`
+	ClientSecret         string            `json:"client_secret"`
+	ConfirmationMethod   string            `json:"confirmation_method"`
+	Currency             string            `json:"currency"`
+	Customer             string            `json:"customer"`
+	Description          string            `json:"description"`
+	LastPaymentError     null              `json:"last_payment_error"`
+	LatestCharge         *string           `json:"latest_charge"`
+	Metadata             map[string]string `json:"metadata"`
+	NextAction           null              `json:"next_action"`
+	OnBehalfOf           null              `json:"on_behalf_of"`
+	PaymentMethod        *string           `json:"payment_method"`
+	MethodConfiguration  null              `json:"payment_method_configuration_details"`
+	PaymentMethodOptions struct{}          `json:"payment_method_options"`
+	PaymentMethodTypes   []string          `json:"payment_method_types"`
+	Processing           null              `json:"processing"`
+	ReceiptEmail         *string           `json:"receipt_email"`
+	Review               null              `json:"review"`
+	SetupFutureUsage     string            `json:"setup_future_usage"`
+	Shipping             null              `json:"shipping"`
+	StatementDescriptor  null              `json:"statement_descriptor"`
+	StatementSuffix      null              `json:"statement_descriptor_suffix"`
+	Status               string            `json:"status"`
+	TransferData         null              `json:"transfer_data"`
+	TransferGroup        null              `json:"transfer_group"`
+}
+
+type amountDetails struct {
+	Tip struct{} `json:"tip"`
+}
+
+// charge is a payment that was tried with one card.
+type charge struct {
+	header
+	Amount               int64             `json:"amount"`
+	AmountCaptured       int64             `json:"amount_captured"`
+	AmountRefunded       int64             `json:"amount_refunded"`
+	Application          null              `json:"application"`
+	ApplicationFee       null              `json:"application_fee"`
+	ApplicationFeeAmount null              `json:"application_fee_amount"`
+	BalanceTransaction   null              `json:"balance_transaction"`
+	BillingDetails       billingDetails    `json:"billing_details"`
+	StatementCalculated  string            `json:"calculated_statement_descriptor"`
+	Captured             bool              `json:"captured"`
+	Currency             string            `json:"currency"`
+	Customer             string            `json:"customer"`
+	Description          string            `json:"description"`
+	Disputed             bool              `json:"disputed"`
+	FailureTransaction   null              `json:"failure_balance_transaction"`
+	FailureCode          null              `json:"failure_code"`
+	FailureMessage       null              `json:"failure_message"`
+	FraudDetails         struct{}          `json:"fraud_details"`
+	Metadata             map[string]string `json:"metadata"`
+	OnBehalfOf           null              `json:"on_behalf_of"`
+	Outcome              chargeOutcome     `json:"outcome"`
+	Paid                 bool              `json:"paid"`
+	PaymentIntent        string            `json:"payment_intent"`
+	PaymentMethod        string            `json:"payment_method"`
+	PaymentMethodDetails chargeMethod      `json:"payment_method_details"`
+	ReceiptEmail         *string           `json:"receipt_email"`
+	ReceiptNumber        null              `json:"receipt_number"`
+	ReceiptURL           null              `json:"receipt_url"`
+	Refunded             bool              `json:"refunded"`
+	Review               null              `json:"review"`
+	Shipping             null              `json:"shipping"`
+	SourceTransfer       null              `json:"source_transfer"`
+	StatementDescriptor  null              `json:"statement_descriptor"`
+	StatementSuffix      null              `json:"statement_descriptor_suffix"`
+	Status               string            `json:"status"`
+	TransferData         null              `json:"transfer_data"`
+	TransferGroup        null              `json:"transfer_group"`
+}
+
+type chargeOutcome struct {
+	AdviceCode         null   `json:"advice_code"`
+	NetworkAdviceCode  null   `json:"network_advice_code"`
+	NetworkDeclineCode null   `json:"network_decline_code"`
+	NetworkStatus      string `json:"network_status"`
+	Reason             null   `json:"reason"`
+	RiskLevel          string `json:"risk_level"`
+	RiskScore          int    `json:"risk_score"`
+	SellerMessage      string `json:"seller_message"`
+	Type               string `json:"type"`
+}
+
+type chargeMethod struct {
+	Card chargeCard `json:"card"`
+	Type string     `json:"type"`
+}
+
+type chargeCard struct {
+	AmountAuthorized int64      `json:"amount_authorized"`
+	Brand            string     `json:"brand"`
+	Checks           cardChecks `json:"checks"`
+	Country          string     `json:"country"`
+	ExpMonth         int        `json:"exp_month"`
+	ExpYear          int        `json:"exp_year"`
+	Fingerprint      string     `json:"fingerprint"`
+	Funding          string     `json:"funding"`
+	Installments     null       `json:"installments"`
+	Last4            string     `json:"last4"`
+	Mandate          null       `json:"mandate"`
+	Network          string     `json:"network"`
+	ThreeDSecure     null       `json:"three_d_secure"`
+	Wallet           null       `json:"wallet"`
+}
+
+// pay takes an amount from a card that pays, and tells of each stage.
+func (st *step) pay(ctx context.Context, amount int64, code, description string, pm *paymentMethod) (*paymentIntent, error) {
+	pi := &paymentIntent{
+		header: paymentIntents.start(st.now), Amount: amount, Currency: code, Customer: pm.Customer,
+		CaptureMethod: "automatic", ConfirmationMethod: "automatic", Description: description,
+		Metadata: map[string]string{}, PaymentMethodTypes: []string{"card"},
+		SetupFutureUsage: "off_session", Status: "requires_payment_method",
+	}
+	pi.ClientSecret = pi.ID + "_secret_" + randomText(24, idAlphabet)
+	if err := st.create(ctx, "payment_intent.created", pi); err != nil {
+		return nil, err
+	}
+	ch := newCharge(pi, pm, st.now)
+	if err := st.create(ctx, "charge.succeeded", ch); err != nil {
+		return nil, err
+	}
+	pi.Status, pi.AmountReceived, pi.LatestCharge, pi.PaymentMethod = "succeeded", amount, &ch.ID, &pm.ID
+	return pi, st.create(ctx, "payment_intent.succeeded", pi)
+}
+
+func newCharge(pi *paymentIntent, pm *paymentMethod, now int64) *charge {
+	return &charge{
+		header: charges.start(now), Amount: pi.Amount, AmountCaptured: pi.Amount, Captured: true,
+		BillingDetails: pm.BillingDetails, StatementCalculated: "SANDBOX", Currency: pi.Currency,
+		Customer: pi.Customer, Description: pi.Description, Metadata: map[string]string{}, Paid: true,
+		PaymentIntent: pi.ID, PaymentMethod: pm.ID, Status: "succeeded",
+		Outcome: chargeOutcome{
+			NetworkStatus: "approved_by_network", RiskLevel: "normal", RiskScore: 1,
+			SellerMessage: "Payment complete.", Type: "authorized",
+		},
+		PaymentMethodDetails: chargeMethod{Type: "card", Card: chargeCard{
+			AmountAuthorized: pi.Amount, Brand: pm.Card.Brand, Checks: pm.Card.Checks, Country: pm.Card.Country,
+			ExpMonth: pm.Card.ExpMonth, ExpYear: pm.Card.ExpYear, Fingerprint: pm.Card.Fingerprint,
+			Funding: pm.Card.Funding, Last4: pm.Card.Last4, Network: "visa",
+		}},
+	}
+}
+
+func getPaymentIntent(ctx context.Context, c *call) (any, error) {
+	return retrieve(ctx, c, paymentIntents)
+}
+
+func getCharge(ctx context.Context, c *call) (any, error) { return retrieve(ctx, c, charges) }

@@ -1,0 +1,188 @@
+package stripe
+
+import (
+	"context"
+	"strconv"
+	"strings"
+)
+
+var prices = kind[price]{"price", "price", "price", "/v1/prices"}
+
+// price is what one unit of a product costs, once or every so often.
+type price struct {
+	header
+	Active            bool              `json:"active"`
+	BillingScheme     string            `json:"billing_scheme"`
+	Currency          string            `json:"currency"`
+	CustomUnitAmount  null              `json:"custom_unit_amount"`
+	LookupKey         *string           `json:"lookup_key"`
+	Metadata          map[string]string `json:"metadata"`
+	Nickname          *string           `json:"nickname"`
+	Product           string            `json:"product"`
+	Recurring         *recurring        `json:"recurring"`
+	TaxBehavior       string            `json:"tax_behavior"`
+	TiersMode         null              `json:"tiers_mode"`
+	TransformQuantity null              `json:"transform_quantity"`
+	Type              string            `json:"type"`
+	// UnitAmount is null when UnitAmountDecimal is not whole.
+	UnitAmount        *int64 `json:"unit_amount"`
+	UnitAmountDecimal string `json:"unit_amount_decimal"`
+}
+
+// recurring is how often a price is due.
+type recurring struct {
+	Interval      string `json:"interval"`
+	IntervalCount int64  `json:"interval_count"`
+	Meter         null   `json:"meter"`
+	UsageType     string `json:"usage_type"`
+}
+
+// read takes over the parameters that creating and updating have in common.
+func (pr *price) read(p *params) (transferLookupKey bool) {
+	p.boolean("active", &pr.Active)
+	p.clearable("lookup_key", &pr.LookupKey)
+	if key := pr.LookupKey; key != nil && len(*key) > 200 {
+		p.fail("lookup_key", "", "Invalid string: lookup_key must be at most 200 characters")
+	}
+	p.metadata(&pr.Metadata)
+	p.clearable("nickname", &pr.Nickname)
+	p.choice("tax_behavior", &pr.TaxBehavior, "exclusive", "inclusive", "unspecified")
+	p.boolean("transfer_lookup_key", &transferLookupKey)
+	return transferLookupKey
+}
+
+func readRecurring(p *params) *recurring {
+	given := p.hash("recurring")
+	if given == nil {
+		return nil
+	}
+	r := recurring{IntervalCount: 1, UsageType: "licensed"}
+	given.require("interval")
+	given.choice("interval", &r.Interval, "day", "week", "month", "year")
+	longest := map[string]int64{"day": 1095, "week": 156, "month": 36, "year": 3}[r.Interval]
+	given.integer("interval_count", 1, max(longest, 1), &r.IntervalCount)
+	given.choice("usage_type", &r.UsageType, "licensed")
+	return &r
+}
+
+// readUnitAmount reads unit_amount or unit_amount_decimal, of which one must be
+// given.
+func (pr *price) readUnitAmount(p *params) {
+	if p.has("unit_amount") && p.has("unit_amount_decimal") {
+		p.fail("unit_amount", "", "Received both unit_amount and unit_amount_decimal; only one of them can be used.")
+		return
+	}
+	if decimal, ok := readDecimal(p, "unit_amount_decimal"); ok {
+		pr.UnitAmountDecimal = decimal
+		if !strings.Contains(decimal, ".") {
+			if whole, err := strconv.ParseInt(decimal, 10, 64); err == nil {
+				pr.UnitAmount = &whole
+			}
+		}
+		return
+	}
+	p.require("unit_amount")
+	var whole int64
+	p.integer("unit_amount", 0, maxAmount, &whole)
+	pr.UnitAmount, pr.UnitAmountDecimal = &whole, strconv.FormatInt(whole, 10)
+}
+
+func createPrice(ctx context.Context, c *call) (any, error) {
+	p := c.params
+	pr := price{
+		header: prices.start(c.now), Active: true, BillingScheme: "per_unit",
+		TaxBehavior: "unspecified", Type: "one_time",
+	}
+	p.require("currency")
+	readCurrency(p, "currency", &pr.Currency)
+	p.choice("billing_scheme", &pr.BillingScheme, "per_unit")
+	pr.readUnitAmount(p)
+	if pr.Recurring = readRecurring(p); pr.Recurring != nil {
+		pr.Type = "recurring"
+	}
+	transfer := pr.read(p)
+	made := p.hash("product_data")
+	var parent product
+	switch {
+	case made != nil && p.has("product"):
+		p.fail("product_data", "", "You may only specify one of these parameters: product, product_data.")
+	case made != nil:
+		parent = newProduct(made, c.now)
+		pr.Product = parent.ID
+	default:
+		p.require("product")
+		p.text("product", &pr.Product)
+	}
+	if err := p.done(); err != nil {
+		return nil, err
+	}
+	if made != nil {
+		if err := c.addProduct(ctx, parent); err != nil {
+			return nil, err
+		}
+	} else if _, err := products.get(ctx, c.q, pr.Product, "product"); err != nil {
+		return nil, err
+	}
+	if err := c.claimLookupKey(ctx, &pr, transfer); err != nil {
+		return nil, err
+	}
+	return pr, c.create(ctx, "price.created", pr)
+}
+
+func getPrice(ctx context.Context, c *call) (any, error) { return retrieve(ctx, c, prices) }
+
+func updatePrice(ctx context.Context, c *call) (any, error) {
+	pr, err := prices.get(ctx, c.q, c.id, "id")
+	if err != nil {
+		return nil, err
+	}
+	before := *pr
+	transfer := pr.read(c.params)
+	if err := c.params.done(); err != nil {
+		return nil, err
+	}
+	if before.TaxBehavior != "unspecified" && pr.TaxBehavior != before.TaxBehavior {
+		return nil, refuse("tax_behavior", "", "The tax behavior of a price cannot be changed once it is inclusive or exclusive.")
+	}
+	if err := c.claimLookupKey(ctx, pr, transfer); err != nil {
+		return nil, err
+	}
+	return pr, c.change(ctx, "price.updated", before, pr)
+}
+
+// claimLookupKey makes sure that the price's lookup key is its alone, taking it
+// from another price when transfer allows.
+func (st *step) claimLookupKey(ctx context.Context, pr *price, transfer bool) error {
+	if pr.LookupKey == nil {
+		return nil
+	}
+	holders, err := prices.where(ctx, st.q, `doc ->> '$.lookup_key' = ? AND id <> ?`, *pr.LookupKey, pr.ID)
+	if err != nil {
+		return err
+	}
+	for _, holder := range holders {
+		if !transfer {
+			return refuse("lookup_key", "resource_already_exists", "A price (`%s`) already uses that lookup key.", holder.ID)
+		}
+		before := *holder
+		holder.LookupKey = nil
+		if err := st.change(ctx, "price.updated", before, holder); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func listPrices(ctx context.Context, c *call) (any, error) {
+	var f filter
+	f.holds(c.params, "active", "$.active")
+	f.equals(c.params, "currency", "$.currency")
+	f.equals(c.params, "product", "$.product")
+	f.equals(c.params, "type", "$.type")
+	f.among("$.lookup_key", c.params.texts("lookup_keys"))
+	if r := c.params.hash("recurring"); r != nil {
+		f.equals(r, "interval", "$.recurring.interval")
+		f.equals(r, "usage_type", "$.recurring.usage_type")
+	}
+	return prices.page(ctx, c, f)
+}

@@ -1,0 +1,103 @@
+package stripe
+
+import "context"
+
+var refunds = kind[refund]{"refund", "re", "refund", "/v1/refunds"}
+
+// refund gives a charge back, in whole or in part.
+type refund struct {
+	header
+	Livemode           *bool             `json:"livemode,omitempty"` // refunds have none; this hides the header's
+	Amount             int64             `json:"amount"`
+	BalanceTransaction null              `json:"balance_transaction"`
+	Charge             string            `json:"charge"`
+	Currency           string            `json:"currency"`
+	DestinationDetails refundDestination `json:"destination_details"`
+	Metadata           map[string]string `json:"metadata"`
+	PaymentIntent      string            `json:"payment_intent"`
+	Reason             *string           `json:"reason"`
+	ReceiptNumber      null              `json:"receipt_number"`
+	SourceReversal     null              `json:"source_transfer_reversal"`
+	Status             string            `json:"status"`
+	TransferReversal   null              `json:"transfer_reversal"`
+}
+
+type refundDestination struct {
+	Card struct {
+		Reference       string `json:"reference"`
+		ReferenceStatus string `json:"reference_status"`
+		ReferenceType   string `json:"reference_type"`
+		Type            string `json:"type"`
+	} `json:"card"`
+	Type string `json:"type"`
+}
+
+func createRefund(ctx context.Context, c *call) (any, error) {
+	re := refund{header: refunds.start(c.now), Status: "succeeded"}
+	p := c.params
+	if p.has("charge") == p.has("payment_intent") {
+		p.fail("payment_intent", "parameter_missing", "One of the following params should be provided for this request: payment_intent or charge.")
+	}
+	p.text("charge", &re.Charge)
+	p.text("payment_intent", &re.PaymentIntent)
+	p.integer("amount", 1, maxAmount, &re.Amount)
+	p.metadata(&re.Metadata)
+	if p.has("reason") {
+		var reason string
+		p.choice("reason", &reason, "duplicate", "fraudulent", "requested_by_customer")
+		re.Reason = &reason
+	}
+	if err := p.done(); err != nil {
+		return nil, err
+	}
+	ch, err := c.refundable(ctx, re)
+	if err != nil {
+		return nil, err
+	}
+	left := ch.Amount - ch.AmountRefunded
+	switch {
+	case left == 0:
+		return nil, refuse("", "charge_already_refunded", "Charge %s has already been refunded.", ch.ID)
+	case re.Amount > left:
+		return nil, refuse("amount", "", "Refund amount (%s) is greater than unrefunded amount on charge (%s)", formatAmount(re.Amount, ch.Currency), formatAmount(left, ch.Currency))
+	case re.Amount == 0:
+		re.Amount = left
+	}
+	re.Charge, re.PaymentIntent, re.Currency = ch.ID, ch.PaymentIntent, ch.Currency
+	re.DestinationDetails.Type = "card"
+	re.DestinationDetails.Card.ReferenceStatus = "available"
+	re.DestinationDetails.Card.ReferenceType = "acquirer_reference_number"
+	re.DestinationDetails.Card.Reference = randomText(23, idAlphabet[:10])
+	re.DestinationDetails.Card.Type = "refund"
+	if err := c.create(ctx, "refund.created", re); err != nil {
+		return nil, err
+	}
+	before := *ch
+	ch.AmountRefunded += re.Amount
+	ch.Refunded = ch.AmountRefunded == ch.Amount
+	return re, c.change(ctx, "charge.refunded", before, ch)
+}
+
+// refundable finds the charge that a refund is for.
+func (st *step) refundable(ctx context.Context, re refund) (*charge, error) {
+	if re.PaymentIntent == "" {
+		return charges.get(ctx, st.q, re.Charge, "charge")
+	}
+	pi, err := paymentIntents.get(ctx, st.q, re.PaymentIntent, "payment_intent")
+	if err != nil {
+		return nil, err
+	}
+	if pi.LatestCharge == nil {
+		return nil, refuse("payment_intent", "", "This PaymentIntent (%s) does not have a successful charge to refund.", pi.ID)
+	}
+	return charges.get(ctx, st.q, *pi.LatestCharge, "charge")
+}
+
+func getRefund(ctx context.Context, c *call) (any, error) { return retrieve(ctx, c, refunds) }
+
+func listRefunds(ctx context.Context, c *call) (any, error) {
+	var f filter
+	f.equals(c.params, "charge", "$.charge")
+	f.equals(c.params, "payment_intent", "$.payment_intent")
+	return refunds.page(ctx, c, f)
+}

@@ -1,0 +1,163 @@
+package stripe
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// schema is all that the provider keeps. Objects are whole JSON documents in
+// Stripe's form; lists filter on paths into them.
+const schema = `
+CREATE TABLE IF NOT EXISTS stripe_objects (
+	seq     INTEGER PRIMARY KEY AUTOINCREMENT,
+	kind    TEXT NOT NULL,
+	id      TEXT NOT NULL,
+	created INTEGER NOT NULL,
+	doc     TEXT NOT NULL,
+	UNIQUE (kind, id)
+);
+CREATE INDEX IF NOT EXISTS stripe_objects_kind ON stripe_objects (kind, seq);
+CREATE INDEX IF NOT EXISTS stripe_objects_customer ON stripe_objects (kind, doc ->> '$.customer', seq);
+CREATE TABLE IF NOT EXISTS stripe_timers (
+	kind   TEXT NOT NULL,
+	object TEXT NOT NULL,
+	at     INTEGER NOT NULL,
+	PRIMARY KEY (kind, object)
+);
+CREATE INDEX IF NOT EXISTS stripe_timers_at ON stripe_timers (at);
+CREATE TABLE IF NOT EXISTS stripe_idempotency (
+	key         TEXT PRIMARY KEY,
+	endpoint    TEXT NOT NULL,
+	fingerprint TEXT NOT NULL,
+	status      INTEGER NOT NULL,
+	body        TEXT NOT NULL,
+	stored_at   INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS stripe_idempotency_stored_at ON stripe_idempotency (stored_at);
+CREATE TABLE IF NOT EXISTS stripe_deliveries (
+	seq      INTEGER PRIMARY KEY AUTOINCREMENT,
+	event    TEXT NOT NULL,
+	object   TEXT NOT NULL,
+	attempts INTEGER NOT NULL,
+	queued_at INTEGER NOT NULL,
+	next_at  INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS stripe_deliveries_next ON stripe_deliveries (next_at);
+CREATE INDEX IF NOT EXISTS stripe_deliveries_object ON stripe_deliveries (object, seq);
+`
+
+// querier is a transaction, or the database outside of one.
+type querier interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// header is what every object starts with.
+type header struct {
+	ID       string `json:"id"`
+	Object   string `json:"object"`
+	Created  int64  `json:"created"`
+	Livemode bool   `json:"livemode"`
+}
+
+func (h header) head() header { return h }
+
+// object is anything that is kept under an id.
+type object interface{ head() header }
+
+// kind is one type of object: its name on the wire, the prefix of its ids, how
+// messages call it, and how deep in the API its list lives.
+type kind[T object] struct{ name, prefix, label, path string }
+
+// start returns the header of a new object of this kind.
+func (k kind[T]) start(now int64) header {
+	return header{ID: newID(k.prefix), Object: k.name, Created: now}
+}
+
+// find reads the object with the id; nil when there is none.
+func (k kind[T]) find(ctx context.Context, q querier, id string) (*T, error) {
+	var doc []byte
+	err := q.QueryRowContext(ctx, `SELECT doc FROM stripe_objects WHERE kind = ? AND id = ?`, k.name, id).Scan(&doc)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s %s: %w", k.name, id, err)
+	}
+	return k.decode(doc)
+}
+
+// get reads the object that param names, and refuses an id that names none.
+func (k kind[T]) get(ctx context.Context, q querier, id, param string) (*T, error) {
+	o, err := k.find(ctx, q, id)
+	if err == nil && o == nil {
+		err = missing(k.label, id, param)
+	}
+	return o, err
+}
+
+// where reads the objects that fulfil a condition on doc, oldest first.
+func (k kind[T]) where(ctx context.Context, q querier, condition string, args ...any) ([]*T, error) {
+	docs, err := docs(ctx, q, `SELECT doc FROM stripe_objects WHERE kind = ? AND `+condition+` ORDER BY seq`, append([]any{k.name}, args...)...)
+	if err != nil {
+		return nil, fmt.Errorf("read %ss: %w", k.name, err)
+	}
+	return k.decodeAll(docs)
+}
+
+func (k kind[T]) decodeAll(docs [][]byte) ([]*T, error) {
+	all := make([]*T, 0, len(docs))
+	for _, doc := range docs {
+		o, err := k.decode(doc)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+func (k kind[T]) decode(doc []byte) (*T, error) {
+	o := new(T)
+	if err := json.Unmarshal(doc, o); err != nil {
+		return nil, fmt.Errorf("decode %s: %w", k.name, err)
+	}
+	return o, nil
+}
+
+// put stores an object, new or changed.
+func put(ctx context.Context, q querier, o object) error {
+	h := o.head()
+	doc, err := json.Marshal(o)
+	if err != nil {
+		return fmt.Errorf("encode %s %s: %w", h.Object, h.ID, err)
+	}
+	_, err = q.ExecContext(ctx, `
+		INSERT INTO stripe_objects (kind, id, created, doc) VALUES (?, ?, ?, ?)
+		ON CONFLICT (kind, id) DO UPDATE SET doc = excluded.doc`, h.Object, h.ID, h.Created, string(doc))
+	if err != nil {
+		return fmt.Errorf("store %s %s: %w", h.Object, h.ID, err)
+	}
+	return nil
+}
+
+func docs(ctx context.Context, q querier, query string, args ...any) ([][]byte, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all [][]byte
+	for rows.Next() {
+		var doc []byte
+		if err := rows.Scan(&doc); err != nil {
+			return nil, err
+		}
+		all = append(all, doc)
+	}
+	return all, rows.Err()
+}

@@ -1,0 +1,196 @@
+package stripe
+
+import (
+	"context"
+	"time"
+)
+
+var (
+	subscriptions     = kind[subscription]{"subscription", "sub", "subscription", "/v1/subscriptions"}
+	subscriptionItems = kind[subscriptionItem]{"subscription_item", "si", "subscription item", "/v1/subscription_items"}
+)
+
+// The states of a subscription that come about here so far.
+const (
+	subscriptionActive   = "active"
+	subscriptionTrialing = "trialing"
+	subscriptionCanceled = "canceled"
+)
+
+// subscription is what a customer pays for again and again.
+type subscription struct {
+	header
+	Application           null                   `json:"application"`
+	ApplicationFeePercent null                   `json:"application_fee_percent"`
+	AutomaticTax          subscriptionTax        `json:"automatic_tax"`
+	BillingCycleAnchor    int64                  `json:"billing_cycle_anchor"`
+	AnchorConfig          null                   `json:"billing_cycle_anchor_config"`
+	BillingMode           billingMode            `json:"billing_mode"`
+	BillingSchedules      none                   `json:"billing_schedules"`
+	BillingThresholds     null                   `json:"billing_thresholds"`
+	CancelAt              *int64                 `json:"cancel_at"`
+	CancelAtPeriodEnd     bool                   `json:"cancel_at_period_end"`
+	CanceledAt            *int64                 `json:"canceled_at"`
+	CancellationDetails   cancellation           `json:"cancellation_details"`
+	CollectionMethod      string                 `json:"collection_method"`
+	Currency              string                 `json:"currency"`
+	Customer              string                 `json:"customer"`
+	DaysUntilDue          null                   `json:"days_until_due"`
+	DefaultPaymentMethod  *string                `json:"default_payment_method"`
+	DefaultSource         null                   `json:"default_source"`
+	DefaultTaxRates       none                   `json:"default_tax_rates"`
+	Description           *string                `json:"description"`
+	Discounts             none                   `json:"discounts"`
+	EndedAt               *int64                 `json:"ended_at"`
+	InvoiceSettings       subscriptionInvoices   `json:"invoice_settings"`
+	Items                 list[subscriptionItem] `json:"items"`
+	LatestInvoice         *string                `json:"latest_invoice"`
+	Metadata              map[string]string      `json:"metadata"`
+	NextPendingInvoice    null                   `json:"next_pending_invoice_item_invoice"`
+	OnBehalfOf            null                   `json:"on_behalf_of"`
+	PauseCollection       null                   `json:"pause_collection"`
+	PaymentSettings       subscriptionPayments   `json:"payment_settings"`
+	PendingInterval       null                   `json:"pending_invoice_item_interval"`
+	PendingSetupIntent    null                   `json:"pending_setup_intent"`
+	PendingUpdate         null                   `json:"pending_update"`
+	Schedule              null                   `json:"schedule"`
+	StartDate             int64                  `json:"start_date"`
+	Status                string                 `json:"status"`
+	TestClock             null                   `json:"test_clock"`
+	TransferData          null                   `json:"transfer_data"`
+	TrialEnd              *int64                 `json:"trial_end"`
+	TrialSettings         trialSettings          `json:"trial_settings"`
+	TrialStart            *int64                 `json:"trial_start"`
+}
+
+// subscriptionItem is one price of a subscription, with its current period.
+type subscriptionItem struct {
+	ID                 string            `json:"id"`
+	Object             string            `json:"object"`
+	BillingThresholds  null              `json:"billing_thresholds"`
+	Created            int64             `json:"created"`
+	CurrentPeriodEnd   int64             `json:"current_period_end"`
+	CurrentPeriodStart int64             `json:"current_period_start"`
+	Discounts          none              `json:"discounts"`
+	Metadata           map[string]string `json:"metadata"`
+	Price              price             `json:"price"`
+	Quantity           int64             `json:"quantity"`
+	Subscription       string            `json:"subscription"`
+	TaxRates           none              `json:"tax_rates"`
+}
+
+func (i subscriptionItem) head() header {
+	return header{ID: i.ID, Object: i.Object, Created: i.Created}
+}
+
+type subscriptionTax struct {
+	DisabledReason null `json:"disabled_reason"`
+	Enabled        bool `json:"enabled"`
+	Liability      null `json:"liability"`
+}
+
+type billingMode struct {
+	Flexible struct {
+		ProrationDiscounts string `json:"proration_discounts"`
+	} `json:"flexible"`
+	Type string `json:"type"`
+}
+
+type cancellation struct {
+	Comment  *string `json:"comment"`
+	Feedback *string `json:"feedback"`
+	Reason   *string `json:"reason"`
+}
+
+type subscriptionInvoices struct {
+	AccountTaxIDs null `json:"account_tax_ids"`
+	CustomFields  null `json:"custom_fields"`
+	Description   null `json:"description"`
+	Footer        null `json:"footer"`
+	Issuer        self `json:"issuer"`
+}
+
+type subscriptionPayments struct {
+	PaymentMethodOptions null     `json:"payment_method_options"`
+	PaymentMethodTypes   []string `json:"payment_method_types"`
+	SaveDefault          string   `json:"save_default_payment_method"`
+}
+
+type trialSettings struct {
+	EndBehavior struct {
+		MissingPaymentMethod string `json:"missing_payment_method"`
+	} `json:"end_behavior"`
+}
+
+// newSubscription is what a paid checkout session becomes. Its first period
+// lasts until the trial ends, or for one interval of its prices.
+func newSubscription(cs *checkout, state *checkoutState, now int64) *subscription {
+	sub := &subscription{
+		header: subscriptions.start(now), BillingCycleAnchor: now, StartDate: now,
+		CollectionMethod: "charge_automatically", Currency: cs.Currency, Customer: cs.Customer,
+		Description: state.Description, InvoiceSettings: subscriptionInvoices{Issuer: self{"self"}},
+		Metadata:        state.Metadata,
+		PaymentSettings: subscriptionPayments{PaymentMethodTypes: []string{"card"}, SaveDefault: "off"},
+		Status:          subscriptionActive,
+	}
+	sub.BillingMode.Type = "flexible"
+	sub.BillingMode.Flexible.ProrationDiscounts = "included"
+	sub.TrialSettings.EndBehavior.MissingPaymentMethod = state.WhenNoMethod
+	end := periodEnd(now, *state.Items[0].Price.Recurring)
+	if state.TrialDays > 0 {
+		end = time.Unix(now, 0).UTC().AddDate(0, 0, int(state.TrialDays)).Unix()
+		sub.Status, sub.TrialStart, sub.TrialEnd, sub.BillingCycleAnchor = subscriptionTrialing, &now, &end, end
+	}
+	items := make([]subscriptionItem, 0, len(state.Items))
+	for _, sold := range state.Items {
+		items = append(items, subscriptionItem{
+			ID: newID(subscriptionItems.prefix), Object: subscriptionItems.name, Created: now,
+			CurrentPeriodStart: now, CurrentPeriodEnd: end, Metadata: map[string]string{},
+			Price: sold.Price, Quantity: sold.Quantity, Subscription: sub.ID,
+		})
+	}
+	sub.Items = newList("/v1/subscription_items?subscription="+sub.ID, items)
+	return sub
+}
+
+// periodEnd is when a period ends that starts at an anchor. A month without the
+// anchor's day ends it on its last day.
+func periodEnd(anchor int64, every recurring) int64 {
+	at, n := time.Unix(anchor, 0).UTC(), int(every.IntervalCount)
+	switch every.Interval {
+	case "day":
+		return at.AddDate(0, 0, n).Unix()
+	case "week":
+		return at.AddDate(0, 0, 7*n).Unix()
+	case "year":
+		n *= 12
+	}
+	first := at.AddDate(0, n, 1-at.Day()) // the first day of the month it ends in
+	last := first.AddDate(0, 1, -1).Day()
+	return first.AddDate(0, 0, min(at.Day(), last)-1).Unix()
+}
+
+func getSubscription(ctx context.Context, c *call) (any, error) {
+	return retrieve(ctx, c, subscriptions)
+}
+
+func listSubscriptions(ctx context.Context, c *call) (any, error) {
+	var f filter
+	f.equals(c.params, "customer", "$.customer")
+	if id, ok := c.params.filled("price"); ok {
+		f.and(`EXISTS (SELECT 1 FROM json_each(doc, '$.items.data') WHERE value ->> '$.price.id' = ?)`, id)
+	}
+	status := ""
+	c.params.choice("status", &status, "active", "all", "canceled", "ended", "incomplete",
+		"incomplete_expired", "past_due", "paused", "trialing", "unpaid")
+	switch status {
+	case "":
+		f.and(`doc ->> '$.status' <> 'canceled'`)
+	case "all":
+	case "ended":
+		f.and(`doc ->> '$.status' IN ('canceled', 'incomplete_expired')`)
+	default:
+		f.and(`doc ->> '$.status' = ?`, status)
+	}
+	return subscriptions.page(ctx, c, f)
+}

@@ -1,0 +1,107 @@
+package stripe
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// maxPause is the longest that Run sleeps without looking at the clocks.
+const maxPause = time.Minute
+
+// errorPause is how long Run waits after the database has failed it.
+const errorPause = time.Second
+
+// setTimer lets the object's timer of a kind go off at a moment of the injected
+// clock, instead of any time set before.
+func (st *step) setTimer(ctx context.Context, kind, object string, at int64) error {
+	_, err := st.q.ExecContext(ctx, `
+		INSERT INTO stripe_timers (kind, object, at) VALUES (?, ?, ?)
+		ON CONFLICT (kind, object) DO UPDATE SET at = excluded.at`, kind, object, at)
+	if err != nil {
+		return fmt.Errorf("set timer %s of %s: %w", kind, object, err)
+	}
+	st.timed = true
+	return nil
+}
+
+func (st *step) stopTimer(ctx context.Context, kind, object string) error {
+	if _, err := st.q.ExecContext(ctx, `DELETE FROM stripe_timers WHERE kind = ? AND object = ?`, kind, object); err != nil {
+		return fmt.Errorf("stop timer %s of %s: %w", kind, object, err)
+	}
+	return nil
+}
+
+// ring does what is due when a timer goes off.
+func (st *step) ring(ctx context.Context, kind, object string) error {
+	switch kind {
+	case timerCheckoutExpires:
+		return st.expireCheckoutDue(ctx, object)
+	default:
+		return fmt.Errorf("unknown timer %s", kind)
+	}
+}
+
+// settle lets everything happen that is due by the clock, in its order and at
+// its own moment, so that what is read afterwards is up to date.
+func (s *Server) settle(ctx context.Context) error {
+	for {
+		next, err := nextTimer(ctx, s.cfg.DB)
+		if err != nil || next == nil || next.at > s.cfg.Clock.Now().Unix() {
+			return err
+		}
+		err = s.write(ctx, func(ctx context.Context, st *step) error {
+			due, err := nextTimer(ctx, st.q)
+			if err != nil || due == nil || due.at > st.now {
+				return err // another request was faster
+			}
+			st.now = due.at
+			if err := st.stopTimer(ctx, due.kind, due.object); err != nil {
+				return err
+			}
+			return st.ring(ctx, due.kind, due.object)
+		})
+		if err != nil {
+			return fmt.Errorf("timer %s of %s: %w", next.kind, next.object, err)
+		}
+	}
+}
+
+type timer struct {
+	kind, object string
+	at           int64
+}
+
+func nextTimer(ctx context.Context, q querier) (*timer, error) {
+	var t timer
+	err := q.QueryRowContext(ctx, `SELECT kind, object, at FROM stripe_timers ORDER BY at, object, kind LIMIT 1`).Scan(&t.kind, &t.object, &t.at)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read timers: %w", err)
+	}
+	return &t, nil
+}
+
+func (s *Server) runTimers(ctx context.Context) {
+	for {
+		wait := maxPause
+		if err := s.settle(ctx); err != nil {
+			if ctx.Err() != nil {
+				return
+			}
+			s.cfg.Log.ErrorContext(ctx, "stripe sandbox: timers", slog.Any("error", err))
+			wait = errorPause
+		} else if next, err := nextTimer(ctx, s.cfg.DB); err == nil && next != nil {
+			left := time.Unix(next.at, 0).Sub(s.cfg.Clock.Now())
+			wait = min(wait, max(left, 0))
+		}
+		if !pause(ctx, wait, s.timers) {
+			return
+		}
+	}
+}
