@@ -1,0 +1,192 @@
+package catalog_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+func plan(t *testing.T, s *server, slug string) catalog.Plan {
+	t.Helper()
+	p, err := s.svc.PlanBySlug(t.Context(), slug)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestApplyAgainChangesNothing(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		s := newServer(t, db)
+		s.apply(t, shop)
+		state := func() string {
+			return s.admin(t, adminProducts+"?include=plans,plansCount", 200) + body(t, s.get(t, "/api/v1/catalog/features"), 200)
+		}
+		before := state()
+		s.clock.Set(s.clock.Now().Add(time.Hour))
+		s.apply(t, shop)
+		if diff := cmp.Diff(before, state()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestApplyChanges(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		s := newServer(t, db)
+		s.apply(t, shop)
+		before := plan(t, s, "first")
+		start := s.clock.Now()
+		s.clock.Set(start.Add(time.Hour))
+		s.apply(t, `
+features:
+  - {code: sso, name: {en: SSO}, is_active: false}
+products:
+  - slug: main
+    name: {en: New}
+    plans:
+      - slug: first
+        name: {en: First, es: Uno}
+        pricing_type: seat
+        billing_cycle: yearly
+        trial_days: 7
+        sort_order: 2
+        prices: {EUR: 1000, GBP: 900}
+        entitlements: {sso: 3, team-members: true}
+`)
+		after := plan(t, s, "first")
+		if after.ID != before.ID || after.Product.ID != before.Product.ID {
+			t.Error("ids have changed")
+		}
+		if !after.CreatedAt.Equal(start) || !after.UpdatedAt.Equal(s.clock.Now()) {
+			t.Errorf("created %s, updated %s", after.CreatedAt, after.UpdatedAt)
+		}
+		if after.Product.Name["en"] != "New" || after.Product.Description != nil || after.Name["es"] != "Uno" ||
+			after.Description != nil || after.TrialDays != 7 || after.SortOrder != 2 {
+			t.Errorf("plan = %+v", after)
+		}
+		var prices []int64
+		for _, p := range after.Prices { // EUR, GBP, USD
+			prices = append(prices, p.PriceCents)
+		}
+		if diff := cmp.Diff([]int64{1000, 900, 1100}, prices); diff != "" {
+			t.Errorf("a price that the file does not name must stay: %s", diff)
+		}
+		sso, seats := after.Entitlements[1], after.Entitlements[2]
+		if sso.Type != catalog.Quota || *sso.Value != 3 || sso.ID != before.Entitlements[1].ID || sso.Feature.IsActive {
+			t.Errorf("sso = %+v", sso)
+		}
+		if seats.Type != catalog.Boolean || seats.Value != nil || seats.ID != before.Entitlements[2].ID || !seats.Feature.IsSystem {
+			t.Errorf("team-members = %+v", seats)
+		}
+		if got := plan(t, s, "last"); !got.UpdatedAt.Equal(start) {
+			t.Error("a plan that the file does not name has changed")
+		}
+	})
+}
+
+// A price at the payment provider cannot change, so what it can no longer stand
+// for is unlinked; anything else keeps it.
+func TestApplyUnlinksPrices(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		const file = `
+products:
+  - slug: p
+    name: {en: P}
+    plans:
+      - {slug: x, name: {en: X}, pricing_type: flat, billing_cycle: monthly, prices: {EUR: 100, USD: 200}}
+`
+		for name, tt := range map[string]struct {
+			old, changed string
+			want         string // currencies that stay linked
+		}{
+			"the name":          {"en: X", "en: Y", "EUR GBP USD"},
+			"an amount":         {"EUR: 100", "EUR: 101", "GBP USD"},
+			"the interval":      {"monthly", "yearly", ""},
+			"the pricing type":  {"flat", "seat", ""},
+			"nothing at all":    {"flat", "flat", "EUR GBP USD"},
+			"a currency is new": {"USD: 200", "USD: 200, CHF: 1", "EUR GBP USD"},
+		} {
+			s := newServer(t, dbtest.New(t, db.Dialect()))
+			exec(t, s.db, `INSERT INTO currencies (code, name, symbol, minor_units, is_active, created_at, updated_at)
+				SELECT 'CHF', 'Swiss Franc', 'CHF', 2, true, created_at, updated_at FROM currencies WHERE code = 'EUR'`)
+			s.apply(t, strings.Replace(file, "USD: 200", "USD: 200, GBP: 300", 1))
+			for _, price := range plan(t, s, "x").Prices {
+				if err := s.svc.SetPSPPrice(t.Context(), price.ID, "price_"+price.Currency); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.apply(t, strings.Replace(file, tt.old, tt.changed, 1))
+			var linked []string
+			for _, price := range plan(t, s, "x").Prices {
+				if price.PSPPriceID != nil {
+					linked = append(linked, price.Currency)
+				}
+			}
+			if got := strings.Join(linked, " "); got != tt.want {
+				t.Errorf("%s: linked in %q, want %q", name, got, tt.want)
+			}
+		}
+	})
+}
+
+func TestApplyRefusesWhatIsUnknown(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		s := newServer(t, db)
+		for name, file := range map[string]string{
+			"a currency": strings.Replace(shop, "USD: 1100", "CHF: 1100", 1),
+			"a feature":  strings.Replace(shop, "beta: true", "gamma: true", 1),
+		} {
+			c, err := catalog.Parse([]byte(file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.svc.Apply(t.Context(), c); !errors.Is(err, catalog.ErrNotFound) || !strings.Contains(err.Error(), "plan first") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if got := data(t, s.admin(t, adminProducts, 200)); len(got) != 0 {
+			t.Errorf("half of a refused catalog is there: %v", got)
+		}
+		if err := s.svc.Apply(t.Context(), catalog.Catalog{Features: []catalog.FeatureData{{Code: "a b"}}}); err == nil {
+			t.Error("a catalog that breaks rules was applied")
+		}
+	})
+}
+
+// Instances that start together on one new database do not disturb each other.
+func TestApplyAtOnce(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		demo, err := catalog.Demo()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var instances sync.WaitGroup
+		for range 4 {
+			s := newServer(t, db)
+			instances.Go(func() {
+				if err := s.svc.Apply(t.Context(), demo); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		instances.Wait()
+		s := newServer(t, db)
+		if got := data(t, s.admin(t, adminProducts, 200)); len(got) != 1 {
+			t.Errorf("%d products", len(got))
+		}
+	})
+}

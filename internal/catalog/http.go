@@ -1,0 +1,140 @@
+package catalog
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// HTTP has the handlers of the public catalog (spec: Public catalog endpoints)
+// and of its administration (spec: Admin catalog endpoints).
+type HTTP struct {
+	svc       *Service
+	publicURL string
+	answers   atomic.Pointer[answers]
+}
+
+// NewHTTP makes the handlers. publicURL is how clients reach the service; the
+// links of lists begin with it.
+func NewHTTP(svc *Service, publicURL string) *HTTP {
+	return &HTTP{svc: svc, publicURL: strings.TrimSuffix(publicURL, "/")}
+}
+
+type noInput struct{}
+
+// Products answers GET /catalog/products.
+func (h *HTTP) Products(ctx context.Context, _ *noInput) (*rest.Stored[[]PublicProduct], error) {
+	return answer(ctx, h, "products", func(public *Public, locale string) []PublicProduct {
+		return all(public.Products, func(p Product) PublicProduct {
+			return PublicProduct{ID: p.ID, Name: p.Name.In(locale), Slug: p.Slug, Description: optional(p.Description, locale)}
+		})
+	})
+}
+
+type plansInput struct {
+	Currency string `query:"currency" minLength:"3" maxLength:"3" doc:"Only prices in this currency; all prices when omitted."`
+}
+
+// Plans answers GET /catalog/plans. The currency is taken in either case; plans
+// that have no price in it stay, with an empty list of prices.
+func (h *HTTP) Plans(ctx context.Context, in *plansInput) (*rest.Stored[[]PublicPlan], error) {
+	public, err := h.svc.Public(ctx)
+	if err != nil {
+		return nil, err
+	}
+	currency := priced(public, strings.ToUpper(in.Currency))
+	return answer(ctx, h, "plans "+currency, func(public *Public, locale string) []PublicPlan {
+		return all(public.Plans, func(p Plan) PublicPlan { return publicPlan(p, locale, currency) })
+	})
+}
+
+// Features answers GET /catalog/features.
+func (h *HTTP) Features(ctx context.Context, _ *noInput) (*rest.Stored[[]PublicFeature], error) {
+	return answer(ctx, h, "features", func(public *Public, locale string) []PublicFeature {
+		return all(public.Features, func(f Feature) PublicFeature {
+			return PublicFeature{ID: f.ID, Code: f.Code, Name: f.Name.In(locale), Description: optional(f.Description, locale)}
+		})
+	})
+}
+
+// Currencies answers GET /currencies.
+func (h *HTTP) Currencies(ctx context.Context, _ *noInput) (*rest.Stored[[]PublicCurrency], error) {
+	return answer(ctx, h, "currencies", func(public *Public, _ string) []PublicCurrency {
+		return all(public.Currencies, func(c Currency) PublicCurrency {
+			return PublicCurrency{Code: c.Code, Name: c.Name, Symbol: c.Symbol, MinorUnits: c.MinorUnits}
+		})
+	})
+}
+
+// answers are the encoded answers made of one public catalog.
+type answers struct {
+	of     *Public
+	stored sync.Map // answerKey → *rest.Stored[T]
+}
+
+type answerKey struct {
+	name   string // of the answer; each name has one T
+	locale string
+}
+
+// answer returns the stored answer called name in the reader's locale, made from
+// the public catalog the first time that it is asked for.
+func answer[T any](ctx context.Context, h *HTTP, name string, build func(public *Public, locale string) T) (*rest.Stored[T], error) {
+	public, err := h.svc.Public(ctx)
+	if err != nil {
+		return nil, err
+	}
+	current := h.answers.Load()
+	if current == nil || current.of != public {
+		current = &answers{of: public}
+		h.answers.Store(current) // of two at once one is forgotten: it is made again
+	}
+	key := answerKey{name: name, locale: i18n.Locale(ctx)}
+	if stored, ok := current.stored.Load(key); ok {
+		return stored.(*rest.Stored[T]), nil
+	}
+	stored, err := rest.Store(build(public, key.locale), PublicMaxAge)
+	if err != nil {
+		return nil, err
+	}
+	current.stored.Store(key, stored)
+	return stored, nil
+}
+
+// noCurrency stands for every currency without a price, so that made-up codes
+// share one stored answer. It is no code.
+const noCurrency = "none"
+
+// priced returns the currency, if anything is sold in it.
+func priced(public *Public, currency string) string {
+	if currency == "" {
+		return ""
+	}
+	for _, p := range public.Plans {
+		if _, ok := p.PriceIn(currency); ok {
+			return currency
+		}
+	}
+	return noCurrency
+}
+
+// all maps a list.
+func all[T, V any](items []T, view func(T) V) []V {
+	views := make([]V, len(items))
+	for i, item := range items {
+		views[i] = view(item)
+	}
+	return views
+}
+
+// optional is a translatable field that may be absent.
+func optional(text Text, locale string) *string {
+	if picked := text.In(locale); picked != "" {
+		return &picked
+	}
+	return nil
+}

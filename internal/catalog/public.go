@@ -1,0 +1,72 @@
+package catalog
+
+import (
+	"context"
+	"slices"
+)
+
+// Public is what anybody may see of the catalog: whatever is active, and what
+// belongs to it only while that is active too. It is shared: nobody may change
+// it.
+type Public struct {
+	Products   []Product  // oldest first
+	Plans      []Plan     // those on sale, by sort order
+	Features   []Feature  // by code
+	Currencies []Currency // by code
+}
+
+// Public returns the public catalog as it was at most PublicMaxAge ago, or
+// since the last change on this instance.
+func (s *Service) Public(ctx context.Context) (*Public, error) { return s.cache.get(ctx) }
+
+// Changed must be called once a change of the catalog is committed: readers on
+// this instance see it at once, those on others within PublicMaxAge.
+func (s *Service) Changed() { s.cache.drop() }
+
+// read builds the public catalog with six queries, however large it is.
+func (s *Service) read(ctx context.Context) (*Public, error) {
+	currencies, err := s.store.currencies(ctx)
+	if err != nil {
+		return nil, err
+	}
+	products, err := s.store.products(ctx)
+	if err != nil {
+		return nil, err
+	}
+	features, err := s.store.features(ctx)
+	if err != nil {
+		return nil, err
+	}
+	plans, err := s.store.plans(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return publicOf(products, plans, features, currencies), nil
+}
+
+// publicOf leaves out what is not active. It changes its arguments.
+func publicOf(products []Product, plans []Plan, features []Feature, currencies []Currency) *Public {
+	return &Public{
+		Products:   slices.DeleteFunc(products, func(p Product) bool { return !p.IsActive }),
+		Plans:      onSale(plans, currencies),
+		Features:   slices.DeleteFunc(features, func(f Feature) bool { return !f.IsActive }),
+		Currencies: slices.DeleteFunc(currencies, func(c Currency) bool { return !c.IsActive }),
+	}
+}
+
+// onSale leaves out plans that are not on sale, and of the others the prices in
+// inactive currencies and the entitlements to inactive features. It changes
+// plans.
+func onSale(plans []Plan, currencies []Currency) []Plan {
+	active := map[string]bool{}
+	for _, c := range currencies {
+		active[c.Code] = c.IsActive
+	}
+	plans = slices.DeleteFunc(plans, func(p Plan) bool { return !p.OnSale() })
+	for i := range plans {
+		p := &plans[i]
+		p.Prices = slices.DeleteFunc(p.Prices, func(p Price) bool { return !active[p.Currency] })
+		p.Entitlements = slices.DeleteFunc(p.Entitlements, func(e Entitlement) bool { return !e.Feature.IsActive })
+	}
+	return plans
+}

@@ -1,0 +1,113 @@
+-- name: LockCatalog :exec
+-- The system feature exists in every database; its row stands for the catalog.
+SELECT id FROM features WHERE is_system AND deleted_at IS NULL ORDER BY id FOR UPDATE;
+
+-- name: Currencies :many
+SELECT * FROM currencies;
+
+-- name: Currency :one
+SELECT * FROM currencies WHERE code = $1;
+
+-- name: Products :many
+SELECT * FROM products WHERE deleted_at IS NULL ORDER BY created_at, id;
+
+-- name: Product :one
+SELECT * FROM products WHERE id = $1 AND deleted_at IS NULL;
+
+-- name: ProductBySlug :one
+SELECT * FROM products WHERE slug = $1 AND deleted_at IS NULL;
+
+-- name: ProductOfPlan :one
+SELECT products.* FROM products JOIN plans ON plans.product_id = products.id WHERE plans.id = $1;
+
+-- name: CountPlansOfProduct :one
+SELECT count(*) FROM plans WHERE product_id = $1 AND deleted_at IS NULL;
+
+-- name: InsertProduct :exec
+INSERT INTO products (id, slug, name, description, is_active, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $6);
+
+-- name: UpdateProduct :exec
+UPDATE products SET name = $2, description = $3, is_active = $4, updated_at = $5 WHERE id = $1;
+
+-- name: SetPSPProduct :execrows
+UPDATE products SET psp_product_id = $2, updated_at = $3 WHERE id = $1;
+
+-- name: Features :many
+SELECT * FROM features WHERE deleted_at IS NULL;
+
+-- name: FeatureByCode :one
+SELECT * FROM features WHERE code = $1 AND deleted_at IS NULL;
+
+-- name: InsertFeature :exec
+INSERT INTO features (id, code, name, description, is_active, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $6);
+
+-- name: UpdateFeature :exec
+UPDATE features SET name = $2, description = $3, is_active = $4, updated_at = $5 WHERE id = $1;
+
+-- name: Plans :many
+SELECT sqlc.embed(plans), sqlc.embed(products)
+FROM plans JOIN products ON products.id = plans.product_id
+WHERE plans.deleted_at IS NULL
+ORDER BY plans.sort_order, plans.created_at, plans.id;
+
+-- name: Plan :one
+SELECT sqlc.embed(plans), sqlc.embed(products)
+FROM plans JOIN products ON products.id = plans.product_id
+WHERE plans.id = $1;
+
+-- name: PlanBySlug :one
+SELECT sqlc.embed(plans), sqlc.embed(products)
+FROM plans JOIN products ON products.id = plans.product_id
+WHERE plans.slug = $1 AND plans.deleted_at IS NULL;
+
+-- name: InsertPlan :exec
+INSERT INTO plans (
+    id, product_id, slug, name, description, pricing_type, billing_cycle, interval_unit, interval_count,
+    trial_days, sort_order, is_active, created_at, updated_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13);
+
+-- name: UpdatePlan :exec
+UPDATE plans
+SET product_id = $2, name = $3, description = $4, pricing_type = $5, billing_cycle = $6, interval_unit = $7,
+    interval_count = $8, trial_days = $9, sort_order = $10, is_active = $11, updated_at = $12
+WHERE id = $1;
+
+-- name: Prices :many
+SELECT plan_prices.* FROM plan_prices JOIN plans ON plans.id = plan_prices.plan_id WHERE plans.deleted_at IS NULL;
+
+-- name: PricesOfPlan :many
+SELECT * FROM plan_prices WHERE plan_id = $1;
+
+-- name: InsertPrice :exec
+INSERT INTO plan_prices (id, plan_id, currency, price_cents, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $5);
+
+-- name: ChangePrice :exec
+UPDATE plan_prices SET price_cents = $2, psp_price_id = NULL, updated_at = $3 WHERE id = $1;
+
+-- name: UnlinkPrices :exec
+UPDATE plan_prices SET psp_price_id = NULL, updated_at = $2 WHERE plan_id = $1 AND psp_price_id IS NOT NULL;
+
+-- name: SetPSPPrice :execrows
+UPDATE plan_prices SET psp_price_id = $2, updated_at = $3 WHERE id = $1;
+
+-- name: Entitlements :many
+SELECT sqlc.embed(entitlements), sqlc.embed(features)
+FROM entitlements
+JOIN features ON features.id = entitlements.feature_id
+JOIN plans ON plans.id = entitlements.plan_id
+WHERE plans.deleted_at IS NULL AND features.deleted_at IS NULL;
+
+-- name: EntitlementsOfPlan :many
+SELECT sqlc.embed(entitlements), sqlc.embed(features)
+FROM entitlements JOIN features ON features.id = entitlements.feature_id
+WHERE entitlements.plan_id = $1 AND features.deleted_at IS NULL;
+
+-- name: InsertEntitlement :exec
+INSERT INTO entitlements (id, plan_id, feature_id, type, value, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $6);
+
+-- name: UpdateEntitlement :exec
+UPDATE entitlements SET type = $2, value = $3, updated_at = $4 WHERE id = $1;

@@ -1,0 +1,166 @@
+package catalog_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// counter counts the queries that pass.
+type counter struct {
+	sqldb.DBTX
+	queries *atomic.Int64
+	fail    *atomic.Bool
+}
+
+var errDown = errors.New("the database is down")
+
+func (c counter) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	c.queries.Add(1)
+	if c.fail.Load() {
+		return nil, errDown
+	}
+	return c.DBTX.QueryContext(ctx, query, args...)
+}
+
+func (c counter) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	c.queries.Add(1)
+	return c.DBTX.QueryRowContext(ctx, query, args...)
+}
+
+// count makes the server's queries counted.
+func (s *server) count() counter {
+	c := counter{queries: new(atomic.Int64), fail: new(atomic.Bool)}
+	s.svc.WrapConn(func(conn sqldb.DBTX) sqldb.DBTX {
+		return counter{DBTX: conn, queries: c.queries, fail: c.fail}
+	})
+	return c
+}
+
+// large is a catalog of n products with two plans each.
+func large(n int) string {
+	var b strings.Builder
+	b.WriteString("products:\n")
+	for i := range n {
+		fmt.Fprintf(&b, `
+  - slug: product-%[1]d
+    name: {en: Product %[1]d}
+    plans:
+      - {slug: a-%[1]d, name: {en: A}, pricing_type: flat, billing_cycle: monthly, prices: {EUR: 1, USD: 2}, entitlements: {team-members: 3}}
+      - {slug: b-%[1]d, name: {en: B}, pricing_type: flat, billing_cycle: monthly}
+`, i)
+	}
+	return b.String()
+}
+
+// However large the catalog is and however it is asked for, it is read once a
+// minute with the same few queries.
+func TestQueriesAreFixed(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		s := newServer(t, db)
+		for _, products := range []int{1, 30} {
+			s.apply(t, large(products))
+			c := s.count()
+			for _, path := range []string{"/catalog/products", "/catalog/plans", "/catalog/plans?currency=EUR", "/catalog/features", "/currencies"} {
+				for _, locale := range []string{"en", "fr", "es", "it", "de"} {
+					body(t, s.get(t, "/api/v1"+path, "Accept-Language", locale), 200)
+				}
+			}
+			if got := c.queries.Load(); got != 6 {
+				t.Errorf("%d products: %d queries for the public catalog, want 6", products, got)
+			}
+			s.clock.Set(s.clock.Now().Add(time.Minute))
+			body(t, s.get(t, "/api/v1/currencies"), 200)
+			if got := c.queries.Load(); got != 12 {
+				t.Errorf("%d products: %d queries after a minute, want 12", products, got)
+			}
+			c.queries.Store(0)
+			s.admin(t, "/api/v1/admin/products?include=plans,plansCount&per_page=100", 200)
+			if got := c.queries.Load(); got != 5 {
+				t.Errorf("%d products: %d queries for the administration's list, want 5", products, got)
+			}
+			c.queries.Store(0)
+			if _, err := s.svc.PlansForTenant(t.Context()); err != nil || c.queries.Load() != 4 {
+				t.Errorf("%d products: %d queries for a tenant's list, %v; want 4", products, c.queries.Load(), err)
+			}
+		}
+	})
+}
+
+// Of many readers of an outdated catalog one reads it for all.
+func TestReadersShareOneRead(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, dbtest.New(t, sqldb.SQLite))
+	c := s.count()
+	var readers sync.WaitGroup
+	for range 50 {
+		readers.Go(func() {
+			if _, err := s.svc.Public(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	readers.Wait()
+	if got := c.queries.Load(); got != 6 {
+		t.Errorf("%d queries, want 6", got)
+	}
+}
+
+func TestDatabaseDown(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, dbtest.New(t, sqldb.SQLite))
+	c := s.count()
+	c.fail.Store(true)
+	r := s.get(t, "/api/v1/catalog/plans")
+	if text := body(t, r, http.StatusInternalServerError); strings.Contains(text, errDown.Error()) {
+		t.Errorf("the answer tells an internal error: %s", text)
+	}
+	if got := r.Header.Get("Cache-Control"); strings.Contains(got, "public") {
+		t.Errorf("an accident may be cached: %q", got)
+	}
+	c.fail.Store(false)
+	body(t, s.get(t, "/api/v1/catalog/plans"), 200)
+}
+
+// A reader who gives up does not keep the others from reading.
+func TestReaderGivesUp(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, dbtest.New(t, sqldb.SQLite))
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.svc.Public(canceled); !errors.Is(err, context.Canceled) {
+		t.Errorf("error = %v", err)
+	}
+	if _, err := s.svc.Public(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Many currencies that nobody sells in make one stored answer, so that made-up
+// codes cannot fill the memory.
+func TestMadeUpCurrencies(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, dbtest.New(t, sqldb.SQLite))
+	s.apply(t, shop)
+	tag := s.get(t, "/api/v1/catalog/plans?currency=AAA").Header.Get("ETag")
+	for _, currency := range []string{"AAB", "ZZZ", "non", "123"} {
+		if got := s.get(t, "/api/v1/catalog/plans?currency="+currency).Header.Get("ETag"); got != tag {
+			t.Errorf("%s has the ETag %s, want %s", currency, got, tag)
+		}
+	}
+	if catalog.PublicMaxAge != time.Minute {
+		t.Errorf("the public catalog is kept for %s", catalog.PublicMaxAge)
+	}
+}

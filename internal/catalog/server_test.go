@@ -1,0 +1,150 @@
+package catalog_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+const publicURL = "https://api.example.com"
+
+// server is the catalog alone behind the real HTTP layer.
+type server struct {
+	db    *sqldb.DB
+	svc   *catalog.Service
+	clock *clock.Fixed
+	api   *rest.API
+}
+
+// newServer makes a server on db. The token "admin" is a platform admin's with
+// every permission, "clerk" one's with none.
+func newServer(t testing.TB, db *sqldb.DB) *server {
+	t.Helper()
+	messages, err := i18n.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := clock.NewFixed(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	svc := catalog.New(catalog.Deps{DB: db, Clock: at})
+	h := catalog.NewHTTP(svc, publicURL+"/")
+	api := rest.New(rest.Config{
+		Messages:         messages,
+		Log:              slog.New(slog.DiscardHandler),
+		Clock:            clock.System(),
+		Authenticate:     authenticate,
+		Limiter:          limit.New(limit.Config{}),
+		ClientIP:         func(*http.Request) string { return "127.0.0.1" },
+		FirstPartyOrigin: func(string) bool { return false },
+		PublicURL:        publicURL,
+	}, []rest.Route{
+		{Method: "GET", Path: "/api/v1/catalog/products", Scope: rest.Public, Rate: limit.Catalog, Handler: rest.Cached(h.Products)},
+		{Method: "GET", Path: "/api/v1/catalog/plans", Scope: rest.Public, Rate: limit.Catalog, Handler: rest.Cached(h.Plans)},
+		{Method: "GET", Path: "/api/v1/catalog/features", Scope: rest.Public, Rate: limit.Catalog, Handler: rest.Cached(h.Features)},
+		{Method: "GET", Path: "/api/v1/currencies", Scope: rest.Public, Rate: limit.Catalog, Handler: rest.Cached(h.Currencies)},
+		{Method: "GET", Path: "/api/v1/admin/products", Scope: rest.Admin, Permission: "products.view", Handler: rest.Handle(h.AdminProducts)},
+		{Method: "GET", Path: "/api/v1/admin/products/{product}", Scope: rest.Admin, Permission: "products.view", Handler: rest.Handle(h.AdminProduct)},
+	})
+	return &server{db: db, svc: svc, clock: at, api: api}
+}
+
+func authenticate(_ context.Context, token string) (*authz.Caller, error) {
+	switch token {
+	case "admin":
+		return &authz.Caller{UserID: 1, IsPlatformAdmin: true, PlatformPermissions: authz.PlatformPermissions()}, nil
+	case "clerk":
+		return &authz.Caller{UserID: 2, IsPlatformAdmin: true}, nil
+	default:
+		return nil, fault.New(fault.Unauthenticated, "error.unauthenticated")
+	}
+}
+
+// get asks for a path; headers are names and values in turn.
+func (s *server) get(t testing.TB, path string, headers ...string) *http.Response {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.api.ServeHTTP(w, r)
+	return w.Result()
+}
+
+// admin asks for a path of the administration and expects a status.
+func (s *server) admin(t testing.TB, path string, status int) string {
+	t.Helper()
+	return body(t, s.get(t, path, "Authorization", "Bearer admin"), status)
+}
+
+func body(t testing.TB, r *http.Response, status int) string {
+	t.Helper()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.StatusCode != status {
+		t.Fatalf("status = %d, want %d: %s", r.StatusCode, status, text)
+	}
+	return string(text)
+}
+
+// record is a JSON object.
+type record = map[string]any
+
+// data decodes the data of an answer.
+func data(t testing.TB, text string) []record {
+	t.Helper()
+	var answer struct{ Data []record }
+	if err := json.Unmarshal([]byte(text), &answer); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return answer.Data
+}
+
+// column lists one field of each record.
+func column(records []record, field string) []any {
+	out := []any{}
+	for _, r := range records {
+		out = append(out, r[field])
+	}
+	return out
+}
+
+// apply brings a catalog written as YAML into the database.
+func (s *server) apply(t testing.TB, text string) {
+	t.Helper()
+	s.applyIn(t.Context(), t, text)
+}
+
+func (s *server) applyIn(ctx context.Context, t testing.TB, text string) {
+	t.Helper()
+	c, err := catalog.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.svc.Apply(ctx, c); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// exec changes the database behind the service's back.
+func exec(t testing.TB, db *sqldb.DB, query string, args ...any) {
+	t.Helper()
+	if _, err := db.Conn(t.Context()).ExecContext(t.Context(), query, args...); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,146 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/catalog/catalogsql"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// Deps is what the catalog needs from the rest of the service.
+type Deps struct {
+	DB    *sqldb.DB
+	Clock clock.Clock
+}
+
+// Service reads and changes the catalog. It is safe for concurrent use.
+type Service struct {
+	db    *sqldb.DB
+	clock clock.Clock
+	store store
+	cache *cache
+}
+
+// New makes the catalog's service.
+func New(d Deps) *Service {
+	s := &Service{db: d.DB, clock: d.Clock, store: store{conn: d.DB.Conn}}
+	s.cache = newCache(d.Clock, s.read)
+	return s
+}
+
+// Plan returns a plan whatever its state, deleted included: a subscription and
+// its history keep the plan that they were made with. Ask OnSale before selling
+// it. It is ErrNotFound if there never was one.
+func (s *Service) Plan(ctx context.Context, id uuid.UUID) (Plan, error) { return s.store.plan(ctx, id) }
+
+// PlanBySlug returns the plan with a slug, active or not, else ErrNotFound.
+func (s *Service) PlanBySlug(ctx context.Context, slug string) (Plan, error) {
+	return s.store.planBySlug(ctx, slug)
+}
+
+// PlansForTenant lists the plans on sale as the public catalog does, but from
+// the database: what a tenant is about to buy must be right now.
+func (s *Service) PlansForTenant(ctx context.Context) ([]Plan, error) {
+	currencies, err := s.store.currencies(ctx)
+	if err != nil {
+		return nil, err
+	}
+	plans, err := s.store.plans(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return onSale(plans, currencies), nil
+}
+
+// ProductOf returns the product of a plan, deleted ones included, else
+// ErrNotFound.
+func (s *Service) ProductOf(ctx context.Context, planID uuid.UUID) (Product, error) {
+	return s.store.productOfPlan(ctx, planID)
+}
+
+// FeaturesOfPlan lists what a plan gives, by feature code, inactive features
+// included. A plan that does not exist gives nothing.
+func (s *Service) FeaturesOfPlan(ctx context.Context, planID uuid.UUID) ([]Entitlement, error) {
+	rows, err := s.store.entitlementRows(ctx, planID)
+	if err != nil {
+		return nil, err
+	}
+	return entitlementsOf(rows)
+}
+
+// Currency returns a currency by its upper-case code, active or not, else
+// ErrNotFound.
+func (s *Service) Currency(ctx context.Context, code string) (Currency, error) {
+	return s.store.currency(ctx, code)
+}
+
+// CurrencyExists tells whether there is a currency with an upper-case code,
+// active or not.
+func (s *Service) CurrencyExists(ctx context.Context, code string) (bool, error) {
+	_, err := s.store.currency(ctx, code)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Product returns a product that is not deleted, with the number of its plans,
+// else ErrNotFound.
+func (s *Service) Product(ctx context.Context, id uuid.UUID) (ProductEntry, error) {
+	product, err := s.store.product(ctx, id)
+	if err != nil {
+		return ProductEntry{}, err
+	}
+	plans, err := s.store.q(ctx).CountPlansOfProduct(ctx, id)
+	return ProductEntry{Product: product, PlansCount: plans}, err
+}
+
+// Products lists the products that q asks for, and counts all that match; q is
+// parsed by ProductList. With the include "plans" each has its plans.
+func (s *Service) Products(ctx context.Context, q page.Query) (entries []ProductEntry, total int64, err error) {
+	entries, total, err = s.store.productPage(ctx, q)
+	if err != nil || !q.Includes("plans") {
+		return entries, total, err
+	}
+	// Catalogs are small: all plans in three queries beat a query per product.
+	plans, err := s.store.plans(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range entries {
+		for _, plan := range plans {
+			if plan.Product.ID == entries[i].ID {
+				entries[i].Plans = append(entries[i].Plans, plan)
+			}
+		}
+	}
+	return entries, total, nil
+}
+
+// SetPSPProduct notes what a product is called at the payment provider; empty
+// unlinks it. It is ErrNotFound without such a product.
+func (s *Service) SetPSPProduct(ctx context.Context, productID uuid.UUID, pspProductID string) error {
+	return s.store.setPSPProduct(ctx, catalogsql.SetPSPProductParams{
+		ID: productID, PSPProductID: nullable(pspProductID), UpdatedAt: s.clock.Now(),
+	})
+}
+
+// SetPSPPrice notes what a price is called at the payment provider; empty
+// unlinks it. It is ErrNotFound without such a price.
+func (s *Service) SetPSPPrice(ctx context.Context, priceID uuid.UUID, pspPriceID string) error {
+	return s.store.setPSPPrice(ctx, catalogsql.SetPSPPriceParams{
+		ID: priceID, PSPPriceID: nullable(pspPriceID), UpdatedAt: s.clock.Now(),
+	})
+}
+
+func nullable(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}

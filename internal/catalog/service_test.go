@@ -1,0 +1,197 @@
+package catalog_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+func TestReads(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		ctx := t.Context()
+		s := newServer(t, db)
+		s.apply(t, shop)
+
+		bySlug, err := s.svc.PlanBySlug(ctx, "first")
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := s.svc.Plan(ctx, bySlug.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(bySlug, plan); diff != "" {
+			t.Error(diff)
+		}
+		if plan.Interval != (catalog.Interval{Unit: "year", Count: 1}) || plan.PricingType != catalog.Seat || plan.TrialDays != 14 {
+			t.Errorf("plan = %+v", plan)
+		}
+		if price, ok := plan.PriceIn("USD"); !ok || price.PriceCents != 1100 || price.PSPPriceID != nil || price.PlanID != plan.ID {
+			t.Errorf("price = %+v, %v", price, ok)
+		}
+		if _, ok := plan.PriceIn("GBP"); ok {
+			t.Error("the plan has a price in GBP")
+		}
+
+		product, err := s.svc.ProductOf(ctx, plan.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(plan.Product, product); diff != "" || product.Slug != "main" {
+			t.Errorf("product %s: %s", product.Slug, diff)
+		}
+
+		// Inactive features are told, with the fact.
+		granted, err := s.svc.FeaturesOfPlan(ctx, plan.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(plan.Entitlements, granted); diff != "" {
+			t.Error(diff)
+		}
+		var codes []string
+		for _, e := range granted {
+			codes = append(codes, e.Feature.Code)
+		}
+		if diff := cmp.Diff([]string{"beta", "sso", "team-members"}, codes); diff != "" {
+			t.Error(diff)
+		}
+		if granted[0].Feature.IsActive || granted[1].Value != nil || granted[2].Value == nil || *granted[2].Value != 5 {
+			t.Errorf("entitlements = %+v", granted)
+		}
+
+		plans, err := s.svc.PlansForTenant(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(plans) != 2 || plans[0].Slug != "first" || len(plans[0].Entitlements) != 2 ||
+			plans[0].Entitlements[0].Feature.Name["fr"] != "Authentification unique" || len(plans[0].Prices) != 2 {
+			t.Errorf("plans = %+v", plans)
+		}
+	})
+}
+
+func TestOnSale(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		s := newServer(t, db)
+		s.apply(t, shop)
+		for slug, want := range map[string]bool{"first": true, "hidden": false, "orphan": false} {
+			plan, err := s.svc.PlanBySlug(t.Context(), slug)
+			if err != nil || plan.OnSale() != want {
+				t.Errorf("%s on sale = %v, %v; want %v", slug, plan.OnSale(), err, want)
+			}
+		}
+
+		// A deleted plan is still there for what refers to it.
+		plan, err := s.svc.PlanBySlug(t.Context(), "first")
+		if err != nil {
+			t.Fatal(err)
+		}
+		exec(t, db, "UPDATE plans SET deleted_at = created_at WHERE slug = 'first'")
+		if _, err := s.svc.PlanBySlug(t.Context(), "first"); !errors.Is(err, catalog.ErrNotFound) {
+			t.Errorf("a deleted plan by slug: %v", err)
+		}
+		deleted, err := s.svc.Plan(t.Context(), plan.ID)
+		if err != nil || !deleted.Deleted || deleted.OnSale() || len(deleted.Prices) != 2 {
+			t.Errorf("a deleted plan by id = %+v, %v", deleted, err)
+		}
+	})
+}
+
+func TestNotFound(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		ctx := t.Context()
+		svc := newServer(t, db).svc
+		id := sqldb.NewID()
+		_, plan := svc.Plan(ctx, id)
+		_, bySlug := svc.PlanBySlug(ctx, "nope")
+		_, product := svc.ProductOf(ctx, id)
+		_, entry := svc.Product(ctx, id)
+		_, currency := svc.Currency(ctx, "XXX")
+		for name, err := range map[string]error{
+			"Plan": plan, "PlanBySlug": bySlug, "ProductOf": product, "Product": entry, "Currency": currency,
+			"SetPSPProduct": svc.SetPSPProduct(ctx, id, "prod_1"), "SetPSPPrice": svc.SetPSPPrice(ctx, id, "price_1"),
+		} {
+			if !errors.Is(err, catalog.ErrNotFound) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if features, err := svc.FeaturesOfPlan(ctx, id); err != nil || len(features) != 0 {
+			t.Errorf("FeaturesOfPlan = %v, %v", features, err)
+		}
+	})
+}
+
+func TestCurrencies(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		svc := newServer(t, db).svc
+		exec(t, db, "UPDATE currencies SET is_active = false WHERE code = 'GBP'")
+		got, err := svc.Currency(t.Context(), "GBP")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := catalog.Currency{Code: "GBP", Name: "Pound Sterling", Symbol: "£", MinorUnits: 2}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		for code, want := range map[string]bool{"EUR": true, "GBP": true, "XXX": false, "eur": false} {
+			if exists, err := svc.CurrencyExists(t.Context(), code); err != nil || exists != want {
+				t.Errorf("CurrencyExists(%s) = %v, %v", code, exists, err)
+			}
+		}
+	})
+}
+
+func TestPSPLinks(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		ctx := t.Context()
+		s := newServer(t, db)
+		s.apply(t, shop)
+		plan, err := s.svc.PlanBySlug(ctx, "first")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.clock.Set(s.clock.Now().Add(time.Hour))
+		linked := func() (product, price *string) {
+			plan, err := s.svc.PlanBySlug(ctx, "first")
+			if err != nil {
+				t.Fatal(err)
+			}
+			eur, _ := plan.PriceIn("EUR")
+			if usd, _ := plan.PriceIn("USD"); usd.PSPPriceID != nil {
+				t.Error("another price was linked")
+			}
+			return plan.Product.PSPProductID, eur.PSPPriceID
+		}
+		eur, _ := plan.PriceIn("EUR")
+		for _, ids := range [][2]string{{"prod_1", "price_1"}, {"prod_2", "price_2"}, {"", ""}} {
+			if err := s.svc.SetPSPProduct(ctx, plan.Product.ID, ids[0]); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.svc.SetPSPPrice(ctx, eur.ID, ids[1]); err != nil {
+				t.Fatal(err)
+			}
+			product, price := linked()
+			if ids[0] == "" {
+				if product != nil || price != nil {
+					t.Errorf("unlinked, yet %v, %v", product, price)
+				}
+				continue
+			}
+			if product == nil || price == nil || *product != ids[0] || *price != ids[1] {
+				t.Errorf("linked to %v, %v; want %v", product, price, ids)
+			}
+		}
+	})
+}

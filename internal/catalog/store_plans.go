@@ -1,0 +1,143 @@
+package catalog
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/catalog/catalogsql"
+)
+
+// plans are those that are not deleted, by sort order and then age, whole. It
+// takes three queries however many there are; a change that commits between
+// them may show in part.
+func (s store) plans(ctx context.Context) ([]Plan, error) {
+	rows, err := s.q(ctx).Plans(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read plans: %w", err)
+	}
+	prices, err := s.q(ctx).Prices(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read prices: %w", err)
+	}
+	entitlements, err := s.q(ctx).Entitlements(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read entitlements: %w", err)
+	}
+	pricesOf := map[uuid.UUID][]catalogsql.PlanPrice{}
+	for _, p := range prices {
+		pricesOf[p.PlanID] = append(pricesOf[p.PlanID], p)
+	}
+	entitlementsOf := map[uuid.UUID][]catalogsql.EntitlementsRow{}
+	for _, e := range entitlements {
+		entitlementsOf[e.Entitlement.PlanID] = append(entitlementsOf[e.Entitlement.PlanID], e)
+	}
+	return each(rows, func(row catalogsql.PlansRow) (Plan, error) {
+		return planOf(row, pricesOf[row.Plan.ID], entitlementsOf[row.Plan.ID])
+	})
+}
+
+// plan returns a plan whatever its state, deleted included.
+func (s store) plan(ctx context.Context, id uuid.UUID) (Plan, error) {
+	row, err := s.q(ctx).Plan(ctx, id)
+	if err != nil {
+		return Plan{}, fmt.Errorf("read plan: %w", found(err))
+	}
+	return s.whole(ctx, catalogsql.PlansRow(row))
+}
+
+func (s store) planBySlug(ctx context.Context, slug string) (Plan, error) {
+	row, err := s.q(ctx).PlanBySlug(ctx, slug)
+	if err != nil {
+		return Plan{}, fmt.Errorf("read plan: %w", found(err))
+	}
+	return s.whole(ctx, catalogsql.PlansRow(row))
+}
+
+func (s store) whole(ctx context.Context, row catalogsql.PlansRow) (Plan, error) {
+	prices, err := s.q(ctx).PricesOfPlan(ctx, row.Plan.ID)
+	if err != nil {
+		return Plan{}, fmt.Errorf("read prices: %w", err)
+	}
+	entitlements, err := s.entitlementRows(ctx, row.Plan.ID)
+	if err != nil {
+		return Plan{}, err
+	}
+	return planOf(row, prices, entitlements)
+}
+
+func (s store) entitlementRows(ctx context.Context, planID uuid.UUID) ([]catalogsql.EntitlementsRow, error) {
+	rows, err := s.q(ctx).EntitlementsOfPlan(ctx, planID)
+	if err != nil {
+		return nil, fmt.Errorf("read entitlements: %w", err)
+	}
+	out := make([]catalogsql.EntitlementsRow, len(rows))
+	for i, row := range rows {
+		out[i] = catalogsql.EntitlementsRow(row)
+	}
+	return out, nil
+}
+
+func planOf(row catalogsql.PlansRow, prices []catalogsql.PlanPrice, entitlements []catalogsql.EntitlementsRow) (Plan, error) {
+	product, err := productOf(row.Product)
+	if err != nil {
+		return Plan{}, err
+	}
+	p := row.Plan
+	name, description, err := texts(p.Name, p.Description)
+	if err != nil {
+		return Plan{}, fmt.Errorf("plan %s: %w", p.ID, err)
+	}
+	granted, err := entitlementsOf(entitlements)
+	if err != nil {
+		return Plan{}, err
+	}
+	return Plan{
+		ID:           p.ID,
+		Product:      product,
+		Slug:         p.Slug,
+		Name:         name,
+		Description:  description,
+		PricingType:  PricingType(p.PricingType),
+		BillingCycle: p.BillingCycle,
+		Interval:     Interval{Unit: p.IntervalUnit, Count: p.IntervalCount},
+		TrialDays:    p.TrialDays,
+		SortOrder:    p.SortOrder,
+		IsActive:     p.IsActive,
+		Metadata:     p.Metadata,
+		Prices:       pricesOf(prices),
+		Entitlements: granted,
+		CreatedAt:    p.CreatedAt,
+		UpdatedAt:    p.UpdatedAt,
+		Deleted:      p.DeletedAt != nil,
+	}, nil
+}
+
+func pricesOf(rows []catalogsql.PlanPrice) []Price {
+	slices.SortFunc(rows, func(a, b catalogsql.PlanPrice) int { return cmp.Compare(a.Currency, b.Currency) })
+	prices := make([]Price, len(rows))
+	for i, p := range rows {
+		prices[i] = Price{ID: p.ID, PlanID: p.PlanID, Currency: p.Currency, PriceCents: p.PriceCents, PSPPriceID: p.PSPPriceID}
+	}
+	return prices
+}
+
+func entitlementsOf(rows []catalogsql.EntitlementsRow) ([]Entitlement, error) {
+	slices.SortFunc(rows, func(a, b catalogsql.EntitlementsRow) int { return cmp.Compare(a.Feature.Code, b.Feature.Code) })
+	return each(rows, func(row catalogsql.EntitlementsRow) (Entitlement, error) {
+		feature, err := featureOf(row.Feature)
+		e := row.Entitlement
+		return Entitlement{
+			ID:        e.ID,
+			PlanID:    e.PlanID,
+			Feature:   feature,
+			Type:      EntitlementType(e.Type),
+			Value:     e.Value,
+			CreatedAt: e.CreatedAt,
+			UpdatedAt: e.UpdatedAt,
+		}, err
+	})
+}

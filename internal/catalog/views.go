@@ -1,0 +1,107 @@
+package catalog
+
+import (
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// PublicProduct is a product as anybody sees it (spec: Product).
+type PublicProduct struct {
+	ID          uuid.UUID `json:"id" format:"uuid"`
+	Name        string    `json:"name"`
+	Slug        string    `json:"slug"`
+	Description *string   `json:"description"`
+}
+
+// PublicPlan is a plan as anybody sees it (spec: Plan): everything but what is
+// marked as the administration's.
+type PublicPlan struct {
+	ID            uuid.UUID           `json:"id" format:"uuid"`
+	ProductID     uuid.UUID           `json:"product_id" format:"uuid"`
+	Slug          string              `json:"slug"`
+	Name          string              `json:"name"`
+	Description   *string             `json:"description"`
+	PricingType   string              `json:"pricing_type" enum:"flat,seat,usage"`
+	BillingCycle  string              `json:"billing_cycle" enum:"monthly,yearly,quarterly,weekly"`
+	IntervalUnit  string              `json:"interval_unit" enum:"day,week,month,year"`
+	IntervalCount int32               `json:"interval_count"`
+	TrialDays     int32               `json:"trial_days"`
+	SortOrder     int32               `json:"sort_order"`
+	Metadata      rest.Object         `json:"metadata" nullable:"true"`
+	Prices        []PublicPrice       `json:"prices"`
+	Entitlements  []PublicEntitlement `json:"entitlements"`
+	CreatedAt     rest.Time           `json:"created_at"`
+	UpdatedAt     rest.Time           `json:"updated_at"`
+}
+
+// PublicPrice is a price as anybody sees it (spec: Plan price).
+type PublicPrice struct {
+	ID         uuid.UUID `json:"id" format:"uuid"`
+	Currency   string    `json:"currency"`
+	PriceCents int64     `json:"price_cents"`
+}
+
+// PublicEntitlement is what a plan gives, as anybody sees it (spec: Entitlement).
+type PublicEntitlement struct {
+	ID        uuid.UUID       `json:"id" format:"uuid"`
+	FeatureID uuid.UUID       `json:"feature_id" format:"uuid"`
+	Type      string          `json:"type" enum:"boolean,quota"`
+	Value     *int64          `json:"value"`
+	Feature   EntitledFeature `json:"feature"`
+}
+
+// EntitledFeature names the feature of an entitlement.
+type EntitledFeature struct {
+	Code string `json:"code"`
+	Name string `json:"name"`
+}
+
+// PublicFeature is a feature as anybody sees it (spec: Feature).
+type PublicFeature struct {
+	ID          uuid.UUID `json:"id" format:"uuid"`
+	Code        string    `json:"code"`
+	Name        string    `json:"name"`
+	Description *string   `json:"description"`
+}
+
+// PublicCurrency is a currency as anybody sees it (spec: Currency).
+type PublicCurrency struct {
+	Code       string `json:"code"`
+	Name       string `json:"name"`
+	Symbol     string `json:"symbol"`
+	MinorUnits int32  `json:"minor_units"`
+}
+
+// publicPlan shows a plan with its prices in one currency, in all if it is empty.
+func publicPlan(p Plan, locale, currency string) PublicPlan {
+	prices := []PublicPrice{}
+	for _, price := range p.Prices {
+		if currency == "" || price.Currency == currency {
+			prices = append(prices, PublicPrice{ID: price.ID, Currency: price.Currency, PriceCents: price.PriceCents})
+		}
+	}
+	return PublicPlan{
+		ID:            p.ID,
+		ProductID:     p.Product.ID,
+		Slug:          p.Slug,
+		Name:          p.Name.In(locale),
+		Description:   optional(p.Description, locale),
+		PricingType:   string(p.PricingType),
+		BillingCycle:  p.BillingCycle,
+		IntervalUnit:  p.Interval.Unit,
+		IntervalCount: p.Interval.Count,
+		TrialDays:     p.TrialDays,
+		SortOrder:     p.SortOrder,
+		Metadata:      rest.Object(p.Metadata),
+		Prices:        prices,
+		Entitlements: all(p.Entitlements, func(e Entitlement) PublicEntitlement {
+			return PublicEntitlement{
+				ID: e.ID, FeatureID: e.Feature.ID, Type: string(e.Type), Value: e.Value,
+				Feature: EntitledFeature{Code: e.Feature.Code, Name: e.Feature.Name.In(locale)},
+			}
+		}),
+		CreatedAt: rest.T(p.CreatedAt),
+		UpdatedAt: rest.T(p.UpdatedAt),
+	}
+}

@@ -1,0 +1,156 @@
+package catalog
+
+import (
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// Translation is what a record says in one locale (spec: Translatable fields).
+type Translation struct {
+	Name        *string `json:"name"`
+	Description *string `json:"description"`
+}
+
+// AdminProduct is a product as the administration sees it (spec: Product).
+type AdminProduct struct {
+	ID           uuid.UUID              `json:"id" format:"uuid"`
+	Slug         string                 `json:"slug"`
+	IsActive     bool                   `json:"is_active"`
+	Metadata     rest.Object            `json:"metadata" nullable:"true"`
+	Translations map[string]Translation `json:"translations"`
+	PlansCount   *int64                 `json:"plans_count,omitzero" doc:"With include=plansCount."`
+	Plans        *[]AdminPlan           `json:"plans,omitzero" doc:"With include=plans."`
+	CreatedAt    rest.Time              `json:"created_at"`
+	UpdatedAt    rest.Time              `json:"updated_at"`
+}
+
+// AdminPlan is a plan as the administration sees it (spec: Plan).
+type AdminPlan struct {
+	ID            uuid.UUID              `json:"id" format:"uuid"`
+	ProductID     uuid.UUID              `json:"product_id" format:"uuid"`
+	Slug          string                 `json:"slug"`
+	Translations  map[string]Translation `json:"translations"`
+	PricingType   string                 `json:"pricing_type" enum:"flat,seat,usage"`
+	BillingCycle  string                 `json:"billing_cycle" enum:"monthly,yearly,quarterly,weekly"`
+	IntervalUnit  string                 `json:"interval_unit" enum:"day,week,month,year"`
+	IntervalCount int32                  `json:"interval_count"`
+	TrialDays     int32                  `json:"trial_days"`
+	SortOrder     int32                  `json:"sort_order"`
+	IsActive      bool                   `json:"is_active"`
+	Metadata      rest.Object            `json:"metadata" nullable:"true"`
+	Prices        []AdminPrice           `json:"prices"`
+	Entitlements  []AdminEntitlement     `json:"entitlements"`
+	CreatedAt     rest.Time              `json:"created_at"`
+	UpdatedAt     rest.Time              `json:"updated_at"`
+}
+
+// AdminPrice is a price as the administration sees it (spec: Plan price).
+type AdminPrice struct {
+	ID         uuid.UUID `json:"id" format:"uuid"`
+	Currency   string    `json:"currency"`
+	PriceCents int64     `json:"price_cents"`
+	PSPPriceID *string   `json:"psp_price_id"`
+}
+
+// AdminEntitlement is what a plan gives, as the administration sees it (spec:
+// Entitlement).
+type AdminEntitlement struct {
+	ID        uuid.UUID    `json:"id" format:"uuid"`
+	PlanID    uuid.UUID    `json:"plan_id" format:"uuid"`
+	FeatureID uuid.UUID    `json:"feature_id" format:"uuid"`
+	Type      string       `json:"type" enum:"boolean,quota"`
+	Value     *int64       `json:"value"`
+	Feature   AdminFeature `json:"feature"`
+	CreatedAt rest.Time    `json:"created_at"`
+	UpdatedAt rest.Time    `json:"updated_at"`
+}
+
+// AdminFeature is a feature as the administration sees it (spec: Feature).
+type AdminFeature struct {
+	ID           uuid.UUID              `json:"id" format:"uuid"`
+	Code         string                 `json:"code"`
+	IsActive     bool                   `json:"is_active"`
+	IsSystem     bool                   `json:"is_system"`
+	Metadata     rest.Object            `json:"metadata" nullable:"true"`
+	Translations map[string]Translation `json:"translations"`
+	CreatedAt    rest.Time              `json:"created_at"`
+	UpdatedAt    rest.Time              `json:"updated_at"`
+}
+
+func adminProduct(p Product) AdminProduct {
+	return AdminProduct{
+		ID:           p.ID,
+		Slug:         p.Slug,
+		IsActive:     p.IsActive,
+		Metadata:     rest.Object(p.Metadata),
+		Translations: translations(p.Name, p.Description),
+		CreatedAt:    rest.T(p.CreatedAt),
+		UpdatedAt:    rest.T(p.UpdatedAt),
+	}
+}
+
+func adminPlan(p Plan) AdminPlan {
+	return AdminPlan{
+		ID:            p.ID,
+		ProductID:     p.Product.ID,
+		Slug:          p.Slug,
+		Translations:  translations(p.Name, p.Description),
+		PricingType:   string(p.PricingType),
+		BillingCycle:  p.BillingCycle,
+		IntervalUnit:  p.Interval.Unit,
+		IntervalCount: p.Interval.Count,
+		TrialDays:     p.TrialDays,
+		SortOrder:     p.SortOrder,
+		IsActive:      p.IsActive,
+		Metadata:      rest.Object(p.Metadata),
+		Prices: all(p.Prices, func(p Price) AdminPrice {
+			return AdminPrice{ID: p.ID, Currency: p.Currency, PriceCents: p.PriceCents, PSPPriceID: p.PSPPriceID}
+		}),
+		Entitlements: all(p.Entitlements, adminEntitlement),
+		CreatedAt:    rest.T(p.CreatedAt),
+		UpdatedAt:    rest.T(p.UpdatedAt),
+	}
+}
+
+func adminEntitlement(e Entitlement) AdminEntitlement {
+	return AdminEntitlement{
+		ID:        e.ID,
+		PlanID:    e.PlanID,
+		FeatureID: e.Feature.ID,
+		Type:      string(e.Type),
+		Value:     e.Value,
+		Feature:   adminFeature(e.Feature),
+		CreatedAt: rest.T(e.CreatedAt),
+		UpdatedAt: rest.T(e.UpdatedAt),
+	}
+}
+
+func adminFeature(f Feature) AdminFeature {
+	return AdminFeature{
+		ID:           f.ID,
+		Code:         f.Code,
+		IsActive:     f.IsActive,
+		IsSystem:     f.IsSystem,
+		Metadata:     rest.Object(f.Metadata),
+		Translations: translations(f.Name, f.Description),
+		CreatedAt:    rest.T(f.CreatedAt),
+		UpdatedAt:    rest.T(f.UpdatedAt),
+	}
+}
+
+// translations turns texts per field into fields per locale.
+func translations(name, description Text) map[string]Translation {
+	out := map[string]Translation{}
+	for locale, text := range name {
+		t := out[locale]
+		t.Name = &text
+		out[locale] = t
+	}
+	for locale, text := range description {
+		t := out[locale]
+		t.Description = &text
+		out[locale] = t
+	}
+	return out
+}

@@ -1,0 +1,45 @@
+package page
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// Scanner reads the columns of one row.
+type Scanner interface {
+	Scan(dest ...any) error
+}
+
+// Fetch counts a list and reads the page of it that q asks for, with two
+// statements: an entry that comes or goes between them may show in only one.
+// scan reads the columns of sel.
+func Fetch[T any](
+	ctx context.Context, conn sqldb.DBTX, q Query, sel Select, scan func(Scanner) (T, error),
+) (items []T, total int64, err error) {
+	count := q.Count(sel)
+	if err := conn.QueryRowContext(ctx, count.Text, count.Args...).Scan(&total); err != nil {
+		return nil, 0, fmt.Errorf("page: count: %w", err)
+	}
+	if total <= q.offset() {
+		return nil, total, nil
+	}
+	list := q.List(sel)
+	rows, err := conn.QueryContext(ctx, list.Text, list.Args...)
+	if err != nil {
+		return nil, 0, fmt.Errorf("page: list: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // rows.Err below tells what went wrong
+	for rows.Next() {
+		item, err := scan(rows)
+		if err != nil {
+			return nil, 0, fmt.Errorf("page: scan: %w", err)
+		}
+		items = append(items, item)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, 0, fmt.Errorf("page: list: %w", err)
+	}
+	return items, total, nil
+}

@@ -1,0 +1,67 @@
+// Package page has everything that lists share: pagination, and the filters,
+// sorts and includes that a list allows (spec: Common request and response
+// rules). A list declares what it allows as a Spec; Parse turns a query string
+// into a Query, and a Query into SQL that runs alike on both databases.
+package page
+
+import (
+	"net/url"
+	"strconv"
+)
+
+// Page is the body of a paginated answer.
+type Page[T any] struct {
+	Data  []T   `json:"data"`
+	Meta  Meta  `json:"meta"`
+	Links Links `json:"links"`
+}
+
+// Meta says where in the list a page is.
+type Meta struct {
+	CurrentPage int64 `json:"current_page"`
+	LastPage    int64 `json:"last_page"` // at least 1
+	PerPage     int64 `json:"per_page"`
+	Total       int64 `json:"total"`
+}
+
+// Links lead to other pages of the same list: absolute URLs that keep the rest
+// of the query. Prev and Next are null at the ends.
+type Links struct {
+	First string  `json:"first"`
+	Last  string  `json:"last"`
+	Prev  *string `json:"prev"`
+	Next  *string `json:"next"`
+}
+
+// New makes the page that q asked for. address is the absolute URL of the list,
+// without a query; total counts the whole list.
+func New[T any](q Query, address string, items []T, total int64) Page[T] {
+	if items == nil {
+		items = []T{}
+	}
+	last := max(1, (total+q.perPage-1)/q.perPage)
+	p := Page[T]{
+		Data:  items,
+		Meta:  Meta{CurrentPage: q.page, LastPage: last, PerPage: q.perPage, Total: total},
+		Links: Links{First: q.link(address, 1), Last: q.link(address, last)},
+	}
+	if q.page > 1 {
+		// From beyond the end the way back leads to the last page there is.
+		prev := q.link(address, min(q.page-1, last))
+		p.Links.Prev = &prev
+	}
+	if q.page < last {
+		next := q.link(address, q.page+1)
+		p.Links.Next = &next
+	}
+	return p
+}
+
+func (q Query) link(address string, number int64) string {
+	values := make(url.Values, len(q.values)+1)
+	for name, v := range q.values {
+		values[name] = v
+	}
+	values.Set("page", strconv.FormatInt(number, 10))
+	return address + "?" + values.Encode()
+}

@@ -1,0 +1,201 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tenantry/tenantry/internal/fault"
+)
+
+// Query is what a caller asked of a list, checked against its Spec.
+type Query struct {
+	page, perPage int64
+	conditions    []condition
+	orders        []order
+	includes      map[string]bool
+	values        url.Values // as the caller wrote them, for links
+}
+
+// condition is a filter with the caller's value, of the type that its kind
+// compares with: string, bool, uuid.UUID or time.Time.
+type condition struct {
+	filter Filter
+	value  any
+}
+
+type order struct {
+	expr string
+	desc bool
+}
+
+// Includes tells whether the caller asked for an include, by itself or as a
+// part of a nested one.
+func (q Query) Includes(name string) bool { return q.includes[name] }
+
+// Parse checks the query of a request. The error is 400 for a filter, sort or
+// include that the list does not have, and 422 for values that cannot be used,
+// all of them at once.
+func (s Spec) Parse(query url.Values) (Query, error) {
+	q := Query{values: query}
+	names, err := s.filterNames(query)
+	if err != nil {
+		return Query{}, err
+	}
+	if q.orders, err = s.parseSort(query); err != nil {
+		return Query{}, err
+	}
+	if q.includes, err = s.parseIncludes(query); err != nil {
+		return Query{}, err
+	}
+
+	var broken fault.Fields
+	q.page = parseCount(query, "page", 1, 0, &broken)
+	q.perPage = parseCount(query, "per_page", DefaultPerPage, MaxPerPage, &broken)
+	for _, name := range names {
+		text := last(query, "filter["+name+"]")
+		if text == "" {
+			continue
+		}
+		filter := s.Filters[name]
+		value, problem := filter.read(text)
+		if problem != nil {
+			problem.Path = "filter." + name
+			broken = append(broken, *problem)
+			continue
+		}
+		q.conditions = append(q.conditions, condition{filter: filter, value: value})
+	}
+	if err := broken.Err(); err != nil {
+		return Query{}, err
+	}
+	return q, nil
+}
+
+// filterNames lists the filters of a query, sorted, and refuses those that the
+// list does not have.
+func (s Spec) filterNames(query url.Values) ([]string, error) {
+	var names []string
+	for key := range query {
+		if key != "filter" && !strings.HasPrefix(key, "filter[") {
+			continue
+		}
+		name := strings.TrimSuffix(strings.TrimPrefix(key, "filter["), "]")
+		if _, ok := s.Filters[name]; !ok || key != "filter["+name+"]" {
+			return nil, notAllowed("error.filter_not_allowed", name)
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+func (s Spec) parseSort(query url.Values) ([]order, error) {
+	asked, err := list(query, "sort", "error.sort_not_allowed")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range asked {
+		if _, ok := s.Sorts[strings.TrimPrefix(name, "-")]; !ok {
+			return nil, notAllowed("error.sort_not_allowed", name)
+		}
+	}
+	if len(asked) == 0 && s.DefaultSort != "" {
+		asked = strings.Split(s.DefaultSort, ",")
+	}
+	var orders []order
+	desc := false
+	for _, name := range asked {
+		field := strings.TrimPrefix(name, "-")
+		expr, ok := s.Sorts[field]
+		if !ok {
+			return nil, fmt.Errorf("page: the default sort %q is not among the sorts", field)
+		}
+		desc = field != name
+		if !slices.ContainsFunc(orders, func(o order) bool { return o.expr == expr }) {
+			orders = append(orders, order{expr: expr, desc: desc})
+		}
+	}
+	if s.Tiebreak == "" {
+		return nil, errors.New("page: a list needs a tiebreak")
+	}
+	return append(orders, order{expr: s.Tiebreak, desc: desc}), nil
+}
+
+func (s Spec) parseIncludes(query url.Values) (map[string]bool, error) {
+	asked, err := list(query, "include", "error.include_not_allowed")
+	if err != nil {
+		return nil, err
+	}
+	includes := map[string]bool{}
+	for _, name := range asked {
+		if !slices.Contains(s.Includes, name) {
+			return nil, notAllowed("error.include_not_allowed", name)
+		}
+		includes[name] = true
+		for i, c := range name {
+			if c == '.' {
+				includes[name[:i]] = true
+			}
+		}
+	}
+	return includes, nil
+}
+
+// list reads a parameter that takes several values, separated by commas or
+// given repeatedly. Its forms with brackets, which some clients write, are not
+// part of the contract.
+func list(query url.Values, name, message string) ([]string, error) {
+	for key := range query {
+		if strings.HasPrefix(key, name+"[") {
+			return nil, notAllowed(message, key)
+		}
+	}
+	var items []string
+	for _, value := range query[name] {
+		for item := range strings.SplitSeq(value, ",") {
+			if item = strings.TrimSpace(item); item != "" {
+				items = append(items, item)
+			}
+		}
+	}
+	return items, nil
+}
+
+// parseCount reads page or per_page: 1 to most, 0 being no bound.
+func parseCount(query url.Values, name string, otherwise, most int64, broken *fault.Fields) int64 {
+	text := last(query, name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case err != nil:
+		broken.Add(name, "validation.integer")
+	case n < 1:
+		*broken = append(*broken, fault.Field{Path: name, Message: "validation.minimum", Args: map[string]any{"min": 1}})
+	case most > 0 && n > most:
+		*broken = append(*broken, fault.Field{Path: name, Message: "validation.maximum", Args: map[string]any{"max": most}})
+	}
+	return n
+}
+
+// last reads a parameter that takes one value; of several the last counts.
+func last(query url.Values, name string) string {
+	values := query[name]
+	if len(values) == 0 {
+		return ""
+	}
+	return strings.TrimSpace(values[len(values)-1])
+}
+
+// maxEcho bounds how much of a caller's text an error repeats, in bytes.
+const maxEcho = 64
+
+func notAllowed(message, name string) error {
+	name = strings.ToValidUTF8(name[:min(len(name), maxEcho)], "")
+	return &fault.Error{Kind: fault.Malformed, Message: message, Args: map[string]any{"name": name}}
+}

@@ -1,0 +1,107 @@
+package page
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Select is the part of a list's statement that does not depend on the caller.
+type Select struct {
+	Columns string
+	From    string // tables and joins, without FROM
+	Where   string // a condition with the parameters $1… of Args; "" is none
+	Args    []any
+}
+
+// Statement is SQL with its arguments.
+type Statement struct {
+	Text string
+	Args []any
+}
+
+// maxOffset is beyond the end of any list. It keeps a page number from
+// overflowing what the databases count with.
+const maxOffset = 1 << 40
+
+// List selects the entries of the page.
+func (q Query) List(sel Select) Statement {
+	b := q.build("SELECT "+sel.Columns, sel)
+	b.text.WriteString(" ORDER BY ")
+	for i, o := range q.orders {
+		if i > 0 {
+			b.text.WriteString(", ")
+		}
+		b.text.WriteString(o.expr)
+		if o.desc {
+			b.text.WriteString(" DESC")
+		}
+	}
+	b.text.WriteString(" LIMIT " + b.arg(q.perPage) + " OFFSET " + b.arg(q.offset()))
+	return b.statement()
+}
+
+// Count counts the entries of all pages.
+func (q Query) Count(sel Select) Statement {
+	return q.build("SELECT count(*)", sel).statement()
+}
+
+func (q Query) offset() int64 {
+	if q.page-1 > maxOffset/q.perPage {
+		return maxOffset
+	}
+	return (q.page - 1) * q.perPage
+}
+
+func (q Query) build(head string, sel Select) *builder {
+	b := &builder{args: append([]any(nil), sel.Args...)}
+	b.text.WriteString(head + " FROM " + sel.From)
+	joiner := " WHERE "
+	if sel.Where != "" {
+		b.text.WriteString(joiner + "(" + sel.Where + ")")
+		joiner = " AND "
+	}
+	for _, c := range q.conditions {
+		b.text.WriteString(joiner + "(" + strings.Join(b.comparisons(c), " OR ") + ")")
+		joiner = " AND "
+	}
+	return b
+}
+
+// builder writes a statement. Everything that a caller wrote becomes an
+// argument; the text has only what the program wrote.
+type builder struct {
+	text strings.Builder
+	args []any
+}
+
+func (b *builder) statement() Statement { return Statement{Text: b.text.String(), Args: b.args} }
+
+func (b *builder) arg(value any) string {
+	b.args = append(b.args, value)
+	return "$" + strconv.Itoa(len(b.args))
+}
+
+// comparisons compares each of a condition's expressions with its value.
+func (b *builder) comparisons(c condition) []string {
+	var compare func(expr string) string
+	switch c.filter.Kind {
+	case Partial:
+		compare = b.contains(c.value.(string))
+	case DateFrom:
+		compare = b.operator(">=", c.value)
+	case DateTo:
+		compare = b.operator("<=", c.value)
+	default:
+		compare = b.operator("=", c.value)
+	}
+	out := make([]string, len(c.filter.Exprs))
+	for i, expr := range c.filter.Exprs {
+		out[i] = compare("(" + expr + ")")
+	}
+	return out
+}
+
+func (b *builder) operator(op string, value any) func(expr string) string {
+	arg := b.arg(value)
+	return func(expr string) string { return expr + " " + op + " " + arg }
+}

@@ -1,0 +1,73 @@
+package page
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/fault"
+)
+
+// maxText is the longest text to look for, in characters: no name or slug is
+// longer (spec: Field maxima).
+const maxText = 255
+
+// read turns the text of a filter into what its kind compares with, or says
+// what is wrong with it.
+func (f Filter) read(text string) (any, *fault.Field) {
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+		return nil, &fault.Field{Message: "validation.characters"}
+	}
+	switch f.Kind {
+	case Bool:
+		switch text {
+		case "true", "1":
+			return true, nil
+		case "false", "0":
+			return false, nil
+		}
+		return nil, &fault.Field{Message: "validation.boolean"}
+	case UUID:
+		id, err := uuid.Parse(text)
+		if err != nil || len(text) != 36 {
+			return nil, &fault.Field{Message: "validation.uuid"}
+		}
+		return id, nil
+	case Enum:
+		if !slices.Contains(f.Values, text) {
+			return nil, &fault.Field{Message: "validation.enum", Args: map[string]any{"values": strings.Join(f.Values, ", ")}}
+		}
+		return text, nil
+	case DateFrom, DateTo:
+		at, ok := parseDate(text, f.Kind == DateTo)
+		if !ok {
+			return nil, &fault.Field{Message: "validation.datetime"}
+		}
+		return at, nil
+	default:
+		if utf8.RuneCountInString(text) > maxText {
+			return nil, &fault.Field{Message: "validation.max_length", Args: map[string]any{"max": maxText}}
+		}
+		return text, nil
+	}
+}
+
+// parseDate reads a datetime, or a date that stands for its first or its last
+// microsecond in UTC. Years are those that both databases can hold.
+func parseDate(text string, end bool) (time.Time, bool) {
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		if at, err = time.Parse(time.DateOnly, text); err != nil {
+			return time.Time{}, false
+		}
+		if end {
+			at = at.Add(24*time.Hour - time.Microsecond)
+		}
+	}
+	at = at.UTC().Truncate(time.Microsecond)
+	return at, at.Year() >= 1 && at.Year() <= 9999
+}
