@@ -1,0 +1,51 @@
+package usage
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// BenchmarkRecord stores durable events for 64 callers at a time, of one tenant
+// and of many.
+func BenchmarkRecord(b *testing.B) {
+	for _, dialect := range dbtest.Dialects(b) {
+		for _, tenants := range []int{1, 100} {
+			b.Run(fmt.Sprint(dialect, "/tenants=", tenants), func(b *testing.B) {
+				w := &world{db: dbtest.New(b, dialect), clock: clock.NewFixed(at("2026-11-21 12:00")), plans: &fixedPlans{allowances: map[uuid.UUID]Allowance{}}}
+				svc := NewService(Deps{DB: w.db, Plans: w.plans, Clock: w.clock, Log: slog.New(slog.DiscardHandler)})
+				if err := svc.ApplyMeters(b.Context(), []Meter{meter("calls", Sum, Monthly, Hard)}); err != nil {
+					b.Fatal(err)
+				}
+				ids := make([]uuid.UUID, tenants)
+				for i := range ids {
+					ids[i] = w.newTenant(b)
+				}
+				ctx, cancel := context.WithCancel(b.Context())
+				done := make(chan struct{})
+				go func() { defer close(done); _ = svc.Run(ctx) }()
+				defer func() { cancel(); <-done }()
+
+				var n atomic.Int64
+				b.SetParallelism(32)
+				b.ResetTimer()
+				b.RunParallel(func(pb *testing.PB) {
+					for pb.Next() {
+						i := n.Add(1)
+						if _, err := svc.Record(b.Context(), ids[int(i)%tenants], recording("calls", "1").keyed(fmt.Sprint(i))); err != nil {
+							b.Error(err)
+						}
+					}
+				})
+				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
+			})
+		}
+	}
+}

@@ -1,0 +1,24 @@
+package usage
+
+import (
+	"time"
+
+	"github.com/tenantry/tenantry/internal/fault"
+)
+
+// What can be refused (spec: Usage rules).
+var (
+	// ErrUnknownMeter: recording on a meter that does not exist or is inactive.
+	ErrUnknownMeter = fault.New(fault.NotFound, "error.unknown_meter")
+	// ErrDuplicate: the idempotency key was used on this meter before.
+	ErrDuplicate = fault.New(fault.Conflict, "error.duplicate_usage_event")
+	// ErrQuotaExceeded: a hard meter would exceed its limit.
+	ErrQuotaExceeded = fault.Coded(fault.TooMany, fault.QuotaExceeded)
+	// ErrBusy: more usage is waiting to be stored than the service can hold, or
+	// it is stopping. Nothing was stored; the caller may try again.
+	ErrBusy = &fault.Error{Kind: fault.Unavailable, Message: "error.unavailable", RetryAfter: time.Second}
+
+	errNoSuchMeter   = fault.New(fault.NotFound, "error.not_found")
+	errInFuture      = fault.OnField("recorded_at", "validation.future")
+	errTotalTooLarge = fault.OnField("quantity", "validation.total_too_large")
+)

@@ -1,0 +1,196 @@
+package usage
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// HTTP has the handlers of the usage endpoints (spec: Usage endpoints).
+type HTTP struct{ svc *Service }
+
+// NewHTTP makes the handlers.
+func NewHTTP(svc *Service) *HTTP { return &HTTP{svc: svc} }
+
+type tenantInput struct {
+	Tenant string `path:"tenantId"`
+}
+
+type meterInput struct {
+	Tenant    string `path:"tenantId"`
+	MeterCode string `path:"meterCode"`
+}
+
+type recordInput struct {
+	Tenant string `path:"tenantId"`
+	Body   struct {
+		MeterCode      string         `json:"meter_code" minLength:"1" maxLength:"255"`
+		Quantity       *rest.Quantity `json:"quantity,omitempty" minimum:"0"`
+		IdempotencyKey *string        `json:"idempotency_key,omitempty" nullable:"true" maxLength:"255"`
+		RecordedAt     *rest.Time     `json:"recorded_at,omitempty"`
+		Metadata       rest.Object    `json:"metadata,omitempty" nullable:"true"`
+	}
+}
+
+// RecordedEvent is the answer to a recording.
+type RecordedEvent struct {
+	ID         uuid.UUID     `json:"id"`
+	MeterCode  string        `json:"meter_code"`
+	Quantity   rest.Quantity `json:"quantity"`
+	RecordedAt rest.Time     `json:"recorded_at"`
+}
+
+// Record answers POST /usage: 201 once the event is durable.
+func (h *HTTP) Record(ctx context.Context, in *recordInput) (*rest.Data[RecordedEvent], error) {
+	b := in.Body
+	r := Recording{MeterCode: b.MeterCode, Quantity: money.One, IdempotencyKey: b.IdempotencyKey, Metadata: sqldb.JSON(b.Metadata)}
+	if b.Quantity != nil {
+		r.Quantity = b.Quantity.Quantity
+	}
+	if b.RecordedAt != nil {
+		at := b.RecordedAt.Std()
+		r.RecordedAt = &at
+	}
+	event, err := h.svc.Record(ctx, authz.TenantID(ctx), r)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(RecordedEvent{
+		ID: event.ID, MeterCode: event.MeterCode, Quantity: rest.Quantity{Quantity: event.Quantity}, RecordedAt: rest.T(event.RecordedAt),
+	}, "usage.recorded"), nil
+}
+
+// MeterSummary is one meter of the summary. The unit of current_usage is that of
+// quota_limit; usage_percent has two decimals.
+type MeterSummary struct {
+	MeterID          uuid.UUID     `json:"meter_id"`
+	MeterCode        string        `json:"meter_code"`
+	MeterName        string        `json:"meter_name"`
+	CurrentUsage     rest.Quantity `json:"current_usage"`
+	QuotaLimit       *int64        `json:"quota_limit"`
+	UsagePercent     *float64      `json:"usage_percent"`
+	AggregationType  Aggregation   `json:"aggregation_type" enum:"sum,max,count,last_value"`
+	ResetInterval    ResetInterval `json:"reset_interval" enum:"monthly,weekly,daily,none"`
+	QuotaEnforcement Enforcement   `json:"quota_enforcement" enum:"none,soft,hard"`
+	UnitLabel        *string       `json:"unit_label"`
+}
+
+// UsageSummary has every active meter. Its period is the monthly one: the
+// billing period, a month of it where it is longer, or the calendar month
+// without a subscription.
+type UsageSummary struct {
+	TenantID    uuid.UUID      `json:"tenant_id"`
+	PeriodStart rest.Time      `json:"period_start"`
+	PeriodEnd   rest.Time      `json:"period_end"`
+	Meters      []MeterSummary `json:"meters"`
+}
+
+// Summary answers GET /usage.
+func (h *HTTP) Summary(ctx context.Context, _ *tenantInput) (*rest.Data[UsageSummary], error) {
+	s, err := h.svc.Summary(ctx, authz.TenantID(ctx))
+	if err != nil {
+		return nil, err
+	}
+	out := UsageSummary{
+		TenantID: s.TenantID, PeriodStart: rest.T(s.Period.Start), PeriodEnd: rest.T(s.Period.End),
+		Meters: make([]MeterSummary, len(s.Readings)),
+	}
+	for i, r := range s.Readings {
+		out.Meters[i] = summaryOf(r)
+	}
+	return rest.OK(out), nil
+}
+
+func summaryOf(r Reading) MeterSummary {
+	return MeterSummary{
+		MeterID:          r.Meter.ID,
+		MeterCode:        r.Meter.Code,
+		MeterName:        r.Meter.Name,
+		CurrentUsage:     rest.Quantity{Quantity: r.Current},
+		QuotaLimit:       r.Limit,
+		UsagePercent:     r.Percent(),
+		AggregationType:  r.Meter.Aggregation,
+		ResetInterval:    r.Meter.Reset,
+		QuotaEnforcement: r.Meter.Enforcement,
+		UnitLabel:        r.Meter.UnitLabel,
+	}
+}
+
+// MeterQuota is one meter of the quotas.
+type MeterQuota struct {
+	MeterID          uuid.UUID     `json:"meter_id"`
+	MeterCode        string        `json:"meter_code"`
+	MeterName        string        `json:"meter_name"`
+	CurrentUsage     rest.Quantity `json:"current_usage"`
+	QuotaLimit       *int64        `json:"quota_limit"`
+	UsagePercent     *float64      `json:"usage_percent"`
+	Status           Status        `json:"status" enum:"ok,warning,exceeded"`
+	QuotaEnforcement Enforcement   `json:"quota_enforcement" enum:"none,soft,hard"`
+	UnitLabel        *string       `json:"unit_label"`
+}
+
+// UsageQuotas has the quota status of every active meter.
+type UsageQuotas struct {
+	TenantID uuid.UUID    `json:"tenant_id"`
+	Meters   []MeterQuota `json:"meters"`
+}
+
+// Quotas answers GET /usage/quotas.
+func (h *HTTP) Quotas(ctx context.Context, _ *tenantInput) (*rest.Data[UsageQuotas], error) {
+	s, err := h.svc.Summary(ctx, authz.TenantID(ctx))
+	if err != nil {
+		return nil, err
+	}
+	out := UsageQuotas{TenantID: s.TenantID, Meters: make([]MeterQuota, len(s.Readings))}
+	for i, r := range s.Readings {
+		out.Meters[i] = MeterQuota{
+			MeterID: r.Meter.ID, MeterCode: r.Meter.Code, MeterName: r.Meter.Name,
+			CurrentUsage: rest.Quantity{Quantity: r.Current}, QuotaLimit: r.Limit, UsagePercent: r.Percent(),
+			Status: r.Status(), QuotaEnforcement: r.Meter.Enforcement, UnitLabel: r.Meter.UnitLabel,
+		}
+	}
+	return rest.OK(out), nil
+}
+
+// RecentEvent is one event of a meter's detail.
+type RecentEvent struct {
+	ID         uuid.UUID     `json:"id"`
+	Quantity   rest.Quantity `json:"quantity"`
+	RecordedAt rest.Time     `json:"recorded_at"`
+	Metadata   rest.Object   `json:"metadata" nullable:"true"`
+}
+
+// MeterDetail is one meter with the newest events of its current period, whose
+// bounds are null for a meter that never resets.
+type MeterDetail struct {
+	MeterSummary
+	PeriodStart  *rest.Time    `json:"period_start"`
+	PeriodEnd    *rest.Time    `json:"period_end"`
+	RecentEvents []RecentEvent `json:"recent_events"`
+}
+
+// Meter answers GET /usage/{meterCode}.
+func (h *HTTP) Meter(ctx context.Context, in *meterInput) (*rest.Data[MeterDetail], error) {
+	d, err := h.svc.Detail(ctx, authz.TenantID(ctx), in.MeterCode)
+	if err != nil {
+		return nil, err
+	}
+	out := MeterDetail{MeterSummary: summaryOf(d.Reading), RecentEvents: make([]RecentEvent, len(d.Events))}
+	if !d.Period.Unbounded() {
+		out.PeriodStart, out.PeriodEnd = bound(d.Period.Start), bound(d.Period.End)
+	}
+	for i, e := range d.Events {
+		out.RecentEvents[i] = RecentEvent{
+			ID: e.ID, Quantity: rest.Quantity{Quantity: e.Quantity}, RecordedAt: rest.T(e.RecordedAt), Metadata: rest.Object(e.Metadata),
+		}
+	}
+	return rest.OK(out), nil
+}
+
+func bound(t time.Time) *rest.Time { return rest.TP(&t) }

@@ -1,0 +1,167 @@
+package usage
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/tenantry/tenantry/internal/money"
+)
+
+func quantity(text string) money.Quantity {
+	q, err := money.ParseQuantity(text)
+	if err != nil {
+		panic(err)
+	}
+	return q
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name        string
+		aggregation Aggregation
+		current     string
+		quantity    string
+		limit       *int64
+		want        error
+	}{
+		{"sum up to the limit", Sum, "7.5", "2.5", ptr(int64(10)), nil},
+		{"sum one millionth over", Sum, "7.5", "2.500001", ptr(int64(10)), ErrQuotaExceeded},
+		{"sum adds nothing at the limit", Sum, "10", "0", ptr(int64(10)), nil},
+		{"sum adds nothing over a lowered limit", Sum, "11", "0", ptr(int64(10)), ErrQuotaExceeded},
+		{"sum without limit", Sum, "1000000000000", "1000000000000", nil, nil},
+		{"sum with limit 0", Sum, "0", "0.000001", ptr(int64(0)), ErrQuotaExceeded},
+		{"sum of nothing with limit 0", Sum, "0", "0", ptr(int64(0)), nil},
+		{"sum with the largest limit", Sum, "1000000000000", "1000000000000", ptr(int64(math.MaxInt64)), nil},
+
+		{"count up to the limit, whatever the quantity", Count, "9", "1000", ptr(int64(10)), nil},
+		{"count over the limit, even with quantity 0", Count, "10", "0", ptr(int64(10)), ErrQuotaExceeded},
+		{"count without limit", Count, "10", "1", nil, nil},
+
+		{"max at the limit", Max, "3", "10", ptr(int64(10)), nil},
+		{"max over the limit", Max, "3", "10.000001", ptr(int64(10)), ErrQuotaExceeded},
+		{"max below a level that is over a lowered limit", Max, "11", "1", ptr(int64(10)), ErrQuotaExceeded},
+
+		{"last value at the limit", LastValue, "3", "10", ptr(int64(10)), nil},
+		{"last value over the limit", LastValue, "3", "10.000001", ptr(int64(10)), ErrQuotaExceeded},
+		{"last value back below the limit", LastValue, "11", "1", ptr(int64(10)), nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			for enforcement, want := range map[Enforcement]error{Hard: tt.want, Soft: nil, Unenforced: nil} {
+				m := Meter{Aggregation: tt.aggregation, Enforcement: enforcement}
+				if got := judge(m, quantity(tt.current), quantity(tt.quantity), tt.limit); !errors.Is(got, want) {
+					t.Errorf("%s: got %v, want %v", enforcement, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestJudgeRefusesTotalsThatDoNotFit(t *testing.T) {
+	t.Parallel()
+	const full = money.Quantity(math.MaxInt64)
+	huge := int64(math.MaxInt64)
+	tests := []struct {
+		name        string
+		aggregation Aggregation
+		enforcement Enforcement
+		limit       *int64
+		want        error
+	}{
+		{"a sum without limit", Sum, Hard, nil, errTotalTooLarge},
+		{"a sum with a limit beyond every total", Sum, Hard, &huge, errTotalTooLarge},
+		{"a sum with a limit: the quota comes first", Sum, Hard, ptr(int64(10)), ErrQuotaExceeded},
+		{"a soft sum", Sum, Soft, ptr(int64(10)), errTotalTooLarge},
+		{"a count", Count, Unenforced, nil, errTotalTooLarge},
+		{"a maximum does not add", Max, Unenforced, nil, nil},
+		{"a last value does not add", LastValue, Unenforced, nil, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m := Meter{Aggregation: tt.aggregation, Enforcement: tt.enforcement}
+			got := judge(m, full, money.One, tt.limit)
+			//nolint:errorlint // errTotalTooLarge is itself, not an equal refusal
+			if got != tt.want {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestStatusAndPercent(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		current money.Quantity
+		limit   *int64
+		status  Status
+		percent *float64
+	}{
+		{"unlimited", quantity("1e12"), nil, OK, nil},
+		{"nothing", 0, ptr(int64(100)), OK, ptr(0.0)},
+		{"one millionth below 80 percent", quantity("79.999999"), ptr(int64(100)), OK, ptr(80.0)},
+		{"80 percent", quantity("80"), ptr(int64(100)), Warning, ptr(80.0)},
+		{"one millionth below 100 percent", quantity("99.999999"), ptr(int64(100)), Warning, ptr(100.0)},
+		{"100 percent", quantity("100"), ptr(int64(100)), Exceeded, ptr(100.0)},
+		{"beyond", quantity("250.5"), ptr(int64(100)), Exceeded, ptr(250.5)},
+		{"rounded down", quantity("1"), ptr(int64(3)), OK, ptr(33.33)},
+		{"rounded up", quantity("2"), ptr(int64(3)), OK, ptr(66.67)},
+		{"limit 1", quantity("0.8"), ptr(int64(1)), Warning, ptr(80.0)},
+		{"limit 0, nothing used", 0, ptr(int64(0)), OK, ptr(0.0)},
+		{"limit 0, something used", 1, ptr(int64(0)), Exceeded, ptr(100.0)},
+		{"a limit beyond every total", math.MaxInt64, ptr(int64(math.MaxInt64)), OK, ptr(0.0)},
+		{"80 percent of a limit beyond millionths", quantity("1e12") * 8, ptr(int64(10_000_000_000_000)), Warning, ptr(80.0)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := Reading{Current: tt.current, Limit: tt.limit}
+			if got := r.Status(); got != tt.status {
+				t.Errorf("status %s, want %s", got, tt.status)
+			}
+			if diff := cmp.Diff(tt.percent, r.Percent()); diff != "" {
+				t.Errorf("percent (-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// The thresholds are exact for every usage and limit.
+func TestStatusIsExact(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		limit := rapid.Int64Range(1, math.MaxInt64).Draw(t, "limit")
+		near, ok := money.Whole(limit)
+		if !ok {
+			near = math.MaxInt64
+		}
+		current := rapid.OneOf(
+			rapid.Int64Range(0, math.MaxInt64),
+			rapid.Int64Range(int64(near-near/5)-2, min(int64(near-near/5), math.MaxInt64-2)+2),
+			rapid.Int64Range(int64(near)-2, min(int64(near), math.MaxInt64-2)+2),
+		).Draw(t, "current")
+
+		want := OK
+		used := new(big.Int).Mul(big.NewInt(current), big.NewInt(100))
+		most := new(big.Int).Mul(big.NewInt(limit), big.NewInt(int64(money.One)))
+		if used.Cmp(new(big.Int).Mul(most, big.NewInt(80))) >= 0 {
+			want = Warning
+		}
+		if used.Cmp(new(big.Int).Mul(most, big.NewInt(100))) >= 0 {
+			want = Exceeded
+		}
+		if got := statusOf(money.Quantity(current), &limit); got != want {
+			t.Fatalf("%d of %d is %s, want %s", current, limit, got, want)
+		}
+	})
+}

@@ -1,0 +1,168 @@
+package usage
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// Deps is what the service works with.
+type Deps struct {
+	DB    *sqldb.DB
+	Plans Plans
+	Clock clock.Clock
+	Log   *slog.Logger
+}
+
+// Service has the use cases of usage. It is safe for concurrent use.
+type Service struct {
+	store  store
+	plans  Plans
+	clock  clock.Clock
+	writer *writer
+}
+
+// NewService makes a service. Recording needs Run to be running.
+func NewService(d Deps) *Service {
+	s := store{db: d.DB}
+	l := &ledger{store: s, plans: d.Plans, clock: d.Clock}
+	return &Service{store: s, plans: d.Plans, clock: d.Clock, writer: newWriter(l.decide, d.Log, maxQueued)}
+}
+
+// Run stores what Record is given until ctx ends, and returns when everything
+// that was waiting then is stored. Record answers ErrBusy from then on, so the
+// HTTP server should have finished its requests before ctx ends.
+func (s *Service) Run(ctx context.Context) error {
+	s.writer.run(ctx)
+	return nil
+}
+
+// Record stores one event and returns once it is durable (spec: Usage rules). It
+// refuses, in this order: 422 on recorded_at for more than five minutes in the
+// future, ErrUnknownMeter, ErrDuplicate, ErrQuotaExceeded, 422 on quantity for a
+// total beyond 9.2 × 10^12; and ErrBusy at any time. When ctx ends first the event
+// may have been stored or not, which an idempotency key finds out. It has a
+// transaction of its own: never call it inside another.
+func (s *Service) Record(ctx context.Context, tenantID uuid.UUID, r Recording) (Event, error) {
+	now := s.clock.Now()
+	at := now
+	if r.RecordedAt != nil {
+		at = r.RecordedAt.UTC().Truncate(time.Microsecond)
+	}
+	if at.After(now.Add(maxAhead)) {
+		return Event{}, errInFuture
+	}
+	return s.writer.submit(ctx, &request{Recording: r, tenantID: tenantID, at: at})
+}
+
+// Summary reads what every active meter shows of a tenant now.
+func (s *Service) Summary(ctx context.Context, tenantID uuid.UUID) (Summary, error) {
+	meters, err := s.store.activeMeters(ctx)
+	if err != nil {
+		return Summary{}, err
+	}
+	allowance, err := s.plans.Allowance(ctx, tenantID)
+	if err != nil {
+		return Summary{}, err
+	}
+	now := s.clock.Now()
+	readings, err := s.readings(ctx, tenantID, meters, allowance, now)
+	if err != nil {
+		return Summary{}, err
+	}
+	return Summary{TenantID: tenantID, Period: PeriodOf(Monthly, allowance.Billing, now), Readings: readings}, nil
+}
+
+// Detail reads what one meter, active or not, shows of a tenant now, with its
+// newest events. An unknown code is not found.
+func (s *Service) Detail(ctx context.Context, tenantID uuid.UUID, code string) (Detail, error) {
+	if !storable(code) {
+		return Detail{}, errNoSuchMeter
+	}
+	m, found, err := s.store.meter(ctx, code)
+	if err != nil {
+		return Detail{}, err
+	}
+	if !found {
+		return Detail{}, errNoSuchMeter
+	}
+	allowance, err := s.plans.Allowance(ctx, tenantID)
+	if err != nil {
+		return Detail{}, err
+	}
+	readings, err := s.readings(ctx, tenantID, []Meter{m}, allowance, s.clock.Now())
+	if err != nil {
+		return Detail{}, err
+	}
+	events, err := s.store.newestEvents(ctx, tenantID, m, readings[0].Period, recentEvents)
+	if err != nil {
+		return Detail{}, err
+	}
+	return Detail{Reading: readings[0], Events: events}, nil
+}
+
+// storable tells whether both databases can hold a text.
+func storable(text string) bool {
+	if !utf8.ValidString(text) {
+		return false
+	}
+	for _, c := range text {
+		if unicode.IsControl(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// readings reads what meters show of a tenant at now. A period that has no
+// counter yet is counted from its events, of which there are usually none.
+func (s *Service) readings(ctx context.Context, tenantID uuid.UUID, meters []Meter, a Allowance, now time.Time) ([]Reading, error) {
+	counters, err := s.store.countersAt(ctx, tenantID, now)
+	if err != nil {
+		return nil, err
+	}
+	readings := make([]Reading, len(meters))
+	for i, m := range meters {
+		r := Reading{Meter: m, Period: PeriodOf(m.Reset, a.Billing, now), Limit: a.limit(m.Code)}
+		c, found := find(counters[m.ID], r.Period)
+		if !found {
+			if c, err = s.store.rebuild(ctx, tenantID, m, r.Period); err != nil {
+				return nil, err
+			}
+		}
+		r.Current = c.value
+		readings[i] = r
+	}
+	return readings, nil
+}
+
+func find(counters []counter, p Period) (counter, bool) {
+	for _, c := range counters {
+		if c.period.equal(p) {
+			return c, true
+		}
+	}
+	return counter{}, false
+}
+
+// ApplyMeters stores meters under their codes, adding and changing as needed; IDs
+// are given by the store. Meters of other codes stay as they are.
+func (s *Service) ApplyMeters(ctx context.Context, meters []Meter) error {
+	now := s.clock.Now()
+	return s.store.db.Tx(ctx, func(ctx context.Context) error {
+		for _, m := range meters {
+			if err := s.store.applyMeter(ctx, m, now); err != nil {
+				return fmt.Errorf("usage: apply meter %s: %w", m.Code, err)
+			}
+		}
+		return nil
+	})
+}

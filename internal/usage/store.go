@@ -1,0 +1,209 @@
+package usage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage/usagesql"
+)
+
+// store is the domain's SQL. Its methods take part in the transaction of their
+// context.
+type store struct{ db *sqldb.DB }
+
+func (s store) q(ctx context.Context) *usagesql.Queries { return usagesql.New(s.db.Conn(ctx)) }
+
+func (s store) activeMeters(ctx context.Context) ([]Meter, error) {
+	rows, err := s.q(ctx).ActiveMeters(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("usage: active meters: %w", err)
+	}
+	meters := make([]Meter, len(rows))
+	for i, row := range rows {
+		meters[i] = meterOf(row)
+	}
+	return meters, nil
+}
+
+// meter finds a meter by its code; found is false when there is none.
+func (s store) meter(ctx context.Context, code string) (m Meter, found bool, err error) {
+	return oneMeter(s.q(ctx).MeterByCode(ctx, code))
+}
+
+// meterForRecording is meter, and keeps the meter's rules as they are until the
+// transaction ends.
+func (s store) meterForRecording(ctx context.Context, code string) (m Meter, found bool, err error) {
+	return oneMeter(s.q(ctx).MeterForRecording(ctx, code))
+}
+
+func oneMeter(row usagesql.Meter, err error) (Meter, bool, error) {
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return Meter{}, false, nil
+	}
+	if err != nil {
+		return Meter{}, false, fmt.Errorf("usage: meter: %w", err)
+	}
+	return meterOf(row), true, nil
+}
+
+func meterOf(row usagesql.Meter) Meter {
+	return Meter{
+		ID:          row.ID,
+		Code:        row.Code,
+		Name:        row.Name,
+		Aggregation: Aggregation(row.AggregationType),
+		Reset:       ResetInterval(row.ResetInterval),
+		Enforcement: Enforcement(row.QuotaEnforcement),
+		UnitLabel:   row.UnitLabel,
+		Active:      row.IsActive,
+	}
+}
+
+// applyMeter stores a meter under its code. Counters of another aggregation
+// would be wrong from then on, so they go.
+func (s store) applyMeter(ctx context.Context, m Meter, now time.Time) error {
+	inserted, err := s.q(ctx).InsertMeter(ctx, usagesql.InsertMeterParams{
+		ID: sqldb.NewID(), Code: m.Code, Name: m.Name,
+		AggregationType: string(m.Aggregation), ResetInterval: string(m.Reset), QuotaEnforcement: string(m.Enforcement),
+		UnitLabel: m.UnitLabel, IsActive: m.Active, CreatedAt: now,
+	})
+	if err != nil || inserted > 0 {
+		return err
+	}
+	row, err := s.q(ctx).MeterForChange(ctx, m.Code)
+	if err != nil {
+		return err
+	}
+	if Aggregation(row.AggregationType) != m.Aggregation {
+		if err := s.q(ctx).DeleteCountersOfMeter(ctx, row.ID); err != nil {
+			return err
+		}
+	}
+	return s.q(ctx).UpdateMeter(ctx, usagesql.UpdateMeterParams{
+		ID: row.ID, Name: m.Name,
+		AggregationType: string(m.Aggregation), ResetInterval: string(m.Reset), QuotaEnforcement: string(m.Enforcement),
+		UnitLabel: m.UnitLabel, IsActive: m.Active, UpdatedAt: now,
+	})
+}
+
+// lockStream serializes recording of one tenant on one meter until the
+// transaction ends.
+func (s store) lockStream(ctx context.Context, k streamKey) error {
+	lock := usagesql.LockStreamParams{TenantID: k.tenantID, MeterID: k.meterID}
+	_, err := s.q(ctx).LockStream(ctx, lock)
+	if !errors.Is(err, sqldb.ErrNoRows) {
+		return err
+	}
+	if err := s.q(ctx).InsertStream(ctx, usagesql.InsertStreamParams(lock)); err != nil {
+		return err
+	}
+	_, err = s.q(ctx).LockStream(ctx, lock)
+	return err
+}
+
+// countersBetween reads the counters of a stream whose period holds a time from
+// earliest to latest.
+func (s store) countersBetween(ctx context.Context, k streamKey, earliest, latest time.Time) ([]*counter, error) {
+	rows, err := s.q(ctx).CountersBetween(ctx, usagesql.CountersBetweenParams{
+		TenantID: k.tenantID, MeterID: k.meterID, Earliest: earliest, Latest: latest,
+	})
+	if err != nil {
+		return nil, err
+	}
+	counters := make([]*counter, len(rows))
+	for i, row := range rows {
+		c := counterOf(row)
+		counters[i] = &c
+	}
+	return counters, nil
+}
+
+// countersAt reads the counters of a tenant whose period holds now, by meter.
+func (s store) countersAt(ctx context.Context, tenantID uuid.UUID, now time.Time) (map[uuid.UUID][]counter, error) {
+	rows, err := s.q(ctx).CountersAt(ctx, usagesql.CountersAtParams{TenantID: tenantID, Now: now})
+	if err != nil {
+		return nil, fmt.Errorf("usage: counters: %w", err)
+	}
+	counters := make(map[uuid.UUID][]counter, len(rows))
+	for _, row := range rows {
+		counters[row.MeterID] = append(counters[row.MeterID], counterOf(row))
+	}
+	return counters, nil
+}
+
+func counterOf(row usagesql.UsageCounter) counter {
+	return counter{
+		period: Period{Start: row.PeriodStart, End: row.PeriodEnd},
+		value:  money.Quantity(row.Value),
+		last:   row.LastRecordedAt,
+	}
+}
+
+// rebuild computes from the stored events what a counter has to show.
+func (s store) rebuild(ctx context.Context, tenantID uuid.UUID, m Meter, p Period) (counter, error) {
+	c := counter{period: p}
+	if m.Aggregation == LastValue {
+		newest, err := s.newestEvents(ctx, tenantID, m, p, 1)
+		if err == nil && len(newest) > 0 {
+			c.value, c.last = newest[0].Quantity, &newest[0].RecordedAt
+		}
+		return c, err
+	}
+	totals, err := s.q(ctx).Totals(ctx, usagesql.TotalsParams{
+		TenantID: tenantID, MeterID: m.ID, PeriodStart: p.Start, PeriodEnd: p.End,
+	})
+	if err != nil {
+		return c, fmt.Errorf("usage: totals: %w", err)
+	}
+	switch m.Aggregation {
+	case Sum:
+		c.value = sumOf(totals.Units, totals.Millionths)
+	case Count:
+		c.value = sumOf(totals.Events, 0)
+	case Max:
+		c.value = money.Quantity(totals.Highest)
+	}
+	return c, nil
+}
+
+// sumOf puts a total together; one that is too large stays at the limit, as a
+// counter does.
+func sumOf(units, millionths int64) money.Quantity {
+	whole, fits := money.Whole(units)
+	if !fits {
+		return math.MaxInt64
+	}
+	return addUpTo(whole, money.Quantity(millionths))
+}
+
+func (s store) putCounter(ctx context.Context, k streamKey, c *counter, now time.Time) error {
+	return s.q(ctx).PutCounter(ctx, usagesql.PutCounterParams{
+		TenantID: k.tenantID, MeterID: k.meterID, PeriodStart: c.period.Start, PeriodEnd: c.period.End,
+		Value: int64(c.value), LastRecordedAt: c.last, UpdatedAt: now,
+	})
+}
+
+// newestEvents reads at most n events of a period, newest first.
+func (s store) newestEvents(ctx context.Context, tenantID uuid.UUID, m Meter, p Period, n int32) ([]Event, error) {
+	rows, err := s.q(ctx).NewestEvents(ctx, usagesql.NewestEventsParams{
+		TenantID: tenantID, MeterID: m.ID, PeriodStart: p.Start, PeriodEnd: p.End, MaxEvents: n,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("usage: newest events: %w", err)
+	}
+	events := make([]Event, len(rows))
+	for i, row := range rows {
+		events[i] = Event{
+			ID: row.ID, MeterCode: m.Code, Quantity: money.Quantity(row.Quantity),
+			RecordedAt: row.RecordedAt, Metadata: row.Metadata,
+		}
+	}
+	return events, nil
+}
