@@ -1,0 +1,70 @@
+package account
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/alexedwards/argon2id"
+)
+
+// Passwords hashes and checks passwords with Argon2id: 19 MiB, 2 passes, 1 lane
+// (OWASP Password Storage Cheat Sheet). A hash keeps a core busy for tens of
+// milliseconds, so no more run at once than there are cores: a burst of logins
+// waits here and leaves the rest of the service its memory.
+type Passwords struct {
+	params *argon2id.Params
+	slots  chan struct{}
+	decoy  string // the hash that a login for an unknown email is checked against
+}
+
+// NewPasswords returns a hasher that is bounded to the cores of the machine.
+func NewPasswords() (*Passwords, error) {
+	p := &Passwords{
+		params: &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32},
+		slots:  make(chan struct{}, runtime.GOMAXPROCS(0)),
+	}
+	decoy, err := argon2id.CreateHash("a password that nobody has", p.params)
+	p.decoy = decoy
+	return p, err
+}
+
+// Hash returns the hash of a password, in the PHC string format.
+func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
+	if err := p.enter(ctx); err != nil {
+		return "", err
+	}
+	defer p.leave()
+	return argon2id.CreateHash(password, p.params)
+}
+
+// Matches tells whether a password has a hash. A nil hash matches nothing and
+// costs the same time as any other, so that the time of a login does not tell
+// which emails have an account.
+func (p *Passwords) Matches(ctx context.Context, password string, hash *string) (bool, error) {
+	if err := p.enter(ctx); err != nil {
+		return false, err
+	}
+	defer p.leave()
+	if hash == nil {
+		_, err := argon2id.ComparePasswordAndHash(password, p.decoy)
+		return false, err
+	}
+	return argon2id.ComparePasswordAndHash(password, *hash)
+}
+
+// outdated tells whether a hash was made with other parameters than today's.
+func (p *Passwords) outdated(hash string) bool {
+	params, _, _, err := argon2id.DecodeHash(hash)
+	return err != nil || *params != *p.params
+}
+
+func (p *Passwords) enter(ctx context.Context) error {
+	select {
+	case p.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (p *Passwords) leave() { <-p.slots }

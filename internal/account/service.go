@@ -1,0 +1,155 @@
+package account
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// Deps is what the service needs.
+type Deps struct {
+	DB        *sqldb.DB
+	Clock     clock.Clock
+	Passwords *Passwords
+	Tenants   Tenants
+	Lifetimes Lifetimes
+}
+
+// Service has the use cases of accounts.
+type Service struct {
+	deps  Deps
+	store store
+}
+
+// NewService returns the service.
+func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
+
+// Registration is what a new user gives.
+type Registration struct {
+	Name, Email, Password string
+	// TenantName names the first tenant; "" stands for the user's name plus
+	// "'s Organization".
+	TenantName string
+	// WithoutTenant leaves the first tenant out, for a user who is going to
+	// accept an invitation.
+	WithoutTenant bool
+}
+
+// maxTenantName is the longest name of a tenant, in characters.
+const maxTenantName = 255
+
+// Register makes an account, its first tenant and a token pair, all or nothing.
+// An email that has an account is a validation error on email.
+func (s *Service) Register(ctx context.Context, r Registration) (User, Tokens, error) {
+	email, err := mail.NormalizeAddress(r.Email)
+	if err != nil {
+		return User{}, Tokens{}, err
+	}
+	hash, err := s.deps.Passwords.Hash(ctx, r.Password) // before the transaction: it takes long
+	if err != nil {
+		return User{}, Tokens{}, err
+	}
+	user := User{Name: r.Name, Email: email}
+	var tokens Tokens
+	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		now := s.deps.Clock.Now()
+		id, err := s.store.insertUser(ctx, newUser{name: r.Name, email: email, passwordHash: hash}, now)
+		if err != nil {
+			return err
+		}
+		user.ID = id
+		if !r.WithoutTenant {
+			if _, err := s.deps.Tenants.Create(ctx, id, firstTenantName(r)); err != nil {
+				return err
+			}
+		}
+		tokens, err = s.issue(ctx, id, now)
+		return err
+	})
+	return user, tokens, err
+}
+
+func firstTenantName(r Registration) string {
+	name := r.TenantName
+	if name == "" {
+		name = r.Name + "'s Organization"
+	}
+	if runes := []rune(name); len(runes) > maxTenantName {
+		name = string(runes[:maxTenantName])
+	}
+	return name
+}
+
+// Login checks an email and a password and issues a token pair. A wrong
+// password, an unknown email and an account without a password are one refusal
+// at one cost (INVALID_CREDENTIALS). revokePrevious ends every older token of
+// the user in the same transaction.
+func (s *Service) Login(ctx context.Context, email, password string, revokePrevious bool) (User, Tokens, error) {
+	normalized, err := mail.NormalizeAddress(email)
+	if err != nil {
+		normalized = "" // no account has it; the cost is the same
+	}
+	user, hash, err := s.store.credentials(ctx, normalized)
+	if err != nil {
+		return User{}, Tokens{}, err
+	}
+	ok, err := s.deps.Passwords.Matches(ctx, password, hash)
+	if err != nil {
+		return User{}, Tokens{}, err
+	}
+	if !ok {
+		return User{}, Tokens{}, errCredentials
+	}
+	renewed := ""
+	if s.deps.Passwords.outdated(*hash) {
+		if renewed, err = s.deps.Passwords.Hash(ctx, password); err != nil {
+			return User{}, Tokens{}, err
+		}
+	}
+	var tokens Tokens
+	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		now := s.deps.Clock.Now()
+		if renewed != "" {
+			if err := s.store.updatePassword(ctx, user.ID, renewed, now); err != nil {
+				return err
+			}
+		}
+		if revokePrevious {
+			if err := s.store.revokeAll(ctx, user.ID, now); err != nil {
+				return err
+			}
+		}
+		tokens, err = s.issue(ctx, user.ID, now)
+		return err
+	})
+	return *user, tokens, err
+}
+
+// issue makes the token pair of a new login.
+func (s *Service) issue(ctx context.Context, userID int64, now time.Time) (Tokens, error) {
+	tokens := Tokens{Access: newAccessToken(), Refresh: newRefreshToken()}
+	family := uuid.New()
+	err := s.store.insertTokens(ctx, userID, tokens, family, now.Add(s.deps.Lifetimes.Family), now, s.deps.Lifetimes)
+	return tokens, err
+}
+
+// Memberships lists the tenants that a user is in.
+func (s *Service) Memberships(ctx context.Context, userID int64) ([]Membership, error) {
+	return s.deps.Tenants.MembershipsOf(ctx, userID)
+}
+
+// Prune deletes tokens that nothing can be done with any more.
+func (s *Service) Prune(ctx context.Context) error {
+	return s.store.deleteExpired(ctx, s.deps.Clock.Now())
+}
+
+// Exists tells whether an email has an account.
+func (s *Service) Exists(ctx context.Context, email string) (bool, error) {
+	user, _, err := s.store.credentials(ctx, email)
+	return user != nil, err
+}

@@ -1,0 +1,46 @@
+package account
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+)
+
+// refreshAlphabet and refreshLength make a refresh token: 64 letters and digits
+// (spec: Authentication).
+const (
+	refreshAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+	refreshLength   = 64
+)
+
+// newAccessToken returns 256 random bits as text.
+func newAccessToken() string {
+	bits := make([]byte, 32)
+	_, _ = rand.Read(bits) // crypto/rand never fails: it ends the process instead
+	return base64.RawURLEncoding.EncodeToString(bits)
+}
+
+// newRefreshToken returns 64 random letters and digits, each equally likely:
+// bytes that would favour the first letters are drawn again.
+func newRefreshToken() string {
+	const fair = 256 - 256%len(refreshAlphabet)
+	token := make([]byte, 0, refreshLength)
+	batch := make([]byte, refreshLength)
+	for len(token) < refreshLength {
+		_, _ = rand.Read(batch)
+		for _, b := range batch {
+			if int(b) < fair && len(token) < refreshLength {
+				token = append(token, refreshAlphabet[int(b)%len(refreshAlphabet)])
+			}
+		}
+	}
+	return string(token)
+}
+
+// hashToken is the form in which a token is stored. The tokens are random and
+// long, so that a fast hash without a salt is enough.
+func hashToken(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,189 @@
+package subscription
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/tenant"
+)
+
+// The metadata that a checkout leaves on the provider's objects, so that a
+// notification finds its way back.
+const (
+	metaTenant   = "tenant_id"
+	metaPlan     = "plan_id"
+	metaCheckout = "checkout_id"
+)
+
+// CheckoutParams is what a tenant wants to subscribe to.
+type CheckoutParams struct {
+	PlanID     uuid.UUID
+	Currency   string
+	Quantity   int64 // seats; other plans have one unit whatever it says
+	SuccessURL string
+	CancelURL  string
+}
+
+// Checkout opens a hosted checkout at the provider and returns its session. It
+// refuses, in this order, an unknown plan or currency, a tenant that has a
+// subscription, one without the billing details, a plan without a price in the
+// currency, and fewer seats than members.
+//
+// Invariant: the checkout's row is committed before the provider is asked, and
+// its id is the idempotency key; whatever fails on the way leaves no session
+// that the service does not know of.
+func (s *Service) Checkout(ctx context.Context, tenantID uuid.UUID, p CheckoutParams) (psp.Checkout, error) {
+	plan, price, t, err := s.prepare(ctx, tenantID, &p)
+	if err != nil {
+		return psp.Checkout{}, err
+	}
+	c := checkout{
+		id: sqldb.NewID(), tenantID: tenantID, planID: plan.ID,
+		currency: price.Currency, priceCents: price.PriceCents, quantity: p.Quantity,
+	}
+	if err := s.store.insertCheckout(ctx, c, s.deps.Clock.Now()); err != nil {
+		return psp.Checkout{}, err
+	}
+	customer, err := s.ensureCustomer(ctx, t)
+	if err != nil {
+		return psp.Checkout{}, err
+	}
+	pspPrice, err := s.ensurePrice(ctx, plan, price)
+	if err != nil {
+		return psp.Checkout{}, err
+	}
+	session, err := s.deps.Provider.CreateCheckout(ctx, psp.CheckoutParams{
+		Key: c.id.String(), CustomerID: customer, PriceID: pspPrice, Quantity: c.quantity,
+		TrialDays: int(plan.TrialDays), Free: price.PriceCents == 0,
+		SuccessURL: p.SuccessURL, CancelURL: p.CancelURL, Locale: i18n.Locale(ctx),
+		Metadata: map[string]string{metaTenant: tenantID.String(), metaPlan: plan.ID.String(), metaCheckout: c.id.String()},
+	})
+	if err != nil {
+		return psp.Checkout{}, err
+	}
+	return session, s.store.setSession(ctx, c.id, session.ID, s.deps.Clock.Now())
+}
+
+// prepare checks everything that can be checked without the provider.
+func (s *Service) prepare(ctx context.Context, tenantID uuid.UUID, p *CheckoutParams) (catalog.Plan, catalog.Price, tenant.Tenant, error) {
+	fail := func(err error) (catalog.Plan, catalog.Price, tenant.Tenant, error) {
+		return catalog.Plan{}, catalog.Price{}, tenant.Tenant{}, err
+	}
+	plan, err := s.deps.Catalog.Plan(ctx, p.PlanID)
+	if errors.Is(err, catalog.ErrNotFound) || err == nil && !plan.OnSale() {
+		return fail(errUnknownPlan)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	exists, err := s.deps.Catalog.CurrencyExists(ctx, p.Currency)
+	if err != nil {
+		return fail(err)
+	}
+	if !exists {
+		return fail(errUnknownCurrency)
+	}
+	current, err := s.store.live(ctx, tenantID)
+	if err != nil {
+		return fail(err)
+	}
+	if current != nil {
+		return fail(errAlreadyExists)
+	}
+	t, err := s.deps.Tenants.Get(ctx, tenantID)
+	if err != nil {
+		return fail(err)
+	}
+	if missing := t.Billing.Missing(); len(missing) > 0 {
+		return fail(errBillingNotReady.With("missing_fields", missing))
+	}
+	price, ok := plan.PriceIn(p.Currency)
+	if !ok && plan.PricingType == catalog.Seat {
+		return fail(errSeatMisconfigured)
+	}
+	if !ok {
+		return fail(errNotInCurrency)
+	}
+	if p.Quantity, err = s.quantity(ctx, tenantID, plan, p.Quantity); err != nil {
+		return fail(err)
+	}
+	return plan, price, t, nil
+}
+
+// quantity is the number of units that a plan is bought with: seats, not fewer
+// than the members, for a seat plan, and one for any other.
+func (s *Service) quantity(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan, wanted int64) (int64, error) {
+	if plan.PricingType != catalog.Seat {
+		return 1, nil
+	}
+	members, err := s.deps.Tenants.CountMembers(ctx, tenantID)
+	if err == nil && wanted < members {
+		err = errFewerThanMembers
+	}
+	return wanted, err
+}
+
+// ensureCustomer returns the provider's customer of a tenant, made at the first
+// checkout. Two first checkouts at once keep one of the customers.
+func (s *Service) ensureCustomer(ctx context.Context, t tenant.Tenant) (string, error) {
+	id, err := s.store.customer(ctx, t.ID)
+	if err != nil || id != "" {
+		return id, err
+	}
+	text := func(field *string) string {
+		if field == nil {
+			return ""
+		}
+		return *field
+	}
+	id, err = s.deps.Provider.CreateCustomer(ctx, psp.CustomerParams{
+		Key: "customer-" + t.ID.String(), TenantID: t.ID.String(), Name: text(t.Billing.LegalName),
+		Email: text(t.Billing.BillingEmail), Address: text(t.Billing.Address), City: text(t.Billing.City),
+		PostalCode: text(t.Billing.PostalCode), Country: text(t.Billing.Country), VATNumber: text(t.Billing.VATNumber),
+		Locale: i18n.Locale(ctx),
+	})
+	if err != nil {
+		return "", err
+	}
+	return s.store.saveCustomer(ctx, t.ID, id, s.deps.Clock.Now())
+}
+
+// ensurePrice returns the provider's price of a plan's price; the price and its
+// product are made there at the first checkout where no admin did. The keys are
+// made of stored ids, so that two first checkouts make one of each.
+func (s *Service) ensurePrice(ctx context.Context, plan catalog.Plan, price catalog.Price) (string, error) {
+	if price.PSPPriceID != nil {
+		return *price.PSPPriceID, nil
+	}
+	product, err := s.ensureProduct(ctx, plan.Product)
+	if err != nil {
+		return "", err
+	}
+	created, err := s.deps.Provider.CreatePrice(ctx, psp.PriceParams{
+		Key: "price-" + price.ID.String(), ProductID: product, Currency: price.Currency, UnitAmount: price.PriceCents,
+		IntervalUnit: plan.Interval.Unit, IntervalCount: int(plan.Interval.Count), Nickname: plan.Slug,
+		Metadata: map[string]string{metaPlan: plan.ID.String(), "price_id": price.ID.String()},
+	})
+	if err != nil {
+		return "", err
+	}
+	return created.ID, s.deps.Catalog.SetPSPPrice(ctx, price.ID, created.ID)
+}
+
+func (s *Service) ensureProduct(ctx context.Context, product catalog.Product) (string, error) {
+	if product.PSPProductID != nil {
+		return *product.PSPProductID, nil
+	}
+	id, err := s.deps.Provider.CreateProduct(ctx, "product-"+product.ID.String(), product.Name.In(i18n.Default),
+		map[string]string{"product_id": product.ID.String()})
+	if err != nil {
+		return "", err
+	}
+	return id, s.deps.Catalog.SetPSPProduct(ctx, product.ID, id)
+}

@@ -1,0 +1,13 @@
+package subscription
+
+import "github.com/tenantry/tenantry/internal/fault"
+
+var (
+	errAlreadyExists     = fault.Coded(fault.Invalid, fault.SubscriptionAlreadyExists)
+	errBillingNotReady   = fault.Coded(fault.Invalid, fault.BillingNotReady)
+	errNotInCurrency     = fault.Coded(fault.Invalid, fault.PlanNotInCurrency)
+	errSeatMisconfigured = fault.Coded(fault.Invalid, fault.SeatPricingMisconfigured)
+	errUnknownPlan       = fault.OnField("plan_id", "validation.exists")
+	errUnknownCurrency   = fault.OnField("currency", "validation.exists")
+	errFewerThanMembers  = fault.OnField("quantity", "validation.quantity_below_members")
+)

@@ -1,0 +1,41 @@
+-- name: LiveSubscription :one
+SELECT * FROM subscriptions
+WHERE tenant_id = $1 AND status NOT IN ('canceled', 'incomplete_expired');
+
+-- name: SubscriptionByPSPID :one
+SELECT * FROM subscriptions WHERE psp_subscription_id = $1;
+
+-- name: InsertSubscription :exec
+INSERT INTO subscriptions (
+    id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count,
+    billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end,
+    canceled_at, psp_subscription_id, sync_version, created_at, updated_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, 1, $17, $17);
+
+-- name: UpdateSubscription :execrows
+UPDATE subscriptions
+SET plan_id = $3, status = $4, price_cents = $5, quantity = $6, interval_unit = $7, interval_count = $8,
+    billing_anchor = $9, current_period_start = $10, current_period_end = $11, trial_ends_at = $12,
+    cancel_at_period_end = $13, canceled_at = $14, updated_at = $15, sync_version = sync_version + 1
+WHERE psp_subscription_id = $1 AND sync_version = $2;
+
+-- name: InsertCheckout :exec
+INSERT INTO checkouts (id, tenant_id, plan_id, currency, price_cents, quantity, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $7);
+
+-- name: SetCheckoutSession :exec
+UPDATE checkouts SET psp_session_id = $2, updated_at = $3 WHERE id = $1;
+
+-- name: CompleteCheckout :exec
+UPDATE checkouts SET completed_at = $2, updated_at = $2 WHERE psp_session_id = $1 AND completed_at IS NULL;
+
+-- name: CustomerOfTenant :one
+SELECT psp_customer_id FROM psp_customers WHERE tenant_id = $1;
+
+-- name: TenantOfCustomer :one
+SELECT tenant_id FROM psp_customers WHERE psp_customer_id = $1;
+
+-- name: InsertCustomer :exec
+INSERT INTO psp_customers (tenant_id, psp_customer_id, created_at)
+VALUES ($1, $2, $3)
+ON CONFLICT (tenant_id) DO NOTHING;

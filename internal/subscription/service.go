@@ -1,0 +1,95 @@
+package subscription
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/tenant"
+)
+
+// Provider is what subscriptions need of the payment provider; *psp.Client is
+// one.
+type Provider interface {
+	CreateCustomer(ctx context.Context, p psp.CustomerParams) (string, error)
+	CreateProduct(ctx context.Context, key, name string, metadata map[string]string) (string, error)
+	CreatePrice(ctx context.Context, p psp.PriceParams) (psp.Price, error)
+	CreateCheckout(ctx context.Context, p psp.CheckoutParams) (psp.Checkout, error)
+	GetCheckout(ctx context.Context, id string) (psp.Checkout, error)
+	GetSubscription(ctx context.Context, id string) (psp.Subscription, error)
+	CancelSubscription(ctx context.Context, id, key string) (psp.Subscription, error)
+	RefundCheckout(ctx context.Context, sessionID, key string) error
+}
+
+// Tenants is what subscriptions need of the tenant domain.
+type Tenants interface {
+	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
+	Lock(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
+	CountMembers(ctx context.Context, id uuid.UUID) (int64, error)
+}
+
+// Consumption tells what a tenant uses of each metered feature in the current
+// period, rounded up to whole units, by feature code.
+type Consumption interface {
+	Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error)
+}
+
+// Deps is what the service needs.
+type Deps struct {
+	DB          *sqldb.DB
+	Clock       clock.Clock
+	Jobs        *jobs.Queue
+	Catalog     *catalog.Service
+	Tenants     Tenants
+	Provider    Provider
+	Consumption Consumption
+	Log         *slog.Logger
+}
+
+// Service has the use cases of subscriptions.
+type Service struct {
+	deps  Deps
+	store store
+}
+
+// NewService returns the service, and gives the queue its jobs.
+func NewService(d Deps) *Service {
+	s := &Service{deps: d, store: store{d.DB}}
+	d.Jobs.Handle(jobRefuse, s.refuse)
+	return s
+}
+
+// Current returns the tenant's subscription that is not over, else nil.
+func (s *Service) Current(ctx context.Context, tenantID uuid.UUID) (*Subscription, error) {
+	return s.store.live(ctx, tenantID)
+}
+
+// HasActive tells whether the tenant has a subscription that grants features.
+func (s *Service) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) {
+	sub, err := s.store.live(ctx, tenantID)
+	return sub != nil && sub.Status.GrantsFeatures(), err
+}
+
+// Entitlements returns the features that the tenant's subscription grants;
+// none without an active one.
+func (s *Service) Entitlements(ctx context.Context, tenantID uuid.UUID) ([]catalog.Entitlement, error) {
+	_, entitlements, err := s.Granted(ctx, tenantID)
+	return entitlements, err
+}
+
+// Granted returns the tenant's subscription together with the entitlements that
+// it grants; nil without one that grants any.
+func (s *Service) Granted(ctx context.Context, tenantID uuid.UUID) (*Subscription, []catalog.Entitlement, error) {
+	sub, err := s.store.live(ctx, tenantID)
+	if err != nil || sub == nil || !sub.Status.GrantsFeatures() {
+		return nil, nil, err
+	}
+	plan, err := s.deps.Catalog.Plan(ctx, sub.PlanID)
+	return sub, plan.Entitlements, err
+}

@@ -1,0 +1,108 @@
+package subscription
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
+)
+
+type store struct{ db *sqldb.DB }
+
+func (s store) q(ctx context.Context) *subscriptionsql.Queries {
+	return subscriptionsql.New(s.db.Conn(ctx))
+}
+
+func toSubscription(row subscriptionsql.Subscription, err error) (*Subscription, error) {
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Subscription{
+		ID: row.ID, TenantID: row.TenantID, PlanID: row.PlanID, Status: Status(row.Status),
+		Currency: row.Currency, PriceCents: row.PriceCents, Quantity: row.Quantity,
+		IntervalUnit: row.IntervalUnit, IntervalCount: row.IntervalCount, BillingAnchor: row.BillingAnchor,
+		CurrentPeriodStart: row.CurrentPeriodStart, CurrentPeriodEnd: row.CurrentPeriodEnd,
+		TrialEndsAt: row.TrialEndsAt, CancelAtPeriodEnd: row.CancelAtPeriodEnd, CanceledAt: row.CanceledAt,
+		CancellationReason: row.CancellationReason, PSPSubscriptionID: row.PSPSubscriptionID,
+		syncVersion: row.SyncVersion, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+	}, nil
+}
+
+// live returns the one subscription of a tenant that is not over, else nil.
+func (s store) live(ctx context.Context, tenantID uuid.UUID) (*Subscription, error) {
+	return toSubscription(s.q(ctx).LiveSubscription(ctx, tenantID))
+}
+
+// byPSPID returns the subscription that the provider calls id, else nil.
+func (s store) byPSPID(ctx context.Context, id string) (*Subscription, error) {
+	return toSubscription(s.q(ctx).SubscriptionByPSPID(ctx, id))
+}
+
+func (s store) insert(ctx context.Context, n Subscription) error {
+	return s.q(ctx).InsertSubscription(ctx, subscriptionsql.InsertSubscriptionParams{
+		ID: n.ID, TenantID: n.TenantID, PlanID: n.PlanID, Status: string(n.Status), Currency: n.Currency,
+		PriceCents: n.PriceCents, Quantity: n.Quantity, IntervalUnit: n.IntervalUnit, IntervalCount: n.IntervalCount,
+		BillingAnchor: n.BillingAnchor, CurrentPeriodStart: n.CurrentPeriodStart, CurrentPeriodEnd: n.CurrentPeriodEnd,
+		TrialEndsAt: n.TrialEndsAt, CancelAtPeriodEnd: n.CancelAtPeriodEnd, CanceledAt: n.CanceledAt,
+		PSPSubscriptionID: n.PSPSubscriptionID, CreatedAt: n.CreatedAt,
+	})
+}
+
+// update stores a newer state; false when another state was stored since
+// n.syncVersion was read.
+func (s store) update(ctx context.Context, n Subscription) (bool, error) {
+	rows, err := s.q(ctx).UpdateSubscription(ctx, subscriptionsql.UpdateSubscriptionParams{
+		PSPSubscriptionID: n.PSPSubscriptionID, SyncVersion: n.syncVersion, PlanID: n.PlanID, Status: string(n.Status),
+		PriceCents: n.PriceCents, Quantity: n.Quantity, IntervalUnit: n.IntervalUnit, IntervalCount: n.IntervalCount,
+		BillingAnchor: n.BillingAnchor, CurrentPeriodStart: n.CurrentPeriodStart, CurrentPeriodEnd: n.CurrentPeriodEnd,
+		TrialEndsAt: n.TrialEndsAt, CancelAtPeriodEnd: n.CancelAtPeriodEnd, CanceledAt: n.CanceledAt, UpdatedAt: n.UpdatedAt,
+	})
+	return rows == 1, err
+}
+
+// checkout is a hosted checkout that is about to be opened at the provider.
+type checkout struct {
+	id, tenantID, planID uuid.UUID
+	currency             string
+	priceCents, quantity int64
+}
+
+func (s store) insertCheckout(ctx context.Context, c checkout, now time.Time) error {
+	return s.q(ctx).InsertCheckout(ctx, subscriptionsql.InsertCheckoutParams{
+		ID: c.id, TenantID: c.tenantID, PlanID: c.planID, Currency: c.currency,
+		PriceCents: c.priceCents, Quantity: c.quantity, CreatedAt: now,
+	})
+}
+
+func (s store) setSession(ctx context.Context, id uuid.UUID, session string, now time.Time) error {
+	return s.q(ctx).SetCheckoutSession(ctx, subscriptionsql.SetCheckoutSessionParams{ID: id, PSPSessionID: &session, UpdatedAt: now})
+}
+
+func (s store) completeCheckout(ctx context.Context, session string, now time.Time) error {
+	return s.q(ctx).CompleteCheckout(ctx, subscriptionsql.CompleteCheckoutParams{PSPSessionID: &session, CompletedAt: &now})
+}
+
+// customer returns the provider's customer of a tenant, "" when there is none.
+func (s store) customer(ctx context.Context, tenantID uuid.UUID) (string, error) {
+	id, err := s.q(ctx).CustomerOfTenant(ctx, tenantID)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return "", nil
+	}
+	return id, err
+}
+
+// saveCustomer keeps the first customer of a tenant and returns the one kept.
+func (s store) saveCustomer(ctx context.Context, tenantID uuid.UUID, id string, now time.Time) (string, error) {
+	err := s.q(ctx).InsertCustomer(ctx, subscriptionsql.InsertCustomerParams{TenantID: tenantID, PSPCustomerID: id, CreatedAt: now})
+	if err != nil {
+		return "", err
+	}
+	return s.customer(ctx, tenantID)
+}

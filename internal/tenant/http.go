@@ -1,0 +1,102 @@
+package tenant
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// Person is a user as a tenant shows them.
+type Person struct {
+	ID    int64  `json:"id"`
+	Name  string `json:"name"`
+	Email string `json:"email"`
+}
+
+// View is the tenant resource for one of its members (spec: Tenant).
+type View struct {
+	ID                    uuid.UUID   `json:"id"`
+	Name                  string      `json:"name"`
+	Slug                  string      `json:"slug"`
+	Settings              rest.Object `json:"settings" nullable:"true"`
+	Owner                 *Person     `json:"owner"`
+	Users                 []Person    `json:"users"`
+	UserJoinedAt          *rest.Time  `json:"user_joined_at"`
+	UserRole              *string     `json:"user_role"`
+	UserPermissions       []string    `json:"user_permissions"`
+	HasActiveSubscription bool        `json:"has_active_subscription"`
+	HasBillingDetails     bool        `json:"has_billing_details"`
+	PreferredCurrency     string      `json:"preferred_currency"`
+	LegalName             *string     `json:"legal_name"`
+	Address               *string     `json:"address"`
+	City                  *string     `json:"city"`
+	PostalCode            *string     `json:"postal_code"`
+	Country               *string     `json:"country"`
+	VATNumber             *string     `json:"vat_number"`
+	BillingEmail          *string     `json:"billing_email"`
+	OnboardingCompletedAt *rest.Time  `json:"onboarding_completed_at"`
+	CreatedAt             rest.Time   `json:"created_at"`
+	UpdatedAt             rest.Time   `json:"updated_at"`
+}
+
+// View shows a tenant to the caller of ctx.
+func (s *Service) View(ctx context.Context, t Tenant) (View, error) {
+	members, err := s.Members(ctx, t.ID)
+	if err != nil {
+		return View{}, err
+	}
+	active, err := s.deps.Subscriptions.HasActive(ctx, t.ID)
+	if err != nil {
+		return View{}, err
+	}
+	v := View{
+		ID: t.ID, Name: t.Name, Slug: t.Slug, Settings: rest.Object(t.Settings),
+		HasActiveSubscription: active, HasBillingDetails: t.Billing.Complete(), PreferredCurrency: t.PreferredCurrency,
+		LegalName: t.Billing.LegalName, Address: t.Billing.Address, City: t.Billing.City,
+		PostalCode: t.Billing.PostalCode, Country: t.Billing.Country, VATNumber: t.Billing.VATNumber,
+		BillingEmail: t.Billing.BillingEmail, OnboardingCompletedAt: rest.TP(t.OnboardingCompletedAt),
+		CreatedAt: rest.T(t.CreatedAt), UpdatedAt: rest.T(t.UpdatedAt),
+	}
+	caller := authz.From(ctx)
+	for _, m := range members {
+		person := Person{ID: m.UserID, Name: m.Name, Email: m.Email}
+		v.Users = append(v.Users, person)
+		if m.Role == BuiltInOwner && v.Owner == nil {
+			v.Owner = &person
+		}
+		if m.UserID == caller.UserID {
+			v.UserJoinedAt, v.UserRole = rest.TP(&m.JoinedAt), &m.Role
+			v.UserPermissions = permissionsOf(caller)
+		}
+	}
+	return v, nil
+}
+
+func permissionsOf(caller *authz.Caller) []string {
+	if caller.Tenant == nil {
+		return nil
+	}
+	return caller.Tenant.Permissions
+}
+
+// HTTP has the handlers of tenants.
+type HTTP struct{ svc *Service }
+
+// NewHTTP returns the handlers.
+func NewHTTP(svc *Service) *HTTP { return &HTTP{svc: svc} }
+
+// Show handles GET /tenant.
+func (h *HTTP) Show(ctx context.Context, _ *struct{}) (*rest.Data[View], error) {
+	t, err := h.svc.Get(ctx, authz.TenantID(ctx))
+	if err != nil {
+		return nil, err
+	}
+	v, err := h.svc.View(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(v), nil
+}

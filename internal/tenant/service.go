@@ -1,0 +1,136 @@
+package tenant
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// Subscriptions is what tenants need of the subscription domain.
+type Subscriptions interface {
+	// HasActive tells whether a tenant has a subscription that grants its
+	// plan's features.
+	HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error)
+}
+
+// Deps is what the service needs.
+type Deps struct {
+	DB            *sqldb.DB
+	Clock         clock.Clock
+	Subscriptions Subscriptions
+}
+
+// Service has the use cases of tenants.
+type Service struct {
+	deps  Deps
+	store store
+}
+
+// NewService returns the service.
+func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
+
+// slugTries bounds the search for a free slug; the second try has a random
+// suffix, so that a third one is next to never needed.
+const slugTries = 5
+
+// ErrInAnotherTenant says that a user belongs to a tenant already.
+var ErrInAnotherTenant = errors.New("the user belongs to another tenant")
+
+// Create makes a tenant owned by a user, in the transaction of ctx if there is
+// one. A user who is in a tenant already gives ErrInAnotherTenant.
+func (s *Service) Create(ctx context.Context, ownerID int64, name string) (uuid.UUID, error) {
+	id := sqldb.NewID()
+	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		now := s.deps.Clock.Now()
+		slug := slugOf(name)
+		for try := 0; ; try++ {
+			if try == slugTries {
+				return fmt.Errorf("no free slug for tenant %q", slugOf(name))
+			}
+			free, err := s.store.insert(ctx, id, name, slug, now)
+			if err != nil {
+				return err
+			}
+			if free {
+				break
+			}
+			slug = withSuffix(slugOf(name))
+		}
+		joined, err := s.store.insertMember(ctx, id, ownerID, BuiltInOwner, now)
+		if err == nil && !joined {
+			err = ErrInAnotherTenant
+		}
+		return err
+	})
+	return id, err
+}
+
+// Get returns a tenant.
+func (s *Service) Get(ctx context.Context, id uuid.UUID) (Tenant, error) { return s.store.get(ctx, id) }
+
+// Lock returns a tenant and holds its lock until the transaction of ctx ends:
+// whoever changes what must stay consistent within a tenant takes it first.
+func (s *Service) Lock(ctx context.Context, id uuid.UUID) (Tenant, error) {
+	if !sqldb.InTx(ctx) {
+		return Tenant{}, errors.New("tenant: lock outside of a transaction")
+	}
+	return s.store.lock(ctx, id)
+}
+
+// Members lists a tenant's members, the first to join first.
+func (s *Service) Members(ctx context.Context, id uuid.UUID) ([]Member, error) {
+	return s.store.members(ctx, id)
+}
+
+// CountMembers tells how many members a tenant has.
+func (s *Service) CountMembers(ctx context.Context, id uuid.UUID) (int64, error) {
+	return s.store.q(ctx).CountMembers(ctx, id)
+}
+
+// CompleteSetup changes billing details and marks the tenant's onboarding
+// complete, whatever it changes; the first time counts.
+func (s *Service) CompleteSetup(ctx context.Context, id uuid.UUID, change func(BillingDetails) BillingDetails) (Tenant, error) {
+	var t Tenant
+	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		var err error
+		if t, err = s.Lock(ctx, id); err != nil {
+			return err
+		}
+		now := s.deps.Clock.Now()
+		t.Billing, t.UpdatedAt = change(t.Billing), now
+		if t.OnboardingCompletedAt == nil {
+			t.OnboardingCompletedAt = &now
+		}
+		return s.store.updateBilling(ctx, t)
+	})
+	return t, err
+}
+
+// MembershipsOf lists the tenants that a user is in, for the account domain.
+func (s *Service) MembershipsOf(ctx context.Context, userID int64) ([]account.Membership, error) {
+	rows, err := s.store.q(ctx).MembershipsOfUser(ctx, userID)
+	if err != nil {
+		return nil, err
+	}
+	memberships := make([]account.Membership, len(rows))
+	for i, row := range rows {
+		t := toTenant(row.Tenant)
+		active, err := s.deps.Subscriptions.HasActive(ctx, t.ID)
+		if err != nil {
+			return nil, err
+		}
+		memberships[i] = account.Membership{
+			TenantID: t.ID, Name: t.Name, Slug: t.Slug, Role: row.RoleName,
+			HasActiveSubscription: active, HasBillingDetails: t.Billing.Complete(),
+			OnboardingCompletedAt: t.OnboardingCompletedAt,
+		}
+	}
+	return memberships, nil
+}
+

@@ -1,0 +1,74 @@
+// Package tenant has the organizations that users belong to: their names,
+// billing details and members (spec: Tenant).
+package tenant
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// DefaultCurrency is what a new tenant prefers.
+const DefaultCurrency = "EUR"
+
+// BuiltInOwner is the role of the user who made the tenant.
+const BuiltInOwner = "owner"
+
+// Tenant is an organization.
+type Tenant struct {
+	ID                    uuid.UUID
+	Name                  string
+	Slug                  string
+	Settings              sqldb.JSON // an object, or nil
+	PreferredCurrency     string     // ISO 4217
+	Billing               BillingDetails
+	OnboardingCompletedAt *time.Time
+	CreatedAt             time.Time
+	UpdatedAt             time.Time
+}
+
+// BillingDetails are what invoices are made out to; all may be missing.
+type BillingDetails struct {
+	LegalName    *string
+	Address      *string
+	City         *string
+	PostalCode   *string
+	Country      *string // ISO 3166-1 alpha-2, upper case
+	VATNumber    *string
+	BillingEmail *string
+}
+
+// Missing lists the fields that billing requires and that are not filled, by
+// their names in the API, in the API's order.
+func (b BillingDetails) Missing() []string {
+	missing := []string{}
+	for _, field := range []struct {
+		name  string
+		value *string
+	}{
+		{"legal_name", b.LegalName},
+		{"address", b.Address},
+		{"city", b.City},
+		{"postal_code", b.PostalCode},
+		{"country", b.Country},
+	} {
+		if field.value == nil || *field.value == "" {
+			missing = append(missing, field.name)
+		}
+	}
+	return missing
+}
+
+// Complete tells whether everything that billing requires is filled.
+func (b BillingDetails) Complete() bool { return len(b.Missing()) == 0 }
+
+// Member is a user in a tenant.
+type Member struct {
+	UserID   int64
+	Name     string
+	Email    string
+	Role     string
+	JoinedAt time.Time
+}
