@@ -56,8 +56,8 @@ func Load() (*Catalog, error) {
 // Match picks the locale for an Accept-Language header: quality values and
 // region subtags count, anything unsupported or malformed is the default.
 func (c *Catalog) Match(acceptLanguage string) string {
-	if acceptLanguage == "" {
-		return Default
+	if locale := firstRange(acceptLanguage); locale != "" {
+		return locale
 	}
 	wanted, _, err := language.ParseAcceptLanguage(acceptLanguage)
 	if err != nil || len(wanted) == 0 {
@@ -68,6 +68,22 @@ func (c *Catalog) Match(acceptLanguage string) string {
 		return Default
 	}
 	return Locales()[index]
+}
+
+// firstRange spares most readers the parser: a first language range that is
+// supported and has no quality value is the best there can be.
+func firstRange(acceptLanguage string) string {
+	if acceptLanguage == "" {
+		return Default
+	}
+	first, _, _ := strings.Cut(acceptLanguage, ",")
+	base, _, _ := strings.Cut(first, "-")
+	for _, locale := range Locales() {
+		if base == locale && !strings.Contains(first, ";") {
+			return locale
+		}
+	}
+	return ""
 }
 
 // Has tells whether key is a message.

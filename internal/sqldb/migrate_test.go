@@ -28,7 +28,7 @@ func TestMigrateConcurrently(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					defer db.Close()
+					defer func() { _ = db.Close() }()
 					var inner sync.WaitGroup
 					for range 3 {
 						inner.Go(func() {

@@ -64,14 +64,15 @@ func toSQLite(query string) statement {
 		text.WriteString(plain)
 		code.WriteString(plain)
 	}
-	reads := firstWord.FindStringSubmatch(code.String())
-	return statement{
-		text: text.String(),
+	first := firstWord.FindStringSubmatch(code.String())
+	reads := first != nil
+	if reads && strings.EqualFold(first[1], "with") {
 		// A common table expression may stand before any statement. A column that
 		// is merely called like one of these words sends a query to the writer,
 		// which is slower and still right.
-		reads: reads != nil && !(strings.EqualFold(reads[1], "with") && changes.MatchString(code.String())),
+		reads = !changes.MatchString(code.String())
 	}
+	return statement{text: text.String(), reads: reads}
 }
 
 // piece is a part of an SQL text: code, or a literal, quoted name or comment.

@@ -135,7 +135,7 @@ func query(t *testing.T, db *sqldb.DB, text string) [][5]string {
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	names, err := rows.Columns()
 	if err != nil {
 		t.Fatal(err)

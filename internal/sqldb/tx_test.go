@@ -28,7 +28,7 @@ func names(t *testing.T, db *sqldb.DB) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	list := []string{}
 	for rows.Next() {
 		var name string

@@ -20,6 +20,8 @@ type cluster struct {
 	// admin is a connection to a database that already exists.
 	admin *sqldb.DB
 	url   *url.URL
+	// leash keeps the server that the package started; nil for another.
+	leash *os.File
 	// template is the name of a migrated database, made once per process.
 	template func() (string, error)
 }
@@ -30,10 +32,10 @@ const templateLock = 7_470_256_014_611_338
 // postgres returns the server of this process; the first caller waits for it to
 // start. It stays open until the process ends.
 var postgres = sync.OnceValues(func() (*cluster, error) {
-	address := os.Getenv(urlVariable)
+	address, leash := os.Getenv(urlVariable), (*os.File)(nil)
 	if address == "" {
 		var err error
-		if address, err = startServer(); err != nil {
+		if address, leash, err = startServer(); err != nil {
 			return nil, err
 		}
 	}
@@ -47,7 +49,7 @@ var postgres = sync.OnceValues(func() (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{admin: admin, url: u}
+	c := &cluster{admin: admin, url: u, leash: leash}
 	c.template = sync.OnceValues(c.makeTemplate)
 	return c, nil
 })

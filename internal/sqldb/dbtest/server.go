@@ -20,23 +20,22 @@ import (
 //go:embed server.sh
 var serverScript string
 
-// leash is the input of the script of this process. Nothing is ever written to
-// it: the system closes it when the process ends, in whatever way, which is what
-// the script waits for. It is kept here so that it is not closed before.
-var leash *os.File
-
 // startServer starts a PostgreSQL server for this process in a folder of its own
 // and returns its URL. It listens on a socket in that folder only, so that no
-// port can be taken. Durability is off. Making a server takes less than a second
-// and no copy of one is kept between runs.
-func startServer() (string, error) {
+// port can be taken. Durability is off. Making a server takes about a second and
+// no copy of one is kept between runs.
+//
+// The server lives until the leash is closed, which must be kept for as long.
+// Nothing is ever written to it: it is the input that the script waits on, and
+// the system closes it when this process ends, in whatever way.
+func startServer() (address string, leash *os.File, err error) {
 	bin, err := findPrograms()
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	dir, err := os.MkdirTemp(fastFolder(), "tenantry-pg-")
+	dir, err := makeFolder()
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	cmd := exec.Command("/bin/sh", "-c", serverScript, "sh", bin, dir)
 	// A session of its own keeps the script from the terminal's signals: it has
@@ -44,11 +43,11 @@ func startServer() (string, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Dir = dir
 	if err := runUnprivileged(cmd, dir); err != nil {
-		return "", errors.Join(err, os.RemoveAll(dir))
+		return "", nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	input, write, err := os.Pipe()
+	input, leash, err := os.Pipe()
 	if err != nil {
-		return "", errors.Join(err, os.RemoveAll(dir))
+		return "", nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	cmd.Stdin = input
 	output, err := cmd.StdoutPipe()
@@ -56,29 +55,30 @@ func startServer() (string, error) {
 		err = cmd.Start()
 	}
 	if err != nil {
-		return "", errors.Join(err, input.Close(), write.Close(), os.RemoveAll(dir))
+		return "", nil, errors.Join(err, input.Close(), leash.Close(), os.RemoveAll(dir))
 	}
-	leash = write
 	_ = input.Close()
 	if line, err := bufio.NewReader(output).ReadString('\n'); err != nil {
 		reason, _ := os.ReadFile(filepath.Join(dir, "log"))
-		return "", errors.Join(fmt.Errorf("the server did not start: %s%s", line, reason), write.Close(), os.RemoveAll(dir))
+		return "", nil, errors.Join(fmt.Errorf("the server did not start: %s%s", line, reason), leash.Close(), os.RemoveAll(dir))
 	}
-	address := url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/postgres"}
-	address.RawQuery = url.Values{"host": {dir}, "sslmode": {"disable"}}.Encode()
-	return address.String(), nil
+	u := url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/postgres"}
+	u.RawQuery = url.Values{"host": {dir}, "sslmode": {"disable"}}.Encode()
+	return u.String(), leash, nil
 }
 
-// fastFolder returns the folder that Linux keeps in memory, if it has room for a
-// server, else none. A database takes a tenth of the time to make there, since
-// it consists of hundreds of small files.
-func fastFolder() string {
-	const memory, room = "/dev/shm", 2 << 30
+// makeFolder makes the server's folder: in memory where Linux has such a place
+// with room for it, since a database consists of hundreds of small files and
+// takes a tenth of the time to make there.
+func makeFolder() (string, error) {
+	const memory, room, pattern = "/dev/shm", 2 << 30, "tenantry-pg-"
 	var stat syscall.Statfs_t
-	if err := syscall.Statfs(memory, &stat); err != nil || stat.Bavail*uint64(stat.Bsize) < room {
-		return ""
+	if err := syscall.Statfs(memory, &stat); err == nil && stat.Bavail*uint64(stat.Bsize) >= room {
+		if dir, err := os.MkdirTemp(memory, pattern); err == nil {
+			return dir, nil
+		}
 	}
-	return memory
+	return os.MkdirTemp("", pattern)
 }
 
 // findPrograms returns the folder of initdb and pg_ctl: the one in PATH, else

@@ -16,6 +16,7 @@ listen_addresses = ''
 unix_socket_directories = '$dir'
 max_connections = 400
 shared_buffers = 64MB
+dynamic_shared_memory_type = mmap
 fsync = off
 synchronous_commit = off
 full_page_writes = off

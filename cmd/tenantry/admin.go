@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+
+	"golang.org/x/term"
+
+	"github.com/tenantry/tenantry/internal/app"
+)
+
+const passwordVariable = "TENANTRY_ADMIN_PASSWORD"
+
+type adminCmd struct {
+	Create adminCreateCmd `cmd:"" help:"Create a platform admin."`
+}
+
+type adminCreateCmd struct {
+	app.StoreFlags `embed:""`
+
+	Email            string `required:"" placeholder:"ADDRESS" help:"Mail address that the admin logs in with."`
+	Name             string `required:"" help:"Name of the admin."`
+	PasswordFile     string `env:"TENANTRY_ADMIN_PASSWORD_FILE" placeholder:"FILE" help:"File that has the password; or give it in TENANTRY_ADMIN_PASSWORD, or type it when asked."`
+	GeneratePassword bool   `help:"Make a random password and show it once."`
+}
+
+// Run creates the admin. A generated password is shown only once the admin
+// exists.
+func (c *adminCreateCmd) Run(ctx context.Context, p *process) error {
+	settings, err := c.Settings(p.getenv)
+	if err != nil {
+		return err
+	}
+	password, err := c.password(p)
+	if err != nil {
+		return err
+	}
+	admin := app.AdminParams{Name: c.Name, Email: c.Email, Password: password.Reveal()}
+	if err := app.CreateAdmin(ctx, settings, admin, p.out); err != nil {
+		return err
+	}
+	if c.GeneratePassword {
+		_, err = fmt.Fprintf(p.out, "password: %s\n", password.Reveal())
+	}
+	return err
+}
+
+// password comes from exactly one place; without any, the terminal is asked.
+func (c *adminCreateCmd) password(p *process) (app.Secret, error) {
+	given := app.Secret(p.getenv(passwordVariable))
+	sources := 0
+	for _, used := range []bool{given != "", c.PasswordFile != "", c.GeneratePassword} {
+		if used {
+			sources++
+		}
+	}
+	switch {
+	case sources > 1:
+		return "", &app.SettingError{Name: passwordVariable, Reason: "given in more than one way: give one of " + passwordVariable + ", --password-file and --generate-password"}
+	case given != "":
+		return given, nil
+	case c.GeneratePassword:
+		return app.Secret(rand.Text()), nil
+	case c.PasswordFile != "":
+		secret, err := app.ReadSecretFile(c.PasswordFile)
+		if err != nil {
+			return "", &app.SettingError{Name: passwordVariable + "_FILE", Reason: err.Error()}
+		}
+		return secret, nil
+	case !term.IsTerminal(int(p.in.Fd())):
+		return "", &app.SettingError{Name: passwordVariable, Reason: "required where there is no terminal to ask: or give --password-file or --generate-password"}
+	}
+	return ask(p)
+}
+
+// ask reads the password twice without showing it.
+func ask(p *process) (app.Secret, error) {
+	first, err := readHidden(p, "Password: ")
+	if err != nil {
+		return "", err
+	}
+	second, err := readHidden(p, "Once more: ")
+	if err != nil {
+		return "", err
+	}
+	if first != second {
+		return "", &app.SettingError{Name: "password", Reason: "the two that were typed differ"}
+	}
+	return first, nil
+}
+
+func readHidden(p *process, prompt string) (app.Secret, error) {
+	fmt.Fprint(p.err, prompt)
+	line, err := term.ReadPassword(int(p.in.Fd()))
+	fmt.Fprintln(p.err)
+	if err != nil {
+		return "", fmt.Errorf("reading the password: %w", err)
+	}
+	return app.Secret(line), nil
+}

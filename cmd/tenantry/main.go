@@ -1,0 +1,128 @@
+// Command tenantry is the whole service: dev runs it on one machine with a
+// sandbox in place of the outside world, serve runs it in production.
+//
+// It exits with 0 when it did what it was told, 1 when that failed, 2 when it was
+// told something that it does not understand, and 130 when it was told to stop a
+// second time before it had stopped.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/tenantry/tenantry/internal/app"
+)
+
+// The exit codes.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitMisused     = 2
+	exitInterrupted = 130
+)
+
+type cli struct {
+	Dev     devCmd     `cmd:"" help:"Run on this machine with demo data and a sandbox of the payment provider, the mailbox and the clock."`
+	Serve   serveCmd   `cmd:"" help:"Run in production."`
+	Migrate migrateCmd `cmd:"" help:"Bring the database's schema up to date."`
+	Admin   adminCmd   `cmd:"" help:"Manage platform admins."`
+	Version versionCmd `cmd:"" help:"Show the version."`
+}
+
+// process is what a command sees of the process that it runs in.
+type process struct {
+	in     *os.File
+	out    io.Writer
+	err    io.Writer
+	getenv func(string) string
+}
+
+func main() {
+	ctx, stop := untilSignal(context.Background())
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], &process{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv}))
+}
+
+func run(ctx context.Context, args []string, p *process) int {
+	var commands cli
+	parser, err := kong.New(&commands,
+		kong.Name("tenantry"),
+		kong.Description("Accounts, teams, plans, subscriptions and metered usage for a SaaS product. A setting is a flag or an environment variable; the flag wins."),
+		kong.Writers(p.out, p.err),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(p),
+	)
+	if err != nil {
+		fmt.Fprintf(p.err, "tenantry: %v\n", err)
+		return exitFailed
+	}
+	command, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintf(p.err, "tenantry: %v\n", err)
+		return exitMisused
+	}
+	if err := command.Run(); err != nil {
+		return report(p.err, command, err)
+	}
+	return exitOK
+}
+
+// report writes one line for each error and tells the exit code.
+func report(w io.Writer, command *kong.Context, err error) int {
+	code := exitFailed
+	for _, err := range unjoin(err) {
+		if setting, ok := errors.AsType[*app.SettingError](err); ok {
+			code = exitMisused
+			err = fmt.Errorf("%s: %s", givenAs(command, setting.Name), setting.Reason)
+		}
+		fmt.Fprintf(w, "tenantry: %v\n", err)
+	}
+	return code
+}
+
+// unjoin takes apart what errors.Join has joined, here and in kong.
+func unjoin(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var all []error
+	for _, err := range joined.Unwrap() {
+		all = append(all, unjoin(err)...)
+	}
+	return all
+}
+
+// givenAs is the flag that set a variable's setting on the command line, and
+// otherwise the variable.
+func givenAs(command *kong.Context, variable string) string {
+	for _, step := range command.Path {
+		if step.Flag != nil && slices.Contains(step.Flag.Envs, variable) {
+			return "--" + step.Flag.Name
+		}
+	}
+	return variable
+}
+
+// untilSignal returns a context that ends at the first SIGINT or SIGTERM. A
+// second one ends the process at once.
+func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel()
+		<-signals
+		os.Exit(exitInterrupted)
+	}()
+	return ctx, cancel
+}

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/app"
+)
+
+type migrateCmd struct {
+	app.StoreFlags `embed:""`
+
+	Status bool `help:"Only show which migrations have been applied."`
+}
+
+// Run migrates the database, or shows how far it is.
+func (c *migrateCmd) Run(ctx context.Context, p *process) error {
+	settings, err := c.Settings(p.getenv)
+	if err != nil {
+		return err
+	}
+	return app.Migrate(ctx, settings, p.out, c.Status)
+}

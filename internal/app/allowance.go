@@ -1,0 +1,49 @@
+package app
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/subscription"
+	"github.com/tenantry/tenantry/internal/usage"
+)
+
+// allowances tells the usage domain what a tenant's subscription allows.
+type allowances struct{ subscriptions *subscription.Service }
+
+func (a allowances) Allowance(ctx context.Context, tenantID uuid.UUID) (usage.Allowance, error) {
+	sub, granted, err := a.subscriptions.Granted(ctx, tenantID)
+	if err != nil || sub == nil {
+		return usage.Allowance{}, err
+	}
+	allowance := usage.Allowance{
+		Billing: &usage.Billing{
+			Anchor: sub.BillingAnchor, IntervalUnit: usage.IntervalUnit(sub.IntervalUnit), IntervalCount: int(sub.IntervalCount),
+			Current: usage.Period{Start: sub.CurrentPeriodStart, End: sub.CurrentPeriodEnd},
+		},
+		Limits: map[string]int64{},
+	}
+	for _, e := range granted {
+		if e.Value != nil {
+			allowance.Limits[e.Feature.Code] = *e.Value
+		}
+	}
+	return allowance, nil
+}
+
+// consumption tells the subscription domain what a tenant uses of each metered
+// feature, so that a plan with a lower quota is not offered.
+type consumption struct{ usage *usage.Service }
+
+func (c consumption) Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {
+	summary, err := c.usage.Summary(ctx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	used := make(map[string]int64, len(summary.Readings))
+	for _, r := range summary.Readings {
+		used[r.Meter.Code] = r.Current.Ceil()
+	}
+	return used, nil
+}

@@ -1,0 +1,134 @@
+// Package app puts the service together: its settings, the wiring of the
+// domains, the route table, and the life of the process.
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/subscription"
+	"github.com/tenantry/tenantry/internal/tenant"
+	"github.com/tenantry/tenantry/internal/usage"
+)
+
+// requestTimeout bounds the handling of one request.
+const requestTimeout = 30 * time.Second
+
+// outside is the world beyond the service: real in production, the sandbox's
+// in dev. The service cannot tell which.
+type outside struct {
+	clock          clock.Clock
+	pspKey         Secret
+	pspBaseURL     string // "" is the provider's own
+	webhookSecrets []string
+	sender         mail.Sender
+}
+
+// service is the whole of it, on one database.
+type service struct {
+	settings Settings
+	log      *slog.Logger
+	db       *sqldb.DB
+	clock    clock.Clock
+	jobs     *jobs.Queue
+	api      *rest.API
+
+	accounts      *account.Service
+	tenants       *tenant.Service
+	catalog       *catalog.Service
+	subscriptions *subscription.Service
+	usage         *usage.Service
+	receiver      *psp.Receiver
+}
+
+// links are the two places where a domain needs one that is built after it.
+type links struct {
+	subscriptions *subscription.Service
+	usage         *usage.Service
+}
+
+func (l *links) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) {
+	return l.subscriptions.HasActive(ctx, tenantID)
+}
+
+func (l *links) Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {
+	return consumption{l.usage}.Current(ctx, tenantID)
+}
+
+// newService wires the domains. s must know its public URL.
+func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*service, error) {
+	messages, err := i18n.Load()
+	if err != nil {
+		return nil, err
+	}
+	passwords, err := account.NewPasswords()
+	if err != nil {
+		return nil, err
+	}
+	provider, err := psp.NewClient(psp.Config{SecretKey: out.pspKey.Reveal(), BaseURL: out.pspBaseURL, Log: log})
+	if err != nil {
+		return nil, fmt.Errorf("payment provider: %w", err)
+	}
+	svc := &service{settings: s, log: log, db: db, clock: out.clock}
+	svc.jobs = jobs.New(jobs.Deps{DB: db, Clock: out.clock, Lease: clock.System(), Log: log})
+	svc.receiver, err = psp.NewReceiver(psp.ReceiverDeps{
+		DB: db, Jobs: svc.jobs, Client: provider, Clock: out.clock, Secrets: out.webhookSecrets, Log: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	link := &links{}
+	svc.tenants = tenant.NewService(tenant.Deps{DB: db, Clock: out.clock, Subscriptions: link})
+	svc.accounts = account.NewService(account.Deps{
+		DB: db, Clock: out.clock, Passwords: passwords, Tenants: svc.tenants, Lifetimes: account.DefaultLifetimes(),
+	})
+	svc.catalog = catalog.New(catalog.Deps{DB: db, Clock: out.clock})
+	svc.subscriptions = subscription.NewService(subscription.Deps{
+		DB: db, Clock: out.clock, Jobs: svc.jobs, Catalog: svc.catalog, Tenants: svc.tenants,
+		Provider: provider, Consumption: link, Log: log,
+	})
+	svc.usage = usage.NewService(usage.Deps{DB: db, Clock: out.clock, Plans: allowances{svc.subscriptions}, Log: log})
+	link.subscriptions, link.usage = svc.subscriptions, svc.usage
+
+	svc.receiver.On("checkout.session.", svc.subscriptions.CheckoutEvent)
+	svc.receiver.On("customer.subscription.", svc.subscriptions.SubscriptionEvent)
+	mail.NewOutbox(svc.jobs, out.sender)
+	svc.jobs.Every("account.prune", time.Hour, svc.accounts.Prune)
+
+	svc.api = rest.New(svc.restConfig(messages), svc.routes())
+	return svc, nil
+}
+
+func (svc *service) restConfig(messages *i18n.Catalog) rest.Config {
+	s := svc.settings
+	return rest.Config{
+		Messages:     messages,
+		Log:          svc.log,
+		Clock:        clock.System(),
+		Authenticate: svc.accounts.Authenticate,
+		Limiter:      limit.New(limit.Config{Groups: s.RateLimits, Log: svc.log}),
+		ClientIP: func(r *http.Request) string {
+			return limit.AddrKey(limit.ClientIP(r, s.TrustedProxies))
+		},
+		FirstPartyOrigin: firstParty(s.FirstPartyHosts),
+		HTTPS:            s.PublicURL.Scheme == "https",
+		PublicURL:        s.PublicURL.String(),
+		Version:          Version(),
+		Timeout:          requestTimeout,
+	}
+}

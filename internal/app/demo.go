@@ -1,0 +1,152 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/sandbox"
+	"github.com/tenantry/tenantry/internal/subscription"
+	"github.com/tenantry/tenantry/internal/tenant"
+	"github.com/tenantry/tenantry/internal/usage"
+)
+
+// seedDemo fills a new sandbox: the demo catalog, Acme with its owner and an
+// active subscription that was really bought at the sandbox's hosted page, and a
+// platform admin.
+//
+// Invariant: the admin is made last, so that its presence says that the rest is
+// there; until then each step finds what an interrupted start left behind.
+func (svc *service) seedDemo(ctx context.Context) error {
+	done, err := svc.accounts.Exists(ctx, sandbox.AdminEmail)
+	if err != nil || done {
+		return err
+	}
+	demo, err := catalog.Demo()
+	if err != nil {
+		return err
+	}
+	if err := svc.catalog.Apply(ctx, demo); err != nil {
+		return fmt.Errorf("demo catalog: %w", err)
+	}
+	if err := svc.usage.ApplyMeters(ctx, demoMeters(demo)); err != nil {
+		return fmt.Errorf("demo meters: %w", err)
+	}
+	acme, err := svc.seedAcme(ctx)
+	if err != nil {
+		return fmt.Errorf("demo tenant: %w", err)
+	}
+	if err := svc.subscribeAcme(ctx, acme); err != nil {
+		return fmt.Errorf("demo subscription: %w", err)
+	}
+	_, err = svc.accounts.CreateAdmin(ctx, "Sandbox Admin", sandbox.AdminEmail, sandbox.AdminPassword, nil)
+	return err
+}
+
+func (svc *service) seedAcme(ctx context.Context) (uuid.UUID, error) {
+	exists, err := svc.accounts.Exists(ctx, sandbox.OwnerEmail)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	if !exists {
+		_, _, err := svc.accounts.Register(ctx, account.Registration{
+			Name: "Acme Owner", Email: sandbox.OwnerEmail, Password: sandbox.OwnerPassword, TenantName: "Acme",
+		})
+		if err != nil {
+			return uuid.Nil, err
+		}
+	}
+	user, _, err := svc.accounts.Login(ctx, sandbox.OwnerEmail, sandbox.OwnerPassword, true)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	memberships, err := svc.accounts.Memberships(ctx, user.ID)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	if len(memberships) == 0 {
+		return uuid.Nil, errors.New("the demo owner has no tenant")
+	}
+	text := func(s string) *string { return &s }
+	t, err := svc.tenants.CompleteSetup(ctx, memberships[0].TenantID, func(tenant.BillingDetails) tenant.BillingDetails {
+		return tenant.BillingDetails{
+			LegalName: text("Acme GmbH"), Address: text("Musterstraße 1"), City: text("Berlin"),
+			PostalCode: text("10115"), Country: text("DE"), BillingEmail: text("billing@acme.test"),
+		}
+	})
+	return t.ID, err
+}
+
+// subscribeAcme buys the plan starter as a customer would: checkout, the hosted
+// page, and the signed notification that makes the subscription active.
+func (svc *service) subscribeAcme(ctx context.Context, acme uuid.UUID) error {
+	if active, err := svc.subscriptions.HasActive(ctx, acme); err != nil || active {
+		return err
+	}
+	plan, err := svc.catalog.PlanBySlug(ctx, "starter")
+	if err != nil {
+		return err
+	}
+	back := svc.settings.PublicURL.String() + "/sandbox"
+	session, err := svc.subscriptions.Checkout(ctx, acme, subscription.CheckoutParams{
+		PlanID: plan.ID, Currency: tenant.DefaultCurrency, Quantity: 1, SuccessURL: back, CancelURL: back,
+	})
+	if err != nil {
+		return err
+	}
+	if err := payAtHostedPage(ctx, session.URL); err != nil {
+		return err
+	}
+	for {
+		active, err := svc.subscriptions.HasActive(ctx, acme)
+		if err != nil || active {
+			return err
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// payAtHostedPage submits the form of a hosted checkout with the test card that
+// pays.
+func payAtHostedPage(ctx context.Context, page string) error {
+	form := url.Values{"card_number": {"4242 4242 4242 4242"}}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, page, strings.NewReader(form.Encode()))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(r)
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusSeeOther {
+		err = fmt.Errorf("the hosted page answered %s", resp.Status)
+	}
+	return errors.Join(err, resp.Body.Close())
+}
+
+// demoMeters are the meters of a catalog, as the usage domain takes them.
+func demoMeters(c catalog.Catalog) []usage.Meter {
+	meters := make([]usage.Meter, len(c.Meters))
+	for i, m := range c.Meters {
+		meters[i] = usage.Meter{
+			Code: m.Code, Name: m.Name, Aggregation: usage.Aggregation(m.AggregationType),
+			Reset: usage.ResetInterval(m.ResetInterval), Enforcement: usage.Enforcement(m.QuotaEnforcement),
+			UnitLabel: m.UnitLabel, Active: m.IsActive == nil || *m.IsActive,
+		}
+	}
+	return meters
+}

@@ -1,0 +1,105 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/sandbox"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe"
+)
+
+// Dev runs the service with the sandbox in place of the outside world until ctx
+// ends.
+func Dev(ctx context.Context, s Settings) error { return dev(ctx, s, os.Stdout, os.Stderr) }
+
+func dev(ctx context.Context, s Settings, out, logTo io.Writer) (err error) {
+	log := newLog(logTo, s)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Addr)
+	if err != nil {
+		return err
+	}
+	s = s.Listening(listener.Addr())
+	db, err := openMigrated(ctx, s)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer closing(db, &err)
+	world, err := sandbox.Open(ctx, filepath.Join(s.Data, "sandbox.db"))
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer func() { err = errors.Join(err, world.Close()) }()
+
+	// The sandbox's secrets are drawn anew at each start: nobody knows them from
+	// the source, and nobody needs them after the process.
+	own := "http://" + loopback(listener.Addr())
+	key, secret := Secret("sk_test_"+rand.Text()), "whsec_"+rand.Text()
+	provider, err := stripe.New(stripe.Config{
+		DB: world.DB(), Clock: world.Clock(), PublicURL: s.PublicURL.String(), SecretKey: key.Reveal(),
+		WebhookSecret: secret, WebhookURL: own + "/api/v1/webhooks/stripe", Log: log,
+	})
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	svc, err := newService(s, db, outside{
+		clock: world.Clock(), pspKey: key, pspBaseURL: own + "/sandbox/stripe",
+		webhookSecrets: []string{secret}, sender: world.Mailbox(),
+	}, log)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	world.Clock().OnAdvance(func(time.Time) { provider.Wake(); svc.jobs.Wake() })
+	pages := world.Handler(provider.Handler(), s.PublicURL.Hostname())
+	svc.api.Mount("/sandbox", pages)
+	svc.api.Mount("/sandbox/", pages)
+	svc.api.Mount("/", http.RedirectHandler("/sandbox", http.StatusFound))
+
+	p := &process{svc: svc, health: &health{db: db}, listener: listener, background: append(svc.background(), provider.Run)}
+	return p.run(ctx, func(ctx context.Context) error {
+		if err := svc.seedDemo(ctx); err != nil {
+			return fmt.Errorf("demo data: %w", err)
+		}
+		return banner(out, s)
+	})
+}
+
+// loopback is the address at which the process reaches itself.
+func loopback(on net.Addr) string {
+	host, port, err := net.SplitHostPort(on.String())
+	if err != nil {
+		return on.String()
+	}
+	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// banner tells a newcomer where to go.
+func banner(w io.Writer, s Settings) error {
+	url := s.PublicURL.String()
+	_, err := fmt.Fprintf(w, `
+  Tenantry runs with its sandbox.
+
+    Start here   %[1]s/sandbox
+    API          %[1]s/api/v1
+    Reference    %[1]s/docs
+    Mailbox      %[1]s/sandbox/mail
+    Data         %[2]s
+
+    Admin        %[3]s  password %[4]s
+    Owner        %[5]s    password %[6]s
+
+  Stop with Ctrl-C. State is kept; delete the data folder to begin anew.
+
+`, url, s.Data, sandbox.AdminEmail, sandbox.AdminPassword, sandbox.OwnerEmail, sandbox.OwnerPassword)
+	return err
+}

@@ -1,0 +1,294 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// server is the whole service with its sandbox, as `tenantry dev` runs it, on a
+// database of its own.
+type server struct {
+	t    *testing.T
+	url  string
+	log  *lockedBuffer
+	stop func() error
+}
+
+// each runs a test against the whole service on both databases.
+func each(t *testing.T, f func(t *testing.T, s *server)) {
+	t.Helper()
+	for _, dialect := range dbtest.Dialects(t) {
+		t.Run(string(dialect), func(t *testing.T) {
+			t.Parallel()
+			f(t, start(t, dialect))
+		})
+	}
+}
+
+func start(t *testing.T, dialect sqldb.Dialect, change ...func(*Settings)) *server {
+	t.Helper()
+	settings := Settings{
+		Addr: "127.0.0.1:0", Data: t.TempDir(), DatabaseURL: Secret(dbtest.URL(t, dialect)),
+		RateLimits: map[string]int{}, InvoiceMode: PSPManaged, LogFormat: LogJSON,
+	}
+	for _, c := range change {
+		c(&settings)
+	}
+	return startWith(t, settings)
+}
+
+func startWith(t *testing.T, settings Settings) *server {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	read, write := io.Pipe()
+	s := &server{t: t, log: &lockedBuffer{}}
+	done := make(chan error, 1)
+	go func() {
+		err := dev(ctx, settings, write, s.log)
+		_ = write.Close()
+		done <- err
+	}()
+	banner := make([]byte, 4096)
+	n, err := read.Read(banner)
+	if err != nil {
+		t.Fatalf("the service did not start: %v\n%s", <-done, s.log)
+	}
+	s.url = regexp.MustCompile(`http://[^/\s]+`).FindString(string(banner[:n]))
+	s.stop = sync.OnceValue(func() error { cancel(); return <-done })
+	t.Cleanup(func() {
+		if err := s.stop(); err != nil {
+			t.Errorf("the service stopped with %v", err)
+		}
+		if t.Failed() {
+			t.Logf("what the service logged:\n%s", s.log.notable())
+		}
+	})
+	return s
+}
+
+// limited turns the rate limits on.
+func limited(s *Settings) { s.RateLimits = limit.Defaults() }
+
+// reply is a response, read whole.
+type reply struct {
+	t      *testing.T
+	status int
+	header http.Header
+	text   string
+	body   map[string]any
+}
+
+// call makes a request with a JSON body (nil for none) and a bearer token ("" for
+// none).
+func (s *server) call(method, path, token string, body any) reply {
+	s.t.Helper()
+	var reader io.Reader
+	if body != nil {
+		text, ok := body.(string)
+		if !ok {
+			encoded, err := json.Marshal(body)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			text = string(encoded)
+		}
+		reader = strings.NewReader(text)
+	}
+	r, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, reader)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	return s.do(r)
+}
+
+func (s *server) do(r *http.Request) reply {
+	s.t.Helper()
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	a := reply{t: s.t, status: resp.StatusCode, header: resp.Header, text: string(text)}
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
+		if err := json.Unmarshal(text, &a.body); err != nil {
+			s.t.Fatalf("%s %s: %v in %s", r.Method, r.URL.Path, err, text)
+		}
+	}
+	return a
+}
+
+// want fails the test unless the status is as expected.
+func (a reply) want(status int) reply {
+	a.t.Helper()
+	if a.status != status {
+		a.t.Fatalf("status %d, want %d: %s", a.status, status, a.text)
+	}
+	return a
+}
+
+// at reads a value of the body by its path, such as data.plan.name or
+// data.0.code; nil where there is none.
+func (a reply) at(path string) any {
+	var v any = a.body
+	for _, key := range strings.Split(path, ".") {
+		switch node := v.(type) {
+		case map[string]any:
+			v = node[key]
+		case []any:
+			i := int(key[0] - '0')
+			if i >= len(node) {
+				return nil
+			}
+			v = node[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+func (a reply) str(path string) string {
+	a.t.Helper()
+	s, ok := a.at(path).(string)
+	if !ok {
+		a.t.Fatalf("%s is %v in %s", path, a.at(path), a.text)
+	}
+	return s
+}
+
+// eventually repeats a look until it is content, for what follows in the
+// background.
+func eventually(t *testing.T, what string, look func() bool) {
+	t.Helper()
+	for range 500 {
+		if look() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%s did not happen", what)
+}
+
+// owner is a registered user with a tenant.
+type owner struct {
+	token, tenant string
+}
+
+// register makes an account; onboarded completes the setup with all billing
+// details.
+func (s *server) register(email string, onboarded bool) owner {
+	s.t.Helper()
+	token := s.call("POST", "/api/v1/auth/register", "", map[string]any{
+		"name": "Ada", "email": email, "password": "correct horse", "password_confirmation": "correct horse",
+	}).want(201).str("accessToken")
+	o := owner{token: token, tenant: s.call("GET", "/api/v1/auth/me", token, nil).want(200).str("currentTenant.id")}
+	if onboarded {
+		s.call("PATCH", "/api/v1/onboarding/complete-setup", token, billing).want(200)
+	}
+	return o
+}
+
+var billing = map[string]any{
+	"legal_name": "Analytical Engines Ltd", "address": "12 St James Square", "city": "London",
+	"postal_code": "SW1Y 4JH", "country": "GB", "billing_email": "billing@example.com",
+}
+
+// plan finds a plan's id by its slug.
+func (s *server) plan(o owner, slug string) string {
+	s.t.Helper()
+	list, _ := s.call("GET", "/api/v1/tenant/"+o.tenant+"/plans", o.token, nil).want(200).at("data").([]any)
+	for _, p := range list {
+		if p := p.(map[string]any); p["slug"] == slug {
+			return p["id"].(string)
+		}
+	}
+	s.t.Fatalf("no plan %q", slug)
+	return ""
+}
+
+// checkout opens a hosted checkout and returns the address of its page.
+func (s *server) checkout(o owner, slug string) string {
+	s.t.Helper()
+	return s.call("POST", "/api/v1/tenant/"+o.tenant+"/checkout", o.token, map[string]any{
+		"plan_id": s.plan(o, slug), "currency": "EUR", "quantity": 1,
+		"success_url": "https://app.example.com/ok", "cancel_url": "https://app.example.com/no",
+	}).want(200).str("data.url")
+}
+
+// pay submits the form of a hosted page.
+func (s *server) pay(page, card string) reply {
+	s.t.Helper()
+	form := url.Values{"card_number": {card}}.Encode()
+	r, err := http.NewRequestWithContext(s.t.Context(), "POST", page, strings.NewReader(form))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return s.do(r)
+}
+
+// subscribe buys a plan and waits until the subscription is active.
+func (s *server) subscribe(o owner, slug string) {
+	s.t.Helper()
+	s.pay(s.checkout(o, slug), goodCard).want(303)
+	eventually(s.t, "the activation", func() bool {
+		return s.call("GET", "/api/v1/tenant/"+o.tenant+"/subscription", o.token, nil).want(200).at("data.status") == "active"
+	})
+}
+
+const (
+	goodCard     = "4242 4242 4242 4242"
+	declinedCard = "4000 0000 0000 0002"
+)
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// notable are the lines of a JSON log from the level WARN on.
+func (l *lockedBuffer) notable() string {
+	var lines strings.Builder
+	for line := range strings.Lines(l.String()) {
+		if !strings.Contains(line, `"level":"INFO"`) {
+			lines.WriteString(line)
+		}
+	}
+	return lines.String()
+}

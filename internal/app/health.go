@@ -1,0 +1,41 @@
+package app
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// health answers liveness and readiness. Ready is a database that answers, in a
+// process that has started whole and is not about to end.
+type health struct {
+	db    *sqldb.DB
+	ready atomic.Bool
+}
+
+func (h *health) live(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok") }
+
+func (h *health) readiness(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+	defer cancel()
+	switch {
+	case !h.ready.Load():
+		answer(w, http.StatusServiceUnavailable, "starting or stopping")
+	case h.db.Ping(ctx) != nil:
+		answer(w, http.StatusServiceUnavailable, "the database does not answer")
+	default:
+		answer(w, http.StatusOK, "ready")
+	}
+}
+
+// answer writes {message}; message must not need quoting.
+func answer(w http.ResponseWriter, status int, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, `{"message":"`+message+`"}`+"\n")
+}

@@ -1,0 +1,125 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+
+	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// Serve runs the service in production until ctx ends.
+func Serve(ctx context.Context, s Settings) (err error) {
+	log := newLog(os.Stderr, s)
+	server, err := mail.ParseSMTPURL(s.SMTPURL.Reveal())
+	if err != nil {
+		return err
+	}
+	sender, err := mail.NewSMTP(mail.SMTPConfig{Server: server, From: s.MailFrom})
+	if err != nil {
+		return err
+	}
+	db, err := openMigrated(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer closing(db, &err)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Addr)
+	if err != nil {
+		return err
+	}
+	s = s.Listening(listener.Addr())
+	svc, err := newService(s, db, outside{
+		clock: clock.System(), pspKey: s.StripeSecretKey,
+		webhookSecrets: []string{s.StripeWebhookSecret.Reveal()}, sender: sender,
+	}, log)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	p := &process{svc: svc, health: &health{db: db}, listener: listener, background: svc.background()}
+	err = p.run(ctx, func(context.Context) error {
+		log.InfoContext(ctx, "serving", "address", listener.Addr().String(), "url", s.PublicURL.String(), "version", Version())
+		return nil
+	})
+	return err
+}
+
+// background is what the service does besides answering requests.
+func (svc *service) background() []func(context.Context) error {
+	return []func(context.Context) error{svc.jobs.Run, svc.usage.Run}
+}
+
+// Migrate brings the database up to date and says what it did; statusOnly only
+// says what there is to do.
+func Migrate(ctx context.Context, s Settings, out io.Writer, statusOnly bool) (err error) {
+	db, err := sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Log: newLog(os.Stderr, s)})
+	if err != nil {
+		return err
+	}
+	defer closing(db, &err)
+	if !statusOnly {
+		if err := db.Migrate(ctx); err != nil {
+			return err
+		}
+	}
+	migrations, err := db.MigrationStatus(ctx)
+	if err != nil {
+		return err
+	}
+	for _, m := range migrations {
+		state := "pending"
+		if m.AppliedAt != nil {
+			state = "applied"
+		}
+		if _, err := fmt.Fprintf(out, "%-8s %s\n", state, m.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AdminParams is a new platform admin.
+type AdminParams struct{ Name, Email, Password string }
+
+// CreateAdmin creates a platform admin who holds all platform permissions.
+func CreateAdmin(ctx context.Context, s Settings, p AdminParams, out io.Writer) (err error) {
+	db, err := openMigrated(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer closing(db, &err)
+	passwords, err := account.NewPasswords()
+	if err != nil {
+		return err
+	}
+	accounts := account.NewService(account.Deps{
+		DB: db, Clock: clock.System(), Passwords: passwords, Lifetimes: account.DefaultLifetimes(),
+	})
+	user, err := accounts.CreateAdmin(ctx, p.Name, p.Email, p.Password, nil)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "created platform admin %s (id %d)\n", user.Email, user.ID)
+	return err
+}
+
+// openMigrated opens the database and brings it up to date.
+func openMigrated(ctx context.Context, s Settings) (*sqldb.DB, error) {
+	db, err := sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Log: newLog(os.Stderr, s)})
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Migrate(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// closing closes the database at the end of a function that returns *err.
+func closing(db *sqldb.DB, err *error) { *err = errors.Join(*err, db.Close()) }

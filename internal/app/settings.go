@@ -1,0 +1,83 @@
+package app
+
+import (
+	"log/slog"
+	"net"
+	"net/netip"
+	"net/url"
+)
+
+// Settings is what the service is told from outside, checked and parsed. The
+// commands make it from their flags and the environment (see DevFlags,
+// ServeFlags and StoreFlags).
+type Settings struct {
+	Addr        string // host:port to listen on; port 0 takes a free one
+	Data        string // absolute path of the data folder; it need not exist
+	DatabaseURL Secret // sqlite:///absolute/path or postgres://…
+
+	PublicURL       *url.URL // how clients reach the service; nil: the listening address
+	FrontendURL     *url.URL // where mail links and redirects go; nil: PublicURL
+	FirstPartyHosts []string // host or host:port, lower case; nil: the frontend's host
+
+	TrustedProxies []netip.Prefix
+	RateLimits     map[string]int // group → requests per minute, 0 is off
+	InvoiceMode    InvoiceMode
+
+	// Required by serve, unused in dev.
+	StripeSecretKey     Secret
+	StripeWebhookSecret Secret
+	SMTPURL             Secret // mail.ParseSMTPURL accepts it
+	MailFrom            string // an address, maybe with a name: Tenantry <no-reply@example.com>
+
+	LogLevel  slog.Level
+	LogFormat LogFormat
+}
+
+// InvoiceMode says where invoices come from (spec: Invoices).
+type InvoiceMode string
+
+// The invoice modes.
+const (
+	PSPManaged      InvoiceMode = "psp_managed"      // read from the payment provider
+	PlatformManaged InvoiceMode = "platform_managed" // numbered and made here
+)
+
+// LogFormat is how a line of the log is written.
+type LogFormat string
+
+// The log formats.
+const (
+	LogText LogFormat = "text"
+	LogJSON LogFormat = "json"
+)
+
+// Listening returns s with the settings that default to the listening address
+// filled in, once that is known. An address that stands for every interface is
+// reached as localhost.
+func (s Settings) Listening(on net.Addr) Settings {
+	if s.PublicURL == nil {
+		host := on.String()
+		if tcp, ok := on.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+			_, port, _ := net.SplitHostPort(host) // a TCP address always has a port
+			host = net.JoinHostPort("localhost", port)
+		}
+		s.PublicURL = &url.URL{Scheme: "http", Host: host}
+	}
+	if s.FrontendURL == nil {
+		s.FrontendURL = s.PublicURL
+	}
+	if s.FirstPartyHosts == nil {
+		s.FirstPartyHosts = []string{s.FrontendURL.Host}
+	}
+	return s
+}
+
+// SettingError is a setting that cannot be used. Several come joined
+// (errors.Join). Its text never has the value of a secret.
+type SettingError struct {
+	Name   string // of the environment variable
+	Reason string
+}
+
+// Error names the setting and says what is wrong with it, in one line.
+func (e *SettingError) Error() string { return e.Name + ": " + e.Reason }

@@ -1,0 +1,98 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+)
+
+// Secret is a text that must not show up in a log, an error or a dump of the
+// settings: however it is printed, it is printed as [secret].
+type Secret string
+
+const redacted = "[secret]"
+
+// Reveal gives the text itself, to hand to whom it is meant for.
+func (s Secret) Reveal() string { return string(s) }
+
+// String implements fmt.Stringer.
+func (Secret) String() string { return redacted }
+
+// Format implements fmt.Formatter: no verb shows the text.
+func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
+
+// LogValue implements slog.LogValuer.
+func (Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText keeps the text out of JSON.
+func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// stripeSecret is required and begins with one of the prefixes.
+func (p *parser) stripeSecret(name, file string, prefixes ...string) Secret {
+	value := p.required(name, file)
+	if value == "" {
+		return ""
+	}
+	for _, prefix := range prefixes {
+		if strings.HasPrefix(value.Reveal(), prefix) {
+			return value
+		}
+	}
+	p.fail(name, "does not begin with %s", strings.Join(prefixes, " or "))
+	return ""
+}
+
+// required reads a secret from the environment or a file; it is a fault when
+// there is none.
+func (p *parser) required(name, file string) Secret {
+	before := len(p.errs)
+	value := p.secretOf(name, p.getenv(name), file)
+	if value == "" && len(p.errs) == before {
+		p.fail(name, "required by serve")
+	}
+	return value
+}
+
+// secretOf is what was given itself or in a file, never both.
+func (p *parser) secretOf(name, value, file string) Secret {
+	switch {
+	case file == "":
+		return Secret(value)
+	case value != "":
+		p.fail(name, "given itself and as %s_FILE: give one of them", name)
+		return ""
+	}
+	secret, err := ReadSecretFile(file)
+	if err != nil {
+		p.fail(name+"_FILE", "%v", err)
+	}
+	return secret
+}
+
+// maxSecret is beyond the length of any secret, so that a wrong path, such as
+// that of a database, is not read whole.
+const maxSecret = 16 << 10
+
+// ReadSecretFile reads a secret from a file, without the line break at its end.
+// An empty file and one beyond 16 KiB are errors.
+func ReadSecretFile(path string) (Secret, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	content, err := io.ReadAll(io.LimitReader(file, maxSecret+1))
+	if err != nil {
+		return "", err
+	}
+	secret := strings.TrimRight(string(content), "\r\n")
+	switch {
+	case len(content) > maxSecret:
+		return "", fmt.Errorf("%s is too long for a secret", path)
+	case secret == "":
+		return "", fmt.Errorf("%s is empty", path)
+	}
+	return Secret(secret), nil
+}

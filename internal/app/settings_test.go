@@ -1,0 +1,279 @@
+package app_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/limit"
+)
+
+func env(values map[string]string) func(string) string {
+	return func(name string) string { return values[name] }
+}
+
+// reasons are the wrong settings by name.
+func reasons(err error) map[string]string {
+	got := make(map[string]string)
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return got
+	}
+	for _, err := range joined.Unwrap() {
+		var setting *app.SettingError
+		if errors.As(err, &setting) {
+			got[setting.Name] = setting.Reason
+		}
+	}
+	return got
+}
+
+func TestDevNeedsNoSettings(t *testing.T) {
+	t.Parallel()
+	got, err := app.DevFlags{}.Settings(env(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, _ := filepath.Abs("data")
+	want := app.Settings{
+		Addr: "127.0.0.1:8080", Data: data, DatabaseURL: app.Secret("sqlite://" + data + "/tenantry.db"),
+		RateLimits: limit.Defaults(), InvoiceMode: app.PSPManaged, LogLevel: slog.LevelInfo, LogFormat: app.LogText,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSettingsAreParsed(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	flags := app.ServeFlags{
+		HTTPFlags: app.HTTPFlags{
+			Addr: ":0", PublicURL: "https://API.example.com/", FrontendURL: "https://example.com/app/",
+			FirstPartyHosts: "Example.com, www.example.com:8443", TrustedProxies: "10.0.0.0/8,192.0.2.1, ::1,::ffff:192.0.2.2,10.1.2.3/16",
+			RateLimits: "off", InvoiceMode: "platform_managed",
+		},
+		StoreFlags:   app.StoreFlags{Data: data, DatabaseURL: "postgres://u:p@db/tenantry", LogLevel: "WARN"},
+		OutsideFlags: app.OutsideFlags{MailFrom: "Tenantry <no-reply@example.com>"},
+	}
+	got, err := flags.Settings(env(map[string]string{
+		"TENANTRY_STRIPE_SECRET_KEY": "sk_live_1", "TENANTRY_STRIPE_WEBHOOK_SECRET": "whsec_1", "TENANTRY_SMTP_URL": "smtp://u:p@mail",
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	off := limit.Defaults()
+	for group := range off {
+		off[group] = 0
+	}
+	text := []string{got.PublicURL.String(), got.FrontendURL.String()}
+	if diff := cmp.Diff([]string{"https://api.example.com", "https://example.com/app"}, text); diff != "" {
+		t.Error(diff)
+	}
+	got.PublicURL, got.FrontendURL = nil, nil
+	want := app.Settings{
+		Addr: ":0", Data: data, DatabaseURL: "postgres://u:p@db/tenantry",
+		FirstPartyHosts: []string{"example.com", "www.example.com:8443"},
+		TrustedProxies: []netip.Prefix{
+			netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("::1/128"),
+			netip.MustParsePrefix("192.0.2.2/32"), netip.MustParsePrefix("10.1.0.0/16"),
+		},
+		RateLimits: off, InvoiceMode: app.PlatformManaged,
+		StripeSecretKey: "sk_live_1", StripeWebhookSecret: "whsec_1", SMTPURL: "smtp://u:p@mail", MailFrom: "Tenantry <no-reply@example.com>",
+		LogLevel: slog.LevelWarn, LogFormat: app.LogJSON,
+	}
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWrongSettingsAreNamed(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name, reason string
+		http         app.HTTPFlags
+		store        app.StoreFlags
+	}{
+		{"TENANTRY_ADDR", `"8080" is not host:port`, app.HTTPFlags{Addr: "8080"}, app.StoreFlags{}},
+		{"TENANTRY_ADDR", `"localhost:http" is not host:port`, app.HTTPFlags{Addr: "localhost:http"}, app.StoreFlags{}},
+		{"TENANTRY_ADDR", `":65536" is not host:port`, app.HTTPFlags{Addr: ":65536"}, app.StoreFlags{}},
+		{"TENANTRY_PUBLIC_URL", "is not an absolute http or https URL", app.HTTPFlags{PublicURL: "example.com"}, app.StoreFlags{}},
+		{"TENANTRY_PUBLIC_URL", "is not an absolute http or https URL", app.HTTPFlags{PublicURL: "ftp://example.com"}, app.StoreFlags{}},
+		{"TENANTRY_PUBLIC_URL", "is not an absolute http or https URL", app.HTTPFlags{PublicURL: "https://:443"}, app.StoreFlags{}},
+		{"TENANTRY_PUBLIC_URL", "is not an absolute http or https URL", app.HTTPFlags{PublicURL: "https://a\nb"}, app.StoreFlags{}},
+		{"TENANTRY_FRONTEND_URL", "must not have a user or a password", app.HTTPFlags{FrontendURL: "https://u:p@example.com"}, app.StoreFlags{}},
+		{"TENANTRY_FRONTEND_URL", "must not have a query or a fragment", app.HTTPFlags{FrontendURL: "https://example.com/?a"}, app.StoreFlags{}},
+		{"TENANTRY_FIRST_PARTY_HOSTS", `"https://example.com" is not a host or host:port`, app.HTTPFlags{FirstPartyHosts: "https://example.com"}, app.StoreFlags{}},
+		{"TENANTRY_FIRST_PARTY_HOSTS", `"*.example.com" is not a host or host:port`, app.HTTPFlags{FirstPartyHosts: "*.example.com"}, app.StoreFlags{}},
+		{"TENANTRY_TRUSTED_PROXIES", `"proxy" is neither an IP address nor a network such as 10.0.0.0/8`, app.HTTPFlags{TrustedProxies: "10.0.0.1,proxy"}, app.StoreFlags{}},
+		{"TENANTRY_TRUSTED_PROXIES", `"10.0.0.0/33" is neither an IP address nor a network such as 10.0.0.0/8`, app.HTTPFlags{TrustedProxies: "10.0.0.0/33"}, app.StoreFlags{}},
+		{"TENANTRY_RATE_LIMITS", `group "login" is given twice`, app.HTTPFlags{RateLimits: "login=1,login=1"}, app.StoreFlags{}},
+		{"TENANTRY_INVOICE_MODE", `"paper" is neither psp_managed nor platform_managed`, app.HTTPFlags{InvoiceMode: "paper"}, app.StoreFlags{}},
+		{"TENANTRY_DATA", file + " is not a folder", app.HTTPFlags{}, app.StoreFlags{Data: file}},
+		{"TENANTRY_DATABASE_URL", "begins with neither postgres:// nor sqlite://", app.HTTPFlags{}, app.StoreFlags{DatabaseURL: "mysql://u:p@db/x"}},
+		{"TENANTRY_DATABASE_URL", "is not of the form sqlite:///absolute/path", app.HTTPFlags{}, app.StoreFlags{DatabaseURL: "sqlite://data/x.db"}},
+		{"TENANTRY_DATABASE_URL", "is not a URL", app.HTTPFlags{}, app.StoreFlags{DatabaseURL: "postgres://u:p#@db/x%zz"}},
+		{"TENANTRY_DATABASE_URL", "given itself and as TENANTRY_DATABASE_URL_FILE: give one of them", app.HTTPFlags{}, app.StoreFlags{DatabaseURL: "x", DatabaseURLFile: file}},
+		{"TENANTRY_LOG_LEVEL", `"loud" is not debug, info, warn or error`, app.HTTPFlags{}, app.StoreFlags{LogLevel: "loud"}},
+		{"TENANTRY_LOG_LEVEL", `"info+2" is not debug, info, warn or error`, app.HTTPFlags{}, app.StoreFlags{LogLevel: "info+2"}},
+		{"TENANTRY_LOG_FORMAT", `"xml" is neither text nor json`, app.HTTPFlags{}, app.StoreFlags{LogFormat: "xml"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := app.DevFlags{HTTPFlags: tt.http, StoreFlags: tt.store}.Settings(env(nil))
+			if diff := cmp.Diff(map[string]string{tt.name: tt.reason}, reasons(err)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestServeRequiresTheOutsideWorld(t *testing.T) {
+	t.Parallel()
+	_, err := app.ServeFlags{}.Settings(env(nil))
+	want := map[string]string{
+		"TENANTRY_STRIPE_SECRET_KEY": "required by serve", "TENANTRY_STRIPE_WEBHOOK_SECRET": "required by serve",
+		"TENANTRY_SMTP_URL": "required by serve", "TENANTRY_MAIL_FROM": "required by serve",
+	}
+	if diff := cmp.Diff(want, reasons(err)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestServeRefusesTheSandbox(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	if err := os.WriteFile(filepath.Join(data, app.SandboxFile), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	flags := app.ServeFlags{StoreFlags: app.StoreFlags{Data: data}, OutsideFlags: app.OutsideFlags{MailFrom: "a@b.test"}}
+	_, err := flags.Settings(env(map[string]string{
+		"TENANTRY_STRIPE_SECRET_KEY": "sk_sandbox_1", "TENANTRY_STRIPE_WEBHOOK_SECRET": "whsec_1", "TENANTRY_SMTP_URL": "smtp://mail",
+	}))
+	want := map[string]string{
+		"TENANTRY_DATA":              data + " belongs to a sandbox of tenantry dev, whose accounts have well-known passwords",
+		"TENANTRY_STRIPE_SECRET_KEY": "is a key of the sandbox",
+	}
+	if diff := cmp.Diff(want, reasons(err)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// No secret is repeated, however wrong it is.
+func TestWrongSecrets(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	flags := app.ServeFlags{
+		StoreFlags: app.StoreFlags{Data: dir, DatabaseURLFile: write("db", "postgres://u:hush@db:port/x\n")},
+		OutsideFlags: app.OutsideFlags{
+			StripeSecretKeyFile: write("empty", "\n"), StripeWebhookSecretFile: write("long", strings.Repeat("hush", 5000)),
+			MailFrom: "a@b.test",
+		},
+	}
+	_, err := flags.Settings(env(map[string]string{"TENANTRY_SMTP_URL": "smtp://user:hu#sh@mail"}))
+	want := map[string]string{
+		"TENANTRY_DATABASE_URL":               "is not a URL",
+		"TENANTRY_STRIPE_SECRET_KEY_FILE":     dir + "/empty is empty",
+		"TENANTRY_STRIPE_WEBHOOK_SECRET_FILE": dir + "/long is too long for a secret",
+		"TENANTRY_SMTP_URL":                   "not of the form smtp://[user:password@]host[:port] or smtps://…",
+	}
+	if diff := cmp.Diff(want, reasons(err)); diff != "" {
+		t.Error(diff)
+	}
+	_, err = app.ServeFlags{OutsideFlags: app.OutsideFlags{MailFrom: "nobody", StripeSecretKeyFile: dir + "/none"}}.Settings(env(map[string]string{
+		"TENANTRY_STRIPE_WEBHOOK_SECRET": "hush", "TENANTRY_SMTP_URL": "smtp://mail",
+	}))
+	want = map[string]string{
+		"TENANTRY_STRIPE_SECRET_KEY_FILE": "open " + dir + "/none: no such file or directory",
+		"TENANTRY_STRIPE_WEBHOOK_SECRET":  "does not begin with whsec_",
+		"TENANTRY_MAIL_FROM":              `"nobody" is not a mail address`,
+	}
+	if diff := cmp.Diff(want, reasons(err)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSecretsFromFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "key")
+	if err := os.WriteFile(path, []byte("sk_live_1\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	flags := app.ServeFlags{OutsideFlags: app.OutsideFlags{StripeSecretKeyFile: path, MailFrom: "a@b.test"}}
+	others := map[string]string{"TENANTRY_STRIPE_WEBHOOK_SECRET": "whsec_1", "TENANTRY_SMTP_URL": "smtp://mail"}
+	got, err := flags.Settings(env(others))
+	if err != nil || got.StripeSecretKey.Reveal() != "sk_live_1" {
+		t.Errorf("read %q, %v", got.StripeSecretKey.Reveal(), err)
+	}
+	others["TENANTRY_STRIPE_SECRET_KEY"] = "sk_live_2"
+	_, err = flags.Settings(env(others))
+	want := map[string]string{"TENANTRY_STRIPE_SECRET_KEY": "given itself and as TENANTRY_STRIPE_SECRET_KEY_FILE: give one of them"}
+	if diff := cmp.Diff(want, reasons(err)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSecretsAreNeverPrinted(t *testing.T) {
+	t.Parallel()
+	s := app.Settings{StripeSecretKey: "hush"}
+	var out strings.Builder
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d", "%T %v"} {
+		fmt.Fprintf(&out, verb+"\n", s.StripeSecretKey, s)
+		fmt.Fprintf(&out, verb+"\n", s, &s)
+	}
+	slog.New(slog.NewTextHandler(&out, nil)).Info("settings", "s", s, "key", s.StripeSecretKey)
+	slog.New(slog.NewJSONHandler(&out, nil)).Info("settings", "s", s, "key", s.StripeSecretKey)
+	dump, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Write(dump)
+	out.WriteString(s.StripeSecretKey.String())
+	if text := out.String(); strings.Contains(text, "hush") || strings.Contains(text, "68757368") || !strings.Contains(text, "[secret]") {
+		t.Error(text)
+	}
+}
+
+func TestListening(t *testing.T) {
+	t.Parallel()
+	loopback := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080}
+	got := app.Settings{}.Listening(loopback)
+	if got.PublicURL.String() != "http://127.0.0.1:8080" || got.FrontendURL.String() != "http://127.0.0.1:8080" ||
+		!cmp.Equal(got.FirstPartyHosts, []string{"127.0.0.1:8080"}) {
+		t.Errorf("%v %v %v", got.PublicURL, got.FrontendURL, got.FirstPartyHosts)
+	}
+	if got := (app.Settings{}).Listening(&net.TCPAddr{IP: net.IPv6unspecified, Port: 80}); got.PublicURL.String() != "http://localhost:80" {
+		t.Errorf("on every interface: %v", got.PublicURL)
+	}
+	given, err := app.DevFlags{HTTPFlags: app.HTTPFlags{FrontendURL: "https://example.com"}}.Settings(env(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = given.Listening(loopback)
+	if got.FrontendURL.String() != "https://example.com" || !cmp.Equal(got.FirstPartyHosts, []string{"example.com"}) {
+		t.Errorf("%v %v", got.FrontendURL, got.FirstPartyHosts)
+	}
+}

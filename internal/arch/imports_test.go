@@ -1,0 +1,170 @@
+package arch
+
+import (
+	"encoding/json"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/tenantry/tenantry/"
+
+// domains are the packages with the product's rules, and the other domains that
+// each may import. Below a domain's name stands its generated query package.
+var domains = map[string][]string{
+	"account":      {},
+	"tenant":       {"account"},
+	"team":         {"account", "tenant"},
+	"catalog":      {},
+	"subscription": {"tenant", "catalog"},
+	"usage":        {"catalog", "subscription"},
+	"invoice":      {"tenant", "subscription", "usage"},
+	"onboarding":   {"account", "tenant", "catalog", "subscription"},
+	"impersonation": {
+		"account", "team",
+	},
+}
+
+// platform are the packages that domains stand on; they know no domain. psp is
+// one of them: it has types of its own.
+var platform = []string{
+	"audit", "authz", "clock", "fault", "i18n", "jobs", "limit", "mail", "money", "page", "psp", "push", "rest", "sqldb",
+}
+
+// libraries are confined to the packages that wrap them.
+var libraries = []struct {
+	prefix, reason string
+	allowed        []string
+}{
+	{"github.com/stripe/stripe-go", "only psp knows the provider's library", []string{"internal/psp"}},
+	{"github.com/danielgtaylor/huma", "huma stays in the HTTP layer", []string{"internal/rest"}},
+	{"github.com/go-chi/chi", "chi stays in the HTTP layer", []string{"internal/rest"}},
+	{"database/sql", "SQL is run by stores, through generated code", []string{"internal/sqldb", "internal/sandbox"}},
+}
+
+type pkg struct {
+	ImportPath   string
+	Doc          string
+	Dir          string
+	GoFiles      []string
+	Imports      []string
+	TestImports  []string
+	XTestImports []string
+}
+
+// packages lists every package of the module.
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Doc,Dir,GoFiles,Imports,TestImports,XTestImports", module+"...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []pkg
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := dec.Decode(&p); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	if len(all) < 10 {
+		t.Fatalf("go list found only %d packages", len(all))
+	}
+	return all
+}
+
+// place is the path of a package within the module, and the top package of
+// internal that it belongs to ("" outside).
+func place(importPath string) (path, top string) {
+	path = strings.TrimPrefix(importPath, module)
+	if rest, ok := strings.CutPrefix(path, "internal/"); ok {
+		top, _, _ = strings.Cut(rest, "/")
+	}
+	return path, top
+}
+
+func TestImports(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		from, fromTop := place(p.ImportPath)
+		for _, imported := range p.Imports {
+			if !strings.HasPrefix(imported, module) {
+				continue
+			}
+			to, toTop := place(imported)
+			if toTop == fromTop && fromTop != "" {
+				continue
+			}
+			if reason := forbidden(from, fromTop, toTop); reason != "" {
+				t.Errorf("%s imports %s: %s", from, to, reason)
+			}
+		}
+	}
+}
+
+// forbidden tells why a package may not import another, "" when it may.
+func forbidden(from, fromTop, toTop string) string {
+	_, toDomain := domains[toTop]
+	allowed, fromDomain := domains[fromTop]
+	switch {
+	case strings.HasPrefix(from, "cmd/"):
+		if toTop != "app" {
+			return "commands go through app"
+		}
+	case fromTop == "app":
+	case fromDomain:
+		if toDomain && !slices.Contains(allowed, toTop) {
+			return "not a line of the import table"
+		}
+		if !toDomain && !slices.Contains(platform, toTop) {
+			return "domains import domains and the platform"
+		}
+	case fromTop == "sandbox":
+		if !slices.Contains([]string{"clock", "fault", "i18n", "mail", "money"}, toTop) {
+			return "the sandbox is the outside world"
+		}
+	case slices.Contains(platform, fromTop):
+		if !slices.Contains(platform, toTop) {
+			return "the platform knows nothing above it"
+		}
+	default:
+		return "the package has no place in the architecture"
+	}
+	return ""
+}
+
+func TestLibrariesStayWhereTheyAreWrapped(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		path, _ := place(p.ImportPath)
+		for _, library := range libraries {
+			if !slices.ContainsFunc(p.Imports, func(i string) bool { return i == library.prefix || strings.HasPrefix(i, library.prefix+"/") }) {
+				continue
+			}
+			generated := library.prefix == "database/sql" && strings.HasSuffix(path, "sql")
+			inside := slices.ContainsFunc(library.allowed, func(a string) bool { return path == a || strings.HasPrefix(path, a+"/") })
+			if !inside && !generated {
+				t.Errorf("%s imports %s: %s", path, library.prefix, library.reason)
+			}
+		}
+	}
+}
+
+func TestPackagesAreDocumented(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		path, _ := place(p.ImportPath)
+		if generated := strings.HasSuffix(path, "sql") && strings.Count(path, "/") == 2; generated || len(p.GoFiles) == 0 {
+			continue
+		}
+		if p.Doc == "" {
+			t.Errorf("%s has no package comment", path)
+		}
+	}
+}

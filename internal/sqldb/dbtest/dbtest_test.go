@@ -1,0 +1,109 @@
+package dbtest
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// Every database is migrated and its own.
+func TestEach(t *testing.T) {
+	t.Parallel()
+	for range 2 {
+		Each(t, func(t *testing.T, db *sqldb.DB) {
+			if _, err := db.Conn(t.Context()).ExecContext(t.Context(), `DELETE FROM roles WHERE name = 'member'`); err != nil {
+				t.Fatal(err)
+			}
+			var roles int
+			if err := db.Conn(t.Context()).QueryRowContext(t.Context(), `SELECT count(*) FROM roles`).Scan(&roles); err != nil {
+				t.Fatal(err)
+			}
+			if roles != 2 {
+				t.Errorf("%d roles, want the other two", roles)
+			}
+		})
+	}
+}
+
+// recorder is a test that takes down what is done to it.
+type recorder struct {
+	testing.TB
+	calls []string
+}
+
+func (r *recorder) Helper()               {}
+func (r *recorder) Fatalf(string, ...any) { r.calls = append(r.calls, "fail") }
+func (r *recorder) Skipf(string, ...any)  { r.calls = append(r.calls, "skip") }
+
+func TestMissing(t *testing.T) {
+	for list, want := range map[string]string{
+		"": "skip", "redis": "skip", "postgres": "fail", "redis,postgres": "fail", "postgresql": "skip",
+	} {
+		t.Setenv(requireVariable, list)
+		r := &recorder{TB: t}
+		missing(r, errors.New("none"), r.Skipf)
+		if !slices.Contains(r.calls, want) || (want == "skip") == slices.Contains(r.calls, "fail") {
+			t.Errorf("%s=%q: %v, want %s", requireVariable, list, r.calls, want)
+		}
+	}
+}
+
+// childVariable makes TestServerOfAChild the child of TestServerEndsWithItsProcess.
+const childVariable = "TENANTRY_TEST_CHILD"
+
+func TestServerOfAChild(t *testing.T) {
+	if os.Getenv(childVariable) == "" {
+		t.Skip("only as a child")
+	}
+	fmt.Println(URL(t, sqldb.Postgres))
+	time.Sleep(time.Minute)
+}
+
+// A server does not outlive the process that started it, whatever its end.
+func TestServerEndsWithItsProcess(t *testing.T) {
+	t.Parallel()
+	if _, err := findPrograms(); err != nil {
+		missing(t, err, t.Skipf)
+	}
+	child := exec.Command(os.Args[0], "-test.run=^TestServerOfAChild$")
+	child.Env = append(os.Environ(), childVariable+"=1", urlVariable+"=")
+	output, err := child.StdoutPipe()
+	if err == nil {
+		err = child.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(output).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(line[:len(line)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := u.Query().Get("host")
+	if _, err := os.Stat(dir); err != nil {
+		t.Fatalf("the server has no folder: %v", err)
+	}
+	if err := child.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = child.Wait()
+	for range 200 {
+		if _, err = os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("the server's folder %s is still there: %v", dir, err)
+}
