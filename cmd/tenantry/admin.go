@@ -91,9 +91,9 @@ func ask(p *process) (app.Secret, error) {
 }
 
 func readHidden(p *process, prompt string) (app.Secret, error) {
-	fmt.Fprint(p.err, prompt)
+	_, _ = fmt.Fprint(p.err, prompt)
 	line, err := term.ReadPassword(int(p.in.Fd()))
-	fmt.Fprintln(p.err)
+	_, _ = fmt.Fprintln(p.err)
 	if err != nil {
 		return "", fmt.Errorf("reading the password: %w", err)
 	}

@@ -61,12 +61,12 @@ func run(ctx context.Context, args []string, p *process) int {
 		kong.Bind(p),
 	)
 	if err != nil {
-		fmt.Fprintf(p.err, "tenantry: %v\n", err)
+		_, _ = fmt.Fprintf(p.err, "tenantry: %v\n", err)
 		return exitFailed
 	}
 	command, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintf(p.err, "tenantry: %v\n", err)
+		_, _ = fmt.Fprintf(p.err, "tenantry: %v\n", err)
 		return exitMisused
 	}
 	if err := command.Run(); err != nil {
@@ -83,7 +83,7 @@ func report(w io.Writer, command *kong.Context, err error) int {
 			code = exitMisused
 			err = fmt.Errorf("%s: %s", givenAs(command, setting.Name), setting.Reason)
 		}
-		fmt.Fprintf(w, "tenantry: %v\n", err)
+		_, _ = fmt.Fprintf(w, "tenantry: %v\n", err)
 	}
 	return code
 }

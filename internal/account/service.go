@@ -133,9 +133,8 @@ func (s *Service) Login(ctx context.Context, email, password string, revokePrevi
 // issue makes the token pair of a new login.
 func (s *Service) issue(ctx context.Context, userID int64, now time.Time) (Tokens, error) {
 	tokens := Tokens{Access: newAccessToken(), Refresh: newRefreshToken()}
-	family := uuid.New()
-	err := s.store.insertTokens(ctx, userID, tokens, family, now.Add(s.deps.Lifetimes.Family), now, s.deps.Lifetimes)
-	return tokens, err
+	of := login{userID: userID, family: uuid.New(), end: now.Add(s.deps.Lifetimes.Family)}
+	return tokens, s.store.insertTokens(ctx, of, tokens, now, s.deps.Lifetimes)
 }
 
 // Memberships lists the tenants that a user is in.

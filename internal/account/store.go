@@ -48,31 +48,43 @@ func (s store) credentials(ctx context.Context, email string) (*User, *string, e
 	return user, row.PasswordHash, nil
 }
 
+// The kinds of credentials.
+const (
+	kindAccess  = "access"
+	kindRefresh = "refresh"
+)
+
+// login is what the credentials of one login have in common.
+type login struct {
+	userID int64
+	family uuid.UUID
+	end    time.Time // of the family
+}
+
 // insertTokens stores the hashes of a new pair.
-func (s store) insertTokens(ctx context.Context, userID int64, t Tokens, family uuid.UUID, familyEnd, now time.Time, l Lifetimes) error {
-	err := s.q(ctx).InsertAccessToken(ctx, accountsql.InsertAccessTokenParams{
-		ID: sqldb.NewID(), UserID: userID, TokenHash: hashToken(t.Access), Family: family,
-		ExpiresAt: now.Add(l.Access), CreatedAt: now,
-	})
-	if err != nil {
+func (s store) insertTokens(ctx context.Context, of login, t Tokens, now time.Time, l Lifetimes) error {
+	if err := s.insertCredential(ctx, of, kindAccess, t.Access, now, l.Access); err != nil {
 		return err
 	}
-	expires := now.Add(l.Refresh)
-	if expires.After(familyEnd) {
-		expires = familyEnd
+	return s.insertCredential(ctx, of, kindRefresh, t.Refresh, now, l.Refresh)
+}
+
+// insertCredential stores the hash of a token that lives for a while, but no
+// longer than its family.
+func (s store) insertCredential(ctx context.Context, of login, kind, token string, now time.Time, life time.Duration) error {
+	expires := now.Add(life)
+	if expires.After(of.end) {
+		expires = of.end
 	}
-	return s.q(ctx).InsertRefreshToken(ctx, accountsql.InsertRefreshTokenParams{
-		ID: sqldb.NewID(), UserID: userID, TokenHash: hashToken(t.Refresh), Family: family,
-		FamilyExpiresAt: familyEnd, ExpiresAt: expires, CreatedAt: now,
+	return s.q(ctx).InsertCredential(ctx, accountsql.InsertCredentialParams{
+		ID: sqldb.NewID(), UserID: of.userID, Kind: kind, TokenHash: hashToken(token),
+		Family: of.family, FamilyExpiresAt: of.end, ExpiresAt: expires, CreatedAt: now,
 	})
 }
 
-// revokeAll ends every token of a user.
+// revokeAll ends every credential of a user.
 func (s store) revokeAll(ctx context.Context, userID int64, now time.Time) error {
-	if err := s.q(ctx).DeleteAccessTokensOfUser(ctx, userID); err != nil {
-		return err
-	}
-	return s.q(ctx).RevokeRefreshTokensOfUser(ctx, accountsql.RevokeRefreshTokensOfUserParams{UserID: userID, RevokedAt: &now})
+	return s.q(ctx).RevokeCredentialsOfUser(ctx, accountsql.RevokeCredentialsOfUserParams{UserID: userID, RevokedAt: &now})
 }
 
 func (s store) updatePassword(ctx context.Context, userID int64, hash string, now time.Time) error {
@@ -80,8 +92,10 @@ func (s store) updatePassword(ctx context.Context, userID int64, hash string, no
 }
 
 func (s store) deleteExpired(ctx context.Context, now time.Time) error {
-	if err := s.q(ctx).DeleteExpiredAccessTokens(ctx, now); err != nil {
-		return err
-	}
-	return s.q(ctx).DeleteExpiredRefreshTokens(ctx, now)
+	return s.q(ctx).DeleteExpiredCredentials(ctx, now)
+}
+
+func (s store) user(ctx context.Context, id int64) (User, error) {
+	row, err := s.q(ctx).UserByID(ctx, id)
+	return User{ID: row.ID, Name: row.Name, Email: row.Email, IsPlatformAdmin: row.IsPlatformAdmin}, err
 }

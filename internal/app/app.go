@@ -128,7 +128,7 @@ func (svc *service) restConfig(messages *i18n.Catalog) rest.Config {
 		FirstPartyOrigin: firstParty(s.FirstPartyHosts),
 		HTTPS:            s.PublicURL.Scheme == "https",
 		PublicURL:        s.PublicURL.String(),
-		Version:          Version(),
+		Version:          "v1",
 		Timeout:          requestTimeout,
 	}
 }

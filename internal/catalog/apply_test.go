@@ -170,22 +170,25 @@ func TestApplyRefusesWhatIsUnknown(t *testing.T) {
 func TestApplyAtOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		demo, err := catalog.Demo()
+		c, err := catalog.Parse([]byte(large(3)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var instances sync.WaitGroup
-		for range 4 {
+		start := make(chan struct{})
+		for range 8 {
 			s := newServer(t, db)
 			instances.Go(func() {
-				if err := s.svc.Apply(t.Context(), demo); err != nil {
+				<-start
+				if err := s.svc.Apply(t.Context(), c); err != nil {
 					t.Error(err)
 				}
 			})
 		}
+		close(start)
 		instances.Wait()
 		s := newServer(t, db)
-		if got := data(t, s.admin(t, adminProducts, 200)); len(got) != 1 {
+		if got := data(t, s.admin(t, adminProducts, 200)); len(got) != 3 {
 			t.Errorf("%d products", len(got))
 		}
 	})

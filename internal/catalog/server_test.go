@@ -3,7 +3,6 @@ package catalog_test
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -26,6 +25,7 @@ const publicURL = "https://api.example.com"
 type server struct {
 	db    *sqldb.DB
 	svc   *catalog.Service
+	http  *catalog.HTTP
 	clock *clock.Fixed
 	api   *rest.API
 }
@@ -58,7 +58,7 @@ func newServer(t testing.TB, db *sqldb.DB) *server {
 		{Method: "GET", Path: "/api/v1/admin/products", Scope: rest.Admin, Permission: "products.view", Handler: rest.Handle(h.AdminProducts)},
 		{Method: "GET", Path: "/api/v1/admin/products/{product}", Scope: rest.Admin, Permission: "products.view", Handler: rest.Handle(h.AdminProduct)},
 	})
-	return &server{db: db, svc: svc, clock: at, api: api}
+	return &server{db: db, svc: svc, http: h, clock: at, api: api}
 }
 
 func authenticate(_ context.Context, token string) (*authz.Caller, error) {
@@ -73,7 +73,7 @@ func authenticate(_ context.Context, token string) (*authz.Caller, error) {
 }
 
 // get asks for a path; headers are names and values in turn.
-func (s *server) get(t testing.TB, path string, headers ...string) *http.Response {
+func (s *server) get(t testing.TB, path string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 	for i := 0; i < len(headers); i += 2 {
@@ -81,7 +81,7 @@ func (s *server) get(t testing.TB, path string, headers ...string) *http.Respons
 	}
 	w := httptest.NewRecorder()
 	s.api.ServeHTTP(w, r)
-	return w.Result()
+	return w
 }
 
 // admin asks for a path of the administration and expects a status.
@@ -90,16 +90,12 @@ func (s *server) admin(t testing.TB, path string, status int) string {
 	return body(t, s.get(t, path, "Authorization", "Bearer admin"), status)
 }
 
-func body(t testing.TB, r *http.Response, status int) string {
+func body(t testing.TB, r *httptest.ResponseRecorder, status int) string {
 	t.Helper()
-	text, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
+	if r.Code != status {
+		t.Fatalf("status = %d, want %d: %s", r.Code, status, r.Body)
 	}
-	if r.StatusCode != status {
-		t.Fatalf("status = %d, want %d: %s", r.StatusCode, status, text)
-	}
-	return string(text)
+	return r.Body.String()
 }
 
 // record is a JSON object.

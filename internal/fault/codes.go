@@ -8,6 +8,9 @@ type Code string
 // anywhere else.
 const (
 	InvalidCredentials        Code = "INVALID_CREDENTIALS"
+	InvalidRefreshToken       Code = "INVALID_REFRESH_TOKEN"
+	RefreshTokenExpired       Code = "REFRESH_TOKEN_EXPIRED"
+	UserInAnotherTenant       Code = "USER_BELONGS_TO_ANOTHER_TENANT"
 	TenantContextRequired     Code = "TENANT_CONTEXT_REQUIRED"
 	OnboardingIncomplete      Code = "ONBOARDING_INCOMPLETE"
 	PlanNotInCurrency         Code = "plan_not_available_in_currency"

@@ -82,7 +82,7 @@ func (q *Queue) reschedule(ctx context.Context, c claimed, now time.Time, err er
 	every := q.periods[c.Kind]
 	next := c.due.Add(every)
 	if late := now.Sub(c.due); late >= every {
-		next = c.due.Add((late/every + 1) * every)
+		next = now.Add(every - late%every)
 	}
 	if err == nil {
 		return q.store.release(ctx, c, 0, next, nil)
@@ -103,7 +103,7 @@ func backoff(attempt int) time.Duration {
 	if shift := attempt - 1; shift < 16 {
 		pause = min(pause, firstPause<<shift)
 	}
-	return pause/2 + rand.N(pause/2+1)
+	return pause/2 + rand.N(pause/2+1) //nolint:gosec // Chance, not secrecy.
 }
 
 // errorText makes an error fit for a text column of either database.

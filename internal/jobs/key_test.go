@@ -138,8 +138,8 @@ func TestTheEarlierDueTimeCounts(t *testing.T) {
 		runs := make(chan struct{}, 10)
 		q.Handle("a", func(context.Context, jobs.Job) error { runs <- struct{}{}; return nil })
 		start(t, q)
-		for _, hours := range []time.Duration{3, 1, 2} {
-			enqueue(t, q, "a", nil, jobs.Key("k"), jobs.At(r.clock.Now().Add(hours*time.Hour)))
+		for _, pause := range []time.Duration{3 * time.Hour, time.Hour, 2 * time.Hour} {
+			enqueue(t, q, "a", nil, jobs.Key("k"), jobs.At(r.clock.Now().Add(pause)))
 		}
 		silent(t, runs)
 		r.advance(time.Hour, q)

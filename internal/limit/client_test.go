@@ -26,6 +26,7 @@ func TestClientIP(t *testing.T) {
 		"behind a proxy":                      {proxy, []string{"192.0.2.7"}, "192.0.2.7"},
 		"behind two proxies":                  {proxy, []string{"192.0.2.7, 10.0.0.2"}, "192.0.2.7"},
 		"two header lines":                    {proxy, []string{"192.0.2.7", "10.0.0.2,10.0.0.3"}, "192.0.2.7"},
+		"a forged first line":                 {proxy, []string{"198.51.100.1", "192.0.2.7"}, "192.0.2.7"},
 		"a forged left end":                   {proxy, []string{"198.51.100.1, 192.0.2.7, 10.0.0.2"}, "192.0.2.7"},
 		"a forged trusted left end":           {proxy, []string{"10.0.0.9, 192.0.2.7"}, "192.0.2.7"},
 		"only proxies":                        {proxy, []string{"10.0.0.3, 10.0.0.2"}, "10.0.0.3"},

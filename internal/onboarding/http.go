@@ -29,7 +29,7 @@ type completeSetupInput struct {
 }
 
 // CompleteSetup handles PATCH /onboarding/complete-setup.
-func (h *HTTP) CompleteSetup(ctx context.Context, in *completeSetupInput) (*rest.Data[tenant.View], error) {
+func (h *HTTP) CompleteSetup(ctx context.Context, in *completeSetupInput) (*rest.Data[tenant.TenantView], error) {
 	b := in.Body
 	t, err := h.tenants.CompleteSetup(ctx, authz.TenantID(ctx), func(old tenant.BillingDetails) tenant.BillingDetails {
 		return tenant.BillingDetails{

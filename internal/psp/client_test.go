@@ -95,7 +95,7 @@ func TestAnswersBecomeErrors(t *testing.T) {
 			err := createProduct(t.Context(), provider.client(t))
 			checkPSPError(t, err)
 			for _, sentinel := range []error{psp.ErrNotFound, psp.ErrRefused} {
-				if got, want := errors.Is(err, sentinel), sentinel == tt.want; got != want {
+				if got, want := errors.Is(err, sentinel), errors.Is(tt.want, sentinel); got != want {
 					t.Errorf("is %q: %v, want %v: %v", sentinel, got, want, err)
 				}
 			}

@@ -113,12 +113,13 @@ func (c *Client) cause(err error) error {
 // answerCause says what the provider answered, in one line: the library's own
 // text is the whole answer, with the payment's data.
 func (c *Client) answerCause(e *stripe.Error) error {
-	text := fmt.Sprintf("status %d, type %s", e.HTTPStatusCode, e.Type)
+	parts := []string{fmt.Sprintf("status %d, type %s", e.HTTPStatusCode, e.Type)}
 	for _, part := range [][2]string{{"code", string(e.Code)}, {"param", e.Param}, {"request", e.RequestID}} {
 		if part[1] != "" {
-			text += ", " + part[0] + " " + part[1]
+			parts = append(parts, part[0]+" "+part[1])
 		}
 	}
+	text := strings.Join(parts, ", ")
 	if e.Type != stripe.ErrorTypeCard && e.Msg != "" {
 		text += ": " + e.Msg
 	}

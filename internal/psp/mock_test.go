@@ -9,7 +9,6 @@ import (
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/psptest"
 )
 
 func TestAPIVersionIsTheLibrarys(t *testing.T) {
@@ -23,7 +22,7 @@ func TestAPIVersionIsTheLibrarys(t *testing.T) {
 // mock answers are examples, so little is said about the answers here.
 func TestRequestsAreAcceptedByStripeMock(t *testing.T) {
 	t.Parallel()
-	client, err := psp.NewClient(psp.Config{SecretKey: "sk_test_123", BaseURL: psptest.StripeMock(t)})
+	client, err := psp.NewClient(psp.Config{SecretKey: "sk_test_123", BaseURL: stripeMock(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,6 +103,7 @@ func TestRequestsAreAcceptedByStripeMock(t *testing.T) {
 	}
 	for name, call := range calls {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			if err := call(t.Context()); err != nil {
 				t.Error(err)
 			}

@@ -72,13 +72,18 @@ func (i *inbox) count(t *testing.T, query string) int {
 	return n
 }
 
-func (i *inbox) stored(t *testing.T) int { return i.count(t, "SELECT count(*) FROM psp_events") }
+func (i *inbox) stored(t *testing.T) int {
+	t.Helper()
+	return i.count(t, "SELECT count(*) FROM psp_events")
+}
 
 func (i *inbox) waiting(t *testing.T) int {
+	t.Helper()
 	return i.count(t, "SELECT count(*) FROM jobs WHERE kind = 'psp.event'")
 }
 
 func (i *inbox) handled(t *testing.T) int {
+	t.Helper()
 	return i.count(t, "SELECT count(*) FROM psp_events WHERE handled_at IS NOT NULL")
 }
 

@@ -202,7 +202,7 @@ func TestNewPanics(t *testing.T) {
 	for name, table := range map[string][]rest.Route{
 		"no scope":               change(func(r *rest.Route) { r.Scope = "" }),
 		"unknown scope":          change(func(r *rest.Route) { r.Scope = "users" }),
-		"unknown limit":          change(func(r *rest.Route) { r.Rate = "defualt" }),
+		"unknown limit":          change(func(r *rest.Route) { r.Rate = "none" }),
 		"no handler":             change(func(r *rest.Route) { r.Handler = nil }),
 		"public with permission": change(func(r *rest.Route) { r.Scope, r.Permission = rest.Public, "x" }),
 		"the same twice":         {good, good},

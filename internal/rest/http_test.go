@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -307,3 +308,23 @@ func TestMount(t *testing.T) {
 	}
 	s.get("/healthz/x").refused(404)
 }
+
+// A read deadline left on the connection would end a slow handler's context.
+func TestNoReadDeadlineIsLeft(t *testing.T) {
+	t.Parallel()
+	s := start(t, routes())
+	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1/gadgets", strings.NewReader(`{"name":"bolt"}`))
+	req.Header.Set("Authorization", "Bearer owner")
+	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+	s.api.ServeHTTP(w, req)
+	if w.Code != http.StatusCreated || w.set != 0 {
+		t.Errorf("%d, deadline set %d times", w.Code, w.set)
+	}
+}
+
+type deadlines struct {
+	*httptest.ResponseRecorder
+	set int
+}
+
+func (d *deadlines) SetReadDeadline(time.Time) error { d.set++; return nil }

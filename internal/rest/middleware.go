@@ -19,7 +19,7 @@ func (a *API) recoverPanic(next http.Handler) http.Handler {
 			if reason == nil {
 				return
 			}
-			if reason == http.ErrAbortHandler {
+			if reason == http.ErrAbortHandler { //nolint:errorlint // net/http compares the same way
 				panic(reason)
 			}
 			err := &panicError{reason: reason, stack: string(debug.Stack())}
@@ -42,6 +42,7 @@ func (a *API) securityHeaders(next http.Handler) http.Handler {
 		"Referrer-Policy":         {"no-referrer"},
 		"Content-Security-Policy": {"default-src 'none'; frame-ancestors 'none'"},
 		"Cache-Control":           {"no-store"},
+		"Vary":                    {"Origin"},
 	}
 	if a.cfg.HTTPS {
 		fixed.Set("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
@@ -56,7 +57,6 @@ func (a *API) securityHeaders(next http.Handler) http.Handler {
 // origin gets no CORS header, and its preflight falls through to 405.
 func (a *API) cors(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Add("Vary", "Origin")
 		origin := r.Header.Get("Origin")
 		if origin == "" || !a.cfg.FirstPartyOrigin(origin) {
 			next.ServeHTTP(w, r)

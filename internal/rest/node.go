@@ -2,7 +2,6 @@ package rest
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"regexp"
 	"strings"
@@ -156,13 +155,13 @@ func (n *node) boundInteger(t reflect.Type) {
 	if n.kind != huma.TypeInteger {
 		return
 	}
-	low, high := math.Inf(-1), math.Inf(1)
+	var low, high float64
 	switch t.Kind() {
 	case reflect.Int8, reflect.Int16, reflect.Int32:
 		high = float64(int64(1)<<(t.Bits()-1) - 1)
 		low = -high - 1
 	case reflect.Uint8, reflect.Uint16, reflect.Uint32:
-		low, high = 0, float64(uint64(1)<<t.Bits()-1)
+		high = float64(uint64(1)<<t.Bits() - 1)
 	default: // wholeNumber holds what an int64 can
 		return
 	}

@@ -40,9 +40,9 @@ func (c sqliteConn) pick(query string) (DBTX, string) {
 	return c.write, s.text
 }
 
+// ExecContext runs on the writer: what is executed for its effect belongs there,
+// whatever its first word.
 func (c sqliteConn) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	// A statement that is executed for its effect belongs to the writer, whatever
-	// it begins with.
 	return c.write.ExecContext(ctx, c.rewriter.rewrite(query).text, micros(args)...)
 }
 
@@ -53,11 +53,13 @@ func (c sqliteConn) PrepareContext(ctx context.Context, query string) (*sql.Stmt
 	return on.PrepareContext(ctx, text)
 }
 
+// QueryContext runs on the pool that the text belongs to.
 func (c sqliteConn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	on, text := c.pick(query)
 	return on.QueryContext(ctx, text, micros(args)...)
 }
 
+// QueryRowContext runs on the pool that the text belongs to.
 func (c sqliteConn) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	on, text := c.pick(query)
 	return on.QueryRowContext(ctx, text, micros(args)...)

@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -64,12 +65,12 @@ func FuzzSplit(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, query string) {
-		joined := ""
+		var joined strings.Builder
 		for _, p := range split(query) {
-			joined += p.text
+			joined.WriteString(p.text)
 		}
-		if joined != query {
-			t.Errorf("%q became %q", query, joined)
+		if joined.String() != query {
+			t.Errorf("%q became %q", query, joined.String())
 		}
 		toSQLite(query)
 	})

@@ -140,7 +140,7 @@ func isConflict(err error) bool {
 
 // pause waits between a half and the whole of d.
 func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d/2 + rand.N(d/2+1))
+	timer := time.NewTimer(d/2 + rand.N(d/2+1)) //nolint:gosec // Chance, not secrecy.
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

@@ -16,8 +16,8 @@ type Person struct {
 	Email string `json:"email"`
 }
 
-// View is the tenant resource for one of its members (spec: Tenant).
-type View struct {
+// TenantView is the tenant resource for one of its members (spec: Tenant).
+type TenantView struct {
 	ID                    uuid.UUID   `json:"id"`
 	Name                  string      `json:"name"`
 	Slug                  string      `json:"slug"`
@@ -43,16 +43,16 @@ type View struct {
 }
 
 // View shows a tenant to the caller of ctx.
-func (s *Service) View(ctx context.Context, t Tenant) (View, error) {
+func (s *Service) View(ctx context.Context, t Tenant) (TenantView, error) {
 	members, err := s.Members(ctx, t.ID)
 	if err != nil {
-		return View{}, err
+		return TenantView{}, err
 	}
 	active, err := s.deps.Subscriptions.HasActive(ctx, t.ID)
 	if err != nil {
-		return View{}, err
+		return TenantView{}, err
 	}
-	v := View{
+	v := TenantView{
 		ID: t.ID, Name: t.Name, Slug: t.Slug, Settings: rest.Object(t.Settings),
 		HasActiveSubscription: active, HasBillingDetails: t.Billing.Complete(), PreferredCurrency: t.PreferredCurrency,
 		LegalName: t.Billing.LegalName, Address: t.Billing.Address, City: t.Billing.City,
@@ -89,7 +89,7 @@ type HTTP struct{ svc *Service }
 func NewHTTP(svc *Service) *HTTP { return &HTTP{svc: svc} }
 
 // Show handles GET /tenant.
-func (h *HTTP) Show(ctx context.Context, _ *struct{}) (*rest.Data[View], error) {
+func (h *HTTP) Show(ctx context.Context, _ *struct{}) (*rest.Data[TenantView], error) {
 	t, err := h.svc.Get(ctx, authz.TenantID(ctx))
 	if err != nil {
 		return nil, err

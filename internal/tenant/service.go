@@ -133,4 +133,3 @@ func (s *Service) MembershipsOf(ctx context.Context, userID int64) ([]account.Me
 	}
 	return memberships, nil
 }
-

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"sync/atomic"
 	"testing"
 
@@ -39,7 +40,7 @@ func BenchmarkRecord(b *testing.B) {
 				b.RunParallel(func(pb *testing.PB) {
 					for pb.Next() {
 						i := n.Add(1)
-						if _, err := svc.Record(b.Context(), ids[int(i)%tenants], recording("calls", "1").keyed(fmt.Sprint(i))); err != nil {
+						if _, err := svc.Record(b.Context(), ids[int(i)%tenants], recording("calls", "1").keyed(strconv.FormatInt(i, 10))); err != nil {
 							b.Error(err)
 						}
 					}

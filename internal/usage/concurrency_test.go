@@ -3,6 +3,7 @@ package usage
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -98,7 +99,7 @@ func TestManyStreamsUnderConcurrency(t *testing.T) {
 		}
 		stored, _, _ := race(t, w, 400,
 			func(i int) uuid.UUID { return tenants[i*7%5] },
-			func(i int) Recording { return recording(codes[i*3%4], "0.5").keyed(fmt.Sprint(i)) })
+			func(i int) Recording { return recording(codes[i*3%4], "0.5").keyed(strconv.Itoa(i)) })
 		if stored != 400 {
 			t.Errorf("%d stored", stored)
 		}

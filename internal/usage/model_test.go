@@ -159,11 +159,12 @@ func compareModel(t *rapid.T, w *world, m *model, s streamName, meter Meter) {
 	if want := m.current(s, meter, PeriodOf(meter.Reset, a.Billing, w.clock.Now())); d.Current != want {
 		t.Fatalf("%s shows %s, want %s", s.code, d.Current, want)
 	}
-	counters, err := w.store.countersBetween(t.Context(), streamKey{s.tenantID, d.Meter.ID}, time.Time{}, w.clock.Now())
+	key := streamKey{s.tenantID, d.Meter.ID}
+	counters, err := w.store.counters(t.Context(), []streamKey{key}, time.Time{}, w.clock.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range counters {
+	for _, c := range counters[key] {
 		if want := m.current(s, meter, c.period); c.value != want {
 			t.Fatalf("the counter of %s in %v is %s, want %s", s.code, c.period, c.value, want)
 		}

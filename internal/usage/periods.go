@@ -128,6 +128,7 @@ func (b *Billing) window(at time.Time) Period {
 		days = b.IntervalCount
 	case Week:
 		days = 7 * b.IntervalCount
+	case Month, Year: // windows of a month, below
 	}
 	if days > 0 && days <= int(longestMonth/day) {
 		step := int64(days) * day.Microseconds()

@@ -25,28 +25,9 @@ WHERE id = $1;
 -- name: DeleteCountersOfMeter :exec
 DELETE FROM usage_counters WHERE meter_id = $1;
 
--- name: InsertStream :exec
-INSERT INTO usage_streams (tenant_id, meter_id) VALUES ($1, $2) ON CONFLICT DO NOTHING;
-
--- name: LockStream :one
-SELECT meter_id FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2 FOR UPDATE;
-
--- Every counter of a stream whose period holds a time between the two.
--- name: CountersBetween :many
-SELECT * FROM usage_counters
-WHERE tenant_id = $1 AND meter_id = $2
-    AND period_end > sqlc.arg(earliest) AND period_start <= sqlc.arg(latest)
-ORDER BY period_end, period_start;
-
 -- name: CountersAt :many
 SELECT * FROM usage_counters
 WHERE tenant_id = $1 AND period_end > sqlc.arg(now) AND period_start <= sqlc.arg(now);
-
--- name: PutCounter :exec
-INSERT INTO usage_counters (tenant_id, meter_id, period_start, period_end, value, last_recorded_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
-ON CONFLICT (tenant_id, period_end, meter_id, period_start) DO UPDATE
-SET value = excluded.value, last_recorded_at = excluded.last_recorded_at, updated_at = excluded.updated_at;
 
 -- The sum comes in two parts, whole units and millionths, neither of which can
 -- overflow where the sum itself would.

@@ -39,7 +39,8 @@ const (
 // the larger of both, or for last_value the quantity itself, even of an event
 // that is older than the last.
 func judge(m Meter, current, quantity money.Quantity, limit *int64) error {
-	level, fits := quantity, true
+	var level money.Quantity
+	fits := true
 	switch m.Aggregation {
 	case Sum:
 		level, fits = current.Add(quantity)
@@ -47,6 +48,8 @@ func judge(m Meter, current, quantity money.Quantity, limit *int64) error {
 		level, fits = current.Add(money.One)
 	case Max:
 		level = max(current, quantity)
+	case LastValue:
+		level = quantity
 	}
 	if m.Enforcement == Hard && limit != nil {
 		// A limit that is no quantity is larger than any level.

@@ -132,25 +132,18 @@ func (s *Service) readings(ctx context.Context, tenantID uuid.UUID, meters []Met
 	readings := make([]Reading, len(meters))
 	for i, m := range meters {
 		r := Reading{Meter: m, Period: PeriodOf(m.Reset, a.Billing, now), Limit: a.limit(m.Code)}
-		c, found := find(counters[m.ID], r.Period)
-		if !found {
-			if c, err = s.store.rebuild(ctx, tenantID, m, r.Period); err != nil {
+		c := find(counters[m.ID], r.Period)
+		if c == nil {
+			made, err := s.store.rebuild(ctx, tenantID, m, r.Period)
+			if err != nil {
 				return nil, err
 			}
+			c = &made
 		}
 		r.Current = c.value
 		readings[i] = r
 	}
 	return readings, nil
-}
-
-func find(counters []counter, p Period) (counter, bool) {
-	for _, c := range counters {
-		if c.period.equal(p) {
-			return c, true
-		}
-	}
-	return counter{}, false
 }
 
 // ApplyMeters stores meters under their codes, adding and changing as needed; IDs

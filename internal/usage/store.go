@@ -93,57 +93,21 @@ func (s store) applyMeter(ctx context.Context, m Meter, now time.Time) error {
 	})
 }
 
-// lockStream serializes recording of one tenant on one meter until the
-// transaction ends.
-func (s store) lockStream(ctx context.Context, k streamKey) error {
-	lock := usagesql.LockStreamParams{TenantID: k.tenantID, MeterID: k.meterID}
-	_, err := s.q(ctx).LockStream(ctx, lock)
-	if !errors.Is(err, sqldb.ErrNoRows) {
-		return err
-	}
-	if err := s.q(ctx).InsertStream(ctx, usagesql.InsertStreamParams(lock)); err != nil {
-		return err
-	}
-	_, err = s.q(ctx).LockStream(ctx, lock)
-	return err
-}
-
-// countersBetween reads the counters of a stream whose period holds a time from
-// earliest to latest.
-func (s store) countersBetween(ctx context.Context, k streamKey, earliest, latest time.Time) ([]*counter, error) {
-	rows, err := s.q(ctx).CountersBetween(ctx, usagesql.CountersBetweenParams{
-		TenantID: k.tenantID, MeterID: k.meterID, Earliest: earliest, Latest: latest,
-	})
-	if err != nil {
-		return nil, err
-	}
-	counters := make([]*counter, len(rows))
-	for i, row := range rows {
-		c := counterOf(row)
-		counters[i] = &c
-	}
-	return counters, nil
-}
-
 // countersAt reads the counters of a tenant whose period holds now, by meter.
-func (s store) countersAt(ctx context.Context, tenantID uuid.UUID, now time.Time) (map[uuid.UUID][]counter, error) {
+func (s store) countersAt(ctx context.Context, tenantID uuid.UUID, now time.Time) (map[uuid.UUID][]*counter, error) {
 	rows, err := s.q(ctx).CountersAt(ctx, usagesql.CountersAtParams{TenantID: tenantID, Now: now})
 	if err != nil {
 		return nil, fmt.Errorf("usage: counters: %w", err)
 	}
-	counters := make(map[uuid.UUID][]counter, len(rows))
+	counters := make(map[uuid.UUID][]*counter, len(rows))
 	for _, row := range rows {
-		counters[row.MeterID] = append(counters[row.MeterID], counterOf(row))
+		counters[row.MeterID] = append(counters[row.MeterID], &counter{
+			period: Period{Start: row.PeriodStart, End: row.PeriodEnd},
+			value:  money.Quantity(row.Value),
+			last:   row.LastRecordedAt,
+		})
 	}
 	return counters, nil
-}
-
-func counterOf(row usagesql.UsageCounter) counter {
-	return counter{
-		period: Period{Start: row.PeriodStart, End: row.PeriodEnd},
-		value:  money.Quantity(row.Value),
-		last:   row.LastRecordedAt,
-	}
 }
 
 // rebuild computes from the stored events what a counter has to show.
@@ -169,6 +133,7 @@ func (s store) rebuild(ctx context.Context, tenantID uuid.UUID, m Meter, p Perio
 		c.value = sumOf(totals.Events, 0)
 	case Max:
 		c.value = money.Quantity(totals.Highest)
+	case LastValue: // above
 	}
 	return c, nil
 }
@@ -181,13 +146,6 @@ func sumOf(units, millionths int64) money.Quantity {
 		return math.MaxInt64
 	}
 	return addUpTo(whole, money.Quantity(millionths))
-}
-
-func (s store) putCounter(ctx context.Context, k streamKey, c *counter, now time.Time) error {
-	return s.q(ctx).PutCounter(ctx, usagesql.PutCounterParams{
-		TenantID: k.tenantID, MeterID: k.meterID, PeriodStart: c.period.Start, PeriodEnd: c.period.End,
-		Value: int64(c.value), LastRecordedAt: c.last, UpdatedAt: now,
-	})
 }
 
 // newestEvents reads at most n events of a period, newest first.

@@ -3,15 +3,114 @@ package usage
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math/bits"
+	"strconv"
 	"strings"
+	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/usage/usagesql"
 )
 
-// Statements for many rows at once, which sqlc cannot write. They exist for
-// powers of two only, so that a connection prepares a handful of texts; any
-// other number of rows takes several statements.
+// Statements of the hot path, for many rows at once, which sqlc cannot write.
+// They exist for powers of two of rows only, so that a connection prepares a
+// handful of texts; any other number takes several statements.
+
+// lockStreams serializes recording of each tenant on each meter until the
+// transaction ends. keys must be sorted: everybody locks in that order.
+func (s store) lockStreams(ctx context.Context, keys []streamKey) error {
+	locked := 0
+	for chunk := range chunks(keys) {
+		n, err := s.lock(ctx, chunk)
+		if err != nil {
+			return err
+		}
+		locked += n
+	}
+	if locked == len(keys) {
+		return nil
+	}
+	// Some are new. Their rows are locked by inserting them; who inserted them at
+	// the same time has committed when this returns.
+	for chunk := range chunks(keys) {
+		err := s.exec(ctx, `INSERT INTO usage_streams (tenant_id, meter_id) VALUES `+
+			tuples(len(chunk), "uuid", "uuid")+` ON CONFLICT DO NOTHING`, keyArgs(chunk))
+		if err != nil {
+			return fmt.Errorf("usage: insert streams: %w", err)
+		}
+	}
+	for chunk := range chunks(keys) {
+		if _, err := s.lock(ctx, chunk); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lock locks those of the streams that exist and counts them.
+func (s store) lock(ctx context.Context, keys []streamKey) (n int, err error) {
+	err = s.each(ctx, `SELECT tenant_id, meter_id FROM usage_streams WHERE (tenant_id, meter_id) IN (VALUES `+
+		tuples(len(keys), "uuid", "uuid")+`) ORDER BY tenant_id, meter_id FOR UPDATE`, keyArgs(keys),
+		func(scan func(...any) error) error {
+			n++
+			return scan(new(uuid.UUID), new(uuid.UUID))
+		})
+	if err != nil {
+		return 0, fmt.Errorf("usage: lock streams: %w", err)
+	}
+	return n, nil
+}
+
+// counters reads the counters of streams whose period holds a time from earliest
+// to latest.
+func (s store) counters(ctx context.Context, keys []streamKey, earliest, latest time.Time) (map[streamKey][]*counter, error) {
+	found := map[streamKey][]*counter{}
+	for chunk := range chunks(keys) {
+		// The first two parameters are the times.
+		err := s.each(ctx, `SELECT c.tenant_id, c.meter_id, c.period_start, c.period_end, c.value, c.last_recorded_at
+FROM usage_counters c
+WHERE c.period_end > $1::timestamptz AND c.period_start <= $2::timestamptz
+    AND (c.tenant_id, c.meter_id) IN (VALUES `+tuplesFrom(3, len(chunk), "uuid", "uuid")+`)`,
+			append([]any{earliest, latest}, keyArgs(chunk)...),
+			func(scan func(...any) error) error {
+				var k streamKey
+				var c counter
+				err := scan(&k.tenantID, &k.meterID, &c.period.Start, &c.period.End, &c.value, &c.last)
+				found[k] = append(found[k], &c)
+				return err
+			})
+		if err != nil {
+			return nil, fmt.Errorf("usage: counters: %w", err)
+		}
+	}
+	return found, nil
+}
+
+// changedCounter is a counter of a stream, to be stored.
+type changedCounter struct {
+	streamKey
+	*counter
+}
+
+// putCounters stores new and changed counters.
+func (s store) putCounters(ctx context.Context, counters []changedCounter, now time.Time) error {
+	for chunk := range chunks(counters) {
+		args := make([]any, 0, 7*len(chunk))
+		for _, c := range chunk {
+			args = append(args, c.tenantID, c.meterID, c.period.Start, c.period.End, int64(c.value), c.last, now)
+		}
+		err := s.exec(ctx, `INSERT INTO usage_counters (tenant_id, meter_id, period_start, period_end, value, last_recorded_at, updated_at)
+VALUES `+tuples(len(chunk), "uuid", "uuid", "timestamptz", "timestamptz", "bigint", "timestamptz", "timestamptz")+`
+ON CONFLICT (tenant_id, period_end, meter_id, period_start) DO UPDATE
+SET value = excluded.value, last_recorded_at = excluded.last_recorded_at, updated_at = excluded.updated_at`, args)
+		if err != nil {
+			return fmt.Errorf("usage: put counters: %w", err)
+		}
+	}
+	return nil
+}
 
 // eventKey is an idempotency key in its stream.
 type eventKey struct {
@@ -22,75 +121,114 @@ type eventKey struct {
 // usedKeys tells which of the keys were used before.
 func (s store) usedKeys(ctx context.Context, keys []eventKey) (map[eventKey]bool, error) {
 	used := map[eventKey]bool{}
-	for len(keys) > 0 {
-		chunk := keys[:largestPower(len(keys))]
-		keys = keys[len(chunk):]
-		if err := s.findKeys(ctx, chunk, used); err != nil {
+	for chunk := range chunks(keys) {
+		args := make([]any, 0, 3*len(chunk))
+		for _, k := range chunk {
+			args = append(args, k.tenantID, k.meterID, k.key)
+		}
+		err := s.each(ctx, `SELECT tenant_id, meter_id, idempotency_key FROM usage_events
+WHERE idempotency_key IS NOT NULL AND (tenant_id, meter_id, idempotency_key) IN (VALUES `+
+			tuples(len(chunk), "uuid", "uuid", "text")+`)`, args,
+			func(scan func(...any) error) error {
+				var k eventKey
+				err := scan(&k.tenantID, &k.meterID, &k.key)
+				used[k] = true
+				return err
+			})
+		if err != nil {
 			return nil, fmt.Errorf("usage: idempotency keys: %w", err)
 		}
 	}
 	return used, nil
 }
 
-func (s store) findKeys(ctx context.Context, keys []eventKey, used map[eventKey]bool) error {
-	args := make([]any, 0, 3*len(keys))
-	for _, k := range keys {
-		args = append(args, k.tenantID, k.meterID, k.key)
+// insertEvents stores events and returns the ids of those that it stored: of an
+// idempotency key that was used before, or by an earlier one of events, it stores
+// none.
+func (s store) insertEvents(ctx context.Context, events []usagesql.UsageEvent) (map[uuid.UUID]bool, error) {
+	stored := make(map[uuid.UUID]bool, len(events))
+	for chunk := range chunks(events) {
+		args := make([]any, 0, 8*len(chunk))
+		for _, e := range chunk {
+			args = append(args, e.TenantID, e.ID, e.MeterID, e.Quantity, e.IdempotencyKey, e.RecordedAt, e.Metadata, e.CreatedAt)
+		}
+		err := s.each(ctx, `INSERT INTO usage_events (tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at)
+VALUES `+tuples(len(chunk), "uuid", "uuid", "uuid", "bigint", "text", "timestamptz", "jsonb", "timestamptz")+`
+ON CONFLICT DO NOTHING RETURNING id`, args,
+			func(scan func(...any) error) error {
+				var id uuid.UUID
+				err := scan(&id)
+				stored[id] = true
+				return err
+			})
+		if err != nil {
+			return nil, fmt.Errorf("usage: insert events: %w", err)
+		}
 	}
-	rows, err := s.db.Conn(ctx).QueryContext(ctx,
-		`SELECT tenant_id, meter_id, idempotency_key FROM usage_events
-WHERE idempotency_key IS NOT NULL AND (tenant_id, meter_id, idempotency_key) IN (VALUES `+
-			tuples(len(keys), "uuid", "uuid", "text")+`)`, args...)
+	return stored, nil
+}
+
+func (s store) exec(ctx context.Context, query string, args []any) error {
+	_, err := s.db.Conn(ctx).ExecContext(ctx, query, args...)
+	return err
+}
+
+// each hands every row of a result to read.
+func (s store) each(ctx context.Context, query string, args []any, read func(scan func(...any) error) error) error {
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var k eventKey
-		if err := rows.Scan(&k.tenantID, &k.meterID, &k.key); err != nil {
+		if err := read(rows.Scan); err != nil {
 			return err
 		}
-		used[k] = true
 	}
 	return rows.Err()
 }
 
-// insertEvents stores events that are known to be new.
-func (s store) insertEvents(ctx context.Context, events []usagesql.UsageEvent) error {
-	for len(events) > 0 {
-		chunk := events[:largestPower(len(events))]
-		events = events[len(chunk):]
-		args := make([]any, 0, 8*len(chunk))
-		for _, e := range chunk {
-			args = append(args, e.TenantID, e.ID, e.MeterID, e.Quantity, e.IdempotencyKey, e.RecordedAt, e.Metadata, e.CreatedAt)
-		}
-		_, err := s.db.Conn(ctx).ExecContext(ctx,
-			`INSERT INTO usage_events (tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at)
-VALUES `+tuples(len(chunk), "uuid", "uuid", "uuid", "bigint", "text", "timestamptz", "jsonb", "timestamptz"), args...)
-		if err != nil {
-			return fmt.Errorf("usage: insert events: %w", err)
-		}
+func keyArgs(keys []streamKey) []any {
+	args := make([]any, 0, 2*len(keys))
+	for _, k := range keys {
+		args = append(args, k.tenantID, k.meterID)
 	}
-	return nil
+	return args
 }
 
-// largestPower is the largest power of two up to n.
-func largestPower(n int) int { return 1 << (bits.Len(uint(n)) - 1) }
+// chunks cuts rows into pieces whose lengths are powers of two, longest first.
+func chunks[T any](rows []T) iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		for len(rows) > 0 {
+			n := 1 << (bits.Len(uint(len(rows))) - 1)
+			if !yield(rows[:n]) {
+				return
+			}
+			rows = rows[n:]
+		}
+	}
+}
 
 // tuples writes n tuples of placeholders: ($1::uuid,$2::text),($3::uuid,$4::text).
-func tuples(n int, types ...string) string {
+func tuples(n int, types ...string) string { return tuplesFrom(1, n, types...) }
+
+// tuplesFrom is tuples, with first as the number of the first placeholder.
+func tuplesFrom(first, n int, types ...string) string {
 	var b strings.Builder
 	for i := range n * len(types) {
 		switch {
 		case i == 0:
-			b.WriteByte('(')
+			b.WriteString("(")
 		case i%len(types) == 0:
 			b.WriteString("),(")
 		default:
-			b.WriteByte(',')
+			b.WriteString(",")
 		}
-		fmt.Fprintf(&b, "$%d::%s", i+1, types[i%len(types)])
+		b.WriteString("$")
+		b.WriteString(strconv.Itoa(first + i))
+		b.WriteString("::")
+		b.WriteString(types[i%len(types)])
 	}
-	b.WriteByte(')')
+	b.WriteString(")")
 	return b.String()
 }

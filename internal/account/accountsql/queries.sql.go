@@ -28,12 +28,12 @@ SELECT
     tn.onboarding_completed_at,
     r.name AS role_name,
     COALESCE((SELECT string_agg(p.permission, ',') FROM role_permissions p WHERE p.role_id = m.role_id), '')::text AS permissions
-FROM access_tokens t
+FROM credentials t
 JOIN users u ON u.id = t.user_id
 LEFT JOIN memberships m ON m.user_id = u.id
 LEFT JOIN tenants tn ON tn.id = m.tenant_id
 LEFT JOIN roles r ON r.id = m.role_id
-WHERE t.token_hash = $1
+WHERE t.token_hash = $1 AND t.kind = 'access' AND t.revoked_at IS NULL
 `
 
 type CallerByTokenRow struct {
@@ -74,67 +74,24 @@ func (q *Queries) CallerByToken(ctx context.Context, tokenHash string) (CallerBy
 	return i, err
 }
 
-const deleteAccessTokensOfUser = `-- name: DeleteAccessTokensOfUser :exec
-DELETE FROM access_tokens WHERE user_id = $1
+const deleteExpiredCredentials = `-- name: DeleteExpiredCredentials :exec
+DELETE FROM credentials WHERE family_expires_at < $1 OR (kind = 'access' AND expires_at < $1)
 `
 
-func (q *Queries) DeleteAccessTokensOfUser(ctx context.Context, userID int64) error {
-	_, err := q.db.ExecContext(ctx, deleteAccessTokensOfUser, userID)
+func (q *Queries) DeleteExpiredCredentials(ctx context.Context, now time.Time) error {
+	_, err := q.db.ExecContext(ctx, deleteExpiredCredentials, now)
 	return err
 }
 
-const deleteExpiredAccessTokens = `-- name: DeleteExpiredAccessTokens :exec
-DELETE FROM access_tokens WHERE expires_at < $1
+const insertCredential = `-- name: InsertCredential :exec
+INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 `
 
-func (q *Queries) DeleteExpiredAccessTokens(ctx context.Context, expiresAt time.Time) error {
-	_, err := q.db.ExecContext(ctx, deleteExpiredAccessTokens, expiresAt)
-	return err
-}
-
-const deleteExpiredRefreshTokens = `-- name: DeleteExpiredRefreshTokens :exec
-DELETE FROM refresh_tokens WHERE family_expires_at < $1
-`
-
-func (q *Queries) DeleteExpiredRefreshTokens(ctx context.Context, familyExpiresAt time.Time) error {
-	_, err := q.db.ExecContext(ctx, deleteExpiredRefreshTokens, familyExpiresAt)
-	return err
-}
-
-const insertAccessToken = `-- name: InsertAccessToken :exec
-INSERT INTO access_tokens (id, user_id, token_hash, family, expires_at, created_at)
-VALUES ($1, $2, $3, $4, $5, $6)
-`
-
-type InsertAccessTokenParams struct {
-	ID        uuid.UUID
-	UserID    int64
-	TokenHash string
-	Family    uuid.UUID
-	ExpiresAt time.Time
-	CreatedAt time.Time
-}
-
-func (q *Queries) InsertAccessToken(ctx context.Context, arg InsertAccessTokenParams) error {
-	_, err := q.db.ExecContext(ctx, insertAccessToken,
-		arg.ID,
-		arg.UserID,
-		arg.TokenHash,
-		arg.Family,
-		arg.ExpiresAt,
-		arg.CreatedAt,
-	)
-	return err
-}
-
-const insertRefreshToken = `-- name: InsertRefreshToken :exec
-INSERT INTO refresh_tokens (id, user_id, token_hash, family, family_expires_at, expires_at, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
-`
-
-type InsertRefreshTokenParams struct {
+type InsertCredentialParams struct {
 	ID              uuid.UUID
 	UserID          int64
+	Kind            string
 	TokenHash       string
 	Family          uuid.UUID
 	FamilyExpiresAt time.Time
@@ -142,10 +99,11 @@ type InsertRefreshTokenParams struct {
 	CreatedAt       time.Time
 }
 
-func (q *Queries) InsertRefreshToken(ctx context.Context, arg InsertRefreshTokenParams) error {
-	_, err := q.db.ExecContext(ctx, insertRefreshToken,
+func (q *Queries) InsertCredential(ctx context.Context, arg InsertCredentialParams) error {
+	_, err := q.db.ExecContext(ctx, insertCredential,
 		arg.ID,
 		arg.UserID,
+		arg.Kind,
 		arg.TokenHash,
 		arg.Family,
 		arg.FamilyExpiresAt,
@@ -185,8 +143,104 @@ func (q *Queries) InsertUser(ctx context.Context, arg InsertUserParams) (int64, 
 	return id, err
 }
 
+const lockRefreshToken = `-- name: LockRefreshToken :one
+SELECT c.id, c.user_id, c.family, c.family_expires_at, c.expires_at, c.revoked_at
+FROM credentials c
+WHERE c.token_hash = $1 AND c.kind = 'refresh'
+FOR UPDATE
+`
+
+type LockRefreshTokenRow struct {
+	ID              uuid.UUID
+	UserID          int64
+	Family          uuid.UUID
+	FamilyExpiresAt time.Time
+	ExpiresAt       time.Time
+	RevokedAt       *time.Time
+}
+
+func (q *Queries) LockRefreshToken(ctx context.Context, tokenHash string) (LockRefreshTokenRow, error) {
+	row := q.db.QueryRowContext(ctx, lockRefreshToken, tokenHash)
+	var i LockRefreshTokenRow
+	err := row.Scan(
+		&i.ID,
+		&i.UserID,
+		&i.Family,
+		&i.FamilyExpiresAt,
+		&i.ExpiresAt,
+		&i.RevokedAt,
+	)
+	return i, err
+}
+
+const putPasswordReset = `-- name: PutPasswordReset :exec
+INSERT INTO password_resets (user_id, token_hash, expires_at, created_at)
+VALUES ($1, $2, $3, $4)
+ON CONFLICT (user_id) DO UPDATE
+SET token_hash = excluded.token_hash, expires_at = excluded.expires_at, created_at = excluded.created_at
+`
+
+type PutPasswordResetParams struct {
+	UserID    int64
+	TokenHash string
+	ExpiresAt time.Time
+	CreatedAt time.Time
+}
+
+func (q *Queries) PutPasswordReset(ctx context.Context, arg PutPasswordResetParams) error {
+	_, err := q.db.ExecContext(ctx, putPasswordReset,
+		arg.UserID,
+		arg.TokenHash,
+		arg.ExpiresAt,
+		arg.CreatedAt,
+	)
+	return err
+}
+
+const revokeCredential = `-- name: RevokeCredential :exec
+UPDATE credentials SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL
+`
+
+type RevokeCredentialParams struct {
+	ID        uuid.UUID
+	RevokedAt *time.Time
+}
+
+func (q *Queries) RevokeCredential(ctx context.Context, arg RevokeCredentialParams) error {
+	_, err := q.db.ExecContext(ctx, revokeCredential, arg.ID, arg.RevokedAt)
+	return err
+}
+
+const revokeCredentialsOfUser = `-- name: RevokeCredentialsOfUser :exec
+UPDATE credentials SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL
+`
+
+type RevokeCredentialsOfUserParams struct {
+	UserID    int64
+	RevokedAt *time.Time
+}
+
+func (q *Queries) RevokeCredentialsOfUser(ctx context.Context, arg RevokeCredentialsOfUserParams) error {
+	_, err := q.db.ExecContext(ctx, revokeCredentialsOfUser, arg.UserID, arg.RevokedAt)
+	return err
+}
+
+const revokeFamily = `-- name: RevokeFamily :exec
+UPDATE credentials SET revoked_at = $2 WHERE family = $1 AND revoked_at IS NULL
+`
+
+type RevokeFamilyParams struct {
+	Family    uuid.UUID
+	RevokedAt *time.Time
+}
+
+func (q *Queries) RevokeFamily(ctx context.Context, arg RevokeFamilyParams) error {
+	_, err := q.db.ExecContext(ctx, revokeFamily, arg.Family, arg.RevokedAt)
+	return err
+}
+
 const revokeRefreshTokensOfUser = `-- name: RevokeRefreshTokensOfUser :exec
-UPDATE refresh_tokens SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL
+UPDATE credentials SET revoked_at = $2 WHERE user_id = $1 AND kind = 'refresh' AND revoked_at IS NULL
 `
 
 type RevokeRefreshTokensOfUserParams struct {
@@ -197,6 +251,28 @@ type RevokeRefreshTokensOfUserParams struct {
 func (q *Queries) RevokeRefreshTokensOfUser(ctx context.Context, arg RevokeRefreshTokensOfUserParams) error {
 	_, err := q.db.ExecContext(ctx, revokeRefreshTokensOfUser, arg.UserID, arg.RevokedAt)
 	return err
+}
+
+const takePasswordReset = `-- name: TakePasswordReset :one
+DELETE FROM password_resets
+WHERE token_hash = $1 AND expires_at > $2
+  AND user_id IN (SELECT u.id FROM users u WHERE u.email = $3)
+RETURNING user_id
+`
+
+type TakePasswordResetParams struct {
+	TokenHash string
+	Now       time.Time
+	Email     string
+}
+
+// Using a token up and finding whom it belongs to is one statement, so that of
+// two uses at once one finds nothing.
+func (q *Queries) TakePasswordReset(ctx context.Context, arg TakePasswordResetParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, takePasswordReset, arg.TokenHash, arg.Now, arg.Email)
+	var user_id int64
+	err := row.Scan(&user_id)
+	return user_id, err
 }
 
 const updatePassword = `-- name: UpdatePassword :exec

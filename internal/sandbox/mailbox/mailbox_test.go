@@ -114,6 +114,10 @@ func TestOnlyTheNewestAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	send(t, b, mail.Message{ID: "new", To: "ada@example.test", Text: "t"})
+	var kept int
+	if err := db.QueryRowContext(t.Context(), `SELECT count(*) FROM mailbox_messages`).Scan(&kept); err != nil || kept != mailbox.Keep {
+		t.Errorf("%d messages are kept, %v", kept, err)
+	}
 	w := get(t, b, "/sandbox/mail/messages")
 	var got struct{ Data []struct{ ID string } }
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {

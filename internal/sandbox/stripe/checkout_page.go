@@ -73,7 +73,7 @@ func (s *Server) payCheckout(w http.ResponseWriter, r *http.Request) {
 		problem string
 	)
 	err := s.write(ctx, func(ctx context.Context, st *step) (err error) {
-		if cs, err = checkouts.find(ctx, st.q, r.PathValue("id")); err != nil || cs == nil  {
+		if cs, err = checkouts.find(ctx, st.q, r.PathValue("id")); err != nil || cs == nil || cs.Status != checkoutOpen {
 			return err
 		}
 		var used *testCard

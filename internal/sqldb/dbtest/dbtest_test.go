@@ -64,7 +64,9 @@ func TestServerOfAChild(t *testing.T) {
 	if os.Getenv(childVariable) == "" {
 		t.Skip("only as a child")
 	}
-	fmt.Println(URL(t, sqldb.Postgres))
+	if _, err := fmt.Fprintln(os.Stdout, URL(t, sqldb.Postgres)); err != nil {
+		t.Fatal(err)
+	}
 	time.Sleep(time.Minute)
 }
 

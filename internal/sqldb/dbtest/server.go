@@ -2,6 +2,7 @@ package dbtest
 
 import (
 	"bufio"
+	"context"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ func startServer() (address string, leash *os.File, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	cmd := exec.Command("/bin/sh", "-c", serverScript, "sh", bin, dir)
+	cmd := exec.CommandContext(context.Background(), "/bin/sh", "-c", serverScript, "sh", bin, dir) //nolint:gosec // The script is our own.
 	// A session of its own keeps the script from the terminal's signals: it has
 	// to outlive the process to clean up.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

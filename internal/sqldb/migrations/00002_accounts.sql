@@ -13,21 +13,14 @@ CREATE TABLE users (
 );
 CREATE UNIQUE INDEX users_email_key ON users (email);
 
-CREATE TABLE access_tokens (
+-- Everything that authenticates a user, in one table, so that all of it can be
+-- listed and revoked in one statement: access tokens, refresh tokens, sessions.
+-- family groups what descends from one login; family_expires_at is its end,
+-- however often it is renewed.
+CREATE TABLE credentials (
     id uuid PRIMARY KEY,
     user_id bigint NOT NULL REFERENCES users (id) ON DELETE CASCADE,
-    token_hash text NOT NULL,
-    -- The refresh token family that it was issued with.
-    family uuid NOT NULL,
-    expires_at timestamp with time zone NOT NULL,
-    created_at timestamp with time zone NOT NULL
-);
-CREATE UNIQUE INDEX access_tokens_token_hash_key ON access_tokens (token_hash);
-CREATE INDEX access_tokens_user_id_idx ON access_tokens (user_id);
-
-CREATE TABLE refresh_tokens (
-    id uuid PRIMARY KEY,
-    user_id bigint NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    kind text NOT NULL,
     token_hash text NOT NULL,
     family uuid NOT NULL,
     family_expires_at timestamp with time zone NOT NULL,
@@ -35,6 +28,7 @@ CREATE TABLE refresh_tokens (
     revoked_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL
 );
-CREATE UNIQUE INDEX refresh_tokens_token_hash_key ON refresh_tokens (token_hash);
-CREATE INDEX refresh_tokens_user_id_idx ON refresh_tokens (user_id);
-CREATE INDEX refresh_tokens_family_idx ON refresh_tokens (family);
+CREATE UNIQUE INDEX credentials_token_hash_key ON credentials (token_hash);
+CREATE INDEX credentials_user_id_idx ON credentials (user_id);
+CREATE INDEX credentials_family_idx ON credentials (family);
+CREATE INDEX credentials_family_expires_at_idx ON credentials (family_expires_at);

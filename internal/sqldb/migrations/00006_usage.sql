@@ -22,7 +22,8 @@ CREATE TABLE usage_streams (
     PRIMARY KEY (tenant_id, meter_id)
 );
 
--- quantity is in millionths.
+-- quantity is in millionths. The primary key is the order in which a period's
+-- events are read; one index less is one write less on the busiest table.
 CREATE TABLE usage_events (
     tenant_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -32,13 +33,12 @@ CREATE TABLE usage_events (
     recorded_at timestamp with time zone NOT NULL,
     metadata jsonb,
     created_at timestamp with time zone NOT NULL,
-    PRIMARY KEY (tenant_id, id),
+    PRIMARY KEY (tenant_id, meter_id, recorded_at, id),
     FOREIGN KEY (tenant_id, meter_id) REFERENCES usage_streams (tenant_id, meter_id)
 );
 -- At most one event per tenant, meter and key, even under concurrency.
 CREATE UNIQUE INDEX usage_events_idempotency_key ON usage_events (tenant_id, meter_id, idempotency_key)
     WHERE idempotency_key IS NOT NULL;
-CREATE INDEX usage_events_recorded_at_idx ON usage_events (tenant_id, meter_id, recorded_at, id);
 
 -- What a meter shows of a tenant's events from period_start (inclusive) to
 -- period_end (exclusive): always their aggregate, changed in the transaction that

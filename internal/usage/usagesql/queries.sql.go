@@ -91,57 +91,6 @@ func (q *Queries) CountersAt(ctx context.Context, arg CountersAtParams) ([]Usage
 	return items, nil
 }
 
-const countersBetween = `-- name: CountersBetween :many
-SELECT tenant_id, period_end, meter_id, period_start, value, last_recorded_at, updated_at FROM usage_counters
-WHERE tenant_id = $1 AND meter_id = $2
-    AND period_end > $3 AND period_start <= $4
-ORDER BY period_end, period_start
-`
-
-type CountersBetweenParams struct {
-	TenantID uuid.UUID
-	MeterID  uuid.UUID
-	Earliest time.Time
-	Latest   time.Time
-}
-
-// Every counter of a stream whose period holds a time between the two.
-func (q *Queries) CountersBetween(ctx context.Context, arg CountersBetweenParams) ([]UsageCounter, error) {
-	rows, err := q.db.QueryContext(ctx, countersBetween,
-		arg.TenantID,
-		arg.MeterID,
-		arg.Earliest,
-		arg.Latest,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []UsageCounter{}
-	for rows.Next() {
-		var i UsageCounter
-		if err := rows.Scan(
-			&i.TenantID,
-			&i.PeriodEnd,
-			&i.MeterID,
-			&i.PeriodStart,
-			&i.Value,
-			&i.LastRecordedAt,
-			&i.UpdatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const deleteCountersOfMeter = `-- name: DeleteCountersOfMeter :exec
 DELETE FROM usage_counters WHERE meter_id = $1
 `
@@ -185,36 +134,6 @@ func (q *Queries) InsertMeter(ctx context.Context, arg InsertMeterParams) (int64
 		return 0, err
 	}
 	return result.RowsAffected()
-}
-
-const insertStream = `-- name: InsertStream :exec
-INSERT INTO usage_streams (tenant_id, meter_id) VALUES ($1, $2) ON CONFLICT DO NOTHING
-`
-
-type InsertStreamParams struct {
-	TenantID uuid.UUID
-	MeterID  uuid.UUID
-}
-
-func (q *Queries) InsertStream(ctx context.Context, arg InsertStreamParams) error {
-	_, err := q.db.ExecContext(ctx, insertStream, arg.TenantID, arg.MeterID)
-	return err
-}
-
-const lockStream = `-- name: LockStream :one
-SELECT meter_id FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2 FOR UPDATE
-`
-
-type LockStreamParams struct {
-	TenantID uuid.UUID
-	MeterID  uuid.UUID
-}
-
-func (q *Queries) LockStream(ctx context.Context, arg LockStreamParams) (uuid.UUID, error) {
-	row := q.db.QueryRowContext(ctx, lockStream, arg.TenantID, arg.MeterID)
-	var meter_id uuid.UUID
-	err := row.Scan(&meter_id)
-	return meter_id, err
 }
 
 const meterByCode = `-- name: MeterByCode :one
@@ -339,36 +258,6 @@ func (q *Queries) NewestEvents(ctx context.Context, arg NewestEventsParams) ([]U
 		return nil, err
 	}
 	return items, nil
-}
-
-const putCounter = `-- name: PutCounter :exec
-INSERT INTO usage_counters (tenant_id, meter_id, period_start, period_end, value, last_recorded_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
-ON CONFLICT (tenant_id, period_end, meter_id, period_start) DO UPDATE
-SET value = excluded.value, last_recorded_at = excluded.last_recorded_at, updated_at = excluded.updated_at
-`
-
-type PutCounterParams struct {
-	TenantID       uuid.UUID
-	MeterID        uuid.UUID
-	PeriodStart    time.Time
-	PeriodEnd      time.Time
-	Value          int64
-	LastRecordedAt *time.Time
-	UpdatedAt      time.Time
-}
-
-func (q *Queries) PutCounter(ctx context.Context, arg PutCounterParams) error {
-	_, err := q.db.ExecContext(ctx, putCounter,
-		arg.TenantID,
-		arg.MeterID,
-		arg.PeriodStart,
-		arg.PeriodEnd,
-		arg.Value,
-		arg.LastRecordedAt,
-		arg.UpdatedAt,
-	)
-	return err
 }
 
 const totals = `-- name: Totals :one

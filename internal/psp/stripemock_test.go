@@ -1,6 +1,4 @@
-// Package psptest starts Stripe's own mock for tests: it checks every request
-// against the provider's published description and answers with examples.
-package psptest
+package psp_test
 
 import (
 	"bufio"
@@ -22,30 +20,33 @@ const mockModule = "github.com/stripe/stripe-mock@v0.203.0"
 // startTimeout bounds reading the mock's description of the API.
 const startTimeout = 60 * time.Second
 
-// StripeMock starts a mock for the time of the test and returns its base URL.
+// stripeMock starts Stripe's own mock for the time of the test and returns its
+// base URL. It checks every request against the provider's published description
+// and answers with examples.
 //
 // The program is built from its module on first use and kept in the user's cache
 // folder. When that fails the test is skipped, unless TENANTRY_TEST_REQUIRE
 // contains "stripe-mock".
-func StripeMock(t testing.TB) string {
+func stripeMock(t *testing.T) string {
 	t.Helper()
-	program, err := build()
+	program, err := buildStripeMock(t)
 	if err != nil {
 		if slices.Contains(strings.Split(os.Getenv("TENANTRY_TEST_REQUIRE"), ","), "stripe-mock") {
 			t.Fatalf("stripe-mock: %v", err)
 		}
 		t.Skipf("skipped: stripe-mock cannot be built: %v", err)
 	}
-	address, err := start(t, program)
+	address, err := startStripeMock(t, program)
 	if err != nil {
 		t.Fatalf("stripe-mock: %v", err)
 	}
 	return "http://" + address
 }
 
-// build returns the program's path. Several test processes may build at the same
+// buildStripeMock returns the program's path. Several test processes may build at the same
 // time: each builds in a folder of its own, and a rename puts it in place whole.
-func build() (string, error) {
+func buildStripeMock(t *testing.T) (string, error) {
+	t.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", err
@@ -63,23 +64,23 @@ func build() (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	tmp, err := os.MkdirTemp(dir, "build-")
+	tmp, err := os.MkdirTemp(dir, "build-") //nolint:usetesting // a rename needs the same file system
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = os.RemoveAll(tmp) }()
-	cmd := exec.Command("go", "install", mockModule)
+	cmd := exec.CommandContext(t.Context(), "go", "install", mockModule)
 	cmd.Dir = tmp
-	cmd.Env = append(os.Environ(), "GOBIN="+tmp, "GOFLAGS=", "GOWORK=off")
+	cmd.Env = append(cmd.Environ(), "GOBIN="+tmp, "GOFLAGS=", "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go install %s: %w: %s", mockModule, err, out)
 	}
 	return program, os.Rename(filepath.Join(tmp, name), program)
 }
 
-// start runs the program on ports that the system picks and returns the address
+// startStripeMock runs the program on ports that the system picks and returns the address
 // that it prints.
-func start(t testing.TB, program string) (string, error) {
+func startStripeMock(t *testing.T, program string) (string, error) {
 	t.Helper()
 	cmd := exec.Command(program, "-http-addr", "127.0.0.1:", "-https-addr", "127.0.0.1:")
 	stdout, err := cmd.StdoutPipe()

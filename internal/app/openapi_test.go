@@ -1,0 +1,43 @@
+package app
+
+import (
+	"bytes"
+	"log/slog"
+	"net/url"
+	"os"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// The reference that is committed is the one that the program serves. With
+// TENANTRY_UPDATE set it is written anew.
+func TestOpenAPIFile(t *testing.T) {
+	t.Parallel()
+	const file = "../../api/openapi.yaml"
+	here := &url.URL{Scheme: "http", Host: "127.0.0.1:8080"}
+	svc, err := newService(Settings{PublicURL: here, FrontendURL: here}, dbtest.New(t, sqldb.SQLite), outside{
+		clock: clock.System(), pspKey: "sk_test_unused", webhookSecrets: []string{"unused"},
+	}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := svc.api.OpenAPI().YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if os.Getenv("TENANTRY_UPDATE") != "" {
+		if err := os.WriteFile(file, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is not what the program serves: run `make generate`", file)
+	}
+}

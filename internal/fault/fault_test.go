@@ -1,0 +1,76 @@
+package fault_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/fault"
+)
+
+func TestCopiesMatchTheirSentinel(t *testing.T) {
+	t.Parallel()
+	sentinel := fault.Coded(fault.Conflict, fault.QuotaExceeded)
+	other := fault.Coded(fault.Conflict, fault.BillingNotReady)
+	for name, err := range map[string]error{
+		"itself":  sentinel,
+		"with":    sentinel.With("limit", 5),
+		"wrapped": sentinel.Wrap(io.EOF),
+		"both":    fmt.Errorf("record usage: %w", sentinel.With("limit", 5).Wrap(io.EOF).With("meter", "api")),
+	} {
+		if !errors.Is(err, sentinel) || errors.Is(err, other) || errors.Is(err, fault.New(fault.Conflict, "error.QUOTA_EXCEEDED")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if !errors.Is(sentinel.Wrap(io.EOF), io.EOF) || errors.Is(sentinel, io.EOF) {
+		t.Error("the cause is lost, or came from nowhere")
+	}
+}
+
+func TestWithLeavesTheSentinelAlone(t *testing.T) {
+	t.Parallel()
+	sentinel := fault.New(fault.NotFound, "error.not_found")
+	first := sentinel.With("a", 1)
+	second := first.With("b", 2)
+	if len(sentinel.Extra) != 0 || !reflect.DeepEqual(first.Extra, map[string]any{"a": 1}) ||
+		!reflect.DeepEqual(second.Extra, map[string]any{"a": 1, "b": 2}) {
+		t.Errorf("%v %v %v", sentinel.Extra, first.Extra, second.Extra)
+	}
+	if wrapped := sentinel.Wrap(io.EOF); wrapped.Unwrap() == nil || sentinel.Unwrap() != nil {
+		t.Error("the sentinel got a cause")
+	}
+}
+
+func TestErrorIsForTheLog(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]error{
+		"error.not_found":                         fault.New(fault.NotFound, "error.not_found"),
+		"error.QUOTA_EXCEEDED: EOF":               fault.Coded(fault.TooMany, fault.QuotaExceeded).Wrap(io.EOF),
+		"invalid name.en: validation.required":    fault.OnField("name.en", "validation.required"),
+		"invalid a: validation.x: unexpected EOF": fault.OnField("a", "validation.x").Wrap(io.ErrUnexpectedEOF),
+	} {
+		if err.Error() != want {
+			t.Errorf("%s, want %s", err, want)
+		}
+	}
+}
+
+func TestFields(t *testing.T) {
+	t.Parallel()
+	var fields fault.Fields
+	if err := fields.Err(); err != nil {
+		t.Errorf("nothing is broken: %v", err)
+	}
+	fields.Add("b", "validation.required")
+	fields.Add("a", "validation.email")
+	var refusal *fault.Error
+	if !errors.As(fields.Err(), &refusal) || refusal.Kind != fault.Invalid ||
+		len(refusal.Fields) != 2 || refusal.Fields[0].Path != "b" || refusal.Fields[1].Message != "validation.email" {
+		t.Errorf("%+v", refusal)
+	}
+	if errors.Is(fields.Err(), fault.OnField("b", "validation.required")) {
+		t.Error("two validation refusals are the same")
+	}
+}

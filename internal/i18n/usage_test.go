@@ -1,0 +1,79 @@
+package i18n_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// messageKey is what a key looks like wherever it stands in the source.
+var messageKey = regexp.MustCompile(`^(error|validation)\.[A-Za-z_]+$`)
+
+// Every key that the program names is a message, and every code has one.
+func TestKeysOfTheProgram(t *testing.T) {
+	t.Parallel()
+	c := load(t)
+	used, codes := sourceKeys(t)
+	for key, where := range used {
+		if !c.Has(key) {
+			t.Errorf("%s: no message has the key %s", where, key)
+		}
+	}
+	for code, where := range codes {
+		if key := "error." + code; !c.Has(key) {
+			t.Errorf("%s: the code has no message %s", where, key)
+		}
+	}
+}
+
+// sourceKeys reads the literals of the program: the message keys, and the codes
+// of internal/fault/codes.go, each with a place where it stands.
+func sourceKeys(t *testing.T) (used, codes map[string]string) {
+	t.Helper()
+	used, codes = map[string]string{}, map[string]string{}
+	files := token.NewFileSet()
+	err := filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(files, path, text, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		inCodes := strings.HasSuffix(filepath.ToSlash(path), "internal/fault/codes.go")
+		ast.Inspect(file, func(n ast.Node) bool {
+			literal, ok := n.(*ast.BasicLit)
+			if !ok || literal.Kind != token.STRING {
+				return true
+			}
+			value, err := strconv.Unquote(literal.Value)
+			switch where := files.Position(literal.Pos()).String(); {
+			case err != nil:
+			case inCodes:
+				codes[value] = where
+			case messageKey.MatchString(value):
+				used[value] = where
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(used) == 0 || len(codes) == 0 {
+		t.Fatalf("found %d keys and %d codes", len(used), len(codes))
+	}
+	return used, codes
+}
