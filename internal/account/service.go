@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -17,6 +18,8 @@ type Deps struct {
 	Clock     clock.Clock
 	Passwords *Passwords
 	Tenants   Tenants
+	Jobs      *jobs.Queue // nil on the command line
+	Notices   Notices
 	Lifetimes Lifetimes
 }
 
@@ -26,8 +29,14 @@ type Service struct {
 	store store
 }
 
-// NewService returns the service.
-func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
+// NewService returns the service, and gives the queue its jobs.
+func NewService(d Deps) *Service {
+	s := &Service{deps: d, store: store{d.DB}}
+	if d.Jobs != nil {
+		d.Jobs.Handle(jobForgot, s.sendReset)
+	}
+	return s
+}
 
 // Registration is what a new user gives.
 type Registration struct {

@@ -29,6 +29,13 @@ import (
 // requestTimeout bounds the handling of one request.
 const requestTimeout = 30 * time.Second
 
+// Notifications that never arrived are found in the provider's event list, which
+// is read this often and so far back.
+const (
+	catchUpEvery  = 5 * time.Minute
+	catchUpWindow = 24 * time.Hour
+)
+
 // outside is the world beyond the service: real in production, the sandbox's
 // in dev. The service cannot tell which.
 type outside struct {
@@ -109,6 +116,10 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	svc.receiver.On("customer.subscription.", svc.subscriptions.SubscriptionEvent)
 	mail.NewOutbox(svc.jobs, out.sender)
 	svc.jobs.Every("account.prune", time.Hour, svc.accounts.Prune)
+	svc.jobs.Every("psp.catch-up", catchUpEvery, func(ctx context.Context) error {
+		_, err := svc.receiver.CatchUp(ctx, out.clock.Now().Add(-catchUpWindow))
+		return err
+	})
 
 	svc.api = rest.New(svc.restConfig(messages), svc.routes())
 	return svc, nil

@@ -46,6 +46,8 @@ func authenticate(_ context.Context, token string) (*authz.Caller, error) {
 	switch caller, known := callers[token]; {
 	case known:
 		return caller, nil
+	case strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }):
+		return nil, errors.New("no token looks like this")
 	case token == "broken":
 		return nil, errors.New("secret: the database is down")
 	default:

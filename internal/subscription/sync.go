@@ -27,7 +27,7 @@ var errOvertaken = errors.New("another state was stored in between")
 func (s *Service) CheckoutEvent(ctx context.Context, e psp.Event) error {
 	session, err := s.deps.Provider.GetCheckout(ctx, e.ObjectID)
 	if err != nil {
-		return err
+		return final(err)
 	}
 	if session.Status != psp.CheckoutComplete || session.SubscriptionID == "" {
 		return nil
@@ -57,7 +57,7 @@ func (s *Service) sync(ctx context.Context, pspID, sessionID string) error {
 		}
 		remote, err := s.deps.Provider.GetSubscription(ctx, pspID)
 		if err != nil {
-			return err
+			return final(err)
 		}
 		err = s.apply(ctx, known, remote, sessionID)
 		if !errors.Is(err, errOvertaken) {
@@ -157,13 +157,22 @@ func (s *Service) refuse(ctx context.Context, job jobs.Job) error {
 		return jobs.Fatal(err)
 	}
 	if _, err := s.deps.Provider.CancelSubscription(ctx, r.SubscriptionID, "refuse-"+r.SubscriptionID); err != nil {
-		return err
+		return final(err)
 	}
 	if r.SessionID != "" {
 		if err := s.deps.Provider.RefundCheckout(ctx, r.SessionID, "refund-"+r.SubscriptionID); err != nil {
-			return err
+			return final(err)
 		}
 	}
 	s.deps.Log.InfoContext(ctx, "second subscription refused", "psp_subscription_id", r.SubscriptionID)
 	return nil
+}
+
+// final makes an error that no repetition heals one that ends a job: what the
+// provider does not have, or will never accept.
+func final(err error) error {
+	if errors.Is(err, psp.ErrNotFound) || errors.Is(err, psp.ErrRefused) {
+		return jobs.Fatal(err)
+	}
+	return err
 }
