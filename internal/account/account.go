@@ -17,11 +17,23 @@ type User struct {
 	IsPlatformAdmin bool
 }
 
-// Tokens is what a login hands out. Both are shown once and stored only as
-// SHA-256 hashes.
+// Tokens is what a login hands out: a pair of tokens, or a session. All are
+// shown once and stored only as SHA-256 hashes.
 type Tokens struct {
 	Access  string
 	Refresh string
+	Session string
+}
+
+// Grant says what a login hands out.
+type Grant struct {
+	// Session asks for a session instead of tokens.
+	Session bool
+	// Remember makes the session outlive the browser.
+	Remember bool
+	// Replaces is the session that the browser had; it ends, so that nobody who
+	// knew it is logged in with the user. "" is none.
+	Replaces string
 }
 
 // Membership is a user's place in a tenant, as the profile shows it.
@@ -43,15 +55,25 @@ type Tenants interface {
 	MembershipsOf(ctx context.Context, userID int64) ([]Membership, error)
 }
 
-// Lifetimes say how long tokens live.
+// Lifetimes say how long credentials live.
 type Lifetimes struct {
-	Access  time.Duration // of an access token
-	Refresh time.Duration // of one refresh token
-	Family  time.Duration // of all refresh tokens that descend from one login
+	Access     time.Duration // of an access token
+	Refresh    time.Duration // of one refresh token
+	Family     time.Duration // of all refresh tokens that descend from one login
+	Session    time.Duration // of a session without use
+	Remembered time.Duration // of a session without use that was to be remembered
+	// SessionEnd and RememberedEnd are how long sessions live however they are used.
+	SessionEnd    time.Duration
+	RememberedEnd time.Duration
 }
 
-// DefaultLifetimes are those of the contract: 15 minutes, 30 and 90 days.
+// DefaultLifetimes are those of the contract: access 15 minutes, refresh 30 days
+// in a family of 90, sessions 2 hours without use, 30 days when remembered. A
+// session ends after 24 hours, a remembered one after 90 days, even in use.
 func DefaultLifetimes() Lifetimes {
 	const day = 24 * time.Hour
-	return Lifetimes{Access: 15 * time.Minute, Refresh: 30 * day, Family: 90 * day}
+	return Lifetimes{
+		Access: 15 * time.Minute, Refresh: 30 * day, Family: 90 * day,
+		Session: 2 * time.Hour, SessionEnd: day, Remembered: 30 * day, RememberedEnd: 90 * day,
+	}
 }

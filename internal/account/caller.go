@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/account/accountsql"
 	"github.com/tenantry/tenantry/internal/authz"
@@ -16,20 +17,42 @@ import (
 // and permissions, in one query. Unknown, revoked and expired tokens are one
 // refusal.
 func (s *Service) Authenticate(ctx context.Context, token string) (*authz.Caller, error) {
-	row, err := s.store.q(ctx).CallerByToken(ctx, hashToken(token))
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return nil, errUnauthenticated
-	}
+	row, err := s.lookUp(ctx, kindAccess, token)
 	if err != nil {
 		return nil, err
-	}
-	if !row.ExpiresAt.After(s.deps.Clock.Now()) {
-		return nil, errUnauthenticated
 	}
 	return callerOf(row)
 }
 
-func callerOf(row accountsql.CallerByTokenRow) (*authz.Caller, error) {
+// AuthenticateSession does the same for a session, and moves its end: a session
+// lives for so long without use, but no longer than its family.
+func (s *Service) AuthenticateSession(ctx context.Context, token string) (*authz.Caller, error) {
+	row, err := s.lookUp(ctx, kindSession, token)
+	if err != nil {
+		return nil, err
+	}
+	expires := s.deps.Clock.Now().Add(time.Duration(row.IdleSeconds) * time.Second)
+	if expires.After(row.FamilyExpiresAt) {
+		expires = row.FamilyExpiresAt
+	}
+	// Not at each request: a minute more or less is not worth a write.
+	if expires.Sub(row.ExpiresAt) > time.Minute {
+		if err := s.store.moveExpiry(ctx, row.TokenID, expires); err != nil {
+			return nil, err
+		}
+	}
+	return callerOf(row)
+}
+
+func (s *Service) lookUp(ctx context.Context, kind, token string) (accountsql.CallerByCredentialRow, error) {
+	row, err := s.store.q(ctx).CallerByCredential(ctx, accountsql.CallerByCredentialParams{TokenHash: hashToken(token), Kind: kind})
+	if errors.Is(err, sqldb.ErrNoRows) || err == nil && !row.ExpiresAt.After(s.deps.Clock.Now()) {
+		return row, errUnauthenticated
+	}
+	return row, err
+}
+
+func callerOf(row accountsql.CallerByCredentialRow) (*authz.Caller, error) {
 	caller := &authz.Caller{
 		UserID: row.UserID, Name: row.Name, Email: row.Email, IsPlatformAdmin: row.IsPlatformAdmin,
 		TokenID: row.TokenID, Family: row.Family,

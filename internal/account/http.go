@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	"slices"
 
 	"github.com/google/uuid"
 
@@ -32,12 +31,13 @@ type SessionUser struct {
 	Tenants         []SessionTenant `json:"tenants"`
 }
 
-// Session is the answer of login and register, printed without data (spec:
-// Authentication and account endpoints).
+// Session is the answer of login, register and refresh, printed without data
+// (spec: Authentication and account endpoints). In cookie mode the tokens are
+// left out: the session is in a cookie.
 type Session struct {
 	User         SessionUser `json:"user"`
-	AccessToken  string      `json:"accessToken"`
-	RefreshToken string      `json:"refreshToken"`
+	AccessToken  string      `json:"accessToken,omitempty"`
+	RefreshToken string      `json:"refreshToken,omitempty"`
 }
 
 type registerInput struct {
@@ -53,118 +53,134 @@ type registerInput struct {
 
 // Register handles POST /auth/register.
 func (h *HTTP) Register(ctx context.Context, in *registerInput) (*rest.Plain[Session], error) {
+	grant := grantOf(ctx, false)
 	user, tokens, err := h.svc.Register(ctx, Registration{
 		Name: in.Body.Name, Email: in.Body.Email, Password: in.Body.Password,
 		TenantName:    in.Body.TenantName,
 		WithoutTenant: in.Body.CreateTenant != nil && !*in.Body.CreateTenant,
-	})
+	}, grant)
 	if err != nil {
 		return nil, err
 	}
-	return h.session(ctx, user, tokens)
+	return h.session(ctx, user, tokens, grant)
 }
 
 type loginInput struct {
 	Body struct {
 		Email          string `json:"email" maxLength:"255"`
 		Password       string `json:"password" format:"password" maxLength:"1024"`
-		Remember       bool   `json:"remember,omitempty"`
-		RevokePrevious bool   `json:"revoke_previous,omitempty"`
+		Remember       bool   `json:"remember,omitempty" doc:"In cookie mode: stay logged in for 30 days without use."`
+		RevokePrevious bool   `json:"revoke_previous,omitempty" doc:"End every other login of the user first."`
 	}
 }
 
 // Login handles POST /auth/login.
 func (h *HTTP) Login(ctx context.Context, in *loginInput) (*rest.Plain[Session], error) {
-	user, tokens, err := h.svc.Login(ctx, in.Body.Email, in.Body.Password, in.Body.RevokePrevious)
+	grant := grantOf(ctx, in.Body.Remember)
+	user, tokens, err := h.svc.Login(ctx, in.Body.Email, in.Body.Password, grant, in.Body.RevokePrevious)
 	if err != nil {
 		return nil, err
 	}
-	return h.session(ctx, user, tokens)
+	return h.session(ctx, user, tokens, grant)
 }
 
-func (h *HTTP) session(ctx context.Context, user User, tokens Tokens) (*rest.Plain[Session], error) {
-	memberships, err := h.svc.Memberships(ctx, user.ID)
+// grantOf is what a login hands out to whoever made the request of ctx.
+func grantOf(ctx context.Context, remember bool) Grant {
+	if !rest.CookieMode(ctx) {
+		return Grant{}
+	}
+	return Grant{Session: true, Remember: remember, Replaces: rest.SessionOf(ctx)}
+}
+
+// session answers a login: in cookie mode with a cookie, else with tokens.
+func (h *HTTP) session(ctx context.Context, user User, tokens Tokens, grant Grant) (*rest.Plain[Session], error) {
+	shown, err := h.sessionUser(ctx, user)
 	if err != nil {
 		return nil, err
+	}
+	h.startSession(ctx, tokens, grant)
+	return rest.Bare(Session{User: shown, AccessToken: tokens.Access, RefreshToken: tokens.Refresh}), nil
+}
+
+// startSession gives the browser the session that a login made, if it made one.
+func (h *HTTP) startSession(ctx context.Context, tokens Tokens, grant Grant) {
+	switch {
+	case tokens.Session == "":
+	case grant.Remember:
+		rest.StartSession(ctx, tokens.Session, h.svc.deps.Lifetimes.RememberedEnd)
+	default:
+		rest.StartSession(ctx, tokens.Session, 0)
+	}
+}
+
+func (h *HTTP) sessionUser(ctx context.Context, user User) (SessionUser, error) {
+	memberships, err := h.svc.Memberships(ctx, user.ID)
+	if err != nil {
+		return SessionUser{}, err
 	}
 	tenants := make([]SessionTenant, len(memberships))
 	for i, m := range memberships {
 		tenants[i] = SessionTenant{ID: m.TenantID, Name: m.Name, Slug: m.Slug}
 	}
-	return rest.Bare(Session{
-		User: SessionUser{
-			ID: user.ID, Name: user.Name, Email: user.Email,
-			IsPlatformAdmin: user.IsPlatformAdmin, Tenants: tenants,
-		},
-		AccessToken: tokens.Access, RefreshToken: tokens.Refresh,
-	}), nil
+	return SessionUser{
+		ID: user.ID, Name: user.Name, Email: user.Email, IsPlatformAdmin: user.IsPlatformAdmin, Tenants: tenants,
+	}, nil
 }
 
-// ProfileTenant is a tenant in the profile.
-type ProfileTenant struct {
-	ID                    uuid.UUID  `json:"id"`
-	Name                  string     `json:"name"`
-	UserRole              string     `json:"user_role"`
-	HasActiveSubscription bool       `json:"has_active_subscription"`
-	HasBillingDetails     bool       `json:"has_billing_details"`
-	OnboardingCompletedAt *rest.Time `json:"onboarding_completed_at"`
+type refreshInput struct {
+	Body struct {
+		RefreshToken string `json:"refresh_token" minLength:"64" maxLength:"64"`
+	}
 }
 
-// ProfileUser is the user in the profile.
-type ProfileUser struct {
-	ID              int64           `json:"id"`
-	Name            string          `json:"name"`
-	Email           string          `json:"email"`
-	IsPlatformAdmin bool            `json:"is_platform_admin"`
-	Avatar          *string         `json:"avatar"`
-	Roles           []string        `json:"roles"`
-	Permissions     []string        `json:"permissions"`
-	Tenants         []ProfileTenant `json:"tenants"`
-}
-
-// CurrentTenant names the caller's tenant.
-type CurrentTenant struct {
-	ID   uuid.UUID `json:"id"`
-	Name string    `json:"name"`
-}
-
-// Profile is the answer of GET /auth/me.
-type Profile struct {
-	User          ProfileUser    `json:"user"`
-	CurrentTenant *CurrentTenant `json:"currentTenant"`
-}
-
-// Me handles GET /auth/me. permissions are those of the caller's role, plus the
-// platform's for a platform admin.
-func (h *HTTP) Me(ctx context.Context, _ *struct{}) (*rest.Plain[Profile], error) {
-	caller := authz.From(ctx)
-	memberships, err := h.svc.Memberships(ctx, caller.UserID)
+// Refresh handles POST /auth/refresh.
+func (h *HTTP) Refresh(ctx context.Context, in *refreshInput) (*rest.Plain[Session], error) {
+	user, tokens, err := h.svc.Refresh(ctx, in.Body.RefreshToken)
 	if err != nil {
 		return nil, err
 	}
-	profile := Profile{User: ProfileUser{
-		ID: caller.UserID, Name: caller.Name, Email: caller.Email, IsPlatformAdmin: caller.IsPlatformAdmin,
-		Permissions: permissionsOf(caller),
-	}}
-	for _, m := range memberships {
-		profile.User.Roles = append(profile.User.Roles, m.Role)
-		profile.User.Tenants = append(profile.User.Tenants, ProfileTenant{
-			ID: m.TenantID, Name: m.Name, UserRole: m.Role,
-			HasActiveSubscription: m.HasActiveSubscription, HasBillingDetails: m.HasBillingDetails,
-			OnboardingCompletedAt: rest.TP(m.OnboardingCompletedAt),
-		})
-	}
-	if caller.Tenant != nil {
-		profile.CurrentTenant = &CurrentTenant{ID: caller.Tenant.TenantID, Name: caller.Tenant.TenantName}
-	}
-	return rest.Bare(profile), nil
+	return h.session(ctx, user, tokens, Grant{})
 }
 
-func permissionsOf(caller *authz.Caller) []string {
-	permissions := slices.Clone(caller.PlatformPermissions)
-	if caller.Tenant != nil {
-		permissions = append(permissions, caller.Tenant.Permissions...)
+// Logout handles POST /auth/logout.
+func (h *HTTP) Logout(ctx context.Context, _ *struct{}) (*rest.Plain[rest.Note], error) {
+	if err := h.svc.Logout(ctx, authz.From(ctx)); err != nil {
+		return nil, err
 	}
-	slices.Sort(permissions)
-	return slices.Compact(permissions)
+	if rest.SessionOf(ctx) != "" {
+		rest.EndSession(ctx)
+	}
+	return rest.Message("auth.logged_out"), nil
+}
+
+type forgotInput struct {
+	Body struct {
+		Email string `json:"email" format:"email" maxLength:"255"`
+	}
+}
+
+// ForgotPassword handles POST /auth/forgot-password: 200 whether or not the
+// email has an account.
+func (h *HTTP) ForgotPassword(ctx context.Context, in *forgotInput) (*rest.Plain[rest.Note], error) {
+	if err := h.svc.ForgotPassword(ctx, in.Body.Email); err != nil {
+		return nil, err
+	}
+	return rest.Message("auth.reset_link_sent"), nil
+}
+
+type resetInput struct {
+	Body struct {
+		Email                string `json:"email" maxLength:"255"`
+		Token                string `json:"token" maxLength:"255"`
+		Password             string `json:"password" format:"password" minLength:"8" maxLength:"1024"`
+		PasswordConfirmation string `json:"password_confirmation" format:"password"`
+	}
+}
+
+// ResetPassword handles POST /auth/reset-password.
+func (h *HTTP) ResetPassword(ctx context.Context, in *resetInput) (*rest.Plain[rest.Note], error) {
+	if err := h.svc.ResetPassword(ctx, in.Body.Email, in.Body.Token, in.Body.Password); err != nil {
+		return nil, err
+	}
+	return rest.Message("auth.password_reset"), nil
 }

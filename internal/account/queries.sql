@@ -14,21 +14,35 @@ SELECT id, name, email, is_platform_admin FROM users WHERE id = $1;
 UPDATE users SET password_hash = $2, updated_at = $3 WHERE id = $1;
 
 -- name: InsertCredential :exec
-INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8);
+INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9);
+
+-- name: MoveExpiry :exec
+UPDATE credentials SET expires_at = $2 WHERE id = $1 AND revoked_at IS NULL;
+
+-- name: RevokeSession :exec
+UPDATE credentials SET revoked_at = $2 WHERE token_hash = $1 AND kind = 'session' AND revoked_at IS NULL;
+
+-- name: CredentialsOfUser :many
+SELECT id, kind, family, expires_at, created_at
+FROM credentials
+WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > sqlc.arg(now)
+ORDER BY created_at DESC, id DESC;
 
 -- name: RevokeCredentialsOfUser :exec
 UPDATE credentials SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL;
 
 -- name: DeleteExpiredCredentials :exec
-DELETE FROM credentials WHERE family_expires_at < sqlc.arg(now) OR (kind = 'access' AND expires_at < sqlc.arg(now));
+DELETE FROM credentials WHERE family_expires_at < sqlc.arg(now) OR (kind <> 'refresh' AND expires_at < sqlc.arg(now));
 
 -- Everything that a request's guards ask of its caller, in one look-up.
--- name: CallerByToken :one
+-- name: CallerByCredential :one
 SELECT
     t.id AS token_id,
     t.family,
+    t.family_expires_at,
     t.expires_at,
+    t.idle_seconds,
     u.id AS user_id,
     u.name,
     u.email,
@@ -44,7 +58,7 @@ JOIN users u ON u.id = t.user_id
 LEFT JOIN memberships m ON m.user_id = u.id
 LEFT JOIN tenants tn ON tn.id = m.tenant_id
 LEFT JOIN roles r ON r.id = m.role_id
-WHERE t.token_hash = $1 AND t.kind = 'access' AND t.revoked_at IS NULL;
+WHERE t.token_hash = $1 AND t.kind = $2 AND t.revoked_at IS NULL;
 
 -- name: LockRefreshToken :one
 SELECT c.id, c.user_id, c.family, c.family_expires_at, c.expires_at, c.revoked_at
@@ -74,3 +88,101 @@ DELETE FROM password_resets
 WHERE token_hash = $1 AND expires_at > sqlc.arg(now)
   AND user_id IN (SELECT u.id FROM users u WHERE u.email = sqlc.arg(email))
 RETURNING user_id;
+
+-- name: InsertOAuthFlow :exec
+INSERT INTO oauth_flows (state_hash, browser_hash, provider, verifier, nonce, expires_at, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7);
+
+-- Of a state that comes back twice, one finds the flow. One that comes from
+-- another browser or provider leaves it alone.
+-- name: TakeOAuthFlow :one
+DELETE FROM oauth_flows
+WHERE state_hash = $1 AND browser_hash = $2 AND provider = $3 AND expires_at > sqlc.arg(now)
+RETURNING verifier, nonce;
+
+-- name: UserByOAuthIdentity :one
+SELECT user_id FROM oauth_identities WHERE provider = $1 AND subject = $2;
+
+-- name: InsertOAuthIdentity :execrows
+INSERT INTO oauth_identities (provider, subject, user_id, created_at)
+VALUES ($1, $2, $3, $4)
+ON CONFLICT (provider, subject) DO NOTHING;
+
+-- name: LockUserByEmail :one
+SELECT u.id, u.email_verified_at FROM users u WHERE u.email = $1 FOR UPDATE;
+
+-- name: InsertVerifiedUser :one
+INSERT INTO users (name, email, email_verified_at, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $4)
+ON CONFLICT (email) DO NOTHING
+RETURNING id;
+
+-- name: ClaimUnverifiedUser :exec
+UPDATE users SET password_hash = NULL, email_verified_at = $2, updated_at = $3 WHERE id = $1;
+
+-- name: InsertOAuthCode :exec
+INSERT INTO oauth_codes (code_hash, user_id, is_new_user, expires_at, created_at) VALUES ($1, $2, $3, $4, $5);
+
+-- name: TakeOAuthCode :one
+DELETE FROM oauth_codes WHERE code_hash = $1 AND expires_at > sqlc.arg(now) RETURNING user_id, is_new_user;
+
+-- name: DeleteExpiredOAuthFlows :exec
+DELETE FROM oauth_flows WHERE expires_at <= sqlc.arg(now);
+
+-- name: DeleteExpiredOAuthCodes :exec
+DELETE FROM oauth_codes WHERE expires_at <= sqlc.arg(now);
+
+-- name: LockAvatarOfUser :one
+SELECT avatar_hash, avatar_chosen FROM users WHERE id = $1 FOR UPDATE;
+
+-- name: SetAvatarOfUser :exec
+UPDATE users SET avatar_hash = $2, avatar_chosen = $3, updated_at = $4 WHERE id = $1;
+
+-- A picture that is there already is locked all the same: nobody can drop it
+-- before it is referred to.
+-- name: PutAvatar :exec
+INSERT INTO avatars (hash, content_type, bytes, created_at) VALUES ($1, $2, $3, $4)
+ON CONFLICT (hash) DO UPDATE SET content_type = excluded.content_type;
+
+-- name: AvatarByHash :one
+SELECT content_type, bytes FROM avatars WHERE hash = $1;
+
+-- name: LockAvatar :one
+SELECT hash FROM avatars WHERE hash = $1 FOR UPDATE;
+
+-- name: DeleteUnusedAvatar :exec
+DELETE FROM avatars
+WHERE hash = $1 AND NOT EXISTS (SELECT 1 FROM users WHERE users.avatar_hash = avatars.hash);
+
+-- name: LockUserForPush :one
+SELECT id FROM users WHERE id = $1 FOR UPDATE;
+
+-- name: CountOtherPushSubscriptions :one
+SELECT count(*) FROM push_subscriptions WHERE user_id = $1 AND endpoint <> $2;
+
+-- name: PutPushSubscription :one
+INSERT INTO push_subscriptions (id, user_id, endpoint, p256dh, auth, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $6)
+ON CONFLICT (endpoint) DO UPDATE
+SET user_id = excluded.user_id, p256dh = excluded.p256dh, auth = excluded.auth, updated_at = excluded.updated_at
+RETURNING id, created_at;
+
+-- name: PushSubscriptionsOfUser :many
+SELECT id, endpoint, created_at FROM push_subscriptions WHERE user_id = $1 ORDER BY created_at, id;
+
+-- name: PushSubscriptionByID :one
+SELECT endpoint, p256dh, auth FROM push_subscriptions WHERE id = $1 AND user_id = $2;
+
+-- name: DeletePushSubscriptionOfUser :exec
+DELETE FROM push_subscriptions WHERE user_id = $1 AND endpoint = $2;
+
+-- Only while it is the one that was tried: the browser may have renewed its keys.
+-- name: DeleteLostPushSubscription :exec
+DELETE FROM push_subscriptions WHERE id = $1 AND endpoint = $2 AND p256dh = $3 AND auth = $4;
+
+-- name: InsertPlatformKey :exec
+INSERT INTO platform_keys (name, public_key, private_key, created_at) VALUES ($1, $2, $3, $4)
+ON CONFLICT (name) DO NOTHING;
+
+-- name: PlatformKey :one
+SELECT public_key, private_key FROM platform_keys WHERE name = $1;

@@ -52,9 +52,9 @@ type Registration struct {
 // maxTenantName is the longest name of a tenant, in characters.
 const maxTenantName = 255
 
-// Register makes an account, its first tenant and a token pair, all or nothing.
+// Register makes an account, its first tenant and its first login, all or nothing.
 // An email that has an account is a validation error on email.
-func (s *Service) Register(ctx context.Context, r Registration) (User, Tokens, error) {
+func (s *Service) Register(ctx context.Context, r Registration, grant Grant) (User, Tokens, error) {
 	email, err := mail.NormalizeAddress(r.Email)
 	if err != nil {
 		return User{}, Tokens{}, err
@@ -77,7 +77,7 @@ func (s *Service) Register(ctx context.Context, r Registration) (User, Tokens, e
 				return err
 			}
 		}
-		tokens, err = s.issue(ctx, id, now)
+		tokens, err = s.issue(ctx, id, grant, now)
 		return err
 	})
 	return user, tokens, err
@@ -94,11 +94,11 @@ func firstTenantName(r Registration) string {
 	return name
 }
 
-// Login checks an email and a password and issues a token pair. A wrong
+// Login checks an email and a password and issues what grant asks for. A wrong
 // password, an unknown email and an account without a password are one refusal
-// at one cost (INVALID_CREDENTIALS). revokePrevious ends every older token of
-// the user in the same transaction.
-func (s *Service) Login(ctx context.Context, email, password string, revokePrevious bool) (User, Tokens, error) {
+// at one cost (INVALID_CREDENTIALS). revokePrevious ends every older credential
+// of the user in the same transaction.
+func (s *Service) Login(ctx context.Context, email, password string, grant Grant, revokePrevious bool) (User, Tokens, error) {
 	normalized, err := mail.NormalizeAddress(email)
 	if err != nil {
 		normalized = "" // no account has it; the cost is the same
@@ -133,17 +133,32 @@ func (s *Service) Login(ctx context.Context, email, password string, revokePrevi
 				return err
 			}
 		}
-		tokens, err = s.issue(ctx, user.ID, now)
+		tokens, err = s.issue(ctx, user.ID, grant, now)
 		return err
 	})
 	return *user, tokens, err
 }
 
-// issue makes the token pair of a new login.
-func (s *Service) issue(ctx context.Context, userID int64, now time.Time) (Tokens, error) {
-	tokens := Tokens{Access: newAccessToken(), Refresh: newRefreshToken()}
-	of := login{userID: userID, family: uuid.New(), end: now.Add(s.deps.Lifetimes.Family)}
-	return tokens, s.store.insertTokens(ctx, of, tokens, now, s.deps.Lifetimes)
+// issue makes what a new login hands out.
+func (s *Service) issue(ctx context.Context, userID int64, grant Grant, now time.Time) (Tokens, error) {
+	l := s.deps.Lifetimes
+	of := login{userID: userID, family: uuid.New(), end: now.Add(l.Family)}
+	if !grant.Session {
+		tokens := Tokens{Access: newAccessToken(), Refresh: newRefreshToken()}
+		return tokens, s.store.insertTokens(ctx, of, tokens, now, l)
+	}
+	if grant.Replaces != "" {
+		if err := s.store.revokeSession(ctx, grant.Replaces, now); err != nil {
+			return Tokens{}, err
+		}
+	}
+	idle := l.Session
+	of.end = now.Add(l.SessionEnd)
+	if grant.Remember {
+		idle, of.end = l.Remembered, now.Add(l.RememberedEnd)
+	}
+	tokens := Tokens{Session: newAccessToken()}
+	return tokens, s.store.insertCredential(ctx, of, kindSession, tokens.Session, now, idle)
 }
 
 // Memberships lists the tenants that a user is in.

@@ -52,6 +52,7 @@ func (s store) credentials(ctx context.Context, email string) (*User, *string, e
 const (
 	kindAccess  = "access"
 	kindRefresh = "refresh"
+	kindSession = "session"
 )
 
 // login is what the credentials of one login have in common.
@@ -70,16 +71,27 @@ func (s store) insertTokens(ctx context.Context, of login, t Tokens, now time.Ti
 }
 
 // insertCredential stores the hash of a token that lives for a while, but no
-// longer than its family.
+// longer than its family. A session lives so long from each use on.
 func (s store) insertCredential(ctx context.Context, of login, kind, token string, now time.Time, life time.Duration) error {
-	expires := now.Add(life)
-	if expires.After(of.end) {
-		expires = of.end
-	}
-	return s.q(ctx).InsertCredential(ctx, accountsql.InsertCredentialParams{
+	row := accountsql.InsertCredentialParams{
 		ID: sqldb.NewID(), UserID: of.userID, Kind: kind, TokenHash: hashToken(token),
-		Family: of.family, FamilyExpiresAt: of.end, ExpiresAt: expires, CreatedAt: now,
-	})
+		Family: of.family, FamilyExpiresAt: of.end, ExpiresAt: now.Add(life), CreatedAt: now,
+	}
+	if row.ExpiresAt.After(of.end) {
+		row.ExpiresAt = of.end
+	}
+	if kind == kindSession {
+		row.IdleSeconds = int64(life / time.Second)
+	}
+	return s.q(ctx).InsertCredential(ctx, row)
+}
+
+func (s store) moveExpiry(ctx context.Context, id uuid.UUID, expires time.Time) error {
+	return s.q(ctx).MoveExpiry(ctx, accountsql.MoveExpiryParams{ID: id, ExpiresAt: expires})
+}
+
+func (s store) revokeSession(ctx context.Context, token string, now time.Time) error {
+	return s.q(ctx).RevokeSession(ctx, accountsql.RevokeSessionParams{TokenHash: hashToken(token), RevokedAt: &now})
 }
 
 // revokeAll ends every credential of a user.

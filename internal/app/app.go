@@ -99,10 +99,12 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	if err != nil {
 		return nil, err
 	}
+	mail.NewOutbox(svc.jobs, out.sender)
 	link := &links{}
 	svc.tenants = tenant.NewService(tenant.Deps{DB: db, Clock: out.clock, Subscriptions: link})
 	svc.accounts = account.NewService(account.Deps{
-		DB: db, Clock: out.clock, Passwords: passwords, Tenants: svc.tenants, Lifetimes: account.DefaultLifetimes(),
+		DB: db, Clock: out.clock, Passwords: passwords, Tenants: svc.tenants,
+		Jobs: svc.jobs, Lifetimes: account.DefaultLifetimes(),
 	})
 	svc.catalog = catalog.New(catalog.Deps{DB: db, Clock: out.clock})
 	svc.subscriptions = subscription.NewService(subscription.Deps{
@@ -114,7 +116,6 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 
 	svc.receiver.On("checkout.session.", svc.subscriptions.CheckoutEvent)
 	svc.receiver.On("customer.subscription.", svc.subscriptions.SubscriptionEvent)
-	mail.NewOutbox(svc.jobs, out.sender)
 	svc.jobs.Every("account.prune", time.Hour, svc.accounts.Prune)
 	svc.jobs.Every("psp.catch-up", catchUpEvery, func(ctx context.Context) error {
 		_, err := svc.receiver.CatchUp(ctx, out.clock.Now().Add(-catchUpWindow))
@@ -128,11 +129,12 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 func (svc *service) restConfig(messages *i18n.Catalog) rest.Config {
 	s := svc.settings
 	return rest.Config{
-		Messages:     messages,
-		Log:          svc.log,
-		Clock:        clock.System(),
-		Authenticate: svc.accounts.Authenticate,
-		Limiter:      limit.New(limit.Config{Groups: s.RateLimits, Log: svc.log}),
+		Messages:            messages,
+		Log:                 svc.log,
+		Clock:               clock.System(),
+		Authenticate:        svc.accounts.Authenticate,
+		AuthenticateSession: svc.accounts.AuthenticateSession,
+		Limiter:             limit.New(limit.Config{Groups: s.RateLimits, Log: svc.log}),
 		ClientIP: func(r *http.Request) string {
 			return limit.AddrKey(limit.ClientIP(r, s.TrustedProxies))
 		},

@@ -59,12 +59,12 @@ func (svc *service) seedAcme(ctx context.Context) (uuid.UUID, error) {
 	if !exists {
 		_, _, err := svc.accounts.Register(ctx, account.Registration{
 			Name: "Acme Owner", Email: sandbox.OwnerEmail, Password: sandbox.OwnerPassword, TenantName: "Acme",
-		})
+		}, account.Grant{})
 		if err != nil {
 			return uuid.Nil, err
 		}
 	}
-	user, _, err := svc.accounts.Login(ctx, sandbox.OwnerEmail, sandbox.OwnerPassword, true)
+	user, _, err := svc.accounts.Login(ctx, sandbox.OwnerEmail, sandbox.OwnerPassword, account.Grant{}, true)
 	if err != nil {
 		return uuid.Nil, err
 	}

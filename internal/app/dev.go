@@ -27,12 +27,12 @@ func dev(ctx context.Context, s Settings, out, logTo io.Writer) (err error) {
 		return err
 	}
 	s = s.Listening(listener.Addr())
-	db, err := openMigrated(ctx, s)
+	db, err := openFor(ctx, s, sandboxed)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	defer closing(db, &err)
-	world, err := sandbox.Open(ctx, filepath.Join(s.Data, "sandbox.db"))
+	world, err := sandbox.Open(ctx, filepath.Join(s.Data, SandboxFile))
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -57,7 +57,7 @@ func dev(ctx context.Context, s Settings, out, logTo io.Writer) (err error) {
 		return errors.Join(err, listener.Close())
 	}
 	world.Clock().OnAdvance(func(time.Time) { provider.Wake(); svc.jobs.Wake() })
-	pages := world.Handler(provider.Handler(), s.PublicURL.Hostname())
+	pages := world.Handler(provider.Handler(), s.PublicURL.Host)
 	svc.api.Mount("/sandbox", pages)
 	svc.api.Mount("/sandbox/", pages)
 	svc.api.Mount("/", http.RedirectHandler("/sandbox", http.StatusFound))

@@ -36,9 +36,12 @@ func (svc *service) routes() []rest.Route {
 	return []rest.Route{
 		route(post, "/api/v1/auth/register", rest.Public, "", "register", "Register an account and its first tenant", rest.Handle(accounts.Register, created)),
 		route(post, "/api/v1/auth/login", rest.Public, "", "login", "Log in with email and password", rest.Handle(accounts.Login)),
+		route(post, "/api/v1/auth/refresh", rest.Public, "", "refresh", "Trade a refresh token for a new pair", rest.Handle(accounts.Refresh)),
+		route(post, "/api/v1/auth/logout", rest.User, "", "default", "End the login and all refresh tokens", rest.Handle(accounts.Logout)),
 		route(get, "/api/v1/auth/me", rest.User, "", "default", "Show the caller's profile", rest.Handle(accounts.Me)),
 
 		route(patch, "/api/v1/onboarding/complete-setup", rest.Member, "", "onboarding", "Fill billing details and complete the onboarding", rest.Handle(onboarding.CompleteSetup)),
+		route(post, "/api/v1/tenants", rest.User, "", "default", "Make a tenant, for a caller without one", rest.Handle(tenants.Create, created)),
 		route(get, "/api/v1/tenant", rest.Tenant, "", "default", "Show the caller's tenant", rest.Handle(tenants.Show)),
 
 		route(get, "/api/v1/catalog/products", rest.Public, "", "catalog", "List active products", rest.Cached(plans.Products)),

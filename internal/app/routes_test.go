@@ -54,7 +54,7 @@ func TestRouteTable(t *testing.T) {
 		if inPath, scope := strings.HasPrefix(r.Path, "/api/v1/admin/"), r.Scope == rest.Admin; inPath != scope {
 			t.Errorf("%s: the path and the scope %q disagree", name, r.Scope)
 		}
-		if strings.HasPrefix(r.Path, "/api/v1/tenant") && r.Scope != rest.Tenant {
+		if strings.HasPrefix(r.Path+"/", "/api/v1/tenant/") && r.Scope != rest.Tenant {
 			t.Errorf("%s: a tenant's path with the scope %q", name, r.Scope)
 		}
 		if r.Rate == "" && !slices.Contains(unlimited, r.Path) {

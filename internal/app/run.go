@@ -25,7 +25,7 @@ func Serve(ctx context.Context, s Settings) (err error) {
 	if err != nil {
 		return err
 	}
-	db, err := openMigrated(ctx, s)
+	db, err := openFor(ctx, s, production)
 	if err != nil {
 		return err
 	}
@@ -116,6 +116,30 @@ func openMigrated(ctx context.Context, s Settings) (*sqldb.DB, error) {
 		return nil, err
 	}
 	if err := db.Migrate(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// What a database is for. The first start claims it.
+const (
+	production = "production"
+	sandboxed  = "sandbox"
+)
+
+// openFor opens the database for one purpose and refuses one that has the other:
+// production never meets demo accounts, whose passwords everybody knows, and a
+// sandbox never meets real customers.
+func openFor(ctx context.Context, s Settings, purpose string) (*sqldb.DB, error) {
+	db, err := openMigrated(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	claimed, err := db.Claim(ctx, purpose)
+	if err == nil && claimed != purpose {
+		err = &SettingError{Name: "TENANTRY_DATABASE_URL", Reason: "the database is in use for " + claimed + " and cannot be opened for " + purpose}
+	}
+	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil

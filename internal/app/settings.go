@@ -21,6 +21,7 @@ type Settings struct {
 
 	TrustedProxies []netip.Prefix
 	RateLimits     map[string]int // group → requests per minute, 0 is off
+	RedisURL       Secret         // limit.NewRedis accepts it; empty: the limits are counted in memory
 	InvoiceMode    InvoiceMode
 
 	// Required by serve, unused in dev.

@@ -6,7 +6,7 @@ import "errors"
 // afterwards, so that one wrong setting is one plain line, and so that kong, which
 // repeats a value that it cannot read, never repeats a secret. For the same
 // reason no flag takes a secret itself, only the environment or a file does; the
-// database's URL is the exception, as it often has none.
+// URLs of the database and of Redis are the exceptions, as they often have none.
 
 // StoreFlags says where the data is and how the log is written.
 type StoreFlags struct {
@@ -25,6 +25,8 @@ type HTTPFlags struct {
 	FirstPartyHosts string `env:"TENANTRY_FIRST_PARTY_HOSTS" placeholder:"HOST,…" help:"Hosts whose pages may use cookies, each with its port if it has one; the frontend's host unless given."`
 	TrustedProxies  string `env:"TENANTRY_TRUSTED_PROXIES" placeholder:"CIDR,…" help:"Addresses or networks of proxies whose X-Forwarded-For is believed; none unless given."`
 	RateLimits      string `env:"TENANTRY_RATE_LIMITS" placeholder:"LIMITS" help:"Rate limits: on, off, or requests per minute of single groups such as login=5,default=1200 with 0 for none; on unless given."`
+	RedisURL        string `env:"TENANTRY_REDIS_URL" placeholder:"URL" help:"Redis in which instances share the counts of the rate limits, redis://user:password@host:port/database or rediss://…; each counts for itself unless given."`
+	RedisURLFile    string `env:"TENANTRY_REDIS_URL_FILE" placeholder:"FILE" help:"File that has the URL of Redis."`
 	InvoiceMode     string `env:"TENANTRY_INVOICE_MODE" placeholder:"MODE" help:"Where invoices come from: psp_managed or platform_managed; psp_managed unless given."`
 }
 

@@ -46,6 +46,11 @@ func (p *parser) http(f HTTPFlags, s *Settings) {
 		p.fail("TENANTRY_RATE_LIMITS", "%v", err)
 	}
 	s.RateLimits = limits
+	if s.RedisURL = p.secretOf("TENANTRY_REDIS_URL", f.RedisURL, f.RedisURLFile); s.RedisURL != "" {
+		if err := limit.CheckRedisURL(s.RedisURL.Reveal()); err != nil {
+			p.fail("TENANTRY_REDIS_URL", "%v", err)
+		}
+	}
 	s.InvoiceMode = oneOf(p, "TENANTRY_INVOICE_MODE", f.InvoiceMode, PSPManaged, PlatformManaged)
 }
 

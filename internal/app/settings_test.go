@@ -61,7 +61,7 @@ func TestSettingsAreParsed(t *testing.T) {
 		HTTPFlags: app.HTTPFlags{
 			Addr: ":0", PublicURL: "https://API.example.com/", FrontendURL: "https://example.com/app/",
 			FirstPartyHosts: "Example.com, www.example.com:8443", TrustedProxies: "10.0.0.0/8,192.0.2.1, ::1,::ffff:192.0.2.2,10.1.2.3/16",
-			RateLimits: "off", InvoiceMode: "platform_managed",
+			RateLimits: "off", RedisURL: "rediss://u:p@redis:6380/1", InvoiceMode: "platform_managed",
 		},
 		StoreFlags:   app.StoreFlags{Data: data, DatabaseURL: "postgres://u:p@db/tenantry", LogLevel: "WARN"},
 		OutsideFlags: app.OutsideFlags{MailFrom: "Tenantry <no-reply@example.com>"},
@@ -88,7 +88,7 @@ func TestSettingsAreParsed(t *testing.T) {
 			netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("::1/128"),
 			netip.MustParsePrefix("192.0.2.2/32"), netip.MustParsePrefix("10.1.0.0/16"),
 		},
-		RateLimits: off, InvoiceMode: app.PlatformManaged,
+		RateLimits: off, RedisURL: "rediss://u:p@redis:6380/1", InvoiceMode: app.PlatformManaged,
 		StripeSecretKey: "sk_live_1", StripeWebhookSecret: "whsec_1", SMTPURL: "smtp://u:p@mail", MailFrom: "Tenantry <no-reply@example.com>",
 		LogLevel: slog.LevelWarn, LogFormat: app.LogJSON,
 	}
@@ -122,6 +122,8 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"TENANTRY_TRUSTED_PROXIES", `"proxy" is neither an IP address nor a network such as 10.0.0.0/8`, app.HTTPFlags{TrustedProxies: "10.0.0.1,proxy"}, app.StoreFlags{}},
 		{"TENANTRY_TRUSTED_PROXIES", `"10.0.0.0/33" is neither an IP address nor a network such as 10.0.0.0/8`, app.HTTPFlags{TrustedProxies: "10.0.0.0/33"}, app.StoreFlags{}},
 		{"TENANTRY_RATE_LIMITS", `group "login" is given twice`, app.HTTPFlags{RateLimits: "login=1,login=1"}, app.StoreFlags{}},
+		{"TENANTRY_REDIS_URL", limit.ErrRedisURL.Error(), app.HTTPFlags{RedisURL: "http://u:p@redis"}, app.StoreFlags{}},
+		{"TENANTRY_REDIS_URL", "given itself and as TENANTRY_REDIS_URL_FILE: give one of them", app.HTTPFlags{RedisURL: "x", RedisURLFile: file}, app.StoreFlags{}},
 		{"TENANTRY_INVOICE_MODE", `"paper" is neither psp_managed nor platform_managed`, app.HTTPFlags{InvoiceMode: "paper"}, app.StoreFlags{}},
 		{"TENANTRY_DATA", file + " is not a folder", app.HTTPFlags{}, app.StoreFlags{Data: file}},
 		{"TENANTRY_DATABASE_URL", "begins with neither postgres:// nor sqlite://", app.HTTPFlags{}, app.StoreFlags{DatabaseURL: "mysql://u:p@db/x"}},
@@ -187,6 +189,7 @@ func TestWrongSecrets(t *testing.T) {
 	}
 	flags := app.ServeFlags{
 		StoreFlags: app.StoreFlags{Data: dir, DatabaseURLFile: write("db", "postgres://u:hush@db:port/x\n")},
+		HTTPFlags:  app.HTTPFlags{RedisURLFile: write("redis", "redis://u:hush@redis:port\n")},
 		OutsideFlags: app.OutsideFlags{
 			StripeSecretKeyFile: write("empty", "\n"), StripeWebhookSecretFile: write("long", strings.Repeat("hush", 5000)),
 			MailFrom: "a@b.test",
@@ -195,6 +198,7 @@ func TestWrongSecrets(t *testing.T) {
 	_, err := flags.Settings(env(map[string]string{"TENANTRY_SMTP_URL": "smtp://user:hu#sh@mail"}))
 	want := map[string]string{
 		"TENANTRY_DATABASE_URL":               "is not a URL",
+		"TENANTRY_REDIS_URL":                  limit.ErrRedisURL.Error(),
 		"TENANTRY_STRIPE_SECRET_KEY_FILE":     dir + "/empty is empty",
 		"TENANTRY_STRIPE_WEBHOOK_SECRET_FILE": dir + "/long is too long for a secret",
 		"TENANTRY_SMTP_URL":                   "not of the form smtp://[user:password@]host[:port] or smtps://…",
@@ -222,11 +226,18 @@ func TestSecretsFromFiles(t *testing.T) {
 	if err := os.WriteFile(path, []byte("sk_live_1\r\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	flags := app.ServeFlags{OutsideFlags: app.OutsideFlags{StripeSecretKeyFile: path, MailFrom: "a@b.test"}}
+	redis := filepath.Join(dir, "redis")
+	if err := os.WriteFile(redis, []byte("redis://:p@redis\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	flags := app.ServeFlags{
+		HTTPFlags:    app.HTTPFlags{RedisURLFile: redis},
+		OutsideFlags: app.OutsideFlags{StripeSecretKeyFile: path, MailFrom: "a@b.test"},
+	}
 	others := map[string]string{"TENANTRY_STRIPE_WEBHOOK_SECRET": "whsec_1", "TENANTRY_SMTP_URL": "smtp://mail"}
 	got, err := flags.Settings(env(others))
-	if err != nil || got.StripeSecretKey.Reveal() != "sk_live_1" {
-		t.Errorf("read %q, %v", got.StripeSecretKey.Reveal(), err)
+	if err != nil || got.StripeSecretKey.Reveal() != "sk_live_1" || got.RedisURL.Reveal() != "redis://:p@redis" {
+		t.Errorf("read %q and %q, %v", got.StripeSecretKey.Reveal(), got.RedisURL.Reveal(), err)
 	}
 	others["TENANTRY_STRIPE_SECRET_KEY"] = "sk_live_2"
 	_, err = flags.Settings(env(others))

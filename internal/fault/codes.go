@@ -10,6 +10,7 @@ const (
 	InvalidCredentials        Code = "INVALID_CREDENTIALS"
 	InvalidRefreshToken       Code = "INVALID_REFRESH_TOKEN"
 	RefreshTokenExpired       Code = "REFRESH_TOKEN_EXPIRED"
+	OAuthCodeExpired          Code = "OAUTH_CODE_EXPIRED"
 	UserInAnotherTenant       Code = "USER_BELONGS_TO_ANOTHER_TENANT"
 	TenantContextRequired     Code = "TENANT_CONTEXT_REQUIRED"
 	OnboardingIncomplete      Code = "ONBOARDING_INCOMPLETE"

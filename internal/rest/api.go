@@ -29,7 +29,9 @@ type Config struct {
 	// Authenticate looks up the caller of a bearer token. It answers
 	// fault.Unauthenticated for a token that is unknown, revoked or expired.
 	Authenticate func(ctx context.Context, token string) (*authz.Caller, error)
-	Limiter      Limiter
+	// AuthenticateSession does the same for a session cookie. Nil knows none.
+	AuthenticateSession func(ctx context.Context, secret string) (*authz.Caller, error)
+	Limiter             Limiter
 	// ClientIP tells the address that public limits are keyed by.
 	ClientIP func(*http.Request) string
 	// FirstPartyOrigin tells whether a browser's Origin may read answers.
@@ -67,6 +69,9 @@ type API struct {
 // start and every test meets.
 func New(cfg Config, routes []Route) *API {
 	replaceHumaErrors()
+	if cfg.AuthenticateSession == nil {
+		cfg.AuthenticateSession = func(context.Context, string) (*authz.Caller, error) { return nil, errUnauthenticated }
+	}
 	a := &API{cfg: cfg, router: chi.NewRouter(), routes: routes, ops: map[string]*operation{}, settled: map[string]bool{}}
 	a.huma = huma.NewAPI(humaConfig(cfg), adapter{a})
 	a.router.NotFound(a.notFound)
@@ -76,6 +81,7 @@ func New(cfg Config, routes []Route) *API {
 	}
 	a.document = sync.OnceValues(a.encodeDocument)
 	a.mountDocs()
+	a.Mount("/csrf-cookie", http.HandlerFunc(a.csrf))
 	a.root = a.begin(a.recoverPanic(a.securityHeaders(a.cors(a.router))))
 	return a
 }

@@ -22,6 +22,7 @@ import (
 var (
 	errNotFound         = fault.New(fault.NotFound, "error.not_found")
 	errUnauthenticated  = fault.New(fault.Unauthenticated, "error.unauthenticated")
+	errCSRF             = fault.New(fault.CSRF, "error.csrf")
 	errForbidden        = fault.New(fault.Forbidden, "error.forbidden")
 	errTooManyRequests  = fault.New(fault.TooMany, "error.too_many_requests")
 	errMalformedJSON    = fault.New(fault.Malformed, "error.malformed_json")

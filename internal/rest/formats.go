@@ -12,7 +12,7 @@ import (
 
 // format is a named form of a value, put on a field by the tag format:"…".
 type format struct {
-	valid   func(text string) bool // of a string that is not empty; nil: known, but checked elsewhere or not a string's
+	valid   func(text string) bool // nil: known, but checked elsewhere or not a string's
 	message string
 }
 
@@ -52,7 +52,7 @@ func validTime(text string) bool {
 // validDate accepts YYYY-MM-DD (spec: Value conventions).
 func validDate(text string) bool {
 	_, err := time.Parse(time.DateOnly, text)
-	return err == nil && text[:4] != "0000"
+	return err == nil && !strings.HasPrefix(text, "0000")
 }
 
 // validURL accepts absolute http and https URLs without user info (spec:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/fault"
 )
@@ -19,6 +20,7 @@ type fuzzed struct {
 	Email  *string           `json:"email,omitempty" format:"email"`
 	URL    *string           `json:"url,omitempty" format:"uri"`
 	At     *Time             `json:"at,omitempty"`
+	Ref    *uuid.UUID        `json:"ref,omitempty"`
 	Count  *int64            `json:"count,omitempty" minimum:"-9"`
 	Small  *int8             `json:"small,omitempty"`
 	Ratio  *float64          `json:"ratio,omitempty"`
@@ -42,7 +44,7 @@ func FuzzBody(f *testing.F) {
 		`{"name":"\ud83d\ude00\ufffd","text":"a\r\n","child":{"x":null},"any":[null,true,{"":1e-300}],"tags":["a",""]}`,
 		`{"n\u0061me":"a","secret":"  x ","at":"2026-01-31T08:15:30.1234567+01:00","url":"https://x.example/%2f","email":"A@B.example"}`,
 		`{"name":"a","small":-128,"ratio":1e308,"active":false,"metadata":{"n":12345678901234567890.10}}`,
-		"{\"name\":\"\xff\",\"metadata\":{\"\\ud800\":1}}", `{"name":null}`, `{"count":1e999999999}`, `[]`, `{`,
+		"{\"name\":\"\xff\",\"metadata\":{\"\\ud800\":1}}", `{"name":null}`, `{"name":"a","at":""}`, `{"count":1e999999999}`, `[]`, `{`,
 	} {
 		f.Add([]byte(seed))
 	}

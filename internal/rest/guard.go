@@ -22,21 +22,29 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := withTimeout(r.Context(), a.cfg.Timeout)
 		defer cancel()
+		b := a.browserOf(w, r)
+		ctx = context.WithValue(ctx, browserKey{}, b)
+		r = r.WithContext(ctx)
+		bySession := false
 		if len(guards) > 0 {
-			caller, err := a.authenticate(ctx, r.Header.Get("Authorization"))
+			caller, err := a.authenticate(ctx, r.Header.Get("Authorization"), b.session)
 			if err != nil {
-				a.WriteError(w, r.WithContext(ctx), err)
+				a.WriteError(w, r, err)
 				return
 			}
+			bySession = b.session != ""
 			info := infoOf(ctx)
 			info.userID = caller.UserID
 			if caller.Tenant != nil {
 				info.tenant = caller.Tenant.TenantID
 			}
-			ctx = authz.With(ctx, caller)
+			r = r.WithContext(authz.With(ctx, caller))
 		}
-		r = r.WithContext(ctx)
 		if err := a.limit(w, r, op.route); err != nil {
+			a.WriteError(w, r, err)
+			return
+		}
+		if err := checkCSRF(r, b, bySession); err != nil {
 			a.WriteError(w, r, err)
 			return
 		}
@@ -49,7 +57,10 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 }
 
 // authenticate reads the bearer token and looks its caller up.
-func (a *API) authenticate(ctx context.Context, authorization string) (*authz.Caller, error) {
+func (a *API) authenticate(ctx context.Context, authorization, session string) (*authz.Caller, error) {
+	if authorization == "" && session != "" {
+		return a.cfg.AuthenticateSession(ctx, session)
+	}
 	scheme, token, _ := strings.Cut(authorization, " ")
 	token = strings.TrimSpace(token)
 	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > maxToken || strings.ContainsFunc(token, notToken) {

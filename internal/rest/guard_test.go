@@ -1,8 +1,10 @@
 package rest_test
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/limit"
@@ -199,15 +201,15 @@ func TestNewPanics(t *testing.T) {
 	}
 	twin := good
 	twin.Path = "/api/v1/{me}"
-	for name, table := range map[string][]rest.Route{
-		"no scope":               change(func(r *rest.Route) { r.Scope = "" }),
-		"unknown scope":          change(func(r *rest.Route) { r.Scope = "users" }),
-		"unknown limit":          change(func(r *rest.Route) { r.Rate = "none" }),
-		"no handler":             change(func(r *rest.Route) { r.Handler = nil }),
-		"public with permission": change(func(r *rest.Route) { r.Scope, r.Permission = rest.Public, "x" }),
-		"the same twice":         {good, good},
-		"the same id":            {good, twin},
-		"unknown format": change(func(r *rest.Route) {
+	for want, table := range map[string][]rest.Route{
+		`GET /api/v1/me: unknown scope ""`:                 change(func(r *rest.Route) { r.Scope = "" }),
+		`unknown scope "users"`:                            change(func(r *rest.Route) { r.Scope = "users" }),
+		`unknown rate-limit group "none"`:                  change(func(r *rest.Route) { r.Rate = "none" }),
+		"no handler":                                       change(func(r *rest.Route) { r.Handler = nil }),
+		`nobody can hold "x" in scope "public"`:            change(func(r *rest.Route) { r.Scope, r.Permission = rest.Public, "x" }),
+		"GET /api/v1/me: there is another route like it":   {good, good},
+		"GET /api/v1/{me}: there is another route like it": {good, twin},
+		"unknown format emial": change(func(r *rest.Route) {
 			r.Handler = handleBody[struct {
 				Name string `json:"name" format:"emial"`
 			}]()
@@ -218,11 +220,11 @@ func TestNewPanics(t *testing.T) {
 			}]()
 		}),
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(want, func(t *testing.T) {
 			t.Parallel()
 			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
+				if reason := fmt.Sprint(recover()); !strings.Contains(reason, want) {
+					t.Errorf("panic %q", reason)
 				}
 			}()
 			rest.New(config(t, new(syncBuffer)), table)

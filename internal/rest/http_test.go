@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -93,6 +94,25 @@ func TestAccidents(t *testing.T) {
 	if !strings.Contains(s.log.String(), "secret: no such column") {
 		t.Error("the log does not say what happened")
 	}
+}
+
+// Half an answer must not look like a whole one.
+func TestPanicHalfWay(t *testing.T) {
+	t.Parallel()
+	s := start(t, routes())
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/half", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err == nil {
+		defer func() { _ = resp.Body.Close() }()
+		_, err = io.ReadAll(resp.Body)
+	}
+	if err == nil {
+		t.Error("the answer looks complete")
+	}
+	s.logged("secret: boom")
 }
 
 func TestRefusalOfADomain(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -38,6 +39,9 @@ type property struct {
 	name     string
 	required bool
 	node     *node
+	// confirms is the index of the property that this one must repeat: that of
+	// "password" for "password_confirmation"; -1 where there is none.
+	confirms int
 }
 
 // prop finds a property by its exact name.
@@ -132,7 +136,10 @@ func compileFields(registry huma.Registry, s *huma.Schema, t reflect.Type) []pro
 		if name == "" || schema == nil {
 			continue
 		}
-		props = append(props, property{name: name, required: required[name], node: compile(registry, schema, field.Type)})
+		confirms := slices.IndexFunc(props, func(p property) bool { return p.name+"_confirmation" == name })
+		props = append(props, property{
+			name: name, required: required[name], node: compile(registry, schema, field.Type), confirms: confirms,
+		})
 	}
 	return props
 }

@@ -37,3 +37,11 @@ func Bare[T any](v T) *Plain[T] { return &Plain[T]{Body: v} }
 
 // Empty is an answer without a body.
 type Empty struct{}
+
+// Note is an answer that only says, by a translation key, what was done.
+type Note struct {
+	Message string `json:"message"`
+}
+
+// Message answers {message: key}.
+func Message(key string) *Plain[Note] { return Bare(Note{Message: key}) }

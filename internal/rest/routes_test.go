@@ -212,6 +212,10 @@ func routes() []rest.Route {
 		{"POST", "/api/v1/hook", rest.Public, "", "", "Raw", rest.Raw(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte("raw"))
 		}), "application/json")},
+		{"GET", "/api/v1/half", rest.Public, "", "", "Break off", rest.Raw(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte("half of the answer"))
+			panic("secret: boom")
+		}), "text/plain")},
 	}
 }
 

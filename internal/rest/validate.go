@@ -153,9 +153,16 @@ func (v *validator) checkObject(n *node, raw jsontext.Value, path string) jsonte
 			}
 			continue
 		}
-		if checked := v.check(p.node, value, join(path, p.name)); checked != nil {
-			out = appendMember(out, p.name, checked)
+		checked := v.check(p.node, value, join(path, p.name))
+		values[i] = checked
+		if checked == nil {
+			continue
 		}
+		if p.confirms >= 0 && values[p.confirms] != nil && !bytes.Equal(checked, values[p.confirms]) {
+			v.fail(join(path, p.name), "validation.confirmed")
+			continue
+		}
+		out = appendMember(out, p.name, checked)
 	}
 	return append(out, '}')
 }
@@ -203,7 +210,7 @@ func isEmptyString(n *node, value jsontext.Value) bool {
 }
 
 // emptyString is the one rule for empty strings: null where nullable, absent
-// where required, itself elsewhere unless a least length forbids it.
+// where required, itself elsewhere, if the field's other rules take it.
 func emptyString(p property) jsontext.Value {
 	switch {
 	case p.node.nullable:
@@ -264,7 +271,7 @@ func (v *validator) checkString(n *node, raw jsontext.Value, path string) jsonte
 	case n.pattern != nil && !n.pattern.MatchString(text):
 		return v.fail(path, "validation.pattern")
 	}
-	if check := formats[n.format]; length > 0 && check.valid != nil && !check.valid(text) {
+	if check := formats[n.format]; check.valid != nil && !check.valid(text) {
 		return v.fail(path, check.message)
 	}
 	if len(text) == len(raw)-2 && string(raw[1:len(raw)-1]) == text { // nothing to trim, nothing escaped

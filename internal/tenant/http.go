@@ -69,17 +69,23 @@ func (s *Service) View(ctx context.Context, t Tenant) (TenantView, error) {
 		}
 		if m.UserID == caller.UserID {
 			v.UserJoinedAt, v.UserRole = rest.TP(&m.JoinedAt), &m.Role
-			v.UserPermissions = permissionsOf(caller)
+			v.UserPermissions = permissionsOf(caller, m.Role)
 		}
 	}
 	return v, nil
 }
 
-func permissionsOf(caller *authz.Caller) []string {
-	if caller.Tenant == nil {
+// permissionsOf are the caller's; the owner of a tenant that was made by this
+// very request is not yet known as such, but holds them all.
+func permissionsOf(caller *authz.Caller, role string) []string {
+	switch {
+	case caller.Tenant != nil:
+		return caller.Tenant.Permissions
+	case role == BuiltInOwner:
+		return authz.TenantPermissions()
+	default:
 		return nil
 	}
-	return caller.Tenant.Permissions
 }
 
 // HTTP has the handlers of tenants.
@@ -99,4 +105,28 @@ func (h *HTTP) Show(ctx context.Context, _ *struct{}) (*rest.Data[TenantView], e
 		return nil, err
 	}
 	return rest.OK(v), nil
+}
+
+type createInput struct {
+	Body struct {
+		Name string `json:"name" maxLength:"255"`
+	}
+}
+
+// Create handles POST /tenants: for a caller without a tenant, who becomes its
+// owner.
+func (h *HTTP) Create(ctx context.Context, in *createInput) (*rest.Data[TenantView], error) {
+	id, err := h.svc.Create(ctx, authz.From(ctx).UserID, in.Body.Name)
+	if err != nil {
+		return nil, err
+	}
+	t, err := h.svc.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	v, err := h.svc.View(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(v, "tenant.created"), nil
 }

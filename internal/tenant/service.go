@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -39,8 +40,8 @@ func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} 
 // suffix, so that a third one is next to never needed.
 const slugTries = 5
 
-// ErrInAnotherTenant says that a user belongs to a tenant already.
-var ErrInAnotherTenant = errors.New("the user belongs to another tenant")
+// ErrInAnotherTenant says that a user belongs to a tenant already (409).
+var ErrInAnotherTenant = fault.Coded(fault.Conflict, fault.UserInAnotherTenant)
 
 // Create makes a tenant owned by a user, in the transaction of ctx if there is
 // one. A user who is in a tenant already gives ErrInAnotherTenant.

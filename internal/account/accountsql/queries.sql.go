@@ -13,11 +13,29 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-const callerByToken = `-- name: CallerByToken :one
+const avatarByHash = `-- name: AvatarByHash :one
+SELECT content_type, bytes FROM avatars WHERE hash = $1
+`
+
+type AvatarByHashRow struct {
+	ContentType string
+	Bytes       []byte
+}
+
+func (q *Queries) AvatarByHash(ctx context.Context, hash string) (AvatarByHashRow, error) {
+	row := q.db.QueryRowContext(ctx, avatarByHash, hash)
+	var i AvatarByHashRow
+	err := row.Scan(&i.ContentType, &i.Bytes)
+	return i, err
+}
+
+const callerByCredential = `-- name: CallerByCredential :one
 SELECT
     t.id AS token_id,
     t.family,
+    t.family_expires_at,
     t.expires_at,
+    t.idle_seconds,
     u.id AS user_id,
     u.name,
     u.email,
@@ -33,13 +51,20 @@ JOIN users u ON u.id = t.user_id
 LEFT JOIN memberships m ON m.user_id = u.id
 LEFT JOIN tenants tn ON tn.id = m.tenant_id
 LEFT JOIN roles r ON r.id = m.role_id
-WHERE t.token_hash = $1 AND t.kind = 'access' AND t.revoked_at IS NULL
+WHERE t.token_hash = $1 AND t.kind = $2 AND t.revoked_at IS NULL
 `
 
-type CallerByTokenRow struct {
+type CallerByCredentialParams struct {
+	TokenHash string
+	Kind      string
+}
+
+type CallerByCredentialRow struct {
 	TokenID               uuid.UUID
 	Family                uuid.UUID
+	FamilyExpiresAt       time.Time
 	ExpiresAt             time.Time
+	IdleSeconds           int64
 	UserID                int64
 	Name                  string
 	Email                 string
@@ -53,13 +78,15 @@ type CallerByTokenRow struct {
 }
 
 // Everything that a request's guards ask of its caller, in one look-up.
-func (q *Queries) CallerByToken(ctx context.Context, tokenHash string) (CallerByTokenRow, error) {
-	row := q.db.QueryRowContext(ctx, callerByToken, tokenHash)
-	var i CallerByTokenRow
+func (q *Queries) CallerByCredential(ctx context.Context, arg CallerByCredentialParams) (CallerByCredentialRow, error) {
+	row := q.db.QueryRowContext(ctx, callerByCredential, arg.TokenHash, arg.Kind)
+	var i CallerByCredentialRow
 	err := row.Scan(
 		&i.TokenID,
 		&i.Family,
+		&i.FamilyExpiresAt,
 		&i.ExpiresAt,
+		&i.IdleSeconds,
 		&i.UserID,
 		&i.Name,
 		&i.Email,
@@ -74,8 +101,88 @@ func (q *Queries) CallerByToken(ctx context.Context, tokenHash string) (CallerBy
 	return i, err
 }
 
+const claimUnverifiedUser = `-- name: ClaimUnverifiedUser :exec
+UPDATE users SET password_hash = NULL, email_verified_at = $2, updated_at = $3 WHERE id = $1
+`
+
+type ClaimUnverifiedUserParams struct {
+	ID              int64
+	EmailVerifiedAt *time.Time
+	UpdatedAt       time.Time
+}
+
+func (q *Queries) ClaimUnverifiedUser(ctx context.Context, arg ClaimUnverifiedUserParams) error {
+	_, err := q.db.ExecContext(ctx, claimUnverifiedUser, arg.ID, arg.EmailVerifiedAt, arg.UpdatedAt)
+	return err
+}
+
+const countOtherPushSubscriptions = `-- name: CountOtherPushSubscriptions :one
+SELECT count(*) FROM push_subscriptions WHERE user_id = $1 AND endpoint <> $2
+`
+
+type CountOtherPushSubscriptionsParams struct {
+	UserID   int64
+	Endpoint string
+}
+
+func (q *Queries) CountOtherPushSubscriptions(ctx context.Context, arg CountOtherPushSubscriptionsParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countOtherPushSubscriptions, arg.UserID, arg.Endpoint)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const credentialsOfUser = `-- name: CredentialsOfUser :many
+SELECT id, kind, family, expires_at, created_at
+FROM credentials
+WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > $2
+ORDER BY created_at DESC, id DESC
+`
+
+type CredentialsOfUserParams struct {
+	UserID int64
+	Now    time.Time
+}
+
+type CredentialsOfUserRow struct {
+	ID        uuid.UUID
+	Kind      string
+	Family    uuid.UUID
+	ExpiresAt time.Time
+	CreatedAt time.Time
+}
+
+func (q *Queries) CredentialsOfUser(ctx context.Context, arg CredentialsOfUserParams) ([]CredentialsOfUserRow, error) {
+	rows, err := q.db.QueryContext(ctx, credentialsOfUser, arg.UserID, arg.Now)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []CredentialsOfUserRow{}
+	for rows.Next() {
+		var i CredentialsOfUserRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Kind,
+			&i.Family,
+			&i.ExpiresAt,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const deleteExpiredCredentials = `-- name: DeleteExpiredCredentials :exec
-DELETE FROM credentials WHERE family_expires_at < $1 OR (kind = 'access' AND expires_at < $1)
+DELETE FROM credentials WHERE family_expires_at < $1 OR (kind <> 'refresh' AND expires_at < $1)
 `
 
 func (q *Queries) DeleteExpiredCredentials(ctx context.Context, now time.Time) error {
@@ -83,9 +190,73 @@ func (q *Queries) DeleteExpiredCredentials(ctx context.Context, now time.Time) e
 	return err
 }
 
+const deleteExpiredOAuthCodes = `-- name: DeleteExpiredOAuthCodes :exec
+DELETE FROM oauth_codes WHERE expires_at <= $1
+`
+
+func (q *Queries) DeleteExpiredOAuthCodes(ctx context.Context, now time.Time) error {
+	_, err := q.db.ExecContext(ctx, deleteExpiredOAuthCodes, now)
+	return err
+}
+
+const deleteExpiredOAuthFlows = `-- name: DeleteExpiredOAuthFlows :exec
+DELETE FROM oauth_flows WHERE expires_at <= $1
+`
+
+func (q *Queries) DeleteExpiredOAuthFlows(ctx context.Context, now time.Time) error {
+	_, err := q.db.ExecContext(ctx, deleteExpiredOAuthFlows, now)
+	return err
+}
+
+const deleteLostPushSubscription = `-- name: DeleteLostPushSubscription :exec
+DELETE FROM push_subscriptions WHERE id = $1 AND endpoint = $2 AND p256dh = $3 AND auth = $4
+`
+
+type DeleteLostPushSubscriptionParams struct {
+	ID       uuid.UUID
+	Endpoint string
+	P256dh   string
+	Auth     string
+}
+
+// Only while it is the one that was tried: the browser may have renewed its keys.
+func (q *Queries) DeleteLostPushSubscription(ctx context.Context, arg DeleteLostPushSubscriptionParams) error {
+	_, err := q.db.ExecContext(ctx, deleteLostPushSubscription,
+		arg.ID,
+		arg.Endpoint,
+		arg.P256dh,
+		arg.Auth,
+	)
+	return err
+}
+
+const deletePushSubscriptionOfUser = `-- name: DeletePushSubscriptionOfUser :exec
+DELETE FROM push_subscriptions WHERE user_id = $1 AND endpoint = $2
+`
+
+type DeletePushSubscriptionOfUserParams struct {
+	UserID   int64
+	Endpoint string
+}
+
+func (q *Queries) DeletePushSubscriptionOfUser(ctx context.Context, arg DeletePushSubscriptionOfUserParams) error {
+	_, err := q.db.ExecContext(ctx, deletePushSubscriptionOfUser, arg.UserID, arg.Endpoint)
+	return err
+}
+
+const deleteUnusedAvatar = `-- name: DeleteUnusedAvatar :exec
+DELETE FROM avatars
+WHERE hash = $1 AND NOT EXISTS (SELECT 1 FROM users WHERE users.avatar_hash = avatars.hash)
+`
+
+func (q *Queries) DeleteUnusedAvatar(ctx context.Context, hash string) error {
+	_, err := q.db.ExecContext(ctx, deleteUnusedAvatar, hash)
+	return err
+}
+
 const insertCredential = `-- name: InsertCredential :exec
-INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 `
 
 type InsertCredentialParams struct {
@@ -96,6 +267,7 @@ type InsertCredentialParams struct {
 	Family          uuid.UUID
 	FamilyExpiresAt time.Time
 	ExpiresAt       time.Time
+	IdleSeconds     int64
 	CreatedAt       time.Time
 }
 
@@ -108,6 +280,106 @@ func (q *Queries) InsertCredential(ctx context.Context, arg InsertCredentialPara
 		arg.Family,
 		arg.FamilyExpiresAt,
 		arg.ExpiresAt,
+		arg.IdleSeconds,
+		arg.CreatedAt,
+	)
+	return err
+}
+
+const insertOAuthCode = `-- name: InsertOAuthCode :exec
+INSERT INTO oauth_codes (code_hash, user_id, is_new_user, expires_at, created_at) VALUES ($1, $2, $3, $4, $5)
+`
+
+type InsertOAuthCodeParams struct {
+	CodeHash  string
+	UserID    int64
+	IsNewUser bool
+	ExpiresAt time.Time
+	CreatedAt time.Time
+}
+
+func (q *Queries) InsertOAuthCode(ctx context.Context, arg InsertOAuthCodeParams) error {
+	_, err := q.db.ExecContext(ctx, insertOAuthCode,
+		arg.CodeHash,
+		arg.UserID,
+		arg.IsNewUser,
+		arg.ExpiresAt,
+		arg.CreatedAt,
+	)
+	return err
+}
+
+const insertOAuthFlow = `-- name: InsertOAuthFlow :exec
+INSERT INTO oauth_flows (state_hash, browser_hash, provider, verifier, nonce, expires_at, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+`
+
+type InsertOAuthFlowParams struct {
+	StateHash   string
+	BrowserHash string
+	Provider    string
+	Verifier    string
+	Nonce       string
+	ExpiresAt   time.Time
+	CreatedAt   time.Time
+}
+
+func (q *Queries) InsertOAuthFlow(ctx context.Context, arg InsertOAuthFlowParams) error {
+	_, err := q.db.ExecContext(ctx, insertOAuthFlow,
+		arg.StateHash,
+		arg.BrowserHash,
+		arg.Provider,
+		arg.Verifier,
+		arg.Nonce,
+		arg.ExpiresAt,
+		arg.CreatedAt,
+	)
+	return err
+}
+
+const insertOAuthIdentity = `-- name: InsertOAuthIdentity :execrows
+INSERT INTO oauth_identities (provider, subject, user_id, created_at)
+VALUES ($1, $2, $3, $4)
+ON CONFLICT (provider, subject) DO NOTHING
+`
+
+type InsertOAuthIdentityParams struct {
+	Provider  string
+	Subject   string
+	UserID    int64
+	CreatedAt time.Time
+}
+
+func (q *Queries) InsertOAuthIdentity(ctx context.Context, arg InsertOAuthIdentityParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, insertOAuthIdentity,
+		arg.Provider,
+		arg.Subject,
+		arg.UserID,
+		arg.CreatedAt,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const insertPlatformKey = `-- name: InsertPlatformKey :exec
+INSERT INTO platform_keys (name, public_key, private_key, created_at) VALUES ($1, $2, $3, $4)
+ON CONFLICT (name) DO NOTHING
+`
+
+type InsertPlatformKeyParams struct {
+	Name       string
+	PublicKey  string
+	PrivateKey string
+	CreatedAt  time.Time
+}
+
+func (q *Queries) InsertPlatformKey(ctx context.Context, arg InsertPlatformKeyParams) error {
+	_, err := q.db.ExecContext(ctx, insertPlatformKey,
+		arg.Name,
+		arg.PublicKey,
+		arg.PrivateKey,
 		arg.CreatedAt,
 	)
 	return err
@@ -143,6 +415,59 @@ func (q *Queries) InsertUser(ctx context.Context, arg InsertUserParams) (int64, 
 	return id, err
 }
 
+const insertVerifiedUser = `-- name: InsertVerifiedUser :one
+INSERT INTO users (name, email, email_verified_at, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $4)
+ON CONFLICT (email) DO NOTHING
+RETURNING id
+`
+
+type InsertVerifiedUserParams struct {
+	Name            string
+	Email           string
+	EmailVerifiedAt *time.Time
+	CreatedAt       time.Time
+}
+
+func (q *Queries) InsertVerifiedUser(ctx context.Context, arg InsertVerifiedUserParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, insertVerifiedUser,
+		arg.Name,
+		arg.Email,
+		arg.EmailVerifiedAt,
+		arg.CreatedAt,
+	)
+	var id int64
+	err := row.Scan(&id)
+	return id, err
+}
+
+const lockAvatar = `-- name: LockAvatar :one
+SELECT hash FROM avatars WHERE hash = $1 FOR UPDATE
+`
+
+func (q *Queries) LockAvatar(ctx context.Context, hash string) (string, error) {
+	row := q.db.QueryRowContext(ctx, lockAvatar, hash)
+	var hash_2 string
+	err := row.Scan(&hash_2)
+	return hash_2, err
+}
+
+const lockAvatarOfUser = `-- name: LockAvatarOfUser :one
+SELECT avatar_hash, avatar_chosen FROM users WHERE id = $1 FOR UPDATE
+`
+
+type LockAvatarOfUserRow struct {
+	AvatarHash   *string
+	AvatarChosen bool
+}
+
+func (q *Queries) LockAvatarOfUser(ctx context.Context, id int64) (LockAvatarOfUserRow, error) {
+	row := q.db.QueryRowContext(ctx, lockAvatarOfUser, id)
+	var i LockAvatarOfUserRow
+	err := row.Scan(&i.AvatarHash, &i.AvatarChosen)
+	return i, err
+}
+
 const lockRefreshToken = `-- name: LockRefreshToken :one
 SELECT c.id, c.user_id, c.family, c.family_expires_at, c.expires_at, c.revoked_at
 FROM credentials c
@@ -173,6 +498,142 @@ func (q *Queries) LockRefreshToken(ctx context.Context, tokenHash string) (LockR
 	return i, err
 }
 
+const lockUserByEmail = `-- name: LockUserByEmail :one
+SELECT u.id, u.email_verified_at FROM users u WHERE u.email = $1 FOR UPDATE
+`
+
+type LockUserByEmailRow struct {
+	ID              int64
+	EmailVerifiedAt *time.Time
+}
+
+func (q *Queries) LockUserByEmail(ctx context.Context, email string) (LockUserByEmailRow, error) {
+	row := q.db.QueryRowContext(ctx, lockUserByEmail, email)
+	var i LockUserByEmailRow
+	err := row.Scan(&i.ID, &i.EmailVerifiedAt)
+	return i, err
+}
+
+const lockUserForPush = `-- name: LockUserForPush :one
+SELECT id FROM users WHERE id = $1 FOR UPDATE
+`
+
+func (q *Queries) LockUserForPush(ctx context.Context, id int64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, lockUserForPush, id)
+	var id_2 int64
+	err := row.Scan(&id_2)
+	return id_2, err
+}
+
+const moveExpiry = `-- name: MoveExpiry :exec
+UPDATE credentials SET expires_at = $2 WHERE id = $1 AND revoked_at IS NULL
+`
+
+type MoveExpiryParams struct {
+	ID        uuid.UUID
+	ExpiresAt time.Time
+}
+
+func (q *Queries) MoveExpiry(ctx context.Context, arg MoveExpiryParams) error {
+	_, err := q.db.ExecContext(ctx, moveExpiry, arg.ID, arg.ExpiresAt)
+	return err
+}
+
+const platformKey = `-- name: PlatformKey :one
+SELECT public_key, private_key FROM platform_keys WHERE name = $1
+`
+
+type PlatformKeyRow struct {
+	PublicKey  string
+	PrivateKey string
+}
+
+func (q *Queries) PlatformKey(ctx context.Context, name string) (PlatformKeyRow, error) {
+	row := q.db.QueryRowContext(ctx, platformKey, name)
+	var i PlatformKeyRow
+	err := row.Scan(&i.PublicKey, &i.PrivateKey)
+	return i, err
+}
+
+const pushSubscriptionByID = `-- name: PushSubscriptionByID :one
+SELECT endpoint, p256dh, auth FROM push_subscriptions WHERE id = $1 AND user_id = $2
+`
+
+type PushSubscriptionByIDParams struct {
+	ID     uuid.UUID
+	UserID int64
+}
+
+type PushSubscriptionByIDRow struct {
+	Endpoint string
+	P256dh   string
+	Auth     string
+}
+
+func (q *Queries) PushSubscriptionByID(ctx context.Context, arg PushSubscriptionByIDParams) (PushSubscriptionByIDRow, error) {
+	row := q.db.QueryRowContext(ctx, pushSubscriptionByID, arg.ID, arg.UserID)
+	var i PushSubscriptionByIDRow
+	err := row.Scan(&i.Endpoint, &i.P256dh, &i.Auth)
+	return i, err
+}
+
+const pushSubscriptionsOfUser = `-- name: PushSubscriptionsOfUser :many
+SELECT id, endpoint, created_at FROM push_subscriptions WHERE user_id = $1 ORDER BY created_at, id
+`
+
+type PushSubscriptionsOfUserRow struct {
+	ID        uuid.UUID
+	Endpoint  string
+	CreatedAt time.Time
+}
+
+func (q *Queries) PushSubscriptionsOfUser(ctx context.Context, userID int64) ([]PushSubscriptionsOfUserRow, error) {
+	rows, err := q.db.QueryContext(ctx, pushSubscriptionsOfUser, userID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PushSubscriptionsOfUserRow{}
+	for rows.Next() {
+		var i PushSubscriptionsOfUserRow
+		if err := rows.Scan(&i.ID, &i.Endpoint, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const putAvatar = `-- name: PutAvatar :exec
+INSERT INTO avatars (hash, content_type, bytes, created_at) VALUES ($1, $2, $3, $4)
+ON CONFLICT (hash) DO UPDATE SET content_type = excluded.content_type
+`
+
+type PutAvatarParams struct {
+	Hash        string
+	ContentType string
+	Bytes       []byte
+	CreatedAt   time.Time
+}
+
+// A picture that is there already is locked all the same: nobody can drop it
+// before it is referred to.
+func (q *Queries) PutAvatar(ctx context.Context, arg PutAvatarParams) error {
+	_, err := q.db.ExecContext(ctx, putAvatar,
+		arg.Hash,
+		arg.ContentType,
+		arg.Bytes,
+		arg.CreatedAt,
+	)
+	return err
+}
+
 const putPasswordReset = `-- name: PutPasswordReset :exec
 INSERT INTO password_resets (user_id, token_hash, expires_at, created_at)
 VALUES ($1, $2, $3, $4)
@@ -195,6 +656,42 @@ func (q *Queries) PutPasswordReset(ctx context.Context, arg PutPasswordResetPara
 		arg.CreatedAt,
 	)
 	return err
+}
+
+const putPushSubscription = `-- name: PutPushSubscription :one
+INSERT INTO push_subscriptions (id, user_id, endpoint, p256dh, auth, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $6)
+ON CONFLICT (endpoint) DO UPDATE
+SET user_id = excluded.user_id, p256dh = excluded.p256dh, auth = excluded.auth, updated_at = excluded.updated_at
+RETURNING id, created_at
+`
+
+type PutPushSubscriptionParams struct {
+	ID        uuid.UUID
+	UserID    int64
+	Endpoint  string
+	P256dh    string
+	Auth      string
+	CreatedAt time.Time
+}
+
+type PutPushSubscriptionRow struct {
+	ID        uuid.UUID
+	CreatedAt time.Time
+}
+
+func (q *Queries) PutPushSubscription(ctx context.Context, arg PutPushSubscriptionParams) (PutPushSubscriptionRow, error) {
+	row := q.db.QueryRowContext(ctx, putPushSubscription,
+		arg.ID,
+		arg.UserID,
+		arg.Endpoint,
+		arg.P256dh,
+		arg.Auth,
+		arg.CreatedAt,
+	)
+	var i PutPushSubscriptionRow
+	err := row.Scan(&i.ID, &i.CreatedAt)
+	return i, err
 }
 
 const revokeCredential = `-- name: RevokeCredential :exec
@@ -251,6 +748,94 @@ type RevokeRefreshTokensOfUserParams struct {
 func (q *Queries) RevokeRefreshTokensOfUser(ctx context.Context, arg RevokeRefreshTokensOfUserParams) error {
 	_, err := q.db.ExecContext(ctx, revokeRefreshTokensOfUser, arg.UserID, arg.RevokedAt)
 	return err
+}
+
+const revokeSession = `-- name: RevokeSession :exec
+UPDATE credentials SET revoked_at = $2 WHERE token_hash = $1 AND kind = 'session' AND revoked_at IS NULL
+`
+
+type RevokeSessionParams struct {
+	TokenHash string
+	RevokedAt *time.Time
+}
+
+func (q *Queries) RevokeSession(ctx context.Context, arg RevokeSessionParams) error {
+	_, err := q.db.ExecContext(ctx, revokeSession, arg.TokenHash, arg.RevokedAt)
+	return err
+}
+
+const setAvatarOfUser = `-- name: SetAvatarOfUser :exec
+UPDATE users SET avatar_hash = $2, avatar_chosen = $3, updated_at = $4 WHERE id = $1
+`
+
+type SetAvatarOfUserParams struct {
+	ID           int64
+	AvatarHash   *string
+	AvatarChosen bool
+	UpdatedAt    time.Time
+}
+
+func (q *Queries) SetAvatarOfUser(ctx context.Context, arg SetAvatarOfUserParams) error {
+	_, err := q.db.ExecContext(ctx, setAvatarOfUser,
+		arg.ID,
+		arg.AvatarHash,
+		arg.AvatarChosen,
+		arg.UpdatedAt,
+	)
+	return err
+}
+
+const takeOAuthCode = `-- name: TakeOAuthCode :one
+DELETE FROM oauth_codes WHERE code_hash = $1 AND expires_at > $2 RETURNING user_id, is_new_user
+`
+
+type TakeOAuthCodeParams struct {
+	CodeHash string
+	Now      time.Time
+}
+
+type TakeOAuthCodeRow struct {
+	UserID    int64
+	IsNewUser bool
+}
+
+func (q *Queries) TakeOAuthCode(ctx context.Context, arg TakeOAuthCodeParams) (TakeOAuthCodeRow, error) {
+	row := q.db.QueryRowContext(ctx, takeOAuthCode, arg.CodeHash, arg.Now)
+	var i TakeOAuthCodeRow
+	err := row.Scan(&i.UserID, &i.IsNewUser)
+	return i, err
+}
+
+const takeOAuthFlow = `-- name: TakeOAuthFlow :one
+DELETE FROM oauth_flows
+WHERE state_hash = $1 AND browser_hash = $2 AND provider = $3 AND expires_at > $4
+RETURNING verifier, nonce
+`
+
+type TakeOAuthFlowParams struct {
+	StateHash   string
+	BrowserHash string
+	Provider    string
+	Now         time.Time
+}
+
+type TakeOAuthFlowRow struct {
+	Verifier string
+	Nonce    string
+}
+
+// Of a state that comes back twice, one finds the flow. One that comes from
+// another browser or provider leaves it alone.
+func (q *Queries) TakeOAuthFlow(ctx context.Context, arg TakeOAuthFlowParams) (TakeOAuthFlowRow, error) {
+	row := q.db.QueryRowContext(ctx, takeOAuthFlow,
+		arg.StateHash,
+		arg.BrowserHash,
+		arg.Provider,
+		arg.Now,
+	)
+	var i TakeOAuthFlowRow
+	err := row.Scan(&i.Verifier, &i.Nonce)
+	return i, err
 }
 
 const takePasswordReset = `-- name: TakePasswordReset :one
@@ -336,4 +921,20 @@ func (q *Queries) UserByID(ctx context.Context, id int64) (UserByIDRow, error) {
 		&i.IsPlatformAdmin,
 	)
 	return i, err
+}
+
+const userByOAuthIdentity = `-- name: UserByOAuthIdentity :one
+SELECT user_id FROM oauth_identities WHERE provider = $1 AND subject = $2
+`
+
+type UserByOAuthIdentityParams struct {
+	Provider string
+	Subject  string
+}
+
+func (q *Queries) UserByOAuthIdentity(ctx context.Context, arg UserByOAuthIdentityParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, userByOAuthIdentity, arg.Provider, arg.Subject)
+	var user_id int64
+	err := row.Scan(&user_id)
+	return user_id, err
 }

@@ -94,7 +94,7 @@ func (cs *checkout) read(p *params) {
 	p.choice("payment_method_collection", &cs.PaymentMethodCollection, "always", "if_required")
 	if p.has("locale") {
 		var locale string
-		p.choice("locale", &locale, "auto", "en")
+		p.choice("locale", &locale, "auto", "en", "es", "fr", "it")
 		cs.Locale = &locale
 	}
 	for _, method := range p.texts("payment_method_types") {

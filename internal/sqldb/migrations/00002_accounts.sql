@@ -16,7 +16,8 @@ CREATE UNIQUE INDEX users_email_key ON users (email);
 -- Everything that authenticates a user, in one table, so that all of it can be
 -- listed and revoked in one statement: access tokens, refresh tokens, sessions.
 -- family groups what descends from one login; family_expires_at is its end,
--- however often it is renewed.
+-- however often it is renewed. idle_seconds is how long a session lives without
+-- use, each use moving its expires_at; tokens have 0.
 CREATE TABLE credentials (
     id uuid PRIMARY KEY,
     user_id bigint NOT NULL REFERENCES users (id) ON DELETE CASCADE,
@@ -25,6 +26,7 @@ CREATE TABLE credentials (
     family uuid NOT NULL,
     family_expires_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
+    idle_seconds bigint NOT NULL,
     revoked_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL
 );

@@ -1,0 +1,80 @@
+package account
+
+import (
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// ProfileTenant is a tenant in the profile.
+type ProfileTenant struct {
+	ID                    uuid.UUID  `json:"id"`
+	Name                  string     `json:"name"`
+	UserRole              string     `json:"user_role"`
+	HasActiveSubscription bool       `json:"has_active_subscription"`
+	HasBillingDetails     bool       `json:"has_billing_details"`
+	OnboardingCompletedAt *rest.Time `json:"onboarding_completed_at"`
+}
+
+// ProfileUser is the user in the profile.
+type ProfileUser struct {
+	ID              int64           `json:"id"`
+	Name            string          `json:"name"`
+	Email           string          `json:"email"`
+	IsPlatformAdmin bool            `json:"is_platform_admin"`
+	Avatar          *string         `json:"avatar"`
+	Roles           []string        `json:"roles"`
+	Permissions     []string        `json:"permissions"`
+	Tenants         []ProfileTenant `json:"tenants"`
+}
+
+// CurrentTenant names the caller's tenant.
+type CurrentTenant struct {
+	ID   uuid.UUID `json:"id"`
+	Name string    `json:"name"`
+}
+
+// Profile is the answer of GET /auth/me.
+type Profile struct {
+	User          ProfileUser    `json:"user"`
+	CurrentTenant *CurrentTenant `json:"currentTenant"`
+}
+
+// Me handles GET /auth/me. permissions are those of the caller's role, plus the
+// platform's for a platform admin.
+func (h *HTTP) Me(ctx context.Context, _ *struct{}) (*rest.Plain[Profile], error) {
+	caller := authz.From(ctx)
+	memberships, err := h.svc.Memberships(ctx, caller.UserID)
+	if err != nil {
+		return nil, err
+	}
+	profile := Profile{User: ProfileUser{
+		ID: caller.UserID, Name: caller.Name, Email: caller.Email, IsPlatformAdmin: caller.IsPlatformAdmin,
+		Permissions: permissionsOf(caller),
+	}}
+	for _, m := range memberships {
+		profile.User.Roles = append(profile.User.Roles, m.Role)
+		profile.User.Tenants = append(profile.User.Tenants, ProfileTenant{
+			ID: m.TenantID, Name: m.Name, UserRole: m.Role,
+			HasActiveSubscription: m.HasActiveSubscription, HasBillingDetails: m.HasBillingDetails,
+			OnboardingCompletedAt: rest.TP(m.OnboardingCompletedAt),
+		})
+	}
+	if caller.Tenant != nil {
+		profile.CurrentTenant = &CurrentTenant{ID: caller.Tenant.TenantID, Name: caller.Tenant.TenantName}
+	}
+	return rest.Bare(profile), nil
+}
+
+func permissionsOf(caller *authz.Caller) []string {
+	permissions := slices.Clone(caller.PlatformPermissions)
+	if caller.Tenant != nil {
+		permissions = append(permissions, caller.Tenant.Permissions...)
+	}
+	slices.Sort(permissions)
+	return slices.Compact(permissions)
+}

@@ -1,0 +1,94 @@
+package account
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"golang.org/x/oauth2"
+)
+
+// gitHub is GitHub, which has OAuth but no OpenID Connect: who somebody is, its
+// API tells.
+type gitHub struct {
+	oauth  oauth2.Config
+	api    string
+	client *http.Client
+}
+
+func newGitHub(p OAuthProvider, callback string, client *http.Client) *gitHub {
+	return &gitHub{
+		oauth: oauth2.Config{
+			ClientID: p.ClientID, ClientSecret: p.ClientSecret, RedirectURL: callback,
+			Endpoint: oauth2.Endpoint{AuthURL: p.GitHub.AuthURL, TokenURL: p.GitHub.TokenURL, AuthStyle: oauth2.AuthStyleInParams},
+			Scopes:   []string{"read:user", "user:email"},
+		},
+		api: p.GitHub.APIURL, client: client,
+	}
+}
+
+func (g *gitHub) authURL(_ context.Context, flow oauthFlow) (string, error) {
+	return authCodeURL(&g.oauth, flow), nil
+}
+
+func (g *gitHub) identify(ctx context.Context, reply OAuthReply, flow oauthFlow) (identity, error) {
+	token, err := g.oauth.Exchange(context.WithValue(ctx, oauth2.HTTPClient, g.client), reply.Code, oauth2.VerifierOption(flow.verifier))
+	if err != nil {
+		return identity{}, distrust("token", err)
+	}
+	var user struct {
+		ID        int64  `json:"id"`
+		Login     string `json:"login"`
+		Name      string `json:"name"`
+		AvatarURL string `json:"avatar_url"`
+	}
+	if err := g.get(ctx, "/user", token, &user); err != nil {
+		return identity{}, distrust("user", err)
+	}
+	if user.ID <= 0 {
+		return identity{}, distrust("user", errors.New("there is no id"))
+	}
+	var emails []struct {
+		Email    string `json:"email"`
+		Primary  bool   `json:"primary"`
+		Verified bool   `json:"verified"`
+	}
+	if err := g.get(ctx, "/user/emails", token, &emails); err != nil {
+		return identity{}, distrust("emails", err)
+	}
+	// The id is the subject: a login can be renamed, and then be another's.
+	who := identity{subject: strconv.FormatInt(user.ID, 10), name: user.Name, picture: user.AvatarURL}
+	if who.name == "" {
+		who.name = user.Login
+	}
+	for _, e := range emails {
+		if e.Primary {
+			who.email, who.emailVerified = e.Email, e.Verified
+		}
+	}
+	return who, nil
+}
+
+// get reads a resource of the API.
+func (g *gitHub) get(ctx context.Context, path string, token *oauth2.Token, into any) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, g.api+path, nil)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Accept", "application/vnd.github+json")
+	r.Header.Set("X-GitHub-Api-Version", "2022-11-28")
+	r.Header.Set("User-Agent", "tenantry") // GitHub refuses requests without one
+	token.SetAuthHeader(r)
+	resp, err := g.client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s", path, resp.Status)
+	}
+	return json.NewDecoder(resp.Body).Decode(into)
+}

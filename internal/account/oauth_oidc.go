@@ -1,0 +1,230 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/google/uuid"
+	"golang.org/x/oauth2"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/tenantry/tenantry/internal/clock"
+)
+
+// oidcProvider is an OpenID Connect provider.
+type oidcProvider struct {
+	config   OAuthProvider
+	callback string
+	client   *http.Client
+	clock    clock.Clock
+
+	// The discovery document is read at the first login and kept as long as the
+	// process lives. Keys are read anew whenever one is unknown.
+	known   atomic.Pointer[discovered]
+	pending singleflight.Group
+}
+
+// discovered is what a provider says of itself.
+type discovered struct {
+	provider *oidc.Provider
+	verifier *oidc.IDTokenVerifier
+	oauth    oauth2.Config
+	userInfo bool
+}
+
+// discover returns what the provider says of itself, asking once for all who
+// wait for it. One who stops waiting does not stop the others.
+func (p *oidcProvider) discover(ctx context.Context) (*discovered, error) {
+	if d := p.known.Load(); d != nil {
+		return d, nil
+	}
+	answer := p.pending.DoChan("", func() (any, error) {
+		d, err := p.ask(context.WithoutCancel(ctx)) // the client has a timeout
+		if err == nil {
+			p.known.Store(d)
+		}
+		return d, err
+	})
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case a := <-answer:
+		if a.Err != nil {
+			return nil, distrust("discovery", a.Err)
+		}
+		return a.Val.(*discovered), nil
+	}
+}
+
+func (p *oidcProvider) ask(ctx context.Context) (*discovered, error) {
+	ctx = oidc.ClientContext(ctx, p.client)
+	base := p.config.Issuer
+	if p.config.DiscoveryURL != "" {
+		// The address is ours, not the caller's, and the issuer of each ID token
+		// is compared with the one that is configured.
+		ctx = oidc.InsecureIssuerURLContext(ctx, p.config.Issuer)
+		base = p.config.DiscoveryURL
+	}
+	provider, err := oidc.NewProvider(ctx, base)
+	if err != nil {
+		return nil, err
+	}
+	var metadata struct {
+		AuthMethods []string `json:"token_endpoint_auth_methods_supported"`
+	}
+	if err := provider.Claims(&metadata); err != nil {
+		return nil, err
+	}
+	endpoint := provider.Endpoint()
+	endpoint.AuthStyle = oauth2.AuthStyleInHeader // the standard's default
+	if m := metadata.AuthMethods; slices.Contains(m, "client_secret_post") && !slices.Contains(m, "client_secret_basic") {
+		endpoint.AuthStyle = oauth2.AuthStyleInParams
+	}
+	return &discovered{
+		provider: provider,
+		verifier: provider.Verifier(&oidc.Config{
+			ClientID: p.config.ClientID, Now: p.clock.Now, SkipIssuerCheck: p.config.EntraTenants, // see entraIssuer
+		}),
+		oauth: oauth2.Config{
+			ClientID: p.config.ClientID, ClientSecret: p.config.ClientSecret, RedirectURL: p.callback,
+			Endpoint: endpoint, Scopes: []string{oidc.ScopeOpenID, "email", "profile"},
+		},
+		userInfo: provider.UserInfoEndpoint() != "" && !p.config.EntraTenants,
+	}, nil
+}
+
+func (p *oidcProvider) authURL(ctx context.Context, flow oauthFlow) (string, error) {
+	d, err := p.discover(ctx)
+	if err != nil {
+		return "", err
+	}
+	return authCodeURL(&d.oauth, flow, oidc.Nonce(flow.nonce)), nil
+}
+
+func (p *oidcProvider) identify(ctx context.Context, reply OAuthReply, flow oauthFlow) (identity, error) {
+	if reply.Issuer != "" && reply.Issuer != p.config.Issuer && !p.config.EntraTenants {
+		return identity{}, distrust("callback", errors.New("it is another issuer's"))
+	}
+	d, err := p.discover(ctx)
+	if err != nil {
+		return identity{}, err
+	}
+	ctx = oidc.ClientContext(ctx, p.client)
+	token, err := d.oauth.Exchange(ctx, reply.Code, oauth2.VerifierOption(flow.verifier))
+	if err != nil {
+		return identity{}, distrust("token", err)
+	}
+	raw, _ := token.Extra("id_token").(string)
+	idToken, err := d.verifier.Verify(ctx, raw)
+	if err != nil {
+		return identity{}, distrust("ID token", err)
+	}
+	var c oidcClaims
+	if err := idToken.Claims(&c); err != nil {
+		return identity{}, distrust("ID token", err)
+	}
+	if err := p.check(idToken, c, token.AccessToken, flow.nonce); err != nil {
+		return identity{}, distrust("ID token", err)
+	}
+	who := p.person(c)
+	who.subject = idToken.Subject
+	if p.config.EntraTenants {
+		who.subject = c.EntraTenant + "/" + idToken.Subject // an issuer's subjects are its own
+	}
+	if who.email == "" && d.userInfo {
+		return p.askUser(ctx, d, token, who)
+	}
+	return who, nil
+}
+
+// check holds what the library leaves to its caller.
+func (p *oidcProvider) check(t *oidc.IDToken, c oidcClaims, accessToken, nonce string) error {
+	switch {
+	case !same(t.Nonce, nonce):
+		return errors.New("the nonce is another's")
+	case t.Subject == "":
+		return errors.New("there is no subject")
+	case len(t.Audience) > 1 && c.AuthorizedParty != p.config.ClientID:
+		return errors.New("it was made for another client")
+	case p.config.EntraTenants && !entraIssuer(p.config.Issuer, t.Issuer, c.EntraTenant):
+		return errors.New("the issuer is not its tenant's")
+	case t.AccessTokenHash != "":
+		return t.VerifyAccessToken(accessToken)
+	}
+	return nil
+}
+
+// askUser reads the claims that an ID token may leave to the UserInfo endpoint.
+// Email and email_verified are of one answer: one document's word for its own
+// email says nothing of another's.
+func (p *oidcProvider) askUser(ctx context.Context, d *discovered, token *oauth2.Token, who identity) (identity, error) {
+	info, err := d.provider.UserInfo(ctx, oauth2.StaticTokenSource(token))
+	if err != nil {
+		return identity{}, distrust("user info", err)
+	}
+	if info.Subject != who.subject {
+		return identity{}, distrust("user info", errors.New("it is another person's"))
+	}
+	var c oidcClaims
+	if err := info.Claims(&c); err != nil {
+		return identity{}, distrust("user info", err)
+	}
+	more := p.person(c)
+	more.subject = who.subject
+	return more, nil
+}
+
+// oidcClaims are those that a login looks at.
+type oidcClaims struct {
+	AuthorizedParty string     `json:"azp"`
+	Email           string     `json:"email"`
+	EmailVerified   looseTruth `json:"email_verified"`
+	Name            string     `json:"name"`
+	Picture         string     `json:"picture"`
+
+	EntraTenant      string     `json:"tid"`
+	DomainOwnerKnown looseTruth `json:"xms_edov"`
+}
+
+// looseTruth is a boolean that some providers write as a text or a number.
+// Anything that does not clearly say yes is no.
+type looseTruth bool
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *looseTruth) UnmarshalJSON(data []byte) error {
+	text := strings.Trim(string(data), `"`)
+	*l = looseTruth(text == "true" || text == "1")
+	return nil
+}
+
+func (p *oidcProvider) person(c oidcClaims) identity {
+	who := identity{email: c.Email, emailVerified: bool(c.EmailVerified), name: c.Name, picture: c.Picture}
+	if p.config.EntraTenants {
+		who.emailVerified = bool(c.DomainOwnerKnown) || c.EntraTenant == entraPersonal
+	}
+	return who
+}
+
+// Microsoft's email claim is whatever a tenant's administrator wrote, and there
+// is no email_verified. It is the person's own where xms_edov says that the
+// owner of its domain is known, and for personal accounts (Microsoft identity
+// platform, "Migrate away from using email claims for user identification or
+// authorization" and "Optional claims reference").
+const (
+	// entraTenant is the place of the tenant's id in the issuer.
+	entraTenant = "{tenantid}"
+	// entraPersonal is the tenant of all personal accounts.
+	entraPersonal = "9188040d-6c67-4c5b-b112-36a304b66dad"
+)
+
+// entraIssuer tells whether the issuer of an ID token is that of the tenant which
+// it names.
+func entraIssuer(template, issuer, tenant string) bool {
+	id, err := uuid.Parse(tenant)
+	return err == nil && id.String() == tenant && issuer == strings.ReplaceAll(template, entraTenant, tenant)
+}

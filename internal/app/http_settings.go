@@ -1,0 +1,37 @@
+package app
+
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// PublicSettings is what a frontend needs to know before anybody has logged in.
+type PublicSettings struct {
+	AppName             string      `json:"app_name"`
+	FrontendURL         string      `json:"frontend_url"`
+	DefaultLocale       string      `json:"default_locale"`
+	Locales             []string    `json:"locales"`
+	DefaultCurrency     string      `json:"default_currency"`
+	RegistrationEnabled bool        `json:"registration_enabled"`
+	OAuthProviders      []string    `json:"oauth_providers" doc:"Names of the identity providers that delegated login offers."`
+	InvoiceMode         InvoiceMode `json:"invoice_mode" enum:"psp_managed,platform_managed"`
+	PushPublicKey       string      `json:"push_public_key" doc:"What a browser subscribes to push messages with, in base64url."`
+}
+
+// settingsHTTP has the handler of the public settings.
+type settingsHTTP struct {
+	fixed   PublicSettings // all but the push key
+	pushKey func(ctx context.Context) (string, error)
+}
+
+// Show handles GET /settings.
+func (h settingsHTTP) Show(ctx context.Context, _ *struct{}) (*rest.Data[PublicSettings], error) {
+	key, err := h.pushKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	settings := h.fixed
+	settings.PushPublicKey = key
+	return rest.OK(settings), nil
+}

@@ -1,0 +1,172 @@
+package app
+
+import (
+	"errors"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/tenantry/tenantry/internal/account"
+)
+
+// LoginProvider is an identity provider that people can log in with.
+type LoginProvider struct {
+	Kind         string // "google", "microsoft", "github" or "oidc"
+	Name         string // in URLs: letters, digits and hyphens
+	Issuer       string // of kind oidc only
+	ClientID     string
+	ClientSecret Secret
+}
+
+// The kinds of login providers.
+const (
+	kindGoogle    = "google"
+	kindMicrosoft = "microsoft"
+	kindGitHub    = "github"
+	kindOIDC      = "oidc"
+)
+
+// sandboxProvider is the name of the sandbox's identity provider.
+const sandboxProvider = "sandbox"
+
+const (
+	oauthPrefix = "TENANTRY_OAUTH_"
+	oidcPrefix  = "TENANTRY_OIDC_"
+)
+
+// maxProviderName bounds a provider's name, in bytes.
+const maxProviderName = 40
+
+// LoginProviders reads the identity providers from an environment as os.Environ
+// gives it, sorted by name:
+//
+//	TENANTRY_OAUTH_GOOGLE_CLIENT_ID, …_CLIENT_SECRET (also MICROSOFT, GITHUB)
+//	TENANTRY_OIDC_<NAME>_ISSUER, …_CLIENT_ID, …_CLIENT_SECRET
+//
+// Each secret may be given as a file instead, by …_CLIENT_SECRET_FILE. A name
+// becomes lower case, and its underscores hyphens: ACME_CORP is acme-corp. The
+// error joins a SettingError for each variable that is wrong, misspelt or
+// missing beside the others of its provider.
+func LoginProviders(environ []string) ([]LoginProvider, error) {
+	env := map[string]string{}
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if value != "" && (strings.HasPrefix(name, oauthPrefix) || strings.HasPrefix(name, oidcPrefix)) {
+			env[name] = value
+		}
+	}
+	p := &parser{getenv: func(name string) string { return env[name] }}
+	var providers []LoginProvider
+	for _, prefix := range p.providerPrefixes(env) {
+		providers = append(providers, p.loginProvider(prefix))
+	}
+	slices.SortFunc(providers, func(a, b LoginProvider) int { return strings.Compare(a.Name, b.Name) })
+	return providers, errors.Join(p.errs...)
+}
+
+// parts are the settings of one provider, the longest ending first, as one ends
+// with another.
+var parts = []string{"_CLIENT_SECRET_FILE", "_CLIENT_SECRET", "_CLIENT_ID", "_ISSUER"}
+
+// providerPrefixes lists what the variables of each provider begin with, such as
+// TENANTRY_OIDC_ACME, sorted.
+func (p *parser) providerPrefixes(env map[string]string) []string {
+	var prefixes, unknown []string
+	for variable := range env {
+		at := slices.IndexFunc(parts, func(part string) bool { return strings.HasSuffix(variable, part) })
+		if at < 0 {
+			unknown = append(unknown, variable)
+			continue
+		}
+		prefix := strings.TrimSuffix(variable, parts[at])
+		oauth, isOAuth := strings.CutPrefix(prefix+"_", oauthPrefix)
+		named := isOAuth && slices.Contains([]string{"GOOGLE_", "MICROSOFT_", "GITHUB_"}, oauth) && parts[at] != "_ISSUER" ||
+			!isOAuth && len(prefix) > len(oidcPrefix)
+		if !named {
+			unknown = append(unknown, variable)
+			continue
+		}
+		prefixes = append(prefixes, prefix)
+	}
+	slices.Sort(unknown)
+	for _, variable := range unknown {
+		p.fail(variable, "is not a setting")
+	}
+	slices.Sort(prefixes)
+	return slices.Compact(prefixes)
+}
+
+func (p *parser) loginProvider(prefix string) LoginProvider {
+	l := LoginProvider{ClientID: p.getenv(prefix + "_CLIENT_ID")}
+	const secret = "_CLIENT_SECRET"
+	before := len(p.errs)
+	l.ClientSecret = p.secretOf(prefix+secret, p.getenv(prefix+secret), p.getenv(prefix+secret+"_FILE"))
+	if l.ClientSecret == "" && len(p.errs) == before {
+		p.fail(prefix+secret, "required beside the other settings of this provider")
+	}
+	if l.ClientID == "" {
+		p.fail(prefix+"_CLIENT_ID", "required beside the other settings of this provider")
+	}
+	if name, ok := strings.CutPrefix(prefix, oauthPrefix); ok {
+		l.Name = strings.ToLower(name)
+		l.Kind = l.Name
+		return l
+	}
+	l.Kind = kindOIDC
+	l.Name = p.providerName(prefix)
+	if l.Issuer = p.getenv(prefix + "_ISSUER"); l.Issuer == "" {
+		p.fail(prefix+"_ISSUER", "required beside the other settings of this provider")
+	} else if reason := wrongIssuer(l.Issuer); reason != "" {
+		p.fail(prefix+"_ISSUER", "%s", reason)
+	}
+	return l
+}
+
+func (p *parser) providerName(prefix string) string {
+	name := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(prefix, oidcPrefix)), "_", "-")
+	valid := strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" &&
+		!strings.HasPrefix(name, "-") && !strings.HasSuffix(name, "-")
+	switch {
+	case !valid || len(name) > maxProviderName:
+		p.fail(prefix+"_ISSUER", "the name %q is not of at most %d letters, digits and underscores between others", name, maxProviderName)
+	case slices.Contains([]string{kindGoogle, kindMicrosoft, kindGitHub, sandboxProvider}, name):
+		p.fail(prefix+"_ISSUER", "the name %s is taken by another provider", name)
+	}
+	return name
+}
+
+// wrongIssuer says what is wrong with an issuer. It is kept as it is, since ID
+// tokens repeat it to the letter, a slash at the end included. Without TLS it is
+// only good on this machine.
+func wrongIssuer(issuer string) string {
+	u, err := url.Parse(issuer)
+	switch {
+	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
+		return "is not an absolute https URL"
+	case u.User != nil, u.RawQuery != "", u.ForceQuery, u.Fragment != "":
+		return "must not have a user, a query or a fragment"
+	case u.Scheme == "http" && !isLoopback(u.Hostname()):
+		return "must begin with https://"
+	}
+	return ""
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// oauthProvider is how package account knows the provider.
+func (l LoginProvider) oauthProvider() account.OAuthProvider {
+	id, secret := l.ClientID, l.ClientSecret.Reveal()
+	switch l.Kind {
+	case kindGoogle:
+		return account.GoogleProvider(id, secret)
+	case kindMicrosoft:
+		return account.MicrosoftProvider(id, secret)
+	case kindGitHub:
+		return account.GitHubProvider(id, secret)
+	}
+	return account.OIDCProvider(l.Name, l.Issuer, id, secret)
+}

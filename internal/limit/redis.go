@@ -1,0 +1,137 @@
+package limit
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/failsafe-go/failsafe-go/circuitbreaker"
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+const (
+	// redisPrefix is before every key, as a Redis often has several users.
+	redisPrefix = "tenantry:limit:"
+	// redisTimeout is the longest that a request waits for Redis.
+	redisTimeout = 100 * time.Millisecond
+	// redisPause is how long Redis is left alone once redisFailures questions in
+	// a row have failed.
+	redisPause    = 3 * time.Second
+	redisFailures = 3
+)
+
+//go:embed redis_take.lua
+var redisTake string
+
+// ErrRedisURL is of a URL that is not of the form redis:// or rediss://. It has
+// nothing of the URL, in which there may be a password.
+var ErrRedisURL = errors.New("not of the form redis://[user:password@]host[:port][/database] or rediss://…")
+
+// Redis counts in a Redis that several instances of the service share, by
+// Redis's own clock. Each hit is one script, which Redis runs at once and alone.
+//
+// A Redis that is down costs a request at most 100 ms; after three failures in a
+// row it is left alone for three seconds at a time, and Take fails immediately.
+type Redis struct {
+	client  *redis.Client
+	take    *redis.Script
+	circuit circuitbreaker.CircuitBreaker[any]
+	failure atomic.Pointer[error] // the last one
+}
+
+// NewRedis makes a counter on the Redis of a redis:// or rediss:// (TLS) URL,
+// with the options in its query that go-redis knows, but for timeouts. It does
+// not connect: a Redis that is down must not keep the service from starting. The
+// error is ErrRedisURL.
+func NewRedis(rawURL string) (*Redis, error) {
+	options, err := redisOptions(rawURL)
+	if err != nil {
+		return nil, err
+	}
+	logging.Disable() // it would write around the service's log; every failure is an error of Take anyway
+	return &Redis{
+		client: redis.NewClient(options),
+		take:   redis.NewScript(redisTake),
+		circuit: circuitbreaker.NewBuilder[any]().
+			WithFailureThreshold(redisFailures).WithSuccessThreshold(1).WithDelay(redisPause).Build(),
+	}, nil
+}
+
+// CheckRedisURL tells whether NewRedis takes a URL. The error is ErrRedisURL.
+func CheckRedisURL(rawURL string) error {
+	_, err := redisOptions(rawURL)
+	return err
+}
+
+func redisOptions(rawURL string) (*redis.Options, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" || u.Fragment != "" {
+		return nil, ErrRedisURL
+	}
+	options, err := redis.ParseURL(rawURL)
+	if err != nil {
+		return nil, ErrRedisURL // the library's error may repeat a part of the URL
+	}
+	options.DialTimeout = redisTimeout
+	options.ReadTimeout = redisTimeout
+	options.WriteTimeout = redisTimeout
+	options.PoolTimeout = redisTimeout
+	options.ContextTimeoutEnabled = true
+	options.MaxRetries = -1 // a script that was not answered may have counted
+	options.DialerRetries = 1
+	options.DisableIdentity = true
+	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	return options, nil
+}
+
+// Take implements Counter. A hit counts even if its caller goes away meanwhile.
+func (r *Redis) Take(ctx context.Context, key string, limit int) (Count, error) {
+	if !r.circuit.TryAcquirePermit() {
+		return Count{}, r.unasked()
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), redisTimeout)
+	defer cancel()
+	answer, err := r.take.Run(ctx, r.client, []string{redisKey(key)}, limit).Int64Slice()
+	if err == nil && len(answer) != 4 {
+		err = fmt.Errorf("%d values in the answer", len(answer))
+	}
+	if err != nil {
+		err = fmt.Errorf("redis: %w", err)
+		r.failure.Store(&err)
+		r.circuit.RecordFailure()
+		return Count{}, err
+	}
+	r.circuit.RecordSuccess()
+	return Count{
+		Taken:    answer[0] == 1,
+		Current:  int(answer[1]),
+		Previous: int(answer[2]),
+		Elapsed:  time.Duration(answer[3]) * time.Microsecond,
+	}, nil
+}
+
+// Close closes the connections. Take fails from then on.
+func (r *Redis) Close() error { return r.client.Close() }
+
+// unasked is the error while Redis is left alone: it tells what happened last.
+func (r *Redis) unasked() error {
+	if last := r.failure.Load(); last != nil {
+		return fmt.Errorf("left alone after: %w", *last)
+	}
+	return circuitbreaker.ErrOpen
+}
+
+// redisKey is the name of a key in Redis. A key may have an email address of any
+// length in it, which has no business there: what is stored is short and a hash.
+func redisKey(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return redisPrefix + base64.RawURLEncoding.EncodeToString(sum[:16])
+}

@@ -1,0 +1,89 @@
+package limit_test
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+)
+
+// requireVariable is a comma list of what tests must not be skipped without.
+const requireVariable = "TENANTRY_TEST_REQUIRE"
+
+// redisServer is a real Redis of this test's own.
+type redisServer struct {
+	addr string
+	cmd  *exec.Cmd
+}
+
+// startRedis starts a Redis on a free port. It skips t where there is none, or
+// fails it if Redis is required.
+func startRedis(t *testing.T) *redisServer {
+	t.Helper()
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		if slices.Contains(strings.Split(os.Getenv(requireVariable), ","), "redis") {
+			t.Fatalf("%s requires Redis: %v", requireVariable, err)
+		}
+		t.Skipf("no Redis here: %v", err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &redisServer{addr: listener.Addr().String()}
+	_ = listener.Close()
+	s.start(t)
+	t.Cleanup(s.kill)
+	return s
+}
+
+// start starts it, again after kill, and waits until it answers.
+func (s *redisServer) start(t *testing.T) {
+	t.Helper()
+	_, port, _ := net.SplitHostPort(s.addr)
+	s.cmd = exec.Command("redis-server", "--bind", "127.0.0.1", "--port", port, "--save", "", "--appendonly", "no", "--dir", t.TempDir())
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	client := s.client(t)
+	var err error
+	for range 200 {
+		if err = client.Ping(t.Context()).Err(); err == nil {
+			return
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	t.Fatalf("redis-server does not answer: %v", err)
+}
+
+// kill ends it without a goodbye.
+func (s *redisServer) kill() {
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+}
+
+func (s *redisServer) client(t *testing.T) *redis.Client {
+	t.Helper()
+	client := redis.NewClient(&redis.Options{Addr: s.addr, MaxRetries: -1, DialerRetries: 1})
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// eachRedis runs f on the imitation and on a real Redis.
+func eachRedis(t *testing.T, f func(t *testing.T, addr string)) {
+	t.Helper()
+	t.Run("miniredis", func(t *testing.T) {
+		t.Parallel()
+		f(t, miniredis.RunT(t).Addr())
+	})
+	t.Run("redis-server", func(t *testing.T) {
+		t.Parallel()
+		f(t, startRedis(t).addr)
+	})
+}

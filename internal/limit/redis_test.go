@@ -1,0 +1,288 @@
+package limit_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/big"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/limit"
+)
+
+func TestRedisIsExactUnderConcurrency(t *testing.T) {
+	t.Parallel()
+	eachRedis(t, func(t *testing.T, addr string) {
+		awayFromTheMinute()
+		isExact(t, newRedis(t, "redis://"+addr), 20)
+	})
+}
+
+func TestLimitersOnOneRedisShareTheirCounts(t *testing.T) {
+	t.Parallel()
+	eachRedis(t, func(t *testing.T, addr string) {
+		awayFromTheMinute()
+		limiter := func() *limit.Limiter {
+			return limit.New(limit.Config{
+				Groups: map[string]int{limit.Login: 5}, Counter: newRedis(t, "redis://"+addr), Log: slog.New(slog.DiscardHandler),
+			})
+		}
+		first, second := limiter(), limiter()
+		for i := range 5 {
+			d := []*limit.Limiter{first, second}[i%2].Allow(t.Context(), limit.Login, "a")
+			if !d.Allowed || d.Remaining != 4-i {
+				t.Errorf("hit %d: %+v", i+1, d)
+			}
+		}
+		for _, l := range []*limit.Limiter{first, second} {
+			if d := l.Allow(t.Context(), limit.Login, "a"); d.Allowed || d.RetryAfter < time.Second {
+				t.Errorf("a sixth hit: %+v", d)
+			}
+		}
+	})
+}
+
+// What lies in Redis: keys under the prefix that tell nothing and expire.
+func TestRedisKeys(t *testing.T) {
+	t.Parallel()
+	eachRedis(t, func(t *testing.T, addr string) {
+		client := redis.NewClient(&redis.Options{Addr: addr})
+		defer client.Close()
+		if _, err := newRedis(t, "redis://"+addr).Take(t.Context(), "login:192.0.2.7:ada@example.test", 5); err != nil {
+			t.Fatal(err)
+		}
+		keys, err := client.Keys(t.Context(), "*").Result()
+		if err != nil || len(keys) != 1 || len(keys[0]) != len("tenantry:limit:")+22 || !strings.HasPrefix(keys[0], "tenantry:limit:") {
+			t.Fatalf("%q, %v", keys, err)
+		}
+		if ttl := client.PTTL(t.Context(), keys[0]).Val(); ttl <= time.Minute-time.Second || ttl > 2*time.Minute {
+			t.Errorf("expires in %v", ttl)
+		}
+	})
+}
+
+// The script's arithmetic is the package's own, to the microsecond-hit, whatever
+// the figures.
+func TestRedisDecidesLikeTheMemory(t *testing.T) {
+	t.Parallel()
+	eachRedis(t, func(t *testing.T, addr string) {
+		client := redis.NewClient(&redis.Options{Addr: addr})
+		defer client.Close()
+		counter := newRedis(t, "redis://"+addr)
+		taken := 0
+		for range 2000 {
+			previous, current := rand.IntN(limit.MaxPerMinute), rand.IntN(1000)
+			now, err := client.Time(t.Context()).Result()
+			if err != nil {
+				t.Fatal(err)
+			}
+			state := limit.Count{Current: current, Previous: previous, Elapsed: now.Sub(now.Truncate(time.Minute)) + time.Millisecond}
+			share := int64(previous) * (60e6 - state.Elapsed.Microseconds()) / 60e6
+			most := max(1, min(limit.MaxPerMinute, current+int(share)+rand.IntN(3)))
+			if rand.IntN(4) == 0 {
+				most = 1 + rand.IntN(limit.MaxPerMinute)
+			}
+			seed(t, client, now.Unix()/60, state)
+			got, err := counter.Take(t.Context(), "seeded", most)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Previous != previous {
+				continue // another minute has begun in between
+			}
+			before := limit.Count{Current: current, Previous: previous, Elapsed: got.Elapsed}
+			if want := limit.Room(before, most); got.Taken != want {
+				t.Fatalf("%+v with limit %d: taken %t, want %t", before, most, got.Taken, want)
+			}
+			if got.Taken {
+				taken++
+			}
+		}
+		if taken == 0 || taken == 2000 {
+			t.Errorf("%d of 2000 taken: nothing was compared", taken)
+		}
+	})
+}
+
+// At the very boundary: a product that is one microsecond-hit off a whole number
+// of windows, and beyond what a float tells apart.
+func TestRedisIsExactAtTheBoundary(t *testing.T) {
+	t.Parallel()
+	server := miniredis.RunT(t)
+	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
+	defer client.Close()
+	counter := newRedis(t, "redis://"+server.Addr())
+	const window = 60_000_000
+	for tries := 0; tries < 2000; {
+		left := rand.Int64N(window) + 1
+		inverse := new(big.Int).ModInverse(big.NewInt(left), big.NewInt(window))
+		if inverse == nil {
+			continue
+		}
+		tries++
+		off := rand.Int64N(3) - 1 // previous × left is so much more than whole windows
+		previous := (inverse.Int64()*off+window)%window + window*rand.Int64N(limit.MaxPerMinute/window)
+		state := limit.Count{Current: rand.IntN(3), Previous: int(previous), Elapsed: time.Duration(window-left) * time.Microsecond}
+		most := state.Current + 1 + int((previous*left-off)/window)
+		server.SetTime(minute.Add(state.Elapsed))
+		seed(t, client, minute.Unix()/60, state)
+		got, err := counter.Take(t.Context(), "seeded", most)
+		if want := off <= 0; err != nil || got.Taken != want || limit.Room(state, most) != want {
+			t.Fatalf("%+v with limit %d: taken %t, %v, want %t", state, most, got.Taken, err, want)
+		}
+	}
+}
+
+func seed(t *testing.T, client *redis.Client, window int64, c limit.Count) {
+	t.Helper()
+	err := client.HSet(t.Context(), limit.RedisKey("seeded"), "window", window, "current", c.Current, "previous", c.Previous).Err()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRequestsPassWhileRedisIsDown(t *testing.T) {
+	t.Parallel()
+	server := startRedis(t)
+	var log bytes.Buffer
+	l := limit.New(limit.Config{
+		Groups: map[string]int{limit.Login: 2}, Counter: newRedis(t, "redis://"+server.addr), Log: slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	awayFromTheMinute()
+	passed := func(tries int) (n int) {
+		for range tries {
+			if l.Allow(t.Context(), limit.Login, "a").Allowed {
+				n++
+			}
+		}
+		return n
+	}
+	if got := passed(10); got != 2 {
+		t.Errorf("%d of 10 passed, want 2", got)
+	}
+	server.kill()
+	begun := clock.System().Now()
+	if got := passed(200); got != 200 {
+		t.Errorf("%d of 200 passed without Redis", got)
+	}
+	if took := clock.System().Now().Sub(begun); took > time.Second {
+		t.Errorf("200 requests waited %v for a Redis that is down", took)
+	}
+	if got := strings.Count(log.String(), "level=WARN"); got != 1 || !strings.Contains(log.String(), "redis: ") {
+		t.Errorf("%d warnings, want one that says why:\n%s", got, log.String())
+	}
+	server.start(t)
+	for range 100 {
+		if passed(3) < 3 {
+			return // it counts again
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Error("Redis is back, and nothing is counted")
+}
+
+// A Redis that accepts and never answers costs three requests 100 ms, and then
+// none.
+func TestRedisThatHangs(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	counter := newRedis(t, "redis://"+listener.Addr().String())
+	for i := range 20 {
+		begun := clock.System().Now()
+		if _, err := counter.Take(t.Context(), "a", 1); err == nil {
+			t.Fatal("counted by nobody")
+		}
+		took := clock.System().Now().Sub(begun)
+		if most := time.Second; took > most {
+			t.Errorf("request %d waited %v", i, took)
+		}
+		if i >= 3 && took > 50*time.Millisecond {
+			t.Errorf("request %d waited %v after three failures", i, took)
+		}
+	}
+}
+
+// A caller that goes away says nothing about Redis.
+func TestRedisCountsForCallersWhoLeave(t *testing.T) {
+	t.Parallel()
+	counter := newRedis(t, "redis://"+miniredis.RunT(t).Addr())
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 10 {
+		if _, err := counter.Take(gone, "a", 100); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestRedisClose(t *testing.T) {
+	t.Parallel()
+	counter := newRedis(t, "redis://"+miniredis.RunT(t).Addr())
+	if err := counter.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		if _, err := counter.Take(t.Context(), "a", 1); !errors.Is(err, redis.ErrClosed) {
+			t.Fatalf("%v, want that it is closed", err)
+		}
+	}
+}
+
+func TestNewRedis(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{
+		"redis://localhost", "redis://:hush@[::1]:6380/2", "rediss://ada:hush@redis.example:6380/0?pool_size=20",
+	} {
+		if _, err := limit.NewRedis(url); err != nil {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	for _, url := range []string{
+		"", "localhost:6379", "redis:///0", "http://hush@localhost", "unix:///tmp/hush.sock", "redis://u:hush@localhost:port",
+		"redis://u:hu#sh@localhost", "redis://localhost/hush", "redis://localhost/0/hush", "redis://localhost?hush=1", "redis://localhost\n",
+	} {
+		counter, err := limit.NewRedis(url)
+		if !errors.Is(err, limit.ErrRedisURL) || counter != nil {
+			t.Errorf("%q is taken: %v", url, err)
+		} else if strings.Contains(fmt.Sprintf("%+v", err), "hush") {
+			t.Errorf("the error shows the password: %v", err)
+		}
+	}
+}
+
+// The password goes to Redis and nowhere else, not even when it is wrong.
+func TestRedisPassword(t *testing.T) {
+	t.Parallel()
+	server := miniredis.RunT(t)
+	server.RequireAuth("hush")
+	if _, err := newRedis(t, "redis://:hush@"+server.Addr()).Take(t.Context(), "a", 1); err != nil {
+		t.Error(err)
+	}
+	_, err := newRedis(t, "redis://:hash@"+server.Addr()).Take(t.Context(), "a", 1)
+	if err == nil || strings.Contains(err.Error(), "hash") {
+		t.Errorf("a wrong password: %v", err)
+	}
+}
+
+// awayFromTheMinute waits over the end of a minute that is near, as the time of
+// a real Redis cannot be set.
+func awayFromTheMinute() {
+	now := clock.System().Now()
+	if left := now.Truncate(time.Minute).Add(time.Minute).Sub(now); left < 8*time.Second {
+		time.Sleep(left)
+	}
+}

@@ -1,0 +1,60 @@
+package push
+
+import (
+	"crypto/ecdh"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/SherClockHolmes/webpush-go"
+)
+
+// Keys is the service's key pair on P-256, in base64url. Browsers tie their
+// subscriptions to the public key: another pair makes all of them useless.
+type Keys struct{ Public, Private string }
+
+// NewKeys makes a key pair.
+func NewKeys() (Keys, error) {
+	private, public, err := webpush.GenerateVAPIDKeys()
+	return Keys{Public: public, Private: private}, err
+}
+
+// What a subscription can have wrong.
+var (
+	ErrEndpoint = errors.New("push: the endpoint is no https URL")
+	ErrP256dh   = errors.New("push: p256dh is no point on P-256")
+	ErrAuth     = errors.New("push: auth is not 16 bytes long")
+)
+
+// authLength is the length of a browser's authentication secret, in bytes (RFC
+// 8291, section 3.2).
+const authLength = 16
+
+// Subscription is where and for whom messages are encrypted; the keys are
+// base64url.
+type Subscription struct{ Endpoint, P256dh, Auth string }
+
+// Validate checks the form of a subscription: every part that is broken is in
+// the error (ErrEndpoint, ErrP256dh, ErrAuth).
+func (s Subscription) Validate() error {
+	var broken []error
+	if u, err := url.Parse(s.Endpoint); err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
+		broken = append(broken, ErrEndpoint)
+	}
+	if point, err := decode(s.P256dh); err != nil {
+		broken = append(broken, fmt.Errorf("%w: %w", ErrP256dh, err))
+	} else if _, err := ecdh.P256().NewPublicKey(point); err != nil {
+		broken = append(broken, fmt.Errorf("%w: %w", ErrP256dh, err))
+	}
+	if secret, err := decode(s.Auth); err != nil || len(secret) != authLength {
+		broken = append(broken, ErrAuth)
+	}
+	return errors.Join(broken...)
+}
+
+// decode reads base64url, with or without padding.
+func decode(text string) ([]byte, error) {
+	return base64.RawURLEncoding.Strict().DecodeString(strings.TrimRight(text, "="))
+}

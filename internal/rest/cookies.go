@@ -1,0 +1,153 @@
+package rest
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Cookie mode is how the first-party frontend logs in (spec: Authentication): a
+// session cookie that scripts cannot read, and a CSRF token that they can, which
+// each state-changing request must repeat in a header.
+//
+// The CSRF token follows from the session by a one-way function. So a session
+// that nobody is logged in with needs no row in the database, and a page of
+// another site, which can make a browser send the cookie but not read it, cannot
+// know the token.
+const (
+	sessionCookie = "tenantry_session"
+	csrfCookie    = "XSRF-TOKEN"
+)
+
+// sessionLength is the length of a session's secret: 256 bits in base64url.
+const sessionLength = 43
+
+type browserKey struct{}
+
+// browser is what the cookies of a request say, and where new ones go.
+type browser struct {
+	w       http.ResponseWriter
+	secure  bool
+	mode    bool   // whether the request is in cookie mode
+	session string // "" is none
+}
+
+// browserOf reads a request: without Authorization, one whose Origin, else
+// Referer, is a first-party host is in cookie mode.
+func (a *API) browserOf(w http.ResponseWriter, r *http.Request) *browser {
+	b := &browser{w: w, secure: a.cfg.HTTPS}
+	if r.Header.Get("Authorization") != "" {
+		return b
+	}
+	if c, err := r.Cookie(sessionCookie); err == nil && len(c.Value) == sessionLength {
+		b.session = c.Value
+	}
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		if u, err := url.Parse(r.Header.Get("Referer")); err == nil && u.Host != "" {
+			origin = u.Scheme + "://" + u.Host
+		}
+	}
+	b.mode = origin != "" && a.cfg.FirstPartyOrigin(origin)
+	return b
+}
+
+func fromBrowser(ctx context.Context) *browser {
+	b, _ := ctx.Value(browserKey{}).(*browser)
+	return b
+}
+
+// CookieMode tells whether the caller is to get a session instead of tokens.
+func CookieMode(ctx context.Context) bool {
+	b := fromBrowser(ctx)
+	return b != nil && b.mode
+}
+
+// SessionOf is the secret of the request's session cookie; "" without one.
+func SessionOf(ctx context.Context) string {
+	if b := fromBrowser(ctx); b != nil {
+		return b.session
+	}
+	return ""
+}
+
+// StartSession gives the browser a session, and the CSRF token that belongs to
+// it. keep is how long the browser keeps it; 0 is until it is closed. It does
+// nothing outside of a request.
+func StartSession(ctx context.Context, secret string, keep time.Duration) {
+	if b := fromBrowser(ctx); b != nil {
+		b.set(secret, keep)
+	}
+}
+
+// EndSession gives the browser a session that nobody is logged in with.
+func EndSession(ctx context.Context) { StartSession(ctx, newSession(), 0) }
+
+func newSession() string {
+	secret := make([]byte, 32)
+	_, _ = rand.Read(secret) // never fails: crypto/rand ends the process instead
+	return base64.RawURLEncoding.EncodeToString(secret)
+}
+
+func (b *browser) set(secret string, keep time.Duration) {
+	b.w.Header().Set("Cache-Control", "no-store")
+	for _, c := range []http.Cookie{
+		{Name: sessionCookie, Value: secret, HttpOnly: true},
+		{Name: csrfCookie, Value: csrfToken(secret)},
+	} {
+		c.Path, c.SameSite, c.Secure = "/", http.SameSiteLaxMode, b.secure
+		c.MaxAge = int(keep / time.Second)
+		http.SetCookie(b.w, &c)
+	}
+}
+
+func csrfToken(session string) string {
+	mac := hmac.New(sha256.New, []byte(session))
+	mac.Write([]byte("csrf"))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// checkCSRF asks a request that changes something for the token of its session,
+// if it is in cookie mode or its cookie is what authenticates it.
+func checkCSRF(r *http.Request, b *browser, bySession bool) error {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return nil
+	}
+	if !b.mode && !bySession {
+		return nil
+	}
+	given := r.Header.Get("X-Xsrf-Token")
+	if given == "" {
+		given = r.Header.Get("X-Csrf-Token")
+	}
+	if decoded, err := url.QueryUnescape(given); err == nil {
+		given = decoded
+	}
+	if b.session == "" || !hmac.Equal([]byte(given), []byte(csrfToken(b.session))) {
+		return errCSRF
+	}
+	return nil
+}
+
+// csrf answers GET /csrf-cookie: 204 with the cookies of a session, the one that
+// the browser has or a new one.
+func (a *API) csrf(w http.ResponseWriter, r *http.Request) {
+	b := a.browserOf(w, r)
+	if b.session == "" {
+		b.set(newSession(), 0)
+	} else {
+		// Only the readable half: the session keeps the lifetime that it was given.
+		http.SetCookie(w, &http.Cookie{
+			Name: csrfCookie, Value: csrfToken(b.session), Path: "/", SameSite: http.SameSiteLaxMode, Secure: b.secure,
+		})
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusNoContent)
+}

@@ -1,0 +1,62 @@
+package safehttp
+
+import (
+	"fmt"
+	"net/netip"
+)
+
+// reserved are the networks inside what Go calls global unicast that are not the
+// public internet (IANA special-purpose address registries).
+var reserved = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"),       // this network
+	netip.MustParsePrefix("100.64.0.0/10"),   // carrier-grade NAT
+	netip.MustParsePrefix("192.0.0.0/24"),    // protocol assignments
+	netip.MustParsePrefix("192.0.2.0/24"),    // documentation
+	netip.MustParsePrefix("192.88.99.0/24"),  // 6to4 relays
+	netip.MustParsePrefix("198.18.0.0/15"),   // benchmarks
+	netip.MustParsePrefix("198.51.100.0/24"), // documentation
+	netip.MustParsePrefix("203.0.113.0/24"),  // documentation
+	netip.MustParsePrefix("240.0.0.0/4"),     // future use, broadcast
+	netip.MustParsePrefix("2001::/23"),       // protocol assignments, Teredo
+	netip.MustParsePrefix("2001:db8::/32"),   // documentation
+	netip.MustParsePrefix("2002::/16"),       // 6to4, which carries IPv4 addresses
+	netip.MustParsePrefix("3fff::/20"),       // documentation
+}
+
+// globalIPv6 is the only part of IPv6 that is handed out to the public internet.
+// What embeds IPv4 addresses (::ffff:0:0/96, 64:ff9b::/96) lies outside.
+var globalIPv6 = netip.MustParsePrefix("2000::/3")
+
+// isPublic tells whether an address belongs to the public internet. An IPv4
+// address counts as itself when it is written as IPv6.
+func isPublic(addr netip.Addr) bool {
+	addr = addr.Unmap()
+	if !addr.IsValid() || addr.Zone() != "" || !addr.IsGlobalUnicast() || addr.IsPrivate() {
+		return false
+	}
+	if addr.Is6() && !globalIPv6.Contains(addr) {
+		return false
+	}
+	return !within(addr, reserved)
+}
+
+func within(addr netip.Addr, networks []netip.Prefix) bool {
+	for _, network := range networks {
+		if network.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkAddress refuses the address of a connection that is about to be made.
+func checkAddress(address string, exempt []netip.Prefix) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrForbidden, err)
+	}
+	if isPublic(to.Addr()) || within(to.Addr().Unmap(), exempt) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s is no public address", ErrForbidden, to.Addr())
+}

@@ -1,0 +1,48 @@
+package safehttp
+
+import (
+	"net/netip"
+	"testing"
+)
+
+func TestIsPublic(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"8.8.8.8": true, "93.184.216.34": true, "172.15.255.255": true, "172.32.0.1": true, "100.63.255.255": true,
+		"100.128.0.1": true, "192.0.1.1": true, "198.17.255.255": true, "198.20.0.1": true, "223.255.255.255": true,
+		"2606:4700::1111": true, "2a00:1450::1": true, "::ffff:8.8.8.8": true,
+
+		"0.0.0.0": false, "0.1.2.3": false, "10.0.0.1": false, "10.255.255.255": false, "100.64.0.1": false,
+		"100.127.255.255": false, "127.0.0.1": false, "127.255.255.255": false, "169.254.169.254": false,
+		"172.16.0.1": false, "172.31.255.255": false, "192.0.0.8": false, "192.0.2.1": false, "192.88.99.1": false,
+		"192.168.0.1": false, "198.18.0.1": false, "198.19.255.255": false, "198.51.100.7": false, "203.0.113.9": false,
+		"224.0.0.1": false, "239.255.255.255": false, "240.0.0.1": false, "255.255.255.255": false,
+
+		"::": false, "::1": false, "::ffff:127.0.0.1": false, "::ffff:10.1.2.3": false, "::ffff:169.254.169.254": false,
+		"::ffff:100.64.0.1": false, "::127.0.0.1": false, "::8.8.8.8": false, "64:ff9b::7f00:1": false,
+		"64:ff9b::808:808": false, "64:ff9b:1::1": false, "100::1": false, "2001::1": false, "2001:db8::1": false,
+		"2002:7f00:1::": false, "2002:808:808::": false, "3fff::1": false, "5f00::1": false, "fc00::1": false,
+		"fd12:3456::1": false, "fe80::1": false, "fe80::1%eth0": false, "2606:4700::1111%eth0": false, "fec0::1": false,
+		"ff02::1": false, "ff0e::1": false,
+	} {
+		if got := isPublic(netip.MustParseAddr(text)); got != want {
+			t.Errorf("%s: public is %t", text, got)
+		}
+	}
+	if isPublic(netip.Addr{}) {
+		t.Error("no address is public")
+	}
+}
+
+func TestExemptions(t *testing.T) {
+	t.Parallel()
+	exempt := []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}
+	for address, ok := range map[string]bool{
+		"10.1.2.3:80": true, "[::ffff:10.1.2.3]:80": true, "10.2.0.1:80": false, "127.0.0.1:80": false,
+		"8.8.8.8:443": true, "example.com:80": false, "": false,
+	} {
+		if err := checkAddress(address, exempt); (err == nil) != ok {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+}

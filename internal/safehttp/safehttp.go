@@ -1,0 +1,194 @@
+// Package safehttp is an HTTP client for URLs that come from outside: pictures
+// that an identity provider names, endpoints that a browser registers. Whoever
+// makes up such a URL must not get the service to reach what only the service
+// can reach.
+//
+// What holds:
+//   - Only http and https, without user information.
+//   - Only public addresses. That is checked when a connection is made, on the
+//     address that it is made to: however the host is written, whatever its name
+//     resolves to and wherever a redirect leads.
+//   - Redirects, the size of an answer and the time of an exchange are bounded.
+//   - No proxy, no cookies, and no Referer.
+package safehttp
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"syscall"
+	"time"
+)
+
+var (
+	// ErrForbidden says that a URL or an address is not one to be reached.
+	ErrForbidden = errors.New("safehttp: forbidden")
+	// ErrTooLarge says that an answer has more than Config.MaxBody bytes.
+	ErrTooLarge = errors.New("safehttp: the answer is too large")
+)
+
+// Defaults of Config.
+const (
+	DefaultTimeout = 10 * time.Second
+	DefaultMaxBody = 1 << 20
+)
+
+// Config is how far a client goes.
+type Config struct {
+	// Timeout bounds an exchange from its start to the end of the answer's body.
+	Timeout time.Duration
+	// MaxBody is the largest answer, in bytes.
+	MaxBody int64
+	// MaxRedirects is how many redirects are followed; 0 follows none and is an
+	// error at the first.
+	MaxRedirects int
+	// Exempt are networks that may be reached although they are not public: for
+	// tests and for development beside a sandbox.
+	Exempt []netip.Prefix
+	// RootCAs are the authorities to trust; nil trusts the system's.
+	RootCAs *x509.CertPool
+}
+
+// Client makes requests. It is safe for concurrent use.
+type Client struct {
+	http    *http.Client
+	maxBody int64
+}
+
+// New returns a client.
+func New(cfg Config) *Client { return newClient(cfg, nil) }
+
+// newClient is New with a resolver of names; nil is the system's.
+func newClient(cfg Config, names *net.Resolver) *Client {
+	timeout := cmp.Or(cfg.Timeout, DefaultTimeout)
+	dialer := &net.Dialer{
+		Timeout:  timeout,
+		Resolver: names,
+		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+			return checkAddress(address, cfg.Exempt)
+		},
+	}
+	transport := &http.Transport{
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: cfg.RootCAs},
+		TLSHandshakeTimeout:    timeout,
+		MaxResponseHeaderBytes: 64 << 10,
+		DisableCompression:     true,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           16,
+		IdleConnTimeout:        30 * time.Second,
+	}
+	return &Client{
+		maxBody: cmp.Or(cfg.MaxBody, DefaultMaxBody),
+		http: &http.Client{
+			Transport: transport,
+			Timeout:   timeout,
+			CheckRedirect: func(next *http.Request, made []*http.Request) error {
+				if len(made) > cfg.MaxRedirects {
+					return fmt.Errorf("%w: more than %d redirects", ErrForbidden, cfg.MaxRedirects)
+				}
+				next.Header.Del("Referer") // net/http has set it to the URL before
+				return checkURL(next.URL)
+			},
+		},
+	}
+}
+
+// CheckURL parses a URL and refuses, with ErrForbidden, one that is never
+// requested. It says nothing of the host, which only counts when it is dialed.
+func CheckURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrForbidden, withoutURL(err))
+	}
+	return u, checkURL(u)
+}
+
+func checkURL(u *url.URL) error {
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return fmt.Errorf("%w: neither http nor https", ErrForbidden)
+	case u.Hostname() == "":
+		return fmt.Errorf("%w: no host", ErrForbidden)
+	case u.User != nil:
+		return fmt.Errorf("%w: user information in the URL", ErrForbidden)
+	}
+	return nil
+}
+
+// Do makes a request. Reading more of the answer's body than allowed fails with
+// ErrTooLarge. Errors do not have the URL in them: it may be a secret.
+func (c *Client) Do(req *http.Request) (*http.Response, error) {
+	if err := checkURL(req.URL); err != nil {
+		return nil, err
+	}
+	resp, err := c.http.Do(req) //nolint:gosec // a URL from outside: that is what the package is for
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	resp.Body = &boundedBody{ReadCloser: resp.Body, left: c.maxBody}
+	return resp, nil
+}
+
+// Response is an answer, read whole.
+type Response struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Get requests a URL and reads the answer, whatever its status.
+func (c *Client) Get(ctx context.Context, address string) (Response, error) {
+	u, err := CheckURL(address)
+	if err != nil {
+		return Response{}, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
+	if err != nil {
+		return Response{}, fmt.Errorf("%w: %w", ErrForbidden, withoutURL(err))
+	}
+	resp, err := c.Do(req)
+	if err != nil {
+		return Response{}, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	return Response{Status: resp.StatusCode, Header: resp.Header, Body: body}, err
+}
+
+// withoutURL unwraps an error that would print the URL.
+func withoutURL(err error) error {
+	if named, ok := errors.AsType[*url.Error](err); ok {
+		return named.Err
+	}
+	return err
+}
+
+// boundedBody fails when more is read than allowed.
+type boundedBody struct {
+	io.ReadCloser
+	left int64
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, ErrTooLarge
+	}
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1] // one more tells that there is too much
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.left -= int64(n)
+	if b.left < 0 {
+		return n - 1, ErrTooLarge
+	}
+	return n, err
+}
