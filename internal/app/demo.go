@@ -21,11 +21,11 @@ import (
 
 // seedDemo fills a new sandbox: the demo catalog, Acme with its owner and an
 // active subscription that was really bought at the sandbox's hosted page, and a
-// platform admin.
+// platform admin. own is how the process reaches itself, without a path.
 //
 // Invariant: the admin is made last, so that its presence says that the rest is
 // there; until then each step finds what an interrupted start left behind.
-func (svc *service) seedDemo(ctx context.Context) error {
+func (svc *service) seedDemo(ctx context.Context, own string) error {
 	done, err := svc.accounts.Exists(ctx, sandbox.AdminEmail)
 	if err != nil || done {
 		return err
@@ -44,7 +44,7 @@ func (svc *service) seedDemo(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("demo tenant: %w", err)
 	}
-	if err := svc.subscribeAcme(ctx, acme); err != nil {
+	if err := svc.subscribeAcme(ctx, acme, own); err != nil {
 		return fmt.Errorf("demo subscription: %w", err)
 	}
 	_, err = svc.accounts.CreateAdmin(ctx, "Sandbox Admin", sandbox.AdminEmail, sandbox.AdminPassword, nil)
@@ -87,7 +87,7 @@ func (svc *service) seedAcme(ctx context.Context) (uuid.UUID, error) {
 
 // subscribeAcme buys the plan starter as a customer would: checkout, the hosted
 // page, and the signed notification that makes the subscription active.
-func (svc *service) subscribeAcme(ctx context.Context, acme uuid.UUID) error {
+func (svc *service) subscribeAcme(ctx context.Context, acme uuid.UUID, own string) error {
 	if active, err := svc.subscriptions.HasActive(ctx, acme); err != nil || active {
 		return err
 	}
@@ -102,7 +102,7 @@ func (svc *service) subscribeAcme(ctx context.Context, acme uuid.UUID) error {
 	if err != nil {
 		return err
 	}
-	if err := payAtHostedPage(ctx, session.URL); err != nil {
+	if err := payAtHostedPage(ctx, own, session.URL); err != nil {
 		return err
 	}
 	for {
@@ -119,10 +119,15 @@ func (svc *service) subscribeAcme(ctx context.Context, acme uuid.UUID) error {
 }
 
 // payAtHostedPage submits the form of a hosted checkout with the test card that
-// pays.
-func payAtHostedPage(ctx context.Context, page string) error {
+// pays. The page is asked for at own: its public address may lead over a proxy
+// that is not there yet.
+func payAtHostedPage(ctx context.Context, own, page string) error {
+	address, err := url.Parse(page)
+	if err != nil {
+		return err
+	}
 	form := url.Values{"card_number": {"4242 4242 4242 4242"}}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, page, strings.NewReader(form.Encode()))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, own+address.Path, strings.NewReader(form.Encode()))
 	if err != nil {
 		return err
 	}

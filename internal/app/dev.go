@@ -64,7 +64,7 @@ func dev(ctx context.Context, s Settings, out, logTo io.Writer) (err error) {
 
 	p := &process{svc: svc, health: &health{db: db}, listener: listener, background: append(svc.background(), provider.Run)}
 	return p.run(ctx, func(ctx context.Context) error {
-		if err := svc.seedDemo(ctx); err != nil {
+		if err := svc.seedDemo(ctx, own); err != nil {
 			return fmt.Errorf("demo data: %w", err)
 		}
 		return banner(out, s)

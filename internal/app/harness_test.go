@@ -95,6 +95,11 @@ type reply struct {
 // none).
 func (s *server) call(method, path, token string, body any) reply {
 	s.t.Helper()
+	return s.do(s.request(method, path, token, body))
+}
+
+func (s *server) request(method, path, token string, body any) *http.Request {
+	s.t.Helper()
 	var reader io.Reader
 	if body != nil {
 		text, ok := body.(string)
@@ -117,7 +122,7 @@ func (s *server) call(method, path, token string, body any) reply {
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	return s.do(r)
+	return r
 }
 
 func (s *server) do(r *http.Request) reply {

@@ -1,0 +1,23 @@
+package letters
+
+import "context"
+
+// PasswordReset sends the link by which a user chooses a new password. It says
+// that the link works for 60 minutes, as the token does (spec: Authentication).
+func (l *Letters) PasswordReset(ctx context.Context, locale, to, name, token string) error {
+	return l.send(ctx, l.locale(locale), letter{
+		key: "password_reset", to: to, link: l.link("/reset-password", "token", token, "email", to),
+		theirs: map[string]string{"name": name},
+	})
+}
+
+// PasswordChanged tells a user that the password is new since just now, that all
+// sessions have ended, and what to do if somebody else was it.
+func (l *Letters) PasswordChanged(ctx context.Context, locale, to, name string) error {
+	in := l.locale(locale)
+	return l.send(ctx, in, letter{
+		key: "password_changed", to: to, link: l.link("/forgot-password"),
+		ours:   map[string]string{"time": in.instant(l.config.Clock.Now())},
+		theirs: map[string]string{"name": name},
+	})
+}

@@ -1,0 +1,60 @@
+package letters
+
+import (
+	"context"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/money"
+)
+
+// billingPage is where the frontend shows plan, usage and payment details.
+const billingPage = "/billing"
+
+// QuotaAlert is what the mail about a soft quota tells.
+type QuotaAlert struct {
+	Tenant    string // its name
+	Meter     string // its name
+	Unit      string // of the meter; may be empty
+	Current   money.Quantity
+	Limit     money.Quantity
+	Percent   int       // of the limit that is reached: 80 or 100
+	PeriodEnd time.Time // zero for a meter that is never reset
+}
+
+// QuotaAlert tells that a meter has reached so many percent of its soft quota
+// (spec: Usage). From 100 on the mail says that the quota is used up.
+func (l *Letters) QuotaAlert(ctx context.Context, locale, to string, a QuotaAlert) error {
+	in := l.locale(locale)
+	m := letter{
+		key: "quota_near", to: to, link: l.link(billingPage),
+		ours: map[string]string{
+			"current": in.quantity(a.Current), "limit": in.quantity(a.Limit), "percent": in.percent(a.Percent), "period_end": "",
+		},
+		theirs: map[string]string{"tenant": a.Tenant, "meter": a.Meter, "unit": a.Unit},
+	}
+	if a.Percent >= 100 {
+		m.key = "quota_reached"
+	}
+	if !a.PeriodEnd.IsZero() {
+		m.ours["period_end"] = in.instant(a.PeriodEnd)
+	}
+	return l.send(ctx, in, m)
+}
+
+// PaymentFailed is what the mail about a failed payment tells.
+type PaymentFailed struct {
+	Tenant     string // its name
+	Plan       string // its name
+	Amount     money.Money
+	MinorUnits int // decimals of the amount's currency: 0, 2 or 3
+}
+
+// PaymentFailed tells that a payment for a subscription failed.
+func (l *Letters) PaymentFailed(ctx context.Context, locale, to string, p PaymentFailed) error {
+	in := l.locale(locale)
+	return l.send(ctx, in, letter{
+		key: "payment_failed", to: to, link: l.link(billingPage),
+		ours:   map[string]string{"amount": in.money(p.Amount, p.MinorUnits)},
+		theirs: map[string]string{"tenant": p.Tenant, "plan": p.Plan},
+	})
+}

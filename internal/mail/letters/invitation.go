@@ -1,0 +1,26 @@
+package letters
+
+import (
+	"context"
+	"net/url"
+	"time"
+)
+
+// Invitation is what the mail of an invitation tells.
+type Invitation struct {
+	Token     string
+	Tenant    string // its name
+	Inviter   string // the name of who invites; empty leaves it out
+	Role      string // its name; the built-in ones are translated
+	ExpiresAt time.Time
+}
+
+// Invitation sends an invitation to join a tenant.
+func (l *Letters) Invitation(ctx context.Context, locale, to string, i Invitation) error {
+	in := l.locale(locale)
+	return l.send(ctx, in, letter{
+		key: "invitation", to: to, link: l.link("/invitations/" + url.PathEscape(i.Token)),
+		ours:   map[string]string{"expires": in.instant(i.ExpiresAt)},
+		theirs: map[string]string{"tenant": i.Tenant, "inviter": i.Inviter, "role": in.role(i.Role)},
+	})
+}

@@ -1,0 +1,86 @@
+package letters
+
+import (
+	"embed"
+	htmltemplate "html/template"
+	"maps"
+	"strings"
+	texttemplate "text/template"
+)
+
+//go:embed layout.html layout.txt
+var layoutFiles embed.FS
+
+// layout is the one form of all letters.
+type layout struct {
+	html *htmltemplate.Template
+	text *texttemplate.Template
+}
+
+func loadLayout() (layout, error) {
+	html, err := htmltemplate.ParseFS(layoutFiles, "layout.html")
+	if err != nil {
+		return layout{}, err
+	}
+	text, err := texttemplate.ParseFS(layoutFiles, "layout.txt")
+	return layout{html: html, text: text}, err
+}
+
+// page is what the layout shows: plain texts, of which HTML escapes each.
+type page struct {
+	Lang     string
+	Subject  string
+	Body     []string
+	Facts    []fact
+	Action   string
+	Link     string
+	After    []string
+	Fallback string
+	Footer   string
+}
+
+func (l layout) render(in *locale, app string, m letter) (text, html string, err error) {
+	values := m.values(app, func(typed string) string { return unlinked(clean(typed, maxInBody)) })
+	t := in.Letters[m.key]
+	p := page{
+		Lang: in.name, Subject: subject(in, app, m), Body: fillAll(t.Body, values), Action: fill(t.Action, values), Link: m.link,
+		After: fillAll(t.After, values), Fallback: in.Fallback, Footer: fill(in.Footer, values),
+	}
+	for _, f := range t.Facts {
+		if value := strings.TrimSpace(fill(f.Value, values)); value != "" {
+			p.Facts = append(p.Facts, fact{Label: f.Label, Value: value})
+		}
+	}
+	var textOut, htmlOut strings.Builder
+	if err := l.text.Execute(&textOut, p); err != nil {
+		return "", "", err
+	}
+	if err := l.html.Execute(&htmlOut, p); err != nil {
+		return "", "", err
+	}
+	return textOut.String(), htmlOut.String(), nil
+}
+
+// subject is that of a letter: one line, in which nothing becomes a link.
+func subject(in *locale, app string, m letter) string {
+	return fill(in.Letters[m.key].Subject, m.values(app, func(typed string) string { return clean(typed, maxInSubject) }))
+}
+
+// values are all variables of a letter; tame makes those fit for it that somebody
+// has typed.
+func (m letter) values(app string, tame func(string) string) map[string]string {
+	values := map[string]string{"app": clean(app, maxInBody)}
+	maps.Copy(values, m.ours)
+	for name, typed := range m.theirs {
+		values[name] = tame(typed)
+	}
+	return values
+}
+
+func fillAll(paragraphs []string, values map[string]string) []string {
+	filled := make([]string, len(paragraphs))
+	for i, paragraph := range paragraphs {
+		filled[i] = fill(paragraph, values)
+	}
+	return filled
+}

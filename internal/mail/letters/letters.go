@@ -1,0 +1,83 @@
+// Package letters writes the service's mails, as text and as HTML, in the
+// reader's language.
+//
+// A letter is a few texts per locale (locales/*.json) in one layout. What people
+// have typed, such as their names, stands in them as plain text: it is cleaned
+// and cut, it can neither add a line nor become a link.
+package letters
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/mail"
+)
+
+// Outbox takes the finished messages; mail.Outbox is one. It is called in the
+// context, and so in the transaction, that a letter is written in.
+type Outbox interface {
+	Enqueue(ctx context.Context, m mail.Message) error
+}
+
+// Config is what Letters work with.
+type Config struct {
+	FrontendURL string // absolute, without a slash at its end; every link leads there
+	AppName     string // what the service calls itself
+	Outbox      Outbox
+	Clock       clock.Clock // for what has happened just now
+}
+
+// Letters writes mails. It is safe for concurrent use.
+//
+// The errors of its methods are the outbox's. A locale that is none of the
+// service's is taken for the default.
+type Letters struct {
+	config  Config
+	locales map[string]*locale
+	layout  layout
+}
+
+// New makes letters. It fails when the embedded texts cannot be read.
+func New(c Config) (*Letters, error) {
+	locales, err := loadLocales()
+	if err != nil {
+		return nil, fmt.Errorf("letters: %w", err)
+	}
+	layout, err := loadLayout()
+	if err != nil {
+		return nil, fmt.Errorf("letters: %w", err)
+	}
+	c.FrontendURL = strings.TrimRight(c.FrontendURL, "/")
+	return &Letters{config: c, locales: locales, layout: layout}, nil
+}
+
+// letter is one mail to be written.
+type letter struct {
+	key    string // of its texts
+	to     string
+	link   string            // where its button leads
+	ours   map[string]string // variables that are made here
+	theirs map[string]string // variables that somebody has typed
+}
+
+func (l *Letters) send(ctx context.Context, in *locale, m letter) error {
+	text, html, err := l.layout.render(in, l.config.AppName, m)
+	if err != nil {
+		return fmt.Errorf("letters: %s: %w", m.key, err)
+	}
+	return l.config.Outbox.Enqueue(ctx, mail.Message{To: m.to, Subject: subject(in, l.config.AppName, m), Text: text, HTML: html})
+}
+
+// link is a page of the frontend, with a query of names and values in turn.
+func (l *Letters) link(path string, query ...string) string {
+	var b strings.Builder
+	b.WriteString(l.config.FrontendURL + path)
+	for i := 0; i+1 < len(query); i += 2 {
+		b.WriteByte("?&"[min(i, 1)])
+		b.WriteString(query[i] + "=" + url.QueryEscape(query[i+1]))
+	}
+	return b.String()
+}
