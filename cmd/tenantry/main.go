@@ -46,8 +46,7 @@ type process struct {
 }
 
 func main() {
-	ctx, stop := untilSignal(context.Background())
-	defer stop()
+	ctx, _ := untilSignal(context.Background()) // until the process ends
 	os.Exit(run(ctx, os.Args[1:], &process{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv}))
 }
 

@@ -60,12 +60,40 @@ type format struct {
 var formats = []format{
 	{"\x89PNG\r\n\x1a\n", 8, png.DecodeConfig, png.Decode, upright},
 	{"\xff\xd8\xff", maxBytesPerPixel, jpeg.DecodeConfig, jpeg.Decode, exifOrientation},
-	{"RIFF????WEBPVP8", 12, webp.DecodeConfig, webp.Decode, upright},
+	{"RIFF????WEBPVP8", 12, webp.DecodeConfig, decodeWebP, upright},
 	{"GIF87a", 2, gif.DecodeConfig, gif.Decode, upright}, // the first frame alone
 	{"GIF89a", 2, gif.DecodeConfig, gif.Decode, upright},
 }
 
 func upright([]byte) int { return 1 }
+
+// decodeWebP decodes a WebP. Lossy ones have BT.601's studio range (16 to 235 for
+// luma, 16 to 240 for chroma; RFC 6386, section 9.2), which Go's YCbCr knows
+// nothing of: without stretching it black would be gray.
+func decodeWebP(r io.Reader) (image.Image, error) {
+	m, err := webp.Decode(r)
+	switch m := m.(type) {
+	case *image.YCbCr:
+		stretch(m)
+	case *image.NYCbCrA:
+		stretch(&m.YCbCr)
+	}
+	return m, err
+}
+
+func stretch(m *image.YCbCr) {
+	var luma, chroma [256]uint8
+	for i := range 256 {
+		luma[i] = uint8(min(max((i-16)*255/219, 0), 255))
+		chroma[i] = uint8(min(max((i-128)*255/224+128, 0), 255))
+	}
+	for i, v := range m.Y {
+		m.Y[i] = luma[v]
+	}
+	for i := range m.Cb {
+		m.Cb[i], m.Cr[i] = chroma[m.Cb[i]], chroma[m.Cr[i]]
+	}
+}
 
 func formatOf(file []byte) (format, bool) {
 next:
@@ -84,9 +112,14 @@ next:
 }
 
 // pictures makes avatars of files, within bounds of memory and time.
-type pictures struct{ memory *semaphore.Weighted }
+type pictures struct {
+	memory *semaphore.Weighted
+	time   time.Duration
+}
 
-func newPictures() *pictures { return &pictures{memory: semaphore.NewWeighted(pictureMemory)} }
+func newPictures() *pictures {
+	return &pictures{memory: semaphore.NewWeighted(pictureMemory), time: pictureTime}
+}
 
 // square makes an avatar of a file: the middle of the picture, as a square. It
 // is a PNG where anything shines through, else a JPEG.
@@ -111,7 +144,7 @@ func (p *pictures) square(ctx context.Context, file []byte) (picture, error) {
 	}
 	defer p.memory.Release(memory)
 
-	limited, cancel := context.WithTimeout(ctx, pictureTime)
+	limited, cancel := context.WithTimeout(ctx, p.time)
 	defer cancel()
 	decoded, err := f.decode(&timedReader{ctx: limited, r: bytes.NewReader(file)})
 	if ctx.Err() != nil {

@@ -288,7 +288,9 @@ func TestMakeATenant(t *testing.T) {
 		var wg sync.WaitGroup
 		statuses := make([]int, 8)
 		for i := range statuses {
-			wg.Go(func() { statuses[i] = s.call("POST", "/api/v1/tenants", token, map[string]any{"name": "Café Ølé"}).status })
+			wg.Go(func() {
+				statuses[i] = s.call("POST", "/api/v1/tenants", token, map[string]any{"name": "Café Ølé"}).status
+			})
 		}
 		wg.Wait()
 		made := 0
@@ -315,9 +317,11 @@ func TestMakeATenant(t *testing.T) {
 // What the CSRF cookie says of a deployment behind TLS.
 func TestCookiesUnderHTTPS(t *testing.T) {
 	t.Parallel()
+	address := freeAddress(t)
 	s := start(t, sqldb.SQLite, func(s *Settings) {
-		s.PublicURL = &url.URL{Scheme: "https", Host: "api.example.com"}
+		s.Addr, s.PublicURL = address, &url.URL{Scheme: "https", Host: "api.example.com"}
 	})
+	s.url = "http://" + address // as a proxy in front of it would
 	a := s.call("GET", "/csrf-cookie", "", nil).want(204)
 	for _, c := range (&http.Response{Header: a.header}).Cookies() {
 		if !c.Secure {

@@ -63,7 +63,10 @@ func ParseSMTPURL(text string) (SMTPServer, error) {
 	if (s.Username == "") != (s.Password == "") {
 		return SMTPServer{}, errHalfLogin
 	}
-	return s, s.applyQuery(u.RawQuery)
+	if err := s.applyQuery(u.RawQuery); err != nil {
+		return SMTPServer{}, err
+	}
+	return s, nil
 }
 
 func (s *SMTPServer) applyQuery(query string) error {

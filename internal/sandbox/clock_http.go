@@ -85,16 +85,16 @@ func (w *World) apply(r *http.Request, m move) (now time.Time, fields map[string
 		const reason = "Give either advance or to."
 		return now, map[string]string{"advance": reason, "to": reason}, nil
 	case m.Advance != nil:
-		d, err := time.ParseDuration(*m.Advance)
-		if err != nil {
+		d, unreadable := time.ParseDuration(*m.Advance)
+		if unreadable != nil {
 			return now, map[string]string{"advance": "The advance must be a duration such as 720h or 90m."}, nil
 		}
 		now, err = w.time.advance(r.Context(), d)
 		return outcome(now, field, err)
 	}
 	field = "to"
-	to, err := time.Parse(time.RFC3339, *m.To)
-	if err != nil {
+	to, unreadable := time.Parse(time.RFC3339, *m.To)
+	if unreadable != nil {
 		return now, map[string]string{"to": "The to must be a time such as 2026-01-31T08:15:30Z."}, nil
 	}
 	now, err = w.time.advanceTo(r.Context(), to)

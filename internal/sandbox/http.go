@@ -27,7 +27,7 @@ const indexPolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 
 func (w *World) Handler(provider http.Handler, hosts ...string) http.Handler {
 	mux := http.NewServeMux()
 	index := template.Must(template.New("index").Parse(indexPage))
-	mux.HandleFunc("GET /sandbox", func(rw http.ResponseWriter, r *http.Request) { w.showIndex(rw, index) })
+	mux.HandleFunc("GET /sandbox", func(rw http.ResponseWriter, _ *http.Request) { w.showIndex(rw, index) })
 	mux.Handle("GET /sandbox/{$}", http.RedirectHandler("/sandbox", http.StatusFound))
 	mux.HandleFunc("GET /sandbox/clock", w.showClock)
 	mux.HandleFunc("POST /sandbox/clock", w.moveClock)

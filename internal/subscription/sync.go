@@ -132,7 +132,7 @@ func (s *Service) merge(known *Subscription, remote psp.Subscription) (Subscript
 	}
 	next.Status = status
 	next.PriceCents, next.Quantity = remote.UnitAmount, remote.Quantity
-	next.IntervalUnit, next.IntervalCount = remote.IntervalUnit, int32(remote.IntervalCount) //nolint:gosec // an interval is at most three years
+	next.IntervalUnit, next.IntervalCount = remote.IntervalUnit, int32(remote.IntervalCount)
 	next.BillingAnchor = remote.BillingAnchor
 	next.CurrentPeriodStart, next.CurrentPeriodEnd = remote.PeriodStart, remote.PeriodEnd
 	next.TrialEndsAt = remote.TrialEnd

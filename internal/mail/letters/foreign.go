@@ -19,7 +19,7 @@ const hairSpace = '\u200a'
 // clean makes one line of at most limit characters of a text that somebody has
 // typed, without control characters and those that turn the direction of text.
 func clean(text string, limit int) string {
-	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), isSpace), " ")
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
 			return -1
@@ -35,10 +35,6 @@ func clean(text string, limit int) string {
 	}
 	return text
 }
-
-// isSpace also has the line breaks that are no white space to Go, and the fillers
-// that look like it.
-func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\u2028' || r == '\u2029' || r == '\v' }
 
 // isWhole tells whether a character can begin what a reader sees as one.
 func isWhole(r rune) bool {

@@ -30,6 +30,7 @@ func loadLayout() (layout, error) {
 type page struct {
 	Lang     string
 	Subject  string
+	Heading  string // the subject, fit for the body
 	Body     []string
 	Facts    []fact
 	Action   string
@@ -43,8 +44,8 @@ func (l layout) render(in *locale, app string, m letter) (text, html string, err
 	values := m.values(app, func(typed string) string { return unlinked(clean(typed, maxInBody)) })
 	t := in.Letters[m.key]
 	p := page{
-		Lang: in.name, Subject: subject(in, app, m), Body: fillAll(t.Body, values), Action: fill(t.Action, values), Link: m.link,
-		After: fillAll(t.After, values), Fallback: in.Fallback, Footer: fill(in.Footer, values),
+		Lang: in.name, Subject: subject(in, app, m), Heading: fill(t.Subject, values), Body: fillAll(t.Body, values),
+		Action: fill(t.Action, values), Link: m.link, After: fillAll(t.After, values), Fallback: in.Fallback, Footer: fill(in.Footer, values),
 	}
 	for _, f := range t.Facts {
 		if value := strings.TrimSpace(fill(f.Value, values)); value != "" {
@@ -61,7 +62,7 @@ func (l layout) render(in *locale, app string, m letter) (text, html string, err
 	return textOut.String(), htmlOut.String(), nil
 }
 
-// subject is that of a letter: one line, in which nothing becomes a link.
+// subject is that of a letter. What has been typed has no line break in it.
 func subject(in *locale, app string, m letter) string {
 	return fill(in.Letters[m.key].Subject, m.values(app, func(typed string) string { return clean(typed, maxInSubject) }))
 }

@@ -260,7 +260,7 @@ func TestCheckoutExpires(t *testing.T) {
 
 func TestTheRunnerExpiresCheckouts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(c *stripe.Config) {})
+	w := newWorld(t, func(*stripe.Config) {})
 	w.checkout(w.sold(1000, "eur", "month"), 1)
 	w.run()
 	w.clock.Set(start.Add(25 * time.Hour))

@@ -122,7 +122,7 @@ func FuzzParseForm(f *testing.F) {
 	for _, seed := range []string{"a=1", "a[b][0][c]=x", "a[]=1&a[]=2", "a[=1", "a]b=1", "a[b]c=1", "[a]=1", "a=1&a[b]=2"} {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, body string) {
+	f.Fuzz(func(_ *testing.T, body string) {
 		form, err := url.ParseQuery(body)
 		if err != nil {
 			return

@@ -196,7 +196,10 @@ func TestARefusalLeavesNothingBehind(t *testing.T) {
 		}
 	}
 	n := 0
-	for range w.V1Products.List(t.Context(), nil).All(t.Context()) {
+	for _, err := range w.V1Products.List(t.Context(), nil).All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		n++
 	}
 	if after := w.eventTypes(); n != 1 || !slices.Equal(before, after) {

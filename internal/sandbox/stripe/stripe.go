@@ -63,7 +63,7 @@ func New(cfg Config) (*Server, error) {
 		cfg.SignatureClock = clock.System()
 	}
 	if cfg.Log == nil {
-		cfg.Log = slog.Default()
+		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	client := &http.Client{Timeout: 10 * time.Second}
 	if cfg.HTTPClient != nil {

@@ -1,0 +1,356 @@
+package account_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"html"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	_ "modernc.org/sqlite"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/sandbox/idp"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/tenant"
+)
+
+// oauthFrontend is where logins end; nothing answers there.
+const oauthFrontend = "https://app.example.com/web"
+
+// oauthRig is the service's delegated login over real HTTP, on its own database.
+type oauthRig struct {
+	t        *testing.T
+	db       *sqldb.DB
+	clock    clock.Clock
+	url      string
+	log      *lockedLog
+	accounts *account.Service
+	oauth    *account.OAuth
+	pictures *pictures
+}
+
+// newOAuthRig serves delegated login; providers makes the providers of the
+// service's URL.
+func newOAuthRig(t *testing.T, db *sqldb.DB, c clock.Clock, providers func(url string) []account.OAuthProvider) *oauthRig {
+	t.Helper()
+	r := &oauthRig{t: t, db: db, clock: c, log: &lockedLog{}, pictures: &pictures{}}
+	server := httptest.NewUnstartedServer(nil)
+	r.url = "http://" + server.Listener.Addr().String()
+	log := slog.New(slog.NewJSONHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	passwords, err := account.NewPasswords()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.accounts = account.NewService(account.Deps{
+		DB: db, Clock: c, Passwords: passwords, Lifetimes: account.DefaultLifetimes(),
+		Tenants: tenant.NewService(tenant.Deps{DB: db, Clock: c, Subscriptions: noSubscriptions{}}),
+	})
+	r.oauth, err = account.NewOAuth(account.OAuthDeps{
+		Accounts: r.accounts, Providers: providers(r.url), PublicURL: r.url, FrontendURL: oauthFrontend, Avatars: r.pictures, Log: log,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages, err := i18n.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	accounts := account.NewHTTP(r.accounts)
+	h := account.NewOAuthHTTP(r.oauth, accounts)
+	server.Config.Handler = rest.New(rest.Config{
+		Messages: messages, Log: log, Clock: clock.System(), Authenticate: r.accounts.Authenticate,
+		Limiter:          limit.New(limit.Config{Groups: map[string]int{}, Log: log}),
+		ClientIP:         func(*http.Request) string { return "192.0.2.1" },
+		FirstPartyOrigin: func(origin string) bool { return origin == "https://app.example.com" },
+		PublicURL:        r.url, Version: "v1", Timeout: 20 * time.Second,
+	}, []rest.Route{
+		{Method: "GET", Path: "/api/v1/auth/me", Scope: rest.User, Summary: "me", Handler: rest.Handle(accounts.Me)},
+		{Method: "GET", Path: "/api/v1/auth/oauth/providers", Scope: rest.Public, Summary: "providers", Handler: rest.Handle(h.Providers)},
+		{Method: "GET", Path: "/api/v1/auth/oauth/{provider}/redirect", Scope: rest.Public, Rate: limit.OAuth, Summary: "redirect", Handler: rest.Handle(h.Redirect, rest.Status(302))},
+		{Method: "GET", Path: "/api/v1/auth/oauth/{provider}/callback", Scope: rest.Public, Rate: limit.OAuth, Summary: "callback", Handler: rest.Handle(h.Callback, rest.Status(302))},
+		{Method: "POST", Path: "/api/v1/auth/oauth/exchange", Scope: rest.Public, Rate: limit.OAuth, Summary: "exchange", Handler: rest.Handle(h.Exchange)},
+	})
+	server.Start()
+	t.Cleanup(server.Close)
+	return r
+}
+
+type noSubscriptions struct{}
+
+func (noSubscriptions) HasActive(_ context.Context, _ uuid.UUID) (bool, error) { return false, nil }
+
+// pictures notes what is handed to the importer, if the transaction holds.
+type pictures struct {
+	mu   sync.Mutex
+	urls map[int64]string
+	err  error
+}
+
+func (p *pictures) Import(ctx context.Context, userID int64, url string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !sqldb.InTx(ctx) {
+		panic("a picture is imported outside of the transaction")
+	}
+	if p.urls == nil {
+		p.urls = map[int64]string{}
+	}
+	p.urls[userID] = url
+	return p.err
+}
+
+// onSandbox runs a test against the sandbox's provider on both databases.
+func onSandbox(t *testing.T, f func(t *testing.T, r *oauthRig, now *clock.Fixed)) {
+	t.Helper()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		now := clock.NewFixed(time.Date(2031, 3, 1, 12, 0, 0, 0, time.UTC)) // not the machine's time
+		r := newOAuthRig(t, db, now, func(url string) []account.OAuthProvider {
+			return []account.OAuthProvider{sandboxProvider(t, now, url)}
+		})
+		f(t, r, now)
+	})
+}
+
+// sandboxProvider starts the sandbox's provider for a service.
+func sandboxProvider(t *testing.T, c clock.Clock, service string) account.OAuthProvider {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "sandbox.db")+"?_txlock=immediate&_busy_timeout=5000&_pragma=journal_mode(WAL)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	server := httptest.NewUnstartedServer(nil)
+	public := "http://" + server.Listener.Addr().String()
+	p, err := idp.New(t.Context(), idp.Config{
+		DB: db, Clock: c, PublicURL: public, ClientID: "tenantry", ClientSecret: "s%&cret+of the client",
+		RedirectURIs: []string{service + account.OAuthPath + "sandbox/callback"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Config.Handler = p.Handler()
+	server.Start()
+	t.Cleanup(server.Close)
+	return account.OIDCProvider("sandbox", p.Issuer(), "tenantry", "s%&cret+of the client")
+}
+
+// oauthBrowser is one person's browser.
+type oauthBrowser struct {
+	t      *testing.T
+	rig    *oauthRig
+	client *http.Client
+}
+
+func (r *oauthRig) browser() *oauthBrowser {
+	r.t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return &oauthBrowser{t: r.t, rig: r, client: &http.Client{
+		Jar:           jar,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// page is an answer, read whole.
+type page struct {
+	status   int
+	header   http.Header
+	location string // made absolute
+	text     string
+}
+
+func (b *oauthBrowser) do(r *http.Request) page {
+	b.t.Helper()
+	resp, err := b.client.Do(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	p := page{status: resp.StatusCode, header: resp.Header, text: string(text)}
+	if to, err := resp.Location(); err == nil {
+		p.location = to.String()
+	}
+	return p
+}
+
+func (b *oauthBrowser) get(address string) page {
+	b.t.Helper()
+	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return b.do(r)
+}
+
+func (b *oauthBrowser) post(address string, form url.Values) page {
+	b.t.Helper()
+	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return b.do(r)
+}
+
+// start asks for a login and returns the consent page's address.
+func (b *oauthBrowser) start(provider string) string {
+	b.t.Helper()
+	p := b.get(b.rig.url + account.OAuthPath + provider + "/redirect")
+	if p.status != http.StatusFound {
+		b.t.Fatalf("redirect answers %d %s", p.status, p.text)
+	}
+	return p.location
+}
+
+var hidden = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)"/?>`)
+
+// consent fills in the sandbox's form and returns the callback's address.
+func (b *oauthBrowser) consent(at string, fields url.Values) string {
+	b.t.Helper()
+	form := b.get(at)
+	if form.status != http.StatusOK || !strings.Contains(form.text, `<form id="consent" method="post"`) {
+		b.t.Fatalf("the consent page is %d %s %s", form.status, form.location, form.text)
+	}
+	for _, field := range hidden.FindAllStringSubmatch(form.text, -1) {
+		fields.Set(field[1], html.UnescapeString(field[2]))
+	}
+	u, err := url.Parse(at)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	back := b.post("http://"+u.Host+idp.Path+"/authorize", fields)
+	if back.status != http.StatusSeeOther {
+		b.t.Fatalf("the consent form answers %d %s", back.status, back.text)
+	}
+	return back.location
+}
+
+// callback follows the provider's answer and returns what the frontend is told.
+func (b *oauthBrowser) callback(address string) url.Values {
+	b.t.Helper()
+	p := b.get(address)
+	query, ok := strings.CutPrefix(p.location, oauthFrontend+"/oauth/callback?")
+	if p.status != http.StatusFound || !ok {
+		b.t.Fatalf("callback answers %d %q %s", p.status, p.location, p.text)
+	}
+	values, err := url.ParseQuery(query)
+	if err != nil || len(values) != 1 {
+		b.t.Fatalf("the frontend is told %s", query)
+	}
+	return values
+}
+
+// somebody is a person with a verified email.
+func somebody(email string) url.Values {
+	return url.Values{"email": {email}, "name": {"Ada Lovelace"}, "email_verified": {"true"}}
+}
+
+// login goes all the way and returns the answer of exchange.
+func (b *oauthBrowser) login(provider string, fields url.Values) session {
+	b.t.Helper()
+	told := b.callback(b.consent(b.start(provider), fields))
+	return b.rig.exchange(told.Get("code")).session(b.t)
+}
+
+type session struct {
+	User struct {
+		ID      int64
+		Name    string
+		Email   string
+		Tenants []struct{ ID, Name, Slug string }
+	}
+	IsNewUser                 *bool
+	AccessToken, RefreshToken string
+}
+
+func (p page) session(t *testing.T) session {
+	t.Helper()
+	var s session
+	if err := json.Unmarshal([]byte(p.text), &s); err != nil || p.status != http.StatusOK || s.IsNewUser == nil {
+		t.Fatalf("exchange answers %d %s", p.status, p.text)
+	}
+	return s
+}
+
+// exchange trades a code as an external client does.
+func (r *oauthRig) exchange(code string, headers ...string) page {
+	r.t.Helper()
+	body, err := json.Marshal(map[string]string{"code": code})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.url+account.OAuthPath+"exchange", bytes.NewReader(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Set(name, value)
+	}
+	return r.browser().do(req)
+}
+
+// me tells the status of GET /auth/me with a token.
+func (r *oauthRig) me(token string) int {
+	r.t.Helper()
+	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.url+"/api/v1/auth/me", nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	return r.browser().do(req).status
+}
+
+// count runs a query that gives one number.
+func (r *oauthRig) count(query string, args ...any) int {
+	r.t.Helper()
+	var n int
+	if err := r.db.Conn(r.t.Context()).QueryRowContext(r.t.Context(), query, args...).Scan(&n); err != nil {
+		r.t.Fatal(err)
+	}
+	return n
+}
+
+type lockedLog struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *lockedLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *lockedLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
