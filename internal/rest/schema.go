@@ -59,6 +59,10 @@ func (a *API) settleSchemas() {
 		if t := registry.TypeFromRef(schemaPrefix + name); t != nil && !a.settled[name] {
 			a.settled[name] = true
 			settleNullables(s, t)
+			// Answers may gain keys within v1, and unknown ones in a body are ignored.
+			if s.AdditionalProperties == false {
+				s.AdditionalProperties = nil
+			}
 		}
 	}
 }

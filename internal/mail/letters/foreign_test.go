@@ -1,0 +1,129 @@
+package letters_test
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/mail/letters"
+	"github.com/tenantry/tenantry/internal/money"
+)
+
+// hostile are names that somebody gives in order to change what others read.
+var hostile = []string{
+	"<script>alert(1)</script><img src=x>", `"><a href='javascript:alert(1)'>`, "</title></style><b>", "&lt;b&gt;",
+	"Ada\r\nBcc: eve@evil.example", "Ada\n\nClick https://evil.example/login", "Ada\u2028\u2029\u0085x", "http://evil.example", "www.evil.example",
+	"evil.example", "eve@evil.example", "mailto:eve@evil.example", "evil。example", "javascript:alert(1)", "{app} {name} {{.Link}}", "%s%d %!",
+	"\u202egnp.live\u202c", "Ada\x00\x1b[31m", "Ada\xff\xfe", strings.Repeat("long ", 60), strings.Repeat("https://evil.example/", 20),
+}
+
+func TestWhatPeopleTypeStaysText(t *testing.T) {
+	t.Parallel()
+	const frontend = "https://app.example.test"
+	l, b := newLetters(t, frontend)
+	for _, name := range hostile {
+		for letter, write := range map[string]func(ctx context.Context, locale string) error{
+			"invitation": func(ctx context.Context, locale string) error {
+				return l.Invitation(ctx, locale, to, letters.Invitation{Token: "t", Tenant: name, Inviter: name, Role: name, ExpiresAt: now})
+			},
+			"reset":   func(ctx context.Context, locale string) error { return l.PasswordReset(ctx, locale, to, name, "t") },
+			"changed": func(ctx context.Context, locale string) error { return l.PasswordChanged(ctx, locale, to, name) },
+			"alert": func(ctx context.Context, locale string) error {
+				return l.QuotaAlert(ctx, locale, to, letters.QuotaAlert{Tenant: name, Meter: name, Unit: name, Percent: 80, PeriodEnd: now})
+			},
+			"payment": func(ctx context.Context, locale string) error {
+				return l.PaymentFailed(ctx, locale, to, letters.PaymentFailed{
+					Tenant: name, Plan: name, Amount: money.Money{AmountCents: 1, Currency: "eur"}, MinorUnits: 2,
+				})
+			},
+		} {
+			for _, locale := range i18n.Locales() {
+				if err := write(t.Context(), locale); err != nil {
+					t.Fatalf("%s to %q: %v", letter, name, err)
+				}
+				checkSubject(t, letter, b.Subject)
+				checkText(t, letter, strings.ReplaceAll(b.Text, frontend, ""))
+				checkHTML(t, letter, b.HTML)
+			}
+		}
+	}
+}
+
+func checkSubject(t *testing.T, letter, subject string) {
+	t.Helper()
+	if strings.ContainsAny(subject, "\r\n\x00\x1b\u0085\u2028\u2029\u202e") || utf8.RuneCountInString(subject) > 110 || !utf8.ValidString(subject) {
+		t.Errorf("subject of %s: %q", letter, subject)
+	}
+}
+
+// looksLikeAddress is what mail programs make links of.
+var looksLikeAddress = regexp.MustCompile(`(?i)[\p{L}\d][.。][\p{L}\d]|[a-z]:[\p{L}/]|\S@\S`)
+
+func checkText(t *testing.T, letter, text string) {
+	t.Helper()
+	if found := looksLikeAddress.FindString(text); found != "" {
+		t.Errorf("%s has %q, which becomes a link:\n%s", letter, found, text)
+	}
+	if lines := strings.Count(text, "\n"); lines > 24 || strings.ContainsAny(text, "\r\x00\x1b\u202e") || !utf8.ValidString(text) {
+		t.Errorf("%s has %d lines, or control characters:\n%q", letter, lines, text)
+	}
+}
+
+var tag = regexp.MustCompile(`<[^>]*>`)
+
+func checkHTML(t *testing.T, letter, mail string) {
+	t.Helper()
+	for _, link := range hrefs(mail) {
+		if !strings.HasPrefix(link, "https://app.example.test/") {
+			t.Errorf("%s links to %q", letter, link)
+		}
+	}
+	for _, found := range tag.FindAllString(mail, -1) {
+		if name := strings.Trim(strings.Fields(found)[0], "</>"); !strings.Contains(
+			" !DOCTYPE html head meta title style body main h1 p dl dt dd a br footer ", " "+name+" ") {
+			t.Errorf("%s has the tag %s", letter, found)
+		}
+	}
+	_, body, _ := strings.Cut(mail, "<main>")
+	if found := looksLikeAddress.FindString(strings.ReplaceAll(body, "https://app.example.test", "")); found != "" && found != "p:/" {
+		t.Errorf("%s has %q, which becomes a link:\n%s", letter, found, body)
+	}
+}
+
+func TestClean(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Ada Lovelace":                "Ada Lovelace",
+		"  Ada \t\r\n Lovelace\u2028": "Ada Lovelace",
+		"A\x00d\x1ba\xff":             "Ada",
+		"\u202eadA\u2066":             "adA",
+		"0123456789":                  "0123456789",
+		"0123456789a":                 "012345678…",
+		"01234567 9a":                 "01234567…",
+		"01234567e\u0301\u0301":       "01234567e\u0301…"[:8] + "…",
+		"0123456👩\u200d👩\u200d👧 x":    "0123456👩…",
+	} {
+		if got := letters.Clean(text, 10); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestUnlinked(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Ada Lovelace":      "Ada Lovelace",
+		"St. John, Inc.":    "St. John, Inc.",
+		"Acme A/S":          "Acme A/S",
+		"http://a.example/": "http:\u200a//a.\u200aexample/",
+		"eve@a.example":     "eve@\u200aa.\u200aexample",
+		"a。b．c｡d":           "a。\u200ab．\u200ac｡\u200ad",
+	} {
+		if got := letters.Unlinked(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package letters_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/money"
+)
+
+// each checks what every locale makes of a value, in the order of i18n.Locales.
+func each(t *testing.T, got func(locale string) string, want [4]string) {
+	t.Helper()
+	for i, locale := range i18n.Locales() {
+		if text := got(locale); text != want[i] {
+			t.Errorf("%s: %q, want %q", locale, text, want[i])
+		}
+	}
+}
+
+func TestInstant(t *testing.T) {
+	t.Parallel()
+	l, _ := newLetters(t, "")
+	zone := time.FixedZone("", 2*60*60)
+	each(t, func(locale string) string { return l.Instant(locale, time.Date(2026, 8, 1, 1, 30, 59, 0, zone)) }, [4]string{
+		"31 July 2026 at 23:30 UTC", "31 juillet 2026 à 23:30 UTC", "31 de julio de 2026 a las 23:30 UTC", "31 luglio 2026 alle ore 23:30 UTC",
+	})
+	each(t, func(locale string) string { return l.Instant(locale, time.Date(2027, 2, 1, 0, 0, 0, 0, time.UTC)) }, [4]string{
+		"1 February 2027 at 00:00 UTC", "1er février 2027 à 00:00 UTC", "1 de febrero de 2027 a las 00:00 UTC", "1º febbraio 2027 alle ore 00:00 UTC",
+	})
+}
+
+func TestQuantity(t *testing.T) {
+	t.Parallel()
+	l, _ := newLetters(t, "")
+	for q, want := range map[money.Quantity][4]string{
+		0:                         {"0", "0", "0", "0"},
+		1:                         {"0.000001", "0,000001", "0,000001", "0,000001"},
+		-1_500_000:                {"-1.5", "-1,5", "-1,5", "-1,5"},
+		80_500_000:                {"80.5", "80,5", "80,5", "80,5"},
+		1_000_000_000_000_000_001: {"1,000,000,000,000.000001", "1\u00a0000\u00a0000\u00a0000\u00a0000,000001", "1.000.000.000.000,000001", "1.000.000.000.000,000001"},
+	} {
+		each(t, func(locale string) string { return l.Quantity(locale, q) }, want)
+	}
+}
+
+func TestMoney(t *testing.T) {
+	t.Parallel()
+	l, _ := newLetters(t, "")
+	for _, tt := range []struct {
+		money.Money
+		minorUnits int
+		want       [4]string
+	}{
+		{money.Money{AmountCents: 123_405, Currency: "EUR"}, 2, [4]string{"€1,234.05", "1\u00a0234,05\u00a0€", "1.234,05\u00a0€", "1.234,05\u00a0€"}},
+		{money.Money{AmountCents: 900, Currency: "usd"}, 2, [4]string{"$9.00", "9,00\u00a0$US", "9,00\u00a0US$", "9,00\u00a0USD"}},
+		{money.Money{AmountCents: 1200, Currency: "JPY"}, 0, [4]string{"¥1,200", "1\u00a0200\u00a0JPY", "1.200\u00a0JPY", "1.200\u00a0JPY"}},
+		{money.Money{AmountCents: 1_500, Currency: "KWD"}, 3, [4]string{"KWD\u00a01.500", "1,500\u00a0KWD", "1,500\u00a0KWD", "1,500\u00a0KWD"}},
+		{money.Money{AmountCents: 5, Currency: "XXQ"}, 2, [4]string{"XXQ\u00a00.05", "0,05\u00a0XXQ", "0,05\u00a0XXQ", "0,05\u00a0XXQ"}},
+		{money.Money{AmountCents: -150, Currency: "EUR"}, 2, [4]string{"-€1.50", "-1,50\u00a0€", "-1,50\u00a0€", "-1,50\u00a0€"}},
+		{money.Money{AmountCents: math.MaxInt64, Currency: "EUR"}, 0, [4]string{
+			"€9,223,372,036,854,775,807", "9\u00a0223\u00a0372\u00a0036\u00a0854\u00a0775\u00a0807\u00a0€", "9.223.372.036.854.775.807\u00a0€", "9.223.372.036.854.775.807\u00a0€",
+		}},
+	} {
+		each(t, func(locale string) string { return l.Money(locale, tt.Money, tt.minorUnits) }, tt.want)
+	}
+}
