@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,6 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -25,6 +27,9 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
 )
+
+// appName is what the service calls itself in mails and settings.
+const appName = "Tenantry"
 
 // requestTimeout bounds the handling of one request.
 const requestTimeout = 30 * time.Second
@@ -99,12 +104,18 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	if err != nil {
 		return nil, err
 	}
-	mail.NewOutbox(svc.jobs, out.sender)
+	notices, err := letters.New(letters.Config{
+		FrontendURL: strings.TrimSuffix(s.FrontendURL.String(), "/"), AppName: appName,
+		Outbox: mail.NewOutbox(svc.jobs, out.sender), Clock: out.clock,
+	})
+	if err != nil {
+		return nil, err
+	}
 	link := &links{}
 	svc.tenants = tenant.NewService(tenant.Deps{DB: db, Clock: out.clock, Subscriptions: link})
 	svc.accounts = account.NewService(account.Deps{
 		DB: db, Clock: out.clock, Passwords: passwords, Tenants: svc.tenants,
-		Jobs: svc.jobs, Lifetimes: account.DefaultLifetimes(),
+		Jobs: svc.jobs, Notices: notices, Lifetimes: account.DefaultLifetimes(),
 	})
 	svc.catalog = catalog.New(catalog.Deps{DB: db, Clock: out.clock})
 	svc.subscriptions = subscription.NewService(subscription.Deps{

@@ -38,6 +38,8 @@ func (svc *service) routes() []rest.Route {
 		route(post, "/api/v1/auth/login", rest.Public, "", "login", "Log in with email and password", rest.Handle(accounts.Login)),
 		route(post, "/api/v1/auth/refresh", rest.Public, "", "refresh", "Trade a refresh token for a new pair", rest.Handle(accounts.Refresh)),
 		route(post, "/api/v1/auth/logout", rest.User, "", "default", "End the login and all refresh tokens", rest.Handle(accounts.Logout)),
+		route(post, "/api/v1/auth/forgot-password", rest.Public, "", "password", "Have a reset link mailed", rest.Handle(accounts.ForgotPassword)),
+		route(post, "/api/v1/auth/reset-password", rest.Public, "", "password", "Set a new password by the token of a mail", rest.Handle(accounts.ResetPassword)),
 		route(get, "/api/v1/auth/me", rest.User, "", "default", "Show the caller's profile", rest.Handle(accounts.Me)),
 
 		route(patch, "/api/v1/onboarding/complete-setup", rest.Member, "", "onboarding", "Fill billing details and complete the onboarding", rest.Handle(onboarding.CompleteSetup)),
