@@ -90,8 +90,10 @@ func stretch(m *image.YCbCr) {
 	for i, v := range m.Y {
 		m.Y[i] = luma[v]
 	}
-	for i := range m.Cb {
-		m.Cb[i], m.Cr[i] = chroma[m.Cb[i]], chroma[m.Cr[i]]
+	for _, plane := range [][]uint8{m.Cb, m.Cr} {
+		for i, v := range plane {
+			plane[i] = chroma[v]
+		}
 	}
 }
 

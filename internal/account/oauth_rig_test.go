@@ -92,6 +92,11 @@ func newOAuthRig(t *testing.T, db *sqldb.DB, c clock.Clock, providers func(url s
 	})
 	server.Start()
 	t.Cleanup(server.Close)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the log:\n%s", r.log)
+		}
+	})
 	return r
 }
 

@@ -22,7 +22,7 @@ import (
 // server is the whole service with its sandbox, as `tenantry dev` runs it, on a
 // database of its own.
 type server struct {
-	t    *testing.T
+	t    testing.TB
 	url  string
 	log  *lockedBuffer
 	stop func() error
@@ -39,7 +39,7 @@ func each(t *testing.T, f func(t *testing.T, s *server)) {
 	}
 }
 
-func start(t *testing.T, dialect sqldb.Dialect, change ...func(*Settings)) *server {
+func start(t testing.TB, dialect sqldb.Dialect, change ...func(*Settings)) *server {
 	t.Helper()
 	settings := Settings{
 		Addr: "127.0.0.1:0", Data: t.TempDir(), DatabaseURL: Secret(dbtest.URL(t, dialect)),
@@ -51,7 +51,7 @@ func start(t *testing.T, dialect sqldb.Dialect, change ...func(*Settings)) *serv
 	return startWith(t, settings)
 }
 
-func startWith(t *testing.T, settings Settings) *server {
+func startWith(t testing.TB, settings Settings) *server {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	read, write := io.Pipe()
@@ -85,7 +85,7 @@ func limited(s *Settings) { s.RateLimits = limit.Defaults() }
 
 // reply is a response, read whole.
 type reply struct {
-	t      *testing.T
+	t      testing.TB
 	status int
 	header http.Header
 	text   string
@@ -188,7 +188,7 @@ func (a reply) str(path string) string {
 
 // eventually repeats a look until it is content, for what follows in the
 // background.
-func eventually(t *testing.T, what string, look func() bool) {
+func eventually(t testing.TB, what string, look func() bool) {
 	t.Helper()
 	for range 500 {
 		if look() {

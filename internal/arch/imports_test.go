@@ -30,7 +30,7 @@ var domains = map[string][]string{
 // platform are the packages that domains stand on; they know no domain. psp is
 // one of them: it has types of its own.
 var platform = []string{
-	"audit", "authz", "clock", "fault", "i18n", "jobs", "limit", "mail", "money", "page", "psp", "push", "rest", "sqldb",
+	"audit", "authz", "clock", "fault", "i18n", "jobs", "limit", "mail", "money", "page", "psp", "push", "rest", "safehttp", "sqldb",
 }
 
 // libraries are confined to the packages that wrap them.

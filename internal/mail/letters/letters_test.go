@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/mail"
@@ -22,8 +21,6 @@ import (
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
-
-var _ account.Notices = (*letters.Letters)(nil)
 
 // now is the first of a month, which some languages write in their own way.
 var now = time.Date(2026, 5, 1, 8, 5, 59, 0, time.UTC)

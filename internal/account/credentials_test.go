@@ -1,0 +1,53 @@
+package account
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// Whatever a user is logged in with is on one list and ends in one statement;
+// other users' is on neither.
+func TestCredentials(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		s := newTestService(t, db)
+		register := func(email string) User {
+			user, _, err := s.Register(t.Context(), Registration{Name: "Ada", Email: email, Password: "correct horse"}, Grant{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return user
+		}
+		kinds := func(user User) []string {
+			list, err := s.Credentials(t.Context(), user.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var kinds []string
+			for _, c := range list {
+				kinds = append(kinds, c.Kind)
+			}
+			slices.Sort(kinds)
+			return kinds
+		}
+		ada, eve := register("ada@example.com"), register("eve@example.com")
+		if _, _, err := s.Login(t.Context(), "ada@example.com", "correct horse", Grant{Session: true}, false); err != nil {
+			t.Fatal(err)
+		}
+		if got := kinds(ada); !slices.Equal(got, []string{"access", "refresh", "session"}) {
+			t.Errorf("Ada has %v", got)
+		}
+		if err := s.RevokeCredentials(t.Context(), ada.ID); err != nil {
+			t.Fatal(err)
+		}
+		if got := kinds(ada); len(got) != 0 {
+			t.Errorf("Ada still has %v", got)
+		}
+		if got := kinds(eve); !slices.Equal(got, []string{"access", "refresh"}) {
+			t.Errorf("Eve has %v", got)
+		}
+	})
+}

@@ -1,0 +1,86 @@
+package account
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestOAuthCookieIsSecureUnderHTTPS(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]bool{"https://api.example.com": true, "http://127.0.0.1:8080": false} {
+		h := &OAuthHTTP{oauth: &OAuth{deps: OAuthDeps{PublicURL: url}}}
+		if cookie := h.cookie("KEY"); strings.Contains(cookie, "; Secure") != want {
+			t.Errorf("%s: %s", url, cookie)
+		}
+	}
+}
+
+func TestPersonName(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ given, want string }{
+		"plain":        {"Ada Lovelace", "Ada Lovelace"},
+		"padded":       {" \t Ada\u0000 ", "Ada"},
+		"none":         {"", "ada"},
+		"only control": {"\n\x7f", "ada"},
+		"not UTF-8":    {"Ad\xffa", "Ada"},
+		"too long":     {strings.Repeat("é", 254) + " long", strings.Repeat("é", 254)},
+	} {
+		if got := personName(c.given, "ada@example.com"); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestBrowserKeys(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]bool{
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZ": true, "23456723456723456723456723": true,
+		"": false, "ABC": false, "abcdefghijklmnopqrstuvwxyz": false, "ABCDEFGHIJKLMNOPQRSTUVWXY1": false, strings.Repeat("A", 27): false,
+	} {
+		if isBrowserKey(key) != want {
+			t.Errorf("%q", key)
+		}
+	}
+}
+
+func TestLooseTruth(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		`true`: true, `"true"`: true, `1`: true, `"1"`: true,
+		`false`: false, `"false"`: false, `0`: false, `null`: false, `"yes"`: false, `[true]`: false, `{}`: false, `2`: false,
+	} {
+		var got looseTruth
+		if err := got.UnmarshalJSON([]byte(text)); err != nil || bool(got) != want {
+			t.Errorf("%s is %v, %v", text, got, err)
+		}
+	}
+}
+
+func TestBoundedAnswers(t *testing.T) {
+	t.Parallel()
+	for size, fails := range map[int]bool{0: false, maxProviderBody: false, maxProviderBody + 1: true, 3 * maxProviderBody: true} {
+		client := &http.Client{Transport: boundedAnswers{answers(size)}}
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://provider.test", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if (err != nil) != fails || len(body) > maxProviderBody+1 {
+			t.Errorf("of %d bytes %d are read: %v", size, len(body), err)
+		}
+	}
+}
+
+// answers is a transport whose answers have so many bytes.
+type answers int
+
+func (a answers) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(strings.Repeat("x", int(a))))}, nil
+}

@@ -1,0 +1,80 @@
+package account_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/account"
+)
+
+func popup(t *testing.T, frontend, path string) *httptest.ResponseRecorder {
+	t.Helper()
+	h, err := account.OAuthPopup(frontend)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	return w
+}
+
+func TestOAuthPopup(t *testing.T) {
+	t.Parallel()
+	for path, kind := range map[string]string{
+		"/oauth/callback?code=1&origin=https://evil.test": "text/html; charset=utf-8", "/oauth/callback.js": "text/javascript; charset=utf-8",
+	} {
+		got := popup(t, "https://app.example.com/web", path)
+		for name, want := range map[string]string{
+			"Content-Type": kind, "Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+		} {
+			if got.Header().Get(name) != want || got.Code != 200 {
+				t.Errorf("%s: %d, %s is %q", path, got.Code, name, got.Header().Get(name))
+			}
+		}
+		if policy := got.Header().Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'; script-src 'self';") ||
+			!strings.Contains(policy, "frame-ancestors 'none'") {
+			t.Errorf("%s: policy %q", path, policy)
+		}
+	}
+	page := popup(t, "https://app.example.com/web", "/oauth/callback?code=1&origin=https://evil.test").Body.String()
+	if !strings.Contains(page, `<main data-origin="https://app.example.com">`) || !strings.Contains(page, `href="https://app.example.com/web/"`) ||
+		strings.Contains(page, "evil") || strings.Contains(page, "<script>") {
+		t.Error(page)
+	}
+}
+
+// The script runs here in Node.js, on as much of a browser as it looks at.
+func TestOAuthPopupScript(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skipf("the script is left out: %v", err)
+	}
+	script := popup(t, "https://app.example.com", "/oauth/callback.js").Body.String()
+	for name, c := range map[string]struct{ query, opener, want string }{
+		"code":      {"?code=a%20b&type=other", "true", `posted {"type":"oauth-callback","code":"a b"} https://app.test; address /oauth/callback; closed`},
+		"error":     {"?error=access_denied", "true", `posted {"type":"oauth-callback","error":"access_denied"} https://app.test; address /oauth/callback; closed`},
+		"no opener": {"?code=1", "false", `address /oauth/callback`},
+	} {
+		cmd := exec.CommandContext(t.Context(), "node", "-")
+		cmd.Stdin = strings.NewReader(`
+			const done = [];
+			globalThis.location = {search: "` + c.query + `", pathname: "/oauth/callback"};
+			globalThis.history = {replaceState: (_, __, to) => done.push("address " + to)};
+			globalThis.document = {querySelector: () => ({dataset: {origin: "https://app.test"}})};
+			globalThis.window = {
+				opener: ` + c.opener + ` && {postMessage: (m, to) => done.unshift("posted " + JSON.stringify(m) + " " + to)},
+				close: () => done.push("closed"),
+			};
+			` + script + `
+			process.stdout.write(done.join("; "));`)
+		out, err := cmd.CombinedOutput()
+		if diff := cmp.Diff(c.want, string(out)); diff != "" || err != nil {
+			t.Errorf("%s: %v %s", name, err, diff)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package account
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/alexedwards/argon2id"
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// noTenants stands for the tenant domain where none is needed.
+type noTenants struct{}
+
+func (noTenants) Create(context.Context, int64, string) (uuid.UUID, error)   { return uuid.Nil, nil }
+func (noTenants) MembershipsOf(context.Context, int64) ([]Membership, error) { return nil, nil }
+
+func newTestService(t *testing.T, db *sqldb.DB) *Service {
+	t.Helper()
+	passwords, err := NewPasswords()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewService(Deps{
+		DB: db, Clock: clock.System(), Passwords: passwords, Tenants: noTenants{}, Lifetimes: DefaultLifetimes(),
+	})
+}
+
+// A hash that was made with other parameters is made anew at the next login, and
+// only then.
+func TestLoginRenewsOutdatedHashes(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		s := newTestService(t, db)
+		old, err := argon2id.CreateHash("correct horse", &argon2id.Params{Memory: 8 * 1024, Iterations: 1, Parallelism: 1, SaltLength: 16, KeyLength: 32})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.store.insertUser(t.Context(), newUser{name: "Ada", email: "ada@example.com", passwordHash: old}, clock.System().Now()); err != nil {
+			t.Fatal(err)
+		}
+		hash := func() string {
+			_, hash, err := s.store.credentials(t.Context(), "ada@example.com")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return *hash
+		}
+		if _, _, err := s.Login(t.Context(), "ada@example.com", "wrong horse", Grant{}, false); err == nil || hash() != old {
+			t.Errorf("a wrong password: %v, and the hash is renewed: %t", err, hash() != old)
+		}
+		for range 2 {
+			before := hash()
+			if _, _, err := s.Login(t.Context(), "ada@example.com", "correct horse", Grant{}, false); err != nil {
+				t.Fatal(err)
+			}
+			if renewed := hash() != before; renewed != (before == old) {
+				t.Errorf("renewed: %t", renewed)
+			}
+		}
+		if s.deps.Passwords.outdated(hash()) {
+			t.Error("the hash is still outdated")
+		}
+	})
+}
+
+// No more hashes run at once than there are cores, and who waits for one can give
+// up.
+func TestHashingIsBounded(t *testing.T) {
+	t.Parallel()
+	p, err := NewPasswords()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var running, most atomic.Int64
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			if err := p.enter(t.Context()); err != nil {
+				t.Error(err)
+				return
+			}
+			defer p.leave()
+			now := running.Add(1)
+			for {
+				seen := most.Load()
+				if now <= seen || most.CompareAndSwap(seen, now) {
+					break
+				}
+			}
+			time.Sleep(time.Millisecond)
+			running.Add(-1)
+		})
+	}
+	wg.Wait()
+	if limit := int64(runtime.GOMAXPROCS(0)); most.Load() > limit {
+		t.Errorf("%d at once on %d cores", most.Load(), limit)
+	}
+	for range cap(p.slots) {
+		p.slots <- struct{}{}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.Hash(ctx, "x"); err == nil {
+		t.Error("a caller who gave up was kept waiting")
+	}
+}
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for range 1000 {
+		access, refresh := newAccessToken(), newRefreshToken()
+		if len(access) != 43 || len(refresh) != 64 {
+			t.Fatalf("lengths %d and %d", len(access), len(refresh))
+		}
+		if seen[access] || seen[refresh] {
+			t.Fatal("a token came twice")
+		}
+		seen[access], seen[refresh] = true, true
+	}
+}
