@@ -97,14 +97,14 @@ func (a *Avatars) replace(ctx context.Context, userID int64, p *picture, chosen 
 		err = q.SetAvatarOfUser(ctx, accountsql.SetAvatarOfUserParams{
 			ID: userID, AvatarHash: hash, AvatarChosen: chosen, UpdatedAt: now,
 		})
-		if err != nil || user.AvatarHash == nil || hash != nil && *hash == *user.AvatarHash {
+		if err != nil || user.AvatarHash == nil {
 			return err
 		}
 		return a.drop(ctx, *user.AvatarHash)
 	})
 }
 
-// drop deletes a picture unless another user has it. The lock comes first, so
+// drop deletes a picture unless a user has it. The lock comes first, so
 // that the look for other users sees whoever held it until then.
 func (a *Avatars) drop(ctx context.Context, hash string) error {
 	_, err := a.store.q(ctx).LockAvatar(ctx, hash)

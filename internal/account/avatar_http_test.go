@@ -2,14 +2,17 @@ package account_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"image"
 	"image/color"
 	"image/png"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -220,6 +223,32 @@ func TestConcurrentAvatars(t *testing.T) {
 		r.uploaded("2", pictures[1])
 		if n := r.number(`SELECT count(*) FROM avatars`); n != 2 {
 			t.Errorf("%d stored", n)
+		}
+	})
+}
+
+// Whoever drops a picture waits for those who are about to have it.
+func TestPictureIsTakenWhileItIsDropped(t *testing.T) {
+	t.Parallel()
+	eachMedia(t, func(t *testing.T, r *mediaRig) {
+		hash := r.uploaded("1", shade(t, 80))
+		cleared := make(chan error, 1)
+		err := r.db.Tx(t.Context(), func(ctx context.Context) error {
+			if _, err := r.avatars.Set(ctx, 2, shade(t, 80)); err != nil {
+				return err
+			}
+			go func() { cleared <- r.avatars.Clear(t.Context(), 1) }()
+			time.Sleep(200 * time.Millisecond) // until it waits
+			return nil
+		})
+		if err := errors.Join(err, <-cleared); err != nil {
+			t.Fatal(err)
+		}
+		if r.avatarOf(1) != "" || r.avatarOf(2) != hash {
+			t.Errorf("the users have %q and %q", r.avatarOf(1), r.avatarOf(2))
+		}
+		if w := r.call("GET", "/api/v1/avatars/"+hash, "", nil); w.Code != 200 {
+			t.Errorf("%d %s", w.Code, w.Body)
 		}
 	})
 }

@@ -169,6 +169,21 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// The colours of a lossy WebP are as strong as they were.
+func TestColoursOfWebP(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]color.NRGBA{"lossy.webp": {0, 0, 255, 255}, "alpha.webp": {0, 255, 0, 255}} {
+		m, err := decodeWebP(bytes.NewReader(file(t, name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := color.NRGBAModel.Convert(m.At(9, 9)).(color.NRGBA)
+		if got.A = 255; !near(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
 func TestTheMiddleIsKept(t *testing.T) {
 	t.Parallel()
 	wide, high := canvas(900, 300, red), canvas(301, 900, red)

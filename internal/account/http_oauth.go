@@ -33,8 +33,8 @@ func (h *OAuthHTTP) Providers(context.Context, *struct{}) (*rest.Plain[OAuthProv
 // began.
 const oauthCookie = "tenantry_oauth"
 
-// found is a redirect of a browser; give its route the status 302.
-type found struct {
+// OAuthRedirect sends a browser elsewhere; its routes have the status 302.
+type OAuthRedirect struct {
 	Location string `header:"Location"`
 	Cookie   string `header:"Set-Cookie"`
 }
@@ -45,12 +45,12 @@ type oauthRedirectInput struct {
 }
 
 // Redirect handles GET /auth/oauth/{provider}/redirect.
-func (h *OAuthHTTP) Redirect(ctx context.Context, in *oauthRedirectInput) (*found, error) {
+func (h *OAuthHTTP) Redirect(ctx context.Context, in *oauthRedirectInput) (*OAuthRedirect, error) {
 	to, key, err := h.oauth.Start(ctx, in.Provider, in.Key)
 	if err != nil {
 		return nil, err
 	}
-	out := &found{Location: to}
+	out := &OAuthRedirect{Location: to}
 	if key != "" {
 		out.Cookie = h.cookie(key)
 	}
@@ -79,14 +79,14 @@ type oauthCallbackInput struct {
 // Callback handles GET /auth/oauth/{provider}/callback. Whatever went wrong, the
 // browser goes to the frontend, which is told why in error: access_denied,
 // email_unverified, invalid_state, provider_error or server_error.
-func (h *OAuthHTTP) Callback(ctx context.Context, in *oauthCallbackInput) (*found, error) {
+func (h *OAuthHTTP) Callback(ctx context.Context, in *oauthCallbackInput) (*OAuthRedirect, error) {
 	to, err := h.oauth.Finish(ctx, in.Provider, OAuthReply{
 		Code: in.Code, State: in.State, Error: in.Error, Issuer: in.Issuer,
 	}, in.Key)
 	if err != nil {
 		return nil, err
 	}
-	return &found{Location: to}, nil
+	return &OAuthRedirect{Location: to}, nil
 }
 
 type oauthExchangeInput struct {

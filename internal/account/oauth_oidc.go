@@ -81,10 +81,7 @@ func (p *oidcProvider) ask(ctx context.Context) (*discovered, error) {
 		return nil, err
 	}
 	endpoint := provider.Endpoint()
-	endpoint.AuthStyle = oauth2.AuthStyleInHeader // the standard's default
-	if m := metadata.AuthMethods; slices.Contains(m, "client_secret_post") && !slices.Contains(m, "client_secret_basic") {
-		endpoint.AuthStyle = oauth2.AuthStyleInParams
-	}
+	endpoint.AuthStyle = authStyle(metadata.AuthMethods)
 	return &discovered{
 		provider: provider,
 		verifier: provider.Verifier(&oidc.Config{
@@ -96,6 +93,19 @@ func (p *oidcProvider) ask(ctx context.Context) (*discovered, error) {
 		},
 		userInfo: provider.UserInfoEndpoint() != "" && !p.config.EntraTenants,
 	}, nil
+}
+
+// authStyle is how the client secret is sent: as the only way of the two that the
+// provider names, else as the first that it takes. Some name more than they take.
+func authStyle(methods []string) oauth2.AuthStyle {
+	basic, post := slices.Contains(methods, "client_secret_basic"), slices.Contains(methods, "client_secret_post")
+	switch {
+	case basic && !post:
+		return oauth2.AuthStyleInHeader
+	case post && !basic:
+		return oauth2.AuthStyleInParams
+	}
+	return oauth2.AuthStyleAutoDetect
 }
 
 func (p *oidcProvider) authURL(ctx context.Context, flow oauthFlow) (string, error) {

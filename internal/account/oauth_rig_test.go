@@ -94,7 +94,11 @@ func newOAuthRig(t *testing.T, db *sqldb.DB, c clock.Clock, providers func(url s
 	t.Cleanup(server.Close)
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("the log:\n%s", r.log)
+			for line := range strings.Lines(r.log.String()) {
+				if !strings.Contains(line, `"msg":"request"`) {
+					t.Log(line)
+				}
+			}
 		}
 	})
 	return r

@@ -153,7 +153,7 @@ func (r *oauthRig) registered(t *testing.T, email string) (account.User, account
 func TestOAuthRefusals(t *testing.T) {
 	t.Parallel()
 	onSandbox(t, func(t *testing.T, r *oauthRig, now *clock.Fixed) {
-		unverified := somebody("eve@example.com")
+		unverified := somebody("mallory@example.com")
 		unverified.Del("email_verified")
 		denied := somebody("eve@example.com")
 		denied.Set("decision", "deny")
@@ -267,7 +267,7 @@ func TestOAuthExchange(t *testing.T) {
 			b := r.browser()
 			return b.callback(b.consent(b.start("sandbox"), somebody("ada@example.com"))).Get("code")
 		}
-		used, expired, good := code(), code(), ""
+		used, old := code(), code()
 		if parsed, err := uuid.Parse(used); err != nil || parsed.Version() != 4 {
 			t.Errorf("the code %s is no random UUID", used)
 		}
@@ -276,10 +276,12 @@ func TestOAuthExchange(t *testing.T) {
 		}
 		r.exchange(strings.ToUpper(used)).session(t)
 		now.Set(now.Now().Add(time.Second))
-		good = code()
+		expired := code()
+		now.Set(now.Now().Add(time.Second))
+		good := code()
 		now.Set(now.Now().Add(59 * time.Second))
 		for name, code := range map[string]string{
-			"used": used, "expired": expired, "unknown": uuid.NewString(), "no UUID": "x",
+			"used": used, "just expired": expired, "long expired": old, "unknown": uuid.NewString(), "no UUID": "x",
 		} {
 			got := r.exchange(code, "Accept-Language: fr")
 			if got.status != 400 || !strings.Contains(got.text, `"code":"OAUTH_CODE_EXPIRED"`) || !strings.Contains(got.text, "connexion") {

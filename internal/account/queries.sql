@@ -33,7 +33,7 @@ ORDER BY created_at DESC, id DESC;
 UPDATE credentials SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL;
 
 -- name: DeleteExpiredCredentials :exec
-DELETE FROM credentials WHERE family_expires_at < sqlc.arg(now) OR (kind <> 'refresh' AND expires_at < sqlc.arg(now));
+DELETE FROM credentials WHERE family_expires_at < sqlc.arg(before) OR (kind <> 'refresh' AND expires_at < sqlc.arg(before));
 
 -- Everything that a request's guards ask of its caller, in one look-up.
 -- name: CallerByCredential :one

@@ -55,6 +55,18 @@ const maxTenantName = 255
 // Register makes an account, its first tenant and its first login, all or nothing.
 // An email that has an account is a validation error on email.
 func (s *Service) Register(ctx context.Context, r Registration, grant Grant) (User, Tokens, error) {
+	return s.RegisterAnd(ctx, r, grant, func(ctx context.Context, user User) error {
+		if r.WithoutTenant {
+			return nil
+		}
+		_, err := s.deps.Tenants.Create(ctx, user.ID, firstTenantName(r))
+		return err
+	})
+}
+
+// RegisterAnd makes an account and its first login, and does what else belongs
+// to it, such as joining a tenant, in the same transaction.
+func (s *Service) RegisterAnd(ctx context.Context, r Registration, grant Grant, also func(context.Context, User) error) (User, Tokens, error) {
 	email, err := mail.NormalizeAddress(r.Email)
 	if err != nil {
 		return User{}, Tokens{}, err
@@ -72,10 +84,8 @@ func (s *Service) Register(ctx context.Context, r Registration, grant Grant) (Us
 			return err
 		}
 		user.ID = id
-		if !r.WithoutTenant {
-			if _, err := s.deps.Tenants.Create(ctx, id, firstTenantName(r)); err != nil {
-				return err
-			}
+		if err := also(ctx, user); err != nil {
+			return err
 		}
 		tokens, err = s.issue(ctx, id, grant, now)
 		return err
@@ -166,9 +176,13 @@ func (s *Service) Memberships(ctx context.Context, userID int64) ([]Membership, 
 	return s.deps.Tenants.MembershipsOf(ctx, userID)
 }
 
-// Prune deletes tokens that nothing can be done with any more.
+// pruneAfter is how long a dead credential is kept: whoever presents it meanwhile
+// is told that it has expired, and not that there never was one.
+const pruneAfter = 30 * 24 * time.Hour
+
+// Prune deletes credentials that are long dead.
 func (s *Service) Prune(ctx context.Context) error {
-	return s.store.deleteExpired(ctx, s.deps.Clock.Now())
+	return s.store.deleteExpired(ctx, s.deps.Clock.Now().Add(-pruneAfter))
 }
 
 // Exists tells whether an email has an account.

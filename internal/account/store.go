@@ -103,8 +103,8 @@ func (s store) updatePassword(ctx context.Context, userID int64, hash string, no
 	return s.q(ctx).UpdatePassword(ctx, accountsql.UpdatePasswordParams{ID: userID, PasswordHash: &hash, UpdatedAt: now})
 }
 
-func (s store) deleteExpired(ctx context.Context, now time.Time) error {
-	return s.q(ctx).DeleteExpiredCredentials(ctx, now)
+func (s store) deleteExpired(ctx context.Context, before time.Time) error {
+	return s.q(ctx).DeleteExpiredCredentials(ctx, before)
 }
 
 func (s store) user(ctx context.Context, id int64) (User, error) {

@@ -66,6 +66,8 @@ type service struct {
 	subscriptions *subscription.Service
 	usage         *usage.Service
 	receiver      *psp.Receiver
+
+	close func() error // what is held beside the database, after the last request
 }
 
 // links are the two places where a domain needs one that is built after it.
@@ -96,7 +98,15 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	if err != nil {
 		return nil, fmt.Errorf("payment provider: %w", err)
 	}
-	svc := &service{settings: s, log: log, db: db, clock: out.clock}
+	svc := &service{settings: s, log: log, db: db, clock: out.clock, close: func() error { return nil }}
+	var counter limit.Counter // a nil one counts in memory
+	if s.RedisURL != "" {
+		redis, err := limit.NewRedis(s.RedisURL.Reveal())
+		if err != nil {
+			return nil, fmt.Errorf("redis: %w", err)
+		}
+		counter, svc.close = redis, redis.Close
+	}
 	svc.jobs = jobs.New(jobs.Deps{DB: db, Clock: out.clock, Lease: clock.System(), Log: log})
 	svc.receiver, err = psp.NewReceiver(psp.ReceiverDeps{
 		DB: db, Jobs: svc.jobs, Client: provider, Clock: out.clock, Secrets: out.webhookSecrets, Log: log,
@@ -133,11 +143,11 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 		return err
 	})
 
-	svc.api = rest.New(svc.restConfig(messages), svc.routes())
+	svc.api = rest.New(svc.restConfig(messages, counter), svc.routes())
 	return svc, nil
 }
 
-func (svc *service) restConfig(messages *i18n.Catalog) rest.Config {
+func (svc *service) restConfig(messages *i18n.Catalog, counter limit.Counter) rest.Config {
 	s := svc.settings
 	return rest.Config{
 		Messages:            messages,
@@ -145,7 +155,7 @@ func (svc *service) restConfig(messages *i18n.Catalog) rest.Config {
 		Clock:               clock.System(),
 		Authenticate:        svc.accounts.Authenticate,
 		AuthenticateSession: svc.accounts.AuthenticateSession,
-		Limiter:             limit.New(limit.Config{Groups: s.RateLimits, Log: svc.log}),
+		Limiter:             limit.New(limit.Config{Groups: s.RateLimits, Counter: counter, Log: svc.log}),
 		ClientIP: func(r *http.Request) string {
 			return limit.AddrKey(limit.ClientIP(r, s.TrustedProxies))
 		},

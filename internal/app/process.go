@@ -75,5 +75,5 @@ func (p *process) run(ctx context.Context, started func(context.Context) error) 
 		_ = server.Close()
 	}
 	stopBackground()
-	return group.Wait()
+	return errors.Join(group.Wait(), p.svc.close())
 }

@@ -52,6 +52,21 @@ type Caller struct {
 	Family  uuid.UUID
 	// Tenant is the caller's own tenant, nil for a caller without one.
 	Tenant *Membership
+	// Impersonator is the platform admin behind the caller, nil for a caller who
+	// acts for themselves (spec: Impersonation).
+	Impersonator *Impersonator
+}
+
+// Impersonator is a platform admin who acts as somebody else.
+type Impersonator struct {
+	UserID int64
+	Name   string
+}
+
+// Source is where a request came from, for the trails of what was done.
+type Source struct {
+	IP        string
+	UserAgent string
 }
 
 // Membership is the caller's place in their tenant.
@@ -89,3 +104,17 @@ func From(ctx context.Context) *Caller {
 // TenantID returns the id of the caller's tenant. It panics without one, which a
 // route with a tenant guard never is.
 func TenantID(ctx context.Context) uuid.UUID { return From(ctx).Tenant.TenantID }
+
+type sourceKey struct{}
+
+// WithSource returns a context that carries where its request came from.
+func WithSource(ctx context.Context, s Source) context.Context {
+	return context.WithValue(ctx, sourceKey{}, s)
+}
+
+// SourceOf returns where the request of ctx came from; nothing for background
+// work.
+func SourceOf(ctx context.Context) Source {
+	s, _ := ctx.Value(sourceKey{}).(Source)
+	return s
+}

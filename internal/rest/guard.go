@@ -38,7 +38,8 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 			if caller.Tenant != nil {
 				info.tenant = caller.Tenant.TenantID
 			}
-			r = r.WithContext(authz.With(ctx, caller))
+			ctx = authz.WithSource(authz.With(ctx, caller), authz.Source{IP: a.cfg.ClientIP(r), UserAgent: r.UserAgent()})
+			r = r.WithContext(ctx)
 		}
 		if err := a.limit(w, r, op.route); err != nil {
 			a.WriteError(w, r, err)

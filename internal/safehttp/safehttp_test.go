@@ -39,7 +39,7 @@ func hello(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "h
 func TestNothingInsideIsReached(t *testing.T) {
 	t.Parallel()
 	srv, reached := inside(t, hello)
-	port := srv.Listener.Addr().(*net.TCPAddr).Port
+	port := strings.TrimPrefix(srv.URL, "http://127.0.0.1")
 	names := dnsServer(t)
 	// Every way to write 127.0.0.1 that some resolver or parser knows, names that
 	// resolve to it (as here every name does), and addresses of closed networks.
@@ -52,7 +52,7 @@ func TestNothingInsideIsReached(t *testing.T) {
 		t.Run(host, func(t *testing.T) {
 			t.Parallel()
 			client := safehttp.NewWithResolver(safehttp.Config{Timeout: 5 * time.Second}, names)
-			got, err := client.Get(t.Context(), fmt.Sprintf("http://%s:%d/", host, port))
+			got, err := client.Get(t.Context(), "http://"+host+port)
 			// Of what is no address the resolver may also say that it is no name.
 			if _, noName := errors.AsType[*net.DNSError](err); !noName && !errors.Is(err, safehttp.ErrForbidden) {
 				t.Errorf("got %d %q, %v", got.Status, got.Body, err)
@@ -127,6 +127,24 @@ func TestForbiddenIsTold(t *testing.T) {
 		client := safehttp.New(safehttp.Config{Timeout: 2 * time.Second})
 		if _, err := client.Get(t.Context(), address); !errors.Is(err, safehttp.ErrForbidden) {
 			t.Errorf("%q: %v", address, err)
+		}
+	}
+}
+
+func TestDoChecksTheURL(t *testing.T) {
+	t.Parallel()
+	srv, reached := inside(t, hello)
+	for _, address := range []string{strings.Replace(srv.URL, "//", "//user:password@", 1), "ftp://127.0.0.1/", "http:///x"} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := safehttp.New(safehttp.Config{Exempt: loopback4}).Do(req)
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		if !errors.Is(err, safehttp.ErrForbidden) || reached.Load() != 0 {
+			t.Errorf("%s: %v, reached %d times", address, err, reached.Load())
 		}
 	}
 }

@@ -185,8 +185,8 @@ const deleteExpiredCredentials = `-- name: DeleteExpiredCredentials :exec
 DELETE FROM credentials WHERE family_expires_at < $1 OR (kind <> 'refresh' AND expires_at < $1)
 `
 
-func (q *Queries) DeleteExpiredCredentials(ctx context.Context, now time.Time) error {
-	_, err := q.db.ExecContext(ctx, deleteExpiredCredentials, now)
+func (q *Queries) DeleteExpiredCredentials(ctx context.Context, before time.Time) error {
+	_, err := q.db.ExecContext(ctx, deleteExpiredCredentials, before)
 	return err
 }
 

@@ -103,7 +103,7 @@ func (p *Provider) consent(w http.ResponseWriter, r *http.Request) {
 	g := grant{
 		redirectURI: req.values.Get("redirect_uri"), nonce: req.values.Get("nonce"), challenge: req.values.Get("code_challenge"),
 		email: strings.TrimSpace(r.PostForm.Get("email")), name: strings.TrimSpace(r.PostForm.Get("name")),
-		emailVerified: r.PostForm.Get("email_verified") != "",
+		emailVerified: checked(r.PostForm.Get("email_verified")),
 	}
 	if address, err := mail.ParseAddress(g.email); err != nil || address.Address != g.email {
 		p.show(w, http.StatusUnprocessableEntity, view{
@@ -118,6 +118,12 @@ func (p *Provider) consent(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.answer(w, r, req, url.Values{"code": {code}})
+}
+
+// checked reads a checkbox, of which a browser sends nothing when it is empty; a
+// program may well say false.
+func checked(value string) bool {
+	return !slices.Contains([]string{"", "0", "false", "off"}, value)
 }
 
 // answer sends the browser back to the client.

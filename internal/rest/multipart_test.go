@@ -1,0 +1,134 @@
+package rest_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// Received is what an upload answers.
+type Received struct {
+	Size int `json:"size"`
+}
+
+func receive(_ context.Context, file []byte) (*rest.Data[Received], error) {
+	if string(file) == "bad" {
+		return nil, fault.OnField("doc", "validation.pattern")
+	}
+	return rest.OK(Received{Size: len(file)}), nil
+}
+
+const uploadType = "Content-Type: multipart/form-data; boundary=XX"
+
+func field(name, value string) string {
+	return "--XX\r\nContent-Disposition: form-data; name=\"" + name + "\"; filename=\"x\"\r\n\r\n" + value + "\r\n"
+}
+
+func uploads() []rest.Route {
+	return []rest.Route{{
+		Method: "POST", Path: "/api/v1/docs/upload", Scope: rest.User, Summary: "Upload", Handler: rest.Upload("doc", 1000, receive),
+	}}
+}
+
+func TestUpload(t *testing.T) {
+	t.Parallel()
+	s := start(t, uploads())
+	send := func(body string, headers ...string) answer {
+		return s.do(http.MethodPost, "/api/v1/docs/upload", body, append(headers, "Authorization: Bearer owner")...)
+	}
+	const end = "--XX--\r\n"
+	for body, want := range map[string]string{
+		field("doc", "hello") + end:                                          `{"data":{"size":5}}`,
+		field("other", "x") + field("doc", "hello") + field("z", "y") + end:  `{"data":{"size":5}}`,
+		field("doc", "bad") + field("doc", "last") + end:                     `{"data":{"size":4}}`,
+		field("doc", strings.Repeat("x", 1000)) + end:                        `{"data":{"size":1000}}`,
+		field("doc", "x") + field("other", strings.Repeat("x", 60000)) + end: `{"data":{"size":1}}`,
+		"preamble\r\n" + field("doc", "x") + end + "epilogue":                `{"data":{"size":1}}`,
+	} {
+		if a := send(body, uploadType); a.Status != 200 || a.Body != want || a.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%d %s, want %s", a.Status, a.Body, want)
+		}
+	}
+	send(field("doc", strings.Repeat("x", 1001))+end, uploadType).refused(413)
+	send(field("other", strings.Repeat("x", 70000))+field("doc", "x")+end, uploadType).refused(413)
+	send(field("doc", "x"), uploadType).refused(400)
+	send("", uploadType).refused(400)
+	send(field("doc", "x")+end, "Content-Type: multipart/form-data").refused(400)
+	send(`{"doc": "x"}`, "Content-Type: application/json").refused(415)
+	send("x").refused(415)
+	send("").broken(map[string]string{"doc": "This field is required."})
+	send(end, uploadType).broken(map[string]string{"doc": "This field is required."})
+	send(field("doc", "")+end, uploadType).broken(map[string]string{"doc": "This field is required."})
+	send(field("doc", "bad")+end, uploadType).broken(map[string]string{"doc": "This has not the right form."})
+	s.do(http.MethodPost, "/api/v1/docs/upload", field("doc", "x")+end, uploadType).refused(401)
+}
+
+func TestUploadIsDocumented(t *testing.T) {
+	t.Parallel()
+	s := start(t, uploads())
+	text, err := json.Marshal(s.api.OpenAPI().Paths["/api/v1/docs/upload"].Post)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`"requestBody":{"content":{"multipart/form-data":{"schema":{"properties":{"doc":{"contentMediaType":"application/octet-stream","format":"binary","type":"string"}},"required":["doc"],"type":"object"}}},"required":true}`,
+		`"413":`, `"415":`, `"400":`, `"401":`, `"422":`,
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %s in %s", want, text)
+		}
+	}
+	if s.api.OpenAPI().Components.Schemas.Map()["Received"] == nil {
+		t.Error("the answer is not described")
+	}
+}
+
+type blobInput struct {
+	Name string `path:"name" pattern:"^[a-z]+$"`
+}
+
+func TestFile(t *testing.T) {
+	t.Parallel()
+	s := start(t, []rest.Route{{
+		Method: "GET", Path: "/api/v1/files/{name}", Scope: rest.Public, Summary: "File",
+		Handler: rest.File(func(_ context.Context, in *blobInput) (*rest.Blob, error) {
+			switch in.Name {
+			case "kept":
+				return &rest.Blob{ContentType: "image/png", Data: []byte("kept"), ETag: "tag", CacheControl: "public, max-age=5"}, nil
+			case "plain":
+				return &rest.Blob{ContentType: "application/pdf", Data: []byte("plain"), Disposition: "attachment"}, nil
+			}
+			return nil, rest.NotFound()
+		}, "image/png", "application/pdf"),
+	}})
+	for path, want := range map[string]map[string]string{
+		"kept":  {"Content-Type": "image/png", "Content-Length": "4", "Cache-Control": "public, max-age=5", "Etag": `"tag"`, "Content-Disposition": ""},
+		"plain": {"Content-Type": "application/pdf", "Content-Length": "5", "Cache-Control": "no-store", "Etag": "", "Content-Disposition": "attachment"},
+	} {
+		for method, body := range map[string]string{"GET": path, "HEAD": ""} {
+			a := s.do(method, "/api/v1/files/"+path, "")
+			if a.Status != 200 || a.Body != body {
+				t.Errorf("%s %s: %d %s", method, path, a.Status, a.Body)
+			}
+			for name, value := range want {
+				if a.Header.Get(name) != value {
+					t.Errorf("%s %s: %s %q, want %q", method, path, name, a.Header.Get(name), value)
+				}
+			}
+		}
+	}
+	if a := s.get("/api/v1/files/kept", `If-None-Match: "other", W/"tag"`); a.Status != 304 || a.Body != "" || a.Header.Get("Etag") != `"tag"` {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+	s.get("/api/v1/files/none").refused(404)
+	s.get("/api/v1/files/NONE").refused(404)
+	content := s.api.OpenAPI().Paths["/api/v1/files/{name}"].Get.Responses["200"].Content
+	if content["image/png"] == nil || content["application/pdf"] == nil || content["application/json"] != nil {
+		t.Errorf("documented: %v", content)
+	}
+}
