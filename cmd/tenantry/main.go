@@ -39,15 +39,16 @@ type cli struct {
 
 // process is what a command sees of the process that it runs in.
 type process struct {
-	in     *os.File
-	out    io.Writer
-	err    io.Writer
-	getenv func(string) string
+	in      *os.File
+	out     io.Writer
+	err     io.Writer
+	getenv  func(string) string
+	environ func() []string // every variable, for those with names of one's own
 }
 
 func main() {
 	ctx, _ := untilSignal(context.Background()) // until the process ends
-	os.Exit(run(ctx, os.Args[1:], &process{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv}))
+	os.Exit(run(ctx, os.Args[1:], &process{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, environ: os.Environ}))
 }
 
 func run(ctx context.Context, args []string, p *process) int {

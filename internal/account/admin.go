@@ -46,7 +46,7 @@ func (s *Service) CreateAdmin(ctx context.Context, name, email, password string,
 	if err != nil {
 		return User{}, err
 	}
-	row := newUser{name: name, email: address, passwordHash: hash, platformAdmin: true, permissions: list}
+	row := newUser{name: name, email: address, passwordHash: hash, platformAdmin: true, permissions: list, verified: true}
 	id, err := s.store.insertUser(ctx, row, s.deps.Clock.Now())
 	if errors.Is(err, errEmailTaken) {
 		return User{}, ErrEmailTaken

@@ -55,7 +55,7 @@ func (s *Service) lookUp(ctx context.Context, kind, token string) (accountsql.Ca
 func callerOf(row accountsql.CallerByCredentialRow) (*authz.Caller, error) {
 	caller := &authz.Caller{
 		UserID: row.UserID, Name: row.Name, Email: row.Email, IsPlatformAdmin: row.IsPlatformAdmin,
-		TokenID: row.TokenID, Family: row.Family,
+		AvatarHash: row.AvatarHash, TokenID: row.TokenID, Family: row.Family,
 	}
 	if row.IsPlatformAdmin {
 		caller.PlatformPermissions = authz.PlatformPermissions()

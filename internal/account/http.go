@@ -10,10 +10,13 @@ import (
 )
 
 // HTTP has the handlers of accounts.
-type HTTP struct{ svc *Service }
+type HTTP struct {
+	svc     *Service
+	avatars *Avatars
+}
 
 // NewHTTP returns the handlers.
-func NewHTTP(svc *Service) *HTTP { return &HTTP{svc: svc} }
+func NewHTTP(svc *Service, avatars *Avatars) *HTTP { return &HTTP{svc: svc, avatars: avatars} }
 
 // SessionTenant is a tenant in the answer of a login.
 type SessionTenant struct {

@@ -54,7 +54,7 @@ func (h *HTTP) Me(ctx context.Context, _ *struct{}) (*rest.Plain[Profile], error
 	}
 	profile := Profile{User: ProfileUser{
 		ID: caller.UserID, Name: caller.Name, Email: caller.Email, IsPlatformAdmin: caller.IsPlatformAdmin,
-		Permissions: permissionsOf(caller),
+		Avatar: h.avatars.URL(caller.AvatarHash), Permissions: permissionsOf(caller),
 	}}
 	for _, m := range memberships {
 		profile.User.Roles = append(profile.User.Roles, m.Role)

@@ -1,6 +1,6 @@
 -- name: InsertUser :one
-INSERT INTO users (name, email, password_hash, is_platform_admin, platform_permissions, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $6)
+INSERT INTO users (name, email, password_hash, is_platform_admin, platform_permissions, email_verified_at, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
 ON CONFLICT (email) DO NOTHING
 RETURNING id;
 
@@ -12,6 +12,9 @@ SELECT id, name, email, is_platform_admin FROM users WHERE id = $1;
 
 -- name: UpdatePassword :exec
 UPDATE users SET password_hash = $2, updated_at = $3 WHERE id = $1;
+
+-- name: VerifyEmail :exec
+UPDATE users SET email_verified_at = $2 WHERE id = $1 AND email_verified_at IS NULL;
 
 -- name: InsertCredential :exec
 INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, created_at)
@@ -48,6 +51,7 @@ SELECT
     u.email,
     u.is_platform_admin,
     u.platform_permissions,
+    u.avatar_hash,
     m.tenant_id,
     tn.name AS tenant_name,
     tn.onboarding_completed_at,

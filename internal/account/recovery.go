@@ -97,6 +97,10 @@ func (s *Service) ResetPassword(ctx context.Context, email, token, password stri
 		if err := s.store.revokeAll(ctx, id, now); err != nil {
 			return err
 		}
+		// Who has read the mail has the address.
+		if err := s.store.q(ctx).VerifyEmail(ctx, accountsql.VerifyEmailParams{ID: id, EmailVerifiedAt: &now}); err != nil {
+			return err
+		}
 		user, err := s.store.user(ctx, id)
 		if err != nil {
 			return err

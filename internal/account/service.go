@@ -47,6 +47,9 @@ type Registration struct {
 	// WithoutTenant leaves the first tenant out, for a user who is going to
 	// accept an invitation.
 	WithoutTenant bool
+	// EmailVerified says that the email is known to be the user's, by a mail that
+	// they got.
+	EmailVerified bool
 }
 
 // maxTenantName is the longest name of a tenant, in characters.
@@ -79,7 +82,7 @@ func (s *Service) RegisterAnd(ctx context.Context, r Registration, grant Grant, 
 	var tokens Tokens
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		now := s.deps.Clock.Now()
-		id, err := s.store.insertUser(ctx, newUser{name: r.Name, email: email, passwordHash: hash}, now)
+		id, err := s.store.insertUser(ctx, newUser{name: r.Name, email: email, passwordHash: hash, verified: r.EmailVerified}, now)
 		if err != nil {
 			return err
 		}

@@ -20,14 +20,19 @@ type newUser struct {
 	name, email, passwordHash string
 	platformAdmin             bool
 	permissions               sqldb.JSON
+	verified                  bool // the email is known to be the user's
 }
 
 // insertUser fails with errEmailTaken when the email has an account.
 func (s store) insertUser(ctx context.Context, u newUser, now time.Time) (int64, error) {
-	id, err := s.q(ctx).InsertUser(ctx, accountsql.InsertUserParams{
+	row := accountsql.InsertUserParams{
 		Name: u.name, Email: u.email, PasswordHash: &u.passwordHash,
 		IsPlatformAdmin: u.platformAdmin, PlatformPermissions: u.permissions, CreatedAt: now,
-	})
+	}
+	if u.verified {
+		row.EmailVerifiedAt = &now
+	}
+	id, err := s.q(ctx).InsertUser(ctx, row)
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return 0, errEmailTaken
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	netmail "net/mail"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -21,7 +23,9 @@ import (
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/push"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/tenant"
@@ -49,6 +53,10 @@ type outside struct {
 	pspBaseURL     string // "" is the provider's own
 	webhookSecrets []string
 	sender         mail.Sender
+	logins         []account.OAuthProvider
+	// reachable are the private networks that URLs from outside may lead to: the
+	// sandbox's own, none in production.
+	reachable []netip.Prefix
 }
 
 // service is the whole of it, on one database.
@@ -61,6 +69,9 @@ type service struct {
 	api      *rest.API
 
 	accounts      *account.Service
+	oauth         *account.OAuth
+	avatars       *account.Avatars
+	pushes        *account.Pushes
 	tenants       *tenant.Service
 	catalog       *catalog.Service
 	subscriptions *subscription.Service
@@ -127,6 +138,26 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 		DB: db, Clock: out.clock, Passwords: passwords, Tenants: svc.tenants,
 		Jobs: svc.jobs, Notices: notices, Lifetimes: account.DefaultLifetimes(),
 	})
+	publicURL := strings.TrimSuffix(s.PublicURL.String(), "/")
+	svc.avatars = account.NewAvatars(account.AvatarDeps{
+		DB: db, Clock: out.clock, Jobs: svc.jobs, PublicURL: publicURL,
+		Pictures: safehttp.New(safehttp.Config{
+			Timeout: 5 * time.Second, MaxBody: account.MaxAvatarBytes, MaxRedirects: 3, Exempt: out.reachable,
+		}),
+	})
+	svc.pushes = account.NewPushes(account.PushDeps{
+		DB: db, Clock: out.clock, Jobs: svc.jobs, Log: log,
+		Sender: push.NewSender(push.Config{
+			Client: safehttp.New(safehttp.Config{Exempt: out.reachable}), Contact: pushContact(s),
+		}),
+	})
+	svc.oauth, err = account.NewOAuth(account.OAuthDeps{
+		Accounts: svc.accounts, Providers: out.logins, Avatars: svc.avatars,
+		PublicURL: s.PublicURL.String(), FrontendURL: s.FrontendURL.String(), Log: log,
+	})
+	if err != nil {
+		return nil, err
+	}
 	svc.catalog = catalog.New(catalog.Deps{DB: db, Clock: out.clock})
 	svc.subscriptions = subscription.NewService(subscription.Deps{
 		DB: db, Clock: out.clock, Jobs: svc.jobs, Catalog: svc.catalog, Tenants: svc.tenants,
@@ -138,12 +169,19 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	svc.receiver.On("checkout.session.", svc.subscriptions.CheckoutEvent)
 	svc.receiver.On("customer.subscription.", svc.subscriptions.SubscriptionEvent)
 	svc.jobs.Every("account.prune", time.Hour, svc.accounts.Prune)
+	svc.jobs.Every("account.prune-oauth", time.Hour, svc.oauth.Prune)
 	svc.jobs.Every("psp.catch-up", catchUpEvery, func(ctx context.Context) error {
 		_, err := svc.receiver.CatchUp(ctx, out.clock.Now().Add(-catchUpWindow))
 		return err
 	})
 
 	svc.api = rest.New(svc.restConfig(messages, counter), svc.routes())
+	popup, err := account.OAuthPopup(s.FrontendURL.String())
+	if err != nil {
+		return nil, err
+	}
+	svc.api.Mount("/oauth/callback", popup)
+	svc.api.Mount("/oauth/callback.js", popup)
 	return svc, nil
 }
 
@@ -165,4 +203,26 @@ func (svc *service) restConfig(messages *i18n.Catalog, counter limit.Counter) re
 		Version:          "v1",
 		Timeout:          requestTimeout,
 	}
+}
+
+// pushContact is how a push service can reach whoever runs this one (RFC 8292):
+// an https URL, or a bare mail address.
+func pushContact(s Settings) string {
+	if s.PublicURL.Scheme == "https" {
+		return s.PublicURL.String()
+	}
+	if from, err := netmail.ParseAddress(s.MailFrom); err == nil {
+		return from.Address
+	}
+	return "nobody@" + s.PublicURL.Hostname()
+}
+
+// publicSettings are what a frontend needs to know before anybody logs in.
+func (svc *service) publicSettings() settingsHTTP {
+	s := svc.settings
+	return settingsHTTP{pushKey: svc.pushes.PublicKey, fixed: PublicSettings{
+		AppName: appName, FrontendURL: s.FrontendURL.String(), DefaultLocale: i18n.Default, Locales: i18n.Locales(),
+		DefaultCurrency: tenant.DefaultCurrency, RegistrationEnabled: true, OAuthProviders: svc.oauth.Providers(),
+		InvoiceMode: s.InvoiceMode,
+	}}
 }

@@ -8,11 +8,14 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/sandbox"
+	"github.com/tenantry/tenantry/internal/sandbox/idp"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe"
 )
 
@@ -42,6 +45,10 @@ func dev(ctx context.Context, s Settings, out, logTo io.Writer) (err error) {
 	// the source, and nobody needs them after the process.
 	own := "http://" + loopback(listener.Addr())
 	key, secret := Secret("sk_test_"+rand.Text()), "whsec_"+rand.Text()
+	identities, login, err := sandboxLogin(ctx, world, s, own)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	provider, err := stripe.New(stripe.Config{
 		DB: world.DB(), Clock: world.Clock(), PublicURL: s.PublicURL.String(), SecretKey: key.Reveal(),
 		WebhookSecret: secret, WebhookURL: own + "/api/v1/webhooks/stripe", Log: log,
@@ -51,13 +58,14 @@ func dev(ctx context.Context, s Settings, out, logTo io.Writer) (err error) {
 	}
 	svc, err := newService(s, db, outside{
 		clock: world.Clock(), pspKey: key, pspBaseURL: own + "/sandbox/stripe",
-		webhookSecrets: []string{secret}, sender: world.Mailbox(),
+		webhookSecrets: []string{secret}, sender: world.Mailbox(), logins: append(oauthProviders(s.Logins), login),
+		reachable: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 	}, log)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	world.Clock().OnAdvance(func(time.Time) { provider.Wake(); svc.jobs.Wake() })
-	pages := world.Handler(provider.Handler(), s.PublicURL.Host)
+	pages := world.Handler(provider.Handler(), identities.Handler(), s.PublicURL.Host)
 	svc.api.Mount("/sandbox", pages)
 	svc.api.Mount("/sandbox/", pages)
 	svc.api.Mount("/", http.RedirectHandler("/sandbox", http.StatusFound))
@@ -69,6 +77,24 @@ func dev(ctx context.Context, s Settings, out, logTo io.Writer) (err error) {
 		}
 		return banner(out, s)
 	})
+}
+
+// sandboxLogin is the sandbox's identity provider, and how the service logs in
+// there. The service asks it at its own address; browsers at the public one.
+func sandboxLogin(ctx context.Context, world *sandbox.World, s Settings, own string) (*idp.Provider, account.OAuthProvider, error) {
+	const client = "tenantry"
+	secret := rand.Text()
+	identities, err := idp.New(ctx, idp.Config{
+		DB: world.DB(), Clock: world.Clock(), PublicURL: s.PublicURL.String(), BackURL: own,
+		ClientID: client, ClientSecret: secret,
+		RedirectURIs: []string{s.PublicURL.String() + account.OAuthPath + sandboxProvider + "/callback"},
+	})
+	if err != nil {
+		return nil, account.OAuthProvider{}, err
+	}
+	login := account.OIDCProvider(sandboxProvider, identities.Issuer(), client, secret)
+	login.DiscoveryURL = own + idp.Path
+	return identities, login, nil
 }
 
 // loopback is the address at which the process reaches itself.

@@ -129,6 +129,11 @@ func (s *server) request(method, path, token string, body any) *http.Request {
 func (s *server) do(r *http.Request) reply {
 	s.t.Helper()
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return s.with(client, r)
+}
+
+func (s *server) with(client *http.Client, r *http.Request) reply {
+	s.t.Helper()
 	resp, err := client.Do(r)
 	if err != nil {
 		s.t.Fatal(err)

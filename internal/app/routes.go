@@ -17,6 +17,7 @@ const (
 	get   = http.MethodGet
 	post  = http.MethodPost
 	patch = http.MethodPatch
+	del   = http.MethodDelete
 )
 
 // routes is the one table of everything that the service answers under /api/v1:
@@ -24,13 +25,18 @@ const (
 // for the reference, and the handler.
 func (svc *service) routes() []rest.Route {
 	var (
-		accounts      = account.NewHTTP(svc.accounts)
+		accounts      = account.NewHTTP(svc.accounts, svc.avatars)
+		oauth         = account.NewOAuthHTTP(svc.oauth, accounts)
+		avatars       = account.NewAvatarHTTP(svc.avatars)
+		pushes        = account.NewPushHTTP(svc.pushes)
+		settings      = svc.publicSettings()
 		tenants       = tenant.NewHTTP(svc.tenants)
 		onboarding    = onboarding.NewHTTP(svc.tenants)
 		plans         = catalog.NewHTTP(svc.catalog, svc.settings.PublicURL.String())
 		subscriptions = subscription.NewHTTP(svc.subscriptions)
 		meters        = usage.NewHTTP(svc.usage)
 		created       = rest.Status(http.StatusCreated)
+		redirected    = rest.Status(http.StatusFound)
 	)
 	const of = "/api/v1/tenant/{tenantId}"
 	return []rest.Route{
@@ -41,6 +47,20 @@ func (svc *service) routes() []rest.Route {
 		route(post, "/api/v1/auth/forgot-password", rest.Public, "", "password", "Have a reset link mailed", rest.Handle(accounts.ForgotPassword)),
 		route(post, "/api/v1/auth/reset-password", rest.Public, "", "password", "Set a new password by the token of a mail", rest.Handle(accounts.ResetPassword)),
 		route(get, "/api/v1/auth/me", rest.User, "", "default", "Show the caller's profile", rest.Handle(accounts.Me)),
+
+		route(get, "/api/v1/auth/oauth/providers", rest.Public, "", "default", "List the configured identity providers", rest.Handle(oauth.Providers)),
+		route(get, "/api/v1/auth/oauth/{provider}/redirect", rest.Public, "", "oauth", "Begin a login at an identity provider", rest.Handle(oauth.Redirect, redirected)),
+		route(get, "/api/v1/auth/oauth/{provider}/callback", rest.Public, "", "oauth", "Receive the browser back from an identity provider", rest.Handle(oauth.Callback, redirected)),
+		route(post, "/api/v1/auth/oauth/exchange", rest.Public, "", "oauth", "Trade the one-time code of a delegated login for a session or tokens", rest.Handle(oauth.Exchange)),
+
+		route(get, "/api/v1/settings", rest.Public, "", "catalog", "Show the settings that a frontend needs", rest.Handle(settings.Show)),
+		route(get, "/api/v1/avatars/{hash}", rest.Public, "", "default", "Show a user's picture", rest.File(avatars.Show, "image/jpeg", "image/png")),
+		route(post, "/api/v1/user/avatar", rest.User, "", "avatar", "Upload the caller's picture", rest.Upload("avatar", account.MaxAvatarBytes, avatars.Upload)),
+		route(del, "/api/v1/user/avatar", rest.User, "", "avatar", "Delete the caller's picture", rest.Handle(avatars.Delete)),
+		route(get, "/api/v1/push-subscriptions", rest.User, "", "push", "List the browsers that get the caller's push messages", rest.Handle(pushes.List)),
+		route(post, "/api/v1/push-subscriptions", rest.User, "", "push", "Subscribe a browser to push messages", rest.Handle(pushes.Subscribe, created)),
+		route(del, "/api/v1/push-subscriptions", rest.User, "", "push", "End a browser's subscription", rest.Handle(pushes.Unsubscribe)),
+		route(get, "/api/v1/studio/access", rest.Member, "", "studio", "Tell whether the tenant may use the studio", rest.Handle(subscriptions.StudioAccess)),
 
 		route(patch, "/api/v1/onboarding/complete-setup", rest.Member, "", "onboarding", "Fill billing details and complete the onboarding", rest.Handle(onboarding.CompleteSetup)),
 		route(post, "/api/v1/tenants", rest.User, "", "default", "Make a tenant, for a caller without one", rest.Handle(tenants.Create, created)),

@@ -37,7 +37,7 @@ func Serve(ctx context.Context, s Settings) (err error) {
 	s = s.Listening(listener.Addr())
 	svc, err := newService(s, db, outside{
 		clock: clock.System(), pspKey: s.StripeSecretKey,
-		webhookSecrets: []string{s.StripeWebhookSecret.Reveal()}, sender: sender,
+		webhookSecrets: []string{s.StripeWebhookSecret.Reveal()}, sender: sender, logins: oauthProviders(s.Logins),
 	}, log)
 	if err != nil {
 		return errors.Join(err, listener.Close())

@@ -30,6 +30,8 @@ type Settings struct {
 	SMTPURL             Secret // mail.ParseSMTPURL accepts it
 	MailFrom            string // an address, maybe with a name: Tenantry <no-reply@example.com>
 
+	Logins []LoginProvider // identity providers to log in at
+
 	LogLevel  slog.Level
 	LogFormat LogFormat
 }

@@ -170,3 +170,11 @@ func (l LoginProvider) oauthProvider() account.OAuthProvider {
 	}
 	return account.OIDCProvider(l.Name, l.Issuer, id, secret)
 }
+
+func oauthProviders(logins []LoginProvider) []account.OAuthProvider {
+	providers := make([]account.OAuthProvider, len(logins))
+	for i, l := range logins {
+		providers[i] = l.oauthProvider()
+	}
+	return providers
+}

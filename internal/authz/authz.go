@@ -43,6 +43,7 @@ type Caller struct {
 	UserID          int64
 	Name            string
 	Email           string
+	AvatarHash      *string // nil without a picture
 	IsPlatformAdmin bool
 	// PlatformPermissions are what a platform admin holds; empty for others.
 	PlatformPermissions []string

@@ -21,7 +21,7 @@ type Query struct {
 }
 
 // condition is a filter with the caller's value, of the type that its kind
-// compares with: string, bool, uuid.UUID or time.Time.
+// compares with: string, bool, int64, uuid.UUID or time.Time.
 type condition struct {
 	filter Filter
 	value  any

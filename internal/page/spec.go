@@ -43,6 +43,7 @@ const (
 	Bool                 // true, false, 1 or 0
 	UUID                 // equal to the UUID
 	Enum                 // equal to one of Values
+	Integer              // equal to the integer
 	DateFrom             // not before a datetime, or a date's first moment in UTC
 	DateTo               // not after a datetime, or a date's last moment in UTC
 )

@@ -2,6 +2,7 @@ package page
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -37,6 +38,12 @@ func (f Filter) read(text string) (any, *fault.Field) {
 			return nil, &fault.Field{Message: "validation.uuid"}
 		}
 		return id, nil
+	case Integer:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return nil, &fault.Field{Message: "validation.integer"}
+		}
+		return n, nil
 	case Enum:
 		if !slices.Contains(f.Values, text) {
 			return nil, &fault.Field{Message: "validation.enum", Args: map[string]any{"values": strings.Join(f.Values, ", ")}}

@@ -165,6 +165,10 @@ func TestRequestsWithoutKeyOrIDAreNotSent(t *testing.T) {
 			return err
 		},
 		"read without id":   func(ctx context.Context) error { _, err := client.GetPrice(ctx, ""); return err },
+		"schedule without id": func(ctx context.Context) error {
+			_, err := client.SetCancelAtPeriodEnd(ctx, "", true, "k")
+			return err
+		},
 		"cancel without id": func(ctx context.Context) error { _, err := client.CancelSubscription(ctx, "", "k"); return err },
 	}
 	for name, call := range calls {

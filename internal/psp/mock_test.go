@@ -1,6 +1,7 @@
 package psp_test
 
 import (
+	"errors"
 	"context"
 	"testing"
 	"time"
@@ -82,6 +83,13 @@ func TestRequestsAreAcceptedByStripeMock(t *testing.T) {
 			s, err := client.GetSubscription(ctx, "sub_1")
 			if err == nil && (s.ItemID == "" || s.PriceID == "" || s.PeriodEnd.IsZero() || s.Currency == "") {
 				t.Errorf("incomplete: %+v", s)
+			}
+			return err
+		},
+		"SetCancelAtPeriodEnd": func(ctx context.Context) error {
+			s, err := client.SetCancelAtPeriodEnd(ctx, "sub_1", true, "k")
+			if err == nil && s.ID == "" {
+				err = errors.New("no id")
 			}
 			return err
 		},

@@ -106,3 +106,20 @@ func newSubscription(s *stripe.Subscription) (Subscription, error) {
 	}
 	return sub, nil
 }
+
+// SetCancelAtPeriodEnd has a subscription end with its current period, or takes
+// that back.
+func (c *Client) SetCancelAtPeriodEnd(ctx context.Context, id string, ends bool, key string) (Subscription, error) {
+	if id == "" {
+		return Subscription{}, c.failure(ctx, "schedule cancellation", errNoID)
+	}
+	return write(ctx, c, "schedule cancellation", key, func(ctx context.Context) (Subscription, error) {
+		s, err := c.api.V1Subscriptions.Update(ctx, id, &stripe.SubscriptionUpdateParams{
+			Params: keyed(key), CancelAtPeriodEnd: stripe.Bool(ends),
+		})
+		if err != nil {
+			return Subscription{}, err
+		}
+		return newSubscription(s)
+	})
+}

@@ -24,7 +24,7 @@ const indexPolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 
 // must come under an address, a local name or one of hosts (host or host:port).
 // A page that lets its own name point to this machine to read the mailbox is
 // answered 421.
-func (w *World) Handler(provider http.Handler, hosts ...string) http.Handler {
+func (w *World) Handler(provider, identities http.Handler, hosts ...string) http.Handler {
 	mux := http.NewServeMux()
 	index := template.Must(template.New("index").Parse(indexPage))
 	mux.HandleFunc("GET /sandbox", func(rw http.ResponseWriter, _ *http.Request) { w.showIndex(rw, index) })
@@ -36,6 +36,8 @@ func (w *World) Handler(provider http.Handler, hosts ...string) http.Handler {
 	for _, own := range []string{"/sandbox/stripe/", "/sandbox/checkout/", "/sandbox/portal/"} {
 		mux.Handle(own, provider)
 	}
+	mux.Handle("/sandbox/idp", identities)
+	mux.Handle("/sandbox/idp/", identities)
 	mux.HandleFunc("/sandbox/", func(rw http.ResponseWriter, _ *http.Request) {
 		writeJSON(rw, http.StatusNotFound, problem{Message: "The sandbox has nothing here."})
 	})

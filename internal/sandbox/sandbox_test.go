@@ -54,7 +54,7 @@ func request(w *World, method, path, body string, headers ...string) *httptest.R
 		}
 	}
 	rec := httptest.NewRecorder()
-	w.Handler(provider, "dev.example.test", "proxy.example.test:8443").ServeHTTP(rec, r)
+	w.Handler(provider, http.NotFoundHandler(), "dev.example.test", "proxy.example.test:8443").ServeHTTP(rec, r)
 	return rec
 }
 

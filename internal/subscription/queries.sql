@@ -39,3 +39,19 @@ SELECT tenant_id FROM psp_customers WHERE psp_customer_id = $1;
 INSERT INTO psp_customers (tenant_id, psp_customer_id, created_at)
 VALUES ($1, $2, $3)
 ON CONFLICT (tenant_id) DO NOTHING;
+
+-- name: SubscriptionOfTenant :one
+SELECT * FROM subscriptions WHERE tenant_id = $1 AND id = $2;
+
+-- name: SubscriptionsOfTenant :many
+SELECT * FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC;
+
+-- name: SetCancellationReason :exec
+UPDATE subscriptions SET cancellation_reason = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2;
+
+-- name: QuotaOfFeature :one
+SELECT e.value
+FROM subscriptions s
+JOIN entitlements e ON e.plan_id = s.plan_id
+JOIN features f ON f.id = e.feature_id
+WHERE s.tenant_id = $1 AND s.status IN ('active', 'trialing') AND f.code = $2 AND e.type = 'quota';

@@ -41,6 +41,7 @@ SELECT
     u.email,
     u.is_platform_admin,
     u.platform_permissions,
+    u.avatar_hash,
     m.tenant_id,
     tn.name AS tenant_name,
     tn.onboarding_completed_at,
@@ -70,6 +71,7 @@ type CallerByCredentialRow struct {
 	Email                 string
 	IsPlatformAdmin       bool
 	PlatformPermissions   sqldb.JSON
+	AvatarHash            *string
 	TenantID              *uuid.UUID
 	TenantName            *string
 	OnboardingCompletedAt *time.Time
@@ -92,6 +94,7 @@ func (q *Queries) CallerByCredential(ctx context.Context, arg CallerByCredential
 		&i.Email,
 		&i.IsPlatformAdmin,
 		&i.PlatformPermissions,
+		&i.AvatarHash,
 		&i.TenantID,
 		&i.TenantName,
 		&i.OnboardingCompletedAt,
@@ -386,8 +389,8 @@ func (q *Queries) InsertPlatformKey(ctx context.Context, arg InsertPlatformKeyPa
 }
 
 const insertUser = `-- name: InsertUser :one
-INSERT INTO users (name, email, password_hash, is_platform_admin, platform_permissions, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $6)
+INSERT INTO users (name, email, password_hash, is_platform_admin, platform_permissions, email_verified_at, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
 ON CONFLICT (email) DO NOTHING
 RETURNING id
 `
@@ -398,6 +401,7 @@ type InsertUserParams struct {
 	PasswordHash        *string
 	IsPlatformAdmin     bool
 	PlatformPermissions sqldb.JSON
+	EmailVerifiedAt     *time.Time
 	CreatedAt           time.Time
 }
 
@@ -408,6 +412,7 @@ func (q *Queries) InsertUser(ctx context.Context, arg InsertUserParams) (int64, 
 		arg.PasswordHash,
 		arg.IsPlatformAdmin,
 		arg.PlatformPermissions,
+		arg.EmailVerifiedAt,
 		arg.CreatedAt,
 	)
 	var id int64
@@ -937,4 +942,18 @@ func (q *Queries) UserByOAuthIdentity(ctx context.Context, arg UserByOAuthIdenti
 	var user_id int64
 	err := row.Scan(&user_id)
 	return user_id, err
+}
+
+const verifyEmail = `-- name: VerifyEmail :exec
+UPDATE users SET email_verified_at = $2 WHERE id = $1 AND email_verified_at IS NULL
+`
+
+type VerifyEmailParams struct {
+	ID              int64
+	EmailVerifiedAt *time.Time
+}
+
+func (q *Queries) VerifyEmail(ctx context.Context, arg VerifyEmailParams) error {
+	_, err := q.db.ExecContext(ctx, verifyEmail, arg.ID, arg.EmailVerifiedAt)
+	return err
 }

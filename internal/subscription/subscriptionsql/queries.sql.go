@@ -166,6 +166,47 @@ func (q *Queries) LiveSubscription(ctx context.Context, tenantID uuid.UUID) (Sub
 	return i, err
 }
 
+const quotaOfFeature = `-- name: QuotaOfFeature :one
+SELECT e.value
+FROM subscriptions s
+JOIN entitlements e ON e.plan_id = s.plan_id
+JOIN features f ON f.id = e.feature_id
+WHERE s.tenant_id = $1 AND s.status IN ('active', 'trialing') AND f.code = $2 AND e.type = 'quota'
+`
+
+type QuotaOfFeatureParams struct {
+	TenantID uuid.UUID
+	Code     string
+}
+
+func (q *Queries) QuotaOfFeature(ctx context.Context, arg QuotaOfFeatureParams) (*int64, error) {
+	row := q.db.QueryRowContext(ctx, quotaOfFeature, arg.TenantID, arg.Code)
+	var value *int64
+	err := row.Scan(&value)
+	return value, err
+}
+
+const setCancellationReason = `-- name: SetCancellationReason :exec
+UPDATE subscriptions SET cancellation_reason = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2
+`
+
+type SetCancellationReasonParams struct {
+	TenantID           uuid.UUID
+	ID                 uuid.UUID
+	CancellationReason *string
+	UpdatedAt          time.Time
+}
+
+func (q *Queries) SetCancellationReason(ctx context.Context, arg SetCancellationReasonParams) error {
+	_, err := q.db.ExecContext(ctx, setCancellationReason,
+		arg.TenantID,
+		arg.ID,
+		arg.CancellationReason,
+		arg.UpdatedAt,
+	)
+	return err
+}
+
 const setCheckoutSession = `-- name: SetCheckoutSession :exec
 UPDATE checkouts SET psp_session_id = $2, updated_at = $3 WHERE id = $1
 `
@@ -211,6 +252,91 @@ func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID str
 		&i.UpdatedAt,
 	)
 	return i, err
+}
+
+const subscriptionOfTenant = `-- name: SubscriptionOfTenant :one
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 AND id = $2
+`
+
+type SubscriptionOfTenantParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+}
+
+func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTenantParams) (Subscription, error) {
+	row := q.db.QueryRowContext(ctx, subscriptionOfTenant, arg.TenantID, arg.ID)
+	var i Subscription
+	err := row.Scan(
+		&i.ID,
+		&i.TenantID,
+		&i.PlanID,
+		&i.Status,
+		&i.Currency,
+		&i.PriceCents,
+		&i.Quantity,
+		&i.IntervalUnit,
+		&i.IntervalCount,
+		&i.BillingAnchor,
+		&i.CurrentPeriodStart,
+		&i.CurrentPeriodEnd,
+		&i.TrialEndsAt,
+		&i.CancelAtPeriodEnd,
+		&i.CanceledAt,
+		&i.CancellationReason,
+		&i.PSPSubscriptionID,
+		&i.SyncVersion,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
+const subscriptionsOfTenant = `-- name: SubscriptionsOfTenant :many
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC
+`
+
+func (q *Queries) SubscriptionsOfTenant(ctx context.Context, tenantID uuid.UUID) ([]Subscription, error) {
+	rows, err := q.db.QueryContext(ctx, subscriptionsOfTenant, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Subscription{}
+	for rows.Next() {
+		var i Subscription
+		if err := rows.Scan(
+			&i.ID,
+			&i.TenantID,
+			&i.PlanID,
+			&i.Status,
+			&i.Currency,
+			&i.PriceCents,
+			&i.Quantity,
+			&i.IntervalUnit,
+			&i.IntervalCount,
+			&i.BillingAnchor,
+			&i.CurrentPeriodStart,
+			&i.CurrentPeriodEnd,
+			&i.TrialEndsAt,
+			&i.CancelAtPeriodEnd,
+			&i.CanceledAt,
+			&i.CancellationReason,
+			&i.PSPSubscriptionID,
+			&i.SyncVersion,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const tenantOfCustomer = `-- name: TenantOfCustomer :one

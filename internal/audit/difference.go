@@ -1,0 +1,99 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// removed stands where a value was that must not be kept.
+const removed = "[removed]"
+
+// secretWords are the second net: a value whose key has one of them in it is
+// never kept, however deep it lies. The first net is not to record it.
+var secretWords = []string{"password", "token", "hash", "secret", "credential", "authorization", "cookie", "apikey", "privatekey"}
+
+// difference encodes both sides of a change without secrets and, where both are
+// objects, without what is the same in both.
+func difference(before, after any) (from, to sqldb.JSON, err error) {
+	old, err := plain(before)
+	if err != nil {
+		return nil, nil, err
+	}
+	changed, err := plain(after)
+	if err != nil {
+		return nil, nil, err
+	}
+	left, isObject := old.(map[string]any)
+	right, areObjects := changed.(map[string]any)
+	if isObject && areObjects {
+		for key, value := range left {
+			if other, both := right[key]; both && reflect.DeepEqual(value, other) {
+				delete(left, key)
+				delete(right, key)
+			}
+		}
+	}
+	if from, err = encode(old); err != nil {
+		return nil, nil, err
+	}
+	to, err = encode(changed)
+	return from, to, err
+}
+
+// plain turns a value into what its JSON decodes to: objects into maps.
+func plain(value any) (any, error) {
+	if value == nil {
+		return nil, nil
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber() // a float would bend long integers
+	var v any
+	err = dec.Decode(&v)
+	return v, err
+}
+
+func encode(value any) (sqldb.JSON, error) {
+	if value == nil {
+		return nil, nil
+	}
+	return json.Marshal(withoutSecrets(value))
+}
+
+// withoutSecrets returns value with what lies under a secret key removed.
+func withoutSecrets(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			if isSecret(key) {
+				v[key] = removed
+			} else {
+				v[key] = withoutSecrets(inner)
+			}
+		}
+	case []any:
+		for i, inner := range v {
+			v[i] = withoutSecrets(inner)
+		}
+	}
+	return value
+}
+
+// isSecret looks at a key without its case, dashes and underscores: it may come
+// from a caller, as in a tenant's settings.
+func isSecret(key string) bool {
+	key = strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(key))
+	for _, word := range secretWords {
+		if strings.Contains(key, word) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,50 @@
+package audit
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// AuditEntry is an entry of the trail as the administration reads it.
+type AuditEntry struct { //nolint:revive // the name of an OpenAPI component, which is the program's
+	ID         int64       `json:"id"`
+	ActorID    *int64      `json:"actor_id" doc:"Who did it; null for the command line and the service itself."`
+	SubjectID  *int64      `json:"subject_id" doc:"As whom, while impersonating."`
+	TenantID   *uuid.UUID  `json:"tenant_id"`
+	Action     string      `json:"action"`
+	Resource   string      `json:"resource"`
+	ResourceID string      `json:"resource_id"`
+	Before     rest.Object `json:"before" nullable:"true"`
+	After      rest.Object `json:"after" nullable:"true"`
+	IP         string      `json:"ip"`
+	UserAgent  string      `json:"user_agent"`
+	CreatedAt  rest.Time   `json:"created_at"`
+}
+
+// HTTP has the handlers of the trail.
+type HTTP struct {
+	log       *Log
+	publicURL string
+}
+
+// NewHTTP returns the handlers. publicURL, without a slash at its end, begins
+// the links between pages.
+func NewHTTP(log *Log, publicURL string) *HTTP { return &HTTP{log: log, publicURL: publicURL} }
+
+// List handles GET /admin/audit-logs: newest first, filtered by actor, tenant,
+// action, created_after and created_before.
+func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Plain[page.Page[AuditEntry]], error) {
+	q, err := list().Parse(rest.Query(ctx))
+	if err != nil {
+		return nil, err
+	}
+	entries, total, err := h.log.store.page(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return rest.Bare(page.New(q, h.publicURL+"/api/v1/admin/audit-logs", entries, total)), nil
+}
