@@ -190,3 +190,9 @@ ON CONFLICT (name) DO NOTHING;
 
 -- name: PlatformKey :one
 SELECT public_key, private_key FROM platform_keys WHERE name = $1;
+
+-- name: LockUserByID :one
+SELECT u.id, u.name, u.email, u.is_platform_admin FROM users u WHERE u.id = $1 FOR UPDATE;
+
+-- name: RenameUser :exec
+UPDATE users SET name = $2, updated_at = $3 WHERE id = $1;

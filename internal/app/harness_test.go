@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -22,10 +23,11 @@ import (
 // server is the whole service with its sandbox, as `tenantry dev` runs it, on a
 // database of its own.
 type server struct {
-	t    testing.TB
-	url  string
-	log  *lockedBuffer
-	stop func() error
+	t       testing.TB
+	url     string
+	log     *lockedBuffer
+	stop    func() error
+	secrets secrets
 }
 
 // each runs a test against the whole service on both databases.
@@ -43,7 +45,7 @@ func start(t testing.TB, dialect sqldb.Dialect, change ...func(*Settings)) *serv
 	t.Helper()
 	settings := Settings{
 		Addr: "127.0.0.1:0", Data: t.TempDir(), DatabaseURL: Secret(dbtest.URL(t, dialect)),
-		RateLimits: map[string]int{}, InvoiceMode: PSPManaged, LogFormat: LogJSON,
+		RateLimits: map[string]int{}, InvoiceMode: PSPManaged, LogFormat: LogJSON, LogLevel: slog.LevelDebug,
 	}
 	for _, c := range change {
 		c(&settings)
@@ -73,6 +75,7 @@ func startWith(t testing.TB, settings Settings) *server {
 		if err := s.stop(); err != nil {
 			t.Errorf("the service stopped with %v", err)
 		}
+		s.secrets.notIn(t, s.log.String())
 		if t.Failed() {
 			t.Logf("what the service logged:\n%s", s.log.notable())
 		}
@@ -103,6 +106,7 @@ func (s *server) request(method, path, token string, body any) *http.Request {
 	s.t.Helper()
 	var reader io.Reader
 	if body != nil {
+		s.secrets.noteJSON(body)
 		text, ok := body.(string)
 		if !ok {
 			encoded, err := json.Marshal(body)
@@ -139,6 +143,10 @@ func (s *server) with(client *http.Client, r *http.Request) reply {
 		s.t.Fatal(err)
 	}
 	defer resp.Body.Close()
+	s.secrets.noteLocation(resp.Header.Get("Location"))
+	for _, c := range resp.Cookies() {
+		s.secrets.note(c.Value)
+	}
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
 		s.t.Fatal(err)
@@ -148,6 +156,7 @@ func (s *server) with(client *http.Client, r *http.Request) reply {
 		if err := json.Unmarshal(text, &a.body); err != nil {
 			s.t.Fatalf("%s %s: %v in %s", r.Method, r.URL.Path, err, text)
 		}
+		s.secrets.noteJSON(a.body)
 	}
 	return a
 }
@@ -297,7 +306,7 @@ func (l *lockedBuffer) String() string {
 func (l *lockedBuffer) notable() string {
 	var lines strings.Builder
 	for line := range strings.Lines(l.String()) {
-		if !strings.Contains(line, `"level":"INFO"`) {
+		if !strings.Contains(line, `"level":"INFO"`) && !strings.Contains(line, `"level":"DEBUG"`) {
 			lines.WriteString(line)
 		}
 	}

@@ -164,7 +164,7 @@ func TestRequestsWithoutKeyOrIDAreNotSent(t *testing.T) {
 			_, err := client.CreateCustomer(ctx, psp.CustomerParams{Name: "Acme"})
 			return err
 		},
-		"read without id":   func(ctx context.Context) error { _, err := client.GetPrice(ctx, ""); return err },
+		"read without id": func(ctx context.Context) error { _, err := client.GetPrice(ctx, ""); return err },
 		"schedule without id": func(ctx context.Context) error {
 			_, err := client.SetCancelAtPeriodEnd(ctx, "", true, "k")
 			return err

@@ -1,7 +1,6 @@
 package psp_test
 
 import (
-	"errors"
 	"context"
 	"testing"
 	"time"
@@ -88,10 +87,7 @@ func TestRequestsAreAcceptedByStripeMock(t *testing.T) {
 		},
 		"SetCancelAtPeriodEnd": func(ctx context.Context) error {
 			s, err := client.SetCancelAtPeriodEnd(ctx, "sub_1", true, "k")
-			if err == nil && s.ID == "" {
-				err = errors.New("no id")
-			}
-			return err
+			return notEmpty(s.ID, err)
 		},
 		"CancelSubscription": func(ctx context.Context) error {
 			s, err := client.CancelSubscription(ctx, "sub_1", "k")

@@ -34,6 +34,8 @@ var (
 	errTimeout          = fault.New(fault.Unavailable, "error.unavailable")
 	errContextRequired  = fault.Coded(fault.Malformed, fault.TenantContextRequired)
 	errOnboardingNeeded = fault.Coded(fault.Forbidden, fault.OnboardingIncomplete)
+	errImpersonating    = fault.New(fault.Forbidden, "error.impersonating")
+	errNotImpersonating = fault.New(fault.Malformed, "error.not_impersonating")
 )
 
 // NotFound is the refusal for what does not exist or is another tenant's.

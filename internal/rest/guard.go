@@ -24,6 +24,7 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 		defer cancel()
 		b := a.browserOf(w, r)
 		ctx = context.WithValue(ctx, browserKey{}, b)
+		ctx = authz.WithSource(ctx, authz.Source{IP: a.cfg.ClientIP(r), UserAgent: userAgent(r)})
 		r = r.WithContext(ctx)
 		bySession := false
 		if len(guards) > 0 {
@@ -38,7 +39,7 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 			if caller.Tenant != nil {
 				info.tenant = caller.Tenant.TenantID
 			}
-			ctx = authz.WithSource(authz.With(ctx, caller), authz.Source{IP: a.cfg.ClientIP(r), UserAgent: r.UserAgent()})
+			ctx = authz.With(ctx, caller)
 			r = r.WithContext(ctx)
 		}
 		if err := a.limit(w, r, op.route); err != nil {
@@ -68,6 +69,16 @@ func (a *API) authenticate(ctx context.Context, authorization, session string) (
 		return nil, errUnauthenticated
 	}
 	return a.cfg.Authenticate(ctx, token)
+}
+
+// maxUserAgent is how much of a User-Agent is kept, in bytes.
+const maxUserAgent = 512
+
+// userAgent is what the caller says that it is, in a form that every database
+// can store.
+func userAgent(r *http.Request) string {
+	text := r.UserAgent()
+	return strings.ToValidUTF8(text[:min(len(text), maxUserAgent)], "")
 }
 
 // maxToken is the longest token that is looked up, in bytes.
@@ -161,6 +172,14 @@ func runGuard(guard Guard, caller *authz.Caller, r *http.Request) error {
 	case OnboardingComplete:
 		if !caller.Tenant.OnboardingComplete {
 			return errOnboardingNeeded
+		}
+	case ImpersonationPrevent:
+		if caller.Impersonator != nil {
+			return errImpersonating
+		}
+	case ImpersonationActive:
+		if caller.Impersonator == nil {
+			return errNotImpersonating
 		}
 	case PlatformAdmin:
 		if !caller.IsPlatformAdmin {

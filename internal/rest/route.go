@@ -21,11 +21,13 @@ type Guard string
 
 // The guards in the order in which they run (spec: Authentication, route guards).
 const (
-	AuthToken          Guard = "auth:token"
-	TenantResolve      Guard = "tenant.resolve"
-	TenantMember       Guard = "tenant.member"
-	OnboardingComplete Guard = "onboarding.complete"
-	PlatformAdmin      Guard = "platform.admin"
+	AuthToken            Guard = "auth:token"
+	TenantResolve        Guard = "tenant.resolve"
+	TenantMember         Guard = "tenant.member"
+	OnboardingComplete   Guard = "onboarding.complete"
+	ImpersonationPrevent Guard = "impersonation.prevent"
+	ImpersonationActive  Guard = "impersonation.active"
+	PlatformAdmin        Guard = "platform.admin"
 )
 
 // Scope is the audience of a route and stands for a list of guards.
@@ -37,7 +39,10 @@ const (
 	User   Scope = "user"   // any authenticated caller
 	Member Scope = "member" // a caller with a tenant, onboarded or not
 	Tenant Scope = "tenant" // a member of the tenant in the path or of their own, onboarded
-	Admin  Scope = "admin"  // platform administrators
+	Admin  Scope = "admin"  // platform administrators who act for themselves
+	// Impersonating are platform administrators who act as somebody else: for
+	// what ends that and tells of it.
+	Impersonating Scope = "impersonating"
 )
 
 // Guards lists what a scope stands for.
@@ -50,7 +55,9 @@ func (s Scope) Guards() []Guard {
 	case Tenant:
 		return []Guard{AuthToken, TenantResolve, TenantMember, OnboardingComplete}
 	case Admin:
-		return []Guard{AuthToken, PlatformAdmin}
+		return []Guard{AuthToken, ImpersonationPrevent, PlatformAdmin}
+	case Impersonating:
+		return []Guard{AuthToken, ImpersonationActive}
 	default:
 		return nil
 	}
@@ -86,7 +93,7 @@ func (r Route) check() {
 	switch {
 	case r.Handler == nil:
 		panic("no handler")
-	case !slices.Contains([]Scope{Public, User, Member, Tenant, Admin}, r.Scope):
+	case !slices.Contains([]Scope{Public, User, Member, Tenant, Admin, Impersonating}, r.Scope):
 		panic(fmt.Sprintf("unknown scope %q", r.Scope))
 	case r.Permission != "" && r.Scope != Tenant && r.Scope != Member && r.Scope != Admin:
 		panic(fmt.Sprintf("nobody can hold %q in scope %q", r.Permission, r.Scope))

@@ -1,0 +1,86 @@
+package app
+
+import (
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+)
+
+// secrets collects every password, token and code that the traffic of a test
+// carries in either direction. When the test ends, none of them may be in the
+// service's log, which is written at its most talkative level: so the traffic of
+// the whole suite is the canary.
+type secrets struct {
+	mu    sync.Mutex
+	known map[string]bool
+}
+
+// carriers are the keys of bodies whose values are secrets.
+var carriers = []string{"password", "token", "code", "secret", "card_number"}
+
+func (s *secrets) note(secret string) {
+	if len(secret) < 8 { // too short to be told from what is in the log anyway
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil {
+		s.known = map[string]bool{}
+	}
+	s.known[secret] = true
+}
+
+func (s *secrets) noteJSON(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			text, ok := value.(string)
+			if ok && (carries(key) || key == "code" && uuid.Validate(text) == nil) {
+				s.note(text)
+			}
+			s.noteJSON(value)
+		}
+	case []any:
+		for _, value := range v {
+			s.noteJSON(value)
+		}
+	}
+}
+
+// noteLocation notes what a redirect carries in its query.
+func (s *secrets) noteLocation(location string) {
+	if u, err := url.Parse(location); err == nil {
+		for _, key := range []string{"code", "state", "nonce", "code_challenge"} {
+			s.note(u.Query().Get(key))
+		}
+	}
+}
+
+func carries(key string) bool {
+	key = strings.ToLower(key)
+	// The codes of errors, meters and features are no secrets; the one-time code of
+	// a delegated login is told from them by its form.
+	if key == "code" || strings.HasSuffix(key, "_code") {
+		return false
+	}
+	for _, c := range carriers {
+		if strings.Contains(key, c) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *secrets) notIn(t testing.TB, log string) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for secret := range s.known {
+		if strings.Contains(log, secret) {
+			t.Errorf("the log has the secret %q", secret)
+		}
+	}
+}
