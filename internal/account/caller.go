@@ -49,6 +49,9 @@ func (s *Service) lookUp(ctx context.Context, kind, token string) (accountsql.Ca
 	if errors.Is(err, sqldb.ErrNoRows) || err == nil && !row.ExpiresAt.After(s.deps.Clock.Now()) {
 		return row, errUnauthenticated
 	}
+	if err == nil && row.ImpersonatorIsAdmin != nil && !*row.ImpersonatorIsAdmin {
+		return row, errUnauthenticated // revoking the admin revokes the credential as well
+	}
 	return row, err
 }
 
@@ -57,7 +60,12 @@ func callerOf(row accountsql.CallerByCredentialRow) (*authz.Caller, error) {
 		UserID: row.UserID, Name: row.Name, Email: row.Email, IsPlatformAdmin: row.IsPlatformAdmin,
 		AvatarHash: row.AvatarHash, TokenID: row.TokenID, Family: row.Family,
 	}
-	if row.IsPlatformAdmin {
+	if row.ImpersonatorID != nil {
+		// The caller is the target, and never more than a member of a tenant.
+		caller.Impersonator = &authz.Impersonator{UserID: *row.ImpersonatorID, Name: *row.ImpersonatorName}
+		caller.IsPlatformAdmin = false
+	}
+	if caller.IsPlatformAdmin {
 		caller.PlatformPermissions = authz.PlatformPermissions()
 		if row.PlatformPermissions != nil {
 			caller.PlatformPermissions = nil

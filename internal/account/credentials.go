@@ -28,7 +28,10 @@ func (s *Service) Credentials(ctx context.Context, userID int64) ([]Credential, 
 	return credentials, err
 }
 
-// RevokeCredentials ends everything that authenticates a user, in one statement.
+// RevokeCredentials ends everything that authenticates a user, in one statement,
+// and with it what they do as somebody else.
 func (s *Service) RevokeCredentials(ctx context.Context, userID int64) error {
-	return s.store.revokeAll(ctx, userID, s.deps.Clock.Now())
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		return s.revokeAll(ctx, userID, s.deps.Clock.Now())
+	})
 }

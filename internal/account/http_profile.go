@@ -38,10 +38,29 @@ type CurrentTenant struct {
 	Name string    `json:"name"`
 }
 
-// Profile is the answer of GET /auth/me.
+// ProfileImpersonation says who is behind the caller.
+type ProfileImpersonation struct {
+	IsImpersonating  bool    `json:"is_impersonating"`
+	ImpersonatorID   int64   `json:"impersonator_id"`
+	ImpersonatorName *string `json:"impersonator_name"`
+}
+
+// ImpersonationOf is nil for a caller who acts for themself.
+func ImpersonationOf(caller *authz.Caller) *ProfileImpersonation {
+	if caller.Impersonator == nil {
+		return nil
+	}
+	return &ProfileImpersonation{
+		IsImpersonating: true, ImpersonatorID: caller.Impersonator.UserID, ImpersonatorName: &caller.Impersonator.Name,
+	}
+}
+
+// Profile is the answer of GET /auth/me. Impersonation is there only while
+// impersonating.
 type Profile struct {
-	User          ProfileUser    `json:"user"`
-	CurrentTenant *CurrentTenant `json:"currentTenant"`
+	User          ProfileUser           `json:"user"`
+	CurrentTenant *CurrentTenant        `json:"currentTenant"`
+	Impersonation *ProfileImpersonation `json:"impersonation,omitempty"`
 }
 
 // Me handles GET /auth/me. permissions are those of the caller's role, plus the
@@ -67,6 +86,7 @@ func (h *HTTP) Me(ctx context.Context, _ *struct{}) (*rest.Plain[Profile], error
 	if caller.Tenant != nil {
 		profile.CurrentTenant = &CurrentTenant{ID: caller.Tenant.TenantID, Name: caller.Tenant.TenantName}
 	}
+	profile.Impersonation = ImpersonationOf(caller)
 	return rest.Bare(profile), nil
 }
 

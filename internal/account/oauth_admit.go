@@ -113,7 +113,7 @@ func (o *OAuth) claim(ctx context.Context, email string, now time.Time) (int64, 
 	if err != nil {
 		return 0, err
 	}
-	return user.ID, o.store().revokeAll(ctx, user.ID, now)
+	return user.ID, o.deps.Accounts.revokeAll(ctx, user.ID, now)
 }
 
 // longestPicture bounds a picture's URL, in bytes.

@@ -36,9 +36,13 @@ ORDER BY created_at DESC, id DESC;
 UPDATE credentials SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL;
 
 -- name: DeleteExpiredCredentials :exec
-DELETE FROM credentials WHERE family_expires_at < sqlc.arg(before) OR (kind <> 'refresh' AND expires_at < sqlc.arg(before));
+DELETE FROM credentials
+WHERE (family_expires_at < sqlc.arg(before) OR (kind <> 'refresh' AND expires_at < sqlc.arg(before)))
+  AND impersonated_user_id IS NULL; -- that is ended first, with a record
 
--- Everything that a request's guards ask of its caller, in one look-up.
+-- Everything that a request's guards ask of its caller, in one look-up. The
+-- caller of a credential that impersonates is its target, in the tenant that the
+-- impersonation is for and no other.
 -- name: CallerByCredential :one
 SELECT
     t.id AS token_id,
@@ -52,14 +56,18 @@ SELECT
     u.is_platform_admin,
     u.platform_permissions,
     u.avatar_hash,
+    i.id AS impersonator_id,
+    i.name AS impersonator_name,
+    i.is_platform_admin AS impersonator_is_admin,
     m.tenant_id,
     tn.name AS tenant_name,
     tn.onboarding_completed_at,
     r.name AS role_name,
     COALESCE((SELECT string_agg(p.permission, ',') FROM role_permissions p WHERE p.role_id = m.role_id), '')::text AS permissions
 FROM credentials t
-JOIN users u ON u.id = t.user_id
-LEFT JOIN memberships m ON m.user_id = u.id
+JOIN users u ON u.id = COALESCE(t.impersonated_user_id, t.user_id)
+LEFT JOIN users i ON i.id = CASE WHEN t.impersonated_user_id IS NOT NULL THEN t.user_id END
+LEFT JOIN memberships m ON m.user_id = u.id AND (t.impersonated_tenant_id IS NULL OR m.tenant_id = t.impersonated_tenant_id)
 LEFT JOIN tenants tn ON tn.id = m.tenant_id
 LEFT JOIN roles r ON r.id = m.role_id
 WHERE t.token_hash = $1 AND t.kind = $2 AND t.revoked_at IS NULL;
@@ -196,3 +204,18 @@ SELECT u.id, u.name, u.email, u.is_platform_admin FROM users u WHERE u.id = $1 F
 
 -- name: RenameUser :exec
 UPDATE users SET name = $2, updated_at = $3 WHERE id = $1;
+
+-- A session gets a new secret; what is no session gives no row.
+-- name: RenewSession :one
+UPDATE credentials SET token_hash = $2
+WHERE id = $1 AND kind = 'session' AND revoked_at IS NULL
+RETURNING idle_seconds, family_expires_at;
+
+-- name: PlatformAdmins :many
+SELECT id, name, email, platform_permissions FROM users WHERE is_platform_admin ORDER BY id;
+
+-- name: SetPlatformAdmin :exec
+UPDATE users SET is_platform_admin = $2, platform_permissions = $3, updated_at = $4 WHERE id = $1;
+
+-- name: LockAdminByEmail :one
+SELECT u.id, u.name, u.email, u.is_platform_admin, u.platform_permissions FROM users u WHERE u.email = $1 FOR UPDATE;

@@ -94,7 +94,7 @@ func (s *Service) ResetPassword(ctx context.Context, email, token, password stri
 		if err := s.store.updatePassword(ctx, id, hash, now); err != nil {
 			return err
 		}
-		if err := s.store.revokeAll(ctx, id, now); err != nil {
+		if err := s.revokeAll(ctx, id, now); err != nil {
 			return err
 		}
 		// Who has read the mail has the address.

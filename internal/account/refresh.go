@@ -36,12 +36,19 @@ func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, erro
 		switch {
 		case row.RevokedAt != nil:
 			refused = errRefreshToken
-			return s.store.q(ctx).RevokeFamily(ctx, accountsql.RevokeFamilyParams{Family: row.Family, RevokedAt: &now})
+			if err := s.store.q(ctx).RevokeFamily(ctx, accountsql.RevokeFamilyParams{Family: row.Family, RevokedAt: &now}); err != nil {
+				return err
+			}
+			return s.deps.Impersonations.EndDead(ctx, row.UserID)
 		case !row.ExpiresAt.After(now):
 			refused = errRefreshExpired
 			return nil
 		}
 		if err := s.store.q(ctx).RevokeCredential(ctx, accountsql.RevokeCredentialParams{ID: row.ID, RevokedAt: &now}); err != nil {
+			return err
+		}
+		// The new tokens are the admin's own (spec: Impersonation session).
+		if err := s.deps.Impersonations.EndFamily(ctx, row.UserID, row.Family); err != nil {
 			return err
 		}
 		tokens = Tokens{Access: newAccessToken(), Refresh: newRefreshToken()}
@@ -59,13 +66,18 @@ func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, erro
 }
 
 // Logout ends the credential that the caller used and every refresh token of
-// the user (spec: rule 5).
+// the user (spec: rule 5). While impersonating that is the admin; the target's
+// logins stay.
 func (s *Service) Logout(ctx context.Context, caller *authz.Caller) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		now := s.deps.Clock.Now()
 		if err := s.store.q(ctx).RevokeCredential(ctx, accountsql.RevokeCredentialParams{ID: caller.TokenID, RevokedAt: &now}); err != nil {
 			return err
 		}
-		return s.store.q(ctx).RevokeRefreshTokensOfUser(ctx, accountsql.RevokeRefreshTokensOfUserParams{UserID: caller.UserID, RevokedAt: &now})
+		owner := ownerOf(caller)
+		if err := s.store.q(ctx).RevokeRefreshTokensOfUser(ctx, accountsql.RevokeRefreshTokensOfUserParams{UserID: owner, RevokedAt: &now}); err != nil {
+			return err
+		}
+		return s.deps.Impersonations.EndDead(ctx, owner)
 	})
 }

@@ -21,6 +21,8 @@ type Deps struct {
 	Jobs      *jobs.Queue // nil on the command line
 	Notices   Notices
 	Lifetimes Lifetimes
+	// Impersonations end with credentials; nil where nobody can impersonate.
+	Impersonations Impersonations
 }
 
 // Service has the use cases of accounts.
@@ -31,6 +33,9 @@ type Service struct {
 
 // NewService returns the service, and gives the queue its jobs.
 func NewService(d Deps) *Service {
+	if d.Impersonations == nil {
+		d.Impersonations = noImpersonations{}
+	}
 	s := &Service{deps: d, store: store{d.DB}}
 	if d.Jobs != nil {
 		d.Jobs.Handle(jobForgot, s.sendReset)
@@ -142,7 +147,7 @@ func (s *Service) Login(ctx context.Context, email, password string, grant Grant
 			}
 		}
 		if revokePrevious {
-			if err := s.store.revokeAll(ctx, user.ID, now); err != nil {
+			if err := s.revokeAll(ctx, user.ID, now); err != nil {
 				return err
 			}
 		}

@@ -12,12 +12,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/impersonation"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/mail"
@@ -28,6 +28,7 @@ import (
 	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription"
+	"github.com/tenantry/tenantry/internal/team"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
 )
@@ -72,6 +73,9 @@ type service struct {
 	oauth         *account.OAuth
 	avatars       *account.Avatars
 	pushes        *account.Pushes
+	audit         *audit.Log
+	team          *team.Service
+	impersonation *impersonation.Service
 	tenants       *tenant.Service
 	catalog       *catalog.Service
 	subscriptions *subscription.Service
@@ -79,20 +83,6 @@ type service struct {
 	receiver      *psp.Receiver
 
 	close func() error // what is held beside the database, after the last request
-}
-
-// links are the two places where a domain needs one that is built after it.
-type links struct {
-	subscriptions *subscription.Service
-	usage         *usage.Service
-}
-
-func (l *links) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) {
-	return l.subscriptions.HasActive(ctx, tenantID)
-}
-
-func (l *links) Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {
-	return consumption{l.usage}.Current(ctx, tenantID)
 }
 
 // newService wires the domains. s must know its public URL.
@@ -133,10 +123,17 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 		return nil, err
 	}
 	link := &links{}
-	svc.tenants = tenant.NewService(tenant.Deps{DB: db, Clock: out.clock, Subscriptions: link})
+	svc.audit = audit.New(audit.Deps{DB: db, Clock: out.clock})
+	svc.tenants = tenant.NewService(tenant.Deps{
+		DB: db, Clock: out.clock, Subscriptions: link, Overviews: link, Audit: svc.audit,
+	})
 	svc.accounts = account.NewService(account.Deps{
 		DB: db, Clock: out.clock, Passwords: passwords, Tenants: svc.tenants,
 		Jobs: svc.jobs, Notices: notices, Lifetimes: account.DefaultLifetimes(),
+		Impersonations: link,
+	})
+	svc.impersonation = impersonation.NewService(impersonation.Deps{
+		DB: db, Clock: out.clock, Accounts: svc.accounts, Audit: svc.audit,
 	})
 	publicURL := strings.TrimSuffix(s.PublicURL.String(), "/")
 	svc.avatars = account.NewAvatars(account.AvatarDeps{
@@ -161,15 +158,20 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	svc.catalog = catalog.New(catalog.Deps{DB: db, Clock: out.clock})
 	svc.subscriptions = subscription.NewService(subscription.Deps{
 		DB: db, Clock: out.clock, Jobs: svc.jobs, Catalog: svc.catalog, Tenants: svc.tenants,
-		Provider: provider, Consumption: link, Log: log,
+		Provider: provider, Consumption: link, Audit: svc.audit, Log: log,
 	})
 	svc.usage = usage.NewService(usage.Deps{DB: db, Clock: out.clock, Plans: allowances{svc.subscriptions}, Log: log})
-	link.subscriptions, link.usage = svc.subscriptions, svc.usage
+	link.subscriptions, link.usage, link.impersonation = svc.subscriptions, svc.usage, svc.impersonation
+	svc.team = team.NewService(team.Deps{
+		DB: db, Clock: out.clock, Tenants: svc.tenants, Accounts: svc.accounts, Seats: svc.subscriptions,
+		Letters: notices, Audit: svc.audit, ExpiryDays: team.DefaultExpiryDays,
+	})
 
 	svc.receiver.On("checkout.session.", svc.subscriptions.CheckoutEvent)
 	svc.receiver.On("customer.subscription.", svc.subscriptions.SubscriptionEvent)
 	svc.jobs.Every("account.prune", time.Hour, svc.accounts.Prune)
 	svc.jobs.Every("account.prune-oauth", time.Hour, svc.oauth.Prune)
+	svc.jobs.Every("impersonation.sweep", time.Minute, svc.impersonation.Sweep)
 	svc.jobs.Every("psp.catch-up", catchUpEvery, func(ctx context.Context) error {
 		_, err := svc.receiver.CatchUp(ctx, out.clock.Now().Add(-catchUpWindow))
 		return err

@@ -2,13 +2,17 @@ package app
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/impersonation"
 	"github.com/tenantry/tenantry/internal/onboarding"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/subscription"
+	"github.com/tenantry/tenantry/internal/team"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
 )
@@ -24,6 +28,7 @@ const (
 // method, path, scope (which guards run), permission, rate-limit group, a line
 // for the reference, and the handler.
 func (svc *service) routes() []rest.Route {
+	publicURL := strings.TrimSuffix(svc.settings.PublicURL.String(), "/")
 	var (
 		accounts      = account.NewHTTP(svc.accounts, svc.avatars)
 		oauth         = account.NewOAuthHTTP(svc.oauth, accounts)
@@ -32,13 +37,26 @@ func (svc *service) routes() []rest.Route {
 		settings      = svc.publicSettings()
 		tenants       = tenant.NewHTTP(svc.tenants)
 		onboarding    = onboarding.NewHTTP(svc.tenants)
-		plans         = catalog.NewHTTP(svc.catalog, svc.settings.PublicURL.String())
+		plans         = catalog.NewHTTP(svc.catalog, publicURL)
 		subscriptions = subscription.NewHTTP(svc.subscriptions)
 		meters        = usage.NewHTTP(svc.usage)
+		adminTenants  = tenant.NewAdminHTTP(svc.tenants, publicURL)
+		members       = team.NewHTTP(svc.team, accounts, svc.avatars)
+		imitations    = impersonation.NewHTTP(svc.impersonation, publicURL)
+		trail         = audit.NewHTTP(svc.audit, publicURL)
 		created       = rest.Status(http.StatusCreated)
 		redirected    = rest.Status(http.StatusFound)
 	)
-	const of = "/api/v1/tenant/{tenantId}"
+	const (
+		of      = "/api/v1/tenant/{tenantId}"
+		adminOf = "/api/v1/admin/tenants/{tenant}"
+	)
+	var (
+		invitee  = rest.Exists(members.InvitationKnown)
+		inTenant = rest.Exists(members.AdminTenantExists)
+		inTeam   = rest.Exists(members.AdminMemberExists)
+		ownRole  = rest.Exists(members.RoleEditable)
+	)
 	return []rest.Route{
 		route(post, "/api/v1/auth/register", rest.Public, "", "register", "Register an account and its first tenant", rest.Handle(accounts.Register, created)),
 		route(post, "/api/v1/auth/login", rest.Public, "", "login", "Log in with email and password", rest.Handle(accounts.Login)),
@@ -66,6 +84,26 @@ func (svc *service) routes() []rest.Route {
 		route(post, "/api/v1/tenants", rest.User, "", "default", "Make a tenant, for a caller without one", rest.Handle(tenants.Create, created)),
 		route(get, "/api/v1/tenant", rest.Tenant, "", "default", "Show the caller's tenant", rest.Handle(tenants.Show)),
 
+		route(patch, "/api/v1/tenant", rest.Tenant, authz.TenantUpdate, "default", "Change the caller's tenant", rest.Handle(tenants.Update)),
+
+		route(get, of+"/team/members", rest.Tenant, "", "default", "List the team's members", rest.Handle(members.Members)),
+		route(get, of+"/team/roles", rest.Tenant, "", "default", "List the roles that a member can be given", rest.Handle(members.AssignableRoles)),
+		route(get, of+"/team/stats", rest.Tenant, "", "default", "Count the team's places", rest.Handle(members.Stats)),
+		route(patch, of+"/team/members/{member}/role", rest.Tenant, authz.TeamManage, "default", "Give a member another role", rest.Handle(members.ChangeRole, rest.Exists(members.MemberExists))),
+		route(del, of+"/team/members/{member}", rest.Tenant, authz.TeamManage, "default", "Remove a member", rest.Handle(members.RemoveMember)),
+		route(get, of+"/team/invitations", rest.Tenant, "", "default", "List the invitations", rest.Handle(members.Invitations)),
+		route(post, of+"/team/invitations", rest.Tenant, "", "default", "Invite somebody by mail", rest.Handle(members.Invite, created, rest.Exists(members.MayInvite))),
+		route(del, of+"/team/invitations/{invitation}", rest.Tenant, authz.TeamInvite, "default", "Revoke an invitation", rest.Handle(members.RevokeInvitation)),
+		route(post, of+"/team/invitations/{invitation}/resend", rest.Tenant, authz.TeamInvite, "default", "Mail an invitation anew", rest.Handle(members.ResendInvitation)),
+		route(get, of+"/roles", rest.Tenant, authz.RolesManage, "default", "List built-in and custom roles", rest.Handle(members.Roles)),
+		route(get, of+"/roles/permissions", rest.Tenant, authz.RolesManage, "default", "List what a role can hold", rest.Handle(members.Permissions)),
+		route(post, of+"/roles", rest.Tenant, authz.RolesManage, "default", "Make a role", rest.Handle(members.CreateRole, created)),
+		route(patch, of+"/roles/{role}", rest.Tenant, authz.RolesManage, "default", "Change a role", rest.Handle(members.UpdateRole, ownRole)),
+		route(del, of+"/roles/{role}", rest.Tenant, authz.RolesManage, "default", "Delete a role", rest.Handle(members.DeleteRole)),
+		route(get, "/api/v1/invitations/{token}", rest.Public, "", "invitations", "Show an invitation by the token of its mail", rest.Handle(members.ShowInvitation)),
+		route(post, "/api/v1/invitations/{token}/accept", rest.User, "", "invitations", "Accept an invitation", rest.Handle(members.Accept)),
+		route(post, "/api/v1/invitations/{token}/accept-with-registration", rest.Public, "", "invitations", "Register and accept an invitation", rest.Handle(members.AcceptAndRegister, created, invitee)),
+
 		route(get, "/api/v1/catalog/products", rest.Public, "", "catalog", "List active products", rest.Cached(plans.Products)),
 		route(get, "/api/v1/catalog/plans", rest.Public, "", "catalog", "List active plans", rest.Cached(plans.Plans)),
 		route(get, "/api/v1/catalog/features", rest.Public, "", "catalog", "List active features", rest.Cached(plans.Features)),
@@ -82,6 +120,27 @@ func (svc *service) routes() []rest.Route {
 		route(get, of+"/usage/{meterCode}", rest.Tenant, "", "default", "Show one meter with its newest events", rest.Handle(meters.Meter)),
 
 		route(post, "/api/v1/webhooks/stripe", rest.Public, "", "", "Receive a signed notification of the payment provider", rest.Raw(svc.receiver, "application/json")),
+
+		route(get, adminOf+"/members", rest.Admin, "", "default", "List a tenant's members", rest.Handle(members.AdminMembers, inTenant)),
+		route(patch, adminOf+"/members/{user}", rest.Admin, "", "default", "Change a member's name and password", rest.Handle(members.AdminUpdateMember, inTeam)),
+		route(patch, adminOf+"/members/{user}/role", rest.Admin, "", "default", "Give a member another role", rest.Handle(members.AdminChangeRole, inTeam)),
+		route(del, adminOf+"/members/{user}", rest.Admin, "", "default", "Remove a member", rest.Handle(members.AdminRemoveMember)),
+		route(get, adminOf+"/invitations", rest.Admin, "", "default", "List a tenant's invitations", rest.Handle(members.AdminInvitations, inTenant)),
+		route(post, adminOf+"/invitations", rest.Admin, "", "default", "Invite somebody into a tenant", rest.Handle(members.AdminInvite, created, inTenant)),
+		route(del, adminOf+"/invitations/{invitation}", rest.Admin, "", "default", "Revoke an invitation", rest.Handle(members.AdminRevokeInvitation)),
+		route(post, adminOf+"/invitations/{invitation}/resend", rest.Admin, "", "default", "Mail an invitation anew", rest.Handle(members.AdminResendInvitation)),
+		route(get, adminOf+"/subscriptions", rest.Admin, "", "default", "List a tenant's subscriptions", rest.Handle(subscriptions.AdminList, inTenant)),
+		route(post, adminOf+"/subscriptions/{subscription}/cancel", rest.Admin, "", "default", "Cancel a tenant's subscription", rest.Handle(subscriptions.AdminCancel, rest.Exists(subscriptions.AdminSubscriptionExists))),
+
+		route(post, "/api/v1/admin/impersonation/start", rest.Admin, "", "default", "Act as a member of a tenant", rest.Handle(imitations.Start)),
+		route(post, "/api/v1/admin/impersonation/stop", rest.Impersonating, "", "default", "Act for oneself again", rest.Handle(imitations.Stop)),
+		route(get, "/api/v1/admin/impersonation/status", rest.Impersonating, "", "default", "Tell who acts as whom", rest.Handle(imitations.Status)),
+		route(get, "/api/v1/admin/impersonation/logs", rest.Admin, "", "default", "List who acted as whom", rest.Handle(imitations.Logs)),
+		route(get, "/api/v1/admin/audit-logs", rest.Admin, "", "default", "List what was changed, and by whom", rest.Handle(trail.List)),
+		route(get, "/api/v1/admin/tenants", rest.Admin, "", "default", "List tenants", rest.Handle(adminTenants.List)),
+		route(get, "/api/v1/admin/tenants/search-with-roles", rest.Admin, "users.create", "default", "Search tenants, with their roles", rest.Handle(adminTenants.SearchWithRoles)),
+		route(get, "/api/v1/admin/tenants/{tenant}", rest.Admin, "", "default", "Show a tenant", rest.Handle(adminTenants.Show)),
+		route(patch, "/api/v1/admin/tenants/{tenant}", rest.Admin, "", "default", "Change a tenant", rest.Handle(adminTenants.Update, rest.Exists(adminTenants.Exists))),
 
 		route(get, "/api/v1/admin/products", rest.Admin, "products.view", "default", "List products", rest.Handle(plans.AdminProducts)),
 		route(get, "/api/v1/admin/products/{product}", rest.Admin, "products.view", "default", "Show a product", rest.Handle(plans.AdminProduct)),

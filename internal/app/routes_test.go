@@ -51,7 +51,7 @@ func TestRouteTable(t *testing.T) {
 		if !strings.HasPrefix(r.Path, "/api/v1/") {
 			t.Errorf("%s is not under /api/v1", name)
 		}
-		if inPath, scope := strings.HasPrefix(r.Path, "/api/v1/admin/"), r.Scope == rest.Admin; inPath != scope {
+		if inPath, scope := strings.HasPrefix(r.Path, "/api/v1/admin/"), r.Scope == rest.Admin || r.Scope == rest.Impersonating; inPath != scope {
 			t.Errorf("%s: the path and the scope %q disagree", name, r.Scope)
 		}
 		if strings.HasPrefix(r.Path+"/", "/api/v1/tenant/") && r.Scope != rest.Tenant {
@@ -112,6 +112,8 @@ func TestGuardsOfEveryRoute(t *testing.T) {
 			refused("a stranger", "", path, 401, "")
 			refused("a forger", strings.Repeat("x", 43), path, 401, "")
 			switch r.Scope {
+			case rest.Impersonating:
+				refused("somebody who acts for themself", mine.token, path, 400, "")
 			case rest.Admin:
 				refused("a tenant's owner", mine.token, path, 403, "")
 			case rest.Member:

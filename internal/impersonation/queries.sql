@@ -1,3 +1,48 @@
+-- name: LockCredential :one
+SELECT user_id, revoked_at, expires_at, impersonated_user_id, impersonated_tenant_id
+FROM credentials
+WHERE id = $1
+FOR UPDATE;
+
+-- The lock keeps the target in the tenant until the transaction ends.
+-- name: LockTenant :one
+SELECT id FROM tenants WHERE id = $1 FOR UPDATE;
+
+-- The lock keeps the target from becoming a platform admin meanwhile.
+-- name: LockTarget :one
+SELECT id, is_platform_admin FROM users WHERE id = $1 FOR UPDATE;
+
+-- name: IsMember :one
+SELECT count(*) FROM memberships WHERE user_id = $1 AND tenant_id = $2;
+
+-- name: SetImpersonated :exec
+UPDATE credentials SET impersonated_user_id = $2, impersonated_tenant_id = $3 WHERE id = $1;
+
+-- name: RevokeCredential :exec
+UPDATE credentials SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL;
+
+-- name: ImpersonatingOfFamily :many
+SELECT id FROM credentials
+WHERE user_id = $1 AND family = $2 AND impersonated_user_id IS NOT NULL
+ORDER BY id;
+
+-- name: ImpersonatingOfUser :many
+SELECT id FROM credentials
+WHERE user_id = $1 AND impersonated_user_id IS NOT NULL
+ORDER BY id;
+
+-- name: ImpersonatingTarget :many
+SELECT id FROM credentials
+WHERE impersonated_user_id = $1
+ORDER BY id;
+
+-- name: DeadImpersonating :many
+SELECT id FROM credentials
+WHERE impersonated_user_id IS NOT NULL AND (revoked_at IS NOT NULL OR expires_at <= sqlc.arg(now))
+ORDER BY id
+LIMIT 1000;
+
+-- The log is append-only: no statement changes or deletes a record.
 -- name: InsertLog :exec
 INSERT INTO impersonation_logs (impersonator_id, impersonated_id, tenant_id, action, ip_address, user_agent, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7);

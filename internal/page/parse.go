@@ -3,6 +3,7 @@ package page
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -56,23 +57,30 @@ func (s Spec) Parse(query url.Values) (Query, error) {
 	q.page = parseCount(query, "page", 1, 0, &broken)
 	q.perPage = parseCount(query, "per_page", DefaultPerPage, MaxPerPage, &broken)
 	for _, name := range names {
-		text := last(query, "filter["+name+"]")
-		if text == "" {
-			continue
-		}
-		filter := s.Filters[name]
-		value, problem := filter.read(text)
-		if problem != nil {
-			problem.Path = "filter." + name
-			broken = append(broken, *problem)
-			continue
-		}
-		q.conditions = append(q.conditions, condition{filter: filter, value: value})
+		q.add(s.Filters[name], last(query, "filter["+name+"]"), "filter."+name, &broken)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Params)) {
+		q.add(s.Params[name], last(query, name), name, &broken)
 	}
 	if err := broken.Err(); err != nil {
 		return Query{}, err
 	}
 	return q, nil
+}
+
+// add makes a condition of a filter's text, if it has one; path is the field that
+// is broken otherwise.
+func (q *Query) add(filter Filter, text, path string, broken *fault.Fields) {
+	if text == "" {
+		return
+	}
+	value, problem := filter.read(text)
+	if problem != nil {
+		problem.Path = path
+		*broken = append(*broken, *problem)
+		return
+	}
+	q.conditions = append(q.conditions, condition{filter: filter, value: value})
 }
 
 // filterNames lists the filters of a query, sorted, and refuses those that the

@@ -19,6 +19,8 @@ const (
 type Spec struct {
 	// Filters by their name in filter[<name>].
 	Filters map[string]Filter
+	// Params are filters by plain names: search instead of filter[search].
+	Params map[string]Filter
 	// Sorts maps the names that sort= takes to expressions. They must not be
 	// null: the databases disagree on where nulls go.
 	Sorts map[string]string

@@ -3,6 +3,8 @@ package subscription
 import "github.com/tenantry/tenantry/internal/fault"
 
 var (
+	errNotFound          = fault.New(fault.NotFound, "error.not_found")
+	errNotCancelable     = fault.Coded(fault.Malformed, fault.SubscriptionNotCancelable)
 	errAlreadyExists     = fault.Coded(fault.Invalid, fault.SubscriptionAlreadyExists)
 	errBillingNotReady   = fault.Coded(fault.Invalid, fault.BillingNotReady)
 	errNotInCurrency     = fault.Coded(fault.Invalid, fault.PlanNotInCurrency)

@@ -91,18 +91,27 @@ func (h *HTTP) Show(ctx context.Context, _ *tenantInput) (*rest.Data[*Subscripti
 	if err != nil || sub == nil {
 		return rest.OK[*SubscriptionView](nil), err
 	}
+	v, err := h.view(ctx, sub)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(v), nil
+}
+
+// view shows a subscription with its plan.
+func (h *HTTP) view(ctx context.Context, sub *Subscription) (*SubscriptionView, error) {
 	plan, err := h.svc.deps.Catalog.Plan(ctx, sub.PlanID)
 	if err != nil {
 		return nil, err
 	}
-	return rest.OK(&SubscriptionView{
+	return &SubscriptionView{
 		ID: sub.ID, Status: sub.Status, Plan: planView(ctx, plan), Currency: sub.Currency, PriceCents: sub.PriceCents,
 		Quantity: sub.Quantity, IntervalUnit: sub.IntervalUnit, IntervalCount: sub.IntervalCount,
 		CurrentPeriodStart: rest.T(sub.CurrentPeriodStart), CurrentPeriodEnd: rest.T(sub.CurrentPeriodEnd),
 		TrialEndsAt: rest.TP(sub.TrialEndsAt), CancelAtPeriodEnd: sub.CancelAtPeriodEnd,
 		CanceledAt: rest.TP(sub.CanceledAt), CancellationReason: sub.CancellationReason,
 		CreatedAt: rest.T(sub.CreatedAt), UpdatedAt: rest.T(sub.UpdatedAt),
-	}), nil
+	}, nil
 }
 
 type tenantInput struct {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/jobs"
@@ -23,6 +24,7 @@ type Provider interface {
 	CreateCheckout(ctx context.Context, p psp.CheckoutParams) (psp.Checkout, error)
 	GetCheckout(ctx context.Context, id string) (psp.Checkout, error)
 	GetSubscription(ctx context.Context, id string) (psp.Subscription, error)
+	SetCancelAtPeriodEnd(ctx context.Context, id string, ends bool, key string) (psp.Subscription, error)
 	CancelSubscription(ctx context.Context, id, key string) (psp.Subscription, error)
 	RefundCheckout(ctx context.Context, sessionID, key string) error
 }
@@ -40,6 +42,11 @@ type Consumption interface {
 	Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error)
 }
 
+// Audit keeps the trail of what was changed; *audit.Log is one.
+type Audit interface {
+	Record(ctx context.Context, e audit.Entry) error
+}
+
 // Deps is what the service needs.
 type Deps struct {
 	DB          *sqldb.DB
@@ -49,6 +56,7 @@ type Deps struct {
 	Tenants     Tenants
 	Provider    Provider
 	Consumption Consumption
+	Audit       Audit
 	Log         *slog.Logger
 }
 

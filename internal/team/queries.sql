@@ -66,7 +66,7 @@ RETURNING id;
 -- name: UpdateRole :execrows
 UPDATE roles
 SET name = $2, name_key = $3, updated_at = $4
-WHERE id = $1
+WHERE roles.id = $1
   AND NOT EXISTS (SELECT 1 FROM roles o WHERE o.tenant_id = roles.tenant_id AND o.name_key = $3 AND o.id <> $1);
 
 -- name: DeleteRole :exec

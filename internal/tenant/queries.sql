@@ -19,10 +19,10 @@ SELECT * FROM tenants WHERE id = $1;
 -- name: LockTenant :one
 SELECT * FROM tenants WHERE id = $1 FOR UPDATE;
 
--- name: UpdateBillingDetails :exec
+-- name: UpdateTenant :exec
 UPDATE tenants
-SET legal_name = $2, address = $3, city = $4, postal_code = $5, country = $6,
-    vat_number = $7, billing_email = $8, onboarding_completed_at = $9, updated_at = $10
+SET name = $2, slug = $3, settings = $4, legal_name = $5, address = $6, city = $7, postal_code = $8, country = $9,
+    vat_number = $10, billing_email = $11, onboarding_completed_at = $12, updated_at = $13
 WHERE id = $1;
 
 -- name: Members :many

@@ -20,11 +20,27 @@ type Subscriptions interface {
 	HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error)
 }
 
+// Overviews is what the administration's list of tenants needs of the
+// subscription domain.
+type Overviews interface {
+	// Overview tells of each tenant's subscription that is not over, in one
+	// query; a tenant without one is left out.
+	Overview(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Overview, error)
+}
+
+// Overview is a subscription in short.
+type Overview struct {
+	Status   string
+	PlanName string // in the locale of the request
+}
+
 // Deps is what the service needs.
 type Deps struct {
 	DB            *sqldb.DB
 	Clock         clock.Clock
 	Subscriptions Subscriptions
+	Overviews     Overviews
+	Audit         Audit // nil records nothing
 }
 
 // Service has the use cases of tenants.
@@ -67,7 +83,10 @@ func (s *Service) Create(ctx context.Context, ownerID int64, name string) (uuid.
 		if err == nil && !joined {
 			err = ErrInAnotherTenant
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return s.record(ctx, actionCreated, id, nil, map[string]any{"name": name, "slug": slug, "owner_id": ownerID})
 	})
 	return id, err
 }
@@ -92,25 +111,6 @@ func (s *Service) Members(ctx context.Context, id uuid.UUID) ([]Member, error) {
 // CountMembers tells how many members a tenant has.
 func (s *Service) CountMembers(ctx context.Context, id uuid.UUID) (int64, error) {
 	return s.store.q(ctx).CountMembers(ctx, id)
-}
-
-// CompleteSetup changes billing details and marks the tenant's onboarding
-// complete, whatever it changes; the first time counts.
-func (s *Service) CompleteSetup(ctx context.Context, id uuid.UUID, change func(BillingDetails) BillingDetails) (Tenant, error) {
-	var t Tenant
-	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		var err error
-		if t, err = s.Lock(ctx, id); err != nil {
-			return err
-		}
-		now := s.deps.Clock.Now()
-		t.Billing, t.UpdatedAt = change(t.Billing), now
-		if t.OnboardingCompletedAt == nil {
-			t.OnboardingCompletedAt = &now
-		}
-		return s.store.updateBilling(ctx, t)
-	})
-	return t, err
 }
 
 // MembershipsOf lists the tenants that a user is in, for the account domain.

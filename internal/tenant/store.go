@@ -58,9 +58,9 @@ func (s store) lock(ctx context.Context, id uuid.UUID) (Tenant, error) {
 	return toTenant(row), err
 }
 
-func (s store) updateBilling(ctx context.Context, t Tenant) error {
-	return s.q(ctx).UpdateBillingDetails(ctx, tenantsql.UpdateBillingDetailsParams{
-		ID: t.ID, LegalName: t.Billing.LegalName, Address: t.Billing.Address, City: t.Billing.City,
+func (s store) update(ctx context.Context, t Tenant) error {
+	return s.q(ctx).UpdateTenant(ctx, tenantsql.UpdateTenantParams{
+		ID: t.ID, Name: t.Name, Slug: t.Slug, Settings: t.Settings, LegalName: t.Billing.LegalName, Address: t.Billing.Address, City: t.Billing.City,
 		PostalCode: t.Billing.PostalCode, Country: t.Billing.Country, VATNumber: t.Billing.VATNumber,
 		BillingEmail: t.Billing.BillingEmail, OnboardingCompletedAt: t.OnboardingCompletedAt, UpdatedAt: t.UpdatedAt,
 	})

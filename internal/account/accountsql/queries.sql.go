@@ -30,6 +30,7 @@ func (q *Queries) AvatarByHash(ctx context.Context, hash string) (AvatarByHashRo
 }
 
 const callerByCredential = `-- name: CallerByCredential :one
+
 SELECT
     t.id AS token_id,
     t.family,
@@ -42,14 +43,18 @@ SELECT
     u.is_platform_admin,
     u.platform_permissions,
     u.avatar_hash,
+    i.id AS impersonator_id,
+    i.name AS impersonator_name,
+    i.is_platform_admin AS impersonator_is_admin,
     m.tenant_id,
     tn.name AS tenant_name,
     tn.onboarding_completed_at,
     r.name AS role_name,
     COALESCE((SELECT string_agg(p.permission, ',') FROM role_permissions p WHERE p.role_id = m.role_id), '')::text AS permissions
 FROM credentials t
-JOIN users u ON u.id = t.user_id
-LEFT JOIN memberships m ON m.user_id = u.id
+JOIN users u ON u.id = COALESCE(t.impersonated_user_id, t.user_id)
+LEFT JOIN users i ON i.id = CASE WHEN t.impersonated_user_id IS NOT NULL THEN t.user_id END
+LEFT JOIN memberships m ON m.user_id = u.id AND (t.impersonated_tenant_id IS NULL OR m.tenant_id = t.impersonated_tenant_id)
 LEFT JOIN tenants tn ON tn.id = m.tenant_id
 LEFT JOIN roles r ON r.id = m.role_id
 WHERE t.token_hash = $1 AND t.kind = $2 AND t.revoked_at IS NULL
@@ -72,6 +77,9 @@ type CallerByCredentialRow struct {
 	IsPlatformAdmin       bool
 	PlatformPermissions   sqldb.JSON
 	AvatarHash            *string
+	ImpersonatorID        *int64
+	ImpersonatorName      *string
+	ImpersonatorIsAdmin   *bool
 	TenantID              *uuid.UUID
 	TenantName            *string
 	OnboardingCompletedAt *time.Time
@@ -79,7 +87,10 @@ type CallerByCredentialRow struct {
 	Permissions           string
 }
 
-// Everything that a request's guards ask of its caller, in one look-up.
+// that is ended first, with a record
+// Everything that a request's guards ask of its caller, in one look-up. The
+// caller of a credential that impersonates is its target, in the tenant that the
+// impersonation is for and no other.
 func (q *Queries) CallerByCredential(ctx context.Context, arg CallerByCredentialParams) (CallerByCredentialRow, error) {
 	row := q.db.QueryRowContext(ctx, callerByCredential, arg.TokenHash, arg.Kind)
 	var i CallerByCredentialRow
@@ -95,6 +106,9 @@ func (q *Queries) CallerByCredential(ctx context.Context, arg CallerByCredential
 		&i.IsPlatformAdmin,
 		&i.PlatformPermissions,
 		&i.AvatarHash,
+		&i.ImpersonatorID,
+		&i.ImpersonatorName,
+		&i.ImpersonatorIsAdmin,
 		&i.TenantID,
 		&i.TenantName,
 		&i.OnboardingCompletedAt,
@@ -185,7 +199,9 @@ func (q *Queries) CredentialsOfUser(ctx context.Context, arg CredentialsOfUserPa
 }
 
 const deleteExpiredCredentials = `-- name: DeleteExpiredCredentials :exec
-DELETE FROM credentials WHERE family_expires_at < $1 OR (kind <> 'refresh' AND expires_at < $1)
+DELETE FROM credentials
+WHERE (family_expires_at < $1 OR (kind <> 'refresh' AND expires_at < $1))
+  AND impersonated_user_id IS NULL
 `
 
 func (q *Queries) DeleteExpiredCredentials(ctx context.Context, before time.Time) error {
@@ -446,6 +462,31 @@ func (q *Queries) InsertVerifiedUser(ctx context.Context, arg InsertVerifiedUser
 	return id, err
 }
 
+const lockAdminByEmail = `-- name: LockAdminByEmail :one
+SELECT u.id, u.name, u.email, u.is_platform_admin, u.platform_permissions FROM users u WHERE u.email = $1 FOR UPDATE
+`
+
+type LockAdminByEmailRow struct {
+	ID                  int64
+	Name                string
+	Email               string
+	IsPlatformAdmin     bool
+	PlatformPermissions sqldb.JSON
+}
+
+func (q *Queries) LockAdminByEmail(ctx context.Context, email string) (LockAdminByEmailRow, error) {
+	row := q.db.QueryRowContext(ctx, lockAdminByEmail, email)
+	var i LockAdminByEmailRow
+	err := row.Scan(
+		&i.ID,
+		&i.Name,
+		&i.Email,
+		&i.IsPlatformAdmin,
+		&i.PlatformPermissions,
+	)
+	return i, err
+}
+
 const lockAvatar = `-- name: LockAvatar :one
 SELECT hash FROM avatars WHERE hash = $1 FOR UPDATE
 `
@@ -519,6 +560,29 @@ func (q *Queries) LockUserByEmail(ctx context.Context, email string) (LockUserBy
 	return i, err
 }
 
+const lockUserByID = `-- name: LockUserByID :one
+SELECT u.id, u.name, u.email, u.is_platform_admin FROM users u WHERE u.id = $1 FOR UPDATE
+`
+
+type LockUserByIDRow struct {
+	ID              int64
+	Name            string
+	Email           string
+	IsPlatformAdmin bool
+}
+
+func (q *Queries) LockUserByID(ctx context.Context, id int64) (LockUserByIDRow, error) {
+	row := q.db.QueryRowContext(ctx, lockUserByID, id)
+	var i LockUserByIDRow
+	err := row.Scan(
+		&i.ID,
+		&i.Name,
+		&i.Email,
+		&i.IsPlatformAdmin,
+	)
+	return i, err
+}
+
 const lockUserForPush = `-- name: LockUserForPush :one
 SELECT id FROM users WHERE id = $1 FOR UPDATE
 `
@@ -542,6 +606,45 @@ type MoveExpiryParams struct {
 func (q *Queries) MoveExpiry(ctx context.Context, arg MoveExpiryParams) error {
 	_, err := q.db.ExecContext(ctx, moveExpiry, arg.ID, arg.ExpiresAt)
 	return err
+}
+
+const platformAdmins = `-- name: PlatformAdmins :many
+SELECT id, name, email, platform_permissions FROM users WHERE is_platform_admin ORDER BY id
+`
+
+type PlatformAdminsRow struct {
+	ID                  int64
+	Name                string
+	Email               string
+	PlatformPermissions sqldb.JSON
+}
+
+func (q *Queries) PlatformAdmins(ctx context.Context) ([]PlatformAdminsRow, error) {
+	rows, err := q.db.QueryContext(ctx, platformAdmins)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PlatformAdminsRow{}
+	for rows.Next() {
+		var i PlatformAdminsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Name,
+			&i.Email,
+			&i.PlatformPermissions,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const platformKey = `-- name: PlatformKey :one
@@ -699,6 +802,45 @@ func (q *Queries) PutPushSubscription(ctx context.Context, arg PutPushSubscripti
 	return i, err
 }
 
+const renameUser = `-- name: RenameUser :exec
+UPDATE users SET name = $2, updated_at = $3 WHERE id = $1
+`
+
+type RenameUserParams struct {
+	ID        int64
+	Name      string
+	UpdatedAt time.Time
+}
+
+func (q *Queries) RenameUser(ctx context.Context, arg RenameUserParams) error {
+	_, err := q.db.ExecContext(ctx, renameUser, arg.ID, arg.Name, arg.UpdatedAt)
+	return err
+}
+
+const renewSession = `-- name: RenewSession :one
+UPDATE credentials SET token_hash = $2
+WHERE id = $1 AND kind = 'session' AND revoked_at IS NULL
+RETURNING idle_seconds, family_expires_at
+`
+
+type RenewSessionParams struct {
+	ID        uuid.UUID
+	TokenHash string
+}
+
+type RenewSessionRow struct {
+	IdleSeconds     int64
+	FamilyExpiresAt time.Time
+}
+
+// A session gets a new secret; what is no session gives no row.
+func (q *Queries) RenewSession(ctx context.Context, arg RenewSessionParams) (RenewSessionRow, error) {
+	row := q.db.QueryRowContext(ctx, renewSession, arg.ID, arg.TokenHash)
+	var i RenewSessionRow
+	err := row.Scan(&i.IdleSeconds, &i.FamilyExpiresAt)
+	return i, err
+}
+
 const revokeCredential = `-- name: RevokeCredential :exec
 UPDATE credentials SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL
 `
@@ -785,6 +927,27 @@ func (q *Queries) SetAvatarOfUser(ctx context.Context, arg SetAvatarOfUserParams
 		arg.ID,
 		arg.AvatarHash,
 		arg.AvatarChosen,
+		arg.UpdatedAt,
+	)
+	return err
+}
+
+const setPlatformAdmin = `-- name: SetPlatformAdmin :exec
+UPDATE users SET is_platform_admin = $2, platform_permissions = $3, updated_at = $4 WHERE id = $1
+`
+
+type SetPlatformAdminParams struct {
+	ID                  int64
+	IsPlatformAdmin     bool
+	PlatformPermissions sqldb.JSON
+	UpdatedAt           time.Time
+}
+
+func (q *Queries) SetPlatformAdmin(ctx context.Context, arg SetPlatformAdminParams) error {
+	_, err := q.db.ExecContext(ctx, setPlatformAdmin,
+		arg.ID,
+		arg.IsPlatformAdmin,
+		arg.PlatformPermissions,
 		arg.UpdatedAt,
 	)
 	return err

@@ -12,6 +12,128 @@ import (
 	"github.com/google/uuid"
 )
 
+const deadImpersonating = `-- name: DeadImpersonating :many
+SELECT id FROM credentials
+WHERE impersonated_user_id IS NOT NULL AND (revoked_at IS NOT NULL OR expires_at <= $1)
+ORDER BY id
+LIMIT 1000
+`
+
+func (q *Queries) DeadImpersonating(ctx context.Context, now time.Time) ([]uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, deadImpersonating, now)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const impersonatingOfFamily = `-- name: ImpersonatingOfFamily :many
+SELECT id FROM credentials
+WHERE user_id = $1 AND family = $2 AND impersonated_user_id IS NOT NULL
+ORDER BY id
+`
+
+type ImpersonatingOfFamilyParams struct {
+	UserID int64
+	Family uuid.UUID
+}
+
+func (q *Queries) ImpersonatingOfFamily(ctx context.Context, arg ImpersonatingOfFamilyParams) ([]uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, impersonatingOfFamily, arg.UserID, arg.Family)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const impersonatingOfUser = `-- name: ImpersonatingOfUser :many
+SELECT id FROM credentials
+WHERE user_id = $1 AND impersonated_user_id IS NOT NULL
+ORDER BY id
+`
+
+func (q *Queries) ImpersonatingOfUser(ctx context.Context, userID int64) ([]uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, impersonatingOfUser, userID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const impersonatingTarget = `-- name: ImpersonatingTarget :many
+SELECT id FROM credentials
+WHERE impersonated_user_id = $1
+ORDER BY id
+`
+
+func (q *Queries) ImpersonatingTarget(ctx context.Context, impersonatedUserID *int64) ([]uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, impersonatingTarget, impersonatedUserID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const insertLog = `-- name: InsertLog :exec
 INSERT INTO impersonation_logs (impersonator_id, impersonated_id, tenant_id, action, ip_address, user_agent, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -27,6 +149,7 @@ type InsertLogParams struct {
 	CreatedAt      time.Time
 }
 
+// The log is append-only: no statement changes or deletes a record.
 func (q *Queries) InsertLog(ctx context.Context, arg InsertLogParams) error {
 	_, err := q.db.ExecContext(ctx, insertLog,
 		arg.ImpersonatorID,
@@ -37,5 +160,107 @@ func (q *Queries) InsertLog(ctx context.Context, arg InsertLogParams) error {
 		arg.UserAgent,
 		arg.CreatedAt,
 	)
+	return err
+}
+
+const isMember = `-- name: IsMember :one
+SELECT count(*) FROM memberships WHERE user_id = $1 AND tenant_id = $2
+`
+
+type IsMemberParams struct {
+	UserID   int64
+	TenantID uuid.UUID
+}
+
+func (q *Queries) IsMember(ctx context.Context, arg IsMemberParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, isMember, arg.UserID, arg.TenantID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const lockCredential = `-- name: LockCredential :one
+SELECT user_id, revoked_at, expires_at, impersonated_user_id, impersonated_tenant_id
+FROM credentials
+WHERE id = $1
+FOR UPDATE
+`
+
+type LockCredentialRow struct {
+	UserID               int64
+	RevokedAt            *time.Time
+	ExpiresAt            time.Time
+	ImpersonatedUserID   *int64
+	ImpersonatedTenantID *uuid.UUID
+}
+
+func (q *Queries) LockCredential(ctx context.Context, id uuid.UUID) (LockCredentialRow, error) {
+	row := q.db.QueryRowContext(ctx, lockCredential, id)
+	var i LockCredentialRow
+	err := row.Scan(
+		&i.UserID,
+		&i.RevokedAt,
+		&i.ExpiresAt,
+		&i.ImpersonatedUserID,
+		&i.ImpersonatedTenantID,
+	)
+	return i, err
+}
+
+const lockTarget = `-- name: LockTarget :one
+SELECT id, is_platform_admin FROM users WHERE id = $1 FOR UPDATE
+`
+
+type LockTargetRow struct {
+	ID              int64
+	IsPlatformAdmin bool
+}
+
+// The lock keeps the target from becoming a platform admin meanwhile.
+func (q *Queries) LockTarget(ctx context.Context, id int64) (LockTargetRow, error) {
+	row := q.db.QueryRowContext(ctx, lockTarget, id)
+	var i LockTargetRow
+	err := row.Scan(&i.ID, &i.IsPlatformAdmin)
+	return i, err
+}
+
+const lockTenant = `-- name: LockTenant :one
+SELECT id FROM tenants WHERE id = $1 FOR UPDATE
+`
+
+// The lock keeps the target in the tenant until the transaction ends.
+func (q *Queries) LockTenant(ctx context.Context, id uuid.UUID) (uuid.UUID, error) {
+	row := q.db.QueryRowContext(ctx, lockTenant, id)
+	var id_2 uuid.UUID
+	err := row.Scan(&id_2)
+	return id_2, err
+}
+
+const revokeCredential = `-- name: RevokeCredential :exec
+UPDATE credentials SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL
+`
+
+type RevokeCredentialParams struct {
+	ID        uuid.UUID
+	RevokedAt *time.Time
+}
+
+func (q *Queries) RevokeCredential(ctx context.Context, arg RevokeCredentialParams) error {
+	_, err := q.db.ExecContext(ctx, revokeCredential, arg.ID, arg.RevokedAt)
+	return err
+}
+
+const setImpersonated = `-- name: SetImpersonated :exec
+UPDATE credentials SET impersonated_user_id = $2, impersonated_tenant_id = $3 WHERE id = $1
+`
+
+type SetImpersonatedParams struct {
+	ID                   uuid.UUID
+	ImpersonatedUserID   *int64
+	ImpersonatedTenantID *uuid.UUID
+}
+
+func (q *Queries) SetImpersonated(ctx context.Context, arg SetImpersonatedParams) error {
+	_, err := q.db.ExecContext(ctx, setImpersonated, arg.ID, arg.ImpersonatedUserID, arg.ImpersonatedTenantID)
 	return err
 }

@@ -25,7 +25,7 @@ CREATE INDEX audit_logs_action_idx ON audit_logs (action, created_at);
 -- person's tenant; both are null otherwise.
 ALTER TABLE credentials ADD COLUMN impersonated_user_id bigint REFERENCES users (id);
 ALTER TABLE credentials ADD COLUMN impersonated_tenant_id uuid REFERENCES tenants (id);
-CREATE INDEX credentials_impersonating_idx ON credentials (user_id) WHERE impersonated_user_id IS NOT NULL;
+CREATE INDEX credentials_impersonating_idx ON credentials (user_id, family) WHERE impersonated_user_id IS NOT NULL;
 CREATE INDEX credentials_impersonated_user_id_idx ON credentials (impersonated_user_id) WHERE impersonated_user_id IS NOT NULL;
 
 -- Rows are only ever added (spec: Impersonation log record).

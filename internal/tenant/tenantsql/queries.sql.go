@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 const countMembers = `-- name: CountMembers :one
@@ -236,15 +237,18 @@ func (q *Queries) Tenant(ctx context.Context, id uuid.UUID) (Tenant, error) {
 	return i, err
 }
 
-const updateBillingDetails = `-- name: UpdateBillingDetails :exec
+const updateTenant = `-- name: UpdateTenant :exec
 UPDATE tenants
-SET legal_name = $2, address = $3, city = $4, postal_code = $5, country = $6,
-    vat_number = $7, billing_email = $8, onboarding_completed_at = $9, updated_at = $10
+SET name = $2, slug = $3, settings = $4, legal_name = $5, address = $6, city = $7, postal_code = $8, country = $9,
+    vat_number = $10, billing_email = $11, onboarding_completed_at = $12, updated_at = $13
 WHERE id = $1
 `
 
-type UpdateBillingDetailsParams struct {
+type UpdateTenantParams struct {
 	ID                    uuid.UUID
+	Name                  string
+	Slug                  string
+	Settings              sqldb.JSON
 	LegalName             *string
 	Address               *string
 	City                  *string
@@ -256,9 +260,12 @@ type UpdateBillingDetailsParams struct {
 	UpdatedAt             time.Time
 }
 
-func (q *Queries) UpdateBillingDetails(ctx context.Context, arg UpdateBillingDetailsParams) error {
-	_, err := q.db.ExecContext(ctx, updateBillingDetails,
+func (q *Queries) UpdateTenant(ctx context.Context, arg UpdateTenantParams) error {
+	_, err := q.db.ExecContext(ctx, updateTenant,
 		arg.ID,
+		arg.Name,
+		arg.Slug,
+		arg.Settings,
 		arg.LegalName,
 		arg.Address,
 		arg.City,

@@ -1,0 +1,43 @@
+package app
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/impersonation"
+	"github.com/tenantry/tenantry/internal/subscription"
+	"github.com/tenantry/tenantry/internal/tenant"
+	"github.com/tenantry/tenantry/internal/usage"
+)
+
+// links are the places where a domain needs one that is built after it.
+type links struct {
+	subscriptions *subscription.Service
+	usage         *usage.Service
+	impersonation *impersonation.Service
+}
+
+func (l *links) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) {
+	return l.subscriptions.HasActive(ctx, tenantID)
+}
+
+func (l *links) Overview(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]tenant.Overview, error) {
+	return l.subscriptions.Overview(ctx, ids)
+}
+
+func (l *links) Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {
+	return consumption{l.usage}.Current(ctx, tenantID)
+}
+
+func (l *links) EndDead(ctx context.Context, userID int64) error {
+	return l.impersonation.EndDead(ctx, userID)
+}
+
+func (l *links) EndFamily(ctx context.Context, userID int64, family uuid.UUID) error {
+	return l.impersonation.EndFamily(ctx, userID, family)
+}
+
+func (l *links) EndOf(ctx context.Context, targetID int64) error {
+	return l.impersonation.EndOf(ctx, targetID)
+}

@@ -1,0 +1,74 @@
+package impersonation
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// HTTP has the handlers of impersonation.
+type HTTP struct {
+	svc       *Service
+	publicURL string
+}
+
+// NewHTTP returns the handlers. publicURL, without a slash at its end, begins
+// the links between pages.
+func NewHTTP(svc *Service, publicURL string) *HTTP { return &HTTP{svc: svc, publicURL: publicURL} }
+
+type startInput struct {
+	Body struct {
+		UserID   int64     `json:"user_id"`
+		TenantID uuid.UUID `json:"tenant_id"`
+	}
+}
+
+// Start handles POST /admin/impersonation/start.
+func (h *HTTP) Start(ctx context.Context, in *startInput) (*rest.Plain[rest.Note], error) {
+	renewed, err := h.svc.Start(ctx, Target{UserID: in.Body.UserID, TenantID: in.Body.TenantID})
+	if err != nil {
+		return nil, err
+	}
+	renewed.give(ctx)
+	return rest.Message("impersonation.started"), nil
+}
+
+// Stop handles POST /admin/impersonation/stop and answers the restored admin.
+func (h *HTTP) Stop(ctx context.Context, _ *struct{}) (*rest.Data[account.SessionUser], error) {
+	admin, renewed, err := h.svc.Stop(ctx)
+	if err != nil {
+		return nil, err
+	}
+	renewed.give(ctx)
+	return rest.OKMessage(admin, "impersonation.ended"), nil
+}
+
+// give hands the browser its session's new secret.
+func (r Renewed) give(ctx context.Context) {
+	if r.Secret != "" {
+		rest.StartSession(ctx, r.Secret, r.Keep)
+	}
+}
+
+// Status handles GET /admin/impersonation/status.
+func (h *HTTP) Status(ctx context.Context, _ *struct{}) (*rest.Data[account.ProfileImpersonation], error) {
+	return rest.OK(*account.ImpersonationOf(authz.From(ctx))), nil
+}
+
+// Logs handles GET /admin/impersonation/logs: newest first.
+func (h *HTTP) Logs(ctx context.Context, _ *struct{}) (*rest.Plain[page.Page[ImpersonationRecord]], error) {
+	q, err := records().Parse(rest.Query(ctx))
+	if err != nil {
+		return nil, err
+	}
+	list, total, err := h.svc.store.records(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return rest.Bare(page.New(q, h.publicURL+"/api/v1/admin/impersonation/logs", list, total)), nil
+}

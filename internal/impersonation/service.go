@@ -1,0 +1,165 @@
+// Package impersonation lets platform admins act as users of a tenant (spec:
+// Impersonation). That somebody is impersonated hangs on the admin's credential,
+// a token or a session, so that it ends with it; account reads it when it looks
+// up the caller of a request.
+package impersonation
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// Accounts is what impersonation needs of accounts.
+type Accounts interface {
+	// RenewSession gives a session a new secret, in the transaction of ctx; ""
+	// for a credential that is no session.
+	RenewSession(ctx context.Context, id uuid.UUID) (secret string, keep time.Duration, err error)
+	// SessionUser is a user as a login shows them.
+	SessionUser(ctx context.Context, id int64) (account.SessionUser, error)
+}
+
+// Audit is the trail of changes.
+type Audit interface {
+	Record(ctx context.Context, e audit.Entry) error
+}
+
+// Deps is what the service needs.
+type Deps struct {
+	DB       *sqldb.DB
+	Clock    clock.Clock
+	Accounts Accounts
+	Audit    Audit
+}
+
+// Service has the use cases of impersonation.
+type Service struct {
+	deps  Deps
+	store store
+	bus   Bus
+}
+
+// NewService returns the service, with the listener that writes its log.
+func NewService(d Deps) *Service {
+	s := &Service{deps: d, store: store{d.DB}}
+	s.bus.Started.Listen(func(ctx context.Context, e Started) error { return s.log(ctx, actionStarted, e.Facts) })
+	s.bus.Ended.Listen(func(ctx context.Context, e Ended) error { return s.log(ctx, actionEnded, e.Facts) })
+	return s
+}
+
+// Bus is where other listeners are added, before the service is used.
+func (s *Service) Bus() *Bus { return &s.bus }
+
+// Target is whom to act as, and in which tenant.
+type Target struct {
+	UserID   int64
+	TenantID uuid.UUID
+}
+
+// Renewed is the new secret of the session that the caller's state hangs on:
+// its id changes with what it may do. Secret is "" for a token, which stays.
+type Renewed struct {
+	Secret string
+	Keep   time.Duration // how long the browser keeps it; 0 is until it is closed
+}
+
+// Start makes the caller of ctx act as the target, on the credential that they
+// used, if all guard rails hold. A user or tenant that does not exist is a
+// validation error.
+//
+// Invariant: the rows that the checks read are locked in the order credential,
+// tenant, user. So of two starts on one credential one finds the other, a member
+// is removed before or after, and nobody becomes a platform admin in between.
+func (s *Service) Start(ctx context.Context, target Target) (Renewed, error) {
+	caller := authz.From(ctx)
+	var renewed Renewed
+	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		credential, err := s.store.lockCredential(ctx, caller.TokenID)
+		if err != nil {
+			return err
+		}
+		if credential == nil || credential.dead(s.deps.Clock.Now()) {
+			return errUnauthenticated
+		}
+		tenantExists, err := s.store.lockTenant(ctx, target.TenantID)
+		if err != nil {
+			return err
+		}
+		user, err := s.store.lockTarget(ctx, target.UserID)
+		if err != nil {
+			return err
+		}
+		var broken fault.Fields
+		if user == nil {
+			broken.Add("user_id", "validation.exists")
+		}
+		if !tenantExists {
+			broken.Add("tenant_id", "validation.exists")
+		}
+		if err := broken.Err(); err != nil {
+			return err
+		}
+		isMember, err := s.store.isMember(ctx, target)
+		if err != nil {
+			return err
+		}
+		switch {
+		case credential.userID == target.UserID:
+			return errSelf
+		case !caller.IsPlatformAdmin:
+			return errNotAdmin
+		case user.isPlatformAdmin:
+			return errAdmin
+		case credential.target != nil:
+			return errActive
+		case !isMember:
+			return errNotMember
+		}
+		if err := s.store.setTarget(ctx, credential.id, &target); err != nil {
+			return err
+		}
+		if renewed.Secret, renewed.Keep, err = s.deps.Accounts.RenewSession(ctx, credential.id); err != nil {
+			return err
+		}
+		return s.bus.Started.publish(ctx, Started{factsOf(ctx, credential.userID, target)})
+	})
+	return renewed, err
+}
+
+// Stop makes the caller of ctx themself again and returns them.
+func (s *Service) Stop(ctx context.Context) (account.SessionUser, Renewed, error) {
+	caller := authz.From(ctx)
+	var renewed Renewed
+	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		ended, err := s.end(ctx, caller.TokenID, false)
+		if err != nil {
+			return err
+		}
+		if !ended { // another request was faster
+			return errNotImpersonating
+		}
+		renewed.Secret, renewed.Keep, err = s.deps.Accounts.RenewSession(ctx, caller.TokenID)
+		return err
+	})
+	if err != nil {
+		return account.SessionUser{}, Renewed{}, err
+	}
+	admin, err := s.deps.Accounts.SessionUser(ctx, caller.Impersonator.UserID)
+	return admin, renewed, err
+}
+
+func factsOf(ctx context.Context, impersonator int64, target Target) Facts {
+	source := authz.SourceOf(ctx)
+	return Facts{
+		ImpersonatorID: impersonator, ImpersonatedID: target.UserID, TenantID: target.TenantID,
+		IPAddress: source.IP, UserAgent: source.UserAgent,
+	}
+}

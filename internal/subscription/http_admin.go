@@ -1,0 +1,88 @@
+package subscription
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+type adminTenantInput struct {
+	Tenant string `path:"tenant" format:"uuid"`
+}
+
+// AdminList handles GET /admin/tenants/{tenant}/subscriptions: all that the
+// tenant has had, the newest first.
+func (h *HTTP) AdminList(ctx context.Context, in *adminTenantInput) (*rest.Data[[]SubscriptionView], error) {
+	id, err := rest.ParseID(in.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	subs, err := h.svc.OfTenant(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	views := make([]SubscriptionView, len(subs))
+	for i := range subs {
+		v, err := h.view(ctx, &subs[i])
+		if err != nil {
+			return nil, err
+		}
+		views[i] = *v
+	}
+	return rest.List(views), nil
+}
+
+type adminCancelInput struct {
+	Tenant       string `path:"tenant" format:"uuid"`
+	Subscription string `path:"subscription" format:"uuid"`
+	Body         struct {
+		Reason      *string `json:"reason,omitempty" nullable:"true" maxLength:"500"`
+		Immediately bool    `json:"immediately,omitempty"`
+	}
+}
+
+// AdminSubscriptionExists is the check of the routes that name a subscription of
+// a tenant.
+func (h *HTTP) AdminSubscriptionExists(ctx context.Context, param func(string) string) error {
+	tenantID, id, err := pathIDs(param("tenant"), param("subscription"))
+	if err != nil {
+		return err
+	}
+	subs, err := h.svc.OfTenant(ctx, tenantID)
+	if err != nil {
+		return err
+	}
+	for _, sub := range subs {
+		if sub.ID == id {
+			return nil
+		}
+	}
+	return errNotFound
+}
+
+func pathIDs(tenant, subscription string) (tenantID, id uuid.UUID, err error) {
+	if tenantID, err = rest.ParseID(tenant); err != nil {
+		return
+	}
+	id, err = rest.ParseID(subscription)
+	return
+}
+
+// AdminCancel handles POST /admin/tenants/{tenant}/subscriptions/{subscription}/cancel.
+func (h *HTTP) AdminCancel(ctx context.Context, in *adminCancelInput) (*rest.Data[*SubscriptionView], error) {
+	tenantID, id, err := pathIDs(in.Tenant, in.Subscription)
+	if err != nil {
+		return nil, err
+	}
+	sub, err := h.svc.Cancel(ctx, tenantID, id, Cancellation{Immediately: in.Body.Immediately, Reason: in.Body.Reason})
+	if err != nil {
+		return nil, err
+	}
+	v, err := h.view(ctx, sub)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(v, "subscription.canceled"), nil
+}

@@ -1,0 +1,143 @@
+package team
+
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/tenant"
+)
+
+// ByToken returns the invitation that a token was mailed for; INVITATION_NOT_FOUND
+// (404) for a token that is unknown or was replaced.
+func (s *Service) ByToken(ctx context.Context, token string) (Invitation, error) {
+	return s.store.byToken(ctx, account.HashSecret(token), s.deps.Clock.Now())
+}
+
+// Joined is what came of an invitation that was accepted.
+type Joined struct {
+	Invitation Invitation
+	// Member is the new member as a caller, with what their role holds.
+	Member *authz.Caller
+	Tenant tenant.Tenant
+}
+
+// Accept makes a user a member of the tenant that has invited them. It refuses,
+// in this order: an invitation that is unknown (404), revoked, accepted or expired
+// (410), or somebody else's (EMAIL_MISMATCH), ALREADY_MEMBER,
+// USER_BELONGS_TO_ANOTHER_TENANT, SEAT_LIMIT_REACHED.
+func (s *Service) Accept(ctx context.Context, token string, user account.User) (Joined, error) {
+	found, err := s.ByToken(ctx, token)
+	if err != nil {
+		return Joined{}, err
+	}
+	var joined Joined
+	err = s.change(ctx, found.Tenant, func(ctx context.Context, t tenant.Tenant) error {
+		// Read again: until the tenant was locked it could be revoked or resent.
+		i, err := s.ByToken(ctx, token)
+		if err != nil {
+			return err
+		}
+		if err := i.acceptableBy(user.Email); err != nil {
+			return err
+		}
+		joined, err = s.join(ctx, t, i, user)
+		return err
+	})
+	return joined, err
+}
+
+// join adds a member by an acceptable invitation. The tenant is locked.
+func (s *Service) join(ctx context.Context, t tenant.Tenant, i Invitation, user account.User) (Joined, error) {
+	at, err := s.store.tenantOf(ctx, user.Email)
+	switch {
+	case err != nil:
+		return Joined{}, err
+	case at != nil && *at == t.ID:
+		return Joined{}, errAlreadyMember
+	case at != nil:
+		return Joined{}, tenant.ErrInAnotherTenant
+	}
+	// The invitation gives its place to the member, so that none is taken; but
+	// the plan may have shrunk since.
+	if err := s.needSeats(ctx, t.ID, 0); err != nil {
+		return Joined{}, err
+	}
+	role, err := s.store.role(ctx, t.ID, i.RoleID)
+	if err != nil {
+		return Joined{}, err
+	}
+	now := s.deps.Clock.Now()
+	free, err := s.store.insertMember(ctx, t.ID, user.ID, role.ID, now)
+	if err != nil {
+		return Joined{}, err
+	}
+	if !free { // since we looked: another tenant's lock does not hold us up
+		return Joined{}, tenant.ErrInAnotherTenant
+	}
+	accepted := i
+	accepted.Status, accepted.UpdatedAt = Accepted, now
+	if err := s.store.updateInvitation(ctx, accepted); err != nil {
+		return Joined{}, err
+	}
+	return Joined{Invitation: accepted, Tenant: t, Member: asMember(ctx, user, t, role)},
+		s.recordInvitation(ctx, "invitation.accepted", &i, &accepted)
+}
+
+// asMember is the user as the caller that they are from the next request on.
+func asMember(ctx context.Context, user account.User, t tenant.Tenant, role Role) *authz.Caller {
+	c := authz.Caller{UserID: user.ID, Name: user.Name, Email: user.Email, IsPlatformAdmin: user.IsPlatformAdmin}
+	if caller := authz.From(ctx); caller != nil && caller.UserID == user.ID {
+		c = *caller
+	}
+	c.Tenant = &authz.Membership{
+		TenantID: t.ID, TenantName: t.Name, Role: role.Name, Permissions: role.Permissions,
+		OnboardingComplete: t.OnboardingCompletedAt != nil,
+	}
+	return &c
+}
+
+// AcceptAndRegister makes an account for who was invited, and makes them a member
+// and logs them in, all or nothing. Beyond what Accept refuses, an email that has
+// an account already is ACCOUNT_ALREADY_EXISTS: its owner logs in and accepts.
+// There is no first tenant; the email counts as verified, since its mail was read.
+func (s *Service) AcceptAndRegister(ctx context.Context, token string, r account.Registration, g account.Grant) (Joined, account.User, account.Tokens, error) {
+	var joined Joined
+	// Judged before the password is hashed, which takes long, and again under the
+	// tenant's lock.
+	if err := s.registrable(ctx, token, r.Email); err != nil {
+		return Joined{}, account.User{}, account.Tokens{}, err
+	}
+	r.EmailVerified = true
+	user, tokens, err := s.deps.Accounts.RegisterAnd(ctx, r, g, func(ctx context.Context, user account.User) error {
+		var err error
+		joined, err = s.Accept(authz.With(ctx, &authz.Caller{UserID: user.ID, Name: user.Name, Email: user.Email}), token, user)
+		return err
+	})
+	if account.IsEmailTaken(err) {
+		// Whoever came first may have used this very invitation.
+		if err = s.registrable(ctx, token, r.Email); err == nil {
+			err = errAccountExists
+		}
+	}
+	return joined, user, tokens, err
+}
+
+func (s *Service) registrable(ctx context.Context, token, email string) error {
+	i, err := s.ByToken(ctx, token)
+	if err != nil {
+		return err
+	}
+	if email, err = mail.NormalizeAddress(email); err != nil {
+		return errOtherEmail
+	}
+	if err := i.acceptableBy(email); err != nil {
+		return err
+	}
+	exists, err := s.deps.Accounts.Exists(ctx, email)
+	if err == nil && exists {
+		err = errAccountExists
+	}
+	return err
+}

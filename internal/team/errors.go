@@ -1,0 +1,29 @@
+package team
+
+import "github.com/tenantry/tenantry/internal/fault"
+
+// The refusals of the team (spec: Errors).
+var (
+	errNoTenant    = fault.New(fault.NotFound, "error.not_found")
+	ErrNotMember   = fault.New(fault.NotFound, "error.not_found")
+	errOwnPlace    = fault.New(fault.Forbidden, "error.own_membership")
+	errOwnersPlace = fault.New(fault.Forbidden, "error.owner_membership")
+
+	errNoRole      = fault.New(fault.NotFound, "error.not_found")
+	errBuiltInRole = fault.New(fault.Forbidden, "error.built_in_role")
+	errNotHeld     = fault.New(fault.Forbidden, "error.grant_not_held")
+	errNameTaken   = fault.OnField("name", "validation.taken")
+	errUnknownID   = fault.OnField("role_id", "validation.exists")
+	errUnknownRole = fault.OnField("role", "validation.exists")
+
+	errMayNotInvite   = fault.Coded(fault.Forbidden, fault.InsufficientPermissions)
+	errNoInvitation   = fault.Coded(fault.NotFound, fault.InvitationNotFound)
+	errRevoked        = fault.Coded(fault.Gone, fault.InvitationRevoked)
+	errAccepted       = fault.Coded(fault.Gone, fault.InvitationAlreadyAccepted)
+	errExpired        = fault.Coded(fault.Gone, fault.InvitationExpired)
+	errOtherEmail     = fault.Coded(fault.Forbidden, fault.EmailMismatch)
+	errAlreadyMember  = fault.Coded(fault.Conflict, fault.AlreadyMember)
+	errAlreadyInvited = fault.Coded(fault.Conflict, fault.AlreadyInvited)
+	errAccountExists  = fault.Coded(fault.Conflict, fault.AccountAlreadyExists)
+	errNoSeat         = fault.Coded(fault.Invalid, fault.SeatLimitReached)
+)

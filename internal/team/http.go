@@ -1,0 +1,143 @@
+package team
+
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// Avatars tells where the picture of a user is; nil for none.
+type Avatars interface {
+	URL(hash *string) *string
+}
+
+// HTTP has the handlers of teams.
+type HTTP struct {
+	svc      *Service
+	accounts Sessions
+	avatars  Avatars
+}
+
+// NewHTTP returns the handlers.
+func NewHTTP(svc *Service, accounts Sessions, avatars Avatars) *HTTP {
+	return &HTTP{svc: svc, accounts: accounts, avatars: avatars}
+}
+
+// TeamRole names a role.
+type TeamRole struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+}
+
+// TeamMember is the team member resource (spec: Team member).
+type TeamMember struct {
+	ID       int64      `json:"id"`
+	Name     string     `json:"name"`
+	Email    string     `json:"email"`
+	Avatar   *string    `json:"avatar"`
+	Role     TeamRole   `json:"role"`
+	JoinedAt *rest.Time `json:"joined_at"`
+}
+
+func (h *HTTP) member(m Member) TeamMember {
+	return TeamMember{
+		ID: m.UserID, Name: m.Name, Email: m.Email, Avatar: h.avatars.URL(m.AvatarHash),
+		Role: TeamRole{ID: m.RoleID, Name: m.Role}, JoinedAt: rest.TP(&m.JoinedAt),
+	}
+}
+
+// all shows every item of a list.
+func all[T, V any](items []T, show func(T) V) []V {
+	views := make([]V, len(items))
+	for i, item := range items {
+		views[i] = show(item)
+	}
+	return views
+}
+
+// Members handles GET /members.
+func (h *HTTP) Members(ctx context.Context, _ *struct{}) (*rest.Data[[]TeamMember], error) {
+	members, err := h.svc.Members(ctx, authz.TenantID(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return rest.List(all(members, h.member)), nil
+}
+
+// AssignableRoles handles GET /team/roles.
+func (h *HTTP) AssignableRoles(ctx context.Context, _ *struct{}) (*rest.Data[[]TeamRole], error) {
+	roles, err := h.svc.AssignableRoles(ctx, authz.TenantID(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return rest.List(all(roles, func(r Role) TeamRole { return TeamRole{ID: r.ID, Name: r.Name} })), nil
+}
+
+// TeamStats is the answer of GET /stats.
+type TeamStats struct {
+	Members            int64  `json:"members"`
+	PendingInvitations int64  `json:"pending_invitations"`
+	Total              int64  `json:"total"`
+	Limit              *int64 `json:"limit" doc:"The plan's quota of team-members; null is unlimited."`
+	Available          *int64 `json:"available" doc:"Negative where the plan has become smaller than the team."`
+}
+
+// Stats handles GET /stats.
+func (h *HTTP) Stats(ctx context.Context, _ *struct{}) (*rest.Data[TeamStats], error) {
+	s, err := h.svc.Seats(ctx, authz.TenantID(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(TeamStats{
+		Members: s.Members, PendingInvitations: s.Invitations, Total: s.Total(), Limit: s.Limit, Available: s.Available(),
+	}), nil
+}
+
+// MemberExists holds, before the body is judged, that the member in the path is
+// one.
+func (h *HTTP) MemberExists(ctx context.Context, param func(string) string) error {
+	id, err := rest.IntID(param("member"))
+	if err != nil {
+		return err
+	}
+	_, err = h.svc.Member(ctx, authz.TenantID(ctx), id)
+	return err
+}
+
+type memberRoleInput struct {
+	Member string `path:"member"`
+	Body   memberRole
+}
+
+type memberRole struct {
+	RoleID int64 `json:"role_id"`
+}
+
+// ChangeRole handles PATCH /members/{member}/role.
+func (h *HTTP) ChangeRole(ctx context.Context, in *memberRoleInput) (*rest.Plain[rest.Note], error) {
+	id, err := rest.IntID(in.Member)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.svc.ChangeRole(ctx, MemberActor(authz.From(ctx)), authz.TenantID(ctx), id, in.Body.RoleID); err != nil {
+		return nil, err
+	}
+	return rest.Message("team.role_changed"), nil
+}
+
+type memberInput struct {
+	Member string `path:"member"`
+}
+
+// RemoveMember handles DELETE /members/{member}.
+func (h *HTTP) RemoveMember(ctx context.Context, in *memberInput) (*rest.Plain[rest.Note], error) {
+	id, err := rest.IntID(in.Member)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.svc.Remove(ctx, MemberActor(authz.From(ctx)), authz.TenantID(ctx), id); err != nil {
+		return nil, err
+	}
+	return rest.Message("team.member_removed"), nil
+}

@@ -1,0 +1,198 @@
+package team
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// What platform administrators do to the team of any tenant (spec: Admin tenant,
+// member and invitation endpoints). They hold every permission that a role can,
+// and otherwise the rules are those of the team itself.
+
+// AdminTenantExists holds, before anything else is judged, that there is the
+// tenant of the path.
+func (h *HTTP) AdminTenantExists(ctx context.Context, param func(string) string) error {
+	id, err := rest.ParseID(param("tenant"))
+	if err != nil {
+		return err
+	}
+	if _, err = h.svc.deps.Tenants.Get(ctx, id); errors.Is(err, sqldb.ErrNoRows) {
+		return errNoTenant
+	}
+	return err
+}
+
+// AdminMemberExists holds that the user of the path is in the tenant of the path.
+func (h *HTTP) AdminMemberExists(ctx context.Context, param func(string) string) error {
+	tenantID, userID, err := memberIDs(param("tenant"), param("user"))
+	if err != nil {
+		return err
+	}
+	_, err = h.svc.Member(ctx, tenantID, userID)
+	return err
+}
+
+type adminTenantInput struct {
+	Tenant string `path:"tenant" format:"uuid"`
+}
+
+// AdminMembers handles GET /admin/tenants/{tenant}/members.
+func (h *HTTP) AdminMembers(ctx context.Context, in *adminTenantInput) (*rest.Data[[]TeamMember], error) {
+	id, err := rest.ParseID(in.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	members, err := h.svc.Members(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return rest.List(all(members, h.member)), nil
+}
+
+type adminMemberInput struct {
+	Tenant string `path:"tenant" format:"uuid"`
+	User   string `path:"user"`
+}
+
+// memberIDs reads what names a member of a tenant in a path.
+func memberIDs(tenant, user string) (tenantID uuid.UUID, userID int64, err error) {
+	if tenantID, err = rest.ParseID(tenant); err != nil {
+		return uuid.Nil, 0, err
+	}
+	userID, err = rest.IntID(user)
+	return tenantID, userID, err
+}
+
+type adminProfileInput struct {
+	Tenant string `path:"tenant" format:"uuid"`
+	User   string `path:"user"`
+	Body   struct {
+		Name     *string `json:"name,omitempty" minLength:"1" maxLength:"255"`
+		Password *string `json:"password,omitempty" format:"password" minLength:"8" maxLength:"1024"`
+	}
+}
+
+// AdminUpdateMember handles PATCH /admin/tenants/{tenant}/members/{user}.
+func (h *HTTP) AdminUpdateMember(ctx context.Context, in *adminProfileInput) (*rest.Data[TeamMember], error) {
+	tenantID, userID, err := memberIDs(in.Tenant, in.User)
+	if err != nil {
+		return nil, err
+	}
+	m, err := h.svc.UpdateProfile(ctx, tenantID, userID, Profile{Name: in.Body.Name, Password: in.Body.Password})
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(h.member(m), "team.member_updated"), nil
+}
+
+type adminRoleInput struct {
+	Tenant string `path:"tenant" format:"uuid"`
+	User   string `path:"user"`
+	Body   memberRole
+}
+
+// AdminChangeRole handles PATCH /admin/tenants/{tenant}/members/{user}/role.
+func (h *HTTP) AdminChangeRole(ctx context.Context, in *adminRoleInput) (*rest.Plain[rest.Note], error) {
+	tenantID, userID, err := memberIDs(in.Tenant, in.User)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.svc.ChangeRole(ctx, PlatformActor(authz.From(ctx)), tenantID, userID, in.Body.RoleID); err != nil {
+		return nil, err
+	}
+	return rest.Message("team.role_changed"), nil
+}
+
+// AdminRemoveMember handles DELETE /admin/tenants/{tenant}/members/{user}.
+func (h *HTTP) AdminRemoveMember(ctx context.Context, in *adminMemberInput) (*rest.Plain[rest.Note], error) {
+	tenantID, userID, err := memberIDs(in.Tenant, in.User)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.svc.Remove(ctx, PlatformActor(authz.From(ctx)), tenantID, userID); err != nil {
+		return nil, err
+	}
+	return rest.Message("team.member_removed"), nil
+}
+
+type adminInvitationsInput struct {
+	Tenant      string `path:"tenant" format:"uuid"`
+	PendingOnly bool   `query:"pending_only" doc:"Only those that can be accepted."`
+}
+
+// AdminInvitations handles GET /admin/tenants/{tenant}/invitations.
+func (h *HTTP) AdminInvitations(ctx context.Context, in *adminInvitationsInput) (*rest.Data[[]TeamInvitation], error) {
+	id, err := rest.ParseID(in.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	invitations, err := h.svc.Invitations(ctx, id, in.PendingOnly)
+	if err != nil {
+		return nil, err
+	}
+	return rest.List(all(invitations, teamInvitation)), nil
+}
+
+type adminInviteInput struct {
+	Tenant string `path:"tenant" format:"uuid"`
+	Body   invitationBody
+}
+
+// AdminInvite handles POST /admin/tenants/{tenant}/invitations.
+func (h *HTTP) AdminInvite(ctx context.Context, in *adminInviteInput) (*rest.Data[TeamInvitation], error) {
+	id, err := rest.ParseID(in.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	i, err := h.svc.Invite(ctx, PlatformActor(authz.From(ctx)), id, in.Body.invitation())
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(teamInvitation(i), "team.invitation_sent"), nil
+}
+
+type adminInvitationInput struct {
+	Tenant     string `path:"tenant" format:"uuid"`
+	Invitation string `path:"invitation" format:"uuid"`
+}
+
+func (in *adminInvitationInput) ids() (tenantID, id uuid.UUID, err error) {
+	if tenantID, err = rest.ParseID(in.Tenant); err != nil {
+		return uuid.Nil, uuid.Nil, err
+	}
+	id, err = rest.ParseID(in.Invitation)
+	return tenantID, id, err
+}
+
+// AdminRevokeInvitation handles DELETE
+// /admin/tenants/{tenant}/invitations/{invitation}.
+func (h *HTTP) AdminRevokeInvitation(ctx context.Context, in *adminInvitationInput) (*rest.Plain[rest.Note], error) {
+	tenantID, id, err := in.ids()
+	if err != nil {
+		return nil, err
+	}
+	if err := h.svc.Revoke(ctx, tenantID, id); err != nil {
+		return nil, err
+	}
+	return rest.Message("team.invitation_revoked"), nil
+}
+
+// AdminResendInvitation handles POST
+// /admin/tenants/{tenant}/invitations/{invitation}/resend.
+func (h *HTTP) AdminResendInvitation(ctx context.Context, in *adminInvitationInput) (*rest.Data[TeamInvitation], error) {
+	tenantID, id, err := in.ids()
+	if err != nil {
+		return nil, err
+	}
+	i, err := h.svc.Resend(ctx, PlatformActor(authz.From(ctx)), tenantID, id)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(teamInvitation(i), "team.invitation_resent"), nil
+}

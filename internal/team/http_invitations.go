@@ -1,0 +1,122 @@
+package team
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// InvitationTenant is the tenant that an invitation is to.
+type InvitationTenant struct {
+	ID   uuid.UUID `json:"id"`
+	Name string    `json:"name"`
+}
+
+// InvitationInviter is who invites.
+type InvitationInviter struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+}
+
+// TeamInvitation is the invitation resource (spec: Invitation). The token is only
+// in the mail.
+type TeamInvitation struct {
+	ID        uuid.UUID         `json:"id"`
+	Email     string            `json:"email"`
+	Role      string            `json:"role"`
+	Status    string            `json:"status" enum:"pending,accepted,revoked,expired"`
+	ExpiresAt rest.Time         `json:"expires_at"`
+	IsExpired bool              `json:"is_expired" doc:"The expiry date has passed."`
+	IsValid   bool              `json:"is_valid" doc:"It is pending and has not expired."`
+	Tenant    InvitationTenant  `json:"tenant"`
+	Inviter   InvitationInviter `json:"inviter"`
+	CreatedAt rest.Time         `json:"created_at"`
+	UpdatedAt rest.Time         `json:"updated_at"`
+}
+
+func teamInvitation(i Invitation) TeamInvitation {
+	return TeamInvitation{
+		ID: i.ID, Email: i.Email, Role: i.Role, Status: string(i.Status), ExpiresAt: rest.T(i.ExpiresAt),
+		IsExpired: i.IsExpired, IsValid: i.Valid(),
+		Tenant:    InvitationTenant{ID: i.Tenant, Name: i.TenantName},
+		Inviter:   InvitationInviter{ID: i.InviterID, Name: i.Inviter},
+		CreatedAt: rest.T(i.CreatedAt), UpdatedAt: rest.T(i.UpdatedAt),
+	}
+}
+
+type invitationsInput struct {
+	PendingOnly bool `query:"pending_only" doc:"Only those that can be accepted."`
+}
+
+// Invitations handles GET /invitations.
+func (h *HTTP) Invitations(ctx context.Context, in *invitationsInput) (*rest.Data[[]TeamInvitation], error) {
+	invitations, err := h.svc.Invitations(ctx, authz.TenantID(ctx), in.PendingOnly)
+	if err != nil {
+		return nil, err
+	}
+	return rest.List(all(invitations, teamInvitation)), nil
+}
+
+// MayInvite holds, before the body is judged, that the caller's role lets them
+// invite (INSUFFICIENT_PERMISSIONS).
+func (h *HTTP) MayInvite(ctx context.Context, _ func(string) string) error {
+	if !authz.From(ctx).Can(authz.TeamInvite) {
+		return errMayNotInvite
+	}
+	return nil
+}
+
+type inviteInput struct {
+	Body invitationBody
+}
+
+type invitationBody struct {
+	Email         string `json:"email" format:"email" maxLength:"255"`
+	Role          string `json:"role" maxLength:"255" doc:"The name of an assignable role."`
+	ExpiresInDays int    `json:"expires_in_days,omitempty" minimum:"1" maximum:"30"`
+}
+
+func (b invitationBody) invitation() NewInvitation {
+	return NewInvitation{Email: b.Email, Role: b.Role, Days: b.ExpiresInDays}
+}
+
+// Invite handles POST /invitations.
+func (h *HTTP) Invite(ctx context.Context, in *inviteInput) (*rest.Data[TeamInvitation], error) {
+	i, err := h.svc.Invite(ctx, MemberActor(authz.From(ctx)), authz.TenantID(ctx), in.Body.invitation())
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(teamInvitation(i), "team.invitation_sent"), nil
+}
+
+type invitationInput struct {
+	Invitation string `path:"invitation" format:"uuid"`
+}
+
+// RevokeInvitation handles DELETE /invitations/{invitation}.
+func (h *HTTP) RevokeInvitation(ctx context.Context, in *invitationInput) (*rest.Plain[rest.Note], error) {
+	id, err := rest.ParseID(in.Invitation)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.svc.Revoke(ctx, authz.TenantID(ctx), id); err != nil {
+		return nil, err
+	}
+	return rest.Message("team.invitation_revoked"), nil
+}
+
+// ResendInvitation handles POST /invitations/{invitation}/resend.
+func (h *HTTP) ResendInvitation(ctx context.Context, in *invitationInput) (*rest.Data[TeamInvitation], error) {
+	id, err := rest.ParseID(in.Invitation)
+	if err != nil {
+		return nil, err
+	}
+	i, err := h.svc.Resend(ctx, MemberActor(authz.From(ctx)), authz.TenantID(ctx), id)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(teamInvitation(i), "team.invitation_resent"), nil
+}

@@ -1,0 +1,121 @@
+package team
+
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/tenant"
+)
+
+// Sessions is how a login in cookie mode reaches the browser; *account.HTTP does
+// it.
+type Sessions interface {
+	StartSession(ctx context.Context, tokens account.Tokens, g account.Grant)
+}
+
+type tokenInput struct {
+	Token string `path:"token"`
+}
+
+// ShowInvitation handles GET /invitations/{token}.
+func (h *HTTP) ShowInvitation(ctx context.Context, in *tokenInput) (*rest.Data[TeamInvitation], error) {
+	i, err := h.svc.ByToken(ctx, in.Token)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(teamInvitation(i)), nil
+}
+
+// InvitationKnown holds, before the body is judged, that the token in the path is
+// an invitation's.
+func (h *HTTP) InvitationKnown(ctx context.Context, param func(string) string) error {
+	_, err := h.svc.ByToken(ctx, param("token"))
+	return err
+}
+
+// AcceptedInvitation is the answer of an accepted invitation.
+type AcceptedInvitation struct {
+	Invitation TeamInvitation    `json:"invitation"`
+	Tenant     tenant.TenantView `json:"tenant"`
+}
+
+// Accept handles POST /invitations/{token}/accept.
+func (h *HTTP) Accept(ctx context.Context, in *tokenInput) (*rest.Data[AcceptedInvitation], error) {
+	caller := authz.From(ctx)
+	joined, err := h.svc.Accept(ctx, in.Token, account.User{
+		ID: caller.UserID, Name: caller.Name, Email: caller.Email, IsPlatformAdmin: caller.IsPlatformAdmin,
+	})
+	if err != nil {
+		return nil, err
+	}
+	view, err := h.joinedTenant(ctx, joined)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(AcceptedInvitation{Invitation: teamInvitation(joined.Invitation), Tenant: view}, "team.invitation_accepted"), nil
+}
+
+// joinedTenant shows the tenant to its new member.
+func (h *HTTP) joinedTenant(ctx context.Context, joined Joined) (tenant.TenantView, error) {
+	return h.svc.deps.Tenants.View(authz.With(ctx, joined.Member), joined.Tenant)
+}
+
+type acceptAndRegisterInput struct {
+	Token string `path:"token"`
+	Body  struct {
+		Name                 string `json:"name" maxLength:"255"`
+		Email                string `json:"email" format:"email" maxLength:"255" doc:"The one that was invited."`
+		Password             string `json:"password" format:"password" minLength:"8" maxLength:"1024"`
+		PasswordConfirmation string `json:"password_confirmation" format:"password"`
+	}
+}
+
+// InvitedUser is who registered by an invitation.
+type InvitedUser struct {
+	ID    int64  `json:"id"`
+	Name  string `json:"name"`
+	Email string `json:"email"`
+}
+
+// InvitedRegistration is the answer of a registration by an invitation.
+type InvitedRegistration struct {
+	Data struct {
+		User       InvitedUser       `json:"user"`
+		Invitation TeamInvitation    `json:"invitation"`
+		Tenant     tenant.TenantView `json:"tenant"`
+	} `json:"data"`
+	Meta InvitedTokens `json:"meta"`
+}
+
+// InvitedTokens are the tokens of a registration by an invitation; in cookie mode
+// there are none.
+type InvitedTokens struct {
+	AccessToken  string `json:"access_token,omitempty"`
+	RefreshToken string `json:"refresh_token,omitempty"`
+	TokenType    string `json:"token_type,omitempty" doc:"Bearer."`
+}
+
+// AcceptAndRegister handles POST /invitations/{token}/accept-with-registration.
+func (h *HTTP) AcceptAndRegister(ctx context.Context, in *acceptAndRegisterInput) (*rest.Plain[InvitedRegistration], error) {
+	grant := account.GrantOf(ctx)
+	joined, user, tokens, err := h.svc.AcceptAndRegister(ctx, in.Token, account.Registration{
+		Name: in.Body.Name, Email: in.Body.Email, Password: in.Body.Password,
+	}, grant)
+	if err != nil {
+		return nil, err
+	}
+	view, err := h.joinedTenant(ctx, joined)
+	if err != nil {
+		return nil, err
+	}
+	h.accounts.StartSession(ctx, tokens, grant)
+	var out InvitedRegistration
+	out.Data.User = InvitedUser{ID: user.ID, Name: user.Name, Email: user.Email}
+	out.Data.Invitation, out.Data.Tenant = teamInvitation(joined.Invitation), view
+	if tokens.Access != "" {
+		out.Meta = InvitedTokens{AccessToken: tokens.Access, RefreshToken: tokens.Refresh, TokenType: "Bearer"}
+	}
+	return rest.Bare(out), nil
+}

@@ -1,0 +1,110 @@
+package team
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// TenantRole is the role resource (spec: Role).
+type TenantRole struct {
+	ID          int64      `json:"id"`
+	Name        string     `json:"name"`
+	GuardName   string     `json:"guard_name" doc:"Always web."`
+	TenantID    *uuid.UUID `json:"tenant_id" doc:"Null for a built-in role."`
+	IsBuiltIn   bool       `json:"is_builtin"`
+	Permissions []string   `json:"permissions" doc:"Sorted."`
+	UsersCount  int64      `json:"users_count" doc:"Members of the tenant who hold the role."`
+	CreatedAt   rest.Time  `json:"created_at"`
+	UpdatedAt   rest.Time  `json:"updated_at"`
+}
+
+func tenantRole(r Role) TenantRole {
+	return TenantRole{
+		ID: r.ID, Name: r.Name, GuardName: guardName, TenantID: r.TenantID, IsBuiltIn: r.BuiltIn(),
+		Permissions: r.Permissions, UsersCount: r.Users, CreatedAt: rest.T(r.CreatedAt), UpdatedAt: rest.T(r.UpdatedAt),
+	}
+}
+
+// Roles handles GET /roles.
+func (h *HTTP) Roles(ctx context.Context, _ *struct{}) (*rest.Data[[]TenantRole], error) {
+	roles, err := h.svc.Roles(ctx, authz.TenantID(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return rest.List(all(roles, tenantRole)), nil
+}
+
+// Permissions handles GET /roles/permissions: what a role can hold.
+func (h *HTTP) Permissions(context.Context, *struct{}) (*rest.Data[[]string], error) {
+	return rest.List(authz.TenantPermissions()), nil
+}
+
+// RoleEditable holds, before the body is judged, that the role in the path is one
+// of the tenant's own.
+func (h *HTTP) RoleEditable(ctx context.Context, param func(string) string) error {
+	id, err := rest.IntID(param("role"))
+	if err != nil {
+		return err
+	}
+	_, err = h.svc.OwnRole(ctx, authz.TenantID(ctx), id)
+	return err
+}
+
+type createRoleInput struct {
+	Body struct {
+		Name        string   `json:"name" maxLength:"255" doc:"Unique in the tenant without regard to case, and none of a built-in role."`
+		Permissions []string `json:"permissions"`
+	}
+}
+
+// CreateRole handles POST /roles.
+func (h *HTTP) CreateRole(ctx context.Context, in *createRoleInput) (*rest.Data[TenantRole], error) {
+	role, err := h.svc.CreateRole(ctx, MemberActor(authz.From(ctx)), authz.TenantID(ctx), in.Body.Name, in.Body.Permissions)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(tenantRole(role), "roles.created"), nil
+}
+
+type updateRoleInput struct {
+	Role string `path:"role"`
+	Body struct {
+		Name        *string   `json:"name,omitempty" minLength:"1" maxLength:"255"`
+		Permissions *[]string `json:"permissions,omitempty"`
+	}
+}
+
+// UpdateRole handles PATCH /roles/{role}.
+func (h *HTTP) UpdateRole(ctx context.Context, in *updateRoleInput) (*rest.Data[TenantRole], error) {
+	id, err := rest.IntID(in.Role)
+	if err != nil {
+		return nil, err
+	}
+	role, err := h.svc.UpdateRole(ctx, MemberActor(authz.From(ctx)), authz.TenantID(ctx), id, RoleChange{
+		Name: in.Body.Name, Permissions: in.Body.Permissions,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(tenantRole(role), "roles.updated"), nil
+}
+
+type roleInput struct {
+	Role string `path:"role"`
+}
+
+// DeleteRole handles DELETE /roles/{role}.
+func (h *HTTP) DeleteRole(ctx context.Context, in *roleInput) (*rest.Plain[rest.Note], error) {
+	id, err := rest.IntID(in.Role)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.svc.DeleteRole(ctx, authz.TenantID(ctx), id); err != nil {
+		return nil, err
+	}
+	return rest.Message("roles.deleted"), nil
+}

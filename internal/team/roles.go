@@ -1,0 +1,141 @@
+package team
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/tenant"
+)
+
+// Roles lists the built-in roles and then the tenant's own by name.
+func (s *Service) Roles(ctx context.Context, tenantID uuid.UUID) ([]Role, error) {
+	roles, err := s.store.roles(ctx, tenantID)
+	sortRoles(roles)
+	return roles, err
+}
+
+// OwnRole returns one of the tenant's own roles: a built-in one is refused (403),
+// any other unknown (404).
+func (s *Service) OwnRole(ctx context.Context, tenantID uuid.UUID, id int64) (Role, error) {
+	role, err := s.store.role(ctx, tenantID, id)
+	if err == nil && role.BuiltIn() {
+		err = errBuiltInRole
+	}
+	return role, err
+}
+
+// CreateRole adds a role of the tenant's own. Its name is unique in the tenant
+// without regard to case and none of a built-in role (422 on name); nobody puts
+// into it what they do not hold (403).
+func (s *Service) CreateRole(ctx context.Context, by Actor, tenantID uuid.UUID, name string, permissions []string) (Role, error) {
+	permissions, err := checkRole(name, permissions)
+	if err != nil {
+		return Role{}, err
+	}
+	if !by.holds(permissions) {
+		return Role{}, errNotHeld
+	}
+	var role Role
+	err = s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
+		id, err := s.store.insertRole(ctx, tenantID, name, permissions, s.deps.Clock.Now())
+		if err != nil {
+			return err
+		}
+		if role, err = s.store.role(ctx, tenantID, id); err != nil {
+			return err
+		}
+		return s.recordRole(ctx, tenantID, "role.created", nil, &role)
+	})
+	return role, err
+}
+
+// RoleChange is what to change of a role; nil leaves it.
+type RoleChange struct {
+	Name        *string
+	Permissions *[]string
+}
+
+// UpdateRole changes one of the tenant's own roles, under the rules of
+// CreateRole. What the role held before may stay in it, whoever changes it.
+func (s *Service) UpdateRole(ctx context.Context, by Actor, tenantID uuid.UUID, id int64, c RoleChange) (Role, error) {
+	var role Role
+	err := s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
+		old, err := s.OwnRole(ctx, tenantID, id)
+		if err != nil {
+			return err
+		}
+		role = old
+		role.UpdatedAt = s.deps.Clock.Now()
+		if c.Name != nil {
+			role.Name = *c.Name
+		}
+		if c.Permissions != nil {
+			role.Permissions = *c.Permissions
+		}
+		if role.Permissions, err = checkRole(role.Name, role.Permissions); err != nil {
+			return err
+		}
+		added := slices.DeleteFunc(slices.Clone(role.Permissions), func(p string) bool { return slices.Contains(old.Permissions, p) })
+		if !by.holds(added) {
+			return errNotHeld
+		}
+		if err := s.store.updateRole(ctx, role); err != nil {
+			return err
+		}
+		return s.recordRole(ctx, tenantID, "role.updated", &old, &role)
+	})
+	return role, err
+}
+
+// DeleteRole deletes one of the tenant's own roles. Whoever held it, or was
+// invited into it, gets the role member.
+func (s *Service) DeleteRole(ctx context.Context, tenantID uuid.UUID, id int64) error {
+	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
+		role, err := s.OwnRole(ctx, tenantID, id)
+		if err != nil {
+			return err
+		}
+		heir, err := s.store.roleNamed(ctx, tenantID, Plain)
+		if err != nil {
+			return err
+		}
+		if err := s.store.deleteRole(ctx, id, heir.ID); err != nil {
+			return err
+		}
+		return s.recordRole(ctx, tenantID, "role.deleted", &role, nil)
+	})
+}
+
+// checkRole returns permissions sorted and each once, or what is broken.
+func checkRole(name string, permissions []string) ([]string, error) {
+	var broken fault.Fields
+	if isBuiltInName(nameKey(name)) {
+		broken.Add("name", "validation.taken")
+	}
+	for i, p := range permissions {
+		if !slices.Contains(authz.TenantPermissions(), p) {
+			broken.Add("permissions."+strconv.Itoa(i), "validation.exists")
+		}
+	}
+	sorted := slices.Clone(permissions)
+	slices.Sort(sorted)
+	return slices.Compact(sorted), broken.Err()
+}
+
+func (s *Service) recordRole(ctx context.Context, tenantID uuid.UUID, action string, before, after *Role) error {
+	var id string
+	state := func(r *Role) any {
+		if r == nil {
+			return nil
+		}
+		id = formatID(r.ID)
+		return map[string]any{"name": r.Name, "permissions": r.Permissions}
+	}
+	from, to := state(before), state(after)
+	return s.record(ctx, tenantID, action, "role", id, from, to)
+}

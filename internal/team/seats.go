@@ -1,0 +1,51 @@
+package team
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+)
+
+// Seats are the places of a team (spec: Team endpoints, stats).
+type Seats struct {
+	Members     int64
+	Invitations int64  // pending and not expired
+	Limit       *int64 // nil is unlimited
+}
+
+// Total is how many places are taken.
+func (s Seats) Total() int64 { return s.Members + s.Invitations }
+
+// Available is how many places are left, nil when unlimited. It is negative where
+// a plan with fewer places came after the members.
+func (s Seats) Available() *int64 {
+	if s.Limit == nil {
+		return nil
+	}
+	left := *s.Limit - s.Total()
+	return &left
+}
+
+// Seats counts the places of a tenant's team.
+func (s *Service) Seats(ctx context.Context, tenantID uuid.UUID) (Seats, error) {
+	seats, err := s.store.seats(ctx, tenantID, s.deps.Clock.Now())
+	if err != nil {
+		return Seats{}, err
+	}
+	seats.Limit, err = s.deps.Seats.SeatLimit(ctx, tenantID)
+	return seats, err
+}
+
+// needSeats refuses with SEAT_LIMIT_REACHED unless the team still fits its plan
+// when it takes more places: 1 for a new invitation, 0 for a member who comes by
+// an invitation that has its place. The caller holds the tenant's lock.
+func (s *Service) needSeats(ctx context.Context, tenantID uuid.UUID, more int64) error {
+	seats, err := s.Seats(ctx, tenantID)
+	if err != nil {
+		return err
+	}
+	if left := seats.Available(); left != nil && *left < more {
+		return errNoSeat
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package team
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/mail/letters"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/tenant"
+)
+
+// DefaultExpiryDays is how long an invitation works when nobody says otherwise.
+const DefaultExpiryDays = 7
+
+// Tenants is what teams need of the tenant domain.
+type Tenants interface {
+	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
+	Lock(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
+	View(ctx context.Context, t tenant.Tenant) (tenant.TenantView, error)
+}
+
+// Accounts is what teams need of the account domain.
+type Accounts interface {
+	Exists(ctx context.Context, email string) (bool, error)
+	RegisterAnd(ctx context.Context, r account.Registration, g account.Grant, also func(context.Context, account.User) error) (account.User, account.Tokens, error)
+	HashPassword(ctx context.Context, password string) (account.HashedPassword, error)
+	SetPassword(ctx context.Context, userID int64, password account.HashedPassword) error
+	Rename(ctx context.Context, userID int64, name string) error
+}
+
+// SeatLimits tells how large a team may be.
+type SeatLimits interface {
+	// SeatLimit is the quota of team-members that the tenant's active plan
+	// grants; nil is unlimited (spec: Limits, Seats). It is asked in the
+	// transaction that holds the tenant's lock.
+	SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, error)
+}
+
+// Letters sends the mail of an invitation, in the transaction of ctx.
+type Letters interface {
+	Invitation(ctx context.Context, locale, to string, i letters.Invitation) error
+}
+
+// Audit is the trail of changes.
+type Audit interface {
+	Record(ctx context.Context, e audit.Entry) error
+}
+
+// Deps is what the service needs.
+type Deps struct {
+	DB       *sqldb.DB
+	Clock    clock.Clock
+	Tenants  Tenants
+	Accounts Accounts
+	Seats    SeatLimits
+	Letters  Letters
+	Audit    Audit
+	// ExpiryDays is how many days an invitation works by default.
+	ExpiryDays int
+}
+
+// Service has the use cases of teams.
+type Service struct {
+	deps  Deps
+	store store
+}
+
+// NewService returns the service.
+func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
+
+// change runs f in a transaction that holds the tenant's lock.
+func (s *Service) change(ctx context.Context, tenantID uuid.UUID, f func(ctx context.Context, t tenant.Tenant) error) error {
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		t, err := s.deps.Tenants.Lock(ctx, tenantID)
+		if errors.Is(err, sqldb.ErrNoRows) {
+			return errNoTenant
+		}
+		if err != nil {
+			return err
+		}
+		return f(ctx, t)
+	})
+}
+
+// record adds to the trail what was done to a tenant.
+func (s *Service) record(ctx context.Context, tenantID uuid.UUID, action, resource, id string, before, after any) error {
+	return s.deps.Audit.Record(ctx, audit.Entry{
+		Action: action, TenantID: &tenantID, Resource: resource, ResourceID: id, Before: before, After: after,
+	})
+}
+
+// formatID is how the trail names users and roles.
+func formatID(id int64) string { return strconv.FormatInt(id, 10) }

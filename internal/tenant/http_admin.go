@@ -1,0 +1,166 @@
+package tenant
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// AdminTenant is the tenant resource of the administration (spec: Tenant).
+type AdminTenant struct {
+	ID                    uuid.UUID  `json:"id"`
+	Name                  string     `json:"name"`
+	Slug                  string     `json:"slug"`
+	LegalName             *string    `json:"legal_name"`
+	Address               *string    `json:"address"`
+	City                  *string    `json:"city"`
+	PostalCode            *string    `json:"postal_code"`
+	Country               *string    `json:"country"`
+	VATNumber             *string    `json:"vat_number"`
+	BillingEmail          *string    `json:"billing_email"`
+	Owner                 *Person    `json:"owner"`
+	MemberCount           int64      `json:"member_count"`
+	SubscriptionStatus    *string    `json:"subscription_status"`
+	PlanName              *string    `json:"plan_name"`
+	OnboardingCompletedAt *rest.Time `json:"onboarding_completed_at"`
+	CreatedAt             rest.Time  `json:"created_at"`
+	Roles                 []RoleName `json:"roles"`
+}
+
+func adminTenant(e AdminEntry) AdminTenant {
+	v := AdminTenant{
+		ID: e.ID, Name: e.Name, Slug: e.Slug, LegalName: e.Billing.LegalName, Address: e.Billing.Address, City: e.Billing.City,
+		PostalCode: e.Billing.PostalCode, Country: e.Billing.Country, VATNumber: e.Billing.VATNumber,
+		BillingEmail: e.Billing.BillingEmail, Owner: e.Owner, MemberCount: e.MemberCount,
+		OnboardingCompletedAt: rest.TP(e.OnboardingCompletedAt), CreatedAt: rest.T(e.CreatedAt), Roles: e.Roles,
+	}
+	if e.Subscription != nil {
+		v.SubscriptionStatus, v.PlanName = &e.Subscription.Status, &e.Subscription.PlanName
+	}
+	return v
+}
+
+// AdminHTTP has the handlers of the administration of tenants.
+type AdminHTTP struct {
+	svc       *Service
+	publicURL string
+}
+
+// NewAdminHTTP returns the handlers. publicURL, without a slash at its end,
+// begins the links between pages.
+func NewAdminHTTP(svc *Service, publicURL string) *AdminHTTP {
+	return &AdminHTTP{svc: svc, publicURL: publicURL}
+}
+
+type adminListInput struct {
+	Search string `query:"search" maxLength:"255" doc:"A part of the name, without regard to case."`
+}
+
+// List handles GET /admin/tenants.
+func (h *AdminHTTP) List(ctx context.Context, _ *adminListInput) (*rest.Plain[page.Page[AdminTenant]], error) {
+	q, err := adminList().Parse(rest.Query(ctx))
+	if err != nil {
+		return nil, err
+	}
+	entries, total, err := h.svc.AdminList(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	views := make([]AdminTenant, len(entries))
+	for i, e := range entries {
+		views[i] = adminTenant(e)
+	}
+	return rest.Bare(page.New(q, h.publicURL+"/api/v1/admin/tenants", views, total)), nil
+}
+
+type adminInput struct {
+	Tenant string `path:"tenant" format:"uuid"`
+}
+
+// Show handles GET /admin/tenants/{tenant}.
+func (h *AdminHTTP) Show(ctx context.Context, in *adminInput) (*rest.Data[AdminTenant], error) {
+	id, err := rest.ParseID(in.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	e, err := h.svc.AdminGet(ctx, id)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return nil, rest.NotFound()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(adminTenant(e)), nil
+}
+
+// Exists is the check behind rest.Exists for routes with {tenant}: 404 before
+// anything is said of the body.
+func (h *AdminHTTP) Exists(ctx context.Context, param func(string) string) error {
+	id, err := rest.ParseID(param("tenant"))
+	if err != nil {
+		return err
+	}
+	exists, err := h.svc.Exists(ctx, id)
+	if err == nil && !exists {
+		err = rest.NotFound()
+	}
+	return err
+}
+
+type adminUpdateInput struct {
+	Tenant string `path:"tenant" format:"uuid"`
+	Body   TenantFields
+}
+
+// Update handles PATCH /admin/tenants/{tenant}: what a tenant can change of
+// itself, except its slug.
+func (h *AdminHTTP) Update(ctx context.Context, in *adminUpdateInput) (*rest.Data[AdminTenant], error) {
+	id, err := rest.ParseID(in.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := h.svc.Update(ctx, id, in.Body.apply); err != nil {
+		return nil, err
+	}
+	e, err := h.svc.AdminGet(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(adminTenant(e), actionUpdated), nil
+}
+
+type searchInput struct {
+	Search string `query:"search" required:"true" minLength:"1" maxLength:"255" doc:"A part of the name, without regard to case."`
+}
+
+// TenantRoles is a tenant with the roles that its members can have.
+type TenantRoles struct {
+	ID    uuid.UUID  `json:"id"`
+	Name  string     `json:"name"`
+	Roles []RoleName `json:"roles"`
+}
+
+// SearchWithRoles handles GET /admin/tenants/search-with-roles: the newest
+// tenants that match, at most as many as a page can have.
+func (h *AdminHTTP) SearchWithRoles(ctx context.Context, in *searchInput) (*rest.Data[[]TenantRoles], error) {
+	q, err := adminList().Parse(url.Values{"search": {in.Search}, "per_page": {strconv.Itoa(page.MaxPerPage)}})
+	if err != nil {
+		return nil, err
+	}
+	entries, _, err := h.svc.AdminList(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]TenantRoles, len(entries))
+	for i, e := range entries {
+		found[i] = TenantRoles{ID: e.ID, Name: e.Name, Roles: e.Roles}
+	}
+	return rest.List(found), nil
+}

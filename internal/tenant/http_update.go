@@ -1,0 +1,63 @@
+package tenant
+
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// TenantFields are what a tenant's own people and the administration can change
+// (spec: Tenant endpoints).
+type TenantFields struct {
+	Name         rest.Opt[string]      `json:"name,omitzero" minLength:"1" maxLength:"255"`
+	Settings     rest.Opt[rest.Object] `json:"settings,omitzero" nullable:"true"`
+	LegalName    rest.Opt[string]      `json:"legal_name,omitzero" nullable:"true" maxLength:"255"`
+	Address      rest.Opt[string]      `json:"address,omitzero" nullable:"true" maxLength:"500"`
+	City         rest.Opt[string]      `json:"city,omitzero" nullable:"true" maxLength:"255"`
+	PostalCode   rest.Opt[string]      `json:"postal_code,omitzero" nullable:"true" maxLength:"20"`
+	Country      rest.Opt[string]      `json:"country,omitzero" nullable:"true" format:"country"`
+	VATNumber    rest.Opt[string]      `json:"vat_number,omitzero" nullable:"true" maxLength:"50"`
+	BillingEmail rest.Opt[string]      `json:"billing_email,omitzero" nullable:"true" format:"email" maxLength:"255"`
+}
+
+func (f TenantFields) apply(t *Tenant) {
+	t.Name = f.Name.OrValue(t.Name)
+	if f.Settings.Set {
+		t.Settings = sqldb.JSON(f.Settings.Value)
+	}
+	b := &t.Billing
+	b.LegalName, b.Address, b.City = f.LegalName.Or(b.LegalName), f.Address.Or(b.Address), f.City.Or(b.City)
+	b.PostalCode, b.Country = f.PostalCode.Or(b.PostalCode), f.Country.Or(b.Country)
+	b.VATNumber, b.BillingEmail = f.VATNumber.Or(b.VATNumber), f.BillingEmail.Or(b.BillingEmail)
+}
+
+type updateInput struct {
+	Body struct {
+		TenantFields
+		Slug rest.Opt[string] `json:"slug,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
+	}
+}
+
+// TenantUpdated is the answer of PATCH /tenant, printed without data.
+type TenantUpdated struct {
+	Tenant  TenantView `json:"tenant"`
+	Message string     `json:"message"`
+}
+
+// Update handles PATCH /tenant.
+func (h *HTTP) Update(ctx context.Context, in *updateInput) (*rest.Plain[TenantUpdated], error) {
+	t, err := h.svc.Update(ctx, authz.TenantID(ctx), func(t *Tenant) {
+		in.Body.apply(t)
+		t.Slug = in.Body.Slug.OrValue(t.Slug)
+	})
+	if err != nil {
+		return nil, err
+	}
+	v, err := h.svc.View(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return rest.Bare(TenantUpdated{Tenant: v, Message: actionUpdated}), nil
+}

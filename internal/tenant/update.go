@@ -1,0 +1,87 @@
+package tenant
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// Audit is the trail of changes.
+type Audit interface {
+	Record(ctx context.Context, e audit.Entry) error
+}
+
+// The actions that tenants leave in the trail.
+const (
+	actionCreated        = "tenant.created"
+	actionUpdated        = "tenant.updated"
+	actionSetupCompleted = "tenant.setup_completed"
+)
+
+var errSlugTaken = fault.OnField("slug", "validation.taken")
+
+// Update changes a tenant under its lock. A slug that another tenant has is a
+// validation error.
+func (s *Service) Update(ctx context.Context, id uuid.UUID, change func(*Tenant)) (Tenant, error) {
+	t, err := s.update(ctx, id, actionUpdated, change)
+	if sqldb.IsUnique(err) { // the slug is all that is unique
+		err = errSlugTaken
+	}
+	return t, err
+}
+
+// CompleteSetup changes billing details and marks the tenant's onboarding
+// complete, whatever it changes; the first time counts.
+func (s *Service) CompleteSetup(ctx context.Context, id uuid.UUID, change func(BillingDetails) BillingDetails) (Tenant, error) {
+	return s.update(ctx, id, actionSetupCompleted, func(t *Tenant) {
+		t.Billing = change(t.Billing)
+		if t.OnboardingCompletedAt == nil {
+			t.OnboardingCompletedAt = &t.UpdatedAt
+		}
+	})
+}
+
+// update changes a tenant, whose UpdatedAt is already the new one, and records
+// the change.
+func (s *Service) update(ctx context.Context, id uuid.UUID, action string, change func(*Tenant)) (Tenant, error) {
+	var t Tenant
+	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		old, err := s.Lock(ctx, id)
+		if err != nil {
+			return err
+		}
+		t = old
+		t.UpdatedAt = s.deps.Clock.Now()
+		change(&t)
+		if err := s.store.update(ctx, t); err != nil {
+			return err
+		}
+		return s.record(ctx, action, id, recorded(old), recorded(t))
+	})
+	return t, err
+}
+
+// record adds an entry about a tenant to the trail, if the service has one.
+func (s *Service) record(ctx context.Context, action string, id uuid.UUID, before, after any) error {
+	if s.deps.Audit == nil {
+		return nil
+	}
+	return s.deps.Audit.Record(ctx, audit.Entry{
+		Action: action, TenantID: &id, Resource: "tenant", ResourceID: id.String(), Before: before, After: after,
+	})
+}
+
+// recorded is what the trail keeps of a tenant, by the API's names.
+func recorded(t Tenant) map[string]any {
+	b := t.Billing
+	return map[string]any{
+		"name": t.Name, "slug": t.Slug, "settings": t.Settings,
+		"legal_name": b.LegalName, "address": b.Address, "city": b.City, "postal_code": b.PostalCode,
+		"country": b.Country, "vat_number": b.VATNumber, "billing_email": b.BillingEmail,
+		"onboarding_completed_at": t.OnboardingCompletedAt,
+	}
+}
