@@ -23,11 +23,13 @@ import (
 // server is the whole service with its sandbox, as `tenantry dev` runs it, on a
 // database of its own.
 type server struct {
-	t       testing.TB
-	url     string
-	log     *lockedBuffer
-	stop    func() error
-	secrets secrets
+	t    testing.TB
+	url  string
+	log  *lockedBuffer
+	stop func() error
+	// database is the URL of the service's database, for looking at it from beside.
+	database string
+	secrets  secrets
 }
 
 // each runs a test against the whole service on both databases.
@@ -57,7 +59,7 @@ func startWith(t testing.TB, settings Settings) *server {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	read, write := io.Pipe()
-	s := &server{t: t, log: &lockedBuffer{}}
+	s := &server{t: t, log: &lockedBuffer{}, database: settings.DatabaseURL.Reveal()}
 	done := make(chan error, 1)
 	go func() {
 		err := dev(ctx, settings, write, s.log)

@@ -69,7 +69,7 @@ func TestOneFreeSeat(t *testing.T) {
 		for range r.rounds() {
 			callers := make([]func() error, crowd)
 			for i := range callers {
-				by := []team.Actor{r.by, admin}[i%2]
+				by := []team.Actor{r.by, admin}[i%2] // the team's own door and the administration's
 				callers[i] = func() error {
 					_, err := r.team.Invite(t.Context(), by, r.tenant, team.NewInvitation{Email: fmt.Sprintf("u%d@example.com", i), Role: team.Admin})
 					return err

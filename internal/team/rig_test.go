@@ -63,7 +63,7 @@ func newRig(t *testing.T, db *sqldb.DB) *rig {
 	})
 	r.owner = r.user("owner")
 	r.tenant = r.found(r.owner)
-	r.by = team.PlatformActor(&authz.Caller{UserID: r.owner.ID})
+	r.by = team.MemberActor(&authz.Caller{UserID: r.owner.ID, Tenant: &authz.Membership{Permissions: authz.TenantPermissions()}})
 	return r
 }
 

@@ -1,0 +1,194 @@
+package app
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// platformWide are the parameters of paths that name nothing of one tenant.
+var platformWide = []string{"tenantId", "tenant", "meterCode", "product"}
+
+// bodies are valid bodies of routes that need one, so that a refusal is about
+// whose thing it is and nothing else. A route that is not here gets {}.
+var bodies = map[string]func(mine owner, s *server) any{
+	"PATCH team/members/{member}/role": func(mine owner, s *server) any {
+		return map[string]any{"role_id": s.role(mine, "member")}
+	},
+	"PATCH members/{user}/role": func(mine owner, s *server) any {
+		return map[string]any{"role_id": s.role(mine, "member")}
+	},
+	"PATCH roles/{role}":   func(owner, *server) any { return map[string]any{"name": "Stolen"} },
+	"PATCH members/{user}": func(owner, *server) any { return map[string]any{"name": "Stolen"} },
+}
+
+// TestIsolation walks the route table with the ids of another tenant: under one's
+// own path they are not found, under the other's path the caller is refused, and
+// no row of the other tenant changes in a single byte. A route with a kind of id
+// that the test does not know fails it.
+func TestIsolation(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *server) {
+		mine, theirs := s.register("mine@example.com", true), s.register("theirs@example.com", true)
+		s.subscribe(mine, "starter")
+		s.subscribe(theirs, "starter")
+		ids := s.furnish(theirs)
+		before := s.rowsOf(t, theirs.tenant)
+		if strings.Count(before, "\n") < 10 {
+			t.Fatalf("the other tenant has hardly anything:\n%s", before)
+		}
+		admin := s.admin()
+		walked := 0
+		for _, r := range s.routes(t) {
+			foreign := parameters(r.Path)
+			if len(foreign) == 0 {
+				continue
+			}
+			path := r.Path
+			for _, name := range foreign {
+				id, ok := ids[name]
+				if !ok {
+					t.Fatalf("%s %s: the test does not know what {%s} is", r.Method, r.Path, name)
+				}
+				path = strings.ReplaceAll(path, "{"+name+"}", id)
+			}
+			var body any = map[string]any{}
+			for suffix, make := range bodies {
+				if method, end, _ := strings.Cut(suffix, " "); method == r.Method && strings.HasSuffix(r.Path, end) {
+					body = make(mine, s)
+				}
+			}
+			under := func(tenant string) string {
+				return strings.NewReplacer("{tenantId}", tenant, "{tenant}", tenant).Replace(path)
+			}
+			switch r.Scope {
+			case rest.Tenant:
+				walked++
+				if a := s.call(r.Method, under(mine.tenant), mine.token, body); a.status != 404 {
+					t.Errorf("%s %s with another tenant's id: %d %s", r.Method, r.Path, a.status, a.text)
+				}
+				if a := s.call(r.Method, under(theirs.tenant), mine.token, body); a.status != 403 {
+					t.Errorf("%s %s in another tenant: %d %s", r.Method, r.Path, a.status, a.text)
+				}
+			case rest.Admin:
+				walked++
+				if a := s.call(r.Method, under(mine.tenant), admin, body); a.status != 404 {
+					t.Errorf("%s %s with the id of a tenant that is not in the path: %d %s", r.Method, r.Path, a.status, a.text)
+				}
+			default:
+				t.Errorf("%s %s: ids of a tenant in the scope %q", r.Method, r.Path, r.Scope)
+			}
+		}
+		if walked < 8 {
+			t.Errorf("only %d routes name something of a tenant", walked)
+		}
+		if after := s.rowsOf(t, theirs.tenant); after != before {
+			t.Errorf("the other tenant's rows changed:\n%s\nwere\n%s", after, before)
+		}
+	})
+}
+
+// furnish gives a tenant one of everything that a path can name, and returns the
+// ids by the names of the paths' parameters.
+func (s *server) furnish(o owner) map[string]string {
+	s.t.Helper()
+	_, member := s.join(o, "Their Member", "member-of-theirs@example.com", "member")
+	invitation, _ := s.invite(o, "invited-by-theirs@example.com", "member")
+	role := s.call("POST", o.roles(), o.token, map[string]any{"name": "Theirs", "permissions": []string{"team.invite"}}).
+		want(201).at("data.id").(float64)
+	s.call("POST", "/api/v1/tenant/"+o.tenant+"/usage", o.token, map[string]any{"meter_code": "api-calls", "idempotency_key": "k"}).want(201)
+	subscription := s.call("GET", "/api/v1/tenant/"+o.tenant+"/subscription", o.token, nil).want(200).str("data.id")
+	return map[string]string{
+		"member": strconv.FormatInt(member, 10), "user": strconv.FormatInt(member, 10),
+		"role": strconv.FormatInt(int64(role), 10), "invitation": invitation, "subscription": subscription,
+	}
+}
+
+// parameters are the names in a path that stand for something of one tenant. The
+// token of an invitation and the hash of a picture are secrets or contents, and
+// not ids.
+func parameters(path string) []string {
+	var names []string
+	for part := range strings.SplitSeq(path, "/") {
+		name := strings.Trim(part, "{}")
+		if name != part && !slices.Contains(platformWide, name) && !slices.Contains([]string{"token", "hash", "provider"}, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// rowsOf prints every row that is a tenant's: of each table with a tenant_id, the
+// tenant itself, and its members' accounts.
+func (s *server) rowsOf(t *testing.T, tenant string) string {
+	t.Helper()
+	db := dbtest.Open(t, s.database)
+	var all []string
+	for _, table := range tenantTables(t, db) {
+		all = append(all, dump(t, db, table, `SELECT * FROM `+table+` WHERE tenant_id = $1`, tenant)...)
+	}
+	all = append(all, dump(t, db, "tenants", `SELECT * FROM tenants WHERE id = $1`, tenant)...)
+	all = append(all, dump(t, db, "users",
+		`SELECT u.* FROM users u JOIN memberships m ON m.user_id = u.id WHERE m.tenant_id = $1`, tenant)...)
+	slices.Sort(all)
+	return strings.Join(all, "\n")
+}
+
+func tenantTables(t *testing.T, db *sqldb.DB) []string {
+	t.Helper()
+	query := `SELECT table_name FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'tenant_id'`
+	if db.Dialect() == sqldb.SQLite {
+		query = `SELECT m.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'tenant_id'`
+	}
+	rows, err := db.Conn(t.Context()).QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var tables []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		tables = append(tables, name)
+	}
+	if err := rows.Err(); err != nil || len(tables) < 6 {
+		t.Fatalf("tables of tenants: %v, %v", tables, err)
+	}
+	return tables
+}
+
+func dump(t *testing.T, db *sqldb.DB, table, query, tenant string) []string {
+	t.Helper()
+	rows, err := db.Conn(t.Context()).QueryContext(t.Context(), query, tenant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for rows.Next() {
+		values, targets := make([]any, len(columns)), make([]any, len(columns))
+		for i := range values {
+			targets[i] = &values[i]
+		}
+		if err := rows.Scan(targets...); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, fmt.Sprintf("%s %s %q", table, columns, values))
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
