@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"strings"
 
 	"golang.org/x/term"
 
@@ -13,11 +14,29 @@ import (
 const passwordVariable = "TENANTRY_ADMIN_PASSWORD"
 
 type adminCmd struct {
-	Create adminCreateCmd `cmd:"" help:"Create a platform admin."`
+	Create adminCreateCmd `cmd:"" help:"Create an account that is a platform admin."`
+	List   adminListCmd   `cmd:"" help:"List the platform admins."`
+	Grant  adminGrantCmd  `cmd:"" help:"Make an existing account a platform admin, or change what one may do."`
+	Revoke adminRevokeCmd `cmd:"" help:"Make a platform admin an ordinary account, which has to log in again."`
+}
+
+// permissionFlags are shared by the commands that make somebody an admin.
+type permissionFlags struct {
+	Permissions *string `placeholder:"NAME,..." help:"Platform permissions of the admin, such as plans.view,plans.update; all unless given."`
+}
+
+// list is nil unless the flag was given. An empty one is no list of nothing, and
+// least of all one of everything: it has one name that is unknown.
+func (f permissionFlags) list() []string {
+	if f.Permissions == nil {
+		return nil
+	}
+	return strings.Split(*f.Permissions, ",")
 }
 
 type adminCreateCmd struct {
-	app.StoreFlags `embed:""`
+	app.StoreFlags  `embed:""`
+	permissionFlags `embed:""`
 
 	Email            string `required:"" placeholder:"ADDRESS" help:"Mail address that the admin logs in with."`
 	Name             string `required:"" help:"Name of the admin."`
@@ -36,7 +55,7 @@ func (c *adminCreateCmd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	admin := app.AdminParams{Name: c.Name, Email: c.Email, Password: password.Reveal()}
+	admin := app.AdminParams{Name: c.Name, Email: c.Email, Password: password.Reveal(), Permissions: c.list()}
 	if err := app.CreateAdmin(ctx, settings, admin, p.out); err != nil {
 		return err
 	}

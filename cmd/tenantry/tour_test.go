@@ -26,6 +26,9 @@ func TestTour(t *testing.T) {
 	t.Parallel()
 	for _, bin := range []string{"bash", "curl", "sed"} {
 		if _, err := exec.LookPath(bin); err != nil {
+			if strings.Contains(os.Getenv("TENANTRY_TEST_REQUIRE"), "curl") {
+				t.Fatalf("the tour needs %s, which is required: %v", bin, err)
+			}
 			t.Skipf("the tour needs %s: %v", bin, err)
 		}
 	}

@@ -6,23 +6,48 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tenantry/tenantry/internal/account/accountsql"
+	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// ErrEmailTaken says that an email has an account already.
-var ErrEmailTaken = errors.New("this email has an account already")
+// Who is a platform admin, and with which permissions, is decided on the command
+// line alone, never over HTTP. Errors are for the operator's eyes.
+var (
+	// ErrEmailTaken says that an email has an account already.
+	ErrEmailTaken = errors.New("this email has an account already")
+	// ErrNoAccount says that an email has no account.
+	ErrNoAccount = errors.New("no account has this email")
+	// ErrNotAdmin says that an account is no platform admin's.
+	ErrNotAdmin = errors.New("this account is no platform admin")
+	// ErrUnknownPermission says that a list has what is no platform permission.
+	ErrUnknownPermission = errors.New("unknown permission")
+)
 
-// CreateAdmin makes a platform admin: from the command line alone, never over
-// HTTP. No permissions means all of them. Errors are for the operator's eyes.
+// Audit is the trail of changes.
+type Audit interface {
+	Record(ctx context.Context, e audit.Entry) error
+}
+
+// Admin is a platform admin.
+type Admin struct {
+	User
+	// Permissions are what they hold; nil is all.
+	Permissions []string
+}
+
+// CreateAdmin makes an account that is a platform admin. No permissions means all
+// of them.
 func (s *Service) CreateAdmin(ctx context.Context, name, email, password string, permissions []string) (User, error) {
-	address, err := mail.NormalizeAddress(email)
+	address, err := normalized(email)
 	if err != nil {
-		return User{}, fmt.Errorf("email %q: %w", email, err)
+		return User{}, err
 	}
 	name = strings.TrimSpace(name)
 	if n := utf8.RuneCountInString(name); n == 0 || n > 255 {
@@ -31,25 +56,133 @@ func (s *Service) CreateAdmin(ctx context.Context, name, email, password string,
 	if utf8.RuneCountInString(password) < 8 || len(password) > 1024 {
 		return User{}, errors.New("password: must have at least 8 characters and at most 1024 bytes")
 	}
-	var list sqldb.JSON
-	if len(permissions) > 0 {
-		for _, p := range permissions {
-			if !slices.Contains(authz.PlatformPermissions(), p) {
-				return User{}, fmt.Errorf("permission %q: unknown", p)
-			}
-		}
-		if list, err = json.Marshal(permissions); err != nil {
-			return User{}, err
-		}
+	list, err := permissionList(permissions)
+	if err != nil {
+		return User{}, err
 	}
 	hash, err := s.deps.Passwords.Hash(ctx, password)
 	if err != nil {
 		return User{}, err
 	}
 	row := newUser{name: name, email: address, passwordHash: hash, platformAdmin: true, permissions: list, verified: true}
-	id, err := s.store.insertUser(ctx, row, s.deps.Clock.Now())
+	user := User{Name: name, Email: address, IsPlatformAdmin: true}
+	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if user.ID, err = s.store.insertUser(ctx, row, s.deps.Clock.Now()); err != nil {
+			return err
+		}
+		return s.recordAdmin(ctx, "admin.created", user.ID, nil, adminFacts(true, list))
+	})
 	if errors.Is(err, errEmailTaken) {
-		return User{}, ErrEmailTaken
+		err = ErrEmailTaken
 	}
-	return User{ID: id, Name: name, Email: address, IsPlatformAdmin: true}, err
+	return user, err
+}
+
+// Admins lists the platform admins, the oldest account first.
+func (s *Service) Admins(ctx context.Context) ([]Admin, error) {
+	rows, err := s.store.q(ctx).PlatformAdmins(ctx)
+	if err != nil {
+		return nil, err
+	}
+	admins := make([]Admin, len(rows))
+	for i, row := range rows {
+		admins[i].User = User{ID: row.ID, Name: row.Name, Email: row.Email, IsPlatformAdmin: true}
+		if row.PlatformPermissions == nil {
+			continue
+		}
+		if err := json.Unmarshal(row.PlatformPermissions, &admins[i].Permissions); err != nil {
+			return nil, fmt.Errorf("permissions of user %d: %w", row.ID, err)
+		}
+	}
+	return admins, nil
+}
+
+// GrantAdmin makes an account a platform admin, or changes what one may do. No
+// permissions means all of them. Who becomes one must log in again, so that no
+// older login gains anything, and nobody acts as them any more (spec:
+// Impersonation).
+func (s *Service) GrantAdmin(ctx context.Context, email string, permissions []string) (User, error) {
+	list, err := permissionList(permissions)
+	if err != nil {
+		return User{}, err
+	}
+	return s.changeAdmin(ctx, "admin.granted", email, true, list)
+}
+
+// RevokeAdmin takes it from a platform admin, ends everything that authenticates
+// them, and what they do as somebody else.
+func (s *Service) RevokeAdmin(ctx context.Context, email string) (User, error) {
+	return s.changeAdmin(ctx, "admin.revoked", email, false, nil)
+}
+
+func (s *Service) changeAdmin(ctx context.Context, action, email string, isAdmin bool, list sqldb.JSON) (User, error) {
+	address, err := normalized(email)
+	if err != nil {
+		return User{}, err
+	}
+	var user User
+	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		row, err := s.store.q(ctx).LockAdminByEmail(ctx, address)
+		switch {
+		case errors.Is(err, sqldb.ErrNoRows):
+			return ErrNoAccount
+		case err != nil:
+			return err
+		case !isAdmin && !row.IsPlatformAdmin:
+			return ErrNotAdmin
+		}
+		now := s.deps.Clock.Now()
+		user = User{ID: row.ID, Name: row.Name, Email: row.Email, IsPlatformAdmin: isAdmin}
+		err = s.store.q(ctx).SetPlatformAdmin(ctx, accountsql.SetPlatformAdminParams{
+			ID: row.ID, IsPlatformAdmin: isAdmin, PlatformPermissions: list, UpdatedAt: now,
+		})
+		if err != nil {
+			return err
+		}
+		if isAdmin != row.IsPlatformAdmin {
+			if err := s.revokeAll(ctx, row.ID, now); err != nil {
+				return err
+			}
+			if err := s.deps.Impersonations.EndOf(ctx, row.ID); err != nil {
+				return err
+			}
+		}
+		return s.recordAdmin(ctx, action, row.ID, adminFacts(row.IsPlatformAdmin, row.PlatformPermissions), adminFacts(isAdmin, list))
+	})
+	return user, err
+}
+
+func normalized(email string) (string, error) {
+	address, err := mail.NormalizeAddress(email)
+	if err != nil {
+		return "", fmt.Errorf("email %q: %w", email, err)
+	}
+	return address, nil
+}
+
+// permissionList encodes a list, sorted; nil stands for all permissions.
+func permissionList(permissions []string) (sqldb.JSON, error) {
+	if len(permissions) == 0 {
+		return nil, nil
+	}
+	for _, p := range permissions {
+		if !slices.Contains(authz.PlatformPermissions(), p) {
+			return nil, fmt.Errorf("%w: %q", ErrUnknownPermission, p)
+		}
+	}
+	return json.Marshal(slices.Compact(slices.Sorted(slices.Values(permissions))))
+}
+
+func adminFacts(isAdmin bool, list sqldb.JSON) map[string]any {
+	return map[string]any{"is_platform_admin": isAdmin, "platform_permissions": list}
+}
+
+// recordAdmin adds an entry to the trail, if the service has one.
+func (s *Service) recordAdmin(ctx context.Context, action string, userID int64, before, after any) error {
+	if s.deps.Audit == nil {
+		return nil
+	}
+	return s.deps.Audit.Record(ctx, audit.Entry{
+		Action: action, Resource: "user", ResourceID: strconv.FormatInt(userID, 10), Before: before, After: after,
+	})
 }

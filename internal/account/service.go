@@ -23,6 +23,7 @@ type Deps struct {
 	Lifetimes Lifetimes
 	// Impersonations end with credentials; nil where nobody can impersonate.
 	Impersonations Impersonations
+	Audit          Audit // nil records nothing
 }
 
 // Service has the use cases of accounts.

@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 
-	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -82,31 +81,6 @@ func Migrate(ctx context.Context, s Settings, out io.Writer, statusOnly bool) (e
 		}
 	}
 	return nil
-}
-
-// AdminParams is a new platform admin.
-type AdminParams struct{ Name, Email, Password string }
-
-// CreateAdmin creates a platform admin who holds all platform permissions.
-func CreateAdmin(ctx context.Context, s Settings, p AdminParams, out io.Writer) (err error) {
-	db, err := openMigrated(ctx, s)
-	if err != nil {
-		return err
-	}
-	defer closing(db, &err)
-	passwords, err := account.NewPasswords()
-	if err != nil {
-		return err
-	}
-	accounts := account.NewService(account.Deps{
-		DB: db, Clock: clock.System(), Passwords: passwords, Lifetimes: account.DefaultLifetimes(),
-	})
-	user, err := accounts.CreateAdmin(ctx, p.Name, p.Email, p.Password, nil)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(out, "created platform admin %s (id %d)\n", user.Email, user.ID)
-	return err
 }
 
 // openMigrated opens the database and brings it up to date.

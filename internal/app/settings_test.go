@@ -67,7 +67,7 @@ func TestSettingsAreParsed(t *testing.T) {
 		OutsideFlags: app.OutsideFlags{MailFrom: "Tenantry <no-reply@example.com>"},
 	}
 	got, err := flags.Settings(env(map[string]string{
-		"TENANTRY_STRIPE_SECRET_KEY": "sk_live_1", "TENANTRY_STRIPE_WEBHOOK_SECRET": "whsec_1", "TENANTRY_SMTP_URL": "smtp://u:p@mail",
+		"TENANTRY_STRIPE_SECRET_KEY": "sk_test_1", "TENANTRY_STRIPE_WEBHOOK_SECRET": "whsec_1", "TENANTRY_SMTP_URL": "smtp://u:p@mail",
 	}))
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestSettingsAreParsed(t *testing.T) {
 			netip.MustParsePrefix("192.0.2.2/32"), netip.MustParsePrefix("10.1.0.0/16"),
 		},
 		RateLimits: off, RedisURL: "rediss://u:p@redis:6380/1", InvoiceMode: app.PlatformManaged,
-		StripeSecretKey: "sk_live_1", StripeWebhookSecret: "whsec_1", SMTPURL: "smtp://u:p@mail", MailFrom: "Tenantry <no-reply@example.com>",
+		StripeSecretKey: "sk_test_1", StripeWebhookSecret: "whsec_1", SMTPURL: "smtp://u:p@mail", MailFrom: "Tenantry <no-reply@example.com>",
 		LogLevel: slog.LevelWarn, LogFormat: app.LogJSON,
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
@@ -223,7 +223,7 @@ func TestSecretsFromFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "key")
-	if err := os.WriteFile(path, []byte("sk_live_1\r\n"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("sk_test_1\r\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	redis := filepath.Join(dir, "redis")
@@ -236,10 +236,10 @@ func TestSecretsFromFiles(t *testing.T) {
 	}
 	others := map[string]string{"TENANTRY_STRIPE_WEBHOOK_SECRET": "whsec_1", "TENANTRY_SMTP_URL": "smtp://mail"}
 	got, err := flags.Settings(env(others))
-	if err != nil || got.StripeSecretKey.Reveal() != "sk_live_1" || got.RedisURL.Reveal() != "redis://:p@redis" {
+	if err != nil || got.StripeSecretKey.Reveal() != "sk_test_1" || got.RedisURL.Reveal() != "redis://:p@redis" {
 		t.Errorf("read %q and %q, %v", got.StripeSecretKey.Reveal(), got.RedisURL.Reveal(), err)
 	}
-	others["TENANTRY_STRIPE_SECRET_KEY"] = "sk_live_2"
+	others["TENANTRY_STRIPE_SECRET_KEY"] = "sk_test_2"
 	_, err = flags.Settings(env(others))
 	want := map[string]string{"TENANTRY_STRIPE_SECRET_KEY": "given itself and as TENANTRY_STRIPE_SECRET_KEY_FILE: give one of them"}
 	if diff := cmp.Diff(want, reasons(err)); diff != "" {

@@ -110,7 +110,7 @@ func TestCheckoutRefusals(t *testing.T) {
 		}{
 			"unknown plan":        {map[string]any{"plan_id": "01990000-0000-7000-8000-000000000000"}, "plan_id"},
 			"malformed plan":      {map[string]any{"plan_id": "starter"}, "plan_id"},
-			"unknown currency":    {map[string]any{"currency": "XXX"}, "currency"},
+			"unknown currency":    {map[string]any{"currency": "QQQ"}, "currency"},
 			"long currency":       {map[string]any{"currency": "EURO"}, "currency"},
 			"no success_url":      {map[string]any{"success_url": ""}, "success_url"},
 			"relative URL":        {map[string]any{"success_url": "/ok"}, "success_url"},

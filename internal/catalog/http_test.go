@@ -129,7 +129,7 @@ func TestCurrencyFilter(t *testing.T) {
 			"EUR":                {1000.0},
 			"usd":                {1100.0},
 			"GBP":                {}, // a currency that nothing is sold in
-			"XXX":                {}, // one that is unknown
+			"QQQ":                {}, // one that is unknown
 			"%C3%A9%C3%A9%C3%A9": {},
 		} {
 			plans := data(t, body(t, s.get(t, "/api/v1/catalog/plans?currency="+currency), 200))

@@ -116,7 +116,7 @@ func TestNotFound(t *testing.T) {
 		_, bySlug := svc.PlanBySlug(ctx, "nope")
 		_, product := svc.ProductOf(ctx, id)
 		_, entry := svc.Product(ctx, id)
-		_, currency := svc.Currency(ctx, "XXX")
+		_, currency := svc.Currency(ctx, "QQQ")
 		for name, err := range map[string]error{
 			"Plan": plan, "PlanBySlug": bySlug, "ProductOf": product, "Product": entry, "Currency": currency,
 			"SetPSPProduct": svc.SetPSPProduct(ctx, id, "prod_1"), "SetPSPPrice": svc.SetPSPPrice(ctx, id, "price_1"),
@@ -144,7 +144,7 @@ func TestCurrencies(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
-		for code, want := range map[string]bool{"EUR": true, "GBP": true, "XXX": false, "eur": false} {
+		for code, want := range map[string]bool{"EUR": true, "GBP": true, "QQQ": false, "eur": false} {
 			if exists, err := svc.CurrencyExists(t.Context(), code); err != nil || exists != want {
 				t.Errorf("CurrencyExists(%s) = %v, %v", code, exists, err)
 			}

@@ -1,0 +1,103 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/impersonation"
+)
+
+// AdminParams is a new platform admin. No permissions means all of them.
+type AdminParams struct {
+	Name, Email, Password string
+	Permissions           []string
+}
+
+// CreateAdmin creates an account that is a platform admin.
+func CreateAdmin(ctx context.Context, s Settings, p AdminParams, out io.Writer) error {
+	return withAccounts(ctx, s, func(accounts *account.Service) error {
+		user, err := accounts.CreateAdmin(ctx, p.Name, p.Email, p.Password, p.Permissions)
+		return say(out, err, "created platform admin %s (id %d)\n", user.Email, user.ID)
+	})
+}
+
+// GrantAdmin makes an existing account a platform admin, or changes what it may
+// do. No permissions means all of them.
+func GrantAdmin(ctx context.Context, s Settings, email string, permissions []string, out io.Writer) error {
+	return withAccounts(ctx, s, func(accounts *account.Service) error {
+		user, err := accounts.GrantAdmin(ctx, email, permissions)
+		what := "all permissions"
+		if len(permissions) > 0 {
+			what = strings.Join(permissions, ", ")
+		}
+		return say(out, err, "%s (id %d) is a platform admin with %s\n", user.Email, user.ID, what)
+	})
+}
+
+// RevokeAdmin makes a platform admin an ordinary account, which has to log in
+// again.
+func RevokeAdmin(ctx context.Context, s Settings, email string, out io.Writer) error {
+	return withAccounts(ctx, s, func(accounts *account.Service) error {
+		user, err := accounts.RevokeAdmin(ctx, email)
+		return say(out, err, "%s (id %d) is no platform admin any more\n", user.Email, user.ID)
+	})
+}
+
+// ListAdmins writes a table of the platform admins.
+func ListAdmins(ctx context.Context, s Settings, out io.Writer) error {
+	return withAccounts(ctx, s, func(accounts *account.Service) error {
+		admins, err := accounts.Admins(ctx)
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		_, _ = fmt.Fprintln(table, "ID\tEMAIL\tNAME\tPERMISSIONS") // Flush tells what went wrong
+		for _, a := range admins {
+			permissions := "all"
+			if a.Permissions != nil {
+				permissions = strings.Join(a.Permissions, ",")
+			}
+			_, _ = fmt.Fprintf(table, "%d\t%s\t%s\t%s\n", a.ID, a.Email, a.Name, permissions)
+		}
+		return table.Flush()
+	})
+}
+
+// withAccounts runs a command on the accounts of the database. What it changes
+// is in the trail, without an actor.
+func withAccounts(ctx context.Context, s Settings, command func(*account.Service) error) (err error) {
+	db, err := openMigrated(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer closing(db, &err)
+	passwords, err := account.NewPasswords()
+	if err != nil {
+		return err
+	}
+	trail := audit.New(audit.Deps{DB: db, Clock: clock.System()})
+	err = command(account.NewService(account.Deps{
+		DB: db, Clock: clock.System(), Passwords: passwords, Lifetimes: account.DefaultLifetimes(), Audit: trail,
+		Impersonations: impersonation.NewService(impersonation.Deps{DB: db, Clock: clock.System(), Audit: trail}),
+	}))
+	if errors.Is(err, account.ErrUnknownPermission) {
+		err = &SettingError{Name: "--permissions", Reason: err.Error()}
+	}
+	return err
+}
+
+// say writes what was done, unless it failed.
+func say(out io.Writer, err error, format string, args ...any) error {
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, format, args...)
+	return err
+}
