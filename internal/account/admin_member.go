@@ -42,6 +42,10 @@ func (s *Service) SetPassword(ctx context.Context, userID int64, password Hashed
 		if err := s.store.revokeAll(ctx, userID, now); err != nil {
 			return err
 		}
+		// A link that is on its way would take the new password away again.
+		if err := s.store.q(ctx).DeletePasswordReset(ctx, userID); err != nil {
+			return err
+		}
 		return s.deps.Notices.PasswordChanged(ctx, i18n.Locale(ctx), user.Email, user.Name)
 	})
 }

@@ -93,6 +93,9 @@ VALUES ($1, $2, $3, $4)
 ON CONFLICT (user_id) DO UPDATE
 SET token_hash = excluded.token_hash, expires_at = excluded.expires_at, created_at = excluded.created_at;
 
+-- name: DeletePasswordReset :exec
+DELETE FROM password_resets WHERE user_id = $1;
+
 -- Using a token up and finding whom it belongs to is one statement, so that of
 -- two uses at once one finds nothing.
 -- name: TakePasswordReset :one

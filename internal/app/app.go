@@ -199,6 +199,7 @@ func (svc *service) restConfig(messages *i18n.Catalog, counter limit.Counter) re
 		ClientIP: func(r *http.Request) string {
 			return limit.AddrKey(limit.ClientIP(r, s.TrustedProxies))
 		},
+		Address:          func(r *http.Request) string { return limit.ClientIP(r, s.TrustedProxies).String() },
 		FirstPartyOrigin: firstParty(s.FirstPartyHosts),
 		HTTPS:            s.PublicURL.Scheme == "https",
 		PublicURL:        s.PublicURL.String(),

@@ -59,9 +59,9 @@ func TestIsolation(t *testing.T) {
 				path = strings.ReplaceAll(path, "{"+name+"}", id)
 			}
 			var body any = map[string]any{}
-			for suffix, make := range bodies {
+			for suffix, bodyOf := range bodies {
 				if method, end, _ := strings.Cut(suffix, " "); method == r.Method && strings.HasSuffix(r.Path, end) {
-					body = make(mine, s)
+					body = bodyOf(mine, s)
 				}
 			}
 			under := func(tenant string) string {

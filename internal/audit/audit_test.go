@@ -40,8 +40,8 @@ func rows(t *testing.T, db *sqldb.DB) []string {
 		if err := found.Scan(&actor, &subject, &tenant, &action, &resource, &id, &before, &after, &ip, &agent); err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, fmt.Sprint(number(actor), " ", number(subject), " ", tenant != nil, " ", action, " ", resource, "/", id,
-			" ", canonical(t, before), " ", canonical(t, after), " ", ip, " ", agent))
+		all = append(all, fmt.Sprint(number(actor), " as ", number(subject), " ", tenant != nil, " ", action, " ", resource, "/", id,
+			" ", canonical(t, before), " to ", canonical(t, after), " ", ip, " ", agent))
 	}
 	if err := found.Err(); err != nil {
 		t.Fatal(err)
@@ -98,10 +98,10 @@ func TestRecord(t *testing.T) {
 			}
 		}
 		want := []string{
-			`7 nobody true tenant.updated tenant/t {"name":"A"} {"big":4611686018427388000,"name":"B"} 192.0.2.1 curl`,
-			`7 9 true role.deleted role/12 {"name":"Clerk"} null  `,
-			`nobody nobody false admin.created user/1 null {"permissions":null}  `,
-			`nobody nobody false bare x/y null null  `,
+			`7 as nobody true tenant.updated tenant/t {"name":"A"} to {"big":4611686018427388000,"name":"B"} 192.0.2.1 curl`,
+			`7 as 9 true role.deleted role/12 {"name":"Clerk"} to null  `,
+			`nobody as nobody false admin.created user/1 null to {"permissions":null}  `,
+			`nobody as nobody false bare x/y null to null  `,
 		}
 		if diff := cmp.Diff(want, rows(t, db)); diff != "" {
 			t.Error(diff)
@@ -149,7 +149,7 @@ func TestSecretsAreNeverKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []string{`nobody nobody false a r/1 {"name":"kept","password_hash":"[removed]","token":"[removed]"} ` +
+		want := []string{`nobody as nobody false a r/1 {"name":"kept","password_hash":"[removed]","token":"[removed]"} to ` +
 			`{"list":[{"private_key":"[removed]","refreshToken":"[removed]"},"kept"],` +
 			`"settings":{"Password":"[removed]","webhook":{"API-Key":"[removed]","clientSecret":"[removed]","url":"kept"}}}  `}
 		if diff := cmp.Diff(want, rows(t, db)); diff != "" {

@@ -10,7 +10,7 @@ import (
 )
 
 // AuditEntry is an entry of the trail as the administration reads it.
-type AuditEntry struct { //nolint:revive // the name of an OpenAPI component, which is the program's
+type AuditEntry struct {
 	ID         int64       `json:"id"`
 	ActorID    *int64      `json:"actor_id" doc:"Who did it; null for the command line and the service itself."`
 	SubjectID  *int64      `json:"subject_id" doc:"As whom, while impersonating."`

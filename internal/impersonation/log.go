@@ -40,7 +40,7 @@ func (s *Service) log(ctx context.Context, action string, f Facts) error {
 }
 
 // ImpersonationRecord is a record of the log (spec: Impersonation log record).
-type ImpersonationRecord struct { //nolint:revive // the name of an OpenAPI component, which is the program's
+type ImpersonationRecord struct {
 	ID             int64     `json:"id"`
 	ImpersonatorID int64     `json:"impersonator_id"`
 	ImpersonatedID int64     `json:"impersonated_id"`

@@ -39,7 +39,7 @@ ORDER BY id;
 -- name: DeadImpersonating :many
 SELECT id FROM credentials
 WHERE impersonated_user_id IS NOT NULL AND (revoked_at IS NOT NULL OR expires_at <= sqlc.arg(now))
-ORDER BY id
+ORDER BY impersonated_user_id, id -- by the index that has only these
 LIMIT 1000;
 
 -- The log is append-only: no statement changes or deletes a record.

@@ -85,7 +85,7 @@ func (a *API) logRequest(r *http.Request, info *requestInfo, route string, rw mi
 		slog.Int("status", max(rw.Status(), http.StatusOK)),
 		slog.Int("bytes", rw.BytesWritten()),
 		slog.Duration("took", took),
-		slog.String("ip", a.cfg.ClientIP(r)),
+		slog.String("ip", a.cfg.Address(r)),
 		slog.String("request_id", info.id),
 	)
 	if info.userID != 0 {

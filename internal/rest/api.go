@@ -32,8 +32,10 @@ type Config struct {
 	// AuthenticateSession does the same for a session cookie. Nil knows none.
 	AuthenticateSession func(ctx context.Context, secret string) (*authz.Caller, error)
 	Limiter             Limiter
-	// ClientIP tells the address that public limits are keyed by.
+	// ClientIP tells the key of the address that public limits are kept by.
 	ClientIP func(*http.Request) string
+	// Address tells the address itself, for the log and the trails; nil is ClientIP.
+	Address func(*http.Request) string
 	// FirstPartyOrigin tells whether a browser's Origin may read answers.
 	FirstPartyOrigin func(origin string) bool
 	// HTTPS says that the service is reached over TLS; it turns HSTS on.
@@ -69,6 +71,9 @@ type API struct {
 // start and every test meets.
 func New(cfg Config, routes []Route) *API {
 	replaceHumaErrors()
+	if cfg.Address == nil {
+		cfg.Address = cfg.ClientIP
+	}
 	if cfg.AuthenticateSession == nil {
 		cfg.AuthenticateSession = func(context.Context, string) (*authz.Caller, error) { return nil, errUnauthenticated }
 	}

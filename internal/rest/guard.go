@@ -24,7 +24,7 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 		defer cancel()
 		b := a.browserOf(w, r)
 		ctx = context.WithValue(ctx, browserKey{}, b)
-		ctx = authz.WithSource(ctx, authz.Source{IP: a.cfg.ClientIP(r), UserAgent: userAgent(r)})
+		ctx = authz.WithSource(ctx, authz.Source{IP: a.cfg.Address(r), UserAgent: userAgent(r)})
 		r = r.WithContext(ctx)
 		bySession := false
 		if len(guards) > 0 {

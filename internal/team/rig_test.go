@@ -69,7 +69,7 @@ func newRig(t *testing.T, db *sqldb.DB) *rig {
 
 func (r *rig) HasActive(context.Context, uuid.UUID) (bool, error) { return true, nil }
 
-func (r *rig) SeatLimit(ctx context.Context, _ uuid.UUID) (*int64, error) {
+func (r *rig) SeatLimit(context.Context, uuid.UUID) (*int64, error) {
 	if limit := r.limit.Load(); limit > 0 {
 		return &limit, nil
 	}

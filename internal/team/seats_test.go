@@ -104,7 +104,6 @@ func TestAcceptByMember(t *testing.T) {
 	})
 }
 
-// A default of days that works, at its very end.
 func TestExpiry(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -112,10 +111,25 @@ func TestExpiry(t *testing.T) {
 		if lasts := i.ExpiresAt.Sub(i.CreatedAt).Hours(); lasts != 7*24 {
 			t.Errorf("it works for %v hours", lasts)
 		}
-		eve := r.user("eve")
-		r.exec(fmt.Sprintf(`UPDATE invitations SET expires_at = '%s'`, r.clock.Now().Format("2006-01-02 15:04:05.000000+00:00")))
-		_, err := r.team.Accept(t.Context(), r.token(eve.Email), eve)
-		code(t, "accept at the end", err, fault.InvitationExpired)
+	})
+}
+
+// Who registers by the token of a mail has got that mail.
+func TestInvitedEmailIsVerified(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		r.invited("eve@example.com")
+		_, _, _, err := r.team.AcceptAndRegister(t.Context(), r.token("eve@example.com"), account.Registration{
+			Name: "Eve", Email: "Eve@Example.com", Password: "correct horse",
+		}, account.Grant{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var verified int
+		row := r.db.Conn(t.Context()).QueryRowContext(t.Context(), `SELECT count(*) FROM users WHERE email = 'eve@example.com' AND email_verified_at IS NOT NULL`)
+		if err := row.Scan(&verified); err != nil || verified != 1 {
+			t.Errorf("the email is not verified: %v", err)
+		}
 	})
 }
 

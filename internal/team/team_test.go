@@ -2,6 +2,7 @@ package team
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
@@ -98,6 +99,30 @@ func TestActors(t *testing.T) {
 	} {
 		if got := c.actor.holds(c.given); got != c.want {
 			t.Errorf("%v holds %v: %t", c.actor, c.given, got)
+		}
+	}
+}
+
+func TestInvitationAt(t *testing.T) {
+	t.Parallel()
+	end := time.Date(2026, 1, 31, 8, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		stored  Status
+		passed  time.Duration
+		status  Status
+		expired bool
+	}{
+		{Pending, -time.Microsecond, Pending, false},
+		{Pending, 0, Expired, true},
+		{Pending, time.Hour, Expired, true},
+		{Expired, time.Hour, Expired, true},
+		{Accepted, -time.Hour, Accepted, false},
+		{Accepted, time.Hour, Accepted, true},
+		{Revoked, time.Hour, Revoked, true},
+	} {
+		i := Invitation{Status: c.stored, ExpiresAt: end}.at(end.Add(c.passed))
+		if i.Status != c.status || i.IsExpired != c.expired || i.Valid() != (c.status == Pending) {
+			t.Errorf("%s, %v after its end: %s, %t", c.stored, c.passed, i.Status, i.IsExpired)
 		}
 	}
 }

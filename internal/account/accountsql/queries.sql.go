@@ -249,6 +249,15 @@ func (q *Queries) DeleteLostPushSubscription(ctx context.Context, arg DeleteLost
 	return err
 }
 
+const deletePasswordReset = `-- name: DeletePasswordReset :exec
+DELETE FROM password_resets WHERE user_id = $1
+`
+
+func (q *Queries) DeletePasswordReset(ctx context.Context, userID int64) error {
+	_, err := q.db.ExecContext(ctx, deletePasswordReset, userID)
+	return err
+}
+
 const deletePushSubscriptionOfUser = `-- name: DeletePushSubscriptionOfUser :exec
 DELETE FROM push_subscriptions WHERE user_id = $1 AND endpoint = $2
 `

@@ -15,7 +15,7 @@ import (
 const deadImpersonating = `-- name: DeadImpersonating :many
 SELECT id FROM credentials
 WHERE impersonated_user_id IS NOT NULL AND (revoked_at IS NOT NULL OR expires_at <= $1)
-ORDER BY id
+ORDER BY impersonated_user_id, id -- by the index that has only these
 LIMIT 1000
 `
 
