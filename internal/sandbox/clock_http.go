@@ -85,16 +85,16 @@ func (w *World) apply(r *http.Request, m move) (now time.Time, fields map[string
 		const reason = "Give either advance or to."
 		return now, map[string]string{"advance": reason, "to": reason}, nil
 	case m.Advance != nil:
-		d, unreadable := time.ParseDuration(*m.Advance)
-		if unreadable != nil {
+		d, readable := parsed(time.ParseDuration(*m.Advance))
+		if !readable {
 			return now, map[string]string{"advance": "The advance must be a duration such as 720h or 90m."}, nil
 		}
 		now, err = w.time.advance(r.Context(), d)
 		return outcome(now, field, err)
 	}
 	field = "to"
-	to, unreadable := time.Parse(time.RFC3339, *m.To)
-	if unreadable != nil {
+	to, readable := parsed(time.Parse(time.RFC3339, *m.To))
+	if !readable {
 		return now, map[string]string{"to": "The to must be a time such as 2026-01-31T08:15:30Z."}, nil
 	}
 	now, err = w.time.advanceTo(r.Context(), to)
@@ -145,3 +145,7 @@ func writeJSON(rw http.ResponseWriter, status int, body any) {
 	rw.WriteHeader(status)
 	_ = json.NewEncoder(rw).Encode(body)
 }
+
+// parsed tells whether a text could be read; why not does not matter to whoever
+// is told the right form.
+func parsed[T any](v T, err error) (T, bool) { return v, err == nil }

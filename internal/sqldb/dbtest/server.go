@@ -38,7 +38,7 @@ func startServer() (address string, leash *os.File, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	cmd := exec.CommandContext(context.Background(), "/bin/sh", "-c", serverScript, "sh", bin, dir) //nolint:gosec // The script is our own.
+	cmd := exec.CommandContext(context.Background(), "/bin/sh", "-c", serverScript, "sh", bin, dir)
 	// A session of its own keeps the script from the terminal's signals: it has
 	// to outlive the process to clean up.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
