@@ -57,7 +57,7 @@ func newOAuthRig(t *testing.T, db *sqldb.DB, c clock.Clock, providers func(url s
 	server := httptest.NewUnstartedServer(nil)
 	r.url = "http://" + server.Listener.Addr().String()
 	log := slog.New(slog.NewJSONHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	passwords, err := account.NewPasswords()
+	passwords, err := account.NewPasswords(account.DefaultHashCost())
 	if err != nil {
 		t.Fatal(err)
 	}

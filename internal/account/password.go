@@ -7,8 +7,17 @@ import (
 	"github.com/alexedwards/argon2id"
 )
 
-// Passwords hashes and checks passwords with Argon2id: 19 MiB, 2 passes, 1 lane
-// (OWASP Password Storage Cheat Sheet). A hash keeps a core busy for tens of
+// HashCost is what one hash costs an attacker, and the service.
+type HashCost struct {
+	MemoryKiB uint32
+	Passes    uint32
+}
+
+// DefaultHashCost is 19 MiB and 2 passes, in 1 lane (OWASP Password Storage Cheat
+// Sheet).
+func DefaultHashCost() HashCost { return HashCost{MemoryKiB: 19 * 1024, Passes: 2} }
+
+// Passwords hashes and checks passwords with Argon2id. A hash keeps a core busy for tens of
 // milliseconds, so no more run at once than there are cores: a burst of logins
 // waits here and leaves the rest of the service its memory.
 type Passwords struct {
@@ -18,9 +27,9 @@ type Passwords struct {
 }
 
 // NewPasswords returns a hasher that is bounded to the cores of the machine.
-func NewPasswords() (*Passwords, error) {
+func NewPasswords(cost HashCost) (*Passwords, error) {
 	p := &Passwords{
-		params: &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32},
+		params: &argon2id.Params{Memory: cost.MemoryKiB, Iterations: cost.Passes, Parallelism: 1, SaltLength: 16, KeyLength: 32},
 		slots:  make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
 	decoy, err := argon2id.CreateHash("a password that nobody has", p.params)

@@ -24,7 +24,7 @@ func (noTenants) MembershipsOf(context.Context, int64) ([]Membership, error) { r
 
 func newTestService(t *testing.T, db *sqldb.DB) *Service {
 	t.Helper()
-	passwords, err := NewPasswords()
+	passwords, err := NewPasswords(DefaultHashCost())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestLoginRenewsOutdatedHashes(t *testing.T) {
 // up.
 func TestHashingIsBounded(t *testing.T) {
 	t.Parallel()
-	p, err := NewPasswords()
+	p, err := NewPasswords(DefaultHashCost())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,7 +78,7 @@ func withAccounts(ctx context.Context, s Settings, command func(*account.Service
 		return err
 	}
 	defer closing(db, &err)
-	passwords, err := account.NewPasswords()
+	passwords, err := account.NewPasswords(account.DefaultHashCost())
 	if err != nil {
 		return err
 	}

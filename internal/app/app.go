@@ -3,6 +3,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -91,7 +92,7 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	if err != nil {
 		return nil, err
 	}
-	passwords, err := account.NewPasswords()
+	passwords, err := account.NewPasswords(cmp.Or(s.HashCost, account.DefaultHashCost()))
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
@@ -48,6 +49,7 @@ func start(t testing.TB, dialect sqldb.Dialect, change ...func(*Settings)) *serv
 	settings := Settings{
 		Addr: "127.0.0.1:0", Data: t.TempDir(), DatabaseURL: Secret(dbtest.URL(t, dialect)),
 		RateLimits: map[string]int{}, InvoiceMode: PSPManaged, LogFormat: LogJSON, LogLevel: slog.LevelDebug,
+		HashCost: account.HashCost{MemoryKiB: 64, Passes: 1},
 	}
 	for _, c := range change {
 		c(&settings)

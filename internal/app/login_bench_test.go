@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -16,7 +17,7 @@ import (
 //
 //	go test ./internal/app -run '^$' -bench LoginTiming -benchtime 200x
 func BenchmarkLoginTiming(b *testing.B) {
-	s := start(b, sqldb.SQLite)
+	s := start(b, sqldb.SQLite, func(s *Settings) { s.HashCost = account.DefaultHashCost() })
 	s.register("ada@example.com", false)
 	attempt := func(email string) time.Duration {
 		began := clock.System().Now()

@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+
+	"github.com/tenantry/tenantry/internal/account"
 )
 
 // Settings is what the service is told from outside, checked and parsed. The
@@ -31,6 +33,10 @@ type Settings struct {
 	MailFrom            string // an address, maybe with a name: Tenantry <no-reply@example.com>
 
 	Logins []LoginProvider // identity providers to log in at
+
+	// HashCost is that of passwords; zero is the default. No flag changes it: it
+	// is for tests, which hash thousands of times.
+	HashCost account.HashCost
 
 	LogLevel  slog.Level
 	LogFormat LogFormat

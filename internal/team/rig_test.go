@@ -48,7 +48,7 @@ func each(t *testing.T, f func(t *testing.T, r *rig)) {
 
 func newRig(t *testing.T, db *sqldb.DB) *rig {
 	t.Helper()
-	passwords, err := account.NewPasswords()
+	passwords, err := account.NewPasswords(account.DefaultHashCost())
 	if err != nil {
 		t.Fatal(err)
 	}
