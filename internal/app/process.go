@@ -38,9 +38,10 @@ type process struct {
 func (p *process) run(ctx context.Context, started func(context.Context) error) error {
 	p.svc.api.Mount("/healthz", http.HandlerFunc(p.health.live))
 	p.svc.api.Mount("/readyz", http.HandlerFunc(p.health.readiness))
+	var fresh freshConns
 	server := &http.Server{
 		Handler: p.svc.api, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
-		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes, ConnState: fresh.track,
 		ErrorLog: slog.NewLogLogger(p.svc.log.Handler(), slog.LevelDebug),
 	}
 	// Outlives ctx, so that background work goes on while requests end.
@@ -71,6 +72,7 @@ func (p *process) run(ctx context.Context, started func(context.Context) error) 
 	p.svc.log.InfoContext(ctx, "stopping")
 	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
+	server.RegisterOnShutdown(fresh.close)
 	if err := server.Shutdown(deadline); err != nil {
 		_ = server.Close()
 	}

@@ -1,0 +1,38 @@
+package app
+
+import (
+	"net"
+	"net/http"
+	"sync"
+)
+
+// freshConns are the connections that have not sent anything yet: browsers and
+// proxies open some in advance. Shutdown would wait five seconds for each to say
+// something, so they are closed when the process stops; whoever is behind one
+// finds what everybody finds who comes too late, a closed door.
+type freshConns struct {
+	mu    sync.Mutex
+	conns map[net.Conn]struct{}
+}
+
+// track is the server's ConnState hook.
+func (f *freshConns) track(c net.Conn, state http.ConnState) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if state != http.StateNew {
+		delete(f.conns, c)
+		return
+	}
+	if f.conns == nil {
+		f.conns = map[net.Conn]struct{}{}
+	}
+	f.conns[c] = struct{}{}
+}
+
+func (f *freshConns) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for c := range f.conns {
+		_ = c.Close() // its end is all that is wanted
+	}
+}
