@@ -130,7 +130,7 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	})
 	svc.accounts = account.NewService(account.Deps{
 		DB: db, Clock: out.clock, Passwords: passwords, Tenants: svc.tenants,
-		Jobs: svc.jobs, Notices: notices, Lifetimes: account.DefaultLifetimes(),
+		Jobs: svc.jobs, Notices: notices, Lifetimes: cmp.Or(s.Lifetimes, account.DefaultLifetimes()),
 		Impersonations: link,
 	})
 	svc.impersonation = impersonation.NewService(impersonation.Deps{
@@ -165,7 +165,7 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	link.subscriptions, link.usage, link.impersonation = svc.subscriptions, svc.usage, svc.impersonation
 	svc.team = team.NewService(team.Deps{
 		DB: db, Clock: out.clock, Tenants: svc.tenants, Accounts: svc.accounts, Seats: svc.subscriptions,
-		Letters: notices, Audit: svc.audit, ExpiryDays: team.DefaultExpiryDays,
+		Letters: notices, Audit: svc.audit, ExpiryDays: cmp.Or(s.InvitationDays, team.DefaultExpiryDays),
 	})
 
 	svc.receiver.On("checkout.session.", svc.subscriptions.CheckoutEvent)

@@ -34,6 +34,11 @@ type Settings struct {
 
 	Logins []LoginProvider // identity providers to log in at
 
+	// Lifetimes of tokens and sessions; a zero one is the default.
+	Lifetimes account.Lifetimes
+	// InvitationDays is how long an invitation works that does not say so itself.
+	InvitationDays int
+
 	// HashCost is that of passwords; zero is the default. No flag changes it: it
 	// is for tests, which hash thousands of times.
 	HashCost account.HashCost

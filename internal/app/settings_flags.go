@@ -30,6 +30,16 @@ type HTTPFlags struct {
 	InvoiceMode     string `env:"TENANTRY_INVOICE_MODE" placeholder:"MODE" help:"Where invoices come from: psp_managed or platform_managed; psp_managed unless given."`
 }
 
+// LifetimeFlags says how long things live that somebody was given.
+type LifetimeFlags struct {
+	AccessTokenLifetime       string `env:"TENANTRY_ACCESS_TOKEN_LIFETIME" placeholder:"DURATION" help:"How long an access token works; 15m unless given."`
+	RefreshTokenLifetime      string `env:"TENANTRY_REFRESH_TOKEN_LIFETIME" placeholder:"DURATION" help:"How long a refresh token works; 720h unless given."`
+	RefreshFamilyLifetime     string `env:"TENANTRY_REFRESH_FAMILY_LIFETIME" placeholder:"DURATION" help:"How long a login can be refreshed in all; 2160h unless given."`
+	SessionLifetime           string `env:"TENANTRY_SESSION_LIFETIME" placeholder:"DURATION" help:"How long a session lives without use; 2h unless given."`
+	RememberedSessionLifetime string `env:"TENANTRY_REMEMBERED_SESSION_LIFETIME" placeholder:"DURATION" help:"How long a session that is to be remembered lives without use; 720h unless given."`
+	InvitationLifetime        string `env:"TENANTRY_INVITATION_LIFETIME" placeholder:"DAYS" help:"How many days an invitation works that does not say so itself, from 1 to 30; 7 unless given."`
+}
+
 // OutsideFlags names the files with the credentials of the outside world.
 type OutsideFlags struct {
 	StripeSecretKeyFile     string `env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that has Stripe's secret key; or give the key itself in TENANTRY_STRIPE_SECRET_KEY."`
@@ -40,15 +50,17 @@ type OutsideFlags struct {
 
 // DevFlags are the flags of dev.
 type DevFlags struct {
-	HTTPFlags  `embed:""`
-	StoreFlags `embed:""`
+	HTTPFlags     `embed:""`
+	LifetimeFlags `embed:""`
+	StoreFlags    `embed:""`
 }
 
 // ServeFlags are the flags of serve.
 type ServeFlags struct {
-	HTTPFlags    `embed:""`
-	StoreFlags   `embed:""`
-	OutsideFlags `embed:""`
+	HTTPFlags     `embed:""`
+	LifetimeFlags `embed:""`
+	StoreFlags    `embed:""`
+	OutsideFlags  `embed:""`
 }
 
 // Settings checks what dev was told. The error joins a SettingError for each
@@ -57,6 +69,7 @@ func (f DevFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv}
 	var s Settings
 	p.http(f.HTTPFlags, &s)
+	p.lifetimes(f.LifetimeFlags, &s)
 	p.store(f.StoreFlags, LogText, &s)
 	return s, errors.Join(p.errs...)
 }
@@ -67,6 +80,7 @@ func (f ServeFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv}
 	var s Settings
 	p.http(f.HTTPFlags, &s)
+	p.lifetimes(f.LifetimeFlags, &s)
 	p.store(f.StoreFlags, LogJSON, &s)
 	p.outside(f.OutsideFlags, &s)
 	p.refuseSandbox(s)

@@ -11,9 +11,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/app"
 	"github.com/tenantry/tenantry/internal/limit"
 )
@@ -48,6 +50,7 @@ func TestDevNeedsNoSettings(t *testing.T) {
 	want := app.Settings{
 		Addr: "127.0.0.1:8080", Data: data, DatabaseURL: app.Secret("sqlite://" + data + "/tenantry.db"),
 		RateLimits: limit.Defaults(), InvoiceMode: app.PSPManaged, LogLevel: slog.LevelInfo, LogFormat: app.LogText,
+		Lifetimes: account.DefaultLifetimes(), InvitationDays: 7,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -89,7 +92,8 @@ func TestSettingsAreParsed(t *testing.T) {
 			netip.MustParsePrefix("192.0.2.2/32"), netip.MustParsePrefix("10.1.0.0/16"),
 		},
 		RateLimits: off, RedisURL: "rediss://u:p@redis:6380/1", InvoiceMode: app.PlatformManaged,
-		StripeSecretKey: "sk_test_1", StripeWebhookSecret: "whsec_1", SMTPURL: "smtp://u:p@mail", MailFrom: "Tenantry <no-reply@example.com>",
+		StripeSecretKey: "sk_test_1", StripeWebhookSecret: "whsec_1", SMTPURL: "smtp://u:p@mail", Lifetimes: account.DefaultLifetimes(), InvitationDays: 7,
+		MailFrom: "Tenantry <no-reply@example.com>",
 		LogLevel: slog.LevelWarn, LogFormat: app.LogJSON,
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
@@ -286,5 +290,32 @@ func TestListening(t *testing.T) {
 	got = given.Listening(loopback)
 	if got.FrontendURL.String() != "https://example.com" || !cmp.Equal(got.FirstPartyHosts, []string{"example.com"}) {
 		t.Errorf("%v %v", got.FrontendURL, got.FirstPartyHosts)
+	}
+}
+
+func TestLifetimesAreParsed(t *testing.T) {
+	t.Parallel()
+	got, err := app.DevFlags{LifetimeFlags: app.LifetimeFlags{
+		AccessTokenLifetime: "5m", RefreshTokenLifetime: "48h", SessionLifetime: "36h", InvitationLifetime: "30",
+	}}.Settings(env(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := account.DefaultLifetimes()
+	want.Access, want.Refresh, want.Session, want.SessionEnd = 5*time.Minute, 48*time.Hour, 36*time.Hour, 36*time.Hour
+	if diff := cmp.Diff(want, got.Lifetimes); diff != "" || got.InvitationDays != 30 {
+		t.Errorf("%s, invitations %d", diff, got.InvitationDays)
+	}
+	_, err = app.DevFlags{LifetimeFlags: app.LifetimeFlags{
+		AccessTokenLifetime: "15", RefreshTokenLifetime: "-1h", RefreshFamilyLifetime: "0s", SessionLifetime: "999999h",
+		RememberedSessionLifetime: "x", InvitationLifetime: "31",
+	}}.Settings(env(nil))
+	for _, name := range []string{
+		"TENANTRY_ACCESS_TOKEN_LIFETIME", "TENANTRY_REFRESH_TOKEN_LIFETIME", "TENANTRY_REFRESH_FAMILY_LIFETIME",
+		"TENANTRY_SESSION_LIFETIME", "TENANTRY_REMEMBERED_SESSION_LIFETIME", "TENANTRY_INVITATION_LIFETIME",
+	} {
+		if !strings.Contains(err.Error(), name+": ") {
+			t.Errorf("%s is not refused: %v", name, err)
+		}
 	}
 }
