@@ -10,6 +10,7 @@ package team
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -86,8 +87,11 @@ func (a Actor) holds(permissions []string) bool {
 }
 
 // nameKey is the form in which names are compared without regard to case, in any
-// script: "STRASSE" is "Straße".
-func nameKey(name string) string { return cases.Fold().String(norm.NFKC.String(name)) }
+// script: "STRASSE" is "Straße". Lower case comes first because folding alone
+// takes the two cases of Cherokee for each other instead of making them one.
+func nameKey(name string) string {
+	return cases.Fold().String(strings.ToLower(norm.NFKC.String(name)))
+}
 
 // isBuiltInName tells whether a custom role would be taken for a built-in one.
 func isBuiltInName(key string) bool { return key == Owner || key == Admin || key == Plain }

@@ -19,6 +19,7 @@ func TestNameKey(t *testing.T) {
 		{"Σίσυφος", "ΣΊΣΥΦΟΣ"},
 		{"é", "e\u0301", "É"}, // in one and in two code points
 		{"owner", "ｏｗｎｅｒ"},    // full width
+		{"Ꭰ", "ꭰ"},            // Cherokee
 	} {
 		for _, other := range same[1:] {
 			if nameKey(same[0]) != nameKey(other) {
