@@ -50,6 +50,10 @@ func TestAdminSubscriptions(t *testing.T) {
 		if e := s.call("GET", "/api/v1/tenant/"+o.tenant+"/entitlements", o.token, nil).want(200); e.text != `{"data":[]}`+"\n" {
 			t.Errorf("entitlements: %s", e.text)
 		}
+		opened := s.call("GET", "/api/v1/admin/audit-logs?filter[action]=checkout.opened&filter[tenant]="+o.tenant, token, nil).want(200)
+		if n := len(opened.at("data").([]any)); n != 1 {
+			t.Errorf("%d checkouts in the trail: %s", n, opened.text)
+		}
 		logs := s.call("GET", "/api/v1/admin/audit-logs?filter[action]=subscription.canceled", token, nil).want(200)
 		if n := len(logs.at("data").([]any)); n != 2 {
 			t.Errorf("%d entries in the trail: %s", n, logs.text)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/psp"
@@ -67,7 +68,20 @@ func (s *Service) Checkout(ctx context.Context, tenantID uuid.UUID, p CheckoutPa
 	if err != nil {
 		return psp.Checkout{}, err
 	}
-	return session, s.store.setSession(ctx, c.id, session.ID, s.deps.Clock.Now())
+	return session, s.noteSession(ctx, c, session.ID)
+}
+
+// noteSession keeps the session of a checkout, and who opened it.
+func (s *Service) noteSession(ctx context.Context, c checkout, session string) error {
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if err := s.store.setSession(ctx, c.id, session, s.deps.Clock.Now()); err != nil {
+			return err
+		}
+		return s.deps.Audit.Record(ctx, audit.Entry{
+			Action: "checkout.opened", TenantID: &c.tenantID, Resource: "checkout", ResourceID: c.id.String(),
+			After: map[string]any{"plan_id": c.planID, "currency": c.currency, "quantity": c.quantity},
+		})
+	})
 }
 
 // prepare checks everything that can be checked without the provider.
