@@ -106,6 +106,11 @@ func (db *DB) runTx(ctx context.Context, f func(ctx context.Context) error) erro
 		return fmt.Errorf("sqldb: a nested transaction failed: %w", failed)
 	}
 	if err := tx.Commit(); err != nil {
+		// The library rolls back by itself when ctx ends and then says either that
+		// or only that the transaction is over, whichever comes first.
+		if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
+			err = ctx.Err()
+		}
 		return fmt.Errorf("sqldb: commit: %w", err)
 	}
 	for _, f := range after {

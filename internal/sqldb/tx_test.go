@@ -140,6 +140,19 @@ func TestTx(t *testing.T) {
 			},
 			err: context.Canceled,
 		},
+		{
+			name: "context that ended inside long before the end",
+			run: func(ctx context.Context, db *sqldb.DB, _ func(string)) error {
+				ctx, cancel := context.WithCancel(ctx)
+				return db.Tx(ctx, func(ctx context.Context) error {
+					err := insert(ctx, db, "a")
+					cancel()
+					time.Sleep(50 * time.Millisecond)
+					return err
+				})
+			},
+			err: context.Canceled,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
