@@ -1,0 +1,16 @@
+package dbtest
+
+import "os"
+
+// longVariable asks for the long form of tests that repeat something.
+const longVariable = "TENANTRY_TEST_LONG"
+
+// Rounds is how often a test repeats what it tries: long times when
+// TENANTRY_TEST_LONG is set, as in CI's run without the race detector, and short
+// times in everyday runs.
+func Rounds(short, long int) int {
+	if os.Getenv(longVariable) != "" {
+		return long
+	}
+	return short
+}
