@@ -95,14 +95,13 @@ func grantOf(ctx context.Context, remember bool) Grant {
 	return Grant{Session: true, Remember: remember, Replaces: rest.SessionOf(ctx)}
 }
 
-// session answers a login: in cookie mode with a cookie, else with tokens.
+// session answers a login.
 func (h *HTTP) session(ctx context.Context, user User, tokens Tokens, grant Grant) (*rest.Plain[Session], error) {
-	shown, err := h.sessionUser(ctx, user)
+	answer, err := h.SessionOf(ctx, user, tokens, grant)
 	if err != nil {
 		return nil, err
 	}
-	h.startSession(ctx, tokens, grant)
-	return rest.Bare(Session{User: shown, AccessToken: tokens.Access, RefreshToken: tokens.Refresh}), nil
+	return rest.Bare(answer), nil
 }
 
 // startSession gives the browser the session that a login made, if it made one.

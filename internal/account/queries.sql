@@ -222,3 +222,6 @@ UPDATE users SET is_platform_admin = $2, platform_permissions = $3, updated_at =
 
 -- name: LockAdminByEmail :one
 SELECT u.id, u.name, u.email, u.is_platform_admin, u.platform_permissions FROM users u WHERE u.email = $1 FOR UPDATE;
+
+-- name: DeleteUser :exec
+DELETE FROM users WHERE id = $1;

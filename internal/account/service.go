@@ -194,6 +194,12 @@ func (s *Service) Prune(ctx context.Context) error {
 	return s.store.deleteExpired(ctx, s.deps.Clock.Now().Add(-pruneAfter))
 }
 
+// Discard removes an account that was made a moment ago and that nobody has used,
+// with its credentials.
+func (s *Service) Discard(ctx context.Context, userID int64) error {
+	return s.store.q(ctx).DeleteUser(ctx, userID)
+}
+
 // Exists tells whether an email has an account.
 func (s *Service) Exists(ctx context.Context, email string) (bool, error) {
 	user, _, err := s.store.credentials(ctx, email)

@@ -23,6 +23,7 @@ import (
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/mail/letters"
+	"github.com/tenantry/tenantry/internal/onboarding"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/push"
 	"github.com/tenantry/tenantry/internal/rest"
@@ -80,6 +81,7 @@ type service struct {
 	tenants       *tenant.Service
 	catalog       *catalog.Service
 	subscriptions *subscription.Service
+	onboarding    *onboarding.Service
 	usage         *usage.Service
 	receiver      *psp.Receiver
 
@@ -166,6 +168,11 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	svc.team = team.NewService(team.Deps{
 		DB: db, Clock: out.clock, Tenants: svc.tenants, Accounts: svc.accounts, Seats: svc.subscriptions,
 		Letters: notices, Audit: svc.audit, ExpiryDays: cmp.Or(s.InvitationDays, team.DefaultExpiryDays),
+	})
+	frontendURL := strings.TrimSuffix(s.FrontendURL.String(), "/")
+	svc.onboarding = onboarding.NewService(onboarding.Deps{
+		DB: db, Accounts: svc.accounts, Tenants: svc.tenants, Catalog: svc.catalog, Subscriptions: svc.subscriptions, Log: log,
+		Pages: onboarding.Pages{Success: frontendURL + "/onboarding/success", Cancel: frontendURL + "/onboarding/plans"},
 	})
 
 	svc.receiver.On("checkout.session.", svc.subscriptions.CheckoutEvent)

@@ -205,10 +205,10 @@ func (a reply) str(path string) string {
 }
 
 // eventually repeats a look until it is content, for what follows in the
-// background.
+// background. It waits long: machines that run tests are busy.
 func eventually(t testing.TB, what string, look func() bool) {
 	t.Helper()
-	for range 500 {
+	for range 3000 {
 		if look() {
 			return
 		}

@@ -36,7 +36,7 @@ func (svc *service) routes() []rest.Route {
 		pushes        = account.NewPushHTTP(svc.pushes)
 		settings      = svc.publicSettings()
 		tenants       = tenant.NewHTTP(svc.tenants)
-		onboarding    = onboarding.NewHTTP(svc.tenants)
+		onboarding    = onboarding.NewHTTP(svc.onboarding, accounts)
 		plans         = catalog.NewHTTP(svc.catalog, publicURL)
 		subscriptions = subscription.NewHTTP(svc.subscriptions)
 		meters        = usage.NewHTTP(svc.usage)
@@ -80,6 +80,9 @@ func (svc *service) routes() []rest.Route {
 		route(del, "/api/v1/push-subscriptions", rest.User, "", "push", "End a browser's subscription", rest.Handle(pushes.Unsubscribe)),
 		route(get, "/api/v1/studio/access", rest.Member, "", "studio", "Tell whether the tenant may use the studio", rest.Handle(subscriptions.StudioAccess)),
 
+		route(post, "/api/v1/onboarding/start", rest.Public, "", "onboarding_start", "Register and open the checkout of a plan", rest.Handle(onboarding.Start, created)),
+		route(get, "/api/v1/onboarding/status", rest.Member, "", "onboarding", "Tell how far the onboarding is", rest.Handle(onboarding.Status)),
+		route(post, "/api/v1/onboarding/retry-checkout", rest.Member, authz.BillingManage, "onboarding", "Open a checkout anew", rest.Handle(onboarding.RetryCheckout)),
 		route(patch, "/api/v1/onboarding/complete-setup", rest.Member, "", "onboarding", "Fill billing details and complete the onboarding", rest.Handle(onboarding.CompleteSetup)),
 		route(post, "/api/v1/tenants", rest.User, "", "default", "Make a tenant, for a caller without one", rest.Handle(tenants.Create, created)),
 		route(get, "/api/v1/tenant", rest.Tenant, "", "default", "Show the caller's tenant", rest.Handle(tenants.Show)),

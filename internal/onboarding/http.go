@@ -5,16 +5,131 @@ package onboarding
 import (
 	"context"
 
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
 // HTTP has the handlers of onboarding.
-type HTTP struct{ tenants *tenant.Service }
+type HTTP struct {
+	svc      *Service
+	accounts *account.HTTP
+}
 
-// NewHTTP returns the handlers.
-func NewHTTP(tenants *tenant.Service) *HTTP { return &HTTP{tenants: tenants} }
+// NewHTTP returns the handlers. accounts shapes the answer of a login.
+func NewHTTP(svc *Service, accounts *account.HTTP) *HTTP { return &HTTP{svc: svc, accounts: accounts} }
+
+type startInput struct {
+	Body struct {
+		Name                 string `json:"name" maxLength:"255"`
+		Email                string `json:"email" format:"email" maxLength:"255"`
+		Password             string `json:"password" format:"password" minLength:"8" maxLength:"1024"`
+		PasswordConfirmation string `json:"password_confirmation" format:"password"`
+		TenantName           string `json:"tenant_name,omitempty" maxLength:"255" doc:"Default: the user's name."`
+		PlanSlug             string `json:"plan_slug" maxLength:"255"`
+		Currency             string `json:"currency" minLength:"3" maxLength:"3"`
+		Quantity             *int64 `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Seats of a seat plan; default 1."`
+	}
+}
+
+func choice(plan, currency string, quantity *int64) Choice {
+	c := Choice{PlanSlug: plan, Currency: currency, Quantity: 1}
+	if quantity != nil {
+		c.Quantity = *quantity
+	}
+	return c
+}
+
+// StartedOnboarding is the answer of a start, printed without data (spec:
+// Versioning, known inconsistencies). In cookie mode the tokens are left out.
+type StartedOnboarding struct {
+	account.Session
+	Tenant      tenant.TenantView `json:"tenant"`
+	CheckoutURL string            `json:"checkout_url"`
+}
+
+// Start handles POST /onboarding/start.
+func (h *HTTP) Start(ctx context.Context, in *startInput) (*rest.Plain[StartedOnboarding], error) {
+	grant := account.GrantOf(ctx)
+	started, err := h.svc.Start(ctx, account.Registration{
+		Name: in.Body.Name, Email: in.Body.Email, Password: in.Body.Password, TenantName: in.Body.TenantName,
+	}, choice(in.Body.PlanSlug, in.Body.Currency, in.Body.Quantity), grant)
+	if err != nil {
+		return nil, err
+	}
+	view, err := h.svc.deps.Tenants.View(asOwner(ctx, started.User, started.Tenant.ID, started.Tenant.Name), started.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	session, err := h.accounts.SessionOf(ctx, started.User, started.Tokens, grant)
+	if err != nil {
+		return nil, err
+	}
+	return rest.Bare(StartedOnboarding{Session: session, Tenant: view, CheckoutURL: started.CheckoutURL}), nil
+}
+
+type retryInput struct {
+	Body struct {
+		PlanSlug string `json:"plan_slug" maxLength:"255"`
+		Currency string `json:"currency" minLength:"3" maxLength:"3"`
+		Quantity *int64 `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Seats of a seat plan; default 1."`
+	}
+}
+
+// OnboardingCheckout is where to pay.
+type OnboardingCheckout struct {
+	CheckoutURL string `json:"checkout_url"`
+}
+
+// RetryCheckout handles POST /onboarding/retry-checkout.
+func (h *HTTP) RetryCheckout(ctx context.Context, in *retryInput) (*rest.Data[OnboardingCheckout], error) {
+	page, err := h.svc.Retry(ctx, authz.TenantID(ctx), choice(in.Body.PlanSlug, in.Body.Currency, in.Body.Quantity))
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(OnboardingCheckout{CheckoutURL: page}), nil
+}
+
+// OnboardingBilling are the billing details of a tenant.
+type OnboardingBilling struct {
+	LegalName    *string `json:"legal_name"`
+	Address      *string `json:"address"`
+	City         *string `json:"city"`
+	PostalCode   *string `json:"postal_code"`
+	Country      *string `json:"country"`
+	VATNumber    *string `json:"vat_number"`
+	BillingEmail *string `json:"billing_email"`
+}
+
+// OnboardingStatus tells how far an onboarding is, printed without data.
+type OnboardingStatus struct {
+	TenantID            uuid.UUID         `json:"tenant_id"`
+	OnboardingCompleted bool              `json:"onboarding_completed"`
+	HasSubscription     bool              `json:"has_subscription"`
+	SubscriptionStatus  *string           `json:"subscription_status"`
+	PlanName            *string           `json:"plan_name"`
+	HasBillingDetails   bool              `json:"has_billing_details"`
+	BillingDetails      OnboardingBilling `json:"billing_details"`
+}
+
+// Status handles GET /onboarding/status.
+func (h *HTTP) Status(ctx context.Context, _ *struct{}) (*rest.Plain[OnboardingStatus], error) {
+	t, sub, err := h.svc.Status(ctx, authz.TenantID(ctx))
+	if err != nil {
+		return nil, err
+	}
+	status := OnboardingStatus{
+		TenantID: t.ID, OnboardingCompleted: t.OnboardingCompletedAt != nil, HasBillingDetails: t.Billing.Complete(),
+		BillingDetails: OnboardingBilling(t.Billing),
+	}
+	if sub.Status != "" {
+		status.HasSubscription, status.SubscriptionStatus, status.PlanName = true, &sub.Status, &sub.PlanName
+	}
+	return rest.Bare(status), nil
+}
 
 type completeSetupInput struct {
 	Body struct {
@@ -31,7 +146,8 @@ type completeSetupInput struct {
 // CompleteSetup handles PATCH /onboarding/complete-setup.
 func (h *HTTP) CompleteSetup(ctx context.Context, in *completeSetupInput) (*rest.Data[tenant.TenantView], error) {
 	b := in.Body
-	t, err := h.tenants.CompleteSetup(ctx, authz.TenantID(ctx), func(old tenant.BillingDetails) tenant.BillingDetails {
+	tenants := h.svc.deps.Tenants
+	t, err := tenants.CompleteSetup(ctx, authz.TenantID(ctx), func(old tenant.BillingDetails) tenant.BillingDetails {
 		return tenant.BillingDetails{
 			LegalName: b.LegalName.Or(old.LegalName), Address: b.Address.Or(old.Address), City: b.City.Or(old.City),
 			PostalCode: b.PostalCode.Or(old.PostalCode), Country: b.Country.Or(old.Country),
@@ -41,7 +157,7 @@ func (h *HTTP) CompleteSetup(ctx context.Context, in *completeSetupInput) (*rest
 	if err != nil {
 		return nil, err
 	}
-	v, err := h.tenants.View(ctx, t)
+	v, err := tenants.View(ctx, t)
 	if err != nil {
 		return nil, err
 	}

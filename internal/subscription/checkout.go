@@ -29,6 +29,9 @@ type CheckoutParams struct {
 	Quantity   int64 // seats; other plans have one unit whatever it says
 	SuccessURL string
 	CancelURL  string
+	// BillingLater lets the billing details follow after the payment, as an
+	// onboarding does.
+	BillingLater bool
 }
 
 // Checkout opens a hosted checkout at the provider and returns its session. It
@@ -114,7 +117,7 @@ func (s *Service) prepare(ctx context.Context, tenantID uuid.UUID, p *CheckoutPa
 	if err != nil {
 		return fail(err)
 	}
-	if missing := t.Billing.Missing(); len(missing) > 0 {
+	if missing := t.Billing.Missing(); len(missing) > 0 && !p.BillingLater {
 		return fail(errBillingNotReady.With("missing_fields", missing))
 	}
 	price, ok := plan.PriceIn(p.Currency)

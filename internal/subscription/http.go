@@ -87,6 +87,7 @@ type SubscriptionView struct {
 
 // Show handles GET /subscription: null where the tenant has none.
 func (h *HTTP) Show(ctx context.Context, _ *tenantInput) (*rest.Data[*SubscriptionView], error) {
+	h.svc.Settle(ctx, authz.TenantID(ctx))
 	sub, err := h.svc.Current(ctx, authz.TenantID(ctx))
 	if err != nil || sub == nil {
 		return rest.OK[*SubscriptionView](nil), err

@@ -26,6 +26,30 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $7);
 -- name: SetCheckoutSession :exec
 UPDATE checkouts SET psp_session_id = $2, updated_at = $3 WHERE id = $1;
 
+-- name: OpenCheckouts :many
+-- Those that a subscription has followed are not waited for.
+SELECT c.id, c.psp_session_id FROM checkouts c
+WHERE c.tenant_id = $1 AND c.completed_at IS NULL AND c.expired_at IS NULL AND c.psp_session_id IS NOT NULL
+AND c.created_at > sqlc.arg(since) AND NOT EXISTS (
+    SELECT 1 FROM subscriptions s
+    WHERE s.tenant_id = c.tenant_id AND s.created_at > c.created_at AND s.status NOT IN ('canceled', 'incomplete_expired')
+)
+ORDER BY c.created_at DESC, c.id DESC
+LIMIT 5;
+
+-- name: LookAtCheckout :execrows
+UPDATE checkouts SET looked_at = sqlc.arg(now)
+WHERE tenant_id = $1 AND id = $2 AND (looked_at IS NULL OR looked_at <= sqlc.arg(not_since) OR looked_at > sqlc.arg(now));
+
+-- name: DeleteCheckouts :exec
+DELETE FROM checkouts WHERE tenant_id = $1;
+
+-- name: DeleteCustomer :exec
+DELETE FROM psp_customers WHERE tenant_id = $1;
+
+-- name: ExpireCheckout :exec
+UPDATE checkouts SET expired_at = $2, updated_at = $2 WHERE psp_session_id = $1 AND expired_at IS NULL;
+
 -- name: CompleteCheckout :exec
 UPDATE checkouts SET completed_at = $2, updated_at = $2 WHERE psp_session_id = $1 AND completed_at IS NULL;
 

@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
 )
 
 // jobRefuse is the job that gives a second paid checkout back.
@@ -28,6 +29,10 @@ func (s *Service) CheckoutEvent(ctx context.Context, e psp.Event) error {
 	session, err := s.deps.Provider.GetCheckout(ctx, e.ObjectID)
 	if err != nil {
 		return final(err)
+	}
+	if session.Status == psp.CheckoutExpired {
+		now := s.deps.Clock.Now()
+		return s.store.q(ctx).ExpireCheckout(ctx, subscriptionsql.ExpireCheckoutParams{PSPSessionID: &session.ID, ExpiredAt: &now})
 	}
 	if session.Status != psp.CheckoutComplete || session.SubscriptionID == "" {
 		return nil

@@ -43,3 +43,6 @@ JOIN tenants ON tenants.id = m.tenant_id
 JOIN roles r ON r.id = m.role_id
 WHERE m.user_id = $1
 ORDER BY m.joined_at;
+
+-- name: DeleteTenant :exec
+DELETE FROM tenants WHERE id = $1;

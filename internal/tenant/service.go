@@ -62,6 +62,11 @@ var ErrInAnotherTenant = fault.Coded(fault.Conflict, fault.UserInAnotherTenant)
 // Create makes a tenant owned by a user, in the transaction of ctx if there is
 // one. A user who is in a tenant already gives ErrInAnotherTenant.
 func (s *Service) Create(ctx context.Context, ownerID int64, name string) (uuid.UUID, error) {
+	return s.CreateIn(ctx, ownerID, name, DefaultCurrency)
+}
+
+// CreateIn is Create for a tenant that prefers a currency (ISO 4217, upper case).
+func (s *Service) CreateIn(ctx context.Context, ownerID int64, name, currency string) (uuid.UUID, error) {
 	id := sqldb.NewID()
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		now := s.deps.Clock.Now()
@@ -70,7 +75,7 @@ func (s *Service) Create(ctx context.Context, ownerID int64, name string) (uuid.
 			if try == slugTries {
 				return fmt.Errorf("no free slug for tenant %q", slugOf(name))
 			}
-			free, err := s.store.insert(ctx, id, name, slug, now)
+			free, err := s.store.insert(ctx, newTenant{id: id, name: name, slug: slug, currency: currency}, now)
 			if err != nil {
 				return err
 			}
@@ -89,6 +94,17 @@ func (s *Service) Create(ctx context.Context, ownerID int64, name string) (uuid.
 		return s.record(ctx, actionCreated, id, nil, map[string]any{"name": name, "slug": slug, "owner_id": ownerID})
 	})
 	return id, err
+}
+
+// Discard removes a tenant that was made a moment ago, with its memberships. What
+// other domains keep of it has to be gone.
+func (s *Service) Discard(ctx context.Context, id uuid.UUID) error {
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if err := s.store.q(ctx).DeleteTenant(ctx, id); err != nil {
+			return err
+		}
+		return s.record(ctx, actionDiscarded, id, nil, nil)
+	})
 }
 
 // Get returns a tenant.

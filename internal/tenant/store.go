@@ -26,10 +26,15 @@ func toTenant(row tenantsql.Tenant) Tenant {
 	}
 }
 
+type newTenant struct {
+	id                   uuid.UUID
+	name, slug, currency string
+}
+
 // insert tells false when the slug is taken.
-func (s store) insert(ctx context.Context, id uuid.UUID, name, slug string, now time.Time) (bool, error) {
+func (s store) insert(ctx context.Context, n newTenant, now time.Time) (bool, error) {
 	_, err := s.q(ctx).InsertTenant(ctx, tenantsql.InsertTenantParams{
-		ID: id, Name: name, Slug: slug, PreferredCurrency: DefaultCurrency, CreatedAt: now,
+		ID: n.id, Name: n.name, Slug: n.slug, PreferredCurrency: n.currency, CreatedAt: now,
 	})
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return false, nil

@@ -18,6 +18,7 @@ type Audit interface {
 // The actions that tenants leave in the trail.
 const (
 	actionCreated        = "tenant.created"
+	actionDiscarded      = "tenant.discarded"
 	actionUpdated        = "tenant.updated"
 	actionSetupCompleted = "tenant.setup_completed"
 )

@@ -282,6 +282,15 @@ func (q *Queries) DeleteUnusedAvatar(ctx context.Context, hash string) error {
 	return err
 }
 
+const deleteUser = `-- name: DeleteUser :exec
+DELETE FROM users WHERE id = $1
+`
+
+func (q *Queries) DeleteUser(ctx context.Context, id int64) error {
+	_, err := q.db.ExecContext(ctx, deleteUser, id)
+	return err
+}
+
 const insertCredential = `-- name: InsertCredential :exec
 INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)

@@ -37,6 +37,38 @@ func (q *Queries) CustomerOfTenant(ctx context.Context, tenantID uuid.UUID) (str
 	return psp_customer_id, err
 }
 
+const deleteCheckouts = `-- name: DeleteCheckouts :exec
+DELETE FROM checkouts WHERE tenant_id = $1
+`
+
+func (q *Queries) DeleteCheckouts(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteCheckouts, tenantID)
+	return err
+}
+
+const deleteCustomer = `-- name: DeleteCustomer :exec
+DELETE FROM psp_customers WHERE tenant_id = $1
+`
+
+func (q *Queries) DeleteCustomer(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteCustomer, tenantID)
+	return err
+}
+
+const expireCheckout = `-- name: ExpireCheckout :exec
+UPDATE checkouts SET expired_at = $2, updated_at = $2 WHERE psp_session_id = $1 AND expired_at IS NULL
+`
+
+type ExpireCheckoutParams struct {
+	PSPSessionID *string
+	ExpiredAt    *time.Time
+}
+
+func (q *Queries) ExpireCheckout(ctx context.Context, arg ExpireCheckoutParams) error {
+	_, err := q.db.ExecContext(ctx, expireCheckout, arg.PSPSessionID, arg.ExpiredAt)
+	return err
+}
+
 const insertCheckout = `-- name: InsertCheckout :exec
 INSERT INTO checkouts (id, tenant_id, plan_id, currency, price_cents, quantity, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
@@ -164,6 +196,76 @@ func (q *Queries) LiveSubscription(ctx context.Context, tenantID uuid.UUID) (Sub
 		&i.UpdatedAt,
 	)
 	return i, err
+}
+
+const lookAtCheckout = `-- name: LookAtCheckout :execrows
+UPDATE checkouts SET looked_at = $3
+WHERE tenant_id = $1 AND id = $2 AND (looked_at IS NULL OR looked_at <= $4 OR looked_at > $3)
+`
+
+type LookAtCheckoutParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+	Now      *time.Time
+	NotSince *time.Time
+}
+
+func (q *Queries) LookAtCheckout(ctx context.Context, arg LookAtCheckoutParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, lookAtCheckout,
+		arg.TenantID,
+		arg.ID,
+		arg.Now,
+		arg.NotSince,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const openCheckouts = `-- name: OpenCheckouts :many
+SELECT c.id, c.psp_session_id FROM checkouts c
+WHERE c.tenant_id = $1 AND c.completed_at IS NULL AND c.expired_at IS NULL AND c.psp_session_id IS NOT NULL
+AND c.created_at > $2 AND NOT EXISTS (
+    SELECT 1 FROM subscriptions s
+    WHERE s.tenant_id = c.tenant_id AND s.created_at > c.created_at AND s.status NOT IN ('canceled', 'incomplete_expired')
+)
+ORDER BY c.created_at DESC, c.id DESC
+LIMIT 5
+`
+
+type OpenCheckoutsParams struct {
+	TenantID uuid.UUID
+	Since    time.Time
+}
+
+type OpenCheckoutsRow struct {
+	ID           uuid.UUID
+	PSPSessionID *string
+}
+
+// Those that a subscription has followed are not waited for.
+func (q *Queries) OpenCheckouts(ctx context.Context, arg OpenCheckoutsParams) ([]OpenCheckoutsRow, error) {
+	rows, err := q.db.QueryContext(ctx, openCheckouts, arg.TenantID, arg.Since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []OpenCheckoutsRow{}
+	for rows.Next() {
+		var i OpenCheckoutsRow
+		if err := rows.Scan(&i.ID, &i.PSPSessionID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const quotaOfFeature = `-- name: QuotaOfFeature :one

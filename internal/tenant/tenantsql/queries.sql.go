@@ -24,6 +24,15 @@ func (q *Queries) CountMembers(ctx context.Context, tenantID uuid.UUID) (int64, 
 	return count, err
 }
 
+const deleteTenant = `-- name: DeleteTenant :exec
+DELETE FROM tenants WHERE id = $1
+`
+
+func (q *Queries) DeleteTenant(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteTenant, id)
+	return err
+}
+
 const insertMember = `-- name: InsertMember :one
 INSERT INTO memberships (tenant_id, user_id, role_id, joined_at)
 SELECT $1, $2, r.id, $3
