@@ -41,12 +41,9 @@ const appName = "Tenantry"
 // requestTimeout bounds the handling of one request.
 const requestTimeout = 30 * time.Second
 
-// Notifications that never arrived are found in the provider's event list, which
-// is read this often and so far back.
-const (
-	catchUpEvery  = 5 * time.Minute
-	catchUpWindow = 24 * time.Hour
-)
+// catchUpEvery is how often the provider's event list is read, for notifications
+// that never arrived.
+const catchUpEvery = 5 * time.Minute
 
 // outside is the world beyond the service: real in production, the sandbox's
 // in dev. The service cannot tell which.
@@ -181,9 +178,11 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	svc.jobs.Every("account.prune-oauth", time.Hour, svc.oauth.Prune)
 	svc.jobs.Every("impersonation.sweep", time.Minute, svc.impersonation.Sweep)
 	svc.jobs.Every("psp.catch-up", catchUpEvery, func(ctx context.Context) error {
-		_, err := svc.receiver.CatchUp(ctx, out.clock.Now().Add(-catchUpWindow))
+		_, err := svc.receiver.CatchUp(ctx)
 		return err
 	})
+
+	svc.jobs.Every("psp.prune", 24*time.Hour, svc.receiver.Prune)
 
 	svc.api = rest.New(svc.restConfig(messages, counter), svc.routes())
 	popup, err := account.OAuthPopup(s.FrontendURL.String())

@@ -5,3 +5,14 @@ ON CONFLICT (id) DO NOTHING;
 
 -- name: MarkEventHandled :exec
 UPDATE psp_events SET handled_at = $1 WHERE id = $2;
+
+-- name: Cursor :one
+SELECT taken_until FROM psp_cursor WHERE id = 1;
+
+-- name: MoveCursor :exec
+INSERT INTO psp_cursor (id, taken_until) VALUES (1, $1)
+ON CONFLICT (id) DO UPDATE SET taken_until = excluded.taken_until
+WHERE psp_cursor.taken_until < excluded.taken_until;
+
+-- name: DeleteHandledEvents :exec
+DELETE FROM psp_events WHERE handled_at IS NOT NULL AND received_at < $1;

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/stripe/stripe-go/v85/webhook"
 
@@ -146,29 +145,6 @@ func (r *Receiver) accept(ctx context.Context, e Event) (isNew bool, err error) 
 		return r.jobs.Enqueue(ctx, JobEvent, e)
 	})
 	return isNew, err
-}
-
-// CatchUp takes, from the provider's own list, the events since a time that no
-// notification has brought, and returns how many there were. To be run
-// periodically, over a span that is longer than an outage.
-func (r *Receiver) CatchUp(ctx context.Context, since time.Time) (int, error) {
-	missed := 0
-	for e, err := range r.client.Events(ctx, since) {
-		if err != nil {
-			return missed, err
-		}
-		isNew, err := r.accept(ctx, e)
-		if err != nil {
-			return missed, err
-		}
-		if isNew {
-			missed++
-		}
-	}
-	if missed > 0 {
-		r.log.WarnContext(ctx, "events of the payment provider came without a notification", "count", missed)
-	}
-	return missed, nil
 }
 
 func (r *Receiver) handleJob(ctx context.Context, job jobs.Job) error {

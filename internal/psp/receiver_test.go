@@ -306,32 +306,6 @@ func TestHandlerThatFailsRunsAgain(t *testing.T) {
 	})
 }
 
-func TestCatchUpTakesWhatNoNotificationBrought(t *testing.T) {
-	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		provider := newFake(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-			reply(w, 200, `{"object": "list", "data": [`+eventJSON("evt_2", "invoice.paid", "in_2")+","+
-				eventJSON("evt_1", "invoice.paid", "in_1")+`]}`)
-		})
-		i := newInbox(t, db, provider.client(t))
-		body := eventJSON("evt_1", "invoice.paid", "in_1")
-		i.deliver(t.Context(), body, sign(body, oldSecret, 0))
-		for _, want := range []int{1, 0} {
-			got, err := i.CatchUp(t.Context(), second(1700000000))
-			if err != nil || got != want {
-				t.Errorf("%d missed events, %v; want %d", got, err, want)
-			}
-		}
-		if got := i.waiting(t); got != 2 {
-			t.Errorf("%d jobs, want 2", got)
-		}
-		provider.server.Close()
-		if _, err := i.CatchUp(t.Context(), second(1700000000)); !errors.Is(err, psp.ErrUnavailable) {
-			t.Errorf("got %v", err)
-		}
-	})
-}
-
 func TestNewReceiverRefusesToWorkWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	for name, secrets := range map[string][]string{

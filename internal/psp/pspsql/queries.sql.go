@@ -10,6 +10,26 @@ import (
 	"time"
 )
 
+const cursor = `-- name: Cursor :one
+SELECT taken_until FROM psp_cursor WHERE id = 1
+`
+
+func (q *Queries) Cursor(ctx context.Context) (time.Time, error) {
+	row := q.db.QueryRowContext(ctx, cursor)
+	var taken_until time.Time
+	err := row.Scan(&taken_until)
+	return taken_until, err
+}
+
+const deleteHandledEvents = `-- name: DeleteHandledEvents :exec
+DELETE FROM psp_events WHERE handled_at IS NOT NULL AND received_at < $1
+`
+
+func (q *Queries) DeleteHandledEvents(ctx context.Context, receivedAt time.Time) error {
+	_, err := q.db.ExecContext(ctx, deleteHandledEvents, receivedAt)
+	return err
+}
+
 const insertEvent = `-- name: InsertEvent :execrows
 INSERT INTO psp_events (id, type, object_id, received_at)
 VALUES ($1, $2, $3, $4)
@@ -47,5 +67,16 @@ type MarkEventHandledParams struct {
 
 func (q *Queries) MarkEventHandled(ctx context.Context, arg MarkEventHandledParams) error {
 	_, err := q.db.ExecContext(ctx, markEventHandled, arg.HandledAt, arg.ID)
+	return err
+}
+
+const moveCursor = `-- name: MoveCursor :exec
+INSERT INTO psp_cursor (id, taken_until) VALUES (1, $1)
+ON CONFLICT (id) DO UPDATE SET taken_until = excluded.taken_until
+WHERE psp_cursor.taken_until < excluded.taken_until
+`
+
+func (q *Queries) MoveCursor(ctx context.Context, takenUntil time.Time) error {
+	_, err := q.db.ExecContext(ctx, moveCursor, takenUntil)
 	return err
 }
