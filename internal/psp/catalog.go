@@ -38,7 +38,8 @@ type Price struct {
 	UnitAmount    *int64
 	IntervalUnit  string // empty for a price that is paid once
 	IntervalCount int
-	Metered       bool // billed by reported usage, not by quantity
+	Metered       bool   // billed by reported usage, not by quantity
+	MeterID       string // the meter that a metered price bills
 	Active        bool
 	Nickname      string
 	Metadata      map[string]string
@@ -117,7 +118,7 @@ func newPrice(p *stripe.Price) (Price, error) {
 	}
 	if r := p.Recurring; r != nil {
 		price.IntervalUnit, price.IntervalCount = string(r.Interval), int(r.IntervalCount)
-		price.Metered = r.UsageType == stripe.PriceRecurringUsageTypeMetered
+		price.Metered, price.MeterID = isMetered(p), r.Meter
 	}
 	return price, nil
 }

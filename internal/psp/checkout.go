@@ -24,7 +24,9 @@ type CheckoutParams struct {
 	CustomerID string
 	PriceID    string
 	Quantity   int64 // 0 leaves it out, as usage-billed prices demand
-	TrialDays  int   // 0 for no trial
+	// MeteredPriceIDs are further prices, billed by reported usage.
+	MeteredPriceIDs []string
+	TrialDays       int // 0 for no trial
 	// Free asks for a card only when something is due.
 	Free       bool
 	SuccessURL string
@@ -64,6 +66,9 @@ func (c *Client) CreateCheckout(ctx context.Context, p CheckoutParams) (Checkout
 	}
 	if p.Quantity > 0 {
 		params.LineItems[0].Quantity = stripe.Int64(p.Quantity)
+	}
+	for _, id := range p.MeteredPriceIDs {
+		params.LineItems = append(params.LineItems, &stripe.CheckoutSessionCreateLineItemParams{Price: stripe.String(id)})
 	}
 	if p.TrialDays > 0 {
 		params.SubscriptionData.TrialPeriodDays = stripe.Int64(int64(p.TrialDays))

@@ -5,9 +5,9 @@
 //
 // The rules that the callers keep: every write carries an idempotency key that
 // was stored beforehand, so that a repetition is the same write; a failure of a
-// write other than ErrRefused and ErrNotFound leaves its outcome unknown, to be
-// settled by repeating it or by reading back; and no call is made inside a
-// database transaction.
+// write other than ErrRefused, ErrDeclined and ErrNotFound leaves its outcome
+// unknown, to be settled by repeating it or by reading back; and no call is made
+// inside a database transaction.
 package psp
 
 import (

@@ -75,7 +75,7 @@ func TestAnswersBecomeErrors(t *testing.T) {
 		"refused":           {400, `{"error":{"type":"invalid_request_error","message":"bad"}}`, psp.ErrRefused, 1, ""},
 		"wrong key":         {401, `{"error":{"type":"invalid_request_error","message":"Invalid key ` + testKey + `"}}`, psp.ErrRefused, 1, testKey},
 		"key used before":   {400, `{"error":{"type":"idempotency_error","message":"other parameters"}}`, psp.ErrRefused, 1, ""},
-		"card declined":     {402, `{"error":{"type":"card_error","code":"card_declined","message":"4242"}}`, nil, 1, "4242"},
+		"card declined":     {402, `{"error":{"type":"card_error","code":"card_declined","message":"4242"}}`, psp.ErrDeclined, 1, "4242"},
 		"same key at once":  {409, `{"error":{"type":"idempotency_error","code":"idempotency_key_in_use"}}`, nil, 3, ""},
 		"too many requests": {429, `{"error":{"type":"invalid_request_error","code":"rate_limit"}}`, nil, 1, ""},
 		"object is busy":    {429, `{"error":{"type":"invalid_request_error","code":"lock_timeout"}}`, nil, 3, ""},
@@ -94,7 +94,7 @@ func TestAnswersBecomeErrors(t *testing.T) {
 			})
 			err := createProduct(t.Context(), provider.client(t))
 			checkPSPError(t, err)
-			for _, sentinel := range []error{psp.ErrNotFound, psp.ErrRefused} {
+			for _, sentinel := range []error{psp.ErrNotFound, psp.ErrRefused, psp.ErrDeclined} {
 				if got, want := errors.Is(err, sentinel), errors.Is(tt.want, sentinel); got != want {
 					t.Errorf("is %q: %v, want %v: %v", sentinel, got, want, err)
 				}

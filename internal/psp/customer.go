@@ -53,7 +53,7 @@ func (c *Client) CreateCustomer(ctx context.Context, p CustomerParams) (string, 
 			// by country and refuse the whole customer over a misprint.
 			params.InvoiceSettings = &stripe.CustomerCreateInvoiceSettingsParams{
 				CustomFields: []*stripe.CustomerCreateInvoiceSettingsCustomFieldParams{
-					{Name: stripe.String("VAT number"), Value: stripe.String(p.VATNumber)},
+					{Name: stripe.String(vatLine), Value: stripe.String(p.VATNumber)},
 				},
 			}
 		}
@@ -64,6 +64,44 @@ func (c *Client) CreateCustomer(ctx context.Context, p CustomerParams) (string, 
 		return customer.ID, nil
 	})
 }
+
+// UpdateCustomer makes a customer's details those given; empty ones are erased.
+// The details become part of the key, as with CreateCustomer.
+func (c *Client) UpdateCustomer(ctx context.Context, id string, p CustomerParams) error {
+	if id == "" {
+		return c.failure(ctx, "update customer", errNoID)
+	}
+	params := &stripe.CustomerUpdateParams{
+		Params: keyed(p.Key + "-" + p.fingerprint()),
+		Name:   stripe.String(p.Name),
+		Email:  stripe.String(p.Email),
+		Address: &stripe.AddressParams{
+			Line1:      stripe.String(p.Address),
+			City:       stripe.String(p.City),
+			PostalCode: stripe.String(p.PostalCode),
+			Country:    stripe.String(p.Country),
+		},
+		InvoiceSettings: &stripe.CustomerUpdateInvoiceSettingsParams{},
+	}
+	if p.VATNumber == "" {
+		params.InvoiceSettings.AddUnsetField(stripe.CustomerUpdateInvoiceSettingsParamsUnsetFieldCustomFields)
+	} else {
+		params.InvoiceSettings.CustomFields = []*stripe.CustomerUpdateInvoiceSettingsCustomFieldParams{
+			{Name: stripe.String(vatLine), Value: stripe.String(p.VATNumber)},
+		}
+	}
+	if p.Locale != "" {
+		params.PreferredLocales = []*string{stripe.String(p.Locale)}
+	}
+	_, err := write(ctx, c, "update customer", p.Key, func(ctx context.Context) (struct{}, error) {
+		_, err := c.api.V1Customers.Update(ctx, id, params)
+		return struct{}{}, err
+	})
+	return err
+}
+
+// vatLine is what the tenant's VAT number is called on invoices.
+const vatLine = "VAT number"
 
 func (p CustomerParams) fingerprint() string {
 	p.Key = ""

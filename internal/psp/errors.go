@@ -16,7 +16,8 @@ import (
 
 // ErrUnavailable is every failure of a call: 502 psp_error to an HTTP caller
 // (spec: Errors, Codes). It carries its cause for the log, without secrets;
-// ErrNotFound and ErrRefused tell two causes that callers may want to treat.
+// ErrNotFound, ErrRefused and ErrDeclined tell causes that callers may want to
+// treat.
 var ErrUnavailable = fault.Coded(fault.Provider, fault.PSPError)
 
 // ErrNotFound is the cause when an object that the request names does not exist
@@ -27,6 +28,10 @@ var ErrNotFound = errors.New("no such object at the provider")
 // never accept it: a defect of this service or of its settings, such as a wrong
 // key. Repeating it is pointless.
 var ErrRefused = errors.New("the provider refused the request")
+
+// ErrDeclined is the cause when the payment that the request asked for was
+// refused, or needs its payer: with nothing paid, nothing was changed.
+var ErrDeclined = errors.New("the payment was declined")
 
 // errUnreadable stands for an answer that ends early or is not the provider's
 // JSON. Its text stays out of logs: it may be anything, even an echo of the
@@ -130,8 +135,10 @@ func (c *Client) answerCause(e *stripe.Error) error {
 	switch status := e.HTTPStatusCode; {
 	case e.Code == stripe.ErrorCodeResourceMissing, status == http.StatusNotFound:
 		kind = ErrNotFound
+	case status == http.StatusPaymentRequired:
+		kind = ErrDeclined
 	case status >= http.StatusInternalServerError, status == http.StatusConflict,
-		status == http.StatusTooManyRequests, status == http.StatusPaymentRequired:
+		status == http.StatusTooManyRequests:
 	default:
 		kind = ErrRefused
 	}

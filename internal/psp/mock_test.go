@@ -2,6 +2,7 @@ package psp_test
 
 import (
 	"context"
+	"iter"
 	"testing"
 	"time"
 
@@ -30,7 +31,10 @@ func TestRequestsAreAcceptedByStripeMock(t *testing.T) {
 	checkout := psp.CheckoutParams{
 		Key: "k", CustomerID: "cus_1", PriceID: "price_1", Quantity: 3, TrialDays: 14,
 		SuccessURL: "https://app.test/ok?s={CHECKOUT_SESSION_ID}", CancelURL: "https://app.test/no",
-		Metadata: metadata, Locale: "fr",
+		MeteredPriceIDs: []string{"price_2"}, Metadata: metadata, Locale: "fr",
+	}
+	change := psp.Change{
+		SubscriptionID: "sub_1", ItemID: "si_1", PriceID: "price_2", Quantity: 4, ProrationDate: clock.System().Now(),
 	}
 	free := psp.CheckoutParams{
 		Key: "k", CustomerID: "cus_1", PriceID: "price_1", Free: true,
@@ -51,6 +55,15 @@ func TestRequestsAreAcceptedByStripeMock(t *testing.T) {
 		},
 		"CreateCustomer, only a name": func(ctx context.Context) error {
 			return notEmpty(client.CreateCustomer(ctx, psp.CustomerParams{Key: "k", Name: "Acme"}))
+		},
+		"UpdateCustomer": func(ctx context.Context) error {
+			return client.UpdateCustomer(ctx, "cus_1", psp.CustomerParams{
+				Key: "k", Name: "Acme", Email: "billing@acme.test", Address: "1 Road",
+				City: "Paris", PostalCode: "75001", Country: "FR", VATNumber: "FR123", Locale: "fr",
+			})
+		},
+		"UpdateCustomer, erasing": func(ctx context.Context) error {
+			return client.UpdateCustomer(ctx, "cus_1", psp.CustomerParams{Key: "k"})
 		},
 		"CreateProduct": func(ctx context.Context) error {
 			return notEmpty(client.CreateProduct(ctx, "k", "Team", metadata))
@@ -85,6 +98,24 @@ func TestRequestsAreAcceptedByStripeMock(t *testing.T) {
 			}
 			return err
 		},
+		"Subscriptions": func(ctx context.Context) error {
+			return everyOne(client.Subscriptions(ctx, "cus_1"))
+		},
+		"Subscriptions, everybody's": func(ctx context.Context) error {
+			return everyOne(client.Subscriptions(ctx, ""))
+		},
+		"PreviewChange": func(ctx context.Context) error {
+			in, err := client.PreviewChange(ctx, change)
+			return notEmpty(in.Currency, err)
+		},
+		"ChangeSubscription": func(ctx context.Context) error {
+			s, err := client.ChangeSubscription(ctx, change, metadata, "k")
+			return notEmpty(s.ID, err)
+		},
+		"SetQuantity": func(ctx context.Context) error {
+			s, err := client.SetQuantity(ctx, "sub_1", "si_1", 7, "k")
+			return notEmpty(s.ID, err)
+		},
 		"SetCancelAtPeriodEnd": func(ctx context.Context) error {
 			s, err := client.SetCancelAtPeriodEnd(ctx, "sub_1", true, "k")
 			return notEmpty(s.ID, err)
@@ -92,6 +123,34 @@ func TestRequestsAreAcceptedByStripeMock(t *testing.T) {
 		"CancelSubscription": func(ctx context.Context) error {
 			s, err := client.CancelSubscription(ctx, "sub_1", "k")
 			return notEmpty(s.ID, err)
+		},
+		"CreatePortal": func(ctx context.Context) error {
+			return notEmpty(client.CreatePortal(ctx, psp.PortalParams{
+				Key: "k", CustomerID: "cus_1", ReturnURL: "https://app.test/billing", Locale: "it",
+			}))
+		},
+		"GetInvoice": func(ctx context.Context) error {
+			in, err := client.GetInvoice(ctx, "in_1")
+			return notEmpty(in.ID, err)
+		},
+		"ListInvoices": func(ctx context.Context) error {
+			_, err := client.ListInvoices(ctx, psp.InvoiceQuery{CustomerID: "cus_1", Status: "paid", After: "in_1", Limit: 25})
+			return err
+		},
+		"CreateMeter": func(ctx context.Context) error {
+			m, err := client.CreateMeter(ctx, psp.MeterParams{
+				Key: "k", EventName: "api-calls", Name: "API calls", Aggregation: psp.AggregateSum,
+			})
+			return notEmpty(m.ID, err)
+		},
+		"GetMeter": func(ctx context.Context) error {
+			m, err := client.GetMeter(ctx, "mtr_1")
+			return notEmpty(m.EventName, err)
+		},
+		"ReportUsage": func(ctx context.Context) error {
+			return client.ReportUsage(ctx, psp.UsageReport{
+				EventName: "api-calls", CustomerID: "cus_1", Quantity: 2_500_000, Identifier: "0198c6f2", At: clock.System().Now(),
+			})
 		},
 		"RefundCheckout": func(ctx context.Context) error {
 			return client.RefundCheckout(ctx, "cs_1", "k")
@@ -113,4 +172,13 @@ func TestRequestsAreAcceptedByStripeMock(t *testing.T) {
 			}
 		})
 	}
+}
+
+func everyOne[T any](list iter.Seq2[T, error]) error {
+	for _, err := range list {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

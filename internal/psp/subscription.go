@@ -3,6 +3,8 @@ package psp
 import (
 	"context"
 	"errors"
+	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,8 +14,9 @@ import (
 // statusCanceled is the one status that this package has to know.
 const statusCanceled = string(stripe.SubscriptionStatusCanceled)
 
-// Subscription is a subscription at the provider, with its first item: the ones
-// that this service starts bill their plan by it.
+// Subscription is a subscription at the provider, with the item that bills its
+// plan: the one that is sold by quantity. Items that bill reported usage may
+// stand beside it, in any order.
 type Subscription struct {
 	ID            string
 	CustomerID    string
@@ -46,7 +49,7 @@ func (c *Client) GetSubscription(ctx context.Context, id string) (Subscription, 
 		if err != nil {
 			return Subscription{}, err
 		}
-		return newSubscription(s)
+		return c.newSubscription(ctx, s)
 	})
 }
 
@@ -62,7 +65,7 @@ func (c *Client) CancelSubscription(ctx context.Context, id, key string) (Subscr
 		if err != nil {
 			return Subscription{}, err
 		}
-		return newSubscription(s)
+		return c.newSubscription(ctx, s)
 	})
 	if errors.Is(err, ErrNotFound) {
 		if s, readErr := c.GetSubscription(ctx, id); readErr == nil && s.Status == statusCanceled {
@@ -72,11 +75,71 @@ func (c *Client) CancelSubscription(ctx context.Context, id, key string) (Subscr
 	return canceled, err
 }
 
-func newSubscription(s *stripe.Subscription) (Subscription, error) {
-	if s.Items == nil || len(s.Items.Data) == 0 || s.Items.Data[0].Price == nil {
-		return Subscription{}, errUnreadable
+// Subscriptions lists a customer's subscriptions in every status, or with ""
+// everybody's, asking for more as it goes. After an error it ends.
+func (c *Client) Subscriptions(ctx context.Context, customerID string) iter.Seq2[Subscription, error] {
+	id := func(s Subscription) string { return s.ID }
+	return walk(id, func(cursor string) (page[Subscription], error) {
+		return call(ctx, c, "list subscriptions", func(ctx context.Context) (page[Subscription], error) {
+			list := c.api.V1Subscriptions.List(ctx, &stripe.SubscriptionListParams{
+				ListParams: stripe.ListParams{Limit: stripe.Int64(listPage), StartingAfter: optional(cursor)},
+				Customer:   optional(customerID),
+				Status:     stripe.String("all"),
+			})
+			if err := list.Err(); err != nil {
+				return page[Subscription]{}, err
+			}
+			p := page[Subscription]{more: list.Meta().HasMore}
+			for _, s := range list.Data() {
+				sub, err := c.newSubscription(ctx, s)
+				if err != nil {
+					return page[Subscription]{}, err
+				}
+				p.items = append(p.items, sub)
+			}
+			return p, nil
+		})
+	})
+}
+
+// planItem is the item that bills the plan: the one sold by quantity. One that
+// bills usage is taken only where there is nothing else. A subscription shows its
+// first items only; the others are read where it may be among them.
+func (c *Client) planItem(ctx context.Context, s *stripe.Subscription) (*stripe.SubscriptionItem, error) {
+	if s.Items == nil {
+		return nil, errUnreadable
 	}
-	item := s.Items.Data[0]
+	items := s.Items.Data
+	byQuantity := func(item *stripe.SubscriptionItem) bool { return item.Price != nil && !isMetered(item.Price) }
+	i := slices.IndexFunc(items, byQuantity)
+	if i < 0 && s.Items.HasMore {
+		items = nil
+		all := c.api.V1SubscriptionItems.List(ctx, &stripe.SubscriptionItemListParams{
+			ListParams: stripe.ListParams{Limit: stripe.Int64(listPage)}, Subscription: stripe.String(s.ID),
+		})
+		for item, err := range all.All(ctx) {
+			if err != nil {
+				return nil, err
+			}
+			items = append(items, item)
+		}
+		i = slices.IndexFunc(items, byQuantity)
+	}
+	if i = max(i, 0); i >= len(items) || items[i].Price == nil {
+		return nil, errUnreadable
+	}
+	return items[i], nil
+}
+
+func isMetered(p *stripe.Price) bool {
+	return p.Recurring != nil && p.Recurring.UsageType == stripe.PriceRecurringUsageTypeMetered
+}
+
+func (c *Client) newSubscription(ctx context.Context, s *stripe.Subscription) (Subscription, error) {
+	item, err := c.planItem(ctx, s)
+	if err != nil {
+		return Subscription{}, err
+	}
 	sub := Subscription{
 		ID:            s.ID,
 		Status:        string(s.Status),
@@ -98,6 +161,9 @@ func newSubscription(s *stripe.Subscription) (Subscription, error) {
 	if s.Customer != nil {
 		sub.CustomerID = s.Customer.ID
 	}
+	if isMetered(item.Price) {
+		sub.Quantity = 1 // what is billed by usage has none
+	}
 	if r := item.Price.Recurring; r != nil {
 		sub.IntervalUnit, sub.IntervalCount = string(r.Interval), int(r.IntervalCount)
 	}
@@ -105,21 +171,4 @@ func newSubscription(s *stripe.Subscription) (Subscription, error) {
 		sub.LatestInvoiceID = s.LatestInvoice.ID
 	}
 	return sub, nil
-}
-
-// SetCancelAtPeriodEnd has a subscription end with its current period, or takes
-// that back.
-func (c *Client) SetCancelAtPeriodEnd(ctx context.Context, id string, ends bool, key string) (Subscription, error) {
-	if id == "" {
-		return Subscription{}, c.failure(ctx, "schedule cancellation", errNoID)
-	}
-	return write(ctx, c, "schedule cancellation", key, func(ctx context.Context) (Subscription, error) {
-		s, err := c.api.V1Subscriptions.Update(ctx, id, &stripe.SubscriptionUpdateParams{
-			Params: keyed(key), CancelAtPeriodEnd: stripe.Bool(ends),
-		})
-		if err != nil {
-			return Subscription{}, err
-		}
-		return newSubscription(s)
-	})
 }

@@ -1,0 +1,104 @@
+package psp
+
+import (
+	"context"
+	"time"
+
+	"github.com/stripe/stripe-go/v85"
+)
+
+// How a change is prorated and what happens when it cannot be paid.
+const (
+	invoiceProrations = "always_invoice"      // at once
+	collectProrations = "create_prorations"   // with the next invoice
+	paidOrNothing     = "error_if_incomplete" // a declined payment leaves all as it was
+)
+
+// Change is another price and number of units for a subscription's plan.
+type Change struct {
+	SubscriptionID string
+	ItemID         string // Subscription.ItemID
+	PriceID        string
+	Quantity       int64 // always sent: with another price the provider would assume 1
+	// ProrationDate is the moment that unused and new time are counted from; the
+	// same one in a preview and in the change gives the same amounts.
+	ProrationDate time.Time
+}
+
+// PreviewChange asks for the invoice that a change would make at once; it has no
+// id, and besides the change it may have lines that wait for the next invoice.
+// ErrRefused is the cause when the provider cannot compute it.
+func (c *Client) PreviewChange(ctx context.Context, ch Change) (Invoice, error) {
+	raw, err := read(ctx, c, "preview change", ch.SubscriptionID, func(ctx context.Context) (*stripe.Invoice, error) {
+		return c.api.V1Invoices.CreatePreview(ctx, &stripe.InvoiceCreatePreviewParams{
+			Subscription: stripe.String(ch.SubscriptionID),
+			SubscriptionDetails: &stripe.InvoiceCreatePreviewSubscriptionDetailsParams{
+				Items: []*stripe.InvoiceCreatePreviewSubscriptionDetailsItemParams{{
+					ID: stripe.String(ch.ItemID), Price: stripe.String(ch.PriceID), Quantity: stripe.Int64(ch.Quantity),
+				}},
+				ProrationBehavior: stripe.String(invoiceProrations),
+				ProrationDate:     stripe.Int64(ch.ProrationDate.Unix()),
+			},
+		})
+	})
+	if err != nil {
+		return Invoice{}, err
+	}
+	return c.wholeInvoice(ctx, raw)
+}
+
+// ChangeSubscription makes a change and has it paid at once: it is made and
+// paid, or nothing is changed and ErrDeclined is the cause. The metadata is
+// merged into the subscription's in the same step.
+//
+// The provider repeats its first answer to a key, a refusal too: a new attempt
+// after one needs a new key.
+func (c *Client) ChangeSubscription(
+	ctx context.Context, ch Change, metadata map[string]string, key string,
+) (Subscription, error) {
+	return c.updateSubscription(ctx, "change subscription", ch.SubscriptionID, &stripe.SubscriptionUpdateParams{
+		Params: keyed(key),
+		Items: []*stripe.SubscriptionUpdateItemParams{{
+			ID: stripe.String(ch.ItemID), Price: stripe.String(ch.PriceID), Quantity: stripe.Int64(ch.Quantity),
+		}},
+		ProrationBehavior: stripe.String(invoiceProrations),
+		ProrationDate:     stripe.Int64(ch.ProrationDate.Unix()),
+		PaymentBehavior:   stripe.String(paidOrNothing),
+		Metadata:          metadata,
+	})
+}
+
+// SetQuantity sets the number of units of an item; the difference is charged or
+// credited with the next invoice.
+func (c *Client) SetQuantity(ctx context.Context, id, itemID string, quantity int64, key string) (Subscription, error) {
+	return c.updateSubscription(ctx, "set quantity", id, &stripe.SubscriptionUpdateParams{
+		Params: keyed(key),
+		Items: []*stripe.SubscriptionUpdateItemParams{
+			{ID: stripe.String(itemID), Quantity: stripe.Int64(quantity)},
+		},
+		ProrationBehavior: stripe.String(collectProrations),
+	})
+}
+
+// SetCancelAtPeriodEnd has a subscription end with its current period, or takes
+// that back.
+func (c *Client) SetCancelAtPeriodEnd(ctx context.Context, id string, ends bool, key string) (Subscription, error) {
+	return c.updateSubscription(ctx, "schedule cancellation", id, &stripe.SubscriptionUpdateParams{
+		Params: keyed(key), CancelAtPeriodEnd: stripe.Bool(ends),
+	})
+}
+
+func (c *Client) updateSubscription(
+	ctx context.Context, op, id string, params *stripe.SubscriptionUpdateParams,
+) (Subscription, error) {
+	if id == "" {
+		return Subscription{}, c.failure(ctx, op, errNoID)
+	}
+	return write(ctx, c, op, *params.IdempotencyKey, func(ctx context.Context) (Subscription, error) {
+		s, err := c.api.V1Subscriptions.Update(ctx, id, params)
+		if err != nil {
+			return Subscription{}, err
+		}
+		return c.newSubscription(ctx, s)
+	})
+}

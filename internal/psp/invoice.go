@@ -1,0 +1,268 @@
+package psp
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/stripe/stripe-go/v85"
+)
+
+// MaxInvoices is how many invoices one page of the provider has at most.
+const MaxInvoices = listPage
+
+// Invoice is an invoice at the provider with all of its lines. Amounts are in
+// minor units of the currency.
+type Invoice struct {
+	ID              string
+	Number          string // empty while it is a draft
+	Status          string // as the spec's statuses
+	CustomerID      string
+	SubscriptionID  string // empty for one that bills no subscription
+	PaymentIntentID string // of the payment that was made or is expected; may be empty
+	BillingReason   string // such as "subscription_cycle"
+	Currency        string // ISO 4217, upper case
+	// Subtotal is without taxes: Subtotal, less discounts, plus Tax is Total.
+	Subtotal int64
+	Tax      int64
+	Total    int64
+	// AmountDue is what is left to pay after the customer's balance.
+	AmountDue   int64
+	CreatedAt   time.Time
+	FinalizedAt *time.Time
+	DueAt       *time.Time
+	PaidAt      *time.Time
+	PDFURL      string // empty while there is none
+	HostedURL   string
+	Billed      Billed
+	Lines       []InvoiceLine
+}
+
+// Billed is the customer as it was when the invoice was made final; fields that
+// were not known then are empty.
+type Billed struct {
+	Name    string
+	Email   string
+	Address Address
+}
+
+// Address is a postal address; unknown parts are empty.
+type Address struct {
+	Line1, Line2, City, State, PostalCode string
+	Country                               string // ISO 3166-1, two letters
+}
+
+// InvoiceLine is one line of an invoice.
+type InvoiceLine struct {
+	ID          string
+	Description string
+	Amount      int64 // minor units, negative for a credit
+	Currency    string
+	Quantity    int64
+	// UnitAmount is in minor units with up to twelve decimals, as decimal text;
+	// empty where the provider tells none.
+	UnitAmount         string
+	PriceID            string // empty for a line without a price
+	SubscriptionID     string
+	SubscriptionItemID string
+	Proration          bool
+	PeriodStart        time.Time
+	PeriodEnd          time.Time
+}
+
+// InvoiceQuery chooses a page of a customer's invoices, the newest first.
+type InvoiceQuery struct {
+	CustomerID string
+	Status     string // empty for any
+	After      string // the id of the last invoice of the page before; empty for the first page
+	Limit      int    // up to MaxInvoices, which 0 stands for
+}
+
+// InvoicePage is a page of invoices; More tells that others follow.
+type InvoicePage struct {
+	Invoices []Invoice
+	More     bool
+}
+
+// GetInvoice reads an invoice; ErrNotFound if there is none.
+func (c *Client) GetInvoice(ctx context.Context, id string) (Invoice, error) {
+	raw, err := read(ctx, c, "get invoice", id, func(ctx context.Context) (*stripe.Invoice, error) {
+		params := &stripe.InvoiceRetrieveParams{}
+		params.AddExpand("payments")
+		return c.api.V1Invoices.Retrieve(ctx, id, params)
+	})
+	if err != nil {
+		return Invoice{}, err
+	}
+	return c.wholeInvoice(ctx, raw)
+}
+
+// ListInvoices reads one page of a customer's invoices.
+func (c *Client) ListInvoices(ctx context.Context, q InvoiceQuery) (InvoicePage, error) {
+	if q.Limit == 0 {
+		q.Limit = MaxInvoices
+	}
+	raw, err := read(ctx, c, "list invoices", q.CustomerID, func(ctx context.Context) (page[*stripe.Invoice], error) {
+		params := &stripe.InvoiceListParams{
+			ListParams: stripe.ListParams{Limit: stripe.Int64(int64(q.Limit)), StartingAfter: optional(q.After)},
+			Customer:   stripe.String(q.CustomerID),
+			Status:     optional(q.Status),
+		}
+		params.AddExpand("data.payments")
+		list := c.api.V1Invoices.List(ctx, params)
+		if err := list.Err(); err != nil {
+			return page[*stripe.Invoice]{}, err
+		}
+		return page[*stripe.Invoice]{list.Data(), list.Meta().HasMore}, nil
+	})
+	if err != nil {
+		return InvoicePage{}, err
+	}
+	invoices := InvoicePage{More: raw.more}
+	for _, in := range raw.items {
+		invoice, err := c.wholeInvoice(ctx, in)
+		if err != nil {
+			return InvoicePage{}, err
+		}
+		invoices.Invoices = append(invoices.Invoices, invoice)
+	}
+	return invoices, nil
+}
+
+// wholeInvoice reads the lines that an invoice does not show itself: it has the
+// first ones only.
+func (c *Client) wholeInvoice(ctx context.Context, in *stripe.Invoice) (Invoice, error) {
+	invoice := newInvoice(in)
+	if in.Lines == nil || !in.Lines.HasMore {
+		return invoice, nil
+	}
+	invoice.Lines = nil
+	lines := walk(func(l InvoiceLine) string { return l.ID }, func(cursor string) (page[InvoiceLine], error) {
+		return c.linePage(ctx, in.ID, cursor)
+	})
+	for line, err := range lines {
+		if err != nil {
+			return Invoice{}, err
+		}
+		invoice.Lines = append(invoice.Lines, line)
+	}
+	return invoice, nil
+}
+
+func (c *Client) linePage(ctx context.Context, invoiceID, after string) (page[InvoiceLine], error) {
+	return call(ctx, c, "list invoice lines", func(ctx context.Context) (page[InvoiceLine], error) {
+		list := c.api.V1Invoices.ListLines(ctx, &stripe.InvoiceListLinesParams{
+			ListParams: stripe.ListParams{Limit: stripe.Int64(listPage), StartingAfter: optional(after)},
+			Invoice:    stripe.String(invoiceID),
+		})
+		if err := list.Err(); err != nil {
+			return page[InvoiceLine]{}, err
+		}
+		return page[InvoiceLine]{newInvoiceLines(list.Data()), list.Meta().HasMore}, nil
+	})
+}
+
+func newInvoice(in *stripe.Invoice) Invoice {
+	invoice := Invoice{
+		ID:              in.ID,
+		Number:          in.Number,
+		Status:          string(in.Status),
+		PaymentIntentID: paymentIntentOf(in.Payments),
+		BillingReason:   string(in.BillingReason),
+		Currency:        strings.ToUpper(string(in.Currency)),
+		Subtotal:        in.Subtotal,
+		Total:           in.Total,
+		AmountDue:       in.AmountDue,
+		CreatedAt:       at(in.Created),
+		DueAt:           atOrNil(in.DueDate),
+		PDFURL:          in.InvoicePDF,
+		HostedURL:       in.HostedInvoiceURL,
+		Billed:          Billed{Name: in.CustomerName, Email: in.CustomerEmail, Address: newAddress(in.CustomerAddress)},
+	}
+	for _, tax := range in.TotalTaxes {
+		invoice.Tax += tax.Amount
+		if tax.TaxBehavior == stripe.InvoiceTotalTaxTaxBehaviorInclusive {
+			invoice.Subtotal -= tax.Amount // the provider's subtotal has it in it
+		}
+	}
+	if in.Customer != nil {
+		invoice.CustomerID = in.Customer.ID
+	}
+	if p := in.Parent; p != nil && p.SubscriptionDetails != nil && p.SubscriptionDetails.Subscription != nil {
+		invoice.SubscriptionID = p.SubscriptionDetails.Subscription.ID
+	}
+	if t := in.StatusTransitions; t != nil {
+		invoice.FinalizedAt, invoice.PaidAt = atOrNil(t.FinalizedAt), atOrNil(t.PaidAt)
+	}
+	if in.Lines != nil {
+		invoice.Lines = newInvoiceLines(in.Lines.Data)
+	}
+	return invoice
+}
+
+// paymentIntentOf is the payment that counts: one that was made, else the one
+// that the provider would make.
+func paymentIntentOf(payments *stripe.InvoicePaymentList) string {
+	if payments == nil {
+		return ""
+	}
+	expected := ""
+	for _, p := range payments.Data {
+		if p.Payment == nil || p.Payment.PaymentIntent == nil {
+			continue
+		}
+		if p.Status == "paid" {
+			return p.Payment.PaymentIntent.ID
+		}
+		if p.IsDefault {
+			expected = p.Payment.PaymentIntent.ID
+		}
+	}
+	return expected
+}
+
+func newAddress(a *stripe.Address) Address {
+	if a == nil {
+		return Address{}
+	}
+	return Address{
+		Line1: a.Line1, Line2: a.Line2, City: a.City, State: a.State, PostalCode: a.PostalCode, Country: a.Country,
+	}
+}
+
+func newInvoiceLines(raw []*stripe.InvoiceLineItem) []InvoiceLine {
+	lines := make([]InvoiceLine, len(raw))
+	for i, l := range raw {
+		lines[i] = newInvoiceLine(l)
+	}
+	return lines
+}
+
+func newInvoiceLine(l *stripe.InvoiceLineItem) InvoiceLine {
+	line := InvoiceLine{
+		ID: l.ID, Description: l.Description, Amount: l.Amount,
+		Currency: strings.ToUpper(string(l.Currency)), Quantity: l.Quantity,
+	}
+	if p := l.Pricing; p != nil {
+		// The library reads the decimal text as a float; its shortest text is the
+		// provider's again for up to fifteen digits.
+		line.UnitAmount = strconv.FormatFloat(p.UnitAmountDecimal, 'f', -1, 64)
+		if p.PriceDetails != nil && p.PriceDetails.Price != nil {
+			line.PriceID = p.PriceDetails.Price.ID
+		}
+	}
+	if p := l.Period; p != nil {
+		line.PeriodStart, line.PeriodEnd = at(p.Start), at(p.End)
+	}
+	if l.Parent == nil {
+		return line
+	}
+	if d := l.Parent.SubscriptionItemDetails; d != nil {
+		line.SubscriptionID, line.SubscriptionItemID, line.Proration = d.Subscription, d.SubscriptionItem, d.Proration
+	}
+	if d := l.Parent.InvoiceItemDetails; d != nil {
+		line.SubscriptionID, line.Proration = d.Subscription, d.Proration
+	}
+	return line
+}

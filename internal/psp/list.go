@@ -1,0 +1,36 @@
+package psp
+
+import "iter"
+
+// listPage is how many objects are asked for at once, the provider's maximum.
+const listPage = 100
+
+// page is a part of one of the provider's lists; more tells that others follow.
+type page[T any] struct {
+	items []T
+	more  bool
+}
+
+// walk goes through a list of the provider, asking for more as it goes. After an
+// error it ends. id names an item as a cursor.
+func walk[T any](id func(T) string, read func(cursor string) (page[T], error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for cursor := ""; ; {
+			p, err := read(cursor)
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for _, item := range p.items {
+				if !yield(item, nil) {
+					return
+				}
+				cursor = id(item)
+			}
+			if !p.more || len(p.items) == 0 {
+				return
+			}
+		}
+	}
+}

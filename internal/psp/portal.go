@@ -1,0 +1,33 @@
+package psp
+
+import (
+	"context"
+
+	"github.com/stripe/stripe-go/v85"
+)
+
+// PortalParams describes a visit to the hosted billing portal.
+type PortalParams struct {
+	Key        string // idempotency key
+	CustomerID string
+	ReturnURL  string // where the way back leads
+	Locale     string // language of the page; empty follows the customer
+}
+
+// CreatePortal opens the hosted billing portal for a customer and returns its
+// address, which works for a short while. ErrNotFound if there is no such
+// customer.
+func (c *Client) CreatePortal(ctx context.Context, p PortalParams) (string, error) {
+	return write(ctx, c, "create portal", p.Key, func(ctx context.Context) (string, error) {
+		s, err := c.api.V1BillingPortalSessions.Create(ctx, &stripe.BillingPortalSessionCreateParams{
+			Params:    keyed(p.Key),
+			Customer:  stripe.String(p.CustomerID),
+			ReturnURL: stripe.String(p.ReturnURL),
+			Locale:    optional(p.Locale),
+		})
+		if err != nil {
+			return "", err
+		}
+		return s.URL, nil
+	})
+}
