@@ -1,33 +1,15 @@
 package stripe
 
 import (
-	"bytes"
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
-	"html/template"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"time"
 )
 
-//go:embed checkout.html
-var checkoutHTML string
-
-// checkoutPage renders what people see of a checkout session.
-type checkoutPage struct{ html *template.Template }
-
-func newCheckoutPage() (*checkoutPage, error) {
-	html, err := template.New("checkout").Parse(checkoutHTML)
-	if err != nil {
-		return nil, fmt.Errorf("checkout page: %w", err)
-	}
-	return &checkoutPage{html}, nil
-}
-
-// checkoutView is the page's data.
+// checkoutView is the data of the page of a session.
 type checkoutView struct {
 	Title, Note   string
 	Session       *checkout // nil when nothing is shown of it
@@ -169,12 +151,7 @@ func (view *checkoutView) describeOpen(cs *checkout, state *checkoutState, now t
 }
 
 func (s *Server) writePage(w http.ResponseWriter, r *http.Request, status int, view checkoutView) {
-	view.Nonce = randomText(22, idAlphabet)
-	var page bytes.Buffer
-	if err := s.page.html.Execute(&page, view); err != nil {
-		s.failPage(w, r, err)
-		return
-	}
+	view.Nonce = newNonce()
 	formAction := "'self'"
 	if view.Session != nil {
 		// Browsers hold a form's redirect against the policy, too.
@@ -182,17 +159,6 @@ func (s *Server) writePage(w http.ResponseWriter, r *http.Request, status int, v
 			formAction += " " + u.Scheme + "://" + u.Host
 		}
 	}
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Cache-Control", "no-store")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+view.Nonce+"'; base-uri 'none'; frame-ancestors 'none'; form-action "+formAction)
-	w.WriteHeader(status)
-	_, _ = page.WriteTo(w) // the reader is gone, or has it
-}
-
-func (s *Server) failPage(w http.ResponseWriter, r *http.Request, err error) {
-	s.cfg.Log.ErrorContext(r.Context(), "stripe sandbox: page", slog.String("path", r.URL.Path), slog.Any("error", err))
-	http.Error(w, "Something went wrong in the payment sandbox.", http.StatusInternalServerError)
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	s.writeHTML(w, r, status, s.pages.checkout, view.Nonce, formAction, view)
 }

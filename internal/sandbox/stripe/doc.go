@@ -82,4 +82,17 @@
 // 30 s, 2 min, 10 min, 1 h and then every 3 h until three days have passed.
 // An event may arrive twice. Events about one object arrive in order unless one
 // of them fails; across objects there is no order.
+//
+// # Chaos
+//
+// PUT /sandbox/stripe/chaos makes the provider misbehave until it is told
+// otherwise: a share of the webhooks is lost, doubled, late or out of order, a
+// share of the calls to the API fails or is never answered, before or after it
+// took effect. A seed decides which are hit, counted since the settings were
+// made or the server was started; of calls at the same time it is the order of
+// their arrival that counts. The hosted pages are never hit. The page
+// /sandbox/chaos has the same as a form and explains each setting.
+//
+// POST /sandbox/stripe/replay sends all stored events again, any number of
+// times and shuffled if so wished; GET tells how many are still under way.
 package stripe

@@ -43,9 +43,10 @@ func (st *step) emit(ctx context.Context, eventType string, o object, previous m
 		header: events.start(st.now), APIVersion: APIVersion, Type: eventType, Request: st.cause,
 		Data: eventData{Object: snapshot, PreviousAttributes: previous},
 	}
-	if st.webhooks {
-		e.PendingWebhooks = 1
-		if err := st.enqueue(ctx, e.ID, o.head().ID); err != nil {
+	if st.webhooks != nil {
+		ways := st.webhooks.nextEvent()
+		e.PendingWebhooks = int64(min(len(ways), 1)) // receivers, of which there is one
+		if err := st.dispatchEvent(ctx, e.ID, o.head().ID, ways); err != nil {
 			return err
 		}
 	}

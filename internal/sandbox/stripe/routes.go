@@ -59,16 +59,24 @@ func routes() []route {
 }
 
 // Handler serves the API below /sandbox/stripe/v1, the PDFs of invoices below
-// /sandbox/stripe/invoices and the hosted pages below /sandbox/checkout.
+// /sandbox/stripe/invoices, the hosted pages below /sandbox/checkout, and what
+// makes the provider misbehave: /sandbox/stripe/chaos, /sandbox/stripe/replay
+// and the page /sandbox/chaos.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, rt := range routes() {
-		mux.HandleFunc(rt.method+" "+apiRoot+rt.pattern, s.serve(rt))
+		mux.HandleFunc(rt.method+" "+apiRoot+rt.pattern, s.unlucky(s.serve(rt)))
 	}
 	mux.HandleFunc(apiRoot+"/", s.serve(route{})) // whatever is no endpoint
 	mux.HandleFunc("GET "+invoicePDFPath("{id}"), s.serveInvoicePDF)
 	mux.HandleFunc("GET "+checkoutPath("{id}"), s.showCheckout)
 	mux.HandleFunc("POST "+checkoutPath("{id}"), s.payCheckout)
+	mux.HandleFunc("GET "+chaosPath, s.showChaos)
+	mux.HandleFunc("PUT "+chaosPath, s.changeChaos)
+	mux.HandleFunc("GET "+chaosPagePath, s.chaosForm)
+	mux.HandleFunc("POST "+chaosPagePath, s.submitChaos)
+	mux.HandleFunc("GET "+replayPath, s.showReplay)
+	mux.HandleFunc("POST "+replayPath, s.startReplay)
 	return mux
 }
 

@@ -204,7 +204,13 @@ func (w *world) pay(sessionID, cardNumber string) page {
 // visit requests the hosted page of a session without following redirects.
 func (w *world) visit(method, sessionID string, form url.Values) page {
 	w.t.Helper()
-	req, err := http.NewRequestWithContext(w.t.Context(), method, w.url+"/sandbox/checkout/"+sessionID, strings.NewReader(form.Encode()))
+	return w.open(method, "/sandbox/checkout/"+sessionID, form)
+}
+
+// open requests a page, or submits its form, without following redirects.
+func (w *world) open(method, path string, form url.Values) page {
+	w.t.Helper()
+	req, err := http.NewRequestWithContext(w.t.Context(), method, w.url+path, strings.NewReader(form.Encode()))
 	if err != nil {
 		w.t.Fatal(err)
 	}

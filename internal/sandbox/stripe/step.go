@@ -13,12 +13,13 @@ type step struct {
 	now int64 // seconds since the epoch, by the injected clock
 	// cause is the request behind the step; empty when the step came about by
 	// itself or by a person on a hosted page.
-	cause    eventRequest
-	site     string // the sandbox's public URL, without a path
-	webhooks bool   // events are to be delivered
-	realNow  int64  // milliseconds since the epoch, by the real clock
-	emitted  int    // events so far
-	timed    bool   // a timer was set
+	cause eventRequest
+	site  string // the sandbox's public URL, without a path
+	// webhooks decides how events travel; nil when they are not delivered.
+	webhooks *chaos
+	realNow  int64 // milliseconds since the epoch, by the real clock
+	emitted  int   // events so far
+	timed    bool  // a timer was set
 }
 
 // read makes a step that only looks. It must not be used inside write.
@@ -35,8 +36,11 @@ func (s *Server) write(ctx context.Context, change func(ctx context.Context, st 
 	}
 	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to roll back
 	st := &step{
-		q: tx, site: s.cfg.PublicURL, webhooks: s.cfg.WebhookURL != "",
+		q: tx, site: s.cfg.PublicURL,
 		now: s.cfg.Clock.Now().Unix(), realNow: s.cfg.SignatureClock.Now().UnixMilli(),
+	}
+	if s.cfg.WebhookURL != "" {
+		st.webhooks = &s.chaos
 	}
 	if err := change(ctx, st); err != nil {
 		return err

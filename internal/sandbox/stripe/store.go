@@ -46,6 +46,7 @@ CREATE TABLE IF NOT EXISTS stripe_deliveries (
 	next_at  INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS stripe_deliveries_next ON stripe_deliveries (next_at);
+CREATE INDEX IF NOT EXISTS stripe_deliveries_event ON stripe_deliveries (event);
 CREATE INDEX IF NOT EXISTS stripe_deliveries_object ON stripe_deliveries (object, seq);
 `
 

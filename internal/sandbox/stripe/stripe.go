@@ -48,7 +48,8 @@ type Config struct {
 // concurrent use; one process at a time may use a database.
 type Server struct {
 	cfg     Config
-	page    *checkoutPage
+	pages   pages
+	chaos   chaos
 	deliver chan struct{} // there may be events to deliver
 	timers  chan struct{} // there may be timers to set, or due
 }
@@ -71,14 +72,19 @@ func New(cfg Config) (*Server, error) {
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	cfg.HTTPClient = client
-	page, err := newCheckoutPage()
+	pages, err := newPages()
 	if err != nil {
 		return nil, fmt.Errorf("stripe sandbox: %w", err)
 	}
 	if _, err := cfg.DB.ExecContext(context.Background(), schema); err != nil {
 		return nil, fmt.Errorf("stripe sandbox: create tables: %w", err)
 	}
-	return &Server{cfg: cfg, page: page, deliver: make(chan struct{}, 1), timers: make(chan struct{}, 1)}, nil
+	s := &Server{cfg: cfg, pages: pages, deliver: make(chan struct{}, 1), timers: make(chan struct{}, 1)}
+	s.chaos.use(quiet())
+	if err := s.loadChaos(context.Background()); err != nil {
+		return nil, fmt.Errorf("stripe sandbox: %w", err)
+	}
+	return s, nil
 }
 
 func (cfg Config) check() error {

@@ -44,11 +44,28 @@ type delivery struct {
 	body     []byte
 }
 
-// enqueue lets an event about an object be delivered, after those about the
-// same object that were queued before.
-func (st *step) enqueue(ctx context.Context, event, object string) error {
+// dispatchEvent lets an event about an object go its ways to the receiver.
+func (st *step) dispatchEvent(ctx context.Context, event, object string, ways []passage) error {
+	for n, way := range ways {
+		after := object
+		if !way.ordered {
+			after = alone(event, n)
+		}
+		if err := st.enqueue(ctx, event, after, way.late); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// alone is in place of the object of a delivery that waits for no other one.
+func alone(event string, n int) string { return event + "#" + strconv.Itoa(n) }
+
+// enqueue lets an event about an object be delivered when it is late enough,
+// after those about the same object that were queued before.
+func (st *step) enqueue(ctx context.Context, event, object string, late time.Duration) error {
 	_, err := st.q.ExecContext(ctx, `INSERT INTO stripe_deliveries (event, object, attempts, queued_at, next_at) VALUES (?, ?, 0, ?, ?)`,
-		event, object, st.realNow, st.realNow)
+		event, object, st.realNow, st.realNow+late.Milliseconds())
 	if err != nil {
 		return fmt.Errorf("queue delivery of %s: %w", event, err)
 	}
@@ -200,7 +217,10 @@ func (s *Server) settleDelivery(ctx context.Context, d delivery, taken bool) err
 		if _, err := st.q.ExecContext(ctx, `DELETE FROM stripe_deliveries WHERE seq = ?`, d.seq); err != nil || !taken {
 			return err
 		}
-		_, err := st.q.ExecContext(ctx, `UPDATE stripe_objects SET doc = json_set(doc, '$.pending_webhooks', 0) WHERE kind = 'event' AND id = ?`, d.event)
+		_, err := st.q.ExecContext(ctx, `
+			UPDATE stripe_objects SET doc = json_set(doc, '$.pending_webhooks',
+				(SELECT min(count(*), 1) FROM stripe_deliveries WHERE event = stripe_objects.id))
+			WHERE kind = 'event' AND id = ?`, d.event)
 		return err
 	})
 }

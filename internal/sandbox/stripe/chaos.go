@@ -1,0 +1,223 @@
+package stripe
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// chaosSettings is how badly the provider behaves on purpose. Shares are from 0
+// to 1; all of them 0, it behaves well.
+type chaosSettings struct {
+	Webhooks chaosWebhooks `json:"webhooks"`
+	API      chaosAPI      `json:"api"`
+	// Seed decides which calls and events are hit: the same seed hits the same
+	// ones, counted since the settings were made or the server was started.
+	Seed int64 `json:"seed"`
+}
+
+type chaosWebhooks struct {
+	Drop       float64 `json:"drop"`      // never sent
+	Duplicate  float64 `json:"duplicate"` // sent Copies times
+	Copies     int64   `json:"copies"`
+	Reorder    float64 `json:"reorder"` // sent without regard to its place, up to MaxDelayMS late
+	Delay      float64 `json:"delay"`   // sent up to MaxDelayMS late, in its place
+	MaxDelayMS int64   `json:"max_delay_ms"`
+}
+
+type chaosAPI struct {
+	FailBefore    float64 `json:"fail_before"`    // answered with Status, nothing happens
+	FailAfter     float64 `json:"fail_after"`     // answered with Status, although it happened
+	TimeoutBefore float64 `json:"timeout_before"` // never answered, nothing happens
+	TimeoutAfter  float64 `json:"timeout_after"`  // never answered, although it happened
+	Status        int64   `json:"status"`         // 0 closes the connection instead
+	TimeoutMS     int64   `json:"timeout_ms"`     // how long the connection of a call without an answer is held
+}
+
+// quiet is what the settings are until somebody changes them, and what a value
+// is that is not given.
+func quiet() chaosSettings {
+	return chaosSettings{
+		Webhooks: chaosWebhooks{Copies: 2, MaxDelayMS: 1000},
+		API:      chaosAPI{Status: 503, TimeoutMS: 30_000},
+	}
+}
+
+// chaosField is one setting by its name: a share, or a whole number within
+// bounds.
+type chaosField struct {
+	Name, Label, Hint string
+	Share             *float64
+	Whole             *int64
+	Low, High         int64
+}
+
+// fields lists the settings for those who treat them all alike.
+func (c *chaosSettings) fields() []chaosField {
+	w, a := &c.Webhooks, &c.API
+	return []chaosField{
+		{Name: "webhooks.drop", Label: "Drop", Hint: "share of events that are never sent", Share: &w.Drop},
+		{Name: "webhooks.duplicate", Label: "Duplicate", Hint: "share of events that are sent several times", Share: &w.Duplicate},
+		{Name: "webhooks.copies", Label: "Copies", Hint: "how many times", Whole: &w.Copies, Low: 2, High: 10},
+		{Name: "webhooks.reorder", Label: "Reorder", Hint: "share that is sent out of order", Share: &w.Reorder},
+		{Name: "webhooks.delay", Label: "Delay", Hint: "share that is sent late, in order", Share: &w.Delay},
+		{Name: "webhooks.max_delay_ms", Label: "Longest delay", Hint: "in milliseconds, of what is late or out of order", Whole: &w.MaxDelayMS, Low: 0, High: 3_600_000},
+		{Name: "api.fail_before", Label: "Fail before", Hint: "share of calls that fail without effect", Share: &a.FailBefore},
+		{Name: "api.fail_after", Label: "Fail after", Hint: "share of calls that take effect and yet answer a failure", Share: &a.FailAfter},
+		{Name: "api.timeout_before", Label: "Time out before", Hint: "share of calls without effect and without an answer", Share: &a.TimeoutBefore},
+		{Name: "api.timeout_after", Label: "Time out after", Hint: "share of calls that take effect and are not answered", Share: &a.TimeoutAfter},
+		{Name: "api.status", Label: "Status", Hint: "of failures, from 500 to 599; 0 closes the connection", Whole: &a.Status, Low: 0, High: 599},
+		{Name: "api.timeout_ms", Label: "Timeout", Hint: "in milliseconds, until a call without an answer is cut off", Whole: &a.TimeoutMS, Low: 0, High: 120_000},
+		{Name: "seed", Label: "Seed", Hint: "decides which events and calls are hit", Whole: &c.Seed, Low: 0, High: 1<<53 - 1},
+	}
+}
+
+// check says what is wrong, by the field's name.
+func (c *chaosSettings) check() map[string]string {
+	wrong := map[string]string{}
+	for _, f := range c.fields() {
+		switch {
+		case f.Share != nil && (*f.Share < 0 || *f.Share > 1):
+			wrong[f.Name] = "The " + f.Name + " must be a share from 0 to 1."
+		case f.Whole != nil && (*f.Whole < f.Low || *f.Whole > f.High):
+			wrong[f.Name] = fmt.Sprintf("The %s must be from %d to %d.", f.Name, f.Low, f.High)
+		}
+	}
+	a := c.API
+	if a.Status > 0 && a.Status < 500 {
+		wrong["api.status"] = "The api.status must be 0 or from 500 to 599."
+	}
+	if sum := a.FailBefore + a.FailAfter + a.TimeoutBefore + a.TimeoutAfter; len(wrong) == 0 && sum > 1 {
+		wrong["api"] = "The shares of calls must not come to more than 1."
+	}
+	return wrong
+}
+
+var chaosRecords = kind[chaosRecord]{name: "sandbox.chaos"}
+
+// chaosRecord is how the settings are kept.
+type chaosRecord struct {
+	header
+	Settings chaosSettings `json:"settings"`
+}
+
+// chaos draws what happens to each event and each call.
+type chaos struct {
+	changing sync.Mutex // held over storing settings and taking them over
+
+	mu            sync.Mutex
+	settings      chaosSettings
+	events, calls uint64 // so far, under these settings
+}
+
+func (c *chaos) current() chaosSettings {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.settings
+}
+
+func (c *chaos) use(settings chaosSettings) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.settings, c.events, c.calls = settings, 0, 0
+}
+
+func (s *Server) loadChaos(ctx context.Context) error {
+	kept, err := chaosRecords.find(ctx, s.cfg.DB, chaosRecords.name)
+	if err == nil && kept != nil {
+		s.chaos.use(kept.Settings)
+	}
+	return err
+}
+
+// setChaos keeps the settings and counts events and calls from the beginning.
+func (s *Server) setChaos(ctx context.Context, settings chaosSettings) error {
+	s.chaos.changing.Lock()
+	defer s.chaos.changing.Unlock()
+	err := s.write(ctx, func(ctx context.Context, st *step) error {
+		id := header{ID: chaosRecords.name, Object: chaosRecords.name, Created: st.now}
+		return put(ctx, st.q, chaosRecord{header: id, Settings: settings})
+	})
+	if err == nil {
+		s.chaos.use(settings)
+	}
+	return err
+}
+
+// What a draw is for; part of what decides it.
+const (
+	drawEvent = iota
+	drawCall
+	drawReplay
+)
+
+// draws is the source of the n-th event's or call's chances.
+func draws(seed int64, purpose, n uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(uint64(seed), n<<2|purpose)) //nolint:gosec // meant to be repeatable
+}
+
+// passage is one way of an event to the receiver.
+type passage struct {
+	late    time.Duration
+	ordered bool // after the earlier events about the same object
+}
+
+// nextEvent decides how the next event travels: not at all, once, or often.
+func (c *chaos) nextEvent() []passage {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.events++
+	w := c.settings.Webhooks
+	r := draws(c.settings.Seed, drawEvent, c.events)
+	if r.Float64() < w.Drop {
+		return nil
+	}
+	copies := int64(1)
+	if r.Float64() < w.Duplicate {
+		copies = w.Copies
+	}
+	ways := make([]passage, copies)
+	for i := range ways {
+		ways[i].ordered = r.Float64() >= w.Reorder
+		if r.Float64() < w.Delay || !ways[i].ordered {
+			ways[i].late = time.Duration(r.Int64N(w.MaxDelayMS+1)) * time.Millisecond
+		}
+	}
+	return ways
+}
+
+// mishap is what befalls a call to the API.
+type mishap struct {
+	name    string // as in the settings; empty when nothing does
+	lost    bool   // the call takes effect first
+	status  int    // answered; 0 is the end of the connection
+	timeout bool   // nothing is answered
+	held    time.Duration
+}
+
+// nextCall decides what befalls the next call.
+func (c *chaos) nextCall() mishap {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls++
+	a := c.settings.API
+	at := draws(c.settings.Seed, drawCall, c.calls).Float64()
+	for _, m := range []struct {
+		mishap
+		share float64
+	}{
+		{mishap{name: "fail_before", status: int(a.Status)}, a.FailBefore},
+		{mishap{name: "fail_after", status: int(a.Status), lost: true}, a.FailAfter},
+		{mishap{name: "timeout_before", timeout: true}, a.TimeoutBefore},
+		{mishap{name: "timeout_after", timeout: true, lost: true}, a.TimeoutAfter},
+	} {
+		if at < m.share {
+			m.held = time.Duration(a.TimeoutMS) * time.Millisecond
+			return m.mishap
+		}
+		at -= m.share
+	}
+	return mishap{}
+}

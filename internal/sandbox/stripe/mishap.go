@@ -1,0 +1,60 @@
+package stripe
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// headerChaos says on an answer which setting made a call fail, for whoever
+// wonders.
+const headerChaos = "Sandbox-Chaos"
+
+// unlucky wraps an endpoint of the API, and nothing else, in what the settings
+// let befall it.
+func (s *Server) unlucky(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		m := s.chaos.nextCall()
+		if m.name == "" {
+			next(w, r)
+			return
+		}
+		s.cfg.Log.InfoContext(r.Context(), "stripe sandbox: chaos", slog.String("mishap", m.name), slog.String("path", r.URL.Path))
+		if m.lost {
+			next(&nowhere{header: http.Header{}}, r)
+		}
+		s.befall(w, r, m)
+	}
+}
+
+// befall answers in place of the endpoint, or leaves without an answer.
+func (s *Server) befall(w http.ResponseWriter, r *http.Request, m mishap) {
+	if m.timeout {
+		// Only once the body is read does the server notice that the client leaves.
+		_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, maxBody))
+		gone := time.NewTimer(m.held)
+		defer gone.Stop()
+		select {
+		case <-r.Context().Done():
+		case <-gone.C:
+		}
+	}
+	if m.timeout || m.status == 0 {
+		panic(http.ErrAbortHandler) // how net/http is told to close the connection
+	}
+	e := internalError()
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Request-Id", newID("req"))
+	h.Set(headerChaos, m.name)
+	w.WriteHeader(m.status)
+	_, _ = w.Write(e.body())
+}
+
+// nowhere takes an answer that nobody gets.
+type nowhere struct{ header http.Header }
+
+func (n *nowhere) Header() http.Header         { return n.header }
+func (n *nowhere) Write(b []byte) (int, error) { return len(b), nil }
+func (n *nowhere) WriteHeader(int)             {}

@@ -1,0 +1,139 @@
+package stripe
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+)
+
+const replayPath = apiRoot + "/replay"
+
+// replay is a wish to have the stored events sent again.
+type replay struct {
+	Times   int64   `json:"times"`   // each
+	Shuffle bool    `json:"shuffle"` // without regard to their order
+	Share   float64 `json:"share"`   // of the events
+	Seed    int64   `json:"seed"`    // decides which, and their order
+}
+
+func (p replay) check() map[string]string {
+	wrong := map[string]string{}
+	if p.Times < 1 || p.Times > 20 {
+		wrong["times"] = "The times must be from 1 to 20."
+	}
+	if p.Share < 0 || p.Share > 1 {
+		wrong["share"] = "The share must be from 0 to 1."
+	}
+	if p.Seed < 0 {
+		wrong["seed"] = "The seed must not be negative."
+	}
+	return wrong
+}
+
+// replayAnswer says what is on its way.
+type replayAnswer struct {
+	Events     int `json:"events"`     // that are sent again
+	Deliveries int `json:"deliveries"` // of them
+	Pending    int `json:"pending"`    // deliveries that are not yet taken, with those from before
+}
+
+// showReplay answers GET /sandbox/stripe/replay: how many webhooks are not yet
+// taken, so that whoever replays can wait for the end.
+func (s *Server) showReplay(w http.ResponseWriter, r *http.Request) {
+	pending, err := pendingDeliveries(r.Context(), s.cfg.DB)
+	if err != nil {
+		s.failControl(w, r, err)
+		return
+	}
+	writeControl(w, http.StatusOK, data{map[string]int{"pending": pending}})
+}
+
+// startReplay answers POST /sandbox/stripe/replay: it queues all stored events,
+// or a share of them, once more. Chaos does not touch them.
+func (s *Server) startReplay(w http.ResponseWriter, r *http.Request) {
+	wish := replay{Times: 1, Share: 1}
+	if !readControl(w, r, &wish) {
+		return
+	}
+	if wrong := wish.check(); len(wrong) > 0 {
+		refuseControl(w, wrong)
+		return
+	}
+	if s.cfg.WebhookURL == "" {
+		writeControl(w, http.StatusConflict, problem{Message: "Nobody takes webhooks here."})
+		return
+	}
+	var a replayAnswer
+	err := s.write(r.Context(), func(ctx context.Context, st *step) (err error) {
+		if a.Events, a.Deliveries, err = st.replay(ctx, wish); err != nil {
+			return err
+		}
+		a.Pending, err = pendingDeliveries(ctx, st.q)
+		return err
+	})
+	if err != nil {
+		s.failControl(w, r, err)
+		return
+	}
+	poke(s.deliver)
+	writeControl(w, http.StatusOK, data{a})
+}
+
+func (st *step) replay(ctx context.Context, wish replay) (events, deliveries int, err error) {
+	stored, err := storedEvents(ctx, st.q)
+	if err != nil {
+		return 0, 0, err
+	}
+	chance := draws(wish.Seed, drawReplay, 0)
+	var queue []storedEvent
+	for _, e := range stored {
+		if chance.Float64() >= wish.Share {
+			continue
+		}
+		events++
+		for n := range wish.Times {
+			again := e
+			if wish.Shuffle {
+				again.object = alone(e.id, int(n))
+			}
+			queue = append(queue, again)
+		}
+		if _, err := st.q.ExecContext(ctx, `UPDATE stripe_objects SET doc = json_set(doc, '$.pending_webhooks', 1) WHERE kind = 'event' AND id = ?`, e.id); err != nil {
+			return 0, 0, fmt.Errorf("replay %s: %w", e.id, err)
+		}
+	}
+	if wish.Shuffle {
+		chance.Shuffle(len(queue), func(i, j int) { queue[i], queue[j] = queue[j], queue[i] })
+	}
+	for _, e := range queue {
+		if err := st.enqueue(ctx, e.id, e.object, 0); err != nil {
+			return 0, 0, err
+		}
+	}
+	return events, len(queue), nil
+}
+
+// storedEvent is an event by its id, with the object that it is about.
+type storedEvent struct{ id, object string }
+
+func storedEvents(ctx context.Context, q querier) ([]storedEvent, error) {
+	rows, err := q.QueryContext(ctx, `SELECT id, doc ->> '$.data.object.id' FROM stripe_objects WHERE kind = 'event' ORDER BY seq`)
+	if err != nil {
+		return nil, fmt.Errorf("read events: %w", err)
+	}
+	defer rows.Close()
+	var all []storedEvent
+	for rows.Next() {
+		var e storedEvent
+		if err := rows.Scan(&e.id, &e.object); err != nil {
+			return nil, fmt.Errorf("read events: %w", err)
+		}
+		all = append(all, e)
+	}
+	return all, rows.Err()
+}
+
+func pendingDeliveries(ctx context.Context, q querier) (n int, err error) {
+	err = q.QueryRowContext(ctx, `SELECT count(*) FROM stripe_deliveries`).Scan(&n)
+	return n, err
+}
