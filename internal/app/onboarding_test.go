@@ -209,3 +209,79 @@ func TestOnboardingStartsAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// Nobody who has paid is shown as unpaid because a notification is late.
+func TestPaymentWithoutNotification(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *server) {
+		s.chaos(noWebhooks)
+		started := s.call("POST", "/api/v1/onboarding/start", "", newcomer("grace@example.com", nil)).want(201)
+		token := started.str("accessToken")
+		status := func() reply { return s.call("GET", "/api/v1/onboarding/status", token, nil).want(200) }
+		if got := status().at("has_subscription"); got != false {
+			t.Errorf("before the payment: %v", got)
+		}
+		s.pay(started.str("checkout_url"), goodCard).want(303)
+		// It was looked at a moment ago; the next look is due in seconds.
+		s.call("POST", "/sandbox/clock", "", map[string]any{"advance": "4s"}).want(200)
+		if got := status().at("subscription_status"); got != "active" {
+			t.Errorf("after the payment: %v", got)
+		}
+
+		o := s.register("ada@example.com", true)
+		s.pay(s.checkout(o, "starter"), goodCard).want(303)
+		if got := s.call("GET", "/api/v1/tenant/"+o.tenant+"/subscription", o.token, nil).want(200).at("data.status"); got != "active" {
+			t.Errorf("GET /subscription after the payment: %v", got)
+		}
+	})
+}
+
+// While a notification is late, the provider is asked once every few seconds at
+// most, however many wait; and what is known is shown while it does not answer.
+func TestPaymentWithoutNotificationIsLookedAtSparingly(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *server) {
+		s.chaos(noWebhooks)
+		o := s.register("ada@example.com", true)
+		page := s.checkout(o, "starter")
+		looks := func() int { return strings.Count(s.log.String(), `"path":"/v1/checkout/sessions/cs_`) }
+		show := func() reply {
+			return s.call("GET", "/api/v1/tenant/"+o.tenant+"/subscription", o.token, nil).want(200)
+		}
+		before := looks()
+		var wg sync.WaitGroup
+		for range 10 {
+			wg.Go(func() { show() })
+		}
+		wg.Wait()
+		if got := looks() - before; got != 1 {
+			t.Errorf("the provider was asked %d times, want once", got)
+		}
+		s.pay(page, goodCard).want(303)
+		s.call("POST", "/sandbox/clock", "", map[string]any{"advance": "4s"}).want(200)
+		s.chaos(pspDown)
+		if got := show().at("data"); got != nil {
+			t.Errorf("while the provider is down: %v", got)
+		}
+		s.chaos(noWebhooks)
+		eventually(t, "the subscription", func() bool {
+			s.call("POST", "/sandbox/clock", "", map[string]any{"advance": "10s"}).want(200)
+			return show().at("data.status") == "active"
+		})
+	})
+}
+
+// A start whose checkout cannot be opened leaves nothing behind.
+func TestOnboardingStartWithoutProvider(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *server) {
+		s.chaos(pspDown)
+		s.call("POST", "/api/v1/onboarding/start", "", newcomer("grace@example.com", nil)).refused(502, "psp_error")
+		s.call("POST", "/api/v1/auth/login", "", map[string]any{"email": "grace@example.com", "password": "correct horse"}).
+			refused(401, "INVALID_CREDENTIALS")
+		s.chaos(nil)
+		eventually(t, "the provider's return", func() bool {
+			return s.call("POST", "/api/v1/onboarding/start", "", newcomer("grace@example.com", nil)).status == 201
+		})
+	})
+}

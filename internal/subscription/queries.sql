@@ -39,7 +39,7 @@ LIMIT 5;
 
 -- name: LookAtCheckout :execrows
 UPDATE checkouts SET looked_at = sqlc.arg(now)
-WHERE tenant_id = $1 AND id = $2 AND (looked_at IS NULL OR looked_at <= sqlc.arg(not_since) OR looked_at > sqlc.arg(now));
+WHERE tenant_id = $1 AND id = $2 AND (looked_at IS NULL OR looked_at <= sqlc.arg(not_since));
 
 -- name: DeleteCheckouts :exec
 DELETE FROM checkouts WHERE tenant_id = $1;

@@ -200,7 +200,7 @@ func (q *Queries) LiveSubscription(ctx context.Context, tenantID uuid.UUID) (Sub
 
 const lookAtCheckout = `-- name: LookAtCheckout :execrows
 UPDATE checkouts SET looked_at = $3
-WHERE tenant_id = $1 AND id = $2 AND (looked_at IS NULL OR looked_at <= $4 OR looked_at > $3)
+WHERE tenant_id = $1 AND id = $2 AND (looked_at IS NULL OR looked_at <= $4)
 `
 
 type LookAtCheckoutParams struct {
