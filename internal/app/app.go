@@ -23,6 +23,7 @@ import (
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/mail/letters"
+	"github.com/tenantry/tenantry/internal/metrics"
 	"github.com/tenantry/tenantry/internal/onboarding"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/push"
@@ -66,6 +67,7 @@ type service struct {
 	db       *sqldb.DB
 	clock    clock.Clock
 	jobs     *jobs.Queue
+	metrics  *metrics.Metrics
 	api      *rest.API
 
 	accounts      *account.Service
@@ -95,11 +97,14 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	if err != nil {
 		return nil, err
 	}
-	provider, err := psp.NewClient(psp.Config{SecretKey: out.pspKey.Reveal(), BaseURL: out.pspBaseURL, Log: log})
+	figures := metrics.New(clock.System())
+	provider, err := psp.NewClient(psp.Config{
+		SecretKey: out.pspKey.Reveal(), BaseURL: out.pspBaseURL, Log: log, Observe: figures.ProviderCall,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("payment provider: %w", err)
 	}
-	svc := &service{settings: s, log: log, db: db, clock: out.clock, close: func() error { return nil }}
+	svc := &service{settings: s, log: log, db: db, clock: out.clock, metrics: figures, close: func() error { return nil }}
 	var counter limit.Counter // a nil one counts in memory
 	if s.RedisURL != "" {
 		redis, err := limit.NewRedis(s.RedisURL.Reveal())
@@ -184,6 +189,7 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 
 	svc.jobs.Every("psp.prune", 24*time.Hour, svc.receiver.Prune)
 
+	svc.observe(figures)
 	svc.api = rest.New(svc.restConfig(messages, counter), svc.routes())
 	popup, err := account.OAuthPopup(s.FrontendURL.String())
 	if err != nil {
@@ -212,6 +218,7 @@ func (svc *service) restConfig(messages *i18n.Catalog, counter limit.Counter) re
 		PublicURL:        s.PublicURL.String(),
 		Version:          "v1",
 		Timeout:          requestTimeout,
+		Observe:          svc.metrics.Request,
 	}
 }
 

@@ -68,9 +68,14 @@ func dev(ctx context.Context, s Settings, out, logTo io.Writer) (err error) {
 	pages := world.Handler(provider.Handler(), identities.Handler(), s.PublicURL.Host)
 	svc.api.Mount("/sandbox", pages)
 	svc.api.Mount("/sandbox/", pages)
+	svc.api.Mount("/metrics", svc.metrics.Handler())
 	svc.api.Mount("/", http.RedirectHandler("/sandbox", http.StatusFound))
 
-	p := &process{svc: svc, health: &health{db: db}, listener: listener, background: append(svc.background(), provider.Run)}
+	background, err := svc.background(ctx)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	p := &process{svc: svc, health: &health{db: db}, listener: listener, background: append(background, provider.Run)}
 	return p.run(ctx, func(ctx context.Context) error {
 		if err := svc.seedDemo(ctx, own); err != nil {
 			return fmt.Errorf("demo data: %w", err)

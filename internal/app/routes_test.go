@@ -133,3 +133,21 @@ func TestGuardsOfEveryRoute(t *testing.T) {
 		}
 	})
 }
+
+// The sandbox's pages do not hide that a path is unknown.
+func TestUnknownPaths(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *server) {
+		for _, path := range []string{"/api/v1/none", "/api/v2/auth/me", "/none", "/api/v1/tenant/x/none"} {
+			unknown := s.call("GET", path, "", nil).want(404)
+			if unknown.at("message") == nil {
+				t.Errorf("%s: %s", path, unknown.text)
+			}
+		}
+		s.call("GET", "/", "", nil).want(302)
+		wrong := s.call("DELETE", "/api/v1/auth/login", "", nil).want(405)
+		if got := wrong.header.Get("Allow"); got != "POST" || wrong.at("message") == nil {
+			t.Errorf("Allow %q, %s", got, wrong.text)
+		}
+	})
+}

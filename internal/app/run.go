@@ -34,14 +34,19 @@ func Serve(ctx context.Context, s Settings) (err error) {
 		return err
 	}
 	s = s.Listening(listener.Addr())
-	svc, err := newService(s, db, outside{
-		clock: clock.System(), pspKey: s.StripeSecretKey,
-		webhookSecrets: []string{s.StripeWebhookSecret.Reveal()}, sender: sender, logins: oauthProviders(s.Logins),
-	}, log)
+	out := outside{clock: clock.System(), pspKey: s.StripeSecretKey, sender: sender, logins: oauthProviders(s.Logins)}
+	for _, secret := range s.StripeWebhookSecrets {
+		out.webhookSecrets = append(out.webhookSecrets, secret.Reveal())
+	}
+	svc, err := newService(s, db, out, log)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	p := &process{svc: svc, health: &health{db: db}, listener: listener, background: svc.background()}
+	background, err := svc.background(ctx)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	p := &process{svc: svc, health: &health{db: db}, listener: listener, background: background}
 	err = p.run(ctx, func(context.Context) error {
 		log.InfoContext(ctx, "serving", "address", listener.Addr().String(), "url", s.PublicURL.String(), "version", Version())
 		return nil
@@ -50,8 +55,16 @@ func Serve(ctx context.Context, s Settings) (err error) {
 }
 
 // background is what the service does besides answering requests.
-func (svc *service) background() []func(context.Context) error {
-	return []func(context.Context) error{svc.jobs.Run, svc.usage.Run}
+func (svc *service) background(ctx context.Context) ([]func(context.Context) error, error) {
+	work := []func(context.Context) error{svc.jobs.Run, svc.usage.Run}
+	if svc.settings.MetricsAddr != "" {
+		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", svc.settings.MetricsAddr)
+		if err != nil {
+			return nil, fmt.Errorf("TENANTRY_METRICS_ADDR: %w", err)
+		}
+		work = append(work, serveMetrics(listener, svc.metrics))
+	}
+	return work, nil
 }
 
 // Migrate brings the database up to date and says what it did; statusOnly only

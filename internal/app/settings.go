@@ -25,12 +25,13 @@ type Settings struct {
 	RateLimits     map[string]int // group → requests per minute, 0 is off
 	RedisURL       Secret         // limit.NewRedis accepts it; empty: the limits are counted in memory
 	InvoiceMode    InvoiceMode
+	MetricsAddr    string // host:port where serve answers GET /metrics; empty: nowhere
 
 	// Required by serve, unused in dev.
-	StripeSecretKey     Secret
-	StripeWebhookSecret Secret
-	SMTPURL             Secret // mail.ParseSMTPURL accepts it
-	MailFrom            string // an address, maybe with a name: Tenantry <no-reply@example.com>
+	StripeSecretKey      Secret
+	StripeWebhookSecrets []Secret // the newest, and an older one while it is being replaced
+	SMTPURL              Secret   // mail.ParseSMTPURL accepts it
+	MailFrom             string   // an address, maybe with a name: Tenantry <no-reply@example.com>
 
 	Logins []LoginProvider // identity providers to log in at
 

@@ -27,6 +27,7 @@ type HTTPFlags struct {
 	RateLimits      string `env:"TENANTRY_RATE_LIMITS" placeholder:"LIMITS" help:"Rate limits: on, off, or requests per minute of single groups such as login=5,default=1200 with 0 for none; on unless given."`
 	RedisURL        string `env:"TENANTRY_REDIS_URL" placeholder:"URL" help:"Redis in which instances share the counts of the rate limits, redis://user:password@host:port/database or rediss://…; each counts for itself unless given."`
 	RedisURLFile    string `env:"TENANTRY_REDIS_URL_FILE" placeholder:"FILE" help:"File that has the URL of Redis."`
+	MetricsAddr     string `env:"TENANTRY_METRICS_ADDR" placeholder:"HOST:PORT" help:"Address of its own on which GET /metrics answers Prometheus; none unless given. The sandbox answers it on the main address too."`
 	InvoiceMode     string `env:"TENANTRY_INVOICE_MODE" placeholder:"MODE" help:"Where invoices come from: psp_managed or platform_managed; psp_managed unless given."`
 }
 
@@ -43,7 +44,7 @@ type LifetimeFlags struct {
 // OutsideFlags names the files with the credentials of the outside world.
 type OutsideFlags struct {
 	StripeSecretKeyFile     string `env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that has Stripe's secret key; or give the key itself in TENANTRY_STRIPE_SECRET_KEY."`
-	StripeWebhookSecretFile string `env:"TENANTRY_STRIPE_WEBHOOK_SECRET_FILE" placeholder:"FILE" help:"File that has the secret with which Stripe signs its notifications; or give it in TENANTRY_STRIPE_WEBHOOK_SECRET."`
+	StripeWebhookSecretFile string `env:"TENANTRY_STRIPE_WEBHOOK_SECRET_FILE" placeholder:"FILE" help:"File that has the secret with which Stripe signs its notifications; or give it in TENANTRY_STRIPE_WEBHOOK_SECRET. While it is being replaced, both with a comma between."`
 	SMTPURLFile             string `name:"smtp-url-file" env:"TENANTRY_SMTP_URL_FILE" placeholder:"FILE" help:"File that has the mail server's URL, smtp://user:password@host or smtps://…; or give it in TENANTRY_SMTP_URL."`
 	MailFrom                string `env:"TENANTRY_MAIL_FROM" placeholder:"ADDRESS" help:"Sender of all mail, such as Tenantry <no-reply@example.com>."`
 }

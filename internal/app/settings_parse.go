@@ -51,6 +51,9 @@ func (p *parser) http(f HTTPFlags, s *Settings) {
 			p.fail("TENANTRY_REDIS_URL", "%v", err)
 		}
 	}
+	if f.MetricsAddr != "" {
+		s.MetricsAddr = p.addr("TENANTRY_METRICS_ADDR", f.MetricsAddr)
+	}
 	s.InvoiceMode = oneOf(p, "TENANTRY_INVOICE_MODE", f.InvoiceMode, PSPManaged, PlatformManaged)
 }
 
@@ -71,7 +74,7 @@ func (p *parser) store(f StoreFlags, format LogFormat, s *Settings) {
 
 func (p *parser) outside(f OutsideFlags, s *Settings) {
 	s.StripeSecretKey = p.stripeSecret("TENANTRY_STRIPE_SECRET_KEY", f.StripeSecretKeyFile, "sk_", "rk_")
-	s.StripeWebhookSecret = p.stripeSecret("TENANTRY_STRIPE_WEBHOOK_SECRET", f.StripeWebhookSecretFile, "whsec_")
+	s.StripeWebhookSecrets = p.webhookSecrets("TENANTRY_STRIPE_WEBHOOK_SECRET", f.StripeWebhookSecretFile)
 	if s.SMTPURL = p.required("TENANTRY_SMTP_URL", f.SMTPURLFile); s.SMTPURL != "" {
 		if _, err := mail.ParseSMTPURL(s.SMTPURL.Reveal()); err != nil {
 			p.fail("TENANTRY_SMTP_URL", "%v", err)

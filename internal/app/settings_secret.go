@@ -44,6 +44,21 @@ func (p *parser) stripeSecret(name, file string, prefixes ...string) Secret {
 	return ""
 }
 
+// webhookSecrets are one secret, or several with commas between: an endpoint has
+// an old one and a new one while they are exchanged.
+func (p *parser) webhookSecrets(name, file string) []Secret {
+	const prefix = "whsec_"
+	var secrets []Secret
+	for _, text := range list(p.required(name, file).Reveal()) {
+		if !strings.HasPrefix(text, prefix) {
+			p.fail(name, "does not begin with %s", prefix)
+			return nil
+		}
+		secrets = append(secrets, Secret(text))
+	}
+	return secrets
+}
+
 // required reads a secret from the environment or a file; it is a fault when
 // there is none.
 func (p *parser) required(name, file string) Secret {

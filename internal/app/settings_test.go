@@ -64,13 +64,13 @@ func TestSettingsAreParsed(t *testing.T) {
 		HTTPFlags: app.HTTPFlags{
 			Addr: ":0", PublicURL: "https://API.example.com/", FrontendURL: "https://example.com/app/",
 			FirstPartyHosts: "Example.com, www.example.com:8443", TrustedProxies: "10.0.0.0/8,192.0.2.1, ::1,::ffff:192.0.2.2,10.1.2.3/16",
-			RateLimits: "off", RedisURL: "rediss://u:p@redis:6380/1", InvoiceMode: "platform_managed",
+			RateLimits: "off", RedisURL: "rediss://u:p@redis:6380/1", InvoiceMode: "platform_managed", MetricsAddr: "127.0.0.1:9464",
 		},
 		StoreFlags:   app.StoreFlags{Data: data, DatabaseURL: "postgres://u:p@db/tenantry", LogLevel: "WARN"},
 		OutsideFlags: app.OutsideFlags{MailFrom: "Tenantry <no-reply@example.com>"},
 	}
 	got, err := flags.Settings(env(map[string]string{
-		"TENANTRY_STRIPE_SECRET_KEY": "sk_test_1", "TENANTRY_STRIPE_WEBHOOK_SECRET": "whsec_1", "TENANTRY_SMTP_URL": "smtp://u:p@mail",
+		"TENANTRY_STRIPE_SECRET_KEY": "sk_test_1", "TENANTRY_STRIPE_WEBHOOK_SECRET": "whsec_1,whsec_0", "TENANTRY_SMTP_URL": "smtp://u:p@mail",
 	}))
 	if err != nil {
 		t.Fatal(err)
@@ -91,8 +91,8 @@ func TestSettingsAreParsed(t *testing.T) {
 			netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("::1/128"),
 			netip.MustParsePrefix("192.0.2.2/32"), netip.MustParsePrefix("10.1.0.0/16"),
 		},
-		RateLimits: off, RedisURL: "rediss://u:p@redis:6380/1", InvoiceMode: app.PlatformManaged,
-		StripeSecretKey: "sk_test_1", StripeWebhookSecret: "whsec_1", SMTPURL: "smtp://u:p@mail", Lifetimes: account.DefaultLifetimes(), InvitationDays: 7,
+		RateLimits: off, RedisURL: "rediss://u:p@redis:6380/1", InvoiceMode: app.PlatformManaged, MetricsAddr: "127.0.0.1:9464",
+		StripeSecretKey: "sk_test_1", StripeWebhookSecrets: []app.Secret{"whsec_1", "whsec_0"}, SMTPURL: "smtp://u:p@mail", Lifetimes: account.DefaultLifetimes(), InvitationDays: 7,
 		MailFrom: "Tenantry <no-reply@example.com>",
 		LogLevel: slog.LevelWarn, LogFormat: app.LogJSON,
 	}
@@ -115,6 +115,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"TENANTRY_ADDR", `"8080" is not host:port`, app.HTTPFlags{Addr: "8080"}, app.StoreFlags{}},
 		{"TENANTRY_ADDR", `"localhost:http" is not host:port`, app.HTTPFlags{Addr: "localhost:http"}, app.StoreFlags{}},
 		{"TENANTRY_ADDR", `":65536" is not host:port`, app.HTTPFlags{Addr: ":65536"}, app.StoreFlags{}},
+		{"TENANTRY_METRICS_ADDR", `"9464" is not host:port`, app.HTTPFlags{MetricsAddr: "9464"}, app.StoreFlags{}},
 		{"TENANTRY_PUBLIC_URL", "is not an absolute http or https URL", app.HTTPFlags{PublicURL: "example.com"}, app.StoreFlags{}},
 		{"TENANTRY_PUBLIC_URL", "is not an absolute http or https URL", app.HTTPFlags{PublicURL: "ftp://example.com"}, app.StoreFlags{}},
 		{"TENANTRY_PUBLIC_URL", "is not an absolute http or https URL", app.HTTPFlags{PublicURL: "https://:443"}, app.StoreFlags{}},

@@ -30,7 +30,7 @@ var domains = map[string][]string{
 // platform are the packages that domains stand on; they know no domain. psp is
 // one of them: it has types of its own.
 var platform = []string{
-	"audit", "authz", "clock", "fault", "i18n", "jobs", "limit", "mail", "money", "page", "psp", "push", "rest", "safehttp", "sqldb",
+	"audit", "authz", "clock", "fault", "i18n", "jobs", "limit", "mail", "metrics", "money", "page", "psp", "push", "rest", "safehttp", "sqldb",
 }
 
 // libraries are confined to the packages that wrap them.
@@ -41,6 +41,7 @@ var libraries = []struct {
 	{"github.com/stripe/stripe-go", "only psp knows the provider's library", []string{"internal/psp"}},
 	{"github.com/danielgtaylor/huma", "huma stays in the HTTP layer", []string{"internal/rest"}},
 	{"github.com/go-chi/chi", "chi stays in the HTTP layer", []string{"internal/rest"}},
+	{"github.com/prometheus", "figures are counted in one place", []string{"internal/metrics"}},
 	{"database/sql", "SQL is run by stores, through generated code", []string{"internal/sqldb", "internal/sandbox"}},
 }
 

@@ -35,6 +35,7 @@ type Client struct {
 	log     *slog.Logger
 	secret  string
 	timeout time.Duration
+	observe func(operation string) func(outcome string)
 	retry   failsafe.Executor[any]
 	breaker circuitbreaker.CircuitBreaker[any]
 }
@@ -69,6 +70,7 @@ func NewClient(cfg Config) (*Client, error) {
 		log:     cfg.Log,
 		secret:  cfg.SecretKey,
 		timeout: cfg.Timeout,
+		observe: cfg.Observe,
 	}
 	c.retry = failsafe.With[any](retrypolicy.NewBuilder[any]().
 		HandleIf(func(_ any, err error) bool { return worthRetrying(err) }).
@@ -97,12 +99,17 @@ func NewClient(cfg Config) (*Client, error) {
 // order. f may run several times and must send the same request each time.
 func call[T any](ctx context.Context, c *Client, op string, f func(ctx context.Context) (T, error)) (T, error) {
 	var zero T
+	done := c.observe(op)
 	if !c.breaker.TryAcquirePermit() {
+		done(outage.String())
 		return zero, c.failure(ctx, op, circuitbreaker.ErrOpen)
 	}
 	// A panic of f must still give the permit back.
 	verdict := outage
-	defer func() { c.record(verdict) }()
+	defer func() {
+		c.record(verdict)
+		done(verdict.String())
+	}()
 
 	limited, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()

@@ -33,6 +33,9 @@ type Config struct {
 	// Log receives what goes wrong between the service and the provider, and at
 	// level debug each request. Nil discards.
 	Log *slog.Logger
+	// Observe is told when an operation begins; what it returns is told how it
+	// ended: "answered", "outage" or "abandoned". Nil observes nothing.
+	Observe func(operation string) func(outcome string)
 	// Timeout bounds a whole call, its retries included.
 	Timeout time.Duration
 	// ConnectTimeout bounds connecting and, again, the TLS handshake.
@@ -58,6 +61,9 @@ func (c Config) withDefaults() Config {
 	orElse(&c.BreakerLimit, DefaultBreakerLimit)
 	orElse(&c.BreakerPause, DefaultBreakerPause)
 	c.Retries = max(c.Retries, 0)
+	if c.Observe == nil {
+		c.Observe = func(string) func(string) { return func(string) {} }
+	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}

@@ -47,6 +47,9 @@ const (
 	unknown                 // the caller gave up first
 )
 
+// String names a verdict for metrics.
+func (v verdict) String() string { return [...]string{"answered", "outage", "abandoned"}[v] }
+
 func judge(ctx context.Context, err error) verdict {
 	var e *stripe.Error
 	switch {

@@ -66,7 +66,11 @@ func (a *API) begin(next http.Handler) http.Handler {
 		}
 		r = r.WithContext(ctx)
 		rw := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
-		defer func() { a.logRequest(r, info, routing.RoutePattern(), rw, a.cfg.Clock.Now().Sub(start)) }()
+		defer func() {
+			took := a.cfg.Clock.Now().Sub(start)
+			a.cfg.Observe(methodForLog(r.Method), routing.RoutePattern(), max(rw.Status(), http.StatusOK), took)
+			a.logRequest(r, info, routing.RoutePattern(), rw, took)
+		}()
 		next.ServeHTTP(rw, r)
 	})
 }
@@ -97,10 +101,12 @@ func (a *API) logRequest(r *http.Request, info *requestInfo, route string, rw mi
 	a.cfg.Log.LogAttrs(r.Context(), slog.LevelInfo, "request", attrs...)
 }
 
-// methodForLog keeps what a caller made up out of the log.
+// methodForLog keeps what a caller made up out of the log and the metrics.
 func methodForLog(method string) string {
-	if len(method) > 10 || strings.ContainsFunc(method, func(c rune) bool { return c < 'A' || c > 'Z' }) {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return method
+	default:
 		return "OTHER"
 	}
-	return method
 }

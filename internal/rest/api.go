@@ -43,6 +43,9 @@ type Config struct {
 	// PublicURL and Version are shown in the OpenAPI document.
 	PublicURL string
 	Version   string
+	// Observe is told of each answered request; route is the template of its path,
+	// empty for one that no route has. Nil observes nothing.
+	Observe func(method, route string, status int, took time.Duration)
 	// Timeout bounds the handling of one request.
 	Timeout time.Duration
 }
@@ -76,6 +79,9 @@ func New(cfg Config, routes []Route) *API {
 	}
 	if cfg.AuthenticateSession == nil {
 		cfg.AuthenticateSession = func(context.Context, string) (*authz.Caller, error) { return nil, errUnauthenticated }
+	}
+	if cfg.Observe == nil {
+		cfg.Observe = func(string, string, int, time.Duration) {}
 	}
 	a := &API{cfg: cfg, router: chi.NewRouter(), routes: routes, ops: map[string]*operation{}, settled: map[string]bool{}}
 	a.huma = huma.NewAPI(humaConfig(cfg), adapter{a})
@@ -119,11 +125,12 @@ func (a *API) handle(op *operation, h http.Handler) {
 // ServeHTTP answers a request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.root.ServeHTTP(w, r) }
 
-// Mount serves h below prefix, behind the common middleware but no guard: for
-// health checks and the sandbox's own pages.
+// Mount serves h at prefix, and all below it if that ends with a slash, behind the
+// common middleware but no guard: for health checks and the sandbox's own pages.
+// The prefix "/" is the root alone, so that an unknown path stays 404.
 func (a *API) Mount(prefix string, h http.Handler) {
 	a.router.Handle(prefix, h)
-	if prefix[len(prefix)-1] == '/' {
+	if prefix != "/" && prefix[len(prefix)-1] == '/' {
 		a.router.Handle(prefix+"*", h)
 	}
 }

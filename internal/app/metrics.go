@@ -1,0 +1,60 @@
+package app
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/metrics"
+)
+
+// metricsTimeout bounds the queries that a reading of the metrics makes.
+const metricsTimeout = 5 * time.Second
+
+// observe adds the figures that are read from elsewhere.
+func (svc *service) observe(m *metrics.Metrics) {
+	m.Read([]metrics.Sample{
+		{Name: "tenantry_jobs_waiting", Help: "Jobs that are due now or later, in all instances."},
+		{Name: "tenantry_jobs_running", Help: "Jobs that some instance holds."},
+		{Name: "tenantry_jobs_dead", Help: "Jobs that failed for good and wait for somebody to look at them."},
+		{Name: "tenantry_jobs_lag_seconds", Help: "How long the earliest waiting job has been due."},
+	}, func() []float64 {
+		ctx, cancel := context.WithTimeout(context.Background(), metricsTimeout)
+		defer cancel()
+		stats, err := svc.jobs.Stats(ctx)
+		if err != nil {
+			svc.log.WarnContext(ctx, "jobs could not be counted", "error", err)
+			return nil
+		}
+		return []float64{float64(stats.Waiting), float64(stats.Running), float64(stats.Dead), stats.Lag.Seconds()}
+	})
+	for i, pool := range svc.db.Pools() {
+		labels := map[string]string{"pool": pool.Name}
+		m.Read([]metrics.Sample{
+			{Name: "tenantry_db_connections_open", Help: "Open connections to the database.", Labels: labels},
+			{Name: "tenantry_db_connections_in_use", Help: "Connections that a query or a transaction holds.", Labels: labels},
+			{Name: "tenantry_db_waits_total", Help: "How often somebody had to wait for a connection.", Labels: labels, Total: true},
+			{Name: "tenantry_db_wait_seconds_total", Help: "Time spent waiting for connections.", Labels: labels, Total: true},
+		}, func() []float64 {
+			s := svc.db.Pools()[i]
+			return []float64{float64(s.Open), float64(s.InUse), float64(s.Waits), s.Waited.Seconds()}
+		})
+	}
+}
+
+// serveMetrics answers GET /metrics on a listener of its own, until ctx ends, so
+// that the figures are not on the address that everybody reaches.
+func serveMetrics(l net.Listener, m *metrics.Metrics) func(context.Context) error {
+	return func(ctx context.Context) error {
+		mux := http.NewServeMux()
+		mux.Handle("GET /metrics", m.Handler())
+		server := &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout}
+		stop := context.AfterFunc(ctx, func() { _ = server.Close() })
+		defer stop()
+		if err := server.Serve(l); ctx.Err() == nil {
+			return err
+		}
+		return nil
+	}
+}

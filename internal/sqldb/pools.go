@@ -1,0 +1,28 @@
+package sqldb
+
+import (
+	"database/sql"
+	"time"
+)
+
+// Pool tells how busy a pool of connections is.
+type Pool struct {
+	Name   string // "write" and "read", or "all" where one pool does both
+	Open   int
+	InUse  int
+	Waits  int64         // how often somebody had to wait, since the start
+	Waited time.Duration // in all
+}
+
+// Pools tells how busy the connections are, always in the same order.
+func (db *DB) Pools() []Pool {
+	if db.read == db.write {
+		return []Pool{poolOf("all", db.write)}
+	}
+	return []Pool{poolOf("write", db.write), poolOf("read", db.read)}
+}
+
+func poolOf(name string, pool *sql.DB) Pool {
+	s := pool.Stats()
+	return Pool{Name: name, Open: s.OpenConnections, InUse: s.InUse, Waits: s.WaitCount, Waited: s.WaitDuration}
+}
