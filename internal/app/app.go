@@ -160,7 +160,7 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	if err != nil {
 		return nil, err
 	}
-	svc.catalog = catalog.New(catalog.Deps{DB: db, Clock: out.clock})
+	svc.catalog = catalog.New(catalog.Deps{DB: db, Clock: out.clock, Subscriptions: link, Audit: svc.audit})
 	svc.subscriptions = subscription.NewService(subscription.Deps{
 		DB: db, Clock: out.clock, Jobs: svc.jobs, Catalog: svc.catalog, Tenants: svc.tenants,
 		Provider: provider, Consumption: link, Audit: svc.audit, Log: log,

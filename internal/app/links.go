@@ -22,6 +22,10 @@ func (l *links) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error)
 	return l.subscriptions.HasActive(ctx, tenantID)
 }
 
+func (l *links) AnyTo(ctx context.Context, plans []uuid.UUID) (bool, error) {
+	return l.subscriptions.AnyTo(ctx, plans)
+}
+
 func (l *links) Overview(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]tenant.Overview, error) {
 	return l.subscriptions.Overview(ctx, ids)
 }

@@ -20,6 +20,7 @@ import (
 const (
 	get   = http.MethodGet
 	post  = http.MethodPost
+	put   = http.MethodPut
 	patch = http.MethodPatch
 	del   = http.MethodDelete
 )
@@ -50,12 +51,16 @@ func (svc *service) routes() []rest.Route {
 	const (
 		of      = "/api/v1/tenant/{tenantId}"
 		adminOf = "/api/v1/admin/tenants/{tenant}"
+		planOf  = "/api/v1/admin/plans/{plan}"
 	)
 	var (
 		invitee  = rest.Exists(members.InvitationKnown)
 		inTenant = rest.Exists(members.AdminTenantExists)
 		inTeam   = rest.Exists(members.AdminMemberExists)
 		ownRole  = rest.Exists(members.RoleEditable)
+		product  = rest.Exists(plans.ProductExists)
+		plan     = rest.Exists(plans.PlanExists)
+		feature  = rest.Exists(plans.FeatureExists)
 	)
 	return []rest.Route{
 		route(post, "/api/v1/auth/register", rest.Public, "", "register", "Register an account and its first tenant", rest.Handle(accounts.Register, created)),
@@ -145,8 +150,27 @@ func (svc *service) routes() []rest.Route {
 		route(get, "/api/v1/admin/tenants/{tenant}", rest.Admin, "", "default", "Show a tenant", rest.Handle(adminTenants.Show)),
 		route(patch, "/api/v1/admin/tenants/{tenant}", rest.Admin, "", "default", "Change a tenant", rest.Handle(adminTenants.Update, rest.Exists(adminTenants.Exists))),
 
-		route(get, "/api/v1/admin/products", rest.Admin, "products.view", "default", "List products", rest.Handle(plans.AdminProducts)),
+		route(get, "/api/v1/admin/products", rest.Admin, "products.view", "default", "List products", rest.Handle(plans.AdminProducts, rest.Lists(catalog.ProductList()))),
+		route(post, "/api/v1/admin/products", rest.Admin, "products.create", "default", "Make a product", rest.Handle(plans.CreateProduct, created)),
 		route(get, "/api/v1/admin/products/{product}", rest.Admin, "products.view", "default", "Show a product", rest.Handle(plans.AdminProduct)),
+		route(patch, "/api/v1/admin/products/{product}", rest.Admin, "products.update", "default", "Change a product", rest.Handle(plans.UpdateProduct, product)),
+		route(del, "/api/v1/admin/products/{product}", rest.Admin, "products.delete", "default", "Delete a product and its plans", rest.Handle(plans.DeleteProduct)),
+		route(get, "/api/v1/admin/plans", rest.Admin, "plans.view", "default", "List plans", rest.Handle(plans.AdminPlans, rest.Lists(catalog.PlanList()))),
+		route(post, "/api/v1/admin/plans", rest.Admin, "plans.create", "default", "Make a plan", rest.Handle(plans.CreatePlan, created)),
+		route(get, planOf, rest.Admin, "plans.view", "default", "Show a plan", rest.Handle(plans.AdminPlan)),
+		route(patch, planOf, rest.Admin, "plans.update", "default", "Change a plan", rest.Handle(plans.UpdatePlan, plan)),
+		route(del, planOf, rest.Admin, "plans.delete", "default", "Delete a plan", rest.Handle(plans.DeletePlan)),
+		route(post, planOf+"/duplicate", rest.Admin, "plans.create", "default", "Copy a plan", rest.Handle(plans.DuplicatePlan, created)),
+		route(get, planOf+"/entitlements", rest.Admin, "entitlements.view", "default", "List what a plan gives", rest.Handle(plans.AdminEntitlements)),
+		route(put, planOf+"/entitlements", rest.Admin, "entitlements.sync", "default", "Replace what a plan gives", rest.Handle(plans.SetEntitlements, plan)),
+		route(del, "/api/v1/admin/entitlements/{entitlement}", rest.Admin, "entitlements.delete", "default", "Remove one thing that a plan gives", rest.Handle(plans.DeleteEntitlement)),
+		route(put, planOf+"/prices", rest.Admin, "", "default", "Replace a plan's prices", rest.Handle(plans.SetPrices, plan)),
+		route(del, planOf+"/prices/{price}", rest.Admin, "", "default", "Remove a plan's price", rest.Handle(plans.DeletePrice)),
+		route(get, "/api/v1/admin/features", rest.Admin, "features.view", "default", "List features", rest.Handle(plans.AdminFeatures, rest.Lists(catalog.FeatureList()))),
+		route(post, "/api/v1/admin/features", rest.Admin, "features.create", "default", "Make a feature", rest.Handle(plans.CreateFeature, created)),
+		route(get, "/api/v1/admin/features/{feature}", rest.Admin, "features.view", "default", "Show a feature", rest.Handle(plans.AdminFeature)),
+		route(patch, "/api/v1/admin/features/{feature}", rest.Admin, "features.update", "default", "Change a feature", rest.Handle(plans.UpdateFeature, feature)),
+		route(del, "/api/v1/admin/features/{feature}", rest.Admin, "features.delete", "default", "Delete a feature", rest.Handle(plans.DeleteFeature)),
 	}
 }
 

@@ -24,11 +24,19 @@ SELECT products.* FROM products JOIN plans ON plans.product_id = products.id WHE
 SELECT count(*) FROM plans WHERE product_id = $1 AND deleted_at IS NULL;
 
 -- name: InsertProduct :exec
-INSERT INTO products (id, slug, name, description, is_active, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $6);
+INSERT INTO products (id, slug, name, description, is_active, metadata, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $7);
 
 -- name: UpdateProduct :exec
 UPDATE products SET name = $2, description = $3, is_active = $4, updated_at = $5 WHERE id = $1;
+
+-- name: SaveProduct :exec
+UPDATE products
+SET slug = $2, name = $3, description = $4, is_active = $5, metadata = $6, updated_at = $7
+WHERE id = $1;
+
+-- name: DeleteProduct :exec
+UPDATE products SET deleted_at = $2, updated_at = $2 WHERE id = $1;
 
 -- name: SetPSPProduct :execrows
 UPDATE products SET psp_product_id = $2, updated_at = $3 WHERE id = $1;
@@ -40,11 +48,22 @@ SELECT * FROM features WHERE deleted_at IS NULL;
 SELECT * FROM features WHERE code = $1 AND deleted_at IS NULL;
 
 -- name: InsertFeature :exec
-INSERT INTO features (id, code, name, description, is_active, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $6);
+INSERT INTO features (id, code, name, description, is_active, metadata, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $7);
 
 -- name: UpdateFeature :exec
 UPDATE features SET name = $2, description = $3, is_active = $4, updated_at = $5 WHERE id = $1;
+
+-- name: Feature :one
+SELECT * FROM features WHERE id = $1 AND deleted_at IS NULL;
+
+-- name: SaveFeature :exec
+UPDATE features
+SET code = $2, name = $3, description = $4, is_active = $5, metadata = $6, updated_at = $7
+WHERE id = $1;
+
+-- name: DeleteFeature :exec
+UPDATE features SET deleted_at = $2, updated_at = $2 WHERE id = $1;
 
 -- name: Plans :many
 SELECT sqlc.embed(plans), sqlc.embed(products)
@@ -65,14 +84,45 @@ WHERE plans.slug = $1 AND plans.deleted_at IS NULL;
 -- name: InsertPlan :exec
 INSERT INTO plans (
     id, product_id, slug, name, description, pricing_type, billing_cycle, interval_unit, interval_count,
-    trial_days, sort_order, is_active, created_at, updated_at
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13);
+    trial_days, sort_order, is_active, metadata, created_at, updated_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14);
 
 -- name: UpdatePlan :exec
 UPDATE plans
 SET product_id = $2, name = $3, description = $4, pricing_type = $5, billing_cycle = $6, interval_unit = $7,
     interval_count = $8, trial_days = $9, sort_order = $10, is_active = $11, updated_at = $12
 WHERE id = $1;
+
+-- name: SavePlan :exec
+UPDATE plans
+SET product_id = $2, slug = $3, name = $4, description = $5, pricing_type = $6, billing_cycle = $7, interval_unit = $8,
+    interval_count = $9, trial_days = $10, sort_order = $11, is_active = $12, metadata = $13, updated_at = $14
+WHERE id = $1;
+
+-- name: LockPlan :one
+SELECT id FROM plans WHERE id = $1 AND deleted_at IS NULL FOR UPDATE;
+
+-- name: LockPlansOfProduct :many
+SELECT id FROM plans WHERE product_id = $1 ORDER BY id FOR UPDATE;
+
+-- name: LockPlansOfFeature :many
+SELECT id FROM plans WHERE id IN (SELECT plan_id FROM entitlements WHERE feature_id = $1) ORDER BY id FOR UPDATE;
+
+-- name: PlanOfEntitlement :one
+SELECT entitlements.plan_id
+FROM entitlements
+JOIN plans ON plans.id = entitlements.plan_id
+JOIN features ON features.id = entitlements.feature_id
+WHERE entitlements.id = $1 AND plans.deleted_at IS NULL AND features.deleted_at IS NULL;
+
+-- name: SlugsOfPlans :many
+SELECT slug FROM plans WHERE deleted_at IS NULL AND substr(slug, 1, length(sqlc.arg(prefix)::text)) = sqlc.arg(prefix)::text;
+
+-- name: DeletePlan :exec
+UPDATE plans SET deleted_at = $2, updated_at = $2 WHERE id = $1;
+
+-- name: DeletePlansOfProduct :exec
+UPDATE plans SET deleted_at = $2, updated_at = $2 WHERE product_id = $1 AND deleted_at IS NULL;
 
 -- name: Prices :many
 SELECT plan_prices.* FROM plan_prices JOIN plans ON plans.id = plan_prices.plan_id WHERE plans.deleted_at IS NULL;
@@ -81,8 +131,14 @@ SELECT plan_prices.* FROM plan_prices JOIN plans ON plans.id = plan_prices.plan_
 SELECT * FROM plan_prices WHERE plan_id = $1;
 
 -- name: InsertPrice :exec
-INSERT INTO plan_prices (id, plan_id, currency, price_cents, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $5);
+INSERT INTO plan_prices (id, plan_id, currency, price_cents, psp_price_id, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $6);
+
+-- name: SavePrice :exec
+UPDATE plan_prices SET price_cents = $2, psp_price_id = $3, updated_at = $4 WHERE id = $1;
+
+-- name: DeletePrice :exec
+DELETE FROM plan_prices WHERE id = $1;
 
 -- name: ChangePrice :exec
 UPDATE plan_prices SET price_cents = $2, psp_price_id = NULL, updated_at = $3 WHERE id = $1;
@@ -111,3 +167,6 @@ VALUES ($1, $2, $3, $4, $5, $6, $6);
 
 -- name: UpdateEntitlement :exec
 UPDATE entitlements SET type = $2, value = $3, updated_at = $4 WHERE id = $1;
+
+-- name: DeleteEntitlement :exec
+DELETE FROM entitlements WHERE id = $1;

@@ -8,27 +8,30 @@ import (
 
 	"github.com/tenantry/tenantry/internal/catalog/catalogsql"
 	"github.com/tenantry/tenantry/internal/clock"
-	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // Deps is what the catalog needs from the rest of the service.
 type Deps struct {
-	DB    *sqldb.DB
-	Clock clock.Clock
+	DB            *sqldb.DB
+	Clock         clock.Clock
+	Subscriptions Subscriptions
+	Audit         Audit
 }
 
 // Service reads and changes the catalog. It is safe for concurrent use.
 type Service struct {
-	db    *sqldb.DB
-	clock clock.Clock
-	store store
-	cache *cache
+	db            *sqldb.DB
+	clock         clock.Clock
+	subscriptions Subscriptions
+	audit         Audit
+	store         store
+	cache         *cache
 }
 
 // New makes the catalog's service.
 func New(d Deps) *Service {
-	s := &Service{db: d.DB, clock: d.Clock, store: store{conn: d.DB.Conn}}
+	s := &Service{db: d.DB, clock: d.Clock, subscriptions: d.Subscriptions, audit: d.Audit, store: store{conn: d.DB.Conn}}
 	s.cache = newCache(d.Clock, s.read)
 	return s
 }
@@ -87,39 +90,6 @@ func (s *Service) CurrencyExists(ctx context.Context, code string) (bool, error)
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// Product returns a product that is not deleted, with the number of its plans,
-// else ErrNotFound.
-func (s *Service) Product(ctx context.Context, id uuid.UUID) (ProductEntry, error) {
-	product, err := s.store.product(ctx, id)
-	if err != nil {
-		return ProductEntry{}, err
-	}
-	plans, err := s.store.q(ctx).CountPlansOfProduct(ctx, id)
-	return ProductEntry{Product: product, PlansCount: plans}, err
-}
-
-// Products lists the products that q asks for, and counts all that match; q is
-// parsed by ProductList. With the include "plans" each has its plans.
-func (s *Service) Products(ctx context.Context, q page.Query) (entries []ProductEntry, total int64, err error) {
-	entries, total, err = s.store.productPage(ctx, q)
-	if err != nil || !q.Includes("plans") {
-		return entries, total, err
-	}
-	// Catalogs are small: all plans in three queries beat a query per product.
-	plans, err := s.store.plans(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	for i := range entries {
-		for _, plan := range plans {
-			if plan.Product.ID == entries[i].ID {
-				entries[i].Plans = append(entries[i].Plans, plan)
-			}
-		}
-	}
-	return entries, total, nil
 }
 
 // SetPSPProduct notes what a product is called at the payment provider; empty

@@ -91,6 +91,14 @@ func (s store) features(ctx context.Context) ([]Feature, error) {
 	return each(rows, featureOf)
 }
 
+func (s store) feature(ctx context.Context, id uuid.UUID) (Feature, error) {
+	row, err := s.q(ctx).Feature(ctx, id)
+	if err != nil {
+		return Feature{}, fmt.Errorf("read feature: %w", found(err))
+	}
+	return featureOf(row)
+}
+
 func (s store) featureByCode(ctx context.Context, code string) (Feature, error) {
 	row, err := s.q(ctx).FeatureByCode(ctx, code)
 	if err != nil {

@@ -27,6 +27,13 @@ func (s store) plans(ctx context.Context) ([]Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read entitlements: %w", err)
 	}
+	return assemble(rows, prices, entitlements)
+}
+
+// assemble makes plans of their rows, in the order of rows.
+func assemble(
+	rows []catalogsql.PlansRow, prices []catalogsql.PlanPrice, entitlements []catalogsql.EntitlementsRow,
+) ([]Plan, error) {
 	pricesOf := map[uuid.UUID][]catalogsql.PlanPrice{}
 	for _, p := range prices {
 		pricesOf[p.PlanID] = append(pricesOf[p.PlanID], p)
@@ -47,6 +54,15 @@ func (s store) plan(ctx context.Context, id uuid.UUID) (Plan, error) {
 		return Plan{}, fmt.Errorf("read plan: %w", found(err))
 	}
 	return s.whole(ctx, catalogsql.PlansRow(row))
+}
+
+// keptPlan returns a plan that is not deleted.
+func (s store) keptPlan(ctx context.Context, id uuid.UUID) (Plan, error) {
+	p, err := s.plan(ctx, id)
+	if err == nil && p.Deleted {
+		return Plan{}, ErrNotFound
+	}
+	return p, err
 }
 
 func (s store) planBySlug(ctx context.Context, slug string) (Plan, error) {
@@ -139,5 +155,24 @@ func entitlementsOf(rows []catalogsql.EntitlementsRow) ([]Entitlement, error) {
 			CreatedAt: e.CreatedAt,
 			UpdatedAt: e.UpdatedAt,
 		}, err
+	})
+}
+
+func (s store) insertPlan(ctx context.Context, p Plan) error {
+	return s.q(ctx).InsertPlan(ctx, catalogsql.InsertPlanParams{
+		ID: p.ID, ProductID: p.Product.ID, Slug: p.Slug, Name: p.Name.column(), Description: p.Description.column(),
+		PricingType: string(p.PricingType), BillingCycle: p.BillingCycle,
+		IntervalUnit: p.Interval.Unit, IntervalCount: p.Interval.Count,
+		TrialDays: p.TrialDays, SortOrder: p.SortOrder, IsActive: p.IsActive, Metadata: p.Metadata, CreatedAt: p.CreatedAt,
+	})
+}
+
+// savePlan writes what a plan has besides its sets.
+func (s store) savePlan(ctx context.Context, p Plan) error {
+	return s.q(ctx).SavePlan(ctx, catalogsql.SavePlanParams{
+		ID: p.ID, ProductID: p.Product.ID, Slug: p.Slug, Name: p.Name.column(), Description: p.Description.column(),
+		PricingType: string(p.PricingType), BillingCycle: p.BillingCycle,
+		IntervalUnit: p.Interval.Unit, IntervalCount: p.Interval.Count,
+		TrialDays: p.TrialDays, SortOrder: p.SortOrder, IsActive: p.IsActive, Metadata: p.Metadata, UpdatedAt: p.UpdatedAt,
 	})
 }

@@ -29,6 +29,7 @@ type AdminProduct struct {
 type AdminPlan struct {
 	ID            uuid.UUID              `json:"id" format:"uuid"`
 	ProductID     uuid.UUID              `json:"product_id" format:"uuid"`
+	Product       *AdminProduct          `json:"product,omitzero" doc:"With include=product."`
 	Slug          string                 `json:"slug"`
 	Translations  map[string]Translation `json:"translations"`
 	PricingType   string                 `json:"pricing_type" enum:"flat,seat,usage"`
@@ -104,13 +105,15 @@ func adminPlan(p Plan) AdminPlan {
 		SortOrder:     p.SortOrder,
 		IsActive:      p.IsActive,
 		Metadata:      rest.Object(p.Metadata),
-		Prices: all(p.Prices, func(p Price) AdminPrice {
-			return AdminPrice{ID: p.ID, Currency: p.Currency, PriceCents: p.PriceCents, PSPPriceID: p.PSPPriceID}
-		}),
-		Entitlements: all(p.Entitlements, adminEntitlement),
-		CreatedAt:    rest.T(p.CreatedAt),
-		UpdatedAt:    rest.T(p.UpdatedAt),
+		Prices:        all(p.Prices, adminPrice),
+		Entitlements:  all(p.Entitlements, adminEntitlement),
+		CreatedAt:     rest.T(p.CreatedAt),
+		UpdatedAt:     rest.T(p.UpdatedAt),
 	}
+}
+
+func adminPrice(p Price) AdminPrice {
+	return AdminPrice{ID: p.ID, Currency: p.Currency, PriceCents: p.PriceCents, PSPPriceID: p.PSPPriceID}
 }
 
 func adminEntitlement(e Entitlement) AdminEntitlement {

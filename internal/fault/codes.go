@@ -32,4 +32,5 @@ const (
 	InvitationAlreadyAccepted   Code = "INVITATION_ALREADY_ACCEPTED"
 	InvitationRevoked           Code = "INVITATION_REVOKED"
 	SeatLimitReached            Code = "SEAT_LIMIT_REACHED"
+	CatalogInUse                Code = "CATALOG_IN_USE"
 )

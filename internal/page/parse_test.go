@@ -162,16 +162,6 @@ func TestIncludes(t *testing.T) {
 	}
 }
 
-func TestDocumentation(t *testing.T) {
-	t.Parallel()
-	if diff := cmp.Diff([]string{"active", "after", "before", "code", "name", "owner", "type"}, things.FilterNames()); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]string{"at", "code"}, things.SortNames()); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestBrokenSpecs(t *testing.T) {
 	t.Parallel()
 	for name, spec := range map[string]page.Spec{

@@ -1,10 +1,5 @@
 package page
 
-import (
-	"maps"
-	"slices"
-)
-
 // How many entries a page has (spec: Other constants).
 const (
 	DefaultPerPage = 25
@@ -59,9 +54,3 @@ type Filter struct {
 	// Values are what an Enum takes.
 	Values []string
 }
-
-// FilterNames lists the filters, sorted; for documentation.
-func (s Spec) FilterNames() []string { return slices.Sorted(maps.Keys(s.Filters)) }
-
-// SortNames lists the sorts, sorted; for documentation.
-func (s Spec) SortNames() []string { return slices.Sorted(maps.Keys(s.Sorts)) }

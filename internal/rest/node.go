@@ -2,6 +2,7 @@ package rest
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -21,6 +22,7 @@ type node struct {
 	format    string
 	nullable  bool
 	freeForm  bool // an object whose keys and values are the caller's
+	closed    bool // an object that refuses keys that it does not know
 	minLength int
 	maxLength int // 0 is none
 	minimum   *float64
@@ -115,6 +117,8 @@ func compile(registry huma.Registry, s *huma.Schema, t reflect.Type) *node {
 			n.values = compile(registry, values, t.Elem())
 		case s.AdditionalProperties == true:
 			n.freeForm = true
+		case t.Kind() == reflect.Map:
+			n.closed, n.props = true, compileKeys(registry, s, t)
 		default:
 			n.props = compileFields(registry, s, t)
 		}
@@ -139,6 +143,18 @@ func compileFields(registry huma.Registry, s *huma.Schema, t reflect.Type) []pro
 		confirms := slices.IndexFunc(props, func(p property) bool { return p.name+"_confirmation" == name })
 		props = append(props, property{
 			name: name, required: required[name], node: compile(registry, schema, field.Type), confirms: confirms,
+		})
+	}
+	return props
+}
+
+// compileKeys is for a map that has a schema for each of its keys.
+func compileKeys(registry huma.Registry, s *huma.Schema, t reflect.Type) []property {
+	var props []property
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		props = append(props, property{
+			name: name, required: slices.Contains(s.Required, name),
+			node: compile(registry, s.Properties[name], t.Elem()), confirms: -1,
 		})
 	}
 	return props

@@ -81,6 +81,9 @@ func (a *API) completeDoc(op *operation) {
 			})
 		}
 	}
+	if op.list != nil {
+		a.describeList(doc, *op.list)
+	}
 	for status, description := range refusals(op) {
 		doc.Responses[status] = errorResponse(description)
 	}
@@ -115,6 +118,9 @@ func refusals(op *operation) map[string]string {
 	if r.Scope == Member || r.Scope == Tenant || r.Scope == Admin {
 		statuses["403"] = "Not allowed"
 	}
+	if op.list != nil {
+		statuses["400"] = "A filter, sort or include that the list does not have"
+	}
 	if r.Scope == Member || r.Scope == Tenant || op.body != nil {
 		statuses["400"] = "Malformed, or without the tenant that it needs (see code)"
 	}
@@ -128,7 +134,7 @@ func refusals(op *operation) map[string]string {
 		statuses["413"] = "The body is larger than 1 MiB"
 		statuses["415"] = "The body is no JSON by its content type"
 	}
-	if op.body != nil || len(op.query) > 0 || r.Method != http.MethodGet {
+	if op.body != nil || op.list != nil || len(op.query) > 0 || r.Method != http.MethodGet {
 		statuses["422"] = "Invalid, or refused by a rule (see code)"
 	}
 	return statuses

@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/page"
 )
 
 // Guard is a check that a request must pass; the names are the spec's.
@@ -128,6 +129,7 @@ type operation struct {
 	path   []property
 	query  []property
 	body   *node
+	list   *page.Spec // what a list can be asked for
 }
 
 // Status sets the status of a success; without it 200, or 204 for NoContent.

@@ -86,10 +86,7 @@ func settleNullables(s *huma.Schema, t reflect.Type) {
 		if field.Type == reflect.TypeFor[time.Time]() || field.Type == reflect.TypeFor[*time.Time]() {
 			panic(fmt.Sprintf("%s.%s is a time.Time, whose fraction has no fixed length: make it a rest.Time", t, field.Name))
 		}
-		if values, ok := p.AdditionalProperties.(*huma.Schema); ok && (p.MinLength != nil || p.MaxLength != nil) {
-			values.MinLength, values.MaxLength = p.MinLength, p.MaxLength // huma puts a map's tags on the map itself
-			p.MinLength, p.MaxLength = nil, nil
-		}
+		ruleTexts(p)
 		nullable := field.Tag.Get("nullable") == "true"
 		if field.Type.Kind() == reflect.Pointer && field.Tag.Get("nullable") == "" {
 			nullable = !strings.Contains(field.Tag.Get("json"), ",omit")

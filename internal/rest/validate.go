@@ -139,6 +139,8 @@ func (v *validator) checkObject(n *node, raw jsontext.Value, path string) jsonte
 	children(raw, func(key []byte, value jsontext.Value) {
 		if i := n.prop(key); i >= 0 {
 			values[i] = value
+		} else if n.closed {
+			v.refuseKey(key, path)
 		}
 	})
 	out := append(make([]byte, 0, len(raw)+16), '{')
@@ -166,6 +168,18 @@ func (v *validator) checkObject(n *node, raw jsontext.Value, path string) jsonte
 	}
 	return append(out, '}')
 }
+
+// refuseKey is for an object whose keys are given.
+func (v *validator) refuseKey(key []byte, path string) {
+	if name := string(key); v.badCharacters(name, false) || len(name) > maxKeyEcho {
+		v.fail(path, "validation.characters")
+	} else {
+		v.fail(join(path, name), "validation.unsupported")
+	}
+}
+
+// maxKeyEcho bounds how much of a caller's key an error repeats, in bytes.
+const maxKeyEcho = 64
 
 // checkMap checks an object whose keys are the caller's and whose values are all
 // alike, such as the texts of a translatable field.

@@ -47,13 +47,17 @@ var (
 	// A row lock. SQLite's write transaction is the lock, so nothing replaces it.
 	rowLock = regexp.MustCompile(`(?i)\bFOR\s+(?:NO\s+KEY\s+UPDATE|KEY\s+SHARE|UPDATE|SHARE)\b` +
 		`(?:\s+OF\s+[a-z_][a-z0-9_.]*(?:\s*,\s*[a-z_][a-z0-9_.]*)*)?(?:\s+NOWAIT\b|\s+SKIP\s+LOCKED\b)?`)
+	// The order of bytes, which PostgreSQL and SQLite have under different names.
+	byteOrder = regexp.MustCompile(`\bCOLLATE "C"`)
 	firstWord = regexp.MustCompile(`(?i)^[\s(]*(select|values|with)\b`)
 	changes   = regexp.MustCompile(`(?i)\b(insert|update|delete|replace)\b`)
 )
 
-// toSQLite removes casts and row locks from the code of query; string literals,
-// quoted names and comments stay as they are.
+// toSQLite removes casts and row locks from the code of query and renames the
+// order of bytes; string literals, other quoted names and comments stay as they
+// are.
 func toSQLite(query string) statement {
+	query = byteOrder.ReplaceAllString(query, "COLLATE BINARY")
 	var text, code strings.Builder
 	for _, p := range split(query) {
 		if !p.code {

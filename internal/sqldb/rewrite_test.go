@@ -26,6 +26,7 @@ func TestToSQLite(t *testing.T) {
 		{"SELECT id FROM t FOR UPDATE", "SELECT id FROM t ", true},
 		{"SELECT id FROM t for no key update of t, u nowait", "SELECT id FROM t ", true},
 		{"(SELECT id FROM t LIMIT 1 FOR\nSHARE SKIP LOCKED)", "(SELECT id FROM t LIMIT 1 )", true},
+		{`SELECT id FROM t ORDER BY code COLLATE "C" DESC`, `SELECT id FROM t ORDER BY code COLLATE BINARY DESC`, true},
 		{"SELECT for_update FROM t", "SELECT for_update FROM t", true},
 		{"-- name: Get :one\nSELECT 1", "-- name: Get :one\nSELECT 1", true},
 		{"VALUES (1)", "VALUES (1)", true},

@@ -20,18 +20,10 @@ func (s *Service) Overview(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid
 	if len(tenantIDs) == 0 {
 		return overviews, nil
 	}
-	var places strings.Builder
-	args := make([]any, len(tenantIDs))
-	for i, id := range tenantIDs {
-		if i > 0 {
-			places.WriteByte(',')
-		}
-		places.WriteString("$" + strconv.Itoa(i+1) + "::uuid")
-		args[i] = id
-	}
+	places, args := placesOf(tenantIDs)
 	rows, err := s.store.db.Conn(ctx).QueryContext(ctx, `SELECT s.tenant_id, s.status, p.name
 FROM subscriptions s JOIN plans p ON p.id = s.plan_id
-WHERE s.status NOT IN ('canceled', 'incomplete_expired') AND s.tenant_id IN (`+places.String()+`)`, args...)
+WHERE s.status NOT IN ('canceled', 'incomplete_expired') AND s.tenant_id IN (`+places+`)`, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -52,4 +44,27 @@ WHERE s.status NOT IN ('canceled', 'incomplete_expired') AND s.tenant_id IN (`+p
 		overviews[id] = tenant.Overview{Status: status, PlanName: i18n.Pick(name, i18n.Locale(ctx))}
 	}
 	return overviews, rows.Err()
+}
+
+// AnyTo tells whether a subscription that is not canceled or incomplete_expired
+// is to one of the plans.
+func (s *Service) AnyTo(ctx context.Context, plans []uuid.UUID) (bool, error) {
+	if len(plans) == 0 {
+		return false, nil
+	}
+	places, args := placesOf(plans)
+	var found bool
+	err := s.store.db.Conn(ctx).QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM subscriptions
+WHERE status NOT IN ('canceled', 'incomplete_expired') AND plan_id IN (`+places+`))`, args...).Scan(&found)
+	return found, err
+}
+
+// placesOf writes ids as the parameters of a list in a query.
+func placesOf(ids []uuid.UUID) (places string, args []any) {
+	list := make([]string, len(ids))
+	args = make([]any, len(ids))
+	for i, id := range ids {
+		list[i], args[i] = "$"+strconv.Itoa(i+1)+"::uuid", id
+	}
+	return strings.Join(list, ", "), args
 }

@@ -93,6 +93,80 @@ func (q *Queries) Currency(ctx context.Context, code string) (Currency, error) {
 	return i, err
 }
 
+const deleteEntitlement = `-- name: DeleteEntitlement :exec
+DELETE FROM entitlements WHERE id = $1
+`
+
+func (q *Queries) DeleteEntitlement(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteEntitlement, id)
+	return err
+}
+
+const deleteFeature = `-- name: DeleteFeature :exec
+UPDATE features SET deleted_at = $2, updated_at = $2 WHERE id = $1
+`
+
+type DeleteFeatureParams struct {
+	ID        uuid.UUID
+	DeletedAt *time.Time
+}
+
+func (q *Queries) DeleteFeature(ctx context.Context, arg DeleteFeatureParams) error {
+	_, err := q.db.ExecContext(ctx, deleteFeature, arg.ID, arg.DeletedAt)
+	return err
+}
+
+const deletePlan = `-- name: DeletePlan :exec
+UPDATE plans SET deleted_at = $2, updated_at = $2 WHERE id = $1
+`
+
+type DeletePlanParams struct {
+	ID        uuid.UUID
+	DeletedAt *time.Time
+}
+
+func (q *Queries) DeletePlan(ctx context.Context, arg DeletePlanParams) error {
+	_, err := q.db.ExecContext(ctx, deletePlan, arg.ID, arg.DeletedAt)
+	return err
+}
+
+const deletePlansOfProduct = `-- name: DeletePlansOfProduct :exec
+UPDATE plans SET deleted_at = $2, updated_at = $2 WHERE product_id = $1 AND deleted_at IS NULL
+`
+
+type DeletePlansOfProductParams struct {
+	ProductID uuid.UUID
+	DeletedAt *time.Time
+}
+
+func (q *Queries) DeletePlansOfProduct(ctx context.Context, arg DeletePlansOfProductParams) error {
+	_, err := q.db.ExecContext(ctx, deletePlansOfProduct, arg.ProductID, arg.DeletedAt)
+	return err
+}
+
+const deletePrice = `-- name: DeletePrice :exec
+DELETE FROM plan_prices WHERE id = $1
+`
+
+func (q *Queries) DeletePrice(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deletePrice, id)
+	return err
+}
+
+const deleteProduct = `-- name: DeleteProduct :exec
+UPDATE products SET deleted_at = $2, updated_at = $2 WHERE id = $1
+`
+
+type DeleteProductParams struct {
+	ID        uuid.UUID
+	DeletedAt *time.Time
+}
+
+func (q *Queries) DeleteProduct(ctx context.Context, arg DeleteProductParams) error {
+	_, err := q.db.ExecContext(ctx, deleteProduct, arg.ID, arg.DeletedAt)
+	return err
+}
+
 const entitlements = `-- name: Entitlements :many
 SELECT entitlements.id, entitlements.plan_id, entitlements.feature_id, entitlements.type, entitlements.value, entitlements.created_at, entitlements.updated_at, features.id, features.code, features.name, features.description, features.is_active, features.is_system, features.metadata, features.deleted_at, features.created_at, features.updated_at
 FROM entitlements
@@ -199,6 +273,28 @@ func (q *Queries) EntitlementsOfPlan(ctx context.Context, planID uuid.UUID) ([]E
 	return items, nil
 }
 
+const feature = `-- name: Feature :one
+SELECT id, code, name, description, is_active, is_system, metadata, deleted_at, created_at, updated_at FROM features WHERE id = $1 AND deleted_at IS NULL
+`
+
+func (q *Queries) Feature(ctx context.Context, id uuid.UUID) (Feature, error) {
+	row := q.db.QueryRowContext(ctx, feature, id)
+	var i Feature
+	err := row.Scan(
+		&i.ID,
+		&i.Code,
+		&i.Name,
+		&i.Description,
+		&i.IsActive,
+		&i.IsSystem,
+		&i.Metadata,
+		&i.DeletedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
 const featureByCode = `-- name: FeatureByCode :one
 SELECT id, code, name, description, is_active, is_system, metadata, deleted_at, created_at, updated_at FROM features WHERE code = $1 AND deleted_at IS NULL
 `
@@ -286,8 +382,8 @@ func (q *Queries) InsertEntitlement(ctx context.Context, arg InsertEntitlementPa
 }
 
 const insertFeature = `-- name: InsertFeature :exec
-INSERT INTO features (id, code, name, description, is_active, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $6)
+INSERT INTO features (id, code, name, description, is_active, metadata, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
 `
 
 type InsertFeatureParams struct {
@@ -296,6 +392,7 @@ type InsertFeatureParams struct {
 	Name        sqldb.JSON
 	Description sqldb.JSON
 	IsActive    bool
+	Metadata    sqldb.JSON
 	CreatedAt   time.Time
 }
 
@@ -306,6 +403,7 @@ func (q *Queries) InsertFeature(ctx context.Context, arg InsertFeatureParams) er
 		arg.Name,
 		arg.Description,
 		arg.IsActive,
+		arg.Metadata,
 		arg.CreatedAt,
 	)
 	return err
@@ -314,8 +412,8 @@ func (q *Queries) InsertFeature(ctx context.Context, arg InsertFeatureParams) er
 const insertPlan = `-- name: InsertPlan :exec
 INSERT INTO plans (
     id, product_id, slug, name, description, pricing_type, billing_cycle, interval_unit, interval_count,
-    trial_days, sort_order, is_active, created_at, updated_at
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13)
+    trial_days, sort_order, is_active, metadata, created_at, updated_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14)
 `
 
 type InsertPlanParams struct {
@@ -331,6 +429,7 @@ type InsertPlanParams struct {
 	TrialDays     int32
 	SortOrder     int32
 	IsActive      bool
+	Metadata      sqldb.JSON
 	CreatedAt     time.Time
 }
 
@@ -348,14 +447,15 @@ func (q *Queries) InsertPlan(ctx context.Context, arg InsertPlanParams) error {
 		arg.TrialDays,
 		arg.SortOrder,
 		arg.IsActive,
+		arg.Metadata,
 		arg.CreatedAt,
 	)
 	return err
 }
 
 const insertPrice = `-- name: InsertPrice :exec
-INSERT INTO plan_prices (id, plan_id, currency, price_cents, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $5)
+INSERT INTO plan_prices (id, plan_id, currency, price_cents, psp_price_id, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $6)
 `
 
 type InsertPriceParams struct {
@@ -363,6 +463,7 @@ type InsertPriceParams struct {
 	PlanID     uuid.UUID
 	Currency   string
 	PriceCents int64
+	PSPPriceID *string
 	CreatedAt  time.Time
 }
 
@@ -372,14 +473,15 @@ func (q *Queries) InsertPrice(ctx context.Context, arg InsertPriceParams) error 
 		arg.PlanID,
 		arg.Currency,
 		arg.PriceCents,
+		arg.PSPPriceID,
 		arg.CreatedAt,
 	)
 	return err
 }
 
 const insertProduct = `-- name: InsertProduct :exec
-INSERT INTO products (id, slug, name, description, is_active, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $6)
+INSERT INTO products (id, slug, name, description, is_active, metadata, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
 `
 
 type InsertProductParams struct {
@@ -388,6 +490,7 @@ type InsertProductParams struct {
 	Name        sqldb.JSON
 	Description sqldb.JSON
 	IsActive    bool
+	Metadata    sqldb.JSON
 	CreatedAt   time.Time
 }
 
@@ -398,6 +501,7 @@ func (q *Queries) InsertProduct(ctx context.Context, arg InsertProductParams) er
 		arg.Name,
 		arg.Description,
 		arg.IsActive,
+		arg.Metadata,
 		arg.CreatedAt,
 	)
 	return err
@@ -411,6 +515,71 @@ SELECT id FROM features WHERE is_system AND deleted_at IS NULL ORDER BY id FOR U
 func (q *Queries) LockCatalog(ctx context.Context) error {
 	_, err := q.db.ExecContext(ctx, lockCatalog)
 	return err
+}
+
+const lockPlan = `-- name: LockPlan :one
+SELECT id FROM plans WHERE id = $1 AND deleted_at IS NULL FOR UPDATE
+`
+
+func (q *Queries) LockPlan(ctx context.Context, id uuid.UUID) (uuid.UUID, error) {
+	row := q.db.QueryRowContext(ctx, lockPlan, id)
+	var id_2 uuid.UUID
+	err := row.Scan(&id_2)
+	return id_2, err
+}
+
+const lockPlansOfFeature = `-- name: LockPlansOfFeature :many
+SELECT id FROM plans WHERE id IN (SELECT plan_id FROM entitlements WHERE feature_id = $1) ORDER BY id FOR UPDATE
+`
+
+func (q *Queries) LockPlansOfFeature(ctx context.Context, featureID uuid.UUID) ([]uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, lockPlansOfFeature, featureID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockPlansOfProduct = `-- name: LockPlansOfProduct :many
+SELECT id FROM plans WHERE product_id = $1 ORDER BY id FOR UPDATE
+`
+
+func (q *Queries) LockPlansOfProduct(ctx context.Context, productID uuid.UUID) ([]uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, lockPlansOfProduct, productID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const plan = `-- name: Plan :one
@@ -501,6 +670,21 @@ func (q *Queries) PlanBySlug(ctx context.Context, slug string) (PlanBySlugRow, e
 		&i.Product.UpdatedAt,
 	)
 	return i, err
+}
+
+const planOfEntitlement = `-- name: PlanOfEntitlement :one
+SELECT entitlements.plan_id
+FROM entitlements
+JOIN plans ON plans.id = entitlements.plan_id
+JOIN features ON features.id = entitlements.feature_id
+WHERE entitlements.id = $1 AND plans.deleted_at IS NULL AND features.deleted_at IS NULL
+`
+
+func (q *Queries) PlanOfEntitlement(ctx context.Context, id uuid.UUID) (uuid.UUID, error) {
+	row := q.db.QueryRowContext(ctx, planOfEntitlement, id)
+	var plan_id uuid.UUID
+	err := row.Scan(&plan_id)
+	return plan_id, err
 }
 
 const plans = `-- name: Plans :many
@@ -739,6 +923,129 @@ func (q *Queries) Products(ctx context.Context) ([]Product, error) {
 	return items, nil
 }
 
+const saveFeature = `-- name: SaveFeature :exec
+UPDATE features
+SET code = $2, name = $3, description = $4, is_active = $5, metadata = $6, updated_at = $7
+WHERE id = $1
+`
+
+type SaveFeatureParams struct {
+	ID          uuid.UUID
+	Code        string
+	Name        sqldb.JSON
+	Description sqldb.JSON
+	IsActive    bool
+	Metadata    sqldb.JSON
+	UpdatedAt   time.Time
+}
+
+func (q *Queries) SaveFeature(ctx context.Context, arg SaveFeatureParams) error {
+	_, err := q.db.ExecContext(ctx, saveFeature,
+		arg.ID,
+		arg.Code,
+		arg.Name,
+		arg.Description,
+		arg.IsActive,
+		arg.Metadata,
+		arg.UpdatedAt,
+	)
+	return err
+}
+
+const savePlan = `-- name: SavePlan :exec
+UPDATE plans
+SET product_id = $2, slug = $3, name = $4, description = $5, pricing_type = $6, billing_cycle = $7, interval_unit = $8,
+    interval_count = $9, trial_days = $10, sort_order = $11, is_active = $12, metadata = $13, updated_at = $14
+WHERE id = $1
+`
+
+type SavePlanParams struct {
+	ID            uuid.UUID
+	ProductID     uuid.UUID
+	Slug          string
+	Name          sqldb.JSON
+	Description   sqldb.JSON
+	PricingType   string
+	BillingCycle  string
+	IntervalUnit  string
+	IntervalCount int32
+	TrialDays     int32
+	SortOrder     int32
+	IsActive      bool
+	Metadata      sqldb.JSON
+	UpdatedAt     time.Time
+}
+
+func (q *Queries) SavePlan(ctx context.Context, arg SavePlanParams) error {
+	_, err := q.db.ExecContext(ctx, savePlan,
+		arg.ID,
+		arg.ProductID,
+		arg.Slug,
+		arg.Name,
+		arg.Description,
+		arg.PricingType,
+		arg.BillingCycle,
+		arg.IntervalUnit,
+		arg.IntervalCount,
+		arg.TrialDays,
+		arg.SortOrder,
+		arg.IsActive,
+		arg.Metadata,
+		arg.UpdatedAt,
+	)
+	return err
+}
+
+const savePrice = `-- name: SavePrice :exec
+UPDATE plan_prices SET price_cents = $2, psp_price_id = $3, updated_at = $4 WHERE id = $1
+`
+
+type SavePriceParams struct {
+	ID         uuid.UUID
+	PriceCents int64
+	PSPPriceID *string
+	UpdatedAt  time.Time
+}
+
+func (q *Queries) SavePrice(ctx context.Context, arg SavePriceParams) error {
+	_, err := q.db.ExecContext(ctx, savePrice,
+		arg.ID,
+		arg.PriceCents,
+		arg.PSPPriceID,
+		arg.UpdatedAt,
+	)
+	return err
+}
+
+const saveProduct = `-- name: SaveProduct :exec
+UPDATE products
+SET slug = $2, name = $3, description = $4, is_active = $5, metadata = $6, updated_at = $7
+WHERE id = $1
+`
+
+type SaveProductParams struct {
+	ID          uuid.UUID
+	Slug        string
+	Name        sqldb.JSON
+	Description sqldb.JSON
+	IsActive    bool
+	Metadata    sqldb.JSON
+	UpdatedAt   time.Time
+}
+
+func (q *Queries) SaveProduct(ctx context.Context, arg SaveProductParams) error {
+	_, err := q.db.ExecContext(ctx, saveProduct,
+		arg.ID,
+		arg.Slug,
+		arg.Name,
+		arg.Description,
+		arg.IsActive,
+		arg.Metadata,
+		arg.UpdatedAt,
+	)
+	return err
+}
+
 const setPSPPrice = `-- name: SetPSPPrice :execrows
 UPDATE plan_prices SET psp_price_id = $2, updated_at = $3 WHERE id = $1
 `
@@ -773,6 +1080,33 @@ func (q *Queries) SetPSPProduct(ctx context.Context, arg SetPSPProductParams) (i
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const slugsOfPlans = `-- name: SlugsOfPlans :many
+SELECT slug FROM plans WHERE deleted_at IS NULL AND substr(slug, 1, length($1::text)) = $1::text
+`
+
+func (q *Queries) SlugsOfPlans(ctx context.Context, prefix string) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, slugsOfPlans, prefix)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var slug string
+		if err := rows.Scan(&slug); err != nil {
+			return nil, err
+		}
+		items = append(items, slug)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const unlinkPrices = `-- name: UnlinkPrices :exec

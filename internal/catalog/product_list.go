@@ -3,8 +3,9 @@ package catalog
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"github.com/tenantry/tenantry/internal/catalog/catalogsql"
-	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/page"
 )
 
@@ -16,17 +17,10 @@ type ProductEntry struct {
 }
 
 // ProductList is what the administration's list of products can be asked for
-// (spec: Admin catalog endpoints). A name and a search look into every locale.
+// (spec: Admin catalog endpoints).
 func ProductList() page.Spec {
-	names := inEveryLocale("p.name")
 	return page.Spec{
-		Filters: map[string]page.Filter{
-			"name":           {Kind: page.Partial, Exprs: names},
-			"search":         {Kind: page.Partial, Exprs: append(append([]string{"p.slug"}, names...), inEveryLocale("p.description")...)},
-			"is_active":      {Kind: page.Bool, Exprs: []string{"p.is_active"}},
-			"created_after":  {Kind: page.DateFrom, Exprs: []string{"p.created_at"}},
-			"created_before": {Kind: page.DateTo, Exprs: []string{"p.created_at"}},
-		},
+		Filters:     commonFilters("p", "slug"),
 		Sorts:       map[string]string{"created_at": "p.created_at"},
 		DefaultSort: "-created_at",
 		Tiebreak:    "p.id",
@@ -34,13 +28,39 @@ func ProductList() page.Spec {
 	}
 }
 
-// inEveryLocale lists the texts of a translatable column.
-func inEveryLocale(column string) []string {
-	var exprs []string
-	for _, locale := range i18n.Locales() {
-		exprs = append(exprs, column+" ->> '"+locale+"'")
+// Product returns a product that is not deleted, with the number of its plans,
+// else ErrNotFound.
+func (s *Service) Product(ctx context.Context, id uuid.UUID) (ProductEntry, error) {
+	product, err := s.store.product(ctx, id)
+	if err != nil {
+		return ProductEntry{}, err
 	}
-	return exprs
+	plans, err := s.store.q(ctx).CountPlansOfProduct(ctx, id)
+	return ProductEntry{Product: product, PlansCount: plans}, err
+}
+
+// Products lists the products that q asks for, and counts all that match; q is
+// parsed by ProductList. With the include "plans" each has its plans. It takes two
+// queries, and three more for the plans.
+func (s *Service) Products(ctx context.Context, q page.Query) (entries []ProductEntry, total int64, err error) {
+	entries, total, err = s.store.productPage(ctx, q)
+	if err != nil || !q.Includes("plans") {
+		return entries, total, err
+	}
+	ids := all(entries, func(e ProductEntry) uuid.UUID { return e.ID })
+	plans, err := s.store.plansOf(ctx, ids)
+	if err != nil {
+		return nil, 0, err
+	}
+	place := map[uuid.UUID]int{}
+	for i, id := range ids {
+		place[id] = i
+	}
+	for _, plan := range plans {
+		entry := &entries[place[plan.Product.ID]]
+		entry.Plans = append(entry.Plans, plan)
+	}
+	return entries, total, nil
 }
 
 func (s store) productPage(ctx context.Context, q page.Query) ([]ProductEntry, int64, error) {

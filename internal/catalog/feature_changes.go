@@ -1,0 +1,115 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/catalog/catalogsql"
+	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// Feature returns a feature that is not deleted, else ErrNotFound.
+func (s *Service) Feature(ctx context.Context, id uuid.UUID) (Feature, error) {
+	return s.store.feature(ctx, id)
+}
+
+// CreateFeature adds a feature; its id and times are set here. A code that
+// another feature has is a 422 on code.
+func (s *Service) CreateFeature(ctx context.Context, f Feature) (Feature, error) {
+	err := s.change(ctx, func(ctx context.Context, now time.Time) error {
+		f.ID, f.CreatedAt, f.UpdatedAt = sqldb.NewID(), now, now
+		if err := s.checkFeature(ctx, f); err != nil {
+			return err
+		}
+		err := s.store.q(ctx).InsertFeature(ctx, catalogsql.InsertFeatureParams{
+			ID: f.ID, Code: f.Code, Name: f.Name.column(), Description: f.Description.column(),
+			IsActive: f.IsActive, Metadata: f.Metadata, CreatedAt: now,
+		})
+		if err != nil {
+			return err
+		}
+		return s.record(ctx, "feature", "created", f.ID, nil, recordedFeature(f))
+	})
+	return f, err
+}
+
+// UpdateFeature changes a feature, under the rules of CreateFeature. The code of
+// a system feature, by which the service knows it, stays: another is a 422.
+func (s *Service) UpdateFeature(ctx context.Context, id uuid.UUID, change func(*Feature)) (Feature, error) {
+	var f Feature
+	err := s.change(ctx, func(ctx context.Context, now time.Time) error {
+		old, err := s.store.feature(ctx, id)
+		if err != nil {
+			return err
+		}
+		f = old
+		f.UpdatedAt = now
+		change(&f)
+		if old.IsSystem && f.Code != old.Code {
+			return fault.OnField("code", "validation.fixed")
+		}
+		if err := s.checkFeature(ctx, f); err != nil {
+			return err
+		}
+		err = s.store.q(ctx).SaveFeature(ctx, catalogsql.SaveFeatureParams{
+			ID: f.ID, Code: f.Code, Name: f.Name.column(), Description: f.Description.column(),
+			IsActive: f.IsActive, Metadata: f.Metadata, UpdatedAt: now,
+		})
+		if err != nil {
+			return err
+		}
+		return s.record(ctx, "feature", "updated", id, recordedFeature(old), recordedFeature(f))
+	})
+	return f, err
+}
+
+// DeleteFeature deletes a feature, which then no plan gives. It is kept for the
+// history that refers to it, and its code is free again. It is ErrSystemFeature
+// for one that the service relies on, and ErrInUse while a subscription that is
+// not over is to a plan that gives it.
+func (s *Service) DeleteFeature(ctx context.Context, id uuid.UUID) error {
+	return s.change(ctx, func(ctx context.Context, now time.Time) error {
+		f, err := s.store.feature(ctx, id)
+		if err != nil {
+			return err
+		}
+		if f.IsSystem {
+			return ErrSystemFeature
+		}
+		plans, err := s.store.q(ctx).LockPlansOfFeature(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := s.unused(ctx, plans...); err != nil {
+			return err
+		}
+		if err := s.store.q(ctx).DeleteFeature(ctx, catalogsql.DeleteFeatureParams{ID: id, DeletedAt: &now}); err != nil {
+			return err
+		}
+		return s.record(ctx, "feature", "deleted", id, recordedFeature(f), nil)
+	})
+}
+
+func (s *Service) checkFeature(ctx context.Context, f Feature) error {
+	var broken fault.Fields
+	checkTexts(&broken, f.Name, f.Description)
+	other, err := s.store.featureByCode(ctx, f.Code)
+	switch {
+	case err == nil && other.ID != f.ID:
+		broken.Add("code", "validation.taken")
+	case err != nil && !errors.Is(err, ErrNotFound):
+		return err
+	}
+	return broken.Err()
+}
+
+// recordedFeature is what the trail keeps of a feature, by the API's names.
+func recordedFeature(f Feature) map[string]any {
+	return map[string]any{
+		"code": f.Code, "name": f.Name, "description": f.Description, "is_active": f.IsActive, "metadata": f.Metadata,
+	}
+}

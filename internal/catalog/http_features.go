@@ -1,0 +1,100 @@
+package catalog
+
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// AdminFeatures answers GET /admin/features.
+func (h *HTTP) AdminFeatures(ctx context.Context, _ *noInput) (*rest.Plain[page.Page[AdminFeature]], error) {
+	q, err := FeatureList().Parse(rest.Query(ctx))
+	if err != nil {
+		return nil, err
+	}
+	features, total, err := h.svc.Features(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return rest.Bare(page.New(q, h.publicURL+"/api/v1/admin/features", all(features, adminFeature), total)), nil
+}
+
+type featureInput struct {
+	Feature string `path:"feature" format:"uuid"`
+}
+
+// AdminFeature answers GET /admin/features/{feature}.
+func (h *HTTP) AdminFeature(ctx context.Context, in *featureInput) (*rest.Data[AdminFeature], error) {
+	id, err := rest.ParseID(in.Feature)
+	if err != nil {
+		return nil, err
+	}
+	f, err := h.svc.Feature(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(adminFeature(f)), nil
+}
+
+// FeatureExists is the check behind rest.Exists for routes with {feature}.
+func (h *HTTP) FeatureExists(ctx context.Context, param func(string) string) error {
+	return exists(ctx, param("feature"), h.svc.Feature)
+}
+
+type createFeatureInput struct {
+	Body struct {
+		Code        string      `json:"code" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
+		Name        rest.Texts  `json:"name" maxLength:"255"`
+		Description rest.Texts  `json:"description,omitempty" nullable:"true" maxLength:"65535" format:"multiline"`
+		IsActive    *bool       `json:"is_active,omitempty" default:"true"`
+		Metadata    rest.Object `json:"metadata,omitempty" nullable:"true"`
+	}
+}
+
+// CreateFeature answers POST /admin/features.
+func (h *HTTP) CreateFeature(ctx context.Context, in *createFeatureInput) (*rest.Data[AdminFeature], error) {
+	b := in.Body
+	f, err := h.svc.CreateFeature(ctx, Feature{
+		Code: b.Code, Name: textOf(b.Name), Description: textOf(b.Description),
+		IsActive: active(b.IsActive), Metadata: sqldb.JSON(b.Metadata),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(adminFeature(f), "features.created"), nil
+}
+
+type updateFeatureInput struct {
+	featureInput
+	Body struct {
+		Code rest.Opt[string] `json:"code,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$" doc:"That of a system feature cannot be changed."`
+		recordChange
+	}
+}
+
+// UpdateFeature answers PATCH /admin/features/{feature}.
+func (h *HTTP) UpdateFeature(ctx context.Context, in *updateFeatureInput) (*rest.Data[AdminFeature], error) {
+	id, err := rest.ParseID(in.Feature)
+	if err != nil {
+		return nil, err
+	}
+	f, err := h.svc.UpdateFeature(ctx, id, func(f *Feature) {
+		f.Code = in.Body.Code.OrValue(f.Code)
+		in.Body.apply(&f.Name, &f.Description, &f.IsActive, &f.Metadata)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(adminFeature(f), "features.updated"), nil
+}
+
+// DeleteFeature answers DELETE /admin/features/{feature}.
+func (h *HTTP) DeleteFeature(ctx context.Context, in *featureInput) (*rest.Empty, error) {
+	id, err := rest.ParseID(in.Feature)
+	if err != nil {
+		return nil, err
+	}
+	return &rest.Empty{}, h.svc.DeleteFeature(ctx, id)
+}

@@ -1,0 +1,114 @@
+package catalog
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// PriceFields is one price of a set (spec: Price rules).
+type PriceFields struct {
+	Currency   string           `json:"currency" format:"currency" doc:"One that exists, each once in a set."`
+	PriceCents int64            `json:"price_cents" minimum:"0" maximum:"999999999999"`
+	PSPPriceID rest.Opt[string] `json:"psp_price_id,omitzero" nullable:"true" maxLength:"255" pattern:"^price_" doc:"Each once in a set. Without it a price keeps its own while its amount, the plan's interval and its pricing type stay."`
+}
+
+func (f PriceFields) terms() PriceTerms {
+	return PriceTerms{
+		Currency: f.Currency, PriceCents: f.PriceCents, LinkGiven: f.PSPPriceID.Set, PSPPriceID: f.PSPPriceID.Or(nil),
+	}
+}
+
+// EntitlementFields is one entitlement of a set (spec: Admin catalog endpoints,
+// Entitlement rule).
+type EntitlementFields struct {
+	FeatureID uuid.UUID `json:"feature_id" doc:"One that exists, each once in a set."`
+	Type      string    `json:"type" enum:"boolean,quota"`
+	Value     *int64    `json:"value,omitempty" nullable:"true" minimum:"1" doc:"Required for a quota, left out for a boolean."`
+}
+
+func (f EntitlementFields) terms() EntitlementTerms {
+	return EntitlementTerms{FeatureID: f.FeatureID, Type: EntitlementType(f.Type), Value: f.Value}
+}
+
+type setPricesInput struct {
+	planInput
+	Body struct {
+		Prices []PriceFields `json:"prices"`
+	}
+}
+
+// SetPrices answers PUT /admin/plans/{plan}/prices.
+func (h *HTTP) SetPrices(ctx context.Context, in *setPricesInput) (*rest.Data[[]AdminPrice], error) {
+	id, err := rest.ParseID(in.Plan)
+	if err != nil {
+		return nil, err
+	}
+	prices, err := h.svc.SetPrices(ctx, id, all(in.Body.Prices, PriceFields.terms))
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(all(prices, adminPrice), "plans.prices_updated"), nil
+}
+
+type priceInput struct {
+	planInput
+	Price string `path:"price" format:"uuid"`
+}
+
+// DeletePrice answers DELETE /admin/plans/{plan}/prices/{price}.
+func (h *HTTP) DeletePrice(ctx context.Context, in *priceInput) (*rest.Empty, error) {
+	plan, err := rest.ParseID(in.Plan)
+	if err != nil {
+		return nil, err
+	}
+	price, err := rest.ParseID(in.Price)
+	if err != nil {
+		return nil, err
+	}
+	return &rest.Empty{}, h.svc.DeletePrice(ctx, plan, price)
+}
+
+// AdminEntitlements answers GET /admin/plans/{plan}/entitlements.
+func (h *HTTP) AdminEntitlements(ctx context.Context, in *planInput) (*rest.Data[[]AdminEntitlement], error) {
+	plan, err := h.AdminPlan(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return rest.List(plan.Body.Data.Entitlements), nil
+}
+
+type setEntitlementsInput struct {
+	planInput
+	Body struct {
+		Entitlements []EntitlementFields `json:"entitlements"`
+	}
+}
+
+// SetEntitlements answers PUT /admin/plans/{plan}/entitlements.
+func (h *HTTP) SetEntitlements(ctx context.Context, in *setEntitlementsInput) (*rest.Data[AdminPlan], error) {
+	id, err := rest.ParseID(in.Plan)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := h.svc.SetEntitlements(ctx, id, all(in.Body.Entitlements, EntitlementFields.terms))
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(adminPlan(plan), "plans.entitlements_updated"), nil
+}
+
+type entitlementInput struct {
+	Entitlement string `path:"entitlement" format:"uuid"`
+}
+
+// DeleteEntitlement answers DELETE /admin/entitlements/{entitlement}.
+func (h *HTTP) DeleteEntitlement(ctx context.Context, in *entitlementInput) (*rest.Empty, error) {
+	id, err := rest.ParseID(in.Entitlement)
+	if err != nil {
+		return nil, err
+	}
+	return &rest.Empty{}, h.svc.DeleteEntitlement(ctx, id)
+}

@@ -1,0 +1,157 @@
+package catalog
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// AdminPlans answers GET /admin/plans.
+func (h *HTTP) AdminPlans(ctx context.Context, _ *noInput) (*rest.Plain[page.Page[AdminPlan]], error) {
+	q, err := PlanList().Parse(rest.Query(ctx))
+	if err != nil {
+		return nil, err
+	}
+	plans, total, err := h.svc.Plans(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	views := all(plans, func(p Plan) AdminPlan {
+		view := adminPlan(p)
+		if q.Includes("product") {
+			product := adminProduct(p.Product)
+			view.Product = &product
+		}
+		return view
+	})
+	return rest.Bare(page.New(q, h.publicURL+"/api/v1/admin/plans", views, total)), nil
+}
+
+type planInput struct {
+	Plan string `path:"plan" format:"uuid"`
+}
+
+// AdminPlan answers GET /admin/plans/{plan}.
+func (h *HTTP) AdminPlan(ctx context.Context, in *planInput) (*rest.Data[AdminPlan], error) {
+	id, err := rest.ParseID(in.Plan)
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.svc.store.keptPlan(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(adminPlan(p)), nil
+}
+
+// PlanExists is the check behind rest.Exists for routes with {plan}.
+func (h *HTTP) PlanExists(ctx context.Context, param func(string) string) error {
+	return exists(ctx, param("plan"), h.svc.store.keptPlan)
+}
+
+type createPlanInput struct {
+	Body struct {
+		ProductID     uuid.UUID   `json:"product_id"`
+		Slug          string      `json:"slug" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
+		Name          rest.Texts  `json:"name" maxLength:"255"`
+		Description   rest.Texts  `json:"description,omitempty" nullable:"true" maxLength:"65535" format:"multiline"`
+		PricingType   string      `json:"pricing_type" enum:"flat,seat,usage"`
+		BillingCycle  string      `json:"billing_cycle" enum:"monthly,yearly,quarterly,weekly" doc:"Gives the interval, unless that is given too."`
+		IntervalUnit  *string     `json:"interval_unit,omitempty" enum:"day,week,month,year"`
+		IntervalCount *int32      `json:"interval_count,omitempty" minimum:"1" doc:"An interval is at most three years long."`
+		TrialDays     int32       `json:"trial_days,omitempty" minimum:"0" maximum:"730" default:"0"`
+		SortOrder     int32       `json:"sort_order,omitempty" minimum:"0" default:"0"`
+		IsActive      *bool       `json:"is_active,omitempty" default:"true"`
+		Metadata      rest.Object `json:"metadata,omitempty" nullable:"true"`
+	}
+}
+
+// CreatePlan answers POST /admin/plans.
+func (h *HTTP) CreatePlan(ctx context.Context, in *createPlanInput) (*rest.Data[AdminPlan], error) {
+	b := in.Body
+	plan := Plan{
+		Product: Product{ID: b.ProductID}, Slug: b.Slug, Name: textOf(b.Name), Description: textOf(b.Description),
+		PricingType: PricingType(b.PricingType), TrialDays: b.TrialDays, SortOrder: b.SortOrder,
+		IsActive: active(b.IsActive), Metadata: sqldb.JSON(b.Metadata),
+	}
+	plan.SetInterval(&b.BillingCycle, b.IntervalUnit, b.IntervalCount)
+	plan, err := h.svc.CreatePlan(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(adminPlan(plan), "plans.created"), nil
+}
+
+type updatePlanInput struct {
+	planInput
+	Body struct {
+		ProductID     rest.Opt[uuid.UUID]  `json:"product_id,omitzero"`
+		Slug          rest.Opt[string]     `json:"slug,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
+		PricingType   rest.Opt[string]     `json:"pricing_type,omitzero" enum:"flat,seat,usage" doc:"Cannot be changed while somebody is subscribed to the plan."`
+		BillingCycle  *string              `json:"billing_cycle,omitempty" enum:"monthly,yearly,quarterly,weekly" doc:"Gives the interval, unless that is given too."`
+		IntervalUnit  *string              `json:"interval_unit,omitempty" enum:"day,week,month,year"`
+		IntervalCount *int32               `json:"interval_count,omitempty" minimum:"1" doc:"An interval is at most three years long."`
+		TrialDays     rest.Opt[int32]      `json:"trial_days,omitzero" minimum:"0" maximum:"730"`
+		SortOrder     rest.Opt[int32]      `json:"sort_order,omitzero" minimum:"0"`
+		Entitlements  *[]EntitlementFields `json:"entitlements,omitempty" doc:"Replaces the whole set."`
+		Prices        *[]PriceFields       `json:"prices,omitempty" doc:"Replaces the whole set."`
+		recordChange
+	}
+}
+
+// UpdatePlan answers PATCH /admin/plans/{plan}.
+func (h *HTTP) UpdatePlan(ctx context.Context, in *updatePlanInput) (*rest.Data[AdminPlan], error) {
+	id, err := rest.ParseID(in.Plan)
+	if err != nil {
+		return nil, err
+	}
+	b := &in.Body
+	change := PlanChange{Fields: func(p *Plan) {
+		p.Product.ID = b.ProductID.OrValue(p.Product.ID)
+		p.Slug = b.Slug.OrValue(p.Slug)
+		p.PricingType = PricingType(b.PricingType.OrValue(string(p.PricingType)))
+		p.TrialDays = b.TrialDays.OrValue(p.TrialDays)
+		p.SortOrder = b.SortOrder.OrValue(p.SortOrder)
+		p.SetInterval(b.BillingCycle, b.IntervalUnit, b.IntervalCount)
+		b.apply(&p.Name, &p.Description, &p.IsActive, &p.Metadata)
+	}}
+	if b.Prices != nil {
+		set := all(*b.Prices, PriceFields.terms)
+		change.Prices = &set
+	}
+	if b.Entitlements != nil {
+		set := all(*b.Entitlements, EntitlementFields.terms)
+		change.Entitlements = &set
+	}
+	plan, err := h.svc.UpdatePlan(ctx, id, change)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(adminPlan(plan), "plans.updated"), nil
+}
+
+// DeletePlan answers DELETE /admin/plans/{plan}.
+func (h *HTTP) DeletePlan(ctx context.Context, in *planInput) (*rest.Empty, error) {
+	id, err := rest.ParseID(in.Plan)
+	if err != nil {
+		return nil, err
+	}
+	return &rest.Empty{}, h.svc.DeletePlan(ctx, id)
+}
+
+// DuplicatePlan answers POST /admin/plans/{plan}/duplicate.
+func (h *HTTP) DuplicatePlan(ctx context.Context, in *planInput) (*rest.Data[AdminPlan], error) {
+	id, err := rest.ParseID(in.Plan)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := h.svc.DuplicatePlan(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(adminPlan(plan), "plans.duplicated"), nil
+}

@@ -1,0 +1,148 @@
+package catalog
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// AdminProducts answers GET /admin/products.
+func (h *HTTP) AdminProducts(ctx context.Context, _ *noInput) (*rest.Plain[page.Page[AdminProduct]], error) {
+	q, err := ProductList().Parse(rest.Query(ctx))
+	if err != nil {
+		return nil, err
+	}
+	entries, total, err := h.svc.Products(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	views := all(entries, func(e ProductEntry) AdminProduct {
+		view := adminProduct(e.Product)
+		if q.Includes("plansCount") {
+			view.PlansCount = &e.PlansCount
+		}
+		if q.Includes("plans") {
+			plans := all(e.Plans, adminPlan)
+			view.Plans = &plans
+		}
+		return view
+	})
+	return rest.Bare(page.New(q, h.publicURL+"/api/v1/admin/products", views, total)), nil
+}
+
+type productInput struct {
+	Product string `path:"product" format:"uuid"`
+}
+
+// AdminProduct answers GET /admin/products/{product}.
+func (h *HTTP) AdminProduct(ctx context.Context, in *productInput) (*rest.Data[AdminProduct], error) {
+	id, err := rest.ParseID(in.Product)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := h.svc.Product(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	view := adminProduct(entry.Product)
+	view.PlansCount = &entry.PlansCount
+	return rest.OK(view), nil
+}
+
+// ProductExists is the check behind rest.Exists for routes with {product}.
+func (h *HTTP) ProductExists(ctx context.Context, param func(string) string) error {
+	return exists(ctx, param("product"), h.svc.store.product)
+}
+
+// exists reads what an id of a path names.
+func exists[T any](ctx context.Context, id string, read func(context.Context, uuid.UUID) (T, error)) error {
+	parsed, err := rest.ParseID(id)
+	if err == nil {
+		_, err = read(ctx, parsed)
+	}
+	return err
+}
+
+type createProductInput struct {
+	Body struct {
+		Slug        string      `json:"slug" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
+		Name        rest.Texts  `json:"name" maxLength:"255"`
+		Description rest.Texts  `json:"description,omitempty" nullable:"true" maxLength:"65535" format:"multiline"`
+		IsActive    *bool       `json:"is_active,omitempty" default:"true"`
+		Metadata    rest.Object `json:"metadata,omitempty" nullable:"true"`
+	}
+}
+
+// CreateProduct answers POST /admin/products.
+func (h *HTTP) CreateProduct(ctx context.Context, in *createProductInput) (*rest.Data[AdminProduct], error) {
+	b := in.Body
+	p, err := h.svc.CreateProduct(ctx, Product{
+		Slug: b.Slug, Name: textOf(b.Name), Description: textOf(b.Description),
+		IsActive: active(b.IsActive), Metadata: sqldb.JSON(b.Metadata),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(adminProduct(p), "products.created"), nil
+}
+
+type updateProductInput struct {
+	productInput
+	Body struct {
+		Slug rest.Opt[string] `json:"slug,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
+		recordChange
+	}
+}
+
+// UpdateProduct answers PATCH /admin/products/{product}.
+func (h *HTTP) UpdateProduct(ctx context.Context, in *updateProductInput) (*rest.Data[AdminProduct], error) {
+	id, err := rest.ParseID(in.Product)
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.svc.UpdateProduct(ctx, id, func(p *Product) {
+		p.Slug = in.Body.Slug.OrValue(p.Slug)
+		in.Body.apply(&p.Name, &p.Description, &p.IsActive, &p.Metadata)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(adminProduct(p), "products.updated"), nil
+}
+
+// DeleteProduct answers DELETE /admin/products/{product}.
+func (h *HTTP) DeleteProduct(ctx context.Context, in *productInput) (*rest.Empty, error) {
+	id, err := rest.ParseID(in.Product)
+	if err != nil {
+		return nil, err
+	}
+	return &rest.Empty{}, h.svc.DeleteProduct(ctx, id)
+}
+
+// recordChange is what can be changed of products, plans and features alike. A
+// text changes in the locales that are named (spec: Translatable fields).
+type recordChange struct {
+	Name        rest.Opt[rest.TextsChange] `json:"name,omitzero" maxLength:"255" doc:"Changes the locales that it names; null removes one, but not en."`
+	Description rest.Opt[rest.TextsChange] `json:"description,omitzero" nullable:"true" maxLength:"65535" format:"multiline" doc:"As name; null removes the whole."`
+	IsActive    rest.Opt[bool]             `json:"is_active,omitzero"`
+	Metadata    rest.Opt[rest.Object]      `json:"metadata,omitzero" nullable:"true"`
+}
+
+func (c recordChange) apply(name, description *Text, isActive *bool, metadata *sqldb.JSON) {
+	*name = name.With(c.Name.Value)
+	if c.Description.Null {
+		*description = nil
+	} else {
+		*description = description.With(c.Description.Value)
+	}
+	*isActive = c.IsActive.OrValue(*isActive)
+	if c.Metadata.Set {
+		*metadata = sqldb.JSON(c.Metadata.Value)
+	}
+}
+
+func textOf(texts rest.Texts) Text { return Text(nil).With(texts) }

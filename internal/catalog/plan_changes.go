@@ -1,0 +1,247 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/catalog/catalogsql"
+	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// CreatePlan adds a plan without prices and entitlements to a product; its id
+// and times are set here. An unknown product is a 422 on product_id, a slug that
+// another plan has one on slug.
+func (s *Service) CreatePlan(ctx context.Context, p Plan) (Plan, error) {
+	err := s.change(ctx, func(ctx context.Context, now time.Time) error {
+		p.ID, p.CreatedAt = sqldb.NewID(), now
+		broken, err := s.checkPlan(ctx, p)
+		if err == nil {
+			err = broken.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.store.insertPlan(ctx, p); err != nil {
+			return err
+		}
+		if p, err = s.store.plan(ctx, p.ID); err != nil {
+			return err
+		}
+		return s.record(ctx, "plan", "created", p.ID, nil, recordedPlan(p))
+	})
+	return p, err
+}
+
+// PlanChange is what to change of a plan; nil leaves it.
+type PlanChange struct {
+	Fields       func(*Plan) // sets what is not a set of rows; the product by its id
+	Prices       *[]PriceTerms
+	Entitlements *[]EntitlementTerms
+}
+
+// UpdatePlan changes a plan under the rules of CreatePlan, and replaces whole
+// sets of prices and entitlements under those of their types.
+//
+// Subscriptions to the plan keep the price and the interval that they were made
+// with; what the plan gives holds for them at once. Whether a plan is paid for by
+// the seat would also hold for them at once, so that its pricing type is ErrInUse
+// while there are any.
+func (s *Service) UpdatePlan(ctx context.Context, id uuid.UUID, c PlanChange) (Plan, error) {
+	return s.changePlan(ctx, id, "updated", func(ctx context.Context, old Plan, now time.Time) error {
+		next := old
+		next.UpdatedAt = now
+		if c.Fields != nil {
+			c.Fields(&next)
+		}
+		next.Prices = resolvePrices(old, next, c.Prices)
+		broken, err := s.checkPlan(ctx, next)
+		if err != nil {
+			return err
+		}
+		if c.Prices != nil {
+			if err := s.checkPrices(ctx, next.Prices, *c.Prices, &broken); err != nil {
+				return err
+			}
+		}
+		if c.Entitlements != nil {
+			if err := s.checkEntitlements(ctx, *c.Entitlements, &broken); err != nil {
+				return err
+			}
+		}
+		if err := broken.Err(); err != nil {
+			return err
+		}
+		if next.PricingType != old.PricingType {
+			if err := s.unused(ctx, id); err != nil {
+				return err
+			}
+		}
+		if err := s.store.savePlan(ctx, next); err != nil {
+			return err
+		}
+		if err := s.store.replacePrices(ctx, old.Prices, next.Prices, now); err != nil {
+			return err
+		}
+		if c.Entitlements != nil {
+			return s.store.replaceEntitlements(ctx, old, *c.Entitlements, now)
+		}
+		return nil
+	})
+}
+
+// DeletePlan deletes a plan. It is kept for the history that refers to it, and
+// its slug is free again. It is ErrInUse while a subscription that is not over
+// is to it.
+func (s *Service) DeletePlan(ctx context.Context, id uuid.UUID) error {
+	return s.change(ctx, func(ctx context.Context, now time.Time) error {
+		p, err := s.lockPlan(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := s.unused(ctx, id); err != nil {
+			return err
+		}
+		if err := s.store.q(ctx).DeletePlan(ctx, catalogsql.DeletePlanParams{ID: id, DeletedAt: &now}); err != nil {
+			return err
+		}
+		return s.record(ctx, "plan", "deleted", id, recordedPlan(p), nil)
+	})
+}
+
+// DuplicatePlan adds an inactive copy of a plan with its prices, not linked to
+// the payment provider, and its entitlements. Its slug is the plan's with -copy,
+// -copy-2 and so on, the first that is free.
+func (s *Service) DuplicatePlan(ctx context.Context, id uuid.UUID) (Plan, error) {
+	var p Plan
+	err := s.change(ctx, func(ctx context.Context, now time.Time) error {
+		original, err := s.lockPlan(ctx, id)
+		if err != nil {
+			return err
+		}
+		p = original
+		p.ID, p.IsActive, p.CreatedAt = sqldb.NewID(), false, now
+		if p.Slug, err = s.copySlug(ctx, original.Slug); err != nil {
+			return err
+		}
+		if err := s.store.insertPlan(ctx, p); err != nil {
+			return err
+		}
+		for _, price := range original.Prices {
+			price = Price{ID: sqldb.NewID(), PlanID: p.ID, Currency: price.Currency, PriceCents: price.PriceCents}
+			if err := s.store.insertPrice(ctx, price, now); err != nil {
+				return err
+			}
+		}
+		for _, e := range original.Entitlements {
+			if err := s.store.insertEntitlement(ctx, p.ID, EntitlementTerms{FeatureID: e.Feature.ID, Type: e.Type, Value: e.Value}, now); err != nil {
+				return err
+			}
+		}
+		if p, err = s.store.plan(ctx, p.ID); err != nil {
+			return err
+		}
+		return s.record(ctx, "plan", "duplicated", p.ID, nil, recordedPlan(p))
+	})
+	return p, err
+}
+
+// copySlug names a copy. The slug that it is made of is cut where the name would
+// become too long.
+func (s *Service) copySlug(ctx context.Context, slug string) (string, error) {
+	const suffix, longestSuffix = "-copy", len("-copy-1000000")
+	prefix := slug[:min(len(slug), maxSlug-longestSuffix)]
+	slugs, err := s.store.q(ctx).SlugsOfPlans(ctx, prefix)
+	if err != nil {
+		return "", err
+	}
+	taken := map[string]bool{}
+	for _, other := range slugs {
+		taken[other] = true
+	}
+	if len(slug)+len(suffix) > maxSlug {
+		slug = prefix
+	}
+	name := slug + suffix
+	for n := 2; taken[name]; n++ {
+		number := suffix + "-" + strconv.Itoa(n)
+		name = slug[:min(len(slug), maxSlug-len(number))] + number
+	}
+	return name, nil
+}
+
+// changePlan changes a plan that is not deleted, and returns it whole.
+//
+// Invariant: the plan's row is locked besides the catalog, so that no
+// subscription to it is made meanwhile.
+func (s *Service) changePlan(
+	ctx context.Context, id uuid.UUID, action string, f func(ctx context.Context, old Plan, now time.Time) error,
+) (Plan, error) {
+	var p Plan
+	err := s.change(ctx, func(ctx context.Context, now time.Time) error {
+		old, err := s.lockPlan(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := f(ctx, old, now); err != nil {
+			return err
+		}
+		if p, err = s.store.plan(ctx, id); err != nil {
+			return err
+		}
+		return s.record(ctx, "plan", action, id, recordedPlan(old), recordedPlan(p))
+	})
+	return p, err
+}
+
+func (s *Service) lockPlan(ctx context.Context, id uuid.UUID) (Plan, error) {
+	if _, err := s.store.q(ctx).LockPlan(ctx, id); err != nil {
+		return Plan{}, found(err)
+	}
+	return s.store.plan(ctx, id)
+}
+
+// checkPlan tells what is broken of a plan besides its sets.
+func (s *Service) checkPlan(ctx context.Context, p Plan) (broken fault.Fields, err error) {
+	_, err = s.store.product(ctx, p.Product.ID)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		broken.Add("product_id", "validation.exists")
+	case err != nil:
+		return nil, err
+	}
+	checkTexts(&broken, p.Name, p.Description)
+	other, err := s.store.planBySlug(ctx, p.Slug)
+	switch {
+	case err == nil && other.ID != p.ID:
+		broken.Add("slug", "validation.taken")
+	case err != nil && !errors.Is(err, ErrNotFound):
+		return nil, err
+	}
+	if most := longest[p.Interval.Unit]; p.Interval.Count > most {
+		broken = append(broken, fault.Field{
+			Path: "interval_count", Message: "validation.maximum", Args: map[string]any{"max": most},
+		})
+	}
+	return broken, nil
+}
+
+// recordedPlan is what the trail keeps of a plan, by the API's names.
+func recordedPlan(p Plan) map[string]any {
+	prices := all(p.Prices, func(price Price) map[string]any {
+		return map[string]any{"currency": price.Currency, "price_cents": price.PriceCents, "psp_price_id": price.PSPPriceID}
+	})
+	entitlements := all(p.Entitlements, func(e Entitlement) map[string]any {
+		return map[string]any{"feature": e.Feature.Code, "type": e.Type, "value": e.Value}
+	})
+	return map[string]any{
+		"product_id": p.Product.ID, "slug": p.Slug, "name": p.Name, "description": p.Description,
+		"pricing_type": p.PricingType, "billing_cycle": p.BillingCycle, "interval_unit": p.Interval.Unit,
+		"interval_count": p.Interval.Count, "trial_days": p.TrialDays, "sort_order": p.SortOrder,
+		"is_active": p.IsActive, "metadata": p.Metadata, "prices": prices, "entitlements": entitlements,
+	}
+}

@@ -1,0 +1,105 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/catalog/catalogsql"
+	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// CreateProduct adds a product; its id and times are set here. A slug that
+// another product has is a 422 on slug.
+func (s *Service) CreateProduct(ctx context.Context, p Product) (Product, error) {
+	err := s.change(ctx, func(ctx context.Context, now time.Time) error {
+		p.ID, p.CreatedAt, p.UpdatedAt = sqldb.NewID(), now, now
+		if err := s.checkProduct(ctx, p); err != nil {
+			return err
+		}
+		err := s.store.q(ctx).InsertProduct(ctx, catalogsql.InsertProductParams{
+			ID: p.ID, Slug: p.Slug, Name: p.Name.column(), Description: p.Description.column(),
+			IsActive: p.IsActive, Metadata: p.Metadata, CreatedAt: now,
+		})
+		if err != nil {
+			return err
+		}
+		return s.record(ctx, "product", "created", p.ID, nil, recordedProduct(p))
+	})
+	return p, err
+}
+
+// UpdateProduct changes a product, under the rules of CreateProduct.
+func (s *Service) UpdateProduct(ctx context.Context, id uuid.UUID, change func(*Product)) (Product, error) {
+	var p Product
+	err := s.change(ctx, func(ctx context.Context, now time.Time) error {
+		old, err := s.store.product(ctx, id)
+		if err != nil {
+			return err
+		}
+		p = old
+		p.UpdatedAt = now
+		change(&p)
+		if err := s.checkProduct(ctx, p); err != nil {
+			return err
+		}
+		err = s.store.q(ctx).SaveProduct(ctx, catalogsql.SaveProductParams{
+			ID: p.ID, Slug: p.Slug, Name: p.Name.column(), Description: p.Description.column(),
+			IsActive: p.IsActive, Metadata: p.Metadata, UpdatedAt: now,
+		})
+		if err != nil {
+			return err
+		}
+		return s.record(ctx, "product", "updated", id, recordedProduct(old), recordedProduct(p))
+	})
+	return p, err
+}
+
+// DeleteProduct deletes a product and the plans in it. They are kept for the
+// history that refers to them, and their slugs are free again. It is ErrInUse
+// while a subscription that is not over is to one of the plans.
+func (s *Service) DeleteProduct(ctx context.Context, id uuid.UUID) error {
+	return s.change(ctx, func(ctx context.Context, now time.Time) error {
+		p, err := s.store.product(ctx, id)
+		if err != nil {
+			return err
+		}
+		plans, err := s.store.q(ctx).LockPlansOfProduct(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := s.unused(ctx, plans...); err != nil {
+			return err
+		}
+		if err := s.store.q(ctx).DeletePlansOfProduct(ctx, catalogsql.DeletePlansOfProductParams{ProductID: id, DeletedAt: &now}); err != nil {
+			return err
+		}
+		if err := s.store.q(ctx).DeleteProduct(ctx, catalogsql.DeleteProductParams{ID: id, DeletedAt: &now}); err != nil {
+			return err
+		}
+		return s.record(ctx, "product", "deleted", id, recordedProduct(p), nil)
+	})
+}
+
+func (s *Service) checkProduct(ctx context.Context, p Product) error {
+	var broken fault.Fields
+	checkTexts(&broken, p.Name, p.Description)
+	other, err := s.store.productBySlug(ctx, p.Slug)
+	switch {
+	case err == nil && other.ID != p.ID:
+		broken.Add("slug", "validation.taken")
+	case err != nil && !errors.Is(err, ErrNotFound):
+		return err
+	}
+	return broken.Err()
+}
+
+// recordedProduct is what the trail keeps of a product, by the API's names.
+func recordedProduct(p Product) map[string]any {
+	return map[string]any{
+		"slug": p.Slug, "name": p.Name, "description": p.Description, "is_active": p.IsActive, "metadata": p.Metadata,
+	}
+}
