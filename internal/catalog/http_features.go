@@ -67,10 +67,10 @@ func (h *HTTP) CreateFeature(ctx context.Context, in *createFeatureInput) (*rest
 }
 
 type updateFeatureInput struct {
-	featureInput
-	Body struct {
+	Feature string `path:"feature" format:"uuid"`
+	Body    struct {
 		Code rest.Opt[string] `json:"code,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$" doc:"That of a system feature cannot be changed."`
-		recordChange
+		RecordChange
 	}
 }
 

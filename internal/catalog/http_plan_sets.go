@@ -34,7 +34,7 @@ func (f EntitlementFields) terms() EntitlementTerms {
 }
 
 type setPricesInput struct {
-	planInput
+	Plan string `path:"plan" format:"uuid"`
 	Body struct {
 		Prices []PriceFields `json:"prices"`
 	}
@@ -54,7 +54,7 @@ func (h *HTTP) SetPrices(ctx context.Context, in *setPricesInput) (*rest.Data[[]
 }
 
 type priceInput struct {
-	planInput
+	Plan  string `path:"plan" format:"uuid"`
 	Price string `path:"price" format:"uuid"`
 }
 
@@ -81,7 +81,7 @@ func (h *HTTP) AdminEntitlements(ctx context.Context, in *planInput) (*rest.Data
 }
 
 type setEntitlementsInput struct {
-	planInput
+	Plan string `path:"plan" format:"uuid"`
 	Body struct {
 		Entitlements []EntitlementFields `json:"entitlements"`
 	}

@@ -87,7 +87,7 @@ func (h *HTTP) CreatePlan(ctx context.Context, in *createPlanInput) (*rest.Data[
 }
 
 type updatePlanInput struct {
-	planInput
+	Plan string `path:"plan" format:"uuid"`
 	Body struct {
 		ProductID     rest.Opt[uuid.UUID]  `json:"product_id,omitzero"`
 		Slug          rest.Opt[string]     `json:"slug,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
@@ -99,7 +99,7 @@ type updatePlanInput struct {
 		SortOrder     rest.Opt[int32]      `json:"sort_order,omitzero" minimum:"0"`
 		Entitlements  *[]EntitlementFields `json:"entitlements,omitempty" doc:"Replaces the whole set."`
 		Prices        *[]PriceFields       `json:"prices,omitempty" doc:"Replaces the whole set."`
-		recordChange
+		RecordChange
 	}
 }
 

@@ -91,10 +91,10 @@ func (h *HTTP) CreateProduct(ctx context.Context, in *createProductInput) (*rest
 }
 
 type updateProductInput struct {
-	productInput
-	Body struct {
+	Product string `path:"product" format:"uuid"`
+	Body    struct {
 		Slug rest.Opt[string] `json:"slug,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
-		recordChange
+		RecordChange
 	}
 }
 
@@ -123,16 +123,16 @@ func (h *HTTP) DeleteProduct(ctx context.Context, in *productInput) (*rest.Empty
 	return &rest.Empty{}, h.svc.DeleteProduct(ctx, id)
 }
 
-// recordChange is what can be changed of products, plans and features alike. A
+// RecordChange is what can be changed of products, plans and features alike. A
 // text changes in the locales that are named (spec: Translatable fields).
-type recordChange struct {
+type RecordChange struct {
 	Name        rest.Opt[rest.TextsChange] `json:"name,omitzero" maxLength:"255" doc:"Changes the locales that it names; null removes one, but not en."`
 	Description rest.Opt[rest.TextsChange] `json:"description,omitzero" nullable:"true" maxLength:"65535" format:"multiline" doc:"As name; null removes the whole."`
 	IsActive    rest.Opt[bool]             `json:"is_active,omitzero"`
 	Metadata    rest.Opt[rest.Object]      `json:"metadata,omitzero" nullable:"true"`
 }
 
-func (c recordChange) apply(name, description *Text, isActive *bool, metadata *sqldb.JSON) {
+func (c RecordChange) apply(name, description *Text, isActive *bool, metadata *sqldb.JSON) {
 	*name = name.With(c.Name.Value)
 	if c.Description.Null {
 		*description = nil
