@@ -57,6 +57,8 @@ func newServer(t testing.TB, db *sqldb.DB) *server {
 		{Method: "GET", Path: "/api/v1/currencies", Scope: rest.Public, Rate: limit.Catalog, Handler: rest.Cached(h.Currencies)},
 		{Method: "GET", Path: "/api/v1/admin/products", Scope: rest.Admin, Permission: "products.view", Handler: rest.Handle(h.AdminProducts)},
 		{Method: "GET", Path: "/api/v1/admin/products/{product}", Scope: rest.Admin, Permission: "products.view", Handler: rest.Handle(h.AdminProduct)},
+		{Method: "GET", Path: "/api/v1/admin/plans", Scope: rest.Admin, Permission: "plans.view", Handler: rest.Handle(h.AdminPlans)},
+		{Method: "GET", Path: "/api/v1/admin/features", Scope: rest.Admin, Permission: "features.view", Handler: rest.Handle(h.AdminFeatures)},
 	})
 	return &server{db: db, svc: svc, http: h, clock: at, api: api}
 }
