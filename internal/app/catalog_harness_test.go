@@ -91,16 +91,3 @@ func (a reply) fields(t *testing.T, name string, want ...string) {
 		t.Errorf("%s: %d %s, want 422 on %q", name, a.status, a.text, want)
 	}
 }
-
-// subscribed makes a tenant with a subscription to a plan, and a function that
-// ends it.
-func (k keeper) subscribed(email, slug string) (end func()) {
-	k.t.Helper()
-	o := k.register(email, true)
-	k.subscribe(o, slug)
-	return func() {
-		k.t.Helper()
-		id := k.call("GET", "/api/v1/tenant/"+o.tenant+"/subscription", o.token, nil).want(200).str("data.id")
-		k.on("POST", "/tenants/"+o.tenant+"/subscriptions/"+id+"/cancel", object{"immediately": true}).want(200)
-	}
-}
