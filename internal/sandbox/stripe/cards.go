@@ -87,6 +87,20 @@ func readCard(typed string) (found testCard, problem string) {
 	return testCard{}, "No real card is charged here. Use one of the test cards."
 }
 
+// presence tells whether the buyer is there when a card is charged.
+type presence bool
+
+const (
+	buyerPresent presence = true
+	buyerAbsent  presence = false
+)
+
+// declines tells whether the bank refuses the card. The one that ends in 0341
+// pays on the hosted page only.
+func (pm *paymentMethod) declines(present presence) bool {
+	return pm.Card.Last4 == "0341" && present == buyerAbsent
+}
+
 // luhn checks the digit that guards card numbers against typing errors.
 func luhn(number string) bool {
 	sum := 0

@@ -144,26 +144,14 @@ func (st *step) priceItems(ctx context.Context, wanted []wantedItem, trial bool)
 	items := make([]checkoutItem, 0, len(wanted))
 	for _, w := range wanted {
 		param := w.params.name("price")
-		pr, err := prices.get(ctx, st.q, w.price, param)
+		pr, pd, err := st.sellable(ctx, w.price, param)
 		if err != nil {
 			return nil, err
-		}
-		pd, err := products.get(ctx, st.q, pr.Product, param)
-		if err != nil {
-			return nil, err
-		}
-		switch {
-		case !pr.Active:
-			return nil, refuse(param, "", "The price specified is inactive. This field only accepts active prices.")
-		case !pd.Active:
-			return nil, refuse(param, "", "The price's product `%s` is marked as inactive, and thus the price cannot be used.", pd.ID)
-		case pr.Recurring == nil:
-			return nil, refuse(param, "", "The sandbox sells only recurring prices in `subscription` mode; `%s` is a one-time price.", pr.ID)
 		}
 		if len(items) > 0 {
 			first := items[0].Price
 			if pr.Currency != first.Currency {
-				return nil, refuse(param, "", "The price specified only supports `%s`. This doesn't match the expected currency: `%s`.", pr.Currency, first.Currency)
+				return nil, wrongCurrency(param, pr.Currency, first.Currency)
 			}
 			if *pr.Recurring != *first.Recurring {
 				return nil, refuse(param, "", "The sandbox requires that all recurring prices of a Checkout Session have the same interval.")
@@ -180,6 +168,30 @@ func (st *step) priceItems(ctx context.Context, wanted []wantedItem, trial bool)
 		items = append(items, item)
 	}
 	return items, nil
+}
+
+// sellable reads a price that a subscription may begin with, and its product.
+func (st *step) sellable(ctx context.Context, id, param string) (*price, *product, error) {
+	pr, err := prices.get(ctx, st.q, id, param)
+	if err != nil {
+		return nil, nil, err
+	}
+	pd, err := products.get(ctx, st.q, pr.Product, param)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case !pr.Active:
+		return nil, nil, refuse(param, "", "The price specified is inactive. This field only accepts active prices.")
+	case !pd.Active:
+		return nil, nil, refuse(param, "", "The price's product `%s` is marked as inactive, and thus the price cannot be used.", pd.ID)
+	case pr.Recurring == nil:
+		return nil, nil, refuse(param, "", "The sandbox sells only recurring prices in subscriptions; `%s` is a one-time price.", pr.ID)
+	}
+	return pr, pd, nil
+}
+
+func wrongCurrency(param, got, want string) *apiError {
+	return refuse(param, "", "The price specified only supports `%s`. This doesn't match the expected currency: `%s`.", got, want)
 }
 
 // checkCurrency refuses a second currency for a customer that has running

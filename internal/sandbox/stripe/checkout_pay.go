@@ -31,19 +31,13 @@ func (st *step) complete(ctx context.Context, cs *checkout, used *testCard) erro
 		}
 		sub.DefaultPaymentMethod = &pm.ID
 	}
-	names := make([]string, len(state.Items))
-	for i, item := range state.Items {
-		names[i] = item.Description
-	}
-	in, err := st.bill(ctx, sub, names, cu, pm)
-	if err != nil {
+	if err := st.billFirst(ctx, sub, cu, pm); err != nil {
 		return err
 	}
-	sub.LatestInvoice = &in.ID
 	if err := st.create(ctx, "customer.subscription.created", sub); err != nil {
 		return err
 	}
-	cs.Status, cs.URL, cs.Subscription, cs.Invoice = checkoutComplete, nil, &sub.ID, &in.ID
+	cs.Status, cs.URL, cs.Subscription, cs.Invoice = checkoutComplete, nil, &sub.ID, sub.LatestInvoice
 	cs.CustomerDetails = newCheckoutCustomer(cu)
 	if cs.due() > 0 {
 		cs.PaymentStatus = paymentPaid
@@ -52,4 +46,27 @@ func (st *step) complete(ctx context.Context, cs *checkout, used *testCard) erro
 		return err
 	}
 	return st.create(ctx, "checkout.session.completed", cs)
+}
+
+// billFirst makes the invoice that a subscription begins with and has it paid by
+// pm, with the buyer present; pm may be nil when nothing is due.
+func (st *step) billFirst(ctx context.Context, sub *subscription, cu *customer, pm *paymentMethod) error {
+	b := bill{sub: sub, cu: cu, reason: reasonCreate, since: st.now, at: st.now, period: true, names: productNames{}}
+	if err := st.productNames(ctx, sub.Items.Data, b.names); err != nil {
+		return err
+	}
+	in, err := st.issue(ctx, b)
+	if err != nil {
+		return err
+	}
+	if err := st.finalize(ctx, in); err != nil || in.Status == invoicePaid {
+		return err
+	}
+	switch refused, err := st.collect(ctx, in, pm, buyerPresent); {
+	case err != nil:
+		return err
+	case refused != nil:
+		return errDeclined
+	}
+	return nil
 }

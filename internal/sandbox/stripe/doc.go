@@ -21,9 +21,9 @@
 //	| Checkout session  | create (mode subscription), retrieve, expire, list,    |
 //	|                   | line_items; the hosted page                            |
 //	| Subscription      | retrieve, list; cancel at once or with the period;     |
-//	|                   | update of metadata, description, quantities            |
-//	| Invoice           | retrieve, list, lines, PDF; the first one of a         |
-//	|                   | subscription                                           |
+//	|                   | update of prices, quantities, trial and billing cycle  |
+//	| Invoice           | retrieve, list, lines, PDF, preview                    |
+//	| Invoice item      | retrieve, list; those of prorations                    |
 //	| Invoice payment   | retrieve, list                                         |
 //	| Payment intent    | retrieve                                               |
 //	| Charge            | retrieve                                               |
@@ -42,15 +42,35 @@
 // effect here answers an invalid_request_error that says so, and any other URL
 // answers 404.
 //
+// # Changes of a subscription
+//
+// A new price of the same interval, or a new quantity, keeps the period. The
+// rest of it is credited ("Unused time on …") and charged anew ("Remaining time
+// on …") to the second from proration_date on, each rounded once to what can be
+// paid in the currency, half of it away from zero. create_prorations keeps both
+// for the next invoice, always_invoice bills them at once, with everything else
+// that is pending for the subscription. Another interval, a price for what was
+// free or the other way round, billing_cycle_anchor=now, and the start or the
+// end of a trial begin a new period at once: the rest of the old one is credited
+// and the new one billed in full. Changes within a trial cost nothing. An
+// invoice below zero becomes credit: customer.balance, which later invoices use
+// up first.
+//
+// A preview goes the same way as the change and the renewal, so that it shows to
+// the cent what is then billed.
+//
 // # Where it differs from Stripe
 //
 // The life of a subscription after its start is not played: it neither renews
-// nor ends by itself, a trial stays a trial, and nothing is prorated.
-// Quantities change with proration_behavior none only, and prorate is refused
-// on cancellation. A checkout session needs a customer, sells only recurring
-// prices of one interval, and takes cards only. There are no taxes, discounts,
-// balances, minimum charges, connected accounts or rate limits. A declined card
-// leaves no trace. hosted_invoice_url is null; invoice_pdf works.
+// nor ends by itself, and a trial stays a trial. prorate is refused on
+// cancellation. Credits are those of the price and quantity that an item has,
+// even if another amount was billed for it. Items are neither added to a
+// subscription nor taken from it. A checkout session needs a customer, and a
+// subscription has only recurring prices of one interval; cards are the only
+// payment methods. There are no taxes, discounts, minimum charges, connected
+// accounts or rate limits, and no list of what changed a balance. A card that is
+// declined at checkout leaves no trace. hosted_invoice_url is null; invoice_pdf
+// works.
 //
 // # The hosted page
 //

@@ -4,38 +4,9 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-func TestPeriodEnd(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		start, interval string
-		count           int64
-		end             string
-	}{
-		{"2026-01-15", "month", 1, "2026-02-15"},
-		{"2026-01-31", "month", 1, "2026-02-28"},
-		{"2028-01-31", "month", 1, "2028-02-29"},
-		{"2026-01-31", "month", 3, "2026-04-30"},
-		{"2025-11-30", "month", 3, "2026-02-28"},
-		{"2028-02-29", "year", 1, "2029-02-28"},
-		{"2026-12-31", "year", 2, "2028-12-31"},
-		{"2026-02-25", "week", 1, "2026-03-04"},
-		{"2026-02-25", "day", 5, "2026-03-02"},
-	} {
-		start, err := time.Parse(time.DateOnly, c.start)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := time.Unix(periodEnd(start.Unix(), recurring{Interval: c.interval, IntervalCount: c.count}), 0).UTC().Format(time.DateOnly)
-		if got != c.end {
-			t.Errorf("%d %s from %s ends %s, want %s", c.count, c.interval, c.start, got, c.end)
-		}
-	}
-}
 
 func TestAmounts(t *testing.T) {
 	t.Parallel()

@@ -10,9 +10,19 @@ var (
 
 // The states of an invoice.
 const (
-	invoiceDraft = "draft"
-	invoiceOpen  = "open"
-	invoicePaid  = "paid"
+	invoiceDraft         = "draft"
+	invoiceOpen          = "open"
+	invoicePaid          = "paid"
+	invoiceVoid          = "void"
+	invoiceUncollectible = "uncollectible"
+)
+
+// Why an invoice was made.
+const (
+	reasonCreate   = "subscription_create"
+	reasonCycle    = "subscription_cycle"
+	reasonUpdate   = "subscription_update"
+	reasonUpcoming = "upcoming" // of a preview
 )
 
 // invoice is a bill, with the lines and the customer as they were at its time.
@@ -32,7 +42,7 @@ type invoice struct {
 	Attempted               bool               `json:"attempted"`
 	AutoAdvance             bool               `json:"auto_advance"`
 	AutomaticTax            invoiceTax         `json:"automatic_tax"`
-	AutomaticallyFinalizes  null               `json:"automatically_finalizes_at"`
+	AutomaticallyFinalizes  *int64             `json:"automatically_finalizes_at"`
 	BillingReason           string             `json:"billing_reason"`
 	CollectionMethod        string             `json:"collection_method"`
 	Currency                string             `json:"currency"`
@@ -62,7 +72,7 @@ type invoice struct {
 	LatestRevision          null               `json:"latest_revision"`
 	Lines                   list[invoiceLine]  `json:"lines"`
 	Metadata                map[string]string  `json:"metadata"`
-	NextPaymentAttempt      null               `json:"next_payment_attempt"`
+	NextPaymentAttempt      *int64             `json:"next_payment_attempt"`
 	Number                  *string            `json:"number"`
 	OnBehalfOf              null               `json:"on_behalf_of"`
 	Parent                  invoiceParent      `json:"parent"`
@@ -115,12 +125,13 @@ type invoiceSettings struct {
 
 type invoiceTransitions struct {
 	FinalizedAt           *int64 `json:"finalized_at"`
-	MarkedUncollectibleAt null   `json:"marked_uncollectible_at"`
+	MarkedUncollectibleAt *int64 `json:"marked_uncollectible_at"`
 	PaidAt                *int64 `json:"paid_at"`
-	VoidedAt              null   `json:"voided_at"`
+	VoidedAt              *int64 `json:"voided_at"`
 }
 
-// invoiceLine is one item of a subscription for one period.
+// invoiceLine is one item of a subscription for one period, or the credit or
+// charge for a part of one.
 type invoiceLine struct {
 	ID                  string            `json:"id"`
 	Object              string            `json:"object"`
@@ -148,13 +159,19 @@ func (l invoiceLine) head() header { return header{ID: l.ID, Object: l.Object} }
 type lineParent struct {
 	InvoiceItemDetails      null `json:"invoice_item_details"`
 	SubscriptionItemDetails struct {
-		InvoiceItem      null   `json:"invoice_item"`
-		Proration        bool   `json:"proration"`
-		ProrationDetails null   `json:"proration_details"`
-		Subscription     string `json:"subscription"`
-		SubscriptionItem string `json:"subscription_item"`
+		InvoiceItem      *string           `json:"invoice_item"`
+		Proration        bool              `json:"proration"`
+		ProrationDetails *prorationDetails `json:"proration_details"`
+		Subscription     string            `json:"subscription"`
+		SubscriptionItem string            `json:"subscription_item"`
 	} `json:"subscription_item_details"`
 	Type string `json:"type"`
+}
+
+// prorationDetails says which lines a credit gives back, which the sandbox does
+// not keep track of.
+type prorationDetails struct {
+	CreditedItems null `json:"credited_items"`
 }
 
 type linePeriod struct {
@@ -185,7 +202,7 @@ type invoicePayment struct {
 	} `json:"payment"`
 	Status            string `json:"status"`
 	StatusTransitions struct {
-		CanceledAt null   `json:"canceled_at"`
+		CanceledAt *int64 `json:"canceled_at"`
 		PaidAt     *int64 `json:"paid_at"`
 	} `json:"status_transitions"`
 }

@@ -145,6 +145,12 @@ func (p *params) choice(key string, into *string, allowed ...string) {
 	*into = value
 }
 
+// is tells that a plain value was given as want.
+func (p *params) is(key, want string) bool {
+	n := p.node.children[key]
+	return n != nil && n.leaf && n.value == want
+}
+
 func (p *params) email(key string, into **string) {
 	p.clearable(key, into)
 	if value := *into; p.has(key) && value != nil {

@@ -1,6 +1,9 @@
 package stripe
 
-import "context"
+import (
+	"context"
+	"net/http"
+)
 
 var (
 	paymentIntents = kind[paymentIntent]{"payment_intent", "pi", "payment_intent", "/v1/payment_intents"}
@@ -17,15 +20,15 @@ type paymentIntent struct {
 	Application          null              `json:"application"`
 	ApplicationFeeAmount null              `json:"application_fee_amount"`
 	AutomaticMethods     null              `json:"automatic_payment_methods"`
-	CanceledAt           null              `json:"canceled_at"`
-	CancellationReason   null              `json:"cancellation_reason"`
+	CanceledAt           *int64            `json:"canceled_at"`
+	CancellationReason   *string           `json:"cancellation_reason"`
 	CaptureMethod        string            `json:"capture_method"`
 	ClientSecret         string            `json:"client_secret"`
 	ConfirmationMethod   string            `json:"confirmation_method"`
 	Currency             string            `json:"currency"`
 	Customer             string            `json:"customer"`
 	Description          string            `json:"description"`
-	LastPaymentError     null              `json:"last_payment_error"`
+	LastPaymentError     *paymentError     `json:"last_payment_error"`
 	LatestCharge         *string           `json:"latest_charge"`
 	Metadata             map[string]string `json:"metadata"`
 	NextAction           null              `json:"next_action"`
@@ -50,6 +53,20 @@ type amountDetails struct {
 	Tip struct{} `json:"tip"`
 }
 
+// paymentError is why the last attempt at a payment failed.
+type paymentError struct {
+	Charge      string `json:"charge"`
+	Code        string `json:"code"`
+	DeclineCode string `json:"decline_code"`
+	Message     string `json:"message"`
+	Type        string `json:"type"`
+}
+
+// answer is the refusal of a request that depends on the payment.
+func (e *paymentError) answer() *apiError {
+	return &apiError{Type: e.Type, Code: e.Code, DeclineCode: e.DeclineCode, Message: e.Message, status: http.StatusPaymentRequired}
+}
+
 // charge is a payment that was tried with one card.
 type charge struct {
 	header
@@ -68,8 +85,8 @@ type charge struct {
 	Description          string            `json:"description"`
 	Disputed             bool              `json:"disputed"`
 	FailureTransaction   null              `json:"failure_balance_transaction"`
-	FailureCode          null              `json:"failure_code"`
-	FailureMessage       null              `json:"failure_message"`
+	FailureCode          *string           `json:"failure_code"`
+	FailureMessage       *string           `json:"failure_message"`
 	FraudDetails         struct{}          `json:"fraud_details"`
 	Metadata             map[string]string `json:"metadata"`
 	OnBehalfOf           null              `json:"on_behalf_of"`
@@ -93,15 +110,15 @@ type charge struct {
 }
 
 type chargeOutcome struct {
-	AdviceCode         null   `json:"advice_code"`
-	NetworkAdviceCode  null   `json:"network_advice_code"`
-	NetworkDeclineCode null   `json:"network_decline_code"`
-	NetworkStatus      string `json:"network_status"`
-	Reason             null   `json:"reason"`
-	RiskLevel          string `json:"risk_level"`
-	RiskScore          int    `json:"risk_score"`
-	SellerMessage      string `json:"seller_message"`
-	Type               string `json:"type"`
+	AdviceCode         null    `json:"advice_code"`
+	NetworkAdviceCode  null    `json:"network_advice_code"`
+	NetworkDeclineCode null    `json:"network_decline_code"`
+	NetworkStatus      string  `json:"network_status"`
+	Reason             *string `json:"reason"`
+	RiskLevel          string  `json:"risk_level"`
+	RiskScore          int     `json:"risk_score"`
+	SellerMessage      string  `json:"seller_message"`
+	Type               string  `json:"type"`
 }
 
 type chargeMethod struct {
@@ -126,24 +143,49 @@ type chargeCard struct {
 	Wallet           null       `json:"wallet"`
 }
 
-// pay takes an amount from a card that pays, and tells of each stage.
-func (st *step) pay(ctx context.Context, amount int64, code, description string, pm *paymentMethod) (*paymentIntent, error) {
+// intend opens a payment, which nothing has been tried for yet.
+func (st *step) intend(ctx context.Context, amount int64, code, description, customerID string) (*paymentIntent, error) {
 	pi := &paymentIntent{
-		header: paymentIntents.start(st.now), Amount: amount, Currency: code, Customer: pm.Customer,
+		header: paymentIntents.start(st.now), Amount: amount, Currency: code, Customer: customerID,
 		CaptureMethod: "automatic", ConfirmationMethod: "automatic", Description: description,
 		Metadata: map[string]string{}, PaymentMethodTypes: []string{"card"},
 		SetupFutureUsage: "off_session", Status: "requires_payment_method",
 	}
 	pi.ClientSecret = pi.ID + "_secret_" + randomText(24, idAlphabet)
-	if err := st.create(ctx, "payment_intent.created", pi); err != nil {
-		return nil, err
-	}
+	return pi, st.create(ctx, "payment_intent.created", pi)
+}
+
+// try has a payment made with a card and tells of each stage. The payment says
+// afterwards whether it succeeded.
+func (st *step) try(ctx context.Context, pi *paymentIntent, pm *paymentMethod, present presence) error {
 	ch := newCharge(pi, pm, st.now)
-	if err := st.create(ctx, "charge.succeeded", ch); err != nil {
-		return nil, err
+	pi.LatestCharge = &ch.ID
+	if pm.declines(present) {
+		ch.fail()
+		pi.LastPaymentError = &paymentError{
+			Charge: ch.ID, Code: *ch.FailureCode, DeclineCode: *ch.Outcome.Reason, Message: *ch.FailureMessage, Type: "card_error",
+		}
+		pi.PaymentMethod = nil
+		if err := st.create(ctx, "charge.failed", ch); err != nil {
+			return err
+		}
+		return st.create(ctx, "payment_intent.payment_failed", pi)
 	}
-	pi.Status, pi.AmountReceived, pi.LatestCharge, pi.PaymentMethod = "succeeded", amount, &ch.ID, &pm.ID
-	return pi, st.create(ctx, "payment_intent.succeeded", pi)
+	if err := st.create(ctx, "charge.succeeded", ch); err != nil {
+		return err
+	}
+	pi.Status, pi.AmountReceived, pi.PaymentMethod, pi.LastPaymentError = "succeeded", pi.Amount, &pm.ID, nil
+	return st.create(ctx, "payment_intent.succeeded", pi)
+}
+
+// fail makes of a new charge one that the bank refused.
+func (ch *charge) fail() {
+	code, reason, message := "card_declined", "generic_decline", "Your card was declined."
+	ch.Status, ch.Paid, ch.Captured, ch.AmountCaptured = "failed", false, false, 0
+	ch.FailureCode, ch.FailureMessage = &code, &message
+	ch.Outcome.NetworkStatus, ch.Outcome.Reason, ch.Outcome.Type = "declined_by_network", &reason, "issuer_declined"
+	ch.Outcome.SellerMessage = "The bank did not return any further details with this decline."
+	ch.PaymentMethodDetails.Card.AmountAuthorized = 0
 }
 
 func newCharge(pi *paymentIntent, pm *paymentMethod, now int64) *charge {

@@ -60,6 +60,9 @@ func newWorld(t *testing.T, change ...func(*stripe.Config)) *world {
 	return w
 }
 
+// advance lets time pass.
+func (w *world) advance(d time.Duration) { w.clock.Set(w.clock.Now().Add(d)) }
+
 // restart replaces the server with a new one on the same database.
 func (w *world) restart() {
 	w.t.Helper()

@@ -2,7 +2,10 @@ package stripe
 
 import (
 	"context"
+	"slices"
 	"time"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/billing"
 )
 
 var (
@@ -10,11 +13,16 @@ var (
 	subscriptionItems = kind[subscriptionItem]{"subscription_item", "si", "subscription item", "/v1/subscription_items"}
 )
 
-// The states of a subscription that come about here so far.
+// The states of a subscription.
 const (
-	subscriptionActive   = "active"
-	subscriptionTrialing = "trialing"
-	subscriptionCanceled = "canceled"
+	subscriptionActive            = "active"
+	subscriptionCanceled          = "canceled"
+	subscriptionIncomplete        = "incomplete"
+	subscriptionIncompleteExpired = "incomplete_expired"
+	subscriptionPastDue           = "past_due"
+	subscriptionPaused            = "paused"
+	subscriptionTrialing          = "trialing"
+	subscriptionUnpaid            = "unpaid"
 )
 
 // subscription is what a customer pays for again and again.
@@ -83,6 +91,56 @@ func (i subscriptionItem) head() header {
 	return header{ID: i.ID, Object: i.Object, Created: i.Created}
 }
 
+// clone is a copy that changes to the subscription leave as it is.
+func (sub *subscription) clone() *subscription {
+	was := *sub
+	was.Items.Data = slices.Clone(sub.Items.Data)
+	return &was
+}
+
+// amount is what the item costs for one period, in minor units.
+func (i subscriptionItem) amount() int64 { return times(i.Price.UnitAmountDecimal, i.Quantity) }
+
+// newCycle is how periods follow each other for a recurring price.
+func newCycle(anchor int64, p price) billing.Cycle {
+	return billing.Cycle{Anchor: anchor, Every: billing.Interval{Unit: p.Recurring.Interval, Count: p.Recurring.IntervalCount}}
+}
+
+// cycle is how the subscription's periods follow each other. All its prices have
+// the same interval.
+func (sub *subscription) cycle() billing.Cycle {
+	return newCycle(sub.BillingCycleAnchor, sub.Items.Data[0].Price)
+}
+
+// period is the subscription's current one, which all its items share.
+func (sub *subscription) period() (start, end int64) {
+	return sub.Items.Data[0].CurrentPeriodStart, sub.Items.Data[0].CurrentPeriodEnd
+}
+
+// setPeriod begins another period for all items.
+func (sub *subscription) setPeriod(start, end int64) {
+	for i := range sub.Items.Data {
+		sub.Items.Data[i].CurrentPeriodStart, sub.Items.Data[i].CurrentPeriodEnd = start, end
+	}
+	if sub.CancelAtPeriodEnd {
+		sub.CancelAt = &end
+	}
+}
+
+// running tells that the subscription's periods pass.
+func (sub *subscription) running() bool {
+	switch sub.Status {
+	case subscriptionActive, subscriptionPastDue, subscriptionTrialing, subscriptionUnpaid:
+		return true
+	}
+	return false
+}
+
+// ended tells that nothing will come of the subscription any more.
+func (sub *subscription) ended() bool {
+	return sub.Status == subscriptionCanceled || sub.Status == subscriptionIncompleteExpired
+}
+
 type subscriptionTax struct {
 	DisabledReason null `json:"disabled_reason"`
 	Enabled        bool `json:"enabled"`
@@ -136,7 +194,7 @@ func newSubscription(cs *checkout, state *checkoutState, now int64) *subscriptio
 	sub.BillingMode.Type = "flexible"
 	sub.BillingMode.Flexible.ProrationDiscounts = "included"
 	sub.TrialSettings.EndBehavior.MissingPaymentMethod = state.WhenNoMethod
-	end := periodEnd(now, *state.Items[0].Price.Recurring)
+	end := newCycle(now, state.Items[0].Price).Boundary(1)
 	if state.TrialDays > 0 {
 		end = time.Unix(now, 0).UTC().AddDate(0, 0, int(state.TrialDays)).Unix()
 		sub.Status, sub.TrialStart, sub.TrialEnd, sub.BillingCycleAnchor = subscriptionTrialing, &now, &end, end
@@ -151,23 +209,6 @@ func newSubscription(cs *checkout, state *checkoutState, now int64) *subscriptio
 	}
 	sub.Items = newList("/v1/subscription_items?subscription="+sub.ID, items)
 	return sub
-}
-
-// periodEnd is when a period ends that starts at an anchor. A month without the
-// anchor's day ends it on its last day.
-func periodEnd(anchor int64, every recurring) int64 {
-	at, n := time.Unix(anchor, 0).UTC(), int(every.IntervalCount)
-	switch every.Interval {
-	case "day":
-		return at.AddDate(0, 0, n).Unix()
-	case "week":
-		return at.AddDate(0, 0, 7*n).Unix()
-	case "year":
-		n *= 12
-	}
-	first := at.AddDate(0, n, 1-at.Day()) // the first day of the month it ends in
-	last := first.AddDate(0, 1, -1).Day()
-	return first.AddDate(0, 0, min(at.Day(), last)-1).Unix()
 }
 
 func getSubscription(ctx context.Context, c *call) (any, error) {

@@ -66,35 +66,6 @@ func TestCancelAtOnce(t *testing.T) {
 	must[*api.Subscription](t)(w.V1Subscriptions.Update(ctx, sub.ID, &api.SubscriptionUpdateParams{Metadata: map[string]string{"a": "b"}}))
 }
 
-func TestQuantityChangesWithoutProration(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	ctx := t.Context()
-	_, sub := w.bought(w.sold(1000, "eur", "month"), 2)
-	change := func(quantity int64, proration string) *api.SubscriptionUpdateParams {
-		return &api.SubscriptionUpdateParams{
-			ProrationBehavior: &proration,
-			Items:             []*api.SubscriptionUpdateItemParams{{ID: &sub.Items.Data[0].ID, Quantity: &quantity}},
-		}
-	}
-	got := must[*api.Subscription](t)(w.V1Subscriptions.Update(ctx, sub.ID, change(5, "none")))
-	if got.Items.Data[0].Quantity != 5 {
-		t.Errorf("quantity is %d", got.Items.Data[0].Quantity)
-	}
-	_, err := w.V1Subscriptions.Update(ctx, sub.ID, change(6, "create_prorations"))
-	refused(t, err, http.StatusBadRequest, "", "proration_behavior")
-	_, err = w.V1Subscriptions.Update(ctx, sub.ID, change(0, "none"))
-	refused(t, err, http.StatusBadRequest, "parameter_invalid_integer", "items[0][quantity]")
-	unknown := change(6, "none")
-	unknown.Items[0].ID = api.String("si_x")
-	_, err = w.V1Subscriptions.Update(ctx, sub.ID, unknown)
-	refused(t, err, http.StatusBadRequest, "resource_missing", "items[0][id]")
-	priced := change(6, "none")
-	priced.Items[0].Price = api.String("price_x")
-	_, err = w.V1Subscriptions.Update(ctx, sub.ID, priced)
-	refused(t, err, http.StatusBadRequest, "parameter_unknown", "items[0][price]")
-}
-
 func TestListsOfSubscriptionsAndInvoices(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -1,8 +1,11 @@
 package stripe
 
-import (
-	"context"
-	"slices"
+import "context"
+
+// What becomes of a change whose payment fails.
+const (
+	allowIncomplete   = "allow_incomplete"
+	errorIfIncomplete = "error_if_incomplete"
 )
 
 func updateSubscription(ctx context.Context, c *call) (any, error) {
@@ -10,66 +13,71 @@ func updateSubscription(ctx context.Context, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	before := *sub
-	sub.Items.Data = slices.Clone(sub.Items.Data)
+	before := sub.clone()
 	p := c.params
 	p.metadata(&sub.Metadata)
 	p.clearable("description", &sub.Description)
 	readCancellation(p, &sub.CancellationDetails)
 	p.boolean("cancel_at_period_end", &sub.CancelAtPeriodEnd)
-	proration := "create_prorations"
-	p.choice("proration_behavior", &proration, "create_prorations", "none", "always_invoice")
-	wanted := readItemChanges(p)
+	p.choice("payment_behavior", new(string), allowIncomplete, errorIfIncomplete)
+	strict := p.is("payment_behavior", errorIfIncomplete)
+	ch := readChange(p, c.now)
 	if err := p.done(); err != nil {
 		return nil, err
 	}
-	if before.Status == subscriptionCanceled {
-		if p.has("cancel_at_period_end") || len(wanted) > 0 {
-			return nil, refuse("", "", "A canceled subscription can only update its cancellation_details and metadata.")
-		}
-	}
-	for _, w := range wanted {
-		if err := sub.setQuantity(w, proration); err != nil {
-			return nil, err
-		}
+	if sub.ended() && p.has("cancel_at_period_end") {
+		return nil, refuse("", "", "A canceled subscription can only update its cancellation_details and metadata.")
 	}
 	if sub.CancelAtPeriodEnd != before.CancelAtPeriodEnd {
 		sub.scheduleEnd(c.now)
 	}
+	rev, err := c.apply(ctx, sub, ch)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.carryOut(ctx, sub, rev, strict); err != nil {
+		return nil, err
+	}
 	return sub, c.change(ctx, "customer.subscription.updated", before, sub)
 }
 
-// itemChange is a new quantity for an item.
-type itemChange struct {
-	params   *params
-	id       string
-	quantity int64
+// carryOut stores the prorations of a revision and bills what is due at once. A
+// payment that fails leaves the invoice open, unless the client was strict: then
+// nothing is to have happened.
+func (st *step) carryOut(ctx context.Context, sub *subscription, rev *revision, strict bool) error {
+	for _, item := range rev.prorations {
+		if err := st.create(ctx, "invoiceitem.created", item); err != nil {
+			return err
+		}
+	}
+	if !rev.now {
+		return nil
+	}
+	cu, err := customers.get(ctx, st.q, sub.Customer, "customer")
+	if err != nil {
+		return err
+	}
+	pending, err := st.pendingItems(ctx, sub)
+	if err != nil {
+		return err
+	}
+	in, err := st.issue(ctx, rev.bill(sub, cu, pending, st.now))
+	if err != nil {
+		return err
+	}
+	refused, err := st.demand(ctx, sub, in)
+	if err == nil && refused != nil && strict {
+		return refused.answer()
+	}
+	return err
 }
 
-func readItemChanges(p *params) []itemChange {
-	var changes []itemChange
-	for _, given := range p.list("items") {
-		given.require("id", "quantity")
-		change := itemChange{params: given}
-		given.text("id", &change.id)
-		given.integer("quantity", 1, maxQuantity, &change.quantity)
-		changes = append(changes, change)
+// bill is the invoice that a revision leads to at once.
+func (rev *revision) bill(sub *subscription, cu *customer, pending []*invoiceItem, now int64) bill {
+	return bill{
+		sub: sub, cu: cu, reason: reasonUpdate, since: rev.since, at: now,
+		period: rev.restarted, pending: pending, names: rev.names,
 	}
-	return changes
-}
-
-// setQuantity changes an item without prorating.
-func (sub *subscription) setQuantity(w itemChange, proration string) error {
-	i := slices.IndexFunc(sub.Items.Data, func(item subscriptionItem) bool { return item.ID == w.id })
-	if i < 0 {
-		return missing(subscriptionItems.label, w.id, w.params.name("id"))
-	}
-	item := &sub.Items.Data[i]
-	if item.Quantity != w.quantity && proration != "none" {
-		return refuse("proration_behavior", "", "The sandbox does not prorate: change a quantity with proration_behavior=none.")
-	}
-	item.Quantity = w.quantity
-	return nil
 }
 
 // scheduleEnd follows the flag that lets the subscription end with its period.
@@ -78,7 +86,7 @@ func (sub *subscription) scheduleEnd(now int64) {
 		sub.CancelAt, sub.CanceledAt, sub.CancellationDetails = nil, nil, cancellation{}
 		return
 	}
-	end := sub.Items.Data[0].CurrentPeriodEnd
+	_, end := sub.period()
 	reason := "cancellation_requested"
 	sub.CancelAt, sub.CanceledAt, sub.CancellationDetails.Reason = &end, &now, &reason
 }

@@ -1,0 +1,52 @@
+package billing
+
+import "math/big"
+
+// Prorate is the share of an amount for a part of the period that it is for, to
+// the second: amount × part / whole, rounded once, half of a step away from
+// zero. The amount is in minor units; step is the smallest one that can be paid
+// in the currency, see Step. A part that reaches beyond the period counts as the
+// whole of it, one that is over as nothing.
+func Prorate(amount, part, whole, step int64) int64 {
+	if part <= 0 || whole <= 0 {
+		return 0
+	}
+	part = min(part, whole)
+	if part == whole {
+		return amount
+	}
+	negative := amount < 0
+	if negative {
+		amount = -amount
+	}
+	// (2·amount·part + whole·step) / (2·whole·step) steps
+	whole *= step
+	share := new(big.Int).Mul(big.NewInt(2*part), big.NewInt(amount))
+	share.Add(share, big.NewInt(whole)).Quo(share, big.NewInt(2*whole))
+	rounded := share.Int64() * step
+	if negative {
+		return -rounded
+	}
+	return rounded
+}
+
+// Step is the smallest amount that can be paid in a currency, in the minor units
+// that Stripe counts it in: ten where there are three decimals, a hundred where
+// Stripe counts hundredths that do not exist, and else one.
+func Step(code string) int64 {
+	switch code {
+	case "bhd", "jod", "kwd", "omr", "tnd":
+		return 10
+	case "isk", "ugx":
+		return 100
+	}
+	return 1
+}
+
+// Owed is what is to be paid of a total, in minor units, by a customer with a
+// balance: below zero a credit, above it an old debt. It also returns the
+// balance that is left afterwards. A total below zero becomes credit.
+func Owed(total, balance int64) (due, left int64) {
+	sum := total + balance
+	return max(sum, 0), min(sum, 0)
+}

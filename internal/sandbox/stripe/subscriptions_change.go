@@ -1,0 +1,235 @@
+package stripe
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// What becomes of the rest of a period when a subscription changes within it.
+const (
+	prorationsPending = "create_prorations" // credit and charge wait for the next invoice
+	prorationsNow     = "always_invoice"    // they are invoiced at once
+	prorationsNone    = "none"
+)
+
+// subscriptionChange is what a subscription is asked to become.
+type subscriptionChange struct {
+	items     []itemChange
+	proration string
+	date      int64 // from when on to prorate
+	anchorNow bool  // a new period is to begin at once
+	trialEnd  int64 // 0 to leave the trial as it is
+	params    *params
+}
+
+// itemChange is a new price, a new quantity, or both, for an item.
+type itemChange struct {
+	params   *params
+	id       string
+	price    string // empty to keep it
+	quantity int64  // 0 to keep it
+}
+
+// revision is what a change comes to besides the changed subscription.
+type revision struct {
+	prorations []*invoiceItem
+	// restarted tells that a new period began, which is billed at once.
+	restarted bool
+	// now tells that an invoice is due at once.
+	now bool
+	// since is when the period began that was the current one before.
+	since int64
+	names productNames
+}
+
+// readChange reads what an update and its preview have in common.
+func readChange(p *params, now int64) subscriptionChange {
+	ch := subscriptionChange{params: p, proration: prorationsPending, date: now}
+	for _, given := range p.list("items") {
+		given.require("id")
+		change := itemChange{params: given}
+		given.text("id", &change.id)
+		given.text("price", &change.price)
+		given.integer("quantity", 1, maxQuantity, &change.quantity)
+		ch.items = append(ch.items, change)
+	}
+	p.choice("proration_behavior", &ch.proration, prorationsPending, prorationsNow, prorationsNone)
+	p.integer("proration_date", 0, 1<<40, &ch.date)
+	anchor := "unchanged"
+	p.choice("billing_cycle_anchor", &anchor, "now", "unchanged")
+	ch.anchorNow = anchor == "now"
+	ch.readTrialEnd(p, now)
+	return ch
+}
+
+func (ch *subscriptionChange) readTrialEnd(p *params, now int64) {
+	switch value, ok := p.filled("trial_end"); {
+	case !ok:
+	case value == "now":
+		ch.trialEnd = now
+	default:
+		latest := time.Unix(now, 0).UTC().AddDate(0, 0, maxTrialDays).Unix()
+		at, err := strconv.ParseInt(value, 10, 64)
+		switch {
+		case err != nil:
+			p.fail("trial_end", "parameter_invalid_integer", "Invalid integer: %s", value)
+		case at <= now:
+			p.fail("trial_end", "", "Invalid timestamp: must be an integer Unix timestamp in the future.")
+		case at > latest:
+			p.fail("trial_end", "", "Invalid timestamp: a trial can last at most %d days.", maxTrialDays)
+		}
+		ch.trialEnd = at
+	}
+	if ch.anchorNow && ch.trialEnd > 0 {
+		p.fail("billing_cycle_anchor", "", "You cannot set billing_cycle_anchor together with trial_end.")
+	}
+}
+
+// empty tells that nothing is to change that is billed.
+func (ch subscriptionChange) empty() bool {
+	return len(ch.items) == 0 && !ch.anchorNow && ch.trialEnd == 0
+}
+
+// apply changes a subscription as it was asked to, and works out what that
+// comes to. It stores nothing: an update carries out what it returns, a preview
+// shows it.
+func (st *step) apply(ctx context.Context, sub *subscription, ch subscriptionChange) (*revision, error) {
+	old := slices.Clone(sub.Items.Data)
+	rev := &revision{names: productNames{}}
+	rev.since, _ = sub.period()
+	if err := ch.check(sub); err != nil {
+		return nil, err
+	}
+	for _, w := range ch.items {
+		if err := st.changeItem(ctx, sub, w); err != nil {
+			return nil, err
+		}
+	}
+	if err := oneInterval(sub, ch); err != nil {
+		return nil, err
+	}
+	for _, items := range [][]subscriptionItem{old, sub.Items.Data} {
+		if err := st.productNames(ctx, items, rev.names); err != nil {
+			return nil, err
+		}
+	}
+	trialing := sub.Status == subscriptionTrialing
+	rev.restarted = sub.restart(ch, old, st.now)
+	if !trialing && ch.proration != prorationsNone {
+		rev.prorate(sub, old, ch.date, st.now)
+	}
+	rev.now = rev.restarted || ch.proration == prorationsNow && len(rev.prorations) > 0
+	return rev, nil
+}
+
+// check refuses what the subscription's state does not allow.
+func (ch subscriptionChange) check(sub *subscription) error {
+	start, end := sub.period()
+	switch {
+	case ch.empty():
+		return nil
+	case sub.ended():
+		return refuse("", "", "A canceled subscription can only update its cancellation_details and metadata.")
+	case sub.Status == subscriptionIncomplete, sub.Status == subscriptionPaused:
+		return refuse("", "", "The sandbox changes nothing but metadata of a subscription that is %s.", sub.Status)
+	case ch.params.has("proration_date") && (ch.date < start || ch.date > end):
+		return refuse(ch.params.name("proration_date"), "", "Cannot specify proration date outside of current subscription period.")
+	case ch.anchorNow && sub.Status == subscriptionTrialing:
+		return refuse(ch.params.name("billing_cycle_anchor"), "", "The sandbox does not move the billing cycle of a trial; end it with trial_end=now.")
+	}
+	return nil
+}
+
+// changeItem gives an item its new price and quantity.
+func (st *step) changeItem(ctx context.Context, sub *subscription, w itemChange) error {
+	i := slices.IndexFunc(sub.Items.Data, func(item subscriptionItem) bool { return item.ID == w.id })
+	if i < 0 {
+		return missing(subscriptionItems.label, w.id, w.params.name("id"))
+	}
+	item := &sub.Items.Data[i]
+	if w.quantity > 0 {
+		item.Quantity = w.quantity
+	}
+	if w.price != "" && w.price != item.Price.ID {
+		param := w.params.name("price")
+		pr, _, err := st.sellable(ctx, w.price, param)
+		if err != nil {
+			return err
+		}
+		if pr.Currency != sub.Currency {
+			return wrongCurrency(param, pr.Currency, sub.Currency)
+		}
+		item.Price = *pr
+	}
+	if item.amount() > maxAmount {
+		return refuse(w.params.name("quantity"), "amount_too_large", "The amount of an item must be at most %s.", formatAmount(maxAmount, sub.Currency))
+	}
+	return nil
+}
+
+// oneInterval refuses prices that would be due at different times.
+func oneInterval(sub *subscription, ch subscriptionChange) error {
+	for _, item := range sub.Items.Data[1:] {
+		if *item.Price.Recurring != *sub.Items.Data[0].Price.Recurring {
+			return refuse(ch.params.name("items"), "", "The sandbox requires that all prices of a subscription have the same interval.")
+		}
+	}
+	return nil
+}
+
+// restart begins a new period where the change asks for one or brings one with
+// it: another interval, a price for what was free or the other way round, the
+// end of a trial or the start of one. It tells whether it did. A trial that only
+// ends at another time is not billed.
+func (sub *subscription) restart(ch subscriptionChange, old []subscriptionItem, now int64) bool {
+	trialing := sub.Status == subscriptionTrialing
+	switch {
+	case ch.trialEnd > now:
+		if !trialing {
+			sub.Status, sub.TrialStart = subscriptionTrialing, &now
+			sub.setPeriod(now, ch.trialEnd)
+		} else {
+			start, _ := sub.period()
+			sub.setPeriod(start, ch.trialEnd)
+		}
+		sub.TrialEnd, sub.BillingCycleAnchor = &ch.trialEnd, ch.trialEnd
+		return !trialing
+	case trialing && ch.trialEnd == 0:
+		return false
+	case trialing:
+		sub.Status, sub.TrialEnd = subscriptionActive, &now
+	case !ch.anchorNow && *old[0].Price.Recurring == *sub.Items.Data[0].Price.Recurring && isFree(old) == isFree(sub.Items.Data):
+		return false
+	}
+	sub.BillingCycleAnchor = now
+	sub.setPeriod(now, sub.cycle().Boundary(1))
+	return true
+}
+
+func isFree(items []subscriptionItem) bool {
+	return !slices.ContainsFunc(items, func(item subscriptionItem) bool { return item.amount() > 0 })
+}
+
+// prorate gives back the rest of each old item's period that no longer holds,
+// and charges the rest of the period for what took its place, unless a new
+// period is billed anyway.
+func (rev *revision) prorate(sub *subscription, old []subscriptionItem, from, now int64) {
+	add := func(item subscriptionItem, sign int64) {
+		name := rev.names[item.Price.Product]
+		if ii := newProration(sub, item, name, sign, from, now); ii != nil {
+			rev.prorations = append(rev.prorations, ii)
+		}
+	}
+	for i, was := range old {
+		is := sub.Items.Data[i]
+		if !rev.restarted && was.Price.ID == is.Price.ID && was.Quantity == is.Quantity {
+			continue
+		}
+		add(was, -1)
+		if !rev.restarted {
+			add(is, 1)
+		}
+	}
+}
