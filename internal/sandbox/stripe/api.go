@@ -127,6 +127,9 @@ func perform(ctx context.Context, run endpoint, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	if refused, ok := result.(*apiError); ok { // the request took effect and was refused, as a declined payment is
+		return answer{status: refused.status, body: refused.body()}, nil
+	}
 	body, err := render(ctx, c.q, result, expand)
 	return answer{status: http.StatusOK, body: body}, err
 }

@@ -136,7 +136,3 @@ func (st *step) attach(ctx context.Context, c testCard, cu *customer) (*paymentM
 	pm.Card.ThreeDSecureUsage.Supported = true
 	return &pm, st.create(ctx, "payment_method.attached", pm)
 }
-
-func getPaymentMethod(ctx context.Context, c *call) (any, error) {
-	return retrieve(ctx, c, paymentMethods)
-}

@@ -119,11 +119,7 @@ var checkoutStates = kind[checkoutState]{name: "sandbox.checkout", label: "check
 // it when it is paid. It goes by the session's id.
 type checkoutState struct {
 	header
-	Items        []checkoutItem    `json:"items"`
-	Description  *string           `json:"description"`
-	Metadata     map[string]string `json:"metadata"`
-	TrialDays    int64             `json:"trial_days"`
-	WhenNoMethod string            `json:"when_no_method"` // what happens at the trial's end
+	order
 }
 
 // checkoutItem is a line of a session, as it was when the session was made.

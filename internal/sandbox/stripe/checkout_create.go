@@ -2,7 +2,6 @@ package stripe
 
 import (
 	"context"
-	"strings"
 	"time"
 )
 
@@ -36,11 +35,11 @@ func createCheckout(ctx context.Context, c *call) (any, error) {
 	cs.URL = &url
 	cs.read(c.params)
 	state := checkoutState{
-		header:       header{ID: cs.ID, Object: checkoutStates.name, Created: c.now},
-		WhenNoMethod: "create_invoice",
+		header: header{ID: cs.ID, Object: checkoutStates.name, Created: c.now},
+		order:  order{WhenNoMethod: whenNoMethodInvoice},
 	}
 	state.read(c.params)
-	wanted := readItems(c.params)
+	wanted := readItems(c.params, "line_items")
 	if err := c.params.done(); err != nil {
 		return nil, err
 	}
@@ -64,7 +63,7 @@ func createCheckout(ctx context.Context, c *call) (any, error) {
 	if cs.due() == 0 {
 		cs.PaymentStatus = paymentNotNeeded
 	}
-	if err := c.checkCurrency(ctx, cu.ID, cs.Currency); err != nil {
+	if err := c.checkCurrency(ctx, cu, cs.Currency); err != nil {
 		return nil, err
 	}
 	if err := put(ctx, c.q, state); err != nil {
@@ -111,22 +110,22 @@ func (state *checkoutState) read(p *params) {
 		state.Metadata = map[string]string{}
 		return
 	}
-	p.metadata(&state.Metadata)
-	p.clearable("description", &state.Description)
-	p.integer("trial_period_days", 1, maxTrialDays, &state.TrialDays)
-	if settings := p.hash("trial_settings"); settings != nil {
-		settings.require("end_behavior")
-		if end := settings.hash("end_behavior"); end != nil {
-			end.require("missing_payment_method")
-			end.choice("missing_payment_method", &state.WhenNoMethod, "cancel", "create_invoice", "pause")
-		}
-	}
+	state.order.read(p)
 }
 
-func readItems(p *params) []wantedItem {
-	given := p.list("line_items")
-	if p.has("line_items") && (len(given) == 0 || len(given) > maxCheckoutItems) {
-		p.fail("line_items", "", "A Checkout Session in subscription mode must have from 1 to %d line items.", maxCheckoutItems)
+// read takes over what a checkout session and a subscription that is made
+// without one have in common.
+func (o *order) read(p *params) {
+	p.metadata(&o.Metadata)
+	p.clearable("description", &o.Description)
+	p.integer("trial_period_days", 1, maxTrialDays, &o.TrialDays)
+	readTrialSettings(p, &o.WhenNoMethod)
+}
+
+func readItems(p *params, key string) []wantedItem {
+	given := p.list(key)
+	if p.has(key) && (len(given) == 0 || len(given) > maxCheckoutItems) {
+		p.fail(key, "", "A subscription must have from 1 to %d items.", maxCheckoutItems)
 	}
 	wanted := make([]wantedItem, 0, len(given))
 	for _, g := range given {
@@ -195,11 +194,18 @@ func wrongCurrency(param, got, want string) *apiError {
 }
 
 // checkCurrency refuses a second currency for a customer that has running
-// subscriptions in one.
-func (st *step) checkCurrency(ctx context.Context, customerID, code string) error {
-	others, err := subscriptions.where(ctx, st.q, `doc ->> '$.customer' = ? AND doc ->> '$.status' <> 'canceled' AND doc ->> '$.currency' <> ?`, customerID, code)
-	if err == nil && len(others) > 0 {
-		return refuse("customer", "", "You cannot combine currencies on a single customer. This customer has an active subscription with currency %s.", strings.ToLower(others[0].Currency))
+// subscriptions, or something left over, in one.
+func (st *step) checkCurrency(ctx context.Context, cu *customer, code string) error {
+	others, err := subscriptions.where(ctx, st.q,
+		`doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired') AND doc ->> '$.currency' <> ?`, cu.ID, code)
+	if err != nil {
+		return err
 	}
-	return err
+	if len(others) > 0 {
+		return refuse("customer", "", "You cannot combine currencies on a single customer. This customer has an active subscription with currency %s.", others[0].Currency)
+	}
+	if cu.Balance != 0 && *cu.Currency != code {
+		return refuse("customer", "", "You cannot combine currencies on a single customer. This customer has a balance with currency %s.", *cu.Currency)
+	}
+	return nil
 }

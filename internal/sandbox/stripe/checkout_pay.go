@@ -23,7 +23,7 @@ func (st *step) complete(ctx context.Context, cs *checkout, used *testCard) erro
 	if used != nil && used.declines {
 		return errDeclined
 	}
-	sub := newSubscription(cs, state, st.now)
+	sub := newSubscription(cs.Customer, state.order, st.now)
 	var pm *paymentMethod
 	if used != nil {
 		if pm, err = st.attach(ctx, *used, cu); err != nil {
@@ -34,7 +34,7 @@ func (st *step) complete(ctx context.Context, cs *checkout, used *testCard) erro
 	if err := st.billFirst(ctx, sub, cu, pm); err != nil {
 		return err
 	}
-	if err := st.create(ctx, "customer.subscription.created", sub); err != nil {
+	if err := st.begin(ctx, sub); err != nil {
 		return err
 	}
 	cs.Status, cs.URL, cs.Subscription, cs.Invoice = checkoutComplete, nil, &sub.ID, sub.LatestInvoice
@@ -51,15 +51,8 @@ func (st *step) complete(ctx context.Context, cs *checkout, used *testCard) erro
 // billFirst makes the invoice that a subscription begins with and has it paid by
 // pm, with the buyer present; pm may be nil when nothing is due.
 func (st *step) billFirst(ctx context.Context, sub *subscription, cu *customer, pm *paymentMethod) error {
-	b := bill{sub: sub, cu: cu, reason: reasonCreate, since: st.now, at: st.now, period: true, names: productNames{}}
-	if err := st.productNames(ctx, sub.Items.Data, b.names); err != nil {
-		return err
-	}
-	in, err := st.issue(ctx, b)
-	if err != nil {
-		return err
-	}
-	if err := st.finalize(ctx, in); err != nil || in.Status == invoicePaid {
+	in, err := st.firstInvoice(ctx, sub, cu)
+	if err != nil || in.Status == invoicePaid {
 		return err
 	}
 	switch refused, err := st.collect(ctx, in, pm, buyerPresent); {
@@ -69,4 +62,17 @@ func (st *step) billFirst(ctx context.Context, sub *subscription, cu *customer, 
 		return errDeclined
 	}
 	return nil
+}
+
+// firstInvoice makes and finalizes the invoice that a subscription begins with.
+func (st *step) firstInvoice(ctx context.Context, sub *subscription, cu *customer) (*invoice, error) {
+	b := bill{sub: sub, cu: cu, reason: reasonCreate, since: st.now, at: st.now, period: true, names: productNames{}}
+	if err := st.productNames(ctx, sub.Items.Data, b.names); err != nil {
+		return nil, err
+	}
+	in, err := st.issue(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	return in, st.finalize(ctx, in)
 }

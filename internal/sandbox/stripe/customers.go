@@ -89,8 +89,17 @@ func updateCustomer(ctx context.Context, c *call) (any, error) {
 	}
 	before := *cu
 	cu.read(c.params)
+	settings := c.params.hash("invoice_settings")
+	if settings != nil {
+		settings.clearable("default_payment_method", &cu.InvoiceSettings.DefaultPaymentMethod)
+	}
 	if err := c.params.done(); err != nil {
 		return nil, err
+	}
+	if settings != nil {
+		if err := c.checkCard(ctx, cu.InvoiceSettings.DefaultPaymentMethod, cu.ID, settings.name("default_payment_method")); err != nil {
+			return nil, err
+		}
 	}
 	return cu, c.change(ctx, "customer.updated", before, cu)
 }
@@ -104,12 +113,14 @@ func deleteCustomer(ctx context.Context, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	running, err := subscriptions.where(ctx, c.q, `doc ->> '$.customer' = ? AND doc ->> '$.status' <> 'canceled'`, cu.ID)
+	running, err := subscriptions.where(ctx, c.q, `doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, cu.ID)
 	if err != nil {
 		return nil, err
 	}
 	for _, sub := range running {
-		if err := c.endSubscription(ctx, sub); err != nil {
+		before := sub.clone()
+		sub.cancel(canceledByRequest, c.now)
+		if err := c.keep(ctx, before, sub); err != nil {
 			return nil, err
 		}
 	}

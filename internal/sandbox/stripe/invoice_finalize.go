@@ -23,6 +23,9 @@ func (st *step) finalize(ctx context.Context, in *invoice) error {
 	now, pdf := st.now, st.site+invoicePDFPath(in.ID)
 	in.Status, in.Number, in.InvoicePDF, in.EndingBalance = invoiceOpen, &number, &pdf, &left
 	in.EffectiveAt, in.StatusTransitions.FinalizedAt, in.AutomaticallyFinalizes = &now, &now, nil
+	if err := st.stopTimer(ctx, timerInvoiceFinalizes, in.ID); err != nil {
+		return err
+	}
 	if err := st.create(ctx, "invoice.finalized", in); err != nil {
 		return err
 	}
@@ -30,10 +33,9 @@ func (st *step) finalize(ctx context.Context, in *invoice) error {
 		in.Attempted = true
 		return st.markPaid(ctx, in)
 	}
-	description := "Subscription update"
-	if in.BillingReason == reasonCreate {
-		description = "Subscription creation"
-	}
+	description := map[string]string{
+		reasonCreate: "Subscription creation", reasonCycle: "Subscription renewal", reasonUpdate: "Subscription update",
+	}[in.BillingReason]
 	pi, err := st.intend(ctx, in.AmountDue, in.Currency, description, in.Customer)
 	if err != nil {
 		return err
@@ -51,6 +53,9 @@ func (st *step) markPaid(ctx context.Context, in *invoice) error {
 	now := st.now
 	in.Status, in.StatusTransitions.PaidAt = invoicePaid, &now
 	in.AmountPaid, in.AmountRemaining, in.NextPaymentAttempt = in.AmountDue, 0, nil
+	if err := st.stopTimer(ctx, timerInvoiceRetries, in.ID); err != nil {
+		return err
+	}
 	if err := st.create(ctx, "invoice.paid", in); err != nil {
 		return err
 	}
@@ -81,7 +86,10 @@ func (st *step) collect(ctx context.Context, in *invoice, pm *paymentMethod, pre
 	if err := st.create(ctx, "invoice_payment.paid", payment); err != nil {
 		return nil, err
 	}
-	return nil, st.markPaid(ctx, in)
+	if err := st.markPaid(ctx, in); err != nil {
+		return nil, err
+	}
+	return nil, st.setDelinquent(ctx, in.Customer, false)
 }
 
 func noPaymentMethod() *paymentError {

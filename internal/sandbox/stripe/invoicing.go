@@ -14,6 +14,11 @@ type bill struct {
 	reason string
 	since  int64 // the start of the invoice's own period
 	at     int64 // when it is drawn up
+	// wait is how long it stays a draft before it is finalized by itself, in
+	// seconds; 0 when whoever makes it sees to that.
+	wait int64
+	// held keeps it a draft until somebody finalizes it.
+	held bool
 	// period bills the items for their current period, or shows the trial.
 	period  bool
 	pending []*invoiceItem
@@ -48,6 +53,12 @@ func (b bill) draft() *invoice {
 		Customer: cu.ID, CustomerAddress: cu.Address, CustomerEmail: cu.Email, CustomerName: cu.Name,
 		CustomerPhone: cu.Phone, CustomerTaxExempt: cu.TaxExempt, Issuer: self{"self"},
 		Metadata: map[string]string{}, PeriodStart: b.since, PeriodEnd: b.at, Status: invoiceDraft,
+	}
+	if b.held {
+		in.AutoAdvance = false
+	} else if b.wait > 0 {
+		at := b.at + b.wait
+		in.AutomaticallyFinalizes, in.NextPaymentAttempt = &at, &at
 	}
 	in.Parent.Type = "subscription_details"
 	in.Parent.SubscriptionDetails.Subscription = sub.ID
@@ -123,6 +134,11 @@ func (st *step) issue(ctx context.Context, b bill) (*invoice, error) {
 		}
 	}
 	b.sub.LatestInvoice = &in.ID
+	if in.AutomaticallyFinalizes != nil {
+		if err := st.setTimer(ctx, timerInvoiceFinalizes, in.ID, *in.AutomaticallyFinalizes); err != nil {
+			return nil, err
+		}
+	}
 	return in, st.create(ctx, "invoice.created", in)
 }
 

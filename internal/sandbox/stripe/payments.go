@@ -55,9 +55,9 @@ type amountDetails struct {
 
 // paymentError is why the last attempt at a payment failed.
 type paymentError struct {
-	Charge      string `json:"charge"`
-	Code        string `json:"code"`
-	DeclineCode string `json:"decline_code"`
+	Charge      string `json:"charge,omitempty"`
+	Code        string `json:"code,omitempty"`
+	DeclineCode string `json:"decline_code,omitempty"`
 	Message     string `json:"message"`
 	Type        string `json:"type"`
 }
@@ -161,10 +161,9 @@ func (st *step) try(ctx context.Context, pi *paymentIntent, pm *paymentMethod, p
 	ch := newCharge(pi, pm, st.now)
 	pi.LatestCharge = &ch.ID
 	if pm.declines(present) {
-		ch.fail()
-		pi.LastPaymentError = &paymentError{
-			Charge: ch.ID, Code: *ch.FailureCode, DeclineCode: *ch.Outcome.Reason, Message: *ch.FailureMessage, Type: "card_error",
-		}
+		pi.LastPaymentError = declinedCard()
+		pi.LastPaymentError.Charge = ch.ID
+		ch.fail(pi.LastPaymentError)
 		pi.PaymentMethod = nil
 		if err := st.create(ctx, "charge.failed", ch); err != nil {
 			return err
@@ -178,12 +177,16 @@ func (st *step) try(ctx context.Context, pi *paymentIntent, pm *paymentMethod, p
 	return st.create(ctx, "payment_intent.succeeded", pi)
 }
 
+// declinedCard is the bank's refusal.
+func declinedCard() *paymentError {
+	return &paymentError{Code: "card_declined", DeclineCode: "generic_decline", Message: "Your card was declined.", Type: "card_error"}
+}
+
 // fail makes of a new charge one that the bank refused.
-func (ch *charge) fail() {
-	code, reason, message := "card_declined", "generic_decline", "Your card was declined."
+func (ch *charge) fail(why *paymentError) {
 	ch.Status, ch.Paid, ch.Captured, ch.AmountCaptured = "failed", false, false, 0
-	ch.FailureCode, ch.FailureMessage = &code, &message
-	ch.Outcome.NetworkStatus, ch.Outcome.Reason, ch.Outcome.Type = "declined_by_network", &reason, "issuer_declined"
+	ch.FailureCode, ch.FailureMessage = &why.Code, &why.Message
+	ch.Outcome.NetworkStatus, ch.Outcome.Reason, ch.Outcome.Type = "declined_by_network", &why.DeclineCode, "issuer_declined"
 	ch.Outcome.SellerMessage = "The bank did not return any further details with this decline."
 	ch.PaymentMethodDetails.Card.AmountAuthorized = 0
 }

@@ -1,5 +1,13 @@
 package stripe
 
+import "context"
+
+// timerPeriodEnds goes off when a subscription's current period is over.
+const timerPeriodEnds = "subscription.period_ends"
+
+// draftLife is how long the invoice of a renewal stays a draft, in seconds.
+const draftLife = 60 * 60
+
 // renewal begins the next period of a subscription and returns what is billed
 // for it: the period ahead, and what is pending. A trial is over by that. Of one
 // that ends with its period only what is pending is left to bill. It stores
@@ -15,6 +23,59 @@ func (sub *subscription) renewal(cu *customer, pending []*invoiceItem, names pro
 	}
 	_, end := sub.cycle().Period(at)
 	sub.setPeriod(at, end)
-	b.period = true
+	b.period, b.wait, b.held = true, draftLife, sub.Status == subscriptionUnpaid
 	return b
+}
+
+// periodEnds renews a subscription, or ends it if that was asked for.
+func (st *step) periodEnds(ctx context.Context, id string) error {
+	sub, err := subscriptions.get(ctx, st.q, id, "id")
+	if err != nil || !sub.running() {
+		return err
+	}
+	before := sub.clone()
+	if sub.Status == subscriptionTrialing && !sub.CancelAtPeriodEnd {
+		if over, err := st.endTrialWithoutCard(ctx, sub); err != nil || over {
+			if err != nil {
+				return err
+			}
+			return st.keep(ctx, before, sub)
+		}
+	}
+	b, err := st.renewalBill(ctx, sub)
+	if err != nil {
+		return err
+	}
+	if b.period || len(b.pending) > 0 {
+		in, err := st.issue(ctx, b)
+		if err != nil {
+			return err
+		}
+		if !b.period { // the last one does not wait: afterwards nobody collects it
+			if _, err := st.demand(ctx, sub, in); err != nil {
+				return err
+			}
+		}
+	}
+	if sub.CancelAtPeriodEnd && !sub.ended() {
+		now := st.now
+		sub.Status, sub.EndedAt = subscriptionCanceled, &now
+	}
+	return st.keep(ctx, before, sub)
+}
+
+func (st *step) renewalBill(ctx context.Context, sub *subscription) (bill, error) {
+	cu, err := customers.get(ctx, st.q, sub.Customer, "customer")
+	if err != nil {
+		return bill{}, err
+	}
+	pending, err := st.pendingItems(ctx, sub)
+	if err != nil {
+		return bill{}, err
+	}
+	names := productNames{}
+	if err := st.productNames(ctx, sub.Items.Data, names); err != nil {
+		return bill{}, err
+	}
+	return sub.renewal(cu, pending, names), nil
 }

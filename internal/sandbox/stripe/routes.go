@@ -38,21 +38,29 @@ func routes() []route {
 		{"GET", "/v1/checkout/sessions/{id}", getCheckout},
 		{"POST", "/v1/checkout/sessions/{id}/expire", expireCheckout},
 		{"GET", "/v1/checkout/sessions/{id}/line_items", listCheckoutItems},
+		{"POST", "/v1/subscriptions", createSubscription},
 		{"GET", "/v1/subscriptions", listSubscriptions},
 		{"GET", "/v1/subscriptions/{id}", getSubscription},
 		{"POST", "/v1/subscriptions/{id}", updateSubscription},
 		{"DELETE", "/v1/subscriptions/{id}", cancelSubscription},
+		{"POST", "/v1/subscriptions/{id}/resume", resumeSubscription},
 		{"GET", "/v1/invoices", listInvoices},
 		{"POST", "/v1/invoices/create_preview", previewInvoice},
 		{"GET", "/v1/invoices/{id}", getInvoice},
 		{"GET", "/v1/invoices/{id}/lines", listInvoiceLines},
+		{"POST", "/v1/invoices/{id}/finalize", finalizeInvoice},
+		{"POST", "/v1/invoices/{id}/pay", payInvoice},
+		{"POST", "/v1/invoices/{id}/void", voidInvoice},
+		{"POST", "/v1/invoices/{id}/mark_uncollectible", writeOffInvoice},
 		{"GET", "/v1/invoiceitems", listInvoiceItems},
 		{"GET", "/v1/invoiceitems/{id}", getInvoiceItem},
 		{"GET", "/v1/invoice_payments", listInvoicePayments},
 		{"GET", "/v1/invoice_payments/{id}", getInvoicePayment},
 		{"GET", "/v1/payment_intents/{id}", getPaymentIntent},
 		{"GET", "/v1/charges/{id}", getCharge},
+		{"GET", "/v1/payment_methods", listPaymentMethods},
 		{"GET", "/v1/payment_methods/{id}", getPaymentMethod},
+		{"POST", "/v1/payment_methods/{id}/attach", attachPaymentMethod},
 		{"POST", "/v1/refunds", createRefund},
 		{"GET", "/v1/refunds", listRefunds},
 		{"GET", "/v1/refunds/{id}", getRefund},
@@ -62,8 +70,8 @@ func routes() []route {
 }
 
 // Handler serves the API below /sandbox/stripe/v1, the PDFs of invoices below
-// /sandbox/stripe/invoices, the hosted pages below /sandbox/checkout, and what
-// makes the provider misbehave: /sandbox/stripe/chaos, /sandbox/stripe/replay
+// /sandbox/stripe/invoices, the hosted pages below /sandbox/checkout, the
+// setting /sandbox/stripe/dunning, and what makes the provider misbehave: /sandbox/stripe/chaos, /sandbox/stripe/replay
 // and the page /sandbox/chaos.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
@@ -74,6 +82,8 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET "+invoicePDFPath("{id}"), s.serveInvoicePDF)
 	mux.HandleFunc("GET "+checkoutPath("{id}"), s.showCheckout)
 	mux.HandleFunc("POST "+checkoutPath("{id}"), s.payCheckout)
+	mux.HandleFunc("GET "+dunningPath, s.showDunning)
+	mux.HandleFunc("PUT "+dunningPath, s.changeDunning)
 	mux.HandleFunc("GET "+chaosPath, s.showChaos)
 	mux.HandleFunc("PUT "+chaosPath, s.changeChaos)
 	mux.HandleFunc("GET "+chaosPagePath, s.chaosForm)

@@ -180,27 +180,36 @@ type trialSettings struct {
 	} `json:"end_behavior"`
 }
 
-// newSubscription is what a paid checkout session becomes. Its first period
-// lasts until the trial ends, or for one interval of its prices.
-func newSubscription(cs *checkout, state *checkoutState, now int64) *subscription {
+// order is what is wanted of a new subscription.
+type order struct {
+	Items        []checkoutItem    `json:"items"`
+	Description  *string           `json:"description"`
+	Metadata     map[string]string `json:"metadata"`
+	TrialDays    int64             `json:"trial_days"`
+	WhenNoMethod string            `json:"when_no_method"` // what happens at the trial's end
+}
+
+// newSubscription is what an order becomes. Its first period lasts until the
+// trial ends, or for one interval of its prices.
+func newSubscription(customerID string, o order, now int64) *subscription {
 	sub := &subscription{
 		header: subscriptions.start(now), BillingCycleAnchor: now, StartDate: now,
-		CollectionMethod: "charge_automatically", Currency: cs.Currency, Customer: cs.Customer,
-		Description: state.Description, InvoiceSettings: subscriptionInvoices{Issuer: self{"self"}},
-		Metadata:        state.Metadata,
+		CollectionMethod: "charge_automatically", Currency: o.Items[0].Currency, Customer: customerID,
+		Description: o.Description, InvoiceSettings: subscriptionInvoices{Issuer: self{"self"}},
+		Metadata:        o.Metadata,
 		PaymentSettings: subscriptionPayments{PaymentMethodTypes: []string{"card"}, SaveDefault: "off"},
 		Status:          subscriptionActive,
 	}
 	sub.BillingMode.Type = "flexible"
 	sub.BillingMode.Flexible.ProrationDiscounts = "included"
-	sub.TrialSettings.EndBehavior.MissingPaymentMethod = state.WhenNoMethod
-	end := newCycle(now, state.Items[0].Price).Boundary(1)
-	if state.TrialDays > 0 {
-		end = time.Unix(now, 0).UTC().AddDate(0, 0, int(state.TrialDays)).Unix()
+	sub.TrialSettings.EndBehavior.MissingPaymentMethod = o.WhenNoMethod
+	end := newCycle(now, o.Items[0].Price).Boundary(1)
+	if o.TrialDays > 0 {
+		end = time.Unix(now, 0).UTC().AddDate(0, 0, int(o.TrialDays)).Unix()
 		sub.Status, sub.TrialStart, sub.TrialEnd, sub.BillingCycleAnchor = subscriptionTrialing, &now, &end, end
 	}
-	items := make([]subscriptionItem, 0, len(state.Items))
-	for _, sold := range state.Items {
+	items := make([]subscriptionItem, 0, len(o.Items))
+	for _, sold := range o.Items {
 		items = append(items, subscriptionItem{
 			ID: newID(subscriptionItems.prefix), Object: subscriptionItems.name, Created: now,
 			CurrentPeriodStart: now, CurrentPeriodEnd: end, Metadata: map[string]string{},

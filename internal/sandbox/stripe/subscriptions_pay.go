@@ -7,13 +7,19 @@ import "context"
 // subscription's state follows the outcome; the caller stores it. A refusal of
 // the card is returned, not an error.
 func (st *step) demand(ctx context.Context, sub *subscription, in *invoice) (refused *paymentError, err error) {
+	return st.demandWith(ctx, sub, in, nil)
+}
+
+// demandWith is demand with a card of the customer's instead of the
+// subscription's; nil is the subscription's.
+func (st *step) demandWith(ctx context.Context, sub *subscription, in *invoice, card *string) (refused *paymentError, err error) {
 	if in.Status == invoiceDraft {
 		if err := st.finalize(ctx, in); err != nil {
 			return nil, err
 		}
 	}
-	if in.Status == invoiceOpen {
-		pm, err := st.defaultCard(ctx, sub)
+	if in.Status != invoicePaid {
+		pm, err := st.cardFor(ctx, sub, card)
 		if err != nil {
 			return nil, err
 		}
@@ -30,7 +36,13 @@ func (st *step) demand(ctx context.Context, sub *subscription, in *invoice) (ref
 // defaultCard is what a subscription is paid with: its own card, or else its
 // customer's; nil when there is none.
 func (st *step) defaultCard(ctx context.Context, sub *subscription) (*paymentMethod, error) {
-	id := sub.DefaultPaymentMethod
+	return st.cardFor(ctx, sub, sub.DefaultPaymentMethod)
+}
+
+func (st *step) cardFor(ctx context.Context, sub *subscription, id *string) (*paymentMethod, error) {
+	if id == nil {
+		id = sub.DefaultPaymentMethod
+	}
 	if id == nil {
 		cu, err := customers.get(ctx, st.q, sub.Customer, "customer")
 		if err != nil {
@@ -44,18 +56,12 @@ func (st *step) defaultCard(ctx context.Context, sub *subscription) (*paymentMet
 	return paymentMethods.get(ctx, st.q, *id, "default_payment_method")
 }
 
-// paymentFailed keeps an open invoice that could not be paid.
-func (st *step) paymentFailed(ctx context.Context, sub *subscription, in *invoice) error {
-	if sub.Status == subscriptionActive {
-		sub.Status = subscriptionPastDue
-	}
-	return st.create(ctx, "invoice.payment_failed", in)
-}
-
 // paymentMade lets a subscription that waited for a payment go on, once nothing
 // is open on its latest invoice.
 func (st *step) paymentMade(ctx context.Context, sub *subscription) error {
-	if sub.Status != subscriptionPastDue && sub.Status != subscriptionUnpaid {
+	switch sub.Status {
+	case subscriptionIncomplete, subscriptionPastDue, subscriptionUnpaid:
+	default:
 		return nil
 	}
 	latest, err := st.latestFinal(ctx, sub)

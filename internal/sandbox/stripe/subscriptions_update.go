@@ -19,6 +19,8 @@ func updateSubscription(ctx context.Context, c *call) (any, error) {
 	p.clearable("description", &sub.Description)
 	readCancellation(p, &sub.CancellationDetails)
 	p.boolean("cancel_at_period_end", &sub.CancelAtPeriodEnd)
+	p.clearable("default_payment_method", &sub.DefaultPaymentMethod)
+	readTrialSettings(p, &sub.TrialSettings.EndBehavior.MissingPaymentMethod)
 	p.choice("payment_behavior", new(string), allowIncomplete, errorIfIncomplete)
 	strict := p.is("payment_behavior", errorIfIncomplete)
 	ch := readChange(p, c.now)
@@ -28,8 +30,23 @@ func updateSubscription(ctx context.Context, c *call) (any, error) {
 	if sub.ended() && p.has("cancel_at_period_end") {
 		return nil, refuse("", "", "A canceled subscription can only update its cancellation_details and metadata.")
 	}
+	if p.has("default_payment_method") {
+		if err := c.checkCard(ctx, sub.DefaultPaymentMethod, sub.Customer, "default_payment_method"); err != nil {
+			return nil, err
+		}
+	}
 	if sub.CancelAtPeriodEnd != before.CancelAtPeriodEnd {
 		sub.scheduleEnd(c.now)
+	}
+	if sub.Status == subscriptionTrialing && ch.trialEnd == c.now {
+		over, err := c.endTrialWithoutCard(ctx, sub)
+		if err != nil {
+			return nil, err
+		}
+		if over {
+			sub.TrialEnd = &c.now
+			return sub, c.keep(ctx, before, sub)
+		}
 	}
 	rev, err := c.apply(ctx, sub, ch)
 	if err != nil {
@@ -38,7 +55,13 @@ func updateSubscription(ctx context.Context, c *call) (any, error) {
 	if err := c.carryOut(ctx, sub, rev, strict); err != nil {
 		return nil, err
 	}
-	return sub, c.change(ctx, "customer.subscription.updated", before, sub)
+	if err := c.keep(ctx, before, sub); err != nil {
+		return nil, err
+	}
+	if sub.TrialEnd != nil && (before.TrialEnd == nil || *sub.TrialEnd != *before.TrialEnd) {
+		return sub, c.announceTrialEnd(ctx, sub)
+	}
+	return sub, nil
 }
 
 // carryOut stores the prorations of a revision and bills what is due at once. A
@@ -87,7 +110,7 @@ func (sub *subscription) scheduleEnd(now int64) {
 		return
 	}
 	_, end := sub.period()
-	reason := "cancellation_requested"
+	reason := canceledByRequest
 	sub.CancelAt, sub.CanceledAt, sub.CancellationDetails.Reason = &end, &now, &reason
 }
 
@@ -105,38 +128,4 @@ func readCancellation(p *params, into *cancellation) {
 			"other", "switched_service", "too_complex", "too_expensive", "unused")
 		into.Feedback = &feedback
 	}
-}
-
-// cancelSubscription ends a subscription at once. As there is neither metered
-// usage nor proration, there is nothing that invoice_now could invoice.
-func cancelSubscription(ctx context.Context, c *call) (any, error) {
-	sub, err := subscriptions.get(ctx, c.q, c.id, "id")
-	if err != nil {
-		return nil, err
-	}
-	readCancellation(c.params, &sub.CancellationDetails)
-	var invoiceNow, prorate bool
-	c.params.boolean("invoice_now", &invoiceNow)
-	c.params.boolean("prorate", &prorate)
-	if prorate {
-		c.params.fail("prorate", "", "The sandbox does not prorate: cancel without prorate.")
-	}
-	if err := c.params.done(); err != nil {
-		return nil, err
-	}
-	if sub.Status == subscriptionCanceled {
-		return nil, missing(subscriptions.label, sub.ID, "id")
-	}
-	return sub, c.endSubscription(ctx, sub)
-}
-
-// endSubscription cancels at once.
-func (st *step) endSubscription(ctx context.Context, sub *subscription) error {
-	now, reason := st.now, "cancellation_requested"
-	sub.Status, sub.EndedAt, sub.CancelAtPeriodEnd, sub.CancelAt = subscriptionCanceled, &now, false, nil
-	sub.CanceledAt, sub.CancellationDetails.Reason = &now, &reason
-	if err := put(ctx, st.q, sub); err != nil {
-		return err
-	}
-	return st.emit(ctx, "customer.subscription.deleted", sub, nil)
 }

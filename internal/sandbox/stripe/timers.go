@@ -40,6 +40,16 @@ func (st *step) ring(ctx context.Context, kind, object string) error {
 	switch kind {
 	case timerCheckoutExpires:
 		return st.expireCheckoutDue(ctx, object)
+	case timerPeriodEnds:
+		return st.periodEnds(ctx, object)
+	case timerTrialWillEnd:
+		return st.trialWillEnd(ctx, object)
+	case timerIncompleteExpires:
+		return st.incompleteExpires(ctx, object)
+	case timerInvoiceFinalizes:
+		return st.invoiceFinalizes(ctx, object)
+	case timerInvoiceRetries:
+		return st.invoiceRetries(ctx, object)
 	default:
 		return fmt.Errorf("unknown timer %s", kind)
 	}

@@ -1,0 +1,139 @@
+package stripe
+
+import "context"
+
+// The timers of an invoice.
+const (
+	timerInvoiceFinalizes = "invoice.finalizes"
+	timerInvoiceRetries   = "invoice.retries"
+)
+
+// retryDays is how many days after each failure of an invoice's payment it is
+// tried again. After the last of them the dunning settings decide.
+func retryDays() []int64 { return []int64{3, 5, 7} }
+
+// dunningOutcomes are what a subscription can become when the last retry has
+// failed.
+func dunningOutcomes() []string {
+	return []string{subscriptionCanceled, subscriptionUnpaid, subscriptionPastDue}
+}
+
+var dunningRecords = kind[dunning]{name: "sandbox.dunning"}
+
+// dunning is the setting of what happens to subscriptions that nobody pays.
+type dunning struct {
+	header
+	Outcome string `json:"outcome"`
+}
+
+func (st *step) dunning(ctx context.Context) (dunning, error) {
+	kept, err := dunningRecords.find(ctx, st.q, dunningRecords.name)
+	if err == nil && kept != nil {
+		return *kept, nil
+	}
+	return dunning{Outcome: subscriptionCanceled}, err
+}
+
+// invoiceFinalizes ends the time in which an invoice was a draft.
+func (st *step) invoiceFinalizes(ctx context.Context, id string) error {
+	in, err := invoices.get(ctx, st.q, id, "id")
+	if err != nil || in.Status != invoiceDraft {
+		return err
+	}
+	return st.demandDue(ctx, in)
+}
+
+// invoiceRetries tries again what could not be paid before.
+func (st *step) invoiceRetries(ctx context.Context, id string) error {
+	in, err := invoices.get(ctx, st.q, id, "id")
+	if err != nil || in.Status != invoiceOpen {
+		return err
+	}
+	in.AttemptCount++
+	return st.demandDue(ctx, in)
+}
+
+// demandDue collects an invoice whose time has come.
+func (st *step) demandDue(ctx context.Context, in *invoice) error {
+	sub, err := subscriptions.get(ctx, st.q, in.Parent.SubscriptionDetails.Subscription, "subscription")
+	if err != nil {
+		return err
+	}
+	before := sub.clone()
+	if _, err := st.demand(ctx, sub, in); err != nil {
+		return err
+	}
+	return st.keep(ctx, before, sub)
+}
+
+// paymentFailed keeps an open invoice that could not be paid and plans the next
+// attempt. The subscription's state follows; the caller stores it.
+func (st *step) paymentFailed(ctx context.Context, sub *subscription, in *invoice) error {
+	before, err := invoices.get(ctx, st.q, in.ID, "id")
+	if err != nil {
+		return err
+	}
+	last, err := st.planRetry(ctx, sub, in)
+	if err != nil {
+		return err
+	}
+	if sub.Status == subscriptionActive {
+		sub.Status = subscriptionPastDue
+	}
+	if err := st.change(ctx, "invoice.updated", before, in); err != nil {
+		return err
+	}
+	if err := st.emit(ctx, "invoice.payment_failed", in, nil); err != nil {
+		return err
+	}
+	if err := st.setDelinquent(ctx, sub.Customer, true); err != nil || !last {
+		return err
+	}
+	return st.giveUp(ctx, sub)
+}
+
+// planRetry sets when an invoice is tried again, unless that is set already. It
+// tells whether this was the last time.
+func (st *step) planRetry(ctx context.Context, sub *subscription, in *invoice) (last bool, err error) {
+	planned, days := in.NextPaymentAttempt, retryDays()
+	switch {
+	case planned != nil && *planned > st.now:
+		return false, nil // somebody tried in between
+	case !in.AutoAdvance || !sub.running():
+		return false, nil
+	case in.AttemptCount > int64(len(days)):
+		in.NextPaymentAttempt = nil
+		return planned != nil, nil
+	}
+	next := st.now + days[in.AttemptCount-1]*24*60*60
+	in.NextPaymentAttempt = &next
+	return false, st.setTimer(ctx, timerInvoiceRetries, in.ID, next)
+}
+
+// giveUp is what happens once the last retry has failed.
+func (st *step) giveUp(ctx context.Context, sub *subscription) error {
+	settings, err := st.dunning(ctx)
+	if err != nil || sub.Status != subscriptionPastDue {
+		return err
+	}
+	switch settings.Outcome {
+	case subscriptionCanceled:
+		sub.cancel(canceledByFailure, st.now)
+		return nil // its invoices are left alone once it is stored
+	case subscriptionUnpaid:
+		sub.Status = subscriptionUnpaid
+		return st.stopCollecting(ctx, sub)
+	}
+	return nil
+}
+
+// setDelinquent marks a customer whose payment is late.
+func (st *step) setDelinquent(ctx context.Context, customerID string, late bool) error {
+	cu, err := customers.get(ctx, st.q, customerID, "customer")
+	if err != nil || cu.Deleted {
+		return err
+	}
+	before := *cu
+	cu.Delinquent = late
+	return st.change(ctx, "customer.updated", before, cu)
+}

@@ -1,0 +1,103 @@
+package stripe
+
+import "context"
+
+// Why a subscription was canceled.
+const (
+	canceledByRequest = "cancellation_requested"
+	canceledByFailure = "payment_failed"
+)
+
+// cancel ends a subscription at once; the reason may be empty.
+func (sub *subscription) cancel(reason string, now int64) {
+	sub.Status, sub.EndedAt, sub.CancelAtPeriodEnd, sub.CancelAt = subscriptionCanceled, &now, false, nil
+	sub.CanceledAt, sub.CancellationDetails.Reason = &now, nil
+	if reason != "" {
+		sub.CancellationDetails.Reason = &reason
+	}
+}
+
+// begin stores a new subscription and lets its time run.
+func (st *step) begin(ctx context.Context, sub *subscription) error {
+	if err := st.create(ctx, "customer.subscription.created", sub); err != nil {
+		return err
+	}
+	if err := st.setTimers(ctx, sub); err != nil {
+		return err
+	}
+	return st.announceTrialEnd(ctx, sub)
+}
+
+// keep stores a subscription that was changed from before, tells what happened,
+// and lets its time run on, or not.
+func (st *step) keep(ctx context.Context, before, sub *subscription) error {
+	if sub.Status == subscriptionCanceled && before.Status != subscriptionCanceled {
+		if err := st.create(ctx, "customer.subscription.deleted", sub); err != nil {
+			return err
+		}
+	} else if err := st.change(ctx, "customer.subscription.updated", before, sub); err != nil {
+		return err
+	}
+	paused := sub.Status == subscriptionPaused
+	switch was := before.Status == subscriptionPaused; {
+	case paused && !was:
+		if err := st.emit(ctx, "customer.subscription.paused", sub, nil); err != nil {
+			return err
+		}
+	case was && !paused && !sub.ended():
+		if err := st.emit(ctx, "customer.subscription.resumed", sub, nil); err != nil {
+			return err
+		}
+	}
+	return st.setTimers(ctx, sub)
+}
+
+// setTimers lets what is ahead of a subscription happen, and nothing else.
+func (st *step) setTimers(ctx context.Context, sub *subscription) error {
+	if sub.running() {
+		_, end := sub.period()
+		if err := st.setTimer(ctx, timerPeriodEnds, sub.ID, end); err != nil {
+			return err
+		}
+	} else if err := st.stopTimer(ctx, timerPeriodEnds, sub.ID); err != nil {
+		return err
+	}
+	if sub.Status != subscriptionTrialing {
+		if err := st.stopTimer(ctx, timerTrialWillEnd, sub.ID); err != nil {
+			return err
+		}
+	}
+	if sub.Status == subscriptionIncomplete {
+		return st.setTimer(ctx, timerIncompleteExpires, sub.ID, sub.Created+incompleteLife)
+	}
+	if err := st.stopTimer(ctx, timerIncompleteExpires, sub.ID); err != nil {
+		return err
+	}
+	if sub.ended() {
+		return st.stopCollecting(ctx, sub)
+	}
+	return nil
+}
+
+// stopCollecting leaves the invoices of a subscription that has ended, or that
+// nobody pays, as they are: nothing is tried any more.
+func (st *step) stopCollecting(ctx context.Context, sub *subscription) error {
+	left, err := invoices.where(ctx, st.q,
+		`doc ->> '$.customer' = ? AND doc ->> '$.parent.subscription_details.subscription' = ? AND doc ->> '$.status' IN ('draft', 'open')`, sub.Customer, sub.ID)
+	if err != nil {
+		return err
+	}
+	for _, in := range left {
+		before := *in
+		in.AutoAdvance, in.NextPaymentAttempt, in.AutomaticallyFinalizes = false, nil, nil
+		if err := st.change(ctx, "invoice.updated", before, in); err != nil {
+			return err
+		}
+		for _, timer := range []string{timerInvoiceFinalizes, timerInvoiceRetries} {
+			if err := st.stopTimer(ctx, timer, in.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package stripe
+
+import (
+	"context"
+	"time"
+)
+
+// timerIncompleteExpires goes off when the first payment of a subscription has
+// not come in for too long.
+const timerIncompleteExpires = "subscription.incomplete_expires"
+
+// incompleteLife is how long a first payment is waited for, in seconds.
+const incompleteLife = int64(23 * time.Hour / time.Second)
+
+// defaultIncomplete leaves the first payment to whoever comes later.
+const defaultIncomplete = "default_incomplete"
+
+// createSubscription makes a subscription without a checkout, as the dashboard
+// does.
+func createSubscription(ctx context.Context, c *call) (any, error) {
+	p := c.params
+	var customerID string
+	var pm *string
+	behavior := allowIncomplete
+	o := order{WhenNoMethod: whenNoMethodInvoice}
+	p.require("customer", "items")
+	p.text("customer", &customerID)
+	p.clearable("default_payment_method", &pm)
+	p.choice("payment_behavior", &behavior, allowIncomplete, defaultIncomplete, errorIfIncomplete)
+	o.read(p)
+	wanted := readItems(p, "items")
+	if err := p.done(); err != nil {
+		return nil, err
+	}
+	cu, err := c.liveCustomer(ctx, customerID, "customer")
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checkCard(ctx, pm, cu.ID, "default_payment_method"); err != nil {
+		return nil, err
+	}
+	if o.Items, err = c.priceItems(ctx, wanted, o.TrialDays > 0); err != nil {
+		return nil, err
+	}
+	if err := c.checkCurrency(ctx, cu, o.Items[0].Currency); err != nil {
+		return nil, err
+	}
+	sub := newSubscription(cu.ID, o, c.now)
+	sub.DefaultPaymentMethod = pm
+	if err := c.startBilling(ctx, sub, cu, behavior); err != nil {
+		return nil, err
+	}
+	return sub, c.begin(ctx, sub)
+}
+
+// startBilling makes the invoice that a subscription begins with, while its
+// owner is not there. As long as that is open, the subscription is incomplete.
+func (st *step) startBilling(ctx context.Context, sub *subscription, cu *customer, behavior string) error {
+	in, err := st.firstInvoice(ctx, sub, cu)
+	if err != nil || in.Status == invoicePaid {
+		return err
+	}
+	sub.Status = subscriptionIncomplete
+	if behavior == defaultIncomplete {
+		return nil
+	}
+	refused, err := st.demand(ctx, sub, in)
+	if err == nil && refused != nil && behavior == errorIfIncomplete {
+		return refused.answer()
+	}
+	return err
+}
+
+// incompleteExpires gives a subscription up whose first payment never came.
+func (st *step) incompleteExpires(ctx context.Context, id string) error {
+	sub, err := subscriptions.get(ctx, st.q, id, "id")
+	if err != nil || sub.Status != subscriptionIncomplete {
+		return err
+	}
+	in, err := st.latestFinal(ctx, sub)
+	if err != nil {
+		return err
+	}
+	return st.giveUpInvoice(ctx, in, sub, invoiceVoid)
+}
+
+// expire ends a subscription that never began.
+func (sub *subscription) expire(now int64) {
+	sub.Status, sub.EndedAt = subscriptionIncompleteExpired, &now
+}

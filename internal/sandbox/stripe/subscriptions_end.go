@@ -1,0 +1,76 @@
+package stripe
+
+import "context"
+
+// cancelSubscription ends a subscription at once. prorate gives back the rest of
+// its period, invoice_now bills what is pending, that credit included.
+func cancelSubscription(ctx context.Context, c *call) (any, error) {
+	sub, err := subscriptions.get(ctx, c.q, c.id, "id")
+	if err != nil {
+		return nil, err
+	}
+	before := sub.clone()
+	readCancellation(c.params, &sub.CancellationDetails)
+	var invoiceNow, prorate bool
+	c.params.boolean("invoice_now", &invoiceNow)
+	c.params.boolean("prorate", &prorate)
+	if err := c.params.done(); err != nil {
+		return nil, err
+	}
+	if sub.ended() {
+		return nil, missing(subscriptions.label, sub.ID, "id")
+	}
+	if err := c.settleUp(ctx, sub, prorate, invoiceNow); err != nil {
+		return nil, err
+	}
+	sub.cancel(canceledByRequest, c.now)
+	return sub, c.keep(ctx, before, sub)
+}
+
+// settleUp bills what a subscription that ends now leaves behind.
+func (st *step) settleUp(ctx context.Context, sub *subscription, prorate, invoiceNow bool) error {
+	rev := &revision{names: productNames{}, restarted: true}
+	rev.since, _ = sub.period()
+	if err := st.productNames(ctx, sub.Items.Data, rev.names); err != nil {
+		return err
+	}
+	if prorate && sub.running() && sub.Status != subscriptionTrialing {
+		rev.prorate(sub, sub.Items.Data, st.now, st.now)
+	}
+	pending, err := st.pendingItems(ctx, sub)
+	if err != nil {
+		return err
+	}
+	rev.restarted = false // there is no new period to bill
+	rev.now = invoiceNow && len(pending)+len(rev.prorations) > 0
+	return st.carryOut(ctx, sub, rev, false)
+}
+
+// resumeSubscription begins a new period of a subscription that was paused, and
+// bills it at once. A payment that fails leaves it past due.
+func resumeSubscription(ctx context.Context, c *call) (any, error) {
+	sub, err := subscriptions.get(ctx, c.q, c.id, "id")
+	if err != nil {
+		return nil, err
+	}
+	c.params.choice("billing_cycle_anchor", new(string), "now")
+	c.params.choice("proration_behavior", new(string), prorationsPending, prorationsNow, prorationsNone)
+	if err := c.params.done(); err != nil {
+		return nil, err
+	}
+	if sub.Status != subscriptionPaused {
+		return nil, refuse("", "", "Only subscriptions with a status of `paused` can be resumed. This subscription has a status of `%s`.", sub.Status)
+	}
+	before := sub.clone()
+	rev := &revision{names: productNames{}, restarted: true, now: true}
+	rev.since, _ = sub.period()
+	if err := c.productNames(ctx, sub.Items.Data, rev.names); err != nil {
+		return nil, err
+	}
+	sub.Status, sub.BillingCycleAnchor = subscriptionActive, c.now
+	sub.setPeriod(c.now, sub.cycle().Boundary(1))
+	if err := c.carryOut(ctx, sub, rev, false); err != nil {
+		return nil, err
+	}
+	return sub, c.keep(ctx, before, sub)
+}

@@ -1,0 +1,68 @@
+package stripe
+
+import "context"
+
+// timerTrialWillEnd goes off some time before a trial ends.
+const timerTrialWillEnd = "subscription.trial_will_end"
+
+// trialNotice is how long before its end a trial is announced to end, in
+// seconds; a shorter one is announced at once.
+const trialNotice = 3 * 24 * 60 * 60
+
+// What becomes of a subscription whose trial ends when there is no card.
+const (
+	whenNoMethodInvoice = "create_invoice"
+	whenNoMethodCancel  = "cancel"
+	whenNoMethodPause   = "pause"
+)
+
+func readTrialSettings(p *params, into *string) {
+	settings := p.hash("trial_settings")
+	if settings == nil {
+		return
+	}
+	settings.require("end_behavior")
+	if end := settings.hash("end_behavior"); end != nil {
+		end.require("missing_payment_method")
+		end.choice("missing_payment_method", into, whenNoMethodCancel, whenNoMethodInvoice, whenNoMethodPause)
+	}
+}
+
+// announceTrialEnd sees to the notice of a trial whose end was set.
+func (st *step) announceTrialEnd(ctx context.Context, sub *subscription) error {
+	if sub.Status != subscriptionTrialing {
+		return nil
+	}
+	if at := *sub.TrialEnd - trialNotice; at > st.now {
+		return st.setTimer(ctx, timerTrialWillEnd, sub.ID, at)
+	}
+	if err := st.stopTimer(ctx, timerTrialWillEnd, sub.ID); err != nil {
+		return err
+	}
+	return st.emit(ctx, "customer.subscription.trial_will_end", sub, nil)
+}
+
+func (st *step) trialWillEnd(ctx context.Context, id string) error {
+	sub, err := subscriptions.get(ctx, st.q, id, "id")
+	if err != nil || sub.Status != subscriptionTrialing {
+		return err
+	}
+	return st.emit(ctx, "customer.subscription.trial_will_end", sub, nil)
+}
+
+// endTrialWithoutCard cancels or pauses a subscription whose trial ends, if
+// there is no card and that was asked for. It tells whether it did.
+func (st *step) endTrialWithoutCard(ctx context.Context, sub *subscription) (bool, error) {
+	if pm, err := st.defaultCard(ctx, sub); err != nil || pm != nil {
+		return false, err
+	}
+	switch sub.TrialSettings.EndBehavior.MissingPaymentMethod {
+	case whenNoMethodCancel:
+		sub.cancel("", st.now)
+	case whenNoMethodPause:
+		sub.Status = subscriptionPaused
+	default:
+		return false, nil
+	}
+	return true, nil
+}
