@@ -20,14 +20,18 @@
 //	| Price             | create, retrieve, update, list; per unit, licensed     |
 //	| Checkout session  | create (mode subscription), retrieve, expire, list,    |
 //	|                   | line_items; the hosted page                            |
-//	| Subscription      | retrieve, list; cancel at once or with the period;     |
-//	|                   | update of prices, quantities, trial and billing cycle  |
-//	| Invoice           | retrieve, list, lines, PDF, preview                    |
+//	| Subscription      | create, retrieve, list; cancel at once or with the     |
+//	|                   | period; resume; update of prices, quantities, trial,   |
+//	|                   | billing cycle and card                                 |
+//	| Invoice           | retrieve, list, lines, PDF, preview; finalize, pay,    |
+//	|                   | void, mark_uncollectible                               |
 //	| Invoice item      | retrieve, list; those of prorations                    |
 //	| Invoice payment   | retrieve, list                                         |
 //	| Payment intent    | retrieve                                               |
 //	| Charge            | retrieve                                               |
-//	| Payment method    | retrieve                                               |
+//	| Payment method    | retrieve, list; attach of pm_card_visa,                |
+//	|                   | pm_card_visa_chargeDeclined and                        |
+//	|                   | pm_card_chargeCustomerFail                             |
 //	| Refund            | create, retrieve, list; whole or in part               |
 //	| Event             | retrieve, list; webhooks                               |
 //
@@ -59,18 +63,46 @@
 // A preview goes the same way as the change and the renewal, so that it shows to
 // the cent what is then billed.
 //
+// # The life of a subscription
+//
+// It is driven by the injected clock alone. Periods follow each other from the
+// billing cycle's anchor, in UTC: a month without the anchor's day ends on its
+// last one, and the months after it are not moved by that. At the end of each,
+// the next one begins and its invoice is drafted, with everything that is
+// pending; an hour later it is finalized and paid from the balance and with the
+// default card of the subscription, or else of its customer. Invoices of a
+// beginning or a change are finalized and paid at once.
+//
+// A trial is announced to end three days before, a shorter one at once. Without
+// a card at its end trial_settings decides: create_invoice, the default, tries
+// and fails; pause waits for /resume, which begins a new period; cancel ends it.
+//
+// A payment that fails makes the subscription past_due, and is tried again 3
+// days later, then 5 and then 7. Any attempt by hand leaves these days as they
+// are. What becomes of the subscription after the last one is set by
+// PUT /sandbox/stripe/dunning, {"outcome": "canceled"}: canceled, the default,
+// unpaid, in which further invoices stay drafts, or past_due. Its open invoices
+// stay open. Once its latest one is paid, void or uncollectible, it is active
+// again.
+//
+// A subscription that is made through the API and not paid is incomplete, and
+// after 23 hours incomplete_expired. One whose end was asked for is canceled
+// with its period, after a last invoice of what is pending; one that is canceled
+// at once is credited and billed only if prorate and invoice_now say so.
+//
 // # Where it differs from Stripe
 //
-// The life of a subscription after its start is not played: it neither renews
-// nor ends by itself, and a trial stays a trial. prorate is refused on
-// cancellation. Credits are those of the price and quantity that an item has,
-// even if another amount was billed for it. Items are neither added to a
-// subscription nor taken from it. A checkout session needs a customer, and a
-// subscription has only recurring prices of one interval; cards are the only
-// payment methods. There are no taxes, discounts, minimum charges, connected
-// accounts or rate limits, and no list of what changed a balance. A card that is
-// declined at checkout leaves no trace. hosted_invoice_url is null; invoice_pdf
-// works.
+// Credits are those of the price and quantity that an item has, even if another
+// amount was billed for it. Items are neither added to a subscription nor taken
+// from it, and an update that cannot be paid takes effect or is refused, but is
+// never pending. Cards are the only payment methods, and each one's number says
+// alone whether it pays. A checkout session needs a customer, and a subscription
+// has only recurring prices of one interval. Payment collection is not paused.
+// Invoices are those of subscriptions only, are not edited or deleted, and there
+// is no invoice.upcoming. There are no taxes, discounts, minimum charges,
+// connected accounts or rate limits, and no list of what changed a balance. A
+// card that is declined at checkout leaves no trace. hosted_invoice_url is null;
+// invoice_pdf works.
 //
 // # The hosted page
 //

@@ -106,6 +106,27 @@ func TestAReplacedCardPaysTheNextRetry(t *testing.T) {
 	}
 }
 
+func TestAReplacedCardPaysWhatIsOpen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.putDunning(`{"outcome":"past_due"}`)
+	sub := w.overdue()
+	w.until(60) // the second renewal has failed, too
+	if err := w.server.ReplaceCard(t.Context(), sub.Customer.ID, "4242424242424242"); err != nil {
+		t.Fatal(err)
+	}
+	cu := must[*api.Customer](t)(w.V1Customers.Retrieve(t.Context(), sub.Customer.ID, nil))
+	got := w.subscription(sub.ID)
+	if got.Status != "active" || got.DefaultPaymentMethod.ID != cu.InvoiceSettings.DefaultPaymentMethod.ID || got.DefaultPaymentMethod.ID == sub.DefaultPaymentMethod.ID {
+		t.Errorf("subscription %s with card %s", got.Status, got.DefaultPaymentMethod.ID)
+	}
+	for in, err := range w.V1Invoices.List(t.Context(), &api.InvoiceListParams{Customer: &cu.ID}).All(t.Context()) {
+		if err != nil || in.Status != "paid" {
+			t.Errorf("invoice: %s, %v", in.Status, err)
+		}
+	}
+}
+
 func TestAnOpenInvoiceIsPaidByHand(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

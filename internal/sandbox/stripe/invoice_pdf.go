@@ -53,6 +53,9 @@ func invoicePDF(in *invoice) []byte {
 	}
 	page.gap()
 	page.text(50, 13, "Total: "+formatAmount(in.Total, in.Currency))
+	if in.EndingBalance != nil && *in.EndingBalance != in.StartingBalance {
+		page.text(50, 13, "From the balance: "+formatAmount(*in.EndingBalance-in.StartingBalance, in.Currency))
+	}
 	page.text(50, 13, "Paid: "+formatAmount(in.AmountPaid, in.Currency))
 	return page.document()
 }

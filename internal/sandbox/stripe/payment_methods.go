@@ -36,13 +36,21 @@ func (st *step) setDefaultCard(ctx context.Context, cu *customer, pm *paymentMet
 	return nil
 }
 
-// payOpenInvoices tries, oldest first, all that a customer owes.
+// payOpenInvoices tries, oldest first, what a customer owes for subscriptions
+// that have not ended.
 func (st *step) payOpenInvoices(ctx context.Context, customerID string) error {
 	open, err := invoices.where(ctx, st.q, `doc ->> '$.customer' = ? AND doc ->> '$.status' = 'open'`, customerID)
 	if err != nil {
 		return err
 	}
 	for _, in := range open {
+		sub, err := subscriptions.get(ctx, st.q, in.Parent.SubscriptionDetails.Subscription, "subscription")
+		if err != nil {
+			return err
+		}
+		if sub.ended() {
+			continue
+		}
 		if err := st.demandDue(ctx, in); err != nil {
 			return err
 		}
