@@ -132,6 +132,7 @@ func TestAnOpenInvoiceIsPaidByHand(t *testing.T) {
 	w := newWorld(t)
 	sub := w.overdue()
 	in := w.latestInvoice(sub.ID)
+	w.advance(day)
 	_, err := w.V1Invoices.Pay(t.Context(), in.ID, nil)
 	refused(t, err, http.StatusPaymentRequired, "card_declined", "")
 	if again := w.latestInvoice(sub.ID); again.AttemptCount != 1 || again.NextPaymentAttempt != in.NextPaymentAttempt {
@@ -167,8 +168,8 @@ func TestWhatBecomesOfSubscriptionsThatNobodyPays(t *testing.T) {
 	sub := w.overdue()
 	first := w.latestInvoice(sub.ID)
 	w.until(45)
-	if got := w.subscription(sub.ID); got.Status != "unpaid" {
-		t.Fatalf("subscription is %s", got.Status)
+	if got, in := w.subscription(sub.ID), w.latestInvoice(sub.ID); got.Status != "unpaid" || in.Status != "open" || in.AutoAdvance {
+		t.Fatalf("subscription %s, invoice %s, which advances by itself: %v", got.Status, in.Status, in.AutoAdvance)
 	}
 	w.until(70)
 	draft := w.latestInvoice(sub.ID)

@@ -94,7 +94,7 @@ func (st *step) collect(ctx context.Context, in *invoice, pm *paymentMethod, pre
 
 func noPaymentMethod() *paymentError {
 	return &paymentError{
-		Code: "missing", Type: "invalid_request_error",
+		Code: "resource_missing", Type: "invalid_request_error",
 		Message: "This customer has no attached payment source or default payment method.",
 	}
 }

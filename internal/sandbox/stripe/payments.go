@@ -64,7 +64,11 @@ type paymentError struct {
 
 // answer is the refusal of a request that depends on the payment.
 func (e *paymentError) answer() *apiError {
-	return &apiError{Type: e.Type, Code: e.Code, DeclineCode: e.DeclineCode, Message: e.Message, status: http.StatusPaymentRequired}
+	status := http.StatusPaymentRequired
+	if e.Type != "card_error" {
+		status = http.StatusBadRequest
+	}
+	return &apiError{Type: e.Type, Code: e.Code, DeclineCode: e.DeclineCode, Message: e.Message, status: status}
 }
 
 // charge is a payment that was tried with one card.

@@ -176,6 +176,26 @@ func TestProrationsAreInvoicedAtOnce(t *testing.T) {
 	}
 }
 
+// TestAPreviewHoldsForItsDate changes a subscription an hour after the preview,
+// prorated from the same moment on.
+func TestAPreviewHoldsForItsDate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, sub := w.bought(w.sold(997, "eur", "month"), 3)
+	p := w.sold(2003, "eur", "month")
+	w.advance(123456 * time.Second)
+	date := w.clock.Now().Unix()
+	preview := w.previewed(sub, p, 7, "always_invoice")
+	w.advance(time.Hour)
+	must[*api.Subscription](t)(w.V1Subscriptions.Update(t.Context(), sub.ID, &api.SubscriptionUpdateParams{
+		Items: []*api.SubscriptionUpdateItemParams{item(sub, p, 7)}, ProrationBehavior: api.String("always_invoice"), ProrationDate: &date,
+	}))
+	in := w.latestInvoice(sub.ID)
+	if diff := cmp.Diff(lines(preview), lines(in)); diff != "" || in.AmountPaid != preview.AmountDue {
+		t.Errorf("%d paid, %d shown (-preview +invoice):\n%s", in.AmountPaid, preview.AmountDue, diff)
+	}
+}
+
 func TestACreditBecomesBalance(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

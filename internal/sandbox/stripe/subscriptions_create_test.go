@@ -86,7 +86,7 @@ func TestAnIncompleteSubscription(t *testing.T) {
 		status api.SubscriptionStatus
 		events []string
 	}{
-		{"expires", func(w *world, _ string) { w.until(1) }, "incomplete_expired", []string{
+		{"expires", func(w *world, _ string) { w.until(23.0 / 24) }, "incomplete_expired", []string{
 			"payment_intent.canceled", "invoice.voided", "customer.subscription.updated",
 		}},
 		{"is paid", func(w *world, id string) {

@@ -1,6 +1,7 @@
 package stripe_test
 
 import (
+	"net/http"
 	"testing"
 	"time"
 
@@ -105,10 +106,35 @@ func TestATrialEndsWithoutACard(t *testing.T) {
 			if diff := cmp.Diff(c.events, w.since(before)); diff != "" {
 				t.Error(diff)
 			}
-			if got, in := w.subscription(sub.ID), w.latestInvoice(sub.ID); got.Status != c.status || in.Status != c.invoice {
+			in := w.latestInvoice(sub.ID)
+			if got := w.subscription(sub.ID); got.Status != c.status || in.Status != c.invoice {
 				t.Errorf("subscription %s, latest invoice %s", got.Status, in.Status)
 			}
+			if in.Status == "open" {
+				_, err := w.V1Invoices.Pay(t.Context(), in.ID, nil)
+				refused(t, err, http.StatusBadRequest, "resource_missing", "")
+			}
 		})
+	}
+}
+
+func TestEndingATrialByHandMindsTheCard(t *testing.T) {
+	t.Parallel()
+	for behavior, want := range map[string]api.SubscriptionStatus{"create_invoice": "past_due", "pause": "paused", "cancel": "canceled"} {
+		w := newWorld(t)
+		sub := must[*api.Subscription](t)(w.V1Subscriptions.Create(t.Context(), &api.SubscriptionCreateParams{
+			Customer: &w.customer("ada@example.test").ID, TrialPeriodDays: api.Int64(14),
+			Items: []*api.SubscriptionCreateItemParams{{Price: &w.sold(1000, "eur", "month").ID, Quantity: api.Int64(1)}},
+		}))
+		got := must[*api.Subscription](t)(w.V1Subscriptions.Update(t.Context(), sub.ID, &api.SubscriptionUpdateParams{
+			TrialEndNow: api.Bool(true),
+			TrialSettings: &api.SubscriptionUpdateTrialSettingsParams{
+				EndBehavior: &api.SubscriptionUpdateTrialSettingsEndBehaviorParams{MissingPaymentMethod: &behavior},
+			},
+		}))
+		if got.Status != want || got.TrialEnd != w.clock.Now().Unix() {
+			t.Errorf("%s: %s, trial until %d", behavior, got.Status, got.TrialEnd)
+		}
 	}
 }
 
@@ -124,7 +150,7 @@ func TestAPausedSubscriptionIsResumed(t *testing.T) {
 		},
 	}))
 	_, err := w.V1Subscriptions.Resume(t.Context(), sub.ID, nil)
-	refused(t, err, 400, "", "")
+	refused(t, err, http.StatusBadRequest, "", "")
 	w.until(40)
 	if got := w.subscription(sub.ID); got.Status != "paused" {
 		t.Fatalf("subscription is %s", got.Status)
