@@ -46,8 +46,14 @@ type invoiceItemParent struct {
 	Type string `json:"type"`
 }
 
-// newProration gives back (sign -1) or charges (sign 1) the rest of an item's
-// current period from a moment on; nil when that comes to nothing.
+// The sign of a proration.
+const (
+	credit  = -1
+	charged = 1
+)
+
+// newProration gives back or charges the rest of an item's current period from a
+// moment on; nil when that comes to nothing.
 func newProration(sub *subscription, item subscriptionItem, name string, sign, from, now int64) *invoiceItem {
 	whole := item.CurrentPeriodEnd - item.CurrentPeriodStart
 	amount := sign * billing.Prorate(item.amount(), item.CurrentPeriodEnd-from, whole, billing.Step(sub.Currency))
@@ -55,7 +61,7 @@ func newProration(sub *subscription, item subscriptionItem, name string, sign, f
 		return nil
 	}
 	what := "Remaining"
-	if sign < 0 {
+	if sign == credit {
 		what = "Unused"
 	}
 	if item.Quantity != 1 {

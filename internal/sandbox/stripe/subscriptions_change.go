@@ -216,20 +216,22 @@ func isFree(items []subscriptionItem) bool {
 // and charges the rest of the period for what took its place, unless a new
 // period is billed anyway.
 func (rev *revision) prorate(sub *subscription, old []subscriptionItem, from, now int64) {
-	add := func(item subscriptionItem, sign int64) {
-		name := rev.names[item.Price.Product]
-		if ii := newProration(sub, item, name, sign, from, now); ii != nil {
-			rev.prorations = append(rev.prorations, ii)
-		}
-	}
 	for i, was := range old {
 		is := sub.Items.Data[i]
-		if !rev.restarted && was.Price.ID == is.Price.ID && was.Quantity == is.Quantity {
-			continue
+		switch {
+		case rev.restarted:
+			rev.add(sub, was, credit, from, now)
+		case was.Price.ID != is.Price.ID || was.Quantity != is.Quantity:
+			rev.add(sub, was, credit, from, now)
+			rev.add(sub, is, charged, from, now)
 		}
-		add(was, -1)
-		if !rev.restarted {
-			add(is, 1)
-		}
+	}
+}
+
+// add credits or charges the rest of an item's period, if that comes to
+// anything.
+func (rev *revision) add(sub *subscription, item subscriptionItem, sign, from, now int64) {
+	if ii := newProration(sub, item, rev.names[item.Price.Product], sign, from, now); ii != nil {
+		rev.prorations = append(rev.prorations, ii)
 	}
 }

@@ -29,19 +29,20 @@ func cancelSubscription(ctx context.Context, c *call) (any, error) {
 
 // settleUp bills what a subscription that ends now leaves behind.
 func (st *step) settleUp(ctx context.Context, sub *subscription, prorate, invoiceNow bool) error {
-	rev := &revision{names: productNames{}, restarted: true}
+	rev := &revision{names: productNames{}}
 	rev.since, _ = sub.period()
 	if err := st.productNames(ctx, sub.Items.Data, rev.names); err != nil {
 		return err
 	}
 	if prorate && sub.running() && sub.Status != subscriptionTrialing {
-		rev.prorate(sub, sub.Items.Data, st.now, st.now)
+		for _, item := range sub.Items.Data {
+			rev.add(sub, item, credit, st.now, st.now)
+		}
 	}
 	pending, err := st.pendingItems(ctx, sub)
 	if err != nil {
 		return err
 	}
-	rev.restarted = false // there is no new period to bill
 	rev.now = invoiceNow && len(pending)+len(rev.prorations) > 0
 	return st.carryOut(ctx, sub, rev, false)
 }
