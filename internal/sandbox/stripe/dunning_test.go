@@ -199,14 +199,42 @@ func TestSubscriptionsCanStayPastDue(t *testing.T) {
 	if got := w.subscription(sub.ID); got.Status != "past_due" {
 		t.Errorf("subscription is %s", got.Status)
 	}
-	open := 0
-	for _, err := range w.V1Invoices.List(t.Context(), &api.InvoiceListParams{Subscription: &sub.ID, Status: api.String("open")}).All(t.Context()) {
-		if open++; err != nil {
+	var open []string // newest first
+	for in, err := range w.V1Invoices.List(t.Context(), &api.InvoiceListParams{Subscription: &sub.ID, Status: api.String("open")}).All(t.Context()) {
+		if err != nil {
 			t.Fatal(err)
 		}
+		open = append(open, in.ID)
 	}
-	if open != 3 {
-		t.Errorf("%d invoices are open", open)
+	if len(open) != 3 {
+		t.Fatalf("%d invoices are open", len(open))
+	}
+	card := w.attached(sub.Customer.ID, "pm_card_visa")
+	for _, step := range []struct {
+		invoice string
+		want    api.SubscriptionStatus
+	}{{open[1], "past_due"}, {open[0], "active"}} { // the latest one decides
+		must[*api.Invoice](t)(w.V1Invoices.Pay(t.Context(), step.invoice, &api.InvoicePayParams{PaymentMethod: &card.ID}))
+		if got := w.subscription(sub.ID); got.Status != step.want {
+			t.Errorf("the subscription is %s, want %s", got.Status, step.want)
+		}
+	}
+}
+
+func TestANewCardDoesNotPayForWhatHasEnded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sub := w.overdue()
+	w.until(50)
+	before := w.eventTypes()
+	if err := w.server.ReplaceCard(t.Context(), sub.Customer.ID, "4242424242424242"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"payment_method.attached", "customer.updated"}, w.since(before)); diff != "" {
+		t.Error(diff)
+	}
+	if got, in := w.subscription(sub.ID), w.latestInvoice(sub.ID); got.Status != "canceled" || in.Status != "open" {
+		t.Errorf("subscription %s, invoice %s", got.Status, in.Status)
 	}
 }
 

@@ -4,6 +4,9 @@ import "context"
 
 // ReplaceCard does what a person does who gives another card and pays with it.
 func (s *Server) ReplaceCard(ctx context.Context, customerID, number string) error {
+	if err := s.settle(ctx); err != nil {
+		return err
+	}
 	return s.write(ctx, func(ctx context.Context, st *step) error {
 		cu, err := st.liveCustomer(ctx, customerID, "customer")
 		if err != nil {
