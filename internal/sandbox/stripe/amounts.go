@@ -86,11 +86,16 @@ func allDigits(s string) bool {
 // times multiplies a decimal amount with a quantity and rounds half up to whole
 // minor units, once.
 func times(unit string, quantity int64) int64 {
+	return timesExact(unit, big.NewRat(quantity, 1))
+}
+
+// timesExact is times for a quantity that need not be whole, and is not below zero.
+func timesExact(unit string, quantity *big.Rat) int64 {
 	amount, ok := new(big.Rat).SetString(unit)
 	if !ok {
 		return 0 // prices hold only what readDecimal has let in
 	}
-	amount.Mul(amount, big.NewRat(quantity, 1)).Add(amount, big.NewRat(1, 2))
+	amount.Mul(amount, quantity).Add(amount, big.NewRat(1, 2))
 	return new(big.Int).Quo(amount.Num(), amount.Denom()).Int64()
 }
 

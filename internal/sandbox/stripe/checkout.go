@@ -2,6 +2,7 @@ package stripe
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -133,12 +134,17 @@ type checkoutItem struct {
 	Currency       string `json:"currency"`
 	Description    string `json:"description"`
 	Price          price  `json:"price"`
-	Quantity       int64  `json:"quantity"`
+	Quantity       int64  `json:"quantity,omitempty"` // none of a metered price
 	AdjustableQty  null   `json:"adjustable_quantity"`
 	Metadata       null   `json:"metadata"`
 }
 
 func (i checkoutItem) head() header { return header{ID: i.ID, Object: i.Object} }
+
+// metered tells whether a part of what is sold is paid for by use.
+func (state *checkoutState) metered() bool {
+	return slices.ContainsFunc(state.Items, func(item checkoutItem) bool { return item.Price.metered() })
+}
 
 // due is what is to be paid at once, in minor units; nothing with a trial.
 func (cs *checkout) due() int64 { return cs.AmountTotal }

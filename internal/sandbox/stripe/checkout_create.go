@@ -22,7 +22,7 @@ const (
 type wantedItem struct {
 	params   *params
 	price    string
-	quantity int64
+	quantity int64 // 0 for none
 }
 
 func createCheckout(ctx context.Context, c *call) (any, error) {
@@ -129,7 +129,7 @@ func readItems(p *params, key string) []wantedItem {
 	}
 	wanted := make([]wantedItem, 0, len(given))
 	for _, g := range given {
-		g.require("price", "quantity")
+		g.require("price")
 		w := wantedItem{params: g}
 		g.text("price", &w.price)
 		g.integer("quantity", 1, maxQuantity, &w.quantity)
@@ -152,9 +152,12 @@ func (st *step) priceItems(ctx context.Context, wanted []wantedItem, trial bool)
 			if pr.Currency != first.Currency {
 				return nil, wrongCurrency(param, pr.Currency, first.Currency)
 			}
-			if *pr.Recurring != *first.Recurring {
+			if !pr.Recurring.together(*first.Recurring) {
 				return nil, refuse(param, "", "The sandbox requires that all recurring prices of a Checkout Session have the same interval.")
 			}
+		}
+		if err := w.fits(pr); err != nil {
+			return nil, err
 		}
 		item := checkoutItem{
 			ID: newID("li"), Object: "item", Currency: pr.Currency,
@@ -191,6 +194,18 @@ func (st *step) sellable(ctx context.Context, id, param string) (*price, *produc
 
 func wrongCurrency(param, got, want string) *apiError {
 	return refuse(param, "", "The price specified only supports `%s`. This doesn't match the expected currency: `%s`.", got, want)
+}
+
+// fits refuses a quantity of what is metered, and none of what is not.
+func (w wantedItem) fits(pr *price) error {
+	param := w.params.name("quantity")
+	switch {
+	case pr.metered() && w.quantity != 0:
+		return refuse(param, "", "Quantity should not be specified where usage_type is `metered`. Remove %s.", param)
+	case !pr.metered() && w.quantity == 0:
+		return refuse(param, "parameter_missing", "Quantity is required. Add %s.", param)
+	}
+	return nil
 }
 
 // checkCurrency refuses a second currency for a customer that has running

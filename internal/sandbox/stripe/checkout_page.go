@@ -143,6 +143,11 @@ func (view *checkoutView) describeOpen(cs *checkout, state *checkoutState, now t
 		ends := now.AddDate(0, 0, int(state.TrialDays)).Format("2 January 2006")
 		view.Title, view.Button = "Start your trial", "Start trial"
 		view.Note = fmt.Sprintf("Free for %d days, until %s.", state.TrialDays, ends)
+	case state.metered():
+		view.Title, view.Button, view.Note = "Subscribe", "Subscribe", "What you use is charged at the end of each period."
+		if cs.due() > 0 {
+			view.Button = "Pay " + view.Total
+		}
 	case cs.due() == 0:
 		view.Title, view.Button, view.Note = "Start your subscription", "Subscribe", "This plan is free."
 	default:

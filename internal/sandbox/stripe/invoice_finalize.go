@@ -12,6 +12,9 @@ func (st *step) finalize(ctx context.Context, in *invoice) error {
 	if err != nil {
 		return err
 	}
+	if err := st.measureAgain(ctx, in); err != nil {
+		return err
+	}
 	before := *cu
 	number := fmt.Sprintf("%s-%04d", cu.InvoicePrefix, cu.NextInvoiceSequence)
 	left := in.setBalance(cu)

@@ -93,10 +93,18 @@ func (st *step) nextBill(ctx context.Context, sub *subscription, rev *revision) 
 	if rev.now {
 		return rev.bill(sub, cu, pending, st.now), nil
 	}
-	if !sub.running() || sub.CancelAtPeriodEnd && len(pending) == 0 {
+	if !sub.running() {
 		return bill{}, noUpcomingInvoice(sub.Customer)
 	}
-	b := sub.renewal(cu, pending, rev.names)
+	start, end := sub.period()
+	usage, err := st.meteredLines(ctx, sub, start, end, rev.names)
+	if err != nil {
+		return bill{}, err
+	}
+	b := sub.renewal(cu, pending, usage, rev.names)
+	if !b.needed() {
+		return bill{}, noUpcomingInvoice(sub.Customer)
+	}
 	b.reason = reasonUpcoming
 	return b, nil
 }

@@ -149,6 +149,7 @@ type invoiceLine struct {
 	PretaxCreditAmounts none              `json:"pretax_credit_amounts"`
 	Pricing             linePricing       `json:"pricing"`
 	Quantity            int64             `json:"quantity"`
+	QuantityDecimal     *string           `json:"quantity_decimal,omitempty"` // of metered usage, exact
 	Subscription        string            `json:"subscription"`
 	Subtotal            int64             `json:"subtotal"`
 	Taxes               none              `json:"taxes"`

@@ -3,6 +3,7 @@ package stripe
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/billing"
 )
@@ -22,7 +23,14 @@ type bill struct {
 	// period bills the items for their current period, or shows the trial.
 	period  bool
 	pending []*invoiceItem
-	names   productNames
+	// usage is what was used of metered items in the period that is over.
+	usage []invoiceLine
+	names productNames
+}
+
+// needed tells whether there is anything to bill.
+func (b bill) needed() bool {
+	return b.period || len(b.pending) > 0 || slices.ContainsFunc(b.usage, func(l invoiceLine) bool { return l.Amount > 0 })
 }
 
 // productNames are the names of products by their ids.
@@ -75,9 +83,12 @@ func (b bill) draft() *invoice {
 	}
 	if b.period {
 		for _, item := range sub.Items.Data {
-			lines = append(lines, newInvoiceLine(sub, item, b.names[item.Price.Product]))
+			if !item.Price.metered() {
+				lines = append(lines, newInvoiceLine(sub, item, b.names[item.Price.Product]))
+			}
 		}
 	}
+	lines = append(lines, b.usage...)
 	for i := range lines {
 		lines[i].Invoice = in.ID
 		in.Total += lines[i].Amount
@@ -142,11 +153,15 @@ func (st *step) issue(ctx context.Context, b bill) (*invoice, error) {
 	return in, st.create(ctx, "invoice.created", in)
 }
 
-// describePrice tells people what a price is, as in 10.00 EUR / 3 months.
+// describePrice tells people what a price is, as in 10.00 EUR / 3 months, or
+// 0.0125 EUR / unit of what is metered.
 func describePrice(p price) string {
 	amount := formatDecimal(p.UnitAmountDecimal, p.Currency)
 	if p.Recurring == nil {
 		return amount
+	}
+	if p.metered() {
+		return amount + " / unit"
 	}
 	if p.Recurring.IntervalCount == 1 {
 		return amount + " / " + p.Recurring.Interval

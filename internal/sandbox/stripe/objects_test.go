@@ -178,7 +178,7 @@ func TestPriceRefusals(t *testing.T) {
 		{"currency=eur&unit_amount=1&product=p&recurring[interval]=fortnight", "", "recurring[interval]"},
 		{"currency=eur&unit_amount=1&product=p&recurring[interval_count]=1", "parameter_missing", "recurring[interval]"},
 		{"currency=eur&unit_amount=1&product=p&recurring[interval]=year&recurring[interval_count]=4", "parameter_invalid_integer", "recurring[interval_count]"},
-		{"currency=eur&unit_amount=1&product=p&recurring[interval]=month&recurring[usage_type]=metered", "", "recurring[usage_type]"},
+		{"currency=eur&unit_amount=1&product=p&recurring[interval]=month&recurring[usage_type]=metered", "parameter_missing", "recurring[meter]"},
 		{"currency=eur&product=p&billing_scheme=tiered", "", "billing_scheme"},
 	} {
 		res, body := w.call("POST", "/v1/prices", c.body, nil)

@@ -31,10 +31,22 @@ type price struct {
 
 // recurring is how often a price is due.
 type recurring struct {
-	Interval      string `json:"interval"`
-	IntervalCount int64  `json:"interval_count"`
-	Meter         null   `json:"meter"`
-	UsageType     string `json:"usage_type"`
+	Interval      string  `json:"interval"`
+	IntervalCount int64   `json:"interval_count"`
+	Meter         *string `json:"meter"` // of a metered price
+	UsageType     string  `json:"usage_type"`
+}
+
+// What a recurring price is for: a quantity that was agreed upon, or what a
+// meter has counted.
+const (
+	usageLicensed = "licensed"
+	usageMetered  = "metered"
+)
+
+// together tells whether two prices are due at the same times.
+func (r recurring) together(other recurring) bool {
+	return r.Interval == other.Interval && r.IntervalCount == other.IntervalCount
 }
 
 // read takes over the parameters that creating and updating have in common.
@@ -56,12 +68,19 @@ func readRecurring(p *params) *recurring {
 	if given == nil {
 		return nil
 	}
-	r := recurring{IntervalCount: 1, UsageType: "licensed"}
+	r := recurring{IntervalCount: 1, UsageType: usageLicensed}
 	given.require("interval")
 	given.choice("interval", &r.Interval, "day", "week", "month", "year")
 	longest := map[string]int64{"day": 1095, "week": 156, "month": 36, "year": 3}[r.Interval]
 	given.integer("interval_count", 1, max(longest, 1), &r.IntervalCount)
-	given.choice("usage_type", &r.UsageType, "licensed")
+	given.choice("usage_type", &r.UsageType, usageLicensed, usageMetered)
+	given.clearable("meter", &r.Meter)
+	switch {
+	case r.UsageType == usageMetered && r.Meter == nil:
+		given.fail("meter", "parameter_missing", "Metered prices must be backed by a meter: give recurring[meter].")
+	case r.UsageType == usageLicensed && r.Meter != nil:
+		given.fail("meter", "", "A meter can be given for metered prices only.")
+	}
 	return &r
 }
 
@@ -123,6 +142,15 @@ func createPrice(ctx context.Context, c *call) (any, error) {
 	} else if _, err := products.get(ctx, c.q, pr.Product, "product"); err != nil {
 		return nil, err
 	}
+	if pr.metered() {
+		m, err := meters.get(ctx, c.q, *pr.Recurring.Meter, "recurring[meter]")
+		if err != nil {
+			return nil, err
+		}
+		if m.Status != meterActive {
+			return nil, refuse("recurring[meter]", "archived_meter", "The meter %s is not active.", m.ID)
+		}
+	}
 	if err := c.claimLookupKey(ctx, &pr, transfer); err != nil {
 		return nil, err
 	}
@@ -183,6 +211,7 @@ func listPrices(ctx context.Context, c *call) (any, error) {
 	if r := c.params.hash("recurring"); r != nil {
 		f.equals(r, "interval", "$.recurring.interval")
 		f.equals(r, "usage_type", "$.recurring.usage_type")
+		f.equals(r, "meter", "$.recurring.meter")
 	}
 	return prices.page(ctx, c, f)
 }

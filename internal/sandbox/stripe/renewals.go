@@ -9,12 +9,13 @@ const timerPeriodEnds = "subscription.period_ends"
 const draftLife = 60 * 60
 
 // renewal begins the next period of a subscription and returns what is billed
-// for it: the period ahead, and what is pending. A trial is over by that. Of one
-// that ends with its period only what is pending is left to bill. It stores
-// nothing: a renewal carries it out, a preview shows it.
-func (sub *subscription) renewal(cu *customer, pending []*invoiceItem, names productNames) bill {
+// for it: the period ahead, what is pending, and what was used of metered items
+// in the period that is over. A trial is over by that. Of one that ends with its
+// period only what is pending and used is left to bill. It stores nothing: a
+// renewal carries it out, a preview shows it.
+func (sub *subscription) renewal(cu *customer, pending []*invoiceItem, usage []invoiceLine, names productNames) bill {
 	since, at := sub.period()
-	b := bill{sub: sub, cu: cu, reason: reasonCycle, since: since, at: at, pending: pending, names: names}
+	b := bill{sub: sub, cu: cu, reason: reasonCycle, since: since, at: at, pending: pending, usage: usage, names: names}
 	if sub.CancelAtPeriodEnd {
 		return b
 	}
@@ -46,7 +47,7 @@ func (st *step) periodEnds(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if b.period || len(b.pending) > 0 {
+	if b.needed() {
 		in, err := st.issue(ctx, b)
 		if err != nil {
 			return err
@@ -77,5 +78,10 @@ func (st *step) renewalBill(ctx context.Context, sub *subscription) (bill, error
 	if err := st.productNames(ctx, sub.Items.Data, names); err != nil {
 		return bill{}, err
 	}
-	return sub.renewal(cu, pending, names), nil
+	start, end := sub.period()
+	usage, err := st.meteredLines(ctx, sub, start, end, names)
+	if err != nil {
+		return bill{}, err
+	}
+	return sub.renewal(cu, pending, usage, names), nil
 }

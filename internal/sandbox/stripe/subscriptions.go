@@ -82,7 +82,7 @@ type subscriptionItem struct {
 	Discounts          none              `json:"discounts"`
 	Metadata           map[string]string `json:"metadata"`
 	Price              price             `json:"price"`
-	Quantity           int64             `json:"quantity"`
+	Quantity           int64             `json:"quantity,omitempty"` // none of a metered price
 	Subscription       string            `json:"subscription"`
 	TaxRates           none              `json:"tax_rates"`
 }

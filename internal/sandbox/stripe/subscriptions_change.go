@@ -41,6 +41,8 @@ type revision struct {
 	now bool
 	// since is when the period began that was the current one before.
 	since int64
+	// usage is what was used of metered items in the period that restarted.
+	usage []invoiceLine
 	names productNames
 }
 
@@ -96,7 +98,8 @@ func (ch subscriptionChange) empty() bool {
 // comes to. It stores nothing: an update carries out what it returns, a preview
 // shows it.
 func (st *step) apply(ctx context.Context, sub *subscription, ch subscriptionChange) (*revision, error) {
-	old := slices.Clone(sub.Items.Data)
+	was := sub.clone()
+	old := was.Items.Data
 	rev := &revision{names: productNames{}}
 	rev.since, _ = sub.period()
 	if err := ch.check(sub); err != nil {
@@ -119,6 +122,12 @@ func (st *step) apply(ctx context.Context, sub *subscription, ch subscriptionCha
 	rev.restarted = sub.restart(ch, old, st.now)
 	if !trialing && ch.proration != prorationsNone {
 		rev.prorate(sub, old, ch.date, st.now)
+	}
+	if rev.restarted {
+		var err error
+		if rev.usage, err = st.meteredLines(ctx, was, rev.since, st.now, rev.names); err != nil {
+			return nil, err
+		}
 	}
 	rev.now = rev.restarted || ch.proration == prorationsNow && len(rev.prorations) > 0
 	return rev, nil
@@ -150,6 +159,9 @@ func (st *step) changeItem(ctx context.Context, sub *subscription, w itemChange)
 	}
 	item := &sub.Items.Data[i]
 	if w.quantity > 0 {
+		if item.Price.metered() {
+			return refuse(w.params.name("quantity"), "", "Quantity should not be specified where usage_type is `metered`.")
+		}
 		item.Quantity = w.quantity
 	}
 	if w.price != "" && w.price != item.Price.ID {
@@ -160,6 +172,9 @@ func (st *step) changeItem(ctx context.Context, sub *subscription, w itemChange)
 		}
 		if pr.Currency != sub.Currency {
 			return wrongCurrency(param, pr.Currency, sub.Currency)
+		}
+		if pr.metered() != item.Price.metered() {
+			return refuse(param, "", "The sandbox does not change an item between licensed and metered prices.")
 		}
 		item.Price = *pr
 	}
@@ -172,7 +187,7 @@ func (st *step) changeItem(ctx context.Context, sub *subscription, w itemChange)
 // oneInterval refuses prices that would be due at different times.
 func oneInterval(sub *subscription, ch subscriptionChange) error {
 	for _, item := range sub.Items.Data[1:] {
-		if *item.Price.Recurring != *sub.Items.Data[0].Price.Recurring {
+		if !item.Price.Recurring.together(*sub.Items.Data[0].Price.Recurring) {
 			return refuse(ch.params.name("items"), "", "The sandbox requires that all prices of a subscription have the same interval.")
 		}
 	}
@@ -200,7 +215,7 @@ func (sub *subscription) restart(ch subscriptionChange, old []subscriptionItem, 
 		return false
 	case trialing:
 		sub.Status, sub.TrialEnd = subscriptionActive, &now
-	case !ch.anchorNow && *old[0].Price.Recurring == *sub.Items.Data[0].Price.Recurring && isFree(old) == isFree(sub.Items.Data):
+	case !ch.anchorNow && old[0].Price.Recurring.together(*sub.Items.Data[0].Price.Recurring) && isFree(old) == isFree(sub.Items.Data):
 		return false
 	}
 	sub.BillingCycleAnchor = now
@@ -209,7 +224,7 @@ func (sub *subscription) restart(ch subscriptionChange, old []subscriptionItem, 
 }
 
 func isFree(items []subscriptionItem) bool {
-	return !slices.ContainsFunc(items, func(item subscriptionItem) bool { return item.amount() > 0 })
+	return !slices.ContainsFunc(items, func(item subscriptionItem) bool { return item.Price.metered() || item.amount() > 0 })
 }
 
 // prorate gives back the rest of each old item's period that no longer holds,

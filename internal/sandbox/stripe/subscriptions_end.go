@@ -3,7 +3,8 @@ package stripe
 import "context"
 
 // cancelSubscription ends a subscription at once. prorate gives back the rest of
-// its period, invoice_now bills what is pending, that credit included.
+// its period, invoice_now bills what is pending, that credit included, and what
+// was used of metered items.
 func cancelSubscription(ctx context.Context, c *call) (any, error) {
 	sub, err := subscriptions.get(ctx, c.q, c.id, "id")
 	if err != nil {
@@ -43,7 +44,12 @@ func (st *step) settleUp(ctx context.Context, sub *subscription, prorate, invoic
 	if err != nil {
 		return err
 	}
-	rev.now = invoiceNow && len(pending)+len(rev.prorations) > 0
+	if invoiceNow {
+		if rev.usage, err = st.meteredLines(ctx, sub, rev.since, st.now, rev.names); err != nil {
+			return err
+		}
+		rev.now = rev.bill(sub, nil, append(pending, rev.prorations...), st.now).needed()
+	}
 	return st.carryOut(ctx, sub, rev, false)
 }
 

@@ -99,7 +99,7 @@ func (st *step) carryOut(ctx context.Context, sub *subscription, rev *revision, 
 func (rev *revision) bill(sub *subscription, cu *customer, pending []*invoiceItem, now int64) bill {
 	return bill{
 		sub: sub, cu: cu, reason: reasonUpdate, since: rev.since, at: now,
-		period: rev.restarted, pending: pending, names: rev.names,
+		period: rev.restarted, pending: pending, usage: rev.usage, names: rev.names,
 	}
 }
 

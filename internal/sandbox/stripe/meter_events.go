@@ -1,0 +1,121 @@
+package stripe
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// When an event may be dated, as seen from now.
+const (
+	maxUsageAge    = 35 * 24 * time.Hour
+	maxUsageFuture = 5 * time.Minute
+)
+
+// identifierLife is how long the identifier of an event keeps a second one out.
+// Stripe promises no more than that.
+const identifierLife = 24 * time.Hour
+
+// meterEvent is usage that a service has reported, as it is answered. It is kept
+// in a table of its own, for it is read in sums only.
+type meterEvent struct {
+	Object     string            `json:"object"`
+	Created    int64             `json:"created"`
+	EventName  string            `json:"event_name"`
+	Identifier string            `json:"identifier"`
+	Livemode   bool              `json:"livemode"`
+	Payload    map[string]string `json:"payload"`
+	Timestamp  int64             `json:"timestamp"`
+}
+
+func createMeterEvent(ctx context.Context, c *call) (any, error) {
+	e := meterEvent{
+		Object: "billing.meter_event", Created: c.now, Timestamp: c.now,
+		Identifier: randomText(32, idAlphabet), Payload: map[string]string{},
+	}
+	p := c.params
+	p.require("event_name", "payload")
+	p.short("event_name", 100, &e.EventName)
+	p.short("identifier", 100, &e.Identifier)
+	p.integer("timestamp", 0, 1<<40, &e.Timestamp)
+	payload := p.hash("payload")
+	if payload == nil {
+		p.filled("payload")
+	} else {
+		for _, key := range payload.node.keys {
+			value, _ := payload.filled(key)
+			if utf8.RuneCountInString(value) > 100 {
+				payload.fail(key, "", "Invalid string: %s must be at most 100 characters", payload.name(key))
+			}
+			e.Payload[key] = value
+		}
+	}
+	if err := p.done(); err != nil {
+		return nil, err
+	}
+	switch age := c.now - e.Timestamp; {
+	case age > int64(maxUsageAge/time.Second):
+		return nil, refuse("timestamp", "timestamp_too_far_in_past", "The timestamp must be within the past 35 days.")
+	case -age > int64(maxUsageFuture/time.Second):
+		return nil, refuse("timestamp", "timestamp_in_future", "The timestamp must be no more than 5 minutes in the future.")
+	}
+	return e, c.addUsage(ctx, e)
+}
+
+// addUsage counts an event for the customer that it names.
+func (st *step) addUsage(ctx context.Context, e meterEvent) error {
+	m, err := st.activeMeter(ctx, e.EventName)
+	if err != nil {
+		return err
+	}
+	if m == nil {
+		return refuse("event_name", "no_meter", "No active meter found for the event name '%s'.", e.EventName)
+	}
+	mapping := m.CustomerMapping.EventPayloadKey
+	id, given := e.Payload[mapping]
+	if !given {
+		return refuse("payload", "meter_event_no_customer_defined", "The payload must have the key '%s'.", mapping)
+	}
+	if _, err := st.liveCustomer(ctx, id, "payload["+mapping+"]"); err != nil {
+		return err
+	}
+	value := "1"
+	if m.DefaultAggregation.Formula != formulaCount {
+		if value, err = m.value(e.Payload); err != nil {
+			return err
+		}
+	}
+	var known bool
+	err = st.q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM stripe_meter_events WHERE identifier = ? AND created > ?)`,
+		e.Identifier, st.now-int64(identifierLife/time.Second)).Scan(&known)
+	if err != nil {
+		return fmt.Errorf("find meter event: %w", err)
+	}
+	if known {
+		return refuse("identifier", "duplicate_meter_event", "An event already exists with identifier %s.", e.Identifier)
+	}
+	_, err = st.q.ExecContext(ctx, `INSERT INTO stripe_meter_events (identifier, meter, customer, value, at, created) VALUES (?, ?, ?, ?, ?, ?)`,
+		e.Identifier, m.ID, id, value, e.Timestamp, st.now)
+	if err != nil {
+		return fmt.Errorf("store meter event: %w", err)
+	}
+	return nil
+}
+
+// value reads how much was used: a number of up to fifteen digits before the
+// point and twelve behind it. One below zero corrects what was reported before.
+func (m *meter) value(payload map[string]string) (string, error) {
+	key := m.ValueSettings.EventPayloadKey
+	value, given := payload[key]
+	if !given {
+		return "", refuse("payload", "meter_event_value_not_found", "The payload must have the key '%s'.", key)
+	}
+	whole, fraction, point := strings.Cut(strings.TrimPrefix(value, "-"), ".")
+	if !allDigits(whole) || len(whole) > 15 || point && (!allDigits(fraction) || len(fraction) > 12) {
+		return "", refuse("payload["+key+"]", "meter_event_invalid_value", "The value %s must be a number with at most 15 digits and 12 decimal places.", strconv.Quote(value))
+	}
+	return value, nil
+}

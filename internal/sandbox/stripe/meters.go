@@ -1,0 +1,172 @@
+package stripe
+
+import (
+	"context"
+	"unicode/utf8"
+)
+
+var meters = kind[meter]{"billing.meter", "mtr", "billing meter", "/v1/billing/meters"}
+
+// The states of a meter.
+const (
+	meterActive   = "active"
+	meterInactive = "inactive"
+)
+
+// How a meter makes one figure of the events of a period.
+const (
+	formulaSum   = "sum"
+	formulaCount = "count"
+	formulaLast  = "last"
+)
+
+// meter says what events of one name count, for whom, and how they add up.
+// Metered prices point to it.
+type meter struct {
+	header
+	CustomerMapping    meterMapping     `json:"customer_mapping"`
+	DefaultAggregation meterAggregation `json:"default_aggregation"`
+	DisplayName        string           `json:"display_name"`
+	EventName          string           `json:"event_name"`
+	EventTimeWindow    null             `json:"event_time_window"`
+	Status             string           `json:"status"`
+	StatusTransitions  meterTransitions `json:"status_transitions"`
+	Updated            int64            `json:"updated"`
+	ValueSettings      meterValue       `json:"value_settings"`
+}
+
+type meterMapping struct {
+	EventPayloadKey string `json:"event_payload_key"`
+	Type            string `json:"type"`
+}
+
+type meterAggregation struct {
+	Formula string `json:"formula"`
+}
+
+type meterTransitions struct {
+	DeactivatedAt *int64 `json:"deactivated_at"`
+}
+
+type meterValue struct {
+	EventPayloadKey string `json:"event_payload_key"`
+}
+
+// short reads a text of at most so many characters.
+func (p *params) short(key string, most int, into *string) {
+	p.text(key, into)
+	if utf8.RuneCountInString(*into) > most {
+		p.fail(key, "", "Invalid string: %s must be at most %d characters", p.name(key), most)
+	}
+}
+
+func createMeter(ctx context.Context, c *call) (any, error) {
+	m := meter{
+		header: meters.start(c.now), Status: meterActive, Updated: c.now,
+		CustomerMapping: meterMapping{EventPayloadKey: "stripe_customer_id", Type: "by_id"},
+		ValueSettings:   meterValue{EventPayloadKey: "value"},
+	}
+	p := c.params
+	p.require("default_aggregation", "display_name", "event_name")
+	p.short("display_name", 250, &m.DisplayName)
+	p.short("event_name", 100, &m.EventName)
+	if given := p.hash("default_aggregation"); given != nil {
+		given.require("formula")
+		given.choice("formula", &m.DefaultAggregation.Formula, formulaSum, formulaCount, formulaLast)
+	}
+	if given := p.hash("customer_mapping"); given != nil {
+		given.require("event_payload_key", "type")
+		given.choice("type", &m.CustomerMapping.Type, "by_id")
+		given.short("event_payload_key", 100, &m.CustomerMapping.EventPayloadKey)
+	}
+	if given := p.hash("value_settings"); given != nil {
+		given.require("event_payload_key")
+		given.short("event_payload_key", 100, &m.ValueSettings.EventPayloadKey)
+	}
+	if err := p.done(); err != nil {
+		return nil, err
+	}
+	if err := c.claimEventName(ctx, m.EventName); err != nil {
+		return nil, err
+	}
+	return m, c.create(ctx, "billing.meter.created", m)
+}
+
+// claimEventName refuses a second active meter of one event name.
+func (st *step) claimEventName(ctx context.Context, name string) error {
+	taken, err := st.activeMeter(ctx, name)
+	if err == nil && taken != nil {
+		return refuse("event_name", "", "An active meter (%s) already has the event name '%s'.", taken.ID, name)
+	}
+	return err
+}
+
+// activeMeter finds the meter that counts events of a name; nil for none.
+func (st *step) activeMeter(ctx context.Context, eventName string) (*meter, error) {
+	found, err := meters.where(ctx, st.q, `doc ->> '$.event_name' = ? AND doc ->> '$.status' = ?`, eventName, meterActive)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+func getMeter(ctx context.Context, c *call) (any, error) { return retrieve(ctx, c, meters) }
+
+func updateMeter(ctx context.Context, c *call) (any, error) {
+	return changeMeter(ctx, c, "billing.meter.updated", func(m *meter) error {
+		c.params.short("display_name", 250, &m.DisplayName)
+		return c.params.done()
+	})
+}
+
+func deactivateMeter(ctx context.Context, c *call) (any, error) {
+	return changeMeter(ctx, c, "billing.meter.deactivated", func(m *meter) error {
+		if err := c.params.done(); err != nil {
+			return err
+		}
+		if m.Status != meterActive {
+			return refuse("", "", "The meter %s is not active.", m.ID)
+		}
+		now := c.now
+		m.Status, m.StatusTransitions.DeactivatedAt = meterInactive, &now
+		return nil
+	})
+}
+
+func reactivateMeter(ctx context.Context, c *call) (any, error) {
+	return changeMeter(ctx, c, "billing.meter.reactivated", func(m *meter) error {
+		if err := c.params.done(); err != nil {
+			return err
+		}
+		if m.Status == meterActive {
+			return refuse("", "", "The meter %s is already active.", m.ID)
+		}
+		m.Status, m.StatusTransitions.DeactivatedAt = meterActive, nil
+		return c.claimEventName(ctx, m.EventName)
+	})
+}
+
+func changeMeter(ctx context.Context, c *call, event string, change func(*meter) error) (any, error) {
+	m, err := meters.get(ctx, c.q, c.id, "id")
+	if err != nil {
+		return nil, err
+	}
+	before := *m
+	if err := change(m); err != nil {
+		return nil, err
+	}
+	if m.DisplayName != before.DisplayName || m.Status != before.Status {
+		m.Updated = c.now
+	}
+	return m, c.change(ctx, event, before, m)
+}
+
+func listMeters(ctx context.Context, c *call) (any, error) {
+	var f filter
+	if c.params.has("status") {
+		var status string
+		c.params.choice("status", &status, meterActive, meterInactive)
+		f.and(`doc ->> '$.status' = ?`, status)
+	}
+	return meters.page(ctx, c, f)
+}
