@@ -2,6 +2,7 @@ package stripe
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -85,6 +86,11 @@ func readCard(typed string) (found testCard, problem string) {
 		return testCard{}, "This is not a valid card number. Use one of the test cards."
 	}
 	return testCard{}, "No real card is charged here. Use one of the test cards."
+}
+
+// describe tells people which card it is.
+func (pm *paymentMethod) describe() string {
+	return fmt.Sprintf("Visa ending in %s, valid until %02d/%d", pm.Card.Last4, pm.Card.ExpMonth, pm.Card.ExpYear)
 }
 
 // presence tells whether the buyer is there when a card is charged.

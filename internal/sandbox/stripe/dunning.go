@@ -40,7 +40,7 @@ func (st *step) invoiceFinalizes(ctx context.Context, id string) error {
 	if err != nil || in.Status != invoiceDraft {
 		return err
 	}
-	return st.demandDue(ctx, in)
+	return st.demandDue(ctx, in, buyerAbsent)
 }
 
 // invoiceRetries tries again what could not be paid before.
@@ -50,17 +50,17 @@ func (st *step) invoiceRetries(ctx context.Context, id string) error {
 		return err
 	}
 	in.AttemptCount++
-	return st.demandDue(ctx, in)
+	return st.demandDue(ctx, in, buyerAbsent)
 }
 
 // demandDue collects an invoice whose time has come.
-func (st *step) demandDue(ctx context.Context, in *invoice) error {
+func (st *step) demandDue(ctx context.Context, in *invoice, present presence) error {
 	sub, err := subscriptions.get(ctx, st.q, in.Parent.SubscriptionDetails.Subscription, "subscription")
 	if err != nil {
 		return err
 	}
 	before := sub.clone()
-	if _, err := st.demand(ctx, sub, in); err != nil {
+	if _, err := st.demandWith(ctx, sub, in, nil, present); err != nil {
 		return err
 	}
 	return st.keep(ctx, before, sub)

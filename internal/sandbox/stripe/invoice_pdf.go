@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"time"
 
 	"golang.org/x/text/encoding/charmap"
 )
@@ -34,7 +33,6 @@ func (s *Server) serveInvoicePDF(w http.ResponseWriter, r *http.Request) {
 // invoicePDF writes an invoice as a PDF of one page, in a font that every
 // reader has.
 func invoicePDF(in *invoice) []byte {
-	day := func(at int64) string { return time.Unix(at, 0).UTC().Format("2 January 2006") }
 	var page pdfPage
 	page.text(50, 20, "Invoice "+*in.Number)
 	page.text(50, 11, in.AccountName+" - no money was moved")

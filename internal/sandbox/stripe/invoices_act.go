@@ -71,7 +71,7 @@ func payInvoice(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	before := sub.clone()
-	refused, err := c.demandWith(ctx, sub, in, given)
+	refused, err := c.demandWith(ctx, sub, in, given, buyerAbsent)
 	if err != nil {
 		return nil, err
 	}

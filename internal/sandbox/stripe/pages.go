@@ -12,21 +12,34 @@ import (
 //go:embed checkout.html
 var checkoutHTML string
 
+//go:embed portal.html
+var portalHTML string
+
 //go:embed chaos.html
 var chaosHTML string
 
-// pages renders what people see.
-type pages struct{ checkout, chaos *template.Template }
+// partsHTML is what the pages of customers share.
+//
+//go:embed parts.html
+var partsHTML string
 
-func newPages() (p pages, err error) {
+// pages renders what people see.
+type pages struct{ checkout, portal, chaos *template.Template }
+
+func newPages() (p pages, _ error) {
 	for name, page := range map[string]struct {
 		html string
 		into **template.Template
 	}{
 		"checkout": {checkoutHTML, &p.checkout},
+		"portal":   {portalHTML, &p.portal},
 		"chaos":    {chaosHTML, &p.chaos},
 	} {
-		if *page.into, err = template.New(name).Parse(page.html); err != nil {
+		parts, err := template.New(name).Parse(partsHTML)
+		if err == nil {
+			*page.into, err = parts.Parse(page.html)
+		}
+		if err != nil {
 			return p, fmt.Errorf("page %s: %w", name, err)
 		}
 	}

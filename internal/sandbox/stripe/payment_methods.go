@@ -37,7 +37,7 @@ func (st *step) setDefaultCard(ctx context.Context, cu *customer, pm *paymentMet
 }
 
 // payOpenInvoices tries, oldest first, what a customer owes for subscriptions
-// that have not ended.
+// that have not ended, while the card's owner is there.
 func (st *step) payOpenInvoices(ctx context.Context, customerID string) error {
 	open, err := invoices.where(ctx, st.q, `doc ->> '$.customer' = ? AND doc ->> '$.status' = 'open'`, customerID)
 	if err != nil {
@@ -51,7 +51,7 @@ func (st *step) payOpenInvoices(ctx context.Context, customerID string) error {
 		if sub.ended() {
 			continue
 		}
-		if err := st.demandDue(ctx, in); err != nil {
+		if err := st.demandDue(ctx, in, buyerPresent); err != nil {
 			return err
 		}
 	}

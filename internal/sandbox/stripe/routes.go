@@ -69,6 +69,7 @@ func routes() []route {
 		{"POST", "/v1/billing/meters/{id}/reactivate", reactivateMeter},
 		{"GET", "/v1/billing/meters/{id}/event_summaries", listMeterSummaries},
 		{"POST", "/v1/billing/meter_events", createMeterEvent},
+		{"POST", "/v1/billing_portal/sessions", createPortal},
 		{"POST", "/v1/refunds", createRefund},
 		{"GET", "/v1/refunds", listRefunds},
 		{"GET", "/v1/refunds/{id}", getRefund},
@@ -78,8 +79,9 @@ func routes() []route {
 }
 
 // Handler serves the API below /sandbox/stripe/v1, the PDFs of invoices below
-// /sandbox/stripe/invoices, the hosted pages below /sandbox/checkout, the
-// setting /sandbox/stripe/dunning, and what makes the provider misbehave: /sandbox/stripe/chaos, /sandbox/stripe/replay
+// /sandbox/stripe/invoices, the hosted pages below /sandbox/checkout and
+// /sandbox/portal, the setting /sandbox/stripe/dunning, and what makes the
+// provider misbehave: /sandbox/stripe/chaos, /sandbox/stripe/replay
 // and the page /sandbox/chaos.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
@@ -90,6 +92,10 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET "+invoicePDFPath("{id}"), s.serveInvoicePDF)
 	mux.HandleFunc("GET "+checkoutPath("{id}"), s.showCheckout)
 	mux.HandleFunc("POST "+checkoutPath("{id}"), s.payCheckout)
+	mux.HandleFunc("GET "+portalPath("{id}"), s.showPortal)
+	mux.HandleFunc("POST "+portalPath("{id}/cancel"), s.usePortal(cancelInPortal))
+	mux.HandleFunc("POST "+portalPath("{id}/resume"), s.usePortal(resumeInPortal))
+	mux.HandleFunc("POST "+portalPath("{id}/card"), s.usePortal(changeCardInPortal))
 	mux.HandleFunc("GET "+dunningPath, s.showDunning)
 	mux.HandleFunc("PUT "+dunningPath, s.changeDunning)
 	mux.HandleFunc("GET "+chaosPath, s.showChaos)

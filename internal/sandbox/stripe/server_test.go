@@ -281,9 +281,3 @@ func (w *world) call(method, path, body string, header map[string]string) (*http
 	}
 	return res, string(answer)
 }
-
-// again reads a subscription once more.
-func (w *world) again(sub *api.Subscription) *api.Subscription {
-	w.t.Helper()
-	return must[*api.Subscription](w.t)(w.V1Subscriptions.Retrieve(w.t.Context(), sub.ID, nil))
-}

@@ -7,12 +7,13 @@ import "context"
 // subscription's state follows the outcome; the caller stores it. A refusal of
 // the card is returned, not an error.
 func (st *step) demand(ctx context.Context, sub *subscription, in *invoice) (refused *paymentError, err error) {
-	return st.demandWith(ctx, sub, in, nil)
+	return st.demandWith(ctx, sub, in, nil, buyerAbsent)
 }
 
 // demandWith is demand with a card of the customer's instead of the
-// subscription's; nil is the subscription's.
-func (st *step) demandWith(ctx context.Context, sub *subscription, in *invoice, card *string) (refused *paymentError, err error) {
+// subscription's, of which nil is the subscription's, and with the card's owner
+// there or not.
+func (st *step) demandWith(ctx context.Context, sub *subscription, in *invoice, card *string, present presence) (refused *paymentError, err error) {
 	if in.Status == invoiceDraft {
 		if err := st.finalize(ctx, in); err != nil {
 			return nil, err
@@ -23,7 +24,7 @@ func (st *step) demandWith(ctx context.Context, sub *subscription, in *invoice, 
 		if err != nil {
 			return nil, err
 		}
-		if refused, err = st.collect(ctx, in, pm, buyerAbsent); err != nil {
+		if refused, err = st.collect(ctx, in, pm, present); err != nil {
 			return nil, err
 		}
 	}

@@ -1,0 +1,55 @@
+package stripe
+
+import (
+	"context"
+	"time"
+)
+
+var portals = kind[portal]{"billing_portal.session", "bps", "billing portal session", "/v1/billing_portal/sessions"}
+
+// portalLife is how long the link to the portal works.
+const portalLife = time.Hour
+
+// portalConfiguration names the one configuration there is, which cannot be
+// changed.
+const portalConfiguration = "bpc_sandbox"
+
+// portal is a visit of a customer to the hosted page on which subscriptions are
+// looked after. Whoever has its link may.
+type portal struct {
+	header
+	Configuration   string  `json:"configuration"`
+	Customer        string  `json:"customer"`
+	CustomerAccount null    `json:"customer_account"`
+	Flow            null    `json:"flow"`
+	Locale          *string `json:"locale"`
+	OnBehalfOf      null    `json:"on_behalf_of"`
+	ReturnURL       *string `json:"return_url"`
+	URL             string  `json:"url"`
+}
+
+func portalPath(id string) string { return "/sandbox/portal/" + id }
+
+// expired tells that the link works no more.
+func (p *portal) expired(now int64) bool { return now >= p.Created+int64(portalLife/time.Second) }
+
+func createPortal(ctx context.Context, c *call) (any, error) {
+	session := portal{header: portals.start(c.now), Configuration: portalConfiguration}
+	session.URL = c.site + portalPath(session.ID)
+	p := c.params
+	p.require("customer")
+	p.text("customer", &session.Customer)
+	p.url("return_url", &session.ReturnURL)
+	if p.has("locale") {
+		var locale string
+		p.choice("locale", &locale, "auto", "en", "es", "fr", "it")
+		session.Locale = &locale
+	}
+	if err := p.done(); err != nil {
+		return nil, err
+	}
+	if _, err := c.liveCustomer(ctx, session.Customer, "customer"); err != nil {
+		return nil, err
+	}
+	return session, c.create(ctx, "billing_portal.session.created", session)
+}

@@ -1,0 +1,227 @@
+package stripe
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// portalView is the data of the portal's page.
+type portalView struct {
+	Title, Note   string
+	Customer      string // empty when nothing is shown
+	Action        string // where the forms lead, without the last part
+	Subscriptions []portalSubscription
+	Card          string
+	Invoices      []portalInvoice
+	Typed, Error  string
+	Nonce         string
+	Back          *backLink
+}
+
+type portalSubscription struct {
+	ID, FormID     string // FormID tells the forms of several subscriptions apart
+	Items          []portalItem
+	Status, Period string
+	Note           string
+	Running        bool // it can be ended, and be resumed
+	Ending         bool
+}
+
+type portalItem struct {
+	Name     string
+	Quantity int64
+	Price    string
+}
+
+type portalInvoice struct{ Number, Date, Amount, Status, PDF string }
+
+// errNotHere says that a form names what the customer does not have.
+var errNotHere = errors.New("the customer has no such subscription")
+
+// showPortal answers GET.
+func (s *Server) showPortal(w http.ResponseWriter, r *http.Request) {
+	if err := s.settle(r.Context()); err != nil {
+		s.failPage(w, r, err)
+		return
+	}
+	s.writePortal(w, r, http.StatusOK, "", "")
+}
+
+// usePortal answers POST: what a form of the page asks for is done, and leads
+// back to the page.
+func (s *Server) usePortal(act func(ctx context.Context, st *step, session *portal, form formValues) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx := r.Context()
+		if err := s.settle(ctx); err != nil {
+			s.failPage(w, r, err)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		open := false
+		err := s.write(ctx, func(ctx context.Context, st *step) error {
+			session, _, err := st.portal(ctx, r.PathValue("id"))
+			if err != nil || session == nil || session.expired(st.now) {
+				return err
+			}
+			open = true
+			return act(ctx, st, session, r.PostFormValue)
+		})
+		var typed wrongCard
+		switch {
+		case errors.Is(err, errDeclined):
+			s.writePortal(w, r, http.StatusPaymentRequired, r.PostFormValue("card_number"), "The card was declined. Try another one.")
+		case errors.As(err, &typed):
+			s.writePortal(w, r, http.StatusUnprocessableEntity, r.PostFormValue("card_number"), string(typed))
+		case errors.Is(err, errNotHere):
+			s.writePortalPage(w, r, http.StatusNotFound, portalView{Title: "There is no such subscription", Note: "Open the page again where you came from."})
+		case err != nil:
+			s.failPage(w, r, err)
+		case !open:
+			s.writePortal(w, r, http.StatusOK, "", "")
+		default:
+			w.Header().Set("Cache-Control", "no-store")
+			http.Redirect(w, r, portalPath(r.PathValue("id")), http.StatusSeeOther)
+		}
+	}
+}
+
+// formValues reads a field of a form.
+type formValues func(field string) string
+
+// portal reads a session with its customer; nil when there is none, or no longer
+// a customer.
+func (st *step) portal(ctx context.Context, id string) (*portal, *customer, error) {
+	session, err := portals.find(ctx, st.q, id)
+	if err != nil || session == nil {
+		return nil, nil, err
+	}
+	cu, err := customers.find(ctx, st.q, session.Customer)
+	if err != nil || cu == nil || cu.Deleted {
+		return nil, nil, err
+	}
+	return session, cu, nil
+}
+
+// writePortal renders what the customer has as it stands. The status is for a
+// page that can be used.
+func (s *Server) writePortal(w http.ResponseWriter, r *http.Request, status int, typed, problem string) {
+	st := s.read()
+	session, cu, err := st.portal(r.Context(), r.PathValue("id"))
+	switch {
+	case err != nil:
+		s.failPage(w, r, err)
+		return
+	case session == nil:
+		s.writePortalPage(w, r, http.StatusNotFound, portalView{Title: "There is no such page", Note: "Check the link, or open the page again where you came from."})
+		return
+	}
+	view := portalView{Title: "This link has expired", Note: "Open the page again where you came from."}
+	if session.ReturnURL != nil {
+		view.Back = &backLink{"return", *session.ReturnURL, "Go back"}
+	}
+	if session.expired(st.now) {
+		s.writePortalPage(w, r, http.StatusGone, view)
+		return
+	}
+	view.Title, view.Note = "Your billing", ""
+	view.Action, view.Typed, view.Error = portalPath(session.ID), typed, problem
+	if err := st.fillPortal(r.Context(), &view, cu); err != nil {
+		s.failPage(w, r, err)
+		return
+	}
+	s.writePortalPage(w, r, status, view)
+}
+
+func (s *Server) writePortalPage(w http.ResponseWriter, r *http.Request, status int, view portalView) {
+	view.Nonce = newNonce()
+	s.writeHTML(w, r, status, s.pages.portal, view.Nonce, "'self'", view)
+}
+
+func (st *step) fillPortal(ctx context.Context, view *portalView, cu *customer) error {
+	view.Customer = "Customer " + cu.ID
+	if cu.Name != nil {
+		view.Customer = *cu.Name
+	} else if cu.Email != nil {
+		view.Customer = *cu.Email
+	}
+	subs, err := subscriptions.where(ctx, st.q, `doc ->> '$.customer' = ?`, cu.ID)
+	if err != nil {
+		return err
+	}
+	names := productNames{}
+	card := cu.InvoiceSettings.DefaultPaymentMethod
+	for i, sub := range shownSubscriptions(subs) {
+		if err := st.productNames(ctx, sub.Items.Data, names); err != nil {
+			return err
+		}
+		shown := newPortalSubscription(sub, names)
+		if i > 0 {
+			shown.FormID = "-" + sub.ID
+		}
+		view.Subscriptions = append(view.Subscriptions, shown)
+		if sub.DefaultPaymentMethod != nil && sub.running() {
+			card = sub.DefaultPaymentMethod
+		}
+	}
+	if card != nil {
+		pm, err := paymentMethods.get(ctx, st.q, *card, "payment_method")
+		if err != nil {
+			return err
+		}
+		view.Card = pm.describe()
+	}
+	bills, err := invoices.where(ctx, st.q, `doc ->> '$.customer' = ? AND doc ->> '$.number' IS NOT NULL`, cu.ID)
+	if err != nil {
+		return err
+	}
+	for _, in := range slices.Backward(bills) {
+		view.Invoices = append(view.Invoices, portalInvoice{
+			Number: *in.Number, Date: day(in.Created), Amount: formatAmount(in.Total, in.Currency),
+			Status: strings.ToUpper(in.Status[:1]) + in.Status[1:], PDF: *in.InvoicePDF,
+		})
+	}
+	return nil
+}
+
+// shownSubscriptions are those that are not over, or else the last one that is.
+func shownSubscriptions(all []*subscription) []*subscription {
+	live := slices.DeleteFunc(slices.Clone(all), (*subscription).ended)
+	if len(live) == 0 && len(all) > 0 {
+		return all[len(all)-1:]
+	}
+	slices.Reverse(live) // the newest first
+	return live
+}
+
+func newPortalSubscription(sub *subscription, names productNames) portalSubscription {
+	start, end := sub.period()
+	shown := portalSubscription{
+		ID: sub.ID, Period: day(start) + " – " + day(end), Running: sub.running(), Ending: sub.CancelAtPeriodEnd,
+		Status: map[string]string{
+			subscriptionActive: "Active", subscriptionCanceled: "Ended", subscriptionIncomplete: "Waiting for its first payment",
+			subscriptionIncompleteExpired: "Never paid", subscriptionPastDue: "Payment overdue", subscriptionPaused: "Paused",
+			subscriptionTrialing: "Trial", subscriptionUnpaid: "Unpaid",
+		}[sub.Status],
+	}
+	for _, item := range sub.Items.Data {
+		shown.Items = append(shown.Items, portalItem{names[item.Price.Product], item.Quantity, describePrice(item.Price)})
+	}
+	switch {
+	case sub.EndedAt != nil:
+		shown.Period, shown.Note = "", "It ended on "+day(*sub.EndedAt)+"."
+	case sub.CancelAtPeriodEnd:
+		shown.Note = "It ends on " + day(end) + "."
+	case sub.Status == subscriptionTrialing:
+		shown.Note = "The trial ends on " + day(end) + "."
+	case shown.Running:
+		shown.Note = "It renews on " + day(end) + "."
+	}
+	return shown
+}
+
+// day tells people when something is.
+func day(at int64) string { return time.Unix(at, 0).UTC().Format("2 January 2006") }

@@ -1,0 +1,59 @@
+package stripe
+
+import "context"
+
+// wrongCard says, for people, what is wrong with a card's number.
+type wrongCard string
+
+func (w wrongCard) Error() string { return string(w) }
+
+// cancelInPortal lets a subscription end with its period.
+func cancelInPortal(ctx context.Context, st *step, session *portal, form formValues) error {
+	return st.setEnding(ctx, session, form("subscription"), true)
+}
+
+// resumeInPortal takes that back.
+func resumeInPortal(ctx context.Context, st *step, session *portal, form formValues) error {
+	return st.setEnding(ctx, session, form("subscription"), false)
+}
+
+func (st *step) setEnding(ctx context.Context, session *portal, id string, ending bool) error {
+	sub, err := subscriptions.find(ctx, st.q, id)
+	if err != nil {
+		return err
+	}
+	if sub == nil || sub.Customer != session.Customer || !sub.running() {
+		return errNotHere
+	}
+	before := sub.clone()
+	if sub.CancelAtPeriodEnd == ending {
+		return nil // submitted twice
+	}
+	sub.CancelAtPeriodEnd = ending
+	sub.scheduleEnd(st.now)
+	return st.keep(ctx, before, sub)
+}
+
+// changeCardInPortal makes a new card the one that all is paid with from now on,
+// open invoices at once. A card that is declined changes nothing.
+func changeCardInPortal(ctx context.Context, st *step, session *portal, form formValues) error {
+	found, problem := readCard(form("card_number"))
+	switch {
+	case problem != "":
+		return wrongCard(problem)
+	case found.declines:
+		return errDeclined
+	}
+	cu, err := st.liveCustomer(ctx, session.Customer, "customer")
+	if err != nil {
+		return err
+	}
+	pm, err := st.attach(ctx, found, cu)
+	if err != nil {
+		return err
+	}
+	if err := st.setDefaultCard(ctx, cu, pm); err != nil {
+		return err
+	}
+	return st.payOpenInvoices(ctx, cu.ID)
+}
