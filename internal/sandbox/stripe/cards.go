@@ -9,16 +9,17 @@ import (
 
 var paymentMethods = kind[paymentMethod]{"payment_method", "pm", "PaymentMethod", "/v1/payment_methods"}
 
-// paymentMethod is a card that a customer has used. How it will behave at a
-// renewal follows from its number; the last four digits tell the test cards
-// apart.
+// paymentMethod is a card or a bank account that a customer has used. How it
+// will behave at a renewal follows from its number; the last four digits tell
+// those for tests apart.
 type paymentMethod struct {
 	header
 	AllowRedisplay string            `json:"allow_redisplay"`
 	BillingDetails billingDetails    `json:"billing_details"`
-	Card           card              `json:"card"`
+	Card           *card             `json:"card,omitempty"`
 	Customer       string            `json:"customer"`
 	Metadata       map[string]string `json:"metadata"`
+	SepaDebit      *sepaDebit        `json:"sepa_debit,omitempty"`
 	Type           string            `json:"type"`
 }
 
@@ -88,8 +89,11 @@ func readCard(typed string) (found testCard, problem string) {
 	return testCard{}, "No real card is charged here. Use one of the test cards."
 }
 
-// describe tells people which card it is.
+// describe tells people which card or account it is.
 func (pm *paymentMethod) describe() string {
+	if pm.SepaDebit != nil {
+		return "Debit of the account ending in " + pm.SepaDebit.Last4
+	}
 	return fmt.Sprintf("Visa ending in %s, valid until %02d/%d", pm.Card.Last4, pm.Card.ExpMonth, pm.Card.ExpYear)
 }
 
@@ -104,7 +108,7 @@ const (
 // declines tells whether the bank refuses the card. The one that ends in 0341
 // pays on the hosted page only.
 func (pm *paymentMethod) declines(present presence) bool {
-	return pm.Card.Last4 == "0341" && present == buyerAbsent
+	return pm.Card != nil && pm.Card.Last4 == "0341" && present == buyerAbsent
 }
 
 // luhn checks the digit that guards card numbers against typing errors.
@@ -124,21 +128,27 @@ func luhn(number string) bool {
 
 // attach keeps a card for a customer.
 func (st *step) attach(ctx context.Context, c testCard, cu *customer) (*paymentMethod, error) {
-	pm := paymentMethod{
+	pm := st.newPaymentMethod(methodCard, cu)
+	pm.Card = &card{
+		Brand: "visa", DisplayBrand: "visa", Country: "US", Funding: "credit",
+		Checks:   cardChecks{CVC: "pass"},
+		ExpMonth: 12, ExpYear: time.Unix(st.now, 0).UTC().Year() + 4,
+		Fingerprint: c.fingerprint, Last4: c.number[len(c.number)-4:],
+		Networks: cardNetworks{Available: []string{"visa"}}, RegulatedStatus: "unregulated",
+	}
+	pm.Card.ThreeDSecureUsage.Supported = true
+	return pm, st.create(ctx, "payment_method.attached", pm)
+}
+
+// newPaymentMethod has all that is the same for cards and bank accounts.
+func (st *step) newPaymentMethod(kind string, cu *customer) *paymentMethod {
+	pm := &paymentMethod{
 		header: paymentMethods.start(st.now), AllowRedisplay: "limited", Customer: cu.ID,
 		BillingDetails: billingDetails{Email: cu.Email, Name: cu.Name, Phone: cu.Phone},
-		Metadata:       map[string]string{}, Type: "card",
-		Card: card{
-			Brand: "visa", DisplayBrand: "visa", Country: "US", Funding: "credit",
-			Checks:   cardChecks{CVC: "pass"},
-			ExpMonth: 12, ExpYear: time.Unix(st.now, 0).UTC().Year() + 4,
-			Fingerprint: c.fingerprint, Last4: c.number[len(c.number)-4:],
-			Networks: cardNetworks{Available: []string{"visa"}}, RegulatedStatus: "unregulated",
-		},
+		Metadata:       map[string]string{}, Type: kind,
 	}
 	if cu.Address != nil {
 		pm.BillingDetails.Address = *cu.Address
 	}
-	pm.Card.ThreeDSecureUsage.Supported = true
-	return &pm, st.create(ctx, "payment_method.attached", pm)
+	return pm
 }

@@ -146,6 +146,9 @@ func (state *checkoutState) metered() bool {
 	return slices.ContainsFunc(state.Items, func(item checkoutItem) bool { return item.Price.metered() })
 }
 
+// takes tells whether the session can be paid in a way.
+func (cs *checkout) takes(method string) bool { return slices.Contains(cs.PaymentMethodTypes, method) }
+
 // due is what is to be paid at once, in minor units; nothing with a trial.
 func (cs *checkout) due() int64 { return cs.AmountTotal }
 

@@ -2,6 +2,7 @@ package stripe
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -28,8 +29,8 @@ type wantedItem struct {
 func createCheckout(ctx context.Context, c *call) (any, error) {
 	cs := checkout{
 		header: checkouts.start(c.now), Status: checkoutOpen, UIMode: "hosted_page",
-		PaymentMethodCollection: "always", PaymentMethodTypes: []string{"card"},
-		ExpiresAt: c.now + int64(maxCheckoutLife/time.Second),
+		PaymentMethodCollection: "always",
+		ExpiresAt:               c.now + int64(maxCheckoutLife/time.Second),
 	}
 	url := c.site + checkoutPath(cs.ID)
 	cs.URL = &url
@@ -52,6 +53,9 @@ func createCheckout(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	cs.Currency = state.Items[0].Currency
+	if err := cs.offerMethods(); err != nil {
+		return nil, err
+	}
 	for _, item := range state.Items {
 		cs.AmountSubtotal += item.AmountSubtotal
 		cs.AmountTotal += item.AmountTotal
@@ -97,11 +101,27 @@ func (cs *checkout) read(p *params) {
 		cs.Locale = &locale
 	}
 	for _, method := range p.texts("payment_method_types") {
-		if method != "card" {
-			p.fail("payment_method_types", "", "The sandbox takes cards only, not %s.", method)
+		if (method != methodCard && method != methodDebit) || slices.Contains(cs.PaymentMethodTypes, method) {
+			p.fail("payment_method_types", "", "The sandbox takes card and sepa_debit, each once, and not %s.", method)
 		}
+		cs.PaymentMethodTypes = append(cs.PaymentMethodTypes, method)
 	}
 	p.integer("expires_at", cs.Created+int64(minCheckoutLife/time.Second), cs.Created+int64(maxCheckoutLife/time.Second), &cs.ExpiresAt)
+}
+
+// offerMethods settles how the session can be paid. Unless the client has said
+// so, cards are taken, and debits where the currency allows.
+func (cs *checkout) offerMethods() error {
+	debits := cs.Currency == "eur"
+	switch {
+	case len(cs.PaymentMethodTypes) == 0 && debits:
+		cs.PaymentMethodTypes = []string{methodCard, methodDebit}
+	case len(cs.PaymentMethodTypes) == 0:
+		cs.PaymentMethodTypes = []string{methodCard}
+	case !debits && cs.takes(methodDebit):
+		return refuse("payment_method_types", "", "The payment method type `sepa_debit` supports only the currency eur, not %s.", cs.Currency)
+	}
+	return nil
 }
 
 func (state *checkoutState) read(p *params) {

@@ -16,12 +16,16 @@ type checkoutView struct {
 	Items         []checkoutLine
 	Total         string
 	Form          bool // it can still be paid
+	Cards, Debits bool // these ways
 	Action        string
 	NeedsCard     bool
-	Typed, Error  string
+	Attempt       attempt
 	Button, Nonce string
 	Back          *backLink
 }
+
+// attempt is what was typed into a form that could not be taken, and why not.
+type attempt struct{ Card, IBAN, CardError, IBANError string }
 
 type checkoutLine struct {
 	Name          string
@@ -37,7 +41,7 @@ func (s *Server) showCheckout(w http.ResponseWriter, r *http.Request) {
 		s.failPage(w, r, err)
 		return
 	}
-	s.writeCheckout(w, r, http.StatusOK, "", "")
+	s.writeCheckout(w, r, http.StatusOK, attempt{})
 }
 
 // payCheckout answers POST. A session that is already paid leads on to where
@@ -49,43 +53,61 @@ func (s *Server) payCheckout(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	typed := r.PostFormValue("card_number")
+	typed := attempt{Card: r.PostFormValue("card_number"), IBAN: r.PostFormValue("iban")}
 	var (
-		cs      *checkout
-		problem string
+		cs       *checkout
+		readable bool
 	)
 	err := s.write(ctx, func(ctx context.Context, st *step) (err error) {
 		if cs, err = checkouts.find(ctx, st.q, r.PathValue("id")); err != nil || cs == nil || cs.Status != checkoutOpen {
 			return err
 		}
-		var used *testCard
-		if typed != "" || cs.needsCard() {
-			var found testCard
-			if found, problem = readCard(typed); problem != "" {
-				return nil
-			}
-			used = &found
+		var used tender
+		if used, readable = typed.read(cs); !readable {
+			return nil
 		}
 		return st.complete(ctx, cs, used)
 	})
 	switch {
 	case errors.Is(err, errDeclined):
-		s.writeCheckout(w, r, http.StatusPaymentRequired, typed, "The card was declined. Try another one.")
+		typed.CardError = "The card was declined. Try another one."
+		s.writeCheckout(w, r, http.StatusPaymentRequired, typed)
 	case err != nil:
 		s.failPage(w, r, err)
-	case problem != "":
-		s.writeCheckout(w, r, http.StatusUnprocessableEntity, typed, problem)
+	case cs != nil && cs.Status == checkoutOpen && !readable:
+		s.writeCheckout(w, r, http.StatusUnprocessableEntity, typed)
 	case cs != nil && cs.Status == checkoutComplete:
 		w.Header().Set("Cache-Control", "no-store")
 		http.Redirect(w, r, cs.successURL(), http.StatusSeeOther)
 	default:
-		s.writeCheckout(w, r, http.StatusOK, "", "")
+		s.writeCheckout(w, r, http.StatusOK, attempt{})
 	}
+}
+
+// read makes out what the buyer wants to pay with, or says what is wrong.
+func (a *attempt) read(cs *checkout) (used tender, ok bool) {
+	switch {
+	case a.IBAN != "" && a.Card != "":
+		a.IBANError = "Pay either with a card or by debit."
+	case a.IBAN != "" && !cs.takes(methodDebit):
+		a.CardError = "Debits are not taken here. Pay with a card."
+	case a.Card != "" && !cs.takes(methodCard):
+		a.IBANError = "Cards are not taken here. Pay by debit."
+	case a.IBAN != "" || !cs.takes(methodCard) && cs.needsCard():
+		var account testAccount
+		account, a.IBANError = readIBAN(a.IBAN)
+		used.account = &account
+	case a.Card != "" || cs.needsCard():
+		var found testCard
+		found, a.CardError = readCard(a.Card)
+		used.card = &found
+	}
+	return used, a.CardError == "" && a.IBANError == ""
 }
 
 // writeCheckout renders the session as it stands. The status is for one that
 // can still be paid.
-func (s *Server) writeCheckout(w http.ResponseWriter, r *http.Request, status int, typed, problem string) {
+func (s *Server) writeCheckout(w http.ResponseWriter, r *http.Request, status int, typed attempt) {
 	ctx, q := r.Context(), s.cfg.DB
 	cs, err := checkouts.find(ctx, q, r.PathValue("id"))
 	if err != nil {
@@ -106,7 +128,7 @@ func (s *Server) writeCheckout(w http.ResponseWriter, r *http.Request, status in
 		status = http.StatusGone
 	}
 	if view.Form {
-		view.Typed, view.Error = typed, problem
+		view.Attempt = typed
 	}
 	s.writePage(w, r, status, view)
 }
@@ -122,12 +144,16 @@ func newCheckoutView(cs *checkout, state *checkoutState, now time.Time) checkout
 	switch cs.Status {
 	case checkoutComplete:
 		view.Title, view.Note = "This checkout is complete", "Your subscription has started."
+		if cs.PaymentStatus == paymentUnpaid {
+			view.Note += " Your account is debited within the next days."
+		}
 		view.Back = &backLink{"continue", cs.successURL(), "Continue"}
 		return view
 	case checkoutExpired:
 		view.Session, view.Items = nil, nil
 		view.Title, view.Note = "This checkout has expired", "Nothing was bought. Start again where you came from."
 	default:
+		view.Cards, view.Debits = cs.takes(methodCard), cs.takes(methodDebit)
 		view.Form, view.Action, view.NeedsCard = true, checkoutPath(cs.ID), cs.needsCard()
 		view.describeOpen(cs, state, now)
 	}

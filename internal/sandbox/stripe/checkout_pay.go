@@ -8,10 +8,27 @@ import (
 // errDeclined is the bank's refusal of a card.
 var errDeclined = errors.New("the card was declined")
 
-// complete pays an open session with a card, which may be nil when none is
-// needed, and makes of it what it promised. The step's transaction holds all of
+// tender is what a buyer pays with: a card, a bank account, or nothing where
+// nothing is needed.
+type tender struct {
+	card    *testCard
+	account *testAccount
+}
+
+// attachTender keeps what a buyer pays with; nil for nothing.
+func (st *step) attachTender(ctx context.Context, used tender, cu *customer) (*paymentMethod, error) {
+	switch {
+	case used.card != nil:
+		return st.attach(ctx, *used.card, cu)
+	case used.account != nil:
+		return st.attachAccount(ctx, *used.account, cu)
+	}
+	return nil, nil
+}
+
+// complete pays an open session, or begins to, and makes of it what it promised. The step's transaction holds all of
 // it: session, subscription, invoice, payment, events and their deliveries.
-func (st *step) complete(ctx context.Context, cs *checkout, used *testCard) error {
+func (st *step) complete(ctx context.Context, cs *checkout, used tender) error {
 	state, err := checkoutStates.get(ctx, st.q, cs.ID, "id")
 	if err != nil {
 		return err
@@ -20,15 +37,16 @@ func (st *step) complete(ctx context.Context, cs *checkout, used *testCard) erro
 	if err != nil {
 		return err
 	}
-	if used != nil && used.declines {
+	if used.card != nil && used.card.declines {
 		return errDeclined
 	}
 	sub := newSubscription(cs.Customer, state.order, st.now)
-	var pm *paymentMethod
-	if used != nil {
-		if pm, err = st.attach(ctx, *used, cu); err != nil {
-			return err
-		}
+	sub.PaymentSettings.PaymentMethodTypes = cs.PaymentMethodTypes
+	pm, err := st.attachTender(ctx, used, cu)
+	if err != nil {
+		return err
+	}
+	if pm != nil {
 		sub.DefaultPaymentMethod = &pm.ID
 	}
 	if err := st.billFirst(ctx, sub, cu, pm); err != nil {
@@ -39,7 +57,7 @@ func (st *step) complete(ctx context.Context, cs *checkout, used *testCard) erro
 	}
 	cs.Status, cs.URL, cs.Subscription, cs.Invoice = checkoutComplete, nil, &sub.ID, sub.LatestInvoice
 	cs.CustomerDetails = newCheckoutCustomer(cu)
-	if cs.due() > 0 {
+	if cs.due() > 0 && (pm == nil || !pm.delayed()) {
 		cs.PaymentStatus = paymentPaid
 	}
 	if err := st.stopTimer(ctx, timerCheckoutExpires, cs.ID); err != nil {

@@ -53,8 +53,12 @@ func (st *step) invoiceRetries(ctx context.Context, id string) error {
 	return st.demandDue(ctx, in, buyerAbsent)
 }
 
-// demandDue collects an invoice whose time has come.
+// demandDue collects an invoice whose time has come, unless a debit for it is
+// under way.
 func (st *step) demandDue(ctx context.Context, in *invoice, present presence) error {
+	if waiting, err := st.underWay(ctx, in); err != nil || waiting {
+		return err
+	}
 	sub, err := subscriptions.get(ctx, st.q, in.Parent.SubscriptionDetails.Subscription, "subscription")
 	if err != nil {
 		return err

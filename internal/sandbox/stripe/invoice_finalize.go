@@ -66,11 +66,16 @@ func (st *step) markPaid(ctx context.Context, in *invoice) error {
 }
 
 // collect has an open invoice paid with a card, and returns the refusal of it.
-// Without a card there is no payment to try, which is a refusal, too.
+// Without a card there is no payment to try, which is a refusal, too. A debit of
+// a bank account leaves the invoice open until it is settled, and nothing else
+// may pay it as long.
 func (st *step) collect(ctx context.Context, in *invoice, pm *paymentMethod, present presence) (refused *paymentError, err error) {
 	payment, pi, err := st.openPayment(ctx, in)
 	if err != nil {
 		return nil, err
+	}
+	if pi.Status == paymentProcessing {
+		return nil, refuse("", "payment_intent_unexpected_state", "A payment of this invoice is still processing.")
 	}
 	in.Attempted, in.AttemptCount = true, max(in.AttemptCount, 1)
 	if pm != nil {
@@ -78,21 +83,38 @@ func (st *step) collect(ctx context.Context, in *invoice, pm *paymentMethod, pre
 			return nil, err
 		}
 	}
+	if pi.Status == paymentProcessing {
+		return nil, put(ctx, st.q, in)
+	}
 	if pi.Status != "succeeded" {
 		if refused = pi.LastPaymentError; refused == nil || pm == nil {
 			refused = noPaymentMethod()
 		}
 		return refused, nil
 	}
+	return nil, st.paid(ctx, payment, in)
+}
+
+// paid ends an invoice whose payment has succeeded.
+func (st *step) paid(ctx context.Context, payment *invoicePayment, in *invoice) error {
 	now, amount := st.now, in.AmountDue
 	payment.Status, payment.AmountPaid, payment.StatusTransitions.PaidAt = "paid", &amount, &now
 	if err := st.create(ctx, "invoice_payment.paid", payment); err != nil {
-		return nil, err
+		return err
 	}
 	if err := st.markPaid(ctx, in); err != nil {
-		return nil, err
+		return err
 	}
-	return nil, st.setDelinquent(ctx, in.Customer, false)
+	return st.setDelinquent(ctx, in.Customer, false)
+}
+
+// underWay tells that an open invoice waits for the end of a debit.
+func (st *step) underWay(ctx context.Context, in *invoice) (bool, error) {
+	if in.Status != invoiceOpen {
+		return false, nil
+	}
+	_, pi, err := st.openPayment(ctx, in)
+	return err == nil && pi.Status == paymentProcessing, err
 }
 
 func noPaymentMethod() *paymentError {

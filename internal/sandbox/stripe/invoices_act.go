@@ -142,8 +142,11 @@ func (st *step) closeInvoice(ctx context.Context, in *invoice, status string) er
 		return st.create(ctx, "invoice.marked_uncollectible", in)
 	}
 	payment, pi, err := st.openPayment(ctx, in)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case pi.Status == paymentProcessing:
+		return refuse("", "payment_intent_unexpected_state", "A payment of this invoice is still processing.")
 	}
 	reason := "void_invoice"
 	pi.Status, pi.CanceledAt, pi.CancellationReason = "canceled", &now, &reason

@@ -10,6 +10,9 @@ var (
 	charges        = kind[charge]{"charge", "ch", "charge", "/v1/charges"}
 )
 
+// paymentProcessing is the state of a payment that is under way.
+const paymentProcessing = "processing"
+
 // paymentIntent is one sum that is to be paid.
 type paymentIntent struct {
 	header
@@ -126,8 +129,9 @@ type chargeOutcome struct {
 }
 
 type chargeMethod struct {
-	Card chargeCard `json:"card"`
-	Type string     `json:"type"`
+	Card      *chargeCard  `json:"card,omitempty"`
+	SepaDebit *chargeDebit `json:"sepa_debit,omitempty"`
+	Type      string       `json:"type"`
 }
 
 type chargeCard struct {
@@ -160,8 +164,11 @@ func (st *step) intend(ctx context.Context, amount int64, code, description, cus
 }
 
 // try has a payment made with a card and tells of each stage. The payment says
-// afterwards whether it succeeded.
+// afterwards whether it succeeded; a debit of a bank account is then under way.
 func (st *step) try(ctx context.Context, pi *paymentIntent, pm *paymentMethod, present presence) error {
+	if pm.delayed() {
+		return st.debit(ctx, pi, pm)
+	}
 	ch := newCharge(pi, pm, st.now)
 	pi.LatestCharge = &ch.ID
 	if pm.declines(present) {
@@ -196,7 +203,7 @@ func (ch *charge) fail(why *paymentError) {
 }
 
 func newCharge(pi *paymentIntent, pm *paymentMethod, now int64) *charge {
-	return &charge{
+	ch := &charge{
 		header: charges.start(now), Amount: pi.Amount, AmountCaptured: pi.Amount, Captured: true,
 		BillingDetails: pm.BillingDetails, StatementCalculated: "SANDBOX", Currency: pi.Currency,
 		Customer: pi.Customer, Description: pi.Description, Metadata: map[string]string{}, Paid: true,
@@ -205,12 +212,20 @@ func newCharge(pi *paymentIntent, pm *paymentMethod, now int64) *charge {
 			NetworkStatus: "approved_by_network", RiskLevel: "normal", RiskScore: 1,
 			SellerMessage: "Payment complete.", Type: "authorized",
 		},
-		PaymentMethodDetails: chargeMethod{Type: "card", Card: chargeCard{
-			AmountAuthorized: pi.Amount, Brand: pm.Card.Brand, Checks: pm.Card.Checks, Country: pm.Card.Country,
-			ExpMonth: pm.Card.ExpMonth, ExpYear: pm.Card.ExpYear, Fingerprint: pm.Card.Fingerprint,
-			Funding: pm.Card.Funding, Last4: pm.Card.Last4, Network: "visa",
-		}},
+		PaymentMethodDetails: chargeMethod{Type: pm.Type},
 	}
+	if a := pm.SepaDebit; a != nil {
+		ch.PaymentMethodDetails.SepaDebit = &chargeDebit{
+			BankCode: a.BankCode, BranchCode: a.BranchCode, Country: a.Country, Fingerprint: a.Fingerprint, Last4: a.Last4,
+		}
+		return ch
+	}
+	ch.PaymentMethodDetails.Card = &chargeCard{
+		AmountAuthorized: pi.Amount, Brand: pm.Card.Brand, Checks: pm.Card.Checks, Country: pm.Card.Country,
+		ExpMonth: pm.Card.ExpMonth, ExpYear: pm.Card.ExpYear, Fingerprint: pm.Card.Fingerprint,
+		Funding: pm.Card.Funding, Last4: pm.Card.Last4, Network: "visa",
+	}
+	return ch
 }
 
 func getPaymentIntent(ctx context.Context, c *call) (any, error) {

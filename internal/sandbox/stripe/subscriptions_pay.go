@@ -31,6 +31,9 @@ func (st *step) demandWith(ctx context.Context, sub *subscription, in *invoice, 
 	if refused != nil {
 		return refused, st.paymentFailed(ctx, sub, in)
 	}
+	if in.Status != invoicePaid && sub.Status == subscriptionIncomplete {
+		sub.Status = subscriptionActive // a debit is under way
+	}
 	return nil, st.paymentMade(ctx, sub)
 }
 

@@ -50,6 +50,8 @@ func (st *step) ring(ctx context.Context, kind, object string) error {
 		return st.invoiceFinalizes(ctx, object)
 	case timerInvoiceRetries:
 		return st.invoiceRetries(ctx, object)
+	case timerDebitSettles:
+		return st.settleDebit(ctx, object)
 	default:
 		return fmt.Errorf("unknown timer %s", kind)
 	}
