@@ -68,7 +68,7 @@ func TestADebitIsUnderWayForFiveDays(t *testing.T) {
 		t.Errorf("after five days it is %s", got.PaymentStatus)
 	}
 	in, pi = w.paymentOf(sub)
-	if in.Status != "paid" || pi.Status != "succeeded" || pi.AmountReceived != 1000 || pi.LatestCharge.Status != "succeeded" || !pi.LatestCharge.Paid || w.again(sub).Status != "active" {
+	if in.Status != "paid" || pi.Status != "succeeded" || pi.AmountReceived != 1000 || pi.LatestCharge.Status != "succeeded" || !pi.LatestCharge.Paid || w.subscription(sub.ID).Status != "active" {
 		t.Errorf("invoice %s, payment %+v", in.Status, pi)
 	}
 	want := []string{
@@ -100,13 +100,13 @@ func TestADebitFails(t *testing.T) {
 	}
 	in, pi := w.paymentOf(sub)
 	if in.Status != "open" || pi.Status != "requires_payment_method" || pi.LastPaymentError.Code != "insufficient_funds" ||
-		pi.LatestCharge.Status != "failed" || w.again(sub).Status != "past_due" {
+		pi.LatestCharge.Status != "failed" || w.subscription(sub.ID).Status != "past_due" {
 		t.Errorf("invoice %s, payment %+v", in.Status, pi)
 	}
 	if got := w.open(http.MethodPost, w.portal(sub.Customer.ID)+"/card", url.Values{"card_number": {"4242424242424242"}}); got.status != http.StatusSeeOther {
 		t.Errorf("paying with a card instead answers %d", got.status)
 	}
-	if in, _ := w.paymentOf(sub); in.Status != "paid" || w.again(sub).Status != "active" {
+	if in, _ := w.paymentOf(sub); in.Status != "paid" || w.subscription(sub.ID).Status != "active" {
 		t.Errorf("then the invoice is %s", in.Status)
 	}
 	if got := w.session(session.ID); got.PaymentStatus != "unpaid" {

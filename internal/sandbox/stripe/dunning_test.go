@@ -3,6 +3,7 @@ package stripe_test
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -112,8 +113,8 @@ func TestAReplacedCardPaysWhatIsOpen(t *testing.T) {
 	w.putDunning(`{"outcome":"past_due"}`)
 	sub := w.overdue()
 	w.until(60) // the second renewal has failed, too
-	if err := w.server.ReplaceCard(t.Context(), sub.Customer.ID, "4242424242424242"); err != nil {
-		t.Fatal(err)
+	if got := w.open(http.MethodPost, w.portal(sub.Customer.ID)+"/card", url.Values{"card_number": {"4242424242424242"}}); got.status != http.StatusSeeOther {
+		t.Fatalf("the portal answers %d", got.status)
 	}
 	cu := must[*api.Customer](t)(w.V1Customers.Retrieve(t.Context(), sub.Customer.ID, nil))
 	got := w.subscription(sub.ID)

@@ -407,7 +407,7 @@ func TestUsageIsBilledAtTheRenewal(t *testing.T) {
 	w.use(m, sub.Customer.ID, "1000", 30*time.Minute) // the first second of the next period
 	w.clock.Set(end.Add(2 * time.Hour))
 	w.use(m, sub.Customer.ID, "20", 3*time.Hour) // too late for the invoice
-	in := must[*api.Invoice](t)(w.V1Invoices.Retrieve(ctx, w.again(sub).LatestInvoice.ID, nil))
+	in := must[*api.Invoice](t)(w.V1Invoices.Retrieve(ctx, w.subscription(sub.ID).LatestInvoice.ID, nil))
 	if in.Status != "paid" || in.BillingReason != "subscription_cycle" || in.Total != 2150 || in.Subtotal != 2150 || in.AmountPaid != 2150 || len(in.Lines.Data) != 2 {
 		t.Fatalf("the renewal: %s, %s, %d in %d lines", in.Status, in.BillingReason, in.AmountPaid, len(in.Lines.Data))
 	}
@@ -449,7 +449,7 @@ func TestUsageIsBilledAtTheEnd(t *testing.T) {
 		w.clock.Set(w.clock.Now().Add(time.Hour))
 		w.use(m, sub.Customer.ID, c.used, time.Minute)
 		c.end(sub)
-		over := w.again(sub)
+		over := w.subscription(sub.ID)
 		in := must[*api.Invoice](t)(w.V1Invoices.Retrieve(ctx, over.LatestInvoice.ID, nil))
 		if over.Status != "canceled" {
 			t.Errorf("%s: the subscription is %s", name, over.Status)
