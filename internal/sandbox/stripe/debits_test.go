@@ -210,3 +210,56 @@ func TestWaysToPay(t *testing.T) {
 		}
 	}
 }
+
+func TestRenewalsByDebit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	params := w.checkoutParams(w.sold(1000, "eur", "month"), 1)
+	params.SubscriptionData = &api.CheckoutSessionCreateSubscriptionDataParams{TrialPeriodDays: api.Int64(7)}
+	session := must[*api.CheckoutSession](t)(w.V1CheckoutSessions.Create(ctx, params))
+	w.visit(http.MethodPost, session.ID, url.Values{"iban": {failingIBAN}})
+	sub := must[*api.Subscription](t)(w.V1Subscriptions.Retrieve(ctx, w.session(session.ID).Subscription.ID, nil))
+	w.advance(7*24*time.Hour + time.Hour) // the trial is over, and its invoice final
+	sub = w.subscription(sub.ID)
+	in, pi := w.paymentOf(sub)
+	if sub.Status != "active" || in.Status != "open" || pi.Status != "processing" || in.NextPaymentAttempt != 0 && in.NextPaymentAttempt > w.clock.Now().Unix() {
+		t.Errorf("subscription %s, invoice %s, payment %s", sub.Status, in.Status, pi.Status)
+	}
+	_, err := w.V1Invoices.Pay(ctx, in.ID, nil)
+	refused(t, err, http.StatusBadRequest, "payment_intent_unexpected_state", "")
+	_, err = w.V1Invoices.VoidInvoice(ctx, in.ID, nil)
+	refused(t, err, http.StatusBadRequest, "payment_intent_unexpected_state", "")
+	w.advance(5 * 24 * time.Hour)
+	if in, pi = w.paymentOf(sub); w.subscription(sub.ID).Status != "past_due" || in.Status != "open" || pi.Status != "requires_payment_method" || in.NextPaymentAttempt == 0 {
+		t.Errorf("invoice %s, payment %s, next attempt at %d", in.Status, pi.Status, in.NextPaymentAttempt)
+	}
+	w.advance(3 * 24 * time.Hour)
+	if in, pi = w.paymentOf(sub); in.AttemptCount != 2 || pi.Status != "processing" || w.subscription(sub.ID).Status != "past_due" {
+		t.Errorf("retried: attempt %d, payment %s", in.AttemptCount, pi.Status)
+	}
+	w.advance(60 * 24 * time.Hour)
+	if got := w.subscription(sub.ID).Status; got != "canceled" {
+		t.Errorf("after the last retry it is %s", got)
+	}
+}
+
+func TestASubscriptionBeginsWithADebit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	_, first := w.debited(payingIBAN)
+	p := w.sold(2000, "eur", "month")
+	sub := must[*api.Subscription](t)(w.V1Subscriptions.Create(ctx, &api.SubscriptionCreateParams{
+		Customer: &first.Customer.ID, DefaultPaymentMethod: &first.DefaultPaymentMethod.ID,
+		Items: []*api.SubscriptionCreateItemParams{{Price: &p.ID, Quantity: api.Int64(1)}},
+	}))
+	if in, _ := w.paymentOf(sub); sub.Status != "active" || in.Status != "open" {
+		t.Errorf("subscription %s, invoice %s", sub.Status, in.Status)
+	}
+	must[*api.Subscription](t)(w.V1Subscriptions.Cancel(ctx, sub.ID, nil))
+	w.advance(5 * 24 * time.Hour)
+	if in, _ := w.paymentOf(sub); w.subscription(sub.ID).Status != "canceled" || in.Status != "paid" {
+		t.Errorf("what is debited after the end leaves the invoice %s", in.Status)
+	}
+}

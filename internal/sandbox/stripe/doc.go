@@ -17,7 +17,8 @@
 //	| Account           | retrieve                                               |
 //	| Customer          | create, retrieve, update, delete, list                 |
 //	| Product           | create, retrieve, update, list                         |
-//	| Price             | create, retrieve, update, list; per unit, licensed     |
+//	| Price             | create, retrieve, update, list; per unit, licensed or  |
+//	|                   | metered                                                |
 //	| Checkout session  | create (mode subscription), retrieve, expire, list,    |
 //	|                   | line_items; the hosted page                            |
 //	| Subscription      | create, retrieve, list; cancel at once or with the     |
@@ -33,6 +34,10 @@
 //	|                   | pm_card_visa_chargeDeclined and                        |
 //	|                   | pm_card_chargeCustomerFail                             |
 //	| Refund            | create, retrieve, list; whole or in part               |
+//	| Billing meter     | create, retrieve, update, list, deactivate, reactivate;|
+//	|                   | event_summaries                                        |
+//	| Meter event       | create                                                 |
+//	| Portal session    | create; the hosted page                                |
 //	| Event             | retrieve, list; webhooks                               |
 //
 // Everywhere: the secret key as bearer or basic credentials, nested forms,
@@ -63,6 +68,21 @@
 // A preview goes the same way as the change and the renewal, so that it shows to
 // the cent what is then billed.
 //
+// # Metered usage
+//
+// A metered price points to a meter, and its items and lines of checkouts have
+// no quantity. An event counts at once, for the customer in its payload, in the
+// period that its timestamp falls in: from the start of the period, which
+// belongs to it, to its end, which does not. It is at most 35 days old and 5
+// minutes ahead; its identifier is refused a second time within 24 hours
+// (duplicate_meter_event). Values have up to 12 decimals, and one below zero
+// corrects earlier ones. A period's usage is billed once it is over, on the
+// invoice of the next one: what is reported until that is finalized still
+// counts. Usage is rounded once, in the amount of its line; quantity is whole
+// and quantity_decimal exact. Usage in a trial costs nothing. A new period that
+// begins early, the end of a subscription with its period, and invoice_now bill
+// what has been used until then.
+//
 // # The life of a subscription
 //
 // It is driven by the injected clock alone. Periods follow each other from the
@@ -87,24 +107,27 @@
 //
 // A subscription that is made through the API and not paid is incomplete, and
 // after 23 hours incomplete_expired. One whose end was asked for is canceled
-// with its period, after a last invoice of what is pending; one that is canceled
-// at once is credited and billed only if prorate and invoice_now say so.
+// with its period, after a last invoice of what is pending and used; one that is
+// canceled at once is credited and billed only if prorate and invoice_now say so.
 //
 // # Where it differs from Stripe
 //
 // Credits are those of the price and quantity that an item has, even if another
 // amount was billed for it. Items are neither added to a subscription nor taken
 // from it, and an update that cannot be paid takes effect or is refused, but is
-// never pending. Cards are the only payment methods, and each one's number says
-// alone whether it pays. A checkout session needs a customer, and a subscription
-// has only recurring prices of one interval. Payment collection is not paused.
+// never pending. Cards and bank accounts are the only payment methods, and each
+// one's number says alone whether it pays. A checkout session needs a customer,
+// and a subscription has only recurring prices of one interval. An item does not
+// change between licensed and metered prices. What Stripe finds wrong with a
+// meter event only later, such as an unknown customer, is refused at once. The
+// portal has one configuration. Payment collection is not paused.
 // Invoices are those of subscriptions only, are not edited or deleted, and there
 // is no invoice.upcoming. There are no taxes, discounts, minimum charges,
 // connected accounts or rate limits, and no list of what changed a balance. A
 // card that is declined at checkout leaves no trace. hosted_invoice_url is null;
 // invoice_pdf works.
 //
-// # The hosted page
+// # The hosted checkout
 //
 // GET /sandbox/checkout/{id} shows what is bought as plain HTML without
 // scripts; the form has the id pay and the field card_number, the way back the
@@ -118,7 +141,37 @@
 //
 // POST answers 303 to the success URL once the session is paid, however often
 // it is sent; 402 for a declined card, 422 for a number that is none of these,
-// 410 for a session that has expired, 404 for one that never was.
+// 410 for a session that has expired, 404 for one that never was. A session
+// expires after 24 hours, or at its expires_at.
+//
+// Sessions in euros that do not say otherwise by payment_method_types also take
+// SEPA debits: the form with the id debit has the field iban. Whether a debit
+// succeeds is known five days later, by the injected clock:
+//
+//	| IBAN                        | Five days later |
+//	|-----------------------------|-----------------|
+//	| DE89 3704 0044 0532 0130 00 | succeeds        |
+//	| DE62 3704 0044 0532 0130 01 | fails           |
+//
+// Until then the session is complete and unpaid, the payment processing and the
+// invoice open, while the subscription is already active, as with Stripe: a
+// service that waits for the money goes by payment_status. In the end comes
+// checkout.session.async_payment_succeeded, and the session is paid; or
+// checkout.session.async_payment_failed, and the subscription is past_due like
+// after any other payment that fails. Renewals and retries are debited the same
+// way. While a debit is under way its invoice can be neither paid otherwise nor
+// voided.
+//
+// # The hosted portal
+//
+// GET /sandbox/portal/{id} shows, for one hour, what its customer has:
+// subscriptions, the card and the invoices with their PDFs; the way back to
+// return_url has the id return. Its forms are cancel and resume (at the end of
+// the period) and card, with the field card_number: a card that pays becomes the
+// default of the customer and of the subscriptions, and open invoices are paid
+// with it at once. They are posted to …/cancel, …/resume and …/card below the
+// page and answer 303 back to it; 402 and 422 as at checkout, 410 once the link
+// has expired, 404 where there is no such session or subscription.
 //
 // # Time
 //
