@@ -70,7 +70,7 @@ func (s *Server) usePortal(act func(ctx context.Context, st *step, session *port
 			open = true
 			return act(ctx, st, session, r.PostFormValue)
 		})
-		var typed wrongCard
+		var typed cardError
 		switch {
 		case errors.Is(err, errDeclined):
 			s.writePortal(w, r, http.StatusPaymentRequired, r.PostFormValue("card_number"), "The card was declined. Try another one.")

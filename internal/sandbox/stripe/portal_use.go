@@ -2,10 +2,10 @@ package stripe
 
 import "context"
 
-// wrongCard says, for people, what is wrong with a card's number.
-type wrongCard string
+// cardError says, for people, what is wrong with a card's number.
+type cardError string
 
-func (w wrongCard) Error() string { return string(w) }
+func (w cardError) Error() string { return string(w) }
 
 // cancelInPortal lets a subscription end with its period.
 func cancelInPortal(ctx context.Context, st *step, session *portal, form formValues) error {
@@ -40,7 +40,7 @@ func changeCardInPortal(ctx context.Context, st *step, session *portal, form for
 	found, problem := readCard(form("card_number"))
 	switch {
 	case problem != "":
-		return wrongCard(problem)
+		return cardError(problem)
 	case found.declines:
 		return errDeclined
 	}
