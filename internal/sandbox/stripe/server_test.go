@@ -91,7 +91,7 @@ func (w *world) run() (stop func()) {
 			if err != nil {
 				w.t.Errorf("Run: %v", err)
 			}
-		case <-time.After(5 * time.Second):
+		case <-time.After(time.Minute):
 			w.t.Error("Run does not stop")
 		}
 	}

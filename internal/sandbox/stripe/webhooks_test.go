@@ -20,7 +20,7 @@ import (
 // eventually waits for something that happens in the background.
 func eventually(t *testing.T, happened func() bool) {
 	t.Helper()
-	for range 1000 {
+	for range 6000 { // a minute, for a machine that is busy
 		if happened() {
 			return
 		}
@@ -43,6 +43,9 @@ type receiver struct {
 
 func newReceiver(t *testing.T) *receiver {
 	t.Helper()
+	if _, err := published(); err != nil { // takes longer than a webhook may
+		t.Fatal(err)
+	}
 	r := &receiver{t: t, tries: map[string]int{}, answer: func(api.Event) int { return http.StatusOK }}
 	web := httptest.NewServer(r)
 	t.Cleanup(web.Close)
