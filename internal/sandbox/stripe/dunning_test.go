@@ -227,9 +227,10 @@ func TestANewCardDoesNotPayForWhatHasEnded(t *testing.T) {
 	w := newWorld(t)
 	sub := w.overdue()
 	w.until(50)
+	portal := w.portal(sub.Customer.ID)
 	before := w.eventTypes()
-	if err := w.server.ReplaceCard(t.Context(), sub.Customer.ID, "4242424242424242"); err != nil {
-		t.Fatal(err)
+	if got := w.open(http.MethodPost, portal+"/card", url.Values{"card_number": {"4242424242424242"}}); got.status != http.StatusSeeOther {
+		t.Fatalf("the portal answers %d", got.status)
 	}
 	if diff := cmp.Diff([]string{"payment_method.attached", "customer.updated"}, w.since(before)); diff != "" {
 		t.Error(diff)
