@@ -165,7 +165,9 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 		DB: db, Clock: out.clock, Jobs: svc.jobs, Catalog: svc.catalog, Tenants: svc.tenants,
 		Provider: provider, Consumption: link, Audit: svc.audit, Log: log,
 	})
-	svc.usage = usage.NewService(usage.Deps{DB: db, Clock: out.clock, Plans: allowances{svc.subscriptions}, Log: log})
+	svc.usage = usage.NewService(usage.Deps{
+		DB: db, Clock: out.clock, Plans: allowances{svc.subscriptions}, Log: log, Currencies: svc.catalog, Audit: svc.audit,
+	})
 	link.subscriptions, link.usage, link.impersonation = svc.subscriptions, svc.usage, svc.impersonation
 	svc.team = team.NewService(team.Deps{
 		DB: db, Clock: out.clock, Tenants: svc.tenants, Accounts: svc.accounts, Seats: svc.subscriptions,

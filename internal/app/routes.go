@@ -41,6 +41,7 @@ func (svc *service) routes() []rest.Route {
 		plans         = catalog.NewHTTP(svc.catalog, publicURL)
 		subscriptions = subscription.NewHTTP(svc.subscriptions)
 		meters        = usage.NewHTTP(svc.usage)
+		adminMeters   = usage.NewAdminHTTP(svc.usage, publicURL)
 		adminTenants  = tenant.NewAdminHTTP(svc.tenants, publicURL)
 		members       = team.NewHTTP(svc.team, accounts, svc.avatars)
 		imitations    = impersonation.NewHTTP(svc.impersonation, publicURL)
@@ -171,6 +172,12 @@ func (svc *service) routes() []rest.Route {
 		route(get, "/api/v1/admin/features/{feature}", rest.Admin, "features.view", "default", "Show a feature", rest.Handle(plans.AdminFeature)),
 		route(patch, "/api/v1/admin/features/{feature}", rest.Admin, "features.update", "default", "Change a feature", rest.Handle(plans.UpdateFeature, feature)),
 		route(del, "/api/v1/admin/features/{feature}", rest.Admin, "features.delete", "default", "Delete a feature", rest.Handle(plans.DeleteFeature)),
+
+		route(get, "/api/v1/admin/meters", rest.Admin, "", "default", "List meters", rest.Handle(adminMeters.List)),
+		route(post, "/api/v1/admin/meters", rest.Admin, "", "default", "Make a meter", rest.Handle(adminMeters.Create, created)),
+		route(get, "/api/v1/admin/meters/{meter}", rest.Admin, "", "default", "Show a meter", rest.Handle(adminMeters.Show)),
+		route(patch, "/api/v1/admin/meters/{meter}", rest.Admin, "", "default", "Change a meter", rest.Handle(adminMeters.Update, rest.Exists(adminMeters.Exists))),
+		route(del, "/api/v1/admin/meters/{meter}", rest.Admin, "", "default", "Delete a meter; its events stay", rest.Handle(adminMeters.Delete)),
 	}
 }
 

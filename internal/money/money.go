@@ -1,6 +1,7 @@
-// Package money has the two exact figures of the service: amounts of money in
-// minor units and quantities of usage in millionths. Neither is ever a float in
-// a rule; a float appears only where a percentage is shown.
+// Package money has the exact figures of the service: amounts of money in
+// minor units, quantities of usage in millionths and prices of a unit of usage.
+// None is ever a float in a rule; a float appears only where a percentage is
+// shown.
 package money
 
 // Money is an amount in the minor units of its currency: cents for EUR, whole

@@ -22,10 +22,10 @@ const (
 	Decimals = 6
 )
 
-// What can be wrong with the text of a quantity.
+// What can be wrong with the text of a quantity or a unit price.
 var (
 	ErrNotNumber  = errors.New("money: not a JSON number")
-	ErrTooPrecise = errors.New("money: more than six decimals")
+	ErrTooPrecise = errors.New("money: more decimals than are kept")
 	ErrTooLarge   = errors.New("money: larger than 10^12")
 )
 

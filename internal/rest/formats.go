@@ -30,7 +30,7 @@ var formats = map[string]format{
 	"country":   {validCountry, "validation.country"},
 	"currency":  {validCurrency, "validation.currency"},
 
-	"password": {}, "multiline": {}, "quantity": {},
+	"password": {}, "multiline": {}, "quantity": {}, "unit-price": {},
 	"int32": {}, "int64": {}, "double": {},
 }
 

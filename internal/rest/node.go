@@ -227,6 +227,16 @@ func (Quantity) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeNumber, Format: "quantity"}
 }
 
+// UnitPrice is an exact price of a unit of usage in a request or response body,
+// in minor units of a currency: up to twelve decimals, from 0 to 1e12.
+type UnitPrice struct{ money.UnitPrice }
+
+// Schema describes the type to OpenAPI.
+func (UnitPrice) Schema(huma.Registry) *huma.Schema {
+	least, most := 0.0, float64(money.MaxUnitPrice)
+	return &huma.Schema{Type: huma.TypeNumber, Format: "unit-price", Minimum: &least, Maximum: &most}
+}
+
 func deref(p *int) int { return orElse(p, 0) }
 
 func orElse[T any](p *T, otherwise T) T {

@@ -63,6 +63,8 @@ func (v *validator) checkNumber(n *node, raw jsontext.Value, path string) jsonte
 		return nil
 	case n.format == "quantity":
 		return v.checkQuantity(raw, path)
+	case n.format == "unit-price":
+		return v.checkUnitPrice(raw, path)
 	case err != nil:
 		return v.fail(path, "validation.number")
 	}
@@ -97,4 +99,21 @@ func (v *validator) checkQuantity(raw jsontext.Value, path string) jsontext.Valu
 		return v.fail(path, "validation.number")
 	}
 	return jsontext.Value(quantity.String())
+}
+
+// checkUnitPrice holds that a number is exact to twelve decimals and from 0 to
+// 1e12.
+func (v *validator) checkUnitPrice(raw jsontext.Value, path string) jsontext.Value {
+	price, err := money.ParseUnitPrice(string(raw))
+	switch {
+	case errors.Is(err, money.ErrTooPrecise):
+		return v.failWith(path, "validation.decimals", "max", money.UnitPriceDecimals)
+	case errors.Is(err, money.ErrTooLarge):
+		return v.failWith(path, "validation.maximum", "max", money.MaxUnitPrice)
+	case errors.Is(err, money.ErrNegative):
+		return v.failWith(path, "validation.minimum", "min", 0)
+	case err != nil:
+		return v.fail(path, "validation.number")
+	}
+	return jsontext.Value(price.String())
 }

@@ -2,7 +2,6 @@ package usage
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 	"unicode"
@@ -20,6 +19,9 @@ type Deps struct {
 	Plans Plans
 	Clock clock.Clock
 	Log   *slog.Logger
+	// Currencies and Audit are needed where meters are managed.
+	Currencies Currencies
+	Audit      Audit // nil records nothing
 }
 
 // Service has the use cases of usage. It is safe for concurrent use.
@@ -28,13 +30,19 @@ type Service struct {
 	plans  Plans
 	clock  clock.Clock
 	writer *writer
+
+	currencies Currencies
+	audit      Audit
 }
 
 // NewService makes a service. Recording needs Run to be running.
 func NewService(d Deps) *Service {
 	s := store{db: d.DB}
 	l := &ledger{store: s, plans: d.Plans, clock: d.Clock}
-	return &Service{store: s, plans: d.Plans, clock: d.Clock, writer: newWriter(l.decide, d.Log, maxQueued)}
+	return &Service{
+		store: s, plans: d.Plans, clock: d.Clock, writer: newWriter(l.decide, d.Log, maxQueued),
+		currencies: d.Currencies, audit: d.Audit,
+	}
 }
 
 // Run stores what Record is given until ctx ends, and returns when everything
@@ -144,18 +152,4 @@ func (s *Service) readings(ctx context.Context, tenantID uuid.UUID, meters []Met
 		readings[i] = r
 	}
 	return readings, nil
-}
-
-// ApplyMeters stores meters under their codes, adding and changing as needed; IDs
-// are given by the store. Meters of other codes stay as they are.
-func (s *Service) ApplyMeters(ctx context.Context, meters []Meter) error {
-	now := s.clock.Now()
-	return s.store.db.Tx(ctx, func(ctx context.Context) error {
-		for _, m := range meters {
-			if err := s.store.applyMeter(ctx, m, now); err != nil {
-				return fmt.Errorf("usage: apply meter %s: %w", m.Code, err)
-			}
-		}
-		return nil
-	})
 }

@@ -66,33 +66,6 @@ func meterOf(row usagesql.Meter) Meter {
 	}
 }
 
-// applyMeter stores a meter under its code. Counters of another aggregation
-// would be wrong from then on, so they go.
-func (s store) applyMeter(ctx context.Context, m Meter, now time.Time) error {
-	inserted, err := s.q(ctx).InsertMeter(ctx, usagesql.InsertMeterParams{
-		ID: sqldb.NewID(), Code: m.Code, Name: m.Name,
-		AggregationType: string(m.Aggregation), ResetInterval: string(m.Reset), QuotaEnforcement: string(m.Enforcement),
-		UnitLabel: m.UnitLabel, IsActive: m.Active, CreatedAt: now,
-	})
-	if err != nil || inserted > 0 {
-		return err
-	}
-	row, err := s.q(ctx).MeterForChange(ctx, m.Code)
-	if err != nil {
-		return err
-	}
-	if Aggregation(row.AggregationType) != m.Aggregation {
-		if err := s.q(ctx).DeleteCountersOfMeter(ctx, row.ID); err != nil {
-			return err
-		}
-	}
-	return s.q(ctx).UpdateMeter(ctx, usagesql.UpdateMeterParams{
-		ID: row.ID, Name: m.Name,
-		AggregationType: string(m.Aggregation), ResetInterval: string(m.Reset), QuotaEnforcement: string(m.Enforcement),
-		UnitLabel: m.UnitLabel, IsActive: m.Active, UpdatedAt: now,
-	})
-}
-
 // countersAt reads the counters of a tenant whose period holds now, by meter.
 func (s store) countersAt(ctx context.Context, tenantID uuid.UUID, now time.Time) (map[uuid.UUID][]*counter, error) {
 	rows, err := s.q(ctx).CountersAt(ctx, usagesql.CountersAtParams{TenantID: tenantID, Now: now})

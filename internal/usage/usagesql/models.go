@@ -22,6 +22,17 @@ type Meter struct {
 	IsActive         bool
 	CreatedAt        time.Time
 	UpdatedAt        time.Time
+	DeletedAt        *time.Time
+}
+
+type MeterPrice struct {
+	ID             uuid.UUID
+	MeterID        uuid.UUID
+	Currency       string
+	UnitPriceCents string
+	PSPPriceID     *string
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
 }
 
 type UsageCounter struct {

@@ -13,7 +13,7 @@ import (
 )
 
 const activeMeters = `-- name: ActiveMeters :many
-SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at FROM meters WHERE is_active ORDER BY code
+SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at FROM meters WHERE is_active AND deleted_at IS NULL ORDER BY code
 `
 
 func (q *Queries) ActiveMeters(ctx context.Context) ([]Meter, error) {
@@ -36,6 +36,7 @@ func (q *Queries) ActiveMeters(ctx context.Context) ([]Meter, error) {
 			&i.IsActive,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.DeletedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -100,10 +101,33 @@ func (q *Queries) DeleteCountersOfMeter(ctx context.Context, meterID uuid.UUID) 
 	return err
 }
 
+const deleteMeter = `-- name: DeleteMeter :exec
+UPDATE meters SET deleted_at = $2, updated_at = $2 WHERE id = $1
+`
+
+type DeleteMeterParams struct {
+	ID        uuid.UUID
+	DeletedAt *time.Time
+}
+
+func (q *Queries) DeleteMeter(ctx context.Context, arg DeleteMeterParams) error {
+	_, err := q.db.ExecContext(ctx, deleteMeter, arg.ID, arg.DeletedAt)
+	return err
+}
+
+const deleteMeterPrice = `-- name: DeleteMeterPrice :exec
+DELETE FROM meter_prices WHERE id = $1
+`
+
+func (q *Queries) DeleteMeterPrice(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteMeterPrice, id)
+	return err
+}
+
 const insertMeter = `-- name: InsertMeter :execrows
 INSERT INTO meters (id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
-ON CONFLICT (code) DO NOTHING
+ON CONFLICT (code) WHERE deleted_at IS NULL DO NOTHING
 `
 
 type InsertMeterParams struct {
@@ -136,8 +160,34 @@ func (q *Queries) InsertMeter(ctx context.Context, arg InsertMeterParams) (int64
 	return result.RowsAffected()
 }
 
+const insertMeterPrice = `-- name: InsertMeterPrice :exec
+INSERT INTO meter_prices (id, meter_id, currency, unit_price_cents, psp_price_id, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $6)
+`
+
+type InsertMeterPriceParams struct {
+	ID             uuid.UUID
+	MeterID        uuid.UUID
+	Currency       string
+	UnitPriceCents string
+	PSPPriceID     *string
+	CreatedAt      time.Time
+}
+
+func (q *Queries) InsertMeterPrice(ctx context.Context, arg InsertMeterPriceParams) error {
+	_, err := q.db.ExecContext(ctx, insertMeterPrice,
+		arg.ID,
+		arg.MeterID,
+		arg.Currency,
+		arg.UnitPriceCents,
+		arg.PSPPriceID,
+		arg.CreatedAt,
+	)
+	return err
+}
+
 const meterByCode = `-- name: MeterByCode :one
-SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at FROM meters WHERE code = $1
+SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at FROM meters WHERE code = $1 AND deleted_at IS NULL
 `
 
 func (q *Queries) MeterByCode(ctx context.Context, code string) (Meter, error) {
@@ -154,16 +204,17 @@ func (q *Queries) MeterByCode(ctx context.Context, code string) (Meter, error) {
 		&i.IsActive,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.DeletedAt,
 	)
 	return i, err
 }
 
-const meterForChange = `-- name: MeterForChange :one
-SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at FROM meters WHERE code = $1 FOR UPDATE
+const meterByID = `-- name: MeterByID :one
+SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at FROM meters WHERE id = $1 AND deleted_at IS NULL
 `
 
-func (q *Queries) MeterForChange(ctx context.Context, code string) (Meter, error) {
-	row := q.db.QueryRowContext(ctx, meterForChange, code)
+func (q *Queries) MeterByID(ctx context.Context, id uuid.UUID) (Meter, error) {
+	row := q.db.QueryRowContext(ctx, meterByID, id)
 	var i Meter
 	err := row.Scan(
 		&i.ID,
@@ -176,12 +227,38 @@ func (q *Queries) MeterForChange(ctx context.Context, code string) (Meter, error
 		&i.IsActive,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.DeletedAt,
+	)
+	return i, err
+}
+
+const meterForChange = `-- name: MeterForChange :one
+SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at FROM meters WHERE id = $1 AND deleted_at IS NULL FOR UPDATE
+`
+
+// Who changes a meter waits for the recordings that were decided by its rules,
+// and later ones wait for the change.
+func (q *Queries) MeterForChange(ctx context.Context, id uuid.UUID) (Meter, error) {
+	row := q.db.QueryRowContext(ctx, meterForChange, id)
+	var i Meter
+	err := row.Scan(
+		&i.ID,
+		&i.Code,
+		&i.Name,
+		&i.AggregationType,
+		&i.ResetInterval,
+		&i.QuotaEnforcement,
+		&i.UnitLabel,
+		&i.IsActive,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.DeletedAt,
 	)
 	return i, err
 }
 
 const meterForRecording = `-- name: MeterForRecording :one
-SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at FROM meters WHERE code = $1 FOR KEY SHARE
+SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at FROM meters WHERE code = $1 AND deleted_at IS NULL FOR KEY SHARE
 `
 
 // The lock keeps a meter's rules as they are until what was decided by them is
@@ -200,8 +277,44 @@ func (q *Queries) MeterForRecording(ctx context.Context, code string) (Meter, er
 		&i.IsActive,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.DeletedAt,
 	)
 	return i, err
+}
+
+const meterPrices = `-- name: MeterPrices :many
+SELECT meter_prices.id, meter_prices.meter_id, meter_prices.currency, meter_prices.unit_price_cents, meter_prices.psp_price_id, meter_prices.created_at, meter_prices.updated_at FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id WHERE meters.deleted_at IS NULL
+`
+
+func (q *Queries) MeterPrices(ctx context.Context) ([]MeterPrice, error) {
+	rows, err := q.db.QueryContext(ctx, meterPrices)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []MeterPrice{}
+	for rows.Next() {
+		var i MeterPrice
+		if err := rows.Scan(
+			&i.ID,
+			&i.MeterID,
+			&i.Currency,
+			&i.UnitPriceCents,
+			&i.PSPPriceID,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const newestEvents = `-- name: NewestEvents :many
@@ -246,6 +359,41 @@ func (q *Queries) NewestEvents(ctx context.Context, arg NewestEventsParams) ([]U
 			&i.RecordedAt,
 			&i.Metadata,
 			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const pricesOfMeter = `-- name: PricesOfMeter :many
+SELECT id, meter_id, currency, unit_price_cents, psp_price_id, created_at, updated_at FROM meter_prices WHERE meter_id = $1
+`
+
+func (q *Queries) PricesOfMeter(ctx context.Context, meterID uuid.UUID) ([]MeterPrice, error) {
+	rows, err := q.db.QueryContext(ctx, pricesOfMeter, meterID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []MeterPrice{}
+	for rows.Next() {
+		var i MeterPrice
+		if err := rows.Scan(
+			&i.ID,
+			&i.MeterID,
+			&i.Currency,
+			&i.UnitPriceCents,
+			&i.PSPPriceID,
+			&i.CreatedAt,
+			&i.UpdatedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -306,12 +454,13 @@ func (q *Queries) Totals(ctx context.Context, arg TotalsParams) (TotalsRow, erro
 
 const updateMeter = `-- name: UpdateMeter :exec
 UPDATE meters
-SET name = $2, aggregation_type = $3, reset_interval = $4, quota_enforcement = $5, unit_label = $6, is_active = $7, updated_at = $8
+SET code = $2, name = $3, aggregation_type = $4, reset_interval = $5, quota_enforcement = $6, unit_label = $7, is_active = $8, updated_at = $9
 WHERE id = $1
 `
 
 type UpdateMeterParams struct {
 	ID               uuid.UUID
+	Code             string
 	Name             string
 	AggregationType  string
 	ResetInterval    string
@@ -324,12 +473,34 @@ type UpdateMeterParams struct {
 func (q *Queries) UpdateMeter(ctx context.Context, arg UpdateMeterParams) error {
 	_, err := q.db.ExecContext(ctx, updateMeter,
 		arg.ID,
+		arg.Code,
 		arg.Name,
 		arg.AggregationType,
 		arg.ResetInterval,
 		arg.QuotaEnforcement,
 		arg.UnitLabel,
 		arg.IsActive,
+		arg.UpdatedAt,
+	)
+	return err
+}
+
+const updateMeterPrice = `-- name: UpdateMeterPrice :exec
+UPDATE meter_prices SET unit_price_cents = $2, psp_price_id = $3, updated_at = $4 WHERE id = $1
+`
+
+type UpdateMeterPriceParams struct {
+	ID             uuid.UUID
+	UnitPriceCents string
+	PSPPriceID     *string
+	UpdatedAt      time.Time
+}
+
+func (q *Queries) UpdateMeterPrice(ctx context.Context, arg UpdateMeterPriceParams) error {
+	_, err := q.db.ExecContext(ctx, updateMeterPrice,
+		arg.ID,
+		arg.UnitPriceCents,
+		arg.PSPPriceID,
 		arg.UpdatedAt,
 	)
 	return err

@@ -1,0 +1,136 @@
+package money
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// UnitPrice is what one unit of usage costs: an exact decimal of minor units of
+// a currency, 0 to MaxUnitPrice with at most twelve decimals. The zero value is
+// free of charge. Two unit prices compare with ==.
+type UnitPrice struct {
+	cents       int64
+	trillionths int64 // of a minor unit, 0 to 10^12 - 1
+}
+
+const (
+	// UnitPriceDecimals is how many decimals a unit price keeps.
+	UnitPriceDecimals = 12
+	// MaxUnitPrice is the largest unit price in minor units.
+	MaxUnitPrice = 1_000_000_000_000
+
+	trillion = 1_000_000_000_000
+)
+
+// ErrNegative says that a number is below zero where none may be.
+var ErrNegative = errors.New("money: negative")
+
+// number is the form of a JSON number (RFC 8259, section 6): sign, digits,
+// decimals, exponent.
+var number = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$`)
+
+// ParseUnitPrice reads the text of a JSON number exactly: 25, 0.0025, 1e-12.
+// Zeros beyond the twelfth decimal are fine.
+//
+// Errors: ErrNotNumber, ErrNegative, ErrTooLarge, ErrTooPrecise.
+func ParseUnitPrice(text string) (UnitPrice, error) {
+	parts := number.FindStringSubmatch(text)
+	if parts == nil {
+		return UnitPrice{}, ErrNotNumber
+	}
+	sign, digits, decimals, exponent := parts[1], parts[2]+parts[3], len(parts[3]), parts[4]
+	digits = strings.TrimLeft(digits, "0")
+	significant := strings.TrimRight(digits, "0")
+	switch {
+	case significant == "":
+		return UnitPrice{}, nil
+	case sign != "":
+		return UnitPrice{}, ErrNegative
+	}
+	power, err := strconv.Atoi(exponent)
+	if err != nil && exponent != "" { // no text of memory's size can make up for it
+		if strings.HasPrefix(exponent, "-") {
+			return UnitPrice{}, ErrTooPrecise
+		}
+		return UnitPrice{}, ErrTooLarge
+	}
+	// The price is significant × 10^shift. The bounds keep an exponent near the
+	// largest int from overflowing.
+	const far = math.MaxInt32
+	shift := min(max(power, -far), far) - decimals + len(digits) - len(significant)
+	switch {
+	case len(significant)+shift > len("1000000000000"):
+		return UnitPrice{}, ErrTooLarge
+	case shift < -UnitPriceDecimals:
+		return UnitPrice{}, ErrTooPrecise
+	}
+	// As a count of trillionths it has at most 25 digits.
+	all := significant + strings.Repeat("0", shift+UnitPriceDecimals)
+	all = strings.Repeat("0", max(0, UnitPriceDecimals+1-len(all))) + all
+	var p UnitPrice
+	split := len(all) - UnitPriceDecimals
+	if p.cents, err = strconv.ParseInt(all[:split], 10, 64); err != nil {
+		return UnitPrice{}, ErrTooLarge
+	}
+	if p.trillionths, err = strconv.ParseInt(all[split:], 10, 64); err != nil {
+		return UnitPrice{}, ErrNotNumber
+	}
+	if p.cents > MaxUnitPrice || p.cents == MaxUnitPrice && p.trillionths > 0 {
+		return UnitPrice{}, ErrTooLarge
+	}
+	return p, nil
+}
+
+// String is the shortest JSON number that means p: 25, 0.0025. Each price has
+// one, so that it is what the database keeps.
+func (p UnitPrice) String() string {
+	whole := strconv.FormatInt(p.cents, 10)
+	if p.trillionths == 0 {
+		return whole
+	}
+	return whole + "." + strings.TrimRight(fmt.Sprintf("%012d", p.trillionths), "0")
+}
+
+// Amount is what a quantity costs, in minor units, rounded half up: so round once
+// for each line of a bill, never for each event. What an int64 cannot hold stays
+// at its limit.
+func (p UnitPrice) Amount(q Quantity) int64 {
+	exact := big.NewInt(p.cents)
+	exact.Mul(exact, big.NewInt(trillion))
+	exact.Add(exact, big.NewInt(p.trillionths))
+	exact.Mul(exact, big.NewInt(int64(q)))
+
+	// exact counts units of 1 ÷ (10^12 × 10^6); floor(exact ÷ one + ½).
+	one := new(big.Int).Mul(big.NewInt(trillion), big.NewInt(int64(One)))
+	exact.Lsh(exact, 1).Add(exact, one)
+	rounded := exact.Div(exact, one.Lsh(one, 1))
+	switch {
+	case rounded.IsInt64():
+		return rounded.Int64()
+	case rounded.Sign() < 0:
+		return math.MinInt64
+	default:
+		return math.MaxInt64
+	}
+}
+
+// MarshalJSON writes p as a number, never as a string.
+func (p UnitPrice) MarshalJSON() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalJSON reads a number as ParseUnitPrice does; null leaves p as it was.
+func (p *UnitPrice) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		return nil
+	}
+	parsed, err := ParseUnitPrice(string(data))
+	if err != nil {
+		return err
+	}
+	*p = parsed
+	return nil
+}

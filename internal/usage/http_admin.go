@@ -1,0 +1,194 @@
+package usage
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// AdminHTTP has the handlers of the administration of meters.
+type AdminHTTP struct {
+	svc       *Service
+	publicURL string
+}
+
+// NewAdminHTTP makes the handlers. publicURL, without a slash at its end, begins
+// the links between pages.
+func NewAdminHTTP(svc *Service, publicURL string) *AdminHTTP {
+	return &AdminHTTP{svc: svc, publicURL: publicURL}
+}
+
+// AdminMeter is a meter as the administration reads it (spec: Meter).
+type AdminMeter struct {
+	ID               uuid.UUID         `json:"id"`
+	Code             string            `json:"code"`
+	Name             string            `json:"name"`
+	AggregationType  Aggregation       `json:"aggregation_type" enum:"sum,max,count,last_value"`
+	ResetInterval    ResetInterval     `json:"reset_interval" enum:"monthly,weekly,daily,none"`
+	QuotaEnforcement Enforcement       `json:"quota_enforcement" enum:"none,soft,hard"`
+	UnitLabel        *string           `json:"unit_label"`
+	IsActive         bool              `json:"is_active"`
+	IsBillable       bool              `json:"is_billable" doc:"One of the prices is linked to one of the payment provider."`
+	Prices           []AdminMeterPrice `json:"prices"`
+	CreatedAt        rest.Time         `json:"created_at"`
+	UpdatedAt        rest.Time         `json:"updated_at"`
+}
+
+// AdminMeterPrice is what one unit of a meter costs in one currency.
+type AdminMeterPrice struct {
+	ID             uuid.UUID      `json:"id"`
+	Currency       string         `json:"currency"`
+	UnitPriceCents rest.UnitPrice `json:"unit_price_cents" doc:"Minor units of the currency, exact to 12 decimals."`
+	PSPPriceID     *string        `json:"psp_price_id"`
+}
+
+func adminMeter(e MeterEntry) AdminMeter {
+	prices := make([]AdminMeterPrice, len(e.Prices))
+	for i, p := range e.Prices {
+		prices[i] = AdminMeterPrice{
+			ID: p.ID, Currency: p.Currency, UnitPriceCents: rest.UnitPrice{UnitPrice: p.UnitPrice}, PSPPriceID: p.PSPPriceID,
+		}
+	}
+	return AdminMeter{
+		ID: e.ID, Code: e.Code, Name: e.Name, AggregationType: e.Aggregation, ResetInterval: e.Reset, QuotaEnforcement: e.Enforcement,
+		UnitLabel: e.UnitLabel, IsActive: e.Active, IsBillable: e.Billable(), Prices: prices,
+		CreatedAt: rest.T(e.CreatedAt), UpdatedAt: rest.T(e.UpdatedAt),
+	}
+}
+
+// MeterPriceInput is a price of a set that replaces a meter's prices.
+type MeterPriceInput struct {
+	Currency       string         `json:"currency" format:"currency"`
+	UnitPriceCents rest.UnitPrice `json:"unit_price_cents"`
+	PSPPriceID     *string        `json:"psp_price_id,omitempty" nullable:"true" maxLength:"255" pattern:"^price_"`
+}
+
+func pricesFrom(inputs []MeterPriceInput) []MeterPrice {
+	prices := make([]MeterPrice, len(inputs))
+	for i, p := range inputs {
+		prices[i] = MeterPrice{Currency: p.Currency, UnitPrice: p.UnitPriceCents.UnitPrice, PSPPriceID: p.PSPPriceID}
+	}
+	return prices
+}
+
+// List handles GET /admin/meters.
+func (h *AdminHTTP) List(ctx context.Context, _ *struct{}) (*rest.Plain[page.Page[AdminMeter]], error) {
+	q, err := MeterList().Parse(rest.Query(ctx))
+	if err != nil {
+		return nil, err
+	}
+	entries, total, err := h.svc.Meters(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	views := make([]AdminMeter, len(entries))
+	for i, e := range entries {
+		views[i] = adminMeter(e)
+	}
+	return rest.Bare(page.New(q, h.publicURL+"/api/v1/admin/meters", views, total)), nil
+}
+
+type adminMeterInput struct {
+	Meter string `path:"meter" format:"uuid"`
+}
+
+// Show handles GET /admin/meters/{meter}.
+func (h *AdminHTTP) Show(ctx context.Context, in *adminMeterInput) (*rest.Data[AdminMeter], error) {
+	id, err := rest.ParseID(in.Meter)
+	if err != nil {
+		return nil, err
+	}
+	e, err := h.svc.Meter(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(adminMeter(e)), nil
+}
+
+// Exists holds, before a body is judged, that there is the meter of the path.
+func (h *AdminHTTP) Exists(ctx context.Context, param func(string) string) error {
+	id, err := rest.ParseID(param("meter"))
+	if err != nil {
+		return err
+	}
+	_, err = h.svc.Meter(ctx, id)
+	return err
+}
+
+type createMeterInput struct {
+	Body struct {
+		Code             string            `json:"code" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
+		Name             string            `json:"name" minLength:"1" maxLength:"255"`
+		AggregationType  Aggregation       `json:"aggregation_type" enum:"sum,max,count,last_value"`
+		ResetInterval    ResetInterval     `json:"reset_interval" enum:"monthly,weekly,daily,none"`
+		QuotaEnforcement Enforcement       `json:"quota_enforcement" enum:"none,soft,hard"`
+		UnitLabel        *string           `json:"unit_label,omitempty" nullable:"true" maxLength:"255"`
+		IsActive         *bool             `json:"is_active,omitempty" default:"true"`
+		Prices           []MeterPriceInput `json:"prices,omitempty" maxItems:"300"`
+	}
+}
+
+// Create handles POST /admin/meters.
+func (h *AdminHTTP) Create(ctx context.Context, in *createMeterInput) (*rest.Data[AdminMeter], error) {
+	b := in.Body
+	e, err := h.svc.CreateMeter(ctx, MeterEntry{
+		Meter: Meter{
+			Code: b.Code, Name: b.Name, Aggregation: b.AggregationType, Reset: b.ResetInterval, Enforcement: b.QuotaEnforcement,
+			UnitLabel: b.UnitLabel, Active: b.IsActive == nil || *b.IsActive,
+		},
+		Prices: pricesFrom(b.Prices),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(adminMeter(e), "meter.created"), nil
+}
+
+type updateMeterInput struct {
+	Meter string `path:"meter" format:"uuid"`
+	Body  struct {
+		Code             rest.Opt[string]            `json:"code,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
+		Name             rest.Opt[string]            `json:"name,omitzero" minLength:"1" maxLength:"255"`
+		AggregationType  rest.Opt[Aggregation]       `json:"aggregation_type,omitzero" enum:"sum,max,count,last_value"`
+		ResetInterval    rest.Opt[ResetInterval]     `json:"reset_interval,omitzero" enum:"monthly,weekly,daily,none"`
+		QuotaEnforcement rest.Opt[Enforcement]       `json:"quota_enforcement,omitzero" enum:"none,soft,hard"`
+		UnitLabel        rest.Opt[string]            `json:"unit_label,omitzero" nullable:"true" maxLength:"255"`
+		IsActive         rest.Opt[bool]              `json:"is_active,omitzero"`
+		Prices           rest.Opt[[]MeterPriceInput] `json:"prices,omitzero" maxItems:"300" doc:"Replaces the whole set."`
+	}
+}
+
+// Update handles PATCH /admin/meters/{meter}.
+func (h *AdminHTTP) Update(ctx context.Context, in *updateMeterInput) (*rest.Data[AdminMeter], error) {
+	id, err := rest.ParseID(in.Meter)
+	if err != nil {
+		return nil, err
+	}
+	b := in.Body
+	e, err := h.svc.UpdateMeter(ctx, id, func(e MeterEntry) MeterEntry {
+		e.Code, e.Name = b.Code.OrValue(e.Code), b.Name.OrValue(e.Name)
+		e.Aggregation, e.Reset = b.AggregationType.OrValue(e.Aggregation), b.ResetInterval.OrValue(e.Reset)
+		e.Enforcement, e.Active = b.QuotaEnforcement.OrValue(e.Enforcement), b.IsActive.OrValue(e.Active)
+		e.UnitLabel = b.UnitLabel.Or(e.UnitLabel)
+		if b.Prices.Set {
+			e.Prices = pricesFrom(b.Prices.Value)
+		}
+		return e
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(adminMeter(e), "meter.updated"), nil
+}
+
+// Delete handles DELETE /admin/meters/{meter}.
+func (h *AdminHTTP) Delete(ctx context.Context, in *adminMeterInput) (*rest.Empty, error) {
+	id, err := rest.ParseID(in.Meter)
+	if err != nil {
+		return nil, err
+	}
+	return &rest.Empty{}, h.svc.DeleteMeter(ctx, id)
+}
