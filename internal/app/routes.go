@@ -124,6 +124,7 @@ func (svc *service) routes() []rest.Route {
 		route(get, of+"/entitlements", rest.Tenant, "", "default", "List what the subscription entitles to", rest.Handle(subscriptions.Entitlements)),
 
 		route(post, of+"/usage", rest.Tenant, "", "usage", "Record usage", rest.Handle(meters.Record, created)),
+		route(post, of+"/usage/batch", rest.Tenant, "", "usage", "Record several usage events", rest.Handle(meters.Batch)),
 		route(get, of+"/usage", rest.Tenant, "", "default", "Summarize the usage of the current period", rest.Handle(meters.Summary)),
 		route(get, of+"/usage/quotas", rest.Tenant, "", "default", "Show usage against quotas", rest.Handle(meters.Quotas)),
 		route(get, of+"/usage/{meterCode}", rest.Tenant, "", "default", "Show one meter with its newest events", rest.Handle(meters.Meter)),

@@ -16,9 +16,10 @@ import (
 
 type infoKey struct{}
 
-// requestInfo is what the access log says of a request; middleware further in
-// fills it.
+// requestInfo is what the access log says of a request, and who answers it;
+// middleware further in fills it.
 type requestInfo struct {
+	api    *API
 	id     string
 	userID int64     // 0 is nobody
 	tenant uuid.UUID // Nil is none
@@ -53,7 +54,7 @@ func saneRequestID(id string) bool {
 func (a *API) begin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := a.cfg.Clock.Now()
-		info := &requestInfo{id: r.Header.Get("X-Request-Id")}
+		info := &requestInfo{api: a, id: r.Header.Get("X-Request-Id")}
 		if !saneRequestID(info.id) {
 			info.id = uuid.NewString()
 		}

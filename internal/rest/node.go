@@ -23,6 +23,7 @@ type node struct {
 	nullable  bool
 	freeForm  bool // an object whose keys and values are the caller's
 	closed    bool // an object that refuses keys that it does not know
+	alone     bool // an Each: what is wrong with it stays its own affair
 	minLength int
 	maxLength int // 0 is none
 	minimum   *float64
@@ -85,7 +86,11 @@ func compile(registry huma.Registry, s *huma.Schema, t reflect.Type) *node {
 	if inner, ok := optValue(t); ok {
 		t = inner
 	}
-	n := &node{nullable: s.Nullable || s.Type == "" && s.Ref == ""}
+	inner, alone := eachValue(t)
+	if alone {
+		t = inner
+	}
+	n := &node{alone: alone, nullable: s.Nullable || s.Type == "" && s.Ref == ""}
 	if len(s.AnyOf) > 0 { // settleNullables: an object or null
 		s, n.nullable = s.AnyOf[0], true
 	}
@@ -105,6 +110,9 @@ func compile(registry huma.Registry, s *huma.Schema, t reflect.Type) *node {
 	}
 	if s.Pattern != "" {
 		n.pattern = regexp.MustCompile(s.Pattern)
+	}
+	if alone && (s.Type != huma.TypeObject || s.AdditionalProperties == true) {
+		panic("an Each of what is no struct")
 	}
 	n.boundInteger(t)
 	switch s.Type {

@@ -55,6 +55,9 @@ func (v *validator) failWith(path, message, arg string, value any) jsontext.Valu
 
 // check returns the normal form of raw, or nil when it broke a rule.
 func (v *validator) check(n *node, raw jsontext.Value, path string) jsontext.Value {
+	if n.alone {
+		return v.checkAlone(n, raw)
+	}
 	if raw.Kind() == 'n' {
 		if !n.nullable {
 			return v.fail(path, "validation.null")

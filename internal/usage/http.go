@@ -7,9 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/authz"
-	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/rest"
-	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // HTTP has the handlers of the usage endpoints (spec: Usage endpoints).
@@ -25,45 +23,6 @@ type tenantInput struct {
 type meterInput struct {
 	Tenant    string `path:"tenantId"`
 	MeterCode string `path:"meterCode"`
-}
-
-type recordInput struct {
-	Tenant string `path:"tenantId"`
-	Body   struct {
-		MeterCode      string         `json:"meter_code" minLength:"1" maxLength:"255"`
-		Quantity       *rest.Quantity `json:"quantity,omitempty" minimum:"0"`
-		IdempotencyKey *string        `json:"idempotency_key,omitempty" nullable:"true" maxLength:"255"`
-		RecordedAt     *rest.Time     `json:"recorded_at,omitempty"`
-		Metadata       rest.Object    `json:"metadata,omitempty" nullable:"true"`
-	}
-}
-
-// RecordedEvent is the answer to a recording.
-type RecordedEvent struct {
-	ID         uuid.UUID     `json:"id"`
-	MeterCode  string        `json:"meter_code"`
-	Quantity   rest.Quantity `json:"quantity"`
-	RecordedAt rest.Time     `json:"recorded_at"`
-}
-
-// Record answers POST /usage: 201 once the event is durable.
-func (h *HTTP) Record(ctx context.Context, in *recordInput) (*rest.Data[RecordedEvent], error) {
-	b := in.Body
-	r := Recording{MeterCode: b.MeterCode, Quantity: money.One, IdempotencyKey: b.IdempotencyKey, Metadata: sqldb.JSON(b.Metadata)}
-	if b.Quantity != nil {
-		r.Quantity = b.Quantity.Quantity
-	}
-	if b.RecordedAt != nil {
-		at := b.RecordedAt.Std()
-		r.RecordedAt = &at
-	}
-	event, err := h.svc.Record(ctx, authz.TenantID(ctx), r)
-	if err != nil {
-		return nil, err
-	}
-	return rest.OKMessage(RecordedEvent{
-		ID: event.ID, MeterCode: event.MeterCode, Quantity: rest.Quantity{Quantity: event.Quantity}, RecordedAt: rest.T(event.RecordedAt),
-	}, "usage.recorded"), nil
 }
 
 // MeterSummary is one meter of the summary. The unit of current_usage is that of

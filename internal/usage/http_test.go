@@ -56,6 +56,7 @@ func newSite(t *testing.T, w *world) *site {
 		{Method: http.MethodGet, Path: base + "/{meterCode}", Scope: rest.Tenant, Handler: rest.Handle(h.Meter)},
 		{Method: http.MethodGet, Path: base + "/quotas", Scope: rest.Tenant, Handler: rest.Handle(h.Quotas)},
 		{Method: http.MethodGet, Path: base, Scope: rest.Tenant, Handler: rest.Handle(h.Summary)},
+		{Method: http.MethodPost, Path: base + "/batch", Scope: rest.Tenant, Handler: rest.Handle(h.Batch)},
 		{Method: http.MethodPost, Path: base, Scope: rest.Tenant, Handler: rest.Handle(h.Record, rest.Status(http.StatusCreated))},
 	})}
 }
@@ -78,19 +79,16 @@ func (s *site) ask(t *testing.T, tenantID uuid.UUID, method, path, body string) 
 
 var ids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-func TestRecordOverHTTP(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, newWorld(t, dbtest.New(t, sqldb.SQLite), "2026-11-21 12:00"))
-	s.apply(t, meter("calls", Sum, Monthly, Hard), meter("bytes", Sum, Monthly, Unenforced), Meter{Code: "off", Aggregation: Sum, Reset: Never, Enforcement: Hard})
-	tenantID := s.newTenant(t)
-	s.plans.grant(tenantID, Allowance{Limits: map[string]int64{"calls": 10}})
-	// One more of these would be beyond the 9.2 × 10^12 that fit.
-	for range 9 {
-		if _, err := s.Record(t.Context(), tenantID, recording("bytes", "1e12")); err != nil {
-			t.Fatal(err)
-		}
-	}
+// recordCase is one recording and what it is answered.
+type recordCase struct {
+	name, body string
+	status     int
+	want       string
+}
 
+// recordCases are to be asked in this order, of the site and the tenant that
+// newRecordSite makes.
+func recordCases() []recordCase {
 	const (
 		notFound  = `{"message":"There is no active meter with this code."}`
 		duplicate = `{"message":"Usage with this idempotency key was already recorded on this meter."}`
@@ -102,11 +100,7 @@ func TestRecordOverHTTP(t *testing.T) {
 	created := func(quantity, at string) string {
 		return `{"data":{"id":"ID","meter_code":"calls","quantity":` + quantity + `,"recorded_at":"` + at + `"},"message":"usage.recorded"}`
 	}
-	tests := []struct {
-		name, body string
-		status     int
-		want       string
-	}{
+	return []recordCase{
 		{"only a meter", `{"meter_code":"calls"}`, 201, created("1", "2026-11-21T12:00:00.000000Z")},
 		{
 			"everything", `{"meter_code":" calls ","quantity":2.5,"idempotency_key":"k","recorded_at":"2026-11-21T11:30:00.1234567+01:00","metadata":{"b":1,"a":[null]}}`,
@@ -134,7 +128,27 @@ func TestRecordOverHTTP(t *testing.T) {
 		{"metadata that is a list", `{"meter_code":"calls","metadata":[]}`, 422, invalid("metadata", "This must be an object.")},
 		{"a total that does not fit", `{"meter_code":"bytes","quantity":1e12}`, 422, invalid("quantity", "The total of this meter would become too large.")},
 	}
-	for _, tt := range tests {
+}
+
+func newRecordSite(t *testing.T, db *sqldb.DB) (*site, uuid.UUID) {
+	t.Helper()
+	s := newSite(t, newWorld(t, db, "2026-11-21 12:00"))
+	s.apply(t, meter("calls", Sum, Monthly, Hard), meter("bytes", Sum, Monthly, Unenforced), Meter{Code: "off", Aggregation: Sum, Reset: Never, Enforcement: Hard})
+	tenantID := s.newTenant(t)
+	s.plans.grant(tenantID, Allowance{Limits: map[string]int64{"calls": 10}})
+	// One more of these would be beyond the 9.2 × 10^12 that fit.
+	for range 9 {
+		if _, err := s.Record(t.Context(), tenantID, recording("bytes", "1e12")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s, tenantID
+}
+
+func TestRecordOverHTTP(t *testing.T) {
+	t.Parallel()
+	s, tenantID := newRecordSite(t, dbtest.New(t, sqldb.SQLite))
+	for _, tt := range recordCases() {
 		status, body := s.ask(t, tenantID, http.MethodPost, "", tt.body)
 		if status != tt.status {
 			t.Errorf("%s: status %d, want %d", tt.name, status, tt.status)

@@ -40,7 +40,7 @@ func NewService(d Deps) *Service {
 	s := store{db: d.DB}
 	l := &ledger{store: s, plans: d.Plans, clock: d.Clock}
 	return &Service{
-		store: s, plans: d.Plans, clock: d.Clock, writer: newWriter(l.decide, d.Log, maxQueued),
+		store: s, plans: d.Plans, clock: d.Clock, writer: newWriter(l.decide, d.Log, maxWaiting),
 		currencies: d.Currencies, audit: d.Audit,
 	}
 }
@@ -60,15 +60,62 @@ func (s *Service) Run(ctx context.Context) error {
 // may have been stored or not, which an idempotency key finds out. It has a
 // transaction of its own: never call it inside another.
 func (s *Service) Record(ctx context.Context, tenantID uuid.UUID, r Recording) (Event, error) {
+	one := &request{Recording: r, tenantID: tenantID}
+	if err := one.settle(s.clock.Now()); err != nil {
+		return Event{}, err
+	}
+	verdicts, err := s.writer.submit(ctx, one)
+	if err != nil {
+		return Event{}, err
+	}
+	return verdicts[0].event, verdicts[0].err
+}
+
+// Outcome is what became of one recording of several.
+type Outcome struct {
+	Event Event
+	Err   error // as of Record
+}
+
+// RecordBatch stores several events, in their order, and returns what became of
+// each: the same as if they had been recorded one after the other. Usually they
+// share a transaction, but it is no rule that all are stored or none. An error
+// means that none was looked at, or that ctx ended first.
+func (s *Service) RecordBatch(ctx context.Context, tenantID uuid.UUID, recordings []Recording) ([]Outcome, error) {
 	now := s.clock.Now()
-	at := now
+	outcomes := make([]Outcome, len(recordings))
+	requests := make([]request, len(recordings))
+	submitted := make([]*request, 0, len(recordings))
+	places := make([]int, 0, len(recordings)) // of the submitted ones
+	for i, r := range recordings {
+		requests[i] = request{Recording: r, tenantID: tenantID}
+		if outcomes[i].Err = requests[i].settle(now); outcomes[i].Err == nil {
+			submitted, places = append(submitted, &requests[i]), append(places, i)
+		}
+	}
+	if len(submitted) == 0 {
+		return outcomes, nil
+	}
+	verdicts, err := s.writer.submit(ctx, submitted...)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range verdicts {
+		outcomes[places[i]] = Outcome{Event: v.event, Err: v.err}
+	}
+	return outcomes, nil
+}
+
+// settle fixes the time that a request is recorded for.
+func (r *request) settle(now time.Time) error {
+	r.at = now
 	if r.RecordedAt != nil {
-		at = r.RecordedAt.UTC().Truncate(time.Microsecond)
+		r.at = r.RecordedAt.UTC().Truncate(time.Microsecond)
 	}
-	if at.After(now.Add(maxAhead)) {
-		return Event{}, errInFuture
+	if r.at.After(now.Add(maxAhead)) {
+		return errInFuture
 	}
-	return s.writer.submit(ctx, &request{Recording: r, tenantID: tenantID, at: at})
+	return nil
 }
 
 // Summary reads what every active meter shows of a tenant now.

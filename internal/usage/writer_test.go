@@ -51,19 +51,17 @@ func (j *journal) decide(_ context.Context, requests []*request) ([]verdict, err
 	return verdicts, nil
 }
 
-type outcome struct {
-	event Event
-	err   error
-}
-
 // ask submits in the background and returns once the request is queued.
-func ask(ctx context.Context, t *testing.T, w *writer, code string) <-chan outcome {
+func ask(ctx context.Context, t *testing.T, w *writer, code string) <-chan verdict {
 	t.Helper()
-	out := make(chan outcome, 1)
+	out := make(chan verdict, 1)
 	queued := len(w.queue)
 	go func() {
-		event, err := w.submit(ctx, &request{Recording: Recording{MeterCode: code}})
-		out <- outcome{event, err}
+		verdicts, err := w.submit(ctx, &request{Recording: Recording{MeterCode: code}})
+		if err != nil {
+			verdicts = []verdict{{err: err}}
+		}
+		out <- verdicts[0]
 	}()
 	for len(w.queue) == queued {
 		select {
@@ -110,7 +108,7 @@ func TestWriterBoundsABatch(t *testing.T) {
 	t.Parallel()
 	j := &journal{}
 	w := newWriter(j.decide, slog.New(slog.DiscardHandler), maxBatch+1)
-	var last <-chan outcome
+	var last <-chan verdict
 	for range maxBatch + 1 {
 		last = ask(t.Context(), t, w, "a")
 	}
@@ -200,5 +198,57 @@ func TestWriterFinishesWhatWaitsWhenStopped(t *testing.T) {
 	<-done
 	if _, err := w.submit(t.Context(), &request{}); !errors.Is(err, ErrBusy) {
 		t.Errorf("after the end: got %v, want ErrBusy", err)
+	}
+}
+
+// What one caller submits is one batch, however large; of one that fails only
+// what is wrong does.
+func TestWriterKeepsASubmissionTogether(t *testing.T) {
+	t.Parallel()
+	j := &journal{}
+	w := newWriter(j.decide, slog.New(slog.DiscardHandler), 8)
+	start(t, w)
+	large := make([]*request, maxBatch+10)
+	for i := range large {
+		large[i] = &request{Recording: Recording{MeterCode: "a"}}
+	}
+	if verdicts, err := w.submit(t.Context(), large...); err != nil || len(verdicts) != len(large) {
+		t.Errorf("%d verdicts, %v", len(verdicts), err)
+	}
+	mixed := []*request{{Recording: Recording{MeterCode: "a"}}, {Recording: Recording{MeterCode: "bad"}}, {Recording: Recording{MeterCode: "refused"}}}
+	verdicts, err := w.submit(t.Context(), mixed...)
+	if err != nil || verdicts[0].err != nil || !errors.Is(verdicts[1].err, errBad) || !errors.Is(verdicts[2].err, ErrDuplicate) {
+		t.Errorf("%v, %v", verdicts, err)
+	}
+	if len(j.batches[0]) != len(large) {
+		t.Errorf("the first batch has %d events", len(j.batches[0]))
+	}
+	if diff := cmp.Diff([][]string{{"a", "bad", "refused"}, {"a"}, {"bad"}, {"refused"}}, j.batches[1:]); diff != "" {
+		t.Errorf("batches (-want +got)\n%s", diff)
+	}
+}
+
+// The queue is bounded in events too, and takes new ones once some are written.
+func TestWriterBoundsWhatWaits(t *testing.T) {
+	t.Parallel()
+	w := newWriter((&journal{}).decide, slog.New(slog.DiscardHandler), 8)
+	full := make([]*request, maxQueued)
+	for i := range full {
+		full[i] = &request{Recording: Recording{MeterCode: "a"}}
+	}
+	answered := make(chan error, 1)
+	go func() { _, err := w.submit(t.Context(), full...); answered <- err }()
+	for len(w.queue) == 0 {
+		runtime.Gosched()
+	}
+	if _, err := w.submit(t.Context(), full[0]); !errors.Is(err, ErrBusy) {
+		t.Errorf("got %v, want ErrBusy", err)
+	}
+	start(t, w)
+	if err := <-answered; err != nil {
+		t.Error(err)
+	}
+	if _, err := w.submit(t.Context(), full[0]); err != nil {
+		t.Errorf("afterwards: %v", err)
 	}
 }

@@ -1,0 +1,107 @@
+package usage
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// UsageRecording is what a caller records, alone or in a batch.
+type UsageRecording struct {
+	MeterCode      string         `json:"meter_code" minLength:"1" maxLength:"255"`
+	Quantity       *rest.Quantity `json:"quantity,omitempty" minimum:"0"`
+	IdempotencyKey *string        `json:"idempotency_key,omitempty" nullable:"true" maxLength:"255"`
+	RecordedAt     *rest.Time     `json:"recorded_at,omitempty"`
+	Metadata       rest.Object    `json:"metadata,omitempty" nullable:"true"`
+}
+
+func (u UsageRecording) recording() Recording {
+	r := Recording{MeterCode: u.MeterCode, Quantity: money.One, IdempotencyKey: u.IdempotencyKey, Metadata: sqldb.JSON(u.Metadata)}
+	if u.Quantity != nil {
+		r.Quantity = u.Quantity.Quantity
+	}
+	if u.RecordedAt != nil {
+		at := u.RecordedAt.Std()
+		r.RecordedAt = &at
+	}
+	return r
+}
+
+type recordInput struct {
+	Tenant string `path:"tenantId"`
+	Body   UsageRecording
+}
+
+// RecordedEvent is the answer to a recording.
+type RecordedEvent struct {
+	ID         uuid.UUID     `json:"id"`
+	MeterCode  string        `json:"meter_code"`
+	Quantity   rest.Quantity `json:"quantity"`
+	RecordedAt rest.Time     `json:"recorded_at"`
+}
+
+// Record answers POST /usage: 201 once the event is durable.
+func (h *HTTP) Record(ctx context.Context, in *recordInput) (*rest.Data[RecordedEvent], error) {
+	event, err := h.svc.Record(ctx, authz.TenantID(ctx), in.Body.recording())
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(RecordedEvent{
+		ID: event.ID, MeterCode: event.MeterCode, Quantity: rest.Quantity{Quantity: event.Quantity}, RecordedAt: rest.T(event.RecordedAt),
+	}, "usage.recorded"), nil
+}
+
+type batchInput struct {
+	Tenant string `path:"tenantId"`
+	Body   struct {
+		Events []rest.Each[UsageRecording] `json:"events" minItems:"1" maxItems:"1000"`
+	}
+}
+
+// BatchResult is what became of one event of a batch, with the status that it
+// would have had alone: 201 with its id, or a refusal.
+type BatchResult struct {
+	Index   int                 `json:"index" doc:"The event's place in the batch, from 0."`
+	Status  int                 `json:"status"`
+	ID      *uuid.UUID          `json:"id,omitempty" doc:"Of an event that was stored."`
+	Code    string              `json:"code,omitempty"`
+	Message string              `json:"message,omitempty"`
+	Errors  map[string][]string `json:"errors,omitempty" doc:"The broken fields of an invalid event."`
+}
+
+// Batch answers POST /usage/batch: 200 once every event is durable or refused.
+func (h *HTTP) Batch(ctx context.Context, in *batchInput) (*rest.Data[[]BatchResult], error) {
+	results := make([]BatchResult, len(in.Body.Events))
+	recordings := make([]Recording, 0, len(results))
+	places := make([]int, 0, len(results)) // of the valid ones
+	for i, e := range in.Body.Events {
+		if e.Err != nil {
+			results[i] = refused(ctx, i, e.Err)
+			continue
+		}
+		recordings, places = append(recordings, e.Value.recording()), append(places, i)
+	}
+	outcomes, err := h.svc.RecordBatch(ctx, authz.TenantID(ctx), recordings)
+	if err != nil {
+		return nil, err
+	}
+	for i, o := range outcomes {
+		if o.Err != nil {
+			results[places[i]] = refused(ctx, places[i], o.Err)
+			continue
+		}
+		results[places[i]] = BatchResult{Index: places[i], Status: http.StatusCreated, ID: &outcomes[i].Event.ID}
+	}
+	return rest.List(results), nil
+}
+
+func refused(ctx context.Context, index int, err error) BatchResult {
+	r := rest.Explain(ctx, err)
+	return BatchResult{Index: index, Status: r.Status, Code: r.Code, Message: r.Message, Errors: r.Errors}
+}
