@@ -167,6 +167,11 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	})
 	svc.usage = usage.NewService(usage.Deps{
 		DB: db, Clock: out.clock, Plans: allowances{svc.subscriptions}, Log: log, Currencies: svc.catalog, Audit: svc.audit,
+		Jobs: svc.jobs,
+		Alerts: quotaAlerts{
+			tenants: svc.tenants, letters: notices, pushes: svc.pushes, messages: messages,
+			frontendURL: strings.TrimSuffix(s.FrontendURL.String(), "/"),
+		},
 	})
 	link.subscriptions, link.usage, link.impersonation = svc.subscriptions, svc.usage, svc.impersonation
 	svc.team = team.NewService(team.Deps{

@@ -3,7 +3,6 @@ package usage
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -21,7 +20,7 @@ func BenchmarkRecord(b *testing.B) {
 		for _, tenants := range []int{1, 100} {
 			b.Run(fmt.Sprint(dialect, "/tenants=", tenants), func(b *testing.B) {
 				w := &world{db: dbtest.New(b, dialect), clock: clock.NewFixed(at("2026-11-21 12:00")), plans: &fixedPlans{allowances: map[uuid.UUID]Allowance{}}}
-				svc := NewService(Deps{DB: w.db, Plans: w.plans, Clock: w.clock, Log: slog.New(slog.DiscardHandler)})
+				svc := NewService(w.deps())
 				if err := svc.ApplyMeters(b.Context(), []Meter{meter("calls", Sum, Monthly, Hard)}); err != nil {
 					b.Fatal(err)
 				}

@@ -15,6 +15,8 @@ type counter struct {
 	// first event, and for other meters.
 	last    *time.Time
 	changed bool
+	// alerted is the highest threshold that the batch has seen reached.
+	alerted int
 }
 
 // add counts one more event. A total beyond what an int64 holds stays at its

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -38,11 +39,25 @@ type world struct {
 	db        *sqldb.DB
 	clock     *clock.Fixed
 	plans     *fixedPlans
+	alerts    *noticeBoard
+}
+
+// noticeBoard keeps the alerts that were sent.
+type noticeBoard struct {
+	mu   sync.Mutex
+	sent []Alert
+}
+
+func (n *noticeBoard) QuotaAlert(_ context.Context, a Alert) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.sent = append(n.sent, a)
+	return nil
 }
 
 func newWorld(t *testing.T, db *sqldb.DB, now string) *world {
 	t.Helper()
-	w := &world{db: db, clock: clock.NewFixed(at(now)), plans: &fixedPlans{allowances: map[uuid.UUID]Allowance{}}}
+	w := &world{db: db, clock: clock.NewFixed(at(now)), plans: &fixedPlans{allowances: map[uuid.UUID]Allowance{}}, alerts: &noticeBoard{}}
 	w.instances = [2]*Service{w.instance(t), w.instance(t)}
 	w.Service = w.instances[0]
 	return w
@@ -51,12 +66,20 @@ func newWorld(t *testing.T, db *sqldb.DB, now string) *world {
 // instance starts a service.
 func (w *world) instance(t *testing.T) *Service {
 	t.Helper()
-	svc := NewService(Deps{DB: w.db, Plans: w.plans, Clock: w.clock, Log: slog.New(slog.DiscardHandler)})
+	svc := NewService(w.deps())
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan struct{})
 	go func() { defer close(done); _ = svc.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-done })
 	return svc
+}
+
+func (w *world) deps() Deps {
+	log := slog.New(slog.DiscardHandler)
+	return Deps{
+		DB: w.db, Plans: w.plans, Clock: w.clock, Log: log,
+		Jobs: jobs.New(jobs.Deps{DB: w.db, Clock: w.clock, Lease: clock.System(), Log: log}), Alerts: w.alerts,
+	}
 }
 
 func (w *world) apply(t *testing.T, meters ...Meter) {

@@ -243,7 +243,7 @@ func TestReadOverHTTPWithoutMeters(t *testing.T) {
 func TestRecordOverHTTPWhenStopping(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, dbtest.New(t, sqldb.SQLite), "2026-11-21 12:00")
-	w.Service = NewService(Deps{DB: w.db, Plans: w.plans, Clock: w.clock, Log: slog.New(slog.DiscardHandler)})
+	w.Service = NewService(w.deps())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := w.Run(ctx); err != nil {

@@ -17,6 +17,7 @@ type ledger struct {
 	store store
 	plans Plans
 	clock clock.Clock
+	alarm alarm
 }
 
 // request is one recording of one tenant. at is its recorded_at.
@@ -159,7 +160,8 @@ func (l *ledger) judge(ctx context.Context, streams []*stream) error {
 	return nil
 }
 
-// write stores the accepted entries that are no duplicates, and counts them.
+// write stores the accepted entries that are no duplicates, counts them, and
+// raises the alerts that follow.
 func (l *ledger) write(ctx context.Context, streams []*stream) error {
 	now := l.clock.Now()
 	var events []usagesql.UsageEvent
@@ -175,11 +177,15 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 		return err
 	}
 	var changed []changedCounter
+	var alerts []Alert
 	for _, s := range streams {
 		for _, e := range s.entries {
 			switch {
 			case stored[e.id]:
 				s.count(e, s.counters)
+				if alert, due := s.observe(e, now); due {
+					alerts = append(alerts, alert)
+				}
 			case e.verdict.err == nil:
 				*e.verdict = verdict{err: ErrDuplicate}
 			}
@@ -190,5 +196,8 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 			}
 		}
 	}
-	return l.store.putCounters(ctx, changed, now)
+	if err := l.store.putCounters(ctx, changed, now); err != nil {
+		return err
+	}
+	return l.alarm.raise(ctx, alerts, now)
 }

@@ -73,3 +73,27 @@ WHERE tenant_id = $1 AND meter_id = $2
     AND recorded_at >= sqlc.arg(period_start) AND recorded_at < sqlc.arg(period_end)
 ORDER BY recorded_at DESC, id DESC
 LIMIT sqlc.arg(max_events);
+
+-- The lock of the stream is held. A jump past several thresholds raises the
+-- highest alone, and none is raised below one that was.
+-- name: RaiseAlert :execrows
+INSERT INTO usage_alerts (id, tenant_id, meter_id, period_start, period_end, threshold, value, quota, created_at)
+SELECT sqlc.arg(id)::uuid, sqlc.arg(tenant_id)::uuid, sqlc.arg(meter_id)::uuid, sqlc.arg(period_start)::timestamptz,
+    sqlc.arg(period_end)::timestamptz, sqlc.arg(threshold)::integer, sqlc.arg(value)::bigint, sqlc.arg(quota)::bigint,
+    sqlc.arg(created_at)::timestamptz
+WHERE NOT EXISTS (
+    SELECT 1 FROM usage_alerts a
+    WHERE a.tenant_id = sqlc.arg(tenant_id)::uuid AND a.meter_id = sqlc.arg(meter_id)::uuid
+        AND a.period_start = sqlc.arg(period_start)::timestamptz AND a.period_end = sqlc.arg(period_end)::timestamptz
+        AND a.threshold >= sqlc.arg(threshold)::integer
+);
+
+-- name: UnsentAlert :one
+SELECT sqlc.embed(usage_alerts), sqlc.embed(meters)
+FROM usage_alerts
+JOIN meters ON meters.id = usage_alerts.meter_id
+WHERE usage_alerts.id = $1 AND usage_alerts.sent_at IS NULL
+FOR UPDATE OF usage_alerts;
+
+-- name: MarkAlertSent :exec
+UPDATE usage_alerts SET sent_at = sqlc.arg(now) WHERE id = $1;

@@ -19,6 +19,9 @@ type Deps struct {
 	Plans Plans
 	Clock clock.Clock
 	Log   *slog.Logger
+	Jobs  Jobs
+	// Alerts tells people of soft quotas that are nearly or wholly used.
+	Alerts Notifier
 	// Currencies and Audit are needed where meters are managed.
 	Currencies Currencies
 	Audit      Audit // nil records nothing
@@ -29,20 +32,27 @@ type Service struct {
 	store  store
 	plans  Plans
 	clock  clock.Clock
+	alerts Notifier
 	writer *writer
 
 	currencies Currencies
 	audit      Audit
 }
 
-// NewService makes a service. Recording needs Run to be running.
+// NewService makes a service, and gives the queue its jobs. Recording needs Run to
+// be running.
 func NewService(d Deps) *Service {
 	s := store{db: d.DB}
-	l := &ledger{store: s, plans: d.Plans, clock: d.Clock}
-	return &Service{
-		store: s, plans: d.Plans, clock: d.Clock, writer: newWriter(l.decide, d.Log, maxWaiting),
-		currencies: d.Currencies, audit: d.Audit,
+	l := &ledger{
+		store: s, plans: d.Plans, clock: d.Clock,
+		alarm: alarm{store: s, jobs: d.Jobs, known: &knownAlerts{}},
 	}
+	svc := &Service{
+		store: s, plans: d.Plans, clock: d.Clock, alerts: d.Alerts, currencies: d.Currencies, audit: d.Audit,
+		writer: newWriter(l.decide, d.Log, maxWaiting),
+	}
+	d.Jobs.Handle(jobAlert, svc.sendAlert)
+	return svc
 }
 
 // Run stores what Record is given until ctx ends, and returns when everything

@@ -35,6 +35,19 @@ type MeterPrice struct {
 	UpdatedAt      time.Time
 }
 
+type UsageAlert struct {
+	ID          uuid.UUID
+	TenantID    uuid.UUID
+	MeterID     uuid.UUID
+	PeriodStart time.Time
+	PeriodEnd   time.Time
+	Threshold   int32
+	Value       int64
+	Quota       int64
+	CreatedAt   time.Time
+	SentAt      *time.Time
+}
+
 type UsageCounter struct {
 	TenantID       uuid.UUID
 	PeriodEnd      time.Time

@@ -186,6 +186,20 @@ func (q *Queries) InsertMeterPrice(ctx context.Context, arg InsertMeterPricePara
 	return err
 }
 
+const markAlertSent = `-- name: MarkAlertSent :exec
+UPDATE usage_alerts SET sent_at = $2 WHERE id = $1
+`
+
+type MarkAlertSentParams struct {
+	ID  uuid.UUID
+	Now *time.Time
+}
+
+func (q *Queries) MarkAlertSent(ctx context.Context, arg MarkAlertSentParams) error {
+	_, err := q.db.ExecContext(ctx, markAlertSent, arg.ID, arg.Now)
+	return err
+}
+
 const meterByCode = `-- name: MeterByCode :one
 SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at FROM meters WHERE code = $1 AND deleted_at IS NULL
 `
@@ -408,6 +422,51 @@ func (q *Queries) PricesOfMeter(ctx context.Context, meterID uuid.UUID) ([]Meter
 	return items, nil
 }
 
+const raiseAlert = `-- name: RaiseAlert :execrows
+INSERT INTO usage_alerts (id, tenant_id, meter_id, period_start, period_end, threshold, value, quota, created_at)
+SELECT $1::uuid, $2::uuid, $3::uuid, $4::timestamptz,
+    $5::timestamptz, $6::integer, $7::bigint, $8::bigint,
+    $9::timestamptz
+WHERE NOT EXISTS (
+    SELECT 1 FROM usage_alerts a
+    WHERE a.tenant_id = $2::uuid AND a.meter_id = $3::uuid
+        AND a.period_start = $4::timestamptz AND a.period_end = $5::timestamptz
+        AND a.threshold >= $6::integer
+)
+`
+
+type RaiseAlertParams struct {
+	ID          uuid.UUID
+	TenantID    uuid.UUID
+	MeterID     uuid.UUID
+	PeriodStart time.Time
+	PeriodEnd   time.Time
+	Threshold   int32
+	Value       int64
+	Quota       int64
+	CreatedAt   time.Time
+}
+
+// The lock of the stream is held. A jump past several thresholds raises the
+// highest alone, and none is raised below one that was.
+func (q *Queries) RaiseAlert(ctx context.Context, arg RaiseAlertParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, raiseAlert,
+		arg.ID,
+		arg.TenantID,
+		arg.MeterID,
+		arg.PeriodStart,
+		arg.PeriodEnd,
+		arg.Threshold,
+		arg.Value,
+		arg.Quota,
+		arg.CreatedAt,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const totals = `-- name: Totals :one
 SELECT
     count(*) AS events,
@@ -448,6 +507,48 @@ func (q *Queries) Totals(ctx context.Context, arg TotalsParams) (TotalsRow, erro
 		&i.Units,
 		&i.Millionths,
 		&i.Highest,
+	)
+	return i, err
+}
+
+const unsentAlert = `-- name: UnsentAlert :one
+SELECT usage_alerts.id, usage_alerts.tenant_id, usage_alerts.meter_id, usage_alerts.period_start, usage_alerts.period_end, usage_alerts.threshold, usage_alerts.value, usage_alerts.quota, usage_alerts.created_at, usage_alerts.sent_at, meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at
+FROM usage_alerts
+JOIN meters ON meters.id = usage_alerts.meter_id
+WHERE usage_alerts.id = $1 AND usage_alerts.sent_at IS NULL
+FOR UPDATE OF usage_alerts
+`
+
+type UnsentAlertRow struct {
+	UsageAlert UsageAlert
+	Meter      Meter
+}
+
+func (q *Queries) UnsentAlert(ctx context.Context, id uuid.UUID) (UnsentAlertRow, error) {
+	row := q.db.QueryRowContext(ctx, unsentAlert, id)
+	var i UnsentAlertRow
+	err := row.Scan(
+		&i.UsageAlert.ID,
+		&i.UsageAlert.TenantID,
+		&i.UsageAlert.MeterID,
+		&i.UsageAlert.PeriodStart,
+		&i.UsageAlert.PeriodEnd,
+		&i.UsageAlert.Threshold,
+		&i.UsageAlert.Value,
+		&i.UsageAlert.Quota,
+		&i.UsageAlert.CreatedAt,
+		&i.UsageAlert.SentAt,
+		&i.Meter.ID,
+		&i.Meter.Code,
+		&i.Meter.Name,
+		&i.Meter.AggregationType,
+		&i.Meter.ResetInterval,
+		&i.Meter.QuotaEnforcement,
+		&i.Meter.UnitLabel,
+		&i.Meter.IsActive,
+		&i.Meter.CreatedAt,
+		&i.Meter.UpdatedAt,
+		&i.Meter.DeletedAt,
 	)
 	return i, err
 }

@@ -1,0 +1,121 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/mail/letters"
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/push"
+	"github.com/tenantry/tenantry/internal/tenant"
+	"github.com/tenantry/tenantry/internal/usage"
+)
+
+// quotaAlerts tells a tenant of soft quotas: by mail to its billing address, else
+// to its owner, and by push messages to the owner and the admins.
+type quotaAlerts struct {
+	tenants interface {
+		Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
+		Members(ctx context.Context, id uuid.UUID) ([]tenant.Member, error)
+	}
+	letters interface {
+		QuotaAlert(ctx context.Context, locale, to string, a letters.QuotaAlert) error
+	}
+	pushes interface {
+		Notify(ctx context.Context, userID int64, m push.Message) error
+	}
+	messages    *i18n.Catalog
+	frontendURL string // without a slash at its end
+}
+
+// QuotaAlert writes to the outboxes of mail and push messages, in the transaction
+// of ctx.
+func (q quotaAlerts) QuotaAlert(ctx context.Context, a usage.Alert) error {
+	t, err := q.tenants.Get(ctx, a.TenantID)
+	if err != nil {
+		return fmt.Errorf("quota alert: tenant: %w", err)
+	}
+	members, err := q.tenants.Members(ctx, a.TenantID)
+	if err != nil {
+		return fmt.Errorf("quota alert: members: %w", err)
+	}
+	locale := localeOf(t)
+	var to string
+	if t.Billing.BillingEmail != nil {
+		to = *t.Billing.BillingEmail
+	}
+	message := q.push(locale, t, a)
+	for _, m := range members {
+		if to == "" && m.Role == tenant.BuiltInOwner {
+			to = m.Email
+		}
+		if m.Role == tenant.BuiltInOwner || m.Role == builtInAdmin {
+			if err := q.pushes.Notify(ctx, m.UserID, message); err != nil {
+				return err
+			}
+		}
+	}
+	if to == "" {
+		return nil // a tenant that has lost its owner
+	}
+	return q.letters.QuotaAlert(ctx, locale, to, letterOf(t, a))
+}
+
+const builtInAdmin = "admin"
+
+func letterOf(t tenant.Tenant, a usage.Alert) letters.QuotaAlert {
+	limit, fits := money.Whole(a.Limit)
+	if !fits {
+		limit = math.MaxInt64
+	}
+	letter := letters.QuotaAlert{
+		Tenant: t.Name, Meter: a.Meter.Name, Current: a.Current, Limit: limit, Percent: a.Threshold,
+	}
+	if a.Meter.UnitLabel != nil {
+		letter.Unit = *a.Meter.UnitLabel
+	}
+	if !a.Period.Unbounded() {
+		letter.PeriodEnd = a.Period.End
+	}
+	return letter
+}
+
+func (q quotaAlerts) push(locale string, t tenant.Tenant, a usage.Alert) push.Message {
+	key := "push.quota_near"
+	if a.Threshold >= 100 {
+		key = "push.quota_reached"
+	}
+	return push.Message{
+		Title: q.messages.Text(locale, "push.quota", nil),
+		Body: q.messages.Text(locale, key, map[string]any{
+			"tenant": t.Name, "meter": a.Meter.Name, "percent": a.Threshold,
+		}),
+		URL: q.frontendURL + "/billing",
+		// The alert for 100 percent takes the place of that for 80.
+		Tag: "quota-" + a.Meter.Code,
+	}
+}
+
+// localeOf is the language that a tenant has chosen in its settings, under the
+// key "locale"; the default where it has not.
+func localeOf(t tenant.Tenant) string {
+	var settings struct {
+		Locale any `json:"locale"`
+	}
+	if len(t.Settings) == 0 || json.Unmarshal(t.Settings, &settings) != nil {
+		return i18n.Default
+	}
+	chosen, _ := settings.Locale.(string)
+	for _, locale := range i18n.Locales() {
+		if strings.EqualFold(chosen, locale) {
+			return locale
+		}
+	}
+	return i18n.Default
+}

@@ -1,0 +1,19 @@
+-- +goose Up
+-- That a soft quota is used to threshold percent: once per period and threshold,
+-- raised in the transaction that stores the event. value is in millionths, quota
+-- in whole units, both as they were then. sent_at is null until mail and push
+-- messages are handed over.
+CREATE TABLE usage_alerts (
+    id uuid PRIMARY KEY,
+    tenant_id uuid NOT NULL,
+    meter_id uuid NOT NULL,
+    period_start timestamp with time zone NOT NULL,
+    period_end timestamp with time zone NOT NULL,
+    threshold integer NOT NULL,
+    value bigint NOT NULL,
+    quota bigint NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    sent_at timestamp with time zone,
+    FOREIGN KEY (tenant_id, meter_id) REFERENCES usage_streams (tenant_id, meter_id)
+);
+CREATE UNIQUE INDEX usage_alerts_once_key ON usage_alerts (tenant_id, meter_id, period_start, period_end, threshold);
