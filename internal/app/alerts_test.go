@@ -95,8 +95,10 @@ func TestQuotaAlertsReachTheRightPeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	team := []tenant.Member{
-		{UserID: 1, Email: "member@example.com", Role: "member"}, {UserID: 2, Email: "admin@example.com", Role: "admin"},
-		{UserID: 3, Email: "owner@example.com", Role: "owner"}, {UserID: 4, Email: "clerk@example.com", Role: "clerk"},
+		{UserID: 1, Email: "member@example.com", Role: "member"},
+		{UserID: 2, Email: "admin@example.com", Role: "admin"},
+		{UserID: 3, Email: "owner@example.com", Role: "owner"},
+		{UserID: 4, Email: "clerk@example.com", Role: "clerk"},
 	}
 	billed := tenant.BillingDetails{BillingEmail: new("billing@example.com")}
 	near := usage.Alert{
@@ -113,7 +115,9 @@ func TestQuotaAlertsReachTheRightPeople(t *testing.T) {
 		want   []string
 	}{
 		{
-			"to the billing address", tenant.Tenant{Name: "Acme", Billing: billed}, team, near,
+			"to the billing address",
+			tenant.Tenant{Name: "Acme", Billing: billed},
+			team, near,
 			[]string{
 				"push to 2: Usage alert: Acme has used 80% of its quota for API calls. https://app.example.com/billing quota-api-calls",
 				"push to 3: Usage alert: Acme has used 80% of its quota for API calls. https://app.example.com/billing quota-api-calls",
@@ -121,7 +125,9 @@ func TestQuotaAlertsReachTheRightPeople(t *testing.T) {
 			},
 		},
 		{
-			"to the owner, in the tenant's language", tenant.Tenant{Name: "Acme", Settings: sqldb.JSON(`{"locale":"IT","x":1}`)}, team[2:3], reached,
+			"to the owner, in the tenant's language",
+			tenant.Tenant{Name: "Acme", Settings: sqldb.JSON(`{"locale":"IT","x":1}`)},
+			team[2:3], reached,
 			[]string{
 				"push to 3: Avviso di consumo: Acme ha raggiunto il limite per «API calls». https://app.example.com/billing quota-api-calls",
 				"mail to owner@example.com in it: Acme API calls 8.5/10 100% until 0001-01-01",
