@@ -3,23 +3,24 @@ package usage
 import (
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
-	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
 	"github.com/tenantry/tenantry/internal/money"
-	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
 // model is the domain without a database: it keeps every event and computes
-// what a meter shows from all of them, each time anew.
+// what is shown from all of them, each time anew.
 type model struct {
-	events map[streamName][]Event
-	keys   map[string]bool
+	meters     map[string]Meter // by code
+	allowances map[uuid.UUID]Allowance
+	events     map[streamName][]Event
+	keys       map[string]bool
+	alerts     map[uuid.UUID][]modelAlert
 }
 
 type streamName struct {
@@ -27,14 +28,35 @@ type streamName struct {
 	code     string
 }
 
-func (m *model) current(s streamName, meter Meter, p Period) money.Quantity {
+type modelAlert struct {
+	code      string
+	period    Period
+	threshold int
+	value     money.Quantity
+}
+
+func newModel() *model {
+	return &model{
+		meters: map[string]Meter{}, allowances: map[uuid.UUID]Allowance{},
+		events: map[streamName][]Event{}, keys: map[string]bool{}, alerts: map[uuid.UUID][]modelAlert{},
+	}
+}
+
+// period is the one of a stream's meter that contains a time.
+func (m *model) period(s streamName, at time.Time) Period {
+	return PeriodOf(m.meters[s.code].Reset, m.allowances[s.tenantID].Billing, at)
+}
+
+func (m *model) limit(s streamName) *int64 { return m.allowances[s.tenantID].limit(s.code) }
+
+func (m *model) current(s streamName, p Period) money.Quantity {
 	var value money.Quantity
 	var last time.Time
 	for _, e := range m.events[s] {
 		if !p.Contains(e.RecordedAt) {
 			continue
 		}
-		switch meter.Aggregation {
+		switch m.meters[s.code].Aggregation {
 		case Sum:
 			value += e.Quantity
 		case Count:
@@ -50,12 +72,19 @@ func (m *model) current(s streamName, meter Meter, p Period) money.Quantity {
 	return value
 }
 
-func (m *model) record(s streamName, meter Meter, a Allowance, r *request) error {
+// record does what recording has to do, and returns its refusal.
+func (m *model) record(now time.Time, r *request) error {
+	s := streamName{r.tenantID, r.MeterCode}
+	meter := m.meters[s.code]
+	if !meter.Active {
+		return ErrUnknownMeter
+	}
 	if r.IdempotencyKey != nil && m.keys[fmt.Sprint(s, *r.IdempotencyKey)] {
 		return ErrDuplicate
 	}
-	if limit := a.limit(s.code); limit != nil && meter.Enforcement == Hard {
-		level := m.current(s, meter, PeriodOf(meter.Reset, a.Billing, r.at))
+	p := m.period(s, r.at)
+	if limit := m.limit(s); limit != nil && meter.Enforcement == Hard {
+		level := m.current(s, p)
 		switch meter.Aggregation {
 		case Sum:
 			level += r.Quantity
@@ -74,101 +103,119 @@ func (m *model) record(s streamName, meter Meter, a Allowance, r *request) error
 		m.keys[fmt.Sprint(s, *r.IdempotencyKey)] = true
 	}
 	m.events[s] = append(m.events[s], Event{MeterCode: s.code, Quantity: r.Quantity, RecordedAt: r.at})
+	if p.Contains(now) && meter.Enforcement == Soft {
+		m.alert(s, p)
+	}
 	return nil
 }
 
-// Whatever is recorded, by whom, for when, under whatever changing subscription:
-// every verdict and every figure is that of the model, and every counter
-// is what the events of its period come to, shown or not.
-func TestUsageIsThatOfTheModel(t *testing.T) {
-	t.Parallel()
-	for _, size := range []struct {
-		dialect sqldb.Dialect
-		steps   int
-	}{{sqldb.SQLite, 16}, {sqldb.Postgres, 4}} {
-		t.Run(string(size.dialect), func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, dbtest.New(t, size.dialect), "2026-11-21 12:00")
-			var meters []Meter
-			for _, aggregation := range []Aggregation{Sum, Count, Max, LastValue} {
-				for _, reset := range []ResetInterval{Monthly, Weekly, Daily, Never} {
-					m := meter(fmt.Sprint(aggregation, "-", reset), aggregation, reset, Hard)
-					meters = append(meters, m)
-					w.apply(t, m)
-				}
-			}
-			rapid.Check(t, func(t *rapid.T) { checkModel(t, w, meters, size.steps) })
-		})
+func (m *model) alert(s streamName, p Period) {
+	value := m.current(s, p)
+	threshold := 0
+	switch m.status(s, value) {
+	case Warning:
+		threshold = 80
+	case Exceeded:
+		threshold = 100
+	case OK:
+		return
+	}
+	for _, a := range m.alerts[s.tenantID] {
+		if a.code == s.code && a.period.equal(p) && a.threshold >= threshold {
+			return
+		}
+	}
+	m.alerts[s.tenantID] = append(m.alerts[s.tenantID], modelAlert{s.code, p, threshold, value})
+}
+
+// share is usage in percent of the limit, exactly; nil when unlimited.
+func (m *model) share(s streamName, value money.Quantity) *big.Rat {
+	limit := m.limit(s)
+	switch {
+	case limit == nil:
+		return nil
+	case *limit > 0:
+		return big.NewRat(100*int64(value), *limit*int64(money.One))
+	case value > 0:
+		return big.NewRat(100, 1)
+	default:
+		return new(big.Rat)
 	}
 }
 
-func checkModel(t *rapid.T, w *world, meters []Meter, maxSteps int) {
-	m := &model{events: map[streamName][]Event{}, keys: map[string]bool{}}
-	tenants := []uuid.UUID{w.newTenant(t), w.newTenant(t)}
-	// Every fourth meter is monthly, the reset that depends on the subscription.
-	first := 4 * rapid.IntRange(0, 3).Draw(t, "monthly meter")
-	used := []Meter{meters[first], meters[first+rapid.IntRange(1, 3).Draw(t, "other meter")]}
-	for range rapid.IntRange(1, maxSteps).Draw(t, "steps") {
-		if rapid.IntRange(0, 3).Draw(t, "change") == 0 {
-			w.plans.grant(rapid.SampledFrom(tenants).Draw(t, "tenant"), drawAllowance(t, used))
-		}
-		var batch []*request
-		var wants []error
-		for range rapid.IntRange(1, 5).Draw(t, "batch") {
-			meter := rapid.SampledFrom(used).Draw(t, "meter")
-			r := drawRequest(t, w, rapid.SampledFrom(tenants).Draw(t, "tenant"), meter)
-			allowance, _ := w.plans.Allowance(t.Context(), r.tenantID)
-			batch = append(batch, r)
-			wants = append(wants, m.record(streamName{r.tenantID, meter.Code}, meter, allowance, r))
-		}
-		verdicts, err := w.writer.decide(t.Context(), batch)
+func (m *model) status(s streamName, value money.Quantity) Status {
+	share := m.share(s, value)
+	switch {
+	case share == nil || share.Cmp(big.NewRat(80, 1)) < 0:
+		return OK
+	case share.Cmp(big.NewRat(100, 1)) < 0:
+		return Warning
+	default:
+		return Exceeded
+	}
+}
+
+// compare tells how what the service shows of a tenant differs from the model, ""
+// when it does not.
+func (m *model) compare(t *rapid.T, w *world, now time.Time, tenantID uuid.UUID) string {
+	summary, err := w.Summary(t.Context(), tenantID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]Reading{}
+	for _, r := range summary.Readings {
+		shown[r.Meter.Code] = r
+	}
+	for code, meter := range m.meters {
+		s := streamName{tenantID, code}
+		r, inSummary := shown[code]
+		d, err := w.Detail(t.Context(), tenantID, code)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, want := range wants {
-			if !errors.Is(verdicts[i].err, want) {
-				t.Fatalf("recording %+v: got %v, want %v", batch[i], verdicts[i].err, want)
+		p := m.period(s, now)
+		value := m.current(s, p)
+		if inSummary != meter.Active {
+			return fmt.Sprintf("%s is in the summary: %v", code, inSummary)
+		}
+		for _, r := range []Reading{r, d.Reading} {
+			if !inSummary && r.Meter.Code == "" {
+				continue
+			}
+			if r.Current != value || !r.Period.equal(p) || r.Status() != m.status(s, value) || !samePercent(r.Percent(), m.share(s, value)) {
+				return fmt.Sprintf("%s shows %s (%v, %s) in %v, want %s (%v, %s) in %v",
+					code, r.Current, r.Percent(), r.Status(), r.Period, value, m.share(s, value), m.status(s, value), p)
 			}
 		}
-		for _, tenantID := range tenants {
-			for _, meter := range used {
-				compareModel(t, w, m, streamName{tenantID, meter.Code}, meter)
-			}
+		if diff := m.compareEvents(s, d); diff != "" {
+			return diff
+		}
+		if diff := m.compareCounters(t, w, s, d.Meter.ID); diff != "" {
+			return diff
 		}
 	}
+	want := []string{}
+	for _, a := range m.alerts[tenantID] {
+		want = append(want, fmt.Sprint(a.code, " ", a.threshold, " ", a.value))
+	}
+	if got := w.raised(t, tenantID); !slices.Equal(got, want) {
+		return fmt.Sprintf("raised %v, want %v", got, want)
+	}
+	return ""
 }
 
-func drawRequest(t *rapid.T, w *world, tenantID uuid.UUID, m Meter) *request {
-	r := &request{
-		Recording: Recording{MeterCode: m.Code, Quantity: money.Quantity(rapid.Int64Range(0, 4_000_000).Draw(t, "quantity"))},
-		tenantID:  tenantID,
-		at:        w.clock.Now().Add(-time.Duration(rapid.Int64Range(0, 72).Draw(t, "age")) * 12 * time.Hour),
+// samePercent compares with half up to two decimals.
+func samePercent(got *float64, share *big.Rat) bool {
+	if got == nil || share == nil {
+		return got == nil && share == nil
 	}
-	if rapid.Bool().Draw(t, "with key") {
-		r.Recording = r.keyed(rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f"}).Draw(t, "key"))
-	}
-	return r
+	hundredths := new(big.Rat).Add(new(big.Rat).Mul(share, big.NewRat(100, 1)), big.NewRat(1, 2))
+	floor := new(big.Int).Div(hundredths.Num(), hundredths.Denom())
+	want, _ := new(big.Rat).SetFrac(floor, big.NewInt(100)).Float64()
+	return *got == want
 }
 
-func compareModel(t *rapid.T, w *world, m *model, s streamName, meter Meter) {
-	a, _ := w.plans.Allowance(t.Context(), s.tenantID)
-	d, err := w.Detail(t.Context(), s.tenantID, s.code)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := m.current(s, meter, PeriodOf(meter.Reset, a.Billing, w.clock.Now())); d.Current != want {
-		t.Fatalf("%s shows %s, want %s", s.code, d.Current, want)
-	}
-	key := streamKey{s.tenantID, d.Meter.ID}
-	counters, err := w.store.counters(t.Context(), []streamKey{key}, time.Time{}, w.clock.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range counters[key] {
-		if want := m.current(s, meter, c.period); c.value != want {
-			t.Fatalf("the counter of %s in %v is %s, want %s", s.code, c.period, c.value, want)
-		}
-	}
+func (m *model) compareEvents(s streamName, d Detail) string {
 	recent := slices.DeleteFunc(slices.Clone(m.events[s]), func(e Event) bool { return !d.Period.Contains(e.RecordedAt) })
 	slices.Reverse(recent)
 	slices.SortStableFunc(recent, func(a, b Event) int { return b.RecordedAt.Compare(a.RecordedAt) })
@@ -177,23 +224,26 @@ func compareModel(t *rapid.T, w *world, m *model, s streamName, meter Meter) {
 		return a.Quantity == b.Quantity && a.RecordedAt.Equal(b.RecordedAt)
 	})
 	if !same {
-		t.Fatalf("%s lists %v, want %v", s.code, d.Events, recent)
+		return fmt.Sprintf("%s lists %v, want %v", s.code, d.Events, recent)
 	}
+	return ""
 }
 
-func drawAllowance(t *rapid.T, meters []Meter) Allowance {
-	a := Allowance{Limits: map[string]int64{}}
-	for _, m := range meters {
-		if rapid.Bool().Draw(t, "limited") {
-			a.Limits[m.Code] = rapid.Int64Range(0, 12).Draw(t, "limit")
+// compareCounters looks at every counter of a stream, shown or not.
+func (m *model) compareCounters(t *rapid.T, w *world, s streamName, meterID uuid.UUID) string {
+	key := streamKey{s.tenantID, meterID}
+	counters, err := w.store.counters(t.Context(), []streamKey{key}, time.Time{}, allTime().End)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range counters[key] {
+		if want := m.current(s, c.period); c.value != want {
+			return fmt.Sprintf("the counter of %s in %v is %s, want %s", s.code, c.period, c.value, want)
 		}
 	}
-	// Few, so that a tenant often returns to periods that it had before.
-	a.Billing = rapid.SampledFrom([]*Billing{
-		nil,
-		billing("2026-11-10", Month, 1, "2026-11-10", "2026-12-10"),
-		billing("2026-11-18 07:00", Week, 1),
-		billing("2026-12-01", Year, 1, "2026-11-12", "2026-12-01"),
-	}).Draw(t, "billing")
-	return a
+	return ""
+}
+
+func sameRefusal(got, want error) bool {
+	return got == want || want != nil && errors.Is(got, want) //nolint:errorlint // nil is no error
 }
