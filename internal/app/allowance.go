@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/subscription"
+	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
@@ -17,19 +18,38 @@ func (a allowances) Allowance(ctx context.Context, tenantID uuid.UUID) (usage.Al
 	if err != nil || sub == nil {
 		return usage.Allowance{}, err
 	}
-	allowance := usage.Allowance{
-		Billing: &usage.Billing{
-			Anchor: sub.BillingAnchor, IntervalUnit: usage.IntervalUnit(sub.IntervalUnit), IntervalCount: int(sub.IntervalCount),
-			Current: usage.Period{Start: sub.CurrentPeriodStart, End: sub.CurrentPeriodEnd},
-		},
-		Limits: map[string]int64{},
-	}
+	allowance := usage.Allowance{Billing: billingOf(sub), Limits: map[string]int64{}}
 	for _, e := range granted {
 		if e.Value != nil {
 			allowance.Limits[e.Feature.Code] = *e.Value
 		}
 	}
 	return allowance, nil
+}
+
+func billingOf(sub *subscription.Subscription) *usage.Billing {
+	return &usage.Billing{
+		Anchor: sub.BillingAnchor, IntervalUnit: usage.IntervalUnit(sub.IntervalUnit), IntervalCount: int(sub.IntervalCount),
+		Current: usage.Period{Start: sub.CurrentPeriodStart, End: sub.CurrentPeriodEnd},
+	}
+}
+
+// payers tells the usage domain how a tenant pays.
+type payers struct {
+	subscriptions *subscription.Service
+	tenants       *tenant.Service
+}
+
+func (p payers) Payer(ctx context.Context, tenantID uuid.UUID) (usage.Payer, error) {
+	sub, err := p.subscriptions.Current(ctx, tenantID)
+	if err != nil {
+		return usage.Payer{}, err
+	}
+	if sub != nil && (sub.Status.GrantsFeatures() || sub.Status == subscription.PastDue) {
+		return usage.Payer{Billing: billingOf(sub), Currency: sub.Currency}, nil
+	}
+	t, err := p.tenants.Get(ctx, tenantID)
+	return usage.Payer{Currency: t.PreferredCurrency}, err
 }
 
 // consumption tells the subscription domain what a tenant uses of each metered

@@ -167,7 +167,7 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	})
 	svc.usage = usage.NewService(usage.Deps{
 		DB: db, Clock: out.clock, Plans: allowances{svc.subscriptions}, Log: log, Currencies: svc.catalog, Audit: svc.audit,
-		Jobs: svc.jobs,
+		Jobs: svc.jobs, Payers: payers{svc.subscriptions, svc.tenants},
 		Alerts: quotaAlerts{
 			tenants: svc.tenants, letters: notices, pushes: svc.pushes, messages: messages,
 			frontendURL: strings.TrimSuffix(s.FrontendURL.String(), "/"),

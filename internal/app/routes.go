@@ -127,6 +127,7 @@ func (svc *service) routes() []rest.Route {
 		route(post, of+"/usage/batch", rest.Tenant, "", "usage", "Record several usage events", rest.Handle(meters.Batch)),
 		route(get, of+"/usage", rest.Tenant, "", "default", "Summarize the usage of the current period", rest.Handle(meters.Summary)),
 		route(get, of+"/usage/quotas", rest.Tenant, "", "default", "Show usage against quotas", rest.Handle(meters.Quotas)),
+		route(get, of+"/usage/cost-estimate", rest.Tenant, "", "default", "Estimate what the usage of the current billing period costs", rest.Handle(meters.CostEstimate)),
 		route(get, of+"/usage/{meterCode}", rest.Tenant, "", "default", "Show one meter with its newest events", rest.Handle(meters.Meter)),
 
 		route(post, "/api/v1/webhooks/stripe", rest.Public, "", "", "Receive a signed notification of the payment provider", rest.Raw(svc.receiver, "application/json")),

@@ -25,6 +25,16 @@ func (p *fixedPlans) Allowance(_ context.Context, tenantID uuid.UUID) (Allowance
 	return p.allowances[tenantID], nil
 }
 
+// Payer is a tenant that pays in euros, or in dollars without a subscription.
+func (p *fixedPlans) Payer(ctx context.Context, tenantID uuid.UUID) (Payer, error) {
+	a, err := p.Allowance(ctx, tenantID)
+	payer := Payer{Billing: a.Billing, Currency: "EUR"}
+	if a.Billing == nil {
+		payer.Currency = "USD"
+	}
+	return payer, err
+}
+
 func (p *fixedPlans) grant(tenantID uuid.UUID, a Allowance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +88,7 @@ func (w *world) deps() Deps {
 	log := slog.New(slog.DiscardHandler)
 	return Deps{
 		DB: w.db, Plans: w.plans, Clock: w.clock, Log: log,
-		Jobs: jobs.New(jobs.Deps{DB: w.db, Clock: w.clock, Lease: clock.System(), Log: log}), Alerts: w.alerts,
+		Jobs: jobs.New(jobs.Deps{DB: w.db, Clock: w.clock, Lease: clock.System(), Log: log}), Alerts: w.alerts, Payers: w.plans, Currencies: anyCurrency{},
 	}
 }
 

@@ -33,6 +33,14 @@ UPDATE meters SET deleted_at = $2, updated_at = $2 WHERE id = $1;
 -- name: MeterPrices :many
 SELECT meter_prices.* FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id WHERE meters.deleted_at IS NULL;
 
+-- Meters with a price in a currency that is linked to one of the provider.
+-- name: BillableMeters :many
+SELECT sqlc.embed(meters), meter_prices.unit_price_cents
+FROM meters
+JOIN meter_prices ON meter_prices.meter_id = meters.id
+WHERE meters.deleted_at IS NULL AND meter_prices.currency = $1 AND meter_prices.psp_price_id IS NOT NULL
+ORDER BY meters.code;
+
 -- name: PricesOfMeter :many
 SELECT * FROM meter_prices WHERE meter_id = $1;
 

@@ -22,6 +22,7 @@ type Deps struct {
 	Jobs  Jobs
 	// Alerts tells people of soft quotas that are nearly or wholly used.
 	Alerts Notifier
+	Payers Payers
 	// Currencies and Audit are needed where meters are managed.
 	Currencies Currencies
 	Audit      Audit // nil records nothing
@@ -33,6 +34,7 @@ type Service struct {
 	plans  Plans
 	clock  clock.Clock
 	alerts Notifier
+	payers Payers
 	writer *writer
 
 	currencies Currencies
@@ -48,7 +50,7 @@ func NewService(d Deps) *Service {
 		alarm: alarm{store: s, jobs: d.Jobs, known: &knownAlerts{}},
 	}
 	svc := &Service{
-		store: s, plans: d.Plans, clock: d.Clock, alerts: d.Alerts, currencies: d.Currencies, audit: d.Audit,
+		store: s, plans: d.Plans, clock: d.Clock, alerts: d.Alerts, payers: d.Payers, currencies: d.Currencies, audit: d.Audit,
 		writer: newWriter(l.decide, d.Log, maxWaiting),
 	}
 	d.Jobs.Handle(jobAlert, svc.sendAlert)

@@ -58,6 +58,29 @@ func (s store) prices(ctx context.Context) (map[uuid.UUID][]MeterPrice, error) {
 	return prices, nil
 }
 
+// pricedMeter is a billable meter with its price in one currency.
+type pricedMeter struct {
+	Meter
+	UnitPrice UnitPrice
+}
+
+// billableMeters reads the meters with a linked price in a currency, by code.
+func (s store) billableMeters(ctx context.Context, currency string) ([]pricedMeter, error) {
+	rows, err := s.q(ctx).BillableMeters(ctx, currency)
+	if err != nil {
+		return nil, fmt.Errorf("usage: billable meters: %w", err)
+	}
+	meters := make([]pricedMeter, len(rows))
+	for i, row := range rows {
+		unit, err := money.ParseUnitPrice(row.UnitPriceCents)
+		if err != nil {
+			return nil, fmt.Errorf("usage: price of meter %s: %w", row.Meter.Code, err)
+		}
+		meters[i] = pricedMeter{Meter: meterOf(row.Meter), UnitPrice: unit}
+	}
+	return meters, nil
+}
+
 // pricesOf sorts by currency.
 func pricesOf(rows []usagesql.MeterPrice) ([]MeterPrice, error) {
 	prices := make([]MeterPrice, len(rows))

@@ -51,6 +51,56 @@ func (q *Queries) ActiveMeters(ctx context.Context) ([]Meter, error) {
 	return items, nil
 }
 
+const billableMeters = `-- name: BillableMeters :many
+SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, meter_prices.unit_price_cents
+FROM meters
+JOIN meter_prices ON meter_prices.meter_id = meters.id
+WHERE meters.deleted_at IS NULL AND meter_prices.currency = $1 AND meter_prices.psp_price_id IS NOT NULL
+ORDER BY meters.code
+`
+
+type BillableMetersRow struct {
+	Meter          Meter
+	UnitPriceCents string
+}
+
+// Meters with a price in a currency that is linked to one of the provider.
+func (q *Queries) BillableMeters(ctx context.Context, currency string) ([]BillableMetersRow, error) {
+	rows, err := q.db.QueryContext(ctx, billableMeters, currency)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []BillableMetersRow{}
+	for rows.Next() {
+		var i BillableMetersRow
+		if err := rows.Scan(
+			&i.Meter.ID,
+			&i.Meter.Code,
+			&i.Meter.Name,
+			&i.Meter.AggregationType,
+			&i.Meter.ResetInterval,
+			&i.Meter.QuotaEnforcement,
+			&i.Meter.UnitLabel,
+			&i.Meter.IsActive,
+			&i.Meter.CreatedAt,
+			&i.Meter.UpdatedAt,
+			&i.Meter.DeletedAt,
+			&i.UnitPriceCents,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const countersAt = `-- name: CountersAt :many
 SELECT tenant_id, period_end, meter_id, period_start, value, last_recorded_at, updated_at FROM usage_counters
 WHERE tenant_id = $1 AND period_end > $2 AND period_start <= $2

@@ -1,0 +1,54 @@
+package usage
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// CostEstimate is what the billable usage of the current billing period costs as
+// it is now.
+type CostEstimate struct {
+	TenantID         uuid.UUID          `json:"tenant_id"`
+	PeriodStart      rest.Time          `json:"period_start"`
+	PeriodEnd        rest.Time          `json:"period_end"`
+	TotalAmountCents int64              `json:"total_amount_cents"`
+	Currency         string             `json:"currency"`
+	IsEstimate       bool               `json:"is_estimate" doc:"Always true."`
+	Lines            []CostEstimateLine `json:"lines"`
+}
+
+// CostEstimateLine is what the usage of one meter costs.
+type CostEstimateLine struct {
+	MeterCode      string         `json:"meter_code"`
+	MeterName      string         `json:"meter_name"`
+	Quantity       rest.Quantity  `json:"quantity"`
+	UnitPriceCents rest.UnitPrice `json:"unit_price_cents"`
+	AmountCents    int64          `json:"amount_cents"`
+	Currency       string         `json:"currency"`
+	UnitLabel      *string        `json:"unit_label"`
+}
+
+// CostEstimate answers GET /usage/cost-estimate.
+func (h *HTTP) CostEstimate(ctx context.Context, _ *tenantInput) (*rest.Data[CostEstimate], error) {
+	e, err := h.svc.Estimate(ctx, authz.TenantID(ctx))
+	if err != nil {
+		return nil, err
+	}
+	out := CostEstimate{
+		TenantID: e.TenantID, PeriodStart: rest.T(e.Period.Start), PeriodEnd: rest.T(e.Period.End),
+		TotalAmountCents: e.Total.AmountCents, Currency: e.Total.Currency, IsEstimate: true,
+		Lines: make([]CostEstimateLine, len(e.Lines)),
+	}
+	for i, l := range e.Lines {
+		out.Lines[i] = CostEstimateLine{
+			MeterCode: l.Meter.Code, MeterName: l.Meter.Name, Quantity: rest.Quantity{Quantity: l.Quantity},
+			UnitPriceCents: rest.UnitPrice{UnitPrice: l.UnitPrice}, AmountCents: l.Amount.AmountCents, Currency: l.Amount.Currency,
+			UnitLabel: l.Meter.UnitLabel,
+		}
+	}
+	return rest.OK(out), nil
+}
