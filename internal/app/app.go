@@ -82,6 +82,7 @@ type service struct {
 	subscriptions *subscription.Service
 	onboarding    *onboarding.Service
 	usage         *usage.Service
+	reporter      *usage.Reporter
 	receiver      *psp.Receiver
 
 	close func() error // what is held beside the database, after the last request
@@ -173,6 +174,10 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 			frontendURL: strings.TrimSuffix(s.FrontendURL.String(), "/"),
 		},
 	})
+	svc.reporter = usage.NewReporter(usage.ReporterDeps{
+		DB: db, Clock: out.clock, Log: log, Provider: provider, Customers: svc.subscriptions,
+		Payers: payers{svc.subscriptions, svc.tenants},
+	})
 	link.subscriptions, link.usage, link.impersonation = svc.subscriptions, svc.usage, svc.impersonation
 	svc.team = team.NewService(team.Deps{
 		DB: db, Clock: out.clock, Tenants: svc.tenants, Accounts: svc.accounts, Seats: svc.subscriptions,
@@ -189,6 +194,8 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	svc.jobs.Every("account.prune", time.Hour, svc.accounts.Prune)
 	svc.jobs.Every("account.prune-oauth", time.Hour, svc.oauth.Prune)
 	svc.jobs.Every("impersonation.sweep", time.Minute, svc.impersonation.Sweep)
+	svc.jobs.Every("usage.report", 10*time.Second, svc.reporter.Report)
+	svc.jobs.Every("usage.report-peaks", time.Minute, svc.reporter.ReportPeaks)
 	svc.jobs.Every("psp.catch-up", catchUpEvery, func(ctx context.Context) error {
 		_, err := svc.receiver.CatchUp(ctx)
 		return err

@@ -29,6 +29,18 @@ func (svc *service) observe(m *metrics.Metrics) {
 		}
 		return []float64{float64(stats.Waiting), float64(stats.Running), float64(stats.Dead), stats.Lag.Seconds()}
 	})
+	m.Read([]metrics.Sample{
+		{Name: "tenantry_usage_report_lag_seconds", Help: "How long the oldest billable usage has waited to be told to the payment provider."},
+	}, func() []float64 {
+		ctx, cancel := context.WithTimeout(context.Background(), metricsTimeout)
+		defer cancel()
+		lag, err := svc.reporter.Lag(ctx)
+		if err != nil {
+			svc.log.WarnContext(ctx, "the lag of usage reports could not be read", "error", err)
+			return nil
+		}
+		return []float64{lag.Seconds()}
+	})
 	for i, pool := range svc.db.Pools() {
 		labels := map[string]string{"pool": pool.Name}
 		m.Read([]metrics.Sample{

@@ -146,6 +146,11 @@ func (s *Service) quantity(ctx context.Context, tenantID uuid.UUID, plan catalog
 	return wanted, err
 }
 
+// Customer returns the provider's customer of a tenant, "" when there is none.
+func (s *Service) Customer(ctx context.Context, tenantID uuid.UUID) (string, error) {
+	return s.store.customer(ctx, tenantID)
+}
+
 // ensureCustomer returns the provider's customer of a tenant, made at the first
 // checkout. Two first checkouts at once keep one of the customers.
 func (s *Service) ensureCustomer(ctx context.Context, t tenant.Tenant) (string, error) {

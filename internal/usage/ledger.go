@@ -18,6 +18,7 @@ type ledger struct {
 	plans Plans
 	clock clock.Clock
 	alarm alarm
+	bill  bill
 }
 
 // request is one recording of one tenant. at is its recorded_at.
@@ -65,7 +66,7 @@ func (l *ledger) decide(ctx context.Context, requests []*request) ([]verdict, er
 // streams sorts the requests by tenant and meter and refuses those without an
 // active meter.
 func (l *ledger) streams(ctx context.Context, requests []*request, verdicts []verdict) ([]*stream, error) {
-	meters := map[string]*Meter{}
+	meters := map[string]*measured{}
 	allowances := map[uuid.UUID]Allowance{}
 	streams := map[streamKey]*stream{}
 	for i, r := range requests {
@@ -94,7 +95,7 @@ func (l *ledger) streams(ctx context.Context, requests []*request, verdicts []ve
 		}
 		key := streamKey{r.tenantID, m.ID}
 		if streams[key] == nil {
-			streams[key] = &stream{key: key, meter: *m, allowance: allowance}
+			streams[key] = &stream{key: key, meter: m.Meter, billable: m.billable, allowance: allowance}
 		}
 		streams[key].entries = append(streams[key].entries, &entry{request: r, verdict: &verdicts[i]})
 	}
@@ -160,8 +161,8 @@ func (l *ledger) judge(ctx context.Context, streams []*stream) error {
 	return nil
 }
 
-// write stores the accepted entries that are no duplicates, counts them, and
-// raises the alerts that follow.
+// write stores the accepted entries that are no duplicates, counts them,
+// notes what is to be billed, and raises the alerts that follow.
 func (l *ledger) write(ctx context.Context, streams []*stream) error {
 	now := l.clock.Now()
 	var events []usagesql.UsageEvent
@@ -178,6 +179,7 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 	}
 	var changed []changedCounter
 	var alerts []Alert
+	var billed []reported
 	for _, s := range streams {
 		for _, e := range s.entries {
 			switch {
@@ -185,6 +187,9 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 				s.count(e, s.counters)
 				if alert, due := s.observe(e, now); due {
 					alerts = append(alerts, alert)
+				}
+				if s.billedByEvent() {
+					billed = append(billed, s.reported(e))
 				}
 			case e.verdict.err == nil:
 				*e.verdict = verdict{err: ErrDuplicate}
@@ -197,6 +202,9 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 		}
 	}
 	if err := l.store.putCounters(ctx, changed, now); err != nil {
+		return err
+	}
+	if err := l.bill.add(ctx, billed, now); err != nil {
 		return err
 	}
 	return l.alarm.raise(ctx, alerts, now)

@@ -4,10 +4,15 @@ SELECT * FROM meters WHERE is_active AND deleted_at IS NULL ORDER BY code;
 -- name: MeterByCode :one
 SELECT * FROM meters WHERE code = $1 AND deleted_at IS NULL;
 
--- The lock keeps a meter's rules as they are until what was decided by them is
--- stored.
+-- The lock keeps a meter's rules, its prices among them, as they are until what
+-- was decided by them is stored.
 -- name: MeterForRecording :one
-SELECT * FROM meters WHERE code = $1 AND deleted_at IS NULL FOR KEY SHARE;
+SELECT sqlc.embed(meters), EXISTS (
+    SELECT 1 FROM meter_prices WHERE meter_prices.meter_id = meters.id AND meter_prices.psp_price_id IS NOT NULL
+) AS billable
+FROM meters
+WHERE meters.code = $1 AND meters.deleted_at IS NULL
+FOR KEY SHARE OF meters;
 
 -- Who changes a meter waits for the recordings that were decided by its rules,
 -- and later ones wait for the change.
@@ -105,3 +110,45 @@ FOR UPDATE OF usage_alerts;
 
 -- name: MarkAlertSent :exec
 UPDATE usage_alerts SET sent_at = sqlc.arg(now) WHERE id = $1;
+
+-- name: InsertReport :exec
+INSERT INTO usage_reports (id, events, created_at) VALUES ($1, $2, $3);
+
+-- name: OldestReport :one
+SELECT * FROM usage_reports ORDER BY id LIMIT 1;
+
+-- name: AdvanceReport :exec
+UPDATE usage_reports SET reported = $2 WHERE id = $1;
+
+-- name: DeleteReport :exec
+DELETE FROM usage_reports WHERE id = $1;
+
+-- name: LinkedPrice :one
+SELECT psp_price_id FROM meter_prices WHERE meter_id = $1 AND currency = $2 AND psp_price_id IS NOT NULL;
+
+-- name: BillablePeaks :many
+SELECT sqlc.embed(meters), usage_peaks.reported_until
+FROM meters
+LEFT JOIN usage_peaks ON usage_peaks.meter_id = meters.id
+WHERE meters.deleted_at IS NULL AND meters.aggregation_type = 'max' AND EXISTS (
+    SELECT 1 FROM meter_prices WHERE meter_prices.meter_id = meters.id AND meter_prices.psp_price_id IS NOT NULL
+)
+ORDER BY meters.id;
+
+-- A meter that is linked anew is told of from then on.
+-- name: DeleteStalePeaks :exec
+DELETE FROM usage_peaks WHERE NOT EXISTS (
+    SELECT 1 FROM meters
+    JOIN meter_prices ON meter_prices.meter_id = meters.id
+    WHERE meters.id = usage_peaks.meter_id AND meters.deleted_at IS NULL AND meters.aggregation_type = 'max'
+        AND meter_prices.psp_price_id IS NOT NULL
+);
+
+-- name: PutPeak :exec
+INSERT INTO usage_peaks (meter_id, reported_until) VALUES ($1, $2)
+ON CONFLICT (meter_id) DO UPDATE SET reported_until = excluded.reported_until;
+
+-- name: EndedCounters :many
+SELECT * FROM usage_counters
+WHERE meter_id = $1 AND period_end > sqlc.arg(after) AND period_end <= sqlc.arg(until)
+ORDER BY period_end, tenant_id, period_start;

@@ -47,7 +47,7 @@ func NewService(d Deps) *Service {
 	s := store{db: d.DB}
 	l := &ledger{
 		store: s, plans: d.Plans, clock: d.Clock,
-		alarm: alarm{store: s, jobs: d.Jobs, known: &knownAlerts{}},
+		alarm: alarm{store: s, jobs: d.Jobs, known: &knownAlerts{}}, bill: bill{s},
 	}
 	svc := &Service{
 		store: s, plans: d.Plans, clock: d.Clock, alerts: d.Alerts, payers: d.Payers, currencies: d.Currencies, audit: d.Audit,

@@ -37,10 +37,19 @@ func (s store) meter(ctx context.Context, code string) (m Meter, found bool, err
 	return oneMeter(s.q(ctx).MeterByCode(ctx, code))
 }
 
+// measured is a meter that is recorded on.
+type measured struct {
+	Meter
+	billable bool // it has a price that is linked to one of the payment provider
+}
+
 // meterForRecording is meter, and keeps the meter's rules as they are until the
 // transaction ends.
-func (s store) meterForRecording(ctx context.Context, code string) (m Meter, found bool, err error) {
-	return oneMeter(s.q(ctx).MeterForRecording(ctx, code))
+func (s store) meterForRecording(ctx context.Context, code string) (m measured, found bool, err error) {
+	row, err := s.q(ctx).MeterForRecording(ctx, code)
+	m.Meter, found, err = oneMeter(row.Meter, err)
+	m.billable = row.Billable
+	return m, found, err
 }
 
 func oneMeter(row usagesql.Meter, err error) (Meter, bool, error) {

@@ -24,6 +24,7 @@ func (k streamKey) compare(o streamKey) int {
 type stream struct {
 	key       streamKey
 	meter     Meter
+	billable  bool // see measured
 	allowance Allowance
 	entries   []*entry // in order of arrival
 	// counters are all that an event of the batch can change: those of the

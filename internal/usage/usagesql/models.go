@@ -68,3 +68,10 @@ type UsageEvent struct {
 	Metadata       sqldb.JSON
 	CreatedAt      time.Time
 }
+
+type UsageReport struct {
+	ID        uuid.UUID
+	Events    []byte
+	Reported  int32
+	CreatedAt time.Time
+}

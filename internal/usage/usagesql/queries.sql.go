@@ -51,6 +51,20 @@ func (q *Queries) ActiveMeters(ctx context.Context) ([]Meter, error) {
 	return items, nil
 }
 
+const advanceReport = `-- name: AdvanceReport :exec
+UPDATE usage_reports SET reported = $2 WHERE id = $1
+`
+
+type AdvanceReportParams struct {
+	ID       uuid.UUID
+	Reported int32
+}
+
+func (q *Queries) AdvanceReport(ctx context.Context, arg AdvanceReportParams) error {
+	_, err := q.db.ExecContext(ctx, advanceReport, arg.ID, arg.Reported)
+	return err
+}
+
 const billableMeters = `-- name: BillableMeters :many
 SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, meter_prices.unit_price_cents
 FROM meters
@@ -87,6 +101,57 @@ func (q *Queries) BillableMeters(ctx context.Context, currency string) ([]Billab
 			&i.Meter.UpdatedAt,
 			&i.Meter.DeletedAt,
 			&i.UnitPriceCents,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const billablePeaks = `-- name: BillablePeaks :many
+SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, usage_peaks.reported_until
+FROM meters
+LEFT JOIN usage_peaks ON usage_peaks.meter_id = meters.id
+WHERE meters.deleted_at IS NULL AND meters.aggregation_type = 'max' AND EXISTS (
+    SELECT 1 FROM meter_prices WHERE meter_prices.meter_id = meters.id AND meter_prices.psp_price_id IS NOT NULL
+)
+ORDER BY meters.id
+`
+
+type BillablePeaksRow struct {
+	Meter         Meter
+	ReportedUntil *time.Time
+}
+
+func (q *Queries) BillablePeaks(ctx context.Context) ([]BillablePeaksRow, error) {
+	rows, err := q.db.QueryContext(ctx, billablePeaks)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []BillablePeaksRow{}
+	for rows.Next() {
+		var i BillablePeaksRow
+		if err := rows.Scan(
+			&i.Meter.ID,
+			&i.Meter.Code,
+			&i.Meter.Name,
+			&i.Meter.AggregationType,
+			&i.Meter.ResetInterval,
+			&i.Meter.QuotaEnforcement,
+			&i.Meter.UnitLabel,
+			&i.Meter.IsActive,
+			&i.Meter.CreatedAt,
+			&i.Meter.UpdatedAt,
+			&i.Meter.DeletedAt,
+			&i.ReportedUntil,
 		); err != nil {
 			return nil, err
 		}
@@ -174,6 +239,73 @@ func (q *Queries) DeleteMeterPrice(ctx context.Context, id uuid.UUID) error {
 	return err
 }
 
+const deleteReport = `-- name: DeleteReport :exec
+DELETE FROM usage_reports WHERE id = $1
+`
+
+func (q *Queries) DeleteReport(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteReport, id)
+	return err
+}
+
+const deleteStalePeaks = `-- name: DeleteStalePeaks :exec
+DELETE FROM usage_peaks WHERE NOT EXISTS (
+    SELECT 1 FROM meters
+    JOIN meter_prices ON meter_prices.meter_id = meters.id
+    WHERE meters.id = usage_peaks.meter_id AND meters.deleted_at IS NULL AND meters.aggregation_type = 'max'
+        AND meter_prices.psp_price_id IS NOT NULL
+)
+`
+
+// A meter that is linked anew is told of from then on.
+func (q *Queries) DeleteStalePeaks(ctx context.Context) error {
+	_, err := q.db.ExecContext(ctx, deleteStalePeaks)
+	return err
+}
+
+const endedCounters = `-- name: EndedCounters :many
+SELECT tenant_id, period_end, meter_id, period_start, value, last_recorded_at, updated_at FROM usage_counters
+WHERE meter_id = $1 AND period_end > $2 AND period_end <= $3
+ORDER BY period_end, tenant_id, period_start
+`
+
+type EndedCountersParams struct {
+	MeterID uuid.UUID
+	After   time.Time
+	Until   time.Time
+}
+
+func (q *Queries) EndedCounters(ctx context.Context, arg EndedCountersParams) ([]UsageCounter, error) {
+	rows, err := q.db.QueryContext(ctx, endedCounters, arg.MeterID, arg.After, arg.Until)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UsageCounter{}
+	for rows.Next() {
+		var i UsageCounter
+		if err := rows.Scan(
+			&i.TenantID,
+			&i.PeriodEnd,
+			&i.MeterID,
+			&i.PeriodStart,
+			&i.Value,
+			&i.LastRecordedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const insertMeter = `-- name: InsertMeter :execrows
 INSERT INTO meters (id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
@@ -234,6 +366,37 @@ func (q *Queries) InsertMeterPrice(ctx context.Context, arg InsertMeterPricePara
 		arg.CreatedAt,
 	)
 	return err
+}
+
+const insertReport = `-- name: InsertReport :exec
+INSERT INTO usage_reports (id, events, created_at) VALUES ($1, $2, $3)
+`
+
+type InsertReportParams struct {
+	ID        uuid.UUID
+	Events    []byte
+	CreatedAt time.Time
+}
+
+func (q *Queries) InsertReport(ctx context.Context, arg InsertReportParams) error {
+	_, err := q.db.ExecContext(ctx, insertReport, arg.ID, arg.Events, arg.CreatedAt)
+	return err
+}
+
+const linkedPrice = `-- name: LinkedPrice :one
+SELECT psp_price_id FROM meter_prices WHERE meter_id = $1 AND currency = $2 AND psp_price_id IS NOT NULL
+`
+
+type LinkedPriceParams struct {
+	MeterID  uuid.UUID
+	Currency string
+}
+
+func (q *Queries) LinkedPrice(ctx context.Context, arg LinkedPriceParams) (*string, error) {
+	row := q.db.QueryRowContext(ctx, linkedPrice, arg.MeterID, arg.Currency)
+	var psp_price_id *string
+	err := row.Scan(&psp_price_id)
+	return psp_price_id, err
 }
 
 const markAlertSent = `-- name: MarkAlertSent :exec
@@ -322,26 +485,37 @@ func (q *Queries) MeterForChange(ctx context.Context, id uuid.UUID) (Meter, erro
 }
 
 const meterForRecording = `-- name: MeterForRecording :one
-SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at FROM meters WHERE code = $1 AND deleted_at IS NULL FOR KEY SHARE
+SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, EXISTS (
+    SELECT 1 FROM meter_prices WHERE meter_prices.meter_id = meters.id AND meter_prices.psp_price_id IS NOT NULL
+) AS billable
+FROM meters
+WHERE meters.code = $1 AND meters.deleted_at IS NULL
+FOR KEY SHARE OF meters
 `
 
-// The lock keeps a meter's rules as they are until what was decided by them is
-// stored.
-func (q *Queries) MeterForRecording(ctx context.Context, code string) (Meter, error) {
+type MeterForRecordingRow struct {
+	Meter    Meter
+	Billable bool
+}
+
+// The lock keeps a meter's rules, its prices among them, as they are until what
+// was decided by them is stored.
+func (q *Queries) MeterForRecording(ctx context.Context, code string) (MeterForRecordingRow, error) {
 	row := q.db.QueryRowContext(ctx, meterForRecording, code)
-	var i Meter
+	var i MeterForRecordingRow
 	err := row.Scan(
-		&i.ID,
-		&i.Code,
-		&i.Name,
-		&i.AggregationType,
-		&i.ResetInterval,
-		&i.QuotaEnforcement,
-		&i.UnitLabel,
-		&i.IsActive,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-		&i.DeletedAt,
+		&i.Meter.ID,
+		&i.Meter.Code,
+		&i.Meter.Name,
+		&i.Meter.AggregationType,
+		&i.Meter.ResetInterval,
+		&i.Meter.QuotaEnforcement,
+		&i.Meter.UnitLabel,
+		&i.Meter.IsActive,
+		&i.Meter.CreatedAt,
+		&i.Meter.UpdatedAt,
+		&i.Meter.DeletedAt,
+		&i.Billable,
 	)
 	return i, err
 }
@@ -437,6 +611,22 @@ func (q *Queries) NewestEvents(ctx context.Context, arg NewestEventsParams) ([]U
 	return items, nil
 }
 
+const oldestReport = `-- name: OldestReport :one
+SELECT id, events, reported, created_at FROM usage_reports ORDER BY id LIMIT 1
+`
+
+func (q *Queries) OldestReport(ctx context.Context) (UsageReport, error) {
+	row := q.db.QueryRowContext(ctx, oldestReport)
+	var i UsageReport
+	err := row.Scan(
+		&i.ID,
+		&i.Events,
+		&i.Reported,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
 const pricesOfMeter = `-- name: PricesOfMeter :many
 SELECT id, meter_id, currency, unit_price_cents, psp_price_id, created_at, updated_at FROM meter_prices WHERE meter_id = $1
 `
@@ -470,6 +660,21 @@ func (q *Queries) PricesOfMeter(ctx context.Context, meterID uuid.UUID) ([]Meter
 		return nil, err
 	}
 	return items, nil
+}
+
+const putPeak = `-- name: PutPeak :exec
+INSERT INTO usage_peaks (meter_id, reported_until) VALUES ($1, $2)
+ON CONFLICT (meter_id) DO UPDATE SET reported_until = excluded.reported_until
+`
+
+type PutPeakParams struct {
+	MeterID       uuid.UUID
+	ReportedUntil time.Time
+}
+
+func (q *Queries) PutPeak(ctx context.Context, arg PutPeakParams) error {
+	_, err := q.db.ExecContext(ctx, putPeak, arg.MeterID, arg.ReportedUntil)
+	return err
 }
 
 const raiseAlert = `-- name: RaiseAlert :execrows

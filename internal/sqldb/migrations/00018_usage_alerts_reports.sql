@@ -17,3 +17,22 @@ CREATE TABLE usage_alerts (
     FOREIGN KEY (tenant_id, meter_id) REFERENCES usage_streams (tenant_id, meter_id)
 );
 CREATE UNIQUE INDEX usage_alerts_once_key ON usage_alerts (tenant_id, meter_id, period_start, period_end, threshold);
+
+-- Usage that the payment provider is to be told of: the billable events of one
+-- transaction, written in it, 64 bytes each. The first of them, as many as
+-- reported says, were told; a row whose events were all told is deleted.
+CREATE TABLE usage_reports (
+    id uuid PRIMARY KEY,
+    events bytea NOT NULL,
+    reported integer NOT NULL DEFAULT 0,
+    created_at timestamp with time zone NOT NULL
+);
+
+-- What a max meter came to is told once a period is over. All counters of the
+-- meter whose period ended until then are in usage_reports, or were.
+CREATE TABLE usage_peaks (
+    meter_id uuid PRIMARY KEY REFERENCES meters (id),
+    reported_until timestamp with time zone NOT NULL
+);
+DROP INDEX usage_counters_meter_id_idx;
+CREATE INDEX usage_counters_meter_id_idx ON usage_counters (meter_id, period_end);

@@ -1,0 +1,286 @@
+package usage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// till is the payment provider: it counts what it is told, once per identifier.
+type till struct {
+	mu      sync.Mutex
+	counted map[string]psp.UsageReport // by identifier
+	calls   int
+	fail    func(call int, u psp.UsageReport) error // before it counts; nil never
+}
+
+func (p *till) GetPrice(_ context.Context, id string) (psp.Price, error) {
+	return psp.Price{ID: id, MeterID: strings.Replace(id, "price_", "mtr_", 1)}, nil
+}
+
+func (p *till) GetMeter(_ context.Context, id string) (psp.Meter, error) {
+	return psp.Meter{ID: id, EventName: strings.TrimPrefix(id, "mtr_"), Active: true}, nil
+}
+
+func (p *till) ReportUsage(ctx context.Context, u psp.UsageReport) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls++
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if p.fail != nil {
+		if err := p.fail(p.calls, u); err != nil {
+			return err
+		}
+	}
+	if known, ok := p.counted[u.Identifier]; ok && known != u {
+		return fmt.Errorf("%v was told otherwise before: %v", u, known)
+	}
+	if p.counted == nil {
+		p.counted = map[string]psp.UsageReport{}
+	}
+	p.counted[u.Identifier] = u
+	return nil
+}
+
+// list is what was counted, as "customer meter quantity @ time", sorted.
+func (p *till) list() []string {
+	lines := []string{}
+	for _, u := range p.counted {
+		lines = append(lines, fmt.Sprintf("%s %s %s @ %s", u.CustomerID, u.EventName, u.Quantity, u.At.Format(time.DateTime)))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// Customer knows every tenant but those without a subscription.
+func (p *fixedPlans) Customer(ctx context.Context, tenantID uuid.UUID) (string, error) {
+	if a, _ := p.Allowance(ctx, tenantID); a.Billing == nil {
+		return "", nil
+	}
+	return "cus", nil
+}
+
+func (w *world) reporter(p Biller) *Reporter {
+	return NewReporter(ReporterDeps{
+		DB: w.db, Clock: w.clock, Log: slog.New(slog.DiscardHandler), Provider: p, Customers: w.plans, Payers: w.plans,
+	})
+}
+
+func (w *world) newPayer(t interface {
+	Helper()
+	Fatal(...any)
+},
+) uuid.UUID {
+	tenantID := w.newTenant(t)
+	w.plans.grant(tenantID, Allowance{Billing: billing("2026-11-10", Month, 1, "2026-11-10", "2026-12-10")})
+	return tenantID
+}
+
+func TestReportTellsEveryBillableEventOnce(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := newWorld(t, db, "2026-11-21 12:00")
+		w.sell(t, meter("calls", Sum, Monthly, Hard), "1")
+		w.sell(t, meter("logins", Count, Daily, Hard), "1")
+		w.sell(t, meter("disk", LastValue, Never, Hard), "1")
+		w.sell(t, meter("peak", Max, Monthly, Hard), "1")
+		w.apply(t, meter("free", Sum, Monthly, Hard))
+		payer, stranger := w.newPayer(t), w.newTenant(t)
+		var events []Recording
+		for _, code := range []string{"calls", "logins", "disk", "peak", "free"} {
+			events = append(events, recording(code, "2.5").keyed("k"), recording(code, "7").on("2026-11-20"))
+		}
+		w.recordAll(t, payer, events, true)
+		w.recordAll(t, stranger, events, true)
+		if _, err := w.Record(t.Context(), payer, events[0]); !errors.Is(err, ErrDuplicate) {
+			t.Fatal(err)
+		}
+		p := &till{}
+		r := w.reporter(p)
+		w.clock.Set(at("2026-11-21 12:03"))
+		if lag, err := r.Lag(t.Context()); err != nil || lag != 3*time.Minute {
+			t.Errorf("lags by %v, %v", lag, err)
+		}
+		for range 2 {
+			if err := r.Report(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := []string{
+			"cus calls 2.5 @ 2026-11-21 12:00:00", "cus calls 7 @ 2026-11-20 00:00:00",
+			"cus disk 2.5 @ 2026-11-21 12:00:00", "cus disk 7 @ 2026-11-20 00:00:00",
+			"cus logins 1 @ 2026-11-20 00:00:00", "cus logins 1 @ 2026-11-21 12:00:00",
+		}
+		if diff := cmp.Diff(want, p.list()); diff != "" || p.calls != len(want) {
+			t.Errorf("%d calls (-want +got)\n%s", p.calls, diff)
+		}
+		if lag, err := r.Lag(t.Context()); err != nil || lag != 0 {
+			t.Errorf("lags by %v, %v", lag, err)
+		}
+	})
+}
+
+// Of meters whose maximum is billed the provider is told once a period is over.
+func TestReportTellsPeaksOncePerPeriod(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := newWorld(t, db, "2026-11-21 12:00")
+		w.sell(t, meter("peak", Max, Daily, Hard), "1")
+		w.sell(t, meter("month", Max, Monthly, Hard), "1")
+		payer := w.newPayer(t)
+		p := &till{}
+		r := w.reporter(p)
+		run := func(when string) {
+			t.Helper()
+			w.clock.Set(at(when))
+			for range 2 {
+				if err := errors.Join(r.ReportPeaks(t.Context()), r.Report(t.Context())); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		record := func(quantity, when string) {
+			t.Helper()
+			w.recordAll(t, payer, []Recording{recording("peak", quantity).on(when), recording("month", quantity).on(when)}, false)
+		}
+		record("9", "2026-11-19") // over before the meter is seen
+		run("2026-11-21 12:00")
+		record("3", "2026-11-21 12:00")
+		record("5.5", "2026-11-21 12:00")
+		record("4", "2026-11-21 12:00")
+		run("2026-11-22 00:09:59")
+		if len(p.counted) != 0 {
+			t.Errorf("told too early: %v", p.list())
+		}
+		w.clock.Set(at("2026-11-22 00:10"))
+		record("6", "2026-11-21 23:59")
+		run("2026-11-22 00:10")
+		w.clock.Set(at("2026-11-23"))
+		record("8", "2026-11-23")
+		// A subscription that gave the month another end leaves a counter that was
+		// never a billing period.
+		w.plans.grant(payer, Allowance{Billing: billing("2026-11-15", Month, 1, "2026-11-15", "2026-12-15")})
+		w.clock.Set(at("2026-11-24"))
+		record("1", "2026-11-24")
+		run("2026-12-20")
+		want := []string{
+			"cus month 9 @ 2026-12-14 23:59:59", "cus peak 1 @ 2026-11-24 23:59:59",
+			"cus peak 6 @ 2026-11-21 23:59:59", "cus peak 8 @ 2026-11-23 23:59:59",
+		}
+		if diff := cmp.Diff(want, p.list()); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	})
+}
+
+// Whenever the provider fails or the service stops, each event is counted once in
+// the end, and only a few are told twice.
+func TestReportGoesOnWhereItStopped(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range dbtest.Dialects(t) {
+		t.Run(string(dialect), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, dbtest.New(t, dialect), "2026-11-21 12:00")
+			w.sell(t, meter("calls", Sum, Monthly, Hard), "1")
+			rapid.Check(t, func(t *rapid.T) { checkReporting(t, w, dbtest.Rounds(3, 10)) })
+		})
+	}
+}
+
+func checkReporting(t *rapid.T, w *world, batches int) {
+	payer := w.newPayer(t)
+	events := map[string]bool{}
+	for range rapid.IntRange(1, batches).Draw(t, "batches") {
+		batch := slices.Repeat([]Recording{recording("calls", "1")}, rapid.IntRange(1, 3*reportTogether).Draw(t, "events"))
+		outcomes, err := w.RecordBatch(t.Context(), payer, batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range outcomes {
+			events[o.Event.ID.String()] = true
+		}
+	}
+	p := &till{}
+	r := w.reporter(p)
+	stops := 0
+	for done := false; !done; {
+		at := p.calls + rapid.IntRange(1, 2*len(events)).Draw(t, "stops at")
+		ctx, stop := context.WithCancel(t.Context())
+		kind := rapid.IntRange(0, 2).Draw(t, "stops by")
+		p.fail = func(call int, u psp.UsageReport) error {
+			switch {
+			case call != at:
+				return nil
+			case kind == 0: // refused before it was counted
+				return psp.ErrUnavailable
+			case kind == 1: // counted, but the answer is lost
+				if p.counted == nil {
+					p.counted = map[string]psp.UsageReport{}
+				}
+				p.counted[u.Identifier] = u
+				return psp.ErrUnavailable
+			default: // the process ends
+				stop()
+				return ctx.Err()
+			}
+		}
+		err := r.Report(ctx)
+		stop()
+		done = err == nil
+		if !done {
+			stops++
+		}
+	}
+	if len(p.counted) != len(events) || p.calls > len(events)+stops*reportTogether {
+		t.Fatalf("%d of %d events counted, in %d calls with %d stops", len(p.counted), len(events), p.calls, stops)
+	}
+	for id := range events {
+		if _, counted := p.counted[id]; !counted {
+			t.Fatalf("event %s was not counted", id)
+		}
+	}
+}
+
+// What the provider will never take does not hold up the rest.
+func TestReportDropsWhatIsRefused(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := newWorld(t, db, "2026-11-21 12:00")
+		w.sell(t, meter("calls", Sum, Monthly, Hard), "1")
+		payer := w.newPayer(t)
+		w.recordAll(t, payer, []Recording{recording("calls", "1"), recording("calls", "2").on("2026-09-01"), recording("calls", "3")}, true)
+		p := &till{fail: func(_ int, u psp.UsageReport) error {
+			if u.At.Before(at("2026-10-01")) {
+				return fmt.Errorf("too old: %w", psp.ErrRefused)
+			}
+			return nil
+		}}
+		r := w.reporter(p)
+		if err := r.Report(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"cus calls 1 @ 2026-11-21 12:00:00", "cus calls 3 @ 2026-11-21 12:00:00"}
+		if diff := cmp.Diff(want, p.list()); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		if lag, _ := r.Lag(t.Context()); lag != 0 {
+			t.Errorf("lags by %v", lag)
+		}
+	})
+}
