@@ -194,6 +194,10 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	svc.jobs.Every("account.prune", time.Hour, svc.accounts.Prune)
 	svc.jobs.Every("account.prune-oauth", time.Hour, svc.oauth.Prune)
 	svc.jobs.Every("impersonation.sweep", time.Minute, svc.impersonation.Sweep)
+	retention := usage.NewRetention(usage.RetentionDeps{
+		DB: db, Clock: out.clock, Log: log, Keep: s.UsageRetention, Archive: s.UsageArchive,
+	})
+	svc.jobs.Every("usage.prune", 10*time.Minute, retention.Prune)
 	svc.jobs.Every("usage.report", 10*time.Second, svc.reporter.Report)
 	svc.jobs.Every("usage.report-peaks", time.Minute, svc.reporter.ReportPeaks)
 	svc.jobs.Every("psp.catch-up", catchUpEvery, func(ctx context.Context) error {

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/account"
 )
@@ -39,6 +40,9 @@ type Settings struct {
 	Lifetimes account.Lifetimes
 	// InvitationDays is how long an invitation works that does not say so itself.
 	InvitationDays int
+
+	UsageRetention time.Duration // how long usage events are kept; 0 is for ever
+	UsageArchive   string        // absolute path of the folder that they are written to before; "" is none
 
 	// HashCost is that of passwords; zero is the default. No flag changes it: it
 	// is for tests, which hash thousands of times.

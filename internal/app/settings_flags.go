@@ -41,6 +41,12 @@ type LifetimeFlags struct {
 	InvitationLifetime        string `env:"TENANTRY_INVITATION_LIFETIME" placeholder:"DAYS" help:"How many days an invitation works that does not say so itself, from 1 to 30; 7 unless given."`
 }
 
+// UsageFlags says how long usage events are kept.
+type UsageFlags struct {
+	UsageRetention string `env:"TENANTRY_USAGE_RETENTION" placeholder:"DAYS" help:"How many days usage events are kept after the time that they were recorded for, at least 35; for ever unless given. What meters show stays."`
+	UsageArchive   string `env:"TENANTRY_USAGE_ARCHIVE" placeholder:"DIR" help:"Folder, the same for all instances, to which usage events are written as compressed JSON lines before they are deleted; they are not written unless given."`
+}
+
 // OutsideFlags names the files with the credentials of the outside world.
 type OutsideFlags struct {
 	StripeSecretKeyFile     string `env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that has Stripe's secret key; or give the key itself in TENANTRY_STRIPE_SECRET_KEY."`
@@ -53,6 +59,7 @@ type OutsideFlags struct {
 type DevFlags struct {
 	HTTPFlags     `embed:""`
 	LifetimeFlags `embed:""`
+	UsageFlags    `embed:""`
 	StoreFlags    `embed:""`
 }
 
@@ -60,6 +67,7 @@ type DevFlags struct {
 type ServeFlags struct {
 	HTTPFlags     `embed:""`
 	LifetimeFlags `embed:""`
+	UsageFlags    `embed:""`
 	StoreFlags    `embed:""`
 	OutsideFlags  `embed:""`
 }
@@ -71,6 +79,7 @@ func (f DevFlags) Settings(getenv func(string) string) (Settings, error) {
 	var s Settings
 	p.http(f.HTTPFlags, &s)
 	p.lifetimes(f.LifetimeFlags, &s)
+	p.usage(f.UsageFlags, &s)
 	p.store(f.StoreFlags, LogText, &s)
 	return s, errors.Join(p.errs...)
 }
@@ -82,6 +91,7 @@ func (f ServeFlags) Settings(getenv func(string) string) (Settings, error) {
 	var s Settings
 	p.http(f.HTTPFlags, &s)
 	p.lifetimes(f.LifetimeFlags, &s)
+	p.usage(f.UsageFlags, &s)
 	p.store(f.StoreFlags, LogJSON, &s)
 	p.outside(f.OutsideFlags, &s)
 	p.refuseSandbox(s)

@@ -320,3 +320,20 @@ func TestLifetimesAreParsed(t *testing.T) {
 		}
 	}
 }
+
+func TestUsageSettings(t *testing.T) {
+	t.Parallel()
+	got, err := app.DevFlags{UsageFlags: app.UsageFlags{UsageRetention: "400", UsageArchive: "/var/archive"}}.Settings(env(nil))
+	if err != nil || got.UsageRetention != 400*24*time.Hour || got.UsageArchive != "/var/archive" {
+		t.Errorf("%v %q %v", got.UsageRetention, got.UsageArchive, err)
+	}
+	if got, err := (app.DevFlags{}).Settings(env(nil)); err != nil || got.UsageRetention != 0 || got.UsageArchive != "" {
+		t.Errorf("by default %v %q %v", got.UsageRetention, got.UsageArchive, err)
+	}
+	for _, days := range []string{"34", "36501", "400d", "-1"} {
+		_, err := app.DevFlags{UsageFlags: app.UsageFlags{UsageRetention: days}}.Settings(env(nil))
+		if err == nil || !strings.Contains(err.Error(), "TENANTRY_USAGE_RETENTION: ") {
+			t.Errorf("%s is not refused: %v", days, err)
+		}
+	}
+}

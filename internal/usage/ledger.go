@@ -117,8 +117,14 @@ func (l *ledger) open(ctx context.Context, streams []*stream) error {
 			}
 		}
 	}
-	if err := l.store.lockStreams(ctx, keys); err != nil {
+	pruned, err := l.store.lockStreams(ctx, keys)
+	if err != nil {
 		return err
+	}
+	if len(pruned) > 0 {
+		if err := l.markSpent(ctx, streams, pruned); err != nil {
+			return err
+		}
 	}
 	counters, err := l.store.counters(ctx, keys, earliest, latest)
 	if err != nil {
@@ -129,6 +135,27 @@ func (l *ledger) open(ctx context.Context, streams []*stream) error {
 		if err := s.complete(ctx, l.store); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// markSpent finds the entries whose keys belong to deleted events.
+func (l *ledger) markSpent(ctx context.Context, streams []*stream, pruned map[streamKey]bool) error {
+	var keyed []*entry
+	var keys []eventKey
+	for _, s := range streams {
+		for _, e := range s.entries {
+			if pruned[s.key] && e.IdempotencyKey != nil {
+				keyed, keys = append(keyed, e), append(keys, e.key(s.key))
+			}
+		}
+	}
+	spent, err := l.store.spentKeys(ctx, keys)
+	if err != nil {
+		return err
+	}
+	for i, e := range keyed {
+		e.spent = spent[keys[i]]
 	}
 	return nil
 }

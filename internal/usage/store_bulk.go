@@ -19,18 +19,20 @@ import (
 // handful of texts; any other number takes several statements.
 
 // lockStreams serializes recording of each tenant on each meter until the
-// transaction ends. keys must be sorted: everybody locks in that order.
-func (s store) lockStreams(ctx context.Context, keys []streamKey) error {
+// transaction ends, and tells which of the streams had events deleted. keys must
+// be sorted: everybody locks in that order.
+func (s store) lockStreams(ctx context.Context, keys []streamKey) (pruned map[streamKey]bool, err error) {
+	pruned = map[streamKey]bool{}
 	locked := 0
 	for chunk := range chunks(keys) {
-		n, err := s.lock(ctx, chunk)
+		n, err := s.lock(ctx, chunk, pruned)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		locked += n
 	}
 	if locked == len(keys) {
-		return nil
+		return pruned, nil
 	}
 	// Some are new. Their rows are locked by inserting them; who inserted them at
 	// the same time has committed when this returns.
@@ -38,24 +40,31 @@ func (s store) lockStreams(ctx context.Context, keys []streamKey) error {
 		err := s.exec(ctx, `INSERT INTO usage_streams (tenant_id, meter_id) VALUES `+
 			tuples(len(chunk), "uuid", "uuid")+` ON CONFLICT DO NOTHING`, keyArgs(chunk))
 		if err != nil {
-			return fmt.Errorf("usage: insert streams: %w", err)
+			return nil, fmt.Errorf("usage: insert streams: %w", err)
 		}
 	}
 	for chunk := range chunks(keys) {
-		if _, err := s.lock(ctx, chunk); err != nil {
-			return err
+		if _, err := s.lock(ctx, chunk, pruned); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return pruned, nil
 }
 
-// lock locks those of the streams that exist and counts them.
-func (s store) lock(ctx context.Context, keys []streamKey) (n int, err error) {
-	err = s.each(ctx, `SELECT tenant_id, meter_id FROM usage_streams WHERE (tenant_id, meter_id) IN (VALUES `+
+// lock locks those of the streams that exist, counts them, and notes those that
+// had events deleted.
+func (s store) lock(ctx context.Context, keys []streamKey, pruned map[streamKey]bool) (n int, err error) {
+	err = s.each(ctx, `SELECT tenant_id, meter_id, pruned_before FROM usage_streams WHERE (tenant_id, meter_id) IN (VALUES `+
 		tuples(len(keys), "uuid", "uuid")+`) ORDER BY tenant_id, meter_id FOR UPDATE`, keyArgs(keys),
 		func(scan func(...any) error) error {
+			var k streamKey
+			var before *time.Time
+			err := scan(&k.tenantID, &k.meterID, &before)
+			if before != nil {
+				pruned[k] = true
+			}
 			n++
-			return scan(new(uuid.UUID), new(uuid.UUID))
+			return err
 		})
 	if err != nil {
 		return 0, fmt.Errorf("usage: lock streams: %w", err)

@@ -39,6 +39,7 @@ type entry struct {
 	verdict *verdict
 	period  Period
 	id      uuid.UUID // of its event
+	spent   bool      // its idempotency key belongs to a deleted event
 }
 
 func (e *entry) key(k streamKey) eventKey { return eventKey{k, *e.IdempotencyKey} }
@@ -86,7 +87,7 @@ func (s *stream) judge(used map[eventKey]bool) (allAccepted bool) {
 }
 
 func (s *stream) refusal(e *entry, counters []*counter, used map[eventKey]bool) error {
-	if e.IdempotencyKey != nil && used[e.key(s.key)] {
+	if e.spent || e.IdempotencyKey != nil && used[e.key(s.key)] {
 		return ErrDuplicate
 	}
 	return judge(s.meter, find(counters, e.period).value, e.Quantity, s.allowance.limit(s.meter.Code))

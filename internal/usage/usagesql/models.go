@@ -48,6 +48,14 @@ type UsageAlert struct {
 	SentAt      *time.Time
 }
 
+type UsageArchive struct {
+	Day       string
+	Part      int32
+	State     string
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
 type UsageCounter struct {
 	TenantID       uuid.UUID
 	PeriodEnd      time.Time

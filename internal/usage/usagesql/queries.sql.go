@@ -207,6 +207,60 @@ func (q *Queries) CountersAt(ctx context.Context, arg CountersAtParams) ([]Usage
 	return items, nil
 }
 
+const countersOfStream = `-- name: CountersOfStream :many
+SELECT tenant_id, period_end, meter_id, period_start, value, last_recorded_at, updated_at FROM usage_counters WHERE tenant_id = $1 AND meter_id = $2 ORDER BY period_start, period_end
+`
+
+type CountersOfStreamParams struct {
+	TenantID uuid.UUID
+	MeterID  uuid.UUID
+}
+
+func (q *Queries) CountersOfStream(ctx context.Context, arg CountersOfStreamParams) ([]UsageCounter, error) {
+	rows, err := q.db.QueryContext(ctx, countersOfStream, arg.TenantID, arg.MeterID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UsageCounter{}
+	for rows.Next() {
+		var i UsageCounter
+		if err := rows.Scan(
+			&i.TenantID,
+			&i.PeriodEnd,
+			&i.MeterID,
+			&i.PeriodStart,
+			&i.Value,
+			&i.LastRecordedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const deleteArchive = `-- name: DeleteArchive :exec
+DELETE FROM usage_archives WHERE day = $1 AND part = $2
+`
+
+type DeleteArchiveParams struct {
+	Day  string
+	Part int32
+}
+
+func (q *Queries) DeleteArchive(ctx context.Context, arg DeleteArchiveParams) error {
+	_, err := q.db.ExecContext(ctx, deleteArchive, arg.Day, arg.Part)
+	return err
+}
+
 const deleteCountersOfMeter = `-- name: DeleteCountersOfMeter :exec
 DELETE FROM usage_counters WHERE meter_id = $1
 `
@@ -306,6 +360,43 @@ func (q *Queries) EndedCounters(ctx context.Context, arg EndedCountersParams) ([
 	return items, nil
 }
 
+const expireKeys = `-- name: ExpireKeys :execrows
+DELETE FROM usage_keys WHERE (tenant_id, meter_id, idempotency_key) IN (
+    SELECT k.tenant_id, k.meter_id, k.idempotency_key FROM usage_keys k
+    WHERE k.expires_at <= $1
+    ORDER BY k.expires_at
+    LIMIT $2
+)
+`
+
+type ExpireKeysParams struct {
+	Now     time.Time
+	MaxKeys int32
+}
+
+func (q *Queries) ExpireKeys(ctx context.Context, arg ExpireKeysParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, expireKeys, arg.Now, arg.MaxKeys)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const insertArchive = `-- name: InsertArchive :exec
+INSERT INTO usage_archives (day, part, state, created_at, updated_at) VALUES ($1, $2, 'writing', $3, $3)
+`
+
+type InsertArchiveParams struct {
+	Day       string
+	Part      int32
+	CreatedAt time.Time
+}
+
+func (q *Queries) InsertArchive(ctx context.Context, arg InsertArchiveParams) error {
+	_, err := q.db.ExecContext(ctx, insertArchive, arg.Day, arg.Part, arg.CreatedAt)
+	return err
+}
+
 const insertMeter = `-- name: InsertMeter :execrows
 INSERT INTO meters (id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
@@ -383,6 +474,17 @@ func (q *Queries) InsertReport(ctx context.Context, arg InsertReportParams) erro
 	return err
 }
 
+const lastArchivePart = `-- name: LastArchivePart :one
+SELECT coalesce(max(part), 0)::integer FROM usage_archives WHERE day = $1
+`
+
+func (q *Queries) LastArchivePart(ctx context.Context, day string) (int32, error) {
+	row := q.db.QueryRowContext(ctx, lastArchivePart, day)
+	var column_1 int32
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const linkedPrice = `-- name: LinkedPrice :one
 SELECT psp_price_id FROM meter_prices WHERE meter_id = $1 AND currency = $2 AND psp_price_id IS NOT NULL
 `
@@ -410,6 +512,22 @@ type MarkAlertSentParams struct {
 
 func (q *Queries) MarkAlertSent(ctx context.Context, arg MarkAlertSentParams) error {
 	_, err := q.db.ExecContext(ctx, markAlertSent, arg.ID, arg.Now)
+	return err
+}
+
+const markPruned = `-- name: MarkPruned :exec
+UPDATE usage_streams SET pruned_before = $3
+WHERE tenant_id = $1 AND meter_id = $2 AND (pruned_before IS NULL OR pruned_before < $3)
+`
+
+type MarkPrunedParams struct {
+	TenantID uuid.UUID
+	MeterID  uuid.UUID
+	Before   *time.Time
+}
+
+func (q *Queries) MarkPruned(ctx context.Context, arg MarkPrunedParams) error {
+	_, err := q.db.ExecContext(ctx, markPruned, arg.TenantID, arg.MeterID, arg.Before)
 	return err
 }
 
@@ -457,6 +575,38 @@ func (q *Queries) MeterByID(ctx context.Context, id uuid.UUID) (Meter, error) {
 		&i.DeletedAt,
 	)
 	return i, err
+}
+
+const meterCodes = `-- name: MeterCodes :many
+SELECT id, code FROM meters
+`
+
+type MeterCodesRow struct {
+	ID   uuid.UUID
+	Code string
+}
+
+func (q *Queries) MeterCodes(ctx context.Context) ([]MeterCodesRow, error) {
+	rows, err := q.db.QueryContext(ctx, meterCodes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []MeterCodesRow{}
+	for rows.Next() {
+		var i MeterCodesRow
+		if err := rows.Scan(&i.ID, &i.Code); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const meterForChange = `-- name: MeterForChange :one
@@ -516,6 +666,29 @@ func (q *Queries) MeterForRecording(ctx context.Context, code string) (MeterForR
 		&i.Meter.UpdatedAt,
 		&i.Meter.DeletedAt,
 		&i.Billable,
+	)
+	return i, err
+}
+
+const meterOfStream = `-- name: MeterOfStream :one
+SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at FROM meters WHERE id = $1 FOR KEY SHARE
+`
+
+func (q *Queries) MeterOfStream(ctx context.Context, id uuid.UUID) (Meter, error) {
+	row := q.db.QueryRowContext(ctx, meterOfStream, id)
+	var i Meter
+	err := row.Scan(
+		&i.ID,
+		&i.Code,
+		&i.Name,
+		&i.AggregationType,
+		&i.ResetInterval,
+		&i.QuotaEnforcement,
+		&i.UnitLabel,
+		&i.IsActive,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.DeletedAt,
 	)
 	return i, err
 }
@@ -611,6 +784,60 @@ func (q *Queries) NewestEvents(ctx context.Context, arg NewestEventsParams) ([]U
 	return items, nil
 }
 
+const oldestEvents = `-- name: OldestEvents :many
+SELECT tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at FROM usage_events
+WHERE tenant_id = $1 AND meter_id = $2
+    AND recorded_at >= $3 AND recorded_at < $4
+ORDER BY recorded_at, id
+LIMIT $5
+`
+
+type OldestEventsParams struct {
+	TenantID  uuid.UUID
+	MeterID   uuid.UUID
+	Since     time.Time
+	Until     time.Time
+	MaxEvents int32
+}
+
+func (q *Queries) OldestEvents(ctx context.Context, arg OldestEventsParams) ([]UsageEvent, error) {
+	rows, err := q.db.QueryContext(ctx, oldestEvents,
+		arg.TenantID,
+		arg.MeterID,
+		arg.Since,
+		arg.Until,
+		arg.MaxEvents,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UsageEvent{}
+	for rows.Next() {
+		var i UsageEvent
+		if err := rows.Scan(
+			&i.TenantID,
+			&i.ID,
+			&i.MeterID,
+			&i.Quantity,
+			&i.IdempotencyKey,
+			&i.RecordedAt,
+			&i.Metadata,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const oldestReport = `-- name: OldestReport :one
 SELECT id, events, reported, created_at FROM usage_reports ORDER BY id LIMIT 1
 `
@@ -660,6 +887,22 @@ func (q *Queries) PricesOfMeter(ctx context.Context, meterID uuid.UUID) ([]Meter
 		return nil, err
 	}
 	return items, nil
+}
+
+const prunedBefore = `-- name: PrunedBefore :one
+SELECT pruned_before FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
+`
+
+type PrunedBeforeParams struct {
+	TenantID uuid.UUID
+	MeterID  uuid.UUID
+}
+
+func (q *Queries) PrunedBefore(ctx context.Context, arg PrunedBeforeParams) (*time.Time, error) {
+	row := q.db.QueryRowContext(ctx, prunedBefore, arg.TenantID, arg.MeterID)
+	var pruned_before *time.Time
+	err := row.Scan(&pruned_before)
+	return pruned_before, err
 }
 
 const putPeak = `-- name: PutPeak :exec
@@ -722,6 +965,130 @@ func (q *Queries) RaiseAlert(ctx context.Context, arg RaiseAlertParams) (int64, 
 	return result.RowsAffected()
 }
 
+const setArchiveState = `-- name: SetArchiveState :exec
+UPDATE usage_archives SET state = $3, updated_at = $4 WHERE day = $1 AND part = $2
+`
+
+type SetArchiveStateParams struct {
+	Day       string
+	Part      int32
+	State     string
+	UpdatedAt time.Time
+}
+
+func (q *Queries) SetArchiveState(ctx context.Context, arg SetArchiveStateParams) error {
+	_, err := q.db.ExecContext(ctx, setArchiveState,
+		arg.Day,
+		arg.Part,
+		arg.State,
+		arg.UpdatedAt,
+	)
+	return err
+}
+
+const streamsFrom = `-- name: StreamsFrom :many
+SELECT tenant_id, meter_id FROM usage_streams
+WHERE (tenant_id > $1 OR tenant_id = $1 AND meter_id > $2)
+    AND (tenant_id = $3::uuid OR $3::uuid IS NULL)
+ORDER BY tenant_id, meter_id
+LIMIT $4
+`
+
+type StreamsFromParams struct {
+	TenantID   uuid.UUID
+	MeterID    uuid.UUID
+	OnlyTenant *uuid.UUID
+	MaxStreams int32
+}
+
+type StreamsFromRow struct {
+	TenantID uuid.UUID
+	MeterID  uuid.UUID
+}
+
+func (q *Queries) StreamsFrom(ctx context.Context, arg StreamsFromParams) ([]StreamsFromRow, error) {
+	rows, err := q.db.QueryContext(ctx, streamsFrom,
+		arg.TenantID,
+		arg.MeterID,
+		arg.OnlyTenant,
+		arg.MaxStreams,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []StreamsFromRow{}
+	for rows.Next() {
+		var i StreamsFromRow
+		if err := rows.Scan(&i.TenantID, &i.MeterID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const streamsWithEvents = `-- name: StreamsWithEvents :many
+SELECT s.tenant_id, s.meter_id FROM usage_streams s
+WHERE (s.tenant_id > $1 OR s.tenant_id = $1 AND s.meter_id > $2)
+    AND EXISTS (
+        SELECT 1 FROM usage_events e
+        WHERE e.tenant_id = s.tenant_id AND e.meter_id = s.meter_id
+            AND e.recorded_at >= $3 AND e.recorded_at < $4
+    )
+ORDER BY s.tenant_id, s.meter_id
+LIMIT $5
+`
+
+type StreamsWithEventsParams struct {
+	TenantID   uuid.UUID
+	MeterID    uuid.UUID
+	Since      time.Time
+	Until      time.Time
+	MaxStreams int32
+}
+
+type StreamsWithEventsRow struct {
+	TenantID uuid.UUID
+	MeterID  uuid.UUID
+}
+
+// Streams after a place in their order that have events of a time.
+func (q *Queries) StreamsWithEvents(ctx context.Context, arg StreamsWithEventsParams) ([]StreamsWithEventsRow, error) {
+	rows, err := q.db.QueryContext(ctx, streamsWithEvents,
+		arg.TenantID,
+		arg.MeterID,
+		arg.Since,
+		arg.Until,
+		arg.MaxStreams,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []StreamsWithEventsRow{}
+	for rows.Next() {
+		var i StreamsWithEventsRow
+		if err := rows.Scan(&i.TenantID, &i.MeterID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const totals = `-- name: Totals :one
 SELECT
     count(*) AS events,
@@ -764,6 +1131,39 @@ func (q *Queries) Totals(ctx context.Context, arg TotalsParams) (TotalsRow, erro
 		&i.Highest,
 	)
 	return i, err
+}
+
+const unfinishedArchives = `-- name: UnfinishedArchives :many
+SELECT day, part, state, created_at, updated_at FROM usage_archives WHERE state <> 'done' ORDER BY created_at, day, part
+`
+
+func (q *Queries) UnfinishedArchives(ctx context.Context) ([]UsageArchive, error) {
+	rows, err := q.db.QueryContext(ctx, unfinishedArchives)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UsageArchive{}
+	for rows.Next() {
+		var i UsageArchive
+		if err := rows.Scan(
+			&i.Day,
+			&i.Part,
+			&i.State,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const unsentAlert = `-- name: UnsentAlert :one
