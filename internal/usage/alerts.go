@@ -97,7 +97,7 @@ func (a *alarm) raise(ctx context.Context, alerts []Alert, now time.Time) error 
 		one.ID = sqldb.NewID()
 		raised, err := a.store.q(ctx).RaiseAlert(ctx, usagesql.RaiseAlertParams{
 			ID: one.ID, TenantID: one.TenantID, MeterID: one.Meter.ID, PeriodStart: one.Period.Start, PeriodEnd: one.Period.End,
-			Threshold: int32(one.Threshold), Value: int64(one.Current), Quota: one.Limit, CreatedAt: now, //nolint:gosec // 80 or 100
+			Threshold: int32(one.Threshold), Value: int64(one.Current), Quota: one.Limit, CreatedAt: now,
 		})
 		if err != nil {
 			return fmt.Errorf("usage: raise alert: %w", err)

@@ -151,7 +151,7 @@ func (r *Retention) writeArchive(ctx context.Context, f archiveFile) (n int, err
 			return 0, err
 		}
 		for _, k := range streams {
-			events, err := r.eventsOf(ctx, k, p, int32(archivePart-n)) //nolint:gosec // below archivePart
+			events, err := r.eventsOf(ctx, k, p, int32(archivePart-n))
 			if err != nil {
 				return 0, err
 			}

@@ -3,7 +3,9 @@ package usage
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -47,5 +49,45 @@ func BenchmarkRecord(b *testing.B) {
 				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
 			})
 		}
+	}
+}
+
+// BenchmarkBatch stores durable events of batches of 100 over HTTP, in the
+// process, for 16 callers at a time.
+func BenchmarkBatch(b *testing.B) {
+	for _, dialect := range dbtest.Dialects(b) {
+		b.Run(string(dialect), func(b *testing.B) {
+			w := &world{db: dbtest.New(b, dialect), clock: clock.NewFixed(at("2026-11-21 12:00")), plans: &fixedPlans{allowances: map[uuid.UUID]Allowance{}}}
+			w.Service = NewService(w.deps())
+			s := newSite(b, w)
+			if err := w.ApplyMeters(b.Context(), []Meter{meter("calls", Sum, Monthly, Hard)}); err != nil {
+				b.Fatal(err)
+			}
+			tenantID := w.newTenant(b)
+			ctx, cancel := context.WithCancel(b.Context())
+			done := make(chan struct{})
+			go func() { defer close(done); _ = w.Run(ctx) }()
+			defer func() { cancel(); <-done }()
+
+			const size = 100
+			var n atomic.Int64
+			b.ReportAllocs()
+			b.SetParallelism(8)
+			b.ResetTimer()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					first := size * n.Add(1)
+					var body strings.Builder
+					for i := range int64(size) {
+						fmt.Fprintf(&body, `,{"meter_code":"calls","quantity":1,"idempotency_key":"%d"}`, first+i)
+					}
+					status, answer := s.ask(b, tenantID, http.MethodPost, "/batch", `{"events":[`+body.String()[1:]+`]}`)
+					if status != http.StatusOK || strings.Contains(answer, "message") {
+						b.Errorf("%d %s", status, answer)
+					}
+				}
+			})
+			b.ReportMetric(float64(size*b.N)/b.Elapsed().Seconds(), "events/s")
+		})
 	}
 }

@@ -106,10 +106,10 @@ func TestBatchKeepsItsOrder(t *testing.T) {
 		w := newWorld(t, db, "2026-11-21 12:00")
 		w.apply(t, meter("level", LastValue, Monthly, Hard), meter("calls", Sum, Daily, Hard))
 		tenantID := w.newTenant(t)
-		w.plans.grant(tenantID, Allowance{Limits: map[string]int64{"calls": 100}})
+		w.plans.grant(tenantID, Allowance{Limits: map[string]int64{"calls": 40}})
 		var batch []Recording
-		for i := range 500 {
-			batch = append(batch, recording("level", fmt.Sprint(i)), recording("calls", "1").keyed(fmt.Sprint(i%250)))
+		for i := range 100 {
+			batch = append(batch, recording("level", fmt.Sprint(i)), recording("calls", "1").keyed(fmt.Sprint(i%50)))
 		}
 		outcomes, err := w.RecordBatch(t.Context(), tenantID, batch)
 		if err != nil {
@@ -117,19 +117,19 @@ func TestBatchKeepsItsOrder(t *testing.T) {
 		}
 		for i, o := range outcomes {
 			var want error
-			if n := i / 2; i%2 == 1 && n >= 250 && n-250 < 100 {
+			if n := i / 2; i%2 == 1 && n >= 50 && n-50 < 40 {
 				want = ErrDuplicate
-			} else if i%2 == 1 && n >= 100 {
+			} else if i%2 == 1 && n >= 40 {
 				want = ErrQuotaExceeded
 			}
 			if o.Err != want { //nolint:errorlint // sentinels
 				t.Fatalf("event %d: got %v, want %v", i, o.Err, want)
 			}
 		}
-		if got := w.detail(t, tenantID, "level"); got.Current != quantity("499") || got.Events[19].Quantity != quantity("480") {
+		if got := w.detail(t, tenantID, "level"); got.Current != quantity("99") || got.Events[19].Quantity != quantity("80") {
 			t.Errorf("shows %s, and %v", got.Current, got.Events[19])
 		}
-		if got := w.detail(t, tenantID, "calls").Current; got != quantity("100") {
+		if got := w.detail(t, tenantID, "calls").Current; got != quantity("40") {
 			t.Errorf("shows %s", got)
 		}
 	})

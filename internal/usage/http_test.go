@@ -30,7 +30,7 @@ type site struct {
 	api *rest.API
 }
 
-func newSite(t *testing.T, w *world) *site {
+func newSite(t testing.TB, w *world) *site {
 	t.Helper()
 	messages, err := i18n.Load()
 	if err != nil {
@@ -63,7 +63,7 @@ func newSite(t *testing.T, w *world) *site {
 
 // ask sends a request as a member of the tenant and returns status and body,
 // with the ids masked.
-func (s *site) ask(t *testing.T, tenantID uuid.UUID, method, path, body string) (int, string) {
+func (s *site) ask(t testing.TB, tenantID uuid.UUID, method, path, body string) (int, string) {
 	t.Helper()
 	r := httptest.NewRequest(method, "/api/v1/tenant/"+tenantID.String()+"/usage"+path, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+tenantID.String())

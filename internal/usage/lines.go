@@ -22,7 +22,7 @@ type lines struct {
 }
 
 func createLines(path string) (*lines, error) {
-	file, err := os.OpenFile(path+".tmp", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o640)
+	file, err := os.OpenFile(path+".tmp", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("usage: archive: %w", err)
 	}

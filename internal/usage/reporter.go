@@ -90,7 +90,7 @@ func (r *Reporter) Report(ctx context.Context) error {
 			done = next
 			// What was told is noted even when the time is up.
 			err := r.store.q(ctx).AdvanceReport(context.WithoutCancel(ctx), usagesql.AdvanceReportParams{
-				ID: row.ID, Reported: int32(done), //nolint:gosec // a few thousand at most
+				ID: row.ID, Reported: int32(done),
 			})
 			if err != nil {
 				return fmt.Errorf("usage: advance report: %w", err)

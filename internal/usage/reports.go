@@ -69,7 +69,7 @@ func encodeReported(events []reported) []byte {
 		out = append(out, e.tenantID[:]...)
 		out = append(out, e.meterID[:]...)
 		out = binary.BigEndian.AppendUint64(out, uint64(e.quantity))
-		out = binary.BigEndian.AppendUint64(out, uint64(e.at.UnixMicro())) //nolint:gosec // read back as it was
+		out = binary.BigEndian.AppendUint64(out, uint64(e.at.UnixMicro()))
 	}
 	return out
 }
@@ -86,8 +86,8 @@ func decodeReported(text []byte) ([]reported, error) {
 		copy(e.id[:], text)
 		copy(e.tenantID[:], text[16:])
 		copy(e.meterID[:], text[32:])
-		e.quantity = money.Quantity(binary.BigEndian.Uint64(text[48:]))                    //nolint:gosec // written so
-		e.at = time.UnixMicro(int64(binary.BigEndian.Uint64(text[56:reportedSize]))).UTC() //nolint:gosec // written so
+		e.quantity = money.Quantity(binary.BigEndian.Uint64(text[48:]))
+		e.at = time.UnixMicro(int64(binary.BigEndian.Uint64(text[56:reportedSize]))).UTC()
 		events = append(events, e)
 	}
 	return events, nil
