@@ -2,10 +2,8 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -45,7 +43,7 @@ func (q quotaAlerts) QuotaAlert(ctx context.Context, a usage.Alert) error {
 	if err != nil {
 		return fmt.Errorf("quota alert: members: %w", err)
 	}
-	locale := localeOf(t)
+	locale := t.Locale()
 	var to string
 	if t.Billing.BillingEmail != nil {
 		to = *t.Billing.BillingEmail
@@ -100,22 +98,4 @@ func (q quotaAlerts) push(locale string, t tenant.Tenant, a usage.Alert) push.Me
 		// The alert for 100 percent takes the place of that for 80.
 		Tag: "quota-" + a.Meter.Code,
 	}
-}
-
-// localeOf is the language that a tenant has chosen in its settings, under the
-// key "locale"; the default where it has not.
-func localeOf(t tenant.Tenant) string {
-	var settings struct {
-		Locale any `json:"locale"`
-	}
-	if len(t.Settings) == 0 || json.Unmarshal(t.Settings, &settings) != nil {
-		return i18n.Default
-	}
-	chosen, _ := settings.Locale.(string)
-	for _, locale := range i18n.Locales() {
-		if strings.EqualFold(chosen, locale) {
-			return locale
-		}
-	}
-	return i18n.Default
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/impersonation"
+	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/mail"
@@ -52,6 +53,7 @@ type outside struct {
 	clock          clock.Clock
 	pspKey         Secret
 	pspBaseURL     string // "" is the provider's own
+	pspFileHosts   []string
 	webhookSecrets []string
 	sender         mail.Sender
 	logins         []account.OAuthProvider
@@ -81,6 +83,7 @@ type service struct {
 	catalog       *catalog.Service
 	subscriptions *subscription.Service
 	onboarding    *onboarding.Service
+	invoices      *invoice.Service
 	usage         *usage.Service
 	reporter      *usage.Reporter
 	receiver      *psp.Receiver
@@ -100,7 +103,8 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	}
 	figures := metrics.New(clock.System())
 	provider, err := psp.NewClient(psp.Config{
-		SecretKey: out.pspKey.Reveal(), BaseURL: out.pspBaseURL, Log: log, Observe: figures.ProviderCall,
+		SecretKey: out.pspKey.Reveal(), BaseURL: out.pspBaseURL, FileHosts: out.pspFileHosts, Log: log,
+		Observe: figures.ProviderCall,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("payment provider: %w", err)
@@ -183,6 +187,14 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 		DB: db, Clock: out.clock, Tenants: svc.tenants, Accounts: svc.accounts, Seats: svc.subscriptions,
 		Letters: notices, Audit: svc.audit, ExpiryDays: cmp.Or(s.InvitationDays, team.DefaultExpiryDays),
 	})
+	issuing, err := s.issuing()
+	if err != nil {
+		return nil, err
+	}
+	svc.invoices = invoice.NewService(invoice.Deps{
+		DB: db, Clock: out.clock, Jobs: svc.jobs, Tenants: svc.tenants, Provider: provider, Letters: notices,
+		Audit: svc.audit, Issuing: issuing, Log: log,
+	})
 	frontendURL := strings.TrimSuffix(s.FrontendURL.String(), "/")
 	svc.onboarding = onboarding.NewService(onboarding.Deps{
 		DB: db, Accounts: svc.accounts, Tenants: svc.tenants, Catalog: svc.catalog, Subscriptions: svc.subscriptions, Log: log,
@@ -191,6 +203,7 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 
 	svc.receiver.On("checkout.session.", svc.subscriptions.CheckoutEvent)
 	svc.receiver.On("customer.subscription.", svc.subscriptions.SubscriptionEvent)
+	svc.receiver.On("invoice.", svc.invoices.Event)
 	svc.jobs.Every("account.prune", time.Hour, svc.accounts.Prune)
 	svc.jobs.Every("account.prune-oauth", time.Hour, svc.oauth.Prune)
 	svc.jobs.Every("impersonation.sweep", time.Minute, svc.impersonation.Sweep)

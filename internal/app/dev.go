@@ -57,7 +57,7 @@ func dev(ctx context.Context, s Settings, out, logTo io.Writer) (err error) {
 		return errors.Join(err, listener.Close())
 	}
 	svc, err := newService(s, db, outside{
-		clock: world.Clock(), pspKey: key, pspBaseURL: own + "/sandbox/stripe",
+		clock: world.Clock(), pspKey: key, pspBaseURL: own + "/sandbox/stripe", pspFileHosts: []string{s.PublicURL.Host},
 		webhookSecrets: []string{secret}, sender: world.Mailbox(), logins: append(oauthProviders(s.Logins), login),
 		reachable: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 	}, log)

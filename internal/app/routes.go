@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/impersonation"
+	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/onboarding"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/subscription"
@@ -40,6 +41,7 @@ func (svc *service) routes() []rest.Route {
 		onboarding    = onboarding.NewHTTP(svc.onboarding, accounts)
 		plans         = catalog.NewHTTP(svc.catalog, publicURL)
 		subscriptions = subscription.NewHTTP(svc.subscriptions)
+		invoices      = invoice.NewHTTP(svc.invoices, publicURL)
 		meters        = usage.NewHTTP(svc.usage)
 		adminMeters   = usage.NewAdminHTTP(svc.usage, publicURL)
 		adminTenants  = tenant.NewAdminHTTP(svc.tenants, publicURL)
@@ -130,6 +132,10 @@ func (svc *service) routes() []rest.Route {
 		route(get, of+"/usage/cost-estimate", rest.Tenant, "", "default", "Estimate what the usage of the current billing period costs", rest.Handle(meters.CostEstimate)),
 		route(get, of+"/usage/{meterCode}", rest.Tenant, "", "default", "Show one meter with its newest events", rest.Handle(meters.Meter)),
 
+		route(get, of+"/invoices", rest.Tenant, "", "default", "List the invoices", rest.Handle(invoices.List)),
+		route(get, of+"/invoices/{invoiceId}", rest.Tenant, "", "default", "Show an invoice", rest.Handle(invoices.Show)),
+		route(get, of+"/invoices/{invoiceId}/pdf", rest.Tenant, "", "default", "Download an invoice's document", rest.File(invoices.PDF, "application/pdf")),
+
 		route(post, "/api/v1/webhooks/stripe", rest.Public, "", "", "Receive a signed notification of the payment provider", rest.Raw(svc.receiver, "application/json")),
 
 		route(get, adminOf+"/members", rest.Admin, "", "default", "List a tenant's members", rest.Handle(members.AdminMembers, inTenant)),
@@ -142,6 +148,8 @@ func (svc *service) routes() []rest.Route {
 		route(post, adminOf+"/invitations/{invitation}/resend", rest.Admin, "", "default", "Mail an invitation anew", rest.Handle(members.AdminResendInvitation)),
 		route(get, adminOf+"/subscriptions", rest.Admin, "", "default", "List a tenant's subscriptions", rest.Handle(subscriptions.AdminList, inTenant)),
 		route(post, adminOf+"/subscriptions/{subscription}/cancel", rest.Admin, "", "default", "Cancel a tenant's subscription", rest.Handle(subscriptions.AdminCancel, rest.Exists(subscriptions.AdminSubscriptionExists))),
+
+		route(post, adminOf+"/invoices/{invoice}/void", rest.Admin, "", "default", "Void an invoice that is not final", rest.Handle(invoices.AdminVoid)),
 
 		route(post, "/api/v1/admin/impersonation/start", rest.Admin, "", "default", "Act as a member of a tenant", rest.Handle(imitations.Start)),
 		route(post, "/api/v1/admin/impersonation/stop", rest.Impersonating, "", "default", "Act for oneself again", rest.Handle(imitations.Stop)),

@@ -26,7 +26,8 @@ type Settings struct {
 	RateLimits     map[string]int // group → requests per minute, 0 is off
 	RedisURL       Secret         // limit.NewRedis accepts it; empty: the limits are counted in memory
 	InvoiceMode    InvoiceMode
-	MetricsAddr    string // host:port where serve answers GET /metrics; empty: nowhere
+	Invoices       InvoiceSettings // used where they are issued here
+	MetricsAddr    string          // host:port where serve answers GET /metrics; empty: nowhere
 
 	// Required by serve, unused in dev.
 	StripeSecretKey      Secret

@@ -28,7 +28,6 @@ type HTTPFlags struct {
 	RedisURL        string `env:"TENANTRY_REDIS_URL" placeholder:"URL" help:"Redis in which instances share the counts of the rate limits, redis://user:password@host:port/database or rediss://…; each counts for itself unless given."`
 	RedisURLFile    string `env:"TENANTRY_REDIS_URL_FILE" placeholder:"FILE" help:"File that has the URL of Redis."`
 	MetricsAddr     string `env:"TENANTRY_METRICS_ADDR" placeholder:"HOST:PORT" help:"Address of its own on which GET /metrics answers Prometheus; none unless given. The sandbox answers it on the main address too."`
-	InvoiceMode     string `env:"TENANTRY_INVOICE_MODE" placeholder:"MODE" help:"Where invoices come from: psp_managed or platform_managed; psp_managed unless given."`
 }
 
 // LifetimeFlags says how long things live that somebody was given.
@@ -58,6 +57,7 @@ type OutsideFlags struct {
 // DevFlags are the flags of dev.
 type DevFlags struct {
 	HTTPFlags     `embed:""`
+	InvoiceFlags  `embed:""`
 	LifetimeFlags `embed:""`
 	UsageFlags    `embed:""`
 	StoreFlags    `embed:""`
@@ -66,6 +66,7 @@ type DevFlags struct {
 // ServeFlags are the flags of serve.
 type ServeFlags struct {
 	HTTPFlags     `embed:""`
+	InvoiceFlags  `embed:""`
 	LifetimeFlags `embed:""`
 	UsageFlags    `embed:""`
 	StoreFlags    `embed:""`
@@ -78,6 +79,7 @@ func (f DevFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv}
 	var s Settings
 	p.http(f.HTTPFlags, &s)
+	p.invoices(f.InvoiceFlags, &s)
 	p.lifetimes(f.LifetimeFlags, &s)
 	p.usage(f.UsageFlags, &s)
 	p.store(f.StoreFlags, LogText, &s)
@@ -90,6 +92,7 @@ func (f ServeFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv}
 	var s Settings
 	p.http(f.HTTPFlags, &s)
+	p.invoices(f.InvoiceFlags, &s)
 	p.lifetimes(f.LifetimeFlags, &s)
 	p.usage(f.UsageFlags, &s)
 	p.store(f.StoreFlags, LogJSON, &s)

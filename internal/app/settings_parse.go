@@ -54,7 +54,6 @@ func (p *parser) http(f HTTPFlags, s *Settings) {
 	if f.MetricsAddr != "" {
 		s.MetricsAddr = p.addr("TENANTRY_METRICS_ADDR", f.MetricsAddr)
 	}
-	s.InvoiceMode = oneOf(p, "TENANTRY_INVOICE_MODE", f.InvoiceMode, PSPManaged, PlatformManaged)
 }
 
 func (p *parser) store(f StoreFlags, format LogFormat, s *Settings) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/limit"
 )
 
@@ -49,7 +50,7 @@ func TestDevNeedsNoSettings(t *testing.T) {
 	data, _ := filepath.Abs("data")
 	want := app.Settings{
 		Addr: "127.0.0.1:8080", Data: data, DatabaseURL: app.Secret("sqlite://" + data + "/tenantry.db"),
-		RateLimits: limit.Defaults(), InvoiceMode: app.PSPManaged, LogLevel: slog.LevelInfo, LogFormat: app.LogText,
+		RateLimits: limit.Defaults(), InvoiceMode: app.PSPManaged, Invoices: plainInvoices, LogLevel: slog.LevelInfo, LogFormat: app.LogText,
 		Lifetimes: account.DefaultLifetimes(), InvitationDays: 7,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -64,7 +65,11 @@ func TestSettingsAreParsed(t *testing.T) {
 		HTTPFlags: app.HTTPFlags{
 			Addr: ":0", PublicURL: "https://API.example.com/", FrontendURL: "https://example.com/app/",
 			FirstPartyHosts: "Example.com, www.example.com:8443", TrustedProxies: "10.0.0.0/8,192.0.2.1, ::1,::ffff:192.0.2.2,10.1.2.3/16",
-			RateLimits: "off", RedisURL: "rediss://u:p@redis:6380/1", InvoiceMode: "platform_managed", MetricsAddr: "127.0.0.1:9464",
+			RateLimits: "off", RedisURL: "rediss://u:p@redis:6380/1", MetricsAddr: "127.0.0.1:9464",
+		},
+		InvoiceFlags: app.InvoiceFlags{
+			InvoiceMode: "platform_managed", InvoiceNumberFormat: "{year}/{number}", TaxRates: "DE=19, FR=5.5",
+			SellerName: "Engines", SellerAddress: "12 St James’s Square|London", SellerVATNumber: "GB1", SellerEmail: "a@example.com",
 		},
 		StoreFlags:   app.StoreFlags{Data: data, DatabaseURL: "postgres://u:p@db/tenantry", LogLevel: "WARN"},
 		OutsideFlags: app.OutsideFlags{MailFrom: "Tenantry <no-reply@example.com>"},
@@ -92,6 +97,10 @@ func TestSettingsAreParsed(t *testing.T) {
 			netip.MustParsePrefix("192.0.2.2/32"), netip.MustParsePrefix("10.1.0.0/16"),
 		},
 		RateLimits: off, RedisURL: "rediss://u:p@redis:6380/1", InvoiceMode: app.PlatformManaged, MetricsAddr: "127.0.0.1:9464",
+		Invoices: app.InvoiceSettings{
+			Numbers: "{year}/{number}", Taxes: map[string]int64{"DE": 190_000, "FR": 55_000},
+			Seller: invoice.Seller{Name: "Engines", Lines: []string{"12 St James’s Square", "London"}, VATNumber: "GB1", Email: "a@example.com"},
+		},
 		StripeSecretKey: "sk_test_1", StripeWebhookSecrets: []app.Secret{"whsec_1", "whsec_0"}, SMTPURL: "smtp://u:p@mail", Lifetimes: account.DefaultLifetimes(), InvitationDays: 7,
 		MailFrom: "Tenantry <no-reply@example.com>",
 		LogLevel: slog.LevelWarn, LogFormat: app.LogJSON,
@@ -129,7 +138,6 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"TENANTRY_RATE_LIMITS", `group "login" is given twice`, app.HTTPFlags{RateLimits: "login=1,login=1"}, app.StoreFlags{}},
 		{"TENANTRY_REDIS_URL", limit.ErrRedisURL.Error(), app.HTTPFlags{RedisURL: "http://u:p@redis"}, app.StoreFlags{}},
 		{"TENANTRY_REDIS_URL", "given itself and as TENANTRY_REDIS_URL_FILE: give one of them", app.HTTPFlags{RedisURL: "x", RedisURLFile: file}, app.StoreFlags{}},
-		{"TENANTRY_INVOICE_MODE", `"paper" is neither psp_managed nor platform_managed`, app.HTTPFlags{InvoiceMode: "paper"}, app.StoreFlags{}},
 		{"TENANTRY_DATA", file + " is not a folder", app.HTTPFlags{}, app.StoreFlags{Data: file}},
 		{"TENANTRY_DATABASE_URL", "begins with neither postgres:// nor sqlite://", app.HTTPFlags{}, app.StoreFlags{DatabaseURL: "mysql://u:p@db/x"}},
 		{"TENANTRY_DATABASE_URL", "is not of the form sqlite:///absolute/path", app.HTTPFlags{}, app.StoreFlags{DatabaseURL: "sqlite://data/x.db"}},
@@ -334,6 +342,39 @@ func TestUsageSettings(t *testing.T) {
 		_, err := app.DevFlags{UsageFlags: app.UsageFlags{UsageRetention: days}}.Settings(env(nil))
 		if err == nil || !strings.Contains(err.Error(), "TENANTRY_USAGE_RETENTION: ") {
 			t.Errorf("%s is not refused: %v", days, err)
+		}
+	}
+}
+
+var plainInvoices = app.InvoiceSettings{
+	Numbers: invoice.DefaultNumbers, Taxes: map[string]int64{}, Seller: invoice.Seller{Name: "Tenantry", Lines: []string{}},
+}
+
+func TestWrongInvoiceSettingsAreNamed(t *testing.T) {
+	t.Parallel()
+	text := filepath.Join(t.TempDir(), "logo.png")
+	if err := os.WriteFile(text, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name, reason string
+		flags        app.InvoiceFlags
+	}{
+		{"TENANTRY_INVOICE_MODE", `"paper" is neither psp_managed nor platform_managed`, app.InvoiceFlags{InvoiceMode: "paper"}},
+		{"TENANTRY_INVOICE_NUMBER_FORMAT", "must have {year} once", app.InvoiceFlags{InvoiceNumberFormat: "INV-{number}"}},
+		{"TENANTRY_INVOICE_NUMBER_FORMAT", "must have {number} once", app.InvoiceFlags{InvoiceNumberFormat: "INV-{year}"}},
+		{"TENANTRY_INVOICE_NUMBER_FORMAT", "may have letters, digits and signs of ASCII, {year} and {number:digits}", app.InvoiceFlags{InvoiceNumberFormat: "{year}-{number:x}"}},
+		{"TENANTRY_INVOICE_NUMBER_FORMAT", "may have letters, digits and signs of ASCII, {year} and {number:digits}", app.InvoiceFlags{InvoiceNumberFormat: "{year}-{number}\r\n"}},
+		{"TENANTRY_INVOICE_LOGO", text + ": is neither a PNG nor a JPEG picture", app.InvoiceFlags{InvoiceLogo: text}},
+		{"TENANTRY_TAX_RATES", `"DE" is not a country and a rate from 0 to 100 percent such as DE=19 or FR=5.5`, app.InvoiceFlags{TaxRates: "DE"}},
+		{"TENANTRY_TAX_RATES", `"DE=101" is not a country and a rate from 0 to 100 percent such as DE=19 or FR=5.5`, app.InvoiceFlags{TaxRates: "DE=101"}},
+		{"TENANTRY_TAX_RATES", `"XX" is not a country's code such as DE`, app.InvoiceFlags{TaxRates: "XX=1"}},
+		{"TENANTRY_TAX_RATES", `"DE" is given twice`, app.InvoiceFlags{TaxRates: "DE=1,DE=2"}},
+	} {
+		_, err := app.DevFlags{InvoiceFlags: test.flags, StoreFlags: app.StoreFlags{Data: t.TempDir()}}.Settings(env(nil))
+		var wrong *app.SettingError
+		if !errors.As(err, &wrong) || wrong.Name != test.name || wrong.Reason != test.reason {
+			t.Errorf("%+v: %v", test.flags, err)
 		}
 	}
 }

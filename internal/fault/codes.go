@@ -33,4 +33,5 @@ const (
 	InvitationRevoked           Code = "INVITATION_REVOKED"
 	SeatLimitReached            Code = "SEAT_LIMIT_REACHED"
 	CatalogInUse                Code = "CATALOG_IN_USE"
+	InvoiceNotVoidable          Code = "invoice_not_voidable"
 )

@@ -65,3 +65,10 @@ func (q Query) link(address string, number int64) string {
 	values.Set("page", strconv.FormatInt(number, 10))
 	return address + "?" + values.Encode()
 }
+
+// Window is the part of a list of total entries, at hand already, that is the
+// page: from (inclusive) to (exclusive).
+func (q Query) Window(total int) (from, to int) {
+	from = int(min(q.offset(), int64(total)))
+	return from, int(min(int64(from)+q.perPage, int64(total)))
+}

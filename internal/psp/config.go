@@ -27,6 +27,9 @@ type Config struct {
 	// BaseURL is where the API's /v1 hangs: empty for Stripe's own, else an
 	// absolute http(s) URL, which may have a path (http://127.0.0.1:8080/sandbox/stripe).
 	BaseURL string
+	// FileHosts are hosts, with their ports, that documents may be fetched from
+	// besides Stripe's own, for a provider at BaseURL.
+	FileHosts []string
 	// Transport carries the requests, for instance to trace them. Nil stands for
 	// one with ConnectTimeout; a given one brings its own limits.
 	Transport http.RoundTripper

@@ -23,6 +23,11 @@ type transport struct {
 }
 
 func newTransport(base *url.URL, cfg Config) http.RoundTripper {
+	return &transport{next: baseTransport(cfg), basePath: base.Path, log: cfg.Log}
+}
+
+// baseTransport is what requests go out by, to the API and for documents.
+func baseTransport(cfg Config) http.RoundTripper {
 	next := cfg.Transport
 	if next == nil {
 		next = &http.Transport{
@@ -35,7 +40,7 @@ func newTransport(base *url.URL, cfg Config) http.RoundTripper {
 			ExpectContinueTimeout: time.Second,
 		}
 	}
-	return &transport{next: next, basePath: base.Path, log: cfg.Log}
+	return next
 }
 
 // RoundTrip sends one request. It logs neither headers nor bodies nor queries.

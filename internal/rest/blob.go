@@ -2,8 +2,11 @@ package rest
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -12,6 +15,11 @@ import (
 type Blob struct {
 	ContentType string
 	Data        []byte
+	// Stream, if given, is sent instead of Data and closed; Length is its length in
+	// bytes, -1 when that is not known. If it fails on the way the connection is
+	// cut, so that nobody takes half a file for a whole one.
+	Stream io.ReadCloser
+	Length int64
 	// ETag is a strong tag without its quotes; "" is none.
 	ETag string
 	// CacheControl replaces no-store; "" leaves it.
@@ -65,7 +73,67 @@ func (b *Blob) write(ctx huma.Context) {
 		}
 	}
 	ctx.SetHeader("Content-Type", b.ContentType)
+	if b.Stream != nil {
+		b.copy(ctx)
+		return
+	}
 	ctx.SetHeader("Content-Length", strconv.Itoa(len(b.Data)))
 	ctx.SetStatus(http.StatusOK)
 	_, _ = ctx.BodyWriter().Write(b.Data) // an error means that the client is gone
+}
+
+func (b *Blob) copy(ctx huma.Context) {
+	defer func() { _ = b.Stream.Close() }() // it was only read
+	if b.Length >= 0 {
+		ctx.SetHeader("Content-Length", strconv.FormatInt(b.Length, 10))
+	}
+	ctx.SetStatus(http.StatusOK)
+	if _, err := io.Copy(ctx.BodyWriter(), b.Stream); err != nil {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// Attachment is the Content-Disposition of a file to be saved under a name (RFC
+// 6266): as it is where it is plain ASCII, with the full name in UTF-8 beside an
+// approximation where it is not. No name breaks out of the header.
+func Attachment(name string) string {
+	var plain strings.Builder
+	exact := true
+	for _, c := range name {
+		switch {
+		case c < ' ' || c == 0x7f || c == '/' || c == '\\' || c == '"':
+			plain.WriteByte('_')
+			exact = false
+		case c > 0x7e:
+			plain.WriteByte('_')
+			exact = false
+		default:
+			plain.WriteRune(c)
+		}
+	}
+	header := `attachment; filename="` + plain.String() + `"`
+	if !exact {
+		header += "; filename*=UTF-8''" + percentEncoded(name)
+	}
+	return header
+}
+
+// percentEncoded is RFC 8187's ext-value of a name, without what no file name may
+// have.
+func percentEncoded(name string) string {
+	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$&+-.^_`|~"
+	var b strings.Builder
+	for _, c := range strings.ToValidUTF8(name, "_") {
+		if c < ' ' || c == 0x7f || c == '/' || c == '\\' {
+			c = '_'
+		}
+		if c < 0x80 && strings.ContainsRune(plain, c) {
+			b.WriteRune(c)
+			continue
+		}
+		for _, octet := range []byte(string(c)) {
+			fmt.Fprintf(&b, "%%%02X", octet)
+		}
+	}
+	return b.String()
 }

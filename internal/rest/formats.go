@@ -27,7 +27,7 @@ var formats = map[string]format{
 	"uri":       {validURL, "validation.url"},
 	"date-time": {validTime, "validation.datetime"},
 	"date":      {validDate, "validation.date"},
-	"country":   {validCountry, "validation.country"},
+	"country":   {IsCountry, "validation.country"},
 	"currency":  {validCurrency, "validation.currency"},
 
 	"password": {}, "multiline": {}, "quantity": {}, "unit-price": {},
@@ -62,9 +62,9 @@ func validURL(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
 }
 
-// validCountry accepts the two upper-case letters of an ISO 3166-1 country, and
+// IsCountry accepts the two upper-case letters of an ISO 3166-1 country, and
 // XK, which payment providers use for Kosovo.
-func validCountry(text string) bool {
+func IsCountry(text string) bool {
 	if !upperLetters(text, 2) || strings.Contains(noCountries, text) {
 		return false
 	}

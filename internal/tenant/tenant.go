@@ -3,10 +3,13 @@
 package tenant
 
 import (
+	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -27,6 +30,23 @@ type Tenant struct {
 	OnboardingCompletedAt *time.Time
 	CreatedAt             time.Time
 	UpdatedAt             time.Time
+}
+
+// Locale is the language in which a tenant is written to: what its settings say
+// under "locale", where that is one that the service speaks, else the default.
+func (t Tenant) Locale() string {
+	var settings struct {
+		Locale string `json:"locale"`
+	}
+	if json.Unmarshal(t.Settings, &settings) != nil {
+		return i18n.Default
+	}
+	for _, locale := range i18n.Locales() {
+		if strings.EqualFold(settings.Locale, locale) {
+			return locale
+		}
+	}
+	return i18n.Default
 }
 
 // BillingDetails are what invoices are made out to; all may be missing.

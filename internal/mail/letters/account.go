@@ -17,7 +17,7 @@ func (l *Letters) PasswordChanged(ctx context.Context, locale, to, name string) 
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{
 		key: "password_changed", to: to, link: l.link("/forgot-password"),
-		ours:   map[string]string{"time": in.instant(l.config.Clock.Now())},
+		ours:   map[string]string{"time": in.Instant(l.config.Clock.Now())},
 		theirs: map[string]string{"name": name},
 	})
 }

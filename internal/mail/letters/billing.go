@@ -28,7 +28,7 @@ func (l *Letters) QuotaAlert(ctx context.Context, locale, to string, a QuotaAler
 	m := letter{
 		key: "quota_near", to: to, link: l.link(billingPage),
 		ours: map[string]string{
-			"current": in.quantity(a.Current), "limit": in.quantity(a.Limit), "percent": in.percent(a.Percent), "period_end": "",
+			"current": in.Quantity(a.Current), "limit": in.Quantity(a.Limit), "percent": in.Percent(a.Percent), "period_end": "",
 		},
 		theirs: map[string]string{"tenant": a.Tenant, "meter": a.Meter, "unit": a.Unit},
 	}
@@ -36,7 +36,7 @@ func (l *Letters) QuotaAlert(ctx context.Context, locale, to string, a QuotaAler
 		m.key = "quota_reached"
 	}
 	if !a.PeriodEnd.IsZero() {
-		m.ours["period_end"] = in.instant(a.PeriodEnd)
+		m.ours["period_end"] = in.Instant(a.PeriodEnd)
 	}
 	return l.send(ctx, in, m)
 }
@@ -54,7 +54,7 @@ func (l *Letters) PaymentFailed(ctx context.Context, locale, to string, p Paymen
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{
 		key: "payment_failed", to: to, link: l.link(billingPage),
-		ours:   map[string]string{"amount": in.money(p.Amount, p.MinorUnits)},
+		ours:   map[string]string{"amount": in.Money(p.Amount, p.MinorUnits)},
 		theirs: map[string]string{"tenant": p.Tenant, "plan": p.Plan},
 	})
 }

@@ -6,9 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"time"
-
-	"github.com/tenantry/tenantry/internal/money"
 )
 
 // Clean and Unlinked show what becomes of a text that somebody has typed.
@@ -16,19 +13,6 @@ func Clean(text string, limit int) string { return clean(text, limit) }
 
 // Unlinked is that text in the body of a mail.
 func Unlinked(text string) string { return unlinked(text) }
-
-// Instant, Quantity and Money show how a locale writes values.
-func (l *Letters) Instant(locale string, t time.Time) string { return l.locale(locale).instant(t) }
-
-// Quantity is one with all its decimals.
-func (l *Letters) Quantity(locale string, q money.Quantity) string {
-	return l.locale(locale).quantity(q)
-}
-
-// Money is an amount with its currency.
-func (l *Letters) Money(locale string, m money.Money, minorUnits int) string {
-	return l.locale(locale).money(m, minorUnits)
-}
 
 var variable = regexp.MustCompile(`\{\w+\}`)
 

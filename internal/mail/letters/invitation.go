@@ -20,7 +20,7 @@ func (l *Letters) Invitation(ctx context.Context, locale, to string, i Invitatio
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{
 		key: "invitation", to: to, link: l.link("/invitations/" + url.PathEscape(i.Token)),
-		ours:   map[string]string{"expires": in.instant(i.ExpiresAt)},
+		ours:   map[string]string{"expires": in.Instant(i.ExpiresAt)},
 		theirs: map[string]string{"tenant": i.Tenant, "inviter": i.Inviter, "role": in.role(i.Role)},
 	})
 }

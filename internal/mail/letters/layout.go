@@ -6,6 +6,8 @@ import (
 	"maps"
 	"strings"
 	texttemplate "text/template"
+
+	"github.com/tenantry/tenantry/internal/i18n"
 )
 
 //go:embed layout.html layout.txt
@@ -44,11 +46,11 @@ func (l layout) render(in *locale, app string, m letter) (text, html string, err
 	values := m.values(app, func(typed string) string { return unlinked(clean(typed, maxInBody)) })
 	t := in.Letters[m.key]
 	p := page{
-		Lang: in.name, Subject: subject(in, app, m), Heading: fill(t.Subject, values), Body: fillAll(t.Body, values),
-		Action: fill(t.Action, values), Link: m.link, After: fillAll(t.After, values), Fallback: in.Fallback, Footer: fill(in.Footer, values),
+		Lang: in.name, Subject: subject(in, app, m), Heading: i18n.Fill(t.Subject, values), Body: fillAll(t.Body, values),
+		Action: i18n.Fill(t.Action, values), Link: m.link, After: fillAll(t.After, values), Fallback: in.Fallback, Footer: i18n.Fill(in.Footer, values),
 	}
 	for _, f := range t.Facts {
-		if value := strings.TrimSpace(fill(f.Value, values)); value != "" {
+		if value := strings.TrimSpace(i18n.Fill(f.Value, values)); value != "" {
 			p.Facts = append(p.Facts, fact{Label: f.Label, Value: value})
 		}
 	}
@@ -64,7 +66,7 @@ func (l layout) render(in *locale, app string, m letter) (text, html string, err
 
 // subject is that of a letter. What has been typed has no line break in it.
 func subject(in *locale, app string, m letter) string {
-	return fill(in.Letters[m.key].Subject, m.values(app, func(typed string) string { return clean(typed, maxInSubject) }))
+	return i18n.Fill(in.Letters[m.key].Subject, m.values(app, func(typed string) string { return clean(typed, maxInSubject) }))
 }
 
 // values are all variables of a letter; tame makes those fit for it that somebody
@@ -81,7 +83,7 @@ func (m letter) values(app string, tame func(string) string) map[string]string {
 func fillAll(paragraphs []string, values map[string]string) []string {
 	filled := make([]string, len(paragraphs))
 	for i, paragraph := range paragraphs {
-		filled[i] = fill(paragraph, values)
+		filled[i] = i18n.Fill(paragraph, values)
 	}
 	return filled
 }

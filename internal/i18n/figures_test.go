@@ -1,4 +1,4 @@
-package letters_test
+package i18n_test
 
 import (
 	"math"
@@ -21,19 +21,21 @@ func each(t *testing.T, got func(locale string) string, want [4]string) {
 
 func TestInstant(t *testing.T) {
 	t.Parallel()
-	l, _ := newLetters(t, "")
 	zone := time.FixedZone("", 2*60*60)
-	each(t, func(locale string) string { return l.Instant(locale, time.Date(2026, 8, 1, 1, 30, 59, 0, zone)) }, [4]string{
+	each(t, func(locale string) string {
+		return i18n.FiguresOf(locale).Instant(time.Date(2026, 8, 1, 1, 30, 59, 0, zone))
+	}, [4]string{
 		"31 July 2026 at 23:30 UTC", "31 juillet 2026 à 23:30 UTC", "31 de julio de 2026 a las 23:30 UTC", "31 luglio 2026 alle ore 23:30 UTC",
 	})
-	each(t, func(locale string) string { return l.Instant(locale, time.Date(2027, 2, 1, 0, 0, 0, 0, time.UTC)) }, [4]string{
+	each(t, func(locale string) string {
+		return i18n.FiguresOf(locale).Instant(time.Date(2027, 2, 1, 0, 0, 0, 0, time.UTC))
+	}, [4]string{
 		"1 February 2027 at 00:00 UTC", "1er février 2027 à 00:00 UTC", "1 de febrero de 2027 a las 00:00 UTC", "1º febbraio 2027 alle ore 00:00 UTC",
 	})
 }
 
 func TestQuantity(t *testing.T) {
 	t.Parallel()
-	l, _ := newLetters(t, "")
 	for q, want := range map[money.Quantity][4]string{
 		0:                         {"0", "0", "0", "0"},
 		1:                         {"0.000001", "0,000001", "0,000001", "0,000001"},
@@ -41,13 +43,12 @@ func TestQuantity(t *testing.T) {
 		80_500_000:                {"80.5", "80,5", "80,5", "80,5"},
 		1_000_000_000_000_000_001: {"1,000,000,000,000.000001", "1\u00a0000\u00a0000\u00a0000\u00a0000,000001", "1.000.000.000.000,000001", "1.000.000.000.000,000001"},
 	} {
-		each(t, func(locale string) string { return l.Quantity(locale, q) }, want)
+		each(t, func(locale string) string { return i18n.FiguresOf(locale).Quantity(q) }, want)
 	}
 }
 
 func TestMoney(t *testing.T) {
 	t.Parallel()
-	l, _ := newLetters(t, "")
 	for _, tt := range []struct {
 		money.Money
 		minorUnits int
@@ -63,6 +64,6 @@ func TestMoney(t *testing.T) {
 			"€9,223,372,036,854,775,807", "9\u00a0223\u00a0372\u00a0036\u00a0854\u00a0775\u00a0807\u00a0€", "9.223.372.036.854.775.807\u00a0€", "9.223.372.036.854.775.807\u00a0€",
 		}},
 	} {
-		each(t, func(locale string) string { return l.Money(locale, tt.Money, tt.minorUnits) }, tt.want)
+		each(t, func(locale string) string { return i18n.FiguresOf(locale).Money(tt.Money, tt.minorUnits) }, tt.want)
 	}
 }

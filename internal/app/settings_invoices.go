@@ -1,0 +1,94 @@
+package app
+
+import (
+	"cmp"
+	"os"
+	"strings"
+
+	"github.com/tenantry/tenantry/internal/invoice"
+	"github.com/tenantry/tenantry/internal/invoice/pdf"
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// InvoiceFlags says where invoices come from, and how they look where they are
+// issued here.
+type InvoiceFlags struct {
+	InvoiceMode         string `env:"TENANTRY_INVOICE_MODE" placeholder:"MODE" help:"Where invoices come from: psp_managed or platform_managed; psp_managed unless given."`
+	InvoiceNumberFormat string `env:"TENANTRY_INVOICE_NUMBER_FORMAT" placeholder:"FORMAT" help:"Numbers of invoices that are issued here, with {year} and {number} or {number:6}; INV-{year}-{number:6} unless given."`
+	InvoiceLogo         string `env:"TENANTRY_INVOICE_LOGO" placeholder:"FILE" help:"Logo of invoices that are issued here, PNG or JPEG; the seller's name unless given."`
+	TaxRates            string `env:"TENANTRY_TAX_RATES" placeholder:"RATES" help:"Tax that prices have in them, in percent by the tenant's country, such as DE=19,FR=20; none unless given."`
+	SellerName          string `env:"TENANTRY_SELLER_NAME" placeholder:"NAME" help:"Who issues the invoices; Tenantry unless given."`
+	SellerAddress       string `env:"TENANTRY_SELLER_ADDRESS" placeholder:"LINES" help:"Address of who issues the invoices, with | or line breaks between its lines."`
+	SellerVATNumber     string `name:"seller-vat-number" env:"TENANTRY_SELLER_VAT_NUMBER" placeholder:"NUMBER" help:"VAT number of who issues the invoices."`
+	SellerEmail         string `env:"TENANTRY_SELLER_EMAIL" placeholder:"ADDRESS" help:"Where questions about invoices go."`
+}
+
+// InvoiceSettings are those of invoices that are issued here.
+type InvoiceSettings struct {
+	Numbers invoice.NumberFormat
+	Taxes   map[string]int64 // millionths, by country
+	Seller  invoice.Seller
+}
+
+func (p *parser) invoices(f InvoiceFlags, s *Settings) {
+	s.InvoiceMode = oneOf(p, "TENANTRY_INVOICE_MODE", f.InvoiceMode, PSPManaged, PlatformManaged)
+	s.Invoices = InvoiceSettings{
+		Numbers: invoice.DefaultNumbers, Taxes: p.taxes("TENANTRY_TAX_RATES", f.TaxRates),
+		Seller: invoice.Seller{
+			Name: appName, VATNumber: strings.TrimSpace(f.SellerVATNumber), Email: strings.TrimSpace(f.SellerEmail),
+			Lines: strings.FieldsFunc(f.SellerAddress, func(r rune) bool { return r == '|' || r == '\n' }),
+		},
+	}
+	if f.InvoiceNumberFormat != "" {
+		s.Invoices.Numbers = invoice.NumberFormat(f.InvoiceNumberFormat)
+		if problem := s.Invoices.Numbers.Check(); problem != "" {
+			p.fail("TENANTRY_INVOICE_NUMBER_FORMAT", "%s", problem)
+		}
+	}
+	if name := strings.TrimSpace(f.SellerName); name != "" {
+		s.Invoices.Seller.Name = name
+	}
+	if f.InvoiceLogo != "" {
+		picture, err := os.ReadFile(f.InvoiceLogo)
+		if err == nil {
+			s.Invoices.Seller.Logo, err = pdf.ParseLogo(picture)
+		}
+		if err != nil {
+			p.fail("TENANTRY_INVOICE_LOGO", "%s: %v", f.InvoiceLogo, err)
+		}
+	}
+}
+
+// taxes reads rates such as DE=19,FR=5.5.
+func (p *parser) taxes(name, value string) map[string]int64 {
+	rates := map[string]int64{}
+	for _, part := range list(value) {
+		country, percent, ok := strings.Cut(part, "=")
+		rate, err := money.ParseQuantity(percent)
+		switch {
+		case !ok || err != nil || rate < 0 || rate > 100_000_000 || rate%100 != 0:
+			p.fail(name, "%q is not a country and a rate from 0 to 100 percent such as DE=19 or FR=5.5", part)
+		case !rest.IsCountry(country):
+			p.fail(name, "%q is not a country's code such as DE", country)
+		default:
+			if _, twice := rates[country]; twice {
+				p.fail(name, "%q is given twice", country)
+			}
+			rates[country] = int64(rate) / 100
+		}
+	}
+	return rates
+}
+
+// issuing is how invoices are issued here; nil where they are the provider's.
+func (s Settings) issuing() (*invoice.Issuing, error) {
+	if s.InvoiceMode != PlatformManaged {
+		return nil, nil
+	}
+	renderer, err := pdf.New()
+	return &invoice.Issuing{
+		Numbers: cmp.Or(s.Invoices.Numbers, invoice.DefaultNumbers), Taxes: s.Invoices.Taxes, Seller: s.Invoices.Seller,
+		Render: renderer.Render,
+	}, err
+}

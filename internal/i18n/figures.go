@@ -1,0 +1,144 @@
+package i18n
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/currency"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+	"golang.org/x/text/number"
+
+	"github.com/tenantry/tenantry/internal/money"
+)
+
+// Figures is how a locale writes dates, numbers and amounts of money.
+type Figures struct {
+	tag      language.Tag
+	months   [12]string
+	firstDay string // how the first day of a month is written
+	date     string // {day} {month} {year}
+	instant  string // the same, and {time}
+	decimal  string // what stands before the decimals
+	money    string // {symbol} {amount}
+}
+
+// FiguresOf is how a locale writes; one that is not supported writes like the
+// default.
+func FiguresOf(locale string) Figures {
+	switch locale {
+	case "fr":
+		return Figures{
+			tag: language.French, firstDay: "1er", decimal: ",", money: "{amount}\u00a0{symbol}",
+			date: "{day} {month} {year}", instant: "{day} {month} {year} à {time} UTC",
+			months: [12]string{"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"},
+		}
+	case "es":
+		return Figures{
+			tag: language.Spanish, firstDay: "1", decimal: ",", money: "{amount}\u00a0{symbol}",
+			date: "{day} de {month} de {year}", instant: "{day} de {month} de {year} a las {time} UTC",
+			months: [12]string{"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre"},
+		}
+	case "it":
+		return Figures{
+			tag: language.Italian, firstDay: "1º", decimal: ",", money: "{amount}\u00a0{symbol}",
+			date: "{day} {month} {year}", instant: "{day} {month} {year} alle ore {time} UTC",
+			months: [12]string{"gennaio", "febbraio", "marzo", "aprile", "maggio", "giugno", "luglio", "agosto", "settembre", "ottobre", "novembre", "dicembre"},
+		}
+	default:
+		return Figures{
+			tag: language.English, firstDay: "1", decimal: ".", money: "{symbol}{amount}",
+			date: "{day} {month} {year}", instant: "{day} {month} {year} at {time} UTC",
+			months: [12]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"},
+		}
+	}
+}
+
+func (f Figures) day(t time.Time) string {
+	if t.Day() == 1 {
+		return f.firstDay
+	}
+	return strconv.Itoa(t.Day())
+}
+
+// Date writes the day of a time, in UTC.
+func (f Figures) Date(t time.Time) string {
+	t = t.UTC()
+	return Fill(f.date, map[string]string{"day": f.day(t), "month": f.months[t.Month()-1], "year": strconv.Itoa(t.Year())})
+}
+
+// Instant writes a time in UTC, to the minute.
+func (f Figures) Instant(t time.Time) string {
+	t = t.UTC()
+	return Fill(f.instant, map[string]string{
+		"day": f.day(t), "month": f.months[t.Month()-1], "year": strconv.Itoa(t.Year()), "time": t.Format("15:04"),
+	})
+}
+
+// Percent writes whole percents.
+func (f Figures) Percent(n int) string {
+	return message.NewPrinter(f.tag).Sprint(number.Percent(float64(n) / 100))
+}
+
+// Quantity writes as many of the six decimals as there are.
+func (f Figures) Quantity(q money.Quantity) string { return f.Millionths(int64(q)) }
+
+// Millionths writes a number of millionths with as many decimals as there are.
+func (f Figures) Millionths(n int64) string {
+	const one = 1_000_000
+	decimals := strings.TrimRight(fmt.Sprintf("%06d", abs(n%one)), "0")
+	return sign(n) + f.grouped(abs(n/one), decimals)
+}
+
+// Money writes an amount with the symbol of its currency, or with its code where
+// the reader knows no symbol. minorUnits are the currency's decimals: 0, 2 or 3.
+func (f Figures) Money(m money.Money, minorUnits int) string {
+	scale := int64(1)
+	for range minorUnits {
+		scale *= 10
+	}
+	decimals := ""
+	if minorUnits > 0 {
+		decimals = fmt.Sprintf("%0*d", minorUnits, abs(m.AmountCents%scale))
+	}
+	symbol := strings.ToUpper(m.Currency)
+	if unit, err := currency.ParseISO(symbol); err == nil {
+		symbol = message.NewPrinter(f.tag).Sprint(currency.Symbol(unit))
+	}
+	if last, _ := utf8.DecodeLastRuneInString(symbol); unicode.IsLetter(last) && strings.HasPrefix(f.money, "{symbol}{") {
+		symbol += "\u00a0" // a code does not touch the figure
+	}
+	return sign(m.AmountCents) + Fill(f.money, map[string]string{"symbol": symbol, "amount": f.grouped(abs(m.AmountCents/scale), decimals)})
+}
+
+// grouped writes a number that is given exactly: no float is in between.
+func (f Figures) grouped(whole int64, decimals string) string {
+	text := message.NewPrinter(f.tag).Sprint(number.Decimal(whole))
+	if decimals != "" {
+		text += f.decimal + decimals
+	}
+	return text
+}
+
+func abs(n int64) int64 { return max(n, -n) }
+
+func sign(n int64) string {
+	if n < 0 {
+		return "-"
+	}
+	return ""
+}
+
+// Fill puts values in the places of their names in braces, in one pass: a value
+// may look like a name.
+func Fill(text string, values map[string]string) string {
+	pairs := make([]string, 0, 2*len(values))
+	for name, value := range values {
+		pairs = append(pairs, "{"+name+"}", value)
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}

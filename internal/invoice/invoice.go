@@ -1,0 +1,91 @@
+// Package invoice has the invoices of tenants (spec: Invoice, Invoice endpoints).
+// They come from the payment provider as they are, or are issued here for what
+// the provider bills, with numbers and documents of our own; a setting says
+// which. Both are the same Invoice to whoever asks.
+package invoice
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/money"
+)
+
+// Status is the state of an invoice (spec: Invoice status).
+type Status string
+
+// The states of an invoice. Paid, void and uncollectible are final.
+const (
+	Draft         Status = "draft"
+	Open          Status = "open"
+	Paid          Status = "paid"
+	Void          Status = "void"
+	Uncollectible Status = "uncollectible"
+)
+
+// Final tells whether the state never changes again.
+func (s Status) Final() bool { return s == Paid || s == Void || s == Uncollectible }
+
+// LineType says what a line bills.
+type LineType string
+
+// The types of lines.
+const (
+	SubscriptionLine LineType = "subscription" // a period of a plan, or usage
+	ProrationLine    LineType = "proration"    // part of a period, for a change within it
+	AdjustmentLine   LineType = "adjustment"   // anything else
+)
+
+// Invoice is an invoice of a tenant with its lines.
+type Invoice struct {
+	ID                 uuid.UUID
+	TenantID           uuid.UUID
+	SubscriptionID     *uuid.UUID
+	PSPInvoiceID       string
+	PSPPaymentIntentID string // empty where there is no payment
+	Number             string
+	Status             Status
+	Subtotal           money.Money
+	Tax                money.Money
+	Total              money.Money // Subtotal plus Tax
+	IssueDate          time.Time
+	DueDate            *time.Time
+	PaidAt             *time.Time
+	HasPDF             bool
+	Billed             Billed
+	Lines              []Line
+	CreatedAt          time.Time
+	UpdatedAt          time.Time
+}
+
+// Billed is who an invoice was made out to, as it was then.
+type Billed struct {
+	Name    *string       `json:"name"`
+	Email   *string       `json:"email"`
+	Address BilledAddress `json:"address"`
+}
+
+// BilledAddress is a postal address; unknown parts are null.
+type BilledAddress struct {
+	Line1      *string `json:"line1"`
+	Line2      *string `json:"line2"`
+	City       *string `json:"city"`
+	State      *string `json:"state"`
+	PostalCode *string `json:"postal_code"`
+	Country    *string `json:"country"` // ISO 3166-1 alpha-2
+}
+
+// Line is one line of an invoice. Amount is Quantity times UnitPrice.
+type Line struct {
+	ID          uuid.UUID
+	Description string
+	Type        LineType
+	Quantity    int64
+	UnitPrice   money.Money
+	Amount      money.Money
+	PlanID      *uuid.UUID
+	MeterID     *uuid.UUID
+	PeriodStart *time.Time
+	PeriodEnd   *time.Time
+}

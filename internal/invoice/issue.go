@@ -1,0 +1,211 @@
+package invoice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/invoice/invoicesql"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/tenant"
+)
+
+// Issuing says how invoices are issued here (spec: Invoice endpoints,
+// platform_managed).
+type Issuing struct {
+	Numbers NumberFormat
+	// Taxes are the rates, in millionths, by the country of the tenant (ISO
+	// 3166-1 alpha-2). Prices have the tax in them.
+	Taxes  map[string]int64
+	Seller Seller
+	// Render makes the document of an invoice.
+	Render func(Statement) ([]byte, error)
+}
+
+// Seller is who issues the invoices, for their documents.
+type Seller struct {
+	Name      string
+	Lines     []string // address, one line each
+	VATNumber string
+	Email     string
+	Logo      []byte // as package pdf takes it; nil for none
+}
+
+// NumberFormat makes a display number of a year and its running number:
+// {year} stands for the year, {number} for the number, {number:6} for the number
+// with leading zeros up to six digits.
+type NumberFormat string
+
+// DefaultNumbers gives numbers such as INV-2026-000001.
+const DefaultNumbers NumberFormat = "INV-{year}-{number:6}"
+
+// Check tells why a format cannot be used, "" when it can: numbers must differ
+// from each other in every year.
+func (f NumberFormat) Check() string {
+	text := string(f)
+	switch {
+	case len(text) > 64:
+		return "is longer than 64 characters"
+	case strings.Count(text, "{year}") != 1:
+		return "must have {year} once"
+	case strings.Count(text, "{number") != 1:
+		return "must have {number} once"
+	}
+	for _, c := range f.Of(2026, 1) {
+		if c != ' ' && (c < '!' || c > '~' || c == '{' || c == '}') {
+			return "may have letters, digits and signs of ASCII, {year} and {number:digits}"
+		}
+	}
+	return ""
+}
+
+// Of is the display number.
+func (f NumberFormat) Of(year int, number int64) string {
+	text := strings.ReplaceAll(string(f), "{year}", strconv.Itoa(year))
+	head, tail, ok := strings.Cut(text, "{number")
+	spec, tail2, closed := strings.Cut(tail, "}")
+	if !ok || !closed {
+		return text
+	}
+	width := 0
+	if spec != "" {
+		n, err := strconv.Atoi(strings.TrimPrefix(spec, ":"))
+		if err != nil || n < 1 || n > 18 {
+			return text
+		}
+		width = n
+	}
+	return head + fmt.Sprintf("%0*d", width, number) + tail2
+}
+
+// Event handles notifications about the provider's invoices. What the
+// notification said does not matter: the invoice is read back.
+func (s *Service) Event(ctx context.Context, e psp.Event) error {
+	in, err := s.deps.Provider.GetInvoice(ctx, e.ObjectID)
+	if errors.Is(err, psp.ErrNotFound) {
+		return nil // a draft that was deleted: it never had a number
+	}
+	if err != nil {
+		return err
+	}
+	tenantID, err := s.store.tenantOf(ctx, in.CustomerID)
+	if err != nil || tenantID == uuid.Nil {
+		return err
+	}
+	if err := s.take(ctx, tenantID, in); err != nil {
+		return err
+	}
+	if e.Type == paymentFailed {
+		return s.tellOfFailure(ctx, tenantID, in, e.ID)
+	}
+	return nil
+}
+
+// take stores what a provider's invoice means here.
+//
+// Invariant: an invoice of the provider that is no draft is issued here once,
+// with the next number of its year, under the tenant's lock and in one
+// transaction; a number is taken only together with its invoice.
+func (s *Service) take(ctx context.Context, tenantID uuid.UUID, in psp.Invoice) error {
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		t, err := s.deps.Tenants.Lock(ctx, tenantID)
+		if err != nil {
+			return err
+		}
+		refs, err := s.store.references(ctx, tenantID)
+		if err != nil {
+			return err
+		}
+		inv := fromProvider(tenantID, in, refs)
+		if err := s.store.remember(ctx, inv); err != nil {
+			return err
+		}
+		if s.deps.Issuing == nil || inv.Status == Draft {
+			return nil
+		}
+		_, err = s.store.q(ctx).InvoiceByPSPID(ctx, invoicesql.InvoiceByPSPIDParams{TenantID: tenantID, PSPInvoiceID: in.ID})
+		if errors.Is(err, sqldb.ErrNoRows) {
+			return s.issue(ctx, t, inv)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = s.store.move(ctx, inv, s.deps.Clock.Now())
+		return err
+	})
+}
+
+// issue gives an invoice a number, makes it out to the tenant as it is now, and
+// has its document made.
+func (s *Service) issue(ctx context.Context, t tenant.Tenant, inv Invoice) error {
+	now := s.deps.Clock.Now()
+	n := issued{Invoice: inv, year: inv.IssueDate.UTC().Year(), vatNumber: t.Billing.VATNumber, locale: t.Locale()}
+	var err error
+	if n.Billed, err = s.billedTo(ctx, t); err != nil {
+		return err
+	}
+	if t.Billing.Country != nil && n.Tax.AmountCents == 0 {
+		n.taxRate = s.deps.Issuing.Taxes[*t.Billing.Country]
+		n.Tax.AmountCents = taxWithin(n.Total.AmountCents, n.taxRate)
+		n.Subtotal.AmountCents = n.Total.AmountCents - n.Tax.AmountCents
+	}
+	if n.sequence, err = s.store.nextNumber(ctx, n.year); err != nil {
+		return err
+	}
+	n.Number = s.deps.Issuing.Numbers.Of(n.year, n.sequence)
+	n.CreatedAt = now
+	if err := s.store.insert(ctx, n); err != nil {
+		return err
+	}
+	return s.deps.Jobs.Enqueue(ctx, jobDocument, documentOf{TenantID: t.ID, InvoiceID: n.ID})
+}
+
+// billedTo is the tenant as its invoice names it.
+func (s *Service) billedTo(ctx context.Context, t tenant.Tenant) (Billed, error) {
+	b := t.Billing
+	billed := Billed{Name: b.LegalName, Email: b.BillingEmail, Address: BilledAddress{
+		Line1: b.Address, City: b.City, PostalCode: b.PostalCode, Country: b.Country,
+	}}
+	if billed.Name == nil {
+		billed.Name = &t.Name
+	}
+	if billed.Email == nil {
+		members, err := s.deps.Tenants.Members(ctx, t.ID)
+		if err != nil {
+			return Billed{}, err
+		}
+		for _, m := range members {
+			if m.Role == tenant.BuiltInOwner {
+				billed.Email = &m.Email
+				break
+			}
+		}
+	}
+	return billed, nil
+}
+
+// taxWithin is the tax that a total has in it, rounded half away from zero; rate
+// is in millionths.
+func taxWithin(total, rate int64) int64 {
+	if rate <= 0 {
+		return 0
+	}
+	negative := total < 0
+	if negative {
+		total = -total
+	}
+	tax := mulDivRound(total, rate, 1_000_000+rate)
+	if negative {
+		return -tax
+	}
+	return tax
+}
+
+// dateOf is the day of a moment, in UTC.
+func dateOf(t time.Time) string { return t.UTC().Format(time.DateOnly) }

@@ -1,0 +1,37 @@
+package invoice
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/invoice/invoicesql"
+	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// local has the invoices that were issued here.
+type local struct{ store store }
+
+func (l local) list(ctx context.Context, tenantID uuid.UUID, _ Status, q page.Query) ([]Invoice, int64, error) {
+	return l.store.page(ctx, tenantID, q) // q has the status as one of its conditions
+}
+
+func (l local) get(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error) {
+	return l.store.invoice(ctx, tenantID, id)
+}
+
+func (l local) document(ctx context.Context, tenantID, id uuid.UUID) (Document, error) {
+	inv, err := l.store.invoice(ctx, tenantID, id)
+	if err != nil {
+		return Document{}, err
+	}
+	file, err := l.store.q(ctx).Document(ctx, invoicesql.DocumentParams{TenantID: tenantID, ID: id})
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return Document{}, errNotFound
+	}
+	return Document{Number: inv.Number, Body: io.NopCloser(bytes.NewReader(file)), Length: int64(len(file))}, err
+}

@@ -1,0 +1,235 @@
+package pdf_test
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/invoice"
+	"github.com/tenantry/tenantry/internal/invoice/pdf"
+	"github.com/tenantry/tenantry/internal/money"
+)
+
+var issued = time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
+
+func ptr[T any](v T) *T { return &v }
+
+// sample is an invoice with lines of every type.
+func sample(currency string, units int, locale string, amounts ...int64) invoice.Statement {
+	due := issued.AddDate(0, 0, 14)
+	s := invoice.Statement{
+		Seller: invoice.Seller{
+			Name: "Analytical Engines Ltd", Lines: []string{"12 St James’s Square", "London SW1Y 4JH", "United Kingdom"},
+			VATNumber: "GB123456789", Email: "billing@engines.example",
+		},
+		VATNumber: "EL123456789", TaxRate: 240_000, MinorUnits: units, Locale: locale,
+		Invoice: invoice.Invoice{
+			ID: uuid.MustParse("019c0000-0000-7000-8000-000000000001"), Number: "INV-2026-000042", Status: invoice.Paid,
+			IssueDate: issued, DueDate: &due,
+			Billed: invoice.Billed{
+				Name: ptr("Ωμέγα Ναυτιλιακή Α.Ε. & Søren Ærø"), Email: ptr("λογιστήριο@example.com"),
+				Address: invoice.BilledAddress{Line1: ptr("Λεωφόρος Αθηνών 1"), City: ptr("Αθήνα"), PostalCode: ptr("104 31"), Country: ptr("GR")},
+			},
+		},
+	}
+	var sum int64
+	for i, amount := range amounts {
+		end := issued.AddDate(0, 1, 0)
+		s.Invoice.Lines = append(s.Invoice.Lines, invoice.Line{
+			Description: fmt.Sprintf("Команда «Юпитер» %d × Größe", i+1), Type: invoice.SubscriptionLine, Quantity: 3,
+			UnitPrice: money.Money{AmountCents: amount, Currency: currency}, Amount: money.Money{AmountCents: 3 * amount, Currency: currency},
+			PeriodStart: ptr(issued), PeriodEnd: &end,
+		})
+		sum += 3 * amount
+	}
+	tax := sum * 24 / 124
+	s.Invoice.Subtotal, s.Invoice.Tax, s.Invoice.Total = money.Money{AmountCents: sum - tax, Currency: currency},
+		money.Money{AmountCents: tax, Currency: currency}, money.Money{AmountCents: sum, Currency: currency}
+	return s
+}
+
+func render(t *testing.T, s invoice.Statement) []byte {
+	t.Helper()
+	r, err := pdf.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := r.Render(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// read is the text of a document, by a program that is not ours.
+func read(t *testing.T, file []byte) string {
+	t.Helper()
+	program, err := exec.LookPath("pdftotext")
+	if err != nil {
+		if slices.Contains(strings.Split(os.Getenv("TENANTRY_TEST_REQUIRE"), ","), "pdftotext") {
+			t.Fatal(err)
+		}
+		t.Skip("pdftotext is not there")
+	}
+	path := filepath.Join(t.TempDir(), "invoice.pdf")
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, err := exec.CommandContext(t.Context(), program, "-layout", path, "-").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// spaces that do not break read like others.
+func plain(s string) string { return strings.NewReplacer("\u00a0", " ", "\u202f", " ").Replace(s) }
+
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	text := plain(read(t, render(t, sample("EUR", 2, "en", 1_234_50))))
+	for _, want := range []string{
+		"Invoice", "Number: INV-2026-000042", "Issue date: 1 March 2026", "Due date: 15 March 2026",
+		"Analytical Engines Ltd", "12 St James’s Square", "VAT no. GB123456789",
+		"Billed to", "Ωμέγα Ναυτιλιακή Α.Ε. & Søren Ærø", "Λεωφόρος Αθηνών 1", "104 31 Αθήνα", "GR", "VAT no. EL123456789", "λογιστήριο@example.com",
+		"Команда «Юпитер» 1 × Größe", "1 March 2026 to 1 April 2026", "€1,234.50", "€3,703.50",
+		"Subtotal", "€2,986.70", "VAT 24 %", "€716.80", "Total", "Page 1 of 1",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+func TestDocumentInEveryLocaleAndCurrency(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		locale, currency string
+		units            int
+		amount           int64
+		want             []string
+	}{
+		{"fr", "EUR", 2, 123450, []string{"Facture", "1 234,50 €", "Facturé à", "du 1er mars 2026 au 1er avril 2026", "TVA 24 %", "Page 1 sur 1"}},
+		{"es", "JPY", 0, 1200, []string{"Factura", "1.200 JPY", "3.600 JPY", "del 1 de marzo de 2026", "IVA 24 %"}},
+		{"it", "KWD", 3, 12345, []string{"Fattura", "12,345 KWD", "37,035 KWD", "Imponibile", "P. IVA EL123456789"}},
+		{"en", "JPY", 0, 1200, []string{"¥1,200", "¥3,600"}},
+		{"en", "KWD", 3, 12345, []string{"KWD 12.345", "KWD 37.035"}},
+		{"de", "USD", 2, 900, []string{"Invoice", "$9.00", "$27.00"}},
+	} {
+		text := plain(read(t, render(t, sample(test.currency, test.units, test.locale, test.amount))))
+		for _, want := range test.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s, %s: no %q in\n%s", test.locale, test.currency, want, text)
+			}
+		}
+	}
+}
+
+func TestDocumentOfManyLines(t *testing.T) {
+	t.Parallel()
+	amounts := make([]int64, 200)
+	for i := range amounts {
+		amounts[i] = int64(i + 1)
+	}
+	file := render(t, sample("EUR", 2, "en", amounts...))
+	text := read(t, file)
+	for i := range amounts {
+		if n := len(regexp.MustCompile(fmt.Sprintf(`» %d × `, i+1)).FindAllString(text, -1)); n != 1 {
+			t.Errorf("line %d is there %d times", i+1, n)
+		}
+	}
+	pages := strings.Count(text, "\f")
+	if pages < 5 || !strings.Contains(text, fmt.Sprintf("Page %d of %d", pages, pages)) {
+		t.Errorf("%d pages", pages)
+	}
+	for n, page := range strings.Split(strings.TrimSuffix(text, "\f"), "\f") {
+		if !strings.Contains(page, "Unit price") && !strings.Contains(page, "Total") {
+			t.Errorf("page %d has no heads of columns", n+1)
+		}
+	}
+}
+
+func TestDocumentIsTheSameEachTime(t *testing.T) {
+	t.Parallel()
+	s := sample("EUR", 2, "en", 900, 1200)
+	s.Seller.Logo, _ = pdf.ParseLogo(logo(t))
+	first := render(t, s)
+	for range 3 {
+		if !bytes.Equal(first, render(t, s)) {
+			t.Fatal("two documents of one invoice differ")
+		}
+	}
+	s.Invoice.Number = "INV-2026-000043"
+	if bytes.Equal(first, render(t, s)) {
+		t.Error("the documents of two invoices are equal")
+	}
+}
+
+// What is missing leaves no gap, and what is odd does no harm.
+func TestDocumentWithOddValues(t *testing.T) {
+	t.Parallel()
+	s := sample("EUR", 2, "en", 900)
+	s.Invoice.Billed = invoice.Billed{}
+	s.Invoice.DueDate, s.VATNumber, s.TaxRate, s.Invoice.Tax.AmountCents = nil, "", 0, 0
+	s.Invoice.Lines[0].PeriodStart = nil
+	s.Invoice.Lines[0].Description = strings.Repeat("very long ", 60) + "\x00\xff漢字"
+	s.Invoice.Lines = append(s.Invoice.Lines, invoice.Line{
+		Description: "Credit", Quantity: 1, UnitPrice: money.Money{AmountCents: -500, Currency: "EUR"}, Amount: money.Money{AmountCents: -500, Currency: "EUR"},
+	})
+	text := read(t, render(t, s))
+	for _, absent := range []string{"Due date", "VAT 24", " to "} {
+		if strings.Contains(text, absent) {
+			t.Errorf("%q in\n%s", absent, text)
+		}
+	}
+	if !strings.Contains(text, "-€5.00") {
+		t.Errorf("no credit in\n%s", text)
+	}
+	render(t, invoice.Statement{})
+}
+
+func logo(t *testing.T) []byte {
+	t.Helper()
+	picture := image.NewRGBA(image.Rect(0, 0, 90, 30))
+	for x := range 90 {
+		for y := range 30 {
+			picture.Set(x, y, color.RGBA{R: uint8(x), G: 80, B: 160, A: 255})
+		}
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, picture); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestParseLogo(t *testing.T) {
+	t.Parallel()
+	parsed, err := pdf.ParseLogo(logo(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sample("EUR", 2, "en", 900)
+	plain := render(t, s)
+	s.Seller.Logo = parsed
+	if with := render(t, s); len(with) <= len(plain) {
+		t.Error("the logo is not in the document")
+	}
+	for name, picture := range map[string][]byte{"text": []byte("hello"), "half a picture": logo(t)[:80], "empty": {}} {
+		if _, err := pdf.ParseLogo(picture); err == nil {
+			t.Errorf("%s is taken for a logo", name)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+-- name: CustomerOfTenant :one
+SELECT psp_customer_id FROM psp_customers WHERE tenant_id = $1;
+
+-- name: TenantOfCustomer :one
+SELECT tenant_id FROM psp_customers WHERE psp_customer_id = $1;
+
+-- name: SubscriptionsOfTenant :many
+SELECT id, plan_id, psp_subscription_id FROM subscriptions WHERE tenant_id = $1;
+
+-- name: LinkedPlanPrices :many
+SELECT psp_price_id, plan_id FROM plan_prices WHERE psp_price_id IS NOT NULL ORDER BY created_at, id;
+
+-- name: LinkedMeterPrices :many
+SELECT psp_price_id, meter_id FROM meter_prices WHERE psp_price_id IS NOT NULL ORDER BY created_at, id;
+
+-- name: RememberPSPInvoice :exec
+INSERT INTO psp_invoices (psp_invoice_id, tenant_id, id, created_at)
+VALUES ($1, $2, $3, $4)
+ON CONFLICT (psp_invoice_id) DO NOTHING;
+
+-- name: PSPInvoice :one
+SELECT psp_invoice_id FROM psp_invoices WHERE tenant_id = $1 AND id = $2;
+
+-- name: NoteFailedPayment :execrows
+UPDATE psp_invoices SET failed_event = sqlc.arg(event)
+WHERE psp_invoice_id = $1 AND (failed_event IS NULL OR failed_event <> sqlc.arg(event));
+
+-- name: StartNumbers :exec
+INSERT INTO invoice_numbers (year, last) VALUES ($1, 0) ON CONFLICT (year) DO NOTHING;
+
+-- name: NextNumber :one
+UPDATE invoice_numbers SET last = last + 1 WHERE year = $1 RETURNING last;
+
+-- name: InsertInvoice :exec
+INSERT INTO invoices (
+    id, tenant_id, subscription_id, psp_invoice_id, psp_payment_intent_id, number, year, sequence, status, currency,
+    subtotal_cents, tax_cents, total_cents, tax_rate, issue_date, due_date, paid_at, billing_info, vat_number, locale,
+    created_at, updated_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $21);
+
+-- name: InsertLine :exec
+INSERT INTO invoice_lines (
+    invoice_id, position, id, tenant_id, description, type, quantity, unit_price_cents, amount_cents, plan_id, meter_id,
+    period_start, period_end
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13);
+
+-- name: InvoiceByPSPID :one
+SELECT id, status, psp_payment_intent_id FROM invoices WHERE tenant_id = $1 AND psp_invoice_id = $2;
+
+-- name: MoveInvoice :execrows
+-- A final state never changes (spec: Invoice status).
+UPDATE invoices
+SET status = sqlc.arg(status), paid_at = sqlc.narg(paid_at), psp_payment_intent_id = sqlc.narg(psp_payment_intent_id),
+    updated_at = sqlc.arg(updated_at)
+WHERE tenant_id = $1 AND id = $2 AND status NOT IN ('paid', 'void', 'uncollectible');
+
+-- name: Lines :many
+SELECT * FROM invoice_lines WHERE tenant_id = $1 AND invoice_id = $2 ORDER BY position;
+
+-- name: InsertDocument :exec
+INSERT INTO invoice_documents (invoice_id, bytes, created_at) VALUES ($1, $2, $3)
+ON CONFLICT (invoice_id) DO NOTHING;
+
+-- name: Document :one
+SELECT d.bytes FROM invoice_documents d JOIN invoices i ON i.id = d.invoice_id
+WHERE i.tenant_id = $1 AND i.id = $2;
+
+-- name: InvoicesWithoutDocument :many
+SELECT i.tenant_id, i.id FROM invoices i
+WHERE NOT EXISTS (SELECT 1 FROM invoice_documents d WHERE d.invoice_id = i.id)
+ORDER BY i.id LIMIT 100;
+
+-- name: PSPInvoices :many
+SELECT psp_invoice_id FROM psp_invoices WHERE tenant_id = $1;
+
+-- name: MinorUnits :one
+SELECT minor_units FROM currencies WHERE code = $1;
+
+-- name: PlanNameOfSubscription :one
+SELECT p.name FROM subscriptions s JOIN plans p ON p.id = s.plan_id
+WHERE s.tenant_id = $1 AND s.psp_subscription_id = $2;
+
+-- name: IssuedDetails :one
+SELECT tax_rate, vat_number, locale FROM invoices WHERE tenant_id = $1 AND id = $2;

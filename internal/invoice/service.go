@@ -1,0 +1,92 @@
+package invoice
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/mail/letters"
+	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/tenant"
+)
+
+// Provider is what invoices need of the payment provider; *psp.Client is one.
+type Provider interface {
+	ListInvoices(ctx context.Context, q psp.InvoiceQuery) (psp.InvoicePage, error)
+	GetInvoice(ctx context.Context, id string) (psp.Invoice, error)
+	InvoicePDF(ctx context.Context, link string) (psp.Document, error)
+	VoidInvoice(ctx context.Context, id, key string) error
+}
+
+// Tenants is what invoices need of the tenant domain.
+type Tenants interface {
+	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
+	Lock(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
+	Members(ctx context.Context, id uuid.UUID) ([]tenant.Member, error)
+}
+
+// Audit keeps the trail of what was changed; *audit.Log is one.
+type Audit interface {
+	Record(ctx context.Context, e audit.Entry) error
+}
+
+// Letters writes to tenants; *letters.Letters does.
+type Letters interface {
+	PaymentFailed(ctx context.Context, locale, to string, p letters.PaymentFailed) error
+}
+
+// Deps is what the service needs.
+type Deps struct {
+	DB       *sqldb.DB
+	Clock    clock.Clock
+	Jobs     *jobs.Queue
+	Tenants  Tenants
+	Provider Provider
+	Letters  Letters
+	Audit    Audit
+	// Issuing says how invoices are issued here; nil where they are the
+	// provider's (spec: Invoice endpoints, psp_managed).
+	Issuing *Issuing
+	Log     *slog.Logger
+}
+
+// source is where invoices come from.
+type source interface {
+	// list returns the page that q asks for and how many there are in all, the
+	// newest issue date first. status is "" for any.
+	list(ctx context.Context, tenantID uuid.UUID, status Status, q page.Query) ([]Invoice, int64, error)
+	// get is errNotFound without such an invoice of the tenant.
+	get(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error)
+	// document is errNotFound without the invoice or while it has none.
+	document(ctx context.Context, tenantID, id uuid.UUID) (Document, error)
+}
+
+// Service has the use cases of invoices.
+type Service struct {
+	deps   Deps
+	store  store
+	source source
+}
+
+// NewService returns the service, and gives the queue its jobs.
+func NewService(d Deps) *Service {
+	s := &Service{deps: d, store: store{d.DB}}
+	if d.Issuing == nil {
+		s.source = remote{store: s.store, provider: d.Provider}
+		return s
+	}
+	s.source = local{s.store}
+	d.Jobs.Handle(jobDocument, s.makeDocument)
+	return s
+}
+
+// Get returns an invoice of a tenant.
+func (s *Service) Get(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error) {
+	return s.source.get(ctx, tenantID, id)
+}

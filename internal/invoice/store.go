@@ -1,0 +1,241 @@
+package invoice
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/invoice/invoicesql"
+	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+type store struct{ db *sqldb.DB }
+
+func (s store) q(ctx context.Context) *invoicesql.Queries { return invoicesql.New(s.db.Conn(ctx)) }
+
+// customer returns the provider's customer of a tenant, "" when there is none.
+func (s store) customer(ctx context.Context, tenantID uuid.UUID) (string, error) {
+	id, err := s.q(ctx).CustomerOfTenant(ctx, tenantID)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return "", nil
+	}
+	return id, err
+}
+
+// tenantOf returns the tenant of a provider's customer; Nil for a stranger's.
+func (s store) tenantOf(ctx context.Context, customer string) (uuid.UUID, error) {
+	id, err := s.q(ctx).TenantOfCustomer(ctx, customer)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return uuid.Nil, nil
+	}
+	return id, err
+}
+
+// references reads what the provider's ids mean to a tenant.
+func (s store) references(ctx context.Context, tenantID uuid.UUID) (references, error) {
+	refs := references{
+		subscriptions: map[string]subscriptionRef{}, plans: map[string]uuid.UUID{}, meters: map[string]uuid.UUID{},
+	}
+	subscriptions, err := s.q(ctx).SubscriptionsOfTenant(ctx, tenantID)
+	if err != nil {
+		return refs, err
+	}
+	for _, row := range subscriptions {
+		refs.subscriptions[row.PSPSubscriptionID] = subscriptionRef{row.ID, row.PlanID}
+	}
+	plans, err := s.q(ctx).LinkedPlanPrices(ctx)
+	if err != nil {
+		return refs, err
+	}
+	for _, row := range plans {
+		refs.plans[*row.PSPPriceID] = row.PlanID
+	}
+	meters, err := s.q(ctx).LinkedMeterPrices(ctx)
+	for _, row := range meters {
+		refs.meters[*row.PSPPriceID] = row.MeterID
+	}
+	return refs, err
+}
+
+// known lists the provider's invoices of a tenant that have a name here.
+func (s store) known(ctx context.Context, tenantID uuid.UUID) (map[string]bool, error) {
+	ids, err := s.q(ctx).PSPInvoices(ctx, tenantID)
+	known := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		known[id] = true
+	}
+	return known, err
+}
+
+func (s store) remember(ctx context.Context, inv Invoice) error {
+	return s.q(ctx).RememberPSPInvoice(ctx, invoicesql.RememberPSPInvoiceParams{
+		PSPInvoiceID: inv.PSPInvoiceID, TenantID: inv.TenantID, ID: inv.ID, CreatedAt: inv.CreatedAt,
+	})
+}
+
+const invoiceColumns = `i.id, i.tenant_id, i.subscription_id, i.psp_invoice_id, i.psp_payment_intent_id, i.number, i.status, i.currency,
+	i.subtotal_cents, i.tax_cents, i.total_cents, i.issue_date, i.due_date, i.paid_at, i.billing_info, i.created_at, i.updated_at,
+	EXISTS (SELECT 1 FROM invoice_documents d WHERE d.invoice_id = i.id)`
+
+func scanInvoice(row page.Scanner) (Invoice, error) {
+	var (
+		inv      Invoice
+		intent   *string
+		currency string
+		billed   sqldb.JSON
+	)
+	err := row.Scan(&inv.ID, &inv.TenantID, &inv.SubscriptionID, &inv.PSPInvoiceID, &intent, &inv.Number, &inv.Status, &currency,
+		&inv.Subtotal.AmountCents, &inv.Tax.AmountCents, &inv.Total.AmountCents, &inv.IssueDate, &inv.DueDate, &inv.PaidAt, &billed,
+		&inv.CreatedAt, &inv.UpdatedAt, &inv.HasPDF)
+	if err != nil {
+		return Invoice{}, err
+	}
+	inv.Subtotal.Currency, inv.Tax.Currency, inv.Total.Currency = currency, currency, currency
+	if intent != nil {
+		inv.PSPPaymentIntentID = *intent
+	}
+	return inv, json.Unmarshal(billed, &inv.Billed)
+}
+
+// page reads a page of a tenant's invoices, lines included, with a fixed number
+// of queries.
+func (s store) page(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]Invoice, int64, error) {
+	sel := page.Select{Columns: invoiceColumns, From: "invoices i", Where: "i.tenant_id = $1", Args: []any{tenantID}}
+	invoices, total, err := page.Fetch(ctx, s.db.Conn(ctx), q, sel, scanInvoice)
+	if err != nil {
+		return nil, 0, err
+	}
+	return invoices, total, s.addLines(ctx, tenantID, invoices)
+}
+
+func (s store) invoice(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error) {
+	row := s.db.Conn(ctx).QueryRowContext(ctx, "SELECT "+invoiceColumns+" FROM invoices i WHERE i.tenant_id = $1 AND i.id = $2", tenantID, id)
+	inv, err := scanInvoice(row)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return Invoice{}, errNotFound
+	}
+	if err != nil {
+		return Invoice{}, err
+	}
+	list := []Invoice{inv}
+	err = s.addLines(ctx, tenantID, list)
+	return list[0], err
+}
+
+// addLines reads the lines of some invoices of a tenant, in one query.
+func (s store) addLines(ctx context.Context, tenantID uuid.UUID, invoices []Invoice) error {
+	if len(invoices) == 0 {
+		return nil
+	}
+	var places strings.Builder
+	args := []any{tenantID}
+	at := map[uuid.UUID]int{}
+	for i, inv := range invoices {
+		if i > 0 {
+			places.WriteByte(',')
+		}
+		args = append(args, inv.ID)
+		places.WriteString("$" + strconv.Itoa(len(args)))
+		at[inv.ID] = i
+	}
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT invoice_id, id, description, type, quantity, unit_price_cents, amount_cents,
+	plan_id, meter_id, period_start, period_end
+FROM invoice_lines WHERE tenant_id = $1 AND invoice_id IN (`+places.String()+`) ORDER BY invoice_id, position`, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }() // rows.Err tells what went wrong
+	for rows.Next() {
+		var (
+			of   uuid.UUID
+			line Line
+		)
+		if err := rows.Scan(&of, &line.ID, &line.Description, &line.Type, &line.Quantity, &line.UnitPrice.AmountCents,
+			&line.Amount.AmountCents, &line.PlanID, &line.MeterID, &line.PeriodStart, &line.PeriodEnd); err != nil {
+			return err
+		}
+		inv := &invoices[at[of]]
+		line.UnitPrice.Currency, line.Amount.Currency = inv.Total.Currency, inv.Total.Currency
+		inv.Lines = append(inv.Lines, line)
+	}
+	return rows.Err()
+}
+
+// issued is what is stored of an invoice beyond what it shows.
+type issued struct {
+	Invoice
+	year      int
+	sequence  int64
+	taxRate   int64
+	vatNumber *string
+	locale    string
+}
+
+func (s store) insert(ctx context.Context, n issued) error {
+	billed, err := json.Marshal(n.Billed)
+	if err != nil {
+		return err
+	}
+	err = s.q(ctx).InsertInvoice(ctx, invoicesql.InsertInvoiceParams{
+		ID: n.ID, TenantID: n.TenantID, SubscriptionID: n.SubscriptionID, PSPInvoiceID: n.PSPInvoiceID,
+		PSPPaymentIntentID: orNil(n.PSPPaymentIntentID), Number: n.Number, Year: int32(n.year), Sequence: n.sequence,
+		Status: string(n.Status), Currency: n.Total.Currency, SubtotalCents: n.Subtotal.AmountCents, TaxCents: n.Tax.AmountCents,
+		TotalCents: n.Total.AmountCents, TaxRate: n.taxRate, IssueDate: n.IssueDate, DueDate: n.DueDate, PaidAt: n.PaidAt,
+		BillingInfo: billed, VATNumber: n.vatNumber, Locale: n.locale, CreatedAt: n.CreatedAt,
+	})
+	if err != nil {
+		return err
+	}
+	for i, l := range n.Lines {
+		err := s.q(ctx).InsertLine(ctx, invoicesql.InsertLineParams{
+			InvoiceID: n.ID, Position: int32(i), ID: l.ID, TenantID: n.TenantID, Description: l.Description, Type: string(l.Type),
+			Quantity: l.Quantity, UnitPriceCents: l.UnitPrice.AmountCents, AmountCents: l.Amount.AmountCents,
+			PlanID: l.PlanID, MeterID: l.MeterID, PeriodStart: l.PeriodStart, PeriodEnd: l.PeriodEnd,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nextNumber takes the next number of a year, in the transaction that stores the
+// invoice with it.
+func (s store) nextNumber(ctx context.Context, year int) (int64, error) {
+	if err := s.q(ctx).StartNumbers(ctx, int32(year)); err != nil {
+		return 0, err
+	}
+	return s.q(ctx).NextNumber(ctx, int32(year))
+}
+
+// move changes the state of an invoice that is not final; false when it is.
+func (s store) move(ctx context.Context, inv Invoice, now time.Time) (bool, error) {
+	rows, err := s.q(ctx).MoveInvoice(ctx, invoicesql.MoveInvoiceParams{
+		TenantID: inv.TenantID, ID: inv.ID, Status: string(inv.Status), PaidAt: inv.PaidAt,
+		PSPPaymentIntentID: orNil(inv.PSPPaymentIntentID), UpdatedAt: now,
+	})
+	return rows == 1, err
+}
+
+// billedPlan is the name, in each locale, of the plan that a provider's invoice
+// bills; nil for one that bills no subscription of the tenant.
+func (s store) billedPlan(ctx context.Context, tenantID uuid.UUID, in psp.Invoice) (map[string]string, error) {
+	name, err := s.q(ctx).PlanNameOfSubscription(ctx, invoicesql.PlanNameOfSubscriptionParams{
+		TenantID: tenantID, PSPSubscriptionID: in.SubscriptionID,
+	})
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var texts map[string]string
+	return texts, json.Unmarshal(name, &texts)
+}

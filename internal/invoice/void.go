@@ -1,0 +1,68 @@
+package invoice
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/psp"
+)
+
+// Void voids a draft or open invoice of a tenant, at the provider first: nobody
+// must pay what is void here. Final ones are invoice_not_voidable.
+//
+// Invariant: the provider's state is read back and decides, so that a void that
+// crosses a payment ends as whatever the provider took first. The key of the
+// request is made of the invoice: asking again after an unknown outcome is the
+// same request.
+func (s *Service) Void(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error) {
+	before, err := s.source.get(ctx, tenantID, id)
+	if err != nil {
+		return Invoice{}, err
+	}
+	if before.Status.Final() {
+		return Invoice{}, errNotVoidable
+	}
+	err = s.deps.Provider.VoidInvoice(ctx, before.PSPInvoiceID, "void-"+before.PSPInvoiceID)
+	if errors.Is(err, psp.ErrRefused) {
+		if err := s.readBack(ctx, tenantID, before.PSPInvoiceID); err != nil {
+			return Invoice{}, err
+		}
+		return Invoice{}, errNotVoidable
+	}
+	if err != nil {
+		return Invoice{}, err
+	}
+	after := before
+	after.Status = Void
+	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if s.deps.Issuing != nil {
+			if _, err := s.deps.Tenants.Lock(ctx, tenantID); err != nil {
+				return err
+			}
+			moved, err := s.store.move(ctx, after, s.deps.Clock.Now())
+			if err != nil || !moved {
+				return err // a notification was quicker
+			}
+		}
+		return s.deps.Audit.Record(ctx, audit.Entry{
+			Action: "invoice.voided", TenantID: &tenantID, Resource: "invoice", ResourceID: id.String(),
+			Before: map[string]any{"status": before.Status}, After: map[string]any{"status": after.Status},
+		})
+	})
+	if err != nil || before.Status == Draft {
+		return after, err // the provider has no draft any more that could be read back
+	}
+	return s.source.get(ctx, tenantID, id)
+}
+
+// readBack takes the provider's present state of an invoice over.
+func (s *Service) readBack(ctx context.Context, tenantID uuid.UUID, pspID string) error {
+	in, err := s.deps.Provider.GetInvoice(ctx, pspID)
+	if err != nil {
+		return err
+	}
+	return s.take(ctx, tenantID, in)
+}
