@@ -192,8 +192,8 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 		return nil, err
 	}
 	svc.invoices = invoice.NewService(invoice.Deps{
-		DB: db, Clock: out.clock, Jobs: svc.jobs, Tenants: svc.tenants, Provider: provider, Letters: notices,
-		Audit: svc.audit, Issuing: issuing, Log: log,
+		DB: db, Clock: out.clock, Jobs: svc.jobs, Tenants: svc.tenants, Subscriptions: svc.subscriptions,
+		Provider: provider, Letters: notices, Audit: svc.audit, Issuing: issuing, Log: log,
 	})
 	frontendURL := strings.TrimSuffix(s.FrontendURL.String(), "/")
 	svc.onboarding = onboarding.NewService(onboarding.Deps{

@@ -174,7 +174,7 @@ func TestImpersonationGuardRails(t *testing.T) {
 			db := dbtest.Open(t, url)
 			ada, eve := s.register("ada@example.com", true), s.register("eve@example.com", false)
 			chief := s.register("chief@example.com", false)
-			exec(t, db, "UPDATE users SET is_platform_admin = true WHERE email = 'chief@example.com'")
+			execSQL(t, db, "UPDATE users SET is_platform_admin = true WHERE email = 'chief@example.com'")
 			token := s.adminLogin().str("accessToken")
 			me, adaID, chiefID := s.meID(token), s.meID(ada.token), s.meID(chief.token)
 			none := "01990000-0000-7000-8000-000000000000"
@@ -345,7 +345,7 @@ func TestPermissionsTakenAwayAreGone(t *testing.T) {
 			if got := search(); got != 200 {
 				t.Errorf("search-with-roles: %d", got)
 			}
-			exec(t, db, "UPDATE users SET platform_permissions = '[\"plans.view\"]' WHERE is_platform_admin")
+			execSQL(t, db, "UPDATE users SET platform_permissions = '[\"plans.view\"]' WHERE is_platform_admin")
 			if got := search(); got != 403 {
 				t.Errorf("search-with-roles without users.create: %d", got)
 			}
@@ -357,22 +357,22 @@ func TestPermissionsTakenAwayAreGone(t *testing.T) {
 			if got := rename(); got != 200 {
 				t.Errorf("as an owner: %d", got)
 			}
-			exec(t, db, "UPDATE memberships SET role_id = (SELECT id FROM roles WHERE name = 'member') WHERE user_id = (SELECT id FROM users WHERE email = 'ada@example.com')")
+			execSQL(t, db, "UPDATE memberships SET role_id = (SELECT id FROM roles WHERE name = 'member') WHERE user_id = (SELECT id FROM users WHERE email = 'ada@example.com')")
 			if got := rename(); got != 403 {
 				t.Errorf("as a member: %d", got)
 			}
-			exec(t, db, "DELETE FROM memberships WHERE user_id = (SELECT id FROM users WHERE email = 'ada@example.com')")
+			execSQL(t, db, "DELETE FROM memberships WHERE user_id = (SELECT id FROM users WHERE email = 'ada@example.com')")
 			s.call("GET", "/api/v1/tenant", token, nil).want(400)
 			s.call("GET", "/api/v1/admin/impersonation/status", token, nil).want(200)
 
 			// An admin no more: the credential stands for nobody, and the job ends it.
-			exec(t, db, "UPDATE users SET is_platform_admin = false WHERE email = 'admin@tenantry.test'")
+			execSQL(t, db, "UPDATE users SET is_platform_admin = false WHERE email = 'admin@tenantry.test'")
 			s.call("GET", "/api/v1/auth/me", token, nil).want(401)
 		})
 	}
 }
 
-func exec(t *testing.T, db *sqldb.DB, text string, args ...any) {
+func execSQL(t *testing.T, db *sqldb.DB, text string, args ...any) {
 	t.Helper()
 	if _, err := db.Conn(t.Context()).ExecContext(t.Context(), text, args...); err != nil {
 		t.Fatal(err)
@@ -464,7 +464,7 @@ func TestStartWhileTheTargetIsRemoved(t *testing.T) {
 				default:
 					t.Fatalf("status %d: %s", a.status, a.text)
 				}
-				exec(t, db, "INSERT INTO memberships (tenant_id, user_id, role_id, joined_at) SELECT $1, $2, id, created_at FROM roles WHERE name = 'owner'",
+				execSQL(t, db, "INSERT INTO memberships (tenant_id, user_id, role_id, joined_at) SELECT $1, $2, id, created_at FROM roles WHERE name = 'owner'",
 					ada.tenant, int64(adaID))
 			}
 			logged := s.call("GET", "/api/v1/admin/impersonation/logs", token, nil).want(200).at("meta.total")

@@ -98,6 +98,12 @@ func (s *Service) Event(ctx context.Context, e psp.Event) error {
 	if err != nil || tenantID == uuid.Nil {
 		return err
 	}
+	// The notification of an invoice may come before that of what it bills.
+	if in.SubscriptionID != "" && s.deps.Issuing != nil {
+		if err := s.deps.Subscriptions.SubscriptionEvent(ctx, psp.Event{ObjectID: in.SubscriptionID}); err != nil {
+			return err
+		}
+	}
 	if err := s.take(ctx, tenantID, in); err != nil {
 		return err
 	}
@@ -126,7 +132,10 @@ func (s *Service) take(ctx context.Context, tenantID uuid.UUID, in psp.Invoice) 
 		if err := s.store.remember(ctx, inv); err != nil {
 			return err
 		}
-		if s.deps.Issuing == nil || inv.Status == Draft {
+		// A subscription that is not known by now is one that was refused, as the
+		// second of two that were paid: its payment is given back.
+		refused := in.SubscriptionID != "" && inv.SubscriptionID == nil
+		if s.deps.Issuing == nil || inv.Status == Draft || refused {
 			return nil
 		}
 		_, err = s.store.q(ctx).InvoiceByPSPID(ctx, invoicesql.InvoiceByPSPIDParams{TenantID: tenantID, PSPInvoiceID: in.ID})

@@ -31,6 +31,12 @@ type Tenants interface {
 	Members(ctx context.Context, id uuid.UUID) ([]tenant.Member, error)
 }
 
+// Subscriptions is what invoices need of the subscription domain.
+type Subscriptions interface {
+	// SubscriptionEvent takes over the provider's present state of a subscription.
+	SubscriptionEvent(ctx context.Context, e psp.Event) error
+}
+
 // Audit keeps the trail of what was changed; *audit.Log is one.
 type Audit interface {
 	Record(ctx context.Context, e audit.Entry) error
@@ -43,13 +49,14 @@ type Letters interface {
 
 // Deps is what the service needs.
 type Deps struct {
-	DB       *sqldb.DB
-	Clock    clock.Clock
-	Jobs     *jobs.Queue
-	Tenants  Tenants
-	Provider Provider
-	Letters  Letters
-	Audit    Audit
+	DB            *sqldb.DB
+	Clock         clock.Clock
+	Jobs          *jobs.Queue
+	Tenants       Tenants
+	Subscriptions Subscriptions
+	Provider      Provider
+	Letters       Letters
+	Audit         Audit
 	// Issuing says how invoices are issued here; nil where they are the
 	// provider's (spec: Invoice endpoints, psp_managed).
 	Issuing *Issuing
