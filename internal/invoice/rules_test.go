@@ -1,0 +1,165 @@
+package invoice
+
+import (
+	"fmt"
+	"math/big"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/psp"
+)
+
+func TestNumberFormat(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		format NumberFormat
+		want   string // "" for one that is refused
+	}{
+		{DefaultNumbers, "INV-2026-000042"},
+		{"{year}/{number}", "2026/42"},
+		{"{number:1}.{year}", "42.2026"},
+		{"A {number:10} B {year}", "A 0000000042 B 2026"},
+		{"INV-{number}", ""},
+		{"INV-{year}", ""},
+		{"{year}{year}{number}", ""},
+		{"{year}{number}{number:2}", ""},
+		{"{year}{number:0}", ""},
+		{"{year}{number:99}", ""},
+		{"{year}{number:x}", ""},
+		{"{year}{number", ""},
+		{"{year}{number}é", ""},
+		{"{year}{number}\n", ""},
+		{"", ""},
+	} {
+		problem := test.format.Check()
+		if (problem == "") != (test.want != "") {
+			t.Errorf("%q: problem %q", test.format, problem)
+		}
+		if test.want != "" && test.format.Of(2026, 42) != test.want {
+			t.Errorf("%q: %q, want %q", test.format, test.format.Of(2026, 42), test.want)
+		}
+	}
+}
+
+// The tax within a total is the nearest cent to what it is exactly.
+func TestTaxWithin(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ total, rate, want int64 }{
+		{1900, 0, 0},
+		{1900, 200_000, 317},
+		{119, 190_000, 19},
+		{-119, 190_000, -19},
+		{0, 190_000, 0},
+		{1, 1_000_000, 1},
+		{3, 1_000_000, 2},
+	} {
+		if got := taxWithin(test.total, test.rate); got != test.want {
+			t.Errorf("%d at %d: %d, want %d", test.total, test.rate, got, test.want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		total := rapid.Int64Range(-1e15, 1e15).Draw(t, "total")
+		rate := rapid.Int64Range(0, 1_000_000).Draw(t, "rate")
+		exact := new(big.Rat).SetFrac(new(big.Int).Mul(big.NewInt(total), big.NewInt(rate)), big.NewInt(1_000_000+rate))
+		off := new(big.Rat).Sub(new(big.Rat).SetInt64(taxWithin(total, rate)), exact)
+		if off.Abs(off).Cmp(big.NewRat(1, 2)) > 0 {
+			t.Fatalf("off by %s", off)
+		}
+	})
+}
+
+// A line's amount is its quantity times its unit price, whatever the provider
+// rounds.
+func TestUnitsMultiplyToTheAmount(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		line     psp.InvoiceLine
+		quantity int64
+		price    int64
+	}{
+		{psp.InvoiceLine{Amount: 2700, Quantity: 3, UnitAmount: "900"}, 3, 900},
+		{psp.InvoiceLine{Amount: -450, Quantity: 3, UnitAmount: "900"}, 3, -150},
+		{psp.InvoiceLine{Amount: -451, Quantity: 3, UnitAmount: "900"}, 1, -451},
+		{psp.InvoiceLine{Amount: 12, Quantity: 1234, UnitAmount: "0.01"}, 1, 12},
+		{psp.InvoiceLine{Amount: 0, Quantity: 5, UnitAmount: "0"}, 5, 0},
+		{psp.InvoiceLine{Amount: 0, Quantity: 5, UnitAmount: "900"}, 1, 0}, // a trial
+		{psp.InvoiceLine{Amount: 700}, 1, 700},
+	} {
+		quantity, price := units(test.line)
+		if quantity != test.quantity || price.AmountCents != test.price {
+			t.Errorf("%+v: %d × %d", test.line, quantity, price.AmountCents)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		line := psp.InvoiceLine{
+			Amount: rapid.Int64Range(-1e12, 1e12).Draw(t, "amount"), Quantity: rapid.Int64Range(0, 1e6).Draw(t, "quantity"),
+			UnitAmount: rapid.SampledFrom([]string{"", "0", "900", "0.001"}).Draw(t, "unit"),
+		}
+		quantity, price := units(line)
+		if quantity < 1 || quantity*price.AmountCents != line.Amount {
+			t.Fatalf("%d × %d is not %d", quantity, price.AmountCents, line.Amount)
+		}
+	})
+}
+
+func TestStableID(t *testing.T) {
+	t.Parallel()
+	created := time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
+	seen := map[uuid.UUID]string{}
+	for i := range 10_000 {
+		name := fmt.Sprintf("in_%d", i)
+		id := stableID(name, created)
+		if id != stableID(name, created) {
+			t.Fatal("one name, two ids")
+		}
+		if other, taken := seen[id]; taken {
+			t.Fatalf("%s and %s are the same", name, other)
+		}
+		seen[id] = name
+		if id.Version() != 7 || id.Variant() != uuid.RFC4122 {
+			t.Fatalf("%s is of version %d", id, id.Version())
+		}
+		if seconds, _ := id.Time().UnixTime(); seconds != created.Unix() {
+			t.Fatalf("%s is of %d", id, seconds)
+		}
+	}
+}
+
+func TestFromProvider(t *testing.T) {
+	t.Parallel()
+	tenantID, subID, planID, meterID := uuid.New(), uuid.New(), uuid.New(), uuid.New()
+	refs := references{
+		subscriptions: map[string]subscriptionRef{"sub_1": {subID, planID}},
+		plans:         map[string]uuid.UUID{"price_plan": planID}, meters: map[string]uuid.UUID{"price_meter": meterID},
+	}
+	at := time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
+	inv := fromProvider(tenantID, psp.Invoice{
+		ID: "in_1", Status: "open", Currency: "JPY", Total: 1200, Tax: 200, SubscriptionID: "sub_1", CreatedAt: at,
+		Lines: []psp.InvoiceLine{
+			{ID: "il_1", PriceID: "price_plan", SubscriptionID: "sub_1", Amount: 900, Quantity: 1, Currency: "JPY", PeriodStart: at, PeriodEnd: at.AddDate(0, 1, 0)},
+			{ID: "il_2", PriceID: "price_meter", SubscriptionID: "sub_1", Amount: 200, Quantity: 20, Currency: "JPY"},
+			{ID: "il_3", PriceID: "price_gone", SubscriptionID: "sub_1", Proration: true, Amount: -100, Quantity: 1, Currency: "JPY"},
+			{ID: "il_4", Amount: 200, Quantity: 1, Currency: "JPY"},
+		},
+	}, refs)
+	if inv.Number != draftNumber || *inv.SubscriptionID != subID || inv.Total != (money.Money{AmountCents: 1200, Currency: "JPY"}) || inv.Subtotal.AmountCents != 1000 {
+		t.Errorf("invoice %+v", inv)
+	}
+	for i, want := range []struct {
+		kind        LineType
+		plan, meter *uuid.UUID
+	}{{SubscriptionLine, &planID, nil}, {SubscriptionLine, nil, &meterID}, {ProrationLine, &planID, nil}, {AdjustmentLine, nil, nil}} {
+		line := inv.Lines[i]
+		same := func(a, b *uuid.UUID) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
+		if line.Type != want.kind || !same(line.PlanID, want.plan) || !same(line.MeterID, want.meter) {
+			t.Errorf("line %d: %+v", i, line)
+		}
+	}
+	if inv.Lines[0].PeriodStart == nil || inv.Lines[3].PeriodStart != nil {
+		t.Error("periods")
+	}
+}
