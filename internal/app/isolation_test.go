@@ -104,7 +104,9 @@ func (s *server) furnish(o owner) map[string]string {
 		want(201).at("data.id").(float64)
 	s.call("POST", "/api/v1/tenant/"+o.tenant+"/usage", o.token, map[string]any{"meter_code": "api-calls", "idempotency_key": "k"}).want(201)
 	subscription := s.call("GET", "/api/v1/tenant/"+o.tenant+"/subscription", o.token, nil).want(200).str("data.id")
+	invoice := s.invoices(o, 1)[0].(map[string]any)["id"].(string)
 	return map[string]string{
+		"invoiceId": invoice, "invoice": invoice,
 		"member": strconv.FormatInt(member, 10), "user": strconv.FormatInt(member, 10),
 		"role": strconv.FormatInt(int64(role), 10), "invitation": invitation, "subscription": subscription,
 	}
