@@ -81,6 +81,7 @@ type service struct {
 	impersonation *impersonation.Service
 	tenants       *tenant.Service
 	catalog       *catalog.Service
+	pspPrices     *catalog.PSPPrices
 	subscriptions *subscription.Service
 	onboarding    *onboarding.Service
 	invoices      *invoice.Service
@@ -166,9 +167,10 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 		return nil, err
 	}
 	svc.catalog = catalog.New(catalog.Deps{DB: db, Clock: out.clock, Subscriptions: link, Audit: svc.audit})
+	svc.pspPrices = catalog.NewPSPPrices(catalog.PSPPricesDeps{Catalog: svc.catalog, Provider: provider, Log: log})
 	svc.subscriptions = subscription.NewService(subscription.Deps{
 		DB: db, Clock: out.clock, Jobs: svc.jobs, Catalog: svc.catalog, Tenants: svc.tenants,
-		Provider: provider, Consumption: link, Audit: svc.audit, Log: log,
+		Provider: provider, Prices: svc.pspPrices, Consumption: link, Audit: svc.audit, Log: log,
 	})
 	svc.usage = usage.NewService(usage.Deps{
 		DB: db, Clock: out.clock, Plans: allowances{svc.subscriptions}, Log: log, Currencies: svc.catalog, Audit: svc.audit,
@@ -204,6 +206,8 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	svc.receiver.On("checkout.session.", svc.subscriptions.CheckoutEvent)
 	svc.receiver.On("customer.subscription.", svc.subscriptions.SubscriptionEvent)
 	svc.receiver.On("invoice.", svc.invoices.Event)
+	svc.receiver.On("price.updated", svc.pspPrices.PriceEvent)
+	svc.receiver.On("price.deleted", svc.pspPrices.PriceEvent)
 	svc.jobs.Every("account.prune", time.Hour, svc.accounts.Prune)
 	svc.jobs.Every("account.prune-oauth", time.Hour, svc.oauth.Prune)
 	svc.jobs.Every("impersonation.sweep", time.Minute, svc.impersonation.Sweep)
@@ -221,7 +225,7 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	svc.jobs.Every("psp.prune", 24*time.Hour, svc.receiver.Prune)
 
 	svc.observe(figures)
-	svc.api = rest.New(svc.restConfig(messages, counter), svc.routes())
+	svc.api = rest.New(svc.restConfig(messages, counter), svc.routes(messages))
 	popup, err := account.OAuthPopup(s.FrontendURL.String())
 	if err != nil {
 		return nil, err

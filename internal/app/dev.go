@@ -65,7 +65,11 @@ func dev(ctx context.Context, s Settings, out, logTo io.Writer) (err error) {
 		return errors.Join(err, listener.Close())
 	}
 	world.Clock().OnAdvance(func(time.Time) { provider.Wake(); svc.jobs.Wake() })
-	pages := world.Handler(provider.Handler(), identities.Handler(), s.PublicURL.Host)
+	payments := provider.Handler()
+	if s.AroundProvider != nil {
+		payments = s.AroundProvider(payments)
+	}
+	pages := world.Handler(payments, identities.Handler(), s.PublicURL.Host)
 	svc.api.Mount("/sandbox", pages)
 	svc.api.Mount("/sandbox/", pages)
 	svc.api.Mount("/metrics", svc.metrics.Handler())

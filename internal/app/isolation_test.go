@@ -13,7 +13,7 @@ import (
 )
 
 // platformWide are the parameters of paths that name nothing of one tenant.
-var platformWide = []string{"tenantId", "tenant", "meterCode", "meter", "product", "plan", "price", "feature", "entitlement"}
+var platformWide = []string{"tenantId", "tenant", "meterCode", "meter", "product", "plan", "price", "feature", "entitlement", "currency"}
 
 // bodies are valid bodies of routes that need one, so that a refusal is about
 // whose thing it is and nothing else. A route that is not here gets {}.

@@ -8,6 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/impersonation"
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/onboarding"
@@ -29,7 +30,7 @@ const (
 // routes is the one table of everything that the service answers under /api/v1:
 // method, path, scope (which guards run), permission, rate-limit group, a line
 // for the reference, and the handler.
-func (svc *service) routes() []rest.Route {
+func (svc *service) routes(messages *i18n.Catalog) []rest.Route {
 	publicURL := strings.TrimSuffix(svc.settings.PublicURL.String(), "/")
 	var (
 		accounts      = account.NewHTTP(svc.accounts, svc.avatars)
@@ -40,6 +41,7 @@ func (svc *service) routes() []rest.Route {
 		tenants       = tenant.NewHTTP(svc.tenants)
 		onboarding    = onboarding.NewHTTP(svc.onboarding, accounts)
 		plans         = catalog.NewHTTP(svc.catalog, publicURL)
+		prices        = catalog.NewPSPHTTP(svc.pspPrices, messages)
 		subscriptions = subscription.NewHTTP(svc.subscriptions)
 		invoices      = invoice.NewHTTP(svc.invoices, publicURL)
 		meters        = usage.NewHTTP(svc.usage)
@@ -64,6 +66,8 @@ func (svc *service) routes() []rest.Route {
 		product  = rest.Exists(plans.ProductExists)
 		plan     = rest.Exists(plans.PlanExists)
 		feature  = rest.Exists(plans.FeatureExists)
+		onPrice  = rest.Exists(prices.PriceExists)
+		currency = rest.Exists(plans.CurrencyKnown)
 	)
 	return []rest.Route{
 		route(post, "/api/v1/auth/register", rest.Public, "", "register", "Register an account and its first tenant", rest.Handle(accounts.Register, created)),
@@ -188,6 +192,19 @@ func (svc *service) routes() []rest.Route {
 		route(get, "/api/v1/admin/meters/{meter}", rest.Admin, "", "default", "Show a meter", rest.Handle(adminMeters.Show)),
 		route(patch, "/api/v1/admin/meters/{meter}", rest.Admin, "", "default", "Change a meter", rest.Handle(adminMeters.Update, rest.Exists(adminMeters.Exists))),
 		route(del, "/api/v1/admin/meters/{meter}", rest.Admin, "", "default", "Delete a meter; its events stay", rest.Handle(adminMeters.Delete)),
+
+		route(post, planOf+"/prices/{price}/psp-create", rest.Admin, "", "psp_prices", "Make a price at the payment provider", rest.Handle(prices.Create, onPrice)),
+		route(post, planOf+"/prices/{price}/psp-link", rest.Admin, "", "psp_prices", "Link a price to one of the payment provider", rest.Handle(prices.Link, onPrice)),
+		route(post, planOf+"/prices/{price}/psp-unlink", rest.Admin, "", "psp_prices", "Unlink a price from the payment provider's", rest.Handle(prices.Unlink)),
+		route(post, planOf+"/prices/psp-import", rest.Admin, "", "psp_prices", "Make a price of one of the payment provider", rest.Handle(prices.Import, created, plan)),
+		route(get, planOf+"/psp-price-status", rest.Admin, "", "psp_prices", "Compare a plan's prices with the payment provider's", rest.Handle(prices.Statuses)),
+
+		route(get, "/api/v1/admin/currencies", rest.Admin, "", "default", "List currencies, active and inactive", rest.Handle(plans.AdminCurrencies)),
+		route(get, "/api/v1/admin/currencies/catalog", rest.Admin, "", "default", "List the currencies of ISO 4217 that can be added", rest.Handle(plans.CurrencyCatalog)),
+		route(post, "/api/v1/admin/currencies", rest.Admin, "", "default", "Add a currency", rest.Handle(plans.CreateCurrency, created)),
+		route(post, "/api/v1/admin/currencies/bulk", rest.Admin, "", "default", "Add currencies of ISO 4217 by their codes", rest.Handle(plans.AddCurrencies)),
+		route(patch, "/api/v1/admin/currencies/{currency}", rest.Admin, "", "default", "Change a currency", rest.Handle(plans.UpdateCurrency, currency)),
+		route(del, "/api/v1/admin/currencies/{currency}", rest.Admin, "", "default", "Delete a currency that nothing uses", rest.Handle(plans.DeleteCurrency)),
 	}
 }
 

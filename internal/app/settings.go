@@ -3,6 +3,7 @@ package app
 import (
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"time"
@@ -48,6 +49,11 @@ type Settings struct {
 	// HashCost is that of passwords; zero is the default. No flag changes it: it
 	// is for tests, which hash thousands of times.
 	HashCost account.HashCost
+
+	// AroundProvider, unless nil, stands between the service and the sandbox's
+	// payment provider. No flag changes it: it is for tests, which look at what is
+	// asked there and break it.
+	AroundProvider func(http.Handler) http.Handler `json:"-"`
 
 	LogLevel  slog.Level
 	LogFormat LogFormat

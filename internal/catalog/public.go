@@ -58,14 +58,10 @@ func publicOf(products []Product, plans []Plan, features []Feature, currencies [
 // inactive currencies and the entitlements to inactive features. It changes
 // plans.
 func onSale(plans []Plan, currencies []Currency) []Plan {
-	active := map[string]bool{}
-	for _, c := range currencies {
-		active[c.Code] = c.IsActive
-	}
 	plans = slices.DeleteFunc(plans, func(p Plan) bool { return !p.OnSale() })
 	for i := range plans {
 		p := &plans[i]
-		p.Prices = slices.DeleteFunc(p.Prices, func(p Price) bool { return !active[p.Currency] })
+		p.Prices = inActive(p.Prices, currencies)
 		p.Entitlements = slices.DeleteFunc(p.Entitlements, func(e Entitlement) bool { return !e.Feature.IsActive })
 	}
 	return plans

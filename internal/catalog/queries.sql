@@ -38,9 +38,6 @@ WHERE id = $1;
 -- name: DeleteProduct :exec
 UPDATE products SET deleted_at = $2, updated_at = $2 WHERE id = $1;
 
--- name: SetPSPProduct :execrows
-UPDATE products SET psp_product_id = $2, updated_at = $3 WHERE id = $1;
-
 -- name: Features :many
 SELECT * FROM features WHERE deleted_at IS NULL;
 
@@ -146,9 +143,6 @@ UPDATE plan_prices SET price_cents = $2, psp_price_id = NULL, updated_at = $3 WH
 -- name: UnlinkPrices :exec
 UPDATE plan_prices SET psp_price_id = NULL, updated_at = $2 WHERE plan_id = $1 AND psp_price_id IS NOT NULL;
 
--- name: SetPSPPrice :execrows
-UPDATE plan_prices SET psp_price_id = $2, updated_at = $3 WHERE id = $1;
-
 -- name: Entitlements :many
 SELECT sqlc.embed(entitlements), sqlc.embed(features)
 FROM entitlements
@@ -170,3 +164,56 @@ UPDATE entitlements SET type = $2, value = $3, updated_at = $4 WHERE id = $1;
 
 -- name: DeleteEntitlement :exec
 DELETE FROM entitlements WHERE id = $1;
+
+-- name: LockCurrency :one
+-- Whoever refers to the currency in between waits, by the foreign key.
+SELECT * FROM currencies WHERE code = $1 FOR UPDATE;
+
+-- name: InsertCurrency :execrows
+INSERT INTO currencies (code, name, symbol, minor_units, is_active, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $6)
+ON CONFLICT (code) DO NOTHING;
+
+-- name: UpdateCurrency :exec
+UPDATE currencies SET name = $2, symbol = $3, minor_units = $4, is_active = $5, updated_at = $6 WHERE code = $1;
+
+-- name: DeleteCurrency :exec
+DELETE FROM currencies WHERE code = $1;
+
+-- name: CurrencyAmounts :one
+-- Whether amounts are kept in a currency: 1, else 0.
+SELECT count(*) FROM (
+    SELECT currency FROM plan_prices WHERE plan_prices.currency = $1
+    UNION ALL SELECT currency FROM meter_prices WHERE meter_prices.currency = $1
+    UNION ALL SELECT currency FROM checkouts WHERE checkouts.currency = $1
+    UNION ALL SELECT currency FROM subscriptions WHERE subscriptions.currency = $1
+    LIMIT 1
+) AS amounts;
+
+-- name: TenantsPreferring :one
+SELECT count(*) FROM tenants WHERE preferred_currency = $1;
+
+-- name: LinkPrice :exec
+UPDATE plan_prices SET psp_price_id = $2, updated_at = $3 WHERE id = $1;
+
+-- name: UnlinkPrice :execrows
+UPDATE plan_prices SET psp_price_id = NULL, updated_at = sqlc.arg(now) WHERE id = $1 AND psp_price_id = sqlc.arg(psp_price_id);
+
+-- name: LinkedPrices :many
+SELECT * FROM plan_prices WHERE psp_price_id = $1 ORDER BY id;
+
+-- name: LinkProduct :execrows
+UPDATE products SET psp_product_id = $2, updated_at = $3 WHERE id = $1 AND psp_product_id IS NULL;
+
+-- name: UnlinkProduct :execrows
+UPDATE products SET psp_product_id = NULL, updated_at = sqlc.arg(now) WHERE id = $1 AND psp_product_id = sqlc.arg(psp_product_id);
+
+-- name: PSPOperation :one
+SELECT * FROM psp_catalog_operations WHERE target_id = $1;
+
+-- name: BeginPSPOperation :exec
+INSERT INTO psp_catalog_operations (target_id, key, request, created_at) VALUES ($1, $2, $3, $4)
+ON CONFLICT (target_id) DO UPDATE SET key = excluded.key, request = excluded.request, created_at = excluded.created_at;
+
+-- name: EndPSPOperation :exec
+DELETE FROM psp_catalog_operations WHERE target_id = $1 AND key = $2;

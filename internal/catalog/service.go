@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/catalog/catalogsql"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -90,27 +89,4 @@ func (s *Service) CurrencyExists(ctx context.Context, code string) (bool, error)
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// SetPSPProduct notes what a product is called at the payment provider; empty
-// unlinks it. It is ErrNotFound without such a product.
-func (s *Service) SetPSPProduct(ctx context.Context, productID uuid.UUID, pspProductID string) error {
-	return s.store.setPSPProduct(ctx, catalogsql.SetPSPProductParams{
-		ID: productID, PSPProductID: nullable(pspProductID), UpdatedAt: s.clock.Now(),
-	})
-}
-
-// SetPSPPrice notes what a price is called at the payment provider; empty
-// unlinks it. It is ErrNotFound without such a price.
-func (s *Service) SetPSPPrice(ctx context.Context, priceID uuid.UUID, pspPriceID string) error {
-	return s.store.setPSPPrice(ctx, catalogsql.SetPSPPriceParams{
-		ID: priceID, PSPPriceID: nullable(pspPriceID), UpdatedAt: s.clock.Now(),
-	})
-}
-
-func nullable(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }

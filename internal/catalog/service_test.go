@@ -3,7 +3,6 @@ package catalog_test
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -119,7 +118,6 @@ func TestNotFound(t *testing.T) {
 		_, currency := svc.Currency(ctx, "QQQ")
 		for name, err := range map[string]error{
 			"Plan": plan, "PlanBySlug": bySlug, "ProductOf": product, "Product": entry, "Currency": currency,
-			"SetPSPProduct": svc.SetPSPProduct(ctx, id, "prod_1"), "SetPSPPrice": svc.SetPSPPrice(ctx, id, "price_1"),
 		} {
 			if !errors.Is(err, catalog.ErrNotFound) {
 				t.Errorf("%s: %v", name, err)
@@ -147,50 +145,6 @@ func TestCurrencies(t *testing.T) {
 		for code, want := range map[string]bool{"EUR": true, "GBP": true, "QQQ": false, "eur": false} {
 			if exists, err := svc.CurrencyExists(t.Context(), code); err != nil || exists != want {
 				t.Errorf("CurrencyExists(%s) = %v, %v", code, exists, err)
-			}
-		}
-	})
-}
-
-func TestPSPLinks(t *testing.T) {
-	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		ctx := t.Context()
-		s := newServer(t, db)
-		s.apply(t, shop)
-		plan, err := s.svc.PlanBySlug(ctx, "first")
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.clock.Set(s.clock.Now().Add(time.Hour))
-		linked := func() (product, price *string) {
-			plan, err := s.svc.PlanBySlug(ctx, "first")
-			if err != nil {
-				t.Fatal(err)
-			}
-			eur, _ := plan.PriceIn("EUR")
-			if usd, _ := plan.PriceIn("USD"); usd.PSPPriceID != nil {
-				t.Error("another price was linked")
-			}
-			return plan.Product.PSPProductID, eur.PSPPriceID
-		}
-		eur, _ := plan.PriceIn("EUR")
-		for _, ids := range [][2]string{{"prod_1", "price_1"}, {"prod_2", "price_2"}, {"", ""}} {
-			if err := s.svc.SetPSPProduct(ctx, plan.Product.ID, ids[0]); err != nil {
-				t.Fatal(err)
-			}
-			if err := s.svc.SetPSPPrice(ctx, eur.ID, ids[1]); err != nil {
-				t.Fatal(err)
-			}
-			product, price := linked()
-			if ids[0] == "" {
-				if product != nil || price != nil {
-					t.Errorf("unlinked, yet %v, %v", product, price)
-				}
-				continue
-			}
-			if product == nil || price == nil || *product != ids[0] || *price != ids[1] {
-				t.Errorf("linked to %v, %v; want %v", product, price, ids)
 			}
 		}
 	})

@@ -107,24 +107,6 @@ func (s store) featureByCode(ctx context.Context, code string) (Feature, error) 
 	return featureOf(row)
 }
 
-func (s store) setPSPProduct(ctx context.Context, p catalogsql.SetPSPProductParams) error {
-	n, err := s.q(ctx).SetPSPProduct(ctx, p)
-	return changed(n, err)
-}
-
-func (s store) setPSPPrice(ctx context.Context, p catalogsql.SetPSPPriceParams) error {
-	n, err := s.q(ctx).SetPSPPrice(ctx, p)
-	return changed(n, err)
-}
-
-// changed turns a change of no row into ErrNotFound.
-func changed(rows int64, err error) error {
-	if err == nil && rows == 0 {
-		return ErrNotFound
-	}
-	return err
-}
-
 // each converts rows; the first error ends it.
 func each[R, T any](rows []R, convert func(R) (T, error)) ([]T, error) {
 	out := make([]T, 0, len(rows))

@@ -145,6 +145,9 @@ func (s *Service) judge(ctx context.Context, c Choice, email string) (catalog.Pl
 	if err := wrong.Err(); err != nil {
 		return catalog.Plan{}, err
 	}
+	if plan, err = s.deps.Catalog.Offered(ctx, plan); err != nil {
+		return catalog.Plan{}, err
+	}
 	if _, ok := plan.PriceIn(c.Currency); !ok {
 		available := []string{}
 		for _, price := range plan.Prices {

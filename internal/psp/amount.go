@@ -8,7 +8,13 @@ import (
 )
 
 // ErrAmount refuses an amount that the provider cannot charge in its currency.
-var ErrAmount = fault.New(fault.Invalid, "error.psp_amount")
+var ErrAmount = fault.Coded(fault.Invalid, fault.PSPAmountUnsupported)
+
+// ErrMinorUnits refuses a currency whose amounts have another number of decimals
+// here than at the provider. Its code is ErrAmount's: no amount can be charged.
+var ErrMinorUnits = &fault.Error{
+	Kind: fault.Invalid, Code: fault.PSPAmountUnsupported, Message: "error.psp_minor_units",
+}
 
 // The provider's rules are its own and not ISO 4217's
 // (https://docs.stripe.com/currencies, zero-decimal, three-decimal and special
@@ -32,6 +38,15 @@ func MinorUnits(currency string) int {
 	default:
 		return 2
 	}
+}
+
+// CheckMinorUnits refuses with ErrMinorUnits a currency whose amounts have so many
+// decimals here and another number at the provider.
+func CheckMinorUnits(currency string, minorUnits int) error {
+	if want := MinorUnits(currency); minorUnits != want {
+		return ErrMinorUnits.Wrap(fmt.Errorf("%s has %d decimals here and %d at the provider", currency, minorUnits, want))
+	}
+	return nil
 }
 
 // CheckAmount refuses with ErrAmount what the provider would: a negative amount,

@@ -29,6 +29,12 @@ func TestAmountsThatTheProviderCharges(t *testing.T) {
 		if got := psp.MinorUnits(tt.currency); got != tt.units {
 			t.Errorf("%s has %d decimals, want %d", tt.currency, got, tt.units)
 		}
+		for units := range 4 {
+			err := psp.CheckMinorUnits(tt.currency, units)
+			if good := units == tt.units; good != (err == nil) || !good && !errors.Is(err, psp.ErrMinorUnits) {
+				t.Errorf("%s with %d decimals: %v", tt.currency, units, err)
+			}
+		}
 		for _, amount := range tt.good {
 			if err := psp.CheckAmount(tt.currency, amount); err != nil {
 				t.Errorf("%d %s: %v", amount, tt.currency, err)

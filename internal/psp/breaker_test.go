@@ -84,7 +84,7 @@ func TestBreakerAndCallersThatGiveUp(t *testing.T) {
 	hangUp := func() {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(20*time.Millisecond, cancel)
-		_, err := client.CreateProduct(ctx, "k", "slow", nil)
+		_, err := client.CreateProduct(ctx, psp.ProductParams{Key: "k", Name: "slow"})
 		checkPSPError(t, err)
 	}
 	for range 4 {

@@ -3,6 +3,7 @@ package psp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/stripe/stripe-go/v85"
@@ -25,7 +26,10 @@ type PriceParams struct {
 	IntervalUnit  string
 	IntervalCount int
 	Nickname      string // internal name, may be empty
-	Metadata      map[string]string
+	// LookupKey is a name by which FindPrice finds the price, unique among the
+	// active prices of the account; may be empty.
+	LookupKey string
+	Metadata  map[string]string
 }
 
 // Price is a price at the provider.
@@ -34,7 +38,8 @@ type Price struct {
 	ProductID string
 	Currency  string // ISO 4217, upper case
 	// UnitAmount is in minor units; nil where a unit has not one whole amount
-	// (tiers, fractions of a minor unit, an amount that the customer chooses).
+	// (tiers, packages of several units, fractions of a minor unit, an amount that
+	// the customer chooses).
 	UnitAmount    *int64
 	IntervalUnit  string // empty for a price that is paid once
 	IntervalCount int
@@ -43,21 +48,6 @@ type Price struct {
 	Active        bool
 	Nickname      string
 	Metadata      map[string]string
-}
-
-// CreateProduct creates a product and returns its id.
-func (c *Client) CreateProduct(ctx context.Context, key, name string, metadata map[string]string) (string, error) {
-	return write(ctx, c, "create product", key, func(ctx context.Context) (string, error) {
-		p, err := c.api.V1Products.Create(ctx, &stripe.ProductCreateParams{
-			Params:   keyed(key),
-			Name:     stripe.String(name),
-			Metadata: metadata,
-		})
-		if err != nil {
-			return "", err
-		}
-		return p.ID, nil
-	})
 }
 
 // CreatePrice creates a recurring price. It fails with ErrAmount, before asking
@@ -76,8 +66,9 @@ func (c *Client) CreatePrice(ctx context.Context, p PriceParams) (Price, error) 
 				Interval:      stripe.String(p.IntervalUnit),
 				IntervalCount: stripe.Int64(int64(p.IntervalCount)),
 			},
-			Nickname: optional(p.Nickname),
-			Metadata: p.Metadata,
+			Nickname:  optional(p.Nickname),
+			LookupKey: optional(p.LookupKey),
+			Metadata:  p.Metadata,
 		})
 		if err != nil {
 			return Price{}, err
@@ -97,6 +88,28 @@ func (c *Client) GetPrice(ctx context.Context, id string) (Price, error) {
 	})
 }
 
+// FindPrice reads the price that was created with a lookup key, active or not;
+// ErrNotFound if there is none.
+func (c *Client) FindPrice(ctx context.Context, lookupKey string) (Price, error) {
+	id, err := read(ctx, c, "find price", lookupKey, func(ctx context.Context) (string, error) {
+		list := c.api.V1Prices.List(ctx, &stripe.PriceListParams{LookupKeys: []*string{stripe.String(lookupKey)}})
+		if err := list.Err(); err != nil {
+			return "", err
+		}
+		if len(list.Data()) == 0 {
+			return "", nil
+		}
+		return list.Data()[0].ID, nil
+	})
+	if err != nil {
+		return Price{}, err
+	}
+	if id == "" {
+		return Price{}, ErrUnavailable.Wrap(fmt.Errorf("find price: %w", ErrNotFound))
+	}
+	return c.GetPrice(ctx, id)
+}
+
 func newPrice(p *stripe.Price) (Price, error) {
 	// The library's type reads an amount that is null as 0, which would be free.
 	var exact struct {
@@ -112,6 +125,9 @@ func newPrice(p *stripe.Price) (Price, error) {
 		Active:     p.Active,
 		Nickname:   p.Nickname,
 		Metadata:   p.Metadata,
+	}
+	if p.TransformQuantity != nil {
+		price.UnitAmount = nil
 	}
 	if p.Product != nil {
 		price.ProductID = p.Product.ID

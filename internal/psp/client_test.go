@@ -17,7 +17,7 @@ import (
 )
 
 func createProduct(ctx context.Context, c *psp.Client) error {
-	_, err := c.CreateProduct(ctx, "stored-key", "Team", nil)
+	_, err := c.CreateProduct(ctx, psp.ProductParams{Key: "stored-key", Name: "Team"})
 	return err
 }
 
@@ -121,7 +121,9 @@ func TestIdempotencyKeyIsKeptOverRetries(t *testing.T) {
 			reply(w, 200, `{"id": "prod_1"}`)
 		}
 	})
-	id, err := provider.client(t).CreateProduct(t.Context(), "stored-key", "Team", map[string]string{"plan": "team"})
+	id, err := provider.client(t).CreateProduct(t.Context(), psp.ProductParams{
+		Key: "stored-key", Name: "Team", Metadata: map[string]string{"plan": "team"},
+	})
 	if err != nil || id != "prod_1" {
 		t.Fatalf("got %q, %v", id, err)
 	}
@@ -157,7 +159,7 @@ func TestRequestsWithoutKeyOrIDAreNotSent(t *testing.T) {
 	client := provider.client(t)
 	calls := map[string]func(ctx context.Context) error{
 		"write without key": func(ctx context.Context) error {
-			_, err := client.CreateProduct(ctx, "", "Team", nil)
+			_, err := client.CreateProduct(ctx, psp.ProductParams{Name: "Team"})
 			return err
 		},
 		"customer without key": func(ctx context.Context) error {

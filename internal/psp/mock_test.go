@@ -66,18 +66,26 @@ func TestRequestsAreAcceptedByStripeMock(t *testing.T) {
 			return client.UpdateCustomer(ctx, "cus_1", psp.CustomerParams{Key: "k"})
 		},
 		"CreateProduct": func(ctx context.Context) error {
-			return notEmpty(client.CreateProduct(ctx, "k", "Team", metadata))
+			return notEmpty(client.CreateProduct(ctx, psp.ProductParams{Key: "k", ID: "prod_1", Name: "Team", Metadata: metadata}))
+		},
+		"GetProduct": func(ctx context.Context) error {
+			p, err := client.GetProduct(ctx, "prod_1")
+			return notEmpty(p.ID, err)
 		},
 		"CreatePrice": func(ctx context.Context) error {
 			p, err := client.CreatePrice(ctx, psp.PriceParams{
 				Key: "k", ProductID: "prod_1", Currency: "EUR", UnitAmount: 1200,
-				IntervalUnit: psp.IntervalMonth, IntervalCount: 3, Nickname: "Team quarterly", Metadata: metadata,
+				IntervalUnit: psp.IntervalMonth, IntervalCount: 3, Nickname: "Team quarterly", LookupKey: "0198c6f3", Metadata: metadata,
 			})
 			return notEmpty(p.ID, err)
 		},
 		"GetPrice": func(ctx context.Context) error {
 			p, err := client.GetPrice(ctx, "price_1")
 			return notEmpty(p.ProductID, err)
+		},
+		"FindPrice": func(ctx context.Context) error {
+			p, err := client.FindPrice(ctx, "0198c6f3")
+			return notEmpty(p.ID, err)
 		},
 		"CreateCheckout": func(ctx context.Context) error {
 			s, err := client.CreateCheckout(ctx, checkout)

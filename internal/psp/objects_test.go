@@ -96,6 +96,7 @@ func TestPriceWithoutOneWholeAmountIsNotFree(t *testing.T) {
 		"whole":     {"1200", amount(1200)},
 		"free":      {"0", amount(0)},
 		"fractions": {"null", nil},
+		"packages":  {`500, "transform_quantity": {"divide_by": 10, "round": "up"}`, nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -114,6 +115,39 @@ func TestPriceWithoutOneWholeAmountIsNotFree(t *testing.T) {
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestFindPrice(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		list string
+		want error
+	}{
+		"there":    {`{"data": [{"id": "price_1"}]}`, nil},
+		"unknown":  {`{"data": []}`, psp.ErrNotFound},
+		"no price": {`{"data": [{"id": "price_2"}]}`, psp.ErrNotFound}, // gone between the two requests
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			provider := newFake(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+				switch r.URL.Path {
+				case "/v1/prices":
+					reply(w, 200, tt.list)
+				case "/v1/prices/price_1":
+					reply(w, 200, `{"id": "price_1", "unit_amount": 500, "active": true}`)
+				default:
+					replyError(w, 404, "invalid_request_error", "resource_missing", "No such price")
+				}
+			})
+			got, err := provider.client(t).FindPrice(t.Context(), "key-1")
+			if !errors.Is(err, tt.want) || err == nil && (got.ID != "price_1" || *got.UnitAmount != 500) {
+				t.Errorf("got %+v, %v", got, err)
+			}
+			if asked := provider.requests()[0].form.Get("lookup_keys[0]"); asked != "key-1" {
+				t.Errorf("asked for %q", asked)
 			}
 		})
 	}

@@ -58,7 +58,7 @@ func (s *Service) Checkout(ctx context.Context, tenantID uuid.UUID, p CheckoutPa
 	if err != nil {
 		return psp.Checkout{}, err
 	}
-	pspPrice, err := s.ensurePrice(ctx, plan, price)
+	pspPrice, err := s.deps.Prices.Ensure(ctx, plan.ID, price.ID)
 	if err != nil {
 		return psp.Checkout{}, err
 	}
@@ -120,6 +120,9 @@ func (s *Service) prepare(ctx context.Context, tenantID uuid.UUID, p *CheckoutPa
 	if missing := t.Billing.Missing(); len(missing) > 0 && !p.BillingLater {
 		return fail(errBillingNotReady.With("missing_fields", missing))
 	}
+	if plan, err = s.deps.Catalog.Offered(ctx, plan); err != nil {
+		return fail(err)
+	}
 	price, ok := plan.PriceIn(p.Currency)
 	if !ok && plan.PricingType == catalog.Seat {
 		return fail(errSeatMisconfigured)
@@ -174,38 +177,4 @@ func (s *Service) ensureCustomer(ctx context.Context, t tenant.Tenant) (string, 
 		return "", err
 	}
 	return s.store.saveCustomer(ctx, t.ID, id, s.deps.Clock.Now())
-}
-
-// ensurePrice returns the provider's price of a plan's price; the price and its
-// product are made there at the first checkout where no admin did. The keys are
-// made of stored ids, so that two first checkouts make one of each.
-func (s *Service) ensurePrice(ctx context.Context, plan catalog.Plan, price catalog.Price) (string, error) {
-	if price.PSPPriceID != nil {
-		return *price.PSPPriceID, nil
-	}
-	product, err := s.ensureProduct(ctx, plan.Product)
-	if err != nil {
-		return "", err
-	}
-	created, err := s.deps.Provider.CreatePrice(ctx, psp.PriceParams{
-		Key: "price-" + price.ID.String(), ProductID: product, Currency: price.Currency, UnitAmount: price.PriceCents,
-		IntervalUnit: plan.Interval.Unit, IntervalCount: int(plan.Interval.Count), Nickname: plan.Slug,
-		Metadata: map[string]string{metaPlan: plan.ID.String(), "price_id": price.ID.String()},
-	})
-	if err != nil {
-		return "", err
-	}
-	return created.ID, s.deps.Catalog.SetPSPPrice(ctx, price.ID, created.ID)
-}
-
-func (s *Service) ensureProduct(ctx context.Context, product catalog.Product) (string, error) {
-	if product.PSPProductID != nil {
-		return *product.PSPProductID, nil
-	}
-	id, err := s.deps.Provider.CreateProduct(ctx, "product-"+product.ID.String(), product.Name.In(i18n.Default),
-		map[string]string{"product_id": product.ID.String()})
-	if err != nil {
-		return "", err
-	}
-	return id, s.deps.Catalog.SetPSPProduct(ctx, product.ID, id)
 }

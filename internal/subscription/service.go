@@ -19,8 +19,6 @@ import (
 // one.
 type Provider interface {
 	CreateCustomer(ctx context.Context, p psp.CustomerParams) (string, error)
-	CreateProduct(ctx context.Context, key, name string, metadata map[string]string) (string, error)
-	CreatePrice(ctx context.Context, p psp.PriceParams) (psp.Price, error)
 	CreateCheckout(ctx context.Context, p psp.CheckoutParams) (psp.Checkout, error)
 	GetCheckout(ctx context.Context, id string) (psp.Checkout, error)
 	GetSubscription(ctx context.Context, id string) (psp.Subscription, error)
@@ -34,6 +32,12 @@ type Tenants interface {
 	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	Lock(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	CountMembers(ctx context.Context, id uuid.UUID) (int64, error)
+}
+
+// Prices finds, or makes, the provider's price of a plan's price;
+// *catalog.PSPPrices is one.
+type Prices interface {
+	Ensure(ctx context.Context, planID, priceID uuid.UUID) (string, error)
 }
 
 // Consumption tells what a tenant uses of each metered feature in the current
@@ -55,6 +59,7 @@ type Deps struct {
 	Catalog     *catalog.Service
 	Tenants     Tenants
 	Provider    Provider
+	Prices      Prices
 	Consumption Consumption
 	Audit       Audit
 	Log         *slog.Logger

@@ -13,6 +13,28 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
+const beginPSPOperation = `-- name: BeginPSPOperation :exec
+INSERT INTO psp_catalog_operations (target_id, key, request, created_at) VALUES ($1, $2, $3, $4)
+ON CONFLICT (target_id) DO UPDATE SET key = excluded.key, request = excluded.request, created_at = excluded.created_at
+`
+
+type BeginPSPOperationParams struct {
+	TargetID  uuid.UUID
+	Key       uuid.UUID
+	Request   sqldb.JSON
+	CreatedAt time.Time
+}
+
+func (q *Queries) BeginPSPOperation(ctx context.Context, arg BeginPSPOperationParams) error {
+	_, err := q.db.ExecContext(ctx, beginPSPOperation,
+		arg.TargetID,
+		arg.Key,
+		arg.Request,
+		arg.CreatedAt,
+	)
+	return err
+}
+
 const changePrice = `-- name: ChangePrice :exec
 UPDATE plan_prices SET price_cents = $2, psp_price_id = NULL, updated_at = $3 WHERE id = $1
 `
@@ -93,6 +115,33 @@ func (q *Queries) Currency(ctx context.Context, code string) (Currency, error) {
 	return i, err
 }
 
+const currencyAmounts = `-- name: CurrencyAmounts :one
+SELECT count(*) FROM (
+    SELECT currency FROM plan_prices WHERE plan_prices.currency = $1
+    UNION ALL SELECT currency FROM meter_prices WHERE meter_prices.currency = $1
+    UNION ALL SELECT currency FROM checkouts WHERE checkouts.currency = $1
+    UNION ALL SELECT currency FROM subscriptions WHERE subscriptions.currency = $1
+    LIMIT 1
+) AS amounts
+`
+
+// Whether amounts are kept in a currency: 1, else 0.
+func (q *Queries) CurrencyAmounts(ctx context.Context, currency string) (int64, error) {
+	row := q.db.QueryRowContext(ctx, currencyAmounts, currency)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const deleteCurrency = `-- name: DeleteCurrency :exec
+DELETE FROM currencies WHERE code = $1
+`
+
+func (q *Queries) DeleteCurrency(ctx context.Context, code string) error {
+	_, err := q.db.ExecContext(ctx, deleteCurrency, code)
+	return err
+}
+
 const deleteEntitlement = `-- name: DeleteEntitlement :exec
 DELETE FROM entitlements WHERE id = $1
 `
@@ -164,6 +213,20 @@ type DeleteProductParams struct {
 
 func (q *Queries) DeleteProduct(ctx context.Context, arg DeleteProductParams) error {
 	_, err := q.db.ExecContext(ctx, deleteProduct, arg.ID, arg.DeletedAt)
+	return err
+}
+
+const endPSPOperation = `-- name: EndPSPOperation :exec
+DELETE FROM psp_catalog_operations WHERE target_id = $1 AND key = $2
+`
+
+type EndPSPOperationParams struct {
+	TargetID uuid.UUID
+	Key      uuid.UUID
+}
+
+func (q *Queries) EndPSPOperation(ctx context.Context, arg EndPSPOperationParams) error {
+	_, err := q.db.ExecContext(ctx, endPSPOperation, arg.TargetID, arg.Key)
 	return err
 }
 
@@ -355,6 +418,36 @@ func (q *Queries) Features(ctx context.Context) ([]Feature, error) {
 	return items, nil
 }
 
+const insertCurrency = `-- name: InsertCurrency :execrows
+INSERT INTO currencies (code, name, symbol, minor_units, is_active, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $6)
+ON CONFLICT (code) DO NOTHING
+`
+
+type InsertCurrencyParams struct {
+	Code       string
+	Name       string
+	Symbol     string
+	MinorUnits int32
+	IsActive   bool
+	CreatedAt  time.Time
+}
+
+func (q *Queries) InsertCurrency(ctx context.Context, arg InsertCurrencyParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, insertCurrency,
+		arg.Code,
+		arg.Name,
+		arg.Symbol,
+		arg.MinorUnits,
+		arg.IsActive,
+		arg.CreatedAt,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const insertEntitlement = `-- name: InsertEntitlement :exec
 INSERT INTO entitlements (id, plan_id, feature_id, type, value, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $6)
@@ -507,6 +600,74 @@ func (q *Queries) InsertProduct(ctx context.Context, arg InsertProductParams) er
 	return err
 }
 
+const linkPrice = `-- name: LinkPrice :exec
+UPDATE plan_prices SET psp_price_id = $2, updated_at = $3 WHERE id = $1
+`
+
+type LinkPriceParams struct {
+	ID         uuid.UUID
+	PSPPriceID *string
+	UpdatedAt  time.Time
+}
+
+func (q *Queries) LinkPrice(ctx context.Context, arg LinkPriceParams) error {
+	_, err := q.db.ExecContext(ctx, linkPrice, arg.ID, arg.PSPPriceID, arg.UpdatedAt)
+	return err
+}
+
+const linkProduct = `-- name: LinkProduct :execrows
+UPDATE products SET psp_product_id = $2, updated_at = $3 WHERE id = $1 AND psp_product_id IS NULL
+`
+
+type LinkProductParams struct {
+	ID           uuid.UUID
+	PSPProductID *string
+	UpdatedAt    time.Time
+}
+
+func (q *Queries) LinkProduct(ctx context.Context, arg LinkProductParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, linkProduct, arg.ID, arg.PSPProductID, arg.UpdatedAt)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const linkedPrices = `-- name: LinkedPrices :many
+SELECT id, plan_id, currency, price_cents, psp_price_id, created_at, updated_at FROM plan_prices WHERE psp_price_id = $1 ORDER BY id
+`
+
+func (q *Queries) LinkedPrices(ctx context.Context, pspPriceID *string) ([]PlanPrice, error) {
+	rows, err := q.db.QueryContext(ctx, linkedPrices, pspPriceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PlanPrice{}
+	for rows.Next() {
+		var i PlanPrice
+		if err := rows.Scan(
+			&i.ID,
+			&i.PlanID,
+			&i.Currency,
+			&i.PriceCents,
+			&i.PSPPriceID,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const lockCatalog = `-- name: LockCatalog :exec
 SELECT id FROM features WHERE is_system AND deleted_at IS NULL ORDER BY id FOR UPDATE
 `
@@ -515,6 +676,26 @@ SELECT id FROM features WHERE is_system AND deleted_at IS NULL ORDER BY id FOR U
 func (q *Queries) LockCatalog(ctx context.Context) error {
 	_, err := q.db.ExecContext(ctx, lockCatalog)
 	return err
+}
+
+const lockCurrency = `-- name: LockCurrency :one
+SELECT code, name, symbol, minor_units, is_active, created_at, updated_at FROM currencies WHERE code = $1 FOR UPDATE
+`
+
+// Whoever refers to the currency in between waits, by the foreign key.
+func (q *Queries) LockCurrency(ctx context.Context, code string) (Currency, error) {
+	row := q.db.QueryRowContext(ctx, lockCurrency, code)
+	var i Currency
+	err := row.Scan(
+		&i.Code,
+		&i.Name,
+		&i.Symbol,
+		&i.MinorUnits,
+		&i.IsActive,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
 }
 
 const lockPlan = `-- name: LockPlan :one
@@ -580,6 +761,22 @@ func (q *Queries) LockPlansOfProduct(ctx context.Context, productID uuid.UUID) (
 		return nil, err
 	}
 	return items, nil
+}
+
+const pSPOperation = `-- name: PSPOperation :one
+SELECT target_id, key, request, created_at FROM psp_catalog_operations WHERE target_id = $1
+`
+
+func (q *Queries) PSPOperation(ctx context.Context, targetID uuid.UUID) (PSPCatalogOperation, error) {
+	row := q.db.QueryRowContext(ctx, pSPOperation, targetID)
+	var i PSPCatalogOperation
+	err := row.Scan(
+		&i.TargetID,
+		&i.Key,
+		&i.Request,
+		&i.CreatedAt,
+	)
+	return i, err
 }
 
 const plan = `-- name: Plan :one
@@ -1046,42 +1243,6 @@ func (q *Queries) SaveProduct(ctx context.Context, arg SaveProductParams) error 
 	return err
 }
 
-const setPSPPrice = `-- name: SetPSPPrice :execrows
-UPDATE plan_prices SET psp_price_id = $2, updated_at = $3 WHERE id = $1
-`
-
-type SetPSPPriceParams struct {
-	ID         uuid.UUID
-	PSPPriceID *string
-	UpdatedAt  time.Time
-}
-
-func (q *Queries) SetPSPPrice(ctx context.Context, arg SetPSPPriceParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, setPSPPrice, arg.ID, arg.PSPPriceID, arg.UpdatedAt)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-const setPSPProduct = `-- name: SetPSPProduct :execrows
-UPDATE products SET psp_product_id = $2, updated_at = $3 WHERE id = $1
-`
-
-type SetPSPProductParams struct {
-	ID           uuid.UUID
-	PSPProductID *string
-	UpdatedAt    time.Time
-}
-
-func (q *Queries) SetPSPProduct(ctx context.Context, arg SetPSPProductParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, setPSPProduct, arg.ID, arg.PSPProductID, arg.UpdatedAt)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
 const slugsOfPlans = `-- name: SlugsOfPlans :many
 SELECT slug FROM plans WHERE deleted_at IS NULL AND substr(slug, 1, length($1::text)) = $1::text
 `
@@ -1109,6 +1270,35 @@ func (q *Queries) SlugsOfPlans(ctx context.Context, prefix string) ([]string, er
 	return items, nil
 }
 
+const tenantsPreferring = `-- name: TenantsPreferring :one
+SELECT count(*) FROM tenants WHERE preferred_currency = $1
+`
+
+func (q *Queries) TenantsPreferring(ctx context.Context, preferredCurrency string) (int64, error) {
+	row := q.db.QueryRowContext(ctx, tenantsPreferring, preferredCurrency)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const unlinkPrice = `-- name: UnlinkPrice :execrows
+UPDATE plan_prices SET psp_price_id = NULL, updated_at = $2 WHERE id = $1 AND psp_price_id = $3
+`
+
+type UnlinkPriceParams struct {
+	ID         uuid.UUID
+	Now        time.Time
+	PSPPriceID *string
+}
+
+func (q *Queries) UnlinkPrice(ctx context.Context, arg UnlinkPriceParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, unlinkPrice, arg.ID, arg.Now, arg.PSPPriceID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const unlinkPrices = `-- name: UnlinkPrices :exec
 UPDATE plan_prices SET psp_price_id = NULL, updated_at = $2 WHERE plan_id = $1 AND psp_price_id IS NOT NULL
 `
@@ -1120,6 +1310,49 @@ type UnlinkPricesParams struct {
 
 func (q *Queries) UnlinkPrices(ctx context.Context, arg UnlinkPricesParams) error {
 	_, err := q.db.ExecContext(ctx, unlinkPrices, arg.PlanID, arg.UpdatedAt)
+	return err
+}
+
+const unlinkProduct = `-- name: UnlinkProduct :execrows
+UPDATE products SET psp_product_id = NULL, updated_at = $2 WHERE id = $1 AND psp_product_id = $3
+`
+
+type UnlinkProductParams struct {
+	ID           uuid.UUID
+	Now          time.Time
+	PSPProductID *string
+}
+
+func (q *Queries) UnlinkProduct(ctx context.Context, arg UnlinkProductParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, unlinkProduct, arg.ID, arg.Now, arg.PSPProductID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const updateCurrency = `-- name: UpdateCurrency :exec
+UPDATE currencies SET name = $2, symbol = $3, minor_units = $4, is_active = $5, updated_at = $6 WHERE code = $1
+`
+
+type UpdateCurrencyParams struct {
+	Code       string
+	Name       string
+	Symbol     string
+	MinorUnits int32
+	IsActive   bool
+	UpdatedAt  time.Time
+}
+
+func (q *Queries) UpdateCurrency(ctx context.Context, arg UpdateCurrencyParams) error {
+	_, err := q.db.ExecContext(ctx, updateCurrency,
+		arg.Code,
+		arg.Name,
+		arg.Symbol,
+		arg.MinorUnits,
+		arg.IsActive,
+		arg.UpdatedAt,
+	)
 	return err
 }
 

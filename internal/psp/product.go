@@ -1,0 +1,50 @@
+package psp
+
+import (
+	"context"
+
+	"github.com/stripe/stripe-go/v85"
+)
+
+// ProductParams describes a product.
+type ProductParams struct {
+	Key string // idempotency key
+	// ID is what the product is to be called at the provider, which refuses a
+	// second one of that id whenever it comes. Empty lets the provider choose.
+	ID       string
+	Name     string
+	Metadata map[string]string
+}
+
+// Product is a product at the provider.
+type Product struct {
+	ID     string
+	Active bool
+}
+
+// CreateProduct creates a product and returns its id.
+func (c *Client) CreateProduct(ctx context.Context, p ProductParams) (string, error) {
+	return write(ctx, c, "create product", p.Key, func(ctx context.Context) (string, error) {
+		created, err := c.api.V1Products.Create(ctx, &stripe.ProductCreateParams{
+			Params:   keyed(p.Key),
+			ID:       optional(p.ID),
+			Name:     stripe.String(p.Name),
+			Metadata: p.Metadata,
+		})
+		if err != nil {
+			return "", err
+		}
+		return created.ID, nil
+	})
+}
+
+// GetProduct reads a product; ErrNotFound if there is none.
+func (c *Client) GetProduct(ctx context.Context, id string) (Product, error) {
+	return read(ctx, c, "get product", id, func(ctx context.Context) (Product, error) {
+		p, err := c.api.V1Products.Retrieve(ctx, id, nil)
+		if err != nil {
+			return Product{}, err
+		}
+		return Product{ID: p.ID, Active: p.Active}, nil
+	})
+}
