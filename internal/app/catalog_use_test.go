@@ -121,7 +121,7 @@ func TestCatalogTrail(t *testing.T) {
 		k.on("DELETE", "/features/"+feature, nil).want(204)
 		k.on("DELETE", "/products/"+product, nil).want(204)
 
-		trail := s.trail(url.Values{"sort": {"created_at"}, "per_page": {"100"}}).want(200)
+		trail := s.trail(url.Values{"sort": {"created_at"}, "per_page": {"100"}, "filter[actor]": {itoa(s.meID(s.admin()))}}).want(200)
 		var entries []object
 		for _, e := range trail.at("data").([]any) {
 			if resource := e.(object)["resource"]; resource == "product" || resource == "plan" || resource == "feature" {
