@@ -30,10 +30,16 @@ type customer struct {
 }
 
 type customerInvoices struct {
-	CustomFields         null    `json:"custom_fields"`
-	DefaultPaymentMethod *string `json:"default_payment_method"`
-	Footer               null    `json:"footer"`
-	RenderingOptions     null    `json:"rendering_options"`
+	CustomFields         []customField `json:"custom_fields"` // null for none
+	DefaultPaymentMethod *string       `json:"default_payment_method"`
+	Footer               null          `json:"footer"`
+	RenderingOptions     null          `json:"rendering_options"`
+}
+
+// customField is a line that is shown on each of a customer's invoices.
+type customField struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // deletedCustomer is what is left of a customer that was deleted.
@@ -45,8 +51,9 @@ type deletedCustomer struct {
 
 func (d deletedCustomer) head() header { return header{ID: d.ID, Object: d.Object} }
 
-// read takes over the parameters that creating and updating have in common.
-func (cu *customer) read(p *params) {
+// read takes over the parameters that creating and updating have in common. It
+// returns the invoice settings for what they don't; nil where there are none.
+func (cu *customer) read(p *params) (settings *params) {
 	readAddress(p, &cu.Address)
 	p.clearable("description", &cu.Description)
 	p.email("email", &cu.Email)
@@ -57,7 +64,31 @@ func (cu *customer) read(p *params) {
 	if p.has("preferred_locales") {
 		cu.PreferredLocales = append([]string{}, p.texts("preferred_locales")...)
 	}
+	if settings = p.hash("invoice_settings"); settings != nil {
+		cu.InvoiceSettings.readFields(settings)
+	}
+	return settings
 }
+
+func (i *customerInvoices) readFields(settings *params) {
+	if !settings.has("custom_fields") {
+		return
+	}
+	i.CustomFields = nil
+	for _, given := range settings.list("custom_fields") {
+		given.require("name", "value")
+		var f customField
+		given.text("name", &f.Name)
+		given.text("value", &f.Value)
+		i.CustomFields = append(i.CustomFields, f)
+	}
+	if len(i.CustomFields) > maxCustomFields {
+		settings.fail("custom_fields", "", "A customer can have at most %d custom fields.", maxCustomFields)
+	}
+}
+
+// maxCustomFields is how many lines of its own a customer's invoices can have.
+const maxCustomFields = 4
 
 func createCustomer(ctx context.Context, c *call) (any, error) {
 	cu := customer{
@@ -88,8 +119,7 @@ func updateCustomer(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	before := *cu
-	cu.read(c.params)
-	settings := c.params.hash("invoice_settings")
+	settings := cu.read(c.params)
 	if settings != nil {
 		settings.clearable("default_payment_method", &cu.InvoiceSettings.DefaultPaymentMethod)
 	}
