@@ -136,8 +136,11 @@ func (a *API) check(r *http.Request, op *operation) error {
 	}
 	if p := op.route.Permission; p != "" {
 		allowed := caller.Can(p)
-		if op.route.Scope == Admin {
+		switch op.route.Scope {
+		case Admin:
 			allowed = caller.CanOnPlatform(p)
+		case Billing:
+			allowed = allowed && isMember(caller, r) || caller.IsPlatformAdmin
 		}
 		if !allowed {
 			return errForbidden
@@ -165,8 +168,11 @@ func runGuard(guard Guard, caller *authz.Caller, r *http.Request) error {
 			return errContextRequired
 		}
 	case TenantMember:
-		id := chi.URLParam(r, "tenantId")
-		if caller.Tenant == nil || id != "" && !sameID(id, caller.Tenant.TenantID) {
+		if !isMember(caller, r) {
+			return errForbidden
+		}
+	case MemberOrAdmin:
+		if !isMember(caller, r) && !caller.IsPlatformAdmin {
 			return errForbidden
 		}
 	case OnboardingComplete:
@@ -189,6 +195,13 @@ func runGuard(guard Guard, caller *authz.Caller, r *http.Request) error {
 		return fault.New(fault.Internal, "unknown guard "+string(guard))
 	}
 	return nil
+}
+
+// isMember tells whether the caller is in the tenant of the path, or without one
+// there in any.
+func isMember(caller *authz.Caller, r *http.Request) bool {
+	id := chi.URLParam(r, "tenantId")
+	return caller.Tenant != nil && (id == "" || sameID(id, caller.Tenant.TenantID))
 }
 
 func sameID(text string, id uuid.UUID) bool {

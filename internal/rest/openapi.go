@@ -115,7 +115,7 @@ func refusals(op *operation) map[string]string {
 	if len(r.Scope.Guards()) > 0 {
 		statuses["401"] = "Not authenticated"
 	}
-	if r.Scope == Member || r.Scope == Tenant || r.Scope == Admin {
+	if slices.Contains([]Scope{Member, Tenant, Admin, Billing}, r.Scope) {
 		statuses["403"] = "Not allowed"
 	}
 	if op.list != nil {

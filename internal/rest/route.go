@@ -29,6 +29,9 @@ const (
 	ImpersonationPrevent Guard = "impersonation.prevent"
 	ImpersonationActive  Guard = "impersonation.active"
 	PlatformAdmin        Guard = "platform.admin"
+	// MemberOrAdmin is the guard of the billing portal, which has no name in the
+	// spec: tenant.member, or platform.admin for any tenant.
+	MemberOrAdmin Guard = "tenant.member|platform.admin"
 )
 
 // Scope is the audience of a route and stands for a list of guards.
@@ -41,6 +44,9 @@ const (
 	Member Scope = "member" // a caller with a tenant, onboarded or not
 	Tenant Scope = "tenant" // a member of the tenant in the path or of their own, onboarded
 	Admin  Scope = "admin"  // platform administrators who act for themselves
+	// Billing are members of the tenant in the path, onboarded or not, with the
+	// route's permission, and platform administrators for any tenant, without.
+	Billing Scope = "billing"
 	// Impersonating are platform administrators who act as somebody else: for
 	// what ends that and tells of it.
 	Impersonating Scope = "impersonating"
@@ -57,6 +63,8 @@ func (s Scope) Guards() []Guard {
 		return []Guard{AuthToken, TenantResolve, TenantMember, OnboardingComplete}
 	case Admin:
 		return []Guard{AuthToken, ImpersonationPrevent, PlatformAdmin}
+	case Billing:
+		return []Guard{AuthToken, MemberOrAdmin}
 	case Impersonating:
 		return []Guard{AuthToken, ImpersonationActive}
 	default:
@@ -94,9 +102,9 @@ func (r Route) check() {
 	switch {
 	case r.Handler == nil:
 		panic("no handler")
-	case !slices.Contains([]Scope{Public, User, Member, Tenant, Admin, Impersonating}, r.Scope):
+	case !slices.Contains([]Scope{Public, User, Member, Tenant, Admin, Billing, Impersonating}, r.Scope):
 		panic(fmt.Sprintf("unknown scope %q", r.Scope))
-	case r.Permission != "" && r.Scope != Tenant && r.Scope != Member && r.Scope != Admin:
+	case r.Permission != "" && !slices.Contains([]Scope{Tenant, Member, Admin, Billing}, r.Scope):
 		panic(fmt.Sprintf("nobody can hold %q in scope %q", r.Permission, r.Scope))
 	case r.Rate != "" && !limit.Known(r.Rate):
 		panic(fmt.Sprintf("unknown rate-limit group %q", r.Rate))
