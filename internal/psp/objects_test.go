@@ -181,7 +181,7 @@ func TestCheckoutRequest(t *testing.T) {
 	})
 	client := provider.client(t)
 	got, err := client.CreateCheckout(t.Context(), psp.CheckoutParams{
-		Key: "k", CustomerID: "cus_1", PriceID: "price_1", Quantity: 5, TrialDays: 7, Free: true,
+		Key: "k", CustomerID: "cus_1", PriceID: "price_1", Quantity: 5, MeteredPriceIDs: []string{"price_2"}, TrialDays: 7, Free: true,
 		SuccessURL: "https://a.test/ok", CancelURL: "https://a.test/no", Metadata: map[string]string{"tenant_id": "t1"}, Locale: "it",
 	})
 	if err != nil {
@@ -200,6 +200,7 @@ func TestCheckoutRequest(t *testing.T) {
 	}
 	wantForm := map[string]string{
 		"mode": "subscription", "customer": "cus_1", "line_items[0][price]": "price_1", "line_items[0][quantity]": "5",
+		"line_items[1][price]":                 "price_2",
 		"subscription_data[trial_period_days]": "7", "payment_method_collection": "if_required",
 		"success_url": "https://a.test/ok", "cancel_url": "https://a.test/no", "locale": "it",
 		"metadata[tenant_id]": "t1", "subscription_data[metadata][tenant_id]": "t1",
