@@ -136,7 +136,7 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	link := &links{}
 	svc.audit = audit.New(audit.Deps{DB: db, Clock: out.clock})
 	svc.tenants = tenant.NewService(tenant.Deps{
-		DB: db, Clock: out.clock, Subscriptions: link, Overviews: link, Audit: svc.audit,
+		DB: db, Clock: out.clock, Subscriptions: link, Overviews: link, Billing: link, Audit: svc.audit,
 	})
 	svc.accounts = account.NewService(account.Deps{
 		DB: db, Clock: out.clock, Passwords: passwords, Tenants: svc.tenants,
@@ -171,6 +171,7 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	svc.subscriptions = subscription.NewService(subscription.Deps{
 		DB: db, Clock: out.clock, Jobs: svc.jobs, Catalog: svc.catalog, Tenants: svc.tenants,
 		Provider: provider, Prices: svc.pspPrices, Consumption: link, Audit: svc.audit, Log: log,
+		Metered: link, FrontendURL: strings.TrimSuffix(s.FrontendURL.String(), "/"),
 	})
 	svc.usage = usage.NewService(usage.Deps{
 		DB: db, Clock: out.clock, Plans: allowances{svc.subscriptions}, Log: log, Currencies: svc.catalog, Audit: svc.audit,
@@ -186,7 +187,7 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	})
 	link.subscriptions, link.usage, link.impersonation = svc.subscriptions, svc.usage, svc.impersonation
 	svc.team = team.NewService(team.Deps{
-		DB: db, Clock: out.clock, Tenants: svc.tenants, Accounts: svc.accounts, Seats: svc.subscriptions,
+		DB: db, Clock: out.clock, Tenants: svc.tenants, Accounts: svc.accounts, Seats: svc.subscriptions, Billing: svc.subscriptions,
 		Letters: notices, Audit: svc.audit, ExpiryDays: cmp.Or(s.InvitationDays, team.DefaultExpiryDays),
 	})
 	issuing, err := s.issuing()

@@ -2,6 +2,7 @@ package app
 
 import (
 	"net/url"
+	"strings"
 	"testing"
 )
 
@@ -173,3 +174,35 @@ func TestCatalogTrail(t *testing.T) {
 }
 
 func asObject(v any) object { o, _ := v.(object); return o }
+
+// A price whose terms changed is sold at its new terms: the provider's price that
+// it had is not used again, and neither is the request that made it.
+func TestChangedPriceIsSold(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *server) {
+		k := s.keeper()
+		plan := k.planOf(k.product("main"), "pro")
+		link := ""
+		for i, c := range []struct {
+			change object
+			cents  float64
+			unit   string
+		}{
+			{object{"prices": []any{price("EUR", 500)}}, 500, "month"},
+			{object{"prices": []any{price("EUR", 700)}}, 700, "month"},
+			{object{"billing_cycle": "yearly"}, 700, "year"},
+			{object{"billing_cycle": "monthly", "prices": []any{price("EUR", 500)}}, 500, "month"},
+		} {
+			k.on("PATCH", "/plans/"+plan, c.change).want(200).same("data.prices.0.psp_price_id", nil)
+			o := k.register(string(rune('a'+i))+"@example.com", true)
+			k.subscribe(o, "pro")
+			k.call("GET", "/api/v1/tenant/"+o.tenant+"/subscription", o.token, nil).want(200).
+				same("data.price_cents", c.cents).same("data.interval_unit", c.unit)
+			now := k.on("GET", "/plans/"+plan, nil).want(200).str("data.prices.0.psp_price_id")
+			if !strings.HasPrefix(now, "price_") || now == link {
+				t.Errorf("link %q after %q", now, link)
+			}
+			link = now
+		}
+	})
+}

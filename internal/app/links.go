@@ -30,6 +30,10 @@ func (l *links) Overview(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]te
 	return l.subscriptions.Overview(ctx, ids)
 }
 
+func (l *links) BillingChanged(ctx context.Context, tenantID uuid.UUID) error {
+	return l.subscriptions.BillingChanged(ctx, tenantID)
+}
+
 func (l *links) Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {
 	return consumption{l.usage}.Current(ctx, tenantID)
 }
@@ -44,4 +48,8 @@ func (l *links) EndFamily(ctx context.Context, userID int64, family uuid.UUID) e
 
 func (l *links) EndOf(ctx context.Context, targetID int64) error {
 	return l.impersonation.EndOf(ctx, targetID)
+}
+
+func (l *links) MeteredPrices(ctx context.Context, currency string) ([]string, error) {
+	return l.usage.MeteredPrices(ctx, currency)
 }

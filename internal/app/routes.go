@@ -68,6 +68,7 @@ func (svc *service) routes(messages *i18n.Catalog) []rest.Route {
 		feature  = rest.Exists(plans.FeatureExists)
 		onPrice  = rest.Exists(prices.PriceExists)
 		currency = rest.Exists(plans.CurrencyKnown)
+		running  = rest.Exists(subscriptions.RunningExists)
 	)
 	return []rest.Route{
 		route(post, "/api/v1/auth/register", rest.Public, "", "register", "Register an account and its first tenant", rest.Handle(accounts.Register, created)),
@@ -127,6 +128,12 @@ func (svc *service) routes(messages *i18n.Catalog) []rest.Route {
 		route(get, of+"/plans", rest.Tenant, "", "default", "List plans with the tenant's eligibility", rest.Handle(subscriptions.Plans)),
 		route(post, of+"/checkout", rest.Tenant, authz.BillingManage, "default", "Open a hosted checkout", rest.Handle(subscriptions.Checkout)),
 		route(get, of+"/subscription", rest.Tenant, "", "default", "Show the subscription", rest.Handle(subscriptions.Show)),
+		route(post, of+"/subscription/cancel", rest.Tenant, authz.BillingManage, "default", "Cancel the subscription", rest.Handle(subscriptions.Cancel, running)),
+		route(post, of+"/subscription/resume", rest.Tenant, authz.BillingManage, "default", "Take back that the subscription ends", rest.Handle(subscriptions.Resume, running)),
+		route(get, of+"/subscription/preview-change", rest.Tenant, "", "default", "Show what another plan would cost now", rest.Handle(subscriptions.PreviewChange, running)),
+		route(post, of+"/subscription/change-plan", rest.Tenant, authz.BillingManage, "default", "Change to another plan", rest.Handle(subscriptions.ChangePlan, rest.Exists(subscriptions.CurrentExists))),
+		route(get, of+"/subscription/seats", rest.Tenant, "", "default", "Show what the team takes of the subscription", rest.Handle(subscriptions.Seats, running)),
+		route(post, of+"/docs/billing/portal", rest.Billing, authz.BillingManage, "default", "Open the hosted billing portal", rest.Handle(subscriptions.Portal, rest.Exists(subscriptions.PortalExists))),
 		route(get, of+"/entitlements", rest.Tenant, "", "default", "List what the subscription entitles to", rest.Handle(subscriptions.Entitlements)),
 
 		route(post, of+"/usage", rest.Tenant, "", "usage", "Record usage", rest.Handle(meters.Record, created)),

@@ -54,7 +54,7 @@ func TestRouteTable(t *testing.T) {
 		if inPath, scope := strings.HasPrefix(r.Path, "/api/v1/admin/"), r.Scope == rest.Admin || r.Scope == rest.Impersonating; inPath != scope {
 			t.Errorf("%s: the path and the scope %q disagree", name, r.Scope)
 		}
-		if strings.HasPrefix(r.Path+"/", "/api/v1/tenant/") && r.Scope != rest.Tenant {
+		if strings.HasPrefix(r.Path+"/", "/api/v1/tenant/") && r.Scope != rest.Tenant && r.Scope != rest.Billing {
 			t.Errorf("%s: a tenant's path with the scope %q", name, r.Scope)
 		}
 		if r.Rate == "" && !slices.Contains(unlimited, r.Path) {
@@ -118,6 +118,10 @@ func TestGuardsOfEveryRoute(t *testing.T) {
 				refused("a tenant's owner", mine.token, path, 403, "")
 			case rest.Member:
 				refused("somebody without a tenant", alone, path, 400, "TENANT_CONTEXT_REQUIRED")
+			case rest.Billing:
+				refused("another tenant's owner", other.token, path, 403, "")
+				refused("anybody in a malformed tenant", mine.token, fill(r.Path, "x"), 403, "")
+				refused("somebody without a tenant", alone, path, 403, "")
 			case rest.Tenant:
 				if strings.Contains(r.Path, "{tenantId}") {
 					refused("another tenant's owner", other.token, path, 403, "")

@@ -8,9 +8,11 @@ import (
 
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
@@ -38,102 +40,158 @@ type CheckoutParams struct {
 // refuses, in this order, an unknown plan or currency, a tenant that has a
 // subscription, one without the billing details, a plan without a price in the
 // currency, and fewer seats than members.
+func (s *Service) Checkout(ctx context.Context, tenantID uuid.UUID, p CheckoutParams) (psp.Checkout, error) {
+	o, err := s.prepare(ctx, tenantID, p)
+	if err != nil {
+		return psp.Checkout{}, err
+	}
+	return s.open(ctx, o)
+}
+
+// order is what a checkout sells.
+type order struct {
+	tenant     tenant.Tenant
+	plan       catalog.Plan
+	price      catalog.Price
+	quantity   int64
+	successURL string
+	cancelURL  string
+	replaces   *Subscription // the free one whose place the new one takes, else nil
+}
+
+// open opens a checkout for an order that is in order.
 //
 // Invariant: the checkout's row is committed before the provider is asked, and
 // its id is the idempotency key; whatever fails on the way leaves no session
 // that the service does not know of.
-func (s *Service) Checkout(ctx context.Context, tenantID uuid.UUID, p CheckoutParams) (psp.Checkout, error) {
-	plan, price, t, err := s.prepare(ctx, tenantID, &p)
+func (s *Service) open(ctx context.Context, o order) (psp.Checkout, error) {
+	id := sqldb.NewID()
+	if err := s.store.insertCheckout(ctx, id, o, s.deps.Clock.Now()); err != nil {
+		return psp.Checkout{}, err
+	}
+	customer, err := s.ensureCustomer(ctx, o.tenant)
 	if err != nil {
 		return psp.Checkout{}, err
 	}
-	c := checkout{
-		id: sqldb.NewID(), tenantID: tenantID, planID: plan.ID,
-		currency: price.Currency, priceCents: price.PriceCents, quantity: p.Quantity,
-	}
-	if err := s.store.insertCheckout(ctx, c, s.deps.Clock.Now()); err != nil {
-		return psp.Checkout{}, err
-	}
-	customer, err := s.ensureCustomer(ctx, t)
+	price, err := s.deps.Prices.Ensure(ctx, o.plan.ID, o.price.ID)
 	if err != nil {
 		return psp.Checkout{}, err
 	}
-	pspPrice, err := s.deps.Prices.Ensure(ctx, plan.ID, price.ID)
+	metered, err := s.meteredPrices(ctx, o)
+	if err != nil {
+		return psp.Checkout{}, err
+	}
+	trial, err := s.trialDays(ctx, o.tenant.ID, o.plan)
 	if err != nil {
 		return psp.Checkout{}, err
 	}
 	session, err := s.deps.Provider.CreateCheckout(ctx, psp.CheckoutParams{
-		Key: c.id.String(), CustomerID: customer, PriceID: pspPrice, Quantity: c.quantity,
-		TrialDays: int(plan.TrialDays), Free: price.PriceCents == 0,
-		SuccessURL: p.SuccessURL, CancelURL: p.CancelURL, Locale: i18n.Locale(ctx),
-		Metadata: map[string]string{metaTenant: tenantID.String(), metaPlan: plan.ID.String(), metaCheckout: c.id.String()},
+		Key: id.String(), CustomerID: customer, PriceID: price, Quantity: o.quantity, MeteredPriceIDs: metered,
+		TrialDays: trial, Free: o.price.PriceCents == 0 && len(metered) == 0,
+		SuccessURL: o.successURL, CancelURL: o.cancelURL, Locale: i18n.Locale(ctx),
+		Metadata: map[string]string{metaTenant: o.tenant.ID.String(), metaPlan: o.plan.ID.String(), metaCheckout: id.String()},
 	})
 	if err != nil {
 		return psp.Checkout{}, err
 	}
-	return session, s.noteSession(ctx, c, session.ID)
+	return session, s.noteSession(ctx, id, o, session.ID)
 }
 
 // noteSession keeps the session of a checkout, and who opened it.
-func (s *Service) noteSession(ctx context.Context, c checkout, session string) error {
+func (s *Service) noteSession(ctx context.Context, id uuid.UUID, o order, session string) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		if err := s.store.setSession(ctx, c.id, session, s.deps.Clock.Now()); err != nil {
+		if err := s.store.setSession(ctx, id, session, s.deps.Clock.Now()); err != nil {
 			return err
 		}
 		return s.deps.Audit.Record(ctx, audit.Entry{
-			Action: "checkout.opened", TenantID: &c.tenantID, Resource: "checkout", ResourceID: c.id.String(),
-			After: map[string]any{"plan_id": c.planID, "currency": c.currency, "quantity": c.quantity},
+			Action: "checkout.opened", TenantID: &o.tenant.ID, Resource: "checkout", ResourceID: id.String(),
+			After: map[string]any{"plan_id": o.plan.ID, "currency": o.price.Currency, "quantity": o.quantity},
 		})
 	})
 }
 
+// trialDays is how long the trial is that a new subscription begins with: the
+// plan's, but a tenant has one trial of a product only.
+func (s *Service) trialDays(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan) (int, error) {
+	if plan.TrialDays == 0 {
+		return 0, nil
+	}
+	had, err := s.store.q(ctx).HadTrial(ctx, subscriptionsql.HadTrialParams{TenantID: tenantID, ProductID: plan.Product.ID})
+	if err != nil || had {
+		return 0, err
+	}
+	return int(plan.TrialDays), nil
+}
+
+// meteredPrices are what else a usage plan sells: the provider's prices of the
+// meters that are billed.
+func (s *Service) meteredPrices(ctx context.Context, o order) ([]string, error) {
+	if o.plan.PricingType != catalog.Usage || s.deps.Metered == nil {
+		return nil, nil
+	}
+	return s.deps.Metered.MeteredPrices(ctx, o.price.Currency)
+}
+
 // prepare checks everything that can be checked without the provider.
-func (s *Service) prepare(ctx context.Context, tenantID uuid.UUID, p *CheckoutParams) (catalog.Plan, catalog.Price, tenant.Tenant, error) {
-	fail := func(err error) (catalog.Plan, catalog.Price, tenant.Tenant, error) {
-		return catalog.Plan{}, catalog.Price{}, tenant.Tenant{}, err
-	}
-	plan, err := s.deps.Catalog.Plan(ctx, p.PlanID)
-	if errors.Is(err, catalog.ErrNotFound) || err == nil && !plan.OnSale() {
-		return fail(errUnknownPlan)
-	}
+func (s *Service) prepare(ctx context.Context, tenantID uuid.UUID, p CheckoutParams) (order, error) {
+	plan, err := s.planOnSale(ctx, p.PlanID, "plan_id")
 	if err != nil {
-		return fail(err)
+		return order{}, err
 	}
 	exists, err := s.deps.Catalog.CurrencyExists(ctx, p.Currency)
 	if err != nil {
-		return fail(err)
+		return order{}, err
 	}
 	if !exists {
-		return fail(errUnknownCurrency)
+		return order{}, errUnknownCurrency
 	}
 	current, err := s.store.live(ctx, tenantID)
 	if err != nil {
-		return fail(err)
+		return order{}, err
 	}
 	if current != nil {
-		return fail(errAlreadyExists)
+		return order{}, errAlreadyExists
 	}
-	t, err := s.deps.Tenants.Get(ctx, tenantID)
+	t, err := s.billable(ctx, tenantID, p.BillingLater)
 	if err != nil {
-		return fail(err)
-	}
-	if missing := t.Billing.Missing(); len(missing) > 0 && !p.BillingLater {
-		return fail(errBillingNotReady.With("missing_fields", missing))
+		return order{}, err
 	}
 	if plan, err = s.deps.Catalog.Offered(ctx, plan); err != nil {
-		return fail(err)
+		return order{}, err
 	}
 	price, ok := plan.PriceIn(p.Currency)
 	if !ok && plan.PricingType == catalog.Seat {
-		return fail(errSeatMisconfigured)
+		return order{}, errSeatMisconfigured
 	}
 	if !ok {
-		return fail(errNotInCurrency)
+		return order{}, errNotInCurrency
 	}
-	if p.Quantity, err = s.quantity(ctx, tenantID, plan, p.Quantity); err != nil {
-		return fail(err)
+	quantity, err := s.quantity(ctx, tenantID, plan, p.Quantity)
+	return order{
+		tenant: t, plan: plan, price: price, quantity: quantity, successURL: p.SuccessURL, cancelURL: p.CancelURL,
+	}, err
+}
+
+// planOnSale returns a plan that can be bought; any other is a broken field.
+func (s *Service) planOnSale(ctx context.Context, id uuid.UUID, field string) (catalog.Plan, error) {
+	plan, err := s.deps.Catalog.Plan(ctx, id)
+	if errors.Is(err, catalog.ErrNotFound) || err == nil && !plan.OnSale() {
+		return catalog.Plan{}, fault.OnField(field, "validation.exists")
 	}
-	return plan, price, t, nil
+	return plan, err
+}
+
+// billable returns a tenant that has the details which billing requires, or may
+// give them later, else billing_not_ready.
+func (s *Service) billable(ctx context.Context, tenantID uuid.UUID, later bool) (tenant.Tenant, error) {
+	t, err := s.deps.Tenants.Get(ctx, tenantID)
+	if err != nil {
+		return tenant.Tenant{}, err
+	}
+	if missing := t.Billing.Missing(); len(missing) > 0 && !later {
+		return tenant.Tenant{}, errBillingNotReady.With("missing_fields", missing)
+	}
+	return t, nil
 }
 
 // quantity is the number of units that a plan is bought with: seats, not fewer
@@ -152,29 +210,4 @@ func (s *Service) quantity(ctx context.Context, tenantID uuid.UUID, plan catalog
 // Customer returns the provider's customer of a tenant, "" when there is none.
 func (s *Service) Customer(ctx context.Context, tenantID uuid.UUID) (string, error) {
 	return s.store.customer(ctx, tenantID)
-}
-
-// ensureCustomer returns the provider's customer of a tenant, made at the first
-// checkout. Two first checkouts at once keep one of the customers.
-func (s *Service) ensureCustomer(ctx context.Context, t tenant.Tenant) (string, error) {
-	id, err := s.store.customer(ctx, t.ID)
-	if err != nil || id != "" {
-		return id, err
-	}
-	text := func(field *string) string {
-		if field == nil {
-			return ""
-		}
-		return *field
-	}
-	id, err = s.deps.Provider.CreateCustomer(ctx, psp.CustomerParams{
-		Key: "customer-" + t.ID.String(), TenantID: t.ID.String(), Name: text(t.Billing.LegalName),
-		Email: text(t.Billing.BillingEmail), Address: text(t.Billing.Address), City: text(t.Billing.City),
-		PostalCode: text(t.Billing.PostalCode), Country: text(t.Billing.Country), VATNumber: text(t.Billing.VATNumber),
-		Locale: i18n.Locale(ctx),
-	})
-	if err != nil {
-		return "", err
-	}
-	return s.store.saveCustomer(ctx, t.ID, id, s.deps.Clock.Now())
 }

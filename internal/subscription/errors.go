@@ -4,12 +4,29 @@ import "github.com/tenantry/tenantry/internal/fault"
 
 var (
 	errNotFound          = fault.New(fault.NotFound, "error.not_found")
+	errBusy              = fault.Coded(fault.Conflict, fault.SubscriptionBusy)
 	errNotCancelable     = fault.Coded(fault.Malformed, fault.SubscriptionNotCancelable)
+	errNotResumable      = fault.Coded(fault.Invalid, fault.SubscriptionNotResumable)
+	errNotUpgradable     = fault.Coded(fault.Invalid, fault.SubscriptionNotUpgradable)
 	errAlreadyExists     = fault.Coded(fault.Invalid, fault.SubscriptionAlreadyExists)
 	errBillingNotReady   = fault.Coded(fault.Invalid, fault.BillingNotReady)
 	errNotInCurrency     = fault.Coded(fault.Invalid, fault.PlanNotInCurrency)
 	errSeatMisconfigured = fault.Coded(fault.Invalid, fault.SeatPricingMisconfigured)
-	errUnknownPlan       = fault.OnField("plan_id", "validation.exists")
+	errNoProration       = fault.Coded(fault.Invalid, fault.ProrationNotSupported)
+	errSamePlan          = changeError("error.plan_change_same_plan")
+	errUsagePlan         = changeError("error.plan_change_usage")
+	errNotEligible       = changeError("error.plan_change_not_eligible")
+	errDeclined          = changeError("error.plan_change_declined")
+	errChangeRefused     = changeError("error.plan_change_error")
+	errNoCustomer        = fault.New(fault.Invalid, "error.no_billing_customer")
 	errUnknownCurrency   = fault.OnField("currency", "validation.exists")
 	errFewerThanMembers  = fault.OnField("quantity", "validation.quantity_below_members")
+	errForeignReturnURL  = fault.OnField("return_url", "validation.frontend_url")
 )
+
+// changeError is a plan_change_error that says why.
+func changeError(message string) *fault.Error {
+	e := fault.Coded(fault.Invalid, fault.PlanChangeError)
+	e.Message = message
+	return e
+}

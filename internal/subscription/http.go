@@ -181,43 +181,6 @@ func (h *HTTP) Plans(ctx context.Context, in *plansInput) (*rest.Data[[]OfferedP
 	return rest.List(plans), nil
 }
 
-type checkoutInput struct {
-	tenantInput
-	Body struct {
-		PlanID     string `json:"plan_id" format:"uuid"`
-		Currency   string `json:"currency" minLength:"3" maxLength:"3"`
-		SuccessURL string `json:"success_url" format:"uri" maxLength:"2048"`
-		CancelURL  string `json:"cancel_url" format:"uri" maxLength:"2048"`
-		Quantity   *int64 `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Seats of a seat plan; default 1."`
-	}
-}
-
-// HostedCheckout is a session at the provider's hosted page.
-type HostedCheckout struct {
-	SessionID string `json:"session_id"`
-	URL       string `json:"url"`
-}
-
-// Checkout handles POST /checkout.
-func (h *HTTP) Checkout(ctx context.Context, in *checkoutInput) (*rest.Data[HostedCheckout], error) {
-	planID, err := uuid.Parse(in.Body.PlanID)
-	if err != nil {
-		return nil, errUnknownPlan
-	}
-	p := CheckoutParams{
-		PlanID: planID, Currency: in.Body.Currency, Quantity: 1,
-		SuccessURL: in.Body.SuccessURL, CancelURL: in.Body.CancelURL,
-	}
-	if in.Body.Quantity != nil {
-		p.Quantity = *in.Body.Quantity
-	}
-	session, err := h.svc.Checkout(ctx, authz.TenantID(ctx), p)
-	if err != nil {
-		return nil, err
-	}
-	return rest.OK(HostedCheckout{SessionID: session.ID, URL: session.URL}), nil
-}
-
 // Entitlement is a feature that the tenant has. used and remaining are reserved
 // (spec: Subscription endpoints).
 type Entitlement struct {

@@ -76,7 +76,7 @@ func (h *HTTP) AdminCancel(ctx context.Context, in *adminCancelInput) (*rest.Dat
 	if err != nil {
 		return nil, err
 	}
-	sub, err := h.svc.Cancel(ctx, tenantID, id, Cancellation{Immediately: in.Body.Immediately, Reason: in.Body.Reason})
+	sub, err := h.svc.CancelOne(ctx, tenantID, id, Cancellation{Immediately: in.Body.Immediately, Reason: in.Body.Reason})
 	if err != nil {
 		return nil, err
 	}

@@ -20,8 +20,8 @@ SET plan_id = $3, status = $4, price_cents = $5, quantity = $6, interval_unit = 
 WHERE psp_subscription_id = $1 AND sync_version = $2;
 
 -- name: InsertCheckout :exec
-INSERT INTO checkouts (id, tenant_id, plan_id, currency, price_cents, quantity, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $7);
+INSERT INTO checkouts (id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8);
 
 -- name: SetCheckoutSession :exec
 UPDATE checkouts SET psp_session_id = $2, updated_at = $3 WHERE id = $1;
@@ -79,3 +79,47 @@ FROM subscriptions s
 JOIN entitlements e ON e.plan_id = s.plan_id
 JOIN features f ON f.id = e.feature_id
 WHERE s.tenant_id = $1 AND s.status IN ('active', 'trialing') AND f.code = $2 AND e.type = 'quota';
+
+-- name: Checkout :one
+SELECT * FROM checkouts WHERE id = $1;
+
+-- name: InsertOperation :exec
+INSERT INTO psp_operations (id, tenant_id, subscription_id, request, state, leased_until, created_at, updated_at)
+VALUES ($1, $2, $3, $4, 'pending', $5, $6, $6);
+
+-- name: PendingOperation :one
+SELECT * FROM psp_operations WHERE tenant_id = $1 AND subscription_id = $2 AND state = 'pending';
+
+-- name: LeaseOperation :execrows
+UPDATE psp_operations SET leased_until = sqlc.arg(until), updated_at = sqlc.arg(now)
+WHERE tenant_id = $1 AND id = $2 AND state = 'pending' AND leased_until <= sqlc.arg(free_at);
+
+-- name: ReleaseOperation :exec
+UPDATE psp_operations SET leased_until = $3, updated_at = $3 WHERE tenant_id = $1 AND id = $2 AND state = 'pending';
+
+-- name: CloseOperation :execrows
+UPDATE psp_operations SET state = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2 AND state = 'pending';
+
+-- name: KeepPreview :exec
+INSERT INTO change_previews (tenant_id, plan_id, quantity, base, proration_date, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (tenant_id, plan_id, quantity)
+DO UPDATE SET base = excluded.base, proration_date = excluded.proration_date, expires_at = excluded.expires_at;
+
+-- name: PruneTenantPreviews :exec
+DELETE FROM change_previews WHERE tenant_id = $1 AND expires_at <= $2;
+
+-- name: Preview :one
+SELECT proration_date FROM change_previews
+WHERE tenant_id = $1 AND plan_id = $2 AND quantity = $3 AND base = $4 AND expires_at > sqlc.arg(now);
+
+-- name: PlansOfPSPPrice :many
+SELECT plan_id FROM plan_prices WHERE psp_price_id = $1 ORDER BY created_at, id;
+
+-- A trial is granted once per tenant and product.
+-- name: HadTrial :one
+SELECT EXISTS (
+    SELECT 1 FROM subscriptions s
+    JOIN plans p ON p.id = s.plan_id
+    WHERE s.tenant_id = $1 AND p.product_id = $2 AND s.trial_ends_at IS NOT NULL
+);

@@ -19,11 +19,16 @@ import (
 // one.
 type Provider interface {
 	CreateCustomer(ctx context.Context, p psp.CustomerParams) (string, error)
+	UpdateCustomer(ctx context.Context, id string, p psp.CustomerParams) error
 	CreateCheckout(ctx context.Context, p psp.CheckoutParams) (psp.Checkout, error)
 	GetCheckout(ctx context.Context, id string) (psp.Checkout, error)
 	GetSubscription(ctx context.Context, id string) (psp.Subscription, error)
 	SetCancelAtPeriodEnd(ctx context.Context, id string, ends bool, key string) (psp.Subscription, error)
 	CancelSubscription(ctx context.Context, id, key string) (psp.Subscription, error)
+	PreviewChange(ctx context.Context, c psp.Change) (psp.Invoice, error)
+	ChangeSubscription(ctx context.Context, c psp.Change, metadata map[string]string, key string) (psp.Subscription, error)
+	SetQuantity(ctx context.Context, id, itemID string, quantity int64, key string) (psp.Subscription, error)
+	CreatePortal(ctx context.Context, p psp.PortalParams) (string, error)
 	RefundCheckout(ctx context.Context, sessionID, key string) error
 }
 
@@ -46,6 +51,13 @@ type Consumption interface {
 	Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error)
 }
 
+// MeteredPrices tells what usage is billed by.
+type MeteredPrices interface {
+	// MeteredPrices lists the provider's prices in a currency of the meters that
+	// are billed.
+	MeteredPrices(ctx context.Context, currency string) ([]string, error)
+}
+
 // Audit keeps the trail of what was changed; *audit.Log is one.
 type Audit interface {
 	Record(ctx context.Context, e audit.Entry) error
@@ -61,8 +73,12 @@ type Deps struct {
 	Provider    Provider
 	Prices      Prices
 	Consumption Consumption
+	Metered     MeteredPrices // nil bills no usage
 	Audit       Audit
 	Log         *slog.Logger
+	// FrontendURL, without a slash at its end, is where the billing portal leads
+	// back to.
+	FrontendURL string
 }
 
 // Service has the use cases of subscriptions.
@@ -75,12 +91,32 @@ type Service struct {
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
 	d.Jobs.Handle(jobRefuse, s.refuse)
+	d.Jobs.Handle(jobRetire, s.retire)
+	d.Jobs.Handle(jobCustomer, s.updateCustomer)
+	d.Jobs.Handle(jobSeats, s.followTeam)
 	return s
 }
 
 // Current returns the tenant's subscription that is not over, else nil.
 func (s *Service) Current(ctx context.Context, tenantID uuid.UUID) (*Subscription, error) {
 	return s.store.live(ctx, tenantID)
+}
+
+// OfTenant lists every subscription that a tenant has had, the newest first.
+func (s *Service) OfTenant(ctx context.Context, tenantID uuid.UUID) ([]Subscription, error) {
+	rows, err := s.store.q(ctx).SubscriptionsOfTenant(ctx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Subscription, len(rows))
+	for i, row := range rows {
+		sub, err := toSubscription(row, nil)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = *sub
+	}
+	return list, nil
 }
 
 // HasActive tells whether the tenant has a subscription that grants features.

@@ -67,18 +67,17 @@ func (s store) update(ctx context.Context, n Subscription) (bool, error) {
 	return rows == 1, err
 }
 
-// checkout is a hosted checkout that is about to be opened at the provider.
-type checkout struct {
-	id, tenantID, planID uuid.UUID
-	currency             string
-	priceCents, quantity int64
-}
-
-func (s store) insertCheckout(ctx context.Context, c checkout, now time.Time) error {
-	return s.q(ctx).InsertCheckout(ctx, subscriptionsql.InsertCheckoutParams{
-		ID: c.id, TenantID: c.tenantID, PlanID: c.planID, Currency: c.currency,
-		PriceCents: c.priceCents, Quantity: c.quantity, CreatedAt: now,
-	})
+// insertCheckout stores a hosted checkout that is about to be opened at the
+// provider.
+func (s store) insertCheckout(ctx context.Context, id uuid.UUID, o order, now time.Time) error {
+	p := subscriptionsql.InsertCheckoutParams{
+		ID: id, TenantID: o.tenant.ID, PlanID: o.plan.ID, Currency: o.price.Currency,
+		PriceCents: o.price.PriceCents, Quantity: o.quantity, CreatedAt: now,
+	}
+	if o.replaces != nil {
+		p.ReplacesSubscriptionID = &o.replaces.ID
+	}
+	return s.q(ctx).InsertCheckout(ctx, p)
 }
 
 func (s store) setSession(ctx context.Context, id uuid.UUID, session string, now time.Time) error {

@@ -28,6 +28,10 @@ const (
 // features (spec: Subscription status).
 func (s Status) GrantsFeatures() bool { return s == Active || s == Trialing }
 
+// Running tells whether a subscription in this state can be changed, canceled and
+// resumed (spec: Subscription status).
+func (s Status) Running() bool { return s == Active || s == Trialing || s == PastDue }
+
 // Over tells whether the state is final: another subscription may follow.
 func (s Status) Over() bool { return s == Canceled || s == IncompleteExpired }
 

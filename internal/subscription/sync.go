@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -12,9 +13,6 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
 )
-
-// jobRefuse is the job that gives a second paid checkout back.
-const jobRefuse = "subscription.refuse"
 
 // syncTries bounds how often a state is read again because another one was
 // stored in between.
@@ -37,24 +35,25 @@ func (s *Service) CheckoutEvent(ctx context.Context, e psp.Event) error {
 	if session.Status != psp.CheckoutComplete || session.SubscriptionID == "" {
 		return nil
 	}
-	if err := s.sync(ctx, session.SubscriptionID, session.ID); err != nil {
-		return err
+	if err := s.sync(ctx, session.SubscriptionID, nil); err != nil {
+		return final(err)
 	}
 	return s.store.completeCheckout(ctx, session.ID, s.deps.Clock.Now())
 }
 
 // SubscriptionEvent handles notifications about subscriptions.
 func (s *Service) SubscriptionEvent(ctx context.Context, e psp.Event) error {
-	return s.sync(ctx, e.ObjectID, "")
+	return final(s.sync(ctx, e.ObjectID, nil))
 }
 
-// sync takes the provider's state of a subscription over. What the notification
+// sync takes the provider's state of a subscription over. What a notification
 // said does not matter: the state is read back, so that late, doubled and
-// reordered notifications all end in the same state.
+// reordered notifications all end in the same state. also, if given, is run in
+// the transaction that stores the state.
 //
 // Invariant: a state is stored only if none was stored since before it was read
 // (sync_version), so that of two that run at once the older never wins.
-func (s *Service) sync(ctx context.Context, pspID, sessionID string) error {
+func (s *Service) sync(ctx context.Context, pspID string, also func(context.Context, Subscription) error) error {
 	for range syncTries {
 		known, err := s.store.byPSPID(ctx, pspID)
 		if err != nil {
@@ -62,9 +61,9 @@ func (s *Service) sync(ctx context.Context, pspID, sessionID string) error {
 		}
 		remote, err := s.deps.Provider.GetSubscription(ctx, pspID)
 		if err != nil {
-			return final(err)
+			return err
 		}
-		err = s.apply(ctx, known, remote, sessionID)
+		err = s.apply(ctx, known, remote, also)
 		if !errors.Is(err, errOvertaken) {
 			return err
 		}
@@ -73,8 +72,10 @@ func (s *Service) sync(ctx context.Context, pspID, sessionID string) error {
 }
 
 // apply stores a state under the tenant's lock.
-func (s *Service) apply(ctx context.Context, known *Subscription, remote psp.Subscription, sessionID string) error {
-	next, err := s.merge(known, remote)
+func (s *Service) apply(
+	ctx context.Context, known *Subscription, remote psp.Subscription, also func(context.Context, Subscription) error,
+) error {
+	next, err := s.merge(ctx, known, remote)
 	if err != nil {
 		return err
 	}
@@ -82,41 +83,29 @@ func (s *Service) apply(ctx context.Context, known *Subscription, remote psp.Sub
 		if _, err := s.deps.Tenants.Lock(ctx, next.TenantID); err != nil {
 			return err
 		}
-		if known != nil {
+		if known == nil {
+			return s.adopt(ctx, next, remote.Metadata[metaCheckout])
+		}
+		// What is over stays so: a subscription that was replaced is over here before
+		// it is canceled at the provider.
+		if !known.Status.Over() || next.Status.Over() {
 			stored, err := s.store.update(ctx, next)
 			if err == nil && !stored {
 				err = errOvertaken
 			}
-			return err
+			if err != nil {
+				return err
+			}
 		}
-		return s.adopt(ctx, next, sessionID)
+		if also == nil {
+			return nil
+		}
+		return also(ctx, next)
 	})
 }
 
-// adopt stores a subscription that is new here. A tenant has one at most: the
-// second of two paid checkouts is canceled and refunded by a job.
-func (s *Service) adopt(ctx context.Context, next Subscription, sessionID string) error {
-	since, err := s.store.byPSPID(ctx, next.PSPSubscriptionID)
-	if err != nil {
-		return err
-	}
-	if since != nil {
-		return errOvertaken
-	}
-	if !next.Status.Over() {
-		other, err := s.store.live(ctx, next.TenantID)
-		if err != nil {
-			return err
-		}
-		if other != nil {
-			return s.deps.Jobs.Enqueue(ctx, jobRefuse, refusal{SubscriptionID: next.PSPSubscriptionID, SessionID: sessionID})
-		}
-	}
-	return s.store.insert(ctx, next)
-}
-
 // merge is what the local subscription becomes by the provider's state.
-func (s *Service) merge(known *Subscription, remote psp.Subscription) (Subscription, error) {
+func (s *Service) merge(ctx context.Context, known *Subscription, remote psp.Subscription) (Subscription, error) {
 	status := Status(remote.Status)
 	if !status.known() {
 		return Subscription{}, fmt.Errorf("subscription %s: unknown status %q", remote.ID, remote.Status)
@@ -130,10 +119,11 @@ func (s *Service) merge(known *Subscription, remote psp.Subscription) (Subscript
 		if next.TenantID, err = uuid.Parse(remote.Metadata[metaTenant]); err != nil {
 			return next, jobs.Fatal(fmt.Errorf("subscription %s: no tenant in its metadata", remote.ID))
 		}
-		if next.PlanID, err = uuid.Parse(remote.Metadata[metaPlan]); err != nil {
-			return next, jobs.Fatal(fmt.Errorf("subscription %s: no plan in its metadata", remote.ID))
-		}
 		next.Currency = remote.Currency
+	}
+	var err error
+	if next.PlanID, err = s.planOf(ctx, remote, next.PlanID); err != nil {
+		return next, err
 	}
 	next.Status = status
 	next.PriceCents, next.Quantity = remote.UnitAmount, remote.Quantity
@@ -147,30 +137,25 @@ func (s *Service) merge(known *Subscription, remote psp.Subscription) (Subscript
 	return next, nil
 }
 
-// refusal names a subscription that lost against another, and the checkout that
-// paid for it ("" when it came by another way).
-type refusal struct {
-	SubscriptionID string `json:"subscription_id"`
-	SessionID      string `json:"session_id"`
-}
-
-// refuse cancels the subscription at the provider and gives its payment back.
-// Both writes have fixed keys: a repetition changes nothing.
-func (s *Service) refuse(ctx context.Context, job jobs.Job) error {
-	var r refusal
-	if err := job.Decode(&r); err != nil {
-		return jobs.Fatal(err)
+// planOf is the plan that a subscription bills. Its metadata names it; where the
+// price belongs to other plans only, as after a change that was made at the
+// provider, the price does.
+func (s *Service) planOf(ctx context.Context, remote psp.Subscription, known uuid.UUID) (uuid.UUID, error) {
+	plans, err := s.store.q(ctx).PlansOfPSPPrice(ctx, &remote.PriceID)
+	if err != nil {
+		return uuid.Nil, err
 	}
-	if _, err := s.deps.Provider.CancelSubscription(ctx, r.SubscriptionID, "refuse-"+r.SubscriptionID); err != nil {
-		return final(err)
+	named, err := uuid.Parse(remote.Metadata[metaPlan])
+	switch {
+	case err == nil && (len(plans) == 0 || slices.Contains(plans, named)):
+		return named, nil
+	case len(plans) > 0:
+		return plans[0], nil
+	case known != uuid.Nil:
+		return known, nil
+	default:
+		return uuid.Nil, jobs.Fatal(fmt.Errorf("subscription %s: no plan in its metadata", remote.ID))
 	}
-	if r.SessionID != "" {
-		if err := s.deps.Provider.RefundCheckout(ctx, r.SessionID, "refund-"+r.SubscriptionID); err != nil {
-			return final(err)
-		}
-	}
-	s.deps.Log.InfoContext(ctx, "second subscription refused", "psp_subscription_id", r.SubscriptionID)
-	return nil
 }
 
 // final makes an error that no repetition heals one that ends a job: what the

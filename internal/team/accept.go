@@ -76,6 +76,9 @@ func (s *Service) join(ctx context.Context, t tenant.Tenant, i Invitation, user 
 	if !free { // since we looked: another tenant's lock does not hold us up
 		return Joined{}, tenant.ErrInAnotherTenant
 	}
+	if err := s.deps.Billing.SeatsChanged(ctx, t.ID); err != nil {
+		return Joined{}, err
+	}
 	accepted := i
 	accepted.Status, accepted.UpdatedAt = Accepted, now
 	if err := s.store.updateInvitation(ctx, accepted); err != nil {

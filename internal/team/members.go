@@ -62,6 +62,9 @@ func (s *Service) Remove(ctx context.Context, by Actor, tenantID uuid.UUID, user
 		if err := s.store.deleteMember(ctx, tenantID, userID); err != nil {
 			return err
 		}
+		if err := s.deps.Billing.SeatsChanged(ctx, tenantID); err != nil {
+			return err
+		}
 		return s.record(ctx, tenantID, "member.removed", "user", formatID(userID),
 			map[string]any{"email": m.Email, "role": m.Role}, nil)
 	})

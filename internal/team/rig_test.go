@@ -2,6 +2,7 @@ package team_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -58,7 +59,7 @@ func newRig(t *testing.T, db *sqldb.DB) *rig {
 		DB: db, Clock: r.clock, Passwords: passwords, Tenants: r.tenants, Notices: r, Lifetimes: account.DefaultLifetimes(),
 	})
 	r.team = team.NewService(team.Deps{
-		DB: db, Clock: r.clock, Tenants: r.tenants, Accounts: r.accounts, Seats: r, Letters: r, Audit: r,
+		DB: db, Clock: r.clock, Tenants: r.tenants, Accounts: r.accounts, Seats: r, Billing: r, Letters: r, Audit: r,
 		ExpiryDays: team.DefaultExpiryDays,
 	})
 	r.owner = r.user("owner")
@@ -68,6 +69,14 @@ func newRig(t *testing.T, db *sqldb.DB) *rig {
 }
 
 func (r *rig) HasActive(context.Context, uuid.UUID) (bool, error) { return true, nil }
+
+// SeatsChanged is told in the transaction that changes the team.
+func (r *rig) SeatsChanged(ctx context.Context, _ uuid.UUID) error {
+	if !sqldb.InTx(ctx) {
+		return errors.New("seats changed outside of a transaction")
+	}
+	return nil
+}
 
 func (r *rig) SeatLimit(context.Context, uuid.UUID) (*int64, error) {
 	if limit := r.limit.Load(); limit > 0 {

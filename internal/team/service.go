@@ -42,6 +42,12 @@ type SeatLimits interface {
 	SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, error)
 }
 
+// SeatBilling is told when a team has grown or shrunk, in the transaction that
+// changes it, so that a plan that is sold by the seat follows.
+type SeatBilling interface {
+	SeatsChanged(ctx context.Context, tenantID uuid.UUID) error
+}
+
 // Letters sends the mail of an invitation, in the transaction of ctx.
 type Letters interface {
 	Invitation(ctx context.Context, locale, to string, i letters.Invitation) error
@@ -59,6 +65,7 @@ type Deps struct {
 	Tenants  Tenants
 	Accounts Accounts
 	Seats    SeatLimits
+	Billing  SeatBilling
 	Letters  Letters
 	Audit    Audit
 	// ExpiryDays is how many days an invitation works by default.

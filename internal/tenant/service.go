@@ -34,13 +34,21 @@ type Overview struct {
 	PlanName string // in the locale of the request
 }
 
+// Billing is what tenants tell the subscription domain.
+type Billing interface {
+	// BillingChanged says, in the transaction that changes them, that a tenant's
+	// name or billing details are others.
+	BillingChanged(ctx context.Context, tenantID uuid.UUID) error
+}
+
 // Deps is what the service needs.
 type Deps struct {
 	DB            *sqldb.DB
 	Clock         clock.Clock
 	Subscriptions Subscriptions
 	Overviews     Overviews
-	Audit         Audit // nil records nothing
+	Billing       Billing // nil tells nobody
+	Audit         Audit   // nil records nothing
 }
 
 // Service has the use cases of tenants.

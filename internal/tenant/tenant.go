@@ -81,6 +81,21 @@ func (b BillingDetails) Missing() []string {
 	return missing
 }
 
+// equal tells whether all details are the same; one that is empty and one that is
+// missing are.
+func (b BillingDetails) equal(other BillingDetails) bool {
+	fields := func(d BillingDetails) [7]string {
+		var values [7]string
+		for i, field := range [7]*string{d.LegalName, d.Address, d.City, d.PostalCode, d.Country, d.VATNumber, d.BillingEmail} {
+			if field != nil {
+				values[i] = *field
+			}
+		}
+		return values
+	}
+	return fields(b) == fields(other)
+}
+
 // Complete tells whether everything that billing requires is filled.
 func (b BillingDetails) Complete() bool { return len(b.Missing()) == 0 }
 

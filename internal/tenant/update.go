@@ -61,9 +61,20 @@ func (s *Service) update(ctx context.Context, id uuid.UUID, action string, chang
 		if err := s.store.update(ctx, t); err != nil {
 			return err
 		}
+		if err := s.tellBilling(ctx, old, t); err != nil {
+			return err
+		}
 		return s.record(ctx, action, id, recorded(old), recorded(t))
 	})
 	return t, err
+}
+
+// tellBilling says so when what the payment provider knows of a tenant changes.
+func (s *Service) tellBilling(ctx context.Context, old, t Tenant) error {
+	if s.deps.Billing == nil || old.Name == t.Name && old.Billing.equal(t.Billing) {
+		return nil
+	}
+	return s.deps.Billing.BillingChanged(ctx, t.ID)
 }
 
 // record adds an entry about a tenant to the trail, if the service has one.

@@ -258,3 +258,14 @@ func (s *Service) applyMeter(ctx context.Context, m Meter) error {
 	})
 	return err
 }
+
+// MeteredPrices lists the provider's prices, in a currency, of the active meters
+// that are billed.
+func (s *Service) MeteredPrices(ctx context.Context, currency string) ([]string, error) {
+	rows, err := s.store.q(ctx).LinkedPrices(ctx, currency)
+	prices := make([]string, len(rows))
+	for i, price := range rows {
+		prices[i] = *price
+	}
+	return prices, err
+}

@@ -217,3 +217,10 @@ SELECT * FROM usage_counters WHERE tenant_id = $1 AND meter_id = $2 ORDER BY per
 
 -- name: MeterOfStream :one
 SELECT * FROM meters WHERE id = $1 FOR KEY SHARE;
+
+-- name: LinkedPrices :many
+-- What a subscription in a currency is billed for besides its plan.
+SELECT meter_prices.psp_price_id
+FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id
+WHERE meters.deleted_at IS NULL AND meters.is_active AND meter_prices.currency = $1 AND meter_prices.psp_price_id IS NOT NULL
+ORDER BY meters.code;

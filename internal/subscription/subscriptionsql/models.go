@@ -8,7 +8,35 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
+
+type Checkout struct {
+	ID                     uuid.UUID
+	TenantID               uuid.UUID
+	PlanID                 uuid.UUID
+	Currency               string
+	PriceCents             int64
+	Quantity               int64
+	PSPSessionID           *string
+	CompletedAt            *time.Time
+	CreatedAt              time.Time
+	UpdatedAt              time.Time
+	ReplacesSubscriptionID *uuid.UUID
+	LookedAt               *time.Time
+	ExpiredAt              *time.Time
+}
+
+type PSPOperation struct {
+	ID             uuid.UUID
+	TenantID       uuid.UUID
+	SubscriptionID uuid.UUID
+	Request        sqldb.JSON
+	State          string
+	LeasedUntil    time.Time
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+}
 
 type Subscription struct {
 	ID                 uuid.UUID

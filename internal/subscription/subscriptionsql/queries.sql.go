@@ -10,7 +10,57 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
+
+const checkout = `-- name: Checkout :one
+SELECT id, tenant_id, plan_id, currency, price_cents, quantity, psp_session_id, completed_at, created_at, updated_at, replaces_subscription_id, looked_at, expired_at FROM checkouts WHERE id = $1
+`
+
+func (q *Queries) Checkout(ctx context.Context, id uuid.UUID) (Checkout, error) {
+	row := q.db.QueryRowContext(ctx, checkout, id)
+	var i Checkout
+	err := row.Scan(
+		&i.ID,
+		&i.TenantID,
+		&i.PlanID,
+		&i.Currency,
+		&i.PriceCents,
+		&i.Quantity,
+		&i.PSPSessionID,
+		&i.CompletedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.ReplacesSubscriptionID,
+		&i.LookedAt,
+		&i.ExpiredAt,
+	)
+	return i, err
+}
+
+const closeOperation = `-- name: CloseOperation :execrows
+UPDATE psp_operations SET state = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2 AND state = 'pending'
+`
+
+type CloseOperationParams struct {
+	TenantID  uuid.UUID
+	ID        uuid.UUID
+	State     string
+	UpdatedAt time.Time
+}
+
+func (q *Queries) CloseOperation(ctx context.Context, arg CloseOperationParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, closeOperation,
+		arg.TenantID,
+		arg.ID,
+		arg.State,
+		arg.UpdatedAt,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
 
 const completeCheckout = `-- name: CompleteCheckout :exec
 UPDATE checkouts SET completed_at = $2, updated_at = $2 WHERE psp_session_id = $1 AND completed_at IS NULL
@@ -69,19 +119,41 @@ func (q *Queries) ExpireCheckout(ctx context.Context, arg ExpireCheckoutParams) 
 	return err
 }
 
+const hadTrial = `-- name: HadTrial :one
+SELECT EXISTS (
+    SELECT 1 FROM subscriptions s
+    JOIN plans p ON p.id = s.plan_id
+    WHERE s.tenant_id = $1 AND p.product_id = $2 AND s.trial_ends_at IS NOT NULL
+)
+`
+
+type HadTrialParams struct {
+	TenantID  uuid.UUID
+	ProductID uuid.UUID
+}
+
+// A trial is granted once per tenant and product.
+func (q *Queries) HadTrial(ctx context.Context, arg HadTrialParams) (bool, error) {
+	row := q.db.QueryRowContext(ctx, hadTrial, arg.TenantID, arg.ProductID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const insertCheckout = `-- name: InsertCheckout :exec
-INSERT INTO checkouts (id, tenant_id, plan_id, currency, price_cents, quantity, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
+INSERT INTO checkouts (id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
 `
 
 type InsertCheckoutParams struct {
-	ID         uuid.UUID
-	TenantID   uuid.UUID
-	PlanID     uuid.UUID
-	Currency   string
-	PriceCents int64
-	Quantity   int64
-	CreatedAt  time.Time
+	ID                     uuid.UUID
+	TenantID               uuid.UUID
+	PlanID                 uuid.UUID
+	Currency               string
+	PriceCents             int64
+	Quantity               int64
+	ReplacesSubscriptionID *uuid.UUID
+	CreatedAt              time.Time
 }
 
 func (q *Queries) InsertCheckout(ctx context.Context, arg InsertCheckoutParams) error {
@@ -92,6 +164,7 @@ func (q *Queries) InsertCheckout(ctx context.Context, arg InsertCheckoutParams) 
 		arg.Currency,
 		arg.PriceCents,
 		arg.Quantity,
+		arg.ReplacesSubscriptionID,
 		arg.CreatedAt,
 	)
 	return err
@@ -111,6 +184,32 @@ type InsertCustomerParams struct {
 
 func (q *Queries) InsertCustomer(ctx context.Context, arg InsertCustomerParams) error {
 	_, err := q.db.ExecContext(ctx, insertCustomer, arg.TenantID, arg.PSPCustomerID, arg.CreatedAt)
+	return err
+}
+
+const insertOperation = `-- name: InsertOperation :exec
+INSERT INTO psp_operations (id, tenant_id, subscription_id, request, state, leased_until, created_at, updated_at)
+VALUES ($1, $2, $3, $4, 'pending', $5, $6, $6)
+`
+
+type InsertOperationParams struct {
+	ID             uuid.UUID
+	TenantID       uuid.UUID
+	SubscriptionID uuid.UUID
+	Request        sqldb.JSON
+	LeasedUntil    time.Time
+	CreatedAt      time.Time
+}
+
+func (q *Queries) InsertOperation(ctx context.Context, arg InsertOperationParams) error {
+	_, err := q.db.ExecContext(ctx, insertOperation,
+		arg.ID,
+		arg.TenantID,
+		arg.SubscriptionID,
+		arg.Request,
+		arg.LeasedUntil,
+		arg.CreatedAt,
+	)
 	return err
 }
 
@@ -163,6 +262,61 @@ func (q *Queries) InsertSubscription(ctx context.Context, arg InsertSubscription
 		arg.CreatedAt,
 	)
 	return err
+}
+
+const keepPreview = `-- name: KeepPreview :exec
+INSERT INTO change_previews (tenant_id, plan_id, quantity, base, proration_date, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (tenant_id, plan_id, quantity)
+DO UPDATE SET base = excluded.base, proration_date = excluded.proration_date, expires_at = excluded.expires_at
+`
+
+type KeepPreviewParams struct {
+	TenantID      uuid.UUID
+	PlanID        uuid.UUID
+	Quantity      int64
+	Base          string
+	ProrationDate time.Time
+	ExpiresAt     time.Time
+}
+
+func (q *Queries) KeepPreview(ctx context.Context, arg KeepPreviewParams) error {
+	_, err := q.db.ExecContext(ctx, keepPreview,
+		arg.TenantID,
+		arg.PlanID,
+		arg.Quantity,
+		arg.Base,
+		arg.ProrationDate,
+		arg.ExpiresAt,
+	)
+	return err
+}
+
+const leaseOperation = `-- name: LeaseOperation :execrows
+UPDATE psp_operations SET leased_until = $3, updated_at = $4
+WHERE tenant_id = $1 AND id = $2 AND state = 'pending' AND leased_until <= $5
+`
+
+type LeaseOperationParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+	Until    time.Time
+	Now      time.Time
+	FreeAt   time.Time
+}
+
+func (q *Queries) LeaseOperation(ctx context.Context, arg LeaseOperationParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, leaseOperation,
+		arg.TenantID,
+		arg.ID,
+		arg.Until,
+		arg.Now,
+		arg.FreeAt,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const liveSubscription = `-- name: LiveSubscription :one
@@ -268,6 +422,98 @@ func (q *Queries) OpenCheckouts(ctx context.Context, arg OpenCheckoutsParams) ([
 	return items, nil
 }
 
+const pendingOperation = `-- name: PendingOperation :one
+SELECT id, tenant_id, subscription_id, request, state, leased_until, created_at, updated_at FROM psp_operations WHERE tenant_id = $1 AND subscription_id = $2 AND state = 'pending'
+`
+
+type PendingOperationParams struct {
+	TenantID       uuid.UUID
+	SubscriptionID uuid.UUID
+}
+
+func (q *Queries) PendingOperation(ctx context.Context, arg PendingOperationParams) (PSPOperation, error) {
+	row := q.db.QueryRowContext(ctx, pendingOperation, arg.TenantID, arg.SubscriptionID)
+	var i PSPOperation
+	err := row.Scan(
+		&i.ID,
+		&i.TenantID,
+		&i.SubscriptionID,
+		&i.Request,
+		&i.State,
+		&i.LeasedUntil,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
+const plansOfPSPPrice = `-- name: PlansOfPSPPrice :many
+SELECT plan_id FROM plan_prices WHERE psp_price_id = $1 ORDER BY created_at, id
+`
+
+func (q *Queries) PlansOfPSPPrice(ctx context.Context, pspPriceID *string) ([]uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, plansOfPSPPrice, pspPriceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var plan_id uuid.UUID
+		if err := rows.Scan(&plan_id); err != nil {
+			return nil, err
+		}
+		items = append(items, plan_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const preview = `-- name: Preview :one
+SELECT proration_date FROM change_previews
+WHERE tenant_id = $1 AND plan_id = $2 AND quantity = $3 AND base = $4 AND expires_at > $5
+`
+
+type PreviewParams struct {
+	TenantID uuid.UUID
+	PlanID   uuid.UUID
+	Quantity int64
+	Base     string
+	Now      time.Time
+}
+
+func (q *Queries) Preview(ctx context.Context, arg PreviewParams) (time.Time, error) {
+	row := q.db.QueryRowContext(ctx, preview,
+		arg.TenantID,
+		arg.PlanID,
+		arg.Quantity,
+		arg.Base,
+		arg.Now,
+	)
+	var proration_date time.Time
+	err := row.Scan(&proration_date)
+	return proration_date, err
+}
+
+const pruneTenantPreviews = `-- name: PruneTenantPreviews :exec
+DELETE FROM change_previews WHERE tenant_id = $1 AND expires_at <= $2
+`
+
+type PruneTenantPreviewsParams struct {
+	TenantID  uuid.UUID
+	ExpiresAt time.Time
+}
+
+func (q *Queries) PruneTenantPreviews(ctx context.Context, arg PruneTenantPreviewsParams) error {
+	_, err := q.db.ExecContext(ctx, pruneTenantPreviews, arg.TenantID, arg.ExpiresAt)
+	return err
+}
+
 const quotaOfFeature = `-- name: QuotaOfFeature :one
 SELECT e.value
 FROM subscriptions s
@@ -286,6 +532,21 @@ func (q *Queries) QuotaOfFeature(ctx context.Context, arg QuotaOfFeatureParams) 
 	var value *int64
 	err := row.Scan(&value)
 	return value, err
+}
+
+const releaseOperation = `-- name: ReleaseOperation :exec
+UPDATE psp_operations SET leased_until = $3, updated_at = $3 WHERE tenant_id = $1 AND id = $2 AND state = 'pending'
+`
+
+type ReleaseOperationParams struct {
+	TenantID    uuid.UUID
+	ID          uuid.UUID
+	LeasedUntil time.Time
+}
+
+func (q *Queries) ReleaseOperation(ctx context.Context, arg ReleaseOperationParams) error {
+	_, err := q.db.ExecContext(ctx, releaseOperation, arg.TenantID, arg.ID, arg.LeasedUntil)
+	return err
 }
 
 const setCancellationReason = `-- name: SetCancellationReason :exec

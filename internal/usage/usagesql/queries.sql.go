@@ -501,6 +501,37 @@ func (q *Queries) LinkedPrice(ctx context.Context, arg LinkedPriceParams) (*stri
 	return psp_price_id, err
 }
 
+const linkedPrices = `-- name: LinkedPrices :many
+SELECT meter_prices.psp_price_id
+FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id
+WHERE meters.deleted_at IS NULL AND meters.is_active AND meter_prices.currency = $1 AND meter_prices.psp_price_id IS NOT NULL
+ORDER BY meters.code
+`
+
+// What a subscription in a currency is billed for besides its plan.
+func (q *Queries) LinkedPrices(ctx context.Context, currency string) ([]*string, error) {
+	rows, err := q.db.QueryContext(ctx, linkedPrices, currency)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*string{}
+	for rows.Next() {
+		var psp_price_id *string
+		if err := rows.Scan(&psp_price_id); err != nil {
+			return nil, err
+		}
+		items = append(items, psp_price_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const markAlertSent = `-- name: MarkAlertSent :exec
 UPDATE usage_alerts SET sent_at = $2 WHERE id = $1
 `

@@ -1,0 +1,186 @@
+package subscription
+
+import (
+	"context"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// RunningExists is the check of the routes that need a running subscription.
+func (h *HTTP) RunningExists(ctx context.Context, _ func(string) string) error {
+	_, err := h.svc.Running(ctx, authz.TenantID(ctx))
+	return err
+}
+
+// CurrentExists is the check of the routes that need a subscription that is not
+// over.
+func (h *HTTP) CurrentExists(ctx context.Context, _ func(string) string) error {
+	sub, err := h.svc.Current(ctx, authz.TenantID(ctx))
+	if err == nil && sub == nil {
+		err = errNotFound
+	}
+	return err
+}
+
+type cancelInput struct {
+	tenantInput
+	Body struct {
+		Reason      *string `json:"reason,omitempty" nullable:"true" maxLength:"500"`
+		Immediately bool    `json:"immediately,omitempty" doc:"Now, instead of with the current period."`
+	}
+}
+
+// Cancel handles POST /subscription/cancel.
+func (h *HTTP) Cancel(ctx context.Context, in *cancelInput) (*rest.Data[*SubscriptionView], error) {
+	sub, err := h.svc.Cancel(ctx, authz.TenantID(ctx), Cancellation{Immediately: in.Body.Immediately, Reason: in.Body.Reason})
+	return h.changed(ctx, sub, err, "subscription.canceled")
+}
+
+// Resume handles POST /subscription/resume.
+func (h *HTTP) Resume(ctx context.Context, _ *tenantInput) (*rest.Data[*SubscriptionView], error) {
+	sub, err := h.svc.Resume(ctx, authz.TenantID(ctx))
+	return h.changed(ctx, sub, err, "subscription.resumed")
+}
+
+// changed answers the subscription after a change.
+func (h *HTTP) changed(ctx context.Context, sub *Subscription, err error, message string) (*rest.Data[*SubscriptionView], error) {
+	if err != nil {
+		return nil, err
+	}
+	v, err := h.view(ctx, sub)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(v, message), nil
+}
+
+// PreviewAmount is money in a preview, where it has a key of its own (spec: Money).
+type PreviewAmount struct {
+	Cents    int64  `json:"cents"`
+	Currency string `json:"currency"`
+}
+
+// ProrationBreakdown tells how the figures of a preview came about.
+type ProrationBreakdown struct {
+	Method        string `json:"method" enum:"psp_preview,daily"`
+	Currency      string `json:"currency"`
+	PeriodStart   string `json:"period_start" format:"date"`
+	PeriodEnd     string `json:"period_end" format:"date"`
+	DaysRemaining int    `json:"days_remaining"`
+	TotalDays     int    `json:"total_days"`
+}
+
+// ChangePreview is what a change of plan would cost: charge less credit is net.
+type ChangePreview struct {
+	Credit    PreviewAmount      `json:"credit"`
+	Charge    PreviewAmount      `json:"charge"`
+	Net       PreviewAmount      `json:"net"`
+	Breakdown ProrationBreakdown `json:"breakdown"`
+}
+
+type previewInput struct {
+	tenantInput
+	PlanID   string `query:"new_plan_id" required:"true" format:"uuid"`
+	Quantity int64  `query:"quantity" minimum:"1" maximum:"999999" doc:"Seats of a seat plan; default as many as now, but not fewer than the members."`
+}
+
+// PreviewChange handles GET /subscription/preview-change.
+func (h *HTTP) PreviewChange(ctx context.Context, in *previewInput) (*rest.Data[ChangePreview], error) {
+	planID, err := rest.ParseID(in.PlanID)
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.svc.PreviewChange(ctx, authz.TenantID(ctx), planID, in.Quantity)
+	if err != nil {
+		return nil, err
+	}
+	amount := func(cents int64) PreviewAmount { return PreviewAmount{Cents: cents, Currency: p.Currency} }
+	return rest.OK(ChangePreview{
+		Credit: amount(p.Credit), Charge: amount(p.Charge), Net: amount(p.Net()),
+		Breakdown: ProrationBreakdown{
+			Method: p.Method, Currency: p.Currency, PeriodStart: p.PeriodStart.UTC().Format(time.DateOnly), PeriodEnd: p.PeriodEnd.UTC().Format(time.DateOnly),
+			DaysRemaining: p.DaysRemaining(), TotalDays: p.TotalDays(),
+		},
+	}), nil
+}
+
+type changeInput struct {
+	tenantInput
+	Body struct {
+		PlanID     string  `json:"new_plan_id" format:"uuid"`
+		Quantity   *int64  `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Seats of a seat plan; default as many as now, but not fewer than the members."`
+		SuccessURL *string `json:"success_url,omitempty" nullable:"true" format:"uri" maxLength:"2048" doc:"Required from a free plan to a paid one."`
+		CancelURL  *string `json:"cancel_url,omitempty" nullable:"true" format:"uri" maxLength:"2048" doc:"Required from a free plan to a paid one."`
+	}
+}
+
+// PlanChange is what came of a change of plan: the subscription, or the checkout
+// that makes the change once it is completed.
+type PlanChange struct {
+	Action       string            `json:"action" enum:"updated,checkout_required"`
+	Subscription *SubscriptionView `json:"subscription,omitempty"`
+	CheckoutURL  string            `json:"checkout_url,omitempty"`
+	SessionID    string            `json:"session_id,omitempty"`
+}
+
+// ChangePlan handles POST /subscription/change-plan.
+func (h *HTTP) ChangePlan(ctx context.Context, in *changeInput) (*rest.Data[PlanChange], error) {
+	planID, err := rest.ParseID(in.Body.PlanID)
+	if err != nil {
+		return nil, err
+	}
+	p := ChangeParams{
+		PlanID: planID, Quantity: orZero(in.Body.Quantity),
+		SuccessURL: orZero(in.Body.SuccessURL), CancelURL: orZero(in.Body.CancelURL),
+	}
+	changed, err := h.svc.ChangePlan(ctx, authz.TenantID(ctx), p)
+	if err != nil {
+		return nil, err
+	}
+	if c := changed.Checkout; c != nil {
+		return rest.OK(PlanChange{Action: "checkout_required", CheckoutURL: c.URL, SessionID: c.ID}), nil
+	}
+	v, err := h.view(ctx, changed.Subscription)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(PlanChange{Action: "updated", Subscription: v}, "subscription.plan_changed"), nil
+}
+
+func orZero[T any](v *T) (zero T) {
+	if v == nil {
+		return zero
+	}
+	return *v
+}
+
+// SubscriptionSeats is what the team takes of the subscription (spec: Subscription
+// endpoints, seats).
+type SubscriptionSeats struct {
+	CurrentSeats         int64       `json:"current_seats"`
+	SeatLimit            *int64      `json:"seat_limit"`
+	PricePerSeat         money.Money `json:"price_per_seat"`
+	TotalSeatCost        money.Money `json:"total_seat_cost"`
+	SubscriptionQuantity int64       `json:"subscription_quantity"`
+	AvailableSeats       *int64      `json:"available_seats"`
+	IsSeatBased          bool        `json:"is_seat_based"`
+	IsSynced             bool        `json:"is_synced"`
+}
+
+// Seats handles GET /subscription/seats.
+func (h *HTTP) Seats(ctx context.Context, _ *tenantInput) (*rest.Data[SubscriptionSeats], error) {
+	seats, err := h.svc.Seats(ctx, authz.TenantID(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(SubscriptionSeats{
+		CurrentSeats: seats.Members, SeatLimit: seats.Limit,
+		PricePerSeat:         money.Money{AmountCents: seats.Price, Currency: seats.Currency},
+		TotalSeatCost:        money.Money{AmountCents: seats.Price * seats.Billed, Currency: seats.Currency},
+		SubscriptionQuantity: seats.Billed, AvailableSeats: seats.Available(),
+		IsSeatBased: seats.BySeat, IsSynced: seats.Synced(),
+	}), nil
+}

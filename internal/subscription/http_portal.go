@@ -1,0 +1,49 @@
+package subscription
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+type portalInput struct {
+	Tenant string `path:"tenantId" format:"uuid"`
+	Body   struct {
+		ReturnURL *string `json:"return_url,omitempty" nullable:"true" format:"uri" maxLength:"2048" doc:"On the frontend's domain; default its billing settings."`
+	}
+}
+
+// BillingPortal is the address of the hosted billing portal.
+type BillingPortal struct {
+	URL string `json:"url"`
+}
+
+// PortalExists is the check of the portal's route: a platform admin may name a
+// tenant that does not exist.
+func (h *HTTP) PortalExists(ctx context.Context, param func(string) string) error {
+	id, err := rest.ParseID(param("tenantId"))
+	if err != nil {
+		return err
+	}
+	_, err = h.svc.deps.Tenants.Get(ctx, id)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		err = errNotFound
+	}
+	return err
+}
+
+// Portal handles POST /docs/billing/portal. The tenant is the path's: a platform
+// admin has none.
+func (h *HTTP) Portal(ctx context.Context, in *portalInput) (*rest.Data[BillingPortal], error) {
+	id, err := rest.ParseID(in.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	address, err := h.svc.Portal(ctx, id, orZero(in.Body.ReturnURL))
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(BillingPortal{URL: address}), nil
+}

@@ -1,0 +1,148 @@
+package subscription
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/psp"
+)
+
+// previewLife is how long a change still costs what its preview has shown.
+const previewLife = 15 * time.Minute
+
+// How the figures of a preview came about (spec: Subscription endpoints,
+// preview-change).
+const (
+	MethodPSP   = "psp_preview" // the provider's own preview: it is what is then charged
+	MethodDaily = "daily"       // by days, where the provider has no subscription to change
+)
+
+// Preview is what a change would cost now. Amounts are in minor units of Currency;
+// Credit and Charge are not negative.
+type Preview struct {
+	Method      string
+	Currency    string
+	Credit      int64 // for time that is paid and would not be used
+	Charge      int64
+	PeriodStart time.Time
+	PeriodEnd   time.Time
+	// At is the moment that is counted from.
+	At time.Time
+}
+
+// Net is what would have to be paid; negative, what would be credited.
+func (p Preview) Net() int64 { return p.Charge - p.Credit }
+
+// TotalDays is how many days the period has, by the calendar in UTC.
+func (p Preview) TotalDays() int { return days(p.PeriodStart, p.PeriodEnd) }
+
+// DaysRemaining is how many of them are left.
+func (p Preview) DaysRemaining() int { return max(days(p.At, p.PeriodEnd), 0) }
+
+func days(from, to time.Time) int {
+	midnight := func(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
+	return int(midnight(to).Sub(midnight(from)) / (24 * time.Hour))
+}
+
+// PreviewChange tells what changing to a plan would cost; quantity is as in
+// ChangeParams. The refusals are those of ChangePlan up to the number of seats,
+// but without a running subscription it is 404, and a change that the provider
+// cannot compute is proration_not_supported.
+func (s *Service) PreviewChange(ctx context.Context, tenantID, planID uuid.UUID, quantity int64) (Preview, error) {
+	sub, err := s.Running(ctx, tenantID)
+	if err != nil {
+		return Preview{}, err
+	}
+	t, err := s.target(ctx, *sub, planID, quantity)
+	if err != nil {
+		return Preview{}, err
+	}
+	now := s.deps.Clock.Now()
+	t.date = prorationDate(*sub, now)
+	if t.paidFromFree(*sub) {
+		return s.previewCheckout(ctx, *sub, t)
+	}
+	change, err := s.providerChange(ctx, *sub, t)
+	if err != nil {
+		return Preview{}, err
+	}
+	change.ProrationDate = t.date
+	invoice, err := s.deps.Provider.PreviewChange(ctx, change)
+	if errors.Is(err, psp.ErrRefused) || errors.Is(err, psp.ErrNotFound) {
+		return Preview{}, errNoProration.Wrap(err)
+	}
+	if err != nil {
+		return Preview{}, err
+	}
+	p := Preview{
+		Method: MethodPSP, Currency: sub.Currency, PeriodStart: sub.CurrentPeriodStart, PeriodEnd: sub.CurrentPeriodEnd, At: t.date,
+	}
+	p.count(invoice.Lines, change)
+	return p, s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if _, err := s.deps.Tenants.Lock(ctx, tenantID); err != nil {
+			return err
+		}
+		return s.store.keepPreview(ctx, *sub, t, now)
+	})
+}
+
+// count adds up the lines that a change would make. The invoice may have others,
+// which wait for the next invoice whether anything changes or not.
+func (p *Preview) count(lines []psp.InvoiceLine, change psp.Change) {
+	for _, line := range lines {
+		prorated := line.Proration && line.PeriodStart.Equal(change.ProrationDate)
+		// With another interval a new period begins now, and is paid in full.
+		newPeriod := !line.Proration && line.PriceID == change.PriceID && line.PeriodStart.Before(p.PeriodEnd)
+		switch {
+		case !prorated && !newPeriod:
+		case line.Amount < 0:
+			p.Credit -= line.Amount
+		default:
+			p.Charge += line.Amount
+		}
+	}
+}
+
+// previewCheckout is the preview of a change that takes a checkout: the first
+// period of a new subscription in full, or nothing while it is tried.
+func (s *Service) previewCheckout(ctx context.Context, sub Subscription, t target) (Preview, error) {
+	p := Preview{
+		Method: MethodDaily, Currency: sub.Currency, Charge: t.price.PriceCents * t.quantity,
+		PeriodStart: t.date, PeriodEnd: after(t.date, t.plan.Interval), At: t.date,
+	}
+	trial, err := s.trialDays(ctx, sub.TenantID, t.plan)
+	if trial > 0 {
+		p.Charge = 0
+	}
+	return p, err
+}
+
+// after is the time one interval later; of a month that is too short its last day,
+// as the provider counts.
+func after(t time.Time, i catalog.Interval) time.Time {
+	n := int(i.Count)
+	switch i.Unit {
+	case psp.IntervalDay:
+		return t.AddDate(0, 0, n)
+	case psp.IntervalWeek:
+		return t.AddDate(0, 0, 7*n)
+	case psp.IntervalYear:
+		n *= 12
+	}
+	next := t.AddDate(0, n, 0)
+	if next.Day() != t.Day() {
+		next = next.AddDate(0, 0, -next.Day())
+	}
+	return next
+}
+
+// base tells what a preview was counted on: another plan, quantity or period in
+// between would make it cost something else.
+func base(sub Subscription) string {
+	return fmt.Sprintf("%s/%s/%d/%d", sub.ID, sub.PlanID, sub.Quantity, sub.CurrentPeriodStart.Unix())
+}
