@@ -14,7 +14,7 @@ import (
 
 var (
 	// ErrCurrencyInUse refuses to delete a currency that a price, meter, checkout,
-	// subscription or tenant uses, and to give the amounts that are kept in it
+	// subscription, invoice or tenant uses, and to give the amounts that are kept in it
 	// another meaning.
 	ErrCurrencyInUse = fault.Coded(fault.Conflict, fault.CurrencyInUse)
 
@@ -212,8 +212,8 @@ func (s *Service) lockCurrency(ctx context.Context, code string) (Currency, erro
 	return currencyOf(row)
 }
 
-// refuseAmounts refuses while prices, meters, checkouts or subscriptions have
-// amounts in a currency.
+// refuseAmounts refuses while prices, meters, checkouts, subscriptions or invoices
+// have amounts in a currency.
 func (s *Service) refuseAmounts(ctx context.Context, code string) error {
 	amounts, err := s.store.q(ctx).CurrencyAmounts(ctx, code)
 	if err == nil && amounts > 0 {

@@ -121,6 +121,7 @@ SELECT count(*) FROM (
     UNION ALL SELECT currency FROM meter_prices WHERE meter_prices.currency = $1
     UNION ALL SELECT currency FROM checkouts WHERE checkouts.currency = $1
     UNION ALL SELECT currency FROM subscriptions WHERE subscriptions.currency = $1
+    UNION ALL SELECT currency FROM invoices WHERE invoices.currency = $1
     LIMIT 1
 ) AS amounts
 `
