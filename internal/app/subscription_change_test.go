@@ -265,7 +265,7 @@ func TestChangeOfUnknownOutcome(t *testing.T) {
 					t.Errorf("after a failure: %s", a.text)
 				}
 				s.chaos(nil)
-				a := s.changeTo(o, "pro", nil).want(200)
+				a := s.whenBack(func() reply { return s.changeTo(o, "pro", nil) }).want(200)
 				if a.at("data.subscription.price_cents") != 4900.0 {
 					t.Errorf("repeated: %s", a.text)
 				}
