@@ -34,6 +34,7 @@ type cli struct {
 	Serve   serveCmd   `cmd:"" help:"Run in production."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database's schema up to date."`
 	Admin   adminCmd   `cmd:"" help:"Manage platform admins."`
+	Catalog catalogCmd `cmd:"" help:"Keep the catalog as a file."`
 	Usage   usageCmd   `cmd:"" help:"Look after metered usage."`
 	Version versionCmd `cmd:"" help:"Show the version."`
 }

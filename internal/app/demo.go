@@ -16,7 +16,6 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/tenant"
-	"github.com/tenantry/tenantry/internal/usage"
 )
 
 // seedDemo fills a new sandbox: the demo catalog, Acme with its owner and an
@@ -34,11 +33,8 @@ func (svc *service) seedDemo(ctx context.Context, own string) error {
 	if err != nil {
 		return err
 	}
-	if err := svc.catalog.Apply(ctx, demo); err != nil {
+	if _, err := (&catalogs{svc.db, svc.catalog, svc.usage}).apply(ctx, demo, false); err != nil {
 		return fmt.Errorf("demo catalog: %w", err)
-	}
-	if err := svc.usage.ApplyMeters(ctx, demoMeters(demo)); err != nil {
-		return fmt.Errorf("demo meters: %w", err)
 	}
 	acme, err := svc.seedAcme(ctx)
 	if err != nil {
@@ -141,17 +137,4 @@ func payAtHostedPage(ctx context.Context, own, page string) error {
 		err = fmt.Errorf("the hosted page answered %s", resp.Status)
 	}
 	return errors.Join(err, resp.Body.Close())
-}
-
-// demoMeters are the meters of a catalog, as the usage domain takes them.
-func demoMeters(c catalog.Catalog) []usage.Meter {
-	meters := make([]usage.Meter, len(c.Meters))
-	for i, m := range c.Meters {
-		meters[i] = usage.Meter{
-			Code: m.Code, Name: m.Name, Aggregation: usage.Aggregation(m.AggregationType),
-			Reset: usage.ResetInterval(m.ResetInterval), Enforcement: usage.Enforcement(m.QuotaEnforcement),
-			UnitLabel: m.UnitLabel, Active: m.IsActive == nil || *m.IsActive,
-		}
-	}
-	return meters
 }

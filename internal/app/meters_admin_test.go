@@ -78,6 +78,17 @@ func TestAdminMeters(t *testing.T) {
 			t.Errorf("without a link: %s", a.text)
 		}
 
+		// Without a word on it a price keeps its link for as long as its amount stays.
+		for cents, want := range map[any]any{2: "price_usd", 3: nil} {
+			s.call("PATCH", adminMeters+"/"+id, admin, map[string]any{"prices": []any{meterPrice("USD", 2, "price_usd")}}).want(200)
+			a = s.call("PATCH", adminMeters+"/"+id, admin, map[string]any{
+				"prices": []any{map[string]any{"currency": "USD", "unit_price_cents": cents}},
+			}).want(200)
+			if a.at("data.prices.0.psp_price_id") != want || a.at("data.is_billable") != (want != nil) {
+				t.Errorf("an amount of %v after 2: %s", cents, a.text)
+			}
+		}
+
 		// What is absent stays; null clears what can be null.
 		a = s.call("PATCH", adminMeters+"/"+id, admin, map[string]any{}).want(200)
 		if a.at("data.unit_label") != "mails" || a.at("data.prices.0.currency") != "USD" || a.at("data.name") != "E-mails sent" {
@@ -108,7 +119,7 @@ func TestAdminMeters(t *testing.T) {
 		s.call("POST", adminMeters, admin, withKey(newMeter, "code", "mails")).want(201)
 
 		done := s.trail(url.Values{"sort": {"created_at"}, "filter[action]": {"meter.updated"}}).done()
-		if len(done) != 4 {
+		if len(done) != 8 {
 			t.Errorf("changes in the trail: %v", done)
 		}
 		gone := s.trail(url.Values{"filter[action]": {"meter.deleted"}}).want(200)

@@ -7,192 +7,203 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/tenantry/tenantry/internal/catalog/catalogsql"
-	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Apply brings c into the database in one transaction: what is missing is
-// created, what differs is changed and keeps its id, and what c does not name
-// stays. Applying it again changes nothing. Prices and entitlements refer to
-// currencies and features of c or of the database; another is an error. Meters
-// are left to the usage domain.
-func (s *Service) Apply(ctx context.Context, c Catalog) error {
-	if err := c.Check(); err != nil {
+// RefusalError says which record of a catalog could not be brought into the database,
+// and why.
+type RefusalError struct {
+	Record string // "plan starter"
+	Err    error
+}
+
+// Error names the record and the reason, for the log.
+func (r *RefusalError) Error() string { return r.Record + ": " + r.Err.Error() }
+
+// Unwrap gives the reason.
+func (r *RefusalError) Unwrap() error { return r.Err }
+
+// Apply brings c into the database in one transaction, or that of ctx, by the
+// rules of the administration: what is missing is created, what differs is
+// changed and keeps its id. It tells what it has changed: nothing when it is
+// applied again. What c does not name stays, unless prune says that it goes;
+// currencies, the payment provider's products and what the service relies on stay
+// in any case. Meters are left to the usage domain.
+//
+// The error is a *ProblemError, or several, where c refers to a currency or feature
+// that there is not, and a *RefusalError where a rule forbids a change.
+func (s *Service) Apply(ctx context.Context, c Catalog, prune bool) (Changes, error) {
+	var changes Changes
+	err := s.change(ctx, func(ctx context.Context, _ time.Time) error {
+		a := applier{Service: s, prune: prune}
+		err := a.apply(ctx, c)
+		changes = a.changes
 		return err
-	}
-	return s.db.Tx(ctx, func(ctx context.Context) error {
-		a := applier{store: s.store, now: s.clock.Now()}
-		if err := a.apply(ctx, c); err != nil {
-			return err
-		}
-		s.db.AfterCommit(ctx, s.Changed)
-		return nil
 	})
+	return changes, err
 }
 
 // applier is one run of Apply.
 type applier struct {
-	store store
-	now   time.Time
+	*Service
+	prune   bool
+	changes Changes
 }
 
-func (a applier) apply(ctx context.Context, c Catalog) error {
-	// Two instances that start on one database apply one after the other.
-	if err := a.store.q(ctx).LockCatalog(ctx); err != nil {
-		return fmt.Errorf("lock the catalog: %w", err)
+func (a *applier) apply(ctx context.Context, c Catalog) error {
+	for _, currency := range c.Currencies {
+		if err := a.currency(ctx, currency); err != nil {
+			return &RefusalError{"currency " + currency.Code, err}
+		}
 	}
 	for _, f := range c.Features {
 		if err := a.feature(ctx, f); err != nil {
-			return fmt.Errorf("feature %s: %w", f.Code, err)
+			return &RefusalError{"feature " + f.Code, err}
 		}
+	}
+	if err := a.checkReferences(ctx, c); err != nil {
+		return err
 	}
 	for _, p := range c.Products {
 		product, err := a.product(ctx, p)
 		if err != nil {
-			return fmt.Errorf("product %s: %w", p.Slug, err)
+			return &RefusalError{"product " + p.Slug, err}
 		}
 		for _, plan := range p.Plans {
 			if err := a.plan(ctx, product, plan); err != nil {
-				return fmt.Errorf("plan %s: %w", plan.Slug, err)
+				return &RefusalError{"plan " + plan.Slug, err}
 			}
 		}
 	}
+	if a.prune {
+		return a.removeOthers(ctx, c)
+	}
 	return nil
 }
 
-func (a applier) feature(ctx context.Context, f FeatureData) error {
-	old, err := a.store.featureByCode(ctx, f.Code)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return a.store.q(ctx).InsertFeature(ctx, catalogsql.InsertFeatureParams{
-			ID: sqldb.NewID(), Code: f.Code, Name: f.Name.column(), Description: f.Description.column(),
-			IsActive: active(f.IsActive), CreatedAt: a.now,
-		})
-	case err != nil:
-		return err
-	case maps.Equal(old.Name, f.Name) && maps.Equal(old.Description, f.Description) && old.IsActive == active(f.IsActive):
-		return nil
-	}
-	return a.store.q(ctx).UpdateFeature(ctx, catalogsql.UpdateFeatureParams{
-		ID: old.ID, Name: f.Name.column(), Description: f.Description.column(), IsActive: active(f.IsActive), UpdatedAt: a.now,
-	})
-}
-
-func (a applier) product(ctx context.Context, p ProductData) (Product, error) {
-	old, err := a.store.productBySlug(ctx, p.Slug)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		created := Product{ID: sqldb.NewID()}
-		return created, a.store.q(ctx).InsertProduct(ctx, catalogsql.InsertProductParams{
-			ID: created.ID, Slug: p.Slug, Name: p.Name.column(), Description: p.Description.column(),
-			IsActive: active(p.IsActive), CreatedAt: a.now,
-		})
-	case err != nil:
-		return Product{}, err
-	case maps.Equal(old.Name, p.Name) && maps.Equal(old.Description, p.Description) && old.IsActive == active(p.IsActive):
-		return old, nil
-	}
-	return old, a.store.q(ctx).UpdateProduct(ctx, catalogsql.UpdateProductParams{
-		ID: old.ID, Name: p.Name.column(), Description: p.Description.column(), IsActive: active(p.IsActive), UpdatedAt: a.now,
-	})
-}
-
-func (a applier) plan(ctx context.Context, product Product, p PlanData) error {
-	interval, _ := CycleInterval(p.BillingCycle) // Check has seen to it
-	plan, err := a.store.planBySlug(ctx, p.Slug)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		plan = Plan{ID: sqldb.NewID(), PricingType: p.PricingType, Interval: interval}
-		err = a.store.q(ctx).InsertPlan(ctx, catalogsql.InsertPlanParams{
-			ID: plan.ID, ProductID: product.ID, Slug: p.Slug, Name: p.Name.column(), Description: p.Description.column(),
-			PricingType: string(p.PricingType), BillingCycle: p.BillingCycle,
-			IntervalUnit: interval.Unit, IntervalCount: interval.Count,
-			TrialDays: p.TrialDays, SortOrder: p.SortOrder, IsActive: active(p.IsActive), CreatedAt: a.now,
-		})
-	case err == nil && !samePlan(plan, product, p, interval):
-		err = a.store.q(ctx).UpdatePlan(ctx, catalogsql.UpdatePlanParams{
-			ID: plan.ID, ProductID: product.ID, Name: p.Name.column(), Description: p.Description.column(),
-			PricingType: string(p.PricingType), BillingCycle: p.BillingCycle,
-			IntervalUnit: interval.Unit, IntervalCount: interval.Count,
-			TrialDays: p.TrialDays, SortOrder: p.SortOrder, IsActive: active(p.IsActive), UpdatedAt: a.now,
-		})
-	}
+// checkReferences holds that there are the currencies and features that c names.
+func (a *applier) checkReferences(ctx context.Context, c Catalog) error {
+	currencies, err := a.store.currencies(ctx)
 	if err != nil {
 		return err
 	}
-	if err := a.prices(ctx, plan, p, interval); err != nil {
+	features, err := a.store.features(ctx)
+	if err != nil {
 		return err
 	}
-	return a.entitlements(ctx, plan, p)
+	known := map[string]bool{}
+	for _, currency := range currencies {
+		known["currency "+currency.Code] = true
+	}
+	for _, f := range features {
+		known["feature "+f.Code] = true
+	}
+	broken := problems{lines: c.lines}
+	check := func(path, kind, key string) {
+		if !known[kind+" "+key] {
+			broken.fail(path+"."+key, "is a %s that there is neither in the file nor in the database", kind)
+		}
+	}
+	for i, product := range c.Products {
+		for j, plan := range product.Plans {
+			path := fmt.Sprintf("products[%d].plans[%d]", i, j)
+			for _, code := range slices.Sorted(maps.Keys(plan.Prices)) {
+				check(path+".prices", "currency", code)
+			}
+			for _, code := range slices.Sorted(maps.Keys(plan.Entitlements)) {
+				check(path+".entitlements", "feature", code)
+			}
+		}
+	}
+	for i, meter := range c.Meters {
+		for _, code := range slices.Sorted(maps.Keys(meter.Prices)) {
+			check(fmt.Sprintf("meters[%d].prices", i), "currency", code)
+		}
+	}
+	return broken.err()
 }
 
-func samePlan(old Plan, product Product, p PlanData, interval Interval) bool {
-	return old.Product.ID == product.ID && maps.Equal(old.Name, p.Name) && maps.Equal(old.Description, p.Description) &&
-		old.PricingType == p.PricingType && old.BillingCycle == p.BillingCycle && old.Interval == interval &&
-		old.TrialDays == p.TrialDays && old.SortOrder == p.SortOrder && old.IsActive == active(p.IsActive)
+func (a *applier) currency(ctx context.Context, data CurrencyData) error {
+	wanted := Currency{
+		Code: data.Code, Name: data.Name, Symbol: data.Symbol, MinorUnits: data.MinorUnits, IsActive: active(data.IsActive),
+	}
+	old, err := a.store.currency(ctx, data.Code)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		a.changes.Add("currency", data.Code)
+		return a.CreateCurrency(ctx, wanted)
+	case err != nil:
+		return err
+	}
+	var d Differences
+	d.Text("name", old.Name, wanted.Name)
+	d.Text("symbol", old.Symbol, wanted.Symbol)
+	d.number("minor_units", old.MinorUnits, wanted.MinorUnits)
+	d.Bool("is_active", old.IsActive, wanted.IsActive)
+	if a.changes.Change("currency", data.Code, d) {
+		_, err = a.UpdateCurrency(ctx, data.Code, func(Currency) Currency { return wanted })
+	}
+	return err
 }
 
-// prices are created and changed. A price of the payment provider never changes
-// its amount, interval or kind, so a change that it cannot follow unlinks it.
-func (a applier) prices(ctx context.Context, plan Plan, p PlanData, interval Interval) error {
-	if plan.Interval != interval || plan.PricingType != p.PricingType {
-		err := a.store.q(ctx).UnlinkPrices(ctx, catalogsql.UnlinkPricesParams{PlanID: plan.ID, UpdatedAt: a.now})
-		if err != nil {
-			return fmt.Errorf("unlink prices: %w", err)
-		}
+func (a *applier) feature(ctx context.Context, data FeatureData) error {
+	set := func(f *Feature) {
+		f.Code, f.Name, f.Description = data.Code, data.Name, data.Description
+		f.IsActive, f.Metadata = active(data.IsActive), data.Metadata.column()
 	}
-	for _, code := range slices.Sorted(maps.Keys(p.Prices)) {
-		if _, err := a.store.currency(ctx, code); err != nil {
-			return fmt.Errorf("price in %s: %w", code, err)
-		}
-		old, exists := plan.PriceIn(code)
-		var err error
-		switch {
-		case !exists:
-			err = a.store.q(ctx).InsertPrice(ctx, catalogsql.InsertPriceParams{
-				ID: sqldb.NewID(), PlanID: plan.ID, Currency: code, PriceCents: p.Prices[code], CreatedAt: a.now,
-			})
-		case old.PriceCents != p.Prices[code]:
-			err = a.store.q(ctx).ChangePrice(ctx, catalogsql.ChangePriceParams{
-				ID: old.ID, PriceCents: p.Prices[code], UpdatedAt: a.now,
-			})
-		}
-		if err != nil {
-			return fmt.Errorf("price in %s: %w", code, err)
-		}
+	old, err := a.store.featureByCode(ctx, data.Code)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		var f Feature
+		set(&f)
+		a.changes.Add("feature", data.Code)
+		_, err = a.CreateFeature(ctx, f)
+		return err
+	case err != nil:
+		return err
 	}
-	return nil
+	was, err := featureData(old)
+	if err != nil {
+		return err
+	}
+	var d Differences
+	d.locales("name", was.Name, data.Name)
+	d.locales("description", was.Description, data.Description)
+	d.Bool("is_active", old.IsActive, active(data.IsActive))
+	d.Field("metadata", string(was.Metadata), string(data.Metadata))
+	if a.changes.Change("feature", data.Code, d) {
+		_, err = a.UpdateFeature(ctx, old.ID, set)
+	}
+	return err
 }
 
-func (a applier) entitlements(ctx context.Context, plan Plan, p PlanData) error {
-	granted := map[string]Entitlement{}
-	for _, e := range plan.Entitlements {
-		granted[e.Feature.Code] = e
+func (a *applier) product(ctx context.Context, data ProductData) (Product, error) {
+	set := func(p *Product) {
+		p.Slug, p.Name, p.Description = data.Slug, data.Name, data.Description
+		p.IsActive, p.Metadata = active(data.IsActive), data.Metadata.column()
 	}
-	for _, code := range slices.Sorted(maps.Keys(p.Entitlements)) {
-		grant := p.Entitlements[code]
-		feature, err := a.store.featureByCode(ctx, code)
-		if err != nil {
-			return fmt.Errorf("entitlement %s: %w", code, err)
-		}
-		old, exists := granted[code]
-		switch {
-		case !exists:
-			err = a.store.q(ctx).InsertEntitlement(ctx, catalogsql.InsertEntitlementParams{
-				ID: sqldb.NewID(), PlanID: plan.ID, FeatureID: feature.ID,
-				Type: string(grant.Type()), Value: grant.Quota, CreatedAt: a.now,
-			})
-		case old.Type != grant.Type() || !equal(old.Value, grant.Quota):
-			err = a.store.q(ctx).UpdateEntitlement(ctx, catalogsql.UpdateEntitlementParams{
-				ID: old.ID, Type: string(grant.Type()), Value: grant.Quota, UpdatedAt: a.now,
-			})
-		}
-		if err != nil {
-			return fmt.Errorf("entitlement %s: %w", code, err)
-		}
+	old, err := a.store.productBySlug(ctx, data.Slug)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		var p Product
+		set(&p)
+		a.changes.Add("product", data.Slug)
+		return a.CreateProduct(ctx, p)
+	case err != nil:
+		return Product{}, err
 	}
-	return nil
+	was, err := productData(old)
+	if err != nil {
+		return Product{}, err
+	}
+	var d Differences
+	d.locales("name", was.Name, data.Name)
+	d.locales("description", was.Description, data.Description)
+	d.Bool("is_active", old.IsActive, active(data.IsActive))
+	d.Field("metadata", string(was.Metadata), string(data.Metadata))
+	if a.changes.Change("product", data.Slug, d) {
+		return a.UpdateProduct(ctx, old.ID, set)
+	}
+	return old, nil
 }
 
 // active reads a switch that is on unless it is turned off.

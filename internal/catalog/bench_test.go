@@ -19,7 +19,7 @@ func BenchmarkPlans(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := s.svc.Apply(b.Context(), demo); err != nil {
+	if _, err := s.svc.Apply(b.Context(), demo, false); err != nil {
 		b.Fatal(err)
 	}
 	const path = "/api/v1/catalog/plans?currency=EUR"

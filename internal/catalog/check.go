@@ -1,11 +1,12 @@
 package catalog
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/tenantry/tenantry/internal/i18n"
@@ -16,6 +17,10 @@ const (
 	maxName        = 255
 	maxSlug        = 255
 	maxDescription = 65535
+
+	maxCurrencyName   = 100
+	maxCurrencySymbol = 10
+	maxPSPPriceID     = 255
 )
 
 // slugForm is what slugs and codes are made of (spec: Admin catalog endpoints).
@@ -23,20 +28,23 @@ var slugForm = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 var currencyForm = regexp.MustCompile(`^[A-Z]{3}$`)
 
+// slugForm is what slugs and codes are made of (spec: Admin catalog endpoints).
+// pspPriceForm is how the payment provider's ids of prices begin.
+const pspPriceForm = "price_"
+
 // checker collects what is wrong with a catalog.
 type checker struct {
-	broken []error
-	seen   map[string]bool
+	problems
+	seen map[string]bool
 }
 
-func (c *checker) fail(path, format string, args ...any) {
-	c.broken = append(c.broken, fmt.Errorf("catalog: %s %s", path, fmt.Sprintf(format, args...)))
-}
-
-// Check tells every rule that the catalog breaks. Whether its currencies exist
-// is seen by Apply.
+// Check tells every rule that the catalog breaks, each a *ProblemError. Whether what
+// it refers to exists is seen by Apply.
 func (c Catalog) Check() error {
-	check := checker{seen: map[string]bool{}}
+	check := checker{problems: problems{lines: c.lines}, seen: map[string]bool{}}
+	for i, currency := range c.Currencies {
+		check.currency(fmt.Sprintf("currencies[%d]", i), currency)
+	}
 	for i, f := range c.Features {
 		path := fmt.Sprintf("features[%d]", i)
 		check.key(path+".code", "feature", f.Code)
@@ -53,18 +61,61 @@ func (c Catalog) Check() error {
 	for i, m := range c.Meters {
 		check.meter(fmt.Sprintf("meters[%d]", i), m)
 	}
-	return errors.Join(check.broken...)
+	return check.err()
 }
 
 // key checks a slug or code, which is unique among records of its kind.
 func (c *checker) key(path, kind, key string) {
-	switch {
-	case !slugForm.MatchString(key) || len(key) > maxSlug:
+	if !slugForm.MatchString(key) || len(key) > maxSlug {
 		c.fail(path, "must be 1 to %d letters, digits, dashes and underscores, not %q", maxSlug, key)
-	case c.seen[kind+" "+key]:
+	}
+	c.once(path, kind, key)
+}
+
+func (c *checker) once(path, kind, key string) {
+	if c.seen[kind+" "+key] {
 		c.fail(path, "%q is there twice", key)
 	}
 	c.seen[kind+" "+key] = true
+}
+
+func (c *checker) currency(path string, currency CurrencyData) {
+	if !currencyForm.MatchString(currency.Code) {
+		c.fail(path+".code", "must be three capital letters, not %q", currency.Code)
+	}
+	c.once(path+".code", "currency", currency.Code)
+	c.line(path+".name", currency.Name, maxCurrencyName)
+	c.line(path+".symbol", currency.Symbol, maxCurrencySymbol)
+	if !slices.Contains([]int32{0, 2, 3}, currency.MinorUnits) {
+		c.fail(path+".minor_units", "must be 0, 2 or 3")
+	}
+}
+
+// line checks a text of one line that is required.
+func (c *checker) line(path, text string, most int) {
+	if text == "" {
+		c.fail(path, "is required")
+	}
+	c.text(path, text, most, false)
+}
+
+func (c *checker) text(path, text string, most int, multiline bool) {
+	if utf8.RuneCountInString(text) > most {
+		c.fail(path, "must have at most %d characters", most)
+	}
+	if hasControl(text, multiline) {
+		c.fail(path, "has characters that are not allowed")
+	}
+}
+
+// hasControl tells whether a text has characters that the API would refuse.
+func hasControl(text string, multiline bool) bool {
+	for _, c := range text {
+		if unicode.IsControl(c) && (!multiline || !strings.ContainsRune("\n\r\t", c)) {
+			return true
+		}
+	}
+	return !utf8.ValidString(text)
 }
 
 func (c *checker) texts(path string, name, description Text) {
@@ -74,18 +125,16 @@ func (c *checker) texts(path string, name, description Text) {
 	if description != nil && description[i18n.Default] == "" {
 		c.fail(path+".description.en", "is required where there is a description")
 	}
-	c.text(path+".name", name, maxName)
-	c.text(path+".description", description, maxDescription)
+	c.locales(path+".name", name, maxName, false)
+	c.locales(path+".description", description, maxDescription, true)
 }
 
-func (c *checker) text(path string, text Text, most int) {
+func (c *checker) locales(path string, text Text, most int, multiline bool) {
 	for _, locale := range slices.Sorted(maps.Keys(text)) {
 		if !slices.Contains(i18n.Locales(), locale) {
 			c.fail(path+"."+locale, "is not a supported locale")
 		}
-		if utf8.RuneCountInString(text[locale]) > most {
-			c.fail(path+"."+locale, "must have at most %d characters", most)
-		}
+		c.text(path+"."+locale, text[locale], most, multiline)
 	}
 }
 
@@ -94,18 +143,18 @@ func (c *checker) plan(path string, p PlanData) {
 	c.texts(path, p.Name, p.Description)
 	c.oneOf(path+".pricing_type", string(p.PricingType), string(Flat), string(Seat), string(Usage))
 	c.oneOf(path+".billing_cycle", p.BillingCycle, BillingCycles()...)
-	if p.TrialDays < 0 {
-		c.fail(path+".trial_days", "must not be negative")
+	if p.IntervalUnit != "" {
+		c.oneOf(path+".interval_unit", p.IntervalUnit, "day", "week", "month", "year")
 	}
-	if p.SortOrder < 0 {
-		c.fail(path+".sort_order", "must not be negative")
-	}
+	c.notNegative(path+".interval_count", p.IntervalCount)
+	c.notNegative(path+".trial_days", p.TrialDays)
+	c.notNegative(path+".sort_order", p.SortOrder)
+	linked := map[string]bool{}
 	for _, currency := range slices.Sorted(maps.Keys(p.Prices)) {
-		if !currencyForm.MatchString(currency) {
-			c.fail(path+".prices", "has the key %q, which is not a currency code", currency)
-		}
-		if p.Prices[currency] < 0 {
-			c.fail(path+".prices."+currency, "must not be negative")
+		price := p.Prices[currency]
+		at := c.price(path, currency, price.Link, linked)
+		if price.PriceCents < 0 {
+			c.fail(at, "must not be negative")
 		}
 	}
 	for _, code := range slices.Sorted(maps.Keys(p.Entitlements)) {
@@ -115,18 +164,51 @@ func (c *checker) plan(path string, p PlanData) {
 	}
 }
 
+// price checks what prices of plans and meters have in common, and returns the
+// price's path.
+func (c *checker) price(path, currency string, link Link, linked map[string]bool) string {
+	at := path + ".prices." + currency
+	if !currencyForm.MatchString(currency) {
+		c.fail(at, "is not a currency code")
+	}
+	if link.PSPPriceID == nil {
+		return at
+	}
+	id := *link.PSPPriceID
+	switch {
+	case !strings.HasPrefix(id, pspPriceForm):
+		c.fail(at+".psp_price_id", "must begin with %s", pspPriceForm)
+	case linked[id]:
+		c.fail(at+".psp_price_id", "%q is there twice", id)
+	}
+	linked[id] = true
+	c.text(at+".psp_price_id", id, maxPSPPriceID, false)
+	return at
+}
+
+func (c *checker) notNegative(path string, number int32) {
+	if number < 0 {
+		c.fail(path, "must not be negative")
+	}
+}
+
 func (c *checker) meter(path string, m MeterData) {
 	c.key(path+".code", "meter", m.Code)
-	if m.Name == "" || utf8.RuneCountInString(m.Name) > maxName {
-		c.fail(path+".name", "must have 1 to %d characters", maxName)
-	}
+	c.line(path+".name", m.Name, maxName)
 	c.oneOf(path+".aggregation_type", m.AggregationType, "sum", "max", "count", "last_value")
 	c.oneOf(path+".reset_interval", m.ResetInterval, "monthly", "weekly", "daily", "none")
 	c.oneOf(path+".quota_enforcement", m.QuotaEnforcement, "none", "soft", "hard")
+	if m.UnitLabel != nil {
+		c.line(path+".unit_label", *m.UnitLabel, maxName)
+	}
+	linked := map[string]bool{}
+	for _, currency := range slices.Sorted(maps.Keys(m.Prices)) {
+		c.price(path, currency, m.Prices[currency].Link, linked)
+	}
 }
 
 func (c *checker) oneOf(path, value string, allowed ...string) {
 	if !slices.Contains(allowed, value) {
-		c.fail(path, "must be one of %q, not %q", allowed, value)
+		c.fail(path, "must be one of %s, not %q", strings.Join(allowed, ", "), value)
 	}
 }

@@ -1,88 +1,122 @@
 package catalog
 
 import (
-	"bytes"
 	_ "embed"
-	"errors"
-	"fmt"
-	"io"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/tenantry/tenantry/internal/money"
 )
 
 //go:embed demo.yaml
 var demo []byte
 
-// Catalog is a catalog as data: what Apply brings into the database. Slugs and
-// codes tell its records apart.
+// Catalog is a catalog as data: what a file has, what Export writes and what
+// Apply brings into the database. Slugs and codes tell its records apart.
 type Catalog struct {
-	Features []FeatureData `yaml:"features"`
-	Products []ProductData `yaml:"products"`
-	// Meters are applied by the usage domain.
-	Meters []MeterData `yaml:"meters"`
+	Currencies []CurrencyData `yaml:"currencies,omitempty"`
+	Features   []FeatureData  `yaml:"features,omitempty"`
+	Products   []ProductData  `yaml:"products,omitempty"`
+	// Meters are exported and applied by the usage domain.
+	Meters []MeterData `yaml:"meters,omitempty"`
+
+	lines lines // of the file that it was read from
+}
+
+// CurrencyData is a currency that prices are in.
+type CurrencyData struct {
+	Code       string `yaml:"code"`
+	Name       string `yaml:"name"`
+	Symbol     string `yaml:"symbol"`
+	MinorUnits int32  `yaml:"minor_units"`
+	IsActive   *bool  `yaml:"is_active,omitempty"` // absent is true, here and below
 }
 
 // FeatureData is a feature.
 type FeatureData struct {
-	Code        string `yaml:"code"`
-	Name        Text   `yaml:"name"`
-	Description Text   `yaml:"description"`
-	IsActive    *bool  `yaml:"is_active"` // absent is true, here and below
+	Code        string   `yaml:"code"`
+	Name        Text     `yaml:"name"`
+	Description Text     `yaml:"description,omitempty"`
+	IsActive    *bool    `yaml:"is_active,omitempty"`
+	Metadata    Metadata `yaml:"metadata,omitempty"`
 }
 
 // ProductData is a product with its plans.
 type ProductData struct {
 	Slug        string     `yaml:"slug"`
 	Name        Text       `yaml:"name"`
-	Description Text       `yaml:"description"`
-	IsActive    *bool      `yaml:"is_active"`
-	Plans       []PlanData `yaml:"plans"`
+	Description Text       `yaml:"description,omitempty"`
+	IsActive    *bool      `yaml:"is_active,omitempty"`
+	Metadata    Metadata   `yaml:"metadata,omitempty"`
+	Plans       []PlanData `yaml:"plans,omitempty"`
 }
 
 // PlanData is a plan with its prices and entitlements.
 type PlanData struct {
-	Slug         string           `yaml:"slug"`
-	Name         Text             `yaml:"name"`
-	Description  Text             `yaml:"description"`
-	PricingType  PricingType      `yaml:"pricing_type"`
-	BillingCycle string           `yaml:"billing_cycle"`
-	TrialDays    int32            `yaml:"trial_days"`
-	SortOrder    int32            `yaml:"sort_order"`
-	IsActive     *bool            `yaml:"is_active"`
-	Prices       map[string]int64 `yaml:"prices"`       // minor units by currency code
-	Entitlements map[string]Grant `yaml:"entitlements"` // by feature code
+	Slug         string      `yaml:"slug"`
+	Name         Text        `yaml:"name"`
+	Description  Text        `yaml:"description,omitempty"`
+	PricingType  PricingType `yaml:"pricing_type"`
+	BillingCycle string      `yaml:"billing_cycle"`
+	// IntervalUnit and IntervalCount win over the billing cycle; absent ("" and 0)
+	// they are what it stands for.
+	IntervalUnit  string               `yaml:"interval_unit,omitempty"`
+	IntervalCount int32                `yaml:"interval_count,omitempty"`
+	TrialDays     int32                `yaml:"trial_days,omitempty"`
+	SortOrder     int32                `yaml:"sort_order,omitempty"`
+	IsActive      *bool                `yaml:"is_active,omitempty"`
+	Metadata      Metadata             `yaml:"metadata,omitempty"`
+	Prices        map[string]PriceData `yaml:"prices,omitempty"`       // by currency code
+	Entitlements  map[string]Grant     `yaml:"entitlements,omitempty"` // by feature code
 }
 
-// MeterData is a meter (spec: Meter).
+// interval is the time that the plan's prices pay for.
+func (p PlanData) interval() Interval {
+	interval, _ := CycleInterval(p.BillingCycle)
+	if p.IntervalUnit != "" {
+		interval.Unit = p.IntervalUnit
+	}
+	if p.IntervalCount != 0 {
+		interval.Count = p.IntervalCount
+	}
+	return interval
+}
+
+// MeterData is a meter with its prices (spec: Meter).
 type MeterData struct {
-	Code             string  `yaml:"code"`
-	Name             string  `yaml:"name"`
-	AggregationType  string  `yaml:"aggregation_type"`
-	ResetInterval    string  `yaml:"reset_interval"`
-	QuotaEnforcement string  `yaml:"quota_enforcement"`
-	UnitLabel        *string `yaml:"unit_label"`
-	IsActive         *bool   `yaml:"is_active"`
+	Code             string                   `yaml:"code"`
+	Name             string                   `yaml:"name"`
+	AggregationType  string                   `yaml:"aggregation_type"`
+	ResetInterval    string                   `yaml:"reset_interval"`
+	QuotaEnforcement string                   `yaml:"quota_enforcement"`
+	UnitLabel        *string                  `yaml:"unit_label,omitempty"`
+	IsActive         *bool                    `yaml:"is_active,omitempty"`
+	Prices           map[string]UnitPriceData `yaml:"prices,omitempty"` // by currency code
+}
+
+// PriceData is the price of a plan in one currency: minor units, or minor units
+// and a link.
+type PriceData struct {
+	PriceCents int64
+	Link       Link
+}
+
+// UnitPriceData is the price of one unit of a meter in one currency: minor units,
+// or minor units and a link.
+type UnitPriceData struct {
+	UnitPrice money.UnitPrice
+	Link      Link
+}
+
+// Link says which price of the payment provider a price is. Unless it is given a
+// price keeps its link for as long as its terms stay.
+type Link struct {
+	Given      bool
+	PSPPriceID *string // nil is none
 }
 
 // Grant is what an entitlement gives: a quota, or the feature without a limit,
 // which is written as true.
 type Grant struct {
 	Quota *int64 // nil is without a limit
-}
-
-// UnmarshalYAML reads true or a whole number.
-func (g *Grant) UnmarshalYAML(node *yaml.Node) error {
-	var boolean bool
-	if node.ShortTag() == "!!bool" && node.Decode(&boolean) == nil && boolean {
-		g.Quota = nil
-		return nil
-	}
-	var quota int64
-	if node.ShortTag() != "!!int" || node.Decode(&quota) != nil {
-		return fmt.Errorf("line %d: an entitlement is true or a whole number, not %q", node.Line, node.Value)
-	}
-	g.Quota = &quota
-	return nil
 }
 
 // Type tells which type of entitlement g makes.
@@ -93,45 +127,8 @@ func (g Grant) Type() EntitlementType {
 	return Quota
 }
 
+// Active tells whether the meter is in use.
+func (m MeterData) Active() bool { return active(m.IsActive) }
+
 // Demo returns the sandbox's catalog.
 func Demo() (Catalog, error) { return Parse(demo) }
-
-// Parse reads a catalog written as YAML and checks it: unknown and repeated keys
-// are errors, and so is whatever breaks a rule of the catalog. All broken rules
-// are told at once, each with the path of its field.
-func Parse(text []byte) (Catalog, error) {
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	decoder.KnownFields(true)
-	var c Catalog
-	if err := decoder.Decode(&c); err != nil {
-		return Catalog{}, fmt.Errorf("catalog: %w", err)
-	}
-	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return Catalog{}, errors.New("catalog: there must be one document")
-	}
-	if err := refuseFractions(text); err != nil {
-		return Catalog{}, err
-	}
-	if err := c.Check(); err != nil {
-		return Catalog{}, err
-	}
-	return c, nil
-}
-
-// refuseFractions holds that every number is whole: the decoder would silently
-// cut a price of 19.90 to 19.
-func refuseFractions(text []byte) error {
-	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil {
-		return fmt.Errorf("catalog: %w", err)
-	}
-	nodes := []*yaml.Node{&document}
-	for len(nodes) > 0 {
-		node := nodes[0]
-		if node.Kind == yaml.ScalarNode && node.ShortTag() == "!!float" {
-			return fmt.Errorf("catalog: line %d: %s is not a whole number", node.Line, node.Value)
-		}
-		nodes = append(nodes[1:], node.Content...)
-	}
-	return nil
-}

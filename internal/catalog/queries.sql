@@ -27,9 +27,6 @@ SELECT count(*) FROM plans WHERE product_id = $1 AND deleted_at IS NULL;
 INSERT INTO products (id, slug, name, description, is_active, metadata, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $7);
 
--- name: UpdateProduct :exec
-UPDATE products SET name = $2, description = $3, is_active = $4, updated_at = $5 WHERE id = $1;
-
 -- name: SaveProduct :exec
 UPDATE products
 SET slug = $2, name = $3, description = $4, is_active = $5, metadata = $6, updated_at = $7
@@ -47,9 +44,6 @@ SELECT * FROM features WHERE code = $1 AND deleted_at IS NULL;
 -- name: InsertFeature :exec
 INSERT INTO features (id, code, name, description, is_active, metadata, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $7);
-
--- name: UpdateFeature :exec
-UPDATE features SET name = $2, description = $3, is_active = $4, updated_at = $5 WHERE id = $1;
 
 -- name: Feature :one
 SELECT * FROM features WHERE id = $1 AND deleted_at IS NULL;
@@ -83,12 +77,6 @@ INSERT INTO plans (
     id, product_id, slug, name, description, pricing_type, billing_cycle, interval_unit, interval_count,
     trial_days, sort_order, is_active, metadata, created_at, updated_at
 ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14);
-
--- name: UpdatePlan :exec
-UPDATE plans
-SET product_id = $2, name = $3, description = $4, pricing_type = $5, billing_cycle = $6, interval_unit = $7,
-    interval_count = $8, trial_days = $9, sort_order = $10, is_active = $11, updated_at = $12
-WHERE id = $1;
 
 -- name: SavePlan :exec
 UPDATE plans
@@ -136,12 +124,6 @@ UPDATE plan_prices SET price_cents = $2, psp_price_id = $3, updated_at = $4 WHER
 
 -- name: DeletePrice :exec
 DELETE FROM plan_prices WHERE id = $1;
-
--- name: ChangePrice :exec
-UPDATE plan_prices SET price_cents = $2, psp_price_id = NULL, updated_at = $3 WHERE id = $1;
-
--- name: UnlinkPrices :exec
-UPDATE plan_prices SET psp_price_id = NULL, updated_at = $2 WHERE plan_id = $1 AND psp_price_id IS NOT NULL;
 
 -- name: Entitlements :many
 SELECT sqlc.embed(entitlements), sqlc.embed(features)

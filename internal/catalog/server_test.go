@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/clock"
@@ -30,6 +33,11 @@ type server struct {
 	api   *rest.API
 }
 
+// unsold says that nobody subscribes to anything.
+type unsold struct{}
+
+func (unsold) AnyTo(context.Context, []uuid.UUID) (bool, error) { return false, nil }
+
 // newServer makes a server on db. The token "admin" is a platform admin's with
 // every permission, "clerk" one's with none.
 func newServer(t testing.TB, db *sqldb.DB) *server {
@@ -39,7 +47,7 @@ func newServer(t testing.TB, db *sqldb.DB) *server {
 		t.Fatal(err)
 	}
 	at := clock.NewFixed(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
-	svc := catalog.New(catalog.Deps{DB: db, Clock: at})
+	svc := catalog.New(catalog.Deps{DB: db, Clock: at, Subscriptions: unsold{}, Audit: audit.New(audit.Deps{DB: db, Clock: at})})
 	h := catalog.NewHTTP(svc, publicURL+"/")
 	api := rest.New(rest.Config{
 		Messages:         messages,
@@ -134,7 +142,7 @@ func (s *server) applyIn(ctx context.Context, t testing.TB, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.svc.Apply(ctx, c); err != nil {
+	if _, err := s.svc.Apply(ctx, c, false); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/clock"
@@ -49,8 +50,8 @@ func studio(t *testing.T, db *sqldb.DB) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plans := catalog.New(catalog.Deps{DB: db, Clock: clock.System()})
-	if err := plans.Apply(t.Context(), data); err != nil {
+	plans := catalog.New(catalog.Deps{DB: db, Clock: clock.System(), Audit: audit.New(audit.Deps{DB: db, Clock: clock.System()})})
+	if _, err := plans.Apply(t.Context(), data, false); err != nil {
 		t.Fatal(err)
 	}
 	svc := subscription.NewService(subscription.Deps{

@@ -23,9 +23,7 @@ func BenchmarkRecord(b *testing.B) {
 			b.Run(fmt.Sprint(dialect, "/tenants=", tenants), func(b *testing.B) {
 				w := &world{db: dbtest.New(b, dialect), clock: clock.NewFixed(at("2026-11-21 12:00")), plans: &fixedPlans{allowances: map[uuid.UUID]Allowance{}}}
 				svc := NewService(w.deps())
-				if err := svc.ApplyMeters(b.Context(), []Meter{meter("calls", Sum, Monthly, Hard)}); err != nil {
-					b.Fatal(err)
-				}
+				applyMeters(b, svc, meter("calls", Sum, Monthly, Hard))
 				ids := make([]uuid.UUID, tenants)
 				for i := range ids {
 					ids[i] = w.newTenant(b)
@@ -60,9 +58,7 @@ func BenchmarkBatch(b *testing.B) {
 			w := &world{db: dbtest.New(b, dialect), clock: clock.NewFixed(at("2026-11-21 12:00")), plans: &fixedPlans{allowances: map[uuid.UUID]Allowance{}}}
 			w.Service = NewService(w.deps())
 			s := newSite(b, w)
-			if err := w.ApplyMeters(b.Context(), []Meter{meter("calls", Sum, Monthly, Hard)}); err != nil {
-				b.Fatal(err)
-			}
+			applyMeters(b, w.Service, meter("calls", Sum, Monthly, Hard))
 			tenantID := w.newTenant(b)
 			ctx, cancel := context.WithCancel(b.Context())
 			done := make(chan struct{})

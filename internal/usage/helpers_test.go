@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -94,7 +95,25 @@ func (w *world) deps() Deps {
 
 func (w *world) apply(t *testing.T, meters ...Meter) {
 	t.Helper()
-	if err := w.ApplyMeters(t.Context(), meters); err != nil {
+	applyMeters(t, w.Service, meters...)
+}
+
+// applyMeters stores meters as a catalog does.
+func applyMeters(t interface {
+	Helper()
+	Fatal(...any)
+	Context() context.Context
+}, svc *Service, meters ...Meter,
+) {
+	t.Helper()
+	data := make([]catalog.MeterData, len(meters))
+	for i, m := range meters {
+		data[i] = catalog.MeterData{
+			Code: m.Code, Name: m.Name, AggregationType: string(m.Aggregation), ResetInterval: string(m.Reset),
+			QuotaEnforcement: string(m.Enforcement), UnitLabel: m.UnitLabel, IsActive: catalog.Switch(m.Active),
+		}
+	}
+	if _, err := svc.ApplyMeters(t.Context(), data, false); err != nil {
 		t.Fatal(err)
 	}
 }

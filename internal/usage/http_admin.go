@@ -61,17 +61,19 @@ func adminMeter(e MeterEntry) AdminMeter {
 
 // MeterPriceInput is a price of a set that replaces a meter's prices.
 type MeterPriceInput struct {
-	Currency       string         `json:"currency" format:"currency"`
-	UnitPriceCents rest.UnitPrice `json:"unit_price_cents"`
-	PSPPriceID     *string        `json:"psp_price_id,omitempty" nullable:"true" maxLength:"255" pattern:"^price_"`
+	Currency       string           `json:"currency" format:"currency"`
+	UnitPriceCents rest.UnitPrice   `json:"unit_price_cents"`
+	PSPPriceID     rest.Opt[string] `json:"psp_price_id,omitzero" nullable:"true" maxLength:"255" pattern:"^price_" doc:"Absent, the price keeps its link for as long as its amount stays."`
 }
 
-func pricesFrom(inputs []MeterPriceInput) []MeterPrice {
-	prices := make([]MeterPrice, len(inputs))
+func termsOf(inputs []MeterPriceInput) []PriceTerms {
+	set := make([]PriceTerms, len(inputs))
 	for i, p := range inputs {
-		prices[i] = MeterPrice{Currency: p.Currency, UnitPrice: p.UnitPriceCents.UnitPrice, PSPPriceID: p.PSPPriceID}
+		set[i] = PriceTerms{
+			Currency: p.Currency, UnitPrice: p.UnitPriceCents.UnitPrice, LinkGiven: p.PSPPriceID.Set, PSPPriceID: p.PSPPriceID.Or(nil),
+		}
 	}
-	return prices
+	return set
 }
 
 // List handles GET /admin/meters.
@@ -134,13 +136,12 @@ type createMeterInput struct {
 // Create handles POST /admin/meters.
 func (h *AdminHTTP) Create(ctx context.Context, in *createMeterInput) (*rest.Data[AdminMeter], error) {
 	b := in.Body
-	e, err := h.svc.CreateMeter(ctx, MeterEntry{
-		Meter: Meter{
-			Code: b.Code, Name: b.Name, Aggregation: b.AggregationType, Reset: b.ResetInterval, Enforcement: b.QuotaEnforcement,
-			UnitLabel: b.UnitLabel, Active: b.IsActive == nil || *b.IsActive,
-		},
-		Prices: pricesFrom(b.Prices),
-	})
+	entry := MeterEntry{Meter: Meter{
+		Code: b.Code, Name: b.Name, Aggregation: b.AggregationType, Reset: b.ResetInterval, Enforcement: b.QuotaEnforcement,
+		UnitLabel: b.UnitLabel, Active: b.IsActive == nil || *b.IsActive,
+	}}
+	entry.SetPrices(termsOf(b.Prices))
+	e, err := h.svc.CreateMeter(ctx, entry)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +175,7 @@ func (h *AdminHTTP) Update(ctx context.Context, in *updateMeterInput) (*rest.Dat
 		e.Enforcement, e.Active = b.QuotaEnforcement.OrValue(e.Enforcement), b.IsActive.OrValue(e.Active)
 		e.UnitLabel = b.UnitLabel.Or(e.UnitLabel)
 		if b.Prices.Set {
-			e.Prices = pricesFrom(b.Prices.Value)
+			e.SetPrices(termsOf(b.Prices.Value))
 		}
 		return e
 	})

@@ -34,6 +34,32 @@ type MeterPrice struct {
 	PSPPriceID *string // at the payment provider; nil until linked
 }
 
+// PriceTerms is one price of a set as somebody wants it.
+type PriceTerms struct {
+	Currency  string // one that exists, each once in a set
+	UnitPrice UnitPrice
+	// LinkGiven says that the price is to be linked to PSPPriceID, or to nothing
+	// if that is nil. Without it a price keeps its link for as long as its amount
+	// stays: a price of the payment provider cannot change.
+	LinkGiven  bool
+	PSPPriceID *string // each once in a set
+}
+
+// SetPrices replaces the prices; UpdateMeter and CreateMeter check them.
+func (e *MeterEntry) SetPrices(set []PriceTerms) {
+	old := e.Prices
+	e.Prices = make([]MeterPrice, len(set))
+	for i, terms := range set {
+		price := MeterPrice{Currency: terms.Currency, UnitPrice: terms.UnitPrice, PSPPriceID: terms.PSPPriceID}
+		for _, was := range old {
+			if !terms.LinkGiven && was.Currency == terms.Currency && was.UnitPrice == terms.UnitPrice {
+				price.PSPPriceID = was.PSPPriceID
+			}
+		}
+		e.Prices[i] = price
+	}
+}
+
 // Billable tells whether the meter's usage costs something: it has a price that
 // is linked to one of the payment provider (spec: Meter).
 func (e MeterEntry) Billable() bool {
@@ -184,14 +210,14 @@ func (s *Service) checkPrices(ctx context.Context, prices []MeterPrice) error {
 		case !exists:
 			broken.Add(path+".currency", "validation.exists")
 		case currencies[p.Currency]:
-			broken.Add(path+".currency", "validation.taken")
+			broken.Add(path+".currency", "validation.repeated")
 		}
 		currencies[p.Currency] = true
 		if p.PSPPriceID == nil {
 			continue
 		}
 		if linked[*p.PSPPriceID] {
-			broken.Add(path+".psp_price_id", "validation.taken")
+			broken.Add(path+".psp_price_id", "validation.repeated")
 		}
 		linked[*p.PSPPriceID] = true
 	}
@@ -227,36 +253,6 @@ func (s *Service) record(ctx context.Context, action string, id uuid.UUID, befor
 	return s.audit.Record(ctx, audit.Entry{
 		Action: action, Resource: "meter", ResourceID: id.String(), Before: state(before), After: state(after),
 	})
-}
-
-// ApplyMeters stores meters under their codes, adding and changing as needed; IDs
-// are given by the store. Prices, and meters of other codes, stay as they are.
-func (s *Service) ApplyMeters(ctx context.Context, meters []Meter) error {
-	return s.store.db.Tx(ctx, func(ctx context.Context) error {
-		for _, m := range meters {
-			if err := s.applyMeter(ctx, m); err != nil {
-				return fmt.Errorf("usage: apply meter %s: %w", m.Code, err)
-			}
-		}
-		return nil
-	})
-}
-
-func (s *Service) applyMeter(ctx context.Context, m Meter) error {
-	old, found, err := s.store.meter(ctx, m.Code)
-	if err != nil {
-		return err
-	}
-	if !found {
-		_, err := s.CreateMeter(ctx, MeterEntry{Meter: m})
-		return err
-	}
-	_, err = s.UpdateMeter(ctx, old.ID, func(e MeterEntry) MeterEntry {
-		m.ID = e.ID
-		e.Meter = m
-		return e
-	})
-	return err
 }
 
 // MeteredPrices lists the provider's prices, in a currency, of the active meters

@@ -133,9 +133,7 @@ func (c *modelCheck) changeMeter(code string) {
 		rapid.SampledFrom([]ResetInterval{Monthly, Weekly, Daily, Never, Monthly}).Draw(c.T, "reset"),
 		rapid.SampledFrom([]Enforcement{Unenforced, Soft, Hard, Soft, Hard}).Draw(c.T, "enforcement"))
 	m.Active = rapid.IntRange(0, 9).Draw(c.T, "inactive") != 0
-	if err := c.ApplyMeters(c.Context(), []Meter{m}); err != nil {
-		c.Fatal(err)
-	}
+	applyMeters(c, c.Service, m)
 	c.meters[code] = m
 }
 

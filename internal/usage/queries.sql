@@ -22,6 +22,9 @@ SELECT * FROM meters WHERE id = $1 AND deleted_at IS NULL FOR UPDATE;
 -- name: MeterByID :one
 SELECT * FROM meters WHERE id = $1 AND deleted_at IS NULL;
 
+-- name: Meters :many
+SELECT * FROM meters WHERE deleted_at IS NULL;
+
 -- name: InsertMeter :execrows
 INSERT INTO meters (id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)

@@ -39,6 +39,24 @@ func (s store) meterPage(ctx context.Context, q page.Query) ([]MeterEntry, int64
 	return entries, total, err
 }
 
+// allMeters reads the meters that are not deleted, by code.
+func (s store) allMeters(ctx context.Context) ([]MeterEntry, error) {
+	rows, err := s.q(ctx).Meters(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("usage: meters: %w", err)
+	}
+	prices, err := s.prices(ctx)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]MeterEntry, len(rows))
+	for i, row := range rows {
+		entries[i] = MeterEntry{Meter: meterOf(row), Prices: prices[row.ID], CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt}
+	}
+	slices.SortFunc(entries, func(a, b MeterEntry) int { return cmp.Compare(a.Code, b.Code) })
+	return entries, nil
+}
+
 // prices reads the prices of all meters that are not deleted, by meter.
 func (s store) prices(ctx context.Context) (map[uuid.UUID][]MeterPrice, error) {
 	rows, err := s.q(ctx).MeterPrices(ctx)

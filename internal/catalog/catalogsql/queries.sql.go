@@ -35,21 +35,6 @@ func (q *Queries) BeginPSPOperation(ctx context.Context, arg BeginPSPOperationPa
 	return err
 }
 
-const changePrice = `-- name: ChangePrice :exec
-UPDATE plan_prices SET price_cents = $2, psp_price_id = NULL, updated_at = $3 WHERE id = $1
-`
-
-type ChangePriceParams struct {
-	ID         uuid.UUID
-	PriceCents int64
-	UpdatedAt  time.Time
-}
-
-func (q *Queries) ChangePrice(ctx context.Context, arg ChangePriceParams) error {
-	_, err := q.db.ExecContext(ctx, changePrice, arg.ID, arg.PriceCents, arg.UpdatedAt)
-	return err
-}
-
 const countPlansOfProduct = `-- name: CountPlansOfProduct :one
 SELECT count(*) FROM plans WHERE product_id = $1 AND deleted_at IS NULL
 `
@@ -1300,20 +1285,6 @@ func (q *Queries) UnlinkPrice(ctx context.Context, arg UnlinkPriceParams) (int64
 	return result.RowsAffected()
 }
 
-const unlinkPrices = `-- name: UnlinkPrices :exec
-UPDATE plan_prices SET psp_price_id = NULL, updated_at = $2 WHERE plan_id = $1 AND psp_price_id IS NOT NULL
-`
-
-type UnlinkPricesParams struct {
-	PlanID    uuid.UUID
-	UpdatedAt time.Time
-}
-
-func (q *Queries) UnlinkPrices(ctx context.Context, arg UnlinkPricesParams) error {
-	_, err := q.db.ExecContext(ctx, unlinkPrices, arg.PlanID, arg.UpdatedAt)
-	return err
-}
-
 const unlinkProduct = `-- name: UnlinkProduct :execrows
 UPDATE products SET psp_product_id = NULL, updated_at = $2 WHERE id = $1 AND psp_product_id = $3
 `
@@ -1373,92 +1344,6 @@ func (q *Queries) UpdateEntitlement(ctx context.Context, arg UpdateEntitlementPa
 		arg.ID,
 		arg.Type,
 		arg.Value,
-		arg.UpdatedAt,
-	)
-	return err
-}
-
-const updateFeature = `-- name: UpdateFeature :exec
-UPDATE features SET name = $2, description = $3, is_active = $4, updated_at = $5 WHERE id = $1
-`
-
-type UpdateFeatureParams struct {
-	ID          uuid.UUID
-	Name        sqldb.JSON
-	Description sqldb.JSON
-	IsActive    bool
-	UpdatedAt   time.Time
-}
-
-func (q *Queries) UpdateFeature(ctx context.Context, arg UpdateFeatureParams) error {
-	_, err := q.db.ExecContext(ctx, updateFeature,
-		arg.ID,
-		arg.Name,
-		arg.Description,
-		arg.IsActive,
-		arg.UpdatedAt,
-	)
-	return err
-}
-
-const updatePlan = `-- name: UpdatePlan :exec
-UPDATE plans
-SET product_id = $2, name = $3, description = $4, pricing_type = $5, billing_cycle = $6, interval_unit = $7,
-    interval_count = $8, trial_days = $9, sort_order = $10, is_active = $11, updated_at = $12
-WHERE id = $1
-`
-
-type UpdatePlanParams struct {
-	ID            uuid.UUID
-	ProductID     uuid.UUID
-	Name          sqldb.JSON
-	Description   sqldb.JSON
-	PricingType   string
-	BillingCycle  string
-	IntervalUnit  string
-	IntervalCount int32
-	TrialDays     int32
-	SortOrder     int32
-	IsActive      bool
-	UpdatedAt     time.Time
-}
-
-func (q *Queries) UpdatePlan(ctx context.Context, arg UpdatePlanParams) error {
-	_, err := q.db.ExecContext(ctx, updatePlan,
-		arg.ID,
-		arg.ProductID,
-		arg.Name,
-		arg.Description,
-		arg.PricingType,
-		arg.BillingCycle,
-		arg.IntervalUnit,
-		arg.IntervalCount,
-		arg.TrialDays,
-		arg.SortOrder,
-		arg.IsActive,
-		arg.UpdatedAt,
-	)
-	return err
-}
-
-const updateProduct = `-- name: UpdateProduct :exec
-UPDATE products SET name = $2, description = $3, is_active = $4, updated_at = $5 WHERE id = $1
-`
-
-type UpdateProductParams struct {
-	ID          uuid.UUID
-	Name        sqldb.JSON
-	Description sqldb.JSON
-	IsActive    bool
-	UpdatedAt   time.Time
-}
-
-func (q *Queries) UpdateProduct(ctx context.Context, arg UpdateProductParams) error {
-	_, err := q.db.ExecContext(ctx, updateProduct,
-		arg.ID,
-		arg.Name,
-		arg.Description,
-		arg.IsActive,
 		arg.UpdatedAt,
 	)
 	return err

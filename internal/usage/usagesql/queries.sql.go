@@ -759,6 +759,45 @@ func (q *Queries) MeterPrices(ctx context.Context) ([]MeterPrice, error) {
 	return items, nil
 }
 
+const meters = `-- name: Meters :many
+SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at FROM meters WHERE deleted_at IS NULL
+`
+
+func (q *Queries) Meters(ctx context.Context) ([]Meter, error) {
+	rows, err := q.db.QueryContext(ctx, meters)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Meter{}
+	for rows.Next() {
+		var i Meter
+		if err := rows.Scan(
+			&i.ID,
+			&i.Code,
+			&i.Name,
+			&i.AggregationType,
+			&i.ResetInterval,
+			&i.QuotaEnforcement,
+			&i.UnitLabel,
+			&i.IsActive,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.DeletedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const newestEvents = `-- name: NewestEvents :many
 SELECT tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at FROM usage_events
 WHERE tenant_id = $1 AND meter_id = $2

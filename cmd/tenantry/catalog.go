@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/tenantry/tenantry/internal/app"
+)
+
+type catalogCmd struct {
+	Export catalogExportCmd `cmd:"" help:"Write the catalog and the meters as a YAML file."`
+	Import catalogImportCmd `cmd:"" help:"Bring the catalog and the meters of a YAML file into the database, after showing what changes."`
+}
+
+type catalogExportCmd struct {
+	app.StoreFlags `embed:""`
+
+	Output     string `placeholder:"FILE" help:"File to write; the standard output unless given."`
+	OmitPSPIDs bool   `name:"omit-psp-ids" help:"Leave out the payment provider's ids of prices, for a database that works with another account of it."`
+}
+
+// Run writes the catalog.
+func (c *catalogExportCmd) Run(ctx context.Context, p *process) error {
+	settings, err := c.Settings(p.getenv)
+	if err != nil {
+		return err
+	}
+	return app.ExportCatalog(ctx, settings, app.CatalogExport{File: c.Output, OmitLinks: c.OmitPSPIDs}, p.out)
+}
+
+type catalogImportCmd struct {
+	app.StoreFlags `embed:""`
+
+	File   string `arg:"" help:"YAML file, as export writes it."`
+	DryRun bool   `help:"Only show what would change."`
+	Prune  bool   `help:"Delete what the file does not name: products, plans, prices, features, entitlements and meters. What a subscription relies on cannot be deleted."`
+	Yes    bool   `help:"Make the changes without asking; required where there is no terminal to ask."`
+}
+
+// Run shows what changes, asks, and changes it.
+func (c *catalogImportCmd) Run(ctx context.Context, p *process) error {
+	settings, err := c.Settings(p.getenv)
+	if err != nil {
+		return err
+	}
+	if !c.Yes && !c.DryRun && !term.IsTerminal(int(p.in.Fd())) {
+		return &app.SettingError{Name: "--yes", Reason: "required where there is no terminal to ask: or give --dry-run to see what would change"}
+	}
+	return app.ImportCatalog(ctx, settings, app.CatalogImport{
+		File: c.File, DryRun: c.DryRun, Prune: c.Prune, Confirm: func() (bool, error) { return c.confirm(p) },
+	}, p.out)
+}
+
+// confirm asks the terminal, unless --yes was given.
+func (c *catalogImportCmd) confirm(p *process) (bool, error) {
+	if c.Yes {
+		return true, nil
+	}
+	_, _ = fmt.Fprint(p.err, "Make these changes? [y/N] ")
+	answer, err := bufio.NewReader(p.in).ReadString('\n')
+	if err != nil && answer == "" {
+		return false, nil // the end of the input is no
+	}
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes", nil
+}

@@ -1,0 +1,319 @@
+package app
+
+import (
+	"bytes"
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// catalogFile keeps the catalog of one database as a file.
+type catalogFile struct {
+	t        *testing.T
+	settings Settings
+}
+
+func (f catalogFile) export(omitLinks bool) string {
+	f.t.Helper()
+	var out bytes.Buffer
+	if err := ExportCatalog(f.t.Context(), f.settings, CatalogExport{OmitLinks: omitLinks}, &out); err != nil {
+		f.t.Fatal(err)
+	}
+	return out.String()
+}
+
+// try imports a text and returns what was shown. Each change of how changes it.
+func (f catalogFile) try(text string, how ...func(*CatalogImport)) (string, error) {
+	f.t.Helper()
+	p := CatalogImport{File: filepath.Join(f.t.TempDir(), "catalog.yaml"), Confirm: func() (bool, error) { return true, nil }}
+	if err := os.WriteFile(p.File, []byte(text), 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+	for _, change := range how {
+		change(&p)
+	}
+	var out bytes.Buffer
+	err := ImportCatalog(f.t.Context(), f.settings, p, &out)
+	return out.String(), err
+}
+
+func (f catalogFile) imports(text, shown string, how ...func(*CatalogImport)) {
+	f.t.Helper()
+	got, err := f.try(text, how...)
+	if diff := cmp.Diff(strings.TrimPrefix(shown, "\n"), got); diff != "" || err != nil {
+		f.t.Errorf("%v (-want +shown)\n%s", err, diff)
+	}
+}
+
+func dryRun(p *CatalogImport) { p.DryRun = true }
+func prune(p *CatalogImport)  { p.Prune = true }
+
+func fileOf(t *testing.T, database string) catalogFile {
+	t.Helper()
+	return catalogFile{t, Settings{DatabaseURL: Secret(database), LogFormat: LogText}}
+}
+
+func (s *server) catalogFile(t *testing.T) catalogFile {
+	t.Helper()
+	return fileOf(t, s.database)
+}
+
+// What is exported of one database is exported of another that imported it, byte
+// for byte, whichever databases they are.
+func TestCatalogRoundTrip(t *testing.T) {
+	t.Parallel()
+	for _, from := range dbtest.Dialects(t) {
+		t.Run(string(from), func(t *testing.T) {
+			t.Parallel()
+			source := fileOf(t, dbtest.URL(t, from))
+			if _, err := source.try(richCatalog); err != nil {
+				t.Fatal(err)
+			}
+			exported := source.export(false)
+			if diff := cmp.Diff(richCatalog, exported); diff != "" {
+				t.Errorf("(-imported +exported)\n%s", diff)
+			}
+			source.imports(exported, "nothing to change\n")
+			for _, to := range dbtest.Dialects(t) {
+				target := fileOf(t, dbtest.URL(t, to))
+				if _, err := target.try(exported); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(exported, target.export(false)); diff != "" {
+					t.Errorf("exported of %s after an import (-want +got)\n%s", to, diff)
+				}
+				target.imports(exported, "nothing to change\n", prune)
+			}
+			without := source.export(true)
+			if strings.Contains(without, "price_main") || strings.Contains(without, "price_calls") || !strings.Contains(without, "EUR: 1900") {
+				t.Errorf("without links:\n%s", without)
+			}
+			// A file that does not speak of links leaves them.
+			source.imports(without, "nothing to change\n")
+		})
+	}
+}
+
+// shop is a small catalog beside the demo's, for a service that runs.
+const shop = `
+features:
+  - {code: beta, name: {en: Beta}}
+products:
+  - slug: shop
+    name: {en: Shop}
+    plans:
+      - slug: basic
+        name: {en: Basic, fr: De base}
+        pricing_type: flat
+        billing_cycle: monthly
+        prices: {EUR: 900, USD: 1000, GBP: {price_cents: 800, psp_price_id: price_gbp}}
+        entitlements: {beta: true, team-members: 5}
+meters:
+  - {code: mails, name: Mails, aggregation_type: sum, reset_interval: daily, quota_enforcement: none, prices: {EUR: {unit_price_cents: 0.25, psp_price_id: price_mails}, USD: 1}}
+`
+
+// edit replaces parts of a text, each of which must be there.
+func edit(t *testing.T, text string, pairs ...string) string {
+	t.Helper()
+	for i := 0; i < len(pairs); i += 2 {
+		if !strings.Contains(text, pairs[i]) {
+			t.Fatalf("%q is not in the text", pairs[i])
+		}
+		text = strings.ReplaceAll(text, pairs[i], pairs[i+1])
+	}
+	return text
+}
+
+// A file is imported while the service runs: its changes are shown, made, and in
+// the trail without an actor; ids stay.
+func TestCatalogImport(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *server) {
+		f := s.catalogFile(t)
+		f.imports(shop, `
++ feature beta
++ product shop
++ plan basic
++ meter mails
+4 changes, of which none was made
+`, dryRun)
+		f.imports(shop, `
++ feature beta
++ product shop
++ plan basic
++ meter mails
+4 changes made
+`)
+		f.imports(shop, "nothing to change\n")
+		before := s.planNamed(t, "basic")
+
+		f.imports(edit(t, shop, "en: Basic, fr: De base", "en: Base, es: Básico", "EUR: 900", "EUR: 1200", "billing_cycle: monthly", "billing_cycle: monthly\n        sort_order: 3",
+			"beta: true", "beta: 7", "team-members: 5", "sso: true", "{code: beta, name: {en: Beta}}", "{code: beta, name: {en: Beta}, is_active: false}",
+			"reset_interval: daily", "reset_interval: none", "0.25", "0.5", "USD: 1}", "USD: {unit_price_cents: 1, psp_price_id: price_usd}}", "price_mails", "price_other"), `
+~ feature beta: is_active true → false
+~ plan basic: name.en "Basic" → "Base"
+~ plan basic: name.es none → "Básico"
+~ plan basic: name.fr "De base" → none
+~ plan basic: sort_order 0 → 3
+~ plan basic: prices.EUR 900 → 1200
+~ plan basic: entitlements.beta true → 7
+~ plan basic: entitlements.sso none → true
+~ meter mails: reset_interval daily → none
+~ meter mails: prices.EUR 0.25 → 0.5
+~ meter mails: prices.EUR.psp_price_id price_mails → price_other
+~ meter mails: prices.USD.psp_price_id none → price_usd
+12 changes made
+`)
+		after := s.planNamed(t, "basic")
+		for _, path := range []string{"id", "prices.0.id", "prices.1.id", "created_at", "product_id"} {
+			if a, b := before.at("data.0."+path), after.at("data.0."+path); a != b || a == nil {
+				t.Errorf("%s was %v and is %v", path, a, b)
+			}
+		}
+
+		// What a price stands for cannot change at the provider: it is unlinked,
+		// unless the file names its link.
+		f.imports(edit(t, shop, "{price_cents: 800, psp_price_id: price_gbp}", "801", "{unit_price_cents: 0.25, psp_price_id: price_mails}", "0.75", "fr: De base", "es: Básico"), `
+~ feature beta: is_active false → true
+~ plan basic: name.en "Base" → "Basic"
+~ plan basic: sort_order 3 → 0
+~ plan basic: prices.EUR 1200 → 900
+~ plan basic: prices.GBP 800 → 801
+~ plan basic: prices.GBP.psp_price_id price_gbp → none
+~ plan basic: entitlements.beta 7 → true
+~ meter mails: reset_interval none → daily
+~ meter mails: prices.EUR 0.5 → 0.75
+~ meter mails: prices.EUR.psp_price_id price_other → none
+10 changes made
+`)
+		f.imports(edit(t, shop, "fr: De base", "es: Básico", "GBP: {price_cents: 800", "GBP: {price_cents: 801"), `
+~ plan basic: prices.GBP.psp_price_id none → price_gbp
+~ meter mails: prices.EUR 0.75 → 0.25
+~ meter mails: prices.EUR.psp_price_id none → price_mails
+3 changes made
+`)
+		yearly := edit(t, shop, "fr: De base", "es: Básico", "billing_cycle: monthly", "billing_cycle: yearly", "{price_cents: 800, psp_price_id: price_gbp}", "801")
+		f.imports(yearly, `
+~ plan basic: billing_cycle monthly → yearly
+~ plan basic: interval_unit month → year
+~ plan basic: prices.GBP.psp_price_id price_gbp → none
+3 changes made
+`)
+		if trail := s.trail(url.Values{"filter[action]": {"meter.updated"}}).want(200); trail.at("data.0.actor_id") != nil || trail.at("data.0.ip") != "" {
+			t.Errorf("the trail: %s", trail.text)
+		}
+		if done := s.trail(url.Values{"filter[action]": {"plan.updated"}}).done(); len(done) < 4 {
+			t.Errorf("changes of plans in the trail: %v", done)
+		}
+	})
+}
+
+// planNamed is the administration's list of plans with one slug's only.
+func (s *server) planNamed(t *testing.T, slug string) reply {
+	t.Helper()
+	return s.call("GET", "/api/v1/admin/plans?filter[search]="+slug, s.admin(), nil).want(200)
+}
+
+func TestCatalogImportPrunes(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *server) {
+		f := s.catalogFile(t)
+		demo := f.export(false)
+		if _, err := f.try(shop); err != nil {
+			t.Fatal(err)
+		}
+		f.imports(edit(t, shop, "EUR: 900, ", "", ", team-members: 5", "", ", USD: 1}", "}"), "nothing to change\n")
+		f.imports(demo, "nothing to change\n")
+		// Prices and entitlements of what the file names go as well.
+		merged := edit(t, shop, "EUR: 900, ", "", ", team-members: 5", "", ", USD: 1}", "}")
+		_, err := f.try(merged, prune)
+		if err == nil || !strings.Contains(err.Error(), "plan starter: ") { // Acme subscribes to it
+			t.Errorf("a plan that is subscribed to was pruned: %v", err)
+		}
+		f.imports(demo, `
+- plan basic
+- product shop
+- feature beta
+- meter mails
+4 changes made
+`, prune)
+		if got := f.export(false); got != demo {
+			t.Errorf("after pruning (-want +got)\n%s", cmp.Diff(demo, got))
+		}
+		// The names are free again.
+		if _, err := f.try(shop); err != nil {
+			t.Error(err)
+		}
+		both := f.export(false)
+		f.imports(edit(t, both, "          GBP:\n            price_cents: 800\n            psp_price_id: price_gbp\n", "",
+			"          beta: true\n", "", "      USD: 1\n", ""), `
+~ plan basic: prices.GBP 800 → none
+~ plan basic: prices.GBP.psp_price_id price_gbp → none
+~ plan basic: entitlements.beta true → none
+~ meter mails: prices.USD 1 → none
+4 changes made
+`, prune)
+	})
+}
+
+func TestCatalogImportRefusals(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *server) {
+		f := s.catalogFile(t)
+		before := f.export(false)
+		for name, tt := range map[string]struct{ file, want string }{
+			"an unknown key":      {edit(t, shop, "pricing_type: flat", "pricing_type: flat\n        colour: red"), "line 11: products[0].plans[0].colour is not a known key"},
+			"an unknown currency": {edit(t, shop, "USD: 1000", "CHF: 1000"), "line 12: products[0].plans[0].prices.CHF is a currency that there is neither in the file nor in the database"},
+			"an unknown feature":  {edit(t, shop, "beta: true", "gamma: true"), "line 13: products[0].plans[0].entitlements.gamma is a feature that"},
+			"a meter's currency":  {edit(t, shop, "USD: 1}", "CHF: 1}"), "line 15: meters[0].prices.CHF is a currency that"},
+			"not YAML":            {"a: [", "line 1"},
+		} {
+			_, err := f.try(tt.file)
+			setting, ok := errors.AsType[*SettingError](err)
+			if !ok || !strings.HasPrefix(setting.Reason, tt.want) || !strings.HasSuffix(setting.Name, "catalog.yaml") {
+				t.Errorf("%s: %v, want %s", name, err, tt.want)
+			}
+		}
+		// What a rule forbids is told in words.
+		for want, file := range map[string]string{
+			"currency EUR: ": "currencies: [{code: EUR, name: Euro, symbol: €, minor_units: 3}]",
+			"plan starter: ": edit(t, before, "pricing_type: flat", "pricing_type: seat"),
+		} {
+			_, err := f.try(file)
+			if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "error.") {
+				t.Errorf("%sis not refused: %v", want, err)
+			}
+		}
+		// Nobody confirmed.
+		_, err := f.try(shop, func(p *CatalogImport) { p.Confirm = func() (bool, error) { return false, nil } })
+		if !errors.Is(err, errNotConfirmed) {
+			t.Errorf("not confirmed: %v", err)
+		}
+		if got := f.export(false); got != before {
+			t.Errorf("a refusal has changed something (-want +got)\n%s", cmp.Diff(before, got))
+		}
+		// What was shown is not what would be changed any more.
+		_, err = f.try(shop, func(p *CatalogImport) {
+			p.Confirm = func() (bool, error) {
+				s.call("POST", "/api/v1/admin/features", s.admin(), map[string]any{"code": "beta", "name": map[string]any{"en": "Beta"}}).want(201)
+				return true, nil
+			}
+		})
+		if !errors.Is(err, errMoved) {
+			t.Errorf("a catalog that was changed meanwhile: %v", err)
+		}
+		if got := f.export(false); strings.Contains(got, "slug: shop") {
+			t.Error("half of it was changed")
+		}
+		if _, err := f.try(shop, func(p *CatalogImport) { p.File = "nowhere.yaml" }); err == nil || !strings.Contains(err.Error(), "nowhere.yaml") {
+			t.Errorf("a file that is not there: %v", err)
+		}
+	})
+}
