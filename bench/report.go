@@ -1,0 +1,132 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// row is a kind of work at a number of connections; rates are per second,
+// latencies in milliseconds, CPU is the service's microseconds for each.
+type row struct {
+	Database    string  `json:"database"`
+	Work        string  `json:"work"`
+	Connections int     `json:"connections"`
+	Rate        float64 `json:"rate"`
+	P50         float64 `json:"p50_ms"`
+	P99         float64 `json:"p99_ms"`
+	CPU         float64 `json:"cpu_us"`
+	Others      int     `json:"other_answers"`
+	Limit       string  `json:"limit,omitempty"`
+	LimitRate   float64 `json:"limit_rate,omitempty"`
+	Ratio       float64 `json:"ratio,omitempty"`
+	WantRatio   float64 `json:"want_ratio,omitempty"`
+	WantRate    float64 `json:"want_rate,omitempty"`
+	WantP99     float64 `json:"want_p99_ms,omitempty"`
+	Missed      bool    `json:"missed"`
+}
+
+// figure is a single number and the highest that it should be.
+type figure struct {
+	Database string  `json:"database"`
+	Name     string  `json:"name"`
+	Value    float64 `json:"value"`
+	Unit     string  `json:"unit"`
+	AtMost   float64 `json:"at_most"`
+	Missed   bool    `json:"missed"`
+}
+
+// report prints figures as they come and keeps them.
+type report struct {
+	out     io.Writer
+	CPUs    int      `json:"cpus"`
+	Go      string   `json:"go"`
+	Rows    []row    `json:"rows"`
+	Figures []figure `json:"figures"`
+	Left    []string `json:"left_out"`
+}
+
+func newReport(out io.Writer) *report {
+	r := &report{out: out, CPUs: runtime.NumCPU(), Go: runtime.Version()}
+	r.print("%d cores, shared with the load; %s\n", r.CPUs, r.Go)
+	r.print("%-8s %-19s %5s %9s %8s %8s %8s  %s\n", "database", "work", "conns", "rate/s", "p50 ms", "p99 ms", "cpu µs", "beside")
+	return r
+}
+
+func (r *report) print(format string, args ...any) { _, _ = fmt.Fprintf(r.out, format, args...) }
+
+// say tells of something that is not measured.
+func (r *report) say(format string, args ...any) {
+	r.Left = append(r.Left, fmt.Sprintf(format, args...))
+	r.print(format+"\n", args...)
+}
+
+func (r *report) row(w row) {
+	var notes []string
+	verdict := func(met bool, format string, args ...any) {
+		w.Missed = w.Missed || !met
+		word := "met"
+		if !met {
+			word = "MISSED"
+		}
+		notes = append(notes, fmt.Sprintf(format, args...)+" "+word)
+	}
+	if w.LimitRate > 0 {
+		notes = append(notes, fmt.Sprintf("%.2f of %s of %s", w.Ratio, thousands(w.LimitRate), w.Limit))
+	}
+	// What is promised is promised for many connections at once.
+	if w.Connections >= 16 {
+		if w.WantRatio > 0 {
+			verdict(w.Ratio >= w.WantRatio, "want %.2f", w.WantRatio)
+		}
+		if w.WantRate > 0 {
+			verdict(w.Rate >= w.WantRate, "want %s/s", thousands(w.WantRate))
+		}
+		if w.WantP99 > 0 {
+			verdict(w.P99 < w.WantP99, "want p99 below %.0f ms", w.WantP99)
+		}
+	}
+	if w.Others > 0 {
+		notes = append(notes, fmt.Sprintf("%d OTHER ANSWERS", w.Others))
+	}
+	r.Rows = append(r.Rows, w)
+	r.print("%-8s %-19s %5d %9s %8.2f %8.2f %8.0f  %s\n",
+		w.Database, w.Work, w.Connections, thousands(w.Rate), w.P50, w.P99, w.CPU, strings.Join(notes, "; "))
+}
+
+func (r *report) figure(database, name string, value float64, unit string, atMost float64) {
+	f := figure{database, name, value, unit, atMost, value > atMost}
+	r.Figures = append(r.Figures, f)
+	word := "met"
+	if f.Missed {
+		word = "MISSED"
+	}
+	r.print("%-8s %-25s %9.0f %s; want at most %.0f %s\n", database, name, value, unit, atMost, word)
+}
+
+// write stores the figures as JSON, if there is a file for them.
+func (r *report) write(file string) error {
+	if file == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(text, '\n'), 0o600)
+}
+
+// thousands writes a number as 12,345.
+func thousands(v float64) string {
+	digits := strconv.FormatFloat(v, 'f', 0, 64)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

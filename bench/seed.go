@@ -1,0 +1,159 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/tenant"
+	"github.com/tenantry/tenantry/internal/usage"
+)
+
+// What the database is filled with.
+const (
+	users    = 64 // each the owner of a tenant with an active subscription
+	password = "correct horse battery staple"
+	plenty   = int64(1_000_000_000_000) // a quota that is judged and never met
+)
+
+// user is one of the seeded accounts.
+type user struct {
+	email   string
+	tenant  uuid.UUID
+	access  string
+	refresh string // the newest
+}
+
+// world is what the load knows of the service's data.
+type world struct {
+	users []*user
+	// series numbers the idempotency keys of each connection ever opened.
+	series int
+}
+
+// seed migrates a database and fills it, as the service itself would.
+func seed(ctx context.Context, url string) (_ *world, err error) {
+	db, err := sqldb.Open(ctx, sqldb.Config{URL: url})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := db.Migrate(ctx); err != nil {
+		return nil, err
+	}
+	s, err := newSeeder(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	w := &world{}
+	for i := range users {
+		u, err := s.user(ctx, fmt.Sprintf("user-%d@bench.test", i))
+		if err != nil {
+			return nil, err
+		}
+		w.users = append(w.users, u)
+	}
+	return w, nil
+}
+
+type seeder struct {
+	db       *sqldb.DB
+	tenants  *tenant.Service
+	accounts *account.Service
+	plan     catalog.Plan
+}
+
+// noSubscriptions stands in for the subscription domain where nobody asks it.
+type noSubscriptions struct{}
+
+func (noSubscriptions) HasActive(context.Context, uuid.UUID) (bool, error) { return false, nil }
+
+func (noSubscriptions) Overview(context.Context, []uuid.UUID) (map[uuid.UUID]tenant.Overview, error) {
+	return map[uuid.UUID]tenant.Overview{}, nil
+}
+
+func newSeeder(ctx context.Context, db *sqldb.DB) (*seeder, error) {
+	system := clock.System()
+	passwords, err := account.NewPasswords(account.DefaultHashCost())
+	if err != nil {
+		return nil, err
+	}
+	s := &seeder{db: db}
+	s.tenants = tenant.NewService(tenant.Deps{
+		DB: db, Clock: system, Subscriptions: noSubscriptions{}, Overviews: noSubscriptions{}, Audit: audit.New(audit.Deps{DB: db, Clock: system}),
+	})
+	lifetimes := account.DefaultLifetimes()
+	lifetimes.Access = 24 * time.Hour // longer than any run
+	s.accounts = account.NewService(account.Deps{
+		DB: db, Clock: system, Passwords: passwords, Tenants: s.tenants, Lifetimes: lifetimes,
+	})
+	demo, err := catalog.Demo()
+	if err != nil {
+		return nil, err
+	}
+	for _, product := range demo.Products {
+		for _, plan := range product.Plans {
+			for code, grant := range plan.Entitlements {
+				if quota := plenty; grant.Quota != nil {
+					plan.Entitlements[code] = catalog.Grant{Quota: &quota}
+				}
+			}
+		}
+	}
+	plans := catalog.New(catalog.Deps{DB: db, Clock: system})
+	if err := plans.Apply(ctx, demo); err != nil {
+		return nil, err
+	}
+	meters := make([]usage.Meter, len(demo.Meters))
+	for i, m := range demo.Meters {
+		meters[i] = usage.Meter{
+			Code: m.Code, Name: m.Name, Aggregation: usage.Aggregation(m.AggregationType), Reset: usage.ResetInterval(m.ResetInterval),
+			Enforcement: usage.Enforcement(m.QuotaEnforcement), UnitLabel: m.UnitLabel, Active: true,
+		}
+	}
+	if err := usage.NewService(usage.Deps{DB: db, Clock: system, Log: slog.New(slog.DiscardHandler)}).ApplyMeters(ctx, meters); err != nil {
+		return nil, err
+	}
+	s.plan, err = plans.PlanBySlug(ctx, "team")
+	return s, err
+}
+
+// user registers an account with a tenant that has bought the plan.
+func (s *seeder) user(ctx context.Context, email string) (*user, error) {
+	registered, tokens, err := s.accounts.Register(ctx, account.Registration{Name: "Bench", Email: email, Password: password}, account.Grant{})
+	if err != nil {
+		return nil, err
+	}
+	memberships, err := s.accounts.Memberships(ctx, registered.ID)
+	if err != nil {
+		return nil, err
+	}
+	id := memberships[0].TenantID
+	text := func(s string) *string { return &s }
+	_, err = s.tenants.CompleteSetup(ctx, id, func(tenant.BillingDetails) tenant.BillingDetails {
+		return tenant.BillingDetails{
+			LegalName: text("Bench GmbH"), Address: text("Musterstraße 1"), City: text("Berlin"), PostalCode: text("10115"), Country: text("DE"),
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	now := clock.System().Now()
+	first := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
+	_, err = s.db.Conn(ctx).ExecContext(ctx, `INSERT INTO subscriptions (id, tenant_id, plan_id, status, currency, price_cents, quantity,
+	interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, psp_subscription_id, sync_version, created_at, updated_at)
+VALUES ($1, $2, $3, 'active', 'EUR', 900, 5, 'month', 1, $4, $5, $6, $7, 1, $8, $9)`,
+		sqldb.NewID(), id, s.plan.ID, first, first, first.AddDate(0, 1, 0), "sub_"+email, now, now)
+	return &user{email: email, tenant: id, access: tokens.Access, refresh: tokens.Refresh}, err
+}

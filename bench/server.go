@@ -1,0 +1,153 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/clock"
+)
+
+// child is a server in a process of its own.
+type child struct {
+	cmd     *exec.Cmd
+	address netip.AddrPort
+	log     chan string // the last lines that it wrote, once it has ended
+	// startup is from its start until it answered that it is ready.
+	startup time.Duration
+}
+
+// startService starts the service as in production: with rate limits that count
+// and a log that is read. Nothing leaves the machine: whatever would, is refused
+// by a proxy that is not there.
+func startService(ctx context.Context, binary, databaseURL, data string, env ...string) (*child, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, binary, "serve", "--addr", address.String(), "--data", data, "--rate-limits", generousLimits)
+	cmd.Env = append(os.Environ(),
+		"TENANTRY_DATABASE_URL="+databaseURL,
+		"TENANTRY_STRIPE_SECRET_KEY=sk_test_bench", "TENANTRY_STRIPE_WEBHOOK_SECRET=whsec_bench",
+		"TENANTRY_SMTP_URL=smtp://127.0.0.1:9", "TENANTRY_MAIL_FROM=bench@example.com",
+		"HTTPS_PROXY=http://127.0.0.1:9", "HTTP_PROXY=http://127.0.0.1:9", "NO_PROXY=",
+	)
+	cmd.Env = append(cmd.Env, env...)
+	return start(ctx, cmd, address, "/readyz")
+}
+
+// generousLimits count every request and refuse none.
+var generousLimits = func() string {
+	groups := []string{"login", "login_address", "refresh", "default", "usage", "catalog"}
+	for i, group := range groups {
+		groups[i] = group + "=1000000000"
+	}
+	return strings.Join(groups, ",")
+}()
+
+// start starts a server and waits until path answers 200.
+func start(ctx context.Context, cmd *exec.Cmd, address netip.AddrPort, path string) (*child, error) {
+	output, err := cmd.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	begin := clock.System().Now()
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	c := &child{cmd: cmd, address: address, log: make(chan string, 1)}
+	go func() { c.log <- lastLines(output) }()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for clock.System().Now().Sub(begin) < time.Minute {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address.String()+path, http.NoBody)
+		if err != nil {
+			return nil, errors.Join(err, c.stop())
+		}
+		if resp, err := client.Do(r); err == nil {
+			_ = resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				c.startup = clock.System().Now().Sub(begin)
+				return c, nil
+			}
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return nil, errors.Join(errors.New("the server did not get ready"), c.stop())
+}
+
+// lastLines reads to the end and keeps the last few lines.
+func lastLines(r io.Reader) string {
+	var last []string
+	for lines := bufio.NewScanner(r); lines.Scan(); {
+		if last = append(last, lines.Text()); len(last) > 64 {
+			last = append(last[:0], last[32:]...)
+		}
+	}
+	return strings.Join(last[max(0, len(last)-20):], "\n")
+}
+
+// stop ends the server as an operator would, and says what it wrote last if that
+// was not well.
+func (c *child) stop() error {
+	_ = c.cmd.Process.Signal(syscall.SIGTERM)
+	log := <-c.log
+	if err := c.cmd.Wait(); err != nil {
+		return fmt.Errorf("the server ended with %w:\n%s", err, log)
+	}
+	return nil
+}
+
+// memory is the resident memory now and at its highest so far, in MiB.
+func (c *child) memory() (now, highest float64, err error) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(c.cmd.Process.Pid) + "/status")
+	if err != nil {
+		return 0, 0, err
+	}
+	for line := range strings.SplitSeq(string(text), "\n") {
+		name, value, _ := strings.Cut(line, ":")
+		kib, _ := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(value, "kB")), 64)
+		switch name {
+		case "VmRSS":
+			now = kib / 1024
+		case "VmHWM":
+			highest = kib / 1024
+		}
+	}
+	return now, highest, nil
+}
+
+// cpu is the time that the server has kept cores busy.
+func (c *child) cpu() (time.Duration, error) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(c.cmd.Process.Pid) + "/stat")
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	user, err1 := strconv.ParseInt(fields[11], 10, 64)
+	system, err2 := strconv.ParseInt(fields[12], 10, 64)
+	return time.Duration(user+system) * 10 * time.Millisecond, errors.Join(err1, err2)
+}
+
+// freeAddress is one that nobody listens on.
+func freeAddress() (netip.AddrPort, error) {
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp4", "127.0.0.1:0")
+	if err != nil {
+		return netip.AddrPort{}, err
+	}
+	address, err := netip.ParseAddrPort(l.Addr().String())
+	return address, errors.Join(err, l.Close())
+}

@@ -1,0 +1,247 @@
+//go:build linux
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// starts is how often each kind of start is measured.
+const starts = 5
+
+// session measures the service on one database.
+type session struct {
+	options
+	bare     *child
+	report   *report
+	dir      string
+	database string
+
+	postgres *postgres // nil on SQLite
+	service  *child
+	world    *world
+}
+
+func (s *session) wants(what string) bool { return s.only.MatchString(s.database + " " + what) }
+
+func (s *session) run(ctx context.Context) (err error) {
+	if err := os.MkdirAll(s.dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's user has to get through.
+		return err
+	}
+	if s.database == "postgres" {
+		s.postgres, err = startPostgres(ctx, s.dir)
+		if errors.Is(err, errNoPostgres) {
+			s.report.say("postgres is left out: %v", err)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.postgres.stop(context.WithoutCancel(ctx))) }()
+		if err := s.postgres.seedBare(ctx); err != nil {
+			return err
+		}
+	}
+	if s.wants("start") {
+		if err := s.measureStarts(ctx); err != nil {
+			return err
+		}
+	}
+	url, err := s.newDatabase(ctx, "service")
+	if err != nil {
+		return err
+	}
+	if s.world, err = seed(ctx, url); err != nil {
+		return err
+	}
+	s.service, err = startService(ctx, s.binary, url, filepath.Join(s.dir, "data"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.service.stop()) }()
+	time.Sleep(2 * time.Second) // what is done at the start is done
+	idle, _, err := s.service.memory()
+	if err != nil {
+		return err
+	}
+	s.report.figure(s.database, "memory, idle", idle, "MiB", 60)
+	for _, sc := range scenarios(s.postgres != nil) {
+		if err := s.scenario(ctx, sc); err != nil {
+			return fmt.Errorf("%s: %w", sc.name, err)
+		}
+	}
+	_, highest, err := s.service.memory()
+	s.report.figure(s.database, "memory, highest", highest, "MiB", 250)
+	return err
+}
+
+// newDatabase returns the URL of an empty database.
+func (s *session) newDatabase(ctx context.Context, name string) (string, error) {
+	if s.postgres == nil {
+		return sqldb.FileURL(filepath.Join(s.dir, name+".db")), nil
+	}
+	return s.postgres.url(name), s.postgres.create(ctx, name)
+}
+
+// measureStarts starts the service on empty databases, and again on those.
+func (s *session) measureStarts(ctx context.Context) error {
+	var empty, migrated []float64
+	for i := range starts {
+		url, err := s.newDatabase(ctx, "start"+strconv.Itoa(i))
+		if err != nil {
+			return err
+		}
+		for _, times := range []*[]float64{&empty, &migrated} {
+			c, err := startService(ctx, s.binary, url, filepath.Join(s.dir, "start"))
+			if err != nil {
+				return err
+			}
+			*times = append(*times, float64(c.startup.Microseconds())/1000)
+			if err := c.stop(); err != nil {
+				return err
+			}
+		}
+	}
+	s.report.figure(s.database, "start, empty database", median(empty), "ms", 400)
+	s.report.figure(s.database, "start, migrated database", median(migrated), "ms", 100)
+	return nil
+}
+
+// scenario measures one kind of work with each number of connections.
+func (s *session) scenario(ctx context.Context, sc scenario) error {
+	if !slices.ContainsFunc(sc.conns, func(n int) bool { return s.wants(sc.name + " " + strconv.Itoa(n)) }) {
+		return nil
+	}
+	if sc.probe != nil {
+		status, body, err := unused(sc.probe(s.world), s.world.nextSeries()).do(ctx, s.service.address)
+		if err != nil {
+			return err
+		}
+		if status == http.StatusNotFound || status == http.StatusMethodNotAllowed {
+			s.report.say("%s %s is left out: the service does not have it (%d)", s.database, sc.name, status)
+			return nil
+		}
+		if status != sc.want {
+			return fmt.Errorf("the service answered %d: %s", status, body)
+		}
+		if _, name, ok := strings.Cut(sc.bare, "/decode/"); ok {
+			err = s.setAnswer(ctx, name, body)
+		} else if _, name, ok := strings.Cut(sc.bare, "/answers/"); ok {
+			err = s.setAnswer(ctx, name, body)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, n := range sc.conns {
+		if s.wants(sc.name + " " + strconv.Itoa(n)) {
+			if err := s.measure(ctx, sc, n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *session) setAnswer(ctx context.Context, name string, body []byte) error {
+	_, _, err := request{method: http.MethodPut, path: "/answers/" + name, body: string(body)}.do(ctx, s.bare.address)
+	return err
+}
+
+// measure lets the service and its limit take turns, so that whatever else the
+// machine does meets both.
+func (s *session) measure(ctx context.Context, sc scenario, n int) error {
+	var rates, p50s, p99s, cpus, limits, ratios []float64
+	others := 0
+	for range s.rounds {
+		callers := make([]caller, n)
+		for i := range callers {
+			callers[i] = sc.caller(s.world, i)
+		}
+		before, err := s.service.cpu()
+		if err != nil {
+			return err
+		}
+		r, err := load(s.service.address, s.length(), sc.want, callers)
+		if err != nil {
+			return err
+		}
+		after, err := s.service.cpu()
+		if err != nil {
+			return err
+		}
+		limit, err := s.limit(ctx, sc, n)
+		if err != nil {
+			return err
+		}
+		each := float64(max(1, sc.events))
+		rates = append(rates, r.rate()*each)
+		p50s, p99s = append(p50s, r.quantile(0.5)), append(p99s, r.quantile(0.99))
+		// The load ran a little longer than it was counted.
+		share := r.elapsed.Seconds() / (r.elapsed + warmUp).Seconds()
+		cpus = append(cpus, share*float64((after-before).Microseconds())/max(1, float64(len(r.latencies))*each))
+		others += r.others(sc.want)
+		if limit > 0 {
+			limits, ratios = append(limits, limit), append(ratios, r.rate()/limit)
+		}
+	}
+	s.report.row(row{
+		Database: s.database, Work: sc.name, Connections: n, Rate: median(rates), P50: median(p50s), P99: median(p99s), CPU: median(cpus),
+		Others: others, Limit: sc.bare, LimitRate: median(limits), Ratio: median(ratios),
+		WantRatio: sc.ratio, WantRate: sc.rate, WantP99: sc.p99,
+	})
+	return nil
+}
+
+func (s *session) length() time.Duration { return time.Duration(s.seconds * float64(time.Second)) }
+
+// limit measures what the work is held against; 0 where there is nothing.
+func (s *session) limit(ctx context.Context, sc scenario, n int) (float64, error) {
+	switch sc.bare {
+	case "":
+		return 0, nil
+	case pgbench:
+		return s.postgres.bench(ctx, n, users, s.seconds)
+	case pgbenchOne:
+		return s.postgres.bench(ctx, n, 1, s.seconds)
+	case argon2:
+		path := "/argon2id?seconds=" + strconv.FormatFloat(s.seconds, 'f', -1, 64)
+		_, body, err := request{method: http.MethodGet, path: path}.do(ctx, s.bare.address)
+		if err != nil {
+			return 0, err
+		}
+		return strconv.ParseFloat(string(body), 64)
+	}
+	method, path, _ := strings.Cut(sc.bare, " ")
+	callers := make([]caller, n)
+	for i := range callers {
+		like := sc.probe(s.world)
+		like.method, like.path = method, path
+		if callers[i] = same(like); like.body != "" {
+			callers[i] = numbered(like, s.world.nextSeries())
+		}
+	}
+	r, err := load(s.bare.address, s.length(), sc.want, callers)
+	return r.rate(), err
+}
+
+// median is 0 of nothing.
+func median[T cmp.Ordered](values []T) (zero T) {
+	if len(values) == 0 {
+		return zero
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}
