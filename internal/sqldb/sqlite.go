@@ -85,7 +85,7 @@ func sqlitePool(path, params string, size int) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool := sql.OpenDB(connector)
+	pool := sql.OpenDB(prepared{connector})
 	pool.SetMaxOpenConns(size)
 	pool.SetMaxIdleConns(size)
 	pool.SetConnMaxLifetime(0)
