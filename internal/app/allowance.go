@@ -14,24 +14,23 @@ import (
 type allowances struct{ subscriptions *subscription.Service }
 
 func (a allowances) Allowance(ctx context.Context, tenantID uuid.UUID) (usage.Allowance, error) {
-	sub, granted, err := a.subscriptions.Granted(ctx, tenantID)
-	if err != nil || sub == nil {
-		return usage.Allowance{}, err
-	}
-	allowance := usage.Allowance{Billing: billingOf(sub), Limits: map[string]int64{}}
-	for _, e := range granted {
-		if e.Value != nil {
-			allowance.Limits[e.Feature.Code] = *e.Value
-		}
-	}
-	return allowance, nil
+	all, err := a.Allowances(ctx, []uuid.UUID{tenantID})
+	return all[tenantID], err
 }
 
-func billingOf(sub *subscription.Subscription) *usage.Billing {
-	return &usage.Billing{
-		Anchor: sub.BillingAnchor, IntervalUnit: usage.IntervalUnit(sub.IntervalUnit), IntervalCount: int(sub.IntervalCount),
-		Current: usage.Period{Start: sub.CurrentPeriodStart, End: sub.CurrentPeriodEnd},
+func (a allowances) Allowances(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]usage.Allowance, error) {
+	terms, err := a.subscriptions.TermsOf(ctx, tenantIDs)
+	if err != nil {
+		return nil, err
 	}
+	all := make(map[uuid.UUID]usage.Allowance, len(terms))
+	for id, t := range terms {
+		all[id] = usage.Allowance{Limits: t.Quotas, Billing: &usage.Billing{
+			Anchor: t.BillingAnchor, IntervalUnit: usage.IntervalUnit(t.IntervalUnit), IntervalCount: int(t.IntervalCount),
+			Current: usage.Period{Start: t.CurrentPeriodStart, End: t.CurrentPeriodEnd},
+		}}
+	}
+	return all, nil
 }
 
 // payers tells the usage domain how a tenant pays.
@@ -46,7 +45,10 @@ func (p payers) Payer(ctx context.Context, tenantID uuid.UUID) (usage.Payer, err
 		return usage.Payer{}, err
 	}
 	if sub != nil && (sub.Status.GrantsFeatures() || sub.Status == subscription.PastDue) {
-		return usage.Payer{Billing: billingOf(sub), Currency: sub.Currency}, nil
+		return usage.Payer{Currency: sub.Currency, Billing: &usage.Billing{
+			Anchor: sub.BillingAnchor, IntervalUnit: usage.IntervalUnit(sub.IntervalUnit), IntervalCount: int(sub.IntervalCount),
+			Current: usage.Period{Start: sub.CurrentPeriodStart, End: sub.CurrentPeriodEnd},
+		}}, nil
 	}
 	t, err := p.tenants.Get(ctx, tenantID)
 	return usage.Payer{Currency: t.PreferredCurrency}, err

@@ -3,6 +3,7 @@ package usage
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"sync"
 	"testing"
 
@@ -24,6 +25,12 @@ func (p *fixedPlans) Allowance(_ context.Context, tenantID uuid.UUID) (Allowance
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.allowances[tenantID], nil
+}
+
+func (p *fixedPlans) Allowances(context.Context, []uuid.UUID) (map[uuid.UUID]Allowance, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.allowances), nil
 }
 
 // Payer is a tenant that pays in euros, or in dollars without a subscription.

@@ -66,40 +66,52 @@ func (l *ledger) decide(ctx context.Context, requests []*request) ([]verdict, er
 // streams sorts the requests by tenant and meter and refuses those without an
 // active meter.
 func (l *ledger) streams(ctx context.Context, requests []*request, verdicts []verdict) ([]*stream, error) {
-	meters := map[string]*measured{}
-	allowances := map[uuid.UUID]Allowance{}
+	meters, err := l.meters(ctx, requests)
+	if err != nil {
+		return nil, err
+	}
 	streams := map[streamKey]*stream{}
+	var tenants []uuid.UUID
 	for i, r := range requests {
-		m, known := meters[r.MeterCode]
-		if !known {
-			found, ok, err := l.store.meterForRecording(ctx, r.MeterCode)
-			if err != nil {
-				return nil, err
-			}
-			if ok && found.Active {
-				m = &found
-			}
-			meters[r.MeterCode] = m
-		}
+		m := meters[r.MeterCode]
 		if m == nil {
 			verdicts[i].err = ErrUnknownMeter
 			continue
 		}
-		allowance, known := allowances[r.tenantID]
-		if !known {
-			var err error
-			if allowance, err = l.plans.Allowance(ctx, r.tenantID); err != nil {
-				return nil, err
-			}
-			allowances[r.tenantID] = allowance
-		}
 		key := streamKey{r.tenantID, m.ID}
 		if streams[key] == nil {
-			streams[key] = &stream{key: key, meter: m.Meter, billable: m.billable, allowance: allowance}
+			streams[key] = &stream{key: key, meter: m.Meter, billable: m.billable}
+			tenants = append(tenants, r.tenantID)
 		}
 		streams[key].entries = append(streams[key].entries, &entry{request: r, verdict: &verdicts[i]})
 	}
+	allowances, err := l.plans.Allowances(ctx, tenants)
+	if err != nil {
+		return nil, err
+	}
+	for key, s := range streams {
+		s.allowance = allowances[key.tenantID]
+	}
 	return slices.SortedFunc(maps.Values(streams), func(a, b *stream) int { return a.key.compare(b.key) }), nil
+}
+
+// meters finds the active meters of the requests, and keeps their rules as they
+// are until the transaction ends. They are locked in the order of their codes.
+func (l *ledger) meters(ctx context.Context, requests []*request) (map[string]*measured, error) {
+	meters := map[string]*measured{}
+	for _, r := range requests {
+		meters[r.MeterCode] = nil
+	}
+	for _, code := range slices.Sorted(maps.Keys(meters)) {
+		m, found, err := l.store.meterForRecording(ctx, code)
+		if err != nil {
+			return nil, err
+		}
+		if found && m.Active {
+			meters[code] = &m
+		}
+	}
+	return meters, nil
 }
 
 // open locks the streams and reads their counters.

@@ -3,59 +3,43 @@ package usage
 import (
 	"context"
 	"fmt"
-	"iter"
-	"math/bits"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage/usagesql"
 )
 
 // Statements of the hot path, for many rows at once, which sqlc cannot write.
-// They exist for powers of two of rows only, so that a connection prepares a
-// handful of texts; any other number takes several statements.
 
 // lockStreams serializes recording of each tenant on each meter until the
 // transaction ends, and tells which of the streams had events deleted. keys must
 // be sorted: everybody locks in that order.
 func (s store) lockStreams(ctx context.Context, keys []streamKey) (pruned map[streamKey]bool, err error) {
-	pruned = map[streamKey]bool{}
-	locked := 0
-	for chunk := range chunks(keys) {
-		n, err := s.lock(ctx, chunk, pruned)
-		if err != nil {
-			return nil, err
-		}
-		locked += n
-	}
-	if locked == len(keys) {
-		return pruned, nil
+	locked, pruned, err := s.lock(ctx, keys)
+	if err != nil || locked == len(keys) {
+		return pruned, err
 	}
 	// Some are new. Their rows are locked by inserting them; who inserted them at
 	// the same time has committed when this returns.
-	for chunk := range chunks(keys) {
-		err := s.exec(ctx, `INSERT INTO usage_streams (tenant_id, meter_id) VALUES `+
-			tuples(len(chunk), "uuid", "uuid")+` ON CONFLICT DO NOTHING`, keyArgs(chunk))
-		if err != nil {
-			return nil, fmt.Errorf("usage: insert streams: %w", err)
-		}
+	padded := sqldb.Padded(keys)
+	err = s.exec(ctx, `INSERT INTO usage_streams (tenant_id, meter_id) VALUES `+
+		sqldb.Tuples(1, len(padded), "uuid", "uuid")+` ON CONFLICT DO NOTHING`, keyArgs(padded))
+	if err != nil {
+		return nil, fmt.Errorf("usage: insert streams: %w", err)
 	}
-	for chunk := range chunks(keys) {
-		if _, err := s.lock(ctx, chunk, pruned); err != nil {
-			return nil, err
-		}
-	}
-	return pruned, nil
+	_, pruned, err = s.lock(ctx, keys)
+	return pruned, err
 }
 
-// lock locks those of the streams that exist, counts them, and notes those that
-// had events deleted.
-func (s store) lock(ctx context.Context, keys []streamKey, pruned map[streamKey]bool) (n int, err error) {
+// lock locks those of the streams that exist, counts them, and tells which of
+// them had events deleted.
+func (s store) lock(ctx context.Context, keys []streamKey) (n int, pruned map[streamKey]bool, err error) {
+	keys = sqldb.Padded(keys)
+	pruned = map[streamKey]bool{}
 	err = s.each(ctx, `SELECT tenant_id, meter_id, pruned_before FROM usage_streams WHERE (tenant_id, meter_id) IN (VALUES `+
-		tuples(len(keys), "uuid", "uuid")+`) ORDER BY tenant_id, meter_id FOR UPDATE`, keyArgs(keys),
+		sqldb.Tuples(1, len(keys), "uuid", "uuid")+`) ORDER BY tenant_id, meter_id FOR UPDATE`, keyArgs(keys),
 		func(scan func(...any) error) error {
 			var k streamKey
 			var before *time.Time
@@ -67,32 +51,31 @@ func (s store) lock(ctx context.Context, keys []streamKey, pruned map[streamKey]
 			return err
 		})
 	if err != nil {
-		return 0, fmt.Errorf("usage: lock streams: %w", err)
+		return 0, nil, fmt.Errorf("usage: lock streams: %w", err)
 	}
-	return n, nil
+	return n, pruned, nil
 }
 
 // counters reads the counters of streams whose period holds a time from earliest
 // to latest.
 func (s store) counters(ctx context.Context, keys []streamKey, earliest, latest time.Time) (map[streamKey][]*counter, error) {
-	found := map[streamKey][]*counter{}
-	for chunk := range chunks(keys) {
-		// The first two parameters are the times.
-		err := s.each(ctx, `SELECT c.tenant_id, c.meter_id, c.period_start, c.period_end, c.value, c.last_recorded_at
+	found := make(map[streamKey][]*counter, len(keys))
+	keys = sqldb.Padded(keys)
+	// The first two parameters are the times.
+	err := s.each(ctx, `SELECT c.tenant_id, c.meter_id, c.period_start, c.period_end, c.value, c.last_recorded_at
 FROM usage_counters c
 WHERE c.period_end > $1::timestamptz AND c.period_start <= $2::timestamptz
-    AND (c.tenant_id, c.meter_id) IN (VALUES `+tuplesFrom(3, len(chunk), "uuid", "uuid")+`)`,
-			append([]any{earliest, latest}, keyArgs(chunk)...),
-			func(scan func(...any) error) error {
-				var k streamKey
-				var c counter
-				err := scan(&k.tenantID, &k.meterID, &c.period.Start, &c.period.End, &c.value, &c.last)
-				found[k] = append(found[k], &c)
-				return err
-			})
-		if err != nil {
-			return nil, fmt.Errorf("usage: counters: %w", err)
-		}
+    AND (c.tenant_id, c.meter_id) IN (VALUES `+sqldb.Tuples(3, len(keys), "uuid", "uuid")+`)`,
+		append([]any{earliest, latest}, keyArgs(keys)...),
+		func(scan func(...any) error) error {
+			var k streamKey
+			var c counter
+			err := scan(&k.tenantID, &k.meterID, &c.period.Start, &c.period.End, &c.value, &c.last)
+			found[k] = append(found[k], &c)
+			return err
+		})
+	if err != nil {
+		return nil, fmt.Errorf("usage: counters: %w", err)
 	}
 	return found, nil
 }
@@ -105,13 +88,13 @@ type changedCounter struct {
 
 // putCounters stores new and changed counters.
 func (s store) putCounters(ctx context.Context, counters []changedCounter, now time.Time) error {
-	for chunk := range chunks(counters) {
+	for chunk := range sqldb.Chunks(counters) {
 		args := make([]any, 0, 7*len(chunk))
 		for _, c := range chunk {
 			args = append(args, c.tenantID, c.meterID, c.period.Start, c.period.End, int64(c.value), c.last, now)
 		}
 		err := s.exec(ctx, `INSERT INTO usage_counters (tenant_id, meter_id, period_start, period_end, value, last_recorded_at, updated_at)
-VALUES `+tuples(len(chunk), "uuid", "uuid", "timestamptz", "timestamptz", "bigint", "timestamptz", "timestamptz")+`
+VALUES `+sqldb.Tuples(1, len(chunk), "uuid", "uuid", "timestamptz", "timestamptz", "bigint", "timestamptz", "timestamptz")+`
 ON CONFLICT (tenant_id, period_end, meter_id, period_start) DO UPDATE
 SET value = excluded.value, last_recorded_at = excluded.last_recorded_at, updated_at = excluded.updated_at`, args)
 		if err != nil {
@@ -127,28 +110,41 @@ type eventKey struct {
 	key string
 }
 
-// usedKeys tells which of the keys were used before.
+// usedKeys tells which of the keys stored events have.
 func (s store) usedKeys(ctx context.Context, keys []eventKey) (map[eventKey]bool, error) {
-	used := map[eventKey]bool{}
-	for chunk := range chunks(keys) {
-		args := make([]any, 0, 3*len(chunk))
-		for _, k := range chunk {
-			args = append(args, k.tenantID, k.meterID, k.key)
-		}
-		err := s.each(ctx, `SELECT tenant_id, meter_id, idempotency_key FROM usage_events
-WHERE idempotency_key IS NOT NULL AND (tenant_id, meter_id, idempotency_key) IN (VALUES `+
-			tuples(len(chunk), "uuid", "uuid", "text")+`)`, args,
-			func(scan func(...any) error) error {
-				var k eventKey
-				err := scan(&k.tenantID, &k.meterID, &k.key)
-				used[k] = true
-				return err
-			})
-		if err != nil {
-			return nil, fmt.Errorf("usage: idempotency keys: %w", err)
-		}
+	return s.keysOf(ctx, `SELECT tenant_id, meter_id, idempotency_key FROM usage_events
+WHERE idempotency_key IS NOT NULL AND (tenant_id, meter_id, idempotency_key) IN (VALUES `, keys)
+}
+
+// spentKeys tells which of the keys deleted events had. The locks of their streams
+// are held.
+func (s store) spentKeys(ctx context.Context, keys []eventKey) (map[eventKey]bool, error) {
+	return s.keysOf(ctx, `SELECT tenant_id, meter_id, idempotency_key FROM usage_keys
+WHERE (tenant_id, meter_id, idempotency_key) IN (VALUES `, keys)
+}
+
+// keysOf runs a query that ends in a list of keys and tells which it found.
+func (s store) keysOf(ctx context.Context, query string, keys []eventKey) (map[eventKey]bool, error) {
+	found := map[eventKey]bool{}
+	if len(keys) == 0 {
+		return found, nil
 	}
-	return used, nil
+	keys = sqldb.Padded(keys)
+	args := make([]any, 0, 3*len(keys))
+	for _, k := range keys {
+		args = append(args, k.tenantID, k.meterID, k.key)
+	}
+	err := s.each(ctx, query+sqldb.Tuples(1, len(keys), "uuid", "uuid", "text")+`)`, args,
+		func(scan func(...any) error) error {
+			var k eventKey
+			err := scan(&k.tenantID, &k.meterID, &k.key)
+			found[k] = true
+			return err
+		})
+	if err != nil {
+		return nil, fmt.Errorf("usage: idempotency keys: %w", err)
+	}
+	return found, nil
 }
 
 // insertEvents stores events and returns the ids of those that it stored: of an
@@ -156,13 +152,13 @@ WHERE idempotency_key IS NOT NULL AND (tenant_id, meter_id, idempotency_key) IN 
 // none.
 func (s store) insertEvents(ctx context.Context, events []usagesql.UsageEvent) (map[uuid.UUID]bool, error) {
 	stored := make(map[uuid.UUID]bool, len(events))
-	for chunk := range chunks(events) {
+	for chunk := range sqldb.Chunks(events) {
 		args := make([]any, 0, 8*len(chunk))
 		for _, e := range chunk {
 			args = append(args, e.TenantID, e.ID, e.MeterID, e.Quantity, e.IdempotencyKey, e.RecordedAt, e.Metadata, e.CreatedAt)
 		}
 		err := s.each(ctx, `INSERT INTO usage_events (tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at)
-VALUES `+tuples(len(chunk), "uuid", "uuid", "uuid", "bigint", "text", "timestamptz", "jsonb", "timestamptz")+`
+VALUES `+sqldb.Tuples(1, len(chunk), "uuid", "uuid", "uuid", "bigint", "text", "timestamptz", "jsonb", "timestamptz")+`
 ON CONFLICT DO NOTHING RETURNING id`, args,
 			func(scan func(...any) error) error {
 				var id uuid.UUID
@@ -203,41 +199,4 @@ func keyArgs(keys []streamKey) []any {
 		args = append(args, k.tenantID, k.meterID)
 	}
 	return args
-}
-
-// chunks cuts rows into pieces whose lengths are powers of two, longest first.
-func chunks[T any](rows []T) iter.Seq[[]T] {
-	return func(yield func([]T) bool) {
-		for len(rows) > 0 {
-			n := 1 << (bits.Len(uint(len(rows))) - 1)
-			if !yield(rows[:n]) {
-				return
-			}
-			rows = rows[n:]
-		}
-	}
-}
-
-// tuples writes n tuples of placeholders: ($1::uuid,$2::text),($3::uuid,$4::text).
-func tuples(n int, types ...string) string { return tuplesFrom(1, n, types...) }
-
-// tuplesFrom is tuples, with first as the number of the first placeholder.
-func tuplesFrom(first, n int, types ...string) string {
-	var b strings.Builder
-	for i := range n * len(types) {
-		switch {
-		case i == 0:
-			b.WriteString("(")
-		case i%len(types) == 0:
-			b.WriteString("),(")
-		default:
-			b.WriteString(",")
-		}
-		b.WriteString("$")
-		b.WriteString(strconv.Itoa(first + i))
-		b.WriteString("::")
-		b.WriteString(types[i%len(types)])
-	}
-	b.WriteString(")")
-	return b.String()
 }

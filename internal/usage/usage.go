@@ -80,6 +80,9 @@ type Plans interface {
 	// is judged by the plan that holds when it is stored. A tenant without a
 	// subscription has the zero Allowance.
 	Allowance(ctx context.Context, tenantID uuid.UUID) (Allowance, error)
+	// Allowances is Allowance for any number of tenants at once; those without a
+	// subscription may be left out. Nobody changes what it returns.
+	Allowances(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Allowance, error)
 }
 
 // Reading is what a meter shows of a tenant.

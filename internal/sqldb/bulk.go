@@ -1,0 +1,62 @@
+package sqldb
+
+import (
+	"iter"
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
+// Statements for many rows at once exist for powers of two of rows only, so that
+// a connection prepares a handful of texts and not one for each number.
+
+// Chunks cuts rows into pieces whose lengths are powers of two, longest first.
+func Chunks[T any](rows []T) iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		for len(rows) > 0 {
+			n := 1 << (bits.Len(uint(len(rows))) - 1)
+			if !yield(rows[:n]) {
+				return
+			}
+			rows = rows[n:]
+		}
+	}
+}
+
+// Padded returns rows, of which there must be one, with the last repeated until
+// their number is a power of two: for what a repetition does not change, such as
+// a list of keys to look up.
+func Padded[T any](rows []T) []T {
+	n := 1 << bits.Len(uint(len(rows)-1))
+	if len(rows) == n {
+		return rows
+	}
+	padded := make([]T, n)
+	for i := copy(padded, rows); i < n; i++ {
+		padded[i] = rows[len(rows)-1]
+	}
+	return padded
+}
+
+// Tuples writes n tuples of placeholders, numbered from first on:
+// ($1::uuid,$2::text),($3::uuid,$4::text).
+func Tuples(first, n int, types ...string) string {
+	var b strings.Builder
+	b.Grow(n * len(types) * len("($1000::uuid)"))
+	for i := range n * len(types) {
+		switch {
+		case i == 0:
+			b.WriteString("(")
+		case i%len(types) == 0:
+			b.WriteString("),(")
+		default:
+			b.WriteString(",")
+		}
+		b.WriteString("$")
+		b.WriteString(strconv.Itoa(first + i))
+		b.WriteString("::")
+		b.WriteString(types[i%len(types)])
+	}
+	b.WriteString(")")
+	return b.String()
+}
