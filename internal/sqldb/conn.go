@@ -23,13 +23,25 @@ func (db *DB) Conn(ctx context.Context) DBTX {
 	if db.dialect == Postgres {
 		return db.write
 	}
-	return sqliteConn{rewriter: db.rewriter, write: db.write, read: db.read}
+	return sqliteConn{rewriter: db.rewriter, write: db.write, read: db.read, groups: db.groups}
 }
 
-// sqliteConn runs PostgreSQL's text on SQLite.
+// sqliteConn runs PostgreSQL's text on SQLite. A context that has ended runs
+// nothing more, but one that ends meanwhile interrupts nothing: statements are
+// short, to watch a context takes two goroutines for each of them, and an
+// interrupted one would end the transaction that others share.
 type sqliteConn struct {
 	rewriter    *rewriter
 	write, read DBTX
+	groups      *grouped // nil in a transaction
+}
+
+// unwatched is ctx for as long as it has not ended.
+func unwatched(ctx context.Context) context.Context {
+	if ctx.Err() != nil {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
 }
 
 func (c sqliteConn) pick(query string) (DBTX, string) {
@@ -43,7 +55,16 @@ func (c sqliteConn) pick(query string) (DBTX, string) {
 // ExecContext runs on the writer: what is executed for its effect belongs there,
 // whatever its first word.
 func (c sqliteConn) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	return c.write.ExecContext(ctx, c.rewriter.rewrite(query).text, micros(args)...)
+	text, args := c.rewriter.rewrite(query).text, micros(args)
+	if c.groups == nil {
+		return c.write.ExecContext(unwatched(ctx), text, args...)
+	}
+	var result sql.Result
+	err := c.groups.run(ctx, func(conn *sql.Conn) (err error) {
+		result, err = conn.ExecContext(unwatched(ctx), text, args...)
+		return err
+	})
+	return result, err
 }
 
 // PrepareContext prepares on the pool that the text belongs to. The arguments of
@@ -56,11 +77,11 @@ func (c sqliteConn) PrepareContext(ctx context.Context, query string) (*sql.Stmt
 // QueryContext runs on the pool that the text belongs to.
 func (c sqliteConn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	on, text := c.pick(query)
-	return on.QueryContext(ctx, text, micros(args)...)
+	return on.QueryContext(unwatched(ctx), text, micros(args)...)
 }
 
 // QueryRowContext runs on the pool that the text belongs to.
 func (c sqliteConn) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	on, text := c.pick(query)
-	return on.QueryRowContext(ctx, text, micros(args)...)
+	return on.QueryRowContext(unwatched(ctx), text, micros(args)...)
 }

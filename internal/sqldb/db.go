@@ -45,7 +45,9 @@ type DB struct {
 	// read takes queries outside a transaction. On PostgreSQL they are one pool.
 	write, read *sql.DB
 	// path is SQLite's file; empty on PostgreSQL.
-	path     string
+	path string
+	// groups runs SQLite's transactions; nil on PostgreSQL.
+	groups   *grouped
 	rewriter *rewriter
 	// migrating is held, by what it contains, while the schema is looked at.
 	migrating chan struct{}

@@ -58,7 +58,7 @@ type preparedStmt struct {
 
 // lasting are the texts that are worth keeping: one statement each, and not one
 // that changes the schema.
-var lasting = regexp.MustCompile(`(?i)^(\s|--[^\n]*\n)*(select|insert|update|delete|with|values)\b[^;]*$`)
+var lasting = regexp.MustCompile(`(?i)^(\s|--[^\n]*\n)*(select|insert|update|delete|with|values|begin|commit|rollback|savepoint|release)\b[^;]*$`)
 
 // statement returns the kept statement of a text; nil when it must run unkept.
 func (c *preparedConn) statement(ctx context.Context, text string) (*preparedStmt, error) {

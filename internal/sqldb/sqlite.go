@@ -23,10 +23,14 @@ func FileURL(path string) string {
 // sqliteParams are the settings of every SQLite connection. immediate: a
 // transaction takes the write lock at its start, so that it can never fail
 // half-way for want of it. synchronous(FULL): a commit that was answered
-// survives a power cut. _time_format and _timezone make stored times sort as
-// text. _texttotime stays off: it would guess at texts that look like times.
+// survives a power cut. temp_store(MEMORY): what a statement of many rows or a
+// savepoint would have to undo is kept in memory and not in a file. cache_size
+// (16 MiB) and wal_autocheckpoint (16 MiB) spare pages that change often from
+// being read and written back again and again. _time_format and _timezone make
+// stored times sort as text. _texttotime stays off: it would guess at texts that
+// look like times.
 const sqliteParams = "_txlock=immediate&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)" +
-	"&_pragma=synchronous(FULL)&_busy_timeout=5000&_dqs=0&_time_format=sqlite&_timezone=UTC"
+	"&_pragma=synchronous(FULL)&_busy_timeout=5000&_pragma=temp_store(MEMORY)&_pragma=cache_size(-16384)&_pragma=wal_autocheckpoint(4000)&_dqs=0&_time_format=sqlite&_timezone=UTC"
 
 // openSQLite opens two pools on one file. SQLite has a single writer, so one
 // connection writes and callers queue for it in Go, fairly and without busy
@@ -44,6 +48,7 @@ func (db *DB) openSQLite(ctx context.Context, rawURL string) error {
 	if db.write, err = sqlitePool(path, sqliteParams, 1); err != nil {
 		return err
 	}
+	db.groups = newGrouped(db.write)
 	// The first connection turns the file into WAL mode, before a reader that
 	// may not write needs it to be so.
 	if err := db.write.PingContext(ctx); err != nil {

@@ -42,8 +42,9 @@ type transaction struct {
 // On PostgreSQL it runs at READ COMMITTED, and the outermost Tx runs f again, a
 // few times, when the database reports a deadlock or a serialization failure. So
 // f must have no effect outside the database other than by AfterCommit. On
-// SQLite it holds the one write lock from its start: keep it short, and make no
-// network call inside.
+// SQLite it holds the one write lock from its start, and shares its commit with
+// those that wait for it (see grouped): keep it short, and make no network call
+// inside.
 func (db *DB) Tx(ctx context.Context, f func(ctx context.Context) error) error {
 	if t := db.current(ctx); t != nil {
 		return t.join(ctx, f)
@@ -88,22 +89,45 @@ func (db *DB) current(ctx context.Context) *transaction {
 }
 
 func (db *DB) runTx(ctx context.Context, f func(ctx context.Context) error) error {
+	t := &transaction{db: db}
+	run := func(conn DBTX) error {
+		t.conn = conn
+		if err := f(context.WithValue(ctx, txKey{}, t)); err != nil {
+			return err
+		}
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.failed != nil {
+			return fmt.Errorf("sqldb: a nested transaction failed: %w", t.failed)
+		}
+		return nil
+	}
+	var err error
+	if db.dialect == Postgres {
+		err = db.runPostgres(ctx, run)
+	} else {
+		err = db.groups.run(ctx, func(conn *sql.Conn) error {
+			return run(sqliteConn{rewriter: db.rewriter, write: conn, read: conn})
+		})
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range t.after {
+		f()
+	}
+	return nil
+}
+
+func (db *DB) runPostgres(ctx context.Context, f func(conn DBTX) error) error {
 	tx, err := db.write.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("sqldb: begin: %w", err)
 	}
 	// After a commit this does nothing; it also covers a panic of f.
 	defer func() { _ = tx.Rollback() }()
-
-	t := &transaction{db: db, conn: db.txConn(tx)}
-	if err := f(context.WithValue(ctx, txKey{}, t)); err != nil {
+	if err := f(tx); err != nil {
 		return err
-	}
-	t.mu.Lock()
-	failed, after := t.failed, t.after
-	t.mu.Unlock()
-	if failed != nil {
-		return fmt.Errorf("sqldb: a nested transaction failed: %w", failed)
 	}
 	if err := tx.Commit(); err != nil {
 		// The library rolls back by itself when ctx ends and then says either that
@@ -113,17 +137,7 @@ func (db *DB) runTx(ctx context.Context, f func(ctx context.Context) error) erro
 		}
 		return fmt.Errorf("sqldb: commit: %w", err)
 	}
-	for _, f := range after {
-		f()
-	}
 	return nil
-}
-
-func (db *DB) txConn(tx *sql.Tx) DBTX {
-	if db.dialect == Postgres {
-		return tx
-	}
-	return sqliteConn{rewriter: db.rewriter, write: tx, read: tx}
 }
 
 func (t *transaction) join(ctx context.Context, f func(ctx context.Context) error) error {
