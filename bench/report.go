@@ -25,6 +25,7 @@ type row struct {
 	Others      int     `json:"other_answers"`
 	Limit       string  `json:"limit,omitempty"`
 	LimitRate   float64 `json:"limit_rate,omitempty"`
+	LimitCPU    float64 `json:"limit_cpu_us,omitempty"`
 	Ratio       float64 `json:"ratio,omitempty"`
 	WantRatio   float64 `json:"want_ratio,omitempty"`
 	WantRate    float64 `json:"want_rate,omitempty"`
@@ -79,6 +80,9 @@ func (r *report) row(w row) {
 	}
 	if w.LimitRate > 0 {
 		notes = append(notes, fmt.Sprintf("%.2f of %s of %s", w.Ratio, thousands(w.LimitRate), w.Limit))
+	}
+	if w.LimitCPU > 0 {
+		notes = append(notes, fmt.Sprintf("at %.0f µs", w.LimitCPU))
 	}
 	// What is promised is promised for many connections at once.
 	if w.Connections >= 16 {

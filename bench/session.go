@@ -163,66 +163,75 @@ func (s *session) setAnswer(ctx context.Context, name string, body []byte) error
 // measure lets the service and its limit take turns, so that whatever else the
 // machine does meets both.
 func (s *session) measure(ctx context.Context, sc scenario, n int) error {
-	var rates, p50s, p99s, cpus, limits, ratios []float64
+	var rates, p50s, p99s, cpus, limits, limitCPUs, ratios []float64
 	others := 0
 	for range s.rounds {
 		callers := make([]caller, n)
 		for i := range callers {
 			callers[i] = sc.caller(s.world, i)
 		}
-		before, err := s.service.cpu()
+		r, cpu, err := s.loadOn(s.service, sc.want, callers)
 		if err != nil {
 			return err
 		}
-		r, err := load(s.service.address, s.length(), sc.want, callers)
-		if err != nil {
-			return err
-		}
-		after, err := s.service.cpu()
-		if err != nil {
-			return err
-		}
-		limit, err := s.limit(ctx, sc, n)
+		limit, limitCPU, err := s.limit(ctx, sc, n)
 		if err != nil {
 			return err
 		}
 		each := float64(max(1, sc.events))
-		rates = append(rates, r.rate()*each)
+		rates, cpus = append(rates, r.rate()*each), append(cpus, cpu/each)
 		p50s, p99s = append(p50s, r.quantile(0.5)), append(p99s, r.quantile(0.99))
-		// The load ran a little longer than it was counted.
-		share := r.elapsed.Seconds() / (r.elapsed + warmUp).Seconds()
-		cpus = append(cpus, share*float64((after-before).Microseconds())/max(1, float64(len(r.latencies))*each))
 		others += r.others(sc.want)
 		if limit > 0 {
-			limits, ratios = append(limits, limit), append(ratios, r.rate()/limit)
+			limits, limitCPUs, ratios = append(limits, limit), append(limitCPUs, limitCPU), append(ratios, r.rate()/limit)
 		}
 	}
 	s.report.row(row{
 		Database: s.database, Work: sc.name, Connections: n, Rate: median(rates), P50: median(p50s), P99: median(p99s), CPU: median(cpus),
-		Others: others, Limit: sc.bare, LimitRate: median(limits), Ratio: median(ratios),
+		Others: others, Limit: sc.bare, LimitRate: median(limits), LimitCPU: median(limitCPUs), Ratio: median(ratios),
 		WantRatio: sc.ratio, WantRate: sc.rate, WantP99: sc.p99,
 	})
 	return nil
 }
 
+// loadOn loads a server and tells how long each answer kept its cores busy, in
+// microseconds.
+func (s *session) loadOn(c *child, want int, callers []caller) (r result, cpu float64, err error) {
+	before, err := c.cpu()
+	if err != nil {
+		return r, 0, err
+	}
+	if r, err = load(c.address, s.length(), want, callers); err != nil {
+		return r, 0, err
+	}
+	after, err := c.cpu()
+	// The load ran a little longer than it was counted.
+	share := r.elapsed.Seconds() / (r.elapsed + warmUp).Seconds()
+	return r, share * float64((after-before).Microseconds()) / max(1, float64(len(r.latencies))), err
+}
+
 func (s *session) length() time.Duration { return time.Duration(s.seconds * float64(time.Second)) }
 
-// limit measures what the work is held against; 0 where there is nothing.
-func (s *session) limit(ctx context.Context, sc scenario, n int) (float64, error) {
+// limit measures what the work is held against: its rate, 0 where there is
+// nothing, and what an answer of the bare handler costs.
+func (s *session) limit(ctx context.Context, sc scenario, n int) (rate, cpu float64, err error) {
 	switch sc.bare {
 	case "":
-		return 0, nil
+		return 0, 0, nil
 	case pgbench:
-		return s.postgres.bench(ctx, n, users, s.seconds)
+		rate, err = s.postgres.bench(ctx, n, users, s.seconds)
+		return rate, 0, err
 	case pgbenchOne:
-		return s.postgres.bench(ctx, n, 1, s.seconds)
+		rate, err = s.postgres.bench(ctx, n, 1, s.seconds)
+		return rate, 0, err
 	case argon2:
 		path := "/argon2id?seconds=" + strconv.FormatFloat(s.seconds, 'f', -1, 64)
 		_, body, err := request{method: http.MethodGet, path: path}.do(ctx, s.bare.address)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
-		return strconv.ParseFloat(string(body), 64)
+		rate, err = strconv.ParseFloat(string(body), 64)
+		return rate, 0, err
 	}
 	method, path, _ := strings.Cut(sc.bare, " ")
 	callers := make([]caller, n)
@@ -233,8 +242,8 @@ func (s *session) limit(ctx context.Context, sc scenario, n int) (float64, error
 			callers[i] = numbered(like, s.world.nextSeries())
 		}
 	}
-	r, err := load(s.bare.address, s.length(), sc.want, callers)
-	return r.rate(), err
+	r, cpu, err := s.loadOn(s.bare, sc.want, callers)
+	return r.rate(), cpu, err
 }
 
 // median is 0 of nothing.

@@ -40,38 +40,6 @@ DELETE FROM credentials
 WHERE (family_expires_at < sqlc.arg(before) OR (kind <> 'refresh' AND expires_at < sqlc.arg(before)))
   AND impersonated_user_id IS NULL; -- that is ended first, with a record
 
--- Everything that a request's guards ask of its caller, in one look-up. The
--- caller of a credential that impersonates is its target, in the tenant that the
--- impersonation is for and no other.
--- name: CallerByCredential :one
-SELECT
-    t.id AS token_id,
-    t.family,
-    t.family_expires_at,
-    t.expires_at,
-    t.idle_seconds,
-    u.id AS user_id,
-    u.name,
-    u.email,
-    u.is_platform_admin,
-    u.platform_permissions,
-    u.avatar_hash,
-    i.id AS impersonator_id,
-    i.name AS impersonator_name,
-    i.is_platform_admin AS impersonator_is_admin,
-    m.tenant_id,
-    tn.name AS tenant_name,
-    tn.onboarding_completed_at,
-    r.name AS role_name,
-    COALESCE((SELECT string_agg(p.permission, ',') FROM role_permissions p WHERE p.role_id = m.role_id), '')::text AS permissions
-FROM credentials t
-JOIN users u ON u.id = COALESCE(t.impersonated_user_id, t.user_id)
-LEFT JOIN users i ON i.id = CASE WHEN t.impersonated_user_id IS NOT NULL THEN t.user_id END
-LEFT JOIN memberships m ON m.user_id = u.id AND (t.impersonated_tenant_id IS NULL OR m.tenant_id = t.impersonated_tenant_id)
-LEFT JOIN tenants tn ON tn.id = m.tenant_id
-LEFT JOIN roles r ON r.id = m.role_id
-WHERE t.token_hash = $1 AND t.kind = $2 AND t.revoked_at IS NULL;
-
 -- name: LockRefreshToken :one
 SELECT c.id, c.user_id, c.family, c.family_expires_at, c.expires_at, c.revoked_at
 FROM credentials c

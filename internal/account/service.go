@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"runtime"
 	"time"
 
 	"github.com/google/uuid"
@@ -28,8 +29,9 @@ type Deps struct {
 
 // Service has the use cases of accounts.
 type Service struct {
-	deps  Deps
-	store store
+	deps    Deps
+	store   store
+	callers gather[credential] // by the hash of a token
 }
 
 // NewService returns the service, and gives the queue its jobs.
@@ -38,6 +40,7 @@ func NewService(d Deps) *Service {
 		d.Impersonations = noImpersonations{}
 	}
 	s := &Service{deps: d, store: store{d.DB}}
+	s.callers.find, s.callers.most = s.store.callers, runtime.GOMAXPROCS(0)
 	if d.Jobs != nil {
 		d.Jobs.Handle(jobForgot, s.sendReset)
 	}

@@ -29,95 +29,6 @@ func (q *Queries) AvatarByHash(ctx context.Context, hash string) (AvatarByHashRo
 	return i, err
 }
 
-const callerByCredential = `-- name: CallerByCredential :one
-
-SELECT
-    t.id AS token_id,
-    t.family,
-    t.family_expires_at,
-    t.expires_at,
-    t.idle_seconds,
-    u.id AS user_id,
-    u.name,
-    u.email,
-    u.is_platform_admin,
-    u.platform_permissions,
-    u.avatar_hash,
-    i.id AS impersonator_id,
-    i.name AS impersonator_name,
-    i.is_platform_admin AS impersonator_is_admin,
-    m.tenant_id,
-    tn.name AS tenant_name,
-    tn.onboarding_completed_at,
-    r.name AS role_name,
-    COALESCE((SELECT string_agg(p.permission, ',') FROM role_permissions p WHERE p.role_id = m.role_id), '')::text AS permissions
-FROM credentials t
-JOIN users u ON u.id = COALESCE(t.impersonated_user_id, t.user_id)
-LEFT JOIN users i ON i.id = CASE WHEN t.impersonated_user_id IS NOT NULL THEN t.user_id END
-LEFT JOIN memberships m ON m.user_id = u.id AND (t.impersonated_tenant_id IS NULL OR m.tenant_id = t.impersonated_tenant_id)
-LEFT JOIN tenants tn ON tn.id = m.tenant_id
-LEFT JOIN roles r ON r.id = m.role_id
-WHERE t.token_hash = $1 AND t.kind = $2 AND t.revoked_at IS NULL
-`
-
-type CallerByCredentialParams struct {
-	TokenHash string
-	Kind      string
-}
-
-type CallerByCredentialRow struct {
-	TokenID               uuid.UUID
-	Family                uuid.UUID
-	FamilyExpiresAt       time.Time
-	ExpiresAt             time.Time
-	IdleSeconds           int64
-	UserID                int64
-	Name                  string
-	Email                 string
-	IsPlatformAdmin       bool
-	PlatformPermissions   sqldb.JSON
-	AvatarHash            *string
-	ImpersonatorID        *int64
-	ImpersonatorName      *string
-	ImpersonatorIsAdmin   *bool
-	TenantID              *uuid.UUID
-	TenantName            *string
-	OnboardingCompletedAt *time.Time
-	RoleName              *string
-	Permissions           string
-}
-
-// that is ended first, with a record
-// Everything that a request's guards ask of its caller, in one look-up. The
-// caller of a credential that impersonates is its target, in the tenant that the
-// impersonation is for and no other.
-func (q *Queries) CallerByCredential(ctx context.Context, arg CallerByCredentialParams) (CallerByCredentialRow, error) {
-	row := q.db.QueryRowContext(ctx, callerByCredential, arg.TokenHash, arg.Kind)
-	var i CallerByCredentialRow
-	err := row.Scan(
-		&i.TokenID,
-		&i.Family,
-		&i.FamilyExpiresAt,
-		&i.ExpiresAt,
-		&i.IdleSeconds,
-		&i.UserID,
-		&i.Name,
-		&i.Email,
-		&i.IsPlatformAdmin,
-		&i.PlatformPermissions,
-		&i.AvatarHash,
-		&i.ImpersonatorID,
-		&i.ImpersonatorName,
-		&i.ImpersonatorIsAdmin,
-		&i.TenantID,
-		&i.TenantName,
-		&i.OnboardingCompletedAt,
-		&i.RoleName,
-		&i.Permissions,
-	)
-	return i, err
-}
-
 const claimUnverifiedUser = `-- name: ClaimUnverifiedUser :exec
 UPDATE users SET password_hash = NULL, email_verified_at = $2, updated_at = $3 WHERE id = $1
 `
@@ -533,6 +444,7 @@ func (q *Queries) LockAvatarOfUser(ctx context.Context, id int64) (LockAvatarOfU
 }
 
 const lockRefreshToken = `-- name: LockRefreshToken :one
+
 SELECT c.id, c.user_id, c.family, c.family_expires_at, c.expires_at, c.revoked_at
 FROM credentials c
 WHERE c.token_hash = $1 AND c.kind = 'refresh'
@@ -548,6 +460,7 @@ type LockRefreshTokenRow struct {
 	RevokedAt       *time.Time
 }
 
+// that is ended first, with a record
 func (q *Queries) LockRefreshToken(ctx context.Context, tokenHash string) (LockRefreshTokenRow, error) {
 	row := q.db.QueryRowContext(ctx, lockRefreshToken, tokenHash)
 	var i LockRefreshTokenRow

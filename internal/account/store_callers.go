@@ -1,0 +1,80 @@
+package account
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// credential is something that authenticates, with everything that a request's
+// guards ask of its caller.
+type credential struct {
+	id              uuid.UUID
+	kind            string
+	family          uuid.UUID
+	familyExpiresAt time.Time
+	expiresAt       time.Time
+	idleSeconds     int64
+
+	userID              int64
+	name, email         string
+	isPlatformAdmin     bool
+	platformPermissions sqldb.JSON
+	avatarHash          *string
+
+	impersonatorID      *int64
+	impersonatorName    *string
+	impersonatorIsAdmin *bool
+
+	tenantID    *uuid.UUID
+	tenantName  *string
+	onboarded   bool
+	roleName    *string
+	permissions string // separated by commas
+}
+
+// callers looks credentials that are not revoked up by the hashes of their
+// tokens. The caller of one that impersonates is its target, in the tenant that
+// the impersonation is for and no other.
+func (s store) callers(ctx context.Context, hashes []string) (map[string]credential, error) {
+	found := make(map[string]credential, len(hashes))
+	hashes = sqldb.Padded(hashes)
+	args := make([]any, len(hashes))
+	for i, hash := range hashes {
+		args[i] = hash
+	}
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT
+    t.token_hash, t.id, t.kind, t.family, t.family_expires_at, t.expires_at, t.idle_seconds,
+    u.id, u.name, u.email, u.is_platform_admin, u.platform_permissions, u.avatar_hash,
+    i.id, i.name, i.is_platform_admin,
+    m.tenant_id, tn.name, tn.onboarding_completed_at IS NOT NULL, r.name,
+    COALESCE((SELECT string_agg(p.permission, ',') FROM role_permissions p WHERE p.role_id = m.role_id), '')::text
+FROM credentials t
+JOIN users u ON u.id = COALESCE(t.impersonated_user_id, t.user_id)
+LEFT JOIN users i ON i.id = CASE WHEN t.impersonated_user_id IS NOT NULL THEN t.user_id END
+LEFT JOIN memberships m ON m.user_id = u.id AND (t.impersonated_tenant_id IS NULL OR m.tenant_id = t.impersonated_tenant_id)
+LEFT JOIN tenants tn ON tn.id = m.tenant_id
+LEFT JOIN roles r ON r.id = m.role_id
+WHERE t.revoked_at IS NULL AND t.token_hash IN (VALUES `+sqldb.Tuples(1, len(hashes), "text")+`)`, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // rows.Err tells what went wrong
+	for rows.Next() {
+		var hash string
+		var c credential
+		if err := rows.Scan(
+			&hash, &c.id, &c.kind, &c.family, &c.familyExpiresAt, &c.expiresAt, &c.idleSeconds,
+			&c.userID, &c.name, &c.email, &c.isPlatformAdmin, &c.platformPermissions, &c.avatarHash,
+			&c.impersonatorID, &c.impersonatorName, &c.impersonatorIsAdmin,
+			&c.tenantID, &c.tenantName, &c.onboarded, &c.roleName, &c.permissions,
+		); err != nil {
+			return nil, err
+		}
+		found[hash] = c
+	}
+	return found, rows.Err()
+}
