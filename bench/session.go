@@ -207,7 +207,7 @@ func (s *session) loadOn(c *child, want int, callers []caller) (r result, cpu fl
 	after, err := c.cpu()
 	// The load ran a little longer than it was counted.
 	share := r.elapsed.Seconds() / (r.elapsed + warmUp).Seconds()
-	return r, share * float64((after-before).Microseconds()) / max(1, float64(len(r.latencies))), err
+	return r, share * float64((after - before).Microseconds()) / max(1, float64(len(r.latencies))), err
 }
 
 func (s *session) length() time.Duration { return time.Duration(s.seconds * float64(time.Second)) }

@@ -38,6 +38,7 @@ type process struct {
 func (p *process) run(ctx context.Context, started func(context.Context) error) error {
 	p.svc.api.Mount("/healthz", http.HandlerFunc(p.health.live))
 	p.svc.api.Mount("/readyz", http.HandlerFunc(p.health.readiness))
+	tuneMemory()
 	var fresh freshConns
 	server := &http.Server{
 		Handler: p.svc.api, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
@@ -62,6 +63,7 @@ func (p *process) run(ctx context.Context, started func(context.Context) error) 
 			return err
 		}
 		p.health.ready.Store(ctx.Err() == nil)
+		freeStartMemory()
 		return nil
 	})
 	select {

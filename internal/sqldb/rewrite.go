@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -48,9 +49,10 @@ var (
 	rowLock = regexp.MustCompile(`(?i)\bFOR\s+(?:NO\s+KEY\s+UPDATE|KEY\s+SHARE|UPDATE|SHARE)\b` +
 		`(?:\s+OF\s+[a-z_][a-z0-9_.]*(?:\s*,\s*[a-z_][a-z0-9_.]*)*)?(?:\s+NOWAIT\b|\s+SKIP\s+LOCKED\b)?`)
 	// The order of bytes, which PostgreSQL and SQLite have under different names.
-	byteOrder = regexp.MustCompile(`\bCOLLATE "C"`)
-	firstWord = regexp.MustCompile(`(?i)^[\s(]*(select|values|with)\b`)
-	changes   = regexp.MustCompile(`(?i)\b(insert|update|delete|replace)\b`)
+	byteOrder   = regexp.MustCompile(`\bCOLLATE "C"`)
+	placeholder = regexp.MustCompile(`\$\d+`)
+	firstWord   = regexp.MustCompile(`(?i)^[\s(]*(select|values|with)\b`)
+	changes     = regexp.MustCompile(`(?i)\b(insert|update|delete|replace)\b`)
 )
 
 // toSQLite removes casts and row locks from the code of query and renames the
@@ -58,15 +60,20 @@ var (
 // are.
 func toSQLite(query string) statement {
 	query = byteOrder.ReplaceAllString(query, "COLLATE BINARY")
+	pieces := split(query)
 	var text, code strings.Builder
-	for _, p := range split(query) {
-		if !p.code {
-			text.WriteString(p.text)
-			continue
+	for i, p := range pieces {
+		if p.code {
+			pieces[i].text = rowLock.ReplaceAllString(cast.ReplaceAllString(p.text, ""), "")
+			code.WriteString(pieces[i].text)
 		}
-		plain := rowLock.ReplaceAllString(cast.ReplaceAllString(p.text, ""), "")
-		text.WriteString(plain)
-		code.WriteString(plain)
+	}
+	inOrder := inOrder(code.String())
+	for _, p := range pieces {
+		if p.code && inOrder {
+			p.text = placeholder.ReplaceAllString(p.text, "?")
+		}
+		text.WriteString(p.text)
 	}
 	first := firstWord.FindStringSubmatch(code.String())
 	reads := first != nil
@@ -77,6 +84,19 @@ func toSQLite(query string) statement {
 		reads = !changes.MatchString(code.String())
 	}
 	return statement{text: text.String(), reads: reads}
+}
+
+// inOrder tells whether the placeholders are $1, $2, … in this order, each once, so
+// that they need no numbers. SQLite looks a placeholder with a number up among all
+// others each time it is bound, which the thousands of a bulk insert feel.
+func inOrder(code string) bool {
+	n := 0
+	for _, p := range placeholder.FindAllString(code, -1) {
+		if n++; p != "$"+strconv.Itoa(n) {
+			return false
+		}
+	}
+	return true
 }
 
 // piece is a part of an SQL text: code, or a literal, quoted name or comment.

@@ -13,12 +13,15 @@ func TestToSQLite(t *testing.T) {
 		text  string
 		reads bool
 	}{
-		{"SELECT $1::text", "SELECT $1", true},
-		{"SELECT $1::timestamp with time zone, 1", "SELECT $1, 1", true},
-		{"SELECT $1 :: pg_catalog.numeric( 10, 2 ) AS n", "SELECT $1  AS n", true},
-		{"SELECT $1::text[]", "SELECT $1", true},
-		{"SELECT ($1::uuid)", "SELECT ($1)", true},
-		{"SELECT 'a''b::c', $1::text", "SELECT 'a''b::c', $1", true},
+		{"SELECT $1::text", "SELECT ?", true},
+		{"SELECT $1::timestamp with time zone, 1", "SELECT ?, 1", true},
+		{"SELECT $1 :: pg_catalog.numeric( 10, 2 ) AS n", "SELECT ?  AS n", true},
+		{"SELECT $1::text[]", "SELECT ?", true},
+		{"SELECT $2, $1", "SELECT $2, $1", true},
+		{"SELECT $1, $1", "SELECT $1, $1", true},
+		{"SELECT $1, '$2', $2", "SELECT ?, '$2', ?", true},
+		{"SELECT ($1::uuid)", "SELECT (?)", true},
+		{"SELECT 'a''b::c', $1::text", "SELECT 'a''b::c', ?", true},
 		{`SELECT "a::b"`, `SELECT "a::b"`, true},
 		{"SELECT 1 -- it's::text\n, 2::text", "SELECT 1 -- it's::text\n, 2", true},
 		{"SELECT /*/ FOR UPDATE '*/ 1", "SELECT /*/ FOR UPDATE '*/ 1", true},

@@ -194,13 +194,13 @@ type Entitlement struct {
 
 // Entitlements handles GET /entitlements.
 func (h *HTTP) Entitlements(ctx context.Context, _ *tenantInput) (*rest.Data[[]Entitlement], error) {
-	granted, err := h.svc.Entitlements(ctx, authz.TenantID(ctx))
+	granted, _, err := h.svc.Granted(ctx, authz.TenantID(ctx))
 	if err != nil {
 		return nil, err
 	}
 	list := make([]Entitlement, len(granted))
-	for i, e := range granted {
-		list[i] = Entitlement{Key: e.Feature.Code, Enabled: true, Type: string(e.Type), Limit: e.Value}
+	for i, f := range granted {
+		list[i] = Entitlement{Key: f.Code, Enabled: true, Type: string(f.Type), Limit: f.Quota}
 	}
 	return rest.List(list), nil
 }

@@ -41,15 +41,15 @@ func (h *HTTP) StudioAccess(ctx context.Context, _ *struct{}) (*rest.Data[Studio
 // subscription grants features and its plan has the studio's. A quota of none is
 // no access.
 func (s *Service) studioClosed(ctx context.Context, tenantID uuid.UUID) (string, error) {
-	sub, granted, err := s.Granted(ctx, tenantID)
+	granted, active, err := s.Granted(ctx, tenantID)
 	if err != nil {
 		return "", err
 	}
-	if sub == nil {
+	if !active {
 		return studioNoSubscription, nil
 	}
-	for _, e := range granted {
-		if e.Feature.Code == studioFeature && (e.Value == nil || *e.Value > 0) {
+	for _, f := range granted {
+		if f.Code == studioFeature && (f.Quota == nil || *f.Quota > 0) {
 			return "", nil
 		}
 	}

@@ -123,3 +123,15 @@ SELECT EXISTS (
     JOIN plans p ON p.id = s.plan_id
     WHERE s.tenant_id = $1 AND p.product_id = $2 AND s.trial_ends_at IS NOT NULL
 );
+
+-- name: HasActiveSubscription :one
+SELECT EXISTS (SELECT 1 FROM subscriptions WHERE tenant_id = $1 AND status IN ('active', 'trialing'));
+
+-- No row without a subscription that grants features; one without a code where
+-- its plan has none.
+-- name: GrantedFeatures :many
+SELECT f.code, e.type, e.value
+FROM subscriptions s
+LEFT JOIN entitlements e ON e.plan_id = s.plan_id
+LEFT JOIN features f ON f.id = e.feature_id AND f.deleted_at IS NULL
+WHERE s.tenant_id = $1 AND s.status IN ('active', 'trialing');

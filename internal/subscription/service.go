@@ -121,24 +121,5 @@ func (s *Service) OfTenant(ctx context.Context, tenantID uuid.UUID) ([]Subscript
 
 // HasActive tells whether the tenant has a subscription that grants features.
 func (s *Service) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) {
-	sub, err := s.store.live(ctx, tenantID)
-	return sub != nil && sub.Status.GrantsFeatures(), err
-}
-
-// Entitlements returns the features that the tenant's subscription grants;
-// none without an active one.
-func (s *Service) Entitlements(ctx context.Context, tenantID uuid.UUID) ([]catalog.Entitlement, error) {
-	_, entitlements, err := s.Granted(ctx, tenantID)
-	return entitlements, err
-}
-
-// Granted returns the tenant's subscription together with the entitlements that
-// it grants; nil without one that grants any.
-func (s *Service) Granted(ctx context.Context, tenantID uuid.UUID) (*Subscription, []catalog.Entitlement, error) {
-	sub, err := s.store.live(ctx, tenantID)
-	if err != nil || sub == nil || !sub.Status.GrantsFeatures() {
-		return nil, nil, err
-	}
-	plan, err := s.deps.Catalog.Plan(ctx, sub.PlanID)
-	return sub, plan.Entitlements, err
+	return s.store.q(ctx).HasActiveSubscription(ctx, tenantID)
 }

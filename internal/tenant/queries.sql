@@ -37,9 +37,9 @@ ORDER BY m.joined_at, u.id;
 SELECT count(*) FROM memberships WHERE tenant_id = $1;
 
 -- name: MembershipsOfUser :many
-SELECT sqlc.embed(tenants), r.name AS role_name, m.joined_at
+SELECT t.id, t.name, t.slug, t.legal_name, t.address, t.city, t.postal_code, t.country, t.onboarding_completed_at, r.name AS role_name
 FROM memberships m
-JOIN tenants ON tenants.id = m.tenant_id
+JOIN tenants t ON t.id = m.tenant_id
 JOIN roles r ON r.id = m.role_id
 WHERE m.user_id = $1
 ORDER BY m.joined_at;

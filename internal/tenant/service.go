@@ -145,15 +145,16 @@ func (s *Service) MembershipsOf(ctx context.Context, userID int64) ([]account.Me
 	}
 	memberships := make([]account.Membership, len(rows))
 	for i, row := range rows {
-		t := toTenant(row.Tenant)
-		active, err := s.deps.Subscriptions.HasActive(ctx, t.ID)
+		active, err := s.deps.Subscriptions.HasActive(ctx, row.ID)
 		if err != nil {
 			return nil, err
 		}
+		billing := BillingDetails{
+			LegalName: row.LegalName, Address: row.Address, City: row.City, PostalCode: row.PostalCode, Country: row.Country,
+		}
 		memberships[i] = account.Membership{
-			TenantID: t.ID, Name: t.Name, Slug: t.Slug, Role: row.RoleName,
-			HasActiveSubscription: active, HasBillingDetails: t.Billing.Complete(),
-			OnboardingCompletedAt: t.OnboardingCompletedAt,
+			TenantID: row.ID, Name: row.Name, Slug: row.Slug, Role: row.RoleName,
+			HasActiveSubscription: active, HasBillingDetails: billing.Complete(), OnboardingCompletedAt: row.OnboardingCompletedAt,
 		}
 	}
 	return memberships, nil

@@ -164,18 +164,25 @@ func (q *Queries) Members(ctx context.Context, tenantID uuid.UUID) ([]MembersRow
 }
 
 const membershipsOfUser = `-- name: MembershipsOfUser :many
-SELECT tenants.id, tenants.name, tenants.slug, tenants.settings, tenants.preferred_currency, tenants.legal_name, tenants.address, tenants.city, tenants.postal_code, tenants.country, tenants.vat_number, tenants.billing_email, tenants.onboarding_completed_at, tenants.created_at, tenants.updated_at, r.name AS role_name, m.joined_at
+SELECT t.id, t.name, t.slug, t.legal_name, t.address, t.city, t.postal_code, t.country, t.onboarding_completed_at, r.name AS role_name
 FROM memberships m
-JOIN tenants ON tenants.id = m.tenant_id
+JOIN tenants t ON t.id = m.tenant_id
 JOIN roles r ON r.id = m.role_id
 WHERE m.user_id = $1
 ORDER BY m.joined_at
 `
 
 type MembershipsOfUserRow struct {
-	Tenant   Tenant
-	RoleName string
-	JoinedAt time.Time
+	ID                    uuid.UUID
+	Name                  string
+	Slug                  string
+	LegalName             *string
+	Address               *string
+	City                  *string
+	PostalCode            *string
+	Country               *string
+	OnboardingCompletedAt *time.Time
+	RoleName              string
 }
 
 func (q *Queries) MembershipsOfUser(ctx context.Context, userID int64) ([]MembershipsOfUserRow, error) {
@@ -188,23 +195,16 @@ func (q *Queries) MembershipsOfUser(ctx context.Context, userID int64) ([]Member
 	for rows.Next() {
 		var i MembershipsOfUserRow
 		if err := rows.Scan(
-			&i.Tenant.ID,
-			&i.Tenant.Name,
-			&i.Tenant.Slug,
-			&i.Tenant.Settings,
-			&i.Tenant.PreferredCurrency,
-			&i.Tenant.LegalName,
-			&i.Tenant.Address,
-			&i.Tenant.City,
-			&i.Tenant.PostalCode,
-			&i.Tenant.Country,
-			&i.Tenant.VATNumber,
-			&i.Tenant.BillingEmail,
-			&i.Tenant.OnboardingCompletedAt,
-			&i.Tenant.CreatedAt,
-			&i.Tenant.UpdatedAt,
+			&i.ID,
+			&i.Name,
+			&i.Slug,
+			&i.LegalName,
+			&i.Address,
+			&i.City,
+			&i.PostalCode,
+			&i.Country,
+			&i.OnboardingCompletedAt,
 			&i.RoleName,
-			&i.JoinedAt,
 		); err != nil {
 			return nil, err
 		}
