@@ -1,0 +1,116 @@
+package sqldb_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// together runs transactions that all wait for one that is held open, so that
+// SQLite runs them as a group, and returns their errors.
+func together(t *testing.T, db *sqldb.DB, run ...func(ctx context.Context) error) []error {
+	t.Helper()
+	errs := make([]error, len(run))
+	entered, resume := make(chan struct{}), make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := db.Tx(t.Context(), func(context.Context) error { close(entered); <-resume; return nil }); err != nil {
+			t.Error(err)
+		}
+	})
+	<-entered
+	for i, f := range run {
+		wg.Go(func() {
+			defer func() {
+				if reason := recover(); reason != nil {
+					errs[i] = fmt.Errorf("panic: %v", reason)
+				}
+			}()
+			errs[i] = f(t.Context())
+		})
+	}
+	for db.Waiting() < len(run) {
+		// They are about to wait.
+	}
+	close(resume)
+	wg.Wait()
+	return errs
+}
+
+// Of transactions that share a commit the ones that fail leave nothing, and the
+// others are stored.
+func TestGroupedFailAlone(t *testing.T) {
+	t.Parallel()
+	db := dbtest.New(t, sqldb.SQLite)
+	newProbes(t, db)
+	before := names(t, db)
+	var run []func(context.Context) error
+	for i := range 60 {
+		run = append(run, func(ctx context.Context) error {
+			return db.Tx(ctx, func(ctx context.Context) error {
+				if err := insert(ctx, db, "n"+strconv.Itoa(i)); err != nil {
+					return err
+				}
+				switch i % 4 {
+				case 1:
+					return errOops
+				case 2:
+					panic("lost")
+				case 3:
+					_, err := db.Conn(ctx).ExecContext(ctx, `INSERT INTO probes (id, name) SELECT id, name FROM probes`)
+					return err
+				}
+				return nil
+			})
+		})
+	}
+	for i, err := range together(t, db, run...) {
+		if (err == nil) != (i%4 == 0) || i%4 == 1 && !errors.Is(err, errOops) || i%4 == 3 && !sqldb.IsUnique(err) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	got := names(t, db)
+	for i := range 60 {
+		if slices.Contains(got, "n"+strconv.Itoa(i)) != (i%4 == 0) {
+			t.Errorf("n%d: stored is %t", i, i%4 != 0)
+		}
+	}
+	if len(got) != len(before)+15 {
+		t.Errorf("%d names, want %d", len(got), len(before)+15)
+	}
+}
+
+// A caller who gives up waiting for its turn leaves no transaction open, in
+// whatever order it and the others come.
+func TestGroupedGivenUp(t *testing.T) {
+	t.Parallel()
+	db := dbtest.New(t, sqldb.SQLite)
+	newProbes(t, db)
+	for round := range dbtest.Rounds(50, 500) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		for i := range 4 {
+			wg.Go(func() {
+				name := fmt.Sprintf("r%d-%d", round, i)
+				err := db.Tx(ctx, func(ctx context.Context) error {
+					if i == 0 {
+						cancel() // while the others wait
+					}
+					return insert(ctx, db, name)
+				})
+				if stored := slices.Contains(names(t, db), name); stored != (err == nil) {
+					t.Errorf("%s: stored is %t and the error %v", name, stored, err)
+				}
+			})
+		}
+		wg.Wait()
+		cancel()
+	}
+}
