@@ -1,7 +1,6 @@
 package sqldb
 
 import (
-	"iter"
 	"math/bits"
 	"strconv"
 	"strings"
@@ -10,22 +9,10 @@ import (
 // Statements for many rows at once exist for powers of two of rows only, so that
 // a connection prepares a handful of texts and not one for each number.
 
-// Chunks cuts rows into pieces whose lengths are powers of two, longest first.
-func Chunks[T any](rows []T) iter.Seq[[]T] {
-	return func(yield func([]T) bool) {
-		for len(rows) > 0 {
-			n := 1 << (bits.Len(uint(len(rows))) - 1)
-			if !yield(rows[:n]) {
-				return
-			}
-			rows = rows[n:]
-		}
-	}
-}
-
 // Padded returns rows, of which there must be one, with the last repeated until
 // their number is a power of two: for what a repetition does not change, such as
-// a list of keys to look up.
+// a list of keys to look up, or rows of which the second is in conflict with the
+// first.
 func Padded[T any](rows []T) []T {
 	n := 1 << bits.Len(uint(len(rows)-1))
 	if len(rows) == n {

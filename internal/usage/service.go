@@ -3,6 +3,7 @@ package usage
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -36,6 +37,9 @@ type Service struct {
 	alerts Notifier
 	payers Payers
 	writer *writer
+	// writers are how many batches may be under way: on PostgreSQL one can be
+	// decided while another is made durable; SQLite has a single writer.
+	writers int
 
 	currencies Currencies
 	audit      Audit
@@ -49,9 +53,13 @@ func NewService(d Deps) *Service {
 		store: s, plans: d.Plans, clock: d.Clock,
 		alarm: alarm{store: s, jobs: d.Jobs, known: &knownAlerts{}}, bill: bill{s},
 	}
+	writers := 1
+	if d.DB.Dialect() == sqldb.Postgres {
+		writers = 2
+	}
 	svc := &Service{
 		store: s, plans: d.Plans, clock: d.Clock, alerts: d.Alerts, payers: d.Payers, currencies: d.Currencies, audit: d.Audit,
-		writer: newWriter(l.decide, d.Log, maxWaiting),
+		writer: newWriter(l.decide, d.Log, maxWaiting), writers: writers,
 	}
 	d.Jobs.Handle(jobAlert, svc.sendAlert)
 	return svc
@@ -61,7 +69,11 @@ func NewService(d Deps) *Service {
 // that was waiting then is stored. Record answers ErrBusy from then on, so the
 // HTTP server should have finished its requests before ctx ends.
 func (s *Service) Run(ctx context.Context) error {
-	s.writer.run(ctx)
+	var writers sync.WaitGroup
+	for range s.writers {
+		writers.Go(func() { s.writer.run(ctx) })
+	}
+	writers.Wait()
 	return nil
 }
 

@@ -86,20 +86,24 @@ type changedCounter struct {
 	*counter
 }
 
-// putCounters stores new and changed counters.
+// putCounters stores new and changed counters. DISTINCT, since a row of an upsert
+// must not come twice.
 func (s store) putCounters(ctx context.Context, counters []changedCounter, now time.Time) error {
-	for chunk := range sqldb.Chunks(counters) {
-		args := make([]any, 0, 7*len(chunk))
-		for _, c := range chunk {
-			args = append(args, c.tenantID, c.meterID, c.period.Start, c.period.End, int64(c.value), c.last, now)
-		}
-		err := s.exec(ctx, `INSERT INTO usage_counters (tenant_id, meter_id, period_start, period_end, value, last_recorded_at, updated_at)
-VALUES `+sqldb.Tuples(1, len(chunk), "uuid", "uuid", "timestamptz", "timestamptz", "bigint", "timestamptz", "timestamptz")+`
+	if len(counters) == 0 {
+		return nil
+	}
+	counters = sqldb.Padded(counters)
+	args := make([]any, 0, 7*len(counters))
+	for _, c := range counters {
+		args = append(args, c.tenantID, c.meterID, c.period.Start, c.period.End, int64(c.value), c.last, now)
+	}
+	err := s.exec(ctx, `INSERT INTO usage_counters (tenant_id, meter_id, period_start, period_end, value, last_recorded_at, updated_at)
+SELECT DISTINCT * FROM (VALUES `+sqldb.Tuples(1, len(counters), "uuid", "uuid", "timestamptz", "timestamptz", "bigint", "timestamptz", "timestamptz")+`) AS c
+WHERE true
 ON CONFLICT (tenant_id, period_end, meter_id, period_start) DO UPDATE
 SET value = excluded.value, last_recorded_at = excluded.last_recorded_at, updated_at = excluded.updated_at`, args)
-		if err != nil {
-			return fmt.Errorf("usage: put counters: %w", err)
-		}
+	if err != nil {
+		return fmt.Errorf("usage: put counters: %w", err)
 	}
 	return nil
 }
@@ -152,23 +156,25 @@ func (s store) keysOf(ctx context.Context, query string, keys []eventKey) (map[e
 // none.
 func (s store) insertEvents(ctx context.Context, events []usagesql.UsageEvent) (map[uuid.UUID]bool, error) {
 	stored := make(map[uuid.UUID]bool, len(events))
-	for chunk := range sqldb.Chunks(events) {
-		args := make([]any, 0, 8*len(chunk))
-		for _, e := range chunk {
-			args = append(args, e.TenantID, e.ID, e.MeterID, e.Quantity, e.IdempotencyKey, e.RecordedAt, e.Metadata, e.CreatedAt)
-		}
-		err := s.each(ctx, `INSERT INTO usage_events (tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at)
-VALUES `+sqldb.Tuples(1, len(chunk), "uuid", "uuid", "uuid", "bigint", "text", "timestamptz", "jsonb", "timestamptz")+`
+	if len(events) == 0 {
+		return stored, nil
+	}
+	events = sqldb.Padded(events) // a repeated row is in conflict with itself
+	args := make([]any, 0, 8*len(events))
+	for _, e := range events {
+		args = append(args, e.TenantID, e.ID, e.MeterID, e.Quantity, e.IdempotencyKey, e.RecordedAt, e.Metadata, e.CreatedAt)
+	}
+	err := s.each(ctx, `INSERT INTO usage_events (tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at)
+VALUES `+sqldb.Tuples(1, len(events), "uuid", "uuid", "uuid", "bigint", "text", "timestamptz", "jsonb", "timestamptz")+`
 ON CONFLICT DO NOTHING RETURNING id`, args,
-			func(scan func(...any) error) error {
-				var id uuid.UUID
-				err := scan(&id)
-				stored[id] = true
-				return err
-			})
-		if err != nil {
-			return nil, fmt.Errorf("usage: insert events: %w", err)
-		}
+		func(scan func(...any) error) error {
+			var id uuid.UUID
+			err := scan(&id)
+			stored[id] = true
+			return err
+		})
+	if err != nil {
+		return nil, fmt.Errorf("usage: insert events: %w", err)
 	}
 	return stored, nil
 }

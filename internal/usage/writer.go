@@ -23,7 +23,7 @@ const (
 )
 
 // writer lets recordings that arrive at the same time share a transaction, so
-// that a hundred of them cost one commit. One goroutine writes: it takes what
+// that a hundred of them cost one commit. Who runs it takes what
 // waits, never waiting for more, so that a lone request is stored at once.
 type writer struct {
 	decide func(ctx context.Context, requests []*request) ([]verdict, error)
