@@ -24,6 +24,10 @@ test: ## Run all tests
 race: ## Run all tests under the race detector
 	go test -race ./...
 
+.PHONY: bench
+bench: ## Measure the service beside the machine's limits (ARGS="--only 'record 64'", see bench/README.md)
+	go run ./bench $(ARGS)
+
 .PHONY: generate
 generate: ## Write the query code (sqlc) and api/openapi.yaml anew
 	go run $(SQLC) generate

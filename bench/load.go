@@ -63,10 +63,9 @@ func (r result) others(want int) int {
 // connection is a caller's own.
 type connection struct {
 	caller
-	fd      int
-	sentAt  time.Time
-	waiting bool
-	in      []byte
+	fd     int
+	sentAt time.Time
+	in     []byte
 }
 
 // load sends requests over one connection per caller, each the next as soon as

@@ -51,7 +51,8 @@ func startPostgres(ctx context.Context, dir string) (*postgres, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p, p.run(ctx, "pg_ctl", "start", "-D", dir+"/data", "-w", "-l", dir+"/log")
+	err = p.run(ctx, "pg_ctl", "start", "-D", dir+"/data", "-w", "-l", dir+"/log")
+	return p, err
 }
 
 // unprivileged makes PostgreSQL's programs run as another user where this one is

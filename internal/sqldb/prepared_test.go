@@ -30,9 +30,9 @@ func TestPrepared(t *testing.T) {
 			if err := db.Conn(ctx).QueryRowContext(ctx, query).Scan(&first); err != nil {
 				return err
 			}
-			all = append(all, first+" "+name)
+			all = append(all, first+"+"+name)
 		}
-		if got := fmt.Sprint(all); got != "[owner owner owner admin owner member]" {
+		if got := fmt.Sprint(all); got != "[owner+owner owner+admin owner+member]" {
 			t.Errorf("got %s", got)
 		}
 		return outer.Err()

@@ -23,8 +23,8 @@ const (
 )
 
 // writer lets recordings that arrive at the same time share a transaction, so
-// that a hundred of them cost one commit. Who runs it takes what
-// waits, never waiting for more, so that a lone request is stored at once.
+// that a hundred of them cost one commit. Who runs it takes what waits, never
+// waiting for more, so that a lone request is stored at once.
 type writer struct {
 	decide func(ctx context.Context, requests []*request) ([]verdict, error)
 	log    *slog.Logger
