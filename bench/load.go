@@ -27,8 +27,9 @@ type caller struct {
 	// next returns the bytes of the next request; they are sent before it is
 	// called again.
 	next func() []byte
-	// answered is shown the body of each answer; nil where nobody wants it.
-	answered func(body []byte)
+	// answered is shown the body of each answer, and its error ends the load; nil
+	// where the status says it all.
+	answered func(body []byte) error
 }
 
 // result is what a load came to.
@@ -128,7 +129,9 @@ func load(address netip.AddrPort, d time.Duration, want int, callers []caller) (
 				}
 			}
 			if c.answered != nil {
-				c.answered(body)
+				if err := c.answered(body); err != nil {
+					return r, err
+				}
 			}
 			c.in = c.in[:0]
 			if at.After(until) {

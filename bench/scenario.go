@@ -42,9 +42,13 @@ func scenarios(onPostgres bool) []scenario {
 	hot.name = "record, one counter"
 	hot.caller = func(w *world, _ int) caller { return numbered(recordOne(w.users[0]), w.nextSeries()) }
 	batch := scenario{
-		name: "batch of 100", conns: []int{16}, want: http.StatusOK, bare: "POST /decode/batch", rate: 40_000, events: 100,
-		caller: func(w *world, i int) caller { return numbered(recordBatch(w.users[i%users]), w.nextSeries()) },
-		probe:  func(w *world) request { return recordBatch(w.users[0]) },
+		name: "batch of 100", conns: []int{16}, want: http.StatusOK, bare: "POST /decode/batch", rate: 40_000, events: batchSize,
+		caller: func(w *world, i int) caller {
+			c := numbered(recordBatch(w.users[i%users]), w.nextSeries())
+			c.answered = allStored
+			return c
+		},
+		probe: func(w *world) request { return recordBatch(w.users[0]) },
 	}
 	if onPostgres { // pgbench is the limit
 		record.bare, record.ratio, record.p99 = pgbench, 1, 0
@@ -112,9 +116,20 @@ func recordOne(u *user) request {
 	return request{method: http.MethodPost, path: "/api/v1/tenant/" + u.tenant.String() + "/usage", token: u.access, body: event}
 }
 
+// batchSize is how many events are in a batch.
+const batchSize = 100
+
 func recordBatch(u *user) request {
-	body := `{"events":[` + strings.Repeat(event+",", 99) + event + `]}`
+	body := `{"events":[` + strings.Repeat(event+",", batchSize-1) + event + `]}`
 	return request{method: http.MethodPost, path: "/api/v1/tenant/" + u.tenant.String() + "/usage/batch", token: u.access, body: body}
+}
+
+// allStored looks whether each event of a batch was: the answer is 200 either way.
+func allStored(body []byte) error {
+	if n := bytes.Count(body, []byte(`"status":201`)); n != batchSize {
+		return fmt.Errorf("%d of %d events were stored: %s", n, batchSize, body)
+	}
+	return nil
 }
 
 // refreshing trades the user's refresh token for the next, again and again.
@@ -124,11 +139,12 @@ func refreshing(u *user) caller {
 		next: func() []byte {
 			return request{method: http.MethodPost, path: "/api/v1/auth/refresh", body: `{"refresh_token":"` + u.refresh + `"}`}.bytes()
 		},
-		answered: func(body []byte) {
+		answered: func(body []byte) error {
 			if i := bytes.Index(body, key); i >= 0 {
 				token := body[i+len(key):]
 				u.refresh = string(token[:bytes.IndexByte(token, '"')])
 			}
+			return nil
 		},
 	}
 }

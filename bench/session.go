@@ -129,10 +129,6 @@ func (s *session) scenario(ctx context.Context, sc scenario) error {
 		if err != nil {
 			return err
 		}
-		if status == http.StatusNotFound || status == http.StatusMethodNotAllowed {
-			s.report.say("%s %s is left out: the service does not have it (%d)", s.database, sc.name, status)
-			return nil
-		}
 		if status != sc.want {
 			return fmt.Errorf("the service answered %d: %s", status, body)
 		}
@@ -183,7 +179,7 @@ func (s *session) measure(ctx context.Context, sc scenario, n int) error {
 		p50s, p99s = append(p50s, r.quantile(0.5)), append(p99s, r.quantile(0.99))
 		others += r.others(sc.want)
 		if limit > 0 {
-			limits, limitCPUs, ratios = append(limits, limit), append(limitCPUs, limitCPU), append(ratios, r.rate()/limit)
+			limits, limitCPUs, ratios = append(limits, limit*each), append(limitCPUs, limitCPU/each), append(ratios, r.rate()/limit)
 		}
 	}
 	s.report.row(row{
