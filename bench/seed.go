@@ -15,6 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
@@ -111,18 +112,16 @@ func newSeeder(ctx context.Context, db *sqldb.DB) (*seeder, error) {
 			}
 		}
 	}
-	plans := catalog.New(catalog.Deps{DB: db, Clock: system})
-	if err := plans.Apply(ctx, demo); err != nil {
+	trail := audit.New(audit.Deps{DB: db, Clock: system})
+	plans := catalog.New(catalog.Deps{DB: db, Clock: system, Audit: trail})
+	if _, err := plans.Apply(ctx, demo, false); err != nil {
 		return nil, err
 	}
-	meters := make([]usage.Meter, len(demo.Meters))
-	for i, m := range demo.Meters {
-		meters[i] = usage.Meter{
-			Code: m.Code, Name: m.Name, Aggregation: usage.Aggregation(m.AggregationType), Reset: usage.ResetInterval(m.ResetInterval),
-			Enforcement: usage.Enforcement(m.QuotaEnforcement), UnitLabel: m.UnitLabel, Active: true,
-		}
-	}
-	if err := usage.NewService(usage.Deps{DB: db, Clock: system, Log: slog.New(slog.DiscardHandler)}).ApplyMeters(ctx, meters); err != nil {
+	quiet := slog.New(slog.DiscardHandler)
+	meters := usage.NewService(usage.Deps{
+		DB: db, Clock: system, Log: quiet, Audit: trail, Currencies: plans, Jobs: jobs.New(jobs.Deps{DB: db, Clock: system, Lease: system}),
+	})
+	if _, err := meters.ApplyMeters(ctx, demo.Meters, false); err != nil {
 		return nil, err
 	}
 	s.plan, err = plans.PlanBySlug(ctx, "team")
