@@ -153,6 +153,12 @@ func (s *server) with(client *http.Client, r *http.Request) reply {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	return s.read(r, resp)
+}
+
+// read takes a response in.
+func (s *server) read(r *http.Request, resp *http.Response) reply {
+	s.t.Helper()
 	defer resp.Body.Close()
 	s.secrets.noteLocation(resp.Header.Get("Location"))
 	for _, c := range resp.Cookies() {
