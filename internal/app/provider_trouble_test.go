@@ -198,3 +198,67 @@ func (s *server) percentile(token string, times int, over <-chan struct{}) time.
 	slices.Sort(took)
 	return took[len(took)*99/100]
 }
+
+// lost makes calls take effect and never answers them.
+var lost = object{"api": object{"fail_after": 1, "status": 0}}
+
+// A checkout that was opened without an answer is the one that its repetition
+// opens; after an answer the next one is another.
+func TestRepeatedCheckout(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *server) {
+		k := s.keeper()
+		product := k.product("trouble")
+		plan, other := k.shop(product, "one", map[string]int{"EUR": 1000}), k.shop(product, "two", map[string]int{"EUR": 2000})
+		l := s.life("repeats")
+		sessions := func(want int) {
+			t.Helper()
+			if n := len(l.provider(l.owner, "checkout.session")); n != want {
+				t.Errorf("%d checkouts at the provider, want %d", n, want)
+			}
+		}
+		// First the customer is made without an answer. Before the repetition its
+		// details are corrected, and the page is wanted in another language.
+		s.chaos(lost)
+		l.order(plan, "EUR").refused(502, "psp_error")
+		s.chaos(nil)
+		l.call("PATCH", "/api/v1/onboarding/complete-setup", l.token, object{"city": "Paris", "country": "FR"}).want(200)
+		again := l.request("POST", "/api/v1/tenant/"+l.tenant+"/checkout", l.token, with(returning, object{"plan_id": plan, "currency": "EUR"}))
+		again.Header.Set("Accept-Language", "fr")
+		first := s.do(again).want(200).str("data.session_id")
+		sessions(1)
+		customers := l.provider(l.owner, "customer")
+		if len(customers) != 1 {
+			t.Fatalf("%d customers", len(customers))
+		}
+		customers[0].same("address.city", "Paris").same("address.country", "FR").same("email", "billing@example.com").
+			same("metadata.tenant_id", l.tenant)
+
+		s.chaos(lost)
+		l.order(plan, "EUR").refused(502, "psp_error")
+		sessions(2)
+		s.chaos(nil)
+		second := l.order(plan, "EUR").want(200).str("data.session_id")
+		sessions(2)
+		third := l.order(plan, "EUR").want(200).str("data.session_id")
+		sessions(3)
+		if first == second || second == third {
+			t.Errorf("the checkouts are %s, %s and %s", first, second, third)
+		}
+		if n := s.recorded(l.owner, "checkout.opened"); n != 3 {
+			t.Errorf("%d checkouts in the trail", n)
+		}
+		// What is wanted otherwise is another checkout, and one of long ago is over.
+		s.chaos(lost)
+		l.order(plan, "EUR").refused(502, "psp_error")
+		s.chaos(nil)
+		l.order(other, "EUR").want(200)
+		sessions(5)
+		s.pass(2 * time.Hour)
+		l.again()
+		fresh := l.order(plan, "EUR").want(200)
+		sessions(6)
+		l.fill(fresh.str("data.url"), card(goodCard)).want(303)
+		eventually(t, "the activation", func() bool { return l.subscription(l.owner).at("data.status") == "active" })
+	})
+}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -48,8 +49,9 @@ func TestMonthsOfRenewals(t *testing.T) {
 		for d := 29; d <= 31; d++ {
 			s.passTo(time.Date(now.Year()+1, time.January, d, 23, 30, 0, 0, time.UTC))
 			for cycle, plan := range plans {
-				l := s.life(cycle + string(rune('0'+d-20)))
-				l.buy(plan, "EUR", card(goodCard))
+				l := s.life(fmt.Sprint(cycle, d))
+				l.fill(l.order(plan, "EUR").want(200).str("data.url"), card(goodCard)).want(303)
+				eventually(t, "the activation", func() bool { return l.subscription(l.owner).at("data.status") == "active" })
 				a := anchored{life: l, cycle: cycle, anchor: l.subscription(l.owner).moment("data.current_period_start")}
 				if a.anchor.Day() != d {
 					t.Fatalf("%s begins at %v, want day %d", cycle, a.anchor, d)

@@ -2,7 +2,10 @@ package subscription
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -11,7 +14,6 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
@@ -23,6 +25,11 @@ const (
 	metaPlan     = "plan_id"
 	metaCheckout = "checkout_id"
 )
+
+// continuable is how long a checkout that was not answered is continued by its
+// repetition: a session that nobody was told of expires by itself, while a failure
+// that the provider repeats with the key must not keep a tenant from paying.
+const continuable = 10 * time.Minute
 
 // CheckoutParams is what a tenant wants to subscribe to.
 type CheckoutParams struct {
@@ -65,42 +72,78 @@ type order struct {
 // its id is the idempotency key; whatever fails on the way leaves no session
 // that the service does not know of.
 func (s *Service) open(ctx context.Context, o order) (psp.Checkout, error) {
-	id := sqldb.NewID()
-	if err := s.store.insertCheckout(ctx, id, o, s.deps.Clock.Now()); err != nil {
-		return psp.Checkout{}, err
-	}
-	customer, err := s.ensureCustomer(ctx, o.tenant)
+	p, err := s.checkoutParams(ctx, o)
 	if err != nil {
 		return psp.Checkout{}, err
 	}
-	price, err := s.deps.Prices.Ensure(ctx, o.plan.ID, o.price.ID)
+	id, err := s.attempt(ctx, o, p)
 	if err != nil {
 		return psp.Checkout{}, err
 	}
-	metered, err := s.meteredPrices(ctx, o)
-	if err != nil {
-		return psp.Checkout{}, err
-	}
-	trial, err := s.trialDays(ctx, o.tenant.ID, o.plan)
-	if err != nil {
-		return psp.Checkout{}, err
-	}
-	session, err := s.deps.Provider.CreateCheckout(ctx, psp.CheckoutParams{
-		Key: id.String(), CustomerID: customer, PriceID: price, Quantity: o.quantity, MeteredPriceIDs: metered,
-		TrialDays: trial, Free: o.price.PriceCents == 0 && len(metered) == 0,
-		SuccessURL: o.successURL, CancelURL: o.cancelURL, Locale: i18n.Locale(ctx),
-		Metadata: map[string]string{metaTenant: o.tenant.ID.String(), metaPlan: o.plan.ID.String(), metaCheckout: id.String()},
-	})
+	p.Key = id.String()
+	p.Metadata = map[string]string{metaTenant: o.tenant.ID.String(), metaPlan: o.plan.ID.String(), metaCheckout: id.String()}
+	session, err := s.deps.Provider.CreateCheckout(ctx, p)
 	if err != nil {
 		return psp.Checkout{}, err
 	}
 	return session, s.noteSession(ctx, id, o, session.ID)
 }
 
+// checkoutParams is what the provider is asked for, but for what names the
+// checkout; the customer and the prices are made where they are missing.
+func (s *Service) checkoutParams(ctx context.Context, o order) (psp.CheckoutParams, error) {
+	p := psp.CheckoutParams{
+		Quantity: o.quantity, SuccessURL: o.successURL, CancelURL: o.cancelURL, Locale: i18n.Locale(ctx),
+	}
+	var err error
+	if p.CustomerID, err = s.ensureCustomer(ctx, o.tenant); err != nil {
+		return p, err
+	}
+	if p.PriceID, err = s.deps.Prices.Ensure(ctx, o.plan.ID, o.price.ID); err != nil {
+		return p, err
+	}
+	if p.MeteredPriceIDs, err = s.meteredPrices(ctx, o); err != nil {
+		return p, err
+	}
+	p.Free = o.price.PriceCents == 0 && len(p.MeteredPriceIDs) == 0
+	p.TrialDays, err = s.trialDays(ctx, o.tenant.ID, o.plan)
+	return p, err
+}
+
+// attempt stores a checkout that is about to be opened, and returns its id. An
+// attempt that was never answered is continued by whoever asks for the same within
+// continuable, so that it opens one session only, even if several do so at once:
+// the id follows from what is asked for, and from the last one that was answered.
+func (s *Service) attempt(ctx context.Context, o order, p psp.CheckoutParams) (uuid.UUID, error) {
+	last, err := s.store.lastAnswered(ctx, o.tenant.ID, o.plan.ID)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	var replaces uuid.UUID
+	if o.replaces != nil {
+		replaces = o.replaces.ID
+	}
+	now := s.deps.Clock.Now()
+	for n := 0; ; n++ {
+		id := uuid.NewHash(sha256.New(), o.tenant.ID, fmt.Appendf(nil, "%s %d %s %s %q", last, n, o.plan.ID, replaces, p), 8)
+		if err := s.store.insertCheckout(ctx, id, o, now); err != nil {
+			return uuid.Nil, err
+		}
+		c, err := s.store.q(ctx).Checkout(ctx, id)
+		if err != nil {
+			return uuid.Nil, err
+		}
+		if now.Sub(c.CreatedAt) < continuable && c.CompletedAt == nil && c.ExpiredAt == nil {
+			return id, nil
+		}
+	}
+}
+
 // noteSession keeps the session of a checkout, and who opened it.
 func (s *Service) noteSession(ctx context.Context, id uuid.UUID, o order, session string) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		if err := s.store.setSession(ctx, id, session, s.deps.Clock.Now()); err != nil {
+		first, err := s.store.setSession(ctx, id, session, s.deps.Clock.Now())
+		if err != nil || !first {
 			return err
 		}
 		return s.deps.Audit.Record(ctx, audit.Entry{

@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
@@ -36,14 +37,22 @@ func customerOf(t tenant.Tenant) psp.CustomerParams {
 
 // ensureCustomer returns the provider's customer of a tenant, made at the first
 // checkout. Two first checkouts at once keep one of the customers.
+//
+// It is made without the details, which may be corrected between an attempt of
+// unknown outcome and its repetition: so that the repetition is the same write,
+// and makes no second customer. The details follow at once.
 func (s *Service) ensureCustomer(ctx context.Context, t tenant.Tenant) (string, error) {
 	id, err := s.store.customer(ctx, t.ID)
 	if err != nil || id != "" {
 		return id, err
 	}
+	id, err = s.deps.Provider.CreateCustomer(ctx, psp.CustomerParams{Key: "customer-" + t.ID.String(), TenantID: t.ID.String()})
+	if err != nil {
+		return "", err
+	}
 	p := customerOf(t)
-	p.Key, p.Locale = "customer-"+t.ID.String(), i18n.Locale(ctx)
-	if id, err = s.deps.Provider.CreateCustomer(ctx, p); err != nil {
+	p.Key, p.Locale = "customer-"+sqldb.NewID().String(), i18n.Locale(ctx) // absolute: a repetition does no harm
+	if err := s.deps.Provider.UpdateCustomer(ctx, id, p); err != nil {
 		return "", err
 	}
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {

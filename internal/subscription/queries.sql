@@ -21,10 +21,18 @@ WHERE psp_subscription_id = $1 AND sync_version = $2;
 
 -- name: InsertCheckout :exec
 INSERT INTO checkouts (id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8);
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
+ON CONFLICT (id) DO NOTHING;
 
--- name: SetCheckoutSession :exec
-UPDATE checkouts SET psp_session_id = $2, updated_at = $3 WHERE id = $1;
+-- name: SetCheckoutSession :execrows
+UPDATE checkouts SET psp_session_id = $2, updated_at = $3 WHERE id = $1 AND psp_session_id IS NULL;
+
+-- name: LastAnsweredCheckout :one
+-- The newest of a plan whose session the provider has told.
+SELECT id FROM checkouts
+WHERE tenant_id = $1 AND plan_id = $2 AND psp_session_id IS NOT NULL
+ORDER BY created_at DESC, id DESC
+LIMIT 1;
 
 -- name: OpenCheckouts :many
 -- Those that a subscription has followed are not waited for.

@@ -68,7 +68,7 @@ func (s store) update(ctx context.Context, n Subscription) (bool, error) {
 }
 
 // insertCheckout stores a hosted checkout that is about to be opened at the
-// provider.
+// provider; a repetition changes nothing.
 func (s store) insertCheckout(ctx context.Context, id uuid.UUID, o order, now time.Time) error {
 	p := subscriptionsql.InsertCheckoutParams{
 		ID: id, TenantID: o.tenant.ID, PlanID: o.plan.ID, Currency: o.price.Currency,
@@ -80,8 +80,20 @@ func (s store) insertCheckout(ctx context.Context, id uuid.UUID, o order, now ti
 	return s.q(ctx).InsertCheckout(ctx, p)
 }
 
-func (s store) setSession(ctx context.Context, id uuid.UUID, session string, now time.Time) error {
-	return s.q(ctx).SetCheckoutSession(ctx, subscriptionsql.SetCheckoutSessionParams{ID: id, PSPSessionID: &session, UpdatedAt: now})
+// setSession keeps the session of a checkout; false when it has one already.
+func (s store) setSession(ctx context.Context, id uuid.UUID, session string, now time.Time) (bool, error) {
+	n, err := s.q(ctx).SetCheckoutSession(ctx, subscriptionsql.SetCheckoutSessionParams{ID: id, PSPSessionID: &session, UpdatedAt: now})
+	return n == 1, err
+}
+
+// lastAnswered is the tenant's newest checkout of a plan whose session the
+// provider has told; the zero id when there is none.
+func (s store) lastAnswered(ctx context.Context, tenantID, planID uuid.UUID) (uuid.UUID, error) {
+	id, err := s.q(ctx).LastAnsweredCheckout(ctx, subscriptionsql.LastAnsweredCheckoutParams{TenantID: tenantID, PlanID: planID})
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return uuid.Nil, nil
+	}
+	return id, err
 }
 
 func (s store) completeCheckout(ctx context.Context, session string, now time.Time) error {

@@ -193,6 +193,7 @@ func (q *Queries) HasActiveSubscription(ctx context.Context, tenantID uuid.UUID)
 const insertCheckout = `-- name: InsertCheckout :exec
 INSERT INTO checkouts (id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
+ON CONFLICT (id) DO NOTHING
 `
 
 type InsertCheckoutParams struct {
@@ -340,6 +341,26 @@ func (q *Queries) KeepPreview(ctx context.Context, arg KeepPreviewParams) error 
 		arg.ExpiresAt,
 	)
 	return err
+}
+
+const lastAnsweredCheckout = `-- name: LastAnsweredCheckout :one
+SELECT id FROM checkouts
+WHERE tenant_id = $1 AND plan_id = $2 AND psp_session_id IS NOT NULL
+ORDER BY created_at DESC, id DESC
+LIMIT 1
+`
+
+type LastAnsweredCheckoutParams struct {
+	TenantID uuid.UUID
+	PlanID   uuid.UUID
+}
+
+// The newest of a plan whose session the provider has told.
+func (q *Queries) LastAnsweredCheckout(ctx context.Context, arg LastAnsweredCheckoutParams) (uuid.UUID, error) {
+	row := q.db.QueryRowContext(ctx, lastAnsweredCheckout, arg.TenantID, arg.PlanID)
+	var id uuid.UUID
+	err := row.Scan(&id)
+	return id, err
 }
 
 const leaseOperation = `-- name: LeaseOperation :execrows
@@ -620,8 +641,8 @@ func (q *Queries) SetCancellationReason(ctx context.Context, arg SetCancellation
 	return err
 }
 
-const setCheckoutSession = `-- name: SetCheckoutSession :exec
-UPDATE checkouts SET psp_session_id = $2, updated_at = $3 WHERE id = $1
+const setCheckoutSession = `-- name: SetCheckoutSession :execrows
+UPDATE checkouts SET psp_session_id = $2, updated_at = $3 WHERE id = $1 AND psp_session_id IS NULL
 `
 
 type SetCheckoutSessionParams struct {
@@ -630,9 +651,12 @@ type SetCheckoutSessionParams struct {
 	UpdatedAt    time.Time
 }
 
-func (q *Queries) SetCheckoutSession(ctx context.Context, arg SetCheckoutSessionParams) error {
-	_, err := q.db.ExecContext(ctx, setCheckoutSession, arg.ID, arg.PSPSessionID, arg.UpdatedAt)
-	return err
+func (q *Queries) SetCheckoutSession(ctx context.Context, arg SetCheckoutSessionParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, setCheckoutSession, arg.ID, arg.PSPSessionID, arg.UpdatedAt)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const subscriptionByPSPID = `-- name: SubscriptionByPSPID :one
