@@ -49,6 +49,9 @@ func TestMonthsOfRenewals(t *testing.T) {
 		for d := 29; d <= 31; d++ {
 			s.passTo(time.Date(now.Year()+1, time.January, d, 23, 30, 0, 0, time.UTC))
 			for cycle, plan := range plans {
+				if cycle == "weekly" && d < 31 {
+					continue // weeks don't know the days of months
+				}
 				l := s.life(fmt.Sprint(cycle, d))
 				l.fill(l.order(plan, "EUR").want(200).str("data.url"), card(goodCard)).want(303)
 				eventually(t, "the activation", func() bool { return l.subscription(l.owner).at("data.status") == "active" })
