@@ -26,6 +26,21 @@ type customer struct {
 	plan   string
 	ending bool
 	team   []int64 // members besides the owner
+	guests []guest // who may join
+}
+
+// guest is somebody who was invited: a login and the invitation.
+type guest struct{ token, invitation string }
+
+// invites prepares people who may join, before there is trouble.
+func (c *customer) invites(n int) {
+	c.t.Helper()
+	for i := range n {
+		email := fmt.Sprintf("guest%d-%s", i, c.email)
+		token := c.alone("Grace", email)
+		_, invitation := c.invite(c.owner, email, "member")
+		c.guests = append(c.guests, guest{token, invitation})
+	}
 }
 
 // insist repeats a request, as a client does that is told 502, until it is
@@ -71,10 +86,11 @@ func (c *customer) act() {
 			c.plan = plan
 			c.done["subscription.plan_changed"]++
 		}
-	case len(c.team) < 2:
-		_, id := c.join(c.owner, "Grace", fmt.Sprintf("m%d-%s", c.chance.Int(), c.email), "member")
-		c.team = append(c.team, id)
-	default:
+	case len(c.guests) > 0 && len(c.team) < 2:
+		c.call("POST", "/api/v1/invitations/"+c.guests[0].invitation+"/accept", c.guests[0].token, nil).want(200)
+		c.team = append(c.team, c.userID(c.guests[0].token))
+		c.guests = c.guests[1:]
+	case len(c.team) > 0:
 		c.call("DELETE", fmt.Sprintf("%s/members/%d", c.owner.team(), c.team[0]), c.token, nil).want(200)
 		c.team = c.team[1:]
 	}
@@ -96,6 +112,7 @@ func TestFailingProvider(t *testing.T) {
 			customers[i] = &customer{
 				life: s.life(fmt.Sprintf("c%d", i)), chance: rand.New(rand.NewPCG(uint64(i), 1)), done: map[string]int{},
 			}
+			customers[i].invites(dbtest.Rounds(1, 4))
 		}
 		reader := customers[0].token
 		calm := s.percentile(reader, 300, nil)

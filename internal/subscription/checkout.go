@@ -125,7 +125,7 @@ func (s *Service) attempt(ctx context.Context, o order, p psp.CheckoutParams) (u
 	}
 	now := s.deps.Clock.Now()
 	for n := 0; ; n++ {
-		id := uuid.NewHash(sha256.New(), o.tenant.ID, fmt.Appendf(nil, "%s %d %s %s %q", last, n, o.plan.ID, replaces, p), 8)
+		id := uuid.NewHash(sha256.New(), o.tenant.ID, fmt.Appendf(nil, "%s %d %s %s %#v", last, n, o.plan.ID, replaces, p), 8)
 		if err := s.store.insertCheckout(ctx, id, o, now); err != nil {
 			return uuid.Nil, err
 		}
