@@ -154,17 +154,17 @@ func (c *customer) settledAs(t *testing.T) {
 	eventually(t, "the seats follow "+c.email, func() bool { return c.seats(c.owner).at("data.is_synced") == true })
 	local := c.subscription(c.owner)
 	local.same("data.plan.id", c.plan).same("data.cancel_at_period_end", c.ending)
-	if n := len(c.provider(c.owner, "customer")); n != 1 {
+	if n := len(c.held(c.owner, "customer")); n != 1 {
 		t.Errorf("%s is %d customers", c.email, n)
 	}
-	subs := c.provider(c.owner, "subscription")
+	subs := c.held(c.owner, "subscription")
 	if len(subs) != 1 {
 		t.Fatalf("%s has %d subscriptions", c.email, len(subs))
 	}
 	subs[0].same("metadata.plan_id", c.plan).same("cancel_at_period_end", c.ending).
 		same("items.data.0.quantity", local.at("data.quantity")).
 		same("items.data.0.price.unit_amount", local.at("data.price_cents"))
-	if n := len(c.provider(c.owner, "checkout.session")); n != 1 {
+	if n := len(c.held(c.owner, "checkout.session")); n != 1 {
 		t.Errorf("%s has %d checkouts", c.email, n)
 	}
 	for _, action := range []string{"checkout.opened", "subscription.canceled", "subscription.resumed", "subscription.plan_changed"} {
@@ -230,7 +230,7 @@ func TestRepeatedCheckout(t *testing.T) {
 		l := s.life("repeats")
 		sessions := func(want int) {
 			t.Helper()
-			if n := len(l.provider(l.owner, "checkout.session")); n != want {
+			if n := len(l.held(l.owner, "checkout.session")); n != want {
 				t.Errorf("%d checkouts at the provider, want %d", n, want)
 			}
 		}
@@ -244,7 +244,7 @@ func TestRepeatedCheckout(t *testing.T) {
 		again.Header.Set("Accept-Language", "fr")
 		first := s.do(again).want(200).str("data.session_id")
 		sessions(1)
-		customers := l.provider(l.owner, "customer")
+		customers := l.held(l.owner, "customer")
 		if len(customers) != 1 {
 			t.Fatalf("%d customers", len(customers))
 		}

@@ -190,7 +190,7 @@ func (s *server) dashboard(method, path string, form url.Values) reply {
 func (l *life) subscribeThere(plan string, more url.Values) {
 	l.t.Helper()
 	l.order(plan, "EUR").want(200)
-	customer := l.provider(l.owner, "customer")[0].str("id")
+	customer := l.held(l.owner, "customer")[0].str("id")
 	form := url.Values{
 		"customer": {customer}, "items[0][price]": {l.priceThere(plan)}, "items[0][quantity]": {"1"},
 		"metadata[tenant_id]": {l.tenant}, "metadata[plan_id]": {plan},

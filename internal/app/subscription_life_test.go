@@ -141,7 +141,7 @@ func TestTrialEnds(t *testing.T) {
 		})
 		end := pays.subscription(pays.owner).str("data.trial_ends_at")
 		pays.subscription(pays.owner).same("data.current_period_end", end)
-		if n := len(pays.provider(pays.owner, "charge")); n != 0 {
+		if n := len(pays.held(pays.owner, "charge")); n != 0 {
 			t.Errorf("%d payments in a trial", n)
 		}
 		s.pass(9 * day)
@@ -151,7 +151,7 @@ func TestTrialEnds(t *testing.T) {
 		s.pass(day + 2*time.Hour)
 		pays.is("active")
 		pays.subscription(pays.owner).same("data.trial_ends_at", end).same("data.current_period_start", end)
-		if n := len(pays.provider(pays.owner, "charge")); n != 1 {
+		if n := len(pays.held(pays.owner, "charge")); n != 1 {
 			t.Errorf("%d payments after the trial", n)
 		}
 		fails.is("past_due")
@@ -163,7 +163,7 @@ func TestTrialEnds(t *testing.T) {
 
 		// A card and the provider's resumption begin a paid period.
 		paused.newCard(goodCard)
-		id := paused.provider(paused.owner, "subscription")[0].str("id")
+		id := paused.held(paused.owner, "subscription")[0].str("id")
 		paused.dashboard("POST", "/v1/subscriptions/"+id+"/resume", nil).want(200)
 		paused.is("active")
 		fails.newCard(goodCard)
@@ -210,7 +210,7 @@ func TestFailedRenewals(t *testing.T) {
 		if n := len(list.at("data").([]any)); n != 1 {
 			t.Errorf("%d subscriptions after renewals: %s", n, list.text)
 		}
-		for _, in := range renews.provider(renews.owner, "invoice") {
+		for _, in := range renews.held(renews.owner, "invoice") {
 			in.same("status", "paid").same("total", 2000.0)
 		}
 	})
@@ -233,7 +233,7 @@ func TestEndOfThePeriod(t *testing.T) {
 		removed.call("POST", "/api/v1/admin/tenants/"+removed.tenant+"/subscriptions/"+removed.last().str("data.0.id")+"/cancel",
 			s.admin(), object{"reason": "abuse"}).want(200)
 		page := portal.call("POST", "/api/v1/tenant/"+portal.tenant+"/docs/billing/portal", portal.token, nil).want(200).str("data.url")
-		portal.fill(page+"/cancel", url.Values{"subscription": {portal.provider(portal.owner, "subscription")[0].str("id")}}).want(303)
+		portal.fill(page+"/cancel", url.Values{"subscription": {portal.held(portal.owner, "subscription")[0].str("id")}}).want(303)
 		s.pass(27 * day)
 		for _, l := range all {
 			l.is("active")
@@ -250,7 +250,7 @@ func TestEndOfThePeriod(t *testing.T) {
 		ends.last().same("data.0.cancellation_reason", "done").same("data.0.canceled_at", asked)
 		removed.last().same("data.0.cancellation_reason", "abuse")
 		resumes.is("active")
-		if n := len(ends.provider(ends.owner, "invoice")); n != 1 {
+		if n := len(ends.held(ends.owner, "invoice")); n != 1 {
 			t.Errorf("%d invoices for what was canceled", n)
 		}
 		ends.buy(plan, "EUR", card(goodCard))

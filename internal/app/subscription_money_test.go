@@ -36,7 +36,7 @@ func TestMoneyWithoutHundredths(t *testing.T) {
 		}{
 			{"JPY", 0, 1201, 5003, 1, 0},
 			{"KWD", 3, 12_340, 99_990, 10, 12_345},
-			{"ISK", 0, 120_100, 500_300, 100, 120_150},
+			{"ISK", 2, 120_100, 500_300, 100, 120_150}, // whole, but counted in hundredths
 		} {
 			t.Run(c.currency, func(t *testing.T) {
 				s.currency(c.currency, c.minorUnits)
@@ -58,12 +58,12 @@ func TestMoneyWithoutHundredths(t *testing.T) {
 				}
 				l.changeTo(l.owner, "high-"+c.currency, nil).want(200)
 				l.costs(c.currency, c.high)
-				invoices := l.provider(l.owner, "invoice")
+				invoices := l.held(l.owner, "invoice")
 				invoices[len(invoices)-1].same("total", net).same("amount_paid", net)
 				s.pass(22*day + 2*time.Hour)
 				l.is("active")
 				l.costs(c.currency, c.high)
-				invoices = l.provider(l.owner, "invoice")
+				invoices = l.held(l.owner, "invoice")
 				invoices[len(invoices)-1].same("total", float64(c.high)).same("amount_paid", float64(c.high))
 			})
 		}
@@ -75,6 +75,6 @@ func TestMoneyWithoutHundredths(t *testing.T) {
 func (l *life) costs(currency string, minor int) {
 	l.t.Helper()
 	l.subscription(l.owner).same("data.price_cents", float64(minor)).same("data.currency", currency)
-	there := l.provider(l.owner, "subscription")
+	there := l.held(l.owner, "subscription")
 	there[len(there)-1].same("items.data.0.price.unit_amount", float64(minor))
 }

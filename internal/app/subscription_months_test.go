@@ -95,7 +95,7 @@ func TestMonthsOfRenewals(t *testing.T) {
 		s.pass(2 * time.Hour)
 		check()
 		for i, a := range all {
-			if paid := len(s.provider(a.owner, "invoice")); paid != seen[i]+1 {
+			if paid := len(s.held(a.owner, "invoice")); paid != seen[i]+1 {
 				t.Errorf("%s from %v: %d invoices in %d periods", a.cycle, a.anchor, paid, seen[i]+1)
 			}
 		}
