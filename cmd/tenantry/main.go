@@ -36,6 +36,7 @@ type cli struct {
 	Admin   adminCmd   `cmd:"" help:"Manage platform admins."`
 	Catalog catalogCmd `cmd:"" help:"Keep the catalog as a file."`
 	Usage   usageCmd   `cmd:"" help:"Look after metered usage."`
+	PSP     pspCmd     `cmd:"" name:"psp" help:"Work with the payment provider."`
 	Version versionCmd `cmd:"" help:"Show the version."`
 }
 

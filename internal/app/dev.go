@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -42,9 +43,9 @@ func dev(ctx context.Context, s Settings, out, logTo io.Writer) (err error) {
 	defer func() { err = errors.Join(err, world.Close()) }()
 
 	// The sandbox's secrets are drawn anew at each start: nobody knows them from
-	// the source, and nobody needs them after the process.
+	// the source, and nobody needs them after the process. Only tests say one.
 	own := "http://" + loopback(listener.Addr())
-	key, secret := Secret("sk_test_"+rand.Text()), "whsec_"+rand.Text()
+	key, secret := cmp.Or(s.StripeSecretKey, Secret("sk_test_"+rand.Text())), "whsec_"+rand.Text()
 	identities, login, err := sandboxLogin(ctx, world, s, own)
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -69,7 +70,10 @@ func dev(ctx context.Context, s Settings, out, logTo io.Writer) (err error) {
 	if s.AroundProvider != nil {
 		payments = s.AroundProvider(payments)
 	}
-	pages := world.Handler(payments, identities.Handler(), s.PublicURL.Host)
+	around := http.NewServeMux()
+	around.Handle("/", payments)
+	around.HandleFunc("POST /sandbox/stripe/reconcile", svc.reconcileNow)
+	pages := world.Handler(around, identities.Handler(), s.PublicURL.Host)
 	svc.api.Mount("/sandbox", pages)
 	svc.api.Mount("/sandbox/", pages)
 	svc.api.Mount("/metrics", svc.metrics.Handler())

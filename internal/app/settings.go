@@ -30,7 +30,7 @@ type Settings struct {
 	Invoices       InvoiceSettings // used where they are issued here
 	MetricsAddr    string          // host:port where serve answers GET /metrics; empty: nowhere
 
-	// Required by serve, unused in dev.
+	// Required by serve, unused in dev; there only tests give a key.
 	StripeSecretKey      Secret
 	StripeWebhookSecrets []Secret // the newest, and an older one while it is being replaced
 	SMTPURL              Secret   // mail.ParseSMTPURL accepts it

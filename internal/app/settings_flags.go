@@ -73,6 +73,14 @@ type ServeFlags struct {
 	OutsideFlags  `embed:""`
 }
 
+// ProviderFlags are the flags of commands that need the data and the payment
+// provider.
+type ProviderFlags struct {
+	StoreFlags `embed:""`
+
+	StripeSecretKeyFile string `env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that has Stripe's secret key; or give the key itself in TENANTRY_STRIPE_SECRET_KEY."`
+}
+
 // Settings checks what dev was told. The error joins a SettingError for each
 // wrong setting. getenv reads the environment: os.Getenv, but in tests.
 func (f DevFlags) Settings(getenv func(string) string) (Settings, error) {
@@ -107,5 +115,16 @@ func (f StoreFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv}
 	var s Settings
 	p.store(f, LogText, &s)
+	return s, errors.Join(p.errs...)
+}
+
+// Settings checks what a command that needs the data and the payment provider was
+// told, as ServeFlags.Settings does.
+func (f ProviderFlags) Settings(getenv func(string) string) (Settings, error) {
+	p := parser{getenv: getenv}
+	var s Settings
+	p.store(f.StoreFlags, LogText, &s)
+	p.provider(f.StripeSecretKeyFile, &s)
+	p.refuseSandbox(s)
 	return s, errors.Join(p.errs...)
 }

@@ -72,7 +72,7 @@ func (p *parser) store(f StoreFlags, format LogFormat, s *Settings) {
 }
 
 func (p *parser) outside(f OutsideFlags, s *Settings) {
-	s.StripeSecretKey = p.stripeSecret("TENANTRY_STRIPE_SECRET_KEY", f.StripeSecretKeyFile, "sk_", "rk_")
+	p.provider(f.StripeSecretKeyFile, s)
 	s.StripeWebhookSecrets = p.webhookSecrets("TENANTRY_STRIPE_WEBHOOK_SECRET", f.StripeWebhookSecretFile)
 	if s.SMTPURL = p.required("TENANTRY_SMTP_URL", f.SMTPURLFile); s.SMTPURL != "" {
 		if _, err := mail.ParseSMTPURL(s.SMTPURL.Reveal()); err != nil {
@@ -84,6 +84,10 @@ func (p *parser) outside(f OutsideFlags, s *Settings) {
 	} else if _, err := netmail.ParseAddress(s.MailFrom); err != nil {
 		p.fail("TENANTRY_MAIL_FROM", "%q is not a mail address", s.MailFrom)
 	}
+}
+
+func (p *parser) provider(keyFile string, s *Settings) {
+	s.StripeSecretKey = p.stripeSecret("TENANTRY_STRIPE_SECRET_KEY", keyFile, "sk_", "rk_")
 }
 
 // refuseSandbox keeps a production process off what dev has made.

@@ -207,7 +207,7 @@ func TestSubscriptionsAreListedPageByPage(t *testing.T) {
 	})
 	client := provider.client(t)
 	var ids []string
-	for s, err := range client.Subscriptions(t.Context(), "cus_1") {
+	for s, err := range client.Subscriptions(t.Context(), "cus_1", "") {
 		if err != nil {
 			t.Fatal(err)
 		}

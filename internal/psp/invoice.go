@@ -138,7 +138,7 @@ func (c *Client) wholeInvoice(ctx context.Context, in *stripe.Invoice) (Invoice,
 		return invoice, nil
 	}
 	invoice.Lines = nil
-	lines := walk(func(l InvoiceLine) string { return l.ID }, func(cursor string) (page[InvoiceLine], error) {
+	lines := walk("", func(l InvoiceLine) string { return l.ID }, func(cursor string) (page[InvoiceLine], error) {
 		return c.linePage(ctx, in.ID, cursor)
 	})
 	for line, err := range lines {

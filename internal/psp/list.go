@@ -12,10 +12,11 @@ type page[T any] struct {
 }
 
 // walk goes through a list of the provider, asking for more as it goes. After an
-// error it ends. id names an item as a cursor.
-func walk[T any](id func(T) string, read func(cursor string) (page[T], error)) iter.Seq2[T, error] {
+// error it ends. id names an item as a cursor; with "" for after it begins with
+// the first item, else with the one that follows.
+func walk[T any](after string, id func(T) string, read func(cursor string) (page[T], error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		for cursor := ""; ; {
+		for cursor := after; ; {
 			p, err := read(cursor)
 			if err != nil {
 				var none T

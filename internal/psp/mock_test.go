@@ -107,10 +107,10 @@ func TestRequestsAreAcceptedByStripeMock(t *testing.T) {
 			return err
 		},
 		"Subscriptions": func(ctx context.Context) error {
-			return everyOne(client.Subscriptions(ctx, "cus_1"))
+			return everyOne(client.Subscriptions(ctx, "cus_1", ""))
 		},
 		"Subscriptions, everybody's": func(ctx context.Context) error {
-			return everyOne(client.Subscriptions(ctx, ""))
+			return everyOne(client.Subscriptions(ctx, "", "sub_1"))
 		},
 		"PreviewChange": func(ctx context.Context) error {
 			in, err := client.PreviewChange(ctx, change)

@@ -76,10 +76,11 @@ func (c *Client) CancelSubscription(ctx context.Context, id, key string) (Subscr
 }
 
 // Subscriptions lists a customer's subscriptions in every status, or with ""
-// everybody's, asking for more as it goes. After an error it ends.
-func (c *Client) Subscriptions(ctx context.Context, customerID string) iter.Seq2[Subscription, error] {
+// everybody's, the newest first, asking for more as it goes. With "" for after it
+// begins with the first, else with the one that follows. After an error it ends.
+func (c *Client) Subscriptions(ctx context.Context, customerID, after string) iter.Seq2[Subscription, error] {
 	id := func(s Subscription) string { return s.ID }
-	return walk(id, func(cursor string) (page[Subscription], error) {
+	return walk(after, id, func(cursor string) (page[Subscription], error) {
 		return call(ctx, c, "list subscriptions", func(ctx context.Context) (page[Subscription], error) {
 			list := c.api.V1Subscriptions.List(ctx, &stripe.SubscriptionListParams{
 				ListParams: stripe.ListParams{Limit: stripe.Int64(listPage), StartingAfter: optional(cursor)},

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
 )
@@ -19,14 +20,13 @@ const (
 )
 
 // adopt stores a subscription that is new here, under the tenant's lock. A tenant
-// has one at most. Where it has one already, the new one takes its place if its
-// checkout was opened for that; else it is the second of two paid checkouts, and
-// a job cancels it and gives its payment back.
+// has one at most; see placeOf for what becomes of another.
 //
-// Invariant: a subscription is replaced in one step, so that the tenant is never
+// Invariants: a subscription is replaced in one step, so that the tenant is never
 // without: over here first, and then, by a job that is part of the step, at the
-// provider.
-func (s *Service) adopt(ctx context.Context, next Subscription, checkoutID string) error {
+// provider. And what a tenant has that is not over is of its one customer, which is
+// kept with the first.
+func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subscription) error {
 	since, err := s.store.byPSPID(ctx, next.PSPSubscriptionID)
 	if err != nil {
 		return err
@@ -34,30 +34,37 @@ func (s *Service) adopt(ctx context.Context, next Subscription, checkoutID strin
 	if since != nil {
 		return errOvertaken
 	}
-	opened, err := s.checkoutOf(ctx, next.TenantID, checkoutID)
+	if !next.Status.Over() {
+		customer, err := s.store.saveCustomer(ctx, next.TenantID, remote.CustomerID, s.deps.Clock.Now())
+		if err != nil {
+			return err
+		}
+		if customer != remote.CustomerID {
+			return errOvertaken
+		}
+	}
+	p, err := s.placeOf(ctx, next, remote)
 	if err != nil {
 		return err
 	}
-	var other *Subscription
-	if !next.Status.Over() {
-		if other, err = s.store.live(ctx, next.TenantID); err != nil {
-			return err
-		}
-	}
-	switch {
-	case other == nil:
-	case opened.ReplacesSubscriptionID == nil || *opened.ReplacesSubscriptionID != other.ID:
+	switch p.place {
+	case placeRefused:
 		r := refusedCheckout{SubscriptionID: next.PSPSubscriptionID}
-		if opened.PSPSessionID != nil {
-			r.SessionID = *opened.PSPSessionID
+		if p.opened.PSPSessionID != nil {
+			r.SessionID = *p.opened.PSPSessionID
 		}
 		return s.deps.Jobs.Enqueue(ctx, jobRefuse, r, jobs.Key(next.PSPSubscriptionID))
-	case !next.Status.Running():
-		return nil // until it is paid, the other one stays
-	default:
-		if err := s.retireHere(ctx, *other); err != nil {
+	case placeLeft:
+		s.deps.Log.WarnContext(ctx, "a tenant has a second subscription at the payment provider, which was not bought here",
+			"tenant_id", next.TenantID, "psp_subscription_id", next.PSPSubscriptionID)
+		return nil
+	case placeLater:
+		return nil
+	case placeOther:
+		if err := s.retireHere(ctx, *p.other); err != nil {
 			return err
 		}
+	case placeFree:
 	}
 	if err := s.store.insert(ctx, next); err != nil {
 		return err
@@ -67,6 +74,50 @@ func (s *Service) adopt(ctx context.Context, next Subscription, checkoutID strin
 		return err
 	}
 	return s.SeatsChanged(ctx, next.TenantID) // they came after the checkout was opened
+}
+
+// place is where a subscription that is new here goes.
+type place uint8
+
+const (
+	placeFree    place = iota // the tenant has no other
+	placeOther                // it takes the other's place: its checkout was opened for that
+	placeLater                // the same, once it is paid; until then the other one stays
+	placeRefused              // it is the second of two paid checkouts: canceled, and its payment given back
+	placeLeft                 // it is a second one that was not bought here: not ours to cancel
+)
+
+type placing struct {
+	place
+	opened subscriptionsql.Checkout // by which it was bought; empty without one
+	other  *Subscription            // that the tenant has, else nil
+}
+
+// placeOf decides where a subscription that is new here goes.
+func (s *Service) placeOf(ctx context.Context, next Subscription, remote psp.Subscription) (placing, error) {
+	var p placing
+	var err error
+	if next.Status.Over() {
+		return p, nil
+	}
+	if p.opened, err = s.checkoutOf(ctx, next.TenantID, remote.Metadata[metaCheckout]); err != nil {
+		return p, err
+	}
+	if p.other, err = s.store.live(ctx, next.TenantID); err != nil || p.other == nil {
+		return p, err
+	}
+	replaces := p.opened.ReplacesSubscriptionID != nil && *p.opened.ReplacesSubscriptionID == p.other.ID
+	switch {
+	case p.opened.ID == uuid.Nil:
+		p.place = placeLeft
+	case !replaces:
+		p.place = placeRefused
+	case !next.Status.Running():
+		p.place = placeLater
+	default:
+		p.place = placeOther
+	}
+	return p, nil
 }
 
 // checkoutOf returns the checkout that started a subscription; an empty one for
@@ -85,16 +136,22 @@ func (s *Service) checkoutOf(ctx context.Context, tenantID uuid.UUID, id string)
 
 // retireHere ends a subscription that is replaced, and has the provider end it.
 func (s *Service) retireHere(ctx context.Context, old Subscription) error {
+	if _, err := s.endHere(ctx, old); err != nil {
+		return err
+	}
+	return s.deps.Jobs.Enqueue(ctx, jobRetire, old.PSPSubscriptionID, jobs.Key(old.PSPSubscriptionID))
+}
+
+// endHere ends a subscription without the provider, and returns what it is then;
+// errOvertaken when another state was stored since it was read.
+func (s *Service) endHere(ctx context.Context, old Subscription) (Subscription, error) {
 	now := s.deps.Clock.Now()
 	old.Status, old.CancelAtPeriodEnd, old.CanceledAt, old.UpdatedAt = Canceled, false, &now, now
 	stored, err := s.store.update(ctx, old)
 	if err == nil && !stored {
 		err = errOvertaken
 	}
-	if err != nil {
-		return err
-	}
-	return s.deps.Jobs.Enqueue(ctx, jobRetire, old.PSPSubscriptionID, jobs.Key(old.PSPSubscriptionID))
+	return old, err
 }
 
 // retire ends a replaced subscription at the provider. The key is fixed: a
@@ -109,7 +166,7 @@ func (s *Service) retire(ctx context.Context, job jobs.Job) error {
 }
 
 // refusedCheckout names a subscription that lost against another, and the
-// checkout that paid for it ("" when it came by another way).
+// checkout that paid for it.
 type refusedCheckout struct {
 	SubscriptionID string `json:"subscription_id"`
 	SessionID      string `json:"session_id"`

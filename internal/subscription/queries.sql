@@ -143,3 +143,18 @@ FROM subscriptions s
 LEFT JOIN entitlements e ON e.plan_id = s.plan_id
 LEFT JOIN features f ON f.id = e.feature_id AND f.deleted_at IS NULL
 WHERE s.tenant_id = $1 AND s.status IN ('active', 'trialing');
+
+-- name: MarkSeen :exec
+UPDATE subscriptions SET seen_at = $2 WHERE psp_subscription_id = $1;
+
+-- name: AnySeen :one
+SELECT EXISTS (SELECT 1 FROM subscriptions WHERE seen_at >= sqlc.arg(since));
+
+-- name: UnseenSubscriptions :many
+SELECT * FROM subscriptions
+WHERE id > sqlc.arg(after) AND status NOT IN ('canceled', 'incomplete_expired') AND (seen_at IS NULL OR seen_at < sqlc.arg(since))
+ORDER BY id
+LIMIT sqlc.arg(most);
+
+-- name: HasSuccessor :one
+SELECT EXISTS (SELECT 1 FROM checkouts WHERE tenant_id = $1 AND replaces_subscription_id = sqlc.arg(id));

@@ -2,6 +2,7 @@ package subscription
 
 import (
 	"context"
+	"iter"
 	"log/slog"
 
 	"github.com/google/uuid"
@@ -23,6 +24,7 @@ type Provider interface {
 	CreateCheckout(ctx context.Context, p psp.CheckoutParams) (psp.Checkout, error)
 	GetCheckout(ctx context.Context, id string) (psp.Checkout, error)
 	GetSubscription(ctx context.Context, id string) (psp.Subscription, error)
+	Subscriptions(ctx context.Context, customerID, after string) iter.Seq2[psp.Subscription, error]
 	SetCancelAtPeriodEnd(ctx context.Context, id string, ends bool, key string) (psp.Subscription, error)
 	CancelSubscription(ctx context.Context, id, key string) (psp.Subscription, error)
 	PreviewChange(ctx context.Context, c psp.Change) (psp.Invoice, error)
@@ -94,6 +96,7 @@ func NewService(d Deps) *Service {
 	d.Jobs.Handle(jobRetire, s.retire)
 	d.Jobs.Handle(jobCustomer, s.updateCustomer)
 	d.Jobs.Handle(jobSeats, s.followTeam)
+	d.Jobs.Handle(jobReconcile, s.reconcilePart)
 	return s
 }
 

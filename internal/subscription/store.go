@@ -117,3 +117,37 @@ func (s store) saveCustomer(ctx context.Context, tenantID uuid.UUID, id string, 
 	}
 	return s.customer(ctx, tenantID)
 }
+
+// markSeen notes that a subscription was in the provider's list; for one that is
+// not known here it does nothing.
+func (s store) markSeen(ctx context.Context, pspID string, now time.Time) error {
+	return s.q(ctx).MarkSeen(ctx, subscriptionsql.MarkSeenParams{PSPSubscriptionID: pspID, SeenAt: &now})
+}
+
+// anySeen tells whether any subscription was in the provider's list since a time.
+func (s store) anySeen(ctx context.Context, since time.Time) (bool, error) {
+	return s.q(ctx).AnySeen(ctx, &since)
+}
+
+// unseen lists subscriptions that are not over and were not in the provider's list
+// since a time, by their ids.
+func (s store) unseen(ctx context.Context, since time.Time, after uuid.UUID, most int32) ([]Subscription, error) {
+	rows, err := s.q(ctx).UnseenSubscriptions(ctx, subscriptionsql.UnseenSubscriptionsParams{Since: &since, After: after, Most: most})
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Subscription, len(rows))
+	for i, row := range rows {
+		sub, err := toSubscription(row, nil)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = *sub
+	}
+	return list, nil
+}
+
+// hasSuccessor tells whether a checkout was opened to replace a subscription.
+func (s store) hasSuccessor(ctx context.Context, sub Subscription) (bool, error) {
+	return s.q(ctx).HasSuccessor(ctx, subscriptionsql.HasSuccessorParams{TenantID: sub.TenantID, ID: &sub.ID})
+}

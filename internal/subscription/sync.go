@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-
-	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
@@ -35,15 +32,32 @@ func (s *Service) CheckoutEvent(ctx context.Context, e psp.Event) error {
 	if session.Status != psp.CheckoutComplete || session.SubscriptionID == "" {
 		return nil
 	}
-	if err := s.sync(ctx, session.SubscriptionID, nil); err != nil {
-		return final(err)
+	if err := s.take(ctx, session.SubscriptionID); err != nil {
+		return err
 	}
 	return s.store.completeCheckout(ctx, session.ID, s.deps.Clock.Now())
 }
 
 // SubscriptionEvent handles notifications about subscriptions.
 func (s *Service) SubscriptionEvent(ctx context.Context, e psp.Event) error {
-	return final(s.sync(ctx, e.ObjectID, nil))
+	return s.take(ctx, e.ObjectID)
+}
+
+// take is sync for what the provider tells without being asked. In its account
+// there may be what is nobody's here, or cannot be taken over as it is: that is no
+// failure, and repeating it would not help.
+func (s *Service) take(ctx context.Context, pspID string) error {
+	err := s.sync(ctx, pspID, nil)
+	if unfit, ok := errors.AsType[*unfitError](err); ok {
+		s.deps.Log.WarnContext(ctx, "a subscription of the payment provider cannot be taken over",
+			"psp_subscription_id", pspID, "tenant_id", unfit.tenantID, "error", unfit)
+		return nil
+	}
+	if errors.Is(err, errNobodys) {
+		s.deps.Log.InfoContext(ctx, "a subscription of the payment provider is no tenant's", "psp_subscription_id", pspID)
+		return nil
+	}
+	return final(err)
 }
 
 // sync takes the provider's state of a subscription over. What a notification
@@ -84,7 +98,7 @@ func (s *Service) apply(
 			return err
 		}
 		if known == nil {
-			return s.adopt(ctx, next, remote.Metadata[metaCheckout])
+			return s.adopt(ctx, next, remote)
 		}
 		// What is over stays so: a subscription that was replaced is over here before
 		// it is canceled at the provider.
@@ -104,25 +118,27 @@ func (s *Service) apply(
 	})
 }
 
-// merge is what the local subscription becomes by the provider's state.
+// merge is what the local subscription becomes by the provider's state. It is
+// errNobodys, or an unfitError, for one that cannot become any.
 func (s *Service) merge(ctx context.Context, known *Subscription, remote psp.Subscription) (Subscription, error) {
-	status := Status(remote.Status)
-	if !status.known() {
-		return Subscription{}, fmt.Errorf("subscription %s: unknown status %q", remote.ID, remote.Status)
-	}
 	now := s.deps.Clock.Now()
 	next := Subscription{ID: sqldb.NewID(), CreatedAt: now}
+	var err error
 	if known != nil {
 		next = *known
-	} else {
-		var err error
-		if next.TenantID, err = uuid.Parse(remote.Metadata[metaTenant]); err != nil {
-			return next, jobs.Fatal(fmt.Errorf("subscription %s: no tenant in its metadata", remote.ID))
-		}
-		next.Currency = remote.Currency
+	} else if next.TenantID, err = s.tenantOf(ctx, remote); err != nil {
+		return next, err
 	}
-	var err error
-	if next.PlanID, err = s.planOf(ctx, remote, next.PlanID); err != nil {
+	status := Status(remote.Status)
+	if !status.known() {
+		return next, &unfitError{next.TenantID, "status", remote.Status}
+	}
+	if known == nil {
+		if next.Currency, err = s.currencyOf(ctx, next.TenantID, remote); err != nil {
+			return next, err
+		}
+	}
+	if next.PlanID, err = s.planOf(ctx, remote, next); err != nil {
 		return next, err
 	}
 	next.Status = status
@@ -135,27 +151,6 @@ func (s *Service) merge(ctx context.Context, known *Subscription, remote psp.Sub
 	next.PSPSubscriptionID = remote.ID
 	next.UpdatedAt = now
 	return next, nil
-}
-
-// planOf is the plan that a subscription bills. Its metadata names it; where the
-// price belongs to other plans only, as after a change that was made at the
-// provider, the price does.
-func (s *Service) planOf(ctx context.Context, remote psp.Subscription, known uuid.UUID) (uuid.UUID, error) {
-	plans, err := s.store.q(ctx).PlansOfPSPPrice(ctx, &remote.PriceID)
-	if err != nil {
-		return uuid.Nil, err
-	}
-	named, err := uuid.Parse(remote.Metadata[metaPlan])
-	switch {
-	case err == nil && (len(plans) == 0 || slices.Contains(plans, named)):
-		return named, nil
-	case len(plans) > 0:
-		return plans[0], nil
-	case known != uuid.Nil:
-		return known, nil
-	default:
-		return uuid.Nil, jobs.Fatal(fmt.Errorf("subscription %s: no plan in its metadata", remote.ID))
-	}
 }
 
 // final makes an error that no repetition heals one that ends a job: what the

@@ -59,4 +59,5 @@ type Subscription struct {
 	SyncVersion        int64
 	CreatedAt          time.Time
 	UpdatedAt          time.Time
+	SeenAt             *time.Time
 }

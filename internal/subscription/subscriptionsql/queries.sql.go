@@ -13,6 +13,17 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
+const anySeen = `-- name: AnySeen :one
+SELECT EXISTS (SELECT 1 FROM subscriptions WHERE seen_at >= $1)
+`
+
+func (q *Queries) AnySeen(ctx context.Context, since *time.Time) (bool, error) {
+	row := q.db.QueryRowContext(ctx, anySeen, since)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const checkout = `-- name: Checkout :one
 SELECT id, tenant_id, plan_id, currency, price_cents, quantity, psp_session_id, completed_at, created_at, updated_at, replaces_subscription_id, looked_at, expired_at FROM checkouts WHERE id = $1
 `
@@ -185,6 +196,22 @@ SELECT EXISTS (SELECT 1 FROM subscriptions WHERE tenant_id = $1 AND status IN ('
 
 func (q *Queries) HasActiveSubscription(ctx context.Context, tenantID uuid.UUID) (bool, error) {
 	row := q.db.QueryRowContext(ctx, hasActiveSubscription, tenantID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
+const hasSuccessor = `-- name: HasSuccessor :one
+SELECT EXISTS (SELECT 1 FROM checkouts WHERE tenant_id = $1 AND replaces_subscription_id = $2)
+`
+
+type HasSuccessorParams struct {
+	TenantID uuid.UUID
+	ID       *uuid.UUID
+}
+
+func (q *Queries) HasSuccessor(ctx context.Context, arg HasSuccessorParams) (bool, error) {
+	row := q.db.QueryRowContext(ctx, hasSuccessor, arg.TenantID, arg.ID)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
@@ -391,7 +418,7 @@ func (q *Queries) LeaseOperation(ctx context.Context, arg LeaseOperationParams) 
 }
 
 const liveSubscription = `-- name: LiveSubscription :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at FROM subscriptions
 WHERE tenant_id = $1 AND status NOT IN ('canceled', 'incomplete_expired')
 `
 
@@ -419,6 +446,7 @@ func (q *Queries) LiveSubscription(ctx context.Context, tenantID uuid.UUID) (Sub
 		&i.SyncVersion,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.SeenAt,
 	)
 	return i, err
 }
@@ -446,6 +474,20 @@ func (q *Queries) LookAtCheckout(ctx context.Context, arg LookAtCheckoutParams) 
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const markSeen = `-- name: MarkSeen :exec
+UPDATE subscriptions SET seen_at = $2 WHERE psp_subscription_id = $1
+`
+
+type MarkSeenParams struct {
+	PSPSubscriptionID string
+	SeenAt            *time.Time
+}
+
+func (q *Queries) MarkSeen(ctx context.Context, arg MarkSeenParams) error {
+	_, err := q.db.ExecContext(ctx, markSeen, arg.PSPSubscriptionID, arg.SeenAt)
+	return err
 }
 
 const openCheckouts = `-- name: OpenCheckouts :many
@@ -660,7 +702,7 @@ func (q *Queries) SetCheckoutSession(ctx context.Context, arg SetCheckoutSession
 }
 
 const subscriptionByPSPID = `-- name: SubscriptionByPSPID :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at FROM subscriptions WHERE psp_subscription_id = $1
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at FROM subscriptions WHERE psp_subscription_id = $1
 `
 
 func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID string) (Subscription, error) {
@@ -687,12 +729,13 @@ func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID str
 		&i.SyncVersion,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.SeenAt,
 	)
 	return i, err
 }
 
 const subscriptionOfTenant = `-- name: SubscriptionOfTenant :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 AND id = $2
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at FROM subscriptions WHERE tenant_id = $1 AND id = $2
 `
 
 type SubscriptionOfTenantParams struct {
@@ -724,12 +767,13 @@ func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTe
 		&i.SyncVersion,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.SeenAt,
 	)
 	return i, err
 }
 
 const subscriptionsOfTenant = `-- name: SubscriptionsOfTenant :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC
 `
 
 func (q *Queries) SubscriptionsOfTenant(ctx context.Context, tenantID uuid.UUID) ([]Subscription, error) {
@@ -762,6 +806,7 @@ func (q *Queries) SubscriptionsOfTenant(ctx context.Context, tenantID uuid.UUID)
 			&i.SyncVersion,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.SeenAt,
 		); err != nil {
 			return nil, err
 		}
@@ -785,6 +830,64 @@ func (q *Queries) TenantOfCustomer(ctx context.Context, pspCustomerID string) (u
 	var tenant_id uuid.UUID
 	err := row.Scan(&tenant_id)
 	return tenant_id, err
+}
+
+const unseenSubscriptions = `-- name: UnseenSubscriptions :many
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at FROM subscriptions
+WHERE id > $1 AND status NOT IN ('canceled', 'incomplete_expired') AND (seen_at IS NULL OR seen_at < $2)
+ORDER BY id
+LIMIT $3
+`
+
+type UnseenSubscriptionsParams struct {
+	After uuid.UUID
+	Since *time.Time
+	Most  int32
+}
+
+func (q *Queries) UnseenSubscriptions(ctx context.Context, arg UnseenSubscriptionsParams) ([]Subscription, error) {
+	rows, err := q.db.QueryContext(ctx, unseenSubscriptions, arg.After, arg.Since, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Subscription{}
+	for rows.Next() {
+		var i Subscription
+		if err := rows.Scan(
+			&i.ID,
+			&i.TenantID,
+			&i.PlanID,
+			&i.Status,
+			&i.Currency,
+			&i.PriceCents,
+			&i.Quantity,
+			&i.IntervalUnit,
+			&i.IntervalCount,
+			&i.BillingAnchor,
+			&i.CurrentPeriodStart,
+			&i.CurrentPeriodEnd,
+			&i.TrialEndsAt,
+			&i.CancelAtPeriodEnd,
+			&i.CanceledAt,
+			&i.CancellationReason,
+			&i.PSPSubscriptionID,
+			&i.SyncVersion,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.SeenAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const updateSubscription = `-- name: UpdateSubscription :execrows

@@ -1,0 +1,87 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+
+	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/subscription"
+	"github.com/tenantry/tenantry/internal/tenant"
+)
+
+// Reconcile compares what is stored with the payment provider, says each
+// difference in a line, and repairs what can be repaired unless it is a dry run.
+// Differences are no error; only what kept it from comparing all is.
+func Reconcile(ctx context.Context, s Settings, out io.Writer, dryRun bool) (err error) {
+	log := newLog(os.Stderr, s)
+	provider, err := psp.NewClient(psp.Config{SecretKey: s.StripeSecretKey.Reveal(), Log: log})
+	if err != nil {
+		return fmt.Errorf("payment provider: %w", err)
+	}
+	db, err := openFor(ctx, s, production)
+	if err != nil {
+		return err
+	}
+	defer closing(db, &err)
+	trail := audit.New(audit.Deps{DB: db, Clock: clock.System()})
+	link := &links{}
+	// What follows from a repair is left to the running service: nobody works here.
+	queue := jobs.New(jobs.Deps{DB: db, Clock: clock.System(), Lease: clock.System(), Log: log})
+	subscriptions := subscription.NewService(subscription.Deps{
+		DB: db, Clock: clock.System(), Jobs: queue, Provider: provider, Audit: trail, Log: log,
+		Catalog: catalog.New(catalog.Deps{DB: db, Clock: clock.System(), Subscriptions: link, Audit: trail}),
+		Tenants: tenant.NewService(tenant.Deps{
+			DB: db, Clock: clock.System(), Subscriptions: link, Overviews: link, Billing: link, Audit: trail,
+		}),
+	})
+	link.subscriptions = subscriptions
+	found, err := subscriptions.Reconcile(ctx, dryRun)
+	return errors.Join(tell(out, found), err)
+}
+
+// tell writes the differences and a summary.
+func tell(out io.Writer, found []subscription.Difference) error {
+	repaired := 0
+	for _, d := range found {
+		if d.Repaired {
+			repaired++
+		}
+		if _, err := fmt.Fprintln(out, d); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(out, "%d differences, %d repaired\n", len(found), repaired)
+	return err
+}
+
+// reconcileNow answers POST /sandbox/stripe/reconcile, with {"dry_run": true} to
+// change nothing: the differences that were found.
+func (svc *service) reconcileNow(w http.ResponseWriter, r *http.Request) {
+	var wish struct {
+		DryRun bool `json:"dry_run"`
+	}
+	if r.ContentLength != 0 {
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<10)).Decode(&wish); err != nil {
+			http.Error(w, `{"message":"The body must be JSON."}`, http.StatusBadRequest)
+			return
+		}
+	}
+	found, err := svc.subscriptions.Reconcile(r.Context(), wish.DryRun)
+	answer := map[string]any{"data": found}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if err != nil {
+		w.WriteHeader(http.StatusBadGateway)
+		answer["message"] = err.Error()
+	}
+	_ = json.NewEncoder(w).Encode(answer) // the client is gone, or has it
+}
