@@ -40,7 +40,7 @@ func storm(t *testing.T, dialect sqldb.Dialect) {
 		s = startWith(t, settings)
 	}
 	draw := rand.New(rand.NewPCG(1, 2))
-	tenants, months := dbtest.Rounds(4, 30), dbtest.Rounds(4, 24)
+	tenants, months := dbtest.Rounds(4, 20), dbtest.Rounds(4, 18)
 	ids := make([]string, tenants)
 	for i := range ids {
 		o := s.register(fmt.Sprintf("ada%d@example.com", i), true)
@@ -79,6 +79,7 @@ func storm(t *testing.T, dialect sqldb.Dialect) {
 	for range dbtest.Rounds(1, 3) {
 		restart()
 	}
+	s.delivered()
 	s.settled()
 	s.dashboard("DELETE", "/subscriptions/"+ids[0]) // which nobody tells
 	found := s.reconcile(false)
@@ -89,6 +90,23 @@ func storm(t *testing.T, dialect sqldb.Dialect) {
 	s.mirrors()
 	if again := s.reconcile(true); len(again) != 0 {
 		t.Errorf("differences are left: %v", again)
+	}
+}
+
+// delivered waits until the provider's notifications have arrived, as long as there
+// are fewer and fewer to come.
+func (s *server) delivered() {
+	s.t.Helper()
+	pending := func() float64 {
+		return s.call("GET", "/sandbox/stripe/replay", "", nil).want(200).at("data.pending").(float64)
+	}
+	for left := pending(); left > 0; {
+		eventually(s.t, "the arrival of notifications", func() bool {
+			now := pending()
+			fewer := now < left
+			left = min(left, now)
+			return fewer
+		})
 	}
 }
 
