@@ -45,7 +45,7 @@ func storm(t *testing.T, dialect sqldb.Dialect) {
 	for i := range ids {
 		o := s.register(fmt.Sprintf("ada%d@example.com", i), true)
 		s.subscribe(o, "starter")
-		ids[i] = s.provider(o, "subscription")[0].str("id")
+		ids[i] = s.held(o, "subscription")[0].str("id")
 	}
 	s.settled()
 	s.chaos(noWebhooks)

@@ -20,7 +20,7 @@ func (k shop) customer(name string) (id string) {
 	o := k.register(name+"@example.com", true)
 	k.names[name] = o
 	k.checkout(o, "starter")
-	return k.provider(o, "customer")[0].str("id")
+	return k.held(o, "customer")[0].str("id")
 }
 
 // subscriber registers a tenant with a subscription, and returns the provider's.
@@ -28,7 +28,7 @@ func (k shop) subscriber(name, slug string) reply {
 	o := k.register(name+"@example.com", true)
 	k.names[name] = o
 	k.subscribe(o, slug)
-	return k.provider(o, "subscription")[0]
+	return k.held(o, "subscription")[0]
 }
 
 // madeByHand starts a trial at the provider, and returns the subscription's id.
