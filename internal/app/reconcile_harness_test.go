@@ -27,9 +27,9 @@ func eachDashboard(t *testing.T, f func(t *testing.T, s *server)) {
 	}
 }
 
-// dashboard makes a request to the sandbox provider's API, past the service, with
+// byHand makes a request to the sandbox provider's API, past the service, with
 // a form of names and values in turn.
-func (s *server) dashboard(method, path string, form ...string) reply {
+func (s *server) byHand(method, path string, form ...string) reply {
 	s.t.Helper()
 	values := url.Values{}
 	for i := 0; i < len(form); i += 2 {

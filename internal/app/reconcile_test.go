@@ -9,14 +9,14 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
-// shop has tenants with subscriptions, and what the provider knows them by.
-type shop struct {
+// customers has tenants with subscriptions, and what the provider knows them by.
+type customers struct {
 	*server
 	names map[string]owner
 }
 
 // customer registers a tenant that the provider knows and that has bought nothing.
-func (k shop) customer(name string) (id string) {
+func (k customers) customer(name string) (id string) {
 	o := k.register(name+"@example.com", true)
 	k.names[name] = o
 	k.checkout(o, "starter")
@@ -24,7 +24,7 @@ func (k shop) customer(name string) (id string) {
 }
 
 // subscriber registers a tenant with a subscription, and returns the provider's.
-func (k shop) subscriber(name, slug string) reply {
+func (k customers) subscriber(name, slug string) reply {
 	o := k.register(name+"@example.com", true)
 	k.names[name] = o
 	k.subscribe(o, slug)
@@ -32,8 +32,8 @@ func (k shop) subscriber(name, slug string) reply {
 }
 
 // madeByHand starts a trial at the provider, and returns the subscription's id.
-func (k shop) madeByHand(customer, price string, more ...string) string {
-	return k.dashboard("POST", "/subscriptions", append([]string{
+func (k customers) madeByHand(customer, price string, more ...string) string {
+	return k.byHand("POST", "/subscriptions", append([]string{
 		"customer", customer, "items[0][price]", price, "items[0][quantity]", "1", "trial_period_days", "7",
 	}, more...)...).str("id")
 }
@@ -43,7 +43,7 @@ func (k shop) madeByHand(customer, price string, more ...string) string {
 func TestReconcile(t *testing.T) {
 	t.Parallel()
 	eachDashboard(t, func(t *testing.T, s *server) {
-		k := shop{s, map[string]owner{}}
+		k := customers{s, map[string]owner{}}
 		ends, over, moves := k.subscriber("ends", "starter"), k.subscriber("over", "starter"), k.subscriber("moves", "starter")
 		s.sell("huge", "fixed", "month", 90_00, 0, nil)
 		huge := k.subscriber("huge", "huge")
@@ -53,20 +53,20 @@ func TestReconcile(t *testing.T) {
 			t.Fatalf("before anything was changed: %v", found)
 		}
 		starter := ends.str("items.data.0.price.id")
-		made := s.dashboard("POST", "/prices", "product", ends.str("items.data.0.price.product"), "currency", "eur",
+		made := s.byHand("POST", "/prices", "product", ends.str("items.data.0.price.product"), "currency", "eur",
 			"unit_amount", "1234", "recurring[interval]", "month").str("id")
 
-		s.dashboard("POST", "/subscriptions/"+ends.str("id"), "cancel_at_period_end", "true")
-		s.dashboard("DELETE", "/subscriptions/"+over.str("id"))
-		s.dashboard("POST", "/subscriptions/"+moves.str("id"), "items[0][id]", moves.str("items.data.0.id"),
+		s.byHand("POST", "/subscriptions/"+ends.str("id"), "cancel_at_period_end", "true")
+		s.byHand("DELETE", "/subscriptions/"+over.str("id"))
+		s.byHand("POST", "/subscriptions/"+moves.str("id"), "items[0][id]", moves.str("items.data.0.id"),
 			"items[0][price]", huge.str("items.data.0.price.id"), "items[0][quantity]", "3", "proration_behavior", "none")
 		byCustomer := k.madeByHand(k.customer("customer"), starter)
 		k.names["metadata"] = s.register("metadata@example.com", true)
-		alone := s.dashboard("POST", "/customers", "name", "Somebody").str("id")
+		alone := s.byHand("POST", "/customers", "name", "Somebody").str("id")
 		byMetadata := k.madeByHand(alone, made, "metadata[tenant_id]", k.names["metadata"].tenant, "metadata[plan_id]", s.plan(k.names["metadata"], "huge"))
-		k.madeByHand(s.dashboard("POST", "/customers", "name", "A stranger").str("id"), starter)
+		k.madeByHand(s.byHand("POST", "/customers", "name", "A stranger").str("id"), starter)
 		// A tenant's customer counts for more than what somebody wrote beside another.
-		k.madeByHand(s.dashboard("POST", "/customers", "name", "An impostor").str("id"), starter, "metadata[tenant_id]", k.names["ends"].tenant)
+		k.madeByHand(s.byHand("POST", "/customers", "name", "An impostor").str("id"), starter, "metadata[tenant_id]", k.names["ends"].tenant)
 		noPlan := k.madeByHand(k.customer("planless"), made, "metadata[plan_id]", "01990000-0000-7000-8000-000000000000")
 		second := k.madeByHand(huge.str("customer"), starter)
 
@@ -110,13 +110,13 @@ func TestReconcile(t *testing.T) {
 			}
 		}
 		// The adopted customer is the tenant's from now on.
-		if got := s.dashboard("GET", "/subscriptions/"+byMetadata).str("customer"); got != alone {
+		if got := s.byHand("GET", "/subscriptions/"+byMetadata).str("customer"); got != alone {
 			t.Fatalf("customer %s", got)
 		}
 		m := k.names["metadata"]
 		s.call("POST", "/api/v1/tenant/"+m.tenant+"/docs/billing/portal", m.token, nil).want(200)
 		// Nobody canceled what the operator made.
-		if got := s.dashboard("GET", "/subscriptions/"+second).str("status"); got != "trialing" {
+		if got := s.byHand("GET", "/subscriptions/"+second).str("status"); got != "trialing" {
 			t.Errorf("the second subscription is %s", got)
 		}
 	})
@@ -127,14 +127,14 @@ func TestReconcile(t *testing.T) {
 func TestNotificationsOfTheDashboard(t *testing.T) {
 	t.Parallel()
 	eachDashboard(t, func(t *testing.T, s *server) {
-		k := shop{s, map[string]owner{}}
+		k := customers{s, map[string]owner{}}
 		known := k.subscriber("known", "starter")
 		starter := known.str("items.data.0.price.id")
 		k.madeByHand(k.customer("customer"), starter)
-		stranger := s.dashboard("POST", "/customers", "name", "A stranger").str("id")
+		stranger := s.byHand("POST", "/customers", "name", "A stranger").str("id")
 		k.madeByHand(stranger, starter)
 		k.madeByHand(known.str("customer"), starter)
-		made := s.dashboard("POST", "/prices", "product", known.str("items.data.0.price.product"), "currency", "eur",
+		made := s.byHand("POST", "/prices", "product", known.str("items.data.0.price.product"), "currency", "eur",
 			"unit_amount", "1234", "recurring[interval]", "month").str("id")
 		k.madeByHand(k.customer("planless"), made)
 		s.settled()
@@ -157,7 +157,7 @@ func TestNotificationsOfTheDashboard(t *testing.T) {
 func TestReconcileLostSubscriptions(t *testing.T) {
 	t.Parallel()
 	eachDashboard(t, func(t *testing.T, s *server) {
-		k := shop{s, map[string]owner{}}
+		k := customers{s, map[string]owner{}}
 		lost := k.subscriber("lost", "starter").str("id")
 		k.subscriber("kept", "starter")
 		s.settled()
@@ -191,7 +191,7 @@ func TestReconcileLostSubscriptions(t *testing.T) {
 func TestReconcileDaily(t *testing.T) {
 	t.Parallel()
 	eachDashboard(t, func(t *testing.T, s *server) {
-		k := shop{s, map[string]owner{}}
+		k := customers{s, map[string]owner{}}
 		id := k.subscriber("ada", "starter").str("id")
 		s.settled()
 		// Neither a notification nor the list of events tells of this.
