@@ -28,6 +28,10 @@ race: ## Run all tests under the race detector
 bench: ## Measure the service beside the machine's limits (ARGS="--only 'record 64'", see bench/README.md)
 	go run ./bench $(ARGS)
 
+.PHONY: prove
+prove: ## Run all tests in their long form, which repeats more
+	TENANTRY_TEST_LONG=1 go test -timeout 90m ./...
+
 .PHONY: generate
 generate: ## Write the query code (sqlc) and api/openapi.yaml anew
 	go run $(SQLC) generate

@@ -101,7 +101,8 @@ func scanInvoice(row page.Scanner) (Invoice, error) {
 	if intent != nil {
 		inv.PSPPaymentIntentID = *intent
 	}
-	return inv, json.Unmarshal(billed, &inv.Billed)
+	err = json.Unmarshal(billed, &inv.Billed)
+	return inv, err
 }
 
 // page reads a page of a tenant's invoices, lines included, with a fixed number
@@ -237,5 +238,6 @@ func (s store) billedPlan(ctx context.Context, tenantID uuid.UUID, in psp.Invoic
 		return nil, err
 	}
 	var texts map[string]string
-	return texts, json.Unmarshal(name, &texts)
+	err = json.Unmarshal(name, &texts)
+	return texts, err
 }

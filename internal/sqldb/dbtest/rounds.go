@@ -6,8 +6,7 @@ import "os"
 const longVariable = "TENANTRY_TEST_LONG"
 
 // Rounds is how often a test repeats what it tries: long times when
-// TENANTRY_TEST_LONG is set, as in CI's run without the race detector, and short
-// times in everyday runs.
+// TENANTRY_TEST_LONG is set, as by `make prove`, and short times in everyday runs.
 func Rounds(short, long int) int {
 	if os.Getenv(longVariable) != "" {
 		return long
