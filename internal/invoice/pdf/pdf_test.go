@@ -233,3 +233,34 @@ func TestParseLogo(t *testing.T) {
 		}
 	}
 }
+
+// The samples of the documentation are what the program makes; TENANTRY_UPDATE=1
+// writes them anew.
+func TestSamples(t *testing.T) {
+	t.Parallel()
+	many := make([]int64, 60)
+	for i := range many {
+		many[i] = int64(100 * (i + 1))
+	}
+	branded := sample("KWD", 3, "it", 12_345)
+	branded.Seller.Logo, _ = pdf.ParseLogo(logo(t))
+	for name, s := range map[string]invoice.Statement{
+		"eur-en": sample("EUR", 2, "en", 1_234_50, 900), "jpy-fr-pages": sample("JPY", 0, "fr", many...), "kwd-it-logo": branded,
+	} {
+		path := filepath.Join("../../../docs/invoices", name+".pdf")
+		file := render(t, s)
+		if os.Getenv("TENANTRY_UPDATE") != "" {
+			if err := os.WriteFile(path, file, 0o644); err != nil { //nolint:gosec // everybody may read it
+				t.Fatal(err)
+			}
+		}
+		kept, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Compared as they read: compression may differ from one compiler to another.
+		if got, want := read(t, kept), read(t, file); got != want {
+			t.Errorf("%s is not what is made now: it reads\n%s\nnot\n%s", path, got, want)
+		}
+	}
+}
