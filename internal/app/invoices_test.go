@@ -281,3 +281,41 @@ func TestInvoiceNumbers(t *testing.T) {
 		})
 	}
 }
+
+// A payment that fails at renewal is told by mail and leaves an open invoice, which
+// a platform admin can void, once.
+func TestVoidInvoice(t *testing.T) {
+	t.Parallel()
+	inBothModes(t, func(t *testing.T, s *server, _ InvoiceMode) {
+		o := s.register("ada@example.com", true)
+		s.pay(s.checkout(o, "starter"), "4000 0000 0000 0341").want(303)
+		paid := s.invoices(o, 1)[0].(map[string]any)["id"].(string)
+		s.call("POST", "/sandbox/clock", "", map[string]any{"advance": "768h"}).want(200)
+		o.token = s.call("POST", "/api/v1/auth/login", "", adaLogin).want(200).str("accessToken")
+		var open string
+		eventually(t, "the open invoice", func() bool {
+			list, _ := s.call("GET", "/api/v1/tenant/"+o.tenant+"/invoices?status=open", o.token, nil).want(200).at("data").([]any)
+			if len(list) == 1 {
+				open = list[0].(map[string]any)["id"].(string)
+			}
+			return len(list) == 1
+		})
+		eventually(t, "the mail about the payment", func() bool {
+			return strings.Contains(s.call("GET", "/sandbox/mail/messages", "", nil).want(200).text, "Starter")
+		})
+		admin := s.admin()
+		void := func(id string) reply {
+			return s.call("POST", "/api/v1/admin/tenants/"+o.tenant+"/invoices/"+id+"/void", admin, nil)
+		}
+		void(paid).refused(422, "invoice_not_voidable")
+		if got := void(open).want(200); got.at("data.status") != "void" || got.at("data.id") != open {
+			t.Errorf("voided: %s", got.text)
+		}
+		void(open).refused(422, "invoice_not_voidable")
+		if got := s.call("GET", "/api/v1/tenant/"+o.tenant+"/invoices/"+open, o.token, nil).want(200).at("data.status"); got != "void" {
+			t.Errorf("status %v", got)
+		}
+		void("nonsense").want(404)
+		s.call("POST", "/api/v1/admin/tenants/"+o.tenant+"/invoices/"+open+"/void", o.token, nil).want(403)
+	})
+}

@@ -24,6 +24,7 @@ const chunks = 50
 // what they are called here.
 type remote struct {
 	store    store
+	tenants  Tenants
 	provider Provider
 }
 
@@ -72,17 +73,34 @@ func (r remote) translate(ctx context.Context, tenantID uuid.UUID, raw []psp.Inv
 	if err != nil {
 		return nil, err
 	}
-	invoices := make([]Invoice, 0, len(raw))
-	for _, in := range raw {
-		inv := fromProvider(tenantID, in, refs)
+	invoices := make([]Invoice, len(raw))
+	var unknown []Invoice
+	for i, in := range raw {
+		invoices[i] = fromProvider(tenantID, in, refs)
 		if !known[in.ID] {
+			unknown = append(unknown, invoices[i])
+		}
+	}
+	return invoices, r.remember(ctx, tenantID, unknown)
+}
+
+// remember notes what invoices are called. The tenant is locked first, as by the
+// notification that may note the same one now: else each could wait for the other.
+func (r remote) remember(ctx context.Context, tenantID uuid.UUID, unknown []Invoice) error {
+	if len(unknown) == 0 {
+		return nil
+	}
+	return r.store.db.Tx(ctx, func(ctx context.Context) error {
+		if _, err := r.tenants.Lock(ctx, tenantID); err != nil {
+			return err
+		}
+		for _, inv := range unknown {
 			if err := r.store.remember(ctx, inv); err != nil {
-				return nil, err
+				return err
 			}
 		}
-		invoices = append(invoices, inv)
-	}
-	return invoices, nil
+		return nil
+	})
 }
 
 func (r remote) get(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error) {

@@ -85,7 +85,7 @@ type Service struct {
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
 	if d.Issuing == nil {
-		s.source = remote{store: s.store, provider: d.Provider}
+		s.source = remote{store: s.store, tenants: d.Tenants, provider: d.Provider}
 		return s
 	}
 	s.source = local{s.store}
