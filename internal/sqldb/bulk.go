@@ -6,15 +6,17 @@ import (
 	"strings"
 )
 
-// Statements for many rows at once exist for powers of two of rows only, so that
-// a connection prepares a handful of texts and not one for each number.
+// Statements for many rows at once exist for a few numbers of rows only, four
+// between a power of two and the next, so that a connection prepares a handful of
+// texts and not one for each number.
 
 // Padded returns rows, of which there must be one, with the last repeated until
-// their number is a power of two: for what a repetition does not change, such as
-// a list of keys to look up, or rows of which the second is in conflict with the
-// first.
+// there is a statement for their number: for what a repetition does not change,
+// such as a list of keys to look up, or rows of which the second is in conflict
+// with the first.
 func Padded[T any](rows []T) []T {
-	n := 1 << bits.Len(uint(len(rows)-1))
+	step := max(1, 1<<bits.Len(uint(len(rows)-1))/8)
+	n := (len(rows) + step - 1) / step * step
 	if len(rows) == n {
 		return rows
 	}
