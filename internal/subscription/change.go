@@ -153,11 +153,9 @@ func (s *Service) target(ctx context.Context, sub Subscription, planID uuid.UUID
 		return target{}, errNotInCurrency
 	}
 	if quantity == 0 && plan.PricingType == catalog.Seat {
+		// Counted once: who joins from here on is found by confirmSeats.
 		members, err := s.deps.Tenants.CountMembers(ctx, sub.TenantID)
-		if err != nil {
-			return target{}, err
-		}
-		quantity = max(members, sub.Quantity)
+		return target{plan: plan, price: price, quantity: max(members, sub.Quantity)}, err
 	}
 	quantity, err = s.quantity(ctx, sub.TenantID, plan, quantity)
 	return target{plan: plan, price: price, quantity: quantity}, err
