@@ -148,7 +148,6 @@ func TestIssuing(t *testing.T) {
 		t.Fatal(err)
 	}
 	svc := issuer(db)
-	fmt.Println("issuing")
 	var wg sync.WaitGroup
 	for worker := range 4 {
 		wg.Go(func() {

@@ -250,7 +250,7 @@ func TestSamples(t *testing.T) {
 		path := filepath.Join("../../../docs/invoices", name+".pdf")
 		file := render(t, s)
 		if os.Getenv("TENANTRY_UPDATE") != "" {
-			if err := os.WriteFile(path, file, 0o644); err != nil { //nolint:gosec // everybody may read it
+			if err := os.WriteFile(path, file, 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
