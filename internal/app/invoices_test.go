@@ -177,6 +177,12 @@ func TestInvoiceList(t *testing.T) {
 		if !strings.HasPrefix(first.str("links.first"), s.url) || !strings.Contains(first.str("links.first"), "status=paid") {
 			t.Errorf("links %v", first.at("links"))
 		}
+		// Of a parameter given twice the last counts, and blanks around it do not.
+		for _, query := range []string{"?status=lost&status=paid", "?status=%20paid%20"} {
+			if got, _ := list(query).want(200).at("data").([]any); len(got) != 1 {
+				t.Errorf("%s: %d invoices", query, len(got))
+			}
+		}
 		for query, total := range map[string]float64{"?status=draft": 0, "?status=open": 0, "?status=void": 0, "?status=uncollectible": 0, "?page=9": 1} {
 			page := list(query).want(200)
 			if got, _ := page.at("data").([]any); len(got) != 0 || page.at("meta.total") != total {

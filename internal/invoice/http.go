@@ -124,13 +124,12 @@ type listInput struct {
 
 // List handles GET /invoices.
 func (h *HTTP) List(ctx context.Context, _ *listInput) (*rest.Plain[InvoicePage], error) {
-	query := rest.Query(ctx)
-	q, err := InvoiceList().Parse(query)
+	q, err := InvoiceList().Parse(rest.Query(ctx))
 	if err != nil {
 		return nil, err
 	}
 	tenantID := authz.TenantID(ctx)
-	invoices, total, err := h.svc.source.list(ctx, tenantID, Status(query.Get("status")), q)
+	invoices, total, err := h.svc.source.list(ctx, tenantID, Status(q.Param("status")), q)
 	if err != nil {
 		return nil, err
 	}

@@ -37,6 +37,10 @@ type order struct {
 // part of a nested one.
 func (q Query) Includes(name string) bool { return q.includes[name] }
 
+// Param is the value of a parameter as it was judged: the last one given, without
+// blanks around it; empty for none.
+func (q Query) Param(name string) string { return last(q.values, name) }
+
 // Parse checks the query of a request. The error is 400 for a filter, sort or
 // include that the list does not have, and 422 for values that cannot be used,
 // all of them at once.
