@@ -27,6 +27,7 @@ type options struct {
 	databases []string
 	binary    string
 	json      string
+	profiles  string
 }
 
 func main() {
@@ -56,6 +57,7 @@ func parse(args []string) (o options, err error) {
 	flags.IntVar(&o.rounds, "rounds", 3, "how often the service and its limit take turns; medians are told")
 	flags.StringVar(&o.json, "json", "", "`file` that the figures are written to")
 	flags.StringVar(&o.binary, "binary", "", "the service's program; built unless given")
+	flags.StringVar(&o.profiles, "profiles", "", "`folder` for a CPU profile of the service under each load, for go tool pprof")
 	only := flags.String("only", "", "`regexp` of what is measured, matched with lines such as \"sqlite record 64\" and \"sqlite start\"")
 	databases := flags.String("databases", "sqlite,postgres", "which databases")
 	if err := flags.Parse(args); err != nil {

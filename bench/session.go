@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +32,7 @@ type session struct {
 
 	postgres *postgres // nil on SQLite
 	service  *child
+	observed netip.AddrPort // where the service tells of itself
 	world    *world
 }
 
@@ -66,7 +68,7 @@ func (s *session) run(ctx context.Context) (err error) {
 	if s.world, err = seed(ctx, url); err != nil {
 		return err
 	}
-	s.service, err = startService(ctx, s.binary, url, filepath.Join(s.dir, "data"))
+	s.service, err = s.start(ctx, url)
 	if err != nil {
 		return err
 	}
@@ -166,8 +168,9 @@ func (s *session) measure(ctx context.Context, sc scenario, n int) error {
 		for i := range callers {
 			callers[i] = sc.caller(s.world, i)
 		}
+		profiled := s.profile(ctx, sc.name, n)
 		r, cpu, err := s.loadOn(s.service, sc.want, callers)
-		if err != nil {
+		if err := errors.Join(err, <-profiled); err != nil {
 			return err
 		}
 		limit, limitCPU, err := s.limit(ctx, sc, n)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/metrics"
@@ -55,12 +56,16 @@ func (svc *service) observe(m *metrics.Metrics) {
 	}
 }
 
-// serveMetrics answers GET /metrics on a listener of its own, until ctx ends, so
-// that the figures are not on the address that everybody reaches.
+// serveMetrics answers GET /metrics, and Go's profiles under /debug/pprof/, on a
+// listener of its own, until ctx ends, so that neither is on the address that
+// everybody reaches.
 func serveMetrics(l net.Listener, m *metrics.Metrics) func(context.Context) error {
 	return func(ctx context.Context) error {
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", m.Handler())
+		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 		server := &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout}
 		stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 		defer stop()

@@ -64,6 +64,10 @@ func TestMetricsOnAnAddressOfTheirOwn(t *testing.T) {
 		if text := s.scrape("http://" + address + "/metrics"); !strings.Contains(text, "tenantry_jobs_waiting") {
 			t.Error("the figures are missing")
 		}
+		if text := s.scrape("http://" + address + "/debug/pprof/goroutine?debug=1"); !strings.Contains(text, "goroutine profile: total") {
+			t.Error("the profile is missing")
+		}
+		s.call("GET", "/debug/pprof/", "", nil).want(404) // not where everybody comes
 		if err := s.stop(); err != nil {
 			t.Error(err)
 		}

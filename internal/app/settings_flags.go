@@ -27,7 +27,7 @@ type HTTPFlags struct {
 	RateLimits      string `env:"TENANTRY_RATE_LIMITS" placeholder:"LIMITS" help:"Rate limits: on, off, or requests per minute of single groups such as login=5,default=1200 with 0 for none; on unless given."`
 	RedisURL        string `env:"TENANTRY_REDIS_URL" placeholder:"URL" help:"Redis in which instances share the counts of the rate limits, redis://user:password@host:port/database or rediss://…; each counts for itself unless given."`
 	RedisURLFile    string `env:"TENANTRY_REDIS_URL_FILE" placeholder:"FILE" help:"File that has the URL of Redis."`
-	MetricsAddr     string `env:"TENANTRY_METRICS_ADDR" placeholder:"HOST:PORT" help:"Address of its own on which GET /metrics answers Prometheus; none unless given. The sandbox answers it on the main address too."`
+	MetricsAddr     string `env:"TENANTRY_METRICS_ADDR" placeholder:"HOST:PORT" help:"Address of its own on which GET /metrics answers Prometheus, and /debug/pprof/ go tool pprof; none unless given. The sandbox answers the former on the main address too."`
 }
 
 // LifetimeFlags says how long things live that somebody was given.
