@@ -12,8 +12,8 @@ import (
 
 // Authenticate looks up who an access token belongs to, with their tenant, role
 // and permissions. Requests that come at the same time share one query, which
-// begins after them: nothing is kept from one request to the next. Unknown, revoked and expired tokens are one
-// refusal.
+// begins after them: nothing is kept from one request to the next. Unknown,
+// revoked and expired tokens are one refusal.
 func (s *Service) Authenticate(ctx context.Context, token string) (*authz.Caller, error) {
 	c, err := s.lookUp(ctx, kindAccess, token)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Service) AuthenticateSession(ctx context.Context, token string) (*authz
 }
 
 func (s *Service) lookUp(ctx context.Context, kind, token string) (credential, error) {
-	c, found, err := s.callers.get(ctx, hashToken(token))
+	c, found, err := s.callers.Get(ctx, hashToken(token))
 	switch {
 	case err != nil:
 		return c, err

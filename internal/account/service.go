@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/gather"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -31,7 +32,7 @@ type Deps struct {
 type Service struct {
 	deps    Deps
 	store   store
-	callers gather[credential] // by the hash of a token
+	callers *gather.Gather[string, credential] // by the hash of a token
 }
 
 // NewService returns the service, and gives the queue its jobs.
@@ -40,7 +41,7 @@ func NewService(d Deps) *Service {
 		d.Impersonations = noImpersonations{}
 	}
 	s := &Service{deps: d, store: store{d.DB}}
-	s.callers.find, s.callers.most = s.store.callers, runtime.GOMAXPROCS(0)
+	s.callers = gather.New(s.store.callers, runtime.GOMAXPROCS(0))
 	if d.Jobs != nil {
 		d.Jobs.Handle(jobForgot, s.sendReset)
 	}

@@ -13,11 +13,6 @@ import (
 // allowances tells the usage domain what a tenant's subscription allows.
 type allowances struct{ subscriptions *subscription.Service }
 
-func (a allowances) Allowance(ctx context.Context, tenantID uuid.UUID) (usage.Allowance, error) {
-	all, err := a.Allowances(ctx, []uuid.UUID{tenantID})
-	return all[tenantID], err
-}
-
 func (a allowances) Allowances(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]usage.Allowance, error) {
 	terms, err := a.subscriptions.TermsOf(ctx, tenantIDs)
 	if err != nil {

@@ -30,7 +30,7 @@ var domains = map[string][]string{
 // platform are the packages that domains stand on; they know no domain. psp is
 // one of them: it has types of its own.
 var platform = []string{
-	"audit", "authz", "clock", "fault", "i18n", "jobs", "limit", "mail", "metrics", "money", "page", "psp", "push", "rest", "safehttp", "sqldb",
+	"audit", "authz", "clock", "fault", "gather", "i18n", "jobs", "limit", "mail", "metrics", "money", "page", "psp", "push", "rest", "safehttp", "sqldb",
 }
 
 // libraries are confined to the packages that wrap them.
@@ -127,7 +127,7 @@ func forbidden(from, fromTop, toTop string) string {
 			return "domains import domains and the platform"
 		}
 	case fromTop == "sandbox":
-		if !slices.Contains([]string{"clock", "fault", "i18n", "mail", "money"}, toTop) {
+		if !slices.Contains([]string{"clock", "fault", "gather", "i18n", "mail", "money"}, toTop) {
 			return "the sandbox is the outside world"
 		}
 	case slices.Contains(platform, fromTop):

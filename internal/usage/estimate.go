@@ -79,21 +79,15 @@ func (s *Service) Estimate(ctx context.Context, tenantID uuid.UUID) (Estimate, e
 // usedIn reads what each meter comes to in a monthly period that contains now:
 // the counter of a monthly meter, else the events.
 func (s *Service) usedIn(ctx context.Context, tenantID uuid.UUID, meters []pricedMeter, p Period, now time.Time) ([]money.Quantity, error) {
-	counters, err := s.store.countersAt(ctx, tenantID, now)
+	counters, err := s.store.countersAt(ctx, []uuid.UUID{tenantID}, now)
 	if err != nil {
 		return nil, err
 	}
 	used := make([]money.Quantity, len(meters))
 	for i, m := range meters {
-		c := find(counters[m.ID], p)
-		if c == nil {
-			made, err := s.store.rebuild(ctx, tenantID, m.Meter, p)
-			if err != nil {
-				return nil, err
-			}
-			c = &made
+		if used[i], err = s.store.current(ctx, streamKey{tenantID, m.ID}, m.Meter, p, counters); err != nil {
+			return nil, err
 		}
-		used[i] = c.value
 	}
 	return used, nil
 }

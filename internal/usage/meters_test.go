@@ -53,11 +53,11 @@ func TestChangesOfAMeterUnderConcurrency(t *testing.T) {
 			if d.Current != want {
 				t.Errorf("round %d: %s of %d events shows %s, want %s", round, d.Meter.Aggregation, events, d.Current, want)
 			}
-			counters, err := w.store.countersAt(t.Context(), tenantID, w.clock.Now())
+			counters, err := w.store.countersAt(t.Context(), []uuid.UUID{tenantID}, w.clock.Now())
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, c := range counters[id] {
+			for _, c := range counters[streamKey{tenantID, id}] {
 				if c.value != want {
 					t.Errorf("round %d: the counter of %v has %s, want %s", round, c.period, c.value, want)
 				}

@@ -65,10 +65,6 @@ DELETE FROM meter_prices WHERE id = $1;
 -- name: DeleteCountersOfMeter :exec
 DELETE FROM usage_counters WHERE meter_id = $1;
 
--- name: CountersAt :many
-SELECT * FROM usage_counters
-WHERE tenant_id = $1 AND period_end > sqlc.arg(now) AND period_start <= sqlc.arg(now);
-
 -- The sum comes in two parts, whole units and millionths, neither of which can
 -- overflow where the sum itself would.
 -- name: Totals :one

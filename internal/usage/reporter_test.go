@@ -70,7 +70,7 @@ func (p *till) list() []string {
 
 // Customer knows every tenant but those without a subscription.
 func (p *fixedPlans) Customer(ctx context.Context, tenantID uuid.UUID) (string, error) {
-	if a, _ := p.Allowance(ctx, tenantID); a.Billing == nil {
+	if all, _ := p.Allowances(ctx, nil); all[tenantID].Billing == nil {
 		return "", nil
 	}
 	return "cus", nil

@@ -3,6 +3,7 @@ package usage
 import (
 	"context"
 	"log/slog"
+	"runtime"
 	"sync"
 	"time"
 	"unicode"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/gather"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -40,6 +42,8 @@ type Service struct {
 	// writers are how many batches may be under way: on PostgreSQL one can be
 	// decided while another is made durable; SQLite has a single writer.
 	writers int
+	// summaries are by tenant.
+	summaries *gather.Gather[uuid.UUID, Summary]
 
 	currencies Currencies
 	audit      Audit
@@ -61,6 +65,7 @@ func NewService(d Deps) *Service {
 		store: s, plans: d.Plans, clock: d.Clock, alerts: d.Alerts, payers: d.Payers, currencies: d.Currencies, audit: d.Audit,
 		writer: newWriter(l.decide, d.Log, maxWaiting), writers: writers,
 	}
+	svc.summaries = gather.New(svc.summarize, runtime.GOMAXPROCS(0))
 	d.Jobs.Handle(jobAlert, svc.sendAlert)
 	return svc
 }
@@ -142,52 +147,6 @@ func (r *request) settle(now time.Time) error {
 	return nil
 }
 
-// Summary reads what every active meter shows of a tenant now.
-func (s *Service) Summary(ctx context.Context, tenantID uuid.UUID) (Summary, error) {
-	meters, err := s.store.activeMeters(ctx)
-	if err != nil {
-		return Summary{}, err
-	}
-	allowance, err := s.plans.Allowance(ctx, tenantID)
-	if err != nil {
-		return Summary{}, err
-	}
-	now := s.clock.Now()
-	readings, err := s.readings(ctx, tenantID, meters, allowance, now)
-	if err != nil {
-		return Summary{}, err
-	}
-	return Summary{TenantID: tenantID, Period: PeriodOf(Monthly, allowance.Billing, now), Readings: readings}, nil
-}
-
-// Detail reads what one meter, active or not, shows of a tenant now, with its
-// newest events. An unknown code is not found.
-func (s *Service) Detail(ctx context.Context, tenantID uuid.UUID, code string) (Detail, error) {
-	if !storable(code) {
-		return Detail{}, errNoSuchMeter
-	}
-	m, found, err := s.store.meter(ctx, code)
-	if err != nil {
-		return Detail{}, err
-	}
-	if !found {
-		return Detail{}, errNoSuchMeter
-	}
-	allowance, err := s.plans.Allowance(ctx, tenantID)
-	if err != nil {
-		return Detail{}, err
-	}
-	readings, err := s.readings(ctx, tenantID, []Meter{m}, allowance, s.clock.Now())
-	if err != nil {
-		return Detail{}, err
-	}
-	events, err := s.store.newestEvents(ctx, tenantID, m, readings[0].Period, recentEvents)
-	if err != nil {
-		return Detail{}, err
-	}
-	return Detail{Reading: readings[0], Events: events}, nil
-}
-
 // storable tells whether both databases can hold a text.
 func storable(text string) bool {
 	if !utf8.ValidString(text) {
@@ -199,28 +158,4 @@ func storable(text string) bool {
 		}
 	}
 	return true
-}
-
-// readings reads what meters show of a tenant at now. A period that has no
-// counter yet is counted from its events, of which there are usually none.
-func (s *Service) readings(ctx context.Context, tenantID uuid.UUID, meters []Meter, a Allowance, now time.Time) ([]Reading, error) {
-	counters, err := s.store.countersAt(ctx, tenantID, now)
-	if err != nil {
-		return nil, err
-	}
-	readings := make([]Reading, len(meters))
-	for i, m := range meters {
-		r := Reading{Meter: m, Period: PeriodOf(m.Reset, a.Billing, now), Limit: a.limit(m.Code)}
-		c := find(counters[m.ID], r.Period)
-		if c == nil {
-			made, err := s.store.rebuild(ctx, tenantID, m, r.Period)
-			if err != nil {
-				return nil, err
-			}
-			c = &made
-		}
-		r.Current = c.value
-		readings[i] = r
-	}
-	return readings, nil
 }

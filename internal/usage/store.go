@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -75,21 +74,19 @@ func meterOf(row usagesql.Meter) Meter {
 	}
 }
 
-// countersAt reads the counters of a tenant whose period holds now, by meter.
-func (s store) countersAt(ctx context.Context, tenantID uuid.UUID, now time.Time) (map[uuid.UUID][]*counter, error) {
-	rows, err := s.q(ctx).CountersAt(ctx, usagesql.CountersAtParams{TenantID: tenantID, Now: now})
-	if err != nil {
-		return nil, fmt.Errorf("usage: counters: %w", err)
+// current is what a meter shows of a tenant for a period, by the counters that
+// hold now. A period that has no counter yet is counted from its events, of which
+// there are usually none.
+func (s store) current(ctx context.Context, k streamKey, m Meter, p Period, counters map[streamKey][]*counter) (money.Quantity, error) {
+	known, recorded := counters[k]
+	if !recorded {
+		return 0, nil
 	}
-	counters := make(map[uuid.UUID][]*counter, len(rows))
-	for _, row := range rows {
-		counters[row.MeterID] = append(counters[row.MeterID], &counter{
-			period: Period{Start: row.PeriodStart, End: row.PeriodEnd},
-			value:  money.Quantity(row.Value),
-			last:   row.LastRecordedAt,
-		})
+	if c := find(known, p); c != nil {
+		return c.value, nil
 	}
-	return counters, nil
+	made, err := s.rebuild(ctx, k.tenantID, m, p)
+	return made.value, err
 }
 
 // rebuild computes from the stored events what a counter has to show.

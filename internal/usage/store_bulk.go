@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage/usagesql"
 )
@@ -72,6 +73,39 @@ WHERE c.period_end > $1::timestamptz AND c.period_start <= $2::timestamptz
 			var c counter
 			err := scan(&k.tenantID, &k.meterID, &c.period.Start, &c.period.End, &c.value, &c.last)
 			found[k] = append(found[k], &c)
+			return err
+		})
+	if err != nil {
+		return nil, fmt.Errorf("usage: counters: %w", err)
+	}
+	return found, nil
+}
+
+// countersAt reads the counters of tenants whose period holds now. Of something
+// that a tenant has recorded there may be none; what was never recorded is missing.
+func (s store) countersAt(ctx context.Context, tenantIDs []uuid.UUID, now time.Time) (map[streamKey][]*counter, error) {
+	tenantIDs = sqldb.Padded(tenantIDs)
+	args := make([]any, 0, 2+len(tenantIDs))
+	args = append(args, now, now)
+	for _, id := range tenantIDs {
+		args = append(args, id)
+	}
+	found := map[streamKey][]*counter{}
+	err := s.each(ctx, `SELECT s.tenant_id, s.meter_id, c.period_start, c.period_end, c.value, c.last_recorded_at
+FROM usage_streams s
+LEFT JOIN usage_counters c ON c.tenant_id = s.tenant_id AND c.meter_id = s.meter_id
+    AND c.period_end > $1::timestamptz AND c.period_start <= $2::timestamptz
+WHERE s.tenant_id IN (VALUES `+sqldb.Tuples(3, len(tenantIDs), "uuid")+`)`, args,
+		func(scan func(...any) error) error {
+			var k streamKey
+			var start, end, last *time.Time
+			var value *int64
+			err := scan(&k.tenantID, &k.meterID, &start, &end, &value, &last)
+			known := found[k]
+			if value != nil {
+				known = append(known, &counter{period: Period{Start: *start, End: *end}, value: money.Quantity(*value), last: last})
+			}
+			found[k] = known
 			return err
 		})
 	if err != nil {

@@ -76,12 +76,10 @@ func (a Allowance) limit(meterCode string) *int64 {
 
 // Plans tells what tenants may use; the subscription domain implements it.
 type Plans interface {
-	// Allowance reads in the transaction of ctx where there is one, so that usage
-	// is judged by the plan that holds when it is stored. A tenant without a
-	// subscription has the zero Allowance.
-	Allowance(ctx context.Context, tenantID uuid.UUID) (Allowance, error)
-	// Allowances is Allowance for any number of tenants at once; those without a
-	// subscription may be left out. Nobody changes what it returns.
+	// Allowances reads in the transaction of ctx where there is one, so that usage
+	// is judged by the plan that holds when it is stored. Tenants without a
+	// subscription, who have the zero Allowance, may be left out. Nobody changes
+	// what it returns.
 	Allowances(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Allowance, error)
 }
 

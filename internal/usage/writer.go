@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -86,6 +87,8 @@ func (w *writer) run(ctx context.Context) {
 	for {
 		select {
 		case one := <-w.queue:
+			// Whoever can run now may be about to queue up.
+			runtime.Gosched()
 			w.write(ctx, w.batch(one))
 		case <-ctx.Done():
 			w.mu.Lock()

@@ -166,47 +166,6 @@ func (q *Queries) BillablePeaks(ctx context.Context) ([]BillablePeaksRow, error)
 	return items, nil
 }
 
-const countersAt = `-- name: CountersAt :many
-SELECT tenant_id, period_end, meter_id, period_start, value, last_recorded_at, updated_at FROM usage_counters
-WHERE tenant_id = $1 AND period_end > $2 AND period_start <= $2
-`
-
-type CountersAtParams struct {
-	TenantID uuid.UUID
-	Now      time.Time
-}
-
-func (q *Queries) CountersAt(ctx context.Context, arg CountersAtParams) ([]UsageCounter, error) {
-	rows, err := q.db.QueryContext(ctx, countersAt, arg.TenantID, arg.Now)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []UsageCounter{}
-	for rows.Next() {
-		var i UsageCounter
-		if err := rows.Scan(
-			&i.TenantID,
-			&i.PeriodEnd,
-			&i.MeterID,
-			&i.PeriodStart,
-			&i.Value,
-			&i.LastRecordedAt,
-			&i.UpdatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const countersOfStream = `-- name: CountersOfStream :many
 SELECT tenant_id, period_end, meter_id, period_start, value, last_recorded_at, updated_at FROM usage_counters WHERE tenant_id = $1 AND meter_id = $2 ORDER BY period_start, period_end
 `

@@ -1,4 +1,4 @@
-package account
+package gather
 
 import (
 	"context"
@@ -14,8 +14,7 @@ func TestGather(t *testing.T) {
 	t.Parallel()
 	entered, resume := make(chan struct{}), make(chan struct{})
 	var sizes []int
-	g := gather[int]{most: 1}
-	g.find = func(_ context.Context, keys []string) (map[string]int, error) {
+	g := New(func(_ context.Context, keys []string) (map[string]int, error) {
 		entered <- struct{}{}
 		<-resume
 		sizes = append(sizes, len(keys))
@@ -26,11 +25,11 @@ func TestGather(t *testing.T) {
 			}
 		}
 		return values, nil
-	}
+	}, 1)
 	var wg sync.WaitGroup
 	ask := func(key string, want int, known bool) {
 		wg.Go(func() {
-			if got, found, err := g.get(t.Context(), key); got != want || found != known || err != nil {
+			if got, found, err := g.Get(t.Context(), key); got != want || found != known || err != nil {
 				t.Errorf("%s: %d, %t, %v", key, got, found, err)
 			}
 		})
@@ -43,7 +42,7 @@ func TestGather(t *testing.T) {
 	ask("nobody", 0, false)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := g.get(gone, "5"); !errors.Is(err, context.Canceled) {
+	if _, _, err := g.Get(gone, "5"); !errors.Is(err, context.Canceled) {
 		t.Errorf("gone: %v", err)
 	}
 	for waiting := 0; waiting < 22; { // the one who is gone is still in the list
@@ -63,17 +62,17 @@ func TestGather(t *testing.T) {
 // What goes wrong is told to all who asked, and the next question is looked up.
 func TestGatherFails(t *testing.T) {
 	t.Parallel()
-	g := gather[int]{most: 2}
-	g.find = func(_ context.Context, keys []string) (map[string]int, error) {
+	errDown := errors.New("down")
+	g := New(func(_ context.Context, keys []string) (map[string]int, error) {
 		if keys[0] == "panic" {
 			panic("lost")
 		}
-		return nil, errCredentials
-	}
-	if _, _, err := g.get(t.Context(), "panic"); err == nil {
+		return nil, errDown
+	}, 2)
+	if _, _, err := g.Get(t.Context(), "panic"); err == nil {
 		t.Error("a panic is no error")
 	}
-	if _, _, err := g.get(t.Context(), "a"); !errors.Is(err, errCredentials) {
+	if _, _, err := g.Get(t.Context(), "a"); !errors.Is(err, errDown) {
 		t.Errorf("got %v", err)
 	}
 }
