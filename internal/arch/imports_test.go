@@ -127,7 +127,7 @@ func forbidden(from, fromTop, toTop string) string {
 			return "domains import domains and the platform"
 		}
 	case fromTop == "sandbox":
-		if !slices.Contains([]string{"clock", "fault", "gather", "i18n", "mail", "money"}, toTop) {
+		if !slices.Contains([]string{"clock", "fault", "i18n", "mail", "money"}, toTop) {
 			return "the sandbox is the outside world"
 		}
 	case slices.Contains(platform, fromTop):
