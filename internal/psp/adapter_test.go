@@ -1,0 +1,382 @@
+package psp_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"io"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stripe/stripe-go/v85"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/psp"
+	sandbox "github.com/tenantry/tenantry/internal/sandbox/stripe"
+)
+
+func TestAPIVersionIsTheLibrarys(t *testing.T) {
+	t.Parallel()
+	if psp.APIVersion != stripe.APIVersion {
+		t.Fatalf("psp is written for API version %s, the library speaks %s", psp.APIVersion, stripe.APIVersion)
+	}
+}
+
+// counterpart is a provider that the adapter is run against.
+type counterpart struct {
+	*psp.Client
+	base, key string
+	// remembers says that what was made is there afterwards. Stripe's mock holds
+	// requests against the published description, and answers with examples.
+	remembers bool
+}
+
+// Every request that the service can make has a shape that the provider's
+// description allows, and the sandbox answers it as the adapter expects.
+func TestAdapter(t *testing.T) {
+	t.Parallel()
+	t.Run("stripe-mock", func(t *testing.T) {
+		t.Parallel()
+		adapterWorks(t, newCounterpart(t, counterpart{base: stripeMock(t), key: "sk_test_123"}))
+	})
+	t.Run("sandbox", func(t *testing.T) {
+		t.Parallel()
+		adapterWorks(t, newCounterpart(t, counterpart{base: startSandbox(t, testKey), key: testKey, remembers: true}))
+	})
+}
+
+func newCounterpart(t *testing.T, p counterpart) counterpart {
+	t.Helper()
+	base, err := url.Parse(p.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Client, err = psp.NewClient(psp.Config{SecretKey: p.key, BaseURL: p.base, FileHosts: []string{base.Host}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// startSandbox serves the sandbox provider and returns its base URL.
+func startSandbox(t *testing.T, key string) string {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "sandbox.db")+"?_txlock=immediate&_pragma=busy_timeout(5000)&_dqs=0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	var handler http.Handler
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
+	t.Cleanup(web.Close)
+	server, err := sandbox.New(sandbox.Config{DB: db, Clock: clock.System(), PublicURL: web.URL, SecretKey: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler = server.Handler()
+	return web.URL + "/sandbox/stripe"
+}
+
+// adapterWorks makes every call of the adapter, in the order in which a life needs
+// them.
+func adapterWorks(t *testing.T, p counterpart) {
+	called := map[string]bool{}
+	step := func(method string, call func(ctx context.Context) error) {
+		t.Helper()
+		called[strings.Fields(method)[0]] = true
+		if err := call(t.Context()); err != nil {
+			t.Fatalf("%s: %v", method, err)
+		}
+	}
+	// is fails the test if a provider that remembers does not have what it should.
+	is := func(what string, ok bool) {
+		t.Helper()
+		if p.remembers && !ok {
+			t.Error(what)
+		}
+	}
+	metadata := map[string]string{"tenant_id": "0198c6f0", "checkout_id": "0198c6f1"}
+
+	var customer string
+	details := psp.CustomerParams{
+		Key: "customer", TenantID: "0198c6f0", Name: "Acme", Email: "billing@acme.test", Address: "1 Road",
+		City: "Paris", PostalCode: "75001", Country: "FR", VATNumber: "FR123", Locale: "fr",
+	}
+	step("CreateCustomer", func(ctx context.Context) (err error) {
+		customer, err = p.CreateCustomer(ctx, details)
+		return err
+	})
+	step("CreateCustomer again", func(ctx context.Context) error {
+		again, err := p.CreateCustomer(ctx, details)
+		is("a repeated key made another customer", again == customer)
+		return err
+	})
+	step("CreateCustomer with a name only", func(ctx context.Context) error {
+		other, err := p.CreateCustomer(ctx, psp.CustomerParams{Key: "other", Name: "Acme"})
+		is("another key made the same customer", other != customer && other != "")
+		return err
+	})
+	step("UpdateCustomer", func(ctx context.Context) error {
+		changed := details
+		changed.Key, changed.City = "moved", "Lyon"
+		return p.UpdateCustomer(ctx, customer, changed)
+	})
+	step("UpdateCustomer, erasing", func(ctx context.Context) error {
+		return p.UpdateCustomer(ctx, customer, psp.CustomerParams{Key: "erased"})
+	})
+
+	var product psp.Product
+	step("CreateProduct", func(ctx context.Context) error {
+		id, err := p.CreateProduct(ctx, psp.ProductParams{Key: "product", ID: "prod_1", Name: "Team", Metadata: metadata})
+		is("the product has another id", id == "prod_1")
+		return err
+	})
+	step("GetProduct", func(ctx context.Context) (err error) {
+		product, err = p.GetProduct(ctx, "prod_1")
+		is("the product is not what was made", product.ID == "prod_1" && product.Active)
+		return err
+	})
+	prices := map[string]psp.Price{}
+	for name, amount := range map[string]int64{"cheap": 1200, "dear": 3000, "free": 0} {
+		step("CreatePrice", func(ctx context.Context) (err error) {
+			prices[name], err = p.CreatePrice(ctx, psp.PriceParams{
+				Key: "price " + name, ProductID: "prod_1", Currency: "EUR", UnitAmount: amount, IntervalUnit: psp.IntervalMonth, IntervalCount: 3,
+				Nickname: name, LookupKey: name, Metadata: metadata,
+			})
+			return err
+		})
+	}
+	step("GetPrice", func(ctx context.Context) error {
+		price, err := p.GetPrice(ctx, prices["cheap"].ID)
+		is("the price is not what was made", reflect.DeepEqual(price, prices["cheap"]) && *price.UnitAmount == 1200 && price.Currency == "EUR")
+		return err
+	})
+	step("FindPrice", func(ctx context.Context) error {
+		price, err := p.FindPrice(ctx, "dear")
+		is("the price is not found by its key", price.ID == prices["dear"].ID)
+		return err
+	})
+	var meter psp.Meter
+	step("CreateMeter", func(ctx context.Context) (err error) {
+		meter, err = p.CreateMeter(ctx, psp.MeterParams{Key: "meter", EventName: "api-calls", Name: "API calls", Aggregation: psp.AggregateSum})
+		return err
+	})
+	step("GetMeter", func(ctx context.Context) error {
+		m, err := p.GetMeter(ctx, meter.ID)
+		is("the meter is not what was made", m == meter && m.EventName == "api-calls" && m.Active)
+		return err
+	})
+	metered := p.meteredPrice(t, meter.ID)
+
+	const success, cancel = "https://app.test/ok?s={CHECKOUT_SESSION_ID}", "https://app.test/no"
+	step("CreateCheckout of everything", func(ctx context.Context) error {
+		c, err := p.CreateCheckout(ctx, psp.CheckoutParams{
+			Key: "trial", CustomerID: customer, PriceID: prices["cheap"].ID, Quantity: 3, TrialDays: 14, SuccessURL: success, CancelURL: cancel,
+			MeteredPriceIDs: []string{metered}, Metadata: metadata, Locale: "fr",
+		})
+		is("the checkout is not open", c.Status == psp.CheckoutOpen && c.URL != "")
+		return err
+	})
+	step("CreateCheckout of something free", func(ctx context.Context) error {
+		_, err := p.CreateCheckout(ctx, psp.CheckoutParams{
+			Key: "free", CustomerID: customer, PriceID: prices["free"].ID, Quantity: 1, Free: true, SuccessURL: success, CancelURL: cancel,
+		})
+		return err
+	})
+	var checkout psp.Checkout
+	step("CreateCheckout", func(ctx context.Context) (err error) {
+		checkout, err = p.CreateCheckout(ctx, psp.CheckoutParams{
+			Key: "checkout", CustomerID: customer, PriceID: prices["cheap"].ID, Quantity: 3, MeteredPriceIDs: []string{metered},
+			SuccessURL: success, CancelURL: cancel, Metadata: metadata,
+		})
+		return err
+	})
+	if p.remembers {
+		pay(t, checkout.URL)
+	}
+	step("GetCheckout", func(ctx context.Context) (err error) {
+		checkout, err = p.GetCheckout(ctx, checkout.ID)
+		is("the checkout is not paid", checkout.Status == psp.CheckoutComplete && checkout.PaymentStatus == psp.PaymentPaid && checkout.SubscriptionID != "")
+		return err
+	})
+	sub := psp.Subscription{ID: "sub_1", ItemID: "si_1", LatestInvoiceID: "in_1"}
+	if p.remembers {
+		sub.ID = checkout.SubscriptionID
+	}
+	step("GetSubscription", func(ctx context.Context) error {
+		s, err := p.GetSubscription(ctx, sub.ID)
+		if err == nil && (s.ItemID == "" || s.PriceID == "" || s.PeriodEnd.IsZero() || s.Currency == "") {
+			t.Errorf("incomplete: %+v", s)
+		}
+		is("the subscription is not what was bought", s.CustomerID == customer && s.PriceID == prices["cheap"].ID && s.Quantity == 3 &&
+			s.Status == "active" && s.UnitAmount == 1200 && s.Metadata["tenant_id"] == "0198c6f0" && s.IntervalCount == 3)
+		if p.remembers {
+			sub = s
+		}
+		return err
+	})
+	step("Subscriptions of a customer", func(ctx context.Context) error {
+		n, err := count(p.Subscriptions(ctx, customer, ""))
+		is("the customer has another number of subscriptions", n == 1)
+		return err
+	})
+	step("Subscriptions of everybody after one", func(ctx context.Context) error {
+		n, err := count(p.Subscriptions(ctx, "", sub.ID))
+		is("there are others", n == 0)
+		return err
+	})
+
+	change := psp.Change{SubscriptionID: sub.ID, ItemID: sub.ItemID, PriceID: prices["dear"].ID, Quantity: 4, ProrationDate: clock.System().Now()}
+	var shown psp.Invoice
+	step("PreviewChange", func(ctx context.Context) (err error) {
+		shown, err = p.PreviewChange(ctx, change)
+		is("a dearer plan costs nothing", shown.Total > 0 && shown.Currency == "EUR")
+		return err
+	})
+	step("ChangeSubscription", func(ctx context.Context) error {
+		s, err := p.ChangeSubscription(ctx, change, metadata, "change")
+		is("the plan is another", s.PriceID == prices["dear"].ID && s.Quantity == 4)
+		if p.remembers {
+			sub.LatestInvoiceID = s.LatestInvoiceID
+		}
+		return err
+	})
+	step("GetInvoice", func(ctx context.Context) error {
+		in, err := p.GetInvoice(ctx, sub.LatestInvoiceID)
+		is("the change costs something else than was shown", in.Total == shown.Total && in.Status == "paid")
+		return err
+	})
+	step("ListInvoices", func(ctx context.Context) error {
+		page, err := p.ListInvoices(ctx, psp.InvoiceQuery{CustomerID: customer, Status: "paid", After: sub.LatestInvoiceID, Limit: 25})
+		is("the first invoice is missing", len(page.Invoices) == 1 && page.Invoices[0].Total == 3600 && !page.More)
+		return err
+	})
+	step("InvoicePDF", func(ctx context.Context) error {
+		if !p.remembers {
+			return nil // the example leads to the provider's real host
+		}
+		in, err := p.GetInvoice(ctx, sub.LatestInvoiceID)
+		if err != nil {
+			return err
+		}
+		doc, err := p.InvoicePDF(ctx, in.PDFURL)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = doc.Body.Close() }()
+		text, err := io.ReadAll(doc.Body)
+		is("the document is no PDF", strings.HasPrefix(string(text), "%PDF-"))
+		return err
+	})
+	step("SetQuantity", func(ctx context.Context) error {
+		s, err := p.SetQuantity(ctx, sub.ID, sub.ItemID, 7, "quantity")
+		is("the quantity is another", s.Quantity == 7)
+		return err
+	})
+	for _, ends := range []bool{true, false} {
+		step("SetCancelAtPeriodEnd", func(ctx context.Context) error {
+			s, err := p.SetCancelAtPeriodEnd(ctx, sub.ID, ends, map[bool]string{true: "ends", false: "goes on"}[ends])
+			is("the end is another", s.CancelAtPeriodEnd == ends)
+			return err
+		})
+	}
+	step("CreatePortal", func(ctx context.Context) error {
+		link, err := p.CreatePortal(ctx, psp.PortalParams{Key: "portal", CustomerID: customer, ReturnURL: "https://app.test/billing", Locale: "it"})
+		if link == "" {
+			t.Error("the portal has no address")
+		}
+		return err
+	})
+	step("ReportUsage", func(ctx context.Context) error {
+		return p.ReportUsage(ctx, psp.UsageReport{
+			EventName: "api-calls", CustomerID: customer, Quantity: 2_500_000, Identifier: "0198c6f2", At: clock.System().Now(),
+		})
+	})
+	step("RefundCheckout", func(ctx context.Context) error { return p.RefundCheckout(ctx, checkout.ID, "refund") })
+	step("RefundCheckout again", func(ctx context.Context) error { return p.RefundCheckout(ctx, checkout.ID, "refund") })
+	step("CancelSubscription", func(ctx context.Context) error {
+		s, err := p.CancelSubscription(ctx, sub.ID, "cancel")
+		is("the subscription is not canceled", s.Status == "canceled" && s.CanceledAt != nil)
+		return err
+	})
+	called["VoidInvoice"] = true
+	switch err := p.VoidInvoice(t.Context(), sub.LatestInvoiceID, "void"); {
+	case p.remembers && err == nil:
+		t.Error("a paid invoice can be voided")
+	case !p.remembers && err != nil:
+		t.Errorf("VoidInvoice: %v", err)
+	}
+	step("Events", func(ctx context.Context) error {
+		n, err := count(p.Events(ctx, clock.System().Now().Add(-time.Hour)))
+		is("little has happened", n > 10)
+		return err
+	})
+	for method := range reflect.TypeFor[*psp.Client]().Methods() {
+		if !called[method.Name] {
+			t.Errorf("nothing calls %s", method.Name)
+		}
+	}
+}
+
+// meteredPrice makes a price that bills what is reported to a meter, as the
+// provider's dashboard does; the service only links such prices.
+func (p counterpart) meteredPrice(t *testing.T, meter string) string {
+	t.Helper()
+	form := url.Values{
+		"product": {"prod_1"}, "currency": {"eur"}, "unit_amount": {"2"}, "recurring[interval]": {"month"},
+		"recurring[interval_count]": {"3"}, "recurring[usage_type]": {"metered"}, "recurring[meter]": {meter},
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.base+"/v1/prices", strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Authorization", "Bearer "+p.key)
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var price struct{ ID string }
+	if err := json.NewDecoder(resp.Body).Decode(&price); err != nil || price.ID == "" {
+		t.Fatalf("a metered price: %s, %v", resp.Status, err)
+	}
+	return price.ID
+}
+
+// pay fills in the form of a hosted checkout.
+func pay(t *testing.T, page string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, page, strings.NewReader("card_number=4242424242424242"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	browser := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := browser.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusSeeOther {
+		t.Fatalf("paying: %s", resp.Status)
+	}
+}
+
+// count reads a list to its end.
+func count[T any](list iter.Seq2[T, error]) (n int, err error) {
+	for _, err := range list {
+		if err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
