@@ -4,15 +4,11 @@ SELECT * FROM meters WHERE is_active AND deleted_at IS NULL ORDER BY code;
 -- name: MeterByCode :one
 SELECT * FROM meters WHERE code = $1 AND deleted_at IS NULL;
 
--- The lock keeps a meter's rules, its prices among them, as they are until what
--- was decided by them is stored.
+-- The lock keeps a meter's rules, whether it is billable among them, as they are
+-- until what was decided by them is stored. Only columns of the row itself are as
+-- they are when the lock is granted.
 -- name: MeterForRecording :one
-SELECT sqlc.embed(meters), EXISTS (
-    SELECT 1 FROM meter_prices WHERE meter_prices.meter_id = meters.id AND meter_prices.psp_price_id IS NOT NULL
-) AS billable
-FROM meters
-WHERE meters.code = $1 AND meters.deleted_at IS NULL
-FOR KEY SHARE OF meters;
+SELECT * FROM meters WHERE code = $1 AND deleted_at IS NULL FOR KEY SHARE;
 
 -- Who changes a meter waits for the recordings that were decided by its rules,
 -- and later ones wait for the change.
@@ -26,13 +22,14 @@ SELECT * FROM meters WHERE id = $1 AND deleted_at IS NULL;
 SELECT * FROM meters WHERE deleted_at IS NULL;
 
 -- name: InsertMeter :execrows
-INSERT INTO meters (id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
+INSERT INTO meters (id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, is_billable, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
 ON CONFLICT (code) WHERE deleted_at IS NULL DO NOTHING;
 
 -- name: UpdateMeter :exec
 UPDATE meters
-SET code = $2, name = $3, aggregation_type = $4, reset_interval = $5, quota_enforcement = $6, unit_label = $7, is_active = $8, updated_at = $9
+SET code = $2, name = $3, aggregation_type = $4, reset_interval = $5, quota_enforcement = $6, unit_label = $7, is_active = $8, is_billable = $9,
+    updated_at = $10
 WHERE id = $1;
 
 -- name: DeleteMeter :exec
@@ -129,18 +126,14 @@ SELECT psp_price_id FROM meter_prices WHERE meter_id = $1 AND currency = $2 AND 
 SELECT sqlc.embed(meters), usage_peaks.reported_until
 FROM meters
 LEFT JOIN usage_peaks ON usage_peaks.meter_id = meters.id
-WHERE meters.deleted_at IS NULL AND meters.aggregation_type = 'max' AND EXISTS (
-    SELECT 1 FROM meter_prices WHERE meter_prices.meter_id = meters.id AND meter_prices.psp_price_id IS NOT NULL
-)
+WHERE meters.deleted_at IS NULL AND meters.aggregation_type = 'max' AND meters.is_billable
 ORDER BY meters.id;
 
 -- A meter that is linked anew is told of from then on.
 -- name: DeleteStalePeaks :exec
 DELETE FROM usage_peaks WHERE NOT EXISTS (
     SELECT 1 FROM meters
-    JOIN meter_prices ON meter_prices.meter_id = meters.id
-    WHERE meters.id = usage_peaks.meter_id AND meters.deleted_at IS NULL AND meters.aggregation_type = 'max'
-        AND meter_prices.psp_price_id IS NOT NULL
+    WHERE meters.id = usage_peaks.meter_id AND meters.deleted_at IS NULL AND meters.aggregation_type = 'max' AND meters.is_billable
 );
 
 -- name: PutPeak :exec

@@ -17,6 +17,11 @@ import (
 // bill notes in the transaction that stores events which of them the payment
 // provider is to be told of.
 //
+// An event is billed when its meter is billable as it is stored: with the link of
+// the first price every later recording is, also one that waits for the meter
+// while it is linked, and with the link's removal none. What was recorded before
+// stays as it was: nobody who used something for nothing is billed for it later.
+//
 // What holds: a row of usage_reports has the billable events of one transaction
 // and is committed with them, so that there is neither one without the other;
 // no order of ids or of commits matters. The reporter deletes a row when the

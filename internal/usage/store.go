@@ -46,8 +46,8 @@ type measured struct {
 // transaction ends.
 func (s store) meterForRecording(ctx context.Context, code string) (m measured, found bool, err error) {
 	row, err := s.q(ctx).MeterForRecording(ctx, code)
-	m.Meter, found, err = oneMeter(row.Meter, err)
-	m.billable = row.Billable
+	m.Meter, found, err = oneMeter(row, err)
+	m.billable = row.IsBillable
 	return m, found, err
 }
 

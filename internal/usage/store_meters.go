@@ -146,7 +146,7 @@ func (s store) insertMeter(ctx context.Context, e MeterEntry) (bool, error) {
 	inserted, err := s.q(ctx).InsertMeter(ctx, usagesql.InsertMeterParams{
 		ID: e.ID, Code: e.Code, Name: e.Name,
 		AggregationType: string(e.Aggregation), ResetInterval: string(e.Reset), QuotaEnforcement: string(e.Enforcement),
-		UnitLabel: e.UnitLabel, IsActive: e.Active, CreatedAt: e.CreatedAt,
+		UnitLabel: e.UnitLabel, IsActive: e.Active, IsBillable: e.Billable(), CreatedAt: e.CreatedAt,
 	})
 	if err != nil {
 		return false, fmt.Errorf("usage: insert meter: %w", err)
@@ -158,7 +158,7 @@ func (s store) updateMeter(ctx context.Context, e MeterEntry) error {
 	err := s.q(ctx).UpdateMeter(ctx, usagesql.UpdateMeterParams{
 		ID: e.ID, Code: e.Code, Name: e.Name,
 		AggregationType: string(e.Aggregation), ResetInterval: string(e.Reset), QuotaEnforcement: string(e.Enforcement),
-		UnitLabel: e.UnitLabel, IsActive: e.Active, UpdatedAt: e.UpdatedAt,
+		UnitLabel: e.UnitLabel, IsActive: e.Active, IsBillable: e.Billable(), UpdatedAt: e.UpdatedAt,
 	})
 	if err != nil {
 		return fmt.Errorf("usage: update meter: %w", err)

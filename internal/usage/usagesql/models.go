@@ -23,6 +23,7 @@ type Meter struct {
 	CreatedAt        time.Time
 	UpdatedAt        time.Time
 	DeletedAt        *time.Time
+	IsBillable       bool
 }
 
 type MeterPrice struct {

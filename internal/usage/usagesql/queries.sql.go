@@ -13,7 +13,7 @@ import (
 )
 
 const activeMeters = `-- name: ActiveMeters :many
-SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at FROM meters WHERE is_active AND deleted_at IS NULL ORDER BY code
+SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE is_active AND deleted_at IS NULL ORDER BY code
 `
 
 func (q *Queries) ActiveMeters(ctx context.Context) ([]Meter, error) {
@@ -37,6 +37,7 @@ func (q *Queries) ActiveMeters(ctx context.Context) ([]Meter, error) {
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.DeletedAt,
+			&i.IsBillable,
 		); err != nil {
 			return nil, err
 		}
@@ -66,7 +67,7 @@ func (q *Queries) AdvanceReport(ctx context.Context, arg AdvanceReportParams) er
 }
 
 const billableMeters = `-- name: BillableMeters :many
-SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, meter_prices.unit_price_cents
+SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, meters.is_billable, meter_prices.unit_price_cents
 FROM meters
 JOIN meter_prices ON meter_prices.meter_id = meters.id
 WHERE meters.deleted_at IS NULL AND meter_prices.currency = $1 AND meter_prices.psp_price_id IS NOT NULL
@@ -100,6 +101,7 @@ func (q *Queries) BillableMeters(ctx context.Context, currency string) ([]Billab
 			&i.Meter.CreatedAt,
 			&i.Meter.UpdatedAt,
 			&i.Meter.DeletedAt,
+			&i.Meter.IsBillable,
 			&i.UnitPriceCents,
 		); err != nil {
 			return nil, err
@@ -116,12 +118,10 @@ func (q *Queries) BillableMeters(ctx context.Context, currency string) ([]Billab
 }
 
 const billablePeaks = `-- name: BillablePeaks :many
-SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, usage_peaks.reported_until
+SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, meters.is_billable, usage_peaks.reported_until
 FROM meters
 LEFT JOIN usage_peaks ON usage_peaks.meter_id = meters.id
-WHERE meters.deleted_at IS NULL AND meters.aggregation_type = 'max' AND EXISTS (
-    SELECT 1 FROM meter_prices WHERE meter_prices.meter_id = meters.id AND meter_prices.psp_price_id IS NOT NULL
-)
+WHERE meters.deleted_at IS NULL AND meters.aggregation_type = 'max' AND meters.is_billable
 ORDER BY meters.id
 `
 
@@ -151,6 +151,7 @@ func (q *Queries) BillablePeaks(ctx context.Context) ([]BillablePeaksRow, error)
 			&i.Meter.CreatedAt,
 			&i.Meter.UpdatedAt,
 			&i.Meter.DeletedAt,
+			&i.Meter.IsBillable,
 			&i.ReportedUntil,
 		); err != nil {
 			return nil, err
@@ -264,9 +265,7 @@ func (q *Queries) DeleteReport(ctx context.Context, id uuid.UUID) error {
 const deleteStalePeaks = `-- name: DeleteStalePeaks :exec
 DELETE FROM usage_peaks WHERE NOT EXISTS (
     SELECT 1 FROM meters
-    JOIN meter_prices ON meter_prices.meter_id = meters.id
-    WHERE meters.id = usage_peaks.meter_id AND meters.deleted_at IS NULL AND meters.aggregation_type = 'max'
-        AND meter_prices.psp_price_id IS NOT NULL
+    WHERE meters.id = usage_peaks.meter_id AND meters.deleted_at IS NULL AND meters.aggregation_type = 'max' AND meters.is_billable
 )
 `
 
@@ -357,8 +356,8 @@ func (q *Queries) InsertArchive(ctx context.Context, arg InsertArchiveParams) er
 }
 
 const insertMeter = `-- name: InsertMeter :execrows
-INSERT INTO meters (id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
+INSERT INTO meters (id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, is_billable, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
 ON CONFLICT (code) WHERE deleted_at IS NULL DO NOTHING
 `
 
@@ -371,6 +370,7 @@ type InsertMeterParams struct {
 	QuotaEnforcement string
 	UnitLabel        *string
 	IsActive         bool
+	IsBillable       bool
 	CreatedAt        time.Time
 }
 
@@ -384,6 +384,7 @@ func (q *Queries) InsertMeter(ctx context.Context, arg InsertMeterParams) (int64
 		arg.QuotaEnforcement,
 		arg.UnitLabel,
 		arg.IsActive,
+		arg.IsBillable,
 		arg.CreatedAt,
 	)
 	if err != nil {
@@ -522,7 +523,7 @@ func (q *Queries) MarkPruned(ctx context.Context, arg MarkPrunedParams) error {
 }
 
 const meterByCode = `-- name: MeterByCode :one
-SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at FROM meters WHERE code = $1 AND deleted_at IS NULL
+SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE code = $1 AND deleted_at IS NULL
 `
 
 func (q *Queries) MeterByCode(ctx context.Context, code string) (Meter, error) {
@@ -540,12 +541,13 @@ func (q *Queries) MeterByCode(ctx context.Context, code string) (Meter, error) {
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.DeletedAt,
+		&i.IsBillable,
 	)
 	return i, err
 }
 
 const meterByID = `-- name: MeterByID :one
-SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at FROM meters WHERE id = $1 AND deleted_at IS NULL
+SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE id = $1 AND deleted_at IS NULL
 `
 
 func (q *Queries) MeterByID(ctx context.Context, id uuid.UUID) (Meter, error) {
@@ -563,6 +565,7 @@ func (q *Queries) MeterByID(ctx context.Context, id uuid.UUID) (Meter, error) {
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.DeletedAt,
+		&i.IsBillable,
 	)
 	return i, err
 }
@@ -600,7 +603,7 @@ func (q *Queries) MeterCodes(ctx context.Context) ([]MeterCodesRow, error) {
 }
 
 const meterForChange = `-- name: MeterForChange :one
-SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at FROM meters WHERE id = $1 AND deleted_at IS NULL FOR UPDATE
+SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE id = $1 AND deleted_at IS NULL FOR UPDATE
 `
 
 // Who changes a meter waits for the recordings that were decided by its rules,
@@ -620,48 +623,40 @@ func (q *Queries) MeterForChange(ctx context.Context, id uuid.UUID) (Meter, erro
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.DeletedAt,
+		&i.IsBillable,
 	)
 	return i, err
 }
 
 const meterForRecording = `-- name: MeterForRecording :one
-SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, EXISTS (
-    SELECT 1 FROM meter_prices WHERE meter_prices.meter_id = meters.id AND meter_prices.psp_price_id IS NOT NULL
-) AS billable
-FROM meters
-WHERE meters.code = $1 AND meters.deleted_at IS NULL
-FOR KEY SHARE OF meters
+SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE code = $1 AND deleted_at IS NULL FOR KEY SHARE
 `
 
-type MeterForRecordingRow struct {
-	Meter    Meter
-	Billable bool
-}
-
-// The lock keeps a meter's rules, its prices among them, as they are until what
-// was decided by them is stored.
-func (q *Queries) MeterForRecording(ctx context.Context, code string) (MeterForRecordingRow, error) {
+// The lock keeps a meter's rules, whether it is billable among them, as they are
+// until what was decided by them is stored. Only columns of the row itself are as
+// they are when the lock is granted.
+func (q *Queries) MeterForRecording(ctx context.Context, code string) (Meter, error) {
 	row := q.db.QueryRowContext(ctx, meterForRecording, code)
-	var i MeterForRecordingRow
+	var i Meter
 	err := row.Scan(
-		&i.Meter.ID,
-		&i.Meter.Code,
-		&i.Meter.Name,
-		&i.Meter.AggregationType,
-		&i.Meter.ResetInterval,
-		&i.Meter.QuotaEnforcement,
-		&i.Meter.UnitLabel,
-		&i.Meter.IsActive,
-		&i.Meter.CreatedAt,
-		&i.Meter.UpdatedAt,
-		&i.Meter.DeletedAt,
-		&i.Billable,
+		&i.ID,
+		&i.Code,
+		&i.Name,
+		&i.AggregationType,
+		&i.ResetInterval,
+		&i.QuotaEnforcement,
+		&i.UnitLabel,
+		&i.IsActive,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.DeletedAt,
+		&i.IsBillable,
 	)
 	return i, err
 }
 
 const meterOfStream = `-- name: MeterOfStream :one
-SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at FROM meters WHERE id = $1 FOR KEY SHARE
+SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE id = $1 FOR KEY SHARE
 `
 
 func (q *Queries) MeterOfStream(ctx context.Context, id uuid.UUID) (Meter, error) {
@@ -679,6 +674,7 @@ func (q *Queries) MeterOfStream(ctx context.Context, id uuid.UUID) (Meter, error
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.DeletedAt,
+		&i.IsBillable,
 	)
 	return i, err
 }
@@ -719,7 +715,7 @@ func (q *Queries) MeterPrices(ctx context.Context) ([]MeterPrice, error) {
 }
 
 const meters = `-- name: Meters :many
-SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at FROM meters WHERE deleted_at IS NULL
+SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE deleted_at IS NULL
 `
 
 func (q *Queries) Meters(ctx context.Context) ([]Meter, error) {
@@ -743,6 +739,7 @@ func (q *Queries) Meters(ctx context.Context) ([]Meter, error) {
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.DeletedAt,
+			&i.IsBillable,
 		); err != nil {
 			return nil, err
 		}
@@ -1196,7 +1193,7 @@ func (q *Queries) UnfinishedArchives(ctx context.Context) ([]UsageArchive, error
 }
 
 const unsentAlert = `-- name: UnsentAlert :one
-SELECT usage_alerts.id, usage_alerts.tenant_id, usage_alerts.meter_id, usage_alerts.period_start, usage_alerts.period_end, usage_alerts.threshold, usage_alerts.value, usage_alerts.quota, usage_alerts.created_at, usage_alerts.sent_at, meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at
+SELECT usage_alerts.id, usage_alerts.tenant_id, usage_alerts.meter_id, usage_alerts.period_start, usage_alerts.period_end, usage_alerts.threshold, usage_alerts.value, usage_alerts.quota, usage_alerts.created_at, usage_alerts.sent_at, meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, meters.is_billable
 FROM usage_alerts
 JOIN meters ON meters.id = usage_alerts.meter_id
 WHERE usage_alerts.id = $1 AND usage_alerts.sent_at IS NULL
@@ -1233,13 +1230,15 @@ func (q *Queries) UnsentAlert(ctx context.Context, id uuid.UUID) (UnsentAlertRow
 		&i.Meter.CreatedAt,
 		&i.Meter.UpdatedAt,
 		&i.Meter.DeletedAt,
+		&i.Meter.IsBillable,
 	)
 	return i, err
 }
 
 const updateMeter = `-- name: UpdateMeter :exec
 UPDATE meters
-SET code = $2, name = $3, aggregation_type = $4, reset_interval = $5, quota_enforcement = $6, unit_label = $7, is_active = $8, updated_at = $9
+SET code = $2, name = $3, aggregation_type = $4, reset_interval = $5, quota_enforcement = $6, unit_label = $7, is_active = $8, is_billable = $9,
+    updated_at = $10
 WHERE id = $1
 `
 
@@ -1252,6 +1251,7 @@ type UpdateMeterParams struct {
 	QuotaEnforcement string
 	UnitLabel        *string
 	IsActive         bool
+	IsBillable       bool
 	UpdatedAt        time.Time
 }
 
@@ -1265,6 +1265,7 @@ func (q *Queries) UpdateMeter(ctx context.Context, arg UpdateMeterParams) error 
 		arg.QuotaEnforcement,
 		arg.UnitLabel,
 		arg.IsActive,
+		arg.IsBillable,
 		arg.UpdatedAt,
 	)
 	return err

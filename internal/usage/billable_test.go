@@ -1,0 +1,88 @@
+package usage
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// link links the price of a meter in euros to one of the provider, or to none, and
+// calls while when the meter is locked for it.
+func (w *world) link(t *testing.T, m Meter, priceID *string, while func()) {
+	t.Helper()
+	_, err := w.UpdateMeter(t.Context(), w.detail(t, w.newTenant(t), m.Code).Meter.ID, func(e MeterEntry) MeterEntry {
+		while()
+		e.SetPrices([]PriceTerms{{Currency: "EUR", LinkGiven: true, PSPPriceID: priceID}})
+		return e
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// untilLocked waits until some transaction waits for a lock of another; on SQLite,
+// which has one writer, there is nothing to see.
+func (w *world) untilLocked(t *testing.T) {
+	t.Helper()
+	if w.db.Dialect() == sqldb.SQLite {
+		return
+	}
+	for deadline := clock.System().Now().Add(time.Minute); clock.System().Now().Before(deadline); time.Sleep(time.Millisecond) {
+		var n int
+		err := w.db.Conn(t.Context()).QueryRowContext(t.Context(),
+			`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n > 0 {
+			return
+		}
+	}
+	t.Fatal("nothing waits for a lock")
+}
+
+// What is recorded after a price was linked is billed, although recording had begun
+// before and waited for the meter; what is recorded after the link was taken away
+// is not.
+func TestLinkHoldsForWhoWaited(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := newWorld(t, db, "2026-11-21 12:00")
+		calls, priceID := meter("calls", Sum, Monthly, Hard), "price_calls"
+		w.apply(t, calls)
+		payer := w.newPayer(t)
+		record := func(amount string) {
+			if _, err := w.Record(t.Context(), payer, recording("calls", amount)); err != nil {
+				t.Error(err)
+			}
+		}
+		waiting := func(amount string) (while func(), done func()) {
+			var wg sync.WaitGroup
+			return func() { wg.Go(func() { record(amount) }); w.untilLocked(t) }, wg.Wait
+		}
+		record("1")
+		while, done := waiting("2")
+		w.link(t, calls, &priceID, while)
+		done()
+		record("3")
+		while, done = waiting("4")
+		w.link(t, calls, nil, while)
+		done()
+		w.link(t, calls, &priceID, func() {}) // so that what waits can be told
+		p := &till{}
+		if err := w.reporter(p).Report(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		told := map[string]bool{}
+		for _, u := range p.counted {
+			told[u.Quantity.String()] = true
+		}
+		if len(p.counted) != 2 || !told["2"] || !told["3"] {
+			t.Errorf("told of %v, want 2 and 3", p.list())
+		}
+	})
+}
