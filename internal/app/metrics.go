@@ -32,6 +32,7 @@ func (svc *service) observe(m *metrics.Metrics) {
 	})
 	m.Read([]metrics.Sample{
 		{Name: "tenantry_usage_report_lag_seconds", Help: "How long the oldest billable usage has waited to be told to the payment provider."},
+		{Name: "tenantry_usage_reports_refused", Help: "Billable usage that the payment provider was told of in vain and that waits for somebody to look at it."},
 	}, func() []float64 {
 		ctx, cancel := context.WithTimeout(context.Background(), metricsTimeout)
 		defer cancel()
@@ -40,7 +41,12 @@ func (svc *service) observe(m *metrics.Metrics) {
 			svc.log.WarnContext(ctx, "the lag of usage reports could not be read", "error", err)
 			return nil
 		}
-		return []float64{lag.Seconds()}
+		refused, err := svc.reporter.Refused(ctx)
+		if err != nil {
+			svc.log.WarnContext(ctx, "refused usage could not be counted", "error", err)
+			return nil
+		}
+		return []float64{lag.Seconds(), float64(refused)}
 	})
 	for i, pool := range svc.db.Pools() {
 		labels := map[string]string{"pool": pool.Name}

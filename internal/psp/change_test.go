@@ -83,7 +83,7 @@ func TestWritesSend(t *testing.T) {
 			return c.ReportUsage(ctx, psp.UsageReport{
 				EventName: "api-calls", CustomerID: "cus_1", Quantity: 2_500_000, Identifier: "e1", At: second(1700000000),
 			})
-		}, "/v1/billing/meter_events", "e1", map[string]string{
+		}, "/v1/billing/meter_events", "e1-", map[string]string{
 			"event_name": "api-calls", "identifier": "e1", "timestamp": "1700000000",
 			"payload[stripe_customer_id]": "cus_1", "payload[value]": "2.5",
 		}},

@@ -2,6 +2,7 @@ package psp
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"time"
 
@@ -84,18 +85,27 @@ type UsageReport struct {
 	EventName  string // the meter's
 	CustomerID string
 	Quantity   money.Quantity
-	// Identifier makes the report count once, however often it is made; it is the
-	// idempotency key as well. The provider remembers it for at least a day.
+	// Identifier makes the report count once, however often it is made within
+	// IdentifierLife.
 	Identifier string
 	At         time.Time // at most 35 days ago; to the second
 }
 
+// IdentifierLife is for how long the provider knows the identifier of a report.
+const IdentifierLife = 24 * time.Hour
+
 // ReportUsage reports usage to a meter. What was reported before under the same
-// identifier is fine.
+// identifier is fine. Every call has an idempotency key of its own: with that of an
+// earlier one the provider would only repeat what it answered then, also that it
+// failed or that the meter was missing.
 func (c *Client) ReportUsage(ctx context.Context, u UsageReport) error {
-	_, err := write(ctx, c, "report usage", u.Identifier, func(ctx context.Context) (struct{}, error) {
+	key := ""
+	if u.Identifier != "" {
+		key = u.Identifier + "-" + rand.Text()
+	}
+	_, err := write(ctx, c, "report usage", key, func(ctx context.Context) (struct{}, error) {
 		_, err := c.api.V1BillingMeterEvents.Create(ctx, &stripe.BillingMeterEventCreateParams{
-			Params:     keyed(u.Identifier),
+			Params:     keyed(key),
 			EventName:  stripe.String(u.EventName),
 			Identifier: stripe.String(u.Identifier),
 			Timestamp:  stripe.Int64(u.At.Unix()),

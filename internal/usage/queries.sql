@@ -114,10 +114,29 @@ INSERT INTO usage_reports (id, events, created_at) VALUES ($1, $2, $3);
 SELECT * FROM usage_reports ORDER BY id LIMIT 1;
 
 -- name: AdvanceReport :exec
-UPDATE usage_reports SET reported = $2 WHERE id = $1;
+UPDATE usage_reports SET reported = $2, tried_at = $3 WHERE id = $1;
 
 -- name: DeleteReport :exec
 DELETE FROM usage_reports WHERE id = $1;
+
+-- name: InsertRefusal :exec
+INSERT INTO usage_refusals (id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (id) DO UPDATE SET reason = excluded.reason, refused_at = excluded.refused_at;
+
+-- name: CountRefusals :one
+SELECT count(*) FROM usage_refusals;
+
+-- name: Refusals :many
+SELECT sqlc.embed(usage_refusals), meters.code
+FROM usage_refusals
+JOIN meters ON meters.id = usage_refusals.meter_id
+WHERE usage_refusals.refused_at > sqlc.arg(after) OR usage_refusals.refused_at = sqlc.arg(after) AND usage_refusals.id > sqlc.arg(after_id)
+ORDER BY usage_refusals.refused_at, usage_refusals.id
+LIMIT sqlc.arg(max_refusals);
+
+-- name: TakeRefusal :one
+DELETE FROM usage_refusals WHERE id = $1 RETURNING *;
 
 -- name: LinkedPrice :one
 SELECT psp_price_id FROM meter_prices WHERE meter_id = $1 AND currency = $2 AND psp_price_id IS NOT NULL;

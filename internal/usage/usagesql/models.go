@@ -78,9 +78,20 @@ type UsageEvent struct {
 	CreatedAt      time.Time
 }
 
+type UsageRefusal struct {
+	ID         uuid.UUID
+	TenantID   uuid.UUID
+	MeterID    uuid.UUID
+	Quantity   int64
+	RecordedAt time.Time
+	Reason     string
+	RefusedAt  time.Time
+}
+
 type UsageReport struct {
 	ID        uuid.UUID
 	Events    []byte
 	Reported  int32
 	CreatedAt time.Time
+	TriedAt   *time.Time
 }

@@ -53,16 +53,17 @@ func (q *Queries) ActiveMeters(ctx context.Context) ([]Meter, error) {
 }
 
 const advanceReport = `-- name: AdvanceReport :exec
-UPDATE usage_reports SET reported = $2 WHERE id = $1
+UPDATE usage_reports SET reported = $2, tried_at = $3 WHERE id = $1
 `
 
 type AdvanceReportParams struct {
 	ID       uuid.UUID
 	Reported int32
+	TriedAt  *time.Time
 }
 
 func (q *Queries) AdvanceReport(ctx context.Context, arg AdvanceReportParams) error {
-	_, err := q.db.ExecContext(ctx, advanceReport, arg.ID, arg.Reported)
+	_, err := q.db.ExecContext(ctx, advanceReport, arg.ID, arg.Reported, arg.TriedAt)
 	return err
 }
 
@@ -165,6 +166,17 @@ func (q *Queries) BillablePeaks(ctx context.Context) ([]BillablePeaksRow, error)
 		return nil, err
 	}
 	return items, nil
+}
+
+const countRefusals = `-- name: CountRefusals :one
+SELECT count(*) FROM usage_refusals
+`
+
+func (q *Queries) CountRefusals(ctx context.Context) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countRefusals)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const countersOfStream = `-- name: CountersOfStream :many
@@ -415,6 +427,35 @@ func (q *Queries) InsertMeterPrice(ctx context.Context, arg InsertMeterPricePara
 		arg.UnitPriceCents,
 		arg.PSPPriceID,
 		arg.CreatedAt,
+	)
+	return err
+}
+
+const insertRefusal = `-- name: InsertRefusal :exec
+INSERT INTO usage_refusals (id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (id) DO UPDATE SET reason = excluded.reason, refused_at = excluded.refused_at
+`
+
+type InsertRefusalParams struct {
+	ID         uuid.UUID
+	TenantID   uuid.UUID
+	MeterID    uuid.UUID
+	Quantity   int64
+	RecordedAt time.Time
+	Reason     string
+	RefusedAt  time.Time
+}
+
+func (q *Queries) InsertRefusal(ctx context.Context, arg InsertRefusalParams) error {
+	_, err := q.db.ExecContext(ctx, insertRefusal,
+		arg.ID,
+		arg.TenantID,
+		arg.MeterID,
+		arg.Quantity,
+		arg.RecordedAt,
+		arg.Reason,
+		arg.RefusedAt,
 	)
 	return err
 }
@@ -865,7 +906,7 @@ func (q *Queries) OldestEvents(ctx context.Context, arg OldestEventsParams) ([]U
 }
 
 const oldestReport = `-- name: OldestReport :one
-SELECT id, events, reported, created_at FROM usage_reports ORDER BY id LIMIT 1
+SELECT id, events, reported, created_at, tried_at FROM usage_reports ORDER BY id LIMIT 1
 `
 
 func (q *Queries) OldestReport(ctx context.Context) (UsageReport, error) {
@@ -876,6 +917,7 @@ func (q *Queries) OldestReport(ctx context.Context) (UsageReport, error) {
 		&i.Events,
 		&i.Reported,
 		&i.CreatedAt,
+		&i.TriedAt,
 	)
 	return i, err
 }
@@ -989,6 +1031,58 @@ func (q *Queries) RaiseAlert(ctx context.Context, arg RaiseAlertParams) (int64, 
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const refusals = `-- name: Refusals :many
+SELECT usage_refusals.id, usage_refusals.tenant_id, usage_refusals.meter_id, usage_refusals.quantity, usage_refusals.recorded_at, usage_refusals.reason, usage_refusals.refused_at, meters.code
+FROM usage_refusals
+JOIN meters ON meters.id = usage_refusals.meter_id
+WHERE usage_refusals.refused_at > $1 OR usage_refusals.refused_at = $1 AND usage_refusals.id > $2
+ORDER BY usage_refusals.refused_at, usage_refusals.id
+LIMIT $3
+`
+
+type RefusalsParams struct {
+	After       time.Time
+	AfterID     uuid.UUID
+	MaxRefusals int32
+}
+
+type RefusalsRow struct {
+	UsageRefusal UsageRefusal
+	Code         string
+}
+
+func (q *Queries) Refusals(ctx context.Context, arg RefusalsParams) ([]RefusalsRow, error) {
+	rows, err := q.db.QueryContext(ctx, refusals, arg.After, arg.AfterID, arg.MaxRefusals)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RefusalsRow{}
+	for rows.Next() {
+		var i RefusalsRow
+		if err := rows.Scan(
+			&i.UsageRefusal.ID,
+			&i.UsageRefusal.TenantID,
+			&i.UsageRefusal.MeterID,
+			&i.UsageRefusal.Quantity,
+			&i.UsageRefusal.RecordedAt,
+			&i.UsageRefusal.Reason,
+			&i.UsageRefusal.RefusedAt,
+			&i.Code,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const setArchiveState = `-- name: SetArchiveState :exec
@@ -1113,6 +1207,25 @@ func (q *Queries) StreamsWithEvents(ctx context.Context, arg StreamsWithEventsPa
 		return nil, err
 	}
 	return items, nil
+}
+
+const takeRefusal = `-- name: TakeRefusal :one
+DELETE FROM usage_refusals WHERE id = $1 RETURNING id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at
+`
+
+func (q *Queries) TakeRefusal(ctx context.Context, id uuid.UUID) (UsageRefusal, error) {
+	row := q.db.QueryRowContext(ctx, takeRefusal, id)
+	var i UsageRefusal
+	err := row.Scan(
+		&i.ID,
+		&i.TenantID,
+		&i.MeterID,
+		&i.Quantity,
+		&i.RecordedAt,
+		&i.Reason,
+		&i.RefusedAt,
+	)
+	return i, err
 }
 
 const totals = `-- name: Totals :one

@@ -1,0 +1,83 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/usage"
+)
+
+// ListRefusedUsage writes a table of the billable usage that the payment provider
+// was told of in vain.
+func ListRefusedUsage(ctx context.Context, s Settings, out io.Writer) error {
+	return withRefusals(ctx, s, func(refusals *usage.Refusals) error {
+		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		_, _ = fmt.Fprintln(table, "ID\tTENANT\tMETER\tQUANTITY\tRECORDED\tREFUSED\tREASON") // Flush tells what went wrong
+		err := refusals.Each(ctx, func(f usage.Refusal) error {
+			_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.ID, f.TenantID, f.MeterCode, f.Quantity,
+				f.RecordedAt.UTC().Format(time.RFC3339), f.RefusedAt.UTC().Format(time.RFC3339), f.Reason)
+			return err
+		})
+		return errors.Join(err, table.Flush())
+	})
+}
+
+// RefusedParams says about which refused usage something is decided.
+type RefusedParams struct {
+	IDs []string // of the events; none for all
+}
+
+// RetryRefusedUsage has refused usage told to the payment provider again by the
+// running service, which is worth it once the reason is gone.
+func RetryRefusedUsage(ctx context.Context, s Settings, p RefusedParams, out io.Writer) error {
+	return decideRefused(ctx, s, p, out, "%d are told again\n", (*usage.Refusals).Retry)
+}
+
+// DiscardRefusedUsage gives refused usage up: it is not billed.
+func DiscardRefusedUsage(ctx context.Context, s Settings, p RefusedParams, out io.Writer) error {
+	return decideRefused(ctx, s, p, out, "%d are given up\n", (*usage.Refusals).Discard)
+}
+
+func decideRefused(
+	ctx context.Context, s Settings, p RefusedParams, out io.Writer, done string,
+	decide func(*usage.Refusals, context.Context, uuid.UUID) error,
+) error {
+	ids := make([]uuid.UUID, len(p.IDs))
+	for i, text := range p.IDs {
+		var err error
+		if ids[i], err = uuid.Parse(text); err != nil {
+			return &SettingError{Name: "id", Reason: fmt.Sprintf("%q is not the id of an event", text)}
+		}
+	}
+	return withRefusals(ctx, s, func(refusals *usage.Refusals) error {
+		if len(ids) == 0 {
+			err := refusals.Each(ctx, func(f usage.Refusal) error { ids = append(ids, f.ID); return nil })
+			if err != nil {
+				return err
+			}
+		}
+		for _, id := range ids {
+			if err := decide(refusals, ctx, id); err != nil {
+				return fmt.Errorf("%s: %w", id, err)
+			}
+		}
+		return say(out, nil, done, len(ids))
+	})
+}
+
+func withRefusals(ctx context.Context, s Settings, command func(*usage.Refusals) error) (err error) {
+	db, err := openMigrated(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer closing(db, &err)
+	return command(usage.NewRefusals(db, clock.System(), audit.New(audit.Deps{DB: db, Clock: clock.System()})))
+}
