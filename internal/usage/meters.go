@@ -111,11 +111,11 @@ func (s *Service) Meter(ctx context.Context, id uuid.UUID) (MeterEntry, error) {
 }
 
 // CreateMeter stores a meter with its prices; ids and times of e are given here.
-// It refuses a code that another meter has (422 on code), and prices as
+// It refuses a code that another meter has (422 on code), and the rest as
 // UpdateMeter does.
 func (s *Service) CreateMeter(ctx context.Context, e MeterEntry) (MeterEntry, error) {
 	err := s.store.db.Tx(ctx, func(ctx context.Context) error {
-		if err := s.checkPrices(ctx, e.Prices); err != nil {
+		if err := s.check(ctx, e); err != nil {
 			return err
 		}
 		now := s.clock.Now()
@@ -140,12 +140,15 @@ func (s *Service) CreateMeter(ctx context.Context, e MeterEntry) (MeterEntry, er
 // is given the meter as it is and returns it as it is to be. Prices are a set:
 // that of a currency that stays keeps its id. It refuses a code that another
 // meter has (422 on code), a currency that does not exist, and a currency or a
-// price of the payment provider that is there twice (422 on prices).
+// price of the payment provider that is there twice (422 on prices), and to bill a
+// maximum that never resets (422 on reset_interval): what it comes to would be known
+// at the end of time.
 //
-// Invariant: a counter is the aggregate of its events by the meter's own rules.
-// A change locks the meter, so that nobody records by the old rules from then on,
-// and drops the counters when the rules changed; the next event of a period, or
-// who reads it first, counts the stored events anew.
+// Invariant: a counter is the aggregate of its events by the meter's own rule. A
+// change locks the meter, so that nobody records by the old rules from then on, and
+// drops the counters when the aggregation changed; the next event of a period, or
+// who reads it first, counts the events anew. Another reset interval asks for
+// counters of other periods, beside which the old ones stay true.
 func (s *Service) UpdateMeter(ctx context.Context, id uuid.UUID, change func(MeterEntry) MeterEntry) (MeterEntry, error) {
 	var e MeterEntry
 	err := s.store.db.Tx(ctx, func(ctx context.Context) error {
@@ -154,10 +157,10 @@ func (s *Service) UpdateMeter(ctx context.Context, id uuid.UUID, change func(Met
 			return err
 		}
 		e = change(old)
-		if err := s.checkPrices(ctx, e.Prices); err != nil {
+		if err := s.check(ctx, e); err != nil {
 			return err
 		}
-		if e.Aggregation != old.Aggregation || e.Reset != old.Reset {
+		if e.Aggregation != old.Aggregation {
 			if err := s.store.dropCounters(ctx, id); err != nil {
 				return err
 			}
@@ -197,11 +200,14 @@ func (s *Service) DeleteMeter(ctx context.Context, id uuid.UUID) error {
 	})
 }
 
-// checkPrices tells everything that is broken in a set of prices.
-func (s *Service) checkPrices(ctx context.Context, prices []MeterPrice) error {
+// check tells everything that is broken in a meter and its prices.
+func (s *Service) check(ctx context.Context, e MeterEntry) error {
 	var broken fault.Fields
+	if e.Aggregation == Max && e.Reset == Never && e.Billable() {
+		broken.Add("reset_interval", "validation.billed_maximum")
+	}
 	currencies, linked := map[string]bool{}, map[string]bool{}
-	for i, p := range prices {
+	for i, p := range e.Prices {
 		path := "prices." + strconv.Itoa(i)
 		exists, err := s.currencies.CurrencyExists(ctx, p.Currency)
 		switch {

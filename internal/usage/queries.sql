@@ -74,6 +74,19 @@ FROM usage_events
 WHERE tenant_id = $1 AND meter_id = $2
     AND recorded_at >= sqlc.arg(period_start) AND recorded_at < sqlc.arg(period_end);
 
+-- Totals of all time, with what the deleted events came to: in one statement, so
+-- that an event which is being deleted is there once.
+-- name: TotalsEver :one
+SELECT
+    (count(e.id) + coalesce(max(s.pruned_events), 0))::bigint AS events,
+    (coalesce(sum(e.quantity / 1000000), 0) + coalesce(max(s.pruned_units), 0))::bigint AS units,
+    (coalesce(sum(e.quantity % 1000000), 0) + coalesce(max(s.pruned_millionths), 0))::bigint AS millionths,
+    coalesce(max(e.quantity), 0)::bigint AS highest,
+    coalesce(max(s.pruned_highest), 0)::bigint AS pruned_highest
+FROM usage_streams s
+LEFT JOIN usage_events e ON e.tenant_id = s.tenant_id AND e.meter_id = s.meter_id
+WHERE s.tenant_id = $1 AND s.meter_id = $2;
+
 -- Newest first. Ids are of version 7: of events recorded for the same time the
 -- one that was stored last comes first.
 -- name: NewestEvents :many
@@ -183,12 +196,14 @@ WHERE tenant_id = $1 AND meter_id = $2
 ORDER BY recorded_at, id
 LIMIT sqlc.arg(max_events);
 
--- name: MarkPruned :exec
-UPDATE usage_streams SET pruned_before = sqlc.arg(before)
-WHERE tenant_id = $1 AND meter_id = $2 AND (pruned_before IS NULL OR pruned_before < sqlc.arg(before));
+-- name: Stream :one
+SELECT * FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2;
 
--- name: PrunedBefore :one
-SELECT pruned_before FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2;
+-- name: MarkPruned :exec
+UPDATE usage_streams
+SET pruned_before = $3, pruned_events = $4, pruned_units = $5, pruned_millionths = $6, pruned_highest = $7, pruned_last = $8,
+    pruned_last_at = $9
+WHERE tenant_id = $1 AND meter_id = $2;
 
 -- name: ExpireKeys :execrows
 DELETE FROM usage_keys WHERE (tenant_id, meter_id, idempotency_key) IN (

@@ -45,7 +45,8 @@ func NewRecounter(db *sqldb.DB, c clock.Clock) *Recounter {
 // is nil, tells each of the differences, of which none is expected, and with fix
 // puts the counter right. It may run beside a service that records: a stream that
 // seems to differ is locked, so that recording on it waits, and counted again.
-// Counters of periods from which events may have been deleted are skipped.
+// Counters of periods from which events may have been deleted are skipped, but for
+// those of all time, whose streams keep what the deleted events came to.
 func (r *Recounter) Recount(ctx context.Context, tenantID *uuid.UUID, fix bool, tell func(Difference)) (Recounted, error) {
 	var total Recounted
 	var after streamKey
@@ -108,9 +109,9 @@ func (r *Recounter) compare(ctx context.Context, k streamKey) (n Recounted, diff
 	if err != nil {
 		return n, nil, nil, fmt.Errorf("usage: meter of a stream: %w", err)
 	}
-	before, err := r.store.q(ctx).PrunedBefore(ctx, usagesql.PrunedBeforeParams{TenantID: k.tenantID, MeterID: k.meterID})
+	gone, err := r.store.pruned(ctx, k)
 	if err != nil {
-		return n, nil, nil, fmt.Errorf("usage: pruned before: %w", err)
+		return n, nil, nil, err
 	}
 	rows, err := r.store.q(ctx).CountersOfStream(ctx, usagesql.CountersOfStreamParams{TenantID: k.tenantID, MeterID: k.meterID})
 	if err != nil {
@@ -119,7 +120,7 @@ func (r *Recounter) compare(ctx context.Context, k streamKey) (n Recounted, diff
 	for _, row := range rows {
 		n.Counters++
 		p := Period{row.PeriodStart, row.PeriodEnd}
-		if before != nil && p.Start.Before(*before) {
+		if gone.before != nil && p.Start.Before(*gone.before) && !(gone.known && p.Unbounded()) {
 			n.Skipped++
 			continue
 		}

@@ -1,6 +1,8 @@
 package usage
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,9 +46,12 @@ type RetentionDeps struct {
 
 // Retention deletes old events.
 //
-// What holds: what meters show stays, because counters are kept; only a counter
-// that is made anew for a period of long ago, after a change of a meter's rules
-// or of a subscription's periods, counts the events that are left. An idempotency
+// What holds: what meters show stays. Counters are kept, and of those that are made
+// anew, after a change of a meter's aggregation or of a subscription's periods, the
+// ones of current periods have all their events, which are younger than
+// MinRetention, and that of all time adds what the deleted events came to, which
+// their stream keeps in the transaction that deletes them. Only a counter that is
+// made anew for a period of long ago counts the events that are left. An idempotency
 // key works for keepKeys longer than events are kept: in the transaction that
 // deletes an event, under the lock of its stream, its key moves to usage_keys and
 // the stream is marked. Who records holds the same lock, sees the mark and looks
@@ -172,17 +177,41 @@ func (r *Retention) strip(ctx context.Context, events []usagesql.UsageEvent, cut
 		if _, err := r.store.lockStreams(ctx, keys); err != nil {
 			return err
 		}
-		for _, k := range keys {
-			err := r.store.q(ctx).MarkPruned(ctx, usagesql.MarkPrunedParams{TenantID: k.tenantID, MeterID: k.meterID, Before: &cutoff})
-			if err != nil {
-				return fmt.Errorf("usage: mark pruned: %w", err)
-			}
-		}
 		if err := r.store.keepKeys(ctx, used); err != nil {
 			return err
 		}
-		return r.store.deleteEvents(ctx, events)
+		deleted, err := r.store.deleteEvents(ctx, events)
+		if err != nil {
+			return err
+		}
+		return r.remember(ctx, keys, deleted, cutoff)
 	})
+}
+
+// remember adds what was deleted to what the deleted events of streams came to.
+func (r *Retention) remember(ctx context.Context, keys []streamKey, deleted []usagesql.UsageEvent, cutoff time.Time) error {
+	// Of events recorded for the same time the one that was stored last counts.
+	slices.SortFunc(deleted, func(a, b usagesql.UsageEvent) int {
+		return cmp.Or(a.RecordedAt.Compare(b.RecordedAt), bytes.Compare(a.ID[:], b.ID[:]))
+	})
+	for _, k := range keys {
+		p, err := r.store.pruned(ctx, k)
+		if err != nil {
+			return err
+		}
+		for _, e := range deleted {
+			if k == (streamKey{e.TenantID, e.MeterID}) {
+				p.add(e)
+			}
+		}
+		if p.before == nil || p.before.Before(cutoff) {
+			p.before = &cutoff
+		}
+		if err := r.store.putPruned(ctx, k, p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // spentKey is the idempotency key of a deleted event.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -89,19 +90,16 @@ func (s store) current(ctx context.Context, k streamKey, m Meter, p Period, coun
 	return made.value, err
 }
 
-// rebuild computes from the stored events what a counter has to show.
+// rebuild computes from the stored events what a counter has to show, and for all
+// of time from the deleted ones as well.
 func (s store) rebuild(ctx context.Context, tenantID uuid.UUID, m Meter, p Period) (counter, error) {
 	c := counter{period: p}
 	if m.Aggregation == LastValue {
-		newest, err := s.newestEvents(ctx, tenantID, m, p, 1)
-		if err == nil && len(newest) > 0 {
-			c.value, c.last = newest[0].Quantity, &newest[0].RecordedAt
-		}
+		var err error
+		c.value, c.last, err = s.lastValue(ctx, tenantID, m, p)
 		return c, err
 	}
-	totals, err := s.q(ctx).Totals(ctx, usagesql.TotalsParams{
-		TenantID: tenantID, MeterID: m.ID, PeriodStart: p.Start, PeriodEnd: p.End,
-	})
+	totals, err := s.totals(ctx, tenantID, m, p)
 	if err != nil {
 		return c, fmt.Errorf("usage: totals: %w", err)
 	}
@@ -115,6 +113,41 @@ func (s store) rebuild(ctx context.Context, tenantID uuid.UUID, m Meter, p Perio
 	case LastValue: // above
 	}
 	return c, nil
+}
+
+func (s store) totals(ctx context.Context, tenantID uuid.UUID, m Meter, p Period) (usagesql.TotalsRow, error) {
+	if !p.Unbounded() {
+		return s.q(ctx).Totals(ctx, usagesql.TotalsParams{
+			TenantID: tenantID, MeterID: m.ID, PeriodStart: p.Start, PeriodEnd: p.End,
+		})
+	}
+	ever, err := s.q(ctx).TotalsEver(ctx, usagesql.TotalsEverParams{TenantID: tenantID, MeterID: m.ID})
+	return usagesql.TotalsRow{
+		Events: ever.Events, Units: ever.Units, Millionths: ever.Millionths, Highest: max(ever.Highest, ever.PrunedHighest),
+	}, err
+}
+
+// lastValue reads the latest of a period's events. For all of time it looks at the
+// deleted ones after the others, since an event that is being deleted turns from one
+// of those into one of these.
+func (s store) lastValue(ctx context.Context, tenantID uuid.UUID, m Meter, p Period) (money.Quantity, *time.Time, error) {
+	newest, err := s.newestEvents(ctx, tenantID, m, p, 1)
+	if err != nil {
+		return 0, nil, err
+	}
+	var value money.Quantity
+	var last *time.Time
+	if len(newest) > 0 {
+		value, last = newest[0].Quantity, &newest[0].RecordedAt
+	}
+	if !p.Unbounded() {
+		return value, last, nil
+	}
+	gone, err := s.pruned(ctx, streamKey{tenantID, m.ID})
+	if err == nil && gone.lastAt != nil && (last == nil || gone.lastAt.After(*last)) {
+		value, last = gone.last, gone.lastAt
+	}
+	return value, last, err
 }
 
 // sumOf puts a total together; one that is too large stays at the limit, as a

@@ -95,3 +95,15 @@ type UsageReport struct {
 	CreatedAt time.Time
 	TriedAt   *time.Time
 }
+
+type UsageStream struct {
+	TenantID         uuid.UUID
+	MeterID          uuid.UUID
+	PrunedBefore     *time.Time
+	PrunedEvents     *int64
+	PrunedUnits      *int64
+	PrunedMillionths *int64
+	PrunedHighest    *int64
+	PrunedLast       *int64
+	PrunedLastAt     *time.Time
+}

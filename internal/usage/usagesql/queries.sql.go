@@ -548,18 +548,36 @@ func (q *Queries) MarkAlertSent(ctx context.Context, arg MarkAlertSentParams) er
 }
 
 const markPruned = `-- name: MarkPruned :exec
-UPDATE usage_streams SET pruned_before = $3
-WHERE tenant_id = $1 AND meter_id = $2 AND (pruned_before IS NULL OR pruned_before < $3)
+UPDATE usage_streams
+SET pruned_before = $3, pruned_events = $4, pruned_units = $5, pruned_millionths = $6, pruned_highest = $7, pruned_last = $8,
+    pruned_last_at = $9
+WHERE tenant_id = $1 AND meter_id = $2
 `
 
 type MarkPrunedParams struct {
-	TenantID uuid.UUID
-	MeterID  uuid.UUID
-	Before   *time.Time
+	TenantID         uuid.UUID
+	MeterID          uuid.UUID
+	PrunedBefore     *time.Time
+	PrunedEvents     *int64
+	PrunedUnits      *int64
+	PrunedMillionths *int64
+	PrunedHighest    *int64
+	PrunedLast       *int64
+	PrunedLastAt     *time.Time
 }
 
 func (q *Queries) MarkPruned(ctx context.Context, arg MarkPrunedParams) error {
-	_, err := q.db.ExecContext(ctx, markPruned, arg.TenantID, arg.MeterID, arg.Before)
+	_, err := q.db.ExecContext(ctx, markPruned,
+		arg.TenantID,
+		arg.MeterID,
+		arg.PrunedBefore,
+		arg.PrunedEvents,
+		arg.PrunedUnits,
+		arg.PrunedMillionths,
+		arg.PrunedHighest,
+		arg.PrunedLast,
+		arg.PrunedLastAt,
+	)
 	return err
 }
 
@@ -957,22 +975,6 @@ func (q *Queries) PricesOfMeter(ctx context.Context, meterID uuid.UUID) ([]Meter
 	return items, nil
 }
 
-const prunedBefore = `-- name: PrunedBefore :one
-SELECT pruned_before FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
-`
-
-type PrunedBeforeParams struct {
-	TenantID uuid.UUID
-	MeterID  uuid.UUID
-}
-
-func (q *Queries) PrunedBefore(ctx context.Context, arg PrunedBeforeParams) (*time.Time, error) {
-	row := q.db.QueryRowContext(ctx, prunedBefore, arg.TenantID, arg.MeterID)
-	var pruned_before *time.Time
-	err := row.Scan(&pruned_before)
-	return pruned_before, err
-}
-
 const putPeak = `-- name: PutPeak :exec
 INSERT INTO usage_peaks (meter_id, reported_until) VALUES ($1, $2)
 ON CONFLICT (meter_id) DO UPDATE SET reported_until = excluded.reported_until
@@ -1104,6 +1106,32 @@ func (q *Queries) SetArchiveState(ctx context.Context, arg SetArchiveStateParams
 		arg.UpdatedAt,
 	)
 	return err
+}
+
+const stream = `-- name: Stream :one
+SELECT tenant_id, meter_id, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
+`
+
+type StreamParams struct {
+	TenantID uuid.UUID
+	MeterID  uuid.UUID
+}
+
+func (q *Queries) Stream(ctx context.Context, arg StreamParams) (UsageStream, error) {
+	row := q.db.QueryRowContext(ctx, stream, arg.TenantID, arg.MeterID)
+	var i UsageStream
+	err := row.Scan(
+		&i.TenantID,
+		&i.MeterID,
+		&i.PrunedBefore,
+		&i.PrunedEvents,
+		&i.PrunedUnits,
+		&i.PrunedMillionths,
+		&i.PrunedHighest,
+		&i.PrunedLast,
+		&i.PrunedLastAt,
+	)
+	return i, err
 }
 
 const streamsFrom = `-- name: StreamsFrom :many
@@ -1268,6 +1296,46 @@ func (q *Queries) Totals(ctx context.Context, arg TotalsParams) (TotalsRow, erro
 		&i.Units,
 		&i.Millionths,
 		&i.Highest,
+	)
+	return i, err
+}
+
+const totalsEver = `-- name: TotalsEver :one
+SELECT
+    (count(e.id) + coalesce(max(s.pruned_events), 0))::bigint AS events,
+    (coalesce(sum(e.quantity / 1000000), 0) + coalesce(max(s.pruned_units), 0))::bigint AS units,
+    (coalesce(sum(e.quantity % 1000000), 0) + coalesce(max(s.pruned_millionths), 0))::bigint AS millionths,
+    coalesce(max(e.quantity), 0)::bigint AS highest,
+    coalesce(max(s.pruned_highest), 0)::bigint AS pruned_highest
+FROM usage_streams s
+LEFT JOIN usage_events e ON e.tenant_id = s.tenant_id AND e.meter_id = s.meter_id
+WHERE s.tenant_id = $1 AND s.meter_id = $2
+`
+
+type TotalsEverParams struct {
+	TenantID uuid.UUID
+	MeterID  uuid.UUID
+}
+
+type TotalsEverRow struct {
+	Events        int64
+	Units         int64
+	Millionths    int64
+	Highest       int64
+	PrunedHighest int64
+}
+
+// Totals of all time, with what the deleted events came to: in one statement, so
+// that an event which is being deleted is there once.
+func (q *Queries) TotalsEver(ctx context.Context, arg TotalsEverParams) (TotalsEverRow, error) {
+	row := q.db.QueryRowContext(ctx, totalsEver, arg.TenantID, arg.MeterID)
+	var i TotalsEverRow
+	err := row.Scan(
+		&i.Events,
+		&i.Units,
+		&i.Millionths,
+		&i.Highest,
+		&i.PrunedHighest,
 	)
 	return i, err
 }
