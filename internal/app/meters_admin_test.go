@@ -179,6 +179,19 @@ func TestAdminMeterRefusals(t *testing.T) {
 				t.Errorf("%s is %s", cents, a.text)
 			}
 		}
+		// A maximum that is billed has periods that end.
+		linked := map[string]any{"prices": []any{meterPrice("EUR", 1, "price_max")}}
+		peak := s.call("POST", adminMeters, admin, map[string]any{
+			"code": "peak", "name": "Peak", "aggregation_type": "max", "reset_interval": "none", "quota_enforcement": "none",
+		}).want(201).str("data.id")
+		s.call("PATCH", adminMeters+"/"+peak, admin, linked).mustBreak(t, "linked", "reset_interval")
+		s.call("PATCH", adminMeters+"/"+peak, admin, withKey(linked, "reset_interval", "daily")).want(200)
+		s.call("PATCH", adminMeters+"/"+peak, admin, map[string]any{"reset_interval": "none"}).mustBreak(t, "never resets", "reset_interval")
+		s.call("PATCH", adminMeters+"/"+peak, admin, map[string]any{"reset_interval": "none", "aggregation_type": "last_value"}).want(200)
+		s.call("PATCH", adminMeters+"/"+peak, admin, map[string]any{"aggregation_type": "max"}).mustBreak(t, "a maximum", "reset_interval")
+		s.call("POST", adminMeters, admin, withKey(withKey(withKey(withKey(newMeter, "code", "other"), "aggregation_type", "max"), "reset_interval", "none"), "prices", linked["prices"])).
+			mustBreak(t, "from the start", "reset_interval")
+
 		// The longest are taken, and one's own code.
 		s.call("PATCH", adminMeters+"/"+id, admin, map[string]any{"code": long[:255], "name": long[:255], "unit_label": long[:255]}).want(200)
 		s.call("PATCH", adminMeters+"/"+id, admin, map[string]any{"code": long[:255]}).want(200)
