@@ -34,8 +34,10 @@ type Estimate struct {
 
 // EstimateLine is what the usage of one billable meter costs.
 type EstimateLine struct {
-	Meter     Meter
-	Quantity  money.Quantity // used in the period of the estimate, whenever the meter resets
+	Meter Meter
+	// Quantity is what was used in the period of the estimate, whenever the meter
+	// resets; of a meter that shows the last value and never resets, what it shows.
+	Quantity  money.Quantity
 	UnitPrice UnitPrice
 	Amount    money.Money // rounded half up, once
 }
@@ -85,7 +87,11 @@ func (s *Service) usedIn(ctx context.Context, tenantID uuid.UUID, meters []price
 	}
 	used := make([]money.Quantity, len(meters))
 	for i, m := range meters {
-		if used[i], err = s.store.current(ctx, streamKey{tenantID, m.ID}, m.Meter, p, counters); err != nil {
+		in := p
+		if m.Aggregation == LastValue && m.Reset == Never {
+			in = allTime() // what is there from before the period is billed in it, too
+		}
+		if used[i], err = s.store.current(ctx, streamKey{tenantID, m.ID}, m.Meter, in, counters); err != nil {
 			return nil, err
 		}
 	}

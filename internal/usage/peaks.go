@@ -15,9 +15,11 @@ import (
 // late. What comes later is not billed.
 const peakDelay = 10 * time.Minute
 
-// ReportPeaks notes what max meters came to in periods that are over, to be told
-// to the provider by Report. It begins with the first period that ends after it
-// has seen a meter as billable; a meter that never resets has no period that ends.
+// ReportPeaks notes what max meters came to in periods that are over, and what
+// last_value meters that never reset showed when billing periods began (see carried),
+// to be told to the provider by Report. It begins with the first period that ends, or
+// begins, after it has seen a meter as billable. A max meter that never resets cannot
+// be billable.
 //
 // Invariant: the figures of a stretch of time and that the stretch is done are
 // written in one transaction, and one instance does so at a time, so that every
@@ -35,6 +37,13 @@ func (r *Reporter) ReportPeaks(ctx context.Context) error {
 		var peaks []reported
 		switch {
 		case row.ReportedUntil == nil:
+		case row.Meter.AggregationType == string(LastValue):
+			if until.Sub(*row.ReportedUntil) < carryEvery {
+				continue
+			}
+			if peaks, err = r.carried(ctx, meterOf(row.Meter), *row.ReportedUntil, until); err != nil {
+				return err
+			}
 		case row.ReportedUntil.Before(until):
 			if peaks, err = r.peaks(ctx, meterOf(row.Meter), *row.ReportedUntil, until); err != nil {
 				return err

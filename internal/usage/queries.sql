@@ -154,19 +154,26 @@ DELETE FROM usage_refusals WHERE id = $1 RETURNING *;
 -- name: LinkedPrice :one
 SELECT psp_price_id FROM meter_prices WHERE meter_id = $1 AND currency = $2 AND psp_price_id IS NOT NULL;
 
+-- Meters of which the provider is told by periods: a maximum once one is over, a last
+-- value that never resets when one begins.
 -- name: BillablePeaks :many
 SELECT sqlc.embed(meters), usage_peaks.reported_until
 FROM meters
 LEFT JOIN usage_peaks ON usage_peaks.meter_id = meters.id
-WHERE meters.deleted_at IS NULL AND meters.aggregation_type = 'max' AND meters.is_billable
+WHERE meters.deleted_at IS NULL AND meters.is_billable
+    AND (meters.aggregation_type = 'max' OR meters.aggregation_type = 'last_value' AND meters.reset_interval = 'none')
 ORDER BY meters.id;
 
 -- A meter that is linked anew is told of from then on.
 -- name: DeleteStalePeaks :exec
 DELETE FROM usage_peaks WHERE NOT EXISTS (
     SELECT 1 FROM meters
-    WHERE meters.id = usage_peaks.meter_id AND meters.deleted_at IS NULL AND meters.aggregation_type = 'max' AND meters.is_billable
+    WHERE meters.id = usage_peaks.meter_id AND meters.deleted_at IS NULL AND meters.is_billable
+        AND (meters.aggregation_type = 'max' OR meters.aggregation_type = 'last_value' AND meters.reset_interval = 'none')
 );
+
+-- name: CountersOfPeriodEnd :many
+SELECT * FROM usage_counters WHERE meter_id = $1 AND period_end = $2 ORDER BY tenant_id;
 
 -- name: PutPeak :exec
 INSERT INTO usage_peaks (meter_id, reported_until) VALUES ($1, $2)

@@ -204,6 +204,81 @@ func TestReportTellsPeaksOncePerPeriod(t *testing.T) {
 	})
 }
 
+// Of meters that show the last value and never reset the provider is told what there
+// is when a billing period begins, or it would know of nothing in it.
+func TestReportCarriesLastValuesOver(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := newWorld(t, db, "2026-11-21 12:00")
+		w.sell(t, meter("disk", LastValue, Never, Soft), "1")
+		w.sell(t, meter("daily", LastValue, Daily, Soft), "1")
+		w.apply(t, meter("free", LastValue, Never, Soft))
+		idle, busy, punctual, empty, stranger := w.newPayer(t), w.newPayer(t), w.newPayer(t), w.newPayer(t), w.newTenant(t)
+		p := &till{}
+		r := w.reporter(p)
+		run := func(when string, n int) {
+			t.Helper()
+			w.clock.Set(at(when))
+			for range n {
+				if err := errors.Join(r.ReportPeaks(t.Context()), r.Report(t.Context())); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		record := func(tenantID uuid.UUID, quantity string) {
+			t.Helper()
+			events := []Recording{recording("disk", quantity), recording("daily", quantity), recording("free", quantity)}
+			w.recordAll(t, tenantID, events, true)
+		}
+		run("2026-11-21 12:00", 1)
+		for i, tenantID := range []uuid.UUID{idle, busy, punctual, empty, stranger} {
+			record(tenantID, []string{"40", "7", "8", "1", "9"}[i])
+		}
+		record(empty, "0")
+		run("2026-12-09 23:59", 2)
+		w.clock.Set(at("2026-12-10"))
+		record(punctual, "6") // in the very second
+		w.clock.Set(at("2026-12-10 00:30"))
+		record(busy, "5") // what there was at the beginning is still told
+		run("2026-12-10 01:20", 2) // the renewal is not known yet
+		want := []string{
+			"cus disk 40 @ 2026-12-10 00:00:00", "cus disk 5 @ 2026-12-10 00:30:00", "cus disk 6 @ 2026-12-10 00:00:00",
+			"cus disk 7 @ 2026-12-10 00:00:00",
+		}
+		if diff := cmp.Diff(want, p.since("disk", "2026-12-10")); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		for _, tenantID := range []uuid.UUID{idle, busy, punctual, empty} {
+			w.plans.grant(tenantID, Allowance{Billing: billing("2026-11-10", Month, 1, "2026-12-10", "2027-01-10")})
+		}
+		run("2026-12-12", 2)
+		w.clock.Set(at("2027-01-10 02:00"))
+		w.prune(t, w.retention(""))
+		run("2027-01-10 02:00", 2) // the events of November are deleted
+		want = []string{"cus disk 40 @ 2027-01-10 00:00:00", "cus disk 5 @ 2027-01-10 00:00:00", "cus disk 6 @ 2027-01-10 00:00:00"}
+		if diff := cmp.Diff(want, p.since("disk", "2026-12-11")); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		if daily := p.since("daily", "2026-12-11"); len(daily) > 0 {
+			t.Errorf("a meter that resets is told of %v", daily)
+		}
+		if lines, _ := w.estimate(t, idle); !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, "40") }) {
+			t.Errorf("the estimate is %v", lines)
+		}
+	})
+}
+
+// since is what was counted of a meter from a time on, as list has it.
+func (p *till) since(meter, when string) []string {
+	told := till{counted: map[string]psp.UsageReport{}}
+	for id, u := range p.counted {
+		if u.EventName == meter && !u.At.Before(at(when)) {
+			told.counted[id] = u
+		}
+	}
+	return told.list()
+}
+
 // Whenever the provider fails or the service stops, each event is counted once in
 // the end, and only a few are told twice.
 func TestReportGoesOnWhereItStopped(t *testing.T) {

@@ -127,9 +127,9 @@ func (s store) totals(ctx context.Context, tenantID uuid.UUID, m Meter, p Period
 	}, err
 }
 
-// lastValue reads the latest of a period's events. For all of time it looks at the
-// deleted ones after the others, since an event that is being deleted turns from one
-// of those into one of these.
+// lastValue reads the latest of a period's events. Where the period has no beginning
+// it looks at the deleted ones after the others, since an event that is being deleted
+// turns from one of those into one of these.
 func (s store) lastValue(ctx context.Context, tenantID uuid.UUID, m Meter, p Period) (money.Quantity, *time.Time, error) {
 	newest, err := s.newestEvents(ctx, tenantID, m, p, 1)
 	if err != nil {
@@ -140,11 +140,11 @@ func (s store) lastValue(ctx context.Context, tenantID uuid.UUID, m Meter, p Per
 	if len(newest) > 0 {
 		value, last = newest[0].Quantity, &newest[0].RecordedAt
 	}
-	if !p.Unbounded() {
+	if !p.Start.Equal(allTime().Start) {
 		return value, last, nil
 	}
 	gone, err := s.pruned(ctx, streamKey{tenantID, m.ID})
-	if err == nil && gone.lastAt != nil && (last == nil || gone.lastAt.After(*last)) {
+	if err == nil && gone.lastAt != nil && gone.lastAt.Before(p.End) && (last == nil || gone.lastAt.After(*last)) {
 		value, last = gone.last, gone.lastAt
 	}
 	return value, last, err

@@ -122,7 +122,8 @@ const billablePeaks = `-- name: BillablePeaks :many
 SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, meters.is_billable, usage_peaks.reported_until
 FROM meters
 LEFT JOIN usage_peaks ON usage_peaks.meter_id = meters.id
-WHERE meters.deleted_at IS NULL AND meters.aggregation_type = 'max' AND meters.is_billable
+WHERE meters.deleted_at IS NULL AND meters.is_billable
+    AND (meters.aggregation_type = 'max' OR meters.aggregation_type = 'last_value' AND meters.reset_interval = 'none')
 ORDER BY meters.id
 `
 
@@ -131,6 +132,8 @@ type BillablePeaksRow struct {
 	ReportedUntil *time.Time
 }
 
+// Meters of which the provider is told by periods: a maximum once one is over, a last
+// value that never resets when one begins.
 func (q *Queries) BillablePeaks(ctx context.Context) ([]BillablePeaksRow, error) {
 	rows, err := q.db.QueryContext(ctx, billablePeaks)
 	if err != nil {
@@ -177,6 +180,46 @@ func (q *Queries) CountRefusals(ctx context.Context) (int64, error) {
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const countersOfPeriodEnd = `-- name: CountersOfPeriodEnd :many
+SELECT tenant_id, period_end, meter_id, period_start, value, last_recorded_at, updated_at FROM usage_counters WHERE meter_id = $1 AND period_end = $2 ORDER BY tenant_id
+`
+
+type CountersOfPeriodEndParams struct {
+	MeterID   uuid.UUID
+	PeriodEnd time.Time
+}
+
+func (q *Queries) CountersOfPeriodEnd(ctx context.Context, arg CountersOfPeriodEndParams) ([]UsageCounter, error) {
+	rows, err := q.db.QueryContext(ctx, countersOfPeriodEnd, arg.MeterID, arg.PeriodEnd)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UsageCounter{}
+	for rows.Next() {
+		var i UsageCounter
+		if err := rows.Scan(
+			&i.TenantID,
+			&i.PeriodEnd,
+			&i.MeterID,
+			&i.PeriodStart,
+			&i.Value,
+			&i.LastRecordedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const countersOfStream = `-- name: CountersOfStream :many
@@ -277,7 +320,8 @@ func (q *Queries) DeleteReport(ctx context.Context, id uuid.UUID) error {
 const deleteStalePeaks = `-- name: DeleteStalePeaks :exec
 DELETE FROM usage_peaks WHERE NOT EXISTS (
     SELECT 1 FROM meters
-    WHERE meters.id = usage_peaks.meter_id AND meters.deleted_at IS NULL AND meters.aggregation_type = 'max' AND meters.is_billable
+    WHERE meters.id = usage_peaks.meter_id AND meters.deleted_at IS NULL AND meters.is_billable
+        AND (meters.aggregation_type = 'max' OR meters.aggregation_type = 'last_value' AND meters.reset_interval = 'none')
 )
 `
 
