@@ -73,7 +73,9 @@ func quotaHolds(t *testing.T, url string, processes int) {
 			t.Errorf("limit %d: %d were stored", limit, stored)
 		}
 		for _, base := range bases {
-			var shown struct{ Data struct{ CurrentUsage, QuotaLimit float64 } }
+			var shown struct {
+				Data struct{ CurrentUsage, QuotaLimit float64 }
+			}
 			a := c.call("GET", base+usage+"/api-calls", owner, "")
 			if err := json.Unmarshal(bytes.ReplaceAll(a.body, []byte("_"), nil), &shown); err != nil || shown.Data.CurrentUsage != float64(limit) || shown.Data.QuotaLimit != float64(limit) {
 				t.Errorf("limit %d: %s shows %s", limit, base, a.body)

@@ -50,12 +50,13 @@ func decideRefused(
 	ctx context.Context, s Settings, p RefusedParams, out io.Writer, done string,
 	decide func(*usage.Refusals, context.Context, uuid.UUID) error,
 ) error {
-	ids := make([]uuid.UUID, len(p.IDs))
-	for i, text := range p.IDs {
-		var err error
-		if ids[i], err = uuid.Parse(text); err != nil {
+	var ids []uuid.UUID
+	for _, text := range p.IDs {
+		id, err := uuid.Parse(text)
+		if err != nil {
 			return &SettingError{Name: "id", Reason: fmt.Sprintf("%q is not the id of an event", text)}
 		}
+		ids = append(ids, id)
 	}
 	return withRefusals(ctx, s, func(refusals *usage.Refusals) error {
 		if len(ids) == 0 {

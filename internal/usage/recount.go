@@ -120,7 +120,7 @@ func (r *Recounter) compare(ctx context.Context, k streamKey) (n Recounted, diff
 	for _, row := range rows {
 		n.Counters++
 		p := Period{row.PeriodStart, row.PeriodEnd}
-		if gone.before != nil && p.Start.Before(*gone.before) && !(gone.known && p.Unbounded()) {
+		if !gone.has(p) {
 			n.Skipped++
 			continue
 		}

@@ -239,7 +239,7 @@ func TestReportCarriesLastValuesOver(t *testing.T) {
 		w.clock.Set(at("2026-12-10"))
 		record(punctual, "6") // in the very second
 		w.clock.Set(at("2026-12-10 00:30"))
-		record(busy, "5") // what there was at the beginning is still told
+		record(busy, "5")          // what there was at the beginning is still told
 		run("2026-12-10 01:20", 2) // the renewal is not known yet
 		want := []string{
 			"cus disk 40 @ 2026-12-10 00:00:00", "cus disk 5 @ 2026-12-10 00:30:00", "cus disk 6 @ 2026-12-10 00:00:00",

@@ -62,6 +62,11 @@ type pruned struct {
 	lastAt                    *time.Time // when the latest was recorded
 }
 
+// has tells whether all that was recorded for a period is there still, or known.
+func (p pruned) has(period Period) bool {
+	return p.before == nil || !period.Start.Before(*p.before) || p.known && period.Unbounded()
+}
+
 // add counts an event that was deleted.
 func (p *pruned) add(e usagesql.UsageEvent) {
 	p.events++
