@@ -14,7 +14,7 @@ const reasonMissing = "The payment provider does not know this subscription."
 // compare finds how a subscription of the provider's list differs from what is
 // known of it here, and repairs it if wanted. The list is older than what was
 // stored meanwhile: a difference counts only if it is there after reading back.
-func (s *Service) compare(ctx context.Context, listed psp.Subscription, repair bool) ([]Difference, error) {
+func (s *Service) compare(ctx context.Context, listed psp.Subscription, repair bool) ([]psp.Difference, error) {
 	found, err := s.differences(ctx, listed)
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -29,8 +29,8 @@ func (s *Service) compare(ctx context.Context, listed psp.Subscription, repair b
 	}
 	repaired := false
 	switch found[0].Kind {
-	case NotTakenOver:
-	case StillRunning:
+	case psp.NotTakenOver:
+	case psp.StillRunning:
 		repaired, err = s.retireAgain(ctx, remote.ID)
 	default:
 		err = s.take(ctx, remote.ID)
@@ -44,16 +44,16 @@ func (s *Service) compare(ctx context.Context, listed psp.Subscription, repair b
 
 // differences lists how the provider's state differs from what is stored; all are
 // of one kind. What is no tenant's does not differ.
-func (s *Service) differences(ctx context.Context, remote psp.Subscription) ([]Difference, error) {
+func (s *Service) differences(ctx context.Context, remote psp.Subscription) ([]psp.Difference, error) {
 	known, err := s.store.byPSPID(ctx, remote.ID)
 	if err != nil {
 		return nil, err
 	}
 	next, err := s.merge(ctx, known, remote)
-	d := Difference{TenantID: next.TenantID, PSPID: remote.ID}
+	d := psp.Difference{Of: psp.OfSubscription, TenantID: next.TenantID, PSPID: remote.ID}
 	if unfit, ok := errors.AsType[*unfitError](err); ok {
-		d.Kind, d.Field, d.There = NotTakenOver, unfit.field, unfit.value
-		return []Difference{d}, nil
+		d.Kind, d.Field, d.There = psp.NotTakenOver, unfit.field, unfit.value
+		return []psp.Difference{d}, nil
 	}
 	switch {
 	case errors.Is(err, errNobodys):
@@ -61,8 +61,8 @@ func (s *Service) differences(ctx context.Context, remote psp.Subscription) ([]D
 	case err != nil:
 		return nil, err
 	case known != nil && known.Status.Over() && !next.Status.Over():
-		d.Kind, d.Field, d.Here, d.There = StillRunning, "status", string(known.Status), string(next.Status)
-		return []Difference{d}, nil
+		d.Kind, d.Field, d.Here, d.There = psp.StillRunning, "status", string(known.Status), string(next.Status)
+		return []psp.Difference{d}, nil
 	case known != nil:
 		return changes(*known, next), nil
 	}
@@ -74,11 +74,11 @@ func (s *Service) differences(ctx context.Context, remote psp.Subscription) ([]D
 	case placeLater:
 		return nil, nil
 	case placeLeft:
-		d.Kind, d.Field, d.Here, d.There = NotTakenOver, "subscription", p.other.PSPSubscriptionID, remote.ID
+		d.Kind, d.Field, d.Here, d.There = psp.NotTakenOver, "subscription", p.other.PSPSubscriptionID, remote.ID
 	default:
-		d.Kind = MissingHere
+		d.Kind = psp.MissingHere
 	}
-	return []Difference{d}, nil
+	return []psp.Difference{d}, nil
 }
 
 // retireAgain has the provider end a subscription that was replaced; false for one

@@ -96,7 +96,7 @@ func NewService(d Deps) *Service {
 	d.Jobs.Handle(jobRetire, s.retire)
 	d.Jobs.Handle(jobCustomer, s.updateCustomer)
 	d.Jobs.Handle(jobSeats, s.followTeam)
-	d.Jobs.Handle(jobReconcile, s.reconcilePart)
+	s.Comparison().Handle()
 	return s
 }
 

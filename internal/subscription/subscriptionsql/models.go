@@ -36,6 +36,8 @@ type PSPOperation struct {
 	LeasedUntil    time.Time
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
+	Origin         sqldb.JSON
+	RecordedAt     *time.Time
 }
 
 type Subscription struct {
@@ -60,4 +62,5 @@ type Subscription struct {
 	CreatedAt          time.Time
 	UpdatedAt          time.Time
 	SeenAt             *time.Time
+	TrialEndTold       *time.Time
 }

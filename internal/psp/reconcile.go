@@ -1,0 +1,116 @@
+package psp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/jobs"
+)
+
+const (
+	// partTime is how long a job works on its part, less than a job may take.
+	partTime = 30 * time.Second
+	// startDelay keeps the first comparison off the service's start.
+	startDelay = 10 * time.Minute
+	// maxFailures is after how many failures in a row a comparison gives up: then
+	// it is not for what is compared.
+	maxFailures = 10
+)
+
+// Comparison compares all of one thing that is kept here with the provider. W is
+// how far it has come, which jobs hand on to each other; its zero value is the
+// beginning.
+type Comparison[W any] struct {
+	Kind  string // of its jobs, such as "invoice.reconcile"
+	Jobs  *jobs.Queue
+	Clock clock.Clock
+	Log   *slog.Logger
+	// Run goes on from w until all is compared or the part is over, and moves w.
+	// It may be run at any time, at the same time as itself, and again from where
+	// it was interrupted.
+	Run func(ctx context.Context, p *Part, w *W) (done bool, err error)
+}
+
+// Handle gives the queue its job.
+func (c Comparison[W]) Handle() { c.Jobs.Handle(c.Kind, c.part) }
+
+// Now compares everything and repairs what differs; a dry run only tells. It
+// returns the differences that it found, also with an error, which names what
+// could not be compared.
+func (c Comparison[W]) Now(ctx context.Context, dryRun bool) ([]Difference, error) {
+	found := []Difference{}
+	p := &Part{
+		Repair: !dryRun, due: func() bool { return false },
+		report: func(d Difference) { found = append(found, d) },
+	}
+	_, err := c.Run(ctx, p, new(W))
+	return found, errors.Join(append(p.failures, err)...)
+}
+
+// Start has everything compared and repaired in the background, by jobs of which
+// each does a part.
+func (c Comparison[W]) Start(ctx context.Context) error {
+	return c.enqueue(ctx, *new(W), jobs.At(c.Clock.Now().Add(startDelay)))
+}
+
+func (c Comparison[W]) enqueue(ctx context.Context, w W, opts ...jobs.Option) error {
+	return c.Jobs.Enqueue(ctx, c.Kind, w, append(opts, jobs.Key("walk"))...)
+}
+
+// part is the job. Interrupted, it does its part again, which does no harm.
+func (c Comparison[W]) part(ctx context.Context, job jobs.Job) error {
+	var w W
+	if err := job.Decode(&w); err != nil {
+		return err
+	}
+	soon, cancel := context.WithTimeout(ctx, partTime)
+	defer cancel()
+	p := &Part{Repair: true, due: func() bool { return soon.Err() != nil }}
+	p.report = func(d Difference) {
+		c.Log.WarnContext(ctx, "a difference from the payment provider", "difference", d.String())
+	}
+	done, err := c.Run(ctx, p, &w)
+	for _, failure := range p.failures {
+		c.Log.ErrorContext(ctx, "not compared with the payment provider", "error", failure)
+	}
+	if err != nil || done {
+		return err
+	}
+	return c.enqueue(ctx, w)
+}
+
+// Part is one go at a comparison.
+type Part struct {
+	// Repair tells whether differences are to be repaired.
+	Repair bool
+
+	due      func() bool
+	report   func(Difference)
+	failures []error
+	inARow   int
+}
+
+// Due tells that the part is over: the next one goes on.
+func (p *Part) Due() bool { return p.due() }
+
+// Note reports differences and keeps a failure, which names what could not be
+// compared. Its own error ends the comparison: so many failures follow each other
+// that the rest would fail too.
+func (p *Part) Note(found []Difference, err error) error {
+	for _, d := range found {
+		p.report(d)
+	}
+	if err == nil {
+		p.inARow = 0
+		return nil
+	}
+	p.failures = append(p.failures, err)
+	if p.inARow++; p.inARow >= maxFailures {
+		return fmt.Errorf("nothing after that was compared: %d failures in a row", p.inARow)
+	}
+	return nil
+}
