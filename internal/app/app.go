@@ -224,7 +224,7 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	})
 
 	svc.jobs.Every("psp.prune", 24*time.Hour, svc.receiver.Prune)
-	svc.jobs.Every("psp.reconcile", 24*time.Hour, svc.subscriptions.StartReconciliation)
+	svc.jobs.Every("psp.reconcile", 24*time.Hour, svc.startComparisons)
 
 	svc.observe(figures)
 	svc.api = rest.New(svc.restConfig(messages, counter), svc.routes(messages))

@@ -3,7 +3,6 @@ package app
 import (
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -13,10 +12,9 @@ import (
 )
 
 // wire stands between the service and the sandbox's payment provider: it sees what
-// is asked, learns the key that it is asked with, and breaks when it is told to.
+// is asked, and breaks when it is told to.
 type wire struct {
 	mu     sync.Mutex
-	key    string
 	asked  []string // method and path of each request of the service
 	tamper func(r *http.Request) verdict
 }
@@ -41,7 +39,6 @@ func (w *wire) around(provider http.Handler) http.Handler {
 			return
 		}
 		w.mu.Lock()
-		w.key = r.Header.Get("Authorization")
 		w.asked = append(w.asked, r.Method+" "+strings.TrimPrefix(r.URL.Path, "/sandbox/stripe/v1"))
 		tamper := w.tamper
 		w.mu.Unlock()
@@ -101,43 +98,20 @@ func eachWired(t *testing.T, f func(t *testing.T, s *server, w *wire)) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			w := &wire{}
-			f(t, start(t, dialect, func(s *Settings) { s.AroundProvider = w.around }), w)
+			f(t, start(t, dialect, func(s *Settings) { s.StripeSecretKey, s.AroundProvider = dashboardKey, w.around }), w)
 		})
 	}
 }
 
-// provider asks the sandbox's payment provider directly, as its owner would.
-func (s *server) provider(w *wire, method, path string, form ...string) reply {
-	s.t.Helper()
-	values := url.Values{}
-	for i := 0; i < len(form); i += 2 {
-		values.Set(form[i], form[i+1])
-	}
-	target, body := s.url+"/sandbox/stripe/v1"+path, values.Encode()
-	if method == http.MethodGet {
-		target, body = target+"?"+body, ""
-	}
-	r, err := http.NewRequestWithContext(s.t.Context(), method, target, strings.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	w.mu.Lock()
-	r.Header.Set("Authorization", w.key)
-	w.mu.Unlock()
-	r.Header.Set(direct, "1")
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	return s.do(r)
-}
-
 // priceAt makes a monthly price of 1000 EUR cents at the provider, but for the
 // changes, and returns its id.
-func (s *server) priceAt(w *wire, changes ...string) string {
+func (s *server) priceAt(changes ...string) string {
 	s.t.Helper()
 	form := []string{
 		"currency", "eur", "unit_amount", "1000", "recurring[interval]", "month", "recurring[interval_count]", "1",
 		"product_data[name]", "By hand",
 	}
-	return s.provider(w, "POST", "/prices", append(form, changes...)...).want(200).str("id")
+	return s.byHand("POST", "/prices", append(form, changes...)...).str("id")
 }
 
 // set changes the service's database from beside.

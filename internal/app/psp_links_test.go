@@ -50,14 +50,14 @@ func TestPSPLink(t *testing.T) {
 				map[string]any{"field": "currency", "expected": "EUR", "actual": "USD"}, map[string]any{"field": "amount", "expected": amount, "actual": 0.0},
 			}},
 		} {
-			a := link(s.priceAt(w, append(slices.Clone(exact), tt.made...)...))
+			a := link(s.priceAt(append(slices.Clone(exact), tt.made...)...))
 			a.refuses(name, 422, "psp_price_mismatch")
 			if diff := cmp.Diff(tt.want, a.at("mismatches")); diff != "" {
 				t.Errorf("%s: %s", name, diff)
 			}
 		}
-		once := s.provider(w, "POST", "/prices", "currency", "eur", "unit_amount", itoa(amount), "product_data[name]", "Once").want(200).str("id")
-		part := s.provider(w, "POST", "/prices", "currency", "eur", "unit_amount_decimal", itoa(amount)+".5", "recurring[interval]", "month",
+		once := s.byHand("POST", "/prices", "currency", "eur", "unit_amount", itoa(amount), "product_data[name]", "Once").str("id")
+		part := s.tryByHand("POST", "/prices", "currency", "eur", "unit_amount_decimal", itoa(amount)+".5", "recurring[interval]", "month",
 			"product_data[name]", "Part").want(200).str("id")
 		for id, field := range map[string]string{once: "interval", part: "amount"} {
 			a := link(id)
@@ -70,7 +70,7 @@ func TestPSPLink(t *testing.T) {
 			t.Errorf("after refusals: %v", got)
 		}
 
-		first, second := s.priceAt(w, exact...), s.priceAt(w, exact...)
+		first, second := s.priceAt(exact...), s.priceAt(exact...)
 		for _, id := range []string{first, first, second} {
 			if a := link(id).want(200); a.at("data.psp_price_id") != id || a.at("data.price_cents") != amount {
 				t.Errorf("linked: %s", a.text)
@@ -103,16 +103,16 @@ func TestPSPImport(t *testing.T) {
 		s.call("POST", path, admin, map[string]any{}).refusesField("absent", "psp_price_id")
 		for name, id := range map[string]any{
 			"form": "prod_1", "unknown": "price_nope",
-			"a currency that the plan has": s.priceAt(w), "an unknown currency": s.priceAt(w, "currency", "chf"),
+			"a currency that the plan has": s.priceAt(), "an unknown currency": s.priceAt("currency", "chf"),
 		} {
 			take(id).refusesField(name, "psp_price_id")
 		}
 		s.call("POST", currencies, admin, yen(map[string]any{"minor_units": 2})).want(201)
-		take(s.priceAt(w, "currency", "jpy")).refuses("other decimals", 422, "psp_amount_unsupported")
+		take(s.priceAt("currency", "jpy")).refuses("other decimals", 422, "psp_amount_unsupported")
 		for field, id := range map[string]string{
-			"interval": s.priceAt(w, "currency", "gbp", "recurring[interval]", "week"),
-			"active":   s.priceAt(w, "currency", "gbp", "active", "false"),
-			"amount": s.provider(w, "POST", "/prices", "currency", "gbp", "unit_amount_decimal", "0.5", "recurring[interval]", "month",
+			"interval": s.priceAt("currency", "gbp", "recurring[interval]", "week"),
+			"active":   s.priceAt("currency", "gbp", "active", "false"),
+			"amount": s.tryByHand("POST", "/prices", "currency", "gbp", "unit_amount_decimal", "0.5", "recurring[interval]", "month",
 				"product_data[name]", "Part").want(200).str("id"),
 		} {
 			a := take(id)
@@ -121,7 +121,7 @@ func TestPSPImport(t *testing.T) {
 				t.Errorf("%s: %s", field, a.text)
 			}
 		}
-		gbp := s.priceAt(w, "currency", "gbp", "unit_amount", "1234")
+		gbp := s.priceAt("currency", "gbp", "unit_amount", "1234")
 		w.breaks(on(fail, "GET", "/prices"))
 		take(gbp).refuses("outage", 502, "psp_error")
 		w.breaks(nil)
@@ -150,12 +150,12 @@ func TestPSPPriceStatus(t *testing.T) {
 		s.call("POST", currencies+"/bulk", admin, map[string]any{"codes": []string{"CHF", "SEK", "NOK"}}).want(200)
 		ids := map[string]string{}
 		for _, currency := range []string{"GBP", "CHF", "SEK", "NOK"} {
-			ids[currency] = s.priceAt(w, "currency", currency)
+			ids[currency] = s.priceAt("currency", currency)
 			s.call("POST", "/api/v1/admin/plans/"+team.id+"/prices/psp-import", admin, map[string]any{"psp_price_id": ids[currency]}).want(201)
 		}
 		set(t, db, "UPDATE plan_prices SET price_cents = 5 WHERE psp_price_id = $1", ids["CHF"])
 		set(t, db, "UPDATE plan_prices SET psp_price_id = 'price_gone' WHERE psp_price_id = $1", ids["SEK"])
-		set(t, db, "UPDATE plan_prices SET psp_price_id = $1 WHERE id = $2", s.priceAt(w, "active", "false"), team.prices["EUR"])
+		set(t, db, "UPDATE plan_prices SET psp_price_id = $1 WHERE id = $2", s.priceAt("active", "false"), team.prices["EUR"])
 		w.breaks(on(fail, "GET", "/prices/"+ids["NOK"]))
 
 		r := s.request("GET", "/api/v1/admin/plans/"+team.id+"/psp-price-status", admin, nil)
@@ -188,8 +188,8 @@ func TestPSPPriceTakenOffSale(t *testing.T) {
 	eachWired(t, func(t *testing.T, s *server, w *wire) {
 		admin, starter := s.admin(), s.sold("starter")
 		old, _ := s.links(admin, starter)["EUR"]["psp_price_id"].(string) // Acme bought it
-		s.provider(w, "POST", "/prices/"+old, "nickname", "A better name").want(200)
-		s.provider(w, "POST", "/prices/"+old, "active", "false").want(200)
+		s.byHand("POST", "/prices/"+old, "nickname", "A better name")
+		s.byHand("POST", "/prices/"+old, "active", "false")
 		eventually(t, "the unlinking", func() bool { return s.links(admin, starter)["EUR"]["status"] == "missing" })
 		entry := s.trail(url.Values{"filter[action]": {"plan_price.psp_unlinked"}}).want(200)
 		if entry.at("meta.total") != 1.0 || entry.at("data.0.actor_id") != nil || entry.at("data.0.before.psp_price_id") != old {
@@ -243,7 +243,7 @@ func TestPSPAmounts(t *testing.T) {
 			})
 			if tt.allowed {
 				checkout.want(200)
-				got := s.provider(w, "GET", "/prices/"+create.want(200).str("data.psp_price_id")).want(200)
+				got := s.byHand("GET", "/prices/"+create.want(200).str("data.psp_price_id"))
 				if got.at("unit_amount") != float64(tt.amount) || got.at("currency") != strings.ToLower(tt.currency) {
 					t.Errorf("%s: made %s", name, got.text)
 				}

@@ -58,7 +58,7 @@ func (s *server) links(admin string, p soldPlan) map[string]map[string]any {
 func (s *server) madeFor(w *wire, price string) []string {
 	s.t.Helper()
 	var ids []string
-	list, _ := s.provider(w, "GET", "/prices", "limit", "100").want(200).at("data").([]any)
+	list, _ := s.byHand("GET", "/prices", "limit", "100").at("data").([]any)
 	for _, e := range list {
 		e := e.(map[string]any)
 		if e["metadata"].(map[string]any)["price_id"] == price {
@@ -75,7 +75,7 @@ func TestPSPCreate(t *testing.T) {
 	eachWired(t, func(t *testing.T, s *server, w *wire) {
 		admin, team := s.admin(), s.sold("team")
 		starter := s.sold("starter")
-		archived := s.provider(w, "POST", "/products", "name", "Old", "active", "false").want(200).str("id")
+		archived := s.byHand("POST", "/products", "name", "Old", "active", "false").str("id")
 		for name, tt := range map[string]struct {
 			field string
 			body  map[string]any
@@ -104,7 +104,7 @@ func TestPSPCreate(t *testing.T) {
 		}, shown); diff != "" {
 			t.Error(diff)
 		}
-		remote := s.provider(w, "GET", "/prices/"+id).want(200)
+		remote := s.byHand("GET", "/prices/"+id)
 		for at, want := range map[string]any{
 			"currency": "eur", "unit_amount": shown["price_cents"], "nickname": "Team, monthly", "recurring.interval": "month",
 			"recurring.interval_count": 1.0, "recurring.usage_type": "licensed", "active": true, "metadata.plan_id": team.id,
@@ -120,9 +120,9 @@ func TestPSPCreate(t *testing.T) {
 			refuses("again", 422, "psp_price_already_linked")
 
 		// A product of the provider is taken as it is named.
-		byHand := s.provider(w, "POST", "/products", "name", "By hand").want(200).str("id")
+		byHand := s.byHand("POST", "/products", "name", "By hand").str("id")
 		made = s.call("POST", team.path("USD", "psp-create"), admin, map[string]any{"product_id": byHand}).want(200)
-		remote = s.provider(w, "GET", "/prices/"+made.str("data.psp_price_id")).want(200)
+		remote = s.byHand("GET", "/prices/"+made.str("data.psp_price_id"))
 		if remote.at("product") != byHand || remote.at("nickname") != "team" {
 			t.Errorf("made %s", remote.text)
 		}
@@ -163,7 +163,7 @@ func TestPSPCreateLostAnswer(t *testing.T) {
 		body := map[string]any{"product_id": team.product, "nickname": "Team"}
 		create := func() reply { return s.call("POST", team.path("EUR", "psp-create"), admin, body) }
 		products := func() int {
-			return strings.Count(s.provider(w, "GET", "/products", "limit", "100").want(200).text, `"product_id":"`+team.product)
+			return strings.Count(s.byHand("GET", "/products", "limit", "100").text, `"product_id":"`+team.product)
 		}
 		before := products()
 
@@ -192,7 +192,7 @@ func TestPSPCreateLostAnswer(t *testing.T) {
 		s.call("POST", team.path("USD", "psp-create"), admin, body).refuses("outage", 502, "psp_error")
 		w.breaks(nil)
 		made := s.call("POST", team.path("USD", "psp-create"), admin, map[string]any{"product_id": team.product, "nickname": "Other"}).want(200)
-		if got := s.provider(w, "GET", "/prices/"+made.str("data.psp_price_id")).want(200); got.at("nickname") != "Other" {
+		if got := s.byHand("GET", "/prices/"+made.str("data.psp_price_id")); got.at("nickname") != "Other" {
 			t.Errorf("made %s", got.text)
 		}
 
@@ -204,7 +204,7 @@ func TestPSPCreateLostAnswer(t *testing.T) {
 		s.call("POST", team.path("USD", "psp-create"), admin, body).refuses("lost", 502, "psp_error")
 		w.breaks(on(refuse, "POST", "/prices"))
 		for _, id := range s.madeFor(w, team.prices["USD"]) {
-			s.provider(w, "POST", "/prices/"+id, "active", "false").want(200)
+			s.byHand("POST", "/prices/"+id, "active", "false")
 		}
 		s.call("POST", team.path("USD", "psp-create"), admin, body).refuses("refused", 502, "psp_error")
 		w.breaks(nil)
@@ -285,7 +285,7 @@ func TestPSPCreateOvertaken(t *testing.T) {
 		body := map[string]any{"product_id": team.product}
 		during("UPDATE plan_prices SET price_cents = 4200 WHERE id = $1", team.prices["EUR"])
 		id := s.call("POST", team.path("EUR", "psp-create"), admin, body).want(200).str("data.psp_price_id")
-		if got := s.provider(w, "GET", "/prices/"+id).want(200); got.at("unit_amount") != 4200.0 {
+		if got := s.byHand("GET", "/prices/"+id); got.at("unit_amount") != 4200.0 {
 			t.Errorf("linked to the old amount: %s", got.text)
 		}
 
@@ -304,7 +304,7 @@ func TestPSPCreateOvertaken(t *testing.T) {
 			}
 			return pass
 		})
-		usd := s.priceAt(w, "currency", "usd", "unit_amount", itoa(s.amount(team, "USD")))
+		usd := s.priceAt("currency", "usd", "unit_amount", itoa(s.amount(team, "USD")))
 		s.call("POST", team.path("USD", "psp-link"), admin, map[string]any{"psp_price_id": usd}).refuses("linked meanwhile", 422, "psp_price_already_linked")
 		if got := s.links(admin, team)["USD"]; got["psp_price_id"] != "price_others" {
 			t.Errorf("overwritten: %v", got)

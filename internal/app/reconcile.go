@@ -12,6 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/subscription"
@@ -20,12 +21,16 @@ import (
 
 // Reconcile compares what is stored with the payment provider, says each
 // difference in a line, and repairs what can be repaired unless it is a dry run.
-// Differences are no error; only what kept it from comparing all is.
+// Differences are no error; only what could not be compared is.
 func Reconcile(ctx context.Context, s Settings, out io.Writer, dryRun bool) (err error) {
 	log := newLog(os.Stderr, s)
 	provider, err := psp.NewClient(psp.Config{SecretKey: s.StripeSecretKey.Reveal(), Log: log})
 	if err != nil {
 		return fmt.Errorf("payment provider: %w", err)
+	}
+	issuing, err := s.issuing()
+	if err != nil {
+		return err
 	}
 	db, err := openFor(ctx, s, production)
 	if err != nil {
@@ -36,26 +41,66 @@ func Reconcile(ctx context.Context, s Settings, out io.Writer, dryRun bool) (err
 	link := &links{}
 	// What follows from a repair is left to the running service: nobody works here.
 	queue := jobs.New(jobs.Deps{DB: db, Clock: clock.System(), Lease: clock.System(), Log: log})
-	subscriptions := subscription.NewService(subscription.Deps{
-		DB: db, Clock: clock.System(), Jobs: queue, Provider: provider, Audit: trail, Log: log,
-		Catalog: catalog.New(catalog.Deps{DB: db, Clock: clock.System(), Subscriptions: link, Audit: trail}),
-		Tenants: tenant.NewService(tenant.Deps{
-			DB: db, Clock: clock.System(), Subscriptions: link, Overviews: link, Billing: link, Audit: trail,
-		}),
+	tenants := tenant.NewService(tenant.Deps{
+		DB: db, Clock: clock.System(), Subscriptions: link, Overviews: link, Billing: link, Audit: trail,
 	})
-	link.subscriptions = subscriptions
-	found, err := subscriptions.Reconcile(ctx, dryRun)
-	return errors.Join(tell(out, found), err)
+	link.subscriptions = subscription.NewService(subscription.Deps{
+		DB: db, Clock: clock.System(), Jobs: queue, Provider: provider, Audit: trail, Log: log, Tenants: tenants,
+		Catalog: catalog.New(catalog.Deps{DB: db, Clock: clock.System(), Subscriptions: link, Audit: trail}),
+	})
+	invoices := invoice.NewService(invoice.Deps{
+		DB: db, Clock: clock.System(), Jobs: queue, Provider: provider, Audit: trail, Log: log, Tenants: tenants,
+		Subscriptions: link.subscriptions, Issuing: issuing,
+	})
+	found, err := compareAll(ctx, comparisons(link.subscriptions, invoices), dryRun)
+	return errors.Join(tell(out, s.InvoiceMode, found), err)
+}
+
+// comparison is one thing that is kept here and at the payment provider.
+type comparison interface {
+	Now(ctx context.Context, dryRun bool) ([]psp.Difference, error)
+	Start(ctx context.Context) error
+}
+
+// comparisons are all of them. Subscriptions come first: invoices need to know
+// what they bill.
+func comparisons(s *subscription.Service, i *invoice.Service) []comparison {
+	return []comparison{s.Comparison(), i.Comparison()}
+}
+
+// compareAll returns the differences of all; what fails in one keeps no other.
+func compareAll(ctx context.Context, all []comparison, dryRun bool) ([]psp.Difference, error) {
+	found, failures := []psp.Difference{}, []error(nil)
+	for _, c := range all {
+		differ, err := c.Now(ctx, dryRun)
+		found, failures = append(found, differ...), append(failures, err)
+	}
+	return found, errors.Join(failures...)
+}
+
+// startComparisons has everything compared in the background.
+func (svc *service) startComparisons(ctx context.Context) error {
+	for _, c := range comparisons(svc.subscriptions, svc.invoices) {
+		if err := c.Start(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // tell writes the differences and a summary.
-func tell(out io.Writer, found []subscription.Difference) error {
+func tell(out io.Writer, mode InvoiceMode, found []psp.Difference) error {
 	repaired := 0
 	for _, d := range found {
 		if d.Repaired {
 			repaired++
 		}
 		if _, err := fmt.Fprintln(out, d); err != nil {
+			return err
+		}
+	}
+	if mode == PSPManaged {
+		if _, err := fmt.Fprintln(out, "Invoices are the provider's (psp_managed): only the ids that are kept of them were compared."); err != nil {
 			return err
 		}
 	}
@@ -75,7 +120,7 @@ func (svc *service) reconcileNow(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	found, err := svc.subscriptions.Reconcile(r.Context(), wish.DryRun)
+	found, err := compareAll(r.Context(), comparisons(svc.subscriptions, svc.invoices), wish.DryRun)
 	answer := map[string]any{"data": found}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -17,31 +18,41 @@ const dashboardKey = "sk_test_dashboard"
 func withDashboard(s *Settings) { s.StripeSecretKey = dashboardKey }
 
 // eachDashboard is each for tests that change things at the provider.
-func eachDashboard(t *testing.T, f func(t *testing.T, s *server)) {
+func eachDashboard(t *testing.T, f func(t *testing.T, s *server), change ...func(*Settings)) {
 	t.Helper()
 	for _, dialect := range dbtest.Dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
-			f(t, start(t, dialect, withDashboard))
+			f(t, start(t, dialect, append(change, withDashboard)...))
 		})
 	}
 }
 
-// byHand makes a request to the sandbox provider's API, past the service, with
-// a form of names and values in turn.
+// byHand asks the sandbox's payment provider directly, as its owner would, with a
+// form of names and values in turn.
 func (s *server) byHand(method, path string, form ...string) reply {
+	s.t.Helper()
+	return s.tryByHand(method, path, form...).want(200)
+}
+
+func (s *server) tryByHand(method, path string, form ...string) reply {
 	s.t.Helper()
 	values := url.Values{}
 	for i := 0; i < len(form); i += 2 {
 		values.Set(form[i], form[i+1])
 	}
-	r, err := http.NewRequestWithContext(s.t.Context(), method, s.url+"/sandbox/stripe/v1"+path, strings.NewReader(values.Encode()))
+	target, body := s.url+"/sandbox/stripe/v1"+path, values.Encode()
+	if method == http.MethodGet {
+		target, body = target+"?"+body, ""
+	}
+	r, err := http.NewRequestWithContext(s.t.Context(), method, target, strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	r.Header.Set(direct, "1")
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Authorization", "Bearer "+dashboardKey)
-	return s.do(r).want(200)
+	return s.do(r)
 }
 
 // reconcile compares with the provider and returns each difference as its kind,
@@ -66,33 +77,42 @@ func (s *server) reconcile(dryRun bool) map[string][]string {
 	return found
 }
 
-// stored is all that is known here of subscriptions, for telling whether anything
-// changed: a line for each.
+// stored is all that is kept here of subscriptions and invoices, for telling
+// whether anything changed: a line for each row.
 func (s *server) stored() string {
 	s.t.Helper()
+	var lines strings.Builder
+	for _, table := range []string{"subscriptions", "psp_invoices", "invoices", "invoice_lines", "invoice_numbers"} {
+		s.dump(&lines, table)
+	}
+	return lines.String()
+}
+
+func (s *server) dump(into io.Writer, table string) {
+	s.t.Helper()
 	db := dbtest.Open(s.t, s.database)
-	rows, err := db.Conn(s.t.Context()).QueryContext(s.t.Context(), `SELECT psp_subscription_id, tenant_id, plan_id, status, quantity,
-		price_cents, cancel_at_period_end, current_period_end, sync_version FROM subscriptions ORDER BY psp_subscription_id`)
+	rows, err := db.Conn(s.t.Context()).QueryContext(s.t.Context(), `SELECT * FROM `+table+` ORDER BY 1, 2`)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	defer rows.Close()
-	var lines strings.Builder
+	columns, err := rows.Columns()
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	for rows.Next() {
-		values := make([]any, 9)
-		into := make([]any, len(values))
+		values, pointers := make([]any, len(columns)), make([]any, len(columns))
 		for i := range values {
-			into[i] = &values[i]
+			pointers[i] = &values[i]
 		}
-		if err := rows.Scan(into...); err != nil {
+		if err := rows.Scan(pointers...); err != nil {
 			s.t.Fatal(err)
 		}
-		fmt.Fprintln(&lines, values...)
+		fmt.Fprintln(into, append([]any{table}, values...)...)
 	}
 	if err := rows.Err(); err != nil {
 		s.t.Fatal(err)
 	}
-	return lines.String()
 }
 
 // execute changes a database from beside.

@@ -76,7 +76,8 @@ type ServeFlags struct {
 // ProviderFlags are the flags of commands that need the data and the payment
 // provider.
 type ProviderFlags struct {
-	StoreFlags `embed:""`
+	StoreFlags   `embed:""`
+	InvoiceFlags `embed:""`
 
 	StripeSecretKeyFile string `env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that has Stripe's secret key; or give the key itself in TENANTRY_STRIPE_SECRET_KEY."`
 }
@@ -123,6 +124,7 @@ func (f StoreFlags) Settings(getenv func(string) string) (Settings, error) {
 func (f ProviderFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv}
 	var s Settings
+	p.invoices(f.InvoiceFlags, &s)
 	p.store(f.StoreFlags, LogText, &s)
 	p.provider(f.StripeSecretKeyFile, &s)
 	p.refuseSandbox(s)

@@ -84,35 +84,6 @@ func (f NumberFormat) Of(year int, number int64) string {
 	return head + fmt.Sprintf("%0*d", width, number) + tail2
 }
 
-// Event handles notifications about the provider's invoices. What the
-// notification said does not matter: the invoice is read back.
-func (s *Service) Event(ctx context.Context, e psp.Event) error {
-	in, err := s.deps.Provider.GetInvoice(ctx, e.ObjectID)
-	if errors.Is(err, psp.ErrNotFound) {
-		return nil // a draft that was deleted: it never had a number
-	}
-	if err != nil {
-		return err
-	}
-	tenantID, err := s.store.tenantOf(ctx, in.CustomerID)
-	if err != nil || tenantID == uuid.Nil {
-		return err
-	}
-	// The notification of an invoice may come before that of what it bills.
-	if in.SubscriptionID != "" && s.deps.Issuing != nil {
-		if err := s.deps.Subscriptions.SubscriptionEvent(ctx, psp.Event{ObjectID: in.SubscriptionID}); err != nil {
-			return err
-		}
-	}
-	if err := s.take(ctx, tenantID, in); err != nil {
-		return err
-	}
-	if e.Type == paymentFailed {
-		return s.tellOfFailure(ctx, tenantID, in, e.ID)
-	}
-	return nil
-}
-
 // take stores what a provider's invoice means here.
 //
 // Invariant: an invoice of the provider that is no draft is issued here once,

@@ -1,8 +1,14 @@
--- name: CustomerOfTenant :one
-SELECT psp_customer_id FROM psp_customers WHERE tenant_id = $1;
+-- name: CustomersOfTenant :many
+-- The present one, and those that were deleted at the provider: their invoices
+-- are there still.
+SELECT psp_customer_id FROM psp_customers WHERE psp_customers.tenant_id = $1
+UNION ALL
+SELECT psp_customer_id FROM former_psp_customers WHERE former_psp_customers.tenant_id = $1;
 
 -- name: TenantOfCustomer :one
-SELECT tenant_id FROM psp_customers WHERE psp_customer_id = $1;
+SELECT tenant_id FROM psp_customers WHERE psp_customers.psp_customer_id = $1
+UNION ALL
+SELECT tenant_id FROM former_psp_customers WHERE former_psp_customers.psp_customer_id = $1;
 
 -- name: SubscriptionsOfTenant :many
 SELECT id, plan_id, psp_subscription_id FROM subscriptions WHERE tenant_id = $1;
@@ -82,3 +88,29 @@ WHERE s.tenant_id = $1 AND s.psp_subscription_id = $2;
 
 -- name: IssuedDetails :one
 SELECT tax_rate, vat_number, locale FROM invoices WHERE tenant_id = $1 AND id = $2;
+
+-- name: InvoicedTenants :many
+-- Those with a customer or an invoice at the provider.
+SELECT t.id FROM tenants t
+WHERE t.id > sqlc.arg(after) AND (
+    EXISTS (SELECT 1 FROM psp_customers c WHERE c.tenant_id = t.id)
+    OR EXISTS (SELECT 1 FROM psp_invoices p WHERE p.tenant_id = t.id)
+)
+ORDER BY t.id LIMIT sqlc.arg(most);
+
+-- name: KeptInvoices :many
+-- What is kept of the provider's invoices of a tenant: all, or one of them. What
+-- was not issued here has no status.
+SELECT p.psp_invoice_id, i.status, i.currency, i.total_cents
+FROM psp_invoices p LEFT JOIN invoices i ON i.tenant_id = p.tenant_id AND i.psp_invoice_id = p.psp_invoice_id
+WHERE p.tenant_id = $1 AND (sqlc.arg(one)::text = '' OR p.psp_invoice_id = sqlc.arg(one)::text)
+ORDER BY p.psp_invoice_id;
+
+-- name: ForgetPSPInvoice :exec
+-- What was issued here stays.
+DELETE FROM psp_invoices
+WHERE psp_invoices.tenant_id = $1 AND psp_invoices.psp_invoice_id = $2
+AND NOT EXISTS (SELECT 1 FROM invoices i WHERE i.psp_invoice_id = psp_invoices.psp_invoice_id);
+
+-- name: TenantOfPSPInvoice :one
+SELECT tenant_id FROM psp_invoices WHERE psp_invoice_id = $1;

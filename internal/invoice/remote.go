@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"slices"
 
 	"github.com/google/uuid"
@@ -16,7 +17,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// chunks bounds how much of one tenant's list is read from the provider: 50
+// chunks bounds how much of one customer's list is read from the provider: 50
 // times 100 invoices. What is older is reached by its id.
 const chunks = 50
 
@@ -32,23 +33,22 @@ type remote struct {
 // jumps to a page of it. A failure anywhere is the failure of all: an outage is
 // never shown as an empty or a shorter list.
 func (r remote) list(ctx context.Context, tenantID uuid.UUID, status Status, q page.Query) ([]Invoice, int64, error) {
-	customer, err := r.store.customer(ctx, tenantID)
-	if err != nil || customer == "" {
+	customers, err := r.store.q(ctx).CustomersOfTenant(ctx, tenantID)
+	if err != nil {
 		return nil, 0, err
 	}
 	var raw []psp.Invoice
-	for after, n := "", 0; n < chunks; n++ {
-		chunk, err := r.provider.ListInvoices(ctx, psp.InvoiceQuery{
-			CustomerID: customer, Status: string(status), After: after, Limit: psp.MaxInvoices,
-		})
-		if err != nil {
-			return nil, 0, err
+	for _, customer := range customers {
+		n := 0
+		for in, err := range listed(ctx, r.provider, customer, status) {
+			if err != nil {
+				return nil, 0, err
+			}
+			raw = append(raw, in)
+			if n++; n == chunks*psp.MaxInvoices {
+				break
+			}
 		}
-		raw = append(raw, chunk.Invoices...)
-		if !chunk.More || len(chunk.Invoices) == 0 {
-			break
-		}
-		after = raw[len(raw)-1].ID
 	}
 	all, err := r.translate(ctx, tenantID, raw)
 	if err != nil {
@@ -57,6 +57,31 @@ func (r remote) list(ctx context.Context, tenantID uuid.UUID, status Status, q p
 	slices.SortStableFunc(all, newestFirst)
 	from, to := q.Window(len(all))
 	return all[from:to], int64(len(all)), nil
+}
+
+// listed goes through a customer's invoices at the provider, the newest first, by
+// chunks. status is "" for any. After an error it ends.
+func listed(ctx context.Context, p Provider, customer string, status Status) iter.Seq2[psp.Invoice, error] {
+	return func(yield func(psp.Invoice, error) bool) {
+		for after := ""; ; {
+			chunk, err := p.ListInvoices(ctx, psp.InvoiceQuery{
+				CustomerID: customer, Status: string(status), After: after, Limit: psp.MaxInvoices,
+			})
+			if err != nil {
+				yield(psp.Invoice{}, err)
+				return
+			}
+			for _, in := range chunk.Invoices {
+				if !yield(in, nil) {
+					return
+				}
+				after = in.ID
+			}
+			if !chunk.More || len(chunk.Invoices) == 0 {
+				return
+			}
+		}
+	}
 }
 
 func newestFirst(a, b Invoice) int {

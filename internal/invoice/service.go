@@ -84,6 +84,7 @@ type Service struct {
 // NewService returns the service, and gives the queue its jobs.
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
+	s.Comparison().Handle()
 	if d.Issuing == nil {
 		s.source = remote{store: s.store, tenants: d.Tenants, provider: d.Provider}
 		return s

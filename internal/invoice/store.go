@@ -20,15 +20,6 @@ type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *invoicesql.Queries { return invoicesql.New(s.db.Conn(ctx)) }
 
-// customer returns the provider's customer of a tenant, "" when there is none.
-func (s store) customer(ctx context.Context, tenantID uuid.UUID) (string, error) {
-	id, err := s.q(ctx).CustomerOfTenant(ctx, tenantID)
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return "", nil
-	}
-	return id, err
-}
-
 // tenantOf returns the tenant of a provider's customer; Nil for a stranger's.
 func (s store) tenantOf(ctx context.Context, customer string) (uuid.UUID, error) {
 	id, err := s.q(ctx).TenantOfCustomer(ctx, customer)

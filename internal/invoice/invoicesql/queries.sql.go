@@ -13,15 +13,35 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-const customerOfTenant = `-- name: CustomerOfTenant :one
-SELECT psp_customer_id FROM psp_customers WHERE tenant_id = $1
+const customersOfTenant = `-- name: CustomersOfTenant :many
+SELECT psp_customer_id FROM psp_customers WHERE psp_customers.tenant_id = $1
+UNION ALL
+SELECT psp_customer_id FROM former_psp_customers WHERE former_psp_customers.tenant_id = $1
 `
 
-func (q *Queries) CustomerOfTenant(ctx context.Context, tenantID uuid.UUID) (string, error) {
-	row := q.db.QueryRowContext(ctx, customerOfTenant, tenantID)
-	var psp_customer_id string
-	err := row.Scan(&psp_customer_id)
-	return psp_customer_id, err
+// The present one, and those that were deleted at the provider: their invoices
+// are there still.
+func (q *Queries) CustomersOfTenant(ctx context.Context, tenantID uuid.UUID) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, customersOfTenant, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var psp_customer_id string
+		if err := rows.Scan(&psp_customer_id); err != nil {
+			return nil, err
+		}
+		items = append(items, psp_customer_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const document = `-- name: Document :one
@@ -39,6 +59,23 @@ func (q *Queries) Document(ctx context.Context, arg DocumentParams) ([]byte, err
 	var bytes []byte
 	err := row.Scan(&bytes)
 	return bytes, err
+}
+
+const forgetPSPInvoice = `-- name: ForgetPSPInvoice :exec
+DELETE FROM psp_invoices
+WHERE psp_invoices.tenant_id = $1 AND psp_invoices.psp_invoice_id = $2
+AND NOT EXISTS (SELECT 1 FROM invoices i WHERE i.psp_invoice_id = psp_invoices.psp_invoice_id)
+`
+
+type ForgetPSPInvoiceParams struct {
+	TenantID     uuid.UUID
+	PSPInvoiceID string
+}
+
+// What was issued here stays.
+func (q *Queries) ForgetPSPInvoice(ctx context.Context, arg ForgetPSPInvoiceParams) error {
+	_, err := q.db.ExecContext(ctx, forgetPSPInvoice, arg.TenantID, arg.PSPInvoiceID)
+	return err
 }
 
 const insertDocument = `-- name: InsertDocument :exec
@@ -180,6 +217,44 @@ func (q *Queries) InvoiceByPSPID(ctx context.Context, arg InvoiceByPSPIDParams) 
 	return i, err
 }
 
+const invoicedTenants = `-- name: InvoicedTenants :many
+SELECT t.id FROM tenants t
+WHERE t.id > $1 AND (
+    EXISTS (SELECT 1 FROM psp_customers c WHERE c.tenant_id = t.id)
+    OR EXISTS (SELECT 1 FROM psp_invoices p WHERE p.tenant_id = t.id)
+)
+ORDER BY t.id LIMIT $2
+`
+
+type InvoicedTenantsParams struct {
+	After uuid.UUID
+	Most  int32
+}
+
+// Those with a customer or an invoice at the provider.
+func (q *Queries) InvoicedTenants(ctx context.Context, arg InvoicedTenantsParams) ([]uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, invoicedTenants, arg.After, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const invoicesWithoutDocument = `-- name: InvoicesWithoutDocument :many
 SELECT i.tenant_id, i.id FROM invoices i
 WHERE NOT EXISTS (SELECT 1 FROM invoice_documents d WHERE d.invoice_id = i.id)
@@ -234,6 +309,55 @@ func (q *Queries) IssuedDetails(ctx context.Context, arg IssuedDetailsParams) (I
 	var i IssuedDetailsRow
 	err := row.Scan(&i.TaxRate, &i.VATNumber, &i.Locale)
 	return i, err
+}
+
+const keptInvoices = `-- name: KeptInvoices :many
+SELECT p.psp_invoice_id, i.status, i.currency, i.total_cents
+FROM psp_invoices p LEFT JOIN invoices i ON i.tenant_id = p.tenant_id AND i.psp_invoice_id = p.psp_invoice_id
+WHERE p.tenant_id = $1 AND ($2::text = '' OR p.psp_invoice_id = $2::text)
+ORDER BY p.psp_invoice_id
+`
+
+type KeptInvoicesParams struct {
+	TenantID uuid.UUID
+	One      string
+}
+
+type KeptInvoicesRow struct {
+	PSPInvoiceID string
+	Status       *string
+	Currency     *string
+	TotalCents   *int64
+}
+
+// What is kept of the provider's invoices of a tenant: all, or one of them. What
+// was not issued here has no status.
+func (q *Queries) KeptInvoices(ctx context.Context, arg KeptInvoicesParams) ([]KeptInvoicesRow, error) {
+	rows, err := q.db.QueryContext(ctx, keptInvoices, arg.TenantID, arg.One)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []KeptInvoicesRow{}
+	for rows.Next() {
+		var i KeptInvoicesRow
+		if err := rows.Scan(
+			&i.PSPInvoiceID,
+			&i.Status,
+			&i.Currency,
+			&i.TotalCents,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const lines = `-- name: Lines :many
@@ -544,11 +668,24 @@ func (q *Queries) SubscriptionsOfTenant(ctx context.Context, tenantID uuid.UUID)
 }
 
 const tenantOfCustomer = `-- name: TenantOfCustomer :one
-SELECT tenant_id FROM psp_customers WHERE psp_customer_id = $1
+SELECT tenant_id FROM psp_customers WHERE psp_customers.psp_customer_id = $1
+UNION ALL
+SELECT tenant_id FROM former_psp_customers WHERE former_psp_customers.psp_customer_id = $1
 `
 
 func (q *Queries) TenantOfCustomer(ctx context.Context, pspCustomerID string) (uuid.UUID, error) {
 	row := q.db.QueryRowContext(ctx, tenantOfCustomer, pspCustomerID)
+	var tenant_id uuid.UUID
+	err := row.Scan(&tenant_id)
+	return tenant_id, err
+}
+
+const tenantOfPSPInvoice = `-- name: TenantOfPSPInvoice :one
+SELECT tenant_id FROM psp_invoices WHERE psp_invoice_id = $1
+`
+
+func (q *Queries) TenantOfPSPInvoice(ctx context.Context, pspInvoiceID string) (uuid.UUID, error) {
+	row := q.db.QueryRowContext(ctx, tenantOfPSPInvoice, pspInvoiceID)
 	var tenant_id uuid.UUID
 	err := row.Scan(&tenant_id)
 	return tenant_id, err
