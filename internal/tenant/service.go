@@ -132,6 +132,24 @@ func (s *Service) Members(ctx context.Context, id uuid.UUID) ([]Member, error) {
 	return s.store.members(ctx, id)
 }
 
+// BillingEmail is where mail about a tenant's bills goes: its billing address, else
+// its owner's; nil for a tenant that has lost its owner.
+func (s *Service) BillingEmail(ctx context.Context, t Tenant) (*string, error) {
+	if t.Billing.BillingEmail != nil {
+		return t.Billing.BillingEmail, nil
+	}
+	members, err := s.store.members(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range members {
+		if m.Role == BuiltInOwner {
+			return &m.Email, nil
+		}
+	}
+	return nil, nil
+}
+
 // CountMembers tells how many members a tenant has.
 func (s *Service) CountMembers(ctx context.Context, id uuid.UUID) (int64, error) {
 	return s.store.q(ctx).CountMembers(ctx, id)

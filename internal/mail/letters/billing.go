@@ -58,3 +58,26 @@ func (l *Letters) PaymentFailed(ctx context.Context, locale, to string, p Paymen
 		theirs: map[string]string{"tenant": p.Tenant, "plan": p.Plan},
 	})
 }
+
+// TrialEnds is what the mail about the end of a trial tells.
+type TrialEnds struct {
+	Tenant     string // its name
+	Plan       string // its name
+	EndsAt     time.Time
+	Price      money.Money // of a period from then on; zero for a plan that is billed by usage
+	MinorUnits int         // decimals of the price's currency: 0, 2 or 3
+}
+
+// TrialEnds tells that a trial is about to end and what it costs from then on.
+func (l *Letters) TrialEnds(ctx context.Context, locale, to string, e TrialEnds) error {
+	in := l.locale(locale)
+	m := letter{
+		key: "trial_ends", to: to, link: l.link(billingPage),
+		ours:   map[string]string{"ends": in.Instant(e.EndsAt), "price": ""},
+		theirs: map[string]string{"tenant": e.Tenant, "plan": e.Plan},
+	}
+	if e.Price.AmountCents > 0 {
+		m.ours["price"] = in.Money(e.Price, e.MinorUnits)
+	}
+	return l.send(ctx, in, m)
+}

@@ -33,6 +33,9 @@ func TestWhatPeopleTypeStaysText(t *testing.T) {
 			"alert": func(ctx context.Context, locale string) error {
 				return l.QuotaAlert(ctx, locale, to, letters.QuotaAlert{Tenant: name, Meter: name, Unit: name, Percent: 80, PeriodEnd: now})
 			},
+			"trial": func(ctx context.Context, locale string) error {
+				return l.TrialEnds(ctx, locale, to, letters.TrialEnds{Tenant: name, Plan: name, EndsAt: now})
+			},
 			"payment": func(ctx context.Context, locale string) error {
 				return l.PaymentFailed(ctx, locale, to, letters.PaymentFailed{
 					Tenant: name, Plan: name, Amount: money.Money{AmountCents: 1, Currency: "eur"}, MinorUnits: 2,

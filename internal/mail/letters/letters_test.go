@@ -66,6 +66,11 @@ func samples(l *letters.Letters) map[string]func(ctx context.Context, locale str
 		},
 		"quota_near":    func(ctx context.Context, locale string) error { return l.QuotaAlert(ctx, locale, to, alert) },
 		"quota_reached": func(ctx context.Context, locale string) error { return l.QuotaAlert(ctx, locale, to, reached) },
+		"trial_ends": func(ctx context.Context, locale string) error {
+			return l.TrialEnds(ctx, locale, to, letters.TrialEnds{
+				Tenant: "Acme", Plan: "Team", EndsAt: now.AddDate(0, 0, 3), Price: money.Money{AmountCents: 4_900, Currency: "EUR"}, MinorUnits: 2,
+			})
+		},
 		"payment_failed": func(ctx context.Context, locale string) error {
 			return l.PaymentFailed(ctx, locale, to, letters.PaymentFailed{
 				Tenant: "Acme", Plan: "Team", Amount: money.Money{AmountCents: 123_450, Currency: "EUR"}, MinorUnits: 2,
