@@ -171,7 +171,7 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	svc.subscriptions = subscription.NewService(subscription.Deps{
 		DB: db, Clock: out.clock, Jobs: svc.jobs, Catalog: svc.catalog, Tenants: svc.tenants,
 		Provider: provider, Prices: svc.pspPrices, Consumption: link, Audit: svc.audit, Log: log,
-		Metered: link, FrontendURL: strings.TrimSuffix(s.FrontendURL.String(), "/"),
+		Metered: link, Letters: notices, FrontendURL: strings.TrimSuffix(s.FrontendURL.String(), "/"),
 	})
 	svc.usage = usage.NewService(usage.Deps{
 		DB: db, Clock: out.clock, Plans: allowances{svc.subscriptions}, Log: log, Currencies: svc.catalog, Audit: svc.audit,
@@ -206,6 +206,8 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 
 	svc.receiver.On("checkout.session.", svc.subscriptions.CheckoutEvent)
 	svc.receiver.On("customer.subscription.", svc.subscriptions.SubscriptionEvent)
+	svc.receiver.On("customer.subscription.trial_will_end", svc.subscriptions.TrialEvent)
+	svc.receiver.On("customer.deleted", svc.subscriptions.CustomerEvent)
 	svc.receiver.On("invoice.", svc.invoices.Event)
 	svc.receiver.On("price.updated", svc.pspPrices.PriceEvent)
 	svc.receiver.On("price.deleted", svc.pspPrices.PriceEvent)

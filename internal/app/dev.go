@@ -43,23 +43,26 @@ func dev(ctx context.Context, s Settings, out, logTo io.Writer) (err error) {
 	defer func() { err = errors.Join(err, world.Close()) }()
 
 	// The sandbox's secrets are drawn anew at each start: nobody knows them from
-	// the source, and nobody needs them after the process. Only tests say one.
+	// the source, and nobody needs them after the process. Only tests say them.
 	own := "http://" + loopback(listener.Addr())
-	key, secret := cmp.Or(s.StripeSecretKey, Secret("sk_test_"+rand.Text())), "whsec_"+rand.Text()
+	key, secret := cmp.Or(s.StripeSecretKey, Secret("sk_test_"+rand.Text())), Secret("whsec_"+rand.Text())
+	if len(s.StripeWebhookSecrets) > 0 {
+		secret = s.StripeWebhookSecrets[0]
+	}
 	identities, login, err := sandboxLogin(ctx, world, s, own)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	provider, err := stripe.New(stripe.Config{
 		DB: world.DB(), Clock: world.Clock(), PublicURL: s.PublicURL.String(), SecretKey: key.Reveal(),
-		WebhookSecret: secret, WebhookURL: own + "/api/v1/webhooks/stripe", Log: log,
+		WebhookSecret: secret.Reveal(), WebhookURL: own + "/api/v1/webhooks/stripe", Log: log,
 	})
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	svc, err := newService(s, db, outside{
 		clock: world.Clock(), pspKey: key, pspBaseURL: own + "/sandbox/stripe", pspFileHosts: []string{s.PublicURL.Host},
-		webhookSecrets: []string{secret}, sender: world.Mailbox(), logins: append(oauthProviders(s.Logins), login),
+		webhookSecrets: []string{secret.Reveal()}, sender: world.Mailbox(), logins: append(oauthProviders(s.Logins), login),
 		reachable: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 	}, log)
 	if err != nil {

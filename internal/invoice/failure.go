@@ -27,8 +27,8 @@ func (s *Service) tellOfFailure(ctx context.Context, tenantID uuid.UUID, in psp.
 		if err != nil {
 			return err
 		}
-		billed, err := s.billedTo(ctx, t)
-		if err != nil || billed.Email == nil {
+		to, err := s.deps.Tenants.BillingEmail(ctx, t)
+		if err != nil || to == nil {
 			return err
 		}
 		about, err := s.store.billedPlan(ctx, tenantID, in)
@@ -40,7 +40,7 @@ func (s *Service) tellOfFailure(ctx context.Context, tenantID uuid.UUID, in psp.
 			return err
 		}
 		locale := t.Locale()
-		return s.deps.Letters.PaymentFailed(ctx, locale, *billed.Email, letters.PaymentFailed{
+		return s.deps.Letters.PaymentFailed(ctx, locale, *to, letters.PaymentFailed{
 			Tenant: t.Name, Plan: i18n.Pick(about, locale), MinorUnits: int(units),
 			Amount: money.Money{AmountCents: in.AmountDue, Currency: in.Currency},
 		})

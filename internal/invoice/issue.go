@@ -149,25 +149,15 @@ func (s *Service) issue(ctx context.Context, t tenant.Tenant, inv Invoice) error
 // billedTo is the tenant as its invoice names it.
 func (s *Service) billedTo(ctx context.Context, t tenant.Tenant) (Billed, error) {
 	b := t.Billing
-	billed := Billed{Name: b.LegalName, Email: b.BillingEmail, Address: BilledAddress{
+	billed := Billed{Name: b.LegalName, Address: BilledAddress{
 		Line1: b.Address, City: b.City, PostalCode: b.PostalCode, Country: b.Country,
 	}}
 	if billed.Name == nil {
 		billed.Name = &t.Name
 	}
-	if billed.Email == nil {
-		members, err := s.deps.Tenants.Members(ctx, t.ID)
-		if err != nil {
-			return Billed{}, err
-		}
-		for _, m := range members {
-			if m.Role == tenant.BuiltInOwner {
-				billed.Email = &m.Email
-				break
-			}
-		}
-	}
-	return billed, nil
+	var err error
+	billed.Email, err = s.deps.Tenants.BillingEmail(ctx, t)
+	return billed, err
 }
 
 // taxWithin is the tax that a total has in it, rounded half away from zero; rate

@@ -28,7 +28,7 @@ type Provider interface {
 type Tenants interface {
 	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	Lock(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
-	Members(ctx context.Context, id uuid.UUID) ([]tenant.Member, error)
+	BillingEmail(ctx context.Context, t tenant.Tenant) (*string, error)
 }
 
 // Subscriptions is what invoices need of the subscription domain.

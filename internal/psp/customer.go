@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"github.com/stripe/stripe-go/v85"
@@ -63,6 +64,21 @@ func (c *Client) CreateCustomer(ctx context.Context, p CustomerParams) (string, 
 		}
 		return customer.ID, nil
 	})
+}
+
+// CustomerDeleted tells whether a customer was deleted, or never was one.
+func (c *Client) CustomerDeleted(ctx context.Context, id string) (bool, error) {
+	deleted, err := read(ctx, c, "get customer", id, func(ctx context.Context) (bool, error) {
+		customer, err := c.api.V1Customers.Retrieve(ctx, id, nil)
+		if err != nil {
+			return false, err
+		}
+		return customer.Deleted, nil
+	})
+	if errors.Is(err, ErrNotFound) {
+		return true, nil
+	}
+	return deleted, err
 }
 
 // UpdateCustomer makes a customer's details those given; empty ones are erased.

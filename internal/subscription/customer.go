@@ -2,14 +2,17 @@ package subscription
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
@@ -46,7 +49,11 @@ func (s *Service) ensureCustomer(ctx context.Context, t tenant.Tenant) (string, 
 	if err != nil || id != "" {
 		return id, err
 	}
-	id, err = s.deps.Provider.CreateCustomer(ctx, psp.CustomerParams{Key: "customer-" + t.ID.String(), TenantID: t.ID.String()})
+	key, err := s.customerKey(ctx, t.ID)
+	if err != nil {
+		return "", err
+	}
+	id, err = s.deps.Provider.CreateCustomer(ctx, psp.CustomerParams{Key: key, TenantID: t.ID.String()})
 	if err != nil {
 		return "", err
 	}
@@ -69,6 +76,61 @@ func (s *Service) ensureCustomer(ctx context.Context, t tenant.Tenant) (string, 
 		return s.BillingChanged(ctx, t.ID) // since the details were read, without a customer to change
 	})
 	return id, err
+}
+
+// customerKey is the key that makes the tenant's customer: another one after each
+// that was deleted, which the provider would answer for the key of before.
+func (s *Service) customerKey(ctx context.Context, tenantID uuid.UUID) (string, error) {
+	former, err := s.store.q(ctx).CountFormerCustomers(ctx, tenantID)
+	if err != nil || former == 0 {
+		return "customer-" + tenantID.String(), err
+	}
+	return fmt.Sprintf("customer-%s-%d", tenantID, former), nil
+}
+
+// CustomerEvent handles the notification that a customer was deleted: the provider
+// has ended what it had, and the next checkout makes a new one. Its invoices stay
+// the tenant's.
+func (s *Service) CustomerEvent(ctx context.Context, e psp.Event) error {
+	tenantID, err := s.store.q(ctx).TenantOfCustomer(ctx, e.ObjectID)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	deleted, err := s.deps.Provider.CustomerDeleted(ctx, e.ObjectID)
+	if err != nil || !deleted {
+		return err
+	}
+	sub, err := s.store.live(ctx, tenantID)
+	if err != nil {
+		return err
+	}
+	if sub != nil {
+		// One that the provider lost too is left to the reconciliation.
+		if err := s.take(ctx, sub.PSPSubscriptionID); err != nil && !errors.Is(err, psp.ErrNotFound) {
+			return err
+		}
+	}
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if _, err := s.deps.Tenants.Lock(ctx, tenantID); err != nil {
+			return err
+		}
+		known, err := s.store.q(ctx).ForgetCustomer(ctx, subscriptionsql.ForgetCustomerParams{TenantID: tenantID, PSPCustomerID: e.ObjectID})
+		if err != nil || known == 0 {
+			return err
+		}
+		if err := s.store.q(ctx).KeepFormerCustomer(ctx, subscriptionsql.KeepFormerCustomerParams{
+			PSPCustomerID: e.ObjectID, TenantID: tenantID, DeletedAt: s.deps.Clock.Now(),
+		}); err != nil {
+			return err
+		}
+		return s.deps.Audit.Record(ctx, audit.Entry{
+			Action: "customer.deleted", TenantID: &tenantID, Resource: "customer", ResourceID: e.ObjectID,
+			Before: map[string]any{"psp_customer_id": e.ObjectID},
+		})
+	})
 }
 
 // BillingChanged has the provider's customer follow a tenant's billing details, in

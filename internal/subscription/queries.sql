@@ -72,6 +72,27 @@ INSERT INTO psp_customers (tenant_id, psp_customer_id, created_at)
 VALUES ($1, $2, $3)
 ON CONFLICT (tenant_id) DO NOTHING;
 
+-- name: ForgetCustomer :execrows
+DELETE FROM psp_customers WHERE tenant_id = $1 AND psp_customer_id = $2;
+
+-- name: KeepFormerCustomer :exec
+INSERT INTO former_psp_customers (psp_customer_id, tenant_id, deleted_at) VALUES ($1, $2, $3)
+ON CONFLICT (psp_customer_id) DO NOTHING;
+
+-- name: CountFormerCustomers :one
+SELECT count(*) FROM former_psp_customers WHERE tenant_id = $1;
+
+-- name: DeleteFormerCustomers :exec
+DELETE FROM former_psp_customers WHERE tenant_id = $1;
+
+-- name: NoteTrialEndTold :execrows
+UPDATE subscriptions SET trial_end_told = trial_ends_at
+WHERE tenant_id = $1 AND id = $2 AND status = 'trialing' AND NOT cancel_at_period_end
+AND trial_ends_at IS NOT NULL AND (trial_end_told IS NULL OR trial_end_told <> trial_ends_at);
+
+-- name: MinorUnits :one
+SELECT minor_units FROM currencies WHERE code = $1;
+
 -- name: SubscriptionOfTenant :one
 SELECT * FROM subscriptions WHERE tenant_id = $1 AND id = $2;
 

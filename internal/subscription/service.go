@@ -21,6 +21,7 @@ import (
 type Provider interface {
 	CreateCustomer(ctx context.Context, p psp.CustomerParams) (string, error)
 	UpdateCustomer(ctx context.Context, id string, p psp.CustomerParams) error
+	CustomerDeleted(ctx context.Context, id string) (bool, error)
 	CreateCheckout(ctx context.Context, p psp.CheckoutParams) (psp.Checkout, error)
 	GetCheckout(ctx context.Context, id string) (psp.Checkout, error)
 	GetSubscription(ctx context.Context, id string) (psp.Subscription, error)
@@ -39,6 +40,7 @@ type Tenants interface {
 	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	Lock(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	CountMembers(ctx context.Context, id uuid.UUID) (int64, error)
+	BillingEmail(ctx context.Context, t tenant.Tenant) (*string, error)
 }
 
 // Prices finds, or makes, the provider's price of a plan's price;
@@ -77,6 +79,7 @@ type Deps struct {
 	Consumption Consumption
 	Metered     MeteredPrices // nil bills no usage
 	Audit       Audit
+	Letters     Letters // needed by TrialEvent alone
 	Log         *slog.Logger
 	// FrontendURL, without a slash at its end, is where the billing portal leads
 	// back to.

@@ -66,6 +66,9 @@ func (s *Service) Forget(ctx context.Context, tenantID uuid.UUID) error {
 		if err := s.store.q(ctx).DeleteCheckouts(ctx, tenantID); err != nil {
 			return err
 		}
+		if err := s.store.q(ctx).DeleteFormerCustomers(ctx, tenantID); err != nil {
+			return err
+		}
 		return s.store.q(ctx).DeleteCustomer(ctx, tenantID)
 	})
 }

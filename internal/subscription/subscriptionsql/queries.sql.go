@@ -87,6 +87,17 @@ func (q *Queries) CompleteCheckout(ctx context.Context, arg CompleteCheckoutPara
 	return err
 }
 
+const countFormerCustomers = `-- name: CountFormerCustomers :one
+SELECT count(*) FROM former_psp_customers WHERE tenant_id = $1
+`
+
+func (q *Queries) CountFormerCustomers(ctx context.Context, tenantID uuid.UUID) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countFormerCustomers, tenantID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const customerOfTenant = `-- name: CustomerOfTenant :one
 SELECT psp_customer_id FROM psp_customers WHERE tenant_id = $1
 `
@@ -116,6 +127,15 @@ func (q *Queries) DeleteCustomer(ctx context.Context, tenantID uuid.UUID) error 
 	return err
 }
 
+const deleteFormerCustomers = `-- name: DeleteFormerCustomers :exec
+DELETE FROM former_psp_customers WHERE tenant_id = $1
+`
+
+func (q *Queries) DeleteFormerCustomers(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteFormerCustomers, tenantID)
+	return err
+}
+
 const expireCheckout = `-- name: ExpireCheckout :exec
 UPDATE checkouts SET expired_at = $2, updated_at = $2 WHERE psp_session_id = $1 AND expired_at IS NULL
 `
@@ -128,6 +148,23 @@ type ExpireCheckoutParams struct {
 func (q *Queries) ExpireCheckout(ctx context.Context, arg ExpireCheckoutParams) error {
 	_, err := q.db.ExecContext(ctx, expireCheckout, arg.PSPSessionID, arg.ExpiredAt)
 	return err
+}
+
+const forgetCustomer = `-- name: ForgetCustomer :execrows
+DELETE FROM psp_customers WHERE tenant_id = $1 AND psp_customer_id = $2
+`
+
+type ForgetCustomerParams struct {
+	TenantID      uuid.UUID
+	PSPCustomerID string
+}
+
+func (q *Queries) ForgetCustomer(ctx context.Context, arg ForgetCustomerParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, forgetCustomer, arg.TenantID, arg.PSPCustomerID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const grantedFeatures = `-- name: GrantedFeatures :many
@@ -342,6 +379,22 @@ func (q *Queries) InsertSubscription(ctx context.Context, arg InsertSubscription
 	return err
 }
 
+const keepFormerCustomer = `-- name: KeepFormerCustomer :exec
+INSERT INTO former_psp_customers (psp_customer_id, tenant_id, deleted_at) VALUES ($1, $2, $3)
+ON CONFLICT (psp_customer_id) DO NOTHING
+`
+
+type KeepFormerCustomerParams struct {
+	PSPCustomerID string
+	TenantID      uuid.UUID
+	DeletedAt     time.Time
+}
+
+func (q *Queries) KeepFormerCustomer(ctx context.Context, arg KeepFormerCustomerParams) error {
+	_, err := q.db.ExecContext(ctx, keepFormerCustomer, arg.PSPCustomerID, arg.TenantID, arg.DeletedAt)
+	return err
+}
+
 const keepPreview = `-- name: KeepPreview :exec
 INSERT INTO change_previews (tenant_id, plan_id, quantity, base, proration_date, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6)
@@ -489,6 +542,36 @@ type MarkSeenParams struct {
 func (q *Queries) MarkSeen(ctx context.Context, arg MarkSeenParams) error {
 	_, err := q.db.ExecContext(ctx, markSeen, arg.PSPSubscriptionID, arg.SeenAt)
 	return err
+}
+
+const minorUnits = `-- name: MinorUnits :one
+SELECT minor_units FROM currencies WHERE code = $1
+`
+
+func (q *Queries) MinorUnits(ctx context.Context, code string) (int32, error) {
+	row := q.db.QueryRowContext(ctx, minorUnits, code)
+	var minor_units int32
+	err := row.Scan(&minor_units)
+	return minor_units, err
+}
+
+const noteTrialEndTold = `-- name: NoteTrialEndTold :execrows
+UPDATE subscriptions SET trial_end_told = trial_ends_at
+WHERE tenant_id = $1 AND id = $2 AND status = 'trialing' AND NOT cancel_at_period_end
+AND trial_ends_at IS NOT NULL AND (trial_end_told IS NULL OR trial_end_told <> trial_ends_at)
+`
+
+type NoteTrialEndToldParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+}
+
+func (q *Queries) NoteTrialEndTold(ctx context.Context, arg NoteTrialEndToldParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, noteTrialEndTold, arg.TenantID, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const openCheckouts = `-- name: OpenCheckouts :many
