@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -56,7 +56,8 @@ func (r request) sameAs(wanted request) bool {
 // operation is a request that was stored, with its idempotency key.
 type operation struct {
 	id     uuid.UUID
-	before Subscription
+	before Subscription // as it was when it was asked for
+	by     authz.Origin
 	request
 	leasedUntil, createdAt time.Time
 }
@@ -141,7 +142,7 @@ func (s *Service) claim(ctx context.Context, sub Subscription, a action) (operat
 	if err != nil {
 		return operation{}, err
 	}
-	op := operation{id: sqldb.NewID(), before: sub, request: r}
+	op := operation{id: sqldb.NewID(), before: sub, by: authz.OriginOf(ctx), request: r}
 	return op, s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if _, err := s.deps.Tenants.Lock(ctx, sub.TenantID); err != nil {
 			return err
@@ -238,48 +239,14 @@ func goneOr(err, gone error) error {
 	return err
 }
 
-// complete keeps, in the transaction that stores the new state, what the provider
-// does not know: that the operation is done, the reason, and who did it.
+// complete ends, in the transaction that stores the new state, an operation that
+// was answered.
 func (s *Service) complete(ctx context.Context, op operation, after Subscription) error {
-	now := s.deps.Clock.Now()
-	first, err := s.store.closeOperation(ctx, op, stateDone, now)
+	first, err := s.store.closeOperation(ctx, op, stateDone, s.deps.Clock.Now())
 	if err != nil || !first {
 		return err
 	}
-	// A cancellation without a reason keeps the one that was given before.
-	if op.Kind == opResume || op.Reason != nil {
-		if err := s.store.setReason(ctx, op.before, op.Reason, now); err != nil {
-			return err
-		}
-	}
-	return s.deps.Audit.Record(ctx, op.entry(after))
-}
-
-// entry is what the trail keeps of an operation.
-func (op operation) entry(after Subscription) audit.Entry {
-	e := audit.Entry{
-		TenantID: &op.before.TenantID, Resource: "subscription", ResourceID: op.before.ID.String(),
-		Before: recorded(op.before), After: recorded(after),
-	}
-	switch op.Kind {
-	case opCancel, opCancelNow:
-		state := recorded(after)
-		state["immediately"], state["reason"] = op.Kind == opCancelNow, op.Reason
-		e.Action, e.After = "subscription.canceled", state
-	case opResume:
-		e.Action = "subscription.resumed"
-	case opChange:
-		e.Action = "subscription.plan_changed"
-	case opQuantity:
-		e.Action = "subscription.quantity_changed"
-	}
-	return e
-}
-
-func recorded(s Subscription) map[string]any {
-	return map[string]any{
-		"status": s.Status, "plan_id": s.PlanID, "quantity": s.Quantity, "cancel_at_period_end": s.CancelAtPeriodEnd,
-	}
+	return s.record(ctx, op, after)
 }
 
 // pause waits, and tells false when ctx ended first.

@@ -113,8 +113,8 @@ WHERE s.tenant_id = $1 AND s.status IN ('active', 'trialing') AND f.code = $2 AN
 SELECT * FROM checkouts WHERE id = $1;
 
 -- name: InsertOperation :exec
-INSERT INTO psp_operations (id, tenant_id, subscription_id, request, state, leased_until, created_at, updated_at)
-VALUES ($1, $2, $3, $4, 'pending', $5, $6, $6);
+INSERT INTO psp_operations (id, tenant_id, subscription_id, request, origin, state, leased_until, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, 'pending', $6, $7, $7);
 
 -- name: PendingOperation :one
 SELECT * FROM psp_operations WHERE tenant_id = $1 AND subscription_id = $2 AND state = 'pending';
@@ -128,6 +128,9 @@ UPDATE psp_operations SET leased_until = $3, updated_at = $3 WHERE tenant_id = $
 
 -- name: CloseOperation :execrows
 UPDATE psp_operations SET state = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2 AND state = 'pending';
+
+-- name: RecordOperation :execrows
+UPDATE psp_operations SET recorded_at = $3 WHERE tenant_id = $1 AND id = $2 AND recorded_at IS NULL;
 
 -- name: KeepPreview :exec
 INSERT INTO change_previews (tenant_id, plan_id, quantity, base, proration_date, expires_at)

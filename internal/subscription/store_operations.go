@@ -31,6 +31,13 @@ func (s store) pending(ctx context.Context, sub Subscription) (*operation, error
 		return nil, err
 	}
 	op := operation{id: row.ID, before: sub, leasedUntil: row.LeasedUntil, createdAt: row.CreatedAt}
+	if row.Origin != nil { // those from before there was one have none
+		var from origin
+		if err := json.Unmarshal(row.Origin, &from); err != nil {
+			return nil, err
+		}
+		op.from(from)
+	}
 	return &op, json.Unmarshal(row.Request, &op.request)
 }
 
@@ -40,8 +47,12 @@ func (s store) insertOperation(ctx context.Context, op operation, now time.Time)
 	if err != nil {
 		return err
 	}
+	from, err := json.Marshal(op.origin())
+	if err != nil {
+		return err
+	}
 	return s.q(ctx).InsertOperation(ctx, subscriptionsql.InsertOperationParams{
-		ID: op.id, TenantID: op.before.TenantID, SubscriptionID: op.before.ID, Request: text,
+		ID: op.id, TenantID: op.before.TenantID, SubscriptionID: op.before.ID, Request: text, Origin: from,
 		LeasedUntil: now.Add(operationLease), CreatedAt: now,
 	})
 }
@@ -65,6 +76,14 @@ func (s store) release(ctx context.Context, op operation, now time.Time) error {
 func (s store) closeOperation(ctx context.Context, op operation, state string, now time.Time) (bool, error) {
 	n, err := s.q(ctx).CloseOperation(ctx, subscriptionsql.CloseOperationParams{
 		TenantID: op.before.TenantID, ID: op.id, State: state, UpdatedAt: now,
+	})
+	return n == 1, err
+}
+
+// markRecorded notes that an operation is in the trail; false when it was before.
+func (s store) markRecorded(ctx context.Context, op operation, now time.Time) (bool, error) {
+	n, err := s.q(ctx).RecordOperation(ctx, subscriptionsql.RecordOperationParams{
+		TenantID: op.before.TenantID, ID: op.id, RecordedAt: &now,
 	})
 	return n == 1, err
 }

@@ -110,6 +110,9 @@ func (s *Service) apply(
 			if err != nil {
 				return err
 			}
+			if err := s.recordEffect(ctx, next); err != nil {
+				return err
+			}
 		}
 		if also == nil {
 			return nil

@@ -303,8 +303,8 @@ func (q *Queries) InsertCustomer(ctx context.Context, arg InsertCustomerParams) 
 }
 
 const insertOperation = `-- name: InsertOperation :exec
-INSERT INTO psp_operations (id, tenant_id, subscription_id, request, state, leased_until, created_at, updated_at)
-VALUES ($1, $2, $3, $4, 'pending', $5, $6, $6)
+INSERT INTO psp_operations (id, tenant_id, subscription_id, request, origin, state, leased_until, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, 'pending', $6, $7, $7)
 `
 
 type InsertOperationParams struct {
@@ -312,6 +312,7 @@ type InsertOperationParams struct {
 	TenantID       uuid.UUID
 	SubscriptionID uuid.UUID
 	Request        sqldb.JSON
+	Origin         sqldb.JSON
 	LeasedUntil    time.Time
 	CreatedAt      time.Time
 }
@@ -322,6 +323,7 @@ func (q *Queries) InsertOperation(ctx context.Context, arg InsertOperationParams
 		arg.TenantID,
 		arg.SubscriptionID,
 		arg.Request,
+		arg.Origin,
 		arg.LeasedUntil,
 		arg.CreatedAt,
 	)
@@ -731,6 +733,24 @@ func (q *Queries) QuotaOfFeature(ctx context.Context, arg QuotaOfFeatureParams) 
 	var value *int64
 	err := row.Scan(&value)
 	return value, err
+}
+
+const recordOperation = `-- name: RecordOperation :execrows
+UPDATE psp_operations SET recorded_at = $3 WHERE tenant_id = $1 AND id = $2 AND recorded_at IS NULL
+`
+
+type RecordOperationParams struct {
+	TenantID   uuid.UUID
+	ID         uuid.UUID
+	RecordedAt *time.Time
+}
+
+func (q *Queries) RecordOperation(ctx context.Context, arg RecordOperationParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, recordOperation, arg.TenantID, arg.ID, arg.RecordedAt)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const releaseOperation = `-- name: ReleaseOperation :exec
