@@ -11,6 +11,7 @@ import (
 const (
 	invoiceProrations = "always_invoice"      // at once
 	collectProrations = "create_prorations"   // with the next invoice
+	noProrations      = "none"                // not at all
 	paidOrNothing     = "error_if_incomplete" // a declined payment leaves all as it was
 )
 
@@ -23,12 +24,24 @@ type Change struct {
 	// ProrationDate is the moment that unused and new time are counted from; the
 	// same one in a preview and in the change gives the same amounts.
 	ProrationDate time.Time
+	// Unprorated changes what is billed from the next period on, and neither
+	// credits nor charges anything for the rest of this one.
+	Unprorated bool
+}
+
+// proration is how the provider is to prorate, and from when on.
+func (ch Change) proration() (behavior *string, date *int64) {
+	if ch.Unprorated {
+		return stripe.String(noProrations), nil
+	}
+	return stripe.String(invoiceProrations), stripe.Int64(ch.ProrationDate.Unix())
 }
 
 // PreviewChange asks for the invoice that a change would make at once; it has no
 // id, and besides the change it may have lines that wait for the next invoice.
 // ErrRefused is the cause when the provider cannot compute it.
 func (c *Client) PreviewChange(ctx context.Context, ch Change) (Invoice, error) {
+	behavior, date := ch.proration()
 	raw, err := read(ctx, c, "preview change", ch.SubscriptionID, func(ctx context.Context) (*stripe.Invoice, error) {
 		return c.api.V1Invoices.CreatePreview(ctx, &stripe.InvoiceCreatePreviewParams{
 			Subscription: stripe.String(ch.SubscriptionID),
@@ -36,8 +49,8 @@ func (c *Client) PreviewChange(ctx context.Context, ch Change) (Invoice, error) 
 				Items: []*stripe.InvoiceCreatePreviewSubscriptionDetailsItemParams{{
 					ID: stripe.String(ch.ItemID), Price: stripe.String(ch.PriceID), Quantity: stripe.Int64(ch.Quantity),
 				}},
-				ProrationBehavior: stripe.String(invoiceProrations),
-				ProrationDate:     stripe.Int64(ch.ProrationDate.Unix()),
+				ProrationBehavior: behavior,
+				ProrationDate:     date,
 			},
 		})
 	})
@@ -56,13 +69,14 @@ func (c *Client) PreviewChange(ctx context.Context, ch Change) (Invoice, error) 
 func (c *Client) ChangeSubscription(
 	ctx context.Context, ch Change, metadata map[string]string, key string,
 ) (Subscription, error) {
+	behavior, date := ch.proration()
 	return c.updateSubscription(ctx, "change subscription", ch.SubscriptionID, &stripe.SubscriptionUpdateParams{
 		Params: keyed(key),
 		Items: []*stripe.SubscriptionUpdateItemParams{{
 			ID: stripe.String(ch.ItemID), Price: stripe.String(ch.PriceID), Quantity: stripe.Int64(ch.Quantity),
 		}},
-		ProrationBehavior: stripe.String(invoiceProrations),
-		ProrationDate:     stripe.Int64(ch.ProrationDate.Unix()),
+		ProrationBehavior: behavior,
+		ProrationDate:     date,
 		PaymentBehavior:   stripe.String(paidOrNothing),
 		Metadata:          metadata,
 	})

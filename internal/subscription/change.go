@@ -176,8 +176,15 @@ func (s *Service) changeRequest(ctx context.Context, sub Subscription, o order) 
 	if !shown {
 		date = prorationDate(sub, now)
 	}
+	change.ProrationDate = date
+	if sub.Status == PastDue {
+		if change, _, err = s.figures(ctx, sub, change); err != nil {
+			return request{}, err
+		}
+	}
 	return request{
-		Kind: opChange, PlanID: o.plan.ID, Quantity: o.quantity, ItemID: change.ItemID, PriceID: change.PriceID, ProrationDate: date,
+		Kind: opChange, PlanID: o.plan.ID, Quantity: o.quantity, ItemID: change.ItemID, PriceID: change.PriceID,
+		ProrationDate: date, Unprorated: change.Unprorated,
 	}, nil
 }
 

@@ -44,6 +44,7 @@ type request struct {
 	ItemID        string    `json:"item_id,omitzero"`
 	PriceID       string    `json:"price_id,omitzero"`
 	ProrationDate time.Time `json:"proration_date,omitzero"`
+	Unprorated    bool      `json:"unprorated,omitzero"`
 }
 
 // sameAs tells whether r is an attempt at what is wanted now; a wanted quantity
@@ -212,7 +213,8 @@ func (s *Service) send(ctx context.Context, op operation) error {
 		_, err = s.deps.Provider.SetQuantity(ctx, id, op.ItemID, op.Quantity, key)
 	case opChange:
 		_, err = s.deps.Provider.ChangeSubscription(ctx, psp.Change{
-			SubscriptionID: id, ItemID: op.ItemID, PriceID: op.PriceID, Quantity: op.Quantity, ProrationDate: op.ProrationDate,
+			SubscriptionID: id, ItemID: op.ItemID, PriceID: op.PriceID, Quantity: op.Quantity,
+			ProrationDate: op.ProrationDate, Unprorated: op.Unprorated,
 		}, map[string]string{metaPlan: op.PlanID.String()}, key)
 	default:
 		err = errors.New("subscription: unknown operation " + op.Kind)

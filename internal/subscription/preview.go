@@ -72,6 +72,37 @@ func (s *Service) PreviewChange(ctx context.Context, tenantID, planID uuid.UUID,
 		return Preview{}, err
 	}
 	change.ProrationDate = t.date
+	_, p, err := s.figures(ctx, *sub, change)
+	if err != nil {
+		return Preview{}, err
+	}
+	return p, s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if _, err := s.deps.Tenants.Lock(ctx, tenantID); err != nil {
+			return err
+		}
+		return s.store.keepPreview(ctx, *sub, t, now)
+	})
+}
+
+// figures asks the provider what a change costs, and returns it with the change as
+// it is then to be made.
+//
+// A tenant that has not paid for its period (past_due) gets nothing back for the
+// rest of it: a change that would come to a credit takes effect unprorated. So
+// there is no newer invoice either, whose being settled the provider would take
+// for the payment: the subscription stays past_due until what is owed is paid.
+func (s *Service) figures(ctx context.Context, sub Subscription, change psp.Change) (psp.Change, Preview, error) {
+	p, err := s.cost(ctx, sub, change)
+	if err != nil || sub.Status != PastDue || p.Net() > 0 {
+		return change, p, err
+	}
+	change.Unprorated = true
+	p, err = s.cost(ctx, sub, change)
+	return change, p, err
+}
+
+// cost is what the provider says that a change costs.
+func (s *Service) cost(ctx context.Context, sub Subscription, change psp.Change) (Preview, error) {
 	invoice, err := s.deps.Provider.PreviewChange(ctx, change)
 	if errors.Is(err, psp.ErrRefused) || errors.Is(err, psp.ErrNotFound) {
 		return Preview{}, errNoProration.Wrap(err)
@@ -80,15 +111,11 @@ func (s *Service) PreviewChange(ctx context.Context, tenantID, planID uuid.UUID,
 		return Preview{}, err
 	}
 	p := Preview{
-		Method: MethodPSP, Currency: sub.Currency, PeriodStart: sub.CurrentPeriodStart, PeriodEnd: sub.CurrentPeriodEnd, At: t.date,
+		Method: MethodPSP, Currency: sub.Currency, PeriodStart: sub.CurrentPeriodStart, PeriodEnd: sub.CurrentPeriodEnd,
+		At: change.ProrationDate,
 	}
 	p.count(invoice.Lines, change)
-	return p, s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		if _, err := s.deps.Tenants.Lock(ctx, tenantID); err != nil {
-			return err
-		}
-		return s.store.keepPreview(ctx, *sub, t, now)
-	})
+	return p, nil
 }
 
 // count adds up the lines that a change would make. The invoice may have others,
