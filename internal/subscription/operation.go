@@ -29,6 +29,9 @@ const (
 	// outcome. After that its effect, if any, has long been read back, and what it
 	// was counted on is out of date.
 	repeatable = time.Hour
+	// busyWait is how long one waits for another operation on the subscription, less
+	// than a request may take: then it is subscription_busy.
+	busyWait = 20 * time.Second
 	// busyPause is the pause between looks at an operation that is in the way.
 	busyPause = 50 * time.Millisecond
 )
@@ -92,6 +95,7 @@ var errNothingToDo = errors.New("there is nothing to do")
 // of unknown outcome stays pending: the same action again is the same write with
 // the same key, and any other action first reads back what came of it.
 func (s *Service) operate(ctx context.Context, a action) (*Subscription, error) {
+	began := s.deps.Clock.Now()
 	for {
 		sub, err := a.find(ctx)
 		if err != nil {
@@ -102,7 +106,7 @@ func (s *Service) operate(ctx context.Context, a action) (*Subscription, error) 
 		case errors.Is(err, errOvertaken):
 			continue
 		case errors.Is(err, errBusy):
-			if !pause(ctx, busyPause) {
+			if s.deps.Clock.Now().Sub(began) >= busyWait || !pause(ctx, busyPause) {
 				return nil, err
 			}
 			continue
