@@ -185,7 +185,7 @@ func TestPSPPriceStatus(t *testing.T) {
 // checkout makes a new one.
 func TestPSPPriceTakenOffSale(t *testing.T) {
 	t.Parallel()
-	eachWired(t, func(t *testing.T, s *server, w *wire) {
+	eachWired(t, func(t *testing.T, s *server, _ *wire) {
 		admin, starter := s.admin(), s.sold("starter")
 		old, _ := s.links(admin, starter)["EUR"]["psp_price_id"].(string) // Acme bought it
 		s.byHand("POST", "/prices/"+old, "nickname", "A better name")

@@ -55,7 +55,7 @@ func (s *server) links(admin string, p soldPlan) map[string]map[string]any {
 }
 
 // madeFor lists what the provider has for a price of ours.
-func (s *server) madeFor(w *wire, price string) []string {
+func (s *server) madeFor(price string) []string {
 	s.t.Helper()
 	var ids []string
 	list, _ := s.byHand("GET", "/prices", "limit", "100").at("data").([]any)
@@ -72,7 +72,7 @@ const nobody = "01990000-0000-7000-8000-000000000000"
 
 func TestPSPCreate(t *testing.T) {
 	t.Parallel()
-	eachWired(t, func(t *testing.T, s *server, w *wire) {
+	eachWired(t, func(t *testing.T, s *server, _ *wire) {
 		admin, team := s.admin(), s.sold("team")
 		starter := s.sold("starter")
 		archived := s.byHand("POST", "/products", "name", "Old", "active", "false").str("id")
@@ -180,7 +180,7 @@ func TestPSPCreateLostAnswer(t *testing.T) {
 		if n := w.count("POST /prices"); n != 0 {
 			t.Errorf("the price was asked for %d times more", n)
 		}
-		if made := s.madeFor(w, team.prices["EUR"]); !slices.Equal(made, []string{id}) {
+		if made := s.madeFor(team.prices["EUR"]); !slices.Equal(made, []string{id}) {
 			t.Errorf("the provider has %v, linked is %s", made, id)
 		}
 		if n := products() - before; n != 1 {
@@ -199,11 +199,11 @@ func TestPSPCreateLostAnswer(t *testing.T) {
 		// One that was made unseen and is off sale by now is not what is linked, and
 		// what was refused is not looked for.
 		s.call("POST", team.path("USD", "psp-unlink"), admin, nil).want(200)
-		known := s.madeFor(w, team.prices["USD"])
+		known := s.madeFor(team.prices["USD"])
 		w.breaks(on(swallow, "POST", "/prices"))
 		s.call("POST", team.path("USD", "psp-create"), admin, body).refuses("lost", 502, "psp_error")
 		w.breaks(on(refuse, "POST", "/prices"))
-		for _, id := range s.madeFor(w, team.prices["USD"]) {
+		for _, id := range s.madeFor(team.prices["USD"]) {
 			s.byHand("POST", "/prices/"+id, "active", "false")
 		}
 		s.call("POST", team.path("USD", "psp-create"), admin, body).refuses("refused", 502, "psp_error")
@@ -213,7 +213,7 @@ func TestPSPCreateLostAnswer(t *testing.T) {
 		if n := w.count("GET /prices"); n != 0 {
 			t.Errorf("what was refused was looked for %d times", n)
 		}
-		if made := s.madeFor(w, team.prices["USD"]); len(made) != len(known)+2 || made[0] != linked {
+		if made := s.madeFor(team.prices["USD"]); len(made) != len(known)+2 || made[0] != linked {
 			t.Errorf("the provider has %v and had %v, linked is %s", made, known, linked)
 		}
 	})
@@ -229,7 +229,7 @@ func TestPSPCreateAtOnce(t *testing.T) {
 			team := s.sold("team")
 			set(t, db, "UPDATE products SET psp_product_id = NULL")
 			set(t, db, "UPDATE plan_prices SET psp_price_id = NULL WHERE plan_id = $1", team.id)
-			known := s.madeFor(w, team.prices["EUR"])
+			known := s.madeFor(team.prices["EUR"])
 			answers := make([]reply, len(owners))
 			ids := make([]string, 3)
 			var wg sync.WaitGroup
@@ -260,7 +260,7 @@ func TestPSPCreateAtOnce(t *testing.T) {
 					t.Errorf("an admin was told %s, linked is %v", id, linked)
 				}
 			}
-			if made := s.madeFor(w, team.prices["EUR"]); len(made) != len(known)+1 || made[0] != linked {
+			if made := s.madeFor(team.prices["EUR"]); len(made) != len(known)+1 || made[0] != linked {
 				t.Errorf("the provider has %v and had %v, linked is %v", made, known, linked)
 			}
 		}

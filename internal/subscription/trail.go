@@ -65,7 +65,7 @@ func (op operation) shows(after Subscription) bool {
 	case opChange:
 		return before.PlanID != op.PlanID && after.PlanID == op.PlanID
 	case opQuantity:
-		return before.Quantity != op.request.Quantity && after.Quantity == op.request.Quantity
+		return before.Quantity != op.Quantity && after.Quantity == op.Quantity
 	default:
 		return false
 	}
