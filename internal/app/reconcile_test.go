@@ -197,12 +197,14 @@ func TestReconcileDaily(t *testing.T) {
 		// Neither a notification nor the list of events tells of this.
 		execute(t, dbtest.Open(t, s.database), `UPDATE subscriptions SET quantity = 7, updated_at = $2 WHERE psp_subscription_id = $1`,
 			id, clock.System().Now())
+		execute(t, dbtest.Open(t, s.database), `UPDATE invoices SET status = 'open' WHERE tenant_id = $1`, k.names["ada"].tenant)
 		s.call("POST", "/sandbox/clock", "", map[string]any{"advance": "25h"}).want(200)
 		eventually(t, "the comparison", func() bool {
 			o := owner{token: s.login("ada@example.com"), tenant: k.names["ada"].tenant}
-			return s.subscription(o).at("data.quantity") == 1.0
+			return s.subscription(o).at("data.quantity") == 1.0 &&
+				s.count(`SELECT count(*) FROM invoices WHERE tenant_id = $1 AND status = 'paid'`, o.tenant) == 1
 		})
-	})
+	}, platformManaged)
 }
 
 func same(t *testing.T, what string, got, want map[string][]string) {
