@@ -222,7 +222,7 @@ func TestPSPCreateLostAnswer(t *testing.T) {
 // Many at once, admins and first checkouts, make one price and one product.
 func TestPSPCreateAtOnce(t *testing.T) {
 	t.Parallel()
-	eachWired(t, func(t *testing.T, s *server, w *wire) {
+	eachWired(t, func(t *testing.T, s *server, _ *wire) {
 		admin, db := s.admin(), dbtest.Open(t, s.database)
 		owners := []owner{s.register("ada@example.com", true), s.register("eve@example.com", true), s.register("bob@example.com", true)}
 		for range dbtest.Rounds(1, 10) {

@@ -131,6 +131,11 @@ func adapterWorks(t *testing.T, p counterpart) {
 	step("UpdateCustomer, erasing", func(ctx context.Context) error {
 		return p.UpdateCustomer(ctx, customer, psp.CustomerParams{Key: "erased"})
 	})
+	step("CustomerDeleted", func(ctx context.Context) error {
+		deleted, err := p.CustomerDeleted(ctx, customer)
+		is("the customer was deleted", !deleted)
+		return err
+	})
 
 	var product psp.Product
 	step("CreateProduct", func(ctx context.Context) error {
