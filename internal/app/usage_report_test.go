@@ -17,10 +17,10 @@ import (
 
 // billed makes a meter at the provider and one here whose price in euros is linked
 // to it, and a plan to subscribe to.
-func (s *server) billed(w *wire, code, formula, cents string, changes object) (plan string) {
+func (s *server) billed(code, formula, cents string, changes object) (plan string) {
 	s.t.Helper()
-	theirs := s.provider(w, "POST", "/billing/meters", "display_name", code, "event_name", code, "default_aggregation[formula]", formula).want(200).str("id")
-	price := s.provider(w, "POST", "/prices", "currency", "eur", "unit_amount_decimal", cents, "product_data[name]", code,
+	theirs := s.tryByHand("POST", "/billing/meters", "display_name", code, "event_name", code, "default_aggregation[formula]", formula).want(200).str("id")
+	price := s.tryByHand("POST", "/prices", "currency", "eur", "unit_amount_decimal", cents, "product_data[name]", code,
 		"recurring[interval]", "month", "recurring[usage_type]", "metered", "recurring[meter]", theirs).want(200).str("id")
 	s.call("POST", adminMeters, s.admin(), with(object{
 		"code": code, "name": code, "aggregation_type": "sum", "reset_interval": "monthly", "quota_enforcement": "none",
@@ -105,10 +105,10 @@ func TestBillableUsageIsBilledOnce(t *testing.T) {
 			settings := Settings{
 				Addr: "127.0.0.1:0", Data: t.TempDir(), DatabaseURL: Secret(dbtest.URL(t, dialect)),
 				RateLimits: map[string]int{}, InvoiceMode: PSPManaged, LogFormat: LogJSON, LogLevel: slog.LevelDebug,
-				HashCost: account.HashCost{MemoryKiB: 64, Passes: 1}, AroundProvider: w.around,
+				HashCost: account.HashCost{MemoryKiB: 64, Passes: 1}, StripeSecretKey: dashboardKey, AroundProvider: w.around,
 			}
 			s := startWith(t, settings)
-			plan := s.billed(w, "mails", "sum", "12.5", nil)
+			plan := s.billed("mails", "sum", "12.5", nil)
 			l := s.life("ada")
 			l.buy(plan, "EUR", card(goodCard))
 			usage := "/api/v1/tenant/" + l.tenant + "/usage"
