@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
@@ -323,5 +324,31 @@ func TestVoidInvoice(t *testing.T) {
 		}
 		void("nonsense").want(404)
 		s.call("POST", "/api/v1/admin/tenants/"+o.tenant+"/invoices/"+open+"/void", o.token, nil).want(403)
+	})
+}
+
+// The draft of a renewal can be voided too, and is never collected then. (Where
+// invoices are issued here, a draft is none yet.)
+func TestVoidDraft(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *server) {
+		o := s.register("ada@example.com", true)
+		s.subscribe(o, "starter")
+		s.passTo(s.subscription(o).moment("data.current_period_end").Add(10 * time.Minute))
+		o.token = s.call("POST", "/api/v1/auth/login", "", adaLogin).want(200).str("accessToken")
+		draft := s.call("GET", "/api/v1/tenant/"+o.tenant+"/invoices?status=draft", o.token, nil).want(200).str("data.0.id")
+		s.call("POST", "/api/v1/admin/tenants/"+o.tenant+"/invoices/"+draft+"/void", s.admin(), nil).want(200).
+			same("data.status", "void").same("data.id", draft)
+		s.pass(3 * time.Hour)
+		o.token = s.call("POST", "/api/v1/auth/login", "", adaLogin).want(200).str("accessToken")
+		s.call("GET", "/api/v1/tenant/"+o.tenant+"/invoices/"+draft, o.token, nil).want(200).same("data.status", "void")
+		if invoices := s.held(o, "invoice"); len(invoices) != 2 {
+			t.Errorf("%d invoices", len(invoices))
+		} else {
+			invoices[1].same("status", "void").same("amount_paid", 0.0)
+		}
+		if n := s.recorded(o, "invoice.voided"); n != 1 {
+			t.Errorf("%d in the trail", n)
+		}
 	})
 }

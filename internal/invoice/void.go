@@ -52,10 +52,14 @@ func (s *Service) Void(ctx context.Context, tenantID, id uuid.UUID) (Invoice, er
 			Before: map[string]any{"status": before.Status}, After: map[string]any{"status": after.Status},
 		})
 	})
-	if err != nil || before.Status == Draft {
-		return after, err // the provider has no draft any more that could be read back
+	if err != nil {
+		return after, err
 	}
-	return s.source.get(ctx, tenantID, id)
+	now, err := s.source.get(ctx, tenantID, id)
+	if before.Status == Draft && errors.Is(err, errNotFound) {
+		return after, nil // it was deleted
+	}
+	return now, err
 }
 
 // readBack takes the provider's present state of an invoice over.

@@ -100,6 +100,22 @@ func voidInvoice(ctx context.Context, c *call) (any, error) {
 	return in, c.giveUpInvoice(ctx, in, sub, invoiceVoid)
 }
 
+// deleteInvoice refuses: only a draft that bills no subscription can be deleted, and
+// all invoices here bill one.
+func deleteInvoice(ctx context.Context, c *call) (any, error) {
+	in, _, err := c.invoiceOf(ctx)
+	if err == nil {
+		err = c.params.done()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if in.Status != invoiceDraft {
+		return nil, refuse("", "invoice_not_editable", "You can only delete draft invoices. This invoice is %s.", in.Status)
+	}
+	return nil, refuse("", "", "You can't delete an invoice of a subscription. Finalize it and void it instead.")
+}
+
 // writeOffInvoice stops expecting an open invoice to be paid.
 func writeOffInvoice(ctx context.Context, c *call) (any, error) {
 	in, sub, err := c.invoiceOf(ctx)

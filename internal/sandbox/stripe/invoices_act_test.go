@@ -19,6 +19,8 @@ func TestDraftsAreFinalizedByHand(t *testing.T) {
 	if res, _ := w.call("GET", "/invoices/"+draft.ID+"/pdf", "", nil); res.StatusCode != http.StatusNotFound {
 		t.Errorf("the PDF of a draft is answered %d", res.StatusCode)
 	}
+	_, err := w.V1Invoices.Delete(t.Context(), draft.ID, nil)
+	refused(t, err, http.StatusBadRequest, "", "")
 	w.advance(10 * time.Minute)
 	open := must[*api.Invoice](t)(w.V1Invoices.FinalizeInvoice(t.Context(), draft.ID, nil))
 	if open.Status != "open" || open.AttemptCount != 0 || open.NextPaymentAttempt != w.clock.Now().Add(time.Hour).Unix() {
@@ -27,7 +29,9 @@ func TestDraftsAreFinalizedByHand(t *testing.T) {
 	if res, _ := w.call("GET", "/invoices/"+draft.ID+"/pdf", "", nil); res.StatusCode != http.StatusOK {
 		t.Errorf("the PDF of an open invoice is answered %d", res.StatusCode)
 	}
-	_, err := w.V1Invoices.FinalizeInvoice(t.Context(), draft.ID, nil)
+	_, err = w.V1Invoices.Delete(t.Context(), draft.ID, nil)
+	refused(t, err, http.StatusBadRequest, "invoice_not_editable", "")
+	_, err = w.V1Invoices.FinalizeInvoice(t.Context(), draft.ID, nil)
 	refused(t, err, http.StatusBadRequest, "invoice_not_editable", "")
 	w.advance(time.Hour)
 	if in := w.latestInvoice(sub.ID); in.Status != "paid" || in.AttemptCount != 1 {

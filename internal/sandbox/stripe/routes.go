@@ -47,6 +47,7 @@ func routes() []route {
 		{"GET", "/v1/invoices", listInvoices},
 		{"POST", "/v1/invoices/create_preview", previewInvoice},
 		{"GET", "/v1/invoices/{id}", getInvoice},
+		{"DELETE", "/v1/invoices/{id}", deleteInvoice},
 		{"GET", "/v1/invoices/{id}/lines", listInvoiceLines},
 		{"POST", "/v1/invoices/{id}/finalize", finalizeInvoice},
 		{"POST", "/v1/invoices/{id}/pay", payInvoice},
