@@ -40,7 +40,7 @@ type Avatars struct {
 // NewAvatars returns the service and gives the queue its job.
 func NewAvatars(d AvatarDeps) *Avatars {
 	a := &Avatars{deps: d, store: store{d.DB}, pictures: newPictures()}
-	d.Jobs.Handle(jobImportAvatar, a.importPicture)
+	d.Jobs.Lane(webLane).Handle(jobImportAvatar, a.importPicture)
 	return a
 }
 

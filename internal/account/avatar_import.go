@@ -15,6 +15,9 @@ import (
 // provider.
 const jobImportAvatar = "account.import-avatar"
 
+// webLane is where jobs run that wait for servers which users name.
+const webLane = "web"
+
 // PictureClient gets what a URL from outside names; a *safehttp.Client is one.
 type PictureClient interface {
 	Get(ctx context.Context, address string) (safehttp.Response, error)

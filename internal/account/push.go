@@ -49,7 +49,7 @@ type Pushes struct {
 // NewPushes returns the service and gives the queue its job.
 func NewPushes(d PushDeps) *Pushes {
 	p := &Pushes{deps: d, store: store{d.DB}}
-	d.Jobs.Handle(jobPush, p.send)
+	d.Jobs.Lane(webLane).Handle(jobPush, p.send)
 	return p
 }
 

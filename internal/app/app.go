@@ -218,9 +218,10 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 		DB: db, Clock: out.clock, Log: log, Keep: s.UsageRetention, Archive: s.UsageArchive,
 	})
 	svc.jobs.Every("usage.prune", 10*time.Minute, retention.Prune)
-	svc.jobs.Every("usage.report", 10*time.Second, svc.reporter.Report)
-	svc.jobs.Every("usage.report-peaks", time.Minute, svc.reporter.ReportPeaks)
-	svc.jobs.Every("psp.catch-up", catchUpEvery, func(ctx context.Context) error {
+	billed := svc.jobs.Lane(psp.Lane)
+	billed.Every("usage.report", 10*time.Second, svc.reporter.Report)
+	billed.Every("usage.report-peaks", time.Minute, svc.reporter.ReportPeaks)
+	billed.Every("psp.catch-up", catchUpEvery, func(ctx context.Context) error {
 		_, err := svc.receiver.CatchUp(ctx)
 		return err
 	})

@@ -34,7 +34,7 @@ func (q *Queue) execute(work context.Context, c claimed) {
 		log.ErrorContext(ctx, "the end of a job was not recorded; it may run again", "error", err)
 	}
 	if c.key != nil {
-		q.Wake() // Its twin may start now.
+		q.laneOf[c.Kind].poke() // Its twin may start now.
 	}
 }
 

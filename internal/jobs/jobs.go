@@ -11,6 +11,8 @@
 //     attempt it is kept as dead, with its error, until somebody retries it.
 //   - Of the jobs with one kind and key at most one waits and at most one runs.
 //   - A periodic function runs in one instance at a time, once per interval.
+//   - Jobs of one lane never wait for those of another: each lane has workers of
+//     its own.
 //
 // Two clocks are used. When a job is due is told by the service's clock, which
 // the sandbox moves by months at will: work that is due in a month then runs at
@@ -49,7 +51,7 @@ type Deps struct {
 	Lease clock.Clock
 	// Log receives what fails; nil discards.
 	Log *slog.Logger
-	// Workers is how many jobs this instance runs at once.
+	// Workers is how many jobs this instance runs at once in each lane.
 	Workers int
 	// MaxAttempts is how often a job is tried before it is dead.
 	MaxAttempts int
@@ -79,8 +81,8 @@ func (j Job) Decode(v any) error {
 // a panic means another attempt later; Fatal means none.
 type Handler func(ctx context.Context, job Job) error
 
-// Queue writes jobs and runs them. Handle and Every are called before Run; the
-// rest is safe for concurrent use.
+// Queue writes jobs and runs them. Handle, Every and Lane are called before Run;
+// the rest is safe for concurrent use.
 type Queue struct {
 	db          *sqldb.DB
 	store       store
@@ -93,7 +95,8 @@ type Queue struct {
 	timeout     time.Duration
 	handlers    map[string]Handler
 	periods     map[string]time.Duration
-	wake        chan struct{}
+	lanes       map[string]*Lane // by name
+	laneOf      map[string]*Lane // by kind
 }
 
 // New returns a queue without handlers.
@@ -110,32 +113,9 @@ func New(deps Deps) *Queue {
 		timeout:     handlerTimeout,
 		handlers:    map[string]Handler{},
 		periods:     map[string]time.Duration{},
-		wake:        make(chan struct{}, 1),
+		lanes:       map[string]*Lane{},
+		laneOf:      map[string]*Lane{},
 	}
-}
-
-// Handle names the handler of a kind of job. An instance picks up only kinds
-// that it has a handler for, so that during an update the old version leaves
-// what it does not know to the new one. It panics if the kind is taken.
-func (q *Queue) Handle(kind string, h Handler) {
-	if _, taken := q.handlers[kind]; taken {
-		panic("jobs: two handlers for " + kind)
-	}
-	q.handlers[kind] = h
-}
-
-// Every runs f once per interval, by the service's clock, in one of all
-// instances, and for the first time when the service first knows of it. Runs
-// that were missed, because the service was down or time was moved, are made up
-// by a single one. After an error it runs again sooner, with growing pauses up
-// to the interval. It panics if the name is taken or every is not positive.
-func (q *Queue) Every(name string, every time.Duration, f func(ctx context.Context) error) {
-	if every <= 0 {
-		panic("jobs: no interval for " + name)
-	}
-	kind := periodicKind(name)
-	q.Handle(kind, func(ctx context.Context, _ Job) error { return f(ctx) })
-	q.periods[kind] = every
 }
 
 // Option changes how a job is enqueued.
@@ -180,16 +160,17 @@ func (q *Queue) Enqueue(ctx context.Context, kind string, payload any, opts ...O
 	if err != nil {
 		return fmt.Errorf("jobs: enqueue %s: %w", kind, err)
 	}
-	q.db.AfterCommit(ctx, q.Wake)
+	if l := q.laneOf[kind]; l != nil {
+		q.db.AfterCommit(ctx, l.poke)
+	}
 	return nil
 }
 
 // Wake makes this instance look for work at once, as after the clock was moved.
 // It never blocks.
 func (q *Queue) Wake() {
-	select {
-	case q.wake <- struct{}{}:
-	default: // It is about to look anyway.
+	for _, l := range q.lanes {
+		l.poke()
 	}
 }
 

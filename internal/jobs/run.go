@@ -37,20 +37,31 @@ func (q *Queue) Run(ctx context.Context) error {
 	// lost between the database's commit and its answer.
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	var running sync.WaitGroup
+	var running, lanes sync.WaitGroup
+	for _, l := range q.lanes {
+		if len(l.kinds) > 0 {
+			lanes.Go(func() { l.run(ctx, work, &running) })
+		}
+	}
+	<-ctx.Done()
+	lanes.Wait()
+	q.drainRunning(&running, stop)
+	return nil
+}
+
+// run starts the lane's jobs in the context work until ctx ends.
+func (l *Lane) run(ctx, work context.Context, running *sync.WaitGroup) {
+	q := l.q
 	slots := make(chan struct{}, q.workers)
-	kinds := slices.Sorted(maps.Keys(q.handlers))
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
-
-	sweep := true
-	for len(kinds) > 0 {
+	for sweep := true; ; {
 		// Only what can start at once is claimed: a lease covers no waiting.
 		free := acquire(ctx, slots)
 		if free == 0 {
-			break
+			return
 		}
-		list, err := q.claim(work, kinds, free, sweep)
+		list, err := q.claim(work, l.kinds, free, sweep)
 		if err != nil {
 			q.log.ErrorContext(ctx, "jobs cannot be claimed", "error", err)
 		}
@@ -63,11 +74,8 @@ func (q *Queue) Run(ctx context.Context) error {
 				q.execute(work, c)
 			})
 		}
-		sweep = q.wait(ctx, tick.C, len(list) == free)
+		sweep = l.wait(ctx, tick.C, len(list) == free)
 	}
-	<-ctx.Done()
-	q.drainRunning(&running, stop)
-	return nil
 }
 
 // schedule writes the rows of the periodic functions.
@@ -104,7 +112,7 @@ func acquire(ctx context.Context, slots chan<- struct{}) int {
 
 // wait blocks until there may be work, not at all if more is known to wait. It
 // tells whether it is time to look for abandoned jobs.
-func (q *Queue) wait(ctx context.Context, tick <-chan time.Time, more bool) (sweep bool) {
+func (l *Lane) wait(ctx context.Context, tick <-chan time.Time, more bool) (sweep bool) {
 	if more {
 		select {
 		case <-tick:
@@ -116,7 +124,7 @@ func (q *Queue) wait(ctx context.Context, tick <-chan time.Time, more bool) (swe
 	select {
 	case <-ctx.Done():
 		return false
-	case <-q.wake:
+	case <-l.wake:
 		return false
 	case <-tick:
 		return true

@@ -68,6 +68,8 @@ const (
 // claim leases at most limit jobs of the given kinds that meet the condition at
 // the time t, earliest first. It is written by hand since the list of kinds has
 // no fixed length. What other workers are claiming at the same moment is skipped.
+// The cast changes nothing but SQLite's mind, which would collect and sort all
+// jobs of the kinds to find the earliest instead of following the order of time.
 // The inner query is MATERIALIZED because it must run once: run again it would
 // lock other rows, and lease more than limit.
 func (s store) claim(ctx context.Context, condition string, t, until time.Time, kinds []string, limit int) ([]claimed, error) {
@@ -83,7 +85,7 @@ func (s store) claim(ctx context.Context, condition string, t, until time.Time, 
 	}
 	rows, err := s.db.Conn(ctx).QueryContext(ctx, `
 WITH picked AS MATERIALIZED (
-	SELECT id FROM jobs WHERE `+condition+` AND kind IN (`+places.String()+`)
+	SELECT id FROM jobs WHERE `+condition+` AND CAST(kind AS text) IN (`+places.String()+`)
 	ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
 )
 UPDATE jobs SET lease_id = $3, leased_until = $4, attempt = attempt + 1

@@ -17,8 +17,12 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// JobEvent is the kind of the job that handles one event.
+// JobEvent is the kind of the job that handles events.
 const JobEvent = "psp.event"
+
+// Lane is where jobs run that wait for the provider: while it is slow, or tells
+// of thousands of things at once, mails and everything else go on.
+const Lane = "psp"
 
 // bodyLimit bounds a notification, in bytes (spec: requests over 1 MiB are 413).
 const bodyLimit = 1 << 20
@@ -76,7 +80,7 @@ func NewReceiver(d ReceiverDeps) (*Receiver, error) {
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
-	d.Jobs.Handle(JobEvent, r.handleJob)
+	d.Jobs.Lane(Lane).Handle(JobEvent, r.handleJob)
 	return r, nil
 }
 

@@ -36,7 +36,7 @@ type Comparison[W any] struct {
 }
 
 // Handle gives the queue its job.
-func (c Comparison[W]) Handle() { c.Jobs.Handle(c.Kind, c.part) }
+func (c Comparison[W]) Handle() { c.Jobs.Lane(Lane).Handle(c.Kind, c.part) }
 
 // Now compares everything and repairs what differs; a dry run only tells. It
 // returns the differences that it found, also with an error, which names what

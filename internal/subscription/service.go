@@ -95,10 +95,11 @@ type Service struct {
 // NewService returns the service, and gives the queue its jobs.
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
-	d.Jobs.Handle(jobRefuse, s.refuse)
-	d.Jobs.Handle(jobRetire, s.retire)
-	d.Jobs.Handle(jobCustomer, s.updateCustomer)
-	d.Jobs.Handle(jobSeats, s.followTeam)
+	lane := d.Jobs.Lane(psp.Lane)
+	lane.Handle(jobRefuse, s.refuse)
+	lane.Handle(jobRetire, s.retire)
+	lane.Handle(jobCustomer, s.updateCustomer)
+	lane.Handle(jobSeats, s.followTeam)
 	s.Comparison().Handle()
 	return s
 }

@@ -1,0 +1,71 @@
+package jobs_test
+
+import (
+	"context"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/jobs"
+)
+
+// Of a lane whose workers all wait for somebody outside, and of the thousands of
+// jobs behind them, another lane notices nothing.
+func TestLanes(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		q := r.queue(func(d *jobs.Deps) { d.Workers = 2 })
+		answer := make(chan struct{})
+		asked, mailed := make(chan string, 100), make(chan string, 100)
+		slow := q.Lane("outside")
+		slow.Handle("ask", func(_ context.Context, job jobs.Job) error {
+			asked <- string(job.Payload)
+			<-answer
+			return nil
+		})
+		slow.Every("look", time.Hour, func(context.Context) error { return nil })
+		q.Handle("mail", func(_ context.Context, job jobs.Job) error {
+			mailed <- string(job.Payload)
+			return nil
+		})
+		err := r.db.Tx(t.Context(), func(ctx context.Context) error {
+			for n := range 2_000 {
+				if err := q.Enqueue(ctx, "ask", n); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		start(t, q)
+		for range 2 {
+			receive(t, asked)
+		}
+		for n := range 3 {
+			enqueue(t, q, "mail", n)
+			if got := receive(t, mailed); got != strconv.Itoa(n) {
+				t.Errorf("mail %s, want %d", got, n)
+			}
+		}
+		silent(t, asked) // two workers, both busy
+		close(answer)
+		receive(t, asked)
+	})
+}
+
+// A kind is in one lane.
+func TestLanesShareNoKind(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		q := r.queue(nil)
+		q.Handle("mail", func(context.Context, jobs.Job) error { return nil })
+		defer func() {
+			if recover() == nil {
+				t.Error("two handlers for one kind")
+			}
+		}()
+		q.Lane("outside").Handle("mail", func(context.Context, jobs.Job) error { return nil })
+	})
+}
