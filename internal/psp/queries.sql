@@ -3,6 +3,12 @@ INSERT INTO psp_events (id, type, object_id, received_at)
 VALUES ($1, $2, $3, $4)
 ON CONFLICT (id) DO NOTHING;
 
+-- name: EventIsKnown :one
+SELECT EXISTS (SELECT 1 FROM psp_events WHERE id = $1);
+
+-- name: WaitingEvents :many
+SELECT id, type FROM psp_events WHERE object_id = $1 AND handled_at IS NULL ORDER BY received_at, id;
+
 -- name: MarkEventHandled :exec
 UPDATE psp_events SET handled_at = $1 WHERE id = $2;
 

@@ -1,6 +1,7 @@
 package psp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/stripe/stripe-go/v85/webhook"
@@ -17,7 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// JobEvent is the kind of the job that handles events.
+// JobEvent is the kind of the job that handles what was told about one object.
 const JobEvent = "psp.event"
 
 // Lane is where jobs run that wait for the provider: while it is slow, or tells
@@ -28,7 +30,7 @@ const Lane = "psp"
 const bodyLimit = 1 << 20
 
 // Handler applies what an event hints at: it reads the object back and stores
-// what it finds. It may run more than once for an event, also at the same time
+// what it finds. It may run more than once for an event, but not at the same time
 // as for another event of the same object. An error makes it run again later.
 type Handler func(ctx context.Context, e Event) error
 
@@ -84,9 +86,14 @@ func NewReceiver(d ReceiverDeps) (*Receiver, error) {
 	return r, nil
 }
 
-// On registers a handler for a kind of event, or for all kinds with a prefix if
-// kind ends with a dot: "invoice.paid", "customer.subscription.". All that match
-// run, in the order of their registration. It must not be called once jobs run.
+// On registers a handler for a kind of event, such as "invoice.paid", or for all
+// kinds with a prefix if kind ends with a dot, such as "invoice.", but for those
+// that have a handler of their own. All that match run, in the order of their
+// registration. It must not be called once jobs run.
+//
+// Of several events about one object that wait together, the handler of a kind
+// gets each of its kind; that of a prefix, which only looks at what the object now
+// is, gets the last, so that a storm of notifications costs one look.
 func (r *Receiver) On(kind string, handle Handler) {
 	r.handlers = append(r.handlers, registration{kind, handle})
 }
@@ -140,39 +147,61 @@ func (r *Receiver) verify(body []byte, signature string) (Event, error) {
 // accept stores an event and the job to handle it together, once per event id.
 // It tells whether the event was new.
 func (r *Receiver) accept(ctx context.Context, e Event) (isNew bool, err error) {
+	// Most that come twice are found without a transaction.
+	if known, err := r.inbox.known(ctx, e.ID); err != nil || known {
+		return false, err
+	}
 	err = r.db.Tx(ctx, func(ctx context.Context) error {
 		inserted, err := r.inbox.insert(ctx, e, r.clock.Now())
 		isNew = inserted
 		if err != nil || !inserted {
 			return err
 		}
-		return r.jobs.Enqueue(ctx, JobEvent, e)
+		return r.jobs.Enqueue(ctx, JobEvent, e, jobs.Key(cmp.Or(e.ObjectID, e.ID)))
 	})
 	return isNew, err
 }
 
+// handleJob handles all that waits about the object of the job's event.
 func (r *Receiver) handleJob(ctx context.Context, job jobs.Job) error {
 	var e Event
 	if err := job.Decode(&e); err != nil {
 		return err
 	}
+	waiting, err := r.inbox.waiting(ctx, e)
+	if err != nil {
+		return err
+	}
 	for _, reg := range r.handlers {
-		if !reg.matches(e.Type) {
-			continue
-		}
-		if err := reg.handle(ctx, e); err != nil {
-			return fmt.Errorf("%s %s: %w", e.Type, e.ID, err)
+		for _, e := range r.of(reg, waiting) {
+			if err := reg.handle(ctx, e); err != nil {
+				return fmt.Errorf("%s %s: %w", e.Type, e.ID, err)
+			}
 		}
 	}
-	return r.inbox.markHandled(ctx, e.ID, r.clock.Now())
+	return r.inbox.markHandled(ctx, waiting, r.clock.Now())
 }
 
-func (reg registration) matches(kind string) bool {
-	if strings.HasSuffix(reg.kind, ".") {
-		return strings.HasPrefix(kind, reg.kind)
+// of are the events, of those about one object, that a handler gets (see On).
+func (r *Receiver) of(reg registration, events []Event) []Event {
+	var its []Event
+	for _, e := range events {
+		switch {
+		case reg.kind == e.Type:
+			its = append(its, e)
+		case reg.isPrefix() && strings.HasPrefix(e.Type, reg.kind) && !r.hasOwn(e.Type):
+			its = []Event{e}
+		}
 	}
-	return kind == reg.kind
+	return its
 }
+
+// hasOwn tells whether a kind of event has a handler of its own.
+func (r *Receiver) hasOwn(kind string) bool {
+	return slices.ContainsFunc(r.handlers, func(reg registration) bool { return reg.kind == kind })
+}
+
+func (reg registration) isPrefix() bool { return strings.HasSuffix(reg.kind, ".") }
 
 func refuse(w http.ResponseWriter, status int, message string) {
 	answer(w, status, map[string]string{"message": message})

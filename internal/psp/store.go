@@ -37,6 +37,32 @@ func (s store) moveCursor(ctx context.Context, to time.Time) error {
 	return s.q(ctx).MoveCursor(ctx, to)
 }
 
-func (s store) markHandled(ctx context.Context, id string, now time.Time) error {
-	return s.q(ctx).MarkEventHandled(ctx, pspsql.MarkEventHandledParams{HandledAt: &now, ID: id})
+// known tells whether an event was stored before.
+func (s store) known(ctx context.Context, id string) (bool, error) {
+	return s.q(ctx).EventIsKnown(ctx, id)
+}
+
+// waiting are the events that are not handled yet: those about e's object, in the
+// order in which they came, or e alone if it is about nothing with an id.
+func (s store) waiting(ctx context.Context, e Event) ([]Event, error) {
+	if e.ObjectID == "" {
+		return []Event{e}, nil
+	}
+	rows, err := s.q(ctx).WaitingEvents(ctx, e.ObjectID)
+	events := make([]Event, len(rows))
+	for i, row := range rows {
+		events[i] = Event{ID: row.ID, Type: row.Type, ObjectID: e.ObjectID}
+	}
+	return events, err
+}
+
+func (s store) markHandled(ctx context.Context, events []Event, now time.Time) error {
+	return s.db.Tx(ctx, func(ctx context.Context) error {
+		for _, e := range events {
+			if err := s.q(ctx).MarkEventHandled(ctx, pspsql.MarkEventHandledParams{HandledAt: &now, ID: e.ID}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

@@ -30,6 +30,17 @@ func (q *Queries) DeleteHandledEvents(ctx context.Context, receivedAt time.Time)
 	return err
 }
 
+const eventIsKnown = `-- name: EventIsKnown :one
+SELECT EXISTS (SELECT 1 FROM psp_events WHERE id = $1)
+`
+
+func (q *Queries) EventIsKnown(ctx context.Context, id string) (bool, error) {
+	row := q.db.QueryRowContext(ctx, eventIsKnown, id)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const insertEvent = `-- name: InsertEvent :execrows
 INSERT INTO psp_events (id, type, object_id, received_at)
 VALUES ($1, $2, $3, $4)
@@ -79,4 +90,36 @@ WHERE psp_cursor.taken_until < excluded.taken_until
 func (q *Queries) MoveCursor(ctx context.Context, takenUntil time.Time) error {
 	_, err := q.db.ExecContext(ctx, moveCursor, takenUntil)
 	return err
+}
+
+const waitingEvents = `-- name: WaitingEvents :many
+SELECT id, type FROM psp_events WHERE object_id = $1 AND handled_at IS NULL ORDER BY received_at, id
+`
+
+type WaitingEventsRow struct {
+	ID   string
+	Type string
+}
+
+func (q *Queries) WaitingEvents(ctx context.Context, objectID string) ([]WaitingEventsRow, error) {
+	rows, err := q.db.QueryContext(ctx, waitingEvents, objectID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []WaitingEventsRow{}
+	for rows.Next() {
+		var i WaitingEventsRow
+		if err := rows.Scan(&i.ID, &i.Type); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -1,0 +1,63 @@
+package psp_test
+
+import (
+	"context"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// What waits about one object costs one look at it, however often it was told; but
+// each event of a kind with a handler of its own gets there. What is told during
+// the look makes for another one.
+func TestStormCostsOneLook(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		i := newInbox(t, db, nil)
+		tell := func(id, kind string) {
+			t.Helper()
+			body := eventJSON(id, kind, "in_1")
+			for range 3 {
+				if w := i.deliver(t.Context(), body, sign(body, oldSecret, 0)); w.Code != 200 {
+					t.Fatalf("status %d: %s", w.Code, w.Body)
+				}
+			}
+		}
+		looks, own := make(chan string, 10), make(chan string, 10)
+		goOn := make(chan struct{})
+		i.On("invoice.", func(_ context.Context, e psp.Event) error {
+			looks <- e.ID
+			<-goOn
+			return nil
+		})
+		i.On("invoice.payment_failed", func(_ context.Context, e psp.Event) error {
+			own <- e.ID
+			return nil
+		})
+		for n := range 5 {
+			tell("evt_"+strconv.Itoa(n), "invoice.updated")
+		}
+		tell("evt_5", "invoice.payment_failed")
+		tell("evt_6", "invoice.payment_failed")
+		if n := i.waiting(t); n != 1 {
+			t.Errorf("%d jobs wait, want 1", n)
+		}
+		i.run(t)
+		first := <-looks
+		tell("evt_7", "invoice.paid")
+		close(goOn)
+		second := <-looks
+		if diff := cmp.Diff([]string{"evt_4", "evt_7", "evt_5", "evt_6"}, []string{first, second, <-own, <-own}); diff != "" {
+			t.Error(diff)
+		}
+		eventually(t, "all are handled", func() bool { return i.handled(t) == 8 })
+		if len(looks)+len(own) != 0 {
+			t.Errorf("%d looks and %d events more", len(looks), len(own))
+		}
+	})
+}
