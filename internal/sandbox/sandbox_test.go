@@ -298,7 +298,7 @@ func TestOpen(t *testing.T) {
 		}
 		got[pragma] = value
 	}
-	if diff := cmp.Diff(map[string]string{"journal_mode": "wal", "synchronous": "2", "busy_timeout": "5000"}, got); diff != "" {
+	if diff := cmp.Diff(map[string]string{"journal_mode": "wal", "synchronous": "1", "busy_timeout": "5000"}, got); diff != "" {
 		t.Error(diff)
 	}
 	if _, err := Open(t.Context(), filepath.Join(path, "inside a file")); err == nil {

@@ -30,6 +30,9 @@ func (s *Server) read() *step {
 // write runs change in a transaction, and tells Run about new events and
 // timers once it is committed. An error leaves nothing behind.
 func (s *Server) write(ctx context.Context, change func(ctx context.Context, st *step) error) error {
+	// SQLite lets writers that meet sleep and try again; here they queue.
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	tx, err := s.cfg.DB.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)

@@ -50,6 +50,7 @@ type Server struct {
 	cfg     Config
 	pages   pages
 	chaos   chaos
+	writing sync.Mutex    // held by a write transaction
 	deliver chan struct{} // there may be events to deliver
 	timers  chan struct{} // there may be timers to set, or due
 }
@@ -66,7 +67,8 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	client := &http.Client{Timeout: 10 * time.Second}
+	// As many connections are kept as are used at once.
+	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: maxDeliveries, IdleConnTimeout: time.Minute}}
 	if cfg.HTTPClient != nil {
 		*client = *cfg.HTTPClient
 	}

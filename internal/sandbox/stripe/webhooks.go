@@ -41,7 +41,6 @@ type delivery struct {
 	event    string
 	attempts int
 	queuedAt int64 // milliseconds, real time
-	body     []byte
 }
 
 // dispatchEvent lets an event about an object go its ways to the receiver.
@@ -78,8 +77,14 @@ func (s *Server) runDeliveries(ctx context.Context) {
 	if s.cfg.WebhookURL == "" {
 		return
 	}
-	out := outbox{busy: map[int64]bool{}, done: make(chan int64, maxDeliveries)}
-	defer out.workers.Wait()
+	out := outbox{busy: map[int64]bool{}, done: make(chan attempted, maxDeliveries)}
+	defer func() {
+		out.workers.Wait()
+		// What was taken just before the end is not to be sent again.
+		if err := s.settleDeliveries(context.WithoutCancel(ctx), &out); err != nil {
+			s.cfg.Log.ErrorContext(ctx, "stripe sandbox: deliveries", slog.Any("error", err))
+		}
+	}()
 	for {
 		wait, err := s.dispatch(ctx, &out)
 		if err != nil {
@@ -96,20 +101,30 @@ func (s *Server) runDeliveries(ctx context.Context) {
 }
 
 // outbox is what one Run has under way. Only the goroutine that dispatches
-// touches busy.
+// touches busy and ended.
 type outbox struct {
 	busy    map[int64]bool // deliveries by their seq
-	done    chan int64     // those that ended; with room for all of them
+	done    chan attempted // with room for all that are under way
+	ended   []attempted    // of which the end is not stored yet
 	workers sync.WaitGroup
+}
+
+// attempted is a delivery that was tried.
+type attempted struct {
+	delivery
+	taken bool
 }
 
 // dispatch starts what is due and returns how long there is nothing more to do.
 func (s *Server) dispatch(ctx context.Context, out *outbox) (time.Duration, error) {
-	for range len(out.done) {
-		delete(out.busy, <-out.done)
+	if err := s.settleDeliveries(ctx, out); err != nil {
+		return 0, err
 	}
 	// Whatever is read as due from here on, and is not busy, nobody is sending.
 	now := s.cfg.SignatureClock.Now().UnixMilli()
+	if len(out.busy) == maxDeliveries {
+		return maxPause, nil // whoever ends first calls again
+	}
 	due, err := s.dueDeliveries(ctx, now, maxDeliveries+len(out.busy))
 	if err != nil {
 		return 0, err
@@ -120,9 +135,10 @@ func (s *Server) dispatch(ctx context.Context, out *outbox) (time.Duration, erro
 		}
 		out.busy[d.seq] = true
 		out.workers.Go(func() {
-			s.attemptDelivery(ctx, d)
-			out.done <- d.seq
-			poke(s.deliver) // there is room, and the object's next event may go
+			if taken, whole := s.attemptDelivery(ctx, d); whole {
+				out.done <- attempted{d, taken}
+				poke(s.deliver) // there is room, and the object's next event may go
+			}
 		})
 	}
 	var next sql.NullInt64
@@ -135,15 +151,15 @@ func (s *Server) dispatch(ctx context.Context, out *outbox) (time.Duration, erro
 
 // dueDeliveries reads what may be sent. An event waits for the first attempt at
 // every earlier one about its object, so that they arrive in order unless one
-// of them failed.
+// of them failed. The plus keeps SQLite from sorting all that is due to find the
+// first few.
 func (s *Server) dueDeliveries(ctx context.Context, now int64, limit int) ([]delivery, error) {
 	rows, err := s.cfg.DB.QueryContext(ctx, `
-		SELECT d.seq, d.event, d.attempts, d.queued_at, e.doc
-		FROM stripe_deliveries d JOIN stripe_objects e ON e.kind = 'event' AND e.id = d.event
-		WHERE d.next_at <= ? AND NOT EXISTS (
+		SELECT seq, event, attempts, queued_at FROM stripe_deliveries d
+		WHERE +next_at <= ? AND NOT EXISTS (
 			SELECT 1 FROM stripe_deliveries earlier
 			WHERE earlier.object = d.object AND earlier.seq < d.seq AND earlier.attempts = 0)
-		ORDER BY d.seq LIMIT ?`, now, limit)
+		ORDER BY seq LIMIT ?`, now, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read deliveries: %w", err)
 	}
@@ -151,7 +167,7 @@ func (s *Server) dueDeliveries(ctx context.Context, now int64, limit int) ([]del
 	var due []delivery
 	for rows.Next() {
 		var d delivery
-		if err := rows.Scan(&d.seq, &d.event, &d.attempts, &d.queuedAt, &d.body); err != nil {
+		if err := rows.Scan(&d.seq, &d.event, &d.attempts, &d.queuedAt); err != nil {
 			return nil, fmt.Errorf("read deliveries: %w", err)
 		}
 		due = append(due, d)
@@ -159,32 +175,35 @@ func (s *Server) dueDeliveries(ctx context.Context, now int64, limit int) ([]del
 	return due, rows.Err()
 }
 
-// attemptDelivery sends an event once and keeps what came of it. A delivery that
-// the end of ctx breaks off stays as it was and is sent again by the next Run.
-func (s *Server) attemptDelivery(ctx context.Context, d delivery) {
+// attemptDelivery sends an event once and tells whether it was taken. A delivery
+// that the end of ctx breaks off was not tried as a whole: it stays as it was and
+// is sent again by the next Run.
+func (s *Server) attemptDelivery(ctx context.Context, d delivery) (taken, whole bool) {
 	failed := s.send(ctx, d)
 	if failed != nil && ctx.Err() != nil {
-		return
+		return false, false
 	}
-	ctx = context.WithoutCancel(ctx)
 	if failed != nil {
 		s.cfg.Log.WarnContext(ctx, "stripe sandbox: webhook not taken",
 			slog.String("event", d.event), slog.Int("attempt", d.attempts+1), slog.Any("error", failed))
 	}
-	if err := s.settleDelivery(ctx, d, failed == nil); err != nil {
-		s.cfg.Log.ErrorContext(ctx, "stripe sandbox: webhook", slog.String("event", d.event), slog.Any("error", err))
-	}
+	return failed == nil, true
 }
 
 // send posts an event; any answer but a 2xx is a failure.
 func (s *Server) send(ctx context.Context, d delivery) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.cfg.WebhookURL, bytes.NewReader(d.body))
+	var body []byte
+	err := s.cfg.DB.QueryRowContext(ctx, `SELECT doc FROM stripe_objects WHERE kind = 'event' AND id = ?`, d.event).Scan(&body)
+	if err != nil {
+		return fmt.Errorf("read event: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.cfg.WebhookURL, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Content-Type", "application/json; charset=utf-8")
 	req.Header.Set("User-Agent", "Stripe/1.0 (Tenantry sandbox)")
-	req.Header.Set("Stripe-Signature", sign(s.cfg.WebhookSecret, s.cfg.SignatureClock.Now(), d.body))
+	req.Header.Set("Stripe-Signature", sign(s.cfg.WebhookSecret, s.cfg.SignatureClock.Now(), body))
 	res, err := s.cfg.HTTPClient.Do(req)
 	if err != nil {
 		return err
@@ -206,21 +225,44 @@ func sign(secret string, at time.Time, body []byte) string {
 	return "t=" + stamp + ",v1=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// settleDelivery ends a delivery, or plans the next attempt at it.
-func (s *Server) settleDelivery(ctx context.Context, d delivery, taken bool) error {
-	return s.write(ctx, func(ctx context.Context, st *step) error {
-		next := st.realNow + retryAfter(d.attempts+1).Milliseconds()
-		if !taken && next <= d.queuedAt+deliveryLife.Milliseconds() {
-			_, err := st.q.ExecContext(ctx, `UPDATE stripe_deliveries SET attempts = ?, next_at = ? WHERE seq = ?`, d.attempts+1, next, d.seq)
-			return err
+// settleDeliveries stores what came of the attempts that have ended, all at once.
+func (s *Server) settleDeliveries(ctx context.Context, out *outbox) error {
+	for range len(out.done) {
+		out.ended = append(out.ended, <-out.done)
+	}
+	if len(out.ended) == 0 {
+		return nil
+	}
+	err := s.write(ctx, func(ctx context.Context, st *step) error {
+		for _, d := range out.ended {
+			if err := st.settleDelivery(ctx, d.delivery, d.taken); err != nil {
+				return fmt.Errorf("settle delivery of %s: %w", d.event, err)
+			}
 		}
-		if _, err := st.q.ExecContext(ctx, `DELETE FROM stripe_deliveries WHERE seq = ?`, d.seq); err != nil || !taken {
-			return err
-		}
-		_, err := st.q.ExecContext(ctx, `
-			UPDATE stripe_objects SET doc = json_set(doc, '$.pending_webhooks',
-				(SELECT min(count(*), 1) FROM stripe_deliveries WHERE event = stripe_objects.id))
-			WHERE kind = 'event' AND id = ?`, d.event)
-		return err
+		return nil
 	})
+	if err != nil {
+		return err
+	}
+	for _, d := range out.ended {
+		delete(out.busy, d.seq)
+	}
+	out.ended = out.ended[:0]
+	return nil
+}
+
+// settleDelivery ends a delivery, or plans the next attempt at it.
+func (st *step) settleDelivery(ctx context.Context, d delivery, taken bool) error {
+	next := st.realNow + retryAfter(d.attempts+1).Milliseconds()
+	if !taken && next <= d.queuedAt+deliveryLife.Milliseconds() {
+		_, err := st.q.ExecContext(ctx, `UPDATE stripe_deliveries SET attempts = ?, next_at = ? WHERE seq = ?`, d.attempts+1, next, d.seq)
+		return err
+	}
+	if _, err := st.q.ExecContext(ctx, `DELETE FROM stripe_deliveries WHERE seq = ?`, d.seq); err != nil || !taken {
+		return err
+	}
+	_, err := st.q.ExecContext(ctx, `
+		UPDATE stripe_objects SET doc = json_set(doc, '$.pending_webhooks', 0)
+		WHERE kind = 'event' AND id = ? AND NOT EXISTS (SELECT 1 FROM stripe_deliveries WHERE event = stripe_objects.id)`, d.event)
+	return err
 }
