@@ -2,19 +2,18 @@ package app
 
 import (
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"strconv"
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
-// Of months of a customers's notifications a tenth is lost and the rest comes three
-// times and in no order, while the service is stopped and started again. After one
+// Of months of customers' notifications a tenth is lost and the rest comes three
+// times and in no order, while the service is killed and started again. After one
 // reconciliation everything is as it is at the provider, each thing once.
 func TestReconcileAfterAStorm(t *testing.T) {
 	t.Parallel()
@@ -27,21 +26,17 @@ func TestReconcileAfterAStorm(t *testing.T) {
 }
 
 func storm(t *testing.T, dialect sqldb.Dialect) {
-	settings := Settings{
-		Addr: "127.0.0.1:0", Data: t.TempDir(), DatabaseURL: Secret(dbtest.URL(t, dialect)), StripeSecretKey: dashboardKey,
-		RateLimits: map[string]int{}, InvoiceMode: PSPManaged, LogFormat: LogJSON, LogLevel: slog.LevelWarn,
-		HashCost: account.HashCost{MemoryKiB: 64, Passes: 1},
+	began := clock.System().Now()
+	stage := func(what string) {
+		t.Logf("%5.1f s: %s", clock.System().Now().Sub(began).Seconds(), what)
 	}
-	s := startWith(t, settings)
-	restart := func() {
-		if err := s.stop(); err != nil {
-			t.Fatal(err)
-		}
-		s = startWith(t, settings)
-	}
+	// Until the reconciliation the service learns of nothing but by notifications,
+	// and at first not even by those.
+	g := &gate{}
+	here := hosting{Data: t.TempDir(), Database: dbtest.URL(t, dialect), Addr: freeAddress(t)}
+	s := startWith(t, here.settings(g))
 	draw := rand.New(rand.NewPCG(1, 2))
-	tenants, months := dbtest.Rounds(3, 8), dbtest.Rounds(3, 12)
-	ids := make([]string, tenants)
+	ids := make([]string, dbtest.Rounds(3, 56))
 	for i := range ids {
 		o := s.register(fmt.Sprintf("ada%d@example.com", i), true)
 		s.subscribe(o, "starter")
@@ -49,7 +44,8 @@ func storm(t *testing.T, dialect sqldb.Dialect) {
 	}
 	s.settled()
 	s.chaos(noWebhooks)
-	for month := range months {
+	g.closed.Store(allClosed)
+	for month := range dbtest.Rounds(3, 18) {
 		for _, id := range ids {
 			switch draw.IntN(6) {
 			case 0:
@@ -59,50 +55,64 @@ func storm(t *testing.T, dialect sqldb.Dialect) {
 				s.byHand("POST", "/subscriptions/"+id, "items[0][id]", item, "items[0][quantity]", strconv.Itoa(1+draw.IntN(9)))
 			}
 		}
-		s.call("POST", "/sandbox/clock", "", map[string]any{"advance": "744h"}).want(200)
-		if month%8 == 3 {
-			restart()
-		}
+		s.pass(31 * day)
 	}
-	// No clock moves after the last changes: else the service would soon read the
-	// provider's list of events by itself.
-	for i, id := range ids {
-		sub := s.byHand("GET", "/subscriptions/"+id)
-		if sub.at("status") != "canceled" {
-			s.byHand("POST", "/subscriptions/"+id, "items[0][id]", sub.str("items.data.0.id"), "items[0][quantity]", strconv.Itoa(10+i))
-		}
-	}
+	s.pass(2 * time.Hour) // the last invoices are final
+	stage("the months are over")
 	sent := s.call("POST", "/sandbox/stripe/replay", "", map[string]any{"times": 3, "shuffle": true, "share": 0.9, "seed": 7}).want(200)
-	if want := float64(dbtest.Rounds(80, 1_500)); sent.at("data.deliveries").(float64) < want {
-		t.Errorf("only %v notifications, want %v", sent.at("data.deliveries"), want)
+	events, deliveries := int(sent.at("data.events").(float64)), int(sent.at("data.deliveries").(float64))
+	if want := dbtest.Rounds(100, 10_000); events < want || deliveries != 3*events {
+		t.Errorf("%d notifications, sent %d times, want %d", events, deliveries, want)
 	}
-	for range dbtest.Rounds(1, 2) {
-		restart()
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+
+	// Each time a part of the rest has come, at some moment, the process is gone.
+	for range dbtest.Rounds(1, 6) {
+		child := here.start(t)
+		pending := child.pending()
+		enough := pending - 1 - draw.IntN(pending/2)
+		eventually(t, "a part of the notifications", func() bool { return child.pending() <= enough })
+		child.kill()
+	}
+	g.closed.Store(listsClosed)
+	s = startWith(t, here.settings(g))
+	if s.pending() == 0 {
+		t.Error("all notifications had come before the last start")
 	}
 	s.delivered()
 	s.settled()
+	stage("the notifications are in")
+
+	g.closed.Store(allOpen)
 	s.byHand("DELETE", "/subscriptions/"+ids[0]) // which nobody tells
 	found := s.reconcile(false)
 	if len(found[ids[0]]) == 0 {
 		t.Errorf("the end of %s was not found: %v", ids[0], found)
 	}
-	t.Logf("%v events sent %v times, %d subscriptions differed", sent.at("data.events"), sent.at("data.deliveries"), len(found))
+	t.Logf("%d events sent %d times, %d objects differed", events, deliveries, len(found))
 	s.mirrors()
+	s.mirrorsInvoices()
 	if again := s.reconcile(true); len(again) != 0 {
 		t.Errorf("differences are left: %v", again)
 	}
+	stage("all is compared")
+}
+
+// pending counts the provider's notifications that have not arrived.
+func (s *server) pending() int {
+	s.t.Helper()
+	return int(s.call("GET", "/sandbox/stripe/replay", "", nil).want(200).at("data.pending").(float64))
 }
 
 // delivered waits until the provider's notifications have arrived, as long as there
 // are fewer and fewer to come.
 func (s *server) delivered() {
 	s.t.Helper()
-	pending := func() float64 {
-		return s.call("GET", "/sandbox/stripe/replay", "", nil).want(200).at("data.pending").(float64)
-	}
-	for left := pending(); left > 0; {
+	for left := s.pending(); left > 0; {
 		eventually(s.t, "the arrival of notifications", func() bool {
-			now := pending()
+			now := s.pending()
 			fewer := now < left
 			left = min(left, now)
 			return fewer
@@ -140,4 +150,44 @@ func (s *server) mirrors() {
 	if err := rows.Err(); err != nil || len(there) != 0 {
 		s.t.Errorf("not here: %v, %v", there, err)
 	}
+}
+
+// mirrorsInvoices checks that every invoice of the provider that is no draft was
+// issued here once, as what it is there, with numbers that have no gap.
+func (s *server) mirrorsInvoices() {
+	s.t.Helper()
+	there := map[string]string{}
+	for _, in := range objects(s.t, s.sandbox(), "invoice") {
+		if in.at("status") != "draft" {
+			there[in.str("id")] = fmt.Sprintf("%v %.0f %s", in.at("status"), in.at("total"), in.str("currency"))
+		}
+	}
+	rows, err := dbtest.Open(s.t, s.database).Conn(s.t.Context()).QueryContext(s.t.Context(),
+		`SELECT psp_invoice_id, status, total_cents, lower(currency), year, sequence FROM invoices ORDER BY year, sequence`)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer rows.Close()
+	last, n := map[int]int64{}, 0
+	for rows.Next() {
+		var id, status, currency string
+		var total, sequence int64
+		var year int
+		if err := rows.Scan(&id, &status, &total, &currency, &year, &sequence); err != nil {
+			s.t.Fatal(err)
+		}
+		n++
+		if here := fmt.Sprintf("%s %d %s", status, total, currency); here != there[id] {
+			s.t.Errorf("%s is %s here, %s there", id, here, there[id])
+		}
+		delete(there, id)
+		if sequence != last[year]+1 {
+			s.t.Errorf("after number %d of %d comes %d", last[year], year, sequence)
+		}
+		last[year] = sequence
+	}
+	if err := rows.Err(); err != nil || len(there) != 0 {
+		s.t.Errorf("not here: %v, %v", there, err)
+	}
+	s.t.Logf("%d invoices", n)
 }
