@@ -21,6 +21,7 @@ CREATE TABLE IF NOT EXISTS stripe_objects (
 );
 CREATE INDEX IF NOT EXISTS stripe_objects_kind ON stripe_objects (kind, seq);
 CREATE INDEX IF NOT EXISTS stripe_objects_customer ON stripe_objects (kind, doc ->> '$.customer', seq);
+CREATE INDEX IF NOT EXISTS stripe_objects_invoice ON stripe_objects (kind, doc ->> '$.invoice', seq);
 CREATE TABLE IF NOT EXISTS stripe_timers (
 	kind   TEXT NOT NULL,
 	object TEXT NOT NULL,
