@@ -61,15 +61,13 @@ func (c *customer) insist(method, path string, body any) reply {
 // act does one thing that the subscription allows.
 func (c *customer) act() {
 	c.t.Helper()
-	if c.plan == "" {
+	switch n := c.chance.IntN(10); {
+	case c.plan == "":
 		c.plan = c.server.plan(c.owner, "one")
 		page := c.insist("POST", "/api/v1/tenant/"+c.tenant+"/checkout", with(returning, object{"plan_id": c.plan, "currency": "EUR"})).str("data.url")
 		c.fill(page, card(goodCard)).want(303)
 		eventually(c.t, "the activation", func() bool { return c.subscription(c.owner).at("data.status") == "active" })
 		c.done["checkout.opened"]++
-		return
-	}
-	switch n := c.chance.IntN(10); {
 	case n < 3 && c.ending:
 		c.insist("POST", c.sub()+"/resume", nil).same("data.cancel_at_period_end", false)
 		c.ending = false
@@ -78,27 +76,27 @@ func (c *customer) act() {
 		c.insist("POST", c.sub()+"/cancel", object{"reason": "trouble"}).same("data.cancel_at_period_end", true).same("data.cancellation_reason", "trouble")
 		c.ending = true
 		c.done["subscription.canceled"]++
-	case n < 8:
-		slugs := []string{"one", "two", "seats"}
-		slug := slugs[c.chance.IntN(3)]
-		if plan := c.server.plan(c.owner, slug); plan != c.plan {
-			c.insist("POST", c.sub()+"/change-plan", object{"new_plan_id": plan}).same("data.subscription.plan.id", plan)
-			c.plan = plan
-			c.done["subscription.plan_changed"]++
-		}
-	case len(c.guests) > 0 && len(c.team) < 2:
+	case n < 5 && len(c.guests) > 0 && len(c.team) < 2:
 		c.call("POST", "/api/v1/invitations/"+c.guests[0].invitation+"/accept", c.guests[0].token, nil).want(200)
 		c.team = append(c.team, c.userID(c.guests[0].token))
 		c.guests = c.guests[1:]
-	case len(c.team) > 0:
+	case n < 5 && len(c.team) > 0:
 		c.call("DELETE", fmt.Sprintf("%s/members/%d", c.owner.team(), c.team[0]), c.token, nil).want(200)
 		c.team = c.team[1:]
+	default:
+		others := []string{c.server.plan(c.owner, "one"), c.server.plan(c.owner, "two"), c.server.plan(c.owner, "seats")}
+		others = slices.DeleteFunc(others, func(plan string) bool { return plan == c.plan })
+		plan := others[c.chance.IntN(len(others))]
+		c.insist("POST", c.sub()+"/change-plan", object{"new_plan_id": plan}).same("data.subscription.plan.id", plan)
+		c.plan = plan
+		c.done["subscription.plan_changed"]++
 	}
 }
 
 // A provider that fails three calls of ten, even after they took effect, loses
 // nothing and doubles nothing, if its callers repeat what they were told has
-// failed.
+// failed. And nobody waits for it who does not need it: other routes are as fast
+// as with the same work on a provider that is well.
 func TestFailingProvider(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *server) {
@@ -114,27 +112,32 @@ func TestFailingProvider(t *testing.T) {
 			}
 			customers[i].invites(dbtest.Rounds(1, 4))
 		}
-		reader := customers[0].token
-		calm := s.percentile(reader, 300, nil)
+		// In the long form 200 operations are done in each round, 1,200 of them while the
+		// provider fails.
+		things := dbtest.Rounds(3, 10)
 		s.chaos(failing)
-		over := make(chan struct{})
-		var busy sync.WaitGroup
-		for _, c := range customers {
-			busy.Go(func() {
-				for range dbtest.Rounds(60, 1000) / len(customers) {
-					c.act()
-				}
-			})
+		paced(customers, things) // among them the checkouts, which take longer than what follows
+		var well, ill []time.Duration
+		for range dbtest.Rounds(1, 5) {
+			for _, round := range []struct {
+				chaos object
+				took  *[]time.Duration
+			}{{nil, &well}, {failing, &ill}} {
+				s.chaos(round.chaos)
+				over := make(chan struct{})
+				go func() { paced(customers, things); close(over) }()
+				*round.took = append(*round.took, s.percentile(customers[0].token, over))
+			}
 		}
-		go func() { busy.Wait(); close(over) }()
-		stormy := s.percentile(reader, 0, over)
-		<-over
 		s.chaos(nil)
-		t.Logf("GET /auth/me, 99th percentile: %v before, %v while the provider fails", calm, stormy)
-		// Nobody waits for the provider who does not need it. (Loose: the machine has
-		// other work, and the changes themselves take their part.)
-		if stormy > 10*calm+2*time.Second {
-			t.Errorf("reading takes %v while the provider fails, %v else", stormy, calm)
+		slices.Sort(well)
+		slices.Sort(ill)
+		calm, trouble := well[len(well)/2], ill[len(ill)/2]
+		t.Logf("GET /auth/me, 99th percentile, the median of %d rounds: %v, while the provider fails %v: %+.0f%%",
+			len(well), calm, trouble, 100*(float64(trouble)/float64(calm)-1))
+		// Loose: the machine has other work.
+		if trouble > 10*calm+2*time.Second {
+			t.Errorf("reading takes %v while the provider fails, %v else", trouble, calm)
 		}
 
 		failures := 0
@@ -142,9 +145,29 @@ func TestFailingProvider(t *testing.T) {
 			c.settledAs(t)
 			failures += c.done["502"]
 		}
-		t.Logf("%d answers were 502", failures)
+		t.Logf("%d operations while it failed, %d answers were 502", len(customers)*things*(1+len(ill)), failures)
 		s.noDuplicates(t)
 	})
+}
+
+// pace is how often a customer does something, if that does not take longer.
+const pace = 400 * time.Millisecond
+
+// paced lets all customers do so many things each, at their pace.
+func paced(customers []*customer, times int) {
+	var busy sync.WaitGroup
+	for i, c := range customers {
+		busy.Go(func() {
+			time.Sleep(pace * time.Duration(i) / time.Duration(len(customers)))
+			next := time.NewTicker(pace)
+			defer next.Stop()
+			for range times {
+				c.act()
+				<-next.C
+			}
+		})
+	}
+	busy.Wait()
 }
 
 // settledAs fails the test unless service and provider have what the customer was
@@ -197,23 +220,22 @@ func (s *server) noDuplicates(t *testing.T) {
 	}
 }
 
-// percentile reads who is logged in, so many times or until over, and returns the
+// percentile reads who is logged in, again and again until over, and returns the
 // 99th percentile of how long that took.
-func (s *server) percentile(token string, times int, over <-chan struct{}) time.Duration {
+func (s *server) percentile(token string, over <-chan struct{}) time.Duration {
 	s.t.Helper()
 	var took []time.Duration
-	for over != nil || len(took) < times {
+	for {
 		began := clock.System().Now()
 		s.call("GET", "/api/v1/auth/me", token, nil).want(200)
 		took = append(took, clock.System().Now().Sub(began))
 		select {
 		case <-over:
-			over = nil
-		case <-time.After(time.Millisecond):
+			slices.Sort(took)
+			return took[len(took)*99/100]
+		case <-time.After(5 * time.Millisecond):
 		}
 	}
-	slices.Sort(took)
-	return took[len(took)*99/100]
 }
 
 // lost makes calls take effect and never answers them.
