@@ -145,6 +145,7 @@ func TestRetryCheckout(t *testing.T) {
 		retry(map[string]any{"plan_slug": "starter", "currency": "GBP"}).refused(422, "PLAN_NOT_AVAILABLE_IN_CURRENCY")
 		page := retry(map[string]any{"plan_slug": "team", "currency": "USD", "quantity": 2}).want(200).str("data.checkout_url")
 		s.pay(page, goodCard).want(303)
+		s.settled()
 		// The first page can still be paid: the second payment is given back.
 		s.pay(started.str("checkout_url"), goodCard).want(303)
 		s.call("PATCH", "/api/v1/onboarding/complete-setup", token, billing).want(200)
