@@ -209,7 +209,7 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 	svc.receiver.On("customer.subscription.trial_will_end", svc.subscriptions.TrialEvent)
 	svc.receiver.On("customer.deleted", svc.subscriptions.CustomerEvent)
 	svc.receiver.On("invoice.", svc.invoices.Event)
-	svc.receiver.On("invoice.payment_failed", svc.invoices.Event) // each is told to the tenant
+	svc.receiver.On("invoice.payment_failed", svc.invoices.FailureEvent)
 	svc.receiver.On("price.updated", svc.pspPrices.PriceEvent)
 	svc.receiver.On("price.deleted", svc.pspPrices.PriceEvent)
 	svc.jobs.Every("account.prune", time.Hour, svc.accounts.Prune)

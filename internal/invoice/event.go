@@ -14,14 +14,24 @@ import (
 // Event handles notifications about the provider's invoices. What the
 // notification said does not matter: the invoice is read back.
 func (s *Service) Event(ctx context.Context, e psp.Event) error {
-	in, tenantID, err := s.follow(ctx, e.ObjectID)
+	_, _, err := s.follow(ctx, e.ObjectID)
 	if errors.Is(err, psp.ErrNotFound) {
 		return s.forget(ctx, e.ObjectID) // a draft that was deleted: it never had a number
 	}
-	if err == nil && e.Type == paymentFailed && tenantID != uuid.Nil {
-		err = s.tellOfFailure(ctx, tenantID, in, e.ID)
-	}
 	return err
+}
+
+// FailureEvent handles the notification of a payment that did not go through: the
+// tenant is told of each.
+func (s *Service) FailureEvent(ctx context.Context, e psp.Event) error {
+	in, tenantID, err := s.follow(ctx, e.ObjectID)
+	if errors.Is(err, psp.ErrNotFound) {
+		return nil
+	}
+	if err != nil || tenantID == uuid.Nil {
+		return err
+	}
+	return s.tellOfFailure(ctx, tenantID, in, e.ID)
 }
 
 // follow reads an invoice of the provider and takes it over. It returns it with

@@ -12,9 +12,6 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// paymentFailed is the notification of a payment that did not go through.
-const paymentFailed = "invoice.payment_failed"
-
 // tellOfFailure mails the tenant about a failed payment, once for each
 // notification however often that comes.
 func (s *Service) tellOfFailure(ctx context.Context, tenantID uuid.UUID, in psp.Invoice, event string) error {

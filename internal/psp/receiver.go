@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/stripe/stripe-go/v85/webhook"
@@ -87,9 +86,8 @@ func NewReceiver(d ReceiverDeps) (*Receiver, error) {
 }
 
 // On registers a handler for a kind of event, such as "invoice.paid", or for all
-// kinds with a prefix if kind ends with a dot, such as "invoice.", but for those
-// that have a handler of their own. All that match run, in the order of their
-// registration. It must not be called once jobs run.
+// kinds with a prefix if kind ends with a dot, such as "invoice.". All that match
+// run, in the order of their registration. It must not be called once jobs run.
 //
 // Of several events about one object that wait together, the handler of a kind
 // gets each of its kind; that of a prefix, which only looks at what the object now
@@ -173,7 +171,7 @@ func (r *Receiver) handleJob(ctx context.Context, job jobs.Job) error {
 		return err
 	}
 	for _, reg := range r.handlers {
-		for _, e := range r.of(reg, waiting) {
+		for _, e := range reg.of(waiting) {
 			if err := reg.handle(ctx, e); err != nil {
 				return fmt.Errorf("%s %s: %w", e.Type, e.ID, err)
 			}
@@ -183,25 +181,18 @@ func (r *Receiver) handleJob(ctx context.Context, job jobs.Job) error {
 }
 
 // of are the events, of those about one object, that a handler gets (see On).
-func (r *Receiver) of(reg registration, events []Event) []Event {
+func (reg registration) of(events []Event) []Event {
 	var its []Event
 	for _, e := range events {
 		switch {
 		case reg.kind == e.Type:
 			its = append(its, e)
-		case reg.isPrefix() && strings.HasPrefix(e.Type, reg.kind) && !r.hasOwn(e.Type):
+		case strings.HasSuffix(reg.kind, ".") && strings.HasPrefix(e.Type, reg.kind):
 			its = []Event{e}
 		}
 	}
 	return its
 }
-
-// hasOwn tells whether a kind of event has a handler of its own.
-func (r *Receiver) hasOwn(kind string) bool {
-	return slices.ContainsFunc(r.handlers, func(reg registration) bool { return reg.kind == kind })
-}
-
-func (reg registration) isPrefix() bool { return strings.HasSuffix(reg.kind, ".") }
 
 func refuse(w http.ResponseWriter, status int, message string) {
 	answer(w, status, map[string]string{"message": message})
