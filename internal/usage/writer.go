@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -87,8 +86,6 @@ func (w *writer) run(ctx context.Context) {
 	for {
 		select {
 		case one := <-w.queue:
-			// Whoever can run now may be about to queue up.
-			runtime.Gosched()
 			w.write(ctx, w.batch(one))
 		case <-ctx.Done():
 			w.mu.Lock()
