@@ -127,20 +127,30 @@ func (s *Service) AcceptAndRegister(ctx context.Context, token string, r account
 	return joined, user, tokens, err
 }
 
+// registrable judges an invitation for somebody who registers. Whether they have an
+// account is looked up first: one that was made with this very invitation came with
+// its acceptance, which is then seen as well and comes before it.
 func (s *Service) registrable(ctx context.Context, token, email string) error {
-	i, err := s.ByToken(ctx, token)
-	if err != nil {
-		return err
+	normal, malformed := mail.NormalizeAddress(email)
+	exists := false
+	if malformed == nil {
+		var err error
+		if exists, err = s.deps.Accounts.Exists(ctx, normal); err != nil {
+			return err
+		}
 	}
-	if email, err = mail.NormalizeAddress(email); err != nil {
+	i, err := s.ByToken(ctx, token)
+	switch {
+	case err != nil:
+		return err
+	case malformed != nil:
 		return errOtherEmail
 	}
-	if err := i.acceptableBy(email); err != nil {
+	if err := i.acceptableBy(normal); err != nil {
 		return err
 	}
-	exists, err := s.deps.Accounts.Exists(ctx, email)
-	if err == nil && exists {
-		err = errAccountExists
+	if exists {
+		return errAccountExists
 	}
-	return err
+	return nil
 }
