@@ -1,0 +1,69 @@
+package usage
+
+import (
+	"fmt"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// Tenants whose summaries are asked for at the same time share the queries and
+// nothing else: each is shown its own usage, quota and period, also one that has
+// recorded nothing.
+func TestSummariesOfManyTenants(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := newWorld(t, db, "2026-11-21 12:00")
+		w.apply(t, meter("calls", Sum, Monthly, Hard))
+		ids := make([]uuid.UUID, 9)
+		want := map[uuid.UUID]string{}
+		for i := range ids {
+			ids[i] = w.newTenant(t)
+			start, end := fmt.Sprintf("2026-11-%02d", i+1), fmt.Sprintf("2026-12-%02d", i+1)
+			w.plans.grant(ids[i], Allowance{Billing: billing(start, Month, 1, start, end), Limits: map[string]int64{"calls": int64(100 + i)}})
+			if i > 0 {
+				if _, err := w.Record(t.Context(), ids[i], recording("calls", strconv.Itoa(i))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want[ids[i]] = fmt.Sprint(ids[i], period(start, end), i, 100+i)
+		}
+		check := func(id uuid.UUID, s Summary) {
+			if len(s.Readings) != 1 {
+				t.Errorf("%v is shown %+v", id, s)
+				return
+			}
+			r := s.Readings[0]
+			if got := fmt.Sprint(s.TenantID, s.Period, r.Current, *r.Limit); got != want[id] || !r.Period.equal(s.Period) {
+				t.Errorf("%v is shown %s, want %s", id, got, want[id])
+			}
+		}
+		// All in one look-up, some asked for twice.
+		together, err := w.summarize(t.Context(), append(ids, ids[3:5]...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range ids {
+			check(id, together[id])
+		}
+		// As requests come.
+		var asking sync.WaitGroup
+		for range 10 {
+			for _, id := range ids {
+				asking.Go(func() {
+					s, err := w.Summary(t.Context(), id)
+					if err != nil {
+						t.Error(err)
+					}
+					check(id, s)
+				})
+			}
+		}
+		asking.Wait()
+	})
+}
