@@ -48,11 +48,16 @@ type refusedFlags struct {
 	All bool     `help:"All that are refused."`
 }
 
-func (f refusedFlags) params() (app.RefusedParams, error) {
-	if f.All != (len(f.ID) == 0) {
-		return app.RefusedParams{}, &app.SettingError{Name: "id", Reason: "name the ids of refused usage, or --all"}
+// decide does to the named refusals what a command is for.
+func (f refusedFlags) decide(p *process, store app.StoreFlags, do func(app.Settings, app.RefusedParams) error) error {
+	settings, err := store.Settings(p.getenv)
+	if err != nil {
+		return err
 	}
-	return app.RefusedParams{IDs: f.ID}, nil
+	if f.All != (len(f.ID) == 0) {
+		return &app.SettingError{Name: "id", Reason: "name the ids of refused usage, or --all"}
+	}
+	return do(settings, app.RefusedParams{IDs: f.ID})
 }
 
 type usageRetryCmd struct {
@@ -62,15 +67,9 @@ type usageRetryCmd struct {
 
 // Run has refused usage told again.
 func (c *usageRetryCmd) Run(ctx context.Context, p *process) error {
-	settings, err := c.Settings(p.getenv)
-	if err != nil {
-		return err
-	}
-	params, err := c.params()
-	if err != nil {
-		return err
-	}
-	return app.RetryRefusedUsage(ctx, settings, params, p.out)
+	return c.decide(p, c.StoreFlags, func(s app.Settings, which app.RefusedParams) error {
+		return app.RetryRefusedUsage(ctx, s, which, p.out)
+	})
 }
 
 type usageDiscardCmd struct {
@@ -80,13 +79,7 @@ type usageDiscardCmd struct {
 
 // Run gives refused usage up.
 func (c *usageDiscardCmd) Run(ctx context.Context, p *process) error {
-	settings, err := c.Settings(p.getenv)
-	if err != nil {
-		return err
-	}
-	params, err := c.params()
-	if err != nil {
-		return err
-	}
-	return app.DiscardRefusedUsage(ctx, settings, params, p.out)
+	return c.decide(p, c.StoreFlags, func(s app.Settings, which app.RefusedParams) error {
+		return app.DiscardRefusedUsage(ctx, s, which, p.out)
+	})
 }
