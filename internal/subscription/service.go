@@ -112,18 +112,7 @@ func (s *Service) Current(ctx context.Context, tenantID uuid.UUID) (*Subscriptio
 // OfTenant lists every subscription that a tenant has had, the newest first.
 func (s *Service) OfTenant(ctx context.Context, tenantID uuid.UUID) ([]Subscription, error) {
 	rows, err := s.store.q(ctx).SubscriptionsOfTenant(ctx, tenantID)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]Subscription, len(rows))
-	for i, row := range rows {
-		sub, err := toSubscription(row, nil)
-		if err != nil {
-			return nil, err
-		}
-		list[i] = *sub
-	}
-	return list, nil
+	return toSubscriptions(rows, err)
 }
 
 // HasActive tells whether the tenant has a subscription that grants features.

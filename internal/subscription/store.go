@@ -133,6 +133,11 @@ func (s store) anySeen(ctx context.Context, since time.Time) (bool, error) {
 // since a time, by their ids.
 func (s store) unseen(ctx context.Context, since time.Time, after uuid.UUID, most int32) ([]Subscription, error) {
 	rows, err := s.q(ctx).UnseenSubscriptions(ctx, subscriptionsql.UnseenSubscriptionsParams{Since: &since, After: after, Most: most})
+	return toSubscriptions(rows, err)
+}
+
+// toSubscriptions is toSubscription for every row of a query that may have failed.
+func toSubscriptions(rows []subscriptionsql.Subscription, err error) ([]Subscription, error) {
 	if err != nil {
 		return nil, err
 	}
