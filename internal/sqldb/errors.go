@@ -2,13 +2,32 @@ package sqldb
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// IsUnique tells whether err is the violation of a primary key or of a unique
+// Wrap returns err with what was being done in front, and nil for nil. A store
+// calls it once for each query that can fail; nobody above it does so again.
+func Wrap(err error, doing string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// WrapAbsent is Wrap for a query of one row. Where there is no such row it returns
+// absent, an error of the store's domain.
+func WrapAbsent(err error, doing string, absent error) error {
+	if errors.Is(err, ErrNoRows) {
+		return absent
+	}
+	return Wrap(err, doing)
+}
+
+// IsUnique reports whether err is the violation of a primary key or of a unique
 // index. On PostgreSQL the transaction is then lost: recognise it outside, or
 // use ON CONFLICT.
 func IsUnique(err error) bool {
@@ -16,7 +35,7 @@ func IsUnique(err error) bool {
 		sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_ROWID)
 }
 
-// IsForeignKey tells whether err is a reference to a row that does not exist, or
+// IsForeignKey reports whether err is a reference to a row that does not exist, or
 // the removal of one that is referred to.
 func IsForeignKey(err error) bool {
 	return hasCode(err, "23503", sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY)
