@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/settings"
 )
 
 const passwordVariable = "TENANTRY_ADMIN_PASSWORD"
@@ -35,8 +36,8 @@ func (f permissionFlags) list() []string {
 }
 
 type adminCreateCmd struct {
-	app.StoreFlags  `embed:""`
-	permissionFlags `embed:""`
+	settings.StoreFlags `embed:""`
+	permissionFlags     `embed:""`
 
 	Email            string `required:"" placeholder:"ADDRESS" help:"Mail address that the admin logs in with."`
 	Name             string `required:"" help:"Name of the admin."`
@@ -47,7 +48,7 @@ type adminCreateCmd struct {
 // Run creates the admin. A generated password is shown only once the admin
 // exists.
 func (c *adminCreateCmd) Run(ctx context.Context, p *process) error {
-	settings, err := c.Settings(p.getenv)
+	s, err := c.Settings(p.getenv)
 	if err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func (c *adminCreateCmd) Run(ctx context.Context, p *process) error {
 		return err
 	}
 	admin := app.AdminParams{Name: c.Name, Email: c.Email, Password: password.Reveal(), Permissions: c.list()}
-	if err := app.CreateAdmin(ctx, settings, admin, p.out); err != nil {
+	if err := app.CreateAdmin(ctx, s, admin, p.out); err != nil {
 		return err
 	}
 	if c.GeneratePassword {
@@ -66,8 +67,8 @@ func (c *adminCreateCmd) Run(ctx context.Context, p *process) error {
 }
 
 // password comes from exactly one place; without any, the terminal is asked.
-func (c *adminCreateCmd) password(p *process) (app.Secret, error) {
-	given := app.Secret(p.getenv(passwordVariable))
+func (c *adminCreateCmd) password(p *process) (settings.Secret, error) {
+	given := settings.Secret(p.getenv(passwordVariable))
 	sources := 0
 	for _, used := range []bool{given != "", c.PasswordFile != "", c.GeneratePassword} {
 		if used {
@@ -76,25 +77,25 @@ func (c *adminCreateCmd) password(p *process) (app.Secret, error) {
 	}
 	switch {
 	case sources > 1:
-		return "", &app.SettingError{Name: passwordVariable, Reason: "given in more than one way: give one of " + passwordVariable + ", --password-file and --generate-password"}
+		return "", &settings.Error{Name: passwordVariable, Reason: "given in more than one way: give one of " + passwordVariable + ", --password-file and --generate-password"}
 	case given != "":
 		return given, nil
 	case c.GeneratePassword:
-		return app.Secret(rand.Text()), nil
+		return settings.Secret(rand.Text()), nil
 	case c.PasswordFile != "":
-		secret, err := app.ReadSecretFile(c.PasswordFile)
+		secret, err := settings.ReadSecretFile(c.PasswordFile)
 		if err != nil {
-			return "", &app.SettingError{Name: passwordVariable + "_FILE", Reason: err.Error()}
+			return "", &settings.Error{Name: passwordVariable + "_FILE", Reason: err.Error()}
 		}
 		return secret, nil
 	case !term.IsTerminal(int(p.in.Fd())):
-		return "", &app.SettingError{Name: passwordVariable, Reason: "required where there is no terminal to ask: or give --password-file or --generate-password"}
+		return "", &settings.Error{Name: passwordVariable, Reason: "required where there is no terminal to ask: or give --password-file or --generate-password"}
 	}
 	return ask(p)
 }
 
 // ask reads the password twice without showing it.
-func ask(p *process) (app.Secret, error) {
+func ask(p *process) (settings.Secret, error) {
 	first, err := readHidden(p, "Password: ")
 	if err != nil {
 		return "", err
@@ -104,17 +105,17 @@ func ask(p *process) (app.Secret, error) {
 		return "", err
 	}
 	if first != second {
-		return "", &app.SettingError{Name: "password", Reason: "the two that were typed differ"}
+		return "", &settings.Error{Name: "password", Reason: "the two that were typed differ"}
 	}
 	return first, nil
 }
 
-func readHidden(p *process, prompt string) (app.Secret, error) {
+func readHidden(p *process, prompt string) (settings.Secret, error) {
 	_, _ = fmt.Fprint(p.err, prompt)
 	line, err := term.ReadPassword(int(p.in.Fd()))
 	_, _ = fmt.Fprintln(p.err)
 	if err != nil {
 		return "", fmt.Errorf("reading the password: %w", err)
 	}
-	return app.Secret(line), nil
+	return settings.Secret(line), nil
 }

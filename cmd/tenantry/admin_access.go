@@ -4,48 +4,49 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/settings"
 )
 
 type adminListCmd struct {
-	app.StoreFlags `embed:""`
+	settings.StoreFlags `embed:""`
 }
 
 // Run writes a table of the platform admins.
 func (c *adminListCmd) Run(ctx context.Context, p *process) error {
-	settings, err := c.Settings(p.getenv)
+	s, err := c.Settings(p.getenv)
 	if err != nil {
 		return err
 	}
-	return app.ListAdmins(ctx, settings, p.out)
+	return app.ListAdmins(ctx, s, p.out)
 }
 
 type adminGrantCmd struct {
-	app.StoreFlags  `embed:""`
-	permissionFlags `embed:""`
+	settings.StoreFlags `embed:""`
+	permissionFlags     `embed:""`
 
 	Email string `required:"" placeholder:"ADDRESS" help:"Mail address of the account."`
 }
 
 // Run makes an account a platform admin.
 func (c *adminGrantCmd) Run(ctx context.Context, p *process) error {
-	settings, err := c.Settings(p.getenv)
+	s, err := c.Settings(p.getenv)
 	if err != nil {
 		return err
 	}
-	return app.GrantAdmin(ctx, settings, c.Email, c.list(), p.out)
+	return app.GrantAdmin(ctx, s, c.Email, c.list(), p.out)
 }
 
 type adminRevokeCmd struct {
-	app.StoreFlags `embed:""`
+	settings.StoreFlags `embed:""`
 
 	Email string `required:"" placeholder:"ADDRESS" help:"Mail address of the platform admin."`
 }
 
 // Run makes a platform admin an ordinary account.
 func (c *adminRevokeCmd) Run(ctx context.Context, p *process) error {
-	settings, err := c.Settings(p.getenv)
+	s, err := c.Settings(p.getenv)
 	if err != nil {
 		return err
 	}
-	return app.RevokeAdmin(ctx, settings, c.Email, p.out)
+	return app.RevokeAdmin(ctx, s, c.Email, p.out)
 }

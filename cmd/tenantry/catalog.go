@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/settings"
 )
 
 type catalogCmd struct {
@@ -17,7 +18,7 @@ type catalogCmd struct {
 }
 
 type catalogExportCmd struct {
-	app.StoreFlags `embed:""`
+	settings.StoreFlags `embed:""`
 
 	Output     string `placeholder:"FILE" help:"File to write; the standard output unless given."`
 	OmitPSPIDs bool   `name:"omit-psp-ids" help:"Leave out the payment provider's ids of prices, for a database that works with another account of it."`
@@ -25,15 +26,15 @@ type catalogExportCmd struct {
 
 // Run writes the catalog.
 func (c *catalogExportCmd) Run(ctx context.Context, p *process) error {
-	settings, err := c.Settings(p.getenv)
+	s, err := c.Settings(p.getenv)
 	if err != nil {
 		return err
 	}
-	return app.ExportCatalog(ctx, settings, app.CatalogExport{File: c.Output, OmitLinks: c.OmitPSPIDs}, p.out)
+	return app.ExportCatalog(ctx, s, app.CatalogExport{File: c.Output, OmitLinks: c.OmitPSPIDs}, p.out)
 }
 
 type catalogImportCmd struct {
-	app.StoreFlags `embed:""`
+	settings.StoreFlags `embed:""`
 
 	File   string `arg:"" help:"YAML file, as export writes it."`
 	DryRun bool   `help:"Only show what would change."`
@@ -43,14 +44,14 @@ type catalogImportCmd struct {
 
 // Run shows what changes, asks, and changes it.
 func (c *catalogImportCmd) Run(ctx context.Context, p *process) error {
-	settings, err := c.Settings(p.getenv)
+	s, err := c.Settings(p.getenv)
 	if err != nil {
 		return err
 	}
 	if !c.Yes && !c.DryRun && !term.IsTerminal(int(p.in.Fd())) {
-		return &app.SettingError{Name: "--yes", Reason: "required where there is no terminal to ask: or give --dry-run to see what would change"}
+		return &settings.Error{Name: "--yes", Reason: "required where there is no terminal to ask: or give --dry-run to see what would change"}
 	}
-	return app.ImportCatalog(ctx, settings, app.CatalogImport{
+	return app.ImportCatalog(ctx, s, app.CatalogImport{
 		File: c.File, DryRun: c.DryRun, Prune: c.Prune, Confirm: func() (bool, error) { return c.confirm(p) },
 	}, p.out)
 }

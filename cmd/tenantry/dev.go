@@ -5,19 +5,20 @@ import (
 	"errors"
 
 	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/settings"
 )
 
 type devCmd struct {
-	app.DevFlags `embed:""`
+	settings.DevFlags `embed:""`
 }
 
 // Run runs the service with its sandbox until the context ends.
 func (c *devCmd) Run(ctx context.Context, p *process) error {
-	settings, err := c.Settings(p.getenv)
-	logins, loginErr := app.LoginProviders(p.environ())
+	s, err := c.Settings(p.getenv)
+	logins, loginErr := settings.LoginProviders(p.environ())
 	if err := errors.Join(err, loginErr); err != nil {
 		return err
 	}
-	settings.Logins = logins
-	return app.Dev(ctx, settings)
+	s.Logins = logins
+	return app.Dev(ctx, s, p.out, p.err)
 }

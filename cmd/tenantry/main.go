@@ -18,7 +18,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/settings"
 )
 
 // The exit codes.
@@ -82,7 +82,7 @@ func run(ctx context.Context, args []string, p *process) int {
 func report(w io.Writer, command *kong.Context, err error) int {
 	code := exitFailed
 	for _, err := range unjoin(err) {
-		if setting, ok := errors.AsType[*app.SettingError](err); ok {
+		if setting, ok := errors.AsType[*settings.Error](err); ok {
 			code = exitMisused
 			err = fmt.Errorf("%s: %s", givenAs(command, setting.Name), setting.Reason)
 		}

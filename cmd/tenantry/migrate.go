@@ -4,19 +4,20 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/settings"
 )
 
 type migrateCmd struct {
-	app.StoreFlags `embed:""`
+	settings.StoreFlags `embed:""`
 
 	Status bool `help:"Only show which migrations have been applied."`
 }
 
 // Run migrates the database, or shows how far it is.
 func (c *migrateCmd) Run(ctx context.Context, p *process) error {
-	settings, err := c.Settings(p.getenv)
+	s, err := c.Settings(p.getenv)
 	if err != nil {
 		return err
 	}
-	return app.Migrate(ctx, settings, p.out, c.Status)
+	return app.Migrate(ctx, s, p.out, c.Status)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/settings"
 )
 
 type pspCmd struct {
@@ -11,16 +12,16 @@ type pspCmd struct {
 }
 
 type pspReconcileCmd struct {
-	app.ProviderFlags `embed:""`
+	settings.ProviderFlags `embed:""`
 
 	DryRun bool `help:"Only list what differs; change nothing."`
 }
 
 // Run reconciles with the payment provider.
 func (c *pspReconcileCmd) Run(ctx context.Context, p *process) error {
-	settings, err := c.Settings(p.getenv)
+	s, err := c.Settings(p.getenv)
 	if err != nil {
 		return err
 	}
-	return app.Reconcile(ctx, settings, p.out, c.DryRun)
+	return app.Reconcile(ctx, s, p.out, c.DryRun)
 }

@@ -5,19 +5,20 @@ import (
 	"errors"
 
 	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/settings"
 )
 
 type serveCmd struct {
-	app.ServeFlags `embed:""`
+	settings.ServeFlags `embed:""`
 }
 
 // Run runs the service in production until the context ends.
 func (c *serveCmd) Run(ctx context.Context, p *process) error {
-	settings, err := c.Settings(p.getenv)
-	logins, loginErr := app.LoginProviders(p.environ())
+	s, err := c.Settings(p.getenv)
+	logins, loginErr := settings.LoginProviders(p.environ())
 	if err := errors.Join(err, loginErr); err != nil {
 		return err
 	}
-	settings.Logins = logins
-	return app.Serve(ctx, settings)
+	s.Logins = logins
+	return app.Serve(ctx, s)
 }

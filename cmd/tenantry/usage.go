@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/settings"
 )
 
 type usageCmd struct {
@@ -14,7 +15,7 @@ type usageCmd struct {
 }
 
 type usageRebuildCmd struct {
-	app.StoreFlags `embed:""`
+	settings.StoreFlags `embed:""`
 
 	Tenant string `placeholder:"ID" help:"Only this tenant; all unless given."`
 	DryRun bool   `help:"Only tell the differences; exits with 1 if there are any."`
@@ -22,24 +23,24 @@ type usageRebuildCmd struct {
 
 // Run rebuilds the counters of usage.
 func (c *usageRebuildCmd) Run(ctx context.Context, p *process) error {
-	settings, err := c.Settings(p.getenv)
+	s, err := c.Settings(p.getenv)
 	if err != nil {
 		return err
 	}
-	return app.RebuildUsage(ctx, settings, app.RebuildParams{Tenant: c.Tenant, DryRun: c.DryRun}, p.out)
+	return app.RebuildUsage(ctx, s, app.RebuildParams{Tenant: c.Tenant, DryRun: c.DryRun}, p.out)
 }
 
 type usageRefusedCmd struct {
-	app.StoreFlags `embed:""`
+	settings.StoreFlags `embed:""`
 }
 
 // Run writes a table of the refused usage.
 func (c *usageRefusedCmd) Run(ctx context.Context, p *process) error {
-	settings, err := c.Settings(p.getenv)
+	s, err := c.Settings(p.getenv)
 	if err != nil {
 		return err
 	}
-	return app.ListRefusedUsage(ctx, settings, p.out)
+	return app.ListRefusedUsage(ctx, s, p.out)
 }
 
 // refusedFlags name refused usage.
@@ -49,37 +50,37 @@ type refusedFlags struct {
 }
 
 // decide does to the named refusals what a command is for.
-func (f refusedFlags) decide(p *process, store app.StoreFlags, do func(app.Settings, app.RefusedParams) error) error {
-	settings, err := store.Settings(p.getenv)
+func (f refusedFlags) decide(p *process, store settings.StoreFlags, do func(settings.Settings, app.RefusedParams) error) error {
+	s, err := store.Settings(p.getenv)
 	if err != nil {
 		return err
 	}
 	if f.All != (len(f.ID) == 0) {
-		return &app.SettingError{Name: "id", Reason: "name the ids of refused usage, or --all"}
+		return &settings.Error{Name: "id", Reason: "name the ids of refused usage, or --all"}
 	}
-	return do(settings, app.RefusedParams{IDs: f.ID})
+	return do(s, app.RefusedParams{IDs: f.ID})
 }
 
 type usageRetryCmd struct {
-	app.StoreFlags `embed:""`
-	refusedFlags   `embed:""`
+	settings.StoreFlags `embed:""`
+	refusedFlags        `embed:""`
 }
 
 // Run has refused usage told again.
 func (c *usageRetryCmd) Run(ctx context.Context, p *process) error {
-	return c.decide(p, c.StoreFlags, func(s app.Settings, which app.RefusedParams) error {
+	return c.decide(p, c.StoreFlags, func(s settings.Settings, which app.RefusedParams) error {
 		return app.RetryRefusedUsage(ctx, s, which, p.out)
 	})
 }
 
 type usageDiscardCmd struct {
-	app.StoreFlags `embed:""`
-	refusedFlags   `embed:""`
+	settings.StoreFlags `embed:""`
+	refusedFlags        `embed:""`
 }
 
 // Run gives refused usage up.
 func (c *usageDiscardCmd) Run(ctx context.Context, p *process) error {
-	return c.decide(p, c.StoreFlags, func(s app.Settings, which app.RefusedParams) error {
+	return c.decide(p, c.StoreFlags, func(s settings.Settings, which app.RefusedParams) error {
 		return app.DiscardRefusedUsage(ctx, s, which, p.out)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
@@ -271,7 +272,7 @@ func TestDatabaseHasOnePurpose(t *testing.T) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			for _, purposes := range [][2]string{{sandboxed, production}, {production, sandboxed}} {
-				s := Settings{DatabaseURL: Secret(dbtest.URL(t, dialect))}
+				s := settings.Settings{DatabaseURL: settings.Secret(dbtest.URL(t, dialect))}
 				for _, purpose := range []string{purposes[0], purposes[0]} {
 					db, err := openFor(t.Context(), s, purpose)
 					if err != nil {
@@ -282,7 +283,7 @@ func TestDatabaseHasOnePurpose(t *testing.T) {
 					}
 				}
 				_, err := openFor(t.Context(), s, purposes[1])
-				setting, ok := errors.AsType[*SettingError](err)
+				setting, ok := errors.AsType[*settings.Error](err)
 				if !ok || setting.Name != "TENANTRY_DATABASE_URL" {
 					t.Errorf("%s after %s: %v", purposes[1], purposes[0], err)
 				}

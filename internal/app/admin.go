@@ -12,6 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/impersonation"
+	"github.com/tenantry/tenantry/internal/settings"
 )
 
 // AdminParams is a new platform admin. No permissions means all of them.
@@ -21,7 +22,7 @@ type AdminParams struct {
 }
 
 // CreateAdmin creates an account that is a platform admin.
-func CreateAdmin(ctx context.Context, s Settings, p AdminParams, out io.Writer) error {
+func CreateAdmin(ctx context.Context, s settings.Settings, p AdminParams, out io.Writer) error {
 	return withAccounts(ctx, s, func(accounts *account.Service) error {
 		user, err := accounts.CreateAdmin(ctx, p.Name, p.Email, p.Password, p.Permissions)
 		return say(out, err, "created platform admin %s (id %d)\n", user.Email, user.ID)
@@ -30,7 +31,7 @@ func CreateAdmin(ctx context.Context, s Settings, p AdminParams, out io.Writer) 
 
 // GrantAdmin makes an existing account a platform admin, or changes what it may
 // do. No permissions means all of them.
-func GrantAdmin(ctx context.Context, s Settings, email string, permissions []string, out io.Writer) error {
+func GrantAdmin(ctx context.Context, s settings.Settings, email string, permissions []string, out io.Writer) error {
 	return withAccounts(ctx, s, func(accounts *account.Service) error {
 		user, err := accounts.GrantAdmin(ctx, email, permissions)
 		what := "all permissions"
@@ -43,7 +44,7 @@ func GrantAdmin(ctx context.Context, s Settings, email string, permissions []str
 
 // RevokeAdmin makes a platform admin an ordinary account, which has to log in
 // again.
-func RevokeAdmin(ctx context.Context, s Settings, email string, out io.Writer) error {
+func RevokeAdmin(ctx context.Context, s settings.Settings, email string, out io.Writer) error {
 	return withAccounts(ctx, s, func(accounts *account.Service) error {
 		user, err := accounts.RevokeAdmin(ctx, email)
 		return say(out, err, "%s (id %d) is no platform admin any more\n", user.Email, user.ID)
@@ -51,7 +52,7 @@ func RevokeAdmin(ctx context.Context, s Settings, email string, out io.Writer) e
 }
 
 // ListAdmins writes a table of the platform admins.
-func ListAdmins(ctx context.Context, s Settings, out io.Writer) error {
+func ListAdmins(ctx context.Context, s settings.Settings, out io.Writer) error {
 	return withAccounts(ctx, s, func(accounts *account.Service) error {
 		admins, err := accounts.Admins(ctx)
 		if err != nil {
@@ -72,7 +73,7 @@ func ListAdmins(ctx context.Context, s Settings, out io.Writer) error {
 
 // withAccounts runs a command on the accounts of the database. What it changes
 // is in the trail, without an actor.
-func withAccounts(ctx context.Context, s Settings, command func(*account.Service) error) (err error) {
+func withAccounts(ctx context.Context, s settings.Settings, command func(*account.Service) error) (err error) {
 	db, err := openMigrated(ctx, s)
 	if err != nil {
 		return err
@@ -88,7 +89,7 @@ func withAccounts(ctx context.Context, s Settings, command func(*account.Service
 		Impersonations: impersonation.NewService(impersonation.Deps{DB: db, Clock: clock.System(), Audit: trail}),
 	}))
 	if errors.Is(err, account.ErrUnknownPermission) {
-		err = &SettingError{Name: "--permissions", Reason: err.Error()}
+		err = &settings.Error{Name: "--permissions", Reason: err.Error()}
 	}
 	return err
 }

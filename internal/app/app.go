@@ -30,15 +30,13 @@ import (
 	"github.com/tenantry/tenantry/internal/push"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/safehttp"
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/team"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
 )
-
-// appName is what the service calls itself in mails and settings.
-const appName = "Tenantry"
 
 // requestTimeout bounds the handling of one request.
 const requestTimeout = 30 * time.Second
@@ -51,7 +49,7 @@ const catchUpEvery = 5 * time.Minute
 // in dev. The service cannot tell which.
 type outside struct {
 	clock          clock.Clock
-	pspKey         Secret
+	pspKey         settings.Secret
 	pspBaseURL     string // "" is the provider's own
 	pspFileHosts   []string
 	webhookSecrets []string
@@ -64,7 +62,7 @@ type outside struct {
 
 // service is the whole of it, on one database.
 type service struct {
-	settings Settings
+	settings settings.Settings
 	log      *slog.Logger
 	db       *sqldb.DB
 	clock    clock.Clock
@@ -93,7 +91,7 @@ type service struct {
 }
 
 // newService wires the domains. s must know its public URL.
-func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*service, error) {
+func newService(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logger) (*service, error) {
 	messages, err := i18n.Load()
 	if err != nil {
 		return nil, err
@@ -127,7 +125,7 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 		return nil, err
 	}
 	notices, err := letters.New(letters.Config{
-		FrontendURL: strings.TrimSuffix(s.FrontendURL.String(), "/"), AppName: appName,
+		FrontendURL: strings.TrimSuffix(s.FrontendURL.String(), "/"), AppName: settings.AppName,
 		Outbox: mail.NewOutbox(svc.jobs, out.sender), Clock: out.clock,
 	})
 	if err != nil {
@@ -190,7 +188,7 @@ func newService(s Settings, db *sqldb.DB, out outside, log *slog.Logger) (*servi
 		DB: db, Clock: out.clock, Tenants: svc.tenants, Accounts: svc.accounts, Seats: svc.subscriptions, Billing: svc.subscriptions,
 		Letters: notices, Audit: svc.audit, ExpiryDays: cmp.Or(s.InvitationDays, team.DefaultExpiryDays),
 	})
-	issuing, err := s.issuing()
+	issuing, err := issuing(s)
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +263,7 @@ func (svc *service) restConfig(messages *i18n.Catalog, counter limit.Counter) re
 
 // pushContact is how a push service can reach whoever runs this one (RFC 8292):
 // an https URL, or a bare mail address.
-func pushContact(s Settings) string {
+func pushContact(s settings.Settings) string {
 	if s.PublicURL.Scheme == "https" {
 		return s.PublicURL.String()
 	}
@@ -279,7 +277,7 @@ func pushContact(s Settings) string {
 func (svc *service) publicSettings() settingsHTTP {
 	s := svc.settings
 	return settingsHTTP{pushKey: svc.pushes.PublicKey, fixed: PublicSettings{
-		AppName: appName, FrontendURL: s.FrontendURL.String(), DefaultLocale: i18n.Default, Locales: i18n.Locales(),
+		AppName: settings.AppName, FrontendURL: s.FrontendURL.String(), DefaultLocale: i18n.Default, Locales: i18n.Locales(),
 		DefaultCurrency: tenant.DefaultCurrency, RegistrationEnabled: true, OAuthProviders: svc.oauth.Providers(),
 		InvoiceMode: s.InvoiceMode,
 	}}

@@ -14,6 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/usage"
@@ -28,7 +29,7 @@ type CatalogExport struct {
 
 // ExportCatalog writes the catalog and the meters of the database as a file that
 // ImportCatalog takes. Equal catalogs are the same bytes.
-func ExportCatalog(ctx context.Context, s Settings, p CatalogExport, out io.Writer) error {
+func ExportCatalog(ctx context.Context, s settings.Settings, p CatalogExport, out io.Writer) error {
 	return withCatalogs(ctx, s, func(c *catalogs) error {
 		exported, err := c.export(ctx)
 		if err != nil {
@@ -68,7 +69,7 @@ var (
 // What it would change is shown first, one line each; then it is asked for; then
 // it is all changed in one transaction, or nothing is. A file that is wrong is a
 // SettingError for each problem, which names its line and field.
-func ImportCatalog(ctx context.Context, s Settings, p CatalogImport, out io.Writer) error {
+func ImportCatalog(ctx context.Context, s settings.Settings, p CatalogImport, out io.Writer) error {
 	wanted, err := readCatalog(p.File)
 	if err != nil {
 		return err
@@ -110,7 +111,7 @@ func counted(changes catalog.Changes) string {
 func readCatalog(file string) (catalog.Catalog, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return catalog.Catalog{}, &SettingError{Name: "FILE", Reason: err.Error()}
+		return catalog.Catalog{}, &settings.Error{Name: "FILE", Reason: err.Error()}
 	}
 	c, err := catalog.Parse(text)
 	return c, explain(file, err)
@@ -130,7 +131,7 @@ func explain(file string, err error) error {
 		return errors.Join(all...)
 	}
 	if problem, ok := errors.AsType[*catalog.ProblemError](err); ok {
-		return &SettingError{Name: file, Reason: problem.Error()}
+		return &settings.Error{Name: file, Reason: problem.Error()}
 	}
 	refusal, ok := errors.AsType[*catalog.RefusalError](err)
 	if !ok {
@@ -162,7 +163,7 @@ type catalogs struct {
 // withCatalogs runs a command on the catalog of the database. What it changes is
 // in the trail, without an actor. Services that run on the same database show it
 // within a minute, when what they keep of the public catalog is over.
-func withCatalogs(ctx context.Context, s Settings, command func(*catalogs) error) (err error) {
+func withCatalogs(ctx context.Context, s settings.Settings, command func(*catalogs) error) (err error) {
 	db, err := openMigrated(ctx, s)
 	if err != nil {
 		return err

@@ -11,13 +11,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
 // catalogFile keeps the catalog of one database as a file.
 type catalogFile struct {
 	t        *testing.T
-	settings Settings
+	settings settings.Settings
 }
 
 func (f catalogFile) export(omitLinks bool) string {
@@ -57,7 +58,7 @@ func prune(p *CatalogImport)  { p.Prune = true }
 
 func fileOf(t *testing.T, database string) catalogFile {
 	t.Helper()
-	return catalogFile{t, Settings{DatabaseURL: Secret(database), LogFormat: LogText}}
+	return catalogFile{t, settings.Settings{DatabaseURL: settings.Secret(database), LogFormat: settings.LogText}}
 }
 
 func (s *server) catalogFile(t *testing.T) catalogFile {
@@ -276,7 +277,7 @@ func TestCatalogImportRefusals(t *testing.T) {
 			"not YAML":            {"a: [", "line 1"},
 		} {
 			_, err := f.try(tt.file)
-			setting, ok := errors.AsType[*SettingError](err)
+			setting, ok := errors.AsType[*settings.Error](err)
 			if !ok || !strings.HasPrefix(setting.Reason, tt.want) || !strings.HasSuffix(setting.Name, "catalog.yaml") {
 				t.Errorf("%s: %v, want %s", name, err, tt.want)
 			}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
@@ -25,10 +26,10 @@ import (
 type hosting struct{ Data, Database, Addr string }
 
 // settings are those of the service, whose provider is behind a gate.
-func (h hosting) settings(g *gate) Settings {
-	s := Settings{
-		Addr: h.Addr, Data: h.Data, DatabaseURL: Secret(h.Database), StripeSecretKey: dashboardKey,
-		RateLimits: map[string]int{}, LogFormat: LogJSON, LogLevel: slog.LevelWarn,
+func (h hosting) settings(g *gate) settings.Settings {
+	s := settings.Settings{
+		Addr: h.Addr, Data: h.Data, DatabaseURL: settings.Secret(h.Database), StripeSecretKey: dashboardKey,
+		RateLimits: map[string]int{}, LogFormat: settings.LogJSON, LogLevel: slog.LevelWarn,
 		HashCost: account.HashCost{MemoryKiB: 64, Passes: 1}, AroundProvider: g.around,
 	}
 	platformManaged(&s)
@@ -54,7 +55,7 @@ func TestServeAsChild(t *testing.T) {
 		_, _ = io.Copy(io.Discard, os.Stdin) // ends with the parent
 		os.Exit(1)
 	}()
-	if err := dev(t.Context(), h.settings(g), os.Stdout, os.Stderr); err != nil {
+	if err := Dev(t.Context(), h.settings(g), os.Stdout, os.Stderr); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -74,7 +75,7 @@ func (h hosting) start(t *testing.T) child {
 		t.Fatal(err)
 	}
 	c := child{server: &server{t: t, url: "http://" + h.Addr, log: &lockedBuffer{}, database: h.Database}}
-	c.sandbox = sync.OnceValue(func() *sqldb.DB { return dbtest.Open(t, "sqlite://"+filepath.Join(h.Data, SandboxFile)) })
+	c.sandbox = sync.OnceValue(func() *sqldb.DB { return dbtest.Open(t, "sqlite://"+filepath.Join(h.Data, settings.SandboxFile)) })
 	run := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServeAsChild$", "-test.timeout=0")
 	run.Env = append(os.Environ(), childVariable+"="+string(text))
 	run.Stderr = c.log

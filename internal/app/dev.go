@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -18,13 +17,13 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox"
 	"github.com/tenantry/tenantry/internal/sandbox/idp"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe"
+	"github.com/tenantry/tenantry/internal/settings"
 )
 
 // Dev runs the service with the sandbox in place of the outside world until ctx
-// ends.
-func Dev(ctx context.Context, s Settings) error { return dev(ctx, s, os.Stdout, os.Stderr) }
-
-func dev(ctx context.Context, s Settings, out, logTo io.Writer) (err error) {
+// ends. As soon as it is ready, it writes to out, in one piece, where to go. The
+// log goes to logTo.
+func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err error) {
 	log := newLog(logTo, s)
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Addr)
 	if err != nil {
@@ -36,7 +35,7 @@ func dev(ctx context.Context, s Settings, out, logTo io.Writer) (err error) {
 		return errors.Join(err, listener.Close())
 	}
 	defer closing(db, &err)
-	world, err := sandbox.Open(ctx, filepath.Join(s.Data, SandboxFile))
+	world, err := sandbox.Open(ctx, filepath.Join(s.Data, settings.SandboxFile))
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -45,7 +44,7 @@ func dev(ctx context.Context, s Settings, out, logTo io.Writer) (err error) {
 	// The sandbox's secrets are drawn anew at each start: nobody knows them from
 	// the source, and nobody needs them after the process. Only tests say them.
 	own := "http://" + loopback(listener.Addr())
-	key, secret := cmp.Or(s.StripeSecretKey, Secret("sk_test_"+rand.Text())), Secret("whsec_"+rand.Text())
+	key, secret := cmp.Or(s.StripeSecretKey, settings.Secret("sk_test_"+rand.Text())), settings.Secret("whsec_"+rand.Text())
 	if len(s.StripeWebhookSecrets) > 0 {
 		secret = s.StripeWebhookSecrets[0]
 	}
@@ -97,18 +96,18 @@ func dev(ctx context.Context, s Settings, out, logTo io.Writer) (err error) {
 
 // sandboxLogin is the sandbox's identity provider, and how the service logs in
 // there. The service asks it at its own address; browsers at the public one.
-func sandboxLogin(ctx context.Context, world *sandbox.World, s Settings, own string) (*idp.Provider, account.OAuthProvider, error) {
+func sandboxLogin(ctx context.Context, world *sandbox.World, s settings.Settings, own string) (*idp.Provider, account.OAuthProvider, error) {
 	const client = "tenantry"
 	secret := rand.Text()
 	identities, err := idp.New(ctx, idp.Config{
 		DB: world.DB(), Clock: world.Clock(), PublicURL: s.PublicURL.String(), BackURL: own,
 		ClientID: client, ClientSecret: secret,
-		RedirectURIs: []string{s.PublicURL.String() + account.OAuthPath + sandboxProvider + "/callback"},
+		RedirectURIs: []string{s.PublicURL.String() + account.OAuthPath + settings.SandboxProvider + "/callback"},
 	})
 	if err != nil {
 		return nil, account.OAuthProvider{}, err
 	}
-	login := account.OIDCProvider(sandboxProvider, identities.Issuer(), client, secret)
+	login := account.OIDCProvider(settings.SandboxProvider, identities.Issuer(), client, secret)
 	login.DiscoveryURL = own + idp.Path
 	return identities, login, nil
 }
@@ -126,7 +125,7 @@ func loopback(on net.Addr) string {
 }
 
 // banner tells a newcomer where to go.
-func banner(w io.Writer, s Settings) error {
+func banner(w io.Writer, s settings.Settings) error {
 	url := s.PublicURL.String()
 	_, err := fmt.Fprintf(w, `
   Tenantry runs with its sandbox.

@@ -19,6 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
@@ -48,30 +49,30 @@ func each(t *testing.T, f func(t *testing.T, s *server)) {
 	}
 }
 
-func start(t testing.TB, dialect sqldb.Dialect, change ...func(*Settings)) *server {
+func start(t testing.TB, dialect sqldb.Dialect, change ...func(*settings.Settings)) *server {
 	t.Helper()
-	settings := Settings{
-		Addr: "127.0.0.1:0", Data: t.TempDir(), DatabaseURL: Secret(dbtest.URL(t, dialect)),
-		RateLimits: map[string]int{}, InvoiceMode: PSPManaged, LogFormat: LogJSON, LogLevel: slog.LevelDebug,
+	s := settings.Settings{
+		Addr: "127.0.0.1:0", Data: t.TempDir(), DatabaseURL: settings.Secret(dbtest.URL(t, dialect)),
+		RateLimits: map[string]int{}, InvoiceMode: settings.PSPManaged, LogFormat: settings.LogJSON, LogLevel: slog.LevelDebug,
 		HashCost: account.HashCost{MemoryKiB: 64, Passes: 1},
 	}
 	for _, c := range change {
-		c(&settings)
+		c(&s)
 	}
-	return startWith(t, settings)
+	return startWith(t, s)
 }
 
-func startWith(t testing.TB, settings Settings) *server {
+func startWith(t testing.TB, config settings.Settings) *server {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	read, write := io.Pipe()
-	s := &server{t: t, log: &lockedBuffer{}, database: settings.DatabaseURL.Reveal()}
+	s := &server{t: t, log: &lockedBuffer{}, database: config.DatabaseURL.Reveal()}
 	s.sandbox = sync.OnceValue(func() *sqldb.DB {
-		return dbtest.Open(t, "sqlite://"+filepath.Join(settings.Data, SandboxFile))
+		return dbtest.Open(t, "sqlite://"+filepath.Join(config.Data, settings.SandboxFile))
 	})
 	done := make(chan error, 1)
 	go func() {
-		err := dev(ctx, settings, write, s.log)
+		err := Dev(ctx, config, write, s.log)
 		_ = write.Close()
 		done <- err
 	}()
@@ -95,7 +96,7 @@ func startWith(t testing.TB, settings Settings) *server {
 }
 
 // limited turns the rate limits on.
-func limited(s *Settings) { s.RateLimits = limit.Defaults() }
+func limited(s *settings.Settings) { s.RateLimits = limit.Defaults() }
 
 // reply is a response, read whole.
 type reply struct {

@@ -4,19 +4,20 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/settings"
 )
 
 // PublicSettings is what a frontend needs to know before anybody has logged in.
 type PublicSettings struct {
-	AppName             string      `json:"app_name"`
-	FrontendURL         string      `json:"frontend_url"`
-	DefaultLocale       string      `json:"default_locale"`
-	Locales             []string    `json:"locales"`
-	DefaultCurrency     string      `json:"default_currency"`
-	RegistrationEnabled bool        `json:"registration_enabled"`
-	OAuthProviders      []string    `json:"oauth_providers" doc:"Names of the identity providers that delegated login offers."`
-	InvoiceMode         InvoiceMode `json:"invoice_mode" enum:"psp_managed,platform_managed"`
-	PushPublicKey       string      `json:"push_public_key" doc:"What a browser subscribes to push messages with, in base64url."`
+	AppName             string               `json:"app_name"`
+	FrontendURL         string               `json:"frontend_url"`
+	DefaultLocale       string               `json:"default_locale"`
+	Locales             []string             `json:"locales"`
+	DefaultCurrency     string               `json:"default_currency"`
+	RegistrationEnabled bool                 `json:"registration_enabled"`
+	OAuthProviders      []string             `json:"oauth_providers" doc:"Names of the identity providers that delegated login offers."`
+	InvoiceMode         settings.InvoiceMode `json:"invoice_mode" enum:"psp_managed,platform_managed"`
+	PushPublicKey       string               `json:"push_public_key" doc:"What a browser subscribes to push messages with, in base64url."`
 }
 
 // settingsHTTP has the handler of the public settings.

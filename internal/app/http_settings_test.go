@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/settings"
 )
 
 func TestPublicSettings(t *testing.T) {
@@ -14,7 +16,7 @@ func TestPublicSettings(t *testing.T) {
 	h := settingsHTTP{
 		fixed: PublicSettings{
 			AppName: "Tenantry", FrontendURL: "https://app.example.com", DefaultLocale: "en", Locales: []string{"en", "fr"},
-			DefaultCurrency: "EUR", RegistrationEnabled: true, OAuthProviders: []string{"google"}, InvoiceMode: PSPManaged,
+			DefaultCurrency: "EUR", RegistrationEnabled: true, OAuthProviders: []string{"google"}, InvoiceMode: settings.PSPManaged,
 		},
 		pushKey: func(context.Context) (string, error) { return "BKey", nil },
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
@@ -170,7 +171,7 @@ func TestImpersonationGuardRails(t *testing.T) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			var url string
-			s := start(t, dialect, func(s *Settings) { url = s.DatabaseURL.Reveal() })
+			s := start(t, dialect, func(s *settings.Settings) { url = s.DatabaseURL.Reveal() })
 			db := dbtest.Open(t, url)
 			ada, eve := s.register("ada@example.com", true), s.register("eve@example.com", false)
 			chief := s.register("chief@example.com", false)
@@ -334,7 +335,7 @@ func TestPermissionsTakenAwayAreGone(t *testing.T) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			var url string
-			s := start(t, dialect, func(s *Settings) { url = s.DatabaseURL.Reveal() })
+			s := start(t, dialect, func(s *settings.Settings) { url = s.DatabaseURL.Reveal() })
 			db := dbtest.Open(t, url)
 			ada := s.register("ada@example.com", true)
 			token := s.adminLogin().str("accessToken")
@@ -427,7 +428,7 @@ func TestStartWhileTheTargetIsRemoved(t *testing.T) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			var url string
-			s := start(t, dialect, func(s *Settings) { url = s.DatabaseURL.Reveal() })
+			s := start(t, dialect, func(s *settings.Settings) { url = s.DatabaseURL.Reveal() })
 			db := dbtest.Open(t, url)
 			ada := s.register("ada@example.com", true)
 			adaID := s.meID(ada.token)

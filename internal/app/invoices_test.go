@@ -9,24 +9,25 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
-func platformManaged(s *Settings) {
-	s.InvoiceMode = PlatformManaged
+func platformManaged(s *settings.Settings) {
+	s.InvoiceMode = settings.PlatformManaged
 	s.Invoices.Taxes = map[string]int64{"GB": 200_000}
 	s.Invoices.Seller.Name = "Analytical Sellers"
 }
 
 // inBothModes runs a test against both sources of invoices, on both databases.
-func inBothModes(t *testing.T, f func(t *testing.T, s *server, mode InvoiceMode)) {
+func inBothModes(t *testing.T, f func(t *testing.T, s *server, mode settings.InvoiceMode)) {
 	t.Helper()
 	for _, dialect := range dbtest.Dialects(t) {
-		for _, mode := range []InvoiceMode{PSPManaged, PlatformManaged} {
+		for _, mode := range []settings.InvoiceMode{settings.PSPManaged, settings.PlatformManaged} {
 			t.Run(string(dialect)+"/"+string(mode), func(t *testing.T) {
 				t.Parallel()
-				f(t, start(t, dialect, func(s *Settings) {
-					if mode == PlatformManaged {
+				f(t, start(t, dialect, func(s *settings.Settings) {
+					if mode == settings.PlatformManaged {
 						platformManaged(s)
 					}
 				}), mode)
@@ -48,7 +49,7 @@ func (s *server) invoices(o owner, n int) []any {
 
 func TestInvoiceShape(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, s *server, mode InvoiceMode) {
+	inBothModes(t, func(t *testing.T, s *server, mode settings.InvoiceMode) {
 		o := s.register("ada@example.com", true)
 		s.subscribe(o, "starter")
 		inv := s.invoices(o, 1)[0].(map[string]any)
@@ -92,7 +93,7 @@ func TestInvoiceShape(t *testing.T) {
 			t.Errorf("payment %s", shown.text)
 		}
 		subtotal, tax := 1900.0, 0.0
-		if mode == PlatformManaged {
+		if mode == settings.PlatformManaged {
 			subtotal, tax = 1583, 317
 			// The demo's tenant has the first number.
 			if got, want := shown.str("data.number"), "INV-"+shown.str("data.issue_date")[:4]+"-000002"; got != want {
@@ -107,7 +108,7 @@ func TestInvoiceShape(t *testing.T) {
 
 func TestInvoiceDocument(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, s *server, mode InvoiceMode) {
+	inBothModes(t, func(t *testing.T, s *server, mode settings.InvoiceMode) {
 		o := s.register("ada@example.com", true)
 		s.subscribe(o, "starter")
 		inv := s.invoices(o, 1)[0].(map[string]any)
@@ -121,7 +122,7 @@ func TestInvoiceDocument(t *testing.T) {
 		if got := file.header.Get("Content-Disposition"); got != want {
 			t.Errorf("disposition %q, want %q", got, want)
 		}
-		if again := s.call("GET", path, o.token, nil).want(200); again.text != file.text && mode == PlatformManaged {
+		if again := s.call("GET", path, o.token, nil).want(200); again.text != file.text && mode == settings.PlatformManaged {
 			t.Error("the document has changed")
 		}
 	})
@@ -130,7 +131,7 @@ func TestInvoiceDocument(t *testing.T) {
 // A member reads, and nobody else does.
 func TestInvoicesAreTheTenants(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, s *server, _ InvoiceMode) {
+	inBothModes(t, func(t *testing.T, s *server, _ settings.InvoiceMode) {
 		o, other := s.register("ada@example.com", true), s.register("eve@example.com", true)
 		s.subscribe(o, "starter")
 		s.subscribe(other, "starter")
@@ -153,7 +154,7 @@ func TestInvoicesAreTheTenants(t *testing.T) {
 
 func TestInvoiceList(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, s *server, _ InvoiceMode) {
+	inBothModes(t, func(t *testing.T, s *server, _ settings.InvoiceMode) {
 		o := s.register("ada@example.com", true)
 		list := func(query string) reply {
 			return s.call("GET", "/api/v1/tenant/"+o.tenant+"/invoices"+query, o.token, nil)
@@ -293,7 +294,7 @@ func TestInvoiceNumbers(t *testing.T) {
 // a platform admin can void, once.
 func TestVoidInvoice(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, s *server, _ InvoiceMode) {
+	inBothModes(t, func(t *testing.T, s *server, _ settings.InvoiceMode) {
 		o := s.register("ada@example.com", true)
 		s.pay(s.checkout(o, "starter"), "4000 0000 0000 0341").want(303)
 		paid := s.invoices(o, 1)[0].(map[string]any)["id"].(string)

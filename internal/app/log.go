@@ -4,12 +4,14 @@ import (
 	"io"
 	"log/slog"
 	"runtime/debug"
+
+	"github.com/tenantry/tenantry/internal/settings"
 )
 
 // newLog writes the log of the process.
-func newLog(w io.Writer, s Settings) *slog.Logger {
+func newLog(w io.Writer, s settings.Settings) *slog.Logger {
 	options := &slog.HandlerOptions{Level: s.LogLevel}
-	if s.LogFormat == LogJSON {
+	if s.LogFormat == settings.LogJSON {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -17,7 +18,7 @@ import (
 //
 //	go test ./internal/app -run '^$' -bench LoginTiming -benchtime 200x
 func BenchmarkLoginTiming(b *testing.B) {
-	s := start(b, sqldb.SQLite, func(s *Settings) { s.HashCost = account.DefaultHashCost() })
+	s := start(b, sqldb.SQLite, func(s *settings.Settings) { s.HashCost = account.DefaultHashCost() })
 	s.register("ada@example.com", false)
 	attempt := func(email string) time.Duration {
 		began := clock.System().Now()

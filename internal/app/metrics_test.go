@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
@@ -60,7 +61,7 @@ func TestMetricsOnAnAddressOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
 		address := freeAddress(t)
-		s := start(t, dialect, func(s *Settings) { s.MetricsAddr = address })
+		s := start(t, dialect, func(s *settings.Settings) { s.MetricsAddr = address })
 		if text := s.scrape("http://" + address + "/metrics"); !strings.Contains(text, "tenantry_jobs_waiting") {
 			t.Error("the figures are missing")
 		}

@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
 const signingSecret = "whsec_of_tests"
 
 // signed lets a test send notifications itself, see server.notify.
-func signed(s *Settings) { s.StripeWebhookSecrets = []Secret{signingSecret} }
+func signed(s *settings.Settings) { s.StripeWebhookSecrets = []settings.Secret{signingSecret} }
 
 // notify sends a notification as the provider would, and returns when it has been
 // handled.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
@@ -18,7 +19,7 @@ func TestOpenAPIFile(t *testing.T) {
 	t.Parallel()
 	const file = "../../api/openapi.yaml"
 	here := &url.URL{Scheme: "http", Host: "127.0.0.1:8080"}
-	svc, err := newService(Settings{PublicURL: here, FrontendURL: here}, dbtest.New(t, sqldb.SQLite), outside{
+	svc, err := newService(settings.Settings{PublicURL: here, FrontendURL: here}, dbtest.New(t, sqldb.SQLite), outside{
 		clock: clock.System(), pspKey: "sk_test_unused", webhookSecrets: []string{"unused"},
 	}, slog.New(slog.DiscardHandler))
 	if err != nil {

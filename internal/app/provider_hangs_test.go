@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
@@ -19,7 +20,7 @@ func TestMailsWhileTheProviderHangs(t *testing.T) {
 			var hangs atomic.Bool
 			asked, answer := make(chan struct{}, 1000), make(chan struct{})
 			var givenUp atomic.Int32
-			s := start(t, dialect, func(s *Settings) {
+			s := start(t, dialect, func(s *settings.Settings) {
 				withDashboard(s)
 				s.AroundProvider = func(provider http.Handler) http.Handler {
 					return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

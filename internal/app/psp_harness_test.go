@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
@@ -98,7 +99,7 @@ func eachWired(t *testing.T, f func(t *testing.T, s *server, w *wire)) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			w := &wire{}
-			f(t, start(t, dialect, func(s *Settings) { s.StripeSecretKey, s.AroundProvider = dashboardKey, w.around }), w)
+			f(t, start(t, dialect, func(s *settings.Settings) { s.StripeSecretKey, s.AroundProvider = dashboardKey, w.around }), w)
 		})
 	}
 }

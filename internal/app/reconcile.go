@@ -15,6 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
@@ -22,13 +23,13 @@ import (
 // Reconcile compares what is stored with the payment provider, says each
 // difference in a line, and repairs what can be repaired unless it is a dry run.
 // Differences are no error; only what could not be compared is.
-func Reconcile(ctx context.Context, s Settings, out io.Writer, dryRun bool) (err error) {
+func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun bool) (err error) {
 	log := newLog(os.Stderr, s)
 	provider, err := psp.NewClient(psp.Config{SecretKey: s.StripeSecretKey.Reveal(), Log: log})
 	if err != nil {
 		return fmt.Errorf("payment provider: %w", err)
 	}
-	issuing, err := s.issuing()
+	issuing, err := issuing(s)
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func (svc *service) startComparisons(ctx context.Context) error {
 }
 
 // tell writes the differences and a summary.
-func tell(out io.Writer, mode InvoiceMode, found []psp.Difference) error {
+func tell(out io.Writer, mode settings.InvoiceMode, found []psp.Difference) error {
 	repaired := 0
 	for _, d := range found {
 		if d.Repaired {
@@ -99,7 +100,7 @@ func tell(out io.Writer, mode InvoiceMode, found []psp.Difference) error {
 			return err
 		}
 	}
-	if mode == PSPManaged {
+	if mode == settings.PSPManaged {
 		if _, err := fmt.Fprintln(out, "Invoices are the provider's (psp_managed): only the ids that are kept of them were compared."); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
@@ -15,10 +16,10 @@ import (
 const dashboardKey = "sk_test_dashboard"
 
 // withDashboard lets a test change things at the provider, see server.dashboard.
-func withDashboard(s *Settings) { s.StripeSecretKey = dashboardKey }
+func withDashboard(s *settings.Settings) { s.StripeSecretKey = dashboardKey }
 
 // eachDashboard is each for tests that change things at the provider.
-func eachDashboard(t *testing.T, f func(t *testing.T, s *server), change ...func(*Settings)) {
+func eachDashboard(t *testing.T, f func(t *testing.T, s *server), change ...func(*settings.Settings)) {
 	t.Helper()
 	for _, dialect := range dbtest.Dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {

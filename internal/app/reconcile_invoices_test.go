@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
@@ -181,7 +182,7 @@ func TestReconcileWithAFailingProvider(t *testing.T) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			w := &wire{}
-			s := start(t, dialect, platformManaged, func(s *Settings) { s.StripeSecretKey, s.AroundProvider = dashboardKey, w.around })
+			s := start(t, dialect, platformManaged, func(s *settings.Settings) { s.StripeSecretKey, s.AroundProvider = dashboardKey, w.around })
 			k := customers{s, map[string]owner{}}
 			open := k.owing("ada", "eve")
 			s.settled()

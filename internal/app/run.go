@@ -10,11 +10,12 @@ import (
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // Serve runs the service in production until ctx ends.
-func Serve(ctx context.Context, s Settings) (err error) {
+func Serve(ctx context.Context, s settings.Settings) (err error) {
 	log := newLog(os.Stderr, s)
 	server, err := mail.ParseSMTPURL(s.SMTPURL.Reveal())
 	if err != nil {
@@ -69,7 +70,7 @@ func (svc *service) background(ctx context.Context) ([]func(context.Context) err
 
 // Migrate brings the database up to date and says what it did; statusOnly only
 // says what there is to do.
-func Migrate(ctx context.Context, s Settings, out io.Writer, statusOnly bool) (err error) {
+func Migrate(ctx context.Context, s settings.Settings, out io.Writer, statusOnly bool) (err error) {
 	db, err := sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Log: newLog(os.Stderr, s)})
 	if err != nil {
 		return err
@@ -97,7 +98,7 @@ func Migrate(ctx context.Context, s Settings, out io.Writer, statusOnly bool) (e
 }
 
 // openMigrated opens the database and brings it up to date.
-func openMigrated(ctx context.Context, s Settings) (*sqldb.DB, error) {
+func openMigrated(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
 	db, err := sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Log: newLog(os.Stderr, s)})
 	if err != nil {
 		return nil, err
@@ -117,14 +118,14 @@ const (
 // openFor opens the database for one purpose and refuses one that has the other:
 // production never meets demo accounts, whose passwords everybody knows, and a
 // sandbox never meets real customers.
-func openFor(ctx context.Context, s Settings, purpose string) (*sqldb.DB, error) {
+func openFor(ctx context.Context, s settings.Settings, purpose string) (*sqldb.DB, error) {
 	db, err := openMigrated(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	claimed, err := db.Claim(ctx, purpose)
 	if err == nil && claimed != purpose {
-		err = &SettingError{Name: "TENANTRY_DATABASE_URL", Reason: "the database is in use for " + claimed + " and cannot be opened for " + purpose}
+		err = &settings.Error{Name: "TENANTRY_DATABASE_URL", Reason: "the database is in use for " + claimed + " and cannot be opened for " + purpose}
 	}
 	if err != nil {
 		return nil, errors.Join(err, db.Close())

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -315,7 +316,7 @@ func TestMakeATenant(t *testing.T) {
 func TestCookiesUnderHTTPS(t *testing.T) {
 	t.Parallel()
 	address := freeAddress(t)
-	s := start(t, sqldb.SQLite, func(s *Settings) {
+	s := start(t, sqldb.SQLite, func(s *settings.Settings) {
 		s.Addr, s.PublicURL = address, &url.URL{Scheme: "https", Host: "api.example.com"}
 	})
 	s.url = "http://" + address // as a proxy in front of it would

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
@@ -25,12 +26,12 @@ var ErrCountersDiffer = errors.New("counters differ from their events")
 // RebuildUsage counts the events of every counter of usage anew, writes each
 // difference, of which none is expected, and puts it right. It may run beside the
 // service. A dry run that finds a difference returns ErrCountersDiffer.
-func RebuildUsage(ctx context.Context, s Settings, p RebuildParams, out io.Writer) (err error) {
+func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out io.Writer) (err error) {
 	var tenantID *uuid.UUID
 	if p.Tenant != "" {
 		id, err := uuid.Parse(p.Tenant)
 		if err != nil {
-			return &SettingError{Name: "--tenant", Reason: fmt.Sprintf("%q is not the id of a tenant", p.Tenant)}
+			return &settings.Error{Name: "--tenant", Reason: fmt.Sprintf("%q is not the id of a tenant", p.Tenant)}
 		}
 		tenantID = &id
 	}

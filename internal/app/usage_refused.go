@@ -12,12 +12,13 @@ import (
 
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
 // ListRefusedUsage writes a table of the billable usage that the payment provider
 // was told of in vain.
-func ListRefusedUsage(ctx context.Context, s Settings, out io.Writer) error {
+func ListRefusedUsage(ctx context.Context, s settings.Settings, out io.Writer) error {
 	return withRefusals(ctx, s, func(refusals *usage.Refusals) error {
 		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		_, _ = fmt.Fprintln(table, "ID\tTENANT\tMETER\tQUANTITY\tRECORDED\tREFUSED\tREASON") // Flush tells what went wrong
@@ -37,24 +38,24 @@ type RefusedParams struct {
 
 // RetryRefusedUsage has refused usage told to the payment provider again by the
 // running service, which is worth it once the reason is gone.
-func RetryRefusedUsage(ctx context.Context, s Settings, p RefusedParams, out io.Writer) error {
+func RetryRefusedUsage(ctx context.Context, s settings.Settings, p RefusedParams, out io.Writer) error {
 	return decideRefused(ctx, s, p, out, "%d are told again\n", (*usage.Refusals).Retry)
 }
 
 // DiscardRefusedUsage gives refused usage up: it is not billed.
-func DiscardRefusedUsage(ctx context.Context, s Settings, p RefusedParams, out io.Writer) error {
+func DiscardRefusedUsage(ctx context.Context, s settings.Settings, p RefusedParams, out io.Writer) error {
 	return decideRefused(ctx, s, p, out, "%d are given up\n", (*usage.Refusals).Discard)
 }
 
 func decideRefused(
-	ctx context.Context, s Settings, p RefusedParams, out io.Writer, done string,
+	ctx context.Context, s settings.Settings, p RefusedParams, out io.Writer, done string,
 	decide func(*usage.Refusals, context.Context, uuid.UUID) error,
 ) error {
 	var ids []uuid.UUID
 	for _, text := range p.IDs {
 		id, err := uuid.Parse(text)
 		if err != nil {
-			return &SettingError{Name: "id", Reason: fmt.Sprintf("%q is not the id of an event", text)}
+			return &settings.Error{Name: "id", Reason: fmt.Sprintf("%q is not the id of an event", text)}
 		}
 		ids = append(ids, id)
 	}
@@ -74,7 +75,7 @@ func decideRefused(
 	})
 }
 
-func withRefusals(ctx context.Context, s Settings, command func(*usage.Refusals) error) (err error) {
+func withRefusals(ctx context.Context, s settings.Settings, command func(*usage.Refusals) error) (err error) {
 	db, err := openMigrated(ctx, s)
 	if err != nil {
 		return err

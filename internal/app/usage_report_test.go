@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
@@ -102,9 +103,9 @@ func TestBillableUsageIsBilledOnce(t *testing.T) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			w := &wire{}
-			settings := Settings{
-				Addr: "127.0.0.1:0", Data: t.TempDir(), DatabaseURL: Secret(dbtest.URL(t, dialect)),
-				RateLimits: map[string]int{}, InvoiceMode: PSPManaged, LogFormat: LogJSON, LogLevel: slog.LevelDebug,
+			settings := settings.Settings{
+				Addr: "127.0.0.1:0", Data: t.TempDir(), DatabaseURL: settings.Secret(dbtest.URL(t, dialect)),
+				RateLimits: map[string]int{}, InvoiceMode: settings.PSPManaged, LogFormat: settings.LogJSON, LogLevel: slog.LevelDebug,
 				HashCost: account.HashCost{MemoryKiB: 64, Passes: 1}, StripeSecretKey: dashboardKey, AroundProvider: w.around,
 			}
 			s := startWith(t, settings)

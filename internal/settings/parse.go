@@ -1,4 +1,4 @@
-package app
+package settings
 
 import (
 	"fmt"
@@ -32,7 +32,7 @@ type parser struct {
 }
 
 func (p *parser) fail(name, format string, args ...any) {
-	p.errs = append(p.errs, &SettingError{Name: name, Reason: fmt.Sprintf(format, args...)})
+	p.errs = append(p.errs, &Error{Name: name, Reason: fmt.Sprintf(format, args...)})
 }
 
 func (p *parser) http(f HTTPFlags, s *Settings) {

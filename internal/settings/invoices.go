@@ -1,7 +1,6 @@
-package app
+package settings
 
 import (
-	"cmp"
 	"os"
 	"strings"
 
@@ -24,8 +23,8 @@ type InvoiceFlags struct {
 	SellerEmail         string `env:"TENANTRY_SELLER_EMAIL" placeholder:"ADDRESS" help:"Where questions about invoices go."`
 }
 
-// InvoiceSettings are those of invoices that are issued here.
-type InvoiceSettings struct {
+// Invoices are those of invoices that are issued here.
+type Invoices struct {
 	Numbers invoice.NumberFormat
 	Taxes   map[string]int64 // millionths, by country
 	Seller  invoice.Seller
@@ -33,10 +32,10 @@ type InvoiceSettings struct {
 
 func (p *parser) invoices(f InvoiceFlags, s *Settings) {
 	s.InvoiceMode = oneOf(p, "TENANTRY_INVOICE_MODE", f.InvoiceMode, PSPManaged, PlatformManaged)
-	s.Invoices = InvoiceSettings{
+	s.Invoices = Invoices{
 		Numbers: invoice.DefaultNumbers, Taxes: p.taxes("TENANTRY_TAX_RATES", f.TaxRates),
 		Seller: invoice.Seller{
-			Name: appName, VATNumber: strings.TrimSpace(f.SellerVATNumber), Email: strings.TrimSpace(f.SellerEmail),
+			Name: AppName, VATNumber: strings.TrimSpace(f.SellerVATNumber), Email: strings.TrimSpace(f.SellerEmail),
 			Lines: strings.FieldsFunc(f.SellerAddress, func(r rune) bool { return r == '|' || r == '\n' }),
 		},
 	}
@@ -79,16 +78,4 @@ func (p *parser) taxes(name, value string) map[string]int64 {
 		}
 	}
 	return rates
-}
-
-// issuing is how invoices are issued here; nil where they are the provider's.
-func (s Settings) issuing() (*invoice.Issuing, error) {
-	if s.InvoiceMode != PlatformManaged {
-		return nil, nil
-	}
-	renderer, err := pdf.New()
-	return &invoice.Issuing{
-		Numbers: cmp.Or(s.Invoices.Numbers, invoice.DefaultNumbers), Taxes: s.Invoices.Taxes, Seller: s.Invoices.Seller,
-		Render: renderer.Render,
-	}, err
 }

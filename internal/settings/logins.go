@@ -1,4 +1,4 @@
-package app
+package settings
 
 import (
 	"errors"
@@ -6,13 +6,11 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/tenantry/tenantry/internal/account"
 )
 
 // LoginProvider is an identity provider that people can log in with.
 type LoginProvider struct {
-	Kind         string // "google", "microsoft", "github" or "oidc"
+	Kind         string // one of the kinds below
 	Name         string // in URLs: letters, digits and hyphens
 	Issuer       string // of kind oidc only
 	ClientID     string
@@ -21,14 +19,15 @@ type LoginProvider struct {
 
 // The kinds of login providers.
 const (
-	kindGoogle    = "google"
-	kindMicrosoft = "microsoft"
-	kindGitHub    = "github"
-	kindOIDC      = "oidc"
+	Google    = "google"
+	Microsoft = "microsoft"
+	GitHub    = "github"
+	OIDC      = "oidc"
 )
 
-// sandboxProvider is the name of the sandbox's identity provider.
-const sandboxProvider = "sandbox"
+// SandboxProvider is the name of the sandbox's identity provider, which no other
+// provider may have.
+const SandboxProvider = "sandbox"
 
 const (
 	oauthPrefix = "TENANTRY_OAUTH_"
@@ -46,7 +45,7 @@ const maxProviderName = 40
 //
 // Each secret may be given as a file instead, by …_CLIENT_SECRET_FILE. A name
 // becomes lower case, and its underscores hyphens: ACME_CORP is acme-corp. The
-// error joins a SettingError for each variable that is wrong, misspelt or
+// error joins a Error for each variable that is wrong, misspelt or
 // missing beside the others of its provider.
 func LoginProviders(environ []string) ([]LoginProvider, error) {
 	env := map[string]string{}
@@ -113,7 +112,7 @@ func (p *parser) loginProvider(prefix string) LoginProvider {
 		l.Kind = l.Name
 		return l
 	}
-	l.Kind = kindOIDC
+	l.Kind = OIDC
 	l.Name = p.providerName(prefix)
 	if l.Issuer = p.getenv(prefix + "_ISSUER"); l.Issuer == "" {
 		p.fail(prefix+"_ISSUER", "required beside the other settings of this provider")
@@ -130,7 +129,7 @@ func (p *parser) providerName(prefix string) string {
 	switch {
 	case !valid || len(name) > maxProviderName:
 		p.fail(prefix+"_ISSUER", "the name %q is not of at most %d letters, digits and underscores between others", name, maxProviderName)
-	case slices.Contains([]string{kindGoogle, kindMicrosoft, kindGitHub, sandboxProvider}, name):
+	case slices.Contains([]string{Google, Microsoft, GitHub, SandboxProvider}, name):
 		p.fail(prefix+"_ISSUER", "the name %s is taken by another provider", name)
 	}
 	return name
@@ -155,26 +154,4 @@ func wrongIssuer(issuer string) string {
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// oauthProvider is how package account knows the provider.
-func (l LoginProvider) oauthProvider() account.OAuthProvider {
-	id, secret := l.ClientID, l.ClientSecret.Reveal()
-	switch l.Kind {
-	case kindGoogle:
-		return account.GoogleProvider(id, secret)
-	case kindMicrosoft:
-		return account.MicrosoftProvider(id, secret)
-	case kindGitHub:
-		return account.GitHubProvider(id, secret)
-	}
-	return account.OIDCProvider(l.Name, l.Issuer, id, secret)
-}
-
-func oauthProviders(logins []LoginProvider) []account.OAuthProvider {
-	providers := make([]account.OAuthProvider, len(logins))
-	for i, l := range logins {
-		providers[i] = l.oauthProvider()
-	}
-	return providers
 }

@@ -1,4 +1,4 @@
-package app
+package settings
 
 import "errors"
 
@@ -82,7 +82,7 @@ type ProviderFlags struct {
 	StripeSecretKeyFile string `env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that has Stripe's secret key; or give the key itself in TENANTRY_STRIPE_SECRET_KEY."`
 }
 
-// Settings checks what dev was told. The error joins a SettingError for each
+// Settings checks what dev was told. The error joins a Error for each
 // wrong setting. getenv reads the environment: os.Getenv, but in tests.
 func (f DevFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv}

@@ -1,4 +1,4 @@
-package app_test
+package settings_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/settings"
 )
 
 func TestLoginProviders(t *testing.T) {
@@ -18,7 +18,7 @@ func TestLoginProviders(t *testing.T) {
 	if err := os.WriteFile(file, []byte("from a file\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := app.LoginProviders([]string{
+	got, err := settings.LoginProviders([]string{
 		"TENANTRY_OAUTH_GOOGLE_CLIENT_ID=g", "TENANTRY_OAUTH_GOOGLE_CLIENT_SECRET=gs=x",
 		"TENANTRY_OAUTH_GITHUB_CLIENT_ID=h", "TENANTRY_OAUTH_GITHUB_CLIENT_SECRET_FILE=" + file,
 		"TENANTRY_OIDC_ACME_CORP_2_ISSUER=https://id.acme.test/realm/", "TENANTRY_OIDC_ACME_CORP_2_CLIENT_ID=a",
@@ -28,7 +28,7 @@ func TestLoginProviders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []app.LoginProvider{
+	want := []settings.LoginProvider{
 		{Kind: "oidc", Name: "acme-corp-2", Issuer: "https://id.acme.test/realm/", ClientID: "a", ClientSecret: "as"},
 		{Kind: "github", Name: "github", ClientID: "h", ClientSecret: "from a file"},
 		{Kind: "google", Name: "google", ClientID: "g", ClientSecret: "gs=x"},
@@ -39,7 +39,7 @@ func TestLoginProviders(t *testing.T) {
 	if dump := fmt.Sprintf("%+v %#v", got, got); strings.Contains(dump, "gs=x") {
 		t.Errorf("a secret is printed: %s", dump)
 	}
-	if got, err := app.LoginProviders(nil); got != nil || err != nil {
+	if got, err := settings.LoginProviders(nil); got != nil || err != nil {
 		t.Errorf("of nothing: %v, %v", got, err)
 	}
 }
@@ -81,7 +81,7 @@ func TestWrongLoginProvidersAreNamed(t *testing.T) {
 		"on this machine":   {whole("ACME", "http://127.0.0.1:9/x"), nil},
 		"issuer with query": {whole("ACME", "https://id.test?x=1"), map[string]string{"TENANTRY_OIDC_ACME_ISSUER": "must not have a user, a query or a fragment"}},
 	} {
-		_, err := app.LoginProviders(c.environ)
+		_, err := settings.LoginProviders(c.environ)
 		if err == nil && c.want == nil {
 			continue
 		}

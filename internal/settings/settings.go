@@ -1,4 +1,6 @@
-package app
+// Package settings reads what the service is told from outside, from flags, the
+// environment and files with secrets, and checks it.
+package settings
 
 import (
 	"log/slog"
@@ -10,6 +12,9 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account"
 )
+
+// AppName is what the service calls itself in mails, invoices and settings.
+const AppName = "Tenantry"
 
 // Settings is what the service is told from outside, checked and parsed. The
 // commands make it from their flags and the environment (see DevFlags,
@@ -27,8 +32,8 @@ type Settings struct {
 	RateLimits     map[string]int // group → requests per minute, 0 is off
 	RedisURL       Secret         // limit.NewRedis accepts it; empty: the limits are counted in memory
 	InvoiceMode    InvoiceMode
-	Invoices       InvoiceSettings // used where they are issued here
-	MetricsAddr    string          // host:port where serve answers GET /metrics; empty: nowhere
+	Invoices       Invoices // used where they are issued here
+	MetricsAddr    string   // host:port where serve answers GET /metrics; empty: nowhere
 
 	// Required by serve, unused in dev; there only tests give a key.
 	StripeSecretKey      Secret
@@ -40,7 +45,8 @@ type Settings struct {
 
 	// Lifetimes of tokens and sessions; a zero one is the default.
 	Lifetimes account.Lifetimes
-	// InvitationDays is how long an invitation works that does not say so itself.
+	// InvitationDays is for how many days an invitation works that does not say so
+	// itself; 0 is the default.
 	InvitationDays int
 
 	UsageRetention time.Duration // how long usage events are kept; 0 is for ever
@@ -98,12 +104,12 @@ func (s Settings) Listening(on net.Addr) Settings {
 	return s
 }
 
-// SettingError is a setting that cannot be used. Several come joined
+// Error is a setting that cannot be used. Several come joined
 // (errors.Join). Its text never has the value of a secret.
-type SettingError struct {
+type Error struct {
 	Name   string // of the environment variable
 	Reason string
 }
 
 // Error names the setting and says what is wrong with it, in one line.
-func (e *SettingError) Error() string { return e.Name + ": " + e.Reason }
+func (e *Error) Error() string { return e.Name + ": " + e.Reason }

@@ -1,11 +1,10 @@
-package app
+package settings
 
 import (
 	"strconv"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/account"
-	"github.com/tenantry/tenantry/internal/team"
 )
 
 // lifetimes reads how long things live; what is not given is the default.
@@ -35,7 +34,6 @@ func (p *parser) lifetimes(f LifetimeFlags, s *Settings) {
 	l.SessionEnd, l.RememberedEnd = max(l.SessionEnd, l.Session), max(l.RememberedEnd, l.Remembered)
 	s.Lifetimes = l
 
-	s.InvitationDays = team.DefaultExpiryDays
 	if f.InvitationLifetime != "" {
 		days, err := strconv.Atoi(f.InvitationLifetime)
 		if err != nil || days < 1 || days > maxInvitationDays {
