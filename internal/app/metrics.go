@@ -13,8 +13,9 @@ import (
 // metricsTimeout bounds the queries that a reading of the metrics makes.
 const metricsTimeout = 5 * time.Second
 
-// observe adds the figures that are read from elsewhere.
-func (svc *service) observe(m *metrics.Metrics) {
+// registerFigures adds the metrics that are read when somebody asks for them.
+func (svc *service) registerFigures() {
+	m := svc.metrics
 	m.Read([]metrics.Sample{
 		{Name: "tenantry_jobs_waiting", Help: "Jobs that are due now or later, in all instances."},
 		{Name: "tenantry_jobs_running", Help: "Jobs that some instance holds."},

@@ -3,8 +3,10 @@ package app
 import (
 	"context"
 
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/tenant"
 )
 
 // PublicSettings is what a frontend needs to know before anybody has logged in.
@@ -35,4 +37,13 @@ func (h settingsHTTP) Show(ctx context.Context, _ *struct{}) (*rest.Data[PublicS
 	settings := h.fixed
 	settings.PushPublicKey = key
 	return rest.OK(settings), nil
+}
+
+func (svc *service) publicSettings() settingsHTTP {
+	s := svc.settings
+	return settingsHTTP{pushKey: svc.pushes.PublicKey, fixed: PublicSettings{
+		AppName: settings.AppName, FrontendURL: s.FrontendURL.String(), DefaultLocale: i18n.Default, Locales: i18n.Locales(),
+		DefaultCurrency: tenant.DefaultCurrency, RegistrationEnabled: true, OAuthProviders: svc.oauth.Providers(),
+		InvoiceMode: s.InvoiceMode,
+	}}
 }

@@ -1,0 +1,157 @@
+package app
+
+import (
+	"cmp"
+	netmail "net/mail"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/impersonation"
+	"github.com/tenantry/tenantry/internal/invoice"
+	"github.com/tenantry/tenantry/internal/onboarding"
+	"github.com/tenantry/tenantry/internal/push"
+	"github.com/tenantry/tenantry/internal/safehttp"
+	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/subscription"
+	"github.com/tenantry/tenantry/internal/team"
+	"github.com/tenantry/tenantry/internal/tenant"
+	"github.com/tenantry/tenantry/internal/usage"
+)
+
+// domains are the services with the product's rules.
+type domains struct {
+	accounts      *account.Service
+	oauth         *account.OAuth
+	avatars       *account.Avatars
+	pushes        *account.Pushes
+	audit         *audit.Log
+	team          *team.Service
+	impersonation *impersonation.Service
+	tenants       *tenant.Service
+	catalog       *catalog.Service
+	pspPrices     *catalog.PSPPrices
+	subscriptions *subscription.Service
+	onboarding    *onboarding.Service
+	invoices      *invoice.Service
+	usage         *usage.Service
+	reporter      *usage.Reporter
+	retention     *usage.Retention
+}
+
+// newDomains builds the domains, each after those that it needs; where two need
+// each other, links connects them.
+func newDomains(p *platform, out outside) (*domains, error) {
+	d, link := &domains{}, &links{}
+	d.audit = audit.New(audit.Deps{DB: p.db, Clock: p.clock})
+	d.tenants = tenant.NewService(tenant.Deps{
+		DB: p.db, Clock: p.clock, Subscriptions: link, Overviews: link, Billing: link, Audit: d.audit,
+	})
+	if err := d.addAccounts(p, out, link); err != nil {
+		return nil, err
+	}
+	d.impersonation = impersonation.NewService(impersonation.Deps{
+		DB: p.db, Clock: p.clock, Accounts: d.accounts, Audit: d.audit,
+	})
+	d.addSubscriptions(p, link)
+	d.addUsage(p)
+	d.team = team.NewService(team.Deps{
+		DB: p.db, Clock: p.clock, Tenants: d.tenants, Accounts: d.accounts, Seats: d.subscriptions, Billing: d.subscriptions,
+		Letters: p.letters, Audit: d.audit, ExpiryDays: cmp.Or(p.settings.InvitationDays, team.DefaultExpiryDays),
+	})
+	if err := d.addInvoices(p); err != nil {
+		return nil, err
+	}
+	d.onboarding = onboarding.NewService(onboarding.Deps{
+		DB: p.db, Accounts: d.accounts, Tenants: d.tenants, Catalog: d.catalog, Subscriptions: d.subscriptions, Log: p.log,
+		Pages: onboarding.Pages{Success: p.frontendURL + "/onboarding/success", Cancel: p.frontendURL + "/onboarding/plans"},
+	})
+	link.subscriptions, link.usage, link.impersonation = d.subscriptions, d.usage, d.impersonation
+	return d, nil
+}
+
+// addAccounts builds the accounts and what belongs to them: delegated login,
+// pictures and push messages.
+func (d *domains) addAccounts(p *platform, out outside, link *links) error {
+	passwords, err := account.NewPasswords(cmp.Or(p.settings.HashCost, account.DefaultHashCost()))
+	if err != nil {
+		return err
+	}
+	d.accounts = account.NewService(account.Deps{
+		DB: p.db, Clock: p.clock, Passwords: passwords, Tenants: d.tenants,
+		Jobs: p.jobs, Notices: p.letters, Lifetimes: cmp.Or(p.settings.Lifetimes, account.DefaultLifetimes()),
+		Impersonations: link,
+	})
+	d.avatars = account.NewAvatars(account.AvatarDeps{
+		DB: p.db, Clock: p.clock, Jobs: p.jobs, PublicURL: p.publicURL,
+		Pictures: safehttp.New(safehttp.Config{
+			Timeout: 5 * time.Second, MaxBody: account.MaxAvatarBytes, MaxRedirects: 3, Exempt: out.reachable,
+		}),
+	})
+	d.pushes = account.NewPushes(account.PushDeps{
+		DB: p.db, Clock: p.clock, Jobs: p.jobs, Log: p.log,
+		Sender: push.NewSender(push.Config{
+			Client: safehttp.New(safehttp.Config{Exempt: out.reachable}), Contact: pushContact(p.settings),
+		}),
+	})
+	d.oauth, err = account.NewOAuth(account.OAuthDeps{
+		Accounts: d.accounts, Providers: out.logins, Avatars: d.avatars,
+		PublicURL: p.settings.PublicURL.String(), FrontendURL: p.settings.FrontendURL.String(), Log: p.log,
+	})
+	return err
+}
+
+// addSubscriptions builds the catalog and the subscriptions to its plans.
+func (d *domains) addSubscriptions(p *platform, link *links) {
+	d.catalog = catalog.New(catalog.Deps{DB: p.db, Clock: p.clock, Subscriptions: link, Audit: d.audit})
+	d.pspPrices = catalog.NewPSPPrices(catalog.PSPPricesDeps{Catalog: d.catalog, Provider: p.provider, Log: p.log})
+	d.subscriptions = subscription.NewService(subscription.Deps{
+		DB: p.db, Clock: p.clock, Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants,
+		Provider: p.provider, Prices: d.pspPrices, Consumption: link, Audit: d.audit, Log: p.log,
+		Metered: link, Letters: p.letters, FrontendURL: p.frontendURL,
+	})
+}
+
+// addUsage builds the metering, what reports it to the payment provider, and
+// what deletes old events.
+func (d *domains) addUsage(p *platform) {
+	d.usage = usage.NewService(usage.Deps{
+		DB: p.db, Clock: p.clock, Plans: allowances{d.subscriptions}, Log: p.log, Currencies: d.catalog, Audit: d.audit,
+		Jobs: p.jobs, Payers: payers{d.subscriptions, d.tenants},
+		Alerts: quotaAlerts{
+			tenants: d.tenants, letters: p.letters, pushes: d.pushes, messages: p.messages, frontendURL: p.frontendURL,
+		},
+	})
+	d.reporter = usage.NewReporter(usage.ReporterDeps{
+		DB: p.db, Clock: p.clock, Log: p.log, Provider: p.provider, Customers: d.subscriptions,
+		Payers: payers{d.subscriptions, d.tenants},
+	})
+	d.retention = usage.NewRetention(usage.RetentionDeps{
+		DB: p.db, Clock: p.clock, Log: p.log, Keep: p.settings.UsageRetention, Archive: p.settings.UsageArchive,
+	})
+}
+
+func (d *domains) addInvoices(p *platform) error {
+	issuing, err := issuing(p.settings)
+	if err != nil {
+		return err
+	}
+	d.invoices = invoice.NewService(invoice.Deps{
+		DB: p.db, Clock: p.clock, Jobs: p.jobs, Tenants: d.tenants, Subscriptions: d.subscriptions,
+		Provider: p.provider, Letters: p.letters, Audit: d.audit, Issuing: issuing, Log: p.log,
+	})
+	return nil
+}
+
+// pushContact returns how a push service can reach whoever runs this one (RFC
+// 8292): an https URL, or a bare mail address.
+func pushContact(s settings.Settings) string {
+	if s.PublicURL.Scheme == "https" {
+		return s.PublicURL.String()
+	}
+	if from, err := netmail.ParseAddress(s.MailFrom); err == nil {
+		return from.Address
+	}
+	return "nobody@" + s.PublicURL.Hostname()
+}

@@ -1,0 +1,77 @@
+package app
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/mail/letters"
+	"github.com/tenantry/tenantry/internal/metrics"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// platform is what the domains stand on.
+type platform struct {
+	settings settings.Settings
+	log      *slog.Logger
+	db       *sqldb.DB
+	clock    clock.Clock
+	jobs     *jobs.Queue
+	metrics  *metrics.Metrics
+	messages *i18n.Catalog
+	provider *psp.Client
+	receiver *psp.Receiver
+	letters  *letters.Letters
+	counter  limit.Counter // of the rate limits; nil counts in memory
+
+	publicURL, frontendURL string // without a slash at the end
+
+	close func() error // what is held beside the database, after the last request
+}
+
+func newPlatform(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logger) (*platform, error) {
+	p := &platform{
+		settings: s, log: log, db: db, clock: out.clock,
+		metrics:     metrics.New(clock.System()),
+		publicURL:   strings.TrimSuffix(s.PublicURL.String(), "/"),
+		frontendURL: strings.TrimSuffix(s.FrontendURL.String(), "/"),
+		close:       func() error { return nil },
+	}
+	var err error
+	if p.messages, err = i18n.Load(); err != nil {
+		return nil, err
+	}
+	p.provider, err = psp.NewClient(psp.Config{
+		SecretKey: out.pspKey.Reveal(), BaseURL: out.pspBaseURL, FileHosts: out.pspFileHosts, Log: log,
+		Observe: p.metrics.ProviderCall,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("payment provider: %w", err)
+	}
+	if s.RedisURL != "" {
+		redis, err := limit.NewRedis(s.RedisURL.Reveal())
+		if err != nil {
+			return nil, fmt.Errorf("redis: %w", err)
+		}
+		p.counter, p.close = redis, redis.Close
+	}
+	p.jobs = jobs.New(jobs.Deps{DB: db, Clock: p.clock, Lease: clock.System(), Log: log})
+	p.receiver, err = psp.NewReceiver(psp.ReceiverDeps{
+		DB: db, Jobs: p.jobs, Client: p.provider, Clock: p.clock, Secrets: out.webhookSecrets, Log: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.letters, err = letters.New(letters.Config{
+		FrontendURL: p.frontendURL, AppName: settings.AppName,
+		Outbox: mail.NewOutbox(p.jobs, out.sender), Clock: p.clock,
+	})
+	return p, err
+}

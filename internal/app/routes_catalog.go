@@ -1,0 +1,45 @@
+package app
+
+import (
+	"net/http"
+
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// catalogRoutes returns the routes of products, plans and features.
+func (svc *service) catalogRoutes(plans *catalog.HTTP) []rest.Route {
+	var (
+		product = rest.Exists(plans.ProductExists)
+		plan    = rest.Exists(plans.PlanExists)
+		feature = rest.Exists(plans.FeatureExists)
+		created = rest.Status(http.StatusCreated)
+	)
+	return []rest.Route{
+		route(get, "/api/v1/catalog/products", rest.Public, "", "catalog", "List active products", rest.Cached(plans.Products)),
+		route(get, "/api/v1/catalog/plans", rest.Public, "", "catalog", "List active plans", rest.Cached(plans.Plans)),
+		route(get, "/api/v1/catalog/features", rest.Public, "", "catalog", "List active features", rest.Cached(plans.Features)),
+
+		route(get, "/api/v1/admin/products", rest.Admin, "products.view", "default", "List products", rest.Handle(plans.AdminProducts, rest.Lists(catalog.ProductList()))),
+		route(post, "/api/v1/admin/products", rest.Admin, "products.create", "default", "Make a product", rest.Handle(plans.CreateProduct, created)),
+		route(get, "/api/v1/admin/products/{product}", rest.Admin, "products.view", "default", "Show a product", rest.Handle(plans.AdminProduct)),
+		route(patch, "/api/v1/admin/products/{product}", rest.Admin, "products.update", "default", "Change a product", rest.Handle(plans.UpdateProduct, product)),
+		route(del, "/api/v1/admin/products/{product}", rest.Admin, "products.delete", "default", "Delete a product and its plans", rest.Handle(plans.DeleteProduct)),
+		route(get, "/api/v1/admin/plans", rest.Admin, "plans.view", "default", "List plans", rest.Handle(plans.AdminPlans, rest.Lists(catalog.PlanList()))),
+		route(post, "/api/v1/admin/plans", rest.Admin, "plans.create", "default", "Make a plan", rest.Handle(plans.CreatePlan, created)),
+		route(get, planOf, rest.Admin, "plans.view", "default", "Show a plan", rest.Handle(plans.AdminPlan)),
+		route(patch, planOf, rest.Admin, "plans.update", "default", "Change a plan", rest.Handle(plans.UpdatePlan, plan)),
+		route(del, planOf, rest.Admin, "plans.delete", "default", "Delete a plan", rest.Handle(plans.DeletePlan)),
+		route(post, planOf+"/duplicate", rest.Admin, "plans.create", "default", "Copy a plan", rest.Handle(plans.DuplicatePlan, created)),
+		route(get, planOf+"/entitlements", rest.Admin, "entitlements.view", "default", "List what a plan gives", rest.Handle(plans.AdminEntitlements)),
+		route(put, planOf+"/entitlements", rest.Admin, "entitlements.sync", "default", "Replace what a plan gives", rest.Handle(plans.SetEntitlements, plan)),
+		route(del, "/api/v1/admin/entitlements/{entitlement}", rest.Admin, "entitlements.delete", "default", "Remove one thing that a plan gives", rest.Handle(plans.DeleteEntitlement)),
+		route(put, planOf+"/prices", rest.Admin, "", "default", "Replace a plan's prices", rest.Handle(plans.SetPrices, plan)),
+		route(del, planOf+"/prices/{price}", rest.Admin, "", "default", "Remove a plan's price", rest.Handle(plans.DeletePrice)),
+		route(get, "/api/v1/admin/features", rest.Admin, "features.view", "default", "List features", rest.Handle(plans.AdminFeatures, rest.Lists(catalog.FeatureList()))),
+		route(post, "/api/v1/admin/features", rest.Admin, "features.create", "default", "Make a feature", rest.Handle(plans.CreateFeature, created)),
+		route(get, "/api/v1/admin/features/{feature}", rest.Admin, "features.view", "default", "Show a feature", rest.Handle(plans.AdminFeature)),
+		route(patch, "/api/v1/admin/features/{feature}", rest.Admin, "features.update", "default", "Change a feature", rest.Handle(plans.UpdateFeature, feature)),
+		route(del, "/api/v1/admin/features/{feature}", rest.Admin, "features.delete", "default", "Delete a feature", rest.Handle(plans.DeleteFeature)),
+	}
+}

@@ -1,0 +1,43 @@
+package app
+
+import (
+	"net/http"
+
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// priceLinkRoutes returns the routes that tie prices to the payment provider's.
+func (svc *service) priceLinkRoutes(plans *catalog.HTTP) []rest.Route {
+	var (
+		prices  = catalog.NewPSPHTTP(svc.pspPrices, svc.messages)
+		onPrice = rest.Exists(prices.PriceExists)
+		plan    = rest.Exists(plans.PlanExists)
+		created = rest.Status(http.StatusCreated)
+	)
+	return []rest.Route{
+		route(post, planOf+"/prices/{price}/psp-create", rest.Admin, "", "psp_prices", "Make a price at the payment provider", rest.Handle(prices.Create, onPrice)),
+		route(post, planOf+"/prices/{price}/psp-link", rest.Admin, "", "psp_prices", "Link a price to one of the payment provider", rest.Handle(prices.Link, onPrice)),
+		route(post, planOf+"/prices/{price}/psp-unlink", rest.Admin, "", "psp_prices", "Unlink a price from the payment provider's", rest.Handle(prices.Unlink)),
+		route(post, planOf+"/prices/psp-import", rest.Admin, "", "psp_prices", "Make a price of one of the payment provider", rest.Handle(prices.Import, created, plan)),
+		route(get, planOf+"/psp-price-status", rest.Admin, "", "psp_prices", "Compare a plan's prices with the payment provider's", rest.Handle(prices.Statuses)),
+	}
+}
+
+// currencyRoutes returns the routes of currencies.
+func (svc *service) currencyRoutes(plans *catalog.HTTP) []rest.Route {
+	var (
+		currency = rest.Exists(plans.CurrencyKnown)
+		created  = rest.Status(http.StatusCreated)
+	)
+	return []rest.Route{
+		route(get, "/api/v1/currencies", rest.Public, "", "catalog", "List active currencies", rest.Cached(plans.Currencies)),
+
+		route(get, "/api/v1/admin/currencies", rest.Admin, "", "default", "List currencies, active and inactive", rest.Handle(plans.AdminCurrencies)),
+		route(get, "/api/v1/admin/currencies/catalog", rest.Admin, "", "default", "List the currencies of ISO 4217 that can be added", rest.Handle(plans.CurrencyCatalog)),
+		route(post, "/api/v1/admin/currencies", rest.Admin, "", "default", "Add a currency", rest.Handle(plans.CreateCurrency, created)),
+		route(post, "/api/v1/admin/currencies/bulk", rest.Admin, "", "default", "Add currencies of ISO 4217 by their codes", rest.Handle(plans.AddCurrencies)),
+		route(patch, "/api/v1/admin/currencies/{currency}", rest.Admin, "", "default", "Change a currency", rest.Handle(plans.UpdateCurrency, currency)),
+		route(del, "/api/v1/admin/currencies/{currency}", rest.Admin, "", "default", "Delete a currency that nothing uses", rest.Handle(plans.DeleteCurrency)),
+	}
+}

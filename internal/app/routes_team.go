@@ -1,0 +1,48 @@
+package app
+
+import (
+	"net/http"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/team"
+)
+
+// teamRoutes returns the routes of teams: members, invitations and roles.
+func (svc *service) teamRoutes(members *team.HTTP) []rest.Route {
+	var (
+		invitee  = rest.Exists(members.InvitationKnown)
+		inTenant = rest.Exists(members.AdminTenantExists)
+		inTeam   = rest.Exists(members.AdminMemberExists)
+		ownRole  = rest.Exists(members.RoleEditable)
+		created  = rest.Status(http.StatusCreated)
+	)
+	return []rest.Route{
+		route(get, of+"/team/members", rest.Tenant, "", "default", "List the team's members", rest.Handle(members.Members)),
+		route(get, of+"/team/roles", rest.Tenant, "", "default", "List the roles that a member can be given", rest.Handle(members.AssignableRoles)),
+		route(get, of+"/team/stats", rest.Tenant, "", "default", "Count the team's places", rest.Handle(members.Stats)),
+		route(patch, of+"/team/members/{member}/role", rest.Tenant, authz.TeamManage, "default", "Give a member another role", rest.Handle(members.ChangeRole, rest.Exists(members.MemberExists))),
+		route(del, of+"/team/members/{member}", rest.Tenant, authz.TeamManage, "default", "Remove a member", rest.Handle(members.RemoveMember)),
+		route(get, of+"/team/invitations", rest.Tenant, "", "default", "List the invitations", rest.Handle(members.Invitations)),
+		route(post, of+"/team/invitations", rest.Tenant, "", "default", "Invite somebody by mail", rest.Handle(members.Invite, created, rest.Exists(members.MayInvite))),
+		route(del, of+"/team/invitations/{invitation}", rest.Tenant, authz.TeamInvite, "default", "Revoke an invitation", rest.Handle(members.RevokeInvitation)),
+		route(post, of+"/team/invitations/{invitation}/resend", rest.Tenant, authz.TeamInvite, "default", "Mail an invitation anew", rest.Handle(members.ResendInvitation)),
+		route(get, of+"/roles", rest.Tenant, authz.RolesManage, "default", "List built-in and custom roles", rest.Handle(members.Roles)),
+		route(get, of+"/roles/permissions", rest.Tenant, authz.RolesManage, "default", "List what a role can hold", rest.Handle(members.Permissions)),
+		route(post, of+"/roles", rest.Tenant, authz.RolesManage, "default", "Make a role", rest.Handle(members.CreateRole, created)),
+		route(patch, of+"/roles/{role}", rest.Tenant, authz.RolesManage, "default", "Change a role", rest.Handle(members.UpdateRole, ownRole)),
+		route(del, of+"/roles/{role}", rest.Tenant, authz.RolesManage, "default", "Delete a role", rest.Handle(members.DeleteRole)),
+		route(get, "/api/v1/invitations/{token}", rest.Public, "", "invitations", "Show an invitation by the token of its mail", rest.Handle(members.ShowInvitation)),
+		route(post, "/api/v1/invitations/{token}/accept", rest.User, "", "invitations", "Accept an invitation", rest.Handle(members.Accept)),
+		route(post, "/api/v1/invitations/{token}/accept-with-registration", rest.Public, "", "invitations", "Register and accept an invitation", rest.Handle(members.AcceptAndRegister, created, invitee)),
+
+		route(get, adminOf+"/members", rest.Admin, "", "default", "List a tenant's members", rest.Handle(members.AdminMembers, inTenant)),
+		route(patch, adminOf+"/members/{user}", rest.Admin, "", "default", "Change a member's name and password", rest.Handle(members.AdminUpdateMember, inTeam)),
+		route(patch, adminOf+"/members/{user}/role", rest.Admin, "", "default", "Give a member another role", rest.Handle(members.AdminChangeRole, inTeam)),
+		route(del, adminOf+"/members/{user}", rest.Admin, "", "default", "Remove a member", rest.Handle(members.AdminRemoveMember)),
+		route(get, adminOf+"/invitations", rest.Admin, "", "default", "List a tenant's invitations", rest.Handle(members.AdminInvitations, inTenant)),
+		route(post, adminOf+"/invitations", rest.Admin, "", "default", "Invite somebody into a tenant", rest.Handle(members.AdminInvite, created, inTenant)),
+		route(del, adminOf+"/invitations/{invitation}", rest.Admin, "", "default", "Revoke an invitation", rest.Handle(members.AdminRevokeInvitation)),
+		route(post, adminOf+"/invitations/{invitation}/resend", rest.Admin, "", "default", "Mail an invitation anew", rest.Handle(members.AdminResendInvitation)),
+	}
+}

@@ -1,0 +1,44 @@
+package app
+
+import (
+	"net/http"
+
+	"github.com/tenantry/tenantry/internal/invoice"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/usage"
+)
+
+// usageRoutes returns the routes of metered usage.
+func (svc *service) usageRoutes() []rest.Route {
+	var (
+		meters      = usage.NewHTTP(svc.usage)
+		adminMeters = usage.NewAdminHTTP(svc.usage, svc.publicURL)
+		created     = rest.Status(http.StatusCreated)
+	)
+	return []rest.Route{
+		route(post, of+"/usage", rest.Tenant, "", "usage", "Record usage", rest.Handle(meters.Record, created)),
+		route(post, of+"/usage/batch", rest.Tenant, "", "usage", "Record several usage events", rest.Handle(meters.Batch)),
+		route(get, of+"/usage", rest.Tenant, "", "default", "Summarize the usage of the current period", rest.Handle(meters.Summary)),
+		route(get, of+"/usage/quotas", rest.Tenant, "", "default", "Show usage against quotas", rest.Handle(meters.Quotas)),
+		route(get, of+"/usage/cost-estimate", rest.Tenant, "", "default", "Estimate what the usage of the current billing period costs", rest.Handle(meters.CostEstimate)),
+		route(get, of+"/usage/{meterCode}", rest.Tenant, "", "default", "Show one meter with its newest events", rest.Handle(meters.Meter)),
+
+		route(get, "/api/v1/admin/meters", rest.Admin, "", "default", "List meters", rest.Handle(adminMeters.List, rest.Lists(usage.MeterList()))),
+		route(post, "/api/v1/admin/meters", rest.Admin, "", "default", "Make a meter", rest.Handle(adminMeters.Create, created)),
+		route(get, "/api/v1/admin/meters/{meter}", rest.Admin, "", "default", "Show a meter", rest.Handle(adminMeters.Show)),
+		route(patch, "/api/v1/admin/meters/{meter}", rest.Admin, "", "default", "Change a meter", rest.Handle(adminMeters.Update, rest.Exists(adminMeters.Exists))),
+		route(del, "/api/v1/admin/meters/{meter}", rest.Admin, "", "default", "Delete a meter; its events stay", rest.Handle(adminMeters.Delete)),
+	}
+}
+
+// invoiceRoutes returns the routes of invoices.
+func (svc *service) invoiceRoutes() []rest.Route {
+	invoices := invoice.NewHTTP(svc.invoices, svc.publicURL)
+	return []rest.Route{
+		route(get, of+"/invoices", rest.Tenant, "", "default", "List the invoices", rest.Handle(invoices.List)),
+		route(get, of+"/invoices/{invoiceId}", rest.Tenant, "", "default", "Show an invoice", rest.Handle(invoices.Show)),
+		route(get, of+"/invoices/{invoiceId}/pdf", rest.Tenant, "", "default", "Download an invoice's document", rest.File(invoices.PDF, "application/pdf")),
+
+		route(post, adminOf+"/invoices/{invoice}/void", rest.Admin, "", "default", "Void an invoice that is not final", rest.Handle(invoices.AdminVoid)),
+	}
+}
