@@ -3,6 +3,7 @@ package stripe
 import (
 	"math/big"
 	"strings"
+	"time"
 
 	"golang.org/x/text/currency"
 )
@@ -113,3 +114,6 @@ func formatDecimal(unit, code string) string {
 	}
 	return shown + finer + " " + symbol
 }
+
+// day tells people when something is.
+func day(at int64) string { return time.Unix(at, 0).UTC().Format("2 January 2006") }

@@ -30,15 +30,16 @@ type answer struct {
 	replayed bool
 }
 
-// serve is the way that every request takes to its endpoint.
-func (s *Server) serve(rt route) http.HandlerFunc {
+// serve is the way that every request takes to its endpoint. Without an endpoint
+// it answers that there is nothing at the URL.
+func (e *engine) serve(method string, run endpoint) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		requestID := newID("req")
-		a, err := s.answer(r, rt, requestID)
+		a, err := e.answer(r, method, run, requestID)
 		if err != nil {
 			var refused *apiError
 			if !errors.As(err, &refused) {
-				s.cfg.Log.ErrorContext(r.Context(), "stripe sandbox", slog.String("path", r.URL.Path), slog.Any("error", err))
+				e.cfg.Log.ErrorContext(r.Context(), "stripe sandbox", slog.String("path", r.URL.Path), slog.Any("error", err))
 				refused = internalError()
 			}
 			a = answer{status: refused.status, body: refused.body()}
@@ -59,12 +60,12 @@ func (s *Server) serve(rt route) http.HandlerFunc {
 	}
 }
 
-func (s *Server) answer(r *http.Request, rt route, requestID string) (answer, error) {
+func (e *engine) answer(r *http.Request, method string, run endpoint, requestID string) (answer, error) {
 	ctx := r.Context()
-	if err := s.admit(r); err != nil {
+	if err := e.admit(r); err != nil {
 		return answer{}, err
 	}
-	if rt.run == nil {
+	if run == nil {
 		return answer{}, unknownURL(r)
 	}
 	form, err := readForm(r)
@@ -75,22 +76,22 @@ func (s *Server) answer(r *http.Request, rt route, requestID string) (answer, er
 	if err != nil {
 		return answer{}, err
 	}
-	if err := s.settle(ctx); err != nil {
+	if err := e.settle(ctx); err != nil {
 		return answer{}, err
 	}
-	if rt.method == http.MethodGet {
-		return perform(ctx, rt.run, &call{step: s.read(), params: p, id: r.PathValue("id")})
+	if method == http.MethodGet {
+		return e.perform(ctx, run, &call{step: e.read(), params: p, id: r.PathValue("id")})
 	}
 	key := r.Header.Get("Idempotency-Key")
-	if rt.method != http.MethodPost {
+	if method != http.MethodPost {
 		key = "" // the other methods are idempotent by themselves
 	}
-	once, err := newIdempotent(key, rt.method+" "+apiPath(r), form)
+	once, err := newIdempotent(key, method+" "+apiPath(r), form)
 	if err != nil {
 		return answer{}, err
 	}
 	var a answer
-	err = s.write(ctx, func(ctx context.Context, st *step) error {
+	err = e.write(ctx, func(ctx context.Context, st *step) error {
 		st.cause.ID = &requestID
 		if key != "" {
 			st.cause.IdempotencyKey = &key
@@ -102,7 +103,7 @@ func (s *Server) answer(r *http.Request, rt route, requestID string) (answer, er
 			}
 		}
 		failed := st.attempt(ctx, func() (err error) {
-			a, err = perform(ctx, rt.run, &call{step: st, params: p, id: r.PathValue("id")})
+			a, err = e.perform(ctx, run, &call{step: st, params: p, id: r.PathValue("id")})
 			return err
 		})
 		if failed != nil {
@@ -121,7 +122,7 @@ func (s *Server) answer(r *http.Request, rt route, requestID string) (answer, er
 }
 
 // perform runs an endpoint and renders what it returns.
-func perform(ctx context.Context, run endpoint, c *call) (answer, error) {
+func (e *engine) perform(ctx context.Context, run endpoint, c *call) (answer, error) {
 	expand := c.params.texts("expand")
 	result, err := run(ctx, c)
 	if err != nil {
@@ -130,19 +131,19 @@ func perform(ctx context.Context, run endpoint, c *call) (answer, error) {
 	if refused, ok := result.(*apiError); ok { // the request took effect and was refused, as a declined payment is
 		return answer{status: refused.status, body: refused.body()}, nil
 	}
-	body, err := render(ctx, c.q, result, expand)
+	body, err := e.render(ctx, c.q, result, expand)
 	return answer{status: http.StatusOK, body: body}, err
 }
 
 // admit checks the secret key and what the client expects of the API.
-func (s *Server) admit(r *http.Request) error {
+func (e *engine) admit(r *http.Request) error {
 	key, _, basic := r.BasicAuth()
 	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		key = bearer
 	} else if !basic {
 		return unauthenticated("You did not provide an API key. You need to provide your API key in the Authorization header, using Bearer auth (e.g. 'Authorization: Bearer YOUR_SECRET_KEY').")
 	}
-	if subtle.ConstantTimeCompare([]byte(key), []byte(s.cfg.SecretKey)) != 1 {
+	if subtle.ConstantTimeCompare([]byte(key), []byte(e.cfg.SecretKey)) != 1 {
 		return unauthenticated("Invalid API Key provided: " + redact(key))
 	}
 	_, release, _ := strings.Cut(APIVersion, ".")
@@ -169,4 +170,19 @@ func retrieve[T object](ctx context.Context, c *call, k kind[T]) (any, error) {
 		return nil, err
 	}
 	return k.get(ctx, c.q, c.id, "id")
+}
+
+// apiRoot is where the API hangs; a client's own paths begin with /v1. As
+// stripe-go refuses a base URL with a path, its transport has to put this one in
+// front.
+const apiRoot = "/sandbox/stripe"
+
+// apiPath is the path of a request as Stripe's clients know it.
+func apiPath(r *http.Request) string { return strings.TrimPrefix(r.URL.Path, apiRoot) }
+
+// unknownURL answers what is no endpoint of the sandbox.
+func unknownURL(r *http.Request) *apiError {
+	e := refuse("", "", "Unrecognized request URL (%s: %s). The sandbox stands in for a part of Stripe only.", r.Method, apiPath(r))
+	e.status, e.unstarted = http.StatusNotFound, true
+	return e
 }

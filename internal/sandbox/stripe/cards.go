@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-var paymentMethods = kind[paymentMethod]{"payment_method", "pm", "PaymentMethod", "/v1/payment_methods"}
+var paymentMethods = kind[paymentMethod]{name: "payment_method", prefix: "pm", label: "PaymentMethod", path: "/v1/payment_methods"}
 
 // paymentMethod is a card or a bank account that a customer has used. How it
 // will behave at a renewal follows from its number; the last four digits tell
@@ -127,8 +127,8 @@ func luhn(number string) bool {
 }
 
 // attach keeps a card for a customer.
-func (st *step) attach(ctx context.Context, c testCard, cu *customer) (*paymentMethod, error) {
-	pm := st.newPaymentMethod(methodCard, cu)
+func attachCard(ctx context.Context, st *step, c testCard, cu *customer) (*paymentMethod, error) {
+	pm := newPaymentMethod(st, methodCard, cu)
 	pm.Card = &card{
 		Brand: "visa", DisplayBrand: "visa", Country: "US", Funding: "credit",
 		Checks:   cardChecks{CVC: "pass"},
@@ -141,7 +141,7 @@ func (st *step) attach(ctx context.Context, c testCard, cu *customer) (*paymentM
 }
 
 // newPaymentMethod has all that is the same for cards and bank accounts.
-func (st *step) newPaymentMethod(kind string, cu *customer) *paymentMethod {
+func newPaymentMethod(st *step, kind string, cu *customer) *paymentMethod {
 	pm := &paymentMethod{
 		header: paymentMethods.start(st.now), AllowRedisplay: "limited", Customer: cu.ID,
 		BillingDetails: billingDetails{Email: cu.Email, Name: cu.Name, Phone: cu.Phone},

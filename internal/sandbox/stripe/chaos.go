@@ -1,7 +1,6 @@
 package stripe
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -103,47 +102,25 @@ type chaosRecord struct {
 	Settings chaosSettings `json:"settings"`
 }
 
-// chaos draws what happens to each event and each call.
-type chaos struct {
-	changing sync.Mutex // held over storing settings and taking them over
-
+// dice draws what happens to each event and each call.
+type dice struct {
 	mu            sync.Mutex
 	settings      chaosSettings
 	events, calls uint64 // so far, under these settings
 }
 
-func (c *chaos) current() chaosSettings {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.settings
+func newDice() *dice { return &dice{settings: quiet()} }
+
+func (d *dice) current() chaosSettings {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.settings
 }
 
-func (c *chaos) use(settings chaosSettings) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.settings, c.events, c.calls = settings, 0, 0
-}
-
-func (s *Server) loadChaos(ctx context.Context) error {
-	kept, err := chaosRecords.find(ctx, s.cfg.DB, chaosRecords.name)
-	if err == nil && kept != nil {
-		s.chaos.use(kept.Settings)
-	}
-	return err
-}
-
-// setChaos keeps the settings and counts events and calls from the beginning.
-func (s *Server) setChaos(ctx context.Context, settings chaosSettings) error {
-	s.chaos.changing.Lock()
-	defer s.chaos.changing.Unlock()
-	err := s.write(ctx, func(ctx context.Context, st *step) error {
-		id := header{ID: chaosRecords.name, Object: chaosRecords.name, Created: st.now}
-		return put(ctx, st.q, chaosRecord{header: id, Settings: settings})
-	})
-	if err == nil {
-		s.chaos.use(settings)
-	}
-	return err
+func (d *dice) use(settings chaosSettings) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.settings, d.events, d.calls = settings, 0, 0
 }
 
 // What a draw is for; part of what decides it.
@@ -158,19 +135,13 @@ func draws(seed int64, purpose, n uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(uint64(seed), n<<2|purpose)) //nolint:gosec // meant to be repeatable
 }
 
-// passage is one way of an event to the receiver.
-type passage struct {
-	late    time.Duration
-	ordered bool // after the earlier events about the same object
-}
-
 // nextEvent decides how the next event travels: not at all, once, or often.
-func (c *chaos) nextEvent() []passage {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.events++
-	w := c.settings.Webhooks
-	r := draws(c.settings.Seed, drawEvent, c.events)
+func (d *dice) nextEvent() []passage {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.events++
+	w := d.settings.Webhooks
+	r := draws(d.settings.Seed, drawEvent, d.events)
 	if r.Float64() < w.Drop {
 		return nil
 	}
@@ -198,12 +169,12 @@ type mishap struct {
 }
 
 // nextCall decides what befalls the next call.
-func (c *chaos) nextCall() mishap {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.calls++
-	a := c.settings.API
-	at := draws(c.settings.Seed, drawCall, c.calls).Float64()
+func (d *dice) nextCall() mishap {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.calls++
+	a := d.settings.API
+	at := draws(d.settings.Seed, drawCall, d.calls).Float64()
 	for _, m := range []struct {
 		mishap
 		share float64

@@ -1,9 +1,13 @@
 package stripe
 
 import (
+	"context"
+	_ "embed"
+	"html/template"
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync"
 )
 
 const (
@@ -11,14 +15,53 @@ const (
 	chaosPagePath = "/sandbox/chaos"
 )
 
+//go:embed chaos.html
+var chaosHTML string
+
+// chaosControl is where people and tests make the provider misbehave.
+type chaosControl struct {
+	engine   *engine
+	dice     *dice
+	page     *template.Template
+	changing sync.Mutex // held over storing settings and taking them over
+}
+
+// newChaosControl returns the control of d, which goes by the settings that were
+// stored last.
+func newChaosControl(ctx context.Context, e *engine, d *dice) (*chaosControl, error) {
+	page, err := parsePage("chaos", chaosHTML)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := chaosRecords.find(ctx, e.read().q, chaosRecords.name)
+	if err == nil && kept != nil {
+		d.use(kept.Settings)
+	}
+	return &chaosControl{engine: e, dice: d, page: page}, err
+}
+
+// set stores the settings and counts events and calls from the beginning.
+func (c *chaosControl) set(ctx context.Context, settings chaosSettings) error {
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	err := c.engine.write(ctx, func(ctx context.Context, st *step) error {
+		id := header{ID: chaosRecords.name, Object: chaosRecords.name, Created: st.now}
+		return put(ctx, st.q, chaosRecord{header: id, Settings: settings})
+	})
+	if err == nil {
+		c.dice.use(settings)
+	}
+	return err
+}
+
 // showChaos answers GET /sandbox/stripe/chaos.
-func (s *Server) showChaos(w http.ResponseWriter, _ *http.Request) {
-	writeControl(w, http.StatusOK, data{s.chaos.current()})
+func (c *chaosControl) showChaos(w http.ResponseWriter, _ *http.Request) {
+	writeControl(w, http.StatusOK, data{c.dice.current()})
 }
 
 // changeChaos answers PUT /sandbox/stripe/chaos. What is not given is as it was
 // at first, so that {} ends the chaos.
-func (s *Server) changeChaos(w http.ResponseWriter, r *http.Request) {
+func (c *chaosControl) changeChaos(w http.ResponseWriter, r *http.Request) {
 	settings := quiet()
 	if !readControl(w, r, &settings) {
 		return
@@ -27,8 +70,8 @@ func (s *Server) changeChaos(w http.ResponseWriter, r *http.Request) {
 		refuseControl(w, wrong)
 		return
 	}
-	if err := s.setChaos(r.Context(), settings); err != nil {
-		s.failControl(w, r, err)
+	if err := c.set(r.Context(), settings); err != nil {
+		failControl(w, r, c.engine.log(), err)
 		return
 	}
 	writeControl(w, http.StatusOK, data{settings})
@@ -49,8 +92,8 @@ type chaosInput struct {
 
 // chaosForm answers GET /sandbox/chaos: the settings as a form, and what they
 // mean.
-func (s *Server) chaosForm(w http.ResponseWriter, r *http.Request) {
-	settings := s.chaos.current()
+func (c *chaosControl) chaosForm(w http.ResponseWriter, r *http.Request) {
+	settings := c.dice.current()
 	view := chaosView{Quiet: true}
 	for _, f := range settings.fields() {
 		input := chaosInput{chaosField: f}
@@ -62,12 +105,12 @@ func (s *Server) chaosForm(w http.ResponseWriter, r *http.Request) {
 		}
 		view.Fields = append(view.Fields, input)
 	}
-	s.writeChaosPage(w, r, http.StatusOK, view)
+	c.writeChaosPage(w, r, http.StatusOK, view)
 }
 
 // submitChaos answers POST /sandbox/chaos, the page's form. An empty form ends
 // the chaos.
-func (s *Server) submitChaos(w http.ResponseWriter, r *http.Request) {
+func (c *chaosControl) submitChaos(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if err := r.ParseForm(); err != nil {
 		http.Error(w, "The form cannot be read.", http.StatusBadRequest)
@@ -90,11 +133,11 @@ func (s *Server) submitChaos(w http.ResponseWriter, r *http.Request) {
 				}
 			}
 		}
-		s.writeChaosPage(w, r, http.StatusUnprocessableEntity, view)
+		c.writeChaosPage(w, r, http.StatusUnprocessableEntity, view)
 		return
 	}
-	if err := s.setChaos(r.Context(), settings); err != nil {
-		s.failPage(w, r, err)
+	if err := c.set(r.Context(), settings); err != nil {
+		failPage(w, r, c.engine.log(), err)
 		return
 	}
 	http.Redirect(w, r, chaosPagePath, http.StatusSeeOther)
@@ -124,7 +167,7 @@ func (c *chaosSettings) fill(form url.Values) (wrong map[string]string) {
 	return wrong
 }
 
-func (s *Server) writeChaosPage(w http.ResponseWriter, r *http.Request, status int, view chaosView) {
+func (c *chaosControl) writeChaosPage(w http.ResponseWriter, r *http.Request, status int, view chaosView) {
 	view.Nonce = newNonce()
-	s.writeHTML(w, r, status, s.pages.chaos, view.Nonce, "'self'", view)
+	writeHTML(w, r, c.engine.log(), status, c.page, view.Nonce, "'self'", view)
 }

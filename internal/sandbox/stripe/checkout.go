@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-var checkouts = kind[checkout]{"checkout.session", "cs", "checkout.session", "/v1/checkout/sessions"}
+var checkouts = kind[checkout]{name: "checkout.session", prefix: "cs", label: "checkout.session", path: "/v1/checkout/sessions"}
 
 // The states of a checkout session, and what it says of the payment.
 const (
@@ -123,24 +123,6 @@ type checkoutState struct {
 	order
 }
 
-// checkoutItem is a line of a session, as it was when the session was made.
-type checkoutItem struct {
-	ID             string `json:"id"`
-	Object         string `json:"object"`
-	AmountDiscount int64  `json:"amount_discount"`
-	AmountSubtotal int64  `json:"amount_subtotal"`
-	AmountTax      int64  `json:"amount_tax"`
-	AmountTotal    int64  `json:"amount_total"`
-	Currency       string `json:"currency"`
-	Description    string `json:"description"`
-	Price          price  `json:"price"`
-	Quantity       int64  `json:"quantity,omitempty"` // none of a metered price
-	AdjustableQty  null   `json:"adjustable_quantity"`
-	Metadata       null   `json:"metadata"`
-}
-
-func (i checkoutItem) head() header { return header{ID: i.ID, Object: i.Object} }
-
 // metered tells whether a part of what is sold is paid for by use.
 func (state *checkoutState) metered() bool {
 	return slices.ContainsFunc(state.Items, func(item checkoutItem) bool { return item.Price.metered() })
@@ -198,20 +180,20 @@ func expireCheckout(ctx context.Context, c *call) (any, error) {
 	if cs.Status != checkoutOpen {
 		return nil, refuse("", "", "Only Checkout Sessions with a status in [\"open\"] can be expired. This Checkout Session has a status of %s.", cs.Status)
 	}
-	return cs, c.closeCheckout(ctx, cs)
+	return cs, closeCheckout(ctx, c.step, cs)
 }
 
 // expireCheckoutDue is what the session's timer does.
-func (st *step) expireCheckoutDue(ctx context.Context, id string) error {
+func expireCheckoutDue(ctx context.Context, st *step, id string) error {
 	cs, err := checkouts.get(ctx, st.q, id, "id")
 	if err != nil || cs.Status != checkoutOpen {
 		return err
 	}
-	return st.closeCheckout(ctx, cs)
+	return closeCheckout(ctx, st, cs)
 }
 
 // closeCheckout expires an open session.
-func (st *step) closeCheckout(ctx context.Context, cs *checkout) error {
+func closeCheckout(ctx context.Context, st *step, cs *checkout) error {
 	cs.Status, cs.URL = checkoutExpired, nil
 	if err := put(ctx, st.q, cs); err != nil {
 		return err
@@ -220,4 +202,42 @@ func (st *step) closeCheckout(ctx context.Context, cs *checkout) error {
 		return err
 	}
 	return st.emit(ctx, "checkout.session.expired", cs, nil)
+}
+
+// itemsOf lists what a session sells.
+func itemsOf(ctx context.Context, q querier, sessionID string) (any, error) {
+	state, err := checkoutStates.get(ctx, q, sessionID, "id")
+	if err != nil {
+		return nil, err
+	}
+	return newList("/v1/checkout/sessions/"+sessionID+"/line_items", state.Items), nil
+}
+
+// closeCheckouts expires all open sessions of a customer.
+func closeCheckouts(ctx context.Context, st *step, cu *customer) error {
+	open, err := checkouts.where(ctx, st.q, `doc ->> '$.customer' = ? AND doc ->> '$.status' = 'open'`, cu.ID)
+	if err != nil {
+		return err
+	}
+	for _, session := range open {
+		if err := closeCheckout(ctx, st, session); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tellCheckout tells how the payment of a completed session ended, if the
+// invoice is that of one.
+func tellCheckout(ctx context.Context, st *step, in *invoice, event string) error {
+	waiting, err := checkouts.where(ctx, st.q, `doc ->> '$.customer' = ? AND doc ->> '$.invoice' = ? AND doc ->> '$.payment_status' = ?`,
+		in.Customer, in.ID, paymentUnpaid)
+	if err != nil || len(waiting) == 0 {
+		return err
+	}
+	cs := waiting[0]
+	if in.Status == invoicePaid {
+		cs.PaymentStatus = paymentPaid
+	}
+	return st.create(ctx, event, cs)
 }

@@ -6,25 +6,11 @@ import (
 	"time"
 )
 
-// The limits of what one session may sell.
-const (
-	maxCheckoutItems = 20
-	maxQuantity      = 999_999
-	maxTrialDays     = 730
-)
-
 // The life of a session: what it may be set to, and what it is otherwise.
 const (
 	minCheckoutLife = 30 * time.Minute
 	maxCheckoutLife = 24 * time.Hour
 )
-
-// wantedItem is a line as the client asked for it.
-type wantedItem struct {
-	params   *params
-	price    string
-	quantity int64 // 0 for none
-}
 
 func createCheckout(ctx context.Context, c *call) (any, error) {
 	cs := checkout{
@@ -44,12 +30,12 @@ func createCheckout(ctx context.Context, c *call) (any, error) {
 	if err := c.params.done(); err != nil {
 		return nil, err
 	}
-	cu, err := c.liveCustomer(ctx, cs.Customer, "customer")
+	cu, err := liveCustomer(ctx, c.step, cs.Customer, "customer")
 	if err != nil {
 		return nil, err
 	}
 	cs.CustomerDetails = newCheckoutCustomer(cu)
-	if state.Items, err = c.priceItems(ctx, wanted, state.TrialDays > 0); err != nil {
+	if state.Items, err = priceItems(ctx, c.step, wanted, state.TrialDays > 0); err != nil {
 		return nil, err
 	}
 	cs.Currency = state.Items[0].Currency
@@ -67,7 +53,7 @@ func createCheckout(ctx context.Context, c *call) (any, error) {
 	if cs.due() == 0 {
 		cs.PaymentStatus = paymentNotNeeded
 	}
-	if err := c.checkCurrency(ctx, cu, cs.Currency); err != nil {
+	if err := checkCurrency(ctx, c.step, cu, cs.Currency); err != nil {
 		return nil, err
 	}
 	if err := put(ctx, c.q, state); err != nil {
@@ -131,116 +117,4 @@ func (state *checkoutState) read(p *params) {
 		return
 	}
 	state.order.read(p)
-}
-
-// read takes over what a checkout session and a subscription that is made
-// without one have in common.
-func (o *order) read(p *params) {
-	p.metadata(&o.Metadata)
-	p.clearable("description", &o.Description)
-	p.integer("trial_period_days", 1, maxTrialDays, &o.TrialDays)
-	readTrialSettings(p, &o.WhenNoMethod)
-}
-
-func readItems(p *params, key string) []wantedItem {
-	given := p.list(key)
-	if p.has(key) && (len(given) == 0 || len(given) > maxCheckoutItems) {
-		p.fail(key, "", "A subscription must have from 1 to %d items.", maxCheckoutItems)
-	}
-	wanted := make([]wantedItem, 0, len(given))
-	for _, g := range given {
-		g.require("price")
-		w := wantedItem{params: g}
-		g.text("price", &w.price)
-		g.integer("quantity", 1, maxQuantity, &w.quantity)
-		wanted = append(wanted, w)
-	}
-	return wanted
-}
-
-// priceItems looks up the prices of the lines, which must be due together.
-func (st *step) priceItems(ctx context.Context, wanted []wantedItem, trial bool) ([]checkoutItem, error) {
-	items := make([]checkoutItem, 0, len(wanted))
-	for _, w := range wanted {
-		param := w.params.name("price")
-		pr, pd, err := st.sellable(ctx, w.price, param)
-		if err != nil {
-			return nil, err
-		}
-		if len(items) > 0 {
-			first := items[0].Price
-			if pr.Currency != first.Currency {
-				return nil, wrongCurrency(param, pr.Currency, first.Currency)
-			}
-			if !pr.Recurring.together(*first.Recurring) {
-				return nil, refuse(param, "", "The sandbox requires that all recurring prices of a Checkout Session have the same interval.")
-			}
-		}
-		if err := w.fits(pr); err != nil {
-			return nil, err
-		}
-		item := checkoutItem{
-			ID: newID("li"), Object: "item", Currency: pr.Currency,
-			Description: pd.Name, Price: *pr, Quantity: w.quantity,
-		}
-		if !trial {
-			item.AmountSubtotal = times(pr.UnitAmountDecimal, w.quantity)
-			item.AmountTotal = item.AmountSubtotal
-		}
-		items = append(items, item)
-	}
-	return items, nil
-}
-
-// sellable reads a price that a subscription may begin with, and its product.
-func (st *step) sellable(ctx context.Context, id, param string) (*price, *product, error) {
-	pr, err := prices.get(ctx, st.q, id, param)
-	if err != nil {
-		return nil, nil, err
-	}
-	pd, err := products.get(ctx, st.q, pr.Product, param)
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case !pr.Active:
-		return nil, nil, refuse(param, "", "The price specified is inactive. This field only accepts active prices.")
-	case !pd.Active:
-		return nil, nil, refuse(param, "", "The price's product `%s` is marked as inactive, and thus the price cannot be used.", pd.ID)
-	case pr.Recurring == nil:
-		return nil, nil, refuse(param, "", "The sandbox sells only recurring prices in subscriptions; `%s` is a one-time price.", pr.ID)
-	}
-	return pr, pd, nil
-}
-
-func wrongCurrency(param, got, want string) *apiError {
-	return refuse(param, "", "The price specified only supports `%s`. This doesn't match the expected currency: `%s`.", got, want)
-}
-
-// fits refuses a quantity of what is metered, and none of what is not.
-func (w wantedItem) fits(pr *price) error {
-	param := w.params.name("quantity")
-	switch {
-	case pr.metered() && w.quantity != 0:
-		return refuse(param, "", "Quantity should not be specified where usage_type is `metered`. Remove %s.", param)
-	case !pr.metered() && w.quantity == 0:
-		return refuse(param, "parameter_missing", "Quantity is required. Add %s.", param)
-	}
-	return nil
-}
-
-// checkCurrency refuses a second currency for a customer that has running
-// subscriptions, or something left over, in one.
-func (st *step) checkCurrency(ctx context.Context, cu *customer, code string) error {
-	others, err := subscriptions.where(ctx, st.q,
-		`doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired') AND doc ->> '$.currency' <> ?`, cu.ID, code)
-	if err != nil {
-		return err
-	}
-	if len(others) > 0 {
-		return refuse("customer", "", "You cannot combine currencies on a single customer. This customer has an active subscription with currency %s.", others[0].Currency)
-	}
-	if cu.Balance != 0 && *cu.Currency != code {
-		return refuse("customer", "", "You cannot combine currencies on a single customer. This customer has a balance with currency %s.", *cu.Currency)
-	}
-	return nil
 }

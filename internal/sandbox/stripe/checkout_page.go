@@ -2,12 +2,28 @@ package stripe
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
+	"html/template"
 	"net/http"
 	"net/url"
 	"time"
 )
+
+//go:embed checkout.html
+var checkoutHTML string
+
+// checkoutPage is the hosted page on which a session is paid.
+type checkoutPage struct {
+	engine *engine
+	page   *template.Template
+}
+
+func newCheckoutPage(e *engine) (*checkoutPage, error) {
+	page, err := parsePage("checkout", checkoutHTML)
+	return &checkoutPage{engine: e, page: page}, err
+}
 
 // checkoutView is the data of the page of a session.
 type checkoutView struct {
@@ -33,23 +49,21 @@ type checkoutLine struct {
 	Price, Amount string
 }
 
-type backLink struct{ ID, URL, Text string }
-
 // showCheckout answers GET: the form, or why there is none.
-func (s *Server) showCheckout(w http.ResponseWriter, r *http.Request) {
-	if err := s.settle(r.Context()); err != nil {
-		s.failPage(w, r, err)
+func (p *checkoutPage) showCheckout(w http.ResponseWriter, r *http.Request) {
+	if err := p.engine.settle(r.Context()); err != nil {
+		failPage(w, r, p.engine.log(), err)
 		return
 	}
-	s.writeCheckout(w, r, http.StatusOK, attempt{})
+	p.writeCheckout(w, r, http.StatusOK, attempt{})
 }
 
 // payCheckout answers POST. A session that is already paid leads on to where
 // paying it led, without a second effect.
-func (s *Server) payCheckout(w http.ResponseWriter, r *http.Request) {
+func (p *checkoutPage) payCheckout(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
-	if err := s.settle(ctx); err != nil {
-		s.failPage(w, r, err)
+	if err := p.engine.settle(ctx); err != nil {
+		failPage(w, r, p.engine.log(), err)
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
@@ -58,7 +72,7 @@ func (s *Server) payCheckout(w http.ResponseWriter, r *http.Request) {
 		cs       *checkout
 		readable bool
 	)
-	err := s.write(ctx, func(ctx context.Context, st *step) (err error) {
+	err := p.engine.write(ctx, func(ctx context.Context, st *step) (err error) {
 		if cs, err = checkouts.find(ctx, st.q, r.PathValue("id")); err != nil || cs == nil || cs.Status != checkoutOpen {
 			return err
 		}
@@ -66,21 +80,21 @@ func (s *Server) payCheckout(w http.ResponseWriter, r *http.Request) {
 		if used, readable = typed.read(cs); !readable {
 			return nil
 		}
-		return st.complete(ctx, cs, used)
+		return complete(ctx, st, cs, used)
 	})
 	switch {
 	case errors.Is(err, errDeclined):
 		typed.CardError = "The card was declined. Try another one."
-		s.writeCheckout(w, r, http.StatusPaymentRequired, typed)
+		p.writeCheckout(w, r, http.StatusPaymentRequired, typed)
 	case err != nil:
-		s.failPage(w, r, err)
+		failPage(w, r, p.engine.log(), err)
 	case cs != nil && cs.Status == checkoutOpen && !readable:
-		s.writeCheckout(w, r, http.StatusUnprocessableEntity, typed)
+		p.writeCheckout(w, r, http.StatusUnprocessableEntity, typed)
 	case cs != nil && cs.Status == checkoutComplete:
 		w.Header().Set("Cache-Control", "no-store")
 		http.Redirect(w, r, cs.successURL(), http.StatusSeeOther)
 	default:
-		s.writeCheckout(w, r, http.StatusOK, attempt{})
+		p.writeCheckout(w, r, http.StatusOK, attempt{})
 	}
 }
 
@@ -107,30 +121,30 @@ func (a *attempt) read(cs *checkout) (used tender, ok bool) {
 
 // writeCheckout renders the session as it stands. The status is for one that
 // can still be paid.
-func (s *Server) writeCheckout(w http.ResponseWriter, r *http.Request, status int, typed attempt) {
-	ctx, q := r.Context(), s.cfg.DB
-	cs, err := checkouts.find(ctx, q, r.PathValue("id"))
+func (p *checkoutPage) writeCheckout(w http.ResponseWriter, r *http.Request, status int, typed attempt) {
+	ctx, st := r.Context(), p.engine.read()
+	cs, err := checkouts.find(ctx, st.q, r.PathValue("id"))
 	if err != nil {
-		s.failPage(w, r, err)
+		failPage(w, r, p.engine.log(), err)
 		return
 	}
 	if cs == nil {
-		s.writePage(w, r, http.StatusNotFound, checkoutView{Title: "There is no such checkout", Note: "Check the link, or start again where you came from."})
+		p.writePage(w, r, http.StatusNotFound, checkoutView{Title: "There is no such checkout", Note: "Check the link, or start again where you came from."})
 		return
 	}
-	state, err := checkoutStates.get(ctx, q, cs.ID, "id")
+	state, err := checkoutStates.get(ctx, st.q, cs.ID, "id")
 	if err != nil {
-		s.failPage(w, r, err)
+		failPage(w, r, p.engine.log(), err)
 		return
 	}
-	view := newCheckoutView(cs, state, s.cfg.Clock.Now())
+	view := newCheckoutView(cs, state, time.Unix(st.now, 0).UTC())
 	if cs.Status == checkoutExpired {
 		status = http.StatusGone
 	}
 	if view.Form {
 		view.Attempt = typed
 	}
-	s.writePage(w, r, status, view)
+	p.writePage(w, r, status, view)
 }
 
 func newCheckoutView(cs *checkout, state *checkoutState, now time.Time) checkoutView {
@@ -181,7 +195,7 @@ func (view *checkoutView) describeOpen(cs *checkout, state *checkoutState, now t
 	}
 }
 
-func (s *Server) writePage(w http.ResponseWriter, r *http.Request, status int, view checkoutView) {
+func (p *checkoutPage) writePage(w http.ResponseWriter, r *http.Request, status int, view checkoutView) {
 	view.Nonce = newNonce()
 	formAction := "'self'"
 	if view.Session != nil {
@@ -191,5 +205,5 @@ func (s *Server) writePage(w http.ResponseWriter, r *http.Request, status int, v
 		}
 	}
 	w.Header().Set("Referrer-Policy", "no-referrer")
-	s.writeHTML(w, r, status, s.pages.checkout, view.Nonce, formAction, view)
+	writeHTML(w, r, p.engine.log(), status, p.page, view.Nonce, formAction, view)
 }

@@ -70,8 +70,9 @@ func refuseControl(w http.ResponseWriter, fields map[string]string) {
 	writeControl(w, http.StatusUnprocessableEntity, p)
 }
 
-func (s *Server) failControl(w http.ResponseWriter, r *http.Request, err error) {
-	s.cfg.Log.ErrorContext(r.Context(), "stripe sandbox: control", slog.String("path", r.URL.Path), slog.Any("error", err))
+// failControl answers that something went wrong, and logs what.
+func failControl(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error) {
+	log.ErrorContext(r.Context(), "stripe sandbox: control", slog.String("path", r.URL.Path), slog.Any("error", err))
 	writeControl(w, http.StatusInternalServerError, problem{Message: "Something went wrong in the payment sandbox."})
 }
 

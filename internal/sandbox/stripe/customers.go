@@ -2,7 +2,7 @@ package stripe
 
 import "context"
 
-var customers = kind[customer]{"customer", "cus", "customer", "/v1/customers"}
+var customers = kind[customer]{name: "customer", prefix: "cus", label: "customer", path: "/v1/customers"}
 
 // customer is who pays.
 type customer struct {
@@ -114,7 +114,7 @@ func getCustomer(ctx context.Context, c *call) (any, error) {
 }
 
 func updateCustomer(ctx context.Context, c *call) (any, error) {
-	cu, err := c.liveCustomer(ctx, c.id, "id")
+	cu, err := liveCustomer(ctx, c.step, c.id, "id")
 	if err != nil {
 		return nil, err
 	}
@@ -127,47 +127,35 @@ func updateCustomer(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	if settings != nil {
-		if err := c.checkCard(ctx, cu.InvoiceSettings.DefaultPaymentMethod, cu.ID, settings.name("default_payment_method")); err != nil {
+		if err := checkCard(ctx, c.step, cu.InvoiceSettings.DefaultPaymentMethod, cu.ID, settings.name("default_payment_method")); err != nil {
 			return nil, err
 		}
 	}
 	return cu, c.change(ctx, "customer.updated", before, cu)
 }
 
-// deleteCustomer also ends, at once, what the customer has under way.
-func deleteCustomer(ctx context.Context, c *call) (any, error) {
-	if err := c.params.done(); err != nil {
-		return nil, err
-	}
-	cu, err := c.liveCustomer(ctx, c.id, "id")
-	if err != nil {
-		return nil, err
-	}
-	running, err := subscriptions.where(ctx, c.q, `doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, cu.ID)
-	if err != nil {
-		return nil, err
-	}
-	for _, sub := range running {
-		before := sub.clone()
-		sub.cancel(canceledByRequest, c.now)
-		if err := c.keep(ctx, before, sub); err != nil {
+// deleteCustomer also ends, at once, what the customer has under way: each of
+// the given functions ends one kind of it.
+func deleteCustomer(ending ...func(ctx context.Context, st *step, cu *customer) error) endpoint {
+	return func(ctx context.Context, c *call) (any, error) {
+		if err := c.params.done(); err != nil {
 			return nil, err
 		}
-	}
-	open, err := checkouts.where(ctx, c.q, `doc ->> '$.customer' = ? AND doc ->> '$.status' = 'open'`, cu.ID)
-	if err != nil {
-		return nil, err
-	}
-	for _, session := range open {
-		if err := c.closeCheckout(ctx, session); err != nil {
+		cu, err := liveCustomer(ctx, c.step, c.id, "id")
+		if err != nil {
 			return nil, err
 		}
+		for _, end := range ending {
+			if err := end(ctx, c.step, cu); err != nil {
+				return nil, err
+			}
+		}
+		gone := deletedCustomer{ID: cu.ID, Object: cu.Object, Deleted: true}
+		if err := put(ctx, c.q, gone); err != nil {
+			return nil, err
+		}
+		return gone, c.emit(ctx, "customer.deleted", cu, nil)
 	}
-	gone := deletedCustomer{ID: cu.ID, Object: cu.Object, Deleted: true}
-	if err := put(ctx, c.q, gone); err != nil {
-		return nil, err
-	}
-	return gone, c.emit(ctx, "customer.deleted", cu, nil)
 }
 
 func listCustomers(ctx context.Context, c *call) (any, error) {
@@ -178,10 +166,21 @@ func listCustomers(ctx context.Context, c *call) (any, error) {
 }
 
 // liveCustomer reads a customer that was not deleted.
-func (st *step) liveCustomer(ctx context.Context, id, param string) (*customer, error) {
+func liveCustomer(ctx context.Context, st *step, id, param string) (*customer, error) {
 	cu, err := customers.get(ctx, st.q, id, param)
 	if err == nil && cu.Deleted {
 		return nil, missing(customers.label, id, param)
 	}
 	return cu, err
+}
+
+// setDelinquent marks a customer whose payment is late.
+func setDelinquent(ctx context.Context, st *step, customerID string, late bool) error {
+	cu, err := customers.get(ctx, st.q, customerID, "customer")
+	if err != nil || cu.Deleted {
+		return err
+	}
+	before := *cu
+	cu.Delinquent = late
+	return st.change(ctx, "customer.updated", before, cu)
 }

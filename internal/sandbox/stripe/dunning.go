@@ -2,12 +2,6 @@ package stripe
 
 import "context"
 
-// The timers of an invoice.
-const (
-	timerInvoiceFinalizes = "invoice.finalizes"
-	timerInvoiceRetries   = "invoice.retries"
-)
-
 // retryDays is how many days after each failure of an invoice's payment it is
 // tried again. After the last of them the dunning settings decide.
 func retryDays() []int64 { return []int64{3, 5, 7} }
@@ -26,7 +20,7 @@ type dunning struct {
 	Outcome string `json:"outcome"`
 }
 
-func (st *step) dunning(ctx context.Context) (dunning, error) {
+func readDunning(ctx context.Context, st *step) (dunning, error) {
 	kept, err := dunningRecords.find(ctx, st.q, dunningRecords.name)
 	if err == nil && kept != nil {
 		return *kept, nil
@@ -35,28 +29,28 @@ func (st *step) dunning(ctx context.Context) (dunning, error) {
 }
 
 // invoiceFinalizes ends the time in which an invoice was a draft.
-func (st *step) invoiceFinalizes(ctx context.Context, id string) error {
+func finalizeDue(ctx context.Context, st *step, id string) error {
 	in, err := invoices.get(ctx, st.q, id, "id")
 	if err != nil || in.Status != invoiceDraft {
 		return err
 	}
-	return st.demandDue(ctx, in, buyerAbsent)
+	return settleInvoiceDue(ctx, st, in, buyerAbsent)
 }
 
 // invoiceRetries tries again what could not be paid before.
-func (st *step) invoiceRetries(ctx context.Context, id string) error {
+func retryDue(ctx context.Context, st *step, id string) error {
 	in, err := invoices.get(ctx, st.q, id, "id")
 	if err != nil || in.Status != invoiceOpen {
 		return err
 	}
 	in.AttemptCount++
-	return st.demandDue(ctx, in, buyerAbsent)
+	return settleInvoiceDue(ctx, st, in, buyerAbsent)
 }
 
 // demandDue collects an invoice whose time has come, unless a debit for it is
 // under way.
-func (st *step) demandDue(ctx context.Context, in *invoice, present presence) error {
-	if waiting, err := st.underWay(ctx, in); err != nil || waiting {
+func settleInvoiceDue(ctx context.Context, st *step, in *invoice, present presence) error {
+	if waiting, err := debitPending(ctx, st, in); err != nil || waiting {
 		return err
 	}
 	sub, err := subscriptions.get(ctx, st.q, in.Parent.SubscriptionDetails.Subscription, "subscription")
@@ -64,20 +58,20 @@ func (st *step) demandDue(ctx context.Context, in *invoice, present presence) er
 		return err
 	}
 	before := sub.clone()
-	if _, err := st.demandWith(ctx, sub, in, nil, present); err != nil {
+	if _, err := settleInvoiceWith(ctx, st, sub, in, nil, present); err != nil {
 		return err
 	}
-	return st.keep(ctx, before, sub)
+	return save(ctx, st, before, sub)
 }
 
 // paymentFailed keeps an open invoice that could not be paid and plans the next
 // attempt. The subscription's state follows; the caller stores it.
-func (st *step) paymentFailed(ctx context.Context, sub *subscription, in *invoice) error {
+func paymentFailed(ctx context.Context, st *step, sub *subscription, in *invoice) error {
 	before, err := invoices.get(ctx, st.q, in.ID, "id")
 	if err != nil {
 		return err
 	}
-	last, err := st.planRetry(ctx, sub, in)
+	last, err := planRetry(ctx, st, sub, in)
 	if err != nil {
 		return err
 	}
@@ -90,15 +84,15 @@ func (st *step) paymentFailed(ctx context.Context, sub *subscription, in *invoic
 	if err := st.emit(ctx, "invoice.payment_failed", in, nil); err != nil {
 		return err
 	}
-	if err := st.setDelinquent(ctx, sub.Customer, true); err != nil || !last {
+	if err := setDelinquent(ctx, st, sub.Customer, true); err != nil || !last {
 		return err
 	}
-	return st.giveUp(ctx, sub)
+	return endDunning(ctx, st, sub)
 }
 
 // planRetry sets when an invoice is tried again, unless that is set already. It
 // tells whether this was the last time.
-func (st *step) planRetry(ctx context.Context, sub *subscription, in *invoice) (last bool, err error) {
+func planRetry(ctx context.Context, st *step, sub *subscription, in *invoice) (last bool, err error) {
 	planned, days := in.NextPaymentAttempt, retryDays()
 	switch {
 	case planned != nil && *planned > st.now:
@@ -115,8 +109,8 @@ func (st *step) planRetry(ctx context.Context, sub *subscription, in *invoice) (
 }
 
 // giveUp is what happens once the last retry has failed.
-func (st *step) giveUp(ctx context.Context, sub *subscription) error {
-	settings, err := st.dunning(ctx)
+func endDunning(ctx context.Context, st *step, sub *subscription) error {
+	settings, err := readDunning(ctx, st)
 	if err != nil || sub.Status != subscriptionPastDue {
 		return err
 	}
@@ -126,18 +120,7 @@ func (st *step) giveUp(ctx context.Context, sub *subscription) error {
 		return nil // its invoices are left alone once it is stored
 	case subscriptionUnpaid:
 		sub.Status = subscriptionUnpaid
-		return st.stopCollecting(ctx, sub)
+		return stopCollecting(ctx, st, sub)
 	}
 	return nil
-}
-
-// setDelinquent marks a customer whose payment is late.
-func (st *step) setDelinquent(ctx context.Context, customerID string, late bool) error {
-	cu, err := customers.get(ctx, st.q, customerID, "customer")
-	if err != nil || cu.Deleted {
-		return err
-	}
-	before := *cu
-	cu.Delinquent = late
-	return st.change(ctx, "customer.updated", before, cu)
 }

@@ -16,38 +16,42 @@ type dunningSettings struct {
 }
 
 // showDunning answers GET /sandbox/stripe/dunning.
-func (s *Server) showDunning(w http.ResponseWriter, r *http.Request) {
-	kept, err := s.read().dunning(r.Context())
-	if err != nil {
-		s.failControl(w, r, err)
-		return
+func showDunning(e *engine) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		kept, err := readDunning(r.Context(), e.read())
+		if err != nil {
+			failControl(w, r, e.log(), err)
+			return
+		}
+		writeDunning(w, kept.Outcome)
 	}
-	writeDunning(w, kept.Outcome)
 }
 
 // changeDunning answers PUT /sandbox/stripe/dunning. It holds for retries that
 // fail from now on.
-func (s *Server) changeDunning(w http.ResponseWriter, r *http.Request) {
-	settings := dunningSettings{Outcome: subscriptionCanceled}
-	if !readControl(w, r, &settings) {
-		return
+func changeDunning(e *engine) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		settings := dunningSettings{Outcome: subscriptionCanceled}
+		if !readControl(w, r, &settings) {
+			return
+		}
+		if !slices.Contains(dunningOutcomes(), settings.Outcome) {
+			refuseControl(w, map[string]string{"outcome": "The outcome must be one of " + strings.Join(dunningOutcomes(), ", ") + "."})
+			return
+		}
+		err := e.settle(r.Context()) // what was due before is decided by the setting before
+		if err == nil {
+			err = e.write(r.Context(), func(ctx context.Context, st *step) error {
+				id := header{ID: dunningRecords.name, Object: dunningRecords.name, Created: st.now}
+				return put(ctx, st.q, dunning{header: id, Outcome: settings.Outcome})
+			})
+		}
+		if err != nil {
+			failControl(w, r, e.log(), err)
+			return
+		}
+		writeDunning(w, settings.Outcome)
 	}
-	if !slices.Contains(dunningOutcomes(), settings.Outcome) {
-		refuseControl(w, map[string]string{"outcome": "The outcome must be one of " + strings.Join(dunningOutcomes(), ", ") + "."})
-		return
-	}
-	err := s.settle(r.Context()) // what was due before is decided by the setting before
-	if err == nil {
-		err = s.write(r.Context(), func(ctx context.Context, st *step) error {
-			id := header{ID: dunningRecords.name, Object: dunningRecords.name, Created: st.now}
-			return put(ctx, st.q, dunning{header: id, Outcome: settings.Outcome})
-		})
-	}
-	if err != nil {
-		s.failControl(w, r, err)
-		return
-	}
-	writeDunning(w, settings.Outcome)
 }
 
 func writeDunning(w http.ResponseWriter, outcome string) {

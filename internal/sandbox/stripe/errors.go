@@ -17,10 +17,10 @@ type apiError struct {
 	Message     string `json:"message"`
 	Param       string `json:"param,omitempty"`
 
-	status int
+	status int `json:"-"`
 	// unstarted marks a refusal that came before the endpoint began its work.
 	// Such an answer is not kept for the request's idempotency key.
-	unstarted bool
+	unstarted bool `json:"-"`
 }
 
 func (e *apiError) Error() string {
@@ -78,4 +78,9 @@ func internalError() *apiError {
 		Type: "api_error", Message: "An error occurred in the payment sandbox.",
 		status: http.StatusInternalServerError, unstarted: true,
 	}
+}
+
+func unstarted(e *apiError) *apiError {
+	e.unstarted = true
+	return e
 }

@@ -8,7 +8,7 @@ import (
 	"reflect"
 )
 
-var events = kind[event]{"event", "evt", "event", "/v1/events"}
+var events = kind[event]{name: "event", prefix: "evt", label: "event", path: "/v1/events"}
 
 // event tells that something happened, with the object as it then was.
 type event struct {
@@ -43,8 +43,8 @@ func (st *step) emit(ctx context.Context, eventType string, o object, previous m
 		header: events.start(st.now), APIVersion: APIVersion, Type: eventType, Request: st.cause,
 		Data: eventData{Object: snapshot, PreviousAttributes: previous},
 	}
-	if st.webhooks != nil {
-		ways := st.webhooks.nextEvent()
+	if st.passages != nil {
+		ways := st.passages()
 		e.PendingWebhooks = int64(min(len(ways), 1)) // receivers, of which there is one
 		if err := st.dispatchEvent(ctx, e.ID, o.head().ID, ways); err != nil {
 			return err

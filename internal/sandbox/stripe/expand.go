@@ -42,7 +42,7 @@ func plainID(owner, field string) bool {
 
 // render turns the answer of an endpoint into JSON and puts whole objects where
 // the client asked for them.
-func render(ctx context.Context, q querier, answer any, expand []string) ([]byte, error) {
+func (e *engine) render(ctx context.Context, q querier, answer any, expand []string) ([]byte, error) {
 	if len(expand) == 0 {
 		return json.Marshal(answer)
 	}
@@ -55,20 +55,20 @@ func render(ctx context.Context, q querier, answer any, expand []string) ([]byte
 		if len(path) > maxExpand {
 			return nil, unstarted(refuse("expand", "", "You cannot expand more than %d levels of a property. Property: %s", maxExpand, full))
 		}
-		if err := expandIn(ctx, q, m, "", path, full); err != nil {
+		if err := e.expandIn(ctx, q, m, "", path, full); err != nil {
 			return nil, err
 		}
 	}
 	return json.Marshal(m)
 }
 
-func expandIn(ctx context.Context, q querier, at any, owner string, path []string, full string) error {
+func (e *engine) expandIn(ctx context.Context, q querier, at any, owner string, path []string, full string) error {
 	if len(path) == 0 {
 		return nil
 	}
 	if elements, ok := at.([]any); ok {
 		for _, element := range elements {
-			if err := expandIn(ctx, q, element, owner, path, full); err != nil {
+			if err := e.expandIn(ctx, q, element, owner, path, full); err != nil {
 				return err
 			}
 		}
@@ -84,7 +84,7 @@ func expandIn(ctx context.Context, q querier, at any, owner string, path []strin
 	field, rest := path[0], path[1:]
 	value, known := m[field]
 	if !known {
-		included, err := include(ctx, q, m, owner, field)
+		included, err := e.include(ctx, q, m, owner, field)
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func expandIn(ctx context.Context, q querier, at any, owner string, path []strin
 			return notExpandable(full)
 		}
 		m[field] = included
-		return expandIn(ctx, q, included, field, rest, full)
+		return e.expandIn(ctx, q, included, field, rest, full)
 	}
 	switch value := value.(type) {
 	case nil:
@@ -107,45 +107,42 @@ func expandIn(ctx context.Context, q querier, at any, owner string, path []strin
 			return err
 		}
 		m[field] = whole
-		return expandIn(ctx, q, whole, field, rest, full)
+		return e.expandIn(ctx, q, whole, field, rest, full)
 	case map[string]any:
 		if len(rest) == 0 && value["object"] == nil {
 			return notExpandable(full) // metadata, say: neither an object nor a list of them
 		}
-		return expandIn(ctx, q, value, field, rest, full)
+		return e.expandIn(ctx, q, value, field, rest, full)
 	case []any:
-		return expandIn(ctx, q, value, field, rest, full)
+		return e.expandIn(ctx, q, value, field, rest, full)
 	}
 	return notExpandable(full)
 }
 
-// include returns a list that its owner shows only on request; nil for what is
-// no such list.
-func include(ctx context.Context, q querier, m map[string]any, owner, field string) (map[string]any, error) {
-	id, _ := m["id"].(string)
-	switch owner + "." + field {
-	case "customer.subscriptions":
-		return includeList(ctx, q, subscriptions, "/v1/customers/"+id+"/subscriptions", `doc ->> '$.customer' = ? AND doc ->> '$.status' <> 'canceled'`, id)
-	case "invoice.payments":
-		return includeList(ctx, q, invoicePayments, invoicePayments.path, `doc ->> '$.invoice' = ?`, id)
-	case "charge.refunds":
-		return includeList(ctx, q, refunds, "/v1/charges/"+id+"/refunds", `doc ->> '$.charge' = ?`, id)
-	case "checkout.session.line_items":
-		state, err := checkoutStates.get(ctx, q, id, "id")
-		if err != nil {
-			return nil, err
-		}
-		return tree(newList("/v1/checkout/sessions/"+id+"/line_items", state.Items))
+// include reads a list that its owner shows only when it is expanded.
+type include func(ctx context.Context, q querier, id string) (any, error)
+
+// include reads such a list of an object; nil for what is no such list.
+func (e *engine) include(ctx context.Context, q querier, m map[string]any, owner, field string) (map[string]any, error) {
+	read, known := e.cfg.Lists[owner+"."+field]
+	if !known {
+		return nil, nil
 	}
-	return nil, nil
+	id, _ := m["id"].(string)
+	included, err := read(ctx, q, id)
+	if err != nil {
+		return nil, err
+	}
+	return tree(included)
 }
 
-func includeList[T object](ctx context.Context, q querier, k kind[T], url, condition string, args ...any) (map[string]any, error) {
+// includeList is the list of the objects that fulfil a condition on doc.
+func includeList[T object](ctx context.Context, q querier, k kind[T], url, condition string, args ...any) (any, error) {
 	found, err := k.where(ctx, q, condition, args...)
 	if err != nil {
 		return nil, err
 	}
-	return tree(newList(url, found))
+	return newList(url, found), nil
 }
 
 func load(ctx context.Context, q querier, kind, id string) (map[string]any, error) {
@@ -161,9 +158,4 @@ func load(ctx context.Context, q querier, kind, id string) (map[string]any, erro
 
 func notExpandable(full string) error {
 	return unstarted(refuse("expand", "", "This property cannot be expanded (%s).", full))
-}
-
-func unstarted(e *apiError) *apiError {
-	e.unstarted = true
-	return e
 }

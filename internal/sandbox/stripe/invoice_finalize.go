@@ -3,16 +3,18 @@ package stripe
 import (
 	"context"
 	"fmt"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/billing"
 )
 
 // finalize numbers an invoice, settles it with the customer's balance and makes
 // the rest due. One with nothing due is paid by that.
-func (st *step) finalize(ctx context.Context, in *invoice) error {
+func finalize(ctx context.Context, st *step, in *invoice) error {
 	cu, err := customers.get(ctx, st.q, in.Customer, "customer")
 	if err != nil {
 		return err
 	}
-	if err := st.measureAgain(ctx, in); err != nil {
+	if err := remeasure(ctx, st, in); err != nil {
 		return err
 	}
 	before := *cu
@@ -34,12 +36,12 @@ func (st *step) finalize(ctx context.Context, in *invoice) error {
 	}
 	if in.AmountDue == 0 {
 		in.Attempted = true
-		return st.markPaid(ctx, in)
+		return markPaid(ctx, st, in)
 	}
 	description := map[string]string{
 		reasonCreate: "Subscription creation", reasonCycle: "Subscription renewal", reasonUpdate: "Subscription update",
 	}[in.BillingReason]
-	pi, err := st.intend(ctx, in.AmountDue, in.Currency, description, in.Customer)
+	pi, err := createIntent(ctx, st, in.AmountDue, in.Currency, description, in.Customer)
 	if err != nil {
 		return err
 	}
@@ -52,7 +54,7 @@ func (st *step) finalize(ctx context.Context, in *invoice) error {
 }
 
 // markPaid ends an invoice well.
-func (st *step) markPaid(ctx context.Context, in *invoice) error {
+func markPaid(ctx context.Context, st *step, in *invoice) error {
 	now := st.now
 	in.Status, in.StatusTransitions.PaidAt = invoicePaid, &now
 	in.AmountPaid, in.AmountRemaining, in.NextPaymentAttempt = in.AmountDue, 0, nil
@@ -69,8 +71,8 @@ func (st *step) markPaid(ctx context.Context, in *invoice) error {
 // Without a card there is no payment to try, which is a refusal, too. A debit of
 // a bank account leaves the invoice open until it is settled, and nothing else
 // may pay it as long.
-func (st *step) collect(ctx context.Context, in *invoice, pm *paymentMethod, present presence) (refused *paymentError, err error) {
-	payment, pi, err := st.openPayment(ctx, in)
+func collect(ctx context.Context, st *step, in *invoice, pm *paymentMethod, present presence) (refused *paymentError, err error) {
+	payment, pi, err := openPayment(ctx, st, in)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +81,7 @@ func (st *step) collect(ctx context.Context, in *invoice, pm *paymentMethod, pre
 	}
 	in.Attempted, in.AttemptCount = true, max(in.AttemptCount, 1)
 	if pm != nil {
-		if err := st.try(ctx, pi, pm, present); err != nil {
+		if err := pay(ctx, st, pi, pm, present); err != nil {
 			return nil, err
 		}
 	}
@@ -92,40 +94,33 @@ func (st *step) collect(ctx context.Context, in *invoice, pm *paymentMethod, pre
 		}
 		return refused, nil
 	}
-	return nil, st.paid(ctx, payment, in)
+	return nil, completePayment(ctx, st, payment, in)
 }
 
 // paid ends an invoice whose payment has succeeded.
-func (st *step) paid(ctx context.Context, payment *invoicePayment, in *invoice) error {
+func completePayment(ctx context.Context, st *step, payment *invoicePayment, in *invoice) error {
 	now, amount := st.now, in.AmountDue
 	payment.Status, payment.AmountPaid, payment.StatusTransitions.PaidAt = "paid", &amount, &now
 	if err := st.create(ctx, "invoice_payment.paid", payment); err != nil {
 		return err
 	}
-	if err := st.markPaid(ctx, in); err != nil {
+	if err := markPaid(ctx, st, in); err != nil {
 		return err
 	}
-	return st.setDelinquent(ctx, in.Customer, false)
+	return setDelinquent(ctx, st, in.Customer, false)
 }
 
 // underWay tells that an open invoice waits for the end of a debit.
-func (st *step) underWay(ctx context.Context, in *invoice) (bool, error) {
+func debitPending(ctx context.Context, st *step, in *invoice) (bool, error) {
 	if in.Status != invoiceOpen {
 		return false, nil
 	}
-	_, pi, err := st.openPayment(ctx, in)
+	_, pi, err := openPayment(ctx, st, in)
 	return err == nil && pi.Status == paymentProcessing, err
 }
 
-func noPaymentMethod() *paymentError {
-	return &paymentError{
-		Code: "resource_missing", Type: "invalid_request_error",
-		Message: "This customer has no attached payment source or default payment method.",
-	}
-}
-
 // openPayment finds the payment that an open invoice waits for.
-func (st *step) openPayment(ctx context.Context, in *invoice) (*invoicePayment, *paymentIntent, error) {
+func openPayment(ctx context.Context, st *step, in *invoice) (*invoicePayment, *paymentIntent, error) {
 	open, err := invoicePayments.where(ctx, st.q, `doc ->> '$.invoice' = ? AND doc ->> '$.status' = 'open'`, in.ID)
 	if err != nil {
 		return nil, nil, err
@@ -135,4 +130,13 @@ func (st *step) openPayment(ctx context.Context, in *invoice) (*invoicePayment, 
 	}
 	pi, err := paymentIntents.get(ctx, st.q, open[0].Payment.PaymentIntent, "payment_intent")
 	return open[0], pi, err
+}
+
+// setBalance takes the customer's balance into account as it is now, and returns
+// what will be left of it.
+func (in *invoice) setBalance(cu *customer) (left int64) {
+	in.StartingBalance = cu.Balance
+	in.AmountDue, left = billing.Owed(in.Total, cu.Balance)
+	in.AmountRemaining = in.AmountDue
+	return left
 }

@@ -13,21 +13,23 @@ import (
 func invoicePDFPath(id string) string { return apiRoot + "/invoices/" + id + "/pdf" }
 
 // serveInvoicePDF answers whoever knows the invoice's link, as Stripe does.
-func (s *Server) serveInvoicePDF(w http.ResponseWriter, r *http.Request) {
-	in, err := invoices.find(r.Context(), s.cfg.DB, r.PathValue("id"))
-	if err != nil {
-		s.cfg.Log.ErrorContext(r.Context(), "stripe sandbox: pdf", slog.Any("error", err))
-		http.Error(w, "Something went wrong in the payment sandbox.", http.StatusInternalServerError)
-		return
+func serveInvoicePDF(e *engine) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		in, err := invoices.find(r.Context(), e.read().q, r.PathValue("id"))
+		if err != nil {
+			e.log().ErrorContext(r.Context(), "stripe sandbox: pdf", slog.Any("error", err))
+			http.Error(w, "Something went wrong in the payment sandbox.", http.StatusInternalServerError)
+			return
+		}
+		if in == nil || in.Number == nil {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/pdf")
+		w.Header().Set("Content-Disposition", `attachment; filename="Invoice-`+*in.Number+`.pdf"`)
+		w.Header().Set("Cache-Control", "no-store")
+		_, _ = w.Write(invoicePDF(in)) // the reader is gone, or has it
 	}
-	if in == nil || in.Number == nil {
-		http.NotFound(w, r)
-		return
-	}
-	w.Header().Set("Content-Type", "application/pdf")
-	w.Header().Set("Content-Disposition", `attachment; filename="Invoice-`+*in.Number+`.pdf"`)
-	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write(invoicePDF(in)) // the reader is gone, or has it
 }
 
 // invoicePDF writes an invoice as a PDF of one page, in a font that every

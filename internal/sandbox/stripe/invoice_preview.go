@@ -3,7 +3,6 @@ package stripe
 import (
 	"context"
 	"net/http"
-	"strings"
 )
 
 // previewInvoice shows the next invoice of a subscription, as it stands or as a
@@ -28,18 +27,18 @@ func previewInvoice(ctx context.Context, c *call) (any, error) {
 	if err := p.done(); err != nil {
 		return nil, err
 	}
-	sub, err := c.previewed(ctx, customerID, subscriptionID)
+	sub, err := previewedSubscription(ctx, c.step, customerID, subscriptionID)
 	if err != nil {
 		return nil, err
 	}
 	if details != nil && details.has("cancel_at_period_end") {
 		sub.CancelAtPeriodEnd = ending
 	}
-	rev, err := c.apply(ctx, sub, ch)
+	rev, err := revise(ctx, c.step, sub, ch)
 	if err != nil {
 		return nil, err
 	}
-	b, err := c.nextBill(ctx, sub, rev)
+	b, err := nextBill(ctx, c.step, sub, rev)
 	if err != nil {
 		return nil, err
 	}
@@ -48,9 +47,9 @@ func previewInvoice(ctx context.Context, c *call) (any, error) {
 
 // previewed is the subscription that a preview is about: the named one, or the
 // one of the customer that is billed next.
-func (st *step) previewed(ctx context.Context, customerID, id string) (*subscription, error) {
+func previewedSubscription(ctx context.Context, st *step, customerID, id string) (*subscription, error) {
 	if customerID != "" {
-		if _, err := st.liveCustomer(ctx, customerID, "customer"); err != nil {
+		if _, err := liveCustomer(ctx, st, customerID, "customer"); err != nil {
 			return nil, err
 		}
 	}
@@ -80,12 +79,12 @@ func (st *step) previewed(ctx context.Context, customerID, id string) (*subscrip
 
 // nextBill is what will be billed next after a revision: at once, or when the
 // period ends.
-func (st *step) nextBill(ctx context.Context, sub *subscription, rev *revision) (bill, error) {
+func nextBill(ctx context.Context, st *step, sub *subscription, rev *revision) (bill, error) {
 	cu, err := customers.get(ctx, st.q, sub.Customer, "customer")
 	if err != nil {
 		return bill{}, err
 	}
-	pending, err := st.pendingItems(ctx, sub)
+	pending, err := pendingItems(ctx, st, sub)
 	if err != nil {
 		return bill{}, err
 	}
@@ -97,7 +96,7 @@ func (st *step) nextBill(ctx context.Context, sub *subscription, rev *revision) 
 		return bill{}, noUpcomingInvoice(sub.Customer)
 	}
 	start, end := sub.period()
-	usage, err := st.meteredLines(ctx, sub, start, end, rev.names)
+	usage, err := meteredLines(ctx, st, sub, start, end, rev.names)
 	if err != nil {
 		return bill{}, err
 	}
@@ -107,17 +106,6 @@ func (st *step) nextBill(ctx context.Context, sub *subscription, rev *revision) 
 	}
 	b.reason = reasonUpcoming
 	return b, nil
-}
-
-// preview shows a draft under an id that cannot be retrieved.
-func (in *invoice) preview() *invoice {
-	in.ID = "upcoming_" + in.ID
-	in.Lines.URL = strings.Replace(in.Lines.URL, "/in_", "/upcoming_in_", 1)
-	for i := range in.Lines.Data {
-		line := &in.Lines.Data[i]
-		line.Invoice, line.ID = in.ID, strings.Replace(line.ID, "il_", "il_tmp_", 1)
-	}
-	return in
 }
 
 func noUpcomingInvoice(customerID string) *apiError {

@@ -1,11 +1,14 @@
 package stripe
 
-import "context"
+import (
+	"context"
+	"strings"
+)
 
 var (
-	invoices        = kind[invoice]{"invoice", "in", "invoice", "/v1/invoices"}
-	invoiceLines    = kind[invoiceLine]{"line_item", "il", "invoice line item", ""}
-	invoicePayments = kind[invoicePayment]{"invoice_payment", "inpay", "invoice_payment", "/v1/invoice_payments"}
+	invoices        = kind[invoice]{name: "invoice", prefix: "in", label: "invoice", path: "/v1/invoices"}
+	invoiceLines    = kind[invoiceLine]{name: "line_item", prefix: "il", label: "invoice line item", path: ""}
+	invoicePayments = kind[invoicePayment]{name: "invoice_payment", prefix: "inpay", label: "invoice_payment", path: "/v1/invoice_payments"}
 )
 
 // The states of an invoice.
@@ -235,4 +238,45 @@ func listInvoicePayments(ctx context.Context, c *call) (any, error) {
 	f.equals(c.params, "invoice", "$.invoice")
 	f.equals(c.params, "status", "$.status")
 	return invoicePayments.page(ctx, c, f)
+}
+
+// paymentsOf lists the payments of an invoice.
+func paymentsOf(ctx context.Context, q querier, invoiceID string) (any, error) {
+	return includeList(ctx, q, invoicePayments, invoicePayments.path, `doc ->> '$.invoice' = ?`, invoiceID)
+}
+
+func newLinePricing(p price) linePricing {
+	pricing := linePricing{Type: "price_details", UnitAmountDecimal: p.UnitAmountDecimal}
+	pricing.PriceDetails.Price, pricing.PriceDetails.Product = p.ID, p.Product
+	return pricing
+}
+
+// preview shows a draft under an id that cannot be retrieved.
+func (in *invoice) preview() *invoice {
+	in.ID = "upcoming_" + in.ID
+	in.Lines.URL = strings.Replace(in.Lines.URL, "/in_", "/upcoming_in_", 1)
+	for i := range in.Lines.Data {
+		line := &in.Lines.Data[i]
+		line.Invoice, line.ID = in.ID, strings.Replace(line.ID, "il_", "il_tmp_", 1)
+	}
+	return in
+}
+
+// The timers of an invoice.
+const (
+	timerInvoiceFinalizes = "invoice.finalizes"
+	timerInvoiceRetries   = "invoice.retries"
+)
+
+// paidFor finds the invoice that a payment is for.
+func paidFor(ctx context.Context, st *step, pi *paymentIntent) (*invoicePayment, *invoice, error) {
+	found, err := invoicePayments.where(ctx, st.q, `doc ->> '$.payment.payment_intent' = ?`, pi.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(found) == 0 {
+		return nil, nil, missing(invoicePayments.label, pi.ID, "payment_intent")
+	}
+	in, err := invoices.get(ctx, st.q, found[0].Invoice, "invoice")
+	return found[0], in, err
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-
-	"github.com/tenantry/tenantry/internal/sandbox/stripe/billing"
 )
 
 // bill says what an invoice of a subscription is to hold.
@@ -37,7 +35,7 @@ func (b bill) needed() bool {
 type productNames map[string]string
 
 // productNames reads the names of what a subscription's items are prices of.
-func (st *step) productNames(ctx context.Context, items []subscriptionItem, into productNames) error {
+func readProductNames(ctx context.Context, st *step, items []subscriptionItem, into productNames) error {
 	for _, item := range items {
 		if _, known := into[item.Price.Product]; known {
 			continue
@@ -99,15 +97,6 @@ func (b bill) draft() *invoice {
 	return in
 }
 
-// setBalance takes the customer's balance into account as it is now, and returns
-// what will be left of it.
-func (in *invoice) setBalance(cu *customer) (left int64) {
-	in.StartingBalance = cu.Balance
-	in.AmountDue, left = billing.Owed(in.Total, cu.Balance)
-	in.AmountRemaining = in.AmountDue
-	return left
-}
-
 func newInvoiceLine(sub *subscription, item subscriptionItem, name string) invoiceLine {
 	line := invoiceLine{
 		ID: newID(invoiceLines.prefix), Object: invoiceLines.name, Currency: sub.Currency, Discountable: true,
@@ -128,15 +117,9 @@ func newInvoiceLine(sub *subscription, item subscriptionItem, name string) invoi
 	return line
 }
 
-func newLinePricing(p price) linePricing {
-	pricing := linePricing{Type: "price_details", UnitAmountDecimal: p.UnitAmountDecimal}
-	pricing.PriceDetails.Price, pricing.PriceDetails.Product = p.ID, p.Product
-	return pricing
-}
-
 // issue stores the draft of an invoice, with the pending items that it takes up,
 // and makes it the subscription's latest one, without storing that.
-func (st *step) issue(ctx context.Context, b bill) (*invoice, error) {
+func issueInvoice(ctx context.Context, st *step, b bill) (*invoice, error) {
 	in := b.draft()
 	for _, item := range b.pending {
 		item.Invoice = &in.ID
@@ -153,18 +136,26 @@ func (st *step) issue(ctx context.Context, b bill) (*invoice, error) {
 	return in, st.create(ctx, "invoice.created", in)
 }
 
-// describePrice tells people what a price is, as in 10.00 EUR / 3 months, or
-// 0.0125 EUR / unit of what is metered.
-func describePrice(p price) string {
-	amount := formatDecimal(p.UnitAmountDecimal, p.Currency)
-	if p.Recurring == nil {
-		return amount
+// meteredLines are the lines of an invoice for what was used of a subscription's
+// metered items from start to before end, in the order of the items. Usage is
+// paid for afterwards, so this is the period that is over, or what there has
+// been of the current one. In a trial it costs nothing and has no lines.
+func meteredLines(ctx context.Context, st *step, sub *subscription, start, end int64, names productNames) ([]invoiceLine, error) {
+	if sub.Status == subscriptionTrialing {
+		return nil, nil
 	}
-	if p.metered() {
-		return amount + " / unit"
+	var lines []invoiceLine
+	for _, item := range sub.Items.Data {
+		if !item.Price.metered() {
+			continue
+		}
+		name := names[item.Price.Product]
+		line := newInvoiceLine(sub, item, name)
+		line.Period = linePeriod{Start: start, End: end}
+		if err := measureLine(ctx, st, &line, item.Price, sub.Customer, name); err != nil {
+			return nil, err
+		}
+		lines = append(lines, line)
 	}
-	if p.Recurring.IntervalCount == 1 {
-		return amount + " / " + p.Recurring.Interval
-	}
-	return fmt.Sprintf("%s / %d %ss", amount, p.Recurring.IntervalCount, p.Recurring.Interval)
+	return lines, nil
 }

@@ -18,19 +18,19 @@ func (sub *subscription) cancel(reason string, now int64) {
 }
 
 // begin stores a new subscription and lets its time run.
-func (st *step) begin(ctx context.Context, sub *subscription) error {
+func begin(ctx context.Context, st *step, sub *subscription) error {
 	if err := st.create(ctx, "customer.subscription.created", sub); err != nil {
 		return err
 	}
-	if err := st.setTimers(ctx, sub); err != nil {
+	if err := setTimers(ctx, st, sub); err != nil {
 		return err
 	}
-	return st.announceTrialEnd(ctx, sub)
+	return announceTrialEnd(ctx, st, sub)
 }
 
 // keep stores a subscription that was changed from before, tells what happened,
 // and lets its time run on, or not.
-func (st *step) keep(ctx context.Context, before, sub *subscription) error {
+func save(ctx context.Context, st *step, before, sub *subscription) error {
 	if sub.Status == subscriptionCanceled && before.Status != subscriptionCanceled {
 		if err := st.create(ctx, "customer.subscription.deleted", sub); err != nil {
 			return err
@@ -49,11 +49,11 @@ func (st *step) keep(ctx context.Context, before, sub *subscription) error {
 			return err
 		}
 	}
-	return st.setTimers(ctx, sub)
+	return setTimers(ctx, st, sub)
 }
 
 // setTimers lets what is ahead of a subscription happen, and nothing else.
-func (st *step) setTimers(ctx context.Context, sub *subscription) error {
+func setTimers(ctx context.Context, st *step, sub *subscription) error {
 	if sub.running() {
 		_, end := sub.period()
 		if err := st.setTimer(ctx, timerPeriodEnds, sub.ID, end); err != nil {
@@ -74,14 +74,14 @@ func (st *step) setTimers(ctx context.Context, sub *subscription) error {
 		return err
 	}
 	if sub.ended() {
-		return st.stopCollecting(ctx, sub)
+		return stopCollecting(ctx, st, sub)
 	}
 	return nil
 }
 
 // stopCollecting leaves the invoices of a subscription that has ended, or that
 // nobody pays, as they are: nothing is tried any more.
-func (st *step) stopCollecting(ctx context.Context, sub *subscription) error {
+func stopCollecting(ctx context.Context, st *step, sub *subscription) error {
 	left, err := invoices.where(ctx, st.q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.parent.subscription_details.subscription' = ? AND doc ->> '$.status' IN ('draft', 'open')`, sub.Customer, sub.ID)
 	if err != nil {
@@ -97,6 +97,22 @@ func (st *step) stopCollecting(ctx context.Context, sub *subscription) error {
 			if err := st.stopTimer(ctx, timer, in.ID); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// endSubscriptions cancels, at once, all that a customer has.
+func endSubscriptions(ctx context.Context, st *step, cu *customer) error {
+	running, err := subscriptions.where(ctx, st.q, `doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, cu.ID)
+	if err != nil {
+		return err
+	}
+	for _, sub := range running {
+		before := sub.clone()
+		sub.cancel(canceledByRequest, st.now)
+		if err := save(ctx, st, before, sub); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -50,7 +50,7 @@ func (f *filter) among(path string, values []string) {
 
 // created reads the parameter created: a moment, or a range of gt, gte, lt, lte.
 func (f *filter) created(p *params) {
-	if n := p.node.children["created"]; n != nil && n.leaf {
+	if p.plain("created") {
 		var at int64
 		p.integer("created", 0, 1<<40, &at)
 		f.and(`created = ?`, at)

@@ -45,7 +45,7 @@ func createMeterEvent(ctx context.Context, c *call) (any, error) {
 	if payload == nil {
 		p.filled("payload")
 	} else {
-		for _, key := range payload.node.keys {
+		for _, key := range payload.keys() {
 			value, _ := payload.filled(key)
 			if utf8.RuneCountInString(value) > 100 {
 				payload.fail(key, "", "Invalid string: %s must be at most 100 characters", payload.name(key))
@@ -62,12 +62,12 @@ func createMeterEvent(ctx context.Context, c *call) (any, error) {
 	case -age > int64(maxUsageFuture/time.Second):
 		return nil, refuse("timestamp", "timestamp_in_future", "The timestamp must be no more than 5 minutes in the future.")
 	}
-	return e, c.addUsage(ctx, e)
+	return e, addUsage(ctx, c.step, e)
 }
 
 // addUsage counts an event for the customer that it names.
-func (st *step) addUsage(ctx context.Context, e meterEvent) error {
-	m, err := st.activeMeter(ctx, e.EventName)
+func addUsage(ctx context.Context, st *step, e meterEvent) error {
+	m, err := activeMeter(ctx, st, e.EventName)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (st *step) addUsage(ctx context.Context, e meterEvent) error {
 	if !given {
 		return refuse("payload", "meter_event_no_customer_defined", "The payload must have the key '%s'.", mapping)
 	}
-	if _, err := st.liveCustomer(ctx, id, "payload["+mapping+"]"); err != nil {
+	if _, err := liveCustomer(ctx, st, id, "payload["+mapping+"]"); err != nil {
 		return err
 	}
 	value := "1"
@@ -119,3 +119,18 @@ func (m *meter) value(payload map[string]string) (string, error) {
 	}
 	return value, nil
 }
+
+// meterSchema keeps the reported usage.
+const meterSchema = `
+CREATE TABLE IF NOT EXISTS stripe_meter_events (
+	seq        INTEGER PRIMARY KEY AUTOINCREMENT,
+	identifier TEXT NOT NULL,
+	meter      TEXT NOT NULL,
+	customer   TEXT NOT NULL,
+	value      TEXT NOT NULL,
+	at         INTEGER NOT NULL,
+	created    INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS stripe_meter_events_identifier ON stripe_meter_events (identifier, created);
+CREATE INDEX IF NOT EXISTS stripe_meter_events_usage ON stripe_meter_events (meter, customer, at);
+`

@@ -56,14 +56,14 @@ func listMeterSummaries(ctx context.Context, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if *p.first == nil {
-		if _, err := c.liveCustomer(ctx, customer, "customer"); err != nil {
+	if !p.failed() {
+		if _, err := liveCustomer(ctx, c.step, customer, "customer"); err != nil {
 			return nil, err
 		}
 	}
 	var all []meterSummary
-	for from := end - step; *p.first == nil && from >= start; from -= step {
-		value, err := c.used(ctx, m, customer, from, from+step)
+	for from := end - step; !p.failed() && from >= start; from -= step {
+		value, err := readUsage(ctx, c.step, m, customer, from, from+step)
 		if err != nil {
 			return nil, err
 		}

@@ -2,10 +2,9 @@ package stripe
 
 import (
 	"context"
-	"unicode/utf8"
 )
 
-var meters = kind[meter]{"billing.meter", "mtr", "billing meter", "/v1/billing/meters"}
+var meters = kind[meter]{name: "billing.meter", prefix: "mtr", label: "billing meter", path: "/v1/billing/meters"}
 
 // The states of a meter.
 const (
@@ -52,14 +51,6 @@ type meterValue struct {
 	EventPayloadKey string `json:"event_payload_key"`
 }
 
-// short reads a text of at most so many characters.
-func (p *params) short(key string, most int, into *string) {
-	p.text(key, into)
-	if utf8.RuneCountInString(*into) > most {
-		p.fail(key, "", "Invalid string: %s must be at most %d characters", p.name(key), most)
-	}
-}
-
 func createMeter(ctx context.Context, c *call) (any, error) {
 	m := meter{
 		header: meters.start(c.now), Status: meterActive, Updated: c.now,
@@ -86,15 +77,15 @@ func createMeter(ctx context.Context, c *call) (any, error) {
 	if err := p.done(); err != nil {
 		return nil, err
 	}
-	if err := c.claimEventName(ctx, m.EventName); err != nil {
+	if err := claimEventName(ctx, c.step, m.EventName); err != nil {
 		return nil, err
 	}
 	return m, c.create(ctx, "billing.meter.created", m)
 }
 
 // claimEventName refuses a second active meter of one event name.
-func (st *step) claimEventName(ctx context.Context, name string) error {
-	taken, err := st.activeMeter(ctx, name)
+func claimEventName(ctx context.Context, st *step, name string) error {
+	taken, err := activeMeter(ctx, st, name)
 	if err == nil && taken != nil {
 		return refuse("event_name", "", "An active meter (%s) already has the event name '%s'.", taken.ID, name)
 	}
@@ -102,7 +93,7 @@ func (st *step) claimEventName(ctx context.Context, name string) error {
 }
 
 // activeMeter finds the meter that counts events of a name; nil for none.
-func (st *step) activeMeter(ctx context.Context, eventName string) (*meter, error) {
+func activeMeter(ctx context.Context, st *step, eventName string) (*meter, error) {
 	found, err := meters.where(ctx, st.q, `doc ->> '$.event_name' = ? AND doc ->> '$.status' = ?`, eventName, meterActive)
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -142,7 +133,7 @@ func reactivateMeter(ctx context.Context, c *call) (any, error) {
 			return refuse("", "", "The meter %s is already active.", m.ID)
 		}
 		m.Status, m.StatusTransitions.DeactivatedAt = meterActive, nil
-		return c.claimEventName(ctx, m.EventName)
+		return claimEventName(ctx, c.step, m.EventName)
 	})
 }
 

@@ -13,23 +13,23 @@ const headerChaos = "Sandbox-Chaos"
 
 // unlucky wraps an endpoint of the API, and nothing else, in what the settings
 // let befall it.
-func (s *Server) unlucky(next http.HandlerFunc) http.HandlerFunc {
+func (c *chaosControl) unlucky(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		m := s.chaos.nextCall()
+		m := c.dice.nextCall()
 		if m.name == "" {
 			next(w, r)
 			return
 		}
-		s.cfg.Log.InfoContext(r.Context(), "stripe sandbox: chaos", slog.String("mishap", m.name), slog.String("path", r.URL.Path))
+		c.engine.log().InfoContext(r.Context(), "stripe sandbox: chaos", slog.String("mishap", m.name), slog.String("path", r.URL.Path))
 		if m.lost {
 			next(&nowhere{header: http.Header{}}, r)
 		}
-		s.befall(w, r, m)
+		c.befall(w, r, m)
 	}
 }
 
 // befall answers in place of the endpoint, or leaves without an answer.
-func (s *Server) befall(w http.ResponseWriter, r *http.Request, m mishap) {
+func (c *chaosControl) befall(w http.ResponseWriter, r *http.Request, m mishap) {
 	if m.timeout {
 		// Only once the body is read does the server notice that the client leaves.
 		_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, maxBody))

@@ -9,49 +9,32 @@ import (
 	"net/http"
 )
 
-//go:embed checkout.html
-var checkoutHTML string
-
-//go:embed portal.html
-var portalHTML string
-
-//go:embed chaos.html
-var chaosHTML string
-
-// partsHTML is what the pages of customers share.
+// partsHTML is what the pages share.
 //
 //go:embed parts.html
 var partsHTML string
 
-// pages renders what people see.
-type pages struct{ checkout, portal, chaos *template.Template }
-
-func newPages() (p pages, _ error) {
-	for name, page := range map[string]struct {
-		html string
-		into **template.Template
-	}{
-		"checkout": {checkoutHTML, &p.checkout},
-		"portal":   {portalHTML, &p.portal},
-		"chaos":    {chaosHTML, &p.chaos},
-	} {
-		parts, err := template.New(name).Parse(partsHTML)
-		if err == nil {
-			*page.into, err = parts.Parse(page.html)
-		}
-		if err != nil {
-			return p, fmt.Errorf("page %s: %w", name, err)
-		}
+// parsePage reads the template of a page, which may use the shared parts.
+func parsePage(name, html string) (*template.Template, error) {
+	page, err := template.New(name).Parse(partsHTML)
+	if err == nil {
+		page, err = page.Parse(html)
 	}
-	return p, nil
+	if err != nil {
+		return nil, fmt.Errorf("page %s: %w", name, err)
+	}
+	return page, nil
 }
+
+// backLink leads from a page to where its reader came from or goes next.
+type backLink struct{ ID, URL, Text string }
 
 // writeHTML renders a page, whose only styles are those with the nonce. Its
 // forms may lead to formAction, redirects of their answers included.
-func (s *Server) writeHTML(w http.ResponseWriter, r *http.Request, status int, page *template.Template, nonce, formAction string, view any) {
+func writeHTML(w http.ResponseWriter, r *http.Request, log *slog.Logger, status int, page *template.Template, nonce, formAction string, view any) {
 	var html bytes.Buffer
 	if err := page.Execute(&html, view); err != nil {
-		s.failPage(w, r, err)
+		failPage(w, r, log, err)
 		return
 	}
 	h := w.Header()
@@ -63,9 +46,11 @@ func (s *Server) writeHTML(w http.ResponseWriter, r *http.Request, status int, p
 	_, _ = html.WriteTo(w) // the reader is gone, or has it
 }
 
+// newNonce returns a value that allows the styles of one answer.
 func newNonce() string { return randomText(22, idAlphabet) }
 
-func (s *Server) failPage(w http.ResponseWriter, r *http.Request, err error) {
-	s.cfg.Log.ErrorContext(r.Context(), "stripe sandbox: page", slog.String("path", r.URL.Path), slog.Any("error", err))
+// failPage answers that something went wrong, and logs what.
+func failPage(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error) {
+	log.ErrorContext(r.Context(), "stripe sandbox: page", slog.String("path", r.URL.Path), slog.Any("error", err))
 	http.Error(w, "Something went wrong in the payment sandbox.", http.StatusInternalServerError)
 }

@@ -299,3 +299,23 @@ func (p *params) unused(n *node, path string) []string {
 	}
 	return names
 }
+
+// short reads a text of at most so many characters.
+func (p *params) short(key string, most int, into *string) {
+	p.text(key, into)
+	if utf8.RuneCountInString(*into) > most {
+		p.fail(key, "", "Invalid string: %s must be at most %d characters", p.name(key), most)
+	}
+}
+
+// keys are the names that were given at this level, in their order.
+func (p *params) keys() []string { return p.node.keys }
+
+// plain reports whether a value, not a nested object, was given.
+func (p *params) plain(key string) bool {
+	n := p.node.children[key]
+	return n != nil && n.leaf
+}
+
+// failed reports whether a parameter was refused so far.
+func (p *params) failed() bool { return *p.first != nil }

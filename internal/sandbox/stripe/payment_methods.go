@@ -3,7 +3,7 @@ package stripe
 import "context"
 
 // checkCard refuses a card that is not the customer's; nil is none.
-func (st *step) checkCard(ctx context.Context, id *string, customerID, param string) error {
+func checkCard(ctx context.Context, st *step, id *string, customerID, param string) error {
 	if id == nil {
 		return nil
 	}
@@ -12,50 +12,6 @@ func (st *step) checkCard(ctx context.Context, id *string, customerID, param str
 		err = refuse(param, "", "The customer does not have a payment method with the ID %s. The payment method must be attached to the customer.", *id)
 	}
 	return err
-}
-
-// setDefaultCard makes a card the one that everything of the customer's is paid
-// with from now on, as the billing portal does.
-func (st *step) setDefaultCard(ctx context.Context, cu *customer, pm *paymentMethod) error {
-	before := *cu
-	cu.InvoiceSettings.DefaultPaymentMethod = &pm.ID
-	if err := st.change(ctx, "customer.updated", before, cu); err != nil {
-		return err
-	}
-	all, err := subscriptions.where(ctx, st.q, `doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, cu.ID)
-	if err != nil {
-		return err
-	}
-	for _, sub := range all {
-		before := sub.clone()
-		sub.DefaultPaymentMethod = &pm.ID
-		if err := st.keep(ctx, before, sub); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// payOpenInvoices tries, oldest first, what a customer owes for subscriptions
-// that have not ended, while the card's owner is there.
-func (st *step) payOpenInvoices(ctx context.Context, customerID string) error {
-	open, err := invoices.where(ctx, st.q, `doc ->> '$.customer' = ? AND doc ->> '$.status' = 'open'`, customerID)
-	if err != nil {
-		return err
-	}
-	for _, in := range open {
-		sub, err := subscriptions.get(ctx, st.q, in.Parent.SubscriptionDetails.Subscription, "subscription")
-		if err != nil {
-			return err
-		}
-		if sub.ended() {
-			continue
-		}
-		if err := st.demandDue(ctx, in, buyerPresent); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func getPaymentMethod(ctx context.Context, c *call) (any, error) {
@@ -89,7 +45,7 @@ func attachPaymentMethod(ctx context.Context, c *call) (any, error) {
 		}
 		return pm, err
 	}
-	cu, err := c.liveCustomer(ctx, customerID, "customer")
+	cu, err := liveCustomer(ctx, c.step, customerID, "customer")
 	if err != nil {
 		return nil, err
 	}
@@ -97,5 +53,5 @@ func attachPaymentMethod(ctx context.Context, c *call) (any, error) {
 	if found.declines {
 		return nil, declinedCard().answer()
 	}
-	return c.attach(ctx, found, cu)
+	return attachCard(ctx, c.step, found, cu)
 }

@@ -2,12 +2,11 @@ package stripe
 
 import (
 	"context"
-	"net/http"
 )
 
 var (
-	paymentIntents = kind[paymentIntent]{"payment_intent", "pi", "payment_intent", "/v1/payment_intents"}
-	charges        = kind[charge]{"charge", "ch", "charge", "/v1/charges"}
+	paymentIntents = kind[paymentIntent]{name: "payment_intent", prefix: "pi", label: "payment_intent", path: "/v1/payment_intents"}
+	charges        = kind[charge]{name: "charge", prefix: "ch", label: "charge", path: "/v1/charges"}
 )
 
 // paymentProcessing is the state of a payment that is under way.
@@ -54,24 +53,6 @@ type paymentIntent struct {
 
 type amountDetails struct {
 	Tip struct{} `json:"tip"`
-}
-
-// paymentError is why the last attempt at a payment failed.
-type paymentError struct {
-	Charge      string `json:"charge,omitempty"`
-	Code        string `json:"code,omitempty"`
-	DeclineCode string `json:"decline_code,omitempty"`
-	Message     string `json:"message"`
-	Type        string `json:"type"`
-}
-
-// answer is the refusal of a request that depends on the payment.
-func (e *paymentError) answer() *apiError {
-	status := http.StatusPaymentRequired
-	if e.Type != "card_error" {
-		status = http.StatusBadRequest
-	}
-	return &apiError{Type: e.Type, Code: e.Code, DeclineCode: e.DeclineCode, Message: e.Message, status: status}
 }
 
 // charge is a payment that was tried with one card.
@@ -152,7 +133,7 @@ type chargeCard struct {
 }
 
 // intend opens a payment, which nothing has been tried for yet.
-func (st *step) intend(ctx context.Context, amount int64, code, description, customerID string) (*paymentIntent, error) {
+func createIntent(ctx context.Context, st *step, amount int64, code, description, customerID string) (*paymentIntent, error) {
 	pi := &paymentIntent{
 		header: paymentIntents.start(st.now), Amount: amount, Currency: code, Customer: customerID,
 		CaptureMethod: "automatic", ConfirmationMethod: "automatic", Description: description,
@@ -165,9 +146,9 @@ func (st *step) intend(ctx context.Context, amount int64, code, description, cus
 
 // try has a payment made with a card and tells of each stage. The payment says
 // afterwards whether it succeeded; a debit of a bank account is then under way.
-func (st *step) try(ctx context.Context, pi *paymentIntent, pm *paymentMethod, present presence) error {
+func pay(ctx context.Context, st *step, pi *paymentIntent, pm *paymentMethod, present presence) error {
 	if pm.delayed() {
-		return st.debit(ctx, pi, pm)
+		return startDebit(ctx, st, pi, pm)
 	}
 	ch := newCharge(pi, pm, st.now)
 	pi.LatestCharge = &ch.ID
@@ -186,11 +167,6 @@ func (st *step) try(ctx context.Context, pi *paymentIntent, pm *paymentMethod, p
 	}
 	pi.Status, pi.AmountReceived, pi.PaymentMethod, pi.LastPaymentError = "succeeded", pi.Amount, &pm.ID, nil
 	return st.create(ctx, "payment_intent.succeeded", pi)
-}
-
-// declinedCard is the bank's refusal.
-func declinedCard() *paymentError {
-	return &paymentError{Code: "card_declined", DeclineCode: "generic_decline", Message: "Your card was declined.", Type: "card_error"}
 }
 
 // fail makes of a new charge one that the bank refused.

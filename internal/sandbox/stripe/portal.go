@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-var portals = kind[portal]{"billing_portal.session", "bps", "billing portal session", "/v1/billing_portal/sessions"}
+var portals = kind[portal]{name: "billing_portal.session", prefix: "bps", label: "billing portal session", path: "/v1/billing_portal/sessions"}
 
 // portalLife is how long the link to the portal works.
 const portalLife = time.Hour
@@ -48,7 +48,7 @@ func createPortal(ctx context.Context, c *call) (any, error) {
 	if err := p.done(); err != nil {
 		return nil, err
 	}
-	if _, err := c.liveCustomer(ctx, session.Customer, "customer"); err != nil {
+	if _, err := liveCustomer(ctx, c.step, session.Customer, "customer"); err != nil {
 		return nil, err
 	}
 	return session, c.create(ctx, "billing_portal.session.created", session)

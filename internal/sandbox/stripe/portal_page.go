@@ -2,12 +2,27 @@ package stripe
 
 import (
 	"context"
+	_ "embed"
 	"errors"
+	"html/template"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 )
+
+//go:embed portal.html
+var portalHTML string
+
+// portalPage is the hosted page on which a customer looks after subscriptions.
+type portalPage struct {
+	engine *engine
+	page   *template.Template
+}
+
+func newPortalPage(e *engine) (*portalPage, error) {
+	page, err := parsePage("portal", portalHTML)
+	return &portalPage{engine: e, page: page}, err
+}
 
 // portalView is the data of the portal's page.
 type portalView struct {
@@ -43,27 +58,27 @@ type portalInvoice struct{ Number, Date, Amount, Status, PDF string }
 var errNotHere = errors.New("the customer has no such subscription")
 
 // showPortal answers GET.
-func (s *Server) showPortal(w http.ResponseWriter, r *http.Request) {
-	if err := s.settle(r.Context()); err != nil {
-		s.failPage(w, r, err)
+func (p *portalPage) showPortal(w http.ResponseWriter, r *http.Request) {
+	if err := p.engine.settle(r.Context()); err != nil {
+		failPage(w, r, p.engine.log(), err)
 		return
 	}
-	s.writePortal(w, r, http.StatusOK, "", "")
+	p.writePortal(w, r, http.StatusOK, "", "")
 }
 
 // usePortal answers POST: what a form of the page asks for is done, and leads
 // back to the page.
-func (s *Server) usePortal(act func(ctx context.Context, st *step, session *portal, form formValues) error) http.HandlerFunc {
+func (p *portalPage) usePortal(act func(ctx context.Context, st *step, session *portal, form formValues) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
-		if err := s.settle(ctx); err != nil {
-			s.failPage(w, r, err)
+		if err := p.engine.settle(ctx); err != nil {
+			failPage(w, r, p.engine.log(), err)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		open := false
-		err := s.write(ctx, func(ctx context.Context, st *step) error {
-			session, _, err := st.portal(ctx, r.PathValue("id"))
+		err := p.engine.write(ctx, func(ctx context.Context, st *step) error {
+			session, _, err := findSession(ctx, st, r.PathValue("id"))
 			if err != nil || session == nil || session.expired(st.now) {
 				return err
 			}
@@ -73,15 +88,15 @@ func (s *Server) usePortal(act func(ctx context.Context, st *step, session *port
 		var typed cardError
 		switch {
 		case errors.Is(err, errDeclined):
-			s.writePortal(w, r, http.StatusPaymentRequired, r.PostFormValue("card_number"), "The card was declined. Try another one.")
+			p.writePortal(w, r, http.StatusPaymentRequired, r.PostFormValue("card_number"), "The card was declined. Try another one.")
 		case errors.As(err, &typed):
-			s.writePortal(w, r, http.StatusUnprocessableEntity, r.PostFormValue("card_number"), string(typed))
+			p.writePortal(w, r, http.StatusUnprocessableEntity, r.PostFormValue("card_number"), string(typed))
 		case errors.Is(err, errNotHere):
-			s.writePortalPage(w, r, http.StatusNotFound, portalView{Title: "There is no such subscription", Note: "Open the page again where you came from."})
+			p.writePortalPage(w, r, http.StatusNotFound, portalView{Title: "There is no such subscription", Note: "Open the page again where you came from."})
 		case err != nil:
-			s.failPage(w, r, err)
+			failPage(w, r, p.engine.log(), err)
 		case !open:
-			s.writePortal(w, r, http.StatusOK, "", "")
+			p.writePortal(w, r, http.StatusOK, "", "")
 		default:
 			w.Header().Set("Cache-Control", "no-store")
 			http.Redirect(w, r, portalPath(r.PathValue("id")), http.StatusSeeOther)
@@ -94,7 +109,7 @@ type formValues func(field string) string
 
 // portal reads a session with its customer; nil when there is none, or no longer
 // a customer.
-func (st *step) portal(ctx context.Context, id string) (*portal, *customer, error) {
+func findSession(ctx context.Context, st *step, id string) (*portal, *customer, error) {
 	session, err := portals.find(ctx, st.q, id)
 	if err != nil || session == nil {
 		return nil, nil, err
@@ -108,15 +123,15 @@ func (st *step) portal(ctx context.Context, id string) (*portal, *customer, erro
 
 // writePortal renders what the customer has as it stands. The status is for a
 // page that can be used.
-func (s *Server) writePortal(w http.ResponseWriter, r *http.Request, status int, typed, problem string) {
-	st := s.read()
-	session, cu, err := st.portal(r.Context(), r.PathValue("id"))
+func (p *portalPage) writePortal(w http.ResponseWriter, r *http.Request, status int, typed, problem string) {
+	st := p.engine.read()
+	session, cu, err := findSession(r.Context(), st, r.PathValue("id"))
 	switch {
 	case err != nil:
-		s.failPage(w, r, err)
+		failPage(w, r, p.engine.log(), err)
 		return
 	case session == nil:
-		s.writePortalPage(w, r, http.StatusNotFound, portalView{Title: "There is no such page", Note: "Check the link, or open the page again where you came from."})
+		p.writePortalPage(w, r, http.StatusNotFound, portalView{Title: "There is no such page", Note: "Check the link, or open the page again where you came from."})
 		return
 	}
 	view := portalView{Title: "This link has expired", Note: "Open the page again where you came from."}
@@ -124,24 +139,24 @@ func (s *Server) writePortal(w http.ResponseWriter, r *http.Request, status int,
 		view.Back = &backLink{"return", *session.ReturnURL, "Go back"}
 	}
 	if session.expired(st.now) {
-		s.writePortalPage(w, r, http.StatusGone, view)
+		p.writePortalPage(w, r, http.StatusGone, view)
 		return
 	}
 	view.Title, view.Note = "Your billing", ""
 	view.Action, view.Typed, view.Error = portalPath(session.ID), typed, problem
-	if err := st.fillPortal(r.Context(), &view, cu); err != nil {
-		s.failPage(w, r, err)
+	if err := fill(r.Context(), st, &view, cu); err != nil {
+		failPage(w, r, p.engine.log(), err)
 		return
 	}
-	s.writePortalPage(w, r, status, view)
+	p.writePortalPage(w, r, status, view)
 }
 
-func (s *Server) writePortalPage(w http.ResponseWriter, r *http.Request, status int, view portalView) {
+func (p *portalPage) writePortalPage(w http.ResponseWriter, r *http.Request, status int, view portalView) {
 	view.Nonce = newNonce()
-	s.writeHTML(w, r, status, s.pages.portal, view.Nonce, "'self'", view)
+	writeHTML(w, r, p.engine.log(), status, p.page, view.Nonce, "'self'", view)
 }
 
-func (st *step) fillPortal(ctx context.Context, view *portalView, cu *customer) error {
+func fill(ctx context.Context, st *step, view *portalView, cu *customer) error {
 	view.Customer = "Customer " + cu.ID
 	if cu.Name != nil {
 		view.Customer = *cu.Name
@@ -155,7 +170,7 @@ func (st *step) fillPortal(ctx context.Context, view *portalView, cu *customer) 
 	names := productNames{}
 	card := cu.InvoiceSettings.DefaultPaymentMethod
 	for i, sub := range shownSubscriptions(subs) {
-		if err := st.productNames(ctx, sub.Items.Data, names); err != nil {
+		if err := readProductNames(ctx, st, sub.Items.Data, names); err != nil {
 			return err
 		}
 		shown := newPortalSubscription(sub, names)
@@ -222,6 +237,3 @@ func newPortalSubscription(sub *subscription, names productNames) portalSubscrip
 	}
 	return shown
 }
-
-// day tells people when something is.
-func day(at int64) string { return time.Unix(at, 0).UTC().Format("2 January 2006") }

@@ -9,15 +9,15 @@ func (w cardError) Error() string { return string(w) }
 
 // cancelInPortal lets a subscription end with its period.
 func cancelInPortal(ctx context.Context, st *step, session *portal, form formValues) error {
-	return st.setEnding(ctx, session, form("subscription"), true)
+	return setEnding(ctx, st, session, form("subscription"), true)
 }
 
 // resumeInPortal takes that back.
 func resumeInPortal(ctx context.Context, st *step, session *portal, form formValues) error {
-	return st.setEnding(ctx, session, form("subscription"), false)
+	return setEnding(ctx, st, session, form("subscription"), false)
 }
 
-func (st *step) setEnding(ctx context.Context, session *portal, id string, ending bool) error {
+func setEnding(ctx context.Context, st *step, session *portal, id string, ending bool) error {
 	sub, err := subscriptions.find(ctx, st.q, id)
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func (st *step) setEnding(ctx context.Context, session *portal, id string, endin
 	}
 	sub.CancelAtPeriodEnd = ending
 	sub.scheduleEnd(st.now)
-	return st.keep(ctx, before, sub)
+	return save(ctx, st, before, sub)
 }
 
 // changeCardInPortal makes a new card the one that all is paid with from now on,
@@ -44,16 +44,16 @@ func changeCardInPortal(ctx context.Context, st *step, session *portal, form for
 	case found.declines:
 		return errDeclined
 	}
-	cu, err := st.liveCustomer(ctx, session.Customer, "customer")
+	cu, err := liveCustomer(ctx, st, session.Customer, "customer")
 	if err != nil {
 		return err
 	}
-	pm, err := st.attach(ctx, found, cu)
+	pm, err := attachCard(ctx, st, found, cu)
 	if err != nil {
 		return err
 	}
-	if err := st.setDefaultCard(ctx, cu, pm); err != nil {
+	if err := setDefaultCard(ctx, st, cu, pm); err != nil {
 		return err
 	}
-	return st.payOpenInvoices(ctx, cu.ID)
+	return payOpenInvoices(ctx, st, cu.ID)
 }

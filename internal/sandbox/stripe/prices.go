@@ -2,11 +2,12 @@ package stripe
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 )
 
-var prices = kind[price]{"price", "price", "price", "/v1/prices"}
+var prices = kind[price]{name: "price", prefix: "price", label: "price", path: "/v1/prices"}
 
 // price is what one unit of a product costs, once or every so often.
 type price struct {
@@ -136,7 +137,7 @@ func createPrice(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	if made != nil {
-		if err := c.addProduct(ctx, parent); err != nil {
+		if err := addProduct(ctx, c.step, parent); err != nil {
 			return nil, err
 		}
 	} else if _, err := products.get(ctx, c.q, pr.Product, "product"); err != nil {
@@ -151,7 +152,7 @@ func createPrice(ctx context.Context, c *call) (any, error) {
 			return nil, refuse("recurring[meter]", "archived_meter", "The meter %s is not active.", m.ID)
 		}
 	}
-	if err := c.claimLookupKey(ctx, &pr, transfer); err != nil {
+	if err := claimLookupKey(ctx, c.step, &pr, transfer); err != nil {
 		return nil, err
 	}
 	return pr, c.create(ctx, "price.created", pr)
@@ -172,7 +173,7 @@ func updatePrice(ctx context.Context, c *call) (any, error) {
 	if before.TaxBehavior != "unspecified" && pr.TaxBehavior != before.TaxBehavior {
 		return nil, refuse("tax_behavior", "", "The tax behavior of a price cannot be changed once it is inclusive or exclusive.")
 	}
-	if err := c.claimLookupKey(ctx, pr, transfer); err != nil {
+	if err := claimLookupKey(ctx, c.step, pr, transfer); err != nil {
 		return nil, err
 	}
 	return pr, c.change(ctx, "price.updated", before, pr)
@@ -180,7 +181,7 @@ func updatePrice(ctx context.Context, c *call) (any, error) {
 
 // claimLookupKey makes sure that the price's lookup key is its alone, taking it
 // from another price when transfer allows.
-func (st *step) claimLookupKey(ctx context.Context, pr *price, transfer bool) error {
+func claimLookupKey(ctx context.Context, st *step, pr *price, transfer bool) error {
 	if pr.LookupKey == nil {
 		return nil
 	}
@@ -214,4 +215,48 @@ func listPrices(ctx context.Context, c *call) (any, error) {
 		f.equals(r, "meter", "$.recurring.meter")
 	}
 	return prices.page(ctx, c, f)
+}
+
+// metered tells whether a price is for what is used, rather than for a quantity
+// that was agreed upon.
+func (pr price) metered() bool { return pr.Recurring != nil && pr.Recurring.UsageType == usageMetered }
+
+// describePrice tells people what a price is, as in 10.00 EUR / 3 months, or
+// 0.0125 EUR / unit of what is metered.
+func describePrice(p price) string {
+	amount := formatDecimal(p.UnitAmountDecimal, p.Currency)
+	if p.Recurring == nil {
+		return amount
+	}
+	if p.metered() {
+		return amount + " / unit"
+	}
+	if p.Recurring.IntervalCount == 1 {
+		return amount + " / " + p.Recurring.Interval
+	}
+	return fmt.Sprintf("%s / %d %ss", amount, p.Recurring.IntervalCount, p.Recurring.Interval)
+}
+
+// sellable reads a price that a subscription may begin with, and its product.
+func sellable(ctx context.Context, st *step, id, param string) (*price, *product, error) {
+	pr, err := prices.get(ctx, st.q, id, param)
+	if err != nil {
+		return nil, nil, err
+	}
+	pd, err := products.get(ctx, st.q, pr.Product, param)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case !pr.Active:
+		return nil, nil, refuse(param, "", "The price specified is inactive. This field only accepts active prices.")
+	case !pd.Active:
+		return nil, nil, refuse(param, "", "The price's product `%s` is marked as inactive, and thus the price cannot be used.", pd.ID)
+	case pr.Recurring == nil:
+		return nil, nil, refuse(param, "", "The sandbox sells only recurring prices in subscriptions; `%s` is a one-time price.", pr.ID)
+	}
+	return pr, pd, nil
+}
+
+func wrongCurrency(param, got, want string) *apiError {
+	return refuse(param, "", "The price specified only supports `%s`. This doesn't match the expected currency: `%s`.", got, want)
 }

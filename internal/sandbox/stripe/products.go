@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-var products = kind[product]{"product", "prod", "product", "/v1/products"}
+var products = kind[product]{name: "product", prefix: "prod", label: "product", path: "/v1/products"}
 
 // product is what is sold; its prices say for how much.
 type product struct {
@@ -60,11 +60,11 @@ func createProduct(ctx context.Context, c *call) (any, error) {
 	if err := c.params.done(); err != nil {
 		return nil, err
 	}
-	return pr, c.addProduct(ctx, pr)
+	return pr, addProduct(ctx, c.step, pr)
 }
 
 // addProduct stores a new product, whose id must be free.
-func (st *step) addProduct(ctx context.Context, pr product) error {
+func addProduct(ctx context.Context, st *step, pr product) error {
 	taken, err := products.find(ctx, st.q, pr.ID)
 	if err != nil {
 		return err

@@ -2,7 +2,7 @@ package stripe
 
 import "context"
 
-var refunds = kind[refund]{"refund", "re", "refund", "/v1/refunds"}
+var refunds = kind[refund]{name: "refund", prefix: "re", label: "refund", path: "/v1/refunds"}
 
 // refund gives a charge back, in whole or in part.
 type refund struct {
@@ -50,7 +50,7 @@ func createRefund(ctx context.Context, c *call) (any, error) {
 	if err := p.done(); err != nil {
 		return nil, err
 	}
-	ch, err := c.refundable(ctx, re)
+	ch, err := refundable(ctx, c.step, re)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func createRefund(ctx context.Context, c *call) (any, error) {
 }
 
 // refundable finds the charge that a refund is for.
-func (st *step) refundable(ctx context.Context, re refund) (*charge, error) {
+func refundable(ctx context.Context, st *step, re refund) (*charge, error) {
 	if re.PaymentIntent == "" {
 		return charges.get(ctx, st.q, re.Charge, "charge")
 	}
@@ -100,4 +100,9 @@ func listRefunds(ctx context.Context, c *call) (any, error) {
 	f.equals(c.params, "charge", "$.charge")
 	f.equals(c.params, "payment_intent", "$.payment_intent")
 	return refunds.page(ctx, c, f)
+}
+
+// refundsOf lists the refunds of a charge.
+func refundsOf(ctx context.Context, q querier, chargeID string) (any, error) {
+	return includeList(ctx, q, refunds, "/v1/charges/"+chargeID+"/refunds", `doc ->> '$.charge' = ?`, chargeID)
 }

@@ -29,31 +29,31 @@ func (sub *subscription) renewal(cu *customer, pending []*invoiceItem, usage []i
 }
 
 // periodEnds renews a subscription, or ends it if that was asked for.
-func (st *step) periodEnds(ctx context.Context, id string) error {
+func periodEnds(ctx context.Context, st *step, id string) error {
 	sub, err := subscriptions.get(ctx, st.q, id, "id")
 	if err != nil || !sub.running() {
 		return err
 	}
 	before := sub.clone()
 	if sub.Status == subscriptionTrialing && !sub.CancelAtPeriodEnd {
-		if over, err := st.endTrialWithoutCard(ctx, sub); err != nil || over {
+		if over, err := endTrialWithoutCard(ctx, st, sub); err != nil || over {
 			if err != nil {
 				return err
 			}
-			return st.keep(ctx, before, sub)
+			return save(ctx, st, before, sub)
 		}
 	}
-	b, err := st.renewalBill(ctx, sub)
+	b, err := renewalBill(ctx, st, sub)
 	if err != nil {
 		return err
 	}
 	if b.needed() {
-		in, err := st.issue(ctx, b)
+		in, err := issueInvoice(ctx, st, b)
 		if err != nil {
 			return err
 		}
 		if !b.period { // the last one does not wait: afterwards nobody collects it
-			if _, err := st.demand(ctx, sub, in); err != nil {
+			if _, err := settleInvoice(ctx, st, sub, in); err != nil {
 				return err
 			}
 		}
@@ -62,24 +62,24 @@ func (st *step) periodEnds(ctx context.Context, id string) error {
 		now := st.now
 		sub.Status, sub.EndedAt = subscriptionCanceled, &now
 	}
-	return st.keep(ctx, before, sub)
+	return save(ctx, st, before, sub)
 }
 
-func (st *step) renewalBill(ctx context.Context, sub *subscription) (bill, error) {
+func renewalBill(ctx context.Context, st *step, sub *subscription) (bill, error) {
 	cu, err := customers.get(ctx, st.q, sub.Customer, "customer")
 	if err != nil {
 		return bill{}, err
 	}
-	pending, err := st.pendingItems(ctx, sub)
+	pending, err := pendingItems(ctx, st, sub)
 	if err != nil {
 		return bill{}, err
 	}
 	names := productNames{}
-	if err := st.productNames(ctx, sub.Items.Data, names); err != nil {
+	if err := readProductNames(ctx, st, sub.Items.Data, names); err != nil {
 		return bill{}, err
 	}
 	start, end := sub.period()
-	usage, err := st.meteredLines(ctx, sub, start, end, names)
+	usage, err := meteredLines(ctx, st, sub, start, end, names)
 	if err != nil {
 		return bill{}, err
 	}

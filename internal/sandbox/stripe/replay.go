@@ -39,10 +39,10 @@ type replayAnswer struct {
 
 // showReplay answers GET /sandbox/stripe/replay: how many webhooks are not yet
 // taken, so that whoever replays can wait for the end.
-func (s *Server) showReplay(w http.ResponseWriter, r *http.Request) {
-	pending, err := pendingDeliveries(r.Context(), s.cfg.DB)
+func (c *chaosControl) showReplay(w http.ResponseWriter, r *http.Request) {
+	pending, err := pendingDeliveries(r.Context(), c.engine.read().q)
 	if err != nil {
-		s.failControl(w, r, err)
+		failControl(w, r, c.engine.log(), err)
 		return
 	}
 	writeControl(w, http.StatusOK, data{map[string]int{"pending": pending}})
@@ -50,7 +50,7 @@ func (s *Server) showReplay(w http.ResponseWriter, r *http.Request) {
 
 // startReplay answers POST /sandbox/stripe/replay: it queues all stored events,
 // or a share of them, once more. Chaos does not touch them.
-func (s *Server) startReplay(w http.ResponseWriter, r *http.Request) {
+func (c *chaosControl) startReplay(w http.ResponseWriter, r *http.Request) {
 	wish := replay{Times: 1, Share: 1}
 	if !readControl(w, r, &wish) {
 		return
@@ -59,27 +59,27 @@ func (s *Server) startReplay(w http.ResponseWriter, r *http.Request) {
 		refuseControl(w, wrong)
 		return
 	}
-	if s.cfg.WebhookURL == "" {
+	if !c.engine.delivers() {
 		writeControl(w, http.StatusConflict, problem{Message: "Nobody takes webhooks here."})
 		return
 	}
 	var a replayAnswer
-	err := s.write(r.Context(), func(ctx context.Context, st *step) (err error) {
-		if a.Events, a.Deliveries, err = st.replay(ctx, wish); err != nil {
+	err := c.engine.write(r.Context(), func(ctx context.Context, st *step) (err error) {
+		if a.Events, a.Deliveries, err = queueReplay(ctx, st, wish); err != nil {
 			return err
 		}
 		a.Pending, err = pendingDeliveries(ctx, st.q)
 		return err
 	})
 	if err != nil {
-		s.failControl(w, r, err)
+		failControl(w, r, c.engine.log(), err)
 		return
 	}
-	poke(s.deliver)
+	c.engine.wake()
 	writeControl(w, http.StatusOK, data{a})
 }
 
-func (st *step) replay(ctx context.Context, wish replay) (events, deliveries int, err error) {
+func queueReplay(ctx context.Context, st *step, wish replay) (events, deliveries int, err error) {
 	stored, err := storedEvents(ctx, st.q)
 	if err != nil {
 		return 0, 0, err

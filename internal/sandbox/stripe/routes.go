@@ -1,17 +1,8 @@
 package stripe
 
-import (
-	"net/http"
-	"strings"
-)
+import "net/http"
 
-// apiRoot is where the API hangs; a client's own paths begin with /v1. As
-// stripe-go refuses a base URL with a path, its transport has to put this one in
-// front.
-const apiRoot = "/sandbox/stripe"
-
-// route is one endpoint of the API; the one without an endpoint stands for all
-// that is unknown.
+// route is one endpoint of the API.
 type route struct {
 	method, pattern string
 	run             endpoint
@@ -24,7 +15,7 @@ func routes() []route {
 		{"GET", "/v1/customers", listCustomers},
 		{"GET", "/v1/customers/{id}", getCustomer},
 		{"POST", "/v1/customers/{id}", updateCustomer},
-		{"DELETE", "/v1/customers/{id}", deleteCustomer},
+		{"DELETE", "/v1/customers/{id}", deleteCustomer(endSubscriptions, closeCheckouts)},
 		{"POST", "/v1/products", createProduct},
 		{"GET", "/v1/products", listProducts},
 		{"GET", "/v1/products/{id}", getProduct},
@@ -79,41 +70,59 @@ func routes() []route {
 	}
 }
 
-// Handler serves the API below /sandbox/stripe/v1, the PDFs of invoices below
-// /sandbox/stripe/invoices, the hosted pages below /sandbox/checkout and
-// /sandbox/portal, the setting /sandbox/stripe/dunning, and what makes the
-// provider misbehave: /sandbox/stripe/chaos, /sandbox/stripe/replay
-// and the page /sandbox/chaos.
-func (s *Server) Handler() http.Handler {
+// newHandler connects the endpoints of the API, the hosted pages and the
+// sandbox's own controls.
+func (s *Server) newHandler() (http.Handler, error) {
+	checkouts, err := newCheckoutPage(s.engine)
+	if err != nil {
+		return nil, err
+	}
+	portals, err := newPortalPage(s.engine)
+	if err != nil {
+		return nil, err
+	}
 	mux := http.NewServeMux()
 	for _, rt := range routes() {
-		mux.HandleFunc(rt.method+" "+apiRoot+rt.pattern, s.unlucky(s.serve(rt)))
+		mux.HandleFunc(rt.method+" "+apiRoot+rt.pattern, s.chaos.unlucky(s.engine.serve(rt.method, rt.run)))
 	}
-	mux.HandleFunc(apiRoot+"/", s.serve(route{})) // whatever is no endpoint
-	mux.HandleFunc("GET "+invoicePDFPath("{id}"), s.serveInvoicePDF)
-	mux.HandleFunc("GET "+checkoutPath("{id}"), s.showCheckout)
-	mux.HandleFunc("POST "+checkoutPath("{id}"), s.payCheckout)
-	mux.HandleFunc("GET "+portalPath("{id}"), s.showPortal)
-	mux.HandleFunc("POST "+portalPath("{id}/cancel"), s.usePortal(cancelInPortal))
-	mux.HandleFunc("POST "+portalPath("{id}/resume"), s.usePortal(resumeInPortal))
-	mux.HandleFunc("POST "+portalPath("{id}/card"), s.usePortal(changeCardInPortal))
-	mux.HandleFunc("GET "+dunningPath, s.showDunning)
-	mux.HandleFunc("PUT "+dunningPath, s.changeDunning)
-	mux.HandleFunc("GET "+chaosPath, s.showChaos)
-	mux.HandleFunc("PUT "+chaosPath, s.changeChaos)
-	mux.HandleFunc("GET "+chaosPagePath, s.chaosForm)
-	mux.HandleFunc("POST "+chaosPagePath, s.submitChaos)
-	mux.HandleFunc("GET "+replayPath, s.showReplay)
-	mux.HandleFunc("POST "+replayPath, s.startReplay)
-	return mux
+	mux.HandleFunc(apiRoot+"/", s.engine.serve("", nil)) // whatever is no endpoint
+	mux.HandleFunc("GET "+invoicePDFPath("{id}"), serveInvoicePDF(s.engine))
+	mux.HandleFunc("GET "+checkoutPath("{id}"), checkouts.showCheckout)
+	mux.HandleFunc("POST "+checkoutPath("{id}"), checkouts.payCheckout)
+	mux.HandleFunc("GET "+portalPath("{id}"), portals.showPortal)
+	mux.HandleFunc("POST "+portalPath("{id}/cancel"), portals.usePortal(cancelInPortal))
+	mux.HandleFunc("POST "+portalPath("{id}/resume"), portals.usePortal(resumeInPortal))
+	mux.HandleFunc("POST "+portalPath("{id}/card"), portals.usePortal(changeCardInPortal))
+	mux.HandleFunc("GET "+dunningPath, showDunning(s.engine))
+	mux.HandleFunc("PUT "+dunningPath, changeDunning(s.engine))
+	mux.HandleFunc("GET "+chaosPath, s.chaos.showChaos)
+	mux.HandleFunc("PUT "+chaosPath, s.chaos.changeChaos)
+	mux.HandleFunc("GET "+chaosPagePath, s.chaos.chaosForm)
+	mux.HandleFunc("POST "+chaosPagePath, s.chaos.submitChaos)
+	mux.HandleFunc("GET "+replayPath, s.chaos.showReplay)
+	mux.HandleFunc("POST "+replayPath, s.chaos.startReplay)
+	return mux, nil
 }
 
-// apiPath is the path of a request as Stripe's clients know it.
-func apiPath(r *http.Request) string { return strings.TrimPrefix(r.URL.Path, apiRoot) }
+// timers are the actions of all timers by their kind.
+func timers() map[string]alarm {
+	return map[string]alarm{
+		timerCheckoutExpires:   expireCheckoutDue,
+		timerPeriodEnds:        periodEnds,
+		timerTrialWillEnd:      trialWillEnd,
+		timerIncompleteExpires: incompleteExpires,
+		timerInvoiceFinalizes:  finalizeDue,
+		timerInvoiceRetries:    retryDue,
+		timerDebitSettles:      settleDebit(tellCheckout),
+	}
+}
 
-// unknownURL answers what is no endpoint of the sandbox.
-func unknownURL(r *http.Request) *apiError {
-	e := refuse("", "", "Unrecognized request URL (%s: %s). The sandbox stands in for a part of Stripe only.", r.Method, apiPath(r))
-	e.status, e.unstarted = http.StatusNotFound, true
-	return e
+// lists are the lists that objects show only when they are expanded.
+func lists() map[string]include {
+	return map[string]include{
+		"customer.subscriptions":      subscriptionsOf,
+		"invoice.payments":            paymentsOf,
+		"charge.refunds":              refundsOf,
+		"checkout.session.line_items": itemsOf,
+	}
 }

@@ -15,35 +15,36 @@ type step struct {
 	// itself or by a person on a hosted page.
 	cause eventRequest
 	site  string // the sandbox's public URL, without a path
-	// webhooks decides how events travel; nil when they are not delivered.
-	webhooks *chaos
+	// passages decides how the next event is delivered; nil when nobody receives
+	// events.
+	passages func() []passage
 	realNow  int64 // milliseconds since the epoch, by the real clock
 	emitted  int   // events so far
 	timed    bool  // a timer was set
 }
 
 // read makes a step that only looks. It must not be used inside write.
-func (s *Server) read() *step {
-	return &step{q: s.cfg.DB, now: s.cfg.Clock.Now().Unix(), site: s.cfg.PublicURL}
+func (e *engine) read() *step {
+	return &step{q: e.cfg.DB, now: e.cfg.Clock.Now().Unix(), site: e.cfg.Site}
 }
 
 // write runs change in a transaction, and tells Run about new events and
 // timers once it is committed. An error leaves nothing behind.
-func (s *Server) write(ctx context.Context, change func(ctx context.Context, st *step) error) error {
+func (e *engine) write(ctx context.Context, change func(ctx context.Context, st *step) error) error {
 	// SQLite lets writers that meet sleep and try again; here they queue.
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	tx, err := s.cfg.DB.BeginTx(ctx, nil)
+	e.writing.Lock()
+	defer e.writing.Unlock()
+	tx, err := e.cfg.DB.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
 	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to roll back
 	st := &step{
-		q: tx, site: s.cfg.PublicURL,
-		now: s.cfg.Clock.Now().Unix(), realNow: s.cfg.SignatureClock.Now().UnixMilli(),
+		q: tx, site: e.cfg.Site,
+		now: e.cfg.Clock.Now().Unix(), realNow: e.cfg.RealClock.Now().UnixMilli(),
 	}
-	if s.cfg.WebhookURL != "" {
-		st.webhooks = &s.chaos
+	if e.cfg.WebhookURL != "" {
+		st.passages = e.cfg.Passages
 	}
 	if err := change(ctx, st); err != nil {
 		return err
@@ -52,10 +53,10 @@ func (s *Server) write(ctx context.Context, change func(ctx context.Context, st 
 		return fmt.Errorf("commit: %w", err)
 	}
 	if st.emitted > 0 {
-		poke(s.deliver)
+		poke(e.deliver)
 	}
 	if st.timed {
-		poke(s.timers)
+		poke(e.timers)
 	}
 	return nil
 }

@@ -38,17 +38,6 @@ CREATE TABLE IF NOT EXISTS stripe_idempotency (
 	stored_at   INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS stripe_idempotency_stored_at ON stripe_idempotency (stored_at);
-CREATE TABLE IF NOT EXISTS stripe_meter_events (
-	seq        INTEGER PRIMARY KEY AUTOINCREMENT,
-	identifier TEXT NOT NULL,
-	meter      TEXT NOT NULL,
-	customer   TEXT NOT NULL,
-	value      TEXT NOT NULL,
-	at         INTEGER NOT NULL,
-	created    INTEGER NOT NULL
-);
-CREATE INDEX IF NOT EXISTS stripe_meter_events_identifier ON stripe_meter_events (identifier, created);
-CREATE INDEX IF NOT EXISTS stripe_meter_events_usage ON stripe_meter_events (meter, customer, at);
 CREATE TABLE IF NOT EXISTS stripe_deliveries (
 	seq      INTEGER PRIMARY KEY AUTOINCREMENT,
 	event    TEXT NOT NULL,

@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/tenantry/tenantry/internal/clock"
 )
@@ -47,12 +45,9 @@ type Config struct {
 // Server is a payment provider that speaks Stripe's API. It is safe for
 // concurrent use; one process at a time may use a database.
 type Server struct {
-	cfg     Config
-	pages   pages
-	chaos   chaos
-	writing sync.Mutex    // held by a write transaction
-	deliver chan struct{} // there may be events to deliver
-	timers  chan struct{} // there may be timers to set, or due
+	engine  *engine
+	chaos   *chaosControl
+	handler http.Handler
 }
 
 // New returns a Server on cfg.DB, with what an earlier one left there.
@@ -60,30 +55,27 @@ func New(cfg Config) (*Server, error) {
 	if err := cfg.check(); err != nil {
 		return nil, fmt.Errorf("stripe sandbox: %w", err)
 	}
-	cfg.PublicURL = strings.TrimSuffix(cfg.PublicURL, "/")
 	if cfg.SignatureClock == nil {
 		cfg.SignatureClock = clock.System()
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	// As many connections are kept as are used at once.
-	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: maxDeliveries, IdleConnTimeout: time.Minute}}
-	if cfg.HTTPClient != nil {
-		*client = *cfg.HTTPClient
-	}
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	cfg.HTTPClient = client
-	pages, err := newPages()
+	draws := newDice()
+	e, err := newEngine(engineConfig{
+		DB: cfg.DB, Schema: meterSchema, Clock: cfg.Clock, RealClock: cfg.SignatureClock,
+		Site: strings.TrimSuffix(cfg.PublicURL, "/"), SecretKey: cfg.SecretKey,
+		WebhookURL: cfg.WebhookURL, WebhookSecret: cfg.WebhookSecret, HTTPClient: cfg.HTTPClient, Log: cfg.Log,
+		Passages: draws.nextEvent, Timers: timers(), Lists: lists(),
+	})
 	if err != nil {
 		return nil, fmt.Errorf("stripe sandbox: %w", err)
 	}
-	if _, err := cfg.DB.ExecContext(context.Background(), schema); err != nil {
-		return nil, fmt.Errorf("stripe sandbox: create tables: %w", err)
+	s := &Server{engine: e}
+	if s.chaos, err = newChaosControl(context.Background(), e, draws); err != nil {
+		return nil, fmt.Errorf("stripe sandbox: %w", err)
 	}
-	s := &Server{cfg: cfg, pages: pages, deliver: make(chan struct{}, 1), timers: make(chan struct{}, 1)}
-	s.chaos.use(quiet())
-	if err := s.loadChaos(context.Background()); err != nil {
+	if s.handler, err = s.newHandler(); err != nil {
 		return nil, fmt.Errorf("stripe sandbox: %w", err)
 	}
 	return s, nil
@@ -103,40 +95,16 @@ func (cfg Config) check() error {
 	return nil
 }
 
-// Run delivers webhooks and lets happen what is due, until ctx ends. It then
-// breaks off what is under way, which the next Run repeats, and returns nil.
-func (s *Server) Run(ctx context.Context) error {
-	var both sync.WaitGroup
-	both.Go(func() { s.runTimers(ctx) })
-	both.Go(func() { s.runDeliveries(ctx) })
-	both.Wait()
-	return nil
-}
+// Run delivers webhooks and fires timers until ctx ends. It then breaks off
+// what is under way, which the next Run repeats, and returns nil.
+func (s *Server) Run(ctx context.Context) error { return s.engine.run(ctx) }
 
 // Wake makes Run look at the clocks again. Call it after the clock was moved.
-func (s *Server) Wake() {
-	poke(s.timers)
-	poke(s.deliver)
-}
+func (s *Server) Wake() { s.engine.wake() }
 
-// poke signals without waiting; one signal that was not yet seen is enough.
-func poke(signal chan struct{}) {
-	select {
-	case signal <- struct{}{}:
-	default:
-	}
-}
-
-// pause waits for a signal, for the time to pass, or for ctx to end, of which
-// it reports false.
-func pause(ctx context.Context, d time.Duration, signal <-chan struct{}) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-	case <-signal:
-	}
-	return true
-}
+// Handler serves the API below /sandbox/stripe/v1, the PDFs of invoices below
+// /sandbox/stripe/invoices, the hosted pages below /sandbox/checkout and
+// /sandbox/portal, the setting /sandbox/stripe/dunning, and what makes the
+// provider misbehave: /sandbox/stripe/chaos, /sandbox/stripe/replay
+// and the page /sandbox/chaos.
+func (s *Server) Handler() http.Handler { return s.handler }

@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	subscriptions     = kind[subscription]{"subscription", "sub", "subscription", "/v1/subscriptions"}
-	subscriptionItems = kind[subscriptionItem]{"subscription_item", "si", "subscription item", "/v1/subscription_items"}
+	subscriptions     = kind[subscription]{name: "subscription", prefix: "sub", label: "subscription", path: "/v1/subscriptions"}
+	subscriptionItems = kind[subscriptionItem]{name: "subscription_item", prefix: "si", label: "subscription item", path: "/v1/subscription_items"}
 )
 
 // The states of a subscription.
@@ -180,15 +180,6 @@ type trialSettings struct {
 	} `json:"end_behavior"`
 }
 
-// order is what is wanted of a new subscription.
-type order struct {
-	Items        []checkoutItem    `json:"items"`
-	Description  *string           `json:"description"`
-	Metadata     map[string]string `json:"metadata"`
-	TrialDays    int64             `json:"trial_days"`
-	WhenNoMethod string            `json:"when_no_method"` // what happens at the trial's end
-}
-
 // newSubscription is what an order becomes. Its first period lasts until the
 // trial ends, or for one interval of its prices.
 func newSubscription(customerID string, o order, now int64) *subscription {
@@ -243,4 +234,10 @@ func listSubscriptions(ctx context.Context, c *call) (any, error) {
 		f.and(`doc ->> '$.status' = ?`, status)
 	}
 	return subscriptions.page(ctx, c, f)
+}
+
+// subscriptionsOf lists the subscriptions of a customer that are not canceled.
+func subscriptionsOf(ctx context.Context, q querier, customerID string) (any, error) {
+	return includeList(ctx, q, subscriptions, "/v1/customers/"+customerID+"/subscriptions",
+		`doc ->> '$.customer' = ? AND doc ->> '$.status' <> 'canceled'`, customerID)
 }

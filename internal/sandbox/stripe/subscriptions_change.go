@@ -97,7 +97,7 @@ func (ch subscriptionChange) empty() bool {
 // apply changes a subscription as it was asked to, and works out what that
 // comes to. It stores nothing: an update carries out what it returns, a preview
 // shows it.
-func (st *step) apply(ctx context.Context, sub *subscription, ch subscriptionChange) (*revision, error) {
+func revise(ctx context.Context, st *step, sub *subscription, ch subscriptionChange) (*revision, error) {
 	was := sub.clone()
 	old := was.Items.Data
 	rev := &revision{names: productNames{}}
@@ -106,7 +106,7 @@ func (st *step) apply(ctx context.Context, sub *subscription, ch subscriptionCha
 		return nil, err
 	}
 	for _, w := range ch.items {
-		if err := st.changeItem(ctx, sub, w); err != nil {
+		if err := changeItem(ctx, st, sub, w); err != nil {
 			return nil, err
 		}
 	}
@@ -114,7 +114,7 @@ func (st *step) apply(ctx context.Context, sub *subscription, ch subscriptionCha
 		return nil, err
 	}
 	for _, items := range [][]subscriptionItem{old, sub.Items.Data} {
-		if err := st.productNames(ctx, items, rev.names); err != nil {
+		if err := readProductNames(ctx, st, items, rev.names); err != nil {
 			return nil, err
 		}
 	}
@@ -125,7 +125,7 @@ func (st *step) apply(ctx context.Context, sub *subscription, ch subscriptionCha
 	}
 	if rev.restarted {
 		var err error
-		if rev.usage, err = st.meteredLines(ctx, was, rev.since, st.now, rev.names); err != nil {
+		if rev.usage, err = meteredLines(ctx, st, was, rev.since, st.now, rev.names); err != nil {
 			return nil, err
 		}
 	}
@@ -152,7 +152,7 @@ func (ch subscriptionChange) check(sub *subscription) error {
 }
 
 // changeItem gives an item its new price and quantity.
-func (st *step) changeItem(ctx context.Context, sub *subscription, w itemChange) error {
+func changeItem(ctx context.Context, st *step, sub *subscription, w itemChange) error {
 	i := slices.IndexFunc(sub.Items.Data, func(item subscriptionItem) bool { return item.ID == w.id })
 	if i < 0 {
 		return missing(subscriptionItems.label, w.id, w.params.name("id"))
@@ -166,7 +166,7 @@ func (st *step) changeItem(ctx context.Context, sub *subscription, w itemChange)
 	}
 	if w.price != "" && w.price != item.Price.ID {
 		param := w.params.name("price")
-		pr, _, err := st.sellable(ctx, w.price, param)
+		pr, _, err := sellable(ctx, st, w.price, param)
 		if err != nil {
 			return err
 		}

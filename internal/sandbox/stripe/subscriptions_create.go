@@ -32,31 +32,31 @@ func createSubscription(ctx context.Context, c *call) (any, error) {
 	if err := p.done(); err != nil {
 		return nil, err
 	}
-	cu, err := c.liveCustomer(ctx, customerID, "customer")
+	cu, err := liveCustomer(ctx, c.step, customerID, "customer")
 	if err != nil {
 		return nil, err
 	}
-	if err := c.checkCard(ctx, pm, cu.ID, "default_payment_method"); err != nil {
+	if err := checkCard(ctx, c.step, pm, cu.ID, "default_payment_method"); err != nil {
 		return nil, err
 	}
-	if o.Items, err = c.priceItems(ctx, wanted, o.TrialDays > 0); err != nil {
+	if o.Items, err = priceItems(ctx, c.step, wanted, o.TrialDays > 0); err != nil {
 		return nil, err
 	}
-	if err := c.checkCurrency(ctx, cu, o.Items[0].Currency); err != nil {
+	if err := checkCurrency(ctx, c.step, cu, o.Items[0].Currency); err != nil {
 		return nil, err
 	}
 	sub := newSubscription(cu.ID, o, c.now)
 	sub.DefaultPaymentMethod = pm
-	if err := c.startBilling(ctx, sub, cu, behavior); err != nil {
+	if err := startBilling(ctx, c.step, sub, cu, behavior); err != nil {
 		return nil, err
 	}
-	return sub, c.begin(ctx, sub)
+	return sub, begin(ctx, c.step, sub)
 }
 
 // startBilling makes the invoice that a subscription begins with, while its
 // owner is not there. As long as that is open, the subscription is incomplete.
-func (st *step) startBilling(ctx context.Context, sub *subscription, cu *customer, behavior string) error {
-	in, err := st.firstInvoice(ctx, sub, cu)
+func startBilling(ctx context.Context, st *step, sub *subscription, cu *customer, behavior string) error {
+	in, err := firstInvoice(ctx, st, sub, cu)
 	if err != nil || in.Status == invoicePaid {
 		return err
 	}
@@ -64,7 +64,7 @@ func (st *step) startBilling(ctx context.Context, sub *subscription, cu *custome
 	if behavior == defaultIncomplete {
 		return nil
 	}
-	refused, err := st.demand(ctx, sub, in)
+	refused, err := settleInvoice(ctx, st, sub, in)
 	if err == nil && refused != nil && behavior == errorIfIncomplete {
 		return refused.answer()
 	}
@@ -72,16 +72,16 @@ func (st *step) startBilling(ctx context.Context, sub *subscription, cu *custome
 }
 
 // incompleteExpires gives a subscription up whose first payment never came.
-func (st *step) incompleteExpires(ctx context.Context, id string) error {
+func incompleteExpires(ctx context.Context, st *step, id string) error {
 	sub, err := subscriptions.get(ctx, st.q, id, "id")
 	if err != nil || sub.Status != subscriptionIncomplete {
 		return err
 	}
-	in, err := st.latestFinal(ctx, sub)
+	in, err := latestFinalized(ctx, st, sub)
 	if err != nil {
 		return err
 	}
-	return st.giveUpInvoice(ctx, in, sub, invoiceVoid)
+	return closeUnpaid(ctx, st, in, sub, invoiceVoid)
 }
 
 // expire ends a subscription that never began.

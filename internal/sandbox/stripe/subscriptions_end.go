@@ -21,18 +21,18 @@ func cancelSubscription(ctx context.Context, c *call) (any, error) {
 	if sub.ended() {
 		return nil, missing(subscriptions.label, sub.ID, "id")
 	}
-	if err := c.settleUp(ctx, sub, prorate, invoiceNow); err != nil {
+	if err := billRemainder(ctx, c.step, sub, prorate, invoiceNow); err != nil {
 		return nil, err
 	}
 	sub.cancel(canceledByRequest, c.now)
-	return sub, c.keep(ctx, before, sub)
+	return sub, save(ctx, c.step, before, sub)
 }
 
 // settleUp bills what a subscription that ends now leaves behind.
-func (st *step) settleUp(ctx context.Context, sub *subscription, prorate, invoiceNow bool) error {
+func billRemainder(ctx context.Context, st *step, sub *subscription, prorate, invoiceNow bool) error {
 	rev := &revision{names: productNames{}}
 	rev.since, _ = sub.period()
-	if err := st.productNames(ctx, sub.Items.Data, rev.names); err != nil {
+	if err := readProductNames(ctx, st, sub.Items.Data, rev.names); err != nil {
 		return err
 	}
 	if prorate && sub.running() && sub.Status != subscriptionTrialing {
@@ -40,17 +40,17 @@ func (st *step) settleUp(ctx context.Context, sub *subscription, prorate, invoic
 			rev.add(sub, item, credit, st.now, st.now)
 		}
 	}
-	pending, err := st.pendingItems(ctx, sub)
+	pending, err := pendingItems(ctx, st, sub)
 	if err != nil {
 		return err
 	}
 	if invoiceNow {
-		if rev.usage, err = st.meteredLines(ctx, sub, rev.since, st.now, rev.names); err != nil {
+		if rev.usage, err = meteredLines(ctx, st, sub, rev.since, st.now, rev.names); err != nil {
 			return err
 		}
 		rev.now = rev.bill(sub, nil, append(pending, rev.prorations...), st.now).needed()
 	}
-	return st.carryOut(ctx, sub, rev, false)
+	return applyRevision(ctx, st, sub, rev, false)
 }
 
 // resumeSubscription begins a new period of a subscription that was paused, and
@@ -71,13 +71,13 @@ func resumeSubscription(ctx context.Context, c *call) (any, error) {
 	before := sub.clone()
 	rev := &revision{names: productNames{}, restarted: true, now: true}
 	rev.since, _ = sub.period()
-	if err := c.productNames(ctx, sub.Items.Data, rev.names); err != nil {
+	if err := readProductNames(ctx, c.step, sub.Items.Data, rev.names); err != nil {
 		return nil, err
 	}
 	sub.Status, sub.BillingCycleAnchor = subscriptionActive, c.now
 	sub.setPeriod(c.now, sub.cycle().Boundary(1))
-	if err := c.carryOut(ctx, sub, rev, false); err != nil {
+	if err := applyRevision(ctx, c.step, sub, rev, false); err != nil {
 		return nil, err
 	}
-	return sub, c.keep(ctx, before, sub)
+	return sub, save(ctx, c.step, before, sub)
 }

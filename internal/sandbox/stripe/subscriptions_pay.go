@@ -6,44 +6,44 @@ import "context"
 // it paid with the subscription's card, whose owner is not there. The
 // subscription's state follows the outcome; the caller stores it. A refusal of
 // the card is returned, not an error.
-func (st *step) demand(ctx context.Context, sub *subscription, in *invoice) (refused *paymentError, err error) {
-	return st.demandWith(ctx, sub, in, nil, buyerAbsent)
+func settleInvoice(ctx context.Context, st *step, sub *subscription, in *invoice) (refused *paymentError, err error) {
+	return settleInvoiceWith(ctx, st, sub, in, nil, buyerAbsent)
 }
 
 // demandWith is demand with a card of the customer's instead of the
 // subscription's, of which nil is the subscription's, and with the card's owner
 // there or not.
-func (st *step) demandWith(ctx context.Context, sub *subscription, in *invoice, card *string, present presence) (refused *paymentError, err error) {
+func settleInvoiceWith(ctx context.Context, st *step, sub *subscription, in *invoice, card *string, present presence) (refused *paymentError, err error) {
 	if in.Status == invoiceDraft {
-		if err := st.finalize(ctx, in); err != nil {
+		if err := finalize(ctx, st, in); err != nil {
 			return nil, err
 		}
 	}
 	if in.Status != invoicePaid {
-		pm, err := st.cardFor(ctx, sub, card)
+		pm, err := cardFor(ctx, st, sub, card)
 		if err != nil {
 			return nil, err
 		}
-		if refused, err = st.collect(ctx, in, pm, present); err != nil {
+		if refused, err = collect(ctx, st, in, pm, present); err != nil {
 			return nil, err
 		}
 	}
 	if refused != nil {
-		return refused, st.paymentFailed(ctx, sub, in)
+		return refused, paymentFailed(ctx, st, sub, in)
 	}
 	if in.Status != invoicePaid && sub.Status == subscriptionIncomplete {
 		sub.Status = subscriptionActive // a debit is under way
 	}
-	return nil, st.paymentMade(ctx, sub)
+	return nil, paymentSucceeded(ctx, st, sub)
 }
 
 // defaultCard is what a subscription is paid with: its own card, or else its
 // customer's; nil when there is none.
-func (st *step) defaultCard(ctx context.Context, sub *subscription) (*paymentMethod, error) {
-	return st.cardFor(ctx, sub, sub.DefaultPaymentMethod)
+func defaultCard(ctx context.Context, st *step, sub *subscription) (*paymentMethod, error) {
+	return cardFor(ctx, st, sub, sub.DefaultPaymentMethod)
 }
 
-func (st *step) cardFor(ctx context.Context, sub *subscription, id *string) (*paymentMethod, error) {
+func cardFor(ctx context.Context, st *step, sub *subscription, id *string) (*paymentMethod, error) {
 	if id == nil {
 		id = sub.DefaultPaymentMethod
 	}
@@ -62,13 +62,13 @@ func (st *step) cardFor(ctx context.Context, sub *subscription, id *string) (*pa
 
 // paymentMade lets a subscription that waited for a payment go on, once nothing
 // is open on its latest invoice.
-func (st *step) paymentMade(ctx context.Context, sub *subscription) error {
+func paymentSucceeded(ctx context.Context, st *step, sub *subscription) error {
 	switch sub.Status {
 	case subscriptionIncomplete, subscriptionPastDue, subscriptionUnpaid:
 	default:
 		return nil
 	}
-	latest, err := st.latestFinal(ctx, sub)
+	latest, err := latestFinalized(ctx, st, sub)
 	if err == nil && (latest == nil || latest.Status != invoiceOpen) {
 		sub.Status = subscriptionActive
 	}
@@ -77,7 +77,7 @@ func (st *step) paymentMade(ctx context.Context, sub *subscription) error {
 
 // latestFinal is the newest invoice of a subscription that is no draft; nil when
 // there is none.
-func (st *step) latestFinal(ctx context.Context, sub *subscription) (*invoice, error) {
+func latestFinalized(ctx context.Context, st *step, sub *subscription) (*invoice, error) {
 	all, err := invoices.where(ctx, st.q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.parent.subscription_details.subscription' = ? AND doc ->> '$.status' <> 'draft'`, sub.Customer, sub.ID)
 	if err != nil || len(all) == 0 {

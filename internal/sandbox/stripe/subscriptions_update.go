@@ -31,7 +31,7 @@ func updateSubscription(ctx context.Context, c *call) (any, error) {
 		return nil, refuse("", "", "A canceled subscription can only update its cancellation_details and metadata.")
 	}
 	if p.has("default_payment_method") {
-		if err := c.checkCard(ctx, sub.DefaultPaymentMethod, sub.Customer, "default_payment_method"); err != nil {
+		if err := checkCard(ctx, c.step, sub.DefaultPaymentMethod, sub.Customer, "default_payment_method"); err != nil {
 			return nil, err
 		}
 	}
@@ -39,27 +39,27 @@ func updateSubscription(ctx context.Context, c *call) (any, error) {
 		sub.scheduleEnd(c.now)
 	}
 	if sub.Status == subscriptionTrialing && ch.trialEnd == c.now {
-		over, err := c.endTrialWithoutCard(ctx, sub)
+		over, err := endTrialWithoutCard(ctx, c.step, sub)
 		if err != nil {
 			return nil, err
 		}
 		if over {
 			sub.TrialEnd = &c.now
-			return sub, c.keep(ctx, before, sub)
+			return sub, save(ctx, c.step, before, sub)
 		}
 	}
-	rev, err := c.apply(ctx, sub, ch)
+	rev, err := revise(ctx, c.step, sub, ch)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.carryOut(ctx, sub, rev, strict); err != nil {
+	if err := applyRevision(ctx, c.step, sub, rev, strict); err != nil {
 		return nil, err
 	}
-	if err := c.keep(ctx, before, sub); err != nil {
+	if err := save(ctx, c.step, before, sub); err != nil {
 		return nil, err
 	}
 	if sub.TrialEnd != nil && (before.TrialEnd == nil || *sub.TrialEnd != *before.TrialEnd) {
-		return sub, c.announceTrialEnd(ctx, sub)
+		return sub, announceTrialEnd(ctx, c.step, sub)
 	}
 	return sub, nil
 }
@@ -67,7 +67,7 @@ func updateSubscription(ctx context.Context, c *call) (any, error) {
 // carryOut stores the prorations of a revision and bills what is due at once. A
 // payment that fails leaves the invoice open, unless the client was strict: then
 // nothing is to have happened.
-func (st *step) carryOut(ctx context.Context, sub *subscription, rev *revision, strict bool) error {
+func applyRevision(ctx context.Context, st *step, sub *subscription, rev *revision, strict bool) error {
 	for _, item := range rev.prorations {
 		if err := st.create(ctx, "invoiceitem.created", item); err != nil {
 			return err
@@ -80,15 +80,15 @@ func (st *step) carryOut(ctx context.Context, sub *subscription, rev *revision, 
 	if err != nil {
 		return err
 	}
-	pending, err := st.pendingItems(ctx, sub)
+	pending, err := pendingItems(ctx, st, sub)
 	if err != nil {
 		return err
 	}
-	in, err := st.issue(ctx, rev.bill(sub, cu, pending, st.now))
+	in, err := issueInvoice(ctx, st, rev.bill(sub, cu, pending, st.now))
 	if err != nil {
 		return err
 	}
-	refused, err := st.demand(ctx, sub, in)
+	refused, err := settleInvoice(ctx, st, sub, in)
 	if err == nil && refused != nil && strict {
 		return refused.answer()
 	}

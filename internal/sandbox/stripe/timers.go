@@ -15,6 +15,10 @@ const maxPause = time.Minute
 // errorPause is how long Run waits after the database has failed it.
 const errorPause = time.Second
 
+// alarm is what a kind of timer does when it goes off, in the step's transaction
+// and at its moment. object is the id that the timer was set for.
+type alarm func(ctx context.Context, st *step, object string) error
+
 // setTimer lets the object's timer of a kind go off at a moment of the injected
 // clock, instead of any time set before.
 func (st *step) setTimer(ctx context.Context, kind, object string, at int64) error {
@@ -35,37 +39,15 @@ func (st *step) stopTimer(ctx context.Context, kind, object string) error {
 	return nil
 }
 
-// ring does what is due when a timer goes off.
-func (st *step) ring(ctx context.Context, kind, object string) error {
-	switch kind {
-	case timerCheckoutExpires:
-		return st.expireCheckoutDue(ctx, object)
-	case timerPeriodEnds:
-		return st.periodEnds(ctx, object)
-	case timerTrialWillEnd:
-		return st.trialWillEnd(ctx, object)
-	case timerIncompleteExpires:
-		return st.incompleteExpires(ctx, object)
-	case timerInvoiceFinalizes:
-		return st.invoiceFinalizes(ctx, object)
-	case timerInvoiceRetries:
-		return st.invoiceRetries(ctx, object)
-	case timerDebitSettles:
-		return st.settleDebit(ctx, object)
-	default:
-		return fmt.Errorf("unknown timer %s", kind)
-	}
-}
-
 // settle lets everything happen that is due by the clock, in its order and at
 // its own moment, so that what is read afterwards is up to date.
-func (s *Server) settle(ctx context.Context) error {
+func (e *engine) settle(ctx context.Context) error {
 	for {
-		next, err := nextTimer(ctx, s.cfg.DB)
-		if err != nil || next == nil || next.at > s.cfg.Clock.Now().Unix() {
+		next, err := nextTimer(ctx, e.cfg.DB)
+		if err != nil || next == nil || next.at > e.cfg.Clock.Now().Unix() {
 			return err
 		}
-		err = s.write(ctx, func(ctx context.Context, st *step) error {
+		err = e.write(ctx, func(ctx context.Context, st *step) error {
 			due, err := nextTimer(ctx, st.q)
 			if err != nil || due == nil || due.at > st.now {
 				return err // another request was faster
@@ -74,7 +56,11 @@ func (s *Server) settle(ctx context.Context) error {
 			if err := st.stopTimer(ctx, due.kind, due.object); err != nil {
 				return err
 			}
-			return st.ring(ctx, due.kind, due.object)
+			ring, known := e.cfg.Timers[due.kind]
+			if !known {
+				return fmt.Errorf("unknown timer %s", due.kind)
+			}
+			return ring(ctx, st, due.object)
 		})
 		if err != nil {
 			return fmt.Errorf("timer %s of %s: %w", next.kind, next.object, err)
@@ -99,20 +85,20 @@ func nextTimer(ctx context.Context, q querier) (*timer, error) {
 	return &t, nil
 }
 
-func (s *Server) runTimers(ctx context.Context) {
+func (e *engine) runTimers(ctx context.Context) {
 	for {
 		wait := maxPause
-		if err := s.settle(ctx); err != nil {
+		if err := e.settle(ctx); err != nil {
 			if ctx.Err() != nil {
 				return
 			}
-			s.cfg.Log.ErrorContext(ctx, "stripe sandbox: timers", slog.Any("error", err))
+			e.cfg.Log.ErrorContext(ctx, "stripe sandbox: timers", slog.Any("error", err))
 			wait = errorPause
-		} else if next, err := nextTimer(ctx, s.cfg.DB); err == nil && next != nil {
-			left := time.Unix(next.at, 0).Sub(s.cfg.Clock.Now())
+		} else if next, err := nextTimer(ctx, e.cfg.DB); err == nil && next != nil {
+			left := time.Unix(next.at, 0).Sub(e.cfg.Clock.Now())
 			wait = min(wait, max(left, 0))
 		}
-		if !pause(ctx, wait, s.timers) {
+		if !pause(ctx, wait, e.timers) {
 			return
 		}
 	}

@@ -29,7 +29,7 @@ func readTrialSettings(p *params, into *string) {
 }
 
 // announceTrialEnd sees to the notice of a trial whose end was set.
-func (st *step) announceTrialEnd(ctx context.Context, sub *subscription) error {
+func announceTrialEnd(ctx context.Context, st *step, sub *subscription) error {
 	if sub.Status != subscriptionTrialing {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (st *step) announceTrialEnd(ctx context.Context, sub *subscription) error {
 	return st.emit(ctx, "customer.subscription.trial_will_end", sub, nil)
 }
 
-func (st *step) trialWillEnd(ctx context.Context, id string) error {
+func trialWillEnd(ctx context.Context, st *step, id string) error {
 	sub, err := subscriptions.get(ctx, st.q, id, "id")
 	if err != nil || sub.Status != subscriptionTrialing {
 		return err
@@ -52,8 +52,8 @@ func (st *step) trialWillEnd(ctx context.Context, id string) error {
 
 // endTrialWithoutCard cancels or pauses a subscription whose trial ends, if
 // there is no card and that was asked for. It tells whether it did.
-func (st *step) endTrialWithoutCard(ctx context.Context, sub *subscription) (bool, error) {
-	if pm, err := st.defaultCard(ctx, sub); err != nil || pm != nil {
+func endTrialWithoutCard(ctx context.Context, st *step, sub *subscription) (bool, error) {
+	if pm, err := defaultCard(ctx, st, sub); err != nil || pm != nil {
 		return false, err
 	}
 	switch sub.TrialSettings.EndBehavior.MissingPaymentMethod {

@@ -43,6 +43,12 @@ type delivery struct {
 	queuedAt int64 // milliseconds, real time
 }
 
+// passage is one way of an event to the receiver.
+type passage struct {
+	late    time.Duration
+	ordered bool // after the earlier events about the same object
+}
+
 // dispatchEvent lets an event about an object go its ways to the receiver.
 func (st *step) dispatchEvent(ctx context.Context, event, object string, ways []passage) error {
 	for n, way := range ways {
@@ -73,28 +79,28 @@ func (st *step) enqueue(ctx context.Context, event, object string, late time.Dur
 
 // runDeliveries sends what is due, a few at a time, until ctx ends. It leaves
 // no goroutine behind.
-func (s *Server) runDeliveries(ctx context.Context) {
-	if s.cfg.WebhookURL == "" {
+func (e *engine) runDeliveries(ctx context.Context) {
+	if e.cfg.WebhookURL == "" {
 		return
 	}
 	out := outbox{busy: map[int64]bool{}, done: make(chan attempted, maxDeliveries)}
 	defer func() {
 		out.workers.Wait()
 		// What was taken just before the end is not to be sent again.
-		if err := s.settleDeliveries(context.WithoutCancel(ctx), &out); err != nil {
-			s.cfg.Log.ErrorContext(ctx, "stripe sandbox: deliveries", slog.Any("error", err))
+		if err := e.settleDeliveries(context.WithoutCancel(ctx), &out); err != nil {
+			e.cfg.Log.ErrorContext(ctx, "stripe sandbox: deliveries", slog.Any("error", err))
 		}
 	}()
 	for {
-		wait, err := s.dispatch(ctx, &out)
+		wait, err := e.dispatch(ctx, &out)
 		if err != nil {
 			if ctx.Err() != nil {
 				return
 			}
-			s.cfg.Log.ErrorContext(ctx, "stripe sandbox: deliveries", slog.Any("error", err))
+			e.cfg.Log.ErrorContext(ctx, "stripe sandbox: deliveries", slog.Any("error", err))
 			wait = errorPause
 		}
-		if !pause(ctx, wait, s.deliver) {
+		if !pause(ctx, wait, e.deliver) {
 			return
 		}
 	}
@@ -116,16 +122,16 @@ type attempted struct {
 }
 
 // dispatch starts what is due and returns how long there is nothing more to do.
-func (s *Server) dispatch(ctx context.Context, out *outbox) (time.Duration, error) {
-	if err := s.settleDeliveries(ctx, out); err != nil {
+func (e *engine) dispatch(ctx context.Context, out *outbox) (time.Duration, error) {
+	if err := e.settleDeliveries(ctx, out); err != nil {
 		return 0, err
 	}
 	// Whatever is read as due from here on, and is not busy, nobody is sending.
-	now := s.cfg.SignatureClock.Now().UnixMilli()
+	now := e.cfg.RealClock.Now().UnixMilli()
 	if len(out.busy) == maxDeliveries {
 		return maxPause, nil // whoever ends first calls again
 	}
-	due, err := s.dueDeliveries(ctx, now, maxDeliveries+len(out.busy))
+	due, err := e.dueDeliveries(ctx, now, maxDeliveries+len(out.busy))
 	if err != nil {
 		return 0, err
 	}
@@ -135,14 +141,14 @@ func (s *Server) dispatch(ctx context.Context, out *outbox) (time.Duration, erro
 		}
 		out.busy[d.seq] = true
 		out.workers.Go(func() {
-			if taken, whole := s.attemptDelivery(ctx, d); whole {
+			if taken, whole := e.attemptDelivery(ctx, d); whole {
 				out.done <- attempted{d, taken}
-				poke(s.deliver) // there is room, and the object's next event may go
+				poke(e.deliver) // there is room, and the object's next event may go
 			}
 		})
 	}
 	var next sql.NullInt64
-	err = s.cfg.DB.QueryRowContext(ctx, `SELECT min(next_at) FROM stripe_deliveries WHERE next_at > ?`, now).Scan(&next)
+	err = e.cfg.DB.QueryRowContext(ctx, `SELECT min(next_at) FROM stripe_deliveries WHERE next_at > ?`, now).Scan(&next)
 	if err != nil || !next.Valid {
 		return maxPause, err
 	}
@@ -153,8 +159,8 @@ func (s *Server) dispatch(ctx context.Context, out *outbox) (time.Duration, erro
 // every earlier one about its object, so that they arrive in order unless one
 // of them failed. The plus keeps SQLite from sorting all that is due to find the
 // first few.
-func (s *Server) dueDeliveries(ctx context.Context, now int64, limit int) ([]delivery, error) {
-	rows, err := s.cfg.DB.QueryContext(ctx, `
+func (e *engine) dueDeliveries(ctx context.Context, now int64, limit int) ([]delivery, error) {
+	rows, err := e.cfg.DB.QueryContext(ctx, `
 		SELECT seq, event, attempts, queued_at FROM stripe_deliveries d
 		WHERE +next_at <= ? AND NOT EXISTS (
 			SELECT 1 FROM stripe_deliveries earlier
@@ -178,33 +184,33 @@ func (s *Server) dueDeliveries(ctx context.Context, now int64, limit int) ([]del
 // attemptDelivery sends an event once and tells whether it was taken. A delivery
 // that the end of ctx breaks off was not tried as a whole: it stays as it was and
 // is sent again by the next Run.
-func (s *Server) attemptDelivery(ctx context.Context, d delivery) (taken, whole bool) {
-	failed := s.send(ctx, d)
+func (e *engine) attemptDelivery(ctx context.Context, d delivery) (taken, whole bool) {
+	failed := e.send(ctx, d)
 	if failed != nil && ctx.Err() != nil {
 		return false, false
 	}
 	if failed != nil {
-		s.cfg.Log.WarnContext(ctx, "stripe sandbox: webhook not taken",
+		e.cfg.Log.WarnContext(ctx, "stripe sandbox: webhook not taken",
 			slog.String("event", d.event), slog.Int("attempt", d.attempts+1), slog.Any("error", failed))
 	}
 	return failed == nil, true
 }
 
 // send posts an event; any answer but a 2xx is a failure.
-func (s *Server) send(ctx context.Context, d delivery) error {
+func (e *engine) send(ctx context.Context, d delivery) error {
 	var body []byte
-	err := s.cfg.DB.QueryRowContext(ctx, `SELECT doc FROM stripe_objects WHERE kind = 'event' AND id = ?`, d.event).Scan(&body)
+	err := e.cfg.DB.QueryRowContext(ctx, `SELECT doc FROM stripe_objects WHERE kind = 'event' AND id = ?`, d.event).Scan(&body)
 	if err != nil {
 		return fmt.Errorf("read event: %w", err)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.cfg.WebhookURL, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.cfg.WebhookURL, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Content-Type", "application/json; charset=utf-8")
 	req.Header.Set("User-Agent", "Stripe/1.0 (Tenantry sandbox)")
-	req.Header.Set("Stripe-Signature", sign(s.cfg.WebhookSecret, s.cfg.SignatureClock.Now(), body))
-	res, err := s.cfg.HTTPClient.Do(req)
+	req.Header.Set("Stripe-Signature", sign(e.cfg.WebhookSecret, e.cfg.RealClock.Now(), body))
+	res, err := e.cfg.HTTPClient.Do(req)
 	if err != nil {
 		return err
 	}
@@ -226,14 +232,14 @@ func sign(secret string, at time.Time, body []byte) string {
 }
 
 // settleDeliveries stores what came of the attempts that have ended, all at once.
-func (s *Server) settleDeliveries(ctx context.Context, out *outbox) error {
+func (e *engine) settleDeliveries(ctx context.Context, out *outbox) error {
 	for range len(out.done) {
 		out.ended = append(out.ended, <-out.done)
 	}
 	if len(out.ended) == 0 {
 		return nil
 	}
-	err := s.write(ctx, func(ctx context.Context, st *step) error {
+	err := e.write(ctx, func(ctx context.Context, st *step) error {
 		for _, d := range out.ended {
 			if err := st.settleDelivery(ctx, d.delivery, d.taken); err != nil {
 				return fmt.Errorf("settle delivery of %s: %w", d.event, err)

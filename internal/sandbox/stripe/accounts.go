@@ -1,0 +1,83 @@
+package stripe
+
+import (
+	"context"
+	"math/big"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// The ways to pay on the hosted page.
+const (
+	methodCard  = "card"
+	methodDebit = "sepa_debit"
+)
+
+// sepaDebit is a bank account that a customer lets be debited.
+type sepaDebit struct {
+	BankCode      string `json:"bank_code"`
+	BranchCode    string `json:"branch_code"`
+	Country       string `json:"country"`
+	Fingerprint   string `json:"fingerprint"`
+	GeneratedFrom null   `json:"generated_from"`
+	Last4         string `json:"last4"`
+}
+
+// testAccount is one of the account numbers that the hosted page knows. How a
+// debit of it ends follows from the number, by its last four digits.
+type testAccount struct{ iban, fingerprint string }
+
+// readIBAN finds the test account that was typed in; problem says, for people,
+// why there is none.
+func readIBAN(typed string) (found testAccount, problem string) {
+	iban := strings.ToUpper(strings.NewReplacer(" ", "", "-", "").Replace(typed))
+	for _, a := range []testAccount{
+		{"DE89370400440532013000", "sandbox3000pays0"},
+		{"DE62370400440532013001", "sandbox3001fails"},
+	} {
+		if iban == a.iban {
+			return a, ""
+		}
+	}
+	if !validIBAN(iban) {
+		return testAccount{}, "This is not a valid IBAN. Use one of the test accounts."
+	}
+	return testAccount{}, "No real account is debited here. Use one of the test accounts."
+}
+
+// validIBAN checks the two digits that guard account numbers against typing
+// errors: with the first four characters put last and letters as numbers, the
+// whole is 1 modulo 97.
+func validIBAN(iban string) bool {
+	if len(iban) < 15 || len(iban) > 34 {
+		return false
+	}
+	digits := ""
+	for _, r := range iban[4:] + iban[:4] {
+		switch {
+		case r > unicode.MaxASCII:
+			return false
+		case unicode.IsDigit(r):
+			digits += string(r)
+		case unicode.IsUpper(r):
+			digits += strconv.Itoa(int(r-'A') + 10)
+		default:
+			return false
+		}
+	}
+	number, ok := new(big.Int).SetString(digits, 10)
+	return ok && number.Mod(number, big.NewInt(97)).Int64() == 1
+}
+
+// attachAccount keeps a bank account for a customer.
+func attachAccount(ctx context.Context, st *step, a testAccount, cu *customer) (*paymentMethod, error) {
+	pm := newPaymentMethod(st, methodDebit, cu)
+	pm.SepaDebit = &sepaDebit{
+		Country: a.iban[:2], BankCode: a.iban[4:12], Fingerprint: a.fingerprint, Last4: a.iban[len(a.iban)-4:],
+	}
+	return pm, st.create(ctx, "payment_method.attached", pm)
+}
+
+// delayed tells that a payment is not known to have succeeded until later.
+func (pm *paymentMethod) delayed() bool { return pm.SepaDebit != nil }

@@ -1,0 +1,38 @@
+package stripe
+
+import (
+	"context"
+	"time"
+)
+
+// debitTakes is how long it takes until it is known whether a debit of a bank
+// account succeeded, by the injected clock.
+const debitTakes = 5 * 24 * time.Hour
+
+// timerDebitSettles goes off when that is known of a payment.
+const timerDebitSettles = "payment_intent.settles"
+
+// chargeDebit is a bank account as a charge shows it.
+type chargeDebit struct {
+	BankCode    string `json:"bank_code"`
+	BranchCode  string `json:"branch_code"`
+	Country     string `json:"country"`
+	Fingerprint string `json:"fingerprint"`
+	Last4       string `json:"last4"`
+	Mandate     null   `json:"mandate"`
+}
+
+// debit begins a payment from a bank account, of which the timer tells the end.
+func startDebit(ctx context.Context, st *step, pi *paymentIntent, pm *paymentMethod) error {
+	ch := newCharge(pi, pm, st.now)
+	ch.Status, ch.Paid = "pending", false
+	pi.Status, pi.LatestCharge, pi.PaymentMethod, pi.LastPaymentError = paymentProcessing, &ch.ID, &pm.ID, nil
+	pi.PaymentMethodTypes = []string{methodDebit}
+	if err := st.create(ctx, "charge.pending", ch); err != nil {
+		return err
+	}
+	if err := st.create(ctx, "payment_intent.processing", pi); err != nil {
+		return err
+	}
+	return st.setTimer(ctx, timerDebitSettles, pi.ID, st.now+int64(debitTakes/time.Second))
+}

@@ -1,0 +1,39 @@
+package stripe
+
+import (
+	"errors"
+	"net/http"
+)
+
+// paymentError is why the last attempt at a payment failed.
+type paymentError struct {
+	Charge      string `json:"charge,omitempty"`
+	Code        string `json:"code,omitempty"`
+	DeclineCode string `json:"decline_code,omitempty"`
+	Message     string `json:"message"`
+	Type        string `json:"type"`
+}
+
+// answer is the refusal of a request that depends on the payment.
+func (e *paymentError) answer() *apiError {
+	status := http.StatusPaymentRequired
+	if e.Type != "card_error" {
+		status = http.StatusBadRequest
+	}
+	return &apiError{Type: e.Type, Code: e.Code, DeclineCode: e.DeclineCode, Message: e.Message, status: status}
+}
+
+// declinedCard is the bank's refusal.
+func declinedCard() *paymentError {
+	return &paymentError{Code: "card_declined", DeclineCode: "generic_decline", Message: "Your card was declined.", Type: "card_error"}
+}
+
+func noPaymentMethod() *paymentError {
+	return &paymentError{
+		Code: "resource_missing", Type: "invalid_request_error",
+		Message: "This customer has no attached payment source or default payment method.",
+	}
+}
+
+// errDeclined is the bank's refusal of a card.
+var errDeclined = errors.New("the card was declined")

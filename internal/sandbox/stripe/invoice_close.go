@@ -1,0 +1,47 @@
+package stripe
+
+import "context"
+
+// closeInvoice voids an invoice or writes it off.
+func closeInvoice(ctx context.Context, st *step, in *invoice, status string) error {
+	now := st.now
+	in.Status, in.NextPaymentAttempt, in.AutoAdvance = status, nil, false
+	if err := st.stopTimer(ctx, timerInvoiceRetries, in.ID); err != nil {
+		return err
+	}
+	if status == invoiceUncollectible {
+		in.StatusTransitions.MarkedUncollectibleAt = &now
+		return st.create(ctx, "invoice.marked_uncollectible", in)
+	}
+	payment, pi, err := openPayment(ctx, st, in)
+	switch {
+	case err != nil:
+		return err
+	case pi.Status == paymentProcessing:
+		return refuse("", "payment_intent_unexpected_state", "A payment of this invoice is still processing.")
+	}
+	reason := "void_invoice"
+	pi.Status, pi.CanceledAt, pi.CancellationReason = "canceled", &now, &reason
+	if err := st.create(ctx, "payment_intent.canceled", pi); err != nil {
+		return err
+	}
+	payment.Status, payment.StatusTransitions.CanceledAt = "canceled", &now
+	if err := put(ctx, st.q, payment); err != nil {
+		return err
+	}
+	if err := giveBackBalance(ctx, st, in); err != nil {
+		return err
+	}
+	in.StatusTransitions.VoidedAt = &now
+	return st.create(ctx, "invoice.voided", in)
+}
+
+func giveBackBalance(ctx context.Context, st *step, in *invoice) error {
+	cu, err := customers.get(ctx, st.q, in.Customer, "customer")
+	if err != nil || cu.Deleted {
+		return err
+	}
+	before := *cu
+	cu.Balance += in.StartingBalance - *in.EndingBalance
+	return st.change(ctx, "customer.updated", before, cu)
+}

@@ -1,0 +1,145 @@
+package stripe
+
+import "context"
+
+// checkoutItem is a line of a session, as it was when the session was made.
+type checkoutItem struct {
+	ID             string `json:"id"`
+	Object         string `json:"object"`
+	AmountDiscount int64  `json:"amount_discount"`
+	AmountSubtotal int64  `json:"amount_subtotal"`
+	AmountTax      int64  `json:"amount_tax"`
+	AmountTotal    int64  `json:"amount_total"`
+	Currency       string `json:"currency"`
+	Description    string `json:"description"`
+	Price          price  `json:"price"`
+	Quantity       int64  `json:"quantity,omitempty"` // none of a metered price
+	AdjustableQty  null   `json:"adjustable_quantity"`
+	Metadata       null   `json:"metadata"`
+}
+
+func (i checkoutItem) head() header { return header{ID: i.ID, Object: i.Object} }
+
+// order is what is wanted of a new subscription.
+type order struct {
+	Items        []checkoutItem    `json:"items"`
+	Description  *string           `json:"description"`
+	Metadata     map[string]string `json:"metadata"`
+	TrialDays    int64             `json:"trial_days"`
+	WhenNoMethod string            `json:"when_no_method"` // what happens at the trial's end
+}
+
+// wantedItem is a line as the client asked for it.
+type wantedItem struct {
+	params   *params
+	price    string
+	quantity int64 // 0 for none
+}
+
+// read takes over what a checkout session and a subscription that is made
+// without one have in common.
+func (o *order) read(p *params) {
+	p.metadata(&o.Metadata)
+	p.clearable("description", &o.Description)
+	p.integer("trial_period_days", 1, maxTrialDays, &o.TrialDays)
+	readTrialSettings(p, &o.WhenNoMethod)
+}
+
+func readItems(p *params, key string) []wantedItem {
+	given := p.list(key)
+	if p.has(key) && (len(given) == 0 || len(given) > maxCheckoutItems) {
+		p.fail(key, "", "A subscription must have from 1 to %d items.", maxCheckoutItems)
+	}
+	wanted := make([]wantedItem, 0, len(given))
+	for _, g := range given {
+		g.require("price")
+		w := wantedItem{params: g}
+		g.text("price", &w.price)
+		g.integer("quantity", 1, maxQuantity, &w.quantity)
+		wanted = append(wanted, w)
+	}
+	return wanted
+}
+
+// priceItems looks up the prices of the lines, which must be due together.
+func priceItems(ctx context.Context, st *step, wanted []wantedItem, trial bool) ([]checkoutItem, error) {
+	items := make([]checkoutItem, 0, len(wanted))
+	for _, w := range wanted {
+		param := w.params.name("price")
+		pr, pd, err := sellable(ctx, st, w.price, param)
+		if err != nil {
+			return nil, err
+		}
+		if len(items) > 0 {
+			first := items[0].Price
+			if pr.Currency != first.Currency {
+				return nil, wrongCurrency(param, pr.Currency, first.Currency)
+			}
+			if !pr.Recurring.together(*first.Recurring) {
+				return nil, refuse(param, "", "The sandbox requires that all recurring prices of a Checkout Session have the same interval.")
+			}
+		}
+		if err := w.fits(pr); err != nil {
+			return nil, err
+		}
+		item := checkoutItem{
+			ID: newID("li"), Object: "item", Currency: pr.Currency,
+			Description: pd.Name, Price: *pr, Quantity: w.quantity,
+		}
+		if !trial {
+			item.AmountSubtotal = times(pr.UnitAmountDecimal, w.quantity)
+			item.AmountTotal = item.AmountSubtotal
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// fits refuses a quantity of what is metered, and none of what is not.
+func (w wantedItem) fits(pr *price) error {
+	param := w.params.name("quantity")
+	switch {
+	case pr.metered() && w.quantity != 0:
+		return refuse(param, "", "Quantity should not be specified where usage_type is `metered`. Remove %s.", param)
+	case !pr.metered() && w.quantity == 0:
+		return refuse(param, "parameter_missing", "Quantity is required. Add %s.", param)
+	}
+	return nil
+}
+
+// checkCurrency refuses a second currency for a customer that has running
+// subscriptions, or something left over, in one.
+func checkCurrency(ctx context.Context, st *step, cu *customer, code string) error {
+	others, err := subscriptions.where(ctx, st.q,
+		`doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired') AND doc ->> '$.currency' <> ?`, cu.ID, code)
+	if err != nil {
+		return err
+	}
+	if len(others) > 0 {
+		return refuse("customer", "", "You cannot combine currencies on a single customer. This customer has an active subscription with currency %s.", others[0].Currency)
+	}
+	if cu.Balance != 0 && *cu.Currency != code {
+		return refuse("customer", "", "You cannot combine currencies on a single customer. This customer has a balance with currency %s.", *cu.Currency)
+	}
+	return nil
+}
+
+// firstInvoice makes and finalizes the invoice that a subscription begins with.
+func firstInvoice(ctx context.Context, st *step, sub *subscription, cu *customer) (*invoice, error) {
+	b := bill{sub: sub, cu: cu, reason: reasonCreate, since: st.now, at: st.now, period: true, names: productNames{}}
+	if err := readProductNames(ctx, st, sub.Items.Data, b.names); err != nil {
+		return nil, err
+	}
+	in, err := issueInvoice(ctx, st, b)
+	if err != nil {
+		return nil, err
+	}
+	return in, finalize(ctx, st, in)
+}
+
+// The limits of what one session may sell.
+const (
+	maxCheckoutItems = 20
+	maxQuantity      = 999_999
+	maxTrialDays     = 730
+)

@@ -1,0 +1,47 @@
+package stripe
+
+import "context"
+
+// setDefaultCard makes a card the one that everything of the customer's is paid
+// with from now on, as the billing portal does.
+func setDefaultCard(ctx context.Context, st *step, cu *customer, pm *paymentMethod) error {
+	before := *cu
+	cu.InvoiceSettings.DefaultPaymentMethod = &pm.ID
+	if err := st.change(ctx, "customer.updated", before, cu); err != nil {
+		return err
+	}
+	all, err := subscriptions.where(ctx, st.q, `doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, cu.ID)
+	if err != nil {
+		return err
+	}
+	for _, sub := range all {
+		before := sub.clone()
+		sub.DefaultPaymentMethod = &pm.ID
+		if err := save(ctx, st, before, sub); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// payOpenInvoices tries, oldest first, what a customer owes for subscriptions
+// that have not ended, while the card's owner is there.
+func payOpenInvoices(ctx context.Context, st *step, customerID string) error {
+	open, err := invoices.where(ctx, st.q, `doc ->> '$.customer' = ? AND doc ->> '$.status' = 'open'`, customerID)
+	if err != nil {
+		return err
+	}
+	for _, in := range open {
+		sub, err := subscriptions.get(ctx, st.q, in.Parent.SubscriptionDetails.Subscription, "subscription")
+		if err != nil {
+			return err
+		}
+		if sub.ended() {
+			continue
+		}
+		if err := settleInvoiceDue(ctx, st, in, buyerPresent); err != nil {
+			return err
+		}
+	}
+	return nil
+}
