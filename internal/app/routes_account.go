@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
@@ -16,9 +17,10 @@ func (svc *service) accountRoutes(accounts *account.HTTP) []rest.Route {
 		redirected = rest.Status(http.StatusFound)
 		created    = rest.Status(http.StatusCreated)
 	)
+	byEmail := rest.LimitByField("email", mail.NormalizeAddress, "login_address")
 	return []rest.Route{
 		route(post, "/api/v1/auth/register", rest.Public, "", "register", "Register an account and its first tenant", rest.Handle(accounts.Register, created)),
-		route(post, "/api/v1/auth/login", rest.Public, "", "login", "Log in with email and password", rest.Handle(accounts.Login)),
+		route(post, "/api/v1/auth/login", rest.Public, "", "login", "Log in with email and password", rest.Handle(accounts.Login, byEmail)),
 		route(post, "/api/v1/auth/refresh", rest.Public, "", "refresh", "Trade a refresh token for a new pair", rest.Handle(accounts.Refresh)),
 		route(post, "/api/v1/auth/logout", rest.User, "", "default", "End the login and all refresh tokens", rest.Handle(accounts.Logout)),
 		route(post, "/api/v1/auth/forgot-password", rest.Public, "", "password", "Have a reset link mailed", rest.Handle(accounts.ForgotPassword)),

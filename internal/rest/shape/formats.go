@@ -1,4 +1,4 @@
-package rest
+package shape
 
 import (
 	"net/url"
@@ -49,14 +49,14 @@ func validTime(text string) bool {
 	return err == nil
 }
 
-// validDate accepts YYYY-MM-DD (spec: Value conventions).
+// validDate accepts YYYY-MM-DD (rules: http#values).
 func validDate(text string) bool {
 	_, err := time.Parse(time.DateOnly, text)
 	return err == nil && !strings.HasPrefix(text, "0000")
 }
 
-// validURL accepts absolute http and https URLs without user info (spec:
-// Subscription endpoints). Control characters were refused before.
+// validURL accepts absolute http and https URLs without user info
+// (rules: http#values). Control characters were refused before.
 func validURL(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
@@ -77,7 +77,7 @@ func IsCountry(text string) bool {
 const noCountries = "AC AN CP CQ CS DG EA EZ FQ IC NT PC SU TA UN YU"
 
 // validCurrency accepts what looks like an ISO 4217 code. Which currencies exist
-// is the catalog's to say.
+// is for the catalog to say.
 func validCurrency(text string) bool { return upperLetters(text, 3) }
 
 func upperLetters(text string, count int) bool {

@@ -1,27 +1,29 @@
-package rest
+package shape
 
 import (
 	"bytes"
-	"strconv"
+	"reflect"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/money"
 )
 
 // TimeLayout is how the API writes every datetime: UTC with exactly six
-// fraction digits (spec: Value conventions).
+// fraction digits (rules: http#values).
 const TimeLayout = "2006-01-02T15:04:05.000000Z"
 
 // Time is a datetime in requests and responses.
 type Time time.Time
 
-// T makes an API datetime of a time.
+// T returns a time as the API writes it.
 func T(t time.Time) Time { return Time(t) }
 
-// TP makes a nullable API datetime of a nullable time.
+// TP returns a time that may be absent as the API writes it: null for nil.
 func TP(t *time.Time) *Time {
 	if t == nil {
 		return nil
@@ -30,7 +32,7 @@ func TP(t *time.Time) *Time {
 	return &at
 }
 
-// Std gives the time, in UTC and truncated to microseconds.
+// Std returns the time, in UTC and truncated to microseconds.
 func (t Time) Std() time.Time { return time.Time(t).UTC().Truncate(time.Microsecond) }
 
 // MarshalText writes six fraction digits.
@@ -71,17 +73,17 @@ type Opt[T any] struct {
 	Value T
 }
 
-// UnmarshalJSON notes that the key was there, and what with.
+// UnmarshalJSON notes that the key was there, and its value.
 func (o *Opt[T]) UnmarshalJSON(data []byte) error {
 	o.Set = true
 	if bytes.Equal(bytes.TrimSpace(data), []byte("null")) {
 		o.Null = true
 		return nil
 	}
-	return jsonFormat().Unmarshal(data, &o.Value)
+	return json.Unmarshal(data, &o.Value)
 }
 
-// Schema describes the type to OpenAPI: that of its value.
+// Schema describes the type to OpenAPI: it is that of its value.
 func (o Opt[T]) Schema(r huma.Registry) *huma.Schema { return valueSchema[T](r) }
 
 // Or returns the new value of a nullable field: the old one when the key was
@@ -136,11 +138,26 @@ func (Object) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-// IntID reads an integer id of a path; any other text is not found.
-func IntID(text string) (int64, error) {
-	id, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || id < 1 || strconv.FormatInt(id, 10) != text {
-		return 0, errNotFound
-	}
-	return id, nil
+// valueSchema describes T, a type argument, which huma cannot see by itself.
+func valueSchema[T any](r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[T](), true, "")
+}
+
+// Quantity is an exact number of a request or response body: up to six
+// decimals, at most 1e12 (rules: http#values).
+type Quantity struct{ money.Quantity }
+
+// Schema describes the type to OpenAPI.
+func (Quantity) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeNumber, Format: "quantity"}
+}
+
+// UnitPrice is an exact price of a unit of usage in a request or response body,
+// in minor units of a currency: up to twelve decimals, from 0 to 1e12.
+type UnitPrice struct{ money.UnitPrice }
+
+// Schema describes the type to OpenAPI.
+func (UnitPrice) Schema(huma.Registry) *huma.Schema {
+	least, most := 0.0, float64(money.MaxUnitPrice)
+	return &huma.Schema{Type: huma.TypeNumber, Format: "unit-price", Minimum: &least, Maximum: &most}
 }

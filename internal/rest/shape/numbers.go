@@ -1,4 +1,4 @@
-package rest
+package shape
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-func (v *validator) checkInteger(n *node, raw jsontext.Value, path string) jsontext.Value {
+func (v *validator) checkInteger(n *Rules, raw jsontext.Value, path string) jsontext.Value {
 	value, ok := wholeNumber(string(raw))
 	if raw.Kind() != '0' || !ok {
 		return v.fail(path, "validation.integer")
@@ -33,7 +33,7 @@ func wholeNumber(text string) (int64, bool) {
 	if value, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return value, true
 	}
-	if !modest([]byte(text)) {
+	if !isModest([]byte(text)) {
 		return 0, false
 	}
 	rat, ok := new(big.Rat).SetString(text)
@@ -43,14 +43,14 @@ func wholeNumber(text string) (int64, bool) {
 	return rat.Num().Int64(), true
 }
 
-// modest tells whether a number is written with so few digits and so small an
-// exponent that computing with it is cheap and both databases can store it.
-func modest(number []byte) bool {
+// isModest reports whether a number has so few digits and so small an exponent
+// that computing with it is cheap and both databases can store it.
+func isModest(number []byte) bool {
 	_, exponent, _ := bytes.Cut(bytes.ToLower(number), []byte{'e'})
 	return len(number) <= 64 && len(exponent) <= len("-308")
 }
 
-func (v *validator) checkNumber(n *node, raw jsontext.Value, path string) jsontext.Value {
+func (v *validator) checkNumber(n *Rules, raw jsontext.Value, path string) jsontext.Value {
 	if raw.Kind() != '0' {
 		return v.fail(path, "validation.number")
 	}
@@ -71,7 +71,7 @@ func (v *validator) checkNumber(n *node, raw jsontext.Value, path string) jsonte
 	return raw
 }
 
-func (v *validator) inRange(n *node, value float64, path string) bool {
+func (v *validator) inRange(n *Rules, value float64, path string) bool {
 	switch {
 	case n.minimum != nil && value < *n.minimum:
 		v.failWith(path, "validation.minimum", "min", formatBound(*n.minimum))
@@ -87,7 +87,7 @@ func (v *validator) inRange(n *node, value float64, path string) bool {
 
 func formatBound(bound float64) string { return strconv.FormatFloat(bound, 'f', -1, 64) }
 
-// checkQuantity holds that a number is exact to six decimals and at most 1e12.
+// checkQuantity accepts a number with at most six decimals, up to 1e12.
 func (v *validator) checkQuantity(raw jsontext.Value, path string) jsontext.Value {
 	quantity, err := money.ParseQuantity(string(raw))
 	switch {
@@ -101,8 +101,7 @@ func (v *validator) checkQuantity(raw jsontext.Value, path string) jsontext.Valu
 	return jsontext.Value(quantity.String())
 }
 
-// checkUnitPrice holds that a number is exact to twelve decimals and from 0 to
-// 1e12.
+// checkUnitPrice accepts a number with at most twelve decimals, from 0 to 1e12.
 func (v *validator) checkUnitPrice(raw jsontext.Value, path string) jsontext.Value {
 	price, err := money.ParseUnitPrice(string(raw))
 	switch {

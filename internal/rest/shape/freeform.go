@@ -1,4 +1,4 @@
-package rest
+package shape
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 // maxDepth bounds how deep a free-form value may be nested.
 const maxDepth = 32
 
-// checkFreeForm keeps a caller's own value, if both databases can store it:
-// PostgreSQL refuses U+0000 and numbers of huge exponents.
+// checkFreeForm accepts any value that both databases can store: PostgreSQL
+// refuses U+0000 and numbers with huge exponents.
 func (v *validator) checkFreeForm(raw jsontext.Value, path string) jsontext.Value {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), lenient)
 	for {
@@ -35,15 +35,15 @@ func (v *validator) checkFreeForm(raw jsontext.Value, path string) jsontext.Valu
 	return lastOfEach(raw)
 }
 
-// storable tells whether a number of a free-form value is one that every reader
-// and database understands.
+// storable reports whether every reader and database understands a number of a
+// free-form value.
 func storable(number string) bool {
 	value, err := strconv.ParseFloat(number, 64)
-	return err == nil && !math.IsInf(value, 0) && modest([]byte(number))
+	return err == nil && !math.IsInf(value, 0) && isModest([]byte(number))
 }
 
-// lastOfEach rewrites a value that has a key twice: the last counts. Numbers are
-// kept as they are written.
+// lastOfEach returns a value that has a key twice with the last of them only.
+// Numbers stay as they are written.
 func lastOfEach(raw jsontext.Value) jsontext.Value {
 	switch raw.Kind() {
 	case '[':

@@ -1,4 +1,4 @@
-package rest
+package shape
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -15,26 +14,38 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// validator checks one body against a node and rewrites it in normal form:
-// known keys only, strings trimmed, empty strings null where nullable, numbers
-// written in one way. A body in normal form is its own normal form.
+// validator checks a value against its rules and rewrites it in normal form.
 type validator struct {
 	broken *fault.Fields
-	// suspect says that the text holds invalid UTF-8 or lone surrogates
-	// somewhere, so that a replacement character is one of those.
+	// suspect says that the text has invalid UTF-8 or lone surrogates somewhere.
+	// Decoding turns those into replacement characters, so a replacement
+	// character cannot be trusted.
 	suspect bool
 }
 
-// lenient is how a caller's JSON is read: of a key given twice the last counts,
-// and broken UTF-8 is reported on its field.
+// lenient are the options for reading a caller's JSON: of a key that occurs twice
+// the last one counts, and invalid UTF-8 is reported on its field.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
+// Readable reports whether a text is JSON that Normalize can read.
+func Readable(raw jsontext.Value) bool { return raw.IsValid(lenient) }
+
+// Normalize returns a value in normal form: known keys only, strings trimmed,
+// empty strings null where nullable, and numbers written in one way. A value in
+// normal form is its own normal form. Every field that breaks a rule is added to
+// broken (rules: http#validation). The value must be Readable.
+func (n *Rules) Normalize(raw jsontext.Value, broken *fault.Fields) jsontext.Value {
+	v := validator{broken: broken, suspect: isSuspect(raw)}
+	return v.check(n, raw, "")
+}
+
+// isSuspect reports whether a text has invalid UTF-8 or lone surrogates.
 func isSuspect(raw jsontext.Value) bool {
 	plain := utf8.Valid(raw) && !bytes.Contains(raw, []byte(`\u`))
 	return !plain && !raw.IsValid(jsontext.AllowDuplicateNames(true))
 }
 
-// unquote gives the text of a JSON string, without a copy if it can.
+// unquote returns the text of a JSON string, without a copy where possible.
 func unquote(raw jsontext.Value) []byte {
 	if inner := raw[1 : len(raw)-1]; bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
 		return inner
@@ -54,9 +65,9 @@ func (v *validator) failWith(path, message, arg string, value any) jsontext.Valu
 }
 
 // check returns the normal form of raw, or nil when it broke a rule.
-func (v *validator) check(n *node, raw jsontext.Value, path string) jsontext.Value {
-	if n.alone {
-		return v.checkAlone(n, raw)
+func (v *validator) check(n *Rules, raw jsontext.Value, path string) jsontext.Value {
+	if n.independent {
+		return v.checkIndependent(n, raw)
 	}
 	if raw.Kind() == 'n' {
 		if !n.nullable {
@@ -115,8 +126,9 @@ func children(raw jsontext.Value, f func(key []byte, value jsontext.Value)) {
 	}
 }
 
-// peek reads one string of an object, before anything is validated.
-func peek(raw jsontext.Value, name string) string {
+// Peek returns the trimmed text of one key of an object before it is validated; ""
+// where that is absent or no string.
+func Peek(raw jsontext.Value, name string) string {
 	var text []byte
 	children(raw, func(key []byte, value jsontext.Value) {
 		if string(key) == name {
@@ -129,7 +141,7 @@ func peek(raw jsontext.Value, name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-func (v *validator) checkObject(n *node, raw jsontext.Value, path string) jsontext.Value {
+func (v *validator) checkObject(n *Rules, raw jsontext.Value, path string) jsontext.Value {
 	switch {
 	case raw.Kind() != '{':
 		return v.fail(path, "validation.object")
@@ -140,7 +152,7 @@ func (v *validator) checkObject(n *node, raw jsontext.Value, path string) jsonte
 	}
 	values := make([]jsontext.Value, len(n.props)) // nil is absent
 	children(raw, func(key []byte, value jsontext.Value) {
-		if i := n.prop(key); i >= 0 {
+		if i := n.indexOf(key); i >= 0 {
 			values[i] = value
 		} else if n.closed {
 			v.refuseKey(key, path)
@@ -149,30 +161,30 @@ func (v *validator) checkObject(n *node, raw jsontext.Value, path string) jsonte
 	out := append(make([]byte, 0, len(raw)+16), '{')
 	for i, p := range n.props {
 		value := values[i]
-		if value != nil && isEmptyString(p.node, value) {
+		if value != nil && isEmptyString(p.Rules, value) {
 			value = emptyString(p)
 		}
 		if value == nil {
-			if p.required {
-				v.fail(join(path, p.name), "validation.required")
+			if p.Required {
+				v.fail(join(path, p.Name), "validation.required")
 			}
 			continue
 		}
-		checked := v.check(p.node, value, join(path, p.name))
+		checked := v.check(p.Rules, value, join(path, p.Name))
 		values[i] = checked
 		if checked == nil {
 			continue
 		}
 		if p.confirms >= 0 && values[p.confirms] != nil && !bytes.Equal(checked, values[p.confirms]) {
-			v.fail(join(path, p.name), "validation.confirmed")
+			v.fail(join(path, p.Name), "validation.confirmed")
 			continue
 		}
-		out = appendMember(out, p.name, checked)
+		out = appendMember(out, p.Name, checked)
 	}
 	return append(out, '}')
 }
 
-// refuseKey is for an object whose keys are given.
+// refuseKey reports a key that its object does not have.
 func (v *validator) refuseKey(key []byte, path string) {
 	if name := string(key); v.badCharacters(name, false) || len(name) > maxKeyEcho {
 		v.fail(path, "validation.characters")
@@ -184,9 +196,9 @@ func (v *validator) refuseKey(key []byte, path string) {
 // maxKeyEcho bounds how much of a caller's key an error repeats, in bytes.
 const maxKeyEcho = 64
 
-// checkMap checks an object whose keys are the caller's and whose values are all
-// alike, such as the texts of a translatable field.
-func (v *validator) checkMap(values *node, raw jsontext.Value, path string) jsontext.Value {
+// checkMap checks an object with keys of the caller's own and one rule for all
+// values.
+func (v *validator) checkMap(values *Rules, raw jsontext.Value, path string) jsontext.Value {
 	members := map[string]jsontext.Value{}
 	children(raw, func(key []byte, value jsontext.Value) { members[string(key)] = value })
 	out := []byte{'{'}
@@ -214,9 +226,9 @@ func appendMember(out []byte, name string, value jsontext.Value) []byte {
 	return append(append(out, ':'), value...)
 }
 
-// isEmptyString tells whether a value is a string with nothing in it. A
-// password is not trimmed, so that spaces are something in it.
-func isEmptyString(n *node, value jsontext.Value) bool {
+// isEmptyString reports whether a value is a string with nothing in it. Spaces
+// count in a password, which is not trimmed.
+func isEmptyString(n *Rules, value jsontext.Value) bool {
 	if n.kind != "string" || value.Kind() != '"' {
 		return false
 	}
@@ -226,20 +238,21 @@ func isEmptyString(n *node, value jsontext.Value) bool {
 	return len(bytes.TrimSpace(unquote(value))) == 0
 }
 
-// emptyString is the one rule for empty strings: null where nullable, absent
-// where required, itself elsewhere, if the field's other rules take it.
-func emptyString(p property) jsontext.Value {
+// emptyString returns what an empty string stands for: null where nullable, absent
+// (nil) where required. Elsewhere it is a value like any other, which the field's
+// other rules may refuse.
+func emptyString(p Property) jsontext.Value {
 	switch {
-	case p.node.nullable:
+	case p.Rules.nullable:
 		return jsontext.Value("null")
-	case p.required:
+	case p.Required:
 		return nil
 	default:
 		return jsontext.Value(`""`)
 	}
 }
 
-func (v *validator) checkArray(n *node, raw jsontext.Value, path string) jsontext.Value {
+func (v *validator) checkArray(n *Rules, raw jsontext.Value, path string) jsontext.Value {
 	if raw.Kind() != '[' {
 		return v.fail(path, "validation.array")
 	}
@@ -259,58 +272,6 @@ func (v *validator) checkArray(n *node, raw jsontext.Value, path string) jsontex
 		out = append(out, v.check(n.items, item, join(path, strconv.Itoa(i)))...)
 	}
 	return append(out, ']')
-}
-
-func (v *validator) checkString(n *node, raw jsontext.Value, path string) jsontext.Value {
-	if raw.Kind() != '"' {
-		return v.fail(path, "validation.string")
-	}
-	text := string(unquote(raw))
-	if n.format != "password" {
-		text = strings.TrimSpace(text)
-	}
-	if v.badCharacters(text, n.format == "multiline") {
-		return v.fail(path, "validation.characters")
-	}
-	length := utf8.RuneCountInString(text)
-	if n.format == "password" && n.maxLength > 0 && len(text) > n.maxLength {
-		length = len(text) // a password is bounded in bytes: hashing costs by the byte
-	}
-	switch {
-	case length == 0 && n.minLength > 0:
-		return v.fail(path, "validation.required")
-	case length < n.minLength:
-		return v.failWith(path, "validation.min_length", "min", n.minLength)
-	case n.maxLength > 0 && length > n.maxLength:
-		return v.failWith(path, "validation.max_length", "max", n.maxLength)
-	case !n.inEnum(text):
-		return v.failWith(path, "validation.enum", "values", strings.Join(n.enum, ", "))
-	case n.pattern != nil && !n.pattern.MatchString(text):
-		return v.fail(path, "validation.pattern")
-	}
-	if check := formats[n.format]; check.valid != nil && !check.valid(text) {
-		return v.fail(path, check.message)
-	}
-	if len(text) == len(raw)-2 && string(raw[1:len(raw)-1]) == text { // nothing to trim, nothing escaped
-		return raw
-	}
-	out, _ := jsontext.AppendQuote(nil, text)
-	return out
-}
-
-func (n *node) inEnum(text string) bool { return len(n.enum) == 0 || slices.Contains(n.enum, text) }
-
-// badCharacters tells whether a text holds control characters or broken UTF-8.
-func (v *validator) badCharacters(text string, multiline bool) bool {
-	for _, c := range text {
-		if multiline && (c == '\n' || c == '\r' || c == '\t') {
-			continue
-		}
-		if unicode.IsControl(c) || c == utf8.RuneError && v.suspect {
-			return true
-		}
-	}
-	return false
 }
 
 func join(path, name string) string {

@@ -1,10 +1,12 @@
-package rest
+package shape
 
 import (
 	"encoding/json"
+	"reflect"
 	"testing"
 
 	"github.com/danielgtaylor/huma/v2"
+	jsonexp "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
@@ -48,18 +50,16 @@ func FuzzBody(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	replaceHumaErrors()
-	api := &API{huma: huma.NewAPI(humaConfig(Config{}), nil)}
-	op := &operation{route: Route{Method: "POST", Path: "/fuzz"}}
-	compileInput[struct{ Body fuzzed }](api, op)
+	registry := NewRegistry("#/components/schemas/")
+	field, _ := reflect.TypeFor[struct{ Body fuzzed }]().FieldByName("Body")
+	rules := Compile(registry, huma.SchemaFromField(registry, field, "Fuzzed"), field.Type)
 	normalize := func(raw jsontext.Value) (jsontext.Value, fault.Fields) {
 		var broken fault.Fields
-		v := validator{broken: &broken, suspect: isSuspect(raw)}
-		return v.check(op.body, raw, ""), broken
+		return rules.Normalize(raw, &broken), broken
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		raw := jsontext.Value(body)
-		if !raw.IsValid(lenient) || raw.Kind() != '{' {
+		if !Readable(raw) || raw.Kind() != '{' {
 			t.Skip()
 		}
 		normal, broken := normalize(raw)
@@ -74,7 +74,7 @@ func FuzzBody(f *testing.F) {
 			t.Fatalf("%s\nbecomes %s\n%v", normal, again, broken)
 		}
 		var decoded fuzzed
-		if err := jsonFormat().Unmarshal(normal, &decoded); err != nil {
+		if err := jsonexp.Unmarshal(normal, &decoded); err != nil {
 			t.Fatalf("%s: %v", normal, err)
 		}
 	})

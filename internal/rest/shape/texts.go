@@ -1,4 +1,4 @@
-package rest
+package shape
 
 import (
 	"github.com/danielgtaylor/huma/v2"
@@ -7,7 +7,7 @@ import (
 )
 
 // Texts is a translatable field of a new record: a text per supported locale,
-// of which English is required (spec: Translatable fields). A locale that is
+// of which English is required (rules: http#translatable-fields). A locale that is
 // null or empty is left out; one that is not supported is refused. Tags of the
 // field, such as maxLength, are rules of each text.
 type Texts map[string]*string
@@ -39,8 +39,8 @@ func textsSchema() *huma.Schema {
 	return s
 }
 
-// ruleTexts moves what huma puts on a map, because its field is tagged so, to
-// the values of the map. It may be called twice.
+// ruleTexts moves the rules that a field's tags put on a map to the values of that
+// map, which is what they are meant for. It may be called twice.
 func ruleTexts(s *huma.Schema) {
 	values, typed := s.AdditionalProperties.(*huma.Schema)
 	if typed && (s.MinLength != nil || s.MaxLength != nil) {
