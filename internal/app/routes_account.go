@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/avatar"
+	"github.com/tenantry/tenantry/internal/account/webpush"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/rest"
 )
@@ -12,8 +14,8 @@ import (
 func (svc *service) accountRoutes(accounts *account.HTTP) []rest.Route {
 	var (
 		oauth      = account.NewOAuthHTTP(svc.oauth, accounts)
-		avatars    = account.NewAvatarHTTP(svc.avatars)
-		pushes     = account.NewPushHTTP(svc.pushes)
+		avatars    = avatar.NewHTTP(svc.avatars)
+		pushes     = webpush.NewHTTP(svc.pushes)
 		redirected = rest.Status(http.StatusFound)
 		created    = rest.Status(http.StatusCreated)
 	)
@@ -31,7 +33,7 @@ func (svc *service) accountRoutes(accounts *account.HTTP) []rest.Route {
 		route(get, "/api/v1/auth/oauth/{provider}/callback", rest.Public, "", "oauth", "Receive the browser back from an identity provider", rest.Handle(oauth.Callback, redirected)),
 		route(post, "/api/v1/auth/oauth/exchange", rest.Public, "", "oauth", "Trade the one-time code of a delegated login for a session or tokens", rest.Handle(oauth.Exchange)),
 		route(get, "/api/v1/avatars/{hash}", rest.Public, "", "default", "Show a user's picture", rest.File(avatars.Show, "image/jpeg", "image/png")),
-		route(post, "/api/v1/user/avatar", rest.User, "", "avatar", "Upload the caller's picture", rest.Upload("avatar", account.MaxAvatarBytes, avatars.Upload)),
+		route(post, "/api/v1/user/avatar", rest.User, "", "avatar", "Upload the caller's picture", rest.Upload("avatar", avatar.MaxBytes, avatars.Upload)),
 		route(del, "/api/v1/user/avatar", rest.User, "", "avatar", "Delete the caller's picture", rest.Handle(avatars.Delete)),
 		route(get, "/api/v1/push-subscriptions", rest.User, "", "push", "List the browsers that get the caller's push messages", rest.Handle(pushes.List)),
 		route(post, "/api/v1/push-subscriptions", rest.User, "", "push", "Subscribe a browser to push messages", rest.Handle(pushes.Subscribe, created)),

@@ -1,17 +1,17 @@
-package account_test
+package avatar_test
 
 import (
 	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/account"
-	"github.com/tenantry/tenantry/internal/safehttp"
+	"github.com/tenantry/tenantry/internal/account/avatar"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
@@ -45,7 +45,7 @@ func newPictureServer(t *testing.T) *pictureServer {
 		case "/text":
 			_, _ = w.Write([]byte("hello"))
 		case "/large":
-			_, _ = w.Write(make([]byte, account.MaxAvatarBytes+1))
+			_, _ = w.Write(make([]byte, avatar.MaxBytes+1))
 		case "/flaky", "/busy":
 			if s.failures.Add(-1) >= 0 {
 				w.WriteHeader(map[string]int{"/flaky": 503, "/busy": 429}[r.URL.Path])
@@ -62,20 +62,20 @@ func newPictureServer(t *testing.T) *pictureServer {
 }
 
 // bring imports a picture for user 1 and waits for the job.
-func (r *mediaRig) bring(url string) (dead, retrying int) {
-	r.t.Helper()
-	if err := r.avatars.Import(r.t.Context(), 1, url); err != nil {
-		r.t.Fatal(err)
+func (r *rig) bring(url string) (dead, retrying int) {
+	r.T.Helper()
+	if err := r.avatars.Import(r.T.Context(), 1, url); err != nil {
+		r.T.Fatal(err)
 	}
-	return r.settle()
+	return r.Settle()
 }
 
 func TestImport(t *testing.T) {
 	t.Parallel()
-	eachMedia(t, func(t *testing.T, r *mediaRig) {
+	each(t, func(t *testing.T, r *rig) {
 		s := newPictureServer(t)
 		dark, light := r.uploaded("2", shade(t, 80)), r.uploaded("2", shade(t, 160))
-		r.work()
+		r.Work()
 		for path, want := range map[string]string{"/dark": dark, "/moved": dark, "/light": light} {
 			// What was imported is replaced by what is imported later.
 			if dead, retrying := r.bring(s.url + path); dead+retrying != 0 || r.avatarOf(1) != want {
@@ -91,21 +91,21 @@ func TestImport(t *testing.T) {
 
 func TestImportLeavesChosenAvatarsAlone(t *testing.T) {
 	t.Parallel()
-	eachMedia(t, func(t *testing.T, r *mediaRig) {
+	each(t, func(t *testing.T, r *rig) {
 		s := newPictureServer(t)
 		if err := r.avatars.Import(t.Context(), 1, s.url+"/light"); err != nil {
 			t.Fatal(err)
 		}
 		dark := r.uploaded("1", shade(t, 80)) // meanwhile
-		r.work()
-		if dead, retrying := r.settle(); dead+retrying != 0 || r.avatarOf(1) != dark {
+		r.Work()
+		if dead, retrying := r.Settle(); dead+retrying != 0 || r.avatarOf(1) != dark {
 			t.Errorf("%d dead, %d retrying, %q", dead, retrying, r.avatarOf(1))
 		}
-		r.call("DELETE", "/api/v1/user/avatar", "1", nil) // a choice, too
+		r.Call("DELETE", "/api/v1/user/avatar", "1", nil) // a choice, too
 		if dead, retrying := r.bring(s.url + "/light"); dead+retrying != 0 || r.avatarOf(1) != "" {
 			t.Errorf("%d dead, %d retrying, %q", dead, retrying, r.avatarOf(1))
 		}
-		if n := r.number(`SELECT count(*) FROM avatars`); n != 0 || s.asked.Load() != 2 {
+		if n := r.Number(`SELECT count(*) FROM avatars`); n != 0 || s.asked.Load() != 2 {
 			t.Errorf("%d stored, %d asked for", n, s.asked.Load())
 		}
 	})
@@ -113,9 +113,9 @@ func TestImportLeavesChosenAvatarsAlone(t *testing.T) {
 
 func TestImportFailuresThatDoNotHeal(t *testing.T) {
 	t.Parallel()
-	eachMedia(t, func(t *testing.T, r *mediaRig) {
+	each(t, func(t *testing.T, r *rig) {
 		s := newPictureServer(t)
-		r.work()
+		r.Work()
 		for i, url := range []string{
 			s.url + "/none", s.url + "/text", s.url + "/large", s.url + "/inside", s.url + "/loop",
 			"file:///etc/passwd", "http://10.0.0.1/dark", "http://[::1]:1/", "nonsense",
@@ -129,16 +129,16 @@ func TestImportFailuresThatDoNotHeal(t *testing.T) {
 
 func TestImportFailuresThatHeal(t *testing.T) {
 	t.Parallel()
-	eachMedia(t, func(t *testing.T, r *mediaRig) {
+	each(t, func(t *testing.T, r *rig) {
 		s := newPictureServer(t)
-		r.work()
+		r.Work()
 		for _, path := range []string{"/flaky", "/busy"} {
-			r.exec(`UPDATE users SET avatar_hash = NULL`)
+			r.Exec(`UPDATE users SET avatar_hash = NULL`)
 			s.failures.Store(1)
 			if dead, retrying := r.bring(s.url + path); dead != 0 || retrying != 1 || r.avatarOf(1) != "" {
 				t.Fatalf("%s: %d dead, %d retrying, %q", path, dead, retrying, r.avatarOf(1))
 			}
-			r.later(time.Minute)
+			r.Later(time.Minute)
 			for range 500 {
 				if r.avatarOf(1) != "" {
 					break
@@ -148,7 +148,7 @@ func TestImportFailuresThatHeal(t *testing.T) {
 			if r.avatarOf(1) == "" {
 				t.Errorf("%s never healed", path)
 			}
-			r.settle()
+			r.Settle()
 		}
 	})
 }
@@ -157,8 +157,8 @@ func TestNothingInsideIsImported(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := newPictureServer(t)
-		r := newMediaRig(t, db, rigOptions{client: safehttp.New(safehttp.Config{})})
-		r.work()
+		r := newRig(t, db, options{reach: []netip.Prefix{}})
+		r.Work()
 		for i, url := range []string{s.url + "/dark", strings.Replace(s.url, "127.0.0.1", "localhost", 1) + "/dark"} {
 			if dead, _ := r.bring(url); dead != i+1 || s.asked.Load() != 0 {
 				t.Errorf("%s: %d dead, asked %d times", url, dead, s.asked.Load())
@@ -169,12 +169,12 @@ func TestNothingInsideIsImported(t *testing.T) {
 
 func TestImportIsPartOfTheTransaction(t *testing.T) {
 	t.Parallel()
-	eachMedia(t, func(t *testing.T, r *mediaRig) {
+	each(t, func(t *testing.T, r *rig) {
 		failed := errors.New("failed")
-		err := r.db.Tx(t.Context(), func(ctx context.Context) error {
+		err := r.DB.Tx(t.Context(), func(ctx context.Context) error {
 			return errors.Join(r.avatars.Import(ctx, 1, "http://127.0.0.1:1/"), failed)
 		})
-		if n := r.number(`SELECT count(*) FROM jobs`); !errors.Is(err, failed) || n != 0 {
+		if n := r.Number(`SELECT count(*) FROM jobs`); !errors.Is(err, failed) || n != 0 {
 			t.Errorf("%v, %d jobs", err, n)
 		}
 	})
@@ -182,14 +182,14 @@ func TestImportIsPartOfTheTransaction(t *testing.T) {
 
 func TestImportForNobody(t *testing.T) {
 	t.Parallel()
-	eachMedia(t, func(t *testing.T, r *mediaRig) {
+	each(t, func(t *testing.T, r *rig) {
 		s := newPictureServer(t)
 		if err := r.avatars.Import(t.Context(), 1, s.url+"/dark"); err != nil {
 			t.Fatal(err)
 		}
-		r.exec(`DELETE FROM users WHERE id = 1`)
-		r.work()
-		if dead, retrying := r.settle(); dead+retrying != 0 || r.number(`SELECT count(*) FROM avatars`) != 0 {
+		r.Exec(`DELETE FROM users WHERE id = 1`)
+		r.Work()
+		if dead, retrying := r.Settle(); dead+retrying != 0 || r.Number(`SELECT count(*) FROM avatars`) != 0 {
 			t.Errorf("%d dead, %d retrying", dead, retrying)
 		}
 	})

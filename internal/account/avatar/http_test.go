@@ -1,4 +1,4 @@
-package account_test
+package avatar_test
 
 import (
 	"bytes"
@@ -14,7 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/accounttest"
+	"github.com/tenantry/tenantry/internal/account/avatar"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
@@ -46,14 +47,14 @@ func glass(t *testing.T) []byte {
 
 func TestUploadAndShow(t *testing.T) {
 	t.Parallel()
-	eachMedia(t, func(t *testing.T, r *mediaRig) {
+	each(t, func(t *testing.T, r *rig) {
 		for contentType, picture := range map[string][]byte{"image/jpeg": shade(t, 80), "image/png": glass(t)} {
 			hash := r.uploaded("1", picture)
 			if r.avatarOf(1) != hash || r.avatarOf(2) != "" {
 				t.Errorf("the users have %q and %q", r.avatarOf(1), r.avatarOf(2))
 			}
 			path := "/api/v1/avatars/" + hash
-			w := r.call("GET", path, "", nil)
+			w := r.Call("GET", path, "", nil)
 			sum := sha256.Sum256(w.Body.Bytes())
 			if w.Code != 200 || hex.EncodeToString(sum[:]) != hash {
 				t.Fatalf("%d %x", w.Code, sum)
@@ -67,12 +68,12 @@ func TestUploadAndShow(t *testing.T) {
 				}
 			}
 			for tag, status := range map[string]int{`"` + hash + `"`: 304, `W/"` + hash + `"`: 304, `"x"`: 200} {
-				if w := r.call("GET", path, "", nil, "If-None-Match", tag); w.Code != status || (status == 304) != (w.Body.Len() == 0) {
+				if w := r.Call("GET", path, "", nil, "If-None-Match", tag); w.Code != status || (status == 304) != (w.Body.Len() == 0) {
 					t.Errorf("If-None-Match %s: %d", tag, w.Code)
 				}
 			}
 			// A caller's token does not make a public picture private.
-			if w := r.call("GET", path, "1", nil); !strings.HasPrefix(w.Header().Get("Cache-Control"), "public") {
+			if w := r.Call("GET", path, "1", nil); !strings.HasPrefix(w.Header().Get("Cache-Control"), "public") {
 				t.Errorf("Cache-Control %q", w.Header().Get("Cache-Control"))
 			}
 		}
@@ -81,27 +82,27 @@ func TestUploadAndShow(t *testing.T) {
 
 func TestUnknownAvatars(t *testing.T) {
 	t.Parallel()
-	eachMedia(t, func(t *testing.T, r *mediaRig) {
+	each(t, func(t *testing.T, r *rig) {
 		hash := r.uploaded("1", shade(t, 80))
 		for _, other := range []string{strings.Repeat("0", 64), strings.ToUpper(hash), hash[:63], hash + "0", hash + ".jpg", "x", "..", "%00"} {
-			refused(t, r.call("GET", "/api/v1/avatars/"+other, "", nil), 404, "")
+			accounttest.WantRefusal(t, r.Call("GET", "/api/v1/avatars/"+other, "", nil), 404, "")
 		}
 	})
 }
 
 func TestUploadRefusals(t *testing.T) {
 	t.Parallel()
-	eachMedia(t, func(t *testing.T, r *mediaRig) {
+	each(t, func(t *testing.T, r *rig) {
 		good := shade(t, 80)
 		padded := func(size int) []byte { return append(bytes.Clone(good), make([]byte, size-len(good))...) }
-		refused(t, r.upload("", part{"avatar", good}), 401, "")
-		refused(t, r.upload("1"), 422, "avatar")
-		refused(t, r.upload("1", part{"avatar", nil}), 422, "avatar")
-		refused(t, r.upload("1", part{"picture", good}), 422, "avatar")
-		refused(t, r.upload("1", part{"avatar", []byte("<svg/>")}), 422, "avatar")
-		refused(t, r.upload("1", part{"avatar", good[:30]}), 422, "avatar")
-		refused(t, r.upload("1", part{"avatar", padded(account.MaxAvatarBytes + 1)}), 413, "")
-		refused(t, r.upload("1", part{"other", make([]byte, account.MaxAvatarBytes+1<<20)}, part{"avatar", good}), 413, "")
+		accounttest.WantRefusal(t, r.upload("", part{"avatar", good}), 401, "")
+		accounttest.WantRefusal(t, r.upload("1"), 422, "avatar")
+		accounttest.WantRefusal(t, r.upload("1", part{"avatar", nil}), 422, "avatar")
+		accounttest.WantRefusal(t, r.upload("1", part{"picture", good}), 422, "avatar")
+		accounttest.WantRefusal(t, r.upload("1", part{"avatar", []byte("<svg/>")}), 422, "avatar")
+		accounttest.WantRefusal(t, r.upload("1", part{"avatar", good[:30]}), 422, "avatar")
+		accounttest.WantRefusal(t, r.upload("1", part{"avatar", padded(avatar.MaxBytes + 1)}), 413, "")
+		accounttest.WantRefusal(t, r.upload("1", part{"other", make([]byte, avatar.MaxBytes+1<<20)}, part{"avatar", good}), 413, "")
 
 		const path = "/api/v1/user/avatar"
 		body, contentType := form(t, part{"avatar", good})
@@ -120,18 +121,18 @@ func TestUploadRefusals(t *testing.T) {
 			"cut off":          {contentType, whole[:len(whole)-40], 400},
 			"empty":            {contentType, "", 400},
 		} {
-			w := r.call("POST", path, "1", strings.NewReader(c.body), "Content-Type", c.contentType)
+			w := r.Call("POST", path, "1", strings.NewReader(c.body), "Content-Type", c.contentType)
 			if w.Code != c.status {
 				t.Errorf("%s: %d %s", name, w.Code, w.Body)
 			}
-			refused(t, w, c.status, "")
+			accounttest.WantRefusal(t, w, c.status, "")
 		}
-		refused(t, r.call("POST", path, "1", nil), 422, "avatar")
-		if got := r.avatarOf(1); got != "" || r.number(`SELECT count(*) FROM avatars`) != 0 {
+		accounttest.WantRefusal(t, r.Call("POST", path, "1", nil), 422, "avatar")
+		if got := r.avatarOf(1); got != "" || r.Number(`SELECT count(*) FROM avatars`) != 0 {
 			t.Errorf("a refused picture is stored: %q", got)
 		}
 		// What is just small enough, the last of two, and beside another field.
-		r.uploaded("1", padded(account.MaxAvatarBytes))
+		r.uploaded("1", padded(avatar.MaxBytes))
 		if w := r.upload("2", part{"note", []byte("x")}, part{"avatar", []byte("no")}, part{"avatar", good}); w.Code != 200 {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
@@ -140,9 +141,9 @@ func TestUploadRefusals(t *testing.T) {
 
 func TestRefusalsAreInTheReadersLanguage(t *testing.T) {
 	t.Parallel()
-	eachMedia(t, func(t *testing.T, r *mediaRig) {
+	each(t, func(t *testing.T, r *rig) {
 		body, contentType := form(t, part{"avatar", []byte("no")})
-		w := r.call("POST", "/api/v1/user/avatar", "1", body, "Content-Type", contentType, "Accept-Language", "fr")
+		w := r.Call("POST", "/api/v1/user/avatar", "1", body, "Content-Type", contentType, "Accept-Language", "fr")
 		if want := "Ceci doit être une image PNG, JPEG, WebP ou GIF."; !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%s", w.Body)
 		}
@@ -151,27 +152,27 @@ func TestRefusalsAreInTheReadersLanguage(t *testing.T) {
 
 func TestDeleteAvatar(t *testing.T) {
 	t.Parallel()
-	eachMedia(t, func(t *testing.T, r *mediaRig) {
+	each(t, func(t *testing.T, r *rig) {
 		const path = "/api/v1/user/avatar"
 		hash := r.uploaded("1", shade(t, 80))
 		for range 2 { // the second time there is none
-			if w := r.call("DELETE", path, "1", nil); w.Code != 204 || w.Body.Len() != 0 {
+			if w := r.Call("DELETE", path, "1", nil); w.Code != 204 || w.Body.Len() != 0 {
 				t.Errorf("%d %s", w.Code, w.Body)
 			}
 			if got := r.avatarOf(1); got != "" {
 				t.Errorf("the user has %q", got)
 			}
-			refused(t, r.call("GET", "/api/v1/avatars/"+hash, "", nil), 404, "")
+			accounttest.WantRefusal(t, r.Call("GET", "/api/v1/avatars/"+hash, "", nil), 404, "")
 		}
-		refused(t, r.call("DELETE", path, "", nil), 401, "")
+		accounttest.WantRefusal(t, r.Call("DELETE", path, "", nil), 401, "")
 	})
 }
 
 // A picture is there as long as somebody has it, however many do.
 func TestPicturesGoWithTheirLastUser(t *testing.T) {
 	t.Parallel()
-	eachMedia(t, func(t *testing.T, r *mediaRig) {
-		stored := func() int { return r.number(`SELECT count(*) FROM avatars`) }
+	each(t, func(t *testing.T, r *rig) {
+		stored := func() int { return r.Number(`SELECT count(*) FROM avatars`) }
 		first, same := r.uploaded("1", shade(t, 80)), r.uploaded("2", shade(t, 80))
 		if first != same || stored() != 1 {
 			t.Fatalf("%s, %s: %d stored", first, same, stored())
@@ -181,11 +182,11 @@ func TestPicturesGoWithTheirLastUser(t *testing.T) {
 		if r.avatarOf(2) != first || stored() != 2 {
 			t.Errorf("the other user has %q of %d", r.avatarOf(2), stored())
 		}
-		r.call("DELETE", "/api/v1/user/avatar", "2", nil)
+		r.Call("DELETE", "/api/v1/user/avatar", "2", nil)
 		if stored() != 1 || r.avatarOf(1) != second {
 			t.Errorf("%d stored, the first user has %q", stored(), r.avatarOf(1))
 		}
-		r.call("DELETE", "/api/v1/user/avatar", "1", nil)
+		r.Call("DELETE", "/api/v1/user/avatar", "1", nil)
 		if stored() != 0 {
 			t.Errorf("%d stored", stored())
 		}
@@ -196,7 +197,7 @@ func TestPicturesGoWithTheirLastUser(t *testing.T) {
 // somebody has, and leave none behind.
 func TestConcurrentAvatars(t *testing.T) {
 	t.Parallel()
-	eachMedia(t, func(t *testing.T, r *mediaRig) {
+	each(t, func(t *testing.T, r *rig) {
 		pictures := [][]byte{shade(t, 80), shade(t, 160)}
 		var wg sync.WaitGroup
 		for i, user := range []int64{1, 2, 1, 2} {
@@ -215,13 +216,13 @@ func TestConcurrentAvatars(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		orphans := r.number(`SELECT count(*) FROM avatars WHERE hash NOT IN (SELECT avatar_hash FROM users WHERE avatar_hash IS NOT NULL)`)
+		orphans := r.Number(`SELECT count(*) FROM avatars WHERE hash NOT IN (SELECT avatar_hash FROM users WHERE avatar_hash IS NOT NULL)`)
 		if orphans != 0 {
 			t.Errorf("%d pictures that nobody has", orphans)
 		}
 		r.uploaded("1", pictures[0])
 		r.uploaded("2", pictures[1])
-		if n := r.number(`SELECT count(*) FROM avatars`); n != 2 {
+		if n := r.Number(`SELECT count(*) FROM avatars`); n != 2 {
 			t.Errorf("%d stored", n)
 		}
 	})
@@ -230,10 +231,10 @@ func TestConcurrentAvatars(t *testing.T) {
 // Whoever drops a picture waits for those who are about to have it.
 func TestPictureIsTakenWhileItIsDropped(t *testing.T) {
 	t.Parallel()
-	eachMedia(t, func(t *testing.T, r *mediaRig) {
+	each(t, func(t *testing.T, r *rig) {
 		hash := r.uploaded("1", shade(t, 80))
 		cleared := make(chan error, 1)
-		err := r.db.Tx(t.Context(), func(ctx context.Context) error {
+		err := r.DB.Tx(t.Context(), func(ctx context.Context) error {
 			if _, err := r.avatars.Set(ctx, 2, shade(t, 80)); err != nil {
 				return err
 			}
@@ -247,7 +248,7 @@ func TestPictureIsTakenWhileItIsDropped(t *testing.T) {
 		if r.avatarOf(1) != "" || r.avatarOf(2) != hash {
 			t.Errorf("the users have %q and %q", r.avatarOf(1), r.avatarOf(2))
 		}
-		if w := r.call("GET", "/api/v1/avatars/"+hash, "", nil); w.Code != 200 {
+		if w := r.Call("GET", "/api/v1/avatars/"+hash, "", nil); w.Code != 200 {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
 	})
@@ -255,15 +256,15 @@ func TestPictureIsTakenWhileItIsDropped(t *testing.T) {
 
 func TestUploadsAreLimited(t *testing.T) {
 	t.Parallel()
-	r := newMediaRig(t, dbtest.New(t, sqldb.SQLite), rigOptions{groups: map[string]int{"avatar": 2}})
+	r := newRig(t, dbtest.New(t, sqldb.SQLite), options{rates: map[string]int{"avatar": 2}})
 	for range 2 {
 		r.uploaded("1", shade(t, 80))
 	}
 	w := r.upload("1", part{"avatar", shade(t, 80)})
-	refused(t, w, 429, "")
+	accounttest.WantRefusal(t, w, 429, "")
 	if w.Header().Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
-	refused(t, r.call("DELETE", "/api/v1/user/avatar", "1", nil), 429, "")
+	accounttest.WantRefusal(t, r.Call("DELETE", "/api/v1/user/avatar", "1", nil), 429, "")
 	r.uploaded("2", shade(t, 80))
 }

@@ -1,4 +1,4 @@
-package account
+package avatar
 
 import (
 	"bytes"
@@ -393,7 +393,7 @@ func TestDecodingIsBoundedInTime(t *testing.T) {
 		t.Fatalf("a good picture: %v", err)
 	}
 	began := clock.System().Now()
-	_, err := p.square(t.Context(), scanBomb(MaxAvatarBytes))
+	_, err := p.square(t.Context(), scanBomb(MaxBytes))
 	if !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, new(*fault.Error)) {
 		t.Errorf("%v", err)
 	}

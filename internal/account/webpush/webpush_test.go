@@ -1,4 +1,4 @@
-package account_test
+package webpush_test
 
 import (
 	"context"
@@ -19,7 +19,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/accounttest"
+	"github.com/tenantry/tenantry/internal/account/webpush"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/push"
@@ -53,30 +54,30 @@ type browser struct {
 	CreatedAt string `json:"created_at"`
 }
 
-func (r *mediaRig) subscribe(token, endpoint string) browser {
-	r.t.Helper()
-	p256dh, auth := newPushKeys(r.t)
-	w := r.json("POST", pushPath, token, subscriptionBody(endpoint, p256dh, auth))
+func (r *rig) subscribe(token, endpoint string) browser {
+	r.T.Helper()
+	p256dh, auth := newPushKeys(r.T)
+	w := r.JSON("POST", pushPath, token, subscriptionBody(endpoint, p256dh, auth))
 	var answer struct{ Data browser }
 	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || w.Code != 201 {
-		r.t.Fatalf("%d %s", w.Code, w.Body)
+		r.T.Fatalf("%d %s", w.Code, w.Body)
 	}
 	return answer.Data
 }
 
-func (r *mediaRig) browsers(token string) []browser {
-	r.t.Helper()
-	w := r.call("GET", pushPath, token, nil)
+func (r *rig) browsers(token string) []browser {
+	r.T.Helper()
+	w := r.Call("GET", pushPath, token, nil)
 	var answer struct{ Data []browser }
 	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || w.Code != 200 || answer.Data == nil {
-		r.t.Fatalf("%d %s", w.Code, w.Body)
+		r.T.Fatalf("%d %s", w.Code, w.Body)
 	}
 	return answer.Data
 }
 
 func TestPushSubscriptions(t *testing.T) {
 	t.Parallel()
-	eachMedia(t, func(t *testing.T, r *mediaRig) {
+	each(t, func(t *testing.T, r *rig) {
 		if got := r.browsers("1"); len(got) != 0 {
 			t.Errorf("%v", got)
 		}
@@ -89,7 +90,7 @@ func TestPushSubscriptions(t *testing.T) {
 		if _, err := time.Parse("2006-01-02T15:04:05.000000Z", first.CreatedAt); err != nil {
 			t.Error(err)
 		}
-		if w := r.call("GET", pushPath, "1", nil); strings.Contains(w.Body.String(), "auth") || strings.Contains(w.Body.String(), "p256dh") {
+		if w := r.Call("GET", pushPath, "1", nil); strings.Contains(w.Body.String(), "auth") || strings.Contains(w.Body.String(), "p256dh") {
 			t.Errorf("keys are told: %s", w.Body)
 		}
 		if got := r.browsers("2"); len(got) != 0 {
@@ -100,20 +101,20 @@ func TestPushSubscriptions(t *testing.T) {
 			token, endpoint string
 			left            int
 		}{{"2", first.Endpoint, 2}, {"1", "https://push.example.com/3", 2}, {"1", first.Endpoint, 1}, {"1", first.Endpoint, 1}} {
-			w := r.json("DELETE", pushPath, c.token, fmt.Sprintf(`{"endpoint": %q}`, c.endpoint))
+			w := r.JSON("DELETE", pushPath, c.token, fmt.Sprintf(`{"endpoint": %q}`, c.endpoint))
 			if got := r.browsers("1"); w.Code != 204 || len(got) != c.left {
 				t.Errorf("%v: %d, %v", c, w.Code, got)
 			}
 		}
 		for method, body := range map[string]string{"GET": "", "POST": "{}", "DELETE": "{}"} {
-			refused(t, r.json(method, pushPath, "", body), 401, "")
+			accounttest.WantRefusal(t, r.JSON(method, pushPath, "", body), 401, "")
 		}
 	})
 }
 
 func TestPushSubscriptionRefusals(t *testing.T) {
 	t.Parallel()
-	eachMedia(t, func(t *testing.T, r *mediaRig) {
+	each(t, func(t *testing.T, r *rig) {
 		const endpoint = "https://push.example.com/1"
 		p256dh, auth := newPushKeys(t)
 		for body, field := range map[string]string{
@@ -132,9 +133,9 @@ func TestPushSubscriptionRefusals(t *testing.T) {
 			`{"endpoint": "` + endpoint + `"}`:                                                 "keys",
 			`{"endpoint": "` + endpoint + `", "keys": null}`:                                   "keys",
 		} {
-			refused(t, r.json("POST", pushPath, "1", body), 422, field)
+			accounttest.WantRefusal(t, r.JSON("POST", pushPath, "1", body), 422, field)
 		}
-		refused(t, r.json("DELETE", pushPath, "1", `{}`), 422, "endpoint")
+		accounttest.WantRefusal(t, r.JSON("DELETE", pushPath, "1", `{}`), 422, "endpoint")
 		if got := r.browsers("1"); len(got) != 0 {
 			t.Errorf("stored: %v", got)
 		}
@@ -147,13 +148,13 @@ func TestPushSubscriptionRefusals(t *testing.T) {
 // A browser that subscribes again is the same browser, whoever uses it now.
 func TestSameEndpointMoves(t *testing.T) {
 	t.Parallel()
-	eachMedia(t, func(t *testing.T, r *mediaRig) {
+	each(t, func(t *testing.T, r *rig) {
 		const endpoint = "https://push.example.com/1"
 		first := r.subscribe("1", endpoint)
 		keys := func() int {
-			return r.number(`SELECT count(*) FROM push_subscriptions WHERE created_at <> updated_at`)
+			return r.Number(`SELECT count(*) FROM push_subscriptions WHERE created_at <> updated_at`)
 		}
-		r.clock.Advance(time.Hour)
+		r.Clock.Advance(time.Hour)
 		if again := r.subscribe("1", endpoint); again != first || len(r.browsers("1")) != 1 || keys() != 1 {
 			t.Errorf("%v, then %v", first, again)
 		}
@@ -166,19 +167,19 @@ func TestSameEndpointMoves(t *testing.T) {
 
 func TestAtMostTwentyBrowsers(t *testing.T) {
 	t.Parallel()
-	eachMedia(t, func(t *testing.T, r *mediaRig) {
+	each(t, func(t *testing.T, r *rig) {
 		const most = 20
 		p256dh, auth := newPushKeys(t)
 		var wg sync.WaitGroup
 		var made, refusals atomic.Int32
 		for i := range most + 5 { // at once, so that the count is held
 			wg.Go(func() {
-				w := r.json("POST", pushPath, "1", subscriptionBody(fmt.Sprintf("https://push.example.com/%d", i), p256dh, auth))
+				w := r.JSON("POST", pushPath, "1", subscriptionBody(fmt.Sprintf("https://push.example.com/%d", i), p256dh, auth))
 				switch w.Code {
 				case 201:
 					made.Add(1)
 				case 422:
-					refused(t, w, 422, "endpoint")
+					accounttest.WantRefusal(t, w, 422, "endpoint")
 					refusals.Add(1)
 				default:
 					t.Errorf("%d %s", w.Code, w.Body)
@@ -192,8 +193,8 @@ func TestAtMostTwentyBrowsers(t *testing.T) {
 		}
 		r.subscribe("1", list[0].Endpoint) // one that is there already
 		other := r.subscribe("2", "https://push.example.com/of-another")
-		refused(t, r.json("POST", pushPath, "1", subscriptionBody(other.Endpoint, p256dh, auth)), 422, "endpoint")
-		r.json("DELETE", pushPath, "1", fmt.Sprintf(`{"endpoint": %q}`, list[0].Endpoint))
+		accounttest.WantRefusal(t, r.JSON("POST", pushPath, "1", subscriptionBody(other.Endpoint, p256dh, auth)), 422, "endpoint")
+		r.JSON("DELETE", pushPath, "1", fmt.Sprintf(`{"endpoint": %q}`, list[0].Endpoint))
 		r.subscribe("1", "https://push.example.com/new")
 	})
 }
@@ -209,7 +210,7 @@ func TestOneKeyPair(t *testing.T) {
 			for range 4 { // instances
 				db := dbtest.Open(t, url)
 				queue := jobs.New(jobs.Deps{DB: db, Clock: clock.System(), Lease: clock.System()})
-				pushes := account.NewPushes(account.PushDeps{DB: db, Clock: clock.System(), Jobs: queue, Log: slog.New(slog.DiscardHandler)})
+				pushes := webpush.NewService(webpush.Deps{DB: db, Clock: clock.System(), Jobs: queue, Log: slog.New(slog.DiscardHandler)})
 				for range 4 {
 					wg.Go(func() {
 						key, err := pushes.PublicKey(t.Context())
@@ -275,33 +276,33 @@ func (s *pushService) answer(path string, status int) {
 	s.status[path] = status
 }
 
-func eachPush(t *testing.T, f func(t *testing.T, r *mediaRig, s *pushService)) {
+func eachPush(t *testing.T, f func(t *testing.T, r *rig, s *pushService)) {
 	t.Helper()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := newPushService(t)
-		f(t, newMediaRig(t, db, rigOptions{client: safehttp.New(safehttp.Config{
+		f(t, newRig(t, db, safehttp.New(safehttp.Config{
 			RootCAs: s.roots, Exempt: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
-		})}), s)
+		})), s)
 	})
 }
 
-func (r *mediaRig) notify(user int64) {
-	r.t.Helper()
-	if err := r.pushes.Notify(r.t.Context(), user, push.Message{Title: "Quota", Body: "80 %"}); err != nil {
-		r.t.Fatal(err)
+func (r *rig) notify(user int64) {
+	r.T.Helper()
+	if err := r.pushes.Notify(r.T.Context(), user, push.Message{Title: "Quota", Body: "80 %"}); err != nil {
+		r.T.Fatal(err)
 	}
 }
 
 func TestNotify(t *testing.T) {
 	t.Parallel()
-	eachPush(t, func(t *testing.T, r *mediaRig, s *pushService) {
+	eachPush(t, func(t *testing.T, r *rig, s *pushService) {
 		r.subscribe("1", s.url+"/a")
 		r.subscribe("1", s.url+"/b")
 		r.subscribe("2", s.url+"/of-another")
-		r.work()
+		r.Work()
 		r.notify(1)
 		r.notify(3) // nobody
-		if dead, retrying := r.settle(); dead+retrying != 0 {
+		if dead, retrying := r.Settle(); dead+retrying != 0 {
 			t.Errorf("%d dead, %d retrying", dead, retrying)
 		}
 		if s.got("/a") != 1 || s.got("/b") != 1 || s.got("/of-another") != 0 {
@@ -318,8 +319,8 @@ func TestNotify(t *testing.T) {
 
 func TestOutcomesOfPushes(t *testing.T) {
 	t.Parallel()
-	eachPush(t, func(t *testing.T, r *mediaRig, s *pushService) {
-		r.work()
+	eachPush(t, func(t *testing.T, r *rig, s *pushService) {
+		r.Work()
 		deadBefore := 0
 		for status, want := range map[int]struct {
 			kept           bool
@@ -332,25 +333,25 @@ func TestOutcomesOfPushes(t *testing.T) {
 			s.answer(path, status)
 			r.subscribe("1", s.url+path)
 			r.notify(1)
-			dead, retrying := r.settle()
+			dead, retrying := r.Settle()
 			if kept := len(r.browsers("1")) == 1; kept != want.kept || dead-deadBefore != want.dead || retrying != want.retrying {
 				t.Errorf("%d: kept %t, %d dead, %d retrying", status, kept, dead-deadBefore, retrying)
 			}
 			if retrying == 1 {
 				s.answer(path, 201)
-				r.later(time.Minute)
+				r.Later(time.Minute)
 				for range 500 {
 					if s.got(path) == 2 {
 						break
 					}
 					time.Sleep(5 * time.Millisecond)
 				}
-				if _, left := r.settle(); s.got(path) != 2 || left != 0 {
+				if _, left := r.Settle(); s.got(path) != 2 || left != 0 {
 					t.Errorf("%d: sent %d times, %d left", status, s.got(path), left)
 				}
 			}
 			deadBefore = dead
-			r.exec(`DELETE FROM push_subscriptions`)
+			r.Exec(`DELETE FROM push_subscriptions`)
 		}
 	})
 }
@@ -358,17 +359,17 @@ func TestOutcomesOfPushes(t *testing.T) {
 // What was meant for one user is not shown to who uses the browser now.
 func TestPushesToWhoIsGone(t *testing.T) {
 	t.Parallel()
-	eachPush(t, func(t *testing.T, r *mediaRig, s *pushService) {
+	eachPush(t, func(t *testing.T, r *rig, s *pushService) {
 		r.subscribe("1", s.url+"/moved")
 		r.notify(1)
 		r.subscribe("2", s.url+"/moved")
 		r.subscribe("1", s.url+"/ended")
 		r.notify(1)
-		r.json("DELETE", pushPath, "1", fmt.Sprintf(`{"endpoint": %q}`, s.url+"/ended"))
+		r.JSON("DELETE", pushPath, "1", fmt.Sprintf(`{"endpoint": %q}`, s.url+"/ended"))
 		r.subscribe("1", s.url+"/there")
 		r.notify(1)
-		r.work()
-		if dead, retrying := r.settle(); dead+retrying != 0 || len(s.sent) != 1 || s.got("/there") != 1 {
+		r.Work()
+		if dead, retrying := r.Settle(); dead+retrying != 0 || len(s.sent) != 1 || s.got("/there") != 1 {
 			t.Errorf("%d dead, %d retrying, sent %v", dead, retrying, s.sent)
 		}
 	})
@@ -379,12 +380,12 @@ func TestOldPushesAreNotSent(t *testing.T) {
 	for age, sent := range map[time.Duration]int{push.DefaultTTL - time.Minute: 1, push.DefaultTTL: 0} {
 		t.Run(age.String(), func(t *testing.T) {
 			t.Parallel()
-			eachPush(t, func(t *testing.T, r *mediaRig, s *pushService) {
+			eachPush(t, func(t *testing.T, r *rig, s *pushService) {
 				r.subscribe("1", s.url+"/a")
 				r.notify(1)
-				r.clock.Advance(age)
-				r.work()
-				if dead, retrying := r.settle(); dead+retrying != 0 || s.got("/a") != sent {
+				r.Clock.Advance(age)
+				r.Work()
+				if dead, retrying := r.Settle(); dead+retrying != 0 || s.got("/a") != sent {
 					t.Errorf("%d dead, %d retrying, sent %v", dead, retrying, s.sent)
 				}
 			})
@@ -396,12 +397,12 @@ func TestSubscriptionsThatLeadInsideAreDropped(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := newPushService(t)
-		r := newMediaRig(t, db, rigOptions{client: safehttp.New(safehttp.Config{RootCAs: s.roots})})
+		r := newRig(t, db, safehttp.New(safehttp.Config{RootCAs: s.roots}))
 		r.subscribe("1", s.url+"/a")
 		r.subscribe("1", strings.Replace(s.url, "127.0.0.1", "localhost", 1)+"/b")
-		r.work()
+		r.Work()
 		r.notify(1)
-		if dead, retrying := r.settle(); dead+retrying != 0 || len(r.browsers("1")) != 0 || len(s.sent) != 0 {
+		if dead, retrying := r.Settle(); dead+retrying != 0 || len(r.browsers("1")) != 0 || len(s.sent) != 0 {
 			t.Errorf("%d dead, %d retrying, %v, sent %v", dead, retrying, r.browsers("1"), s.sent)
 		}
 	})
@@ -409,13 +410,13 @@ func TestSubscriptionsThatLeadInsideAreDropped(t *testing.T) {
 
 func TestNotifyIsPartOfTheTransaction(t *testing.T) {
 	t.Parallel()
-	eachMedia(t, func(t *testing.T, r *mediaRig) {
+	each(t, func(t *testing.T, r *rig) {
 		r.subscribe("1", "https://push.example.com/1")
 		failed := errors.New("failed")
-		err := r.db.Tx(t.Context(), func(ctx context.Context) error {
+		err := r.DB.Tx(t.Context(), func(ctx context.Context) error {
 			return errors.Join(r.pushes.Notify(ctx, 1, push.Message{Title: "x"}), failed)
 		})
-		if n := r.number(`SELECT count(*) FROM jobs`); !errors.Is(err, failed) || n != 0 {
+		if n := r.Number(`SELECT count(*) FROM jobs`); !errors.Is(err, failed) || n != 0 {
 			t.Errorf("%v, %d jobs", err, n)
 		}
 	})

@@ -1,4 +1,4 @@
-package account
+package avatar
 
 import (
 	"bytes"
@@ -6,8 +6,9 @@ import (
 	"image"
 )
 
-// exifOrientation reads from a JPEG's EXIF data how the picture is to be turned,
-// 1 to 8. It is 1, upright, where that is missing or cannot be read.
+// exifOrientation returns the orientation, 1 to 8, in a JPEG's EXIF data: how the
+// picture must be turned to stand upright. It is 1 (upright already) where there
+// is none or it cannot be read.
 func exifOrientation(file []byte) int {
 	const start, app1, scan = 0xd8, 0xe1, 0xda
 	if len(file) < 2 || file[1] != start {
@@ -26,7 +27,8 @@ func exifOrientation(file []byte) int {
 	return 1
 }
 
-// tiffOrientation looks for the tag in the first directory.
+// tiffOrientation looks for the orientation tag in the first directory of the
+// TIFF data that EXIF consists of.
 func tiffOrientation(tiff []byte) int {
 	const header, entry, tag, short = 8, 12, 0x0112, 3
 	if len(tiff) < header {
@@ -57,7 +59,7 @@ func tiffOrientation(tiff []byte) int {
 	return 1
 }
 
-// turn draws a square picture upright.
+// turn returns a square picture turned upright.
 func turn(from *image.RGBA, orientation int) *image.RGBA {
 	if orientation == 1 {
 		return from
@@ -73,7 +75,7 @@ func turn(from *image.RGBA, orientation int) *image.RGBA {
 	return to
 }
 
-// source tells which pixel of the stored picture is shown at x and y.
+// source returns which pixel of the stored picture belongs at x and y.
 func source(x, y, last, orientation int) (fx, fy int) {
 	switch orientation {
 	case 2: // mirrored

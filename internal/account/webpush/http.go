@@ -1,4 +1,4 @@
-package account
+package webpush
 
 import (
 	"context"
@@ -10,11 +10,11 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// PushHTTP has the handlers of push subscriptions.
-type PushHTTP struct{ pushes *Pushes }
+// HTTP has the handlers of push subscriptions.
+type HTTP struct{ svc *Service }
 
-// NewPushHTTP returns the handlers.
-func NewPushHTTP(pushes *Pushes) *PushHTTP { return &PushHTTP{pushes: pushes} }
+// NewHTTP returns the handlers.
+func NewHTTP(svc *Service) *HTTP { return &HTTP{svc: svc} }
 
 // PushSubscription is a browser that gets the caller's messages.
 type PushSubscription struct {
@@ -23,13 +23,13 @@ type PushSubscription struct {
 	CreatedAt rest.Time `json:"created_at"`
 }
 
-func (b pushBrowser) view() PushSubscription {
+func (b browser) view() PushSubscription {
 	return PushSubscription{ID: b.id, Endpoint: b.endpoint, CreatedAt: rest.T(b.createdAt)}
 }
 
 // List handles GET /push-subscriptions.
-func (h *PushHTTP) List(ctx context.Context, _ *struct{}) (*rest.Data[[]PushSubscription], error) {
-	browsers, err := h.pushes.list(ctx, authz.From(ctx).UserID)
+func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Data[[]PushSubscription], error) {
+	browsers, err := h.svc.list(ctx, authz.From(ctx).UserID)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +51,8 @@ type subscribeInput struct {
 }
 
 // Subscribe handles POST /push-subscriptions.
-func (h *PushHTTP) Subscribe(ctx context.Context, in *subscribeInput) (*rest.Data[PushSubscription], error) {
-	b, err := h.pushes.subscribe(ctx, authz.From(ctx).UserID, push.Subscription{
+func (h *HTTP) Subscribe(ctx context.Context, in *subscribeInput) (*rest.Data[PushSubscription], error) {
+	b, err := h.svc.subscribe(ctx, authz.From(ctx).UserID, push.Subscription{
 		Endpoint: in.Body.Endpoint, P256dh: in.Body.Keys.P256dh, Auth: in.Body.Keys.Auth,
 	})
 	if err != nil {
@@ -68,6 +68,6 @@ type unsubscribeInput struct {
 }
 
 // Unsubscribe handles DELETE /push-subscriptions.
-func (h *PushHTTP) Unsubscribe(ctx context.Context, in *unsubscribeInput) (*rest.Empty, error) {
-	return &rest.Empty{}, h.pushes.unsubscribe(ctx, authz.From(ctx).UserID, in.Body.Endpoint)
+func (h *HTTP) Unsubscribe(ctx context.Context, in *unsubscribeInput) (*rest.Empty, error) {
+	return &rest.Empty{}, h.svc.unsubscribe(ctx, authz.From(ctx).UserID, in.Body.Endpoint)
 }

@@ -1,4 +1,4 @@
-package account
+package avatar
 
 import (
 	"bytes"
@@ -16,8 +16,6 @@ import (
 	"golang.org/x/image/draw"
 	"golang.org/x/image/webp"
 	"golang.org/x/sync/semaphore"
-
-	"github.com/tenantry/tenantry/internal/fault"
 )
 
 const (
@@ -25,20 +23,19 @@ const (
 	avatarSide = 256
 	// maxPictureSide is the longest side of a picture that is decoded, in pixels.
 	maxPictureSide = 4096
-	// maxBytesPerPixel is what decoding takes at most: a progressive JPEG with four
-	// components keeps four coefficients of 32 bits and four samples a pixel.
+	// maxBytesPerPixel is the most memory that decoding takes, in bytes per pixel: a
+	// progressive JPEG with four components keeps four coefficients of 32 bits and
+	// four samples for each.
 	maxBytesPerPixel = 20
-	// pictureMemory is what all decoding at one time may take, in bytes: one of the
-	// largest pictures, or many ordinary ones.
+	// pictureMemory is how much memory all decoding at one time may take, in bytes:
+	// enough for one of the largest pictures, or for many ordinary ones.
 	pictureMemory = maxPictureSide * maxPictureSide * maxBytesPerPixel
 	// pictureTime bounds the decoding of one picture. A good one takes less than a
 	// second; a JPEG of two megabytes can be made to take hours.
 	pictureTime = 10 * time.Second
-	// pictureQuality is that of an avatar in JPEG.
+	// pictureQuality is the JPEG quality of an avatar, of 100.
 	pictureQuality = 88
 )
-
-var errNotPicture = fault.OnField("avatar", "validation.image")
 
 // picture is an avatar as it is stored.
 type picture struct {
@@ -47,29 +44,30 @@ type picture struct {
 	data        []byte
 }
 
-// format is one that pictures may come in.
+// format is a file format that pictures may have.
 type format struct {
 	magic         string // how a file begins; ? is any byte
-	bytesPerPixel int64  // what decoding takes at most
+	bytesPerPixel int64  // the most memory that decoding takes
 	config        func(io.Reader) (image.Config, error)
 	decode        func(io.Reader) (image.Image, error)
 	orientation   func(file []byte) int
 }
 
-// formats are recognised by content alone, never by a name or a declared type.
+// formats are recognised by how a file begins, never by its name or its declared
+// type.
 var formats = []format{
 	{"\x89PNG\r\n\x1a\n", 8, png.DecodeConfig, png.Decode, upright},
 	{"\xff\xd8\xff", maxBytesPerPixel, jpeg.DecodeConfig, jpeg.Decode, exifOrientation},
 	{"RIFF????WEBPVP8", 12, webp.DecodeConfig, decodeWebP, upright},
-	{"GIF87a", 2, gif.DecodeConfig, gif.Decode, upright}, // the first frame alone
+	{"GIF87a", 2, gif.DecodeConfig, gif.Decode, upright}, // only the first frame
 	{"GIF89a", 2, gif.DecodeConfig, gif.Decode, upright},
 }
 
 func upright([]byte) int { return 1 }
 
-// decodeWebP decodes a WebP. Lossy ones have BT.601's studio range (16 to 235 for
-// luma, 16 to 240 for chroma; RFC 6386, section 9.2), which Go's YCbCr knows
-// nothing of: without stretching it black would be gray.
+// decodeWebP decodes a WebP. Lossy ones use BT.601's studio range (16 to 235 for
+// luma, 16 to 240 for chroma; RFC 6386, section 9.2), but Go's YCbCr has the full
+// range: unless the values are stretched, black turns out gray.
 func decodeWebP(r io.Reader) (image.Image, error) {
 	m, err := webp.Decode(r)
 	switch m := m.(type) {
@@ -113,7 +111,7 @@ next:
 	return format{}, false
 }
 
-// pictures makes avatars of files, within bounds of memory and time.
+// pictures turns files into avatars, within limits of memory and time.
 type pictures struct {
 	memory *semaphore.Weighted
 	time   time.Duration
@@ -123,8 +121,9 @@ func newPictures() *pictures {
 	return &pictures{memory: semaphore.NewWeighted(pictureMemory), time: pictureTime}
 }
 
-// square makes an avatar of a file: the middle of the picture, as a square. It
-// is a PNG where anything shines through, else a JPEG.
+// square turns a file into an avatar: the middle of the picture, as a square. It
+// is a PNG where any of it is transparent, else a JPEG. A file that is no picture
+// is errNotPicture.
 func (p *pictures) square(ctx context.Context, file []byte) (picture, error) {
 	f, ok := formatOf(file)
 	if !ok {
@@ -138,7 +137,7 @@ func (p *pictures) square(ctx context.Context, file []byte) (picture, error) {
 		return picture{}, errNotPicture
 	}
 	if config.Width > maxPictureSide || config.Height > maxPictureSide {
-		return picture{}, tooManyPixels()
+		return picture{}, errTooManyPixels()
 	}
 	memory := int64(config.Width) * int64(config.Height) * f.bytesPerPixel
 	if err := p.memory.Acquire(ctx, memory); err != nil {
@@ -161,13 +160,7 @@ func (p *pictures) square(ctx context.Context, file []byte) (picture, error) {
 	return encode(turn(shrink(decoded), f.orientation(file)))
 }
 
-func tooManyPixels() error {
-	return &fault.Error{Kind: fault.Invalid, Fields: []fault.Field{{
-		Path: "avatar", Message: "validation.image_size", Args: map[string]any{"max": maxPictureSide},
-	}}}
-}
-
-// shrink draws the middle square of a picture at the size of an avatar.
+// shrink returns the middle square of a picture at the size of an avatar.
 func shrink(from image.Image) *image.RGBA {
 	b := from.Bounds()
 	side := min(b.Dx(), b.Dy())
@@ -195,9 +188,9 @@ func encode(square *image.RGBA) (picture, error) {
 	return picture{hash: hex.EncodeToString(sum[:]), contentType: contentType, data: out.Bytes()}, nil
 }
 
-// timedReader fails once its context is over, which ends a decoder that takes
-// too long. It hands out little at a time, because what a decoder does with a
-// few kilobytes may take long already.
+// timedReader fails once its context has ended, and so stops a decoder that takes
+// too long. It returns few bytes at a time, because a decoder may work for long
+// on a few kilobytes.
 type timedReader struct {
 	ctx context.Context
 	r   io.Reader
