@@ -14,6 +14,8 @@ import (
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/catalog/currency"
+	"github.com/tenantry/tenantry/internal/catalog/pricelist"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -99,7 +101,7 @@ func newSeeder(ctx context.Context, db *sqldb.DB) (*seeder, error) {
 	s.accounts = account.NewService(account.Deps{
 		DB: db, Clock: system, Passwords: passwords, Tenants: s.tenants, Lifetimes: lifetimes,
 	})
-	demo, err := catalog.Demo()
+	demo, err := pricelist.Demo()
 	if err != nil {
 		return nil, err
 	}
@@ -107,21 +109,22 @@ func newSeeder(ctx context.Context, db *sqldb.DB) (*seeder, error) {
 		for _, plan := range product.Plans {
 			for code, grant := range plan.Entitlements {
 				if quota := plenty; grant.Quota != nil {
-					plan.Entitlements[code] = catalog.Grant{Quota: &quota}
+					plan.Entitlements[code] = pricelist.Grant{Quota: &quota}
 				}
 			}
 		}
 	}
 	trail := audit.New(audit.Deps{DB: db, Clock: system})
 	plans := catalog.New(catalog.Deps{DB: db, Clock: system, Audit: trail})
-	if _, err := plans.Apply(ctx, demo, false); err != nil {
-		return nil, err
-	}
 	quiet := slog.New(slog.DiscardHandler)
 	meters := usage.NewService(usage.Deps{
 		DB: db, Clock: system, Log: quiet, Audit: trail, Currencies: plans, Jobs: jobs.New(jobs.Deps{DB: db, Clock: system, Lease: system}),
 	})
-	if _, err := meters.ApplyMeters(ctx, demo.Meters, false); err != nil {
+	list := pricelist.New(pricelist.Deps{
+		DB: db, Catalog: plans, Meters: meters,
+		Currencies: currency.New(currency.Deps{DB: db, Clock: system, Catalog: plans, Audit: trail}),
+	})
+	if _, err := list.Apply(ctx, demo, false); err != nil {
 		return nil, err
 	}
 	s.plan, err = plans.PlanBySlug(ctx, "team")

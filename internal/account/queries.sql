@@ -115,6 +115,61 @@ DELETE FROM oauth_flows WHERE expires_at <= sqlc.arg(now);
 -- name: DeleteExpiredOAuthCodes :exec
 DELETE FROM oauth_codes WHERE expires_at <= sqlc.arg(now);
 
+-- name: LockAvatarOfUser :one
+SELECT avatar_hash, avatar_chosen FROM users WHERE id = $1 FOR UPDATE;
+
+-- name: SetAvatarOfUser :exec
+UPDATE users SET avatar_hash = $2, avatar_chosen = $3, updated_at = $4 WHERE id = $1;
+
+-- A picture that is there already is locked all the same: nobody can drop it
+-- before it is referred to.
+-- name: PutAvatar :exec
+INSERT INTO avatars (hash, content_type, bytes, created_at) VALUES ($1, $2, $3, $4)
+ON CONFLICT (hash) DO UPDATE SET content_type = excluded.content_type;
+
+-- name: AvatarByHash :one
+SELECT content_type, bytes FROM avatars WHERE hash = $1;
+
+-- name: LockAvatar :one
+SELECT hash FROM avatars WHERE hash = $1 FOR UPDATE;
+
+-- name: DeleteUnusedAvatar :exec
+DELETE FROM avatars
+WHERE hash = $1 AND NOT EXISTS (SELECT 1 FROM users WHERE users.avatar_hash = avatars.hash);
+
+-- name: LockUserForPush :one
+SELECT id FROM users WHERE id = $1 FOR UPDATE;
+
+-- name: CountOtherPushSubscriptions :one
+SELECT count(*) FROM push_subscriptions WHERE user_id = $1 AND endpoint <> $2;
+
+-- name: PutPushSubscription :one
+INSERT INTO push_subscriptions (id, user_id, endpoint, p256dh, auth, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $6)
+ON CONFLICT (endpoint) DO UPDATE
+SET user_id = excluded.user_id, p256dh = excluded.p256dh, auth = excluded.auth, updated_at = excluded.updated_at
+RETURNING id, created_at;
+
+-- name: PushSubscriptionsOfUser :many
+SELECT id, endpoint, created_at FROM push_subscriptions WHERE user_id = $1 ORDER BY created_at, id;
+
+-- name: PushSubscriptionByID :one
+SELECT endpoint, p256dh, auth FROM push_subscriptions WHERE id = $1 AND user_id = $2;
+
+-- name: DeletePushSubscriptionOfUser :exec
+DELETE FROM push_subscriptions WHERE user_id = $1 AND endpoint = $2;
+
+-- Only while it is the one that was tried: the browser may have renewed its keys.
+-- name: DeleteLostPushSubscription :exec
+DELETE FROM push_subscriptions WHERE id = $1 AND endpoint = $2 AND p256dh = $3 AND auth = $4;
+
+-- name: InsertPlatformKey :exec
+INSERT INTO platform_keys (name, public_key, private_key, created_at) VALUES ($1, $2, $3, $4)
+ON CONFLICT (name) DO NOTHING;
+
+-- name: PlatformKey :one
+SELECT public_key, private_key FROM platform_keys WHERE name = $1;
+
 -- name: LockUserByID :one
 SELECT u.id, u.name, u.email, u.is_platform_admin FROM users u WHERE u.id = $1 FOR UPDATE;
 

@@ -10,8 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// allowances gives the usage domain the quotas and the billing period of a
-// tenant's subscription.
+// allowances tells the usage domain what a tenant's subscription allows.
 type allowances struct{ subscriptions *subscription.Service }
 
 func (a allowances) Allowances(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]usage.Allowance, error) {
@@ -29,8 +28,7 @@ func (a allowances) Allowances(ctx context.Context, tenantIDs []uuid.UUID) (map[
 	return all, nil
 }
 
-// payers gives the usage domain the currency and the billing period in which a
-// tenant pays.
+// payers tells the usage domain how a tenant pays.
 type payers struct {
 	subscriptions *subscription.Service
 	tenants       *tenant.Service
@@ -51,7 +49,7 @@ func (p payers) Payer(ctx context.Context, tenantID uuid.UUID) (usage.Payer, err
 	return usage.Payer{Currency: t.PreferredCurrency}, err
 }
 
-// consumption gives the subscription domain how much a tenant uses of each metered
+// consumption tells the subscription domain what a tenant uses of each metered
 // feature, so that a plan with a lower quota is not offered.
 type consumption struct{ usage *usage.Service }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tenantry/tenantry/internal/catalog/pricelist"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
@@ -307,7 +308,7 @@ func TestCatalogImportRefusals(t *testing.T) {
 				return true, nil
 			}
 		})
-		if !errors.Is(err, errMoved) {
+		if !errors.Is(err, pricelist.ErrChanged) {
 			t.Errorf("a catalog that was changed meanwhile: %v", err)
 		}
 		if got := f.export(false); strings.Contains(got, "slug: shop") {

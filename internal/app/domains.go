@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/account"
-	"github.com/tenantry/tenantry/internal/account/avatar"
-	"github.com/tenantry/tenantry/internal/account/webpush"
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/catalog/currency"
+	"github.com/tenantry/tenantry/internal/catalog/pricelist"
 	"github.com/tenantry/tenantry/internal/impersonation"
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/onboarding"
@@ -26,13 +26,15 @@ import (
 type domains struct {
 	accounts      *account.Service
 	oauth         *account.OAuth
-	avatars       *avatar.Service
-	pushes        *webpush.Service
+	avatars       *account.Avatars
+	pushes        *account.Pushes
 	audit         *audit.Log
 	team          *team.Service
 	impersonation *impersonation.Service
 	tenants       *tenant.Service
 	catalog       *catalog.Service
+	currencies    *currency.Service
+	priceList     *pricelist.Service
 	pspPrices     *catalog.PSPPrices
 	subscriptions *subscription.Service
 	onboarding    *onboarding.Service
@@ -85,13 +87,13 @@ func (d *domains) addAccounts(p *platform, out outside, link *links) error {
 		Jobs: p.jobs, Notices: p.letters, Lifetimes: cmp.Or(p.settings.Lifetimes, account.DefaultLifetimes()),
 		Impersonations: link,
 	})
-	d.avatars = avatar.NewService(avatar.Deps{
+	d.avatars = account.NewAvatars(account.AvatarDeps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, PublicURL: p.publicURL,
 		Pictures: safehttp.New(safehttp.Config{
-			Timeout: 5 * time.Second, MaxBody: avatar.MaxBytes, MaxRedirects: 3, Exempt: out.reachable,
+			Timeout: 5 * time.Second, MaxBody: account.MaxAvatarBytes, MaxRedirects: 3, Exempt: out.reachable,
 		}),
 	})
-	d.pushes = webpush.NewService(webpush.Deps{
+	d.pushes = account.NewPushes(account.PushDeps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Log: p.log,
 		Sender: push.NewSender(push.Config{
 			Client: safehttp.New(safehttp.Config{Exempt: out.reachable}), Contact: pushContact(p.settings),
@@ -107,6 +109,7 @@ func (d *domains) addAccounts(p *platform, out outside, link *links) error {
 // addSubscriptions builds the catalog and the subscriptions to its plans.
 func (d *domains) addSubscriptions(p *platform, link *links) {
 	d.catalog = catalog.New(catalog.Deps{DB: p.db, Clock: p.clock, Subscriptions: link, Audit: d.audit})
+	d.currencies = currency.New(currency.Deps{DB: p.db, Clock: p.clock, Catalog: d.catalog, Audit: d.audit})
 	d.pspPrices = catalog.NewPSPPrices(catalog.PSPPricesDeps{Catalog: d.catalog, Provider: p.provider, Log: p.log})
 	d.subscriptions = subscription.NewService(subscription.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants,
@@ -125,6 +128,7 @@ func (d *domains) addUsage(p *platform) {
 			tenants: d.tenants, letters: p.letters, pushes: d.pushes, messages: p.messages, frontendURL: p.frontendURL,
 		},
 	})
+	d.priceList = pricelist.New(pricelist.Deps{DB: p.db, Catalog: d.catalog, Currencies: d.currencies, Meters: d.usage})
 	d.reporter = usage.NewReporter(usage.ReporterDeps{
 		DB: p.db, Clock: p.clock, Log: p.log, Provider: p.provider, Customers: d.subscriptions,
 		Payers: payers{d.subscriptions, d.tenants},

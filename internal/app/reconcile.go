@@ -20,9 +20,9 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// Reconcile compares what is stored with the payment provider, writes a line for
-// each difference, and repairs what can be repaired unless it is a dry run.
-// Differences are not an error; failing to compare something is.
+// Reconcile compares what is stored with the payment provider, says each
+// difference in a line, and repairs what can be repaired unless it is a dry run.
+// Differences are no error; only what could not be compared is.
 func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun bool) (err error) {
 	log := newLog(os.Stderr, s)
 	provider, err := psp.NewClient(psp.Config{SecretKey: s.StripeSecretKey.Reveal(), Log: log})
@@ -40,8 +40,7 @@ func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun b
 	defer closing(db, &err)
 	trail := audit.New(audit.Deps{DB: db, Clock: clock.System()})
 	link := &links{}
-	// The jobs that a repair enqueues are left to the running service: this queue
-	// has no workers.
+	// What follows from a repair is left to the running service: nobody works here.
 	queue := jobs.New(jobs.Deps{DB: db, Clock: clock.System(), Lease: clock.System(), Log: log})
 	tenants := tenant.NewService(tenant.Deps{
 		DB: db, Clock: clock.System(), Subscriptions: link, Overviews: link, Billing: link, Audit: trail,
@@ -55,23 +54,22 @@ func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun b
 		Subscriptions: link.subscriptions, Issuing: issuing,
 	})
 	found, err := compareAll(ctx, comparisons(link.subscriptions, invoices), dryRun)
-	return errors.Join(writeDifferences(out, s.InvoiceMode, found), err)
+	return errors.Join(tell(out, s.InvoiceMode, found), err)
 }
 
-// comparison compares one kind of record with the payment provider.
+// comparison is one thing that is kept here and at the payment provider.
 type comparison interface {
 	Now(ctx context.Context, dryRun bool) ([]psp.Difference, error)
 	Start(ctx context.Context) error
 }
 
-// comparisons returns all comparisons. Subscriptions come first, because invoices
-// refer to them.
+// comparisons are all of them. Subscriptions come first: invoices need to know
+// what they bill.
 func comparisons(s *subscription.Service, i *invoice.Service) []comparison {
 	return []comparison{s.Comparison(), i.Comparison()}
 }
 
-// compareAll runs all comparisons and returns their differences. One that fails
-// does not stop the others.
+// compareAll returns the differences of all; what fails in one keeps no other.
 func compareAll(ctx context.Context, all []comparison, dryRun bool) ([]psp.Difference, error) {
 	found, failures := []psp.Difference{}, []error(nil)
 	for _, c := range all {
@@ -81,7 +79,7 @@ func compareAll(ctx context.Context, all []comparison, dryRun bool) ([]psp.Diffe
 	return found, errors.Join(failures...)
 }
 
-// startComparisons enqueues the jobs that compare everything.
+// startComparisons has everything compared in the background.
 func (svc *service) startComparisons(ctx context.Context) error {
 	for _, c := range comparisons(svc.subscriptions, svc.invoices) {
 		if err := c.Start(ctx); err != nil {
@@ -91,8 +89,8 @@ func (svc *service) startComparisons(ctx context.Context) error {
 	return nil
 }
 
-// writeDifferences writes a line for each difference and a summary.
-func writeDifferences(out io.Writer, mode settings.InvoiceMode, found []psp.Difference) error {
+// tell writes the differences and a summary.
+func tell(out io.Writer, mode settings.InvoiceMode, found []psp.Difference) error {
 	repaired := 0
 	for _, d := range found {
 		if d.Repaired {
@@ -103,7 +101,7 @@ func writeDifferences(out io.Writer, mode settings.InvoiceMode, found []psp.Diff
 		}
 	}
 	if mode == settings.PSPManaged {
-		if _, err := fmt.Fprintln(out, "Invoices are the provider's (psp_managed): only their stored ids were compared."); err != nil {
+		if _, err := fmt.Fprintln(out, "Invoices are the provider's (psp_managed): only the ids that are kept of them were compared."); err != nil {
 			return err
 		}
 	}
@@ -111,19 +109,19 @@ func writeDifferences(out io.Writer, mode settings.InvoiceMode, found []psp.Diff
 	return err
 }
 
-// reconcileNow handles POST /sandbox/stripe/reconcile. It answers the differences
-// that it found, and repairs them unless the body is {"dry_run": true}.
+// reconcileNow answers POST /sandbox/stripe/reconcile, with {"dry_run": true} to
+// change nothing: the differences that were found.
 func (svc *service) reconcileNow(w http.ResponseWriter, r *http.Request) {
-	var params struct {
+	var wish struct {
 		DryRun bool `json:"dry_run"`
 	}
 	if r.ContentLength != 0 {
-		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<10)).Decode(&params); err != nil {
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<10)).Decode(&wish); err != nil {
 			http.Error(w, `{"message":"The body must be JSON."}`, http.StatusBadRequest)
 			return
 		}
 	}
-	found, err := compareAll(r.Context(), comparisons(svc.subscriptions, svc.invoices), params.DryRun)
+	found, err := compareAll(r.Context(), comparisons(svc.subscriptions, svc.invoices), wish.DryRun)
 	answer := map[string]any{"data": found}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
@@ -131,5 +129,5 @@ func (svc *service) reconcileNow(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadGateway)
 		answer["message"] = err.Error()
 	}
-	_ = json.NewEncoder(w).Encode(answer) // fails only if the client is gone
+	_ = json.NewEncoder(w).Encode(answer) // the client is gone, or has it
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/catalog/currency"
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
@@ -27,17 +28,18 @@ func (svc *service) priceLinkRoutes(plans *catalog.HTTP) []rest.Route {
 // currencyRoutes returns the routes of currencies.
 func (svc *service) currencyRoutes(plans *catalog.HTTP) []rest.Route {
 	var (
-		currency = rest.Exists(plans.CurrencyKnown)
-		created  = rest.Status(http.StatusCreated)
+		currencies = currency.NewHTTP(svc.currencies)
+		exists     = rest.Exists(currencies.Exists)
+		created    = rest.Status(http.StatusCreated)
 	)
 	return []rest.Route{
 		route(get, "/api/v1/currencies", rest.Public, "", "catalog", "List active currencies", rest.Cached(plans.Currencies)),
 
-		route(get, "/api/v1/admin/currencies", rest.Admin, "", "default", "List currencies, active and inactive", rest.Handle(plans.AdminCurrencies)),
-		route(get, "/api/v1/admin/currencies/catalog", rest.Admin, "", "default", "List the currencies of ISO 4217 that can be added", rest.Handle(plans.CurrencyCatalog)),
-		route(post, "/api/v1/admin/currencies", rest.Admin, "", "default", "Add a currency", rest.Handle(plans.CreateCurrency, created)),
-		route(post, "/api/v1/admin/currencies/bulk", rest.Admin, "", "default", "Add currencies of ISO 4217 by their codes", rest.Handle(plans.AddCurrencies)),
-		route(patch, "/api/v1/admin/currencies/{currency}", rest.Admin, "", "default", "Change a currency", rest.Handle(plans.UpdateCurrency, currency)),
-		route(del, "/api/v1/admin/currencies/{currency}", rest.Admin, "", "default", "Delete a currency that nothing uses", rest.Handle(plans.DeleteCurrency)),
+		route(get, "/api/v1/admin/currencies", rest.Admin, "", "default", "List currencies, active and inactive", rest.Handle(currencies.List)),
+		route(get, "/api/v1/admin/currencies/catalog", rest.Admin, "", "default", "List the currencies of ISO 4217 that can be added", rest.Handle(currencies.ListAddable)),
+		route(post, "/api/v1/admin/currencies", rest.Admin, "", "default", "Add a currency", rest.Handle(currencies.Create, created)),
+		route(post, "/api/v1/admin/currencies/bulk", rest.Admin, "", "default", "Add currencies of ISO 4217 by their codes", rest.Handle(currencies.AddListed)),
+		route(patch, "/api/v1/admin/currencies/{currency}", rest.Admin, "", "default", "Change a currency", rest.Handle(currencies.Update, exists)),
+		route(del, "/api/v1/admin/currencies/{currency}", rest.Admin, "", "default", "Delete a currency that nothing uses", rest.Handle(currencies.Delete)),
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/catalog/pricelist"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
@@ -15,11 +15,12 @@ import (
 // same bytes, over loopback connections that stay open.
 func BenchmarkPlans(b *testing.B) {
 	s := newServer(b, dbtest.New(b, sqldb.SQLite))
-	demo, err := catalog.Demo()
+	demo, err := pricelist.Demo()
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := s.svc.Apply(b.Context(), demo, false); err != nil {
+	demo.Meters = nil // the server has none
+	if _, err := s.list.Apply(b.Context(), demo, false); err != nil {
 		b.Fatal(err)
 	}
 	const path = "/api/v1/catalog/plans?currency=EUR"

@@ -128,3 +128,11 @@ type Currency struct {
 	MinorUnits int32 // how many decimals an amount has: 0, 2 or 3
 	IsActive   bool
 }
+
+// equal reports whether both are nil, or point to equal values.
+func equal[T comparable](a, b *T) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}

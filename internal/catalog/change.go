@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,28 +11,28 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 )
 
-// Subscriptions tells what of the catalog is subscribed to.
+// Subscriptions answers what of the catalog is subscribed to.
 type Subscriptions interface {
-	// AnyTo tells whether a subscription that is not canceled or
+	// AnyTo reports whether a subscription that is neither canceled nor
 	// incomplete_expired is to one of the plans.
 	AnyTo(ctx context.Context, plans []uuid.UUID) (bool, error)
 }
 
-// Audit keeps the trail of what was changed; *audit.Log is one.
+// Audit is the audit trail of changes; *audit.Log implements it.
 type Audit interface {
 	Record(ctx context.Context, e audit.Entry) error
 }
 
-// change runs f, given the time of the change, in a transaction under the
-// catalog's lock, and then lets readers on this instance see what it did.
+// Change runs f with the time of the change, in a transaction that holds the
+// catalog's lock. After the commit readers on this instance see the change.
 //
-// Invariant: changes of the catalog happen one after the other, in whichever
-// process. What f reads stays true until it commits: that a slug is free, that a
+// Invariant: changes of the catalog happen one after the other, in all processes
+// together. What f reads stays true until it commits: that a slug is free, that a
 // feature is not deleted, which prices a plan has.
-func (s *Service) change(ctx context.Context, f func(ctx context.Context, now time.Time) error) error {
+func (s *Service) Change(ctx context.Context, f func(ctx context.Context, now time.Time) error) error {
 	return s.db.Tx(ctx, func(ctx context.Context) error {
-		if err := s.store.q(ctx).LockCatalog(ctx); err != nil {
-			return fmt.Errorf("lock the catalog: %w", err)
+		if err := s.Lock(ctx); err != nil {
+			return err
 		}
 		if err := f(ctx, s.clock.Now()); err != nil {
 			return err
@@ -43,13 +42,17 @@ func (s *Service) change(ctx context.Context, f func(ctx context.Context, now ti
 	})
 }
 
-// unused is ErrInUse while a subscription that is not over is to one of the
+// Lock keeps everybody else from changing the catalog until the transaction of ctx
+// ends.
+func (s *Service) Lock(ctx context.Context) error { return s.store.lock(ctx) }
+
+// requireUnused is ErrInUse while a subscription that has not ended is to one of the
 // plans.
 //
-// Invariant: the plans' rows are locked. A subscription that is being made, or
-// moved, to one of them locks the same row by its reference: it is either seen
-// here, or made when the change is committed.
-func (s *Service) unused(ctx context.Context, plans ...uuid.UUID) error {
+// Invariant: the caller has locked the plans' rows. Creating a subscription to one
+// of them, or moving one there, locks the same row through the foreign key. The
+// subscription is therefore either seen here, or stored after this transaction.
+func (s *Service) requireUnused(ctx context.Context, plans ...uuid.UUID) error {
 	used, err := s.subscriptions.AnyTo(ctx, plans)
 	if err == nil && used {
 		err = ErrInUse
@@ -57,16 +60,16 @@ func (s *Service) unused(ctx context.Context, plans ...uuid.UUID) error {
 	return err
 }
 
-// record adds an entry about a product, plan or feature to the trail; before and
-// after are maps by the API's names, or nil.
-func (s *Service) record(ctx context.Context, resource, action string, id uuid.UUID, before, after any) error {
+// Record adds an entry about a record of the catalog to the audit trail: resource is
+// its kind ("plan"), before and after are its fields by the API's names, or nil.
+func (s *Service) Record(ctx context.Context, resource, action string, id uuid.UUID, before, after any) error {
 	return s.audit.Record(ctx, audit.Entry{
 		Action: resource + "." + action, Resource: resource, ResourceID: id.String(), Before: before, After: after,
 	})
 }
 
-// checkTexts holds that there is English wherever there is a text (spec:
-// Translatable fields).
+// checkTexts adds a broken field for each text that has no English (rules:
+// http#translatable-fields).
 func checkTexts(broken *fault.Fields, name, description Text) {
 	if name[i18n.Default] == "" {
 		broken.Add("name."+i18n.Default, "validation.required")
@@ -76,8 +79,8 @@ func checkTexts(broken *fault.Fields, name, description Text) {
 	}
 }
 
-// With returns the text with changes: a locale that is nil or empty is removed. A
-// text without any is nil.
+// With returns the text with changes. A locale that is nil or empty is removed; when
+// no locale is left the result is nil.
 func (t Text) With(changes map[string]*string) Text {
 	next := make(Text, len(t)+len(changes))
 	for locale, text := range t {

@@ -20,7 +20,7 @@ func (s *Service) Feature(ctx context.Context, id uuid.UUID) (Feature, error) {
 // CreateFeature adds a feature; its id and times are set here. A code that
 // another feature has is a 422 on code.
 func (s *Service) CreateFeature(ctx context.Context, f Feature) (Feature, error) {
-	err := s.change(ctx, func(ctx context.Context, now time.Time) error {
+	err := s.Change(ctx, func(ctx context.Context, now time.Time) error {
 		f.ID, f.CreatedAt, f.UpdatedAt = sqldb.NewID(), now, now
 		if err := s.checkFeature(ctx, f); err != nil {
 			return err
@@ -32,7 +32,7 @@ func (s *Service) CreateFeature(ctx context.Context, f Feature) (Feature, error)
 		if err != nil {
 			return err
 		}
-		return s.record(ctx, "feature", "created", f.ID, nil, recordedFeature(f))
+		return s.Record(ctx, "feature", "created", f.ID, nil, recordedFeature(f))
 	})
 	return f, err
 }
@@ -41,7 +41,7 @@ func (s *Service) CreateFeature(ctx context.Context, f Feature) (Feature, error)
 // a system feature, by which the service knows it, stays: another is a 422.
 func (s *Service) UpdateFeature(ctx context.Context, id uuid.UUID, change func(*Feature)) (Feature, error) {
 	var f Feature
-	err := s.change(ctx, func(ctx context.Context, now time.Time) error {
+	err := s.Change(ctx, func(ctx context.Context, now time.Time) error {
 		old, err := s.store.feature(ctx, id)
 		if err != nil {
 			return err
@@ -62,7 +62,7 @@ func (s *Service) UpdateFeature(ctx context.Context, id uuid.UUID, change func(*
 		if err != nil {
 			return err
 		}
-		return s.record(ctx, "feature", "updated", id, recordedFeature(old), recordedFeature(f))
+		return s.Record(ctx, "feature", "updated", id, recordedFeature(old), recordedFeature(f))
 	})
 	return f, err
 }
@@ -72,7 +72,7 @@ func (s *Service) UpdateFeature(ctx context.Context, id uuid.UUID, change func(*
 // for one that the service relies on, and ErrInUse while a subscription that is
 // not over is to a plan that gives it.
 func (s *Service) DeleteFeature(ctx context.Context, id uuid.UUID) error {
-	return s.change(ctx, func(ctx context.Context, now time.Time) error {
+	return s.Change(ctx, func(ctx context.Context, now time.Time) error {
 		f, err := s.store.feature(ctx, id)
 		if err != nil {
 			return err
@@ -84,13 +84,13 @@ func (s *Service) DeleteFeature(ctx context.Context, id uuid.UUID) error {
 		if err != nil {
 			return err
 		}
-		if err := s.unused(ctx, plans...); err != nil {
+		if err := s.requireUnused(ctx, plans...); err != nil {
 			return err
 		}
 		if err := s.store.q(ctx).DeleteFeature(ctx, catalogsql.DeleteFeatureParams{ID: id, DeletedAt: &now}); err != nil {
 			return err
 		}
-		return s.record(ctx, "feature", "deleted", id, recordedFeature(f), nil)
+		return s.Record(ctx, "feature", "deleted", id, recordedFeature(f), nil)
 	})
 }
 

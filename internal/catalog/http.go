@@ -64,9 +64,7 @@ func (h *HTTP) Features(ctx context.Context, _ *noInput) (*rest.Stored[[]PublicF
 // Currencies answers GET /currencies.
 func (h *HTTP) Currencies(ctx context.Context, _ *noInput) (*rest.Stored[[]PublicCurrency], error) {
 	return answer(ctx, h, "currencies", func(public *Public, _ string) []PublicCurrency {
-		return all(public.Currencies, func(c Currency) PublicCurrency {
-			return PublicCurrency{Code: c.Code, Name: c.Name, Symbol: c.Symbol, MinorUnits: c.MinorUnits}
-		})
+		return all(public.Currencies, Currency.Public)
 	})
 }
 
@@ -138,3 +136,6 @@ func optional(text Text, locale string) *string {
 	}
 	return nil
 }
+
+// active reads a field is_active, whose default is true.
+func active(is *bool) bool { return is == nil || *is }

@@ -41,7 +41,7 @@ func (h *HTTP) AdminPlan(ctx context.Context, in *planInput) (*rest.Data[AdminPl
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.svc.store.keptPlan(ctx, id)
+	p, err := h.svc.CurrentPlan(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (h *HTTP) AdminPlan(ctx context.Context, in *planInput) (*rest.Data[AdminPl
 
 // PlanExists is the check behind rest.Exists for routes with {plan}.
 func (h *HTTP) PlanExists(ctx context.Context, param func(string) string) error {
-	return exists(ctx, param("plan"), h.svc.store.keptPlan)
+	return exists(ctx, param("plan"), h.svc.CurrentPlan)
 }
 
 type createPlanInput struct {

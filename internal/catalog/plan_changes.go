@@ -17,7 +17,7 @@ import (
 // and times are set here. An unknown product is a 422 on product_id, a slug that
 // another plan has one on slug.
 func (s *Service) CreatePlan(ctx context.Context, p Plan) (Plan, error) {
-	err := s.change(ctx, func(ctx context.Context, now time.Time) error {
+	err := s.Change(ctx, func(ctx context.Context, now time.Time) error {
 		p.ID, p.CreatedAt = sqldb.NewID(), now
 		broken, err := s.checkPlan(ctx, p)
 		if err == nil {
@@ -32,7 +32,7 @@ func (s *Service) CreatePlan(ctx context.Context, p Plan) (Plan, error) {
 		if p, err = s.store.plan(ctx, p.ID); err != nil {
 			return err
 		}
-		return s.record(ctx, "plan", "created", p.ID, nil, recordedPlan(p))
+		return s.Record(ctx, "plan", "created", p.ID, nil, recordedPlan(p))
 	})
 	return p, err
 }
@@ -58,7 +58,7 @@ func (s *Service) UpdatePlan(ctx context.Context, id uuid.UUID, c PlanChange) (P
 		if c.Fields != nil {
 			c.Fields(&next)
 		}
-		next.Prices = resolvePrices(old, next, c.Prices)
+		next.Prices = ResolvePrices(old, next, c.Prices)
 		broken, err := s.checkPlan(ctx, next)
 		if err != nil {
 			return err
@@ -77,7 +77,7 @@ func (s *Service) UpdatePlan(ctx context.Context, id uuid.UUID, c PlanChange) (P
 			return err
 		}
 		if next.PricingType != old.PricingType {
-			if err := s.unused(ctx, id); err != nil {
+			if err := s.requireUnused(ctx, id); err != nil {
 				return err
 			}
 		}
@@ -98,18 +98,18 @@ func (s *Service) UpdatePlan(ctx context.Context, id uuid.UUID, c PlanChange) (P
 // its slug is free again. It is ErrInUse while a subscription that is not over
 // is to it.
 func (s *Service) DeletePlan(ctx context.Context, id uuid.UUID) error {
-	return s.change(ctx, func(ctx context.Context, now time.Time) error {
+	return s.Change(ctx, func(ctx context.Context, now time.Time) error {
 		p, err := s.lockPlan(ctx, id)
 		if err != nil {
 			return err
 		}
-		if err := s.unused(ctx, id); err != nil {
+		if err := s.requireUnused(ctx, id); err != nil {
 			return err
 		}
 		if err := s.store.q(ctx).DeletePlan(ctx, catalogsql.DeletePlanParams{ID: id, DeletedAt: &now}); err != nil {
 			return err
 		}
-		return s.record(ctx, "plan", "deleted", id, recordedPlan(p), nil)
+		return s.Record(ctx, "plan", "deleted", id, recordedPlan(p), nil)
 	})
 }
 
@@ -118,7 +118,7 @@ func (s *Service) DeletePlan(ctx context.Context, id uuid.UUID) error {
 // -copy-2 and so on, the first that is free.
 func (s *Service) DuplicatePlan(ctx context.Context, id uuid.UUID) (Plan, error) {
 	var p Plan
-	err := s.change(ctx, func(ctx context.Context, now time.Time) error {
+	err := s.Change(ctx, func(ctx context.Context, now time.Time) error {
 		original, err := s.lockPlan(ctx, id)
 		if err != nil {
 			return err
@@ -145,10 +145,13 @@ func (s *Service) DuplicatePlan(ctx context.Context, id uuid.UUID) (Plan, error)
 		if p, err = s.store.plan(ctx, p.ID); err != nil {
 			return err
 		}
-		return s.record(ctx, "plan", "duplicated", p.ID, nil, recordedPlan(p))
+		return s.Record(ctx, "plan", "duplicated", p.ID, nil, recordedPlan(p))
 	})
 	return p, err
 }
+
+// maxSlug is how long a slug can be, in characters.
+const maxSlug = 255
 
 // copySlug names a copy. The slug that it is made of is cut where the name would
 // become too long.
@@ -182,7 +185,7 @@ func (s *Service) changePlan(
 	ctx context.Context, id uuid.UUID, action string, f func(ctx context.Context, old Plan, now time.Time) error,
 ) (Plan, error) {
 	var p Plan
-	err := s.change(ctx, func(ctx context.Context, now time.Time) error {
+	err := s.Change(ctx, func(ctx context.Context, now time.Time) error {
 		old, err := s.lockPlan(ctx, id)
 		if err != nil {
 			return err
@@ -193,7 +196,7 @@ func (s *Service) changePlan(
 		if p, err = s.store.plan(ctx, id); err != nil {
 			return err
 		}
-		return s.record(ctx, "plan", action, id, recordedPlan(old), recordedPlan(p))
+		return s.Record(ctx, "plan", action, id, recordedPlan(old), recordedPlan(p))
 	})
 	return p, err
 }

@@ -30,7 +30,7 @@ func (s *Service) SetEntitlements(ctx context.Context, planID uuid.UUID, set []E
 // DeleteEntitlement removes one entitlement of whichever plan, for its
 // subscribers at once; ErrNotFound without such an entitlement.
 func (s *Service) DeleteEntitlement(ctx context.Context, id uuid.UUID) error {
-	return s.change(ctx, func(ctx context.Context, _ time.Time) error {
+	return s.Change(ctx, func(ctx context.Context, _ time.Time) error {
 		planID, err := s.store.q(ctx).PlanOfEntitlement(ctx, id)
 		if err != nil {
 			return found(err)

@@ -51,9 +51,10 @@ func (s *Service) DeletePrice(ctx context.Context, planID, priceID uuid.UUID) er
 	return err
 }
 
-// resolvePrices returns the prices that a plan is to have: those of a set, or
-// without one those that it had. Those that are new have no id.
-func resolvePrices(old, next Plan, set *[]PriceTerms) []Price {
+// ResolvePrices returns the prices that a plan has after a change from old to next:
+// those of the set, or without a set those that it had. A price whose terms stay
+// the same keeps its link (see PriceTerms). New prices have no id.
+func ResolvePrices(old, next Plan, set *[]PriceTerms) []Price {
 	if set == nil {
 		kept := all(old.Prices, func(p Price) PriceTerms { return PriceTerms{Currency: p.Currency, PriceCents: p.PriceCents} })
 		set = &kept

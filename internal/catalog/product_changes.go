@@ -15,7 +15,7 @@ import (
 // CreateProduct adds a product; its id and times are set here. A slug that
 // another product has is a 422 on slug.
 func (s *Service) CreateProduct(ctx context.Context, p Product) (Product, error) {
-	err := s.change(ctx, func(ctx context.Context, now time.Time) error {
+	err := s.Change(ctx, func(ctx context.Context, now time.Time) error {
 		p.ID, p.CreatedAt, p.UpdatedAt = sqldb.NewID(), now, now
 		if err := s.checkProduct(ctx, p); err != nil {
 			return err
@@ -27,7 +27,7 @@ func (s *Service) CreateProduct(ctx context.Context, p Product) (Product, error)
 		if err != nil {
 			return err
 		}
-		return s.record(ctx, "product", "created", p.ID, nil, recordedProduct(p))
+		return s.Record(ctx, "product", "created", p.ID, nil, recordedProduct(p))
 	})
 	return p, err
 }
@@ -35,7 +35,7 @@ func (s *Service) CreateProduct(ctx context.Context, p Product) (Product, error)
 // UpdateProduct changes a product, under the rules of CreateProduct.
 func (s *Service) UpdateProduct(ctx context.Context, id uuid.UUID, change func(*Product)) (Product, error) {
 	var p Product
-	err := s.change(ctx, func(ctx context.Context, now time.Time) error {
+	err := s.Change(ctx, func(ctx context.Context, now time.Time) error {
 		old, err := s.store.product(ctx, id)
 		if err != nil {
 			return err
@@ -53,7 +53,7 @@ func (s *Service) UpdateProduct(ctx context.Context, id uuid.UUID, change func(*
 		if err != nil {
 			return err
 		}
-		return s.record(ctx, "product", "updated", id, recordedProduct(old), recordedProduct(p))
+		return s.Record(ctx, "product", "updated", id, recordedProduct(old), recordedProduct(p))
 	})
 	return p, err
 }
@@ -62,7 +62,7 @@ func (s *Service) UpdateProduct(ctx context.Context, id uuid.UUID, change func(*
 // history that refers to them, and their slugs are free again. It is ErrInUse
 // while a subscription that is not over is to one of the plans.
 func (s *Service) DeleteProduct(ctx context.Context, id uuid.UUID) error {
-	return s.change(ctx, func(ctx context.Context, now time.Time) error {
+	return s.Change(ctx, func(ctx context.Context, now time.Time) error {
 		p, err := s.store.product(ctx, id)
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func (s *Service) DeleteProduct(ctx context.Context, id uuid.UUID) error {
 		if err != nil {
 			return err
 		}
-		if err := s.unused(ctx, plans...); err != nil {
+		if err := s.requireUnused(ctx, plans...); err != nil {
 			return err
 		}
 		if err := s.store.q(ctx).DeletePlansOfProduct(ctx, catalogsql.DeletePlansOfProductParams{ProductID: id, DeletedAt: &now}); err != nil {
@@ -80,7 +80,7 @@ func (s *Service) DeleteProduct(ctx context.Context, id uuid.UUID) error {
 		if err := s.store.q(ctx).DeleteProduct(ctx, catalogsql.DeleteProductParams{ID: id, DeletedAt: &now}); err != nil {
 			return err
 		}
-		return s.record(ctx, "product", "deleted", id, recordedProduct(p), nil)
+		return s.Record(ctx, "product", "deleted", id, recordedProduct(p), nil)
 	})
 }
 

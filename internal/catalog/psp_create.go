@@ -162,7 +162,7 @@ func (p *PSPPrices) create(
 func (p *PSPPrices) beginPrice(
 	ctx context.Context, planID, priceID uuid.UUID, wanted priceRequest, fits func(open, wanted priceRequest) bool,
 ) (op operation[priceRequest], err error) {
-	err = p.catalog.change(ctx, func(ctx context.Context, now time.Time) error {
+	err = p.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {
 		plan, price, err := p.Find(ctx, planID, priceID)
 		if err != nil {
 			return err
@@ -215,7 +215,7 @@ func (p *PSPPrices) settlePrice(
 	ctx context.Context, planID, priceID uuid.UUID, op operation[priceRequest], remote psp.Price,
 ) (settled Price, err error) {
 	overtaken := error(nil)
-	err = p.catalog.change(ctx, func(ctx context.Context, now time.Time) error {
+	err = p.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {
 		plan, price, err := p.Find(ctx, planID, priceID)
 		if err != nil {
 			return err

@@ -61,7 +61,7 @@ var (
 
 // Find returns a plan that is not deleted and a price of it, else ErrNotFound.
 func (p *PSPPrices) Find(ctx context.Context, planID, priceID uuid.UUID) (Plan, Price, error) {
-	plan, err := p.catalog.store.keptPlan(ctx, planID)
+	plan, err := p.catalog.CurrentPlan(ctx, planID)
 	if err != nil {
 		return Plan{}, Price{}, err
 	}
@@ -86,7 +86,7 @@ func (p *PSPPrices) Link(ctx context.Context, planID, priceID uuid.UUID, pspPric
 		return Price{}, err
 	}
 	var linked Price
-	err = p.catalog.change(ctx, func(ctx context.Context, now time.Time) error {
+	err = p.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {
 		plan, price, err := p.Find(ctx, planID, priceID)
 		if err != nil {
 			return err
@@ -132,7 +132,7 @@ func (p *PSPPrices) link(ctx context.Context, now time.Time, action string, plan
 // keeps its price, and what was subscribed to by it goes on.
 func (p *PSPPrices) Unlink(ctx context.Context, planID, priceID uuid.UUID) (Price, error) {
 	var unlinked Price
-	err := p.catalog.change(ctx, func(ctx context.Context, now time.Time) error {
+	err := p.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {
 		_, price, err := p.Find(ctx, planID, priceID)
 		if err != nil {
 			return err
@@ -163,7 +163,7 @@ func (p *PSPPrices) unlink(ctx context.Context, now time.Time, price Price) (Pri
 // as often as the plan, in a currency that is known here and that the plan has no
 // price in.
 func (p *PSPPrices) Import(ctx context.Context, planID uuid.UUID, pspPriceID string) (Price, error) {
-	if _, err := p.catalog.store.keptPlan(ctx, planID); err != nil {
+	if _, err := p.catalog.CurrentPlan(ctx, planID); err != nil {
 		return Price{}, err
 	}
 	remote, err := p.read(ctx, pspPriceID)
@@ -171,8 +171,8 @@ func (p *PSPPrices) Import(ctx context.Context, planID uuid.UUID, pspPriceID str
 		return Price{}, err
 	}
 	price := Price{ID: sqldb.NewID(), PlanID: planID, Currency: remote.Currency, PSPPriceID: &remote.ID}
-	err = p.catalog.change(ctx, func(ctx context.Context, now time.Time) error {
-		plan, err := p.catalog.store.keptPlan(ctx, planID)
+	err = p.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {
+		plan, err := p.catalog.CurrentPlan(ctx, planID)
 		if err != nil {
 			return err
 		}
@@ -197,7 +197,7 @@ func (p *PSPPrices) Import(ctx context.Context, planID uuid.UUID, pspPriceID str
 		if err != nil {
 			return err
 		}
-		return p.catalog.record(ctx, "plan_price", "psp_imported", price.ID, nil, priceTrail(price, price.PSPPriceID))
+		return p.catalog.Record(ctx, "plan_price", "psp_imported", price.ID, nil, priceTrail(price, price.PSPPriceID))
 	})
 	return price, err
 }
@@ -226,7 +226,7 @@ func (p *PSPPrices) PriceEvent(ctx context.Context, e psp.Event) error {
 	case err != nil && !errors.Is(err, psp.ErrNotFound):
 		return err
 	}
-	return p.catalog.change(ctx, func(ctx context.Context, now time.Time) error {
+	return p.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {
 		for _, price := range pricesOf(rows) {
 			if _, err := p.unlink(ctx, now, price); err != nil {
 				return err
@@ -239,7 +239,7 @@ func (p *PSPPrices) PriceEvent(ctx context.Context, e psp.Event) error {
 }
 
 func (p *PSPPrices) record(ctx context.Context, action string, price Price, before, after *string) error {
-	return p.catalog.record(ctx, "plan_price", action, price.ID, priceTrail(price, before), priceTrail(price, after))
+	return p.catalog.Record(ctx, "plan_price", action, price.ID, priceTrail(price, before), priceTrail(price, after))
 }
 
 func priceTrail(price Price, pspPriceID *string) any {

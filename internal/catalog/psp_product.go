@@ -28,7 +28,7 @@ func (p *PSPPrices) ensureProduct(ctx context.Context, product Product) (string,
 	}
 	linked := ""
 	var op operation[productRequest]
-	err := p.catalog.change(ctx, func(ctx context.Context, now time.Time) error {
+	err := p.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {
 		current, err := p.catalog.store.product(ctx, product.ID)
 		if err != nil {
 			return err
@@ -72,7 +72,7 @@ func (p *PSPPrices) performProduct(ctx context.Context, productID uuid.UUID, op 
 // settleProduct stores which product the provider made, unless another one was
 // linked meanwhile, and returns the one that is linked.
 func (p *PSPPrices) settleProduct(ctx context.Context, productID, key uuid.UUID, pspProductID string) (linked string, err error) {
-	err = p.catalog.change(ctx, func(ctx context.Context, now time.Time) error {
+	err = p.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {
 		current, err := p.catalog.store.product(ctx, productID)
 		if err != nil {
 			return err
@@ -91,21 +91,21 @@ func (p *PSPPrices) settleProduct(ctx context.Context, productID, key uuid.UUID,
 		if err != nil {
 			return err
 		}
-		return p.catalog.record(ctx, "product", "psp_created", productID, nil, productTrail(pspProductID))
+		return p.catalog.Record(ctx, "product", "psp_created", productID, nil, productTrail(pspProductID))
 	})
 	return linked, err
 }
 
 // forgetProduct removes a link to a product that the provider does not have.
 func (p *PSPPrices) forgetProduct(ctx context.Context, product Product, pspProductID string) error {
-	return p.catalog.change(ctx, func(ctx context.Context, now time.Time) error {
+	return p.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {
 		n, err := p.catalog.store.q(ctx).UnlinkProduct(ctx, catalogsql.UnlinkProductParams{
 			ID: product.ID, PSPProductID: &pspProductID, Now: now,
 		})
 		if err != nil || n == 0 {
 			return err
 		}
-		return p.catalog.record(ctx, "product", "psp_unlinked", product.ID, productTrail(pspProductID), nil)
+		return p.catalog.Record(ctx, "product", "psp_unlinked", product.ID, productTrail(pspProductID), nil)
 	})
 }
 

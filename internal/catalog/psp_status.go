@@ -37,7 +37,7 @@ type PriceStatus struct {
 // Statuses compares each price of a plan with the provider's, by currency. It
 // does not fail with the provider: a price that could not be read says so.
 func (p *PSPPrices) Statuses(ctx context.Context, planID uuid.UUID) ([]PriceStatus, error) {
-	plan, err := p.catalog.store.keptPlan(ctx, planID)
+	plan, err := p.catalog.CurrentPlan(ctx, planID)
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func onSale(plans []Plan, currencies []Currency) []Plan {
 	plans = slices.DeleteFunc(plans, func(p Plan) bool { return !p.OnSale() })
 	for i := range plans {
 		p := &plans[i]
-		p.Prices = inActive(p.Prices, currencies)
+		p.Prices = inActiveCurrencies(p.Prices, currencies)
 		p.Entitlements = slices.DeleteFunc(p.Entitlements, func(e Entitlement) bool { return !e.Feature.IsActive })
 	}
 	return plans

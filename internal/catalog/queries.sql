@@ -147,35 +147,6 @@ UPDATE entitlements SET type = $2, value = $3, updated_at = $4 WHERE id = $1;
 -- name: DeleteEntitlement :exec
 DELETE FROM entitlements WHERE id = $1;
 
--- name: LockCurrency :one
--- Whoever refers to the currency in between waits, by the foreign key.
-SELECT * FROM currencies WHERE code = $1 FOR UPDATE;
-
--- name: InsertCurrency :execrows
-INSERT INTO currencies (code, name, symbol, minor_units, is_active, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $6)
-ON CONFLICT (code) DO NOTHING;
-
--- name: UpdateCurrency :exec
-UPDATE currencies SET name = $2, symbol = $3, minor_units = $4, is_active = $5, updated_at = $6 WHERE code = $1;
-
--- name: DeleteCurrency :exec
-DELETE FROM currencies WHERE code = $1;
-
--- name: CurrencyAmounts :one
--- Whether amounts are kept in a currency: 1, else 0.
-SELECT count(*) FROM (
-    SELECT currency FROM plan_prices WHERE plan_prices.currency = $1
-    UNION ALL SELECT currency FROM meter_prices WHERE meter_prices.currency = $1
-    UNION ALL SELECT currency FROM checkouts WHERE checkouts.currency = $1
-    UNION ALL SELECT currency FROM subscriptions WHERE subscriptions.currency = $1
-    UNION ALL SELECT currency FROM invoices WHERE invoices.currency = $1
-    LIMIT 1
-) AS amounts;
-
--- name: TenantsPreferring :one
-SELECT count(*) FROM tenants WHERE preferred_currency = $1;
-
 -- name: LinkPrice :exec
 UPDATE plan_prices SET psp_price_id = $2, updated_at = $3 WHERE id = $1;
 

@@ -14,6 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/catalog/pricelist"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
@@ -28,6 +29,7 @@ const publicURL = "https://api.example.com"
 type server struct {
 	db    *sqldb.DB
 	svc   *catalog.Service
+	list  *pricelist.Service
 	http  *catalog.HTTP
 	clock *clock.Fixed
 	api   *rest.API
@@ -68,7 +70,8 @@ func newServer(t testing.TB, db *sqldb.DB) *server {
 		{Method: "GET", Path: "/api/v1/admin/plans", Scope: rest.Admin, Permission: "plans.view", Handler: rest.Handle(h.AdminPlans)},
 		{Method: "GET", Path: "/api/v1/admin/features", Scope: rest.Admin, Permission: "features.view", Handler: rest.Handle(h.AdminFeatures)},
 	})
-	return &server{db: db, svc: svc, http: h, clock: at, api: api}
+	list := pricelist.New(pricelist.Deps{DB: db, Catalog: svc})
+	return &server{db: db, svc: svc, list: list, http: h, clock: at, api: api}
 }
 
 func authenticate(_ context.Context, token string) (*authz.Caller, error) {
@@ -138,11 +141,11 @@ func (s *server) apply(t testing.TB, text string) {
 
 func (s *server) applyIn(ctx context.Context, t testing.TB, text string) {
 	t.Helper()
-	c, err := catalog.Parse([]byte(text))
+	c, err := pricelist.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.svc.Apply(ctx, c, false); err != nil {
+	if _, err := s.list.Apply(ctx, c, false); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"errors"
 
 	"github.com/google/uuid"
 
@@ -40,6 +39,32 @@ func New(d Deps) *Service {
 // it. It is ErrNotFound if there never was one.
 func (s *Service) Plan(ctx context.Context, id uuid.UUID) (Plan, error) { return s.store.plan(ctx, id) }
 
+// CurrentPlan returns a plan that is not deleted, else ErrNotFound.
+func (s *Service) CurrentPlan(ctx context.Context, id uuid.UUID) (Plan, error) {
+	return s.store.currentPlan(ctx, id)
+}
+
+// AllPlans lists the plans that are not deleted, by sort order and then age.
+func (s *Service) AllPlans(ctx context.Context) ([]Plan, error) { return s.store.plans(ctx) }
+
+// AllProducts lists the products that are not deleted, oldest first.
+func (s *Service) AllProducts(ctx context.Context) ([]Product, error) { return s.store.products(ctx) }
+
+// AllFeatures lists the features that are not deleted, by code.
+func (s *Service) AllFeatures(ctx context.Context) ([]Feature, error) { return s.store.features(ctx) }
+
+// ProductBySlug returns the product with a slug that is not deleted, else
+// ErrNotFound.
+func (s *Service) ProductBySlug(ctx context.Context, slug string) (Product, error) {
+	return s.store.productBySlug(ctx, slug)
+}
+
+// FeatureByCode returns the feature with a code that is not deleted, else
+// ErrNotFound.
+func (s *Service) FeatureByCode(ctx context.Context, code string) (Feature, error) {
+	return s.store.featureByCode(ctx, code)
+}
+
 // PlanBySlug returns the plan with a slug, active or not, else ErrNotFound.
 func (s *Service) PlanBySlug(ctx context.Context, slug string) (Plan, error) {
 	return s.store.planBySlug(ctx, slug)
@@ -73,20 +98,4 @@ func (s *Service) FeaturesOfPlan(ctx context.Context, planID uuid.UUID) ([]Entit
 		return nil, err
 	}
 	return entitlementsOf(rows)
-}
-
-// Currency returns a currency by its upper-case code, active or not, else
-// ErrNotFound.
-func (s *Service) Currency(ctx context.Context, code string) (Currency, error) {
-	return s.store.currency(ctx, code)
-}
-
-// CurrencyExists tells whether there is a currency with an upper-case code,
-// active or not.
-func (s *Service) CurrencyExists(ctx context.Context, code string) (bool, error) {
-	_, err := s.store.currency(ctx, code)
-	if errors.Is(err, ErrNotFound) {
-		return false, nil
-	}
-	return err == nil, err
 }

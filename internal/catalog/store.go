@@ -21,6 +21,11 @@ type store struct {
 
 func (s store) q(ctx context.Context) *catalogsql.Queries { return catalogsql.New(s.conn(ctx)) }
 
+// lock holds the catalog's lock until the transaction ends.
+func (s store) lock(ctx context.Context) error {
+	return sqldb.Wrap(s.q(ctx).LockCatalog(ctx), "lock the catalog")
+}
+
 // found turns the absence of a row into ErrNotFound.
 func found(err error) error {
 	if errors.Is(err, sqldb.ErrNoRows) {

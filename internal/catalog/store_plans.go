@@ -56,8 +56,8 @@ func (s store) plan(ctx context.Context, id uuid.UUID) (Plan, error) {
 	return s.whole(ctx, catalogsql.PlansRow(row))
 }
 
-// keptPlan returns a plan that is not deleted.
-func (s store) keptPlan(ctx context.Context, id uuid.UUID) (Plan, error) {
+// currentPlan returns a plan that is not deleted.
+func (s store) currentPlan(ctx context.Context, id uuid.UUID) (Plan, error) {
 	p, err := s.plan(ctx, id)
 	if err == nil && p.Deleted {
 		return Plan{}, ErrNotFound

@@ -73,6 +73,11 @@ type PublicCurrency struct {
 	MinorUnits int32  `json:"minor_units"`
 }
 
+// Public returns the currency as anybody sees it.
+func (c Currency) Public() PublicCurrency {
+	return PublicCurrency{Code: c.Code, Name: c.Name, Symbol: c.Symbol, MinorUnits: c.MinorUnits}
+}
+
 // publicPlan shows a plan with its prices in one currency, in all if it is empty.
 func publicPlan(p Plan, locale, currency string) PublicPlan {
 	prices := []PublicPrice{}

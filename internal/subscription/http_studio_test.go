@@ -14,6 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/catalog/pricelist"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
@@ -46,12 +47,12 @@ func studio(t *testing.T, db *sqldb.DB) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := catalog.Parse([]byte(studioCatalog))
+	data, err := pricelist.Parse([]byte(studioCatalog))
 	if err != nil {
 		t.Fatal(err)
 	}
 	plans := catalog.New(catalog.Deps{DB: db, Clock: clock.System(), Audit: audit.New(audit.Deps{DB: db, Clock: clock.System()})})
-	if _, err := plans.Apply(t.Context(), data, false); err != nil {
+	if _, err := pricelist.New(pricelist.Deps{DB: db, Catalog: plans}).Apply(t.Context(), data, false); err != nil {
 		t.Fatal(err)
 	}
 	svc := subscription.NewService(subscription.Deps{

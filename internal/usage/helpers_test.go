@@ -4,12 +4,12 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 	"testing"
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -107,15 +107,24 @@ func applyMeters(t interface {
 }, svc *Service, meters ...Meter,
 ) {
 	t.Helper()
-	data := make([]catalog.MeterData, len(meters))
-	for i, m := range meters {
-		data[i] = catalog.MeterData{
-			Code: m.Code, Name: m.Name, AggregationType: string(m.Aggregation), ResetInterval: string(m.Reset),
-			QuotaEnforcement: string(m.Enforcement), UnitLabel: m.UnitLabel, IsActive: catalog.Switch(m.Active),
-		}
-	}
-	if _, err := svc.ApplyMeters(t.Context(), data, false); err != nil {
+	stored, err := svc.AllMeters(t.Context())
+	if err != nil {
 		t.Fatal(err)
+	}
+	for _, m := range meters {
+		i := slices.IndexFunc(stored, func(e MeterEntry) bool { return e.Code == m.Code })
+		if i < 0 {
+			_, err = svc.CreateMeter(t.Context(), MeterEntry{Meter: m})
+		} else {
+			_, err = svc.UpdateMeter(t.Context(), stored[i].ID, func(e MeterEntry) MeterEntry {
+				m.ID = e.ID
+				e.Meter = m
+				return e
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -105,6 +105,9 @@ func (s *Service) Meters(ctx context.Context, q page.Query) ([]MeterEntry, int64
 	return s.store.meterPage(ctx, q)
 }
 
+// AllMeters lists the meters that are not deleted, by code.
+func (s *Service) AllMeters(ctx context.Context) ([]MeterEntry, error) { return s.store.allMeters(ctx) }
+
 // Meter returns a meter that is not deleted; otherwise it is not found.
 func (s *Service) Meter(ctx context.Context, id uuid.UUID) (MeterEntry, error) {
 	return s.store.meterEntry(ctx, id)

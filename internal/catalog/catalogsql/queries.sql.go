@@ -100,34 +100,6 @@ func (q *Queries) Currency(ctx context.Context, code string) (Currency, error) {
 	return i, err
 }
 
-const currencyAmounts = `-- name: CurrencyAmounts :one
-SELECT count(*) FROM (
-    SELECT currency FROM plan_prices WHERE plan_prices.currency = $1
-    UNION ALL SELECT currency FROM meter_prices WHERE meter_prices.currency = $1
-    UNION ALL SELECT currency FROM checkouts WHERE checkouts.currency = $1
-    UNION ALL SELECT currency FROM subscriptions WHERE subscriptions.currency = $1
-    UNION ALL SELECT currency FROM invoices WHERE invoices.currency = $1
-    LIMIT 1
-) AS amounts
-`
-
-// Whether amounts are kept in a currency: 1, else 0.
-func (q *Queries) CurrencyAmounts(ctx context.Context, currency string) (int64, error) {
-	row := q.db.QueryRowContext(ctx, currencyAmounts, currency)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
-const deleteCurrency = `-- name: DeleteCurrency :exec
-DELETE FROM currencies WHERE code = $1
-`
-
-func (q *Queries) DeleteCurrency(ctx context.Context, code string) error {
-	_, err := q.db.ExecContext(ctx, deleteCurrency, code)
-	return err
-}
-
 const deleteEntitlement = `-- name: DeleteEntitlement :exec
 DELETE FROM entitlements WHERE id = $1
 `
@@ -404,36 +376,6 @@ func (q *Queries) Features(ctx context.Context) ([]Feature, error) {
 	return items, nil
 }
 
-const insertCurrency = `-- name: InsertCurrency :execrows
-INSERT INTO currencies (code, name, symbol, minor_units, is_active, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $6)
-ON CONFLICT (code) DO NOTHING
-`
-
-type InsertCurrencyParams struct {
-	Code       string
-	Name       string
-	Symbol     string
-	MinorUnits int32
-	IsActive   bool
-	CreatedAt  time.Time
-}
-
-func (q *Queries) InsertCurrency(ctx context.Context, arg InsertCurrencyParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, insertCurrency,
-		arg.Code,
-		arg.Name,
-		arg.Symbol,
-		arg.MinorUnits,
-		arg.IsActive,
-		arg.CreatedAt,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
 const insertEntitlement = `-- name: InsertEntitlement :exec
 INSERT INTO entitlements (id, plan_id, feature_id, type, value, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $6)
@@ -662,26 +604,6 @@ SELECT id FROM features WHERE is_system AND deleted_at IS NULL ORDER BY id FOR U
 func (q *Queries) LockCatalog(ctx context.Context) error {
 	_, err := q.db.ExecContext(ctx, lockCatalog)
 	return err
-}
-
-const lockCurrency = `-- name: LockCurrency :one
-SELECT code, name, symbol, minor_units, is_active, created_at, updated_at FROM currencies WHERE code = $1 FOR UPDATE
-`
-
-// Whoever refers to the currency in between waits, by the foreign key.
-func (q *Queries) LockCurrency(ctx context.Context, code string) (Currency, error) {
-	row := q.db.QueryRowContext(ctx, lockCurrency, code)
-	var i Currency
-	err := row.Scan(
-		&i.Code,
-		&i.Name,
-		&i.Symbol,
-		&i.MinorUnits,
-		&i.IsActive,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-	)
-	return i, err
 }
 
 const lockPlan = `-- name: LockPlan :one
@@ -1256,17 +1178,6 @@ func (q *Queries) SlugsOfPlans(ctx context.Context, prefix string) ([]string, er
 	return items, nil
 }
 
-const tenantsPreferring = `-- name: TenantsPreferring :one
-SELECT count(*) FROM tenants WHERE preferred_currency = $1
-`
-
-func (q *Queries) TenantsPreferring(ctx context.Context, preferredCurrency string) (int64, error) {
-	row := q.db.QueryRowContext(ctx, tenantsPreferring, preferredCurrency)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
 const unlinkPrice = `-- name: UnlinkPrice :execrows
 UPDATE plan_prices SET psp_price_id = NULL, updated_at = $2 WHERE id = $1 AND psp_price_id = $3
 `
@@ -1301,31 +1212,6 @@ func (q *Queries) UnlinkProduct(ctx context.Context, arg UnlinkProductParams) (i
 		return 0, err
 	}
 	return result.RowsAffected()
-}
-
-const updateCurrency = `-- name: UpdateCurrency :exec
-UPDATE currencies SET name = $2, symbol = $3, minor_units = $4, is_active = $5, updated_at = $6 WHERE code = $1
-`
-
-type UpdateCurrencyParams struct {
-	Code       string
-	Name       string
-	Symbol     string
-	MinorUnits int32
-	IsActive   bool
-	UpdatedAt  time.Time
-}
-
-func (q *Queries) UpdateCurrency(ctx context.Context, arg UpdateCurrencyParams) error {
-	_, err := q.db.ExecContext(ctx, updateCurrency,
-		arg.Code,
-		arg.Name,
-		arg.Symbol,
-		arg.MinorUnits,
-		arg.IsActive,
-		arg.UpdatedAt,
-	)
-	return err
 }
 
 const updateEntitlement = `-- name: UpdateEntitlement :exec

@@ -1,0 +1,135 @@
+package currency
+
+import (
+	"context"
+	"strings"
+
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// HTTP has the handlers of the administration of currencies (rules:
+// catalog#currencies).
+type HTTP struct {
+	svc     *Service
+	catalog *catalog.Service
+}
+
+// NewHTTP returns the handlers.
+func NewHTTP(svc *Service) *HTTP { return &HTTP{svc: svc, catalog: svc.catalog} }
+
+// AdminCurrency is a currency as the administration sees it.
+type AdminCurrency struct {
+	Code       string `json:"code"`
+	Name       string `json:"name"`
+	Symbol     string `json:"symbol"`
+	MinorUnits int32  `json:"minor_units"`
+	IsActive   bool   `json:"is_active"`
+}
+
+type noInput struct{}
+
+// List answers GET /admin/currencies.
+func (h *HTTP) List(ctx context.Context, _ *noInput) (*rest.Data[[]AdminCurrency], error) {
+	currencies, err := h.catalog.Currencies(ctx)
+	if err != nil {
+		return nil, err
+	}
+	views := make([]AdminCurrency, len(currencies))
+	for i, c := range currencies {
+		views[i] = AdminCurrency(c)
+	}
+	return rest.List(views), nil
+}
+
+// ListAddable answers GET /admin/currencies/catalog.
+func (h *HTTP) ListAddable(ctx context.Context, _ *noInput) (*rest.Data[[]catalog.PublicCurrency], error) {
+	currencies, err := h.svc.Addable(ctx)
+	if err != nil {
+		return nil, err
+	}
+	views := make([]catalog.PublicCurrency, len(currencies))
+	for i, c := range currencies {
+		views[i] = c.Public()
+	}
+	return rest.List(views), nil
+}
+
+type createInput struct {
+	Body struct {
+		Code       string `json:"code" minLength:"3" maxLength:"3" pattern:"^[A-Za-z]{3}$" doc:"Three letters, in either case."`
+		Name       string `json:"name" minLength:"1" maxLength:"100"`
+		Symbol     string `json:"symbol" minLength:"1" maxLength:"10"`
+		MinorUnits int32  `json:"minor_units" enum:"0,2,3" doc:"How many decimals an amount has."`
+		IsActive   *bool  `json:"is_active,omitempty" default:"true"`
+	}
+}
+
+// Create answers POST /admin/currencies.
+func (h *HTTP) Create(ctx context.Context, in *createInput) (*rest.Data[AdminCurrency], error) {
+	b := in.Body
+	c := catalog.Currency{
+		Code: strings.ToUpper(b.Code), Name: b.Name, Symbol: b.Symbol, MinorUnits: b.MinorUnits,
+		IsActive: b.IsActive == nil || *b.IsActive,
+	}
+	if err := h.svc.Create(ctx, c); err != nil {
+		return nil, err
+	}
+	return rest.OK(AdminCurrency(c)), nil
+}
+
+type addInput struct {
+	Body struct {
+		// The maximum leaves room for all of ISO 4217.
+		Codes []string `json:"codes" minItems:"1" maxItems:"500" doc:"Codes of ISO 4217, in either case."`
+	}
+}
+
+// AddListed answers POST /admin/currencies/bulk.
+func (h *HTTP) AddListed(ctx context.Context, in *addInput) (*rest.Plain[AddedCurrencies], error) {
+	added, err := h.svc.AddListed(ctx, in.Body.Codes)
+	if err != nil {
+		return nil, err
+	}
+	return rest.Bare(added), nil
+}
+
+type pathInput struct {
+	Currency string `path:"currency" doc:"The code, in either case."`
+}
+
+type updateInput struct {
+	Currency string `path:"currency" doc:"The code, in either case."`
+	Body     struct {
+		Name       rest.Opt[string] `json:"name,omitzero" minLength:"1" maxLength:"100"`
+		Symbol     rest.Opt[string] `json:"symbol,omitzero" minLength:"1" maxLength:"10"`
+		MinorUnits rest.Opt[int32]  `json:"minor_units,omitzero" enum:"0,2,3" doc:"Stays while amounts are kept in the currency."`
+		IsActive   rest.Opt[bool]   `json:"is_active,omitzero"`
+	}
+}
+
+// Update answers PATCH /admin/currencies/{currency}.
+func (h *HTTP) Update(ctx context.Context, in *updateInput) (*rest.Data[AdminCurrency], error) {
+	b := in.Body
+	c, err := h.svc.Update(ctx, strings.ToUpper(in.Currency), func(c catalog.Currency) catalog.Currency {
+		c.Name, c.Symbol = b.Name.OrValue(c.Name), b.Symbol.OrValue(c.Symbol)
+		c.MinorUnits, c.IsActive = b.MinorUnits.OrValue(c.MinorUnits), b.IsActive.OrValue(c.IsActive)
+		return c
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(AdminCurrency(c)), nil
+}
+
+// Delete answers DELETE /admin/currencies/{currency}.
+func (h *HTTP) Delete(ctx context.Context, in *pathInput) (*rest.Empty, error) {
+	return nil, h.svc.Delete(ctx, strings.ToUpper(in.Currency))
+}
+
+// Exists is the check behind rest.Exists for routes with {currency}: a currency
+// that does not exist is 404 before the body is validated.
+func (h *HTTP) Exists(ctx context.Context, param func(string) string) error {
+	_, err := h.catalog.Currency(ctx, strings.ToUpper(param("currency")))
+	return err
+}

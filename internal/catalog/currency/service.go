@@ -1,0 +1,204 @@
+package currency
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// Deps is what the service needs.
+type Deps struct {
+	DB      *sqldb.DB
+	Clock   clock.Clock
+	Catalog *catalog.Service
+	Audit   catalog.Audit
+}
+
+// Service changes the currencies. It is safe for concurrent use.
+type Service struct {
+	db      *sqldb.DB
+	clock   clock.Clock
+	catalog *catalog.Service
+	audit   catalog.Audit
+	store   store
+}
+
+// New returns the service.
+func New(d Deps) *Service {
+	return &Service{db: d.DB, clock: d.Clock, catalog: d.Catalog, audit: d.Audit, store: store{conn: d.DB.Conn}}
+}
+
+// Addable lists the currencies of ISO 4217 that have not been added, by code. It
+// leaves out those that are not money (funds, metals, test codes) and those whose
+// amounts have other than 0, 2 or 3 decimals.
+func (s *Service) Addable(ctx context.Context) ([]catalog.Currency, error) {
+	listed, err := isoCurrencies()
+	if err != nil {
+		return nil, err
+	}
+	added, err := s.catalog.Currencies(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(listed, func(c catalog.Currency) bool {
+		return slices.ContainsFunc(added, func(a catalog.Currency) bool { return a.Code == c.Code })
+	}), nil
+}
+
+// Create adds a currency, whether ISO 4217 has it or not. Its code must be three
+// upper-case letters. A code that is taken is a 422 on code.
+func (s *Service) Create(ctx context.Context, c catalog.Currency) error {
+	return s.db.Tx(ctx, func(ctx context.Context) error {
+		created, err := s.insert(ctx, c)
+		if err == nil && !created {
+			err = errTaken
+		}
+		return err
+	})
+}
+
+// insert reports whether the currency was added: false if its code is taken.
+func (s *Service) insert(ctx context.Context, c catalog.Currency) (created bool, err error) {
+	created, err = s.store.insert(ctx, c, s.clock.Now())
+	if err != nil || !created {
+		return false, err
+	}
+	s.db.AfterCommit(ctx, s.catalog.Changed)
+	return true, s.record(ctx, "created", c.Code, nil, trailEntry(c))
+}
+
+// AddListed adds currencies of ISO 4217 by their codes, in either case, all in one
+// transaction. A code that exists already is left as it is, whether ISO 4217 has it
+// or not.
+func (s *Service) AddListed(ctx context.Context, codes []string) (AddedCurrencies, error) {
+	listed, err := isoCurrencies()
+	if err != nil {
+		return AddedCurrencies{}, err
+	}
+	var out AddedCurrencies
+	err = s.db.Tx(ctx, func(ctx context.Context) error {
+		out = AddedCurrencies{Created: []string{}, SkippedExisting: []string{}, Invalid: []string{}}
+		seen := map[string]bool{}
+		for _, given := range codes {
+			code := strings.ToUpper(given)
+			if seen[code] {
+				continue
+			}
+			seen[code] = true
+			if err := s.addListed(ctx, &out, listed, given, code); err != nil {
+				return fmt.Errorf("currency %q: %w", code, err)
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+func (s *Service) addListed(ctx context.Context, out *AddedCurrencies, listed []catalog.Currency, given, code string) error {
+	i := slices.IndexFunc(listed, func(c catalog.Currency) bool { return c.Code == code })
+	if i < 0 {
+		exists, err := s.catalog.CurrencyExists(ctx, code)
+		if exists {
+			out.SkippedExisting = append(out.SkippedExisting, code)
+		} else {
+			out.Invalid = append(out.Invalid, given)
+		}
+		return err
+	}
+	created, err := s.insert(ctx, listed[i])
+	if created {
+		out.Created = append(out.Created, code)
+	} else {
+		out.SkippedExisting = append(out.SkippedExisting, code)
+	}
+	return err
+}
+
+// Update changes a currency and returns it as it is now; change cannot change its
+// code. It is ErrInUse to change the number of decimals while amounts are stored in
+// the currency, because those amounts would mean something else.
+//
+// Invariant: whoever stores an amount refers to the currency's row by a foreign
+// key. The amount is therefore either seen here, or stored after this transaction.
+func (s *Service) Update(ctx context.Context, code string, change func(catalog.Currency) catalog.Currency) (catalog.Currency, error) {
+	var next catalog.Currency
+	err := s.db.Tx(ctx, func(ctx context.Context) error {
+		old, err := s.store.lock(ctx, code)
+		if err != nil {
+			return err
+		}
+		next = change(old)
+		next.Code = old.Code
+		if next == old {
+			return nil
+		}
+		if next.MinorUnits != old.MinorUnits {
+			if err := s.requireNoAmounts(ctx, code); err != nil {
+				return err
+			}
+		}
+		if err := s.store.update(ctx, next, s.clock.Now()); err != nil {
+			return err
+		}
+		s.db.AfterCommit(ctx, s.catalog.Changed)
+		return s.record(ctx, "updated", code, trailEntry(old), trailEntry(next))
+	})
+	return next, err
+}
+
+// Delete deletes a currency that nothing uses, else it is ErrInUse.
+func (s *Service) Delete(ctx context.Context, code string) error {
+	err := s.db.Tx(ctx, func(ctx context.Context) error {
+		old, err := s.store.lock(ctx, code)
+		if err != nil {
+			return err
+		}
+		if err := s.requireNoAmounts(ctx, code); err != nil {
+			return err
+		}
+		preferred, err := s.store.isPreferred(ctx, code)
+		if err != nil {
+			return err
+		}
+		if preferred {
+			return ErrInUse
+		}
+		if err := s.store.delete(ctx, code); err != nil {
+			return err
+		}
+		s.db.AfterCommit(ctx, s.catalog.Changed)
+		return s.record(ctx, "deleted", code, trailEntry(old), nil)
+	})
+	if sqldb.IsForeignKey(err) { // from a table that the queries above do not look at
+		err = ErrInUse.Wrap(err)
+	}
+	return err
+}
+
+// requireNoAmounts is ErrInUse while amounts are stored in a currency.
+func (s *Service) requireNoAmounts(ctx context.Context, code string) error {
+	found, err := s.store.hasAmounts(ctx, code)
+	if err == nil && found {
+		err = ErrInUse
+	}
+	return err
+}
+
+func (s *Service) record(ctx context.Context, action, code string, before, after any) error {
+	return s.audit.Record(ctx, audit.Entry{
+		Action: "currency." + action, Resource: "currency", ResourceID: code, Before: before, After: after,
+	})
+}
+
+// trailEntry is what the audit trail keeps of a currency, by the API's names.
+func trailEntry(c catalog.Currency) any {
+	return map[string]any{
+		"code": c.Code, "name": c.Name, "symbol": c.Symbol, "minor_units": c.MinorUnits, "is_active": c.IsActive,
+	}
+}

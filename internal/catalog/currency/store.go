@@ -1,0 +1,59 @@
+package currency
+
+import (
+	"context"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/catalog/currency/currencysql"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// store runs the package's queries in the transaction of the context, or on the
+// database when there is none.
+type store struct {
+	conn func(ctx context.Context) sqldb.DBTX
+}
+
+func (s store) q(ctx context.Context) *currencysql.Queries { return currencysql.New(s.conn(ctx)) }
+
+// lock reads a currency and keeps everybody else from changing it, and from
+// storing amounts in it, until the transaction ends. It is catalog.ErrNotFound if
+// there is none with the code.
+func (s store) lock(ctx context.Context, code string) (catalog.Currency, error) {
+	row, err := s.q(ctx).LockCurrency(ctx, code)
+	return catalog.Currency{
+		Code: row.Code, Name: row.Name, Symbol: row.Symbol, MinorUnits: row.MinorUnits, IsActive: row.IsActive,
+	}, sqldb.WrapAbsent(err, "lock currency", catalog.ErrNotFound)
+}
+
+// insert reports whether the currency was added: false if its code is taken.
+func (s store) insert(ctx context.Context, c catalog.Currency, now time.Time) (bool, error) {
+	n, err := s.q(ctx).InsertCurrency(ctx, currencysql.InsertCurrencyParams{
+		Code: c.Code, Name: c.Name, Symbol: c.Symbol, MinorUnits: c.MinorUnits, IsActive: c.IsActive, CreatedAt: now,
+	})
+	return n > 0, sqldb.Wrap(err, "insert currency")
+}
+
+func (s store) update(ctx context.Context, c catalog.Currency, now time.Time) error {
+	return sqldb.Wrap(s.q(ctx).UpdateCurrency(ctx, currencysql.UpdateCurrencyParams{
+		Code: c.Code, Name: c.Name, Symbol: c.Symbol, MinorUnits: c.MinorUnits, IsActive: c.IsActive, UpdatedAt: now,
+	}), "update currency")
+}
+
+func (s store) delete(ctx context.Context, code string) error {
+	return sqldb.Wrap(s.q(ctx).DeleteCurrency(ctx, code), "delete currency")
+}
+
+// hasAmounts reports whether prices, meters, checkouts, subscriptions or invoices
+// have amounts in a currency.
+func (s store) hasAmounts(ctx context.Context, code string) (bool, error) {
+	n, err := s.q(ctx).CountAmounts(ctx, code)
+	return n > 0, sqldb.Wrap(err, "look for amounts in a currency")
+}
+
+// isPreferred reports whether a tenant has the currency as its preferred one.
+func (s store) isPreferred(ctx context.Context, code string) (bool, error) {
+	n, err := s.q(ctx).CountTenantsPreferring(ctx, code)
+	return n > 0, sqldb.Wrap(err, "look for tenants that prefer a currency")
+}

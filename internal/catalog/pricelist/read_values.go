@@ -1,0 +1,125 @@
+package pricelist
+
+import (
+	"errors"
+	"reflect"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/tenantry/tenantry/internal/money"
+)
+
+// read reads true or a whole number.
+func (g *Grant) read(r *reader, node *yaml.Node, path string) {
+	switch {
+	case node.Kind == yaml.ScalarNode && node.ShortTag() == "!!int":
+		g.Quota = new(int64)
+		r.readScalar(node, reflect.ValueOf(g.Quota).Elem(), path)
+	case node.Kind != yaml.ScalarNode || node.ShortTag() != "!!bool" || node.Value != "true":
+		r.fail(path, "must be true or a whole number")
+	}
+}
+
+// MarshalYAML writes the form that read takes.
+func (g Grant) MarshalYAML() (any, error) {
+	if g.Quota == nil {
+		return true, nil
+	}
+	return *g.Quota, nil
+}
+
+// linkedPrice is the long form of a plan's price.
+type linkedPrice struct {
+	PriceCents *int64 `yaml:"price_cents"`
+	Link       Link   `yaml:"psp_price_id"`
+}
+
+func (p *PriceData) read(r *reader, node *yaml.Node, path string) {
+	if node.Kind != yaml.MappingNode {
+		r.readScalar(node, reflect.ValueOf(&p.PriceCents).Elem(), path)
+		return
+	}
+	var long linkedPrice
+	r.readStruct(node, reflect.ValueOf(&long).Elem(), path)
+	if long.PriceCents == nil {
+		r.fail(path+".price_cents", "is required")
+		return
+	}
+	p.PriceCents, p.Link = *long.PriceCents, long.Link
+}
+
+// MarshalYAML writes the short form unless there is a link.
+func (p PriceData) MarshalYAML() (any, error) {
+	if !p.Link.Given {
+		return p.PriceCents, nil
+	}
+	return linkedPrice{&p.PriceCents, p.Link}, nil
+}
+
+// linkedUnitPrice is the long form of a meter's price.
+type linkedUnitPrice struct {
+	UnitPriceCents *unitPrice `yaml:"unit_price_cents"`
+	Link           Link       `yaml:"psp_price_id"`
+}
+
+func (p *UnitPriceData) read(r *reader, node *yaml.Node, path string) {
+	if node.Kind != yaml.MappingNode {
+		(*unitPrice)(&p.UnitPrice).read(r, node, path)
+		return
+	}
+	var long linkedUnitPrice
+	r.readStruct(node, reflect.ValueOf(&long).Elem(), path)
+	if long.UnitPriceCents == nil {
+		r.fail(path+".unit_price_cents", "is required")
+		return
+	}
+	p.UnitPrice, p.Link = money.UnitPrice(*long.UnitPriceCents), long.Link
+}
+
+// MarshalYAML writes the short form unless there is a link.
+func (p UnitPriceData) MarshalYAML() (any, error) {
+	price := unitPrice(p.UnitPrice)
+	if !p.Link.Given {
+		return price, nil
+	}
+	return linkedUnitPrice{&price, p.Link}, nil
+}
+
+// unitPrice is read and written as text, so that it is never a float in between.
+type unitPrice money.UnitPrice
+
+func (p *unitPrice) read(r *reader, node *yaml.Node, path string) {
+	tag := node.ShortTag()
+	if node.Kind != yaml.ScalarNode || tag != "!!int" && tag != "!!float" {
+		r.fail(path, "must be a number")
+		return
+	}
+	price, err := money.ParseUnitPrice(node.Value)
+	switch {
+	case errors.Is(err, money.ErrNegative):
+		r.fail(path, "must not be negative")
+	case errors.Is(err, money.ErrTooPrecise):
+		r.fail(path, "must have at most %d decimals", money.UnitPriceDecimals)
+	case errors.Is(err, money.ErrTooLarge):
+		r.fail(path, "must be at most %d", money.MaxUnitPrice)
+	case err != nil:
+		r.fail(path, "must be a number such as 25 or 0.0025")
+	}
+	*p = unitPrice(price)
+}
+
+// MarshalYAML writes the shortest number.
+func (p unitPrice) MarshalYAML() (any, error) { return plainNode(money.UnitPrice(p).String()), nil }
+
+// read reads an id, or null for no link.
+func (l *Link) read(r *reader, node *yaml.Node, path string) {
+	l.Given = true
+	if node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" {
+		return
+	}
+	l.PSPPriceID = new(string)
+	r.readScalar(node, reflect.ValueOf(l.PSPPriceID).Elem(), path)
+}
+
+// MarshalYAML writes the form that read takes.
+func (l Link) MarshalYAML() (any, error) { return l.PSPPriceID, nil }
