@@ -23,7 +23,7 @@ const (
 )
 
 func getAccount(_ context.Context, c *call) (any, error) {
-	if err := c.params.done(); err != nil {
+	if err := c.params.Done(); err != nil {
 		return nil, err
 	}
 	return account{

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 // The ways to pay on the hosted page.
@@ -16,12 +18,12 @@ const (
 
 // sepaDebit is a bank account that a customer lets be debited.
 type sepaDebit struct {
-	BankCode      string `json:"bank_code"`
-	BranchCode    string `json:"branch_code"`
-	Country       string `json:"country"`
-	Fingerprint   string `json:"fingerprint"`
-	GeneratedFrom null   `json:"generated_from"`
-	Last4         string `json:"last4"`
+	BankCode      string    `json:"bank_code"`
+	BranchCode    string    `json:"branch_code"`
+	Country       string    `json:"country"`
+	Fingerprint   string    `json:"fingerprint"`
+	GeneratedFrom form.Null `json:"generated_from"`
+	Last4         string    `json:"last4"`
 }
 
 // testAccount is one of the account numbers that the hosted page knows. How a

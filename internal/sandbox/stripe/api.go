@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 // APIVersion is the version of Stripe's API that the sandbox speaks: the one
@@ -16,7 +18,7 @@ const APIVersion = "2026-03-25.dahlia"
 // call is a request to one endpoint: a step with the request's parameters.
 type call struct {
 	*step
-	params *params
+	params *form.Params
 	id     string // the object that the path names
 }
 
@@ -34,15 +36,15 @@ type answer struct {
 // it answers that there is nothing at the URL.
 func (e *engine) serve(method string, run endpoint) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		requestID := newID("req")
+		requestID := form.NewID("req")
 		a, err := e.answer(r, method, run, requestID)
 		if err != nil {
-			var refused *apiError
+			var refused *form.Error
 			if !errors.As(err, &refused) {
 				e.cfg.Log.ErrorContext(r.Context(), "stripe sandbox", slog.String("path", r.URL.Path), slog.Any("error", err))
-				refused = internalError()
+				refused = form.InternalError()
 			}
-			a = answer{status: refused.status, body: refused.body()}
+			a = answer{status: refused.Status, body: refused.Body()}
 		}
 		h := w.Header()
 		h.Set("Content-Type", "application/json")
@@ -68,11 +70,11 @@ func (e *engine) answer(r *http.Request, method string, run endpoint, requestID 
 	if run == nil {
 		return answer{}, unknownURL(r)
 	}
-	form, err := readForm(r)
+	values, err := form.Read(r)
 	if err != nil {
 		return answer{}, err
 	}
-	p, err := parseForm(form)
+	p, err := form.Parse(values)
 	if err != nil {
 		return answer{}, err
 	}
@@ -86,7 +88,7 @@ func (e *engine) answer(r *http.Request, method string, run endpoint, requestID 
 	if method != http.MethodPost {
 		key = "" // the other methods are idempotent by themselves
 	}
-	once, err := newIdempotent(key, method+" "+apiPath(r), form)
+	once, err := newIdempotent(key, method+" "+apiPath(r), values)
 	if err != nil {
 		return answer{}, err
 	}
@@ -107,11 +109,11 @@ func (e *engine) answer(r *http.Request, method string, run endpoint, requestID 
 			return err
 		})
 		if failed != nil {
-			var refused *apiError
-			if !errors.As(failed, &refused) || refused.unstarted {
+			var refused *form.Error
+			if !errors.As(failed, &refused) || refused.Unstarted {
 				return failed
 			}
-			a = answer{status: refused.status, body: refused.body()}
+			a = answer{status: refused.Status, body: refused.Body()}
 		}
 		if key == "" {
 			return nil
@@ -123,13 +125,13 @@ func (e *engine) answer(r *http.Request, method string, run endpoint, requestID 
 
 // perform runs an endpoint and renders what it returns.
 func (e *engine) perform(ctx context.Context, run endpoint, c *call) (answer, error) {
-	expand := c.params.texts("expand")
+	expand := c.params.Texts("expand")
 	result, err := run(ctx, c)
 	if err != nil {
 		return answer{}, err
 	}
-	if refused, ok := result.(*apiError); ok { // the request took effect and was refused, as a declined payment is
-		return answer{status: refused.status, body: refused.body()}, nil
+	if refused, ok := result.(*form.Error); ok { // the request took effect and was refused, as a declined payment is
+		return answer{status: refused.Status, body: refused.Body()}, nil
 	}
 	body, err := e.render(ctx, c.q, result, expand)
 	return answer{status: http.StatusOK, body: body}, err
@@ -141,17 +143,17 @@ func (e *engine) admit(r *http.Request) error {
 	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		key = bearer
 	} else if !basic {
-		return unauthenticated("You did not provide an API key. You need to provide your API key in the Authorization header, using Bearer auth (e.g. 'Authorization: Bearer YOUR_SECRET_KEY').")
+		return form.Unauthenticated("You did not provide an API key. You need to provide your API key in the Authorization header, using Bearer auth (e.g. 'Authorization: Bearer YOUR_SECRET_KEY').")
 	}
 	if subtle.ConstantTimeCompare([]byte(key), []byte(e.cfg.SecretKey)) != 1 {
-		return unauthenticated("Invalid API Key provided: " + redact(key))
+		return form.Unauthenticated("Invalid API Key provided: " + redact(key))
 	}
 	_, release, _ := strings.Cut(APIVersion, ".")
 	if v := r.Header.Get("Stripe-Version"); v != "" && !strings.HasSuffix(v, "."+release) {
-		return unstarted(refuse("", "", "Invalid Stripe API version: %s. The sandbox speaks %s only.", v, APIVersion))
+		return form.Unstarted(form.Refuse("", "", "Invalid Stripe API version: %s. The sandbox speaks %s only.", v, APIVersion))
 	}
 	if r.Header.Get("Stripe-Account") != "" || r.Header.Get("Stripe-Context") != "" {
-		return unstarted(refuse("", "", "The sandbox has no connected accounts."))
+		return form.Unstarted(form.Refuse("", "", "The sandbox has no connected accounts."))
 	}
 	return nil
 }
@@ -166,7 +168,7 @@ func redact(key string) string {
 
 // retrieve is the endpoint that reads one object.
 func retrieve[T object](ctx context.Context, c *call, k kind[T]) (any, error) {
-	if err := c.params.done(); err != nil {
+	if err := c.params.Done(); err != nil {
 		return nil, err
 	}
 	return k.get(ctx, c.q, c.id, "id")
@@ -181,8 +183,8 @@ const apiRoot = "/sandbox/stripe"
 func apiPath(r *http.Request) string { return strings.TrimPrefix(r.URL.Path, apiRoot) }
 
 // unknownURL answers what is no endpoint of the sandbox.
-func unknownURL(r *http.Request) *apiError {
-	e := refuse("", "", "Unrecognized request URL (%s: %s). The sandbox stands in for a part of Stripe only.", r.Method, apiPath(r))
-	e.status, e.unstarted = http.StatusNotFound, true
+func unknownURL(r *http.Request) *form.Error {
+	e := form.Refuse("", "", "Unrecognized request URL (%s: %s). The sandbox stands in for a part of Stripe only.", r.Method, apiPath(r))
+	e.Status, e.Unstarted = http.StatusNotFound, true
 	return e
 }

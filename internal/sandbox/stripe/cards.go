@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 var paymentMethods = kind[paymentMethod]{name: "payment_method", prefix: "pm", label: "PaymentMethod", path: "/v1/payment_methods"}
@@ -24,11 +26,11 @@ type paymentMethod struct {
 }
 
 type billingDetails struct {
-	Address address `json:"address"`
-	Email   *string `json:"email"`
-	Name    *string `json:"name"`
-	Phone   *string `json:"phone"`
-	TaxID   null    `json:"tax_id"`
+	Address form.Address `json:"address"`
+	Email   *string      `json:"email"`
+	Name    *string      `json:"name"`
+	Phone   *string      `json:"phone"`
+	TaxID   form.Null    `json:"tax_id"`
 }
 
 type card struct {
@@ -40,25 +42,25 @@ type card struct {
 	ExpYear           int          `json:"exp_year"`
 	Fingerprint       string       `json:"fingerprint"`
 	Funding           string       `json:"funding"`
-	GeneratedFrom     null         `json:"generated_from"`
+	GeneratedFrom     form.Null    `json:"generated_from"`
 	Last4             string       `json:"last4"`
 	Networks          cardNetworks `json:"networks"`
 	RegulatedStatus   string       `json:"regulated_status"`
 	ThreeDSecureUsage struct {
 		Supported bool `json:"supported"`
 	} `json:"three_d_secure_usage"`
-	Wallet null `json:"wallet"`
+	Wallet form.Null `json:"wallet"`
 }
 
 type cardChecks struct {
-	AddressLine1      null   `json:"address_line1_check"`
-	AddressPostalCode null   `json:"address_postal_code_check"`
-	CVC               string `json:"cvc_check"`
+	AddressLine1      form.Null `json:"address_line1_check"`
+	AddressPostalCode form.Null `json:"address_postal_code_check"`
+	CVC               string    `json:"cvc_check"`
 }
 
 type cardNetworks struct {
-	Available []string `json:"available"`
-	Preferred null     `json:"preferred"`
+	Available []string  `json:"available"`
+	Preferred form.Null `json:"preferred"`
 }
 
 // testCard is one of the card numbers that the hosted page knows.
@@ -83,7 +85,7 @@ func readCard(typed string) (found testCard, problem string) {
 	switch {
 	case number == "":
 		return testCard{}, "Enter a card number."
-	case !allDigits(number) || len(number) < 12 || len(number) > 19 || !luhn(number):
+	case !form.Digits(number) || len(number) < 12 || len(number) > 19 || !luhn(number):
 		return testCard{}, "This is not a valid card number. Use one of the test cards."
 	}
 	return testCard{}, "No real card is charged here. Use one of the test cards."

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strconv"
 	"sync"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 const (
@@ -111,7 +113,7 @@ func (c *chaosControl) chaosForm(w http.ResponseWriter, r *http.Request) {
 // submitChaos answers POST /sandbox/chaos, the page's form. An empty form ends
 // the chaos.
 func (c *chaosControl) submitChaos(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	r.Body = http.MaxBytesReader(w, r.Body, form.MaxBody)
 	if err := r.ParseForm(); err != nil {
 		http.Error(w, "The form cannot be read.", http.StatusBadRequest)
 		return

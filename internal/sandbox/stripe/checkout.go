@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 var checkouts = kind[checkout]{name: "checkout.session", prefix: "cs", label: "checkout.session", path: "/v1/checkout/sessions"}
@@ -22,57 +24,57 @@ const (
 // checkout is a session: one attempt to buy something on the hosted page.
 type checkout struct {
 	header
-	AdaptivePricing          null              `json:"adaptive_pricing"`
-	AfterExpiration          null              `json:"after_expiration"`
-	AllowPromotionCodes      null              `json:"allow_promotion_codes"`
+	AdaptivePricing          form.Null         `json:"adaptive_pricing"`
+	AfterExpiration          form.Null         `json:"after_expiration"`
+	AllowPromotionCodes      form.Null         `json:"allow_promotion_codes"`
 	AmountSubtotal           int64             `json:"amount_subtotal"`
 	AmountTotal              int64             `json:"amount_total"`
 	AutomaticTax             checkoutTax       `json:"automatic_tax"`
-	BillingAddressCollection null              `json:"billing_address_collection"`
+	BillingAddressCollection form.Null         `json:"billing_address_collection"`
 	CancelURL                *string           `json:"cancel_url"`
 	ClientReferenceID        *string           `json:"client_reference_id"`
-	ClientSecret             null              `json:"client_secret"`
-	CollectedInformation     null              `json:"collected_information"`
-	Consent                  null              `json:"consent"`
-	ConsentCollection        null              `json:"consent_collection"`
+	ClientSecret             form.Null         `json:"client_secret"`
+	CollectedInformation     form.Null         `json:"collected_information"`
+	Consent                  form.Null         `json:"consent"`
+	ConsentCollection        form.Null         `json:"consent_collection"`
 	Currency                 string            `json:"currency"`
-	CurrencyConversion       null              `json:"currency_conversion"`
-	CustomFields             none              `json:"custom_fields"`
+	CurrencyConversion       form.Null         `json:"currency_conversion"`
+	CustomFields             form.None         `json:"custom_fields"`
 	CustomText               checkoutText      `json:"custom_text"`
 	Customer                 string            `json:"customer"`
-	CustomerCreation         null              `json:"customer_creation"`
+	CustomerCreation         form.Null         `json:"customer_creation"`
 	CustomerDetails          *checkoutCustomer `json:"customer_details"`
-	CustomerEmail            null              `json:"customer_email"`
-	Discounts                none              `json:"discounts"`
+	CustomerEmail            form.Null         `json:"customer_email"`
+	Discounts                form.None         `json:"discounts"`
 	ExpiresAt                int64             `json:"expires_at"`
 	Invoice                  *string           `json:"invoice"`
-	InvoiceCreation          null              `json:"invoice_creation"`
+	InvoiceCreation          form.Null         `json:"invoice_creation"`
 	Locale                   *string           `json:"locale"`
 	Metadata                 map[string]string `json:"metadata"`
 	Mode                     string            `json:"mode"`
-	PaymentIntent            null              `json:"payment_intent"`
-	PaymentLink              null              `json:"payment_link"`
+	PaymentIntent            form.Null         `json:"payment_intent"`
+	PaymentLink              form.Null         `json:"payment_link"`
 	PaymentMethodCollection  string            `json:"payment_method_collection"`
-	PaymentMethodConfig      null              `json:"payment_method_configuration_details"`
+	PaymentMethodConfig      form.Null         `json:"payment_method_configuration_details"`
 	PaymentMethodOptions     struct{}          `json:"payment_method_options"`
 	PaymentMethodTypes       []string          `json:"payment_method_types"`
 	PaymentStatus            string            `json:"payment_status"`
-	Permissions              null              `json:"permissions"`
+	Permissions              form.Null         `json:"permissions"`
 	PhoneNumberCollection    enabled           `json:"phone_number_collection"`
-	RecoveredFrom            null              `json:"recovered_from"`
-	SavedPaymentMethods      null              `json:"saved_payment_method_options"`
-	SetupIntent              null              `json:"setup_intent"`
-	ShippingAddress          null              `json:"shipping_address_collection"`
-	ShippingCost             null              `json:"shipping_cost"`
-	ShippingOptions          none              `json:"shipping_options"`
+	RecoveredFrom            form.Null         `json:"recovered_from"`
+	SavedPaymentMethods      form.Null         `json:"saved_payment_method_options"`
+	SetupIntent              form.Null         `json:"setup_intent"`
+	ShippingAddress          form.Null         `json:"shipping_address_collection"`
+	ShippingCost             form.Null         `json:"shipping_cost"`
+	ShippingOptions          form.None         `json:"shipping_options"`
 	Status                   string            `json:"status"`
-	SubmitType               null              `json:"submit_type"`
+	SubmitType               form.Null         `json:"submit_type"`
 	Subscription             *string           `json:"subscription"`
 	SuccessURL               *string           `json:"success_url"`
 	TotalDetails             checkoutTotals    `json:"total_details"`
 	UIMode                   string            `json:"ui_mode"`
 	URL                      *string           `json:"url"` // null once it is no longer open
-	WalletOptions            null              `json:"wallet_options"`
+	WalletOptions            form.Null         `json:"wallet_options"`
 }
 
 type enabled struct {
@@ -80,17 +82,17 @@ type enabled struct {
 }
 
 type checkoutTax struct {
-	Enabled   bool `json:"enabled"`
-	Liability null `json:"liability"`
-	Provider  null `json:"provider"`
-	Status    null `json:"status"`
+	Enabled   bool      `json:"enabled"`
+	Liability form.Null `json:"liability"`
+	Provider  form.Null `json:"provider"`
+	Status    form.Null `json:"status"`
 }
 
 type checkoutText struct {
-	AfterSubmit             null `json:"after_submit"`
-	ShippingAddress         null `json:"shipping_address"`
-	Submit                  null `json:"submit"`
-	TermsOfServiceAgreement null `json:"terms_of_service_acceptance"`
+	AfterSubmit             form.Null `json:"after_submit"`
+	ShippingAddress         form.Null `json:"shipping_address"`
+	Submit                  form.Null `json:"submit"`
+	TermsOfServiceAgreement form.Null `json:"terms_of_service_acceptance"`
 }
 
 type checkoutTotals struct {
@@ -100,14 +102,14 @@ type checkoutTotals struct {
 }
 
 type checkoutCustomer struct {
-	Address      *address `json:"address"`
-	BusinessName null     `json:"business_name"`
-	Email        *string  `json:"email"`
-	Individual   null     `json:"individual_name"`
-	Name         *string  `json:"name"`
-	Phone        *string  `json:"phone"`
-	TaxExempt    string   `json:"tax_exempt"`
-	TaxIDs       none     `json:"tax_ids"`
+	Address      *form.Address `json:"address"`
+	BusinessName form.Null     `json:"business_name"`
+	Email        *string       `json:"email"`
+	Individual   form.Null     `json:"individual_name"`
+	Name         *string       `json:"name"`
+	Phone        *string       `json:"phone"`
+	TaxExempt    string        `json:"tax_exempt"`
+	TaxIDs       form.None     `json:"tax_ids"`
 }
 
 func newCheckoutCustomer(cu *customer) *checkoutCustomer {
@@ -170,7 +172,7 @@ func listCheckoutItems(ctx context.Context, c *call) (any, error) {
 const timerCheckoutExpires = "checkout.expires"
 
 func expireCheckout(ctx context.Context, c *call) (any, error) {
-	if err := c.params.done(); err != nil {
+	if err := c.params.Done(); err != nil {
 		return nil, err
 	}
 	cs, err := checkouts.get(ctx, c.q, c.id, "id")
@@ -178,7 +180,7 @@ func expireCheckout(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	if cs.Status != checkoutOpen {
-		return nil, refuse("", "", "Only Checkout Sessions with a status in [\"open\"] can be expired. This Checkout Session has a status of %s.", cs.Status)
+		return nil, form.Refuse("", "", "Only Checkout Sessions with a status in [\"open\"] can be expired. This Checkout Session has a status of %s.", cs.Status)
 	}
 	return cs, closeCheckout(ctx, c.step, cs)
 }
@@ -210,7 +212,7 @@ func itemsOf(ctx context.Context, q querier, sessionID string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newList("/v1/checkout/sessions/"+sessionID+"/line_items", state.Items), nil
+	return form.NewList("/v1/checkout/sessions/"+sessionID+"/line_items", state.Items), nil
 }
 
 // closeCheckouts expires all open sessions of a customer.

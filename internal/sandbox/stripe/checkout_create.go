@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 // The life of a session: what it may be set to, and what it is otherwise.
@@ -27,7 +29,7 @@ func createCheckout(ctx context.Context, c *call) (any, error) {
 	}
 	state.read(c.params)
 	wanted := readItems(c.params, "line_items")
-	if err := c.params.done(); err != nil {
+	if err := c.params.Done(); err != nil {
 		return nil, err
 	}
 	cu, err := liveCustomer(ctx, c.step, cs.Customer, "customer")
@@ -46,8 +48,8 @@ func createCheckout(ctx context.Context, c *call) (any, error) {
 		cs.AmountSubtotal += item.AmountSubtotal
 		cs.AmountTotal += item.AmountTotal
 	}
-	if cs.AmountTotal > maxAmount {
-		return nil, refuse("line_items", "amount_too_large", "The Checkout Session's total amount must be at most %s.", formatAmount(maxAmount, cs.Currency))
+	if cs.AmountTotal > form.MaxAmount {
+		return nil, form.Refuse("line_items", "amount_too_large", "The Checkout Session's total amount must be at most %s.", form.FormatAmount(form.MaxAmount, cs.Currency))
 	}
 	cs.PaymentStatus = paymentUnpaid
 	if cs.due() == 0 {
@@ -65,34 +67,34 @@ func createCheckout(ctx context.Context, c *call) (any, error) {
 	return cs, c.setTimer(ctx, timerCheckoutExpires, cs.ID, cs.ExpiresAt)
 }
 
-func (cs *checkout) read(p *params) {
-	p.require("mode", "success_url", "customer", "line_items")
-	p.choice("mode", &cs.Mode, "subscription")
-	p.choice("ui_mode", &cs.UIMode, "hosted_page")
-	p.text("customer", &cs.Customer)
-	p.clearable("client_reference_id", &cs.ClientReferenceID)
+func (cs *checkout) read(p *form.Params) {
+	p.Require("mode", "success_url", "customer", "line_items")
+	p.Choice("mode", &cs.Mode, "subscription")
+	p.Choice("ui_mode", &cs.UIMode, "hosted_page")
+	p.Text("customer", &cs.Customer)
+	p.Clearable("client_reference_id", &cs.ClientReferenceID)
 	if ref := cs.ClientReferenceID; ref != nil && len(*ref) > 200 {
-		p.fail("client_reference_id", "", "Invalid string: client_reference_id must be at most 200 characters")
+		p.Fail("client_reference_id", "", "Invalid string: client_reference_id must be at most 200 characters")
 	}
-	p.url("success_url", &cs.SuccessURL)
-	if p.cleared("success_url") {
-		p.filled("success_url")
+	p.URL("success_url", &cs.SuccessURL)
+	if p.Cleared("success_url") {
+		p.Filled("success_url")
 	}
-	p.url("cancel_url", &cs.CancelURL)
-	p.metadata(&cs.Metadata)
-	p.choice("payment_method_collection", &cs.PaymentMethodCollection, "always", "if_required")
-	if p.has("locale") {
+	p.URL("cancel_url", &cs.CancelURL)
+	p.Metadata(&cs.Metadata)
+	p.Choice("payment_method_collection", &cs.PaymentMethodCollection, "always", "if_required")
+	if p.Has("locale") {
 		var locale string
-		p.choice("locale", &locale, "auto", "en", "es", "fr", "it")
+		p.Choice("locale", &locale, "auto", "en", "es", "fr", "it")
 		cs.Locale = &locale
 	}
-	for _, method := range p.texts("payment_method_types") {
+	for _, method := range p.Texts("payment_method_types") {
 		if (method != methodCard && method != methodDebit) || slices.Contains(cs.PaymentMethodTypes, method) {
-			p.fail("payment_method_types", "", "The sandbox takes card and sepa_debit, each once, and not %s.", method)
+			p.Fail("payment_method_types", "", "The sandbox takes card and sepa_debit, each once, and not %s.", method)
 		}
 		cs.PaymentMethodTypes = append(cs.PaymentMethodTypes, method)
 	}
-	p.integer("expires_at", cs.Created+int64(minCheckoutLife/time.Second), cs.Created+int64(maxCheckoutLife/time.Second), &cs.ExpiresAt)
+	p.Integer("expires_at", cs.Created+int64(minCheckoutLife/time.Second), cs.Created+int64(maxCheckoutLife/time.Second), &cs.ExpiresAt)
 }
 
 // offerMethods settles how the session can be paid. Unless the client has said
@@ -105,13 +107,13 @@ func (cs *checkout) offerMethods() error {
 	case len(cs.PaymentMethodTypes) == 0:
 		cs.PaymentMethodTypes = []string{methodCard}
 	case !debits && cs.takes(methodDebit):
-		return refuse("payment_method_types", "", "The payment method type `sepa_debit` supports only the currency eur, not %s.", cs.Currency)
+		return form.Refuse("payment_method_types", "", "The payment method type `sepa_debit` supports only the currency eur, not %s.", cs.Currency)
 	}
 	return nil
 }
 
-func (state *checkoutState) read(p *params) {
-	p = p.hash("subscription_data")
+func (state *checkoutState) read(p *form.Params) {
+	p = p.Hash("subscription_data")
 	if p == nil {
 		state.Metadata = map[string]string{}
 		return

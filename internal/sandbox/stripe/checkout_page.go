@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 //go:embed checkout.html
@@ -66,7 +68,7 @@ func (p *checkoutPage) payCheckout(w http.ResponseWriter, r *http.Request) {
 		failPage(w, r, p.engine.log(), err)
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	r.Body = http.MaxBytesReader(w, r.Body, form.MaxBody)
 	typed := attempt{Card: r.PostFormValue("card_number"), IBAN: r.PostFormValue("iban")}
 	var (
 		cs       *checkout
@@ -148,11 +150,11 @@ func (p *checkoutPage) writeCheckout(w http.ResponseWriter, r *http.Request, sta
 }
 
 func newCheckoutView(cs *checkout, state *checkoutState, now time.Time) checkoutView {
-	view := checkoutView{Session: cs, Total: formatAmount(cs.AmountTotal, cs.Currency)}
+	view := checkoutView{Session: cs, Total: form.FormatAmount(cs.AmountTotal, cs.Currency)}
 	for _, item := range state.Items {
 		view.Items = append(view.Items, checkoutLine{
 			Name: item.Description, Quantity: item.Quantity,
-			Price: describePrice(item.Price), Amount: formatAmount(item.AmountTotal, cs.Currency),
+			Price: describePrice(item.Price), Amount: form.FormatAmount(item.AmountTotal, cs.Currency),
 		})
 	}
 	switch cs.Status {

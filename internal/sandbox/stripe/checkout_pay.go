@@ -1,8 +1,6 @@
 package stripe
 
-import (
-	"context"
-)
+import "context"
 
 // tender is what a buyer pays with: a card, a bank account, or nothing where
 // nothing is needed.

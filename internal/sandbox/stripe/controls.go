@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 // The controls are the sandbox's own endpoints beside Stripe's: in the form of
@@ -29,7 +31,7 @@ func readControl(w http.ResponseWriter, r *http.Request, v any) bool {
 		writeControl(w, http.StatusUnsupportedMediaType, problem{Message: "The body must be JSON."})
 		return false
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, form.MaxBody))
 	if err != nil {
 		writeControl(w, http.StatusRequestEntityTooLarge, problem{Message: "The body cannot be read."})
 		return false

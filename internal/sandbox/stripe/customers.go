@@ -1,19 +1,23 @@
 package stripe
 
-import "context"
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+)
 
 var customers = kind[customer]{name: "customer", prefix: "cus", label: "customer", path: "/v1/customers"}
 
 // customer is who pays.
 type customer struct {
 	header
-	Address             *address          `json:"address"`
+	Address             *form.Address     `json:"address"`
 	Balance             int64             `json:"balance"`
 	Currency            *string           `json:"currency"`
-	DefaultSource       null              `json:"default_source"`
+	DefaultSource       form.Null         `json:"default_source"`
 	Delinquent          bool              `json:"delinquent"`
 	Description         *string           `json:"description"`
-	Discount            null              `json:"discount"`
+	Discount            form.Null         `json:"discount"`
 	Email               *string           `json:"email"`
 	InvoicePrefix       string            `json:"invoice_prefix"`
 	InvoiceSettings     customerInvoices  `json:"invoice_settings"`
@@ -22,9 +26,9 @@ type customer struct {
 	NextInvoiceSequence int64             `json:"next_invoice_sequence"`
 	Phone               *string           `json:"phone"`
 	PreferredLocales    []string          `json:"preferred_locales"`
-	Shipping            null              `json:"shipping"`
+	Shipping            form.Null         `json:"shipping"`
 	TaxExempt           string            `json:"tax_exempt"`
-	TestClock           null              `json:"test_clock"`
+	TestClock           form.Null         `json:"test_clock"`
 	// Deleted is set only on what is left of a deleted customer.
 	Deleted bool `json:"deleted,omitempty"`
 }
@@ -32,8 +36,8 @@ type customer struct {
 type customerInvoices struct {
 	CustomFields         []customField `json:"custom_fields"` // null for none
 	DefaultPaymentMethod *string       `json:"default_payment_method"`
-	Footer               null          `json:"footer"`
-	RenderingOptions     null          `json:"rendering_options"`
+	Footer               form.Null     `json:"footer"`
+	RenderingOptions     form.Null     `json:"rendering_options"`
 }
 
 // customField is a line that is shown on each of a customer's invoices.
@@ -53,37 +57,37 @@ func (d deletedCustomer) head() header { return header{ID: d.ID, Object: d.Objec
 
 // read takes over the parameters that creating and updating have in common. It
 // returns the invoice settings for what they don't; nil where there are none.
-func (cu *customer) read(p *params) (settings *params) {
-	readAddress(p, &cu.Address)
-	p.clearable("description", &cu.Description)
-	p.email("email", &cu.Email)
-	p.metadata(&cu.Metadata)
-	p.clearable("name", &cu.Name)
-	p.clearable("phone", &cu.Phone)
-	p.choice("tax_exempt", &cu.TaxExempt, "none", "exempt", "reverse")
-	if p.has("preferred_locales") {
-		cu.PreferredLocales = append([]string{}, p.texts("preferred_locales")...)
+func (cu *customer) read(p *form.Params) (settings *form.Params) {
+	form.ReadAddress(p, &cu.Address)
+	p.Clearable("description", &cu.Description)
+	p.Email("email", &cu.Email)
+	p.Metadata(&cu.Metadata)
+	p.Clearable("name", &cu.Name)
+	p.Clearable("phone", &cu.Phone)
+	p.Choice("tax_exempt", &cu.TaxExempt, "none", "exempt", "reverse")
+	if p.Has("preferred_locales") {
+		cu.PreferredLocales = append([]string{}, p.Texts("preferred_locales")...)
 	}
-	if settings = p.hash("invoice_settings"); settings != nil {
+	if settings = p.Hash("invoice_settings"); settings != nil {
 		cu.InvoiceSettings.readFields(settings)
 	}
 	return settings
 }
 
-func (i *customerInvoices) readFields(settings *params) {
-	if !settings.has("custom_fields") {
+func (i *customerInvoices) readFields(settings *form.Params) {
+	if !settings.Has("custom_fields") {
 		return
 	}
 	i.CustomFields = nil
-	for _, given := range settings.list("custom_fields") {
-		given.require("name", "value")
+	for _, given := range settings.List("custom_fields") {
+		given.Require("name", "value")
 		var f customField
-		given.text("name", &f.Name)
-		given.text("value", &f.Value)
+		given.Text("name", &f.Name)
+		given.Text("value", &f.Value)
 		i.CustomFields = append(i.CustomFields, f)
 	}
 	if len(i.CustomFields) > maxCustomFields {
-		settings.fail("custom_fields", "", "A customer can have at most %d custom fields.", maxCustomFields)
+		settings.Fail("custom_fields", "", "A customer can have at most %d custom fields.", maxCustomFields)
 	}
 }
 
@@ -92,18 +96,18 @@ const maxCustomFields = 4
 
 func createCustomer(ctx context.Context, c *call) (any, error) {
 	cu := customer{
-		header: customers.start(c.now), InvoicePrefix: newInvoicePrefix(), NextInvoiceSequence: 1,
+		header: customers.start(c.now), InvoicePrefix: form.NewInvoicePrefix(), NextInvoiceSequence: 1,
 		PreferredLocales: []string{}, TaxExempt: "none",
 	}
 	cu.read(c.params)
-	if err := c.params.done(); err != nil {
+	if err := c.params.Done(); err != nil {
 		return nil, err
 	}
 	return cu, c.create(ctx, "customer.created", cu)
 }
 
 func getCustomer(ctx context.Context, c *call) (any, error) {
-	if err := c.params.done(); err != nil {
+	if err := c.params.Done(); err != nil {
 		return nil, err
 	}
 	cu, err := customers.get(ctx, c.q, c.id, "id")
@@ -121,13 +125,13 @@ func updateCustomer(ctx context.Context, c *call) (any, error) {
 	before := *cu
 	settings := cu.read(c.params)
 	if settings != nil {
-		settings.clearable("default_payment_method", &cu.InvoiceSettings.DefaultPaymentMethod)
+		settings.Clearable("default_payment_method", &cu.InvoiceSettings.DefaultPaymentMethod)
 	}
-	if err := c.params.done(); err != nil {
+	if err := c.params.Done(); err != nil {
 		return nil, err
 	}
 	if settings != nil {
-		if err := checkCard(ctx, c.step, cu.InvoiceSettings.DefaultPaymentMethod, cu.ID, settings.name("default_payment_method")); err != nil {
+		if err := checkCard(ctx, c.step, cu.InvoiceSettings.DefaultPaymentMethod, cu.ID, settings.Name("default_payment_method")); err != nil {
 			return nil, err
 		}
 	}
@@ -138,7 +142,7 @@ func updateCustomer(ctx context.Context, c *call) (any, error) {
 // the given functions ends one kind of it.
 func deleteCustomer(ending ...func(ctx context.Context, st *step, cu *customer) error) endpoint {
 	return func(ctx context.Context, c *call) (any, error) {
-		if err := c.params.done(); err != nil {
+		if err := c.params.Done(); err != nil {
 			return nil, err
 		}
 		cu, err := liveCustomer(ctx, c.step, c.id, "id")
@@ -169,7 +173,7 @@ func listCustomers(ctx context.Context, c *call) (any, error) {
 func liveCustomer(ctx context.Context, st *step, id, param string) (*customer, error) {
 	cu, err := customers.get(ctx, st.q, id, param)
 	if err == nil && cu.Deleted {
-		return nil, missing(customers.label, id, param)
+		return nil, form.Missing(customers.label, id, param)
 	}
 	return cu, err
 }

@@ -3,6 +3,8 @@ package stripe
 import (
 	"context"
 	"time"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 // debitTakes is how long it takes until it is known whether a debit of a bank
@@ -14,12 +16,12 @@ const timerDebitSettles = "payment_intent.settles"
 
 // chargeDebit is a bank account as a charge shows it.
 type chargeDebit struct {
-	BankCode    string `json:"bank_code"`
-	BranchCode  string `json:"branch_code"`
-	Country     string `json:"country"`
-	Fingerprint string `json:"fingerprint"`
-	Last4       string `json:"last4"`
-	Mandate     null   `json:"mandate"`
+	BankCode    string    `json:"bank_code"`
+	BranchCode  string    `json:"branch_code"`
+	Country     string    `json:"country"`
+	Fingerprint string    `json:"fingerprint"`
+	Last4       string    `json:"last4"`
+	Mandate     form.Null `json:"mandate"`
 }
 
 // debit begins a payment from a bank account, of which the timer tells the end.

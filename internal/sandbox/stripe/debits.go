@@ -1,8 +1,6 @@
 package stripe
 
-import (
-	"context"
-)
+import "context"
 
 // settleDebit returns the action that ends a debit: its payment, and what waited
 // for it. tell is called with the invoice and the event that a checkout session

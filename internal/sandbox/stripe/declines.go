@@ -3,6 +3,8 @@ package stripe
 import (
 	"errors"
 	"net/http"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 // paymentError is why the last attempt at a payment failed.
@@ -15,12 +17,12 @@ type paymentError struct {
 }
 
 // answer is the refusal of a request that depends on the payment.
-func (e *paymentError) answer() *apiError {
+func (e *paymentError) answer() *form.Error {
 	status := http.StatusPaymentRequired
 	if e.Type != "card_error" {
 		status = http.StatusBadRequest
 	}
-	return &apiError{Type: e.Type, Code: e.Code, DeclineCode: e.DeclineCode, Message: e.Message, status: status}
+	return &form.Error{Type: e.Type, Code: e.Code, DeclineCode: e.DeclineCode, Message: e.Message, Status: status}
 }
 
 // declinedCard is the bank's refusal.

@@ -59,7 +59,7 @@ func getEvent(ctx context.Context, c *call) (any, error) { return retrieve(ctx, 
 func listEvents(ctx context.Context, c *call) (any, error) {
 	var f filter
 	f.equals(c.params, "type", "$.type")
-	f.among("$.type", c.params.texts("types"))
+	f.among("$.type", c.params.Texts("types"))
 	return events.page(ctx, c, f)
 }
 

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 // maxExpand is how many properties one path of expand may have, data of a list
@@ -53,7 +55,7 @@ func (e *engine) render(ctx context.Context, q querier, answer any, expand []str
 	for _, full := range expand {
 		path := strings.Split(full, ".")
 		if len(path) > maxExpand {
-			return nil, unstarted(refuse("expand", "", "You cannot expand more than %d levels of a property. Property: %s", maxExpand, full))
+			return nil, form.Unstarted(form.Refuse("expand", "", "You cannot expand more than %d levels of a property. Property: %s", maxExpand, full))
 		}
 		if err := e.expandIn(ctx, q, m, "", path, full); err != nil {
 			return nil, err
@@ -142,7 +144,7 @@ func includeList[T object](ctx context.Context, q querier, k kind[T], url, condi
 	if err != nil {
 		return nil, err
 	}
-	return newList(url, found), nil
+	return form.NewList(url, found), nil
 }
 
 func load(ctx context.Context, q querier, kind, id string) (map[string]any, error) {
@@ -157,5 +159,5 @@ func load(ctx context.Context, q querier, kind, id string) (map[string]any, erro
 }
 
 func notExpandable(full string) error {
-	return unstarted(refuse("expand", "", "This property cannot be expanded (%s).", full))
+	return form.Unstarted(form.Refuse("expand", "", "This property cannot be expanded (%s).", full))
 }

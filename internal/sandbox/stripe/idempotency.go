@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"net/url"
 	"time"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 // idempotencyLife is how long the answer to a keyed request is kept, in real
@@ -20,11 +22,11 @@ type idempotent struct {
 	key, endpoint, fingerprint string
 }
 
-func newIdempotent(key, endpoint string, form url.Values) (idempotent, error) {
+func newIdempotent(key, endpoint string, values url.Values) (idempotent, error) {
 	if len(key) > 255 {
-		return idempotent{}, unstarted(refuse("", "", "Idempotency keys can be at most 255 characters."))
+		return idempotent{}, form.Unstarted(form.Refuse("", "", "Idempotency keys can be at most 255 characters."))
 	}
-	sum := sha256.Sum256([]byte(form.Encode())) // sorted by name
+	sum := sha256.Sum256([]byte(values.Encode())) // sorted by name
 	return idempotent{key: key, endpoint: endpoint, fingerprint: hex.EncodeToString(sum[:])}, nil
 }
 
@@ -42,9 +44,9 @@ func (i idempotent) recall(ctx context.Context, q querier) (*answer, error) {
 	case err != nil:
 		return nil, fmt.Errorf("recall idempotency key: %w", err)
 	case stored.endpoint != i.endpoint:
-		return nil, idempotencyConflict("Keys for idempotent requests can only be used for the same endpoint they were first used for ('%s' vs '%s'). Try using a key other than '%s' if you meant to execute a different request.", i.endpoint, stored.endpoint, i.key)
+		return nil, form.IdempotencyConflict("Keys for idempotent requests can only be used for the same endpoint they were first used for ('%s' vs '%s'). Try using a key other than '%s' if you meant to execute a different request.", i.endpoint, stored.endpoint, i.key)
 	case stored.fingerprint != i.fingerprint:
-		return nil, idempotencyConflict("Keys for idempotent requests can only be used with the same parameters they were first used with. Try using a key other than '%s' if you meant to execute a different request.", i.key)
+		return nil, form.IdempotencyConflict("Keys for idempotent requests can only be used with the same parameters they were first used with. Try using a key other than '%s' if you meant to execute a different request.", i.key)
 	}
 	return &a, nil
 }

@@ -1,6 +1,10 @@
 package stripe
 
-import "context"
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+)
 
 // closeInvoice voids an invoice or writes it off.
 func closeInvoice(ctx context.Context, st *step, in *invoice, status string) error {
@@ -18,7 +22,7 @@ func closeInvoice(ctx context.Context, st *step, in *invoice, status string) err
 	case err != nil:
 		return err
 	case pi.Status == paymentProcessing:
-		return refuse("", "payment_intent_unexpected_state", "A payment of this invoice is still processing.")
+		return form.Refuse("", "payment_intent_unexpected_state", "A payment of this invoice is still processing.")
 	}
 	reason := "void_invoice"
 	pi.Status, pi.CanceledAt, pi.CancellationReason = "canceled", &now, &reason

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/billing"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 // finalize numbers an invoice, settles it with the customer's balance and makes
@@ -77,7 +78,7 @@ func collect(ctx context.Context, st *step, in *invoice, pm *paymentMethod, pres
 		return nil, err
 	}
 	if pi.Status == paymentProcessing {
-		return nil, refuse("", "payment_intent_unexpected_state", "A payment of this invoice is still processing.")
+		return nil, form.Refuse("", "payment_intent_unexpected_state", "A payment of this invoice is still processing.")
 	}
 	in.Attempted, in.AttemptCount = true, max(in.AttemptCount, 1)
 	if pm != nil {

@@ -2,6 +2,8 @@ package stripe
 
 import (
 	"context"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 var invoiceItems = kind[invoiceItem]{name: "invoiceitem", prefix: "ii", label: "invoiceitem", path: "/v1/invoiceitems"}
@@ -16,7 +18,7 @@ type invoiceItem struct {
 	Date         int64             `json:"date"`
 	Description  string            `json:"description"`
 	Discountable bool              `json:"discountable"`
-	Discounts    none              `json:"discounts"`
+	Discounts    form.None         `json:"discounts"`
 	Invoice      *string           `json:"invoice"` // null while it is pending
 	Metadata     map[string]string `json:"metadata"`
 	Parent       invoiceItemParent `json:"parent"`
@@ -25,8 +27,8 @@ type invoiceItem struct {
 	Proration    bool              `json:"proration"`
 	Quantity     int64             `json:"quantity"`
 	QuantityText string            `json:"quantity_decimal"`
-	TaxRates     none              `json:"tax_rates"`
-	TestClock    null              `json:"test_clock"`
+	TaxRates     form.None         `json:"tax_rates"`
+	TestClock    form.Null         `json:"test_clock"`
 	// Created is shown as date instead; this hides the header's.
 	Created *int64 `json:"created,omitempty"`
 }
@@ -42,7 +44,7 @@ type invoiceItemParent struct {
 // line is how the item stands on an invoice.
 func (ii *invoiceItem) line() invoiceLine {
 	line := invoiceLine{
-		ID: newID(invoiceLines.prefix), Object: invoiceLines.name, Amount: ii.Amount, Currency: ii.Currency,
+		ID: form.NewID(invoiceLines.prefix), Object: invoiceLines.name, Amount: ii.Amount, Currency: ii.Currency,
 		Description: ii.Description, Metadata: ii.Metadata, Period: ii.Period, Pricing: ii.Pricing,
 		Quantity: ii.Quantity, Subscription: ii.Parent.SubscriptionDetails.Subscription, Subtotal: ii.Amount,
 	}
@@ -60,9 +62,9 @@ func listInvoiceItems(ctx context.Context, c *call) (any, error) {
 	var f filter
 	f.equals(c.params, "customer", "$.customer")
 	f.equals(c.params, "invoice", "$.invoice")
-	if c.params.has("pending") {
+	if c.params.Has("pending") {
 		var pending bool
-		c.params.boolean("pending", &pending)
+		c.params.Boolean("pending", &pending)
 		f.and(`(doc ->> '$.invoice' IS NULL) = ?`, pending)
 	}
 	return invoiceItems.page(ctx, c, f)

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/text/encoding/charmap"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 func invoicePDFPath(id string) string { return apiRoot + "/invoices/" + id + "/pdf" }
@@ -39,7 +41,7 @@ func invoicePDF(in *invoice) []byte {
 	page.text(50, 20, "Invoice "+*in.Number)
 	page.text(50, 11, in.AccountName+" - no money was moved")
 	page.gap()
-	page.text(50, 11, "Date: "+day(in.Created))
+	page.text(50, 11, "Date: "+form.Day(in.Created))
 	for _, about := range []*string{in.CustomerName, in.CustomerEmail} {
 		if about != nil {
 			page.text(50, 11, *about)
@@ -48,15 +50,15 @@ func invoicePDF(in *invoice) []byte {
 	page.gap()
 	for _, line := range in.Lines.Data {
 		page.text(50, 11, line.Description)
-		page.text(70, 9, day(line.Period.Start)+" to "+day(line.Period.End))
-		page.text(70, 11, formatAmount(line.Amount, in.Currency))
+		page.text(70, 9, form.Day(line.Period.Start)+" to "+form.Day(line.Period.End))
+		page.text(70, 11, form.FormatAmount(line.Amount, in.Currency))
 	}
 	page.gap()
-	page.text(50, 13, "Total: "+formatAmount(in.Total, in.Currency))
+	page.text(50, 13, "Total: "+form.FormatAmount(in.Total, in.Currency))
 	if in.EndingBalance != nil && *in.EndingBalance != in.StartingBalance {
-		page.text(50, 13, "From the balance: "+formatAmount(*in.EndingBalance-in.StartingBalance, in.Currency))
+		page.text(50, 13, "From the balance: "+form.FormatAmount(*in.EndingBalance-in.StartingBalance, in.Currency))
 	}
-	page.text(50, 13, "Paid: "+formatAmount(in.AmountPaid, in.Currency))
+	page.text(50, 13, "Paid: "+form.FormatAmount(in.AmountPaid, in.Currency))
 	return page.document()
 }
 

@@ -3,6 +3,8 @@ package stripe
 import (
 	"context"
 	"net/http"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 // previewInvoice shows the next invoice of a subscription, as it stands or as a
@@ -11,27 +13,27 @@ import (
 func previewInvoice(ctx context.Context, c *call) (any, error) {
 	p := c.params
 	var customerID, subscriptionID string
-	p.text("customer", &customerID)
-	p.text("subscription", &subscriptionID)
-	p.choice("preview_mode", new(string), "next")
+	p.Text("customer", &customerID)
+	p.Text("subscription", &subscriptionID)
+	p.Choice("preview_mode", new(string), "next")
 	ch := subscriptionChange{params: p, proration: prorationsPending, date: c.now}
 	ending := false
-	details := p.hash("subscription_details")
+	details := p.Hash("subscription_details")
 	if details != nil {
 		ch = readChange(details, c.now)
-		details.boolean("cancel_at_period_end", &ending)
+		details.Boolean("cancel_at_period_end", &ending)
 	}
 	if customerID == "" && subscriptionID == "" {
-		p.fail("customer", "parameter_missing", "You must provide one of: customer, subscription.")
+		p.Fail("customer", "parameter_missing", "You must provide one of: customer, subscription.")
 	}
-	if err := p.done(); err != nil {
+	if err := p.Done(); err != nil {
 		return nil, err
 	}
 	sub, err := previewedSubscription(ctx, c.step, customerID, subscriptionID)
 	if err != nil {
 		return nil, err
 	}
-	if details != nil && details.has("cancel_at_period_end") {
+	if details != nil && details.Has("cancel_at_period_end") {
 		sub.CancelAtPeriodEnd = ending
 	}
 	rev, err := revise(ctx, c.step, sub, ch)
@@ -56,7 +58,7 @@ func previewedSubscription(ctx context.Context, st *step, customerID, id string)
 	if id != "" {
 		sub, err := subscriptions.get(ctx, st.q, id, "subscription")
 		if err == nil && customerID != "" && sub.Customer != customerID {
-			err = missing(subscriptions.label, id, "subscription")
+			err = form.Missing(subscriptions.label, id, "subscription")
 		}
 		return sub, err
 	}
@@ -108,8 +110,8 @@ func nextBill(ctx context.Context, st *step, sub *subscription, rev *revision) (
 	return b, nil
 }
 
-func noUpcomingInvoice(customerID string) *apiError {
-	e := refuse("", "invoice_upcoming_none", "No upcoming invoices for customer: %s", customerID)
-	e.status = http.StatusNotFound
+func noUpcomingInvoice(customerID string) *form.Error {
+	e := form.Refuse("", "invoice_upcoming_none", "No upcoming invoices for customer: %s", customerID)
+	e.Status = http.StatusNotFound
 	return e
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 // measure fills a line with what was used in its period. Usage below zero counts
@@ -22,7 +24,7 @@ func measureLine(ctx context.Context, st *step, line *invoiceLine, pr price, cus
 	}
 	text := decimalText(quantity)
 	line.Quantity, line.QuantityDecimal = new(big.Int).Quo(quantity.Num(), quantity.Denom()).Int64(), &text
-	line.Amount = timesExact(pr.UnitAmountDecimal, quantity)
+	line.Amount = form.TimesExact(pr.UnitAmountDecimal, quantity)
 	line.Subtotal = line.Amount
 	line.Description = fmt.Sprintf("%s × %s (at %s)", text, name, describePrice(pr))
 	return nil

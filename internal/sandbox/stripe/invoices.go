@@ -3,6 +3,8 @@ package stripe
 import (
 	"context"
 	"strings"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 var (
@@ -31,88 +33,88 @@ const (
 // invoice is a bill, with the lines and the customer as they were at its time.
 type invoice struct {
 	header
-	AccountCountry          string             `json:"account_country"`
-	AccountName             string             `json:"account_name"`
-	AccountTaxIDs           null               `json:"account_tax_ids"`
-	AmountDue               int64              `json:"amount_due"`
-	AmountOverpaid          int64              `json:"amount_overpaid"`
-	AmountPaid              int64              `json:"amount_paid"`
-	AmountPaidOffStripe     int64              `json:"amount_paid_off_stripe"`
-	AmountRemaining         int64              `json:"amount_remaining"`
-	AmountShipping          int64              `json:"amount_shipping"`
-	Application             null               `json:"application"`
-	AttemptCount            int64              `json:"attempt_count"`
-	Attempted               bool               `json:"attempted"`
-	AutoAdvance             bool               `json:"auto_advance"`
-	AutomaticTax            invoiceTax         `json:"automatic_tax"`
-	AutomaticallyFinalizes  *int64             `json:"automatically_finalizes_at"`
-	BillingReason           string             `json:"billing_reason"`
-	CollectionMethod        string             `json:"collection_method"`
-	Currency                string             `json:"currency"`
-	CustomFields            null               `json:"custom_fields"`
-	Customer                string             `json:"customer"`
-	CustomerAddress         *address           `json:"customer_address"`
-	CustomerEmail           *string            `json:"customer_email"`
-	CustomerName            *string            `json:"customer_name"`
-	CustomerPhone           *string            `json:"customer_phone"`
-	CustomerShipping        null               `json:"customer_shipping"`
-	CustomerTaxExempt       string             `json:"customer_tax_exempt"`
-	CustomerTaxIDs          none               `json:"customer_tax_ids"`
-	DefaultPaymentMethod    null               `json:"default_payment_method"`
-	DefaultSource           null               `json:"default_source"`
-	DefaultTaxRates         none               `json:"default_tax_rates"`
-	Description             null               `json:"description"`
-	Discounts               none               `json:"discounts"`
-	DueDate                 null               `json:"due_date"`
-	EffectiveAt             *int64             `json:"effective_at"`
-	EndingBalance           *int64             `json:"ending_balance"`
-	Footer                  null               `json:"footer"`
-	FromInvoice             null               `json:"from_invoice"`
-	HostedInvoiceURL        null               `json:"hosted_invoice_url"`
-	InvoicePDF              *string            `json:"invoice_pdf"`
-	Issuer                  self               `json:"issuer"`
-	LastFinalizationError   null               `json:"last_finalization_error"`
-	LatestRevision          null               `json:"latest_revision"`
-	Lines                   list[invoiceLine]  `json:"lines"`
-	Metadata                map[string]string  `json:"metadata"`
-	NextPaymentAttempt      *int64             `json:"next_payment_attempt"`
-	Number                  *string            `json:"number"`
-	OnBehalfOf              null               `json:"on_behalf_of"`
-	Parent                  invoiceParent      `json:"parent"`
-	PaymentSettings         invoiceSettings    `json:"payment_settings"`
-	PeriodEnd               int64              `json:"period_end"`
-	PeriodStart             int64              `json:"period_start"`
-	PostPaymentCreditNotes  int64              `json:"post_payment_credit_notes_amount"`
-	PrePaymentCreditNotes   int64              `json:"pre_payment_credit_notes_amount"`
-	ReceiptNumber           null               `json:"receipt_number"`
-	Rendering               null               `json:"rendering"`
-	ShippingCost            null               `json:"shipping_cost"`
-	ShippingDetails         null               `json:"shipping_details"`
-	StartingBalance         int64              `json:"starting_balance"`
-	StatementDescriptor     null               `json:"statement_descriptor"`
-	Status                  string             `json:"status"`
-	StatusTransitions       invoiceTransitions `json:"status_transitions"`
-	Subtotal                int64              `json:"subtotal"`
-	SubtotalExcludingTax    int64              `json:"subtotal_excluding_tax"`
-	TestClock               null               `json:"test_clock"`
-	Total                   int64              `json:"total"`
-	TotalDiscountAmounts    none               `json:"total_discount_amounts"`
-	TotalExcludingTax       int64              `json:"total_excluding_tax"`
-	TotalPretaxCreditAmount none               `json:"total_pretax_credit_amounts"`
-	TotalTaxes              none               `json:"total_taxes"`
-	WebhooksDeliveredAt     null               `json:"webhooks_delivered_at"`
+	AccountCountry          string                 `json:"account_country"`
+	AccountName             string                 `json:"account_name"`
+	AccountTaxIDs           form.Null              `json:"account_tax_ids"`
+	AmountDue               int64                  `json:"amount_due"`
+	AmountOverpaid          int64                  `json:"amount_overpaid"`
+	AmountPaid              int64                  `json:"amount_paid"`
+	AmountPaidOffStripe     int64                  `json:"amount_paid_off_stripe"`
+	AmountRemaining         int64                  `json:"amount_remaining"`
+	AmountShipping          int64                  `json:"amount_shipping"`
+	Application             form.Null              `json:"application"`
+	AttemptCount            int64                  `json:"attempt_count"`
+	Attempted               bool                   `json:"attempted"`
+	AutoAdvance             bool                   `json:"auto_advance"`
+	AutomaticTax            invoiceTax             `json:"automatic_tax"`
+	AutomaticallyFinalizes  *int64                 `json:"automatically_finalizes_at"`
+	BillingReason           string                 `json:"billing_reason"`
+	CollectionMethod        string                 `json:"collection_method"`
+	Currency                string                 `json:"currency"`
+	CustomFields            form.Null              `json:"custom_fields"`
+	Customer                string                 `json:"customer"`
+	CustomerAddress         *form.Address          `json:"customer_address"`
+	CustomerEmail           *string                `json:"customer_email"`
+	CustomerName            *string                `json:"customer_name"`
+	CustomerPhone           *string                `json:"customer_phone"`
+	CustomerShipping        form.Null              `json:"customer_shipping"`
+	CustomerTaxExempt       string                 `json:"customer_tax_exempt"`
+	CustomerTaxIDs          form.None              `json:"customer_tax_ids"`
+	DefaultPaymentMethod    form.Null              `json:"default_payment_method"`
+	DefaultSource           form.Null              `json:"default_source"`
+	DefaultTaxRates         form.None              `json:"default_tax_rates"`
+	Description             form.Null              `json:"description"`
+	Discounts               form.None              `json:"discounts"`
+	DueDate                 form.Null              `json:"due_date"`
+	EffectiveAt             *int64                 `json:"effective_at"`
+	EndingBalance           *int64                 `json:"ending_balance"`
+	Footer                  form.Null              `json:"footer"`
+	FromInvoice             form.Null              `json:"from_invoice"`
+	HostedInvoiceURL        form.Null              `json:"hosted_invoice_url"`
+	InvoicePDF              *string                `json:"invoice_pdf"`
+	Issuer                  form.Self              `json:"issuer"`
+	LastFinalizationError   form.Null              `json:"last_finalization_error"`
+	LatestRevision          form.Null              `json:"latest_revision"`
+	Lines                   form.List[invoiceLine] `json:"lines"`
+	Metadata                map[string]string      `json:"metadata"`
+	NextPaymentAttempt      *int64                 `json:"next_payment_attempt"`
+	Number                  *string                `json:"number"`
+	OnBehalfOf              form.Null              `json:"on_behalf_of"`
+	Parent                  invoiceParent          `json:"parent"`
+	PaymentSettings         invoiceSettings        `json:"payment_settings"`
+	PeriodEnd               int64                  `json:"period_end"`
+	PeriodStart             int64                  `json:"period_start"`
+	PostPaymentCreditNotes  int64                  `json:"post_payment_credit_notes_amount"`
+	PrePaymentCreditNotes   int64                  `json:"pre_payment_credit_notes_amount"`
+	ReceiptNumber           form.Null              `json:"receipt_number"`
+	Rendering               form.Null              `json:"rendering"`
+	ShippingCost            form.Null              `json:"shipping_cost"`
+	ShippingDetails         form.Null              `json:"shipping_details"`
+	StartingBalance         int64                  `json:"starting_balance"`
+	StatementDescriptor     form.Null              `json:"statement_descriptor"`
+	Status                  string                 `json:"status"`
+	StatusTransitions       invoiceTransitions     `json:"status_transitions"`
+	Subtotal                int64                  `json:"subtotal"`
+	SubtotalExcludingTax    int64                  `json:"subtotal_excluding_tax"`
+	TestClock               form.Null              `json:"test_clock"`
+	Total                   int64                  `json:"total"`
+	TotalDiscountAmounts    form.None              `json:"total_discount_amounts"`
+	TotalExcludingTax       int64                  `json:"total_excluding_tax"`
+	TotalPretaxCreditAmount form.None              `json:"total_pretax_credit_amounts"`
+	TotalTaxes              form.None              `json:"total_taxes"`
+	WebhooksDeliveredAt     form.Null              `json:"webhooks_delivered_at"`
 }
 
 type invoiceTax struct {
-	DisabledReason null `json:"disabled_reason"`
-	Enabled        bool `json:"enabled"`
-	Liability      null `json:"liability"`
-	Provider       null `json:"provider"`
-	Status         null `json:"status"`
+	DisabledReason form.Null `json:"disabled_reason"`
+	Enabled        bool      `json:"enabled"`
+	Liability      form.Null `json:"liability"`
+	Provider       form.Null `json:"provider"`
+	Status         form.Null `json:"status"`
 }
 
 type invoiceParent struct {
-	QuoteDetails        null `json:"quote_details"`
+	QuoteDetails        form.Null `json:"quote_details"`
 	SubscriptionDetails struct {
 		Metadata     map[string]string `json:"metadata"`
 		Subscription string            `json:"subscription"`
@@ -121,9 +123,9 @@ type invoiceParent struct {
 }
 
 type invoiceSettings struct {
-	DefaultMandate       null `json:"default_mandate"`
-	PaymentMethodOptions null `json:"payment_method_options"`
-	PaymentMethodTypes   null `json:"payment_method_types"`
+	DefaultMandate       form.Null `json:"default_mandate"`
+	PaymentMethodOptions form.Null `json:"payment_method_options"`
+	PaymentMethodTypes   form.Null `json:"payment_method_types"`
 }
 
 type invoiceTransitions struct {
@@ -141,27 +143,27 @@ type invoiceLine struct {
 	Amount              int64             `json:"amount"`
 	Currency            string            `json:"currency"`
 	Description         string            `json:"description"`
-	DiscountAmounts     none              `json:"discount_amounts"`
+	DiscountAmounts     form.None         `json:"discount_amounts"`
 	Discountable        bool              `json:"discountable"`
-	Discounts           none              `json:"discounts"`
+	Discounts           form.None         `json:"discounts"`
 	Invoice             string            `json:"invoice"`
 	Livemode            bool              `json:"livemode"`
 	Metadata            map[string]string `json:"metadata"`
 	Parent              lineParent        `json:"parent"`
 	Period              linePeriod        `json:"period"`
-	PretaxCreditAmounts none              `json:"pretax_credit_amounts"`
+	PretaxCreditAmounts form.None         `json:"pretax_credit_amounts"`
 	Pricing             linePricing       `json:"pricing"`
 	Quantity            int64             `json:"quantity"`
 	QuantityDecimal     *string           `json:"quantity_decimal,omitempty"` // of metered usage, exact
 	Subscription        string            `json:"subscription"`
 	Subtotal            int64             `json:"subtotal"`
-	Taxes               none              `json:"taxes"`
+	Taxes               form.None         `json:"taxes"`
 }
 
 func (l invoiceLine) head() header { return header{ID: l.ID, Object: l.Object} }
 
 type lineParent struct {
-	InvoiceItemDetails      null `json:"invoice_item_details"`
+	InvoiceItemDetails      form.Null `json:"invoice_item_details"`
 	SubscriptionItemDetails struct {
 		InvoiceItem      *string           `json:"invoice_item"`
 		Proration        bool              `json:"proration"`
@@ -175,7 +177,7 @@ type lineParent struct {
 // prorationDetails says which lines a credit gives back, which the sandbox does
 // not keep track of.
 type prorationDetails struct {
-	CreditedItems null `json:"credited_items"`
+	CreditedItems form.Null `json:"credited_items"`
 }
 
 type linePeriod struct {
@@ -275,7 +277,7 @@ func paidFor(ctx context.Context, st *step, pi *paymentIntent) (*invoicePayment,
 		return nil, nil, err
 	}
 	if len(found) == 0 {
-		return nil, nil, missing(invoicePayments.label, pi.ID, "payment_intent")
+		return nil, nil, form.Missing(invoicePayments.label, pi.ID, "payment_intent")
 	}
 	in, err := invoices.get(ctx, st.q, found[0].Invoice, "invoice")
 	return found[0], in, err

@@ -2,6 +2,8 @@ package stripe
 
 import (
 	"context"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 // invoiceOf reads the invoice that a call is about, and its subscription.
@@ -21,12 +23,12 @@ func finalizeInvoice(ctx context.Context, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.params.boolean("auto_advance", &in.AutoAdvance)
-	if err := c.params.done(); err != nil {
+	c.params.Boolean("auto_advance", &in.AutoAdvance)
+	if err := c.params.Done(); err != nil {
 		return nil, err
 	}
 	if in.Status != invoiceDraft {
-		return nil, refuse("", "invoice_not_editable", "This invoice is already finalized, you can't re-finalize a non-draft invoice.")
+		return nil, form.Refuse("", "invoice_not_editable", "This invoice is already finalized, you can't re-finalize a non-draft invoice.")
 	}
 	if in.NextPaymentAttempt = nil; in.AutoAdvance && !sub.ended() {
 		next := c.now + draftLife
@@ -56,16 +58,16 @@ func payInvoice(ctx context.Context, c *call) (any, error) {
 	}
 	var given *string
 	absent := true
-	c.params.clearable("payment_method", &given)
-	c.params.boolean("off_session", &absent)
-	if err := c.params.done(); err != nil {
+	c.params.Clearable("payment_method", &given)
+	c.params.Boolean("off_session", &absent)
+	if err := c.params.Done(); err != nil {
 		return nil, err
 	}
 	switch in.Status {
 	case invoicePaid:
-		return nil, refuse("", "", "Invoice is already paid")
+		return nil, form.Refuse("", "", "Invoice is already paid")
 	case invoiceVoid:
-		return nil, refuse("", "invoice_not_editable", "You can only pay an invoice that is open, draft or uncollectible. This invoice is void.")
+		return nil, form.Refuse("", "invoice_not_editable", "You can only pay an invoice that is open, draft or uncollectible. This invoice is void.")
 	}
 	if err := checkCard(ctx, c.step, given, in.Customer, "payment_method"); err != nil {
 		return nil, err
@@ -89,13 +91,13 @@ func payInvoice(ctx context.Context, c *call) (any, error) {
 func voidInvoice(ctx context.Context, c *call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err == nil {
-		err = c.params.done()
+		err = c.params.Done()
 	}
 	if err != nil {
 		return nil, err
 	}
 	if in.Status != invoiceOpen && in.Status != invoiceUncollectible {
-		return nil, refuse("", "invoice_not_editable", "You can only pass in open invoices. This invoice isn't open.")
+		return nil, form.Refuse("", "invoice_not_editable", "You can only pass in open invoices. This invoice isn't open.")
 	}
 	return in, closeUnpaid(ctx, c.step, in, sub, invoiceVoid)
 }
@@ -105,28 +107,28 @@ func voidInvoice(ctx context.Context, c *call) (any, error) {
 func deleteInvoice(ctx context.Context, c *call) (any, error) {
 	in, _, err := invoiceOf(ctx, c)
 	if err == nil {
-		err = c.params.done()
+		err = c.params.Done()
 	}
 	if err != nil {
 		return nil, err
 	}
 	if in.Status != invoiceDraft {
-		return nil, refuse("", "invoice_not_editable", "You can only delete draft invoices. This invoice is %s.", in.Status)
+		return nil, form.Refuse("", "invoice_not_editable", "You can only delete draft invoices. This invoice is %s.", in.Status)
 	}
-	return nil, refuse("", "", "You can't delete an invoice of a subscription. Finalize it and void it instead.")
+	return nil, form.Refuse("", "", "You can't delete an invoice of a subscription. Finalize it and void it instead.")
 }
 
 // writeOffInvoice stops expecting an open invoice to be paid.
 func writeOffInvoice(ctx context.Context, c *call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err == nil {
-		err = c.params.done()
+		err = c.params.Done()
 	}
 	if err != nil {
 		return nil, err
 	}
 	if in.Status != invoiceOpen {
-		return nil, refuse("", "invoice_not_editable", "You can only pass in open invoices. This invoice isn't open.")
+		return nil, form.Refuse("", "invoice_not_editable", "You can only pass in open invoices. This invoice isn't open.")
 	}
 	return in, closeUnpaid(ctx, c.step, in, sub, invoiceUncollectible)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 // bill says what an invoice of a subscription is to hold.
@@ -57,7 +59,7 @@ func (b bill) draft() *invoice {
 		header: invoices.start(b.at), AccountCountry: accountCountry, AccountName: accountName, AutoAdvance: true,
 		BillingReason: b.reason, CollectionMethod: sub.CollectionMethod, Currency: sub.Currency,
 		Customer: cu.ID, CustomerAddress: cu.Address, CustomerEmail: cu.Email, CustomerName: cu.Name,
-		CustomerPhone: cu.Phone, CustomerTaxExempt: cu.TaxExempt, Issuer: self{"self"},
+		CustomerPhone: cu.Phone, CustomerTaxExempt: cu.TaxExempt, Issuer: form.Self{Type: "self"},
 		Metadata: map[string]string{}, PeriodStart: b.since, PeriodEnd: b.at, Status: invoiceDraft,
 	}
 	if b.held {
@@ -91,7 +93,7 @@ func (b bill) draft() *invoice {
 		lines[i].Invoice = in.ID
 		in.Total += lines[i].Amount
 	}
-	in.Lines = newList("/v1/invoices/"+in.ID+"/lines", lines)
+	in.Lines = form.NewList("/v1/invoices/"+in.ID+"/lines", lines)
 	in.Subtotal, in.SubtotalExcludingTax, in.TotalExcludingTax = in.Total, in.Total, in.Total
 	in.setBalance(cu)
 	return in
@@ -99,7 +101,7 @@ func (b bill) draft() *invoice {
 
 func newInvoiceLine(sub *subscription, item subscriptionItem, name string) invoiceLine {
 	line := invoiceLine{
-		ID: newID(invoiceLines.prefix), Object: invoiceLines.name, Currency: sub.Currency, Discountable: true,
+		ID: form.NewID(invoiceLines.prefix), Object: invoiceLines.name, Currency: sub.Currency, Discountable: true,
 		Metadata: sub.Metadata, Period: linePeriod{Start: item.CurrentPeriodStart, End: item.CurrentPeriodEnd},
 		Pricing: newLinePricing(item.Price), Quantity: item.Quantity, Subscription: sub.ID,
 	}

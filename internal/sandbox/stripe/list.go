@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 // filter collects the conditions of a list.
@@ -21,17 +23,17 @@ func (f *filter) and(condition string, args ...any) {
 
 // equals lets pass the objects whose field at path is the text of the
 // parameter, if that was given.
-func (f *filter) equals(p *params, key, path string) {
-	if value, ok := p.filled(key); ok {
+func (f *filter) equals(p *form.Params, key, path string) {
+	if value, ok := p.Filled(key); ok {
 		f.and(`doc ->> '`+path+`' = ?`, value)
 	}
 }
 
 // holds is equals for a boolean field.
-func (f *filter) holds(p *params, key, path string) {
-	if p.has(key) {
+func (f *filter) holds(p *form.Params, key, path string) {
+	if p.Has(key) {
 		var value bool
-		p.boolean(key, &value)
+		p.Boolean(key, &value)
 		f.and(`doc ->> '`+path+`' = ?`, value)
 	}
 }
@@ -49,21 +51,21 @@ func (f *filter) among(path string, values []string) {
 }
 
 // created reads the parameter created: a moment, or a range of gt, gte, lt, lte.
-func (f *filter) created(p *params) {
-	if p.plain("created") {
+func (f *filter) created(p *form.Params) {
+	if p.Plain("created") {
 		var at int64
-		p.integer("created", 0, 1<<40, &at)
+		p.Integer("created", 0, 1<<40, &at)
 		f.and(`created = ?`, at)
 		return
 	}
-	given := p.hash("created")
+	given := p.Hash("created")
 	if given == nil {
 		return
 	}
 	for _, bound := range [][2]string{{"gt", ">"}, {"gte", ">="}, {"lt", "<"}, {"lte", "<="}} {
-		if given.has(bound[0]) {
+		if given.Has(bound[0]) {
 			var at int64
-			given.integer(bound[0], 0, 1<<40, &at)
+			given.Integer(bound[0], 0, 1<<40, &at)
 			f.and(`created `+bound[1]+` ?`, at)
 		}
 	}
@@ -75,13 +77,13 @@ type cursor struct {
 	after, before string
 }
 
-func readCursor(p *params) cursor {
+func readCursor(p *form.Params) cursor {
 	c := cursor{limit: 10}
-	p.integer("limit", 1, 100, &c.limit)
-	p.text("starting_after", &c.after)
-	p.text("ending_before", &c.before)
+	p.Integer("limit", 1, 100, &c.limit)
+	p.Text("starting_after", &c.after)
+	p.Text("ending_before", &c.before)
 	if c.after != "" && c.before != "" {
-		p.fail("ending_before", "", "Received both starting_after and ending_before; only one of them can be used.")
+		p.Fail("ending_before", "", "Received both starting_after and ending_before; only one of them can be used.")
 	}
 	return c
 }
@@ -91,7 +93,7 @@ func readCursor(p *params) cursor {
 func (k kind[T]) page(ctx context.Context, c *call, f filter) (any, error) {
 	f.created(c.params)
 	at := readCursor(c.params)
-	if err := c.params.done(); err != nil {
+	if err := c.params.Done(); err != nil {
 		return nil, err
 	}
 	order := "DESC"
@@ -126,7 +128,7 @@ func (k kind[T]) page(ctx context.Context, c *call, f filter) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := newList(k.path, data)
+	page := form.NewList(k.path, data)
 	page.HasMore = more
 	return page, nil
 }
@@ -135,7 +137,7 @@ func (k kind[T]) seq(ctx context.Context, q querier, id, param string) (int64, e
 	var seq int64
 	err := q.QueryRowContext(ctx, `SELECT seq FROM stripe_objects WHERE kind = ? AND id = ?`, k.name, id).Scan(&seq)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, missing(k.label, id, param)
+		return 0, form.Missing(k.label, id, param)
 	}
 	return seq, err
 }
@@ -144,14 +146,14 @@ func (k kind[T]) seq(ctx context.Context, q querier, id, param string) (int64, e
 // their own order.
 func slicePage[T object](c *call, url, label string, all []T) (any, error) {
 	at := readCursor(c.params)
-	if err := c.params.done(); err != nil {
+	if err := c.params.Done(); err != nil {
 		return nil, err
 	}
 	limit := int(at.limit)
 	place := func(id, param string) (int, error) {
 		i := slices.IndexFunc(all, func(o T) bool { return o.head().ID == id })
 		if i < 0 {
-			return 0, missing(label, id, param)
+			return 0, form.Missing(label, id, param)
 		}
 		return i, nil
 	}
@@ -174,7 +176,7 @@ func slicePage[T object](c *call, url, label string, all []T) (any, error) {
 	if len(all) > limit {
 		all, more = all[:limit], true
 	}
-	page := newList(url, all)
+	page := form.NewList(url, all)
 	page.HasMore = more
 	return page, nil
 }

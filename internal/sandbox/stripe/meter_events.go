@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 // When an event may be dated, as seen from now.
@@ -34,33 +36,33 @@ type meterEvent struct {
 func createMeterEvent(ctx context.Context, c *call) (any, error) {
 	e := meterEvent{
 		Object: "billing.meter_event", Created: c.now, Timestamp: c.now,
-		Identifier: randomText(32, idAlphabet), Payload: map[string]string{},
+		Identifier: form.RandomText(32, form.Alphanumeric), Payload: map[string]string{},
 	}
 	p := c.params
-	p.require("event_name", "payload")
-	p.short("event_name", 100, &e.EventName)
-	p.short("identifier", 100, &e.Identifier)
-	p.integer("timestamp", 0, 1<<40, &e.Timestamp)
-	payload := p.hash("payload")
+	p.Require("event_name", "payload")
+	p.Short("event_name", 100, &e.EventName)
+	p.Short("identifier", 100, &e.Identifier)
+	p.Integer("timestamp", 0, 1<<40, &e.Timestamp)
+	payload := p.Hash("payload")
 	if payload == nil {
-		p.filled("payload")
+		p.Filled("payload")
 	} else {
-		for _, key := range payload.keys() {
-			value, _ := payload.filled(key)
+		for _, key := range payload.Keys() {
+			value, _ := payload.Filled(key)
 			if utf8.RuneCountInString(value) > 100 {
-				payload.fail(key, "", "Invalid string: %s must be at most 100 characters", payload.name(key))
+				payload.Fail(key, "", "Invalid string: %s must be at most 100 characters", payload.Name(key))
 			}
 			e.Payload[key] = value
 		}
 	}
-	if err := p.done(); err != nil {
+	if err := p.Done(); err != nil {
 		return nil, err
 	}
 	switch age := c.now - e.Timestamp; {
 	case age > int64(maxUsageAge/time.Second):
-		return nil, refuse("timestamp", "timestamp_too_far_in_past", "The timestamp must be within the past 35 days.")
+		return nil, form.Refuse("timestamp", "timestamp_too_far_in_past", "The timestamp must be within the past 35 days.")
 	case -age > int64(maxUsageFuture/time.Second):
-		return nil, refuse("timestamp", "timestamp_in_future", "The timestamp must be no more than 5 minutes in the future.")
+		return nil, form.Refuse("timestamp", "timestamp_in_future", "The timestamp must be no more than 5 minutes in the future.")
 	}
 	return e, addUsage(ctx, c.step, e)
 }
@@ -72,12 +74,12 @@ func addUsage(ctx context.Context, st *step, e meterEvent) error {
 		return err
 	}
 	if m == nil {
-		return refuse("event_name", "no_meter", "No active meter found for the event name '%s'.", e.EventName)
+		return form.Refuse("event_name", "no_meter", "No active meter found for the event name '%s'.", e.EventName)
 	}
 	mapping := m.CustomerMapping.EventPayloadKey
 	id, given := e.Payload[mapping]
 	if !given {
-		return refuse("payload", "meter_event_no_customer_defined", "The payload must have the key '%s'.", mapping)
+		return form.Refuse("payload", "meter_event_no_customer_defined", "The payload must have the key '%s'.", mapping)
 	}
 	if _, err := liveCustomer(ctx, st, id, "payload["+mapping+"]"); err != nil {
 		return err
@@ -95,7 +97,7 @@ func addUsage(ctx context.Context, st *step, e meterEvent) error {
 		return fmt.Errorf("find meter event: %w", err)
 	}
 	if known {
-		return refuse("identifier", "duplicate_meter_event", "An event already exists with identifier %s.", e.Identifier)
+		return form.Refuse("identifier", "duplicate_meter_event", "An event already exists with identifier %s.", e.Identifier)
 	}
 	_, err = st.q.ExecContext(ctx, `INSERT INTO stripe_meter_events (identifier, meter, customer, value, at, created) VALUES (?, ?, ?, ?, ?, ?)`,
 		e.Identifier, m.ID, id, value, e.Timestamp, st.now)
@@ -111,11 +113,11 @@ func (m *meter) value(payload map[string]string) (string, error) {
 	key := m.ValueSettings.EventPayloadKey
 	value, given := payload[key]
 	if !given {
-		return "", refuse("payload", "meter_event_value_not_found", "The payload must have the key '%s'.", key)
+		return "", form.Refuse("payload", "meter_event_value_not_found", "The payload must have the key '%s'.", key)
 	}
 	whole, fraction, point := strings.Cut(strings.TrimPrefix(value, "-"), ".")
-	if !allDigits(whole) || len(whole) > 15 || point && (!allDigits(fraction) || len(fraction) > 12) {
-		return "", refuse("payload["+key+"]", "meter_event_invalid_value", "The value %s must be a number with at most 15 digits and 12 decimal places.", strconv.Quote(value))
+	if !form.Digits(whole) || len(whole) > 15 || point && (!form.Digits(fraction) || len(fraction) > 12) {
+		return "", form.Refuse("payload["+key+"]", "meter_event_invalid_value", "The value %s must be a number with at most 15 digits and 12 decimal places.", strconv.Quote(value))
 	}
 	return value, nil
 }

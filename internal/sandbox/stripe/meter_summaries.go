@@ -32,37 +32,37 @@ func listMeterSummaries(ctx context.Context, c *call) (any, error) {
 		customer, window string
 		start, end       int64
 	)
-	p.require("customer", "start_time", "end_time")
-	p.text("customer", &customer)
-	p.integer("start_time", 0, 1<<40, &start)
-	p.integer("end_time", 0, 1<<40, &end)
-	p.choice("value_grouping_window", &window, "hour", "day")
+	p.Require("customer", "start_time", "end_time")
+	p.Text("customer", &customer)
+	p.Integer("start_time", 0, 1<<40, &start)
+	p.Integer("end_time", 0, 1<<40, &end)
+	p.Choice("value_grouping_window", &window, "hour", "day")
 	step, unit := map[string]int64{"": 60, "hour": 3600, "day": 86400}[window], map[string]string{"": "minute", "hour": "hour", "day": "day"}[window]
 	for key, at := range map[string]int64{"start_time": start, "end_time": end} {
 		if at%max(step, 1) != 0 {
-			p.fail(key, "", "%s must be aligned with %s boundaries.", key, unit)
+			p.Fail(key, "", "%s must be aligned with %s boundaries.", key, unit)
 		}
 	}
 	if end <= start {
-		p.fail("end_time", "", "end_time must be after start_time.")
+		p.Fail("end_time", "", "end_time must be after start_time.")
 	}
 	if window == "" {
 		step = max(end-start, 1)
 	}
 	if (end-start)/step > maxSummaries {
-		p.fail("end_time", "", "The sandbox summarises at most %d windows at once.", maxSummaries)
+		p.Fail("end_time", "", "The sandbox summarises at most %d windows at once.", maxSummaries)
 	}
 	m, err := meters.get(ctx, c.q, c.id, "id")
 	if err != nil {
 		return nil, err
 	}
-	if !p.failed() {
+	if !p.Failed() {
 		if _, err := liveCustomer(ctx, c.step, customer, "customer"); err != nil {
 			return nil, err
 		}
 	}
 	var all []meterSummary
-	for from := end - step; !p.failed() && from >= start; from -= step {
+	for from := end - step; !p.Failed() && from >= start; from -= step {
 		value, err := readUsage(ctx, c.step, m, customer, from, from+step)
 		if err != nil {
 			return nil, err

@@ -2,6 +2,8 @@ package stripe
 
 import (
 	"context"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 var meters = kind[meter]{name: "billing.meter", prefix: "mtr", label: "billing meter", path: "/v1/billing/meters"}
@@ -27,7 +29,7 @@ type meter struct {
 	DefaultAggregation meterAggregation `json:"default_aggregation"`
 	DisplayName        string           `json:"display_name"`
 	EventName          string           `json:"event_name"`
-	EventTimeWindow    null             `json:"event_time_window"`
+	EventTimeWindow    form.Null        `json:"event_time_window"`
 	Status             string           `json:"status"`
 	StatusTransitions  meterTransitions `json:"status_transitions"`
 	Updated            int64            `json:"updated"`
@@ -58,23 +60,23 @@ func createMeter(ctx context.Context, c *call) (any, error) {
 		ValueSettings:   meterValue{EventPayloadKey: "value"},
 	}
 	p := c.params
-	p.require("default_aggregation", "display_name", "event_name")
-	p.short("display_name", 250, &m.DisplayName)
-	p.short("event_name", 100, &m.EventName)
-	if given := p.hash("default_aggregation"); given != nil {
-		given.require("formula")
-		given.choice("formula", &m.DefaultAggregation.Formula, formulaSum, formulaCount, formulaLast)
+	p.Require("default_aggregation", "display_name", "event_name")
+	p.Short("display_name", 250, &m.DisplayName)
+	p.Short("event_name", 100, &m.EventName)
+	if given := p.Hash("default_aggregation"); given != nil {
+		given.Require("formula")
+		given.Choice("formula", &m.DefaultAggregation.Formula, formulaSum, formulaCount, formulaLast)
 	}
-	if given := p.hash("customer_mapping"); given != nil {
-		given.require("event_payload_key", "type")
-		given.choice("type", &m.CustomerMapping.Type, "by_id")
-		given.short("event_payload_key", 100, &m.CustomerMapping.EventPayloadKey)
+	if given := p.Hash("customer_mapping"); given != nil {
+		given.Require("event_payload_key", "type")
+		given.Choice("type", &m.CustomerMapping.Type, "by_id")
+		given.Short("event_payload_key", 100, &m.CustomerMapping.EventPayloadKey)
 	}
-	if given := p.hash("value_settings"); given != nil {
-		given.require("event_payload_key")
-		given.short("event_payload_key", 100, &m.ValueSettings.EventPayloadKey)
+	if given := p.Hash("value_settings"); given != nil {
+		given.Require("event_payload_key")
+		given.Short("event_payload_key", 100, &m.ValueSettings.EventPayloadKey)
 	}
-	if err := p.done(); err != nil {
+	if err := p.Done(); err != nil {
 		return nil, err
 	}
 	if err := claimEventName(ctx, c.step, m.EventName); err != nil {
@@ -87,7 +89,7 @@ func createMeter(ctx context.Context, c *call) (any, error) {
 func claimEventName(ctx context.Context, st *step, name string) error {
 	taken, err := activeMeter(ctx, st, name)
 	if err == nil && taken != nil {
-		return refuse("event_name", "", "An active meter (%s) already has the event name '%s'.", taken.ID, name)
+		return form.Refuse("event_name", "", "An active meter (%s) already has the event name '%s'.", taken.ID, name)
 	}
 	return err
 }
@@ -105,18 +107,18 @@ func getMeter(ctx context.Context, c *call) (any, error) { return retrieve(ctx, 
 
 func updateMeter(ctx context.Context, c *call) (any, error) {
 	return changeMeter(ctx, c, "billing.meter.updated", func(m *meter) error {
-		c.params.short("display_name", 250, &m.DisplayName)
-		return c.params.done()
+		c.params.Short("display_name", 250, &m.DisplayName)
+		return c.params.Done()
 	})
 }
 
 func deactivateMeter(ctx context.Context, c *call) (any, error) {
 	return changeMeter(ctx, c, "billing.meter.deactivated", func(m *meter) error {
-		if err := c.params.done(); err != nil {
+		if err := c.params.Done(); err != nil {
 			return err
 		}
 		if m.Status != meterActive {
-			return refuse("", "", "The meter %s is not active.", m.ID)
+			return form.Refuse("", "", "The meter %s is not active.", m.ID)
 		}
 		now := c.now
 		m.Status, m.StatusTransitions.DeactivatedAt = meterInactive, &now
@@ -126,11 +128,11 @@ func deactivateMeter(ctx context.Context, c *call) (any, error) {
 
 func reactivateMeter(ctx context.Context, c *call) (any, error) {
 	return changeMeter(ctx, c, "billing.meter.reactivated", func(m *meter) error {
-		if err := c.params.done(); err != nil {
+		if err := c.params.Done(); err != nil {
 			return err
 		}
 		if m.Status == meterActive {
-			return refuse("", "", "The meter %s is already active.", m.ID)
+			return form.Refuse("", "", "The meter %s is already active.", m.ID)
 		}
 		m.Status, m.StatusTransitions.DeactivatedAt = meterActive, nil
 		return claimEventName(ctx, c.step, m.EventName)
@@ -154,9 +156,9 @@ func changeMeter(ctx context.Context, c *call, event string, change func(*meter)
 
 func listMeters(ctx context.Context, c *call) (any, error) {
 	var f filter
-	if c.params.has("status") {
+	if c.params.Has("status") {
 		var status string
-		c.params.choice("status", &status, meterActive, meterInactive)
+		c.params.Choice("status", &status, meterActive, meterInactive)
 		f.and(`doc ->> '$.status' = ?`, status)
 	}
 	return meters.page(ctx, c, f)

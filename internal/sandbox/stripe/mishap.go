@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 // headerChaos says on an answer which setting made a call fail, for whoever
@@ -32,7 +34,7 @@ func (c *chaosControl) unlucky(next http.HandlerFunc) http.HandlerFunc {
 func (c *chaosControl) befall(w http.ResponseWriter, r *http.Request, m mishap) {
 	if m.timeout {
 		// Only once the body is read does the server notice that the client leaves.
-		_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, maxBody))
+		_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, form.MaxBody))
 		gone := time.NewTimer(m.held)
 		defer gone.Stop()
 		select {
@@ -43,13 +45,13 @@ func (c *chaosControl) befall(w http.ResponseWriter, r *http.Request, m mishap) 
 	if m.timeout || m.status == 0 {
 		panic(http.ErrAbortHandler) // how net/http is told to close the connection
 	}
-	e := internalError()
+	e := form.InternalError()
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
-	h.Set("Request-Id", newID("req"))
+	h.Set("Request-Id", form.NewID("req"))
 	h.Set(headerChaos, m.name)
 	w.WriteHeader(m.status)
-	_, _ = w.Write(e.body())
+	_, _ = w.Write(e.Body())
 }
 
 // nowhere takes an answer that nobody gets.

@@ -7,6 +7,8 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 // partsHTML is what the pages share.
@@ -47,7 +49,7 @@ func writeHTML(w http.ResponseWriter, r *http.Request, log *slog.Logger, status 
 }
 
 // newNonce returns a value that allows the styles of one answer.
-func newNonce() string { return randomText(22, idAlphabet) }
+func newNonce() string { return form.RandomText(22, form.Alphanumeric) }
 
 // failPage answers that something went wrong, and logs what.
 func failPage(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error) {

@@ -1,6 +1,10 @@
 package stripe
 
-import "context"
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+)
 
 // checkCard refuses a card that is not the customer's; nil is none.
 func checkCard(ctx context.Context, st *step, id *string, customerID, param string) error {
@@ -9,7 +13,7 @@ func checkCard(ctx context.Context, st *step, id *string, customerID, param stri
 	}
 	pm, err := paymentMethods.get(ctx, st.q, *id, param)
 	if err == nil && pm.Customer != customerID {
-		err = refuse(param, "", "The customer does not have a payment method with the ID %s. The payment method must be attached to the customer.", *id)
+		err = form.Refuse(param, "", "The customer does not have a payment method with the ID %s. The payment method must be attached to the customer.", *id)
 	}
 	return err
 }
@@ -28,9 +32,9 @@ func listPaymentMethods(ctx context.Context, c *call) (any, error) {
 // attachPaymentMethod gives a customer one of Stripe's test cards by its name.
 func attachPaymentMethod(ctx context.Context, c *call) (any, error) {
 	var customerID string
-	c.params.require("customer")
-	c.params.text("customer", &customerID)
-	if err := c.params.done(); err != nil {
+	c.params.Require("customer")
+	c.params.Text("customer", &customerID)
+	if err := c.params.Done(); err != nil {
 		return nil, err
 	}
 	number, known := map[string]string{
@@ -41,7 +45,7 @@ func attachPaymentMethod(ctx context.Context, c *call) (any, error) {
 	if !known {
 		pm, err := paymentMethods.get(ctx, c.q, c.id, "id")
 		if err == nil && pm.Customer != customerID {
-			return nil, refuse("", "", "The payment method you provided has already been attached to a customer.")
+			return nil, form.Refuse("", "", "The payment method you provided has already been attached to a customer.")
 		}
 		return pm, err
 	}

@@ -2,6 +2,8 @@ package stripe
 
 import (
 	"context"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 var (
@@ -19,9 +21,9 @@ type paymentIntent struct {
 	AmountCapturable     int64             `json:"amount_capturable"`
 	AmountDetails        amountDetails     `json:"amount_details"`
 	AmountReceived       int64             `json:"amount_received"`
-	Application          null              `json:"application"`
-	ApplicationFeeAmount null              `json:"application_fee_amount"`
-	AutomaticMethods     null              `json:"automatic_payment_methods"`
+	Application          form.Null         `json:"application"`
+	ApplicationFeeAmount form.Null         `json:"application_fee_amount"`
+	AutomaticMethods     form.Null         `json:"automatic_payment_methods"`
 	CanceledAt           *int64            `json:"canceled_at"`
 	CancellationReason   *string           `json:"cancellation_reason"`
 	CaptureMethod        string            `json:"capture_method"`
@@ -33,22 +35,22 @@ type paymentIntent struct {
 	LastPaymentError     *paymentError     `json:"last_payment_error"`
 	LatestCharge         *string           `json:"latest_charge"`
 	Metadata             map[string]string `json:"metadata"`
-	NextAction           null              `json:"next_action"`
-	OnBehalfOf           null              `json:"on_behalf_of"`
+	NextAction           form.Null         `json:"next_action"`
+	OnBehalfOf           form.Null         `json:"on_behalf_of"`
 	PaymentMethod        *string           `json:"payment_method"`
-	MethodConfiguration  null              `json:"payment_method_configuration_details"`
+	MethodConfiguration  form.Null         `json:"payment_method_configuration_details"`
 	PaymentMethodOptions struct{}          `json:"payment_method_options"`
 	PaymentMethodTypes   []string          `json:"payment_method_types"`
-	Processing           null              `json:"processing"`
+	Processing           form.Null         `json:"processing"`
 	ReceiptEmail         *string           `json:"receipt_email"`
-	Review               null              `json:"review"`
+	Review               form.Null         `json:"review"`
 	SetupFutureUsage     string            `json:"setup_future_usage"`
-	Shipping             null              `json:"shipping"`
-	StatementDescriptor  null              `json:"statement_descriptor"`
-	StatementSuffix      null              `json:"statement_descriptor_suffix"`
+	Shipping             form.Null         `json:"shipping"`
+	StatementDescriptor  form.Null         `json:"statement_descriptor"`
+	StatementSuffix      form.Null         `json:"statement_descriptor_suffix"`
 	Status               string            `json:"status"`
-	TransferData         null              `json:"transfer_data"`
-	TransferGroup        null              `json:"transfer_group"`
+	TransferData         form.Null         `json:"transfer_data"`
+	TransferGroup        form.Null         `json:"transfer_group"`
 }
 
 type amountDetails struct {
@@ -61,10 +63,10 @@ type charge struct {
 	Amount               int64             `json:"amount"`
 	AmountCaptured       int64             `json:"amount_captured"`
 	AmountRefunded       int64             `json:"amount_refunded"`
-	Application          null              `json:"application"`
-	ApplicationFee       null              `json:"application_fee"`
-	ApplicationFeeAmount null              `json:"application_fee_amount"`
-	BalanceTransaction   null              `json:"balance_transaction"`
+	Application          form.Null         `json:"application"`
+	ApplicationFee       form.Null         `json:"application_fee"`
+	ApplicationFeeAmount form.Null         `json:"application_fee_amount"`
+	BalanceTransaction   form.Null         `json:"balance_transaction"`
 	BillingDetails       billingDetails    `json:"billing_details"`
 	StatementCalculated  string            `json:"calculated_statement_descriptor"`
 	Captured             bool              `json:"captured"`
@@ -72,41 +74,41 @@ type charge struct {
 	Customer             string            `json:"customer"`
 	Description          string            `json:"description"`
 	Disputed             bool              `json:"disputed"`
-	FailureTransaction   null              `json:"failure_balance_transaction"`
+	FailureTransaction   form.Null         `json:"failure_balance_transaction"`
 	FailureCode          *string           `json:"failure_code"`
 	FailureMessage       *string           `json:"failure_message"`
 	FraudDetails         struct{}          `json:"fraud_details"`
 	Metadata             map[string]string `json:"metadata"`
-	OnBehalfOf           null              `json:"on_behalf_of"`
+	OnBehalfOf           form.Null         `json:"on_behalf_of"`
 	Outcome              chargeOutcome     `json:"outcome"`
 	Paid                 bool              `json:"paid"`
 	PaymentIntent        string            `json:"payment_intent"`
 	PaymentMethod        string            `json:"payment_method"`
 	PaymentMethodDetails chargeMethod      `json:"payment_method_details"`
 	ReceiptEmail         *string           `json:"receipt_email"`
-	ReceiptNumber        null              `json:"receipt_number"`
-	ReceiptURL           null              `json:"receipt_url"`
+	ReceiptNumber        form.Null         `json:"receipt_number"`
+	ReceiptURL           form.Null         `json:"receipt_url"`
 	Refunded             bool              `json:"refunded"`
-	Review               null              `json:"review"`
-	Shipping             null              `json:"shipping"`
-	SourceTransfer       null              `json:"source_transfer"`
-	StatementDescriptor  null              `json:"statement_descriptor"`
-	StatementSuffix      null              `json:"statement_descriptor_suffix"`
+	Review               form.Null         `json:"review"`
+	Shipping             form.Null         `json:"shipping"`
+	SourceTransfer       form.Null         `json:"source_transfer"`
+	StatementDescriptor  form.Null         `json:"statement_descriptor"`
+	StatementSuffix      form.Null         `json:"statement_descriptor_suffix"`
 	Status               string            `json:"status"`
-	TransferData         null              `json:"transfer_data"`
-	TransferGroup        null              `json:"transfer_group"`
+	TransferData         form.Null         `json:"transfer_data"`
+	TransferGroup        form.Null         `json:"transfer_group"`
 }
 
 type chargeOutcome struct {
-	AdviceCode         null    `json:"advice_code"`
-	NetworkAdviceCode  null    `json:"network_advice_code"`
-	NetworkDeclineCode null    `json:"network_decline_code"`
-	NetworkStatus      string  `json:"network_status"`
-	Reason             *string `json:"reason"`
-	RiskLevel          string  `json:"risk_level"`
-	RiskScore          int     `json:"risk_score"`
-	SellerMessage      string  `json:"seller_message"`
-	Type               string  `json:"type"`
+	AdviceCode         form.Null `json:"advice_code"`
+	NetworkAdviceCode  form.Null `json:"network_advice_code"`
+	NetworkDeclineCode form.Null `json:"network_decline_code"`
+	NetworkStatus      string    `json:"network_status"`
+	Reason             *string   `json:"reason"`
+	RiskLevel          string    `json:"risk_level"`
+	RiskScore          int       `json:"risk_score"`
+	SellerMessage      string    `json:"seller_message"`
+	Type               string    `json:"type"`
 }
 
 type chargeMethod struct {
@@ -124,12 +126,12 @@ type chargeCard struct {
 	ExpYear          int        `json:"exp_year"`
 	Fingerprint      string     `json:"fingerprint"`
 	Funding          string     `json:"funding"`
-	Installments     null       `json:"installments"`
+	Installments     form.Null  `json:"installments"`
 	Last4            string     `json:"last4"`
-	Mandate          null       `json:"mandate"`
+	Mandate          form.Null  `json:"mandate"`
 	Network          string     `json:"network"`
-	ThreeDSecure     null       `json:"three_d_secure"`
-	Wallet           null       `json:"wallet"`
+	ThreeDSecure     form.Null  `json:"three_d_secure"`
+	Wallet           form.Null  `json:"wallet"`
 }
 
 // intend opens a payment, which nothing has been tried for yet.
@@ -140,7 +142,7 @@ func createIntent(ctx context.Context, st *step, amount int64, code, description
 		Metadata: map[string]string{}, PaymentMethodTypes: []string{"card"},
 		SetupFutureUsage: "off_session", Status: "requires_payment_method",
 	}
-	pi.ClientSecret = pi.ID + "_secret_" + randomText(24, idAlphabet)
+	pi.ClientSecret = pi.ID + "_secret_" + form.RandomText(24, form.Alphanumeric)
 	return pi, st.create(ctx, "payment_intent.created", pi)
 }
 

@@ -3,6 +3,8 @@ package stripe
 import (
 	"context"
 	"time"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 var portals = kind[portal]{name: "billing_portal.session", prefix: "bps", label: "billing portal session", path: "/v1/billing_portal/sessions"}
@@ -18,14 +20,14 @@ const portalConfiguration = "bpc_sandbox"
 // looked after. Whoever has its link may.
 type portal struct {
 	header
-	Configuration   string  `json:"configuration"`
-	Customer        string  `json:"customer"`
-	CustomerAccount null    `json:"customer_account"`
-	Flow            null    `json:"flow"`
-	Locale          *string `json:"locale"`
-	OnBehalfOf      null    `json:"on_behalf_of"`
-	ReturnURL       *string `json:"return_url"`
-	URL             string  `json:"url"`
+	Configuration   string    `json:"configuration"`
+	Customer        string    `json:"customer"`
+	CustomerAccount form.Null `json:"customer_account"`
+	Flow            form.Null `json:"flow"`
+	Locale          *string   `json:"locale"`
+	OnBehalfOf      form.Null `json:"on_behalf_of"`
+	ReturnURL       *string   `json:"return_url"`
+	URL             string    `json:"url"`
 }
 
 func portalPath(id string) string { return "/sandbox/portal/" + id }
@@ -37,15 +39,15 @@ func createPortal(ctx context.Context, c *call) (any, error) {
 	session := portal{header: portals.start(c.now), Configuration: portalConfiguration}
 	session.URL = c.site + portalPath(session.ID)
 	p := c.params
-	p.require("customer")
-	p.text("customer", &session.Customer)
-	p.url("return_url", &session.ReturnURL)
-	if p.has("locale") {
+	p.Require("customer")
+	p.Text("customer", &session.Customer)
+	p.URL("return_url", &session.ReturnURL)
+	if p.Has("locale") {
 		var locale string
-		p.choice("locale", &locale, "auto", "en", "es", "fr", "it")
+		p.Choice("locale", &locale, "auto", "en", "es", "fr", "it")
 		session.Locale = &locale
 	}
-	if err := p.done(); err != nil {
+	if err := p.Done(); err != nil {
 		return nil, err
 	}
 	if _, err := liveCustomer(ctx, c.step, session.Customer, "customer"); err != nil {

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 //go:embed portal.html
@@ -75,7 +77,7 @@ func (p *portalPage) usePortal(act func(ctx context.Context, st *step, session *
 			failPage(w, r, p.engine.log(), err)
 			return
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		r.Body = http.MaxBytesReader(w, r.Body, form.MaxBody)
 		open := false
 		err := p.engine.write(ctx, func(ctx context.Context, st *step) error {
 			session, _, err := findSession(ctx, st, r.PathValue("id"))
@@ -195,7 +197,7 @@ func fill(ctx context.Context, st *step, view *portalView, cu *customer) error {
 	}
 	for _, in := range slices.Backward(bills) {
 		view.Invoices = append(view.Invoices, portalInvoice{
-			Number: *in.Number, Date: day(in.Created), Amount: formatAmount(in.Total, in.Currency),
+			Number: *in.Number, Date: form.Day(in.Created), Amount: form.FormatAmount(in.Total, in.Currency),
 			Status: strings.ToUpper(in.Status[:1]) + in.Status[1:], PDF: *in.InvoicePDF,
 		})
 	}
@@ -215,7 +217,7 @@ func shownSubscriptions(all []*subscription) []*subscription {
 func newPortalSubscription(sub *subscription, names productNames) portalSubscription {
 	start, end := sub.period()
 	shown := portalSubscription{
-		ID: sub.ID, Period: day(start) + " – " + day(end), Running: sub.running(), Ending: sub.CancelAtPeriodEnd,
+		ID: sub.ID, Period: form.Day(start) + " – " + form.Day(end), Running: sub.running(), Ending: sub.CancelAtPeriodEnd,
 		Status: map[string]string{
 			subscriptionActive: "Active", subscriptionCanceled: "Ended", subscriptionIncomplete: "Waiting for its first payment",
 			subscriptionIncompleteExpired: "Never paid", subscriptionPastDue: "Payment overdue", subscriptionPaused: "Paused",
@@ -227,13 +229,13 @@ func newPortalSubscription(sub *subscription, names productNames) portalSubscrip
 	}
 	switch {
 	case sub.EndedAt != nil:
-		shown.Period, shown.Note = "", "It ended on "+day(*sub.EndedAt)+"."
+		shown.Period, shown.Note = "", "It ended on "+form.Day(*sub.EndedAt)+"."
 	case sub.CancelAtPeriodEnd:
-		shown.Note = "It ends on " + day(end) + "."
+		shown.Note = "It ends on " + form.Day(end) + "."
 	case sub.Status == subscriptionTrialing:
-		shown.Note = "The trial ends on " + day(end) + "."
+		shown.Note = "The trial ends on " + form.Day(end) + "."
 	case shown.Running:
-		shown.Note = "It renews on " + day(end) + "."
+		shown.Note = "It renews on " + form.Day(end) + "."
 	}
 	return shown
 }

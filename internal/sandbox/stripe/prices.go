@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 var prices = kind[price]{name: "price", prefix: "price", label: "price", path: "/v1/prices"}
@@ -15,15 +17,15 @@ type price struct {
 	Active            bool              `json:"active"`
 	BillingScheme     string            `json:"billing_scheme"`
 	Currency          string            `json:"currency"`
-	CustomUnitAmount  null              `json:"custom_unit_amount"`
+	CustomUnitAmount  form.Null         `json:"custom_unit_amount"`
 	LookupKey         *string           `json:"lookup_key"`
 	Metadata          map[string]string `json:"metadata"`
 	Nickname          *string           `json:"nickname"`
 	Product           string            `json:"product"`
 	Recurring         *recurring        `json:"recurring"`
 	TaxBehavior       string            `json:"tax_behavior"`
-	TiersMode         null              `json:"tiers_mode"`
-	TransformQuantity null              `json:"transform_quantity"`
+	TiersMode         form.Null         `json:"tiers_mode"`
+	TransformQuantity form.Null         `json:"transform_quantity"`
 	Type              string            `json:"type"`
 	// UnitAmount is null when UnitAmountDecimal is not whole.
 	UnitAmount        *int64 `json:"unit_amount"`
@@ -51,48 +53,48 @@ func (r recurring) together(other recurring) bool {
 }
 
 // read takes over the parameters that creating and updating have in common.
-func (pr *price) read(p *params) (transferLookupKey bool) {
-	p.boolean("active", &pr.Active)
-	p.clearable("lookup_key", &pr.LookupKey)
+func (pr *price) read(p *form.Params) (transferLookupKey bool) {
+	p.Boolean("active", &pr.Active)
+	p.Clearable("lookup_key", &pr.LookupKey)
 	if key := pr.LookupKey; key != nil && len(*key) > 200 {
-		p.fail("lookup_key", "", "Invalid string: lookup_key must be at most 200 characters")
+		p.Fail("lookup_key", "", "Invalid string: lookup_key must be at most 200 characters")
 	}
-	p.metadata(&pr.Metadata)
-	p.clearable("nickname", &pr.Nickname)
-	p.choice("tax_behavior", &pr.TaxBehavior, "exclusive", "inclusive", "unspecified")
-	p.boolean("transfer_lookup_key", &transferLookupKey)
+	p.Metadata(&pr.Metadata)
+	p.Clearable("nickname", &pr.Nickname)
+	p.Choice("tax_behavior", &pr.TaxBehavior, "exclusive", "inclusive", "unspecified")
+	p.Boolean("transfer_lookup_key", &transferLookupKey)
 	return transferLookupKey
 }
 
-func readRecurring(p *params) *recurring {
-	given := p.hash("recurring")
+func readRecurring(p *form.Params) *recurring {
+	given := p.Hash("recurring")
 	if given == nil {
 		return nil
 	}
 	r := recurring{IntervalCount: 1, UsageType: usageLicensed}
-	given.require("interval")
-	given.choice("interval", &r.Interval, "day", "week", "month", "year")
+	given.Require("interval")
+	given.Choice("interval", &r.Interval, "day", "week", "month", "year")
 	longest := map[string]int64{"day": 1095, "week": 156, "month": 36, "year": 3}[r.Interval]
-	given.integer("interval_count", 1, max(longest, 1), &r.IntervalCount)
-	given.choice("usage_type", &r.UsageType, usageLicensed, usageMetered)
-	given.clearable("meter", &r.Meter)
+	given.Integer("interval_count", 1, max(longest, 1), &r.IntervalCount)
+	given.Choice("usage_type", &r.UsageType, usageLicensed, usageMetered)
+	given.Clearable("meter", &r.Meter)
 	switch {
 	case r.UsageType == usageMetered && r.Meter == nil:
-		given.fail("meter", "parameter_missing", "Metered prices must be backed by a meter: give recurring[meter].")
+		given.Fail("meter", "parameter_missing", "Metered prices must be backed by a meter: give recurring[meter].")
 	case r.UsageType == usageLicensed && r.Meter != nil:
-		given.fail("meter", "", "A meter can be given for metered prices only.")
+		given.Fail("meter", "", "A meter can be given for metered prices only.")
 	}
 	return &r
 }
 
 // readUnitAmount reads unit_amount or unit_amount_decimal, of which one must be
 // given.
-func (pr *price) readUnitAmount(p *params) {
-	if p.has("unit_amount") && p.has("unit_amount_decimal") {
-		p.fail("unit_amount", "", "Received both unit_amount and unit_amount_decimal; only one of them can be used.")
+func (pr *price) readUnitAmount(p *form.Params) {
+	if p.Has("unit_amount") && p.Has("unit_amount_decimal") {
+		p.Fail("unit_amount", "", "Received both unit_amount and unit_amount_decimal; only one of them can be used.")
 		return
 	}
-	if decimal, ok := readDecimal(p, "unit_amount_decimal"); ok {
+	if decimal, ok := form.ReadDecimal(p, "unit_amount_decimal"); ok {
 		pr.UnitAmountDecimal = decimal
 		if !strings.Contains(decimal, ".") {
 			if whole, err := strconv.ParseInt(decimal, 10, 64); err == nil {
@@ -101,9 +103,9 @@ func (pr *price) readUnitAmount(p *params) {
 		}
 		return
 	}
-	p.require("unit_amount")
+	p.Require("unit_amount")
 	var whole int64
-	p.integer("unit_amount", 0, maxAmount, &whole)
+	p.Integer("unit_amount", 0, form.MaxAmount, &whole)
 	pr.UnitAmount, pr.UnitAmountDecimal = &whole, strconv.FormatInt(whole, 10)
 }
 
@@ -113,27 +115,27 @@ func createPrice(ctx context.Context, c *call) (any, error) {
 		header: prices.start(c.now), Active: true, BillingScheme: "per_unit",
 		TaxBehavior: "unspecified", Type: "one_time",
 	}
-	p.require("currency")
-	readCurrency(p, "currency", &pr.Currency)
-	p.choice("billing_scheme", &pr.BillingScheme, "per_unit")
+	p.Require("currency")
+	form.ReadCurrency(p, "currency", &pr.Currency)
+	p.Choice("billing_scheme", &pr.BillingScheme, "per_unit")
 	pr.readUnitAmount(p)
 	if pr.Recurring = readRecurring(p); pr.Recurring != nil {
 		pr.Type = "recurring"
 	}
 	transfer := pr.read(p)
-	made := p.hash("product_data")
+	made := p.Hash("product_data")
 	var parent product
 	switch {
-	case made != nil && p.has("product"):
-		p.fail("product_data", "", "You may only specify one of these parameters: product, product_data.")
+	case made != nil && p.Has("product"):
+		p.Fail("product_data", "", "You may only specify one of these parameters: product, product_data.")
 	case made != nil:
 		parent = newProduct(made, c.now)
 		pr.Product = parent.ID
 	default:
-		p.require("product")
-		p.text("product", &pr.Product)
+		p.Require("product")
+		p.Text("product", &pr.Product)
 	}
-	if err := p.done(); err != nil {
+	if err := p.Done(); err != nil {
 		return nil, err
 	}
 	if made != nil {
@@ -149,7 +151,7 @@ func createPrice(ctx context.Context, c *call) (any, error) {
 			return nil, err
 		}
 		if m.Status != meterActive {
-			return nil, refuse("recurring[meter]", "archived_meter", "The meter %s is not active.", m.ID)
+			return nil, form.Refuse("recurring[meter]", "archived_meter", "The meter %s is not active.", m.ID)
 		}
 	}
 	if err := claimLookupKey(ctx, c.step, &pr, transfer); err != nil {
@@ -167,11 +169,11 @@ func updatePrice(ctx context.Context, c *call) (any, error) {
 	}
 	before := *pr
 	transfer := pr.read(c.params)
-	if err := c.params.done(); err != nil {
+	if err := c.params.Done(); err != nil {
 		return nil, err
 	}
 	if before.TaxBehavior != "unspecified" && pr.TaxBehavior != before.TaxBehavior {
-		return nil, refuse("tax_behavior", "", "The tax behavior of a price cannot be changed once it is inclusive or exclusive.")
+		return nil, form.Refuse("tax_behavior", "", "The tax behavior of a price cannot be changed once it is inclusive or exclusive.")
 	}
 	if err := claimLookupKey(ctx, c.step, pr, transfer); err != nil {
 		return nil, err
@@ -191,7 +193,7 @@ func claimLookupKey(ctx context.Context, st *step, pr *price, transfer bool) err
 	}
 	for _, holder := range holders {
 		if !transfer {
-			return refuse("lookup_key", "resource_already_exists", "A price (`%s`) already uses that lookup key.", holder.ID)
+			return form.Refuse("lookup_key", "resource_already_exists", "A price (`%s`) already uses that lookup key.", holder.ID)
 		}
 		before := *holder
 		holder.LookupKey = nil
@@ -208,8 +210,8 @@ func listPrices(ctx context.Context, c *call) (any, error) {
 	f.equals(c.params, "currency", "$.currency")
 	f.equals(c.params, "product", "$.product")
 	f.equals(c.params, "type", "$.type")
-	f.among("$.lookup_key", c.params.texts("lookup_keys"))
-	if r := c.params.hash("recurring"); r != nil {
+	f.among("$.lookup_key", c.params.Texts("lookup_keys"))
+	if r := c.params.Hash("recurring"); r != nil {
 		f.equals(r, "interval", "$.recurring.interval")
 		f.equals(r, "usage_type", "$.recurring.usage_type")
 		f.equals(r, "meter", "$.recurring.meter")
@@ -224,7 +226,7 @@ func (pr price) metered() bool { return pr.Recurring != nil && pr.Recurring.Usag
 // describePrice tells people what a price is, as in 10.00 EUR / 3 months, or
 // 0.0125 EUR / unit of what is metered.
 func describePrice(p price) string {
-	amount := formatDecimal(p.UnitAmountDecimal, p.Currency)
+	amount := form.FormatDecimal(p.UnitAmountDecimal, p.Currency)
 	if p.Recurring == nil {
 		return amount
 	}
@@ -248,15 +250,15 @@ func sellable(ctx context.Context, st *step, id, param string) (*price, *product
 	case err != nil:
 		return nil, nil, err
 	case !pr.Active:
-		return nil, nil, refuse(param, "", "The price specified is inactive. This field only accepts active prices.")
+		return nil, nil, form.Refuse(param, "", "The price specified is inactive. This field only accepts active prices.")
 	case !pd.Active:
-		return nil, nil, refuse(param, "", "The price's product `%s` is marked as inactive, and thus the price cannot be used.", pd.ID)
+		return nil, nil, form.Refuse(param, "", "The price's product `%s` is marked as inactive, and thus the price cannot be used.", pd.ID)
 	case pr.Recurring == nil:
-		return nil, nil, refuse(param, "", "The sandbox sells only recurring prices in subscriptions; `%s` is a one-time price.", pr.ID)
+		return nil, nil, form.Refuse(param, "", "The sandbox sells only recurring prices in subscriptions; `%s` is a one-time price.", pr.ID)
 	}
 	return pr, pd, nil
 }
 
-func wrongCurrency(param, got, want string) *apiError {
-	return refuse(param, "", "The price specified only supports `%s`. This doesn't match the expected currency: `%s`.", got, want)
+func wrongCurrency(param, got, want string) *form.Error {
+	return form.Refuse(param, "", "The price specified only supports `%s`. This doesn't match the expected currency: `%s`.", got, want)
 }

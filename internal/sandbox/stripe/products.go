@@ -3,6 +3,8 @@ package stripe
 import (
 	"context"
 	"net/http"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 var products = kind[product]{name: "product", prefix: "prod", label: "product", path: "/v1/products"}
@@ -14,50 +16,50 @@ type product struct {
 	DefaultPrice        *string           `json:"default_price"`
 	Description         *string           `json:"description"`
 	Images              []string          `json:"images"`
-	MarketingFeatures   none              `json:"marketing_features"`
+	MarketingFeatures   form.None         `json:"marketing_features"`
 	Metadata            map[string]string `json:"metadata"`
 	Name                string            `json:"name"`
-	PackageDimensions   null              `json:"package_dimensions"`
+	PackageDimensions   form.Null         `json:"package_dimensions"`
 	Shippable           *bool             `json:"shippable"`
 	StatementDescriptor *string           `json:"statement_descriptor"`
-	TaxCode             null              `json:"tax_code"`
+	TaxCode             form.Null         `json:"tax_code"`
 	UnitLabel           *string           `json:"unit_label"`
 	Updated             int64             `json:"updated"`
 	URL                 *string           `json:"url"`
 }
 
 // newProduct is a product that p may describe further; p may name its id.
-func newProduct(p *params, now int64) product {
+func newProduct(p *form.Params, now int64) product {
 	pr := product{header: products.start(now), Active: true, Images: []string{}, Updated: now}
-	p.require("name")
-	p.text("id", &pr.ID)
+	p.Require("name")
+	p.Text("id", &pr.ID)
 	pr.readShort(p)
 	return pr
 }
 
 // readShort takes over what a price may say of the product it makes.
-func (pr *product) readShort(p *params) {
-	p.text("name", &pr.Name)
-	p.boolean("active", &pr.Active)
-	p.metadata(&pr.Metadata)
-	p.clearable("statement_descriptor", &pr.StatementDescriptor)
-	p.clearable("unit_label", &pr.UnitLabel)
+func (pr *product) readShort(p *form.Params) {
+	p.Text("name", &pr.Name)
+	p.Boolean("active", &pr.Active)
+	p.Metadata(&pr.Metadata)
+	p.Clearable("statement_descriptor", &pr.StatementDescriptor)
+	p.Clearable("unit_label", &pr.UnitLabel)
 }
 
 // read takes over the parameters that creating and updating have in common.
-func (pr *product) read(p *params) {
+func (pr *product) read(p *form.Params) {
 	pr.readShort(p)
-	p.clearable("description", &pr.Description)
-	p.url("url", &pr.URL)
-	if p.has("images") {
-		pr.Images = append([]string{}, p.texts("images")...)
+	p.Clearable("description", &pr.Description)
+	p.URL("url", &pr.URL)
+	if p.Has("images") {
+		pr.Images = append([]string{}, p.Texts("images")...)
 	}
 }
 
 func createProduct(ctx context.Context, c *call) (any, error) {
 	pr := newProduct(c.params, c.now)
 	pr.read(c.params)
-	if err := c.params.done(); err != nil {
+	if err := c.params.Done(); err != nil {
 		return nil, err
 	}
 	return pr, addProduct(ctx, c.step, pr)
@@ -70,8 +72,8 @@ func addProduct(ctx context.Context, st *step, pr product) error {
 		return err
 	}
 	if taken != nil {
-		e := refuse("id", "resource_already_exists", "Product already exists.")
-		e.status = http.StatusBadRequest
+		e := form.Refuse("id", "resource_already_exists", "Product already exists.")
+		e.Status = http.StatusBadRequest
 		return e
 	}
 	return st.create(ctx, "product.created", pr)
@@ -86,17 +88,17 @@ func updateProduct(ctx context.Context, c *call) (any, error) {
 	}
 	before := *pr
 	pr.read(c.params)
-	c.params.clearable("default_price", &pr.DefaultPrice)
-	if err := c.params.done(); err != nil {
+	c.params.Clearable("default_price", &pr.DefaultPrice)
+	if err := c.params.Done(); err != nil {
 		return nil, err
 	}
-	if id := pr.DefaultPrice; id != nil && c.params.has("default_price") {
+	if id := pr.DefaultPrice; id != nil && c.params.Has("default_price") {
 		p, err := prices.get(ctx, c.q, *id, "default_price")
 		if err != nil {
 			return nil, err
 		}
 		if p.Product != pr.ID {
-			return nil, refuse("default_price", "", "The price specified does not belong to this product.")
+			return nil, form.Refuse("default_price", "", "The price specified does not belong to this product.")
 		}
 	}
 	if same, err := difference(before, pr); err != nil || len(same) == 0 {
@@ -109,7 +111,7 @@ func updateProduct(ctx context.Context, c *call) (any, error) {
 func listProducts(ctx context.Context, c *call) (any, error) {
 	var f filter
 	f.holds(c.params, "active", "$.active")
-	f.among("$.id", c.params.texts("ids"))
+	f.among("$.id", c.params.Texts("ids"))
 	f.equals(c.params, "url", "$.url")
 	return products.page(ctx, c, f)
 }

@@ -1,21 +1,25 @@
 package stripe
 
-import "context"
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+)
 
 // checkoutItem is a line of a session, as it was when the session was made.
 type checkoutItem struct {
-	ID             string `json:"id"`
-	Object         string `json:"object"`
-	AmountDiscount int64  `json:"amount_discount"`
-	AmountSubtotal int64  `json:"amount_subtotal"`
-	AmountTax      int64  `json:"amount_tax"`
-	AmountTotal    int64  `json:"amount_total"`
-	Currency       string `json:"currency"`
-	Description    string `json:"description"`
-	Price          price  `json:"price"`
-	Quantity       int64  `json:"quantity,omitempty"` // none of a metered price
-	AdjustableQty  null   `json:"adjustable_quantity"`
-	Metadata       null   `json:"metadata"`
+	ID             string    `json:"id"`
+	Object         string    `json:"object"`
+	AmountDiscount int64     `json:"amount_discount"`
+	AmountSubtotal int64     `json:"amount_subtotal"`
+	AmountTax      int64     `json:"amount_tax"`
+	AmountTotal    int64     `json:"amount_total"`
+	Currency       string    `json:"currency"`
+	Description    string    `json:"description"`
+	Price          price     `json:"price"`
+	Quantity       int64     `json:"quantity,omitempty"` // none of a metered price
+	AdjustableQty  form.Null `json:"adjustable_quantity"`
+	Metadata       form.Null `json:"metadata"`
 }
 
 func (i checkoutItem) head() header { return header{ID: i.ID, Object: i.Object} }
@@ -31,31 +35,31 @@ type order struct {
 
 // wantedItem is a line as the client asked for it.
 type wantedItem struct {
-	params   *params
+	params   *form.Params
 	price    string
 	quantity int64 // 0 for none
 }
 
 // read takes over what a checkout session and a subscription that is made
 // without one have in common.
-func (o *order) read(p *params) {
-	p.metadata(&o.Metadata)
-	p.clearable("description", &o.Description)
-	p.integer("trial_period_days", 1, maxTrialDays, &o.TrialDays)
+func (o *order) read(p *form.Params) {
+	p.Metadata(&o.Metadata)
+	p.Clearable("description", &o.Description)
+	p.Integer("trial_period_days", 1, maxTrialDays, &o.TrialDays)
 	readTrialSettings(p, &o.WhenNoMethod)
 }
 
-func readItems(p *params, key string) []wantedItem {
-	given := p.list(key)
-	if p.has(key) && (len(given) == 0 || len(given) > maxCheckoutItems) {
-		p.fail(key, "", "A subscription must have from 1 to %d items.", maxCheckoutItems)
+func readItems(p *form.Params, key string) []wantedItem {
+	given := p.List(key)
+	if p.Has(key) && (len(given) == 0 || len(given) > maxCheckoutItems) {
+		p.Fail(key, "", "A subscription must have from 1 to %d items.", maxCheckoutItems)
 	}
 	wanted := make([]wantedItem, 0, len(given))
 	for _, g := range given {
-		g.require("price")
+		g.Require("price")
 		w := wantedItem{params: g}
-		g.text("price", &w.price)
-		g.integer("quantity", 1, maxQuantity, &w.quantity)
+		g.Text("price", &w.price)
+		g.Integer("quantity", 1, maxQuantity, &w.quantity)
 		wanted = append(wanted, w)
 	}
 	return wanted
@@ -65,7 +69,7 @@ func readItems(p *params, key string) []wantedItem {
 func priceItems(ctx context.Context, st *step, wanted []wantedItem, trial bool) ([]checkoutItem, error) {
 	items := make([]checkoutItem, 0, len(wanted))
 	for _, w := range wanted {
-		param := w.params.name("price")
+		param := w.params.Name("price")
 		pr, pd, err := sellable(ctx, st, w.price, param)
 		if err != nil {
 			return nil, err
@@ -76,18 +80,18 @@ func priceItems(ctx context.Context, st *step, wanted []wantedItem, trial bool) 
 				return nil, wrongCurrency(param, pr.Currency, first.Currency)
 			}
 			if !pr.Recurring.together(*first.Recurring) {
-				return nil, refuse(param, "", "The sandbox requires that all recurring prices of a Checkout Session have the same interval.")
+				return nil, form.Refuse(param, "", "The sandbox requires that all recurring prices of a Checkout Session have the same interval.")
 			}
 		}
 		if err := w.fits(pr); err != nil {
 			return nil, err
 		}
 		item := checkoutItem{
-			ID: newID("li"), Object: "item", Currency: pr.Currency,
+			ID: form.NewID("li"), Object: "item", Currency: pr.Currency,
 			Description: pd.Name, Price: *pr, Quantity: w.quantity,
 		}
 		if !trial {
-			item.AmountSubtotal = times(pr.UnitAmountDecimal, w.quantity)
+			item.AmountSubtotal = form.Times(pr.UnitAmountDecimal, w.quantity)
 			item.AmountTotal = item.AmountSubtotal
 		}
 		items = append(items, item)
@@ -97,12 +101,12 @@ func priceItems(ctx context.Context, st *step, wanted []wantedItem, trial bool) 
 
 // fits refuses a quantity of what is metered, and none of what is not.
 func (w wantedItem) fits(pr *price) error {
-	param := w.params.name("quantity")
+	param := w.params.Name("quantity")
 	switch {
 	case pr.metered() && w.quantity != 0:
-		return refuse(param, "", "Quantity should not be specified where usage_type is `metered`. Remove %s.", param)
+		return form.Refuse(param, "", "Quantity should not be specified where usage_type is `metered`. Remove %s.", param)
 	case !pr.metered() && w.quantity == 0:
-		return refuse(param, "parameter_missing", "Quantity is required. Add %s.", param)
+		return form.Refuse(param, "parameter_missing", "Quantity is required. Add %s.", param)
 	}
 	return nil
 }
@@ -116,10 +120,10 @@ func checkCurrency(ctx context.Context, st *step, cu *customer, code string) err
 		return err
 	}
 	if len(others) > 0 {
-		return refuse("customer", "", "You cannot combine currencies on a single customer. This customer has an active subscription with currency %s.", others[0].Currency)
+		return form.Refuse("customer", "", "You cannot combine currencies on a single customer. This customer has an active subscription with currency %s.", others[0].Currency)
 	}
 	if cu.Balance != 0 && *cu.Currency != code {
-		return refuse("customer", "", "You cannot combine currencies on a single customer. This customer has a balance with currency %s.", *cu.Currency)
+		return form.Refuse("customer", "", "You cannot combine currencies on a single customer. This customer has a balance with currency %s.", *cu.Currency)
 	}
 	return nil
 }

@@ -1,6 +1,10 @@
 package stripe
 
-import "context"
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+)
 
 var refunds = kind[refund]{name: "refund", prefix: "re", label: "refund", path: "/v1/refunds"}
 
@@ -9,17 +13,17 @@ type refund struct {
 	header
 	Livemode           *bool             `json:"livemode,omitempty"` // refunds have none; this hides the header's
 	Amount             int64             `json:"amount"`
-	BalanceTransaction null              `json:"balance_transaction"`
+	BalanceTransaction form.Null         `json:"balance_transaction"`
 	Charge             string            `json:"charge"`
 	Currency           string            `json:"currency"`
 	DestinationDetails refundDestination `json:"destination_details"`
 	Metadata           map[string]string `json:"metadata"`
 	PaymentIntent      string            `json:"payment_intent"`
 	Reason             *string           `json:"reason"`
-	ReceiptNumber      null              `json:"receipt_number"`
-	SourceReversal     null              `json:"source_transfer_reversal"`
+	ReceiptNumber      form.Null         `json:"receipt_number"`
+	SourceReversal     form.Null         `json:"source_transfer_reversal"`
 	Status             string            `json:"status"`
-	TransferReversal   null              `json:"transfer_reversal"`
+	TransferReversal   form.Null         `json:"transfer_reversal"`
 }
 
 type refundDestination struct {
@@ -35,19 +39,19 @@ type refundDestination struct {
 func createRefund(ctx context.Context, c *call) (any, error) {
 	re := refund{header: refunds.start(c.now), Status: "succeeded"}
 	p := c.params
-	if p.has("charge") == p.has("payment_intent") {
-		p.fail("payment_intent", "parameter_missing", "One of the following params should be provided for this request: payment_intent or charge.")
+	if p.Has("charge") == p.Has("payment_intent") {
+		p.Fail("payment_intent", "parameter_missing", "One of the following params should be provided for this request: payment_intent or charge.")
 	}
-	p.text("charge", &re.Charge)
-	p.text("payment_intent", &re.PaymentIntent)
-	p.integer("amount", 1, maxAmount, &re.Amount)
-	p.metadata(&re.Metadata)
-	if p.has("reason") {
+	p.Text("charge", &re.Charge)
+	p.Text("payment_intent", &re.PaymentIntent)
+	p.Integer("amount", 1, form.MaxAmount, &re.Amount)
+	p.Metadata(&re.Metadata)
+	if p.Has("reason") {
 		var reason string
-		p.choice("reason", &reason, "duplicate", "fraudulent", "requested_by_customer")
+		p.Choice("reason", &reason, "duplicate", "fraudulent", "requested_by_customer")
 		re.Reason = &reason
 	}
-	if err := p.done(); err != nil {
+	if err := p.Done(); err != nil {
 		return nil, err
 	}
 	ch, err := refundable(ctx, c.step, re)
@@ -57,9 +61,9 @@ func createRefund(ctx context.Context, c *call) (any, error) {
 	left := ch.Amount - ch.AmountRefunded
 	switch {
 	case left == 0:
-		return nil, refuse("", "charge_already_refunded", "Charge %s has already been refunded.", ch.ID)
+		return nil, form.Refuse("", "charge_already_refunded", "Charge %s has already been refunded.", ch.ID)
 	case re.Amount > left:
-		return nil, refuse("amount", "", "Refund amount (%s) is greater than unrefunded amount on charge (%s)", formatAmount(re.Amount, ch.Currency), formatAmount(left, ch.Currency))
+		return nil, form.Refuse("amount", "", "Refund amount (%s) is greater than unrefunded amount on charge (%s)", form.FormatAmount(re.Amount, ch.Currency), form.FormatAmount(left, ch.Currency))
 	case re.Amount == 0:
 		re.Amount = left
 	}
@@ -67,7 +71,7 @@ func createRefund(ctx context.Context, c *call) (any, error) {
 	re.DestinationDetails.Type = "card"
 	re.DestinationDetails.Card.ReferenceStatus = "available"
 	re.DestinationDetails.Card.ReferenceType = "acquirer_reference_number"
-	re.DestinationDetails.Card.Reference = randomText(23, idAlphabet[:10])
+	re.DestinationDetails.Card.Reference = form.RandomText(23, form.Alphanumeric[:10])
 	re.DestinationDetails.Card.Type = "refund"
 	if err := c.create(ctx, "refund.created", re); err != nil {
 		return nil, err
@@ -88,7 +92,7 @@ func refundable(ctx context.Context, st *step, re refund) (*charge, error) {
 		return nil, err
 	}
 	if pi.LatestCharge == nil {
-		return nil, refuse("payment_intent", "", "This PaymentIntent (%s) does not have a successful charge to refund.", pi.ID)
+		return nil, form.Refuse("payment_intent", "", "This PaymentIntent (%s) does not have a successful charge to refund.", pi.ID)
 	}
 	return charges.get(ctx, st.q, *pi.LatestCharge, "charge")
 }

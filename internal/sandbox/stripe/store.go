@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 // schema is all that the provider keeps. Objects are whole JSON documents in
@@ -77,7 +79,7 @@ type kind[T object] struct{ name, prefix, label, path string }
 
 // start returns the header of a new object of this kind.
 func (k kind[T]) start(now int64) header {
-	return header{ID: newID(k.prefix), Object: k.name, Created: now}
+	return header{ID: form.NewID(k.prefix), Object: k.name, Created: now}
 }
 
 // find reads the object with the id; nil when there is none.
@@ -97,7 +99,7 @@ func (k kind[T]) find(ctx context.Context, q querier, id string) (*T, error) {
 func (k kind[T]) get(ctx context.Context, q querier, id, param string) (*T, error) {
 	o, err := k.find(ctx, q, id)
 	if err == nil && o == nil {
-		err = missing(k.label, id, param)
+		err = form.Missing(k.label, id, param)
 	}
 	return o, err
 }

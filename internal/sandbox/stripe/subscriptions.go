@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/billing"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 var (
@@ -28,63 +29,63 @@ const (
 // subscription is what a customer pays for again and again.
 type subscription struct {
 	header
-	Application           null                   `json:"application"`
-	ApplicationFeePercent null                   `json:"application_fee_percent"`
-	AutomaticTax          subscriptionTax        `json:"automatic_tax"`
-	BillingCycleAnchor    int64                  `json:"billing_cycle_anchor"`
-	AnchorConfig          null                   `json:"billing_cycle_anchor_config"`
-	BillingMode           billingMode            `json:"billing_mode"`
-	BillingSchedules      none                   `json:"billing_schedules"`
-	BillingThresholds     null                   `json:"billing_thresholds"`
-	CancelAt              *int64                 `json:"cancel_at"`
-	CancelAtPeriodEnd     bool                   `json:"cancel_at_period_end"`
-	CanceledAt            *int64                 `json:"canceled_at"`
-	CancellationDetails   cancellation           `json:"cancellation_details"`
-	CollectionMethod      string                 `json:"collection_method"`
-	Currency              string                 `json:"currency"`
-	Customer              string                 `json:"customer"`
-	DaysUntilDue          null                   `json:"days_until_due"`
-	DefaultPaymentMethod  *string                `json:"default_payment_method"`
-	DefaultSource         null                   `json:"default_source"`
-	DefaultTaxRates       none                   `json:"default_tax_rates"`
-	Description           *string                `json:"description"`
-	Discounts             none                   `json:"discounts"`
-	EndedAt               *int64                 `json:"ended_at"`
-	InvoiceSettings       subscriptionInvoices   `json:"invoice_settings"`
-	Items                 list[subscriptionItem] `json:"items"`
-	LatestInvoice         *string                `json:"latest_invoice"`
-	Metadata              map[string]string      `json:"metadata"`
-	NextPendingInvoice    null                   `json:"next_pending_invoice_item_invoice"`
-	OnBehalfOf            null                   `json:"on_behalf_of"`
-	PauseCollection       null                   `json:"pause_collection"`
-	PaymentSettings       subscriptionPayments   `json:"payment_settings"`
-	PendingInterval       null                   `json:"pending_invoice_item_interval"`
-	PendingSetupIntent    null                   `json:"pending_setup_intent"`
-	PendingUpdate         null                   `json:"pending_update"`
-	Schedule              null                   `json:"schedule"`
-	StartDate             int64                  `json:"start_date"`
-	Status                string                 `json:"status"`
-	TestClock             null                   `json:"test_clock"`
-	TransferData          null                   `json:"transfer_data"`
-	TrialEnd              *int64                 `json:"trial_end"`
-	TrialSettings         trialSettings          `json:"trial_settings"`
-	TrialStart            *int64                 `json:"trial_start"`
+	Application           form.Null                   `json:"application"`
+	ApplicationFeePercent form.Null                   `json:"application_fee_percent"`
+	AutomaticTax          subscriptionTax             `json:"automatic_tax"`
+	BillingCycleAnchor    int64                       `json:"billing_cycle_anchor"`
+	AnchorConfig          form.Null                   `json:"billing_cycle_anchor_config"`
+	BillingMode           billingMode                 `json:"billing_mode"`
+	BillingSchedules      form.None                   `json:"billing_schedules"`
+	BillingThresholds     form.Null                   `json:"billing_thresholds"`
+	CancelAt              *int64                      `json:"cancel_at"`
+	CancelAtPeriodEnd     bool                        `json:"cancel_at_period_end"`
+	CanceledAt            *int64                      `json:"canceled_at"`
+	CancellationDetails   cancellation                `json:"cancellation_details"`
+	CollectionMethod      string                      `json:"collection_method"`
+	Currency              string                      `json:"currency"`
+	Customer              string                      `json:"customer"`
+	DaysUntilDue          form.Null                   `json:"days_until_due"`
+	DefaultPaymentMethod  *string                     `json:"default_payment_method"`
+	DefaultSource         form.Null                   `json:"default_source"`
+	DefaultTaxRates       form.None                   `json:"default_tax_rates"`
+	Description           *string                     `json:"description"`
+	Discounts             form.None                   `json:"discounts"`
+	EndedAt               *int64                      `json:"ended_at"`
+	InvoiceSettings       subscriptionInvoices        `json:"invoice_settings"`
+	Items                 form.List[subscriptionItem] `json:"items"`
+	LatestInvoice         *string                     `json:"latest_invoice"`
+	Metadata              map[string]string           `json:"metadata"`
+	NextPendingInvoice    form.Null                   `json:"next_pending_invoice_item_invoice"`
+	OnBehalfOf            form.Null                   `json:"on_behalf_of"`
+	PauseCollection       form.Null                   `json:"pause_collection"`
+	PaymentSettings       subscriptionPayments        `json:"payment_settings"`
+	PendingInterval       form.Null                   `json:"pending_invoice_item_interval"`
+	PendingSetupIntent    form.Null                   `json:"pending_setup_intent"`
+	PendingUpdate         form.Null                   `json:"pending_update"`
+	Schedule              form.Null                   `json:"schedule"`
+	StartDate             int64                       `json:"start_date"`
+	Status                string                      `json:"status"`
+	TestClock             form.Null                   `json:"test_clock"`
+	TransferData          form.Null                   `json:"transfer_data"`
+	TrialEnd              *int64                      `json:"trial_end"`
+	TrialSettings         trialSettings               `json:"trial_settings"`
+	TrialStart            *int64                      `json:"trial_start"`
 }
 
 // subscriptionItem is one price of a subscription, with its current period.
 type subscriptionItem struct {
 	ID                 string            `json:"id"`
 	Object             string            `json:"object"`
-	BillingThresholds  null              `json:"billing_thresholds"`
+	BillingThresholds  form.Null         `json:"billing_thresholds"`
 	Created            int64             `json:"created"`
 	CurrentPeriodEnd   int64             `json:"current_period_end"`
 	CurrentPeriodStart int64             `json:"current_period_start"`
-	Discounts          none              `json:"discounts"`
+	Discounts          form.None         `json:"discounts"`
 	Metadata           map[string]string `json:"metadata"`
 	Price              price             `json:"price"`
 	Quantity           int64             `json:"quantity,omitempty"` // none of a metered price
 	Subscription       string            `json:"subscription"`
-	TaxRates           none              `json:"tax_rates"`
+	TaxRates           form.None         `json:"tax_rates"`
 }
 
 func (i subscriptionItem) head() header {
@@ -99,7 +100,7 @@ func (sub *subscription) clone() *subscription {
 }
 
 // amount is what the item costs for one period, in minor units.
-func (i subscriptionItem) amount() int64 { return times(i.Price.UnitAmountDecimal, i.Quantity) }
+func (i subscriptionItem) amount() int64 { return form.Times(i.Price.UnitAmountDecimal, i.Quantity) }
 
 // newCycle is how periods follow each other for a recurring price.
 func newCycle(anchor int64, p price) billing.Cycle {
@@ -142,9 +143,9 @@ func (sub *subscription) ended() bool {
 }
 
 type subscriptionTax struct {
-	DisabledReason null `json:"disabled_reason"`
-	Enabled        bool `json:"enabled"`
-	Liability      null `json:"liability"`
+	DisabledReason form.Null `json:"disabled_reason"`
+	Enabled        bool      `json:"enabled"`
+	Liability      form.Null `json:"liability"`
 }
 
 type billingMode struct {
@@ -161,17 +162,17 @@ type cancellation struct {
 }
 
 type subscriptionInvoices struct {
-	AccountTaxIDs null `json:"account_tax_ids"`
-	CustomFields  null `json:"custom_fields"`
-	Description   null `json:"description"`
-	Footer        null `json:"footer"`
-	Issuer        self `json:"issuer"`
+	AccountTaxIDs form.Null `json:"account_tax_ids"`
+	CustomFields  form.Null `json:"custom_fields"`
+	Description   form.Null `json:"description"`
+	Footer        form.Null `json:"footer"`
+	Issuer        form.Self `json:"issuer"`
 }
 
 type subscriptionPayments struct {
-	PaymentMethodOptions null     `json:"payment_method_options"`
-	PaymentMethodTypes   []string `json:"payment_method_types"`
-	SaveDefault          string   `json:"save_default_payment_method"`
+	PaymentMethodOptions form.Null `json:"payment_method_options"`
+	PaymentMethodTypes   []string  `json:"payment_method_types"`
+	SaveDefault          string    `json:"save_default_payment_method"`
 }
 
 type trialSettings struct {
@@ -186,7 +187,7 @@ func newSubscription(customerID string, o order, now int64) *subscription {
 	sub := &subscription{
 		header: subscriptions.start(now), BillingCycleAnchor: now, StartDate: now,
 		CollectionMethod: "charge_automatically", Currency: o.Items[0].Currency, Customer: customerID,
-		Description: o.Description, InvoiceSettings: subscriptionInvoices{Issuer: self{"self"}},
+		Description: o.Description, InvoiceSettings: subscriptionInvoices{Issuer: form.Self{Type: "self"}},
 		Metadata:        o.Metadata,
 		PaymentSettings: subscriptionPayments{PaymentMethodTypes: []string{"card"}, SaveDefault: "off"},
 		Status:          subscriptionActive,
@@ -202,12 +203,12 @@ func newSubscription(customerID string, o order, now int64) *subscription {
 	items := make([]subscriptionItem, 0, len(o.Items))
 	for _, sold := range o.Items {
 		items = append(items, subscriptionItem{
-			ID: newID(subscriptionItems.prefix), Object: subscriptionItems.name, Created: now,
+			ID: form.NewID(subscriptionItems.prefix), Object: subscriptionItems.name, Created: now,
 			CurrentPeriodStart: now, CurrentPeriodEnd: end, Metadata: map[string]string{},
 			Price: sold.Price, Quantity: sold.Quantity, Subscription: sub.ID,
 		})
 	}
-	sub.Items = newList("/v1/subscription_items?subscription="+sub.ID, items)
+	sub.Items = form.NewList("/v1/subscription_items?subscription="+sub.ID, items)
 	return sub
 }
 
@@ -218,11 +219,11 @@ func getSubscription(ctx context.Context, c *call) (any, error) {
 func listSubscriptions(ctx context.Context, c *call) (any, error) {
 	var f filter
 	f.equals(c.params, "customer", "$.customer")
-	if id, ok := c.params.filled("price"); ok {
+	if id, ok := c.params.Filled("price"); ok {
 		f.and(`EXISTS (SELECT 1 FROM json_each(doc, '$.items.data') WHERE value ->> '$.price.id' = ?)`, id)
 	}
 	status := ""
-	c.params.choice("status", &status, "active", "all", "canceled", "ended", "incomplete",
+	c.params.Choice("status", &status, "active", "all", "canceled", "ended", "incomplete",
 		"incomplete_expired", "past_due", "paused", "trialing", "unpaid")
 	switch status {
 	case "":

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 // What becomes of the rest of a period when a subscription changes within it.
@@ -21,12 +23,12 @@ type subscriptionChange struct {
 	date      int64 // from when on to prorate
 	anchorNow bool  // a new period is to begin at once
 	trialEnd  int64 // 0 to leave the trial as it is
-	params    *params
+	params    *form.Params
 }
 
 // itemChange is a new price, a new quantity, or both, for an item.
 type itemChange struct {
-	params   *params
+	params   *form.Params
 	id       string
 	price    string // empty to keep it
 	quantity int64  // 0 to keep it
@@ -47,27 +49,27 @@ type revision struct {
 }
 
 // readChange reads what an update and its preview have in common.
-func readChange(p *params, now int64) subscriptionChange {
+func readChange(p *form.Params, now int64) subscriptionChange {
 	ch := subscriptionChange{params: p, proration: prorationsPending, date: now}
-	for _, given := range p.list("items") {
-		given.require("id")
+	for _, given := range p.List("items") {
+		given.Require("id")
 		change := itemChange{params: given}
-		given.text("id", &change.id)
-		given.text("price", &change.price)
-		given.integer("quantity", 1, maxQuantity, &change.quantity)
+		given.Text("id", &change.id)
+		given.Text("price", &change.price)
+		given.Integer("quantity", 1, maxQuantity, &change.quantity)
 		ch.items = append(ch.items, change)
 	}
-	p.choice("proration_behavior", &ch.proration, prorationsPending, prorationsNow, prorationsNone)
-	p.integer("proration_date", 0, 1<<40, &ch.date)
+	p.Choice("proration_behavior", &ch.proration, prorationsPending, prorationsNow, prorationsNone)
+	p.Integer("proration_date", 0, 1<<40, &ch.date)
 	anchor := "unchanged"
-	p.choice("billing_cycle_anchor", &anchor, "now", "unchanged")
+	p.Choice("billing_cycle_anchor", &anchor, "now", "unchanged")
 	ch.anchorNow = anchor == "now"
 	ch.readTrialEnd(p, now)
 	return ch
 }
 
-func (ch *subscriptionChange) readTrialEnd(p *params, now int64) {
-	switch value, ok := p.filled("trial_end"); {
+func (ch *subscriptionChange) readTrialEnd(p *form.Params, now int64) {
+	switch value, ok := p.Filled("trial_end"); {
 	case !ok:
 	case value == "now":
 		ch.trialEnd = now
@@ -76,16 +78,16 @@ func (ch *subscriptionChange) readTrialEnd(p *params, now int64) {
 		at, err := strconv.ParseInt(value, 10, 64)
 		switch {
 		case err != nil:
-			p.fail("trial_end", "parameter_invalid_integer", "Invalid integer: %s", value)
+			p.Fail("trial_end", "parameter_invalid_integer", "Invalid integer: %s", value)
 		case at <= now:
-			p.fail("trial_end", "", "Invalid timestamp: must be an integer Unix timestamp in the future.")
+			p.Fail("trial_end", "", "Invalid timestamp: must be an integer Unix timestamp in the future.")
 		case at > latest:
-			p.fail("trial_end", "", "Invalid timestamp: a trial can last at most %d days.", maxTrialDays)
+			p.Fail("trial_end", "", "Invalid timestamp: a trial can last at most %d days.", maxTrialDays)
 		}
 		ch.trialEnd = at
 	}
 	if ch.anchorNow && ch.trialEnd > 0 {
-		p.fail("billing_cycle_anchor", "", "You cannot set billing_cycle_anchor together with trial_end.")
+		p.Fail("billing_cycle_anchor", "", "You cannot set billing_cycle_anchor together with trial_end.")
 	}
 }
 
@@ -140,13 +142,13 @@ func (ch subscriptionChange) check(sub *subscription) error {
 	case ch.empty():
 		return nil
 	case sub.ended():
-		return refuse("", "", "A canceled subscription can only update its cancellation_details and metadata.")
+		return form.Refuse("", "", "A canceled subscription can only update its cancellation_details and metadata.")
 	case sub.Status == subscriptionIncomplete, sub.Status == subscriptionPaused:
-		return refuse("", "", "The sandbox changes nothing but metadata of a subscription that is %s.", sub.Status)
-	case ch.params.has("proration_date") && (ch.date < start || ch.date > end):
-		return refuse(ch.params.name("proration_date"), "", "Cannot specify proration date outside of current subscription period.")
+		return form.Refuse("", "", "The sandbox changes nothing but metadata of a subscription that is %s.", sub.Status)
+	case ch.params.Has("proration_date") && (ch.date < start || ch.date > end):
+		return form.Refuse(ch.params.Name("proration_date"), "", "Cannot specify proration date outside of current subscription period.")
 	case ch.anchorNow && sub.Status == subscriptionTrialing:
-		return refuse(ch.params.name("billing_cycle_anchor"), "", "The sandbox does not move the billing cycle of a trial; end it with trial_end=now.")
+		return form.Refuse(ch.params.Name("billing_cycle_anchor"), "", "The sandbox does not move the billing cycle of a trial; end it with trial_end=now.")
 	}
 	return nil
 }
@@ -155,17 +157,17 @@ func (ch subscriptionChange) check(sub *subscription) error {
 func changeItem(ctx context.Context, st *step, sub *subscription, w itemChange) error {
 	i := slices.IndexFunc(sub.Items.Data, func(item subscriptionItem) bool { return item.ID == w.id })
 	if i < 0 {
-		return missing(subscriptionItems.label, w.id, w.params.name("id"))
+		return form.Missing(subscriptionItems.label, w.id, w.params.Name("id"))
 	}
 	item := &sub.Items.Data[i]
 	if w.quantity > 0 {
 		if item.Price.metered() {
-			return refuse(w.params.name("quantity"), "", "Quantity should not be specified where usage_type is `metered`.")
+			return form.Refuse(w.params.Name("quantity"), "", "Quantity should not be specified where usage_type is `metered`.")
 		}
 		item.Quantity = w.quantity
 	}
 	if w.price != "" && w.price != item.Price.ID {
-		param := w.params.name("price")
+		param := w.params.Name("price")
 		pr, _, err := sellable(ctx, st, w.price, param)
 		if err != nil {
 			return err
@@ -174,12 +176,12 @@ func changeItem(ctx context.Context, st *step, sub *subscription, w itemChange) 
 			return wrongCurrency(param, pr.Currency, sub.Currency)
 		}
 		if pr.metered() != item.Price.metered() {
-			return refuse(param, "", "The sandbox does not change an item between licensed and metered prices.")
+			return form.Refuse(param, "", "The sandbox does not change an item between licensed and metered prices.")
 		}
 		item.Price = *pr
 	}
-	if item.amount() > maxAmount {
-		return refuse(w.params.name("quantity"), "amount_too_large", "The amount of an item must be at most %s.", formatAmount(maxAmount, sub.Currency))
+	if item.amount() > form.MaxAmount {
+		return form.Refuse(w.params.Name("quantity"), "amount_too_large", "The amount of an item must be at most %s.", form.FormatAmount(form.MaxAmount, sub.Currency))
 	}
 	return nil
 }
@@ -188,7 +190,7 @@ func changeItem(ctx context.Context, st *step, sub *subscription, w itemChange) 
 func oneInterval(sub *subscription, ch subscriptionChange) error {
 	for _, item := range sub.Items.Data[1:] {
 		if !item.Price.Recurring.together(*sub.Items.Data[0].Price.Recurring) {
-			return refuse(ch.params.name("items"), "", "The sandbox requires that all prices of a subscription have the same interval.")
+			return form.Refuse(ch.params.Name("items"), "", "The sandbox requires that all prices of a subscription have the same interval.")
 		}
 	}
 	return nil

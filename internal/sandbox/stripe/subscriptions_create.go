@@ -23,13 +23,13 @@ func createSubscription(ctx context.Context, c *call) (any, error) {
 	var pm *string
 	behavior := allowIncomplete
 	o := order{WhenNoMethod: whenNoMethodInvoice}
-	p.require("customer", "items")
-	p.text("customer", &customerID)
-	p.clearable("default_payment_method", &pm)
-	p.choice("payment_behavior", &behavior, allowIncomplete, defaultIncomplete, errorIfIncomplete)
+	p.Require("customer", "items")
+	p.Text("customer", &customerID)
+	p.Clearable("default_payment_method", &pm)
+	p.Choice("payment_behavior", &behavior, allowIncomplete, defaultIncomplete, errorIfIncomplete)
 	o.read(p)
 	wanted := readItems(p, "items")
-	if err := p.done(); err != nil {
+	if err := p.Done(); err != nil {
 		return nil, err
 	}
 	cu, err := liveCustomer(ctx, c.step, customerID, "customer")

@@ -1,6 +1,10 @@
 package stripe
 
-import "context"
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+)
 
 // cancelSubscription ends a subscription at once. prorate gives back the rest of
 // its period, invoice_now bills what is pending, that credit included, and what
@@ -13,13 +17,13 @@ func cancelSubscription(ctx context.Context, c *call) (any, error) {
 	before := sub.clone()
 	readCancellation(c.params, &sub.CancellationDetails)
 	var invoiceNow, prorate bool
-	c.params.boolean("invoice_now", &invoiceNow)
-	c.params.boolean("prorate", &prorate)
-	if err := c.params.done(); err != nil {
+	c.params.Boolean("invoice_now", &invoiceNow)
+	c.params.Boolean("prorate", &prorate)
+	if err := c.params.Done(); err != nil {
 		return nil, err
 	}
 	if sub.ended() {
-		return nil, missing(subscriptions.label, sub.ID, "id")
+		return nil, form.Missing(subscriptions.label, sub.ID, "id")
 	}
 	if err := billRemainder(ctx, c.step, sub, prorate, invoiceNow); err != nil {
 		return nil, err
@@ -60,13 +64,13 @@ func resumeSubscription(ctx context.Context, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.params.choice("billing_cycle_anchor", new(string), "now")
-	c.params.choice("proration_behavior", new(string), prorationsPending, prorationsNow, prorationsNone)
-	if err := c.params.done(); err != nil {
+	c.params.Choice("billing_cycle_anchor", new(string), "now")
+	c.params.Choice("proration_behavior", new(string), prorationsPending, prorationsNow, prorationsNone)
+	if err := c.params.Done(); err != nil {
 		return nil, err
 	}
 	if sub.Status != subscriptionPaused {
-		return nil, refuse("", "", "Only subscriptions with a status of `paused` can be resumed. This subscription has a status of `%s`.", sub.Status)
+		return nil, form.Refuse("", "", "Only subscriptions with a status of `paused` can be resumed. This subscription has a status of `%s`.", sub.Status)
 	}
 	before := sub.clone()
 	rev := &revision{names: productNames{}, restarted: true, now: true}

@@ -1,6 +1,10 @@
 package stripe
 
-import "context"
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+)
 
 // What becomes of a change whose payment fails.
 const (
@@ -15,22 +19,22 @@ func updateSubscription(ctx context.Context, c *call) (any, error) {
 	}
 	before := sub.clone()
 	p := c.params
-	p.metadata(&sub.Metadata)
-	p.clearable("description", &sub.Description)
+	p.Metadata(&sub.Metadata)
+	p.Clearable("description", &sub.Description)
 	readCancellation(p, &sub.CancellationDetails)
-	p.boolean("cancel_at_period_end", &sub.CancelAtPeriodEnd)
-	p.clearable("default_payment_method", &sub.DefaultPaymentMethod)
+	p.Boolean("cancel_at_period_end", &sub.CancelAtPeriodEnd)
+	p.Clearable("default_payment_method", &sub.DefaultPaymentMethod)
 	readTrialSettings(p, &sub.TrialSettings.EndBehavior.MissingPaymentMethod)
-	p.choice("payment_behavior", new(string), allowIncomplete, errorIfIncomplete)
-	strict := p.is("payment_behavior", errorIfIncomplete)
+	p.Choice("payment_behavior", new(string), allowIncomplete, errorIfIncomplete)
+	strict := p.Is("payment_behavior", errorIfIncomplete)
 	ch := readChange(p, c.now)
-	if err := p.done(); err != nil {
+	if err := p.Done(); err != nil {
 		return nil, err
 	}
-	if sub.ended() && p.has("cancel_at_period_end") {
-		return nil, refuse("", "", "A canceled subscription can only update its cancellation_details and metadata.")
+	if sub.ended() && p.Has("cancel_at_period_end") {
+		return nil, form.Refuse("", "", "A canceled subscription can only update its cancellation_details and metadata.")
 	}
-	if p.has("default_payment_method") {
+	if p.Has("default_payment_method") {
 		if err := checkCard(ctx, c.step, sub.DefaultPaymentMethod, sub.Customer, "default_payment_method"); err != nil {
 			return nil, err
 		}
@@ -114,17 +118,17 @@ func (sub *subscription) scheduleEnd(now int64) {
 	sub.CancelAt, sub.CanceledAt, sub.CancellationDetails.Reason = &end, &now, &reason
 }
 
-func readCancellation(p *params, into *cancellation) {
-	given := p.hash("cancellation_details")
+func readCancellation(p *form.Params, into *cancellation) {
+	given := p.Hash("cancellation_details")
 	if given == nil {
 		return
 	}
-	given.clearable("comment", &into.Comment)
-	if given.cleared("feedback") {
-		given.clearable("feedback", &into.Feedback)
-	} else if given.has("feedback") {
+	given.Clearable("comment", &into.Comment)
+	if given.Cleared("feedback") {
+		given.Clearable("feedback", &into.Feedback)
+	} else if given.Has("feedback") {
 		var feedback string
-		given.choice("feedback", &feedback, "customer_service", "low_quality", "missing_features",
+		given.Choice("feedback", &feedback, "customer_service", "low_quality", "missing_features",
 			"other", "switched_service", "too_complex", "too_expensive", "unused")
 		into.Feedback = &feedback
 	}

@@ -1,6 +1,10 @@
 package stripe
 
-import "context"
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+)
 
 // timerTrialWillEnd goes off some time before a trial ends.
 const timerTrialWillEnd = "subscription.trial_will_end"
@@ -16,15 +20,15 @@ const (
 	whenNoMethodPause   = "pause"
 )
 
-func readTrialSettings(p *params, into *string) {
-	settings := p.hash("trial_settings")
+func readTrialSettings(p *form.Params, into *string) {
+	settings := p.Hash("trial_settings")
 	if settings == nil {
 		return
 	}
-	settings.require("end_behavior")
-	if end := settings.hash("end_behavior"); end != nil {
-		end.require("missing_payment_method")
-		end.choice("missing_payment_method", into, whenNoMethodCancel, whenNoMethodInvoice, whenNoMethodPause)
+	settings.Require("end_behavior")
+	if end := settings.Hash("end_behavior"); end != nil {
+		end.Require("missing_payment_method")
+		end.Choice("missing_payment_method", into, whenNoMethodCancel, whenNoMethodInvoice, whenNoMethodPause)
 	}
 }
 

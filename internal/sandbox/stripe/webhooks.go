@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 const (
@@ -215,7 +217,7 @@ func (e *engine) send(ctx context.Context, d delivery) error {
 		return err
 	}
 	defer res.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxBody)) // so that the connection can be used again
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, form.MaxBody)) // so that the connection can be used again
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		return errors.New("answered " + res.Status)
 	}

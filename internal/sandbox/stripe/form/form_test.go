@@ -1,8 +1,7 @@
-package stripe
+package form
 
 import (
 	"net/url"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,7 +21,7 @@ func TestAmounts(t *testing.T) {
 		{"99999999", 999999, 99999899000001},
 		{"0.000000000001", 999999, 0},
 	} {
-		if got := times(c.unit, c.quantity); got != c.want {
+		if got := Times(c.unit, c.quantity); got != c.want {
 			t.Errorf("%d times %s is %d, want %d", c.quantity, c.unit, got, c.want)
 		}
 	}
@@ -37,7 +36,7 @@ func TestAmounts(t *testing.T) {
 		"0.007 BHD":        {7, "bhd"},
 		"10.00 ISK":        {1000, "isk"},
 	} {
-		if got := formatAmount(c.amount, c.code); got != shown {
+		if got := FormatAmount(c.amount, c.code); got != shown {
 			t.Errorf("%d %s shows as %q, want %q", c.amount, c.code, got, shown)
 		}
 	}
@@ -46,20 +45,9 @@ func TestAmounts(t *testing.T) {
 		"0.00125 EUR": {"0.125", "eur"},
 		"12.5 JPY":    {"12.5", "jpy"},
 	} {
-		if got := formatDecimal(c[0], c[1]); got != shown {
+		if got := FormatDecimal(c[0], c[1]); got != shown {
 			t.Errorf("%v shows as %q, want %q", c, got, shown)
 		}
-	}
-}
-
-func TestRetriesComeSlower(t *testing.T) {
-	t.Parallel()
-	var all []string
-	for n := 1; n <= 10; n++ {
-		all = append(all, retryAfter(n).String())
-	}
-	if diff := cmp.Diff("200ms 1s 5s 30s 2m0s 10m0s 1h0m0s 3h0m0s 3h0m0s 3h0m0s", strings.Join(all, " ")); diff != "" {
-		t.Error(diff)
 	}
 }
 
@@ -69,23 +57,23 @@ func TestFormsNest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := parseForm(form)
+	p, err := Parse(form)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var a, c string
-	p.text("a", &a)
-	p.hash("b").text("c", &c)
+	p.Text("a", &a)
+	p.Hash("b").Text("c", &c)
 	var e []string
-	for _, element := range p.list("d") {
+	for _, element := range p.List("d") {
 		var text string
-		element.text("e", &text)
+		element.Text("e", &text)
 		e = append(e, element.path+"="+text)
 	}
-	got := []any{a, c, e, p.texts("f")}
+	got := []any{a, c, e, p.Texts("f")}
 	want := []any{"2", "3", []string{"d[9]=y", "d[10]=x"}, []string{"p", "q"}}
-	if diff := cmp.Diff(want, got); diff != "" || p.done() != nil {
-		t.Errorf("%v (-want +got):\n%s", p.done(), diff)
+	if diff := cmp.Diff(want, got); diff != "" || p.Done() != nil {
+		t.Errorf("%v (-want +got):\n%s", p.Done(), diff)
 	}
 }
 
@@ -98,15 +86,15 @@ func FuzzParseForm(f *testing.F) {
 		if err != nil {
 			return
 		}
-		p, err := parseForm(form)
+		p, err := Parse(form)
 		if err != nil {
 			return
 		}
 		for _, key := range p.node.keys { // whatever was let in can be read without a panic
-			p.list(key)
-			p.texts(key)
-			p.metadata(&map[string]string{})
+			p.List(key)
+			p.Texts(key)
+			p.Metadata(&map[string]string{})
 		}
-		_ = p.done()
+		_ = p.Done()
 	})
 }

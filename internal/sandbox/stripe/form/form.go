@@ -1,4 +1,4 @@
-package stripe
+package form
 
 import (
 	"io"
@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// maxBody is the largest request body that is read, in bytes.
-const maxBody = 1 << 20
+// MaxBody is the largest request body that is read, in bytes.
+const MaxBody = 1 << 20
 
 // node is one level of a form whose keys nest in brackets, as in
 // line_items[0][price]=price_1. It is either a value or has children.
@@ -37,18 +37,18 @@ func (n *node) child(key string) *node {
 	return c
 }
 
-// readForm collects the parameters of the query and of the body, in the order
+// Read collects the parameters of the query and of the body, in the order
 // of their names.
-func readForm(r *http.Request) (url.Values, error) {
+func Read(r *http.Request) (url.Values, error) {
 	form, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return nil, unreadable("The query string could not be parsed.")
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	body, err := io.ReadAll(io.LimitReader(r.Body, MaxBody+1))
 	if err != nil {
 		return nil, unreadable("The request body could not be read.")
 	}
-	if len(body) > maxBody {
+	if len(body) > MaxBody {
 		return nil, unreadable("The request body is too large.")
 	}
 	if len(body) == 0 {
@@ -67,8 +67,8 @@ func readForm(r *http.Request) (url.Values, error) {
 	return form, nil
 }
 
-// parseForm turns bracketed keys into a tree.
-func parseForm(form url.Values) (*params, error) {
+// Parse turns bracketed keys into a tree.
+func Parse(form url.Values) (*Params, error) {
 	root := &node{}
 	keys := make([]string, 0, len(form))
 	for key := range form {
@@ -94,7 +94,7 @@ func parseForm(form url.Values) (*params, error) {
 			n.value, n.leaf = value, true // of a name given twice the last counts
 		}
 	}
-	return &params{node: root, first: new(error)}, nil
+	return &Params{node: root, refused: new(error)}, nil
 }
 
 // splitKey takes a[b][0] apart into a, b, 0.
@@ -122,8 +122,8 @@ func splitKey(key string) ([]string, bool) {
 	return path, true
 }
 
-func unreadable(message string) *apiError {
-	e := refuse("", "", "%s", message)
-	e.unstarted = true
+func unreadable(message string) *Error {
+	e := Refuse("", "", "%s", message)
+	e.Unstarted = true
 	return e
 }

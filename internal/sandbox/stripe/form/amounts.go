@@ -1,4 +1,4 @@
-package stripe
+package form
 
 import (
 	"math/big"
@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/currency"
 )
 
-// maxAmount is the most that one payment may come to, in minor units.
-const maxAmount = 99_999_999
+// MaxAmount is the most that one payment may come to, in minor units.
+const MaxAmount = 99_999_999
 
 // decimals is how many digits of an amount in minor units stand behind the
 // point. Stripe's list differs from ISO 4217 in places, HUF, ISK, TWD and UGX
@@ -24,21 +24,21 @@ func decimals(code string) int {
 	return 2
 }
 
-// readCurrency reads a currency's code, in any case.
-func readCurrency(p *params, key string, into *string) {
-	value, ok := p.filled(key)
+// ReadCurrency reads a currency's code, in any case.
+func ReadCurrency(p *Params, key string, into *string) {
+	value, ok := p.Filled(key)
 	if !ok {
 		return
 	}
 	if _, err := currency.ParseISO(value); err != nil || len(value) != 3 {
-		p.fail(key, "", "Invalid currency: %s.", value)
+		p.Fail(key, "", "Invalid currency: %s.", value)
 		return
 	}
 	*into = strings.ToLower(value)
 }
 
-// formatAmount shows an amount in minor units to people, as in 1,234.50 EUR.
-func formatAmount(amount int64, code string) string {
+// FormatAmount shows an amount in minor units to people, as in 1,234.50 EUR.
+func FormatAmount(amount int64, code string) string {
 	digits := big.NewInt(amount).String()
 	sign := ""
 	if digits[0] == '-' {
@@ -58,16 +58,16 @@ func formatAmount(amount int64, code string) string {
 	return sign + digits + grouped + fraction + " " + strings.ToUpper(code)
 }
 
-// readDecimal reads an amount in minor units that may have up to twelve
+// ReadDecimal reads an amount in minor units that may have up to twelve
 // decimals, and returns it in its shortest form.
-func readDecimal(p *params, key string) (string, bool) {
-	value, ok := p.filled(key)
+func ReadDecimal(p *Params, key string) (string, bool) {
+	value, ok := p.Filled(key)
 	if !ok {
 		return "", false
 	}
 	whole, fraction, point := strings.Cut(value, ".")
-	if !allDigits(whole) || len(whole) > 8 || (point && !allDigits(fraction)) || len(fraction) > 12 {
-		p.fail(key, "", "Invalid decimal: %s; must be at least 0 and have at most 12 decimal places", value)
+	if !Digits(whole) || len(whole) > 8 || (point && !Digits(fraction)) || len(fraction) > 12 {
+		p.Fail(key, "", "Invalid decimal: %s; must be at least 0 and have at most 12 decimal places", value)
 		return "", false
 	}
 	whole, fraction = strings.TrimLeft(whole, "0"), strings.TrimRight(fraction, "0")
@@ -80,18 +80,18 @@ func readDecimal(p *params, key string) (string, bool) {
 	return whole, true
 }
 
-func allDigits(s string) bool {
+func Digits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// times multiplies a decimal amount with a quantity and rounds half up to whole
+// Times multiplies a decimal amount with a quantity and rounds half up to whole
 // minor units, once.
-func times(unit string, quantity int64) int64 {
-	return timesExact(unit, big.NewRat(quantity, 1))
+func Times(unit string, quantity int64) int64 {
+	return TimesExact(unit, big.NewRat(quantity, 1))
 }
 
-// timesExact is times for a quantity that need not be whole, and is not below zero.
-func timesExact(unit string, quantity *big.Rat) int64 {
+// TimesExact is times for a quantity that need not be whole, and is not below zero.
+func TimesExact(unit string, quantity *big.Rat) int64 {
 	amount, ok := new(big.Rat).SetString(unit)
 	if !ok {
 		return 0 // prices hold only what readDecimal has let in
@@ -100,20 +100,20 @@ func timesExact(unit string, quantity *big.Rat) int64 {
 	return new(big.Int).Quo(amount.Num(), amount.Denom()).Int64()
 }
 
-// formatDecimal is formatAmount for amounts that may be finer than the minor
+// FormatDecimal is formatAmount for amounts that may be finer than the minor
 // unit, as in 0.0125 EUR.
-func formatDecimal(unit, code string) string {
+func FormatDecimal(unit, code string) string {
 	whole, finer, _ := strings.Cut(unit, ".")
 	amount, ok := new(big.Int).SetString(whole, 10)
 	if !ok {
 		return unit
 	}
-	shown, symbol, _ := strings.Cut(formatAmount(amount.Int64(), code), " ")
+	shown, symbol, _ := strings.Cut(FormatAmount(amount.Int64(), code), " ")
 	if finer != "" && decimals(code) == 0 {
 		finer = "." + finer
 	}
 	return shown + finer + " " + symbol
 }
 
-// day tells people when something is.
-func day(at int64) string { return time.Unix(at, 0).UTC().Format("2 January 2006") }
+// Day tells people when something is.
+func Day(at int64) string { return time.Unix(at, 0).UTC().Format("2 January 2006") }

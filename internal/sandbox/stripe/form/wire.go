@@ -1,0 +1,65 @@
+package form
+
+// Null is a field of Stripe's objects that is always null here.
+type Null *struct{}
+
+// None is a field of Stripe's objects that is always an empty list here.
+type None struct{}
+
+// MarshalJSON renders the empty list.
+func (None) MarshalJSON() ([]byte, error) { return []byte("[]"), nil }
+
+// UnmarshalJSON accepts what MarshalJSON wrote.
+func (*None) UnmarshalJSON([]byte) error { return nil }
+
+// List is a page of objects, or the objects nested in another one.
+type List[T any] struct {
+	Object  string `json:"object"`
+	URL     string `json:"url"`
+	HasMore bool   `json:"has_more"`
+	Data    []T    `json:"data"`
+}
+
+func NewList[T any](url string, data []T) List[T] {
+	if data == nil {
+		data = []T{}
+	}
+	return List[T]{Object: "list", URL: url, Data: data}
+}
+
+// Self says that the account itself, not a connected one, is meant.
+type Self struct {
+	Type string `json:"type"`
+}
+
+// Address is a postal address; any part may be unknown.
+type Address struct {
+	City       *string `json:"city"`
+	Country    *string `json:"country"`
+	Line1      *string `json:"line1"`
+	Line2      *string `json:"line2"`
+	PostalCode *string `json:"postal_code"`
+	State      *string `json:"state"`
+}
+
+// ReadAddress reads the parameter address, which an empty value unsets.
+func ReadAddress(p *Params, into **Address) {
+	given := p.Hash("address")
+	if given == nil {
+		if p.Cleared("address") {
+			*into = nil
+		}
+		return
+	}
+	a := Address{}
+	if *into != nil {
+		a = **into
+	}
+	given.Clearable("city", &a.City)
+	given.Clearable("country", &a.Country)
+	given.Clearable("line1", &a.Line1)
+	given.Clearable("line2", &a.Line2)
+	given.Clearable("postal_code", &a.PostalCode)
+	given.Clearable("state", &a.State)
+	*into = &a
+}
