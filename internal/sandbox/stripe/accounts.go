@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // The ways to pay on the hosted page.
@@ -73,12 +74,12 @@ func validIBAN(iban string) bool {
 }
 
 // attachAccount keeps a bank account for a customer.
-func attachAccount(ctx context.Context, st *step, a testAccount, cu *customer) (*paymentMethod, error) {
+func attachAccount(ctx context.Context, st *kernel.Step, a testAccount, cu *customer) (*paymentMethod, error) {
 	pm := newPaymentMethod(st, methodDebit, cu)
 	pm.SepaDebit = &sepaDebit{
 		Country: a.iban[:2], BankCode: a.iban[4:12], Fingerprint: a.fingerprint, Last4: a.iban[len(a.iban)-4:],
 	}
-	return pm, st.create(ctx, "payment_method.attached", pm)
+	return pm, st.Create(ctx, "payment_method.attached", pm)
 }
 
 // delayed tells that a payment is not known to have succeeded until later.

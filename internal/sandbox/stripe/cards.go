@@ -7,15 +7,16 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-var paymentMethods = kind[paymentMethod]{name: "payment_method", prefix: "pm", label: "PaymentMethod", path: "/v1/payment_methods"}
+var paymentMethods = kernel.Kind[paymentMethod]{Name: "payment_method", Prefix: "pm", Label: "PaymentMethod", Path: "/v1/payment_methods"}
 
 // paymentMethod is a card or a bank account that a customer has used. How it
 // will behave at a renewal follows from its number; the last four digits tell
 // those for tests apart.
 type paymentMethod struct {
-	header
+	kernel.Header
 	AllowRedisplay string            `json:"allow_redisplay"`
 	BillingDetails billingDetails    `json:"billing_details"`
 	Card           *card             `json:"card,omitempty"`
@@ -129,23 +130,23 @@ func luhn(number string) bool {
 }
 
 // attach keeps a card for a customer.
-func attachCard(ctx context.Context, st *step, c testCard, cu *customer) (*paymentMethod, error) {
+func attachCard(ctx context.Context, st *kernel.Step, c testCard, cu *customer) (*paymentMethod, error) {
 	pm := newPaymentMethod(st, methodCard, cu)
 	pm.Card = &card{
 		Brand: "visa", DisplayBrand: "visa", Country: "US", Funding: "credit",
 		Checks:   cardChecks{CVC: "pass"},
-		ExpMonth: 12, ExpYear: time.Unix(st.now, 0).UTC().Year() + 4,
+		ExpMonth: 12, ExpYear: time.Unix(st.Now, 0).UTC().Year() + 4,
 		Fingerprint: c.fingerprint, Last4: c.number[len(c.number)-4:],
 		Networks: cardNetworks{Available: []string{"visa"}}, RegulatedStatus: "unregulated",
 	}
 	pm.Card.ThreeDSecureUsage.Supported = true
-	return pm, st.create(ctx, "payment_method.attached", pm)
+	return pm, st.Create(ctx, "payment_method.attached", pm)
 }
 
 // newPaymentMethod has all that is the same for cards and bank accounts.
-func newPaymentMethod(st *step, kind string, cu *customer) *paymentMethod {
+func newPaymentMethod(st *kernel.Step, kind string, cu *customer) *paymentMethod {
 	pm := &paymentMethod{
-		header: paymentMethods.start(st.now), AllowRedisplay: "limited", Customer: cu.ID,
+		Header: paymentMethods.Start(st.Now), AllowRedisplay: "limited", Customer: cu.ID,
 		BillingDetails: billingDetails{Email: cu.Email, Name: cu.Name, Phone: cu.Phone},
 		Metadata:       map[string]string{}, Type: kind,
 	}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // chaosSettings is how badly the provider behaves on purpose. Shares are from 0
@@ -94,11 +96,11 @@ func (c *chaosSettings) check() map[string]string {
 	return wrong
 }
 
-var chaosRecords = kind[chaosRecord]{name: "sandbox.chaos"}
+var chaosRecords = kernel.Kind[chaosRecord]{Name: "sandbox.chaos"}
 
 // chaosRecord is how the settings are kept.
 type chaosRecord struct {
-	header
+	kernel.Header
 	Settings chaosSettings `json:"settings"`
 }
 
@@ -136,7 +138,7 @@ func draws(seed int64, purpose, n uint64) *rand.Rand {
 }
 
 // nextEvent decides how the next event travels: not at all, once, or often.
-func (d *dice) nextEvent() []passage {
+func (d *dice) nextEvent() []kernel.Delivery {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.events++
@@ -149,11 +151,11 @@ func (d *dice) nextEvent() []passage {
 	if r.Float64() < w.Duplicate {
 		copies = w.Copies
 	}
-	ways := make([]passage, copies)
+	ways := make([]kernel.Delivery, copies)
 	for i := range ways {
-		ways[i].ordered = r.Float64() >= w.Reorder
-		if r.Float64() < w.Delay || !ways[i].ordered {
-			ways[i].late = time.Duration(r.Int64N(w.MaxDelayMS+1)) * time.Millisecond
+		ways[i].Ordered = r.Float64() >= w.Reorder
+		if r.Float64() < w.Delay || !ways[i].Ordered {
+			ways[i].Late = time.Duration(r.Int64N(w.MaxDelayMS+1)) * time.Millisecond
 		}
 	}
 	return ways

@@ -10,10 +10,11 @@ import (
 	"sync"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 const (
-	chaosPath     = apiRoot + "/chaos"
+	chaosPath     = kernel.Root + "/chaos"
 	chaosPagePath = "/sandbox/chaos"
 )
 
@@ -22,7 +23,7 @@ var chaosHTML string
 
 // chaosControl is where people and tests make the provider misbehave.
 type chaosControl struct {
-	engine   *engine
+	engine   *kernel.Engine
 	dice     *dice
 	page     *template.Template
 	changing sync.Mutex // held over storing settings and taking them over
@@ -30,12 +31,12 @@ type chaosControl struct {
 
 // newChaosControl returns the control of d, which goes by the settings that were
 // stored last.
-func newChaosControl(ctx context.Context, e *engine, d *dice) (*chaosControl, error) {
+func newChaosControl(ctx context.Context, e *kernel.Engine, d *dice) (*chaosControl, error) {
 	page, err := parsePage("chaos", chaosHTML)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := chaosRecords.find(ctx, e.read().q, chaosRecords.name)
+	kept, err := chaosRecords.Find(ctx, e.Read().Q, chaosRecords.Name)
 	if err == nil && kept != nil {
 		d.use(kept.Settings)
 	}
@@ -46,9 +47,9 @@ func newChaosControl(ctx context.Context, e *engine, d *dice) (*chaosControl, er
 func (c *chaosControl) set(ctx context.Context, settings chaosSettings) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
-	err := c.engine.write(ctx, func(ctx context.Context, st *step) error {
-		id := header{ID: chaosRecords.name, Object: chaosRecords.name, Created: st.now}
-		return put(ctx, st.q, chaosRecord{header: id, Settings: settings})
+	err := c.engine.Write(ctx, func(ctx context.Context, st *kernel.Step) error {
+		id := kernel.Header{ID: chaosRecords.Name, Object: chaosRecords.Name, Created: st.Now}
+		return kernel.Put(ctx, st.Q, chaosRecord{Header: id, Settings: settings})
 	})
 	if err == nil {
 		c.dice.use(settings)
@@ -58,25 +59,25 @@ func (c *chaosControl) set(ctx context.Context, settings chaosSettings) error {
 
 // showChaos answers GET /sandbox/stripe/chaos.
 func (c *chaosControl) showChaos(w http.ResponseWriter, _ *http.Request) {
-	writeControl(w, http.StatusOK, data{c.dice.current()})
+	kernel.WriteControl(w, http.StatusOK, kernel.Data{Data: c.dice.current()})
 }
 
 // changeChaos answers PUT /sandbox/stripe/chaos. What is not given is as it was
 // at first, so that {} ends the chaos.
 func (c *chaosControl) changeChaos(w http.ResponseWriter, r *http.Request) {
 	settings := quiet()
-	if !readControl(w, r, &settings) {
+	if !kernel.ReadControl(w, r, &settings) {
 		return
 	}
 	if wrong := settings.check(); len(wrong) > 0 {
-		refuseControl(w, wrong)
+		kernel.RefuseControl(w, wrong)
 		return
 	}
 	if err := c.set(r.Context(), settings); err != nil {
-		failControl(w, r, c.engine.log(), err)
+		kernel.FailControl(w, r, c.engine.Log(), err)
 		return
 	}
-	writeControl(w, http.StatusOK, data{settings})
+	kernel.WriteControl(w, http.StatusOK, kernel.Data{Data: settings})
 }
 
 // chaosView is the page's data.
@@ -139,7 +140,7 @@ func (c *chaosControl) submitChaos(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := c.set(r.Context(), settings); err != nil {
-		failPage(w, r, c.engine.log(), err)
+		failPage(w, r, c.engine.Log(), err)
 		return
 	}
 	http.Redirect(w, r, chaosPagePath, http.StatusSeeOther)
@@ -171,5 +172,5 @@ func (c *chaosSettings) fill(form url.Values) (wrong map[string]string) {
 
 func (c *chaosControl) writeChaosPage(w http.ResponseWriter, r *http.Request, status int, view chaosView) {
 	view.Nonce = newNonce()
-	writeHTML(w, r, c.engine.log(), status, c.page, view.Nonce, "'self'", view)
+	writeHTML(w, r, c.engine.Log(), status, c.page, view.Nonce, "'self'", view)
 }

@@ -6,9 +6,10 @@ import (
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-var checkouts = kind[checkout]{name: "checkout.session", prefix: "cs", label: "checkout.session", path: "/v1/checkout/sessions"}
+var checkouts = kernel.Kind[checkout]{Name: "checkout.session", Prefix: "cs", Label: "checkout.session", Path: "/v1/checkout/sessions"}
 
 // The states of a checkout session, and what it says of the payment.
 const (
@@ -23,7 +24,7 @@ const (
 
 // checkout is a session: one attempt to buy something on the hosted page.
 type checkout struct {
-	header
+	kernel.Header
 	AdaptivePricing          form.Null         `json:"adaptive_pricing"`
 	AfterExpiration          form.Null         `json:"after_expiration"`
 	AllowPromotionCodes      form.Null         `json:"allow_promotion_codes"`
@@ -116,12 +117,12 @@ func newCheckoutCustomer(cu *customer) *checkoutCustomer {
 	return &checkoutCustomer{Address: cu.Address, Email: cu.Email, Name: cu.Name, Phone: cu.Phone, TaxExempt: cu.TaxExempt}
 }
 
-var checkoutStates = kind[checkoutState]{name: "sandbox.checkout", label: "checkout.session"}
+var checkoutStates = kernel.Kind[checkoutState]{Name: "sandbox.checkout", Label: "checkout.session"}
 
 // checkoutState is what a session keeps and does not show: what will become of
 // it when it is paid. It goes by the session's id.
 type checkoutState struct {
-	header
+	kernel.Header
 	order
 }
 
@@ -150,44 +151,46 @@ func (cs *checkout) successURL() string {
 
 func checkoutPath(id string) string { return "/sandbox/checkout/" + id }
 
-func getCheckout(ctx context.Context, c *call) (any, error) { return retrieve(ctx, c, checkouts) }
-
-func listCheckouts(ctx context.Context, c *call) (any, error) {
-	var f filter
-	f.equals(c.params, "customer", "$.customer")
-	f.equals(c.params, "subscription", "$.subscription")
-	f.equals(c.params, "status", "$.status")
-	return checkouts.page(ctx, c, f)
+func getCheckout(ctx context.Context, c *kernel.Call) (any, error) {
+	return kernel.Retrieve(ctx, c, checkouts)
 }
 
-func listCheckoutItems(ctx context.Context, c *call) (any, error) {
-	state, err := checkoutStates.get(ctx, c.q, c.id, "id")
+func listCheckouts(ctx context.Context, c *kernel.Call) (any, error) {
+	var f kernel.Filter
+	f.Equals(c.Params, "customer", "$.customer")
+	f.Equals(c.Params, "subscription", "$.subscription")
+	f.Equals(c.Params, "status", "$.status")
+	return checkouts.Page(ctx, c, f)
+}
+
+func listCheckoutItems(ctx context.Context, c *kernel.Call) (any, error) {
+	state, err := checkoutStates.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
 		return nil, err
 	}
-	return slicePage(c, "/v1/checkout/sessions/"+c.id+"/line_items", "item", state.Items)
+	return kernel.SlicePage(c, "/v1/checkout/sessions/"+c.Id+"/line_items", "item", state.Items)
 }
 
 // timerCheckoutExpires goes off when a session has been open for too long.
 const timerCheckoutExpires = "checkout.expires"
 
-func expireCheckout(ctx context.Context, c *call) (any, error) {
-	if err := c.params.Done(); err != nil {
+func expireCheckout(ctx context.Context, c *kernel.Call) (any, error) {
+	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
-	cs, err := checkouts.get(ctx, c.q, c.id, "id")
+	cs, err := checkouts.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
 		return nil, err
 	}
 	if cs.Status != checkoutOpen {
 		return nil, form.Refuse("", "", "Only Checkout Sessions with a status in [\"open\"] can be expired. This Checkout Session has a status of %s.", cs.Status)
 	}
-	return cs, closeCheckout(ctx, c.step, cs)
+	return cs, closeCheckout(ctx, c.Step, cs)
 }
 
 // expireCheckoutDue is what the session's timer does.
-func expireCheckoutDue(ctx context.Context, st *step, id string) error {
-	cs, err := checkouts.get(ctx, st.q, id, "id")
+func expireCheckoutDue(ctx context.Context, st *kernel.Step, id string) error {
+	cs, err := checkouts.Get(ctx, st.Q, id, "id")
 	if err != nil || cs.Status != checkoutOpen {
 		return err
 	}
@@ -195,20 +198,20 @@ func expireCheckoutDue(ctx context.Context, st *step, id string) error {
 }
 
 // closeCheckout expires an open session.
-func closeCheckout(ctx context.Context, st *step, cs *checkout) error {
+func closeCheckout(ctx context.Context, st *kernel.Step, cs *checkout) error {
 	cs.Status, cs.URL = checkoutExpired, nil
-	if err := put(ctx, st.q, cs); err != nil {
+	if err := kernel.Put(ctx, st.Q, cs); err != nil {
 		return err
 	}
-	if err := st.stopTimer(ctx, timerCheckoutExpires, cs.ID); err != nil {
+	if err := st.StopTimer(ctx, timerCheckoutExpires, cs.ID); err != nil {
 		return err
 	}
-	return st.emit(ctx, "checkout.session.expired", cs, nil)
+	return st.Emit(ctx, "checkout.session.expired", cs, nil)
 }
 
 // itemsOf lists what a session sells.
-func itemsOf(ctx context.Context, q querier, sessionID string) (any, error) {
-	state, err := checkoutStates.get(ctx, q, sessionID, "id")
+func itemsOf(ctx context.Context, q kernel.Querier, sessionID string) (any, error) {
+	state, err := checkoutStates.Get(ctx, q, sessionID, "id")
 	if err != nil {
 		return nil, err
 	}
@@ -216,8 +219,8 @@ func itemsOf(ctx context.Context, q querier, sessionID string) (any, error) {
 }
 
 // closeCheckouts expires all open sessions of a customer.
-func closeCheckouts(ctx context.Context, st *step, cu *customer) error {
-	open, err := checkouts.where(ctx, st.q, `doc ->> '$.customer' = ? AND doc ->> '$.status' = 'open'`, cu.ID)
+func closeCheckouts(ctx context.Context, st *kernel.Step, cu *customer) error {
+	open, err := checkouts.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' = 'open'`, cu.ID)
 	if err != nil {
 		return err
 	}
@@ -231,8 +234,8 @@ func closeCheckouts(ctx context.Context, st *step, cu *customer) error {
 
 // tellCheckout tells how the payment of a completed session ended, if the
 // invoice is that of one.
-func tellCheckout(ctx context.Context, st *step, in *invoice, event string) error {
-	waiting, err := checkouts.where(ctx, st.q, `doc ->> '$.customer' = ? AND doc ->> '$.invoice' = ? AND doc ->> '$.payment_status' = ?`,
+func tellCheckout(ctx context.Context, st *kernel.Step, in *invoice, event string) error {
+	waiting, err := checkouts.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.invoice' = ? AND doc ->> '$.payment_status' = ?`,
 		in.Customer, in.ID, paymentUnpaid)
 	if err != nil || len(waiting) == 0 {
 		return err
@@ -241,5 +244,5 @@ func tellCheckout(ctx context.Context, st *step, in *invoice, event string) erro
 	if in.Status == invoicePaid {
 		cs.PaymentStatus = paymentPaid
 	}
-	return st.create(ctx, event, cs)
+	return st.Create(ctx, event, cs)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // The life of a session: what it may be set to, and what it is otherwise.
@@ -14,30 +15,30 @@ const (
 	maxCheckoutLife = 24 * time.Hour
 )
 
-func createCheckout(ctx context.Context, c *call) (any, error) {
+func createCheckout(ctx context.Context, c *kernel.Call) (any, error) {
 	cs := checkout{
-		header: checkouts.start(c.now), Status: checkoutOpen, UIMode: "hosted_page",
+		Header: checkouts.Start(c.Now), Status: checkoutOpen, UIMode: "hosted_page",
 		PaymentMethodCollection: "always",
-		ExpiresAt:               c.now + int64(maxCheckoutLife/time.Second),
+		ExpiresAt:               c.Now + int64(maxCheckoutLife/time.Second),
 	}
-	url := c.site + checkoutPath(cs.ID)
+	url := c.Site + checkoutPath(cs.ID)
 	cs.URL = &url
-	cs.read(c.params)
+	cs.read(c.Params)
 	state := checkoutState{
-		header: header{ID: cs.ID, Object: checkoutStates.name, Created: c.now},
+		Header: kernel.Header{ID: cs.ID, Object: checkoutStates.Name, Created: c.Now},
 		order:  order{WhenNoMethod: whenNoMethodInvoice},
 	}
-	state.read(c.params)
-	wanted := readItems(c.params, "line_items")
-	if err := c.params.Done(); err != nil {
+	state.read(c.Params)
+	wanted := readItems(c.Params, "line_items")
+	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
-	cu, err := liveCustomer(ctx, c.step, cs.Customer, "customer")
+	cu, err := liveCustomer(ctx, c.Step, cs.Customer, "customer")
 	if err != nil {
 		return nil, err
 	}
 	cs.CustomerDetails = newCheckoutCustomer(cu)
-	if state.Items, err = priceItems(ctx, c.step, wanted, state.TrialDays > 0); err != nil {
+	if state.Items, err = priceItems(ctx, c.Step, wanted, state.TrialDays > 0); err != nil {
 		return nil, err
 	}
 	cs.Currency = state.Items[0].Currency
@@ -55,16 +56,16 @@ func createCheckout(ctx context.Context, c *call) (any, error) {
 	if cs.due() == 0 {
 		cs.PaymentStatus = paymentNotNeeded
 	}
-	if err := checkCurrency(ctx, c.step, cu, cs.Currency); err != nil {
+	if err := checkCurrency(ctx, c.Step, cu, cs.Currency); err != nil {
 		return nil, err
 	}
-	if err := put(ctx, c.q, state); err != nil {
+	if err := kernel.Put(ctx, c.Q, state); err != nil {
 		return nil, err
 	}
-	if err := put(ctx, c.q, cs); err != nil {
+	if err := kernel.Put(ctx, c.Q, cs); err != nil {
 		return nil, err
 	}
-	return cs, c.setTimer(ctx, timerCheckoutExpires, cs.ID, cs.ExpiresAt)
+	return cs, c.SetTimer(ctx, timerCheckoutExpires, cs.ID, cs.ExpiresAt)
 }
 
 func (cs *checkout) read(p *form.Params) {

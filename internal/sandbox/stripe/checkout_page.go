@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 //go:embed checkout.html
@@ -18,11 +19,11 @@ var checkoutHTML string
 
 // checkoutPage is the hosted page on which a session is paid.
 type checkoutPage struct {
-	engine *engine
+	engine *kernel.Engine
 	page   *template.Template
 }
 
-func newCheckoutPage(e *engine) (*checkoutPage, error) {
+func newCheckoutPage(e *kernel.Engine) (*checkoutPage, error) {
 	page, err := parsePage("checkout", checkoutHTML)
 	return &checkoutPage{engine: e, page: page}, err
 }
@@ -53,8 +54,8 @@ type checkoutLine struct {
 
 // showCheckout answers GET: the form, or why there is none.
 func (p *checkoutPage) showCheckout(w http.ResponseWriter, r *http.Request) {
-	if err := p.engine.settle(r.Context()); err != nil {
-		failPage(w, r, p.engine.log(), err)
+	if err := p.engine.Settle(r.Context()); err != nil {
+		failPage(w, r, p.engine.Log(), err)
 		return
 	}
 	p.writeCheckout(w, r, http.StatusOK, attempt{})
@@ -64,8 +65,8 @@ func (p *checkoutPage) showCheckout(w http.ResponseWriter, r *http.Request) {
 // paying it led, without a second effect.
 func (p *checkoutPage) payCheckout(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
-	if err := p.engine.settle(ctx); err != nil {
-		failPage(w, r, p.engine.log(), err)
+	if err := p.engine.Settle(ctx); err != nil {
+		failPage(w, r, p.engine.Log(), err)
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, form.MaxBody)
@@ -74,8 +75,8 @@ func (p *checkoutPage) payCheckout(w http.ResponseWriter, r *http.Request) {
 		cs       *checkout
 		readable bool
 	)
-	err := p.engine.write(ctx, func(ctx context.Context, st *step) (err error) {
-		if cs, err = checkouts.find(ctx, st.q, r.PathValue("id")); err != nil || cs == nil || cs.Status != checkoutOpen {
+	err := p.engine.Write(ctx, func(ctx context.Context, st *kernel.Step) (err error) {
+		if cs, err = checkouts.Find(ctx, st.Q, r.PathValue("id")); err != nil || cs == nil || cs.Status != checkoutOpen {
 			return err
 		}
 		var used tender
@@ -89,7 +90,7 @@ func (p *checkoutPage) payCheckout(w http.ResponseWriter, r *http.Request) {
 		typed.CardError = "The card was declined. Try another one."
 		p.writeCheckout(w, r, http.StatusPaymentRequired, typed)
 	case err != nil:
-		failPage(w, r, p.engine.log(), err)
+		failPage(w, r, p.engine.Log(), err)
 	case cs != nil && cs.Status == checkoutOpen && !readable:
 		p.writeCheckout(w, r, http.StatusUnprocessableEntity, typed)
 	case cs != nil && cs.Status == checkoutComplete:
@@ -124,22 +125,22 @@ func (a *attempt) read(cs *checkout) (used tender, ok bool) {
 // writeCheckout renders the session as it stands. The status is for one that
 // can still be paid.
 func (p *checkoutPage) writeCheckout(w http.ResponseWriter, r *http.Request, status int, typed attempt) {
-	ctx, st := r.Context(), p.engine.read()
-	cs, err := checkouts.find(ctx, st.q, r.PathValue("id"))
+	ctx, st := r.Context(), p.engine.Read()
+	cs, err := checkouts.Find(ctx, st.Q, r.PathValue("id"))
 	if err != nil {
-		failPage(w, r, p.engine.log(), err)
+		failPage(w, r, p.engine.Log(), err)
 		return
 	}
 	if cs == nil {
 		p.writePage(w, r, http.StatusNotFound, checkoutView{Title: "There is no such checkout", Note: "Check the link, or start again where you came from."})
 		return
 	}
-	state, err := checkoutStates.get(ctx, st.q, cs.ID, "id")
+	state, err := checkoutStates.Get(ctx, st.Q, cs.ID, "id")
 	if err != nil {
-		failPage(w, r, p.engine.log(), err)
+		failPage(w, r, p.engine.Log(), err)
 		return
 	}
-	view := newCheckoutView(cs, state, time.Unix(st.now, 0).UTC())
+	view := newCheckoutView(cs, state, time.Unix(st.Now, 0).UTC())
 	if cs.Status == checkoutExpired {
 		status = http.StatusGone
 	}
@@ -207,5 +208,5 @@ func (p *checkoutPage) writePage(w http.ResponseWriter, r *http.Request, status 
 		}
 	}
 	w.Header().Set("Referrer-Policy", "no-referrer")
-	writeHTML(w, r, p.engine.log(), status, p.page, view.Nonce, formAction, view)
+	writeHTML(w, r, p.engine.Log(), status, p.page, view.Nonce, formAction, view)
 }

@@ -1,6 +1,10 @@
 package stripe
 
-import "context"
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+)
 
 // tender is what a buyer pays with: a card, a bank account, or nothing where
 // nothing is needed.
@@ -10,7 +14,7 @@ type tender struct {
 }
 
 // attachTender keeps what a buyer pays with; nil for nothing.
-func attachMethod(ctx context.Context, st *step, used tender, cu *customer) (*paymentMethod, error) {
+func attachMethod(ctx context.Context, st *kernel.Step, used tender, cu *customer) (*paymentMethod, error) {
 	switch {
 	case used.card != nil:
 		return attachCard(ctx, st, *used.card, cu)
@@ -22,8 +26,8 @@ func attachMethod(ctx context.Context, st *step, used tender, cu *customer) (*pa
 
 // complete pays an open session, or begins to, and makes of it what it promised. The step's transaction holds all of
 // it: session, subscription, invoice, payment, events and their deliveries.
-func complete(ctx context.Context, st *step, cs *checkout, used tender) error {
-	state, err := checkoutStates.get(ctx, st.q, cs.ID, "id")
+func complete(ctx context.Context, st *kernel.Step, cs *checkout, used tender) error {
+	state, err := checkoutStates.Get(ctx, st.Q, cs.ID, "id")
 	if err != nil {
 		return err
 	}
@@ -34,7 +38,7 @@ func complete(ctx context.Context, st *step, cs *checkout, used tender) error {
 	if used.card != nil && used.card.declines {
 		return errDeclined
 	}
-	sub := newSubscription(cs.Customer, state.order, st.now)
+	sub := newSubscription(cs.Customer, state.order, st.Now)
 	sub.PaymentSettings.PaymentMethodTypes = cs.PaymentMethodTypes
 	pm, err := attachMethod(ctx, st, used, cu)
 	if err != nil {
@@ -54,15 +58,15 @@ func complete(ctx context.Context, st *step, cs *checkout, used tender) error {
 	if cs.due() > 0 && (pm == nil || !pm.delayed()) {
 		cs.PaymentStatus = paymentPaid
 	}
-	if err := st.stopTimer(ctx, timerCheckoutExpires, cs.ID); err != nil {
+	if err := st.StopTimer(ctx, timerCheckoutExpires, cs.ID); err != nil {
 		return err
 	}
-	return st.create(ctx, "checkout.session.completed", cs)
+	return st.Create(ctx, "checkout.session.completed", cs)
 }
 
 // billFirst makes the invoice that a subscription begins with and has it paid by
 // pm, with the buyer present; pm may be nil when nothing is due.
-func payFirstInvoice(ctx context.Context, st *step, sub *subscription, cu *customer, pm *paymentMethod) error {
+func payFirstInvoice(ctx context.Context, st *kernel.Step, sub *subscription, cu *customer, pm *paymentMethod) error {
 	in, err := firstInvoice(ctx, st, sub, cu)
 	if err != nil || in.Status == invoicePaid {
 		return err

@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-var customers = kind[customer]{name: "customer", prefix: "cus", label: "customer", path: "/v1/customers"}
+var customers = kernel.Kind[customer]{Name: "customer", Prefix: "cus", Label: "customer", Path: "/v1/customers"}
 
 // customer is who pays.
 type customer struct {
-	header
+	kernel.Header
 	Address             *form.Address     `json:"address"`
 	Balance             int64             `json:"balance"`
 	Currency            *string           `json:"currency"`
@@ -53,7 +54,7 @@ type deletedCustomer struct {
 	Deleted bool   `json:"deleted"`
 }
 
-func (d deletedCustomer) head() header { return header{ID: d.ID, Object: d.Object} }
+func (d deletedCustomer) Head() kernel.Header { return kernel.Header{ID: d.ID, Object: d.Object} }
 
 // read takes over the parameters that creating and updating have in common. It
 // returns the invoice settings for what they don't; nil where there are none.
@@ -94,97 +95,97 @@ func (i *customerInvoices) readFields(settings *form.Params) {
 // maxCustomFields is how many lines of its own a customer's invoices can have.
 const maxCustomFields = 4
 
-func createCustomer(ctx context.Context, c *call) (any, error) {
+func createCustomer(ctx context.Context, c *kernel.Call) (any, error) {
 	cu := customer{
-		header: customers.start(c.now), InvoicePrefix: form.NewInvoicePrefix(), NextInvoiceSequence: 1,
+		Header: customers.Start(c.Now), InvoicePrefix: form.NewInvoicePrefix(), NextInvoiceSequence: 1,
 		PreferredLocales: []string{}, TaxExempt: "none",
 	}
-	cu.read(c.params)
-	if err := c.params.Done(); err != nil {
+	cu.read(c.Params)
+	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
-	return cu, c.create(ctx, "customer.created", cu)
+	return cu, c.Create(ctx, "customer.created", cu)
 }
 
-func getCustomer(ctx context.Context, c *call) (any, error) {
-	if err := c.params.Done(); err != nil {
+func getCustomer(ctx context.Context, c *kernel.Call) (any, error) {
+	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
-	cu, err := customers.get(ctx, c.q, c.id, "id")
+	cu, err := customers.Get(ctx, c.Q, c.Id, "id")
 	if err == nil && cu.Deleted {
 		return deletedCustomer{ID: cu.ID, Object: cu.Object, Deleted: true}, nil
 	}
 	return cu, err
 }
 
-func updateCustomer(ctx context.Context, c *call) (any, error) {
-	cu, err := liveCustomer(ctx, c.step, c.id, "id")
+func updateCustomer(ctx context.Context, c *kernel.Call) (any, error) {
+	cu, err := liveCustomer(ctx, c.Step, c.Id, "id")
 	if err != nil {
 		return nil, err
 	}
 	before := *cu
-	settings := cu.read(c.params)
+	settings := cu.read(c.Params)
 	if settings != nil {
 		settings.Clearable("default_payment_method", &cu.InvoiceSettings.DefaultPaymentMethod)
 	}
-	if err := c.params.Done(); err != nil {
+	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
 	if settings != nil {
-		if err := checkCard(ctx, c.step, cu.InvoiceSettings.DefaultPaymentMethod, cu.ID, settings.Name("default_payment_method")); err != nil {
+		if err := checkCard(ctx, c.Step, cu.InvoiceSettings.DefaultPaymentMethod, cu.ID, settings.Name("default_payment_method")); err != nil {
 			return nil, err
 		}
 	}
-	return cu, c.change(ctx, "customer.updated", before, cu)
+	return cu, c.Change(ctx, "customer.updated", before, cu)
 }
 
 // deleteCustomer also ends, at once, what the customer has under way: each of
 // the given functions ends one kind of it.
-func deleteCustomer(ending ...func(ctx context.Context, st *step, cu *customer) error) endpoint {
-	return func(ctx context.Context, c *call) (any, error) {
-		if err := c.params.Done(); err != nil {
+func deleteCustomer(ending ...func(ctx context.Context, st *kernel.Step, cu *customer) error) kernel.Endpoint {
+	return func(ctx context.Context, c *kernel.Call) (any, error) {
+		if err := c.Params.Done(); err != nil {
 			return nil, err
 		}
-		cu, err := liveCustomer(ctx, c.step, c.id, "id")
+		cu, err := liveCustomer(ctx, c.Step, c.Id, "id")
 		if err != nil {
 			return nil, err
 		}
 		for _, end := range ending {
-			if err := end(ctx, c.step, cu); err != nil {
+			if err := end(ctx, c.Step, cu); err != nil {
 				return nil, err
 			}
 		}
 		gone := deletedCustomer{ID: cu.ID, Object: cu.Object, Deleted: true}
-		if err := put(ctx, c.q, gone); err != nil {
+		if err := kernel.Put(ctx, c.Q, gone); err != nil {
 			return nil, err
 		}
-		return gone, c.emit(ctx, "customer.deleted", cu, nil)
+		return gone, c.Emit(ctx, "customer.deleted", cu, nil)
 	}
 }
 
-func listCustomers(ctx context.Context, c *call) (any, error) {
-	var f filter
-	f.and(`doc ->> '$.deleted' IS NULL`)
-	f.equals(c.params, "email", "$.email")
-	return customers.page(ctx, c, f)
+func listCustomers(ctx context.Context, c *kernel.Call) (any, error) {
+	var f kernel.Filter
+	f.And(`doc ->> '$.deleted' IS NULL`)
+	f.Equals(c.Params, "email", "$.email")
+	return customers.Page(ctx, c, f)
 }
 
 // liveCustomer reads a customer that was not deleted.
-func liveCustomer(ctx context.Context, st *step, id, param string) (*customer, error) {
-	cu, err := customers.get(ctx, st.q, id, param)
+func liveCustomer(ctx context.Context, st *kernel.Step, id, param string) (*customer, error) {
+	cu, err := customers.Get(ctx, st.Q, id, param)
 	if err == nil && cu.Deleted {
-		return nil, form.Missing(customers.label, id, param)
+		return nil, form.Missing(customers.Label, id, param)
 	}
 	return cu, err
 }
 
 // setDelinquent marks a customer whose payment is late.
-func setDelinquent(ctx context.Context, st *step, customerID string, late bool) error {
-	cu, err := customers.get(ctx, st.q, customerID, "customer")
+func setDelinquent(ctx context.Context, st *kernel.Step, customerID string, late bool) error {
+	cu, err := customers.Get(ctx, st.Q, customerID, "customer")
 	if err != nil || cu.Deleted {
 		return err
 	}
 	before := *cu
 	cu.Delinquent = late
-	return st.change(ctx, "customer.updated", before, cu)
+	return st.Change(ctx, "customer.updated", before, cu)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // debitTakes is how long it takes until it is known whether a debit of a bank
@@ -25,16 +26,16 @@ type chargeDebit struct {
 }
 
 // debit begins a payment from a bank account, of which the timer tells the end.
-func startDebit(ctx context.Context, st *step, pi *paymentIntent, pm *paymentMethod) error {
-	ch := newCharge(pi, pm, st.now)
+func startDebit(ctx context.Context, st *kernel.Step, pi *paymentIntent, pm *paymentMethod) error {
+	ch := newCharge(pi, pm, st.Now)
 	ch.Status, ch.Paid = "pending", false
 	pi.Status, pi.LatestCharge, pi.PaymentMethod, pi.LastPaymentError = paymentProcessing, &ch.ID, &pm.ID, nil
 	pi.PaymentMethodTypes = []string{methodDebit}
-	if err := st.create(ctx, "charge.pending", ch); err != nil {
+	if err := st.Create(ctx, "charge.pending", ch); err != nil {
 		return err
 	}
-	if err := st.create(ctx, "payment_intent.processing", pi); err != nil {
+	if err := st.Create(ctx, "payment_intent.processing", pi); err != nil {
 		return err
 	}
-	return st.setTimer(ctx, timerDebitSettles, pi.ID, st.now+int64(debitTakes/time.Second))
+	return st.SetTimer(ctx, timerDebitSettles, pi.ID, st.Now+int64(debitTakes/time.Second))
 }

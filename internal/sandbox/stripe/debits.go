@@ -1,17 +1,21 @@
 package stripe
 
-import "context"
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+)
 
 // settleDebit returns the action that ends a debit: its payment, and what waited
 // for it. tell is called with the invoice and the event that a checkout session
 // is told, if the invoice is that of one.
-func settleDebit(tell func(ctx context.Context, st *step, in *invoice, event string) error) alarm {
-	return func(ctx context.Context, st *step, id string) error {
-		pi, err := paymentIntents.get(ctx, st.q, id, "id")
+func settleDebit(tell func(ctx context.Context, st *kernel.Step, in *invoice, event string) error) kernel.Action {
+	return func(ctx context.Context, st *kernel.Step, id string) error {
+		pi, err := paymentIntents.Get(ctx, st.Q, id, "id")
 		if err != nil || pi.Status != paymentProcessing {
 			return err
 		}
-		ch, err := charges.get(ctx, st.q, *pi.LatestCharge, "charge")
+		ch, err := charges.Get(ctx, st.Q, *pi.LatestCharge, "charge")
 		if err != nil {
 			return err
 		}
@@ -19,7 +23,7 @@ func settleDebit(tell func(ctx context.Context, st *step, in *invoice, event str
 		if err != nil {
 			return err
 		}
-		sub, err := subscriptions.get(ctx, st.q, in.Parent.SubscriptionDetails.Subscription, "subscription")
+		sub, err := subscriptions.Get(ctx, st.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
 		if err != nil {
 			return err
 		}
@@ -40,13 +44,13 @@ func settleDebit(tell func(ctx context.Context, st *step, in *invoice, event str
 	}
 }
 
-func debitSucceeds(ctx context.Context, st *step, pi *paymentIntent, ch *charge, payment *invoicePayment, in *invoice, sub *subscription) error {
+func debitSucceeds(ctx context.Context, st *kernel.Step, pi *paymentIntent, ch *charge, payment *invoicePayment, in *invoice, sub *subscription) error {
 	ch.Status, ch.Paid = "succeeded", true
-	if err := st.create(ctx, "charge.succeeded", ch); err != nil {
+	if err := st.Create(ctx, "charge.succeeded", ch); err != nil {
 		return err
 	}
 	pi.Status, pi.AmountReceived = "succeeded", pi.Amount
-	if err := st.create(ctx, "payment_intent.succeeded", pi); err != nil {
+	if err := st.Create(ctx, "payment_intent.succeeded", pi); err != nil {
 		return err
 	}
 	if err := completePayment(ctx, st, payment, in); err != nil {
@@ -55,16 +59,16 @@ func debitSucceeds(ctx context.Context, st *step, pi *paymentIntent, ch *charge,
 	return paymentSucceeded(ctx, st, sub)
 }
 
-func debitFails(ctx context.Context, st *step, pi *paymentIntent, ch *charge, in *invoice, sub *subscription) error {
+func debitFails(ctx context.Context, st *kernel.Step, pi *paymentIntent, ch *charge, in *invoice, sub *subscription) error {
 	code, message := "insufficient_funds", "The customer's account has insufficient funds to cover this payment."
 	ch.Status, ch.Captured, ch.AmountCaptured = "failed", false, 0
 	ch.FailureCode, ch.FailureMessage = &code, &message
-	if err := st.create(ctx, "charge.failed", ch); err != nil {
+	if err := st.Create(ctx, "charge.failed", ch); err != nil {
 		return err
 	}
 	pi.Status, pi.PaymentMethod = "requires_payment_method", nil
 	pi.LastPaymentError = &paymentError{Charge: ch.ID, Code: code, Message: message, Type: "invalid_request_error"}
-	if err := st.create(ctx, "payment_intent.payment_failed", pi); err != nil {
+	if err := st.Create(ctx, "payment_intent.payment_failed", pi); err != nil {
 		return err
 	}
 	return paymentFailed(ctx, st, sub, in)

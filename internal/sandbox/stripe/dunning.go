@@ -1,6 +1,10 @@
 package stripe
 
-import "context"
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+)
 
 // retryDays is how many days after each failure of an invoice's payment it is
 // tried again. After the last of them the dunning settings decide.
@@ -12,16 +16,16 @@ func dunningOutcomes() []string {
 	return []string{subscriptionCanceled, subscriptionUnpaid, subscriptionPastDue}
 }
 
-var dunningRecords = kind[dunning]{name: "sandbox.dunning"}
+var dunningRecords = kernel.Kind[dunning]{Name: "sandbox.dunning"}
 
 // dunning is the setting of what happens to subscriptions that nobody pays.
 type dunning struct {
-	header
+	kernel.Header
 	Outcome string `json:"outcome"`
 }
 
-func readDunning(ctx context.Context, st *step) (dunning, error) {
-	kept, err := dunningRecords.find(ctx, st.q, dunningRecords.name)
+func readDunning(ctx context.Context, st *kernel.Step) (dunning, error) {
+	kept, err := dunningRecords.Find(ctx, st.Q, dunningRecords.Name)
 	if err == nil && kept != nil {
 		return *kept, nil
 	}
@@ -29,8 +33,8 @@ func readDunning(ctx context.Context, st *step) (dunning, error) {
 }
 
 // invoiceFinalizes ends the time in which an invoice was a draft.
-func finalizeDue(ctx context.Context, st *step, id string) error {
-	in, err := invoices.get(ctx, st.q, id, "id")
+func finalizeDue(ctx context.Context, st *kernel.Step, id string) error {
+	in, err := invoices.Get(ctx, st.Q, id, "id")
 	if err != nil || in.Status != invoiceDraft {
 		return err
 	}
@@ -38,8 +42,8 @@ func finalizeDue(ctx context.Context, st *step, id string) error {
 }
 
 // invoiceRetries tries again what could not be paid before.
-func retryDue(ctx context.Context, st *step, id string) error {
-	in, err := invoices.get(ctx, st.q, id, "id")
+func retryDue(ctx context.Context, st *kernel.Step, id string) error {
+	in, err := invoices.Get(ctx, st.Q, id, "id")
 	if err != nil || in.Status != invoiceOpen {
 		return err
 	}
@@ -49,11 +53,11 @@ func retryDue(ctx context.Context, st *step, id string) error {
 
 // demandDue collects an invoice whose time has come, unless a debit for it is
 // under way.
-func settleInvoiceDue(ctx context.Context, st *step, in *invoice, present presence) error {
+func settleInvoiceDue(ctx context.Context, st *kernel.Step, in *invoice, present presence) error {
 	if waiting, err := debitPending(ctx, st, in); err != nil || waiting {
 		return err
 	}
-	sub, err := subscriptions.get(ctx, st.q, in.Parent.SubscriptionDetails.Subscription, "subscription")
+	sub, err := subscriptions.Get(ctx, st.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
 	if err != nil {
 		return err
 	}
@@ -66,8 +70,8 @@ func settleInvoiceDue(ctx context.Context, st *step, in *invoice, present presen
 
 // paymentFailed keeps an open invoice that could not be paid and plans the next
 // attempt. The subscription's state follows; the caller stores it.
-func paymentFailed(ctx context.Context, st *step, sub *subscription, in *invoice) error {
-	before, err := invoices.get(ctx, st.q, in.ID, "id")
+func paymentFailed(ctx context.Context, st *kernel.Step, sub *subscription, in *invoice) error {
+	before, err := invoices.Get(ctx, st.Q, in.ID, "id")
 	if err != nil {
 		return err
 	}
@@ -78,10 +82,10 @@ func paymentFailed(ctx context.Context, st *step, sub *subscription, in *invoice
 	if sub.Status == subscriptionActive {
 		sub.Status = subscriptionPastDue
 	}
-	if err := st.change(ctx, "invoice.updated", before, in); err != nil {
+	if err := st.Change(ctx, "invoice.updated", before, in); err != nil {
 		return err
 	}
-	if err := st.emit(ctx, "invoice.payment_failed", in, nil); err != nil {
+	if err := st.Emit(ctx, "invoice.payment_failed", in, nil); err != nil {
 		return err
 	}
 	if err := setDelinquent(ctx, st, sub.Customer, true); err != nil || !last {
@@ -92,10 +96,10 @@ func paymentFailed(ctx context.Context, st *step, sub *subscription, in *invoice
 
 // planRetry sets when an invoice is tried again, unless that is set already. It
 // tells whether this was the last time.
-func planRetry(ctx context.Context, st *step, sub *subscription, in *invoice) (last bool, err error) {
+func planRetry(ctx context.Context, st *kernel.Step, sub *subscription, in *invoice) (last bool, err error) {
 	planned, days := in.NextPaymentAttempt, retryDays()
 	switch {
-	case planned != nil && *planned > st.now:
+	case planned != nil && *planned > st.Now:
 		return false, nil // somebody tried in between
 	case !in.AutoAdvance || !sub.running():
 		return false, nil
@@ -103,20 +107,20 @@ func planRetry(ctx context.Context, st *step, sub *subscription, in *invoice) (l
 		in.NextPaymentAttempt = nil
 		return planned != nil, nil
 	}
-	next := st.now + days[in.AttemptCount-1]*24*60*60
+	next := st.Now + days[in.AttemptCount-1]*24*60*60
 	in.NextPaymentAttempt = &next
-	return false, st.setTimer(ctx, timerInvoiceRetries, in.ID, next)
+	return false, st.SetTimer(ctx, timerInvoiceRetries, in.ID, next)
 }
 
 // giveUp is what happens once the last retry has failed.
-func endDunning(ctx context.Context, st *step, sub *subscription) error {
+func endDunning(ctx context.Context, st *kernel.Step, sub *subscription) error {
 	settings, err := readDunning(ctx, st)
 	if err != nil || sub.Status != subscriptionPastDue {
 		return err
 	}
 	switch settings.Outcome {
 	case subscriptionCanceled:
-		sub.cancel(canceledByFailure, st.now)
+		sub.cancel(canceledByFailure, st.Now)
 		return nil // its invoices are left alone once it is stored
 	case subscriptionUnpaid:
 		sub.Status = subscriptionUnpaid

@@ -5,9 +5,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-const dunningPath = apiRoot + "/dunning"
+const dunningPath = kernel.Root + "/dunning"
 
 // dunningSettings is what the control shows and takes.
 type dunningSettings struct {
@@ -16,11 +18,11 @@ type dunningSettings struct {
 }
 
 // showDunning answers GET /sandbox/stripe/dunning.
-func showDunning(e *engine) http.HandlerFunc {
+func showDunning(e *kernel.Engine) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		kept, err := readDunning(r.Context(), e.read())
+		kept, err := readDunning(r.Context(), e.Read())
 		if err != nil {
-			failControl(w, r, e.log(), err)
+			kernel.FailControl(w, r, e.Log(), err)
 			return
 		}
 		writeDunning(w, kept.Outcome)
@@ -29,25 +31,25 @@ func showDunning(e *engine) http.HandlerFunc {
 
 // changeDunning answers PUT /sandbox/stripe/dunning. It holds for retries that
 // fail from now on.
-func changeDunning(e *engine) http.HandlerFunc {
+func changeDunning(e *kernel.Engine) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		settings := dunningSettings{Outcome: subscriptionCanceled}
-		if !readControl(w, r, &settings) {
+		if !kernel.ReadControl(w, r, &settings) {
 			return
 		}
 		if !slices.Contains(dunningOutcomes(), settings.Outcome) {
-			refuseControl(w, map[string]string{"outcome": "The outcome must be one of " + strings.Join(dunningOutcomes(), ", ") + "."})
+			kernel.RefuseControl(w, map[string]string{"outcome": "The outcome must be one of " + strings.Join(dunningOutcomes(), ", ") + "."})
 			return
 		}
-		err := e.settle(r.Context()) // what was due before is decided by the setting before
+		err := e.Settle(r.Context()) // what was due before is decided by the setting before
 		if err == nil {
-			err = e.write(r.Context(), func(ctx context.Context, st *step) error {
-				id := header{ID: dunningRecords.name, Object: dunningRecords.name, Created: st.now}
-				return put(ctx, st.q, dunning{header: id, Outcome: settings.Outcome})
+			err = e.Write(r.Context(), func(ctx context.Context, st *kernel.Step) error {
+				id := kernel.Header{ID: dunningRecords.Name, Object: dunningRecords.Name, Created: st.Now}
+				return kernel.Put(ctx, st.Q, dunning{Header: id, Outcome: settings.Outcome})
 			})
 		}
 		if err != nil {
-			failControl(w, r, e.log(), err)
+			kernel.FailControl(w, r, e.Log(), err)
 			return
 		}
 		writeDunning(w, settings.Outcome)
@@ -55,7 +57,7 @@ func changeDunning(e *engine) http.HandlerFunc {
 }
 
 func writeDunning(w http.ResponseWriter, outcome string) {
-	writeControl(w, http.StatusOK, data{struct {
+	kernel.WriteControl(w, http.StatusOK, kernel.Data{Data: struct {
 		dunningSettings
 		RetryDays []int64 `json:"retry_days"`
 	}{dunningSettings{outcome}, retryDays()}})

@@ -4,18 +4,19 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // closeInvoice voids an invoice or writes it off.
-func closeInvoice(ctx context.Context, st *step, in *invoice, status string) error {
-	now := st.now
+func closeInvoice(ctx context.Context, st *kernel.Step, in *invoice, status string) error {
+	now := st.Now
 	in.Status, in.NextPaymentAttempt, in.AutoAdvance = status, nil, false
-	if err := st.stopTimer(ctx, timerInvoiceRetries, in.ID); err != nil {
+	if err := st.StopTimer(ctx, timerInvoiceRetries, in.ID); err != nil {
 		return err
 	}
 	if status == invoiceUncollectible {
 		in.StatusTransitions.MarkedUncollectibleAt = &now
-		return st.create(ctx, "invoice.marked_uncollectible", in)
+		return st.Create(ctx, "invoice.marked_uncollectible", in)
 	}
 	payment, pi, err := openPayment(ctx, st, in)
 	switch {
@@ -26,26 +27,26 @@ func closeInvoice(ctx context.Context, st *step, in *invoice, status string) err
 	}
 	reason := "void_invoice"
 	pi.Status, pi.CanceledAt, pi.CancellationReason = "canceled", &now, &reason
-	if err := st.create(ctx, "payment_intent.canceled", pi); err != nil {
+	if err := st.Create(ctx, "payment_intent.canceled", pi); err != nil {
 		return err
 	}
 	payment.Status, payment.StatusTransitions.CanceledAt = "canceled", &now
-	if err := put(ctx, st.q, payment); err != nil {
+	if err := kernel.Put(ctx, st.Q, payment); err != nil {
 		return err
 	}
 	if err := giveBackBalance(ctx, st, in); err != nil {
 		return err
 	}
 	in.StatusTransitions.VoidedAt = &now
-	return st.create(ctx, "invoice.voided", in)
+	return st.Create(ctx, "invoice.voided", in)
 }
 
-func giveBackBalance(ctx context.Context, st *step, in *invoice) error {
-	cu, err := customers.get(ctx, st.q, in.Customer, "customer")
+func giveBackBalance(ctx context.Context, st *kernel.Step, in *invoice) error {
+	cu, err := customers.Get(ctx, st.Q, in.Customer, "customer")
 	if err != nil || cu.Deleted {
 		return err
 	}
 	before := *cu
 	cu.Balance += in.StartingBalance - *in.EndingBalance
-	return st.change(ctx, "customer.updated", before, cu)
+	return st.Change(ctx, "customer.updated", before, cu)
 }

@@ -6,12 +6,13 @@ import (
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/billing"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // finalize numbers an invoice, settles it with the customer's balance and makes
 // the rest due. One with nothing due is paid by that.
-func finalize(ctx context.Context, st *step, in *invoice) error {
-	cu, err := customers.get(ctx, st.q, in.Customer, "customer")
+func finalize(ctx context.Context, st *kernel.Step, in *invoice) error {
+	cu, err := customers.Get(ctx, st.Q, in.Customer, "customer")
 	if err != nil {
 		return err
 	}
@@ -23,16 +24,16 @@ func finalize(ctx context.Context, st *step, in *invoice) error {
 	left := in.setBalance(cu)
 	cu.NextInvoiceSequence++
 	cu.Currency, cu.Balance = &in.Currency, left
-	if err := st.change(ctx, "customer.updated", before, cu); err != nil {
+	if err := st.Change(ctx, "customer.updated", before, cu); err != nil {
 		return err
 	}
-	now, pdf := st.now, st.site+invoicePDFPath(in.ID)
+	now, pdf := st.Now, st.Site+invoicePDFPath(in.ID)
 	in.Status, in.Number, in.InvoicePDF, in.EndingBalance = invoiceOpen, &number, &pdf, &left
 	in.EffectiveAt, in.StatusTransitions.FinalizedAt, in.AutomaticallyFinalizes = &now, &now, nil
-	if err := st.stopTimer(ctx, timerInvoiceFinalizes, in.ID); err != nil {
+	if err := st.StopTimer(ctx, timerInvoiceFinalizes, in.ID); err != nil {
 		return err
 	}
-	if err := st.create(ctx, "invoice.finalized", in); err != nil {
+	if err := st.Create(ctx, "invoice.finalized", in); err != nil {
 		return err
 	}
 	if in.AmountDue == 0 {
@@ -47,32 +48,32 @@ func finalize(ctx context.Context, st *step, in *invoice) error {
 		return err
 	}
 	payment := invoicePayment{
-		header: invoicePayments.start(now), AmountRequested: in.AmountDue,
+		Header: invoicePayments.Start(now), AmountRequested: in.AmountDue,
 		Currency: in.Currency, Invoice: in.ID, IsDefault: true, Status: "open",
 	}
 	payment.Payment.Type, payment.Payment.PaymentIntent = "payment_intent", pi.ID
-	return put(ctx, st.q, payment)
+	return kernel.Put(ctx, st.Q, payment)
 }
 
 // markPaid ends an invoice well.
-func markPaid(ctx context.Context, st *step, in *invoice) error {
-	now := st.now
+func markPaid(ctx context.Context, st *kernel.Step, in *invoice) error {
+	now := st.Now
 	in.Status, in.StatusTransitions.PaidAt = invoicePaid, &now
 	in.AmountPaid, in.AmountRemaining, in.NextPaymentAttempt = in.AmountDue, 0, nil
-	if err := st.stopTimer(ctx, timerInvoiceRetries, in.ID); err != nil {
+	if err := st.StopTimer(ctx, timerInvoiceRetries, in.ID); err != nil {
 		return err
 	}
-	if err := st.create(ctx, "invoice.paid", in); err != nil {
+	if err := st.Create(ctx, "invoice.paid", in); err != nil {
 		return err
 	}
-	return st.emit(ctx, "invoice.payment_succeeded", in, nil)
+	return st.Emit(ctx, "invoice.payment_succeeded", in, nil)
 }
 
 // collect has an open invoice paid with a card, and returns the refusal of it.
 // Without a card there is no payment to try, which is a refusal, too. A debit of
 // a bank account leaves the invoice open until it is settled, and nothing else
 // may pay it as long.
-func collect(ctx context.Context, st *step, in *invoice, pm *paymentMethod, present presence) (refused *paymentError, err error) {
+func collect(ctx context.Context, st *kernel.Step, in *invoice, pm *paymentMethod, present presence) (refused *paymentError, err error) {
 	payment, pi, err := openPayment(ctx, st, in)
 	if err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ func collect(ctx context.Context, st *step, in *invoice, pm *paymentMethod, pres
 		}
 	}
 	if pi.Status == paymentProcessing {
-		return nil, put(ctx, st.q, in)
+		return nil, kernel.Put(ctx, st.Q, in)
 	}
 	if pi.Status != "succeeded" {
 		if refused = pi.LastPaymentError; refused == nil || pm == nil {
@@ -99,10 +100,10 @@ func collect(ctx context.Context, st *step, in *invoice, pm *paymentMethod, pres
 }
 
 // paid ends an invoice whose payment has succeeded.
-func completePayment(ctx context.Context, st *step, payment *invoicePayment, in *invoice) error {
-	now, amount := st.now, in.AmountDue
+func completePayment(ctx context.Context, st *kernel.Step, payment *invoicePayment, in *invoice) error {
+	now, amount := st.Now, in.AmountDue
 	payment.Status, payment.AmountPaid, payment.StatusTransitions.PaidAt = "paid", &amount, &now
-	if err := st.create(ctx, "invoice_payment.paid", payment); err != nil {
+	if err := st.Create(ctx, "invoice_payment.paid", payment); err != nil {
 		return err
 	}
 	if err := markPaid(ctx, st, in); err != nil {
@@ -112,7 +113,7 @@ func completePayment(ctx context.Context, st *step, payment *invoicePayment, in 
 }
 
 // underWay tells that an open invoice waits for the end of a debit.
-func debitPending(ctx context.Context, st *step, in *invoice) (bool, error) {
+func debitPending(ctx context.Context, st *kernel.Step, in *invoice) (bool, error) {
 	if in.Status != invoiceOpen {
 		return false, nil
 	}
@@ -121,15 +122,15 @@ func debitPending(ctx context.Context, st *step, in *invoice) (bool, error) {
 }
 
 // openPayment finds the payment that an open invoice waits for.
-func openPayment(ctx context.Context, st *step, in *invoice) (*invoicePayment, *paymentIntent, error) {
-	open, err := invoicePayments.where(ctx, st.q, `doc ->> '$.invoice' = ? AND doc ->> '$.status' = 'open'`, in.ID)
+func openPayment(ctx context.Context, st *kernel.Step, in *invoice) (*invoicePayment, *paymentIntent, error) {
+	open, err := invoicePayments.Where(ctx, st.Q, `doc ->> '$.invoice' = ? AND doc ->> '$.status' = 'open'`, in.ID)
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(open) != 1 {
 		return nil, nil, fmt.Errorf("invoice %s has %d open payments", in.ID, len(open))
 	}
-	pi, err := paymentIntents.get(ctx, st.q, open[0].Payment.PaymentIntent, "payment_intent")
+	pi, err := paymentIntents.Get(ctx, st.Q, open[0].Payment.PaymentIntent, "payment_intent")
 	return open[0], pi, err
 }
 

@@ -4,14 +4,15 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-var invoiceItems = kind[invoiceItem]{name: "invoiceitem", prefix: "ii", label: "invoiceitem", path: "/v1/invoiceitems"}
+var invoiceItems = kernel.Kind[invoiceItem]{Name: "invoiceitem", Prefix: "ii", Label: "invoiceitem", Path: "/v1/invoiceitems"}
 
 // invoiceItem is the credit or charge for a part of a subscription item's
 // period. It is pending until an invoice of the subscription takes it up.
 type invoiceItem struct {
-	header
+	kernel.Header
 	Amount       int64             `json:"amount"`
 	Currency     string            `json:"currency"`
 	Customer     string            `json:"customer"`
@@ -44,7 +45,7 @@ type invoiceItemParent struct {
 // line is how the item stands on an invoice.
 func (ii *invoiceItem) line() invoiceLine {
 	line := invoiceLine{
-		ID: form.NewID(invoiceLines.prefix), Object: invoiceLines.name, Amount: ii.Amount, Currency: ii.Currency,
+		ID: form.NewID(invoiceLines.Prefix), Object: invoiceLines.Name, Amount: ii.Amount, Currency: ii.Currency,
 		Description: ii.Description, Metadata: ii.Metadata, Period: ii.Period, Pricing: ii.Pricing,
 		Quantity: ii.Quantity, Subscription: ii.Parent.SubscriptionDetails.Subscription, Subtotal: ii.Amount,
 	}
@@ -56,16 +57,18 @@ func (ii *invoiceItem) line() invoiceLine {
 	return line
 }
 
-func getInvoiceItem(ctx context.Context, c *call) (any, error) { return retrieve(ctx, c, invoiceItems) }
+func getInvoiceItem(ctx context.Context, c *kernel.Call) (any, error) {
+	return kernel.Retrieve(ctx, c, invoiceItems)
+}
 
-func listInvoiceItems(ctx context.Context, c *call) (any, error) {
-	var f filter
-	f.equals(c.params, "customer", "$.customer")
-	f.equals(c.params, "invoice", "$.invoice")
-	if c.params.Has("pending") {
+func listInvoiceItems(ctx context.Context, c *kernel.Call) (any, error) {
+	var f kernel.Filter
+	f.Equals(c.Params, "customer", "$.customer")
+	f.Equals(c.Params, "invoice", "$.invoice")
+	if c.Params.Has("pending") {
 		var pending bool
-		c.params.Boolean("pending", &pending)
-		f.and(`(doc ->> '$.invoice' IS NULL) = ?`, pending)
+		c.Params.Boolean("pending", &pending)
+		f.And(`(doc ->> '$.invoice' IS NULL) = ?`, pending)
 	}
-	return invoiceItems.page(ctx, c, f)
+	return invoiceItems.Page(ctx, c, f)
 }

@@ -10,16 +10,17 @@ import (
 	"golang.org/x/text/encoding/charmap"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-func invoicePDFPath(id string) string { return apiRoot + "/invoices/" + id + "/pdf" }
+func invoicePDFPath(id string) string { return kernel.Root + "/invoices/" + id + "/pdf" }
 
 // serveInvoicePDF answers whoever knows the invoice's link, as Stripe does.
-func serveInvoicePDF(e *engine) http.HandlerFunc {
+func serveInvoicePDF(e *kernel.Engine) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		in, err := invoices.find(r.Context(), e.read().q, r.PathValue("id"))
+		in, err := invoices.Find(r.Context(), e.Read().Q, r.PathValue("id"))
 		if err != nil {
-			e.log().ErrorContext(r.Context(), "stripe sandbox: pdf", slog.Any("error", err))
+			e.Log().ErrorContext(r.Context(), "stripe sandbox: pdf", slog.Any("error", err))
 			http.Error(w, "Something went wrong in the payment sandbox.", http.StatusInternalServerError)
 			return
 		}

@@ -5,22 +5,23 @@ import (
 	"net/http"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // previewInvoice shows the next invoice of a subscription, as it stands or as a
 // change would make it, and stores nothing. It goes the way that the change and
 // the renewal go, so that what it shows is what is then billed.
-func previewInvoice(ctx context.Context, c *call) (any, error) {
-	p := c.params
+func previewInvoice(ctx context.Context, c *kernel.Call) (any, error) {
+	p := c.Params
 	var customerID, subscriptionID string
 	p.Text("customer", &customerID)
 	p.Text("subscription", &subscriptionID)
 	p.Choice("preview_mode", new(string), "next")
-	ch := subscriptionChange{params: p, proration: prorationsPending, date: c.now}
+	ch := subscriptionChange{params: p, proration: prorationsPending, date: c.Now}
 	ending := false
 	details := p.Hash("subscription_details")
 	if details != nil {
-		ch = readChange(details, c.now)
+		ch = readChange(details, c.Now)
 		details.Boolean("cancel_at_period_end", &ending)
 	}
 	if customerID == "" && subscriptionID == "" {
@@ -29,18 +30,18 @@ func previewInvoice(ctx context.Context, c *call) (any, error) {
 	if err := p.Done(); err != nil {
 		return nil, err
 	}
-	sub, err := previewedSubscription(ctx, c.step, customerID, subscriptionID)
+	sub, err := previewedSubscription(ctx, c.Step, customerID, subscriptionID)
 	if err != nil {
 		return nil, err
 	}
 	if details != nil && details.Has("cancel_at_period_end") {
 		sub.CancelAtPeriodEnd = ending
 	}
-	rev, err := revise(ctx, c.step, sub, ch)
+	rev, err := revise(ctx, c.Step, sub, ch)
 	if err != nil {
 		return nil, err
 	}
-	b, err := nextBill(ctx, c.step, sub, rev)
+	b, err := nextBill(ctx, c.Step, sub, rev)
 	if err != nil {
 		return nil, err
 	}
@@ -49,20 +50,20 @@ func previewInvoice(ctx context.Context, c *call) (any, error) {
 
 // previewed is the subscription that a preview is about: the named one, or the
 // one of the customer that is billed next.
-func previewedSubscription(ctx context.Context, st *step, customerID, id string) (*subscription, error) {
+func previewedSubscription(ctx context.Context, st *kernel.Step, customerID, id string) (*subscription, error) {
 	if customerID != "" {
 		if _, err := liveCustomer(ctx, st, customerID, "customer"); err != nil {
 			return nil, err
 		}
 	}
 	if id != "" {
-		sub, err := subscriptions.get(ctx, st.q, id, "subscription")
+		sub, err := subscriptions.Get(ctx, st.Q, id, "subscription")
 		if err == nil && customerID != "" && sub.Customer != customerID {
-			err = form.Missing(subscriptions.label, id, "subscription")
+			err = form.Missing(subscriptions.Label, id, "subscription")
 		}
 		return sub, err
 	}
-	all, err := subscriptions.where(ctx, st.q, `doc ->> '$.customer' = ?`, customerID)
+	all, err := subscriptions.Where(ctx, st.Q, `doc ->> '$.customer' = ?`, customerID)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +82,8 @@ func previewedSubscription(ctx context.Context, st *step, customerID, id string)
 
 // nextBill is what will be billed next after a revision: at once, or when the
 // period ends.
-func nextBill(ctx context.Context, st *step, sub *subscription, rev *revision) (bill, error) {
-	cu, err := customers.get(ctx, st.q, sub.Customer, "customer")
+func nextBill(ctx context.Context, st *kernel.Step, sub *subscription, rev *revision) (bill, error) {
+	cu, err := customers.Get(ctx, st.Q, sub.Customer, "customer")
 	if err != nil {
 		return bill{}, err
 	}
@@ -92,7 +93,7 @@ func nextBill(ctx context.Context, st *step, sub *subscription, rev *revision) (
 	}
 	pending = append(pending, rev.prorations...)
 	if rev.now {
-		return rev.bill(sub, cu, pending, st.now), nil
+		return rev.bill(sub, cu, pending, st.Now), nil
 	}
 	if !sub.running() {
 		return bill{}, noUpcomingInvoice(sub.Customer)

@@ -6,12 +6,13 @@ import (
 	"math/big"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // measure fills a line with what was used in its period. Usage below zero counts
 // as none.
-func measureLine(ctx context.Context, st *step, line *invoiceLine, pr price, customer, name string) error {
-	m, err := meters.get(ctx, st.q, *pr.Recurring.Meter, "meter")
+func measureLine(ctx context.Context, st *kernel.Step, line *invoiceLine, pr price, customer, name string) error {
+	m, err := meters.Get(ctx, st.Q, *pr.Recurring.Meter, "meter")
 	if err != nil {
 		return err
 	}
@@ -32,18 +33,18 @@ func measureLine(ctx context.Context, st *step, line *invoiceLine, pr price, cus
 
 // measureAgain brings the metered lines of a draft up to date: what was reported
 // while it waited still counts in the period that it is dated in.
-func remeasure(ctx context.Context, st *step, in *invoice) error {
+func remeasure(ctx context.Context, st *kernel.Step, in *invoice) error {
 	before := in.Total
 	for i := range in.Lines.Data {
 		line := &in.Lines.Data[i]
 		if line.QuantityDecimal == nil {
 			continue
 		}
-		pr, err := prices.get(ctx, st.q, line.Pricing.PriceDetails.Price, "price")
+		pr, err := prices.Get(ctx, st.Q, line.Pricing.PriceDetails.Price, "price")
 		if err != nil {
 			return err
 		}
-		pd, err := products.get(ctx, st.q, pr.Product, "product")
+		pd, err := products.Get(ctx, st.Q, pr.Product, "product")
 		if err != nil {
 			return err
 		}

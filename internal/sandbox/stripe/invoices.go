@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 var (
-	invoices        = kind[invoice]{name: "invoice", prefix: "in", label: "invoice", path: "/v1/invoices"}
-	invoiceLines    = kind[invoiceLine]{name: "line_item", prefix: "il", label: "invoice line item", path: ""}
-	invoicePayments = kind[invoicePayment]{name: "invoice_payment", prefix: "inpay", label: "invoice_payment", path: "/v1/invoice_payments"}
+	invoices        = kernel.Kind[invoice]{Name: "invoice", Prefix: "in", Label: "invoice", Path: "/v1/invoices"}
+	invoiceLines    = kernel.Kind[invoiceLine]{Name: "line_item", Prefix: "il", Label: "invoice line item", Path: ""}
+	invoicePayments = kernel.Kind[invoicePayment]{Name: "invoice_payment", Prefix: "inpay", Label: "invoice_payment", Path: "/v1/invoice_payments"}
 )
 
 // The states of an invoice.
@@ -32,7 +33,7 @@ const (
 
 // invoice is a bill, with the lines and the customer as they were at its time.
 type invoice struct {
-	header
+	kernel.Header
 	AccountCountry          string                 `json:"account_country"`
 	AccountName             string                 `json:"account_name"`
 	AccountTaxIDs           form.Null              `json:"account_tax_ids"`
@@ -160,7 +161,7 @@ type invoiceLine struct {
 	Taxes               form.None         `json:"taxes"`
 }
 
-func (l invoiceLine) head() header { return header{ID: l.ID, Object: l.Object} }
+func (l invoiceLine) Head() kernel.Header { return kernel.Header{ID: l.ID, Object: l.Object} }
 
 type lineParent struct {
 	InvoiceItemDetails      form.Null `json:"invoice_item_details"`
@@ -196,7 +197,7 @@ type linePricing struct {
 
 // invoicePayment connects an invoice with a payment for it.
 type invoicePayment struct {
-	header
+	kernel.Header
 	AmountPaid      *int64 `json:"amount_paid"`
 	AmountRequested int64  `json:"amount_requested"`
 	Currency        string `json:"currency"`
@@ -213,38 +214,40 @@ type invoicePayment struct {
 	} `json:"status_transitions"`
 }
 
-func getInvoice(ctx context.Context, c *call) (any, error) { return retrieve(ctx, c, invoices) }
-
-func listInvoices(ctx context.Context, c *call) (any, error) {
-	var f filter
-	f.equals(c.params, "customer", "$.customer")
-	f.equals(c.params, "subscription", "$.parent.subscription_details.subscription")
-	f.equals(c.params, "status", "$.status")
-	return invoices.page(ctx, c, f)
+func getInvoice(ctx context.Context, c *kernel.Call) (any, error) {
+	return kernel.Retrieve(ctx, c, invoices)
 }
 
-func listInvoiceLines(ctx context.Context, c *call) (any, error) {
-	in, err := invoices.get(ctx, c.q, c.id, "id")
+func listInvoices(ctx context.Context, c *kernel.Call) (any, error) {
+	var f kernel.Filter
+	f.Equals(c.Params, "customer", "$.customer")
+	f.Equals(c.Params, "subscription", "$.parent.subscription_details.subscription")
+	f.Equals(c.Params, "status", "$.status")
+	return invoices.Page(ctx, c, f)
+}
+
+func listInvoiceLines(ctx context.Context, c *kernel.Call) (any, error) {
+	in, err := invoices.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
 		return nil, err
 	}
-	return slicePage(c, in.Lines.URL, invoiceLines.label, in.Lines.Data)
+	return kernel.SlicePage(c, in.Lines.URL, invoiceLines.Label, in.Lines.Data)
 }
 
-func getInvoicePayment(ctx context.Context, c *call) (any, error) {
-	return retrieve(ctx, c, invoicePayments)
+func getInvoicePayment(ctx context.Context, c *kernel.Call) (any, error) {
+	return kernel.Retrieve(ctx, c, invoicePayments)
 }
 
-func listInvoicePayments(ctx context.Context, c *call) (any, error) {
-	var f filter
-	f.equals(c.params, "invoice", "$.invoice")
-	f.equals(c.params, "status", "$.status")
-	return invoicePayments.page(ctx, c, f)
+func listInvoicePayments(ctx context.Context, c *kernel.Call) (any, error) {
+	var f kernel.Filter
+	f.Equals(c.Params, "invoice", "$.invoice")
+	f.Equals(c.Params, "status", "$.status")
+	return invoicePayments.Page(ctx, c, f)
 }
 
 // paymentsOf lists the payments of an invoice.
-func paymentsOf(ctx context.Context, q querier, invoiceID string) (any, error) {
-	return includeList(ctx, q, invoicePayments, invoicePayments.path, `doc ->> '$.invoice' = ?`, invoiceID)
+func paymentsOf(ctx context.Context, q kernel.Querier, invoiceID string) (any, error) {
+	return kernel.ReadList(ctx, q, invoicePayments, invoicePayments.Path, `doc ->> '$.invoice' = ?`, invoiceID)
 }
 
 func newLinePricing(p price) linePricing {
@@ -271,14 +274,14 @@ const (
 )
 
 // paidFor finds the invoice that a payment is for.
-func paidFor(ctx context.Context, st *step, pi *paymentIntent) (*invoicePayment, *invoice, error) {
-	found, err := invoicePayments.where(ctx, st.q, `doc ->> '$.payment.payment_intent' = ?`, pi.ID)
+func paidFor(ctx context.Context, st *kernel.Step, pi *paymentIntent) (*invoicePayment, *invoice, error) {
+	found, err := invoicePayments.Where(ctx, st.Q, `doc ->> '$.payment.payment_intent' = ?`, pi.ID)
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(found) == 0 {
-		return nil, nil, form.Missing(invoicePayments.label, pi.ID, "payment_intent")
+		return nil, nil, form.Missing(invoicePayments.Label, pi.ID, "payment_intent")
 	}
-	in, err := invoices.get(ctx, st.q, found[0].Invoice, "invoice")
+	in, err := invoices.Get(ctx, st.Q, found[0].Invoice, "invoice")
 	return found[0], in, err
 }

@@ -4,63 +4,64 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // invoiceOf reads the invoice that a call is about, and its subscription.
-func invoiceOf(ctx context.Context, c *call) (*invoice, *subscription, error) {
-	in, err := invoices.get(ctx, c.q, c.id, "id")
+func invoiceOf(ctx context.Context, c *kernel.Call) (*invoice, *subscription, error) {
+	in, err := invoices.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
 		return nil, nil, err
 	}
-	sub, err := subscriptions.get(ctx, c.q, in.Parent.SubscriptionDetails.Subscription, "subscription")
+	sub, err := subscriptions.Get(ctx, c.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
 	return in, sub, err
 }
 
 // finalizeInvoice makes a draft due before its time. It is collected, if at all,
 // an hour later.
-func finalizeInvoice(ctx context.Context, c *call) (any, error) {
+func finalizeInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	c.params.Boolean("auto_advance", &in.AutoAdvance)
-	if err := c.params.Done(); err != nil {
+	c.Params.Boolean("auto_advance", &in.AutoAdvance)
+	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
 	if in.Status != invoiceDraft {
 		return nil, form.Refuse("", "invoice_not_editable", "This invoice is already finalized, you can't re-finalize a non-draft invoice.")
 	}
 	if in.NextPaymentAttempt = nil; in.AutoAdvance && !sub.ended() {
-		next := c.now + draftLife
+		next := c.Now + draftLife
 		in.NextPaymentAttempt = &next
-		if err := c.setTimer(ctx, timerInvoiceRetries, in.ID, next); err != nil {
+		if err := c.SetTimer(ctx, timerInvoiceRetries, in.ID, next); err != nil {
 			return nil, err
 		}
 	}
 	before := sub.clone()
-	if err := finalize(ctx, c.step, in); err != nil {
+	if err := finalize(ctx, c.Step, in); err != nil {
 		return nil, err
 	}
 	if in.Status == invoicePaid {
-		if err := paymentSucceeded(ctx, c.step, sub); err != nil {
+		if err := paymentSucceeded(ctx, c.Step, sub); err != nil {
 			return nil, err
 		}
 	}
-	return in, save(ctx, c.step, before, sub)
+	return in, save(ctx, c.Step, before, sub)
 }
 
 // payInvoice collects an invoice now, with the subscription's card or a given
 // one. A declined payment is answered with 402 and leaves its traces.
-func payInvoice(ctx context.Context, c *call) (any, error) {
+func payInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	var given *string
 	absent := true
-	c.params.Clearable("payment_method", &given)
-	c.params.Boolean("off_session", &absent)
-	if err := c.params.Done(); err != nil {
+	c.Params.Clearable("payment_method", &given)
+	c.Params.Boolean("off_session", &absent)
+	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
 	switch in.Status {
@@ -69,15 +70,15 @@ func payInvoice(ctx context.Context, c *call) (any, error) {
 	case invoiceVoid:
 		return nil, form.Refuse("", "invoice_not_editable", "You can only pay an invoice that is open, draft or uncollectible. This invoice is void.")
 	}
-	if err := checkCard(ctx, c.step, given, in.Customer, "payment_method"); err != nil {
+	if err := checkCard(ctx, c.Step, given, in.Customer, "payment_method"); err != nil {
 		return nil, err
 	}
 	before := sub.clone()
-	refused, err := settleInvoiceWith(ctx, c.step, sub, in, given, buyerAbsent)
+	refused, err := settleInvoiceWith(ctx, c.Step, sub, in, given, buyerAbsent)
 	if err != nil {
 		return nil, err
 	}
-	if err := save(ctx, c.step, before, sub); err != nil {
+	if err := save(ctx, c.Step, before, sub); err != nil {
 		return nil, err
 	}
 	if refused != nil {
@@ -88,10 +89,10 @@ func payInvoice(ctx context.Context, c *call) (any, error) {
 
 // voidInvoice takes an open invoice back, and gives back what it took from the
 // customer's balance.
-func voidInvoice(ctx context.Context, c *call) (any, error) {
+func voidInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err == nil {
-		err = c.params.Done()
+		err = c.Params.Done()
 	}
 	if err != nil {
 		return nil, err
@@ -99,15 +100,15 @@ func voidInvoice(ctx context.Context, c *call) (any, error) {
 	if in.Status != invoiceOpen && in.Status != invoiceUncollectible {
 		return nil, form.Refuse("", "invoice_not_editable", "You can only pass in open invoices. This invoice isn't open.")
 	}
-	return in, closeUnpaid(ctx, c.step, in, sub, invoiceVoid)
+	return in, closeUnpaid(ctx, c.Step, in, sub, invoiceVoid)
 }
 
 // deleteInvoice refuses: only a draft that bills no subscription can be deleted, and
 // all invoices here bill one.
-func deleteInvoice(ctx context.Context, c *call) (any, error) {
+func deleteInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, _, err := invoiceOf(ctx, c)
 	if err == nil {
-		err = c.params.Done()
+		err = c.Params.Done()
 	}
 	if err != nil {
 		return nil, err
@@ -119,10 +120,10 @@ func deleteInvoice(ctx context.Context, c *call) (any, error) {
 }
 
 // writeOffInvoice stops expecting an open invoice to be paid.
-func writeOffInvoice(ctx context.Context, c *call) (any, error) {
+func writeOffInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err == nil {
-		err = c.params.Done()
+		err = c.Params.Done()
 	}
 	if err != nil {
 		return nil, err
@@ -130,18 +131,18 @@ func writeOffInvoice(ctx context.Context, c *call) (any, error) {
 	if in.Status != invoiceOpen {
 		return nil, form.Refuse("", "invoice_not_editable", "You can only pass in open invoices. This invoice isn't open.")
 	}
-	return in, closeUnpaid(ctx, c.step, in, sub, invoiceUncollectible)
+	return in, closeUnpaid(ctx, c.Step, in, sub, invoiceUncollectible)
 }
 
 // giveUpInvoice ends an invoice without a payment. A subscription that waited
 // for it goes on, or never begins.
-func closeUnpaid(ctx context.Context, st *step, in *invoice, sub *subscription, status string) error {
+func closeUnpaid(ctx context.Context, st *kernel.Step, in *invoice, sub *subscription, status string) error {
 	before := sub.clone()
 	if err := closeInvoice(ctx, st, in, status); err != nil {
 		return err
 	}
 	if sub.Status == subscriptionIncomplete {
-		sub.expire(st.now)
+		sub.expire(st.Now)
 	} else if err := paymentSucceeded(ctx, st, sub); err != nil {
 		return err
 	}

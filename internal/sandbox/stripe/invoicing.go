@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // bill says what an invoice of a subscription is to hold.
@@ -37,12 +38,12 @@ func (b bill) needed() bool {
 type productNames map[string]string
 
 // productNames reads the names of what a subscription's items are prices of.
-func readProductNames(ctx context.Context, st *step, items []subscriptionItem, into productNames) error {
+func readProductNames(ctx context.Context, st *kernel.Step, items []subscriptionItem, into productNames) error {
 	for _, item := range items {
 		if _, known := into[item.Price.Product]; known {
 			continue
 		}
-		pd, err := products.get(ctx, st.q, item.Price.Product, "product")
+		pd, err := products.Get(ctx, st.Q, item.Price.Product, "product")
 		if err != nil {
 			return err
 		}
@@ -56,7 +57,7 @@ func readProductNames(ctx context.Context, st *step, items []subscriptionItem, i
 func (b bill) draft() *invoice {
 	sub, cu := b.sub, b.cu
 	in := &invoice{
-		header: invoices.start(b.at), AccountCountry: accountCountry, AccountName: accountName, AutoAdvance: true,
+		Header: invoices.Start(b.at), AccountCountry: kernel.AccountCountry, AccountName: kernel.AccountName, AutoAdvance: true,
 		BillingReason: b.reason, CollectionMethod: sub.CollectionMethod, Currency: sub.Currency,
 		Customer: cu.ID, CustomerAddress: cu.Address, CustomerEmail: cu.Email, CustomerName: cu.Name,
 		CustomerPhone: cu.Phone, CustomerTaxExempt: cu.TaxExempt, Issuer: form.Self{Type: "self"},
@@ -101,7 +102,7 @@ func (b bill) draft() *invoice {
 
 func newInvoiceLine(sub *subscription, item subscriptionItem, name string) invoiceLine {
 	line := invoiceLine{
-		ID: form.NewID(invoiceLines.prefix), Object: invoiceLines.name, Currency: sub.Currency, Discountable: true,
+		ID: form.NewID(invoiceLines.Prefix), Object: invoiceLines.Name, Currency: sub.Currency, Discountable: true,
 		Metadata: sub.Metadata, Period: linePeriod{Start: item.CurrentPeriodStart, End: item.CurrentPeriodEnd},
 		Pricing: newLinePricing(item.Price), Quantity: item.Quantity, Subscription: sub.ID,
 	}
@@ -121,28 +122,28 @@ func newInvoiceLine(sub *subscription, item subscriptionItem, name string) invoi
 
 // issue stores the draft of an invoice, with the pending items that it takes up,
 // and makes it the subscription's latest one, without storing that.
-func issueInvoice(ctx context.Context, st *step, b bill) (*invoice, error) {
+func issueInvoice(ctx context.Context, st *kernel.Step, b bill) (*invoice, error) {
 	in := b.draft()
 	for _, item := range b.pending {
 		item.Invoice = &in.ID
-		if err := put(ctx, st.q, item); err != nil {
+		if err := kernel.Put(ctx, st.Q, item); err != nil {
 			return nil, err
 		}
 	}
 	b.sub.LatestInvoice = &in.ID
 	if in.AutomaticallyFinalizes != nil {
-		if err := st.setTimer(ctx, timerInvoiceFinalizes, in.ID, *in.AutomaticallyFinalizes); err != nil {
+		if err := st.SetTimer(ctx, timerInvoiceFinalizes, in.ID, *in.AutomaticallyFinalizes); err != nil {
 			return nil, err
 		}
 	}
-	return in, st.create(ctx, "invoice.created", in)
+	return in, st.Create(ctx, "invoice.created", in)
 }
 
 // meteredLines are the lines of an invoice for what was used of a subscription's
 // metered items from start to before end, in the order of the items. Usage is
 // paid for afterwards, so this is the period that is over, or what there has
 // been of the current one. In a trial it costs nothing and has no lines.
-func meteredLines(ctx context.Context, st *step, sub *subscription, start, end int64, names productNames) ([]invoiceLine, error) {
+func meteredLines(ctx context.Context, st *kernel.Step, sub *subscription, start, end int64, names productNames) ([]invoiceLine, error) {
 	if sub.Status == subscriptionTrialing {
 		return nil, nil
 	}

@@ -1,6 +1,10 @@
 package stripe
 
-import "context"
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+)
 
 // Why a subscription was canceled.
 const (
@@ -18,8 +22,8 @@ func (sub *subscription) cancel(reason string, now int64) {
 }
 
 // begin stores a new subscription and lets its time run.
-func begin(ctx context.Context, st *step, sub *subscription) error {
-	if err := st.create(ctx, "customer.subscription.created", sub); err != nil {
+func begin(ctx context.Context, st *kernel.Step, sub *subscription) error {
+	if err := st.Create(ctx, "customer.subscription.created", sub); err != nil {
 		return err
 	}
 	if err := setTimers(ctx, st, sub); err != nil {
@@ -30,22 +34,22 @@ func begin(ctx context.Context, st *step, sub *subscription) error {
 
 // keep stores a subscription that was changed from before, tells what happened,
 // and lets its time run on, or not.
-func save(ctx context.Context, st *step, before, sub *subscription) error {
+func save(ctx context.Context, st *kernel.Step, before, sub *subscription) error {
 	if sub.Status == subscriptionCanceled && before.Status != subscriptionCanceled {
-		if err := st.create(ctx, "customer.subscription.deleted", sub); err != nil {
+		if err := st.Create(ctx, "customer.subscription.deleted", sub); err != nil {
 			return err
 		}
-	} else if err := st.change(ctx, "customer.subscription.updated", before, sub); err != nil {
+	} else if err := st.Change(ctx, "customer.subscription.updated", before, sub); err != nil {
 		return err
 	}
 	paused := sub.Status == subscriptionPaused
 	switch was := before.Status == subscriptionPaused; {
 	case paused && !was:
-		if err := st.emit(ctx, "customer.subscription.paused", sub, nil); err != nil {
+		if err := st.Emit(ctx, "customer.subscription.paused", sub, nil); err != nil {
 			return err
 		}
 	case was && !paused && !sub.ended():
-		if err := st.emit(ctx, "customer.subscription.resumed", sub, nil); err != nil {
+		if err := st.Emit(ctx, "customer.subscription.resumed", sub, nil); err != nil {
 			return err
 		}
 	}
@@ -53,24 +57,24 @@ func save(ctx context.Context, st *step, before, sub *subscription) error {
 }
 
 // setTimers lets what is ahead of a subscription happen, and nothing else.
-func setTimers(ctx context.Context, st *step, sub *subscription) error {
+func setTimers(ctx context.Context, st *kernel.Step, sub *subscription) error {
 	if sub.running() {
 		_, end := sub.period()
-		if err := st.setTimer(ctx, timerPeriodEnds, sub.ID, end); err != nil {
+		if err := st.SetTimer(ctx, timerPeriodEnds, sub.ID, end); err != nil {
 			return err
 		}
-	} else if err := st.stopTimer(ctx, timerPeriodEnds, sub.ID); err != nil {
+	} else if err := st.StopTimer(ctx, timerPeriodEnds, sub.ID); err != nil {
 		return err
 	}
 	if sub.Status != subscriptionTrialing {
-		if err := st.stopTimer(ctx, timerTrialWillEnd, sub.ID); err != nil {
+		if err := st.StopTimer(ctx, timerTrialWillEnd, sub.ID); err != nil {
 			return err
 		}
 	}
 	if sub.Status == subscriptionIncomplete {
-		return st.setTimer(ctx, timerIncompleteExpires, sub.ID, sub.Created+incompleteLife)
+		return st.SetTimer(ctx, timerIncompleteExpires, sub.ID, sub.Created+incompleteLife)
 	}
-	if err := st.stopTimer(ctx, timerIncompleteExpires, sub.ID); err != nil {
+	if err := st.StopTimer(ctx, timerIncompleteExpires, sub.ID); err != nil {
 		return err
 	}
 	if sub.ended() {
@@ -81,8 +85,8 @@ func setTimers(ctx context.Context, st *step, sub *subscription) error {
 
 // stopCollecting leaves the invoices of a subscription that has ended, or that
 // nobody pays, as they are: nothing is tried any more.
-func stopCollecting(ctx context.Context, st *step, sub *subscription) error {
-	left, err := invoices.where(ctx, st.q,
+func stopCollecting(ctx context.Context, st *kernel.Step, sub *subscription) error {
+	left, err := invoices.Where(ctx, st.Q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.parent.subscription_details.subscription' = ? AND doc ->> '$.status' IN ('draft', 'open')`, sub.Customer, sub.ID)
 	if err != nil {
 		return err
@@ -90,11 +94,11 @@ func stopCollecting(ctx context.Context, st *step, sub *subscription) error {
 	for _, in := range left {
 		before := *in
 		in.AutoAdvance, in.NextPaymentAttempt, in.AutomaticallyFinalizes = false, nil, nil
-		if err := st.change(ctx, "invoice.updated", before, in); err != nil {
+		if err := st.Change(ctx, "invoice.updated", before, in); err != nil {
 			return err
 		}
 		for _, timer := range []string{timerInvoiceFinalizes, timerInvoiceRetries} {
-			if err := st.stopTimer(ctx, timer, in.ID); err != nil {
+			if err := st.StopTimer(ctx, timer, in.ID); err != nil {
 				return err
 			}
 		}
@@ -103,14 +107,14 @@ func stopCollecting(ctx context.Context, st *step, sub *subscription) error {
 }
 
 // endSubscriptions cancels, at once, all that a customer has.
-func endSubscriptions(ctx context.Context, st *step, cu *customer) error {
-	running, err := subscriptions.where(ctx, st.q, `doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, cu.ID)
+func endSubscriptions(ctx context.Context, st *kernel.Step, cu *customer) error {
+	running, err := subscriptions.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, cu.ID)
 	if err != nil {
 		return err
 	}
 	for _, sub := range running {
 		before := sub.clone()
-		sub.cancel(canceledByRequest, st.now)
+		sub.cancel(canceledByRequest, st.Now)
 		if err := save(ctx, st, before, sub); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // When an event may be dated, as seen from now.
@@ -33,12 +34,12 @@ type meterEvent struct {
 	Timestamp  int64             `json:"timestamp"`
 }
 
-func createMeterEvent(ctx context.Context, c *call) (any, error) {
+func createMeterEvent(ctx context.Context, c *kernel.Call) (any, error) {
 	e := meterEvent{
-		Object: "billing.meter_event", Created: c.now, Timestamp: c.now,
+		Object: "billing.meter_event", Created: c.Now, Timestamp: c.Now,
 		Identifier: form.RandomText(32, form.Alphanumeric), Payload: map[string]string{},
 	}
-	p := c.params
+	p := c.Params
 	p.Require("event_name", "payload")
 	p.Short("event_name", 100, &e.EventName)
 	p.Short("identifier", 100, &e.Identifier)
@@ -58,17 +59,17 @@ func createMeterEvent(ctx context.Context, c *call) (any, error) {
 	if err := p.Done(); err != nil {
 		return nil, err
 	}
-	switch age := c.now - e.Timestamp; {
+	switch age := c.Now - e.Timestamp; {
 	case age > int64(maxUsageAge/time.Second):
 		return nil, form.Refuse("timestamp", "timestamp_too_far_in_past", "The timestamp must be within the past 35 days.")
 	case -age > int64(maxUsageFuture/time.Second):
 		return nil, form.Refuse("timestamp", "timestamp_in_future", "The timestamp must be no more than 5 minutes in the future.")
 	}
-	return e, addUsage(ctx, c.step, e)
+	return e, addUsage(ctx, c.Step, e)
 }
 
 // addUsage counts an event for the customer that it names.
-func addUsage(ctx context.Context, st *step, e meterEvent) error {
+func addUsage(ctx context.Context, st *kernel.Step, e meterEvent) error {
 	m, err := activeMeter(ctx, st, e.EventName)
 	if err != nil {
 		return err
@@ -91,16 +92,16 @@ func addUsage(ctx context.Context, st *step, e meterEvent) error {
 		}
 	}
 	var known bool
-	err = st.q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM stripe_meter_events WHERE identifier = ? AND created > ?)`,
-		e.Identifier, st.now-int64(identifierLife/time.Second)).Scan(&known)
+	err = st.Q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM stripe_meter_events WHERE identifier = ? AND created > ?)`,
+		e.Identifier, st.Now-int64(identifierLife/time.Second)).Scan(&known)
 	if err != nil {
 		return fmt.Errorf("find meter event: %w", err)
 	}
 	if known {
 		return form.Refuse("identifier", "duplicate_meter_event", "An event already exists with identifier %s.", e.Identifier)
 	}
-	_, err = st.q.ExecContext(ctx, `INSERT INTO stripe_meter_events (identifier, meter, customer, value, at, created) VALUES (?, ?, ?, ?, ?, ?)`,
-		e.Identifier, m.ID, id, value, e.Timestamp, st.now)
+	_, err = st.Q.ExecContext(ctx, `INSERT INTO stripe_meter_events (identifier, meter, customer, value, at, created) VALUES (?, ?, ?, ?, ?, ?)`,
+		e.Identifier, m.ID, id, value, e.Timestamp, st.Now)
 	if err != nil {
 		return fmt.Errorf("store meter event: %w", err)
 	}

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // maxSummaries is how many windows one request may ask for, over all its pages.
@@ -22,12 +24,12 @@ type meterSummary struct {
 	StartTime       int64       `json:"start_time"`
 }
 
-func (s meterSummary) head() header { return header{ID: s.ID, Object: s.Object} }
+func (s meterSummary) Head() kernel.Header { return kernel.Header{ID: s.ID, Object: s.Object} }
 
 // listMeterSummaries answers one figure for the whole span, or one for each of
 // its hours or days, newest first.
-func listMeterSummaries(ctx context.Context, c *call) (any, error) {
-	p := c.params
+func listMeterSummaries(ctx context.Context, c *kernel.Call) (any, error) {
+	p := c.Params
 	var (
 		customer, window string
 		start, end       int64
@@ -52,18 +54,18 @@ func listMeterSummaries(ctx context.Context, c *call) (any, error) {
 	if (end-start)/step > maxSummaries {
 		p.Fail("end_time", "", "The sandbox summarises at most %d windows at once.", maxSummaries)
 	}
-	m, err := meters.get(ctx, c.q, c.id, "id")
+	m, err := meters.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
 		return nil, err
 	}
 	if !p.Failed() {
-		if _, err := liveCustomer(ctx, c.step, customer, "customer"); err != nil {
+		if _, err := liveCustomer(ctx, c.Step, customer, "customer"); err != nil {
 			return nil, err
 		}
 	}
 	var all []meterSummary
 	for from := end - step; !p.Failed() && from >= start; from -= step {
-		value, err := readUsage(ctx, c.step, m, customer, from, from+step)
+		value, err := readUsage(ctx, c.Step, m, customer, from, from+step)
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +74,7 @@ func listMeterSummaries(ctx context.Context, c *call) (any, error) {
 			AggregatedValue: json.Number(decimalText(value)), StartTime: from, EndTime: from + step, Meter: m.ID,
 		})
 	}
-	return slicePage(c, "/v1/billing/meters/"+m.ID+"/event_summaries", "billing meter event summary", all)
+	return kernel.SlicePage(c, "/v1/billing/meters/"+m.ID+"/event_summaries", "billing meter event summary", all)
 }
 
 // summaryID names a summary by what it is about, so that pages of the same

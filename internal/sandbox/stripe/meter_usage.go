@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // used is what a customer has used of a meter from start to before end: nothing
 // when nothing was reported.
-func readUsage(ctx context.Context, st *step, m *meter, customer string, start, end int64) (*big.Rat, error) {
-	rows, err := st.q.QueryContext(ctx, `
+func readUsage(ctx context.Context, st *kernel.Step, m *meter, customer string, start, end int64) (*big.Rat, error) {
+	rows, err := st.Q.QueryContext(ctx, `
 		SELECT value FROM stripe_meter_events
 		WHERE meter = ? AND customer = ? AND at >= ? AND at < ? ORDER BY at, seq`, m.ID, customer, start, end)
 	if err != nil {

@@ -4,9 +4,10 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-var meters = kind[meter]{name: "billing.meter", prefix: "mtr", label: "billing meter", path: "/v1/billing/meters"}
+var meters = kernel.Kind[meter]{Name: "billing.meter", Prefix: "mtr", Label: "billing meter", Path: "/v1/billing/meters"}
 
 // The states of a meter.
 const (
@@ -24,7 +25,7 @@ const (
 // meter says what events of one name count, for whom, and how they add up.
 // Metered prices point to it.
 type meter struct {
-	header
+	kernel.Header
 	CustomerMapping    meterMapping     `json:"customer_mapping"`
 	DefaultAggregation meterAggregation `json:"default_aggregation"`
 	DisplayName        string           `json:"display_name"`
@@ -53,13 +54,13 @@ type meterValue struct {
 	EventPayloadKey string `json:"event_payload_key"`
 }
 
-func createMeter(ctx context.Context, c *call) (any, error) {
+func createMeter(ctx context.Context, c *kernel.Call) (any, error) {
 	m := meter{
-		header: meters.start(c.now), Status: meterActive, Updated: c.now,
+		Header: meters.Start(c.Now), Status: meterActive, Updated: c.Now,
 		CustomerMapping: meterMapping{EventPayloadKey: "stripe_customer_id", Type: "by_id"},
 		ValueSettings:   meterValue{EventPayloadKey: "value"},
 	}
-	p := c.params
+	p := c.Params
 	p.Require("default_aggregation", "display_name", "event_name")
 	p.Short("display_name", 250, &m.DisplayName)
 	p.Short("event_name", 100, &m.EventName)
@@ -79,14 +80,14 @@ func createMeter(ctx context.Context, c *call) (any, error) {
 	if err := p.Done(); err != nil {
 		return nil, err
 	}
-	if err := claimEventName(ctx, c.step, m.EventName); err != nil {
+	if err := claimEventName(ctx, c.Step, m.EventName); err != nil {
 		return nil, err
 	}
-	return m, c.create(ctx, "billing.meter.created", m)
+	return m, c.Create(ctx, "billing.meter.created", m)
 }
 
 // claimEventName refuses a second active meter of one event name.
-func claimEventName(ctx context.Context, st *step, name string) error {
+func claimEventName(ctx context.Context, st *kernel.Step, name string) error {
 	taken, err := activeMeter(ctx, st, name)
 	if err == nil && taken != nil {
 		return form.Refuse("event_name", "", "An active meter (%s) already has the event name '%s'.", taken.ID, name)
@@ -95,52 +96,54 @@ func claimEventName(ctx context.Context, st *step, name string) error {
 }
 
 // activeMeter finds the meter that counts events of a name; nil for none.
-func activeMeter(ctx context.Context, st *step, eventName string) (*meter, error) {
-	found, err := meters.where(ctx, st.q, `doc ->> '$.event_name' = ? AND doc ->> '$.status' = ?`, eventName, meterActive)
+func activeMeter(ctx context.Context, st *kernel.Step, eventName string) (*meter, error) {
+	found, err := meters.Where(ctx, st.Q, `doc ->> '$.event_name' = ? AND doc ->> '$.status' = ?`, eventName, meterActive)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
 	return found[0], nil
 }
 
-func getMeter(ctx context.Context, c *call) (any, error) { return retrieve(ctx, c, meters) }
+func getMeter(ctx context.Context, c *kernel.Call) (any, error) {
+	return kernel.Retrieve(ctx, c, meters)
+}
 
-func updateMeter(ctx context.Context, c *call) (any, error) {
+func updateMeter(ctx context.Context, c *kernel.Call) (any, error) {
 	return changeMeter(ctx, c, "billing.meter.updated", func(m *meter) error {
-		c.params.Short("display_name", 250, &m.DisplayName)
-		return c.params.Done()
+		c.Params.Short("display_name", 250, &m.DisplayName)
+		return c.Params.Done()
 	})
 }
 
-func deactivateMeter(ctx context.Context, c *call) (any, error) {
+func deactivateMeter(ctx context.Context, c *kernel.Call) (any, error) {
 	return changeMeter(ctx, c, "billing.meter.deactivated", func(m *meter) error {
-		if err := c.params.Done(); err != nil {
+		if err := c.Params.Done(); err != nil {
 			return err
 		}
 		if m.Status != meterActive {
 			return form.Refuse("", "", "The meter %s is not active.", m.ID)
 		}
-		now := c.now
+		now := c.Now
 		m.Status, m.StatusTransitions.DeactivatedAt = meterInactive, &now
 		return nil
 	})
 }
 
-func reactivateMeter(ctx context.Context, c *call) (any, error) {
+func reactivateMeter(ctx context.Context, c *kernel.Call) (any, error) {
 	return changeMeter(ctx, c, "billing.meter.reactivated", func(m *meter) error {
-		if err := c.params.Done(); err != nil {
+		if err := c.Params.Done(); err != nil {
 			return err
 		}
 		if m.Status == meterActive {
 			return form.Refuse("", "", "The meter %s is already active.", m.ID)
 		}
 		m.Status, m.StatusTransitions.DeactivatedAt = meterActive, nil
-		return claimEventName(ctx, c.step, m.EventName)
+		return claimEventName(ctx, c.Step, m.EventName)
 	})
 }
 
-func changeMeter(ctx context.Context, c *call, event string, change func(*meter) error) (any, error) {
-	m, err := meters.get(ctx, c.q, c.id, "id")
+func changeMeter(ctx context.Context, c *kernel.Call, event string, change func(*meter) error) (any, error) {
+	m, err := meters.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
 		return nil, err
 	}
@@ -149,17 +152,17 @@ func changeMeter(ctx context.Context, c *call, event string, change func(*meter)
 		return nil, err
 	}
 	if m.DisplayName != before.DisplayName || m.Status != before.Status {
-		m.Updated = c.now
+		m.Updated = c.Now
 	}
-	return m, c.change(ctx, event, before, m)
+	return m, c.Change(ctx, event, before, m)
 }
 
-func listMeters(ctx context.Context, c *call) (any, error) {
-	var f filter
-	if c.params.Has("status") {
+func listMeters(ctx context.Context, c *kernel.Call) (any, error) {
+	var f kernel.Filter
+	if c.Params.Has("status") {
 		var status string
-		c.params.Choice("status", &status, meterActive, meterInactive)
-		f.and(`doc ->> '$.status' = ?`, status)
+		c.Params.Choice("status", &status, meterActive, meterInactive)
+		f.And(`doc ->> '$.status' = ?`, status)
 	}
-	return meters.page(ctx, c, f)
+	return meters.Page(ctx, c, f)
 }

@@ -22,7 +22,7 @@ func (c *chaosControl) unlucky(next http.HandlerFunc) http.HandlerFunc {
 			next(w, r)
 			return
 		}
-		c.engine.log().InfoContext(r.Context(), "stripe sandbox: chaos", slog.String("mishap", m.name), slog.String("path", r.URL.Path))
+		c.engine.Log().InfoContext(r.Context(), "stripe sandbox: chaos", slog.String("mishap", m.name), slog.String("path", r.URL.Path))
 		if m.lost {
 			next(&nowhere{header: http.Header{}}, r)
 		}

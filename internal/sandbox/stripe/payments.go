@@ -4,11 +4,12 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 var (
-	paymentIntents = kind[paymentIntent]{name: "payment_intent", prefix: "pi", label: "payment_intent", path: "/v1/payment_intents"}
-	charges        = kind[charge]{name: "charge", prefix: "ch", label: "charge", path: "/v1/charges"}
+	paymentIntents = kernel.Kind[paymentIntent]{Name: "payment_intent", Prefix: "pi", Label: "payment_intent", Path: "/v1/payment_intents"}
+	charges        = kernel.Kind[charge]{Name: "charge", Prefix: "ch", Label: "charge", Path: "/v1/charges"}
 )
 
 // paymentProcessing is the state of a payment that is under way.
@@ -16,7 +17,7 @@ const paymentProcessing = "processing"
 
 // paymentIntent is one sum that is to be paid.
 type paymentIntent struct {
-	header
+	kernel.Header
 	Amount               int64             `json:"amount"`
 	AmountCapturable     int64             `json:"amount_capturable"`
 	AmountDetails        amountDetails     `json:"amount_details"`
@@ -59,7 +60,7 @@ type amountDetails struct {
 
 // charge is a payment that was tried with one card.
 type charge struct {
-	header
+	kernel.Header
 	Amount               int64             `json:"amount"`
 	AmountCaptured       int64             `json:"amount_captured"`
 	AmountRefunded       int64             `json:"amount_refunded"`
@@ -135,40 +136,40 @@ type chargeCard struct {
 }
 
 // intend opens a payment, which nothing has been tried for yet.
-func createIntent(ctx context.Context, st *step, amount int64, code, description, customerID string) (*paymentIntent, error) {
+func createIntent(ctx context.Context, st *kernel.Step, amount int64, code, description, customerID string) (*paymentIntent, error) {
 	pi := &paymentIntent{
-		header: paymentIntents.start(st.now), Amount: amount, Currency: code, Customer: customerID,
+		Header: paymentIntents.Start(st.Now), Amount: amount, Currency: code, Customer: customerID,
 		CaptureMethod: "automatic", ConfirmationMethod: "automatic", Description: description,
 		Metadata: map[string]string{}, PaymentMethodTypes: []string{"card"},
 		SetupFutureUsage: "off_session", Status: "requires_payment_method",
 	}
 	pi.ClientSecret = pi.ID + "_secret_" + form.RandomText(24, form.Alphanumeric)
-	return pi, st.create(ctx, "payment_intent.created", pi)
+	return pi, st.Create(ctx, "payment_intent.created", pi)
 }
 
 // try has a payment made with a card and tells of each stage. The payment says
 // afterwards whether it succeeded; a debit of a bank account is then under way.
-func pay(ctx context.Context, st *step, pi *paymentIntent, pm *paymentMethod, present presence) error {
+func pay(ctx context.Context, st *kernel.Step, pi *paymentIntent, pm *paymentMethod, present presence) error {
 	if pm.delayed() {
 		return startDebit(ctx, st, pi, pm)
 	}
-	ch := newCharge(pi, pm, st.now)
+	ch := newCharge(pi, pm, st.Now)
 	pi.LatestCharge = &ch.ID
 	if pm.declines(present) {
 		pi.LastPaymentError = declinedCard()
 		pi.LastPaymentError.Charge = ch.ID
 		ch.fail(pi.LastPaymentError)
 		pi.PaymentMethod = nil
-		if err := st.create(ctx, "charge.failed", ch); err != nil {
+		if err := st.Create(ctx, "charge.failed", ch); err != nil {
 			return err
 		}
-		return st.create(ctx, "payment_intent.payment_failed", pi)
+		return st.Create(ctx, "payment_intent.payment_failed", pi)
 	}
-	if err := st.create(ctx, "charge.succeeded", ch); err != nil {
+	if err := st.Create(ctx, "charge.succeeded", ch); err != nil {
 		return err
 	}
 	pi.Status, pi.AmountReceived, pi.PaymentMethod, pi.LastPaymentError = "succeeded", pi.Amount, &pm.ID, nil
-	return st.create(ctx, "payment_intent.succeeded", pi)
+	return st.Create(ctx, "payment_intent.succeeded", pi)
 }
 
 // fail makes of a new charge one that the bank refused.
@@ -182,7 +183,7 @@ func (ch *charge) fail(why *paymentError) {
 
 func newCharge(pi *paymentIntent, pm *paymentMethod, now int64) *charge {
 	ch := &charge{
-		header: charges.start(now), Amount: pi.Amount, AmountCaptured: pi.Amount, Captured: true,
+		Header: charges.Start(now), Amount: pi.Amount, AmountCaptured: pi.Amount, Captured: true,
 		BillingDetails: pm.BillingDetails, StatementCalculated: "SANDBOX", Currency: pi.Currency,
 		Customer: pi.Customer, Description: pi.Description, Metadata: map[string]string{}, Paid: true,
 		PaymentIntent: pi.ID, PaymentMethod: pm.ID, Status: "succeeded",
@@ -206,8 +207,10 @@ func newCharge(pi *paymentIntent, pm *paymentMethod, now int64) *charge {
 	return ch
 }
 
-func getPaymentIntent(ctx context.Context, c *call) (any, error) {
-	return retrieve(ctx, c, paymentIntents)
+func getPaymentIntent(ctx context.Context, c *kernel.Call) (any, error) {
+	return kernel.Retrieve(ctx, c, paymentIntents)
 }
 
-func getCharge(ctx context.Context, c *call) (any, error) { return retrieve(ctx, c, charges) }
+func getCharge(ctx context.Context, c *kernel.Call) (any, error) {
+	return kernel.Retrieve(ctx, c, charges)
+}

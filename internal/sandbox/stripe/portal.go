@@ -5,9 +5,10 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-var portals = kind[portal]{name: "billing_portal.session", prefix: "bps", label: "billing portal session", path: "/v1/billing_portal/sessions"}
+var portals = kernel.Kind[portal]{Name: "billing_portal.session", Prefix: "bps", Label: "billing portal session", Path: "/v1/billing_portal/sessions"}
 
 // portalLife is how long the link to the portal works.
 const portalLife = time.Hour
@@ -19,7 +20,7 @@ const portalConfiguration = "bpc_sandbox"
 // portal is a visit of a customer to the hosted page on which subscriptions are
 // looked after. Whoever has its link may.
 type portal struct {
-	header
+	kernel.Header
 	Configuration   string    `json:"configuration"`
 	Customer        string    `json:"customer"`
 	CustomerAccount form.Null `json:"customer_account"`
@@ -35,10 +36,10 @@ func portalPath(id string) string { return "/sandbox/portal/" + id }
 // expired tells that the link works no more.
 func (p *portal) expired(now int64) bool { return now >= p.Created+int64(portalLife/time.Second) }
 
-func createPortal(ctx context.Context, c *call) (any, error) {
-	session := portal{header: portals.start(c.now), Configuration: portalConfiguration}
-	session.URL = c.site + portalPath(session.ID)
-	p := c.params
+func createPortal(ctx context.Context, c *kernel.Call) (any, error) {
+	session := portal{Header: portals.Start(c.Now), Configuration: portalConfiguration}
+	session.URL = c.Site + portalPath(session.ID)
+	p := c.Params
 	p.Require("customer")
 	p.Text("customer", &session.Customer)
 	p.URL("return_url", &session.ReturnURL)
@@ -50,8 +51,8 @@ func createPortal(ctx context.Context, c *call) (any, error) {
 	if err := p.Done(); err != nil {
 		return nil, err
 	}
-	if _, err := liveCustomer(ctx, c.step, session.Customer, "customer"); err != nil {
+	if _, err := liveCustomer(ctx, c.Step, session.Customer, "customer"); err != nil {
 		return nil, err
 	}
-	return session, c.create(ctx, "billing_portal.session.created", session)
+	return session, c.Create(ctx, "billing_portal.session.created", session)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 //go:embed portal.html
@@ -17,11 +18,11 @@ var portalHTML string
 
 // portalPage is the hosted page on which a customer looks after subscriptions.
 type portalPage struct {
-	engine *engine
+	engine *kernel.Engine
 	page   *template.Template
 }
 
-func newPortalPage(e *engine) (*portalPage, error) {
+func newPortalPage(e *kernel.Engine) (*portalPage, error) {
 	page, err := parsePage("portal", portalHTML)
 	return &portalPage{engine: e, page: page}, err
 }
@@ -61,8 +62,8 @@ var errNotHere = errors.New("the customer has no such subscription")
 
 // showPortal answers GET.
 func (p *portalPage) showPortal(w http.ResponseWriter, r *http.Request) {
-	if err := p.engine.settle(r.Context()); err != nil {
-		failPage(w, r, p.engine.log(), err)
+	if err := p.engine.Settle(r.Context()); err != nil {
+		failPage(w, r, p.engine.Log(), err)
 		return
 	}
 	p.writePortal(w, r, http.StatusOK, "", "")
@@ -70,18 +71,18 @@ func (p *portalPage) showPortal(w http.ResponseWriter, r *http.Request) {
 
 // usePortal answers POST: what a form of the page asks for is done, and leads
 // back to the page.
-func (p *portalPage) usePortal(act func(ctx context.Context, st *step, session *portal, form formValues) error) http.HandlerFunc {
+func (p *portalPage) usePortal(act func(ctx context.Context, st *kernel.Step, session *portal, form formValues) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
-		if err := p.engine.settle(ctx); err != nil {
-			failPage(w, r, p.engine.log(), err)
+		if err := p.engine.Settle(ctx); err != nil {
+			failPage(w, r, p.engine.Log(), err)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, form.MaxBody)
 		open := false
-		err := p.engine.write(ctx, func(ctx context.Context, st *step) error {
+		err := p.engine.Write(ctx, func(ctx context.Context, st *kernel.Step) error {
 			session, _, err := findSession(ctx, st, r.PathValue("id"))
-			if err != nil || session == nil || session.expired(st.now) {
+			if err != nil || session == nil || session.expired(st.Now) {
 				return err
 			}
 			open = true
@@ -96,7 +97,7 @@ func (p *portalPage) usePortal(act func(ctx context.Context, st *step, session *
 		case errors.Is(err, errNotHere):
 			p.writePortalPage(w, r, http.StatusNotFound, portalView{Title: "There is no such subscription", Note: "Open the page again where you came from."})
 		case err != nil:
-			failPage(w, r, p.engine.log(), err)
+			failPage(w, r, p.engine.Log(), err)
 		case !open:
 			p.writePortal(w, r, http.StatusOK, "", "")
 		default:
@@ -111,12 +112,12 @@ type formValues func(field string) string
 
 // portal reads a session with its customer; nil when there is none, or no longer
 // a customer.
-func findSession(ctx context.Context, st *step, id string) (*portal, *customer, error) {
-	session, err := portals.find(ctx, st.q, id)
+func findSession(ctx context.Context, st *kernel.Step, id string) (*portal, *customer, error) {
+	session, err := portals.Find(ctx, st.Q, id)
 	if err != nil || session == nil {
 		return nil, nil, err
 	}
-	cu, err := customers.find(ctx, st.q, session.Customer)
+	cu, err := customers.Find(ctx, st.Q, session.Customer)
 	if err != nil || cu == nil || cu.Deleted {
 		return nil, nil, err
 	}
@@ -126,11 +127,11 @@ func findSession(ctx context.Context, st *step, id string) (*portal, *customer, 
 // writePortal renders what the customer has as it stands. The status is for a
 // page that can be used.
 func (p *portalPage) writePortal(w http.ResponseWriter, r *http.Request, status int, typed, problem string) {
-	st := p.engine.read()
+	st := p.engine.Read()
 	session, cu, err := findSession(r.Context(), st, r.PathValue("id"))
 	switch {
 	case err != nil:
-		failPage(w, r, p.engine.log(), err)
+		failPage(w, r, p.engine.Log(), err)
 		return
 	case session == nil:
 		p.writePortalPage(w, r, http.StatusNotFound, portalView{Title: "There is no such page", Note: "Check the link, or open the page again where you came from."})
@@ -140,14 +141,14 @@ func (p *portalPage) writePortal(w http.ResponseWriter, r *http.Request, status 
 	if session.ReturnURL != nil {
 		view.Back = &backLink{"return", *session.ReturnURL, "Go back"}
 	}
-	if session.expired(st.now) {
+	if session.expired(st.Now) {
 		p.writePortalPage(w, r, http.StatusGone, view)
 		return
 	}
 	view.Title, view.Note = "Your billing", ""
 	view.Action, view.Typed, view.Error = portalPath(session.ID), typed, problem
 	if err := fill(r.Context(), st, &view, cu); err != nil {
-		failPage(w, r, p.engine.log(), err)
+		failPage(w, r, p.engine.Log(), err)
 		return
 	}
 	p.writePortalPage(w, r, status, view)
@@ -155,17 +156,17 @@ func (p *portalPage) writePortal(w http.ResponseWriter, r *http.Request, status 
 
 func (p *portalPage) writePortalPage(w http.ResponseWriter, r *http.Request, status int, view portalView) {
 	view.Nonce = newNonce()
-	writeHTML(w, r, p.engine.log(), status, p.page, view.Nonce, "'self'", view)
+	writeHTML(w, r, p.engine.Log(), status, p.page, view.Nonce, "'self'", view)
 }
 
-func fill(ctx context.Context, st *step, view *portalView, cu *customer) error {
+func fill(ctx context.Context, st *kernel.Step, view *portalView, cu *customer) error {
 	view.Customer = "Customer " + cu.ID
 	if cu.Name != nil {
 		view.Customer = *cu.Name
 	} else if cu.Email != nil {
 		view.Customer = *cu.Email
 	}
-	subs, err := subscriptions.where(ctx, st.q, `doc ->> '$.customer' = ?`, cu.ID)
+	subs, err := subscriptions.Where(ctx, st.Q, `doc ->> '$.customer' = ?`, cu.ID)
 	if err != nil {
 		return err
 	}
@@ -185,13 +186,13 @@ func fill(ctx context.Context, st *step, view *portalView, cu *customer) error {
 		}
 	}
 	if card != nil {
-		pm, err := paymentMethods.get(ctx, st.q, *card, "payment_method")
+		pm, err := paymentMethods.Get(ctx, st.Q, *card, "payment_method")
 		if err != nil {
 			return err
 		}
 		view.Card = pm.describe()
 	}
-	bills, err := invoices.where(ctx, st.q, `doc ->> '$.customer' = ? AND doc ->> '$.number' IS NOT NULL`, cu.ID)
+	bills, err := invoices.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.number' IS NOT NULL`, cu.ID)
 	if err != nil {
 		return err
 	}

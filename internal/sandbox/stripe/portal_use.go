@@ -1,6 +1,10 @@
 package stripe
 
-import "context"
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+)
 
 // cardError says, for people, what is wrong with a card's number.
 type cardError string
@@ -8,17 +12,17 @@ type cardError string
 func (w cardError) Error() string { return string(w) }
 
 // cancelInPortal lets a subscription end with its period.
-func cancelInPortal(ctx context.Context, st *step, session *portal, form formValues) error {
+func cancelInPortal(ctx context.Context, st *kernel.Step, session *portal, form formValues) error {
 	return setEnding(ctx, st, session, form("subscription"), true)
 }
 
 // resumeInPortal takes that back.
-func resumeInPortal(ctx context.Context, st *step, session *portal, form formValues) error {
+func resumeInPortal(ctx context.Context, st *kernel.Step, session *portal, form formValues) error {
 	return setEnding(ctx, st, session, form("subscription"), false)
 }
 
-func setEnding(ctx context.Context, st *step, session *portal, id string, ending bool) error {
-	sub, err := subscriptions.find(ctx, st.q, id)
+func setEnding(ctx context.Context, st *kernel.Step, session *portal, id string, ending bool) error {
+	sub, err := subscriptions.Find(ctx, st.Q, id)
 	if err != nil {
 		return err
 	}
@@ -30,13 +34,13 @@ func setEnding(ctx context.Context, st *step, session *portal, id string, ending
 		return nil // submitted twice
 	}
 	sub.CancelAtPeriodEnd = ending
-	sub.scheduleEnd(st.now)
+	sub.scheduleEnd(st.Now)
 	return save(ctx, st, before, sub)
 }
 
 // changeCardInPortal makes a new card the one that all is paid with from now on,
 // open invoices at once. A card that is declined changes nothing.
-func changeCardInPortal(ctx context.Context, st *step, session *portal, form formValues) error {
+func changeCardInPortal(ctx context.Context, st *kernel.Step, session *portal, form formValues) error {
 	found, problem := readCard(form("card_number"))
 	switch {
 	case problem != "":

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-var prices = kind[price]{name: "price", prefix: "price", label: "price", path: "/v1/prices"}
+var prices = kernel.Kind[price]{Name: "price", Prefix: "price", Label: "price", Path: "/v1/prices"}
 
 // price is what one unit of a product costs, once or every so often.
 type price struct {
-	header
+	kernel.Header
 	Active            bool              `json:"active"`
 	BillingScheme     string            `json:"billing_scheme"`
 	Currency          string            `json:"currency"`
@@ -109,10 +110,10 @@ func (pr *price) readUnitAmount(p *form.Params) {
 	pr.UnitAmount, pr.UnitAmountDecimal = &whole, strconv.FormatInt(whole, 10)
 }
 
-func createPrice(ctx context.Context, c *call) (any, error) {
-	p := c.params
+func createPrice(ctx context.Context, c *kernel.Call) (any, error) {
+	p := c.Params
 	pr := price{
-		header: prices.start(c.now), Active: true, BillingScheme: "per_unit",
+		Header: prices.Start(c.Now), Active: true, BillingScheme: "per_unit",
 		TaxBehavior: "unspecified", Type: "one_time",
 	}
 	p.Require("currency")
@@ -129,7 +130,7 @@ func createPrice(ctx context.Context, c *call) (any, error) {
 	case made != nil && p.Has("product"):
 		p.Fail("product_data", "", "You may only specify one of these parameters: product, product_data.")
 	case made != nil:
-		parent = newProduct(made, c.now)
+		parent = newProduct(made, c.Now)
 		pr.Product = parent.ID
 	default:
 		p.Require("product")
@@ -139,14 +140,14 @@ func createPrice(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	if made != nil {
-		if err := addProduct(ctx, c.step, parent); err != nil {
+		if err := addProduct(ctx, c.Step, parent); err != nil {
 			return nil, err
 		}
-	} else if _, err := products.get(ctx, c.q, pr.Product, "product"); err != nil {
+	} else if _, err := products.Get(ctx, c.Q, pr.Product, "product"); err != nil {
 		return nil, err
 	}
 	if pr.metered() {
-		m, err := meters.get(ctx, c.q, *pr.Recurring.Meter, "recurring[meter]")
+		m, err := meters.Get(ctx, c.Q, *pr.Recurring.Meter, "recurring[meter]")
 		if err != nil {
 			return nil, err
 		}
@@ -154,40 +155,42 @@ func createPrice(ctx context.Context, c *call) (any, error) {
 			return nil, form.Refuse("recurring[meter]", "archived_meter", "The meter %s is not active.", m.ID)
 		}
 	}
-	if err := claimLookupKey(ctx, c.step, &pr, transfer); err != nil {
+	if err := claimLookupKey(ctx, c.Step, &pr, transfer); err != nil {
 		return nil, err
 	}
-	return pr, c.create(ctx, "price.created", pr)
+	return pr, c.Create(ctx, "price.created", pr)
 }
 
-func getPrice(ctx context.Context, c *call) (any, error) { return retrieve(ctx, c, prices) }
+func getPrice(ctx context.Context, c *kernel.Call) (any, error) {
+	return kernel.Retrieve(ctx, c, prices)
+}
 
-func updatePrice(ctx context.Context, c *call) (any, error) {
-	pr, err := prices.get(ctx, c.q, c.id, "id")
+func updatePrice(ctx context.Context, c *kernel.Call) (any, error) {
+	pr, err := prices.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
 		return nil, err
 	}
 	before := *pr
-	transfer := pr.read(c.params)
-	if err := c.params.Done(); err != nil {
+	transfer := pr.read(c.Params)
+	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
 	if before.TaxBehavior != "unspecified" && pr.TaxBehavior != before.TaxBehavior {
 		return nil, form.Refuse("tax_behavior", "", "The tax behavior of a price cannot be changed once it is inclusive or exclusive.")
 	}
-	if err := claimLookupKey(ctx, c.step, pr, transfer); err != nil {
+	if err := claimLookupKey(ctx, c.Step, pr, transfer); err != nil {
 		return nil, err
 	}
-	return pr, c.change(ctx, "price.updated", before, pr)
+	return pr, c.Change(ctx, "price.updated", before, pr)
 }
 
 // claimLookupKey makes sure that the price's lookup key is its alone, taking it
 // from another price when transfer allows.
-func claimLookupKey(ctx context.Context, st *step, pr *price, transfer bool) error {
+func claimLookupKey(ctx context.Context, st *kernel.Step, pr *price, transfer bool) error {
 	if pr.LookupKey == nil {
 		return nil
 	}
-	holders, err := prices.where(ctx, st.q, `doc ->> '$.lookup_key' = ? AND id <> ?`, *pr.LookupKey, pr.ID)
+	holders, err := prices.Where(ctx, st.Q, `doc ->> '$.lookup_key' = ? AND id <> ?`, *pr.LookupKey, pr.ID)
 	if err != nil {
 		return err
 	}
@@ -197,26 +200,26 @@ func claimLookupKey(ctx context.Context, st *step, pr *price, transfer bool) err
 		}
 		before := *holder
 		holder.LookupKey = nil
-		if err := st.change(ctx, "price.updated", before, holder); err != nil {
+		if err := st.Change(ctx, "price.updated", before, holder); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func listPrices(ctx context.Context, c *call) (any, error) {
-	var f filter
-	f.holds(c.params, "active", "$.active")
-	f.equals(c.params, "currency", "$.currency")
-	f.equals(c.params, "product", "$.product")
-	f.equals(c.params, "type", "$.type")
-	f.among("$.lookup_key", c.params.Texts("lookup_keys"))
-	if r := c.params.Hash("recurring"); r != nil {
-		f.equals(r, "interval", "$.recurring.interval")
-		f.equals(r, "usage_type", "$.recurring.usage_type")
-		f.equals(r, "meter", "$.recurring.meter")
+func listPrices(ctx context.Context, c *kernel.Call) (any, error) {
+	var f kernel.Filter
+	f.Holds(c.Params, "active", "$.active")
+	f.Equals(c.Params, "currency", "$.currency")
+	f.Equals(c.Params, "product", "$.product")
+	f.Equals(c.Params, "type", "$.type")
+	f.Among("$.lookup_key", c.Params.Texts("lookup_keys"))
+	if r := c.Params.Hash("recurring"); r != nil {
+		f.Equals(r, "interval", "$.recurring.interval")
+		f.Equals(r, "usage_type", "$.recurring.usage_type")
+		f.Equals(r, "meter", "$.recurring.meter")
 	}
-	return prices.page(ctx, c, f)
+	return prices.Page(ctx, c, f)
 }
 
 // metered tells whether a price is for what is used, rather than for a quantity
@@ -240,12 +243,12 @@ func describePrice(p price) string {
 }
 
 // sellable reads a price that a subscription may begin with, and its product.
-func sellable(ctx context.Context, st *step, id, param string) (*price, *product, error) {
-	pr, err := prices.get(ctx, st.q, id, param)
+func sellable(ctx context.Context, st *kernel.Step, id, param string) (*price, *product, error) {
+	pr, err := prices.Get(ctx, st.Q, id, param)
 	if err != nil {
 		return nil, nil, err
 	}
-	pd, err := products.get(ctx, st.q, pr.Product, param)
+	pd, err := products.Get(ctx, st.Q, pr.Product, param)
 	switch {
 	case err != nil:
 		return nil, nil, err

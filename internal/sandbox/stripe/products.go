@@ -5,13 +5,14 @@ import (
 	"net/http"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-var products = kind[product]{name: "product", prefix: "prod", label: "product", path: "/v1/products"}
+var products = kernel.Kind[product]{Name: "product", Prefix: "prod", Label: "product", Path: "/v1/products"}
 
 // product is what is sold; its prices say for how much.
 type product struct {
-	header
+	kernel.Header
 	Active              bool              `json:"active"`
 	DefaultPrice        *string           `json:"default_price"`
 	Description         *string           `json:"description"`
@@ -30,7 +31,7 @@ type product struct {
 
 // newProduct is a product that p may describe further; p may name its id.
 func newProduct(p *form.Params, now int64) product {
-	pr := product{header: products.start(now), Active: true, Images: []string{}, Updated: now}
+	pr := product{Header: products.Start(now), Active: true, Images: []string{}, Updated: now}
 	p.Require("name")
 	p.Text("id", &pr.ID)
 	pr.readShort(p)
@@ -56,18 +57,18 @@ func (pr *product) read(p *form.Params) {
 	}
 }
 
-func createProduct(ctx context.Context, c *call) (any, error) {
-	pr := newProduct(c.params, c.now)
-	pr.read(c.params)
-	if err := c.params.Done(); err != nil {
+func createProduct(ctx context.Context, c *kernel.Call) (any, error) {
+	pr := newProduct(c.Params, c.Now)
+	pr.read(c.Params)
+	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
-	return pr, addProduct(ctx, c.step, pr)
+	return pr, addProduct(ctx, c.Step, pr)
 }
 
 // addProduct stores a new product, whose id must be free.
-func addProduct(ctx context.Context, st *step, pr product) error {
-	taken, err := products.find(ctx, st.q, pr.ID)
+func addProduct(ctx context.Context, st *kernel.Step, pr product) error {
+	taken, err := products.Find(ctx, st.Q, pr.ID)
 	if err != nil {
 		return err
 	}
@@ -76,24 +77,26 @@ func addProduct(ctx context.Context, st *step, pr product) error {
 		e.Status = http.StatusBadRequest
 		return e
 	}
-	return st.create(ctx, "product.created", pr)
+	return st.Create(ctx, "product.created", pr)
 }
 
-func getProduct(ctx context.Context, c *call) (any, error) { return retrieve(ctx, c, products) }
+func getProduct(ctx context.Context, c *kernel.Call) (any, error) {
+	return kernel.Retrieve(ctx, c, products)
+}
 
-func updateProduct(ctx context.Context, c *call) (any, error) {
-	pr, err := products.get(ctx, c.q, c.id, "id")
+func updateProduct(ctx context.Context, c *kernel.Call) (any, error) {
+	pr, err := products.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
 		return nil, err
 	}
 	before := *pr
-	pr.read(c.params)
-	c.params.Clearable("default_price", &pr.DefaultPrice)
-	if err := c.params.Done(); err != nil {
+	pr.read(c.Params)
+	c.Params.Clearable("default_price", &pr.DefaultPrice)
+	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
-	if id := pr.DefaultPrice; id != nil && c.params.Has("default_price") {
-		p, err := prices.get(ctx, c.q, *id, "default_price")
+	if id := pr.DefaultPrice; id != nil && c.Params.Has("default_price") {
+		p, err := prices.Get(ctx, c.Q, *id, "default_price")
 		if err != nil {
 			return nil, err
 		}
@@ -101,17 +104,17 @@ func updateProduct(ctx context.Context, c *call) (any, error) {
 			return nil, form.Refuse("default_price", "", "The price specified does not belong to this product.")
 		}
 	}
-	if same, err := difference(before, pr); err != nil || len(same) == 0 {
+	if same, err := kernel.Difference(before, pr); err != nil || len(same) == 0 {
 		return pr, err
 	}
-	pr.Updated = c.now
-	return pr, c.change(ctx, "product.updated", before, pr)
+	pr.Updated = c.Now
+	return pr, c.Change(ctx, "product.updated", before, pr)
 }
 
-func listProducts(ctx context.Context, c *call) (any, error) {
-	var f filter
-	f.holds(c.params, "active", "$.active")
-	f.among("$.id", c.params.Texts("ids"))
-	f.equals(c.params, "url", "$.url")
-	return products.page(ctx, c, f)
+func listProducts(ctx context.Context, c *kernel.Call) (any, error) {
+	var f kernel.Filter
+	f.Holds(c.Params, "active", "$.active")
+	f.Among("$.id", c.Params.Texts("ids"))
+	f.Equals(c.Params, "url", "$.url")
+	return products.Page(ctx, c, f)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/billing"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // The sign of a proration.
@@ -33,7 +34,7 @@ func newProration(sub *subscription, item subscriptionItem, name string, sign, f
 		name = fmt.Sprintf("%d × %s", item.Quantity, name)
 	}
 	ii := &invoiceItem{
-		header: invoiceItems.start(now), Amount: amount, Currency: sub.Currency, Customer: sub.Customer, Date: now,
+		Header: invoiceItems.Start(now), Amount: amount, Currency: sub.Currency, Customer: sub.Customer, Date: now,
 		Description: fmt.Sprintf("%s time on %s after %s", what, name, time.Unix(from, 0).UTC().Format("02 Jan 2006")),
 		Metadata:    map[string]string{}, Period: linePeriod{Start: from, End: item.CurrentPeriodEnd},
 		Pricing: newLinePricing(item.Price), Proration: true,
@@ -54,8 +55,8 @@ func perUnit(amount, quantity int64) string {
 
 // pendingItems are those that the next invoice of a subscription takes up,
 // oldest first.
-func pendingItems(ctx context.Context, st *step, sub *subscription) ([]*invoiceItem, error) {
-	return invoiceItems.where(ctx, st.q,
+func pendingItems(ctx context.Context, st *kernel.Step, sub *subscription) ([]*invoiceItem, error) {
+	return invoiceItems.Where(ctx, st.Q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.parent.subscription_details.subscription' = ? AND doc ->> '$.invoice' IS NULL`,
 		sub.Customer, sub.ID)
 }

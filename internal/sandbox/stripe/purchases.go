@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // checkoutItem is a line of a session, as it was when the session was made.
@@ -22,7 +23,7 @@ type checkoutItem struct {
 	Metadata       form.Null `json:"metadata"`
 }
 
-func (i checkoutItem) head() header { return header{ID: i.ID, Object: i.Object} }
+func (i checkoutItem) Head() kernel.Header { return kernel.Header{ID: i.ID, Object: i.Object} }
 
 // order is what is wanted of a new subscription.
 type order struct {
@@ -66,7 +67,7 @@ func readItems(p *form.Params, key string) []wantedItem {
 }
 
 // priceItems looks up the prices of the lines, which must be due together.
-func priceItems(ctx context.Context, st *step, wanted []wantedItem, trial bool) ([]checkoutItem, error) {
+func priceItems(ctx context.Context, st *kernel.Step, wanted []wantedItem, trial bool) ([]checkoutItem, error) {
 	items := make([]checkoutItem, 0, len(wanted))
 	for _, w := range wanted {
 		param := w.params.Name("price")
@@ -113,8 +114,8 @@ func (w wantedItem) fits(pr *price) error {
 
 // checkCurrency refuses a second currency for a customer that has running
 // subscriptions, or something left over, in one.
-func checkCurrency(ctx context.Context, st *step, cu *customer, code string) error {
-	others, err := subscriptions.where(ctx, st.q,
+func checkCurrency(ctx context.Context, st *kernel.Step, cu *customer, code string) error {
+	others, err := subscriptions.Where(ctx, st.Q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired') AND doc ->> '$.currency' <> ?`, cu.ID, code)
 	if err != nil {
 		return err
@@ -129,8 +130,8 @@ func checkCurrency(ctx context.Context, st *step, cu *customer, code string) err
 }
 
 // firstInvoice makes and finalizes the invoice that a subscription begins with.
-func firstInvoice(ctx context.Context, st *step, sub *subscription, cu *customer) (*invoice, error) {
-	b := bill{sub: sub, cu: cu, reason: reasonCreate, since: st.now, at: st.now, period: true, names: productNames{}}
+func firstInvoice(ctx context.Context, st *kernel.Step, sub *subscription, cu *customer) (*invoice, error) {
+	b := bill{sub: sub, cu: cu, reason: reasonCreate, since: st.Now, at: st.Now, period: true, names: productNames{}}
 	if err := readProductNames(ctx, st, sub.Items.Data, b.names); err != nil {
 		return nil, err
 	}

@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-var refunds = kind[refund]{name: "refund", prefix: "re", label: "refund", path: "/v1/refunds"}
+var refunds = kernel.Kind[refund]{Name: "refund", Prefix: "re", Label: "refund", Path: "/v1/refunds"}
 
 // refund gives a charge back, in whole or in part.
 type refund struct {
-	header
+	kernel.Header
 	Livemode           *bool             `json:"livemode,omitempty"` // refunds have none; this hides the header's
 	Amount             int64             `json:"amount"`
 	BalanceTransaction form.Null         `json:"balance_transaction"`
@@ -36,9 +37,9 @@ type refundDestination struct {
 	Type string `json:"type"`
 }
 
-func createRefund(ctx context.Context, c *call) (any, error) {
-	re := refund{header: refunds.start(c.now), Status: "succeeded"}
-	p := c.params
+func createRefund(ctx context.Context, c *kernel.Call) (any, error) {
+	re := refund{Header: refunds.Start(c.Now), Status: "succeeded"}
+	p := c.Params
 	if p.Has("charge") == p.Has("payment_intent") {
 		p.Fail("payment_intent", "parameter_missing", "One of the following params should be provided for this request: payment_intent or charge.")
 	}
@@ -54,7 +55,7 @@ func createRefund(ctx context.Context, c *call) (any, error) {
 	if err := p.Done(); err != nil {
 		return nil, err
 	}
-	ch, err := refundable(ctx, c.step, re)
+	ch, err := refundable(ctx, c.Step, re)
 	if err != nil {
 		return nil, err
 	}
@@ -73,40 +74,42 @@ func createRefund(ctx context.Context, c *call) (any, error) {
 	re.DestinationDetails.Card.ReferenceType = "acquirer_reference_number"
 	re.DestinationDetails.Card.Reference = form.RandomText(23, form.Alphanumeric[:10])
 	re.DestinationDetails.Card.Type = "refund"
-	if err := c.create(ctx, "refund.created", re); err != nil {
+	if err := c.Create(ctx, "refund.created", re); err != nil {
 		return nil, err
 	}
 	before := *ch
 	ch.AmountRefunded += re.Amount
 	ch.Refunded = ch.AmountRefunded == ch.Amount
-	return re, c.change(ctx, "charge.refunded", before, ch)
+	return re, c.Change(ctx, "charge.refunded", before, ch)
 }
 
 // refundable finds the charge that a refund is for.
-func refundable(ctx context.Context, st *step, re refund) (*charge, error) {
+func refundable(ctx context.Context, st *kernel.Step, re refund) (*charge, error) {
 	if re.PaymentIntent == "" {
-		return charges.get(ctx, st.q, re.Charge, "charge")
+		return charges.Get(ctx, st.Q, re.Charge, "charge")
 	}
-	pi, err := paymentIntents.get(ctx, st.q, re.PaymentIntent, "payment_intent")
+	pi, err := paymentIntents.Get(ctx, st.Q, re.PaymentIntent, "payment_intent")
 	if err != nil {
 		return nil, err
 	}
 	if pi.LatestCharge == nil {
 		return nil, form.Refuse("payment_intent", "", "This PaymentIntent (%s) does not have a successful charge to refund.", pi.ID)
 	}
-	return charges.get(ctx, st.q, *pi.LatestCharge, "charge")
+	return charges.Get(ctx, st.Q, *pi.LatestCharge, "charge")
 }
 
-func getRefund(ctx context.Context, c *call) (any, error) { return retrieve(ctx, c, refunds) }
+func getRefund(ctx context.Context, c *kernel.Call) (any, error) {
+	return kernel.Retrieve(ctx, c, refunds)
+}
 
-func listRefunds(ctx context.Context, c *call) (any, error) {
-	var f filter
-	f.equals(c.params, "charge", "$.charge")
-	f.equals(c.params, "payment_intent", "$.payment_intent")
-	return refunds.page(ctx, c, f)
+func listRefunds(ctx context.Context, c *kernel.Call) (any, error) {
+	var f kernel.Filter
+	f.Equals(c.Params, "charge", "$.charge")
+	f.Equals(c.Params, "payment_intent", "$.payment_intent")
+	return refunds.Page(ctx, c, f)
 }
 
 // refundsOf lists the refunds of a charge.
-func refundsOf(ctx context.Context, q querier, chargeID string) (any, error) {
-	return includeList(ctx, q, refunds, "/v1/charges/"+chargeID+"/refunds", `doc ->> '$.charge' = ?`, chargeID)
+func refundsOf(ctx context.Context, q kernel.Querier, chargeID string) (any, error) {
+	return kernel.ReadList(ctx, q, refunds, "/v1/charges/"+chargeID+"/refunds", `doc ->> '$.charge' = ?`, chargeID)
 }

@@ -1,6 +1,10 @@
 package stripe
 
-import "context"
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+)
 
 // timerPeriodEnds goes off when a subscription's current period is over.
 const timerPeriodEnds = "subscription.period_ends"
@@ -29,8 +33,8 @@ func (sub *subscription) renewal(cu *customer, pending []*invoiceItem, usage []i
 }
 
 // periodEnds renews a subscription, or ends it if that was asked for.
-func periodEnds(ctx context.Context, st *step, id string) error {
-	sub, err := subscriptions.get(ctx, st.q, id, "id")
+func periodEnds(ctx context.Context, st *kernel.Step, id string) error {
+	sub, err := subscriptions.Get(ctx, st.Q, id, "id")
 	if err != nil || !sub.running() {
 		return err
 	}
@@ -59,14 +63,14 @@ func periodEnds(ctx context.Context, st *step, id string) error {
 		}
 	}
 	if sub.CancelAtPeriodEnd && !sub.ended() {
-		now := st.now
+		now := st.Now
 		sub.Status, sub.EndedAt = subscriptionCanceled, &now
 	}
 	return save(ctx, st, before, sub)
 }
 
-func renewalBill(ctx context.Context, st *step, sub *subscription) (bill, error) {
-	cu, err := customers.get(ctx, st.q, sub.Customer, "customer")
+func renewalBill(ctx context.Context, st *kernel.Step, sub *subscription) (bill, error) {
+	cu, err := customers.Get(ctx, st.Q, sub.Customer, "customer")
 	if err != nil {
 		return bill{}, err
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-const replayPath = apiRoot + "/replay"
+const replayPath = kernel.Root + "/replay"
 
 // replay is a wish to have the stored events sent again.
 type replay struct {
@@ -40,47 +42,47 @@ type replayAnswer struct {
 // showReplay answers GET /sandbox/stripe/replay: how many webhooks are not yet
 // taken, so that whoever replays can wait for the end.
 func (c *chaosControl) showReplay(w http.ResponseWriter, r *http.Request) {
-	pending, err := pendingDeliveries(r.Context(), c.engine.read().q)
+	pending, err := pendingDeliveries(r.Context(), c.engine.Read().Q)
 	if err != nil {
-		failControl(w, r, c.engine.log(), err)
+		kernel.FailControl(w, r, c.engine.Log(), err)
 		return
 	}
-	writeControl(w, http.StatusOK, data{map[string]int{"pending": pending}})
+	kernel.WriteControl(w, http.StatusOK, kernel.Data{Data: map[string]int{"pending": pending}})
 }
 
 // startReplay answers POST /sandbox/stripe/replay: it queues all stored events,
 // or a share of them, once more. Chaos does not touch them.
 func (c *chaosControl) startReplay(w http.ResponseWriter, r *http.Request) {
 	wish := replay{Times: 1, Share: 1}
-	if !readControl(w, r, &wish) {
+	if !kernel.ReadControl(w, r, &wish) {
 		return
 	}
 	if wrong := wish.check(); len(wrong) > 0 {
-		refuseControl(w, wrong)
+		kernel.RefuseControl(w, wrong)
 		return
 	}
-	if !c.engine.delivers() {
-		writeControl(w, http.StatusConflict, problem{Message: "Nobody takes webhooks here."})
+	if !c.engine.HasReceiver() {
+		kernel.WriteControl(w, http.StatusConflict, kernel.Problem{Message: "Nobody takes webhooks here."})
 		return
 	}
 	var a replayAnswer
-	err := c.engine.write(r.Context(), func(ctx context.Context, st *step) (err error) {
+	err := c.engine.Write(r.Context(), func(ctx context.Context, st *kernel.Step) (err error) {
 		if a.Events, a.Deliveries, err = queueReplay(ctx, st, wish); err != nil {
 			return err
 		}
-		a.Pending, err = pendingDeliveries(ctx, st.q)
+		a.Pending, err = pendingDeliveries(ctx, st.Q)
 		return err
 	})
 	if err != nil {
-		failControl(w, r, c.engine.log(), err)
+		kernel.FailControl(w, r, c.engine.Log(), err)
 		return
 	}
-	c.engine.wake()
-	writeControl(w, http.StatusOK, data{a})
+	c.engine.Wake()
+	kernel.WriteControl(w, http.StatusOK, kernel.Data{Data: a})
 }
 
-func queueReplay(ctx context.Context, st *step, wish replay) (events, deliveries int, err error) {
-	stored, err := storedEvents(ctx, st.q)
+func queueReplay(ctx context.Context, st *kernel.Step, wish replay) (events, deliveries int, err error) {
+	stored, err := storedEvents(ctx, st.Q)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -94,11 +96,11 @@ func queueReplay(ctx context.Context, st *step, wish replay) (events, deliveries
 		for n := range wish.Times {
 			again := e
 			if wish.Shuffle {
-				again.object = alone(e.id, int(n))
+				again.object = kernel.Alone(e.id, int(n))
 			}
 			queue = append(queue, again)
 		}
-		if _, err := st.q.ExecContext(ctx, `UPDATE stripe_objects SET doc = json_set(doc, '$.pending_webhooks', 1) WHERE kind = 'event' AND id = ?`, e.id); err != nil {
+		if _, err := st.Q.ExecContext(ctx, `UPDATE stripe_objects SET doc = json_set(doc, '$.pending_webhooks', 1) WHERE kind = 'event' AND id = ?`, e.id); err != nil {
 			return 0, 0, fmt.Errorf("replay %s: %w", e.id, err)
 		}
 	}
@@ -106,7 +108,7 @@ func queueReplay(ctx context.Context, st *step, wish replay) (events, deliveries
 		chance.Shuffle(len(queue), func(i, j int) { queue[i], queue[j] = queue[j], queue[i] })
 	}
 	for _, e := range queue {
-		if err := st.enqueue(ctx, e.id, e.object, 0); err != nil {
+		if err := st.Enqueue(ctx, e.id, e.object, 0); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -116,7 +118,7 @@ func queueReplay(ctx context.Context, st *step, wish replay) (events, deliveries
 // storedEvent is an event by its id, with the object that it is about.
 type storedEvent struct{ id, object string }
 
-func storedEvents(ctx context.Context, q querier) ([]storedEvent, error) {
+func storedEvents(ctx context.Context, q kernel.Querier) ([]storedEvent, error) {
 	rows, err := q.QueryContext(ctx, `SELECT id, doc ->> '$.data.object.id' FROM stripe_objects WHERE kind = 'event' ORDER BY seq`)
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", err)
@@ -133,7 +135,7 @@ func storedEvents(ctx context.Context, q querier) ([]storedEvent, error) {
 	return all, rows.Err()
 }
 
-func pendingDeliveries(ctx context.Context, q querier) (n int, err error) {
+func pendingDeliveries(ctx context.Context, q kernel.Querier) (n int, err error) {
 	err = q.QueryRowContext(ctx, `SELECT count(*) FROM stripe_deliveries`).Scan(&n)
 	return n, err
 }

@@ -1,16 +1,20 @@
 package stripe
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+)
 
 // route is one endpoint of the API.
 type route struct {
 	method, pattern string
-	run             endpoint
+	run             kernel.Endpoint
 }
 
 func routes() []route {
 	return []route{
-		{"GET", "/v1/account", getAccount},
+		{"GET", "/v1/account", kernel.GetAccount},
 		{"POST", "/v1/customers", createCustomer},
 		{"GET", "/v1/customers", listCustomers},
 		{"GET", "/v1/customers/{id}", getCustomer},
@@ -65,8 +69,8 @@ func routes() []route {
 		{"POST", "/v1/refunds", createRefund},
 		{"GET", "/v1/refunds", listRefunds},
 		{"GET", "/v1/refunds/{id}", getRefund},
-		{"GET", "/v1/events", listEvents},
-		{"GET", "/v1/events/{id}", getEvent},
+		{"GET", "/v1/events", kernel.ListEvents},
+		{"GET", "/v1/events/{id}", kernel.GetEvent},
 	}
 }
 
@@ -83,9 +87,9 @@ func (s *Server) newHandler() (http.Handler, error) {
 	}
 	mux := http.NewServeMux()
 	for _, rt := range routes() {
-		mux.HandleFunc(rt.method+" "+apiRoot+rt.pattern, s.chaos.unlucky(s.engine.serve(rt.method, rt.run)))
+		mux.HandleFunc(rt.method+" "+kernel.Root+rt.pattern, s.chaos.unlucky(s.engine.Serve(rt.method, rt.run)))
 	}
-	mux.HandleFunc(apiRoot+"/", s.engine.serve("", nil)) // whatever is no endpoint
+	mux.HandleFunc(kernel.Root+"/", s.engine.Serve("", nil)) // whatever is no endpoint
 	mux.HandleFunc("GET "+invoicePDFPath("{id}"), serveInvoicePDF(s.engine))
 	mux.HandleFunc("GET "+checkoutPath("{id}"), checkouts.showCheckout)
 	mux.HandleFunc("POST "+checkoutPath("{id}"), checkouts.payCheckout)
@@ -105,8 +109,8 @@ func (s *Server) newHandler() (http.Handler, error) {
 }
 
 // timers are the actions of all timers by their kind.
-func timers() map[string]alarm {
-	return map[string]alarm{
+func timers() map[string]kernel.Action {
+	return map[string]kernel.Action{
 		timerCheckoutExpires:   expireCheckoutDue,
 		timerPeriodEnds:        periodEnds,
 		timerTrialWillEnd:      trialWillEnd,
@@ -118,8 +122,8 @@ func timers() map[string]alarm {
 }
 
 // lists are the lists that objects show only when they are expanded.
-func lists() map[string]include {
-	return map[string]include{
+func lists() map[string]kernel.ListReader {
+	return map[string]kernel.ListReader{
 		"customer.subscriptions":      subscriptionsOf,
 		"invoice.payments":            paymentsOf,
 		"charge.refunds":              refundsOf,

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // Config is what a Server needs.
@@ -45,7 +46,7 @@ type Config struct {
 // Server is a payment provider that speaks Stripe's API. It is safe for
 // concurrent use; one process at a time may use a database.
 type Server struct {
-	engine  *engine
+	engine  *kernel.Engine
 	chaos   *chaosControl
 	handler http.Handler
 }
@@ -62,11 +63,11 @@ func New(cfg Config) (*Server, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	draws := newDice()
-	e, err := newEngine(engineConfig{
+	e, err := kernel.New(kernel.Config{
 		DB: cfg.DB, Schema: meterSchema, Clock: cfg.Clock, RealClock: cfg.SignatureClock,
 		Site: strings.TrimSuffix(cfg.PublicURL, "/"), SecretKey: cfg.SecretKey,
 		WebhookURL: cfg.WebhookURL, WebhookSecret: cfg.WebhookSecret, HTTPClient: cfg.HTTPClient, Log: cfg.Log,
-		Passages: draws.nextEvent, Timers: timers(), Lists: lists(),
+		Deliveries: draws.nextEvent, Timers: timers(), Lists: lists(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("stripe sandbox: %w", err)
@@ -97,10 +98,10 @@ func (cfg Config) check() error {
 
 // Run delivers webhooks and fires timers until ctx ends. It then breaks off
 // what is under way, which the next Run repeats, and returns nil.
-func (s *Server) Run(ctx context.Context) error { return s.engine.run(ctx) }
+func (s *Server) Run(ctx context.Context) error { return s.engine.Run(ctx) }
 
 // Wake makes Run look at the clocks again. Call it after the clock was moved.
-func (s *Server) Wake() { s.engine.wake() }
+func (s *Server) Wake() { s.engine.Wake() }
 
 // Handler serves the API below /sandbox/stripe/v1, the PDFs of invoices below
 // /sandbox/stripe/invoices, the hosted pages below /sandbox/checkout and

@@ -1,16 +1,20 @@
 package stripe
 
-import "context"
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+)
 
 // setDefaultCard makes a card the one that everything of the customer's is paid
 // with from now on, as the billing portal does.
-func setDefaultCard(ctx context.Context, st *step, cu *customer, pm *paymentMethod) error {
+func setDefaultCard(ctx context.Context, st *kernel.Step, cu *customer, pm *paymentMethod) error {
 	before := *cu
 	cu.InvoiceSettings.DefaultPaymentMethod = &pm.ID
-	if err := st.change(ctx, "customer.updated", before, cu); err != nil {
+	if err := st.Change(ctx, "customer.updated", before, cu); err != nil {
 		return err
 	}
-	all, err := subscriptions.where(ctx, st.q, `doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, cu.ID)
+	all, err := subscriptions.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, cu.ID)
 	if err != nil {
 		return err
 	}
@@ -26,13 +30,13 @@ func setDefaultCard(ctx context.Context, st *step, cu *customer, pm *paymentMeth
 
 // payOpenInvoices tries, oldest first, what a customer owes for subscriptions
 // that have not ended, while the card's owner is there.
-func payOpenInvoices(ctx context.Context, st *step, customerID string) error {
-	open, err := invoices.where(ctx, st.q, `doc ->> '$.customer' = ? AND doc ->> '$.status' = 'open'`, customerID)
+func payOpenInvoices(ctx context.Context, st *kernel.Step, customerID string) error {
+	open, err := invoices.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' = 'open'`, customerID)
 	if err != nil {
 		return err
 	}
 	for _, in := range open {
-		sub, err := subscriptions.get(ctx, st.q, in.Parent.SubscriptionDetails.Subscription, "subscription")
+		sub, err := subscriptions.Get(ctx, st.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
 		if err != nil {
 			return err
 		}

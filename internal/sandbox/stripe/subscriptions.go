@@ -7,11 +7,12 @@ import (
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/billing"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 var (
-	subscriptions     = kind[subscription]{name: "subscription", prefix: "sub", label: "subscription", path: "/v1/subscriptions"}
-	subscriptionItems = kind[subscriptionItem]{name: "subscription_item", prefix: "si", label: "subscription item", path: "/v1/subscription_items"}
+	subscriptions     = kernel.Kind[subscription]{Name: "subscription", Prefix: "sub", Label: "subscription", Path: "/v1/subscriptions"}
+	subscriptionItems = kernel.Kind[subscriptionItem]{Name: "subscription_item", Prefix: "si", Label: "subscription item", Path: "/v1/subscription_items"}
 )
 
 // The states of a subscription.
@@ -28,7 +29,7 @@ const (
 
 // subscription is what a customer pays for again and again.
 type subscription struct {
-	header
+	kernel.Header
 	Application           form.Null                   `json:"application"`
 	ApplicationFeePercent form.Null                   `json:"application_fee_percent"`
 	AutomaticTax          subscriptionTax             `json:"automatic_tax"`
@@ -88,8 +89,8 @@ type subscriptionItem struct {
 	TaxRates           form.None         `json:"tax_rates"`
 }
 
-func (i subscriptionItem) head() header {
-	return header{ID: i.ID, Object: i.Object, Created: i.Created}
+func (i subscriptionItem) Head() kernel.Header {
+	return kernel.Header{ID: i.ID, Object: i.Object, Created: i.Created}
 }
 
 // clone is a copy that changes to the subscription leave as it is.
@@ -185,7 +186,7 @@ type trialSettings struct {
 // trial ends, or for one interval of its prices.
 func newSubscription(customerID string, o order, now int64) *subscription {
 	sub := &subscription{
-		header: subscriptions.start(now), BillingCycleAnchor: now, StartDate: now,
+		Header: subscriptions.Start(now), BillingCycleAnchor: now, StartDate: now,
 		CollectionMethod: "charge_automatically", Currency: o.Items[0].Currency, Customer: customerID,
 		Description: o.Description, InvoiceSettings: subscriptionInvoices{Issuer: form.Self{Type: "self"}},
 		Metadata:        o.Metadata,
@@ -203,7 +204,7 @@ func newSubscription(customerID string, o order, now int64) *subscription {
 	items := make([]subscriptionItem, 0, len(o.Items))
 	for _, sold := range o.Items {
 		items = append(items, subscriptionItem{
-			ID: form.NewID(subscriptionItems.prefix), Object: subscriptionItems.name, Created: now,
+			ID: form.NewID(subscriptionItems.Prefix), Object: subscriptionItems.Name, Created: now,
 			CurrentPeriodStart: now, CurrentPeriodEnd: end, Metadata: map[string]string{},
 			Price: sold.Price, Quantity: sold.Quantity, Subscription: sub.ID,
 		})
@@ -212,33 +213,33 @@ func newSubscription(customerID string, o order, now int64) *subscription {
 	return sub
 }
 
-func getSubscription(ctx context.Context, c *call) (any, error) {
-	return retrieve(ctx, c, subscriptions)
+func getSubscription(ctx context.Context, c *kernel.Call) (any, error) {
+	return kernel.Retrieve(ctx, c, subscriptions)
 }
 
-func listSubscriptions(ctx context.Context, c *call) (any, error) {
-	var f filter
-	f.equals(c.params, "customer", "$.customer")
-	if id, ok := c.params.Filled("price"); ok {
-		f.and(`EXISTS (SELECT 1 FROM json_each(doc, '$.items.data') WHERE value ->> '$.price.id' = ?)`, id)
+func listSubscriptions(ctx context.Context, c *kernel.Call) (any, error) {
+	var f kernel.Filter
+	f.Equals(c.Params, "customer", "$.customer")
+	if id, ok := c.Params.Filled("price"); ok {
+		f.And(`EXISTS (SELECT 1 FROM json_each(doc, '$.items.data') WHERE value ->> '$.price.id' = ?)`, id)
 	}
 	status := ""
-	c.params.Choice("status", &status, "active", "all", "canceled", "ended", "incomplete",
+	c.Params.Choice("status", &status, "active", "all", "canceled", "ended", "incomplete",
 		"incomplete_expired", "past_due", "paused", "trialing", "unpaid")
 	switch status {
 	case "":
-		f.and(`doc ->> '$.status' <> 'canceled'`)
+		f.And(`doc ->> '$.status' <> 'canceled'`)
 	case "all":
 	case "ended":
-		f.and(`doc ->> '$.status' IN ('canceled', 'incomplete_expired')`)
+		f.And(`doc ->> '$.status' IN ('canceled', 'incomplete_expired')`)
 	default:
-		f.and(`doc ->> '$.status' = ?`, status)
+		f.And(`doc ->> '$.status' = ?`, status)
 	}
-	return subscriptions.page(ctx, c, f)
+	return subscriptions.Page(ctx, c, f)
 }
 
 // subscriptionsOf lists the subscriptions of a customer that are not canceled.
-func subscriptionsOf(ctx context.Context, q querier, customerID string) (any, error) {
-	return includeList(ctx, q, subscriptions, "/v1/customers/"+customerID+"/subscriptions",
+func subscriptionsOf(ctx context.Context, q kernel.Querier, customerID string) (any, error) {
+	return kernel.ReadList(ctx, q, subscriptions, "/v1/customers/"+customerID+"/subscriptions",
 		`doc ->> '$.customer' = ? AND doc ->> '$.status' <> 'canceled'`, customerID)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // What becomes of the rest of a period when a subscription changes within it.
@@ -99,7 +100,7 @@ func (ch subscriptionChange) empty() bool {
 // apply changes a subscription as it was asked to, and works out what that
 // comes to. It stores nothing: an update carries out what it returns, a preview
 // shows it.
-func revise(ctx context.Context, st *step, sub *subscription, ch subscriptionChange) (*revision, error) {
+func revise(ctx context.Context, st *kernel.Step, sub *subscription, ch subscriptionChange) (*revision, error) {
 	was := sub.clone()
 	old := was.Items.Data
 	rev := &revision{names: productNames{}}
@@ -121,13 +122,13 @@ func revise(ctx context.Context, st *step, sub *subscription, ch subscriptionCha
 		}
 	}
 	trialing := sub.Status == subscriptionTrialing
-	rev.restarted = sub.restart(ch, old, st.now)
+	rev.restarted = sub.restart(ch, old, st.Now)
 	if !trialing && ch.proration != prorationsNone {
-		rev.prorate(sub, old, ch.date, st.now)
+		rev.prorate(sub, old, ch.date, st.Now)
 	}
 	if rev.restarted {
 		var err error
-		if rev.usage, err = meteredLines(ctx, st, was, rev.since, st.now, rev.names); err != nil {
+		if rev.usage, err = meteredLines(ctx, st, was, rev.since, st.Now, rev.names); err != nil {
 			return nil, err
 		}
 	}
@@ -154,10 +155,10 @@ func (ch subscriptionChange) check(sub *subscription) error {
 }
 
 // changeItem gives an item its new price and quantity.
-func changeItem(ctx context.Context, st *step, sub *subscription, w itemChange) error {
+func changeItem(ctx context.Context, st *kernel.Step, sub *subscription, w itemChange) error {
 	i := slices.IndexFunc(sub.Items.Data, func(item subscriptionItem) bool { return item.ID == w.id })
 	if i < 0 {
-		return form.Missing(subscriptionItems.label, w.id, w.params.Name("id"))
+		return form.Missing(subscriptionItems.Label, w.id, w.params.Name("id"))
 	}
 	item := &sub.Items.Data[i]
 	if w.quantity > 0 {

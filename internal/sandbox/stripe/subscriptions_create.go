@@ -3,6 +3,8 @@ package stripe
 import (
 	"context"
 	"time"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // timerIncompleteExpires goes off when the first payment of a subscription has
@@ -17,8 +19,8 @@ const defaultIncomplete = "default_incomplete"
 
 // createSubscription makes a subscription without a checkout, as the dashboard
 // does.
-func createSubscription(ctx context.Context, c *call) (any, error) {
-	p := c.params
+func createSubscription(ctx context.Context, c *kernel.Call) (any, error) {
+	p := c.Params
 	var customerID string
 	var pm *string
 	behavior := allowIncomplete
@@ -32,30 +34,30 @@ func createSubscription(ctx context.Context, c *call) (any, error) {
 	if err := p.Done(); err != nil {
 		return nil, err
 	}
-	cu, err := liveCustomer(ctx, c.step, customerID, "customer")
+	cu, err := liveCustomer(ctx, c.Step, customerID, "customer")
 	if err != nil {
 		return nil, err
 	}
-	if err := checkCard(ctx, c.step, pm, cu.ID, "default_payment_method"); err != nil {
+	if err := checkCard(ctx, c.Step, pm, cu.ID, "default_payment_method"); err != nil {
 		return nil, err
 	}
-	if o.Items, err = priceItems(ctx, c.step, wanted, o.TrialDays > 0); err != nil {
+	if o.Items, err = priceItems(ctx, c.Step, wanted, o.TrialDays > 0); err != nil {
 		return nil, err
 	}
-	if err := checkCurrency(ctx, c.step, cu, o.Items[0].Currency); err != nil {
+	if err := checkCurrency(ctx, c.Step, cu, o.Items[0].Currency); err != nil {
 		return nil, err
 	}
-	sub := newSubscription(cu.ID, o, c.now)
+	sub := newSubscription(cu.ID, o, c.Now)
 	sub.DefaultPaymentMethod = pm
-	if err := startBilling(ctx, c.step, sub, cu, behavior); err != nil {
+	if err := startBilling(ctx, c.Step, sub, cu, behavior); err != nil {
 		return nil, err
 	}
-	return sub, begin(ctx, c.step, sub)
+	return sub, begin(ctx, c.Step, sub)
 }
 
 // startBilling makes the invoice that a subscription begins with, while its
 // owner is not there. As long as that is open, the subscription is incomplete.
-func startBilling(ctx context.Context, st *step, sub *subscription, cu *customer, behavior string) error {
+func startBilling(ctx context.Context, st *kernel.Step, sub *subscription, cu *customer, behavior string) error {
 	in, err := firstInvoice(ctx, st, sub, cu)
 	if err != nil || in.Status == invoicePaid {
 		return err
@@ -72,8 +74,8 @@ func startBilling(ctx context.Context, st *step, sub *subscription, cu *customer
 }
 
 // incompleteExpires gives a subscription up whose first payment never came.
-func incompleteExpires(ctx context.Context, st *step, id string) error {
-	sub, err := subscriptions.get(ctx, st.q, id, "id")
+func incompleteExpires(ctx context.Context, st *kernel.Step, id string) error {
+	sub, err := subscriptions.Get(ctx, st.Q, id, "id")
 	if err != nil || sub.Status != subscriptionIncomplete {
 		return err
 	}

@@ -4,36 +4,37 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // cancelSubscription ends a subscription at once. prorate gives back the rest of
 // its period, invoice_now bills what is pending, that credit included, and what
 // was used of metered items.
-func cancelSubscription(ctx context.Context, c *call) (any, error) {
-	sub, err := subscriptions.get(ctx, c.q, c.id, "id")
+func cancelSubscription(ctx context.Context, c *kernel.Call) (any, error) {
+	sub, err := subscriptions.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
 		return nil, err
 	}
 	before := sub.clone()
-	readCancellation(c.params, &sub.CancellationDetails)
+	readCancellation(c.Params, &sub.CancellationDetails)
 	var invoiceNow, prorate bool
-	c.params.Boolean("invoice_now", &invoiceNow)
-	c.params.Boolean("prorate", &prorate)
-	if err := c.params.Done(); err != nil {
+	c.Params.Boolean("invoice_now", &invoiceNow)
+	c.Params.Boolean("prorate", &prorate)
+	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
 	if sub.ended() {
-		return nil, form.Missing(subscriptions.label, sub.ID, "id")
+		return nil, form.Missing(subscriptions.Label, sub.ID, "id")
 	}
-	if err := billRemainder(ctx, c.step, sub, prorate, invoiceNow); err != nil {
+	if err := billRemainder(ctx, c.Step, sub, prorate, invoiceNow); err != nil {
 		return nil, err
 	}
-	sub.cancel(canceledByRequest, c.now)
-	return sub, save(ctx, c.step, before, sub)
+	sub.cancel(canceledByRequest, c.Now)
+	return sub, save(ctx, c.Step, before, sub)
 }
 
 // settleUp bills what a subscription that ends now leaves behind.
-func billRemainder(ctx context.Context, st *step, sub *subscription, prorate, invoiceNow bool) error {
+func billRemainder(ctx context.Context, st *kernel.Step, sub *subscription, prorate, invoiceNow bool) error {
 	rev := &revision{names: productNames{}}
 	rev.since, _ = sub.period()
 	if err := readProductNames(ctx, st, sub.Items.Data, rev.names); err != nil {
@@ -41,7 +42,7 @@ func billRemainder(ctx context.Context, st *step, sub *subscription, prorate, in
 	}
 	if prorate && sub.running() && sub.Status != subscriptionTrialing {
 		for _, item := range sub.Items.Data {
-			rev.add(sub, item, credit, st.now, st.now)
+			rev.add(sub, item, credit, st.Now, st.Now)
 		}
 	}
 	pending, err := pendingItems(ctx, st, sub)
@@ -49,24 +50,24 @@ func billRemainder(ctx context.Context, st *step, sub *subscription, prorate, in
 		return err
 	}
 	if invoiceNow {
-		if rev.usage, err = meteredLines(ctx, st, sub, rev.since, st.now, rev.names); err != nil {
+		if rev.usage, err = meteredLines(ctx, st, sub, rev.since, st.Now, rev.names); err != nil {
 			return err
 		}
-		rev.now = rev.bill(sub, nil, append(pending, rev.prorations...), st.now).needed()
+		rev.now = rev.bill(sub, nil, append(pending, rev.prorations...), st.Now).needed()
 	}
 	return applyRevision(ctx, st, sub, rev, false)
 }
 
 // resumeSubscription begins a new period of a subscription that was paused, and
 // bills it at once. A payment that fails leaves it past due.
-func resumeSubscription(ctx context.Context, c *call) (any, error) {
-	sub, err := subscriptions.get(ctx, c.q, c.id, "id")
+func resumeSubscription(ctx context.Context, c *kernel.Call) (any, error) {
+	sub, err := subscriptions.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
 		return nil, err
 	}
-	c.params.Choice("billing_cycle_anchor", new(string), "now")
-	c.params.Choice("proration_behavior", new(string), prorationsPending, prorationsNow, prorationsNone)
-	if err := c.params.Done(); err != nil {
+	c.Params.Choice("billing_cycle_anchor", new(string), "now")
+	c.Params.Choice("proration_behavior", new(string), prorationsPending, prorationsNow, prorationsNone)
+	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
 	if sub.Status != subscriptionPaused {
@@ -75,13 +76,13 @@ func resumeSubscription(ctx context.Context, c *call) (any, error) {
 	before := sub.clone()
 	rev := &revision{names: productNames{}, restarted: true, now: true}
 	rev.since, _ = sub.period()
-	if err := readProductNames(ctx, c.step, sub.Items.Data, rev.names); err != nil {
+	if err := readProductNames(ctx, c.Step, sub.Items.Data, rev.names); err != nil {
 		return nil, err
 	}
-	sub.Status, sub.BillingCycleAnchor = subscriptionActive, c.now
-	sub.setPeriod(c.now, sub.cycle().Boundary(1))
-	if err := applyRevision(ctx, c.step, sub, rev, false); err != nil {
+	sub.Status, sub.BillingCycleAnchor = subscriptionActive, c.Now
+	sub.setPeriod(c.Now, sub.cycle().Boundary(1))
+	if err := applyRevision(ctx, c.Step, sub, rev, false); err != nil {
 		return nil, err
 	}
-	return sub, save(ctx, c.step, before, sub)
+	return sub, save(ctx, c.Step, before, sub)
 }

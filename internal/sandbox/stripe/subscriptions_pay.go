@@ -1,19 +1,23 @@
 package stripe
 
-import "context"
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+)
 
 // demand finalizes an invoice of a subscription, if it still is a draft, and has
 // it paid with the subscription's card, whose owner is not there. The
 // subscription's state follows the outcome; the caller stores it. A refusal of
 // the card is returned, not an error.
-func settleInvoice(ctx context.Context, st *step, sub *subscription, in *invoice) (refused *paymentError, err error) {
+func settleInvoice(ctx context.Context, st *kernel.Step, sub *subscription, in *invoice) (refused *paymentError, err error) {
 	return settleInvoiceWith(ctx, st, sub, in, nil, buyerAbsent)
 }
 
 // demandWith is demand with a card of the customer's instead of the
 // subscription's, of which nil is the subscription's, and with the card's owner
 // there or not.
-func settleInvoiceWith(ctx context.Context, st *step, sub *subscription, in *invoice, card *string, present presence) (refused *paymentError, err error) {
+func settleInvoiceWith(ctx context.Context, st *kernel.Step, sub *subscription, in *invoice, card *string, present presence) (refused *paymentError, err error) {
 	if in.Status == invoiceDraft {
 		if err := finalize(ctx, st, in); err != nil {
 			return nil, err
@@ -39,16 +43,16 @@ func settleInvoiceWith(ctx context.Context, st *step, sub *subscription, in *inv
 
 // defaultCard is what a subscription is paid with: its own card, or else its
 // customer's; nil when there is none.
-func defaultCard(ctx context.Context, st *step, sub *subscription) (*paymentMethod, error) {
+func defaultCard(ctx context.Context, st *kernel.Step, sub *subscription) (*paymentMethod, error) {
 	return cardFor(ctx, st, sub, sub.DefaultPaymentMethod)
 }
 
-func cardFor(ctx context.Context, st *step, sub *subscription, id *string) (*paymentMethod, error) {
+func cardFor(ctx context.Context, st *kernel.Step, sub *subscription, id *string) (*paymentMethod, error) {
 	if id == nil {
 		id = sub.DefaultPaymentMethod
 	}
 	if id == nil {
-		cu, err := customers.get(ctx, st.q, sub.Customer, "customer")
+		cu, err := customers.Get(ctx, st.Q, sub.Customer, "customer")
 		if err != nil {
 			return nil, err
 		}
@@ -57,12 +61,12 @@ func cardFor(ctx context.Context, st *step, sub *subscription, id *string) (*pay
 	if id == nil {
 		return nil, nil
 	}
-	return paymentMethods.get(ctx, st.q, *id, "default_payment_method")
+	return paymentMethods.Get(ctx, st.Q, *id, "default_payment_method")
 }
 
 // paymentMade lets a subscription that waited for a payment go on, once nothing
 // is open on its latest invoice.
-func paymentSucceeded(ctx context.Context, st *step, sub *subscription) error {
+func paymentSucceeded(ctx context.Context, st *kernel.Step, sub *subscription) error {
 	switch sub.Status {
 	case subscriptionIncomplete, subscriptionPastDue, subscriptionUnpaid:
 	default:
@@ -77,8 +81,8 @@ func paymentSucceeded(ctx context.Context, st *step, sub *subscription) error {
 
 // latestFinal is the newest invoice of a subscription that is no draft; nil when
 // there is none.
-func latestFinalized(ctx context.Context, st *step, sub *subscription) (*invoice, error) {
-	all, err := invoices.where(ctx, st.q,
+func latestFinalized(ctx context.Context, st *kernel.Step, sub *subscription) (*invoice, error) {
+	all, err := invoices.Where(ctx, st.Q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.parent.subscription_details.subscription' = ? AND doc ->> '$.status' <> 'draft'`, sub.Customer, sub.ID)
 	if err != nil || len(all) == 0 {
 		return nil, err

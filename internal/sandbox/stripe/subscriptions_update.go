@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // What becomes of a change whose payment fails.
@@ -12,13 +13,13 @@ const (
 	errorIfIncomplete = "error_if_incomplete"
 )
 
-func updateSubscription(ctx context.Context, c *call) (any, error) {
-	sub, err := subscriptions.get(ctx, c.q, c.id, "id")
+func updateSubscription(ctx context.Context, c *kernel.Call) (any, error) {
+	sub, err := subscriptions.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
 		return nil, err
 	}
 	before := sub.clone()
-	p := c.params
+	p := c.Params
 	p.Metadata(&sub.Metadata)
 	p.Clearable("description", &sub.Description)
 	readCancellation(p, &sub.CancellationDetails)
@@ -27,7 +28,7 @@ func updateSubscription(ctx context.Context, c *call) (any, error) {
 	readTrialSettings(p, &sub.TrialSettings.EndBehavior.MissingPaymentMethod)
 	p.Choice("payment_behavior", new(string), allowIncomplete, errorIfIncomplete)
 	strict := p.Is("payment_behavior", errorIfIncomplete)
-	ch := readChange(p, c.now)
+	ch := readChange(p, c.Now)
 	if err := p.Done(); err != nil {
 		return nil, err
 	}
@@ -35,35 +36,35 @@ func updateSubscription(ctx context.Context, c *call) (any, error) {
 		return nil, form.Refuse("", "", "A canceled subscription can only update its cancellation_details and metadata.")
 	}
 	if p.Has("default_payment_method") {
-		if err := checkCard(ctx, c.step, sub.DefaultPaymentMethod, sub.Customer, "default_payment_method"); err != nil {
+		if err := checkCard(ctx, c.Step, sub.DefaultPaymentMethod, sub.Customer, "default_payment_method"); err != nil {
 			return nil, err
 		}
 	}
 	if sub.CancelAtPeriodEnd != before.CancelAtPeriodEnd {
-		sub.scheduleEnd(c.now)
+		sub.scheduleEnd(c.Now)
 	}
-	if sub.Status == subscriptionTrialing && ch.trialEnd == c.now {
-		over, err := endTrialWithoutCard(ctx, c.step, sub)
+	if sub.Status == subscriptionTrialing && ch.trialEnd == c.Now {
+		over, err := endTrialWithoutCard(ctx, c.Step, sub)
 		if err != nil {
 			return nil, err
 		}
 		if over {
-			sub.TrialEnd = &c.now
-			return sub, save(ctx, c.step, before, sub)
+			sub.TrialEnd = &c.Now
+			return sub, save(ctx, c.Step, before, sub)
 		}
 	}
-	rev, err := revise(ctx, c.step, sub, ch)
+	rev, err := revise(ctx, c.Step, sub, ch)
 	if err != nil {
 		return nil, err
 	}
-	if err := applyRevision(ctx, c.step, sub, rev, strict); err != nil {
+	if err := applyRevision(ctx, c.Step, sub, rev, strict); err != nil {
 		return nil, err
 	}
-	if err := save(ctx, c.step, before, sub); err != nil {
+	if err := save(ctx, c.Step, before, sub); err != nil {
 		return nil, err
 	}
 	if sub.TrialEnd != nil && (before.TrialEnd == nil || *sub.TrialEnd != *before.TrialEnd) {
-		return sub, announceTrialEnd(ctx, c.step, sub)
+		return sub, announceTrialEnd(ctx, c.Step, sub)
 	}
 	return sub, nil
 }
@@ -71,16 +72,16 @@ func updateSubscription(ctx context.Context, c *call) (any, error) {
 // carryOut stores the prorations of a revision and bills what is due at once. A
 // payment that fails leaves the invoice open, unless the client was strict: then
 // nothing is to have happened.
-func applyRevision(ctx context.Context, st *step, sub *subscription, rev *revision, strict bool) error {
+func applyRevision(ctx context.Context, st *kernel.Step, sub *subscription, rev *revision, strict bool) error {
 	for _, item := range rev.prorations {
-		if err := st.create(ctx, "invoiceitem.created", item); err != nil {
+		if err := st.Create(ctx, "invoiceitem.created", item); err != nil {
 			return err
 		}
 	}
 	if !rev.now {
 		return nil
 	}
-	cu, err := customers.get(ctx, st.q, sub.Customer, "customer")
+	cu, err := customers.Get(ctx, st.Q, sub.Customer, "customer")
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func applyRevision(ctx context.Context, st *step, sub *subscription, rev *revisi
 	if err != nil {
 		return err
 	}
-	in, err := issueInvoice(ctx, st, rev.bill(sub, cu, pending, st.now))
+	in, err := issueInvoice(ctx, st, rev.bill(sub, cu, pending, st.Now))
 	if err != nil {
 		return err
 	}

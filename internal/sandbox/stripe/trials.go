@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // timerTrialWillEnd goes off some time before a trial ends.
@@ -33,36 +34,36 @@ func readTrialSettings(p *form.Params, into *string) {
 }
 
 // announceTrialEnd sees to the notice of a trial whose end was set.
-func announceTrialEnd(ctx context.Context, st *step, sub *subscription) error {
+func announceTrialEnd(ctx context.Context, st *kernel.Step, sub *subscription) error {
 	if sub.Status != subscriptionTrialing {
 		return nil
 	}
-	if at := *sub.TrialEnd - trialNotice; at > st.now {
-		return st.setTimer(ctx, timerTrialWillEnd, sub.ID, at)
+	if at := *sub.TrialEnd - trialNotice; at > st.Now {
+		return st.SetTimer(ctx, timerTrialWillEnd, sub.ID, at)
 	}
-	if err := st.stopTimer(ctx, timerTrialWillEnd, sub.ID); err != nil {
+	if err := st.StopTimer(ctx, timerTrialWillEnd, sub.ID); err != nil {
 		return err
 	}
-	return st.emit(ctx, "customer.subscription.trial_will_end", sub, nil)
+	return st.Emit(ctx, "customer.subscription.trial_will_end", sub, nil)
 }
 
-func trialWillEnd(ctx context.Context, st *step, id string) error {
-	sub, err := subscriptions.get(ctx, st.q, id, "id")
+func trialWillEnd(ctx context.Context, st *kernel.Step, id string) error {
+	sub, err := subscriptions.Get(ctx, st.Q, id, "id")
 	if err != nil || sub.Status != subscriptionTrialing {
 		return err
 	}
-	return st.emit(ctx, "customer.subscription.trial_will_end", sub, nil)
+	return st.Emit(ctx, "customer.subscription.trial_will_end", sub, nil)
 }
 
 // endTrialWithoutCard cancels or pauses a subscription whose trial ends, if
 // there is no card and that was asked for. It tells whether it did.
-func endTrialWithoutCard(ctx context.Context, st *step, sub *subscription) (bool, error) {
+func endTrialWithoutCard(ctx context.Context, st *kernel.Step, sub *subscription) (bool, error) {
 	if pm, err := defaultCard(ctx, st, sub); err != nil || pm != nil {
 		return false, err
 	}
 	switch sub.TrialSettings.EndBehavior.MissingPaymentMethod {
 	case whenNoMethodCancel:
-		sub.cancel("", st.now)
+		sub.cancel("", st.Now)
 	case whenNoMethodPause:
 		sub.Status = subscriptionPaused
 	default:

@@ -15,6 +15,7 @@ import (
 	"github.com/stripe/stripe-go/v85/webhook"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // eventually waits for something that happens in the background.
@@ -128,7 +129,7 @@ func TestWebhooksTellOfACheckout(t *testing.T) {
 		}
 	}
 	e := must[*api.Event](t)(w.V1Events.Retrieve(t.Context(), r.taken[0].ID, nil))
-	if stripe.APIVersion != api.APIVersion || e.APIVersion != api.APIVersion {
+	if kernel.APIVersion != api.APIVersion || e.APIVersion != api.APIVersion {
 		t.Errorf("events are of version %s, the client of %s", e.APIVersion, api.APIVersion)
 	}
 	eventually(t, func() bool {

@@ -1,4 +1,4 @@
-package stripe
+package kernel
 
 import (
 	"context"
@@ -53,67 +53,67 @@ CREATE INDEX IF NOT EXISTS stripe_deliveries_event ON stripe_deliveries (event);
 CREATE INDEX IF NOT EXISTS stripe_deliveries_object ON stripe_deliveries (object, seq);
 `
 
-// querier is a transaction, or the database outside of one.
-type querier interface {
+// Querier is a transaction, or the database outside of one.
+type Querier interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// header is what every object starts with.
-type header struct {
+// Header is what every object starts with.
+type Header struct {
 	ID       string `json:"id"`
 	Object   string `json:"object"`
 	Created  int64  `json:"created"`
 	Livemode bool   `json:"livemode"`
 }
 
-func (h header) head() header { return h }
+func (h Header) Head() Header { return h }
 
-// object is anything that is kept under an id.
-type object interface{ head() header }
+// Object is anything that is kept under an id.
+type Object interface{ Head() Header }
 
-// kind is one type of object: its name on the wire, the prefix of its ids, how
+// Kind is one type of object: its name on the wire, the prefix of its ids, how
 // messages call it, and how deep in the API its list lives.
-type kind[T object] struct{ name, prefix, label, path string }
+type Kind[T Object] struct{ Name, Prefix, Label, Path string }
 
-// start returns the header of a new object of this kind.
-func (k kind[T]) start(now int64) header {
-	return header{ID: form.NewID(k.prefix), Object: k.name, Created: now}
+// Start returns the header of a new object of this kind.
+func (k Kind[T]) Start(now int64) Header {
+	return Header{ID: form.NewID(k.Prefix), Object: k.Name, Created: now}
 }
 
-// find reads the object with the id; nil when there is none.
-func (k kind[T]) find(ctx context.Context, q querier, id string) (*T, error) {
+// Find reads the object with the id; nil when there is none.
+func (k Kind[T]) Find(ctx context.Context, q Querier, id string) (*T, error) {
 	var doc []byte
-	err := q.QueryRowContext(ctx, `SELECT doc FROM stripe_objects WHERE kind = ? AND id = ?`, k.name, id).Scan(&doc)
+	err := q.QueryRowContext(ctx, `SELECT doc FROM stripe_objects WHERE kind = ? AND id = ?`, k.Name, id).Scan(&doc)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s %s: %w", k.name, id, err)
+		return nil, fmt.Errorf("read %s %s: %w", k.Name, id, err)
 	}
 	return k.decode(doc)
 }
 
-// get reads the object that param names, and refuses an id that names none.
-func (k kind[T]) get(ctx context.Context, q querier, id, param string) (*T, error) {
-	o, err := k.find(ctx, q, id)
+// Get reads the object that param names, and refuses an id that names none.
+func (k Kind[T]) Get(ctx context.Context, q Querier, id, param string) (*T, error) {
+	o, err := k.Find(ctx, q, id)
 	if err == nil && o == nil {
-		err = form.Missing(k.label, id, param)
+		err = form.Missing(k.Label, id, param)
 	}
 	return o, err
 }
 
-// where reads the objects that fulfil a condition on doc, oldest first.
-func (k kind[T]) where(ctx context.Context, q querier, condition string, args ...any) ([]*T, error) {
-	docs, err := docs(ctx, q, `SELECT doc FROM stripe_objects WHERE kind = ? AND `+condition+` ORDER BY seq`, append([]any{k.name}, args...)...)
+// Where reads the objects that fulfil a condition on doc, oldest first.
+func (k Kind[T]) Where(ctx context.Context, q Querier, condition string, args ...any) ([]*T, error) {
+	docs, err := docs(ctx, q, `SELECT doc FROM stripe_objects WHERE kind = ? AND `+condition+` ORDER BY seq`, append([]any{k.Name}, args...)...)
 	if err != nil {
-		return nil, fmt.Errorf("read %ss: %w", k.name, err)
+		return nil, fmt.Errorf("read %ss: %w", k.Name, err)
 	}
 	return k.decodeAll(docs)
 }
 
-func (k kind[T]) decodeAll(docs [][]byte) ([]*T, error) {
+func (k Kind[T]) decodeAll(docs [][]byte) ([]*T, error) {
 	all := make([]*T, 0, len(docs))
 	for _, doc := range docs {
 		o, err := k.decode(doc)
@@ -125,17 +125,17 @@ func (k kind[T]) decodeAll(docs [][]byte) ([]*T, error) {
 	return all, nil
 }
 
-func (k kind[T]) decode(doc []byte) (*T, error) {
+func (k Kind[T]) decode(doc []byte) (*T, error) {
 	o := new(T)
 	if err := json.Unmarshal(doc, o); err != nil {
-		return nil, fmt.Errorf("decode %s: %w", k.name, err)
+		return nil, fmt.Errorf("decode %s: %w", k.Name, err)
 	}
 	return o, nil
 }
 
-// put stores an object, new or changed.
-func put(ctx context.Context, q querier, o object) error {
-	h := o.head()
+// Put stores an object, new or changed.
+func Put(ctx context.Context, q Querier, o Object) error {
+	h := o.Head()
 	doc, err := json.Marshal(o)
 	if err != nil {
 		return fmt.Errorf("encode %s %s: %w", h.Object, h.ID, err)
@@ -149,7 +149,7 @@ func put(ctx context.Context, q querier, o object) error {
 	return nil
 }
 
-func docs(ctx context.Context, q querier, query string, args ...any) ([][]byte, error) {
+func docs(ctx context.Context, q Querier, query string, args ...any) ([][]byte, error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err

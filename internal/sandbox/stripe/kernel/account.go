@@ -1,4 +1,4 @@
-package stripe
+package kernel
 
 import "context"
 
@@ -18,17 +18,17 @@ type account struct {
 // The one account of the sandbox, as its invoices name it.
 const (
 	accountID      = "acct_sandbox"
-	accountName    = "Tenantry Sandbox"
-	accountCountry = "US"
+	AccountName    = "Tenantry Sandbox"
+	AccountCountry = "US"
 )
 
-func getAccount(_ context.Context, c *call) (any, error) {
-	if err := c.params.Done(); err != nil {
+func GetAccount(_ context.Context, c *Call) (any, error) {
+	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
 	return account{
 		ID: accountID, Object: "account", BusinessType: "company", Type: "standard",
-		Country: accountCountry, DefaultCurrency: "usd",
+		Country: AccountCountry, DefaultCurrency: "usd",
 		ChargesEnabled: true, DetailsSubmitted: true, PayoutsEnabled: true,
 	}, nil
 }

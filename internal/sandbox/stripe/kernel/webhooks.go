@@ -1,4 +1,4 @@
-package stripe
+package kernel
 
 import (
 	"bytes"
@@ -37,41 +37,41 @@ func retryAfter(n int) time.Duration {
 	return waits[min(max(n, 1), len(waits))-1]
 }
 
-// delivery is an event on its way to the receiver.
-type delivery struct {
+// queued is an event on its way to the receiver.
+type queued struct {
 	seq      int64
 	event    string
 	attempts int
 	queuedAt int64 // milliseconds, real time
 }
 
-// passage is one way of an event to the receiver.
-type passage struct {
-	late    time.Duration
-	ordered bool // after the earlier events about the same object
+// Delivery is one way of an event to the receiver.
+type Delivery struct {
+	Late    time.Duration
+	Ordered bool // after the earlier events about the same object
 }
 
 // dispatchEvent lets an event about an object go its ways to the receiver.
-func (st *step) dispatchEvent(ctx context.Context, event, object string, ways []passage) error {
+func (st *Step) dispatchEvent(ctx context.Context, event, object string, ways []Delivery) error {
 	for n, way := range ways {
 		after := object
-		if !way.ordered {
-			after = alone(event, n)
+		if !way.Ordered {
+			after = Alone(event, n)
 		}
-		if err := st.enqueue(ctx, event, after, way.late); err != nil {
+		if err := st.Enqueue(ctx, event, after, way.Late); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// alone is in place of the object of a delivery that waits for no other one.
-func alone(event string, n int) string { return event + "#" + strconv.Itoa(n) }
+// Alone is in place of the object of a delivery that waits for no other one.
+func Alone(event string, n int) string { return event + "#" + strconv.Itoa(n) }
 
-// enqueue lets an event about an object be delivered when it is late enough,
+// Enqueue lets an event about an object be delivered when it is late enough,
 // after those about the same object that were queued before.
-func (st *step) enqueue(ctx context.Context, event, object string, late time.Duration) error {
-	_, err := st.q.ExecContext(ctx, `INSERT INTO stripe_deliveries (event, object, attempts, queued_at, next_at) VALUES (?, ?, 0, ?, ?)`,
+func (st *Step) Enqueue(ctx context.Context, event, object string, late time.Duration) error {
+	_, err := st.Q.ExecContext(ctx, `INSERT INTO stripe_deliveries (event, object, attempts, queued_at, next_at) VALUES (?, ?, 0, ?, ?)`,
 		event, object, st.realNow, st.realNow+late.Milliseconds())
 	if err != nil {
 		return fmt.Errorf("queue delivery of %s: %w", event, err)
@@ -81,7 +81,7 @@ func (st *step) enqueue(ctx context.Context, event, object string, late time.Dur
 
 // runDeliveries sends what is due, a few at a time, until ctx ends. It leaves
 // no goroutine behind.
-func (e *engine) runDeliveries(ctx context.Context) {
+func (e *Engine) runDeliveries(ctx context.Context) {
 	if e.cfg.WebhookURL == "" {
 		return
 	}
@@ -119,12 +119,12 @@ type outbox struct {
 
 // attempted is a delivery that was tried.
 type attempted struct {
-	delivery
+	queued
 	taken bool
 }
 
 // dispatch starts what is due and returns how long there is nothing more to do.
-func (e *engine) dispatch(ctx context.Context, out *outbox) (time.Duration, error) {
+func (e *Engine) dispatch(ctx context.Context, out *outbox) (time.Duration, error) {
 	if err := e.settleDeliveries(ctx, out); err != nil {
 		return 0, err
 	}
@@ -161,7 +161,7 @@ func (e *engine) dispatch(ctx context.Context, out *outbox) (time.Duration, erro
 // every earlier one about its object, so that they arrive in order unless one
 // of them failed. The plus keeps SQLite from sorting all that is due to find the
 // first few.
-func (e *engine) dueDeliveries(ctx context.Context, now int64, limit int) ([]delivery, error) {
+func (e *Engine) dueDeliveries(ctx context.Context, now int64, limit int) ([]queued, error) {
 	rows, err := e.cfg.DB.QueryContext(ctx, `
 		SELECT seq, event, attempts, queued_at FROM stripe_deliveries d
 		WHERE +next_at <= ? AND NOT EXISTS (
@@ -172,9 +172,9 @@ func (e *engine) dueDeliveries(ctx context.Context, now int64, limit int) ([]del
 		return nil, fmt.Errorf("read deliveries: %w", err)
 	}
 	defer rows.Close()
-	var due []delivery
+	var due []queued
 	for rows.Next() {
-		var d delivery
+		var d queued
 		if err := rows.Scan(&d.seq, &d.event, &d.attempts, &d.queuedAt); err != nil {
 			return nil, fmt.Errorf("read deliveries: %w", err)
 		}
@@ -186,7 +186,7 @@ func (e *engine) dueDeliveries(ctx context.Context, now int64, limit int) ([]del
 // attemptDelivery sends an event once and tells whether it was taken. A delivery
 // that the end of ctx breaks off was not tried as a whole: it stays as it was and
 // is sent again by the next Run.
-func (e *engine) attemptDelivery(ctx context.Context, d delivery) (taken, whole bool) {
+func (e *Engine) attemptDelivery(ctx context.Context, d queued) (taken, whole bool) {
 	failed := e.send(ctx, d)
 	if failed != nil && ctx.Err() != nil {
 		return false, false
@@ -199,7 +199,7 @@ func (e *engine) attemptDelivery(ctx context.Context, d delivery) (taken, whole 
 }
 
 // send posts an event; any answer but a 2xx is a failure.
-func (e *engine) send(ctx context.Context, d delivery) error {
+func (e *Engine) send(ctx context.Context, d queued) error {
 	var body []byte
 	err := e.cfg.DB.QueryRowContext(ctx, `SELECT doc FROM stripe_objects WHERE kind = 'event' AND id = ?`, d.event).Scan(&body)
 	if err != nil {
@@ -234,16 +234,16 @@ func sign(secret string, at time.Time, body []byte) string {
 }
 
 // settleDeliveries stores what came of the attempts that have ended, all at once.
-func (e *engine) settleDeliveries(ctx context.Context, out *outbox) error {
+func (e *Engine) settleDeliveries(ctx context.Context, out *outbox) error {
 	for range len(out.done) {
 		out.ended = append(out.ended, <-out.done)
 	}
 	if len(out.ended) == 0 {
 		return nil
 	}
-	err := e.write(ctx, func(ctx context.Context, st *step) error {
+	err := e.Write(ctx, func(ctx context.Context, st *Step) error {
 		for _, d := range out.ended {
-			if err := st.settleDelivery(ctx, d.delivery, d.taken); err != nil {
+			if err := st.settleDelivery(ctx, d.queued, d.taken); err != nil {
 				return fmt.Errorf("settle delivery of %s: %w", d.event, err)
 			}
 		}
@@ -260,16 +260,16 @@ func (e *engine) settleDeliveries(ctx context.Context, out *outbox) error {
 }
 
 // settleDelivery ends a delivery, or plans the next attempt at it.
-func (st *step) settleDelivery(ctx context.Context, d delivery, taken bool) error {
+func (st *Step) settleDelivery(ctx context.Context, d queued, taken bool) error {
 	next := st.realNow + retryAfter(d.attempts+1).Milliseconds()
 	if !taken && next <= d.queuedAt+deliveryLife.Milliseconds() {
-		_, err := st.q.ExecContext(ctx, `UPDATE stripe_deliveries SET attempts = ?, next_at = ? WHERE seq = ?`, d.attempts+1, next, d.seq)
+		_, err := st.Q.ExecContext(ctx, `UPDATE stripe_deliveries SET attempts = ?, next_at = ? WHERE seq = ?`, d.attempts+1, next, d.seq)
 		return err
 	}
-	if _, err := st.q.ExecContext(ctx, `DELETE FROM stripe_deliveries WHERE seq = ?`, d.seq); err != nil || !taken {
+	if _, err := st.Q.ExecContext(ctx, `DELETE FROM stripe_deliveries WHERE seq = ?`, d.seq); err != nil || !taken {
 		return err
 	}
-	_, err := st.q.ExecContext(ctx, `
+	_, err := st.Q.ExecContext(ctx, `
 		UPDATE stripe_objects SET doc = json_set(doc, '$.pending_webhooks', 0)
 		WHERE kind = 'event' AND id = ? AND NOT EXISTS (SELECT 1 FROM stripe_deliveries WHERE event = stripe_objects.id)`, d.event)
 	return err

@@ -1,4 +1,4 @@
-package stripe
+package kernel
 
 import (
 	stdjson "encoding/json"
@@ -17,23 +17,23 @@ import (
 // The controls are the sandbox's own endpoints beside Stripe's: in the form of
 // the service's API, and without a key, as all of the sandbox is.
 
-// problem is the body of a control's refusal.
-type problem struct {
+// Problem is the body of a control's refusal.
+type Problem struct {
 	Message string              `json:"message"`
 	Errors  map[string][]string `json:"errors,omitempty"`
 }
 
-// readControl reads a JSON body into v, whose values so far are those of what is
+// ReadControl reads a JSON body into v, whose values so far are those of what is
 // not given; it answers why it cannot. A name that v does not know is refused.
-func readControl(w http.ResponseWriter, r *http.Request, v any) bool {
+func ReadControl(w http.ResponseWriter, r *http.Request, v any) bool {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if kind != "application/json" && r.Header.Get("Content-Type") != "" {
-		writeControl(w, http.StatusUnsupportedMediaType, problem{Message: "The body must be JSON."})
+		WriteControl(w, http.StatusUnsupportedMediaType, Problem{Message: "The body must be JSON."})
 		return false
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, form.MaxBody))
 	if err != nil {
-		writeControl(w, http.StatusRequestEntityTooLarge, problem{Message: "The body cannot be read."})
+		WriteControl(w, http.StatusRequestEntityTooLarge, Problem{Message: "The body cannot be read."})
 		return false
 	}
 	err = json.Unmarshal(body, v, json.RejectUnknownMembers(true))
@@ -42,11 +42,11 @@ func readControl(w http.ResponseWriter, r *http.Request, v any) bool {
 	case err == nil:
 		return true
 	case !semantic:
-		writeControl(w, http.StatusBadRequest, problem{Message: "The body is not JSON."})
+		WriteControl(w, http.StatusBadRequest, Problem{Message: "The body is not JSON."})
 	case errors.Is(err, json.ErrUnknownName):
-		refuseControl(w, map[string]string{fieldName(wrong): "There is no " + fieldName(wrong) + " here."})
+		RefuseControl(w, map[string]string{fieldName(wrong): "There is no " + fieldName(wrong) + " here."})
 	default:
-		refuseControl(w, map[string]string{fieldName(wrong): "The " + fieldName(wrong) + " has the wrong type."})
+		RefuseControl(w, map[string]string{fieldName(wrong): "The " + fieldName(wrong) + " has the wrong type."})
 	}
 	return false
 }
@@ -60,32 +60,32 @@ func fieldName(e *json.SemanticError) string {
 	return name
 }
 
-// refuseControl answers what is wrong with which field.
-func refuseControl(w http.ResponseWriter, fields map[string]string) {
-	p := problem{Message: "The given data was invalid.", Errors: make(map[string][]string, len(fields))}
+// RefuseControl answers what is wrong with which field.
+func RefuseControl(w http.ResponseWriter, fields map[string]string) {
+	p := Problem{Message: "The given data was invalid.", Errors: make(map[string][]string, len(fields))}
 	for field, reason := range fields {
 		p.Errors[field] = []string{reason}
 		if len(fields) == 1 {
 			p.Message = reason
 		}
 	}
-	writeControl(w, http.StatusUnprocessableEntity, p)
+	WriteControl(w, http.StatusUnprocessableEntity, p)
 }
 
-// failControl answers that something went wrong, and logs what.
-func failControl(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error) {
+// FailControl answers that something went wrong, and logs what.
+func FailControl(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error) {
 	log.ErrorContext(r.Context(), "stripe sandbox: control", slog.String("path", r.URL.Path), slog.Any("error", err))
-	writeControl(w, http.StatusInternalServerError, problem{Message: "Something went wrong in the payment sandbox."})
+	WriteControl(w, http.StatusInternalServerError, Problem{Message: "Something went wrong in the payment sandbox."})
 }
 
-func writeControl(w http.ResponseWriter, status int, body any) {
+func WriteControl(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_ = stdjson.NewEncoder(w).Encode(body) // the client is gone, or has it
 }
 
-// data is the body of a control's answer.
-type data struct {
+// Data is the body of a control's answer.
+type Data struct {
 	Data any `json:"data"`
 }

@@ -1,4 +1,4 @@
-package stripe
+package kernel
 
 import (
 	"bytes"
@@ -8,11 +8,11 @@ import (
 	"reflect"
 )
 
-var events = kind[event]{name: "event", prefix: "evt", label: "event", path: "/v1/events"}
+var events = Kind[event]{Name: "event", Prefix: "evt", Label: "event", Path: "/v1/events"}
 
 // event tells that something happened, with the object as it then was.
 type event struct {
-	header
+	Header
 	APIVersion      string       `json:"api_version"`
 	Data            eventData    `json:"data"`
 	PendingWebhooks int64        `json:"pending_webhooks"`
@@ -32,40 +32,40 @@ type eventRequest struct {
 	IdempotencyKey *string `json:"idempotency_key"`
 }
 
-// emit stores an event about o and queues its delivery, in the transaction of
+// Emit stores an event about o and queues its delivery, in the transaction of
 // the change that it tells of.
-func (st *step) emit(ctx context.Context, eventType string, o object, previous map[string]any) error {
+func (st *Step) Emit(ctx context.Context, eventType string, o Object, previous map[string]any) error {
 	snapshot, err := json.Marshal(o)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", eventType, err)
 	}
 	e := event{
-		header: events.start(st.now), APIVersion: APIVersion, Type: eventType, Request: st.cause,
+		Header: events.Start(st.Now), APIVersion: APIVersion, Type: eventType, Request: st.cause,
 		Data: eventData{Object: snapshot, PreviousAttributes: previous},
 	}
-	if st.passages != nil {
-		ways := st.passages()
+	if st.deliveries != nil {
+		ways := st.deliveries()
 		e.PendingWebhooks = int64(min(len(ways), 1)) // receivers, of which there is one
-		if err := st.dispatchEvent(ctx, e.ID, o.head().ID, ways); err != nil {
+		if err := st.dispatchEvent(ctx, e.ID, o.Head().ID, ways); err != nil {
 			return err
 		}
 	}
 	st.emitted++
-	return put(ctx, st.q, e)
+	return Put(ctx, st.Q, e)
 }
 
-func getEvent(ctx context.Context, c *call) (any, error) { return retrieve(ctx, c, events) }
+func GetEvent(ctx context.Context, c *Call) (any, error) { return Retrieve(ctx, c, events) }
 
-func listEvents(ctx context.Context, c *call) (any, error) {
-	var f filter
-	f.equals(c.params, "type", "$.type")
-	f.among("$.type", c.params.Texts("types"))
-	return events.page(ctx, c, f)
+func ListEvents(ctx context.Context, c *Call) (any, error) {
+	var f Filter
+	f.Equals(c.Params, "type", "$.type")
+	f.Among("$.type", c.Params.Texts("types"))
+	return events.Page(ctx, c, f)
 }
 
-// difference returns the old values of the fields in which an object changed,
+// Difference returns the old values of the fields in which an object changed,
 // as events show them.
-func difference(before, after any) (map[string]any, error) {
+func Difference(before, after any) (map[string]any, error) {
 	old, err := tree(before)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package stripe
+package kernel
 
 import (
 	"context"
@@ -15,14 +15,14 @@ const maxPause = time.Minute
 // errorPause is how long Run waits after the database has failed it.
 const errorPause = time.Second
 
-// alarm is what a kind of timer does when it goes off, in the step's transaction
+// Action is what a kind of timer does when it goes off, in the step's transaction
 // and at its moment. object is the id that the timer was set for.
-type alarm func(ctx context.Context, st *step, object string) error
+type Action func(ctx context.Context, st *Step, object string) error
 
-// setTimer lets the object's timer of a kind go off at a moment of the injected
+// SetTimer lets the object's timer of a kind go off at a moment of the injected
 // clock, instead of any time set before.
-func (st *step) setTimer(ctx context.Context, kind, object string, at int64) error {
-	_, err := st.q.ExecContext(ctx, `
+func (st *Step) SetTimer(ctx context.Context, kind, object string, at int64) error {
+	_, err := st.Q.ExecContext(ctx, `
 		INSERT INTO stripe_timers (kind, object, at) VALUES (?, ?, ?)
 		ON CONFLICT (kind, object) DO UPDATE SET at = excluded.at`, kind, object, at)
 	if err != nil {
@@ -32,28 +32,28 @@ func (st *step) setTimer(ctx context.Context, kind, object string, at int64) err
 	return nil
 }
 
-func (st *step) stopTimer(ctx context.Context, kind, object string) error {
-	if _, err := st.q.ExecContext(ctx, `DELETE FROM stripe_timers WHERE kind = ? AND object = ?`, kind, object); err != nil {
+func (st *Step) StopTimer(ctx context.Context, kind, object string) error {
+	if _, err := st.Q.ExecContext(ctx, `DELETE FROM stripe_timers WHERE kind = ? AND object = ?`, kind, object); err != nil {
 		return fmt.Errorf("stop timer %s of %s: %w", kind, object, err)
 	}
 	return nil
 }
 
-// settle lets everything happen that is due by the clock, in its order and at
+// Settle lets everything happen that is due by the clock, in its order and at
 // its own moment, so that what is read afterwards is up to date.
-func (e *engine) settle(ctx context.Context) error {
+func (e *Engine) Settle(ctx context.Context) error {
 	for {
 		next, err := nextTimer(ctx, e.cfg.DB)
 		if err != nil || next == nil || next.at > e.cfg.Clock.Now().Unix() {
 			return err
 		}
-		err = e.write(ctx, func(ctx context.Context, st *step) error {
-			due, err := nextTimer(ctx, st.q)
-			if err != nil || due == nil || due.at > st.now {
+		err = e.Write(ctx, func(ctx context.Context, st *Step) error {
+			due, err := nextTimer(ctx, st.Q)
+			if err != nil || due == nil || due.at > st.Now {
 				return err // another request was faster
 			}
-			st.now = due.at
-			if err := st.stopTimer(ctx, due.kind, due.object); err != nil {
+			st.Now = due.at
+			if err := st.StopTimer(ctx, due.kind, due.object); err != nil {
 				return err
 			}
 			ring, known := e.cfg.Timers[due.kind]
@@ -73,7 +73,7 @@ type timer struct {
 	at           int64
 }
 
-func nextTimer(ctx context.Context, q querier) (*timer, error) {
+func nextTimer(ctx context.Context, q Querier) (*timer, error) {
 	var t timer
 	err := q.QueryRowContext(ctx, `SELECT kind, object, at FROM stripe_timers ORDER BY at, object, kind LIMIT 1`).Scan(&t.kind, &t.object, &t.at)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -85,10 +85,10 @@ func nextTimer(ctx context.Context, q querier) (*timer, error) {
 	return &t, nil
 }
 
-func (e *engine) runTimers(ctx context.Context) {
+func (e *Engine) runTimers(ctx context.Context) {
 	for {
 		wait := maxPause
-		if err := e.settle(ctx); err != nil {
+		if err := e.Settle(ctx); err != nil {
 			if ctx.Err() != nil {
 				return
 			}

@@ -1,4 +1,4 @@
-package stripe
+package kernel
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// engineConfig is what an engine needs. All of it is required but WebhookURL,
+// Config is what an engine needs. All of it is required but WebhookURL,
 // WebhookSecret and HTTPClient.
-type engineConfig struct {
+type Config struct {
 	// DB keeps everything; see schema for the tables.
 	DB *sql.DB
 	// Schema creates the tables that other packages need, if they are missing.
@@ -35,28 +35,28 @@ type engineConfig struct {
 	HTTPClient *http.Client
 	// Log gets failed deliveries and internal errors.
 	Log *slog.Logger
-	// Passages decides how often, how late and in which order the next event is
+	// Deliveries decides how often, how late and in which order the next event is
 	// delivered.
-	Passages func() []passage
+	Deliveries func() []Delivery
 	// Timers are the actions of timers by their kind.
-	Timers map[string]alarm
+	Timers map[string]Action
 	// Lists read the lists that an object shows only when they are expanded, by
 	// the object's type and the field, as in customer.subscriptions.
-	Lists map[string]include
+	Lists map[string]ListReader
 }
 
-// engine keeps the state, runs changes of it in transactions, answers the API,
+// Engine keeps the state, runs changes of it in transactions, answers the API,
 // fires timers and delivers webhooks. What the objects of the API mean is left
 // to the packages above it.
-type engine struct {
-	cfg     engineConfig
+type Engine struct {
+	cfg     Config
 	writing sync.Mutex    // held by a write transaction
 	deliver chan struct{} // there may be events to deliver
 	timers  chan struct{} // there may be timers to set, or due
 }
 
-// newEngine returns an engine on cfg.DB and creates the tables that are missing.
-func newEngine(cfg engineConfig) (*engine, error) {
+// New returns an engine on cfg.DB and creates the tables that are missing.
+func New(cfg Config) (*Engine, error) {
 	// As many connections are kept as are used at once.
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: maxDeliveries, IdleConnTimeout: time.Minute}}
 	if cfg.HTTPClient != nil {
@@ -67,12 +67,12 @@ func newEngine(cfg engineConfig) (*engine, error) {
 	if _, err := cfg.DB.ExecContext(context.Background(), schema+cfg.Schema); err != nil {
 		return nil, fmt.Errorf("create tables: %w", err)
 	}
-	return &engine{cfg: cfg, deliver: make(chan struct{}, 1), timers: make(chan struct{}, 1)}, nil
+	return &Engine{cfg: cfg, deliver: make(chan struct{}, 1), timers: make(chan struct{}, 1)}, nil
 }
 
-// run delivers webhooks and fires timers until ctx ends. It then breaks off what
+// Run delivers webhooks and fires timers until ctx ends. It then breaks off what
 // is under way, which the next run repeats, and returns nil.
-func (e *engine) run(ctx context.Context) error {
+func (e *Engine) Run(ctx context.Context) error {
 	var both sync.WaitGroup
 	both.Go(func() { e.runTimers(ctx) })
 	both.Go(func() { e.runDeliveries(ctx) })
@@ -80,17 +80,17 @@ func (e *engine) run(ctx context.Context) error {
 	return nil
 }
 
-// wake makes run look at the clocks again. Call it after the clock was moved.
-func (e *engine) wake() {
+// Wake makes run look at the clocks again. Call it after the clock was moved.
+func (e *Engine) Wake() {
 	poke(e.timers)
 	poke(e.deliver)
 }
 
-// log is where failures go that a client is not told.
-func (e *engine) log() *slog.Logger { return e.cfg.Log }
+// Log is where failures go that a client is not told.
+func (e *Engine) Log() *slog.Logger { return e.cfg.Log }
 
-// delivers reports whether somebody receives the events.
-func (e *engine) delivers() bool { return e.cfg.WebhookURL != "" }
+// HasReceiver reports whether somebody receives the events.
+func (e *Engine) HasReceiver() bool { return e.cfg.WebhookURL != "" }
 
 // poke signals without waiting; one signal that was not yet seen is enough.
 func poke(signal chan struct{}) {

@@ -1,4 +1,4 @@
-package stripe
+package kernel
 
 import (
 	"context"
@@ -15,15 +15,15 @@ import (
 // that stripe-go v85 pins.
 const APIVersion = "2026-03-25.dahlia"
 
-// call is a request to one endpoint: a step with the request's parameters.
-type call struct {
-	*step
-	params *form.Params
-	id     string // the object that the path names
+// Call is a request to one endpoint: a step with the request's parameters.
+type Call struct {
+	*Step
+	Params *form.Params
+	Id     string // the object that the path names
 }
 
-// endpoint does the work of one route and returns what is to be answered.
-type endpoint func(ctx context.Context, c *call) (any, error)
+// Endpoint does the work of one route and returns what is to be answered.
+type Endpoint func(ctx context.Context, c *Call) (any, error)
 
 // answer is a response that is ready to be sent, or kept for a replay.
 type answer struct {
@@ -32,9 +32,9 @@ type answer struct {
 	replayed bool
 }
 
-// serve is the way that every request takes to its endpoint. Without an endpoint
+// Serve is the way that every request takes to its endpoint. Without an endpoint
 // it answers that there is nothing at the URL.
-func (e *engine) serve(method string, run endpoint) http.HandlerFunc {
+func (e *Engine) Serve(method string, run Endpoint) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		requestID := form.NewID("req")
 		a, err := e.answer(r, method, run, requestID)
@@ -62,7 +62,7 @@ func (e *engine) serve(method string, run endpoint) http.HandlerFunc {
 	}
 }
 
-func (e *engine) answer(r *http.Request, method string, run endpoint, requestID string) (answer, error) {
+func (e *Engine) answer(r *http.Request, method string, run Endpoint, requestID string) (answer, error) {
 	ctx := r.Context()
 	if err := e.admit(r); err != nil {
 		return answer{}, err
@@ -78,11 +78,11 @@ func (e *engine) answer(r *http.Request, method string, run endpoint, requestID 
 	if err != nil {
 		return answer{}, err
 	}
-	if err := e.settle(ctx); err != nil {
+	if err := e.Settle(ctx); err != nil {
 		return answer{}, err
 	}
 	if method == http.MethodGet {
-		return e.perform(ctx, run, &call{step: e.read(), params: p, id: r.PathValue("id")})
+		return e.perform(ctx, run, &Call{Step: e.Read(), Params: p, Id: r.PathValue("id")})
 	}
 	key := r.Header.Get("Idempotency-Key")
 	if method != http.MethodPost {
@@ -93,11 +93,11 @@ func (e *engine) answer(r *http.Request, method string, run endpoint, requestID 
 		return answer{}, err
 	}
 	var a answer
-	err = e.write(ctx, func(ctx context.Context, st *step) error {
+	err = e.Write(ctx, func(ctx context.Context, st *Step) error {
 		st.cause.ID = &requestID
 		if key != "" {
 			st.cause.IdempotencyKey = &key
-			if known, err := once.recall(ctx, st.q); err != nil || known != nil {
+			if known, err := once.recall(ctx, st.Q); err != nil || known != nil {
 				if known != nil {
 					a = *known
 				}
@@ -105,7 +105,7 @@ func (e *engine) answer(r *http.Request, method string, run endpoint, requestID 
 			}
 		}
 		failed := st.attempt(ctx, func() (err error) {
-			a, err = e.perform(ctx, run, &call{step: st, params: p, id: r.PathValue("id")})
+			a, err = e.perform(ctx, run, &Call{Step: st, Params: p, Id: r.PathValue("id")})
 			return err
 		})
 		if failed != nil {
@@ -124,8 +124,8 @@ func (e *engine) answer(r *http.Request, method string, run endpoint, requestID 
 }
 
 // perform runs an endpoint and renders what it returns.
-func (e *engine) perform(ctx context.Context, run endpoint, c *call) (answer, error) {
-	expand := c.params.Texts("expand")
+func (e *Engine) perform(ctx context.Context, run Endpoint, c *Call) (answer, error) {
+	expand := c.Params.Texts("expand")
 	result, err := run(ctx, c)
 	if err != nil {
 		return answer{}, err
@@ -133,12 +133,12 @@ func (e *engine) perform(ctx context.Context, run endpoint, c *call) (answer, er
 	if refused, ok := result.(*form.Error); ok { // the request took effect and was refused, as a declined payment is
 		return answer{status: refused.Status, body: refused.Body()}, nil
 	}
-	body, err := e.render(ctx, c.q, result, expand)
+	body, err := e.render(ctx, c.Q, result, expand)
 	return answer{status: http.StatusOK, body: body}, err
 }
 
 // admit checks the secret key and what the client expects of the API.
-func (e *engine) admit(r *http.Request) error {
+func (e *Engine) admit(r *http.Request) error {
 	key, _, basic := r.BasicAuth()
 	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		key = bearer
@@ -166,21 +166,21 @@ func redact(key string) string {
 	return key[:8] + strings.Repeat("*", len(key)-12) + key[len(key)-4:]
 }
 
-// retrieve is the endpoint that reads one object.
-func retrieve[T object](ctx context.Context, c *call, k kind[T]) (any, error) {
-	if err := c.params.Done(); err != nil {
+// Retrieve is the endpoint that reads one object.
+func Retrieve[T Object](ctx context.Context, c *Call, k Kind[T]) (any, error) {
+	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
-	return k.get(ctx, c.q, c.id, "id")
+	return k.Get(ctx, c.Q, c.Id, "id")
 }
 
-// apiRoot is where the API hangs; a client's own paths begin with /v1. As
+// Root is where the API hangs; a client's own paths begin with /v1. As
 // stripe-go refuses a base URL with a path, its transport has to put this one in
 // front.
-const apiRoot = "/sandbox/stripe"
+const Root = "/sandbox/stripe"
 
 // apiPath is the path of a request as Stripe's clients know it.
-func apiPath(r *http.Request) string { return strings.TrimPrefix(r.URL.Path, apiRoot) }
+func apiPath(r *http.Request) string { return strings.TrimPrefix(r.URL.Path, Root) }
 
 // unknownURL answers what is no endpoint of the sandbox.
 func unknownURL(r *http.Request) *form.Error {

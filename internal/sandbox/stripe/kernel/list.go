@@ -1,4 +1,4 @@
-package stripe
+package kernel
 
 import (
 	"context"
@@ -10,36 +10,36 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
-// filter collects the conditions of a list.
-type filter struct {
+// Filter collects the conditions of a list.
+type Filter struct {
 	sql  string
 	args []any
 }
 
-func (f *filter) and(condition string, args ...any) {
+func (f *Filter) And(condition string, args ...any) {
 	f.sql += " AND " + condition
 	f.args = append(f.args, args...)
 }
 
-// equals lets pass the objects whose field at path is the text of the
+// Equals lets pass the objects whose field at path is the text of the
 // parameter, if that was given.
-func (f *filter) equals(p *form.Params, key, path string) {
+func (f *Filter) Equals(p *form.Params, key, path string) {
 	if value, ok := p.Filled(key); ok {
-		f.and(`doc ->> '`+path+`' = ?`, value)
+		f.And(`doc ->> '`+path+`' = ?`, value)
 	}
 }
 
-// holds is equals for a boolean field.
-func (f *filter) holds(p *form.Params, key, path string) {
+// Holds is equals for a boolean field.
+func (f *Filter) Holds(p *form.Params, key, path string) {
 	if p.Has(key) {
 		var value bool
 		p.Boolean(key, &value)
-		f.and(`doc ->> '`+path+`' = ?`, value)
+		f.And(`doc ->> '`+path+`' = ?`, value)
 	}
 }
 
-// among is equals for a field that may be one of several.
-func (f *filter) among(path string, values []string) {
+// Among is equals for a field that may be one of several.
+func (f *Filter) Among(path string, values []string) {
 	if len(values) == 0 {
 		return
 	}
@@ -47,15 +47,15 @@ func (f *filter) among(path string, values []string) {
 	for _, value := range values[1:] {
 		marks, args = marks+", ?", append(args, value)
 	}
-	f.and(`doc ->> '`+path+`' IN (`+marks+`)`, args...)
+	f.And(`doc ->> '`+path+`' IN (`+marks+`)`, args...)
 }
 
 // created reads the parameter created: a moment, or a range of gt, gte, lt, lte.
-func (f *filter) created(p *form.Params) {
+func (f *Filter) created(p *form.Params) {
 	if p.Plain("created") {
 		var at int64
 		p.Integer("created", 0, 1<<40, &at)
-		f.and(`created = ?`, at)
+		f.And(`created = ?`, at)
 		return
 	}
 	given := p.Hash("created")
@@ -66,7 +66,7 @@ func (f *filter) created(p *form.Params) {
 		if given.Has(bound[0]) {
 			var at int64
 			given.Integer(bound[0], 0, 1<<40, &at)
-			f.and(`created `+bound[1]+` ?`, at)
+			f.And(`created `+bound[1]+` ?`, at)
 		}
 	}
 }
@@ -88,34 +88,34 @@ func readCursor(p *form.Params) cursor {
 	return c
 }
 
-// page answers a list request: newest first, one page long. It reads the
+// Page answers a list request: newest first, one page long. It reads the
 // parameters that all lists share and ends the reading of parameters.
-func (k kind[T]) page(ctx context.Context, c *call, f filter) (any, error) {
-	f.created(c.params)
-	at := readCursor(c.params)
-	if err := c.params.Done(); err != nil {
+func (k Kind[T]) Page(ctx context.Context, c *Call, f Filter) (any, error) {
+	f.created(c.Params)
+	at := readCursor(c.Params)
+	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
 	order := "DESC"
 	switch {
 	case at.after != "":
-		seq, err := k.seq(ctx, c.q, at.after, "starting_after")
+		seq, err := k.seq(ctx, c.Q, at.after, "starting_after")
 		if err != nil {
 			return nil, err
 		}
-		f.and(`seq < ?`, seq)
+		f.And(`seq < ?`, seq)
 	case at.before != "":
-		seq, err := k.seq(ctx, c.q, at.before, "ending_before")
+		seq, err := k.seq(ctx, c.Q, at.before, "ending_before")
 		if err != nil {
 			return nil, err
 		}
-		f.and(`seq > ?`, seq)
+		f.And(`seq > ?`, seq)
 		order = "ASC" // the page next to the cursor, turned round below
 	}
 	query := `SELECT doc FROM stripe_objects WHERE kind = ?` + f.sql + ` ORDER BY seq ` + order + ` LIMIT ?`
-	found, err := docs(ctx, c.q, query, append(append([]any{k.name}, f.args...), at.limit+1)...)
+	found, err := docs(ctx, c.Q, query, append(append([]any{k.Name}, f.args...), at.limit+1)...)
 	if err != nil {
-		return nil, fmt.Errorf("list %ss: %w", k.name, err)
+		return nil, fmt.Errorf("list %ss: %w", k.Name, err)
 	}
 	more := int64(len(found)) > at.limit
 	if more {
@@ -128,30 +128,30 @@ func (k kind[T]) page(ctx context.Context, c *call, f filter) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := form.NewList(k.path, data)
+	page := form.NewList(k.Path, data)
 	page.HasMore = more
 	return page, nil
 }
 
-func (k kind[T]) seq(ctx context.Context, q querier, id, param string) (int64, error) {
+func (k Kind[T]) seq(ctx context.Context, q Querier, id, param string) (int64, error) {
 	var seq int64
-	err := q.QueryRowContext(ctx, `SELECT seq FROM stripe_objects WHERE kind = ? AND id = ?`, k.name, id).Scan(&seq)
+	err := q.QueryRowContext(ctx, `SELECT seq FROM stripe_objects WHERE kind = ? AND id = ?`, k.Name, id).Scan(&seq)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, form.Missing(k.label, id, param)
+		return 0, form.Missing(k.Label, id, param)
 	}
 	return seq, err
 }
 
-// slicePage answers a list request about objects nested in another one, in
+// SlicePage answers a list request about objects nested in another one, in
 // their own order.
-func slicePage[T object](c *call, url, label string, all []T) (any, error) {
-	at := readCursor(c.params)
-	if err := c.params.Done(); err != nil {
+func SlicePage[T Object](c *Call, url, label string, all []T) (any, error) {
+	at := readCursor(c.Params)
+	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
 	limit := int(at.limit)
 	place := func(id, param string) (int, error) {
-		i := slices.IndexFunc(all, func(o T) bool { return o.head().ID == id })
+		i := slices.IndexFunc(all, func(o T) bool { return o.Head().ID == id })
 		if i < 0 {
 			return 0, form.Missing(label, id, param)
 		}

@@ -1,4 +1,4 @@
-package stripe
+package kernel
 
 import (
 	"context"
@@ -44,7 +44,7 @@ func plainID(owner, field string) bool {
 
 // render turns the answer of an endpoint into JSON and puts whole objects where
 // the client asked for them.
-func (e *engine) render(ctx context.Context, q querier, answer any, expand []string) ([]byte, error) {
+func (e *Engine) render(ctx context.Context, q Querier, answer any, expand []string) ([]byte, error) {
 	if len(expand) == 0 {
 		return json.Marshal(answer)
 	}
@@ -64,7 +64,7 @@ func (e *engine) render(ctx context.Context, q querier, answer any, expand []str
 	return json.Marshal(m)
 }
 
-func (e *engine) expandIn(ctx context.Context, q querier, at any, owner string, path []string, full string) error {
+func (e *Engine) expandIn(ctx context.Context, q Querier, at any, owner string, path []string, full string) error {
 	if len(path) == 0 {
 		return nil
 	}
@@ -121,11 +121,11 @@ func (e *engine) expandIn(ctx context.Context, q querier, at any, owner string, 
 	return notExpandable(full)
 }
 
-// include reads a list that its owner shows only when it is expanded.
-type include func(ctx context.Context, q querier, id string) (any, error)
+// ListReader reads a list that its owner shows only when it is expanded.
+type ListReader func(ctx context.Context, q Querier, id string) (any, error)
 
 // include reads such a list of an object; nil for what is no such list.
-func (e *engine) include(ctx context.Context, q querier, m map[string]any, owner, field string) (map[string]any, error) {
+func (e *Engine) include(ctx context.Context, q Querier, m map[string]any, owner, field string) (map[string]any, error) {
 	read, known := e.cfg.Lists[owner+"."+field]
 	if !known {
 		return nil, nil
@@ -138,16 +138,16 @@ func (e *engine) include(ctx context.Context, q querier, m map[string]any, owner
 	return tree(included)
 }
 
-// includeList is the list of the objects that fulfil a condition on doc.
-func includeList[T object](ctx context.Context, q querier, k kind[T], url, condition string, args ...any) (any, error) {
-	found, err := k.where(ctx, q, condition, args...)
+// ReadList is the list of the objects that fulfil a condition on doc.
+func ReadList[T Object](ctx context.Context, q Querier, k Kind[T], url, condition string, args ...any) (any, error) {
+	found, err := k.Where(ctx, q, condition, args...)
 	if err != nil {
 		return nil, err
 	}
 	return form.NewList(url, found), nil
 }
 
-func load(ctx context.Context, q querier, kind, id string) (map[string]any, error) {
+func load(ctx context.Context, q Querier, kind, id string) (map[string]any, error) {
 	found, err := docs(ctx, q, `SELECT doc FROM stripe_objects WHERE kind = ? AND id = ?`, kind, id)
 	if err != nil {
 		return nil, fmt.Errorf("expand %s: %w", id, err)

@@ -1,4 +1,4 @@
-package stripe
+package kernel
 
 import (
 	"context"
@@ -33,7 +33,7 @@ func newIdempotent(key, endpoint string, values url.Values) (idempotent, error) 
 // recall returns the answer that was given to the same request before; nil for
 // a key that is new. Requests with one key at the same time can't both find it
 // new, because each looks within its own write transaction.
-func (i idempotent) recall(ctx context.Context, q querier) (*answer, error) {
+func (i idempotent) recall(ctx context.Context, q Querier) (*answer, error) {
 	var stored idempotent
 	a := answer{replayed: true}
 	err := q.QueryRowContext(ctx, `SELECT endpoint, fingerprint, status, body FROM stripe_idempotency WHERE key = ?`, i.key).
@@ -52,11 +52,11 @@ func (i idempotent) recall(ctx context.Context, q querier) (*answer, error) {
 }
 
 // remember stores the answer in the transaction of the request's effect.
-func (i idempotent) remember(ctx context.Context, st *step, a answer) error {
-	if _, err := st.q.ExecContext(ctx, `DELETE FROM stripe_idempotency WHERE stored_at < ?`, st.realNow-idempotencyLife.Milliseconds()); err != nil {
+func (i idempotent) remember(ctx context.Context, st *Step, a answer) error {
+	if _, err := st.Q.ExecContext(ctx, `DELETE FROM stripe_idempotency WHERE stored_at < ?`, st.realNow-idempotencyLife.Milliseconds()); err != nil {
 		return fmt.Errorf("drop old idempotency keys: %w", err)
 	}
-	_, err := st.q.ExecContext(ctx, `INSERT INTO stripe_idempotency (key, endpoint, fingerprint, status, body, stored_at) VALUES (?, ?, ?, ?, ?, ?)`,
+	_, err := st.Q.ExecContext(ctx, `INSERT INTO stripe_idempotency (key, endpoint, fingerprint, status, body, stored_at) VALUES (?, ?, ?, ?, ?, ?)`,
 		i.key, i.endpoint, i.fingerprint, a.status, string(a.body), st.realNow)
 	if err != nil {
 		return fmt.Errorf("remember idempotency key: %w", err)
