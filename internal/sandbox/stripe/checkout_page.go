@@ -12,6 +12,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/pages"
 )
 
 //go:embed checkout.html
@@ -24,7 +25,7 @@ type checkoutPage struct {
 }
 
 func newCheckoutPage(e *kernel.Engine) (*checkoutPage, error) {
-	page, err := parsePage("checkout", checkoutHTML)
+	page, err := pages.Parse("checkout", checkoutHTML)
 	return &checkoutPage{engine: e, page: page}, err
 }
 
@@ -40,7 +41,7 @@ type checkoutView struct {
 	NeedsCard     bool
 	Attempt       attempt
 	Button, Nonce string
-	Back          *backLink
+	Back          *pages.BackLink
 }
 
 // attempt is what was typed into a form that could not be taken, and why not.
@@ -55,7 +56,7 @@ type checkoutLine struct {
 // showCheckout answers GET: the form, or why there is none.
 func (p *checkoutPage) showCheckout(w http.ResponseWriter, r *http.Request) {
 	if err := p.engine.Settle(r.Context()); err != nil {
-		failPage(w, r, p.engine.Log(), err)
+		pages.Fail(w, r, p.engine.Log(), err)
 		return
 	}
 	p.writeCheckout(w, r, http.StatusOK, attempt{})
@@ -66,7 +67,7 @@ func (p *checkoutPage) showCheckout(w http.ResponseWriter, r *http.Request) {
 func (p *checkoutPage) payCheckout(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
 	if err := p.engine.Settle(ctx); err != nil {
-		failPage(w, r, p.engine.Log(), err)
+		pages.Fail(w, r, p.engine.Log(), err)
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, form.MaxBody)
@@ -90,7 +91,7 @@ func (p *checkoutPage) payCheckout(w http.ResponseWriter, r *http.Request) {
 		typed.CardError = "The card was declined. Try another one."
 		p.writeCheckout(w, r, http.StatusPaymentRequired, typed)
 	case err != nil:
-		failPage(w, r, p.engine.Log(), err)
+		pages.Fail(w, r, p.engine.Log(), err)
 	case cs != nil && cs.Status == checkoutOpen && !readable:
 		p.writeCheckout(w, r, http.StatusUnprocessableEntity, typed)
 	case cs != nil && cs.Status == checkoutComplete:
@@ -128,7 +129,7 @@ func (p *checkoutPage) writeCheckout(w http.ResponseWriter, r *http.Request, sta
 	ctx, st := r.Context(), p.engine.Read()
 	cs, err := checkouts.Find(ctx, st.Q, r.PathValue("id"))
 	if err != nil {
-		failPage(w, r, p.engine.Log(), err)
+		pages.Fail(w, r, p.engine.Log(), err)
 		return
 	}
 	if cs == nil {
@@ -137,7 +138,7 @@ func (p *checkoutPage) writeCheckout(w http.ResponseWriter, r *http.Request, sta
 	}
 	state, err := checkoutStates.Get(ctx, st.Q, cs.ID, "id")
 	if err != nil {
-		failPage(w, r, p.engine.Log(), err)
+		pages.Fail(w, r, p.engine.Log(), err)
 		return
 	}
 	view := newCheckoutView(cs, state, time.Unix(st.Now, 0).UTC())
@@ -164,7 +165,7 @@ func newCheckoutView(cs *checkout, state *checkoutState, now time.Time) checkout
 		if cs.PaymentStatus == paymentUnpaid {
 			view.Note += " Your account is debited within the next days."
 		}
-		view.Back = &backLink{"continue", cs.successURL(), "Continue"}
+		view.Back = &pages.BackLink{ID: "continue", URL: cs.successURL(), Text: "Continue"}
 		return view
 	case checkoutExpired:
 		view.Session, view.Items = nil, nil
@@ -175,7 +176,7 @@ func newCheckoutView(cs *checkout, state *checkoutState, now time.Time) checkout
 		view.describeOpen(cs, state, now)
 	}
 	if cs.CancelURL != nil {
-		view.Back = &backLink{"cancel", *cs.CancelURL, "Cancel and go back"}
+		view.Back = &pages.BackLink{ID: "cancel", URL: *cs.CancelURL, Text: "Cancel and go back"}
 	}
 	return view
 }
@@ -199,7 +200,7 @@ func (view *checkoutView) describeOpen(cs *checkout, state *checkoutState, now t
 }
 
 func (p *checkoutPage) writePage(w http.ResponseWriter, r *http.Request, status int, view checkoutView) {
-	view.Nonce = newNonce()
+	view.Nonce = pages.NewNonce()
 	formAction := "'self'"
 	if view.Session != nil {
 		// Browsers hold a form's redirect against the policy, too.
@@ -208,5 +209,5 @@ func (p *checkoutPage) writePage(w http.ResponseWriter, r *http.Request, status 
 		}
 	}
 	w.Header().Set("Referrer-Policy", "no-referrer")
-	writeHTML(w, r, p.engine.Log(), status, p.page, view.Nonce, formAction, view)
+	pages.Write(w, r, p.engine.Log(), status, p.page, view.Nonce, formAction, view)
 }

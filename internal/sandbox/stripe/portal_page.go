@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/pages"
 )
 
 //go:embed portal.html
@@ -23,7 +24,7 @@ type portalPage struct {
 }
 
 func newPortalPage(e *kernel.Engine) (*portalPage, error) {
-	page, err := parsePage("portal", portalHTML)
+	page, err := pages.Parse("portal", portalHTML)
 	return &portalPage{engine: e, page: page}, err
 }
 
@@ -37,7 +38,7 @@ type portalView struct {
 	Invoices      []portalInvoice
 	Typed, Error  string
 	Nonce         string
-	Back          *backLink
+	Back          *pages.BackLink
 }
 
 type portalSubscription struct {
@@ -63,7 +64,7 @@ var errNotHere = errors.New("the customer has no such subscription")
 // showPortal answers GET.
 func (p *portalPage) showPortal(w http.ResponseWriter, r *http.Request) {
 	if err := p.engine.Settle(r.Context()); err != nil {
-		failPage(w, r, p.engine.Log(), err)
+		pages.Fail(w, r, p.engine.Log(), err)
 		return
 	}
 	p.writePortal(w, r, http.StatusOK, "", "")
@@ -75,7 +76,7 @@ func (p *portalPage) usePortal(act func(ctx context.Context, st *kernel.Step, se
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
 		if err := p.engine.Settle(ctx); err != nil {
-			failPage(w, r, p.engine.Log(), err)
+			pages.Fail(w, r, p.engine.Log(), err)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, form.MaxBody)
@@ -97,7 +98,7 @@ func (p *portalPage) usePortal(act func(ctx context.Context, st *kernel.Step, se
 		case errors.Is(err, errNotHere):
 			p.writePortalPage(w, r, http.StatusNotFound, portalView{Title: "There is no such subscription", Note: "Open the page again where you came from."})
 		case err != nil:
-			failPage(w, r, p.engine.Log(), err)
+			pages.Fail(w, r, p.engine.Log(), err)
 		case !open:
 			p.writePortal(w, r, http.StatusOK, "", "")
 		default:
@@ -131,7 +132,7 @@ func (p *portalPage) writePortal(w http.ResponseWriter, r *http.Request, status 
 	session, cu, err := findSession(r.Context(), st, r.PathValue("id"))
 	switch {
 	case err != nil:
-		failPage(w, r, p.engine.Log(), err)
+		pages.Fail(w, r, p.engine.Log(), err)
 		return
 	case session == nil:
 		p.writePortalPage(w, r, http.StatusNotFound, portalView{Title: "There is no such page", Note: "Check the link, or open the page again where you came from."})
@@ -139,7 +140,7 @@ func (p *portalPage) writePortal(w http.ResponseWriter, r *http.Request, status 
 	}
 	view := portalView{Title: "This link has expired", Note: "Open the page again where you came from."}
 	if session.ReturnURL != nil {
-		view.Back = &backLink{"return", *session.ReturnURL, "Go back"}
+		view.Back = &pages.BackLink{ID: "return", URL: *session.ReturnURL, Text: "Go back"}
 	}
 	if session.expired(st.Now) {
 		p.writePortalPage(w, r, http.StatusGone, view)
@@ -148,15 +149,15 @@ func (p *portalPage) writePortal(w http.ResponseWriter, r *http.Request, status 
 	view.Title, view.Note = "Your billing", ""
 	view.Action, view.Typed, view.Error = portalPath(session.ID), typed, problem
 	if err := fill(r.Context(), st, &view, cu); err != nil {
-		failPage(w, r, p.engine.Log(), err)
+		pages.Fail(w, r, p.engine.Log(), err)
 		return
 	}
 	p.writePortalPage(w, r, status, view)
 }
 
 func (p *portalPage) writePortalPage(w http.ResponseWriter, r *http.Request, status int, view portalView) {
-	view.Nonce = newNonce()
-	writeHTML(w, r, p.engine.Log(), status, p.page, view.Nonce, "'self'", view)
+	view.Nonce = pages.NewNonce()
+	pages.Write(w, r, p.engine.Log(), status, p.page, view.Nonce, "'self'", view)
 }
 
 func fill(ctx context.Context, st *kernel.Step, view *portalView, cu *customer) error {

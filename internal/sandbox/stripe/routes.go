@@ -3,6 +3,7 @@ package stripe
 import (
 	"net/http"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/chaos"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
@@ -87,7 +88,7 @@ func (s *Server) newHandler() (http.Handler, error) {
 	}
 	mux := http.NewServeMux()
 	for _, rt := range routes() {
-		mux.HandleFunc(rt.method+" "+kernel.Root+rt.pattern, s.chaos.unlucky(s.engine.Serve(rt.method, rt.run)))
+		mux.HandleFunc(rt.method+" "+kernel.Root+rt.pattern, s.chaos.Wrap(s.engine.Serve(rt.method, rt.run)))
 	}
 	mux.HandleFunc(kernel.Root+"/", s.engine.Serve("", nil)) // whatever is no endpoint
 	mux.HandleFunc("GET "+invoicePDFPath("{id}"), serveInvoicePDF(s.engine))
@@ -99,12 +100,12 @@ func (s *Server) newHandler() (http.Handler, error) {
 	mux.HandleFunc("POST "+portalPath("{id}/card"), portals.usePortal(changeCardInPortal))
 	mux.HandleFunc("GET "+dunningPath, showDunning(s.engine))
 	mux.HandleFunc("PUT "+dunningPath, changeDunning(s.engine))
-	mux.HandleFunc("GET "+chaosPath, s.chaos.showChaos)
-	mux.HandleFunc("PUT "+chaosPath, s.chaos.changeChaos)
-	mux.HandleFunc("GET "+chaosPagePath, s.chaos.chaosForm)
-	mux.HandleFunc("POST "+chaosPagePath, s.chaos.submitChaos)
-	mux.HandleFunc("GET "+replayPath, s.chaos.showReplay)
-	mux.HandleFunc("POST "+replayPath, s.chaos.startReplay)
+	mux.HandleFunc("GET "+chaos.Path, s.chaos.Show)
+	mux.HandleFunc("PUT "+chaos.Path, s.chaos.Change)
+	mux.HandleFunc("GET "+chaos.PagePath, s.chaos.ShowPage)
+	mux.HandleFunc("POST "+chaos.PagePath, s.chaos.Submit)
+	mux.HandleFunc("GET "+chaos.ReplayPath, s.chaos.ShowReplay)
+	mux.HandleFunc("POST "+chaos.ReplayPath, s.chaos.StartReplay)
 	return mux, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/chaos"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
@@ -47,7 +48,7 @@ type Config struct {
 // concurrent use; one process at a time may use a database.
 type Server struct {
 	engine  *kernel.Engine
-	chaos   *chaosControl
+	chaos   *chaos.Control
 	handler http.Handler
 }
 
@@ -62,18 +63,18 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	draws := newDice()
+	draws := chaos.NewDice()
 	e, err := kernel.New(kernel.Config{
 		DB: cfg.DB, Schema: meterSchema, Clock: cfg.Clock, RealClock: cfg.SignatureClock,
 		Site: strings.TrimSuffix(cfg.PublicURL, "/"), SecretKey: cfg.SecretKey,
 		WebhookURL: cfg.WebhookURL, WebhookSecret: cfg.WebhookSecret, HTTPClient: cfg.HTTPClient, Log: cfg.Log,
-		Deliveries: draws.nextEvent, Timers: timers(), Lists: lists(),
+		Deliveries: draws.NextEvent, Timers: timers(), Lists: lists(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("stripe sandbox: %w", err)
 	}
 	s := &Server{engine: e}
-	if s.chaos, err = newChaosControl(context.Background(), e, draws); err != nil {
+	if s.chaos, err = chaos.New(context.Background(), e, draws); err != nil {
 		return nil, fmt.Errorf("stripe sandbox: %w", err)
 	}
 	if s.handler, err = s.newHandler(); err != nil {

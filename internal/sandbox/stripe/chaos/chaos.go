@@ -1,4 +1,4 @@
-package stripe
+package chaos
 
 import (
 	"fmt"
@@ -9,17 +9,17 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// chaosSettings is how badly the provider behaves on purpose. Shares are from 0
+// settings is how badly the provider behaves on purpose. Shares are from 0
 // to 1; all of them 0, it behaves well.
-type chaosSettings struct {
-	Webhooks chaosWebhooks `json:"webhooks"`
-	API      chaosAPI      `json:"api"`
+type settings struct {
+	Webhooks webhookSettings `json:"webhooks"`
+	API      apiSettings     `json:"api"`
 	// Seed decides which calls and events are hit: the same seed hits the same
 	// ones, counted since the settings were made or the server was started.
 	Seed int64 `json:"seed"`
 }
 
-type chaosWebhooks struct {
+type webhookSettings struct {
 	Drop       float64 `json:"drop"`      // never sent
 	Duplicate  float64 `json:"duplicate"` // sent Copies times
 	Copies     int64   `json:"copies"`
@@ -28,7 +28,7 @@ type chaosWebhooks struct {
 	MaxDelayMS int64   `json:"max_delay_ms"`
 }
 
-type chaosAPI struct {
+type apiSettings struct {
 	FailBefore    float64 `json:"fail_before"`    // answered with Status, nothing happens
 	FailAfter     float64 `json:"fail_after"`     // answered with Status, although it happened
 	TimeoutBefore float64 `json:"timeout_before"` // never answered, nothing happens
@@ -39,16 +39,16 @@ type chaosAPI struct {
 
 // quiet is what the settings are until somebody changes them, and what a value
 // is that is not given.
-func quiet() chaosSettings {
-	return chaosSettings{
-		Webhooks: chaosWebhooks{Copies: 2, MaxDelayMS: 1000},
-		API:      chaosAPI{Status: 503, TimeoutMS: 30_000},
+func quiet() settings {
+	return settings{
+		Webhooks: webhookSettings{Copies: 2, MaxDelayMS: 1000},
+		API:      apiSettings{Status: 503, TimeoutMS: 30_000},
 	}
 }
 
-// chaosField is one setting by its name: a share, or a whole number within
+// field is one setting by its name: a share, or a whole number within
 // bounds.
-type chaosField struct {
+type field struct {
 	Name, Label, Hint string
 	Share             *float64
 	Whole             *int64
@@ -56,9 +56,9 @@ type chaosField struct {
 }
 
 // fields lists the settings for those who treat them all alike.
-func (c *chaosSettings) fields() []chaosField {
+func (c *settings) fields() []field {
 	w, a := &c.Webhooks, &c.API
-	return []chaosField{
+	return []field{
 		{Name: "webhooks.drop", Label: "Drop", Hint: "share of events that are never sent", Share: &w.Drop},
 		{Name: "webhooks.duplicate", Label: "Duplicate", Hint: "share of events that are sent several times", Share: &w.Duplicate},
 		{Name: "webhooks.copies", Label: "Copies", Hint: "how many times", Whole: &w.Copies, Low: 2, High: 10},
@@ -76,7 +76,7 @@ func (c *chaosSettings) fields() []chaosField {
 }
 
 // check says what is wrong, by the field's name.
-func (c *chaosSettings) check() map[string]string {
+func (c *settings) check() map[string]string {
 	wrong := map[string]string{}
 	for _, f := range c.fields() {
 		switch {
@@ -96,30 +96,30 @@ func (c *chaosSettings) check() map[string]string {
 	return wrong
 }
 
-var chaosRecords = kernel.Kind[chaosRecord]{Name: "sandbox.chaos"}
+var records = kernel.Kind[record]{Name: "sandbox.chaos"}
 
-// chaosRecord is how the settings are kept.
-type chaosRecord struct {
+// record is how the settings are kept.
+type record struct {
 	kernel.Header
-	Settings chaosSettings `json:"settings"`
+	Settings settings `json:"settings"`
 }
 
-// dice draws what happens to each event and each call.
-type dice struct {
+// Dice draws what happens to each event and each call.
+type Dice struct {
 	mu            sync.Mutex
-	settings      chaosSettings
+	settings      settings
 	events, calls uint64 // so far, under these settings
 }
 
-func newDice() *dice { return &dice{settings: quiet()} }
+func NewDice() *Dice { return &Dice{settings: quiet()} }
 
-func (d *dice) current() chaosSettings {
+func (d *Dice) current() settings {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.settings
 }
 
-func (d *dice) use(settings chaosSettings) {
+func (d *Dice) use(settings settings) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.settings, d.events, d.calls = settings, 0, 0
@@ -137,8 +137,8 @@ func draws(seed int64, purpose, n uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(uint64(seed), n<<2|purpose)) //nolint:gosec // meant to be repeatable
 }
 
-// nextEvent decides how the next event travels: not at all, once, or often.
-func (d *dice) nextEvent() []kernel.Delivery {
+// NextEvent decides how the next event travels: not at all, once, or often.
+func (d *Dice) NextEvent() []kernel.Delivery {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.events++
@@ -171,7 +171,7 @@ type mishap struct {
 }
 
 // nextCall decides what befalls the next call.
-func (d *dice) nextCall() mishap {
+func (d *Dice) nextCall() mishap {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.calls++

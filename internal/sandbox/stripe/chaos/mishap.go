@@ -1,4 +1,4 @@
-package stripe
+package chaos
 
 import (
 	"io"
@@ -13,9 +13,9 @@ import (
 // wonders.
 const headerChaos = "Sandbox-Chaos"
 
-// unlucky wraps an endpoint of the API, and nothing else, in what the settings
+// Wrap wraps an endpoint of the API, and nothing else, in what the settings
 // let befall it.
-func (c *chaosControl) unlucky(next http.HandlerFunc) http.HandlerFunc {
+func (c *Control) Wrap(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		m := c.dice.nextCall()
 		if m.name == "" {
@@ -31,7 +31,7 @@ func (c *chaosControl) unlucky(next http.HandlerFunc) http.HandlerFunc {
 }
 
 // befall answers in place of the endpoint, or leaves without an answer.
-func (c *chaosControl) befall(w http.ResponseWriter, r *http.Request, m mishap) {
+func (c *Control) befall(w http.ResponseWriter, r *http.Request, m mishap) {
 	if m.timeout {
 		// Only once the body is read does the server notice that the client leaves.
 		_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, form.MaxBody))

@@ -1,4 +1,4 @@
-package stripe
+package chaos
 
 import (
 	"context"
@@ -8,17 +8,17 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-const replayPath = kernel.Root + "/replay"
+const ReplayPath = kernel.Root + "/replay"
 
-// replay is a wish to have the stored events sent again.
-type replay struct {
+// replayRequest is a wish to have the stored events sent again.
+type replayRequest struct {
 	Times   int64   `json:"times"`   // each
 	Shuffle bool    `json:"shuffle"` // without regard to their order
 	Share   float64 `json:"share"`   // of the events
 	Seed    int64   `json:"seed"`    // decides which, and their order
 }
 
-func (p replay) check() map[string]string {
+func (p replayRequest) check() map[string]string {
 	wrong := map[string]string{}
 	if p.Times < 1 || p.Times > 20 {
 		wrong["times"] = "The times must be from 1 to 20."
@@ -39,9 +39,9 @@ type replayAnswer struct {
 	Pending    int `json:"pending"`    // deliveries that are not yet taken, with those from before
 }
 
-// showReplay answers GET /sandbox/stripe/replay: how many webhooks are not yet
+// ShowReplay answers GET /sandbox/stripe/replay: how many webhooks are not yet
 // taken, so that whoever replays can wait for the end.
-func (c *chaosControl) showReplay(w http.ResponseWriter, r *http.Request) {
+func (c *Control) ShowReplay(w http.ResponseWriter, r *http.Request) {
 	pending, err := pendingDeliveries(r.Context(), c.engine.Read().Q)
 	if err != nil {
 		kernel.FailControl(w, r, c.engine.Log(), err)
@@ -50,10 +50,10 @@ func (c *chaosControl) showReplay(w http.ResponseWriter, r *http.Request) {
 	kernel.WriteControl(w, http.StatusOK, kernel.Data{Data: map[string]int{"pending": pending}})
 }
 
-// startReplay answers POST /sandbox/stripe/replay: it queues all stored events,
+// StartReplay answers POST /sandbox/stripe/replay: it queues all stored events,
 // or a share of them, once more. Chaos does not touch them.
-func (c *chaosControl) startReplay(w http.ResponseWriter, r *http.Request) {
-	wish := replay{Times: 1, Share: 1}
+func (c *Control) StartReplay(w http.ResponseWriter, r *http.Request) {
+	wish := replayRequest{Times: 1, Share: 1}
 	if !kernel.ReadControl(w, r, &wish) {
 		return
 	}
@@ -81,7 +81,7 @@ func (c *chaosControl) startReplay(w http.ResponseWriter, r *http.Request) {
 	kernel.WriteControl(w, http.StatusOK, kernel.Data{Data: a})
 }
 
-func queueReplay(ctx context.Context, st *kernel.Step, wish replay) (events, deliveries int, err error) {
+func queueReplay(ctx context.Context, st *kernel.Step, wish replayRequest) (events, deliveries int, err error) {
 	stored, err := storedEvents(ctx, st.Q)
 	if err != nil {
 		return 0, 0, err

@@ -1,4 +1,4 @@
-package stripe
+package pages
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ import (
 //go:embed parts.html
 var partsHTML string
 
-// parsePage reads the template of a page, which may use the shared parts.
-func parsePage(name, html string) (*template.Template, error) {
+// Parse reads the template of a page, which may use the shared parts.
+func Parse(name, html string) (*template.Template, error) {
 	page, err := template.New(name).Parse(partsHTML)
 	if err == nil {
 		page, err = page.Parse(html)
@@ -28,15 +28,15 @@ func parsePage(name, html string) (*template.Template, error) {
 	return page, nil
 }
 
-// backLink leads from a page to where its reader came from or goes next.
-type backLink struct{ ID, URL, Text string }
+// BackLink leads from a page to where its reader came from or goes next.
+type BackLink struct{ ID, URL, Text string }
 
-// writeHTML renders a page, whose only styles are those with the nonce. Its
+// Write renders a page, whose only styles are those with the nonce. Its
 // forms may lead to formAction, redirects of their answers included.
-func writeHTML(w http.ResponseWriter, r *http.Request, log *slog.Logger, status int, page *template.Template, nonce, formAction string, view any) {
+func Write(w http.ResponseWriter, r *http.Request, log *slog.Logger, status int, page *template.Template, nonce, formAction string, view any) {
 	var html bytes.Buffer
 	if err := page.Execute(&html, view); err != nil {
-		failPage(w, r, log, err)
+		Fail(w, r, log, err)
 		return
 	}
 	h := w.Header()
@@ -48,11 +48,11 @@ func writeHTML(w http.ResponseWriter, r *http.Request, log *slog.Logger, status 
 	_, _ = html.WriteTo(w) // the reader is gone, or has it
 }
 
-// newNonce returns a value that allows the styles of one answer.
-func newNonce() string { return form.RandomText(22, form.Alphanumeric) }
+// NewNonce returns a value that allows the styles of one answer.
+func NewNonce() string { return form.RandomText(22, form.Alphanumeric) }
 
-// failPage answers that something went wrong, and logs what.
-func failPage(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error) {
+// Fail answers that something went wrong, and logs what.
+func Fail(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error) {
 	log.ErrorContext(r.Context(), "stripe sandbox: page", slog.String("path", r.URL.Path), slog.Any("error", err))
 	http.Error(w, "Something went wrong in the payment sandbox.", http.StatusInternalServerError)
 }

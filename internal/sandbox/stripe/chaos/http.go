@@ -1,4 +1,4 @@
-package stripe
+package chaos
 
 import (
 	"context"
@@ -11,45 +11,46 @@ import (
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/pages"
 )
 
 const (
-	chaosPath     = kernel.Root + "/chaos"
-	chaosPagePath = "/sandbox/chaos"
+	Path     = kernel.Root + "/chaos"
+	PagePath = "/sandbox/chaos"
 )
 
 //go:embed chaos.html
-var chaosHTML string
+var pageHTML string
 
-// chaosControl is where people and tests make the provider misbehave.
-type chaosControl struct {
+// Control is where people and tests make the provider misbehave.
+type Control struct {
 	engine   *kernel.Engine
-	dice     *dice
+	dice     *Dice
 	page     *template.Template
 	changing sync.Mutex // held over storing settings and taking them over
 }
 
-// newChaosControl returns the control of d, which goes by the settings that were
+// New returns the control of d, which goes by the settings that were
 // stored last.
-func newChaosControl(ctx context.Context, e *kernel.Engine, d *dice) (*chaosControl, error) {
-	page, err := parsePage("chaos", chaosHTML)
+func New(ctx context.Context, e *kernel.Engine, d *Dice) (*Control, error) {
+	page, err := pages.Parse("chaos", pageHTML)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := chaosRecords.Find(ctx, e.Read().Q, chaosRecords.Name)
+	kept, err := records.Find(ctx, e.Read().Q, records.Name)
 	if err == nil && kept != nil {
 		d.use(kept.Settings)
 	}
-	return &chaosControl{engine: e, dice: d, page: page}, err
+	return &Control{engine: e, dice: d, page: page}, err
 }
 
 // set stores the settings and counts events and calls from the beginning.
-func (c *chaosControl) set(ctx context.Context, settings chaosSettings) error {
+func (c *Control) set(ctx context.Context, settings settings) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
 	err := c.engine.Write(ctx, func(ctx context.Context, st *kernel.Step) error {
-		id := kernel.Header{ID: chaosRecords.Name, Object: chaosRecords.Name, Created: st.Now}
-		return kernel.Put(ctx, st.Q, chaosRecord{Header: id, Settings: settings})
+		id := kernel.Header{ID: records.Name, Object: records.Name, Created: st.Now}
+		return kernel.Put(ctx, st.Q, record{Header: id, Settings: settings})
 	})
 	if err == nil {
 		c.dice.use(settings)
@@ -57,14 +58,14 @@ func (c *chaosControl) set(ctx context.Context, settings chaosSettings) error {
 	return err
 }
 
-// showChaos answers GET /sandbox/stripe/chaos.
-func (c *chaosControl) showChaos(w http.ResponseWriter, _ *http.Request) {
+// Show answers GET /sandbox/stripe/chaos.
+func (c *Control) Show(w http.ResponseWriter, _ *http.Request) {
 	kernel.WriteControl(w, http.StatusOK, kernel.Data{Data: c.dice.current()})
 }
 
-// changeChaos answers PUT /sandbox/stripe/chaos. What is not given is as it was
+// Change answers PUT /sandbox/stripe/chaos. What is not given is as it was
 // at first, so that {} ends the chaos.
-func (c *chaosControl) changeChaos(w http.ResponseWriter, r *http.Request) {
+func (c *Control) Change(w http.ResponseWriter, r *http.Request) {
 	settings := quiet()
 	if !kernel.ReadControl(w, r, &settings) {
 		return
@@ -80,26 +81,26 @@ func (c *chaosControl) changeChaos(w http.ResponseWriter, r *http.Request) {
 	kernel.WriteControl(w, http.StatusOK, kernel.Data{Data: settings})
 }
 
-// chaosView is the page's data.
-type chaosView struct {
+// pageView is the page's data.
+type pageView struct {
 	Nonce  string
 	Quiet  bool // nothing is set
-	Fields []chaosInput
+	Fields []input
 }
 
-// chaosInput is a setting on the page, as it was typed when it is wrong.
-type chaosInput struct {
-	chaosField
+// input is a setting on the page, as it was typed when it is wrong.
+type input struct {
+	field
 	Value, Error string
 }
 
-// chaosForm answers GET /sandbox/chaos: the settings as a form, and what they
+// ShowPage answers GET /sandbox/chaos: the settings as a form, and what they
 // mean.
-func (c *chaosControl) chaosForm(w http.ResponseWriter, r *http.Request) {
+func (c *Control) ShowPage(w http.ResponseWriter, r *http.Request) {
 	settings := c.dice.current()
-	view := chaosView{Quiet: true}
+	view := pageView{Quiet: true}
 	for _, f := range settings.fields() {
-		input := chaosInput{chaosField: f}
+		input := input{field: f}
 		if f.Share != nil {
 			input.Value = strconv.FormatFloat(*f.Share, 'f', -1, 64)
 			view.Quiet = view.Quiet && *f.Share == 0
@@ -108,12 +109,12 @@ func (c *chaosControl) chaosForm(w http.ResponseWriter, r *http.Request) {
 		}
 		view.Fields = append(view.Fields, input)
 	}
-	c.writeChaosPage(w, r, http.StatusOK, view)
+	c.writePage(w, r, http.StatusOK, view)
 }
 
-// submitChaos answers POST /sandbox/chaos, the page's form. An empty form ends
+// Submit answers POST /sandbox/chaos, the page's form. An empty form ends
 // the chaos.
-func (c *chaosControl) submitChaos(w http.ResponseWriter, r *http.Request) {
+func (c *Control) Submit(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, form.MaxBody)
 	if err := r.ParseForm(); err != nil {
 		http.Error(w, "The form cannot be read.", http.StatusBadRequest)
@@ -125,9 +126,9 @@ func (c *chaosControl) submitChaos(w http.ResponseWriter, r *http.Request) {
 		wrong[field] = reason
 	}
 	if len(wrong) > 0 {
-		view := chaosView{}
+		view := pageView{}
 		for _, f := range settings.fields() {
-			view.Fields = append(view.Fields, chaosInput{f, r.PostForm.Get(f.Name), wrong[f.Name]})
+			view.Fields = append(view.Fields, input{f, r.PostForm.Get(f.Name), wrong[f.Name]})
 		}
 		if sum, ok := wrong["api"]; ok {
 			for i := range view.Fields {
@@ -136,18 +137,18 @@ func (c *chaosControl) submitChaos(w http.ResponseWriter, r *http.Request) {
 				}
 			}
 		}
-		c.writeChaosPage(w, r, http.StatusUnprocessableEntity, view)
+		c.writePage(w, r, http.StatusUnprocessableEntity, view)
 		return
 	}
 	if err := c.set(r.Context(), settings); err != nil {
-		failPage(w, r, c.engine.Log(), err)
+		pages.Fail(w, r, c.engine.Log(), err)
 		return
 	}
-	http.Redirect(w, r, chaosPagePath, http.StatusSeeOther)
+	http.Redirect(w, r, PagePath, http.StatusSeeOther)
 }
 
 // fill takes over the values of a form; empty ones stay as they are.
-func (c *chaosSettings) fill(form url.Values) (wrong map[string]string) {
+func (c *settings) fill(form url.Values) (wrong map[string]string) {
 	wrong = map[string]string{}
 	for _, f := range c.fields() {
 		value := form.Get(f.Name)
@@ -170,7 +171,7 @@ func (c *chaosSettings) fill(form url.Values) (wrong map[string]string) {
 	return wrong
 }
 
-func (c *chaosControl) writeChaosPage(w http.ResponseWriter, r *http.Request, status int, view chaosView) {
-	view.Nonce = newNonce()
-	writeHTML(w, r, c.engine.Log(), status, c.page, view.Nonce, "'self'", view)
+func (c *Control) writePage(w http.ResponseWriter, r *http.Request, status int, view pageView) {
+	view.Nonce = pages.NewNonce()
+	pages.Write(w, r, c.engine.Log(), status, c.page, view.Nonce, "'self'", view)
 }
