@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
@@ -113,7 +114,7 @@ type checkoutCustomer struct {
 	TaxIDs       form.None     `json:"tax_ids"`
 }
 
-func newCheckoutCustomer(cu *customer) *checkoutCustomer {
+func newCheckoutCustomer(cu *customers.Customer) *checkoutCustomer {
 	return &checkoutCustomer{Address: cu.Address, Email: cu.Email, Name: cu.Name, Phone: cu.Phone, TaxExempt: cu.TaxExempt}
 }
 
@@ -128,7 +129,7 @@ type checkoutState struct {
 
 // metered tells whether a part of what is sold is paid for by use.
 func (state *checkoutState) metered() bool {
-	return slices.ContainsFunc(state.Items, func(item checkoutItem) bool { return item.Price.metered() })
+	return slices.ContainsFunc(state.Items, func(item checkoutItem) bool { return item.Price.Metered() })
 }
 
 // takes tells whether the session can be paid in a way.
@@ -219,7 +220,7 @@ func itemsOf(ctx context.Context, q kernel.Querier, sessionID string) (any, erro
 }
 
 // closeCheckouts expires all open sessions of a customer.
-func closeCheckouts(ctx context.Context, st *kernel.Step, cu *customer) error {
+func closeCheckouts(ctx context.Context, st *kernel.Step, cu *customers.Customer) error {
 	open, err := checkouts.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' = 'open'`, cu.ID)
 	if err != nil {
 		return err

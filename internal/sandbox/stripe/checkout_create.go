@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
@@ -33,7 +34,7 @@ func createCheckout(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
-	cu, err := liveCustomer(ctx, c.Step, cs.Customer, "customer")
+	cu, err := customers.Live(ctx, c.Step, cs.Customer, "customer")
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func (cs *checkout) read(p *form.Params) {
 		cs.Locale = &locale
 	}
 	for _, method := range p.Texts("payment_method_types") {
-		if (method != methodCard && method != methodDebit) || slices.Contains(cs.PaymentMethodTypes, method) {
+		if (method != customers.MethodCard && method != customers.MethodDebit) || slices.Contains(cs.PaymentMethodTypes, method) {
 			p.Fail("payment_method_types", "", "The sandbox takes card and sepa_debit, each once, and not %s.", method)
 		}
 		cs.PaymentMethodTypes = append(cs.PaymentMethodTypes, method)
@@ -104,10 +105,10 @@ func (cs *checkout) offerMethods() error {
 	debits := cs.Currency == "eur"
 	switch {
 	case len(cs.PaymentMethodTypes) == 0 && debits:
-		cs.PaymentMethodTypes = []string{methodCard, methodDebit}
+		cs.PaymentMethodTypes = []string{customers.MethodCard, customers.MethodDebit}
 	case len(cs.PaymentMethodTypes) == 0:
-		cs.PaymentMethodTypes = []string{methodCard}
-	case !debits && cs.takes(methodDebit):
+		cs.PaymentMethodTypes = []string{customers.MethodCard}
+	case !debits && cs.takes(customers.MethodDebit):
 		return form.Refuse("payment_method_types", "", "The payment method type `sepa_debit` supports only the currency eur, not %s.", cs.Currency)
 	}
 	return nil

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/pages"
@@ -87,7 +89,7 @@ func (p *checkoutPage) payCheckout(w http.ResponseWriter, r *http.Request) {
 		return complete(ctx, st, cs, used)
 	})
 	switch {
-	case errors.Is(err, errDeclined):
+	case errors.Is(err, customers.ErrDeclined):
 		typed.CardError = "The card was declined. Try another one."
 		p.writeCheckout(w, r, http.StatusPaymentRequired, typed)
 	case err != nil:
@@ -107,17 +109,17 @@ func (a *attempt) read(cs *checkout) (used tender, ok bool) {
 	switch {
 	case a.IBAN != "" && a.Card != "":
 		a.IBANError = "Pay either with a card or by debit."
-	case a.IBAN != "" && !cs.takes(methodDebit):
+	case a.IBAN != "" && !cs.takes(customers.MethodDebit):
 		a.CardError = "Debits are not taken here. Pay with a card."
-	case a.Card != "" && !cs.takes(methodCard):
+	case a.Card != "" && !cs.takes(customers.MethodCard):
 		a.IBANError = "Cards are not taken here. Pay by debit."
-	case a.IBAN != "" || !cs.takes(methodCard) && cs.needsCard():
-		var account testAccount
-		account, a.IBANError = readIBAN(a.IBAN)
+	case a.IBAN != "" || !cs.takes(customers.MethodCard) && cs.needsCard():
+		var account customers.TestAccount
+		account, a.IBANError = customers.ReadIBAN(a.IBAN)
 		used.account = &account
 	case a.Card != "" || cs.needsCard():
-		var found testCard
-		found, a.CardError = readCard(a.Card)
+		var found customers.TestCard
+		found, a.CardError = customers.ReadCard(a.Card)
 		used.card = &found
 	}
 	return used, a.CardError == "" && a.IBANError == ""
@@ -156,7 +158,7 @@ func newCheckoutView(cs *checkout, state *checkoutState, now time.Time) checkout
 	for _, item := range state.Items {
 		view.Items = append(view.Items, checkoutLine{
 			Name: item.Description, Quantity: item.Quantity,
-			Price: describePrice(item.Price), Amount: form.FormatAmount(item.AmountTotal, cs.Currency),
+			Price: catalog.DescribePrice(item.Price), Amount: form.FormatAmount(item.AmountTotal, cs.Currency),
 		})
 	}
 	switch cs.Status {
@@ -171,7 +173,7 @@ func newCheckoutView(cs *checkout, state *checkoutState, now time.Time) checkout
 		view.Session, view.Items = nil, nil
 		view.Title, view.Note = "This checkout has expired", "Nothing was bought. Start again where you came from."
 	default:
-		view.Cards, view.Debits = cs.takes(methodCard), cs.takes(methodDebit)
+		view.Cards, view.Debits = cs.takes(customers.MethodCard), cs.takes(customers.MethodDebit)
 		view.Form, view.Action, view.NeedsCard = true, checkoutPath(cs.ID), cs.needsCard()
 		view.describeOpen(cs, state, now)
 	}

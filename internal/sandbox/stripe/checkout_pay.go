@@ -3,23 +3,24 @@ package stripe
 import (
 	"context"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // tender is what a buyer pays with: a card, a bank account, or nothing where
 // nothing is needed.
 type tender struct {
-	card    *testCard
-	account *testAccount
+	card    *customers.TestCard
+	account *customers.TestAccount
 }
 
 // attachTender keeps what a buyer pays with; nil for nothing.
-func attachMethod(ctx context.Context, st *kernel.Step, used tender, cu *customer) (*paymentMethod, error) {
+func attachMethod(ctx context.Context, st *kernel.Step, used tender, cu *customers.Customer) (*customers.PaymentMethod, error) {
 	switch {
 	case used.card != nil:
-		return attachCard(ctx, st, *used.card, cu)
+		return customers.AttachCard(ctx, st, *used.card, cu)
 	case used.account != nil:
-		return attachAccount(ctx, st, *used.account, cu)
+		return customers.AttachAccount(ctx, st, *used.account, cu)
 	}
 	return nil, nil
 }
@@ -31,12 +32,12 @@ func complete(ctx context.Context, st *kernel.Step, cs *checkout, used tender) e
 	if err != nil {
 		return err
 	}
-	cu, err := liveCustomer(ctx, st, cs.Customer, "customer")
+	cu, err := customers.Live(ctx, st, cs.Customer, "customer")
 	if err != nil {
 		return err
 	}
-	if used.card != nil && used.card.declines {
-		return errDeclined
+	if used.card != nil && used.card.Declines {
+		return customers.ErrDeclined
 	}
 	sub := newSubscription(cs.Customer, state.order, st.Now)
 	sub.PaymentSettings.PaymentMethodTypes = cs.PaymentMethodTypes
@@ -55,7 +56,7 @@ func complete(ctx context.Context, st *kernel.Step, cs *checkout, used tender) e
 	}
 	cs.Status, cs.URL, cs.Subscription, cs.Invoice = checkoutComplete, nil, &sub.ID, sub.LatestInvoice
 	cs.CustomerDetails = newCheckoutCustomer(cu)
-	if cs.due() > 0 && (pm == nil || !pm.delayed()) {
+	if cs.due() > 0 && (pm == nil || !pm.Delayed()) {
 		cs.PaymentStatus = paymentPaid
 	}
 	if err := st.StopTimer(ctx, timerCheckoutExpires, cs.ID); err != nil {
@@ -66,16 +67,16 @@ func complete(ctx context.Context, st *kernel.Step, cs *checkout, used tender) e
 
 // billFirst makes the invoice that a subscription begins with and has it paid by
 // pm, with the buyer present; pm may be nil when nothing is due.
-func payFirstInvoice(ctx context.Context, st *kernel.Step, sub *subscription, cu *customer, pm *paymentMethod) error {
+func payFirstInvoice(ctx context.Context, st *kernel.Step, sub *subscription, cu *customers.Customer, pm *customers.PaymentMethod) error {
 	in, err := firstInvoice(ctx, st, sub, cu)
 	if err != nil || in.Status == invoicePaid {
 		return err
 	}
-	switch refused, err := collect(ctx, st, in, pm, buyerPresent); {
+	switch refused, err := collect(ctx, st, in, pm, customers.BuyerPresent); {
 	case err != nil:
 		return err
 	case refused != nil:
-		return errDeclined
+		return customers.ErrDeclined
 	}
 	return nil
 }

@@ -3,7 +3,9 @@ package stripe
 import (
 	"context"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/payments"
 )
 
 // settleDebit returns the action that ends a debit: its payment, and what waited
@@ -11,11 +13,11 @@ import (
 // is told, if the invoice is that of one.
 func settleDebit(tell func(ctx context.Context, st *kernel.Step, in *invoice, event string) error) kernel.Action {
 	return func(ctx context.Context, st *kernel.Step, id string) error {
-		pi, err := paymentIntents.Get(ctx, st.Q, id, "id")
-		if err != nil || pi.Status != paymentProcessing {
+		pi, err := payments.Intents.Get(ctx, st.Q, id, "id")
+		if err != nil || pi.Status != payments.Processing {
 			return err
 		}
-		ch, err := charges.Get(ctx, st.Q, *pi.LatestCharge, "charge")
+		ch, err := payments.Charges.Get(ctx, st.Q, *pi.LatestCharge, "charge")
 		if err != nil {
 			return err
 		}
@@ -44,7 +46,7 @@ func settleDebit(tell func(ctx context.Context, st *kernel.Step, in *invoice, ev
 	}
 }
 
-func debitSucceeds(ctx context.Context, st *kernel.Step, pi *paymentIntent, ch *charge, payment *invoicePayment, in *invoice, sub *subscription) error {
+func debitSucceeds(ctx context.Context, st *kernel.Step, pi *payments.Intent, ch *payments.Charge, payment *invoicePayment, in *invoice, sub *subscription) error {
 	ch.Status, ch.Paid = "succeeded", true
 	if err := st.Create(ctx, "charge.succeeded", ch); err != nil {
 		return err
@@ -59,7 +61,7 @@ func debitSucceeds(ctx context.Context, st *kernel.Step, pi *paymentIntent, ch *
 	return paymentSucceeded(ctx, st, sub)
 }
 
-func debitFails(ctx context.Context, st *kernel.Step, pi *paymentIntent, ch *charge, in *invoice, sub *subscription) error {
+func debitFails(ctx context.Context, st *kernel.Step, pi *payments.Intent, ch *payments.Charge, in *invoice, sub *subscription) error {
 	code, message := "insufficient_funds", "The customer's account has insufficient funds to cover this payment."
 	ch.Status, ch.Captured, ch.AmountCaptured = "failed", false, 0
 	ch.FailureCode, ch.FailureMessage = &code, &message
@@ -67,7 +69,7 @@ func debitFails(ctx context.Context, st *kernel.Step, pi *paymentIntent, ch *cha
 		return err
 	}
 	pi.Status, pi.PaymentMethod = "requires_payment_method", nil
-	pi.LastPaymentError = &paymentError{Charge: ch.ID, Code: code, Message: message, Type: "invalid_request_error"}
+	pi.LastPaymentError = &customers.PaymentError{Charge: ch.ID, Code: code, Message: message, Type: "invalid_request_error"}
 	if err := st.Create(ctx, "payment_intent.payment_failed", pi); err != nil {
 		return err
 	}

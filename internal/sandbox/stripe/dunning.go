@@ -3,6 +3,7 @@ package stripe
 import (
 	"context"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
@@ -38,7 +39,7 @@ func finalizeDue(ctx context.Context, st *kernel.Step, id string) error {
 	if err != nil || in.Status != invoiceDraft {
 		return err
 	}
-	return settleInvoiceDue(ctx, st, in, buyerAbsent)
+	return settleInvoiceDue(ctx, st, in, customers.BuyerAbsent)
 }
 
 // invoiceRetries tries again what could not be paid before.
@@ -48,12 +49,12 @@ func retryDue(ctx context.Context, st *kernel.Step, id string) error {
 		return err
 	}
 	in.AttemptCount++
-	return settleInvoiceDue(ctx, st, in, buyerAbsent)
+	return settleInvoiceDue(ctx, st, in, customers.BuyerAbsent)
 }
 
 // demandDue collects an invoice whose time has come, unless a debit for it is
 // under way.
-func settleInvoiceDue(ctx context.Context, st *kernel.Step, in *invoice, present presence) error {
+func settleInvoiceDue(ctx context.Context, st *kernel.Step, in *invoice, present customers.Presence) error {
 	if waiting, err := debitPending(ctx, st, in); err != nil || waiting {
 		return err
 	}
@@ -88,7 +89,7 @@ func paymentFailed(ctx context.Context, st *kernel.Step, sub *subscription, in *
 	if err := st.Emit(ctx, "invoice.payment_failed", in, nil); err != nil {
 		return err
 	}
-	if err := setDelinquent(ctx, st, sub.Customer, true); err != nil || !last {
+	if err := customers.SetDelinquent(ctx, st, sub.Customer, true); err != nil || !last {
 		return err
 	}
 	return endDunning(ctx, st, sub)

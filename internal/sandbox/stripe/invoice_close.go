@@ -3,8 +3,10 @@ package stripe
 import (
 	"context"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/payments"
 )
 
 // closeInvoice voids an invoice or writes it off.
@@ -22,7 +24,7 @@ func closeInvoice(ctx context.Context, st *kernel.Step, in *invoice, status stri
 	switch {
 	case err != nil:
 		return err
-	case pi.Status == paymentProcessing:
+	case pi.Status == payments.Processing:
 		return form.Refuse("", "payment_intent_unexpected_state", "A payment of this invoice is still processing.")
 	}
 	reason := "void_invoice"
@@ -42,7 +44,7 @@ func closeInvoice(ctx context.Context, st *kernel.Step, in *invoice, status stri
 }
 
 func giveBackBalance(ctx context.Context, st *kernel.Step, in *invoice) error {
-	cu, err := customers.Get(ctx, st.Q, in.Customer, "customer")
+	cu, err := customers.All.Get(ctx, st.Q, in.Customer, "customer")
 	if err != nil || cu.Deleted {
 		return err
 	}

@@ -5,14 +5,16 @@ import (
 	"fmt"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/billing"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/payments"
 )
 
 // finalize numbers an invoice, settles it with the customer's balance and makes
 // the rest due. One with nothing due is paid by that.
 func finalize(ctx context.Context, st *kernel.Step, in *invoice) error {
-	cu, err := customers.Get(ctx, st.Q, in.Customer, "customer")
+	cu, err := customers.All.Get(ctx, st.Q, in.Customer, "customer")
 	if err != nil {
 		return err
 	}
@@ -43,7 +45,7 @@ func finalize(ctx context.Context, st *kernel.Step, in *invoice) error {
 	description := map[string]string{
 		reasonCreate: "Subscription creation", reasonCycle: "Subscription renewal", reasonUpdate: "Subscription update",
 	}[in.BillingReason]
-	pi, err := createIntent(ctx, st, in.AmountDue, in.Currency, description, in.Customer)
+	pi, err := payments.Create(ctx, st, in.AmountDue, in.Currency, description, in.Customer)
 	if err != nil {
 		return err
 	}
@@ -73,26 +75,26 @@ func markPaid(ctx context.Context, st *kernel.Step, in *invoice) error {
 // Without a card there is no payment to try, which is a refusal, too. A debit of
 // a bank account leaves the invoice open until it is settled, and nothing else
 // may pay it as long.
-func collect(ctx context.Context, st *kernel.Step, in *invoice, pm *paymentMethod, present presence) (refused *paymentError, err error) {
+func collect(ctx context.Context, st *kernel.Step, in *invoice, pm *customers.PaymentMethod, present customers.Presence) (refused *customers.PaymentError, err error) {
 	payment, pi, err := openPayment(ctx, st, in)
 	if err != nil {
 		return nil, err
 	}
-	if pi.Status == paymentProcessing {
+	if pi.Status == payments.Processing {
 		return nil, form.Refuse("", "payment_intent_unexpected_state", "A payment of this invoice is still processing.")
 	}
 	in.Attempted, in.AttemptCount = true, max(in.AttemptCount, 1)
 	if pm != nil {
-		if err := pay(ctx, st, pi, pm, present); err != nil {
+		if err := payments.Pay(ctx, st, pi, pm, present); err != nil {
 			return nil, err
 		}
 	}
-	if pi.Status == paymentProcessing {
+	if pi.Status == payments.Processing {
 		return nil, kernel.Put(ctx, st.Q, in)
 	}
 	if pi.Status != "succeeded" {
 		if refused = pi.LastPaymentError; refused == nil || pm == nil {
-			refused = noPaymentMethod()
+			refused = customers.NoPaymentMethod()
 		}
 		return refused, nil
 	}
@@ -109,7 +111,7 @@ func completePayment(ctx context.Context, st *kernel.Step, payment *invoicePayme
 	if err := markPaid(ctx, st, in); err != nil {
 		return err
 	}
-	return setDelinquent(ctx, st, in.Customer, false)
+	return customers.SetDelinquent(ctx, st, in.Customer, false)
 }
 
 // underWay tells that an open invoice waits for the end of a debit.
@@ -118,11 +120,11 @@ func debitPending(ctx context.Context, st *kernel.Step, in *invoice) (bool, erro
 		return false, nil
 	}
 	_, pi, err := openPayment(ctx, st, in)
-	return err == nil && pi.Status == paymentProcessing, err
+	return err == nil && pi.Status == payments.Processing, err
 }
 
 // openPayment finds the payment that an open invoice waits for.
-func openPayment(ctx context.Context, st *kernel.Step, in *invoice) (*invoicePayment, *paymentIntent, error) {
+func openPayment(ctx context.Context, st *kernel.Step, in *invoice) (*invoicePayment, *payments.Intent, error) {
 	open, err := invoicePayments.Where(ctx, st.Q, `doc ->> '$.invoice' = ? AND doc ->> '$.status' = 'open'`, in.ID)
 	if err != nil {
 		return nil, nil, err
@@ -130,13 +132,13 @@ func openPayment(ctx context.Context, st *kernel.Step, in *invoice) (*invoicePay
 	if len(open) != 1 {
 		return nil, nil, fmt.Errorf("invoice %s has %d open payments", in.ID, len(open))
 	}
-	pi, err := paymentIntents.Get(ctx, st.Q, open[0].Payment.PaymentIntent, "payment_intent")
+	pi, err := payments.Intents.Get(ctx, st.Q, open[0].Payment.PaymentIntent, "payment_intent")
 	return open[0], pi, err
 }
 
 // setBalance takes the customer's balance into account as it is now, and returns
 // what will be left of it.
-func (in *invoice) setBalance(cu *customer) (left int64) {
+func (in *invoice) setBalance(cu *customers.Customer) (left int64) {
 	in.StartingBalance = cu.Balance
 	in.AmountDue, left = billing.Owed(in.Total, cu.Balance)
 	in.AmountRemaining = in.AmountDue

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
@@ -52,7 +53,7 @@ func previewInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 // one of the customer that is billed next.
 func previewedSubscription(ctx context.Context, st *kernel.Step, customerID, id string) (*subscription, error) {
 	if customerID != "" {
-		if _, err := liveCustomer(ctx, st, customerID, "customer"); err != nil {
+		if _, err := customers.Live(ctx, st, customerID, "customer"); err != nil {
 			return nil, err
 		}
 	}
@@ -83,7 +84,7 @@ func previewedSubscription(ctx context.Context, st *kernel.Step, customerID, id 
 // nextBill is what will be billed next after a revision: at once, or when the
 // period ends.
 func nextBill(ctx context.Context, st *kernel.Step, sub *subscription, rev *revision) (bill, error) {
-	cu, err := customers.Get(ctx, st.Q, sub.Customer, "customer")
+	cu, err := customers.All.Get(ctx, st.Q, sub.Customer, "customer")
 	if err != nil {
 		return bill{}, err
 	}

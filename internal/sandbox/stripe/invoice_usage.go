@@ -5,29 +5,31 @@ import (
 	"fmt"
 	"math/big"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/meters"
 )
 
 // measure fills a line with what was used in its period. Usage below zero counts
 // as none.
-func measureLine(ctx context.Context, st *kernel.Step, line *invoiceLine, pr price, customer, name string) error {
-	m, err := meters.Get(ctx, st.Q, *pr.Recurring.Meter, "meter")
+func measureLine(ctx context.Context, st *kernel.Step, line *invoiceLine, pr catalog.Price, customer, name string) error {
+	m, err := meters.All.Get(ctx, st.Q, *pr.Recurring.Meter, "meter")
 	if err != nil {
 		return err
 	}
-	quantity, err := readUsage(ctx, st, m, customer, line.Period.Start, line.Period.End)
+	quantity, err := meters.Usage(ctx, st, m, customer, line.Period.Start, line.Period.End)
 	if err != nil {
 		return err
 	}
 	if quantity.Sign() < 0 {
 		quantity.SetInt64(0)
 	}
-	text := decimalText(quantity)
+	text := meters.DecimalText(quantity)
 	line.Quantity, line.QuantityDecimal = new(big.Int).Quo(quantity.Num(), quantity.Denom()).Int64(), &text
 	line.Amount = form.TimesExact(pr.UnitAmountDecimal, quantity)
 	line.Subtotal = line.Amount
-	line.Description = fmt.Sprintf("%s × %s (at %s)", text, name, describePrice(pr))
+	line.Description = fmt.Sprintf("%s × %s (at %s)", text, name, catalog.DescribePrice(pr))
 	return nil
 }
 
@@ -40,11 +42,11 @@ func remeasure(ctx context.Context, st *kernel.Step, in *invoice) error {
 		if line.QuantityDecimal == nil {
 			continue
 		}
-		pr, err := prices.Get(ctx, st.Q, line.Pricing.PriceDetails.Price, "price")
+		pr, err := catalog.Prices.Get(ctx, st.Q, line.Pricing.PriceDetails.Price, "price")
 		if err != nil {
 			return err
 		}
-		pd, err := products.Get(ctx, st.Q, pr.Product, "product")
+		pd, err := catalog.Products.Get(ctx, st.Q, pr.Product, "product")
 		if err != nil {
 			return err
 		}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"strings"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/payments"
 )
 
 var (
@@ -250,7 +252,7 @@ func paymentsOf(ctx context.Context, q kernel.Querier, invoiceID string) (any, e
 	return kernel.ReadList(ctx, q, invoicePayments, invoicePayments.Path, `doc ->> '$.invoice' = ?`, invoiceID)
 }
 
-func newLinePricing(p price) linePricing {
+func newLinePricing(p catalog.Price) linePricing {
 	pricing := linePricing{Type: "price_details", UnitAmountDecimal: p.UnitAmountDecimal}
 	pricing.PriceDetails.Price, pricing.PriceDetails.Product = p.ID, p.Product
 	return pricing
@@ -274,7 +276,7 @@ const (
 )
 
 // paidFor finds the invoice that a payment is for.
-func paidFor(ctx context.Context, st *kernel.Step, pi *paymentIntent) (*invoicePayment, *invoice, error) {
+func paidFor(ctx context.Context, st *kernel.Step, pi *payments.Intent) (*invoicePayment, *invoice, error) {
 	found, err := invoicePayments.Where(ctx, st.Q, `doc ->> '$.payment.payment_intent' = ?`, pi.ID)
 	if err != nil {
 		return nil, nil, err

@@ -3,6 +3,7 @@ package stripe
 import (
 	"context"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
@@ -70,11 +71,11 @@ func payInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	case invoiceVoid:
 		return nil, form.Refuse("", "invoice_not_editable", "You can only pay an invoice that is open, draft or uncollectible. This invoice is void.")
 	}
-	if err := checkCard(ctx, c.Step, given, in.Customer, "payment_method"); err != nil {
+	if err := customers.CheckCard(ctx, c.Step, given, in.Customer, "payment_method"); err != nil {
 		return nil, err
 	}
 	before := sub.clone()
-	refused, err := settleInvoiceWith(ctx, c.Step, sub, in, given, buyerAbsent)
+	refused, err := settleInvoiceWith(ctx, c.Step, sub, in, given, customers.BuyerAbsent)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func payInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 		return nil, err
 	}
 	if refused != nil {
-		return refused.answer(), nil
+		return refused.Answer(), nil
 	}
 	return in, nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
@@ -12,7 +14,7 @@ import (
 // bill says what an invoice of a subscription is to hold.
 type bill struct {
 	sub    *subscription
-	cu     *customer
+	cu     *customers.Customer
 	reason string
 	since  int64 // the start of the invoice's own period
 	at     int64 // when it is drawn up
@@ -43,7 +45,7 @@ func readProductNames(ctx context.Context, st *kernel.Step, items []subscription
 		if _, known := into[item.Price.Product]; known {
 			continue
 		}
-		pd, err := products.Get(ctx, st.Q, item.Price.Product, "product")
+		pd, err := catalog.Products.Get(ctx, st.Q, item.Price.Product, "product")
 		if err != nil {
 			return err
 		}
@@ -84,7 +86,7 @@ func (b bill) draft() *invoice {
 	}
 	if b.period {
 		for _, item := range sub.Items.Data {
-			if !item.Price.metered() {
+			if !item.Price.Metered() {
 				lines = append(lines, newInvoiceLine(sub, item, b.names[item.Price.Product]))
 			}
 		}
@@ -116,7 +118,7 @@ func newInvoiceLine(sub *subscription, item subscriptionItem, name string) invoi
 	}
 	line.Amount = item.amount()
 	line.Subtotal = line.Amount
-	line.Description = fmt.Sprintf("%d × %s (at %s)", item.Quantity, name, describePrice(item.Price))
+	line.Description = fmt.Sprintf("%d × %s (at %s)", item.Quantity, name, catalog.DescribePrice(item.Price))
 	return line
 }
 
@@ -149,7 +151,7 @@ func meteredLines(ctx context.Context, st *kernel.Step, sub *subscription, start
 	}
 	var lines []invoiceLine
 	for _, item := range sub.Items.Data {
-		if !item.Price.metered() {
+		if !item.Price.Metered() {
 			continue
 		}
 		name := names[item.Price.Product]

@@ -3,6 +3,7 @@ package stripe
 import (
 	"context"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
@@ -107,7 +108,7 @@ func stopCollecting(ctx context.Context, st *kernel.Step, sub *subscription) err
 }
 
 // endSubscriptions cancels, at once, all that a customer has.
-func endSubscriptions(ctx context.Context, st *kernel.Step, cu *customer) error {
+func endSubscriptions(ctx context.Context, st *kernel.Step, cu *customers.Customer) error {
 	running, err := subscriptions.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, cu.ID)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
@@ -51,7 +52,7 @@ func createPortal(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := p.Done(); err != nil {
 		return nil, err
 	}
-	if _, err := liveCustomer(ctx, c.Step, session.Customer, "customer"); err != nil {
+	if _, err := customers.Live(ctx, c.Step, session.Customer, "customer"); err != nil {
 		return nil, err
 	}
 	return session, c.Create(ctx, "billing_portal.session.created", session)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/pages"
@@ -91,7 +93,7 @@ func (p *portalPage) usePortal(act func(ctx context.Context, st *kernel.Step, se
 		})
 		var typed cardError
 		switch {
-		case errors.Is(err, errDeclined):
+		case errors.Is(err, customers.ErrDeclined):
 			p.writePortal(w, r, http.StatusPaymentRequired, r.PostFormValue("card_number"), "The card was declined. Try another one.")
 		case errors.As(err, &typed):
 			p.writePortal(w, r, http.StatusUnprocessableEntity, r.PostFormValue("card_number"), string(typed))
@@ -113,12 +115,12 @@ type formValues func(field string) string
 
 // portal reads a session with its customer; nil when there is none, or no longer
 // a customer.
-func findSession(ctx context.Context, st *kernel.Step, id string) (*portal, *customer, error) {
+func findSession(ctx context.Context, st *kernel.Step, id string) (*portal, *customers.Customer, error) {
 	session, err := portals.Find(ctx, st.Q, id)
 	if err != nil || session == nil {
 		return nil, nil, err
 	}
-	cu, err := customers.Find(ctx, st.Q, session.Customer)
+	cu, err := customers.All.Find(ctx, st.Q, session.Customer)
 	if err != nil || cu == nil || cu.Deleted {
 		return nil, nil, err
 	}
@@ -160,7 +162,7 @@ func (p *portalPage) writePortalPage(w http.ResponseWriter, r *http.Request, sta
 	pages.Write(w, r, p.engine.Log(), status, p.page, view.Nonce, "'self'", view)
 }
 
-func fill(ctx context.Context, st *kernel.Step, view *portalView, cu *customer) error {
+func fill(ctx context.Context, st *kernel.Step, view *portalView, cu *customers.Customer) error {
 	view.Customer = "Customer " + cu.ID
 	if cu.Name != nil {
 		view.Customer = *cu.Name
@@ -187,11 +189,11 @@ func fill(ctx context.Context, st *kernel.Step, view *portalView, cu *customer) 
 		}
 	}
 	if card != nil {
-		pm, err := paymentMethods.Get(ctx, st.Q, *card, "payment_method")
+		pm, err := customers.PaymentMethods.Get(ctx, st.Q, *card, "payment_method")
 		if err != nil {
 			return err
 		}
-		view.Card = pm.describe()
+		view.Card = pm.Describe()
 	}
 	bills, err := invoices.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.number' IS NOT NULL`, cu.ID)
 	if err != nil {
@@ -227,7 +229,7 @@ func newPortalSubscription(sub *subscription, names productNames) portalSubscrip
 		}[sub.Status],
 	}
 	for _, item := range sub.Items.Data {
-		shown.Items = append(shown.Items, portalItem{names[item.Price.Product], item.Quantity, describePrice(item.Price)})
+		shown.Items = append(shown.Items, portalItem{names[item.Price.Product], item.Quantity, catalog.DescribePrice(item.Price)})
 	}
 	switch {
 	case sub.EndedAt != nil:

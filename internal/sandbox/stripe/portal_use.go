@@ -3,6 +3,7 @@ package stripe
 import (
 	"context"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
@@ -41,18 +42,18 @@ func setEnding(ctx context.Context, st *kernel.Step, session *portal, id string,
 // changeCardInPortal makes a new card the one that all is paid with from now on,
 // open invoices at once. A card that is declined changes nothing.
 func changeCardInPortal(ctx context.Context, st *kernel.Step, session *portal, form formValues) error {
-	found, problem := readCard(form("card_number"))
+	found, problem := customers.ReadCard(form("card_number"))
 	switch {
 	case problem != "":
 		return cardError(problem)
-	case found.declines:
-		return errDeclined
+	case found.Declines:
+		return customers.ErrDeclined
 	}
-	cu, err := liveCustomer(ctx, st, session.Customer, "customer")
+	cu, err := customers.Live(ctx, st, session.Customer, "customer")
 	if err != nil {
 		return err
 	}
-	pm, err := attachCard(ctx, st, found, cu)
+	pm, err := customers.AttachCard(ctx, st, found, cu)
 	if err != nil {
 		return err
 	}

@@ -3,24 +3,26 @@ package stripe
 import (
 	"context"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // checkoutItem is a line of a session, as it was when the session was made.
 type checkoutItem struct {
-	ID             string    `json:"id"`
-	Object         string    `json:"object"`
-	AmountDiscount int64     `json:"amount_discount"`
-	AmountSubtotal int64     `json:"amount_subtotal"`
-	AmountTax      int64     `json:"amount_tax"`
-	AmountTotal    int64     `json:"amount_total"`
-	Currency       string    `json:"currency"`
-	Description    string    `json:"description"`
-	Price          price     `json:"price"`
-	Quantity       int64     `json:"quantity,omitempty"` // none of a metered price
-	AdjustableQty  form.Null `json:"adjustable_quantity"`
-	Metadata       form.Null `json:"metadata"`
+	ID             string        `json:"id"`
+	Object         string        `json:"object"`
+	AmountDiscount int64         `json:"amount_discount"`
+	AmountSubtotal int64         `json:"amount_subtotal"`
+	AmountTax      int64         `json:"amount_tax"`
+	AmountTotal    int64         `json:"amount_total"`
+	Currency       string        `json:"currency"`
+	Description    string        `json:"description"`
+	Price          catalog.Price `json:"price"`
+	Quantity       int64         `json:"quantity,omitempty"` // none of a metered price
+	AdjustableQty  form.Null     `json:"adjustable_quantity"`
+	Metadata       form.Null     `json:"metadata"`
 }
 
 func (i checkoutItem) Head() kernel.Header { return kernel.Header{ID: i.ID, Object: i.Object} }
@@ -71,16 +73,16 @@ func priceItems(ctx context.Context, st *kernel.Step, wanted []wantedItem, trial
 	items := make([]checkoutItem, 0, len(wanted))
 	for _, w := range wanted {
 		param := w.params.Name("price")
-		pr, pd, err := sellable(ctx, st, w.price, param)
+		pr, pd, err := catalog.Sellable(ctx, st, w.price, param)
 		if err != nil {
 			return nil, err
 		}
 		if len(items) > 0 {
 			first := items[0].Price
 			if pr.Currency != first.Currency {
-				return nil, wrongCurrency(param, pr.Currency, first.Currency)
+				return nil, catalog.WrongCurrency(param, pr.Currency, first.Currency)
 			}
-			if !pr.Recurring.together(*first.Recurring) {
+			if !pr.Recurring.SameInterval(*first.Recurring) {
 				return nil, form.Refuse(param, "", "The sandbox requires that all recurring prices of a Checkout Session have the same interval.")
 			}
 		}
@@ -101,12 +103,12 @@ func priceItems(ctx context.Context, st *kernel.Step, wanted []wantedItem, trial
 }
 
 // fits refuses a quantity of what is metered, and none of what is not.
-func (w wantedItem) fits(pr *price) error {
+func (w wantedItem) fits(pr *catalog.Price) error {
 	param := w.params.Name("quantity")
 	switch {
-	case pr.metered() && w.quantity != 0:
+	case pr.Metered() && w.quantity != 0:
 		return form.Refuse(param, "", "Quantity should not be specified where usage_type is `metered`. Remove %s.", param)
-	case !pr.metered() && w.quantity == 0:
+	case !pr.Metered() && w.quantity == 0:
 		return form.Refuse(param, "parameter_missing", "Quantity is required. Add %s.", param)
 	}
 	return nil
@@ -114,7 +116,7 @@ func (w wantedItem) fits(pr *price) error {
 
 // checkCurrency refuses a second currency for a customer that has running
 // subscriptions, or something left over, in one.
-func checkCurrency(ctx context.Context, st *kernel.Step, cu *customer, code string) error {
+func checkCurrency(ctx context.Context, st *kernel.Step, cu *customers.Customer, code string) error {
 	others, err := subscriptions.Where(ctx, st.Q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired') AND doc ->> '$.currency' <> ?`, cu.ID, code)
 	if err != nil {
@@ -130,7 +132,7 @@ func checkCurrency(ctx context.Context, st *kernel.Step, cu *customer, code stri
 }
 
 // firstInvoice makes and finalizes the invoice that a subscription begins with.
-func firstInvoice(ctx context.Context, st *kernel.Step, sub *subscription, cu *customer) (*invoice, error) {
+func firstInvoice(ctx context.Context, st *kernel.Step, sub *subscription, cu *customers.Customer) (*invoice, error) {
 	b := bill{sub: sub, cu: cu, reason: reasonCreate, since: st.Now, at: st.Now, period: true, names: productNames{}}
 	if err := readProductNames(ctx, st, sub.Items.Data, b.names); err != nil {
 		return nil, err

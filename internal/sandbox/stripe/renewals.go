@@ -3,6 +3,7 @@ package stripe
 import (
 	"context"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
@@ -17,7 +18,7 @@ const draftLife = 60 * 60
 // in the period that is over. A trial is over by that. Of one that ends with its
 // period only what is pending and used is left to bill. It stores nothing: a
 // renewal carries it out, a preview shows it.
-func (sub *subscription) renewal(cu *customer, pending []*invoiceItem, usage []invoiceLine, names productNames) bill {
+func (sub *subscription) renewal(cu *customers.Customer, pending []*invoiceItem, usage []invoiceLine, names productNames) bill {
 	since, at := sub.period()
 	b := bill{sub: sub, cu: cu, reason: reasonCycle, since: since, at: at, pending: pending, usage: usage, names: names}
 	if sub.CancelAtPeriodEnd {
@@ -70,7 +71,7 @@ func periodEnds(ctx context.Context, st *kernel.Step, id string) error {
 }
 
 func renewalBill(ctx context.Context, st *kernel.Step, sub *subscription) (bill, error) {
-	cu, err := customers.Get(ctx, st.Q, sub.Customer, "customer")
+	cu, err := customers.All.Get(ctx, st.Q, sub.Customer, "customer")
 	if err != nil {
 		return bill{}, err
 	}

@@ -3,8 +3,12 @@ package stripe
 import (
 	"net/http"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/chaos"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/meters"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/payments"
 )
 
 // route is one endpoint of the API.
@@ -16,19 +20,19 @@ type route struct {
 func routes() []route {
 	return []route{
 		{"GET", "/v1/account", kernel.GetAccount},
-		{"POST", "/v1/customers", createCustomer},
-		{"GET", "/v1/customers", listCustomers},
-		{"GET", "/v1/customers/{id}", getCustomer},
-		{"POST", "/v1/customers/{id}", updateCustomer},
-		{"DELETE", "/v1/customers/{id}", deleteCustomer(endSubscriptions, closeCheckouts)},
-		{"POST", "/v1/products", createProduct},
-		{"GET", "/v1/products", listProducts},
-		{"GET", "/v1/products/{id}", getProduct},
-		{"POST", "/v1/products/{id}", updateProduct},
-		{"POST", "/v1/prices", createPrice},
-		{"GET", "/v1/prices", listPrices},
-		{"GET", "/v1/prices/{id}", getPrice},
-		{"POST", "/v1/prices/{id}", updatePrice},
+		{"POST", "/v1/customers", customers.Create},
+		{"GET", "/v1/customers", customers.List},
+		{"GET", "/v1/customers/{id}", customers.Get},
+		{"POST", "/v1/customers/{id}", customers.Update},
+		{"DELETE", "/v1/customers/{id}", customers.Delete(endSubscriptions, closeCheckouts)},
+		{"POST", "/v1/products", catalog.CreateProduct},
+		{"GET", "/v1/products", catalog.ListProducts},
+		{"GET", "/v1/products/{id}", catalog.GetProduct},
+		{"POST", "/v1/products/{id}", catalog.UpdateProduct},
+		{"POST", "/v1/prices", catalog.CreatePrice},
+		{"GET", "/v1/prices", catalog.ListPrices},
+		{"GET", "/v1/prices/{id}", catalog.GetPrice},
+		{"POST", "/v1/prices/{id}", catalog.UpdatePrice},
 		{"POST", "/v1/checkout/sessions", createCheckout},
 		{"GET", "/v1/checkout/sessions", listCheckouts},
 		{"GET", "/v1/checkout/sessions/{id}", getCheckout},
@@ -53,23 +57,23 @@ func routes() []route {
 		{"GET", "/v1/invoiceitems/{id}", getInvoiceItem},
 		{"GET", "/v1/invoice_payments", listInvoicePayments},
 		{"GET", "/v1/invoice_payments/{id}", getInvoicePayment},
-		{"GET", "/v1/payment_intents/{id}", getPaymentIntent},
-		{"GET", "/v1/charges/{id}", getCharge},
-		{"GET", "/v1/payment_methods", listPaymentMethods},
-		{"GET", "/v1/payment_methods/{id}", getPaymentMethod},
-		{"POST", "/v1/payment_methods/{id}/attach", attachPaymentMethod},
-		{"POST", "/v1/billing/meters", createMeter},
-		{"GET", "/v1/billing/meters", listMeters},
-		{"GET", "/v1/billing/meters/{id}", getMeter},
-		{"POST", "/v1/billing/meters/{id}", updateMeter},
-		{"POST", "/v1/billing/meters/{id}/deactivate", deactivateMeter},
-		{"POST", "/v1/billing/meters/{id}/reactivate", reactivateMeter},
-		{"GET", "/v1/billing/meters/{id}/event_summaries", listMeterSummaries},
-		{"POST", "/v1/billing/meter_events", createMeterEvent},
+		{"GET", "/v1/payment_intents/{id}", payments.GetIntent},
+		{"GET", "/v1/charges/{id}", payments.GetCharge},
+		{"GET", "/v1/payment_methods", customers.ListPaymentMethods},
+		{"GET", "/v1/payment_methods/{id}", customers.GetPaymentMethod},
+		{"POST", "/v1/payment_methods/{id}/attach", customers.AttachPaymentMethod},
+		{"POST", "/v1/billing/meters", meters.Create},
+		{"GET", "/v1/billing/meters", meters.List},
+		{"GET", "/v1/billing/meters/{id}", meters.Get},
+		{"POST", "/v1/billing/meters/{id}", meters.Update},
+		{"POST", "/v1/billing/meters/{id}/deactivate", meters.Deactivate},
+		{"POST", "/v1/billing/meters/{id}/reactivate", meters.Reactivate},
+		{"GET", "/v1/billing/meters/{id}/event_summaries", meters.ListSummaries},
+		{"POST", "/v1/billing/meter_events", meters.CreateEvent},
 		{"POST", "/v1/billing_portal/sessions", createPortal},
-		{"POST", "/v1/refunds", createRefund},
-		{"GET", "/v1/refunds", listRefunds},
-		{"GET", "/v1/refunds/{id}", getRefund},
+		{"POST", "/v1/refunds", payments.CreateRefund},
+		{"GET", "/v1/refunds", payments.ListRefunds},
+		{"GET", "/v1/refunds/{id}", payments.GetRefund},
 		{"GET", "/v1/events", kernel.ListEvents},
 		{"GET", "/v1/events/{id}", kernel.GetEvent},
 	}
@@ -112,13 +116,13 @@ func (s *Server) newHandler() (http.Handler, error) {
 // timers are the actions of all timers by their kind.
 func timers() map[string]kernel.Action {
 	return map[string]kernel.Action{
-		timerCheckoutExpires:   expireCheckoutDue,
-		timerPeriodEnds:        periodEnds,
-		timerTrialWillEnd:      trialWillEnd,
-		timerIncompleteExpires: incompleteExpires,
-		timerInvoiceFinalizes:  finalizeDue,
-		timerInvoiceRetries:    retryDue,
-		timerDebitSettles:      settleDebit(tellCheckout),
+		timerCheckoutExpires:       expireCheckoutDue,
+		timerPeriodEnds:            periodEnds,
+		timerTrialWillEnd:          trialWillEnd,
+		timerIncompleteExpires:     incompleteExpires,
+		timerInvoiceFinalizes:      finalizeDue,
+		timerInvoiceRetries:        retryDue,
+		payments.TimerDebitSettles: settleDebit(tellCheckout),
 	}
 }
 
@@ -127,7 +131,7 @@ func lists() map[string]kernel.ListReader {
 	return map[string]kernel.ListReader{
 		"customer.subscriptions":      subscriptionsOf,
 		"invoice.payments":            paymentsOf,
-		"charge.refunds":              refundsOf,
+		"charge.refunds":              payments.RefundsOf,
 		"checkout.session.line_items": itemsOf,
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/chaos"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/meters"
 )
 
 // Config is what a Server needs.
@@ -65,7 +66,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	draws := chaos.NewDice()
 	e, err := kernel.New(kernel.Config{
-		DB: cfg.DB, Schema: meterSchema, Clock: cfg.Clock, RealClock: cfg.SignatureClock,
+		DB: cfg.DB, Schema: meters.Schema, Clock: cfg.Clock, RealClock: cfg.SignatureClock,
 		Site: strings.TrimSuffix(cfg.PublicURL, "/"), SecretKey: cfg.SecretKey,
 		WebhookURL: cfg.WebhookURL, WebhookSecret: cfg.WebhookSecret, HTTPClient: cfg.HTTPClient, Log: cfg.Log,
 		Deliveries: draws.NextEvent, Timers: timers(), Lists: lists(),

@@ -3,12 +3,13 @@ package stripe
 import (
 	"context"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // setDefaultCard makes a card the one that everything of the customer's is paid
 // with from now on, as the billing portal does.
-func setDefaultCard(ctx context.Context, st *kernel.Step, cu *customer, pm *paymentMethod) error {
+func setDefaultCard(ctx context.Context, st *kernel.Step, cu *customers.Customer, pm *customers.PaymentMethod) error {
 	before := *cu
 	cu.InvoiceSettings.DefaultPaymentMethod = &pm.ID
 	if err := st.Change(ctx, "customer.updated", before, cu); err != nil {
@@ -43,7 +44,7 @@ func payOpenInvoices(ctx context.Context, st *kernel.Step, customerID string) er
 		if sub.ended() {
 			continue
 		}
-		if err := settleInvoiceDue(ctx, st, in, buyerPresent); err != nil {
+		if err := settleInvoiceDue(ctx, st, in, customers.BuyerPresent); err != nil {
 			return err
 		}
 	}

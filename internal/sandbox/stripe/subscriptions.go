@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/billing"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
@@ -83,7 +84,7 @@ type subscriptionItem struct {
 	CurrentPeriodStart int64             `json:"current_period_start"`
 	Discounts          form.None         `json:"discounts"`
 	Metadata           map[string]string `json:"metadata"`
-	Price              price             `json:"price"`
+	Price              catalog.Price     `json:"price"`
 	Quantity           int64             `json:"quantity,omitempty"` // none of a metered price
 	Subscription       string            `json:"subscription"`
 	TaxRates           form.None         `json:"tax_rates"`
@@ -104,7 +105,7 @@ func (sub *subscription) clone() *subscription {
 func (i subscriptionItem) amount() int64 { return form.Times(i.Price.UnitAmountDecimal, i.Quantity) }
 
 // newCycle is how periods follow each other for a recurring price.
-func newCycle(anchor int64, p price) billing.Cycle {
+func newCycle(anchor int64, p catalog.Price) billing.Cycle {
 	return billing.Cycle{Anchor: anchor, Every: billing.Interval{Unit: p.Recurring.Interval, Count: p.Recurring.IntervalCount}}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
@@ -162,21 +163,21 @@ func changeItem(ctx context.Context, st *kernel.Step, sub *subscription, w itemC
 	}
 	item := &sub.Items.Data[i]
 	if w.quantity > 0 {
-		if item.Price.metered() {
+		if item.Price.Metered() {
 			return form.Refuse(w.params.Name("quantity"), "", "Quantity should not be specified where usage_type is `metered`.")
 		}
 		item.Quantity = w.quantity
 	}
 	if w.price != "" && w.price != item.Price.ID {
 		param := w.params.Name("price")
-		pr, _, err := sellable(ctx, st, w.price, param)
+		pr, _, err := catalog.Sellable(ctx, st, w.price, param)
 		if err != nil {
 			return err
 		}
 		if pr.Currency != sub.Currency {
-			return wrongCurrency(param, pr.Currency, sub.Currency)
+			return catalog.WrongCurrency(param, pr.Currency, sub.Currency)
 		}
-		if pr.metered() != item.Price.metered() {
+		if pr.Metered() != item.Price.Metered() {
 			return form.Refuse(param, "", "The sandbox does not change an item between licensed and metered prices.")
 		}
 		item.Price = *pr
@@ -190,7 +191,7 @@ func changeItem(ctx context.Context, st *kernel.Step, sub *subscription, w itemC
 // oneInterval refuses prices that would be due at different times.
 func oneInterval(sub *subscription, ch subscriptionChange) error {
 	for _, item := range sub.Items.Data[1:] {
-		if !item.Price.Recurring.together(*sub.Items.Data[0].Price.Recurring) {
+		if !item.Price.Recurring.SameInterval(*sub.Items.Data[0].Price.Recurring) {
 			return form.Refuse(ch.params.Name("items"), "", "The sandbox requires that all prices of a subscription have the same interval.")
 		}
 	}
@@ -218,7 +219,7 @@ func (sub *subscription) restart(ch subscriptionChange, old []subscriptionItem, 
 		return false
 	case trialing:
 		sub.Status, sub.TrialEnd = subscriptionActive, &now
-	case !ch.anchorNow && old[0].Price.Recurring.together(*sub.Items.Data[0].Price.Recurring) && isFree(old) == isFree(sub.Items.Data):
+	case !ch.anchorNow && old[0].Price.Recurring.SameInterval(*sub.Items.Data[0].Price.Recurring) && isFree(old) == isFree(sub.Items.Data):
 		return false
 	}
 	sub.BillingCycleAnchor = now
@@ -227,7 +228,7 @@ func (sub *subscription) restart(ch subscriptionChange, old []subscriptionItem, 
 }
 
 func isFree(items []subscriptionItem) bool {
-	return !slices.ContainsFunc(items, func(item subscriptionItem) bool { return item.Price.metered() || item.amount() > 0 })
+	return !slices.ContainsFunc(items, func(item subscriptionItem) bool { return item.Price.Metered() || item.amount() > 0 })
 }
 
 // prorate gives back the rest of each old item's period that no longer holds,

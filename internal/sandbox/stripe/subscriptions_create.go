@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
@@ -34,11 +35,11 @@ func createSubscription(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := p.Done(); err != nil {
 		return nil, err
 	}
-	cu, err := liveCustomer(ctx, c.Step, customerID, "customer")
+	cu, err := customers.Live(ctx, c.Step, customerID, "customer")
 	if err != nil {
 		return nil, err
 	}
-	if err := checkCard(ctx, c.Step, pm, cu.ID, "default_payment_method"); err != nil {
+	if err := customers.CheckCard(ctx, c.Step, pm, cu.ID, "default_payment_method"); err != nil {
 		return nil, err
 	}
 	if o.Items, err = priceItems(ctx, c.Step, wanted, o.TrialDays > 0); err != nil {
@@ -57,7 +58,7 @@ func createSubscription(ctx context.Context, c *kernel.Call) (any, error) {
 
 // startBilling makes the invoice that a subscription begins with, while its
 // owner is not there. As long as that is open, the subscription is incomplete.
-func startBilling(ctx context.Context, st *kernel.Step, sub *subscription, cu *customer, behavior string) error {
+func startBilling(ctx context.Context, st *kernel.Step, sub *subscription, cu *customers.Customer, behavior string) error {
 	in, err := firstInvoice(ctx, st, sub, cu)
 	if err != nil || in.Status == invoicePaid {
 		return err
@@ -68,7 +69,7 @@ func startBilling(ctx context.Context, st *kernel.Step, sub *subscription, cu *c
 	}
 	refused, err := settleInvoice(ctx, st, sub, in)
 	if err == nil && refused != nil && behavior == errorIfIncomplete {
-		return refused.answer()
+		return refused.Answer()
 	}
 	return err
 }

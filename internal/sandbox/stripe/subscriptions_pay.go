@@ -3,6 +3,7 @@ package stripe
 import (
 	"context"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
@@ -10,14 +11,14 @@ import (
 // it paid with the subscription's card, whose owner is not there. The
 // subscription's state follows the outcome; the caller stores it. A refusal of
 // the card is returned, not an error.
-func settleInvoice(ctx context.Context, st *kernel.Step, sub *subscription, in *invoice) (refused *paymentError, err error) {
-	return settleInvoiceWith(ctx, st, sub, in, nil, buyerAbsent)
+func settleInvoice(ctx context.Context, st *kernel.Step, sub *subscription, in *invoice) (refused *customers.PaymentError, err error) {
+	return settleInvoiceWith(ctx, st, sub, in, nil, customers.BuyerAbsent)
 }
 
 // demandWith is demand with a card of the customer's instead of the
 // subscription's, of which nil is the subscription's, and with the card's owner
 // there or not.
-func settleInvoiceWith(ctx context.Context, st *kernel.Step, sub *subscription, in *invoice, card *string, present presence) (refused *paymentError, err error) {
+func settleInvoiceWith(ctx context.Context, st *kernel.Step, sub *subscription, in *invoice, card *string, present customers.Presence) (refused *customers.PaymentError, err error) {
 	if in.Status == invoiceDraft {
 		if err := finalize(ctx, st, in); err != nil {
 			return nil, err
@@ -43,16 +44,16 @@ func settleInvoiceWith(ctx context.Context, st *kernel.Step, sub *subscription, 
 
 // defaultCard is what a subscription is paid with: its own card, or else its
 // customer's; nil when there is none.
-func defaultCard(ctx context.Context, st *kernel.Step, sub *subscription) (*paymentMethod, error) {
+func defaultCard(ctx context.Context, st *kernel.Step, sub *subscription) (*customers.PaymentMethod, error) {
 	return cardFor(ctx, st, sub, sub.DefaultPaymentMethod)
 }
 
-func cardFor(ctx context.Context, st *kernel.Step, sub *subscription, id *string) (*paymentMethod, error) {
+func cardFor(ctx context.Context, st *kernel.Step, sub *subscription, id *string) (*customers.PaymentMethod, error) {
 	if id == nil {
 		id = sub.DefaultPaymentMethod
 	}
 	if id == nil {
-		cu, err := customers.Get(ctx, st.Q, sub.Customer, "customer")
+		cu, err := customers.All.Get(ctx, st.Q, sub.Customer, "customer")
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +62,7 @@ func cardFor(ctx context.Context, st *kernel.Step, sub *subscription, id *string
 	if id == nil {
 		return nil, nil
 	}
-	return paymentMethods.Get(ctx, st.Q, *id, "default_payment_method")
+	return customers.PaymentMethods.Get(ctx, st.Q, *id, "default_payment_method")
 }
 
 // paymentMade lets a subscription that waited for a payment go on, once nothing

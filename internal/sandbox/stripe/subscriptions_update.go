@@ -3,6 +3,7 @@ package stripe
 import (
 	"context"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
@@ -36,7 +37,7 @@ func updateSubscription(ctx context.Context, c *kernel.Call) (any, error) {
 		return nil, form.Refuse("", "", "A canceled subscription can only update its cancellation_details and metadata.")
 	}
 	if p.Has("default_payment_method") {
-		if err := checkCard(ctx, c.Step, sub.DefaultPaymentMethod, sub.Customer, "default_payment_method"); err != nil {
+		if err := customers.CheckCard(ctx, c.Step, sub.DefaultPaymentMethod, sub.Customer, "default_payment_method"); err != nil {
 			return nil, err
 		}
 	}
@@ -81,7 +82,7 @@ func applyRevision(ctx context.Context, st *kernel.Step, sub *subscription, rev 
 	if !rev.now {
 		return nil
 	}
-	cu, err := customers.Get(ctx, st.Q, sub.Customer, "customer")
+	cu, err := customers.All.Get(ctx, st.Q, sub.Customer, "customer")
 	if err != nil {
 		return err
 	}
@@ -95,13 +96,13 @@ func applyRevision(ctx context.Context, st *kernel.Step, sub *subscription, rev 
 	}
 	refused, err := settleInvoice(ctx, st, sub, in)
 	if err == nil && refused != nil && strict {
-		return refused.answer()
+		return refused.Answer()
 	}
 	return err
 }
 
 // bill is the invoice that a revision leads to at once.
-func (rev *revision) bill(sub *subscription, cu *customer, pending []*invoiceItem, now int64) bill {
+func (rev *revision) bill(sub *subscription, cu *customers.Customer, pending []*invoiceItem, now int64) bill {
 	return bill{
 		sub: sub, cu: cu, reason: reasonUpdate, since: rev.since, at: now,
 		period: rev.restarted, pending: pending, usage: rev.usage, names: rev.names,

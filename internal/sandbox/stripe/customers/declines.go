@@ -1,4 +1,4 @@
-package stripe
+package customers
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
-// paymentError is why the last attempt at a payment failed.
-type paymentError struct {
+// PaymentError is why the last attempt at a payment failed.
+type PaymentError struct {
 	Charge      string `json:"charge,omitempty"`
 	Code        string `json:"code,omitempty"`
 	DeclineCode string `json:"decline_code,omitempty"`
@@ -16,8 +16,8 @@ type paymentError struct {
 	Type        string `json:"type"`
 }
 
-// answer is the refusal of a request that depends on the payment.
-func (e *paymentError) answer() *form.Error {
+// Answer is the refusal of a request that depends on the payment.
+func (e *PaymentError) Answer() *form.Error {
 	status := http.StatusPaymentRequired
 	if e.Type != "card_error" {
 		status = http.StatusBadRequest
@@ -25,17 +25,17 @@ func (e *paymentError) answer() *form.Error {
 	return &form.Error{Type: e.Type, Code: e.Code, DeclineCode: e.DeclineCode, Message: e.Message, Status: status}
 }
 
-// declinedCard is the bank's refusal.
-func declinedCard() *paymentError {
-	return &paymentError{Code: "card_declined", DeclineCode: "generic_decline", Message: "Your card was declined.", Type: "card_error"}
+// DeclinedCard is the bank's refusal.
+func DeclinedCard() *PaymentError {
+	return &PaymentError{Code: "card_declined", DeclineCode: "generic_decline", Message: "Your card was declined.", Type: "card_error"}
 }
 
-func noPaymentMethod() *paymentError {
-	return &paymentError{
+func NoPaymentMethod() *PaymentError {
+	return &PaymentError{
 		Code: "resource_missing", Type: "invalid_request_error",
 		Message: "This customer has no attached payment source or default payment method.",
 	}
 }
 
-// errDeclined is the bank's refusal of a card.
-var errDeclined = errors.New("the card was declined")
+// ErrDeclined is the bank's refusal of a card.
+var ErrDeclined = errors.New("the card was declined")

@@ -1,4 +1,4 @@
-package stripe
+package meters
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
@@ -22,9 +23,9 @@ const (
 // Stripe promises no more than that.
 const identifierLife = 24 * time.Hour
 
-// meterEvent is usage that a service has reported, as it is answered. It is kept
+// event is usage that a service has reported, as it is answered. It is kept
 // in a table of its own, for it is read in sums only.
-type meterEvent struct {
+type event struct {
 	Object     string            `json:"object"`
 	Created    int64             `json:"created"`
 	EventName  string            `json:"event_name"`
@@ -34,8 +35,8 @@ type meterEvent struct {
 	Timestamp  int64             `json:"timestamp"`
 }
 
-func createMeterEvent(ctx context.Context, c *kernel.Call) (any, error) {
-	e := meterEvent{
+func CreateEvent(ctx context.Context, c *kernel.Call) (any, error) {
+	e := event{
 		Object: "billing.meter_event", Created: c.Now, Timestamp: c.Now,
 		Identifier: form.RandomText(32, form.Alphanumeric), Payload: map[string]string{},
 	}
@@ -69,7 +70,7 @@ func createMeterEvent(ctx context.Context, c *kernel.Call) (any, error) {
 }
 
 // addUsage counts an event for the customer that it names.
-func addUsage(ctx context.Context, st *kernel.Step, e meterEvent) error {
+func addUsage(ctx context.Context, st *kernel.Step, e event) error {
 	m, err := activeMeter(ctx, st, e.EventName)
 	if err != nil {
 		return err
@@ -82,7 +83,7 @@ func addUsage(ctx context.Context, st *kernel.Step, e meterEvent) error {
 	if !given {
 		return form.Refuse("payload", "meter_event_no_customer_defined", "The payload must have the key '%s'.", mapping)
 	}
-	if _, err := liveCustomer(ctx, st, id, "payload["+mapping+"]"); err != nil {
+	if _, err := customers.Live(ctx, st, id, "payload["+mapping+"]"); err != nil {
 		return err
 	}
 	value := "1"
@@ -110,7 +111,7 @@ func addUsage(ctx context.Context, st *kernel.Step, e meterEvent) error {
 
 // value reads how much was used: a number of up to fifteen digits before the
 // point and twelve behind it. One below zero corrects what was reported before.
-func (m *meter) value(payload map[string]string) (string, error) {
+func (m *Meter) value(payload map[string]string) (string, error) {
 	key := m.ValueSettings.EventPayloadKey
 	value, given := payload[key]
 	if !given {
@@ -123,8 +124,8 @@ func (m *meter) value(payload map[string]string) (string, error) {
 	return value, nil
 }
 
-// meterSchema keeps the reported usage.
-const meterSchema = `
+// Schema keeps the reported usage.
+const Schema = `
 CREATE TABLE IF NOT EXISTS stripe_meter_events (
 	seq        INTEGER PRIMARY KEY AUTOINCREMENT,
 	identifier TEXT NOT NULL,

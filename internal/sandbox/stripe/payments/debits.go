@@ -1,9 +1,10 @@
-package stripe
+package payments
 
 import (
 	"context"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
@@ -12,8 +13,8 @@ import (
 // account succeeded, by the injected clock.
 const debitTakes = 5 * 24 * time.Hour
 
-// timerDebitSettles goes off when that is known of a payment.
-const timerDebitSettles = "payment_intent.settles"
+// TimerDebitSettles goes off when that is known of a payment.
+const TimerDebitSettles = "payment_intent.settles"
 
 // chargeDebit is a bank account as a charge shows it.
 type chargeDebit struct {
@@ -26,16 +27,16 @@ type chargeDebit struct {
 }
 
 // debit begins a payment from a bank account, of which the timer tells the end.
-func startDebit(ctx context.Context, st *kernel.Step, pi *paymentIntent, pm *paymentMethod) error {
+func startDebit(ctx context.Context, st *kernel.Step, pi *Intent, pm *customers.PaymentMethod) error {
 	ch := newCharge(pi, pm, st.Now)
 	ch.Status, ch.Paid = "pending", false
-	pi.Status, pi.LatestCharge, pi.PaymentMethod, pi.LastPaymentError = paymentProcessing, &ch.ID, &pm.ID, nil
-	pi.PaymentMethodTypes = []string{methodDebit}
+	pi.Status, pi.LatestCharge, pi.PaymentMethod, pi.LastPaymentError = Processing, &ch.ID, &pm.ID, nil
+	pi.PaymentMethodTypes = []string{customers.MethodDebit}
 	if err := st.Create(ctx, "charge.pending", ch); err != nil {
 		return err
 	}
 	if err := st.Create(ctx, "payment_intent.processing", pi); err != nil {
 		return err
 	}
-	return st.SetTimer(ctx, timerDebitSettles, pi.ID, st.Now+int64(debitTakes/time.Second))
+	return st.SetTimer(ctx, TimerDebitSettles, pi.ID, st.Now+int64(debitTakes/time.Second))
 }

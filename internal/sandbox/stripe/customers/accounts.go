@@ -1,4 +1,4 @@
-package stripe
+package customers
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 
 // The ways to pay on the hosted page.
 const (
-	methodCard  = "card"
-	methodDebit = "sepa_debit"
+	MethodCard  = "card"
+	MethodDebit = "sepa_debit"
 )
 
 // sepaDebit is a bank account that a customer lets be debited.
@@ -27,15 +27,15 @@ type sepaDebit struct {
 	Last4         string    `json:"last4"`
 }
 
-// testAccount is one of the account numbers that the hosted page knows. How a
+// TestAccount is one of the account numbers that the hosted page knows. How a
 // debit of it ends follows from the number, by its last four digits.
-type testAccount struct{ iban, fingerprint string }
+type TestAccount struct{ iban, fingerprint string }
 
-// readIBAN finds the test account that was typed in; problem says, for people,
+// ReadIBAN finds the test account that was typed in; problem says, for people,
 // why there is none.
-func readIBAN(typed string) (found testAccount, problem string) {
+func ReadIBAN(typed string) (found TestAccount, problem string) {
 	iban := strings.ToUpper(strings.NewReplacer(" ", "", "-", "").Replace(typed))
-	for _, a := range []testAccount{
+	for _, a := range []TestAccount{
 		{"DE89370400440532013000", "sandbox3000pays0"},
 		{"DE62370400440532013001", "sandbox3001fails"},
 	} {
@@ -44,9 +44,9 @@ func readIBAN(typed string) (found testAccount, problem string) {
 		}
 	}
 	if !validIBAN(iban) {
-		return testAccount{}, "This is not a valid IBAN. Use one of the test accounts."
+		return TestAccount{}, "This is not a valid IBAN. Use one of the test accounts."
 	}
-	return testAccount{}, "No real account is debited here. Use one of the test accounts."
+	return TestAccount{}, "No real account is debited here. Use one of the test accounts."
 }
 
 // validIBAN checks the two digits that guard account numbers against typing
@@ -73,14 +73,14 @@ func validIBAN(iban string) bool {
 	return ok && number.Mod(number, big.NewInt(97)).Int64() == 1
 }
 
-// attachAccount keeps a bank account for a customer.
-func attachAccount(ctx context.Context, st *kernel.Step, a testAccount, cu *customer) (*paymentMethod, error) {
-	pm := newPaymentMethod(st, methodDebit, cu)
+// AttachAccount keeps a bank account for a customer.
+func AttachAccount(ctx context.Context, st *kernel.Step, a TestAccount, cu *Customer) (*PaymentMethod, error) {
+	pm := newPaymentMethod(st, MethodDebit, cu)
 	pm.SepaDebit = &sepaDebit{
 		Country: a.iban[:2], BankCode: a.iban[4:12], Fingerprint: a.fingerprint, Last4: a.iban[len(a.iban)-4:],
 	}
 	return pm, st.Create(ctx, "payment_method.attached", pm)
 }
 
-// delayed tells that a payment is not known to have succeeded until later.
-func (pm *paymentMethod) delayed() bool { return pm.SepaDebit != nil }
+// Delayed tells that a payment is not known to have succeeded until later.
+func (pm *PaymentMethod) Delayed() bool { return pm.SepaDebit != nil }

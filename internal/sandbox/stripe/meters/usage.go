@@ -1,4 +1,4 @@
-package stripe
+package meters
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // used is what a customer has used of a meter from start to before end: nothing
 // when nothing was reported.
-func readUsage(ctx context.Context, st *kernel.Step, m *meter, customer string, start, end int64) (*big.Rat, error) {
+func Usage(ctx context.Context, st *kernel.Step, m *Meter, customer string, start, end int64) (*big.Rat, error) {
 	rows, err := st.Q.QueryContext(ctx, `
 		SELECT value FROM stripe_meter_events
 		WHERE meter = ? AND customer = ? AND at >= ? AND at < ? ORDER BY at, seq`, m.ID, customer, start, end)
@@ -38,7 +38,7 @@ func readUsage(ctx context.Context, st *kernel.Step, m *meter, customer string, 
 	return total, rows.Err()
 }
 
-// decimalText shows a number with up to twelve decimals in its shortest form.
-func decimalText(n *big.Rat) string {
+// DecimalText shows a number with up to twelve decimals in its shortest form.
+func DecimalText(n *big.Rat) string {
 	return strings.TrimSuffix(strings.TrimRight(n.FloatString(12), "0"), ".")
 }

@@ -1,4 +1,4 @@
-package stripe
+package catalog
 
 import (
 	"context"
@@ -8,12 +8,13 @@ import (
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/meters"
 )
 
-var prices = kernel.Kind[price]{Name: "price", Prefix: "price", Label: "price", Path: "/v1/prices"}
+var Prices = kernel.Kind[Price]{Name: "price", Prefix: "price", Label: "price", Path: "/v1/prices"}
 
-// price is what one unit of a product costs, once or every so often.
-type price struct {
+// Price is what one unit of a product costs, once or every so often.
+type Price struct {
 	kernel.Header
 	Active            bool              `json:"active"`
 	BillingScheme     string            `json:"billing_scheme"`
@@ -48,13 +49,13 @@ const (
 	usageMetered  = "metered"
 )
 
-// together tells whether two prices are due at the same times.
-func (r recurring) together(other recurring) bool {
+// SameInterval tells whether two prices are due at the same times.
+func (r recurring) SameInterval(other recurring) bool {
 	return r.Interval == other.Interval && r.IntervalCount == other.IntervalCount
 }
 
 // read takes over the parameters that creating and updating have in common.
-func (pr *price) read(p *form.Params) (transferLookupKey bool) {
+func (pr *Price) read(p *form.Params) (transferLookupKey bool) {
 	p.Boolean("active", &pr.Active)
 	p.Clearable("lookup_key", &pr.LookupKey)
 	if key := pr.LookupKey; key != nil && len(*key) > 200 {
@@ -90,7 +91,7 @@ func readRecurring(p *form.Params) *recurring {
 
 // readUnitAmount reads unit_amount or unit_amount_decimal, of which one must be
 // given.
-func (pr *price) readUnitAmount(p *form.Params) {
+func (pr *Price) readUnitAmount(p *form.Params) {
 	if p.Has("unit_amount") && p.Has("unit_amount_decimal") {
 		p.Fail("unit_amount", "", "Received both unit_amount and unit_amount_decimal; only one of them can be used.")
 		return
@@ -110,10 +111,10 @@ func (pr *price) readUnitAmount(p *form.Params) {
 	pr.UnitAmount, pr.UnitAmountDecimal = &whole, strconv.FormatInt(whole, 10)
 }
 
-func createPrice(ctx context.Context, c *kernel.Call) (any, error) {
+func CreatePrice(ctx context.Context, c *kernel.Call) (any, error) {
 	p := c.Params
-	pr := price{
-		Header: prices.Start(c.Now), Active: true, BillingScheme: "per_unit",
+	pr := Price{
+		Header: Prices.Start(c.Now), Active: true, BillingScheme: "per_unit",
 		TaxBehavior: "unspecified", Type: "one_time",
 	}
 	p.Require("currency")
@@ -143,15 +144,15 @@ func createPrice(ctx context.Context, c *kernel.Call) (any, error) {
 		if err := addProduct(ctx, c.Step, parent); err != nil {
 			return nil, err
 		}
-	} else if _, err := products.Get(ctx, c.Q, pr.Product, "product"); err != nil {
+	} else if _, err := Products.Get(ctx, c.Q, pr.Product, "product"); err != nil {
 		return nil, err
 	}
-	if pr.metered() {
-		m, err := meters.Get(ctx, c.Q, *pr.Recurring.Meter, "recurring[meter]")
+	if pr.Metered() {
+		m, err := meters.All.Get(ctx, c.Q, *pr.Recurring.Meter, "recurring[meter]")
 		if err != nil {
 			return nil, err
 		}
-		if m.Status != meterActive {
+		if m.Status != meters.Active {
 			return nil, form.Refuse("recurring[meter]", "archived_meter", "The meter %s is not active.", m.ID)
 		}
 	}
@@ -161,12 +162,12 @@ func createPrice(ctx context.Context, c *kernel.Call) (any, error) {
 	return pr, c.Create(ctx, "price.created", pr)
 }
 
-func getPrice(ctx context.Context, c *kernel.Call) (any, error) {
-	return kernel.Retrieve(ctx, c, prices)
+func GetPrice(ctx context.Context, c *kernel.Call) (any, error) {
+	return kernel.Retrieve(ctx, c, Prices)
 }
 
-func updatePrice(ctx context.Context, c *kernel.Call) (any, error) {
-	pr, err := prices.Get(ctx, c.Q, c.Id, "id")
+func UpdatePrice(ctx context.Context, c *kernel.Call) (any, error) {
+	pr, err := Prices.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
 		return nil, err
 	}
@@ -186,11 +187,11 @@ func updatePrice(ctx context.Context, c *kernel.Call) (any, error) {
 
 // claimLookupKey makes sure that the price's lookup key is its alone, taking it
 // from another price when transfer allows.
-func claimLookupKey(ctx context.Context, st *kernel.Step, pr *price, transfer bool) error {
+func claimLookupKey(ctx context.Context, st *kernel.Step, pr *Price, transfer bool) error {
 	if pr.LookupKey == nil {
 		return nil
 	}
-	holders, err := prices.Where(ctx, st.Q, `doc ->> '$.lookup_key' = ? AND id <> ?`, *pr.LookupKey, pr.ID)
+	holders, err := Prices.Where(ctx, st.Q, `doc ->> '$.lookup_key' = ? AND id <> ?`, *pr.LookupKey, pr.ID)
 	if err != nil {
 		return err
 	}
@@ -207,7 +208,7 @@ func claimLookupKey(ctx context.Context, st *kernel.Step, pr *price, transfer bo
 	return nil
 }
 
-func listPrices(ctx context.Context, c *kernel.Call) (any, error) {
+func ListPrices(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.Holds(c.Params, "active", "$.active")
 	f.Equals(c.Params, "currency", "$.currency")
@@ -219,21 +220,21 @@ func listPrices(ctx context.Context, c *kernel.Call) (any, error) {
 		f.Equals(r, "usage_type", "$.recurring.usage_type")
 		f.Equals(r, "meter", "$.recurring.meter")
 	}
-	return prices.Page(ctx, c, f)
+	return Prices.Page(ctx, c, f)
 }
 
-// metered tells whether a price is for what is used, rather than for a quantity
+// Metered tells whether a price is for what is used, rather than for a quantity
 // that was agreed upon.
-func (pr price) metered() bool { return pr.Recurring != nil && pr.Recurring.UsageType == usageMetered }
+func (pr Price) Metered() bool { return pr.Recurring != nil && pr.Recurring.UsageType == usageMetered }
 
-// describePrice tells people what a price is, as in 10.00 EUR / 3 months, or
+// DescribePrice tells people what a price is, as in 10.00 EUR / 3 months, or
 // 0.0125 EUR / unit of what is metered.
-func describePrice(p price) string {
+func DescribePrice(p Price) string {
 	amount := form.FormatDecimal(p.UnitAmountDecimal, p.Currency)
 	if p.Recurring == nil {
 		return amount
 	}
-	if p.metered() {
+	if p.Metered() {
 		return amount + " / unit"
 	}
 	if p.Recurring.IntervalCount == 1 {
@@ -242,13 +243,13 @@ func describePrice(p price) string {
 	return fmt.Sprintf("%s / %d %ss", amount, p.Recurring.IntervalCount, p.Recurring.Interval)
 }
 
-// sellable reads a price that a subscription may begin with, and its product.
-func sellable(ctx context.Context, st *kernel.Step, id, param string) (*price, *product, error) {
-	pr, err := prices.Get(ctx, st.Q, id, param)
+// Sellable reads a price that a subscription may begin with, and its product.
+func Sellable(ctx context.Context, st *kernel.Step, id, param string) (*Price, *product, error) {
+	pr, err := Prices.Get(ctx, st.Q, id, param)
 	if err != nil {
 		return nil, nil, err
 	}
-	pd, err := products.Get(ctx, st.Q, pr.Product, param)
+	pd, err := Products.Get(ctx, st.Q, pr.Product, param)
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -262,6 +263,6 @@ func sellable(ctx context.Context, st *kernel.Step, id, param string) (*price, *
 	return pr, pd, nil
 }
 
-func wrongCurrency(param, got, want string) *form.Error {
+func WrongCurrency(param, got, want string) *form.Error {
 	return form.Refuse(param, "", "The price specified only supports `%s`. This doesn't match the expected currency: `%s`.", got, want)
 }

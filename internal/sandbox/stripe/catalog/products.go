@@ -1,4 +1,4 @@
-package stripe
+package catalog
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-var products = kernel.Kind[product]{Name: "product", Prefix: "prod", Label: "product", Path: "/v1/products"}
+var Products = kernel.Kind[product]{Name: "product", Prefix: "prod", Label: "product", Path: "/v1/products"}
 
 // product is what is sold; its prices say for how much.
 type product struct {
@@ -31,7 +31,7 @@ type product struct {
 
 // newProduct is a product that p may describe further; p may name its id.
 func newProduct(p *form.Params, now int64) product {
-	pr := product{Header: products.Start(now), Active: true, Images: []string{}, Updated: now}
+	pr := product{Header: Products.Start(now), Active: true, Images: []string{}, Updated: now}
 	p.Require("name")
 	p.Text("id", &pr.ID)
 	pr.readShort(p)
@@ -57,7 +57,7 @@ func (pr *product) read(p *form.Params) {
 	}
 }
 
-func createProduct(ctx context.Context, c *kernel.Call) (any, error) {
+func CreateProduct(ctx context.Context, c *kernel.Call) (any, error) {
 	pr := newProduct(c.Params, c.Now)
 	pr.read(c.Params)
 	if err := c.Params.Done(); err != nil {
@@ -68,7 +68,7 @@ func createProduct(ctx context.Context, c *kernel.Call) (any, error) {
 
 // addProduct stores a new product, whose id must be free.
 func addProduct(ctx context.Context, st *kernel.Step, pr product) error {
-	taken, err := products.Find(ctx, st.Q, pr.ID)
+	taken, err := Products.Find(ctx, st.Q, pr.ID)
 	if err != nil {
 		return err
 	}
@@ -80,12 +80,12 @@ func addProduct(ctx context.Context, st *kernel.Step, pr product) error {
 	return st.Create(ctx, "product.created", pr)
 }
 
-func getProduct(ctx context.Context, c *kernel.Call) (any, error) {
-	return kernel.Retrieve(ctx, c, products)
+func GetProduct(ctx context.Context, c *kernel.Call) (any, error) {
+	return kernel.Retrieve(ctx, c, Products)
 }
 
-func updateProduct(ctx context.Context, c *kernel.Call) (any, error) {
-	pr, err := products.Get(ctx, c.Q, c.Id, "id")
+func UpdateProduct(ctx context.Context, c *kernel.Call) (any, error) {
+	pr, err := Products.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func updateProduct(ctx context.Context, c *kernel.Call) (any, error) {
 		return nil, err
 	}
 	if id := pr.DefaultPrice; id != nil && c.Params.Has("default_price") {
-		p, err := prices.Get(ctx, c.Q, *id, "default_price")
+		p, err := Prices.Get(ctx, c.Q, *id, "default_price")
 		if err != nil {
 			return nil, err
 		}
@@ -111,10 +111,10 @@ func updateProduct(ctx context.Context, c *kernel.Call) (any, error) {
 	return pr, c.Change(ctx, "product.updated", before, pr)
 }
 
-func listProducts(ctx context.Context, c *kernel.Call) (any, error) {
+func ListProducts(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.Holds(c.Params, "active", "$.active")
 	f.Among("$.id", c.Params.Texts("ids"))
 	f.Equals(c.Params, "url", "$.url")
-	return products.Page(ctx, c, f)
+	return Products.Page(ctx, c, f)
 }

@@ -1,4 +1,4 @@
-package stripe
+package customers
 
 import (
 	"context"
@@ -10,15 +10,15 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-var paymentMethods = kernel.Kind[paymentMethod]{Name: "payment_method", Prefix: "pm", Label: "PaymentMethod", Path: "/v1/payment_methods"}
+var PaymentMethods = kernel.Kind[PaymentMethod]{Name: "payment_method", Prefix: "pm", Label: "PaymentMethod", Path: "/v1/payment_methods"}
 
-// paymentMethod is a card or a bank account that a customer has used. How it
+// PaymentMethod is a card or a bank account that a customer has used. How it
 // will behave at a renewal follows from its number; the last four digits tell
 // those for tests apart.
-type paymentMethod struct {
+type PaymentMethod struct {
 	kernel.Header
 	AllowRedisplay string            `json:"allow_redisplay"`
-	BillingDetails billingDetails    `json:"billing_details"`
+	BillingDetails BillingDetails    `json:"billing_details"`
 	Card           *card             `json:"card,omitempty"`
 	Customer       string            `json:"customer"`
 	Metadata       map[string]string `json:"metadata"`
@@ -26,7 +26,7 @@ type paymentMethod struct {
 	Type           string            `json:"type"`
 }
 
-type billingDetails struct {
+type BillingDetails struct {
 	Address form.Address `json:"address"`
 	Email   *string      `json:"email"`
 	Name    *string      `json:"name"`
@@ -36,7 +36,7 @@ type billingDetails struct {
 
 type card struct {
 	Brand             string       `json:"brand"`
-	Checks            cardChecks   `json:"checks"`
+	Checks            CardChecks   `json:"checks"`
 	Country           string       `json:"country"`
 	DisplayBrand      string       `json:"display_brand"`
 	ExpMonth          int          `json:"exp_month"`
@@ -53,7 +53,7 @@ type card struct {
 	Wallet form.Null `json:"wallet"`
 }
 
-type cardChecks struct {
+type CardChecks struct {
 	AddressLine1      form.Null `json:"address_line1_check"`
 	AddressPostalCode form.Null `json:"address_postal_code_check"`
 	CVC               string    `json:"cvc_check"`
@@ -64,19 +64,19 @@ type cardNetworks struct {
 	Preferred form.Null `json:"preferred"`
 }
 
-// testCard is one of the card numbers that the hosted page knows.
-type testCard struct {
+// TestCard is one of the card numbers that the hosted page knows.
+type TestCard struct {
 	number, fingerprint string
-	declines            bool // now; otherwise it pays now
+	Declines            bool // now; otherwise it pays now
 }
 
-// readCard finds the test card that was typed in; problem says, for people,
+// ReadCard finds the test card that was typed in; problem says, for people,
 // why there is none.
-func readCard(typed string) (found testCard, problem string) {
+func ReadCard(typed string) (found TestCard, problem string) {
 	number := strings.NewReplacer(" ", "", "-", "").Replace(typed)
-	for _, c := range []testCard{
+	for _, c := range []TestCard{
 		{number: "4242424242424242", fingerprint: "sandbox4242pays0"},
-		{number: "4000000000000002", fingerprint: "sandbox0002none0", declines: true},
+		{number: "4000000000000002", fingerprint: "sandbox0002none0", Declines: true},
 		{number: "4000000000000341", fingerprint: "sandbox0341once0"}, // fails at renewal
 	} {
 		if number == c.number {
@@ -85,33 +85,33 @@ func readCard(typed string) (found testCard, problem string) {
 	}
 	switch {
 	case number == "":
-		return testCard{}, "Enter a card number."
+		return TestCard{}, "Enter a card number."
 	case !form.Digits(number) || len(number) < 12 || len(number) > 19 || !luhn(number):
-		return testCard{}, "This is not a valid card number. Use one of the test cards."
+		return TestCard{}, "This is not a valid card number. Use one of the test cards."
 	}
-	return testCard{}, "No real card is charged here. Use one of the test cards."
+	return TestCard{}, "No real card is charged here. Use one of the test cards."
 }
 
-// describe tells people which card or account it is.
-func (pm *paymentMethod) describe() string {
+// Describe tells people which card or account it is.
+func (pm *PaymentMethod) Describe() string {
 	if pm.SepaDebit != nil {
 		return "Debit of the account ending in " + pm.SepaDebit.Last4
 	}
 	return fmt.Sprintf("Visa ending in %s, valid until %02d/%d", pm.Card.Last4, pm.Card.ExpMonth, pm.Card.ExpYear)
 }
 
-// presence tells whether the buyer is there when a card is charged.
-type presence bool
+// Presence tells whether the buyer is there when a card is charged.
+type Presence bool
 
 const (
-	buyerPresent presence = true
-	buyerAbsent  presence = false
+	BuyerPresent Presence = true
+	BuyerAbsent  Presence = false
 )
 
-// declines tells whether the bank refuses the card. The one that ends in 0341
+// Declines tells whether the bank refuses the card. The one that ends in 0341
 // pays on the hosted page only.
-func (pm *paymentMethod) declines(present presence) bool {
-	return pm.Card != nil && pm.Card.Last4 == "0341" && present == buyerAbsent
+func (pm *PaymentMethod) Declines(present Presence) bool {
+	return pm.Card != nil && pm.Card.Last4 == "0341" && present == BuyerAbsent
 }
 
 // luhn checks the digit that guards card numbers against typing errors.
@@ -130,11 +130,11 @@ func luhn(number string) bool {
 }
 
 // attach keeps a card for a customer.
-func attachCard(ctx context.Context, st *kernel.Step, c testCard, cu *customer) (*paymentMethod, error) {
-	pm := newPaymentMethod(st, methodCard, cu)
+func AttachCard(ctx context.Context, st *kernel.Step, c TestCard, cu *Customer) (*PaymentMethod, error) {
+	pm := newPaymentMethod(st, MethodCard, cu)
 	pm.Card = &card{
 		Brand: "visa", DisplayBrand: "visa", Country: "US", Funding: "credit",
-		Checks:   cardChecks{CVC: "pass"},
+		Checks:   CardChecks{CVC: "pass"},
 		ExpMonth: 12, ExpYear: time.Unix(st.Now, 0).UTC().Year() + 4,
 		Fingerprint: c.fingerprint, Last4: c.number[len(c.number)-4:],
 		Networks: cardNetworks{Available: []string{"visa"}}, RegulatedStatus: "unregulated",
@@ -144,10 +144,10 @@ func attachCard(ctx context.Context, st *kernel.Step, c testCard, cu *customer) 
 }
 
 // newPaymentMethod has all that is the same for cards and bank accounts.
-func newPaymentMethod(st *kernel.Step, kind string, cu *customer) *paymentMethod {
-	pm := &paymentMethod{
-		Header: paymentMethods.Start(st.Now), AllowRedisplay: "limited", Customer: cu.ID,
-		BillingDetails: billingDetails{Email: cu.Email, Name: cu.Name, Phone: cu.Phone},
+func newPaymentMethod(st *kernel.Step, kind string, cu *Customer) *PaymentMethod {
+	pm := &PaymentMethod{
+		Header: PaymentMethods.Start(st.Now), AllowRedisplay: "limited", Customer: cu.ID,
+		BillingDetails: BillingDetails{Email: cu.Email, Name: cu.Name, Phone: cu.Phone},
 		Metadata:       map[string]string{}, Type: kind,
 	}
 	if cu.Address != nil {

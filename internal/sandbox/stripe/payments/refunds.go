@@ -1,4 +1,4 @@
-package stripe
+package payments
 
 import (
 	"context"
@@ -37,7 +37,7 @@ type refundDestination struct {
 	Type string `json:"type"`
 }
 
-func createRefund(ctx context.Context, c *kernel.Call) (any, error) {
+func CreateRefund(ctx context.Context, c *kernel.Call) (any, error) {
 	re := refund{Header: refunds.Start(c.Now), Status: "succeeded"}
 	p := c.Params
 	if p.Has("charge") == p.Has("payment_intent") {
@@ -84,32 +84,32 @@ func createRefund(ctx context.Context, c *kernel.Call) (any, error) {
 }
 
 // refundable finds the charge that a refund is for.
-func refundable(ctx context.Context, st *kernel.Step, re refund) (*charge, error) {
+func refundable(ctx context.Context, st *kernel.Step, re refund) (*Charge, error) {
 	if re.PaymentIntent == "" {
-		return charges.Get(ctx, st.Q, re.Charge, "charge")
+		return Charges.Get(ctx, st.Q, re.Charge, "charge")
 	}
-	pi, err := paymentIntents.Get(ctx, st.Q, re.PaymentIntent, "payment_intent")
+	pi, err := Intents.Get(ctx, st.Q, re.PaymentIntent, "payment_intent")
 	if err != nil {
 		return nil, err
 	}
 	if pi.LatestCharge == nil {
 		return nil, form.Refuse("payment_intent", "", "This PaymentIntent (%s) does not have a successful charge to refund.", pi.ID)
 	}
-	return charges.Get(ctx, st.Q, *pi.LatestCharge, "charge")
+	return Charges.Get(ctx, st.Q, *pi.LatestCharge, "charge")
 }
 
-func getRefund(ctx context.Context, c *kernel.Call) (any, error) {
+func GetRefund(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, refunds)
 }
 
-func listRefunds(ctx context.Context, c *kernel.Call) (any, error) {
+func ListRefunds(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.Equals(c.Params, "charge", "$.charge")
 	f.Equals(c.Params, "payment_intent", "$.payment_intent")
 	return refunds.Page(ctx, c, f)
 }
 
-// refundsOf lists the refunds of a charge.
-func refundsOf(ctx context.Context, q kernel.Querier, chargeID string) (any, error) {
+// RefundsOf lists the refunds of a charge.
+func RefundsOf(ctx context.Context, q kernel.Querier, chargeID string) (any, error) {
 	return kernel.ReadList(ctx, q, refunds, "/v1/charges/"+chargeID+"/refunds", `doc ->> '$.charge' = ?`, chargeID)
 }

@@ -1,4 +1,4 @@
-package stripe
+package meters
 
 import (
 	"context"
@@ -7,12 +7,12 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-var meters = kernel.Kind[meter]{Name: "billing.meter", Prefix: "mtr", Label: "billing meter", Path: "/v1/billing/meters"}
+var All = kernel.Kind[Meter]{Name: "billing.meter", Prefix: "mtr", Label: "billing meter", Path: "/v1/billing/meters"}
 
 // The states of a meter.
 const (
-	meterActive   = "active"
-	meterInactive = "inactive"
+	Active   = "active"
+	inactive = "inactive"
 )
 
 // How a meter makes one figure of the events of a period.
@@ -22,43 +22,43 @@ const (
 	formulaLast  = "last"
 )
 
-// meter says what events of one name count, for whom, and how they add up.
+// Meter says what events of one name count, for whom, and how they add up.
 // Metered prices point to it.
-type meter struct {
+type Meter struct {
 	kernel.Header
-	CustomerMapping    meterMapping     `json:"customer_mapping"`
-	DefaultAggregation meterAggregation `json:"default_aggregation"`
-	DisplayName        string           `json:"display_name"`
-	EventName          string           `json:"event_name"`
-	EventTimeWindow    form.Null        `json:"event_time_window"`
-	Status             string           `json:"status"`
-	StatusTransitions  meterTransitions `json:"status_transitions"`
-	Updated            int64            `json:"updated"`
-	ValueSettings      meterValue       `json:"value_settings"`
+	CustomerMapping    customerMapping `json:"customer_mapping"`
+	DefaultAggregation aggregation     `json:"default_aggregation"`
+	DisplayName        string          `json:"display_name"`
+	EventName          string          `json:"event_name"`
+	EventTimeWindow    form.Null       `json:"event_time_window"`
+	Status             string          `json:"status"`
+	StatusTransitions  transitions     `json:"status_transitions"`
+	Updated            int64           `json:"updated"`
+	ValueSettings      valueSettings   `json:"value_settings"`
 }
 
-type meterMapping struct {
+type customerMapping struct {
 	EventPayloadKey string `json:"event_payload_key"`
 	Type            string `json:"type"`
 }
 
-type meterAggregation struct {
+type aggregation struct {
 	Formula string `json:"formula"`
 }
 
-type meterTransitions struct {
+type transitions struct {
 	DeactivatedAt *int64 `json:"deactivated_at"`
 }
 
-type meterValue struct {
+type valueSettings struct {
 	EventPayloadKey string `json:"event_payload_key"`
 }
 
-func createMeter(ctx context.Context, c *kernel.Call) (any, error) {
-	m := meter{
-		Header: meters.Start(c.Now), Status: meterActive, Updated: c.Now,
-		CustomerMapping: meterMapping{EventPayloadKey: "stripe_customer_id", Type: "by_id"},
-		ValueSettings:   meterValue{EventPayloadKey: "value"},
+func Create(ctx context.Context, c *kernel.Call) (any, error) {
+	m := Meter{
+		Header: All.Start(c.Now), Status: Active, Updated: c.Now,
+		CustomerMapping: customerMapping{EventPayloadKey: "stripe_customer_id", Type: "by_id"},
+		ValueSettings:   valueSettings{EventPayloadKey: "value"},
 	}
 	p := c.Params
 	p.Require("default_aggregation", "display_name", "event_name")
@@ -96,54 +96,54 @@ func claimEventName(ctx context.Context, st *kernel.Step, name string) error {
 }
 
 // activeMeter finds the meter that counts events of a name; nil for none.
-func activeMeter(ctx context.Context, st *kernel.Step, eventName string) (*meter, error) {
-	found, err := meters.Where(ctx, st.Q, `doc ->> '$.event_name' = ? AND doc ->> '$.status' = ?`, eventName, meterActive)
+func activeMeter(ctx context.Context, st *kernel.Step, eventName string) (*Meter, error) {
+	found, err := All.Where(ctx, st.Q, `doc ->> '$.event_name' = ? AND doc ->> '$.status' = ?`, eventName, Active)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
 	return found[0], nil
 }
 
-func getMeter(ctx context.Context, c *kernel.Call) (any, error) {
-	return kernel.Retrieve(ctx, c, meters)
+func Get(ctx context.Context, c *kernel.Call) (any, error) {
+	return kernel.Retrieve(ctx, c, All)
 }
 
-func updateMeter(ctx context.Context, c *kernel.Call) (any, error) {
-	return changeMeter(ctx, c, "billing.meter.updated", func(m *meter) error {
+func Update(ctx context.Context, c *kernel.Call) (any, error) {
+	return changeMeter(ctx, c, "billing.meter.updated", func(m *Meter) error {
 		c.Params.Short("display_name", 250, &m.DisplayName)
 		return c.Params.Done()
 	})
 }
 
-func deactivateMeter(ctx context.Context, c *kernel.Call) (any, error) {
-	return changeMeter(ctx, c, "billing.meter.deactivated", func(m *meter) error {
+func Deactivate(ctx context.Context, c *kernel.Call) (any, error) {
+	return changeMeter(ctx, c, "billing.meter.deactivated", func(m *Meter) error {
 		if err := c.Params.Done(); err != nil {
 			return err
 		}
-		if m.Status != meterActive {
+		if m.Status != Active {
 			return form.Refuse("", "", "The meter %s is not active.", m.ID)
 		}
 		now := c.Now
-		m.Status, m.StatusTransitions.DeactivatedAt = meterInactive, &now
+		m.Status, m.StatusTransitions.DeactivatedAt = inactive, &now
 		return nil
 	})
 }
 
-func reactivateMeter(ctx context.Context, c *kernel.Call) (any, error) {
-	return changeMeter(ctx, c, "billing.meter.reactivated", func(m *meter) error {
+func Reactivate(ctx context.Context, c *kernel.Call) (any, error) {
+	return changeMeter(ctx, c, "billing.meter.reactivated", func(m *Meter) error {
 		if err := c.Params.Done(); err != nil {
 			return err
 		}
-		if m.Status == meterActive {
+		if m.Status == Active {
 			return form.Refuse("", "", "The meter %s is already active.", m.ID)
 		}
-		m.Status, m.StatusTransitions.DeactivatedAt = meterActive, nil
+		m.Status, m.StatusTransitions.DeactivatedAt = Active, nil
 		return claimEventName(ctx, c.Step, m.EventName)
 	})
 }
 
-func changeMeter(ctx context.Context, c *kernel.Call, event string, change func(*meter) error) (any, error) {
-	m, err := meters.Get(ctx, c.Q, c.Id, "id")
+func changeMeter(ctx context.Context, c *kernel.Call, event string, change func(*Meter) error) (any, error) {
+	m, err := All.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
 		return nil, err
 	}
@@ -157,12 +157,12 @@ func changeMeter(ctx context.Context, c *kernel.Call, event string, change func(
 	return m, c.Change(ctx, event, before, m)
 }
 
-func listMeters(ctx context.Context, c *kernel.Call) (any, error) {
+func List(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	if c.Params.Has("status") {
 		var status string
-		c.Params.Choice("status", &status, meterActive, meterInactive)
+		c.Params.Choice("status", &status, Active, inactive)
 		f.And(`doc ->> '$.status' = ?`, status)
 	}
-	return meters.Page(ctx, c, f)
+	return All.Page(ctx, c, f)
 }

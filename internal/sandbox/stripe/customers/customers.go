@@ -1,4 +1,4 @@
-package stripe
+package customers
 
 import (
 	"context"
@@ -7,10 +7,10 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-var customers = kernel.Kind[customer]{Name: "customer", Prefix: "cus", Label: "customer", Path: "/v1/customers"}
+var All = kernel.Kind[Customer]{Name: "customer", Prefix: "cus", Label: "customer", Path: "/v1/customers"}
 
-// customer is who pays.
-type customer struct {
+// Customer is who pays.
+type Customer struct {
 	kernel.Header
 	Address             *form.Address     `json:"address"`
 	Balance             int64             `json:"balance"`
@@ -21,7 +21,7 @@ type customer struct {
 	Discount            form.Null         `json:"discount"`
 	Email               *string           `json:"email"`
 	InvoicePrefix       string            `json:"invoice_prefix"`
-	InvoiceSettings     customerInvoices  `json:"invoice_settings"`
+	InvoiceSettings     invoiceSettings   `json:"invoice_settings"`
 	Metadata            map[string]string `json:"metadata"`
 	Name                *string           `json:"name"`
 	NextInvoiceSequence int64             `json:"next_invoice_sequence"`
@@ -34,7 +34,7 @@ type customer struct {
 	Deleted bool `json:"deleted,omitempty"`
 }
 
-type customerInvoices struct {
+type invoiceSettings struct {
 	CustomFields         []customField `json:"custom_fields"` // null for none
 	DefaultPaymentMethod *string       `json:"default_payment_method"`
 	Footer               form.Null     `json:"footer"`
@@ -58,7 +58,7 @@ func (d deletedCustomer) Head() kernel.Header { return kernel.Header{ID: d.ID, O
 
 // read takes over the parameters that creating and updating have in common. It
 // returns the invoice settings for what they don't; nil where there are none.
-func (cu *customer) read(p *form.Params) (settings *form.Params) {
+func (cu *Customer) read(p *form.Params) (settings *form.Params) {
 	form.ReadAddress(p, &cu.Address)
 	p.Clearable("description", &cu.Description)
 	p.Email("email", &cu.Email)
@@ -75,7 +75,7 @@ func (cu *customer) read(p *form.Params) (settings *form.Params) {
 	return settings
 }
 
-func (i *customerInvoices) readFields(settings *form.Params) {
+func (i *invoiceSettings) readFields(settings *form.Params) {
 	if !settings.Has("custom_fields") {
 		return
 	}
@@ -95,9 +95,9 @@ func (i *customerInvoices) readFields(settings *form.Params) {
 // maxCustomFields is how many lines of its own a customer's invoices can have.
 const maxCustomFields = 4
 
-func createCustomer(ctx context.Context, c *kernel.Call) (any, error) {
-	cu := customer{
-		Header: customers.Start(c.Now), InvoicePrefix: form.NewInvoicePrefix(), NextInvoiceSequence: 1,
+func Create(ctx context.Context, c *kernel.Call) (any, error) {
+	cu := Customer{
+		Header: All.Start(c.Now), InvoicePrefix: form.NewInvoicePrefix(), NextInvoiceSequence: 1,
 		PreferredLocales: []string{}, TaxExempt: "none",
 	}
 	cu.read(c.Params)
@@ -107,19 +107,19 @@ func createCustomer(ctx context.Context, c *kernel.Call) (any, error) {
 	return cu, c.Create(ctx, "customer.created", cu)
 }
 
-func getCustomer(ctx context.Context, c *kernel.Call) (any, error) {
+func Get(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
-	cu, err := customers.Get(ctx, c.Q, c.Id, "id")
+	cu, err := All.Get(ctx, c.Q, c.Id, "id")
 	if err == nil && cu.Deleted {
 		return deletedCustomer{ID: cu.ID, Object: cu.Object, Deleted: true}, nil
 	}
 	return cu, err
 }
 
-func updateCustomer(ctx context.Context, c *kernel.Call) (any, error) {
-	cu, err := liveCustomer(ctx, c.Step, c.Id, "id")
+func Update(ctx context.Context, c *kernel.Call) (any, error) {
+	cu, err := Live(ctx, c.Step, c.Id, "id")
 	if err != nil {
 		return nil, err
 	}
@@ -132,21 +132,21 @@ func updateCustomer(ctx context.Context, c *kernel.Call) (any, error) {
 		return nil, err
 	}
 	if settings != nil {
-		if err := checkCard(ctx, c.Step, cu.InvoiceSettings.DefaultPaymentMethod, cu.ID, settings.Name("default_payment_method")); err != nil {
+		if err := CheckCard(ctx, c.Step, cu.InvoiceSettings.DefaultPaymentMethod, cu.ID, settings.Name("default_payment_method")); err != nil {
 			return nil, err
 		}
 	}
 	return cu, c.Change(ctx, "customer.updated", before, cu)
 }
 
-// deleteCustomer also ends, at once, what the customer has under way: each of
+// Delete also ends, at once, what the customer has under way: each of
 // the given functions ends one kind of it.
-func deleteCustomer(ending ...func(ctx context.Context, st *kernel.Step, cu *customer) error) kernel.Endpoint {
+func Delete(ending ...func(ctx context.Context, st *kernel.Step, cu *Customer) error) kernel.Endpoint {
 	return func(ctx context.Context, c *kernel.Call) (any, error) {
 		if err := c.Params.Done(); err != nil {
 			return nil, err
 		}
-		cu, err := liveCustomer(ctx, c.Step, c.Id, "id")
+		cu, err := Live(ctx, c.Step, c.Id, "id")
 		if err != nil {
 			return nil, err
 		}
@@ -163,25 +163,25 @@ func deleteCustomer(ending ...func(ctx context.Context, st *kernel.Step, cu *cus
 	}
 }
 
-func listCustomers(ctx context.Context, c *kernel.Call) (any, error) {
+func List(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.And(`doc ->> '$.deleted' IS NULL`)
 	f.Equals(c.Params, "email", "$.email")
-	return customers.Page(ctx, c, f)
+	return All.Page(ctx, c, f)
 }
 
-// liveCustomer reads a customer that was not deleted.
-func liveCustomer(ctx context.Context, st *kernel.Step, id, param string) (*customer, error) {
-	cu, err := customers.Get(ctx, st.Q, id, param)
+// Live reads a customer that was not deleted.
+func Live(ctx context.Context, st *kernel.Step, id, param string) (*Customer, error) {
+	cu, err := All.Get(ctx, st.Q, id, param)
 	if err == nil && cu.Deleted {
-		return nil, form.Missing(customers.Label, id, param)
+		return nil, form.Missing(All.Label, id, param)
 	}
 	return cu, err
 }
 
-// setDelinquent marks a customer whose payment is late.
-func setDelinquent(ctx context.Context, st *kernel.Step, customerID string, late bool) error {
-	cu, err := customers.Get(ctx, st.Q, customerID, "customer")
+// SetDelinquent marks a customer whose payment is late.
+func SetDelinquent(ctx context.Context, st *kernel.Step, customerID string, late bool) error {
+	cu, err := All.Get(ctx, st.Q, customerID, "customer")
 	if err != nil || cu.Deleted {
 		return err
 	}

@@ -1,4 +1,4 @@
-package stripe
+package customers
 
 import (
 	"context"
@@ -7,31 +7,31 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// checkCard refuses a card that is not the customer's; nil is none.
-func checkCard(ctx context.Context, st *kernel.Step, id *string, customerID, param string) error {
+// CheckCard refuses a card that is not the customer's; nil is none.
+func CheckCard(ctx context.Context, st *kernel.Step, id *string, customerID, param string) error {
 	if id == nil {
 		return nil
 	}
-	pm, err := paymentMethods.Get(ctx, st.Q, *id, param)
+	pm, err := PaymentMethods.Get(ctx, st.Q, *id, param)
 	if err == nil && pm.Customer != customerID {
 		err = form.Refuse(param, "", "The customer does not have a payment method with the ID %s. The payment method must be attached to the customer.", *id)
 	}
 	return err
 }
 
-func getPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
-	return kernel.Retrieve(ctx, c, paymentMethods)
+func GetPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
+	return kernel.Retrieve(ctx, c, PaymentMethods)
 }
 
-func listPaymentMethods(ctx context.Context, c *kernel.Call) (any, error) {
+func ListPaymentMethods(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.Equals(c.Params, "customer", "$.customer")
 	f.Equals(c.Params, "type", "$.type")
-	return paymentMethods.Page(ctx, c, f)
+	return PaymentMethods.Page(ctx, c, f)
 }
 
-// attachPaymentMethod gives a customer one of Stripe's test cards by its name.
-func attachPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
+// AttachPaymentMethod gives a customer one of Stripe's test cards by its name.
+func AttachPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
 	var customerID string
 	c.Params.Require("customer")
 	c.Params.Text("customer", &customerID)
@@ -44,19 +44,19 @@ func attachPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
 		"pm_card_chargeCustomerFail":  "4000000000000341",
 	}[c.Id]
 	if !known {
-		pm, err := paymentMethods.Get(ctx, c.Q, c.Id, "id")
+		pm, err := PaymentMethods.Get(ctx, c.Q, c.Id, "id")
 		if err == nil && pm.Customer != customerID {
 			return nil, form.Refuse("", "", "The payment method you provided has already been attached to a customer.")
 		}
 		return pm, err
 	}
-	cu, err := liveCustomer(ctx, c.Step, customerID, "customer")
+	cu, err := Live(ctx, c.Step, customerID, "customer")
 	if err != nil {
 		return nil, err
 	}
-	found, _ := readCard(number)
-	if found.declines {
-		return nil, declinedCard().answer()
+	found, _ := ReadCard(number)
+	if found.Declines {
+		return nil, DeclinedCard().Answer()
 	}
-	return attachCard(ctx, c.Step, found, cu)
+	return AttachCard(ctx, c.Step, found, cu)
 }

@@ -1,4 +1,4 @@
-package stripe
+package meters
 
 import (
 	"context"
@@ -7,14 +7,15 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // maxSummaries is how many windows one request may ask for, over all its pages.
 const maxSummaries = 10_000
 
-// meterSummary is what a customer used in a span of time.
-type meterSummary struct {
+// summary is what a customer used in a span of time.
+type summary struct {
 	ID              string      `json:"id"`
 	Object          string      `json:"object"`
 	AggregatedValue json.Number `json:"aggregated_value"`
@@ -24,11 +25,11 @@ type meterSummary struct {
 	StartTime       int64       `json:"start_time"`
 }
 
-func (s meterSummary) Head() kernel.Header { return kernel.Header{ID: s.ID, Object: s.Object} }
+func (s summary) Head() kernel.Header { return kernel.Header{ID: s.ID, Object: s.Object} }
 
-// listMeterSummaries answers one figure for the whole span, or one for each of
+// ListSummaries answers one figure for the whole span, or one for each of
 // its hours or days, newest first.
-func listMeterSummaries(ctx context.Context, c *kernel.Call) (any, error) {
+func ListSummaries(ctx context.Context, c *kernel.Call) (any, error) {
 	p := c.Params
 	var (
 		customer, window string
@@ -54,24 +55,24 @@ func listMeterSummaries(ctx context.Context, c *kernel.Call) (any, error) {
 	if (end-start)/step > maxSummaries {
 		p.Fail("end_time", "", "The sandbox summarises at most %d windows at once.", maxSummaries)
 	}
-	m, err := meters.Get(ctx, c.Q, c.Id, "id")
+	m, err := All.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
 		return nil, err
 	}
 	if !p.Failed() {
-		if _, err := liveCustomer(ctx, c.Step, customer, "customer"); err != nil {
+		if _, err := customers.Live(ctx, c.Step, customer, "customer"); err != nil {
 			return nil, err
 		}
 	}
-	var all []meterSummary
+	var all []summary
 	for from := end - step; !p.Failed() && from >= start; from -= step {
-		value, err := readUsage(ctx, c.Step, m, customer, from, from+step)
+		value, err := Usage(ctx, c.Step, m, customer, from, from+step)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, meterSummary{
+		all = append(all, summary{
 			ID: summaryID(m.ID, customer, from, from+step), Object: "billing.meter_event_summary",
-			AggregatedValue: json.Number(decimalText(value)), StartTime: from, EndTime: from + step, Meter: m.ID,
+			AggregatedValue: json.Number(DecimalText(value)), StartTime: from, EndTime: from + step, Meter: m.ID,
 		})
 	}
 	return kernel.SlicePage(c, "/v1/billing/meters/"+m.ID+"/event_summaries", "billing meter event summary", all)
