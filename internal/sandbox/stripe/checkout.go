@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
@@ -235,14 +236,14 @@ func closeCheckouts(ctx context.Context, st *kernel.Step, cu *customers.Customer
 
 // tellCheckout tells how the payment of a completed session ended, if the
 // invoice is that of one.
-func tellCheckout(ctx context.Context, st *kernel.Step, in *invoice, event string) error {
+func tellCheckout(ctx context.Context, st *kernel.Step, in *invoices.Invoice, event string) error {
 	waiting, err := checkouts.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.invoice' = ? AND doc ->> '$.payment_status' = ?`,
 		in.Customer, in.ID, paymentUnpaid)
 	if err != nil || len(waiting) == 0 {
 		return err
 	}
 	cs := waiting[0]
-	if in.Status == invoicePaid {
+	if in.Status == invoices.Paid {
 		cs.PaymentStatus = paymentPaid
 	}
 	return st.Create(ctx, event, cs)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
@@ -69,10 +70,10 @@ func complete(ctx context.Context, st *kernel.Step, cs *checkout, used tender) e
 // pm, with the buyer present; pm may be nil when nothing is due.
 func payFirstInvoice(ctx context.Context, st *kernel.Step, sub *subscription, cu *customers.Customer, pm *customers.PaymentMethod) error {
 	in, err := firstInvoice(ctx, st, sub, cu)
-	if err != nil || in.Status == invoicePaid {
+	if err != nil || in.Status == invoices.Paid {
 		return err
 	}
-	switch refused, err := collect(ctx, st, in, pm, customers.BuyerPresent); {
+	switch refused, err := invoices.Collect(ctx, st, in, pm, customers.BuyerPresent); {
 	case err != nil:
 		return err
 	case refused != nil:

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/payments"
 )
@@ -11,7 +12,7 @@ import (
 // settleDebit returns the action that ends a debit: its payment, and what waited
 // for it. tell is called with the invoice and the event that a checkout session
 // is told, if the invoice is that of one.
-func settleDebit(tell func(ctx context.Context, st *kernel.Step, in *invoice, event string) error) kernel.Action {
+func settleDebit(tell func(ctx context.Context, st *kernel.Step, in *invoices.Invoice, event string) error) kernel.Action {
 	return func(ctx context.Context, st *kernel.Step, id string) error {
 		pi, err := payments.Intents.Get(ctx, st.Q, id, "id")
 		if err != nil || pi.Status != payments.Processing {
@@ -21,7 +22,7 @@ func settleDebit(tell func(ctx context.Context, st *kernel.Step, in *invoice, ev
 		if err != nil {
 			return err
 		}
-		payment, in, err := paidFor(ctx, st, pi)
+		payment, in, err := invoices.PaidFor(ctx, st, pi)
 		if err != nil {
 			return err
 		}
@@ -46,7 +47,7 @@ func settleDebit(tell func(ctx context.Context, st *kernel.Step, in *invoice, ev
 	}
 }
 
-func debitSucceeds(ctx context.Context, st *kernel.Step, pi *payments.Intent, ch *payments.Charge, payment *invoicePayment, in *invoice, sub *subscription) error {
+func debitSucceeds(ctx context.Context, st *kernel.Step, pi *payments.Intent, ch *payments.Charge, payment *invoices.Payment, in *invoices.Invoice, sub *subscription) error {
 	ch.Status, ch.Paid = "succeeded", true
 	if err := st.Create(ctx, "charge.succeeded", ch); err != nil {
 		return err
@@ -55,13 +56,13 @@ func debitSucceeds(ctx context.Context, st *kernel.Step, pi *payments.Intent, ch
 	if err := st.Create(ctx, "payment_intent.succeeded", pi); err != nil {
 		return err
 	}
-	if err := completePayment(ctx, st, payment, in); err != nil {
+	if err := invoices.CompletePayment(ctx, st, payment, in); err != nil {
 		return err
 	}
 	return paymentSucceeded(ctx, st, sub)
 }
 
-func debitFails(ctx context.Context, st *kernel.Step, pi *payments.Intent, ch *payments.Charge, in *invoice, sub *subscription) error {
+func debitFails(ctx context.Context, st *kernel.Step, pi *payments.Intent, ch *payments.Charge, in *invoices.Invoice, sub *subscription) error {
 	code, message := "insufficient_funds", "The customer's account has insufficient funds to cover this payment."
 	ch.Status, ch.Captured, ch.AmountCaptured = "failed", false, 0
 	ch.FailureCode, ch.FailureMessage = &code, &message

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
@@ -35,8 +36,8 @@ func readDunning(ctx context.Context, st *kernel.Step) (dunning, error) {
 
 // invoiceFinalizes ends the time in which an invoice was a draft.
 func finalizeDue(ctx context.Context, st *kernel.Step, id string) error {
-	in, err := invoices.Get(ctx, st.Q, id, "id")
-	if err != nil || in.Status != invoiceDraft {
+	in, err := invoices.All.Get(ctx, st.Q, id, "id")
+	if err != nil || in.Status != invoices.Draft {
 		return err
 	}
 	return settleInvoiceDue(ctx, st, in, customers.BuyerAbsent)
@@ -44,8 +45,8 @@ func finalizeDue(ctx context.Context, st *kernel.Step, id string) error {
 
 // invoiceRetries tries again what could not be paid before.
 func retryDue(ctx context.Context, st *kernel.Step, id string) error {
-	in, err := invoices.Get(ctx, st.Q, id, "id")
-	if err != nil || in.Status != invoiceOpen {
+	in, err := invoices.All.Get(ctx, st.Q, id, "id")
+	if err != nil || in.Status != invoices.Open {
 		return err
 	}
 	in.AttemptCount++
@@ -54,8 +55,8 @@ func retryDue(ctx context.Context, st *kernel.Step, id string) error {
 
 // demandDue collects an invoice whose time has come, unless a debit for it is
 // under way.
-func settleInvoiceDue(ctx context.Context, st *kernel.Step, in *invoice, present customers.Presence) error {
-	if waiting, err := debitPending(ctx, st, in); err != nil || waiting {
+func settleInvoiceDue(ctx context.Context, st *kernel.Step, in *invoices.Invoice, present customers.Presence) error {
+	if waiting, err := invoices.DebitPending(ctx, st, in); err != nil || waiting {
 		return err
 	}
 	sub, err := subscriptions.Get(ctx, st.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
@@ -71,8 +72,8 @@ func settleInvoiceDue(ctx context.Context, st *kernel.Step, in *invoice, present
 
 // paymentFailed keeps an open invoice that could not be paid and plans the next
 // attempt. The subscription's state follows; the caller stores it.
-func paymentFailed(ctx context.Context, st *kernel.Step, sub *subscription, in *invoice) error {
-	before, err := invoices.Get(ctx, st.Q, in.ID, "id")
+func paymentFailed(ctx context.Context, st *kernel.Step, sub *subscription, in *invoices.Invoice) error {
+	before, err := invoices.All.Get(ctx, st.Q, in.ID, "id")
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func paymentFailed(ctx context.Context, st *kernel.Step, sub *subscription, in *
 
 // planRetry sets when an invoice is tried again, unless that is set already. It
 // tells whether this was the last time.
-func planRetry(ctx context.Context, st *kernel.Step, sub *subscription, in *invoice) (last bool, err error) {
+func planRetry(ctx context.Context, st *kernel.Step, sub *subscription, in *invoices.Invoice) (last bool, err error) {
 	planned, days := in.NextPaymentAttempt, retryDays()
 	switch {
 	case planned != nil && *planned > st.Now:
@@ -110,7 +111,7 @@ func planRetry(ctx context.Context, st *kernel.Step, sub *subscription, in *invo
 	}
 	next := st.Now + days[in.AttemptCount-1]*24*60*60
 	in.NextPaymentAttempt = &next
-	return false, st.SetTimer(ctx, timerInvoiceRetries, in.ID, next)
+	return false, st.SetTimer(ctx, invoices.TimerRetries, in.ID, next)
 }
 
 // giveUp is what happens once the last retry has failed.

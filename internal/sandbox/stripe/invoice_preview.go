@@ -6,6 +6,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
@@ -46,7 +47,7 @@ func previewInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.draft().preview(), nil
+	return b.draft().Preview(), nil
 }
 
 // previewed is the subscription that a preview is about: the named one, or the
@@ -108,7 +109,7 @@ func nextBill(ctx context.Context, st *kernel.Step, sub *subscription, rev *revi
 	if !b.needed() {
 		return bill{}, noUpcomingInvoice(sub.Customer)
 	}
-	b.reason = reasonUpcoming
+	b.reason = invoices.ReasonUpcoming
 	return b, nil
 }
 

@@ -5,12 +5,13 @@ import (
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
 // invoiceOf reads the invoice that a call is about, and its subscription.
-func invoiceOf(ctx context.Context, c *kernel.Call) (*invoice, *subscription, error) {
-	in, err := invoices.Get(ctx, c.Q, c.Id, "id")
+func invoiceOf(ctx context.Context, c *kernel.Call) (*invoices.Invoice, *subscription, error) {
+	in, err := invoices.All.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -29,21 +30,21 @@ func finalizeInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
-	if in.Status != invoiceDraft {
+	if in.Status != invoices.Draft {
 		return nil, form.Refuse("", "invoice_not_editable", "This invoice is already finalized, you can't re-finalize a non-draft invoice.")
 	}
 	if in.NextPaymentAttempt = nil; in.AutoAdvance && !sub.ended() {
 		next := c.Now + draftLife
 		in.NextPaymentAttempt = &next
-		if err := c.SetTimer(ctx, timerInvoiceRetries, in.ID, next); err != nil {
+		if err := c.SetTimer(ctx, invoices.TimerRetries, in.ID, next); err != nil {
 			return nil, err
 		}
 	}
 	before := sub.clone()
-	if err := finalize(ctx, c.Step, in); err != nil {
+	if err := invoices.Finalize(ctx, c.Step, in); err != nil {
 		return nil, err
 	}
-	if in.Status == invoicePaid {
+	if in.Status == invoices.Paid {
 		if err := paymentSucceeded(ctx, c.Step, sub); err != nil {
 			return nil, err
 		}
@@ -66,9 +67,9 @@ func payInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 		return nil, err
 	}
 	switch in.Status {
-	case invoicePaid:
+	case invoices.Paid:
 		return nil, form.Refuse("", "", "Invoice is already paid")
-	case invoiceVoid:
+	case invoices.Void:
 		return nil, form.Refuse("", "invoice_not_editable", "You can only pay an invoice that is open, draft or uncollectible. This invoice is void.")
 	}
 	if err := customers.CheckCard(ctx, c.Step, given, in.Customer, "payment_method"); err != nil {
@@ -98,10 +99,10 @@ func voidInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.Status != invoiceOpen && in.Status != invoiceUncollectible {
+	if in.Status != invoices.Open && in.Status != invoices.Uncollectible {
 		return nil, form.Refuse("", "invoice_not_editable", "You can only pass in open invoices. This invoice isn't open.")
 	}
-	return in, closeUnpaid(ctx, c.Step, in, sub, invoiceVoid)
+	return in, closeUnpaid(ctx, c.Step, in, sub, invoices.Void)
 }
 
 // deleteInvoice refuses: only a draft that bills no subscription can be deleted, and
@@ -114,7 +115,7 @@ func deleteInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.Status != invoiceDraft {
+	if in.Status != invoices.Draft {
 		return nil, form.Refuse("", "invoice_not_editable", "You can only delete draft invoices. This invoice is %s.", in.Status)
 	}
 	return nil, form.Refuse("", "", "You can't delete an invoice of a subscription. Finalize it and void it instead.")
@@ -129,17 +130,17 @@ func writeOffInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.Status != invoiceOpen {
+	if in.Status != invoices.Open {
 		return nil, form.Refuse("", "invoice_not_editable", "You can only pass in open invoices. This invoice isn't open.")
 	}
-	return in, closeUnpaid(ctx, c.Step, in, sub, invoiceUncollectible)
+	return in, closeUnpaid(ctx, c.Step, in, sub, invoices.Uncollectible)
 }
 
 // giveUpInvoice ends an invoice without a payment. A subscription that waited
 // for it goes on, or never begins.
-func closeUnpaid(ctx context.Context, st *kernel.Step, in *invoice, sub *subscription, status string) error {
+func closeUnpaid(ctx context.Context, st *kernel.Step, in *invoices.Invoice, sub *subscription, status string) error {
 	before := sub.clone()
-	if err := closeInvoice(ctx, st, in, status); err != nil {
+	if err := invoices.Close(ctx, st, in, status); err != nil {
 		return err
 	}
 	if sub.Status == subscriptionIncomplete {

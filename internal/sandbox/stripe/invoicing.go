@@ -8,6 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
@@ -25,15 +26,15 @@ type bill struct {
 	held bool
 	// period bills the items for their current period, or shows the trial.
 	period  bool
-	pending []*invoiceItem
+	pending []*invoices.Item
 	// usage is what was used of metered items in the period that is over.
-	usage []invoiceLine
+	usage []invoices.Line
 	names productNames
 }
 
 // needed tells whether there is anything to bill.
 func (b bill) needed() bool {
-	return b.period || len(b.pending) > 0 || slices.ContainsFunc(b.usage, func(l invoiceLine) bool { return l.Amount > 0 })
+	return b.period || len(b.pending) > 0 || slices.ContainsFunc(b.usage, func(l invoices.Line) bool { return l.Amount > 0 })
 }
 
 // productNames are the names of products by their ids.
@@ -56,14 +57,14 @@ func readProductNames(ctx context.Context, st *kernel.Step, items []subscription
 
 // draft draws an invoice up. It is what a preview shows and what is then billed,
 // and stores nothing.
-func (b bill) draft() *invoice {
+func (b bill) draft() *invoices.Invoice {
 	sub, cu := b.sub, b.cu
-	in := &invoice{
-		Header: invoices.Start(b.at), AccountCountry: kernel.AccountCountry, AccountName: kernel.AccountName, AutoAdvance: true,
+	in := &invoices.Invoice{
+		Header: invoices.All.Start(b.at), AccountCountry: kernel.AccountCountry, AccountName: kernel.AccountName, AutoAdvance: true,
 		BillingReason: b.reason, CollectionMethod: sub.CollectionMethod, Currency: sub.Currency,
 		Customer: cu.ID, CustomerAddress: cu.Address, CustomerEmail: cu.Email, CustomerName: cu.Name,
 		CustomerPhone: cu.Phone, CustomerTaxExempt: cu.TaxExempt, Issuer: form.Self{Type: "self"},
-		Metadata: map[string]string{}, PeriodStart: b.since, PeriodEnd: b.at, Status: invoiceDraft,
+		Metadata: map[string]string{}, PeriodStart: b.since, PeriodEnd: b.at, Status: invoices.Draft,
 	}
 	if b.held {
 		in.AutoAdvance = false
@@ -74,14 +75,14 @@ func (b bill) draft() *invoice {
 	in.Parent.Type = "subscription_details"
 	in.Parent.SubscriptionDetails.Subscription = sub.ID
 	in.Parent.SubscriptionDetails.Metadata = sub.Metadata
-	var lines []invoiceLine
+	var lines []invoices.Line
 	for i := len(b.pending); i > 0; { // the newest change first, each with its credit first
 		end := i
 		for i > 0 && b.pending[i-1].Date == b.pending[end-1].Date {
 			i--
 		}
 		for _, item := range b.pending[i:end] {
-			lines = append(lines, item.line())
+			lines = append(lines, item.Line())
 		}
 	}
 	if b.period {
@@ -98,15 +99,15 @@ func (b bill) draft() *invoice {
 	}
 	in.Lines = form.NewList("/v1/invoices/"+in.ID+"/lines", lines)
 	in.Subtotal, in.SubtotalExcludingTax, in.TotalExcludingTax = in.Total, in.Total, in.Total
-	in.setBalance(cu)
+	in.SetBalance(cu)
 	return in
 }
 
-func newInvoiceLine(sub *subscription, item subscriptionItem, name string) invoiceLine {
-	line := invoiceLine{
-		ID: form.NewID(invoiceLines.Prefix), Object: invoiceLines.Name, Currency: sub.Currency, Discountable: true,
-		Metadata: sub.Metadata, Period: linePeriod{Start: item.CurrentPeriodStart, End: item.CurrentPeriodEnd},
-		Pricing: newLinePricing(item.Price), Quantity: item.Quantity, Subscription: sub.ID,
+func newInvoiceLine(sub *subscription, item subscriptionItem, name string) invoices.Line {
+	line := invoices.Line{
+		ID: form.NewID(invoices.Lines.Prefix), Object: invoices.Lines.Name, Currency: sub.Currency, Discountable: true,
+		Metadata: sub.Metadata, Period: invoices.Period{Start: item.CurrentPeriodStart, End: item.CurrentPeriodEnd},
+		Pricing: invoices.NewPricing(item.Price), Quantity: item.Quantity, Subscription: sub.ID,
 	}
 	line.Parent.Type = "subscription_item_details"
 	line.Parent.SubscriptionItemDetails.Subscription = sub.ID
@@ -124,7 +125,7 @@ func newInvoiceLine(sub *subscription, item subscriptionItem, name string) invoi
 
 // issue stores the draft of an invoice, with the pending items that it takes up,
 // and makes it the subscription's latest one, without storing that.
-func issueInvoice(ctx context.Context, st *kernel.Step, b bill) (*invoice, error) {
+func issueInvoice(ctx context.Context, st *kernel.Step, b bill) (*invoices.Invoice, error) {
 	in := b.draft()
 	for _, item := range b.pending {
 		item.Invoice = &in.ID
@@ -134,7 +135,7 @@ func issueInvoice(ctx context.Context, st *kernel.Step, b bill) (*invoice, error
 	}
 	b.sub.LatestInvoice = &in.ID
 	if in.AutomaticallyFinalizes != nil {
-		if err := st.SetTimer(ctx, timerInvoiceFinalizes, in.ID, *in.AutomaticallyFinalizes); err != nil {
+		if err := st.SetTimer(ctx, invoices.TimerFinalizes, in.ID, *in.AutomaticallyFinalizes); err != nil {
 			return nil, err
 		}
 	}
@@ -145,19 +146,19 @@ func issueInvoice(ctx context.Context, st *kernel.Step, b bill) (*invoice, error
 // metered items from start to before end, in the order of the items. Usage is
 // paid for afterwards, so this is the period that is over, or what there has
 // been of the current one. In a trial it costs nothing and has no lines.
-func meteredLines(ctx context.Context, st *kernel.Step, sub *subscription, start, end int64, names productNames) ([]invoiceLine, error) {
+func meteredLines(ctx context.Context, st *kernel.Step, sub *subscription, start, end int64, names productNames) ([]invoices.Line, error) {
 	if sub.Status == subscriptionTrialing {
 		return nil, nil
 	}
-	var lines []invoiceLine
+	var lines []invoices.Line
 	for _, item := range sub.Items.Data {
 		if !item.Price.Metered() {
 			continue
 		}
 		name := names[item.Price.Product]
 		line := newInvoiceLine(sub, item, name)
-		line.Period = linePeriod{Start: start, End: end}
-		if err := measureLine(ctx, st, &line, item.Price, sub.Customer, name); err != nil {
+		line.Period = invoices.Period{Start: start, End: end}
+		if err := invoices.MeasureLine(ctx, st, &line, item.Price, sub.Customer, name); err != nil {
 			return nil, err
 		}
 		lines = append(lines, line)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
@@ -87,7 +88,7 @@ func setTimers(ctx context.Context, st *kernel.Step, sub *subscription) error {
 // stopCollecting leaves the invoices of a subscription that has ended, or that
 // nobody pays, as they are: nothing is tried any more.
 func stopCollecting(ctx context.Context, st *kernel.Step, sub *subscription) error {
-	left, err := invoices.Where(ctx, st.Q,
+	left, err := invoices.All.Where(ctx, st.Q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.parent.subscription_details.subscription' = ? AND doc ->> '$.status' IN ('draft', 'open')`, sub.Customer, sub.ID)
 	if err != nil {
 		return err
@@ -98,7 +99,7 @@ func stopCollecting(ctx context.Context, st *kernel.Step, sub *subscription) err
 		if err := st.Change(ctx, "invoice.updated", before, in); err != nil {
 			return err
 		}
-		for _, timer := range []string{timerInvoiceFinalizes, timerInvoiceRetries} {
+		for _, timer := range []string{invoices.TimerFinalizes, invoices.TimerRetries} {
 			if err := st.StopTimer(ctx, timer, in.ID); err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/billing"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
@@ -20,7 +21,7 @@ const (
 
 // newProration gives back or charges the rest of an item's current period from a
 // moment on; nil when that comes to nothing.
-func newProration(sub *subscription, item subscriptionItem, name string, sign, from, now int64) *invoiceItem {
+func newProration(sub *subscription, item subscriptionItem, name string, sign, from, now int64) *invoices.Item {
 	whole := item.CurrentPeriodEnd - item.CurrentPeriodStart
 	amount := sign * billing.Prorate(item.amount(), item.CurrentPeriodEnd-from, whole, billing.Step(sub.Currency))
 	if amount == 0 {
@@ -33,11 +34,11 @@ func newProration(sub *subscription, item subscriptionItem, name string, sign, f
 	if item.Quantity != 1 {
 		name = fmt.Sprintf("%d × %s", item.Quantity, name)
 	}
-	ii := &invoiceItem{
-		Header: invoiceItems.Start(now), Amount: amount, Currency: sub.Currency, Customer: sub.Customer, Date: now,
+	ii := &invoices.Item{
+		Header: invoices.Items.Start(now), Amount: amount, Currency: sub.Currency, Customer: sub.Customer, Date: now,
 		Description: fmt.Sprintf("%s time on %s after %s", what, name, time.Unix(from, 0).UTC().Format("02 Jan 2006")),
-		Metadata:    map[string]string{}, Period: linePeriod{Start: from, End: item.CurrentPeriodEnd},
-		Pricing: newLinePricing(item.Price), Proration: true,
+		Metadata:    map[string]string{}, Period: invoices.Period{Start: from, End: item.CurrentPeriodEnd},
+		Pricing: invoices.NewPricing(item.Price), Proration: true,
 		Quantity: item.Quantity, QuantityText: strconv.FormatInt(item.Quantity, 10),
 	}
 	ii.Parent.Type = "subscription_details"
@@ -55,8 +56,8 @@ func perUnit(amount, quantity int64) string {
 
 // pendingItems are those that the next invoice of a subscription takes up,
 // oldest first.
-func pendingItems(ctx context.Context, st *kernel.Step, sub *subscription) ([]*invoiceItem, error) {
-	return invoiceItems.Where(ctx, st.Q,
+func pendingItems(ctx context.Context, st *kernel.Step, sub *subscription) ([]*invoices.Item, error) {
+	return invoices.Items.Where(ctx, st.Q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.parent.subscription_details.subscription' = ? AND doc ->> '$.invoice' IS NULL`,
 		sub.Customer, sub.ID)
 }

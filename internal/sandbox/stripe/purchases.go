@@ -6,6 +6,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
@@ -132,8 +133,8 @@ func checkCurrency(ctx context.Context, st *kernel.Step, cu *customers.Customer,
 }
 
 // firstInvoice makes and finalizes the invoice that a subscription begins with.
-func firstInvoice(ctx context.Context, st *kernel.Step, sub *subscription, cu *customers.Customer) (*invoice, error) {
-	b := bill{sub: sub, cu: cu, reason: reasonCreate, since: st.Now, at: st.Now, period: true, names: productNames{}}
+func firstInvoice(ctx context.Context, st *kernel.Step, sub *subscription, cu *customers.Customer) (*invoices.Invoice, error) {
+	b := bill{sub: sub, cu: cu, reason: invoices.ReasonCreate, since: st.Now, at: st.Now, period: true, names: productNames{}}
 	if err := readProductNames(ctx, st, sub.Items.Data, b.names); err != nil {
 		return nil, err
 	}
@@ -141,7 +142,7 @@ func firstInvoice(ctx context.Context, st *kernel.Step, sub *subscription, cu *c
 	if err != nil {
 		return nil, err
 	}
-	return in, finalize(ctx, st, in)
+	return in, invoices.Finalize(ctx, st, in)
 }
 
 // The limits of what one session may sell.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
@@ -18,9 +19,9 @@ const draftLife = 60 * 60
 // in the period that is over. A trial is over by that. Of one that ends with its
 // period only what is pending and used is left to bill. It stores nothing: a
 // renewal carries it out, a preview shows it.
-func (sub *subscription) renewal(cu *customers.Customer, pending []*invoiceItem, usage []invoiceLine, names productNames) bill {
+func (sub *subscription) renewal(cu *customers.Customer, pending []*invoices.Item, usage []invoices.Line, names productNames) bill {
 	since, at := sub.period()
-	b := bill{sub: sub, cu: cu, reason: reasonCycle, since: since, at: at, pending: pending, usage: usage, names: names}
+	b := bill{sub: sub, cu: cu, reason: invoices.ReasonCycle, since: since, at: at, pending: pending, usage: usage, names: names}
 	if sub.CancelAtPeriodEnd {
 		return b
 	}

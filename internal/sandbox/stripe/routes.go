@@ -6,6 +6,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/chaos"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/meters"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/payments"
@@ -44,19 +45,19 @@ func routes() []route {
 		{"POST", "/v1/subscriptions/{id}", updateSubscription},
 		{"DELETE", "/v1/subscriptions/{id}", cancelSubscription},
 		{"POST", "/v1/subscriptions/{id}/resume", resumeSubscription},
-		{"GET", "/v1/invoices", listInvoices},
+		{"GET", "/v1/invoices", invoices.List},
 		{"POST", "/v1/invoices/create_preview", previewInvoice},
-		{"GET", "/v1/invoices/{id}", getInvoice},
+		{"GET", "/v1/invoices/{id}", invoices.Get},
 		{"DELETE", "/v1/invoices/{id}", deleteInvoice},
-		{"GET", "/v1/invoices/{id}/lines", listInvoiceLines},
+		{"GET", "/v1/invoices/{id}/lines", invoices.ListLines},
 		{"POST", "/v1/invoices/{id}/finalize", finalizeInvoice},
 		{"POST", "/v1/invoices/{id}/pay", payInvoice},
 		{"POST", "/v1/invoices/{id}/void", voidInvoice},
 		{"POST", "/v1/invoices/{id}/mark_uncollectible", writeOffInvoice},
-		{"GET", "/v1/invoiceitems", listInvoiceItems},
-		{"GET", "/v1/invoiceitems/{id}", getInvoiceItem},
-		{"GET", "/v1/invoice_payments", listInvoicePayments},
-		{"GET", "/v1/invoice_payments/{id}", getInvoicePayment},
+		{"GET", "/v1/invoiceitems", invoices.ListItems},
+		{"GET", "/v1/invoiceitems/{id}", invoices.GetItem},
+		{"GET", "/v1/invoice_payments", invoices.ListPayments},
+		{"GET", "/v1/invoice_payments/{id}", invoices.GetPayment},
 		{"GET", "/v1/payment_intents/{id}", payments.GetIntent},
 		{"GET", "/v1/charges/{id}", payments.GetCharge},
 		{"GET", "/v1/payment_methods", customers.ListPaymentMethods},
@@ -95,7 +96,7 @@ func (s *Server) newHandler() (http.Handler, error) {
 		mux.HandleFunc(rt.method+" "+kernel.Root+rt.pattern, s.chaos.Wrap(s.engine.Serve(rt.method, rt.run)))
 	}
 	mux.HandleFunc(kernel.Root+"/", s.engine.Serve("", nil)) // whatever is no endpoint
-	mux.HandleFunc("GET "+invoicePDFPath("{id}"), serveInvoicePDF(s.engine))
+	mux.HandleFunc("GET "+invoices.PDFPath("{id}"), invoices.ServePDF(s.engine))
 	mux.HandleFunc("GET "+checkoutPath("{id}"), checkouts.showCheckout)
 	mux.HandleFunc("POST "+checkoutPath("{id}"), checkouts.payCheckout)
 	mux.HandleFunc("GET "+portalPath("{id}"), portals.showPortal)
@@ -120,8 +121,8 @@ func timers() map[string]kernel.Action {
 		timerPeriodEnds:            periodEnds,
 		timerTrialWillEnd:          trialWillEnd,
 		timerIncompleteExpires:     incompleteExpires,
-		timerInvoiceFinalizes:      finalizeDue,
-		timerInvoiceRetries:        retryDue,
+		invoices.TimerFinalizes:    finalizeDue,
+		invoices.TimerRetries:      retryDue,
 		payments.TimerDebitSettles: settleDebit(tellCheckout),
 	}
 }
@@ -130,7 +131,7 @@ func timers() map[string]kernel.Action {
 func lists() map[string]kernel.ListReader {
 	return map[string]kernel.ListReader{
 		"customer.subscriptions":      subscriptionsOf,
-		"invoice.payments":            paymentsOf,
+		"invoice.payments":            invoices.PaymentsOf,
 		"charge.refunds":              payments.RefundsOf,
 		"checkout.session.line_items": itemsOf,
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
@@ -32,7 +33,7 @@ func setDefaultCard(ctx context.Context, st *kernel.Step, cu *customers.Customer
 // payOpenInvoices tries, oldest first, what a customer owes for subscriptions
 // that have not ended, while the card's owner is there.
 func payOpenInvoices(ctx context.Context, st *kernel.Step, customerID string) error {
-	open, err := invoices.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' = 'open'`, customerID)
+	open, err := invoices.All.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' = 'open'`, customerID)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
@@ -38,7 +39,7 @@ type itemChange struct {
 
 // revision is what a change comes to besides the changed subscription.
 type revision struct {
-	prorations []*invoiceItem
+	prorations []*invoices.Item
 	// restarted tells that a new period began, which is billed at once.
 	restarted bool
 	// now tells that an invoice is due at once.
@@ -46,7 +47,7 @@ type revision struct {
 	// since is when the period began that was the current one before.
 	since int64
 	// usage is what was used of metered items in the period that restarted.
-	usage []invoiceLine
+	usage []invoices.Line
 	names productNames
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
@@ -60,7 +61,7 @@ func createSubscription(ctx context.Context, c *kernel.Call) (any, error) {
 // owner is not there. As long as that is open, the subscription is incomplete.
 func startBilling(ctx context.Context, st *kernel.Step, sub *subscription, cu *customers.Customer, behavior string) error {
 	in, err := firstInvoice(ctx, st, sub, cu)
-	if err != nil || in.Status == invoicePaid {
+	if err != nil || in.Status == invoices.Paid {
 		return err
 	}
 	sub.Status = subscriptionIncomplete
@@ -84,7 +85,7 @@ func incompleteExpires(ctx context.Context, st *kernel.Step, id string) error {
 	if err != nil {
 		return err
 	}
-	return closeUnpaid(ctx, st, in, sub, invoiceVoid)
+	return closeUnpaid(ctx, st, in, sub, invoices.Void)
 }
 
 // expire ends a subscription that never began.

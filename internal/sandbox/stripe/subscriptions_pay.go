@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
@@ -11,32 +12,32 @@ import (
 // it paid with the subscription's card, whose owner is not there. The
 // subscription's state follows the outcome; the caller stores it. A refusal of
 // the card is returned, not an error.
-func settleInvoice(ctx context.Context, st *kernel.Step, sub *subscription, in *invoice) (refused *customers.PaymentError, err error) {
+func settleInvoice(ctx context.Context, st *kernel.Step, sub *subscription, in *invoices.Invoice) (refused *customers.PaymentError, err error) {
 	return settleInvoiceWith(ctx, st, sub, in, nil, customers.BuyerAbsent)
 }
 
 // demandWith is demand with a card of the customer's instead of the
 // subscription's, of which nil is the subscription's, and with the card's owner
 // there or not.
-func settleInvoiceWith(ctx context.Context, st *kernel.Step, sub *subscription, in *invoice, card *string, present customers.Presence) (refused *customers.PaymentError, err error) {
-	if in.Status == invoiceDraft {
-		if err := finalize(ctx, st, in); err != nil {
+func settleInvoiceWith(ctx context.Context, st *kernel.Step, sub *subscription, in *invoices.Invoice, card *string, present customers.Presence) (refused *customers.PaymentError, err error) {
+	if in.Status == invoices.Draft {
+		if err := invoices.Finalize(ctx, st, in); err != nil {
 			return nil, err
 		}
 	}
-	if in.Status != invoicePaid {
+	if in.Status != invoices.Paid {
 		pm, err := cardFor(ctx, st, sub, card)
 		if err != nil {
 			return nil, err
 		}
-		if refused, err = collect(ctx, st, in, pm, present); err != nil {
+		if refused, err = invoices.Collect(ctx, st, in, pm, present); err != nil {
 			return nil, err
 		}
 	}
 	if refused != nil {
 		return refused, paymentFailed(ctx, st, sub, in)
 	}
-	if in.Status != invoicePaid && sub.Status == subscriptionIncomplete {
+	if in.Status != invoices.Paid && sub.Status == subscriptionIncomplete {
 		sub.Status = subscriptionActive // a debit is under way
 	}
 	return nil, paymentSucceeded(ctx, st, sub)
@@ -74,7 +75,7 @@ func paymentSucceeded(ctx context.Context, st *kernel.Step, sub *subscription) e
 		return nil
 	}
 	latest, err := latestFinalized(ctx, st, sub)
-	if err == nil && (latest == nil || latest.Status != invoiceOpen) {
+	if err == nil && (latest == nil || latest.Status != invoices.Open) {
 		sub.Status = subscriptionActive
 	}
 	return err
@@ -82,8 +83,8 @@ func paymentSucceeded(ctx context.Context, st *kernel.Step, sub *subscription) e
 
 // latestFinal is the newest invoice of a subscription that is no draft; nil when
 // there is none.
-func latestFinalized(ctx context.Context, st *kernel.Step, sub *subscription) (*invoice, error) {
-	all, err := invoices.Where(ctx, st.Q,
+func latestFinalized(ctx context.Context, st *kernel.Step, sub *subscription) (*invoices.Invoice, error) {
+	all, err := invoices.All.Where(ctx, st.Q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.parent.subscription_details.subscription' = ? AND doc ->> '$.status' <> 'draft'`, sub.Customer, sub.ID)
 	if err != nil || len(all) == 0 {
 		return nil, err

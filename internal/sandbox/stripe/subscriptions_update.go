@@ -5,6 +5,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
@@ -102,9 +103,9 @@ func applyRevision(ctx context.Context, st *kernel.Step, sub *subscription, rev 
 }
 
 // bill is the invoice that a revision leads to at once.
-func (rev *revision) bill(sub *subscription, cu *customers.Customer, pending []*invoiceItem, now int64) bill {
+func (rev *revision) bill(sub *subscription, cu *customers.Customer, pending []*invoices.Item, now int64) bill {
 	return bill{
-		sub: sub, cu: cu, reason: reasonUpdate, since: rev.since, at: now,
+		sub: sub, cu: cu, reason: invoices.ReasonUpdate, since: rev.since, at: now,
 		period: rev.restarted, pending: pending, usage: rev.usage, names: rev.names,
 	}
 }

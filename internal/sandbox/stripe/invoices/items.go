@@ -1,4 +1,4 @@
-package stripe
+package invoices
 
 import (
 	"context"
@@ -7,11 +7,11 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-var invoiceItems = kernel.Kind[invoiceItem]{Name: "invoiceitem", Prefix: "ii", Label: "invoiceitem", Path: "/v1/invoiceitems"}
+var Items = kernel.Kind[Item]{Name: "invoiceitem", Prefix: "ii", Label: "invoiceitem", Path: "/v1/invoiceitems"}
 
-// invoiceItem is the credit or charge for a part of a subscription item's
+// Item is the credit or charge for a part of a subscription item's
 // period. It is pending until an invoice of the subscription takes it up.
-type invoiceItem struct {
+type Item struct {
 	kernel.Header
 	Amount       int64             `json:"amount"`
 	Currency     string            `json:"currency"`
@@ -22,9 +22,9 @@ type invoiceItem struct {
 	Discounts    form.None         `json:"discounts"`
 	Invoice      *string           `json:"invoice"` // null while it is pending
 	Metadata     map[string]string `json:"metadata"`
-	Parent       invoiceItemParent `json:"parent"`
-	Period       linePeriod        `json:"period"`
-	Pricing      linePricing       `json:"pricing"`
+	Parent       itemParent        `json:"parent"`
+	Period       Period            `json:"period"`
+	Pricing      Pricing           `json:"pricing"`
 	Proration    bool              `json:"proration"`
 	Quantity     int64             `json:"quantity"`
 	QuantityText string            `json:"quantity_decimal"`
@@ -34,7 +34,7 @@ type invoiceItem struct {
 	Created *int64 `json:"created,omitempty"`
 }
 
-type invoiceItemParent struct {
+type itemParent struct {
 	SubscriptionDetails struct {
 		Subscription     string `json:"subscription"`
 		SubscriptionItem string `json:"subscription_item"`
@@ -42,10 +42,10 @@ type invoiceItemParent struct {
 	Type string `json:"type"`
 }
 
-// line is how the item stands on an invoice.
-func (ii *invoiceItem) line() invoiceLine {
-	line := invoiceLine{
-		ID: form.NewID(invoiceLines.Prefix), Object: invoiceLines.Name, Amount: ii.Amount, Currency: ii.Currency,
+// Line is how the item stands on an invoice.
+func (ii *Item) Line() Line {
+	line := Line{
+		ID: form.NewID(Lines.Prefix), Object: Lines.Name, Amount: ii.Amount, Currency: ii.Currency,
 		Description: ii.Description, Metadata: ii.Metadata, Period: ii.Period, Pricing: ii.Pricing,
 		Quantity: ii.Quantity, Subscription: ii.Parent.SubscriptionDetails.Subscription, Subtotal: ii.Amount,
 	}
@@ -57,11 +57,11 @@ func (ii *invoiceItem) line() invoiceLine {
 	return line
 }
 
-func getInvoiceItem(ctx context.Context, c *kernel.Call) (any, error) {
-	return kernel.Retrieve(ctx, c, invoiceItems)
+func GetItem(ctx context.Context, c *kernel.Call) (any, error) {
+	return kernel.Retrieve(ctx, c, Items)
 }
 
-func listInvoiceItems(ctx context.Context, c *kernel.Call) (any, error) {
+func ListItems(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.Equals(c.Params, "customer", "$.customer")
 	f.Equals(c.Params, "invoice", "$.invoice")
@@ -70,5 +70,5 @@ func listInvoiceItems(ctx context.Context, c *kernel.Call) (any, error) {
 		c.Params.Boolean("pending", &pending)
 		f.And(`(doc ->> '$.invoice' IS NULL) = ?`, pending)
 	}
-	return invoiceItems.Page(ctx, c, f)
+	return Items.Page(ctx, c, f)
 }

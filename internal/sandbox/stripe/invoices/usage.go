@@ -1,4 +1,4 @@
-package stripe
+package invoices
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 // measure fills a line with what was used in its period. Usage below zero counts
 // as none.
-func measureLine(ctx context.Context, st *kernel.Step, line *invoiceLine, pr catalog.Price, customer, name string) error {
+func MeasureLine(ctx context.Context, st *kernel.Step, line *Line, pr catalog.Price, customer, name string) error {
 	m, err := meters.All.Get(ctx, st.Q, *pr.Recurring.Meter, "meter")
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func measureLine(ctx context.Context, st *kernel.Step, line *invoiceLine, pr cat
 
 // measureAgain brings the metered lines of a draft up to date: what was reported
 // while it waited still counts in the period that it is dated in.
-func remeasure(ctx context.Context, st *kernel.Step, in *invoice) error {
+func remeasure(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	before := in.Total
 	for i := range in.Lines.Data {
 		line := &in.Lines.Data[i]
@@ -51,7 +51,7 @@ func remeasure(ctx context.Context, st *kernel.Step, in *invoice) error {
 			return err
 		}
 		in.Total -= line.Amount
-		if err := measureLine(ctx, st, line, *pr, in.Customer, pd.Name); err != nil {
+		if err := MeasureLine(ctx, st, line, *pr, in.Customer, pd.Name); err != nil {
 			return err
 		}
 		in.Total += line.Amount

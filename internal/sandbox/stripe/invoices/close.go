@@ -1,4 +1,4 @@
-package stripe
+package invoices
 
 import (
 	"context"
@@ -9,14 +9,14 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/payments"
 )
 
-// closeInvoice voids an invoice or writes it off.
-func closeInvoice(ctx context.Context, st *kernel.Step, in *invoice, status string) error {
+// Close voids an invoice or writes it off.
+func Close(ctx context.Context, st *kernel.Step, in *Invoice, status string) error {
 	now := st.Now
 	in.Status, in.NextPaymentAttempt, in.AutoAdvance = status, nil, false
-	if err := st.StopTimer(ctx, timerInvoiceRetries, in.ID); err != nil {
+	if err := st.StopTimer(ctx, TimerRetries, in.ID); err != nil {
 		return err
 	}
-	if status == invoiceUncollectible {
+	if status == Uncollectible {
 		in.StatusTransitions.MarkedUncollectibleAt = &now
 		return st.Create(ctx, "invoice.marked_uncollectible", in)
 	}
@@ -43,7 +43,7 @@ func closeInvoice(ctx context.Context, st *kernel.Step, in *invoice, status stri
 	return st.Create(ctx, "invoice.voided", in)
 }
 
-func giveBackBalance(ctx context.Context, st *kernel.Step, in *invoice) error {
+func giveBackBalance(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	cu, err := customers.All.Get(ctx, st.Q, in.Customer, "customer")
 	if err != nil || cu.Deleted {
 		return err

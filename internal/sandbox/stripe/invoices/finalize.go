@@ -1,4 +1,4 @@
-package stripe
+package invoices
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/payments"
 )
 
-// finalize numbers an invoice, settles it with the customer's balance and makes
+// Finalize numbers an invoice, settles it with the customer's balance and makes
 // the rest due. One with nothing due is paid by that.
-func finalize(ctx context.Context, st *kernel.Step, in *invoice) error {
+func Finalize(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	cu, err := customers.All.Get(ctx, st.Q, in.Customer, "customer")
 	if err != nil {
 		return err
@@ -23,16 +23,16 @@ func finalize(ctx context.Context, st *kernel.Step, in *invoice) error {
 	}
 	before := *cu
 	number := fmt.Sprintf("%s-%04d", cu.InvoicePrefix, cu.NextInvoiceSequence)
-	left := in.setBalance(cu)
+	left := in.SetBalance(cu)
 	cu.NextInvoiceSequence++
 	cu.Currency, cu.Balance = &in.Currency, left
 	if err := st.Change(ctx, "customer.updated", before, cu); err != nil {
 		return err
 	}
-	now, pdf := st.Now, st.Site+invoicePDFPath(in.ID)
-	in.Status, in.Number, in.InvoicePDF, in.EndingBalance = invoiceOpen, &number, &pdf, &left
+	now, pdf := st.Now, st.Site+PDFPath(in.ID)
+	in.Status, in.Number, in.InvoicePDF, in.EndingBalance = Open, &number, &pdf, &left
 	in.EffectiveAt, in.StatusTransitions.FinalizedAt, in.AutomaticallyFinalizes = &now, &now, nil
-	if err := st.StopTimer(ctx, timerInvoiceFinalizes, in.ID); err != nil {
+	if err := st.StopTimer(ctx, TimerFinalizes, in.ID); err != nil {
 		return err
 	}
 	if err := st.Create(ctx, "invoice.finalized", in); err != nil {
@@ -43,14 +43,14 @@ func finalize(ctx context.Context, st *kernel.Step, in *invoice) error {
 		return markPaid(ctx, st, in)
 	}
 	description := map[string]string{
-		reasonCreate: "Subscription creation", reasonCycle: "Subscription renewal", reasonUpdate: "Subscription update",
+		ReasonCreate: "Subscription creation", ReasonCycle: "Subscription renewal", ReasonUpdate: "Subscription update",
 	}[in.BillingReason]
 	pi, err := payments.Create(ctx, st, in.AmountDue, in.Currency, description, in.Customer)
 	if err != nil {
 		return err
 	}
-	payment := invoicePayment{
-		Header: invoicePayments.Start(now), AmountRequested: in.AmountDue,
+	payment := Payment{
+		Header: Payments.Start(now), AmountRequested: in.AmountDue,
 		Currency: in.Currency, Invoice: in.ID, IsDefault: true, Status: "open",
 	}
 	payment.Payment.Type, payment.Payment.PaymentIntent = "payment_intent", pi.ID
@@ -58,11 +58,11 @@ func finalize(ctx context.Context, st *kernel.Step, in *invoice) error {
 }
 
 // markPaid ends an invoice well.
-func markPaid(ctx context.Context, st *kernel.Step, in *invoice) error {
+func markPaid(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	now := st.Now
-	in.Status, in.StatusTransitions.PaidAt = invoicePaid, &now
+	in.Status, in.StatusTransitions.PaidAt = Paid, &now
 	in.AmountPaid, in.AmountRemaining, in.NextPaymentAttempt = in.AmountDue, 0, nil
-	if err := st.StopTimer(ctx, timerInvoiceRetries, in.ID); err != nil {
+	if err := st.StopTimer(ctx, TimerRetries, in.ID); err != nil {
 		return err
 	}
 	if err := st.Create(ctx, "invoice.paid", in); err != nil {
@@ -71,11 +71,11 @@ func markPaid(ctx context.Context, st *kernel.Step, in *invoice) error {
 	return st.Emit(ctx, "invoice.payment_succeeded", in, nil)
 }
 
-// collect has an open invoice paid with a card, and returns the refusal of it.
+// Collect has an open invoice paid with a card, and returns the refusal of it.
 // Without a card there is no payment to try, which is a refusal, too. A debit of
 // a bank account leaves the invoice open until it is settled, and nothing else
 // may pay it as long.
-func collect(ctx context.Context, st *kernel.Step, in *invoice, pm *customers.PaymentMethod, present customers.Presence) (refused *customers.PaymentError, err error) {
+func Collect(ctx context.Context, st *kernel.Step, in *Invoice, pm *customers.PaymentMethod, present customers.Presence) (refused *customers.PaymentError, err error) {
 	payment, pi, err := openPayment(ctx, st, in)
 	if err != nil {
 		return nil, err
@@ -98,11 +98,11 @@ func collect(ctx context.Context, st *kernel.Step, in *invoice, pm *customers.Pa
 		}
 		return refused, nil
 	}
-	return nil, completePayment(ctx, st, payment, in)
+	return nil, CompletePayment(ctx, st, payment, in)
 }
 
 // paid ends an invoice whose payment has succeeded.
-func completePayment(ctx context.Context, st *kernel.Step, payment *invoicePayment, in *invoice) error {
+func CompletePayment(ctx context.Context, st *kernel.Step, payment *Payment, in *Invoice) error {
 	now, amount := st.Now, in.AmountDue
 	payment.Status, payment.AmountPaid, payment.StatusTransitions.PaidAt = "paid", &amount, &now
 	if err := st.Create(ctx, "invoice_payment.paid", payment); err != nil {
@@ -115,8 +115,8 @@ func completePayment(ctx context.Context, st *kernel.Step, payment *invoicePayme
 }
 
 // underWay tells that an open invoice waits for the end of a debit.
-func debitPending(ctx context.Context, st *kernel.Step, in *invoice) (bool, error) {
-	if in.Status != invoiceOpen {
+func DebitPending(ctx context.Context, st *kernel.Step, in *Invoice) (bool, error) {
+	if in.Status != Open {
 		return false, nil
 	}
 	_, pi, err := openPayment(ctx, st, in)
@@ -124,8 +124,8 @@ func debitPending(ctx context.Context, st *kernel.Step, in *invoice) (bool, erro
 }
 
 // openPayment finds the payment that an open invoice waits for.
-func openPayment(ctx context.Context, st *kernel.Step, in *invoice) (*invoicePayment, *payments.Intent, error) {
-	open, err := invoicePayments.Where(ctx, st.Q, `doc ->> '$.invoice' = ? AND doc ->> '$.status' = 'open'`, in.ID)
+func openPayment(ctx context.Context, st *kernel.Step, in *Invoice) (*Payment, *payments.Intent, error) {
+	open, err := Payments.Where(ctx, st.Q, `doc ->> '$.invoice' = ? AND doc ->> '$.status' = 'open'`, in.ID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -136,9 +136,9 @@ func openPayment(ctx context.Context, st *kernel.Step, in *invoice) (*invoicePay
 	return open[0], pi, err
 }
 
-// setBalance takes the customer's balance into account as it is now, and returns
+// SetBalance takes the customer's balance into account as it is now, and returns
 // what will be left of it.
-func (in *invoice) setBalance(cu *customers.Customer) (left int64) {
+func (in *Invoice) SetBalance(cu *customers.Customer) (left int64) {
 	in.StartingBalance = cu.Balance
 	in.AmountDue, left = billing.Owed(in.Total, cu.Balance)
 	in.AmountRemaining = in.AmountDue

@@ -1,4 +1,4 @@
-package stripe
+package invoices
 
 import (
 	"bytes"
@@ -13,12 +13,12 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-func invoicePDFPath(id string) string { return kernel.Root + "/invoices/" + id + "/pdf" }
+func PDFPath(id string) string { return kernel.Root + "/invoices/" + id + "/pdf" }
 
-// serveInvoicePDF answers whoever knows the invoice's link, as Stripe does.
-func serveInvoicePDF(e *kernel.Engine) http.HandlerFunc {
+// ServePDF answers whoever knows the invoice's link, as Stripe does.
+func ServePDF(e *kernel.Engine) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		in, err := invoices.Find(r.Context(), e.Read().Q, r.PathValue("id"))
+		in, err := All.Find(r.Context(), e.Read().Q, r.PathValue("id"))
 		if err != nil {
 			e.Log().ErrorContext(r.Context(), "stripe sandbox: pdf", slog.Any("error", err))
 			http.Error(w, "Something went wrong in the payment sandbox.", http.StatusInternalServerError)
@@ -31,13 +31,13 @@ func serveInvoicePDF(e *kernel.Engine) http.HandlerFunc {
 		w.Header().Set("Content-Type", "application/pdf")
 		w.Header().Set("Content-Disposition", `attachment; filename="Invoice-`+*in.Number+`.pdf"`)
 		w.Header().Set("Cache-Control", "no-store")
-		_, _ = w.Write(invoicePDF(in)) // the reader is gone, or has it
+		_, _ = w.Write(renderPDF(in)) // the reader is gone, or has it
 	}
 }
 
-// invoicePDF writes an invoice as a PDF of one page, in a font that every
+// renderPDF writes an invoice as a PDF of one page, in a font that every
 // reader has.
-func invoicePDF(in *invoice) []byte {
+func renderPDF(in *Invoice) []byte {
 	var page pdfPage
 	page.text(50, 20, "Invoice "+*in.Number)
 	page.text(50, 11, in.AccountName+" - no money was moved")
