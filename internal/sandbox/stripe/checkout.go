@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/subscriptions"
 )
 
 var checkouts = kernel.Kind[checkout]{Name: "checkout.session", Prefix: "cs", Label: "checkout.session", Path: "/v1/checkout/sessions"}
@@ -125,12 +126,12 @@ var checkoutStates = kernel.Kind[checkoutState]{Name: "sandbox.checkout", Label:
 // it when it is paid. It goes by the session's id.
 type checkoutState struct {
 	kernel.Header
-	order
+	subscriptions.Purchase
 }
 
 // metered tells whether a part of what is sold is paid for by use.
 func (state *checkoutState) metered() bool {
-	return slices.ContainsFunc(state.Items, func(item checkoutItem) bool { return item.Price.Metered() })
+	return slices.ContainsFunc(state.Items, func(item subscriptions.LineItem) bool { return item.Price.Metered() })
 }
 
 // takes tells whether the session can be paid in a way.

@@ -8,6 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/subscriptions"
 )
 
 // The life of a session: what it may be set to, and what it is otherwise.
@@ -26,11 +27,11 @@ func createCheckout(ctx context.Context, c *kernel.Call) (any, error) {
 	cs.URL = &url
 	cs.read(c.Params)
 	state := checkoutState{
-		Header: kernel.Header{ID: cs.ID, Object: checkoutStates.Name, Created: c.Now},
-		order:  order{WhenNoMethod: whenNoMethodInvoice},
+		Header:   kernel.Header{ID: cs.ID, Object: checkoutStates.Name, Created: c.Now},
+		Purchase: subscriptions.Purchase{WhenNoMethod: subscriptions.WhenNoMethodInvoice},
 	}
 	state.read(c.Params)
-	wanted := readItems(c.Params, "line_items")
+	wanted := subscriptions.ReadItems(c.Params, "line_items")
 	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
@@ -39,7 +40,7 @@ func createCheckout(ctx context.Context, c *kernel.Call) (any, error) {
 		return nil, err
 	}
 	cs.CustomerDetails = newCheckoutCustomer(cu)
-	if state.Items, err = priceItems(ctx, c.Step, wanted, state.TrialDays > 0); err != nil {
+	if state.Items, err = subscriptions.PriceItems(ctx, c.Step, wanted, state.TrialDays > 0); err != nil {
 		return nil, err
 	}
 	cs.Currency = state.Items[0].Currency
@@ -57,7 +58,7 @@ func createCheckout(ctx context.Context, c *kernel.Call) (any, error) {
 	if cs.due() == 0 {
 		cs.PaymentStatus = paymentNotNeeded
 	}
-	if err := checkCurrency(ctx, c.Step, cu, cs.Currency); err != nil {
+	if err := subscriptions.CheckCurrency(ctx, c.Step, cu, cs.Currency); err != nil {
 		return nil, err
 	}
 	if err := kernel.Put(ctx, c.Q, state); err != nil {
@@ -120,5 +121,5 @@ func (state *checkoutState) read(p *form.Params) {
 		state.Metadata = map[string]string{}
 		return
 	}
-	state.order.read(p)
+	state.Purchase.Read(p)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/subscriptions"
 )
 
 // tender is what a buyer pays with: a card, a bank account, or nothing where
@@ -40,7 +41,7 @@ func complete(ctx context.Context, st *kernel.Step, cs *checkout, used tender) e
 	if used.card != nil && used.card.Declines {
 		return customers.ErrDeclined
 	}
-	sub := newSubscription(cs.Customer, state.order, st.Now)
+	sub := subscriptions.New(cs.Customer, state.Purchase, st.Now)
 	sub.PaymentSettings.PaymentMethodTypes = cs.PaymentMethodTypes
 	pm, err := attachMethod(ctx, st, used, cu)
 	if err != nil {
@@ -52,7 +53,7 @@ func complete(ctx context.Context, st *kernel.Step, cs *checkout, used tender) e
 	if err := payFirstInvoice(ctx, st, sub, cu, pm); err != nil {
 		return err
 	}
-	if err := begin(ctx, st, sub); err != nil {
+	if err := subscriptions.Begin(ctx, st, sub); err != nil {
 		return err
 	}
 	cs.Status, cs.URL, cs.Subscription, cs.Invoice = checkoutComplete, nil, &sub.ID, sub.LatestInvoice
@@ -68,8 +69,8 @@ func complete(ctx context.Context, st *kernel.Step, cs *checkout, used tender) e
 
 // billFirst makes the invoice that a subscription begins with and has it paid by
 // pm, with the buyer present; pm may be nil when nothing is due.
-func payFirstInvoice(ctx context.Context, st *kernel.Step, sub *subscription, cu *customers.Customer, pm *customers.PaymentMethod) error {
-	in, err := firstInvoice(ctx, st, sub, cu)
+func payFirstInvoice(ctx context.Context, st *kernel.Step, sub *subscriptions.Subscription, cu *customers.Customer, pm *customers.PaymentMethod) error {
+	in, err := subscriptions.FirstInvoice(ctx, st, sub, cu)
 	if err != nil || in.Status == invoices.Paid {
 		return err
 	}

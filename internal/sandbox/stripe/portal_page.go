@@ -15,6 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/pages"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/subscriptions"
 )
 
 //go:embed portal.html
@@ -170,14 +171,14 @@ func fill(ctx context.Context, st *kernel.Step, view *portalView, cu *customers.
 	} else if cu.Email != nil {
 		view.Customer = *cu.Email
 	}
-	subs, err := subscriptions.Where(ctx, st.Q, `doc ->> '$.customer' = ?`, cu.ID)
+	subs, err := subscriptions.All.Where(ctx, st.Q, `doc ->> '$.customer' = ?`, cu.ID)
 	if err != nil {
 		return err
 	}
-	names := productNames{}
+	names := subscriptions.ProductNames{}
 	card := cu.InvoiceSettings.DefaultPaymentMethod
 	for i, sub := range shownSubscriptions(subs) {
-		if err := readProductNames(ctx, st, sub.Items.Data, names); err != nil {
+		if err := subscriptions.ReadProductNames(ctx, st, sub.Items.Data, names); err != nil {
 			return err
 		}
 		shown := newPortalSubscription(sub, names)
@@ -185,7 +186,7 @@ func fill(ctx context.Context, st *kernel.Step, view *portalView, cu *customers.
 			shown.FormID = "-" + sub.ID
 		}
 		view.Subscriptions = append(view.Subscriptions, shown)
-		if sub.DefaultPaymentMethod != nil && sub.running() {
+		if sub.DefaultPaymentMethod != nil && sub.Running() {
 			card = sub.DefaultPaymentMethod
 		}
 	}
@@ -210,8 +211,8 @@ func fill(ctx context.Context, st *kernel.Step, view *portalView, cu *customers.
 }
 
 // shownSubscriptions are those that are not over, or else the last one that is.
-func shownSubscriptions(all []*subscription) []*subscription {
-	live := slices.DeleteFunc(slices.Clone(all), (*subscription).ended)
+func shownSubscriptions(all []*subscriptions.Subscription) []*subscriptions.Subscription {
+	live := slices.DeleteFunc(slices.Clone(all), (*subscriptions.Subscription).Ended)
 	if len(live) == 0 && len(all) > 0 {
 		return all[len(all)-1:]
 	}
@@ -219,14 +220,14 @@ func shownSubscriptions(all []*subscription) []*subscription {
 	return live
 }
 
-func newPortalSubscription(sub *subscription, names productNames) portalSubscription {
-	start, end := sub.period()
+func newPortalSubscription(sub *subscriptions.Subscription, names subscriptions.ProductNames) portalSubscription {
+	start, end := sub.Period()
 	shown := portalSubscription{
-		ID: sub.ID, Period: form.Day(start) + " – " + form.Day(end), Running: sub.running(), Ending: sub.CancelAtPeriodEnd,
+		ID: sub.ID, Period: form.Day(start) + " – " + form.Day(end), Running: sub.Running(), Ending: sub.CancelAtPeriodEnd,
 		Status: map[string]string{
-			subscriptionActive: "Active", subscriptionCanceled: "Ended", subscriptionIncomplete: "Waiting for its first payment",
-			subscriptionIncompleteExpired: "Never paid", subscriptionPastDue: "Payment overdue", subscriptionPaused: "Paused",
-			subscriptionTrialing: "Trial", subscriptionUnpaid: "Unpaid",
+			subscriptions.Active: "Active", subscriptions.Canceled: "Ended", subscriptions.Incomplete: "Waiting for its first payment",
+			subscriptions.IncompleteExpired: "Never paid", subscriptions.PastDue: "Payment overdue", subscriptions.Paused: "Paused",
+			subscriptions.Trialing: "Trial", subscriptions.Unpaid: "Unpaid",
 		}[sub.Status],
 	}
 	for _, item := range sub.Items.Data {
@@ -237,7 +238,7 @@ func newPortalSubscription(sub *subscription, names productNames) portalSubscrip
 		shown.Period, shown.Note = "", "It ended on "+form.Day(*sub.EndedAt)+"."
 	case sub.CancelAtPeriodEnd:
 		shown.Note = "It ends on " + form.Day(end) + "."
-	case sub.Status == subscriptionTrialing:
+	case sub.Status == subscriptions.Trialing:
 		shown.Note = "The trial ends on " + form.Day(end) + "."
 	case shown.Running:
 		shown.Note = "It renews on " + form.Day(end) + "."

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/subscriptions"
 )
 
 // cardError says, for people, what is wrong with a card's number.
@@ -23,20 +24,20 @@ func resumeInPortal(ctx context.Context, st *kernel.Step, session *portal, form 
 }
 
 func setEnding(ctx context.Context, st *kernel.Step, session *portal, id string, ending bool) error {
-	sub, err := subscriptions.Find(ctx, st.Q, id)
+	sub, err := subscriptions.All.Find(ctx, st.Q, id)
 	if err != nil {
 		return err
 	}
-	if sub == nil || sub.Customer != session.Customer || !sub.running() {
+	if sub == nil || sub.Customer != session.Customer || !sub.Running() {
 		return errNotHere
 	}
-	before := sub.clone()
+	before := sub.Clone()
 	if sub.CancelAtPeriodEnd == ending {
 		return nil // submitted twice
 	}
 	sub.CancelAtPeriodEnd = ending
-	sub.scheduleEnd(st.Now)
-	return save(ctx, st, before, sub)
+	sub.ScheduleEnd(st.Now)
+	return subscriptions.Save(ctx, st, before, sub)
 }
 
 // changeCardInPortal makes a new card the one that all is paid with from now on,
@@ -57,8 +58,8 @@ func changeCardInPortal(ctx context.Context, st *kernel.Step, session *portal, f
 	if err != nil {
 		return err
 	}
-	if err := setDefaultCard(ctx, st, cu, pm); err != nil {
+	if err := subscriptions.SetDefaultCard(ctx, st, cu, pm); err != nil {
 		return err
 	}
-	return payOpenInvoices(ctx, st, cu.ID)
+	return subscriptions.PayOpenInvoices(ctx, st, cu.ID)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/meters"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/payments"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/subscriptions"
 )
 
 // route is one endpoint of the API.
@@ -25,7 +26,7 @@ func routes() []route {
 		{"GET", "/v1/customers", customers.List},
 		{"GET", "/v1/customers/{id}", customers.Get},
 		{"POST", "/v1/customers/{id}", customers.Update},
-		{"DELETE", "/v1/customers/{id}", customers.Delete(endSubscriptions, closeCheckouts)},
+		{"DELETE", "/v1/customers/{id}", customers.Delete(subscriptions.EndAll, closeCheckouts)},
 		{"POST", "/v1/products", catalog.CreateProduct},
 		{"GET", "/v1/products", catalog.ListProducts},
 		{"GET", "/v1/products/{id}", catalog.GetProduct},
@@ -39,21 +40,21 @@ func routes() []route {
 		{"GET", "/v1/checkout/sessions/{id}", getCheckout},
 		{"POST", "/v1/checkout/sessions/{id}/expire", expireCheckout},
 		{"GET", "/v1/checkout/sessions/{id}/line_items", listCheckoutItems},
-		{"POST", "/v1/subscriptions", createSubscription},
-		{"GET", "/v1/subscriptions", listSubscriptions},
-		{"GET", "/v1/subscriptions/{id}", getSubscription},
-		{"POST", "/v1/subscriptions/{id}", updateSubscription},
-		{"DELETE", "/v1/subscriptions/{id}", cancelSubscription},
-		{"POST", "/v1/subscriptions/{id}/resume", resumeSubscription},
+		{"POST", "/v1/subscriptions", subscriptions.Create},
+		{"GET", "/v1/subscriptions", subscriptions.List},
+		{"GET", "/v1/subscriptions/{id}", subscriptions.Get},
+		{"POST", "/v1/subscriptions/{id}", subscriptions.Update},
+		{"DELETE", "/v1/subscriptions/{id}", subscriptions.Cancel},
+		{"POST", "/v1/subscriptions/{id}/resume", subscriptions.Resume},
 		{"GET", "/v1/invoices", invoices.List},
-		{"POST", "/v1/invoices/create_preview", previewInvoice},
+		{"POST", "/v1/invoices/create_preview", subscriptions.PreviewInvoice},
 		{"GET", "/v1/invoices/{id}", invoices.Get},
-		{"DELETE", "/v1/invoices/{id}", deleteInvoice},
+		{"DELETE", "/v1/invoices/{id}", subscriptions.DeleteInvoice},
 		{"GET", "/v1/invoices/{id}/lines", invoices.ListLines},
-		{"POST", "/v1/invoices/{id}/finalize", finalizeInvoice},
-		{"POST", "/v1/invoices/{id}/pay", payInvoice},
-		{"POST", "/v1/invoices/{id}/void", voidInvoice},
-		{"POST", "/v1/invoices/{id}/mark_uncollectible", writeOffInvoice},
+		{"POST", "/v1/invoices/{id}/finalize", subscriptions.FinalizeInvoice},
+		{"POST", "/v1/invoices/{id}/pay", subscriptions.PayInvoice},
+		{"POST", "/v1/invoices/{id}/void", subscriptions.VoidInvoice},
+		{"POST", "/v1/invoices/{id}/mark_uncollectible", subscriptions.MarkUncollectible},
 		{"GET", "/v1/invoiceitems", invoices.ListItems},
 		{"GET", "/v1/invoiceitems/{id}", invoices.GetItem},
 		{"GET", "/v1/invoice_payments", invoices.ListPayments},
@@ -103,8 +104,8 @@ func (s *Server) newHandler() (http.Handler, error) {
 	mux.HandleFunc("POST "+portalPath("{id}/cancel"), portals.usePortal(cancelInPortal))
 	mux.HandleFunc("POST "+portalPath("{id}/resume"), portals.usePortal(resumeInPortal))
 	mux.HandleFunc("POST "+portalPath("{id}/card"), portals.usePortal(changeCardInPortal))
-	mux.HandleFunc("GET "+dunningPath, showDunning(s.engine))
-	mux.HandleFunc("PUT "+dunningPath, changeDunning(s.engine))
+	mux.HandleFunc("GET "+subscriptions.DunningPath, subscriptions.ShowDunning(s.engine))
+	mux.HandleFunc("PUT "+subscriptions.DunningPath, subscriptions.ChangeDunning(s.engine))
 	mux.HandleFunc("GET "+chaos.Path, s.chaos.Show)
 	mux.HandleFunc("PUT "+chaos.Path, s.chaos.Change)
 	mux.HandleFunc("GET "+chaos.PagePath, s.chaos.ShowPage)
@@ -117,20 +118,20 @@ func (s *Server) newHandler() (http.Handler, error) {
 // timers are the actions of all timers by their kind.
 func timers() map[string]kernel.Action {
 	return map[string]kernel.Action{
-		timerCheckoutExpires:       expireCheckoutDue,
-		timerPeriodEnds:            periodEnds,
-		timerTrialWillEnd:          trialWillEnd,
-		timerIncompleteExpires:     incompleteExpires,
-		invoices.TimerFinalizes:    finalizeDue,
-		invoices.TimerRetries:      retryDue,
-		payments.TimerDebitSettles: settleDebit(tellCheckout),
+		timerCheckoutExpires:                 expireCheckoutDue,
+		subscriptions.TimerPeriodEnds:        subscriptions.PeriodEnds,
+		subscriptions.TimerTrialWillEnd:      subscriptions.TrialWillEnd,
+		subscriptions.TimerIncompleteExpires: subscriptions.IncompleteExpires,
+		invoices.TimerFinalizes:              subscriptions.FinalizeDue,
+		invoices.TimerRetries:                subscriptions.RetryDue,
+		payments.TimerDebitSettles:           subscriptions.SettleDebit(tellCheckout),
 	}
 }
 
 // lists are the lists that objects show only when they are expanded.
 func lists() map[string]kernel.ListReader {
 	return map[string]kernel.ListReader{
-		"customer.subscriptions":      subscriptionsOf,
+		"customer.subscriptions":      subscriptions.OfCustomer,
 		"invoice.payments":            invoices.PaymentsOf,
 		"charge.refunds":              payments.RefundsOf,
 		"checkout.session.line_items": itemsOf,

@@ -1,4 +1,4 @@
-package stripe
+package subscriptions
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-const dunningPath = kernel.Root + "/dunning"
+const DunningPath = kernel.Root + "/dunning"
 
 // dunningSettings is what the control shows and takes.
 type dunningSettings struct {
@@ -17,8 +17,8 @@ type dunningSettings struct {
 	Outcome string `json:"outcome"`
 }
 
-// showDunning answers GET /sandbox/stripe/dunning.
-func showDunning(e *kernel.Engine) http.HandlerFunc {
+// ShowDunning answers GET /sandbox/stripe/dunning.
+func ShowDunning(e *kernel.Engine) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		kept, err := readDunning(r.Context(), e.Read())
 		if err != nil {
@@ -29,11 +29,11 @@ func showDunning(e *kernel.Engine) http.HandlerFunc {
 	}
 }
 
-// changeDunning answers PUT /sandbox/stripe/dunning. It holds for retries that
+// ChangeDunning answers PUT /sandbox/stripe/dunning. It holds for retries that
 // fail from now on.
-func changeDunning(e *kernel.Engine) http.HandlerFunc {
+func ChangeDunning(e *kernel.Engine) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		settings := dunningSettings{Outcome: subscriptionCanceled}
+		settings := dunningSettings{Outcome: Canceled}
 		if !kernel.ReadControl(w, r, &settings) {
 			return
 		}

@@ -1,4 +1,4 @@
-package stripe
+package subscriptions
 
 import (
 	"context"
@@ -8,41 +8,41 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// setDefaultCard makes a card the one that everything of the customer's is paid
+// SetDefaultCard makes a card the one that everything of the customer's is paid
 // with from now on, as the billing portal does.
-func setDefaultCard(ctx context.Context, st *kernel.Step, cu *customers.Customer, pm *customers.PaymentMethod) error {
+func SetDefaultCard(ctx context.Context, st *kernel.Step, cu *customers.Customer, pm *customers.PaymentMethod) error {
 	before := *cu
 	cu.InvoiceSettings.DefaultPaymentMethod = &pm.ID
 	if err := st.Change(ctx, "customer.updated", before, cu); err != nil {
 		return err
 	}
-	all, err := subscriptions.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, cu.ID)
+	all, err := All.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, cu.ID)
 	if err != nil {
 		return err
 	}
 	for _, sub := range all {
-		before := sub.clone()
+		before := sub.Clone()
 		sub.DefaultPaymentMethod = &pm.ID
-		if err := save(ctx, st, before, sub); err != nil {
+		if err := Save(ctx, st, before, sub); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// payOpenInvoices tries, oldest first, what a customer owes for subscriptions
+// PayOpenInvoices tries, oldest first, what a customer owes for subscriptions
 // that have not ended, while the card's owner is there.
-func payOpenInvoices(ctx context.Context, st *kernel.Step, customerID string) error {
+func PayOpenInvoices(ctx context.Context, st *kernel.Step, customerID string) error {
 	open, err := invoices.All.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' = 'open'`, customerID)
 	if err != nil {
 		return err
 	}
 	for _, in := range open {
-		sub, err := subscriptions.Get(ctx, st.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
+		sub, err := All.Get(ctx, st.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
 		if err != nil {
 			return err
 		}
-		if sub.ended() {
+		if sub.Ended() {
 			continue
 		}
 		if err := settleInvoiceDue(ctx, st, in, customers.BuyerPresent); err != nil {

@@ -1,4 +1,4 @@
-package stripe
+package subscriptions
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 // bill says what an invoice of a subscription is to hold.
 type bill struct {
-	sub    *subscription
+	sub    *Subscription
 	cu     *customers.Customer
 	reason string
 	since  int64 // the start of the invoice's own period
@@ -29,7 +29,7 @@ type bill struct {
 	pending []*invoices.Item
 	// usage is what was used of metered items in the period that is over.
 	usage []invoices.Line
-	names productNames
+	names ProductNames
 }
 
 // needed tells whether there is anything to bill.
@@ -37,11 +37,11 @@ func (b bill) needed() bool {
 	return b.period || len(b.pending) > 0 || slices.ContainsFunc(b.usage, func(l invoices.Line) bool { return l.Amount > 0 })
 }
 
-// productNames are the names of products by their ids.
-type productNames map[string]string
+// ProductNames are the names of products by their ids.
+type ProductNames map[string]string
 
 // productNames reads the names of what a subscription's items are prices of.
-func readProductNames(ctx context.Context, st *kernel.Step, items []subscriptionItem, into productNames) error {
+func ReadProductNames(ctx context.Context, st *kernel.Step, items []Item, into ProductNames) error {
 	for _, item := range items {
 		if _, known := into[item.Price.Product]; known {
 			continue
@@ -103,7 +103,7 @@ func (b bill) draft() *invoices.Invoice {
 	return in
 }
 
-func newInvoiceLine(sub *subscription, item subscriptionItem, name string) invoices.Line {
+func newInvoiceLine(sub *Subscription, item Item, name string) invoices.Line {
 	line := invoices.Line{
 		ID: form.NewID(invoices.Lines.Prefix), Object: invoices.Lines.Name, Currency: sub.Currency, Discountable: true,
 		Metadata: sub.Metadata, Period: invoices.Period{Start: item.CurrentPeriodStart, End: item.CurrentPeriodEnd},
@@ -112,7 +112,7 @@ func newInvoiceLine(sub *subscription, item subscriptionItem, name string) invoi
 	line.Parent.Type = "subscription_item_details"
 	line.Parent.SubscriptionItemDetails.Subscription = sub.ID
 	line.Parent.SubscriptionItemDetails.SubscriptionItem = item.ID
-	if sub.Status == subscriptionTrialing {
+	if sub.Status == Trialing {
 		line.Description = "Trial period for " + name
 		line.Pricing.UnitAmountDecimal = "0"
 		return line
@@ -146,8 +146,8 @@ func issueInvoice(ctx context.Context, st *kernel.Step, b bill) (*invoices.Invoi
 // metered items from start to before end, in the order of the items. Usage is
 // paid for afterwards, so this is the period that is over, or what there has
 // been of the current one. In a trial it costs nothing and has no lines.
-func meteredLines(ctx context.Context, st *kernel.Step, sub *subscription, start, end int64, names productNames) ([]invoices.Line, error) {
-	if sub.Status == subscriptionTrialing {
+func meteredLines(ctx context.Context, st *kernel.Step, sub *Subscription, start, end int64, names ProductNames) ([]invoices.Line, error) {
+	if sub.Status == Trialing {
 		return nil, nil
 	}
 	var lines []invoices.Line

@@ -1,4 +1,4 @@
-package stripe
+package subscriptions
 
 import (
 	"context"
@@ -19,8 +19,8 @@ const (
 	prorationsNone    = "none"
 )
 
-// subscriptionChange is what a subscription is asked to become.
-type subscriptionChange struct {
+// change is what a subscription is asked to become.
+type change struct {
 	items     []itemChange
 	proration string
 	date      int64 // from when on to prorate
@@ -48,12 +48,12 @@ type revision struct {
 	since int64
 	// usage is what was used of metered items in the period that restarted.
 	usage []invoices.Line
-	names productNames
+	names ProductNames
 }
 
 // readChange reads what an update and its preview have in common.
-func readChange(p *form.Params, now int64) subscriptionChange {
-	ch := subscriptionChange{params: p, proration: prorationsPending, date: now}
+func readChange(p *form.Params, now int64) change {
+	ch := change{params: p, proration: prorationsPending, date: now}
 	for _, given := range p.List("items") {
 		given.Require("id")
 		change := itemChange{params: given}
@@ -71,7 +71,7 @@ func readChange(p *form.Params, now int64) subscriptionChange {
 	return ch
 }
 
-func (ch *subscriptionChange) readTrialEnd(p *form.Params, now int64) {
+func (ch *change) readTrialEnd(p *form.Params, now int64) {
 	switch value, ok := p.Filled("trial_end"); {
 	case !ok:
 	case value == "now":
@@ -95,18 +95,18 @@ func (ch *subscriptionChange) readTrialEnd(p *form.Params, now int64) {
 }
 
 // empty tells that nothing is to change that is billed.
-func (ch subscriptionChange) empty() bool {
+func (ch change) empty() bool {
 	return len(ch.items) == 0 && !ch.anchorNow && ch.trialEnd == 0
 }
 
 // apply changes a subscription as it was asked to, and works out what that
 // comes to. It stores nothing: an update carries out what it returns, a preview
 // shows it.
-func revise(ctx context.Context, st *kernel.Step, sub *subscription, ch subscriptionChange) (*revision, error) {
-	was := sub.clone()
+func revise(ctx context.Context, st *kernel.Step, sub *Subscription, ch change) (*revision, error) {
+	was := sub.Clone()
 	old := was.Items.Data
-	rev := &revision{names: productNames{}}
-	rev.since, _ = sub.period()
+	rev := &revision{names: ProductNames{}}
+	rev.since, _ = sub.Period()
 	if err := ch.check(sub); err != nil {
 		return nil, err
 	}
@@ -118,12 +118,12 @@ func revise(ctx context.Context, st *kernel.Step, sub *subscription, ch subscrip
 	if err := oneInterval(sub, ch); err != nil {
 		return nil, err
 	}
-	for _, items := range [][]subscriptionItem{old, sub.Items.Data} {
-		if err := readProductNames(ctx, st, items, rev.names); err != nil {
+	for _, items := range [][]Item{old, sub.Items.Data} {
+		if err := ReadProductNames(ctx, st, items, rev.names); err != nil {
 			return nil, err
 		}
 	}
-	trialing := sub.Status == subscriptionTrialing
+	trialing := sub.Status == Trialing
 	rev.restarted = sub.restart(ch, old, st.Now)
 	if !trialing && ch.proration != prorationsNone {
 		rev.prorate(sub, old, ch.date, st.Now)
@@ -139,28 +139,28 @@ func revise(ctx context.Context, st *kernel.Step, sub *subscription, ch subscrip
 }
 
 // check refuses what the subscription's state does not allow.
-func (ch subscriptionChange) check(sub *subscription) error {
-	start, end := sub.period()
+func (ch change) check(sub *Subscription) error {
+	start, end := sub.Period()
 	switch {
 	case ch.empty():
 		return nil
-	case sub.ended():
+	case sub.Ended():
 		return form.Refuse("", "", "A canceled subscription can only update its cancellation_details and metadata.")
-	case sub.Status == subscriptionIncomplete, sub.Status == subscriptionPaused:
+	case sub.Status == Incomplete, sub.Status == Paused:
 		return form.Refuse("", "", "The sandbox changes nothing but metadata of a subscription that is %s.", sub.Status)
 	case ch.params.Has("proration_date") && (ch.date < start || ch.date > end):
 		return form.Refuse(ch.params.Name("proration_date"), "", "Cannot specify proration date outside of current subscription period.")
-	case ch.anchorNow && sub.Status == subscriptionTrialing:
+	case ch.anchorNow && sub.Status == Trialing:
 		return form.Refuse(ch.params.Name("billing_cycle_anchor"), "", "The sandbox does not move the billing cycle of a trial; end it with trial_end=now.")
 	}
 	return nil
 }
 
 // changeItem gives an item its new price and quantity.
-func changeItem(ctx context.Context, st *kernel.Step, sub *subscription, w itemChange) error {
-	i := slices.IndexFunc(sub.Items.Data, func(item subscriptionItem) bool { return item.ID == w.id })
+func changeItem(ctx context.Context, st *kernel.Step, sub *Subscription, w itemChange) error {
+	i := slices.IndexFunc(sub.Items.Data, func(item Item) bool { return item.ID == w.id })
 	if i < 0 {
-		return form.Missing(subscriptionItems.Label, w.id, w.params.Name("id"))
+		return form.Missing(itemKind.Label, w.id, w.params.Name("id"))
 	}
 	item := &sub.Items.Data[i]
 	if w.quantity > 0 {
@@ -190,7 +190,7 @@ func changeItem(ctx context.Context, st *kernel.Step, sub *subscription, w itemC
 }
 
 // oneInterval refuses prices that would be due at different times.
-func oneInterval(sub *subscription, ch subscriptionChange) error {
+func oneInterval(sub *Subscription, ch change) error {
 	for _, item := range sub.Items.Data[1:] {
 		if !item.Price.Recurring.SameInterval(*sub.Items.Data[0].Price.Recurring) {
 			return form.Refuse(ch.params.Name("items"), "", "The sandbox requires that all prices of a subscription have the same interval.")
@@ -203,15 +203,15 @@ func oneInterval(sub *subscription, ch subscriptionChange) error {
 // it: another interval, a price for what was free or the other way round, the
 // end of a trial or the start of one. It tells whether it did. A trial that only
 // ends at another time is not billed.
-func (sub *subscription) restart(ch subscriptionChange, old []subscriptionItem, now int64) bool {
-	trialing := sub.Status == subscriptionTrialing
+func (sub *Subscription) restart(ch change, old []Item, now int64) bool {
+	trialing := sub.Status == Trialing
 	switch {
 	case ch.trialEnd > now:
 		if !trialing {
-			sub.Status, sub.TrialStart = subscriptionTrialing, &now
+			sub.Status, sub.TrialStart = Trialing, &now
 			sub.setPeriod(now, ch.trialEnd)
 		} else {
-			start, _ := sub.period()
+			start, _ := sub.Period()
 			sub.setPeriod(start, ch.trialEnd)
 		}
 		sub.TrialEnd, sub.BillingCycleAnchor = &ch.trialEnd, ch.trialEnd
@@ -219,7 +219,7 @@ func (sub *subscription) restart(ch subscriptionChange, old []subscriptionItem, 
 	case trialing && ch.trialEnd == 0:
 		return false
 	case trialing:
-		sub.Status, sub.TrialEnd = subscriptionActive, &now
+		sub.Status, sub.TrialEnd = Active, &now
 	case !ch.anchorNow && old[0].Price.Recurring.SameInterval(*sub.Items.Data[0].Price.Recurring) && isFree(old) == isFree(sub.Items.Data):
 		return false
 	}
@@ -228,14 +228,14 @@ func (sub *subscription) restart(ch subscriptionChange, old []subscriptionItem, 
 	return true
 }
 
-func isFree(items []subscriptionItem) bool {
-	return !slices.ContainsFunc(items, func(item subscriptionItem) bool { return item.Price.Metered() || item.amount() > 0 })
+func isFree(items []Item) bool {
+	return !slices.ContainsFunc(items, func(item Item) bool { return item.Price.Metered() || item.amount() > 0 })
 }
 
 // prorate gives back the rest of each old item's period that no longer holds,
 // and charges the rest of the period for what took its place, unless a new
 // period is billed anyway.
-func (rev *revision) prorate(sub *subscription, old []subscriptionItem, from, now int64) {
+func (rev *revision) prorate(sub *Subscription, old []Item, from, now int64) {
 	for i, was := range old {
 		is := sub.Items.Data[i]
 		switch {
@@ -250,7 +250,7 @@ func (rev *revision) prorate(sub *subscription, old []subscriptionItem, from, no
 
 // add credits or charges the rest of an item's period, if that comes to
 // anything.
-func (rev *revision) add(sub *subscription, item subscriptionItem, sign, from, now int64) {
+func (rev *revision) add(sub *Subscription, item Item, sign, from, now int64) {
 	if ii := newProration(sub, item, rev.names[item.Price.Product], sign, from, now); ii != nil {
 		rev.prorations = append(rev.prorations, ii)
 	}

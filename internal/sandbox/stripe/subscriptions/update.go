@@ -1,4 +1,4 @@
-package stripe
+package subscriptions
 
 import (
 	"context"
@@ -15,12 +15,12 @@ const (
 	errorIfIncomplete = "error_if_incomplete"
 )
 
-func updateSubscription(ctx context.Context, c *kernel.Call) (any, error) {
-	sub, err := subscriptions.Get(ctx, c.Q, c.Id, "id")
+func Update(ctx context.Context, c *kernel.Call) (any, error) {
+	sub, err := All.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
 		return nil, err
 	}
-	before := sub.clone()
+	before := sub.Clone()
 	p := c.Params
 	p.Metadata(&sub.Metadata)
 	p.Clearable("description", &sub.Description)
@@ -34,7 +34,7 @@ func updateSubscription(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := p.Done(); err != nil {
 		return nil, err
 	}
-	if sub.ended() && p.Has("cancel_at_period_end") {
+	if sub.Ended() && p.Has("cancel_at_period_end") {
 		return nil, form.Refuse("", "", "A canceled subscription can only update its cancellation_details and metadata.")
 	}
 	if p.Has("default_payment_method") {
@@ -43,16 +43,16 @@ func updateSubscription(ctx context.Context, c *kernel.Call) (any, error) {
 		}
 	}
 	if sub.CancelAtPeriodEnd != before.CancelAtPeriodEnd {
-		sub.scheduleEnd(c.Now)
+		sub.ScheduleEnd(c.Now)
 	}
-	if sub.Status == subscriptionTrialing && ch.trialEnd == c.Now {
+	if sub.Status == Trialing && ch.trialEnd == c.Now {
 		over, err := endTrialWithoutCard(ctx, c.Step, sub)
 		if err != nil {
 			return nil, err
 		}
 		if over {
 			sub.TrialEnd = &c.Now
-			return sub, save(ctx, c.Step, before, sub)
+			return sub, Save(ctx, c.Step, before, sub)
 		}
 	}
 	rev, err := revise(ctx, c.Step, sub, ch)
@@ -62,7 +62,7 @@ func updateSubscription(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := applyRevision(ctx, c.Step, sub, rev, strict); err != nil {
 		return nil, err
 	}
-	if err := save(ctx, c.Step, before, sub); err != nil {
+	if err := Save(ctx, c.Step, before, sub); err != nil {
 		return nil, err
 	}
 	if sub.TrialEnd != nil && (before.TrialEnd == nil || *sub.TrialEnd != *before.TrialEnd) {
@@ -74,7 +74,7 @@ func updateSubscription(ctx context.Context, c *kernel.Call) (any, error) {
 // carryOut stores the prorations of a revision and bills what is due at once. A
 // payment that fails leaves the invoice open, unless the client was strict: then
 // nothing is to have happened.
-func applyRevision(ctx context.Context, st *kernel.Step, sub *subscription, rev *revision, strict bool) error {
+func applyRevision(ctx context.Context, st *kernel.Step, sub *Subscription, rev *revision, strict bool) error {
 	for _, item := range rev.prorations {
 		if err := st.Create(ctx, "invoiceitem.created", item); err != nil {
 			return err
@@ -103,20 +103,20 @@ func applyRevision(ctx context.Context, st *kernel.Step, sub *subscription, rev 
 }
 
 // bill is the invoice that a revision leads to at once.
-func (rev *revision) bill(sub *subscription, cu *customers.Customer, pending []*invoices.Item, now int64) bill {
+func (rev *revision) bill(sub *Subscription, cu *customers.Customer, pending []*invoices.Item, now int64) bill {
 	return bill{
 		sub: sub, cu: cu, reason: invoices.ReasonUpdate, since: rev.since, at: now,
 		period: rev.restarted, pending: pending, usage: rev.usage, names: rev.names,
 	}
 }
 
-// scheduleEnd follows the flag that lets the subscription end with its period.
-func (sub *subscription) scheduleEnd(now int64) {
+// ScheduleEnd follows the flag that lets the subscription end with its period.
+func (sub *Subscription) ScheduleEnd(now int64) {
 	if !sub.CancelAtPeriodEnd {
 		sub.CancelAt, sub.CanceledAt, sub.CancellationDetails = nil, nil, cancellation{}
 		return
 	}
-	_, end := sub.period()
+	_, end := sub.Period()
 	reason := canceledByRequest
 	sub.CancelAt, sub.CanceledAt, sub.CancellationDetails.Reason = &end, &now, &reason
 }

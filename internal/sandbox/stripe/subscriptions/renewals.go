@@ -1,4 +1,4 @@
-package stripe
+package subscriptions
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// timerPeriodEnds goes off when a subscription's current period is over.
-const timerPeriodEnds = "subscription.period_ends"
+// TimerPeriodEnds goes off when a subscription's current period is over.
+const TimerPeriodEnds = "subscription.period_ends"
 
 // draftLife is how long the invoice of a renewal stays a draft, in seconds.
 const draftLife = 60 * 60
@@ -19,34 +19,34 @@ const draftLife = 60 * 60
 // in the period that is over. A trial is over by that. Of one that ends with its
 // period only what is pending and used is left to bill. It stores nothing: a
 // renewal carries it out, a preview shows it.
-func (sub *subscription) renewal(cu *customers.Customer, pending []*invoices.Item, usage []invoices.Line, names productNames) bill {
-	since, at := sub.period()
+func (sub *Subscription) renewal(cu *customers.Customer, pending []*invoices.Item, usage []invoices.Line, names ProductNames) bill {
+	since, at := sub.Period()
 	b := bill{sub: sub, cu: cu, reason: invoices.ReasonCycle, since: since, at: at, pending: pending, usage: usage, names: names}
 	if sub.CancelAtPeriodEnd {
 		return b
 	}
-	if sub.Status == subscriptionTrialing {
-		sub.Status = subscriptionActive
+	if sub.Status == Trialing {
+		sub.Status = Active
 	}
 	_, end := sub.cycle().Period(at)
 	sub.setPeriod(at, end)
-	b.period, b.wait, b.held = true, draftLife, sub.Status == subscriptionUnpaid
+	b.period, b.wait, b.held = true, draftLife, sub.Status == Unpaid
 	return b
 }
 
-// periodEnds renews a subscription, or ends it if that was asked for.
-func periodEnds(ctx context.Context, st *kernel.Step, id string) error {
-	sub, err := subscriptions.Get(ctx, st.Q, id, "id")
-	if err != nil || !sub.running() {
+// PeriodEnds renews a subscription, or ends it if that was asked for.
+func PeriodEnds(ctx context.Context, st *kernel.Step, id string) error {
+	sub, err := All.Get(ctx, st.Q, id, "id")
+	if err != nil || !sub.Running() {
 		return err
 	}
-	before := sub.clone()
-	if sub.Status == subscriptionTrialing && !sub.CancelAtPeriodEnd {
+	before := sub.Clone()
+	if sub.Status == Trialing && !sub.CancelAtPeriodEnd {
 		if over, err := endTrialWithoutCard(ctx, st, sub); err != nil || over {
 			if err != nil {
 				return err
 			}
-			return save(ctx, st, before, sub)
+			return Save(ctx, st, before, sub)
 		}
 	}
 	b, err := renewalBill(ctx, st, sub)
@@ -64,14 +64,14 @@ func periodEnds(ctx context.Context, st *kernel.Step, id string) error {
 			}
 		}
 	}
-	if sub.CancelAtPeriodEnd && !sub.ended() {
+	if sub.CancelAtPeriodEnd && !sub.Ended() {
 		now := st.Now
-		sub.Status, sub.EndedAt = subscriptionCanceled, &now
+		sub.Status, sub.EndedAt = Canceled, &now
 	}
-	return save(ctx, st, before, sub)
+	return Save(ctx, st, before, sub)
 }
 
-func renewalBill(ctx context.Context, st *kernel.Step, sub *subscription) (bill, error) {
+func renewalBill(ctx context.Context, st *kernel.Step, sub *Subscription) (bill, error) {
 	cu, err := customers.All.Get(ctx, st.Q, sub.Customer, "customer")
 	if err != nil {
 		return bill{}, err
@@ -80,11 +80,11 @@ func renewalBill(ctx context.Context, st *kernel.Step, sub *subscription) (bill,
 	if err != nil {
 		return bill{}, err
 	}
-	names := productNames{}
-	if err := readProductNames(ctx, st, sub.Items.Data, names); err != nil {
+	names := ProductNames{}
+	if err := ReadProductNames(ctx, st, sub.Items.Data, names); err != nil {
 		return bill{}, err
 	}
-	start, end := sub.period()
+	start, end := sub.Period()
 	usage, err := meteredLines(ctx, st, sub, start, end, names)
 	if err != nil {
 		return bill{}, err

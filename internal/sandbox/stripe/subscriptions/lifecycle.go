@@ -1,4 +1,4 @@
-package stripe
+package subscriptions
 
 import (
 	"context"
@@ -15,16 +15,16 @@ const (
 )
 
 // cancel ends a subscription at once; the reason may be empty.
-func (sub *subscription) cancel(reason string, now int64) {
-	sub.Status, sub.EndedAt, sub.CancelAtPeriodEnd, sub.CancelAt = subscriptionCanceled, &now, false, nil
+func (sub *Subscription) cancel(reason string, now int64) {
+	sub.Status, sub.EndedAt, sub.CancelAtPeriodEnd, sub.CancelAt = Canceled, &now, false, nil
 	sub.CanceledAt, sub.CancellationDetails.Reason = &now, nil
 	if reason != "" {
 		sub.CancellationDetails.Reason = &reason
 	}
 }
 
-// begin stores a new subscription and lets its time run.
-func begin(ctx context.Context, st *kernel.Step, sub *subscription) error {
+// Begin stores a new subscription and lets its time run.
+func Begin(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	if err := st.Create(ctx, "customer.subscription.created", sub); err != nil {
 		return err
 	}
@@ -36,21 +36,21 @@ func begin(ctx context.Context, st *kernel.Step, sub *subscription) error {
 
 // keep stores a subscription that was changed from before, tells what happened,
 // and lets its time run on, or not.
-func save(ctx context.Context, st *kernel.Step, before, sub *subscription) error {
-	if sub.Status == subscriptionCanceled && before.Status != subscriptionCanceled {
+func Save(ctx context.Context, st *kernel.Step, before, sub *Subscription) error {
+	if sub.Status == Canceled && before.Status != Canceled {
 		if err := st.Create(ctx, "customer.subscription.deleted", sub); err != nil {
 			return err
 		}
 	} else if err := st.Change(ctx, "customer.subscription.updated", before, sub); err != nil {
 		return err
 	}
-	paused := sub.Status == subscriptionPaused
-	switch was := before.Status == subscriptionPaused; {
+	paused := sub.Status == Paused
+	switch was := before.Status == Paused; {
 	case paused && !was:
 		if err := st.Emit(ctx, "customer.subscription.paused", sub, nil); err != nil {
 			return err
 		}
-	case was && !paused && !sub.ended():
+	case was && !paused && !sub.Ended():
 		if err := st.Emit(ctx, "customer.subscription.resumed", sub, nil); err != nil {
 			return err
 		}
@@ -59,27 +59,27 @@ func save(ctx context.Context, st *kernel.Step, before, sub *subscription) error
 }
 
 // setTimers lets what is ahead of a subscription happen, and nothing else.
-func setTimers(ctx context.Context, st *kernel.Step, sub *subscription) error {
-	if sub.running() {
-		_, end := sub.period()
-		if err := st.SetTimer(ctx, timerPeriodEnds, sub.ID, end); err != nil {
+func setTimers(ctx context.Context, st *kernel.Step, sub *Subscription) error {
+	if sub.Running() {
+		_, end := sub.Period()
+		if err := st.SetTimer(ctx, TimerPeriodEnds, sub.ID, end); err != nil {
 			return err
 		}
-	} else if err := st.StopTimer(ctx, timerPeriodEnds, sub.ID); err != nil {
+	} else if err := st.StopTimer(ctx, TimerPeriodEnds, sub.ID); err != nil {
 		return err
 	}
-	if sub.Status != subscriptionTrialing {
-		if err := st.StopTimer(ctx, timerTrialWillEnd, sub.ID); err != nil {
+	if sub.Status != Trialing {
+		if err := st.StopTimer(ctx, TimerTrialWillEnd, sub.ID); err != nil {
 			return err
 		}
 	}
-	if sub.Status == subscriptionIncomplete {
-		return st.SetTimer(ctx, timerIncompleteExpires, sub.ID, sub.Created+incompleteLife)
+	if sub.Status == Incomplete {
+		return st.SetTimer(ctx, TimerIncompleteExpires, sub.ID, sub.Created+incompleteLife)
 	}
-	if err := st.StopTimer(ctx, timerIncompleteExpires, sub.ID); err != nil {
+	if err := st.StopTimer(ctx, TimerIncompleteExpires, sub.ID); err != nil {
 		return err
 	}
-	if sub.ended() {
+	if sub.Ended() {
 		return stopCollecting(ctx, st, sub)
 	}
 	return nil
@@ -87,7 +87,7 @@ func setTimers(ctx context.Context, st *kernel.Step, sub *subscription) error {
 
 // stopCollecting leaves the invoices of a subscription that has ended, or that
 // nobody pays, as they are: nothing is tried any more.
-func stopCollecting(ctx context.Context, st *kernel.Step, sub *subscription) error {
+func stopCollecting(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	left, err := invoices.All.Where(ctx, st.Q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.parent.subscription_details.subscription' = ? AND doc ->> '$.status' IN ('draft', 'open')`, sub.Customer, sub.ID)
 	if err != nil {
@@ -108,16 +108,16 @@ func stopCollecting(ctx context.Context, st *kernel.Step, sub *subscription) err
 	return nil
 }
 
-// endSubscriptions cancels, at once, all that a customer has.
-func endSubscriptions(ctx context.Context, st *kernel.Step, cu *customers.Customer) error {
-	running, err := subscriptions.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, cu.ID)
+// EndAll cancels, at once, all that a customer has.
+func EndAll(ctx context.Context, st *kernel.Step, cu *customers.Customer) error {
+	running, err := All.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, cu.ID)
 	if err != nil {
 		return err
 	}
 	for _, sub := range running {
-		before := sub.clone()
+		before := sub.Clone()
 		sub.cancel(canceledByRequest, st.Now)
-		if err := save(ctx, st, before, sub); err != nil {
+		if err := Save(ctx, st, before, sub); err != nil {
 			return err
 		}
 	}

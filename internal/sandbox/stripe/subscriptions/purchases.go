@@ -1,4 +1,4 @@
-package stripe
+package subscriptions
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// checkoutItem is a line of a session, as it was when the session was made.
-type checkoutItem struct {
+// LineItem is a line of a session, as it was when the session was made.
+type LineItem struct {
 	ID             string        `json:"id"`
 	Object         string        `json:"object"`
 	AmountDiscount int64         `json:"amount_discount"`
@@ -26,42 +26,42 @@ type checkoutItem struct {
 	Metadata       form.Null     `json:"metadata"`
 }
 
-func (i checkoutItem) Head() kernel.Header { return kernel.Header{ID: i.ID, Object: i.Object} }
+func (i LineItem) Head() kernel.Header { return kernel.Header{ID: i.ID, Object: i.Object} }
 
-// order is what is wanted of a new subscription.
-type order struct {
-	Items        []checkoutItem    `json:"items"`
+// Purchase is what is wanted of a new subscription.
+type Purchase struct {
+	Items        []LineItem        `json:"items"`
 	Description  *string           `json:"description"`
 	Metadata     map[string]string `json:"metadata"`
 	TrialDays    int64             `json:"trial_days"`
 	WhenNoMethod string            `json:"when_no_method"` // what happens at the trial's end
 }
 
-// wantedItem is a line as the client asked for it.
-type wantedItem struct {
+// WantedItem is a line as the client asked for it.
+type WantedItem struct {
 	params   *form.Params
 	price    string
 	quantity int64 // 0 for none
 }
 
-// read takes over what a checkout session and a subscription that is made
+// Read takes over what a checkout session and a subscription that is made
 // without one have in common.
-func (o *order) read(p *form.Params) {
+func (o *Purchase) Read(p *form.Params) {
 	p.Metadata(&o.Metadata)
 	p.Clearable("description", &o.Description)
 	p.Integer("trial_period_days", 1, maxTrialDays, &o.TrialDays)
 	readTrialSettings(p, &o.WhenNoMethod)
 }
 
-func readItems(p *form.Params, key string) []wantedItem {
+func ReadItems(p *form.Params, key string) []WantedItem {
 	given := p.List(key)
-	if p.Has(key) && (len(given) == 0 || len(given) > maxCheckoutItems) {
-		p.Fail(key, "", "A subscription must have from 1 to %d items.", maxCheckoutItems)
+	if p.Has(key) && (len(given) == 0 || len(given) > maxItems) {
+		p.Fail(key, "", "A subscription must have from 1 to %d items.", maxItems)
 	}
-	wanted := make([]wantedItem, 0, len(given))
+	wanted := make([]WantedItem, 0, len(given))
 	for _, g := range given {
 		g.Require("price")
-		w := wantedItem{params: g}
+		w := WantedItem{params: g}
 		g.Text("price", &w.price)
 		g.Integer("quantity", 1, maxQuantity, &w.quantity)
 		wanted = append(wanted, w)
@@ -69,9 +69,9 @@ func readItems(p *form.Params, key string) []wantedItem {
 	return wanted
 }
 
-// priceItems looks up the prices of the lines, which must be due together.
-func priceItems(ctx context.Context, st *kernel.Step, wanted []wantedItem, trial bool) ([]checkoutItem, error) {
-	items := make([]checkoutItem, 0, len(wanted))
+// PriceItems looks up the prices of the lines, which must be due together.
+func PriceItems(ctx context.Context, st *kernel.Step, wanted []WantedItem, trial bool) ([]LineItem, error) {
+	items := make([]LineItem, 0, len(wanted))
 	for _, w := range wanted {
 		param := w.params.Name("price")
 		pr, pd, err := catalog.Sellable(ctx, st, w.price, param)
@@ -90,7 +90,7 @@ func priceItems(ctx context.Context, st *kernel.Step, wanted []wantedItem, trial
 		if err := w.fits(pr); err != nil {
 			return nil, err
 		}
-		item := checkoutItem{
+		item := LineItem{
 			ID: form.NewID("li"), Object: "item", Currency: pr.Currency,
 			Description: pd.Name, Price: *pr, Quantity: w.quantity,
 		}
@@ -104,7 +104,7 @@ func priceItems(ctx context.Context, st *kernel.Step, wanted []wantedItem, trial
 }
 
 // fits refuses a quantity of what is metered, and none of what is not.
-func (w wantedItem) fits(pr *catalog.Price) error {
+func (w WantedItem) fits(pr *catalog.Price) error {
 	param := w.params.Name("quantity")
 	switch {
 	case pr.Metered() && w.quantity != 0:
@@ -115,10 +115,10 @@ func (w wantedItem) fits(pr *catalog.Price) error {
 	return nil
 }
 
-// checkCurrency refuses a second currency for a customer that has running
+// CheckCurrency refuses a second currency for a customer that has running
 // subscriptions, or something left over, in one.
-func checkCurrency(ctx context.Context, st *kernel.Step, cu *customers.Customer, code string) error {
-	others, err := subscriptions.Where(ctx, st.Q,
+func CheckCurrency(ctx context.Context, st *kernel.Step, cu *customers.Customer, code string) error {
+	others, err := All.Where(ctx, st.Q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired') AND doc ->> '$.currency' <> ?`, cu.ID, code)
 	if err != nil {
 		return err
@@ -132,10 +132,10 @@ func checkCurrency(ctx context.Context, st *kernel.Step, cu *customers.Customer,
 	return nil
 }
 
-// firstInvoice makes and finalizes the invoice that a subscription begins with.
-func firstInvoice(ctx context.Context, st *kernel.Step, sub *subscription, cu *customers.Customer) (*invoices.Invoice, error) {
-	b := bill{sub: sub, cu: cu, reason: invoices.ReasonCreate, since: st.Now, at: st.Now, period: true, names: productNames{}}
-	if err := readProductNames(ctx, st, sub.Items.Data, b.names); err != nil {
+// FirstInvoice makes and finalizes the invoice that a subscription begins with.
+func FirstInvoice(ctx context.Context, st *kernel.Step, sub *Subscription, cu *customers.Customer) (*invoices.Invoice, error) {
+	b := bill{sub: sub, cu: cu, reason: invoices.ReasonCreate, since: st.Now, at: st.Now, period: true, names: ProductNames{}}
+	if err := ReadProductNames(ctx, st, sub.Items.Data, b.names); err != nil {
 		return nil, err
 	}
 	in, err := issueInvoice(ctx, st, b)
@@ -147,7 +147,7 @@ func firstInvoice(ctx context.Context, st *kernel.Step, sub *subscription, cu *c
 
 // The limits of what one session may sell.
 const (
-	maxCheckoutItems = 20
-	maxQuantity      = 999_999
-	maxTrialDays     = 730
+	maxItems     = 20
+	maxQuantity  = 999_999
+	maxTrialDays = 730
 )

@@ -1,4 +1,4 @@
-package stripe
+package subscriptions
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// timerIncompleteExpires goes off when the first payment of a subscription has
+// TimerIncompleteExpires goes off when the first payment of a subscription has
 // not come in for too long.
-const timerIncompleteExpires = "subscription.incomplete_expires"
+const TimerIncompleteExpires = "subscription.incomplete_expires"
 
 // incompleteLife is how long a first payment is waited for, in seconds.
 const incompleteLife = int64(23 * time.Hour / time.Second)
@@ -19,20 +19,20 @@ const incompleteLife = int64(23 * time.Hour / time.Second)
 // defaultIncomplete leaves the first payment to whoever comes later.
 const defaultIncomplete = "default_incomplete"
 
-// createSubscription makes a subscription without a checkout, as the dashboard
+// Create makes a subscription without a checkout, as the dashboard
 // does.
-func createSubscription(ctx context.Context, c *kernel.Call) (any, error) {
+func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	p := c.Params
 	var customerID string
 	var pm *string
 	behavior := allowIncomplete
-	o := order{WhenNoMethod: whenNoMethodInvoice}
+	o := Purchase{WhenNoMethod: WhenNoMethodInvoice}
 	p.Require("customer", "items")
 	p.Text("customer", &customerID)
 	p.Clearable("default_payment_method", &pm)
 	p.Choice("payment_behavior", &behavior, allowIncomplete, defaultIncomplete, errorIfIncomplete)
-	o.read(p)
-	wanted := readItems(p, "items")
+	o.Read(p)
+	wanted := ReadItems(p, "items")
 	if err := p.Done(); err != nil {
 		return nil, err
 	}
@@ -43,28 +43,28 @@ func createSubscription(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := customers.CheckCard(ctx, c.Step, pm, cu.ID, "default_payment_method"); err != nil {
 		return nil, err
 	}
-	if o.Items, err = priceItems(ctx, c.Step, wanted, o.TrialDays > 0); err != nil {
+	if o.Items, err = PriceItems(ctx, c.Step, wanted, o.TrialDays > 0); err != nil {
 		return nil, err
 	}
-	if err := checkCurrency(ctx, c.Step, cu, o.Items[0].Currency); err != nil {
+	if err := CheckCurrency(ctx, c.Step, cu, o.Items[0].Currency); err != nil {
 		return nil, err
 	}
-	sub := newSubscription(cu.ID, o, c.Now)
+	sub := New(cu.ID, o, c.Now)
 	sub.DefaultPaymentMethod = pm
 	if err := startBilling(ctx, c.Step, sub, cu, behavior); err != nil {
 		return nil, err
 	}
-	return sub, begin(ctx, c.Step, sub)
+	return sub, Begin(ctx, c.Step, sub)
 }
 
 // startBilling makes the invoice that a subscription begins with, while its
 // owner is not there. As long as that is open, the subscription is incomplete.
-func startBilling(ctx context.Context, st *kernel.Step, sub *subscription, cu *customers.Customer, behavior string) error {
-	in, err := firstInvoice(ctx, st, sub, cu)
+func startBilling(ctx context.Context, st *kernel.Step, sub *Subscription, cu *customers.Customer, behavior string) error {
+	in, err := FirstInvoice(ctx, st, sub, cu)
 	if err != nil || in.Status == invoices.Paid {
 		return err
 	}
-	sub.Status = subscriptionIncomplete
+	sub.Status = Incomplete
 	if behavior == defaultIncomplete {
 		return nil
 	}
@@ -75,10 +75,10 @@ func startBilling(ctx context.Context, st *kernel.Step, sub *subscription, cu *c
 	return err
 }
 
-// incompleteExpires gives a subscription up whose first payment never came.
-func incompleteExpires(ctx context.Context, st *kernel.Step, id string) error {
-	sub, err := subscriptions.Get(ctx, st.Q, id, "id")
-	if err != nil || sub.Status != subscriptionIncomplete {
+// IncompleteExpires gives a subscription up whose first payment never came.
+func IncompleteExpires(ctx context.Context, st *kernel.Step, id string) error {
+	sub, err := All.Get(ctx, st.Q, id, "id")
+	if err != nil || sub.Status != Incomplete {
 		return err
 	}
 	in, err := latestFinalized(ctx, st, sub)
@@ -89,6 +89,6 @@ func incompleteExpires(ctx context.Context, st *kernel.Step, id string) error {
 }
 
 // expire ends a subscription that never began.
-func (sub *subscription) expire(now int64) {
-	sub.Status, sub.EndedAt = subscriptionIncompleteExpired, &now
+func (sub *Subscription) expire(now int64) {
+	sub.Status, sub.EndedAt = IncompleteExpired, &now
 }

@@ -1,4 +1,4 @@
-package stripe
+package subscriptions
 
 import (
 	"context"
@@ -10,18 +10,18 @@ import (
 )
 
 // invoiceOf reads the invoice that a call is about, and its subscription.
-func invoiceOf(ctx context.Context, c *kernel.Call) (*invoices.Invoice, *subscription, error) {
+func invoiceOf(ctx context.Context, c *kernel.Call) (*invoices.Invoice, *Subscription, error) {
 	in, err := invoices.All.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
 		return nil, nil, err
 	}
-	sub, err := subscriptions.Get(ctx, c.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
+	sub, err := All.Get(ctx, c.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
 	return in, sub, err
 }
 
-// finalizeInvoice makes a draft due before its time. It is collected, if at all,
+// FinalizeInvoice makes a draft due before its time. It is collected, if at all,
 // an hour later.
-func finalizeInvoice(ctx context.Context, c *kernel.Call) (any, error) {
+func FinalizeInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err != nil {
 		return nil, err
@@ -33,14 +33,14 @@ func finalizeInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	if in.Status != invoices.Draft {
 		return nil, form.Refuse("", "invoice_not_editable", "This invoice is already finalized, you can't re-finalize a non-draft invoice.")
 	}
-	if in.NextPaymentAttempt = nil; in.AutoAdvance && !sub.ended() {
+	if in.NextPaymentAttempt = nil; in.AutoAdvance && !sub.Ended() {
 		next := c.Now + draftLife
 		in.NextPaymentAttempt = &next
 		if err := c.SetTimer(ctx, invoices.TimerRetries, in.ID, next); err != nil {
 			return nil, err
 		}
 	}
-	before := sub.clone()
+	before := sub.Clone()
 	if err := invoices.Finalize(ctx, c.Step, in); err != nil {
 		return nil, err
 	}
@@ -49,12 +49,12 @@ func finalizeInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 			return nil, err
 		}
 	}
-	return in, save(ctx, c.Step, before, sub)
+	return in, Save(ctx, c.Step, before, sub)
 }
 
-// payInvoice collects an invoice now, with the subscription's card or a given
+// PayInvoice collects an invoice now, with the subscription's card or a given
 // one. A declined payment is answered with 402 and leaves its traces.
-func payInvoice(ctx context.Context, c *kernel.Call) (any, error) {
+func PayInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err != nil {
 		return nil, err
@@ -75,12 +75,12 @@ func payInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := customers.CheckCard(ctx, c.Step, given, in.Customer, "payment_method"); err != nil {
 		return nil, err
 	}
-	before := sub.clone()
+	before := sub.Clone()
 	refused, err := settleInvoiceWith(ctx, c.Step, sub, in, given, customers.BuyerAbsent)
 	if err != nil {
 		return nil, err
 	}
-	if err := save(ctx, c.Step, before, sub); err != nil {
+	if err := Save(ctx, c.Step, before, sub); err != nil {
 		return nil, err
 	}
 	if refused != nil {
@@ -89,9 +89,9 @@ func payInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	return in, nil
 }
 
-// voidInvoice takes an open invoice back, and gives back what it took from the
+// VoidInvoice takes an open invoice back, and gives back what it took from the
 // customer's balance.
-func voidInvoice(ctx context.Context, c *kernel.Call) (any, error) {
+func VoidInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err == nil {
 		err = c.Params.Done()
@@ -105,9 +105,9 @@ func voidInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	return in, closeUnpaid(ctx, c.Step, in, sub, invoices.Void)
 }
 
-// deleteInvoice refuses: only a draft that bills no subscription can be deleted, and
+// DeleteInvoice refuses: only a draft that bills no subscription can be deleted, and
 // all invoices here bill one.
-func deleteInvoice(ctx context.Context, c *kernel.Call) (any, error) {
+func DeleteInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, _, err := invoiceOf(ctx, c)
 	if err == nil {
 		err = c.Params.Done()
@@ -121,8 +121,8 @@ func deleteInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	return nil, form.Refuse("", "", "You can't delete an invoice of a subscription. Finalize it and void it instead.")
 }
 
-// writeOffInvoice stops expecting an open invoice to be paid.
-func writeOffInvoice(ctx context.Context, c *kernel.Call) (any, error) {
+// MarkUncollectible stops expecting an open invoice to be paid.
+func MarkUncollectible(ctx context.Context, c *kernel.Call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err == nil {
 		err = c.Params.Done()
@@ -138,15 +138,15 @@ func writeOffInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 
 // giveUpInvoice ends an invoice without a payment. A subscription that waited
 // for it goes on, or never begins.
-func closeUnpaid(ctx context.Context, st *kernel.Step, in *invoices.Invoice, sub *subscription, status string) error {
-	before := sub.clone()
+func closeUnpaid(ctx context.Context, st *kernel.Step, in *invoices.Invoice, sub *Subscription, status string) error {
+	before := sub.Clone()
 	if err := invoices.Close(ctx, st, in, status); err != nil {
 		return err
 	}
-	if sub.Status == subscriptionIncomplete {
+	if sub.Status == Incomplete {
 		sub.expire(st.Now)
 	} else if err := paymentSucceeded(ctx, st, sub); err != nil {
 		return err
 	}
-	return save(ctx, st, before, sub)
+	return Save(ctx, st, before, sub)
 }

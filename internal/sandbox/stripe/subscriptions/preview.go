@@ -1,4 +1,4 @@
-package stripe
+package subscriptions
 
 import (
 	"context"
@@ -10,16 +10,16 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// previewInvoice shows the next invoice of a subscription, as it stands or as a
+// PreviewInvoice shows the next invoice of a subscription, as it stands or as a
 // change would make it, and stores nothing. It goes the way that the change and
 // the renewal go, so that what it shows is what is then billed.
-func previewInvoice(ctx context.Context, c *kernel.Call) (any, error) {
+func PreviewInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	p := c.Params
 	var customerID, subscriptionID string
 	p.Text("customer", &customerID)
 	p.Text("subscription", &subscriptionID)
 	p.Choice("preview_mode", new(string), "next")
-	ch := subscriptionChange{params: p, proration: prorationsPending, date: c.Now}
+	ch := change{params: p, proration: prorationsPending, date: c.Now}
 	ending := false
 	details := p.Hash("subscription_details")
 	if details != nil {
@@ -52,27 +52,27 @@ func previewInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 
 // previewed is the subscription that a preview is about: the named one, or the
 // one of the customer that is billed next.
-func previewedSubscription(ctx context.Context, st *kernel.Step, customerID, id string) (*subscription, error) {
+func previewedSubscription(ctx context.Context, st *kernel.Step, customerID, id string) (*Subscription, error) {
 	if customerID != "" {
 		if _, err := customers.Live(ctx, st, customerID, "customer"); err != nil {
 			return nil, err
 		}
 	}
 	if id != "" {
-		sub, err := subscriptions.Get(ctx, st.Q, id, "subscription")
+		sub, err := All.Get(ctx, st.Q, id, "subscription")
 		if err == nil && customerID != "" && sub.Customer != customerID {
-			err = form.Missing(subscriptions.Label, id, "subscription")
+			err = form.Missing(All.Label, id, "subscription")
 		}
 		return sub, err
 	}
-	all, err := subscriptions.Where(ctx, st.Q, `doc ->> '$.customer' = ?`, customerID)
+	all, err := All.Where(ctx, st.Q, `doc ->> '$.customer' = ?`, customerID)
 	if err != nil {
 		return nil, err
 	}
-	var next *subscription
+	var next *Subscription
 	for _, sub := range all {
-		_, end := sub.period()
-		if sub.running() && (next == nil || end < next.Items.Data[0].CurrentPeriodEnd) {
+		_, end := sub.Period()
+		if sub.Running() && (next == nil || end < next.Items.Data[0].CurrentPeriodEnd) {
 			next = sub
 		}
 	}
@@ -84,7 +84,7 @@ func previewedSubscription(ctx context.Context, st *kernel.Step, customerID, id 
 
 // nextBill is what will be billed next after a revision: at once, or when the
 // period ends.
-func nextBill(ctx context.Context, st *kernel.Step, sub *subscription, rev *revision) (bill, error) {
+func nextBill(ctx context.Context, st *kernel.Step, sub *Subscription, rev *revision) (bill, error) {
 	cu, err := customers.All.Get(ctx, st.Q, sub.Customer, "customer")
 	if err != nil {
 		return bill{}, err
@@ -97,10 +97,10 @@ func nextBill(ctx context.Context, st *kernel.Step, sub *subscription, rev *revi
 	if rev.now {
 		return rev.bill(sub, cu, pending, st.Now), nil
 	}
-	if !sub.running() {
+	if !sub.Running() {
 		return bill{}, noUpcomingInvoice(sub.Customer)
 	}
-	start, end := sub.period()
+	start, end := sub.Period()
 	usage, err := meteredLines(ctx, st, sub, start, end, rev.names)
 	if err != nil {
 		return bill{}, err

@@ -1,4 +1,4 @@
-package stripe
+package subscriptions
 
 import (
 	"context"
@@ -7,15 +7,15 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// cancelSubscription ends a subscription at once. prorate gives back the rest of
+// Cancel ends a subscription at once. prorate gives back the rest of
 // its period, invoice_now bills what is pending, that credit included, and what
 // was used of metered items.
-func cancelSubscription(ctx context.Context, c *kernel.Call) (any, error) {
-	sub, err := subscriptions.Get(ctx, c.Q, c.Id, "id")
+func Cancel(ctx context.Context, c *kernel.Call) (any, error) {
+	sub, err := All.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
 		return nil, err
 	}
-	before := sub.clone()
+	before := sub.Clone()
 	readCancellation(c.Params, &sub.CancellationDetails)
 	var invoiceNow, prorate bool
 	c.Params.Boolean("invoice_now", &invoiceNow)
@@ -23,24 +23,24 @@ func cancelSubscription(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
-	if sub.ended() {
-		return nil, form.Missing(subscriptions.Label, sub.ID, "id")
+	if sub.Ended() {
+		return nil, form.Missing(All.Label, sub.ID, "id")
 	}
 	if err := billRemainder(ctx, c.Step, sub, prorate, invoiceNow); err != nil {
 		return nil, err
 	}
 	sub.cancel(canceledByRequest, c.Now)
-	return sub, save(ctx, c.Step, before, sub)
+	return sub, Save(ctx, c.Step, before, sub)
 }
 
 // settleUp bills what a subscription that ends now leaves behind.
-func billRemainder(ctx context.Context, st *kernel.Step, sub *subscription, prorate, invoiceNow bool) error {
-	rev := &revision{names: productNames{}}
-	rev.since, _ = sub.period()
-	if err := readProductNames(ctx, st, sub.Items.Data, rev.names); err != nil {
+func billRemainder(ctx context.Context, st *kernel.Step, sub *Subscription, prorate, invoiceNow bool) error {
+	rev := &revision{names: ProductNames{}}
+	rev.since, _ = sub.Period()
+	if err := ReadProductNames(ctx, st, sub.Items.Data, rev.names); err != nil {
 		return err
 	}
-	if prorate && sub.running() && sub.Status != subscriptionTrialing {
+	if prorate && sub.Running() && sub.Status != Trialing {
 		for _, item := range sub.Items.Data {
 			rev.add(sub, item, credit, st.Now, st.Now)
 		}
@@ -58,10 +58,10 @@ func billRemainder(ctx context.Context, st *kernel.Step, sub *subscription, pror
 	return applyRevision(ctx, st, sub, rev, false)
 }
 
-// resumeSubscription begins a new period of a subscription that was paused, and
+// Resume begins a new period of a subscription that was paused, and
 // bills it at once. A payment that fails leaves it past due.
-func resumeSubscription(ctx context.Context, c *kernel.Call) (any, error) {
-	sub, err := subscriptions.Get(ctx, c.Q, c.Id, "id")
+func Resume(ctx context.Context, c *kernel.Call) (any, error) {
+	sub, err := All.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
 		return nil, err
 	}
@@ -70,19 +70,19 @@ func resumeSubscription(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
-	if sub.Status != subscriptionPaused {
+	if sub.Status != Paused {
 		return nil, form.Refuse("", "", "Only subscriptions with a status of `paused` can be resumed. This subscription has a status of `%s`.", sub.Status)
 	}
-	before := sub.clone()
-	rev := &revision{names: productNames{}, restarted: true, now: true}
-	rev.since, _ = sub.period()
-	if err := readProductNames(ctx, c.Step, sub.Items.Data, rev.names); err != nil {
+	before := sub.Clone()
+	rev := &revision{names: ProductNames{}, restarted: true, now: true}
+	rev.since, _ = sub.Period()
+	if err := ReadProductNames(ctx, c.Step, sub.Items.Data, rev.names); err != nil {
 		return nil, err
 	}
-	sub.Status, sub.BillingCycleAnchor = subscriptionActive, c.Now
+	sub.Status, sub.BillingCycleAnchor = Active, c.Now
 	sub.setPeriod(c.Now, sub.cycle().Boundary(1))
 	if err := applyRevision(ctx, c.Step, sub, rev, false); err != nil {
 		return nil, err
 	}
-	return sub, save(ctx, c.Step, before, sub)
+	return sub, Save(ctx, c.Step, before, sub)
 }

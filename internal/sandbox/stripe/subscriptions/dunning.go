@@ -1,4 +1,4 @@
-package stripe
+package subscriptions
 
 import (
 	"context"
@@ -15,7 +15,7 @@ func retryDays() []int64 { return []int64{3, 5, 7} }
 // dunningOutcomes are what a subscription can become when the last retry has
 // failed.
 func dunningOutcomes() []string {
-	return []string{subscriptionCanceled, subscriptionUnpaid, subscriptionPastDue}
+	return []string{Canceled, Unpaid, PastDue}
 }
 
 var dunningRecords = kernel.Kind[dunning]{Name: "sandbox.dunning"}
@@ -31,11 +31,11 @@ func readDunning(ctx context.Context, st *kernel.Step) (dunning, error) {
 	if err == nil && kept != nil {
 		return *kept, nil
 	}
-	return dunning{Outcome: subscriptionCanceled}, err
+	return dunning{Outcome: Canceled}, err
 }
 
 // invoiceFinalizes ends the time in which an invoice was a draft.
-func finalizeDue(ctx context.Context, st *kernel.Step, id string) error {
+func FinalizeDue(ctx context.Context, st *kernel.Step, id string) error {
 	in, err := invoices.All.Get(ctx, st.Q, id, "id")
 	if err != nil || in.Status != invoices.Draft {
 		return err
@@ -44,7 +44,7 @@ func finalizeDue(ctx context.Context, st *kernel.Step, id string) error {
 }
 
 // invoiceRetries tries again what could not be paid before.
-func retryDue(ctx context.Context, st *kernel.Step, id string) error {
+func RetryDue(ctx context.Context, st *kernel.Step, id string) error {
 	in, err := invoices.All.Get(ctx, st.Q, id, "id")
 	if err != nil || in.Status != invoices.Open {
 		return err
@@ -59,20 +59,20 @@ func settleInvoiceDue(ctx context.Context, st *kernel.Step, in *invoices.Invoice
 	if waiting, err := invoices.DebitPending(ctx, st, in); err != nil || waiting {
 		return err
 	}
-	sub, err := subscriptions.Get(ctx, st.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
+	sub, err := All.Get(ctx, st.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
 	if err != nil {
 		return err
 	}
-	before := sub.clone()
+	before := sub.Clone()
 	if _, err := settleInvoiceWith(ctx, st, sub, in, nil, present); err != nil {
 		return err
 	}
-	return save(ctx, st, before, sub)
+	return Save(ctx, st, before, sub)
 }
 
 // paymentFailed keeps an open invoice that could not be paid and plans the next
 // attempt. The subscription's state follows; the caller stores it.
-func paymentFailed(ctx context.Context, st *kernel.Step, sub *subscription, in *invoices.Invoice) error {
+func paymentFailed(ctx context.Context, st *kernel.Step, sub *Subscription, in *invoices.Invoice) error {
 	before, err := invoices.All.Get(ctx, st.Q, in.ID, "id")
 	if err != nil {
 		return err
@@ -81,8 +81,8 @@ func paymentFailed(ctx context.Context, st *kernel.Step, sub *subscription, in *
 	if err != nil {
 		return err
 	}
-	if sub.Status == subscriptionActive {
-		sub.Status = subscriptionPastDue
+	if sub.Status == Active {
+		sub.Status = PastDue
 	}
 	if err := st.Change(ctx, "invoice.updated", before, in); err != nil {
 		return err
@@ -98,12 +98,12 @@ func paymentFailed(ctx context.Context, st *kernel.Step, sub *subscription, in *
 
 // planRetry sets when an invoice is tried again, unless that is set already. It
 // tells whether this was the last time.
-func planRetry(ctx context.Context, st *kernel.Step, sub *subscription, in *invoices.Invoice) (last bool, err error) {
+func planRetry(ctx context.Context, st *kernel.Step, sub *Subscription, in *invoices.Invoice) (last bool, err error) {
 	planned, days := in.NextPaymentAttempt, retryDays()
 	switch {
 	case planned != nil && *planned > st.Now:
 		return false, nil // somebody tried in between
-	case !in.AutoAdvance || !sub.running():
+	case !in.AutoAdvance || !sub.Running():
 		return false, nil
 	case in.AttemptCount > int64(len(days)):
 		in.NextPaymentAttempt = nil
@@ -115,17 +115,17 @@ func planRetry(ctx context.Context, st *kernel.Step, sub *subscription, in *invo
 }
 
 // giveUp is what happens once the last retry has failed.
-func endDunning(ctx context.Context, st *kernel.Step, sub *subscription) error {
+func endDunning(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	settings, err := readDunning(ctx, st)
-	if err != nil || sub.Status != subscriptionPastDue {
+	if err != nil || sub.Status != PastDue {
 		return err
 	}
 	switch settings.Outcome {
-	case subscriptionCanceled:
+	case Canceled:
 		sub.cancel(canceledByFailure, st.Now)
 		return nil // its invoices are left alone once it is stored
-	case subscriptionUnpaid:
-		sub.Status = subscriptionUnpaid
+	case Unpaid:
+		sub.Status = Unpaid
 		return stopCollecting(ctx, st, sub)
 	}
 	return nil

@@ -1,4 +1,4 @@
-package stripe
+package subscriptions
 
 import (
 	"context"
@@ -21,7 +21,7 @@ const (
 
 // newProration gives back or charges the rest of an item's current period from a
 // moment on; nil when that comes to nothing.
-func newProration(sub *subscription, item subscriptionItem, name string, sign, from, now int64) *invoices.Item {
+func newProration(sub *Subscription, item Item, name string, sign, from, now int64) *invoices.Item {
 	whole := item.CurrentPeriodEnd - item.CurrentPeriodStart
 	amount := sign * billing.Prorate(item.amount(), item.CurrentPeriodEnd-from, whole, billing.Step(sub.Currency))
 	if amount == 0 {
@@ -56,7 +56,7 @@ func perUnit(amount, quantity int64) string {
 
 // pendingItems are those that the next invoice of a subscription takes up,
 // oldest first.
-func pendingItems(ctx context.Context, st *kernel.Step, sub *subscription) ([]*invoices.Item, error) {
+func pendingItems(ctx context.Context, st *kernel.Step, sub *Subscription) ([]*invoices.Item, error) {
 	return invoices.Items.Where(ctx, st.Q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.parent.subscription_details.subscription' = ? AND doc ->> '$.invoice' IS NULL`,
 		sub.Customer, sub.ID)

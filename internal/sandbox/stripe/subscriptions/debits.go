@@ -1,4 +1,4 @@
-package stripe
+package subscriptions
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/payments"
 )
 
-// settleDebit returns the action that ends a debit: its payment, and what waited
+// SettleDebit returns the action that ends a debit: its payment, and what waited
 // for it. tell is called with the invoice and the event that a checkout session
 // is told, if the invoice is that of one.
-func settleDebit(tell func(ctx context.Context, st *kernel.Step, in *invoices.Invoice, event string) error) kernel.Action {
+func SettleDebit(tell func(ctx context.Context, st *kernel.Step, in *invoices.Invoice, event string) error) kernel.Action {
 	return func(ctx context.Context, st *kernel.Step, id string) error {
 		pi, err := payments.Intents.Get(ctx, st.Q, id, "id")
 		if err != nil || pi.Status != payments.Processing {
@@ -26,11 +26,11 @@ func settleDebit(tell func(ctx context.Context, st *kernel.Step, in *invoices.In
 		if err != nil {
 			return err
 		}
-		sub, err := subscriptions.Get(ctx, st.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
+		sub, err := All.Get(ctx, st.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
 		if err != nil {
 			return err
 		}
-		before, event := sub.clone(), "checkout.session.async_payment_succeeded"
+		before, event := sub.Clone(), "checkout.session.async_payment_succeeded"
 		if ch.PaymentMethodDetails.SepaDebit.Last4 == "3001" {
 			event = "checkout.session.async_payment_failed"
 			err = debitFails(ctx, st, pi, ch, in, sub)
@@ -40,14 +40,14 @@ func settleDebit(tell func(ctx context.Context, st *kernel.Step, in *invoices.In
 		if err != nil {
 			return err
 		}
-		if err := save(ctx, st, before, sub); err != nil {
+		if err := Save(ctx, st, before, sub); err != nil {
 			return err
 		}
 		return tell(ctx, st, in, event)
 	}
 }
 
-func debitSucceeds(ctx context.Context, st *kernel.Step, pi *payments.Intent, ch *payments.Charge, payment *invoices.Payment, in *invoices.Invoice, sub *subscription) error {
+func debitSucceeds(ctx context.Context, st *kernel.Step, pi *payments.Intent, ch *payments.Charge, payment *invoices.Payment, in *invoices.Invoice, sub *Subscription) error {
 	ch.Status, ch.Paid = "succeeded", true
 	if err := st.Create(ctx, "charge.succeeded", ch); err != nil {
 		return err
@@ -62,7 +62,7 @@ func debitSucceeds(ctx context.Context, st *kernel.Step, pi *payments.Intent, ch
 	return paymentSucceeded(ctx, st, sub)
 }
 
-func debitFails(ctx context.Context, st *kernel.Step, pi *payments.Intent, ch *payments.Charge, in *invoices.Invoice, sub *subscription) error {
+func debitFails(ctx context.Context, st *kernel.Step, pi *payments.Intent, ch *payments.Charge, in *invoices.Invoice, sub *Subscription) error {
 	code, message := "insufficient_funds", "The customer's account has insufficient funds to cover this payment."
 	ch.Status, ch.Captured, ch.AmountCaptured = "failed", false, 0
 	ch.FailureCode, ch.FailureMessage = &code, &message
