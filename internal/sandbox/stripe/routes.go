@@ -5,11 +5,13 @@ import (
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/chaos"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/checkout"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/meters"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/payments"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/portal"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/subscriptions"
 )
 
@@ -26,7 +28,7 @@ func routes() []route {
 		{"GET", "/v1/customers", customers.List},
 		{"GET", "/v1/customers/{id}", customers.Get},
 		{"POST", "/v1/customers/{id}", customers.Update},
-		{"DELETE", "/v1/customers/{id}", customers.Delete(subscriptions.EndAll, closeCheckouts)},
+		{"DELETE", "/v1/customers/{id}", customers.Delete(subscriptions.EndAll, checkout.CloseAll)},
 		{"POST", "/v1/products", catalog.CreateProduct},
 		{"GET", "/v1/products", catalog.ListProducts},
 		{"GET", "/v1/products/{id}", catalog.GetProduct},
@@ -35,11 +37,11 @@ func routes() []route {
 		{"GET", "/v1/prices", catalog.ListPrices},
 		{"GET", "/v1/prices/{id}", catalog.GetPrice},
 		{"POST", "/v1/prices/{id}", catalog.UpdatePrice},
-		{"POST", "/v1/checkout/sessions", createCheckout},
-		{"GET", "/v1/checkout/sessions", listCheckouts},
-		{"GET", "/v1/checkout/sessions/{id}", getCheckout},
-		{"POST", "/v1/checkout/sessions/{id}/expire", expireCheckout},
-		{"GET", "/v1/checkout/sessions/{id}/line_items", listCheckoutItems},
+		{"POST", "/v1/checkout/sessions", checkout.Create},
+		{"GET", "/v1/checkout/sessions", checkout.List},
+		{"GET", "/v1/checkout/sessions/{id}", checkout.Get},
+		{"POST", "/v1/checkout/sessions/{id}/expire", checkout.Expire},
+		{"GET", "/v1/checkout/sessions/{id}/line_items", checkout.ListItems},
 		{"POST", "/v1/subscriptions", subscriptions.Create},
 		{"GET", "/v1/subscriptions", subscriptions.List},
 		{"GET", "/v1/subscriptions/{id}", subscriptions.Get},
@@ -72,7 +74,7 @@ func routes() []route {
 		{"POST", "/v1/billing/meters/{id}/reactivate", meters.Reactivate},
 		{"GET", "/v1/billing/meters/{id}/event_summaries", meters.ListSummaries},
 		{"POST", "/v1/billing/meter_events", meters.CreateEvent},
-		{"POST", "/v1/billing_portal/sessions", createPortal},
+		{"POST", "/v1/billing_portal/sessions", portal.Create},
 		{"POST", "/v1/refunds", payments.CreateRefund},
 		{"GET", "/v1/refunds", payments.ListRefunds},
 		{"GET", "/v1/refunds/{id}", payments.GetRefund},
@@ -84,11 +86,11 @@ func routes() []route {
 // newHandler connects the endpoints of the API, the hosted pages and the
 // sandbox's own controls.
 func (s *Server) newHandler() (http.Handler, error) {
-	checkouts, err := newCheckoutPage(s.engine)
+	checkouts, err := checkout.NewPage(s.engine)
 	if err != nil {
 		return nil, err
 	}
-	portals, err := newPortalPage(s.engine)
+	portals, err := portal.NewPage(s.engine)
 	if err != nil {
 		return nil, err
 	}
@@ -98,12 +100,12 @@ func (s *Server) newHandler() (http.Handler, error) {
 	}
 	mux.HandleFunc(kernel.Root+"/", s.engine.Serve("", nil)) // whatever is no endpoint
 	mux.HandleFunc("GET "+invoices.PDFPath("{id}"), invoices.ServePDF(s.engine))
-	mux.HandleFunc("GET "+checkoutPath("{id}"), checkouts.showCheckout)
-	mux.HandleFunc("POST "+checkoutPath("{id}"), checkouts.payCheckout)
-	mux.HandleFunc("GET "+portalPath("{id}"), portals.showPortal)
-	mux.HandleFunc("POST "+portalPath("{id}/cancel"), portals.usePortal(cancelInPortal))
-	mux.HandleFunc("POST "+portalPath("{id}/resume"), portals.usePortal(resumeInPortal))
-	mux.HandleFunc("POST "+portalPath("{id}/card"), portals.usePortal(changeCardInPortal))
+	mux.HandleFunc("GET "+checkout.Path("{id}"), checkouts.Show)
+	mux.HandleFunc("POST "+checkout.Path("{id}"), checkouts.Pay)
+	mux.HandleFunc("GET "+portal.Path("{id}"), portals.Show)
+	mux.HandleFunc("POST "+portal.Path("{id}/cancel"), portals.Use(portal.Cancel))
+	mux.HandleFunc("POST "+portal.Path("{id}/resume"), portals.Use(portal.Resume))
+	mux.HandleFunc("POST "+portal.Path("{id}/card"), portals.Use(portal.ChangeCard))
 	mux.HandleFunc("GET "+subscriptions.DunningPath, subscriptions.ShowDunning(s.engine))
 	mux.HandleFunc("PUT "+subscriptions.DunningPath, subscriptions.ChangeDunning(s.engine))
 	mux.HandleFunc("GET "+chaos.Path, s.chaos.Show)
@@ -118,13 +120,13 @@ func (s *Server) newHandler() (http.Handler, error) {
 // timers are the actions of all timers by their kind.
 func timers() map[string]kernel.Action {
 	return map[string]kernel.Action{
-		timerCheckoutExpires:                 expireCheckoutDue,
+		checkout.TimerExpires:                checkout.ExpireDue,
 		subscriptions.TimerPeriodEnds:        subscriptions.PeriodEnds,
 		subscriptions.TimerTrialWillEnd:      subscriptions.TrialWillEnd,
 		subscriptions.TimerIncompleteExpires: subscriptions.IncompleteExpires,
 		invoices.TimerFinalizes:              subscriptions.FinalizeDue,
 		invoices.TimerRetries:                subscriptions.RetryDue,
-		payments.TimerDebitSettles:           subscriptions.SettleDebit(tellCheckout),
+		payments.TimerDebitSettles:           subscriptions.SettleDebit(checkout.PaymentEnded),
 	}
 }
 
@@ -134,6 +136,6 @@ func lists() map[string]kernel.ListReader {
 		"customer.subscriptions":      subscriptions.OfCustomer,
 		"invoice.payments":            invoices.PaymentsOf,
 		"charge.refunds":              payments.RefundsOf,
-		"checkout.session.line_items": itemsOf,
+		"checkout.session.line_items": checkout.ItemsOf,
 	}
 }

@@ -1,4 +1,4 @@
-package stripe
+package portal
 
 import (
 	"context"
@@ -9,18 +9,18 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-var portals = kernel.Kind[portal]{Name: "billing_portal.session", Prefix: "bps", Label: "billing portal session", Path: "/v1/billing_portal/sessions"}
+var Sessions = kernel.Kind[Session]{Name: "billing_portal.session", Prefix: "bps", Label: "billing portal session", Path: "/v1/billing_portal/sessions"}
 
-// portalLife is how long the link to the portal works.
-const portalLife = time.Hour
+// sessionLife is how long the link to the portal works.
+const sessionLife = time.Hour
 
-// portalConfiguration names the one configuration there is, which cannot be
+// configuration names the one configuration there is, which cannot be
 // changed.
-const portalConfiguration = "bpc_sandbox"
+const configuration = "bpc_sandbox"
 
-// portal is a visit of a customer to the hosted page on which subscriptions are
+// Session is a visit of a customer to the hosted page on which subscriptions are
 // looked after. Whoever has its link may.
-type portal struct {
+type Session struct {
 	kernel.Header
 	Configuration   string    `json:"configuration"`
 	Customer        string    `json:"customer"`
@@ -32,14 +32,14 @@ type portal struct {
 	URL             string    `json:"url"`
 }
 
-func portalPath(id string) string { return "/sandbox/portal/" + id }
+func Path(id string) string { return "/sandbox/portal/" + id }
 
 // expired tells that the link works no more.
-func (p *portal) expired(now int64) bool { return now >= p.Created+int64(portalLife/time.Second) }
+func (p *Session) expired(now int64) bool { return now >= p.Created+int64(sessionLife/time.Second) }
 
-func createPortal(ctx context.Context, c *kernel.Call) (any, error) {
-	session := portal{Header: portals.Start(c.Now), Configuration: portalConfiguration}
-	session.URL = c.Site + portalPath(session.ID)
+func Create(ctx context.Context, c *kernel.Call) (any, error) {
+	session := Session{Header: Sessions.Start(c.Now), Configuration: configuration}
+	session.URL = c.Site + Path(session.ID)
 	p := c.Params
 	p.Require("customer")
 	p.Text("customer", &session.Customer)

@@ -1,4 +1,4 @@
-package stripe
+package portal
 
 import (
 	"context"
@@ -13,17 +13,17 @@ type cardError string
 
 func (w cardError) Error() string { return string(w) }
 
-// cancelInPortal lets a subscription end with its period.
-func cancelInPortal(ctx context.Context, st *kernel.Step, session *portal, form formValues) error {
+// Cancel lets a subscription end with its period.
+func Cancel(ctx context.Context, st *kernel.Step, session *Session, form formValues) error {
 	return setEnding(ctx, st, session, form("subscription"), true)
 }
 
-// resumeInPortal takes that back.
-func resumeInPortal(ctx context.Context, st *kernel.Step, session *portal, form formValues) error {
+// Resume takes that back.
+func Resume(ctx context.Context, st *kernel.Step, session *Session, form formValues) error {
 	return setEnding(ctx, st, session, form("subscription"), false)
 }
 
-func setEnding(ctx context.Context, st *kernel.Step, session *portal, id string, ending bool) error {
+func setEnding(ctx context.Context, st *kernel.Step, session *Session, id string, ending bool) error {
 	sub, err := subscriptions.All.Find(ctx, st.Q, id)
 	if err != nil {
 		return err
@@ -40,9 +40,9 @@ func setEnding(ctx context.Context, st *kernel.Step, session *portal, id string,
 	return subscriptions.Save(ctx, st, before, sub)
 }
 
-// changeCardInPortal makes a new card the one that all is paid with from now on,
+// ChangeCard makes a new card the one that all is paid with from now on,
 // open invoices at once. A card that is declined changes nothing.
-func changeCardInPortal(ctx context.Context, st *kernel.Step, session *portal, form formValues) error {
+func ChangeCard(ctx context.Context, st *kernel.Step, session *Session, form formValues) error {
 	found, problem := customers.ReadCard(form("card_number"))
 	switch {
 	case problem != "":

@@ -1,4 +1,4 @@
-package stripe
+package checkout
 
 import (
 	"context"
@@ -12,28 +12,28 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/subscriptions"
 )
 
-var checkouts = kernel.Kind[checkout]{Name: "checkout.session", Prefix: "cs", Label: "checkout.session", Path: "/v1/checkout/sessions"}
+var Sessions = kernel.Kind[Session]{Name: "checkout.session", Prefix: "cs", Label: "checkout.session", Path: "/v1/checkout/sessions"}
 
 // The states of a checkout session, and what it says of the payment.
 const (
-	checkoutOpen     = "open"
-	checkoutComplete = "complete"
-	checkoutExpired  = "expired"
+	statusOpen     = "open"
+	statusComplete = "complete"
+	statusExpired  = "expired"
 
 	paymentUnpaid    = "unpaid"
 	paymentPaid      = "paid"
 	paymentNotNeeded = "no_payment_required"
 )
 
-// checkout is a session: one attempt to buy something on the hosted page.
-type checkout struct {
+// Session is a session: one attempt to buy something on the hosted page.
+type Session struct {
 	kernel.Header
 	AdaptivePricing          form.Null         `json:"adaptive_pricing"`
 	AfterExpiration          form.Null         `json:"after_expiration"`
 	AllowPromotionCodes      form.Null         `json:"allow_promotion_codes"`
 	AmountSubtotal           int64             `json:"amount_subtotal"`
 	AmountTotal              int64             `json:"amount_total"`
-	AutomaticTax             checkoutTax       `json:"automatic_tax"`
+	AutomaticTax             automaticTax      `json:"automatic_tax"`
 	BillingAddressCollection form.Null         `json:"billing_address_collection"`
 	CancelURL                *string           `json:"cancel_url"`
 	ClientReferenceID        *string           `json:"client_reference_id"`
@@ -44,10 +44,10 @@ type checkout struct {
 	Currency                 string            `json:"currency"`
 	CurrencyConversion       form.Null         `json:"currency_conversion"`
 	CustomFields             form.None         `json:"custom_fields"`
-	CustomText               checkoutText      `json:"custom_text"`
+	CustomText               customText        `json:"custom_text"`
 	Customer                 string            `json:"customer"`
 	CustomerCreation         form.Null         `json:"customer_creation"`
-	CustomerDetails          *checkoutCustomer `json:"customer_details"`
+	CustomerDetails          *customerDetails  `json:"customer_details"`
 	CustomerEmail            form.Null         `json:"customer_email"`
 	Discounts                form.None         `json:"discounts"`
 	ExpiresAt                int64             `json:"expires_at"`
@@ -75,7 +75,7 @@ type checkout struct {
 	SubmitType               form.Null         `json:"submit_type"`
 	Subscription             *string           `json:"subscription"`
 	SuccessURL               *string           `json:"success_url"`
-	TotalDetails             checkoutTotals    `json:"total_details"`
+	TotalDetails             totals            `json:"total_details"`
 	UIMode                   string            `json:"ui_mode"`
 	URL                      *string           `json:"url"` // null once it is no longer open
 	WalletOptions            form.Null         `json:"wallet_options"`
@@ -85,27 +85,27 @@ type enabled struct {
 	Enabled bool `json:"enabled"`
 }
 
-type checkoutTax struct {
+type automaticTax struct {
 	Enabled   bool      `json:"enabled"`
 	Liability form.Null `json:"liability"`
 	Provider  form.Null `json:"provider"`
 	Status    form.Null `json:"status"`
 }
 
-type checkoutText struct {
+type customText struct {
 	AfterSubmit             form.Null `json:"after_submit"`
 	ShippingAddress         form.Null `json:"shipping_address"`
 	Submit                  form.Null `json:"submit"`
 	TermsOfServiceAgreement form.Null `json:"terms_of_service_acceptance"`
 }
 
-type checkoutTotals struct {
+type totals struct {
 	AmountDiscount int64 `json:"amount_discount"`
 	AmountShipping int64 `json:"amount_shipping"`
 	AmountTax      int64 `json:"amount_tax"`
 }
 
-type checkoutCustomer struct {
+type customerDetails struct {
 	Address      *form.Address `json:"address"`
 	BusinessName form.Null     `json:"business_name"`
 	Email        *string       `json:"email"`
@@ -116,129 +116,129 @@ type checkoutCustomer struct {
 	TaxIDs       form.None     `json:"tax_ids"`
 }
 
-func newCheckoutCustomer(cu *customers.Customer) *checkoutCustomer {
-	return &checkoutCustomer{Address: cu.Address, Email: cu.Email, Name: cu.Name, Phone: cu.Phone, TaxExempt: cu.TaxExempt}
+func newCustomerDetails(cu *customers.Customer) *customerDetails {
+	return &customerDetails{Address: cu.Address, Email: cu.Email, Name: cu.Name, Phone: cu.Phone, TaxExempt: cu.TaxExempt}
 }
 
-var checkoutStates = kernel.Kind[checkoutState]{Name: "sandbox.checkout", Label: "checkout.session"}
+var sales = kernel.Kind[sale]{Name: "sandbox.checkout", Label: "checkout.session"}
 
-// checkoutState is what a session keeps and does not show: what will become of
+// sale is what a session keeps and does not show: what will become of
 // it when it is paid. It goes by the session's id.
-type checkoutState struct {
+type sale struct {
 	kernel.Header
 	subscriptions.Purchase
 }
 
 // metered tells whether a part of what is sold is paid for by use.
-func (state *checkoutState) metered() bool {
+func (state *sale) metered() bool {
 	return slices.ContainsFunc(state.Items, func(item subscriptions.LineItem) bool { return item.Price.Metered() })
 }
 
 // takes tells whether the session can be paid in a way.
-func (cs *checkout) takes(method string) bool { return slices.Contains(cs.PaymentMethodTypes, method) }
+func (cs *Session) takes(method string) bool { return slices.Contains(cs.PaymentMethodTypes, method) }
 
 // due is what is to be paid at once, in minor units; nothing with a trial.
-func (cs *checkout) due() int64 { return cs.AmountTotal }
+func (cs *Session) due() int64 { return cs.AmountTotal }
 
 // needsCard tells whether the page must ask for a card.
-func (cs *checkout) needsCard() bool {
+func (cs *Session) needsCard() bool {
 	return cs.due() > 0 || cs.PaymentMethodCollection == "always"
 }
 
 // successURL is where the buyer goes after paying.
-func (cs *checkout) successURL() string {
+func (cs *Session) successURL() string {
 	return strings.NewReplacer(
 		"{CHECKOUT_SESSION_ID}", cs.ID, "%7BCHECKOUT_SESSION_ID%7D", cs.ID,
 	).Replace(*cs.SuccessURL)
 }
 
-func checkoutPath(id string) string { return "/sandbox/checkout/" + id }
+func Path(id string) string { return "/sandbox/checkout/" + id }
 
-func getCheckout(ctx context.Context, c *kernel.Call) (any, error) {
-	return kernel.Retrieve(ctx, c, checkouts)
+func Get(ctx context.Context, c *kernel.Call) (any, error) {
+	return kernel.Retrieve(ctx, c, Sessions)
 }
 
-func listCheckouts(ctx context.Context, c *kernel.Call) (any, error) {
+func List(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.Equals(c.Params, "customer", "$.customer")
 	f.Equals(c.Params, "subscription", "$.subscription")
 	f.Equals(c.Params, "status", "$.status")
-	return checkouts.Page(ctx, c, f)
+	return Sessions.Page(ctx, c, f)
 }
 
-func listCheckoutItems(ctx context.Context, c *kernel.Call) (any, error) {
-	state, err := checkoutStates.Get(ctx, c.Q, c.Id, "id")
+func ListItems(ctx context.Context, c *kernel.Call) (any, error) {
+	state, err := sales.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
 		return nil, err
 	}
 	return kernel.SlicePage(c, "/v1/checkout/sessions/"+c.Id+"/line_items", "item", state.Items)
 }
 
-// timerCheckoutExpires goes off when a session has been open for too long.
-const timerCheckoutExpires = "checkout.expires"
+// TimerExpires goes off when a session has been open for too long.
+const TimerExpires = "checkout.expires"
 
-func expireCheckout(ctx context.Context, c *kernel.Call) (any, error) {
+func Expire(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
-	cs, err := checkouts.Get(ctx, c.Q, c.Id, "id")
+	cs, err := Sessions.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
 		return nil, err
 	}
-	if cs.Status != checkoutOpen {
+	if cs.Status != statusOpen {
 		return nil, form.Refuse("", "", "Only Checkout Sessions with a status in [\"open\"] can be expired. This Checkout Session has a status of %s.", cs.Status)
 	}
-	return cs, closeCheckout(ctx, c.Step, cs)
+	return cs, closeSession(ctx, c.Step, cs)
 }
 
-// expireCheckoutDue is what the session's timer does.
-func expireCheckoutDue(ctx context.Context, st *kernel.Step, id string) error {
-	cs, err := checkouts.Get(ctx, st.Q, id, "id")
-	if err != nil || cs.Status != checkoutOpen {
+// ExpireDue is what the session's timer does.
+func ExpireDue(ctx context.Context, st *kernel.Step, id string) error {
+	cs, err := Sessions.Get(ctx, st.Q, id, "id")
+	if err != nil || cs.Status != statusOpen {
 		return err
 	}
-	return closeCheckout(ctx, st, cs)
+	return closeSession(ctx, st, cs)
 }
 
-// closeCheckout expires an open session.
-func closeCheckout(ctx context.Context, st *kernel.Step, cs *checkout) error {
-	cs.Status, cs.URL = checkoutExpired, nil
+// closeSession expires an open session.
+func closeSession(ctx context.Context, st *kernel.Step, cs *Session) error {
+	cs.Status, cs.URL = statusExpired, nil
 	if err := kernel.Put(ctx, st.Q, cs); err != nil {
 		return err
 	}
-	if err := st.StopTimer(ctx, timerCheckoutExpires, cs.ID); err != nil {
+	if err := st.StopTimer(ctx, TimerExpires, cs.ID); err != nil {
 		return err
 	}
 	return st.Emit(ctx, "checkout.session.expired", cs, nil)
 }
 
-// itemsOf lists what a session sells.
-func itemsOf(ctx context.Context, q kernel.Querier, sessionID string) (any, error) {
-	state, err := checkoutStates.Get(ctx, q, sessionID, "id")
+// ItemsOf lists what a session sells.
+func ItemsOf(ctx context.Context, q kernel.Querier, sessionID string) (any, error) {
+	state, err := sales.Get(ctx, q, sessionID, "id")
 	if err != nil {
 		return nil, err
 	}
 	return form.NewList("/v1/checkout/sessions/"+sessionID+"/line_items", state.Items), nil
 }
 
-// closeCheckouts expires all open sessions of a customer.
-func closeCheckouts(ctx context.Context, st *kernel.Step, cu *customers.Customer) error {
-	open, err := checkouts.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' = 'open'`, cu.ID)
+// CloseAll expires all open sessions of a customer.
+func CloseAll(ctx context.Context, st *kernel.Step, cu *customers.Customer) error {
+	open, err := Sessions.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' = 'open'`, cu.ID)
 	if err != nil {
 		return err
 	}
 	for _, session := range open {
-		if err := closeCheckout(ctx, st, session); err != nil {
+		if err := closeSession(ctx, st, session); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// tellCheckout tells how the payment of a completed session ended, if the
+// PaymentEnded tells how the payment of a completed session ended, if the
 // invoice is that of one.
-func tellCheckout(ctx context.Context, st *kernel.Step, in *invoices.Invoice, event string) error {
-	waiting, err := checkouts.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.invoice' = ? AND doc ->> '$.payment_status' = ?`,
+func PaymentEnded(ctx context.Context, st *kernel.Step, in *invoices.Invoice, event string) error {
+	waiting, err := Sessions.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.invoice' = ? AND doc ->> '$.payment_status' = ?`,
 		in.Customer, in.ID, paymentUnpaid)
 	if err != nil || len(waiting) == 0 {
 		return err

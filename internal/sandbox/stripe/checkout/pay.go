@@ -1,4 +1,4 @@
-package stripe
+package checkout
 
 import (
 	"context"
@@ -29,8 +29,8 @@ func attachMethod(ctx context.Context, st *kernel.Step, used tender, cu *custome
 
 // complete pays an open session, or begins to, and makes of it what it promised. The step's transaction holds all of
 // it: session, subscription, invoice, payment, events and their deliveries.
-func complete(ctx context.Context, st *kernel.Step, cs *checkout, used tender) error {
-	state, err := checkoutStates.Get(ctx, st.Q, cs.ID, "id")
+func complete(ctx context.Context, st *kernel.Step, cs *Session, used tender) error {
+	state, err := sales.Get(ctx, st.Q, cs.ID, "id")
 	if err != nil {
 		return err
 	}
@@ -56,12 +56,12 @@ func complete(ctx context.Context, st *kernel.Step, cs *checkout, used tender) e
 	if err := subscriptions.Begin(ctx, st, sub); err != nil {
 		return err
 	}
-	cs.Status, cs.URL, cs.Subscription, cs.Invoice = checkoutComplete, nil, &sub.ID, sub.LatestInvoice
-	cs.CustomerDetails = newCheckoutCustomer(cu)
+	cs.Status, cs.URL, cs.Subscription, cs.Invoice = statusComplete, nil, &sub.ID, sub.LatestInvoice
+	cs.CustomerDetails = newCustomerDetails(cu)
 	if cs.due() > 0 && (pm == nil || !pm.Delayed()) {
 		cs.PaymentStatus = paymentPaid
 	}
-	if err := st.StopTimer(ctx, timerCheckoutExpires, cs.ID); err != nil {
+	if err := st.StopTimer(ctx, TimerExpires, cs.ID); err != nil {
 		return err
 	}
 	return st.Create(ctx, "checkout.session.completed", cs)

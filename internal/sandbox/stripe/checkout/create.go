@@ -1,4 +1,4 @@
-package stripe
+package checkout
 
 import (
 	"context"
@@ -13,21 +13,21 @@ import (
 
 // The life of a session: what it may be set to, and what it is otherwise.
 const (
-	minCheckoutLife = 30 * time.Minute
-	maxCheckoutLife = 24 * time.Hour
+	minLife = 30 * time.Minute
+	maxLife = 24 * time.Hour
 )
 
-func createCheckout(ctx context.Context, c *kernel.Call) (any, error) {
-	cs := checkout{
-		Header: checkouts.Start(c.Now), Status: checkoutOpen, UIMode: "hosted_page",
+func Create(ctx context.Context, c *kernel.Call) (any, error) {
+	cs := Session{
+		Header: Sessions.Start(c.Now), Status: statusOpen, UIMode: "hosted_page",
 		PaymentMethodCollection: "always",
-		ExpiresAt:               c.Now + int64(maxCheckoutLife/time.Second),
+		ExpiresAt:               c.Now + int64(maxLife/time.Second),
 	}
-	url := c.Site + checkoutPath(cs.ID)
+	url := c.Site + Path(cs.ID)
 	cs.URL = &url
 	cs.read(c.Params)
-	state := checkoutState{
-		Header:   kernel.Header{ID: cs.ID, Object: checkoutStates.Name, Created: c.Now},
+	state := sale{
+		Header:   kernel.Header{ID: cs.ID, Object: sales.Name, Created: c.Now},
 		Purchase: subscriptions.Purchase{WhenNoMethod: subscriptions.WhenNoMethodInvoice},
 	}
 	state.read(c.Params)
@@ -39,7 +39,7 @@ func createCheckout(ctx context.Context, c *kernel.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	cs.CustomerDetails = newCheckoutCustomer(cu)
+	cs.CustomerDetails = newCustomerDetails(cu)
 	if state.Items, err = subscriptions.PriceItems(ctx, c.Step, wanted, state.TrialDays > 0); err != nil {
 		return nil, err
 	}
@@ -67,10 +67,10 @@ func createCheckout(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := kernel.Put(ctx, c.Q, cs); err != nil {
 		return nil, err
 	}
-	return cs, c.SetTimer(ctx, timerCheckoutExpires, cs.ID, cs.ExpiresAt)
+	return cs, c.SetTimer(ctx, TimerExpires, cs.ID, cs.ExpiresAt)
 }
 
-func (cs *checkout) read(p *form.Params) {
+func (cs *Session) read(p *form.Params) {
 	p.Require("mode", "success_url", "customer", "line_items")
 	p.Choice("mode", &cs.Mode, "subscription")
 	p.Choice("ui_mode", &cs.UIMode, "hosted_page")
@@ -97,12 +97,12 @@ func (cs *checkout) read(p *form.Params) {
 		}
 		cs.PaymentMethodTypes = append(cs.PaymentMethodTypes, method)
 	}
-	p.Integer("expires_at", cs.Created+int64(minCheckoutLife/time.Second), cs.Created+int64(maxCheckoutLife/time.Second), &cs.ExpiresAt)
+	p.Integer("expires_at", cs.Created+int64(minLife/time.Second), cs.Created+int64(maxLife/time.Second), &cs.ExpiresAt)
 }
 
 // offerMethods settles how the session can be paid. Unless the client has said
 // so, cards are taken, and debits where the currency allows.
-func (cs *checkout) offerMethods() error {
+func (cs *Session) offerMethods() error {
 	debits := cs.Currency == "eur"
 	switch {
 	case len(cs.PaymentMethodTypes) == 0 && debits:
@@ -115,7 +115,7 @@ func (cs *checkout) offerMethods() error {
 	return nil
 }
 
-func (state *checkoutState) read(p *form.Params) {
+func (state *sale) read(p *form.Params) {
 	p = p.Hash("subscription_data")
 	if p == nil {
 		state.Metadata = map[string]string{}

@@ -1,4 +1,4 @@
-package stripe
+package checkout
 
 import (
 	"context"
@@ -18,24 +18,24 @@ import (
 )
 
 //go:embed checkout.html
-var checkoutHTML string
+var pageHTML string
 
-// checkoutPage is the hosted page on which a session is paid.
-type checkoutPage struct {
+// Page is the hosted page on which a session is paid.
+type Page struct {
 	engine *kernel.Engine
 	page   *template.Template
 }
 
-func newCheckoutPage(e *kernel.Engine) (*checkoutPage, error) {
-	page, err := pages.Parse("checkout", checkoutHTML)
-	return &checkoutPage{engine: e, page: page}, err
+func NewPage(e *kernel.Engine) (*Page, error) {
+	page, err := pages.Parse("checkout", pageHTML)
+	return &Page{engine: e, page: page}, err
 }
 
-// checkoutView is the data of the page of a session.
-type checkoutView struct {
+// pageView is the data of the page of a session.
+type pageView struct {
 	Title, Note   string
-	Session       *checkout // nil when nothing is shown of it
-	Items         []checkoutLine
+	Session       *Session // nil when nothing is shown of it
+	Items         []pageLine
 	Total         string
 	Form          bool // it can still be paid
 	Cards, Debits bool // these ways
@@ -49,24 +49,24 @@ type checkoutView struct {
 // attempt is what was typed into a form that could not be taken, and why not.
 type attempt struct{ Card, IBAN, CardError, IBANError string }
 
-type checkoutLine struct {
+type pageLine struct {
 	Name          string
 	Quantity      int64
 	Price, Amount string
 }
 
-// showCheckout answers GET: the form, or why there is none.
-func (p *checkoutPage) showCheckout(w http.ResponseWriter, r *http.Request) {
+// Show answers GET: the form, or why there is none.
+func (p *Page) Show(w http.ResponseWriter, r *http.Request) {
 	if err := p.engine.Settle(r.Context()); err != nil {
 		pages.Fail(w, r, p.engine.Log(), err)
 		return
 	}
-	p.writeCheckout(w, r, http.StatusOK, attempt{})
+	p.write(w, r, http.StatusOK, attempt{})
 }
 
-// payCheckout answers POST. A session that is already paid leads on to where
+// Pay answers POST. A session that is already paid leads on to where
 // paying it led, without a second effect.
-func (p *checkoutPage) payCheckout(w http.ResponseWriter, r *http.Request) {
+func (p *Page) Pay(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
 	if err := p.engine.Settle(ctx); err != nil {
 		pages.Fail(w, r, p.engine.Log(), err)
@@ -75,11 +75,11 @@ func (p *checkoutPage) payCheckout(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, form.MaxBody)
 	typed := attempt{Card: r.PostFormValue("card_number"), IBAN: r.PostFormValue("iban")}
 	var (
-		cs       *checkout
+		cs       *Session
 		readable bool
 	)
 	err := p.engine.Write(ctx, func(ctx context.Context, st *kernel.Step) (err error) {
-		if cs, err = checkouts.Find(ctx, st.Q, r.PathValue("id")); err != nil || cs == nil || cs.Status != checkoutOpen {
+		if cs, err = Sessions.Find(ctx, st.Q, r.PathValue("id")); err != nil || cs == nil || cs.Status != statusOpen {
 			return err
 		}
 		var used tender
@@ -91,21 +91,21 @@ func (p *checkoutPage) payCheckout(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, customers.ErrDeclined):
 		typed.CardError = "The card was declined. Try another one."
-		p.writeCheckout(w, r, http.StatusPaymentRequired, typed)
+		p.write(w, r, http.StatusPaymentRequired, typed)
 	case err != nil:
 		pages.Fail(w, r, p.engine.Log(), err)
-	case cs != nil && cs.Status == checkoutOpen && !readable:
-		p.writeCheckout(w, r, http.StatusUnprocessableEntity, typed)
-	case cs != nil && cs.Status == checkoutComplete:
+	case cs != nil && cs.Status == statusOpen && !readable:
+		p.write(w, r, http.StatusUnprocessableEntity, typed)
+	case cs != nil && cs.Status == statusComplete:
 		w.Header().Set("Cache-Control", "no-store")
 		http.Redirect(w, r, cs.successURL(), http.StatusSeeOther)
 	default:
-		p.writeCheckout(w, r, http.StatusOK, attempt{})
+		p.write(w, r, http.StatusOK, attempt{})
 	}
 }
 
 // read makes out what the buyer wants to pay with, or says what is wrong.
-func (a *attempt) read(cs *checkout) (used tender, ok bool) {
+func (a *attempt) read(cs *Session) (used tender, ok bool) {
 	switch {
 	case a.IBAN != "" && a.Card != "":
 		a.IBANError = "Pay either with a card or by debit."
@@ -125,26 +125,26 @@ func (a *attempt) read(cs *checkout) (used tender, ok bool) {
 	return used, a.CardError == "" && a.IBANError == ""
 }
 
-// writeCheckout renders the session as it stands. The status is for one that
+// write renders the session as it stands. The status is for one that
 // can still be paid.
-func (p *checkoutPage) writeCheckout(w http.ResponseWriter, r *http.Request, status int, typed attempt) {
+func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed attempt) {
 	ctx, st := r.Context(), p.engine.Read()
-	cs, err := checkouts.Find(ctx, st.Q, r.PathValue("id"))
+	cs, err := Sessions.Find(ctx, st.Q, r.PathValue("id"))
 	if err != nil {
 		pages.Fail(w, r, p.engine.Log(), err)
 		return
 	}
 	if cs == nil {
-		p.writePage(w, r, http.StatusNotFound, checkoutView{Title: "There is no such checkout", Note: "Check the link, or start again where you came from."})
+		p.writePage(w, r, http.StatusNotFound, pageView{Title: "There is no such checkout", Note: "Check the link, or start again where you came from."})
 		return
 	}
-	state, err := checkoutStates.Get(ctx, st.Q, cs.ID, "id")
+	state, err := sales.Get(ctx, st.Q, cs.ID, "id")
 	if err != nil {
 		pages.Fail(w, r, p.engine.Log(), err)
 		return
 	}
-	view := newCheckoutView(cs, state, time.Unix(st.Now, 0).UTC())
-	if cs.Status == checkoutExpired {
+	view := newPageView(cs, state, time.Unix(st.Now, 0).UTC())
+	if cs.Status == statusExpired {
 		status = http.StatusGone
 	}
 	if view.Form {
@@ -153,28 +153,28 @@ func (p *checkoutPage) writeCheckout(w http.ResponseWriter, r *http.Request, sta
 	p.writePage(w, r, status, view)
 }
 
-func newCheckoutView(cs *checkout, state *checkoutState, now time.Time) checkoutView {
-	view := checkoutView{Session: cs, Total: form.FormatAmount(cs.AmountTotal, cs.Currency)}
+func newPageView(cs *Session, state *sale, now time.Time) pageView {
+	view := pageView{Session: cs, Total: form.FormatAmount(cs.AmountTotal, cs.Currency)}
 	for _, item := range state.Items {
-		view.Items = append(view.Items, checkoutLine{
+		view.Items = append(view.Items, pageLine{
 			Name: item.Description, Quantity: item.Quantity,
 			Price: catalog.DescribePrice(item.Price), Amount: form.FormatAmount(item.AmountTotal, cs.Currency),
 		})
 	}
 	switch cs.Status {
-	case checkoutComplete:
+	case statusComplete:
 		view.Title, view.Note = "This checkout is complete", "Your subscription has started."
 		if cs.PaymentStatus == paymentUnpaid {
 			view.Note += " Your account is debited within the next days."
 		}
 		view.Back = &pages.BackLink{ID: "continue", URL: cs.successURL(), Text: "Continue"}
 		return view
-	case checkoutExpired:
+	case statusExpired:
 		view.Session, view.Items = nil, nil
 		view.Title, view.Note = "This checkout has expired", "Nothing was bought. Start again where you came from."
 	default:
 		view.Cards, view.Debits = cs.takes(customers.MethodCard), cs.takes(customers.MethodDebit)
-		view.Form, view.Action, view.NeedsCard = true, checkoutPath(cs.ID), cs.needsCard()
+		view.Form, view.Action, view.NeedsCard = true, Path(cs.ID), cs.needsCard()
 		view.describeOpen(cs, state, now)
 	}
 	if cs.CancelURL != nil {
@@ -183,7 +183,7 @@ func newCheckoutView(cs *checkout, state *checkoutState, now time.Time) checkout
 	return view
 }
 
-func (view *checkoutView) describeOpen(cs *checkout, state *checkoutState, now time.Time) {
+func (view *pageView) describeOpen(cs *Session, state *sale, now time.Time) {
 	switch {
 	case state.TrialDays > 0:
 		ends := now.AddDate(0, 0, int(state.TrialDays)).Format("2 January 2006")
@@ -201,7 +201,7 @@ func (view *checkoutView) describeOpen(cs *checkout, state *checkoutState, now t
 	}
 }
 
-func (p *checkoutPage) writePage(w http.ResponseWriter, r *http.Request, status int, view checkoutView) {
+func (p *Page) writePage(w http.ResponseWriter, r *http.Request, status int, view pageView) {
 	view.Nonce = pages.NewNonce()
 	formAction := "'self'"
 	if view.Session != nil {

@@ -1,4 +1,4 @@
-package stripe
+package portal
 
 import (
 	"context"
@@ -19,64 +19,64 @@ import (
 )
 
 //go:embed portal.html
-var portalHTML string
+var pageHTML string
 
-// portalPage is the hosted page on which a customer looks after subscriptions.
-type portalPage struct {
+// Page is the hosted page on which a customer looks after subscriptions.
+type Page struct {
 	engine *kernel.Engine
 	page   *template.Template
 }
 
-func newPortalPage(e *kernel.Engine) (*portalPage, error) {
-	page, err := pages.Parse("portal", portalHTML)
-	return &portalPage{engine: e, page: page}, err
+func NewPage(e *kernel.Engine) (*Page, error) {
+	page, err := pages.Parse("portal", pageHTML)
+	return &Page{engine: e, page: page}, err
 }
 
-// portalView is the data of the portal's page.
-type portalView struct {
+// pageView is the data of the portal's page.
+type pageView struct {
 	Title, Note   string
 	Customer      string // empty when nothing is shown
 	Action        string // where the forms lead, without the last part
-	Subscriptions []portalSubscription
+	Subscriptions []shownSubscription
 	Card          string
-	Invoices      []portalInvoice
+	Invoices      []shownInvoice
 	Typed, Error  string
 	Nonce         string
 	Back          *pages.BackLink
 }
 
-type portalSubscription struct {
+type shownSubscription struct {
 	ID, FormID     string // FormID tells the forms of several subscriptions apart
-	Items          []portalItem
+	Items          []shownItem
 	Status, Period string
 	Note           string
 	Running        bool // it can be ended, and be resumed
 	Ending         bool
 }
 
-type portalItem struct {
+type shownItem struct {
 	Name     string
 	Quantity int64
 	Price    string
 }
 
-type portalInvoice struct{ Number, Date, Amount, Status, PDF string }
+type shownInvoice struct{ Number, Date, Amount, Status, PDF string }
 
 // errNotHere says that a form names what the customer does not have.
 var errNotHere = errors.New("the customer has no such subscription")
 
-// showPortal answers GET.
-func (p *portalPage) showPortal(w http.ResponseWriter, r *http.Request) {
+// Show answers GET.
+func (p *Page) Show(w http.ResponseWriter, r *http.Request) {
 	if err := p.engine.Settle(r.Context()); err != nil {
 		pages.Fail(w, r, p.engine.Log(), err)
 		return
 	}
-	p.writePortal(w, r, http.StatusOK, "", "")
+	p.write(w, r, http.StatusOK, "", "")
 }
 
-// usePortal answers POST: what a form of the page asks for is done, and leads
+// Use answers POST: what a form of the page asks for is done, and leads
 // back to the page.
-func (p *portalPage) usePortal(act func(ctx context.Context, st *kernel.Step, session *portal, form formValues) error) http.HandlerFunc {
+func (p *Page) Use(act func(ctx context.Context, st *kernel.Step, session *Session, form formValues) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
 		if err := p.engine.Settle(ctx); err != nil {
@@ -96,18 +96,18 @@ func (p *portalPage) usePortal(act func(ctx context.Context, st *kernel.Step, se
 		var typed cardError
 		switch {
 		case errors.Is(err, customers.ErrDeclined):
-			p.writePortal(w, r, http.StatusPaymentRequired, r.PostFormValue("card_number"), "The card was declined. Try another one.")
+			p.write(w, r, http.StatusPaymentRequired, r.PostFormValue("card_number"), "The card was declined. Try another one.")
 		case errors.As(err, &typed):
-			p.writePortal(w, r, http.StatusUnprocessableEntity, r.PostFormValue("card_number"), string(typed))
+			p.write(w, r, http.StatusUnprocessableEntity, r.PostFormValue("card_number"), string(typed))
 		case errors.Is(err, errNotHere):
-			p.writePortalPage(w, r, http.StatusNotFound, portalView{Title: "There is no such subscription", Note: "Open the page again where you came from."})
+			p.writePage(w, r, http.StatusNotFound, pageView{Title: "There is no such subscription", Note: "Open the page again where you came from."})
 		case err != nil:
 			pages.Fail(w, r, p.engine.Log(), err)
 		case !open:
-			p.writePortal(w, r, http.StatusOK, "", "")
+			p.write(w, r, http.StatusOK, "", "")
 		default:
 			w.Header().Set("Cache-Control", "no-store")
-			http.Redirect(w, r, portalPath(r.PathValue("id")), http.StatusSeeOther)
+			http.Redirect(w, r, Path(r.PathValue("id")), http.StatusSeeOther)
 		}
 	}
 }
@@ -117,8 +117,8 @@ type formValues func(field string) string
 
 // portal reads a session with its customer; nil when there is none, or no longer
 // a customer.
-func findSession(ctx context.Context, st *kernel.Step, id string) (*portal, *customers.Customer, error) {
-	session, err := portals.Find(ctx, st.Q, id)
+func findSession(ctx context.Context, st *kernel.Step, id string) (*Session, *customers.Customer, error) {
+	session, err := Sessions.Find(ctx, st.Q, id)
 	if err != nil || session == nil {
 		return nil, nil, err
 	}
@@ -129,9 +129,9 @@ func findSession(ctx context.Context, st *kernel.Step, id string) (*portal, *cus
 	return session, cu, nil
 }
 
-// writePortal renders what the customer has as it stands. The status is for a
+// write renders what the customer has as it stands. The status is for a
 // page that can be used.
-func (p *portalPage) writePortal(w http.ResponseWriter, r *http.Request, status int, typed, problem string) {
+func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed, problem string) {
 	st := p.engine.Read()
 	session, cu, err := findSession(r.Context(), st, r.PathValue("id"))
 	switch {
@@ -139,32 +139,32 @@ func (p *portalPage) writePortal(w http.ResponseWriter, r *http.Request, status 
 		pages.Fail(w, r, p.engine.Log(), err)
 		return
 	case session == nil:
-		p.writePortalPage(w, r, http.StatusNotFound, portalView{Title: "There is no such page", Note: "Check the link, or open the page again where you came from."})
+		p.writePage(w, r, http.StatusNotFound, pageView{Title: "There is no such page", Note: "Check the link, or open the page again where you came from."})
 		return
 	}
-	view := portalView{Title: "This link has expired", Note: "Open the page again where you came from."}
+	view := pageView{Title: "This link has expired", Note: "Open the page again where you came from."}
 	if session.ReturnURL != nil {
 		view.Back = &pages.BackLink{ID: "return", URL: *session.ReturnURL, Text: "Go back"}
 	}
 	if session.expired(st.Now) {
-		p.writePortalPage(w, r, http.StatusGone, view)
+		p.writePage(w, r, http.StatusGone, view)
 		return
 	}
 	view.Title, view.Note = "Your billing", ""
-	view.Action, view.Typed, view.Error = portalPath(session.ID), typed, problem
+	view.Action, view.Typed, view.Error = Path(session.ID), typed, problem
 	if err := fill(r.Context(), st, &view, cu); err != nil {
 		pages.Fail(w, r, p.engine.Log(), err)
 		return
 	}
-	p.writePortalPage(w, r, status, view)
+	p.writePage(w, r, status, view)
 }
 
-func (p *portalPage) writePortalPage(w http.ResponseWriter, r *http.Request, status int, view portalView) {
+func (p *Page) writePage(w http.ResponseWriter, r *http.Request, status int, view pageView) {
 	view.Nonce = pages.NewNonce()
 	pages.Write(w, r, p.engine.Log(), status, p.page, view.Nonce, "'self'", view)
 }
 
-func fill(ctx context.Context, st *kernel.Step, view *portalView, cu *customers.Customer) error {
+func fill(ctx context.Context, st *kernel.Step, view *pageView, cu *customers.Customer) error {
 	view.Customer = "Customer " + cu.ID
 	if cu.Name != nil {
 		view.Customer = *cu.Name
@@ -181,7 +181,7 @@ func fill(ctx context.Context, st *kernel.Step, view *portalView, cu *customers.
 		if err := subscriptions.ReadProductNames(ctx, st, sub.Items.Data, names); err != nil {
 			return err
 		}
-		shown := newPortalSubscription(sub, names)
+		shown := newShownSubscription(sub, names)
 		if i > 0 {
 			shown.FormID = "-" + sub.ID
 		}
@@ -202,7 +202,7 @@ func fill(ctx context.Context, st *kernel.Step, view *portalView, cu *customers.
 		return err
 	}
 	for _, in := range slices.Backward(bills) {
-		view.Invoices = append(view.Invoices, portalInvoice{
+		view.Invoices = append(view.Invoices, shownInvoice{
 			Number: *in.Number, Date: form.Day(in.Created), Amount: form.FormatAmount(in.Total, in.Currency),
 			Status: strings.ToUpper(in.Status[:1]) + in.Status[1:], PDF: *in.InvoicePDF,
 		})
@@ -220,9 +220,9 @@ func shownSubscriptions(all []*subscriptions.Subscription) []*subscriptions.Subs
 	return live
 }
 
-func newPortalSubscription(sub *subscriptions.Subscription, names subscriptions.ProductNames) portalSubscription {
+func newShownSubscription(sub *subscriptions.Subscription, names subscriptions.ProductNames) shownSubscription {
 	start, end := sub.Period()
-	shown := portalSubscription{
+	shown := shownSubscription{
 		ID: sub.ID, Period: form.Day(start) + " – " + form.Day(end), Running: sub.Running(), Ending: sub.CancelAtPeriodEnd,
 		Status: map[string]string{
 			subscriptions.Active: "Active", subscriptions.Canceled: "Ended", subscriptions.Incomplete: "Waiting for its first payment",
@@ -231,7 +231,7 @@ func newPortalSubscription(sub *subscriptions.Subscription, names subscriptions.
 		}[sub.Status],
 	}
 	for _, item := range sub.Items.Data {
-		shown.Items = append(shown.Items, portalItem{names[item.Price.Product], item.Quantity, catalog.DescribePrice(item.Price)})
+		shown.Items = append(shown.Items, shownItem{names[item.Price.Product], item.Quantity, catalog.DescribePrice(item.Price)})
 	}
 	switch {
 	case sub.EndedAt != nil:
