@@ -1,0 +1,2 @@
+// Package catalog has products and their prices.
+package catalog

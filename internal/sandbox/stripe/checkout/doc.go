@@ -1,0 +1,2 @@
+// Package checkout has checkout sessions and the hosted page on which one is paid.
+package checkout

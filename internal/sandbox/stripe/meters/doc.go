@@ -1,0 +1,2 @@
+// Package meters has billing meters and the usage that is reported to them.
+package meters

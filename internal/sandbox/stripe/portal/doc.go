@@ -1,0 +1,3 @@
+// Package portal has billing portal sessions and the hosted page on which
+// customers look after their subscriptions.
+package portal
