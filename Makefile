@@ -32,6 +32,10 @@ bench: ## Measure the service beside the machine's limits (ARGS="--only 'record 
 prove: ## Run all tests in their long form, which repeats more
 	TENANTRY_TEST_LONG=1 go test -timeout 90m ./...
 
+.PHONY: house
+house: ## Print lines per package; fail where a package, file or function is too long
+	go run ./internal/arch/house
+
 .PHONY: generate
 generate: ## Write the query code (sqlc) and api/openapi.yaml anew
 	go run $(SQLC) generate

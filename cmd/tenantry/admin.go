@@ -17,17 +17,18 @@ const passwordVariable = "TENANTRY_ADMIN_PASSWORD"
 type adminCmd struct {
 	Create adminCreateCmd `cmd:"" help:"Create an account that is a platform admin."`
 	List   adminListCmd   `cmd:"" help:"List the platform admins."`
-	Grant  adminGrantCmd  `cmd:"" help:"Make an existing account a platform admin, or change what one may do."`
-	Revoke adminRevokeCmd `cmd:"" help:"Make a platform admin an ordinary account, which has to log in again."`
+	Grant  adminGrantCmd  `cmd:"" help:"Make an existing account a platform admin, or change the permissions of one."`
+	Revoke adminRevokeCmd `cmd:"" help:"Make a platform admin an ordinary account again and end its logins."`
 }
 
-// permissionFlags are shared by the commands that make somebody an admin.
+// permissionFlags are the flags of the commands that make an account an admin.
 type permissionFlags struct {
-	Permissions *string `placeholder:"NAME,..." help:"Platform permissions of the admin, such as plans.view,plans.update; all unless given."`
+	Permissions *string `placeholder:"NAME,..." help:"Platform permissions of the admin, such as plans.view,plans.update. Default: all."`
 }
 
-// list is nil unless the flag was given. An empty one is no list of nothing, and
-// least of all one of everything: it has one name that is unknown.
+// list returns nil, which means all permissions, unless the flag was given. An
+// empty flag gives the unknown permission "", which is refused: it should mean
+// neither none nor all.
 func (f permissionFlags) list() []string {
 	if f.Permissions == nil {
 		return nil
@@ -39,14 +40,13 @@ type adminCreateCmd struct {
 	settings.StoreFlags `embed:""`
 	permissionFlags     `embed:""`
 
-	Email            string `required:"" placeholder:"ADDRESS" help:"Mail address that the admin logs in with."`
+	Email            string `required:"" placeholder:"ADDRESS" help:"Mail address with which the admin logs in."`
 	Name             string `required:"" help:"Name of the admin."`
-	PasswordFile     string `env:"TENANTRY_ADMIN_PASSWORD_FILE" placeholder:"FILE" help:"File that has the password; or give it in TENANTRY_ADMIN_PASSWORD, or type it when asked."`
-	GeneratePassword bool   `help:"Make a random password and show it once."`
+	PasswordFile     string `env:"TENANTRY_ADMIN_PASSWORD_FILE" placeholder:"FILE" help:"File that contains the password. Or set TENANTRY_ADMIN_PASSWORD to the password, or type it when asked."`
+	GeneratePassword bool   `help:"Generate a random password and show it once."`
 }
 
-// Run creates the admin. A generated password is shown only once the admin
-// exists.
+// Run creates the admin. A generated password is only shown after that.
 func (c *adminCreateCmd) Run(ctx context.Context, p *process) error {
 	s, err := c.Settings(p.getenv)
 	if err != nil {
@@ -66,7 +66,8 @@ func (c *adminCreateCmd) Run(ctx context.Context, p *process) error {
 	return err
 }
 
-// password comes from exactly one place; without any, the terminal is asked.
+// password returns the password from the one source that was given, or else asks
+// for it in the terminal.
 func (c *adminCreateCmd) password(p *process) (settings.Secret, error) {
 	given := settings.Secret(p.getenv(passwordVariable))
 	sources := 0
@@ -77,7 +78,7 @@ func (c *adminCreateCmd) password(p *process) (settings.Secret, error) {
 	}
 	switch {
 	case sources > 1:
-		return "", &settings.Error{Name: passwordVariable, Reason: "given in more than one way: give one of " + passwordVariable + ", --password-file and --generate-password"}
+		return "", &settings.Error{Name: passwordVariable, Reason: "given in more than one way: give only one of " + passwordVariable + ", --password-file and --generate-password"}
 	case given != "":
 		return given, nil
 	case c.GeneratePassword:
@@ -89,12 +90,12 @@ func (c *adminCreateCmd) password(p *process) (settings.Secret, error) {
 		}
 		return secret, nil
 	case !term.IsTerminal(int(p.in.Fd())):
-		return "", &settings.Error{Name: passwordVariable, Reason: "required where there is no terminal to ask: or give --password-file or --generate-password"}
+		return "", &settings.Error{Name: passwordVariable, Reason: "required without a terminal to ask in, unless --password-file or --generate-password is given"}
 	}
 	return ask(p)
 }
 
-// ask reads the password twice without showing it.
+// ask reads the password twice from the terminal without showing it.
 func ask(p *process) (settings.Secret, error) {
 	first, err := readHidden(p, "Password: ")
 	if err != nil {
@@ -105,7 +106,7 @@ func ask(p *process) (settings.Secret, error) {
 		return "", err
 	}
 	if first != second {
-		return "", &settings.Error{Name: "password", Reason: "the two that were typed differ"}
+		return "", &settings.Error{Name: "password", Reason: "the two passwords differ"}
 	}
 	return first, nil
 }
@@ -115,7 +116,7 @@ func readHidden(p *process, prompt string) (settings.Secret, error) {
 	line, err := term.ReadPassword(int(p.in.Fd()))
 	_, _ = fmt.Fprintln(p.err)
 	if err != nil {
-		return "", fmt.Errorf("reading the password: %w", err)
+		return "", fmt.Errorf("read the password: %w", err)
 	}
 	return settings.Secret(line), nil
 }

@@ -14,14 +14,14 @@ import (
 
 type catalogCmd struct {
 	Export catalogExportCmd `cmd:"" help:"Write the catalog and the meters as a YAML file."`
-	Import catalogImportCmd `cmd:"" help:"Bring the catalog and the meters of a YAML file into the database, after showing what changes."`
+	Import catalogImportCmd `cmd:"" help:"Import the catalog and the meters of a YAML file, after showing what would change."`
 }
 
 type catalogExportCmd struct {
 	settings.StoreFlags `embed:""`
 
-	Output     string `placeholder:"FILE" help:"File to write; the standard output unless given."`
-	OmitPSPIDs bool   `name:"omit-psp-ids" help:"Leave out the payment provider's ids of prices, for a database that works with another account of it."`
+	Output     string `placeholder:"FILE" help:"File to write. Default: standard output."`
+	OmitPSPIDs bool   `name:"omit-psp-ids" help:"Leave out the payment provider's price ids, for a database that uses another account there."`
 }
 
 // Run writes the catalog.
@@ -36,27 +36,27 @@ func (c *catalogExportCmd) Run(ctx context.Context, p *process) error {
 type catalogImportCmd struct {
 	settings.StoreFlags `embed:""`
 
-	File   string `arg:"" help:"YAML file, as export writes it."`
+	File   string `arg:"" help:"YAML file in the format that export writes."`
 	DryRun bool   `help:"Only show what would change."`
-	Prune  bool   `help:"Delete what the file does not name: products, plans, prices, features, entitlements and meters. What a subscription relies on cannot be deleted."`
-	Yes    bool   `help:"Make the changes without asking; required where there is no terminal to ask."`
+	Prune  bool   `help:"Delete the products, plans, prices, features, entitlements and meters that the file does not contain. What a subscription uses cannot be deleted."`
+	Yes    bool   `help:"Make the changes without asking. Required without a terminal to ask in."`
 }
 
-// Run shows what changes, asks, and changes it.
+// Run shows what would change, asks, and makes the changes.
 func (c *catalogImportCmd) Run(ctx context.Context, p *process) error {
 	s, err := c.Settings(p.getenv)
 	if err != nil {
 		return err
 	}
 	if !c.Yes && !c.DryRun && !term.IsTerminal(int(p.in.Fd())) {
-		return &settings.Error{Name: "--yes", Reason: "required where there is no terminal to ask: or give --dry-run to see what would change"}
+		return &settings.Error{Name: "--yes", Reason: "required without a terminal to ask in, unless --dry-run is given"}
 	}
 	return app.ImportCatalog(ctx, s, app.CatalogImport{
 		File: c.File, DryRun: c.DryRun, Prune: c.Prune, Confirm: func() (bool, error) { return c.confirm(p) },
 	}, p.out)
 }
 
-// confirm asks the terminal, unless --yes was given.
+// confirm asks in the terminal, unless --yes was given.
 func (c *catalogImportCmd) confirm(p *process) (bool, error) {
 	if c.Yes {
 		return true, nil
@@ -64,7 +64,7 @@ func (c *catalogImportCmd) confirm(p *process) (bool, error) {
 	_, _ = fmt.Fprint(p.err, "Make these changes? [y/N] ")
 	answer, err := bufio.NewReader(p.in).ReadString('\n')
 	if err != nil && answer == "" {
-		return false, nil // the end of the input is no
+		return false, nil // the end of the input means no
 	}
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return answer == "y" || answer == "yes", nil

@@ -1,9 +1,8 @@
 // Command tenantry is the whole service: dev runs it on one machine with a
 // sandbox in place of the outside world, serve runs it in production.
 //
-// It exits with 0 when it did what it was told, 1 when that failed, 2 when it was
-// told something that it does not understand, and 130 when it was told to stop a
-// second time before it had stopped.
+// Its exit codes are 0 for success, 1 for a failure, 2 for wrong arguments or
+// settings, and 130 if a second signal ended it before it had stopped.
 package main
 
 import (
@@ -30,27 +29,27 @@ const (
 )
 
 type cli struct {
-	Dev     devCmd     `cmd:"" help:"Run on this machine with demo data and a sandbox of the payment provider, the mailbox and the clock."`
+	Dev     devCmd     `cmd:"" help:"Run on this machine with demo data and a sandbox for the payment provider, mail and the clock."`
 	Serve   serveCmd   `cmd:"" help:"Run in production."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database's schema up to date."`
 	Admin   adminCmd   `cmd:"" help:"Manage platform admins."`
-	Catalog catalogCmd `cmd:"" help:"Keep the catalog as a file."`
-	Usage   usageCmd   `cmd:"" help:"Look after metered usage."`
+	Catalog catalogCmd `cmd:"" help:"Export and import the catalog as a file."`
+	Usage   usageCmd   `cmd:"" help:"Check metered usage and its billing."`
 	PSP     pspCmd     `cmd:"" name:"psp" help:"Work with the payment provider."`
 	Version versionCmd `cmd:"" help:"Show the version."`
 }
 
-// process is what a command sees of the process that it runs in.
+// process is what a command may use of the process.
 type process struct {
 	in      *os.File
 	out     io.Writer
 	err     io.Writer
 	getenv  func(string) string
-	environ func() []string // every variable, for those with names of one's own
+	environ func() []string // all variables, for those whose names are not fixed
 }
 
 func main() {
-	ctx, _ := untilSignal(context.Background()) // until the process ends
+	ctx, _ := untilSignal(context.Background()) // never canceled: the process ends first
 	os.Exit(run(ctx, os.Args[1:], &process{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, environ: os.Environ}))
 }
 
@@ -78,7 +77,7 @@ func run(ctx context.Context, args []string, p *process) int {
 	return exitOK
 }
 
-// report writes one line for each error and tells the exit code.
+// report writes one line for each error and returns the exit code.
 func report(w io.Writer, command *kong.Context, err error) int {
 	code := exitFailed
 	for _, err := range unjoin(err) {
@@ -91,7 +90,7 @@ func report(w io.Writer, command *kong.Context, err error) int {
 	return code
 }
 
-// unjoin takes apart what errors.Join has joined, here and in kong.
+// unjoin returns the single errors of what errors.Join has joined, here and in kong.
 func unjoin(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
@@ -104,8 +103,8 @@ func unjoin(err error) []error {
 	return all
 }
 
-// givenAs is the flag that set a variable's setting on the command line, and
-// otherwise the variable.
+// givenAs returns the name under which the user gave a setting: the flag if it was
+// on the command line, else the environment variable.
 func givenAs(command *kong.Context, variable string) string {
 	for _, step := range command.Path {
 		if step.Flag != nil && slices.Contains(step.Flag.Envs, variable) {
@@ -116,7 +115,7 @@ func givenAs(command *kong.Context, variable string) string {
 }
 
 // untilSignal returns a context that ends at the first SIGINT or SIGTERM. A
-// second one ends the process at once.
+// second signal ends the process at once.
 func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 2)

@@ -10,10 +10,10 @@ import (
 type migrateCmd struct {
 	settings.StoreFlags `embed:""`
 
-	Status bool `help:"Only show which migrations have been applied."`
+	Status bool `help:"Only show which migrations were applied."`
 }
 
-// Run migrates the database, or shows how far it is.
+// Run migrates the database, or shows which migrations are pending.
 func (c *migrateCmd) Run(ctx context.Context, p *process) error {
 	s, err := c.Settings(p.getenv)
 	if err != nil {

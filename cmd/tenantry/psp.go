@@ -8,13 +8,13 @@ import (
 )
 
 type pspCmd struct {
-	Reconcile pspReconcileCmd `cmd:"" help:"Compare subscriptions and invoices with the payment provider's, list what differs, and take over the provider's state. Invoices that are issued here (platform_managed) are compared by state, total and currency, and are never changed but in their state; of the provider's own (psp_managed) only the ids that are kept here. Differences are listed, not an error: the exit code is 0 with them too; it is 1 when something could not be compared, which is named."`
+	Reconcile pspReconcileCmd `cmd:"" help:"Compare subscriptions and invoices with the payment provider, list the differences and adopt the provider's state. Invoices that the service issues (platform_managed) are compared by state, total and currency, and only their state is ever changed; of the provider's invoices (psp_managed) only the stored ids are compared. Differences are not an error: the exit code is 0. It is 1 if something could not be compared."`
 }
 
 type pspReconcileCmd struct {
 	settings.ProviderFlags `embed:""`
 
-	DryRun bool `help:"Only list what differs; change nothing."`
+	DryRun bool `help:"Only list the differences; change nothing."`
 }
 
 // Run reconciles with the payment provider.

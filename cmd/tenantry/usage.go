@@ -8,20 +8,20 @@ import (
 )
 
 type usageCmd struct {
-	Rebuild usageRebuildCmd `cmd:"" help:"Count usage events anew, tell where a meter showed something else, and put that right. Safe while the service runs."`
-	Refused usageRefusedCmd `cmd:"" help:"List billable usage that the payment provider was told of in vain, with the reason."`
-	Retry   usageRetryCmd   `cmd:"" help:"Have refused usage told to the payment provider again, by the running service."`
-	Discard usageDiscardCmd `cmd:"" help:"Give refused usage up: it is not billed."`
+	Rebuild usageRebuildCmd `cmd:"" help:"Recalculate what meters show from the usage events, list the differences and correct them. Safe while the service runs."`
+	Refused usageRefusedCmd `cmd:"" help:"List the billable usage that the payment provider refused, with the reason."`
+	Retry   usageRetryCmd   `cmd:"" help:"Let the running service submit refused usage to the payment provider again."`
+	Discard usageDiscardCmd `cmd:"" help:"Give up refused usage: it will not be billed."`
 }
 
 type usageRebuildCmd struct {
 	settings.StoreFlags `embed:""`
 
-	Tenant string `placeholder:"ID" help:"Only this tenant; all unless given."`
-	DryRun bool   `help:"Only tell the differences; exits with 1 if there are any."`
+	Tenant string `placeholder:"ID" help:"Only this tenant. Default: all."`
+	DryRun bool   `help:"Only list the differences; exit with 1 if there are any."`
 }
 
-// Run rebuilds the counters of usage.
+// Run recalculates the usage counters.
 func (c *usageRebuildCmd) Run(ctx context.Context, p *process) error {
 	s, err := c.Settings(p.getenv)
 	if err != nil {
@@ -43,20 +43,20 @@ func (c *usageRefusedCmd) Run(ctx context.Context, p *process) error {
 	return app.ListRefusedUsage(ctx, s, p.out)
 }
 
-// refusedFlags name refused usage.
+// refusedFlags select refused usage.
 type refusedFlags struct {
-	ID  []string `arg:"" optional:"" help:"Of the refused events."`
-	All bool     `help:"All that are refused."`
+	ID  []string `arg:"" optional:"" help:"Ids of the refused events."`
+	All bool     `help:"All refused usage."`
 }
 
-// decide does to the named refusals what a command is for.
+// decide applies do to the selected refused usage.
 func (f refusedFlags) decide(p *process, store settings.StoreFlags, do func(settings.Settings, app.RefusedParams) error) error {
 	s, err := store.Settings(p.getenv)
 	if err != nil {
 		return err
 	}
 	if f.All != (len(f.ID) == 0) {
-		return &settings.Error{Name: "id", Reason: "name the ids of refused usage, or --all"}
+		return &settings.Error{Name: "id", Reason: "give either the ids of refused usage or --all"}
 	}
 	return do(s, app.RefusedParams{IDs: f.ID})
 }
@@ -66,7 +66,7 @@ type usageRetryCmd struct {
 	refusedFlags        `embed:""`
 }
 
-// Run has refused usage told again.
+// Run schedules refused usage for another submission.
 func (c *usageRetryCmd) Run(ctx context.Context, p *process) error {
 	return c.decide(p, c.StoreFlags, func(s settings.Settings, which app.RefusedParams) error {
 		return app.RetryRefusedUsage(ctx, s, which, p.out)
@@ -78,7 +78,7 @@ type usageDiscardCmd struct {
 	refusedFlags        `embed:""`
 }
 
-// Run gives refused usage up.
+// Run discards refused usage.
 func (c *usageDiscardCmd) Run(ctx context.Context, p *process) error {
 	return c.decide(p, c.StoreFlags, func(s settings.Settings, which app.RefusedParams) error {
 		return app.DiscardRefusedUsage(ctx, s, which, p.out)

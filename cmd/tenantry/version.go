@@ -10,14 +10,14 @@ import (
 
 type versionCmd struct{}
 
-// Run shows what the binary was built from and with.
+// Run shows the version, the commit and the Go version of the build.
 func (versionCmd) Run(p *process) error {
 	_, err := fmt.Fprintf(p.out, "tenantry %s\ncommit %s\n%s %s/%s\n",
 		app.Version(), commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
 }
 
-// commit is what git had when the binary was built.
+// commit returns the git revision that the binary was built from.
 func commit() string {
 	revision, modified := "unknown", ""
 	info, ok := debug.ReadBuildInfo()

@@ -9,14 +9,20 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
+// Avatars are the pictures of users.
+type Avatars interface {
+	// URL returns the full URL of an avatar by its hash, and nil for nil.
+	URL(hash *string) *string
+}
+
 // HTTP has the handlers of accounts.
 type HTTP struct {
 	svc     *Service
-	avatars *Avatars
+	avatars Avatars
 }
 
 // NewHTTP returns the handlers.
-func NewHTTP(svc *Service, avatars *Avatars) *HTTP { return &HTTP{svc: svc, avatars: avatars} }
+func NewHTTP(svc *Service, avatars Avatars) *HTTP { return &HTTP{svc: svc, avatars: avatars} }
 
 // SessionTenant is a tenant in the answer of a login.
 type SessionTenant struct {

@@ -24,6 +24,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/avatar"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/limit"
@@ -75,7 +76,7 @@ func newOAuthRig(t *testing.T, db *sqldb.DB, c clock.Clock, providers func(url s
 	if err != nil {
 		t.Fatal(err)
 	}
-	accounts := account.NewHTTP(r.accounts, new(account.Avatars))
+	accounts := account.NewHTTP(r.accounts, new(avatar.Service))
 	h := account.NewOAuthHTTP(r.oauth, accounts)
 	server.Config.Handler = rest.New(rest.Config{
 		Messages: messages, Log: log, Clock: clock.System(), Authenticate: r.accounts.Authenticate,

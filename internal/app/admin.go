@@ -15,7 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
-// AdminParams is a new platform admin. No permissions means all of them.
+// AdminParams describes a new platform admin. No permissions means all of them.
 type AdminParams struct {
 	Name, Email, Password string
 	Permissions           []string
@@ -29,8 +29,8 @@ func CreateAdmin(ctx context.Context, s settings.Settings, p AdminParams, out io
 	})
 }
 
-// GrantAdmin makes an existing account a platform admin, or changes what it may
-// do. No permissions means all of them.
+// GrantAdmin makes an existing account a platform admin, or changes the
+// permissions of one. No permissions means all of them.
 func GrantAdmin(ctx context.Context, s settings.Settings, email string, permissions []string, out io.Writer) error {
 	return withAccounts(ctx, s, func(accounts *account.Service) error {
 		user, err := accounts.GrantAdmin(ctx, email, permissions)
@@ -42,8 +42,7 @@ func GrantAdmin(ctx context.Context, s settings.Settings, email string, permissi
 	})
 }
 
-// RevokeAdmin makes a platform admin an ordinary account, which has to log in
-// again.
+// RevokeAdmin makes a platform admin an ordinary account and ends its logins.
 func RevokeAdmin(ctx context.Context, s settings.Settings, email string, out io.Writer) error {
 	return withAccounts(ctx, s, func(accounts *account.Service) error {
 		user, err := accounts.RevokeAdmin(ctx, email)
@@ -59,7 +58,7 @@ func ListAdmins(ctx context.Context, s settings.Settings, out io.Writer) error {
 			return err
 		}
 		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		_, _ = fmt.Fprintln(table, "ID\tEMAIL\tNAME\tPERMISSIONS") // Flush tells what went wrong
+		_, _ = fmt.Fprintln(table, "ID\tEMAIL\tNAME\tPERMISSIONS") // Flush returns the error
 		for _, a := range admins {
 			permissions := "all"
 			if a.Permissions != nil {
@@ -71,8 +70,8 @@ func ListAdmins(ctx context.Context, s settings.Settings, out io.Writer) error {
 	})
 }
 
-// withAccounts runs a command on the accounts of the database. What it changes
-// is in the trail, without an actor.
+// withAccounts runs a command on the accounts of the database. The audit trail
+// records its changes without an actor.
 func withAccounts(ctx context.Context, s settings.Settings, command func(*account.Service) error) (err error) {
 	db, err := openMigrated(ctx, s)
 	if err != nil {
@@ -94,7 +93,7 @@ func withAccounts(ctx context.Context, s settings.Settings, command func(*accoun
 	return err
 }
 
-// say writes what was done, unless it failed.
+// say writes what was done, or returns err if it failed.
 func say(out io.Writer, err error, format string, args ...any) error {
 	if err != nil {
 		return err

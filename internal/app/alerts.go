@@ -15,8 +15,9 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// quotaAlerts tells a tenant of soft quotas: by mail to its billing address, else
-// to its owner, and by push messages to the owner and the admins.
+// quotaAlerts notifies a tenant about its soft quotas: by mail to its billing
+// address, or to its owner without one, and by push message to the owner and the
+// admins.
 type quotaAlerts struct {
 	tenants interface {
 		Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
@@ -29,19 +30,18 @@ type quotaAlerts struct {
 		Notify(ctx context.Context, userID int64, m push.Message) error
 	}
 	messages    *i18n.Catalog
-	frontendURL string // without a slash at its end
+	frontendURL string // without a slash at the end
 }
 
-// QuotaAlert writes to the outboxes of mail and push messages, in the transaction
-// of ctx.
+// QuotaAlert queues the mail and the push messages in the transaction of ctx.
 func (q quotaAlerts) QuotaAlert(ctx context.Context, a usage.Alert) error {
 	t, err := q.tenants.Get(ctx, a.TenantID)
 	if err != nil {
-		return fmt.Errorf("quota alert: tenant: %w", err)
+		return fmt.Errorf("quota alert: read tenant: %w", err)
 	}
 	members, err := q.tenants.Members(ctx, a.TenantID)
 	if err != nil {
-		return fmt.Errorf("quota alert: members: %w", err)
+		return fmt.Errorf("quota alert: list members: %w", err)
 	}
 	locale := t.Locale()
 	var to string
@@ -60,11 +60,12 @@ func (q quotaAlerts) QuotaAlert(ctx context.Context, a usage.Alert) error {
 		}
 	}
 	if to == "" {
-		return nil // a tenant that has lost its owner
+		return nil // the tenant has no owner any more
 	}
 	return q.letters.QuotaAlert(ctx, locale, to, letterOf(t, a))
 }
 
+// builtInAdmin is the built-in role below the owner.
 const builtInAdmin = "admin"
 
 func letterOf(t tenant.Tenant, a usage.Alert) letters.QuotaAlert {
@@ -95,7 +96,7 @@ func (q quotaAlerts) push(locale string, t tenant.Tenant, a usage.Alert) push.Me
 			"tenant": t.Name, "meter": a.Meter.Name, "percent": a.Threshold,
 		}),
 		URL: q.frontendURL + "/billing",
-		// The alert for 100 percent takes the place of that for 80.
+		// The alert at 100 percent replaces the one at 80 in the browser.
 		Tag: "quota-" + a.Meter.Code,
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// allowances tells the usage domain what a tenant's subscription allows.
+// allowances gives the usage domain the quotas and the billing period of a
+// tenant's subscription.
 type allowances struct{ subscriptions *subscription.Service }
 
 func (a allowances) Allowances(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]usage.Allowance, error) {
@@ -28,7 +29,8 @@ func (a allowances) Allowances(ctx context.Context, tenantIDs []uuid.UUID) (map[
 	return all, nil
 }
 
-// payers tells the usage domain how a tenant pays.
+// payers gives the usage domain the currency and the billing period in which a
+// tenant pays.
 type payers struct {
 	subscriptions *subscription.Service
 	tenants       *tenant.Service
@@ -49,7 +51,7 @@ func (p payers) Payer(ctx context.Context, tenantID uuid.UUID) (usage.Payer, err
 	return usage.Payer{Currency: t.PreferredCurrency}, err
 }
 
-// consumption tells the subscription domain what a tenant uses of each metered
+// consumption gives the subscription domain how much a tenant uses of each metered
 // feature, so that a plan with a lower quota is not offered.
 type consumption struct{ usage *usage.Service }
 

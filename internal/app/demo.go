@@ -18,12 +18,13 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// seedDemo fills a new sandbox: the demo catalog, Acme with its owner and an
-// active subscription that was really bought at the sandbox's hosted page, and a
-// platform admin. own is how the process reaches itself, without a path.
+// seedDemo fills a new sandbox with the demo catalog, the tenant Acme with its
+// owner and an active subscription, really bought at the sandbox's hosted page,
+// and a platform admin. own is the URL at which the process reaches itself,
+// without a path.
 //
-// Invariant: the admin is made last, so that its presence says that the rest is
-// there; until then each step finds what an interrupted start left behind.
+// Invariant: the admin is created last, so once it exists, everything does. Until
+// then each step continues from what an interrupted start left behind.
 func (svc *service) seedDemo(ctx context.Context, own string) error {
 	done, err := svc.accounts.Exists(ctx, sandbox.AdminEmail)
 	if err != nil || done {
@@ -81,8 +82,9 @@ func (svc *service) seedAcme(ctx context.Context) (uuid.UUID, error) {
 	return t.ID, err
 }
 
-// subscribeAcme buys the plan starter as a customer would: checkout, the hosted
-// page, and the signed notification that makes the subscription active.
+// subscribeAcme buys the plan starter like a customer: it opens a checkout, pays at
+// the hosted page, and waits for the signed notification to activate the
+// subscription.
 func (svc *service) subscribeAcme(ctx context.Context, acme uuid.UUID, own string) error {
 	if active, err := svc.subscriptions.HasActive(ctx, acme); err != nil || active {
 		return err
@@ -114,9 +116,9 @@ func (svc *service) subscribeAcme(ctx context.Context, acme uuid.UUID, own strin
 	}
 }
 
-// payAtHostedPage submits the form of a hosted checkout with the test card that
-// pays. The page is asked for at own: its public address may lead over a proxy
-// that is not there yet.
+// payAtHostedPage submits the form of a hosted checkout with a valid test card. It
+// requests the page at own, because the public address may lead through a proxy
+// that does not run yet.
 func payAtHostedPage(ctx context.Context, own, page string) error {
 	address, err := url.Parse(page)
 	if err != nil {

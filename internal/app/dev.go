@@ -21,7 +21,7 @@ import (
 )
 
 // Dev runs the service with the sandbox in place of the outside world until ctx
-// ends. As soon as it is ready, it writes to out, in one piece, where to go. The
+// ends. When it is ready it writes a banner with its URLs to out, in one Write. The
 // log goes to logTo.
 func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err error) {
 	log := newLog(logTo, s)
@@ -41,8 +41,8 @@ func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err er
 	}
 	defer func() { err = errors.Join(err, world.Close()) }()
 
-	// The sandbox's secrets are drawn anew at each start: nobody knows them from
-	// the source, and nobody needs them after the process. Only tests say them.
+	// The sandbox's secrets are random at each start, so that nobody can know them
+	// from the source. Only tests set them.
 	own := "http://" + loopback(listener.Addr())
 	key, secret := cmp.Or(s.StripeSecretKey, settings.Secret("sk_test_"+rand.Text())), settings.Secret("whsec_"+rand.Text())
 	if len(s.StripeWebhookSecrets) > 0 {
@@ -94,8 +94,8 @@ func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err er
 	})
 }
 
-// sandboxLogin is the sandbox's identity provider, and how the service logs in
-// there. The service asks it at its own address; browsers at the public one.
+// sandboxLogin returns the sandbox's identity provider and the service's client
+// for it. The service reaches it at own, browsers at the public URL.
 func sandboxLogin(ctx context.Context, world *sandbox.World, s settings.Settings, own string) (*idp.Provider, account.OAuthProvider, error) {
 	const client = "tenantry"
 	secret := rand.Text()
@@ -112,7 +112,7 @@ func sandboxLogin(ctx context.Context, world *sandbox.World, s settings.Settings
 	return identities, login, nil
 }
 
-// loopback is the address at which the process reaches itself.
+// loopback returns the address at which the process reaches itself.
 func loopback(on net.Addr) string {
 	host, port, err := net.SplitHostPort(on.String())
 	if err != nil {
@@ -124,7 +124,7 @@ func loopback(on net.Addr) string {
 	return net.JoinHostPort(host, port)
 }
 
-// banner tells a newcomer where to go.
+// banner shows where to start.
 func banner(w io.Writer, s settings.Settings) error {
 	url := s.PublicURL.String()
 	_, err := fmt.Fprintf(w, `
@@ -139,7 +139,7 @@ func banner(w io.Writer, s settings.Settings) error {
     Admin        %[3]s  password %[4]s
     Owner        %[5]s    password %[6]s
 
-  Stop with Ctrl-C. State is kept; delete the data folder to begin anew.
+  Stop with Ctrl-C. The data is kept; delete the data folder to start over.
 
 `, url, s.Data, sandbox.AdminEmail, sandbox.AdminPassword, sandbox.OwnerEmail, sandbox.OwnerPassword)
 	return err

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/avatar"
+	"github.com/tenantry/tenantry/internal/account/webpush"
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/currency"
@@ -26,8 +28,8 @@ import (
 type domains struct {
 	accounts      *account.Service
 	oauth         *account.OAuth
-	avatars       *account.Avatars
-	pushes        *account.Pushes
+	avatars       *avatar.Service
+	pushes        *webpush.Service
 	audit         *audit.Log
 	team          *team.Service
 	impersonation *impersonation.Service
@@ -87,13 +89,13 @@ func (d *domains) addAccounts(p *platform, out outside, link *links) error {
 		Jobs: p.jobs, Notices: p.letters, Lifetimes: cmp.Or(p.settings.Lifetimes, account.DefaultLifetimes()),
 		Impersonations: link,
 	})
-	d.avatars = account.NewAvatars(account.AvatarDeps{
+	d.avatars = avatar.NewService(avatar.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, PublicURL: p.publicURL,
 		Pictures: safehttp.New(safehttp.Config{
-			Timeout: 5 * time.Second, MaxBody: account.MaxAvatarBytes, MaxRedirects: 3, Exempt: out.reachable,
+			Timeout: 5 * time.Second, MaxBody: avatar.MaxBytes, MaxRedirects: 3, Exempt: out.reachable,
 		}),
 	})
-	d.pushes = account.NewPushes(account.PushDeps{
+	d.pushes = webpush.NewService(webpush.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Log: p.log,
 		Sender: push.NewSender(push.Config{
 			Client: safehttp.New(safehttp.Config{Exempt: out.reachable}), Contact: pushContact(p.settings),

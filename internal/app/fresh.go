@@ -7,9 +7,8 @@ import (
 )
 
 // freshConns are the connections that have not sent anything yet: browsers and
-// proxies open some in advance. Shutdown would wait five seconds for each to say
-// something, so they are closed when the process stops; whoever is behind one
-// finds what everybody finds who comes too late, a closed door.
+// proxies open some in advance. http.Server.Shutdown would wait five seconds for
+// their first request, so they are closed when the process stops.
 type freshConns struct {
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}
@@ -33,6 +32,6 @@ func (f *freshConns) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for c := range f.conns {
-		_ = c.Close() // its end is all that is wanted
+		_ = c.Close() // the connection was never used: an error does not matter
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// health answers liveness and readiness. Ready is a database that answers, in a
-// process that has started whole and is not about to end.
+// health answers liveness and readiness. The process is ready once it has started
+// completely, until it begins to stop, as long as the database answers.
 type health struct {
 	db    *sqldb.DB
 	ready atomic.Bool
@@ -32,7 +32,7 @@ func (h *health) readiness(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer writes {message}; message must not need quoting.
+// answer writes {"message": message}. It does not escape message.
 func answer(w http.ResponseWriter, status int, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")

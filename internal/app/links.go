@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// links are the places where a domain needs one that is built after it.
+// links lets a domain use one that is built after it. newDomains fills it in.
 type links struct {
 	subscriptions *subscription.Service
 	usage         *usage.Service

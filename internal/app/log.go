@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
-// newLog writes the log of the process.
+// newLog returns a logger that writes to w in the level and format of s.
 func newLog(w io.Writer, s settings.Settings) *slog.Logger {
 	options := &slog.HandlerOptions{Level: s.LogLevel}
 	if s.LogFormat == settings.LogJSON {
@@ -17,7 +17,7 @@ func newLog(w io.Writer, s settings.Settings) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, options))
 }
 
-// Version is the version of the program, as the build recorded it.
+// Version returns the version that the build recorded, "dev" without one.
 func Version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version

@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/metrics"
 )
 
-// metricsTimeout bounds the queries that a reading of the metrics makes.
+// metricsTimeout bounds the queries of one reading of the metrics.
 const metricsTimeout = 5 * time.Second
 
 // registerFigures adds the metrics that are read when somebody asks for them.
@@ -18,9 +18,9 @@ func (svc *service) registerFigures() {
 	m := svc.metrics
 	m.Read([]metrics.Sample{
 		{Name: "tenantry_jobs_waiting", Help: "Jobs that are due now or later, in all instances."},
-		{Name: "tenantry_jobs_running", Help: "Jobs that some instance holds."},
-		{Name: "tenantry_jobs_dead", Help: "Jobs that failed for good and wait for somebody to look at them."},
-		{Name: "tenantry_jobs_lag_seconds", Help: "How long the earliest waiting job has been due."},
+		{Name: "tenantry_jobs_running", Help: "Jobs that an instance is running."},
+		{Name: "tenantry_jobs_dead", Help: "Jobs that failed for the last time and need attention."},
+		{Name: "tenantry_jobs_lag_seconds", Help: "How long the oldest waiting job has been due."},
 	}, func() []float64 {
 		ctx, cancel := context.WithTimeout(context.Background(), metricsTimeout)
 		defer cancel()
@@ -32,8 +32,8 @@ func (svc *service) registerFigures() {
 		return []float64{float64(stats.Waiting), float64(stats.Running), float64(stats.Dead), stats.Lag.Seconds()}
 	})
 	m.Read([]metrics.Sample{
-		{Name: "tenantry_usage_report_lag_seconds", Help: "How long the oldest billable usage has waited to be told to the payment provider."},
-		{Name: "tenantry_usage_reports_refused", Help: "Billable usage that the payment provider was told of in vain and that waits for somebody to look at it."},
+		{Name: "tenantry_usage_report_lag_seconds", Help: "How long the oldest billable usage has been waiting to be reported to the payment provider."},
+		{Name: "tenantry_usage_reports_refused", Help: "Billable usage that the payment provider refused and that needs attention."},
 	}, func() []float64 {
 		ctx, cancel := context.WithTimeout(context.Background(), metricsTimeout)
 		defer cancel()
@@ -54,7 +54,7 @@ func (svc *service) registerFigures() {
 		m.Read([]metrics.Sample{
 			{Name: "tenantry_db_connections_open", Help: "Open connections to the database.", Labels: labels},
 			{Name: "tenantry_db_connections_in_use", Help: "Connections that a query or a transaction holds.", Labels: labels},
-			{Name: "tenantry_db_waits_total", Help: "How often somebody had to wait for a connection.", Labels: labels, Total: true},
+			{Name: "tenantry_db_waits_total", Help: "How often a query had to wait for a connection.", Labels: labels, Total: true},
 			{Name: "tenantry_db_wait_seconds_total", Help: "Time spent waiting for connections.", Labels: labels, Total: true},
 		}, func() []float64 {
 			s := svc.db.Pools()[i]
@@ -63,9 +63,9 @@ func (svc *service) registerFigures() {
 	}
 }
 
-// serveMetrics answers GET /metrics, and Go's profiles under /debug/pprof/, on a
-// listener of its own, until ctx ends, so that neither is on the address that
-// everybody reaches.
+// serveMetrics serves GET /metrics and Go's profiles under /debug/pprof/ until ctx
+// ends. They have a listener of their own, so that the public address does not
+// expose them.
 func serveMetrics(l net.Listener, m *metrics.Metrics) func(context.Context) error {
 	return func(ctx context.Context) error {
 		mux := http.NewServeMux()

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// The limits of a connection, and the time that requests get to end in at a
-// stop; jobs drain after them, all within the ten seconds that the process has.
+// The limits of a connection, and how long requests may go on when the process
+// stops. Jobs drain after them, all within the ten seconds that a stop may take.
 const (
 	readHeaderTimeout = 10 * time.Second
 	readTimeout       = 60 * time.Second
@@ -22,19 +22,19 @@ const (
 	maxHeaderBytes    = 32 << 10
 )
 
-// process is a service that listens.
+// process runs a service on a listener.
 type process struct {
 	svc      *service
 	health   *health
 	listener net.Listener
-	// background are what runs beside the requests: the jobs, and in dev the
-	// sandbox's deliveries. Each ends when its context does.
+	// background runs beside the requests: the jobs, and in dev the sandbox's
+	// deliveries. Each function returns when its context ends.
 	background []func(ctx context.Context) error
 }
 
-// run serves until ctx ends, then stops in order: no new requests, the open ones
-// end, then the background work drains. started runs as soon as requests are
-// answered; ready after it.
+// run serves until ctx ends. It then stops in order: it accepts no new requests,
+// lets the open ones finish, and drains the background work. started runs as soon
+// as requests are answered; after it the process is ready.
 func (p *process) run(ctx context.Context, started func(context.Context) error) error {
 	p.svc.api.Mount("/healthz", http.HandlerFunc(p.health.live))
 	p.svc.api.Mount("/readyz", http.HandlerFunc(p.health.readiness))
@@ -45,7 +45,7 @@ func (p *process) run(ctx context.Context, started func(context.Context) error) 
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes, ConnState: fresh.track,
 		ErrorLog: slog.NewLogLogger(p.svc.log.Handler(), slog.LevelDebug),
 	}
-	// Outlives ctx, so that background work goes on while requests end.
+	// background outlives ctx, so that jobs go on while the last requests finish.
 	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopBackground()
 	group, failed := errgroup.WithContext(background)

@@ -9,7 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// PublicSettings is what a frontend needs to know before anybody has logged in.
+// PublicSettings is what a frontend needs to know before a user logs in (rules:
+// settings#public-settings).
 type PublicSettings struct {
 	AppName             string               `json:"app_name"`
 	FrontendURL         string               `json:"frontend_url"`
@@ -22,7 +23,7 @@ type PublicSettings struct {
 	PushPublicKey       string               `json:"push_public_key" doc:"What a browser subscribes to push messages with, in base64url."`
 }
 
-// settingsHTTP has the handler of the public settings.
+// settingsHTTP handles the public settings.
 type settingsHTTP struct {
 	fixed   PublicSettings // all but the push key
 	pushKey func(ctx context.Context) (string, error)

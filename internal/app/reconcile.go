@@ -20,9 +20,9 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// Reconcile compares what is stored with the payment provider, says each
-// difference in a line, and repairs what can be repaired unless it is a dry run.
-// Differences are no error; only what could not be compared is.
+// Reconcile compares what is stored with the payment provider, writes a line for
+// each difference, and repairs what can be repaired unless it is a dry run.
+// Differences are not an error; failing to compare something is.
 func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun bool) (err error) {
 	log := newLog(os.Stderr, s)
 	provider, err := psp.NewClient(psp.Config{SecretKey: s.StripeSecretKey.Reveal(), Log: log})
@@ -40,7 +40,8 @@ func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun b
 	defer closing(db, &err)
 	trail := audit.New(audit.Deps{DB: db, Clock: clock.System()})
 	link := &links{}
-	// What follows from a repair is left to the running service: nobody works here.
+	// The jobs that a repair enqueues are left to the running service: this queue
+	// has no workers.
 	queue := jobs.New(jobs.Deps{DB: db, Clock: clock.System(), Lease: clock.System(), Log: log})
 	tenants := tenant.NewService(tenant.Deps{
 		DB: db, Clock: clock.System(), Subscriptions: link, Overviews: link, Billing: link, Audit: trail,
@@ -54,22 +55,23 @@ func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun b
 		Subscriptions: link.subscriptions, Issuing: issuing,
 	})
 	found, err := compareAll(ctx, comparisons(link.subscriptions, invoices), dryRun)
-	return errors.Join(tell(out, s.InvoiceMode, found), err)
+	return errors.Join(writeDifferences(out, s.InvoiceMode, found), err)
 }
 
-// comparison is one thing that is kept here and at the payment provider.
+// comparison compares one kind of record with the payment provider.
 type comparison interface {
 	Now(ctx context.Context, dryRun bool) ([]psp.Difference, error)
 	Start(ctx context.Context) error
 }
 
-// comparisons are all of them. Subscriptions come first: invoices need to know
-// what they bill.
+// comparisons returns all comparisons. Subscriptions come first, because invoices
+// refer to them.
 func comparisons(s *subscription.Service, i *invoice.Service) []comparison {
 	return []comparison{s.Comparison(), i.Comparison()}
 }
 
-// compareAll returns the differences of all; what fails in one keeps no other.
+// compareAll runs all comparisons and returns their differences. One that fails
+// does not stop the others.
 func compareAll(ctx context.Context, all []comparison, dryRun bool) ([]psp.Difference, error) {
 	found, failures := []psp.Difference{}, []error(nil)
 	for _, c := range all {
@@ -79,7 +81,7 @@ func compareAll(ctx context.Context, all []comparison, dryRun bool) ([]psp.Diffe
 	return found, errors.Join(failures...)
 }
 
-// startComparisons has everything compared in the background.
+// startComparisons enqueues the jobs that compare everything.
 func (svc *service) startComparisons(ctx context.Context) error {
 	for _, c := range comparisons(svc.subscriptions, svc.invoices) {
 		if err := c.Start(ctx); err != nil {
@@ -89,8 +91,8 @@ func (svc *service) startComparisons(ctx context.Context) error {
 	return nil
 }
 
-// tell writes the differences and a summary.
-func tell(out io.Writer, mode settings.InvoiceMode, found []psp.Difference) error {
+// writeDifferences writes a line for each difference and a summary.
+func writeDifferences(out io.Writer, mode settings.InvoiceMode, found []psp.Difference) error {
 	repaired := 0
 	for _, d := range found {
 		if d.Repaired {
@@ -101,7 +103,7 @@ func tell(out io.Writer, mode settings.InvoiceMode, found []psp.Difference) erro
 		}
 	}
 	if mode == settings.PSPManaged {
-		if _, err := fmt.Fprintln(out, "Invoices are the provider's (psp_managed): only the ids that are kept of them were compared."); err != nil {
+		if _, err := fmt.Fprintln(out, "Invoices are the provider's (psp_managed): only their stored ids were compared."); err != nil {
 			return err
 		}
 	}
@@ -109,19 +111,19 @@ func tell(out io.Writer, mode settings.InvoiceMode, found []psp.Difference) erro
 	return err
 }
 
-// reconcileNow answers POST /sandbox/stripe/reconcile, with {"dry_run": true} to
-// change nothing: the differences that were found.
+// reconcileNow handles POST /sandbox/stripe/reconcile. It answers the differences
+// that it found, and repairs them unless the body is {"dry_run": true}.
 func (svc *service) reconcileNow(w http.ResponseWriter, r *http.Request) {
-	var wish struct {
+	var params struct {
 		DryRun bool `json:"dry_run"`
 	}
 	if r.ContentLength != 0 {
-		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<10)).Decode(&wish); err != nil {
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<10)).Decode(&params); err != nil {
 			http.Error(w, `{"message":"The body must be JSON."}`, http.StatusBadRequest)
 			return
 		}
 	}
-	found, err := compareAll(r.Context(), comparisons(svc.subscriptions, svc.invoices), wish.DryRun)
+	found, err := compareAll(r.Context(), comparisons(svc.subscriptions, svc.invoices), params.DryRun)
 	answer := map[string]any{"data": found}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
@@ -129,5 +131,5 @@ func (svc *service) reconcileNow(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadGateway)
 		answer["message"] = err.Error()
 	}
-	_ = json.NewEncoder(w).Encode(answer) // the client is gone, or has it
+	_ = json.NewEncoder(w).Encode(answer) // fails only if the client is gone
 }

@@ -4,6 +4,9 @@ import (
 	"net/http"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/avatar"
+	"github.com/tenantry/tenantry/internal/account/webpush"
+	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
@@ -11,14 +14,15 @@ import (
 func (svc *service) accountRoutes(accounts *account.HTTP) []rest.Route {
 	var (
 		oauth      = account.NewOAuthHTTP(svc.oauth, accounts)
-		avatars    = account.NewAvatarHTTP(svc.avatars)
-		pushes     = account.NewPushHTTP(svc.pushes)
+		avatars    = avatar.NewHTTP(svc.avatars)
+		pushes     = webpush.NewHTTP(svc.pushes)
 		redirected = rest.Status(http.StatusFound)
 		created    = rest.Status(http.StatusCreated)
 	)
+	byEmail := rest.LimitByField("email", mail.NormalizeAddress, "login_address")
 	return []rest.Route{
 		route(post, "/api/v1/auth/register", rest.Public, "", "register", "Register an account and its first tenant", rest.Handle(accounts.Register, created)),
-		route(post, "/api/v1/auth/login", rest.Public, "", "login", "Log in with email and password", rest.Handle(accounts.Login)),
+		route(post, "/api/v1/auth/login", rest.Public, "", "login", "Log in with email and password", rest.Handle(accounts.Login, byEmail)),
 		route(post, "/api/v1/auth/refresh", rest.Public, "", "refresh", "Trade a refresh token for a new pair", rest.Handle(accounts.Refresh)),
 		route(post, "/api/v1/auth/logout", rest.User, "", "default", "End the login and all refresh tokens", rest.Handle(accounts.Logout)),
 		route(post, "/api/v1/auth/forgot-password", rest.Public, "", "password", "Have a reset link mailed", rest.Handle(accounts.ForgotPassword)),
@@ -29,7 +33,7 @@ func (svc *service) accountRoutes(accounts *account.HTTP) []rest.Route {
 		route(get, "/api/v1/auth/oauth/{provider}/callback", rest.Public, "", "oauth", "Receive the browser back from an identity provider", rest.Handle(oauth.Callback, redirected)),
 		route(post, "/api/v1/auth/oauth/exchange", rest.Public, "", "oauth", "Trade the one-time code of a delegated login for a session or tokens", rest.Handle(oauth.Exchange)),
 		route(get, "/api/v1/avatars/{hash}", rest.Public, "", "default", "Show a user's picture", rest.File(avatars.Show, "image/jpeg", "image/png")),
-		route(post, "/api/v1/user/avatar", rest.User, "", "avatar", "Upload the caller's picture", rest.Upload("avatar", account.MaxAvatarBytes, avatars.Upload)),
+		route(post, "/api/v1/user/avatar", rest.User, "", "avatar", "Upload the caller's picture", rest.Upload("avatar", avatar.MaxBytes, avatars.Upload)),
 		route(del, "/api/v1/user/avatar", rest.User, "", "avatar", "Delete the caller's picture", rest.Handle(avatars.Delete)),
 		route(get, "/api/v1/push-subscriptions", rest.User, "", "push", "List the browsers that get the caller's push messages", rest.Handle(pushes.List)),
 		route(post, "/api/v1/push-subscriptions", rest.User, "", "push", "Subscribe a browser to push messages", rest.Handle(pushes.Subscribe, created)),

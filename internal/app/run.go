@@ -55,7 +55,7 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 	return err
 }
 
-// background is what the service does besides answering requests.
+// background returns what the service does besides answering requests.
 func (svc *service) background(ctx context.Context) ([]func(context.Context) error, error) {
 	work := []func(context.Context) error{svc.jobs.Run, svc.usage.Run}
 	if svc.settings.MetricsAddr != "" {
@@ -68,8 +68,8 @@ func (svc *service) background(ctx context.Context) ([]func(context.Context) err
 	return work, nil
 }
 
-// Migrate brings the database up to date and says what it did; statusOnly only
-// says what there is to do.
+// Migrate applies all pending migrations and writes the state of each to out. With
+// statusOnly it applies none.
 func Migrate(ctx context.Context, s settings.Settings, out io.Writer, statusOnly bool) (err error) {
 	db, err := sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Log: newLog(os.Stderr, s)})
 	if err != nil {
@@ -109,15 +109,15 @@ func openMigrated(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
 	return db, nil
 }
 
-// What a database is for. The first start claims it.
+// The purposes of a database. The first start claims it for one of them.
 const (
 	production = "production"
 	sandboxed  = "sandbox"
 )
 
-// openFor opens the database for one purpose and refuses one that has the other:
-// production never meets demo accounts, whose passwords everybody knows, and a
-// sandbox never meets real customers.
+// openFor opens the database for a purpose and refuses one that was claimed for the
+// other: production must never contain demo accounts, whose passwords are well
+// known, and a sandbox no real customers.
 func openFor(ctx context.Context, s settings.Settings, purpose string) (*sqldb.DB, error) {
 	db, err := openMigrated(ctx, s)
 	if err != nil {
@@ -133,5 +133,5 @@ func openFor(ctx context.Context, s settings.Settings, purpose string) (*sqldb.D
 	return db, nil
 }
 
-// closing closes the database at the end of a function that returns *err.
+// closing closes the database when a function returns, and joins the error to *err.
 func closing(db *sqldb.DB, err *error) { *err = errors.Join(*err, db.Close()) }

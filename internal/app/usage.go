@@ -14,18 +14,18 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// RebuildParams says what RebuildUsage looks at.
+// RebuildParams are the parameters of RebuildUsage.
 type RebuildParams struct {
 	Tenant string // the id of one tenant; "" for all
-	DryRun bool   // only tell the differences
+	DryRun bool   // only list the differences
 }
 
-// ErrCountersDiffer says that counters are wrong and were left so.
+// ErrCountersDiffer reports that a dry run found wrong counters.
 var ErrCountersDiffer = errors.New("counters differ from their events")
 
-// RebuildUsage counts the events of every counter of usage anew, writes each
-// difference, of which none is expected, and puts it right. It may run beside the
-// service. A dry run that finds a difference returns ErrCountersDiffer.
+// RebuildUsage recalculates every usage counter from its events, and lists and
+// corrects each difference. None is expected. It may run while the service does. A
+// dry run that finds differences returns ErrCountersDiffer.
 func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out io.Writer) (err error) {
 	var tenantID *uuid.UUID
 	if p.Tenant != "" {
@@ -40,12 +40,12 @@ func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out
 		return err
 	}
 	defer closing(db, &err)
-	what := "put right"
+	what := "corrected"
 	if p.DryRun {
-		what = "left"
+		what = "not changed"
 	}
 	n, err := usage.NewRecounter(db, clock.System()).Recount(ctx, tenantID, !p.DryRun, func(d usage.Difference) {
-		_, _ = fmt.Fprintf(out, "tenant %s, meter %s, %s: showed %s, events come to %s: %s\n",
+		_, _ = fmt.Fprintf(out, "tenant %s, meter %s, %s: showed %s, the events add up to %s: %s\n",
 			d.TenantID, d.MeterCode, periodText(d.Period), d.Stored, d.Counted, what)
 	})
 	if err != nil {
@@ -61,7 +61,7 @@ func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out
 
 func periodText(p usage.Period) string {
 	if p.Unbounded() {
-		return "all of time"
+		return "without a period"
 	}
 	return p.Start.UTC().Format(time.RFC3339) + " to " + p.End.UTC().Format(time.RFC3339)
 }

@@ -17,11 +17,11 @@ import (
 )
 
 // ListRefusedUsage writes a table of the billable usage that the payment provider
-// was told of in vain.
+// refused.
 func ListRefusedUsage(ctx context.Context, s settings.Settings, out io.Writer) error {
 	return withRefusals(ctx, s, func(refusals *usage.Refusals) error {
 		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		_, _ = fmt.Fprintln(table, "ID\tTENANT\tMETER\tQUANTITY\tRECORDED\tREFUSED\tREASON") // Flush tells what went wrong
+		_, _ = fmt.Fprintln(table, "ID\tTENANT\tMETER\tQUANTITY\tRECORDED\tREFUSED\tREASON") // Flush returns the error
 		err := refusals.Each(ctx, func(f usage.Refusal) error {
 			_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.ID, f.TenantID, f.MeterCode, f.Quantity,
 				f.RecordedAt.UTC().Format(time.RFC3339), f.RefusedAt.UTC().Format(time.RFC3339), f.Reason)
@@ -31,20 +31,20 @@ func ListRefusedUsage(ctx context.Context, s settings.Settings, out io.Writer) e
 	})
 }
 
-// RefusedParams says about which refused usage something is decided.
+// RefusedParams selects refused usage.
 type RefusedParams struct {
-	IDs []string // of the events; none for all
+	IDs []string // of the events; empty for all
 }
 
-// RetryRefusedUsage has refused usage told to the payment provider again by the
-// running service, which is worth it once the reason is gone.
+// RetryRefusedUsage lets the running service submit refused usage to the payment
+// provider again, which helps once the reason for the refusal is gone.
 func RetryRefusedUsage(ctx context.Context, s settings.Settings, p RefusedParams, out io.Writer) error {
-	return decideRefused(ctx, s, p, out, "%d are told again\n", (*usage.Refusals).Retry)
+	return decideRefused(ctx, s, p, out, "%d will be submitted again\n", (*usage.Refusals).Retry)
 }
 
-// DiscardRefusedUsage gives refused usage up: it is not billed.
+// DiscardRefusedUsage gives up refused usage: it will not be billed.
 func DiscardRefusedUsage(ctx context.Context, s settings.Settings, p RefusedParams, out io.Writer) error {
-	return decideRefused(ctx, s, p, out, "%d are given up\n", (*usage.Refusals).Discard)
+	return decideRefused(ctx, s, p, out, "%d discarded\n", (*usage.Refusals).Discard)
 }
 
 func decideRefused(

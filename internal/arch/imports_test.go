@@ -12,8 +12,8 @@ import (
 const module = "github.com/tenantry/tenantry/"
 
 // domains are the packages with the product's rules, and the other domains that
-// each may import. Below a domain's name stands its generated query package. A
-// package below a domain may have a line of its own, in place of the domain's.
+// each may import. A domain's sub-packages have the permissions of their domain.
+// One of them may have a line of its own in place of its domain's.
 var domains = map[string][]string{
 	"account": {},
 	"tenant":  {"account"},
@@ -30,8 +30,8 @@ var domains = map[string][]string{
 	},
 }
 
-// platform are the packages that domains stand on; they know no domain. psp is
-// one of them: it has types of its own.
+// platform are the packages that domains stand on. They import no domain, psp
+// included, which has types of its own.
 var platform = []string{
 	"audit", "authz", "clock", "fault", "gather", "i18n", "jobs", "limit", "mail", "metrics", "money", "page", "psp", "push", "rest", "safehttp", "sqldb",
 }
@@ -39,6 +39,9 @@ var platform = []string{
 // settings reads the values that some domains take from outside, into their types.
 // It is part of what starts the service: only app and the commands import it.
 var settings = []string{"account", "usage", "invoice"}
+
+// sandbox is what the stand-ins for the outside world may import.
+var sandbox = []string{"clock", "fault", "i18n", "mail", "money"}
 
 // libraries are confined to the packages that wrap them.
 var libraries = []struct {
@@ -87,8 +90,8 @@ func packages(t *testing.T) []pkg {
 	return all
 }
 
-// place is the path of a package within the module, and the top package of
-// internal that it belongs to ("" outside).
+// place returns the path of a package within the module, and the folder of internal
+// that it belongs to ("" outside of internal).
 func place(importPath string) (path, top string) {
 	path = strings.TrimPrefix(importPath, module)
 	if rest, ok := strings.CutPrefix(path, "internal/"); ok {
@@ -116,7 +119,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// forbidden tells why a package may not import another, "" when it may.
+// forbidden returns why a package may not import another, "" when it may.
 func forbidden(from, fromTop, toTop string) string {
 	_, toDomain := domains[toTop]
 	allowed, fromDomain := domains[strings.TrimPrefix(from, "internal/")]
@@ -137,7 +140,7 @@ func forbidden(from, fromTop, toTop string) string {
 			return "domains import domains and the platform"
 		}
 	case fromTop == "sandbox":
-		if !slices.Contains([]string{"clock", "fault", "i18n", "mail", "money"}, toTop) {
+		if !slices.Contains(sandbox, toTop) {
 			return "the sandbox is the outside world"
 		}
 	case fromTop == "settings":

@@ -1,6 +1,6 @@
-// Package clock gives every part of the service its time. Nothing else in the
-// project reads the system's clock: a lint rule forbids time.Now elsewhere, so
-// that the sandbox and the tests can move time for the whole service at once.
+// Package clock is the only source of the current time. Everything else in the
+// project is forbidden to call time.Now, so that the sandbox and the tests can
+// move the time of the whole service.
 package clock
 
 import (
@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Clock tells the time in UTC, truncated to microseconds: the precision that
-// both databases keep and that the API shows.
+// Clock returns the current time in UTC, truncated to microseconds, which is the
+// precision of both databases and of the API.
 type Clock interface {
 	Now() time.Time
 }
@@ -21,8 +21,8 @@ type system struct{}
 
 func (system) Now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
-// Adjustable runs on top of another clock, ahead of it by an offset. It never
-// goes backwards, except by its base doing so. It is safe for concurrent use.
+// Adjustable is a clock that is ahead of another one by an offset, which only
+// grows. It is safe for concurrent use.
 type Adjustable struct {
 	base Clock
 
@@ -36,22 +36,22 @@ func NewAdjustable(base Clock, offset time.Duration) *Adjustable {
 	return &Adjustable{base: base, offset: offset}
 }
 
-// Now tells the moved time.
+// Now returns the time of the base plus the offset.
 func (a *Adjustable) Now() time.Time {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	return a.base.Now().Add(a.offset)
 }
 
-// Offset tells how far the clock is ahead of its base.
+// Offset returns how far the clock is ahead of its base.
 func (a *Adjustable) Offset() time.Duration {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	return a.offset
 }
 
-// Advance moves the time forward by d; a negative d is ignored. It returns the
-// new time after every listener has been told.
+// Advance moves the clock forward by d; a negative d is ignored. It calls every
+// listener and returns the new time.
 func (a *Adjustable) Advance(d time.Duration) time.Time {
 	if d > 0 {
 		a.mu.Lock()
@@ -68,15 +68,16 @@ func (a *Adjustable) Advance(d time.Duration) time.Time {
 	return now
 }
 
-// OnAdvance registers f to be called, in the caller's goroutine, each time that
-// the clock was moved.
+// OnAdvance registers f to be called after each Advance, in the goroutine of its
+// caller.
 func (a *Adjustable) OnAdvance(f func(now time.Time)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.listeners = append(a.listeners, f)
 }
 
-// Fixed is a clock that stands still until it is moved; for tests of pure rules.
+// Fixed is a clock that stands still until it is set, for tests. It is safe for
+// concurrent use.
 type Fixed struct {
 	mu  sync.Mutex
 	now time.Time
@@ -87,14 +88,14 @@ func NewFixed(now time.Time) *Fixed {
 	return &Fixed{now: now.UTC().Truncate(time.Microsecond)}
 }
 
-// Now tells where the clock stands.
+// Now returns the time that the clock was set to.
 func (f *Fixed) Now() time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.now
 }
 
-// Set moves the clock to now, in either direction.
+// Set sets the clock to now, which may be in the past.
 func (f *Fixed) Set(now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,5 +1,6 @@
-// Package gather lets requests that want the same kind of thing at the same time
-// share one look-up, which costs little more for many than for one.
+// Package gather batches look-ups: requests that need the same kind of record at
+// the same time share one query, which costs little more for many keys than for
+// one.
 package gather
 
 import (
@@ -11,20 +12,19 @@ import (
 	"time"
 )
 
-// Bounds of a look-up for many.
+// The limits of one batch, in keys and in time.
 const (
 	maxGathered   = 256
 	lookUpTimeout = 10 * time.Second
 )
 
-// Find looks up any number of keys, some perhaps more than once; those without a
-// value are left out. What it returns is shared by everybody who asked and is not
-// changed.
+// Find looks up keys, of which some may repeat, and returns the values of those
+// that have one. All callers of a batch share the values and must not change them.
 type Find[K comparable, V any] func(ctx context.Context, keys []K) (map[K]V, error)
 
-// Gather makes one look-up of those that are wanted at the same time. A question
-// that comes while look-ups run waits for one that begins afterwards: what is
-// found is never older than the question, and nothing is kept for the next.
+// Gather batches concurrent calls of Get. A call that comes while batches run joins
+// one that starts later, so a value is never older than the call. Nothing is
+// cached.
 type Gather[K comparable, V any] struct {
 	find Find[K, V]
 	most int
@@ -34,10 +34,10 @@ type Gather[K comparable, V any] struct {
 	waiting []asker[K, V]
 }
 
-// asker is somebody who waits for an answer.
+// asker is one call of Get that waits for its answer.
 type asker[K comparable, V any] struct {
 	key  K
-	done chan answer[V] // has room for the one answer
+	done chan answer[V] // buffered, so that work never blocks on it
 }
 
 type answer[V any] struct {
@@ -46,13 +46,13 @@ type answer[V any] struct {
 	err   error
 }
 
-// New returns a Gather of which at most so many look-ups run at once.
+// New returns a Gather that runs at most `most` batches at once.
 func New[K comparable, V any](find Find[K, V], most int) *Gather[K, V] {
 	return &Gather[K, V]{find: find, most: most}
 }
 
-// Get looks a key up; found is false when it has no value. The look-up has the
-// values of the context of whoever asked first, so it must not be asked for in a
+// Get looks up a key. found reports whether it has a value. The batch runs with the
+// context values of whichever call started it, so Get must not be called inside a
 // transaction.
 func (g *Gather[K, V]) Get(ctx context.Context, key K) (value V, found bool, err error) {
 	done := make(chan answer[V], 1)
@@ -60,7 +60,7 @@ func (g *Gather[K, V]) Get(ctx context.Context, key K) (value V, found bool, err
 	g.waiting = append(g.waiting, asker[K, V]{key, done})
 	if g.running < g.most {
 		g.running++
-		go g.work(context.WithoutCancel(ctx)) // others come to wait for it as well
+		go g.work(context.WithoutCancel(ctx)) // other callers will wait for it too
 	}
 	g.mu.Unlock()
 	select {
@@ -71,11 +71,12 @@ func (g *Gather[K, V]) Get(ctx context.Context, key K) (value V, found bool, err
 	}
 }
 
-// work looks up until nobody waits.
+// work runs batches until no call waits.
 func (g *Gather[K, V]) work(ctx context.Context) {
 	for {
-		// Whoever can run now may be about to ask: on busy cores most look-ups
-		// would else be for one. On idle ones this takes no time.
+		// Goroutines that are ready to run may be about to call Get: without this
+		// most batches would hold a single key when the cores are busy. When they are
+		// idle it takes no time.
 		runtime.Gosched()
 		g.mu.Lock()
 		batch := g.waiting[:min(len(g.waiting), maxGathered)]
@@ -97,8 +98,8 @@ func (g *Gather[K, V]) work(ctx context.Context) {
 	}
 }
 
-// try is find within bounds. A panic is an error, since here it would end the
-// process and not a request.
+// try calls find with a time limit. It turns a panic into an error, because in this
+// goroutine a panic would end the process instead of one request.
 func (g *Gather[K, V]) try(ctx context.Context, keys []K) (values map[K]V, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {

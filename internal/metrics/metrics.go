@@ -1,6 +1,6 @@
-// Package metrics counts what the service does, for Prometheus. Labels only have
-// values that the program knows: routes by their template, operations by their
-// names; never an id, an address or anything else that callers choose.
+// Package metrics keeps the service's metrics for Prometheus. Label values come
+// from the program only, such as route templates and operation names, never from
+// callers, such as ids and addresses, so that their number is bounded.
 package metrics
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// Metrics are the figures of one process. It is safe for concurrent use.
+// Metrics are the metrics of one process, safe for concurrent use.
 type Metrics struct {
 	clock    clock.Clock
 	registry *prometheus.Registry
@@ -23,7 +23,7 @@ type Metrics struct {
 	provider *prometheus.HistogramVec
 }
 
-// New returns the figures, all at zero. c measures how long things take.
+// New returns metrics that start at zero. c measures durations.
 func New(c clock.Clock) *Metrics {
 	m := &Metrics{
 		clock:    c,
@@ -42,8 +42,8 @@ func New(c clock.Clock) *Metrics {
 	return m
 }
 
-// Request counts an answered request. route is the template of its path, empty
-// for one that no route has.
+// Request records an answered request. route is the template of its path, "" if no
+// route matched.
 func (m *Metrics) Request(method, route string, status int, took time.Duration) {
 	if route == "" {
 		route = "none"
@@ -51,8 +51,8 @@ func (m *Metrics) Request(method, route string, status int, took time.Duration) 
 	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Observe(took.Seconds())
 }
 
-// ProviderCall begins the count of a call to the payment provider; the function
-// that it returns ends it.
+// ProviderCall starts timing a call to the payment provider. The function that it
+// returns records the call with its outcome.
 func (m *Metrics) ProviderCall(operation string) func(outcome string) {
 	start := m.clock.Now()
 	return func(outcome string) {
@@ -60,17 +60,18 @@ func (m *Metrics) ProviderCall(operation string) func(outcome string) {
 	}
 }
 
-// Sample is a figure that is asked for when the metrics are read.
+// Sample describes a metric that is computed when the metrics are read.
 type Sample struct {
 	Name, Help string
-	// Labels are fixed; nil for none. Samples of one name have the same keys.
+	// Labels are constant; nil for none. Samples with the same name have the same
+	// label keys.
 	Labels map[string]string
-	// Total says that the figure only grows.
+	// Total marks a counter, whose value only grows.
 	Total bool
 }
 
-// Read adds samples that are taken together by one function: values in the order
-// of samples, or nil when they cannot be had now.
+// Read adds samples that one function computes together. values returns one value
+// for each sample, in order, or nil if it cannot read them.
 func (m *Metrics) Read(samples []Sample, values func() []float64) {
 	r := &reader{values: values}
 	for _, s := range samples {
@@ -84,12 +85,12 @@ func (m *Metrics) Read(samples []Sample, values func() []float64) {
 	m.registry.MustRegister(r)
 }
 
-// Handler answers GET /metrics.
+// Handler returns the handler of GET /metrics.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// reader is a group of samples as a collector.
+// reader is a prometheus.Collector of samples that are computed together.
 type reader struct {
 	descs  []*prometheus.Desc
 	kinds  []prometheus.ValueType

@@ -1,5 +1,5 @@
-// Package onboarding is the way of a new tenant to its first subscription (spec:
-// Onboarding endpoints).
+// Package onboarding takes a new customer from registration to the first
+// subscription (rules: onboarding).
 package onboarding
 
 import (
@@ -13,13 +13,13 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// HTTP has the handlers of onboarding.
+// HTTP handles the onboarding endpoints.
 type HTTP struct {
 	svc      *Service
 	accounts *account.HTTP
 }
 
-// NewHTTP returns the handlers. accounts shapes the answer of a login.
+// NewHTTP returns the handlers. accounts writes the answer to a login.
 func NewHTTP(svc *Service, accounts *account.HTTP) *HTTP { return &HTTP{svc: svc, accounts: accounts} }
 
 type startInput struct {
@@ -43,8 +43,8 @@ func choice(plan, currency string, quantity *int64) Choice {
 	return c
 }
 
-// StartedOnboarding is the answer of a start, printed without data (spec:
-// Versioning, known inconsistencies). In cookie mode the tokens are left out.
+// StartedOnboarding is the answer to a start, without a data envelope (rules:
+// onboarding#start). It has no tokens in cookie mode.
 type StartedOnboarding struct {
 	account.Session
 	Tenant      tenant.TenantView `json:"tenant"`
@@ -79,7 +79,7 @@ type retryInput struct {
 	}
 }
 
-// OnboardingCheckout is where to pay.
+// OnboardingCheckout is the checkout that a retry opened.
 type OnboardingCheckout struct {
 	CheckoutURL string `json:"checkout_url"`
 }
@@ -104,7 +104,7 @@ type OnboardingBilling struct {
 	BillingEmail *string `json:"billing_email"`
 }
 
-// OnboardingStatus tells how far an onboarding is, printed without data.
+// OnboardingStatus is how far an onboarding is, answered without a data envelope.
 type OnboardingStatus struct {
 	TenantID            uuid.UUID         `json:"tenant_id"`
 	OnboardingCompleted bool              `json:"onboarding_completed"`

@@ -19,14 +19,14 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// takeBackTimeout bounds taking a registration back, which also happens when the
-// request that asked for it is over.
-const takeBackTimeout = 10 * time.Second
+// undoTimeout bounds undoing a registration, which goes on when the request has
+// ended.
+const undoTimeout = 10 * time.Second
 
-// Pages are where the hosted checkout of an onboarding leads back to.
+// Pages are the URLs that the hosted checkout leads back to.
 type Pages struct{ Success, Cancel string }
 
-// Deps is what the service needs.
+// Deps are the dependencies of the service.
 type Deps struct {
 	DB            *sqldb.DB
 	Accounts      *account.Service
@@ -43,15 +43,14 @@ type Service struct{ deps Deps }
 // NewService returns the service.
 func NewService(d Deps) *Service { return &Service{deps: d} }
 
-// Choice is what a new customer picks: a plan by its slug, a currency, and the
-// seats of a seat plan.
+// Choice is the plan that a new customer chose.
 type Choice struct {
 	PlanSlug string
 	Currency string // ISO 4217, upper case
-	Quantity int64
+	Quantity int64  // seats of a seat plan
 }
 
-// Started is what the start of an onboarding brought about.
+// Started is the result of Start.
 type Started struct {
 	User        account.User
 	Tokens      account.Tokens
@@ -59,14 +58,14 @@ type Started struct {
 	CheckoutURL string
 }
 
-// Start makes an account with its tenant and opens the checkout of a plan (spec:
-// Onboarding endpoints). The choice is judged before anything is made.
+// Start registers an account with its tenant and opens the checkout of a plan
+// (rules: onboarding#start). It checks the choice before it creates anything.
 //
-// Invariant: where the checkout cannot be opened the registration is taken back,
-// so that the caller can start again with the same email. If the process ends in
-// between, the account stays; its owner logs in and asks for a checkout anew.
+// Invariant: if the checkout cannot be opened, the registration is undone, so that
+// the caller can start again with the same email. If the process ends in between,
+// the account stays; its owner can log in and retry the checkout.
 func (s *Service) Start(ctx context.Context, r account.Registration, c Choice, grant account.Grant) (Started, error) {
-	plan, err := s.judge(ctx, c, r.Email)
+	plan, err := s.check(ctx, c, r.Email)
 	if err != nil {
 		return Started{}, err
 	}
@@ -82,18 +81,18 @@ func (s *Service) Start(ctx context.Context, r account.Registration, c Choice, g
 		return Started{}, err
 	}
 	started := Started{User: user, Tokens: tokens}
-	session, err := s.open(asOwner(ctx, user, id, r.TenantName), id, plan, c)
+	url, err := s.openCheckout(asOwner(ctx, user, id, r.TenantName), id, plan, c)
 	if err == nil {
-		started.CheckoutURL = session
+		started.CheckoutURL = url
 		started.Tenant, err = s.deps.Tenants.Get(ctx, id)
 	}
 	if err != nil {
-		return Started{}, errors.Join(err, s.takeBack(ctx, user.ID, id))
+		return Started{}, errors.Join(err, s.undo(ctx, user.ID, id))
 	}
 	return started, nil
 }
 
-// asOwner is ctx with the new user as its caller.
+// asOwner returns ctx with the new user as its caller.
 func asOwner(ctx context.Context, user account.User, tenantID uuid.UUID, tenantName string) context.Context {
 	return authz.With(ctx, &authz.Caller{
 		UserID: user.ID, Name: user.Name, Email: user.Email,
@@ -103,16 +102,17 @@ func asOwner(ctx context.Context, user account.User, tenantID uuid.UUID, tenantN
 	})
 }
 
-// Retry opens a checkout anew, for a tenant whose first one was not paid.
+// Retry opens another checkout for a tenant that did not pay its first one, and
+// returns its URL.
 func (s *Service) Retry(ctx context.Context, tenantID uuid.UUID, c Choice) (checkoutURL string, err error) {
-	plan, err := s.judge(ctx, c, "")
+	plan, err := s.check(ctx, c, "")
 	if err != nil {
 		return "", err
 	}
-	return s.open(ctx, tenantID, plan, c)
+	return s.openCheckout(ctx, tenantID, plan, c)
 }
 
-func (s *Service) open(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan, c Choice) (string, error) {
+func (s *Service) openCheckout(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan, c Choice) (string, error) {
 	session, err := s.deps.Subscriptions.Checkout(ctx, tenantID, subscription.CheckoutParams{
 		PlanID: plan.ID, Currency: c.Currency, Quantity: c.Quantity, BillingLater: true,
 		SuccessURL: s.deps.Pages.Success, CancelURL: s.deps.Pages.Cancel,
@@ -120,12 +120,12 @@ func (s *Service) open(ctx context.Context, tenantID uuid.UUID, plan catalog.Pla
 	return session.URL, err
 }
 
-// judge finds the plan of a choice. All fields that name nothing are refused at
-// once, and with them a new user's email that has an account; then a plan without
-// a price in the currency.
-func (s *Service) judge(ctx context.Context, c Choice, email string) (catalog.Plan, error) {
+// check returns the plan of a choice. It refuses all fields that name nothing at
+// once, together with an email that already has an account ("" is not checked);
+// after that a plan without a price in the currency.
+func (s *Service) check(ctx context.Context, c Choice, email string) (catalog.Plan, error) {
 	var wrong fault.Fields
-	if err := s.emailFree(ctx, email, &wrong); err != nil {
+	if err := s.checkEmail(ctx, email, &wrong); err != nil {
 		return catalog.Plan{}, err
 	}
 	plan, err := s.deps.Catalog.PlanBySlug(ctx, c.PlanSlug)
@@ -158,13 +158,14 @@ func (s *Service) judge(ctx context.Context, c Choice, email string) (catalog.Pl
 	return plan, nil
 }
 
-func (s *Service) emailFree(ctx context.Context, email string, wrong *fault.Fields) error {
+// checkEmail adds to wrong if the email already has an account.
+func (s *Service) checkEmail(ctx context.Context, email string, wrong *fault.Fields) error {
 	if email == "" {
 		return nil
 	}
 	normalized, err := mail.NormalizeAddress(email)
 	if err != nil {
-		return nil //nolint:nilerr // registering says what is wrong with it
+		return nil //nolint:nilerr // the registration refuses it
 	}
 	taken, err := s.deps.Accounts.Exists(ctx, normalized)
 	if taken {
@@ -173,9 +174,9 @@ func (s *Service) emailFree(ctx context.Context, email string, wrong *fault.Fiel
 	return err
 }
 
-// takeBack removes what a start has made. Nobody has seen any of it yet.
-func (s *Service) takeBack(ctx context.Context, userID int64, tenantID uuid.UUID) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackTimeout)
+// undo removes what Start created. Nobody has seen any of it yet.
+func (s *Service) undo(ctx context.Context, userID int64, tenantID uuid.UUID) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if err := s.deps.Subscriptions.Forget(ctx, tenantID); err != nil {
@@ -187,14 +188,14 @@ func (s *Service) takeBack(ctx context.Context, userID int64, tenantID uuid.UUID
 		return s.deps.Accounts.Discard(ctx, userID)
 	})
 	if err != nil {
-		return fmt.Errorf("onboarding: taking the registration of user %d back: %w", userID, err)
+		return fmt.Errorf("undo the registration of user %d: %w", userID, err)
 	}
-	s.deps.Log.WarnContext(ctx, "a registration was taken back: its checkout could not be opened", "tenant_id", tenantID)
+	s.deps.Log.WarnContext(ctx, "a registration was undone because its checkout could not be opened", "tenant_id", tenantID)
 	return nil
 }
 
-// Status tells how far a tenant's onboarding is. While it waits for a payment
-// that a notification has not yet told of, the provider is asked.
+// Status returns the tenant and its subscription, if any. It asks the payment
+// provider about open checkouts, in case the notification of a payment is late.
 func (s *Service) Status(ctx context.Context, tenantID uuid.UUID) (tenant.Tenant, tenant.Overview, error) {
 	s.deps.Subscriptions.Settle(ctx, tenantID)
 	t, err := s.deps.Tenants.Get(ctx, tenantID)

@@ -8,23 +8,23 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/tenantry/tenantry/internal/fault"
-	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// maxBody is the largest JSON body, in bytes (spec: Requests and responses).
+// maxBody is the largest JSON body, in bytes (rules: http#requests).
 const maxBody = 1 << 20
 
 type queryKey struct{}
 
-// input is a request in normal form: what huma reads instead of the original.
+// input is a request in normal form, which huma reads instead of the original.
 type input struct {
 	query url.Values
 	body  []byte
@@ -43,7 +43,7 @@ func (a *API) bind(op *operation, w http.ResponseWriter, r *http.Request) (*http
 		}
 		r = r.WithContext(context.WithValue(r.Context(), queryKey{}, query))
 	}
-	in.query = normalizeQuery(op.query, query, &broken)
+	in.query = shape.NormalizeQuery(op.query, query, &broken)
 	if err := checkQueryText(op.query, query, &broken); err != nil {
 		return r, in, err
 	}
@@ -63,16 +63,16 @@ func Query(ctx context.Context) url.Values {
 	return query
 }
 
-// checkQueryText refuses text that no database stores, in parameters that the
-// route does not declare: a list may filter by them.
-func checkQueryText(declared []property, query url.Values, broken *fault.Fields) error {
+// checkQueryText refuses text that databases cannot store in parameters that the
+// route does not declare, because a list may filter by them.
+func checkQueryText(declared []shape.Property, query url.Values, broken *fault.Fields) error {
 	var bad []string
 	for name, values := range query {
-		if !cleanText(name) {
+		if !shape.CleanText(name) {
 			return errMalformedQuery
 		}
-		isDeclared := slices.ContainsFunc(declared, func(p property) bool { return p.name == name })
-		if !isDeclared && !cleanText(values...) {
+		isDeclared := slices.ContainsFunc(declared, func(p shape.Property) bool { return p.Name == name })
+		if !isDeclared && !shape.CleanText(values...) {
 			bad = append(bad, name)
 		}
 	}
@@ -83,97 +83,19 @@ func checkQueryText(declared []property, query url.Values, broken *fault.Fields)
 	return nil
 }
 
-func cleanText(texts ...string) bool {
-	for _, text := range texts {
-		if !utf8.ValidString(text) || new(validator).badCharacters(text, false) {
-			return false
-		}
-	}
-	return true
-}
-
-// normalizeQuery checks the declared parameters. Of one that is repeated the
-// last counts, unless it is a list: then all do.
-func normalizeQuery(params []property, query url.Values, broken *fault.Fields) url.Values {
-	if len(params) == 0 {
-		return nil
-	}
-	out := url.Values{}
-	for _, p := range params {
-		var texts []string
-		if given := query[p.name]; p.node.kind == "array" {
-			texts = strings.Split(strings.Join(given, ","), ",")
-		} else if len(given) > 0 {
-			texts = given[len(given)-1:]
-		}
-		for _, text := range texts {
-			if text = strings.TrimSpace(text); text == "" {
-				continue
-			}
-			n := p.node
-			if n.kind == "array" {
-				n = n.items
-			}
-			if checked, ok := n.checkText(text, p.name, broken); ok {
-				out.Add(p.name, checked)
-			}
-		}
-		if p.required && len(strings.Join(texts, "")) == 0 {
-			broken.Add(p.name, "validation.required")
-		}
-	}
-	return out
-}
-
-// checkText validates a parameter: JSON has types, a URL has only text.
-func (n *node) checkText(text, name string, broken *fault.Fields) (normal string, ok bool) {
-	v := validator{broken: broken}
-	var raw jsontext.Value
-	switch n.kind {
-	case "boolean":
-		switch text {
-		case "true", "1":
-			return "true", true
-		case "false", "0":
-			return "false", true
-		}
-		v.fail(name, "validation.boolean")
-		return "", false
-	case "integer", "number":
-		raw = jsontext.Value(text)
-		if !raw.IsValid() || raw.Kind() != '0' {
-			v.fail(name, "validation."+n.kind)
-			return "", false
-		}
-		checked := v.check(n, raw, name)
-		return string(checked), checked != nil
-	}
-	if !utf8.ValidString(text) {
-		v.fail(name, "validation.characters")
-		return "", false
-	}
-	raw, _ = jsontext.AppendQuote(nil, text)
-	checked := v.checkString(n, raw, name)
-	if checked == nil {
-		return "", false
-	}
-	unquoted, _ := jsontext.AppendUnquote(nil, checked)
-	return string(unquoted), true
-}
-
-// checkPath holds that every part of the path has the form of what it names.
-// Anything else is not found.
+// checkPath refuses a path with a part that does not have the form of what it
+// names, as not found.
 func (op *operation) checkPath(r *http.Request) error {
 	for _, name := range chi.RouteContext(r.Context()).URLParams.Keys {
 		text := pathParam(r, name)
-		if name != "*" && text == "" || !cleanText(text) {
+		if name != "*" && text == "" || !shape.CleanText(text) {
 			return errNotFound
 		}
 		for _, p := range op.path {
-			if p.name != name {
+			if p.Name != name {
 				continue
 			}
-			if normal, ok := p.node.checkText(text, name, new(fault.Fields)); !ok || normal != text {
+			if normal, ok := p.Rules.CheckText(text, name, new(fault.Fields)); !ok || normal != text {
 				return errNotFound
 			}
 		}
@@ -194,8 +116,8 @@ func pathParam(r *http.Request, name string) string {
 	return decoded
 }
 
-// bindBody returns the body in normal form. A body that is no JSON is 400, one
-// that is no object 422, an absent one stands for {}.
+// bindBody returns the body in normal form. A body that is not JSON is 400, one
+// that is no object 422. No body counts as {}.
 func (a *API) bindBody(op *operation, w http.ResponseWriter, r *http.Request, broken *fault.Fields) ([]byte, error) {
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -212,29 +134,16 @@ func (a *API) bindBody(op *operation, w http.ResponseWriter, r *http.Request, br
 	if len(raw) == 0 {
 		raw = jsontext.Value("{}")
 	}
-	if !raw.IsValid(lenient) {
+	if !shape.Readable(raw) {
 		return nil, errMalformedJSON
 	}
 	if raw.Kind() != '{' {
-		return nil, errNotObject
+		return nil, shape.ErrNotObject
 	}
-	if op.route.Rate == loginGroup {
-		if err := a.limitLogin(w, r, peek(raw, "email")); err != nil {
-			return nil, err
-		}
+	if err := a.limitByField(w, r, op, raw); err != nil {
+		return nil, err
 	}
-	v := validator{broken: broken, suspect: isSuspect(raw)}
-	return v.check(op.body, raw, ""), nil
-}
-
-// limitLogin counts by address and email. An email that is none will be refused
-// anyway; all such share a place, so that no text of the caller's becomes a key.
-func (a *API) limitLogin(w http.ResponseWriter, r *http.Request, email string) error {
-	email, err := mail.NormalizeAddress(email)
-	if err != nil {
-		email = ""
-	}
-	return a.count(r.Context(), w.Header(), loginGroup, a.cfg.ClientIP(r)+" "+email)
+	return op.body.Normalize(raw, broken), nil
 }
 
 func isJSON(contentType string) bool {
@@ -243,4 +152,24 @@ func isJSON(contentType string) bool {
 	}
 	mediaType, _, err := mime.ParseMediaType(contentType)
 	return err == nil && (mediaType == "application/json" || strings.HasSuffix(mediaType, "+json"))
+}
+
+// compileInput prepares the parameters and the body of a route for bind.
+func compileInput[I any](a *API, op *operation) {
+	t := reflect.TypeFor[I]()
+	registry := a.huma.OpenAPI().Components.Schemas
+	for _, field := range reflect.VisibleFields(t) {
+		if name := field.Tag.Get("path"); name != "" {
+			op.path = append(op.path, shape.Parameter(registry, field, name, true))
+		}
+		if name, _, _ := strings.Cut(field.Tag.Get("query"), ","); name != "" {
+			op.query = append(op.query, shape.Parameter(registry, field, name, field.Tag.Get("required") == "true"))
+		}
+	}
+	if _, raw := t.FieldByName("RawBody"); raw {
+		panic("a RawBody is neither bounded nor checked: make it a Raw route")
+	}
+	if body, ok := t.FieldByName("Body"); ok {
+		op.body = shape.Compile(registry, bodySchema(registry, body, op.route.ID()), body.Type)
+	}
 }

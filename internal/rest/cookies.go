@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Cookie mode is how the first-party frontend logs in (spec: Authentication): a
+// Cookie mode is how the first-party frontend logs in (rules: http#cookie-mode): a
 // session cookie that scripts cannot read, and a CSRF token that they can, which
 // each state-changing request must repeat in a header.
 //

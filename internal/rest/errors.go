@@ -16,17 +16,17 @@ import (
 
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // The refusals that belong to HTTP itself.
 var (
-	errNotFound         = fault.New(fault.NotFound, "error.not_found")
+	errNotFound         = shape.ErrNotFound
 	errUnauthenticated  = fault.New(fault.Unauthenticated, "error.unauthenticated")
 	errCSRF             = fault.New(fault.CSRF, "error.csrf")
 	errForbidden        = fault.New(fault.Forbidden, "error.forbidden")
 	errTooManyRequests  = fault.New(fault.TooMany, "error.too_many_requests")
 	errMalformedJSON    = fault.New(fault.Malformed, "error.malformed_json")
-	errNotObject        = fault.New(fault.Invalid, "error.not_object")
 	errTooLarge         = fault.New(fault.TooLarge, "error.too_large")
 	errUnsupported      = fault.New(fault.Unsupported, "error.unsupported_media_type")
 	errUnreadable       = fault.New(fault.Malformed, "error.unreadable_body")
@@ -87,13 +87,13 @@ func (p *problem) Error() string           { return http.StatusText(p.status) }
 func (p *problem) GetStatus() int          { return p.status }
 func (p *problem) GetHeaders() http.Header { return p.headers }
 
-// MarshalJSON writes the body of the spec's error formats.
+// MarshalJSON writes the body (rules: http#errors).
 func (p *problem) MarshalJSON() ([]byte, error) {
 	return json.Marshal(p.body, json.Deterministic(true))
 }
 
-// problem turns any error into an answer, and logs the ones that are accidents:
-// this is the one place where an error is logged.
+// problem turns any error into an answer and logs those that are accidents. No
+// other place logs errors of requests.
 func (a *API) problem(ctx context.Context, err error) *problem {
 	var refusal *fault.Error
 	switch {
@@ -130,8 +130,8 @@ func (a *API) problem(ctx context.Context, err error) *problem {
 	return p
 }
 
-// fieldMessages lists each broken field's messages and picks the first as the
-// message of the whole.
+// fieldMessages returns the messages of each broken field, and the first of them as
+// the message of the whole answer.
 func (a *API) fieldMessages(locale string, fields []fault.Field) (errs map[string][]string, first string) {
 	errs = make(map[string][]string, len(fields))
 	for i, field := range fields {
@@ -144,8 +144,8 @@ func (a *API) fieldMessages(locale string, fields []fault.Field) (errs map[strin
 	return errs, first
 }
 
-// statusAbandoned is what the access log says of a request whose caller hung up:
-// no failure of ours, and nobody reads the answer.
+// statusAbandoned is the status in the access log of a request whose caller hung up.
+// Nobody reads that answer.
 const statusAbandoned = 499
 
 func (a *API) accident(ctx context.Context, err error) *problem {
@@ -188,8 +188,8 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 
 func (a *API) notFound(w http.ResponseWriter, r *http.Request) { a.WriteError(w, r, errNotFound) }
 
-// methodNotAllowed answers 405 with the methods that would do, or 404 for a
-// method so strange that the router did not look at the path.
+// methodNotAllowed answers 405 with the methods that the path has. The router also
+// calls it for methods that it does not know, on any path; those may be a 404.
 func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	methods := a.allowed(r)
 	if len(methods) == 0 {
@@ -223,10 +223,10 @@ func (*problem) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Ref: schemaPrefix + errorSchemaName}
 }
 
-// replaceHumaErrors makes huma's own refusals panics, which recoverPanic logs and
-// answers with 500. It is global in huma; since bind runs before huma looks at a
-// request, only a programming error gets there, and its text must not reach the
-// caller.
+// replaceHumaErrors turns huma's own refusals into panics, which recoverPanic logs
+// and answers with 500. bind runs before huma reads a request, so that only a
+// programming error gets there, whose text must not reach the caller. The setting
+// is global in huma.
 var replaceHumaErrors = sync.OnceFunc(func() {
 	huma.NewError = func(status int, _ string, _ ...error) huma.StatusError { return &problem{status: status} }
 	huma.NewErrorWithContext = func(_ huma.Context, _ int, message string, errs ...error) huma.StatusError {

@@ -7,16 +7,18 @@ import (
 	"strings"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// protect runs what the route table says of a route before its handler, in the
-// order of refusals: 401, 429, guards, permission, 404. Validation (422) comes
-// after, in bind.
+// protect runs the checks of a route before its handler, in the order of refusals
+// (rules: http#order-of-refusals), up to the 404. Validation comes after them, in
+// bind.
 func (a *API) protect(op *operation, next http.Handler) http.Handler {
 	guards := op.route.Scope.Guards()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,7 +44,7 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 			ctx = authz.With(ctx, caller)
 			r = r.WithContext(ctx)
 		}
-		if err := a.limit(w, r, op.route); err != nil {
+		if err := a.limit(w, r, op); err != nil {
 			a.WriteError(w, r, err)
 			return
 		}
@@ -74,8 +76,8 @@ func (a *API) authenticate(ctx context.Context, authorization, session string) (
 // maxUserAgent is how much of a User-Agent is kept, in bytes.
 const maxUserAgent = 512
 
-// userAgent is what the caller says that it is, in a form that every database
-// can store.
+// userAgent returns the User-Agent of a request in a form that every database can
+// store.
 func userAgent(r *http.Request) string {
 	text := r.UserAgent()
 	return strings.ToValidUTF8(text[:min(len(text), maxUserAgent)], "")
@@ -84,31 +86,58 @@ func userAgent(r *http.Request) string {
 // maxToken is the longest token that is looked up, in bytes.
 const maxToken = 512
 
-// notToken tells what no token has: anything but visible ASCII.
+// notToken reports whether no token has this character: they are visible ASCII.
 func notToken(c rune) bool { return c <= ' ' || c > '~' }
 
 // limit counts the request in the route's group: by caller where there is one,
 // else by client address.
-func (a *API) limit(w http.ResponseWriter, r *http.Request, route Route) error {
-	if route.Rate == "" {
+func (a *API) limit(w http.ResponseWriter, r *http.Request, op *operation) error {
+	if op.route.Rate == "" {
 		return nil
 	}
 	if caller := authz.From(r.Context()); caller != nil {
-		return a.count(r.Context(), w.Header(), route.Rate, "user:"+strconv.FormatInt(caller.UserID, 10))
+		return a.count(r.Context(), w.Header(), op.route.Rate, "user:"+strconv.FormatInt(caller.UserID, 10))
 	}
-	group := route.Rate
-	if group == loginGroup {
-		group = loginAddressGroup
+	group := op.route.Rate
+	if op.byField != nil {
+		group = op.byField.addressGroup
 	}
 	return a.count(r.Context(), w.Header(), group, a.cfg.ClientIP(r))
 }
 
-// Login is limited twice: here by address alone, and in bind, once the body is
-// read, by address and email (spec: Rate limits).
-const (
-	loginGroup        = limit.Login
-	loginAddressGroup = limit.LoginAddress
-)
+// fieldLimit is a limit by the text of one field of the body.
+type fieldLimit struct {
+	field        string
+	addressGroup string
+	normalize    func(text string) (string, error)
+}
+
+// LimitByField makes a public route's group count requests by the client's address
+// together with the text of one field of the body, as normalize returns it. Texts
+// that it refuses share one count, so that callers cannot choose keys at will. The
+// body is read for this, so requests are counted before that by the address alone,
+// in addressGroup (rules: http#rate-limits).
+func LimitByField(field string, normalize func(text string) (string, error), addressGroup string) Option {
+	if !limit.Known(addressGroup) {
+		panic("unknown rate-limit group " + addressGroup)
+	}
+	return func(o *operation) {
+		o.byField = &fieldLimit{field: field, addressGroup: addressGroup, normalize: normalize}
+	}
+}
+
+// limitByField counts a request whose body was read, if its route asks for that.
+func (a *API) limitByField(w http.ResponseWriter, r *http.Request, op *operation, body jsontext.Value) error {
+	by := op.byField
+	if by == nil {
+		return nil
+	}
+	text, err := by.normalize(shape.Peek(body, by.field))
+	if err != nil {
+		text = ""
+	}
+	return a.count(r.Context(), w.Header(), op.route.Rate, a.cfg.ClientIP(r)+" "+text)
+}
 
 func (a *API) count(ctx context.Context, h http.Header, group, key string) error {
 	d := a.cfg.Limiter.Allow(ctx, group, key)
@@ -162,8 +191,8 @@ func runGuard(guard Guard, caller *authz.Caller, r *http.Request) error {
 			return errUnauthenticated
 		}
 	case TenantResolve:
-		// A tenant in the path that does not exist and one that the caller is
-		// not in are told apart by nobody: tenant.member refuses both.
+		// A tenant in the path may not exist: tenant.member refuses it like one that
+		// the caller does not belong to, so that nobody can tell them apart.
 		if caller.Tenant == nil && chi.URLParam(r, "tenantId") == "" {
 			return errContextRequired
 		}
@@ -197,27 +226,14 @@ func runGuard(guard Guard, caller *authz.Caller, r *http.Request) error {
 	return nil
 }
 
-// isMember tells whether the caller is in the tenant of the path, or without one
-// there in any.
+// isMember reports whether the caller belongs to the tenant of the path, or to any
+// tenant where the path names none.
 func isMember(caller *authz.Caller, r *http.Request) bool {
 	id := chi.URLParam(r, "tenantId")
 	return caller.Tenant != nil && (id == "" || sameID(id, caller.Tenant.TenantID))
 }
 
 func sameID(text string, id uuid.UUID) bool {
-	parsed, err := ParseID(text)
+	parsed, err := shape.ParseID(text)
 	return err == nil && parsed == id
-}
-
-// ParseID reads a UUID of a path in its one canonical form, in either case. Any
-// other text is not found (spec: IDs).
-func ParseID(text string) (uuid.UUID, error) {
-	if len(text) != 36 {
-		return uuid.Nil, errNotFound
-	}
-	id, err := uuid.Parse(text)
-	if err != nil {
-		return uuid.Nil, errNotFound
-	}
-	return id, nil
 }

@@ -1,8 +1,9 @@
 package rest
 
+import "context"
+
 // Data is the answer {data: …} with an optional message, which holds a
-// translation key such as team.role_changed (spec: Common request and response
-// rules).
+// translation key such as team.role_changed (rules: http#answers).
 type Data[T any] struct {
 	Body struct {
 		Data    T      `json:"data"`
@@ -27,7 +28,7 @@ func OKMessage[T any](v T, key string) *Data[T] {
 // List answers {data: […]}; a nil slice is an empty list.
 func List[T any](items []T) *Data[[]T] { return OK(items) }
 
-// Plain is an answer whose body is printed by the spec without data.
+// Plain is an answer without the data key (rules: http#answers).
 type Plain[T any] struct {
 	Body T
 }
@@ -45,3 +46,22 @@ type Note struct {
 
 // Message answers {message: key}.
 func Message(key string) *Plain[Note] { return Bare(Note{Message: key}) }
+
+// Refusal is how one item of a request would have been answered by itself.
+type Refusal struct {
+	Status  int
+	Code    string              // "" for none
+	Message string              // in the locale of the request
+	Errors  map[string][]string // of a validation; nil for none
+}
+
+// Explain returns the answer that err would be as the failure of a whole request.
+// It also logs what would be logged then. ctx is a handler's.
+func Explain(ctx context.Context, err error) Refusal {
+	p := infoOf(ctx).api.problem(ctx, err)
+	r := Refusal{Status: p.status}
+	r.Code, _ = p.body["code"].(string)
+	r.Message, _ = p.body["message"].(string)
+	r.Errors, _ = p.body["errors"].(map[string][]string)
+	return r
+}

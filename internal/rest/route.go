@@ -15,12 +15,13 @@ import (
 
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// Guard is a check that a request must pass; the names are the spec's.
+// Guard is a check that a request must pass. The names are part of the contract.
 type Guard string
 
-// The guards in the order in which they run (spec: Authentication, route guards).
+// The guards in the order in which they run (rules: http#guards).
 const (
 	AuthToken            Guard = "auth:token"
 	TenantResolve        Guard = "tenant.resolve"
@@ -29,8 +30,8 @@ const (
 	ImpersonationPrevent Guard = "impersonation.prevent"
 	ImpersonationActive  Guard = "impersonation.active"
 	PlatformAdmin        Guard = "platform.admin"
-	// MemberOrAdmin is the guard of the billing portal, which has no name in the
-	// spec: tenant.member, or platform.admin for any tenant.
+	// MemberOrAdmin is the guard of the billing portal: a member of the tenant, or a
+	// platform admin for any tenant.
 	MemberOrAdmin Guard = "tenant.member|platform.admin"
 )
 
@@ -39,7 +40,7 @@ type Scope string
 
 // The scopes of the route table.
 const (
-	Public Scope = "public" // nobody is asked who they are
+	Public Scope = "public" // anybody, without a credential
 	User   Scope = "user"   // any authenticated caller
 	Member Scope = "member" // a caller with a tenant, onboarded or not
 	Tenant Scope = "tenant" // a member of the tenant in the path or of their own, onboarded
@@ -47,8 +48,8 @@ const (
 	// Billing are members of the tenant in the path, onboarded or not, with the
 	// route's permission, and platform administrators for any tenant, without.
 	Billing Scope = "billing"
-	// Impersonating are platform administrators who act as somebody else: for
-	// what ends that and tells of it.
+	// Impersonating are platform administrators who act as somebody else. Its routes
+	// show and end the impersonation.
 	Impersonating Scope = "impersonating"
 )
 
@@ -72,7 +73,7 @@ func (s Scope) Guards() []Guard {
 	}
 }
 
-// Route is one row of the route table: everything that is decided about a
+// Route is one row of the route table. It holds everything that is decided about a
 // request before its handler runs.
 type Route struct {
 	Method     string
@@ -96,8 +97,8 @@ func (r Route) ID() string {
 	return b.String()
 }
 
-// check panics when the row cannot mean what it says. In particular a scope that
-// was left out must not make a route public.
+// check panics on a row that contradicts itself. In particular a missing scope must
+// not make a route public.
 func (r Route) check() {
 	switch {
 	case r.Handler == nil:
@@ -111,7 +112,8 @@ func (r Route) check() {
 	}
 }
 
-// tag groups the reference: the first part of the path that says something.
+// tag returns the group of the route in the reference: the first part of its path
+// that names a subject.
 func (r Route) tag() string {
 	for _, part := range strings.Split(strings.TrimPrefix(r.Path, "/api/v1"), "/") {
 		if part != "" && part != "tenant" && part != "docs" && !strings.HasPrefix(part, "{") {
@@ -121,7 +123,7 @@ func (r Route) tag() string {
 	return "tenant"
 }
 
-// Handler is what a route leads to: one of Handle's or Plain's.
+// Handler is what a route leads to: made by Handle, Cached, File, Upload or Raw.
 type Handler interface {
 	register(a *API, r Route)
 }
@@ -129,28 +131,30 @@ type Handler interface {
 // Option refines a handler.
 type Option func(*operation)
 
-// operation is what the middleware of one route needs to know.
+// operation is what the middleware of one route works with.
 type operation struct {
 	route  Route
 	status int
 	exists func(ctx context.Context, param func(string) string) error
-	path   []property
-	query  []property
-	body   *node
-	list   *page.Spec // what a list can be asked for
+	path   []shape.Property
+	query  []shape.Property
+	body   *shape.Rules
+	list   *page.Spec // the filters, sorts and includes of a list; nil for others
+	// byField is a limit that needs the body; nil for none.
+	byField *fieldLimit
 }
 
-// Status sets the status of a success; without it 200, or 204 for NoContent.
+// Status sets the status of a success. The default is 200, or 204 for Empty.
 func Status(code int) Option { return func(o *operation) { o.status = code } }
 
-// Exists declares the check that runs after the guards and before validation,
-// so that what a path names is a 404 before a broken body is a 422. The check
-// reads path parameters by name.
+// Exists declares a check that runs after the guards and before validation, so that
+// a path that names nothing is a 404 before a broken body is a 422. The check reads
+// path parameters by name.
 func Exists(check func(ctx context.Context, param func(string) string) error) Option {
 	return func(o *operation) { o.exists = check }
 }
 
-// Handle makes a route's handler of a function. I is a struct with `path` and
+// Handle makes a function the handler of a route. I is a struct with `path` and
 // `query` fields and a Body; O is one of this package's answers.
 func Handle[I, O any](fn func(context.Context, *I) (*O, error), options ...Option) Handler {
 	return typed[I, O]{fn: fn, options: options}
@@ -178,9 +182,9 @@ func (t typed[I, O]) register(a *API, r Route) {
 	compileInput[I](a, op)
 }
 
-// Raw makes a route of a plain handler that reads and writes by itself, such as
-// the receiver of signed notifications. Guards and limits run before it all the
-// same; contentType is what it takes, and bounding the body is its own affair.
+// Raw makes a plain HTTP handler the handler of a route, such as the receiver of
+// signed notifications. Guards and limits run before it. It has to bound the body
+// by itself; contentType is what it accepts, for the reference.
 func Raw(h http.Handler, contentType string) Handler {
 	return raw{handler: h, contentType: contentType}
 }

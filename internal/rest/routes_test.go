@@ -12,6 +12,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
@@ -191,7 +192,7 @@ func routes() []rest.Route {
 		{"GET", "/api/v1/gadgets", rest.Public, "", limit.Catalog, "Search gadgets", rest.Handle(search)},
 		{"PATCH", "/api/v1/gadgets/{id}", rest.User, "", limit.Default, "Change a gadget", rest.Handle(patch, rest.Exists(gone))},
 		{"DELETE", "/api/v1/gadgets/{id}", rest.Admin, "products.view", "", "Delete a gadget", empty},
-		{"POST", "/api/v1/login", rest.Public, "", limit.Login, "Log in", rest.Handle(login)},
+		{"POST", "/api/v1/login", rest.Public, "", limit.Login, "Log in", rest.Handle(login, rest.LimitByField("email", mail.NormalizeAddress, limit.LoginAddress))},
 		{"GET", "/api/v1/me", rest.User, "", limit.Default, "Who am I", empty},
 		{"GET", "/api/v1/tenant", rest.Member, "", "", "Own tenant", empty},
 		{"GET", "/api/v1/tenants/{tenantId}/team", rest.Tenant, "", "", "Team", empty},

@@ -41,6 +41,10 @@ const (
 	DefaultMaxBody = 1 << 20
 )
 
+// Lane is the lane of the job queue for jobs that wait for servers which outsiders
+// name: while those are slow, no other jobs wait.
+const Lane = "web"
+
 // Config is how far a client goes.
 type Config struct {
 	// Timeout bounds an exchange from its start to the end of the answer's body.

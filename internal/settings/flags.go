@@ -2,55 +2,57 @@ package settings
 
 import "errors"
 
-// The flags of the commands, for kong. Everything is a string here and judged
-// afterwards, so that one wrong setting is one plain line, and so that kong, which
-// repeats a value that it cannot read, never repeats a secret. For the same
-// reason no flag takes a secret itself, only the environment or a file does; the
-// URLs of the database and of Redis are the exceptions, as they often have none.
+// The flags of the commands, for kong. All are strings that kong only stores: the
+// parser judges them, so that each wrong setting is one plain line and so that
+// kong, which repeats a value it cannot read, never prints a secret. For the same
+// reason secrets come from the environment or a file, never from a flag. The URLs
+// of the database and of Redis are exceptions, as they often hold no password.
 
-// StoreFlags says where the data is and how the log is written.
+// StoreFlags are the flags about the data and the log.
 type StoreFlags struct {
-	Data            string `env:"TENANTRY_DATA" placeholder:"DIR" help:"Folder that holds the SQLite database and everything else kept on disk; ./data unless given."`
-	DatabaseURL     string `env:"TENANTRY_DATABASE_URL" placeholder:"URL" help:"Database: postgres://user:password@host/name or sqlite:///absolute/path; SQLite in the data folder unless given."`
-	DatabaseURLFile string `env:"TENANTRY_DATABASE_URL_FILE" placeholder:"FILE" help:"File that has the database's URL."`
-	LogLevel        string `env:"TENANTRY_LOG_LEVEL" placeholder:"LEVEL" help:"Least level that is logged: debug, info, warn or error; info unless given."`
-	LogFormat       string `env:"TENANTRY_LOG_FORMAT" placeholder:"FORMAT" help:"How the log is written: text or json; json by serve and text by the other commands unless given."`
+	Data            string `env:"TENANTRY_DATA" placeholder:"DIR" help:"Folder for the SQLite database and everything else kept on disk. Default: ./data."`
+	DatabaseURL     string `env:"TENANTRY_DATABASE_URL" placeholder:"URL" help:"Database: postgres://user:password@host/name or sqlite:///absolute/path. Default: SQLite in the data folder."`
+	DatabaseURLFile string `env:"TENANTRY_DATABASE_URL_FILE" placeholder:"FILE" help:"File that contains the database URL."`
+	LogLevel        string `env:"TENANTRY_LOG_LEVEL" placeholder:"LEVEL" help:"Lowest level that is logged: debug, info, warn or error. Default: info."`
+	LogFormat       string `env:"TENANTRY_LOG_FORMAT" placeholder:"FORMAT" help:"Format of the log: text or json. Default: json for serve, text for the other commands."`
 }
 
-// HTTPFlags says how the service is reached and what it lets through.
+// HTTPFlags are the flags about how clients reach the service and how many
+// requests it accepts from them.
 type HTTPFlags struct {
-	Addr            string `env:"TENANTRY_ADDR" placeholder:"HOST:PORT" help:"Address to listen on; 127.0.0.1:8080 unless given."`
-	PublicURL       string `env:"TENANTRY_PUBLIC_URL" placeholder:"URL" help:"URL at which clients reach the service; the listening address unless given."`
-	FrontendURL     string `env:"TENANTRY_FRONTEND_URL" placeholder:"URL" help:"URL of the web frontend, where links in mails and redirects lead; the public URL unless given."`
-	FirstPartyHosts string `env:"TENANTRY_FIRST_PARTY_HOSTS" placeholder:"HOST,…" help:"Hosts whose pages may use cookies, each with its port if it has one; the frontend's host unless given."`
-	TrustedProxies  string `env:"TENANTRY_TRUSTED_PROXIES" placeholder:"CIDR,…" help:"Addresses or networks of proxies whose X-Forwarded-For is believed; none unless given."`
-	RateLimits      string `env:"TENANTRY_RATE_LIMITS" placeholder:"LIMITS" help:"Rate limits: on, off, or requests per minute of single groups such as login=5,default=1200 with 0 for none; on unless given."`
-	RedisURL        string `env:"TENANTRY_REDIS_URL" placeholder:"URL" help:"Redis in which instances share the counts of the rate limits, redis://user:password@host:port/database or rediss://…; each counts for itself unless given."`
-	RedisURLFile    string `env:"TENANTRY_REDIS_URL_FILE" placeholder:"FILE" help:"File that has the URL of Redis."`
-	MetricsAddr     string `env:"TENANTRY_METRICS_ADDR" placeholder:"HOST:PORT" help:"Address of its own on which GET /metrics answers Prometheus, and /debug/pprof/ go tool pprof; none unless given. The sandbox answers the former on the main address too."`
+	Addr            string `env:"TENANTRY_ADDR" placeholder:"HOST:PORT" help:"Address to listen on. Default: 127.0.0.1:8080."`
+	PublicURL       string `env:"TENANTRY_PUBLIC_URL" placeholder:"URL" help:"URL at which clients reach the service. Default: the listening address."`
+	FrontendURL     string `env:"TENANTRY_FRONTEND_URL" placeholder:"URL" help:"URL of the web frontend, where links in mails and redirects lead. Default: the public URL."`
+	FirstPartyHosts string `env:"TENANTRY_FIRST_PARTY_HOSTS" placeholder:"HOST,…" help:"Hosts whose pages may use cookies, with the port where it is not the standard one. Default: the host of the frontend."`
+	TrustedProxies  string `env:"TENANTRY_TRUSTED_PROXIES" placeholder:"CIDR,…" help:"Addresses or networks of the proxies whose X-Forwarded-For header is trusted. Default: none."`
+	RateLimits      string `env:"TENANTRY_RATE_LIMITS" placeholder:"LIMITS" help:"Rate limits: on, off, or requests per minute of single groups, such as login=5,default=1200, where 0 turns a group off. Default: on."`
+	RedisURL        string `env:"TENANTRY_REDIS_URL" placeholder:"URL" help:"Redis in which all instances count the rate limits together: redis://user:password@host:port/database or rediss://…. Default: each instance counts for itself."`
+	RedisURLFile    string `env:"TENANTRY_REDIS_URL_FILE" placeholder:"FILE" help:"File that contains the URL of Redis."`
+	MetricsAddr     string `env:"TENANTRY_METRICS_ADDR" placeholder:"HOST:PORT" help:"Separate address that serves GET /metrics for Prometheus and /debug/pprof/ for go tool pprof. Default: none. The sandbox serves /metrics on the main address as well."`
 }
 
-// LifetimeFlags says how long things live that somebody was given.
+// LifetimeFlags are the flags about how long tokens, sessions and invitations are
+// valid.
 type LifetimeFlags struct {
-	AccessTokenLifetime       string `env:"TENANTRY_ACCESS_TOKEN_LIFETIME" placeholder:"DURATION" help:"How long an access token works; 15m unless given."`
-	RefreshTokenLifetime      string `env:"TENANTRY_REFRESH_TOKEN_LIFETIME" placeholder:"DURATION" help:"How long a refresh token works; 720h unless given."`
-	RefreshFamilyLifetime     string `env:"TENANTRY_REFRESH_FAMILY_LIFETIME" placeholder:"DURATION" help:"How long a login can be refreshed in all; 2160h unless given."`
-	SessionLifetime           string `env:"TENANTRY_SESSION_LIFETIME" placeholder:"DURATION" help:"How long a session lives without use; 2h unless given."`
-	RememberedSessionLifetime string `env:"TENANTRY_REMEMBERED_SESSION_LIFETIME" placeholder:"DURATION" help:"How long a session that is to be remembered lives without use; 720h unless given."`
-	InvitationLifetime        string `env:"TENANTRY_INVITATION_LIFETIME" placeholder:"DAYS" help:"How many days an invitation works that does not say so itself, from 1 to 30; 7 unless given."`
+	AccessTokenLifetime       string `env:"TENANTRY_ACCESS_TOKEN_LIFETIME" placeholder:"DURATION" help:"How long an access token is valid. Default: 15m."`
+	RefreshTokenLifetime      string `env:"TENANTRY_REFRESH_TOKEN_LIFETIME" placeholder:"DURATION" help:"How long a refresh token is valid. Default: 720h."`
+	RefreshFamilyLifetime     string `env:"TENANTRY_REFRESH_FAMILY_LIFETIME" placeholder:"DURATION" help:"How long after a login its tokens can be refreshed at all. Default: 2160h."`
+	SessionLifetime           string `env:"TENANTRY_SESSION_LIFETIME" placeholder:"DURATION" help:"How long a session stays valid without a request. Default: 2h."`
+	RememberedSessionLifetime string `env:"TENANTRY_REMEMBERED_SESSION_LIFETIME" placeholder:"DURATION" help:"How long a session that remembers its user stays valid without a request. Default: 720h."`
+	InvitationLifetime        string `env:"TENANTRY_INVITATION_LIFETIME" placeholder:"DAYS" help:"How many days an invitation is valid unless the inviter chooses, from 1 to 30. Default: 7."`
 }
 
-// UsageFlags says how long usage events are kept.
+// UsageFlags are the flags about how long usage events are kept.
 type UsageFlags struct {
-	UsageRetention string `env:"TENANTRY_USAGE_RETENTION" placeholder:"DAYS" help:"How many days usage events are kept after the time that they were recorded for, at least 35; for ever unless given. What meters show stays."`
-	UsageArchive   string `env:"TENANTRY_USAGE_ARCHIVE" placeholder:"DIR" help:"Folder, the same for all instances, to which usage events are written as compressed JSON lines before they are deleted; they are not written unless given."`
+	UsageRetention string `env:"TENANTRY_USAGE_RETENTION" placeholder:"DAYS" help:"How many days usage events are kept after their recorded time, at least 35. What meters show does not change when events are deleted. Default: for ever."`
+	UsageArchive   string `env:"TENANTRY_USAGE_ARCHIVE" placeholder:"DIR" help:"Folder, shared by all instances, to which usage events are written as compressed JSON lines before they are deleted. Default: they are deleted without a copy."`
 }
 
-// OutsideFlags names the files with the credentials of the outside world.
+// OutsideFlags are the flags about the credentials for outside services.
 type OutsideFlags struct {
-	StripeSecretKeyFile     string `env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that has Stripe's secret key; or give the key itself in TENANTRY_STRIPE_SECRET_KEY."`
-	StripeWebhookSecretFile string `env:"TENANTRY_STRIPE_WEBHOOK_SECRET_FILE" placeholder:"FILE" help:"File that has the secret with which Stripe signs its notifications; or give it in TENANTRY_STRIPE_WEBHOOK_SECRET. While it is being replaced, both with a comma between."`
-	SMTPURLFile             string `name:"smtp-url-file" env:"TENANTRY_SMTP_URL_FILE" placeholder:"FILE" help:"File that has the mail server's URL, smtp://user:password@host or smtps://…; or give it in TENANTRY_SMTP_URL."`
+	StripeSecretKeyFile     string `env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that contains Stripe's secret key. Or set TENANTRY_STRIPE_SECRET_KEY to the key."`
+	StripeWebhookSecretFile string `env:"TENANTRY_STRIPE_WEBHOOK_SECRET_FILE" placeholder:"FILE" help:"File that contains the secret with which Stripe signs its notifications. Or set TENANTRY_STRIPE_WEBHOOK_SECRET to the secret. While it is being replaced, give the old and the new one separated by a comma."`
+	SMTPURLFile             string `name:"smtp-url-file" env:"TENANTRY_SMTP_URL_FILE" placeholder:"FILE" help:"File that contains the URL of the mail server, smtp://user:password@host or smtps://…. Or set TENANTRY_SMTP_URL to the URL."`
 	MailFrom                string `env:"TENANTRY_MAIL_FROM" placeholder:"ADDRESS" help:"Sender of all mail, such as Tenantry <no-reply@example.com>."`
 }
 
@@ -79,11 +81,11 @@ type ProviderFlags struct {
 	StoreFlags   `embed:""`
 	InvoiceFlags `embed:""`
 
-	StripeSecretKeyFile string `env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that has Stripe's secret key; or give the key itself in TENANTRY_STRIPE_SECRET_KEY."`
+	StripeSecretKeyFile string `env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that contains Stripe's secret key. Or set TENANTRY_STRIPE_SECRET_KEY to the key."`
 }
 
-// Settings checks what dev was told. The error joins a Error for each
-// wrong setting. getenv reads the environment: os.Getenv, but in tests.
+// Settings checks the settings of dev. The error joins an Error for each wrong
+// setting. getenv reads the environment; it is os.Getenv except in tests.
 func (f DevFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv}
 	var s Settings
@@ -95,8 +97,8 @@ func (f DevFlags) Settings(getenv func(string) string) (Settings, error) {
 	return s, errors.Join(p.errs...)
 }
 
-// Settings checks what serve was told, as DevFlags.Settings does. It refuses
-// whatever belongs to the sandbox.
+// Settings checks the settings of serve, like DevFlags.Settings. It refuses a data
+// folder and a key that belong to the sandbox.
 func (f ServeFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv}
 	var s Settings
@@ -110,8 +112,8 @@ func (f ServeFlags) Settings(getenv func(string) string) (Settings, error) {
 	return s, errors.Join(p.errs...)
 }
 
-// Settings checks what a command that only needs the data was told, as
-// DevFlags.Settings does.
+// Settings checks the settings of a command that needs only the data, like
+// DevFlags.Settings.
 func (f StoreFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv}
 	var s Settings
@@ -119,8 +121,8 @@ func (f StoreFlags) Settings(getenv func(string) string) (Settings, error) {
 	return s, errors.Join(p.errs...)
 }
 
-// Settings checks what a command that needs the data and the payment provider was
-// told, as ServeFlags.Settings does.
+// Settings checks the settings of a command that needs the data and the payment
+// provider, like ServeFlags.Settings.
 func (f ProviderFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv}
 	var s Settings

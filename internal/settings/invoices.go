@@ -10,23 +10,23 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// InvoiceFlags says where invoices come from, and how they look where they are
-// issued here.
+// InvoiceFlags are the flags about where invoices come from, and about the
+// invoices that the service issues itself.
 type InvoiceFlags struct {
-	InvoiceMode         string `env:"TENANTRY_INVOICE_MODE" placeholder:"MODE" help:"Where invoices come from: psp_managed or platform_managed; psp_managed unless given."`
-	InvoiceNumberFormat string `env:"TENANTRY_INVOICE_NUMBER_FORMAT" placeholder:"FORMAT" help:"Numbers of invoices that are issued here, with {year} and {number} or {number:6}; INV-{year}-{number:6} unless given."`
-	InvoiceLogo         string `env:"TENANTRY_INVOICE_LOGO" placeholder:"FILE" help:"Logo of invoices that are issued here, PNG or JPEG; the seller's name unless given."`
-	TaxRates            string `env:"TENANTRY_TAX_RATES" placeholder:"RATES" help:"Tax that prices have in them, in percent by the tenant's country, such as DE=19,FR=20; none unless given."`
-	SellerName          string `env:"TENANTRY_SELLER_NAME" placeholder:"NAME" help:"Who issues the invoices; Tenantry unless given."`
-	SellerAddress       string `env:"TENANTRY_SELLER_ADDRESS" placeholder:"LINES" help:"Address of who issues the invoices, with | or line breaks between its lines."`
-	SellerVATNumber     string `name:"seller-vat-number" env:"TENANTRY_SELLER_VAT_NUMBER" placeholder:"NUMBER" help:"VAT number of who issues the invoices."`
-	SellerEmail         string `env:"TENANTRY_SELLER_EMAIL" placeholder:"ADDRESS" help:"Where questions about invoices go."`
+	InvoiceMode         string `env:"TENANTRY_INVOICE_MODE" placeholder:"MODE" help:"Who issues the invoices: the payment provider (psp_managed) or the service itself (platform_managed). Default: psp_managed."`
+	InvoiceNumberFormat string `env:"TENANTRY_INVOICE_NUMBER_FORMAT" placeholder:"FORMAT" help:"Number format of the invoices that the service issues, with {year} and {number} or {number:6}. Default: INV-{year}-{number:6}."`
+	InvoiceLogo         string `env:"TENANTRY_INVOICE_LOGO" placeholder:"FILE" help:"Logo on the invoices that the service issues, PNG or JPEG. Default: the seller's name instead."`
+	TaxRates            string `env:"TENANTRY_TAX_RATES" placeholder:"RATES" help:"Tax included in prices, in percent by the tenant's country, such as DE=19,FR=20. Default: none."`
+	SellerName          string `env:"TENANTRY_SELLER_NAME" placeholder:"NAME" help:"Name of the seller on invoices. Default: Tenantry."`
+	SellerAddress       string `env:"TENANTRY_SELLER_ADDRESS" placeholder:"LINES" help:"Address of the seller, with | or line breaks between its lines."`
+	SellerVATNumber     string `name:"seller-vat-number" env:"TENANTRY_SELLER_VAT_NUMBER" placeholder:"NUMBER" help:"VAT number of the seller."`
+	SellerEmail         string `env:"TENANTRY_SELLER_EMAIL" placeholder:"ADDRESS" help:"Mail address for questions about invoices."`
 }
 
-// Invoices are those of invoices that are issued here.
+// Invoices are the settings of invoices that the service issues itself.
 type Invoices struct {
 	Numbers invoice.NumberFormat
-	Taxes   map[string]int64 // millionths, by country
+	Taxes   map[string]int64 // by country code, in millionths: 190_000 is 19 %
 	Seller  invoice.Seller
 }
 
@@ -59,7 +59,7 @@ func (p *parser) invoices(f InvoiceFlags, s *Settings) {
 	}
 }
 
-// taxes reads rates such as DE=19,FR=5.5.
+// taxes reads percentages by country, such as DE=19,FR=5.5.
 func (p *parser) taxes(name, value string) map[string]int64 {
 	rates := map[string]int64{}
 	for _, part := range list(value) {

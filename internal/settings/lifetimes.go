@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/account"
 )
 
-// lifetimes reads how long things live; what is not given is the default.
+// lifetimes reads how long tokens, sessions and invitations are valid.
 func (p *parser) lifetimes(f LifetimeFlags, s *Settings) {
 	l := account.DefaultLifetimes()
 	for _, d := range []struct {
@@ -30,7 +30,7 @@ func (p *parser) lifetimes(f LifetimeFlags, s *Settings) {
 		}
 		*d.to = parsed
 	}
-	// A session that is used lives at least as long as one that is not.
+	// The end of a session that is in use is never before that of an idle one.
 	l.SessionEnd, l.RememberedEnd = max(l.SessionEnd, l.Session), max(l.RememberedEnd, l.Remembered)
 	s.Lifetimes = l
 
@@ -46,5 +46,5 @@ func (p *parser) lifetimes(f LifetimeFlags, s *Settings) {
 
 const (
 	maxLifetime       = 10 * 365 * 24 * time.Hour
-	maxInvitationDays = 30 // spec: Limits
+	maxInvitationDays = 30 // rules: team#invitations
 )

@@ -11,7 +11,7 @@ import (
 // LoginProvider is an identity provider that people can log in with.
 type LoginProvider struct {
 	Kind         string // one of the kinds below
-	Name         string // in URLs: letters, digits and hyphens
+	Name         string // in URLs: lower-case letters, digits and hyphens
 	Issuer       string // of kind oidc only
 	ClientID     string
 	ClientSecret Secret
@@ -37,16 +37,15 @@ const (
 // maxProviderName bounds a provider's name, in bytes.
 const maxProviderName = 40
 
-// LoginProviders reads the identity providers from an environment as os.Environ
-// gives it, sorted by name:
+// LoginProviders reads the identity providers from an environment in the form of
+// os.Environ, and returns them sorted by name:
 //
 //	TENANTRY_OAUTH_GOOGLE_CLIENT_ID, …_CLIENT_SECRET (also MICROSOFT, GITHUB)
 //	TENANTRY_OIDC_<NAME>_ISSUER, …_CLIENT_ID, …_CLIENT_SECRET
 //
-// Each secret may be given as a file instead, by …_CLIENT_SECRET_FILE. A name
-// becomes lower case, and its underscores hyphens: ACME_CORP is acme-corp. The
-// error joins a Error for each variable that is wrong, misspelt or
-// missing beside the others of its provider.
+// Each secret may come from a file instead, named by …_CLIENT_SECRET_FILE. Names
+// are turned into lower case with hyphens: ACME_CORP becomes acme-corp. The error
+// joins an Error for each variable that is wrong, misspelt or missing.
 func LoginProviders(environ []string) ([]LoginProvider, error) {
 	env := map[string]string{}
 	for _, entry := range environ {
@@ -64,12 +63,12 @@ func LoginProviders(environ []string) ([]LoginProvider, error) {
 	return providers, errors.Join(p.errs...)
 }
 
-// parts are the settings of one provider, the longest ending first, as one ends
-// with another.
+// parts are what the variables of a provider end with. Longer ones come first,
+// so that …_CLIENT_SECRET_FILE is not taken for another variable.
 var parts = []string{"_CLIENT_SECRET_FILE", "_CLIENT_SECRET", "_CLIENT_ID", "_ISSUER"}
 
-// providerPrefixes lists what the variables of each provider begin with, such as
-// TENANTRY_OIDC_ACME, sorted.
+// providerPrefixes returns what the variables of each provider begin with, such as
+// TENANTRY_OIDC_ACME, in alphabetical order.
 func (p *parser) providerPrefixes(env map[string]string) []string {
 	var prefixes, unknown []string
 	for variable := range env {
@@ -135,9 +134,9 @@ func (p *parser) providerName(prefix string) string {
 	return name
 }
 
-// wrongIssuer says what is wrong with an issuer. It is kept as it is, since ID
-// tokens repeat it to the letter, a slash at the end included. Without TLS it is
-// only good on this machine.
+// wrongIssuer returns what is wrong with an issuer, "" if nothing is. The issuer is
+// not normalized: ID tokens repeat it to the letter, including a slash at its end.
+// Without TLS it is only accepted on this machine.
 func wrongIssuer(issuer string) string {
 	u, err := url.Parse(issuer)
 	switch {

@@ -2,27 +2,17 @@ package settings
 
 import (
 	"fmt"
-	"net"
 	netmail "net/mail"
-	"net/netip"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/mail"
 )
 
-// What a setting is when it is not given, or given as nothing.
-const (
-	defaultAddr = "127.0.0.1:8080"
-	defaultData = "data"
-)
-
-// SandboxFile is the sandbox's own database in the data folder. Where it lies,
-// everybody may know the passwords of the accounts.
+// SandboxFile is the name of the sandbox's own database in the data folder. A data
+// folder that has it belongs to dev, whose accounts have well-known passwords.
 const SandboxFile = "sandbox.db"
 
 // parser turns flags into settings and collects what is wrong with them.
@@ -90,7 +80,7 @@ func (p *parser) provider(keyFile string, s *Settings) {
 	s.StripeSecretKey = p.stripeSecret("TENANTRY_STRIPE_SECRET_KEY", keyFile, "sk_", "rk_")
 }
 
-// refuseSandbox keeps a production process off what dev has made.
+// refuseSandbox keeps production from starting on the data or the key of a sandbox.
 func (p *parser) refuseSandbox(s Settings) {
 	if _, err := os.Stat(filepath.Join(s.Data, SandboxFile)); s.Data != "" && err == nil {
 		p.fail("TENANTRY_DATA", "%s belongs to a sandbox of tenantry dev, whose accounts have well-known passwords", s.Data)
@@ -98,122 +88,4 @@ func (p *parser) refuseSandbox(s Settings) {
 	if strings.Contains(s.StripeSecretKey.Reveal(), "sandbox") {
 		p.fail("TENANTRY_STRIPE_SECRET_KEY", "is a key of the sandbox")
 	}
-}
-
-func (p *parser) addr(name, value string) string {
-	if value == "" {
-		return defaultAddr
-	}
-	_, port, err := net.SplitHostPort(value)
-	if n, portErr := strconv.ParseUint(port, 10, 16); err != nil || portErr != nil || strconv.FormatUint(n, 10) != port {
-		p.fail(name, "%q is not host:port", value)
-	}
-	return value
-}
-
-func (p *parser) dir(name, value string) string {
-	if value == "" {
-		value = defaultData
-	}
-	path, err := filepath.Abs(value)
-	if err != nil {
-		p.fail(name, "%v", err)
-		return ""
-	}
-	if info, err := os.Stat(path); err == nil && !info.IsDir() {
-		p.fail(name, "%s is not a folder", value)
-	}
-	return path
-}
-
-func (p *parser) databaseURL(f StoreFlags, data string) Secret {
-	const name = "TENANTRY_DATABASE_URL"
-	value := p.secretOf(name, f.DatabaseURL, f.DatabaseURLFile)
-	if value == "" {
-		return Secret((&url.URL{Scheme: "sqlite", Path: filepath.ToSlash(filepath.Join(data, "tenantry.db"))}).String())
-	}
-	u, err := url.Parse(value.Reveal()) // its error would repeat the password
-	switch {
-	case err != nil:
-		p.fail(name, "is not a URL")
-	case u.Scheme == "sqlite":
-		if u.Host != "" || u.User != nil || !filepath.IsAbs(filepath.FromSlash(u.Path)) {
-			p.fail(name, "is not of the form sqlite:///absolute/path")
-		}
-	case u.Scheme != "postgres" && u.Scheme != "postgresql":
-		p.fail(name, "begins with neither postgres:// nor sqlite://")
-	case u.Opaque != "":
-		p.fail(name, "is not of the form postgres://user:password@host/name")
-	}
-	return value
-}
-
-// webURL is nil when nothing is given. A slash at the end is dropped, so that
-// paths can be appended.
-func (p *parser) webURL(name, value string) *url.URL {
-	if value == "" {
-		return nil
-	}
-	u, err := url.Parse(value)
-	switch {
-	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", u.Opaque != "":
-		p.fail(name, "is not an absolute http or https URL")
-	case u.User != nil:
-		p.fail(name, "must not have a user or a password")
-	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		p.fail(name, "must not have a query or a fragment")
-	default:
-		u.Host = strings.ToLower(u.Host)
-		u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), strings.TrimRight(u.RawPath, "/")
-		return u
-	}
-	return nil
-}
-
-func (p *parser) hosts(name, value string) []string {
-	var hosts []string
-	for _, host := range list(value) {
-		u, err := url.Parse("//" + host)
-		if err != nil || u.Hostname() == "" || u.Host != host || strings.Contains(host, "*") {
-			p.fail(name, "%q is not a host or host:port", host)
-			continue
-		}
-		hosts = append(hosts, strings.ToLower(host))
-	}
-	return hosts
-}
-
-func (p *parser) proxies(name, value string) []netip.Prefix {
-	var prefixes []netip.Prefix
-	for _, text := range list(value) {
-		if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" {
-			addr = addr.Unmap()
-			prefixes = append(prefixes, netip.PrefixFrom(addr, addr.BitLen()))
-			continue
-		}
-		prefix, err := netip.ParsePrefix(text)
-		if err != nil || prefix.Addr().Is4In6() {
-			p.fail(name, "%q is neither an IP address nor a network such as 10.0.0.0/8", text)
-			continue
-		}
-		prefixes = append(prefixes, prefix.Masked())
-	}
-	return prefixes
-}
-
-// oneOf reads one of two values, of which the first is the default.
-func oneOf[T ~string](p *parser, name, value string, first, second T) T {
-	switch T(value) {
-	case "", first:
-		return first
-	case second:
-		return second
-	}
-	p.fail(name, "%q is neither %s nor %s", value, first, second)
-	return ""
-}
-
-// list splits at commas and drops empty parts.
-func list(value string) []string {
-	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
 }

@@ -8,28 +8,28 @@ import (
 	"strings"
 )
 
-// Secret is a text that must not show up in a log, an error or a dump of the
-// settings: however it is printed, it is printed as [secret].
+// Secret is a text that never appears in a log, an error or a dump of the
+// settings: whatever prints it prints [secret].
 type Secret string
 
 const redacted = "[secret]"
 
-// Reveal gives the text itself, to hand to whom it is meant for.
+// Reveal returns the text itself.
 func (s Secret) Reveal() string { return string(s) }
 
 // String implements fmt.Stringer.
 func (Secret) String() string { return redacted }
 
-// Format implements fmt.Formatter: no verb shows the text.
+// Format implements fmt.Formatter, so that no verb prints the text.
 func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
 // LogValue implements slog.LogValuer.
 func (Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// MarshalText keeps the text out of JSON.
+// MarshalText implements encoding.TextMarshaler, which keeps the text out of JSON.
 func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// stripeSecret is required and begins with one of the prefixes.
+// stripeSecret reads a required secret that begins with one of the prefixes.
 func (p *parser) stripeSecret(name, file string, prefixes ...string) Secret {
 	value := p.required(name, file)
 	if value == "" {
@@ -44,8 +44,8 @@ func (p *parser) stripeSecret(name, file string, prefixes ...string) Secret {
 	return ""
 }
 
-// webhookSecrets are one secret, or several with commas between: an endpoint has
-// an old one and a new one while they are exchanged.
+// webhookSecrets reads one secret, or several separated by commas: while an
+// endpoint's secret is being replaced, the old and the new one are valid.
 func (p *parser) webhookSecrets(name, file string) []Secret {
 	const prefix = "whsec_"
 	var secrets []Secret
@@ -59,8 +59,7 @@ func (p *parser) webhookSecrets(name, file string) []Secret {
 	return secrets
 }
 
-// required reads a secret from the environment or a file; it is a fault when
-// there is none.
+// required reads a secret from the environment or a file, and fails without one.
 func (p *parser) required(name, file string) Secret {
 	before := len(p.errs)
 	value := p.secretOf(name, p.getenv(name), file)
@@ -70,7 +69,7 @@ func (p *parser) required(name, file string) Secret {
 	return value
 }
 
-// secretOf is what was given itself or in a file, never both.
+// secretOf returns the value, or what the file contains. Both at once are an error.
 func (p *parser) secretOf(name, value, file string) Secret {
 	switch {
 	case file == "":
@@ -86,12 +85,12 @@ func (p *parser) secretOf(name, value, file string) Secret {
 	return secret
 }
 
-// maxSecret is beyond the length of any secret, so that a wrong path, such as
-// that of a database, is not read whole.
+// maxSecret, in bytes, is more than any secret has. It keeps a wrong path, such as
+// that of a database, from being read whole.
 const maxSecret = 16 << 10
 
-// ReadSecretFile reads a secret from a file, without the line break at its end.
-// An empty file and one beyond 16 KiB are errors.
+// ReadSecretFile reads a secret from a file, without the line breaks at its end.
+// It is an error if the file is empty or larger than 16 KiB.
 func ReadSecretFile(path string) (Secret, error) {
 	file, err := os.Open(path)
 	if err != nil {

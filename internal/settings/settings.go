@@ -1,5 +1,5 @@
-// Package settings reads what the service is told from outside, from flags, the
-// environment and files with secrets, and checks it.
+// Package settings reads the configuration from flags, the environment and files
+// with secrets, and checks it (rules: settings#where-settings-come-from).
 package settings
 
 import (
@@ -16,65 +16,65 @@ import (
 // AppName is what the service calls itself in mails, invoices and settings.
 const AppName = "Tenantry"
 
-// Settings is what the service is told from outside, checked and parsed. The
-// commands make it from their flags and the environment (see DevFlags,
-// ServeFlags and StoreFlags).
+// Settings is the checked configuration of one process. The commands make it from
+// their flags and the environment (see DevFlags, ServeFlags, StoreFlags and
+// ProviderFlags).
 type Settings struct {
-	Addr        string // host:port to listen on; port 0 takes a free one
-	Data        string // absolute path of the data folder; it need not exist
+	Addr        string // host:port to listen on; port 0 takes any free port
+	Data        string // absolute path of the data folder, which need not exist yet
 	DatabaseURL Secret // sqlite:///absolute/path or postgres://…
 
-	PublicURL       *url.URL // how clients reach the service; nil: the listening address
-	FrontendURL     *url.URL // where mail links and redirects go; nil: PublicURL
-	FirstPartyHosts []string // host or host:port, lower case; nil: the frontend's host
+	PublicURL       *url.URL // how clients reach the service; nil means the listening address
+	FrontendURL     *url.URL // where links in mails and redirects lead; nil means PublicURL
+	FirstPartyHosts []string // host or host:port in lower case; nil means the frontend's host
 
 	TrustedProxies []netip.Prefix
-	RateLimits     map[string]int // group → requests per minute, 0 is off
-	RedisURL       Secret         // limit.NewRedis accepts it; empty: the limits are counted in memory
+	RateLimits     map[string]int // requests per minute by group; 0 turns a group off
+	RedisURL       Secret         // valid for limit.NewRedis; "" counts the limits in memory
 	InvoiceMode    InvoiceMode
-	Invoices       Invoices // used where they are issued here
-	MetricsAddr    string   // host:port where serve answers GET /metrics; empty: nowhere
+	Invoices       Invoices // used in mode PlatformManaged only
+	MetricsAddr    string   // host:port of GET /metrics; "" for none
 
-	// Required by serve, unused in dev; there only tests give a key.
+	// The next four are required by serve. Dev ignores them, but for tests, which
+	// give it a key and a webhook secret.
 	StripeSecretKey      Secret
-	StripeWebhookSecrets []Secret // the newest, and an older one while it is being replaced
-	SMTPURL              Secret   // mail.ParseSMTPURL accepts it
-	MailFrom             string   // an address, maybe with a name: Tenantry <no-reply@example.com>
+	StripeWebhookSecrets []Secret // one, or the new and the old one while it is being replaced
+	SMTPURL              Secret   // valid for mail.ParseSMTPURL
+	MailFrom             string   // an address, or a name and an address: Tenantry <no-reply@example.com>
 
-	Logins []LoginProvider // identity providers to log in at
+	Logins []LoginProvider // identity providers that people can log in with
 
-	// Lifetimes of tokens and sessions; a zero one is the default.
+	// Lifetimes of tokens and sessions; the zero value stands for the defaults.
 	Lifetimes account.Lifetimes
-	// InvitationDays is for how many days an invitation works that does not say so
-	// itself; 0 is the default.
+	// InvitationDays is how many days an invitation is valid unless the inviter
+	// chooses; 0 stands for the default.
 	InvitationDays int
 
-	UsageRetention time.Duration // how long usage events are kept; 0 is for ever
-	UsageArchive   string        // absolute path of the folder that they are written to before; "" is none
+	UsageRetention time.Duration // how long usage events are kept; 0 keeps them for ever
+	UsageArchive   string        // absolute path of the folder to which events are written before they are deleted; "" for none
 
-	// HashCost is that of passwords; zero is the default. No flag changes it: it
-	// is for tests, which hash thousands of times.
+	// HashCost is the cost of hashing passwords; zero stands for the default. It is
+	// for tests, which hash thousands of times; no flag sets it.
 	HashCost account.HashCost
 
-	// AroundProvider, unless nil, stands between the service and the sandbox's
-	// payment provider. No flag changes it: it is for tests, which look at what is
-	// asked there and break it.
+	// AroundProvider, unless nil, wraps the sandbox's payment provider. It is for
+	// tests, which watch and break the service's requests to it; no flag sets it.
 	AroundProvider func(http.Handler) http.Handler `json:"-"`
 
 	LogLevel  slog.Level
 	LogFormat LogFormat
 }
 
-// InvoiceMode says where invoices come from (spec: Invoices).
+// InvoiceMode says where invoices come from (rules: settings#invoices).
 type InvoiceMode string
 
 // The invoice modes.
 const (
 	PSPManaged      InvoiceMode = "psp_managed"      // read from the payment provider
-	PlatformManaged InvoiceMode = "platform_managed" // numbered and made here
+	PlatformManaged InvoiceMode = "platform_managed" // numbered and issued by the service
 )
 
-// LogFormat is how a line of the log is written.
+// LogFormat is the format of the log.
 type LogFormat string
 
 // The log formats.
@@ -83,9 +83,9 @@ const (
 	LogJSON LogFormat = "json"
 )
 
-// Listening returns s with the settings that default to the listening address
-// filled in, once that is known. An address that stands for every interface is
-// reached as localhost.
+// Listening returns s with its URLs and hosts filled in, now that the listening
+// address is known. Where the service listens on every interface, localhost
+// stands for them.
 func (s Settings) Listening(on net.Addr) Settings {
 	if s.PublicURL == nil {
 		host := on.String()
@@ -104,12 +104,12 @@ func (s Settings) Listening(on net.Addr) Settings {
 	return s
 }
 
-// Error is a setting that cannot be used. Several come joined
-// (errors.Join). Its text never has the value of a secret.
+// Error is a setting that is wrong or missing. Several are joined with
+// errors.Join. The text never contains the value of a secret.
 type Error struct {
-	Name   string // of the environment variable
+	Name   string // of the environment variable, or of a flag or argument without one
 	Reason string
 }
 
-// Error names the setting and says what is wrong with it, in one line.
+// Error returns the name of the setting and what is wrong with it, in one line.
 func (e *Error) Error() string { return e.Name + ": " + e.Reason }

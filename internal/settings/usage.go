@@ -10,7 +10,7 @@ import (
 
 const maxRetentionDays = 36_500
 
-// usage reads how long usage events are kept, and where they go then.
+// usage reads how long usage events are kept and where they are archived.
 func (p *parser) usage(f UsageFlags, s *Settings) {
 	const minDays = int(usage.MinRetention / (24 * time.Hour))
 	if f.UsageRetention != "" {
@@ -24,7 +24,7 @@ func (p *parser) usage(f UsageFlags, s *Settings) {
 		return
 	}
 	if f.UsageRetention == "" {
-		p.fail("TENANTRY_USAGE_ARCHIVE", "is of no use without TENANTRY_USAGE_RETENTION: nothing is deleted")
+		p.fail("TENANTRY_USAGE_ARCHIVE", "requires TENANTRY_USAGE_RETENTION: without it no events are deleted")
 	}
 	path, err := filepath.Abs(f.UsageArchive)
 	if err != nil {

@@ -13,22 +13,6 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-const avatarByHash = `-- name: AvatarByHash :one
-SELECT content_type, bytes FROM avatars WHERE hash = $1
-`
-
-type AvatarByHashRow struct {
-	ContentType string
-	Bytes       []byte
-}
-
-func (q *Queries) AvatarByHash(ctx context.Context, hash string) (AvatarByHashRow, error) {
-	row := q.db.QueryRowContext(ctx, avatarByHash, hash)
-	var i AvatarByHashRow
-	err := row.Scan(&i.ContentType, &i.Bytes)
-	return i, err
-}
-
 const claimUnverifiedUser = `-- name: ClaimUnverifiedUser :exec
 UPDATE users SET password_hash = NULL, email_verified_at = $2, updated_at = $3 WHERE id = $1
 `
@@ -42,22 +26,6 @@ type ClaimUnverifiedUserParams struct {
 func (q *Queries) ClaimUnverifiedUser(ctx context.Context, arg ClaimUnverifiedUserParams) error {
 	_, err := q.db.ExecContext(ctx, claimUnverifiedUser, arg.ID, arg.EmailVerifiedAt, arg.UpdatedAt)
 	return err
-}
-
-const countOtherPushSubscriptions = `-- name: CountOtherPushSubscriptions :one
-SELECT count(*) FROM push_subscriptions WHERE user_id = $1 AND endpoint <> $2
-`
-
-type CountOtherPushSubscriptionsParams struct {
-	UserID   int64
-	Endpoint string
-}
-
-func (q *Queries) CountOtherPushSubscriptions(ctx context.Context, arg CountOtherPushSubscriptionsParams) (int64, error) {
-	row := q.db.QueryRowContext(ctx, countOtherPushSubscriptions, arg.UserID, arg.Endpoint)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
 }
 
 const credentialsOfUser = `-- name: CredentialsOfUser :many
@@ -138,58 +106,12 @@ func (q *Queries) DeleteExpiredOAuthFlows(ctx context.Context, now time.Time) er
 	return err
 }
 
-const deleteLostPushSubscription = `-- name: DeleteLostPushSubscription :exec
-DELETE FROM push_subscriptions WHERE id = $1 AND endpoint = $2 AND p256dh = $3 AND auth = $4
-`
-
-type DeleteLostPushSubscriptionParams struct {
-	ID       uuid.UUID
-	Endpoint string
-	P256dh   string
-	Auth     string
-}
-
-// Only while it is the one that was tried: the browser may have renewed its keys.
-func (q *Queries) DeleteLostPushSubscription(ctx context.Context, arg DeleteLostPushSubscriptionParams) error {
-	_, err := q.db.ExecContext(ctx, deleteLostPushSubscription,
-		arg.ID,
-		arg.Endpoint,
-		arg.P256dh,
-		arg.Auth,
-	)
-	return err
-}
-
 const deletePasswordReset = `-- name: DeletePasswordReset :exec
 DELETE FROM password_resets WHERE user_id = $1
 `
 
 func (q *Queries) DeletePasswordReset(ctx context.Context, userID int64) error {
 	_, err := q.db.ExecContext(ctx, deletePasswordReset, userID)
-	return err
-}
-
-const deletePushSubscriptionOfUser = `-- name: DeletePushSubscriptionOfUser :exec
-DELETE FROM push_subscriptions WHERE user_id = $1 AND endpoint = $2
-`
-
-type DeletePushSubscriptionOfUserParams struct {
-	UserID   int64
-	Endpoint string
-}
-
-func (q *Queries) DeletePushSubscriptionOfUser(ctx context.Context, arg DeletePushSubscriptionOfUserParams) error {
-	_, err := q.db.ExecContext(ctx, deletePushSubscriptionOfUser, arg.UserID, arg.Endpoint)
-	return err
-}
-
-const deleteUnusedAvatar = `-- name: DeleteUnusedAvatar :exec
-DELETE FROM avatars
-WHERE hash = $1 AND NOT EXISTS (SELECT 1 FROM users WHERE users.avatar_hash = avatars.hash)
-`
-
-func (q *Queries) DeleteUnusedAvatar(ctx context.Context, hash string) error {
-	_, err := q.db.ExecContext(ctx, deleteUnusedAvatar, hash)
 	return err
 }
 
@@ -311,28 +233,6 @@ func (q *Queries) InsertOAuthIdentity(ctx context.Context, arg InsertOAuthIdenti
 	return result.RowsAffected()
 }
 
-const insertPlatformKey = `-- name: InsertPlatformKey :exec
-INSERT INTO platform_keys (name, public_key, private_key, created_at) VALUES ($1, $2, $3, $4)
-ON CONFLICT (name) DO NOTHING
-`
-
-type InsertPlatformKeyParams struct {
-	Name       string
-	PublicKey  string
-	PrivateKey string
-	CreatedAt  time.Time
-}
-
-func (q *Queries) InsertPlatformKey(ctx context.Context, arg InsertPlatformKeyParams) error {
-	_, err := q.db.ExecContext(ctx, insertPlatformKey,
-		arg.Name,
-		arg.PublicKey,
-		arg.PrivateKey,
-		arg.CreatedAt,
-	)
-	return err
-}
-
 const insertUser = `-- name: InsertUser :one
 INSERT INTO users (name, email, password_hash, is_platform_admin, platform_permissions, email_verified_at, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
@@ -416,33 +316,6 @@ func (q *Queries) LockAdminByEmail(ctx context.Context, email string) (LockAdmin
 	return i, err
 }
 
-const lockAvatar = `-- name: LockAvatar :one
-SELECT hash FROM avatars WHERE hash = $1 FOR UPDATE
-`
-
-func (q *Queries) LockAvatar(ctx context.Context, hash string) (string, error) {
-	row := q.db.QueryRowContext(ctx, lockAvatar, hash)
-	var hash_2 string
-	err := row.Scan(&hash_2)
-	return hash_2, err
-}
-
-const lockAvatarOfUser = `-- name: LockAvatarOfUser :one
-SELECT avatar_hash, avatar_chosen FROM users WHERE id = $1 FOR UPDATE
-`
-
-type LockAvatarOfUserRow struct {
-	AvatarHash   *string
-	AvatarChosen bool
-}
-
-func (q *Queries) LockAvatarOfUser(ctx context.Context, id int64) (LockAvatarOfUserRow, error) {
-	row := q.db.QueryRowContext(ctx, lockAvatarOfUser, id)
-	var i LockAvatarOfUserRow
-	err := row.Scan(&i.AvatarHash, &i.AvatarChosen)
-	return i, err
-}
-
 const lockRefreshToken = `-- name: LockRefreshToken :one
 
 SELECT c.id, c.user_id, c.family, c.family_expires_at, c.expires_at, c.revoked_at
@@ -514,17 +387,6 @@ func (q *Queries) LockUserByID(ctx context.Context, id int64) (LockUserByIDRow, 
 	return i, err
 }
 
-const lockUserForPush = `-- name: LockUserForPush :one
-SELECT id FROM users WHERE id = $1 FOR UPDATE
-`
-
-func (q *Queries) LockUserForPush(ctx context.Context, id int64) (int64, error) {
-	row := q.db.QueryRowContext(ctx, lockUserForPush, id)
-	var id_2 int64
-	err := row.Scan(&id_2)
-	return id_2, err
-}
-
 const moveExpiry = `-- name: MoveExpiry :exec
 UPDATE credentials SET expires_at = $2 WHERE id = $1 AND revoked_at IS NULL
 `
@@ -578,101 +440,6 @@ func (q *Queries) PlatformAdmins(ctx context.Context) ([]PlatformAdminsRow, erro
 	return items, nil
 }
 
-const platformKey = `-- name: PlatformKey :one
-SELECT public_key, private_key FROM platform_keys WHERE name = $1
-`
-
-type PlatformKeyRow struct {
-	PublicKey  string
-	PrivateKey string
-}
-
-func (q *Queries) PlatformKey(ctx context.Context, name string) (PlatformKeyRow, error) {
-	row := q.db.QueryRowContext(ctx, platformKey, name)
-	var i PlatformKeyRow
-	err := row.Scan(&i.PublicKey, &i.PrivateKey)
-	return i, err
-}
-
-const pushSubscriptionByID = `-- name: PushSubscriptionByID :one
-SELECT endpoint, p256dh, auth FROM push_subscriptions WHERE id = $1 AND user_id = $2
-`
-
-type PushSubscriptionByIDParams struct {
-	ID     uuid.UUID
-	UserID int64
-}
-
-type PushSubscriptionByIDRow struct {
-	Endpoint string
-	P256dh   string
-	Auth     string
-}
-
-func (q *Queries) PushSubscriptionByID(ctx context.Context, arg PushSubscriptionByIDParams) (PushSubscriptionByIDRow, error) {
-	row := q.db.QueryRowContext(ctx, pushSubscriptionByID, arg.ID, arg.UserID)
-	var i PushSubscriptionByIDRow
-	err := row.Scan(&i.Endpoint, &i.P256dh, &i.Auth)
-	return i, err
-}
-
-const pushSubscriptionsOfUser = `-- name: PushSubscriptionsOfUser :many
-SELECT id, endpoint, created_at FROM push_subscriptions WHERE user_id = $1 ORDER BY created_at, id
-`
-
-type PushSubscriptionsOfUserRow struct {
-	ID        uuid.UUID
-	Endpoint  string
-	CreatedAt time.Time
-}
-
-func (q *Queries) PushSubscriptionsOfUser(ctx context.Context, userID int64) ([]PushSubscriptionsOfUserRow, error) {
-	rows, err := q.db.QueryContext(ctx, pushSubscriptionsOfUser, userID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []PushSubscriptionsOfUserRow{}
-	for rows.Next() {
-		var i PushSubscriptionsOfUserRow
-		if err := rows.Scan(&i.ID, &i.Endpoint, &i.CreatedAt); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const putAvatar = `-- name: PutAvatar :exec
-INSERT INTO avatars (hash, content_type, bytes, created_at) VALUES ($1, $2, $3, $4)
-ON CONFLICT (hash) DO UPDATE SET content_type = excluded.content_type
-`
-
-type PutAvatarParams struct {
-	Hash        string
-	ContentType string
-	Bytes       []byte
-	CreatedAt   time.Time
-}
-
-// A picture that is there already is locked all the same: nobody can drop it
-// before it is referred to.
-func (q *Queries) PutAvatar(ctx context.Context, arg PutAvatarParams) error {
-	_, err := q.db.ExecContext(ctx, putAvatar,
-		arg.Hash,
-		arg.ContentType,
-		arg.Bytes,
-		arg.CreatedAt,
-	)
-	return err
-}
-
 const putPasswordReset = `-- name: PutPasswordReset :exec
 INSERT INTO password_resets (user_id, token_hash, expires_at, created_at)
 VALUES ($1, $2, $3, $4)
@@ -695,42 +462,6 @@ func (q *Queries) PutPasswordReset(ctx context.Context, arg PutPasswordResetPara
 		arg.CreatedAt,
 	)
 	return err
-}
-
-const putPushSubscription = `-- name: PutPushSubscription :one
-INSERT INTO push_subscriptions (id, user_id, endpoint, p256dh, auth, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $6)
-ON CONFLICT (endpoint) DO UPDATE
-SET user_id = excluded.user_id, p256dh = excluded.p256dh, auth = excluded.auth, updated_at = excluded.updated_at
-RETURNING id, created_at
-`
-
-type PutPushSubscriptionParams struct {
-	ID        uuid.UUID
-	UserID    int64
-	Endpoint  string
-	P256dh    string
-	Auth      string
-	CreatedAt time.Time
-}
-
-type PutPushSubscriptionRow struct {
-	ID        uuid.UUID
-	CreatedAt time.Time
-}
-
-func (q *Queries) PutPushSubscription(ctx context.Context, arg PutPushSubscriptionParams) (PutPushSubscriptionRow, error) {
-	row := q.db.QueryRowContext(ctx, putPushSubscription,
-		arg.ID,
-		arg.UserID,
-		arg.Endpoint,
-		arg.P256dh,
-		arg.Auth,
-		arg.CreatedAt,
-	)
-	var i PutPushSubscriptionRow
-	err := row.Scan(&i.ID, &i.CreatedAt)
-	return i, err
 }
 
 const renameUser = `-- name: RenameUser :exec
@@ -839,27 +570,6 @@ type RevokeSessionParams struct {
 
 func (q *Queries) RevokeSession(ctx context.Context, arg RevokeSessionParams) error {
 	_, err := q.db.ExecContext(ctx, revokeSession, arg.TokenHash, arg.RevokedAt)
-	return err
-}
-
-const setAvatarOfUser = `-- name: SetAvatarOfUser :exec
-UPDATE users SET avatar_hash = $2, avatar_chosen = $3, updated_at = $4 WHERE id = $1
-`
-
-type SetAvatarOfUserParams struct {
-	ID           int64
-	AvatarHash   *string
-	AvatarChosen bool
-	UpdatedAt    time.Time
-}
-
-func (q *Queries) SetAvatarOfUser(ctx context.Context, arg SetAvatarOfUserParams) error {
-	_, err := q.db.ExecContext(ctx, setAvatarOfUser,
-		arg.ID,
-		arg.AvatarHash,
-		arg.AvatarChosen,
-		arg.UpdatedAt,
-	)
 	return err
 }
 

@@ -1,0 +1,60 @@
+package avatar
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/account/avatar/avatarsql"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+type store struct{ db *sqldb.DB }
+
+func (s store) q(ctx context.Context) *avatarsql.Queries { return avatarsql.New(s.db.Conn(ctx)) }
+
+// owned is what a user has for an avatar.
+type owned struct {
+	hash   *string // nil for no avatar
+	chosen bool    // the user chose it, or chose to have none
+}
+
+// lockUser returns and locks what a user has for an avatar, or errNoUser.
+func (s store) lockUser(ctx context.Context, userID int64) (owned, error) {
+	row, err := s.q(ctx).LockAvatarOfUser(ctx, userID)
+	return owned{hash: row.AvatarHash, chosen: row.AvatarChosen}, sqldb.WrapAbsent(err, "lock user for avatar", errNoUser)
+}
+
+func (s store) setForUser(ctx context.Context, userID int64, o owned, now time.Time) error {
+	err := s.q(ctx).SetAvatarOfUser(ctx, avatarsql.SetAvatarOfUserParams{
+		ID: userID, AvatarHash: o.hash, AvatarChosen: o.chosen, UpdatedAt: now,
+	})
+	return sqldb.Wrap(err, "set avatar of user")
+}
+
+// put stores a picture, or locks it where it is stored already.
+func (s store) put(ctx context.Context, p picture, now time.Time) error {
+	err := s.q(ctx).PutAvatar(ctx, avatarsql.PutAvatarParams{
+		Hash: p.hash, ContentType: p.contentType, Bytes: p.data, CreatedAt: now,
+	})
+	return sqldb.Wrap(err, "store avatar")
+}
+
+// byHash returns a stored picture, or errNotFound.
+func (s store) byHash(ctx context.Context, hash string) (picture, error) {
+	row, err := s.q(ctx).AvatarByHash(ctx, hash)
+	return picture{hash: hash, contentType: row.ContentType, data: row.Bytes}, sqldb.WrapAbsent(err, "read avatar", errNotFound)
+}
+
+// deleteUnused deletes a picture unless a user has it. It locks the picture
+// first, so that the deletion sees the users of whoever held the lock before.
+func (s store) deleteUnused(ctx context.Context, hash string) error {
+	_, err := s.q(ctx).LockAvatar(ctx, hash)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return sqldb.Wrap(err, "lock avatar")
+	}
+	return sqldb.Wrap(s.q(ctx).DeleteUnusedAvatar(ctx, hash), "delete unused avatar")
+}

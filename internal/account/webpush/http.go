@@ -1,0 +1,73 @@
+package webpush
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/push"
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// HTTP has the handlers of push subscriptions.
+type HTTP struct{ svc *Service }
+
+// NewHTTP returns the handlers.
+func NewHTTP(svc *Service) *HTTP { return &HTTP{svc: svc} }
+
+// PushSubscription is a browser that gets the caller's messages.
+type PushSubscription struct {
+	ID        uuid.UUID `json:"id"`
+	Endpoint  string    `json:"endpoint"`
+	CreatedAt rest.Time `json:"created_at"`
+}
+
+func (b browser) view() PushSubscription {
+	return PushSubscription{ID: b.id, Endpoint: b.endpoint, CreatedAt: rest.T(b.createdAt)}
+}
+
+// List handles GET /push-subscriptions.
+func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Data[[]PushSubscription], error) {
+	browsers, err := h.svc.list(ctx, authz.From(ctx).UserID)
+	if err != nil {
+		return nil, err
+	}
+	views := make([]PushSubscription, len(browsers))
+	for i, b := range browsers {
+		views[i] = b.view()
+	}
+	return rest.List(views), nil
+}
+
+type subscribeInput struct {
+	Body struct {
+		Endpoint string `json:"endpoint" format:"uri" maxLength:"2048"`
+		Keys     struct {
+			P256dh string `json:"p256dh" maxLength:"255" doc:"The browser's public key: a point on P-256, uncompressed, in base64url."`
+			Auth   string `json:"auth" maxLength:"255" doc:"16 bytes in base64url."`
+		} `json:"keys"`
+	}
+}
+
+// Subscribe handles POST /push-subscriptions.
+func (h *HTTP) Subscribe(ctx context.Context, in *subscribeInput) (*rest.Data[PushSubscription], error) {
+	b, err := h.svc.subscribe(ctx, authz.From(ctx).UserID, push.Subscription{
+		Endpoint: in.Body.Endpoint, P256dh: in.Body.Keys.P256dh, Auth: in.Body.Keys.Auth,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(b.view()), nil
+}
+
+type unsubscribeInput struct {
+	Body struct {
+		Endpoint string `json:"endpoint" maxLength:"2048"`
+	}
+}
+
+// Unsubscribe handles DELETE /push-subscriptions.
+func (h *HTTP) Unsubscribe(ctx context.Context, in *unsubscribeInput) (*rest.Empty, error) {
+	return &rest.Empty{}, h.svc.unsubscribe(ctx, authz.From(ctx).UserID, in.Body.Endpoint)
+}

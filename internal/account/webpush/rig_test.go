@@ -1,0 +1,46 @@
+package webpush_test
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/account/accounttest"
+	"github.com/tenantry/tenantry/internal/account/webpush"
+	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/push"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/safehttp"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// rig is push subscriptions behind the HTTP layer.
+type rig struct {
+	*accounttest.Rig
+	pushes *webpush.Service
+}
+
+func each(t *testing.T, f func(t *testing.T, r *rig)) {
+	t.Helper()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		f(t, newRig(t, db, safehttp.New(safehttp.Config{Exempt: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})))
+	})
+}
+
+// newRig returns a rig that sends messages by client.
+func newRig(t *testing.T, db *sqldb.DB, client *safehttp.Client) *rig {
+	t.Helper()
+	r := &rig{Rig: accounttest.New(t, db)}
+	r.pushes = webpush.NewService(webpush.Deps{
+		DB: db, Clock: r.Clock, Jobs: r.Jobs, Log: r.Log,
+		Sender: push.NewSender(push.Config{Client: client, Contact: "ops@example.com"}),
+	})
+	h := webpush.NewHTTP(r.pushes)
+	r.Serve(
+		nil,
+		rest.Route{Method: "GET", Path: pushPath, Scope: rest.User, Rate: limit.Push, Handler: rest.Handle(h.List)},
+		rest.Route{Method: "POST", Path: pushPath, Scope: rest.User, Rate: limit.Push, Handler: rest.Handle(h.Subscribe, rest.Status(201))},
+		rest.Route{Method: "DELETE", Path: pushPath, Scope: rest.User, Rate: limit.Push, Handler: rest.Handle(h.Unsubscribe)},
+	)
+	return r
+}

@@ -1,0 +1,76 @@
+package arch
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Source is one parsed Go file of the project.
+type Source struct {
+	Path string // from the root, with slashes
+	Text []byte
+	File *ast.File
+	Set  *token.FileSet
+}
+
+// Sources parses every Go file below root. It fails on the first that cannot be
+// read or parsed.
+func Sources(root string) ([]Source, error) {
+	var all []Source
+	err := walk(root, ".go", func(name string, text []byte) error {
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, text, parser.ParseComments)
+		all = append(all, Source{Path: name, Text: text, File: file, Set: set})
+		return err
+	})
+	return all, err
+}
+
+// walk calls f for every file below root with the given extension, with its path
+// from root.
+func walk(root, extension string, f func(name string, text []byte) error) error {
+	return filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && slices.Contains([]string{".git", "node_modules", "data"}, d.Name()):
+			return filepath.SkipDir
+		case d.IsDir() || filepath.Ext(file) != extension:
+			return nil
+		}
+		name, err := filepath.Rel(root, file)
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		return f(filepath.ToSlash(name), text)
+	})
+}
+
+// testKits are packages that only tests import.
+var testKits = []string{"internal/sqldb/dbtest", "internal/app/apptest"}
+
+// Package returns the folder of the file, from the root.
+func (s Source) Package() string { return path.Dir(s.Path) }
+
+// Lines returns how many lines the file has.
+func (s Source) Lines() int { return bytes.Count(s.Text, []byte("\n")) }
+
+// Generated reports whether a program wrote the file.
+func (s Source) Generated() bool { return ast.IsGenerated(s.File) }
+
+// Test reports whether the file is a test or belongs to a test kit.
+func (s Source) Test() bool {
+	return strings.HasSuffix(s.Path, "_test.go") || slices.Contains(testKits, s.Package())
+}

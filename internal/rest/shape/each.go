@@ -1,0 +1,71 @@
+package shape
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+	jsonexp "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/tenantry/tenantry/internal/fault"
+)
+
+// ErrNotObject is the refusal of a body that is JSON, but no object.
+var ErrNotObject = fault.New(fault.Invalid, "error.not_object")
+
+// Each is an item of a list in a body whose items are judged one by one. An item
+// with broken fields does not refuse the request: the handler gets its refusal
+// and answers it beside the results of the other items. T is a struct.
+type Each[T any] struct {
+	Value T
+	// Err is the refusal that the item would have had as a body of its own; then
+	// Value is empty.
+	Err error
+}
+
+// Schema describes the type to OpenAPI: an item is a T.
+func (Each[T]) Schema(r huma.Registry) *huma.Schema { return valueSchema[T](r) }
+
+func (Each[T]) item() reflect.Type { return reflect.TypeFor[T]() }
+
+// eachValue returns the type inside an Each.
+func eachValue(t reflect.Type) (reflect.Type, bool) {
+	if t.Kind() == reflect.Struct {
+		if each, ok := reflect.Zero(t).Interface().(interface{ item() reflect.Type }); ok {
+			return each.item(), true
+		}
+	}
+	return nil, false
+}
+
+// checkIndependent returns the normal form of an Each: that of its value, or the
+// list of its broken fields, with paths that begin at the item.
+func (v *validator) checkIndependent(n *Rules, raw jsontext.Value) jsontext.Value {
+	broken := fault.Fields{}
+	own := validator{broken: &broken, suspect: v.suspect}
+	if raw.Kind() != '{' {
+		return jsontext.Value("[]")
+	}
+	checked := own.checkObject(n, raw, "")
+	if len(broken) == 0 {
+		return checked
+	}
+	text, _ := json.Marshal(broken) // texts and numbers
+	return text
+}
+
+// UnmarshalJSON reads the normal form.
+func (e *Each[T]) UnmarshalJSON(data []byte) error {
+	if data[0] == '{' {
+		return jsonexp.Unmarshal(data, &e.Value)
+	}
+	var broken fault.Fields
+	if err := json.Unmarshal(data, &broken); err != nil {
+		return err
+	}
+	if e.Err = broken.Err(); e.Err == nil {
+		e.Err = ErrNotObject
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package shape
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/text/language"
+
+	"github.com/tenantry/tenantry/internal/mail"
+)
+
+// format is a named form of a value, put on a field by the tag format:"…".
+type format struct {
+	valid   func(text string) bool // nil: known, but checked elsewhere or not a string's
+	message string
+}
+
+// formats lists every format that a schema may name. A password is neither
+// trimmed nor bounded in characters, but in bytes; a multiline text may have
+// line breaks and tabs.
+var formats = map[string]format{
+	"": {},
+
+	"email":     {validEmail, "validation.email"},
+	"uuid":      {validUUID, "validation.uuid"},
+	"uri":       {validURL, "validation.url"},
+	"date-time": {validTime, "validation.datetime"},
+	"date":      {validDate, "validation.date"},
+	"country":   {IsCountry, "validation.country"},
+	"currency":  {validCurrency, "validation.currency"},
+
+	"password": {}, "multiline": {}, "quantity": {}, "unit-price": {},
+	"int32": {}, "int64": {}, "double": {},
+}
+
+func validEmail(text string) bool {
+	_, err := mail.NormalizeAddress(text)
+	return err == nil
+}
+
+func validUUID(text string) bool {
+	_, err := ParseID(text)
+	return err == nil
+}
+
+func validTime(text string) bool {
+	_, err := parseTime(text)
+	return err == nil
+}
+
+// validDate accepts YYYY-MM-DD (rules: http#values).
+func validDate(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
+	return err == nil && !strings.HasPrefix(text, "0000")
+}
+
+// validURL accepts absolute http and https URLs without user info
+// (rules: http#values). Control characters were refused before.
+func validURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
+}
+
+// IsCountry accepts the two upper-case letters of an ISO 3166-1 country, and
+// XK, which payment providers use for Kosovo.
+func IsCountry(text string) bool {
+	if !upperLetters(text, 2) || strings.Contains(noCountries, text) {
+		return false
+	}
+	region, err := language.ParseRegion(text)
+	return err == nil && region.IsCountry() && region.Canonicalize().String() == text
+}
+
+// noCountries are codes that package language has for parts of countries, groups
+// of them, and countries that are no more.
+const noCountries = "AC AN CP CQ CS DG EA EZ FQ IC NT PC SU TA UN YU"
+
+// validCurrency accepts what looks like an ISO 4217 code. Which currencies exist
+// is for the catalog to say.
+func validCurrency(text string) bool { return upperLetters(text, 3) }
+
+func upperLetters(text string, count int) bool {
+	for _, c := range []byte(text) {
+		if c < 'A' || c > 'Z' {
+			return false
+		}
+	}
+	return len(text) == count
+}

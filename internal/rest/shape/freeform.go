@@ -1,0 +1,76 @@
+package shape
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// maxDepth bounds how deep a free-form value may be nested.
+const maxDepth = 32
+
+// checkFreeForm accepts any value that both databases can store: PostgreSQL
+// refuses U+0000 and numbers with huge exponents.
+func (v *validator) checkFreeForm(raw jsontext.Value, path string) jsontext.Value {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), lenient)
+	for {
+		token, err := dec.ReadToken()
+		if err != nil {
+			break
+		}
+		switch {
+		case dec.StackDepth() > maxDepth:
+			return v.fail(path, "validation.depth")
+		case token.Kind() == '"' && v.badCharacters(token.String(), true):
+			return v.fail(path, "validation.characters")
+		case token.Kind() == '0' && !storable(token.String()):
+			return v.fail(path, "validation.number")
+		}
+	}
+	if raw.IsValid() {
+		return raw
+	}
+	return lastOfEach(raw)
+}
+
+// storable reports whether every reader and database understands a number of a
+// free-form value.
+func storable(number string) bool {
+	value, err := strconv.ParseFloat(number, 64)
+	return err == nil && !math.IsInf(value, 0) && isModest([]byte(number))
+}
+
+// lastOfEach returns a value that has a key twice with the last of them only.
+// Numbers stay as they are written.
+func lastOfEach(raw jsontext.Value) jsontext.Value {
+	switch raw.Kind() {
+	case '[':
+		out := []byte{'['}
+		children(raw, func(_ []byte, value jsontext.Value) {
+			if len(out) > 1 {
+				out = append(out, ',')
+			}
+			out = append(out, lastOfEach(value)...)
+		})
+		return append(out, ']')
+	case '{':
+		var names []string
+		members := map[string]jsontext.Value{}
+		children(raw, func(key []byte, value jsontext.Value) {
+			name := string(key)
+			if _, twice := members[name]; !twice {
+				names = append(names, name)
+			}
+			members[name] = value
+		})
+		out := []byte{'{'}
+		for _, name := range names {
+			out = appendMember(out, name, lastOfEach(members[name]))
+		}
+		return append(out, '}')
+	default:
+		return raw
+	}
+}

@@ -1,0 +1,67 @@
+package shape
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+)
+
+// NewRegistry returns an empty registry for the schemas of named types, whose
+// references begin with prefix.
+func NewRegistry(prefix string) huma.Registry {
+	registry := huma.NewMapRegistry(prefix, huma.DefaultSchemaNamer)
+	registry.RegisterTypeAlias(reflect.TypeFor[uuid.UUID](), reflect.TypeFor[uuidSchema]())
+	return registry
+}
+
+// uuidSchema is the schema of uuid.UUID, which huma would describe as any text.
+type uuidSchema struct{}
+
+func (uuidSchema) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Format: "uuid"}
+}
+
+// SettleNullables applies one rule to requests and responses: a pointer without
+// omitempty is null when it is nil, and nothing else is null unless it is tagged
+// nullable. It may be called
+// twice.
+func SettleNullables(s *huma.Schema, t reflect.Type) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return
+	}
+	for _, field := range reflect.VisibleFields(t) {
+		name := jsonName(field)
+		p := s.Properties[name]
+		if name == "" || p == nil || len(p.AnyOf) > 0 {
+			continue
+		}
+		if field.Type == reflect.TypeFor[time.Time]() || field.Type == reflect.TypeFor[*time.Time]() {
+			panic(fmt.Sprintf("%s.%s is a time.Time, whose fraction has no fixed length: make it a rest.Time", t, field.Name))
+		}
+		ruleTexts(p)
+		nullable := field.Tag.Get("nullable") == "true"
+		if field.Type.Kind() == reflect.Pointer && field.Tag.Get("nullable") == "" {
+			nullable = !strings.Contains(field.Tag.Get("json"), ",omit")
+		}
+		switch {
+		case p.Ref != "" && nullable:
+			s.Properties[name] = &huma.Schema{
+				Description: p.Description,
+				AnyOf:       []*huma.Schema{{Ref: p.Ref}, {Type: "null"}},
+			}
+		case p.Type != "":
+			p.Nullable = nullable
+			if nullable && len(p.Enum) > 0 && !slices.Contains(p.Enum, nil) {
+				p.Enum = append(p.Enum, nil)
+			}
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package settings
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Defaults of settings that are absent or empty.
+const (
+	defaultAddr = "127.0.0.1:8080"
+	defaultData = "data"
+)
+
+func (p *parser) addr(name, value string) string {
+	if value == "" {
+		return defaultAddr
+	}
+	_, port, err := net.SplitHostPort(value)
+	if n, portErr := strconv.ParseUint(port, 10, 16); err != nil || portErr != nil || strconv.FormatUint(n, 10) != port {
+		p.fail(name, "%q is not host:port", value)
+	}
+	return value
+}
+
+func (p *parser) dir(name, value string) string {
+	if value == "" {
+		value = defaultData
+	}
+	path, err := filepath.Abs(value)
+	if err != nil {
+		p.fail(name, "%v", err)
+		return ""
+	}
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		p.fail(name, "%s is not a folder", value)
+	}
+	return path
+}
+
+func (p *parser) databaseURL(f StoreFlags, data string) Secret {
+	const name = "TENANTRY_DATABASE_URL"
+	value := p.secretOf(name, f.DatabaseURL, f.DatabaseURLFile)
+	if value == "" {
+		return Secret((&url.URL{Scheme: "sqlite", Path: filepath.ToSlash(filepath.Join(data, "tenantry.db"))}).String())
+	}
+	u, err := url.Parse(value.Reveal()) // err is not shown: it contains the password
+	switch {
+	case err != nil:
+		p.fail(name, "is not a URL")
+	case u.Scheme == "sqlite":
+		if u.Host != "" || u.User != nil || !filepath.IsAbs(filepath.FromSlash(u.Path)) {
+			p.fail(name, "is not of the form sqlite:///absolute/path")
+		}
+	case u.Scheme != "postgres" && u.Scheme != "postgresql":
+		p.fail(name, "begins with neither postgres:// nor sqlite://")
+	case u.Opaque != "":
+		p.fail(name, "is not of the form postgres://user:password@host/name")
+	}
+	return value
+}
+
+// webURL returns nil for an empty value. It drops a slash at the end, so that
+// paths can be appended.
+func (p *parser) webURL(name, value string) *url.URL {
+	if value == "" {
+		return nil
+	}
+	u, err := url.Parse(value)
+	switch {
+	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", u.Opaque != "":
+		p.fail(name, "is not an absolute http or https URL")
+	case u.User != nil:
+		p.fail(name, "must not have a user or a password")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		p.fail(name, "must not have a query or a fragment")
+	default:
+		u.Host = strings.ToLower(u.Host)
+		u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), strings.TrimRight(u.RawPath, "/")
+		return u
+	}
+	return nil
+}
+
+func (p *parser) hosts(name, value string) []string {
+	var hosts []string
+	for _, host := range list(value) {
+		u, err := url.Parse("//" + host)
+		if err != nil || u.Hostname() == "" || u.Host != host || strings.Contains(host, "*") {
+			p.fail(name, "%q is not a host or host:port", host)
+			continue
+		}
+		hosts = append(hosts, strings.ToLower(host))
+	}
+	return hosts
+}
+
+func (p *parser) proxies(name, value string) []netip.Prefix {
+	var prefixes []netip.Prefix
+	for _, text := range list(value) {
+		if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" {
+			addr = addr.Unmap()
+			prefixes = append(prefixes, netip.PrefixFrom(addr, addr.BitLen()))
+			continue
+		}
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil || prefix.Addr().Is4In6() {
+			p.fail(name, "%q is neither an IP address nor a network such as 10.0.0.0/8", text)
+			continue
+		}
+		prefixes = append(prefixes, prefix.Masked())
+	}
+	return prefixes
+}
+
+// oneOf accepts two values, of which the first is the default.
+func oneOf[T ~string](p *parser, name, value string, first, second T) T {
+	switch T(value) {
+	case "", first:
+		return first
+	case second:
+		return second
+	}
+	p.fail(name, "%q is neither %s nor %s", value, first, second)
+	return ""
+}
+
+// list splits a value at commas and spaces and drops empty parts.
+func list(value string) []string {
+	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+}
