@@ -1,16 +1,13 @@
 package app
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
 func registration(email string, change map[string]any) map[string]any {
@@ -262,32 +259,4 @@ func TestHealth(t *testing.T) {
 		s.call(http.MethodGet, "/healthz", "", nil).want(200)
 		eventually(t, "readiness", func() bool { return s.call(http.MethodGet, "/readyz", "", nil).status == 200 })
 	})
-}
-
-// A database that a sandbox has filled is not opened in production, where its
-// passwords would be known to everybody, and the other way round.
-func TestDatabaseHasOnePurpose(t *testing.T) {
-	t.Parallel()
-	for _, dialect := range dbtest.Dialects(t) {
-		t.Run(string(dialect), func(t *testing.T) {
-			t.Parallel()
-			for _, purposes := range [][2]string{{sandboxed, production}, {production, sandboxed}} {
-				s := settings.Settings{DatabaseURL: settings.Secret(dbtest.URL(t, dialect))}
-				for _, purpose := range []string{purposes[0], purposes[0]} {
-					db, err := openFor(t.Context(), s, purpose)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if err := db.Close(); err != nil {
-						t.Fatal(err)
-					}
-				}
-				_, err := openFor(t.Context(), s, purposes[1])
-				setting, ok := errors.AsType[*settings.Error](err)
-				if !ok || setting.Name != "TENANTRY_DATABASE_URL" {
-					t.Errorf("%s after %s: %v", purposes[1], purposes[0], err)
-				}
-			}
-		})
-	}
 }

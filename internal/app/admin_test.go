@@ -6,29 +6,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/tenantry/tenantry/internal/settings"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
-
-// eachWith runs a test against the whole service on both databases, and gives it
-// the settings with which the command line reaches the same database.
-func eachWith(t *testing.T, f func(t *testing.T, s *server, cli settings.Settings)) {
-	t.Helper()
-	for _, dialect := range dbtest.Dialects(t) {
-		t.Run(string(dialect), func(t *testing.T) {
-			t.Parallel()
-			var cli settings.Settings
-			s := start(t, dialect, func(s *settings.Settings) { cli.DatabaseURL = s.DatabaseURL })
-			f(t, s, cli)
-		})
-	}
-}
 
 // What the command line takes away is gone on the next request.
 func TestRevokeAdmin(t *testing.T) {
 	t.Parallel()
-	eachWith(t, func(t *testing.T, s *server, cli settings.Settings) {
+	each(t, func(t *testing.T, s *server) {
+		cli := s.cli()
 		ada, chief := s.register("ada@example.com", true), s.register("chief@example.com", false)
 		if err := GrantAdmin(t.Context(), cli, "chief@example.com", nil, io.Discard); err != nil {
 			t.Fatal(err)
@@ -80,10 +64,11 @@ func TestRevokeAdmin(t *testing.T) {
 // Nobody acts as a platform admin: not as one who has just become it either.
 func TestGrantAdminToATarget(t *testing.T) {
 	t.Parallel()
-	eachWith(t, func(t *testing.T, s *server, cli settings.Settings) {
+	each(t, func(t *testing.T, s *server) {
+		cli := s.cli()
 		ada := s.register("ada@example.com", true)
 		body := map[string]any{"user_id": s.meID(ada.token), "tenant_id": ada.tenant}
-		token := s.adminLogin().str("accessToken")
+		token := s.admin()
 		s.call("POST", "/api/v1/admin/impersonation/start", token, body).want(200)
 		if err := GrantAdmin(t.Context(), cli, "ada@example.com", nil, io.Discard); err != nil {
 			t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 // trail reads the audit log as the platform admin.
 func (s *server) trail(query url.Values) reply {
 	s.t.Helper()
-	return s.call("GET", "/api/v1/admin/audit-logs?"+query.Encode(), s.adminLogin().str("accessToken"), nil)
+	return s.call("GET", "/api/v1/admin/audit-logs?"+query.Encode(), s.admin(), nil)
 }
 
 // done lists the actions of a page of the trail.

@@ -39,7 +39,7 @@ func TestCatalogPermissions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			execSQL(t, db, "UPDATE users SET platform_permissions = $1 WHERE is_platform_admin", string(text))
+			execute(t, db, "UPDATE users SET platform_permissions = $1 WHERE is_platform_admin", string(text))
 		}
 		for route, permission := range catalogPermissions {
 			method, path, _ := strings.Cut(route, " ")

@@ -189,7 +189,7 @@ func TestDeletionWaitsForSubscription(t *testing.T) {
 			if a := <-answer; a.status != 409 || !strings.Contains(a.text, "CATALOG_IN_USE") {
 				t.Errorf("%s: %d %s", path, a.status, a.text)
 			}
-			execSQL(t, db, "DELETE FROM subscriptions WHERE psp_subscription_id = 'sub_race'")
+			execute(t, db, "DELETE FROM subscriptions WHERE psp_subscription_id = 'sub_race'")
 		}
 		k.on("DELETE", "/products/"+product, nil).want(204)
 	})

@@ -39,27 +39,32 @@ type server struct {
 }
 
 // each runs a test against the whole service on both databases.
-func each(t *testing.T, f func(t *testing.T, s *server)) {
+func each(t *testing.T, f func(t *testing.T, s *server), change ...func(*settings.Settings)) {
 	t.Helper()
 	for _, dialect := range dbtest.Dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
-			f(t, start(t, dialect))
+			f(t, start(t, dialect, change...))
 		})
 	}
 }
 
 func start(t testing.TB, dialect sqldb.Dialect, change ...func(*settings.Settings)) *server {
 	t.Helper()
+	return startWith(t, newSettings(t, dialect, change...))
+}
+
+func newSettings(t testing.TB, dialect sqldb.Dialect, change ...func(*settings.Settings)) settings.Settings {
+	t.Helper()
 	s := settings.Settings{
 		Addr: "127.0.0.1:0", Data: t.TempDir(), DatabaseURL: settings.Secret(dbtest.URL(t, dialect)),
 		RateLimits: map[string]int{}, InvoiceMode: settings.PSPManaged, LogFormat: settings.LogJSON, LogLevel: slog.LevelDebug,
-		HashCost: account.HashCost{MemoryKiB: 64, Passes: 1},
+		HashCost: account.HashCost{MemoryKiB: 64, Passes: 1}, StripeSecretKey: dashboardKey,
 	}
 	for _, c := range change {
 		c(&s)
 	}
-	return startWith(t, s)
+	return s
 }
 
 func startWith(t testing.TB, config settings.Settings) *server {
@@ -93,6 +98,11 @@ func startWith(t testing.TB, config settings.Settings) *server {
 		}
 	})
 	return s
+}
+
+// cli are the settings with which the command line reaches the same database.
+func (s *server) cli() settings.Settings {
+	return settings.Settings{DatabaseURL: settings.Secret(s.database)}
 }
 
 // limited turns the rate limits on.
@@ -306,7 +316,6 @@ func (s *server) subscribeBy(o owner, slug, card string) {
 const (
 	goodCard     = "4242 4242 4242 4242"
 	declinedCard = "4000 0000 0000 0002"
-	onceCard     = "4000 0000 0000 0341" // pays while its owner is there, declines later
 )
 
 type lockedBuffer struct {

@@ -40,7 +40,7 @@ func (s *server) impersonate(token string, target owner) reply {
 // admin who impersonates nobody.
 func (s *server) actions() []string {
 	s.t.Helper()
-	list, _ := s.call("GET", "/api/v1/admin/impersonation/logs", s.adminLogin().str("accessToken"), nil).want(200).at("data").([]any)
+	list, _ := s.call("GET", "/api/v1/admin/impersonation/logs", s.admin(), nil).want(200).at("data").([]any)
 	actions := []string{}
 	for _, r := range list {
 		actions = append(actions, r.(map[string]any)["action"].(string))
@@ -60,7 +60,7 @@ func TestImpersonation(t *testing.T) {
 	each(t, func(t *testing.T, s *server) {
 		ada := s.register("ada@example.com", true)
 		adaID := s.meID(ada.token)
-		token := s.adminLogin().str("accessToken")
+		token := s.admin()
 		adminID := s.meID(token)
 		for _, path := range []string{"stop", "status"} {
 			method := map[string]string{"stop": "POST", "status": "GET"}[path]
@@ -175,8 +175,8 @@ func TestImpersonationGuardRails(t *testing.T) {
 			db := dbtest.Open(t, url)
 			ada, eve := s.register("ada@example.com", true), s.register("eve@example.com", false)
 			chief := s.register("chief@example.com", false)
-			execSQL(t, db, "UPDATE users SET is_platform_admin = true WHERE email = 'chief@example.com'")
-			token := s.adminLogin().str("accessToken")
+			execute(t, db, "UPDATE users SET is_platform_admin = true WHERE email = 'chief@example.com'")
+			token := s.admin()
 			me, adaID, chiefID := s.meID(token), s.meID(ada.token), s.meID(chief.token)
 			none := "01990000-0000-7000-8000-000000000000"
 			for name, tt := range map[string]struct {
@@ -222,7 +222,7 @@ func TestAdminRoutesWhileImpersonating(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *server) {
 		ada := s.register("ada@example.com", true)
-		token := s.adminLogin().str("accessToken")
+		token := s.admin()
 		s.impersonate(token, ada).want(200)
 		walked := 0
 		for _, r := range s.routes(t) {
@@ -305,7 +305,7 @@ func TestWhatEndsAnImpersonation(t *testing.T) {
 		eventually(t, "the end of an expired impersonation", func() bool { return len(s.actions()) == 6 })
 		s.call("POST", "/sandbox/clock", "", map[string]any{"advance": "16m"}).want(200)
 		s.wantActions("ended", "started", "ended", "started", "ended", "started")
-		last := s.call("GET", "/api/v1/admin/impersonation/logs", s.adminLogin().str("accessToken"), nil).want(200)
+		last := s.call("GET", "/api/v1/admin/impersonation/logs", s.admin(), nil).want(200)
 		if last.at("data.0.ip_address") != "" || last.at("data.0.user_agent") != nil {
 			t.Errorf("the record of an expiry: %s", last.text)
 		}
@@ -317,7 +317,7 @@ func TestRevokingTheAdminEndsTheImpersonation(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *server) {
 		ada := s.register("ada@example.com", true)
-		token := s.adminLogin().str("accessToken")
+		token := s.admin()
 		s.impersonate(token, ada).want(200)
 		s.call("POST", "/api/v1/auth/login", "", map[string]any{
 			"email": "admin@tenantry.test", "password": "sandbox-admin", "revoke_previous": true,
@@ -338,7 +338,7 @@ func TestPermissionsTakenAwayAreGone(t *testing.T) {
 			s := start(t, dialect, func(s *settings.Settings) { url = s.DatabaseURL.Reveal() })
 			db := dbtest.Open(t, url)
 			ada := s.register("ada@example.com", true)
-			token := s.adminLogin().str("accessToken")
+			token := s.admin()
 
 			search := func() int {
 				return s.call("GET", "/api/v1/admin/tenants/search-with-roles?search=a", token, nil).status
@@ -346,7 +346,7 @@ func TestPermissionsTakenAwayAreGone(t *testing.T) {
 			if got := search(); got != 200 {
 				t.Errorf("search-with-roles: %d", got)
 			}
-			execSQL(t, db, "UPDATE users SET platform_permissions = '[\"plans.view\"]' WHERE is_platform_admin")
+			execute(t, db, "UPDATE users SET platform_permissions = '[\"plans.view\"]' WHERE is_platform_admin")
 			if got := search(); got != 403 {
 				t.Errorf("search-with-roles without users.create: %d", got)
 			}
@@ -358,25 +358,18 @@ func TestPermissionsTakenAwayAreGone(t *testing.T) {
 			if got := rename(); got != 200 {
 				t.Errorf("as an owner: %d", got)
 			}
-			execSQL(t, db, "UPDATE memberships SET role_id = (SELECT id FROM roles WHERE name = 'member') WHERE user_id = (SELECT id FROM users WHERE email = 'ada@example.com')")
+			execute(t, db, "UPDATE memberships SET role_id = (SELECT id FROM roles WHERE name = 'member') WHERE user_id = (SELECT id FROM users WHERE email = 'ada@example.com')")
 			if got := rename(); got != 403 {
 				t.Errorf("as a member: %d", got)
 			}
-			execSQL(t, db, "DELETE FROM memberships WHERE user_id = (SELECT id FROM users WHERE email = 'ada@example.com')")
+			execute(t, db, "DELETE FROM memberships WHERE user_id = (SELECT id FROM users WHERE email = 'ada@example.com')")
 			s.call("GET", "/api/v1/tenant", token, nil).want(400)
 			s.call("GET", "/api/v1/admin/impersonation/status", token, nil).want(200)
 
 			// An admin no more: the credential stands for nobody, and the job ends it.
-			execSQL(t, db, "UPDATE users SET is_platform_admin = false WHERE email = 'admin@tenantry.test'")
+			execute(t, db, "UPDATE users SET is_platform_admin = false WHERE email = 'admin@tenantry.test'")
 			s.call("GET", "/api/v1/auth/me", token, nil).want(401)
 		})
-	}
-}
-
-func execSQL(t *testing.T, db *sqldb.DB, text string, args ...any) {
-	t.Helper()
-	if _, err := db.Conn(t.Context()).ExecContext(t.Context(), text, args...); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -386,7 +379,7 @@ func TestStartRace(t *testing.T) {
 	each(t, func(t *testing.T, s *server) {
 		ada := s.register("ada@example.com", true)
 		adaID := s.meID(ada.token)
-		token := s.adminLogin().str("accessToken")
+		token := s.admin()
 		const rounds = 5
 		for range rounds {
 			var (
@@ -432,7 +425,7 @@ func TestStartWhileTheTargetIsRemoved(t *testing.T) {
 			db := dbtest.Open(t, url)
 			ada := s.register("ada@example.com", true)
 			adaID := s.meID(ada.token)
-			token := s.adminLogin().str("accessToken")
+			token := s.admin()
 			rounds := map[sqldb.Dialect]int{sqldb.SQLite: 20, sqldb.Postgres: 100}[dialect]
 			if testing.Short() {
 				rounds = 5
@@ -465,7 +458,7 @@ func TestStartWhileTheTargetIsRemoved(t *testing.T) {
 				default:
 					t.Fatalf("status %d: %s", a.status, a.text)
 				}
-				execSQL(t, db, "INSERT INTO memberships (tenant_id, user_id, role_id, joined_at) SELECT $1, $2, id, created_at FROM roles WHERE name = 'owner'",
+				execute(t, db, "INSERT INTO memberships (tenant_id, user_id, role_id, joined_at) SELECT $1, $2, id, created_at FROM roles WHERE name = 'owner'",
 					ada.tenant, int64(adaID))
 			}
 			logged := s.call("GET", "/api/v1/admin/impersonation/logs", token, nil).want(200).at("meta.total")

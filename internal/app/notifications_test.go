@@ -139,7 +139,7 @@ func TestNotifications(t *testing.T) {
 	for _, dialect := range dbtest.Dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
-			s := start(t, dialect, platformManaged, withDashboard, signed)
+			s := start(t, dialect, platformManaged, signed)
 			for i, test := range []struct {
 				kind   string
 				change func(n *noticed) (objectID string)
@@ -309,7 +309,7 @@ func (s *server) pricesNoticed() {
 // notified; another end is told again, and one that ends the subscription is not.
 func TestTrialEndIsToldOnce(t *testing.T) {
 	t.Parallel()
-	eachDashboard(t, func(t *testing.T, s *server) {
+	each(t, func(t *testing.T, s *server) {
 		const kind = "customer.subscription.trial_will_end"
 		n := &noticed{life: s.life("ada")}
 		id := n.trial()
@@ -339,7 +339,7 @@ func TestTrialEndIsToldOnce(t *testing.T) {
 // as a new one; the invoices of the old one stay its own.
 func TestDeletedCustomer(t *testing.T) {
 	t.Parallel()
-	eachDashboard(t, func(t *testing.T, s *server) {
+	each(t, func(t *testing.T, s *server) {
 		o := s.register("ada@example.com", true)
 		s.subscribe(o, "starter")
 		s.settled()

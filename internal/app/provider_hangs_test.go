@@ -21,7 +21,6 @@ func TestMailsWhileTheProviderHangs(t *testing.T) {
 			asked, answer := make(chan struct{}, 1000), make(chan struct{})
 			var givenUp atomic.Int32
 			s := start(t, dialect, func(s *settings.Settings) {
-				withDashboard(s)
 				s.AroundProvider = func(provider http.Handler) http.Handler {
 					return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 						if hangs.Load() && strings.HasPrefix(r.UserAgent(), "Tenantry") {

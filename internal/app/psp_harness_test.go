@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/settings"
-	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
@@ -61,6 +60,9 @@ func (w *wire) around(provider http.Handler) http.Handler {
 	})
 }
 
+// set is the option of a server that asks its provider through w.
+func (w *wire) set(s *settings.Settings) { s.AroundProvider = w.around }
+
 // breaks sets what happens to the service's requests from now on; nil: nothing.
 func (w *wire) breaks(tamper func(r *http.Request) verdict) {
 	w.mu.Lock()
@@ -99,7 +101,7 @@ func eachWired(t *testing.T, f func(t *testing.T, s *server, w *wire)) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			w := &wire{}
-			f(t, start(t, dialect, func(s *settings.Settings) { s.StripeSecretKey, s.AroundProvider = dashboardKey, w.around }), w)
+			f(t, start(t, dialect, w.set), w)
 		})
 	}
 }
@@ -113,12 +115,4 @@ func (s *server) priceAt(changes ...string) string {
 		"product_data[name]", "By hand",
 	}
 	return s.byHand("POST", "/prices", append(form, changes...)...).str("id")
-}
-
-// set changes the service's database from beside.
-func set(t testing.TB, db *sqldb.DB, query string, args ...any) {
-	t.Helper()
-	if _, err := db.Conn(t.Context()).ExecContext(t.Context(), query, args...); err != nil {
-		t.Error(err)
-	}
 }

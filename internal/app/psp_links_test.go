@@ -153,9 +153,9 @@ func TestPSPPriceStatus(t *testing.T) {
 			ids[currency] = s.priceAt("currency", currency)
 			s.call("POST", "/api/v1/admin/plans/"+team.id+"/prices/psp-import", admin, map[string]any{"psp_price_id": ids[currency]}).want(201)
 		}
-		set(t, db, "UPDATE plan_prices SET price_cents = 5 WHERE psp_price_id = $1", ids["CHF"])
-		set(t, db, "UPDATE plan_prices SET psp_price_id = 'price_gone' WHERE psp_price_id = $1", ids["SEK"])
-		set(t, db, "UPDATE plan_prices SET psp_price_id = $1 WHERE id = $2", s.priceAt("active", "false"), team.prices["EUR"])
+		execute(t, db, "UPDATE plan_prices SET price_cents = 5 WHERE psp_price_id = $1", ids["CHF"])
+		execute(t, db, "UPDATE plan_prices SET psp_price_id = 'price_gone' WHERE psp_price_id = $1", ids["SEK"])
+		execute(t, db, "UPDATE plan_prices SET psp_price_id = $1 WHERE id = $2", s.priceAt("active", "false"), team.prices["EUR"])
 		w.breaks(on(fail, "GET", "/prices/"+ids["NOK"]))
 
 		r := s.request("GET", "/api/v1/admin/plans/"+team.id+"/psp-price-status", admin, nil)
@@ -206,7 +206,7 @@ func TestPSPPriceTakenOffSale(t *testing.T) {
 func TestPSPProductGone(t *testing.T) {
 	t.Parallel()
 	eachWired(t, func(t *testing.T, s *server, _ *wire) {
-		set(t, dbtest.Open(t, s.database), "UPDATE products SET psp_product_id = 'prod_gone'")
+		execute(t, dbtest.Open(t, s.database), "UPDATE products SET psp_product_id = 'prod_gone'")
 		s.checkout(s.register("ada@example.com", true), "team")
 		if actions := s.trail(url.Values{"per_page": {"5"}}).done(); !slices.Contains(actions, "product.psp_unlinked") || !slices.Contains(actions, "product.psp_created") {
 			t.Errorf("trail: %v", actions)
@@ -235,7 +235,7 @@ func TestPSPAmounts(t *testing.T) {
 			"two decimals of a krona":     {"ISK", 5000, true},
 			"no decimals":                 {"JPY", 501, true},
 		} {
-			set(t, db, "UPDATE plan_prices SET currency = $1, price_cents = $2, psp_price_id = NULL WHERE id = $3", tt.currency, tt.amount, team.prices["EUR"])
+			execute(t, db, "UPDATE plan_prices SET currency = $1, price_cents = $2, psp_price_id = NULL WHERE id = $3", tt.currency, tt.amount, team.prices["EUR"])
 			w.count("")
 			create := s.call("POST", team.path("EUR", "psp-create"), admin, map[string]any{"product_id": team.product})
 			checkout := s.call("POST", "/api/v1/tenant/"+ada.tenant+"/checkout", ada.token, map[string]any{

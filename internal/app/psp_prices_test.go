@@ -68,8 +68,6 @@ func (s *server) madeFor(price string) []string {
 	return ids
 }
 
-const nobody = "01990000-0000-7000-8000-000000000000"
-
 func TestPSPCreate(t *testing.T) {
 	t.Parallel()
 	eachWired(t, func(t *testing.T, s *server, _ *wire) {
@@ -83,7 +81,7 @@ func TestPSPCreate(t *testing.T) {
 			"no product":        {"product_id", map[string]any{}},
 			"empty product":     {"product_id", map[string]any{"product_id": " "}},
 			"null product":      {"product_id", map[string]any{"product_id": nil}},
-			"nobody's product":  {"product_id", map[string]any{"product_id": nobody}},
+			"nobody's product":  {"product_id", map[string]any{"product_id": noSuchID}},
 			"unknown product":   {"product_id", map[string]any{"product_id": "prod_nope"}},
 			"a path":            {"product_id", map[string]any{"product_id": "../prices"}},
 			"inactive product":  {"product_id", map[string]any{"product_id": archived}},
@@ -128,18 +126,18 @@ func TestPSPCreate(t *testing.T) {
 		}
 
 		for _, path := range []string{
-			"/api/v1/admin/plans/" + nobody + "/prices/" + team.prices["EUR"] + "/psp-create",
+			"/api/v1/admin/plans/" + noSuchID + "/prices/" + team.prices["EUR"] + "/psp-create",
 			"/api/v1/admin/plans/x/prices/" + team.prices["EUR"] + "/psp-create",
 			"/api/v1/admin/plans/" + team.id + "/prices/x/psp-create",
 			"/api/v1/admin/plans/" + team.id + "/prices/" + starter.prices["EUR"] + "/psp-create", // another plan's
-			"/api/v1/admin/plans/" + team.id + "/prices/" + nobody + "/psp-link",
+			"/api/v1/admin/plans/" + team.id + "/prices/" + noSuchID + "/psp-link",
 			"/api/v1/admin/plans/" + team.id + "/prices/" + starter.prices["EUR"] + "/psp-unlink",
-			"/api/v1/admin/plans/" + nobody + "/prices/psp-import",
+			"/api/v1/admin/plans/" + noSuchID + "/prices/psp-import",
 		} {
 			s.call("POST", path, admin, map[string]any{}).want(404)
 		}
-		s.call("GET", "/api/v1/admin/plans/"+nobody+"/psp-price-status", admin, nil).want(404)
-		set(t, dbtest.Open(t, s.database), "UPDATE plans SET deleted_at = created_at WHERE id = $1", team.id)
+		s.call("GET", "/api/v1/admin/plans/"+noSuchID+"/psp-price-status", admin, nil).want(404)
+		execute(t, dbtest.Open(t, s.database), "UPDATE plans SET deleted_at = created_at WHERE id = $1", team.id)
 		s.call("POST", team.path("EUR", "psp-unlink"), admin, nil).want(404)
 		s.call("GET", "/api/v1/admin/plans/"+team.id+"/psp-price-status", admin, nil).want(404)
 
@@ -159,7 +157,7 @@ func TestPSPCreateLostAnswer(t *testing.T) {
 	t.Parallel()
 	eachWired(t, func(t *testing.T, s *server, w *wire) {
 		admin, team := s.admin(), s.sold("team")
-		set(t, dbtest.Open(t, s.database), "UPDATE products SET psp_product_id = NULL")
+		execute(t, dbtest.Open(t, s.database), "UPDATE products SET psp_product_id = NULL")
 		body := map[string]any{"product_id": team.product, "nickname": "Team"}
 		create := func() reply { return s.call("POST", team.path("EUR", "psp-create"), admin, body) }
 		products := func() int {
@@ -227,8 +225,8 @@ func TestPSPCreateAtOnce(t *testing.T) {
 		owners := []owner{s.register("ada@example.com", true), s.register("eve@example.com", true), s.register("bob@example.com", true)}
 		for range dbtest.Rounds(1, 10) {
 			team := s.sold("team")
-			set(t, db, "UPDATE products SET psp_product_id = NULL")
-			set(t, db, "UPDATE plan_prices SET psp_price_id = NULL WHERE plan_id = $1", team.id)
+			execute(t, db, "UPDATE products SET psp_product_id = NULL")
+			execute(t, db, "UPDATE plan_prices SET psp_price_id = NULL WHERE plan_id = $1", team.id)
 			known := s.madeFor(team.prices["EUR"])
 			answers := make([]reply, len(owners))
 			ids := make([]string, 3)
@@ -277,7 +275,7 @@ func TestPSPCreateOvertaken(t *testing.T) {
 			var once sync.Once
 			w.breaks(func(r *http.Request) verdict {
 				if r.Method == "POST" && r.URL.Path == "/sandbox/stripe/v1/prices" {
-					once.Do(func() { set(t, db, query, args...) })
+					once.Do(func() { execute(t, db, query, args...) })
 				}
 				return pass
 			})
@@ -299,7 +297,7 @@ func TestPSPCreateOvertaken(t *testing.T) {
 		w.breaks(func(r *http.Request) verdict {
 			if r.Method == "GET" && strings.HasPrefix(r.URL.Path, "/sandbox/stripe/v1/prices/") {
 				once.Do(func() {
-					set(t, db, "UPDATE plan_prices SET psp_price_id = 'price_others' WHERE id = $1", team.prices["USD"])
+					execute(t, db, "UPDATE plan_prices SET psp_price_id = 'price_others' WHERE id = $1", team.prices["USD"])
 				})
 			}
 			return pass

@@ -8,26 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
 const dashboardKey = "sk_test_dashboard"
-
-// withDashboard lets a test change things at the provider, see server.dashboard.
-func withDashboard(s *settings.Settings) { s.StripeSecretKey = dashboardKey }
-
-// eachDashboard is each for tests that change things at the provider.
-func eachDashboard(t *testing.T, f func(t *testing.T, s *server), change ...func(*settings.Settings)) {
-	t.Helper()
-	for _, dialect := range dbtest.Dialects(t) {
-		t.Run(string(dialect), func(t *testing.T) {
-			t.Parallel()
-			f(t, start(t, dialect, append(change, withDashboard)...))
-		})
-	}
-}
 
 // byHand asks the sandbox's payment provider directly, as its owner would, with a
 // form of names and values in turn.
@@ -120,6 +105,6 @@ func (s *server) dump(into io.Writer, table string) {
 func execute(t testing.TB, db *sqldb.DB, query string, args ...any) {
 	t.Helper()
 	if _, err := db.Conn(t.Context()).ExecContext(t.Context(), query, args...); err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
 }

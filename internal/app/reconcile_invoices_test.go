@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
@@ -15,7 +14,7 @@ func (k customers) owing(names ...string) (open map[string]string) {
 	k.t.Helper()
 	for _, name := range names {
 		k.names[name] = k.register(name+"@example.com", true)
-		k.subscribeBy(k.names[name], "starter", onceCard)
+		k.subscribeBy(k.names[name], "starter", lateCard)
 	}
 	k.settled()
 	k.pass(32 * day)
@@ -61,7 +60,7 @@ func (s *server) states(o owner) map[string]string {
 // follows here; what was issued is never changed, and said instead.
 func TestReconcileInvoices(t *testing.T) {
 	t.Parallel()
-	eachDashboard(t, func(t *testing.T, s *server) {
+	each(t, func(t *testing.T, s *server) {
 		k := customers{s, map[string]owner{}}
 		open := k.owing("paid", "voided", "lost", "late", "other", "gone")
 		s.byHand("POST", "/invoices/"+open["late"]+"/mark_uncollectible")
@@ -146,7 +145,7 @@ func (s *server) invoicesOf(found map[string][]string) map[string][]string {
 // forgotten, but not if the provider seems to have none at all of the tenant's.
 func TestReconcileIDs(t *testing.T) {
 	t.Parallel()
-	eachDashboard(t, func(t *testing.T, s *server) {
+	each(t, func(t *testing.T, s *server) {
 		k := customers{s, map[string]owner{}}
 		open := k.owing("ada", "eve")
 		s.settled()
@@ -182,7 +181,7 @@ func TestReconcileWithAFailingProvider(t *testing.T) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			w := &wire{}
-			s := start(t, dialect, platformManaged, func(s *settings.Settings) { s.StripeSecretKey, s.AroundProvider = dashboardKey, w.around })
+			s := start(t, dialect, platformManaged, w.set)
 			k := customers{s, map[string]owner{}}
 			open := k.owing("ada", "eve")
 			s.settled()

@@ -42,7 +42,7 @@ func (k customers) madeByHand(customer, price string, more ...string) string {
 // taken over, and nothing else is.
 func TestReconcile(t *testing.T) {
 	t.Parallel()
-	eachDashboard(t, func(t *testing.T, s *server) {
+	each(t, func(t *testing.T, s *server) {
 		k := customers{s, map[string]owner{}}
 		ends, over, moves := k.subscriber("ends", "starter"), k.subscriber("over", "starter"), k.subscriber("moves", "starter")
 		s.sell("huge", "fixed", "month", 90_00, 0, nil)
@@ -126,7 +126,7 @@ func TestReconcile(t *testing.T) {
 // them ends as a job that somebody has to look after.
 func TestNotificationsOfTheDashboard(t *testing.T) {
 	t.Parallel()
-	eachDashboard(t, func(t *testing.T, s *server) {
+	each(t, func(t *testing.T, s *server) {
 		k := customers{s, map[string]owner{}}
 		known := k.subscriber("known", "starter")
 		starter := known.str("items.data.0.price.id")
@@ -156,7 +156,7 @@ func TestNotificationsOfTheDashboard(t *testing.T) {
 // somebody gave the key of another account.
 func TestReconcileLostSubscriptions(t *testing.T) {
 	t.Parallel()
-	eachDashboard(t, func(t *testing.T, s *server) {
+	each(t, func(t *testing.T, s *server) {
 		k := customers{s, map[string]owner{}}
 		lost := k.subscriber("lost", "starter").str("id")
 		k.subscriber("kept", "starter")
@@ -190,7 +190,7 @@ func TestReconcileLostSubscriptions(t *testing.T) {
 // The comparison runs by itself every day.
 func TestReconcileDaily(t *testing.T) {
 	t.Parallel()
-	eachDashboard(t, func(t *testing.T, s *server) {
+	each(t, func(t *testing.T, s *server) {
 		k := customers{s, map[string]owner{}}
 		id := k.subscriber("ada", "starter").str("id")
 		s.settled()

@@ -227,7 +227,7 @@ func TestChangeDeclined(t *testing.T) {
 	each(t, func(t *testing.T, s *server) {
 		s.sell("pro", "flat", "month", 4900, 0, nil)
 		o := s.register("ada@example.com", true)
-		s.subscribeBy(o, "starter", onceCard)
+		s.subscribeBy(o, "starter", lateCard)
 		for range 2 {
 			s.changeTo(o, "pro", nil).refused(422, "plan_change_error")
 			if a := s.subscription(o); a.at("data.plan.name") != "Starter" || a.at("data.status") != "active" {

@@ -1,15 +1,11 @@
 package app
 
 import (
-	"database/sql"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/clock"
-	"github.com/tenantry/tenantry/internal/sandbox/stripe"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
@@ -153,52 +149,17 @@ func (s *server) dunning(outcome string) {
 	s.call("PUT", "/sandbox/stripe/dunning", "", object{"outcome": outcome}).want(200)
 }
 
-// dashboard asks the provider as its own account's owner does, in its API: a
-// server of the same state, with a key that the test knows.
-func (s *server) dashboard(method, path string, form url.Values) reply {
-	s.t.Helper()
-	var n int
-	var name, file string
-	if err := s.sandbox().Conn(s.t.Context()).QueryRowContext(s.t.Context(), `PRAGMA database_list`).Scan(&n, &name, &file); err != nil {
-		s.t.Fatal(err)
-	}
-	db, err := sql.Open("sqlite", "file:"+file+"?_txlock=immediate&_pragma=busy_timeout(10000)")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer db.Close()
-	provider, err := stripe.New(stripe.Config{
-		DB: db, Clock: clock.NewAdjustable(clock.System(), s.now().Sub(clock.System().Now())), PublicURL: s.url,
-		SecretKey: "sk_test_dashboard", WebhookURL: s.url + "/never", WebhookSecret: "whsec_never",
-	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	r := httptest.NewRequestWithContext(s.t.Context(), method, "/sandbox/stripe"+path, strings.NewReader(form.Encode()))
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header.Set("Authorization", "Bearer sk_test_dashboard")
-	w := httptest.NewRecorder()
-	provider.Handler().ServeHTTP(w, r)
-	a := s.read(r, w.Result())
-	s.call("POST", "/sandbox/clock", "", object{"advance": "1s"}).want(200) // wakes the server that sends the events
-	s.caughtUp()
-	return a
-}
-
 // subscribeThere makes a subscription at the provider, without a card, as its
 // owner can: a checkout that is opened first makes the customer and the price.
-func (l *life) subscribeThere(plan string, more url.Values) {
+func (l *life) subscribeThere(plan string, more ...string) {
 	l.t.Helper()
 	l.order(plan, "EUR").want(200)
 	customer := l.held(l.owner, "customer")[0].str("id")
-	form := url.Values{
-		"customer": {customer}, "items[0][price]": {l.priceThere(plan)}, "items[0][quantity]": {"1"},
-		"metadata[tenant_id]": {l.tenant}, "metadata[plan_id]": {plan},
-	}
-	for key, values := range more {
-		form[key] = values
-	}
-	l.dashboard("POST", "/v1/subscriptions", form).want(200)
+	l.byHand("POST", "/subscriptions", append([]string{
+		"customer", customer, "items[0][price]", l.priceThere(plan), "items[0][quantity]", "1",
+		"metadata[tenant_id]", l.tenant, "metadata[plan_id]", plan,
+	}, more...)...)
+	l.caughtUp()
 }
 
 // priceThere is what the provider calls the price of a plan.

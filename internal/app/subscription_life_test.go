@@ -42,16 +42,14 @@ func TestSubscriptionStatuses(t *testing.T) {
 				l.pass(16 * day)
 			}, "subscription_cannot_be_upgraded", false, false},
 			{"paused", func(l *life) {
-				l.subscribeThere(trial, url.Values{
-					"trial_period_days": {"1"}, "trial_settings[end_behavior][missing_payment_method]": {"pause"},
-				})
+				l.subscribeThere(trial, "trial_period_days", "1", "trial_settings[end_behavior][missing_payment_method]", "pause")
 				l.pass(25 * time.Hour)
 			}, "subscription_cannot_be_upgraded", false, false},
 			{"incomplete", func(l *life) {
-				l.subscribeThere(plain, url.Values{"payment_behavior": {"default_incomplete"}})
+				l.subscribeThere(plain, "payment_behavior", "default_incomplete")
 			}, "subscription_cannot_be_upgraded", false, false},
 			{"incomplete_expired", func(l *life) {
-				l.subscribeThere(plain, url.Values{"payment_behavior": {"default_incomplete"}})
+				l.subscribeThere(plain, "payment_behavior", "default_incomplete")
 				l.pass(24 * time.Hour)
 			}, "", false, true},
 		} {
@@ -136,9 +134,7 @@ func TestTrialEnds(t *testing.T) {
 		fails.buy(trial, "EUR", card(lateCard))
 		ends.buy(trial, "EUR", card(goodCard))
 		ends.call("POST", ends.sub()+"/cancel", ends.token, nil).want(200).same("data.status", "trialing")
-		paused.subscribeThere(trial, url.Values{
-			"trial_period_days": {"10"}, "trial_settings[end_behavior][missing_payment_method]": {"pause"},
-		})
+		paused.subscribeThere(trial, "trial_period_days", "10", "trial_settings[end_behavior][missing_payment_method]", "pause")
 		end := pays.subscription(pays.owner).str("data.trial_ends_at")
 		pays.subscription(pays.owner).same("data.current_period_end", end)
 		if n := len(pays.held(pays.owner, "charge")); n != 0 {
@@ -164,7 +160,8 @@ func TestTrialEnds(t *testing.T) {
 		// A card and the provider's resumption begin a paid period.
 		paused.newCard(goodCard)
 		id := paused.held(paused.owner, "subscription")[0].str("id")
-		paused.dashboard("POST", "/v1/subscriptions/"+id+"/resume", nil).want(200)
+		paused.byHand("POST", "/subscriptions/"+id+"/resume")
+		paused.caughtUp()
 		paused.is("active")
 		fails.newCard(goodCard)
 		fails.is("active")

@@ -8,7 +8,7 @@ import (
 // time that it has not paid for, and no access before it has paid.
 func TestChangeWhileOverdue(t *testing.T) {
 	t.Parallel()
-	eachDashboard(t, func(t *testing.T, s *server) {
+	each(t, func(t *testing.T, s *server) {
 		s.sell("mini", "flat", "month", 900, 0, map[string]int{"api-calls": 100})
 		s.sell("pro", "flat", "month", 4900, 0, nil)
 		k := customers{s, map[string]owner{}}

@@ -10,7 +10,7 @@ import (
 // adminTeam is the base of a tenant's routes for platform administrators.
 func (o owner) adminTeam() string { return "/api/v1/admin/tenants/" + o.tenant }
 
-const noTenant = "/api/v1/admin/tenants/01990000-0000-7000-8000-000000000000"
+const noTenant = "/api/v1/admin/tenants/" + noSuchID
 
 func TestAdminMembers(t *testing.T) {
 	t.Parallel()

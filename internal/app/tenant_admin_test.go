@@ -115,7 +115,7 @@ func TestSlugRace(t *testing.T) {
 func TestAdminTenants(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *server) {
-		token := s.adminLogin().str("accessToken")
+		token := s.admin()
 		ada, eve := s.register("ada@example.com", true), s.register("eve@example.com", false)
 		s.call("PATCH", "/api/v1/tenant", ada.token, map[string]any{"name": "Ünter 100%_Wäsche"}).want(200)
 		s.subscribe(ada, "starter")

@@ -2,7 +2,6 @@ package app
 
 import (
 	"fmt"
-	"log/slog"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -11,8 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tenantry/tenantry/internal/account"
-	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
@@ -103,12 +100,8 @@ func TestBillableUsageIsBilledOnce(t *testing.T) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			w := &wire{}
-			settings := settings.Settings{
-				Addr: "127.0.0.1:0", Data: t.TempDir(), DatabaseURL: settings.Secret(dbtest.URL(t, dialect)),
-				RateLimits: map[string]int{}, InvoiceMode: settings.PSPManaged, LogFormat: settings.LogJSON, LogLevel: slog.LevelDebug,
-				HashCost: account.HashCost{MemoryKiB: 64, Passes: 1}, StripeSecretKey: dashboardKey, AroundProvider: w.around,
-			}
-			s := startWith(t, settings)
+			config := newSettings(t, dialect, w.set)
+			s := startWith(t, config)
 			plan := s.billed("mails", "sum", "12.5", nil)
 			l := s.life("ada")
 			l.buy(plan, "EUR", card(goodCard))
@@ -150,7 +143,7 @@ func TestBillableUsageIsBilledOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.breaks(nil)
-			s = startWith(t, settings)
+			s = startWith(t, config)
 			l.server = s
 			l.again()
 			s.untilTold(55)

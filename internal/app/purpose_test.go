@@ -1,0 +1,37 @@
+package app
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// A database that a sandbox has filled is not opened in production, where its
+// passwords would be known to everybody, and the other way round.
+func TestDatabaseHasOnePurpose(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range dbtest.Dialects(t) {
+		t.Run(string(dialect), func(t *testing.T) {
+			t.Parallel()
+			for _, purposes := range [][2]string{{sandboxed, production}, {production, sandboxed}} {
+				s := settings.Settings{DatabaseURL: settings.Secret(dbtest.URL(t, dialect))}
+				for _, purpose := range []string{purposes[0], purposes[0]} {
+					db, err := openFor(t.Context(), s, purpose)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := db.Close(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				_, err := openFor(t.Context(), s, purposes[1])
+				setting, ok := errors.AsType[*settings.Error](err)
+				if !ok || setting.Name != "TENANTRY_DATABASE_URL" {
+					t.Errorf("%s after %s: %v", purposes[1], purposes[0], err)
+				}
+			}
+		})
+	}
+}
