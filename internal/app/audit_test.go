@@ -1,39 +1,24 @@
-package app
+package app_test
 
 import (
 	"net/url"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
 )
-
-// trail reads the audit log as the platform admin.
-func (s *server) trail(query url.Values) reply {
-	s.t.Helper()
-	return s.call("GET", "/api/v1/admin/audit-logs?"+query.Encode(), s.admin(), nil)
-}
-
-// done lists the actions of a page of the trail.
-func (a reply) done() []string {
-	a.t.Helper()
-	list, _ := a.want(200).at("data").([]any)
-	actions := []string{}
-	for _, e := range list {
-		actions = append(actions, e.(map[string]any)["action"].(string))
-	}
-	return actions
-}
 
 func TestAuditLogs(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		s.call("POST", "/sandbox/clock", "", map[string]any{"to": "2027-03-01T00:00:00Z"}).want(200)
-		ada := s.register("ada@example.com", true)
-		s.call("POST", "/sandbox/clock", "", map[string]any{"to": "2027-03-10T00:00:00Z"}).want(200)
-		ada.token = s.call("POST", "/api/v1/auth/login", "", adaLogin).want(200).str("accessToken")
-		s.call("PATCH", "/api/v1/tenant", ada.token, map[string]any{"name": "New", "settings": map[string]any{"api_token": "hush", "color": "red"}}).want(200)
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.Call("POST", "/sandbox/clock", "", map[string]any{"to": "2027-03-01T00:00:00Z"}).Want(200)
+		ada := s.Register("ada@example.com", true)
+		s.Call("POST", "/sandbox/clock", "", map[string]any{"to": "2027-03-10T00:00:00Z"}).Want(200)
+		ada.Token = s.Call("POST", "/api/v1/auth/login", "", apptest.AdaLogin).Want(200).Str("accessToken")
+		s.Call("PATCH", "/api/v1/tenant", ada.Token, map[string]any{"name": "New", "settings": map[string]any{"api_token": "hush", "color": "red"}}).Want(200)
 
-		of := url.Values{"filter[tenant]": {ada.tenant}}
+		of := url.Values{"filter[tenant]": {ada.Tenant}}
 		for name, tt := range map[string]struct {
 			add  url.Values
 			want []string
@@ -53,21 +38,21 @@ func TestAuditLogs(t *testing.T) {
 					query[key] = v
 				}
 			}
-			if diff := cmp.Diff(tt.want, s.trail(query).done()); diff != "" {
+			if diff := cmp.Diff(tt.want, s.AuditLog(query).Actions()); diff != "" {
 				t.Errorf("%s: %s", name, diff)
 			}
 		}
 
-		me := s.meID(ada.token)
-		byAda := s.trail(url.Values{"filter[actor]": {itoa(me)}})
-		if diff := cmp.Diff([]string{"tenant.updated", "tenant.setup_completed"}, byAda.done()); diff != "" {
+		me := float64(s.UserID(ada.Token))
+		byAda := s.AuditLog(url.Values{"filter[actor]": {apptest.IDText(me)}})
+		if diff := cmp.Diff([]string{"tenant.updated", "tenant.setup_completed"}, byAda.Actions()); diff != "" {
 			t.Errorf("by actor: %s", diff)
 		}
-		got := byAda.at("data.0").(map[string]any)
+		got := byAda.At("data.0").(map[string]any)
 		delete(got, "id")
 		want := map[string]any{
-			"actor_id": me, "subject_id": nil, "tenant_id": ada.tenant, "action": "tenant.updated",
-			"resource": "tenant", "resource_id": ada.tenant, "ip": "127.0.0.1", "user_agent": "Go-http-client/1.1",
+			"actor_id": me, "subject_id": nil, "tenant_id": ada.Tenant, "action": "tenant.updated",
+			"resource": "tenant", "resource_id": ada.Tenant, "ip": "127.0.0.1", "user_agent": "Go-http-client/1.1",
 			"before":     map[string]any{"name": "Ada's Organization", "settings": nil},
 			"after":      map[string]any{"name": "New", "settings": map[string]any{"api_token": "[removed]", "color": "red"}},
 			"created_at": got["created_at"],
@@ -84,11 +69,11 @@ func TestAuditLogs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if a := s.trail(values); a.status != status {
-				t.Errorf("%s: %d %s", query, a.status, a.text)
+			if a := s.AuditLog(values); a.Status != status {
+				t.Errorf("%s: %d %s", query, a.Status, a.Text)
 			}
 		}
-		s.call("GET", "/api/v1/admin/audit-logs", ada.token, nil).want(403)
-		s.call("GET", "/api/v1/admin/audit-logs", "", nil).want(401)
+		s.Call("GET", "/api/v1/admin/audit-logs", ada.Token, nil).Want(403)
+		s.Call("GET", "/api/v1/admin/audit-logs", "", nil).Want(401)
 	})
 }

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/catalog/pricelist"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
@@ -25,16 +27,16 @@ type catalogFile struct {
 func (f catalogFile) export(omitLinks bool) string {
 	f.t.Helper()
 	var out bytes.Buffer
-	if err := ExportCatalog(f.t.Context(), f.settings, CatalogExport{OmitLinks: omitLinks}, &out); err != nil {
+	if err := app.ExportCatalog(f.t.Context(), f.settings, app.CatalogExport{OmitLinks: omitLinks}, &out); err != nil {
 		f.t.Fatal(err)
 	}
 	return out.String()
 }
 
 // try imports a text and returns what was shown. Each change of how changes it.
-func (f catalogFile) try(text string, how ...func(*CatalogImport)) (string, error) {
+func (f catalogFile) try(text string, how ...func(*app.CatalogImport)) (string, error) {
 	f.t.Helper()
-	p := CatalogImport{File: filepath.Join(f.t.TempDir(), "catalog.yaml"), Confirm: func() (bool, error) { return true, nil }}
+	p := app.CatalogImport{File: filepath.Join(f.t.TempDir(), "catalog.yaml"), Confirm: func() (bool, error) { return true, nil }}
 	if err := os.WriteFile(p.File, []byte(text), 0o600); err != nil {
 		f.t.Fatal(err)
 	}
@@ -42,11 +44,11 @@ func (f catalogFile) try(text string, how ...func(*CatalogImport)) (string, erro
 		change(&p)
 	}
 	var out bytes.Buffer
-	err := ImportCatalog(f.t.Context(), f.settings, p, &out)
+	err := app.ImportCatalog(f.t.Context(), f.settings, p, &out)
 	return out.String(), err
 }
 
-func (f catalogFile) imports(text, shown string, how ...func(*CatalogImport)) {
+func (f catalogFile) imports(text, shown string, how ...func(*app.CatalogImport)) {
 	f.t.Helper()
 	got, err := f.try(text, how...)
 	if diff := cmp.Diff(strings.TrimPrefix(shown, "\n"), got); diff != "" || err != nil {
@@ -54,17 +56,12 @@ func (f catalogFile) imports(text, shown string, how ...func(*CatalogImport)) {
 	}
 }
 
-func dryRun(p *CatalogImport) { p.DryRun = true }
-func prune(p *CatalogImport)  { p.Prune = true }
+func dryRun(p *app.CatalogImport) { p.DryRun = true }
+func prune(p *app.CatalogImport)  { p.Prune = true }
 
 func fileOf(t *testing.T, database string) catalogFile {
 	t.Helper()
 	return catalogFile{t, settings.Settings{DatabaseURL: settings.Secret(database), LogFormat: settings.LogText}}
-}
-
-func (s *server) catalogFile(t *testing.T) catalogFile {
-	t.Helper()
-	return fileOf(t, s.database)
 }
 
 // What is exported of one database is exported of another that imported it, byte
@@ -137,8 +134,8 @@ func edit(t *testing.T, text string, pairs ...string) string {
 // the trail without an actor; ids stay.
 func TestCatalogImport(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		f := s.catalogFile(t)
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		f := fileOf(t, s.Database)
 		f.imports(shop, `
 + feature beta
 + product shop
@@ -154,7 +151,7 @@ func TestCatalogImport(t *testing.T) {
 4 changes made
 `)
 		f.imports(shop, "nothing to change\n")
-		before := s.planNamed(t, "basic")
+		before := planNamed(s, t, "basic")
 
 		f.imports(edit(t, shop, "en: Basic, fr: De base", "en: Base, es: Básico", "EUR: 900", "EUR: 1200", "billing_cycle: monthly", "billing_cycle: monthly\n        sort_order: 3",
 			"beta: true", "beta: 7", "team-members: 5", "sso: true", "{code: beta, name: {en: Beta}}", "{code: beta, name: {en: Beta}, is_active: false}",
@@ -173,9 +170,9 @@ func TestCatalogImport(t *testing.T) {
 ~ meter mails: prices.USD.psp_price_id none → price_usd
 12 changes made
 `)
-		after := s.planNamed(t, "basic")
+		after := planNamed(s, t, "basic")
 		for _, path := range []string{"id", "prices.0.id", "prices.1.id", "created_at", "product_id"} {
-			if a, b := before.at("data.0."+path), after.at("data.0."+path); a != b || a == nil {
+			if a, b := before.At("data.0."+path), after.At("data.0."+path); a != b || a == nil {
 				t.Errorf("%s was %v and is %v", path, a, b)
 			}
 		}
@@ -208,25 +205,25 @@ func TestCatalogImport(t *testing.T) {
 ~ plan basic: prices.GBP.psp_price_id price_gbp → none
 3 changes made
 `)
-		if trail := s.trail(url.Values{"filter[action]": {"meter.updated"}}).want(200); trail.at("data.0.actor_id") != nil || trail.at("data.0.ip") != "" {
-			t.Errorf("the trail: %s", trail.text)
+		if trail := s.AuditLog(url.Values{"filter[action]": {"meter.updated"}}).Want(200); trail.At("data.0.actor_id") != nil || trail.At("data.0.ip") != "" {
+			t.Errorf("the trail: %s", trail.Text)
 		}
-		if done := s.trail(url.Values{"filter[action]": {"plan.updated"}}).done(); len(done) < 4 {
+		if done := s.AuditLog(url.Values{"filter[action]": {"plan.updated"}}).Actions(); len(done) < 4 {
 			t.Errorf("changes of plans in the trail: %v", done)
 		}
 	})
 }
 
 // planNamed is the administration's list of plans with one slug's only.
-func (s *server) planNamed(t *testing.T, slug string) reply {
+func planNamed(s *apptest.Server, t *testing.T, slug string) apptest.Reply {
 	t.Helper()
-	return s.call("GET", "/api/v1/admin/plans?filter[search]="+slug, s.admin(), nil).want(200)
+	return s.Call("GET", "/api/v1/admin/plans?filter[search]="+slug, s.Admin(), nil).Want(200)
 }
 
 func TestCatalogImportPrunes(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		f := s.catalogFile(t)
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		f := fileOf(t, s.Database)
 		demo := f.export(false)
 		if _, err := f.try(shop); err != nil {
 			t.Fatal(err)
@@ -267,8 +264,8 @@ func TestCatalogImportPrunes(t *testing.T) {
 
 func TestCatalogImportRefusals(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		f := s.catalogFile(t)
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		f := fileOf(t, s.Database)
 		before := f.export(false)
 		for name, tt := range map[string]struct{ file, want string }{
 			"an unknown key":      {edit(t, shop, "pricing_type: flat", "pricing_type: flat\n        colour: red"), "line 11: products[0].plans[0].colour is not a known key"},
@@ -294,17 +291,17 @@ func TestCatalogImportRefusals(t *testing.T) {
 			}
 		}
 		// Nobody confirmed.
-		_, err := f.try(shop, func(p *CatalogImport) { p.Confirm = func() (bool, error) { return false, nil } })
-		if !errors.Is(err, errNotConfirmed) {
+		_, err := f.try(shop, func(p *app.CatalogImport) { p.Confirm = func() (bool, error) { return false, nil } })
+		if !errors.Is(err, app.ErrNotConfirmed) {
 			t.Errorf("not confirmed: %v", err)
 		}
 		if got := f.export(false); got != before {
 			t.Errorf("a refusal has changed something (-want +got)\n%s", cmp.Diff(before, got))
 		}
 		// What was shown is not what would be changed any more.
-		_, err = f.try(shop, func(p *CatalogImport) {
+		_, err = f.try(shop, func(p *app.CatalogImport) {
 			p.Confirm = func() (bool, error) {
-				s.call("POST", "/api/v1/admin/features", s.admin(), map[string]any{"code": "beta", "name": map[string]any{"en": "Beta"}}).want(201)
+				s.Call("POST", "/api/v1/admin/features", s.Admin(), map[string]any{"code": "beta", "name": map[string]any{"en": "Beta"}}).Want(201)
 				return true, nil
 			}
 		})
@@ -314,7 +311,7 @@ func TestCatalogImportRefusals(t *testing.T) {
 		if got := f.export(false); strings.Contains(got, "slug: shop") {
 			t.Error("half of it was changed")
 		}
-		if _, err := f.try(shop, func(p *CatalogImport) { p.File = "nowhere.yaml" }); err == nil || !strings.Contains(err.Error(), "nowhere.yaml") {
+		if _, err := f.try(shop, func(p *app.CatalogImport) { p.File = "nowhere.yaml" }); err == nil || !strings.Contains(err.Error(), "nowhere.yaml") {
 			t.Errorf("a file that is not there: %v", err)
 		}
 	})

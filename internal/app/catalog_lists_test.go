@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"net/url"
@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
 )
 
 // found lists the slugs or codes of a list, in order.
-func (k keeper) found(list string, query map[string]string) string {
-	k.t.Helper()
+func listed(k apptest.CatalogAdmin, list string, query map[string]string) string {
+	k.T.Helper()
 	values := url.Values{}
 	for key, value := range query {
 		values.Set(key, value)
@@ -21,7 +23,7 @@ func (k keeper) found(list string, query map[string]string) string {
 		key = "code"
 	}
 	var names []string
-	for _, v := range k.on("GET", "/"+list+"?"+values.Encode(), nil).want(200).column(key) {
+	for _, v := range k.AdminCall("GET", "/"+list+"?"+values.Encode(), nil).Want(200).Column(key) {
 		names = append(names, v.(string))
 	}
 	return strings.Join(names, " ")
@@ -29,11 +31,11 @@ func (k keeper) found(list string, query map[string]string) string {
 
 // at moves the service's clock to an hour of a day in March 2027, where the keeper
 // has to log in anew.
-func (k keeper) at(day, hour int) keeper {
-	k.t.Helper()
+func atHour(k apptest.CatalogAdmin, day, hour int) apptest.CatalogAdmin {
+	k.T.Helper()
 	at := time.Date(2027, 3, day, hour, 0, 0, 0, time.UTC)
-	k.call("POST", "/sandbox/clock", "", object{"to": at.Format(time.RFC3339)}).want(200)
-	return k.keeper()
+	k.Call("POST", "/sandbox/clock", "", apptest.Object{"to": at.Format(time.RFC3339)}).Want(200)
+	return k.CatalogAdmin()
 }
 
 // odd are names that a search could trip over, with what finds only them.
@@ -50,31 +52,31 @@ var odd = []struct{ key, en, fr, finds string }{
 // What all three lists have in common.
 func TestCatalogLists(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		k := s.keeper().at(1, 0)
-		home := k.product("home-of-plans")
-		k = k.at(1, 12)
-		for kind, body := range map[string]object{
-			"products": {"slug": "x"}, "features": {"code": "x"}, "plans": planBody(home, "x"),
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := atHour(s.CatalogAdmin(), 1, 0)
+		home := k.CreateProduct("home-of-plans")
+		k = atHour(k, 1, 12)
+		for kind, body := range map[string]apptest.Object{
+			"products": {"slug": "x"}, "features": {"code": "x"}, "plans": apptest.PlanBody(home, "x"),
 		} {
 			delete(body, "name")
 			for _, o := range odd {
-				name := object{"en": o.en}
+				name := apptest.Object{"en": o.en}
 				if o.fr != "" {
 					name["fr"] = o.fr
 				}
-				k.make(kind, body, object{"slug": o.key, "code": o.key, "name": name, "description": object{"en": "About", "it": "Dice-" + o.key}})
+				k.Create(kind, body, apptest.Object{"slug": o.key, "code": o.key, "name": name, "description": apptest.Object{"en": "About", "it": "Dice-" + o.key}})
 			}
 		}
-		k = k.at(2, 0)
-		for kind, body := range map[string]object{
-			"products": {"slug": "late"}, "features": {"code": "late"}, "plans": planBody(home, "late"),
+		k = atHour(k, 2, 0)
+		for kind, body := range map[string]apptest.Object{
+			"products": {"slug": "late"}, "features": {"code": "late"}, "plans": apptest.PlanBody(home, "late"),
 		} {
-			k.make(kind, body, object{"name": object{"en": "Tardy"}, "is_active": false})
-			all := strings.Count(k.found(kind, map[string]string{"per_page": "100"}), " ") + 1
+			k.Create(kind, body, apptest.Object{"name": apptest.Object{"en": "Tardy"}, "is_active": false})
+			all := strings.Count(listed(k, kind, map[string]string{"per_page": "100"}), " ") + 1
 			for _, o := range odd {
 				for _, filter := range []string{"filter[name]", "filter[search]"} {
-					if got := k.found(kind, map[string]string{filter: o.finds, "filter[created_after]": "2027-03-01T06:00:00Z"}); got != o.key {
+					if got := listed(k, kind, map[string]string{filter: o.finds, "filter[created_after]": "2027-03-01T06:00:00Z"}); got != o.key {
 						t.Errorf("%s, %s=%s: %q, want %q", kind, filter, o.finds, got, o.key)
 					}
 				}
@@ -100,25 +102,25 @@ func TestCatalogLists(t *testing.T) {
 				"a page past the end":        {map[string]string{"page": "99"}, ""},
 				"an empty filter is no rule": {map[string]string{"filter[name]": "", "filter[is_active]": "false"}, "late"},
 			} {
-				if got := k.found(kind, c.query); got != c.want {
+				if got := listed(k, kind, c.query); got != c.want {
 					t.Errorf("%s, %s: %q, want %q", kind, name, got, c.want)
 				}
 			}
-			page := k.on("GET", "/"+kind+"?per_page=2&page=2&sort=created_at&filter[is_active]=true", nil).want(200)
-			page.same("meta.total", float64(all-1)).same("meta.current_page", 2.0).same("meta.per_page", 2.0)
-			if next := page.str("links.next"); !strings.HasPrefix(next, k.url+"/api/v1/admin/"+kind+"?") || !strings.Contains(next, "page=3") || !strings.Contains(next, "filter") {
+			page := k.AdminCall("GET", "/"+kind+"?per_page=2&page=2&sort=created_at&filter[is_active]=true", nil).Want(200)
+			page.WantAt("meta.total", float64(all-1)).WantAt("meta.current_page", 2.0).WantAt("meta.per_page", 2.0)
+			if next := page.Str("links.next"); !strings.HasPrefix(next, k.URL+"/api/v1/admin/"+kind+"?") || !strings.Contains(next, "page=3") || !strings.Contains(next, "filter") {
 				t.Errorf("next: %s", next)
 			}
 			for _, query := range []string{
 				"filter[slugs]=x", "filter[id]=x", "filter=x", "filter[]=x", "filter[name][]=x", "filter[price]=x", "sort=name", "sort=id", "sort=created_at,name",
 				"sort=--created_at", "sort[]=created_at", "include=tenants", "include=plans.product", "include=plans,nope", "include[]=plans",
 			} {
-				if a := k.on("GET", "/"+kind+"?"+strings.NewReplacer("[", "%5B", "]", "%5D").Replace(query), nil); a.status != 400 || a.at("message") == nil {
-					t.Errorf("%s?%s: %d %s", kind, query, a.status, a.text)
+				if a := k.AdminCall("GET", "/"+kind+"?"+strings.NewReplacer("[", "%5B", "]", "%5D").Replace(query), nil); a.Status != 400 || a.At("message") == nil {
+					t.Errorf("%s?%s: %d %s", kind, query, a.Status, a.Text)
 				}
 			}
-			k.on("GET", "/"+kind+"?filter[is_active]=yes&filter[created_after]=soon&per_page=101&page=0", nil).
-				fields(t, kind, "filter.is_active", "filter.created_after", "per_page", "page")
+			k.AdminCall("GET", "/"+kind+"?filter[is_active]=yes&filter[created_after]=soon&per_page=101&page=0", nil).
+				As(kind).WantInvalid("filter.is_active", "filter.created_after", "per_page", "page")
 		}
 	})
 }
@@ -126,20 +128,20 @@ func TestCatalogLists(t *testing.T) {
 // What each list has of its own.
 func TestCatalogListsOwn(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		k := s.keeper().at(1, 0)
-		one, two := k.product("one"), k.product("two")
-		feature := k.feature("z-calls", object{"description": object{"en": "Calls"}})
-		k.feature("Z-calls")
-		k = k.at(1, 1)
-		plan := k.planOf(one, "p-flat", object{"sort_order": 900, "trial_days": 1})
-		k = k.at(1, 2)
-		k.planOf(one, "p-seat", object{"sort_order": 800, "pricing_type": "seat", "billing_cycle": "yearly"})
-		k = k.at(1, 3)
-		k.planOf(two, "p-usage", object{"sort_order": 900, "pricing_type": "usage", "billing_cycle": "weekly"})
-		k.on("PATCH", "/plans/"+plan, object{
-			"prices": []any{price("EUR", 5, "price_1")}, "entitlements": []any{object{"feature_id": feature, "type": "quota", "value": 2}},
-		}).want(200)
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := atHour(s.CatalogAdmin(), 1, 0)
+		one, two := k.CreateProduct("one"), k.CreateProduct("two")
+		feature := k.CreateFeature("z-calls", apptest.Object{"description": apptest.Object{"en": "Calls"}})
+		k.CreateFeature("Z-calls")
+		k = atHour(k, 1, 1)
+		plan := k.CreatePlan(one, "p-flat", apptest.Object{"sort_order": 900, "trial_days": 1})
+		k = atHour(k, 1, 2)
+		k.CreatePlan(one, "p-seat", apptest.Object{"sort_order": 800, "pricing_type": "seat", "billing_cycle": "yearly"})
+		k = atHour(k, 1, 3)
+		k.CreatePlan(two, "p-usage", apptest.Object{"sort_order": 900, "pricing_type": "usage", "billing_cycle": "weekly"})
+		k.AdminCall("PATCH", "/plans/"+plan, apptest.Object{
+			"prices": []any{apptest.Price("EUR", 5, "price_1")}, "entitlements": []any{apptest.Object{"feature_id": feature, "type": "quota", "value": 2}},
+		}).Want(200)
 		mine := func(query map[string]string) map[string]string {
 			out := map[string]string{"filter[name]": "plan p-"}
 			for key, value := range query {
@@ -158,50 +160,50 @@ func TestCatalogListsOwn(t *testing.T) {
 			{map[string]string{"sort": "-created_at"}, "p-usage p-seat p-flat"},
 			{map[string]string{"filter[product_id]": one}, "p-seat p-flat"},
 			{map[string]string{"filter[product_id]": strings.ToUpper(two)}, "p-usage"},
-			{map[string]string{"filter[product_id]": noSuchID}, ""},
+			{map[string]string{"filter[product_id]": apptest.NoSuchID}, ""},
 			{map[string]string{"filter[pricing_type]": "seat"}, "p-seat"},
 			{map[string]string{"filter[billing_cycle]": "weekly"}, "p-usage"},
 			{map[string]string{"filter[billing_cycle]": "quarterly"}, ""},
 			{map[string]string{"filter[search]": "P-SEA"}, "p-seat"},
 		} {
-			if got := k.found("plans", mine(c.query)); got != c.want {
+			if got := listed(k, "plans", mine(c.query)); got != c.want {
 				t.Errorf("plans %v: %q, want %q", c.query, got, c.want)
 			}
 		}
-		k.on("GET", "/plans?filter[product_id]=x&filter[pricing_type]=tiered&filter[billing_cycle]=daily", nil).
-			fields(t, "plans", "filter.product_id", "filter.pricing_type", "filter.billing_cycle")
+		k.AdminCall("GET", "/plans?filter[product_id]=x&filter[pricing_type]=tiered&filter[billing_cycle]=daily", nil).
+			As("plans").WantInvalid("filter.product_id", "filter.pricing_type", "filter.billing_cycle")
 
 		// A plan of a list is the plan as it is shown alone; the product comes where
 		// it is asked for.
-		alone := k.on("GET", "/plans/"+plan, nil).want(200).at("data").(object)
+		alone := k.AdminCall("GET", "/plans/"+plan, nil).Want(200).At("data").(apptest.Object)
 		query := "/plans?filter[product_id]=" + one + "&filter[search]=p-flat&include="
-		k.on("GET", query, nil).want(200).same("data.0", alone)
-		k.on("GET", query+"entitlements,entitlements.feature", nil).want(200).same("data.0", alone)
-		bare := k.on("GET", "/products?filter[search]=one", nil).want(200).at("data.0").(object)
-		k.on("GET", query+"product", nil).want(200).same("data.0", with(alone, object{"product": bare}))
+		k.AdminCall("GET", query, nil).Want(200).WantAt("data.0", alone)
+		k.AdminCall("GET", query+"entitlements,entitlements.feature", nil).Want(200).WantAt("data.0", alone)
+		bare := k.AdminCall("GET", "/products?filter[search]=one", nil).Want(200).At("data.0").(apptest.Object)
+		k.AdminCall("GET", query+"product", nil).Want(200).WantAt("data.0", apptest.With(alone, apptest.Object{"product": bare}))
 
 		// A product has its plans and their number where they are asked for.
 		if _, there := bare["plans_count"]; there || bare["plans"] != nil {
 			t.Errorf("a product of the list has %v", bare)
 		}
-		k.on("GET", "/products?filter[search]=one&include=plansCount", nil).want(200).same("data.0", with(bare, object{"plans_count": 2.0}))
-		full := k.on("GET", "/products?filter[search]=one&include=plans", nil).want(200)
-		full.same("data.0.plans.0.slug", "p-seat").same("data.0.plans.1", alone)
-		if _, there := full.at("data.0").(object)["plans_count"]; there {
-			t.Errorf("plans_count was not asked for: %s", full.text)
+		k.AdminCall("GET", "/products?filter[search]=one&include=plansCount", nil).Want(200).WantAt("data.0", apptest.With(bare, apptest.Object{"plans_count": 2.0}))
+		full := k.AdminCall("GET", "/products?filter[search]=one&include=plans", nil).Want(200)
+		full.WantAt("data.0.plans.0.slug", "p-seat").WantAt("data.0.plans.1", alone)
+		if _, there := full.At("data.0").(apptest.Object)["plans_count"]; there {
+			t.Errorf("plans_count was not asked for: %s", full.Text)
 		}
-		k.on("GET", "/products?filter[search]=two&include=plans,plansCount", nil).want(200).same("data.0.plans.0.slug", "p-usage").same("data.0.plans_count", 1.0)
-		k.on("DELETE", "/plans/"+plan, nil).want(204)
-		k.on("GET", "/products?filter[search]=one&include=plans,plansCount", nil).want(200).same("data.0.plans_count", 1.0).same("data.0.plans.1", nil)
+		k.AdminCall("GET", "/products?filter[search]=two&include=plans,plansCount", nil).Want(200).WantAt("data.0.plans.0.slug", "p-usage").WantAt("data.0.plans_count", 1.0)
+		k.AdminCall("DELETE", "/plans/"+plan, nil).Want(204)
+		k.AdminCall("GET", "/products?filter[search]=one&include=plans,plansCount", nil).Want(200).WantAt("data.0.plans_count", 1.0).WantAt("data.0.plans.1", nil)
 
 		// Features are sorted by code, capitals first, alike on both databases.
 		for sort, want := range map[string]string{"": "Z-calls z-calls", "-code": "z-calls Z-calls", "created_at": "z-calls Z-calls"} {
-			if got := k.found("features", map[string]string{"filter[name]": "Feature z-", "sort": sort}); got != want {
+			if got := listed(k, "features", map[string]string{"filter[name]": "Feature z-", "sort": sort}); got != want {
 				t.Errorf("features by %q: %q, want %q", sort, got, want)
 			}
 		}
 		for code, want := range map[string]string{"z-calls": "z-calls", "z-call": "", "%": ""} {
-			if diff := cmp.Diff(want, k.found("features", map[string]string{"filter[code]": code})); diff != "" {
+			if diff := cmp.Diff(want, listed(k, "features", map[string]string{"filter[code]": code})); diff != "" {
 				t.Errorf("features of the code %s: %s", code, diff)
 			}
 		}

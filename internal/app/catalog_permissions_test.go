@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"encoding/json"
@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
 // catalogPermissions are what the contract asks for (spec: Admin catalog
@@ -29,17 +29,17 @@ var catalogPermissions = map[string]string{
 // what does not exist or is wrong; one who has no other gets past the guard.
 func TestCatalogPermissions(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		k := s.keeper()
-		routes := s.routes(t)
-		db := dbtest.Open(t, s.database)
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
+		routes := s.Routes()
+		db := s.DB()
 		allow := func(permissions []string) {
 			t.Helper()
 			text, err := json.Marshal(permissions)
 			if err != nil {
 				t.Fatal(err)
 			}
-			execute(t, db, "UPDATE users SET platform_permissions = $1 WHERE is_platform_admin", string(text))
+			apptest.Exec(t, db, "UPDATE users SET platform_permissions = $1 WHERE is_platform_admin", string(text))
 		}
 		for route, permission := range catalogPermissions {
 			method, path, _ := strings.Cut(route, " ")
@@ -49,12 +49,12 @@ func TestCatalogPermissions(t *testing.T) {
 				t.Errorf("%s is not a route with the permission %q", route, permission)
 			}
 			allow(slices.DeleteFunc(authz.PlatformPermissions(), func(p string) bool { return p == permission }))
-			if a := k.on(method, fill(path, ""), nil); (a.status == 403) != (permission != "") {
-				t.Errorf("%s without %q: %d %s", route, permission, a.status, a.text)
+			if a := k.AdminCall(method, apptest.FillPath(path, ""), nil); (a.Status == 403) != (permission != "") {
+				t.Errorf("%s without %q: %d %s", route, permission, a.Status, a.Text)
 			}
 			allow(slices.DeleteFunc([]string{permission}, func(p string) bool { return p == "" }))
-			if a := k.on(method, fill(path, ""), nil); a.status != 200 && a.status != 404 && a.status != 422 {
-				t.Errorf("%s with %q alone: %d %s", route, permission, a.status, a.text)
+			if a := k.AdminCall(method, apptest.FillPath(path, ""), nil); a.Status != 200 && a.Status != 404 && a.Status != 422 {
+				t.Errorf("%s with %q alone: %d %s", route, permission, a.Status, a.Text)
 			}
 		}
 	})

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"context"
@@ -8,13 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
 // together makes calls at the same moment and returns their answers.
-func together(calls ...func() reply) []reply {
-	answers := make([]reply, len(calls))
+func together(calls ...func() apptest.Reply) []apptest.Reply {
+	answers := make([]apptest.Reply, len(calls))
 	begin := make(chan struct{})
 	var callers sync.WaitGroup
 	for i, call := range calls {
@@ -28,8 +29,8 @@ func together(calls ...func() reply) []reply {
 	return answers
 }
 
-func repeat(n int, call func() reply) []func() reply {
-	calls := make([]func() reply, n)
+func repeat(n int, call func() apptest.Reply) []func() apptest.Reply {
+	calls := make([]func() apptest.Reply, n)
 	for i := range calls {
 		calls[i] = call
 	}
@@ -40,24 +41,24 @@ func repeat(n int, call func() reply) []func() reply {
 // that it is taken.
 func TestOneSlug(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		k := s.keeper()
-		product := k.product("home")
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
+		product := k.CreateProduct("home")
 		for round := range dbtest.Rounds(3, 50) {
 			slug := fmt.Sprintf("race-%d", round)
-			for kind, body := range map[string]object{
-				"products": {"slug": slug, "name": object{"en": "x"}}, "features": {"code": slug, "name": object{"en": "x"}},
-				"plans": planBody(product, slug),
+			for kind, body := range map[string]apptest.Object{
+				"products": {"slug": slug, "name": apptest.Object{"en": "x"}}, "features": {"code": slug, "name": apptest.Object{"en": "x"}},
+				"plans": apptest.PlanBody(product, slug),
 			} {
 				key, made := "slug", 0
 				if kind == "features" {
 					key = "code"
 				}
-				for _, a := range together(repeat(8, func() reply { return k.on("POST", "/"+kind, body) })...) {
-					if a.status == 201 {
+				for _, a := range together(repeat(8, func() apptest.Reply { return k.AdminCall("POST", "/"+kind, body) })...) {
+					if a.Status == 201 {
 						made++
 					} else {
-						a.fields(t, kind, key)
+						a.As(kind).WantInvalid(key)
 					}
 				}
 				if made != 1 {
@@ -71,15 +72,15 @@ func TestOneSlug(t *testing.T) {
 // Copies that are made at once have slugs of their own, without gaps.
 func TestCopiesAtOnce(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		k := s.keeper()
-		product := k.product("home")
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
+		product := k.CreateProduct("home")
 		for round := range dbtest.Rounds(2, 50) {
 			slug := fmt.Sprintf("race-%d", round)
-			plan := k.planOf(product, slug)
+			plan := k.CreatePlan(product, slug)
 			got := map[string]bool{}
-			for _, a := range together(repeat(6, func() reply { return k.on("POST", "/plans/"+plan+"/duplicate", nil) })...) {
-				got[a.want(201).str("data.slug")] = true
+			for _, a := range together(repeat(6, func() apptest.Reply { return k.AdminCall("POST", "/plans/"+plan+"/duplicate", nil) })...) {
+				got[a.Want(201).Str("data.slug")] = true
 			}
 			for n, suffix := range []string{"-copy", "-copy-2", "-copy-3", "-copy-4", "-copy-5", "-copy-6"} {
 				if !got[slug+suffix] {
@@ -93,36 +94,40 @@ func TestCopiesAtOnce(t *testing.T) {
 // Of sets that are put at once one stands in the end, and never a mix.
 func TestSetsAtOnce(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		k := s.keeper()
-		plan := k.planOf(k.product("home"), "pro")
-		features := []string{k.feature("a"), k.feature("b"), k.feature("c")}
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
+		plan := k.CreatePlan(k.CreateProduct("home"), "pro")
+		features := []string{k.CreateFeature("a"), k.CreateFeature("b"), k.CreateFeature("c")}
 		set := func(n int) (prices, grants []any) {
 			for i, currency := range []string{"EUR", "GBP", "USD"} {
 				if i != n%3 {
-					prices = append(prices, price(currency, n, fmt.Sprintf("price_%d", (i+n)%3)))
-					grants = append(grants, object{"feature_id": features[i], "type": "quota", "value": n})
+					prices = append(prices, apptest.Price(currency, n, fmt.Sprintf("price_%d", (i+n)%3)))
+					grants = append(grants, apptest.Object{"feature_id": features[i], "type": "quota", "value": n})
 				}
 			}
 			return prices, grants
 		}
 		for round := range dbtest.Rounds(5, 100) {
-			var calls []func() reply
+			var calls []func() apptest.Reply
 			for i := range 6 {
 				n := round*6 + i + 1
 				prices, grants := set(n)
 				calls = append(calls,
-					func() reply { return k.on("PUT", "/plans/"+plan+"/prices", object{"prices": prices}) },
-					func() reply { return k.on("PUT", "/plans/"+plan+"/entitlements", object{"entitlements": grants}) })
+					func() apptest.Reply {
+						return k.AdminCall("PUT", "/plans/"+plan+"/prices", apptest.Object{"prices": prices})
+					},
+					func() apptest.Reply {
+						return k.AdminCall("PUT", "/plans/"+plan+"/entitlements", apptest.Object{"entitlements": grants})
+					})
 			}
 			for _, a := range together(calls...) {
-				a.want(200)
+				a.Want(200)
 			}
-			now := k.on("GET", "/plans/"+plan, nil).want(200)
+			now := k.AdminCall("GET", "/plans/"+plan, nil).Want(200)
 			for list, key := range map[string]string{"prices": "price_cents", "entitlements": "value"} {
-				rows := now.at("data." + list).([]any)
-				if len(rows) != 2 || rows[0].(object)[key] != rows[1].(object)[key] {
-					t.Errorf("a mix of sets: %s", now.text)
+				rows := now.At("data." + list).([]any)
+				if len(rows) != 2 || rows[0].(apptest.Object)[key] != rows[1].(apptest.Object)[key] {
+					t.Errorf("a mix of sets: %s", now.Text)
 				}
 			}
 		}
@@ -132,26 +137,28 @@ func TestSetsAtOnce(t *testing.T) {
 // A plan is never left in a product that is deleted.
 func TestPlanIntoDeletedProduct(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		k := s.keeper()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
 		for round := range dbtest.Rounds(5, 50) {
 			slug := fmt.Sprintf("race-%d", round)
-			product, elsewhere := k.product(slug), k.product(slug+"-other")
-			moving := k.planOf(elsewhere, slug+"-moving")
+			product, elsewhere := k.CreateProduct(slug), k.CreateProduct(slug+"-other")
+			moving := k.CreatePlan(elsewhere, slug+"-moving")
 			answers := together(
-				func() reply { return k.on("DELETE", "/products/"+product, nil) },
-				func() reply { return k.on("POST", "/plans", planBody(product, slug)) },
-				func() reply { return k.on("PATCH", "/plans/"+moving, object{"product_id": product}) },
+				func() apptest.Reply { return k.AdminCall("DELETE", "/products/"+product, nil) },
+				func() apptest.Reply { return k.AdminCall("POST", "/plans", apptest.PlanBody(product, slug)) },
+				func() apptest.Reply {
+					return k.AdminCall("PATCH", "/plans/"+moving, apptest.Object{"product_id": product})
+				},
 			)
-			answers[0].want(204)
+			answers[0].Want(204)
 			for i, a := range answers[1:] {
-				if a.status == 422 {
-					a.fields(t, "a deleted product", "product_id")
-				} else if a.status >= 300 && (a.status != 404 || i == 0) {
-					t.Errorf("%d %s", a.status, a.text)
+				if a.Status == 422 {
+					a.As("a deleted product").WantInvalid("product_id")
+				} else if a.Status >= 300 && (a.Status != 404 || i == 0) {
+					t.Errorf("%d %s", a.Status, a.Text)
 				}
 			}
-			k.on("GET", "/plans?filter[product_id]="+product, nil).want(200).same("meta.total", 0.0)
+			k.AdminCall("GET", "/plans?filter[product_id]="+product, nil).Want(200).WantAt("meta.total", 0.0)
 		}
 	})
 }
@@ -160,22 +167,22 @@ func TestPlanIntoDeletedProduct(t *testing.T) {
 // deletion waits for it.
 func TestDeletionWaitsForSubscription(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		k := s.keeper()
-		product := k.product("home")
-		plan, o := k.planOf(product, "pro"), k.register("ada@example.com", true)
-		db := dbtest.Open(t, s.database)
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
+		product := k.CreateProduct("home")
+		plan, o := k.CreatePlan(product, "pro"), k.Register("ada@example.com", true)
+		db := s.DB()
 		for _, path := range []string{"/plans/" + plan, "/products/" + product} {
-			answer := make(chan reply, 1)
+			answer := make(chan apptest.Reply, 1)
 			err := db.Tx(t.Context(), func(ctx context.Context) error {
 				_, err := db.Conn(ctx).ExecContext(ctx, `INSERT INTO subscriptions (id, tenant_id, plan_id, status, currency, price_cents,
 					quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, psp_subscription_id,
 					sync_version, created_at, updated_at) VALUES ($1, $2, $3, 'active', 'EUR', 1, 1, 'month', 1, $4, $5, $6, 'sub_race', 1, $7, $8)`,
-					sqldb.NewID(), o.tenant, plan, sometime, sometime, sometime, sometime, sometime)
+					sqldb.NewID(), o.Tenant, plan, sometime, sometime, sometime, sometime, sometime)
 				if err != nil {
 					return err
 				}
-				go func() { answer <- k.on("DELETE", path, nil) }()
+				go func() { answer <- k.AdminCall("DELETE", path, nil) }()
 				select {
 				case a := <-answer:
 					answer <- a
@@ -186,12 +193,12 @@ func TestDeletionWaitsForSubscription(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if a := <-answer; a.status != 409 || !strings.Contains(a.text, "CATALOG_IN_USE") {
-				t.Errorf("%s: %d %s", path, a.status, a.text)
+			if a := <-answer; a.Status != 409 || !strings.Contains(a.Text, "CATALOG_IN_USE") {
+				t.Errorf("%s: %d %s", path, a.Status, a.Text)
 			}
-			execute(t, db, "DELETE FROM subscriptions WHERE psp_subscription_id = 'sub_race'")
+			apptest.Exec(t, db, "DELETE FROM subscriptions WHERE psp_subscription_id = 'sub_race'")
 		}
-		k.on("DELETE", "/products/"+product, nil).want(204)
+		k.AdminCall("DELETE", "/products/"+product, nil).Want(204)
 	})
 }
 

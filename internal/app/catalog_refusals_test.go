@@ -1,16 +1,16 @@
-package app
+package app_test
 
 import (
 	"maps"
 	"strings"
 	"testing"
-)
 
-const noSuchID = "01990000-0000-7000-8000-000000000000"
+	"github.com/tenantry/tenantry/internal/app/apptest"
+)
 
 // refusal is a change to a valid body, and the fields that it breaks.
 type refusal struct {
-	change object
+	change apptest.Object
 	fields []string
 }
 
@@ -18,64 +18,64 @@ type refusal struct {
 func slugRefusals(field string) map[string]refusal {
 	one := []string{field}
 	return map[string]refusal{
-		"no " + field:               {object{field: absent}, one},
-		field + ": empty":           {object{field: " "}, one},
-		field + ": null":            {object{field: nil}, one},
-		field + ": a space":         {object{field: "a b"}, one},
-		field + ": a slash":         {object{field: "a/b"}, one},
-		field + ": no ASCII":        {object{field: "é"}, one},
-		field + ": a line break":    {object{field: "a\nb"}, one},
-		field + ": too long":        {object{field: strings.Repeat("a", 256)}, one},
-		field + ": a number":        {object{field: 5}, one},
-		field + ": another's":       {object{field: "taken"}, one},
-		"several at once, " + field: {object{field: "a b", "name": object{"fr": "x"}, "is_active": "yes"}, []string{field, "name.en", "is_active"}},
+		"no " + field:               {apptest.Object{field: apptest.Absent}, one},
+		field + ": empty":           {apptest.Object{field: " "}, one},
+		field + ": null":            {apptest.Object{field: nil}, one},
+		field + ": a space":         {apptest.Object{field: "a b"}, one},
+		field + ": a slash":         {apptest.Object{field: "a/b"}, one},
+		field + ": no ASCII":        {apptest.Object{field: "é"}, one},
+		field + ": a line break":    {apptest.Object{field: "a\nb"}, one},
+		field + ": too long":        {apptest.Object{field: strings.Repeat("a", 256)}, one},
+		field + ": a number":        {apptest.Object{field: 5}, one},
+		field + ": another's":       {apptest.Object{field: "taken"}, one},
+		"several at once, " + field: {apptest.Object{field: "a b", "name": apptest.Object{"fr": "x"}, "is_active": "yes"}, []string{field, "name.en", "is_active"}},
 	}
 }
 
 // recordRefusals are what the rules of all records refuse.
 var recordRefusals = map[string]refusal{
-	"no name":                      {object{"name": absent}, []string{"name"}},
-	"a name as text":               {object{"name": "Plain"}, []string{"name"}},
-	"a name without en":            {object{"name": object{"fr": "x"}}, []string{"name.en"}},
-	"an empty name":                {object{"name": object{"en": "  "}}, []string{"name.en"}},
-	"en as null":                   {object{"name": object{"en": nil}}, []string{"name.en"}},
-	"a long name":                  {object{"name": object{"en": strings.Repeat("é", 256)}}, []string{"name.en"}},
-	"a long French name":           {object{"name": object{"en": "x", "fr": strings.Repeat("é", 256)}}, []string{"name.fr"}},
-	"an unknown locale":            {object{"name": object{"en": "x", "de": "x"}}, []string{"name.de"}},
-	"a locale in capitals":         {object{"name": object{"EN": "x"}}, []string{"name.EN", "name.en"}},
-	"a name of two lines":          {object{"name": object{"en": "a\nb"}}, []string{"name.en"}},
-	"a name as number":             {object{"name": object{"en": 5}}, []string{"name.en"}},
-	"a description without en":     {object{"description": object{"it": "x"}}, []string{"description.en"}},
-	"a description as text":        {object{"description": "x"}, []string{"description"}},
-	"a long description":           {object{"description": object{"en": strings.Repeat("x", 65536)}}, []string{"description.en"}},
-	"a description, other locale":  {object{"description": object{"en": "x", "pt": "x"}}, []string{"description.pt"}},
-	"is_active as number":          {object{"is_active": 1}, []string{"is_active"}},
-	"is_active as null":            {object{"is_active": nil}, []string{"is_active"}},
-	"metadata as list":             {object{"metadata": []any{}}, []string{"metadata"}},
-	"metadata as text":             {object{"metadata": "{}"}, []string{"metadata"}},
-	"several fields at once, name": {object{"name": object{"en": ""}, "metadata": 5, "is_active": 0}, []string{"name.en", "metadata", "is_active"}},
+	"no name":                      {apptest.Object{"name": apptest.Absent}, []string{"name"}},
+	"a name as text":               {apptest.Object{"name": "Plain"}, []string{"name"}},
+	"a name without en":            {apptest.Object{"name": apptest.Object{"fr": "x"}}, []string{"name.en"}},
+	"an empty name":                {apptest.Object{"name": apptest.Object{"en": "  "}}, []string{"name.en"}},
+	"en as null":                   {apptest.Object{"name": apptest.Object{"en": nil}}, []string{"name.en"}},
+	"a long name":                  {apptest.Object{"name": apptest.Object{"en": strings.Repeat("é", 256)}}, []string{"name.en"}},
+	"a long French name":           {apptest.Object{"name": apptest.Object{"en": "x", "fr": strings.Repeat("é", 256)}}, []string{"name.fr"}},
+	"an unknown locale":            {apptest.Object{"name": apptest.Object{"en": "x", "de": "x"}}, []string{"name.de"}},
+	"a locale in capitals":         {apptest.Object{"name": apptest.Object{"EN": "x"}}, []string{"name.EN", "name.en"}},
+	"a name of two lines":          {apptest.Object{"name": apptest.Object{"en": "a\nb"}}, []string{"name.en"}},
+	"a name as number":             {apptest.Object{"name": apptest.Object{"en": 5}}, []string{"name.en"}},
+	"a description without en":     {apptest.Object{"description": apptest.Object{"it": "x"}}, []string{"description.en"}},
+	"a description as text":        {apptest.Object{"description": "x"}, []string{"description"}},
+	"a long description":           {apptest.Object{"description": apptest.Object{"en": strings.Repeat("x", 65536)}}, []string{"description.en"}},
+	"a description, other locale":  {apptest.Object{"description": apptest.Object{"en": "x", "pt": "x"}}, []string{"description.pt"}},
+	"is_active as number":          {apptest.Object{"is_active": 1}, []string{"is_active"}},
+	"is_active as null":            {apptest.Object{"is_active": nil}, []string{"is_active"}},
+	"metadata as list":             {apptest.Object{"metadata": []any{}}, []string{"metadata"}},
+	"metadata as text":             {apptest.Object{"metadata": "{}"}, []string{"metadata"}},
+	"several fields at once, name": {apptest.Object{"name": apptest.Object{"en": ""}, "metadata": 5, "is_active": 0}, []string{"name.en", "metadata", "is_active"}},
 }
 
 var planRefusals = map[string]refusal{
-	"no product":           {object{"product_id": absent}, []string{"product_id"}},
-	"product: no UUID":     {object{"product_id": "x"}, []string{"product_id"}},
-	"product: unknown":     {object{"product_id": noSuchID}, []string{"product_id"}},
-	"no pricing type":      {object{"pricing_type": absent}, []string{"pricing_type"}},
-	"pricing type: other":  {object{"pricing_type": "tiered"}, []string{"pricing_type"}},
-	"pricing type: case":   {object{"pricing_type": "FLAT"}, []string{"pricing_type"}},
-	"no cycle":             {object{"billing_cycle": absent}, []string{"billing_cycle"}},
-	"cycle: other":         {object{"billing_cycle": "daily"}, []string{"billing_cycle"}},
-	"unit: other":          {object{"interval_unit": "months"}, []string{"interval_unit"}},
-	"count: 0":             {object{"interval_count": 0}, []string{"interval_count"}},
-	"count: too many":      {object{"billing_cycle": "yearly", "interval_count": 4}, []string{"interval_count"}},
-	"trial: negative":      {object{"trial_days": -1}, []string{"trial_days"}},
-	"trial: a fraction":    {object{"trial_days": 1.5}, []string{"trial_days"}},
-	"trial: too long":      {object{"trial_days": 731}, []string{"trial_days"}},
-	"trial: null":          {object{"trial_days": nil}, []string{"trial_days"}},
-	"order: negative":      {object{"sort_order": -1}, []string{"sort_order"}},
-	"order: beyond 32 bit": {object{"sort_order": 1 << 31}, []string{"sort_order"}},
+	"no product":           {apptest.Object{"product_id": apptest.Absent}, []string{"product_id"}},
+	"product: no UUID":     {apptest.Object{"product_id": "x"}, []string{"product_id"}},
+	"product: unknown":     {apptest.Object{"product_id": apptest.NoSuchID}, []string{"product_id"}},
+	"no pricing type":      {apptest.Object{"pricing_type": apptest.Absent}, []string{"pricing_type"}},
+	"pricing type: other":  {apptest.Object{"pricing_type": "tiered"}, []string{"pricing_type"}},
+	"pricing type: case":   {apptest.Object{"pricing_type": "FLAT"}, []string{"pricing_type"}},
+	"no cycle":             {apptest.Object{"billing_cycle": apptest.Absent}, []string{"billing_cycle"}},
+	"cycle: other":         {apptest.Object{"billing_cycle": "daily"}, []string{"billing_cycle"}},
+	"unit: other":          {apptest.Object{"interval_unit": "months"}, []string{"interval_unit"}},
+	"count: 0":             {apptest.Object{"interval_count": 0}, []string{"interval_count"}},
+	"count: too many":      {apptest.Object{"billing_cycle": "yearly", "interval_count": 4}, []string{"interval_count"}},
+	"trial: negative":      {apptest.Object{"trial_days": -1}, []string{"trial_days"}},
+	"trial: a fraction":    {apptest.Object{"trial_days": 1.5}, []string{"trial_days"}},
+	"trial: too long":      {apptest.Object{"trial_days": 731}, []string{"trial_days"}},
+	"trial: null":          {apptest.Object{"trial_days": nil}, []string{"trial_days"}},
+	"order: negative":      {apptest.Object{"sort_order": -1}, []string{"sort_order"}},
+	"order: beyond 32 bit": {apptest.Object{"sort_order": 1 << 31}, []string{"sort_order"}},
 	"what only the database knows, at once": {
-		object{"product_id": noSuchID, "slug": "taken", "interval_count": 1000}, []string{"product_id", "slug", "interval_count"},
+		apptest.Object{"product_id": apptest.NoSuchID, "slug": "taken", "interval_count": 1000}, []string{"product_id", "slug", "interval_count"},
 	},
 }
 
@@ -83,52 +83,52 @@ var planRefusals = map[string]refusal{
 // change of a record.
 func TestCatalogRefusals(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		k := s.keeper()
-		product := k.product("taken")
-		k.feature("taken")
-		k.planOf(product, "taken")
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
+		product := k.CreateProduct("taken")
+		k.CreateFeature("taken")
+		k.CreatePlan(product, "taken")
 		for kind, c := range map[string]struct {
-			valid object
+			valid apptest.Object
 			rules []map[string]refusal
 		}{
-			"products": {object{"slug": "new", "name": object{"en": "New"}}, []map[string]refusal{slugRefusals("slug"), recordRefusals}},
-			"features": {object{"code": "new", "name": object{"en": "New"}}, []map[string]refusal{slugRefusals("code"), recordRefusals}},
-			"plans":    {planBody(product, "new"), []map[string]refusal{slugRefusals("slug"), recordRefusals, planRefusals}},
+			"products": {apptest.Object{"slug": "new", "name": apptest.Object{"en": "New"}}, []map[string]refusal{slugRefusals("slug"), recordRefusals}},
+			"features": {apptest.Object{"code": "new", "name": apptest.Object{"en": "New"}}, []map[string]refusal{slugRefusals("code"), recordRefusals}},
+			"plans":    {apptest.PlanBody(product, "new"), []map[string]refusal{slugRefusals("slug"), recordRefusals, planRefusals}},
 		} {
-			id := k.make(kind, c.valid, object{"slug": "own", "code": "own"})
-			before := k.on("GET", "/"+kind+"/"+id, nil).want(200).text
+			id := k.Create(kind, c.valid, apptest.Object{"slug": "own", "code": "own"})
+			before := k.AdminCall("GET", "/"+kind+"/"+id, nil).Want(200).Text
 			for _, rules := range c.rules {
 				for name, r := range rules {
-					k.on("POST", "/"+kind, with(c.valid, r.change)).fields(t, kind+": "+name, r.fields...)
+					k.AdminCall("POST", "/"+kind, apptest.With(c.valid, r.change)).As(kind + ": " + name).WantInvalid(r.fields...)
 					if change, fields := ofPatch(r); len(fields) > 0 {
-						k.on("PATCH", "/"+kind+"/"+id, change).fields(t, kind+" changed: "+name, fields...)
+						k.AdminCall("PATCH", "/"+kind+"/"+id, change).As(kind + " changed: " + name).WantInvalid(fields...)
 					}
 				}
 			}
-			if after := k.on("GET", "/"+kind+"/"+id, nil).want(200).text; after != before {
+			if after := k.AdminCall("GET", "/"+kind+"/"+id, nil).Want(200).Text; after != before {
 				t.Errorf("%s: a refused change changed\n%s to\n%s", kind, before, after)
 			}
-			k.on("POST", "/"+kind, "[]").want(422)
-			k.on("POST", "/"+kind, "{").want(400)
-			for _, path := range []string{"/" + kind + "/" + noSuchID, "/" + kind + "/1", "/" + kind + "/" + id + "0"} {
-				k.on("GET", path, nil).refused(404, "")
-				k.on("PATCH", path, object{"name": 5}).refused(404, "")
-				k.on("DELETE", path, nil).refused(404, "")
+			k.AdminCall("POST", "/"+kind, "[]").Want(422)
+			k.AdminCall("POST", "/"+kind, "{").Want(400)
+			for _, path := range []string{"/" + kind + "/" + apptest.NoSuchID, "/" + kind + "/1", "/" + kind + "/" + id + "0"} {
+				k.AdminCall("GET", path, nil).WantRefused(404, "")
+				k.AdminCall("PATCH", path, apptest.Object{"name": 5}).WantRefused(404, "")
+				k.AdminCall("DELETE", path, nil).WantRefused(404, "")
 			}
-			k.on("PATCH", "/"+kind+"/"+id, object{"slug": "own", "code": "own"}).want(200) // its own is not another's
+			k.AdminCall("PATCH", "/"+kind+"/"+id, apptest.Object{"slug": "own", "code": "own"}).Want(200) // its own is not another's
 		}
 	})
 }
 
 // ofPatch is what a refusal of a new record comes to for a change, where a key
 // may be absent, and so may en.
-func ofPatch(r refusal) (change object, fields []string) {
-	change = with(object{}, r.change)
+func ofPatch(r refusal) (change apptest.Object, fields []string) {
+	change = apptest.With(apptest.Object{}, r.change)
 	for _, field := range r.fields {
 		key, locale, _ := strings.Cut(field, ".")
 		value, given := change[key]
-		texts, _ := value.(object)
+		texts, _ := value.(apptest.Object)
 		if locale == "en" && key == "name" && texts != nil {
 			_, given = texts["en"]
 		}
@@ -136,6 +136,6 @@ func ofPatch(r refusal) (change object, fields []string) {
 			fields = append(fields, field)
 		}
 	}
-	maps.DeleteFunc(change, func(_ string, value any) bool { return value == absent })
+	maps.DeleteFunc(change, func(_ string, value any) bool { return value == apptest.Absent })
 	return change, fields
 }

@@ -1,49 +1,51 @@
-package app
+package app_test
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
 )
 
 func TestCostEstimate(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		admin := s.admin()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		admin := s.Admin()
 		create := func(code string, prices ...any) {
 			t.Helper()
-			s.call("POST", adminMeters, admin, map[string]any{
+			s.Call("POST", adminMeters, admin, map[string]any{
 				"code": code, "name": "Name of " + code, "aggregation_type": "sum", "reset_interval": "monthly", "quota_enforcement": "none",
 				"unit_label": "units", "prices": append([]any{}, prices...),
-			}).want(201)
+			}).Want(201)
 		}
 		create("z-sold", meterPrice("EUR", 0.025, "price_z"), meterPrice("USD", 9, "price_y"))
 		create("unlinked", meterPrice("EUR", 5, nil))
 		create("dollars", meterPrice("USD", 5, "price_d"), meterPrice("EUR", 5, nil))
 		create("given-away")
 
-		o := s.register("estimate@example.com", true)
-		path := "/api/v1/tenant/" + o.tenant + "/usage"
+		o := s.Register("estimate@example.com", true)
+		path := o.Path("/usage")
 		record := func(code, quantity string) {
 			t.Helper()
-			s.call("POST", path, o.token, `{"meter_code":"`+code+`","quantity":`+quantity+`}`).want(201)
+			s.Call("POST", path, o.Token, `{"meter_code":"`+code+`","quantity":`+quantity+`}`).Want(201)
 		}
-		none := s.call("GET", path+"/cost-estimate", o.token, nil).want(200)
-		if lines, ok := none.at("data.lines").([]any); !ok || len(lines) != 0 || none.at("data.total_amount_cents") != 0.0 ||
-			none.at("data.currency") != "EUR" || none.at("data.is_estimate") != true || none.at("data.tenant_id") != o.tenant {
-			t.Errorf("without a subscription: %s", none.text)
+		none := s.Call("GET", path+"/cost-estimate", o.Token, nil).Want(200)
+		if lines, ok := none.At("data.lines").([]any); !ok || len(lines) != 0 || none.At("data.total_amount_cents") != 0.0 ||
+			none.At("data.currency") != "EUR" || none.At("data.is_estimate") != true || none.At("data.tenant_id") != o.Tenant {
+			t.Errorf("without a subscription: %s", none.Text)
 		}
 
-		s.subscribe(o, "starter")
+		s.BuyPlan(o, "starter")
 		for _, code := range []string{"z-sold", "unlinked", "dollars", "given-away"} {
 			record(code, "100.000001")
 		}
-		got := s.call("GET", path+"/cost-estimate", o.token, nil).want(200)
-		summary := s.call("GET", path, o.token, nil).want(200)
-		want := `{"data":{"tenant_id":"` + o.tenant + `","period_start":"` + summary.str("data.period_start") + `","period_end":"` +
-			summary.str("data.period_end") + `","total_amount_cents":3,"currency":"EUR","is_estimate":true,"lines":[` +
+		got := s.Call("GET", path+"/cost-estimate", o.Token, nil).Want(200)
+		summary := s.Call("GET", path, o.Token, nil).Want(200)
+		want := `{"data":{"tenant_id":"` + o.Tenant + `","period_start":"` + summary.Str("data.period_start") + `","period_end":"` +
+			summary.Str("data.period_end") + `","total_amount_cents":3,"currency":"EUR","is_estimate":true,"lines":[` +
 			`{"meter_code":"z-sold","meter_name":"Name of z-sold","quantity":100.000001,"unit_price_cents":0.025,"amount_cents":3,"currency":"EUR","unit_label":"units"}]}}`
-		if strings.TrimSpace(got.text) != want {
-			t.Errorf("got  %s\nwant %s", got.text, want)
+		if strings.TrimSpace(got.Text) != want {
+			t.Errorf("got  %s\nwant %s", got.Text, want)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
 // platformWide are the parameters of paths that name nothing of one tenant.
@@ -17,15 +17,15 @@ var platformWide = []string{"tenantId", "tenant", "meterCode", "meter", "product
 
 // bodies are valid bodies of routes that need one, so that a refusal is about
 // whose thing it is and nothing else. A route that is not here gets {}.
-var bodies = map[string]func(mine owner, s *server) any{
-	"PATCH team/members/{member}/role": func(mine owner, s *server) any {
-		return map[string]any{"role_id": s.role(mine, "member")}
+var bodies = map[string]func(mine apptest.Owner, s *apptest.Server) any{
+	"PATCH team/members/{member}/role": func(mine apptest.Owner, s *apptest.Server) any {
+		return map[string]any{"role_id": s.RoleID(mine, "member")}
 	},
-	"PATCH members/{user}/role": func(mine owner, s *server) any {
-		return map[string]any{"role_id": s.role(mine, "member")}
+	"PATCH members/{user}/role": func(mine apptest.Owner, s *apptest.Server) any {
+		return map[string]any{"role_id": s.RoleID(mine, "member")}
 	},
-	"PATCH roles/{role}":   func(owner, *server) any { return map[string]any{"name": "Stolen"} },
-	"PATCH members/{user}": func(owner, *server) any { return map[string]any{"name": "Stolen"} },
+	"PATCH roles/{role}":   func(apptest.Owner, *apptest.Server) any { return map[string]any{"name": "Stolen"} },
+	"PATCH members/{user}": func(apptest.Owner, *apptest.Server) any { return map[string]any{"name": "Stolen"} },
 }
 
 // TestIsolation walks the route table with the ids of another tenant: under one's
@@ -34,18 +34,18 @@ var bodies = map[string]func(mine owner, s *server) any{
 // that the test does not know fails it.
 func TestIsolation(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		mine, theirs := s.register("mine@example.com", true), s.register("theirs@example.com", true)
-		s.subscribe(mine, "starter")
-		s.subscribe(theirs, "starter")
-		ids := s.furnish(theirs)
-		before := s.rowsOf(t, theirs.tenant)
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		mine, theirs := s.Register("mine@example.com", true), s.Register("theirs@example.com", true)
+		s.BuyPlan(mine, "starter")
+		s.BuyPlan(theirs, "starter")
+		ids := furnish(s, theirs)
+		before := rowsOf(s, t, theirs.Tenant)
 		if strings.Count(before, "\n") < 10 {
 			t.Fatalf("the other tenant has hardly anything:\n%s", before)
 		}
-		admin := s.admin()
+		admin := s.Admin()
 		walked := 0
-		for _, r := range s.routes(t) {
+		for _, r := range s.Routes() {
 			foreign := parameters(r.Path)
 			if len(foreign) == 0 {
 				continue
@@ -70,16 +70,16 @@ func TestIsolation(t *testing.T) {
 			switch r.Scope {
 			case rest.Tenant:
 				walked++
-				if a := s.call(r.Method, under(mine.tenant), mine.token, body); a.status != 404 {
-					t.Errorf("%s %s with another tenant's id: %d %s", r.Method, r.Path, a.status, a.text)
+				if a := s.Call(r.Method, under(mine.Tenant), mine.Token, body); a.Status != 404 {
+					t.Errorf("%s %s with another tenant's id: %d %s", r.Method, r.Path, a.Status, a.Text)
 				}
-				if a := s.call(r.Method, under(theirs.tenant), mine.token, body); a.status != 403 {
-					t.Errorf("%s %s in another tenant: %d %s", r.Method, r.Path, a.status, a.text)
+				if a := s.Call(r.Method, under(theirs.Tenant), mine.Token, body); a.Status != 403 {
+					t.Errorf("%s %s in another tenant: %d %s", r.Method, r.Path, a.Status, a.Text)
 				}
 			case rest.Admin:
 				walked++
-				if a := s.call(r.Method, under(mine.tenant), admin, body); a.status != 404 {
-					t.Errorf("%s %s with the id of a tenant that is not in the path: %d %s", r.Method, r.Path, a.status, a.text)
+				if a := s.Call(r.Method, under(mine.Tenant), admin, body); a.Status != 404 {
+					t.Errorf("%s %s with the id of a tenant that is not in the path: %d %s", r.Method, r.Path, a.Status, a.Text)
 				}
 			default:
 				t.Errorf("%s %s: ids of a tenant in the scope %q", r.Method, r.Path, r.Scope)
@@ -88,7 +88,7 @@ func TestIsolation(t *testing.T) {
 		if walked < 8 {
 			t.Errorf("only %d routes name something of a tenant", walked)
 		}
-		if after := s.rowsOf(t, theirs.tenant); after != before {
+		if after := rowsOf(s, t, theirs.Tenant); after != before {
 			t.Errorf("the other tenant's rows changed:\n%s\nwere\n%s", after, before)
 		}
 	})
@@ -96,15 +96,15 @@ func TestIsolation(t *testing.T) {
 
 // furnish gives a tenant one of everything that a path can name, and returns the
 // ids by the names of the paths' parameters.
-func (s *server) furnish(o owner) map[string]string {
-	s.t.Helper()
-	_, member := s.join(o, "Their Member", "member-of-theirs@example.com", "member")
-	invitation, _ := s.invite(o, "invited-by-theirs@example.com", "member")
-	role := s.call("POST", o.roles(), o.token, map[string]any{"name": "Theirs", "permissions": []string{"team.invite"}}).
-		want(201).at("data.id").(float64)
-	s.call("POST", "/api/v1/tenant/"+o.tenant+"/usage", o.token, map[string]any{"meter_code": "api-calls", "idempotency_key": "k"}).want(201)
-	subscription := s.call("GET", "/api/v1/tenant/"+o.tenant+"/subscription", o.token, nil).want(200).str("data.id")
-	invoice := s.invoices(o, 1)[0].(map[string]any)["id"].(string)
+func furnish(s *apptest.Server, o apptest.Owner) map[string]string {
+	s.T.Helper()
+	_, member := s.Join(o, "Their Member", "member-of-theirs@example.com", "member")
+	invitation, _ := s.Invite(o, "invited-by-theirs@example.com", "member")
+	role := s.Call("POST", o.Path("/roles"), o.Token, map[string]any{"name": "Theirs", "permissions": []string{"team.invite"}}).
+		Want(201).At("data.id").(float64)
+	s.Call("POST", o.Path("/usage"), o.Token, map[string]any{"meter_code": "api-calls", "idempotency_key": "k"}).Want(201)
+	subscription := s.Call("GET", o.Path("/subscription"), o.Token, nil).Want(200).Str("data.id")
+	invoice := s.Invoices(o, 1)[0].(map[string]any)["id"].(string)
 	return map[string]string{
 		"invoiceId": invoice, "invoice": invoice,
 		"member": strconv.FormatInt(member, 10), "user": strconv.FormatInt(member, 10),
@@ -128,9 +128,9 @@ func parameters(path string) []string {
 
 // rowsOf prints every row that is a tenant's: of each table with a tenant_id, the
 // tenant itself, and its members' accounts.
-func (s *server) rowsOf(t *testing.T, tenant string) string {
+func rowsOf(s *apptest.Server, t *testing.T, tenant string) string {
 	t.Helper()
-	db := dbtest.Open(t, s.database)
+	db := s.DB()
 	var all []string
 	for _, table := range tenantTables(t, db) {
 		all = append(all, dump(t, db, table, `SELECT * FROM `+table+` WHERE tenant_id = $1`, tenant)...)

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -18,11 +19,11 @@ import (
 //
 //	go test ./internal/app -run '^$' -bench LoginTiming -benchtime 200x
 func BenchmarkLoginTiming(b *testing.B) {
-	s := start(b, sqldb.SQLite, func(s *settings.Settings) { s.HashCost = account.DefaultHashCost() })
-	s.register("ada@example.com", false)
+	s := apptest.Start(b, sqldb.SQLite, func(s *settings.Settings) { s.HashCost = account.DefaultHashCost() })
+	s.Register("ada@example.com", false)
 	attempt := func(email string) time.Duration {
 		began := clock.System().Now()
-		s.call("POST", "/api/v1/auth/login", "", map[string]any{"email": email, "password": "wrong horse"}).want(401)
+		s.Call("POST", "/api/v1/auth/login", "", map[string]any{"email": email, "password": "wrong horse"}).Want(401)
 		return clock.System().Now().Sub(began)
 	}
 	var wrong, unknown []time.Duration

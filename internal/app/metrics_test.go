@@ -1,43 +1,24 @@
-package app
+package app_test
 
 import (
-	"io"
 	"net"
-	"net/http"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
-func (s *server) scrape(address string) string {
-	s.t.Helper()
-	r, err := http.NewRequestWithContext(s.t.Context(), "GET", address, nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		s.t.Fatalf("status %d, %v", resp.StatusCode, err)
-	}
-	return string(text)
-}
-
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		o := s.register("ada@example.com", true)
-		s.subscribe(o, "starter")
-		s.call("GET", "/api/v1/tenant/"+o.tenant+"/entitlements", "", nil).want(401)
-		s.call("GET", "/no/such/path/of/ada@example.com", "", nil).want(404)
-		text := s.scrape(s.url + "/metrics")
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("ada@example.com", true)
+		s.BuyPlan(o, "starter")
+		s.Call("GET", o.Path("/entitlements"), "", nil).Want(401)
+		s.Call("GET", "/no/such/path/of/ada@example.com", "", nil).Want(404)
+		text := s.Scrape(s.URL + "/metrics")
 		for _, want := range []string{
 			`tenantry_http_request_duration_seconds_count{method="POST",route="/api/v1/auth/register",status="201"} 1`,
 			`tenantry_http_request_duration_seconds_count{method="GET",route="/api/v1/tenant/{tenantId}/entitlements",status="401"} 1`,
@@ -51,7 +32,7 @@ func TestMetrics(t *testing.T) {
 			}
 		}
 		// Nothing that callers choose becomes a label.
-		if found := regexp.MustCompile(`ada@example|` + o.tenant + `|cus_|/no/such`).FindString(text); found != "" {
+		if found := regexp.MustCompile(`ada@example|` + o.Tenant + `|cus_|/no/such`).FindString(text); found != "" {
 			t.Errorf("the metrics name %q", found)
 		}
 	})
@@ -60,16 +41,16 @@ func TestMetrics(t *testing.T) {
 func TestMetricsOnAnAddressOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
-		address := freeAddress(t)
-		s := start(t, dialect, func(s *settings.Settings) { s.MetricsAddr = address })
-		if text := s.scrape("http://" + address + "/metrics"); !strings.Contains(text, "tenantry_jobs_waiting") {
+		address := apptest.FreeAddress(t)
+		s := apptest.Start(t, dialect, func(s *settings.Settings) { s.MetricsAddr = address })
+		if text := s.Scrape("http://" + address + "/metrics"); !strings.Contains(text, "tenantry_jobs_waiting") {
 			t.Error("the figures are missing")
 		}
-		if text := s.scrape("http://" + address + "/debug/pprof/goroutine?debug=1"); !strings.Contains(text, "goroutine profile: total") {
+		if text := s.Scrape("http://" + address + "/debug/pprof/goroutine?debug=1"); !strings.Contains(text, "goroutine profile: total") {
 			t.Error("the profile is missing")
 		}
-		s.call("GET", "/debug/pprof/", "", nil).want(404) // not where everybody comes
-		if err := s.stop(); err != nil {
+		s.Call("GET", "/debug/pprof/", "", nil).Want(404) // not where everybody comes
+		if err := s.Stop(); err != nil {
 			t.Error(err)
 		}
 		if c, err := new(net.Dialer).DialContext(t.Context(), "tcp", address); err == nil {

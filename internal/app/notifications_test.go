@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"crypto/hmac"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
@@ -21,43 +22,43 @@ func signed(s *settings.Settings) { s.StripeWebhookSecrets = []settings.Secret{s
 
 // notify sends a notification as the provider would, and returns when it has been
 // handled.
-func (s *server) notify(kind, objectID string) {
-	s.t.Helper()
+func notify(s *apptest.Server, kind, objectID string) {
+	s.T.Helper()
 	now := clock.System().Now()
 	id := fmt.Sprintf("evt_%d", now.UnixNano())
-	body, err := json.Marshal(object{
-		"id": id, "object": "event", "type": kind, "created": now.Unix(), "data": object{"object": object{"id": objectID}},
+	body, err := json.Marshal(apptest.Object{
+		"id": id, "object": "event", "type": kind, "created": now.Unix(), "data": apptest.Object{"object": apptest.Object{"id": objectID}},
 	})
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	mac := hmac.New(sha256.New, []byte(signingSecret))
 	fmt.Fprintf(mac, "%d.%s", now.Unix(), body)
-	r := s.request("POST", "/api/v1/webhooks/stripe", "", string(body))
+	r := s.NewRequest("POST", "/api/v1/webhooks/stripe", "", string(body))
 	r.Header.Set("Stripe-Signature", fmt.Sprintf("t=%d,v1=%s", now.Unix(), hex.EncodeToString(mac.Sum(nil))))
-	s.do(r).want(200)
-	eventually(s.t, "the handling of "+kind, func() bool {
-		return s.count(`SELECT count(*) FROM psp_events WHERE id = $1 AND handled_at IS NOT NULL`, id) == 1
+	s.Do(r).Want(200)
+	apptest.Eventually(s.T, "the handling of "+kind, func() bool {
+		return s.CountRows(`SELECT count(*) FROM psp_events WHERE id = $1 AND handled_at IS NOT NULL`, id) == 1
 	})
 }
 
 // change sets a field of one of the sandbox provider's objects, for what would take
 // days there.
-func (s *server) change(id, field, value string) {
-	s.t.Helper()
-	execute(s.t, s.sandbox(), `UPDATE stripe_objects SET doc = json_set(doc, '$.' || $2, $3) WHERE id = $1`, id, field, value)
+func changeAtProvider(s *apptest.Server, id, field, value string) {
+	s.T.Helper()
+	apptest.Exec(s.T, s.SandboxDB(), `UPDATE stripe_objects SET doc = json_set(doc, '$.' || $2, $3) WHERE id = $1`, id, field, value)
 }
 
 // hide makes the sandbox provider lose an object.
-func (s *server) hide(id string) {
-	s.t.Helper()
-	execute(s.t, s.sandbox(), `UPDATE stripe_objects SET kind = 'hidden' WHERE id = $1`, id)
+func hideAtProvider(s *apptest.Server, id string) {
+	s.T.Helper()
+	apptest.Exec(s.T, s.SandboxDB(), `UPDATE stripe_objects SET kind = 'hidden' WHERE id = $1`, id)
 }
 
 // titled counts the mails whose subject has a text.
-func (s *server) titled(subject string) (n int) {
-	s.t.Helper()
-	for _, m := range s.call("GET", "/sandbox/mail/messages", "", nil).want(200).at("data").([]any) {
+func mailsTitled(s *apptest.Server, subject string) (n int) {
+	s.T.Helper()
+	for _, m := range s.Call("GET", "/sandbox/mail/messages", "", nil).Want(200).At("data").([]any) {
 		if strings.Contains(m.(map[string]any)["subject"].(string), subject) {
 			n++
 		}
@@ -68,68 +69,68 @@ func (s *server) titled(subject string) (n int) {
 // noticed is a tenant whose provider changes something that only the notification
 // under test tells of.
 type noticed struct {
-	*life
+	*apptest.Customer
 	sub, invoice string // what it has bought, at the provider
 }
 
 // bought subscribes, and from then on no notification comes by itself.
 func (n *noticed) bought() *noticed {
-	n.t.Helper()
-	n.chaos(nil)
-	n.subscribe(n.owner, "starter")
-	n.settled()
-	n.sub, n.invoice = n.held(n.owner, "subscription")[0].str("id"), n.held(n.owner, "invoice")[0].str("id")
-	n.chaos(noWebhooks)
+	n.T.Helper()
+	n.Chaos(nil)
+	n.BuyPlan(n.Owner, "starter")
+	n.AwaitNotifications()
+	n.sub, n.invoice = n.ProviderObjects(n.Owner, "subscription")[0].Str("id"), n.ProviderObjects(n.Owner, "invoice")[0].Str("id")
+	n.Chaos(apptest.ChaosNoWebhooks)
 	return n
 }
 
 // billed buys, and has the provider make another invoice in a status.
 func (n *noticed) billed(status string) string {
-	n.t.Helper()
+	n.T.Helper()
 	n.bought()
-	item := n.byHand("GET", "/subscriptions/"+n.sub).str("items.data.0.id")
-	n.byHand("POST", "/subscriptions/"+n.sub, "items[0][id]", item, "items[0][quantity]", "2", "proration_behavior", "always_invoice")
-	id := n.held(n.owner, "invoice")[1].str("id")
-	n.change(id, "status", status)
+	item := n.AtProvider("GET", "/subscriptions/"+n.sub).Str("items.data.0.id")
+	n.AtProvider("POST", "/subscriptions/"+n.sub, "items[0][id]", item, "items[0][quantity]", "2", "proration_behavior", "always_invoice")
+	id := n.ProviderObjects(n.Owner, "invoice")[1].Str("id")
+	changeAtProvider(n.Customer.Server, id, "status", status)
 	return id
 }
 
 // told is billed with an invoice that is known here as open.
 func (n *noticed) told() string {
-	n.t.Helper()
+	n.T.Helper()
 	id := n.billed("open")
-	n.notify("invoice.finalized", id)
+	notify(n.Customer.Server, "invoice.finalized", id)
 	return id
 }
 
 // paid fills the hosted page of a checkout, and returns the session.
 func (n *noticed) session(fill func(page string)) string {
-	n.t.Helper()
-	n.chaos(noWebhooks)
-	a := n.order(n.plan(n.owner, "starter"), "EUR").want(200)
-	fill(a.str("data.url"))
-	return a.str("data.session_id")
+	n.T.Helper()
+	n.Chaos(apptest.ChaosNoWebhooks)
+	a := n.OpenCheckout(n.PlanID(n.Owner, "starter"), "EUR").Want(200)
+	fill(a.Str("data.url"))
+	return a.Str("data.session_id")
 }
 
-func (n *noticed) byCard(page string)  { n.fill(page, card(goodCard)).want(303) }
-func (n *noticed) byDebit(page string) { n.fill(page, debit(goodAccount)).want(303) }
+func (n *noticed) byCard(page string)  { n.Submit(page, apptest.Card(apptest.CardPays)).Want(303) }
+func (n *noticed) byDebit(page string) { n.Submit(page, apptest.Debit(apptest.DebitPays)).Want(303) }
 
 // trial makes a trial by hand, and tells of it.
 func (n *noticed) trial() string {
-	n.t.Helper()
-	n.chaos(noWebhooks)
-	n.call("PATCH", "/api/v1/tenant", n.token, object{"settings": object{"locale": "fr"}}).want(200)
-	n.order(n.plan(n.owner, "starter"), "EUR").want(200)
-	customer := n.held(n.owner, "customer")[0].str("id")
-	id := n.byHand("POST", "/subscriptions", "customer", customer, "items[0][price]", n.priceThere(n.plan(n.owner, "starter")),
-		"items[0][quantity]", "1", "trial_period_days", "7").str("id")
+	n.T.Helper()
+	n.Chaos(apptest.ChaosNoWebhooks)
+	n.Call("PATCH", "/api/v1/tenant", n.Token, apptest.Object{"settings": apptest.Object{"locale": "fr"}}).Want(200)
+	n.OpenCheckout(n.PlanID(n.Owner, "starter"), "EUR").Want(200)
+	customer := n.ProviderObjects(n.Owner, "customer")[0].Str("id")
+	id := n.AtProvider("POST", "/subscriptions", "customer", customer, "items[0][price]", n.ProviderPriceOf(n.PlanID(n.Owner, "starter")),
+		"items[0][quantity]", "1", "trial_period_days", "7").Str("id")
 	return id
 }
 
 // has tells whether the tenant has n rows of a table that fulfil a condition.
 func (n *noticed) has(count int, table, condition string) bool {
-	n.t.Helper()
-	return n.count(`SELECT count(*) FROM `+table+` WHERE tenant_id = $1 AND `+condition, n.tenant) == count
+	n.T.Helper()
+	return n.CountRows(`SELECT count(*) FROM `+table+` WHERE tenant_id = $1 AND `+condition, n.Tenant) == count
 }
 
 // Every kind of notification that the service asks for does what it is there for:
@@ -139,7 +140,7 @@ func TestNotifications(t *testing.T) {
 	for _, dialect := range dbtest.Dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
-			s := start(t, dialect, platformManaged, signed)
+			s := apptest.Start(t, dialect, apptest.PlatformManaged, signed)
 			for i, test := range []struct {
 				kind   string
 				change func(n *noticed) (objectID string)
@@ -161,7 +162,7 @@ func TestNotifications(t *testing.T) {
 					"checkout.session.async_payment_failed",
 					func(n *noticed) string {
 						id := n.session(n.byDebit)
-						n.change(n.held(n.owner, "subscription")[0].str("id"), "status", "past_due")
+						changeAtProvider(n.Customer.Server, n.ProviderObjects(n.Owner, "subscription")[0].Str("id"), "status", "past_due")
 						return id
 					},
 					func(n *noticed) bool { return n.has(1, "subscriptions", "status = 'past_due'") },
@@ -170,7 +171,7 @@ func TestNotifications(t *testing.T) {
 					"checkout.session.expired",
 					func(n *noticed) string {
 						id := n.session(func(string) {})
-						n.byHand("POST", "/checkout/sessions/"+id+"/expire")
+						n.AtProvider("POST", "/checkout/sessions/"+id+"/expire")
 						return id
 					},
 					func(n *noticed) bool { return n.has(1, "checkouts", "expired_at IS NOT NULL") },
@@ -182,34 +183,39 @@ func TestNotifications(t *testing.T) {
 				{
 					"customer.subscription.updated",
 					func(n *noticed) string {
-						n.byHand("POST", "/subscriptions/"+n.bought().sub, "cancel_at_period_end", "true")
+						n.AtProvider("POST", "/subscriptions/"+n.bought().sub, "cancel_at_period_end", "true")
 						return n.sub
 					},
 					func(n *noticed) bool { return n.has(1, "subscriptions", "cancel_at_period_end") },
 				},
 				{
 					"customer.subscription.deleted",
-					func(n *noticed) string { return n.byHand("DELETE", "/subscriptions/"+n.bought().sub).str("id") },
+					func(n *noticed) string { return n.AtProvider("DELETE", "/subscriptions/"+n.bought().sub).Str("id") },
 					func(n *noticed) bool { return n.has(1, "subscriptions", "status = 'canceled'") },
 				},
 				{
 					"customer.subscription.paused",
-					func(n *noticed) string { n.change(n.bought().sub, "status", "paused"); return n.sub },
+					func(n *noticed) string {
+						changeAtProvider(n.Customer.Server, n.bought().sub, "status", "paused")
+						return n.sub
+					},
 					func(n *noticed) bool { return n.has(1, "subscriptions", "status = 'paused'") },
 				},
 				{
 					"customer.subscription.resumed",
 					func(n *noticed) string {
-						n.change(n.bought().sub, "status", "paused")
-						n.notify("customer.subscription.paused", n.sub)
-						n.byHand("POST", "/subscriptions/"+n.sub+"/resume")
+						changeAtProvider(n.Customer.Server, n.bought().sub, "status", "paused")
+						notify(n.Customer.Server, "customer.subscription.paused", n.sub)
+						n.AtProvider("POST", "/subscriptions/"+n.sub+"/resume")
 						return n.sub
 					},
 					func(n *noticed) bool { return n.has(1, "subscriptions", "status = 'active'") },
 				},
 				{
 					"customer.subscription.trial_will_end", (*noticed).trial,
-					func(n *noticed) bool { return n.titled("essai de l’offre « Débutant »") == 1 },
+					func(n *noticed) bool {
+						return mailsTitled(n.Customer.Server, "essai de l’offre « Débutant »") == 1
+					},
 				},
 				{
 					"invoice.created", func(n *noticed) string { return n.billed("draft") },
@@ -219,8 +225,8 @@ func TestNotifications(t *testing.T) {
 					"invoice.deleted",
 					func(n *noticed) string {
 						id := n.billed("draft")
-						n.notify("invoice.created", id)
-						n.hide(id)
+						notify(n.Customer.Server, "invoice.created", id)
+						hideAtProvider(n.Customer.Server, id)
 						return id
 					},
 					func(n *noticed) bool { return n.has(1, "psp_invoices", "true") && n.has(1, "invoices", "true") },
@@ -235,28 +241,42 @@ func TestNotifications(t *testing.T) {
 				},
 				{
 					"invoice.paid",
-					func(n *noticed) string { id := n.told(); n.change(id, "status", "paid"); return id },
+					func(n *noticed) string {
+						id := n.told()
+						changeAtProvider(n.Customer.Server, id, "status", "paid")
+						return id
+					},
 					func(n *noticed) bool { return n.has(2, "invoices", "status = 'paid'") },
 				},
 				{
 					"invoice.payment_failed", (*noticed).told,
-					func(n *noticed) bool { return n.titled("Payment for the plan “Starter” failed") == 1 },
+					func(n *noticed) bool {
+						return mailsTitled(n.Customer.Server, "Payment for the plan “Starter” failed") == 1
+					},
 				},
 				{
 					"invoice.voided",
-					func(n *noticed) string { id := n.told(); n.change(id, "status", "void"); return id },
+					func(n *noticed) string {
+						id := n.told()
+						changeAtProvider(n.Customer.Server, id, "status", "void")
+						return id
+					},
 					func(n *noticed) bool { return n.has(1, "invoices", "status = 'void'") },
 				},
 				{
 					"invoice.marked_uncollectible",
-					func(n *noticed) string { id := n.told(); n.change(id, "status", "uncollectible"); return id },
+					func(n *noticed) string {
+						id := n.told()
+						changeAtProvider(n.Customer.Server, id, "status", "uncollectible")
+						return id
+					},
 					func(n *noticed) bool { return n.has(1, "invoices", "status = 'uncollectible'") },
 				},
 				{
 					"customer.deleted",
 					func(n *noticed) string {
 						n.bought()
-						return n.byHand("DELETE", "/customers/"+n.held(n.owner, "customer")[0].str("id")).str("id")
+						return n.AtProvider("DELETE", "/customers/"+n.ProviderObjects(n.Owner, "customer")[0].Str("id")).Str("id")
 					},
 					func(n *noticed) bool {
 						return n.has(1, "subscriptions", "status = 'canceled'") && n.has(0, "psp_customers", "true") &&
@@ -264,43 +284,43 @@ func TestNotifications(t *testing.T) {
 					},
 				},
 			} {
-				n := &noticed{life: s.life(fmt.Sprintf("tenant%d", i))}
+				n := &noticed{Customer: s.NewCustomer(fmt.Sprintf("tenant%d", i))}
 				id := test.change(n)
 				if test.effect(n) {
 					t.Errorf("%s: it happened before", test.kind)
 				}
-				s.notify(test.kind, id)
-				eventually(t, "the effect of "+test.kind, func() bool { return test.effect(n) }) // a mail takes a while
+				notify(s, test.kind, id)
+				apptest.Eventually(t, "the effect of "+test.kind, func() bool { return test.effect(n) }) // a mail takes a while
 			}
-			s.pricesNoticed()
+			pricesNoticed(s)
 		})
 	}
 }
 
 // pricesNoticed is TestNotifications for prices, which are nobody's.
-func (s *server) pricesNoticed() {
-	s.t.Helper()
-	s.chaos(nil)
-	n := &noticed{life: s.life("prices")}
+func pricesNoticed(s *apptest.Server) {
+	s.T.Helper()
+	s.Chaos(nil)
+	n := &noticed{Customer: s.NewCustomer("prices")}
 	n.bought()
 	linked := func(id string) bool {
-		return s.count(`SELECT count(*) FROM plan_prices WHERE psp_price_id = $1`, id) == 1
+		return s.CountRows(`SELECT count(*) FROM plan_prices WHERE psp_price_id = $1`, id) == 1
 	}
 	for kind, change := range map[string]func(id string){
-		"price.updated": func(id string) { s.byHand("POST", "/prices/"+id, "active", "false") },
-		"price.deleted": s.hide,
+		"price.updated": func(id string) { s.AtProvider("POST", "/prices/"+id, "active", "false") },
+		"price.deleted": func(id string) { hideAtProvider(s, id) },
 	} {
-		n.sell("sold-"+kind[len("price."):], "flat", "month", 900, 0, nil)
-		plan := n.plan(n.owner, "sold-"+kind[len("price."):])
-		s.preview(n.owner, "sold-"+kind[len("price."):], 0).want(200) // makes the provider's price
-		id := s.priceThere(plan)
+		n.AddPlan("sold-"+kind[len("price."):], "flat", "month", 900, 0, nil)
+		plan := n.PlanID(n.Owner, "sold-"+kind[len("price."):])
+		s.PreviewChange(n.Owner, "sold-"+kind[len("price."):], 0).Want(200) // makes the provider's price
+		id := s.ProviderPriceOf(plan)
 		if !linked(id) {
-			s.t.Fatalf("%s: %s is not linked", kind, id)
+			s.T.Fatalf("%s: %s is not linked", kind, id)
 		}
 		change(id)
-		s.notify(kind, id)
+		notify(s, kind, id)
 		if linked(id) {
-			s.t.Errorf("%s: nothing happened", kind)
+			s.T.Errorf("%s: nothing happened", kind)
 		}
 	}
 }
@@ -309,28 +329,28 @@ func (s *server) pricesNoticed() {
 // notified; another end is told again, and one that ends the subscription is not.
 func TestTrialEndIsToldOnce(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		const kind = "customer.subscription.trial_will_end"
-		n := &noticed{life: s.life("ada")}
+		n := &noticed{Customer: s.NewCustomer("ada")}
 		id := n.trial()
 		told := func(want int) {
 			t.Helper()
-			s.notify(kind, id)
-			s.notify(kind, id)
-			eventually(t, "the sending of mail", func() bool { return s.count(`SELECT count(*) FROM jobs WHERE kind = 'mail.send'`) == 0 })
-			if got := s.titled("essai de l’offre « Débutant »"); got != want {
+			notify(s, kind, id)
+			notify(s, kind, id)
+			apptest.Eventually(t, "the sending of mail", func() bool { return s.CountRows(`SELECT count(*) FROM jobs WHERE kind = 'mail.send'`) == 0 })
+			if got := mailsTitled(s, "essai de l’offre « Débutant »"); got != want {
 				t.Errorf("%d mails, want %d", got, want)
 			}
 		}
 		told(1)
-		end := s.now().Add(20 * day).Unix()
-		s.byHand("POST", "/subscriptions/"+id, "trial_end", fmt.Sprint(end))
+		end := s.Now().Add(20 * apptest.Day).Unix()
+		s.AtProvider("POST", "/subscriptions/"+id, "trial_end", fmt.Sprint(end))
 		told(2)
-		s.byHand("POST", "/subscriptions/"+id, "trial_end", fmt.Sprint(end+86400), "cancel_at_period_end", "true")
+		s.AtProvider("POST", "/subscriptions/"+id, "trial_end", fmt.Sprint(end+86400), "cancel_at_period_end", "true")
 		told(2)
-		message := s.call("GET", "/sandbox/mail/messages", "", nil).want(200)
-		if !strings.Contains(message.text, "billing@example.com") || !strings.Contains(message.text, "19,00") {
-			t.Errorf("the mails are %s", message.text)
+		message := s.Call("GET", "/sandbox/mail/messages", "", nil).Want(200)
+		if !strings.Contains(message.Text, "billing@example.com") || !strings.Contains(message.Text, "19,00") {
+			t.Errorf("the mails are %s", message.Text)
 		}
 	}, signed)
 }
@@ -339,41 +359,41 @@ func TestTrialEndIsToldOnce(t *testing.T) {
 // as a new one; the invoices of the old one stay its own.
 func TestDeletedCustomer(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		o := s.register("ada@example.com", true)
-		s.subscribe(o, "starter")
-		s.settled()
-		first := s.held(o, "customer")[0].str("id")
-		s.byHand("DELETE", "/customers/"+first)
-		s.settled()
-		if a := s.subscription(o); a.at("data") != nil {
-			t.Errorf("the subscription is %s", a.text)
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("ada@example.com", true)
+		s.BuyPlan(o, "starter")
+		s.AwaitNotifications()
+		first := s.ProviderObjects(o, "customer")[0].Str("id")
+		s.AtProvider("DELETE", "/customers/"+first)
+		s.AwaitNotifications()
+		if a := s.Subscription(o); a.At("data") != nil {
+			t.Errorf("the subscription is %s", a.Text)
 		}
-		s.call("POST", "/api/v1/tenant/"+o.tenant+"/docs/billing/portal", o.token, nil).want(422)
-		if n := s.recorded(o, "customer.deleted"); n != 1 {
+		s.Call("POST", o.Path("/docs/billing/portal"), o.Token, nil).Want(422)
+		if n := s.CountAudited(o, "customer.deleted"); n != 1 {
 			t.Errorf("%d entries in the trail", n)
 		}
-		s.subscribe(o, "starter")
-		s.settled()
-		sub := s.byHand("GET", "/subscriptions", "status", "active", "limit", "100")
+		s.BuyPlan(o, "starter")
+		s.AwaitNotifications()
+		sub := s.AtProvider("GET", "/subscriptions", "status", "active", "limit", "100")
 		second := ""
-		for _, found := range sub.at("data").([]any) {
-			if found := found.(map[string]any); found["metadata"].(map[string]any)["tenant_id"] == o.tenant {
+		for _, found := range sub.At("data").([]any) {
+			if found := found.(map[string]any); found["metadata"].(map[string]any)["tenant_id"] == o.Tenant {
 				second = found["customer"].(string)
 			}
 		}
 		if second == "" || second == first {
 			t.Errorf("the new subscription is of %q, the old one was of %s", second, first)
 		}
-		s.invoices(o, 2)
-		if found := s.reconcile(false); len(found) != 0 {
+		s.Invoices(o, 2)
+		if found := s.Reconcile(false); len(found) != 0 {
 			t.Errorf("differences: %v", found)
 		}
 		// Once more: the third customer is neither of the others.
-		s.byHand("DELETE", "/customers/"+second)
-		s.settled()
-		s.subscribe(o, "starter")
-		if got := s.count(`SELECT count(*) FROM psp_customers WHERE psp_customer_id IN ($1, $2)`, first, second); got != 0 {
+		s.AtProvider("DELETE", "/customers/"+second)
+		s.AwaitNotifications()
+		s.BuyPlan(o, "starter")
+		if got := s.CountRows(`SELECT count(*) FROM psp_customers WHERE psp_customer_id IN ($1, $2)`, first, second); got != 0 {
 			t.Errorf("a deleted customer was taken again")
 		}
 	})

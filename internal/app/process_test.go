@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"net"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -13,17 +14,17 @@ import (
 // Connections that were opened and never used do not hold a stop up.
 func TestStopDoesNotWaitForSilence(t *testing.T) {
 	t.Parallel()
-	s := start(t, sqldb.SQLite)
+	s := apptest.Start(t, sqldb.SQLite)
 	for range 3 {
-		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
+		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.URL, "http://"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
 	}
-	s.call("GET", "/healthz", "", nil).want(200) // so that the three are accepted before it stops
+	s.Call("GET", "/healthz", "", nil).Want(200) // so that the three are accepted before it stops
 	began := clock.System().Now()
-	if err := s.stop(); err != nil {
+	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
 	if took := clock.System().Now().Sub(began); took > 3*time.Second {

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"net/http"
@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
@@ -20,7 +21,7 @@ func TestMailsWhileTheProviderHangs(t *testing.T) {
 			var hangs atomic.Bool
 			asked, answer := make(chan struct{}, 1000), make(chan struct{})
 			var givenUp atomic.Int32
-			s := start(t, dialect, func(s *settings.Settings) {
+			s := apptest.Start(t, dialect, func(s *settings.Settings) {
 				s.AroundProvider = func(provider http.Handler) http.Handler {
 					return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 						if hangs.Load() && strings.HasPrefix(r.UserAgent(), "Tenantry") {
@@ -35,18 +36,18 @@ func TestMailsWhileTheProviderHangs(t *testing.T) {
 					})
 				}
 			})
-			o := s.register("ada@example.com", true)
-			s.subscribe(o, "starter")
-			s.settled()
+			o := s.Register("ada@example.com", true)
+			s.BuyPlan(o, "starter")
+			s.AwaitNotifications()
 			hangs.Store(true)
-			sub := s.held(o, "subscription")[0]
+			sub := s.ProviderObjects(o, "subscription")[0]
 			for range jobs.DefaultWorkers {
-				s.byHand("POST", "/subscriptions", "customer", sub.str("customer"), "items[0][price]", sub.str("items.data.0.price.id"), "items[0][quantity]", "1")
+				s.AtProvider("POST", "/subscriptions", "customer", sub.Str("customer"), "items[0][price]", sub.Str("items.data.0.price.id"), "items[0][quantity]", "1")
 			}
 			for range jobs.DefaultWorkers {
 				<-asked
 			}
-			s.invite(o, "grace@example.com", "member") // and reads its mail
+			s.Invite(o, "grace@example.com", "member") // and reads its mail
 			if n := givenUp.Load(); n > 0 {
 				t.Errorf("the mail waited until %d calls were given up", n)
 			}

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"net/url"
@@ -8,34 +8,35 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
 // amount is what a plan costs in a currency.
-func (s *server) amount(p soldPlan, currency string) float64 {
-	s.t.Helper()
-	list, _ := s.call("GET", "/api/v1/catalog/plans?currency="+currency, "", nil).want(200).at("data").([]any)
+func amountOf(s *apptest.Server, p soldPlan, currency string) float64 {
+	s.T.Helper()
+	list, _ := s.Call("GET", "/api/v1/catalog/plans?currency="+currency, "", nil).Want(200).At("data").([]any)
 	for _, e := range list {
 		if e := e.(map[string]any); e["id"] == p.id {
 			return e["prices"].([]any)[0].(map[string]any)["price_cents"].(float64)
 		}
 	}
-	s.t.Fatal("no such price")
+	s.T.Fatal("no such price")
 	return 0
 }
 
 func TestPSPLink(t *testing.T) {
 	t.Parallel()
-	eachWired(t, func(t *testing.T, s *server, w *wire) {
-		admin, team := s.admin(), s.sold("team")
-		amount := s.amount(team, "EUR")
-		exact := []string{"unit_amount", itoa(amount)}
-		link := func(id any) reply {
-			return s.call("POST", team.path("EUR", "psp-link"), admin, map[string]any{"psp_price_id": id})
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
+		admin, team := s.Admin(), soldPlanOf(s, "team")
+		amount := amountOf(s, team, "EUR")
+		exact := []string{"unit_amount", apptest.IDText(amount)}
+		link := func(id any) apptest.Reply {
+			return s.Call("POST", team.path("EUR", "psp-link"), admin, map[string]any{"psp_price_id": id})
 		}
-		s.call("POST", team.path("EUR", "psp-link"), admin, map[string]any{}).refusesField("absent", "psp_price_id")
+		s.Call("POST", team.path("EUR", "psp-link"), admin, map[string]any{}).As("absent").WantInvalid("psp_price_id")
 		for _, id := range []any{"", nil, 5, "prod_1", "price_", "PRICE_1", "price_1/../../prices", "price_a b", "price_" + strings.Repeat("x", 250), "price_nope"} {
-			link(id).refusesField("id", "psp_price_id")
+			link(id).As("id").WantInvalid("psp_price_id")
 		}
 		for name, tt := range map[string]struct {
 			made []string
@@ -50,45 +51,45 @@ func TestPSPLink(t *testing.T) {
 				map[string]any{"field": "currency", "expected": "EUR", "actual": "USD"}, map[string]any{"field": "amount", "expected": amount, "actual": 0.0},
 			}},
 		} {
-			a := link(s.priceAt(append(slices.Clone(exact), tt.made...)...))
-			a.refuses(name, 422, "psp_price_mismatch")
-			if diff := cmp.Diff(tt.want, a.at("mismatches")); diff != "" {
+			a := link(s.NewProviderPrice(append(slices.Clone(exact), tt.made...)...))
+			a.As(name).WantRefused(422, "psp_price_mismatch")
+			if diff := cmp.Diff(tt.want, a.At("mismatches")); diff != "" {
 				t.Errorf("%s: %s", name, diff)
 			}
 		}
-		once := s.byHand("POST", "/prices", "currency", "eur", "unit_amount", itoa(amount), "product_data[name]", "Once").str("id")
-		part := s.tryByHand("POST", "/prices", "currency", "eur", "unit_amount_decimal", itoa(amount)+".5", "recurring[interval]", "month",
-			"product_data[name]", "Part").want(200).str("id")
+		once := s.AtProvider("POST", "/prices", "currency", "eur", "unit_amount", apptest.IDText(amount), "product_data[name]", "Once").Str("id")
+		part := s.TryAtProvider("POST", "/prices", "currency", "eur", "unit_amount_decimal", apptest.IDText(amount)+".5", "recurring[interval]", "month",
+			"product_data[name]", "Part").Want(200).Str("id")
 		for id, field := range map[string]string{once: "interval", part: "amount"} {
 			a := link(id)
-			a.refuses(field, 422, "psp_price_mismatch")
-			if a.at("mismatches.0.field") != field || a.at("mismatches.0.actual") != nil {
-				t.Errorf("%s: %s", field, a.text)
+			a.As(field).WantRefused(422, "psp_price_mismatch")
+			if a.At("mismatches.0.field") != field || a.At("mismatches.0.actual") != nil {
+				t.Errorf("%s: %s", field, a.Text)
 			}
 		}
-		if got := s.links(admin, team)["EUR"]; got["status"] != "missing" {
+		if got := linksOf(s, admin, team)["EUR"]; got["status"] != "missing" {
 			t.Errorf("after refusals: %v", got)
 		}
 
-		first, second := s.priceAt(exact...), s.priceAt(exact...)
+		first, second := s.NewProviderPrice(exact...), s.NewProviderPrice(exact...)
 		for _, id := range []string{first, first, second} {
-			if a := link(id).want(200); a.at("data.psp_price_id") != id || a.at("data.price_cents") != amount {
-				t.Errorf("linked: %s", a.text)
+			if a := link(id).Want(200); a.At("data.psp_price_id") != id || a.At("data.price_cents") != amount {
+				t.Errorf("linked: %s", a.Text)
 			}
 		}
-		w.breaks(on(fail, "GET", "/prices"))
-		link(first).refuses("outage", 502, "psp_error")
-		w.breaks(nil)
-		if got := s.links(admin, team)["EUR"]; got["psp_price_id"] != second {
+		w.Tamper(apptest.On(apptest.Fail, "GET", "/prices"))
+		link(first).As("outage").WantRefused(502, "psp_error")
+		w.Tamper(nil)
+		if got := linksOf(s, admin, team)["EUR"]; got["psp_price_id"] != second {
 			t.Errorf("an outage changed the link: %v", got)
 		}
 		for range 2 {
-			if a := s.call("POST", team.path("EUR", "psp-unlink"), admin, nil).want(200); a.at("data.psp_price_id") != nil || a.at("data.id") != team.prices["EUR"] {
-				t.Errorf("unlinked: %s", a.text)
+			if a := s.Call("POST", team.path("EUR", "psp-unlink"), admin, nil).Want(200); a.At("data.psp_price_id") != nil || a.At("data.id") != team.prices["EUR"] {
+				t.Errorf("unlinked: %s", a.Text)
 			}
 		}
-		trail := s.trail(url.Values{"per_page": {"4"}})
-		if diff := cmp.Diff([]string{"plan_price.psp_unlinked", "plan_price.psp_linked", "plan_price.psp_linked"}, trail.done()[:3]); diff != "" {
+		trail := s.AuditLog(url.Values{"per_page": {"4"}})
+		if diff := cmp.Diff([]string{"plan_price.psp_unlinked", "plan_price.psp_linked", "plan_price.psp_linked"}, trail.Actions()[:3]); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -96,72 +97,72 @@ func TestPSPLink(t *testing.T) {
 
 func TestPSPImport(t *testing.T) {
 	t.Parallel()
-	eachWired(t, func(t *testing.T, s *server, w *wire) {
-		admin, team := s.admin(), s.sold("team")
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
+		admin, team := s.Admin(), soldPlanOf(s, "team")
 		path := "/api/v1/admin/plans/" + team.id + "/prices/psp-import"
-		take := func(id any) reply { return s.call("POST", path, admin, map[string]any{"psp_price_id": id}) }
-		s.call("POST", path, admin, map[string]any{}).refusesField("absent", "psp_price_id")
+		take := func(id any) apptest.Reply { return s.Call("POST", path, admin, map[string]any{"psp_price_id": id}) }
+		s.Call("POST", path, admin, map[string]any{}).As("absent").WantInvalid("psp_price_id")
 		for name, id := range map[string]any{
 			"form": "prod_1", "unknown": "price_nope",
-			"a currency that the plan has": s.priceAt(), "an unknown currency": s.priceAt("currency", "chf"),
+			"a currency that the plan has": s.NewProviderPrice(), "an unknown currency": s.NewProviderPrice("currency", "chf"),
 		} {
-			take(id).refusesField(name, "psp_price_id")
+			take(id).As(name).WantInvalid("psp_price_id")
 		}
-		s.call("POST", currencies, admin, yen(map[string]any{"minor_units": 2})).want(201)
-		take(s.priceAt("currency", "jpy")).refuses("other decimals", 422, "psp_amount_unsupported")
+		s.Call("POST", currencies, admin, yen(map[string]any{"minor_units": 2})).Want(201)
+		take(s.NewProviderPrice("currency", "jpy")).As("other decimals").WantRefused(422, "psp_amount_unsupported")
 		for field, id := range map[string]string{
-			"interval": s.priceAt("currency", "gbp", "recurring[interval]", "week"),
-			"active":   s.priceAt("currency", "gbp", "active", "false"),
-			"amount": s.tryByHand("POST", "/prices", "currency", "gbp", "unit_amount_decimal", "0.5", "recurring[interval]", "month",
-				"product_data[name]", "Part").want(200).str("id"),
+			"interval": s.NewProviderPrice("currency", "gbp", "recurring[interval]", "week"),
+			"active":   s.NewProviderPrice("currency", "gbp", "active", "false"),
+			"amount": s.TryAtProvider("POST", "/prices", "currency", "gbp", "unit_amount_decimal", "0.5", "recurring[interval]", "month",
+				"product_data[name]", "Part").Want(200).Str("id"),
 		} {
 			a := take(id)
-			a.refuses(field, 422, "psp_price_mismatch")
-			if list, _ := a.at("mismatches").([]any); len(list) != 1 || a.at("mismatches.0.field") != field {
-				t.Errorf("%s: %s", field, a.text)
+			a.As(field).WantRefused(422, "psp_price_mismatch")
+			if list, _ := a.At("mismatches").([]any); len(list) != 1 || a.At("mismatches.0.field") != field {
+				t.Errorf("%s: %s", field, a.Text)
 			}
 		}
-		gbp := s.priceAt("currency", "gbp", "unit_amount", "1234")
-		w.breaks(on(fail, "GET", "/prices"))
-		take(gbp).refuses("outage", 502, "psp_error")
-		w.breaks(nil)
-		if got := s.links(admin, team); len(got) != 2 {
+		gbp := s.NewProviderPrice("currency", "gbp", "unit_amount", "1234")
+		w.Tamper(apptest.On(apptest.Fail, "GET", "/prices"))
+		take(gbp).As("outage").WantRefused(502, "psp_error")
+		w.Tamper(nil)
+		if got := linksOf(s, admin, team); len(got) != 2 {
 			t.Errorf("after refusals: %v", got)
 		}
 
-		got := take(gbp).want(201).at("data").(map[string]any)
+		got := take(gbp).Want(201).At("data").(map[string]any)
 		if diff := cmp.Diff(map[string]any{"id": got["id"], "currency": "GBP", "price_cents": 1234.0, "psp_price_id": gbp}, got); diff != "" {
 			t.Error(diff)
 		}
-		if shown := s.sold("team").prices["GBP"]; shown != got["id"] {
+		if shown := soldPlanOf(s, "team").prices["GBP"]; shown != got["id"] {
 			t.Errorf("the public catalog has %q", shown)
 		}
-		take(gbp).refusesField("again", "psp_price_id")
-		if last := s.trail(url.Values{"per_page": {"1"}}); last.at("data.0.action") != "plan_price.psp_imported" || last.at("data.0.after.psp_price_id") != gbp {
-			t.Errorf("trail: %s", last.text)
+		take(gbp).As("again").WantInvalid("psp_price_id")
+		if last := s.AuditLog(url.Values{"per_page": {"1"}}); last.At("data.0.action") != "plan_price.psp_imported" || last.At("data.0.after.psp_price_id") != gbp {
+			t.Errorf("trail: %s", last.Text)
 		}
 	})
 }
 
 func TestPSPPriceStatus(t *testing.T) {
 	t.Parallel()
-	eachWired(t, func(t *testing.T, s *server, w *wire) {
-		admin, team, db := s.admin(), s.sold("team"), dbtest.Open(t, s.database)
-		s.call("POST", currencies+"/bulk", admin, map[string]any{"codes": []string{"CHF", "SEK", "NOK"}}).want(200)
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
+		admin, team, db := s.Admin(), soldPlanOf(s, "team"), s.DB()
+		s.Call("POST", currencies+"/bulk", admin, map[string]any{"codes": []string{"CHF", "SEK", "NOK"}}).Want(200)
 		ids := map[string]string{}
 		for _, currency := range []string{"GBP", "CHF", "SEK", "NOK"} {
-			ids[currency] = s.priceAt("currency", currency)
-			s.call("POST", "/api/v1/admin/plans/"+team.id+"/prices/psp-import", admin, map[string]any{"psp_price_id": ids[currency]}).want(201)
+			ids[currency] = s.NewProviderPrice("currency", currency)
+			s.Call("POST", "/api/v1/admin/plans/"+team.id+"/prices/psp-import", admin, map[string]any{"psp_price_id": ids[currency]}).Want(201)
 		}
-		execute(t, db, "UPDATE plan_prices SET price_cents = 5 WHERE psp_price_id = $1", ids["CHF"])
-		execute(t, db, "UPDATE plan_prices SET psp_price_id = 'price_gone' WHERE psp_price_id = $1", ids["SEK"])
-		execute(t, db, "UPDATE plan_prices SET psp_price_id = $1 WHERE id = $2", s.priceAt("active", "false"), team.prices["EUR"])
-		w.breaks(on(fail, "GET", "/prices/"+ids["NOK"]))
+		apptest.Exec(t, db, "UPDATE plan_prices SET price_cents = 5 WHERE psp_price_id = $1", ids["CHF"])
+		apptest.Exec(t, db, "UPDATE plan_prices SET psp_price_id = 'price_gone' WHERE psp_price_id = $1", ids["SEK"])
+		apptest.Exec(t, db, "UPDATE plan_prices SET psp_price_id = $1 WHERE id = $2", s.NewProviderPrice("active", "false"), team.prices["EUR"])
+		w.Tamper(apptest.On(apptest.Fail, "GET", "/prices/"+ids["NOK"]))
 
-		r := s.request("GET", "/api/v1/admin/plans/"+team.id+"/psp-price-status", admin, nil)
+		r := s.NewRequest("GET", "/api/v1/admin/plans/"+team.id+"/psp-price-status", admin, nil)
 		r.Header.Set("Accept-Language", "fr")
 		var got [][3]any
-		for _, e := range s.do(r).want(200).at("data").([]any) {
+		for _, e := range s.Do(r).Want(200).At("data").([]any) {
 			e := e.(map[string]any)
 			if len(e) != 5 || e["price_id"] == nil {
 				t.Errorf("row %v", e)
@@ -185,18 +186,18 @@ func TestPSPPriceStatus(t *testing.T) {
 // checkout makes a new one.
 func TestPSPPriceTakenOffSale(t *testing.T) {
 	t.Parallel()
-	eachWired(t, func(t *testing.T, s *server, _ *wire) {
-		admin, starter := s.admin(), s.sold("starter")
-		old, _ := s.links(admin, starter)["EUR"]["psp_price_id"].(string) // Acme bought it
-		s.byHand("POST", "/prices/"+old, "nickname", "A better name")
-		s.byHand("POST", "/prices/"+old, "active", "false")
-		eventually(t, "the unlinking", func() bool { return s.links(admin, starter)["EUR"]["status"] == "missing" })
-		entry := s.trail(url.Values{"filter[action]": {"plan_price.psp_unlinked"}}).want(200)
-		if entry.at("meta.total") != 1.0 || entry.at("data.0.actor_id") != nil || entry.at("data.0.before.psp_price_id") != old {
-			t.Errorf("trail: %s", entry.text)
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, _ *apptest.Proxy) {
+		admin, starter := s.Admin(), soldPlanOf(s, "starter")
+		old, _ := linksOf(s, admin, starter)["EUR"]["psp_price_id"].(string) // Acme bought it
+		s.AtProvider("POST", "/prices/"+old, "nickname", "A better name")
+		s.AtProvider("POST", "/prices/"+old, "active", "false")
+		apptest.Eventually(t, "the unlinking", func() bool { return linksOf(s, admin, starter)["EUR"]["status"] == "missing" })
+		entry := s.AuditLog(url.Values{"filter[action]": {"plan_price.psp_unlinked"}}).Want(200)
+		if entry.At("meta.total") != 1.0 || entry.At("data.0.actor_id") != nil || entry.At("data.0.before.psp_price_id") != old {
+			t.Errorf("trail: %s", entry.Text)
 		}
-		s.subscribe(s.register("ada@example.com", true), "starter")
-		if got := s.links(admin, starter)["EUR"]; got["status"] != "linked" || got["psp_price_id"] == old {
+		s.BuyPlan(s.Register("ada@example.com", true), "starter")
+		if got := linksOf(s, admin, starter)["EUR"]; got["status"] != "linked" || got["psp_price_id"] == old {
 			t.Errorf("after a checkout: %v", got)
 		}
 	})
@@ -205,10 +206,10 @@ func TestPSPPriceTakenOffSale(t *testing.T) {
 // A product that the provider does not have any more is made anew.
 func TestPSPProductGone(t *testing.T) {
 	t.Parallel()
-	eachWired(t, func(t *testing.T, s *server, _ *wire) {
-		execute(t, dbtest.Open(t, s.database), "UPDATE products SET psp_product_id = 'prod_gone'")
-		s.checkout(s.register("ada@example.com", true), "team")
-		if actions := s.trail(url.Values{"per_page": {"5"}}).done(); !slices.Contains(actions, "product.psp_unlinked") || !slices.Contains(actions, "product.psp_created") {
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, _ *apptest.Proxy) {
+		apptest.Exec(t, s.DB(), "UPDATE products SET psp_product_id = 'prod_gone'")
+		s.Checkout(s.Register("ada@example.com", true), "team")
+		if actions := s.AuditLog(url.Values{"per_page": {"5"}}).Actions(); !slices.Contains(actions, "product.psp_unlinked") || !slices.Contains(actions, "product.psp_created") {
 			t.Errorf("trail: %v", actions)
 		}
 	})
@@ -218,11 +219,11 @@ func TestPSPProductGone(t *testing.T) {
 // gets there.
 func TestPSPAmounts(t *testing.T) {
 	t.Parallel()
-	eachWired(t, func(t *testing.T, s *server, w *wire) {
-		admin, team, db := s.admin(), s.sold("team"), dbtest.Open(t, s.database)
-		ada := s.register("ada@example.com", true)
-		s.call("POST", currencies+"/bulk", admin, map[string]any{"codes": []string{"UGX", "KWD", "JPY", "ISK"}}).want(200)
-		s.call("PATCH", currencies+"/ISK", admin, map[string]any{"minor_units": 2}).want(200)
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
+		admin, team, db := s.Admin(), soldPlanOf(s, "team"), s.DB()
+		ada := s.Register("ada@example.com", true)
+		s.Call("POST", currencies+"/bulk", admin, map[string]any{"codes": []string{"UGX", "KWD", "JPY", "ISK"}}).Want(200)
+		s.Call("PATCH", currencies+"/ISK", admin, map[string]any{"minor_units": 2}).Want(200)
 		for name, tt := range map[string]struct {
 			currency string
 			amount   int64
@@ -235,23 +236,23 @@ func TestPSPAmounts(t *testing.T) {
 			"two decimals of a krona":     {"ISK", 5000, true},
 			"no decimals":                 {"JPY", 501, true},
 		} {
-			execute(t, db, "UPDATE plan_prices SET currency = $1, price_cents = $2, psp_price_id = NULL WHERE id = $3", tt.currency, tt.amount, team.prices["EUR"])
-			w.count("")
-			create := s.call("POST", team.path("EUR", "psp-create"), admin, map[string]any{"product_id": team.product})
-			checkout := s.call("POST", "/api/v1/tenant/"+ada.tenant+"/checkout", ada.token, map[string]any{
+			apptest.Exec(t, db, "UPDATE plan_prices SET currency = $1, price_cents = $2, psp_price_id = NULL WHERE id = $3", tt.currency, tt.amount, team.prices["EUR"])
+			w.Count("")
+			create := s.Call("POST", team.path("EUR", "psp-create"), admin, map[string]any{"product_id": team.product})
+			checkout := s.Call("POST", ada.Path("/checkout"), ada.Token, map[string]any{
 				"plan_id": team.id, "currency": tt.currency, "success_url": "https://a.example/", "cancel_url": "https://a.example/",
 			})
 			if tt.allowed {
-				checkout.want(200)
-				got := s.byHand("GET", "/prices/"+create.want(200).str("data.psp_price_id"))
-				if got.at("unit_amount") != float64(tt.amount) || got.at("currency") != strings.ToLower(tt.currency) {
-					t.Errorf("%s: made %s", name, got.text)
+				checkout.Want(200)
+				got := s.AtProvider("GET", "/prices/"+create.Want(200).Str("data.psp_price_id"))
+				if got.At("unit_amount") != float64(tt.amount) || got.At("currency") != strings.ToLower(tt.currency) {
+					t.Errorf("%s: made %s", name, got.Text)
 				}
 				continue
 			}
-			create.refuses(name, 422, "psp_amount_unsupported")
-			checkout.refuses(name, 422, "psp_amount_unsupported")
-			if n := w.count("POST /prices"); n != 0 {
+			create.As(name).WantRefused(422, "psp_amount_unsupported")
+			checkout.As(name).WantRefused(422, "psp_amount_unsupported")
+			if n := w.Count("POST /prices"); n != 0 {
 				t.Errorf("%s: %d prices were asked for", name, n)
 			}
 		}
@@ -260,10 +261,10 @@ func TestPSPAmounts(t *testing.T) {
 
 func TestPSPPricesAreLimited(t *testing.T) {
 	t.Parallel()
-	s := start(t, dbtest.Dialects(t)[0], limited)
-	admin, team := s.admin(), s.sold("team")
+	s := apptest.Start(t, dbtest.Dialects(t)[0], apptest.Limited)
+	admin, team := s.Admin(), soldPlanOf(s, "team")
 	for range 30 {
-		s.call("POST", team.path("EUR", "psp-unlink"), admin, nil).want(200)
+		s.Call("POST", team.path("EUR", "psp-unlink"), admin, nil).Want(200)
 	}
 	for _, r := range [][2]string{
 		{"POST", team.path("EUR", "psp-unlink")},
@@ -272,9 +273,9 @@ func TestPSPPricesAreLimited(t *testing.T) {
 		{"POST", "/api/v1/admin/plans/" + team.id + "/prices/psp-import"},
 		{"GET", "/api/v1/admin/plans/" + team.id + "/psp-price-status"},
 	} {
-		if a := s.call(r[0], r[1], admin, nil).want(429); a.header.Get("Retry-After") == "" {
+		if a := s.Call(r[0], r[1], admin, nil).Want(429); a.Header.Get("Retry-After") == "" {
 			t.Errorf("%s: no Retry-After", r[1])
 		}
 	}
-	s.call("GET", currencies, admin, nil).want(200)
+	s.Call("GET", currencies, admin, nil).Want(200)
 }

@@ -1,91 +1,44 @@
-package app
+package app_test
 
 import (
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
-
-// owing registers tenants whose renewal has failed, so that each has a paid and an
-// open invoice, and returns the provider's open ones.
-func (k customers) owing(names ...string) (open map[string]string) {
-	k.t.Helper()
-	for _, name := range names {
-		k.names[name] = k.register(name+"@example.com", true)
-		k.subscribeBy(k.names[name], "starter", lateCard)
-	}
-	k.settled()
-	k.pass(32 * day)
-	open = map[string]string{}
-	for _, name := range names {
-		for _, in := range k.held(k.names[name], "invoice") {
-			if in.at("status") == "open" {
-				open[name] = in.str("id")
-			}
-		}
-		if open[name] == "" {
-			k.t.Fatalf("%s has no open invoice", name)
-		}
-		o := k.names[name]
-		o.token = k.login(name + "@example.com")
-		k.names[name] = o
-		k.invoices(o, 2)
-	}
-	return open
-}
-
-// payByHand has an invoice paid at the provider, with another card.
-func (s *server) payByHand(invoice string) {
-	s.t.Helper()
-	customer := s.byHand("GET", "/invoices/"+invoice).str("customer")
-	card := s.byHand("POST", "/payment_methods/pm_card_visa/attach", "customer", customer).str("id")
-	s.byHand("POST", "/invoices/"+invoice+"/pay", "payment_method", card)
-}
-
-// states are the tenant's invoices as they are shown: status by the provider's id.
-func (s *server) states(o owner) map[string]string {
-	s.t.Helper()
-	list := s.call("GET", "/api/v1/tenant/"+o.tenant+"/invoices?per_page=100", o.token, nil).want(200).at("data").([]any)
-	states := map[string]string{}
-	for _, in := range list {
-		in := in.(map[string]any)
-		states[in["psp_invoice_id"].(string)] = in["status"].(string)
-	}
-	return states
-}
 
 // What became of invoices at the provider without a notification is found and
 // follows here; what was issued is never changed, and said instead.
 func TestReconcileInvoices(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		k := customers{s, map[string]owner{}}
-		open := k.owing("paid", "voided", "lost", "late", "other", "gone")
-		s.byHand("POST", "/invoices/"+open["late"]+"/mark_uncollectible")
-		s.settled()
-		if found := s.reconcile(false); len(found) != 0 {
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.Customers()
+		open := k.AddOwing("paid", "voided", "lost", "late", "other", "gone")
+		s.AtProvider("POST", "/invoices/"+open["late"]+"/mark_uncollectible")
+		s.AwaitNotifications()
+		if found := s.Reconcile(false); len(found) != 0 {
 			t.Fatalf("before anything was changed: %v", found)
 		}
-		s.chaos(noWebhooks)
-		s.payByHand(open["paid"])
-		s.byHand("POST", "/invoices/"+open["voided"]+"/void")
-		s.byHand("POST", "/invoices/"+open["lost"]+"/mark_uncollectible")
-		s.payByHand(open["late"]) // which is final here
-		execute(t, dbtest.Open(t, s.database), `UPDATE invoices SET total_cents = 5, currency = 'USD' WHERE psp_invoice_id = $1`, open["other"])
-		execute(t, s.sandbox(), `UPDATE stripe_objects SET kind = 'hidden' WHERE id = $1`, open["gone"])
+		s.Chaos(apptest.ChaosNoWebhooks)
+		s.PayAtProvider(open["paid"])
+		s.AtProvider("POST", "/invoices/"+open["voided"]+"/void")
+		s.AtProvider("POST", "/invoices/"+open["lost"]+"/mark_uncollectible")
+		s.PayAtProvider(open["late"]) // which is final here
+		apptest.Exec(t, s.DB(), `UPDATE invoices SET total_cents = 5, currency = 'USD' WHERE psp_invoice_id = $1`, open["other"])
+		apptest.Exec(t, s.SandboxDB(), `UPDATE stripe_objects SET kind = 'hidden' WHERE id = $1`, open["gone"])
 		// One that is made without a notification: a plan that costs more, billed at once.
-		s.sell("pro", "flat", "month", 49_00, 0, nil)
-		missing := s.register("missing@example.com", true)
-		s.chaos(nil)
-		s.subscribe(missing, "starter")
-		s.settled()
-		s.chaos(noWebhooks)
-		sub := s.held(missing, "subscription")[0]
-		s.byHand("POST", "/subscriptions/"+sub.str("id"), "items[0][id]", sub.str("items.data.0.id"), "items[0][quantity]", "3",
+		s.AddPlan("pro", "flat", "month", 49_00, 0, nil)
+		missing := s.Register("missing@example.com", true)
+		s.Chaos(nil)
+		s.BuyPlan(missing, "starter")
+		s.AwaitNotifications()
+		s.Chaos(apptest.ChaosNoWebhooks)
+		sub := s.ProviderObjects(missing, "subscription")[0]
+		s.AtProvider("POST", "/subscriptions/"+sub.Str("id"), "items[0][id]", sub.Str("items.data.0.id"), "items[0][quantity]", "3",
 			"proration_behavior", "always_invoice")
-		made := s.held(missing, "invoice")[1].str("id")
+		made := s.ProviderObjects(missing, "invoice")[1].Str("id")
 
 		left := map[string][]string{
 			open["late"]:  {"differs status"},
@@ -97,42 +50,42 @@ func TestReconcileInvoices(t *testing.T) {
 		}
 		repaired := map[string][]string{}
 		for id, differences := range want {
-			repaired[id] = mapped(differences, func(d string) string { return d + " repaired" })
+			repaired[id] = apptest.Repaired(differences)
 		}
 		for id, differences := range left {
 			want[id], repaired[id] = differences, differences
 		}
-		before := s.stored()
-		same(t, "a dry run", s.invoicesOf(s.reconcile(true)), want)
-		if after := s.stored(); after != before {
+		before := s.StoredBilling()
+		apptest.SameDifferences(t, "a dry run", onlyInvoices(s, s.Reconcile(true)), want)
+		if after := s.StoredBilling(); after != before {
 			t.Errorf("a dry run made\n%s\nof\n%s", after, before)
 		}
-		same(t, "the reconciliation", s.invoicesOf(s.reconcile(false)), repaired)
-		same(t, "another one", s.reconcile(false), left)
+		apptest.SameDifferences(t, "the reconciliation", onlyInvoices(s, s.Reconcile(false)), repaired)
+		apptest.SameDifferences(t, "another one", s.Reconcile(false), left)
 		for name, status := range map[string]string{"paid": "paid", "voided": "void", "lost": "uncollectible", "late": "uncollectible", "gone": "open"} {
-			if got := s.states(k.names[name])[open[name]]; got != status {
+			if got := s.InvoiceStates(k.Names[name])[open[name]]; got != status {
 				t.Errorf("%s is %q, want %s", name, got, status)
 			}
 		}
-		if got := s.states(missing); got[made] != "paid" || len(got) != 2 {
+		if got := s.InvoiceStates(missing); got[made] != "paid" || len(got) != 2 {
 			t.Errorf("missing: %v", got)
 		}
 		// The lines say whose it is, what differs and why nothing was done.
-		a := s.call("POST", "/sandbox/stripe/reconcile", "", nil).want(200)
+		a := s.Call("POST", "/sandbox/stripe/reconcile", "", nil).Want(200)
 		for _, text := range []string{
-			`"of":"invoice","kind":"differs","tenant_id":"` + k.names["other"].tenant + `","psp_id":"` + open["other"] +
+			`"of":"invoice","kind":"differs","tenant_id":"` + k.Names["other"].Tenant + `","psp_id":"` + open["other"] +
 				`","field":"total","here":"5","there":"1900","repaired":false,"reason":"an invoice that was issued is never changed"`,
 			`"reason":"the state here is final"`,
 		} {
-			if !strings.Contains(a.text, text) {
-				t.Errorf("%s is not in %s", text, a.text)
+			if !strings.Contains(a.Text, text) {
+				t.Errorf("%s is not in %s", text, a.Text)
 			}
 		}
-	}, platformManaged)
+	}, apptest.PlatformManaged)
 }
 
 // invoicesOf leaves out the differences of subscriptions.
-func (s *server) invoicesOf(found map[string][]string) map[string][]string {
+func onlyInvoices(s *apptest.Server, found map[string][]string) map[string][]string {
 	for id := range found {
 		if !strings.HasPrefix(id, "in_") {
 			delete(found, id)
@@ -145,17 +98,17 @@ func (s *server) invoicesOf(found map[string][]string) map[string][]string {
 // forgotten, but not if the provider seems to have none at all of the tenant's.
 func TestReconcileIDs(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		k := customers{s, map[string]owner{}}
-		open := k.owing("ada", "eve")
-		s.settled()
-		s.chaos(noWebhooks)
-		s.payByHand(open["ada"]) // read when it is asked for: nothing differs
-		execute(t, s.sandbox(), `UPDATE stripe_objects SET kind = 'hidden' WHERE id = $1`, open["ada"])
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.Customers()
+		open := k.AddOwing("ada", "eve")
+		s.AwaitNotifications()
+		s.Chaos(apptest.ChaosNoWebhooks)
+		s.PayAtProvider(open["ada"]) // read when it is asked for: nothing differs
+		apptest.Exec(t, s.SandboxDB(), `UPDATE stripe_objects SET kind = 'hidden' WHERE id = $1`, open["ada"])
 		evil := map[string][]string{}
-		for _, in := range s.held(k.names["eve"], "invoice") {
-			evil[in.str("id")] = []string{"missing_there"}
-			execute(t, s.sandbox(), `UPDATE stripe_objects SET kind = 'hidden' WHERE id = $1`, in.str("id"))
+		for _, in := range s.ProviderObjects(k.Names["eve"], "invoice") {
+			evil[in.Str("id")] = []string{"missing_there"}
+			apptest.Exec(t, s.SandboxDB(), `UPDATE stripe_objects SET kind = 'hidden' WHERE id = $1`, in.Str("id"))
 		}
 		want := func(ada string) map[string][]string {
 			all := map[string][]string{open["ada"]: {ada}}
@@ -164,13 +117,13 @@ func TestReconcileIDs(t *testing.T) {
 			}
 			return all
 		}
-		before := s.stored()
-		same(t, "a dry run", s.invoicesOf(s.reconcile(true)), want("missing_there"))
-		if after := s.stored(); after != before {
+		before := s.StoredBilling()
+		apptest.SameDifferences(t, "a dry run", onlyInvoices(s, s.Reconcile(true)), want("missing_there"))
+		if after := s.StoredBilling(); after != before {
 			t.Errorf("a dry run made\n%s\nof\n%s", after, before)
 		}
-		same(t, "the reconciliation", s.invoicesOf(s.reconcile(false)), want("missing_there repaired"))
-		same(t, "another one", s.reconcile(false), evil)
+		apptest.SameDifferences(t, "the reconciliation", onlyInvoices(s, s.Reconcile(false)), want("missing_there repaired"))
+		apptest.SameDifferences(t, "another one", s.Reconcile(false), evil)
 	})
 }
 
@@ -180,45 +133,45 @@ func TestReconcileWithAFailingProvider(t *testing.T) {
 	for _, dialect := range dbtest.Dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
-			w := &wire{}
-			s := start(t, dialect, platformManaged, w.set)
-			k := customers{s, map[string]owner{}}
-			open := k.owing("ada", "eve")
-			s.settled()
-			s.chaos(noWebhooks)
+			w := &apptest.Proxy{}
+			s := apptest.Start(t, dialect, apptest.PlatformManaged, w.Option)
+			k := s.Customers()
+			open := k.AddOwing("ada", "eve")
+			s.AwaitNotifications()
+			s.Chaos(apptest.ChaosNoWebhooks)
 			for name := range open {
-				s.payByHand(open[name])
+				s.PayAtProvider(open[name])
 			}
-			ada := s.held(k.names["ada"], "customer")[0].str("id")
-			for what, breaks := range map[string]func(*http.Request) verdict{
-				"invoices of tenant " + k.names["ada"].tenant: func(r *http.Request) verdict {
+			ada := s.ProviderObjects(k.Names["ada"], "customer")[0].Str("id")
+			for what, breaks := range map[string]func(*http.Request) apptest.Verdict{
+				"invoices of tenant " + k.Names["ada"].Tenant: func(r *http.Request) apptest.Verdict {
 					if strings.HasSuffix(r.URL.Path, "/invoices") && r.URL.Query().Get("customer") == ada {
-						return refuse
+						return apptest.Refuse
 					}
-					return pass
+					return apptest.Pass
 				},
-				open["ada"]: on(refuse, "GET", "/invoices/"+open["ada"]),
-				"subscriptions of the provider's list": func(r *http.Request) verdict {
+				open["ada"]: apptest.On(apptest.Refuse, "GET", "/invoices/"+open["ada"]),
+				"subscriptions of the provider's list": func(r *http.Request) apptest.Verdict {
 					if strings.HasSuffix(r.URL.Path, "/subscriptions") {
-						return refuse
+						return apptest.Refuse
 					}
-					return pass
+					return apptest.Pass
 				},
 			} {
-				w.breaks(breaks)
-				a := s.call("POST", "/sandbox/stripe/reconcile", "", map[string]any{"dry_run": true}).want(502)
-				if !strings.Contains(a.str("message"), what) || strings.Contains(a.str("message"), k.names["eve"].tenant) {
-					t.Errorf("%s: %s", what, a.text)
+				w.Tamper(breaks)
+				a := s.Call("POST", "/sandbox/stripe/reconcile", "", map[string]any{"dry_run": true}).Want(502)
+				if !strings.Contains(a.Str("message"), what) || strings.Contains(a.Str("message"), k.Names["eve"].Tenant) {
+					t.Errorf("%s: %s", what, a.Text)
 				}
 				// Where a list cannot be read, what is known here is asked for by its id.
 				for name, id := range open {
-					if compared := strings.Contains(a.text, `"psp_id":"`+id+`"`); compared != (what != id) {
-						t.Errorf("%s: %s was compared: %v: %s", what, name, compared, a.text)
+					if compared := strings.Contains(a.Text, `"psp_id":"`+id+`"`); compared != (what != id) {
+						t.Errorf("%s: %s was compared: %v: %s", what, name, compared, a.Text)
 					}
 				}
 			}
-			w.breaks(nil)
-			same(t, "the reconciliation", s.invoicesOf(s.reconcile(false)), map[string][]string{
+			w.Tamper(nil)
+			apptest.SameDifferences(t, "the reconciliation", onlyInvoices(s, s.Reconcile(false)), map[string][]string{
 				open["ada"]: {"differs status repaired"}, open["eve"]: {"differs status repaired"},
 			})
 		})

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"fmt"
@@ -7,10 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
+
+// TestServeAsChild is the service in a process of its own, see hosting.start.
+func TestServeAsChild(t *testing.T) { apptest.ServeAsChild(t) }
 
 // Of months of customers' notifications a tenth is lost and the rest comes three
 // times and in no order, while the service is killed and started again. After one
@@ -32,87 +36,87 @@ func storm(t *testing.T, dialect sqldb.Dialect) {
 	}
 	// Until the reconciliation the service learns of nothing but by notifications,
 	// and at first not even by those.
-	g := &gate{}
-	here := hosting{Data: t.TempDir(), Database: dbtest.URL(t, dialect), Addr: freeAddress(t)}
-	s := startWith(t, here.settings(g))
+	g := &apptest.Gate{}
+	here := apptest.Hosting{Data: t.TempDir(), Database: dbtest.URL(t, dialect), Addr: apptest.FreeAddress(t)}
+	s := apptest.StartWith(t, here.Settings(g))
 	draw := rand.New(rand.NewPCG(1, 2))
 	ids := make([]string, dbtest.Rounds(3, 56))
 	for i := range ids {
-		o := s.register(fmt.Sprintf("ada%d@example.com", i), true)
-		s.subscribe(o, "starter")
-		ids[i] = s.held(o, "subscription")[0].str("id")
+		o := s.Register(fmt.Sprintf("ada%d@example.com", i), true)
+		s.BuyPlan(o, "starter")
+		ids[i] = s.ProviderObjects(o, "subscription")[0].Str("id")
 	}
-	s.settled()
-	s.chaos(noWebhooks)
-	g.closed.Store(allClosed)
+	s.AwaitNotifications()
+	s.Chaos(apptest.ChaosNoWebhooks)
+	g.Set(apptest.AllClosed)
 	for month := range dbtest.Rounds(3, 18) {
 		for _, id := range ids {
 			switch draw.IntN(6) {
 			case 0:
-				s.byHand("POST", "/subscriptions/"+id, "metadata[seen]", strconv.Itoa(month))
+				s.AtProvider("POST", "/subscriptions/"+id, "metadata[seen]", strconv.Itoa(month))
 			case 1:
-				item := s.byHand("GET", "/subscriptions/"+id).str("items.data.0.id")
-				s.byHand("POST", "/subscriptions/"+id, "items[0][id]", item, "items[0][quantity]", strconv.Itoa(1+draw.IntN(9)))
+				item := s.AtProvider("GET", "/subscriptions/"+id).Str("items.data.0.id")
+				s.AtProvider("POST", "/subscriptions/"+id, "items[0][id]", item, "items[0][quantity]", strconv.Itoa(1+draw.IntN(9)))
 			}
 		}
-		s.pass(31 * day)
+		s.Advance(31 * apptest.Day)
 	}
-	s.pass(2 * time.Hour) // the last invoices are final
+	s.Advance(2 * time.Hour) // the last invoices are final
 	stage("the months are over")
-	sent := s.call("POST", "/sandbox/stripe/replay", "", map[string]any{"times": 3, "shuffle": true, "share": 0.9, "seed": 7}).want(200)
-	events, deliveries := int(sent.at("data.events").(float64)), int(sent.at("data.deliveries").(float64))
+	sent := s.Call("POST", "/sandbox/stripe/replay", "", map[string]any{"times": 3, "shuffle": true, "share": 0.9, "seed": 7}).Want(200)
+	events, deliveries := int(sent.At("data.events").(float64)), int(sent.At("data.deliveries").(float64))
 	if want := dbtest.Rounds(100, 10_000); events < want || deliveries != 3*events {
 		t.Errorf("%d notifications, sent %d times, want %d", events, deliveries, want)
 	}
-	if err := s.stop(); err != nil {
+	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
 
 	// Each time a part of the rest has come, at some moment, the process is gone.
 	for range dbtest.Rounds(1, 6) {
-		child := here.start(t)
-		pending := child.pending()
+		child := here.Start(t)
+		pending := pendingNotifications(child.Server)
 		enough := pending - 1 - draw.IntN(pending/2)
-		eventually(t, "a part of the notifications", func() bool { return child.pending() <= enough })
-		child.kill()
+		apptest.Eventually(t, "a part of the notifications", func() bool { return pendingNotifications(child.Server) <= enough })
+		child.Kill()
 	}
-	g.closed.Store(listsClosed)
-	s = startWith(t, here.settings(g))
-	if s.pending() == 0 {
+	g.Set(apptest.ListsClosed)
+	s = apptest.StartWith(t, here.Settings(g))
+	if pendingNotifications(s) == 0 {
 		t.Error("all notifications had come before the last start")
 	}
-	s.delivered()
-	s.settled()
+	awaitDelivery(s)
+	s.AwaitNotifications()
 	stage("the notifications are in")
 
-	g.closed.Store(allOpen)
-	s.byHand("DELETE", "/subscriptions/"+ids[0]) // which nobody tells
-	found := s.reconcile(false)
+	g.Set(apptest.AllOpen)
+	s.AtProvider("DELETE", "/subscriptions/"+ids[0]) // which nobody tells
+	found := s.Reconcile(false)
 	if len(found[ids[0]]) == 0 {
 		t.Errorf("the end of %s was not found: %v", ids[0], found)
 	}
 	t.Logf("%d events sent %d times, %d objects differed", events, deliveries, len(found))
-	s.mirrors()
-	s.mirrorsInvoices()
-	if again := s.reconcile(true); len(again) != 0 {
+	mirrors(s)
+	mirrorsInvoices(s)
+	if again := s.Reconcile(true); len(again) != 0 {
 		t.Errorf("differences are left: %v", again)
 	}
 	stage("all is compared")
 }
 
 // pending counts the provider's notifications that have not arrived.
-func (s *server) pending() int {
-	s.t.Helper()
-	return int(s.call("GET", "/sandbox/stripe/replay", "", nil).want(200).at("data.pending").(float64))
+func pendingNotifications(s *apptest.Server) int {
+	s.T.Helper()
+	return int(s.Call("GET", "/sandbox/stripe/replay", "", nil).Want(200).At("data.pending").(float64))
 }
 
 // delivered waits until the provider's notifications have arrived, as long as there
 // are fewer and fewer to come.
-func (s *server) delivered() {
-	s.t.Helper()
-	for left := s.pending(); left > 0; {
-		eventually(s.t, "the arrival of notifications", func() bool {
-			now := s.pending()
+func awaitDelivery(s *apptest.Server) {
+	s.T.Helper()
+	for left := pendingNotifications(s); left > 0; {
+		apptest.Eventually(s.T, "the arrival of notifications", func() bool {
+			now := pendingNotifications(s)
 			fewer := now < left
 			left = min(left, now)
 			return fewer
@@ -121,17 +125,17 @@ func (s *server) delivered() {
 }
 
 // mirrors checks that all subscriptions here are those of the provider.
-func (s *server) mirrors() {
-	s.t.Helper()
+func mirrors(s *apptest.Server) {
+	s.T.Helper()
 	there := map[string]string{}
-	for _, sub := range objects(s.t, s.sandbox(), "subscription") {
-		there[sub.str("id")] = fmt.Sprint(sub.at("status"), sub.at("items.data.0.quantity"), sub.at("cancel_at_period_end"),
-			fmt.Sprintf(" %.0f", sub.at("items.data.0.current_period_end")))
+	for _, sub := range s.AllProviderObjects("subscription") {
+		there[sub.Str("id")] = fmt.Sprint(sub.At("status"), sub.At("items.data.0.quantity"), sub.At("cancel_at_period_end"),
+			fmt.Sprintf(" %.0f", sub.At("items.data.0.current_period_end")))
 	}
-	rows, err := dbtest.Open(s.t, s.database).Conn(s.t.Context()).QueryContext(s.t.Context(),
+	rows, err := s.DB().Conn(s.T.Context()).QueryContext(s.T.Context(),
 		`SELECT psp_subscription_id, status, quantity, cancel_at_period_end, current_period_end FROM subscriptions`)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -140,32 +144,32 @@ func (s *server) mirrors() {
 		var ends bool
 		var until time.Time
 		if err := rows.Scan(&id, &status, &quantity, &ends, &until); err != nil {
-			s.t.Fatal(err)
+			s.T.Fatal(err)
 		}
 		if here := fmt.Sprint(status, quantity, ends, fmt.Sprintf(" %d", until.Unix())); here != there[id] {
-			s.t.Errorf("%s is %s here, %s there", id, here, there[id])
+			s.T.Errorf("%s is %s here, %s there", id, here, there[id])
 		}
 		delete(there, id)
 	}
 	if err := rows.Err(); err != nil || len(there) != 0 {
-		s.t.Errorf("not here: %v, %v", there, err)
+		s.T.Errorf("not here: %v, %v", there, err)
 	}
 }
 
 // mirrorsInvoices checks that every invoice of the provider that is no draft was
 // issued here once, as what it is there, with numbers that have no gap.
-func (s *server) mirrorsInvoices() {
-	s.t.Helper()
+func mirrorsInvoices(s *apptest.Server) {
+	s.T.Helper()
 	there := map[string]string{}
-	for _, in := range objects(s.t, s.sandbox(), "invoice") {
-		if in.at("status") != "draft" {
-			there[in.str("id")] = fmt.Sprintf("%v %.0f %s", in.at("status"), in.at("total"), in.str("currency"))
+	for _, in := range s.AllProviderObjects("invoice") {
+		if in.At("status") != "draft" {
+			there[in.Str("id")] = fmt.Sprintf("%v %.0f %s", in.At("status"), in.At("total"), in.Str("currency"))
 		}
 	}
-	rows, err := dbtest.Open(s.t, s.database).Conn(s.t.Context()).QueryContext(s.t.Context(),
+	rows, err := s.DB().Conn(s.T.Context()).QueryContext(s.T.Context(),
 		`SELECT psp_invoice_id, status, total_cents, lower(currency), year, sequence FROM invoices ORDER BY year, sequence`)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	defer rows.Close()
 	last, n := map[int]int64{}, 0
@@ -174,20 +178,20 @@ func (s *server) mirrorsInvoices() {
 		var total, sequence int64
 		var year int
 		if err := rows.Scan(&id, &status, &total, &currency, &year, &sequence); err != nil {
-			s.t.Fatal(err)
+			s.T.Fatal(err)
 		}
 		n++
 		if here := fmt.Sprintf("%s %d %s", status, total, currency); here != there[id] {
-			s.t.Errorf("%s is %s here, %s there", id, here, there[id])
+			s.T.Errorf("%s is %s here, %s there", id, here, there[id])
 		}
 		delete(there, id)
 		if sequence != last[year]+1 {
-			s.t.Errorf("after number %d of %d comes %d", last[year], year, sequence)
+			s.T.Errorf("after number %d of %d comes %d", last[year], year, sequence)
 		}
 		last[year] = sequence
 	}
 	if err := rows.Err(); err != nil || len(there) != 0 {
-		s.t.Errorf("not here: %v, %v", there, err)
+		s.T.Errorf("not here: %v, %v", there, err)
 	}
-	s.t.Logf("%d invoices", n)
+	s.T.Logf("%d invoices", n)
 }

@@ -1,97 +1,67 @@
-package app
+package app_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/clock"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
-
-// customers has tenants with subscriptions, and what the provider knows them by.
-type customers struct {
-	*server
-	names map[string]owner
-}
-
-// customer registers a tenant that the provider knows and that has bought nothing.
-func (k customers) customer(name string) (id string) {
-	o := k.register(name+"@example.com", true)
-	k.names[name] = o
-	k.checkout(o, "starter")
-	return k.held(o, "customer")[0].str("id")
-}
-
-// subscriber registers a tenant with a subscription, and returns the provider's.
-func (k customers) subscriber(name, slug string) reply {
-	o := k.register(name+"@example.com", true)
-	k.names[name] = o
-	k.subscribe(o, slug)
-	return k.held(o, "subscription")[0]
-}
-
-// madeByHand starts a trial at the provider, and returns the subscription's id.
-func (k customers) madeByHand(customer, price string, more ...string) string {
-	return k.byHand("POST", "/subscriptions", append([]string{
-		"customer", customer, "items[0][price]", price, "items[0][quantity]", "1", "trial_period_days", "7",
-	}, more...)...).str("id")
-}
 
 // What was made and changed at the provider without a notification is found and
 // taken over, and nothing else is.
 func TestReconcile(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		k := customers{s, map[string]owner{}}
-		ends, over, moves := k.subscriber("ends", "starter"), k.subscriber("over", "starter"), k.subscriber("moves", "starter")
-		s.sell("huge", "fixed", "month", 90_00, 0, nil)
-		huge := k.subscriber("huge", "huge")
-		s.settled()
-		s.chaos(noWebhooks)
-		if found := s.reconcile(false); len(found) != 0 {
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.Customers()
+		ends, over, moves := k.AddSubscriber("ends", "starter"), k.AddSubscriber("over", "starter"), k.AddSubscriber("moves", "starter")
+		s.AddPlan("huge", "fixed", "month", 90_00, 0, nil)
+		huge := k.AddSubscriber("huge", "huge")
+		s.AwaitNotifications()
+		s.Chaos(apptest.ChaosNoWebhooks)
+		if found := s.Reconcile(false); len(found) != 0 {
 			t.Fatalf("before anything was changed: %v", found)
 		}
-		starter := ends.str("items.data.0.price.id")
-		made := s.byHand("POST", "/prices", "product", ends.str("items.data.0.price.product"), "currency", "eur",
-			"unit_amount", "1234", "recurring[interval]", "month").str("id")
+		starter := ends.Str("items.data.0.price.id")
+		made := s.AtProvider("POST", "/prices", "product", ends.Str("items.data.0.price.product"), "currency", "eur",
+			"unit_amount", "1234", "recurring[interval]", "month").Str("id")
 
-		s.byHand("POST", "/subscriptions/"+ends.str("id"), "cancel_at_period_end", "true")
-		s.byHand("DELETE", "/subscriptions/"+over.str("id"))
-		s.byHand("POST", "/subscriptions/"+moves.str("id"), "items[0][id]", moves.str("items.data.0.id"),
-			"items[0][price]", huge.str("items.data.0.price.id"), "items[0][quantity]", "3", "proration_behavior", "none")
-		byCustomer := k.madeByHand(k.customer("customer"), starter)
-		k.names["metadata"] = s.register("metadata@example.com", true)
-		alone := s.byHand("POST", "/customers", "name", "Somebody").str("id")
-		byMetadata := k.madeByHand(alone, made, "metadata[tenant_id]", k.names["metadata"].tenant, "metadata[plan_id]", s.plan(k.names["metadata"], "huge"))
-		k.madeByHand(s.byHand("POST", "/customers", "name", "A stranger").str("id"), starter)
+		s.AtProvider("POST", "/subscriptions/"+ends.Str("id"), "cancel_at_period_end", "true")
+		s.AtProvider("DELETE", "/subscriptions/"+over.Str("id"))
+		s.AtProvider("POST", "/subscriptions/"+moves.Str("id"), "items[0][id]", moves.Str("items.data.0.id"),
+			"items[0][price]", huge.Str("items.data.0.price.id"), "items[0][quantity]", "3", "proration_behavior", "none")
+		byCustomer := k.SubscribeAtProvider(k.Add("customer"), starter)
+		k.Names["metadata"] = s.Register("metadata@example.com", true)
+		alone := s.AtProvider("POST", "/customers", "name", "Somebody").Str("id")
+		byMetadata := k.SubscribeAtProvider(alone, made, "metadata[tenant_id]", k.Names["metadata"].Tenant, "metadata[plan_id]", s.PlanID(k.Names["metadata"], "huge"))
+		k.SubscribeAtProvider(s.AtProvider("POST", "/customers", "name", "A stranger").Str("id"), starter)
 		// A tenant's customer counts for more than what somebody wrote beside another.
-		k.madeByHand(s.byHand("POST", "/customers", "name", "An impostor").str("id"), starter, "metadata[tenant_id]", k.names["ends"].tenant)
-		noPlan := k.madeByHand(k.customer("planless"), made, "metadata[plan_id]", "01990000-0000-7000-8000-000000000000")
-		second := k.madeByHand(huge.str("customer"), starter)
+		k.SubscribeAtProvider(s.AtProvider("POST", "/customers", "name", "An impostor").Str("id"), starter, "metadata[tenant_id]", k.Names["ends"].Tenant)
+		noPlan := k.SubscribeAtProvider(k.Add("planless"), made, "metadata[plan_id]", "01990000-0000-7000-8000-000000000000")
+		second := k.SubscribeAtProvider(huge.Str("customer"), starter)
 
 		want := map[string][]string{
-			ends.str("id"):  {"differs cancel_at_period_end", "differs canceled_at"},
-			over.str("id"):  {"differs status", "differs canceled_at"},
-			moves.str("id"): {"differs plan", "differs price", "differs quantity"},
+			ends.Str("id"):  {"differs cancel_at_period_end", "differs canceled_at"},
+			over.Str("id"):  {"differs status", "differs canceled_at"},
+			moves.Str("id"): {"differs plan", "differs price", "differs quantity"},
 			byCustomer:      {"missing_here"},
 			byMetadata:      {"missing_here"},
 			noPlan:          {"not_taken_over price"},
 			second:          {"not_taken_over subscription"},
 		}
 		left := map[string][]string{noPlan: want[noPlan], second: want[second]}
-		before := s.stored()
-		same(t, "a dry run", s.reconcile(true), want)
-		if after := s.stored(); after != before {
+		before := s.StoredBilling()
+		apptest.SameDifferences(t, "a dry run", s.Reconcile(true), want)
+		if after := s.StoredBilling(); after != before {
 			t.Errorf("a dry run made\n%s\nof\n%s", after, before)
 		}
 		for id, differences := range want {
 			if left[id] == nil {
-				want[id] = mapped(differences, func(d string) string { return d + " repaired" })
+				want[id] = apptest.Repaired(differences)
 			}
 		}
-		same(t, "the reconciliation", s.reconcile(false), want)
-		same(t, "another one", s.reconcile(false), left)
+		apptest.SameDifferences(t, "the reconciliation", s.Reconcile(false), want)
+		apptest.SameDifferences(t, "another one", s.Reconcile(false), left)
 
 		for name, shown := range map[string]map[string]any{
 			"ends":     {"data.cancel_at_period_end": true, "data.status": "active", "data.plan.name": "Starter"},
@@ -102,21 +72,21 @@ func TestReconcile(t *testing.T) {
 			"planless": {"data": nil},
 			"huge":     {"data.plan.name": "huge", "data.status": "active"},
 		} {
-			a := s.subscription(k.names[name])
+			a := s.Subscription(k.Names[name])
 			for at, v := range shown {
-				if got := a.at(at); got != v {
+				if got := a.At(at); got != v {
 					t.Errorf("%s: %s is %v, want %v", name, at, got, v)
 				}
 			}
 		}
 		// The adopted customer is the tenant's from now on.
-		if got := s.byHand("GET", "/subscriptions/"+byMetadata).str("customer"); got != alone {
+		if got := s.AtProvider("GET", "/subscriptions/"+byMetadata).Str("customer"); got != alone {
 			t.Fatalf("customer %s", got)
 		}
-		m := k.names["metadata"]
-		s.call("POST", "/api/v1/tenant/"+m.tenant+"/docs/billing/portal", m.token, nil).want(200)
+		m := k.Names["metadata"]
+		s.Call("POST", m.Path("/docs/billing/portal"), m.Token, nil).Want(200)
 		// Nobody canceled what the operator made.
-		if got := s.byHand("GET", "/subscriptions/"+second).str("status"); got != "trialing" {
+		if got := s.AtProvider("GET", "/subscriptions/"+second).Str("status"); got != "trialing" {
 			t.Errorf("the second subscription is %s", got)
 		}
 	})
@@ -126,26 +96,26 @@ func TestReconcile(t *testing.T) {
 // them ends as a job that somebody has to look after.
 func TestNotificationsOfTheDashboard(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		k := customers{s, map[string]owner{}}
-		known := k.subscriber("known", "starter")
-		starter := known.str("items.data.0.price.id")
-		k.madeByHand(k.customer("customer"), starter)
-		stranger := s.byHand("POST", "/customers", "name", "A stranger").str("id")
-		k.madeByHand(stranger, starter)
-		k.madeByHand(known.str("customer"), starter)
-		made := s.byHand("POST", "/prices", "product", known.str("items.data.0.price.product"), "currency", "eur",
-			"unit_amount", "1234", "recurring[interval]", "month").str("id")
-		k.madeByHand(k.customer("planless"), made)
-		s.settled()
-		if a := s.subscription(k.names["customer"]); a.at("data.status") != "trialing" {
-			t.Errorf("by the customer: %s", a.text)
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.Customers()
+		known := k.AddSubscriber("known", "starter")
+		starter := known.Str("items.data.0.price.id")
+		k.SubscribeAtProvider(k.Add("customer"), starter)
+		stranger := s.AtProvider("POST", "/customers", "name", "A stranger").Str("id")
+		k.SubscribeAtProvider(stranger, starter)
+		k.SubscribeAtProvider(known.Str("customer"), starter)
+		made := s.AtProvider("POST", "/prices", "product", known.Str("items.data.0.price.product"), "currency", "eur",
+			"unit_amount", "1234", "recurring[interval]", "month").Str("id")
+		k.SubscribeAtProvider(k.Add("planless"), made)
+		s.AwaitNotifications()
+		if a := s.Subscription(k.Names["customer"]); a.At("data.status") != "trialing" {
+			t.Errorf("by the customer: %s", a.Text)
 		}
-		if a := s.subscription(k.names["planless"]); a.at("data") != nil {
-			t.Errorf("without a plan: %s", a.text)
+		if a := s.Subscription(k.Names["planless"]); a.At("data") != nil {
+			t.Errorf("without a plan: %s", a.Text)
 		}
 		var dead int
-		row := dbtest.Open(t, s.database).Conn(t.Context()).QueryRowContext(t.Context(), `SELECT count(*) FROM jobs WHERE last_error IS NOT NULL`)
+		row := s.DB().Conn(t.Context()).QueryRowContext(t.Context(), `SELECT count(*) FROM jobs WHERE last_error IS NOT NULL`)
 		if err := row.Scan(&dead); err != nil || dead != 0 {
 			t.Errorf("%d jobs failed: %v", dead, err)
 		}
@@ -156,32 +126,32 @@ func TestNotificationsOfTheDashboard(t *testing.T) {
 // somebody gave the key of another account.
 func TestReconcileLostSubscriptions(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		k := customers{s, map[string]owner{}}
-		lost := k.subscriber("lost", "starter").str("id")
-		k.subscriber("kept", "starter")
-		s.settled()
-		s.chaos(noWebhooks)
-		execute(t, s.sandbox(), `UPDATE stripe_objects SET kind = 'hidden' WHERE kind = 'subscription'`)
-		if a := s.call("POST", "/sandbox/stripe/reconcile", "", nil).want(502); !strings.Contains(a.str("message"), "another account") {
-			t.Errorf("the wrong account: %s", a.text)
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.Customers()
+		lost := k.AddSubscriber("lost", "starter").Str("id")
+		k.AddSubscriber("kept", "starter")
+		s.AwaitNotifications()
+		s.Chaos(apptest.ChaosNoWebhooks)
+		apptest.Exec(t, s.SandboxDB(), `UPDATE stripe_objects SET kind = 'hidden' WHERE kind = 'subscription'`)
+		if a := s.Call("POST", "/sandbox/stripe/reconcile", "", nil).Want(502); !strings.Contains(a.Str("message"), "another account") {
+			t.Errorf("the wrong account: %s", a.Text)
 		}
-		for _, o := range k.names {
-			if a := s.subscription(o); a.at("data.status") != "active" {
-				t.Errorf("in the wrong account: %s", a.text)
+		for _, o := range k.Names {
+			if a := s.Subscription(o); a.At("data.status") != "active" {
+				t.Errorf("in the wrong account: %s", a.Text)
 			}
 		}
-		execute(t, s.sandbox(), `UPDATE stripe_objects SET kind = 'subscription' WHERE kind = 'hidden' AND id <> $1`, lost)
-		same(t, "a dry run", s.reconcile(true), map[string][]string{lost: {"missing_there"}})
-		same(t, "the reconciliation", s.reconcile(false), map[string][]string{lost: {"missing_there repaired"}})
-		same(t, "another one", s.reconcile(false), map[string][]string{})
-		if a := s.subscription(k.names["lost"]); a.at("data") != nil {
-			t.Errorf("lost: %s", a.text)
+		apptest.Exec(t, s.SandboxDB(), `UPDATE stripe_objects SET kind = 'subscription' WHERE kind = 'hidden' AND id <> $1`, lost)
+		apptest.SameDifferences(t, "a dry run", s.Reconcile(true), map[string][]string{lost: {"missing_there"}})
+		apptest.SameDifferences(t, "the reconciliation", s.Reconcile(false), map[string][]string{lost: {"missing_there repaired"}})
+		apptest.SameDifferences(t, "another one", s.Reconcile(false), map[string][]string{})
+		if a := s.Subscription(k.Names["lost"]); a.At("data") != nil {
+			t.Errorf("lost: %s", a.Text)
 		}
-		if a := s.subscription(k.names["kept"]); a.at("data.status") != "active" {
-			t.Errorf("kept: %s", a.text)
+		if a := s.Subscription(k.Names["kept"]); a.At("data.status") != "active" {
+			t.Errorf("kept: %s", a.Text)
 		}
-		if n := s.recorded(k.names["lost"], "subscription.canceled"); n != 1 {
+		if n := s.CountAudited(k.Names["lost"], "subscription.canceled"); n != 1 {
 			t.Errorf("%d entries in the trail", n)
 		}
 	})
@@ -190,41 +160,19 @@ func TestReconcileLostSubscriptions(t *testing.T) {
 // The comparison runs by itself every day.
 func TestReconcileDaily(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		k := customers{s, map[string]owner{}}
-		id := k.subscriber("ada", "starter").str("id")
-		s.settled()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.Customers()
+		id := k.AddSubscriber("ada", "starter").Str("id")
+		s.AwaitNotifications()
 		// Neither a notification nor the list of events tells of this.
-		execute(t, dbtest.Open(t, s.database), `UPDATE subscriptions SET quantity = 7, updated_at = $2 WHERE psp_subscription_id = $1`,
+		apptest.Exec(t, s.DB(), `UPDATE subscriptions SET quantity = 7, updated_at = $2 WHERE psp_subscription_id = $1`,
 			id, clock.System().Now())
-		execute(t, dbtest.Open(t, s.database), `UPDATE invoices SET status = 'open' WHERE tenant_id = $1`, k.names["ada"].tenant)
-		s.call("POST", "/sandbox/clock", "", map[string]any{"advance": "25h"}).want(200)
-		eventually(t, "the comparison", func() bool {
-			o := owner{token: s.login("ada@example.com"), tenant: k.names["ada"].tenant}
-			return s.subscription(o).at("data.quantity") == 1.0 &&
-				s.count(`SELECT count(*) FROM invoices WHERE tenant_id = $1 AND status = 'paid'`, o.tenant) == 1
+		apptest.Exec(t, s.DB(), `UPDATE invoices SET status = 'open' WHERE tenant_id = $1`, k.Names["ada"].Tenant)
+		s.Call("POST", "/sandbox/clock", "", map[string]any{"advance": "25h"}).Want(200)
+		apptest.Eventually(t, "the comparison", func() bool {
+			o := apptest.Owner{Token: s.LogIn("ada@example.com"), Tenant: k.Names["ada"].Tenant}
+			return s.Subscription(o).At("data.quantity") == 1.0 &&
+				s.CountRows(`SELECT count(*) FROM invoices WHERE tenant_id = $1 AND status = 'paid'`, o.Tenant) == 1
 		})
-	}, platformManaged)
-}
-
-func same(t *testing.T, what string, got, want map[string][]string) {
-	t.Helper()
-	for id := range want {
-		if !slices.Equal(got[id], want[id]) {
-			t.Errorf("%s: %s: %v, want %v", what, id, got[id], want[id])
-		}
-	}
-	for id := range got {
-		if want[id] == nil {
-			t.Errorf("%s: %s: %v, want nothing", what, id, got[id])
-		}
-	}
-}
-
-func mapped(list []string, f func(string) string) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = f(s)
-	}
-	return out
+	}, apptest.PlatformManaged)
 }

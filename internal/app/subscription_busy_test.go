@@ -1,59 +1,59 @@
-package app
+package app_test
 
 import (
 	"net/http"
 	"testing"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/clock"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
 // Another plan does not take a scheduled end back: the subscription ends with the
 // period that it then has, unless it is resumed.
 func TestScheduledEndAcrossAChange(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		s.sell("pro", "flat", "month", 4900, 0, nil)
-		s.sell("pro-yearly", "flat", "year", 49000, 0, nil)
-		o := s.register("ada@example.com", true)
-		s.subscribe(o, "starter")
-		ending := s.call("POST", o.sub()+"/cancel", o.token, object{"reason": "too dear"}).want(200)
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AddPlan("pro", "flat", "month", 4900, 0, nil)
+		s.AddPlan("pro-yearly", "flat", "year", 49000, 0, nil)
+		o := s.Register("ada@example.com", true)
+		s.BuyPlan(o, "starter")
+		ending := s.Call("POST", o.Path("/subscription/cancel"), o.Token, apptest.Object{"reason": "too dear"}).Want(200)
 		for _, slug := range []string{"pro", "pro-yearly"} {
-			s.changeTo(o, slug, nil).want(200).same("data.subscription.plan.name", slug).
-				same("data.subscription.cancel_at_period_end", true).same("data.subscription.cancellation_reason", "too dear").
-				same("data.subscription.canceled_at", ending.at("data.canceled_at"))
-			s.held(o, "subscription")[0].same("cancel_at_period_end", true)
+			s.ChangePlan(o, slug, nil).Want(200).WantAt("data.subscription.plan.name", slug).
+				WantAt("data.subscription.cancel_at_period_end", true).WantAt("data.subscription.cancellation_reason", "too dear").
+				WantAt("data.subscription.canceled_at", ending.At("data.canceled_at"))
+			s.ProviderObjects(o, "subscription")[0].WantAt("cancel_at_period_end", true)
 		}
-		end, err := time.Parse(time.RFC3339Nano, s.subscription(o).str("data.current_period_end"))
-		if err != nil || end.Before(s.now().Add(360*day)) {
+		end, err := time.Parse(time.RFC3339Nano, s.Subscription(o).Str("data.current_period_end"))
+		if err != nil || end.Before(s.Now().Add(360*apptest.Day)) {
 			t.Fatalf("the period ends at %v, %v", end, err)
 		}
 		// Not with the period that it had when the end was asked for.
-		s.later(&o, "ada@example.com", (40 * day).String())
-		s.caughtUp()
-		s.subscription(o).same("data.status", "active").same("data.cancel_at_period_end", true)
-		s.call("POST", o.sub()+"/resume", o.token, nil).want(200).same("data.cancel_at_period_end", false).same("data.cancellation_reason", nil)
+		advanceAndLogIn(s, &o, "ada@example.com", (40 * apptest.Day).String())
+		s.AwaitProvider()
+		s.Subscription(o).WantAt("data.status", "active").WantAt("data.cancel_at_period_end", true)
+		s.Call("POST", o.Path("/subscription/resume"), o.Token, nil).Want(200).WantAt("data.cancel_at_period_end", false).WantAt("data.cancellation_reason", nil)
 	})
 }
 
 // While somebody works on a subscription others wait, and not for ever.
 func TestBusySubscription(t *testing.T) {
 	t.Parallel()
-	eachWired(t, func(t *testing.T, s *server, w *wire) {
-		o := s.register("ada@example.com", true)
-		s.subscribe(o, "starter")
-		s.settled()
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
+		o := s.Register("ada@example.com", true)
+		s.BuyPlan(o, "starter")
+		s.AwaitNotifications()
 		// An operation that is under way elsewhere.
-		w.breaks(on(swallow, "POST", "/subscriptions/"))
-		s.call("POST", o.sub()+"/cancel", o.token, nil).refused(502, "psp_error")
-		w.breaks(nil)
-		db := dbtest.Open(t, s.database)
-		execute(t, db, `UPDATE psp_operations SET leased_until = $1 WHERE tenant_id = $2`, clock.System().Now().Add(3*day), o.tenant)
+		w.Tamper(apptest.On(apptest.LoseAnswer, "POST", "/subscriptions/"))
+		s.Call("POST", o.Path("/subscription/cancel"), o.Token, nil).WantRefused(502, "psp_error")
+		w.Tamper(nil)
+		db := s.DB()
+		apptest.Exec(t, db, `UPDATE psp_operations SET leased_until = $1 WHERE tenant_id = $2`, clock.System().Now().Add(3*apptest.Day), o.Tenant)
 		for path, body := range map[string]any{
-			"/resume": nil, "/cancel": object{"immediately": true}, "/change-plan": object{"new_plan_id": s.plan(o, "free")},
+			"/resume": nil, "/cancel": apptest.Object{"immediately": true}, "/change-plan": apptest.Object{"new_plan_id": s.PlanID(o, "free")},
 		} {
-			request, answered := s.request("POST", o.sub()+path, o.token, body), make(chan *http.Response, 1)
+			request, answered := s.NewRequest("POST", o.Path("/subscription")+path, o.Token, body), make(chan *http.Response, 1)
 			go func() {
 				a, err := http.DefaultClient.Do(request)
 				if err != nil {
@@ -67,13 +67,13 @@ func TestBusySubscription(t *testing.T) {
 				case a = <-answered:
 				case <-time.After(50 * time.Millisecond):
 					if advanced < 60 { // the owner stays logged in
-						s.call("POST", "/sandbox/clock", "", object{"advance": "4s"}).want(200)
+						s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "4s"}).Want(200)
 					}
 				}
 			}
-			s.read(request, a).refused(409, "subscription_busy")
+			s.Read(request, a).WantRefused(409, "subscription_busy")
 		}
-		execute(t, db, `UPDATE psp_operations SET leased_until = created_at WHERE tenant_id = $1`, o.tenant)
-		s.whenBack(func() reply { return s.call("POST", o.sub()+"/resume", o.token, nil) }).want(200).same("data.cancel_at_period_end", false)
+		apptest.Exec(t, db, `UPDATE psp_operations SET leased_until = created_at WHERE tenant_id = $1`, o.Tenant)
+		s.RetryWhileDown(func() apptest.Reply { return s.Call("POST", o.Path("/subscription/resume"), o.Token, nil) }).Want(200).WantAt("data.cancel_at_period_end", false)
 	})
 }

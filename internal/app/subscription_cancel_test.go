@@ -1,69 +1,71 @@
-package app
+package app_test
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
 )
 
 func TestCancelAndResume(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		o := s.register("ada@example.com", true)
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("ada@example.com", true)
 		// Without a subscription it is 404, whatever the body says.
-		s.call("POST", o.sub()+"/cancel", o.token, map[string]any{"reason": 7}).want(404)
-		s.call("POST", o.sub()+"/resume", o.token, nil).want(404)
-		s.subscribe(o, "starter")
-		member, _ := s.join(o, "Grace", "grace@example.com", "member")
-		s.call("POST", o.sub()+"/cancel", member, nil).want(403)
-		s.call("POST", o.sub()+"/resume", member, nil).want(403)
-		s.call("POST", o.sub()+"/cancel", o.token, map[string]any{"reason": strings.Repeat("é", 501)}).invalid("reason")
-		s.call("POST", o.sub()+"/cancel", o.token, map[string]any{"immediately": "yes"}).invalid("immediately")
-		s.call("POST", o.sub()+"/resume", o.token, nil).refused(422, "subscription_not_resumable")
+		s.Call("POST", o.Path("/subscription/cancel"), o.Token, map[string]any{"reason": 7}).Want(404)
+		s.Call("POST", o.Path("/subscription/resume"), o.Token, nil).Want(404)
+		s.BuyPlan(o, "starter")
+		member, _ := s.Join(o, "Grace", "grace@example.com", "member")
+		s.Call("POST", o.Path("/subscription/cancel"), member, nil).Want(403)
+		s.Call("POST", o.Path("/subscription/resume"), member, nil).Want(403)
+		s.Call("POST", o.Path("/subscription/cancel"), o.Token, map[string]any{"reason": strings.Repeat("é", 501)}).WantInvalid("reason")
+		s.Call("POST", o.Path("/subscription/cancel"), o.Token, map[string]any{"immediately": "yes"}).WantInvalid("immediately")
+		s.Call("POST", o.Path("/subscription/resume"), o.Token, nil).WantRefused(422, "subscription_not_resumable")
 
 		reason := strings.Repeat("é", 500)
-		ending := s.call("POST", o.sub()+"/cancel", o.token, map[string]any{"reason": reason}).want(200)
-		shown := s.subscription(o)
-		for _, a := range []reply{ending, shown} {
+		ending := s.Call("POST", o.Path("/subscription/cancel"), o.Token, map[string]any{"reason": reason}).Want(200)
+		shown := s.Subscription(o)
+		for _, a := range []apptest.Reply{ending, shown} {
 			for at, want := range map[string]any{
 				"data.status": "active", "data.cancel_at_period_end": true, "data.cancellation_reason": reason, "data.plan.name": "Starter",
 			} {
-				if got := a.at(at); got != want {
+				if got := a.At(at); got != want {
 					t.Errorf("canceled: %s is %v, want %v", at, got, want)
 				}
 			}
-			if a.at("data.canceled_at") == nil {
-				t.Errorf("canceled_at is not set: %s", a.text)
+			if a.At("data.canceled_at") == nil {
+				t.Errorf("canceled_at is not set: %s", a.Text)
 			}
 		}
-		if e := s.call("GET", "/api/v1/tenant/"+o.tenant+"/entitlements", o.token, nil).want(200); len(e.at("data").([]any)) == 0 {
+		if e := s.Call("GET", o.Path("/entitlements"), o.Token, nil).Want(200); len(e.At("data").([]any)) == 0 {
 			t.Error("access ended before the period")
 		}
 		// Once more, without saying why: it still ends, for the reason given first.
-		if a := s.call("POST", o.sub()+"/cancel", o.token, nil).want(200); a.at("data.cancellation_reason") != reason {
-			t.Errorf("again: %s", a.text)
+		if a := s.Call("POST", o.Path("/subscription/cancel"), o.Token, nil).Want(200); a.At("data.cancellation_reason") != reason {
+			t.Errorf("again: %s", a.Text)
 		}
-		resumed := s.call("POST", o.sub()+"/resume", o.token, nil).want(200)
+		resumed := s.Call("POST", o.Path("/subscription/resume"), o.Token, nil).Want(200)
 		for at, want := range map[string]any{
 			"data.status": "active", "data.cancel_at_period_end": false, "data.canceled_at": nil, "data.cancellation_reason": nil,
 		} {
-			if got := resumed.at(at); got != want {
+			if got := resumed.At(at); got != want {
 				t.Errorf("resumed: %s is %v, want %v", at, got, want)
 			}
 		}
-		over := s.call("POST", o.sub()+"/cancel", o.token, map[string]any{"immediately": true, "reason": "too dear"}).want(200)
-		if over.at("data.status") != "canceled" || over.at("data.canceled_at") == nil || over.at("data.cancellation_reason") != "too dear" {
-			t.Errorf("immediately: %s", over.text)
+		over := s.Call("POST", o.Path("/subscription/cancel"), o.Token, map[string]any{"immediately": true, "reason": "too dear"}).Want(200)
+		if over.At("data.status") != "canceled" || over.At("data.canceled_at") == nil || over.At("data.cancellation_reason") != "too dear" {
+			t.Errorf("immediately: %s", over.Text)
 		}
-		if e := s.call("GET", "/api/v1/tenant/"+o.tenant+"/entitlements", o.token, nil).want(200); e.text != `{"data":[]}`+"\n" {
-			t.Errorf("entitlements after it: %s", e.text)
+		if e := s.Call("GET", o.Path("/entitlements"), o.Token, nil).Want(200); e.Text != `{"data":[]}`+"\n" {
+			t.Errorf("entitlements after it: %s", e.Text)
 		}
-		s.call("POST", o.sub()+"/cancel", o.token, nil).want(404)
-		s.call("POST", o.sub()+"/resume", o.token, nil).want(404)
-		s.call("GET", o.sub()+"/seats", o.token, nil).want(404)
-		if n := s.recorded(o, "subscription.canceled"); n != 3 {
+		s.Call("POST", o.Path("/subscription/cancel"), o.Token, nil).Want(404)
+		s.Call("POST", o.Path("/subscription/resume"), o.Token, nil).Want(404)
+		s.Call("GET", o.Path("/subscription/seats"), o.Token, nil).Want(404)
+		if n := s.CountAudited(o, "subscription.canceled"); n != 3 {
 			t.Errorf("%d cancellations in the trail", n)
 		}
-		if n := s.recorded(o, "subscription.resumed"); n != 1 {
+		if n := s.CountAudited(o, "subscription.resumed"); n != 1 {
 			t.Errorf("%d resumptions in the trail", n)
 		}
 	})
@@ -73,27 +75,29 @@ func TestCancelAndResume(t *testing.T) {
 // by a broken connection, the repetition is the same write.
 func TestCancelWhenTheProviderFails(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		o := s.register("ada@example.com", true)
-		s.subscribe(o, "starter")
-		s.chaos(pspDown)
-		s.call("POST", o.sub()+"/cancel", o.token, map[string]any{"reason": "why"}).refused(502, "psp_error")
-		if a := s.subscription(o); a.at("data.cancel_at_period_end") != false || a.at("data.cancellation_reason") != nil {
-			t.Errorf("after a failure: %s", a.text)
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("ada@example.com", true)
+		s.BuyPlan(o, "starter")
+		s.Chaos(apptest.ChaosProviderDown)
+		s.Call("POST", o.Path("/subscription/cancel"), o.Token, map[string]any{"reason": "why"}).WantRefused(502, "psp_error")
+		if a := s.Subscription(o); a.At("data.cancel_at_period_end") != false || a.At("data.cancellation_reason") != nil {
+			t.Errorf("after a failure: %s", a.Text)
 		}
-		s.chaos(nil)
-		a := s.whenBack(func() reply { return s.call("POST", o.sub()+"/cancel", o.token, map[string]any{"reason": "why"}) }).want(200)
-		if a.at("data.cancel_at_period_end") != true || a.at("data.cancellation_reason") != "why" {
-			t.Errorf("repeated: %s", a.text)
+		s.Chaos(nil)
+		a := s.RetryWhileDown(func() apptest.Reply {
+			return s.Call("POST", o.Path("/subscription/cancel"), o.Token, map[string]any{"reason": "why"})
+		}).Want(200)
+		if a.At("data.cancel_at_period_end") != true || a.At("data.cancellation_reason") != "why" {
+			t.Errorf("repeated: %s", a.Text)
 		}
 		// The attempt takes effect without an answer, and another action follows: it
 		// goes by what is true.
-		s.chaos(map[string]any{"api": map[string]any{"fail_after": 1, "status": 0}})
-		s.call("POST", o.sub()+"/resume", o.token, nil).refused(502, "psp_error")
-		s.chaos(nil)
-		s.whenBack(func() reply { return s.call("POST", o.sub()+"/cancel", o.token, nil) }).want(200)
-		if a := s.subscription(o); a.at("data.cancel_at_period_end") != true {
-			t.Errorf("canceled again: %s", a.text)
+		s.Chaos(map[string]any{"api": map[string]any{"fail_after": 1, "status": 0}})
+		s.Call("POST", o.Path("/subscription/resume"), o.Token, nil).WantRefused(502, "psp_error")
+		s.Chaos(nil)
+		s.RetryWhileDown(func() apptest.Reply { return s.Call("POST", o.Path("/subscription/cancel"), o.Token, nil) }).Want(200)
+		if a := s.Subscription(o); a.At("data.cancel_at_period_end") != true {
+			t.Errorf("canceled again: %s", a.Text)
 		}
 	})
 }

@@ -1,90 +1,105 @@
-package app
+package app_test
 
 import (
 	"net/url"
 	"testing"
 	"time"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
 )
 
+// subscribeThere makes a subscription at the provider, without a card, as its
+// owner can: a checkout that is opened first makes the customer and the price.
+func subscribeAtProvider(l *apptest.Customer, plan string, more ...string) {
+	l.T.Helper()
+	l.OpenCheckout(plan, "EUR").Want(200)
+	customer := l.ProviderObjects(l.Owner, "customer")[0].Str("id")
+	l.AtProvider("POST", "/subscriptions", append([]string{
+		"customer", customer, "items[0][price]", l.ProviderPriceOf(plan), "items[0][quantity]", "1",
+		"metadata[tenant_id]", l.Tenant, "metadata[plan_id]", plan,
+	}, more...)...)
+	l.AwaitProvider()
+}
+
 // month is longer than any, and shorter than any and its first retry.
-const month = 31*day + 6*time.Hour
+const month = 31*apptest.Day + 6*time.Hour
 
 // What a status allows (spec: Subscription status), for each status that there is.
 func TestSubscriptionStatuses(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		k := s.keeper()
-		product := k.product("life")
-		plain := k.shop(product, "plain", map[string]int{"EUR": 2000})
-		trial := k.shop(product, "trial", map[string]int{"EUR": 2000}, object{"trial_days": 10})
-		lite := k.shop(product, "lite", map[string]int{"EUR": 500})
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
+		product := k.CreateProduct("life")
+		plain := k.CreatePricedPlan(product, "plain", map[string]int{"EUR": 2000})
+		trial := k.CreatePricedPlan(product, "trial", map[string]int{"EUR": 2000}, apptest.Object{"trial_days": 10})
+		lite := k.CreatePricedPlan(product, "lite", map[string]int{"EUR": 500})
 		for _, c := range []struct {
 			status string
-			reach  func(l *life)
+			reach  func(l *apptest.Customer)
 			change string // the refusal's code, "" for none
 			cancel bool
 			over   bool
 		}{
-			{"active", func(l *life) { l.buy(plain, "EUR", card(goodCard)) }, "", true, false},
-			{"trialing", func(l *life) { l.buy(trial, "EUR", card(goodCard)) }, "", true, false},
-			{"past_due", func(l *life) {
-				l.buy(plain, "EUR", card(lateCard))
-				l.pass(month)
+			{"active", func(l *apptest.Customer) { l.Buy(plain, "EUR", apptest.Card(apptest.CardPays)) }, "", true, false},
+			{"trialing", func(l *apptest.Customer) { l.Buy(trial, "EUR", apptest.Card(apptest.CardPays)) }, "", true, false},
+			{"past_due", func(l *apptest.Customer) {
+				l.Buy(plain, "EUR", apptest.Card(apptest.CardFailsAtRenewal))
+				l.Advance(month)
 			}, "", true, false},
-			{"canceled", func(l *life) {
-				l.buy(plain, "EUR", card(goodCard))
-				l.call("POST", l.sub()+"/cancel", l.token, object{"immediately": true}).want(200)
+			{"canceled", func(l *apptest.Customer) {
+				l.Buy(plain, "EUR", apptest.Card(apptest.CardPays))
+				l.Call("POST", l.Path("/subscription/cancel"), l.Token, apptest.Object{"immediately": true}).Want(200)
 			}, "", false, true},
-			{"unpaid", func(l *life) {
-				l.dunning("unpaid")
-				l.buy(plain, "EUR", card(lateCard))
-				l.pass(month)
-				l.pass(16 * day)
+			{"unpaid", func(l *apptest.Customer) {
+				l.SetDunning("unpaid")
+				l.Buy(plain, "EUR", apptest.Card(apptest.CardFailsAtRenewal))
+				l.Advance(month)
+				l.Advance(16 * apptest.Day)
 			}, "subscription_cannot_be_upgraded", false, false},
-			{"paused", func(l *life) {
-				l.subscribeThere(trial, "trial_period_days", "1", "trial_settings[end_behavior][missing_payment_method]", "pause")
-				l.pass(25 * time.Hour)
+			{"paused", func(l *apptest.Customer) {
+				subscribeAtProvider(l, trial, "trial_period_days", "1", "trial_settings[end_behavior][missing_payment_method]", "pause")
+				l.Advance(25 * time.Hour)
 			}, "subscription_cannot_be_upgraded", false, false},
-			{"incomplete", func(l *life) {
-				l.subscribeThere(plain, "payment_behavior", "default_incomplete")
+			{"incomplete", func(l *apptest.Customer) {
+				subscribeAtProvider(l, plain, "payment_behavior", "default_incomplete")
 			}, "subscription_cannot_be_upgraded", false, false},
-			{"incomplete_expired", func(l *life) {
-				l.subscribeThere(plain, "payment_behavior", "default_incomplete")
-				l.pass(24 * time.Hour)
+			{"incomplete_expired", func(l *apptest.Customer) {
+				subscribeAtProvider(l, plain, "payment_behavior", "default_incomplete")
+				l.Advance(24 * time.Hour)
 			}, "", false, true},
 		} {
 			t.Run(c.status, func(t *testing.T) {
-				l := s.life(c.status)
+				l := s.NewCustomer(c.status)
 				c.reach(l)
-				l.is(c.status)
-				l.shows(c.status, c.over)
-				l.refusesSecond(plain, c.over)
+				l.WantStatus(c.status)
+				wantShown(l, c.status, c.over)
+				wantSecondRefused(l, plain, c.over)
 
-				id := l.last().str("data.0.id")
-				removal := "/api/v1/admin/tenants/" + l.tenant + "/subscriptions/" + id + "/cancel"
+				id := l.Subscriptions().Str("data.0.id")
+				removal := "/api/v1/admin/tenants/" + l.Tenant + "/subscriptions/" + id + "/cancel"
 				if c.cancel {
-					l.call("POST", l.sub()+"/cancel", l.token, nil).want(200).same("data.status", c.status).same("data.cancel_at_period_end", true)
-					l.is(c.status)
-					l.call("POST", l.sub()+"/resume", l.token, nil).want(200).same("data.status", c.status).same("data.cancel_at_period_end", false)
+					l.Call("POST", l.Path("/subscription/cancel"), l.Token, nil).Want(200).WantAt("data.status", c.status).WantAt("data.cancel_at_period_end", true)
+					l.WantStatus(c.status)
+					l.Call("POST", l.Path("/subscription/resume"), l.Token, nil).Want(200).WantAt("data.status", c.status).WantAt("data.cancel_at_period_end", false)
 				} else {
-					l.call("POST", l.sub()+"/cancel", l.token, nil).want(404)
-					l.call("POST", l.sub()+"/resume", l.token, nil).want(404)
-					l.call("POST", removal, l.admin(), nil).refused(400, "SUBSCRIPTION_CANNOT_BE_CANCELED")
+					l.Call("POST", l.Path("/subscription/cancel"), l.Token, nil).Want(404)
+					l.Call("POST", l.Path("/subscription/resume"), l.Token, nil).Want(404)
+					l.Call("POST", removal, l.Admin(), nil).WantRefused(400, "SUBSCRIPTION_CANNOT_BE_CANCELED")
 				}
-				l.is(c.status)
-				change := l.changeTo(l.owner, "lite", nil)
+				l.WantStatus(c.status)
+				change := l.ChangePlan(l.Owner, "lite", nil)
 				switch {
 				case c.over:
-					change.want(404)
+					change.Want(404)
 				case c.change != "":
-					change.refused(422, c.change)
+					change.WantRefused(422, c.change)
 				default:
-					change.want(200).same("data.action", "updated").same("data.subscription.plan.id", lite)
-					l.call("POST", removal, l.admin(), object{"immediately": true}).want(200)
-					l.is("canceled")
+					change.Want(200).WantAt("data.action", "updated").WantAt("data.subscription.plan.id", lite)
+					l.Call("POST", removal, l.Admin(), apptest.Object{"immediately": true}).Want(200)
+					l.WantStatus("canceled")
 					return
 				}
-				l.is(c.status)
+				l.WantStatus(c.status)
 			})
 		}
 	})
@@ -92,79 +107,79 @@ func TestSubscriptionStatuses(t *testing.T) {
 
 // shows fails the test unless everybody who asks is told the same of the status:
 // the subscription, the quotas and the user's tenants.
-func (l *life) shows(status string, over bool) {
-	l.t.Helper()
+func wantShown(l *apptest.Customer, status string, over bool) {
+	l.T.Helper()
 	access := status == "active" || status == "trialing"
 	var want any = status
 	if over {
 		want = nil
 	}
-	l.subscription(l.owner).same("data.status", want)
+	l.Subscription(l.Owner).WantAt("data.status", want)
 	var limit any
 	if access {
 		limit = 1000.0
 	}
-	quotas := l.call("GET", "/api/v1/tenant/"+l.tenant+"/usage/quotas", l.token, nil).want(200)
-	for _, m := range quotas.at("data.meters").([]any) {
-		if m := m.(object); m["meter_code"] == "api-calls" && m["quota_limit"] != limit {
-			l.t.Errorf("%s: the quota is %v, want %v", status, m["quota_limit"], limit)
+	quotas := l.Call("GET", l.Path("/usage/quotas"), l.Token, nil).Want(200)
+	for _, m := range quotas.At("data.meters").([]any) {
+		if m := m.(apptest.Object); m["meter_code"] == "api-calls" && m["quota_limit"] != limit {
+			l.T.Errorf("%s: the quota is %v, want %v", status, m["quota_limit"], limit)
 		}
 	}
-	l.call("GET", "/api/v1/auth/me", l.token, nil).want(200).same("user.tenants.0.has_active_subscription", access)
+	l.Call("GET", "/api/v1/auth/me", l.Token, nil).Want(200).WantAt("user.tenants.0.has_active_subscription", access)
 }
 
 // refusesSecond: only what is over lets another subscription follow.
-func (l *life) refusesSecond(plan string, over bool) {
-	l.t.Helper()
-	if second := l.order(plan, "EUR"); over {
-		second.want(200)
+func wantSecondRefused(l *apptest.Customer, plan string, over bool) {
+	l.T.Helper()
+	if second := l.OpenCheckout(plan, "EUR"); over {
+		second.Want(200)
 	} else {
-		second.refused(422, "subscription_already_exists")
+		second.WantRefused(422, "subscription_already_exists")
 	}
 }
 
 // A trial ends in what the card says.
 func TestTrialEnds(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		k := s.keeper()
-		trial := k.shop(k.product("life"), "trial", map[string]int{"EUR": 2000}, object{"trial_days": 10})
-		pays, fails, paused, ends := s.life("pays"), s.life("fails"), s.life("paused"), s.life("ends")
-		pays.buy(trial, "EUR", card(goodCard))
-		fails.buy(trial, "EUR", card(lateCard))
-		ends.buy(trial, "EUR", card(goodCard))
-		ends.call("POST", ends.sub()+"/cancel", ends.token, nil).want(200).same("data.status", "trialing")
-		paused.subscribeThere(trial, "trial_period_days", "10", "trial_settings[end_behavior][missing_payment_method]", "pause")
-		end := pays.subscription(pays.owner).str("data.trial_ends_at")
-		pays.subscription(pays.owner).same("data.current_period_end", end)
-		if n := len(pays.held(pays.owner, "charge")); n != 0 {
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
+		trial := k.CreatePricedPlan(k.CreateProduct("life"), "trial", map[string]int{"EUR": 2000}, apptest.Object{"trial_days": 10})
+		pays, fails, paused, ends := s.NewCustomer("pays"), s.NewCustomer("fails"), s.NewCustomer("paused"), s.NewCustomer("ends")
+		pays.Buy(trial, "EUR", apptest.Card(apptest.CardPays))
+		fails.Buy(trial, "EUR", apptest.Card(apptest.CardFailsAtRenewal))
+		ends.Buy(trial, "EUR", apptest.Card(apptest.CardPays))
+		ends.Call("POST", ends.Path("/subscription/cancel"), ends.Token, nil).Want(200).WantAt("data.status", "trialing")
+		subscribeAtProvider(paused, trial, "trial_period_days", "10", "trial_settings[end_behavior][missing_payment_method]", "pause")
+		end := pays.Subscription(pays.Owner).Str("data.trial_ends_at")
+		pays.Subscription(pays.Owner).WantAt("data.current_period_end", end)
+		if n := len(pays.ProviderObjects(pays.Owner, "charge")); n != 0 {
 			t.Errorf("%d payments in a trial", n)
 		}
-		s.pass(9 * day)
-		for _, l := range []*life{pays, fails, paused, ends} {
-			l.is("trialing")
+		s.Advance(9 * apptest.Day)
+		for _, l := range []*apptest.Customer{pays, fails, paused, ends} {
+			l.WantStatus("trialing")
 		}
-		s.pass(day + 2*time.Hour)
-		pays.is("active")
-		pays.subscription(pays.owner).same("data.trial_ends_at", end).same("data.current_period_start", end)
-		if n := len(pays.held(pays.owner, "charge")); n != 1 {
+		s.Advance(apptest.Day + 2*time.Hour)
+		pays.WantStatus("active")
+		pays.Subscription(pays.Owner).WantAt("data.trial_ends_at", end).WantAt("data.current_period_start", end)
+		if n := len(pays.ProviderObjects(pays.Owner, "charge")); n != 1 {
 			t.Errorf("%d payments after the trial", n)
 		}
-		fails.is("past_due")
-		ends.is("canceled")
-		paused.is("paused")
+		fails.WantStatus("past_due")
+		ends.WantStatus("canceled")
+		paused.WantStatus("paused")
 		// Who has had a trial gets no second one.
-		ends.buy(trial, "EUR", card(goodCard))
-		ends.is("active")
+		ends.Buy(trial, "EUR", apptest.Card(apptest.CardPays))
+		ends.WantStatus("active")
 
 		// A card and the provider's resumption begin a paid period.
-		paused.newCard(goodCard)
-		id := paused.held(paused.owner, "subscription")[0].str("id")
-		paused.byHand("POST", "/subscriptions/"+id+"/resume")
-		paused.caughtUp()
-		paused.is("active")
-		fails.newCard(goodCard)
-		fails.is("active")
+		paused.ReplaceCard(apptest.CardPays)
+		id := paused.ProviderObjects(paused.Owner, "subscription")[0].Str("id")
+		paused.AtProvider("POST", "/subscriptions/"+id+"/resume")
+		paused.AwaitProvider()
+		paused.WantStatus("active")
+		fails.ReplaceCard(apptest.CardPays)
+		fails.WantStatus("active")
 	})
 }
 
@@ -172,43 +187,43 @@ func TestTrialEnds(t *testing.T) {
 // another card, decide what comes of it.
 func TestFailedRenewals(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		k := s.keeper()
-		plan := k.shop(k.product("life"), "plain", map[string]int{"EUR": 2000})
-		renews := s.life("renews")
-		renews.buy(plan, "EUR", card(goodCard))
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
+		plan := k.CreatePricedPlan(k.CreateProduct("life"), "plain", map[string]int{"EUR": 2000})
+		renews := s.NewCustomer("renews")
+		renews.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
 		for _, outcome := range []string{"canceled", "unpaid", "past_due"} {
 			t.Run(outcome, func(t *testing.T) {
-				s.dunning(outcome)
-				given, replaced := s.life("given-"+outcome), s.life("replaced-"+outcome)
-				given.buy(plan, "EUR", card(lateCard))
-				replaced.buy(plan, "EUR", card(lateCard))
-				first := given.subscription(given.owner).str("data.current_period_end")
-				s.pass(month)
-				given.is("past_due")
+				s.SetDunning(outcome)
+				given, replaced := s.NewCustomer("given-"+outcome), s.NewCustomer("replaced-"+outcome)
+				given.Buy(plan, "EUR", apptest.Card(apptest.CardFailsAtRenewal))
+				replaced.Buy(plan, "EUR", apptest.Card(apptest.CardFailsAtRenewal))
+				first := given.Subscription(given.Owner).Str("data.current_period_end")
+				s.Advance(month)
+				given.WantStatus("past_due")
 				// The period goes on as the provider's does.
-				given.subscription(given.owner).same("data.current_period_start", first)
-				replaced.is("past_due")
-				replaced.newCard(goodCard)
-				replaced.is("active")
-				s.pass(16 * day)
-				given.is(outcome)
-				replaced.is("active")
-				given.newCard(goodCard)
+				given.Subscription(given.Owner).WantAt("data.current_period_start", first)
+				replaced.WantStatus("past_due")
+				replaced.ReplaceCard(apptest.CardPays)
+				replaced.WantStatus("active")
+				s.Advance(16 * apptest.Day)
+				given.WantStatus(outcome)
+				replaced.WantStatus("active")
+				given.ReplaceCard(apptest.CardPays)
 				if outcome == "canceled" {
-					given.is("canceled") // it stays so, and another one may follow
-					given.buy(plan, "EUR", card(goodCard))
+					given.WantStatus("canceled") // it stays so, and another one may follow
+					given.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
 				}
-				given.is("active")
+				given.WantStatus("active")
 			})
 		}
-		renews.is("active")
-		list := renews.last()
-		if n := len(list.at("data").([]any)); n != 1 {
-			t.Errorf("%d subscriptions after renewals: %s", n, list.text)
+		renews.WantStatus("active")
+		list := renews.Subscriptions()
+		if n := len(list.At("data").([]any)); n != 1 {
+			t.Errorf("%d subscriptions after renewals: %s", n, list.Text)
 		}
-		for _, in := range renews.held(renews.owner, "invoice") {
-			in.same("status", "paid").same("total", 2000.0)
+		for _, in := range renews.ProviderObjects(renews.Owner, "invoice") {
+			in.WantAt("status", "paid").WantAt("total", 2000.0)
 		}
 	})
 }
@@ -217,41 +232,41 @@ func TestFailedRenewals(t *testing.T) {
 // be taken back until then.
 func TestEndOfThePeriod(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		k := s.keeper()
-		plan := k.shop(k.product("life"), "plain", map[string]int{"EUR": 2000})
-		ends, resumes, removed, portal := s.life("ends"), s.life("resumes"), s.life("removed"), s.life("portal")
-		all := []*life{ends, resumes, removed, portal}
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
+		plan := k.CreatePricedPlan(k.CreateProduct("life"), "plain", map[string]int{"EUR": 2000})
+		ends, resumes, removed, portal := s.NewCustomer("ends"), s.NewCustomer("resumes"), s.NewCustomer("removed"), s.NewCustomer("portal")
+		all := []*apptest.Customer{ends, resumes, removed, portal}
 		for _, l := range all {
-			l.buy(plan, "EUR", card(goodCard))
+			l.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
 		}
-		ends.call("POST", ends.sub()+"/cancel", ends.token, object{"reason": "done"}).want(200)
-		resumes.call("POST", resumes.sub()+"/cancel", resumes.token, nil).want(200)
-		removed.call("POST", "/api/v1/admin/tenants/"+removed.tenant+"/subscriptions/"+removed.last().str("data.0.id")+"/cancel",
-			s.admin(), object{"reason": "abuse"}).want(200)
-		page := portal.call("POST", "/api/v1/tenant/"+portal.tenant+"/docs/billing/portal", portal.token, nil).want(200).str("data.url")
-		portal.fill(page+"/cancel", url.Values{"subscription": {portal.held(portal.owner, "subscription")[0].str("id")}}).want(303)
-		s.pass(27 * day)
+		ends.Call("POST", ends.Path("/subscription/cancel"), ends.Token, apptest.Object{"reason": "done"}).Want(200)
+		resumes.Call("POST", resumes.Path("/subscription/cancel"), resumes.Token, nil).Want(200)
+		removed.Call("POST", "/api/v1/admin/tenants/"+removed.Tenant+"/subscriptions/"+removed.Subscriptions().Str("data.0.id")+"/cancel",
+			s.Admin(), apptest.Object{"reason": "abuse"}).Want(200)
+		page := portal.Call("POST", portal.Path("/docs/billing/portal"), portal.Token, nil).Want(200).Str("data.url")
+		portal.Submit(page+"/cancel", url.Values{"subscription": {portal.ProviderObjects(portal.Owner, "subscription")[0].Str("id")}}).Want(303)
+		s.Advance(27 * apptest.Day)
 		for _, l := range all {
-			l.is("active")
-			l.last().same("data.0.cancel_at_period_end", true)
+			l.WantStatus("active")
+			l.Subscriptions().WantAt("data.0.cancel_at_period_end", true)
 		}
-		resumes.call("POST", resumes.sub()+"/resume", resumes.token, nil).want(200).same("data.cancel_at_period_end", false).same("data.canceled_at", nil)
-		asked := ends.subscription(ends.owner).str("data.canceled_at")
-		s.pass(5 * day)
-		for _, l := range []*life{ends, removed, portal} {
-			l.is("canceled")
-			l.subscription(l.owner).same("data", nil)
-			l.call("POST", l.sub()+"/resume", l.token, nil).want(404)
+		resumes.Call("POST", resumes.Path("/subscription/resume"), resumes.Token, nil).Want(200).WantAt("data.cancel_at_period_end", false).WantAt("data.canceled_at", nil)
+		asked := ends.Subscription(ends.Owner).Str("data.canceled_at")
+		s.Advance(5 * apptest.Day)
+		for _, l := range []*apptest.Customer{ends, removed, portal} {
+			l.WantStatus("canceled")
+			l.Subscription(l.Owner).WantAt("data", nil)
+			l.Call("POST", l.Path("/subscription/resume"), l.Token, nil).Want(404)
 		}
-		ends.last().same("data.0.cancellation_reason", "done").same("data.0.canceled_at", asked)
-		removed.last().same("data.0.cancellation_reason", "abuse")
-		resumes.is("active")
-		if n := len(ends.held(ends.owner, "invoice")); n != 1 {
+		ends.Subscriptions().WantAt("data.0.cancellation_reason", "done").WantAt("data.0.canceled_at", asked)
+		removed.Subscriptions().WantAt("data.0.cancellation_reason", "abuse")
+		resumes.WantStatus("active")
+		if n := len(ends.ProviderObjects(ends.Owner, "invoice")); n != 1 {
 			t.Errorf("%d invoices for what was canceled", n)
 		}
-		ends.buy(plan, "EUR", card(goodCard))
-		ends.is("active")
+		ends.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
+		ends.WantStatus("active")
 	})
 }
 
@@ -259,23 +274,23 @@ func TestEndOfThePeriod(t *testing.T) {
 // is active.
 func TestDebits(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		k := s.keeper()
-		plan := k.shop(k.product("life"), "plain", map[string]int{"EUR": 2000})
-		pays, fails := s.life("pays"), s.life("fails")
-		pays.buy(plan, "EUR", debit(goodAccount))
-		fails.buy(plan, "EUR", debit(badAccount))
-		s.pass(4 * day)
-		pays.is("active")
-		fails.is("active")
-		s.pass(2 * day)
-		pays.is("active")
-		fails.is("past_due")
-		fails.newCard(goodCard)
-		fails.is("active")
-		s.pass(month)
-		pays.is("active")
-		s.pass(6 * day)
-		pays.is("active")
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
+		plan := k.CreatePricedPlan(k.CreateProduct("life"), "plain", map[string]int{"EUR": 2000})
+		pays, fails := s.NewCustomer("pays"), s.NewCustomer("fails")
+		pays.Buy(plan, "EUR", apptest.Debit(apptest.DebitPays))
+		fails.Buy(plan, "EUR", apptest.Debit(apptest.DebitFails))
+		s.Advance(4 * apptest.Day)
+		pays.WantStatus("active")
+		fails.WantStatus("active")
+		s.Advance(2 * apptest.Day)
+		pays.WantStatus("active")
+		fails.WantStatus("past_due")
+		fails.ReplaceCard(apptest.CardPays)
+		fails.WantStatus("active")
+		s.Advance(month)
+		pays.WantStatus("active")
+		s.Advance(6 * apptest.Day)
+		pays.WantStatus("active")
 	})
 }

@@ -1,22 +1,22 @@
-package app
+package app_test
 
 import (
 	"math"
 	"testing"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/clock"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
 // currency adds a currency to those that plans can be sold in.
-func (s *server) currency(code string, minorUnits int) {
-	s.t.Helper()
-	_, err := dbtest.Open(s.t, s.database).Conn(s.t.Context()).ExecContext(s.t.Context(),
+func addCurrency(s *apptest.Server, code string, minorUnits int) {
+	s.T.Helper()
+	_, err := s.DB().Conn(s.T.Context()).ExecContext(s.T.Context(),
 		`INSERT INTO currencies (code, name, symbol, minor_units, is_active, created_at, updated_at) VALUES ($1, $1, $1, $2, true, $3, $3)`,
 		code, minorUnits, clock.System().Now())
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 }
 
@@ -24,9 +24,9 @@ func (s *server) currency(code string, minorUnits int) {
 // has rules of its own for those with three.
 func TestMoneyWithoutHundredths(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		k := s.keeper()
-		product := k.product("money")
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
+		product := k.CreateProduct("money")
 		for _, c := range []struct {
 			currency   string
 			minorUnits int
@@ -39,32 +39,32 @@ func TestMoneyWithoutHundredths(t *testing.T) {
 			{"ISK", 2, 120_100, 500_300, 100, 120_150}, // whole, but counted in hundredths
 		} {
 			t.Run(c.currency, func(t *testing.T) {
-				s.currency(c.currency, c.minorUnits)
-				cheap := s.keeper().shop(product, "low-"+c.currency, map[string]int{c.currency: c.low})
-				s.keeper().shop(product, "high-"+c.currency, map[string]int{c.currency: c.high})
-				l := s.life("buys-" + c.currency)
+				addCurrency(s, c.currency, c.minorUnits)
+				cheap := s.CatalogAdmin().CreatePricedPlan(product, "low-"+c.currency, map[string]int{c.currency: c.low})
+				s.CatalogAdmin().CreatePricedPlan(product, "high-"+c.currency, map[string]int{c.currency: c.high})
+				l := s.NewCustomer("buys-" + c.currency)
 				if c.broken != 0 {
-					broken := s.keeper().shop(product, "broken-"+c.currency, map[string]int{c.currency: c.broken})
-					l.order(broken, c.currency).want(422)
+					broken := s.CatalogAdmin().CreatePricedPlan(product, "broken-"+c.currency, map[string]int{c.currency: c.broken})
+					l.OpenCheckout(broken, c.currency).Want(422)
 				}
-				l.buy(cheap, c.currency, card(goodCard))
-				l.costs(c.currency, c.low)
-				s.pass(10 * day)
-				l.again()
-				shown := l.preview(l.owner, "high-"+c.currency, 0).want(200)
-				net := shown.same("data.net.currency", c.currency).at("data.net.cents").(float64)
+				l.Buy(cheap, c.currency, apptest.Card(apptest.CardPays))
+				wantCosts(l, c.currency, c.low)
+				s.Advance(10 * apptest.Day)
+				l.LogInAgain()
+				shown := l.PreviewChange(l.Owner, "high-"+c.currency, 0).Want(200)
+				net := shown.WantAt("data.net.currency", c.currency).At("data.net.cents").(float64)
 				if net <= 0 || net >= float64(c.high) || math.Mod(net, c.step) != 0 {
-					t.Errorf("another plan costs %v: %s", net, shown.text)
+					t.Errorf("another plan costs %v: %s", net, shown.Text)
 				}
-				l.changeTo(l.owner, "high-"+c.currency, nil).want(200)
-				l.costs(c.currency, c.high)
-				invoices := l.held(l.owner, "invoice")
-				invoices[len(invoices)-1].same("total", net).same("amount_paid", net)
-				s.pass(22*day + 2*time.Hour)
-				l.is("active")
-				l.costs(c.currency, c.high)
-				invoices = l.held(l.owner, "invoice")
-				invoices[len(invoices)-1].same("total", float64(c.high)).same("amount_paid", float64(c.high))
+				l.ChangePlan(l.Owner, "high-"+c.currency, nil).Want(200)
+				wantCosts(l, c.currency, c.high)
+				invoices := l.ProviderObjects(l.Owner, "invoice")
+				invoices[len(invoices)-1].WantAt("total", net).WantAt("amount_paid", net)
+				s.Advance(22*apptest.Day + 2*time.Hour)
+				l.WantStatus("active")
+				wantCosts(l, c.currency, c.high)
+				invoices = l.ProviderObjects(l.Owner, "invoice")
+				invoices[len(invoices)-1].WantAt("total", float64(c.high)).WantAt("amount_paid", float64(c.high))
 			})
 		}
 	})
@@ -72,9 +72,9 @@ func TestMoneyWithoutHundredths(t *testing.T) {
 
 // costs fails the test unless the subscription costs exactly that, here and at the
 // provider.
-func (l *life) costs(currency string, minor int) {
-	l.t.Helper()
-	l.subscription(l.owner).same("data.price_cents", float64(minor)).same("data.currency", currency)
-	there := l.held(l.owner, "subscription")
-	there[len(there)-1].same("items.data.0.price.unit_amount", float64(minor))
+func wantCosts(l *apptest.Customer, currency string, minor int) {
+	l.T.Helper()
+	l.Subscription(l.Owner).WantAt("data.price_cents", float64(minor)).WantAt("data.currency", currency)
+	there := l.ProviderObjects(l.Owner, "subscription")
+	there[len(there)-1].WantAt("items.data.0.price.unit_amount", float64(minor))
 }

@@ -1,16 +1,17 @@
-package app
+package app_test
 
 import (
 	"fmt"
 	"testing"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
 // anchored is a subscription that began on a day that not every month has.
 type anchored struct {
-	*life
+	*apptest.Customer
 	cycle  string
 	anchor time.Time
 }
@@ -36,26 +37,26 @@ func (a anchored) boundary(n int) time.Time {
 // the provider's.
 func TestMonthsOfRenewals(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		k := s.keeper()
-		product := k.product("calendar")
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
+		product := k.CreateProduct("calendar")
 		plans := map[string]string{}
 		for _, cycle := range []string{"monthly", "quarterly", "yearly", "weekly"} {
-			plans[cycle] = k.shop(product, cycle, map[string]int{"EUR": 1000}, object{"billing_cycle": cycle})
+			plans[cycle] = k.CreatePricedPlan(product, cycle, map[string]int{"EUR": 1000}, apptest.Object{"billing_cycle": cycle})
 		}
 		// Late in the evening of the last days of a month of 31 days, before shorter ones.
-		now := s.now()
+		now := s.Now()
 		var all []anchored
 		for d := 29; d <= 31; d++ {
-			s.passTo(time.Date(now.Year()+1, time.January, d, 23, 30, 0, 0, time.UTC))
+			s.AdvanceTo(time.Date(now.Year()+1, time.January, d, 23, 30, 0, 0, time.UTC))
 			for cycle, plan := range plans {
 				if cycle == "weekly" && d < 31 {
 					continue // weeks don't know the days of months
 				}
-				l := s.life(fmt.Sprint(cycle, d))
-				l.fill(l.order(plan, "EUR").want(200).str("data.url"), card(goodCard)).want(303)
-				eventually(t, "the activation", func() bool { return l.subscription(l.owner).at("data.status") == "active" })
-				a := anchored{life: l, cycle: cycle, anchor: l.subscription(l.owner).moment("data.current_period_start")}
+				l := s.NewCustomer(fmt.Sprint(cycle, d))
+				l.Submit(l.OpenCheckout(plan, "EUR").Want(200).Str("data.url"), apptest.Card(apptest.CardPays)).Want(303)
+				apptest.Eventually(t, "the activation", func() bool { return l.Subscription(l.Owner).At("data.status") == "active" })
+				a := anchored{Customer: l, cycle: cycle, anchor: l.Subscription(l.Owner).TimeAt("data.current_period_start")}
 				if a.anchor.Day() != d {
 					t.Fatalf("%s begins at %v, want day %d", cycle, a.anchor, d)
 				}
@@ -65,22 +66,22 @@ func TestMonthsOfRenewals(t *testing.T) {
 		seen := make([]int, len(all)) // which period each was in
 		check := func() {
 			t.Helper()
-			admin, now := s.admin(), s.now()
-			remote := map[any]reply{}
-			for _, sub := range objects(t, s.sandbox(), "subscription") {
-				remote[sub.at("metadata.tenant_id")] = sub
+			admin, now := s.Admin(), s.Now()
+			remote := map[any]apptest.Reply{}
+			for _, sub := range s.AllProviderObjects("subscription") {
+				remote[sub.At("metadata.tenant_id")] = sub
 			}
 			for i, a := range all {
-				local := s.call("GET", "/api/v1/admin/tenants/"+a.tenant+"/subscriptions", admin, nil).want(200)
+				local := s.Call("GET", "/api/v1/admin/tenants/"+a.Tenant+"/subscriptions", admin, nil).Want(200)
 				for _, end := a.period(seen[i]); !end.After(now); _, end = a.period(seen[i]) {
 					seen[i]++
 				}
 				start, end := a.period(seen[i])
-				got := [2]time.Time{local.moment("data.0.current_period_start"), local.moment("data.0.current_period_end")}
-				there := [2]time.Time{remote[a.tenant].unix("items.data.0.current_period_start"), remote[a.tenant].unix("items.data.0.current_period_end")}
-				if want := [2]time.Time{start, end}; got != want || there != want || local.at("data.0.status") != "active" {
+				got := [2]time.Time{local.TimeAt("data.0.current_period_start"), local.TimeAt("data.0.current_period_end")}
+				there := [2]time.Time{unix(remote[a.Tenant], "items.data.0.current_period_start"), unix(remote[a.Tenant], "items.data.0.current_period_end")}
+				if want := [2]time.Time{start, end}; got != want || there != want || local.At("data.0.status") != "active" {
 					t.Fatalf("%s from %v, period %d: %v, at the provider %v, want %v, status %v",
-						a.cycle, a.anchor, seen[i], got, there, want, local.at("data.0.status"))
+						a.cycle, a.anchor, seen[i], got, there, want, local.At("data.0.status"))
 				}
 			}
 		}
@@ -88,36 +89,26 @@ func TestMonthsOfRenewals(t *testing.T) {
 		for n := range dbtest.Rounds(6, 36) {
 			// Half an hour after the day that all of the longest months' ends fall on;
 			// the invoices of that day are paid an hour after it.
-			s.passTo(time.Date(now.Year()+1, time.March+time.Month(n), 1, 0, 0, 1, 0, time.UTC))
+			s.AdvanceTo(time.Date(now.Year()+1, time.March+time.Month(n), 1, 0, 0, 1, 0, time.UTC))
 			check()
 		}
 		// Every period was billed once.
-		s.pass(2 * time.Hour)
+		s.Advance(2 * time.Hour)
 		check()
 		for i, a := range all {
-			if paid := len(s.held(a.owner, "invoice")); paid != seen[i]+1 {
+			if paid := len(s.ProviderObjects(a.Owner, "invoice")); paid != seen[i]+1 {
 				t.Errorf("%s from %v: %d invoices in %d periods", a.cycle, a.anchor, paid, seen[i]+1)
 			}
 		}
 	})
 }
 
-// moment reads a time, which must be in UTC.
-func (a reply) moment(path string) time.Time {
-	a.t.Helper()
-	at, err := time.Parse("2006-01-02T15:04:05.000000Z", a.str(path))
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return at
-}
-
 // unix reads a time of the provider's.
-func (a reply) unix(path string) time.Time {
-	a.t.Helper()
-	seconds, ok := a.at(path).(float64)
+func unix(a apptest.Reply, path string) time.Time {
+	a.T.Helper()
+	seconds, ok := a.At(path).(float64)
 	if !ok {
-		a.t.Fatalf("%s is %v", path, a.at(path))
+		a.T.Fatalf("%s is %v", path, a.At(path))
 	}
 	return time.Unix(int64(seconds), 0).UTC()
 }

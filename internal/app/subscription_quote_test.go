@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
@@ -34,7 +35,7 @@ type offered struct {
 
 // shopper is a tenant that goes from plan to plan.
 type shopper struct {
-	*life
+	*apptest.Customer
 	plan     string
 	quantity int // the seats asked for, 0 on a flat plan
 	net      float64
@@ -48,43 +49,43 @@ type shopper struct {
 // its currency, is on the next invoice.
 func TestEveryChangeCostsWhatWasShown(t *testing.T) {
 	t.Parallel()
-	eachSeed(t, func(t *testing.T, s *server, draw *rand.Rand) {
+	eachSeed(t, func(t *testing.T, s *apptest.Server, draw *rand.Rand) {
 		currencies := []string{"EUR", "JPY", "KWD"}
-		s.currency("JPY", 0)
-		s.currency("KWD", 3)
-		k := s.keeper()
-		product := k.product("quotes")
+		addCurrency(s, "JPY", 0)
+		addCurrency(s, "KWD", 3)
+		k := s.CatalogAdmin()
+		product := k.CreateProduct("quotes")
 		plans := map[string]string{}
 		for _, p := range sold {
 			prices := map[string]int{}
 			for i, currency := range currencies {
 				prices[currency] = p.prices[i]
 			}
-			plans[p.slug] = k.shop(product, p.slug, prices, object{"pricing_type": p.kind, "billing_cycle": p.cycle, "trial_days": p.trial})
+			plans[p.slug] = k.CreatePricedPlan(product, p.slug, prices, apptest.Object{"pricing_type": p.kind, "billing_cycle": p.cycle, "trial_days": p.trial})
 		}
 		shoppers := make([]*shopper, dbtest.Rounds(3, 15))
 		for i := range shoppers {
-			c := &shopper{life: s.life(fmt.Sprintf("shopper%d", i))}
+			c := &shopper{Customer: s.NewCustomer(fmt.Sprintf("shopper%d", i))}
 			first := sold[(i*5)%len(sold)] // each third begins with a trial
-			c.buy(plans[first.slug], currencies[i%3], card(goodCard))
+			c.Buy(plans[first.slug], currencies[i%3], apptest.Card(apptest.CardPays))
 			c.plan = first.slug
 			shoppers[i] = c
 		}
 		changes, inTrial, paid, credited := 0, 0, 0, 0
 		for range dbtest.Rounds(4, 14) {
 			// Never to the second at which something renews: the periods are longer.
-			s.pass(time.Duration(1+draw.IntN(9*24*60*60)) * time.Second)
+			s.Advance(time.Duration(1+draw.IntN(9*24*60*60)) * time.Second)
 			for _, c := range shoppers {
-				c.again()
+				c.LogInAgain()
 				c.draw(draw)
 				c.shown()
 			}
 			// What was shown holds while somebody thinks about it.
-			s.pass(time.Duration(1+draw.IntN(9*60)) * time.Second)
+			s.Advance(time.Duration(1+draw.IntN(9*60)) * time.Second)
 			for _, c := range shoppers {
-				trial := c.subscription(c.owner).at("data.status") == "trialing"
-				c.invoices = len(c.held(c.owner, "invoice"))
-				c.changeTo(c.owner, c.plan, c.seatsWanted()).want(200)
+				trial := c.Subscription(c.Owner).At("data.status") == "trialing"
+				c.invoices = len(c.ProviderObjects(c.Owner, "invoice"))
+				c.ChangePlan(c.Owner, c.plan, c.seatsWanted()).Want(200)
 				c.costsWhatWasShown(t)
 				changes++
 				switch {
@@ -105,9 +106,9 @@ func TestEveryChangeCostsWhatWasShown(t *testing.T) {
 }
 
 // eachSeed is each with chance that repeats.
-func eachSeed(t *testing.T, f func(t *testing.T, s *server, draw *rand.Rand)) {
+func eachSeed(t *testing.T, f func(t *testing.T, s *apptest.Server, draw *rand.Rand)) {
 	t.Helper()
-	each(t, func(t *testing.T, s *server) { f(t, s, rand.New(rand.NewPCG(11, 13))) })
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) { f(t, s, rand.New(rand.NewPCG(11, 13))) })
 }
 
 // draw picks another plan, and seats for one that has them.
@@ -120,41 +121,41 @@ func (c *shopper) draw(chance *rand.Rand) {
 	}
 }
 
-func (c *shopper) seatsWanted() object {
+func (c *shopper) seatsWanted() apptest.Object {
 	if c.quantity == 0 {
 		return nil
 	}
-	return object{"quantity": c.quantity}
+	return apptest.Object{"quantity": c.quantity}
 }
 
 // shown reads the preview.
 func (c *shopper) shown() {
-	c.t.Helper()
-	a := c.preview(c.owner, c.plan, c.quantity)
-	c.net = a.figures()
-	c.charge, c.credit = a.at("data.charge.cents").(float64), a.at("data.credit.cents").(float64)
+	c.T.Helper()
+	a := c.PreviewChange(c.Owner, c.plan, c.quantity)
+	c.net = wantFigures(a)
+	c.charge, c.credit = a.At("data.charge.cents").(float64), a.At("data.credit.cents").(float64)
 }
 
 // costsWhatWasShown compares the invoice that the change made with the preview.
 func (c *shopper) costsWhatWasShown(t *testing.T) {
 	t.Helper()
-	made := c.held(c.owner, "invoice")[c.invoices:]
+	made := c.ProviderObjects(c.Owner, "invoice")[c.invoices:]
 	if len(made) == 0 && c.charge == 0 && c.credit == 0 {
 		return
 	}
 	if len(made) != 1 {
-		t.Fatalf("%s to %s made %d invoices, shown were %v − %v", c.email, c.plan, len(made), c.charge, c.credit)
+		t.Fatalf("%s to %s made %d invoices, shown were %v − %v", c.Email, c.plan, len(made), c.charge, c.credit)
 	}
 	charge, credit := 0.0, 0.0
-	for _, line := range made[0].at("lines.data").([]any) {
-		if amount := line.(object)["amount"].(float64); amount > 0 {
+	for _, line := range made[0].At("lines.data").([]any) {
+		if amount := line.(apptest.Object)["amount"].(float64); amount > 0 {
 			charge += amount
 		} else {
 			credit -= amount
 		}
 	}
-	if charge != c.charge || credit != c.credit || made[0].at("total") != c.net || made[0].at("status") != "paid" {
-		t.Errorf("%s to %s: shown were %v − %v = %v, the invoice has %v − %v = %v, %v", c.email, c.plan,
-			c.charge, c.credit, c.net, charge, credit, made[0].at("total"), made[0].at("status"))
+	if charge != c.charge || credit != c.credit || made[0].At("total") != c.net || made[0].At("status") != "paid" {
+		t.Errorf("%s to %s: shown were %v − %v = %v, the invoice has %v − %v = %v, %v", c.Email, c.plan,
+			c.charge, c.credit, c.net, charge, credit, made[0].At("total"), made[0].At("status"))
 	}
 }

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"bytes"
@@ -6,26 +6,28 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
 )
 
 func TestDemoData(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		login := func(email, password string) reply {
-			return s.call("POST", "/api/v1/auth/login", "", map[string]any{"email": email, "password": password}).want(200)
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		login := func(email, password string) apptest.Reply {
+			return s.Call("POST", "/api/v1/auth/login", "", map[string]any{"email": email, "password": password}).Want(200)
 		}
-		if admin := login("admin@tenantry.test", "sandbox-admin"); admin.at("user.is_platform_admin") != true {
-			t.Errorf("admin: %s", admin.text)
+		if admin := login("admin@tenantry.test", "sandbox-admin"); admin.At("user.is_platform_admin") != true {
+			t.Errorf("admin: %s", admin.Text)
 		}
 		acme := login("owner@acme.test", "sandbox-owner")
-		if acme.str("user.tenants.0.name") != "Acme" {
-			t.Fatalf("owner: %s", acme.text)
+		if acme.Str("user.tenants.0.name") != "Acme" {
+			t.Fatalf("owner: %s", acme.Text)
 		}
-		path := "/api/v1/tenant/" + acme.str("user.tenants.0.id")
-		if sub := s.call("GET", path+"/subscription", acme.str("accessToken"), nil).want(200); sub.at("data.status") != "active" {
-			t.Errorf("Acme's subscription: %s", sub.text)
+		path := "/api/v1/tenant/" + acme.Str("user.tenants.0.id")
+		if sub := s.Call("GET", path+"/subscription", acme.Str("accessToken"), nil).Want(200); sub.At("data.status") != "active" {
+			t.Errorf("Acme's subscription: %s", sub.Text)
 		}
-		plans := s.call("GET", "/api/v1/catalog/plans", "", nil).want(200).text
+		plans := s.Call("GET", "/api/v1/catalog/plans", "", nil).Want(200).Text
 		for _, slug := range []string{"free", "starter", "team", "scale"} {
 			if !strings.Contains(plans, `"slug":"`+slug+`"`) {
 				t.Errorf("no plan %q", slug)
@@ -36,67 +38,67 @@ func TestDemoData(t *testing.T) {
 
 func TestCheckoutToEntitlements(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		o := s.register("ada@example.com", true)
-		path := "/api/v1/tenant/" + o.tenant
-		if sub := s.call("GET", path+"/subscription", o.token, nil).want(200); sub.text != `{"data":null}`+"\n" {
-			t.Errorf("before: %s", sub.text)
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("ada@example.com", true)
+		path := "/api/v1/tenant/" + o.Tenant
+		if sub := s.Call("GET", path+"/subscription", o.Token, nil).Want(200); sub.Text != `{"data":null}`+"\n" {
+			t.Errorf("before: %s", sub.Text)
 		}
-		if e := s.call("GET", path+"/entitlements", o.token, nil).want(200); e.text != `{"data":[]}`+"\n" {
-			t.Errorf("entitlements before: %s", e.text)
+		if e := s.Call("GET", path+"/entitlements", o.Token, nil).Want(200); e.Text != `{"data":[]}`+"\n" {
+			t.Errorf("entitlements before: %s", e.Text)
 		}
-		page := s.checkout(o, "starter")
-		s.pay(page, declinedCard).want(402)
-		if sub := s.call("GET", path+"/subscription", o.token, nil).want(200); sub.at("data") != nil {
-			t.Errorf("after a declined card: %s", sub.text)
+		page := s.Checkout(o, "starter")
+		s.Pay(page, apptest.CardDeclined).Want(402)
+		if sub := s.Call("GET", path+"/subscription", o.Token, nil).Want(200); sub.At("data") != nil {
+			t.Errorf("after a declined card: %s", sub.Text)
 		}
-		paid := s.pay(page, goodCard).want(303)
-		if to := paid.header.Get("Location"); to != "https://app.example.com/ok" {
+		paid := s.Pay(page, apptest.CardPays).Want(303)
+		if to := paid.Header.Get("Location"); to != "https://app.example.com/ok" {
 			t.Errorf("back at %s", to)
 		}
-		var sub reply
-		eventually(t, "the activation", func() bool {
-			sub = s.call("GET", path+"/subscription", o.token, nil).want(200)
-			return sub.at("data") != nil
+		var sub apptest.Reply
+		apptest.Eventually(t, "the activation", func() bool {
+			sub = s.Call("GET", path+"/subscription", o.Token, nil).Want(200)
+			return sub.At("data") != nil
 		})
 		for at, want := range map[string]any{
 			"data.status": "active", "data.currency": "EUR", "data.quantity": 1.0, "data.interval_unit": "month",
 			"data.interval_count": 1.0, "data.trial_ends_at": nil, "data.cancel_at_period_end": false,
 			"data.canceled_at": nil, "data.cancellation_reason": nil, "data.plan.pricing_type": "flat",
 		} {
-			if got := sub.at(at); got != want {
+			if got := sub.At(at); got != want {
 				t.Errorf("%s is %v, want %v", at, got, want)
 			}
 		}
-		if sub.str("data.current_period_start") >= sub.str("data.current_period_end") {
-			t.Errorf("period: %s", sub.text)
+		if sub.Str("data.current_period_start") >= sub.Str("data.current_period_end") {
+			t.Errorf("period: %s", sub.Text)
 		}
-		entitlements := s.call("GET", path+"/entitlements", o.token, nil).want(200)
-		if !strings.Contains(entitlements.text, `{"key":"api-calls","enabled":true,"type":"quota","limit":1000,"used":null,"remaining":null}`) {
-			t.Errorf("entitlements: %s", entitlements.text)
+		entitlements := s.Call("GET", path+"/entitlements", o.Token, nil).Want(200)
+		if !strings.Contains(entitlements.Text, `{"key":"api-calls","enabled":true,"type":"quota","limit":1000,"used":null,"remaining":null}`) {
+			t.Errorf("entitlements: %s", entitlements.Text)
 		}
-		if me := s.call("GET", "/api/v1/auth/me", o.token, nil).want(200); me.at("user.tenants.0.has_active_subscription") != true {
-			t.Errorf("me: %s", me.text)
+		if me := s.Call("GET", "/api/v1/auth/me", o.Token, nil).Want(200); me.At("user.tenants.0.has_active_subscription") != true {
+			t.Errorf("me: %s", me.Text)
 		}
 		// Paying once more changes nothing.
-		s.pay(page, goodCard).want(303)
-		again := s.call("POST", path+"/checkout", o.token, map[string]any{
-			"plan_id": s.plan(o, "team"), "currency": "EUR", "success_url": "https://a.example/", "cancel_url": "https://a.example/",
-		}).want(422)
-		if again.at("code") != "subscription_already_exists" {
-			t.Errorf("second checkout: %s", again.text)
+		s.Pay(page, apptest.CardPays).Want(303)
+		again := s.Call("POST", path+"/checkout", o.Token, map[string]any{
+			"plan_id": s.PlanID(o, "team"), "currency": "EUR", "success_url": "https://a.example/", "cancel_url": "https://a.example/",
+		}).Want(422)
+		if again.At("code") != "subscription_already_exists" {
+			t.Errorf("second checkout: %s", again.Text)
 		}
 	})
 }
 
 func TestCheckoutRefusals(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		o := s.register("ada@example.com", true)
-		path := "/api/v1/tenant/" + o.tenant + "/checkout"
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("ada@example.com", true)
+		path := o.Path("/checkout")
 		valid := func(change map[string]any) map[string]any {
 			body := map[string]any{
-				"plan_id": s.plan(o, "starter"), "currency": "EUR",
+				"plan_id": s.PlanID(o, "starter"), "currency": "EUR",
 				"success_url": "https://app.example.com/ok?a=b#c", "cancel_url": "http://localhost:3000/no",
 			}
 			for k, v := range change {
@@ -122,26 +124,26 @@ func TestCheckoutRefusals(t *testing.T) {
 			"null seats":          {map[string]any{"quantity": nil}, "quantity"},
 		} {
 			t.Run(name, func(t *testing.T) {
-				a := s.call("POST", path, o.token, valid(c.change))
-				errs, _ := a.at("errors").(map[string]any)
-				if a.status != 422 || errs[c.field] == nil || len(errs) != 1 {
-					t.Errorf("%d %s, want 422 on %s alone", a.status, a.text, c.field)
+				a := s.Call("POST", path, o.Token, valid(c.change))
+				errs, _ := a.At("errors").(map[string]any)
+				if a.Status != 422 || errs[c.field] == nil || len(errs) != 1 {
+					t.Errorf("%d %s, want 422 on %s alone", a.Status, a.Text, c.field)
 				}
 			})
 		}
 		for code, c := range map[string]map[string]any{
 			"plan_not_available_in_currency": {"currency": "GBP"},
-			"seat_pricing_misconfigured":     {"currency": "GBP", "plan_id": s.plan(o, "team")},
+			"seat_pricing_misconfigured":     {"currency": "GBP", "plan_id": s.PlanID(o, "team")},
 		} {
-			if a := s.call("POST", path, o.token, valid(c)).want(422); a.at("code") != code {
-				t.Errorf("%s, want %s", a.text, code)
+			if a := s.Call("POST", path, o.Token, valid(c)).Want(422); a.At("code") != code {
+				t.Errorf("%s, want %s", a.Text, code)
 			}
 		}
-		bare := s.register("bare@example.com", false)
-		s.call("PATCH", "/api/v1/onboarding/complete-setup", bare.token, map[string]any{"city": "Paris", "country": "FR"}).want(200)
-		a := s.call("POST", "/api/v1/tenant/"+bare.tenant+"/checkout", bare.token, valid(nil)).want(422)
-		if a.at("code") != "billing_not_ready" || !strings.Contains(a.text, `"missing_fields":["legal_name","address","postal_code"]`) {
-			t.Errorf("without billing details: %s", a.text)
+		bare := s.Register("bare@example.com", false)
+		s.Call("PATCH", "/api/v1/onboarding/complete-setup", bare.Token, map[string]any{"city": "Paris", "country": "FR"}).Want(200)
+		a := s.Call("POST", bare.Path("/checkout"), bare.Token, valid(nil)).Want(422)
+		if a.At("code") != "billing_not_ready" || !strings.Contains(a.Text, `"missing_fields":["legal_name","address","postal_code"]`) {
+			t.Errorf("without billing details: %s", a.Text)
 		}
 	})
 }
@@ -150,17 +152,17 @@ func TestCheckoutRefusals(t *testing.T) {
 // subscription, the other is canceled at the provider and refunded.
 func TestTwoPaidCheckouts(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		o := s.register("ada@example.com", true)
-		pages := []string{s.checkout(o, "starter"), s.checkout(o, "starter")}
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("ada@example.com", true)
+		pages := []string{s.Checkout(o, "starter"), s.Checkout(o, "starter")}
 		var wg sync.WaitGroup
 		for _, page := range pages {
-			wg.Go(func() { s.pay(page, goodCard) })
+			wg.Go(func() { s.Pay(page, apptest.CardPays) })
 		}
 		wg.Wait()
-		eventually(t, "one subscription and one refusal", func() bool {
-			sub := s.call("GET", "/api/v1/tenant/"+o.tenant+"/subscription", o.token, nil).want(200)
-			return sub.at("data.status") == "active" && strings.Contains(s.log.String(), "second subscription refused")
+		apptest.Eventually(t, "one subscription and one refusal", func() bool {
+			sub := s.Call("GET", o.Path("/subscription"), o.Token, nil).Want(200)
+			return sub.At("data.status") == "active" && strings.Contains(s.Log(), "second subscription refused")
 		})
 	})
 }
@@ -168,11 +170,11 @@ func TestTwoPaidCheckouts(t *testing.T) {
 // A free plan takes the same way, without a card.
 func TestFreePlan(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		o := s.register("ada@example.com", true)
-		s.pay(s.checkout(o, "free"), "").want(303)
-		eventually(t, "the activation", func() bool {
-			return s.call("GET", "/api/v1/tenant/"+o.tenant+"/subscription", o.token, nil).want(200).at("data.price_cents") == 0.0
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("ada@example.com", true)
+		s.Pay(s.Checkout(o, "free"), "").Want(303)
+		apptest.Eventually(t, "the activation", func() bool {
+			return s.Call("GET", o.Path("/subscription"), o.Token, nil).Want(200).At("data.price_cents") == 0.0
 		})
 	})
 }
@@ -180,16 +182,16 @@ func TestFreePlan(t *testing.T) {
 // A notification that nobody signed changes nothing.
 func TestForgedNotification(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		for _, signature := range []string{"", "t=1,v1=00", "nonsense"} {
-			r, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/api/v1/webhooks/stripe",
+			r, err := http.NewRequestWithContext(t.Context(), "POST", s.URL+"/api/v1/webhooks/stripe",
 				bytes.NewReader([]byte(`{"id":"evt_1","object":"event","type":"customer.subscription.updated","data":{"object":{"id":"sub_1"}}}`)))
 			if err != nil {
 				t.Fatal(err)
 			}
 			r.Header.Set("Stripe-Signature", signature)
-			if a := s.do(r).want(400); a.at("message") == nil {
-				t.Errorf("refusal: %s", a.text)
+			if a := s.Do(r).Want(400); a.At("message") == nil {
+				t.Errorf("refusal: %s", a.Text)
 			}
 		}
 	})
@@ -198,24 +200,24 @@ func TestForgedNotification(t *testing.T) {
 // From the plan that a tenant bought to the call that is one too many.
 func TestQuotaOfThePlan(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		o := s.register("ada@example.com", true)
-		s.subscribe(o, "starter")
-		path := "/api/v1/tenant/" + o.tenant + "/usage"
-		s.call("POST", path, o.token, map[string]any{"meter_code": "api-calls", "quantity": 999.5, "idempotency_key": "a"}).want(201)
-		s.call("POST", path, o.token, map[string]any{"meter_code": "api-calls", "quantity": 999.5, "idempotency_key": "a"}).want(409)
-		if a := s.call("POST", path, o.token, map[string]any{"meter_code": "api-calls"}).want(429); a.at("code") != "QUOTA_EXCEEDED" {
-			t.Errorf("over: %s", a.text)
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("ada@example.com", true)
+		s.BuyPlan(o, "starter")
+		path := o.Path("/usage")
+		s.Call("POST", path, o.Token, map[string]any{"meter_code": "api-calls", "quantity": 999.5, "idempotency_key": "a"}).Want(201)
+		s.Call("POST", path, o.Token, map[string]any{"meter_code": "api-calls", "quantity": 999.5, "idempotency_key": "a"}).Want(409)
+		if a := s.Call("POST", path, o.Token, map[string]any{"meter_code": "api-calls"}).Want(429); a.At("code") != "QUOTA_EXCEEDED" {
+			t.Errorf("over: %s", a.Text)
 		}
-		s.call("POST", path, o.token, map[string]any{"meter_code": "api-calls", "quantity": 0.5}).want(201)
-		quotas := s.call("GET", path+"/quotas", o.token, nil).want(200)
-		if !strings.Contains(quotas.text, `"current_usage":1000,"quota_limit":1000,"usage_percent":100,"status":"exceeded"`) {
-			t.Errorf("quotas: %s", quotas.text)
+		s.Call("POST", path, o.Token, map[string]any{"meter_code": "api-calls", "quantity": 0.5}).Want(201)
+		quotas := s.Call("GET", path+"/quotas", o.Token, nil).Want(200)
+		if !strings.Contains(quotas.Text, `"current_usage":1000,"quota_limit":1000,"usage_percent":100,"status":"exceeded"`) {
+			t.Errorf("quotas: %s", quotas.Text)
 		}
 		// What is used counts against smaller plans.
-		plans := s.call("GET", "/api/v1/tenant/"+o.tenant+"/plans", o.token, nil).want(200)
-		if !strings.Contains(plans.text, `{"selectable":false,"violations":[{"feature_code":"api-calls","current_usage":1000,"plan_limit":100}]}`) {
-			t.Errorf("plans: %s", plans.text)
+		plans := s.Call("GET", o.Path("/plans"), o.Token, nil).Want(200)
+		if !strings.Contains(plans.Text, `{"selectable":false,"violations":[{"feature_code":"api-calls","current_usage":1000,"plan_limit":100}]}`) {
+			t.Errorf("plans: %s", plans.Text)
 		}
 	})
 }

@@ -1,7 +1,9 @@
-package app
+package app_test
 
 import (
 	"testing"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
 )
 
 // What came of a request whose answer was lost, and that nobody makes again, is in
@@ -9,70 +11,72 @@ import (
 // again it is there once.
 func TestUnknownOutcomeIsInTheTrail(t *testing.T) {
 	t.Parallel()
-	eachWired(t, func(t *testing.T, s *server, w *wire) {
-		s.sell("pro", "flat", "month", 4900, 0, nil)
-		o := s.register("ada@example.com", true)
-		s.subscribe(o, "starter")
-		s.preview(o, "pro", 0).want(200) // makes the provider's price
-		s.settled()
-		ada := float64(s.userID(o.token))
-		entry := func(action string, want int) reply {
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
+		s.AddPlan("pro", "flat", "month", 4900, 0, nil)
+		o := s.Register("ada@example.com", true)
+		s.BuyPlan(o, "starter")
+		s.PreviewChange(o, "pro", 0).Want(200) // makes the provider's price
+		s.AwaitNotifications()
+		ada := float64(s.UserID(o.Token))
+		entry := func(action string, want int) apptest.Reply {
 			t.Helper()
-			logs := s.call("GET", "/api/v1/admin/audit-logs?filter[action]="+action+"&filter[tenant]="+o.tenant, s.admin(), nil).want(200)
-			list := logs.at("data").([]any)
+			logs := s.Call("GET", "/api/v1/admin/audit-logs?filter[action]="+action+"&filter[tenant]="+o.Tenant, s.Admin(), nil).Want(200)
+			list := logs.At("data").([]any)
 			if len(list) != want {
-				t.Fatalf("%s: %d entries, want %d: %s", action, len(list), want, logs.text)
+				t.Fatalf("%s: %d entries, want %d: %s", action, len(list), want, logs.Text)
 			}
-			if want > 0 && logs.at("data.0.actor_id") != ada {
-				t.Errorf("%s: %s is not of %v", action, logs.text, ada)
+			if want > 0 && logs.At("data.0.actor_id") != ada {
+				t.Errorf("%s: %s is not of %v", action, logs.Text, ada)
 			}
 			return logs
 		}
 		// The notification tells.
-		s.chaos(lost)
-		s.call("POST", o.sub()+"/cancel", o.token, object{"reason": "too dear"}).refused(502, "psp_error")
-		s.chaos(nil)
-		s.settled()
+		s.Chaos(lost)
+		s.Call("POST", o.Path("/subscription/cancel"), o.Token, apptest.Object{"reason": "too dear"}).WantRefused(502, "psp_error")
+		s.Chaos(nil)
+		s.AwaitNotifications()
 		logs := entry("subscription.canceled", 1)
-		if logs.at("data.0.before.cancel_at_period_end") != false || logs.at("data.0.after.cancel_at_period_end") != true ||
-			logs.at("data.0.after.reason") != "too dear" {
-			t.Errorf("the entry is %s", logs.text)
+		if logs.At("data.0.before.cancel_at_period_end") != false || logs.At("data.0.after.cancel_at_period_end") != true ||
+			logs.At("data.0.after.reason") != "too dear" {
+			t.Errorf("the entry is %s", logs.Text)
 		}
-		if a := s.subscription(o); a.at("data.cancellation_reason") != "too dear" || a.at("data.cancel_at_period_end") != true {
-			t.Errorf("the subscription is %s", a.text)
+		if a := s.Subscription(o); a.At("data.cancellation_reason") != "too dear" || a.At("data.cancel_at_period_end") != true {
+			t.Errorf("the subscription is %s", a.Text)
 		}
-		again := s.whenBack(func() reply { return s.call("POST", o.sub()+"/cancel", o.token, object{"reason": "too dear"}) })
-		again.want(200)
+		again := s.RetryWhileDown(func() apptest.Reply {
+			return s.Call("POST", o.Path("/subscription/cancel"), o.Token, apptest.Object{"reason": "too dear"})
+		})
+		again.Want(200)
 		entry("subscription.canceled", 1)
 
 		// No notification comes: the provider's list of events tells.
-		s.chaos(noWebhooks)
-		w.breaks(on(swallow, "POST", "/subscriptions/"))
-		s.changeTo(o, "pro", nil).refused(502, "psp_error")
+		s.Chaos(apptest.ChaosNoWebhooks)
+		w.Tamper(apptest.On(apptest.LoseAnswer, "POST", "/subscriptions/"))
+		s.ChangePlan(o, "pro", nil).WantRefused(502, "psp_error")
 		entry("subscription.plan_changed", 0)
-		w.breaks(nil)
-		s.whenBack(func() reply { return s.preview(o, "free", 0) }).want(200)
-		s.later(&o, "ada@example.com", "6m")
-		eventually(t, "the change", func() bool { return s.subscription(o).at("data.plan.name") == "pro" })
+		w.Tamper(nil)
+		s.RetryWhileDown(func() apptest.Reply { return s.PreviewChange(o, "free", 0) }).Want(200)
+		advanceAndLogIn(s, &o, "ada@example.com", "6m")
+		apptest.Eventually(t, "the change", func() bool { return s.Subscription(o).At("data.plan.name") == "pro" })
 		entry("subscription.plan_changed", 1)
-		s.changeTo(o, "pro", nil).want(200)
+		s.ChangePlan(o, "pro", nil).Want(200)
 		entry("subscription.plan_changed", 1)
 
 		// What never happened is not in the trail, whatever follows.
-		s.chaos(object{"api": object{"fail_before": 1, "status": 0}})
-		s.call("POST", o.sub()+"/resume", o.token, nil).refused(502, "psp_error")
-		s.chaos(nil)
-		s.whenBack(func() reply { return s.call("POST", o.sub()+"/cancel", o.token, nil) }).want(200)
+		s.Chaos(apptest.Object{"api": apptest.Object{"fail_before": 1, "status": 0}})
+		s.Call("POST", o.Path("/subscription/resume"), o.Token, nil).WantRefused(502, "psp_error")
+		s.Chaos(nil)
+		s.RetryWhileDown(func() apptest.Reply { return s.Call("POST", o.Path("/subscription/cancel"), o.Token, nil) }).Want(200)
 		entry("subscription.resumed", 0)
 		entry("subscription.canceled", 2)
 
 		// Nor is what somebody else did days later.
-		s.chaos(object{"api": object{"fail_before": 1, "status": 0}})
-		s.call("POST", o.sub()+"/cancel", o.token, object{"immediately": true}).refused(502, "psp_error")
-		s.chaos(nil)
-		s.whenBack(func() reply { return s.preview(o, "free", 0) }).want(200)
-		s.later(&o, "ada@example.com", (33 * day).String())
-		eventually(t, "the end with the period", func() bool { return s.subscription(o).at("data") == nil })
+		s.Chaos(apptest.Object{"api": apptest.Object{"fail_before": 1, "status": 0}})
+		s.Call("POST", o.Path("/subscription/cancel"), o.Token, apptest.Object{"immediately": true}).WantRefused(502, "psp_error")
+		s.Chaos(nil)
+		s.RetryWhileDown(func() apptest.Reply { return s.PreviewChange(o, "free", 0) }).Want(200)
+		advanceAndLogIn(s, &o, "ada@example.com", (33 * apptest.Day).String())
+		apptest.Eventually(t, "the end with the period", func() bool { return s.Subscription(o).At("data") == nil })
 		entry("subscription.canceled", 2)
 	})
 }
@@ -80,16 +84,16 @@ func TestUnknownOutcomeIsInTheTrail(t *testing.T) {
 // Another action finds out what came of one whose answer was lost.
 func TestAbandonedOperationIsInTheTrail(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		o := s.register("ada@example.com", true)
-		s.subscribe(o, "starter")
-		s.settled()
-		s.chaos(with(lost, noWebhooks))
-		s.call("POST", o.sub()+"/cancel", o.token, nil).refused(502, "psp_error")
-		s.chaos(noWebhooks)
-		s.whenBack(func() reply { return s.call("POST", o.sub()+"/resume", o.token, nil) }).want(200)
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("ada@example.com", true)
+		s.BuyPlan(o, "starter")
+		s.AwaitNotifications()
+		s.Chaos(apptest.With(lost, apptest.ChaosNoWebhooks))
+		s.Call("POST", o.Path("/subscription/cancel"), o.Token, nil).WantRefused(502, "psp_error")
+		s.Chaos(apptest.ChaosNoWebhooks)
+		s.RetryWhileDown(func() apptest.Reply { return s.Call("POST", o.Path("/subscription/resume"), o.Token, nil) }).Want(200)
 		for _, action := range []string{"subscription.canceled", "subscription.resumed"} {
-			if n := s.recorded(o, action); n != 1 {
+			if n := s.CountAudited(o, action); n != 1 {
 				t.Errorf("%d times %s in the trail", n, action)
 			}
 		}

@@ -1,58 +1,60 @@
-package app
+package app_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
 )
 
 func TestInvite(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		o := s.register("owner@example.com", true)
-		r := s.request("POST", o.team()+"/invitations", o.token, map[string]any{"email": " Bob@EXAMPLE.com ", "role": "admin", "expires_in_days": 3})
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("owner@example.com", true)
+		r := s.NewRequest("POST", o.Path("/team/invitations"), o.Token, map[string]any{"email": " Bob@EXAMPLE.com ", "role": "admin", "expires_in_days": 3})
 		r.Header.Set("Accept-Language", "fr")
-		a := s.do(r).want(201)
-		data := a.at("data").(map[string]any)
+		a := s.Do(r).Want(201)
+		data := a.At("data").(map[string]any)
 		want := map[string]any{
 			"id": data["id"], "email": "bob@example.com", "role": "admin", "status": "pending", "is_expired": false, "is_valid": true,
-			"expires_at": data["expires_at"], "tenant": map[string]any{"id": o.tenant, "name": "Ada's Organization"},
-			"inviter":    map[string]any{"id": float64(s.userID(o.token)), "name": "Ada"},
+			"expires_at": data["expires_at"], "tenant": map[string]any{"id": o.Tenant, "name": "Ada's Organization"},
+			"inviter":    map[string]any{"id": float64(s.UserID(o.Token)), "name": "Ada"},
 			"created_at": data["created_at"], "updated_at": data["created_at"],
 		}
-		if diff := cmp.Diff(want, a.at("data")); diff != "" || a.str("message") != "team.invitation_sent" {
+		if diff := cmp.Diff(want, a.At("data")); diff != "" || a.Str("message") != "team.invitation_sent" {
 			t.Errorf("invitation: %s", diff)
 		}
-		token := s.invitationToken("bob@example.com", 1)
-		if text := s.mails("bob@example.com")[0]["subject"].(string); !strings.HasPrefix(text, "Invitation à rejoindre") {
+		token := s.InvitationToken("bob@example.com", 1)
+		if text := s.Mails("bob@example.com")[0]["subject"].(string); !strings.HasPrefix(text, "Invitation à rejoindre") {
 			t.Errorf("subject: %s", text)
 		}
-		if strings.Contains(a.text+s.call("GET", o.team()+"/invitations", o.token, nil).text, token) {
+		if strings.Contains(a.Text+s.Call("GET", o.Path("/team/invitations"), o.Token, nil).Text, token) {
 			t.Error("the API hands out the token")
 		}
-		shown := s.call("GET", "/api/v1/invitations/"+token, "", nil).want(200)
-		if diff := cmp.Diff(want, shown.at("data")); diff != "" {
+		shown := s.Call("GET", "/api/v1/invitations/"+token, "", nil).Want(200)
+		if diff := cmp.Diff(want, shown.At("data")); diff != "" {
 			t.Errorf("public view: %s", diff)
 		}
-		s.call("GET", "/api/v1/invitations/"+strings.ToLower(token), "", nil).refused(404, "INVITATION_NOT_FOUND")
-		s.call("GET", "/api/v1/invitations/x", "", nil).refused(404, "INVITATION_NOT_FOUND")
+		s.Call("GET", "/api/v1/invitations/"+strings.ToLower(token), "", nil).WantRefused(404, "INVITATION_NOT_FOUND")
+		s.Call("GET", "/api/v1/invitations/x", "", nil).WantRefused(404, "INVITATION_NOT_FOUND")
 	})
 }
 
 func TestInviteRefusals(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		o, other := s.register("owner@example.com", true), s.register("other@example.com", true)
-		s.makeRole(other, "Foreign")
-		s.makeRole(o, "Inviter", "team.invite")
-		member, _ := s.join(o, "Bob", "bob@example.com", "member")
-		inviter, _ := s.join(o, "Ivy", "ivy@example.com", "Inviter")
-		invite := func(token, email, role string) reply {
-			return s.call("POST", o.team()+"/invitations", token, map[string]any{"email": email, "role": role})
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o, other := s.Register("owner@example.com", true), s.Register("other@example.com", true)
+		s.CreateRole(other, "Foreign")
+		s.CreateRole(o, "Inviter", "team.invite")
+		member, _ := s.Join(o, "Bob", "bob@example.com", "member")
+		inviter, _ := s.Join(o, "Ivy", "ivy@example.com", "Inviter")
+		invite := func(token, email, role string) apptest.Reply {
+			return s.Call("POST", o.Path("/team/invitations"), token, map[string]any{"email": email, "role": role})
 		}
 		// The permission comes before everything that is wrong with the request.
-		invite(member, "", "").refused(403, "INSUFFICIENT_PERMISSIONS")
+		invite(member, "", "").WantRefused(403, "INSUFFICIENT_PERMISSIONS")
 		for name, c := range map[string]struct {
 			change map[string]any
 			field  string
@@ -74,138 +76,132 @@ func TestInviteRefusals(t *testing.T) {
 				for k, v := range c.change {
 					body[k] = v
 				}
-				s.call("POST", o.team()+"/invitations", o.token, body).invalid(c.field)
+				s.Call("POST", o.Path("/team/invitations"), o.Token, body).WantInvalid(c.field)
 			})
 		}
-		invite(o.token, "BOB@example.com", "member").refused(409, "ALREADY_MEMBER")
-		invite(o.token, "other@example.com", "member").refused(409, "USER_BELONGS_TO_ANOTHER_TENANT")
-		invite(inviter, "eve@example.com", "member").want(201)
-		invite(o.token, "EVE@example.com", "admin").refused(409, "ALREADY_INVITED")
+		invite(o.Token, "BOB@example.com", "member").WantRefused(409, "ALREADY_MEMBER")
+		invite(o.Token, "other@example.com", "member").WantRefused(409, "USER_BELONGS_TO_ANOTHER_TENANT")
+		invite(inviter, "eve@example.com", "member").Want(201)
+		invite(o.Token, "EVE@example.com", "admin").WantRefused(409, "ALREADY_INVITED")
 		// Another tenant may invite the same person.
-		s.call("POST", other.team()+"/invitations", other.token, map[string]any{"email": "eve@example.com", "role": "member"}).want(201)
+		s.Call("POST", other.Path("/team/invitations"), other.Token, map[string]any{"email": "eve@example.com", "role": "member"}).Want(201)
 
 		// starter has five places: three members, one invitation, one to come.
-		s.subscribe(o, "starter")
+		s.BuyPlan(o, "starter")
 		for _, days := range []int{1, 30} {
-			a := s.call("POST", o.team()+"/invitations", o.token, map[string]any{"email": "last@example.com", "role": "member", "expires_in_days": days})
+			a := s.Call("POST", o.Path("/team/invitations"), o.Token, map[string]any{"email": "last@example.com", "role": "member", "expires_in_days": days})
 			if days == 1 {
-				a.want(201)
+				a.Want(201)
 			} else {
-				a.refused(409, "ALREADY_INVITED")
+				a.WantRefused(409, "ALREADY_INVITED")
 			}
 		}
-		invite(o.token, "more@example.com", "member").refused(422, "SEAT_LIMIT_REACHED")
-		invite(o.token, "bob@example.com", "member").refused(409, "ALREADY_MEMBER") // comes first
-		invite(o.token, "eve@example.com", "member").refused(409, "ALREADY_INVITED")
+		invite(o.Token, "more@example.com", "member").WantRefused(422, "SEAT_LIMIT_REACHED")
+		invite(o.Token, "bob@example.com", "member").WantRefused(409, "ALREADY_MEMBER") // comes first
+		invite(o.Token, "eve@example.com", "member").WantRefused(409, "ALREADY_INVITED")
 	})
 }
 
 func TestInvitationList(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		o, other := s.register("owner@example.com", true), s.register("other@example.com", true)
-		s.invite(other, "foreign@example.com", "member")
-		s.call("POST", o.team()+"/invitations", o.token, map[string]any{"email": "short@example.com", "role": "member", "expires_in_days": 1}).want(201)
-		s.call("POST", "/sandbox/clock", "", map[string]any{"advance": "24h"}).want(200)
-		o.token = s.login("owner@example.com")
-		s.join(o, "Bob", "bob@example.com", "member")
-		id, _ := s.invite(o, "gone@example.com", "member")
-		s.call("DELETE", o.team()+"/invitations/"+id, o.token, nil).want(200)
-		s.invite(o, "open@example.com", "member")
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o, other := s.Register("owner@example.com", true), s.Register("other@example.com", true)
+		s.Invite(other, "foreign@example.com", "member")
+		s.Call("POST", o.Path("/team/invitations"), o.Token, map[string]any{"email": "short@example.com", "role": "member", "expires_in_days": 1}).Want(201)
+		s.Call("POST", "/sandbox/clock", "", map[string]any{"advance": "24h"}).Want(200)
+		o.Token = s.LogIn("owner@example.com")
+		s.Join(o, "Bob", "bob@example.com", "member")
+		id, _ := s.Invite(o, "gone@example.com", "member")
+		s.Call("DELETE", o.Path("/team/invitations/")+id, o.Token, nil).Want(200)
+		s.Invite(o, "open@example.com", "member")
 
-		list := s.call("GET", o.team()+"/invitations?pending_only=false", o.token, nil).want(200)
-		if diff := cmp.Diff([]any{"open@example.com", "gone@example.com", "bob@example.com", "short@example.com"}, list.column("email")); diff != "" {
+		list := s.Call("GET", o.Path("/team/invitations?pending_only=false"), o.Token, nil).Want(200)
+		if diff := cmp.Diff([]any{"open@example.com", "gone@example.com", "bob@example.com", "short@example.com"}, list.Column("email")); diff != "" {
 			t.Errorf("list: %s", diff)
 		}
-		if diff := cmp.Diff([]any{"pending", "revoked", "accepted", "expired"}, list.column("status")); diff != "" {
+		if diff := cmp.Diff([]any{"pending", "revoked", "accepted", "expired"}, list.Column("status")); diff != "" {
 			t.Errorf("status: %s", diff)
 		}
-		if diff := cmp.Diff([]any{true, false, false, false}, list.column("is_valid")); diff != "" {
+		if diff := cmp.Diff([]any{true, false, false, false}, list.Column("is_valid")); diff != "" {
 			t.Errorf("is_valid: %s", diff)
 		}
-		if diff := cmp.Diff([]any{false, false, false, true}, list.column("is_expired")); diff != "" {
+		if diff := cmp.Diff([]any{false, false, false, true}, list.Column("is_expired")); diff != "" {
 			t.Errorf("is_expired: %s", diff)
 		}
 		for query, want := range map[string][]any{"?pending_only=true": {"open@example.com"}, "?pending_only=1": {"open@example.com"}} {
-			if diff := cmp.Diff(want, s.call("GET", o.team()+"/invitations"+query, o.token, nil).want(200).column("email")); diff != "" {
+			if diff := cmp.Diff(want, s.Call("GET", o.Path("/team/invitations")+query, o.Token, nil).Want(200).Column("email")); diff != "" {
 				t.Errorf("%s: %s", query, diff)
 			}
 		}
-		s.call("GET", o.team()+"/invitations?pending_only=maybe", o.token, nil).invalid("pending_only")
+		s.Call("GET", o.Path("/team/invitations?pending_only=maybe"), o.Token, nil).WantInvalid("pending_only")
 	})
 }
 
 func TestRevokeInvitation(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		o, other := s.register("owner@example.com", true), s.register("other@example.com", true)
-		member, _ := s.join(o, "Bob", "bob@example.com", "member")
-		id, token := s.invite(o, "eve@example.com", "member")
-		at := o.team() + "/invitations/"
-		s.call("DELETE", at+id, member, nil).refused(403, "")
-		s.call("DELETE", other.team()+"/invitations/"+id, other.token, nil).refused(404, "INVITATION_NOT_FOUND")
-		s.call("DELETE", at+"x", o.token, nil).refused(404, "")
-		if a := s.call("DELETE", at+id, o.token, nil).want(200); a.str("message") != "team.invitation_revoked" {
-			t.Errorf("revoked: %s", a.text)
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o, other := s.Register("owner@example.com", true), s.Register("other@example.com", true)
+		member, _ := s.Join(o, "Bob", "bob@example.com", "member")
+		id, token := s.Invite(o, "eve@example.com", "member")
+		at := o.Path("/team/invitations/")
+		s.Call("DELETE", at+id, member, nil).WantRefused(403, "")
+		s.Call("DELETE", other.Path("/team/invitations/")+id, other.Token, nil).WantRefused(404, "INVITATION_NOT_FOUND")
+		s.Call("DELETE", at+"x", o.Token, nil).WantRefused(404, "")
+		if a := s.Call("DELETE", at+id, o.Token, nil).Want(200); a.Str("message") != "team.invitation_revoked" {
+			t.Errorf("revoked: %s", a.Text)
 		}
-		s.call("DELETE", at+id, o.token, nil).refused(410, "INVITATION_REVOKED")
-		s.call("POST", at+id+"/resend", o.token, nil).refused(410, "INVITATION_REVOKED")
-		s.call("POST", "/api/v1/invitations/"+token+"/accept", s.alone("Eve", "eve@example.com"), nil).refused(410, "INVITATION_REVOKED")
-		if a := s.call("GET", "/api/v1/invitations/"+token, "", nil).want(200); a.at("data.status") != "revoked" || a.at("data.is_valid") != false {
-			t.Errorf("revoked: %s", a.text)
+		s.Call("DELETE", at+id, o.Token, nil).WantRefused(410, "INVITATION_REVOKED")
+		s.Call("POST", at+id+"/resend", o.Token, nil).WantRefused(410, "INVITATION_REVOKED")
+		s.Call("POST", "/api/v1/invitations/"+token+"/accept", s.RegisterAlone("Eve", "eve@example.com"), nil).WantRefused(410, "INVITATION_REVOKED")
+		if a := s.Call("GET", "/api/v1/invitations/"+token, "", nil).Want(200); a.At("data.status") != "revoked" || a.At("data.is_valid") != false {
+			t.Errorf("revoked: %s", a.Text)
 		}
-		accepted := s.call("GET", o.team()+"/invitations", o.token, nil).str("data.1.id")
-		s.call("DELETE", at+accepted, o.token, nil).refused(410, "INVITATION_ALREADY_ACCEPTED")
-		s.call("POST", at+accepted+"/resend", o.token, nil).refused(410, "INVITATION_ALREADY_ACCEPTED")
+		accepted := s.Call("GET", o.Path("/team/invitations"), o.Token, nil).Str("data.1.id")
+		s.Call("DELETE", at+accepted, o.Token, nil).WantRefused(410, "INVITATION_ALREADY_ACCEPTED")
+		s.Call("POST", at+accepted+"/resend", o.Token, nil).WantRefused(410, "INVITATION_ALREADY_ACCEPTED")
 	})
 }
 
 func TestResendInvitation(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		o, other := s.register("owner@example.com", true), s.register("other@example.com", true)
-		s.makeRole(o, "Inviter", "team.invite")
-		inviter, _ := s.join(o, "Ivy", "ivy@example.com", "Inviter")
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o, other := s.Register("owner@example.com", true), s.Register("other@example.com", true)
+		s.CreateRole(o, "Inviter", "team.invite")
+		inviter, _ := s.Join(o, "Ivy", "ivy@example.com", "Inviter")
 		pass := func(d string) {
-			s.call("POST", "/sandbox/clock", "", map[string]any{"advance": d}).want(200)
-			o.token = s.login("owner@example.com")
+			s.Call("POST", "/sandbox/clock", "", map[string]any{"advance": d}).Want(200)
+			o.Token = s.LogIn("owner@example.com")
 		}
-		id, first := s.invite(o, "eve@example.com", "member")
-		at := o.team() + "/invitations/" + id
-		s.call("POST", other.team()+"/invitations/"+id+"/resend", other.token, nil).refused(404, "INVITATION_NOT_FOUND")
-		admins, _ := s.invite(o, "boss@example.com", "admin")
-		s.call("POST", o.team()+"/invitations/"+admins+"/resend", inviter, nil).refused(403, "INSUFFICIENT_PERMISSIONS")
+		id, first := s.Invite(o, "eve@example.com", "member")
+		at := o.Path("/team/invitations/") + id
+		s.Call("POST", other.Path("/team/invitations/")+id+"/resend", other.Token, nil).WantRefused(404, "INVITATION_NOT_FOUND")
+		admins, _ := s.Invite(o, "boss@example.com", "admin")
+		s.Call("POST", o.Path("/team/invitations/")+admins+"/resend", inviter, nil).WantRefused(403, "INSUFFICIENT_PERMISSIONS")
 
 		pass("100h")
-		a := s.call("POST", at+"/resend", o.token, nil).want(200)
-		if a.str("message") != "team.invitation_resent" || a.at("data.status") != "pending" || a.str("data.id") != id {
-			t.Errorf("resent: %s", a.text)
+		a := s.Call("POST", at+"/resend", o.Token, nil).Want(200)
+		if a.Str("message") != "team.invitation_resent" || a.At("data.status") != "pending" || a.Str("data.id") != id {
+			t.Errorf("resent: %s", a.Text)
 		}
-		second := s.invitationToken("eve@example.com", 2)
-		s.call("GET", "/api/v1/invitations/"+first, "", nil).refused(404, "INVITATION_NOT_FOUND")
+		second := s.InvitationToken("eve@example.com", 2)
+		s.Call("GET", "/api/v1/invitations/"+first, "", nil).WantRefused(404, "INVITATION_NOT_FOUND")
 		pass("100h") // 200 hours after the first mail, 100 after the second
-		if a := s.call("GET", "/api/v1/invitations/"+second, "", nil).want(200); a.at("data.is_valid") != true {
-			t.Errorf("after 100 hours: %s", a.text)
+		if a := s.Call("GET", "/api/v1/invitations/"+second, "", nil).Want(200); a.At("data.is_valid") != true {
+			t.Errorf("after 100 hours: %s", a.Text)
 		}
 		pass("68h") // seven days to the second, and what the test took
-		if a := s.call("GET", "/api/v1/invitations/"+second, "", nil).want(200); a.at("data.status") != "expired" || a.at("data.is_expired") != true {
-			t.Errorf("after seven days: %s", a.text)
+		if a := s.Call("GET", "/api/v1/invitations/"+second, "", nil).Want(200); a.At("data.status") != "expired" || a.At("data.is_expired") != true {
+			t.Errorf("after seven days: %s", a.Text)
 		}
-		eve := s.alone("Eve", "eve@example.com")
-		s.call("POST", "/api/v1/invitations/"+second+"/accept", eve, nil).refused(410, "INVITATION_EXPIRED")
+		eve := s.RegisterAlone("Eve", "eve@example.com")
+		s.Call("POST", "/api/v1/invitations/"+second+"/accept", eve, nil).WantRefused(410, "INVITATION_EXPIRED")
 
 		// An expired one does not stand in the way of another, which then does.
-		again, _ := s.inviteAgain(o, "eve@example.com", 3)
-		s.call("POST", at+"/resend", o.token, nil).refused(409, "ALREADY_INVITED")
-		s.call("DELETE", o.team()+"/invitations/"+again, o.token, nil).want(200)
-		s.call("POST", at+"/resend", o.token, nil).want(200)
-		third := s.invitationToken("eve@example.com", 4)
-		s.call("POST", "/api/v1/invitations/"+third+"/accept", eve, nil).want(200)
+		again, _ := inviteAgain(s, o, "eve@example.com", 3)
+		s.Call("POST", at+"/resend", o.Token, nil).WantRefused(409, "ALREADY_INVITED")
+		s.Call("DELETE", o.Path("/team/invitations/")+again, o.Token, nil).Want(200)
+		s.Call("POST", at+"/resend", o.Token, nil).Want(200)
+		third := s.InvitationToken("eve@example.com", 4)
+		s.Call("POST", "/api/v1/invitations/"+third+"/accept", eve, nil).Want(200)
 	})
-}
-
-// login logs a user of the tests in.
-func (s *server) login(email string) string {
-	s.t.Helper()
-	return s.call("POST", "/api/v1/auth/login", "", map[string]any{"email": email, "password": "correct horse"}).want(200).str("accessToken")
 }

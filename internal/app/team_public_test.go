@@ -1,60 +1,62 @@
-package app
+package app_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
 )
 
 func TestAcceptInvitation(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		o, other := s.register("owner@example.com", true), s.register("other@example.com", true)
-		_, token := s.invite(o, "eve@example.com", "admin")
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o, other := s.Register("owner@example.com", true), s.Register("other@example.com", true)
+		_, token := s.Invite(o, "eve@example.com", "admin")
 		at := "/api/v1/invitations/" + token + "/accept"
-		eve := s.alone("Eve", "Eve@Example.com")
-		s.call("POST", at, "", nil).refused(401, "")
-		s.call("POST", "/api/v1/invitations/"+strings.Repeat("x", 64)+"/accept", eve, nil).refused(404, "INVITATION_NOT_FOUND")
-		s.call("POST", at, other.token, nil).refused(403, "EMAIL_MISMATCH")
+		eve := s.RegisterAlone("Eve", "Eve@Example.com")
+		s.Call("POST", at, "", nil).WantRefused(401, "")
+		s.Call("POST", "/api/v1/invitations/"+strings.Repeat("x", 64)+"/accept", eve, nil).WantRefused(404, "INVITATION_NOT_FOUND")
+		s.Call("POST", at, other.Token, nil).WantRefused(403, "EMAIL_MISMATCH")
 
-		a := s.call("POST", at, eve, nil).want(200)
+		a := s.Call("POST", at, eve, nil).Want(200)
 		for path, want := range map[string]any{
 			"message": "team.invitation_accepted", "data.invitation.status": "accepted", "data.invitation.is_valid": false,
-			"data.invitation.email": "eve@example.com", "data.tenant.id": o.tenant, "data.tenant.user_role": "admin",
+			"data.invitation.email": "eve@example.com", "data.tenant.id": o.Tenant, "data.tenant.user_role": "admin",
 			"data.tenant.user_permissions.0": "billing.manage", "data.tenant.owner.email": "owner@example.com",
 		} {
-			if got := a.at(path); got != want {
+			if got := a.At(path); got != want {
 				t.Errorf("%s is %v, want %v", path, got, want)
 			}
 		}
-		if me := s.call("GET", "/api/v1/auth/me", eve, nil).want(200); me.at("currentTenant.id") != o.tenant || me.at("user.roles.0") != "admin" {
-			t.Errorf("me: %s", me.text)
+		if me := s.Call("GET", "/api/v1/auth/me", eve, nil).Want(200); me.At("currentTenant.id") != o.Tenant || me.At("user.roles.0") != "admin" {
+			t.Errorf("me: %s", me.Text)
 		}
-		s.call("POST", at, eve, nil).refused(410, "INVITATION_ALREADY_ACCEPTED")
-		s.call("POST", at, other.token, nil).refused(410, "INVITATION_ALREADY_ACCEPTED") // before whose it is
+		s.Call("POST", at, eve, nil).WantRefused(410, "INVITATION_ALREADY_ACCEPTED")
+		s.Call("POST", at, other.Token, nil).WantRefused(410, "INVITATION_ALREADY_ACCEPTED") // before whose it is
 
 		// Somebody who was invited and then got a tenant elsewhere.
-		_, late := s.invite(o, "late@example.com", "member")
-		elsewhere := s.register("late@example.com", true)
-		s.call("POST", "/api/v1/invitations/"+late+"/accept", elsewhere.token, nil).refused(409, "USER_BELONGS_TO_ANOTHER_TENANT")
+		_, late := s.Invite(o, "late@example.com", "member")
+		elsewhere := s.Register("late@example.com", true)
+		s.Call("POST", "/api/v1/invitations/"+late+"/accept", elsewhere.Token, nil).WantRefused(409, "USER_BELONGS_TO_ANOTHER_TENANT")
 	})
 }
 
 func TestAcceptWithRegistration(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		o := s.register("owner@example.com", true)
-		_, token := s.invite(o, "eve@example.com", "member")
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("owner@example.com", true)
+		_, token := s.Invite(o, "eve@example.com", "member")
 		at := "/api/v1/invitations/" + token + "/accept-with-registration"
 		body := func(change map[string]any) map[string]any {
-			b := registration("eve@example.com", map[string]any{"name": "Eve"})
+			b := apptest.Registration("eve@example.com", map[string]any{"name": "Eve"})
 			for k, v := range change {
 				b[k] = v
 			}
 			return b
 		}
-		s.call("POST", "/api/v1/invitations/x/accept-with-registration", "", map[string]any{}).refused(404, "INVITATION_NOT_FOUND")
+		s.Call("POST", "/api/v1/invitations/x/accept-with-registration", "", map[string]any{}).WantRefused(404, "INVITATION_NOT_FOUND")
 		for name, c := range map[string]struct {
 			change map[string]any
 			field  string
@@ -66,96 +68,96 @@ func TestAcceptWithRegistration(t *testing.T) {
 			"short password":     {map[string]any{"password": "1234567", "password_confirmation": "1234567"}, "password"},
 			"other confirmation": {map[string]any{"password_confirmation": "incorrect horse"}, "password_confirmation"},
 		} {
-			t.Run(name, func(t *testing.T) { s.call("POST", at, "", body(c.change)).invalid(c.field) })
+			t.Run(name, func(t *testing.T) { s.Call("POST", at, "", body(c.change)).WantInvalid(c.field) })
 		}
-		s.call("POST", at, "", body(map[string]any{"email": "mallory@example.com"})).refused(403, "EMAIL_MISMATCH")
+		s.Call("POST", at, "", body(map[string]any{"email": "mallory@example.com"})).WantRefused(403, "EMAIL_MISMATCH")
 
-		a := s.call("POST", at, "", body(map[string]any{"email": "EVE@example.com"})).want(201)
+		a := s.Call("POST", at, "", body(map[string]any{"email": "EVE@example.com"})).Want(201)
 		for path, want := range map[string]any{
 			"data.user.name": "Eve", "data.user.email": "eve@example.com", "data.invitation.status": "accepted",
-			"data.tenant.id": o.tenant, "data.tenant.user_role": "member", "meta.token_type": "Bearer",
+			"data.tenant.id": o.Tenant, "data.tenant.user_role": "member", "meta.token_type": "Bearer",
 		} {
-			if got := a.at(path); got != want {
+			if got := a.At(path); got != want {
 				t.Errorf("%s is %v, want %v", path, got, want)
 			}
 		}
-		me := s.call("GET", "/api/v1/auth/me", a.str("meta.access_token"), nil).want(200)
-		if me.at("currentTenant.id") != o.tenant || len(me.at("user.tenants").([]any)) != 1 || me.at("user.id") != a.at("data.user.id") {
-			t.Errorf("me: %s", me.text)
+		me := s.Call("GET", "/api/v1/auth/me", a.Str("meta.access_token"), nil).Want(200)
+		if me.At("currentTenant.id") != o.Tenant || len(me.At("user.tenants").([]any)) != 1 || me.At("user.id") != a.At("data.user.id") {
+			t.Errorf("me: %s", me.Text)
 		}
-		s.refresh(a.str("meta.refresh_token")).want(200)
-		s.call("POST", at, "", body(nil)).refused(410, "INVITATION_ALREADY_ACCEPTED")
+		s.Refresh(a.Str("meta.refresh_token")).Want(200)
+		s.Call("POST", at, "", body(nil)).WantRefused(410, "INVITATION_ALREADY_ACCEPTED")
 	})
 }
 
 func TestAcceptWithRegistrationRefusals(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		o := s.register("owner@example.com", true)
-		register := func(token, email string) reply {
-			return s.call("POST", "/api/v1/invitations/"+token+"/accept-with-registration", "", registration(email, nil))
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("owner@example.com", true)
+		register := func(token, email string) apptest.Reply {
+			return s.Call("POST", "/api/v1/invitations/"+token+"/accept-with-registration", "", apptest.Registration(email, nil))
 		}
-		_, known := s.invite(o, "known@example.com", "member")
-		s.alone("Known", "known@example.com")
-		register(known, "KNOWN@example.com").refused(409, "ACCOUNT_ALREADY_EXISTS")
-		register(known, "new@example.com").refused(403, "EMAIL_MISMATCH")
+		_, known := s.Invite(o, "known@example.com", "member")
+		s.RegisterAlone("Known", "known@example.com")
+		register(known, "KNOWN@example.com").WantRefused(409, "ACCOUNT_ALREADY_EXISTS")
+		register(known, "new@example.com").WantRefused(403, "EMAIL_MISMATCH")
 
-		id, revoked := s.invite(o, "revoked@example.com", "member")
-		s.call("DELETE", o.team()+"/invitations/"+id, o.token, nil).want(200)
-		register(revoked, "known@example.com").refused(410, "INVITATION_REVOKED")
+		id, revoked := s.Invite(o, "revoked@example.com", "member")
+		s.Call("DELETE", o.Path("/team/invitations/")+id, o.Token, nil).Want(200)
+		register(revoked, "known@example.com").WantRefused(410, "INVITATION_REVOKED")
 
 		// What was refused has left nothing behind.
-		s.call("POST", "/api/v1/auth/login", "", map[string]any{"email": "revoked@example.com", "password": "correct horse"}).want(401)
+		s.Call("POST", "/api/v1/auth/login", "", map[string]any{"email": "revoked@example.com", "password": "correct horse"}).Want(401)
 
-		_, late := s.invite(o, "late@example.com", "member")
-		s.call("POST", "/sandbox/clock", "", map[string]any{"advance": "168h"}).want(200)
-		register(late, "late@example.com").refused(410, "INVITATION_EXPIRED")
+		_, late := s.Invite(o, "late@example.com", "member")
+		s.Call("POST", "/sandbox/clock", "", map[string]any{"advance": "168h"}).Want(200)
+		register(late, "late@example.com").WantRefused(410, "INVITATION_EXPIRED")
 
 		// Three are in, by invitations from before the plan: free has two places.
-		o.token = s.login("owner@example.com")
-		_, one := s.invite(o, "one@example.com", "member")
-		_, two := s.invite(o, "two@example.com", "member")
-		s.subscribe(o, "free")
-		register(one, "one@example.com").refused(422, "SEAT_LIMIT_REACHED")
-		s.call("POST", "/api/v1/invitations/"+two+"/accept", s.alone("Two", "two@example.com"), nil).refused(422, "SEAT_LIMIT_REACHED")
-		s.call("POST", "/api/v1/auth/login", "", map[string]any{"email": "one@example.com", "password": "correct horse"}).want(401)
-		list := s.call("GET", o.team()+"/invitations?pending_only=true", o.token, nil).want(200)
-		if diff := cmp.Diff([]any{"two@example.com", "one@example.com"}, list.column("email")); diff != "" {
+		o.Token = s.LogIn("owner@example.com")
+		_, one := s.Invite(o, "one@example.com", "member")
+		_, two := s.Invite(o, "two@example.com", "member")
+		s.BuyPlan(o, "free")
+		register(one, "one@example.com").WantRefused(422, "SEAT_LIMIT_REACHED")
+		s.Call("POST", "/api/v1/invitations/"+two+"/accept", s.RegisterAlone("Two", "two@example.com"), nil).WantRefused(422, "SEAT_LIMIT_REACHED")
+		s.Call("POST", "/api/v1/auth/login", "", map[string]any{"email": "one@example.com", "password": "correct horse"}).Want(401)
+		list := s.Call("GET", o.Path("/team/invitations?pending_only=true"), o.Token, nil).Want(200)
+		if diff := cmp.Diff([]any{"two@example.com", "one@example.com"}, list.Column("email")); diff != "" {
 			t.Errorf("waiting: %s", diff)
 		}
-		s.call("DELETE", o.team()+"/invitations/"+list.str("data.0.id"), o.token, nil).want(200)
-		register(one, "one@example.com").want(201)
+		s.Call("DELETE", o.Path("/team/invitations/")+list.Str("data.0.id"), o.Token, nil).Want(200)
+		register(one, "one@example.com").Want(201)
 	})
 }
 
 // In cookie mode the answer carries no tokens: the session is in a cookie.
 func TestAcceptWithRegistrationInCookieMode(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		o := s.register("owner@example.com", true)
-		_, token := s.invite(o, "eve@example.com", "member")
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("owner@example.com", true)
+		_, token := s.Invite(o, "eve@example.com", "member")
 		at := "/api/v1/invitations/" + token + "/accept-with-registration"
-		f := s.frontend()
-		f.fetch("POST", at, "", registration("eve@example.com", nil)).want(419)
-		f.fetch("GET", "/csrf-cookie", "", nil).want(204)
-		before := f.value("tenantry_session")
-		a := f.send("POST", at, registration("eve@example.com", nil)).want(201)
-		if strings.Contains(a.text, "token") || len(a.at("meta").(map[string]any)) != 0 || f.value("tenantry_session") == before {
-			t.Errorf("answer: %s", a.text)
+		f := s.Frontend()
+		f.Fetch("POST", at, "", apptest.Registration("eve@example.com", nil)).Want(419)
+		f.Fetch("GET", "/csrf-cookie", "", nil).Want(204)
+		before := f.Cookie("tenantry_session")
+		a := f.Send("POST", at, apptest.Registration("eve@example.com", nil)).Want(201)
+		if strings.Contains(a.Text, "token") || len(a.At("meta").(map[string]any)) != 0 || f.Cookie("tenantry_session") == before {
+			t.Errorf("answer: %s", a.Text)
 		}
-		if me := f.fetch("GET", "/api/v1/auth/me", "", nil).want(200); me.at("currentTenant.id") != o.tenant {
-			t.Errorf("me: %s", me.text)
+		if me := f.Fetch("GET", "/api/v1/auth/me", "", nil).Want(200); me.At("currentTenant.id") != o.Tenant {
+			t.Errorf("me: %s", me.Text)
 		}
 	})
 }
 
 func TestInvitationsAreLimited(t *testing.T) {
 	t.Parallel()
-	s := start(t, "sqlite", limited)
+	s := apptest.Start(t, "sqlite", apptest.Limited)
 	for range 30 {
-		s.call("GET", "/api/v1/invitations/x", "", nil).want(404)
+		s.Call("GET", "/api/v1/invitations/x", "", nil).Want(404)
 	}
-	if a := s.call("GET", "/api/v1/invitations/x", "", nil).want(429); a.header.Get("Retry-After") == "" {
+	if a := s.Call("GET", "/api/v1/invitations/x", "", nil).Want(429); a.Header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
 }

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"net/url"
@@ -9,58 +9,58 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-func itoa(n float64) string { return strconv.FormatInt(int64(n), 10) }
+	"github.com/tenantry/tenantry/internal/app/apptest"
+)
 
 func TestUpdateTenant(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		ada := s.register("ada@example.com", true)
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.Register("ada@example.com", true)
 		all := map[string]any{
 			"name": "Babbage & Co", "slug": "Babbage_and-Co", "settings": map[string]any{"theme": map[string]any{"dark": true}},
 			"legal_name": "Babbage Ltd", "address": "1 Dorset Street", "city": "Roma", "postal_code": "00100", "country": "IT",
 			"vat_number": "IT123", "billing_email": "bills@example.com",
 		}
-		a := s.call("PATCH", "/api/v1/tenant", ada.token, all).want(200)
-		if a.at("message") != "tenant.updated" || len(a.body) != 2 {
-			t.Errorf("answer: %s", a.text)
+		a := s.Call("PATCH", "/api/v1/tenant", ada.Token, all).Want(200)
+		if a.At("message") != "tenant.updated" || len(a.Body) != 2 {
+			t.Errorf("answer: %s", a.Text)
 		}
-		shown := s.call("GET", "/api/v1/tenant", ada.token, nil).want(200)
+		shown := s.Call("GET", "/api/v1/tenant", ada.Token, nil).Want(200)
 		for key, want := range all {
-			if diff := cmp.Diff(want, a.at("tenant."+key)); diff != "" {
+			if diff := cmp.Diff(want, a.At("tenant."+key)); diff != "" {
 				t.Errorf("answer: %s: %s", key, diff)
 			}
-			if diff := cmp.Diff(want, shown.at("data."+key)); diff != "" {
+			if diff := cmp.Diff(want, shown.At("data."+key)); diff != "" {
 				t.Errorf("stored: %s: %s", key, diff)
 			}
 		}
-		if a.str("tenant.updated_at") == a.str("tenant.created_at") {
+		if a.Str("tenant.updated_at") == a.Str("tenant.created_at") {
 			t.Error("updated_at stays")
 		}
 
 		// What is absent stays; null clears what can be null; so does an empty text.
-		s.call("PATCH", "/api/v1/tenant", ada.token, map[string]any{}).want(200)
-		a = s.call("PATCH", "/api/v1/tenant", ada.token, map[string]any{
+		s.Call("PATCH", "/api/v1/tenant", ada.Token, map[string]any{}).Want(200)
+		a = s.Call("PATCH", "/api/v1/tenant", ada.Token, map[string]any{
 			"settings": nil, "legal_name": nil, "address": nil, "city": "", "postal_code": nil, "country": nil, "vat_number": nil, "billing_email": nil,
-		}).want(200)
+		}).Want(200)
 		for key := range all {
 			want := map[string]any{"name": "Babbage & Co", "slug": "Babbage_and-Co"}[key]
-			if got := a.at("tenant." + key); got != want {
+			if got := a.At("tenant." + key); got != want {
 				t.Errorf("%s is %v, want %v", key, got, want)
 			}
 		}
-		if a.at("tenant.has_billing_details") != false {
-			t.Errorf("billing details: %s", a.text)
+		if a.At("tenant.has_billing_details") != false {
+			t.Errorf("billing details: %s", a.Text)
 		}
 	})
 }
 
 func TestUpdateTenantRefusals(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		ada, eve := s.register("ada@example.com", true), s.register("eve@example.com", true)
-		taken := s.call("GET", "/api/v1/tenant", eve.token, nil).want(200).str("data.slug")
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada, eve := s.Register("ada@example.com", true), s.Register("eve@example.com", true)
+		taken := s.Call("GET", "/api/v1/tenant", eve.Token, nil).Want(200).Str("data.slug")
 		long := func(n int) string { return strings.Repeat("x", n) }
 		for name, tt := range map[string]struct {
 			field string
@@ -75,32 +75,32 @@ func TestUpdateTenantRefusals(t *testing.T) {
 			"country long": {"country", "DEU"}, "country lower": {"country", "de"}, "country digits": {"country", "D1"}, "country none": {"country", "ZZ"},
 			"billing_email": {"billing_email", "nobody"}, "billing_email long": {"billing_email", long(250) + "@example.com"},
 		} {
-			a := s.call("PATCH", "/api/v1/tenant", ada.token, map[string]any{tt.field: tt.value})
-			errs, _ := a.at("errors").(map[string]any)
-			if a.status != 422 || errs[tt.field] == nil || len(errs) != 1 {
-				t.Errorf("%s: %d %s", name, a.status, a.text)
+			a := s.Call("PATCH", "/api/v1/tenant", ada.Token, map[string]any{tt.field: tt.value})
+			errs, _ := a.At("errors").(map[string]any)
+			if a.Status != 422 || errs[tt.field] == nil || len(errs) != 1 {
+				t.Errorf("%s: %d %s", name, a.Status, a.Text)
 			}
 		}
 		// The longest are taken, and one's own slug.
 		for field, n := range map[string]int{"name": 255, "slug": 255, "legal_name": 255, "address": 500, "city": 255, "postal_code": 20, "vat_number": 50} {
-			s.call("PATCH", "/api/v1/tenant", ada.token, map[string]any{field: long(n)}).want(200)
+			s.Call("PATCH", "/api/v1/tenant", ada.Token, map[string]any{field: long(n)}).Want(200)
 		}
-		s.call("PATCH", "/api/v1/tenant", ada.token, map[string]any{"slug": long(255)}).want(200)
-		s.call("PATCH", "/api/v1/tenant", ada.token, `{`).want(400)
+		s.Call("PATCH", "/api/v1/tenant", ada.Token, map[string]any{"slug": long(255)}).Want(200)
+		s.Call("PATCH", "/api/v1/tenant", ada.Token, `{`).Want(400)
 	})
 }
 
 // Of two tenants that take one slug at once, one has it.
 func TestSlugRace(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		owners := []owner{s.register("ada@example.com", true), s.register("eve@example.com", true)}
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		owners := []apptest.Owner{s.Register("ada@example.com", true), s.Register("eve@example.com", true)}
 		for round := range 20 {
 			statuses := make([]int, len(owners))
 			var wg sync.WaitGroup
 			for i, o := range owners {
 				wg.Go(func() {
-					statuses[i] = s.call("PATCH", "/api/v1/tenant", o.token, map[string]any{"slug": "slug-" + strconv.Itoa(round)}).status
+					statuses[i] = s.Call("PATCH", "/api/v1/tenant", o.Token, map[string]any{"slug": "slug-" + strconv.Itoa(round)}).Status
 				})
 			}
 			wg.Wait()
@@ -114,14 +114,14 @@ func TestSlugRace(t *testing.T) {
 
 func TestAdminTenants(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		token := s.admin()
-		ada, eve := s.register("ada@example.com", true), s.register("eve@example.com", false)
-		s.call("PATCH", "/api/v1/tenant", ada.token, map[string]any{"name": "Ünter 100%_Wäsche"}).want(200)
-		s.subscribe(ada, "starter")
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		token := s.Admin()
+		ada, eve := s.Register("ada@example.com", true), s.Register("eve@example.com", false)
+		s.Call("PATCH", "/api/v1/tenant", ada.Token, map[string]any{"name": "Ünter 100%_Wäsche"}).Want(200)
+		s.BuyPlan(ada, "starter")
 		names := func(query string) []any {
 			t.Helper()
-			list, _ := s.call("GET", "/api/v1/admin/tenants"+query, token, nil).want(200).at("data").([]any)
+			list, _ := s.Call("GET", "/api/v1/admin/tenants"+query, token, nil).Want(200).At("data").([]any)
 			names := []any{}
 			for _, e := range list {
 				names = append(names, e.(map[string]any)["name"])
@@ -148,17 +148,17 @@ func TestAdminTenants(t *testing.T) {
 			"?per_page=0": 422, "?per_page=101": 422, "?page=0": 422, "?filter[name]=x": 400, "?sort=name": 400,
 			"?search=" + strings.Repeat("x", 256): 422,
 		} {
-			if a := s.call("GET", "/api/v1/admin/tenants"+query, token, nil); a.status != status {
-				t.Errorf("%s: %d %s", query, a.status, a.text)
+			if a := s.Call("GET", "/api/v1/admin/tenants"+query, token, nil); a.Status != status {
+				t.Errorf("%s: %d %s", query, a.Status, a.Text)
 			}
 		}
-		page := s.call("GET", "/api/v1/admin/tenants?per_page=1&search=a", token, nil).want(200)
-		if page.at("meta.total") != 2.0 || !strings.Contains(page.str("links.next"), "/api/v1/admin/tenants?page=2&per_page=1&search=a") {
-			t.Errorf("page: %s", page.text)
+		page := s.Call("GET", "/api/v1/admin/tenants?per_page=1&search=a", token, nil).Want(200)
+		if page.At("meta.total") != 2.0 || !strings.Contains(page.Str("links.next"), "/api/v1/admin/tenants?page=2&per_page=1&search=a") {
+			t.Errorf("page: %s", page.Text)
 		}
 
 		roles := []string{"admin", "member", "owner"}
-		shown := s.call("GET", "/api/v1/admin/tenants/"+ada.tenant, token, nil).want(200).at("data").(map[string]any)
+		shown := s.Call("GET", "/api/v1/admin/tenants/"+ada.Tenant, token, nil).Want(200).At("data").(map[string]any)
 		for _, r := range shown["roles"].([]any) {
 			role := r.(map[string]any)
 			if role["name"] != roles[0] || role["id"] == nil || len(role) != 2 {
@@ -167,45 +167,45 @@ func TestAdminTenants(t *testing.T) {
 			roles = roles[1:]
 		}
 		want := map[string]any{
-			"id": ada.tenant, "name": "Ünter 100%_Wäsche", "slug": shown["slug"], "legal_name": "Analytical Engines Ltd",
+			"id": ada.Tenant, "name": "Ünter 100%_Wäsche", "slug": shown["slug"], "legal_name": "Analytical Engines Ltd",
 			"address": "12 St James Square", "city": "London", "postal_code": "SW1Y 4JH", "country": "GB", "vat_number": nil,
-			"billing_email": "billing@example.com", "owner": map[string]any{"id": s.meID(ada.token), "name": "Ada", "email": "ada@example.com"},
+			"billing_email": "billing@example.com", "owner": map[string]any{"id": float64(s.UserID(ada.Token)), "name": "Ada", "email": "ada@example.com"},
 			"member_count": 1.0, "subscription_status": "active", "plan_name": "Starter", "onboarding_completed_at": shown["onboarding_completed_at"],
 			"created_at": shown["created_at"], "roles": shown["roles"],
 		}
 		if diff := cmp.Diff(want, shown); diff != "" {
 			t.Errorf("the resource: %s", diff)
 		}
-		fresh := s.call("GET", "/api/v1/admin/tenants/"+eve.tenant, token, nil).want(200)
+		fresh := s.Call("GET", "/api/v1/admin/tenants/"+eve.Tenant, token, nil).Want(200)
 		for _, key := range []string{"subscription_status", "plan_name", "onboarding_completed_at", "legal_name"} {
-			if v, there := fresh.at("data").(map[string]any)[key]; v != nil || !there {
+			if v, there := fresh.At("data").(map[string]any)[key]; v != nil || !there {
 				t.Errorf("%s of a fresh tenant is %v", key, v)
 			}
 		}
 		for _, id := range []string{"01990000-0000-7000-8000-000000000000", "x", "1"} {
-			s.call("GET", "/api/v1/admin/tenants/"+id, token, nil).want(404)
-			s.call("PATCH", "/api/v1/admin/tenants/"+id, token, map[string]any{"name": 5}).want(404)
+			s.Call("GET", "/api/v1/admin/tenants/"+id, token, nil).Want(404)
+			s.Call("PATCH", "/api/v1/admin/tenants/"+id, token, map[string]any{"name": 5}).Want(404)
 		}
 
 		// The administration changes what a tenant can, but for the slug.
-		changed := s.call("PATCH", "/api/v1/admin/tenants/"+eve.tenant, token, map[string]any{
+		changed := s.Call("PATCH", "/api/v1/admin/tenants/"+eve.Tenant, token, map[string]any{
 			"name": "Eve", "slug": "eve", "settings": map[string]any{"a": 1}, "country": "IT", "city": nil,
-		}).want(200)
-		if changed.at("data.name") != "Eve" || changed.at("data.slug") != fresh.at("data.slug") || changed.at("data.country") != "IT" {
-			t.Errorf("changed: %s", changed.text)
+		}).Want(200)
+		if changed.At("data.name") != "Eve" || changed.At("data.slug") != fresh.At("data.slug") || changed.At("data.country") != "IT" {
+			t.Errorf("changed: %s", changed.Text)
 		}
-		s.call("PATCH", "/api/v1/admin/tenants/"+eve.tenant, token, map[string]any{"country": "it"}).want(422)
-		last := s.trail(url.Values{"filter[tenant]": {eve.tenant}})
-		if last.at("data.0.action") != "tenant.updated" || last.at("data.0.actor_id") != s.meID(token) {
-			t.Errorf("trail: %s", last.text)
+		s.Call("PATCH", "/api/v1/admin/tenants/"+eve.Tenant, token, map[string]any{"country": "it"}).Want(422)
+		last := s.AuditLog(url.Values{"filter[tenant]": {eve.Tenant}})
+		if last.At("data.0.action") != "tenant.updated" || last.At("data.0.actor_id") != float64(s.UserID(token)) {
+			t.Errorf("trail: %s", last.Text)
 		}
 
-		found := s.call("GET", "/api/v1/admin/tenants/search-with-roles?search=EVE", token, nil).want(200)
-		one, _ := found.at("data.0").(map[string]any)
-		if len(found.at("data").([]any)) != 1 || one["id"] != eve.tenant || one["name"] != "Eve" || len(one["roles"].([]any)) != 3 || len(one) != 3 {
-			t.Errorf("search-with-roles: %s", found.text)
+		found := s.Call("GET", "/api/v1/admin/tenants/search-with-roles?search=EVE", token, nil).Want(200)
+		one, _ := found.At("data.0").(map[string]any)
+		if len(found.At("data").([]any)) != 1 || one["id"] != eve.Tenant || one["name"] != "Eve" || len(one["roles"].([]any)) != 3 || len(one) != 3 {
+			t.Errorf("search-with-roles: %s", found.Text)
 		}
-		s.call("GET", "/api/v1/admin/tenants/search-with-roles", token, nil).want(422)
-		s.call("GET", "/api/v1/admin/tenants/search-with-roles?search=", token, nil).want(422)
+		s.Call("GET", "/api/v1/admin/tenants/search-with-roles", token, nil).Want(422)
+		s.Call("GET", "/api/v1/admin/tenants/search-with-roles?search=", token, nil).Want(422)
 	})
 }

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"context"
@@ -12,17 +12,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/app/apptest"
 )
 
 // block keeps everybody from recording on a meter until it is released, from beside.
-func (s *server) block(meter string) (release func()) {
-	s.t.Helper()
-	db := dbtest.Open(s.t, s.database)
+func blockMeter(s *apptest.Server, meter string) (release func()) {
+	s.T.Helper()
+	db := s.DB()
 	locked, done := make(chan struct{}), make(chan struct{})
 	var holding sync.WaitGroup
 	holding.Go(func() {
-		err := db.Tx(s.t.Context(), func(ctx context.Context) error {
+		err := db.Tx(s.T.Context(), func(ctx context.Context) error {
 			// On SQLite the transaction alone does it: there is one at a time that writes.
 			_, err := db.Conn(ctx).ExecContext(ctx, `SELECT id FROM meters WHERE code = $1 FOR UPDATE`, meter)
 			close(locked)
@@ -30,7 +30,7 @@ func (s *server) block(meter string) (release func()) {
 			return err
 		})
 		if err != nil {
-			s.t.Error(err)
+			s.T.Error(err)
 		}
 	})
 	<-locked
@@ -40,8 +40,8 @@ func (s *server) block(meter string) (release func()) {
 // flood sends recordings that may wait, and counts those that are refused because
 // there is no room.
 type flood struct {
-	*server
-	owner
+	*apptest.Server
+	apptest.Owner
 	ctx     context.Context //nolint:containedctx // ends what waits
 	waiting sync.WaitGroup
 	refused atomic.Int64
@@ -49,10 +49,10 @@ type flood struct {
 
 // send sends requests of some events each until one is refused.
 func (f *flood) send(events, requests int) {
-	f.t.Helper()
+	f.T.Helper()
 	event := `{"meter_code":"api-calls","quantity":1}`
 	body := `{"events":[` + strings.TrimSuffix(strings.Repeat(event+",", events), ",") + `]}`
-	path := "/api/v1/tenant/" + f.tenant + "/usage"
+	path := f.Path("/usage")
 	if events == 1 {
 		body = event
 	} else {
@@ -61,7 +61,7 @@ func (f *flood) send(events, requests int) {
 	before := f.refused.Load()
 	for range requests {
 		f.waiting.Go(func() {
-			r := f.request("POST", path, f.token, body).WithContext(f.ctx)
+			r := f.NewRequest("POST", path, f.Token, body).WithContext(f.ctx)
 			resp, err := http.DefaultClient.Do(r)
 			if err != nil {
 				return // given up
@@ -72,22 +72,22 @@ func (f *flood) send(events, requests int) {
 				return
 			}
 			if after, err := strconv.Atoi(resp.Header.Get("Retry-After")); err != nil || after < 1 || !strings.Contains(string(text), `"message"`) {
-				f.t.Errorf("503 with Retry-After %q: %s", resp.Header.Get("Retry-After"), text)
+				f.T.Errorf("503 with Retry-After %q: %s", resp.Header.Get("Retry-After"), text)
 			}
 			f.refused.Add(1)
 		})
 	}
-	eventually(f.t, fmt.Sprintf("the refusal of one of %d requests with %d events", requests, events), func() bool { return f.refused.Load() > before })
+	apptest.Eventually(f.T, fmt.Sprintf("the refusal of one of %d requests with %d events", requests, events), func() bool { return f.refused.Load() > before })
 }
 
 // shown is what the meter shows, and how many events are stored.
-func (s *server) shown(o owner) (current float64, events int) {
-	s.t.Helper()
-	current, _ = s.call("GET", "/api/v1/tenant/"+o.tenant+"/usage/api-calls", o.token, nil).want(200).at("data.current_usage").(float64)
-	db := dbtest.Open(s.t, s.database)
-	err := db.Conn(s.t.Context()).QueryRowContext(s.t.Context(), `SELECT count(*) FROM usage_events WHERE tenant_id = $1::uuid`, o.tenant).Scan(&events)
+func shownUsage(s *apptest.Server, o apptest.Owner) (current float64, events int) {
+	s.T.Helper()
+	current, _ = s.Call("GET", o.Path("/usage/api-calls"), o.Token, nil).Want(200).At("data.current_usage").(float64)
+	db := s.DB()
+	err := db.Conn(s.T.Context()).QueryRowContext(s.T.Context(), `SELECT count(*) FROM usage_events WHERE tenant_id = $1::uuid`, o.Tenant).Scan(&events)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return current, events
 }
@@ -97,28 +97,28 @@ func (s *server) shown(o owner) (current float64, events int) {
 // meanwhile is stored with its count or not at all.
 func TestFullQueueIsToldToComeAgain(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		o := s.register("ada@example.com", true)
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("ada@example.com", true)
 		record := func() int {
-			return s.call("POST", "/api/v1/tenant/"+o.tenant+"/usage", o.token, object{"meter_code": "api-calls"}).status
+			return s.Call("POST", o.Path("/usage"), o.Token, apptest.Object{"meter_code": "api-calls"}).Status
 		}
 		if got := record(); got != 201 {
 			t.Fatalf("recording: %d", got)
 		}
-		release := s.block("api-calls")
+		release := blockMeter(s, "api-calls")
 		defer release()
 		ctx, giveUp := context.WithCancel(t.Context())
-		f := &flood{server: s, owner: o, ctx: ctx}
+		f := &flood{Server: s, Owner: o, ctx: ctx}
 		f.send(1000, 80)
 		f.send(100, 12)
 		f.send(1, 120) // now there is no room for a single one
-		s.call("GET", "/api/v1/tenant/"+o.tenant+"/usage", o.token, nil).want(200)
-		s.call("GET", "/healthz", "", nil).want(200)
+		s.Call("GET", o.Path("/usage"), o.Token, nil).Want(200)
+		s.Call("GET", "/healthz", "", nil).Want(200)
 		giveUp()
 		f.waiting.Wait()
 		release()
-		eventually(t, "recording once there is room", func() bool { return record() == 201 })
-		if current, events := s.shown(o); current != float64(events) || events < 2 {
+		apptest.Eventually(t, "recording once there is room", func() bool { return record() == 201 })
+		if current, events := shownUsage(s, o); current != float64(events) || events < 2 {
 			t.Errorf("%d events are stored, %v are shown", events, current)
 		}
 	})
@@ -128,10 +128,10 @@ func TestFullQueueIsToldToComeAgain(t *testing.T) {
 // its count or not at all, and all of a batch or none of it.
 func TestHungUpIsStoredWholeOrNot(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		o := s.register("ada@example.com", true)
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("ada@example.com", true)
 		const requests, size = 150, 10
-		usage := "/api/v1/tenant/" + o.tenant + "/usage"
+		usage := o.Path("/usage")
 		body := func(i int) (path, body string) {
 			if i%2 == 0 {
 				return usage, fmt.Sprintf(`{"meter_code":"api-calls","idempotency_key":"%d"}`, i)
@@ -149,7 +149,7 @@ func TestHungUpIsStoredWholeOrNot(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*4*time.Millisecond)
 				defer cancel()
 				path, text := body(i)
-				resp, err := http.DefaultClient.Do(s.request("POST", path, o.token, text).WithContext(ctx))
+				resp, err := http.DefaultClient.Do(s.NewRequest("POST", path, o.Token, text).WithContext(ctx))
 				if err != nil {
 					hungUp.Add(1)
 					return
@@ -161,16 +161,16 @@ func TestHungUpIsStoredWholeOrNot(t *testing.T) {
 		total := 0
 		for i := range requests {
 			path, text := body(i)
-			a := s.call("POST", path, o.token, text)
+			a := s.Call("POST", path, o.Token, text)
 			if i%2 == 0 {
 				total++
-				if a.status != 201 && a.status != 409 {
-					t.Errorf("%d again: %d %s", i, a.status, a.text)
+				if a.Status != 201 && a.Status != 409 {
+					t.Errorf("%d again: %d %s", i, a.Status, a.Text)
 				}
 				continue
 			}
 			total += size
-			results, _ := a.want(200).at("data").([]any)
+			results, _ := a.Want(200).At("data").([]any)
 			statuses := map[any]int{}
 			for _, r := range results {
 				statuses[r.(map[string]any)["status"]]++
@@ -179,7 +179,7 @@ func TestHungUpIsStoredWholeOrNot(t *testing.T) {
 				t.Errorf("batch %d again: %v", i, statuses)
 			}
 		}
-		if current, events := s.shown(o); events != total || current != float64(total) {
+		if current, events := shownUsage(s, o); events != total || current != float64(total) {
 			t.Errorf("%d of %d events are stored, %v are shown", events, total, current)
 		}
 		t.Logf("%d of %d hung up", hungUp.Load(), requests)

@@ -1,0 +1,81 @@
+package apptest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/clock"
+)
+
+// Day is what most times of tests are counted in.
+const Day = 24 * time.Hour
+
+// Eventually repeats a look until it returns true, for what follows in the
+// background. It waits up to a minute, because machines that run tests are busy.
+func Eventually(t testing.TB, what string, look func() bool) {
+	t.Helper()
+	for deadline := clock.System().Now().Add(time.Minute); clock.System().Now().Before(deadline); {
+		if look() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%s did not happen", what)
+}
+
+// Now is the time of the service, which the sandbox keeps.
+func (s *Server) Now() time.Time {
+	s.T.Helper()
+	now, err := time.Parse(time.RFC3339Nano, s.Call("GET", "/sandbox/clock", "", nil).Want(200).Str("data.now"))
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return now
+}
+
+// AwaitNotifications waits until the provider has sent all its notifications and the
+// service has handled them.
+func (s *Server) AwaitNotifications() {
+	s.T.Helper()
+	Eventually(s.T, "the end of all notifications", func() bool {
+		return s.Call("GET", "/sandbox/stripe/replay", "", nil).Want(200).At("data.pending") == 0.0 &&
+			s.CountRows(`SELECT count(*) FROM psp_events WHERE handled_at IS NULL`) == 0
+	})
+}
+
+// Advance lets time go by, and waits until the provider has done what became due and
+// the service has handled its notifications.
+func (s *Server) Advance(d time.Duration) {
+	s.T.Helper()
+	s.Call("POST", "/sandbox/clock", "", Object{"advance": d.String()}).Want(200)
+	s.AwaitProvider()
+}
+
+// AdvanceTo is [Server.Advance] to a moment, in whole seconds.
+func (s *Server) AdvanceTo(to time.Time) {
+	s.T.Helper()
+	s.Call("POST", "/sandbox/clock", "", Object{"to": to.Format(time.RFC3339)}).Want(200)
+	s.AwaitProvider()
+}
+
+// AwaitProvider waits until the provider has done what is due, and then for its
+// notifications.
+func (s *Server) AwaitProvider() {
+	s.T.Helper()
+	db := s.SandboxDB()
+	now := s.Now().Unix()
+	Eventually(s.T, "what is due", func() bool {
+		var due int
+		if err := db.Conn(s.T.Context()).QueryRowContext(s.T.Context(), `SELECT count(*) FROM stripe_timers WHERE at <= $1`, now).Scan(&due); err != nil {
+			s.T.Fatal(err)
+		}
+		return due == 0
+	})
+	s.AwaitNotifications()
+}
+
+// SetDunning sets what a subscription becomes once the last retry has failed.
+func (s *Server) SetDunning(outcome string) {
+	s.T.Helper()
+	s.Call("PUT", "/sandbox/stripe/dunning", "", Object{"outcome": outcome}).Want(200)
+}

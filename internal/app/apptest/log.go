@@ -1,0 +1,36 @@
+package apptest
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+)
+
+// logBuffer keeps what a service logs.
+type logBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// notable returns the lines of a JSON log from the level WARN on.
+func (l *logBuffer) notable() string {
+	var lines strings.Builder
+	for line := range strings.Lines(l.String()) {
+		if !strings.Contains(line, `"level":"INFO"`) && !strings.Contains(line, `"level":"DEBUG"`) {
+			lines.WriteString(line)
+		}
+	}
+	return lines.String()
+}

@@ -1,0 +1,96 @@
+package apptest
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+
+	"github.com/tenantry/tenantry/internal/settings"
+)
+
+// Proxy stands between the service and the sandbox's payment provider: it counts what
+// the service asks for, and tampers with it when it is told to.
+type Proxy struct {
+	mu     sync.Mutex
+	asked  []string // method and path of each request of the service
+	tamper func(r *http.Request) Verdict
+}
+
+// Verdict is what a [Proxy] does to a request.
+type Verdict int
+
+// The verdicts.
+const (
+	Pass       Verdict = iota // the provider is asked
+	Fail                      // the provider says that it is out of order
+	Refuse                    // the provider understands it and will not do it
+	LoseAnswer                // the provider does it, and the answer is lost
+)
+
+// direct is the header of the test's own requests, which the proxy ignores.
+const direct = "X-Test-Direct"
+
+func (p *Proxy) around(provider http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get(direct) != "" || !strings.HasPrefix(r.URL.Path, "/sandbox/stripe/v1/") {
+			provider.ServeHTTP(w, r)
+			return
+		}
+		p.mu.Lock()
+		p.asked = append(p.asked, r.Method+" "+strings.TrimPrefix(r.URL.Path, "/sandbox/stripe/v1"))
+		tamper := p.tamper
+		p.mu.Unlock()
+		does := Pass
+		if tamper != nil {
+			does = tamper(r)
+		}
+		switch does {
+		case Fail:
+			http.Error(w, `{"error": {"type": "api_error"}}`, http.StatusInternalServerError)
+		case Refuse:
+			http.Error(w, `{"error": {"type": "invalid_request_error"}}`, http.StatusBadRequest)
+		case LoseAnswer:
+			provider.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler)
+		default:
+			provider.ServeHTTP(w, r)
+		}
+	})
+}
+
+// Option is the option of a server that asks its provider through the proxy.
+func (p *Proxy) Option(s *settings.Settings) { s.AroundProvider = p.around }
+
+// Tamper sets what happens to the service's requests from now on; nil lets all pass.
+func (p *Proxy) Tamper(tamper func(r *http.Request) Verdict) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tamper = tamper
+}
+
+// On does something to the requests for one endpoint, for [Proxy.Tamper]. path is
+// the start of what follows /v1.
+func On(does Verdict, method, path string) func(*http.Request) Verdict {
+	return func(r *http.Request) Verdict {
+		if r.Method == method && strings.HasPrefix(r.URL.Path, "/sandbox/stripe/v1"+path) {
+			return does
+		}
+		return Pass
+	}
+}
+
+// Count returns how often the service has asked for something ("POST /prices") since
+// the last call of Count.
+func (p *Proxy) Count(request string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := 0
+	for _, asked := range p.asked {
+		if asked == request {
+			n++
+		}
+	}
+	p.asked = nil
+	return n
+}

@@ -1,0 +1,4 @@
+package app
+
+// What the tests outside of the package compare errors with.
+var ErrNotConfirmed = errNotConfirmed
