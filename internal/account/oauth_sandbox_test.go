@@ -1,0 +1,128 @@
+package account_test
+
+import (
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+)
+
+// cookieBrowser is a browser that keeps cookies and follows redirects by hand.
+type cookieBrowser struct {
+	s      *apptest.Server
+	client *http.Client
+}
+
+func newCookieBrowser(s *apptest.Server) *cookieBrowser {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return &cookieBrowser{s, &http.Client{
+		Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+func (b *cookieBrowser) open(method, address string, form url.Values) apptest.Reply {
+	b.s.T.Helper()
+	r, err := http.NewRequestWithContext(b.s.T.Context(), method, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		b.s.T.Fatal(err)
+	}
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	return b.s.DoWith(b.client, r)
+}
+
+var hiddenField = regexp.MustCompile(`<input type="hiddenField" name="([^"]+)" value="([^"]*)"`)
+
+// logInAtSandbox goes from the redirect over the consent page back to the
+// frontend, and returns where the browser ends.
+func (b *cookieBrowser) logInAtSandbox(email, name string) *url.URL {
+	t := b.s.T
+	t.Helper()
+	consent := b.open("GET", b.s.URL+"/api/v1/auth/oauth/sandbox/redirect", nil).Want(302).Header.Get("Location")
+	page := b.open("GET", consent, nil).Want(200)
+	if !strings.Contains(page.Text, `id="consent"`) {
+		t.Fatalf("no consent form: %s", page.Text)
+	}
+	form := url.Values{"email": {email}, "name": {name}, "email_verified": {"true"}}
+	for _, field := range hiddenField.FindAllStringSubmatch(page.Text, -1) {
+		form.Set(field[1], strings.ReplaceAll(field[2], "&amp;", "&"))
+	}
+	action := regexp.MustCompile(`<form[^>]*id="consent"[^>]*action="([^"]*)"|<form[^>]*action="([^"]*)"[^>]*id="consent"`).FindStringSubmatch(page.Text)
+	to, err := url.Parse(consent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if action != nil {
+		if to, err = to.Parse(strings.ReplaceAll(action[1]+action[2], "&amp;", "&")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	back := b.open("POST", to.String(), form)
+	callback := b.open("GET", back.Header.Get("Location"), nil).Want(302).Header.Get("Location")
+	end, err := url.Parse(callback)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return end
+}
+
+// A login at the sandbox's identity provider, from the popup to the session.
+func TestDelegatedLogin(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		if p := s.Call("GET", "/api/v1/auth/oauth/providers", "", nil).Want(200); p.Text != `{"providers":["sandbox"]}`+"\n" {
+			t.Errorf("providers: %s", p.Text)
+		}
+		end := newCookieBrowser(s).logInAtSandbox("new@example.com", "New Person")
+		if end.Path != "/oauth/callback" || end.Query().Get("code") == "" {
+			t.Fatalf("the browser ends at %s", end)
+		}
+		popup := s.Call("GET", end.RequestURI(), "", nil).Want(200)
+		if !strings.Contains(popup.Header.Get("Content-Type"), "text/html") {
+			t.Errorf("popup: %s", popup.Header.Get("Content-Type"))
+		}
+		exchange := map[string]any{"code": end.Query().Get("code")}
+		a := s.Call("POST", "/api/v1/auth/oauth/exchange", "", exchange).Want(200)
+		if a.At("isNewUser") != true || a.Str("user.tenants.0.name") != "New Person's Organization" {
+			t.Errorf("exchange: %s", a.Text)
+		}
+		s.Call("GET", "/api/v1/auth/me", a.Str("accessToken"), nil).Want(200)
+		if again := s.Call("POST", "/api/v1/auth/oauth/exchange", "", exchange).Want(400); again.At("code") != "OAUTH_CODE_EXPIRED" {
+			t.Errorf("again: %s", again.Text)
+		}
+
+		// The second time it is the same user; the frontend gets a session.
+		end = newCookieBrowser(s).logInAtSandbox("new@example.com", "New Person")
+		f := s.Frontend()
+		f.Fetch("GET", "/csrf-cookie", "", nil).Want(204)
+		second := f.Send("POST", "/api/v1/auth/oauth/exchange", map[string]any{"code": end.Query().Get("code")}).Want(200)
+		if second.At("isNewUser") != false || second.At("accessToken") != nil {
+			t.Errorf("second: %s", second.Text)
+		}
+		f.Fetch("GET", "/api/v1/auth/me", "", nil).Want(200)
+
+		// The demo's owner keeps the password: the address was known to be theirs.
+		newCookieBrowser(s).logInAtSandbox("owner@acme.test", "Owner")
+		s.Call("POST", "/api/v1/auth/login", "", map[string]any{"email": "owner@acme.test", "password": "sandbox-owner"}).Want(200)
+	})
+}
+
+// An account whose address was never verified may be somebody else's doing: the
+// login of the address's owner drops its password and its credentials.
+func TestDelegatedLoginTakesAnUnverifiedAccountOver(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		squatter := s.Register("victim@example.com", false)
+		newCookieBrowser(s).logInAtSandbox("victim@example.com", "Victim")
+		s.Call("GET", "/api/v1/auth/me", squatter.Token, nil).Want(401)
+		s.Call("POST", "/api/v1/auth/login", "", map[string]any{"email": "victim@example.com", "password": "correct horse"}).Want(401)
+	})
+}

@@ -1,0 +1,58 @@
+package subscription_test
+
+import (
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+)
+
+// A tenant that owes for its period can change its plan, but gets nothing back for
+// time that it has not paid for, and no access before it has paid.
+func TestChangeWhileOverdue(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AddPlan("mini", "flat", "month", 900, 0, map[string]int{"api-calls": 100})
+		s.AddPlan("pro", "flat", "month", 4900, 0, nil)
+		k := s.Customers()
+		open := k.AddOwing("ada", "eve")
+		o := k.Names["ada"]
+		stays := func(plan string) {
+			t.Helper()
+			s.Subscription(o).WantAt("data.status", "past_due").WantAt("data.plan.name", plan)
+			if list := s.Call("GET", o.Path("/entitlements"), o.Token, nil).Want(200).At("data").([]any); len(list) != 0 {
+				t.Errorf("%d features are granted", len(list))
+			}
+			if n := len(s.ProviderObjects(o, "invoice")); n != 2 {
+				t.Errorf("%d invoices", n)
+			}
+			s.ProviderObjects(o, "customer")[0].WantAt("balance", 0.0)
+		}
+		stays("Starter")
+		// More is paid at once, or nothing happens.
+		wantFigures(s.PreviewChange(o, "pro", 0))
+		s.ChangePlan(o, "pro", nil).WantRefused(422, "plan_change_error")
+		stays("Starter")
+		if net := wantFigures(s.PreviewChange(o, "mini", 0)); net != 0 {
+			t.Errorf("less comes to %v", net)
+		}
+		s.ChangePlan(o, "mini", nil).Want(200).WantAt("data.action", "updated").WantAt("data.subscription.status", "past_due")
+		stays("mini")
+		s.PayAtProvider(open["ada"])
+		s.AwaitNotifications()
+		s.Subscription(o).WantAt("data.status", "active").WantAt("data.plan.name", "mini").WantAt("data.price_cents", 900.0)
+
+		// What costs nothing begins at once, as it would for anybody; what is owed
+		// stays so.
+		o = k.Names["eve"]
+		if net := wantFigures(s.PreviewChange(o, "free", 0)); net != 0 {
+			t.Errorf("the free plan comes to %v", net)
+		}
+		s.ChangePlan(o, "free", nil).Want(200)
+		s.AwaitNotifications()
+		s.Subscription(o).WantAt("data.plan.name", "Free").WantAt("data.price_cents", 0.0)
+		s.ProviderObjects(o, "customer")[0].WantAt("balance", 0.0)
+		if got := s.InvoiceStates(o)[open["eve"]]; got != "open" {
+			t.Errorf("the invoice is %s", got)
+		}
+	})
+}
