@@ -2,20 +2,22 @@ package app
 
 import (
 	"context"
+	"errors"
 
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/subscription"
+	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
 // allowances gives the usage domain the quotas and the billing period of a
 // tenant's subscription.
-type allowances struct{ subscriptions *subscription.Service }
+type allowances struct{ entitlements *entitlement.Service }
 
 func (a allowances) Allowances(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]usage.Allowance, error) {
-	terms, err := a.subscriptions.TermsOf(ctx, tenantIDs)
+	terms, err := a.entitlements.TermsOf(ctx, tenantIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -38,10 +40,10 @@ type payers struct {
 
 func (p payers) Payer(ctx context.Context, tenantID uuid.UUID) (usage.Payer, error) {
 	sub, err := p.subscriptions.Current(ctx, tenantID)
-	if err != nil {
+	if err != nil && !errors.Is(err, subscription.ErrNotFound) {
 		return usage.Payer{}, err
 	}
-	if sub != nil && (sub.Status.GrantsFeatures() || sub.Status == subscription.PastDue) {
+	if err == nil && (sub.Status.GrantsFeatures() || sub.Status == subscription.PastDue) {
 		return usage.Payer{Currency: sub.Currency, Billing: &usage.Billing{
 			Anchor: sub.BillingAnchor, IntervalUnit: usage.IntervalUnit(sub.IntervalUnit), IntervalCount: int(sub.IntervalCount),
 			Current: usage.Period{Start: sub.CurrentPeriodStart, End: sub.CurrentPeriodEnd},

@@ -86,7 +86,7 @@ func (svc *service) seedAcme(ctx context.Context) (uuid.UUID, error) {
 // the hosted page, and waits for the signed notification to activate the
 // subscription.
 func (svc *service) subscribeAcme(ctx context.Context, acme uuid.UUID, own string) error {
-	if active, err := svc.subscriptions.HasActive(ctx, acme); err != nil || active {
+	if active, err := svc.entitlements.HasActive(ctx, acme); err != nil || active {
 		return err
 	}
 	plan, err := svc.catalog.PlanBySlug(ctx, "starter")
@@ -104,7 +104,7 @@ func (svc *service) subscribeAcme(ctx context.Context, acme uuid.UUID, own strin
 		return err
 	}
 	for {
-		active, err := svc.subscriptions.HasActive(ctx, acme)
+		active, err := svc.entitlements.HasActive(ctx, acme)
 		if err != nil || active {
 			return err
 		}

@@ -19,6 +19,9 @@ import (
 	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/subscription"
+	subcustomer "github.com/tenantry/tenantry/internal/subscription/customer"
+	"github.com/tenantry/tenantry/internal/subscription/entitlement"
+	"github.com/tenantry/tenantry/internal/subscription/reconcile"
 	"github.com/tenantry/tenantry/internal/team"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
@@ -38,7 +41,10 @@ type domains struct {
 	currencies    *currency.Service
 	priceList     *pricelist.Service
 	pspPrices     *catalog.PSPPrices
+	customers     *subcustomer.Service
+	entitlements  *entitlement.Service
 	subscriptions *subscription.Service
+	reconciler    *reconcile.Service
 	onboarding    *onboarding.Service
 	invoices      *invoice.Service
 	usage         *usage.Service
@@ -63,7 +69,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 	d.addSubscriptions(p, link)
 	d.addUsage(p)
 	d.team = team.NewService(team.Deps{
-		DB: p.db, Clock: p.clock, Tenants: d.tenants, Accounts: d.accounts, Seats: d.subscriptions, Billing: d.subscriptions,
+		DB: p.db, Clock: p.clock, Tenants: d.tenants, Accounts: d.accounts, Seats: d.entitlements, Billing: d.subscriptions,
 		Letters: p.letters, Audit: d.audit, ExpiryDays: cmp.Or(p.settings.InvitationDays, team.DefaultExpiryDays),
 	})
 	if err := d.addInvoices(p); err != nil {
@@ -73,7 +79,8 @@ func newDomains(p *platform, out outside) (*domains, error) {
 		DB: p.db, Accounts: d.accounts, Tenants: d.tenants, Catalog: d.catalog, Subscriptions: d.subscriptions, Log: p.log,
 		Pages: onboarding.Pages{Success: p.frontendURL + "/onboarding/success", Cancel: p.frontendURL + "/onboarding/plans"},
 	})
-	link.subscriptions, link.usage, link.impersonation = d.subscriptions, d.usage, d.impersonation
+	link.subscriptions, link.customers, link.entitlements = d.subscriptions, d.customers, d.entitlements
+	link.usage, link.impersonation = d.usage, d.impersonation
 	return d, nil
 }
 
@@ -113,10 +120,19 @@ func (d *domains) addSubscriptions(p *platform, link *links) {
 	d.catalog = catalog.New(catalog.Deps{DB: p.db, Clock: p.clock, Subscriptions: link, Audit: d.audit})
 	d.currencies = currency.New(currency.Deps{DB: p.db, Clock: p.clock, Catalog: d.catalog, Audit: d.audit})
 	d.pspPrices = catalog.NewPSPPrices(catalog.PSPPricesDeps{Catalog: d.catalog, Provider: p.provider, Log: p.log})
+	d.customers = subcustomer.NewService(subcustomer.Deps{
+		DB: p.db, Clock: p.clock, Jobs: p.jobs, Tenants: d.tenants, Provider: p.provider, Audit: d.audit,
+	})
+	d.entitlements = entitlement.NewService(entitlement.Deps{
+		DB: p.db, Catalog: d.catalog, Members: d.tenants, Consumption: link,
+	})
 	d.subscriptions = subscription.NewService(subscription.Deps{
-		DB: p.db, Clock: p.clock, Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants,
-		Provider: p.provider, Prices: d.pspPrices, Consumption: link, Audit: d.audit, Log: p.log,
+		DB: p.db, Clock: p.clock, Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants, Customers: d.customers,
+		Entitlements: d.entitlements, Provider: p.provider, Prices: d.pspPrices, Audit: d.audit, Log: p.log,
 		Metered: link, Letters: p.letters, FrontendURL: p.frontendURL,
+	})
+	d.reconciler = reconcile.NewService(reconcile.Deps{
+		DB: p.db, Clock: p.clock, Jobs: p.jobs, Subscriptions: d.subscriptions, Provider: p.provider, Log: p.log,
 	})
 }
 
@@ -124,7 +140,7 @@ func (d *domains) addSubscriptions(p *platform, link *links) {
 // what deletes old events.
 func (d *domains) addUsage(p *platform) {
 	d.usage = usage.NewService(usage.Deps{
-		DB: p.db, Clock: p.clock, Plans: allowances{d.subscriptions}, Log: p.log, Currencies: d.catalog, Audit: d.audit,
+		DB: p.db, Clock: p.clock, Plans: allowances{d.entitlements}, Log: p.log, Currencies: d.catalog, Audit: d.audit,
 		Jobs: p.jobs, Payers: payers{d.subscriptions, d.tenants},
 		Alerts: quotaAlerts{
 			tenants: d.tenants, letters: p.letters, pushes: d.pushes, messages: p.messages, frontendURL: p.frontendURL,
@@ -132,7 +148,7 @@ func (d *domains) addUsage(p *platform) {
 	})
 	d.priceList = pricelist.New(pricelist.Deps{DB: p.db, Catalog: d.catalog, Currencies: d.currencies, Meters: d.usage})
 	d.reporter = usage.NewReporter(usage.ReporterDeps{
-		DB: p.db, Clock: p.clock, Log: p.log, Provider: p.provider, Customers: d.subscriptions,
+		DB: p.db, Clock: p.clock, Log: p.log, Provider: p.provider, Customers: d.customers,
 		Payers: payers{d.subscriptions, d.tenants},
 	})
 	d.retention = usage.NewRetention(usage.RetentionDeps{

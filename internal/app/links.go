@@ -7,6 +7,8 @@ import (
 
 	"github.com/tenantry/tenantry/internal/impersonation"
 	"github.com/tenantry/tenantry/internal/subscription"
+	subcustomer "github.com/tenantry/tenantry/internal/subscription/customer"
+	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
 )
@@ -14,12 +16,14 @@ import (
 // links lets a domain use one that is built after it. newDomains fills it in.
 type links struct {
 	subscriptions *subscription.Service
+	customers     *subcustomer.Service
+	entitlements  *entitlement.Service
 	usage         *usage.Service
 	impersonation *impersonation.Service
 }
 
 func (l *links) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) {
-	return l.subscriptions.HasActive(ctx, tenantID)
+	return l.entitlements.HasActive(ctx, tenantID)
 }
 
 func (l *links) AnyTo(ctx context.Context, plans []uuid.UUID) (bool, error) {
@@ -31,7 +35,7 @@ func (l *links) Overview(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]te
 }
 
 func (l *links) BillingChanged(ctx context.Context, tenantID uuid.UUID) error {
-	return l.subscriptions.BillingChanged(ctx, tenantID)
+	return l.customers.BillingChanged(ctx, tenantID)
 }
 
 func (l *links) Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {

@@ -17,6 +17,8 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/subscription"
+	subcustomer "github.com/tenantry/tenantry/internal/subscription/customer"
+	"github.com/tenantry/tenantry/internal/subscription/reconcile"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
@@ -46,15 +48,22 @@ func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun b
 	tenants := tenant.NewService(tenant.Deps{
 		DB: db, Clock: clock.System(), Subscriptions: link, Overviews: link, Billing: link, Audit: trail,
 	})
+	link.customers = subcustomer.NewService(subcustomer.Deps{
+		DB: db, Clock: clock.System(), Jobs: queue, Tenants: tenants, Provider: provider, Audit: trail,
+	})
 	link.subscriptions = subscription.NewService(subscription.Deps{
 		DB: db, Clock: clock.System(), Jobs: queue, Provider: provider, Audit: trail, Log: log, Tenants: tenants,
-		Catalog: catalog.New(catalog.Deps{DB: db, Clock: clock.System(), Subscriptions: link, Audit: trail}),
+		Customers: link.customers,
+		Catalog:   catalog.New(catalog.Deps{DB: db, Clock: clock.System(), Subscriptions: link, Audit: trail}),
+	})
+	subscriptions := reconcile.NewService(reconcile.Deps{
+		DB: db, Clock: clock.System(), Jobs: queue, Subscriptions: link.subscriptions, Provider: provider, Log: log,
 	})
 	invoices := invoice.NewService(invoice.Deps{
 		DB: db, Clock: clock.System(), Jobs: queue, Provider: provider, Audit: trail, Log: log, Tenants: tenants,
 		Subscriptions: link.subscriptions, Issuing: issuing,
 	})
-	found, err := compareAll(ctx, comparisons(link.subscriptions, invoices), dryRun)
+	found, err := compareAll(ctx, comparisons(subscriptions, invoices), dryRun)
 	return errors.Join(writeDifferences(out, s.InvoiceMode, found), err)
 }
 
@@ -66,7 +75,7 @@ type comparison interface {
 
 // comparisons returns all comparisons. Subscriptions come first, because invoices
 // refer to them.
-func comparisons(s *subscription.Service, i *invoice.Service) []comparison {
+func comparisons(s *reconcile.Service, i *invoice.Service) []comparison {
 	return []comparison{s.Comparison(), i.Comparison()}
 }
 
@@ -83,7 +92,7 @@ func compareAll(ctx context.Context, all []comparison, dryRun bool) ([]psp.Diffe
 
 // startComparisons enqueues the jobs that compare everything.
 func (svc *service) startComparisons(ctx context.Context) error {
-	for _, c := range comparisons(svc.subscriptions, svc.invoices) {
+	for _, c := range comparisons(svc.reconciler, svc.invoices) {
 		if err := c.Start(ctx); err != nil {
 			return err
 		}
@@ -123,7 +132,7 @@ func (svc *service) reconcileNow(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	found, err := compareAll(r.Context(), comparisons(svc.subscriptions, svc.invoices), params.DryRun)
+	found, err := compareAll(r.Context(), comparisons(svc.reconciler, svc.invoices), params.DryRun)
 	answer := map[string]any{"data": found}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")

@@ -179,7 +179,7 @@ func (s *Service) undo(ctx context.Context, userID int64, tenantID uuid.UUID) er
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		if err := s.deps.Subscriptions.Forget(ctx, tenantID); err != nil {
+		if err := s.deps.Subscriptions.Discard(ctx, tenantID); err != nil {
 			return err
 		}
 		if err := s.deps.Tenants.Discard(ctx, tenantID); err != nil {
@@ -197,7 +197,7 @@ func (s *Service) undo(ctx context.Context, userID int64, tenantID uuid.UUID) er
 // Status returns the tenant and its subscription, if any. It asks the payment
 // provider about open checkouts, in case the notification of a payment is late.
 func (s *Service) Status(ctx context.Context, tenantID uuid.UUID) (tenant.Tenant, tenant.Overview, error) {
-	s.deps.Subscriptions.Settle(ctx, tenantID)
+	s.deps.Subscriptions.ReadOpenCheckouts(ctx, tenantID)
 	t, err := s.deps.Tenants.Get(ctx, tenantID)
 	if err != nil {
 		return tenant.Tenant{}, tenant.Overview{}, err

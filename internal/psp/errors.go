@@ -12,6 +12,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/jobs"
 )
 
 // ErrUnavailable is every failure of a call: 502 psp_error to an HTTP caller
@@ -32,6 +33,15 @@ var ErrRefused = errors.New("the provider refused the request")
 // ErrDeclined is the cause when the payment that the request asked for was
 // refused, or needs its payer: with nothing paid, nothing was changed.
 var ErrDeclined = errors.New("the payment was declined")
+
+// Permanent marks an error that no repetition heals as jobs.Fatal: the provider does
+// not have the object, or will never accept the request.
+func Permanent(err error) error {
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrRefused) {
+		return jobs.Fatal(err)
+	}
+	return err
+}
 
 // errUnreadable stands for an answer that ends early or is not the provider's
 // JSON. Its text stays out of logs: it may be anything, even an echo of the

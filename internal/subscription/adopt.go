@@ -8,63 +8,84 @@ import (
 
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
 )
 
 const (
-	// jobRefuse gives a second paid checkout back.
+	// jobRefuse cancels the second of two paid checkouts and refunds it.
 	jobRefuse = "subscription.refuse"
-	// jobRetire ends, at the provider, a subscription that was replaced.
+	// jobRetire cancels, at the provider, a subscription that was replaced here.
 	jobRetire = "subscription.retire"
 )
 
-// adopt stores a subscription that is new here, under the tenant's lock. A tenant
-// has one at most; see placeOf for what becomes of another.
+// Adoption is what happens to a subscription of the provider that is new here.
+type Adoption uint8
+
+// The kinds of adoption. A tenant has at most one subscription that is not over.
+const (
+	// AdoptFirst stores it: the tenant has no other.
+	AdoptFirst Adoption = iota
+	// AdoptReplacing stores it in place of the tenant's other one, which its checkout
+	// was opened to replace.
+	AdoptReplacing
+	// AdoptLater is AdoptReplacing once it is paid; until then the other one stays.
+	AdoptLater
+	// AdoptRefused cancels and refunds it: it is the second of two paid checkouts.
+	AdoptRefused
+	// AdoptIgnored leaves it alone: it is the tenant's second one, and was not bought
+	// here.
+	AdoptIgnored
+)
+
+// adopting is an adoption, and what it is about.
+type adopting struct {
+	Adoption
+	session string       // of the checkout that bought it; "" without one
+	other   Subscription // that the tenant has; zero without one
+}
+
+// adopt stores a subscription that is new here, under the tenant's lock, as its
+// adoption says.
 //
 // Invariants: a subscription is replaced in one step, so that the tenant is never
-// without: over here first, and then, by a job that is part of the step, at the
-// provider. And what a tenant has that is not over is of its one customer, which is
-// kept with the first.
+// without. The old one ends here first and then, by a job that is part of the step,
+// at the provider. And what a tenant has that is not over belongs to its one
+// customer, which is stored with the first.
 func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subscription) error {
-	since, err := s.store.byPSPID(ctx, next.PSPSubscriptionID)
-	if err != nil {
-		return err
-	}
-	if since != nil {
+	_, err := s.store.byPSPID(ctx, next.PSPSubscriptionID)
+	if err == nil {
 		return errOvertaken
 	}
+	if !errors.Is(err, ErrNotFound) {
+		return err
+	}
 	if !next.Status.Over() {
-		customer, err := s.store.saveCustomer(ctx, next.TenantID, remote.CustomerID, s.deps.Clock.Now())
+		kept, err := s.deps.Customers.Keep(ctx, next.TenantID, remote.CustomerID)
 		if err != nil {
 			return err
 		}
-		if customer != remote.CustomerID {
+		if kept != remote.CustomerID {
 			return errOvertaken
 		}
 	}
-	p, err := s.placeOf(ctx, next, remote)
+	a, err := s.adoptionOf(ctx, next, remote)
 	if err != nil {
 		return err
 	}
-	switch p.place {
-	case placeRefused:
-		r := refusedCheckout{SubscriptionID: next.PSPSubscriptionID}
-		if p.opened.PSPSessionID != nil {
-			r.SessionID = *p.opened.PSPSessionID
-		}
+	switch a.Adoption {
+	case AdoptRefused:
+		r := refusedCheckout{SubscriptionID: next.PSPSubscriptionID, SessionID: a.session}
 		return s.deps.Jobs.Enqueue(ctx, jobRefuse, r, jobs.Key(next.PSPSubscriptionID))
-	case placeLeft:
+	case AdoptIgnored:
 		s.deps.Log.WarnContext(ctx, "a tenant has a second subscription at the payment provider, which was not bought here",
 			"tenant_id", next.TenantID, "psp_subscription_id", next.PSPSubscriptionID)
 		return nil
-	case placeLater:
+	case AdoptLater:
 		return nil
-	case placeOther:
-		if err := s.retireHere(ctx, *p.other); err != nil {
+	case AdoptReplacing:
+		if err := s.replace(ctx, a.other); err != nil {
 			return err
 		}
-	case placeFree:
+	case AdoptFirst:
 	}
 	if err := s.store.insert(ctx, next); err != nil {
 		return err
@@ -73,118 +94,148 @@ func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subsc
 	if err != nil || members <= next.Quantity {
 		return err
 	}
-	return s.SeatsChanged(ctx, next.TenantID) // they came after the checkout was opened
+	return s.SeatsChanged(ctx, next.TenantID) // they joined after the checkout was opened
 }
 
-// place is where a subscription that is new here goes.
-type place uint8
-
-const (
-	placeFree    place = iota // the tenant has no other
-	placeOther                // it takes the other's place: its checkout was opened for that
-	placeLater                // the same, once it is paid; until then the other one stays
-	placeRefused              // it is the second of two paid checkouts: canceled, and its payment given back
-	placeLeft                 // it is a second one that was not bought here: not ours to cancel
-)
-
-type placing struct {
-	place
-	opened subscriptionsql.Checkout // by which it was bought; empty without one
-	other  *Subscription            // that the tenant has, else nil
+// AdoptionOf decides what happens to a subscription that is new here; other is the
+// subscription that the tenant has, zero if none.
+func (s *Service) AdoptionOf(ctx context.Context, next Subscription, remote psp.Subscription) (a Adoption, other Subscription, err error) {
+	found, err := s.adoptionOf(ctx, next, remote)
+	return found.Adoption, found.other, err
 }
 
-// placeOf decides where a subscription that is new here goes.
-func (s *Service) placeOf(ctx context.Context, next Subscription, remote psp.Subscription) (placing, error) {
-	var p placing
-	var err error
+func (s *Service) adoptionOf(ctx context.Context, next Subscription, remote psp.Subscription) (adopting, error) {
+	var a adopting
 	if next.Status.Over() {
-		return p, nil
+		return a, nil
 	}
-	if p.opened, err = s.checkoutOf(ctx, next.TenantID, remote.Metadata[metaCheckout]); err != nil {
-		return p, err
+	opened, err := s.checkoutOf(ctx, next.TenantID, remote.Metadata[metaCheckout])
+	bought := err == nil
+	if err != nil && !errors.Is(err, errNoCheckout) {
+		return a, err
 	}
-	if p.other, err = s.store.live(ctx, next.TenantID); err != nil || p.other == nil {
-		return p, err
+	a.session = opened.session
+	a.other, err = s.store.live(ctx, next.TenantID)
+	if errors.Is(err, ErrNotFound) {
+		return adopting{}, nil
 	}
-	replaces := p.opened.ReplacesSubscriptionID != nil && *p.opened.ReplacesSubscriptionID == p.other.ID
+	if err != nil {
+		return a, err
+	}
 	switch {
-	case p.opened.ID == uuid.Nil:
-		p.place = placeLeft
-	case !replaces:
-		p.place = placeRefused
+	case !bought:
+		a.Adoption = AdoptIgnored
+	case opened.replaces != a.other.ID:
+		a.Adoption = AdoptRefused
 	case !next.Status.Running():
-		p.place = placeLater
+		a.Adoption = AdoptLater
 	default:
-		p.place = placeOther
+		a.Adoption = AdoptReplacing
 	}
-	return p, nil
+	return a, nil
 }
 
-// checkoutOf returns the checkout that started a subscription; an empty one for
-// one that came by another way.
-func (s *Service) checkoutOf(ctx context.Context, tenantID uuid.UUID, id string) (subscriptionsql.Checkout, error) {
-	parsed, _ := uuid.Parse(id) // Nil, which no checkout has, for what is none
-	c, err := s.store.q(ctx).Checkout(ctx, parsed)
-	if errors.Is(err, sqldb.ErrNoRows) {
-		err = nil
-	}
-	if c.TenantID != tenantID {
-		c = subscriptionsql.Checkout{}
+// checkoutOf returns the checkout that started a tenant's subscription, by the id in
+// the metadata; errNoCheckout for a subscription that came another way.
+func (s *Service) checkoutOf(ctx context.Context, tenantID uuid.UUID, id string) (checkout, error) {
+	parsed, _ := uuid.Parse(id) // Nil for what is no id; no checkout has it
+	c, err := s.store.checkout(ctx, parsed)
+	if err == nil && c.tenantID != tenantID {
+		return checkout{}, errNoCheckout
 	}
 	return c, err
 }
 
-// retireHere ends a subscription that is replaced, and has the provider end it.
-func (s *Service) retireHere(ctx context.Context, old Subscription) error {
+// replace ends a subscription that another one replaces, and has the provider end it.
+func (s *Service) replace(ctx context.Context, old Subscription) error {
 	if _, err := s.endHere(ctx, old); err != nil {
 		return err
 	}
+	return s.retireLater(ctx, old)
+}
+
+func (s *Service) retireLater(ctx context.Context, old Subscription) error {
 	return s.deps.Jobs.Enqueue(ctx, jobRetire, old.PSPSubscriptionID, jobs.Key(old.PSPSubscriptionID))
 }
 
-// endHere ends a subscription without the provider, and returns what it is then;
+// RetireReplaced has the provider end a subscription that runs there and was
+// replaced here; it reports whether it was.
+func (s *Service) RetireReplaced(ctx context.Context, sub Subscription) (bool, error) {
+	replaced, err := s.store.hasSuccessor(ctx, sub)
+	if err != nil || !replaced {
+		return false, err
+	}
+	return true, s.retireLater(ctx, sub)
+}
+
+// reasonMissing is the cancellation reason of a subscription that the provider does
+// not know.
+const reasonMissing = "The payment provider does not know this subscription."
+
+// EndMissing ends a subscription here that the provider does not know. It reports
+// whether it did: another state may have been stored since sub was read.
+func (s *Service) EndMissing(ctx context.Context, sub Subscription) (bool, error) {
+	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if _, err := s.deps.Tenants.Lock(ctx, sub.TenantID); err != nil {
+			return err
+		}
+		ended, err := s.endHere(ctx, sub)
+		if err != nil {
+			return err
+		}
+		reason := reasonMissing
+		if err := s.store.setReason(ctx, sub, &reason, ended.UpdatedAt); err != nil {
+			return err
+		}
+		return s.deps.Audit.Record(ctx, operation{
+			before: sub, instruction: instruction{Kind: opCancelNow, Reason: &reason},
+		}.entry(ended))
+	})
+	if errors.Is(err, errOvertaken) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// endHere ends a subscription without the provider, and returns it as it is then;
 // errOvertaken when another state was stored since it was read.
 func (s *Service) endHere(ctx context.Context, old Subscription) (Subscription, error) {
 	now := s.deps.Clock.Now()
 	old.Status, old.CancelAtPeriodEnd, old.CanceledAt, old.UpdatedAt = Canceled, false, &now, now
-	stored, err := s.store.update(ctx, old)
-	if err == nil && !stored {
-		err = errOvertaken
-	}
-	return old, err
+	return old, s.store.update(ctx, old)
 }
 
-// retire ends a replaced subscription at the provider. The key is fixed: a
-// repetition changes nothing.
+// retire is the job that cancels a replaced subscription at the provider. Its key is
+// fixed: a repetition changes nothing.
 func (s *Service) retire(ctx context.Context, job jobs.Job) error {
 	var id string
 	if err := job.Decode(&id); err != nil {
 		return err
 	}
 	_, err := s.deps.Provider.CancelSubscription(ctx, id, "retire-"+id)
-	return final(err)
+	return psp.Permanent(err)
 }
 
-// refusedCheckout names a subscription that lost against another, and the
-// checkout that paid for it.
+// refusedCheckout names a subscription that is not wanted beside another one, and
+// the checkout that paid for it.
 type refusedCheckout struct {
 	SubscriptionID string `json:"subscription_id"`
 	SessionID      string `json:"session_id"`
 }
 
-// refuse cancels the subscription at the provider and gives its payment back.
-// Both writes have fixed keys: a repetition changes nothing.
+// refuse is the job that cancels the subscription at the provider and refunds its
+// payment. Both writes have fixed keys: a repetition changes nothing.
 func (s *Service) refuse(ctx context.Context, job jobs.Job) error {
 	var r refusedCheckout
 	if err := job.Decode(&r); err != nil {
 		return err
 	}
 	if _, err := s.deps.Provider.CancelSubscription(ctx, r.SubscriptionID, "refuse-"+r.SubscriptionID); err != nil {
-		return final(err)
+		return psp.Permanent(err)
 	}
 	if r.SessionID != "" {
 		if err := s.deps.Provider.RefundCheckout(ctx, r.SessionID, "refund-"+r.SubscriptionID); err != nil {
-			return final(err)
+			return psp.Permanent(err)
 		}
 	}
 	s.deps.Log.InfoContext(ctx, "second subscription refused", "psp_subscription_id", r.SubscriptionID)

@@ -13,69 +13,78 @@ type Cancellation struct {
 	Reason      *string
 }
 
-func (c Cancellation) request() request {
+// of returns the operation that ends a subscription so.
+func (c Cancellation) of(e ending) kind {
+	e.reason = c.Reason
 	if c.Immediately {
-		return request{Kind: opCancelNow, Reason: c.Reason}
+		return cancelNow{e}
 	}
-	return request{Kind: opCancel, Reason: c.Reason}
+	return cancel{e}
 }
 
-// Running returns the tenant's subscription that is active, trialing or past_due:
-// the one that can be canceled, resumed and changed. A tenant without one is
-// refused (404).
-func (s *Service) Running(ctx context.Context, tenantID uuid.UUID) (*Subscription, error) {
-	sub, err := s.store.live(ctx, tenantID)
-	if err == nil && (sub == nil || !sub.Status.Running()) {
-		err = errNotFound
+// Cancel ends the tenant's running subscription, at the provider first.
+func (s *Service) Cancel(ctx context.Context, tenantID uuid.UUID, c Cancellation) (Subscription, error) {
+	return s.operate(ctx, c.of(ending{ofRunning: ofRunning{s, tenantID}}))
+}
+
+// CancelOne is Cancel for the administration, which names the subscription: one
+// that the tenant does not have is refused (404), and so is one whose status does
+// not allow it (SUBSCRIPTION_CANNOT_BE_CANCELED).
+func (s *Service) CancelOne(ctx context.Context, tenantID, id uuid.UUID, c Cancellation) (Subscription, error) {
+	return s.operate(ctx, c.of(ending{ofRunning: ofRunning{s, tenantID}, id: id}))
+}
+
+// ending has what the two cancellations share.
+type ending struct {
+	ofRunning
+	id     uuid.UUID // of the subscription; Nil for the tenant's running one
+	reason *string
+}
+
+func (e ending) load(ctx context.Context) (Subscription, error) {
+	if e.id == uuid.Nil {
+		return e.ofRunning.load(ctx)
+	}
+	sub, err := e.svc.Get(ctx, e.tenantID, e.id)
+	if err == nil && !sub.Status.Running() {
+		err = errNotCancelable
 	}
 	return sub, err
 }
 
-// Cancel ends the tenant's running subscription, at the provider first.
-func (s *Service) Cancel(ctx context.Context, tenantID uuid.UUID, c Cancellation) (*Subscription, error) {
-	return s.operate(ctx, action{
-		find:    func(ctx context.Context) (*Subscription, error) { return s.Running(ctx, tenantID) },
-		wanted:  c.request(),
-		prepare: func(context.Context, Subscription) (request, error) { return c.request(), nil },
-		gone:    errNotFound,
-	})
+func (e ending) refusal(err error) error { return goneOr(err, e.gone()) }
+
+func (e ending) gone() error {
+	if e.id == uuid.Nil {
+		return ErrNotFound
+	}
+	return errNotCancelable
 }
 
-// CancelOne is Cancel for the administration, which names the subscription: one
-// that the tenant does not have is refused (404), and one whose status does not
-// allow it (SUBSCRIPTION_CANNOT_BE_CANCELED).
-func (s *Service) CancelOne(ctx context.Context, tenantID, id uuid.UUID, c Cancellation) (*Subscription, error) {
-	return s.operate(ctx, action{
-		find: func(ctx context.Context) (*Subscription, error) {
-			sub, err := s.store.ofTenant(ctx, tenantID, id)
-			switch {
-			case err != nil:
-				return nil, err
-			case sub == nil:
-				return nil, errNotFound
-			case !sub.Status.Running():
-				return nil, errNotCancelable
-			}
-			return sub, nil
-		},
-		wanted:  c.request(),
-		prepare: func(context.Context, Subscription) (request, error) { return c.request(), nil },
-		gone:    errNotCancelable,
-	})
+// cancel ends a subscription with its period.
+type cancel struct{ ending }
+
+func (cancel) continues(pending instruction) bool { return pending.Kind == opCancel }
+
+func (c cancel) prepare(context.Context, Subscription) (instruction, error) {
+	return instruction{Kind: opCancel, Reason: c.reason}, nil
 }
 
-// Resume takes back that the tenant's running subscription ends with its period.
-// One that does not is refused (subscription_not_resumable).
-func (s *Service) Resume(ctx context.Context, tenantID uuid.UUID) (*Subscription, error) {
-	return s.operate(ctx, action{
-		find:   func(ctx context.Context) (*Subscription, error) { return s.Running(ctx, tenantID) },
-		wanted: request{Kind: opResume},
-		prepare: func(_ context.Context, sub Subscription) (request, error) {
-			if !sub.CancelAtPeriodEnd {
-				return request{}, errNotResumable
-			}
-			return request{Kind: opResume}, nil
-		},
-		gone: errNotFound,
-	})
+func (c cancel) send(ctx context.Context, op operation) error {
+	_, err := c.svc.deps.Provider.SetCancelAtPeriodEnd(ctx, op.before.PSPSubscriptionID, true, op.key())
+	return err
+}
+
+// cancelNow ends a subscription at once.
+type cancelNow struct{ ending }
+
+func (cancelNow) continues(pending instruction) bool { return pending.Kind == opCancelNow }
+
+func (c cancelNow) prepare(context.Context, Subscription) (instruction, error) {
+	return instruction{Kind: opCancelNow, Reason: c.reason}, nil
+}
+
+func (c cancelNow) send(ctx context.Context, op operation) error {
+	_, err := c.svc.deps.Provider.CancelSubscription(ctx, op.before.PSPSubscriptionID, op.key())
+	return err
 }

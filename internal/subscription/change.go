@@ -2,6 +2,7 @@ package subscription
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,9 +15,142 @@ import (
 // ChangeParams is what a tenant wants to change to.
 type ChangeParams struct {
 	PlanID   uuid.UUID
-	Quantity int64 // seats; 0 for as many as there are now, but not fewer than members
-	// Where a checkout leads back to: needed from a free plan to a paid one alone.
+	Quantity int64 // seats; 0 keeps as many as there are, but not fewer than members
+	// Where a checkout leads back to; needed only from a free plan to a paid one.
 	SuccessURL, CancelURL string
+}
+
+// Changed is what came of a change: the subscription as it is now, or the hosted
+// checkout that makes the change once it is paid.
+type Changed struct {
+	Subscription Subscription
+	Checkout     *psp.Checkout
+}
+
+// ChangePlan moves the tenant's subscription to another plan. The difference is
+// paid at once, prorated from the moment of the last preview if there is one:
+// either all of it happens or nothing. From a free plan to a paid one it opens a
+// checkout instead, and the subscription is replaced when that is completed.
+//
+// It refuses, in this order: no subscription (404), a status that does not allow
+// it (subscription_cannot_be_upgraded), an unknown plan (422), the same plan and
+// usage plans (plan_change_error), a plan without a price in the subscription's
+// currency (plan_not_available_in_currency), missing URLs and too few seats (422),
+// a plan that allows less than what is used (plan_change_error with violations),
+// missing billing details (billing_not_ready), a declined payment
+// (plan_change_error).
+func (s *Service) ChangePlan(ctx context.Context, tenantID uuid.UUID, p ChangeParams) (Changed, error) {
+	change := &changePlan{ofRunning: ofRunning{s, tenantID}, params: p}
+	sub, err := s.operate(ctx, change)
+	if err != nil || change.purchase == nil {
+		return Changed{Subscription: sub}, err
+	}
+	session, err := s.open(ctx, *change.purchase)
+	return Changed{Checkout: &session}, err
+}
+
+// changePlan moves a subscription to another plan. Its steps follow in the order in
+// which they are made; the invoice of the change arrives with its notification.
+type changePlan struct {
+	ofRunning
+	params ChangeParams
+	// purchase is what is bought where the change takes a checkout; prepare sets it.
+	purchase *purchase
+}
+
+// load returns the tenant's subscription if its status allows another plan.
+func (c *changePlan) load(ctx context.Context) (Subscription, error) {
+	sub, err := c.svc.Current(ctx, c.tenantID)
+	if err == nil && !sub.Status.Running() {
+		err = errNotUpgradable
+	}
+	return sub, err
+}
+
+// continues reports whether the pending operation changes to the same plan, and to
+// the same number of seats if that was given.
+func (c *changePlan) continues(pending instruction) bool {
+	return pending.Kind == opChange && pending.PlanID == c.params.PlanID &&
+		(c.params.Quantity == 0 || pending.Quantity == c.params.Quantity)
+}
+
+// prepare checks the rules, and says what the provider is to be told.
+func (c *changePlan) prepare(ctx context.Context, sub Subscription) (instruction, error) {
+	sel, err := c.svc.selectPlan(ctx, sub, c.params.PlanID, c.params.Quantity)
+	if err != nil {
+		return instruction{}, err
+	}
+	takesCheckout := sel.paidFromFree(sub)
+	if takesCheckout {
+		if err := c.params.needURLs(); err != nil {
+			return instruction{}, err
+		}
+	}
+	violations, err := c.svc.deps.Entitlements.Violations(ctx, sub.TenantID, sel.plan)
+	if err != nil {
+		return instruction{}, err
+	}
+	if len(violations) > 0 {
+		return instruction{}, errNotEligible.With("violations", violations)
+	}
+	t, err := c.svc.billable(ctx, sub.TenantID, false)
+	if err != nil {
+		return instruction{}, err
+	}
+	if takesCheckout {
+		c.purchase = &purchase{
+			selection: sel, tenant: t, successURL: c.params.SuccessURL, cancelURL: c.params.CancelURL, replaces: sub.ID,
+		}
+		return instruction{}, errNothingToDo
+	}
+	change, err := c.svc.providerChange(ctx, sub, sel)
+	if err != nil {
+		return instruction{}, err
+	}
+	change.ProrationDate, err = c.svc.promisedDate(ctx, sub, sel)
+	if err != nil {
+		return instruction{}, err
+	}
+	if sub.Status == PastDue {
+		if change, _, err = c.svc.figures(ctx, sub, change); err != nil {
+			return instruction{}, err
+		}
+	}
+	return instruction{
+		Kind: opChange, PlanID: sel.plan.ID, Quantity: sel.quantity, ItemID: change.ItemID, PriceID: change.PriceID,
+		ProrationDate: change.ProrationDate, Unprorated: change.Unprorated,
+	}, nil
+}
+
+// confirm checks that the seats still suffice. Who joined before the operation is
+// stored found a plan without seats; who joins later finds the operation.
+func (c *changePlan) confirm(ctx context.Context, sub Subscription, in instruction) error {
+	plan, err := c.svc.deps.Catalog.Plan(ctx, in.PlanID)
+	if err != nil || plan.PricingType != catalog.Seat {
+		return err
+	}
+	members, err := c.svc.deps.Tenants.CountMembers(ctx, sub.TenantID)
+	if err == nil && members > in.Quantity {
+		err = errOvertaken
+	}
+	return err
+}
+
+// send makes the change at the provider, which is paid or does not happen.
+func (c *changePlan) send(ctx context.Context, op operation) error {
+	_, err := c.svc.deps.Provider.ChangeSubscription(ctx, psp.Change{
+		SubscriptionID: op.before.PSPSubscriptionID, ItemID: op.ItemID, PriceID: op.PriceID, Quantity: op.Quantity,
+		ProrationDate: op.ProrationDate, Unprorated: op.Unprorated,
+	}, map[string]string{metaPlan: op.PlanID.String()}, op.key())
+	return err
+}
+
+// refusal tells a declined payment from any other refusal of the provider.
+func (c *changePlan) refusal(err error) error {
+	if errors.Is(err, psp.ErrDeclined) {
+		return errDeclined.Wrap(err)
+	}
+	return errChangeRefused.Wrap(err)
 }
 
 // needURLs refuses URLs that are missing, by the fields of the API.
@@ -31,193 +165,76 @@ func (p ChangeParams) needURLs() error {
 	return missing.Err()
 }
 
-// Changed is what came of a change: the subscription as it is now, or the hosted
-// checkout that makes the change once it is paid.
-type Changed struct {
-	Subscription *Subscription
-	Checkout     *psp.Checkout
-}
-
-// target is what a subscription is to become.
-type target struct {
+// selection is a plan with its price in one currency and a number of units.
+type selection struct {
 	plan     catalog.Plan
 	price    catalog.Price
 	quantity int64
-	date     time.Time // from when unused and new time are counted
 }
 
-// paidFromFree tells whether the change is one from a free plan to a paid one:
-// there may be no card to charge, so that it takes a checkout.
-func (t target) paidFromFree(sub Subscription) bool {
-	return sub.PriceCents == 0 && t.price.PriceCents > 0
+// paidFromFree reports whether a change to the selection is one from a free plan to
+// a paid one. There may be no card to charge then, so that it takes a checkout.
+func (sel selection) paidFromFree(sub Subscription) bool {
+	return sub.PriceCents == 0 && sel.price.PriceCents > 0
 }
 
-// ChangePlan moves the tenant's subscription to another plan. The difference is
-// paid at once, counted from the moment of the last preview if that was a short
-// while ago: either all of it happens or nothing. From a free plan to a paid one
-// it opens a checkout instead, and the subscription is replaced when that is
-// completed.
-//
-// It refuses, in this order: no subscription (404), a status that does not allow
-// it (subscription_cannot_be_upgraded), an unknown plan (422), the same plan and
-// usage plans (plan_change_error), a plan without a price in the subscription's
-// currency (plan_not_available_in_currency), missing URLs and too few seats (422),
-// a plan that allows less than what is used (plan_change_error with violations),
-// missing billing details (billing_not_ready), a declined payment
-// (plan_change_error).
-func (s *Service) ChangePlan(ctx context.Context, tenantID uuid.UUID, p ChangeParams) (Changed, error) {
-	var checkout *order
-	sub, err := s.operate(ctx, action{
-		find:   func(ctx context.Context) (*Subscription, error) { return s.changeable(ctx, tenantID) },
-		wanted: request{Kind: opChange, PlanID: p.PlanID, Quantity: p.Quantity},
-		prepare: func(ctx context.Context, sub Subscription) (request, error) {
-			o, err := s.orderChange(ctx, sub, p)
-			if err != nil {
-				return request{}, err
-			}
-			if o.replaces != nil {
-				checkout = &o
-				return request{}, errNothingToDo
-			}
-			return s.changeRequest(ctx, sub, o)
-		},
-		confirm: s.confirmSeats,
-		gone:    errNotFound,
-	})
-	if err != nil || checkout == nil {
-		return Changed{Subscription: sub}, err
-	}
-	session, err := s.open(ctx, *checkout)
-	return Changed{Checkout: &session}, err
-}
-
-// changeable returns the tenant's subscription that is not over, if its status
-// allows another plan.
-func (s *Service) changeable(ctx context.Context, tenantID uuid.UUID) (*Subscription, error) {
-	sub, err := s.store.live(ctx, tenantID)
-	switch {
-	case err != nil:
-		return nil, err
-	case sub == nil:
-		return nil, errNotFound
-	case !sub.Status.Running():
-		return nil, errNotUpgradable
-	}
-	return sub, nil
-}
-
-// orderChange checks a change as far as that goes without the provider.
-func (s *Service) orderChange(ctx context.Context, sub Subscription, p ChangeParams) (order, error) {
-	t, err := s.target(ctx, sub, p.PlanID, p.Quantity)
-	if err != nil {
-		return order{}, err
-	}
-	o := order{
-		plan: t.plan, price: t.price, quantity: t.quantity, successURL: p.SuccessURL, cancelURL: p.CancelURL,
-	}
-	if t.paidFromFree(sub) {
-		o.replaces = &sub
-		if err := p.needURLs(); err != nil {
-			return order{}, err
-		}
-	}
-	used, err := s.used(ctx, sub.TenantID)
-	if err != nil {
-		return order{}, err
-	}
-	if found := violations(t.plan, used); len(found) > 0 {
-		return order{}, errNotEligible.With("violations", found)
-	}
-	o.tenant, err = s.billable(ctx, sub.TenantID, false)
-	return o, err
-}
-
-// target checks what a subscription can be changed to at all.
-func (s *Service) target(ctx context.Context, sub Subscription, planID uuid.UUID, quantity int64) (target, error) {
+// selectPlan checks whether a subscription can be changed to a plan at all; quantity
+// is as in ChangeParams.
+func (s *Service) selectPlan(ctx context.Context, sub Subscription, planID uuid.UUID, quantity int64) (selection, error) {
 	plan, err := s.planOnSale(ctx, planID, "new_plan_id")
 	if err != nil {
-		return target{}, err
+		return selection{}, err
 	}
 	if plan.ID == sub.PlanID {
-		return target{}, errSamePlan
+		return selection{}, errSamePlan
 	}
 	current, err := s.deps.Catalog.Plan(ctx, sub.PlanID)
 	if err != nil {
-		return target{}, err
+		return selection{}, err
 	}
 	if plan.PricingType == catalog.Usage || current.PricingType == catalog.Usage {
-		return target{}, errUsagePlan
+		return selection{}, errUsagePlan
 	}
 	price, ok := plan.PriceIn(sub.Currency)
 	if !ok {
-		return target{}, errNotInCurrency
+		return selection{}, errNotInCurrency
 	}
 	if quantity == 0 && plan.PricingType == catalog.Seat {
-		// Counted once: who joins from here on is found by confirmSeats.
+		// The members are counted once here; confirm finds those who join later.
 		members, err := s.deps.Tenants.CountMembers(ctx, sub.TenantID)
-		return target{plan: plan, price: price, quantity: max(members, sub.Quantity)}, err
+		return selection{plan, price, max(members, sub.Quantity)}, err
 	}
 	quantity, err = s.quantity(ctx, sub.TenantID, plan, quantity)
-	return target{plan: plan, price: price, quantity: quantity}, err
+	return selection{plan, price, quantity}, err
 }
 
-// changeRequest is what the provider is asked for.
-func (s *Service) changeRequest(ctx context.Context, sub Subscription, o order) (request, error) {
-	t := target{plan: o.plan, price: o.price, quantity: o.quantity}
-	change, err := s.providerChange(ctx, sub, t)
-	if err != nil {
-		return request{}, err
-	}
-	now := s.deps.Clock.Now()
-	date, shown, err := s.store.previewed(ctx, sub, t, now)
-	if err != nil {
-		return request{}, err
-	}
-	if !shown {
-		date = prorationDate(sub, now)
-	}
-	change.ProrationDate = date
-	if sub.Status == PastDue {
-		if change, _, err = s.figures(ctx, sub, change); err != nil {
-			return request{}, err
-		}
-	}
-	return request{
-		Kind: opChange, PlanID: o.plan.ID, Quantity: o.quantity, ItemID: change.ItemID, PriceID: change.PriceID,
-		ProrationDate: date, Unprorated: change.Unprorated,
-	}, nil
-}
-
-// confirmSeats looks once more whether the seats are enough: who joined before the
-// operation was stored found a plan without seats, and who joins later finds the
-// operation.
-func (s *Service) confirmSeats(ctx context.Context, sub Subscription, r request) error {
-	plan, err := s.deps.Catalog.Plan(ctx, r.PlanID)
-	if err != nil || plan.PricingType != catalog.Seat {
-		return err
-	}
-	members, err := s.deps.Tenants.CountMembers(ctx, sub.TenantID)
-	if err == nil && members > r.Quantity {
-		err = errOvertaken
-	}
-	return err
-}
-
-// providerChange puts a change in the provider's terms, but for its moment.
-func (s *Service) providerChange(ctx context.Context, sub Subscription, t target) (psp.Change, error) {
-	price, err := s.deps.Prices.Ensure(ctx, t.plan.ID, t.price.ID)
+// providerChange puts a change in the provider's terms, without the moment from
+// which it is prorated.
+func (s *Service) providerChange(ctx context.Context, sub Subscription, sel selection) (psp.Change, error) {
+	price, err := s.deps.Prices.Ensure(ctx, sel.plan.ID, sel.price.ID)
 	if err != nil {
 		return psp.Change{}, err
 	}
 	remote, err := s.deps.Provider.GetSubscription(ctx, sub.PSPSubscriptionID)
 	if err != nil {
-		return psp.Change{}, goneOr(err, errNotFound)
+		return psp.Change{}, goneOr(err, ErrNotFound)
 	}
-	return psp.Change{SubscriptionID: remote.ID, ItemID: remote.ItemID, PriceID: price, Quantity: t.quantity}, nil
+	return psp.Change{SubscriptionID: remote.ID, ItemID: remote.ItemID, PriceID: price, Quantity: sel.quantity}, nil
 }
 
-// prorationDate is now, in the whole seconds that the provider counts in, and
-// within the period that it counts.
+// promisedDate returns the moment from which a change is prorated: that of its last
+// preview, so that it costs what the preview showed, else now.
+func (s *Service) promisedDate(ctx context.Context, sub Subscription, sel selection) (time.Time, error) {
+	now := s.deps.Clock.Now()
+	date, err := s.store.previewed(ctx, sub, sel, now)
+	if errors.Is(err, errNoPreview) {
+		return prorationDate(sub, now), nil
+	}
+	return date, err
+}
+
+// prorationDate returns now in whole seconds, which the provider counts in, and
+// within the current period.
 func prorationDate(sub Subscription, now time.Time) time.Time {
 	date := now.Truncate(time.Second)
 	if date.After(sub.CurrentPeriodEnd) {

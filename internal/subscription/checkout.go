@@ -14,7 +14,6 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
@@ -26,12 +25,12 @@ const (
 	metaCheckout = "checkout_id"
 )
 
-// continuable is how long a checkout that was not answered is continued by its
-// repetition: a session that nobody was told of expires by itself, while a failure
-// that the provider repeats with the key must not keep a tenant from paying.
+// continuable is how long a repetition continues a checkout that was not answered.
+// It ends, because the provider repeats a failure for the same key, which must not
+// keep a tenant from paying; a session that nobody was told of expires by itself.
 const continuable = 10 * time.Minute
 
-// CheckoutParams is what a tenant wants to subscribe to.
+// CheckoutParams is what a tenant wants to buy.
 type CheckoutParams struct {
 	PlanID     uuid.UUID
 	Currency   string
@@ -48,170 +47,165 @@ type CheckoutParams struct {
 // subscription, one without the billing details, a plan without a price in the
 // currency, and fewer seats than members.
 func (s *Service) Checkout(ctx context.Context, tenantID uuid.UUID, p CheckoutParams) (psp.Checkout, error) {
-	o, err := s.prepare(ctx, tenantID, p)
+	bought, err := s.purchase(ctx, tenantID, p)
 	if err != nil {
 		return psp.Checkout{}, err
 	}
-	return s.open(ctx, o)
+	return s.open(ctx, bought)
 }
 
-// order is what a checkout sells.
-type order struct {
+// purchase is what a checkout sells.
+type purchase struct {
+	selection
 	tenant     tenant.Tenant
-	plan       catalog.Plan
-	price      catalog.Price
-	quantity   int64
 	successURL string
 	cancelURL  string
-	replaces   *Subscription // the free one whose place the new one takes, else nil
+	replaces   uuid.UUID // the free subscription that it replaces; Nil for none
 }
 
-// open opens a checkout for an order that is in order.
+// open opens a checkout for a purchase that was checked.
 //
 // Invariant: the checkout's row is committed before the provider is asked, and
 // its id is the idempotency key; whatever fails on the way leaves no session
 // that the service does not know of.
-func (s *Service) open(ctx context.Context, o order) (psp.Checkout, error) {
-	p, err := s.checkoutParams(ctx, o)
+func (s *Service) open(ctx context.Context, bought purchase) (psp.Checkout, error) {
+	p, err := s.checkoutParams(ctx, bought)
 	if err != nil {
 		return psp.Checkout{}, err
 	}
-	id, err := s.attempt(ctx, o, p)
+	id, err := s.attempt(ctx, bought, p)
 	if err != nil {
 		return psp.Checkout{}, err
 	}
 	p.Key = id.String()
-	p.Metadata = map[string]string{metaTenant: o.tenant.ID.String(), metaPlan: o.plan.ID.String(), metaCheckout: id.String()}
+	p.Metadata = map[string]string{metaTenant: bought.tenant.ID.String(), metaPlan: bought.plan.ID.String(), metaCheckout: id.String()}
 	session, err := s.deps.Provider.CreateCheckout(ctx, p)
 	if err != nil {
 		return psp.Checkout{}, err
 	}
-	return session, s.noteSession(ctx, id, o, session.ID)
+	return session, s.noteSession(ctx, id, bought, session.ID)
 }
 
-// checkoutParams is what the provider is asked for, but for what names the
-// checkout; the customer and the prices are made where they are missing.
-func (s *Service) checkoutParams(ctx context.Context, o order) (psp.CheckoutParams, error) {
+// checkoutParams returns what the provider is asked for, without the key and the
+// metadata, which name the checkout. It makes the customer and the price at the
+// provider where they are missing.
+func (s *Service) checkoutParams(ctx context.Context, bought purchase) (psp.CheckoutParams, error) {
 	p := psp.CheckoutParams{
-		Quantity: o.quantity, SuccessURL: o.successURL, CancelURL: o.cancelURL, Locale: i18n.Locale(ctx),
+		Quantity: bought.quantity, SuccessURL: bought.successURL, CancelURL: bought.cancelURL, Locale: i18n.Locale(ctx),
 	}
 	var err error
-	if p.CustomerID, err = s.ensureCustomer(ctx, o.tenant); err != nil {
+	if p.CustomerID, err = s.deps.Customers.Ensure(ctx, bought.tenant); err != nil {
 		return p, err
 	}
-	if p.PriceID, err = s.deps.Prices.Ensure(ctx, o.plan.ID, o.price.ID); err != nil {
+	if p.PriceID, err = s.deps.Prices.Ensure(ctx, bought.plan.ID, bought.price.ID); err != nil {
 		return p, err
 	}
-	if p.MeteredPriceIDs, err = s.meteredPrices(ctx, o); err != nil {
+	if p.MeteredPriceIDs, err = s.meteredPrices(ctx, bought); err != nil {
 		return p, err
 	}
-	p.Free = o.price.PriceCents == 0 && len(p.MeteredPriceIDs) == 0
-	p.TrialDays, err = s.trialDays(ctx, o.tenant.ID, o.plan)
+	p.Free = bought.price.PriceCents == 0 && len(p.MeteredPriceIDs) == 0
+	p.TrialDays, err = s.trialDays(ctx, bought.tenant.ID, bought.plan)
 	return p, err
 }
 
 // attempt stores a checkout that is about to be opened, and returns its id. An
 // attempt that was never answered is continued by whoever asks for the same within
-// continuable, so that it opens one session only, even if several do so at once:
-// the id follows from what is asked for, and from the last one that was answered.
-func (s *Service) attempt(ctx context.Context, o order, p psp.CheckoutParams) (uuid.UUID, error) {
-	last, err := s.store.lastAnswered(ctx, o.tenant.ID, o.plan.ID)
-	if err != nil {
+// continuable. So it opens only one session, even if several ask at once: the id is
+// derived from what is asked for and from the last checkout that was answered.
+func (s *Service) attempt(ctx context.Context, bought purchase, p psp.CheckoutParams) (uuid.UUID, error) {
+	last, err := s.store.lastAnswered(ctx, bought.tenant.ID, bought.plan.ID)
+	if err != nil && !errors.Is(err, errNoCheckout) {
 		return uuid.Nil, err
-	}
-	var replaces uuid.UUID
-	if o.replaces != nil {
-		replaces = o.replaces.ID
 	}
 	now := s.deps.Clock.Now()
 	for n := 0; ; n++ {
-		id := uuid.NewHash(sha256.New(), o.tenant.ID, fmt.Appendf(nil, "%s %d %s %s %#v", last, n, o.plan.ID, replaces, p), 8)
-		if err := s.store.insertCheckout(ctx, id, o, now); err != nil {
+		id := uuid.NewHash(sha256.New(), bought.tenant.ID, fmt.Appendf(nil, "%s %d %s %s %#v", last, n, bought.plan.ID, bought.replaces, p), 8)
+		if err := s.store.insertCheckout(ctx, id, bought, now); err != nil {
 			return uuid.Nil, err
 		}
-		c, err := s.store.q(ctx).Checkout(ctx, id)
+		c, err := s.store.checkout(ctx, id)
 		if err != nil {
 			return uuid.Nil, err
 		}
-		if now.Sub(c.CreatedAt) < continuable && c.CompletedAt == nil && c.ExpiredAt == nil {
+		if now.Sub(c.createdAt) < continuable && c.completedAt == nil && c.expiredAt == nil {
 			return id, nil
 		}
 	}
 }
 
-// noteSession keeps the session of a checkout, and who opened it.
-func (s *Service) noteSession(ctx context.Context, id uuid.UUID, o order, session string) error {
+// noteSession stores the session of a checkout, and records who opened it.
+func (s *Service) noteSession(ctx context.Context, id uuid.UUID, bought purchase, session string) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		first, err := s.store.setSession(ctx, id, session, s.deps.Clock.Now())
 		if err != nil || !first {
 			return err
 		}
 		return s.deps.Audit.Record(ctx, audit.Entry{
-			Action: "checkout.opened", TenantID: &o.tenant.ID, Resource: "checkout", ResourceID: id.String(),
-			After: map[string]any{"plan_id": o.plan.ID, "currency": o.price.Currency, "quantity": o.quantity},
+			Action: "checkout.opened", TenantID: &bought.tenant.ID, Resource: "checkout", ResourceID: id.String(),
+			After: map[string]any{"plan_id": bought.plan.ID, "currency": bought.price.Currency, "quantity": bought.quantity},
 		})
 	})
 }
 
-// trialDays is how long the trial is that a new subscription begins with: the
-// plan's, but a tenant has one trial of a product only.
+// trialDays returns how long the trial of a new subscription is: the plan's trial
+// days, but none where the tenant had a trial of the product before.
 func (s *Service) trialDays(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan) (int, error) {
 	if plan.TrialDays == 0 {
 		return 0, nil
 	}
-	had, err := s.store.q(ctx).HadTrial(ctx, subscriptionsql.HadTrialParams{TenantID: tenantID, ProductID: plan.Product.ID})
+	had, err := s.store.hadTrial(ctx, tenantID, plan.Product.ID)
 	if err != nil || had {
 		return 0, err
 	}
 	return int(plan.TrialDays), nil
 }
 
-// meteredPrices are what else a usage plan sells: the provider's prices of the
-// meters that are billed.
-func (s *Service) meteredPrices(ctx context.Context, o order) ([]string, error) {
-	if o.plan.PricingType != catalog.Usage || s.deps.Metered == nil {
+// meteredPrices lists what a usage plan sells besides its price: the provider's
+// prices of the meters that are billed.
+func (s *Service) meteredPrices(ctx context.Context, bought purchase) ([]string, error) {
+	if bought.plan.PricingType != catalog.Usage || s.deps.Metered == nil {
 		return nil, nil
 	}
-	return s.deps.Metered.MeteredPrices(ctx, o.price.Currency)
+	return s.deps.Metered.MeteredPrices(ctx, bought.price.Currency)
 }
 
-// prepare checks everything that can be checked without the provider.
-func (s *Service) prepare(ctx context.Context, tenantID uuid.UUID, p CheckoutParams) (order, error) {
+// purchase checks everything that can be checked without the provider.
+func (s *Service) purchase(ctx context.Context, tenantID uuid.UUID, p CheckoutParams) (purchase, error) {
 	plan, err := s.planOnSale(ctx, p.PlanID, "plan_id")
 	if err != nil {
-		return order{}, err
+		return purchase{}, err
 	}
 	exists, err := s.deps.Catalog.CurrencyExists(ctx, p.Currency)
 	if err != nil {
-		return order{}, err
+		return purchase{}, err
 	}
 	if !exists {
-		return order{}, errUnknownCurrency
+		return purchase{}, errUnknownCurrency
 	}
-	current, err := s.store.live(ctx, tenantID)
-	if err != nil {
-		return order{}, err
+	_, err = s.store.live(ctx, tenantID)
+	if err == nil {
+		return purchase{}, errAlreadyExists
 	}
-	if current != nil {
-		return order{}, errAlreadyExists
+	if !errors.Is(err, ErrNotFound) {
+		return purchase{}, err
 	}
 	t, err := s.billable(ctx, tenantID, p.BillingLater)
 	if err != nil {
-		return order{}, err
+		return purchase{}, err
 	}
 	if plan, err = s.deps.Catalog.Offered(ctx, plan); err != nil {
-		return order{}, err
+		return purchase{}, err
 	}
 	price, ok := plan.PriceIn(p.Currency)
 	if !ok && plan.PricingType == catalog.Seat {
-		return order{}, errSeatMisconfigured
+		return purchase{}, errSeatMisconfigured
 	}
 	if !ok {
-		return order{}, errNotInCurrency
+		return purchase{}, errNotInCurrency
 	}
 	quantity, err := s.quantity(ctx, tenantID, plan, p.Quantity)
-	return order{
-		tenant: t, plan: plan, price: price, quantity: quantity, successURL: p.SuccessURL, cancelURL: p.CancelURL,
+	return purchase{
+		selection: selection{plan, price, quantity}, tenant: t, successURL: p.SuccessURL, cancelURL: p.CancelURL,
 	}, err
 }
 
@@ -224,8 +218,8 @@ func (s *Service) planOnSale(ctx context.Context, id uuid.UUID, field string) (c
 	return plan, err
 }
 
-// billable returns a tenant that has the details which billing requires, or may
-// give them later, else billing_not_ready.
+// billable returns the tenant if it has the details that billing requires, or may
+// give them later; else it refuses (billing_not_ready).
 func (s *Service) billable(ctx context.Context, tenantID uuid.UUID, later bool) (tenant.Tenant, error) {
 	t, err := s.deps.Tenants.Get(ctx, tenantID)
 	if err != nil {
@@ -237,8 +231,8 @@ func (s *Service) billable(ctx context.Context, tenantID uuid.UUID, later bool) 
 	return t, nil
 }
 
-// quantity is the number of units that a plan is bought with: seats, not fewer
-// than the members, for a seat plan, and one for any other.
+// quantity returns the number of units that a plan is bought with: for a seat plan
+// the wanted seats, which may not be fewer than the members, and one for any other.
 func (s *Service) quantity(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan, wanted int64) (int64, error) {
 	if plan.PricingType != catalog.Seat {
 		return 1, nil
@@ -248,9 +242,4 @@ func (s *Service) quantity(ctx context.Context, tenantID uuid.UUID, plan catalog
 		err = errFewerThanMembers
 	}
 	return wanted, err
-}
-
-// Customer returns the provider's customer of a tenant, "" when there is none.
-func (s *Service) Customer(ctx context.Context, tenantID uuid.UUID) (string, error) {
-	return s.store.customer(ctx, tenantID)
 }

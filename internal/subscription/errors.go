@@ -1,9 +1,16 @@
 package subscription
 
-import "github.com/tenantry/tenantry/internal/fault"
+import (
+	"errors"
 
+	"github.com/tenantry/tenantry/internal/fault"
+)
+
+// ErrNotFound says that there is no such subscription (404).
+var ErrNotFound = fault.New(fault.NotFound, "error.not_found")
+
+// The refusals that callers are told.
 var (
-	errNotFound          = fault.New(fault.NotFound, "error.not_found")
 	errBusy              = fault.Coded(fault.Conflict, fault.SubscriptionBusy)
 	errNotCancelable     = fault.Coded(fault.Malformed, fault.SubscriptionNotCancelable)
 	errNotResumable      = fault.Coded(fault.Invalid, fault.SubscriptionNotResumable)
@@ -24,7 +31,14 @@ var (
 	errForeignReturnURL  = fault.OnField("return_url", "validation.frontend_url")
 )
 
-// changeError is a plan_change_error that says why.
+// What stores return where there is no such row.
+var (
+	errNoCheckout  = errors.New("no such checkout")
+	errNoOperation = errors.New("the subscription has no pending operation")
+	errNoPreview   = errors.New("the change has no valid preview")
+)
+
+// changeError is a plan_change_error with a message that says why.
 func changeError(message string) *fault.Error {
 	e := fault.Coded(fault.Invalid, fault.PlanChangeError)
 	e.Message = message

@@ -24,8 +24,8 @@ func (h *HTTP) AdminList(ctx context.Context, in *adminTenantInput) (*rest.Data[
 		return nil, err
 	}
 	views := make([]SubscriptionView, len(subs))
-	for i := range subs {
-		v, err := h.view(ctx, &subs[i])
+	for i, sub := range subs {
+		v, err := h.view(ctx, sub)
 		if err != nil {
 			return nil, err
 		}
@@ -50,16 +50,8 @@ func (h *HTTP) AdminSubscriptionExists(ctx context.Context, param func(string) s
 	if err != nil {
 		return err
 	}
-	subs, err := h.svc.OfTenant(ctx, tenantID)
-	if err != nil {
-		return err
-	}
-	for _, sub := range subs {
-		if sub.ID == id {
-			return nil
-		}
-	}
-	return errNotFound
+	_, err = h.svc.Get(ctx, tenantID, id)
+	return err
 }
 
 func pathIDs(tenant, subscription string) (tenantID, id uuid.UUID, err error) {

@@ -18,10 +18,7 @@ func (h *HTTP) RunningExists(ctx context.Context, _ func(string) string) error {
 // CurrentExists is the check of the routes that need a subscription that is not
 // over.
 func (h *HTTP) CurrentExists(ctx context.Context, _ func(string) string) error {
-	sub, err := h.svc.Current(ctx, authz.TenantID(ctx))
-	if err == nil && sub == nil {
-		err = errNotFound
-	}
+	_, err := h.svc.Current(ctx, authz.TenantID(ctx))
 	return err
 }
 
@@ -46,7 +43,7 @@ func (h *HTTP) Resume(ctx context.Context, _ *tenantInput) (*rest.Data[*Subscrip
 }
 
 // changed answers the subscription after a change.
-func (h *HTTP) changed(ctx context.Context, sub *Subscription, err error, message string) (*rest.Data[*SubscriptionView], error) {
+func (h *HTTP) changed(ctx context.Context, sub Subscription, err error, message string) (*rest.Data[*SubscriptionView], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -57,13 +54,14 @@ func (h *HTTP) changed(ctx context.Context, sub *Subscription, err error, messag
 	return rest.OKMessage(v, message), nil
 }
 
-// PreviewAmount is money in a preview, where it has a key of its own (spec: Money).
+// PreviewAmount is money in a preview, which names its key differently (rules:
+// http#values).
 type PreviewAmount struct {
 	Cents    int64  `json:"cents"`
 	Currency string `json:"currency"`
 }
 
-// ProrationBreakdown tells how the figures of a preview came about.
+// ProrationBreakdown tells how the figures of a preview were computed.
 type ProrationBreakdown struct {
 	Method        string `json:"method" enum:"psp_preview,daily"`
 	Currency      string `json:"currency"`
@@ -157,8 +155,8 @@ func orZero[T any](v *T) (zero T) {
 	return *v
 }
 
-// SubscriptionSeats is what the team takes of the subscription (spec: Subscription
-// endpoints, seats).
+// SubscriptionSeats compares the team with the subscription (rules:
+// subscription#seats).
 type SubscriptionSeats struct {
 	CurrentSeats         int64       `json:"current_seats"`
 	SeatLimit            *int64      `json:"seat_limit"`

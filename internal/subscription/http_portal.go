@@ -29,7 +29,7 @@ func (h *HTTP) PortalExists(ctx context.Context, param func(string) string) erro
 	}
 	_, err = h.svc.deps.Tenants.Get(ctx, id)
 	if errors.Is(err, sqldb.ErrNoRows) {
-		err = errNotFound
+		err = ErrNotFound
 	}
 	return err
 }

@@ -12,36 +12,37 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// What an operation does.
+// The kinds of operations, as they are stored.
 const (
 	opCancel    = "cancel"     // with the period
 	opCancelNow = "cancel_now" // at once
 	opResume    = "resume"
-	opChange    = "change"   // another plan
-	opQuantity  = "quantity" // the seats follow the team
+	opChange    = "change"   // of the plan
+	opQuantity  = "quantity" // of seats
 )
 
 const (
-	// operationLease is longer than a request to the provider and reading back
-	// take. It counts only when a process dies in between.
+	// operationLease is longer than it takes to ask the provider and to read the
+	// state back. It matters only when a process dies in between.
 	operationLease = 45 * time.Second
-	// repeatable is how long a repeated action continues an attempt of unknown
-	// outcome. After that its effect, if any, has long been read back, and what it
-	// was counted on is out of date.
+	// repeatable is how long a repetition continues an operation of unknown outcome.
+	// After that its effect, if any, has long been read back, and what it was
+	// prepared on is out of date.
 	repeatable = time.Hour
-	// busyWait is how long one waits for another operation on the subscription, less
-	// than a request may take: then it is subscription_busy.
+	// busyWait is how long a caller waits for another operation on the subscription
+	// before it is refused (subscription_busy). It is less than a request may take.
 	busyWait = 20 * time.Second
-	// busyPause is the pause between looks at an operation that is in the way.
+	// busyPause is the pause between two looks at the other operation.
 	busyPause = 50 * time.Millisecond
 )
 
-// request is what an operation asks the provider for, word for word: a repetition
-// sends the same.
-type request struct {
+// instruction is what the provider is told to do. It is stored word for word, so
+// that a repetition tells it the same.
+type instruction struct {
 	Kind   string  `json:"kind"`
 	Reason *string `json:"reason,omitempty"` // of a cancellation
-	// Of a change of plan, and Quantity and ItemID of the number of units too.
+	// PlanID to Unprorated are of a change of plan; Quantity and ItemID are of a
+	// change of quantity too.
 	PlanID        uuid.UUID `json:"plan_id,omitzero"`
 	Quantity      int64     `json:"quantity,omitzero"`
 	ItemID        string    `json:"item_id,omitzero"`
@@ -50,203 +51,181 @@ type request struct {
 	Unprorated    bool      `json:"unprorated,omitzero"`
 }
 
-// sameAs tells whether r is an attempt at what is wanted now; a wanted quantity
-// of 0 leaves it open. Seats never are: the team may be another one by now.
-func (r request) sameAs(wanted request) bool {
-	return r.Kind == wanted.Kind && r.Kind != opQuantity && r.PlanID == wanted.PlanID &&
-		(wanted.Quantity == 0 || r.Quantity == wanted.Quantity)
-}
-
-// operation is a request that was stored, with its idempotency key.
+// operation is a write to the provider that is stored before it is made. Its id is
+// the idempotency key.
 type operation struct {
 	id     uuid.UUID
-	before Subscription // as it was when it was asked for
+	before Subscription // as it was when the operation was asked for
 	by     authz.Origin
-	request
+	instruction
 	leasedUntil, createdAt time.Time
 }
 
-// action is a change of a tenant's subscription that somebody wants.
-type action struct {
-	// find returns the subscription, or the refusal of who has none that can be
-	// changed so.
-	find func(ctx context.Context) (*Subscription, error)
-	// wanted is what is known of the request before it is prepared.
-	wanted request
-	// prepare checks the rules and completes the request; it may ask the provider.
-	// Nothing to do is errNothingToDo.
-	prepare func(ctx context.Context, sub Subscription) (request, error)
-	// confirm, if given, checks under the tenant's lock that what the request was
-	// prepared on still holds; errOvertaken has it prepared anew.
-	confirm func(ctx context.Context, sub Subscription, r request) error
-	// gone is the refusal when the provider does not have the subscription any more.
-	gone error
+// key is the idempotency key.
+func (op operation) key() string { return op.id.String() }
+
+// kind is what one kind of operation does. operate calls the methods in the order
+// in which they stand here.
+type kind interface {
+	// load returns the subscription that is to be changed, or the refusal.
+	load(ctx context.Context) (Subscription, error)
+	// continues reports whether a pending operation is an earlier attempt at this one.
+	continues(pending instruction) bool
+	// prepare checks the rules and returns the instruction; it may ask the provider.
+	// It returns errNothingToDo when the subscription is to stay as it is.
+	prepare(ctx context.Context, sub Subscription) (instruction, error)
+	// confirm checks under the tenant's lock that the instruction still holds;
+	// errOvertaken has it prepared again.
+	confirm(ctx context.Context, sub Subscription, in instruction) error
+	// send tells the provider.
+	send(ctx context.Context, op operation) error
+	// refusal returns what the caller is told when the provider refuses.
+	refusal(err error) error
+	// gone returns what the caller is told when the provider does not have the
+	// subscription any more.
+	gone() error
 }
+
+// ofRunning has the steps that most kinds share: they change the tenant's running
+// subscription, and have nothing to confirm.
+type ofRunning struct {
+	svc      *Service
+	tenantID uuid.UUID
+}
+
+func (k ofRunning) load(ctx context.Context) (Subscription, error) {
+	return k.svc.Running(ctx, k.tenantID)
+}
+
+func (ofRunning) confirm(context.Context, Subscription, instruction) error { return nil }
+
+func (k ofRunning) refusal(err error) error { return goneOr(err, k.gone()) }
+
+func (ofRunning) gone() error { return ErrNotFound }
 
 var errNothingToDo = errors.New("there is nothing to do")
 
-// operate makes one change of a subscription: at the provider first, then here
-// what the provider says that it is now. When the provider cannot be reached
-// nothing changes here.
+// operate changes a subscription: it loads it, prepares and confirms an operation,
+// makes the write at the provider, and settles by storing the state that is read
+// back. When the provider cannot be reached nothing changes here.
 //
-// Invariants: a subscription has one pending operation at most, which is
-// committed, under the tenant's lock, before the provider is asked; others wait
-// for it. It was prepared on the subscription as it is at that moment. An attempt
-// of unknown outcome stays pending: the same action again is the same write with
-// the same key, and any other action first reads back what came of it.
-func (s *Service) operate(ctx context.Context, a action) (*Subscription, error) {
+// Invariants: a subscription has at most one pending operation. It is committed
+// under the tenant's lock before the provider is asked, and others wait for it. It
+// was prepared on the subscription as it is at that moment. An operation of unknown
+// outcome stays pending: a repetition makes the same write with the same key, and
+// any other operation first reads back what came of it.
+func (s *Service) operate(ctx context.Context, k kind) (Subscription, error) {
 	began := s.deps.Clock.Now()
 	for {
-		sub, err := a.find(ctx)
+		sub, err := k.load(ctx)
 		if err != nil {
-			return nil, err
+			return Subscription{}, err
 		}
-		op, err := s.claim(ctx, *sub, a)
+		op, err := s.claim(ctx, sub, k)
 		switch {
-		case errors.Is(err, errOvertaken):
-			continue
-		case errors.Is(err, errBusy):
-			if s.deps.Clock.Now().Sub(began) >= busyWait || !pause(ctx, busyPause) {
-				return nil, err
-			}
-			continue
+		case err == nil:
+			return s.settle(ctx, op, k)
 		case errors.Is(err, errNothingToDo):
 			return sub, nil
-		case err != nil:
-			return nil, err
+		case errors.Is(err, errOvertaken):
+		case errors.Is(err, errBusy):
+			if s.deps.Clock.Now().Sub(began) >= busyWait || !pause(ctx, busyPause) {
+				return Subscription{}, err
+			}
+		default:
+			return Subscription{}, err
 		}
-		return s.execute(ctx, op, a.gone)
 	}
 }
 
-// claim stores the operation that a wants, or continues the pending one if it is
-// an attempt at the same. errOvertaken says to look again, errBusy to wait.
-func (s *Service) claim(ctx context.Context, sub Subscription, a action) (operation, error) {
+// claim returns the operation to carry out: the pending one if k repeats it, else a
+// new one. errOvertaken asks to load the subscription again, errBusy to wait first.
+func (s *Service) claim(ctx context.Context, sub Subscription, k kind) (operation, error) {
 	pending, err := s.store.pending(ctx, sub)
+	if err == nil {
+		return pending, s.claimPending(ctx, pending, k)
+	}
+	if !errors.Is(err, errNoOperation) {
+		return operation{}, err
+	}
+	in, err := k.prepare(ctx, sub)
 	if err != nil {
 		return operation{}, err
 	}
+	op := operation{id: sqldb.NewID(), before: sub, by: authz.OriginOf(ctx), instruction: in}
+	return op, s.begin(ctx, op, k)
+}
+
+// claimPending takes over a pending operation that k repeats. Any other that nobody
+// works on is abandoned.
+func (s *Service) claimPending(ctx context.Context, pending operation, k kind) error {
 	now := s.deps.Clock.Now()
 	switch {
-	case pending == nil:
 	case pending.leasedUntil.After(now):
-		return operation{}, errBusy
-	case pending.sameAs(a.wanted) && now.Sub(pending.createdAt) < repeatable:
-		leased, err := s.store.lease(ctx, *pending, now)
+		return errBusy
+	case k.continues(pending.instruction) && now.Sub(pending.createdAt) < repeatable:
+		leased, err := s.store.lease(ctx, pending, now)
 		if err == nil && !leased {
 			err = errOvertaken
 		}
-		return *pending, err
+		return err
 	default:
-		if err := s.abandon(ctx, *pending, a.gone); err != nil {
-			return operation{}, err
+		if err := s.abandon(ctx, pending); err != nil {
+			return goneOr(err, k.gone())
 		}
-		return operation{}, errOvertaken
+		return errOvertaken
 	}
-	r, err := a.prepare(ctx, sub)
-	if err != nil {
-		return operation{}, err
-	}
-	op := operation{id: sqldb.NewID(), before: sub, by: authz.OriginOf(ctx), request: r}
-	return op, s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		if _, err := s.deps.Tenants.Lock(ctx, sub.TenantID); err != nil {
+}
+
+// begin stores a new operation, unless the subscription has changed since it was
+// loaded.
+func (s *Service) begin(ctx context.Context, op operation, k kind) error {
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if _, err := s.deps.Tenants.Lock(ctx, op.before.TenantID); err != nil {
 			return err
 		}
-		current, err := s.store.byPSPID(ctx, sub.PSPSubscriptionID)
-		if err != nil {
-			return err
-		}
-		other, err := s.store.pending(ctx, sub)
-		if err != nil {
-			return err
-		}
-		if other != nil || current == nil || current.syncVersion != sub.syncVersion {
+		current, err := s.store.byPSPID(ctx, op.before.PSPSubscriptionID)
+		if errors.Is(err, ErrNotFound) || err == nil && current.syncVersion != op.before.syncVersion {
 			return errOvertaken
 		}
-		if a.confirm != nil {
-			if err := a.confirm(ctx, sub, r); err != nil {
-				return err
-			}
+		if err != nil {
+			return err
+		}
+		_, err = s.store.pending(ctx, op.before)
+		if err == nil {
+			return errOvertaken
+		}
+		if !errors.Is(err, errNoOperation) {
+			return err
+		}
+		if err := k.confirm(ctx, op.before, op.instruction); err != nil {
+			return err
 		}
 		return s.store.insertOperation(ctx, op, s.deps.Clock.Now())
 	})
 }
 
-// abandon gives up an attempt that nobody repeats. What came of it is read back.
-func (s *Service) abandon(ctx context.Context, op operation, gone error) error {
-	if err := s.sync(ctx, op.before.PSPSubscriptionID, nil); err != nil {
-		return goneOr(err, gone)
-	}
-	_, err := s.store.closeOperation(ctx, op, stateAbandoned, s.deps.Clock.Now())
-	return err
-}
-
-// execute asks the provider and takes over what the subscription is then.
-func (s *Service) execute(ctx context.Context, op operation, gone error) (*Subscription, error) {
-	err := s.send(ctx, op)
+// settle makes the write and stores the state that the subscription has after it.
+func (s *Service) settle(ctx context.Context, op operation, k kind) (Subscription, error) {
+	err := k.send(ctx, op)
 	refused := errors.Is(err, psp.ErrDeclined) || errors.Is(err, psp.ErrRefused) || errors.Is(err, psp.ErrNotFound)
 	if err == nil {
-		err = s.sync(ctx, op.before.PSPSubscriptionID, func(ctx context.Context, after Subscription) error {
-			return s.complete(ctx, op, after)
-		})
+		err = s.readBack(ctx, op.before.PSPSubscriptionID, &op)
 	}
 	if err == nil {
 		return s.store.byPSPID(ctx, op.before.PSPSubscriptionID)
 	}
-	// Also when the caller has gone: the operation is no longer worked on.
+	// The caller may have gone; the operation must be let go all the same.
 	ctx = context.WithoutCancel(ctx)
 	if refused {
 		_, closeErr := s.store.closeOperation(ctx, op, stateFailed, s.deps.Clock.Now())
-		return nil, errors.Join(refusal(op, err, gone), closeErr)
+		return Subscription{}, errors.Join(k.refusal(err), closeErr)
 	}
-	return nil, errors.Join(err, s.store.release(ctx, op, s.deps.Clock.Now()))
+	return Subscription{}, errors.Join(err, s.store.release(ctx, op, s.deps.Clock.Now()))
 }
 
-// send makes the request.
-func (s *Service) send(ctx context.Context, op operation) error {
-	id, key := op.before.PSPSubscriptionID, op.id.String()
-	var err error
-	switch op.Kind {
-	case opCancel:
-		_, err = s.deps.Provider.SetCancelAtPeriodEnd(ctx, id, true, key)
-	case opResume:
-		_, err = s.deps.Provider.SetCancelAtPeriodEnd(ctx, id, false, key)
-	case opCancelNow:
-		_, err = s.deps.Provider.CancelSubscription(ctx, id, key)
-	case opQuantity:
-		_, err = s.deps.Provider.SetQuantity(ctx, id, op.ItemID, op.Quantity, key)
-	case opChange:
-		_, err = s.deps.Provider.ChangeSubscription(ctx, psp.Change{
-			SubscriptionID: id, ItemID: op.ItemID, PriceID: op.PriceID, Quantity: op.Quantity,
-			ProrationDate: op.ProrationDate, Unprorated: op.Unprorated,
-		}, map[string]string{metaPlan: op.PlanID.String()}, key)
-	default:
-		err = errors.New("subscription: unknown operation " + op.Kind)
-	}
-	return err
-}
-
-// refusal is what a caller is told of a request that the provider refused.
-func refusal(op operation, err, gone error) error {
-	switch {
-	case op.Kind != opChange:
-		return goneOr(err, gone)
-	case errors.Is(err, psp.ErrDeclined):
-		return errDeclined.Wrap(err)
-	default:
-		return errChangeRefused.Wrap(err)
-	}
-}
-
-func goneOr(err, gone error) error {
-	if errors.Is(err, psp.ErrNotFound) {
-		return gone
-	}
-	return err
-}
-
-// complete ends, in the transaction that stores the new state, an operation that
-// was answered.
+// complete ends, in the transaction that stores the new state, an operation that the
+// provider has answered.
 func (s *Service) complete(ctx context.Context, op operation, after Subscription) error {
 	first, err := s.store.closeOperation(ctx, op, stateDone, s.deps.Clock.Now())
 	if err != nil || !first {
@@ -255,7 +234,26 @@ func (s *Service) complete(ctx context.Context, op operation, after Subscription
 	return s.record(ctx, op, after)
 }
 
-// pause waits, and tells false when ctx ended first.
+// abandon gives up an operation that nobody repeats, after its outcome was read
+// back.
+func (s *Service) abandon(ctx context.Context, op operation) error {
+	if err := s.readBack(ctx, op.before.PSPSubscriptionID, nil); err != nil {
+		return err
+	}
+	_, err := s.store.closeOperation(ctx, op, stateAbandoned, s.deps.Clock.Now())
+	return err
+}
+
+// goneOr returns gone in place of an error that says that the provider does not have
+// the object.
+func goneOr(err, gone error) error {
+	if errors.Is(err, psp.ErrNotFound) {
+		return gone
+	}
+	return err
+}
+
+// pause waits and reports whether ctx lasted that long.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

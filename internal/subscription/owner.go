@@ -11,65 +11,70 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/subscription/customer"
 )
 
-// errNobodys says that a subscription at the provider is no tenant's: others may
-// use its account too.
-var errNobodys = errors.New("the subscription is no tenant's")
+// ErrForeign says that a subscription at the provider belongs to no tenant: others
+// may use the provider's account too.
+var ErrForeign = errors.New("the subscription belongs to no tenant")
 
-// unfitError says that a tenant's subscription at the provider cannot be one
-// here, because of a value that means nothing here.
-type unfitError struct {
-	tenantID     uuid.UUID
-	field, value string
+// UnfitError says that a tenant's subscription at the provider cannot be stored
+// here, because of a value that is unknown here.
+type UnfitError struct {
+	TenantID     uuid.UUID
+	Field, Value string
 }
 
 // Error names the value.
-func (e *unfitError) Error() string {
-	return fmt.Sprintf("its %s means nothing here: %q", e.field, e.value)
+func (e *UnfitError) Error() string {
+	return fmt.Sprintf("its %s is unknown here: %q", e.Field, e.Value)
 }
 
-// tenantOf is the tenant that a subscription belongs to, as it may have been made
-// by hand at the provider: the customer tells, else the metadata, but only of a
-// tenant that has no other customer. Else it is errNobodys.
+// tenantOf returns the tenant of a subscription, which may have been made by hand at
+// the provider: the tenant of its customer, else the one that the metadata names if
+// that has no other customer. Else it is ErrForeign.
 func (s *Service) tenantOf(ctx context.Context, remote psp.Subscription) (uuid.UUID, error) {
 	if remote.CustomerID == "" {
-		return uuid.Nil, errNobodys
+		return uuid.Nil, ErrForeign
 	}
-	id, err := s.store.q(ctx).TenantOfCustomer(ctx, remote.CustomerID)
-	if !errors.Is(err, sqldb.ErrNoRows) {
+	id, err := s.deps.Customers.TenantOf(ctx, remote.CustomerID)
+	if !errors.Is(err, customer.ErrForeign) {
 		return id, err
 	}
 	id, unreadable := uuid.Parse(remote.Metadata[metaTenant])
 	if unreadable != nil {
-		return uuid.Nil, errNobodys
+		return uuid.Nil, ErrForeign
 	}
 	if _, err := s.deps.Tenants.Get(ctx, id); errors.Is(err, sqldb.ErrNoRows) {
-		return uuid.Nil, errNobodys
+		return uuid.Nil, ErrForeign
 	} else if err != nil {
 		return uuid.Nil, err
 	}
-	customer, err := s.store.customer(ctx, id)
-	if err == nil && customer != "" {
-		err = errNobodys
+	_, err = s.deps.Customers.OfTenant(ctx, id)
+	switch {
+	case errors.Is(err, customer.ErrNone):
+		return id, nil
+	case err != nil:
+		return uuid.Nil, err
+	default:
+		return uuid.Nil, ErrForeign
 	}
-	return id, err
 }
 
-// currencyOf is the currency of a subscription that is new here.
+// currencyOf returns the currency of a subscription that is new here.
 func (s *Service) currencyOf(ctx context.Context, tenantID uuid.UUID, remote psp.Subscription) (string, error) {
 	exists, err := s.deps.Catalog.CurrencyExists(ctx, remote.Currency)
 	if err == nil && !exists {
-		err = &unfitError{tenantID, "currency", remote.Currency}
+		err = &UnfitError{tenantID, "currency", remote.Currency}
 	}
 	return remote.Currency, err
 }
 
-// planOf is the plan that a subscription bills: the one whose price it has. Where
-// several have it, and where none does, as with a price that was made by hand at
-// the provider, the metadata tells, and after that what is known so far.
+// planOf returns the plan that a subscription bills: the one that has its price.
+// Where several plans have that price, or none does because the price was made by
+// hand at the provider, the metadata decides, and after that the plan that is stored.
 func (s *Service) planOf(ctx context.Context, remote psp.Subscription, known Subscription) (uuid.UUID, error) {
-	plans, err := s.store.q(ctx).PlansOfPSPPrice(ctx, &remote.PriceID)
+	plans, err := s.store.plansOfPrice(ctx, remote.PriceID)
 	if err != nil {
 		return uuid.Nil, err
 	}
@@ -91,6 +96,6 @@ func (s *Service) planOf(ctx context.Context, remote psp.Subscription, known Sub
 	case known.PlanID != uuid.Nil:
 		return known.PlanID, nil
 	default:
-		return uuid.Nil, &unfitError{known.TenantID, "price", remote.PriceID}
+		return uuid.Nil, &UnfitError{known.TenantID, "price", remote.PriceID}
 	}
 }

@@ -2,6 +2,7 @@ package subscription
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"strings"
 
@@ -11,33 +12,34 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/subscription/customer"
 )
 
 // billingPage is the frontend's page of billing settings.
 const billingPage = "/settings/billing"
 
 // Portal opens the provider's billing portal for a tenant and returns its address.
-// It leads back to returnURL, which has to be on the frontend's domain, or with ""
-// to the frontend's billing settings. A tenant that the provider does not know,
-// because it never opened a checkout, is refused (422).
+// It leads back to returnURL, which must be on the frontend's domain; "" leads to the
+// frontend's billing settings. A tenant without a customer at the provider, because
+// it never opened a checkout, is refused (422).
 //
-// A visit to the portal changes nothing, so that its key needs not be stored.
+// Opening the portal changes nothing, so its idempotency key is not stored.
 func (s *Service) Portal(ctx context.Context, tenantID uuid.UUID, returnURL string) (string, error) {
 	if returnURL == "" {
 		returnURL = s.deps.FrontendURL + billingPage
 	} else if !s.onFrontend(returnURL) {
 		return "", errForeignReturnURL
 	}
-	customer, err := s.store.customer(ctx, tenantID)
+	customerID, err := s.deps.Customers.OfTenant(ctx, tenantID)
+	if errors.Is(err, customer.ErrNone) {
+		return "", errNoCustomer
+	}
 	if err != nil {
 		return "", err
 	}
-	if customer == "" {
-		return "", errNoCustomer
-	}
 	id := sqldb.NewID()
 	address, err := s.deps.Provider.CreatePortal(ctx, psp.PortalParams{
-		Key: id.String(), CustomerID: customer, ReturnURL: returnURL, Locale: i18n.Locale(ctx),
+		Key: id.String(), CustomerID: customerID, ReturnURL: returnURL, Locale: i18n.Locale(ctx),
 	})
 	if err != nil {
 		return "", goneOr(err, errNoCustomer)
@@ -49,8 +51,7 @@ func (s *Service) Portal(ctx context.Context, tenantID uuid.UUID, returnURL stri
 	})
 }
 
-// onFrontend tells whether a URL is the frontend's: of its host, and not less
-// protected.
+// onFrontend reports whether a URL has the frontend's host and is not less protected.
 func (s *Service) onFrontend(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {

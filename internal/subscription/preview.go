@@ -12,18 +12,17 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// previewLife is how long a change still costs what its preview has shown.
+// previewLife is how long a change costs what its preview showed.
 const previewLife = 15 * time.Minute
 
-// How the figures of a preview came about (spec: Subscription endpoints,
-// preview-change).
+// How the figures of a preview were computed (rules: subscription#preview).
 const (
-	MethodPSP   = "psp_preview" // the provider's own preview: it is what is then charged
-	MethodDaily = "daily"       // by days, where the provider has no subscription to change
+	MethodPSP   = "psp_preview" // by the provider, which then charges the same
+	MethodDaily = "daily"       // here, where a checkout starts a new subscription
 )
 
 // Preview is what a change would cost now. Amounts are in minor units of Currency;
-// Credit and Charge are not negative.
+// Credit and Charge are never negative.
 type Preview struct {
 	Method      string
 	Currency    string
@@ -31,17 +30,17 @@ type Preview struct {
 	Charge      int64
 	PeriodStart time.Time
 	PeriodEnd   time.Time
-	// At is the moment that is counted from.
+	// At is the moment from which unused and new time are counted.
 	At time.Time
 }
 
-// Net is what would have to be paid; negative, what would be credited.
+// Net is what would have to be paid; a negative amount would be credited.
 func (p Preview) Net() int64 { return p.Charge - p.Credit }
 
-// TotalDays is how many days the period has, by the calendar in UTC.
+// TotalDays returns how many days the period has, by the calendar in UTC.
 func (p Preview) TotalDays() int { return days(p.PeriodStart, p.PeriodEnd) }
 
-// DaysRemaining is how many of them are left.
+// DaysRemaining returns how many of the days are left.
 func (p Preview) DaysRemaining() int { return max(days(p.At, p.PeriodEnd), 0) }
 
 func days(from, to time.Time) int {
@@ -49,30 +48,30 @@ func days(from, to time.Time) int {
 	return int(midnight(to).Sub(midnight(from)) / (24 * time.Hour))
 }
 
-// PreviewChange tells what changing to a plan would cost; quantity is as in
-// ChangeParams. The refusals are those of ChangePlan up to the number of seats,
-// but without a running subscription it is 404, and a change that the provider
-// cannot compute is proration_not_supported.
+// PreviewChange returns what changing to a plan would cost; quantity is as in
+// ChangeParams. It refuses what ChangePlan refuses up to the number of seats, with
+// two exceptions: without a running subscription it is 404, and a change that the
+// provider cannot compute is proration_not_supported.
 func (s *Service) PreviewChange(ctx context.Context, tenantID, planID uuid.UUID, quantity int64) (Preview, error) {
 	sub, err := s.Running(ctx, tenantID)
 	if err != nil {
 		return Preview{}, err
 	}
-	t, err := s.target(ctx, *sub, planID, quantity)
+	sel, err := s.selectPlan(ctx, sub, planID, quantity)
 	if err != nil {
 		return Preview{}, err
 	}
 	now := s.deps.Clock.Now()
-	t.date = prorationDate(*sub, now)
-	if t.paidFromFree(*sub) {
-		return s.previewCheckout(ctx, *sub, t)
+	date := prorationDate(sub, now)
+	if sel.paidFromFree(sub) {
+		return s.previewCheckout(ctx, sub, sel, date)
 	}
-	change, err := s.providerChange(ctx, *sub, t)
+	change, err := s.providerChange(ctx, sub, sel)
 	if err != nil {
 		return Preview{}, err
 	}
-	change.ProrationDate = t.date
-	_, p, err := s.figures(ctx, *sub, change)
+	change.ProrationDate = date
+	_, p, err := s.figures(ctx, sub, change)
 	if err != nil {
 		return Preview{}, err
 	}
@@ -80,17 +79,17 @@ func (s *Service) PreviewChange(ctx context.Context, tenantID, planID uuid.UUID,
 		if _, err := s.deps.Tenants.Lock(ctx, tenantID); err != nil {
 			return err
 		}
-		return s.store.keepPreview(ctx, *sub, t, now)
+		return s.store.keepPreview(ctx, sub, sel, date, now)
 	})
 }
 
-// figures asks the provider what a change costs, and returns it with the change as
-// it is then to be made.
+// figures asks the provider what a change costs. It returns the change as it is to
+// be made, and its preview.
 //
-// A tenant that has not paid for its period (past_due) gets nothing back for the
-// rest of it: a change that would come to a credit takes effect unprorated. So
-// there is no newer invoice either, whose being settled the provider would take
-// for the payment: the subscription stays past_due until what is owed is paid.
+// A tenant that has not paid for its period (past_due) gets no credit for the rest
+// of it: a change that would come to a credit takes effect without proration. That
+// also makes no newer invoice, whose settlement the provider would take for the
+// missing payment. So the subscription stays past_due until what is owed is paid.
 func (s *Service) figures(ctx context.Context, sub Subscription, change psp.Change) (psp.Change, Preview, error) {
 	p, err := s.cost(ctx, sub, change)
 	if err != nil || sub.Status != PastDue || p.Net() > 0 {
@@ -101,7 +100,7 @@ func (s *Service) figures(ctx context.Context, sub Subscription, change psp.Chan
 	return change, p, err
 }
 
-// cost is what the provider says that a change costs.
+// cost asks the provider what a change costs, as it is given.
 func (s *Service) cost(ctx context.Context, sub Subscription, change psp.Change) (Preview, error) {
 	invoice, err := s.deps.Provider.PreviewChange(ctx, change)
 	if errors.Is(err, psp.ErrRefused) || errors.Is(err, psp.ErrNotFound) {
@@ -118,8 +117,8 @@ func (s *Service) cost(ctx context.Context, sub Subscription, change psp.Change)
 	return p, nil
 }
 
-// count adds up the lines that a change would make. The invoice may have others,
-// which wait for the next invoice whether anything changes or not.
+// count adds up the lines that a change would make. The invoice may have other lines,
+// which wait for the next invoice with or without the change.
 func (p *Preview) count(lines []psp.InvoiceLine, change psp.Change) {
 	for _, line := range lines {
 		prorated := line.Proration && line.PeriodStart.Equal(change.ProrationDate)
@@ -136,21 +135,21 @@ func (p *Preview) count(lines []psp.InvoiceLine, change psp.Change) {
 }
 
 // previewCheckout is the preview of a change that takes a checkout: the first
-// period of a new subscription in full, or nothing while it is tried.
-func (s *Service) previewCheckout(ctx context.Context, sub Subscription, t target) (Preview, error) {
+// period of the new subscription in full, or nothing if it begins with a trial.
+func (s *Service) previewCheckout(ctx context.Context, sub Subscription, sel selection, date time.Time) (Preview, error) {
 	p := Preview{
-		Method: MethodDaily, Currency: sub.Currency, Charge: t.price.PriceCents * t.quantity,
-		PeriodStart: t.date, PeriodEnd: after(t.date, t.plan.Interval), At: t.date,
+		Method: MethodDaily, Currency: sub.Currency, Charge: sel.price.PriceCents * sel.quantity,
+		PeriodStart: date, PeriodEnd: after(date, sel.plan.Interval), At: date,
 	}
-	trial, err := s.trialDays(ctx, sub.TenantID, t.plan)
+	trial, err := s.trialDays(ctx, sub.TenantID, sel.plan)
 	if trial > 0 {
 		p.Charge = 0
 	}
 	return p, err
 }
 
-// after is the time one interval later; of a month that is too short its last day,
-// as the provider counts.
+// after returns the time one interval later. In a month that is too short it is the
+// last day, as the provider counts.
 func after(t time.Time, i catalog.Interval) time.Time {
 	n := int(i.Count)
 	switch i.Unit {
@@ -168,8 +167,8 @@ func after(t time.Time, i catalog.Interval) time.Time {
 	return next
 }
 
-// base tells what a preview was counted on: another plan, quantity or period in
-// between would make it cost something else.
-func base(sub Subscription) string {
+// previewBase names the state that a preview was computed on. With another plan,
+// quantity or period the change would cost something else.
+func previewBase(sub Subscription) string {
 	return fmt.Sprintf("%s/%s/%d/%d", sub.ID, sub.PlanID, sub.Quantity, sub.CurrentPeriodStart.Unix())
 }

@@ -52,38 +52,11 @@ WHERE tenant_id = $1 AND id = $2 AND (looked_at IS NULL OR looked_at <= sqlc.arg
 -- name: DeleteCheckouts :exec
 DELETE FROM checkouts WHERE tenant_id = $1;
 
--- name: DeleteCustomer :exec
-DELETE FROM psp_customers WHERE tenant_id = $1;
-
 -- name: ExpireCheckout :exec
 UPDATE checkouts SET expired_at = $2, updated_at = $2 WHERE psp_session_id = $1 AND expired_at IS NULL;
 
 -- name: CompleteCheckout :exec
 UPDATE checkouts SET completed_at = $2, updated_at = $2 WHERE psp_session_id = $1 AND completed_at IS NULL;
-
--- name: CustomerOfTenant :one
-SELECT psp_customer_id FROM psp_customers WHERE tenant_id = $1;
-
--- name: TenantOfCustomer :one
-SELECT tenant_id FROM psp_customers WHERE psp_customer_id = $1;
-
--- name: InsertCustomer :exec
-INSERT INTO psp_customers (tenant_id, psp_customer_id, created_at)
-VALUES ($1, $2, $3)
-ON CONFLICT (tenant_id) DO NOTHING;
-
--- name: ForgetCustomer :execrows
-DELETE FROM psp_customers WHERE tenant_id = $1 AND psp_customer_id = $2;
-
--- name: KeepFormerCustomer :exec
-INSERT INTO former_psp_customers (psp_customer_id, tenant_id, deleted_at) VALUES ($1, $2, $3)
-ON CONFLICT (psp_customer_id) DO NOTHING;
-
--- name: CountFormerCustomers :one
-SELECT count(*) FROM former_psp_customers WHERE tenant_id = $1;
-
--- name: DeleteFormerCustomers :exec
-DELETE FROM former_psp_customers WHERE tenant_id = $1;
 
 -- name: NoteTrialEndTold :execrows
 UPDATE subscriptions SET trial_end_told = trial_ends_at
@@ -101,13 +74,6 @@ SELECT * FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DE
 
 -- name: SetCancellationReason :exec
 UPDATE subscriptions SET cancellation_reason = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2;
-
--- name: QuotaOfFeature :one
-SELECT e.value
-FROM subscriptions s
-JOIN entitlements e ON e.plan_id = s.plan_id
-JOIN features f ON f.id = e.feature_id
-WHERE s.tenant_id = $1 AND s.status IN ('active', 'trialing') AND f.code = $2 AND e.type = 'quota';
 
 -- name: Checkout :one
 SELECT * FROM checkouts WHERE id = $1;
@@ -155,30 +121,6 @@ SELECT EXISTS (
     JOIN plans p ON p.id = s.plan_id
     WHERE s.tenant_id = $1 AND p.product_id = $2 AND s.trial_ends_at IS NOT NULL
 );
-
--- name: HasActiveSubscription :one
-SELECT EXISTS (SELECT 1 FROM subscriptions WHERE tenant_id = $1 AND status IN ('active', 'trialing'));
-
--- No row without a subscription that grants features; one without a code where
--- its plan has none.
--- name: GrantedFeatures :many
-SELECT f.code, e.type, e.value
-FROM subscriptions s
-LEFT JOIN entitlements e ON e.plan_id = s.plan_id
-LEFT JOIN features f ON f.id = e.feature_id AND f.deleted_at IS NULL
-WHERE s.tenant_id = $1 AND s.status IN ('active', 'trialing');
-
--- name: MarkSeen :exec
-UPDATE subscriptions SET seen_at = $2 WHERE psp_subscription_id = $1;
-
--- name: AnySeen :one
-SELECT EXISTS (SELECT 1 FROM subscriptions WHERE seen_at >= sqlc.arg(since));
-
--- name: UnseenSubscriptions :many
-SELECT * FROM subscriptions
-WHERE id > sqlc.arg(after) AND status NOT IN ('canceled', 'incomplete_expired') AND (seen_at IS NULL OR seen_at < sqlc.arg(since))
-ORDER BY id
-LIMIT sqlc.arg(most);
 
 -- name: HasSuccessor :one
 SELECT EXISTS (SELECT 1 FROM checkouts WHERE tenant_id = $1 AND replaces_subscription_id = sqlc.arg(id));

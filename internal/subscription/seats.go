@@ -8,26 +8,24 @@ import (
 
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/jobs"
-	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
+	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// jobSeats has a seat plan follow its team.
+// jobSeats sets the quantity of a seat plan to the number of members.
 const jobSeats = "subscription.seats"
 
-// Seats is what a tenant's team takes of its subscription.
+// Seats compares a tenant's team with its subscription.
 type Seats struct {
 	Members  int64
 	Limit    *int64 // the quota of team members; nil is unlimited
-	Billed   int64  // units of the subscription
+	Billed   int64  // the subscription's quantity
 	Price    int64  // per seat, in minor units; 0 where seats are not billed
 	Currency string
-	// BySeat tells whether the plan is billed by the seat.
-	BySeat bool
+	BySeat   bool // the plan is billed by the seat
 }
 
-// Available is how many more members the plan allows, nil when unlimited; negative
-// where a plan with a lower quota came after the members.
+// Available returns how many more members the plan allows, nil when unlimited. It is
+// negative where the tenant has more members than the plan's quota.
 func (s Seats) Available() *int64 {
 	if s.Limit == nil {
 		return nil
@@ -36,10 +34,10 @@ func (s Seats) Available() *int64 {
 	return &left
 }
 
-// Synced tells whether what is billed has caught up with the team.
+// Synced reports whether the billed quantity has caught up with the team.
 func (s Seats) Synced() bool { return !s.BySeat || s.Billed == s.Members }
 
-// Seats tells what the tenant's team takes of its running subscription; 404
+// Seats compares the tenant's team with its running subscription; ErrNotFound
 // without one.
 func (s *Service) Seats(ctx context.Context, tenantID uuid.UUID) (Seats, error) {
 	sub, err := s.Running(ctx, tenantID)
@@ -57,64 +55,64 @@ func (s *Service) Seats(ctx context.Context, tenantID uuid.UUID) (Seats, error) 
 	if seats.Members, err = s.deps.Tenants.CountMembers(ctx, tenantID); err != nil {
 		return Seats{}, err
 	}
-	seats.Limit, err = s.SeatLimit(ctx, tenantID)
+	seats.Limit, err = s.deps.Entitlements.SeatLimit(ctx, tenantID)
 	return seats, err
 }
 
-// SeatLimit is the quota of team members on the tenant's plan; nil is unlimited.
-func (s *Service) SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, error) {
-	limit, err := s.store.q(ctx).QuotaOfFeature(ctx, subscriptionsql.QuotaOfFeatureParams{TenantID: tenantID, Code: catalog.TeamMembers})
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return nil, nil
-	}
-	return limit, err
-}
-
-// SeatsChanged has the number of units that are billed follow the team, in the
-// background; it is called in the transaction that changes the team.
+// SeatsChanged has the billed quantity follow the team, in the background; it is
+// called in the transaction that changes the team.
 func (s *Service) SeatsChanged(ctx context.Context, tenantID uuid.UUID) error {
-	sub, err := s.store.live(ctx, tenantID)
-	if err != nil || sub == nil {
+	_, err := s.store.live(ctx, tenantID)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	return s.deps.Jobs.Enqueue(ctx, jobSeats, tenantID, jobs.Key(tenantID.String()))
 }
 
-// followTeam is the job. It sets the quantity to what the members are by then, so
-// that it may run late, again, or once for many changes. It is an operation like a
+// followTeam is the job. It sets the quantity to the number of members at that time,
+// so that it may run late, again, or once for many changes. It is an operation like a
 // change of plan, so that neither overwrites the other.
 func (s *Service) followTeam(ctx context.Context, job jobs.Job) error {
 	var tenantID uuid.UUID
 	if err := job.Decode(&tenantID); err != nil {
 		return err
 	}
-	_, err := s.operate(ctx, action{
-		find:    func(ctx context.Context) (*Subscription, error) { return s.Running(ctx, tenantID) },
-		wanted:  request{Kind: opQuantity},
-		prepare: s.seatRequest,
-		gone:    errNotFound,
-	})
-	if errors.Is(err, errNotFound) {
+	_, err := s.operate(ctx, followSeats{ofRunning{s, tenantID}})
+	if errors.Is(err, ErrNotFound) {
 		return nil // it is over: there is nothing to bill
 	}
-	return final(err)
+	return psp.Permanent(err)
 }
 
-func (s *Service) seatRequest(ctx context.Context, sub Subscription) (request, error) {
-	plan, err := s.deps.Catalog.Plan(ctx, sub.PlanID)
+// followSeats sets the quantity of a seat plan to the number of members.
+type followSeats struct{ ofRunning }
+
+// continues is never true: the team may be another one by now.
+func (followSeats) continues(instruction) bool { return false }
+
+func (f followSeats) prepare(ctx context.Context, sub Subscription) (instruction, error) {
+	plan, err := f.svc.deps.Catalog.Plan(ctx, sub.PlanID)
 	if err != nil {
-		return request{}, err
+		return instruction{}, err
 	}
-	members, err := s.deps.Tenants.CountMembers(ctx, sub.TenantID)
+	members, err := f.svc.deps.Tenants.CountMembers(ctx, sub.TenantID)
 	if err != nil {
-		return request{}, err
+		return instruction{}, err
 	}
 	if plan.PricingType != catalog.Seat || sub.Quantity == members || members == 0 {
-		return request{}, errNothingToDo
+		return instruction{}, errNothingToDo
 	}
-	remote, err := s.deps.Provider.GetSubscription(ctx, sub.PSPSubscriptionID)
+	remote, err := f.svc.deps.Provider.GetSubscription(ctx, sub.PSPSubscriptionID)
 	if err != nil {
-		return request{}, goneOr(err, errNotFound)
+		return instruction{}, goneOr(err, ErrNotFound)
 	}
-	return request{Kind: opQuantity, ItemID: remote.ItemID, Quantity: members}, nil
+	return instruction{Kind: opQuantity, ItemID: remote.ItemID, Quantity: members}, nil
+}
+
+func (f followSeats) send(ctx context.Context, op operation) error {
+	_, err := f.svc.deps.Provider.SetQuantity(ctx, op.before.PSPSubscriptionID, op.ItemID, op.Quantity, op.key())
+	return err
 }

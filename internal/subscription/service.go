@@ -2,7 +2,6 @@ package subscription
 
 import (
 	"context"
-	"iter"
 	"log/slog"
 
 	"github.com/google/uuid"
@@ -13,19 +12,18 @@ import (
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/subscription/customer"
+	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
 // Provider is what subscriptions need of the payment provider; *psp.Client is
 // one.
 type Provider interface {
-	CreateCustomer(ctx context.Context, p psp.CustomerParams) (string, error)
-	UpdateCustomer(ctx context.Context, id string, p psp.CustomerParams) error
 	CustomerDeleted(ctx context.Context, id string) (bool, error)
 	CreateCheckout(ctx context.Context, p psp.CheckoutParams) (psp.Checkout, error)
 	GetCheckout(ctx context.Context, id string) (psp.Checkout, error)
 	GetSubscription(ctx context.Context, id string) (psp.Subscription, error)
-	Subscriptions(ctx context.Context, customerID, after string) iter.Seq2[psp.Subscription, error]
 	SetCancelAtPeriodEnd(ctx context.Context, id string, ends bool, key string) (psp.Subscription, error)
 	CancelSubscription(ctx context.Context, id, key string) (psp.Subscription, error)
 	PreviewChange(ctx context.Context, c psp.Change) (psp.Invoice, error)
@@ -43,19 +41,12 @@ type Tenants interface {
 	BillingEmail(ctx context.Context, t tenant.Tenant) (*string, error)
 }
 
-// Prices finds, or makes, the provider's price of a plan's price;
-// *catalog.PSPPrices is one.
+// Prices finds, or makes, the provider's price of a plan's price.
 type Prices interface {
 	Ensure(ctx context.Context, planID, priceID uuid.UUID) (string, error)
 }
 
-// Consumption tells what a tenant uses of each metered feature in the current
-// period, rounded up to whole units, by feature code.
-type Consumption interface {
-	Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error)
-}
-
-// MeteredPrices tells what usage is billed by.
+// MeteredPrices lists the prices that usage is billed by.
 type MeteredPrices interface {
 	// MeteredPrices lists the provider's prices in a currency of the meters that
 	// are billed.
@@ -69,18 +60,19 @@ type Audit interface {
 
 // Deps is what the service needs.
 type Deps struct {
-	DB          *sqldb.DB
-	Clock       clock.Clock
-	Jobs        *jobs.Queue
-	Catalog     *catalog.Service
-	Tenants     Tenants
-	Provider    Provider
-	Prices      Prices
-	Consumption Consumption
-	Metered     MeteredPrices // nil bills no usage
-	Audit       Audit
-	Letters     Letters // needed by TrialEvent alone
-	Log         *slog.Logger
+	DB           *sqldb.DB
+	Clock        clock.Clock
+	Jobs         *jobs.Queue
+	Catalog      *catalog.Service
+	Tenants      Tenants
+	Customers    *customer.Service
+	Entitlements *entitlement.Service
+	Provider     Provider
+	Prices       Prices
+	Metered      MeteredPrices // nil bills no usage
+	Audit        Audit
+	Letters      Letters // needed by TrialEvent alone
+	Log          *slog.Logger
 	// FrontendURL, without a slash at its end, is where the billing portal leads
 	// back to.
 	FrontendURL string
@@ -98,24 +90,66 @@ func NewService(d Deps) *Service {
 	lane := d.Jobs.Lane(psp.Lane)
 	lane.Handle(jobRefuse, s.refuse)
 	lane.Handle(jobRetire, s.retire)
-	lane.Handle(jobCustomer, s.updateCustomer)
 	lane.Handle(jobSeats, s.followTeam)
-	s.Comparison().Handle()
 	return s
 }
 
-// Current returns the tenant's subscription that is not over, else nil.
-func (s *Service) Current(ctx context.Context, tenantID uuid.UUID) (*Subscription, error) {
+// Current returns the tenant's subscription that is not over, else ErrNotFound.
+func (s *Service) Current(ctx context.Context, tenantID uuid.UUID) (Subscription, error) {
 	return s.store.live(ctx, tenantID)
+}
+
+// Running returns the tenant's subscription that is active, trialing or past_due:
+// the one that can be canceled, resumed and changed. A tenant without one gives
+// ErrNotFound.
+func (s *Service) Running(ctx context.Context, tenantID uuid.UUID) (Subscription, error) {
+	sub, err := s.store.live(ctx, tenantID)
+	if err == nil && !sub.Status.Running() {
+		err = ErrNotFound
+	}
+	return sub, err
+}
+
+// ByPSPID returns the subscription that has an id at the payment provider, else
+// ErrNotFound.
+func (s *Service) ByPSPID(ctx context.Context, id string) (Subscription, error) {
+	return s.store.byPSPID(ctx, id)
+}
+
+// Get returns a subscription of a tenant, else ErrNotFound.
+func (s *Service) Get(ctx context.Context, tenantID, id uuid.UUID) (Subscription, error) {
+	return s.store.ofTenant(ctx, tenantID, id)
 }
 
 // OfTenant lists every subscription that a tenant has had, the newest first.
 func (s *Service) OfTenant(ctx context.Context, tenantID uuid.UUID) ([]Subscription, error) {
-	rows, err := s.store.q(ctx).SubscriptionsOfTenant(ctx, tenantID)
-	return toSubscriptions(rows, err)
+	return s.store.allOfTenant(ctx, tenantID)
 }
 
-// HasActive tells whether the tenant has a subscription that grants features.
-func (s *Service) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) {
-	return s.store.q(ctx).HasActiveSubscription(ctx, tenantID)
+// AnyTo reports whether a subscription that is not over is to one of the plans.
+func (s *Service) AnyTo(ctx context.Context, plans []uuid.UUID) (bool, error) {
+	if len(plans) == 0 {
+		return false, nil
+	}
+	return s.store.anyTo(ctx, plans)
+}
+
+// Overview returns the status and the plan of each tenant's subscription, in one
+// query; a tenant whose subscriptions are all over is left out.
+func (s *Service) Overview(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]tenant.Overview, error) {
+	if len(tenantIDs) == 0 {
+		return map[uuid.UUID]tenant.Overview{}, nil
+	}
+	return s.store.overview(ctx, tenantIDs)
+}
+
+// Discard deletes the checkouts and the customer of a tenant that is about to be
+// deleted itself.
+func (s *Service) Discard(ctx context.Context, tenantID uuid.UUID) error {
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if err := s.store.deleteCheckouts(ctx, tenantID); err != nil {
+			return err
+		}
+		return s.deps.Customers.Discard(ctx, tenantID)
+	})
 }

@@ -3,10 +3,7 @@ package subscription
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
@@ -19,31 +16,28 @@ const (
 	stateAbandoned = "abandoned"
 )
 
-// pending returns the pending operation on a subscription, else nil.
-func (s store) pending(ctx context.Context, sub Subscription) (*operation, error) {
+// pending returns the pending operation on a subscription, else errNoOperation.
+func (s store) pending(ctx context.Context, sub Subscription) (operation, error) {
 	row, err := s.q(ctx).PendingOperation(ctx, subscriptionsql.PendingOperationParams{
 		TenantID: sub.TenantID, SubscriptionID: sub.ID,
 	})
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		return operation{}, sqldb.WrapAbsent(err, "read pending operation", errNoOperation)
 	}
 	op := operation{id: row.ID, before: sub, leasedUntil: row.LeasedUntil, createdAt: row.CreatedAt}
-	if row.Origin != nil { // those from before there was one have none
+	if row.Origin != nil { // operations that are older than the column have none
 		var from origin
 		if err := json.Unmarshal(row.Origin, &from); err != nil {
-			return nil, err
+			return operation{}, sqldb.Wrap(err, "read origin of operation")
 		}
-		op.from(from)
+		op.restore(from)
 	}
-	return &op, json.Unmarshal(row.Request, &op.request)
+	return op, sqldb.Wrap(json.Unmarshal(row.Request, &op.instruction), "read instruction of operation")
 }
 
 // insertOperation stores an operation, leased to the caller.
 func (s store) insertOperation(ctx context.Context, op operation, now time.Time) error {
-	text, err := json.Marshal(op.request)
+	text, err := json.Marshal(op.instruction)
 	if err != nil {
 		return err
 	}
@@ -51,74 +45,67 @@ func (s store) insertOperation(ctx context.Context, op operation, now time.Time)
 	if err != nil {
 		return err
 	}
-	return s.q(ctx).InsertOperation(ctx, subscriptionsql.InsertOperationParams{
+	err = s.q(ctx).InsertOperation(ctx, subscriptionsql.InsertOperationParams{
 		ID: op.id, TenantID: op.before.TenantID, SubscriptionID: op.before.ID, Request: text, Origin: from,
 		LeasedUntil: now.Add(operationLease), CreatedAt: now,
 	})
+	return sqldb.Wrap(err, "insert operation")
 }
 
-// lease takes over an operation that nobody works on; false when somebody does.
+// lease takes over a pending operation and reports whether nobody else was working
+// on it.
 func (s store) lease(ctx context.Context, op operation, now time.Time) (bool, error) {
 	n, err := s.q(ctx).LeaseOperation(ctx, subscriptionsql.LeaseOperationParams{
 		TenantID: op.before.TenantID, ID: op.id, Until: now.Add(operationLease), Now: now, FreeAt: now,
 	})
-	return n == 1, err
+	return n == 1, sqldb.Wrap(err, "lease operation")
 }
 
 // release leaves an operation pending, with nobody working on it.
 func (s store) release(ctx context.Context, op operation, now time.Time) error {
-	return s.q(ctx).ReleaseOperation(ctx, subscriptionsql.ReleaseOperationParams{
+	err := s.q(ctx).ReleaseOperation(ctx, subscriptionsql.ReleaseOperationParams{
 		TenantID: op.before.TenantID, ID: op.id, LeasedUntil: now,
 	})
+	return sqldb.Wrap(err, "release operation")
 }
 
-// closeOperation ends an operation; false when it had ended before.
+// closeOperation ends an operation and reports whether it was still pending.
 func (s store) closeOperation(ctx context.Context, op operation, state string, now time.Time) (bool, error) {
 	n, err := s.q(ctx).CloseOperation(ctx, subscriptionsql.CloseOperationParams{
 		TenantID: op.before.TenantID, ID: op.id, State: state, UpdatedAt: now,
 	})
-	return n == 1, err
+	return n == 1, sqldb.Wrap(err, "close operation")
 }
 
-// markRecorded notes that an operation is in the trail; false when it was before.
+// markRecorded notes that an operation is in the audit trail and reports whether it
+// was not before.
 func (s store) markRecorded(ctx context.Context, op operation, now time.Time) (bool, error) {
 	n, err := s.q(ctx).RecordOperation(ctx, subscriptionsql.RecordOperationParams{
 		TenantID: op.before.TenantID, ID: op.id, RecordedAt: &now,
 	})
-	return n == 1, err
+	return n == 1, sqldb.Wrap(err, "mark operation as recorded")
 }
 
-func (s store) setReason(ctx context.Context, sub Subscription, reason *string, now time.Time) error {
-	return s.q(ctx).SetCancellationReason(ctx, subscriptionsql.SetCancellationReasonParams{
-		TenantID: sub.TenantID, ID: sub.ID, CancellationReason: reason, UpdatedAt: now,
-	})
-}
-
-// ofTenant returns a subscription of a tenant, else nil.
-func (s store) ofTenant(ctx context.Context, tenantID, id uuid.UUID) (*Subscription, error) {
-	return toSubscription(s.q(ctx).SubscriptionOfTenant(ctx, subscriptionsql.SubscriptionOfTenantParams{TenantID: tenantID, ID: id}))
-}
-
-// keepPreview notes from when a change was last shown to be counted, and forgets
-// the tenant's older ones.
-func (s store) keepPreview(ctx context.Context, sub Subscription, t target, now time.Time) error {
-	if err := s.q(ctx).PruneTenantPreviews(ctx, subscriptionsql.PruneTenantPreviewsParams{TenantID: sub.TenantID, ExpiresAt: now}); err != nil {
-		return err
+// keepPreview stores the moment from which a previewed change is prorated, and
+// deletes the tenant's previews that have expired.
+func (s store) keepPreview(ctx context.Context, sub Subscription, sel selection, date, now time.Time) error {
+	err := s.q(ctx).PruneTenantPreviews(ctx, subscriptionsql.PruneTenantPreviewsParams{TenantID: sub.TenantID, ExpiresAt: now})
+	if err != nil {
+		return sqldb.Wrap(err, "delete expired previews")
 	}
-	return s.q(ctx).KeepPreview(ctx, subscriptionsql.KeepPreviewParams{
-		TenantID: sub.TenantID, PlanID: t.plan.ID, Quantity: t.quantity, Base: base(sub),
-		ProrationDate: t.date, ExpiresAt: now.Add(previewLife),
+	err = s.q(ctx).KeepPreview(ctx, subscriptionsql.KeepPreviewParams{
+		TenantID: sub.TenantID, PlanID: sel.plan.ID, Quantity: sel.quantity, Base: previewBase(sub),
+		ProrationDate: date, ExpiresAt: now.Add(previewLife),
 	})
+	return sqldb.Wrap(err, "keep preview")
 }
 
-// previewed returns from when a change was shown to be counted; false when it was
-// not, or too long ago, or the subscription is another by now.
-func (s store) previewed(ctx context.Context, sub Subscription, t target, now time.Time) (time.Time, bool, error) {
+// previewed returns the moment from which the preview of a change was prorated;
+// errNoPreview when there is none, it has expired, or the subscription has changed
+// since.
+func (s store) previewed(ctx context.Context, sub Subscription, sel selection, now time.Time) (time.Time, error) {
 	date, err := s.q(ctx).Preview(ctx, subscriptionsql.PreviewParams{
-		TenantID: sub.TenantID, PlanID: t.plan.ID, Quantity: t.quantity, Base: base(sub), Now: now,
+		TenantID: sub.TenantID, PlanID: sel.plan.ID, Quantity: sel.quantity, Base: previewBase(sub), Now: now,
 	})
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return time.Time{}, false, nil
-	}
-	return date, err == nil, err
+	return date, sqldb.WrapAbsent(err, "read preview", errNoPreview)
 }

@@ -1,6 +1,6 @@
-// Package subscription has what tenants subscribe to: checkout, the state that
-// the payment provider reports, and the entitlements that follow from it (spec:
-// Subscription endpoints, States and transitions).
+// Package subscription has the tenants' subscriptions: how they are bought, changed
+// and ended at the payment provider, and their state, which is read back from there
+// (rules: subscription).
 package subscription
 
 import (
@@ -12,7 +12,7 @@ import (
 // Status is the state of a subscription; it mirrors the provider's.
 type Status string
 
-// The states (spec: Enumerations).
+// The states (rules: subscription#statuses).
 const (
 	Active            Status = "active"
 	Trialing          Status = "trialing"
@@ -24,18 +24,18 @@ const (
 	IncompleteExpired Status = "incomplete_expired"
 )
 
-// GrantsFeatures tells whether a subscription in this state gives its plan's
-// features (spec: Subscription status).
+// GrantsFeatures reports whether a subscription in this state gives its plan's
+// features (rules: subscription#statuses).
 func (s Status) GrantsFeatures() bool { return s == Active || s == Trialing }
 
-// Running tells whether a subscription in this state can be changed, canceled and
-// resumed (spec: Subscription status).
+// Running reports whether a subscription in this state can be changed, canceled and
+// resumed (rules: subscription#statuses).
 func (s Status) Running() bool { return s == Active || s == Trialing || s == PastDue }
 
-// Over tells whether the state is final: another subscription may follow.
+// Over reports whether the state is final: another subscription may follow.
 func (s Status) Over() bool { return s == Canceled || s == IncompleteExpired }
 
-// known tells whether the provider's word is one that the spec has.
+// known reports whether the provider's word is one of the states.
 func (s Status) known() bool {
 	switch s {
 	case Active, Trialing, PastDue, Canceled, Unpaid, Paused, Incomplete, IncompleteExpired:
@@ -68,11 +68,4 @@ type Subscription struct {
 	syncVersion int64
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
-}
-
-// Violation says that a tenant uses more than a plan allows.
-type Violation struct {
-	FeatureCode  string `json:"feature_code"`
-	CurrentUsage int64  `json:"current_usage"`
-	PlanLimit    int64  `json:"plan_limit"`
 }

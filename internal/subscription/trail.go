@@ -2,6 +2,7 @@ package subscription
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -10,12 +11,12 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 )
 
-// attributable is how long after it was asked for a state is taken for the effect
-// of an operation of unknown outcome: no longer than the provider knows its key.
+// attributable is for how long a new state is taken for the effect of a pending
+// operation: as long as the provider remembers the idempotency key.
 const attributable = 24 * time.Hour
 
-// origin is what the trail needs of an operation whose effect is found later: the
-// subscription as it was, and who asked.
+// origin is what the audit trail needs of an operation whose effect is found later:
+// the subscription as it was, and who asked.
 type origin struct {
 	Status            Status       `json:"status"`
 	PlanID            uuid.UUID    `json:"plan_id"`
@@ -29,30 +30,32 @@ func (op operation) origin() origin {
 	return origin{b.Status, b.PlanID, b.Quantity, b.CancelAtPeriodEnd, op.by}
 }
 
-// from puts the operation back to where it was asked for.
-func (op *operation) from(o origin) {
+// restore sets what the operation was asked for on, and by whom.
+func (op *operation) restore(o origin) {
 	b := &op.before
 	b.Status, b.PlanID, b.Quantity, b.CancelAtPeriodEnd, op.by = o.Status, o.PlanID, o.Quantity, o.CancelAtPeriodEnd, o.By
 }
 
-// recordEffect adds the entry of a pending operation to the trail if the state that
-// is being stored shows its effect. The operation stays pending: the same action
-// again is still the same write.
+// recordEffect adds the entry of a pending operation to the audit trail if the state
+// that is being stored shows its effect. The operation stays pending: a repetition is
+// still the same write.
 //
-// Invariant: whatever stores a state, be it the answer to the operation, a
-// notification or a comparison, records in its transaction what it is the effect
-// of, once; so that no change is without its entry, even if nobody ever learns the
-// answer.
+// Invariant: whatever stores a state (the answer to the operation, a notification or
+// a comparison) records in the same transaction, once, the operation that caused it.
+// So no change lacks its entry, even if nobody ever learns the answer.
 func (s *Service) recordEffect(ctx context.Context, after Subscription) error {
 	op, err := s.store.pending(ctx, after)
-	if err != nil || op == nil || !op.shows(after) || s.deps.Clock.Now().Sub(op.createdAt) > attributable {
+	if errors.Is(err, errNoOperation) {
+		return nil
+	}
+	if err != nil || !op.shows(after) || s.deps.Clock.Now().Sub(op.createdAt) > attributable {
 		return err
 	}
-	return s.record(ctx, *op, after)
+	return s.record(ctx, op, after)
 }
 
-// shows tells whether a state has what the operation asked for and what was not so
-// before.
+// shows reports whether a state has what the operation asked for, and the state
+// before had not.
 func (op operation) shows(after Subscription) bool {
 	before := op.before
 	switch op.Kind {
@@ -71,7 +74,7 @@ func (op operation) shows(after Subscription) bool {
 	}
 }
 
-// record keeps, once, what the provider does not know of an operation: the reason,
+// record stores, once, what the provider does not know of an operation: the reason,
 // and who asked for it.
 func (s *Service) record(ctx context.Context, op operation, after Subscription) error {
 	now := s.deps.Clock.Now()
@@ -88,7 +91,7 @@ func (s *Service) record(ctx context.Context, op operation, after Subscription) 
 	return s.deps.Audit.Record(op.by.In(ctx), op.entry(after))
 }
 
-// entry is what the trail keeps of an operation.
+// entry returns the operation's entry of the audit trail.
 func (op operation) entry(after Subscription) audit.Entry {
 	e := audit.Entry{
 		TenantID: &op.before.TenantID, Resource: "subscription", ResourceID: op.before.ID.String(),

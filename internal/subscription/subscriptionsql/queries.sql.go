@@ -13,17 +13,6 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-const anySeen = `-- name: AnySeen :one
-SELECT EXISTS (SELECT 1 FROM subscriptions WHERE seen_at >= $1)
-`
-
-func (q *Queries) AnySeen(ctx context.Context, since *time.Time) (bool, error) {
-	row := q.db.QueryRowContext(ctx, anySeen, since)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
-}
-
 const checkout = `-- name: Checkout :one
 SELECT id, tenant_id, plan_id, currency, price_cents, quantity, psp_session_id, completed_at, created_at, updated_at, replaces_subscription_id, looked_at, expired_at FROM checkouts WHERE id = $1
 `
@@ -87,52 +76,12 @@ func (q *Queries) CompleteCheckout(ctx context.Context, arg CompleteCheckoutPara
 	return err
 }
 
-const countFormerCustomers = `-- name: CountFormerCustomers :one
-SELECT count(*) FROM former_psp_customers WHERE tenant_id = $1
-`
-
-func (q *Queries) CountFormerCustomers(ctx context.Context, tenantID uuid.UUID) (int64, error) {
-	row := q.db.QueryRowContext(ctx, countFormerCustomers, tenantID)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
-const customerOfTenant = `-- name: CustomerOfTenant :one
-SELECT psp_customer_id FROM psp_customers WHERE tenant_id = $1
-`
-
-func (q *Queries) CustomerOfTenant(ctx context.Context, tenantID uuid.UUID) (string, error) {
-	row := q.db.QueryRowContext(ctx, customerOfTenant, tenantID)
-	var psp_customer_id string
-	err := row.Scan(&psp_customer_id)
-	return psp_customer_id, err
-}
-
 const deleteCheckouts = `-- name: DeleteCheckouts :exec
 DELETE FROM checkouts WHERE tenant_id = $1
 `
 
 func (q *Queries) DeleteCheckouts(ctx context.Context, tenantID uuid.UUID) error {
 	_, err := q.db.ExecContext(ctx, deleteCheckouts, tenantID)
-	return err
-}
-
-const deleteCustomer = `-- name: DeleteCustomer :exec
-DELETE FROM psp_customers WHERE tenant_id = $1
-`
-
-func (q *Queries) DeleteCustomer(ctx context.Context, tenantID uuid.UUID) error {
-	_, err := q.db.ExecContext(ctx, deleteCustomer, tenantID)
-	return err
-}
-
-const deleteFormerCustomers = `-- name: DeleteFormerCustomers :exec
-DELETE FROM former_psp_customers WHERE tenant_id = $1
-`
-
-func (q *Queries) DeleteFormerCustomers(ctx context.Context, tenantID uuid.UUID) error {
-	_, err := q.db.ExecContext(ctx, deleteFormerCustomers, tenantID)
 	return err
 }
 
@@ -148,62 +97,6 @@ type ExpireCheckoutParams struct {
 func (q *Queries) ExpireCheckout(ctx context.Context, arg ExpireCheckoutParams) error {
 	_, err := q.db.ExecContext(ctx, expireCheckout, arg.PSPSessionID, arg.ExpiredAt)
 	return err
-}
-
-const forgetCustomer = `-- name: ForgetCustomer :execrows
-DELETE FROM psp_customers WHERE tenant_id = $1 AND psp_customer_id = $2
-`
-
-type ForgetCustomerParams struct {
-	TenantID      uuid.UUID
-	PSPCustomerID string
-}
-
-func (q *Queries) ForgetCustomer(ctx context.Context, arg ForgetCustomerParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, forgetCustomer, arg.TenantID, arg.PSPCustomerID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-const grantedFeatures = `-- name: GrantedFeatures :many
-SELECT f.code, e.type, e.value
-FROM subscriptions s
-LEFT JOIN entitlements e ON e.plan_id = s.plan_id
-LEFT JOIN features f ON f.id = e.feature_id AND f.deleted_at IS NULL
-WHERE s.tenant_id = $1 AND s.status IN ('active', 'trialing')
-`
-
-type GrantedFeaturesRow struct {
-	Code  *string
-	Type  *string
-	Value *int64
-}
-
-// No row without a subscription that grants features; one without a code where
-// its plan has none.
-func (q *Queries) GrantedFeatures(ctx context.Context, tenantID uuid.UUID) ([]GrantedFeaturesRow, error) {
-	rows, err := q.db.QueryContext(ctx, grantedFeatures, tenantID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []GrantedFeaturesRow{}
-	for rows.Next() {
-		var i GrantedFeaturesRow
-		if err := rows.Scan(&i.Code, &i.Type, &i.Value); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const hadTrial = `-- name: HadTrial :one
@@ -222,17 +115,6 @@ type HadTrialParams struct {
 // A trial is granted once per tenant and product.
 func (q *Queries) HadTrial(ctx context.Context, arg HadTrialParams) (bool, error) {
 	row := q.db.QueryRowContext(ctx, hadTrial, arg.TenantID, arg.ProductID)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
-}
-
-const hasActiveSubscription = `-- name: HasActiveSubscription :one
-SELECT EXISTS (SELECT 1 FROM subscriptions WHERE tenant_id = $1 AND status IN ('active', 'trialing'))
-`
-
-func (q *Queries) HasActiveSubscription(ctx context.Context, tenantID uuid.UUID) (bool, error) {
-	row := q.db.QueryRowContext(ctx, hasActiveSubscription, tenantID)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
@@ -282,23 +164,6 @@ func (q *Queries) InsertCheckout(ctx context.Context, arg InsertCheckoutParams) 
 		arg.ReplacesSubscriptionID,
 		arg.CreatedAt,
 	)
-	return err
-}
-
-const insertCustomer = `-- name: InsertCustomer :exec
-INSERT INTO psp_customers (tenant_id, psp_customer_id, created_at)
-VALUES ($1, $2, $3)
-ON CONFLICT (tenant_id) DO NOTHING
-`
-
-type InsertCustomerParams struct {
-	TenantID      uuid.UUID
-	PSPCustomerID string
-	CreatedAt     time.Time
-}
-
-func (q *Queries) InsertCustomer(ctx context.Context, arg InsertCustomerParams) error {
-	_, err := q.db.ExecContext(ctx, insertCustomer, arg.TenantID, arg.PSPCustomerID, arg.CreatedAt)
 	return err
 }
 
@@ -378,22 +243,6 @@ func (q *Queries) InsertSubscription(ctx context.Context, arg InsertSubscription
 		arg.PSPSubscriptionID,
 		arg.CreatedAt,
 	)
-	return err
-}
-
-const keepFormerCustomer = `-- name: KeepFormerCustomer :exec
-INSERT INTO former_psp_customers (psp_customer_id, tenant_id, deleted_at) VALUES ($1, $2, $3)
-ON CONFLICT (psp_customer_id) DO NOTHING
-`
-
-type KeepFormerCustomerParams struct {
-	PSPCustomerID string
-	TenantID      uuid.UUID
-	DeletedAt     time.Time
-}
-
-func (q *Queries) KeepFormerCustomer(ctx context.Context, arg KeepFormerCustomerParams) error {
-	_, err := q.db.ExecContext(ctx, keepFormerCustomer, arg.PSPCustomerID, arg.TenantID, arg.DeletedAt)
 	return err
 }
 
@@ -530,20 +379,6 @@ func (q *Queries) LookAtCheckout(ctx context.Context, arg LookAtCheckoutParams) 
 		return 0, err
 	}
 	return result.RowsAffected()
-}
-
-const markSeen = `-- name: MarkSeen :exec
-UPDATE subscriptions SET seen_at = $2 WHERE psp_subscription_id = $1
-`
-
-type MarkSeenParams struct {
-	PSPSubscriptionID string
-	SeenAt            *time.Time
-}
-
-func (q *Queries) MarkSeen(ctx context.Context, arg MarkSeenParams) error {
-	_, err := q.db.ExecContext(ctx, markSeen, arg.PSPSubscriptionID, arg.SeenAt)
-	return err
 }
 
 const minorUnits = `-- name: MinorUnits :one
@@ -715,26 +550,6 @@ func (q *Queries) PruneTenantPreviews(ctx context.Context, arg PruneTenantPrevie
 	return err
 }
 
-const quotaOfFeature = `-- name: QuotaOfFeature :one
-SELECT e.value
-FROM subscriptions s
-JOIN entitlements e ON e.plan_id = s.plan_id
-JOIN features f ON f.id = e.feature_id
-WHERE s.tenant_id = $1 AND s.status IN ('active', 'trialing') AND f.code = $2 AND e.type = 'quota'
-`
-
-type QuotaOfFeatureParams struct {
-	TenantID uuid.UUID
-	Code     string
-}
-
-func (q *Queries) QuotaOfFeature(ctx context.Context, arg QuotaOfFeatureParams) (*int64, error) {
-	row := q.db.QueryRowContext(ctx, quotaOfFeature, arg.TenantID, arg.Code)
-	var value *int64
-	err := row.Scan(&value)
-	return value, err
-}
-
 const recordOperation = `-- name: RecordOperation :execrows
 UPDATE psp_operations SET recorded_at = $3 WHERE tenant_id = $1 AND id = $2 AND recorded_at IS NULL
 `
@@ -886,76 +701,6 @@ SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval
 
 func (q *Queries) SubscriptionsOfTenant(ctx context.Context, tenantID uuid.UUID) ([]Subscription, error) {
 	rows, err := q.db.QueryContext(ctx, subscriptionsOfTenant, tenantID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []Subscription{}
-	for rows.Next() {
-		var i Subscription
-		if err := rows.Scan(
-			&i.ID,
-			&i.TenantID,
-			&i.PlanID,
-			&i.Status,
-			&i.Currency,
-			&i.PriceCents,
-			&i.Quantity,
-			&i.IntervalUnit,
-			&i.IntervalCount,
-			&i.BillingAnchor,
-			&i.CurrentPeriodStart,
-			&i.CurrentPeriodEnd,
-			&i.TrialEndsAt,
-			&i.CancelAtPeriodEnd,
-			&i.CanceledAt,
-			&i.CancellationReason,
-			&i.PSPSubscriptionID,
-			&i.SyncVersion,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-			&i.SeenAt,
-			&i.TrialEndTold,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const tenantOfCustomer = `-- name: TenantOfCustomer :one
-SELECT tenant_id FROM psp_customers WHERE psp_customer_id = $1
-`
-
-func (q *Queries) TenantOfCustomer(ctx context.Context, pspCustomerID string) (uuid.UUID, error) {
-	row := q.db.QueryRowContext(ctx, tenantOfCustomer, pspCustomerID)
-	var tenant_id uuid.UUID
-	err := row.Scan(&tenant_id)
-	return tenant_id, err
-}
-
-const unseenSubscriptions = `-- name: UnseenSubscriptions :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told FROM subscriptions
-WHERE id > $1 AND status NOT IN ('canceled', 'incomplete_expired') AND (seen_at IS NULL OR seen_at < $2)
-ORDER BY id
-LIMIT $3
-`
-
-type UnseenSubscriptionsParams struct {
-	After uuid.UUID
-	Since *time.Time
-	Most  int32
-}
-
-func (q *Queries) UnseenSubscriptions(ctx context.Context, arg UnseenSubscriptionsParams) ([]Subscription, error) {
-	rows, err := q.db.QueryContext(ctx, unseenSubscriptions, arg.After, arg.Since, arg.Most)
 	if err != nil {
 		return nil, err
 	}

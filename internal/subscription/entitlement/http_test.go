@@ -1,4 +1,4 @@
-package subscription_test
+package entitlement_test
 
 import (
 	"context"
@@ -18,12 +18,12 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
-	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 	"github.com/tenantry/tenantry/internal/subscription"
+	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 )
 
 const studioCatalog = `
@@ -55,10 +55,7 @@ func studio(t *testing.T, db *sqldb.DB) http.Handler {
 	if _, err := pricelist.New(pricelist.Deps{DB: db, Catalog: plans}).Apply(t.Context(), data, false); err != nil {
 		t.Fatal(err)
 	}
-	svc := subscription.NewService(subscription.Deps{
-		DB: db, Clock: clock.System(), Catalog: plans, Log: slog.New(slog.DiscardHandler),
-		Jobs: jobs.New(jobs.Deps{DB: db, Clock: clock.System(), Lease: clock.System()}),
-	})
+	svc := entitlement.NewService(entitlement.Deps{DB: db, Catalog: plans})
 	return rest.New(rest.Config{
 		Messages: messages, Log: slog.New(slog.DiscardHandler), Clock: clock.System(),
 		Authenticate: func(_ context.Context, token string) (*authz.Caller, error) {
@@ -76,7 +73,7 @@ func studio(t *testing.T, db *sqldb.DB) http.Handler {
 		FirstPartyOrigin: func(string) bool { return false },
 	}, []rest.Route{{
 		Method: "GET", Path: "/api/v1/studio/access", Scope: rest.Member, Rate: limit.Studio,
-		Handler: rest.Handle(subscription.NewHTTP(svc).StudioAccess),
+		Handler: rest.Handle(entitlement.NewHTTP(svc).StudioAccess),
 	}})
 }
 

@@ -1,7 +1,8 @@
-package subscription
+package entitlement
 
 import (
 	"context"
+	"errors"
 	"maps"
 
 	"github.com/google/uuid"
@@ -9,15 +10,21 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog"
 )
 
+// Violation says that a tenant uses more than a plan allows, in whole units.
+type Violation struct {
+	FeatureCode  string `json:"feature_code"`
+	CurrentUsage int64  `json:"current_usage"`
+	PlanLimit    int64  `json:"plan_limit"`
+}
+
 // Offer is a plan as one tenant sees it.
 type Offer struct {
 	Plan       catalog.Plan
 	Violations []Violation // why the tenant cannot select it
 }
 
-// Offers lists the active plans with what stands against each: a tenant cannot
-// select a plan with a quota below its current usage (spec: Subscription
-// endpoints).
+// Offers lists the active plans, each with the reasons why the tenant cannot select
+// it (rules: subscription#eligibility).
 func (s *Service) Offers(ctx context.Context, tenantID uuid.UUID) ([]Offer, error) {
 	plans, err := s.deps.Catalog.PlansForTenant(ctx)
 	if err != nil {
@@ -34,7 +41,18 @@ func (s *Service) Offers(ctx context.Context, tenantID uuid.UUID) ([]Offer, erro
 	return offers, nil
 }
 
-// used tells what the tenant uses of each feature with a quota.
+// Violations returns the reasons why the tenant cannot select a plan; none where it
+// can.
+func (s *Service) Violations(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan) ([]Violation, error) {
+	used, err := s.used(ctx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	return violations(plan, used), nil
+}
+
+// used returns what the tenant uses of each feature that can have a quota, by
+// feature code.
 func (s *Service) used(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {
 	used := map[string]int64{}
 	metered, err := s.deps.Consumption.Current(ctx, tenantID)
@@ -42,7 +60,7 @@ func (s *Service) used(ctx context.Context, tenantID uuid.UUID) (map[string]int6
 		return nil, err
 	}
 	maps.Copy(used, metered)
-	used[catalog.TeamMembers], err = s.deps.Tenants.CountMembers(ctx, tenantID)
+	used[catalog.TeamMembers], err = s.deps.Members.CountMembers(ctx, tenantID)
 	return used, err
 }
 
@@ -55,4 +73,14 @@ func violations(plan catalog.Plan, used map[string]int64) []Violation {
 		}
 	}
 	return found
+}
+
+// SeatLimit returns the quota of team members on the tenant's plan; nil is
+// unlimited.
+func (s *Service) SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, error) {
+	limit, err := s.store.quota(ctx, tenantID, catalog.TeamMembers)
+	if errors.Is(err, errNoQuota) {
+		return nil, nil
+	}
+	return limit, err
 }

@@ -1,4 +1,4 @@
-package subscription
+package reconcile
 
 import (
 	"fmt"
@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/subscription"
 )
 
-// changes lists the fields in which a subscription differs from what the
-// provider's state makes it.
-func changes(here, there Subscription) []psp.Difference {
+// fieldDifferences lists the fields in which a stored subscription differs from what
+// the provider's state makes it.
+func fieldDifferences(here, there subscription.Subscription) []psp.Difference {
 	var found []psp.Difference
 	for _, f := range []struct{ field, here, there string }{
 		{"status", string(here.Status), string(there.Status)},
@@ -34,7 +35,9 @@ func changes(here, there Subscription) []psp.Difference {
 	return found
 }
 
-func interval(s Subscription) string { return fmt.Sprintf("%d %s", s.IntervalCount, s.IntervalUnit) }
+func interval(s subscription.Subscription) string {
+	return fmt.Sprintf("%d %s", s.IntervalCount, s.IntervalUnit)
+}
 
 func moment(t *time.Time) string {
 	if t == nil {

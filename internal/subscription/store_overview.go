@@ -13,19 +13,16 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// Overview tells the status and the plan of each tenant's subscription, in one
-// query; a tenant whose subscriptions are all over is left out.
-func (s *Service) Overview(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]tenant.Overview, error) {
-	overviews := make(map[uuid.UUID]tenant.Overview, len(tenantIDs))
-	if len(tenantIDs) == 0 {
-		return overviews, nil
-	}
+// overview reads the status and the plan's name, in the locale of ctx, of the
+// tenants' subscriptions that are not over.
+func (s store) overview(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]tenant.Overview, error) {
+	found := make(map[uuid.UUID]tenant.Overview, len(tenantIDs))
 	places, args := placesOf(tenantIDs)
-	rows, err := s.store.db.Conn(ctx).QueryContext(ctx, `SELECT s.tenant_id, s.status, p.name
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT s.tenant_id, s.status, p.name
 FROM subscriptions s JOIN plans p ON p.id = s.plan_id
 WHERE s.status NOT IN ('canceled', 'incomplete_expired') AND s.tenant_id IN (`+places+`)`, args...)
 	if err != nil {
-		return nil, err
+		return nil, sqldb.Wrap(err, "list subscriptions of tenants")
 	}
 	defer func() { _ = rows.Close() }() // rows.Err tells what went wrong
 	for rows.Next() {
@@ -36,27 +33,23 @@ WHERE s.status NOT IN ('canceled', 'incomplete_expired') AND s.tenant_id IN (`+p
 			name   map[string]string
 		)
 		if err := rows.Scan(&id, &status, &text); err != nil {
-			return nil, err
+			return nil, sqldb.Wrap(err, "scan subscription of tenant")
 		}
 		if err := json.Unmarshal(text, &name); err != nil {
-			return nil, err
+			return nil, sqldb.Wrap(err, "read name of plan")
 		}
-		overviews[id] = tenant.Overview{Status: status, PlanName: i18n.Pick(name, i18n.Locale(ctx))}
+		found[id] = tenant.Overview{Status: status, PlanName: i18n.Pick(name, i18n.Locale(ctx))}
 	}
-	return overviews, rows.Err()
+	return found, sqldb.Wrap(rows.Err(), "list subscriptions of tenants")
 }
 
-// AnyTo tells whether a subscription that is not canceled or incomplete_expired
-// is to one of the plans.
-func (s *Service) AnyTo(ctx context.Context, plans []uuid.UUID) (bool, error) {
-	if len(plans) == 0 {
-		return false, nil
-	}
+// anyTo reports whether a subscription that is not over is to one of the plans.
+func (s store) anyTo(ctx context.Context, plans []uuid.UUID) (bool, error) {
 	places, args := placesOf(plans)
 	var found bool
-	err := s.store.db.Conn(ctx).QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM subscriptions
+	err := s.db.Conn(ctx).QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM subscriptions
 WHERE status NOT IN ('canceled', 'incomplete_expired') AND plan_id IN (`+places+`))`, args...).Scan(&found)
-	return found, err
+	return found, sqldb.Wrap(err, "look for subscriptions to plans")
 }
 
 // placesOf writes ids as the parameters of a list in a query.

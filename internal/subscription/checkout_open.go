@@ -1,0 +1,75 @@
+package subscription
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/psp"
+)
+
+// How often an open checkout is read back at most, however many requests ask for
+// it, and for how long: the provider closes its page after a day.
+const (
+	lookEvery   = 3 * time.Second
+	lookFor     = 48 * time.Hour
+	lookTimeout = 5 * time.Second
+)
+
+// CheckoutEvent handles notifications about checkout sessions: a completed one has
+// started a subscription.
+func (s *Service) CheckoutEvent(ctx context.Context, e psp.Event) error {
+	return s.readCheckout(ctx, e.ObjectID)
+}
+
+// readCheckout reads a checkout back from the provider, and takes over the
+// subscription that it has started.
+func (s *Service) readCheckout(ctx context.Context, sessionID string) error {
+	session, err := s.deps.Provider.GetCheckout(ctx, sessionID)
+	if err != nil {
+		return psp.Permanent(err)
+	}
+	if session.Status == psp.CheckoutExpired {
+		return s.store.expireCheckout(ctx, session.ID, s.deps.Clock.Now())
+	}
+	if session.Status != psp.CheckoutComplete || session.SubscriptionID == "" {
+		return nil
+	}
+	if err := s.TakeOver(ctx, session.SubscriptionID); err != nil {
+		return err
+	}
+	return s.store.completeCheckout(ctx, session.ID, s.deps.Clock.Now())
+}
+
+// ReadOpenCheckouts reads the tenant's open checkouts back from the provider, and so
+// finds a payment of which no notification has arrived yet. Requests that show what
+// a tenant has call it first, so that nobody who has paid is shown as unpaid. When
+// the provider does not answer, they show what is stored.
+//
+// Invariant: across all requests and instances, only one at a time reads a checkout
+// back, and not more often than every lookEvery.
+func (s *Service) ReadOpenCheckouts(ctx context.Context, tenantID uuid.UUID) {
+	now := s.deps.Clock.Now()
+	open, err := s.store.openCheckouts(ctx, tenantID, now.Add(-lookFor))
+	if err != nil {
+		s.deps.Log.ErrorContext(ctx, "open checkouts could not be listed", "tenant_id", tenantID, "error", err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	for _, c := range open {
+		if err := s.look(ctx, c, now); err != nil {
+			s.deps.Log.WarnContext(ctx, "a checkout could not be read back", "tenant_id", tenantID, "error", err)
+			return
+		}
+	}
+}
+
+func (s *Service) look(ctx context.Context, c checkout, now time.Time) error {
+	claimed, err := s.store.claimLook(ctx, c, now, now.Add(-lookEvery))
+	if err != nil || !claimed {
+		return err
+	}
+	return s.readCheckout(ctx, c.session)
+}

@@ -1,0 +1,67 @@
+// Package entitlement tells what tenants may use: the features and limits that
+// follow from a subscription, and the plans whose limits a tenant stays within
+// (rules: subscription#entitlements).
+package entitlement
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// Feature is a feature that a subscription grants. Quota is in whole units; nil is
+// unlimited, as a boolean feature's always is.
+type Feature struct {
+	Code  string
+	Type  catalog.EntitlementType
+	Quota *int64
+}
+
+// Members counts the members of a tenant; *tenant.Service does.
+type Members interface {
+	CountMembers(ctx context.Context, tenantID uuid.UUID) (int64, error)
+}
+
+// Consumption tells what a tenant uses of each metered feature in the current
+// period, rounded up to whole units, by feature code.
+type Consumption interface {
+	Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error)
+}
+
+// Deps is what the service needs.
+type Deps struct {
+	DB          *sqldb.DB
+	Catalog     *catalog.Service
+	Members     Members
+	Consumption Consumption
+}
+
+// Service has the use cases of entitlements.
+type Service struct {
+	deps  Deps
+	store store
+}
+
+// NewService returns the service.
+func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
+
+// HasActive reports whether the tenant has a subscription that grants features.
+func (s *Service) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) {
+	return s.store.hasActive(ctx, tenantID)
+}
+
+// Granted returns what the tenant's subscription grants, sorted by feature code;
+// ErrNone without a subscription that grants features.
+func (s *Service) Granted(ctx context.Context, tenantID uuid.UUID) ([]Feature, error) {
+	features, err := s.store.granted(ctx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(features, func(a, b Feature) int { return cmp.Compare(a.Code, b.Code) })
+	return features, nil
+}

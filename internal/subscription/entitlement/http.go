@@ -1,0 +1,92 @@
+package entitlement
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// HTTP has the handlers of entitlements.
+type HTTP struct{ svc *Service }
+
+// NewHTTP returns the handlers.
+func NewHTTP(svc *Service) *HTTP { return &HTTP{svc: svc} }
+
+type tenantInput struct {
+	Tenant string `path:"tenantId" format:"uuid"`
+}
+
+// Entitlement is a feature that the tenant has. Used and Remaining are reserved and
+// always null (rules: subscription#entitlements).
+type Entitlement struct {
+	Key       string `json:"key"`
+	Enabled   bool   `json:"enabled"`
+	Type      string `json:"type"`
+	Limit     *int64 `json:"limit"`
+	Used      *int64 `json:"used"`
+	Remaining *int64 `json:"remaining"`
+}
+
+// Entitlements handles GET /entitlements.
+func (h *HTTP) Entitlements(ctx context.Context, _ *tenantInput) (*rest.Data[[]Entitlement], error) {
+	granted, err := h.svc.Granted(ctx, authz.TenantID(ctx))
+	if err != nil && !errors.Is(err, ErrNone) {
+		return nil, err
+	}
+	list := make([]Entitlement, len(granted))
+	for i, f := range granted {
+		list[i] = Entitlement{Key: f.Code, Enabled: true, Type: string(f.Type), Limit: f.Quota}
+	}
+	return rest.List(list), nil
+}
+
+// studioFeature is the code of the feature that opens the studio.
+const studioFeature = "studio-access"
+
+// Why the studio is closed. Clients rely on these words.
+const (
+	studioNoSubscription = "no_active_subscription"
+	studioNotInPlan      = "feature_not_in_plan"
+)
+
+// StudioAccess tells whether the caller's tenant may use the studio; Reason is
+// null where it may.
+type StudioAccess struct {
+	Allowed bool    `json:"allowed"`
+	Reason  *string `json:"reason" enum:"no_active_subscription,feature_not_in_plan"`
+}
+
+// StudioAccess handles GET /studio/access.
+func (h *HTTP) StudioAccess(ctx context.Context, _ *struct{}) (*rest.Data[StudioAccess], error) {
+	reason, err := h.svc.whyStudioClosed(ctx, authz.TenantID(ctx))
+	if err != nil {
+		return nil, err
+	}
+	if reason != "" {
+		return rest.OK(StudioAccess{Reason: &reason}), nil
+	}
+	return rest.OK(StudioAccess{Allowed: true}), nil
+}
+
+// whyStudioClosed returns the reason why a tenant may not use the studio, "" where
+// it may: its subscription grants the studio's feature, with a quota above zero if
+// it has one.
+func (s *Service) whyStudioClosed(ctx context.Context, tenantID uuid.UUID) (string, error) {
+	granted, err := s.Granted(ctx, tenantID)
+	if errors.Is(err, ErrNone) {
+		return studioNoSubscription, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	for _, f := range granted {
+		if f.Code == studioFeature && (f.Quota == nil || *f.Quota > 0) {
+			return "", nil
+		}
+	}
+	return studioNotInPlan, nil
+}

@@ -1,0 +1,18 @@
+-- name: HasActiveSubscription :one
+SELECT EXISTS (SELECT 1 FROM subscriptions WHERE tenant_id = $1 AND status IN ('active', 'trialing'));
+
+-- No row without a subscription that grants features; one without a code where
+-- its plan has none.
+-- name: GrantedFeatures :many
+SELECT f.code, e.type, e.value
+FROM subscriptions s
+LEFT JOIN entitlements e ON e.plan_id = s.plan_id
+LEFT JOIN features f ON f.id = e.feature_id AND f.deleted_at IS NULL
+WHERE s.tenant_id = $1 AND s.status IN ('active', 'trialing');
+
+-- name: QuotaOfFeature :one
+SELECT e.value
+FROM subscriptions s
+JOIN entitlements e ON e.plan_id = s.plan_id
+JOIN features f ON f.id = e.feature_id
+WHERE s.tenant_id = $1 AND s.status IN ('active', 'trialing') AND f.code = $2 AND e.type = 'quota';

@@ -1,0 +1,123 @@
+package subscription
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/subscription/entitlement"
+)
+
+// PlanPrice is a price of a plan as tenants see it.
+type PlanPrice struct {
+	Currency   string `json:"currency"`
+	PriceCents int64  `json:"price_cents"`
+}
+
+// PlanFeature is a feature of a plan as tenants see it.
+type PlanFeature struct {
+	Code  string `json:"code"`
+	Name  string `json:"name"`
+	Type  string `json:"type"`
+	Value *int64 `json:"value"`
+}
+
+// SubscribedPlan is the plan of a subscription.
+type SubscribedPlan struct {
+	ID            uuid.UUID     `json:"id"`
+	Name          string        `json:"name"`
+	Description   *string       `json:"description"`
+	PricingType   string        `json:"pricing_type"`
+	BillingCycle  string        `json:"billing_cycle"`
+	IntervalUnit  string        `json:"interval_unit"`
+	IntervalCount int32         `json:"interval_count"`
+	TrialDays     int32         `json:"trial_days"`
+	Prices        []PlanPrice   `json:"prices"`
+	Features      []PlanFeature `json:"features"`
+}
+
+func planView(ctx context.Context, p catalog.Plan) SubscribedPlan {
+	locale := i18n.Locale(ctx)
+	v := SubscribedPlan{
+		ID: p.ID, Name: p.Name.In(locale), PricingType: string(p.PricingType), BillingCycle: p.BillingCycle,
+		IntervalUnit: p.Interval.Unit, IntervalCount: p.Interval.Count, TrialDays: p.TrialDays,
+	}
+	if text := p.Description.In(locale); text != "" {
+		v.Description = &text
+	}
+	for _, price := range p.Prices {
+		v.Prices = append(v.Prices, PlanPrice{Currency: price.Currency, PriceCents: price.PriceCents})
+	}
+	for _, e := range p.Entitlements {
+		v.Features = append(v.Features, PlanFeature{
+			Code: e.Feature.Code, Name: e.Feature.Name.In(locale), Type: string(e.Type), Value: e.Value,
+		})
+	}
+	return v
+}
+
+// Eligibility tells whether a tenant can select a plan, and if not, why (rules:
+// subscription#eligibility).
+type Eligibility struct {
+	Selectable bool                    `json:"selectable"`
+	Violations []entitlement.Violation `json:"violations"`
+}
+
+// OfferedPlan is a plan in the tenant's list.
+type OfferedPlan struct {
+	ID            uuid.UUID     `json:"id"`
+	Slug          string        `json:"slug"`
+	Name          string        `json:"name"`
+	Description   *string       `json:"description"`
+	PricingType   string        `json:"pricing_type"`
+	BillingCycle  string        `json:"billing_cycle"`
+	IntervalUnit  string        `json:"interval_unit"`
+	IntervalCount int32         `json:"interval_count"`
+	TrialDays     int32         `json:"trial_days"`
+	SortOrder     int32         `json:"sort_order"`
+	Prices        []PlanPrice   `json:"prices"`
+	Features      []PlanFeature `json:"features"`
+	Eligibility   Eligibility   `json:"eligibility"`
+}
+
+type plansInput struct {
+	tenantInput
+	Currency string `query:"currency" minLength:"3" maxLength:"3" doc:"Default: the tenant's preferred currency."`
+}
+
+// Plans handles GET /plans: prices in one currency.
+func (h *HTTP) Plans(ctx context.Context, in *plansInput) (*rest.Data[[]OfferedPlan], error) {
+	tenantID := authz.TenantID(ctx)
+	currency := in.Currency
+	if currency == "" {
+		t, err := h.svc.deps.Tenants.Get(ctx, tenantID)
+		if err != nil {
+			return nil, err
+		}
+		currency = t.PreferredCurrency
+	}
+	offers, err := h.svc.deps.Entitlements.Offers(ctx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	plans := make([]OfferedPlan, len(offers))
+	for i, offer := range offers {
+		v := planView(ctx, offer.Plan)
+		plans[i] = OfferedPlan{
+			ID: v.ID, Slug: offer.Plan.Slug, Name: v.Name, Description: v.Description, PricingType: v.PricingType,
+			BillingCycle: v.BillingCycle, IntervalUnit: v.IntervalUnit, IntervalCount: v.IntervalCount,
+			TrialDays: v.TrialDays, SortOrder: offer.Plan.SortOrder, Features: v.Features,
+			Eligibility: Eligibility{Selectable: len(offer.Violations) == 0, Violations: offer.Violations},
+		}
+		for _, price := range v.Prices {
+			if price.Currency == currency {
+				plans[i].Prices = append(plans[i].Prices, price)
+			}
+		}
+	}
+	return rest.List(plans), nil
+}

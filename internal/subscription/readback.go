@@ -1,0 +1,176 @@
+package subscription
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/subscription/customer"
+)
+
+// readBackTries bounds how often a state is read again because another one was
+// stored in between.
+const readBackTries = 10
+
+// errOvertaken says that another state was stored since this one was read.
+var errOvertaken = errors.New("another state was stored in between")
+
+// SubscriptionEvent handles notifications about subscriptions.
+func (s *Service) SubscriptionEvent(ctx context.Context, e psp.Event) error {
+	return s.TakeOver(ctx, e.ObjectID)
+}
+
+// CustomerEvent handles the notification that a customer was deleted: the provider
+// has ended its subscription, and the next checkout makes a new customer.
+func (s *Service) CustomerEvent(ctx context.Context, e psp.Event) error {
+	tenantID, err := s.deps.Customers.TenantOf(ctx, e.ObjectID)
+	if errors.Is(err, customer.ErrForeign) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	deleted, err := s.deps.Provider.CustomerDeleted(ctx, e.ObjectID)
+	if err != nil || !deleted {
+		return err
+	}
+	sub, err := s.store.live(ctx, tenantID)
+	if err == nil {
+		err = s.TakeOver(ctx, sub.PSPSubscriptionID)
+		if errors.Is(err, psp.ErrNotFound) {
+			err = nil // the provider has lost it too, which the comparison will find
+		}
+	} else if errors.Is(err, ErrNotFound) {
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.deps.Customers.Forget(ctx, tenantID, e.ObjectID)
+}
+
+// TakeOver stores the provider's present state of a subscription, which may be new
+// here. The provider's account may have subscriptions that belong to no tenant, or
+// that cannot be stored as they are. Neither is an error: a repetition would not
+// help.
+func (s *Service) TakeOver(ctx context.Context, pspID string) error {
+	err := s.readBack(ctx, pspID, nil)
+	if unfit, ok := errors.AsType[*UnfitError](err); ok {
+		s.deps.Log.WarnContext(ctx, "a subscription of the payment provider cannot be taken over",
+			"psp_subscription_id", pspID, "tenant_id", unfit.TenantID, "error", unfit)
+		return nil
+	}
+	if errors.Is(err, ErrForeign) {
+		s.deps.Log.InfoContext(ctx, "a subscription of the payment provider is no tenant's", "psp_subscription_id", pspID)
+		return nil
+	}
+	return psp.Permanent(err)
+}
+
+// readBack reads the provider's present state of a subscription and stores it. What
+// a notification said does not matter, so that late, repeated and reordered
+// notifications all end in the same state. answered, if given, is the operation that
+// the provider has just carried out; it is completed in the same transaction.
+//
+// Invariant: a state is stored only if none was stored since before it was read
+// (sync_version), so that of two that run at once the older never wins.
+func (s *Service) readBack(ctx context.Context, pspID string, answered *operation) error {
+	for range readBackTries {
+		known, err := s.store.byPSPID(ctx, pspID)
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return err
+		}
+		remote, err := s.deps.Provider.GetSubscription(ctx, pspID)
+		if err != nil {
+			return err
+		}
+		err = s.apply(ctx, known, remote, answered)
+		if !errors.Is(err, errOvertaken) {
+			return err
+		}
+	}
+	return fmt.Errorf("subscription %s: %w", pspID, errOvertaken)
+}
+
+// apply stores a state under the tenant's lock; known is zero for a subscription
+// that is new here.
+func (s *Service) apply(ctx context.Context, known Subscription, remote psp.Subscription, answered *operation) error {
+	next, err := s.merge(ctx, known, remote)
+	if err != nil {
+		return err
+	}
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if _, err := s.deps.Tenants.Lock(ctx, next.TenantID); err != nil {
+			return err
+		}
+		if known.ID == uuid.Nil {
+			return s.adopt(ctx, next, remote)
+		}
+		// What is over stays over: a subscription that was replaced ends here before it
+		// is canceled at the provider.
+		if !known.Status.Over() || next.Status.Over() {
+			if err := s.store.update(ctx, next); err != nil {
+				return err
+			}
+			if err := s.recordEffect(ctx, next); err != nil {
+				return err
+			}
+		}
+		if answered == nil {
+			return nil
+		}
+		return s.complete(ctx, *answered, next)
+	})
+}
+
+// Merge returns a subscription of the provider as it is stored here, zero where it
+// is not, and as the provider's state makes it. It gives ErrForeign, or an
+// *UnfitError, for one that cannot be stored here.
+func (s *Service) Merge(ctx context.Context, remote psp.Subscription) (known, next Subscription, err error) {
+	known, err = s.store.byPSPID(ctx, remote.ID)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return known, next, err
+	}
+	next, err = s.merge(ctx, known, remote)
+	return known, next, err
+}
+
+// merge is Merge for what is known of a subscription, zero for one that is new here.
+func (s *Service) merge(ctx context.Context, known Subscription, remote psp.Subscription) (Subscription, error) {
+	now := s.deps.Clock.Now()
+	next := known
+	isNew := known.ID == uuid.Nil
+	var err error
+	if isNew {
+		next = Subscription{ID: sqldb.NewID(), CreatedAt: now}
+		if next.TenantID, err = s.tenantOf(ctx, remote); err != nil {
+			return next, err
+		}
+	}
+	status := Status(remote.Status)
+	if !status.known() {
+		return next, &UnfitError{next.TenantID, "status", remote.Status}
+	}
+	if isNew {
+		if next.Currency, err = s.currencyOf(ctx, next.TenantID, remote); err != nil {
+			return next, err
+		}
+	}
+	if next.PlanID, err = s.planOf(ctx, remote, next); err != nil {
+		return next, err
+	}
+	next.Status = status
+	next.PriceCents, next.Quantity = remote.UnitAmount, remote.Quantity
+	next.IntervalUnit, next.IntervalCount = remote.IntervalUnit, int32(remote.IntervalCount)
+	next.BillingAnchor = remote.BillingAnchor
+	next.CurrentPeriodStart, next.CurrentPeriodEnd = remote.PeriodStart, remote.PeriodEnd
+	next.TrialEndsAt = remote.TrialEnd
+	next.CancelAtPeriodEnd, next.CanceledAt = remote.CancelAtPeriodEnd, remote.CanceledAt
+	next.PSPSubscriptionID = remote.ID
+	next.UpdatedAt = now
+	return next, nil
+}

@@ -1,0 +1,92 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/subscription"
+)
+
+// compare finds how a subscription of the provider's list differs from what is
+// stored here, and repairs it if wanted. The list may be older than what was stored
+// meanwhile: a difference counts only if it is still there after reading back.
+func (s *Service) compare(ctx context.Context, listed psp.Subscription, repair bool) ([]psp.Difference, error) {
+	found, err := s.differences(ctx, listed)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	remote, err := s.deps.Provider.GetSubscription(ctx, listed.ID)
+	if err != nil {
+		return nil, err
+	}
+	found, err = s.differences(ctx, remote)
+	if err != nil || len(found) == 0 || !repair {
+		return found, err
+	}
+	repaired := false
+	switch found[0].Kind {
+	case psp.NotTakenOver:
+	case psp.StillRunning:
+		repaired, err = s.retireAgain(ctx, remote.ID)
+	default:
+		err = s.deps.Subscriptions.TakeOver(ctx, remote.ID)
+		repaired = err == nil
+	}
+	for i := range found {
+		found[i].Repaired = repaired
+	}
+	return found, err
+}
+
+// differences lists how the provider's state of a subscription differs from what is
+// stored; all differences are of one kind. A subscription that belongs to no tenant
+// has none.
+func (s *Service) differences(ctx context.Context, remote psp.Subscription) ([]psp.Difference, error) {
+	known, next, err := s.deps.Subscriptions.Merge(ctx, remote)
+	d := psp.Difference{Of: psp.OfSubscription, TenantID: next.TenantID, PSPID: remote.ID}
+	if unfit, ok := errors.AsType[*subscription.UnfitError](err); ok {
+		d.Kind, d.Field, d.There = psp.NotTakenOver, unfit.Field, unfit.Value
+		return []psp.Difference{d}, nil
+	}
+	isNew := known.ID == uuid.Nil
+	switch {
+	case errors.Is(err, subscription.ErrForeign):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !isNew && known.Status.Over() && !next.Status.Over():
+		d.Kind, d.Field, d.Here, d.There = psp.StillRunning, "status", string(known.Status), string(next.Status)
+		return []psp.Difference{d}, nil
+	case !isNew:
+		return fieldDifferences(known, next), nil
+	}
+	adoption, other, err := s.deps.Subscriptions.AdoptionOf(ctx, next, remote)
+	if err != nil {
+		return nil, err
+	}
+	switch adoption {
+	case subscription.AdoptLater:
+		return nil, nil
+	case subscription.AdoptIgnored:
+		d.Kind, d.Field, d.Here, d.There = psp.NotTakenOver, "subscription", other.PSPSubscriptionID, remote.ID
+	default:
+		d.Kind = psp.MissingHere
+	}
+	return []psp.Difference{d}, nil
+}
+
+// retireAgain has the provider end a subscription that was replaced here; it reports
+// whether it was.
+func (s *Service) retireAgain(ctx context.Context, pspID string) (bool, error) {
+	sub, err := s.deps.Subscriptions.ByPSPID(ctx, pspID)
+	if errors.Is(err, subscription.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return s.deps.Subscriptions.RetireReplaced(ctx, sub)
+}

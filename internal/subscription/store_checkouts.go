@@ -1,0 +1,107 @@
+package subscription
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
+)
+
+// checkout is a hosted checkout that was opened, or is about to be.
+type checkout struct {
+	id, tenantID           uuid.UUID
+	session                string    // the provider's id; "" until it has answered
+	replaces               uuid.UUID // the subscription that the bought one replaces; Nil for none
+	createdAt              time.Time
+	completedAt, expiredAt *time.Time
+}
+
+// insertCheckout stores a checkout that is about to be opened at the provider; a
+// repetition changes nothing.
+func (s store) insertCheckout(ctx context.Context, id uuid.UUID, p purchase, now time.Time) error {
+	params := subscriptionsql.InsertCheckoutParams{
+		ID: id, TenantID: p.tenant.ID, PlanID: p.plan.ID, Currency: p.price.Currency,
+		PriceCents: p.price.PriceCents, Quantity: p.quantity, CreatedAt: now,
+	}
+	if p.replaces != uuid.Nil {
+		params.ReplacesSubscriptionID = &p.replaces
+	}
+	return sqldb.Wrap(s.q(ctx).InsertCheckout(ctx, params), "insert checkout")
+}
+
+// checkout returns a checkout, else errNoCheckout.
+func (s store) checkout(ctx context.Context, id uuid.UUID) (checkout, error) {
+	row, err := s.q(ctx).Checkout(ctx, id)
+	if err != nil {
+		return checkout{}, sqldb.WrapAbsent(err, "read checkout", errNoCheckout)
+	}
+	c := checkout{
+		id: row.ID, tenantID: row.TenantID, createdAt: row.CreatedAt, completedAt: row.CompletedAt, expiredAt: row.ExpiredAt,
+	}
+	if row.PSPSessionID != nil {
+		c.session = *row.PSPSessionID
+	}
+	if row.ReplacesSubscriptionID != nil {
+		c.replaces = *row.ReplacesSubscriptionID
+	}
+	return c, nil
+}
+
+// openCheckouts lists a tenant's checkouts since a time whose sessions may have
+// been paid without a notification, the newest first.
+func (s store) openCheckouts(ctx context.Context, tenantID uuid.UUID, since time.Time) ([]checkout, error) {
+	rows, err := s.q(ctx).OpenCheckouts(ctx, subscriptionsql.OpenCheckoutsParams{TenantID: tenantID, Since: since})
+	if err != nil {
+		return nil, sqldb.Wrap(err, "list open checkouts")
+	}
+	open := make([]checkout, len(rows))
+	for i, row := range rows {
+		open[i] = checkout{id: row.ID, tenantID: tenantID, session: *row.PSPSessionID}
+	}
+	return open, nil
+}
+
+// claimLook reports whether the caller may read a checkout back now: nobody has
+// done so since notSince.
+func (s store) claimLook(ctx context.Context, c checkout, now, notSince time.Time) (bool, error) {
+	n, err := s.q(ctx).LookAtCheckout(ctx, subscriptionsql.LookAtCheckoutParams{
+		TenantID: c.tenantID, ID: c.id, Now: &now, NotSince: &notSince,
+	})
+	return n == 1, sqldb.Wrap(err, "claim look at checkout")
+}
+
+// setSession stores the session of a checkout and reports whether it had none.
+func (s store) setSession(ctx context.Context, id uuid.UUID, session string, now time.Time) (bool, error) {
+	n, err := s.q(ctx).SetCheckoutSession(ctx, subscriptionsql.SetCheckoutSessionParams{ID: id, PSPSessionID: &session, UpdatedAt: now})
+	return n == 1, sqldb.Wrap(err, "set session of checkout")
+}
+
+// lastAnswered returns the tenant's newest checkout of a plan that has a session,
+// else errNoCheckout.
+func (s store) lastAnswered(ctx context.Context, tenantID, planID uuid.UUID) (uuid.UUID, error) {
+	id, err := s.q(ctx).LastAnsweredCheckout(ctx, subscriptionsql.LastAnsweredCheckoutParams{TenantID: tenantID, PlanID: planID})
+	return id, sqldb.WrapAbsent(err, "read last answered checkout", errNoCheckout)
+}
+
+func (s store) completeCheckout(ctx context.Context, session string, now time.Time) error {
+	err := s.q(ctx).CompleteCheckout(ctx, subscriptionsql.CompleteCheckoutParams{PSPSessionID: &session, CompletedAt: &now})
+	return sqldb.Wrap(err, "complete checkout")
+}
+
+func (s store) expireCheckout(ctx context.Context, session string, now time.Time) error {
+	err := s.q(ctx).ExpireCheckout(ctx, subscriptionsql.ExpireCheckoutParams{PSPSessionID: &session, ExpiredAt: &now})
+	return sqldb.Wrap(err, "expire checkout")
+}
+
+func (s store) deleteCheckouts(ctx context.Context, tenantID uuid.UUID) error {
+	return sqldb.Wrap(s.q(ctx).DeleteCheckouts(ctx, tenantID), "delete checkouts")
+}
+
+// hasSuccessor reports whether a checkout was opened to replace a subscription.
+func (s store) hasSuccessor(ctx context.Context, sub Subscription) (bool, error) {
+	has, err := s.q(ctx).HasSuccessor(ctx, subscriptionsql.HasSuccessorParams{TenantID: sub.TenantID, ID: &sub.ID})
+	return has, sqldb.Wrap(err, "look for a successor")
+}
