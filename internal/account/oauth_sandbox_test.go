@@ -39,7 +39,7 @@ func (b *cookieBrowser) open(method, address string, form url.Values) apptest.Re
 	return b.s.DoWith(b.client, r)
 }
 
-var hiddenField = regexp.MustCompile(`<input type="hiddenField" name="([^"]+)" value="([^"]*)"`)
+var hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)"`)
 
 // logInAtSandbox goes from the redirect over the consent page back to the
 // frontend, and returns where the browser ends.

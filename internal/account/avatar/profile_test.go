@@ -1,4 +1,4 @@
-package account_test
+package avatar_test
 
 import (
 	"bytes"
