@@ -1,5 +1,5 @@
-// Package account has the users of the service, their passwords and the tokens
-// that authenticate them (spec: Authentication and account endpoints).
+// Package account has the users of the service, their passwords and the credentials
+// that authenticate them (rules: account#logins).
 package account
 
 import (
@@ -17,8 +17,8 @@ type User struct {
 	IsPlatformAdmin bool
 }
 
-// Tokens is what a login hands out: a pair of tokens, or a session. All are
-// shown once and stored only as SHA-256 hashes.
+// Tokens is what a login hands out: a pair of tokens, or a session. Only their
+// SHA-256 hashes are stored.
 type Tokens struct {
 	Access  string
 	Refresh string
@@ -31,8 +31,8 @@ type Grant struct {
 	Session bool
 	// Remember makes the session outlive the browser.
 	Remember bool
-	// Replaces is the session that the browser had; it ends, so that nobody who
-	// knew it is logged in with the user. "" is none.
+	// Replaces is the session that the browser had before, "" for none. It ends, so
+	// that nobody who knows its secret is logged in as the user.
 	Replaces string
 }
 
@@ -47,7 +47,7 @@ type Membership struct {
 	OnboardingCompletedAt *time.Time
 }
 
-// Tenants is what accounts need of the tenant domain.
+// Tenants is what accounts need from the tenant domain.
 type Tenants interface {
 	// Create makes a tenant that the user owns, in the transaction of ctx.
 	Create(ctx context.Context, ownerID int64, name string) (uuid.UUID, error)
@@ -62,14 +62,13 @@ type Lifetimes struct {
 	Family     time.Duration // of all refresh tokens that descend from one login
 	Session    time.Duration // of a session without use
 	Remembered time.Duration // of a session without use that was to be remembered
-	// SessionEnd and RememberedEnd are how long sessions live however they are used.
+	// SessionEnd and RememberedEnd limit the life of sessions that stay in use.
 	SessionEnd    time.Duration
 	RememberedEnd time.Duration
 }
 
-// DefaultLifetimes are those of the contract: access 15 minutes, refresh 30 days
-// in a family of 90, sessions 2 hours without use, 30 days when remembered. A
-// session ends after 24 hours, a remembered one after 90 days, even in use.
+// DefaultLifetimes returns the lifetimes that hold when none are configured (rules:
+// account#lifetimes).
 func DefaultLifetimes() Lifetimes {
 	const day = 24 * time.Hour
 	return Lifetimes{

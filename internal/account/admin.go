@@ -10,24 +10,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/tenantry/tenantry/internal/account/accountsql"
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/sqldb"
-)
-
-// Who is a platform admin, and with which permissions, is decided on the command
-// line alone, never over HTTP. Errors are for the operator's eyes.
-var (
-	// ErrEmailTaken says that an email has an account already.
-	ErrEmailTaken = errors.New("this email has an account already")
-	// ErrNoAccount says that an email has no account.
-	ErrNoAccount = errors.New("no account has this email")
-	// ErrNotAdmin says that an account is no platform admin's.
-	ErrNotAdmin = errors.New("this account is no platform admin")
-	// ErrUnknownPermission says that a list has what is no platform permission.
-	ErrUnknownPermission = errors.New("unknown permission")
 )
 
 // Audit is the trail of changes.
@@ -35,10 +21,11 @@ type Audit interface {
 	Record(ctx context.Context, e audit.Entry) error
 }
 
-// Admin is a platform admin.
+// Admin is a platform admin. Who is one, and with which permissions, is decided on the
+// command line only, never over HTTP (rules: account#platform-admins).
 type Admin struct {
 	User
-	// Permissions are what they hold; nil is all.
+	// Permissions are the ones that they hold; nil is all.
 	Permissions []string
 }
 
@@ -64,7 +51,7 @@ func (s *Service) CreateAdmin(ctx context.Context, name, email, password string,
 	if err != nil {
 		return User{}, err
 	}
-	row := newUser{name: name, email: address, passwordHash: hash, platformAdmin: true, permissions: list, verified: true}
+	row := newUser{name: name, email: address, passwordHash: &hash, platformAdmin: true, permissions: list, verified: true}
 	user := User{Name: name, Email: address, IsPlatformAdmin: true}
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if user.ID, err = s.store.insertUser(ctx, row, s.deps.Clock.Now()); err != nil {
@@ -80,27 +67,13 @@ func (s *Service) CreateAdmin(ctx context.Context, name, email, password string,
 
 // Admins lists the platform admins, the oldest account first.
 func (s *Service) Admins(ctx context.Context) ([]Admin, error) {
-	rows, err := s.store.q(ctx).PlatformAdmins(ctx)
-	if err != nil {
-		return nil, err
-	}
-	admins := make([]Admin, len(rows))
-	for i, row := range rows {
-		admins[i].User = User{ID: row.ID, Name: row.Name, Email: row.Email, IsPlatformAdmin: true}
-		if row.PlatformPermissions == nil {
-			continue
-		}
-		if err := json.Unmarshal(row.PlatformPermissions, &admins[i].Permissions); err != nil {
-			return nil, fmt.Errorf("permissions of user %d: %w", row.ID, err)
-		}
-	}
-	return admins, nil
+	return s.store.admins(ctx)
 }
 
-// GrantAdmin makes an account a platform admin, or changes what one may do. No
-// permissions means all of them. Who becomes one must log in again, so that no
-// older login gains anything, and nobody acts as them any more (spec:
-// Impersonation).
+// GrantAdmin makes an account a platform admin, or changes the permissions of one. No
+// permissions means all of them. Who becomes one must log in again, so that no older
+// login gains rights, and impersonations of them end (rules:
+// account#platform-admins). ErrNoAccount where the email has no account.
 func (s *Service) GrantAdmin(ctx context.Context, email string, permissions []string) (User, error) {
 	list, err := permissionList(permissions)
 	if err != nil {
@@ -109,8 +82,9 @@ func (s *Service) GrantAdmin(ctx context.Context, email string, permissions []st
 	return s.changeAdmin(ctx, "admin.granted", email, true, list)
 }
 
-// RevokeAdmin takes it from a platform admin, ends everything that authenticates
-// them, and what they do as somebody else.
+// RevokeAdmin makes a platform admin an ordinary account again. It ends everything
+// that authenticates them, and their impersonation of somebody else. ErrNoAccount
+// where the email has no account, ErrNotAdmin where it is no admin's.
 func (s *Service) RevokeAdmin(ctx context.Context, email string) (User, error) {
 	return s.changeAdmin(ctx, "admin.revoked", email, false, nil)
 }
@@ -122,32 +96,28 @@ func (s *Service) changeAdmin(ctx context.Context, action, email string, isAdmin
 	}
 	var user User
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		row, err := s.store.q(ctx).LockAdminByEmail(ctx, address)
+		old, oldList, err := s.store.lockAdmin(ctx, address)
 		switch {
-		case errors.Is(err, sqldb.ErrNoRows):
-			return ErrNoAccount
 		case err != nil:
 			return err
-		case !isAdmin && !row.IsPlatformAdmin:
+		case !isAdmin && !old.IsPlatformAdmin:
 			return ErrNotAdmin
 		}
 		now := s.deps.Clock.Now()
-		user = User{ID: row.ID, Name: row.Name, Email: row.Email, IsPlatformAdmin: isAdmin}
-		err = s.store.q(ctx).SetPlatformAdmin(ctx, accountsql.SetPlatformAdminParams{
-			ID: row.ID, IsPlatformAdmin: isAdmin, PlatformPermissions: list, UpdatedAt: now,
-		})
-		if err != nil {
+		user = old
+		user.IsPlatformAdmin = isAdmin
+		if err := s.store.setAdmin(ctx, old.ID, isAdmin, list, now); err != nil {
 			return err
 		}
-		if isAdmin != row.IsPlatformAdmin {
-			if err := s.revokeAll(ctx, row.ID, now); err != nil {
+		if isAdmin != old.IsPlatformAdmin {
+			if err := s.revokeAll(ctx, old.ID, now); err != nil {
 				return err
 			}
-			if err := s.deps.Impersonations.EndOf(ctx, row.ID); err != nil {
+			if err := s.deps.Impersonations.EndOf(ctx, old.ID); err != nil {
 				return err
 			}
 		}
-		return s.recordAdmin(ctx, action, row.ID, adminFacts(row.IsPlatformAdmin, row.PlatformPermissions), adminFacts(isAdmin, list))
+		return s.recordAdmin(ctx, action, old.ID, adminFacts(old.IsPlatformAdmin, oldList), adminFacts(isAdmin, list))
 	})
 	return user, err
 }
@@ -160,7 +130,8 @@ func normalized(email string) (string, error) {
 	return address, nil
 }
 
-// permissionList encodes a list, sorted; nil stands for all permissions.
+// permissionList encodes permissions as a sorted list; nil, for an empty list, is
+// all of them.
 func permissionList(permissions []string) (sqldb.JSON, error) {
 	if len(permissions) == 0 {
 		return nil, nil
@@ -173,6 +144,7 @@ func permissionList(permissions []string) (sqldb.JSON, error) {
 	return json.Marshal(slices.Compact(slices.Sorted(slices.Values(permissions))))
 }
 
+// adminFacts is what the trail keeps of a platform admin.
 func adminFacts(isAdmin bool, list sqldb.JSON) map[string]any {
 	return map[string]any{"is_platform_admin": isAdmin, "platform_permissions": list}
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 )
 
-// Authenticate looks up who an access token belongs to, with their tenant, role
-// and permissions. Requests that come at the same time share one query, which
-// begins after them: nothing is kept from one request to the next. Unknown,
-// revoked and expired tokens are one refusal.
+// Authenticate looks up who an access token belongs to, with their tenant, role and
+// permissions. Requests that come at the same time share one query, which begins
+// after all of them have come: nothing is cached from one request to the next.
+// Unknown, revoked and expired tokens get the same refusal.
 func (s *Service) Authenticate(ctx context.Context, token string) (*authz.Caller, error) {
 	c, err := s.lookUp(ctx, kindAccess, token)
 	if err != nil {
@@ -22,8 +22,8 @@ func (s *Service) Authenticate(ctx context.Context, token string) (*authz.Caller
 	return c.caller()
 }
 
-// AuthenticateSession does the same for a session, and moves its end: a session
-// lives for so long without use, but no longer than its family.
+// AuthenticateSession does the same for a session, and extends it: a session ends
+// when it was not used for some time, at the latest with its family.
 func (s *Service) AuthenticateSession(ctx context.Context, token string) (*authz.Caller, error) {
 	c, err := s.lookUp(ctx, kindSession, token)
 	if err != nil {
@@ -33,9 +33,9 @@ func (s *Service) AuthenticateSession(ctx context.Context, token string) (*authz
 	if expires.After(c.familyExpiresAt) {
 		expires = c.familyExpiresAt
 	}
-	// Not at each request: a minute more or less is not worth a write.
+	// A minute more or less is not worth a write at each request.
 	if expires.Sub(c.expiresAt) > time.Minute {
-		if err := s.store.moveExpiry(ctx, c.id, expires); err != nil {
+		if err := s.store.setExpiry(ctx, c.id, expires); err != nil {
 			return nil, err
 		}
 	}
@@ -50,19 +50,19 @@ func (s *Service) lookUp(ctx context.Context, kind, token string) (credential, e
 	case !found || c.kind != kind || !c.expiresAt.After(s.deps.Clock.Now()):
 		return c, errUnauthenticated
 	case c.impersonatorIsAdmin != nil && !*c.impersonatorIsAdmin:
-		return c, errUnauthenticated // revoking the admin revokes the credential as well
+		return c, errUnauthenticated // who is no admin any more impersonates nobody
 	}
 	return c, nil
 }
 
-// caller makes the caller of a credential, one for each request.
+// caller returns the caller of a request with the credential, a new one each time.
 func (c *credential) caller() (*authz.Caller, error) {
 	caller := &authz.Caller{
 		UserID: c.userID, Name: c.name, Email: c.email, IsPlatformAdmin: c.isPlatformAdmin,
 		AvatarHash: c.avatarHash, TokenID: c.id, Family: c.family,
 	}
 	if c.impersonatorID != nil {
-		// The caller is the target, and never more than a member of a tenant.
+		// The caller is the target, without any rights of a platform admin.
 		caller.Impersonator = &authz.Impersonator{UserID: *c.impersonatorID, Name: *c.impersonatorName}
 		caller.IsPlatformAdmin = false
 	}

@@ -15,7 +15,7 @@ type Avatars interface {
 	URL(hash *string) *string
 }
 
-// HTTP has the handlers of accounts.
+// HTTP has the handlers of registration, login, recovery and the profile.
 type HTTP struct {
 	svc     *Service
 	avatars Avatars
@@ -40,9 +40,9 @@ type SessionUser struct {
 	Tenants         []SessionTenant `json:"tenants"`
 }
 
-// Session is the answer of login, register and refresh, printed without data
-// (spec: Authentication and account endpoints). In cookie mode the tokens are
-// left out: the session is in a cookie.
+// Session is the answer of login, register and refresh, which is not below data
+// (rules: account#logins). In cookie mode it has no tokens: the session is in a
+// cookie.
 type Session struct {
 	User         SessionUser `json:"user"`
 	AccessToken  string      `json:"accessToken,omitempty"`
@@ -93,7 +93,7 @@ func (h *HTTP) Login(ctx context.Context, in *loginInput) (*rest.Plain[Session],
 	return h.session(ctx, user, tokens, grant)
 }
 
-// grantOf is what a login hands out to whoever made the request of ctx.
+// grantOf returns what a login is to hand out to whoever made the request of ctx.
 func grantOf(ctx context.Context, remember bool) Grant {
 	if !rest.CookieMode(ctx) {
 		return Grant{}
@@ -101,7 +101,7 @@ func grantOf(ctx context.Context, remember bool) Grant {
 	return Grant{Session: true, Remember: remember, Replaces: rest.SessionOf(ctx)}
 }
 
-// session answers a login.
+// session returns the answer of a login.
 func (h *HTTP) session(ctx context.Context, user User, tokens Tokens, grant Grant) (*rest.Plain[Session], error) {
 	answer, err := h.SessionOf(ctx, user, tokens, grant)
 	if err != nil {
@@ -110,7 +110,7 @@ func (h *HTTP) session(ctx context.Context, user User, tokens Tokens, grant Gran
 	return rest.Bare(answer), nil
 }
 
-// startSession gives the browser the session that a login made, if it made one.
+// startSession sets the session of a login, if it made one, as a cookie.
 func (h *HTTP) startSession(ctx context.Context, tokens Tokens, grant Grant) {
 	switch {
 	case tokens.Session == "":

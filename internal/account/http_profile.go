@@ -32,7 +32,7 @@ type ProfileUser struct {
 	Tenants         []ProfileTenant `json:"tenants"`
 }
 
-// CurrentTenant names the caller's tenant.
+// CurrentTenant is the caller's tenant.
 type CurrentTenant struct {
 	ID   uuid.UUID `json:"id"`
 	Name string    `json:"name"`
@@ -45,7 +45,8 @@ type ProfileImpersonation struct {
 	ImpersonatorName *string `json:"impersonator_name"`
 }
 
-// ImpersonationOf is nil for a caller who acts for themself.
+// ImpersonationOf returns who is behind the caller, nil for a caller who acts for
+// themself.
 func ImpersonationOf(caller *authz.Caller) *ProfileImpersonation {
 	if caller.Impersonator == nil {
 		return nil
@@ -55,7 +56,7 @@ func ImpersonationOf(caller *authz.Caller) *ProfileImpersonation {
 	}
 }
 
-// Profile is the answer of GET /auth/me. Impersonation is there only while
+// Profile is the answer of GET /auth/me. It has Impersonation only while
 // impersonating.
 type Profile struct {
 	User          ProfileUser           `json:"user"`

@@ -7,33 +7,32 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/account/accountsql"
 	"github.com/tenantry/tenantry/internal/authz"
-	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Impersonations is what accounts need of impersonation: it hangs on
-// credentials, and what ends those ends it (spec: Impersonation session). All
-// work in the transaction of ctx.
+// Impersonations is what accounts need from impersonation: an impersonation depends
+// on the credential of the admin and ends with it (rules: impersonation#sessions).
+// All methods work in the transaction of ctx.
 type Impersonations interface {
-	// EndDead ends what hangs on credentials of a user that were revoked or have
-	// expired.
+	// EndDead ends the impersonations that depend on credentials of a user that
+	// were revoked or have expired.
 	EndDead(ctx context.Context, userID int64) error
-	// EndFamily ends what hangs on credentials of one login, and revokes these.
+	// EndFamily ends the impersonations that depend on credentials of one login, and
+	// revokes those credentials.
 	EndFamily(ctx context.Context, userID int64, family uuid.UUID) error
-	// EndOf ends the impersonations of a target.
+	// EndOf ends the impersonations whose target a user is.
 	EndOf(ctx context.Context, targetID int64) error
 }
 
-// noImpersonations are those of a service in which nobody can impersonate.
+// noImpersonations is for a service in which nobody can impersonate.
 type noImpersonations struct{}
 
 func (noImpersonations) EndDead(context.Context, int64) error              { return nil }
 func (noImpersonations) EndFamily(context.Context, int64, uuid.UUID) error { return nil }
 func (noImpersonations) EndOf(context.Context, int64) error                { return nil }
 
-// revokeAll ends every credential of a user, and what hangs on them, in the
-// transaction of ctx.
+// revokeAll ends every credential of a user, and the impersonations that depend on
+// them, in the transaction of ctx.
 func (s *Service) revokeAll(ctx context.Context, userID int64, now time.Time) error {
 	if err := s.store.revokeAll(ctx, userID, now); err != nil {
 		return err
@@ -41,7 +40,8 @@ func (s *Service) revokeAll(ctx context.Context, userID int64, now time.Time) er
 	return s.deps.Impersonations.EndDead(ctx, userID)
 }
 
-// ownerOf is whose credential the caller used: the admin's while impersonating.
+// ownerOf returns who the credential of the caller belongs to: the admin while
+// impersonating.
 func ownerOf(caller *authz.Caller) int64 {
 	if caller.Impersonator != nil {
 		return caller.Impersonator.UserID
@@ -49,25 +49,25 @@ func ownerOf(caller *authz.Caller) int64 {
 	return caller.UserID
 }
 
-// RenewSession gives a session a new secret, since its id changes at each
-// privilege change, in the transaction of ctx. keep is how long the browser keeps
-// it, 0 until it is closed. A credential that is no session gives "".
+// RenewSession gives a session a new secret, which it needs whenever its privileges
+// change, in the transaction of ctx. keep is how long the browser is to keep it; 0 is
+// until the browser is closed. For a credential that is not a session, secret is "".
 func (s *Service) RenewSession(ctx context.Context, id uuid.UUID) (secret string, keep time.Duration, err error) {
 	secret = newAccessToken()
-	row, err := s.store.q(ctx).RenewSession(ctx, accountsql.RenewSessionParams{ID: id, TokenHash: hashToken(secret)})
-	if errors.Is(err, sqldb.ErrNoRows) {
+	renewed, err := s.store.renewSession(ctx, id, secret)
+	if errors.Is(err, errNoSession) {
 		return "", 0, nil
 	}
 	if err != nil {
 		return "", 0, err
 	}
-	if idle := time.Duration(row.IdleSeconds) * time.Second; idle > s.deps.Lifetimes.Session { // it is remembered
-		keep = row.FamilyExpiresAt.Sub(s.deps.Clock.Now())
+	if renewed.idle > s.deps.Lifetimes.Session { // it is remembered
+		keep = renewed.end.Sub(s.deps.Clock.Now())
 	}
 	return secret, keep, nil
 }
 
-// SessionUser is a user as a login shows them.
+// SessionUser returns a user in the form in which the answer of a login shows them.
 func (s *Service) SessionUser(ctx context.Context, id int64) (SessionUser, error) {
 	user, err := s.store.user(ctx, id)
 	if err != nil {

@@ -1,26 +1,19 @@
 package account
 
-import (
-	"context"
-	"errors"
-)
+import "context"
 
-// IsEmailTaken tells whether a registration failed because the email has an
-// account already.
-func IsEmailTaken(err error) bool { return errors.Is(err, errEmailTaken) }
-
-// NewSecret returns 64 random letters and digits, for a link that is mailed.
+// NewSecret returns 64 random letters and digits, for a link in a mail.
 func NewSecret() string { return newRefreshToken() }
 
-// HashSecret is the form in which a secret is stored: the hex SHA-256.
+// HashSecret returns the form in which a random secret is stored: its SHA-256, in hex.
 func HashSecret(secret string) string { return hashToken(secret) }
 
-// GrantOf is what a login hands out to whoever made the request of ctx: a
+// GrantOf returns what a login is to hand out to whoever made the request of ctx: a
 // session in cookie mode, else tokens.
 func GrantOf(ctx context.Context) Grant { return grantOf(ctx, false) }
 
-// SessionOf is the answer of a login: in cookie mode the browser behind ctx gets
-// the session as a cookie, else the tokens are in it.
+// SessionOf returns the answer of a login, with the tokens in it. In cookie mode there
+// are none, and the session is set as a cookie of the browser behind ctx.
 func (h *HTTP) SessionOf(ctx context.Context, user User, tokens Tokens, grant Grant) (Session, error) {
 	shown, err := h.sessionUser(ctx, user)
 	if err != nil {
@@ -30,8 +23,8 @@ func (h *HTTP) SessionOf(ctx context.Context, user User, tokens Tokens, grant Gr
 	return Session{User: shown, AccessToken: tokens.Access, RefreshToken: tokens.Refresh}, nil
 }
 
-// StartSession gives the browser behind ctx the session among tokens, if there is
-// one. It is for logins that another domain answers.
+// StartSession sets the session among tokens, if there is one, as a cookie of the
+// browser behind ctx. It is for logins that another domain answers.
 func (h *HTTP) StartSession(ctx context.Context, tokens Tokens, grant Grant) {
 	h.startSession(ctx, tokens, grant)
 }

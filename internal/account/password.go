@@ -7,26 +7,26 @@ import (
 	"github.com/alexedwards/argon2id"
 )
 
-// HashCost is what one hash costs an attacker, and the service.
+// HashCost is the work that one password hash takes.
 type HashCost struct {
-	MemoryKiB uint32
-	Passes    uint32
+	MemoryKiB uint32 // in KiB
+	Passes    uint32 // over the memory
 }
 
-// DefaultHashCost is 19 MiB and 2 passes, in 1 lane (OWASP Password Storage Cheat
-// Sheet).
+// DefaultHashCost returns 19 MiB and 2 passes, which the OWASP Password Storage Cheat
+// Sheet recommends with 1 lane.
 func DefaultHashCost() HashCost { return HashCost{MemoryKiB: 19 * 1024, Passes: 2} }
 
-// Passwords hashes and checks passwords with Argon2id. A hash keeps a core busy for tens of
-// milliseconds, so no more run at once than there are cores: a burst of logins
-// waits here and leaves the rest of the service its memory.
+// Passwords hashes and checks passwords with Argon2id. A hash keeps a core busy for
+// tens of milliseconds, so no more run at once than there are cores: a burst of
+// logins waits here and does not take the memory of the rest of the service.
 type Passwords struct {
 	params *argon2id.Params
 	slots  chan struct{}
 	decoy  string // the hash that a login for an unknown email is checked against
 }
 
-// NewPasswords returns a hasher that is bounded to the cores of the machine.
+// NewPasswords returns a hasher that runs as many hashes at once as there are cores.
 func NewPasswords(cost HashCost) (*Passwords, error) {
 	p := &Passwords{
 		params: &argon2id.Params{Memory: cost.MemoryKiB, Iterations: cost.Passes, Parallelism: 1, SaltLength: 16, KeyLength: 32},
@@ -37,7 +37,8 @@ func NewPasswords(cost HashCost) (*Passwords, error) {
 	return p, err
 }
 
-// Hash returns the hash of a password, in the PHC string format.
+// Hash returns the hash of a password, in the PHC string format. It fails when ctx
+// ends while it waits for a core.
 func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 	if err := p.enter(ctx); err != nil {
 		return "", err
@@ -46,8 +47,8 @@ func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 	return argon2id.CreateHash(password, p.params)
 }
 
-// Matches tells whether a password has a hash. A nil hash matches nothing and
-// costs the same time as any other, so that the time of a login does not tell
+// Matches reports whether a hash is that of a password. A nil hash matches nothing
+// and takes the same time as any other, so that the time of a login does not reveal
 // which emails have an account.
 func (p *Passwords) Matches(ctx context.Context, password string, hash *string) (bool, error) {
 	if err := p.enter(ctx); err != nil {
@@ -61,7 +62,7 @@ func (p *Passwords) Matches(ctx context.Context, password string, hash *string) 
 	return argon2id.ComparePasswordAndHash(password, *hash)
 }
 
-// outdated tells whether a hash was made with other parameters than today's.
+// outdated reports whether a hash was made with other parameters than p has.
 func (p *Passwords) outdated(hash string) bool {
 	params, _, _, err := argon2id.DecodeHash(hash)
 	return err != nil || *params != *p.params

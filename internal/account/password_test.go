@@ -43,11 +43,11 @@ func TestLoginRenewsOutdatedHashes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.store.insertUser(t.Context(), newUser{name: "Ada", email: "ada@example.com", passwordHash: old}, clock.System().Now()); err != nil {
+		if _, err := s.store.insertUser(t.Context(), newUser{name: "Ada", email: "ada@example.com", passwordHash: &old}, clock.System().Now()); err != nil {
 			t.Fatal(err)
 		}
 		hash := func() string {
-			_, hash, err := s.store.credentials(t.Context(), "ada@example.com")
+			_, hash, err := s.store.userByEmail(t.Context(), "ada@example.com")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -38,7 +38,7 @@ UPDATE credentials SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL
 -- name: DeleteExpiredCredentials :exec
 DELETE FROM credentials
 WHERE (family_expires_at < sqlc.arg(before) OR (kind <> 'refresh' AND expires_at < sqlc.arg(before)))
-  AND impersonated_user_id IS NULL; -- that is ended first, with a record
+  AND impersonated_user_id IS NULL; -- an impersonation is ended and logged before
 
 -- name: LockRefreshToken :one
 SELECT c.id, c.user_id, c.family, c.family_expires_at, c.expires_at, c.revoked_at
@@ -64,56 +64,19 @@ SET token_hash = excluded.token_hash, expires_at = excluded.expires_at, created_
 -- name: DeletePasswordReset :exec
 DELETE FROM password_resets WHERE user_id = $1;
 
--- Using a token up and finding whom it belongs to is one statement, so that of
--- two uses at once one finds nothing.
+-- One statement uses the token up and finds its user, so that of two uses at the
+-- same time only one succeeds.
 -- name: TakePasswordReset :one
 DELETE FROM password_resets
 WHERE token_hash = $1 AND expires_at > sqlc.arg(now)
   AND user_id IN (SELECT u.id FROM users u WHERE u.email = sqlc.arg(email))
 RETURNING user_id;
 
--- name: InsertOAuthFlow :exec
-INSERT INTO oauth_flows (state_hash, browser_hash, provider, verifier, nonce, expires_at, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7);
-
--- Of a state that comes back twice, one finds the flow. One that comes from
--- another browser or provider leaves it alone.
--- name: TakeOAuthFlow :one
-DELETE FROM oauth_flows
-WHERE state_hash = $1 AND browser_hash = $2 AND provider = $3 AND expires_at > sqlc.arg(now)
-RETURNING verifier, nonce;
-
--- name: UserByOAuthIdentity :one
-SELECT user_id FROM oauth_identities WHERE provider = $1 AND subject = $2;
-
--- name: InsertOAuthIdentity :execrows
-INSERT INTO oauth_identities (provider, subject, user_id, created_at)
-VALUES ($1, $2, $3, $4)
-ON CONFLICT (provider, subject) DO NOTHING;
-
 -- name: LockUserByEmail :one
 SELECT u.id, u.email_verified_at FROM users u WHERE u.email = $1 FOR UPDATE;
 
--- name: InsertVerifiedUser :one
-INSERT INTO users (name, email, email_verified_at, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $4)
-ON CONFLICT (email) DO NOTHING
-RETURNING id;
-
 -- name: ClaimUnverifiedUser :exec
 UPDATE users SET password_hash = NULL, email_verified_at = $2, updated_at = $3 WHERE id = $1;
-
--- name: InsertOAuthCode :exec
-INSERT INTO oauth_codes (code_hash, user_id, is_new_user, expires_at, created_at) VALUES ($1, $2, $3, $4, $5);
-
--- name: TakeOAuthCode :one
-DELETE FROM oauth_codes WHERE code_hash = $1 AND expires_at > sqlc.arg(now) RETURNING user_id, is_new_user;
-
--- name: DeleteExpiredOAuthFlows :exec
-DELETE FROM oauth_flows WHERE expires_at <= sqlc.arg(now);
-
--- name: DeleteExpiredOAuthCodes :exec
-DELETE FROM oauth_codes WHERE expires_at <= sqlc.arg(now);
 
 -- name: LockUserByID :one
 SELECT u.id, u.name, u.email, u.is_platform_admin FROM users u WHERE u.id = $1 FOR UPDATE;
@@ -121,7 +84,7 @@ SELECT u.id, u.name, u.email, u.is_platform_admin FROM users u WHERE u.id = $1 F
 -- name: RenameUser :exec
 UPDATE users SET name = $2, updated_at = $3 WHERE id = $1;
 
--- A session gets a new secret; what is no session gives no row.
+-- No row for a credential that is not a session.
 -- name: RenewSession :one
 UPDATE credentials SET token_hash = $2
 WHERE id = $1 AND kind = 'session' AND revoked_at IS NULL

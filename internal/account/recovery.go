@@ -5,11 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/account/accountsql"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/mail"
-	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // resetLifetime is how long a reset token works.
@@ -18,11 +16,11 @@ const resetLifetime = 60 * time.Minute
 // jobForgot is the job behind "forgot password".
 const jobForgot = "account.forgot-password"
 
-// Notices are the mails that accounts send, written in the reader's locale.
+// Notices sends the mails about accounts, in the locale of the reader.
 type Notices interface {
-	// PasswordReset has the link with the token.
+	// PasswordReset mails the link with the token.
 	PasswordReset(ctx context.Context, locale, to, name, token string) error
-	// PasswordChanged tells the owner of an account that its password is new.
+	// PasswordChanged tells the owner of an account that its password was changed.
 	PasswordChanged(ctx context.Context, locale, to, name string) error
 }
 
@@ -32,8 +30,8 @@ type forgotten struct {
 }
 
 // ForgotPassword has a reset link mailed to an email, if it has an account. The
-// caller cannot tell: whether it has is only looked up in the background, so
-// that both cost the same time.
+// caller cannot tell whether it has one: that is looked up in the background, so that
+// both cases take the same time.
 func (s *Service) ForgotPassword(ctx context.Context, email string) error {
 	normalized, err := mail.NormalizeAddress(email)
 	if err != nil {
@@ -44,33 +42,32 @@ func (s *Service) ForgotPassword(ctx context.Context, email string) error {
 	})
 }
 
-// sendReset makes the token of a reset and mails it. A repetition makes another
-// token, of which the newest is valid.
+// sendReset makes the token of a password reset and mails it. When the job runs
+// again it makes another token, which replaces the one before.
 func (s *Service) sendReset(ctx context.Context, job jobs.Job) error {
 	var f forgotten
 	if err := job.Decode(&f); err != nil {
 		return err
 	}
-	user, _, err := s.store.credentials(ctx, f.Email)
-	if err != nil || user == nil {
+	user, _, err := s.store.userByEmail(ctx, f.Email)
+	if errors.Is(err, errNoUser) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	token := newRefreshToken()
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		now := s.deps.Clock.Now()
-		err := s.store.q(ctx).PutPasswordReset(ctx, accountsql.PutPasswordResetParams{
-			UserID: user.ID, TokenHash: hashToken(token), ExpiresAt: now.Add(resetLifetime), CreatedAt: now,
-		})
-		if err != nil {
+		if err := s.store.putReset(ctx, user.ID, token, s.deps.Clock.Now()); err != nil {
 			return err
 		}
 		return s.deps.Notices.PasswordReset(ctx, f.Locale, user.Email, user.Name, token)
 	})
 }
 
-// ResetPassword sets a new password by the token of a mail and ends every
-// credential of the user. A token works once; one that is unknown, used,
-// expired or of another email is one refusal (400).
+// ResetPassword sets a new password with the token from a mail and ends every
+// credential of the user. A token works once. Unknown, used and expired tokens and
+// those for another email get the same refusal (400).
 func (s *Service) ResetPassword(ctx context.Context, email, token, password string) error {
 	normalized, err := mail.NormalizeAddress(email)
 	if err != nil {
@@ -82,12 +79,7 @@ func (s *Service) ResetPassword(ctx context.Context, email, token, password stri
 	}
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		now := s.deps.Clock.Now()
-		id, err := s.store.q(ctx).TakePasswordReset(ctx, accountsql.TakePasswordResetParams{
-			TokenHash: hashToken(token), Now: now, Email: normalized,
-		})
-		if errors.Is(err, sqldb.ErrNoRows) {
-			return errResetToken
-		}
+		id, err := s.store.takeReset(ctx, normalized, token, now)
 		if err != nil {
 			return err
 		}
@@ -97,8 +89,8 @@ func (s *Service) ResetPassword(ctx context.Context, email, token, password stri
 		if err := s.revokeAll(ctx, id, now); err != nil {
 			return err
 		}
-		// Who has read the mail has the address.
-		if err := s.store.q(ctx).VerifyEmail(ctx, accountsql.VerifyEmailParams{ID: id, EmailVerifiedAt: &now}); err != nil {
+		// The email is verified, because its mail was read.
+		if err := s.store.verifyEmail(ctx, id, now); err != nil {
 			return err
 		}
 		user, err := s.store.user(ctx, id)

@@ -2,20 +2,17 @@ package account
 
 import (
 	"context"
-	"errors"
 
-	"github.com/tenantry/tenantry/internal/account/accountsql"
 	"github.com/tenantry/tenantry/internal/authz"
-	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // Refresh trades a refresh token for a new pair of the same family.
 //
-// Invariant: a refresh token works once. The row is locked while it is judged,
-// so that of several uses at once one wins; every other finds it revoked, which
-// means that it was stolen or sent twice, and ends the whole family, the
-// winner's new pair included. That is committed although the request fails
-// (spec: Authentication and account endpoints, rule 4).
+// Invariant: a refresh token works once. Its row is locked, so that of several uses
+// at the same time one wins. Every other finds it revoked, which means that it was
+// stolen or sent twice, and revokes the whole family, the winner's new pair
+// included. That is committed although the request is refused (rules:
+// account#refresh-tokens).
 func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, error) {
 	var (
 		user    User
@@ -23,40 +20,35 @@ func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, erro
 		refused error
 	)
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		user, tokens, refused = User{}, Tokens{}, nil // anew each time: Tx may repeat
-		row, err := s.store.q(ctx).LockRefreshToken(ctx, hashToken(token))
-		if errors.Is(err, sqldb.ErrNoRows) {
-			refused = errRefreshToken
-			return nil
-		}
+		user, tokens, refused = User{}, Tokens{}, nil // again at each try of Tx
+		t, err := s.store.lockRefreshToken(ctx, token)
 		if err != nil {
 			return err
 		}
 		now := s.deps.Clock.Now()
 		switch {
-		case row.RevokedAt != nil:
+		case t.revoked:
 			refused = errRefreshToken
-			if err := s.store.q(ctx).RevokeFamily(ctx, accountsql.RevokeFamilyParams{Family: row.Family, RevokedAt: &now}); err != nil {
+			if err := s.store.revokeFamily(ctx, t.of.family, now); err != nil {
 				return err
 			}
-			return s.deps.Impersonations.EndDead(ctx, row.UserID)
-		case !row.ExpiresAt.After(now):
+			return s.deps.Impersonations.EndDead(ctx, t.of.userID)
+		case !t.expires.After(now):
 			refused = errRefreshExpired
 			return nil
 		}
-		if err := s.store.q(ctx).RevokeCredential(ctx, accountsql.RevokeCredentialParams{ID: row.ID, RevokedAt: &now}); err != nil {
+		if err := s.store.revoke(ctx, t.id, now); err != nil {
 			return err
 		}
-		// The new tokens are the admin's own (spec: Impersonation session).
-		if err := s.deps.Impersonations.EndFamily(ctx, row.UserID, row.Family); err != nil {
+		// The new tokens do not impersonate anybody (rules: impersonation#sessions).
+		if err := s.deps.Impersonations.EndFamily(ctx, t.of.userID, t.of.family); err != nil {
 			return err
 		}
 		tokens = Tokens{Access: newAccessToken(), Refresh: newRefreshToken()}
-		of := login{userID: row.UserID, family: row.Family, end: row.FamilyExpiresAt}
-		if err := s.store.insertTokens(ctx, of, tokens, now, s.deps.Lifetimes); err != nil {
+		if err := s.store.insertTokens(ctx, t.of, tokens, now, s.deps.Lifetimes); err != nil {
 			return err
 		}
-		user, err = s.store.user(ctx, row.UserID)
+		user, err = s.store.user(ctx, t.of.userID)
 		return err
 	})
 	if err == nil {
@@ -65,17 +57,16 @@ func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, erro
 	return user, tokens, err
 }
 
-// Logout ends the credential that the caller used and every refresh token of
-// the user (spec: rule 5). While impersonating that is the admin; the target's
-// logins stay.
+// Logout ends the credential that the caller used and every refresh token of the
+// user. While impersonating that user is the admin; the target stays logged in.
 func (s *Service) Logout(ctx context.Context, caller *authz.Caller) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		now := s.deps.Clock.Now()
-		if err := s.store.q(ctx).RevokeCredential(ctx, accountsql.RevokeCredentialParams{ID: caller.TokenID, RevokedAt: &now}); err != nil {
+		if err := s.store.revoke(ctx, caller.TokenID, now); err != nil {
 			return err
 		}
 		owner := ownerOf(caller)
-		if err := s.store.q(ctx).RevokeRefreshTokensOfUser(ctx, accountsql.RevokeRefreshTokensOfUserParams{UserID: owner, RevokedAt: &now}); err != nil {
+		if err := s.store.revokeRefreshTokens(ctx, owner, now); err != nil {
 			return err
 		}
 		return s.deps.Impersonations.EndDead(ctx, owner)

@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"time"
 
@@ -23,19 +24,20 @@ type Deps struct {
 	Jobs      *jobs.Queue // nil on the command line
 	Notices   Notices
 	Lifetimes Lifetimes
-	// Impersonations end with credentials; nil where nobody can impersonate.
+	// Impersonations end with the credentials that they depend on; nil where nobody
+	// can impersonate.
 	Impersonations Impersonations
 	Audit          Audit // nil records nothing
 }
 
-// Service has the use cases of accounts.
+// Service has the users and what authenticates them.
 type Service struct {
 	deps    Deps
 	store   store
-	callers *gather.Gather[string, credential] // by the hash of a token
+	callers *gather.Gather[string, credential] // by the hash of their token
 }
 
-// NewService returns the service, and gives the queue its jobs.
+// NewService returns the service and registers its jobs with the queue.
 func NewService(d Deps) *Service {
 	if d.Impersonations == nil {
 		d.Impersonations = noImpersonations{}
@@ -51,14 +53,14 @@ func NewService(d Deps) *Service {
 // Registration is what a new user gives.
 type Registration struct {
 	Name, Email, Password string
-	// TenantName names the first tenant; "" stands for the user's name plus
+	// TenantName is the name of the first tenant; "" is the user's name followed by
 	// "'s Organization".
 	TenantName string
-	// WithoutTenant leaves the first tenant out, for a user who is going to
-	// accept an invitation.
+	// WithoutTenant makes no first tenant, for a user who is going to accept an
+	// invitation.
 	WithoutTenant bool
-	// EmailVerified says that the email is known to be the user's, by a mail that
-	// they got.
+	// EmailVerified says that the email is known to be the user's, because they have
+	// received mail there.
 	EmailVerified bool
 }
 
@@ -77,14 +79,14 @@ func (s *Service) Register(ctx context.Context, r Registration, grant Grant) (Us
 	})
 }
 
-// RegisterAnd makes an account and its first login, and does what else belongs
-// to it, such as joining a tenant, in the same transaction.
+// RegisterAnd makes an account and its first login, and calls also in the same
+// transaction, for what belongs to the registration, such as joining a tenant.
 func (s *Service) RegisterAnd(ctx context.Context, r Registration, grant Grant, also func(context.Context, User) error) (User, Tokens, error) {
 	email, err := mail.NormalizeAddress(r.Email)
 	if err != nil {
 		return User{}, Tokens{}, err
 	}
-	hash, err := s.deps.Passwords.Hash(ctx, r.Password) // before the transaction: it takes long
+	hash, err := s.deps.Passwords.Hash(ctx, r.Password) // before the transaction, because it takes long
 	if err != nil {
 		return User{}, Tokens{}, err
 	}
@@ -92,7 +94,7 @@ func (s *Service) RegisterAnd(ctx context.Context, r Registration, grant Grant, 
 	var tokens Tokens
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		now := s.deps.Clock.Now()
-		id, err := s.store.insertUser(ctx, newUser{name: r.Name, email: email, passwordHash: hash, verified: r.EmailVerified}, now)
+		id, err := s.store.insertUser(ctx, newUser{name: r.Name, email: email, passwordHash: &hash, verified: r.EmailVerified}, now)
 		if err != nil {
 			return err
 		}
@@ -118,16 +120,16 @@ func firstTenantName(r Registration) string {
 }
 
 // Login checks an email and a password and issues what grant asks for. A wrong
-// password, an unknown email and an account without a password are one refusal
-// at one cost (INVALID_CREDENTIALS). revokePrevious ends every older credential
-// of the user in the same transaction.
+// password, an unknown email and an account without a password get the same refusal
+// (INVALID_CREDENTIALS) and take the same time. revokePrevious ends every older
+// credential of the user in the same transaction.
 func (s *Service) Login(ctx context.Context, email, password string, grant Grant, revokePrevious bool) (User, Tokens, error) {
 	normalized, err := mail.NormalizeAddress(email)
 	if err != nil {
-		normalized = "" // no account has it; the cost is the same
+		normalized = "" // no account has it, and the login takes the same time
 	}
-	user, hash, err := s.store.credentials(ctx, normalized)
-	if err != nil {
+	user, hash, err := s.store.userByEmail(ctx, normalized)
+	if err != nil && !errors.Is(err, errNoUser) {
 		return User{}, Tokens{}, err
 	}
 	ok, err := s.deps.Passwords.Matches(ctx, password, hash)
@@ -159,10 +161,10 @@ func (s *Service) Login(ctx context.Context, email, password string, grant Grant
 		tokens, err = s.issue(ctx, user.ID, grant, now)
 		return err
 	})
-	return *user, tokens, err
+	return user, tokens, err
 }
 
-// issue makes what a new login hands out.
+// issue makes and stores what a new login hands out.
 func (s *Service) issue(ctx context.Context, userID int64, grant Grant, now time.Time) (Tokens, error) {
 	l := s.deps.Lifetimes
 	of := login{userID: userID, family: uuid.New(), end: now.Add(l.Family)}
@@ -189,23 +191,26 @@ func (s *Service) Memberships(ctx context.Context, userID int64) ([]Membership, 
 	return s.deps.Tenants.MembershipsOf(ctx, userID)
 }
 
-// pruneAfter is how long a dead credential is kept: whoever presents it meanwhile
-// is told that it has expired, and not that there never was one.
+// pruneAfter is how long a dead credential is kept, so that whoever presents it is
+// told that it has expired, not that it is unknown.
 const pruneAfter = 30 * 24 * time.Hour
 
-// Prune deletes credentials that are long dead.
+// Prune deletes credentials that expired long ago.
 func (s *Service) Prune(ctx context.Context) error {
 	return s.store.deleteExpired(ctx, s.deps.Clock.Now().Add(-pruneAfter))
 }
 
-// Discard removes an account that was made a moment ago and that nobody has used,
-// with its credentials.
+// Discard deletes an account that was just made and that nobody has used, with its
+// credentials.
 func (s *Service) Discard(ctx context.Context, userID int64) error {
-	return s.store.q(ctx).DeleteUser(ctx, userID)
+	return s.store.deleteUser(ctx, userID)
 }
 
-// Exists tells whether an email has an account.
+// Exists reports whether an email has an account.
 func (s *Service) Exists(ctx context.Context, email string) (bool, error) {
-	user, _, err := s.store.credentials(ctx, email)
-	return user != nil, err
+	_, _, err := s.store.userByEmail(ctx, email)
+	if errors.Is(err, errNoUser) {
+		return false, nil
+	}
+	return err == nil, err
 }

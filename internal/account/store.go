@@ -2,10 +2,7 @@ package account
 
 import (
 	"context"
-	"errors"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/account/accountsql"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -15,104 +12,101 @@ type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *accountsql.Queries { return accountsql.New(s.db.Conn(ctx)) }
 
-// newUser is a row to insert; permissions is null for a platform admin with all.
+// newUser is a user to insert.
 type newUser struct {
-	name, email, passwordHash string
-	platformAdmin             bool
-	permissions               sqldb.JSON
-	verified                  bool // the email is known to be the user's
+	name, email   string
+	passwordHash  *string // nil for a user without a password
+	platformAdmin bool
+	permissions   sqldb.JSON // of a platform admin; nil is all
+	verified      bool       // the email is known to be the user's
 }
 
-// insertUser fails with errEmailTaken when the email has an account.
+// insertUser returns the id of the new user, or errEmailTaken where the email has
+// an account.
 func (s store) insertUser(ctx context.Context, u newUser, now time.Time) (int64, error) {
 	row := accountsql.InsertUserParams{
-		Name: u.name, Email: u.email, PasswordHash: &u.passwordHash,
+		Name: u.name, Email: u.email, PasswordHash: u.passwordHash,
 		IsPlatformAdmin: u.platformAdmin, PlatformPermissions: u.permissions, CreatedAt: now,
 	}
 	if u.verified {
 		row.EmailVerifiedAt = &now
 	}
 	id, err := s.q(ctx).InsertUser(ctx, row)
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return 0, errEmailTaken
-	}
-	return id, err
+	return id, sqldb.WrapAbsent(err, "insert user", errEmailTaken)
 }
 
-// credentials gives the account of an email and its password hash; both are nil
-// when there is none.
-func (s store) credentials(ctx context.Context, email string) (*User, *string, error) {
+// user returns a user, or errNoUser.
+func (s store) user(ctx context.Context, id int64) (User, error) {
+	row, err := s.q(ctx).UserByID(ctx, id)
+	return User{ID: row.ID, Name: row.Name, Email: row.Email, IsPlatformAdmin: row.IsPlatformAdmin},
+		sqldb.WrapAbsent(err, "read user", errNoUser)
+}
+
+// userByEmail returns the user with an email and the hash of their password, nil
+// where they have none; errNoUser where there is no such user.
+func (s store) userByEmail(ctx context.Context, email string) (User, *string, error) {
 	row, err := s.q(ctx).UserByEmail(ctx, email)
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	user := &User{ID: row.ID, Name: row.Name, Email: row.Email, IsPlatformAdmin: row.IsPlatformAdmin}
-	return user, row.PasswordHash, nil
+	return User{ID: row.ID, Name: row.Name, Email: row.Email, IsPlatformAdmin: row.IsPlatformAdmin},
+		row.PasswordHash, sqldb.WrapAbsent(err, "read user by email", errNoUser)
 }
 
-// The kinds of credentials.
-const (
-	kindAccess  = "access"
-	kindRefresh = "refresh"
-	kindSession = "session"
-)
-
-// login is what the credentials of one login have in common.
-type login struct {
-	userID int64
-	family uuid.UUID
-	end    time.Time // of the family
+// lockUser is user, and locks the row.
+func (s store) lockUser(ctx context.Context, id int64) (User, error) {
+	row, err := s.q(ctx).LockUserByID(ctx, id)
+	return User{ID: row.ID, Name: row.Name, Email: row.Email, IsPlatformAdmin: row.IsPlatformAdmin},
+		sqldb.WrapAbsent(err, "lock user", errNoUser)
 }
 
-// insertTokens stores the hashes of a new pair.
-func (s store) insertTokens(ctx context.Context, of login, t Tokens, now time.Time, l Lifetimes) error {
-	if err := s.insertCredential(ctx, of, kindAccess, t.Access, now, l.Access); err != nil {
-		return err
-	}
-	return s.insertCredential(ctx, of, kindRefresh, t.Refresh, now, l.Refresh)
-}
-
-// insertCredential stores the hash of a token that lives for a while, but no
-// longer than its family. A session lives so long from each use on.
-func (s store) insertCredential(ctx context.Context, of login, kind, token string, now time.Time, life time.Duration) error {
-	row := accountsql.InsertCredentialParams{
-		ID: sqldb.NewID(), UserID: of.userID, Kind: kind, TokenHash: hashToken(token),
-		Family: of.family, FamilyExpiresAt: of.end, ExpiresAt: now.Add(life), CreatedAt: now,
-	}
-	if row.ExpiresAt.After(of.end) {
-		row.ExpiresAt = of.end
-	}
-	if kind == kindSession {
-		row.IdleSeconds = int64(life / time.Second)
-	}
-	return s.q(ctx).InsertCredential(ctx, row)
-}
-
-func (s store) moveExpiry(ctx context.Context, id uuid.UUID, expires time.Time) error {
-	return s.q(ctx).MoveExpiry(ctx, accountsql.MoveExpiryParams{ID: id, ExpiresAt: expires})
-}
-
-func (s store) revokeSession(ctx context.Context, token string, now time.Time) error {
-	return s.q(ctx).RevokeSession(ctx, accountsql.RevokeSessionParams{TokenHash: hashToken(token), RevokedAt: &now})
-}
-
-// revokeAll ends every credential of a user.
-func (s store) revokeAll(ctx context.Context, userID int64, now time.Time) error {
-	return s.q(ctx).RevokeCredentialsOfUser(ctx, accountsql.RevokeCredentialsOfUserParams{UserID: userID, RevokedAt: &now})
+// lockEmail locks the user with an email and returns their id and whether the email
+// is verified; errNoUser where there is no such user.
+func (s store) lockEmail(ctx context.Context, email string) (id int64, verified bool, err error) {
+	row, err := s.q(ctx).LockUserByEmail(ctx, email)
+	return row.ID, row.EmailVerifiedAt != nil, sqldb.WrapAbsent(err, "lock user by email", errNoUser)
 }
 
 func (s store) updatePassword(ctx context.Context, userID int64, hash string, now time.Time) error {
-	return s.q(ctx).UpdatePassword(ctx, accountsql.UpdatePasswordParams{ID: userID, PasswordHash: &hash, UpdatedAt: now})
+	err := s.q(ctx).UpdatePassword(ctx, accountsql.UpdatePasswordParams{ID: userID, PasswordHash: &hash, UpdatedAt: now})
+	return sqldb.Wrap(err, "update password")
 }
 
-func (s store) deleteExpired(ctx context.Context, before time.Time) error {
-	return s.q(ctx).DeleteExpiredCredentials(ctx, before)
+// removePassword also marks the email as verified.
+func (s store) removePassword(ctx context.Context, userID int64, now time.Time) error {
+	err := s.q(ctx).ClaimUnverifiedUser(ctx, accountsql.ClaimUnverifiedUserParams{ID: userID, EmailVerifiedAt: &now, UpdatedAt: now})
+	return sqldb.Wrap(err, "remove password")
 }
 
-func (s store) user(ctx context.Context, id int64) (User, error) {
-	row, err := s.q(ctx).UserByID(ctx, id)
-	return User{ID: row.ID, Name: row.Name, Email: row.Email, IsPlatformAdmin: row.IsPlatformAdmin}, err
+// verifyEmail leaves an email that is verified already as it is.
+func (s store) verifyEmail(ctx context.Context, userID int64, now time.Time) error {
+	err := s.q(ctx).VerifyEmail(ctx, accountsql.VerifyEmailParams{ID: userID, EmailVerifiedAt: &now})
+	return sqldb.Wrap(err, "verify email")
+}
+
+func (s store) rename(ctx context.Context, userID int64, name string, now time.Time) error {
+	err := s.q(ctx).RenameUser(ctx, accountsql.RenameUserParams{ID: userID, Name: name, UpdatedAt: now})
+	return sqldb.Wrap(err, "rename user")
+}
+
+func (s store) deleteUser(ctx context.Context, userID int64) error {
+	return sqldb.Wrap(s.q(ctx).DeleteUser(ctx, userID), "delete user")
+}
+
+// putReset stores the token of a password reset. It replaces an older one.
+func (s store) putReset(ctx context.Context, userID int64, token string, now time.Time) error {
+	err := s.q(ctx).PutPasswordReset(ctx, accountsql.PutPasswordResetParams{
+		UserID: userID, TokenHash: hashToken(token), ExpiresAt: now.Add(resetLifetime), CreatedAt: now,
+	})
+	return sqldb.Wrap(err, "store password reset")
+}
+
+// takeReset deletes the token of a password reset and returns the user that it was
+// for; errResetToken where no such token works at now for the email.
+func (s store) takeReset(ctx context.Context, email, token string, now time.Time) (int64, error) {
+	id, err := s.q(ctx).TakePasswordReset(ctx, accountsql.TakePasswordResetParams{
+		TokenHash: hashToken(token), Now: now, Email: email,
+	})
+	return id, sqldb.WrapAbsent(err, "take password reset", errResetToken)
+}
+
+func (s store) deleteReset(ctx context.Context, userID int64) error {
+	return sqldb.Wrap(s.q(ctx).DeletePasswordReset(ctx, userID), "delete password reset")
 }

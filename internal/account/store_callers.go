@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// credential is something that authenticates, with everything that a request's
-// guards ask of its caller.
+// credential is something that authenticates, with everything that the guards of a
+// request need to know about the caller.
 type credential struct {
 	id              uuid.UUID
 	kind            string
@@ -36,9 +36,9 @@ type credential struct {
 	permissions string // separated by commas
 }
 
-// callers looks credentials that are not revoked up by the hashes of their
-// tokens. The caller of one that impersonates is its target, in the tenant that
-// the impersonation is for and no other.
+// callers returns the credentials that are not revoked, by the hashes of their
+// tokens. The user of a credential that impersonates is the target, in the tenant
+// that the impersonation is for and in no other.
 func (s store) callers(ctx context.Context, hashes []string) (map[string]credential, error) {
 	found := make(map[string]credential, len(hashes))
 	hashes = sqldb.Padded(hashes)
@@ -60,9 +60,9 @@ LEFT JOIN tenants tn ON tn.id = m.tenant_id
 LEFT JOIN roles r ON r.id = m.role_id
 WHERE t.revoked_at IS NULL AND t.token_hash IN (VALUES `+sqldb.Tuples(1, len(hashes), "text")+`)`, args...)
 	if err != nil {
-		return nil, err
+		return nil, sqldb.Wrap(err, "look up credentials")
 	}
-	defer func() { _ = rows.Close() }() // rows.Err tells what went wrong
+	defer func() { _ = rows.Close() }() // rows.Err has the error
 	for rows.Next() {
 		var hash string
 		var c credential
@@ -72,9 +72,9 @@ WHERE t.revoked_at IS NULL AND t.token_hash IN (VALUES `+sqldb.Tuples(1, len(has
 			&c.impersonatorID, &c.impersonatorName, &c.impersonatorIsAdmin,
 			&c.tenantID, &c.tenantName, &c.onboarded, &c.roleName, &c.permissions,
 		); err != nil {
-			return nil, err
+			return nil, sqldb.Wrap(err, "look up credentials")
 		}
 		found[hash] = c
 	}
-	return found, rows.Err()
+	return found, sqldb.Wrap(rows.Err(), "look up credentials")
 }

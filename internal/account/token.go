@@ -7,8 +7,7 @@ import (
 	"encoding/hex"
 )
 
-// refreshAlphabet and refreshLength make a refresh token: 64 letters and digits
-// (spec: Authentication).
+// A refresh token consists of 64 letters and digits (rules: account#logins).
 const (
 	refreshAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 	refreshLength   = 64
@@ -21,8 +20,8 @@ func newAccessToken() string {
 	return base64.RawURLEncoding.EncodeToString(bits)
 }
 
-// newRefreshToken returns 64 random letters and digits, each equally likely:
-// bytes that would favour the first letters are drawn again.
+// newRefreshToken returns 64 random letters and digits, each equally likely: random
+// bytes that would favour the first letters are left out.
 func newRefreshToken() string {
 	const fair = 256 - 256%len(refreshAlphabet)
 	token := make([]byte, 0, refreshLength)
@@ -38,8 +37,8 @@ func newRefreshToken() string {
 	return string(token)
 }
 
-// hashToken is the form in which a token is stored. The tokens are random and
-// long, so that a fast hash without a salt is enough.
+// hashToken returns the form in which a token is stored. A fast hash without a salt
+// is enough, because tokens are random and long.
 func hashToken(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])

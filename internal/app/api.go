@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/rest"
@@ -37,7 +37,7 @@ func (svc *service) newAPI() (*rest.API, error) {
 		Timeout:          requestTimeout,
 		Observe:          svc.metrics.Request,
 	}, svc.routes())
-	popup, err := account.OAuthPopup(s.FrontendURL.String())
+	popup, err := oauth.Popup(s.FrontendURL.String())
 	if err != nil {
 		return nil, err
 	}

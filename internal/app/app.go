@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"net/netip"
 
-	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/rest"
@@ -23,7 +23,7 @@ type outside struct {
 	pspFileHosts   []string
 	webhookSecrets []string
 	sender         mail.Sender
-	logins         []account.OAuthProvider
+	logins         []oauth.Provider
 	// reachable are the private networks that URLs from outside may lead to: the
 	// sandbox's own, none in production.
 	reachable []netip.Prefix

@@ -3,7 +3,7 @@ package app
 import (
 	"cmp"
 
-	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/invoice/pdf"
 	"github.com/tenantry/tenantry/internal/settings"
@@ -24,21 +24,21 @@ func issuing(s settings.Settings) (*invoice.Issuing, error) {
 	}, err
 }
 
-func oauthProvider(l settings.LoginProvider) account.OAuthProvider {
+func oauthProvider(l settings.LoginProvider) oauth.Provider {
 	id, secret := l.ClientID, l.ClientSecret.Reveal()
 	switch l.Kind {
 	case settings.Google:
-		return account.GoogleProvider(id, secret)
+		return oauth.GoogleProvider(id, secret)
 	case settings.Microsoft:
-		return account.MicrosoftProvider(id, secret)
+		return oauth.MicrosoftProvider(id, secret)
 	case settings.GitHub:
-		return account.GitHubProvider(id, secret)
+		return oauth.GitHubProvider(id, secret)
 	}
-	return account.OIDCProvider(l.Name, l.Issuer, id, secret)
+	return oauth.OIDCProvider(l.Name, l.Issuer, id, secret)
 }
 
-func oauthProviders(logins []settings.LoginProvider) []account.OAuthProvider {
-	providers := make([]account.OAuthProvider, len(logins))
+func oauthProviders(logins []settings.LoginProvider) []oauth.Provider {
+	providers := make([]oauth.Provider, len(logins))
 	for i, l := range logins {
 		providers[i] = oauthProvider(l)
 	}

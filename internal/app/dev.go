@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/sandbox"
 	"github.com/tenantry/tenantry/internal/sandbox/idp"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe"
@@ -96,18 +96,18 @@ func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err er
 
 // sandboxLogin returns the sandbox's identity provider and the service's client
 // for it. The service reaches it at own, browsers at the public URL.
-func sandboxLogin(ctx context.Context, world *sandbox.World, s settings.Settings, own string) (*idp.Provider, account.OAuthProvider, error) {
+func sandboxLogin(ctx context.Context, world *sandbox.World, s settings.Settings, own string) (*idp.Provider, oauth.Provider, error) {
 	const client = "tenantry"
 	secret := rand.Text()
 	identities, err := idp.New(ctx, idp.Config{
 		DB: world.DB(), Clock: world.Clock(), PublicURL: s.PublicURL.String(), BackURL: own,
 		ClientID: client, ClientSecret: secret,
-		RedirectURIs: []string{s.PublicURL.String() + account.OAuthPath + settings.SandboxProvider + "/callback"},
+		RedirectURIs: []string{s.PublicURL.String() + oauth.Path + settings.SandboxProvider + "/callback"},
 	})
 	if err != nil {
-		return nil, account.OAuthProvider{}, err
+		return nil, oauth.Provider{}, err
 	}
-	login := account.OIDCProvider(settings.SandboxProvider, identities.Issuer(), client, secret)
+	login := oauth.OIDCProvider(settings.SandboxProvider, identities.Issuer(), client, secret)
 	login.DiscoveryURL = own + idp.Path
 	return identities, login, nil
 }

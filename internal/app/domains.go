@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/account/avatar"
 	"github.com/tenantry/tenantry/internal/account/webpush"
 	"github.com/tenantry/tenantry/internal/audit"
@@ -30,7 +31,7 @@ import (
 // domains are the services with the product's rules.
 type domains struct {
 	accounts      *account.Service
-	oauth         *account.OAuth
+	oauth         *oauth.Service
 	avatars       *avatar.Service
 	pushes        *webpush.Service
 	audit         *audit.Log
@@ -108,7 +109,8 @@ func (d *domains) addAccounts(p *platform, out outside, link *links) error {
 			Client: safehttp.New(safehttp.Config{Exempt: out.reachable}), Contact: pushContact(p.settings),
 		}),
 	})
-	d.oauth, err = account.NewOAuth(account.OAuthDeps{
+	d.oauth, err = oauth.NewService(oauth.Deps{
+		DB: p.db, Clock: p.clock,
 		Accounts: d.accounts, Providers: out.logins, Avatars: d.avatars,
 		PublicURL: p.settings.PublicURL.String(), FrontendURL: p.settings.FrontendURL.String(), Log: p.log,
 	})

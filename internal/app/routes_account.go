@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/account/avatar"
 	"github.com/tenantry/tenantry/internal/account/webpush"
 	"github.com/tenantry/tenantry/internal/mail"
@@ -13,7 +14,7 @@ import (
 // accountRoutes returns the routes of accounts: logins, pictures and push messages.
 func (svc *service) accountRoutes(accounts *account.HTTP) []rest.Route {
 	var (
-		oauth      = account.NewOAuthHTTP(svc.oauth, accounts)
+		oauth      = oauth.NewHTTP(svc.oauth, accounts)
 		avatars    = avatar.NewHTTP(svc.avatars)
 		pushes     = webpush.NewHTTP(svc.pushes)
 		redirected = rest.Status(http.StatusFound)

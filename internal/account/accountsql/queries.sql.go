@@ -88,24 +88,6 @@ func (q *Queries) DeleteExpiredCredentials(ctx context.Context, before time.Time
 	return err
 }
 
-const deleteExpiredOAuthCodes = `-- name: DeleteExpiredOAuthCodes :exec
-DELETE FROM oauth_codes WHERE expires_at <= $1
-`
-
-func (q *Queries) DeleteExpiredOAuthCodes(ctx context.Context, now time.Time) error {
-	_, err := q.db.ExecContext(ctx, deleteExpiredOAuthCodes, now)
-	return err
-}
-
-const deleteExpiredOAuthFlows = `-- name: DeleteExpiredOAuthFlows :exec
-DELETE FROM oauth_flows WHERE expires_at <= $1
-`
-
-func (q *Queries) DeleteExpiredOAuthFlows(ctx context.Context, now time.Time) error {
-	_, err := q.db.ExecContext(ctx, deleteExpiredOAuthFlows, now)
-	return err
-}
-
 const deletePasswordReset = `-- name: DeletePasswordReset :exec
 DELETE FROM password_resets WHERE user_id = $1
 `
@@ -156,83 +138,6 @@ func (q *Queries) InsertCredential(ctx context.Context, arg InsertCredentialPara
 	return err
 }
 
-const insertOAuthCode = `-- name: InsertOAuthCode :exec
-INSERT INTO oauth_codes (code_hash, user_id, is_new_user, expires_at, created_at) VALUES ($1, $2, $3, $4, $5)
-`
-
-type InsertOAuthCodeParams struct {
-	CodeHash  string
-	UserID    int64
-	IsNewUser bool
-	ExpiresAt time.Time
-	CreatedAt time.Time
-}
-
-func (q *Queries) InsertOAuthCode(ctx context.Context, arg InsertOAuthCodeParams) error {
-	_, err := q.db.ExecContext(ctx, insertOAuthCode,
-		arg.CodeHash,
-		arg.UserID,
-		arg.IsNewUser,
-		arg.ExpiresAt,
-		arg.CreatedAt,
-	)
-	return err
-}
-
-const insertOAuthFlow = `-- name: InsertOAuthFlow :exec
-INSERT INTO oauth_flows (state_hash, browser_hash, provider, verifier, nonce, expires_at, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
-`
-
-type InsertOAuthFlowParams struct {
-	StateHash   string
-	BrowserHash string
-	Provider    string
-	Verifier    string
-	Nonce       string
-	ExpiresAt   time.Time
-	CreatedAt   time.Time
-}
-
-func (q *Queries) InsertOAuthFlow(ctx context.Context, arg InsertOAuthFlowParams) error {
-	_, err := q.db.ExecContext(ctx, insertOAuthFlow,
-		arg.StateHash,
-		arg.BrowserHash,
-		arg.Provider,
-		arg.Verifier,
-		arg.Nonce,
-		arg.ExpiresAt,
-		arg.CreatedAt,
-	)
-	return err
-}
-
-const insertOAuthIdentity = `-- name: InsertOAuthIdentity :execrows
-INSERT INTO oauth_identities (provider, subject, user_id, created_at)
-VALUES ($1, $2, $3, $4)
-ON CONFLICT (provider, subject) DO NOTHING
-`
-
-type InsertOAuthIdentityParams struct {
-	Provider  string
-	Subject   string
-	UserID    int64
-	CreatedAt time.Time
-}
-
-func (q *Queries) InsertOAuthIdentity(ctx context.Context, arg InsertOAuthIdentityParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, insertOAuthIdentity,
-		arg.Provider,
-		arg.Subject,
-		arg.UserID,
-		arg.CreatedAt,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
 const insertUser = `-- name: InsertUser :one
 INSERT INTO users (name, email, password_hash, is_platform_admin, platform_permissions, email_verified_at, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
@@ -257,32 +162,6 @@ func (q *Queries) InsertUser(ctx context.Context, arg InsertUserParams) (int64, 
 		arg.PasswordHash,
 		arg.IsPlatformAdmin,
 		arg.PlatformPermissions,
-		arg.EmailVerifiedAt,
-		arg.CreatedAt,
-	)
-	var id int64
-	err := row.Scan(&id)
-	return id, err
-}
-
-const insertVerifiedUser = `-- name: InsertVerifiedUser :one
-INSERT INTO users (name, email, email_verified_at, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $4)
-ON CONFLICT (email) DO NOTHING
-RETURNING id
-`
-
-type InsertVerifiedUserParams struct {
-	Name            string
-	Email           string
-	EmailVerifiedAt *time.Time
-	CreatedAt       time.Time
-}
-
-func (q *Queries) InsertVerifiedUser(ctx context.Context, arg InsertVerifiedUserParams) (int64, error) {
-	row := q.db.QueryRowContext(ctx, insertVerifiedUser,
-		arg.Name,
-		arg.Email,
 		arg.EmailVerifiedAt,
 		arg.CreatedAt,
 	)
@@ -333,7 +212,7 @@ type LockRefreshTokenRow struct {
 	RevokedAt       *time.Time
 }
 
-// that is ended first, with a record
+// an impersonation is ended and logged before
 func (q *Queries) LockRefreshToken(ctx context.Context, tokenHash string) (LockRefreshTokenRow, error) {
 	row := q.db.QueryRowContext(ctx, lockRefreshToken, tokenHash)
 	var i LockRefreshTokenRow
@@ -495,7 +374,7 @@ type RenewSessionRow struct {
 	FamilyExpiresAt time.Time
 }
 
-// A session gets a new secret; what is no session gives no row.
+// No row for a credential that is not a session.
 func (q *Queries) RenewSession(ctx context.Context, arg RenewSessionParams) (RenewSessionRow, error) {
 	row := q.db.QueryRowContext(ctx, renewSession, arg.ID, arg.TokenHash)
 	var i RenewSessionRow
@@ -594,59 +473,6 @@ func (q *Queries) SetPlatformAdmin(ctx context.Context, arg SetPlatformAdminPara
 	return err
 }
 
-const takeOAuthCode = `-- name: TakeOAuthCode :one
-DELETE FROM oauth_codes WHERE code_hash = $1 AND expires_at > $2 RETURNING user_id, is_new_user
-`
-
-type TakeOAuthCodeParams struct {
-	CodeHash string
-	Now      time.Time
-}
-
-type TakeOAuthCodeRow struct {
-	UserID    int64
-	IsNewUser bool
-}
-
-func (q *Queries) TakeOAuthCode(ctx context.Context, arg TakeOAuthCodeParams) (TakeOAuthCodeRow, error) {
-	row := q.db.QueryRowContext(ctx, takeOAuthCode, arg.CodeHash, arg.Now)
-	var i TakeOAuthCodeRow
-	err := row.Scan(&i.UserID, &i.IsNewUser)
-	return i, err
-}
-
-const takeOAuthFlow = `-- name: TakeOAuthFlow :one
-DELETE FROM oauth_flows
-WHERE state_hash = $1 AND browser_hash = $2 AND provider = $3 AND expires_at > $4
-RETURNING verifier, nonce
-`
-
-type TakeOAuthFlowParams struct {
-	StateHash   string
-	BrowserHash string
-	Provider    string
-	Now         time.Time
-}
-
-type TakeOAuthFlowRow struct {
-	Verifier string
-	Nonce    string
-}
-
-// Of a state that comes back twice, one finds the flow. One that comes from
-// another browser or provider leaves it alone.
-func (q *Queries) TakeOAuthFlow(ctx context.Context, arg TakeOAuthFlowParams) (TakeOAuthFlowRow, error) {
-	row := q.db.QueryRowContext(ctx, takeOAuthFlow,
-		arg.StateHash,
-		arg.BrowserHash,
-		arg.Provider,
-		arg.Now,
-	)
-	var i TakeOAuthFlowRow
-	err := row.Scan(&i.Verifier, &i.Nonce)
-	return i, err
-}
-
 const takePasswordReset = `-- name: TakePasswordReset :one
 DELETE FROM password_resets
 WHERE token_hash = $1 AND expires_at > $2
@@ -660,8 +486,8 @@ type TakePasswordResetParams struct {
 	Email     string
 }
 
-// Using a token up and finding whom it belongs to is one statement, so that of
-// two uses at once one finds nothing.
+// One statement uses the token up and finds its user, so that of two uses at the
+// same time only one succeeds.
 func (q *Queries) TakePasswordReset(ctx context.Context, arg TakePasswordResetParams) (int64, error) {
 	row := q.db.QueryRowContext(ctx, takePasswordReset, arg.TokenHash, arg.Now, arg.Email)
 	var user_id int64
@@ -730,22 +556,6 @@ func (q *Queries) UserByID(ctx context.Context, id int64) (UserByIDRow, error) {
 		&i.IsPlatformAdmin,
 	)
 	return i, err
-}
-
-const userByOAuthIdentity = `-- name: UserByOAuthIdentity :one
-SELECT user_id FROM oauth_identities WHERE provider = $1 AND subject = $2
-`
-
-type UserByOAuthIdentityParams struct {
-	Provider string
-	Subject  string
-}
-
-func (q *Queries) UserByOAuthIdentity(ctx context.Context, arg UserByOAuthIdentityParams) (int64, error) {
-	row := q.db.QueryRowContext(ctx, userByOAuthIdentity, arg.Provider, arg.Subject)
-	var user_id int64
-	err := row.Scan(&user_id)
-	return user_id, err
 }
 
 const verifyEmail = `-- name: VerifyEmail :exec

@@ -1,4 +1,4 @@
-package account_test
+package oauth_test
 
 import (
 	"errors"
@@ -14,17 +14,18 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
 func TestOAuthProvidersAreThoseThatAreConfigured(t *testing.T) {
 	t.Parallel()
-	onSandbox(t, func(t *testing.T, r *oauthRig, _ *clock.Fixed) {
-		if got := r.browser().get(r.url + account.OAuthPath + "providers"); strings.TrimSpace(got.text) != `{"providers":["sandbox"]}` || got.status != 200 {
+	onSandbox(t, func(t *testing.T, r *rig, _ *clock.Fixed) {
+		if got := r.browser().get(r.url + oauth.Path + "providers"); strings.TrimSpace(got.text) != `{"providers":["sandbox"]}` || got.status != 200 {
 			t.Errorf("%d %s", got.status, got.text)
 		}
 		for _, path := range []string{"google/redirect", "google/callback?code=1&state=2", "SANDBOX/redirect"} {
-			if got := r.browser().get(r.url + account.OAuthPath + path); got.status != 404 {
+			if got := r.browser().get(r.url + oauth.Path + path); got.status != 404 {
 				t.Errorf("%s: %d %s", path, got.status, got.text)
 			}
 		}
@@ -33,9 +34,9 @@ func TestOAuthProvidersAreThoseThatAreConfigured(t *testing.T) {
 
 func TestOAuthRedirectBeginsAFlow(t *testing.T) {
 	t.Parallel()
-	onSandbox(t, func(t *testing.T, r *oauthRig, _ *clock.Fixed) {
+	onSandbox(t, func(t *testing.T, r *rig, _ *clock.Fixed) {
 		b := r.browser()
-		got := b.get(r.url + account.OAuthPath + "sandbox/redirect")
+		got := b.get(r.url + oauth.Path + "sandbox/redirect")
 		u, err := url.Parse(got.location)
 		if err != nil || got.status != http.StatusFound || got.header.Get("Cache-Control") != "no-store" {
 			t.Fatalf("%d %v %v", got.status, got.header, err)
@@ -43,14 +44,14 @@ func TestOAuthRedirectBeginsAFlow(t *testing.T) {
 		q := u.Query()
 		if q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || len(q.Get("code_challenge")) != 43 ||
 			len(q.Get("state")) < 22 || len(q.Get("nonce")) < 22 || q.Get("state") == q.Get("nonce") ||
-			q.Get("redirect_uri") != r.url+account.OAuthPath+"sandbox/callback" || q.Get("scope") != "openid email profile" {
+			q.Get("redirect_uri") != r.url+oauth.Path+"sandbox/callback" || q.Get("scope") != "openid email profile" {
 			t.Errorf("the request is %s", got.location)
 		}
 		cookie := got.header.Get("Set-Cookie")
 		if !regexp.MustCompile(`^tenantry_oauth=[A-Z2-7]{26}; Path=/api/v1/auth/oauth; Max-Age=600; HttpOnly; SameSite=Lax$`).MatchString(cookie) {
 			t.Errorf("the cookie is %s", cookie)
 		}
-		if again := b.get(r.url + account.OAuthPath + "sandbox/redirect").header.Get("Set-Cookie"); again != cookie {
+		if again := b.get(r.url + oauth.Path + "sandbox/redirect").header.Get("Set-Cookie"); again != cookie {
 			t.Errorf("the second login of a browser takes the first its key: %s", again)
 		}
 		var state, browser string
@@ -67,7 +68,7 @@ func TestOAuthRedirectBeginsAFlow(t *testing.T) {
 // (a): the same person gets it again, whatever has become of the email.
 func TestOAuthRegistersAndKnowsAgain(t *testing.T) {
 	t.Parallel()
-	onSandbox(t, func(t *testing.T, r *oauthRig, _ *clock.Fixed) {
+	onSandbox(t, func(t *testing.T, r *rig, _ *clock.Fixed) {
 		first := r.browser().login("sandbox", somebody("  Ada@Example.COM"))
 		if !*first.IsNewUser || first.User.Email != "ada@example.com" || first.User.Name != "Ada Lovelace" ||
 			len(first.User.Tenants) != 1 || first.User.Tenants[0].Name != "Ada Lovelace's Organization" || len(first.RefreshToken) != 64 {
@@ -94,7 +95,7 @@ func TestOAuthRegistersAndKnowsAgain(t *testing.T) {
 // Rule 2 (b): an account with the same email is linked.
 func TestOAuthLinksByEmail(t *testing.T) {
 	t.Parallel()
-	onSandbox(t, func(t *testing.T, r *oauthRig, now *clock.Fixed) {
+	onSandbox(t, func(t *testing.T, r *rig, now *clock.Fixed) {
 		user, tokens := r.registered(t, "ada@example.com")
 		if _, err := r.db.Conn(t.Context()).ExecContext(t.Context(), `UPDATE users SET email_verified_at = $1`, now.Now()); err != nil {
 			t.Fatal(err)
@@ -116,7 +117,7 @@ func TestOAuthLinksByEmail(t *testing.T) {
 // comes.
 func TestOAuthTakesAnUnverifiedAccountFromItsRegistrant(t *testing.T) {
 	t.Parallel()
-	onSandbox(t, func(t *testing.T, r *oauthRig, _ *clock.Fixed) {
+	onSandbox(t, func(t *testing.T, r *rig, _ *clock.Fixed) {
 		user, tokens := r.registered(t, "ada@example.com")
 		other, others := r.registered(t, "bob@example.com")
 		got := r.browser().login("sandbox", somebody("ada@example.com"))
@@ -141,7 +142,7 @@ func TestOAuthTakesAnUnverifiedAccountFromItsRegistrant(t *testing.T) {
 	})
 }
 
-func (r *oauthRig) registered(t *testing.T, email string) (account.User, account.Tokens) {
+func (r *rig) registered(t *testing.T, email string) (account.User, account.Tokens) {
 	t.Helper()
 	user, tokens, err := r.accounts.Register(t.Context(), account.Registration{Name: "Ada", Email: email, Password: "correct horse"}, account.Grant{})
 	if err != nil {
@@ -152,56 +153,56 @@ func (r *oauthRig) registered(t *testing.T, email string) (account.User, account
 
 func TestOAuthRefusals(t *testing.T) {
 	t.Parallel()
-	onSandbox(t, func(t *testing.T, r *oauthRig, now *clock.Fixed) {
+	onSandbox(t, func(t *testing.T, r *rig, now *clock.Fixed) {
 		unverified := somebody("mallory@example.com")
 		unverified.Del("email_verified")
 		denied := somebody("eve@example.com")
 		denied.Set("decision", "deny")
-		ready := func(b *oauthBrowser) string { return b.consent(b.start("sandbox"), somebody("eve@example.com")) }
+		ready := func(b *browser) string { return b.consent(b.start("sandbox"), somebody("eve@example.com")) }
 		for name, c := range map[string]struct {
-			told func(b *oauthBrowser) url.Values
+			told func(b *browser) url.Values
 			want string
 		}{
-			"email not verified": {func(b *oauthBrowser) url.Values { return b.callback(b.consent(b.start("sandbox"), unverified)) }, "email_unverified"},
-			"email not accepted": {func(b *oauthBrowser) url.Values {
+			"email not verified": {func(b *browser) url.Values { return b.callback(b.consent(b.start("sandbox"), unverified)) }, "email_unverified"},
+			"email not accepted": {func(b *browser) url.Values {
 				return b.callback(b.consent(b.start("sandbox"), somebody("eve@localhost")))
 			}, "email_unverified"},
-			"consent denied": {func(b *oauthBrowser) url.Values { return b.callback(b.consent(b.start("sandbox"), denied)) }, "access_denied"},
-			"no state": {func(b *oauthBrowser) url.Values {
+			"consent denied": {func(b *browser) url.Values { return b.callback(b.consent(b.start("sandbox"), denied)) }, "access_denied"},
+			"no state": {func(b *browser) url.Values {
 				b.start("sandbox")
-				return b.callback(r.url + account.OAuthPath + "sandbox/callback?code=1")
+				return b.callback(r.url + oauth.Path + "sandbox/callback?code=1")
 			}, "invalid_state"},
-			"unknown state": {func(b *oauthBrowser) url.Values {
+			"unknown state": {func(b *browser) url.Values {
 				b.start("sandbox")
-				return b.callback(r.url + account.OAuthPath + "sandbox/callback?code=1&state=ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+				return b.callback(r.url + oauth.Path + "sandbox/callback?code=1&state=ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 			}, "invalid_state"},
-			"denied without a state": {func(b *oauthBrowser) url.Values {
-				return b.callback(r.url + account.OAuthPath + "sandbox/callback?error=access_denied")
+			"denied without a state": {func(b *browser) url.Values {
+				return b.callback(r.url + oauth.Path + "sandbox/callback?error=access_denied")
 			}, "invalid_state"},
-			"state of another browser": {func(b *oauthBrowser) url.Values {
+			"state of another browser": {func(b *browser) url.Values {
 				r.browserLike(b).start("sandbox")
 				return r.browserLike(b).callback(ready(b))
 			}, "invalid_state"},
-			"another browser's own key": {func(b *oauthBrowser) url.Values {
+			"another browser's own key": {func(b *browser) url.Values {
 				other := r.browserLike(b)
 				other.start("sandbox")
 				return other.callback(ready(b))
 			}, "invalid_state"},
-			"replayed state": {func(b *oauthBrowser) url.Values {
+			"replayed state": {func(b *browser) url.Values {
 				at := ready(b)
 				b.callback(at)
 				return b.callback(at)
 			}, "invalid_state"},
-			"another nonce": {func(b *oauthBrowser) url.Values {
+			"another nonce": {func(b *browser) url.Values {
 				return b.callback(b.consent(with(b.t, b.start("sandbox"), "nonce", "another"), somebody("eve@example.com")))
 			}, "provider_error"},
-			"another challenge": {func(b *oauthBrowser) url.Values {
+			"another challenge": {func(b *browser) url.Values {
 				return b.callback(b.consent(with(b.t, b.start("sandbox"), "code_challenge", strings.Repeat("x", 43)), somebody("eve@example.com")))
 			}, "provider_error"},
-			"another code":   {func(b *oauthBrowser) url.Values { return b.callback(with(b.t, ready(b), "code", "another")) }, "provider_error"},
-			"no code":        {func(b *oauthBrowser) url.Values { return b.callback(with(b.t, ready(b), "code", "")) }, "provider_error"},
-			"another issuer": {func(b *oauthBrowser) url.Values { return b.callback(with(b.t, ready(b), "iss", "https://evil.test")) }, "provider_error"},
-			"another error": {func(b *oauthBrowser) url.Values {
+			"another code":   {func(b *browser) url.Values { return b.callback(with(b.t, ready(b), "code", "another")) }, "provider_error"},
+			"no code":        {func(b *browser) url.Values { return b.callback(with(b.t, ready(b), "code", "")) }, "provider_error"},
+			"another issuer": {func(b *browser) url.Values { return b.callback(with(b.t, ready(b), "iss", "https://evil.test")) }, "provider_error"},
+			"another error": {func(b *browser) url.Values {
 				return b.callback(with(b.t, ready(b), "error", "temporarily_unavailable"))
 			}, "provider_error"},
 		} {
@@ -222,7 +223,7 @@ func TestOAuthRefusals(t *testing.T) {
 }
 
 // browserLike is another browser in the same test.
-func (r *oauthRig) browserLike(b *oauthBrowser) *oauthBrowser {
+func (r *rig) browserLike(b *browser) *browser {
 	other := r.browser()
 	other.t = b.t
 	return other
@@ -244,7 +245,7 @@ func with(t *testing.T, address, key, value string) string {
 // A flow that another browser tried is not used up by that.
 func TestOAuthFlowBelongsToItsBrowser(t *testing.T) {
 	t.Parallel()
-	onSandbox(t, func(t *testing.T, r *oauthRig, _ *clock.Fixed) {
+	onSandbox(t, func(t *testing.T, r *rig, _ *clock.Fixed) {
 		b := r.browser()
 		first, second := b.start("sandbox"), b.start("sandbox")
 		at := b.consent(first, somebody("ada@example.com"))
@@ -262,7 +263,7 @@ func TestOAuthFlowBelongsToItsBrowser(t *testing.T) {
 
 func TestOAuthExchange(t *testing.T) {
 	t.Parallel()
-	onSandbox(t, func(t *testing.T, r *oauthRig, now *clock.Fixed) {
+	onSandbox(t, func(t *testing.T, r *rig, now *clock.Fixed) {
 		code := func() string {
 			b := r.browser()
 			return b.callback(b.consent(b.start("sandbox"), somebody("ada@example.com"))).Get("code")
@@ -297,7 +298,7 @@ func TestOAuthExchange(t *testing.T) {
 
 func TestOAuthCodeIsExchangedOnce(t *testing.T) {
 	t.Parallel()
-	onSandbox(t, func(t *testing.T, r *oauthRig, _ *clock.Fixed) {
+	onSandbox(t, func(t *testing.T, r *rig, _ *clock.Fixed) {
 		b := r.browser()
 		code := b.callback(b.consent(b.start("sandbox"), somebody("ada@example.com"))).Get("code")
 		statuses := map[int]int{}
@@ -315,9 +316,9 @@ func TestOAuthCodeIsExchangedOnce(t *testing.T) {
 
 func TestOAuthConcurrentCallbacksMakeOneUser(t *testing.T) {
 	t.Parallel()
-	onSandbox(t, func(t *testing.T, r *oauthRig, _ *clock.Fixed) {
+	onSandbox(t, func(t *testing.T, r *rig, _ *clock.Fixed) {
 		const n = 10
-		browsers, callbacks := make([]*oauthBrowser, n), make([]string, n)
+		browsers, callbacks := make([]*browser, n), make([]string, n)
 		for i := range n {
 			browsers[i] = r.browser()
 			callbacks[i] = browsers[i].consent(browsers[i].start("sandbox"), somebody("ada@example.com"))
@@ -356,7 +357,7 @@ func atOnce[T any](n int, f func(i int) T) []T {
 
 func TestOAuthPrune(t *testing.T) {
 	t.Parallel()
-	onSandbox(t, func(t *testing.T, r *oauthRig, now *clock.Fixed) {
+	onSandbox(t, func(t *testing.T, r *rig, now *clock.Fixed) {
 		b := r.browser()
 		b.callback(b.consent(b.start("sandbox"), somebody("ada@example.com")))
 		b.start("sandbox")
@@ -379,7 +380,7 @@ func TestOAuthPrune(t *testing.T) {
 // What fails while the user is made leaves nothing behind.
 func TestOAuthIsAllOrNothing(t *testing.T) {
 	t.Parallel()
-	dbEach(t, func(t *testing.T, f *fakeOIDC, r *oauthRig) {
+	dbEach(t, func(t *testing.T, f *fakeOIDC, r *rig) {
 		r.pictures.err = errors.New("secret: no queue")
 		got := f.login(r.browser(), map[string]any{"sub": "1", "email": "ada@example.com", "email_verified": true, "picture": "https://pics.test/1.png"})
 		if got.Get("error") != "server_error" {
@@ -395,7 +396,7 @@ func TestOAuthIsAllOrNothing(t *testing.T) {
 
 func TestOAuthInCookieMode(t *testing.T) {
 	t.Parallel()
-	onSandbox(t, func(t *testing.T, r *oauthRig, _ *clock.Fixed) {
+	onSandbox(t, func(t *testing.T, r *rig, _ *clock.Fixed) {
 		b := r.browser()
 		code := b.callback(b.consent(b.start("sandbox"), somebody("ada@example.com"))).Get("code")
 		if got := r.exchange(code, "Origin: https://app.example.com"); got.status != 419 {
@@ -407,9 +408,9 @@ func TestOAuthInCookieMode(t *testing.T) {
 
 func TestOAuthLogHasNoSecrets(t *testing.T) {
 	t.Parallel()
-	onSandbox(t, func(t *testing.T, r *oauthRig, _ *clock.Fixed) {
+	onSandbox(t, func(t *testing.T, r *rig, _ *clock.Fixed) {
 		b := r.browser()
-		start := b.get(r.url + account.OAuthPath + "sandbox/redirect")
+		start := b.get(r.url + oauth.Path + "sandbox/redirect")
 		key, _, _ := strings.Cut(strings.TrimPrefix(start.header.Get("Set-Cookie"), "tenantry_oauth="), ";")
 		at := b.consent(start.location, somebody("ada@example.com"))
 		told := b.callback(at)
@@ -439,12 +440,12 @@ func TestOAuthLogHasNoSecrets(t *testing.T) {
 
 func TestOAuthNamesAreUnique(t *testing.T) {
 	t.Parallel()
-	onSandbox(t, func(t *testing.T, r *oauthRig, _ *clock.Fixed) {
-		p := account.GitHubProvider("id", "secret")
-		if _, err := account.NewOAuth(account.OAuthDeps{Accounts: r.accounts, Providers: []account.OAuthProvider{p, p}}); err == nil {
+	onSandbox(t, func(t *testing.T, r *rig, _ *clock.Fixed) {
+		p := oauth.GitHubProvider("id", "secret")
+		if _, err := oauth.NewService(oauth.Deps{DB: r.db, Clock: clock.System(), Accounts: r.accounts, Providers: []oauth.Provider{p, p}}); err == nil {
 			t.Error("two providers have one name")
 		}
 	})
 }
 
-var _ account.AvatarImporter = (*pictures)(nil)
+var _ oauth.AvatarImporter = (*pictures)(nil)

@@ -1,4 +1,4 @@
-package account_test
+package oauth_test
 
 import (
 	"bufio"
@@ -20,7 +20,7 @@ import (
 
 	"github.com/oauth2-proxy/mockoidc"
 
-	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
@@ -36,8 +36,8 @@ func TestOAuthWithMockOIDC(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = mock.Shutdown() })
-		r := newOAuthRig(t, db, clock.System(), func(string) []account.OAuthProvider {
-			return []account.OAuthProvider{account.OIDCProvider("mock", mock.Issuer(), mock.ClientID, mock.ClientSecret)}
+		r := newRig(t, db, clock.System(), func(string) []oauth.Provider {
+			return []oauth.Provider{oauth.OIDCProvider("mock", mock.Issuer(), mock.ClientID, mock.ClientSecret)}
 		})
 		login := func(change func(string) string) url.Values {
 			b := r.browser()
@@ -64,7 +64,7 @@ func TestOAuthWithMockOIDC(t *testing.T) {
 		mock.QueueError(&mockoidc.ServerError{Code: 500, Error: mockoidc.InternalServerError})
 		b := r.browser()
 		to := b.start("mock")
-		back := r.url + account.OAuthPath + "mock/callback?code=1&state=" + query(t, to, "state")
+		back := r.url + oauth.Path + "mock/callback?code=1&state=" + query(t, to, "state")
 		if told := b.callback(back); told.Get("error") != "provider_error" {
 			t.Errorf("a failing provider: the frontend is told %v", told)
 		}
@@ -88,9 +88,9 @@ func TestOAuthWithOIDCProvider(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		const secret = "a secret: with%signs+that need care"
-		r := newOAuthRig(t, db, clock.System(), func(service string) []account.OAuthProvider {
-			issuer := startOIDCProvider(t, service+account.OAuthPath+"node/callback", secret)
-			return []account.OAuthProvider{account.OIDCProvider("node", issuer, "tenantry", secret)}
+		r := newRig(t, db, clock.System(), func(service string) []oauth.Provider {
+			issuer := startOIDCProvider(t, service+oauth.Path+"node/callback", secret)
+			return []oauth.Provider{oauth.OIDCProvider("node", issuer, "tenantry", secret)}
 		})
 		login := func(email string) url.Values {
 			b := r.browser()

@@ -1,4 +1,4 @@
-package account
+package oauth
 
 import (
 	"bytes"
@@ -8,12 +8,12 @@ import (
 	"net/url"
 )
 
-// The page is for a frontend that has none of its own: a popup in which a login
-// at a provider ends.
+// The page is for a frontend that has none of its own: it ends a login at a provider
+// that runs in a popup.
 var (
-	//go:embed oauth_popup.html
+	//go:embed popup.html
 	popupPage string
-	//go:embed oauth_popup.js
+	//go:embed popup.js
 	popupScript []byte
 )
 
@@ -21,13 +21,13 @@ var (
 const popupPolicy = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// OAuthPopup serves /oauth/callback, the page to which Finish sends the browser,
+// Popup serves /oauth/callback, the page to which Finish sends the browser,
 // and its script. The page hands the code, or the error, to the window that
 // opened it, as a message {type: "oauth-callback", code} that only a page of
-// frontendURL's origin can receive, and closes itself (spec: Authentication and
-// account endpoints, rule 2). The origin is fixed here: nothing in the page's
-// address changes it.
-func OAuthPopup(frontendURL string) (http.Handler, error) {
+// frontendURL's origin can receive, and closes itself (rules:
+// account#delegated-login). The origin is fixed here: nothing in the page's address
+// changes it.
+func Popup(frontendURL string) (http.Handler, error) {
 	u, err := url.Parse(frontendURL)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package account_test
+package oauth_test
 
 import (
 	"bytes"
@@ -24,6 +24,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/account/avatar"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/i18n"
@@ -38,23 +39,23 @@ import (
 // oauthFrontend is where logins end; nothing answers there.
 const oauthFrontend = "https://app.example.com/web"
 
-// oauthRig is the service's delegated login over real HTTP, on its own database.
-type oauthRig struct {
+// rig is the service's delegated login over real HTTP, on its own database.
+type rig struct {
 	t        *testing.T
 	db       *sqldb.DB
 	clock    clock.Clock
 	url      string
 	log      *lockedLog
 	accounts *account.Service
-	oauth    *account.OAuth
+	oauth    *oauth.Service
 	pictures *pictures
 }
 
-// newOAuthRig serves delegated login; providers makes the providers of the
+// newRig serves delegated login; providers makes the providers of the
 // service's URL.
-func newOAuthRig(t *testing.T, db *sqldb.DB, c clock.Clock, providers func(url string) []account.OAuthProvider) *oauthRig {
+func newRig(t *testing.T, db *sqldb.DB, c clock.Clock, providers func(url string) []oauth.Provider) *rig {
 	t.Helper()
-	r := &oauthRig{t: t, db: db, clock: c, log: &lockedLog{}, pictures: &pictures{}}
+	r := &rig{t: t, db: db, clock: c, log: &lockedLog{}, pictures: &pictures{}}
 	server := httptest.NewUnstartedServer(nil)
 	r.url = "http://" + server.Listener.Addr().String()
 	log := slog.New(slog.NewJSONHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -66,8 +67,8 @@ func newOAuthRig(t *testing.T, db *sqldb.DB, c clock.Clock, providers func(url s
 		DB: db, Clock: c, Passwords: passwords, Lifetimes: account.DefaultLifetimes(),
 		Tenants: tenant.NewService(tenant.Deps{DB: db, Clock: c, Subscriptions: noSubscriptions{}}),
 	})
-	r.oauth, err = account.NewOAuth(account.OAuthDeps{
-		Accounts: r.accounts, Providers: providers(r.url), PublicURL: r.url, FrontendURL: oauthFrontend, Avatars: r.pictures, Log: log,
+	r.oauth, err = oauth.NewService(oauth.Deps{
+		DB: db, Clock: c, Accounts: r.accounts, Providers: providers(r.url), PublicURL: r.url, FrontendURL: oauthFrontend, Avatars: r.pictures, Log: log,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +78,7 @@ func newOAuthRig(t *testing.T, db *sqldb.DB, c clock.Clock, providers func(url s
 		t.Fatal(err)
 	}
 	accounts := account.NewHTTP(r.accounts, new(avatar.Service))
-	h := account.NewOAuthHTTP(r.oauth, accounts)
+	h := oauth.NewHTTP(r.oauth, accounts)
 	server.Config.Handler = rest.New(rest.Config{
 		Messages: messages, Log: log, Clock: clock.System(), Authenticate: r.accounts.Authenticate,
 		Limiter:          limit.New(limit.Config{Groups: map[string]int{}, Log: log}),
@@ -130,19 +131,19 @@ func (p *pictures) Import(ctx context.Context, userID int64, url string) error {
 }
 
 // onSandbox runs a test against the sandbox's provider on both databases.
-func onSandbox(t *testing.T, f func(t *testing.T, r *oauthRig, now *clock.Fixed)) {
+func onSandbox(t *testing.T, f func(t *testing.T, r *rig, now *clock.Fixed)) {
 	t.Helper()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		now := clock.NewFixed(time.Date(2031, 3, 1, 12, 0, 0, 0, time.UTC)) // not the machine's time
-		r := newOAuthRig(t, db, now, func(url string) []account.OAuthProvider {
-			return []account.OAuthProvider{sandboxProvider(t, now, url)}
+		r := newRig(t, db, now, func(url string) []oauth.Provider {
+			return []oauth.Provider{sandboxProvider(t, now, url)}
 		})
 		f(t, r, now)
 	})
 }
 
 // sandboxProvider starts the sandbox's provider for a service.
-func sandboxProvider(t *testing.T, c clock.Clock, service string) account.OAuthProvider {
+func sandboxProvider(t *testing.T, c clock.Clock, service string) oauth.Provider {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "sandbox.db")+"?_txlock=immediate&_busy_timeout=5000&_pragma=journal_mode(WAL)")
 	if err != nil {
@@ -153,7 +154,7 @@ func sandboxProvider(t *testing.T, c clock.Clock, service string) account.OAuthP
 	public := "http://" + server.Listener.Addr().String()
 	p, err := idp.New(t.Context(), idp.Config{
 		DB: db, Clock: c, PublicURL: public, ClientID: "tenantry", ClientSecret: "s%&cret+of the client",
-		RedirectURIs: []string{service + account.OAuthPath + "sandbox/callback"},
+		RedirectURIs: []string{service + oauth.Path + "sandbox/callback"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -161,23 +162,23 @@ func sandboxProvider(t *testing.T, c clock.Clock, service string) account.OAuthP
 	server.Config.Handler = p.Handler()
 	server.Start()
 	t.Cleanup(server.Close)
-	return account.OIDCProvider("sandbox", p.Issuer(), "tenantry", "s%&cret+of the client")
+	return oauth.OIDCProvider("sandbox", p.Issuer(), "tenantry", "s%&cret+of the client")
 }
 
-// oauthBrowser is one person's browser.
-type oauthBrowser struct {
+// browser is one person's browser.
+type browser struct {
 	t      *testing.T
-	rig    *oauthRig
+	rig    *rig
 	client *http.Client
 }
 
-func (r *oauthRig) browser() *oauthBrowser {
+func (r *rig) browser() *browser {
 	r.t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return &oauthBrowser{t: r.t, rig: r, client: &http.Client{
+	return &browser{t: r.t, rig: r, client: &http.Client{
 		Jar:           jar,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -191,7 +192,7 @@ type page struct {
 	text     string
 }
 
-func (b *oauthBrowser) do(r *http.Request) page {
+func (b *browser) do(r *http.Request) page {
 	b.t.Helper()
 	resp, err := b.client.Do(r)
 	if err != nil {
@@ -209,7 +210,7 @@ func (b *oauthBrowser) do(r *http.Request) page {
 	return p
 }
 
-func (b *oauthBrowser) get(address string) page {
+func (b *browser) get(address string) page {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, address, nil)
 	if err != nil {
@@ -218,7 +219,7 @@ func (b *oauthBrowser) get(address string) page {
 	return b.do(r)
 }
 
-func (b *oauthBrowser) post(address string, form url.Values) page {
+func (b *browser) post(address string, form url.Values) page {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, address, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -229,9 +230,9 @@ func (b *oauthBrowser) post(address string, form url.Values) page {
 }
 
 // start asks for a login and returns the consent page's address.
-func (b *oauthBrowser) start(provider string) string {
+func (b *browser) start(provider string) string {
 	b.t.Helper()
-	p := b.get(b.rig.url + account.OAuthPath + provider + "/redirect")
+	p := b.get(b.rig.url + oauth.Path + provider + "/redirect")
 	if p.status != http.StatusFound {
 		b.t.Fatalf("redirect answers %d %s", p.status, p.text)
 	}
@@ -241,7 +242,7 @@ func (b *oauthBrowser) start(provider string) string {
 var hidden = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)"/?>`)
 
 // consent fills in the sandbox's form and returns the callback's address.
-func (b *oauthBrowser) consent(at string, fields url.Values) string {
+func (b *browser) consent(at string, fields url.Values) string {
 	b.t.Helper()
 	form := b.get(at)
 	if form.status != http.StatusOK || !strings.Contains(form.text, `<form id="consent" method="post"`) {
@@ -262,7 +263,7 @@ func (b *oauthBrowser) consent(at string, fields url.Values) string {
 }
 
 // callback follows the provider's answer and returns what the frontend is told.
-func (b *oauthBrowser) callback(address string) url.Values {
+func (b *browser) callback(address string) url.Values {
 	b.t.Helper()
 	p := b.get(address)
 	query, ok := strings.CutPrefix(p.location, oauthFrontend+"/oauth/callback?")
@@ -282,7 +283,7 @@ func somebody(email string) url.Values {
 }
 
 // login goes all the way and returns the answer of exchange.
-func (b *oauthBrowser) login(provider string, fields url.Values) session {
+func (b *browser) login(provider string, fields url.Values) session {
 	b.t.Helper()
 	told := b.callback(b.consent(b.start(provider), fields))
 	return b.rig.exchange(told.Get("code")).session(b.t)
@@ -309,13 +310,13 @@ func (p page) session(t *testing.T) session {
 }
 
 // exchange trades a code as an external client does.
-func (r *oauthRig) exchange(code string, headers ...string) page {
+func (r *rig) exchange(code string, headers ...string) page {
 	r.t.Helper()
 	body, err := json.Marshal(map[string]string{"code": code})
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.url+account.OAuthPath+"exchange", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.url+oauth.Path+"exchange", bytes.NewReader(body))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -328,7 +329,7 @@ func (r *oauthRig) exchange(code string, headers ...string) page {
 }
 
 // me tells the status of GET /auth/me with a token.
-func (r *oauthRig) me(token string) int {
+func (r *rig) me(token string) int {
 	r.t.Helper()
 	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.url+"/api/v1/auth/me", nil)
 	if err != nil {
@@ -339,7 +340,7 @@ func (r *oauthRig) me(token string) int {
 }
 
 // count runs a query that gives one number.
-func (r *oauthRig) count(query string, args ...any) int {
+func (r *rig) count(query string, args ...any) int {
 	r.t.Helper()
 	var n int
 	if err := r.db.Conn(r.t.Context()).QueryRowContext(r.t.Context(), query, args...).Scan(&n); err != nil {

@@ -1,4 +1,4 @@
-package account_test
+package oauth_test
 
 import (
 	"net/http"
@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/oauth"
 )
 
 func popup(t *testing.T, frontend, path string) *httptest.ResponseRecorder {
 	t.Helper()
-	h, err := account.OAuthPopup(frontend)
+	h, err := oauth.Popup(frontend)
 	if err != nil {
 		t.Fatal(err)
 	}

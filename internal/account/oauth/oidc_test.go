@@ -1,4 +1,4 @@
-package account_test
+package oauth_test
 
 import (
 	"crypto/ecdsa"
@@ -11,7 +11,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 
@@ -20,14 +20,14 @@ import (
 
 // fakeRig has a fake provider on SQLite: what a provider says is judged before
 // the database is asked.
-func fakeRig(t *testing.T, kind func(*fakeOIDC) func(string) []account.OAuthProvider) (*fakeOIDC, *oauthRig) {
+func fakeRig(t *testing.T, kind func(*fakeOIDC) func(string) []oauth.Provider) (*fakeOIDC, *rig) {
 	t.Helper()
 	f := newFakeOIDC(t)
-	return f, newOAuthRig(t, dbtest.New(t, sqldb.SQLite), clock.NewFixed(fakeNow), kind(f))
+	return f, newRig(t, dbtest.New(t, sqldb.SQLite), clock.NewFixed(fakeNow), kind(f))
 }
 
-func plain(f *fakeOIDC) func(string) []account.OAuthProvider { return f.provider }
-func entra(f *fakeOIDC) func(string) []account.OAuthProvider { return f.entra }
+func plain(f *fakeOIDC) func(string) []oauth.Provider { return f.provider }
+func entra(f *fakeOIDC) func(string) []oauth.Provider { return f.entra }
 
 var verified = map[string]any{"email": "ada@example.com", "email_verified": true}
 
@@ -117,7 +117,7 @@ func TestOAuthTokenRequest(t *testing.T) {
 		t.Fatalf("the frontend is told %v", got)
 	}
 	if len(f.form.Get("code_verifier")) < 43 || f.form.Get("client_secret") != "hush" || f.form.Get("code") != "fake-code" ||
-		f.form.Get("redirect_uri") != r.url+account.OAuthPath+"fake/callback" {
+		f.form.Get("redirect_uri") != r.url+oauth.Path+"fake/callback" {
 		t.Errorf("the token request is %v", f.form)
 	}
 }
@@ -161,7 +161,7 @@ func TestOAuthClaims(t *testing.T) {
 // A linked user gets the picture too; one who is known does not get it again.
 func TestOAuthPictureComesWithTheLink(t *testing.T) {
 	t.Parallel()
-	dbEach(t, func(t *testing.T, f *fakeOIDC, r *oauthRig) {
+	dbEach(t, func(t *testing.T, f *fakeOIDC, r *rig) {
 		user, _ := r.registered(t, "ada@example.com")
 		f.login(r.browser(), and(map[string]any{"picture": "https://pics.test/1"}))
 		f.login(r.browser(), and(map[string]any{"picture": "https://pics.test/2"}))
@@ -174,7 +174,7 @@ func TestOAuthPictureComesWithTheLink(t *testing.T) {
 // Two callbacks of one identity at once, whose emails differ, make one user.
 func TestOAuthIdentityHasOneUser(t *testing.T) {
 	t.Parallel()
-	dbEach(t, func(t *testing.T, _ *fakeOIDC, r *oauthRig) {
+	dbEach(t, func(t *testing.T, _ *fakeOIDC, r *rig) {
 		codes := atOnce(8, func(i int) string {
 			code, err := r.oauth.Admit(t.Context(), "fake", "1", string(rune('a'+i))+"@example.com")
 			if err != nil {
@@ -198,7 +198,7 @@ func TestOAuthProviderThatIsDown(t *testing.T) {
 	t.Parallel()
 	f, r := fakeRig(t, plain)
 	f.down = true
-	got := r.browser().get(r.url + account.OAuthPath + "fake/redirect")
+	got := r.browser().get(r.url + oauth.Path + "fake/redirect")
 	if got.status != 302 || got.location != oauthFrontend+"/oauth/callback?error=provider_error" || got.header.Get("Set-Cookie") != "" {
 		t.Errorf("%d %s", got.status, got.location)
 	}

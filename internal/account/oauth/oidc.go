@@ -1,4 +1,4 @@
-package account
+package oauth
 
 import (
 	"context"
@@ -18,18 +18,18 @@ import (
 
 // oidcProvider is an OpenID Connect provider.
 type oidcProvider struct {
-	config   OAuthProvider
+	config   Provider
 	callback string
 	client   *http.Client
 	clock    clock.Clock
 
-	// The discovery document is read at the first login and kept as long as the
-	// process lives. Keys are read anew whenever one is unknown.
+	// The discovery document is read at the first login and kept until the process
+	// ends. The provider's keys are read again whenever one is unknown.
 	known   atomic.Pointer[discovered]
 	pending singleflight.Group
 }
 
-// discovered is what a provider says of itself.
+// discovered is what a provider's discovery document says.
 type discovered struct {
 	provider *oidc.Provider
 	verifier *oidc.IDTokenVerifier
@@ -37,8 +37,8 @@ type discovered struct {
 	userInfo bool
 }
 
-// discover returns what the provider says of itself, asking once for all who
-// wait for it. One who stops waiting does not stop the others.
+// discover returns what the provider's discovery document says. Callers that wait
+// at the same time share one request, which goes on when one of them gives up.
 func (p *oidcProvider) discover(ctx context.Context) (*discovered, error) {
 	if d := p.known.Load(); d != nil {
 		return d, nil
@@ -55,7 +55,7 @@ func (p *oidcProvider) discover(ctx context.Context) (*discovered, error) {
 		return nil, ctx.Err()
 	case a := <-answer:
 		if a.Err != nil {
-			return nil, distrust("discovery", a.Err)
+			return nil, providerError("discovery", a.Err)
 		}
 		return a.Val.(*discovered), nil
 	}
@@ -65,8 +65,8 @@ func (p *oidcProvider) ask(ctx context.Context) (*discovered, error) {
 	ctx = oidc.ClientContext(ctx, p.client)
 	base := p.config.Issuer
 	if p.config.DiscoveryURL != "" {
-		// The address is ours, not the caller's, and the issuer of each ID token
-		// is compared with the one that is configured.
+		// The address is configured, not taken from a caller, and the issuer of each ID
+		// token is compared with the configured one.
 		ctx = oidc.InsecureIssuerURLContext(ctx, p.config.Issuer)
 		base = p.config.DiscoveryURL
 	}
@@ -95,8 +95,9 @@ func (p *oidcProvider) ask(ctx context.Context) (*discovered, error) {
 	}, nil
 }
 
-// authStyle is how the client secret is sent: as the only way of the two that the
-// provider names, else as the first that it takes. Some name more than they take.
+// authStyle is how the client secret is sent: in the only way of the two that the
+// provider lists, else by trying which one it accepts. Some list more than they
+// accept.
 func authStyle(methods []string) oauth2.AuthStyle {
 	basic, post := slices.Contains(methods, "client_secret_basic"), slices.Contains(methods, "client_secret_post")
 	switch {
@@ -108,43 +109,43 @@ func authStyle(methods []string) oauth2.AuthStyle {
 	return oauth2.AuthStyleAutoDetect
 }
 
-func (p *oidcProvider) authURL(ctx context.Context, flow oauthFlow) (string, error) {
+func (p *oidcProvider) authURL(ctx context.Context, f flow) (string, error) {
 	d, err := p.discover(ctx)
 	if err != nil {
 		return "", err
 	}
-	return authCodeURL(&d.oauth, flow, oidc.Nonce(flow.nonce)), nil
+	return authCodeURL(&d.oauth, f, oidc.Nonce(f.nonce)), nil
 }
 
-func (p *oidcProvider) identify(ctx context.Context, reply OAuthReply, flow oauthFlow) (identity, error) {
+func (p *oidcProvider) identify(ctx context.Context, reply Reply, f flow) (identity, error) {
 	if reply.Issuer != "" && reply.Issuer != p.config.Issuer && !p.config.EntraTenants {
-		return identity{}, distrust("callback", errors.New("it is another issuer's"))
+		return identity{}, providerError("callback", errors.New("it is from another issuer"))
 	}
 	d, err := p.discover(ctx)
 	if err != nil {
 		return identity{}, err
 	}
 	ctx = oidc.ClientContext(ctx, p.client)
-	token, err := d.oauth.Exchange(ctx, reply.Code, oauth2.VerifierOption(flow.verifier))
+	token, err := d.oauth.Exchange(ctx, reply.Code, oauth2.VerifierOption(f.verifier))
 	if err != nil {
-		return identity{}, distrust("token", err)
+		return identity{}, providerError("token", err)
 	}
 	raw, _ := token.Extra("id_token").(string)
 	idToken, err := d.verifier.Verify(ctx, raw)
 	if err != nil {
-		return identity{}, distrust("ID token", err)
+		return identity{}, providerError("ID token", err)
 	}
 	var c oidcClaims
 	if err := idToken.Claims(&c); err != nil {
-		return identity{}, distrust("ID token", err)
+		return identity{}, providerError("ID token", err)
 	}
-	if err := p.check(idToken, c, token.AccessToken, flow.nonce); err != nil {
-		return identity{}, distrust("ID token", err)
+	if err := p.check(idToken, c, token.AccessToken, f.nonce); err != nil {
+		return identity{}, providerError("ID token", err)
 	}
 	who := p.person(c)
 	who.subject = idToken.Subject
 	if p.config.EntraTenants {
-		who.subject = c.EntraTenant + "/" + idToken.Subject // an issuer's subjects are its own
+		who.subject = c.EntraTenant + "/" + idToken.Subject // subjects are unique only within an issuer
 	}
 	if who.email == "" && d.userInfo {
 		return p.askUser(ctx, d, token, who)
@@ -152,44 +153,44 @@ func (p *oidcProvider) identify(ctx context.Context, reply OAuthReply, flow oaut
 	return who, nil
 }
 
-// check holds what the library leaves to its caller.
+// check checks what the library leaves to its caller.
 func (p *oidcProvider) check(t *oidc.IDToken, c oidcClaims, accessToken, nonce string) error {
 	switch {
-	case !same(t.Nonce, nonce):
-		return errors.New("the nonce is another's")
+	case !equalSecrets(t.Nonce, nonce):
+		return errors.New("the nonce is not the one that was sent")
 	case t.Subject == "":
 		return errors.New("there is no subject")
 	case len(t.Audience) > 1 && c.AuthorizedParty != p.config.ClientID:
 		return errors.New("it was made for another client")
 	case p.config.EntraTenants && !entraIssuer(p.config.Issuer, t.Issuer, c.EntraTenant):
-		return errors.New("the issuer is not its tenant's")
+		return errors.New("the issuer is not that of its tenant")
 	case t.AccessTokenHash != "":
 		return t.VerifyAccessToken(accessToken)
 	}
 	return nil
 }
 
-// askUser reads the claims that an ID token may leave to the UserInfo endpoint.
-// Email and email_verified are of one answer: one document's word for its own
-// email says nothing of another's.
+// askUser reads the claims that an ID token may leave out from the UserInfo
+// endpoint. Email and email_verified come from the same answer: that a document
+// confirms its own email says nothing about the email of another document.
 func (p *oidcProvider) askUser(ctx context.Context, d *discovered, token *oauth2.Token, who identity) (identity, error) {
 	info, err := d.provider.UserInfo(ctx, oauth2.StaticTokenSource(token))
 	if err != nil {
-		return identity{}, distrust("user info", err)
+		return identity{}, providerError("user info", err)
 	}
 	if info.Subject != who.subject {
-		return identity{}, distrust("user info", errors.New("it is another person's"))
+		return identity{}, providerError("user info", errors.New("it is about another person"))
 	}
 	var c oidcClaims
 	if err := info.Claims(&c); err != nil {
-		return identity{}, distrust("user info", err)
+		return identity{}, providerError("user info", err)
 	}
 	more := p.person(c)
 	more.subject = who.subject
 	return more, nil
 }
 
-// oidcClaims are those that a login looks at.
+// oidcClaims are the claims that a login reads.
 type oidcClaims struct {
 	AuthorizedParty string     `json:"azp"`
 	Email           string     `json:"email"`
@@ -201,8 +202,8 @@ type oidcClaims struct {
 	DomainOwnerKnown looseTruth `json:"xms_edov"`
 }
 
-// looseTruth is a boolean that some providers write as a text or a number.
-// Anything that does not clearly say yes is no.
+// looseTruth is a boolean that some providers write as a string or a number.
+// Everything but true and 1 is false.
 type looseTruth bool
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -220,20 +221,20 @@ func (p *oidcProvider) person(c oidcClaims) identity {
 	return who
 }
 
-// Microsoft's email claim is whatever a tenant's administrator wrote, and there
-// is no email_verified. It is the person's own where xms_edov says that the
-// owner of its domain is known, and for personal accounts (Microsoft identity
-// platform, "Migrate away from using email claims for user identification or
-// authorization" and "Optional claims reference").
+// Microsoft's email claim is whatever a tenant's administrator wrote, and there is
+// no email_verified. The email is known to be the person's own where xms_edov says
+// that the owner of its domain is verified, and for personal accounts (Microsoft
+// identity platform, "Migrate away from using email claims for user identification
+// or authorization" and "Optional claims reference").
 const (
-	// entraTenant is the place of the tenant's id in the issuer.
+	// entraTenant stands for the tenant's id in the issuer.
 	entraTenant = "{tenantid}"
 	// entraPersonal is the tenant of all personal accounts.
 	entraPersonal = "9188040d-6c67-4c5b-b112-36a304b66dad"
 )
 
-// entraIssuer tells whether the issuer of an ID token is that of the tenant which
-// it names.
+// entraIssuer reports whether the issuer of an ID token is that of the tenant that
+// the token names.
 func entraIssuer(template, issuer, tenant string) bool {
 	id, err := uuid.Parse(tenant)
 	return err == nil && id.String() == tenant && issuer == strings.ReplaceAll(template, entraTenant, tenant)

@@ -1,4 +1,4 @@
-package account_test
+package oauth_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
@@ -39,17 +39,17 @@ func TestOAuthGitHub(t *testing.T) {
 			t.Parallel()
 			server := httptest.NewServer(gitHubLike(c.token, c.user, c.emails))
 			t.Cleanup(server.Close)
-			p := account.GitHubProvider("id", "hush")
-			p.GitHub = &account.GitHubEndpoints{AuthURL: server.URL + "/authorize", TokenURL: server.URL + "/token", APIURL: server.URL}
-			r := newOAuthRig(t, dbtest.New(t, sqldb.SQLite), clock.NewFixed(fakeNow), func(string) []account.OAuthProvider {
-				return []account.OAuthProvider{p}
+			p := oauth.GitHubProvider("id", "hush")
+			p.GitHub = &oauth.GitHubEndpoints{AuthURL: server.URL + "/authorize", TokenURL: server.URL + "/token", APIURL: server.URL}
+			r := newRig(t, dbtest.New(t, sqldb.SQLite), clock.NewFixed(fakeNow), func(string) []oauth.Provider {
+				return []oauth.Provider{p}
 			})
 			b := r.browser()
 			to, err := url.Parse(b.start("github"))
 			if err != nil || to.Query().Get("scope") != "read:user user:email" || to.Query().Get("code_challenge_method") != "S256" {
 				t.Fatalf("the request is %v, %v", to, err)
 			}
-			told := b.callback(r.url + account.OAuthPath + "github/callback?code=fake-code&state=" + to.Query().Get("state"))
+			told := b.callback(r.url + oauth.Path + "github/callback?code=fake-code&state=" + to.Query().Get("state"))
 			got := told.Get("error")
 			if got == "" {
 				s := r.exchange(told.Get("code")).session(t)

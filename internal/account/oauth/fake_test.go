@@ -1,4 +1,4 @@
-package account_test
+package oauth_test
 
 import (
 	"crypto/ecdsa"
@@ -17,7 +17,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
-	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
@@ -109,7 +109,7 @@ var fakeNow = time.Date(2031, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // login goes through a login in which the provider's ID token has these claims
 // over those that are right; nil leaves one out.
-func (f *fakeOIDC) login(b *oauthBrowser, claims map[string]any) url.Values {
+func (f *fakeOIDC) login(b *browser, claims map[string]any) url.Values {
 	f.t.Helper()
 	to, err := url.Parse(b.start("fake"))
 	if err != nil {
@@ -125,27 +125,27 @@ func (f *fakeOIDC) login(b *oauthBrowser, claims map[string]any) url.Values {
 	f.claims = all
 	f.mu.Unlock()
 	query := url.Values{"code": {"fake-code"}, "state": {to.Query().Get("state")}}
-	return b.callback(b.rig.url + account.OAuthPath + "fake/callback?" + query.Encode())
+	return b.callback(b.rig.url + oauth.Path + "fake/callback?" + query.Encode())
 }
 
 // dbEach runs a test against a fake provider on both databases.
-func dbEach(t *testing.T, f func(t *testing.T, fake *fakeOIDC, r *oauthRig)) {
+func dbEach(t *testing.T, f func(t *testing.T, fake *fakeOIDC, r *rig)) {
 	t.Helper()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		fake := newFakeOIDC(t)
-		f(t, fake, newOAuthRig(t, db, clock.NewFixed(fakeNow), fake.provider))
+		f(t, fake, newRig(t, db, clock.NewFixed(fakeNow), fake.provider))
 	})
 }
 
-func (f *fakeOIDC) provider(string) []account.OAuthProvider {
-	return []account.OAuthProvider{account.OIDCProvider("fake", f.url, "tenantry", "hush")}
+func (f *fakeOIDC) provider(string) []oauth.Provider {
+	return []oauth.Provider{oauth.OIDCProvider("fake", f.url, "tenantry", "hush")}
 }
 
 // entra makes the fake one of Microsoft's kind.
-func (f *fakeOIDC) entra(string) []account.OAuthProvider {
-	p := account.MicrosoftProvider("tenantry", "hush")
+func (f *fakeOIDC) entra(string) []oauth.Provider {
+	p := oauth.MicrosoftProvider("tenantry", "hush")
 	p.Name = "fake"
 	p.Issuer = f.url + strings.TrimPrefix(p.Issuer, "https://login.microsoftonline.com")
 	p.DiscoveryURL = f.url + strings.TrimPrefix(p.DiscoveryURL, "https://login.microsoftonline.com")
-	return []account.OAuthProvider{p}
+	return []oauth.Provider{p}
 }

@@ -1,4 +1,4 @@
-package account
+package oauth
 
 import (
 	"io"
@@ -10,7 +10,7 @@ import (
 func TestOAuthCookieIsSecureUnderHTTPS(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]bool{"https://api.example.com": true, "http://127.0.0.1:8080": false} {
-		h := &OAuthHTTP{oauth: &OAuth{deps: OAuthDeps{PublicURL: url}}}
+		h := &HTTP{svc: &Service{deps: Deps{PublicURL: url}}}
 		if cookie := h.cookie("KEY"); strings.Contains(cookie, "; Secure") != want {
 			t.Errorf("%s: %s", url, cookie)
 		}
@@ -58,10 +58,10 @@ func TestLooseTruth(t *testing.T) {
 	}
 }
 
-func TestBoundedAnswers(t *testing.T) {
+func TestAnswersAreLimited(t *testing.T) {
 	t.Parallel()
 	for size, fails := range map[int]bool{0: false, maxProviderBody: false, maxProviderBody + 1: true, 3 * maxProviderBody: true} {
-		client := &http.Client{Transport: boundedAnswers{answers(size)}}
+		client := &http.Client{Transport: limitedAnswers{answers(size)}}
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://provider.test", nil)
 		if err != nil {
 			t.Fatal(err)

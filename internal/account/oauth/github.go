@@ -1,4 +1,4 @@
-package account
+package oauth
 
 import (
 	"context"
@@ -11,15 +11,15 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// gitHub is GitHub, which has OAuth but no OpenID Connect: who somebody is, its
-// API tells.
+// gitHub is GitHub, which has OAuth but no OpenID Connect: its API says who
+// somebody is.
 type gitHub struct {
 	oauth  oauth2.Config
 	api    string
 	client *http.Client
 }
 
-func newGitHub(p OAuthProvider, callback string, client *http.Client) *gitHub {
+func newGitHub(p Provider, callback string, client *http.Client) *gitHub {
 	return &gitHub{
 		oauth: oauth2.Config{
 			ClientID: p.ClientID, ClientSecret: p.ClientSecret, RedirectURL: callback,
@@ -30,14 +30,14 @@ func newGitHub(p OAuthProvider, callback string, client *http.Client) *gitHub {
 	}
 }
 
-func (g *gitHub) authURL(_ context.Context, flow oauthFlow) (string, error) {
-	return authCodeURL(&g.oauth, flow), nil
+func (g *gitHub) authURL(_ context.Context, f flow) (string, error) {
+	return authCodeURL(&g.oauth, f), nil
 }
 
-func (g *gitHub) identify(ctx context.Context, reply OAuthReply, flow oauthFlow) (identity, error) {
-	token, err := g.oauth.Exchange(context.WithValue(ctx, oauth2.HTTPClient, g.client), reply.Code, oauth2.VerifierOption(flow.verifier))
+func (g *gitHub) identify(ctx context.Context, reply Reply, f flow) (identity, error) {
+	token, err := g.oauth.Exchange(context.WithValue(ctx, oauth2.HTTPClient, g.client), reply.Code, oauth2.VerifierOption(f.verifier))
 	if err != nil {
-		return identity{}, distrust("token", err)
+		return identity{}, providerError("token", err)
 	}
 	var user struct {
 		ID        int64  `json:"id"`
@@ -46,10 +46,10 @@ func (g *gitHub) identify(ctx context.Context, reply OAuthReply, flow oauthFlow)
 		AvatarURL string `json:"avatar_url"`
 	}
 	if err := g.get(ctx, "/user", token, &user); err != nil {
-		return identity{}, distrust("user", err)
+		return identity{}, providerError("user", err)
 	}
 	if user.ID <= 0 {
-		return identity{}, distrust("user", errors.New("there is no id"))
+		return identity{}, providerError("user", errors.New("there is no id"))
 	}
 	var emails []struct {
 		Email    string `json:"email"`
@@ -57,9 +57,9 @@ func (g *gitHub) identify(ctx context.Context, reply OAuthReply, flow oauthFlow)
 		Verified bool   `json:"verified"`
 	}
 	if err := g.get(ctx, "/user/emails", token, &emails); err != nil {
-		return identity{}, distrust("emails", err)
+		return identity{}, providerError("emails", err)
 	}
-	// The id is the subject: a login can be renamed, and then be another's.
+	// The id is the subject: a login can be renamed and then taken by another person.
 	who := identity{subject: strconv.FormatInt(user.ID, 10), name: user.Name, picture: user.AvatarURL}
 	if who.name == "" {
 		who.name = user.Login
@@ -72,7 +72,7 @@ func (g *gitHub) identify(ctx context.Context, reply OAuthReply, flow oauthFlow)
 	return who, nil
 }
 
-// get reads a resource of the API.
+// get reads a resource of the API into into.
 func (g *gitHub) get(ctx context.Context, path string, token *oauth2.Token, into any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, g.api+path, nil)
 	if err != nil {

@@ -1,0 +1,130 @@
+package oauth
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// Sessions shapes the answer of a login; *account.HTTP implements it.
+type Sessions interface {
+	// SessionOf returns the answer, and in cookie mode starts the session.
+	SessionOf(ctx context.Context, user account.User, tokens account.Tokens, grant account.Grant) (account.Session, error)
+}
+
+// HTTP has the handlers of delegated login.
+type HTTP struct {
+	svc      *Service
+	accounts Sessions
+}
+
+// NewHTTP returns the handlers; accounts shapes the answer of exchange.
+func NewHTTP(svc *Service, accounts Sessions) *HTTP {
+	return &HTTP{svc: svc, accounts: accounts}
+}
+
+// OAuthProviders is the answer of GET /auth/oauth/providers.
+type OAuthProviders struct {
+	Providers []string `json:"providers"`
+}
+
+// Providers handles GET /auth/oauth/providers.
+func (h *HTTP) Providers(context.Context, *struct{}) (*rest.Plain[OAuthProviders], error) {
+	return rest.Bare(OAuthProviders{Providers: h.svc.Providers()}), nil
+}
+
+// cookieName names the cookie that keeps the key with which a browser finishes the logins that it
+// began.
+const cookieName = "tenantry_oauth"
+
+// OAuthRedirect sends a browser elsewhere; its routes have the status 302.
+type OAuthRedirect struct {
+	Location string `header:"Location"`
+	Cookie   string `header:"Set-Cookie"`
+}
+
+type redirectInput struct {
+	Provider string `path:"provider"`
+	Key      string `cookie:"tenantry_oauth" doc:"The browser's key, from an earlier redirect."`
+}
+
+// Redirect handles GET /auth/oauth/{provider}/redirect.
+func (h *HTTP) Redirect(ctx context.Context, in *redirectInput) (*OAuthRedirect, error) {
+	to, key, err := h.svc.Start(ctx, in.Provider, in.Key)
+	if err != nil {
+		return nil, err
+	}
+	out := &OAuthRedirect{Location: to}
+	if key != "" {
+		out.Cookie = h.cookie(key)
+	}
+	return out, nil
+}
+
+// cookie returns the cookie with the browser's key. SameSite=Lax: the browser sends
+// it when the provider redirects it back here, which is a plain navigation, but not
+// with requests that pages of other sites make.
+func (h *HTTP) cookie(key string) string {
+	cookie := http.Cookie{
+		Name: cookieName, Value: key, Path: strings.TrimSuffix(Path, "/"), MaxAge: int(flowLifetime.Seconds()),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: strings.HasPrefix(h.svc.deps.PublicURL, "https://"),
+	}
+	return cookie.String()
+}
+
+type callbackInput struct {
+	Provider string `path:"provider"`
+	Key      string `cookie:"tenantry_oauth"`
+	Code     string `query:"code"`
+	State    string `query:"state"`
+	Error    string `query:"error"`
+	Issuer   string `query:"iss"`
+}
+
+// Callback handles GET /auth/oauth/{provider}/callback. When the login failed, the
+// browser goes to the frontend all the same, which is told why in error:
+// access_denied, email_unverified, invalid_state, provider_error or server_error.
+func (h *HTTP) Callback(ctx context.Context, in *callbackInput) (*OAuthRedirect, error) {
+	to, err := h.svc.Finish(ctx, in.Provider, Reply{
+		Code: in.Code, State: in.State, Error: in.Error, Issuer: in.Issuer,
+	}, in.Key)
+	if err != nil {
+		return nil, err
+	}
+	return &OAuthRedirect{Location: to}, nil
+}
+
+type exchangeInput struct {
+	Body struct {
+		Code string `json:"code" maxLength:"255" doc:"The one-time code, a UUID, from the frontend's callback page."`
+	}
+}
+
+// OAuthSession is the answer of exchange.
+type OAuthSession struct {
+	User         account.SessionUser `json:"user"`
+	IsNewUser    bool        `json:"isNewUser"`
+	AccessToken  string      `json:"accessToken,omitempty"`
+	RefreshToken string      `json:"refreshToken,omitempty"`
+}
+
+// Exchange handles POST /auth/oauth/exchange. In cookie mode the tokens are left
+// out: the session is in a cookie.
+func (h *HTTP) Exchange(ctx context.Context, in *exchangeInput) (*rest.Plain[OAuthSession], error) {
+	grant := account.GrantOf(ctx)
+	user, isNew, tokens, err := h.svc.Exchange(ctx, in.Body.Code, grant)
+	if err != nil {
+		return nil, err
+	}
+	session, err := h.accounts.SessionOf(ctx, user, tokens, grant)
+	if err != nil {
+		return nil, err
+	}
+	return rest.Bare(OAuthSession{
+		User: session.User, IsNewUser: isNew,
+		AccessToken: session.AccessToken, RefreshToken: session.RefreshToken,
+	}), nil
+}

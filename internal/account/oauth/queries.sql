@@ -1,0 +1,30 @@
+-- name: InsertOAuthFlow :exec
+INSERT INTO oauth_flows (state_hash, browser_hash, provider, verifier, nonce, expires_at, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7);
+
+-- When a state comes back twice, only one of the two finds the flow. A state that
+-- comes from another browser or provider does not delete it.
+-- name: TakeOAuthFlow :one
+DELETE FROM oauth_flows
+WHERE state_hash = $1 AND browser_hash = $2 AND provider = $3 AND expires_at > sqlc.arg(now)
+RETURNING verifier, nonce;
+
+-- name: UserByOAuthIdentity :one
+SELECT user_id FROM oauth_identities WHERE provider = $1 AND subject = $2;
+
+-- name: InsertOAuthIdentity :execrows
+INSERT INTO oauth_identities (provider, subject, user_id, created_at)
+VALUES ($1, $2, $3, $4)
+ON CONFLICT (provider, subject) DO NOTHING;
+
+-- name: InsertOAuthCode :exec
+INSERT INTO oauth_codes (code_hash, user_id, is_new_user, expires_at, created_at) VALUES ($1, $2, $3, $4, $5);
+
+-- name: TakeOAuthCode :one
+DELETE FROM oauth_codes WHERE code_hash = $1 AND expires_at > sqlc.arg(now) RETURNING user_id, is_new_user;
+
+-- name: DeleteExpiredOAuthFlows :exec
+DELETE FROM oauth_flows WHERE expires_at <= sqlc.arg(now);
+
+-- name: DeleteExpiredOAuthCodes :exec
+DELETE FROM oauth_codes WHERE expires_at <= sqlc.arg(now);

@@ -1,0 +1,80 @@
+package oauth
+
+import (
+	"context"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/oauth/oauthsql"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// store keeps secrets as hashes only, except what a provider must be sent later.
+type store struct{ db *sqldb.DB }
+
+func (s store) q(ctx context.Context) *oauthsql.Queries { return oauthsql.New(s.db.Conn(ctx)) }
+
+// insertFlow stores a login at a provider that begins at now, in the browser with
+// a key.
+func (s store) insertFlow(ctx context.Context, provider string, f flow, key string, now time.Time) error {
+	err := s.q(ctx).InsertOAuthFlow(ctx, oauthsql.InsertOAuthFlowParams{
+		StateHash: account.HashSecret(f.state), BrowserHash: account.HashSecret(key), Provider: provider,
+		Verifier: f.verifier, Nonce: f.nonce, ExpiresAt: now.Add(flowLifetime), CreatedAt: now,
+	})
+	return sqldb.Wrap(err, "insert login flow")
+}
+
+// takeFlow returns and deletes the flow that a state belongs to. It fails with
+// errInvalidState unless the flow began in the browser with this key, at this
+// provider, and has not expired.
+func (s store) takeFlow(ctx context.Context, provider, state, key string, now time.Time) (flow, error) {
+	row, err := s.q(ctx).TakeOAuthFlow(ctx, oauthsql.TakeOAuthFlowParams{
+		StateHash: account.HashSecret(state), BrowserHash: account.HashSecret(key), Provider: provider, Now: now,
+	})
+	return flow{state: state, nonce: row.Nonce, verifier: row.Verifier}, sqldb.WrapAbsent(err, "take login flow", errInvalidState)
+}
+
+// userOf returns the user that an identity is linked to, or errNotLinked.
+func (s store) userOf(ctx context.Context, provider, subject string) (int64, error) {
+	id, err := s.q(ctx).UserByOAuthIdentity(ctx, oauthsql.UserByOAuthIdentityParams{Provider: provider, Subject: subject})
+	return id, sqldb.WrapAbsent(err, "read linked identity", errNotLinked)
+}
+
+// link links an identity to a user; errIdentityTaken where it is linked already.
+func (s store) link(ctx context.Context, provider, subject string, userID int64, now time.Time) error {
+	added, err := s.q(ctx).InsertOAuthIdentity(ctx, oauthsql.InsertOAuthIdentityParams{
+		Provider: provider, Subject: subject, UserID: userID, CreatedAt: now,
+	})
+	if err == nil && added == 0 {
+		return errIdentityTaken
+	}
+	return sqldb.Wrap(err, "link identity")
+}
+
+// admitted is who a one-time code stands for.
+type admitted struct {
+	userID int64
+	isNew  bool // the account was made by this login
+}
+
+func (s store) insertCode(ctx context.Context, code string, a admitted, now time.Time) error {
+	err := s.q(ctx).InsertOAuthCode(ctx, oauthsql.InsertOAuthCodeParams{
+		CodeHash: account.HashSecret(code), UserID: a.userID, IsNewUser: a.isNew, ExpiresAt: now.Add(codeLifetime), CreatedAt: now,
+	})
+	return sqldb.Wrap(err, "insert login code")
+}
+
+// takeCode returns who a code stands for, and deletes the code; errCode where
+// there is none that works at now.
+func (s store) takeCode(ctx context.Context, code string, now time.Time) (admitted, error) {
+	row, err := s.q(ctx).TakeOAuthCode(ctx, oauthsql.TakeOAuthCodeParams{CodeHash: account.HashSecret(code), Now: now})
+	return admitted{userID: row.UserID, isNew: row.IsNewUser}, sqldb.WrapAbsent(err, "take login code", errCode)
+}
+
+// deleteExpired deletes flows and codes that have expired at now.
+func (s store) deleteExpired(ctx context.Context, now time.Time) error {
+	if err := s.q(ctx).DeleteExpiredOAuthFlows(ctx, now); err != nil {
+		return sqldb.Wrap(err, "delete expired login flows")
+	}
+	return sqldb.Wrap(s.q(ctx).DeleteExpiredOAuthCodes(ctx, now), "delete expired login codes")
+}

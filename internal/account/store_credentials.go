@@ -1,0 +1,127 @@
+package account
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/account/accountsql"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// The kinds of credentials.
+const (
+	kindAccess  = "access"
+	kindRefresh = "refresh"
+	kindSession = "session"
+)
+
+// login is what the credentials of one login have in common.
+type login struct {
+	userID int64
+	family uuid.UUID
+	end    time.Time // of the family
+}
+
+// insertTokens stores the hashes of a new pair.
+func (s store) insertTokens(ctx context.Context, of login, t Tokens, now time.Time, l Lifetimes) error {
+	if err := s.insertCredential(ctx, of, kindAccess, t.Access, now, l.Access); err != nil {
+		return err
+	}
+	return s.insertCredential(ctx, of, kindRefresh, t.Refresh, now, l.Refresh)
+}
+
+// insertCredential stores the hash of a token. It expires after life, or with its
+// family if that ends earlier. A session expires when it was not used for life.
+func (s store) insertCredential(ctx context.Context, of login, kind, token string, now time.Time, life time.Duration) error {
+	row := accountsql.InsertCredentialParams{
+		ID: sqldb.NewID(), UserID: of.userID, Kind: kind, TokenHash: hashToken(token),
+		Family: of.family, FamilyExpiresAt: of.end, ExpiresAt: now.Add(life), CreatedAt: now,
+	}
+	if row.ExpiresAt.After(of.end) {
+		row.ExpiresAt = of.end
+	}
+	if kind == kindSession {
+		row.IdleSeconds = int64(life / time.Second)
+	}
+	return sqldb.Wrap(s.q(ctx).InsertCredential(ctx, row), "insert credential")
+}
+
+// credentials lists everything that authenticates a user at now, the newest first.
+func (s store) credentials(ctx context.Context, userID int64, now time.Time) ([]Credential, error) {
+	rows, err := s.q(ctx).CredentialsOfUser(ctx, accountsql.CredentialsOfUserParams{UserID: userID, Now: now})
+	credentials := make([]Credential, len(rows))
+	for i, row := range rows {
+		credentials[i] = Credential{ID: row.ID, Kind: row.Kind, Family: row.Family, CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt}
+	}
+	return credentials, sqldb.Wrap(err, "list credentials")
+}
+
+func (s store) setExpiry(ctx context.Context, id uuid.UUID, expires time.Time) error {
+	err := s.q(ctx).MoveExpiry(ctx, accountsql.MoveExpiryParams{ID: id, ExpiresAt: expires})
+	return sqldb.Wrap(err, "set expiry of credential")
+}
+
+// renewedSession is what the store knows of a session that got a new secret.
+type renewedSession struct {
+	idle time.Duration // how long it lives without use
+	end  time.Time     // when it ends although it is used
+}
+
+// renewSession gives a session another secret; errNoSession where the credential is
+// not a session.
+func (s store) renewSession(ctx context.Context, id uuid.UUID, secret string) (renewedSession, error) {
+	row, err := s.q(ctx).RenewSession(ctx, accountsql.RenewSessionParams{ID: id, TokenHash: hashToken(secret)})
+	return renewedSession{idle: time.Duration(row.IdleSeconds) * time.Second, end: row.FamilyExpiresAt},
+		sqldb.WrapAbsent(err, "renew session", errNoSession)
+}
+
+// refreshToken is a refresh token as it is stored.
+type refreshToken struct {
+	id      uuid.UUID
+	of      login
+	expires time.Time
+	revoked bool
+}
+
+// lockRefreshToken returns and locks a refresh token; errRefreshToken where there
+// is none.
+func (s store) lockRefreshToken(ctx context.Context, token string) (refreshToken, error) {
+	row, err := s.q(ctx).LockRefreshToken(ctx, hashToken(token))
+	return refreshToken{
+		id: row.ID, of: login{userID: row.UserID, family: row.Family, end: row.FamilyExpiresAt},
+		expires: row.ExpiresAt, revoked: row.RevokedAt != nil,
+	}, sqldb.WrapAbsent(err, "lock refresh token", errRefreshToken)
+}
+
+func (s store) revokeSession(ctx context.Context, token string, now time.Time) error {
+	err := s.q(ctx).RevokeSession(ctx, accountsql.RevokeSessionParams{TokenHash: hashToken(token), RevokedAt: &now})
+	return sqldb.Wrap(err, "revoke session")
+}
+
+func (s store) revoke(ctx context.Context, id uuid.UUID, now time.Time) error {
+	err := s.q(ctx).RevokeCredential(ctx, accountsql.RevokeCredentialParams{ID: id, RevokedAt: &now})
+	return sqldb.Wrap(err, "revoke credential")
+}
+
+// revokeFamily revokes every credential that descends from one login.
+func (s store) revokeFamily(ctx context.Context, family uuid.UUID, now time.Time) error {
+	err := s.q(ctx).RevokeFamily(ctx, accountsql.RevokeFamilyParams{Family: family, RevokedAt: &now})
+	return sqldb.Wrap(err, "revoke credentials of login")
+}
+
+func (s store) revokeRefreshTokens(ctx context.Context, userID int64, now time.Time) error {
+	err := s.q(ctx).RevokeRefreshTokensOfUser(ctx, accountsql.RevokeRefreshTokensOfUserParams{UserID: userID, RevokedAt: &now})
+	return sqldb.Wrap(err, "revoke refresh tokens")
+}
+
+// revokeAll revokes every credential of a user.
+func (s store) revokeAll(ctx context.Context, userID int64, now time.Time) error {
+	err := s.q(ctx).RevokeCredentialsOfUser(ctx, accountsql.RevokeCredentialsOfUserParams{UserID: userID, RevokedAt: &now})
+	return sqldb.Wrap(err, "revoke credentials of user")
+}
+
+func (s store) deleteExpired(ctx context.Context, before time.Time) error {
+	return sqldb.Wrap(s.q(ctx).DeleteExpiredCredentials(ctx, before), "delete expired credentials")
+}
