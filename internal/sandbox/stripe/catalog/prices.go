@@ -11,9 +11,10 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/meters"
 )
 
+// Prices are all prices.
 var Prices = kernel.Kind[Price]{Name: "price", Prefix: "price", Label: "price", Path: "/v1/prices"}
 
-// Price is what one unit of a product costs, once or every so often.
+// Price is what one unit of a product costs, once or periodically.
 type Price struct {
 	kernel.Header
 	Active            bool              `json:"active"`
@@ -29,12 +30,12 @@ type Price struct {
 	TiersMode         form.Null         `json:"tiers_mode"`
 	TransformQuantity form.Null         `json:"transform_quantity"`
 	Type              string            `json:"type"`
-	// UnitAmount is null when UnitAmountDecimal is not whole.
+	// UnitAmount is null if UnitAmountDecimal is not whole.
 	UnitAmount        *int64 `json:"unit_amount"`
 	UnitAmountDecimal string `json:"unit_amount_decimal"`
 }
 
-// recurring is how often a price is due.
+// recurring is how often a price is charged.
 type recurring struct {
 	Interval      string  `json:"interval"`
 	IntervalCount int64   `json:"interval_count"`
@@ -42,19 +43,19 @@ type recurring struct {
 	UsageType     string  `json:"usage_type"`
 }
 
-// What a recurring price is for: a quantity that was agreed upon, or what a
-// meter has counted.
+// What a recurring price charges: an agreed quantity, or what a meter has counted.
 const (
 	usageLicensed = "licensed"
 	usageMetered  = "metered"
 )
 
-// SameInterval tells whether two prices are due at the same times.
+// SameInterval reports whether two prices are charged at the same times.
 func (r recurring) SameInterval(other recurring) bool {
 	return r.Interval == other.Interval && r.IntervalCount == other.IntervalCount
 }
 
-// read takes over the parameters that creating and updating have in common.
+// read reads the parameters that creating and updating have in common. It
+// reports whether the lookup key may be taken from another price.
 func (pr *Price) read(p *form.Params) (transferLookupKey bool) {
 	p.Boolean("active", &pr.Active)
 	p.Clearable("lookup_key", &pr.LookupKey)
@@ -89,8 +90,8 @@ func readRecurring(p *form.Params) *recurring {
 	return &r
 }
 
-// readUnitAmount reads unit_amount or unit_amount_decimal, of which one must be
-// given.
+// readUnitAmount reads unit_amount or unit_amount_decimal, one of which is
+// required.
 func (pr *Price) readUnitAmount(p *form.Params) {
 	if p.Has("unit_amount") && p.Has("unit_amount_decimal") {
 		p.Fail("unit_amount", "", "Received both unit_amount and unit_amount_decimal; only one of them can be used.")
@@ -111,6 +112,7 @@ func (pr *Price) readUnitAmount(p *form.Params) {
 	pr.UnitAmount, pr.UnitAmountDecimal = &whole, strconv.FormatInt(whole, 10)
 }
 
+// CreatePrice answers POST /v1/prices.
 func CreatePrice(ctx context.Context, c *kernel.Call) (any, error) {
 	p := c.Params
 	pr := Price{
@@ -126,7 +128,7 @@ func CreatePrice(ctx context.Context, c *kernel.Call) (any, error) {
 	}
 	transfer := pr.read(p)
 	made := p.Hash("product_data")
-	var parent product
+	var parent Product
 	switch {
 	case made != nil && p.Has("product"):
 		p.Fail("product_data", "", "You may only specify one of these parameters: product, product_data.")
@@ -162,10 +164,12 @@ func CreatePrice(ctx context.Context, c *kernel.Call) (any, error) {
 	return pr, c.Create(ctx, "price.created", pr)
 }
 
+// GetPrice answers GET /v1/prices/{id}.
 func GetPrice(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, Prices)
 }
 
+// UpdatePrice answers POST /v1/prices/{id}.
 func UpdatePrice(ctx context.Context, c *kernel.Call) (any, error) {
 	pr, err := Prices.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
@@ -185,8 +189,8 @@ func UpdatePrice(ctx context.Context, c *kernel.Call) (any, error) {
 	return pr, c.Change(ctx, "price.updated", before, pr)
 }
 
-// claimLookupKey makes sure that the price's lookup key is its alone, taking it
-// from another price when transfer allows.
+// claimLookupKey makes sure that no other price has the lookup key. It takes
+// the key from another price if transfer is true and refuses it otherwise.
 func claimLookupKey(ctx context.Context, st *kernel.Step, pr *Price, transfer bool) error {
 	if pr.LookupKey == nil {
 		return nil
@@ -208,6 +212,7 @@ func claimLookupKey(ctx context.Context, st *kernel.Step, pr *Price, transfer bo
 	return nil
 }
 
+// ListPrices answers GET /v1/prices.
 func ListPrices(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.Holds(c.Params, "active", "$.active")
@@ -223,12 +228,12 @@ func ListPrices(ctx context.Context, c *kernel.Call) (any, error) {
 	return Prices.Page(ctx, c, f)
 }
 
-// Metered tells whether a price is for what is used, rather than for a quantity
-// that was agreed upon.
+// Metered reports whether a price charges what a meter has counted, rather than
+// an agreed quantity.
 func (pr Price) Metered() bool { return pr.Recurring != nil && pr.Recurring.UsageType == usageMetered }
 
-// DescribePrice tells people what a price is, as in 10.00 EUR / 3 months, or
-// 0.0125 EUR / unit of what is metered.
+// DescribePrice describes a price for people, as in 10.00 EUR / 3 months, or
+// 0.0125 EUR / unit for a metered price.
 func DescribePrice(p Price) string {
 	amount := form.FormatDecimal(p.UnitAmountDecimal, p.Currency)
 	if p.Recurring == nil {
@@ -243,8 +248,9 @@ func DescribePrice(p Price) string {
 	return fmt.Sprintf("%s / %d %ss", amount, p.Recurring.IntervalCount, p.Recurring.Interval)
 }
 
-// Sellable reads a price that a subscription may begin with, and its product.
-func Sellable(ctx context.Context, st *kernel.Step, id, param string) (*Price, *product, error) {
+// Sellable reads a price that a subscription may use, and its product. It
+// refuses prices that are inactive or not recurring.
+func Sellable(ctx context.Context, st *kernel.Step, id, param string) (*Price, *Product, error) {
 	pr, err := Prices.Get(ctx, st.Q, id, param)
 	if err != nil {
 		return nil, nil, err
@@ -263,6 +269,8 @@ func Sellable(ctx context.Context, st *kernel.Step, id, param string) (*Price, *
 	return pr, pd, nil
 }
 
+// WrongCurrency returns the refusal of a price in another currency than
+// expected.
 func WrongCurrency(param, got, want string) *form.Error {
 	return form.Refuse(param, "", "The price specified only supports `%s`. This doesn't match the expected currency: `%s`.", got, want)
 }

@@ -8,10 +8,11 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-var Products = kernel.Kind[product]{Name: "product", Prefix: "prod", Label: "product", Path: "/v1/products"}
+// Products are all products.
+var Products = kernel.Kind[Product]{Name: "product", Prefix: "prod", Label: "product", Path: "/v1/products"}
 
-// product is what is sold; its prices say for how much.
-type product struct {
+// Product is what is sold. Its prices say for how much.
+type Product struct {
 	kernel.Header
 	Active              bool              `json:"active"`
 	DefaultPrice        *string           `json:"default_price"`
@@ -29,17 +30,18 @@ type product struct {
 	URL                 *string           `json:"url"`
 }
 
-// newProduct is a product that p may describe further; p may name its id.
-func newProduct(p *form.Params, now int64) product {
-	pr := product{Header: Products.Start(now), Active: true, Images: []string{}, Updated: now}
+// newProduct reads the parameters of a new product; they may include its id.
+func newProduct(p *form.Params, now int64) Product {
+	pr := Product{Header: Products.Start(now), Active: true, Images: []string{}, Updated: now}
 	p.Require("name")
 	p.Text("id", &pr.ID)
 	pr.readShort(p)
 	return pr
 }
 
-// readShort takes over what a price may say of the product it makes.
-func (pr *product) readShort(p *form.Params) {
+// readShort reads the parameters that are also accepted for a product that is
+// created with its price.
+func (pr *Product) readShort(p *form.Params) {
 	p.Text("name", &pr.Name)
 	p.Boolean("active", &pr.Active)
 	p.Metadata(&pr.Metadata)
@@ -47,8 +49,8 @@ func (pr *product) readShort(p *form.Params) {
 	p.Clearable("unit_label", &pr.UnitLabel)
 }
 
-// read takes over the parameters that creating and updating have in common.
-func (pr *product) read(p *form.Params) {
+// read reads the parameters that creating and updating have in common.
+func (pr *Product) read(p *form.Params) {
 	pr.readShort(p)
 	p.Clearable("description", &pr.Description)
 	p.URL("url", &pr.URL)
@@ -57,6 +59,7 @@ func (pr *product) read(p *form.Params) {
 	}
 }
 
+// CreateProduct answers POST /v1/products.
 func CreateProduct(ctx context.Context, c *kernel.Call) (any, error) {
 	pr := newProduct(c.Params, c.Now)
 	pr.read(c.Params)
@@ -66,8 +69,8 @@ func CreateProduct(ctx context.Context, c *kernel.Call) (any, error) {
 	return pr, addProduct(ctx, c.Step, pr)
 }
 
-// addProduct stores a new product, whose id must be free.
-func addProduct(ctx context.Context, st *kernel.Step, pr product) error {
+// addProduct stores a new product and refuses an id that is taken.
+func addProduct(ctx context.Context, st *kernel.Step, pr Product) error {
 	taken, err := Products.Find(ctx, st.Q, pr.ID)
 	if err != nil {
 		return err
@@ -80,10 +83,12 @@ func addProduct(ctx context.Context, st *kernel.Step, pr product) error {
 	return st.Create(ctx, "product.created", pr)
 }
 
+// GetProduct answers GET /v1/products/{id}.
 func GetProduct(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, Products)
 }
 
+// UpdateProduct answers POST /v1/products/{id}.
 func UpdateProduct(ctx context.Context, c *kernel.Call) (any, error) {
 	pr, err := Products.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
@@ -111,6 +116,7 @@ func UpdateProduct(ctx context.Context, c *kernel.Call) (any, error) {
 	return pr, c.Change(ctx, "product.updated", before, pr)
 }
 
+// ListProducts answers GET /v1/products.
 func ListProducts(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.Holds(c.Params, "active", "$.active")

@@ -11,13 +11,13 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// The ways to pay on the hosted page.
+// The types of payment methods.
 const (
 	MethodCard  = "card"
 	MethodDebit = "sepa_debit"
 )
 
-// sepaDebit is a bank account that a customer lets be debited.
+// sepaDebit is a bank account that a customer allows to be debited.
 type sepaDebit struct {
 	BankCode      string    `json:"bank_code"`
 	BranchCode    string    `json:"branch_code"`
@@ -27,12 +27,12 @@ type sepaDebit struct {
 	Last4         string    `json:"last4"`
 }
 
-// TestAccount is one of the account numbers that the hosted page knows. How a
-// debit of it ends follows from the number, by its last four digits.
+// TestAccount is one of the account numbers that the hosted page knows. The
+// last four digits decide how a debit ends.
 type TestAccount struct{ iban, fingerprint string }
 
-// ReadIBAN finds the test account that was typed in; problem says, for people,
-// why there is none.
+// ReadIBAN returns the test account with the number that was typed. Otherwise
+// problem tells people why there is none.
 func ReadIBAN(typed string) (found TestAccount, problem string) {
 	iban := strings.ToUpper(strings.NewReplacer(" ", "", "-", "").Replace(typed))
 	for _, a := range []TestAccount{
@@ -49,9 +49,9 @@ func ReadIBAN(typed string) (found TestAccount, problem string) {
 	return TestAccount{}, "No real account is debited here. Use one of the test accounts."
 }
 
-// validIBAN checks the two digits that guard account numbers against typing
-// errors: with the first four characters put last and letters as numbers, the
-// whole is 1 modulo 97.
+// validIBAN checks the two check digits of an account number: with the first
+// four characters moved to the end and letters turned into numbers, the whole
+// must be 1 modulo 97.
 func validIBAN(iban string) bool {
 	if len(iban) < 15 || len(iban) > 34 {
 		return false
@@ -73,7 +73,7 @@ func validIBAN(iban string) bool {
 	return ok && number.Mod(number, big.NewInt(97)).Int64() == 1
 }
 
-// AttachAccount keeps a bank account for a customer.
+// AttachAccount stores a bank account for a customer.
 func AttachAccount(ctx context.Context, st *kernel.Step, a TestAccount, cu *Customer) (*PaymentMethod, error) {
 	pm := newPaymentMethod(st, MethodDebit, cu)
 	pm.SepaDebit = &sepaDebit{
@@ -82,5 +82,5 @@ func AttachAccount(ctx context.Context, st *kernel.Step, a TestAccount, cu *Cust
 	return pm, st.Create(ctx, "payment_method.attached", pm)
 }
 
-// Delayed tells that a payment is not known to have succeeded until later.
+// Delayed reports whether the outcome of a payment is known only days later.
 func (pm *PaymentMethod) Delayed() bool { return pm.SepaDebit != nil }

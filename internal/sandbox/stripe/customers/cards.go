@@ -10,11 +10,12 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
+// PaymentMethods are all cards and bank accounts.
 var PaymentMethods = kernel.Kind[PaymentMethod]{Name: "payment_method", Prefix: "pm", Label: "PaymentMethod", Path: "/v1/payment_methods"}
 
-// PaymentMethod is a card or a bank account that a customer has used. How it
-// will behave at a renewal follows from its number; the last four digits tell
-// those for tests apart.
+// PaymentMethod is a card or a bank account of a customer. Its number decides
+// how it behaves at a renewal; the last four digits tell the test numbers
+// apart.
 type PaymentMethod struct {
 	kernel.Header
 	AllowRedisplay string            `json:"allow_redisplay"`
@@ -26,6 +27,7 @@ type PaymentMethod struct {
 	Type           string            `json:"type"`
 }
 
+// BillingDetails is whom a payment method belongs to.
 type BillingDetails struct {
 	Address form.Address `json:"address"`
 	Email   *string      `json:"email"`
@@ -53,6 +55,7 @@ type card struct {
 	Wallet form.Null `json:"wallet"`
 }
 
+// CardChecks are the results of the bank's checks of a card.
 type CardChecks struct {
 	AddressLine1      form.Null `json:"address_line1_check"`
 	AddressPostalCode form.Null `json:"address_postal_code_check"`
@@ -64,14 +67,14 @@ type cardNetworks struct {
 	Preferred form.Null `json:"preferred"`
 }
 
-// TestCard is one of the card numbers that the hosted page knows.
+// TestCard is one of the card numbers that the hosted pages know.
 type TestCard struct {
 	number, fingerprint string
-	Declines            bool // now; otherwise it pays now
+	Declines            bool // declines reports whether the bank declines it at once
 }
 
-// ReadCard finds the test card that was typed in; problem says, for people,
-// why there is none.
+// ReadCard returns the test card with the number that was typed. Otherwise
+// problem tells people why there is none.
 func ReadCard(typed string) (found TestCard, problem string) {
 	number := strings.NewReplacer(" ", "", "-", "").Replace(typed)
 	for _, c := range []TestCard{
@@ -92,7 +95,7 @@ func ReadCard(typed string) (found TestCard, problem string) {
 	return TestCard{}, "No real card is charged here. Use one of the test cards."
 }
 
-// Describe tells people which card or account it is.
+// Describe describes the card or account for people.
 func (pm *PaymentMethod) Describe() string {
 	if pm.SepaDebit != nil {
 		return "Debit of the account ending in " + pm.SepaDebit.Last4
@@ -100,21 +103,22 @@ func (pm *PaymentMethod) Describe() string {
 	return fmt.Sprintf("Visa ending in %s, valid until %02d/%d", pm.Card.Last4, pm.Card.ExpMonth, pm.Card.ExpYear)
 }
 
-// Presence tells whether the buyer is there when a card is charged.
+// Presence says whether the buyer is present when a card is charged.
 type Presence bool
 
+// The buyer is present on a hosted page, and absent at a renewal or a retry.
 const (
 	BuyerPresent Presence = true
 	BuyerAbsent  Presence = false
 )
 
-// Declines tells whether the bank refuses the card. The one that ends in 0341
-// pays on the hosted page only.
+// Declines reports whether the bank declines the card. The one that ends in
+// 0341 pays only while the buyer is present.
 func (pm *PaymentMethod) Declines(present Presence) bool {
 	return pm.Card != nil && pm.Card.Last4 == "0341" && present == BuyerAbsent
 }
 
-// luhn checks the digit that guards card numbers against typing errors.
+// luhn checks the check digit of a card number.
 func luhn(number string) bool {
 	sum := 0
 	for i := range len(number) {
@@ -129,7 +133,7 @@ func luhn(number string) bool {
 	return sum%10 == 0
 }
 
-// attach keeps a card for a customer.
+// AttachCard stores a card for a customer.
 func AttachCard(ctx context.Context, st *kernel.Step, c TestCard, cu *Customer) (*PaymentMethod, error) {
 	pm := newPaymentMethod(st, MethodCard, cu)
 	pm.Card = &card{
@@ -143,7 +147,8 @@ func AttachCard(ctx context.Context, st *kernel.Step, c TestCard, cu *Customer) 
 	return pm, st.Create(ctx, "payment_method.attached", pm)
 }
 
-// newPaymentMethod has all that is the same for cards and bank accounts.
+// newPaymentMethod returns a payment method with what cards and bank accounts
+// have in common.
 func newPaymentMethod(st *kernel.Step, kind string, cu *Customer) *PaymentMethod {
 	pm := &PaymentMethod{
 		Header: PaymentMethods.Start(st.Now), AllowRedisplay: "limited", Customer: cu.ID,

@@ -7,6 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
+// All are all customers.
 var All = kernel.Kind[Customer]{Name: "customer", Prefix: "cus", Label: "customer", Path: "/v1/customers"}
 
 // Customer is who pays.
@@ -41,23 +42,25 @@ type invoiceSettings struct {
 	RenderingOptions     form.Null     `json:"rendering_options"`
 }
 
-// customField is a line that is shown on each of a customer's invoices.
+// customField is a line that is printed on each invoice of a customer.
 type customField struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// deletedCustomer is what is left of a customer that was deleted.
+// deletedCustomer is the record of a customer that was deleted.
 type deletedCustomer struct {
 	ID      string `json:"id"`
 	Object  string `json:"object"`
 	Deleted bool   `json:"deleted"`
 }
 
+// Head implements kernel.Object.
 func (d deletedCustomer) Head() kernel.Header { return kernel.Header{ID: d.ID, Object: d.Object} }
 
-// read takes over the parameters that creating and updating have in common. It
-// returns the invoice settings for what they don't; nil where there are none.
+// read reads the parameters that creating and updating have in common. It
+// returns the invoice settings, of which an update accepts more; nil if none
+// were given.
 func (cu *Customer) read(p *form.Params) (settings *form.Params) {
 	form.ReadAddress(p, &cu.Address)
 	p.Clearable("description", &cu.Description)
@@ -92,9 +95,10 @@ func (i *invoiceSettings) readFields(settings *form.Params) {
 	}
 }
 
-// maxCustomFields is how many lines of its own a customer's invoices can have.
+// maxCustomFields is how many custom fields a customer can have.
 const maxCustomFields = 4
 
+// Create answers POST /v1/customers.
 func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	cu := Customer{
 		Header: All.Start(c.Now), InvoicePrefix: form.NewInvoicePrefix(), NextInvoiceSequence: 1,
@@ -107,6 +111,7 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	return cu, c.Create(ctx, "customer.created", cu)
 }
 
+// Get answers GET /v1/customers/{id}.
 func Get(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := c.Params.Done(); err != nil {
 		return nil, err
@@ -118,6 +123,7 @@ func Get(ctx context.Context, c *kernel.Call) (any, error) {
 	return cu, err
 }
 
+// Update answers POST /v1/customers/{id}.
 func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	cu, err := Live(ctx, c.Step, c.Id, "id")
 	if err != nil {
@@ -139,8 +145,8 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	return cu, c.Change(ctx, "customer.updated", before, cu)
 }
 
-// Delete also ends, at once, what the customer has under way: each of
-// the given functions ends one kind of it.
+// Delete answers DELETE /v1/customers/{id}. It also ends what the customer has
+// under way: each of the given functions ends one kind of it.
 func Delete(ending ...func(ctx context.Context, st *kernel.Step, cu *Customer) error) kernel.Endpoint {
 	return func(ctx context.Context, c *kernel.Call) (any, error) {
 		if err := c.Params.Done(); err != nil {
@@ -163,6 +169,7 @@ func Delete(ending ...func(ctx context.Context, st *kernel.Step, cu *Customer) e
 	}
 }
 
+// List answers GET /v1/customers.
 func List(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.And(`doc ->> '$.deleted' IS NULL`)
@@ -170,7 +177,8 @@ func List(ctx context.Context, c *kernel.Call) (any, error) {
 	return All.Page(ctx, c, f)
 }
 
-// Live reads a customer that was not deleted.
+// Live reads a customer that is not deleted. If there is none, it returns a
+// refusal of the parameter that had the id.
 func Live(ctx context.Context, st *kernel.Step, id, param string) (*Customer, error) {
 	cu, err := All.Get(ctx, st.Q, id, param)
 	if err == nil && cu.Deleted {
@@ -179,7 +187,7 @@ func Live(ctx context.Context, st *kernel.Step, id, param string) (*Customer, er
 	return cu, err
 }
 
-// SetDelinquent marks a customer whose payment is late.
+// SetDelinquent records whether a customer's latest payment is late.
 func SetDelinquent(ctx context.Context, st *kernel.Step, customerID string, late bool) error {
 	cu, err := All.Get(ctx, st.Q, customerID, "customer")
 	if err != nil || cu.Deleted {

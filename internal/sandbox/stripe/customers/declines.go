@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
-// PaymentError is why the last attempt at a payment failed.
+// PaymentError is why a payment failed.
 type PaymentError struct {
 	Charge      string `json:"charge,omitempty"`
 	Code        string `json:"code,omitempty"`
@@ -16,7 +16,7 @@ type PaymentError struct {
 	Type        string `json:"type"`
 }
 
-// Answer is the refusal of a request that depends on the payment.
+// Answer returns the refusal of a request that depends on the payment.
 func (e *PaymentError) Answer() *form.Error {
 	status := http.StatusPaymentRequired
 	if e.Type != "card_error" {
@@ -25,11 +25,12 @@ func (e *PaymentError) Answer() *form.Error {
 	return &form.Error{Type: e.Type, Code: e.Code, DeclineCode: e.DeclineCode, Message: e.Message, Status: status}
 }
 
-// DeclinedCard is the bank's refusal.
+// DeclinedCard is the error of a card that the bank declines.
 func DeclinedCard() *PaymentError {
 	return &PaymentError{Code: "card_declined", DeclineCode: "generic_decline", Message: "Your card was declined.", Type: "card_error"}
 }
 
+// NoPaymentMethod is the error of a payment without anything to pay with.
 func NoPaymentMethod() *PaymentError {
 	return &PaymentError{
 		Code: "resource_missing", Type: "invalid_request_error",
@@ -37,5 +38,5 @@ func NoPaymentMethod() *PaymentError {
 	}
 }
 
-// ErrDeclined is the bank's refusal of a card.
+// ErrDeclined says that the bank declined a card on a hosted page.
 var ErrDeclined = errors.New("the card was declined")

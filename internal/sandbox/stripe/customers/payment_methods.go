@@ -7,7 +7,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// CheckCard refuses a card that is not the customer's; nil is none.
+// CheckCard refuses a payment method that is not the customer's. A nil id is
+// accepted.
 func CheckCard(ctx context.Context, st *kernel.Step, id *string, customerID, param string) error {
 	if id == nil {
 		return nil
@@ -19,10 +20,12 @@ func CheckCard(ctx context.Context, st *kernel.Step, id *string, customerID, par
 	return err
 }
 
+// GetPaymentMethod answers GET /v1/payment_methods/{id}.
 func GetPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, PaymentMethods)
 }
 
+// ListPaymentMethods answers GET /v1/payment_methods.
 func ListPaymentMethods(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.Equals(c.Params, "customer", "$.customer")
@@ -30,7 +33,8 @@ func ListPaymentMethods(ctx context.Context, c *kernel.Call) (any, error) {
 	return PaymentMethods.Page(ctx, c, f)
 }
 
-// AttachPaymentMethod gives a customer one of Stripe's test cards by its name.
+// AttachPaymentMethod answers POST /v1/payment_methods/{id}/attach. It accepts
+// the names of some of Stripe's test cards.
 func AttachPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
 	var customerID string
 	c.Params.Require("customer")

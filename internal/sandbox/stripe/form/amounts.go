@@ -8,12 +8,12 @@ import (
 	"golang.org/x/text/currency"
 )
 
-// MaxAmount is the most that one payment may come to, in minor units.
+// MaxAmount is the highest amount of one payment, in minor units.
 const MaxAmount = 99_999_999
 
-// decimals is how many digits of an amount in minor units stand behind the
-// point. Stripe's list differs from ISO 4217 in places, HUF, ISK, TWD and UGX
-// among them, which it counts in hundredths.
+// decimals returns how many decimals Stripe counts in a currency. Stripe's list
+// differs from ISO 4217 in a few places: HUF, ISK, TWD and UGX, among others,
+// are counted in hundredths.
 func decimals(code string) int {
 	switch code {
 	case "bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "vnd", "vuv", "xaf", "xof", "xpf":
@@ -24,7 +24,7 @@ func decimals(code string) int {
 	return 2
 }
 
-// ReadCurrency reads a currency's code, in any case.
+// ReadCurrency reads the code of a currency, upper or lower case.
 func ReadCurrency(p *Params, key string, into *string) {
 	value, ok := p.Filled(key)
 	if !ok {
@@ -37,7 +37,7 @@ func ReadCurrency(p *Params, key string, into *string) {
 	*into = strings.ToLower(value)
 }
 
-// FormatAmount shows an amount in minor units to people, as in 1,234.50 EUR.
+// FormatAmount formats an amount in minor units for people, as in 1,234.50 EUR.
 func FormatAmount(amount int64, code string) string {
 	digits := big.NewInt(amount).String()
 	sign := ""
@@ -58,8 +58,8 @@ func FormatAmount(amount int64, code string) string {
 	return sign + digits + grouped + fraction + " " + strings.ToUpper(code)
 }
 
-// ReadDecimal reads an amount in minor units that may have up to twelve
-// decimals, and returns it in its shortest form.
+// ReadDecimal reads an amount in minor units with up to twelve decimals and
+// returns it in its shortest form. It reports whether there is a valid one.
 func ReadDecimal(p *Params, key string) (string, bool) {
 	value, ok := p.Filled(key)
 	if !ok {
@@ -80,27 +80,29 @@ func ReadDecimal(p *Params, key string) (string, bool) {
 	return whole, true
 }
 
+// Digits reports whether s consists of one or more digits.
 func Digits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// Times multiplies a decimal amount with a quantity and rounds half up to whole
-// minor units, once.
+// Times multiplies a decimal amount by a quantity and rounds the result, once
+// and half up, to whole minor units.
 func Times(unit string, quantity int64) int64 {
 	return TimesExact(unit, big.NewRat(quantity, 1))
 }
 
-// TimesExact is times for a quantity that need not be whole, and is not below zero.
+// TimesExact is Times for a quantity with decimals. The quantity must not be
+// negative.
 func TimesExact(unit string, quantity *big.Rat) int64 {
 	amount, ok := new(big.Rat).SetString(unit)
 	if !ok {
-		return 0 // prices hold only what readDecimal has let in
+		return 0 // prices hold only what ReadDecimal accepted
 	}
 	amount.Mul(amount, quantity).Add(amount, big.NewRat(1, 2))
 	return new(big.Int).Quo(amount.Num(), amount.Denom()).Int64()
 }
 
-// FormatDecimal is formatAmount for amounts that may be finer than the minor
+// FormatDecimal is FormatAmount for amounts that may be finer than the minor
 // unit, as in 0.0125 EUR.
 func FormatDecimal(unit, code string) string {
 	whole, finer, _ := strings.Cut(unit, ".")
@@ -115,5 +117,5 @@ func FormatDecimal(unit, code string) string {
 	return shown + finer + " " + symbol
 }
 
-// Day tells people when something is.
+// Day formats a moment, in seconds since the epoch, as a date in UTC.
 func Day(at int64) string { return time.Unix(at, 0).UTC().Format("2 January 2006") }

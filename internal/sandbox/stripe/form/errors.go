@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Error is a refusal in Stripe's wire format. It is the only kind of error
-// that a client gets to see; any other one is answered as an api_error.
+// Error is a refusal in Stripe's wire format. It is the only kind of error that
+// a client sees; any other error is answered as an api_error.
 type Error struct {
 	Type        string `json:"type"`
 	Code        string `json:"code,omitempty"`
@@ -17,9 +17,10 @@ type Error struct {
 	Message     string `json:"message"`
 	Param       string `json:"param,omitempty"`
 
+	// Status is the HTTP status of the answer.
 	Status int `json:"-"`
 	// Unstarted marks a refusal that came before the endpoint began its work.
-	// Such an answer is not kept for the request's idempotency key.
+	// Such an answer is not stored under the request's idempotency key.
 	Unstarted bool `json:"-"`
 }
 
@@ -27,7 +28,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("stripe: %s %s: %s", e.Type, e.Code, e.Message)
 }
 
-// Body renders the error as the client gets it.
+// Body returns the error as JSON.
 func (e *Error) Body() []byte {
 	shown := *e
 	if shown.Code != "" {
@@ -40,8 +41,8 @@ func (e *Error) Body() []byte {
 	return body
 }
 
-// Refuse is an invalid_request_error about param; code may be empty, as Stripe
-// leaves it for refusals without a code of their own.
+// Refuse returns an invalid_request_error about a parameter. The code may be
+// empty, as it is in Stripe's own answers to many refusals.
 func Refuse(param, code, format string, args ...any) *Error {
 	return &Error{
 		Type: "invalid_request_error", Code: code, Param: param,
@@ -49,8 +50,8 @@ func Refuse(param, code, format string, args ...any) *Error {
 	}
 }
 
-// Missing is the refusal of an id that names nothing. One that came in a
-// parameter is a 400, one that is the request's own path a 404.
+// Missing returns the refusal of an id that names nothing: a 404 for the id in
+// the request's path, a 400 for an id in any other parameter.
 func Missing(label, id, param string) *Error {
 	e := Refuse(param, "resource_missing", "No such %s: '%s'", label, id)
 	if param == "id" {
@@ -59,6 +60,7 @@ func Missing(label, id, param string) *Error {
 	return e
 }
 
+// Unauthenticated returns the 401 for a missing or wrong key.
 func Unauthenticated(message string) *Error {
 	return &Error{
 		Type: "invalid_request_error", Message: message,
@@ -66,6 +68,8 @@ func Unauthenticated(message string) *Error {
 	}
 }
 
+// IdempotencyConflict returns the refusal of an idempotency key that was used
+// for a different request before.
 func IdempotencyConflict(format string, args ...any) *Error {
 	return &Error{
 		Type: "idempotency_error", Message: fmt.Sprintf(format, args...),
@@ -73,6 +77,7 @@ func IdempotencyConflict(format string, args ...any) *Error {
 	}
 }
 
+// InternalError returns the 500 for a failure of the sandbox itself.
 func InternalError() *Error {
 	return &Error{
 		Type: "api_error", Message: "An error occurred in the payment sandbox.",
@@ -80,6 +85,7 @@ func InternalError() *Error {
 	}
 }
 
+// Unstarted marks e as a refusal that came before the endpoint began its work.
 func Unstarted(e *Error) *Error {
 	e.Unstarted = true
 	return e

@@ -12,17 +12,18 @@ import (
 const MaxBody = 1 << 20
 
 // node is one level of a form whose keys nest in brackets, as in
-// line_items[0][price]=price_1. It is either a value or has children.
+// line_items[0][price]=price_1. It has either a value or children.
 type node struct {
 	value    string
-	leaf     bool
+	leaf     bool // it has a value
 	used     bool // an endpoint has asked for it
 	keys     []string
 	children map[string]*node
 }
 
+// child returns the child with the key and adds it if it is new.
 func (n *node) child(key string) *node {
-	if key == "" { // a[]=x appends
+	if key == "" { // a[]=x adds an element
 		key = nextIndex(n.keys)
 	}
 	if c, ok := n.children[key]; ok {
@@ -37,8 +38,8 @@ func (n *node) child(key string) *node {
 	return c
 }
 
-// Read collects the parameters of the query and of the body, in the order
-// of their names.
+// Read returns the parameters of the query and of the body. It refuses a body
+// that is too large or no form.
 func Read(r *http.Request) (url.Values, error) {
 	form, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -67,7 +68,7 @@ func Read(r *http.Request) (url.Values, error) {
 	return form, nil
 }
 
-// Parse turns bracketed keys into a tree.
+// Parse turns parameters with bracketed keys into nested ones.
 func Parse(form url.Values) (*Params, error) {
 	root := &node{}
 	keys := make([]string, 0, len(form))
@@ -91,13 +92,14 @@ func Parse(form url.Values) (*Params, error) {
 			if len(n.keys) > 0 {
 				return nil, unreadable("Invalid parameters: " + key + " is both a value and an object.")
 			}
-			n.value, n.leaf = value, true // of a name given twice the last counts
+			n.value, n.leaf = value, true // if a name is given twice, the last value counts
 		}
 	}
 	return &Params{node: root, refused: new(error)}, nil
 }
 
-// splitKey takes a[b][0] apart into a, b, 0.
+// splitKey splits a[b][0] into a, b and 0. It reports whether the key is well
+// formed.
 func splitKey(key string) ([]string, bool) {
 	name, rest, nested := strings.Cut(key, "[")
 	if name == "" || strings.Contains(name, "]") {
@@ -122,6 +124,7 @@ func splitKey(key string) ([]string, bool) {
 	return path, true
 }
 
+// unreadable returns the refusal of a request whose parameters cannot be read.
 func unreadable(message string) *Error {
 	e := Refuse("", "", "%s", message)
 	e.Unstarted = true

@@ -2,24 +2,28 @@ package form
 
 import "crypto/rand"
 
+// Alphanumeric are the characters of ids. The first ten are the digits, the
+// first 36 the digits and the upper-case letters.
 const Alphanumeric = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// NewID returns an unguessable id with Stripe's prefix for the kind of object.
+// NewID returns an unguessable id with Stripe's prefix for the type of object.
 func NewID(prefix string) string {
 	if prefix == "cs" {
-		// The id of a checkout session alone opens its page, so it is longer.
+		// Whoever knows the id of a checkout session can open its page, so it is
+		// longer.
 		return "cs_test_" + RandomText(58, Alphanumeric)
 	}
 	return prefix + "_" + RandomText(24, Alphanumeric)
 }
 
-// NewInvoicePrefix returns the start of all invoice numbers of one customer.
+// NewInvoicePrefix returns the beginning of all invoice numbers of a customer.
 func NewInvoicePrefix() string { return RandomText(8, Alphanumeric[:36]) }
 
-// RandomText draws n characters evenly from an alphabet of at most 256.
+// RandomText returns n random characters of an alphabet of at most 256. Each
+// character is equally likely.
 func RandomText(n int, alphabet string) string {
 	text := make([]byte, 0, n)
-	fair := 256 - 256%len(alphabet) // bytes from here on would favour the first letters
+	fair := 256 - 256%len(alphabet) // higher bytes would favour the first characters
 	buf := make([]byte, n)
 	for len(text) < n {
 		_, _ = rand.Read(buf) // never fails: crypto/rand aborts the program instead

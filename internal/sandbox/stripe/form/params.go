@@ -9,20 +9,21 @@ import (
 	"unicode/utf8"
 )
 
-// maxText is Stripe's limit for a text that has none of its own, in characters.
+// maxText is Stripe's limit for a text without a limit of its own, in
+// characters.
 const maxText = 5000
 
 // Params reads one level of a request's parameters. Each reader writes to its
-// destination only when the parameter was given, so that creating and updating
-// an object share their readers. The first refusal is kept and returned by
-// done, which also refuses whatever no reader has asked for.
+// destination only if the parameter was given, so that creating and updating an
+// object can share them. The first refusal is kept; Done returns it, and also
+// refuses every parameter that nobody has read.
 type Params struct {
 	node    *node
 	path    string
-	refused *error
+	refused *error // the first refusal, shared by all levels
 }
 
-// Name is the parameter's full name, such as recurring[interval].
+// Name returns the parameter's full name, such as recurring[interval].
 func (p *Params) Name(key string) string {
 	if p.path == "" {
 		return key
@@ -30,9 +31,11 @@ func (p *Params) Name(key string) string {
 	return p.path + "[" + key + "]"
 }
 
+// Has reports whether the parameter was given.
 func (p *Params) Has(key string) bool { _, ok := p.node.children[key]; return ok }
 
-// Fail keeps the first refusal.
+// Fail refuses the parameter, unless another one was refused before. The
+// refusal is returned by Done.
 func (p *Params) Fail(key, code, format string, args ...any) {
 	if *p.refused == nil {
 		e := Refuse(p.Name(key), code, format, args...)
@@ -41,6 +44,7 @@ func (p *Params) Fail(key, code, format string, args ...any) {
 	}
 }
 
+// take returns the parameter and marks it as read; nil if it was not given.
 func (p *Params) take(key string) *node {
 	n := p.node.children[key]
 	if n != nil {
@@ -49,7 +53,8 @@ func (p *Params) take(key string) *node {
 	return n
 }
 
-// scalar returns a given plain value that fits Stripe's limit for texts.
+// scalar returns a plain value within Stripe's limit for texts. It reports
+// whether there is one.
 func (p *Params) scalar(key string) (string, bool) {
 	n := p.take(key)
 	switch {
@@ -67,7 +72,8 @@ func (p *Params) scalar(key string) (string, bool) {
 	return "", false
 }
 
-// Filled returns a given value that must not be empty.
+// Filled returns a plain value and refuses an empty one. It reports whether
+// there is a value.
 func (p *Params) Filled(key string) (string, bool) {
 	value, ok := p.scalar(key)
 	if ok && value == "" {
@@ -77,7 +83,7 @@ func (p *Params) Filled(key string) (string, bool) {
 	return value, ok
 }
 
-// Require refuses a request that leaves out one of the keys.
+// Require refuses a request in which one of the keys is missing.
 func (p *Params) Require(keys ...string) {
 	for _, key := range keys {
 		if !p.Has(key) {
@@ -86,13 +92,14 @@ func (p *Params) Require(keys ...string) {
 	}
 }
 
+// Text reads a text that must not be empty.
 func (p *Params) Text(key string, into *string) {
 	if value, ok := p.Filled(key); ok {
 		*into = value
 	}
 }
 
-// Clearable reads a text that an empty value unsets.
+// Clearable reads a text; an empty value unsets the field.
 func (p *Params) Clearable(key string, into **string) {
 	if value, ok := p.scalar(key); ok {
 		*into = nil
@@ -102,6 +109,7 @@ func (p *Params) Clearable(key string, into **string) {
 	}
 }
 
+// Boolean reads true or false.
 func (p *Params) Boolean(key string, into *bool) {
 	switch value, ok := p.Filled(key); {
 	case !ok:
@@ -133,6 +141,7 @@ func (p *Params) Integer(key string, low, high int64, into *int64) {
 	}
 }
 
+// Choice reads one of the allowed values.
 func (p *Params) Choice(key string, into *string, allowed ...string) {
 	value, ok := p.Filled(key)
 	if !ok {
@@ -145,12 +154,13 @@ func (p *Params) Choice(key string, into *string, allowed ...string) {
 	*into = value
 }
 
-// Is tells that a plain value was given as want.
+// Is reports whether the plain value want was given.
 func (p *Params) Is(key, want string) bool {
 	n := p.node.children[key]
 	return n != nil && n.leaf && n.value == want
 }
 
+// Email reads an email address; an empty value unsets the field.
 func (p *Params) Email(key string, into **string) {
 	p.Clearable(key, into)
 	if value := *into; p.Has(key) && value != nil {
@@ -160,6 +170,7 @@ func (p *Params) Email(key string, into **string) {
 	}
 }
 
+// URL reads an http or https URL; an empty value unsets the field.
 func (p *Params) URL(key string, into **string) {
 	p.Clearable(key, into)
 	if value := *into; p.Has(key) && value != nil {
@@ -169,7 +180,7 @@ func (p *Params) URL(key string, into **string) {
 	}
 }
 
-// Hash opens a nested object; nil when it was not given or given empty.
+// Hash returns a nested object; nil if it was not given or is empty.
 func (p *Params) Hash(key string) *Params {
 	n := p.take(key)
 	if n == nil || (n.leaf && n.value == "") {
@@ -182,13 +193,14 @@ func (p *Params) Hash(key string) *Params {
 	return &Params{node: n, path: p.Name(key), refused: p.refused}
 }
 
-// Cleared tells that a nested object was given as an empty value, to unset it.
+// Cleared reports whether an empty value was given for a nested object, which
+// unsets it.
 func (p *Params) Cleared(key string) bool {
 	n := p.node.children[key]
 	return n != nil && n.leaf && n.value == ""
 }
 
-// List opens the elements of an array, in the order of their indexes.
+// List returns the elements of an array in the order of their indexes.
 func (p *Params) List(key string) []*Params {
 	array := p.Hash(key)
 	if array == nil {
@@ -218,6 +230,7 @@ func (p *Params) Texts(key string) []string {
 	return values
 }
 
+// indexes returns the indexes of an array, in ascending order.
 func (p *Params) indexes() []string {
 	keys := slices.Clone(p.node.keys)
 	for _, key := range keys {
@@ -237,8 +250,8 @@ func (p *Params) indexes() []string {
 
 func nextIndex(keys []string) string { return strconv.Itoa(len(keys)) }
 
-// Metadata merges what was given: an empty value drops its key, an empty
-// parameter drops all of them.
+// Metadata merges the given metadata into the existing: an empty value removes
+// its key, an empty parameter removes all keys.
 func (p *Params) Metadata(into *map[string]string) {
 	merged := map[string]string{}
 	if !p.Cleared("metadata") {
@@ -267,8 +280,8 @@ func (p *Params) Metadata(into *map[string]string) {
 	*into = merged
 }
 
-// Done returns the first refusal. Without one it refuses what is left over: a
-// parameter that the sandbox does not know is never passed over in silence.
+// Done returns the first refusal. If there is none, it refuses the parameters
+// that nobody has read: one that the sandbox does not know is never ignored.
 func (p *Params) Done() error {
 	if *p.refused == nil {
 		if unknown := p.unused(p.node, p.path); len(unknown) > 0 {
@@ -284,6 +297,7 @@ func (p *Params) Done() error {
 	return *p.refused
 }
 
+// unused returns the full names of the parameters below n that nobody has read.
 func (p *Params) unused(n *node, path string) []string {
 	var names []string
 	for _, key := range n.keys {
@@ -300,7 +314,7 @@ func (p *Params) unused(n *node, path string) []string {
 	return names
 }
 
-// Short reads a text of at most so many characters.
+// Short reads a text of at most the given number of characters.
 func (p *Params) Short(key string, most int, into *string) {
 	p.Text(key, into)
 	if utf8.RuneCountInString(*into) > most {
@@ -308,10 +322,11 @@ func (p *Params) Short(key string, most int, into *string) {
 	}
 }
 
-// Keys are the names that were given at this level, in their order.
+// Keys returns the names that were given at this level, sorted.
 func (p *Params) Keys() []string { return p.node.keys }
 
-// Plain reports whether a value, not a nested object, was given.
+// Plain reports whether the parameter was given as a plain value, not as a
+// nested object.
 func (p *Params) Plain(key string) bool {
 	n := p.node.children[key]
 	return n != nil && n.leaf

@@ -1,18 +1,19 @@
 package form
 
-// Null is a field of Stripe's objects that is always null here.
+// Null is a field of Stripe's objects that is always null in the sandbox.
 type Null *struct{}
 
-// None is a field of Stripe's objects that is always an empty list here.
+// None is a field of Stripe's objects that is always an empty list in the
+// sandbox.
 type None struct{}
 
-// MarshalJSON renders the empty list.
+// MarshalJSON writes the empty list.
 func (None) MarshalJSON() ([]byte, error) { return []byte("[]"), nil }
 
-// UnmarshalJSON accepts what MarshalJSON wrote.
+// UnmarshalJSON reads what MarshalJSON wrote.
 func (*None) UnmarshalJSON([]byte) error { return nil }
 
-// List is a page of objects, or the objects nested in another one.
+// List is a page of objects, or a list that is nested in an object.
 type List[T any] struct {
 	Object  string `json:"object"`
 	URL     string `json:"url"`
@@ -20,6 +21,7 @@ type List[T any] struct {
 	Data    []T    `json:"data"`
 }
 
+// NewList returns data as a list that is complete.
 func NewList[T any](url string, data []T) List[T] {
 	if data == nil {
 		data = []T{}
@@ -27,12 +29,13 @@ func NewList[T any](url string, data []T) List[T] {
 	return List[T]{Object: "list", URL: url, Data: data}
 }
 
-// Self says that the account itself, not a connected one, is meant.
+// Self stands for the merchant's own account, as opposed to a connected
+// account.
 type Self struct {
 	Type string `json:"type"`
 }
 
-// Address is a postal address; any part may be unknown.
+// Address is a postal address. Each part may be unknown.
 type Address struct {
 	City       *string `json:"city"`
 	Country    *string `json:"country"`
@@ -42,7 +45,7 @@ type Address struct {
 	State      *string `json:"state"`
 }
 
-// ReadAddress reads the parameter address, which an empty value unsets.
+// ReadAddress reads the parameter address; an empty value unsets it.
 func ReadAddress(p *Params, into **Address) {
 	given := p.Hash("address")
 	if given == nil {

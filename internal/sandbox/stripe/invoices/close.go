@@ -9,7 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/payments"
 )
 
-// Close voids an invoice or writes it off.
+// Close voids an invoice or marks it uncollectible. It refuses to void one
+// whose payment is still processing.
 func Close(ctx context.Context, st *kernel.Step, in *Invoice, status string) error {
 	now := st.Now
 	in.Status, in.NextPaymentAttempt, in.AutoAdvance = status, nil, false
@@ -43,6 +44,8 @@ func Close(ctx context.Context, st *kernel.Step, in *Invoice, status string) err
 	return st.Create(ctx, "invoice.voided", in)
 }
 
+// giveBackBalance returns to the customer's balance what the invoice took from
+// it.
 func giveBackBalance(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	cu, err := customers.All.Get(ctx, st.Q, in.Customer, "customer")
 	if err != nil || cu.Deleted {

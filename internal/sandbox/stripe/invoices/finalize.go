@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/payments"
 )
 
-// Finalize numbers an invoice, settles it with the customer's balance and makes
-// the rest due. One with nothing due is paid by that.
+// Finalize numbers a draft, applies the customer's balance and opens a payment
+// for the rest. If nothing is left to pay, the invoice is paid by that.
 func Finalize(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	cu, err := customers.All.Get(ctx, st.Q, in.Customer, "customer")
 	if err != nil {
@@ -57,7 +57,7 @@ func Finalize(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	return kernel.Put(ctx, st.Q, payment)
 }
 
-// markPaid ends an invoice well.
+// markPaid ends an invoice as paid.
 func markPaid(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	now := st.Now
 	in.Status, in.StatusTransitions.PaidAt = Paid, &now
@@ -71,10 +71,9 @@ func markPaid(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	return st.Emit(ctx, "invoice.payment_succeeded", in, nil)
 }
 
-// Collect has an open invoice paid with a card, and returns the refusal of it.
-// Without a card there is no payment to try, which is a refusal, too. A debit of
-// a bank account leaves the invoice open until it is settled, and nothing else
-// may pay it as long.
+// Collect tries to pay an open invoice and returns why the payment was refused,
+// or nil. pm may be nil, which counts as a refusal. A debit leaves the invoice
+// open until it is settled; until then nothing else may pay it.
 func Collect(ctx context.Context, st *kernel.Step, in *Invoice, pm *customers.PaymentMethod, present customers.Presence) (refused *customers.PaymentError, err error) {
 	payment, pi, err := openPayment(ctx, st, in)
 	if err != nil {
@@ -101,7 +100,7 @@ func Collect(ctx context.Context, st *kernel.Step, in *Invoice, pm *customers.Pa
 	return nil, CompletePayment(ctx, st, payment, in)
 }
 
-// paid ends an invoice whose payment has succeeded.
+// CompletePayment ends an invoice whose payment has succeeded.
 func CompletePayment(ctx context.Context, st *kernel.Step, payment *Payment, in *Invoice) error {
 	now, amount := st.Now, in.AmountDue
 	payment.Status, payment.AmountPaid, payment.StatusTransitions.PaidAt = "paid", &amount, &now
@@ -114,7 +113,8 @@ func CompletePayment(ctx context.Context, st *kernel.Step, payment *Payment, in 
 	return customers.SetDelinquent(ctx, st, in.Customer, false)
 }
 
-// underWay tells that an open invoice waits for the end of a debit.
+// DebitPending reports whether an open invoice waits for the outcome of a
+// debit.
 func DebitPending(ctx context.Context, st *kernel.Step, in *Invoice) (bool, error) {
 	if in.Status != Open {
 		return false, nil
@@ -123,7 +123,7 @@ func DebitPending(ctx context.Context, st *kernel.Step, in *Invoice) (bool, erro
 	return err == nil && pi.Status == payments.Processing, err
 }
 
-// openPayment finds the payment that an open invoice waits for.
+// openPayment reads the payment that an open invoice waits for.
 func openPayment(ctx context.Context, st *kernel.Step, in *Invoice) (*Payment, *payments.Intent, error) {
 	open, err := Payments.Where(ctx, st.Q, `doc ->> '$.invoice' = ? AND doc ->> '$.status' = 'open'`, in.ID)
 	if err != nil {
@@ -136,8 +136,8 @@ func openPayment(ctx context.Context, st *kernel.Step, in *Invoice) (*Payment, *
 	return open[0], pi, err
 }
 
-// SetBalance takes the customer's balance into account as it is now, and returns
-// what will be left of it.
+// SetBalance applies the customer's current balance to the invoice and returns
+// what is left of the balance.
 func (in *Invoice) SetBalance(cu *customers.Customer) (left int64) {
 	in.StartingBalance = cu.Balance
 	in.AmountDue, left = billing.Owed(in.Total, cu.Balance)

@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/payments"
 )
 
+// All invoices, and what belongs to them.
 var (
 	All      = kernel.Kind[Invoice]{Name: "invoice", Prefix: "in", Label: "invoice", Path: "/v1/invoices"}
 	Lines    = kernel.Kind[Line]{Name: "line_item", Prefix: "il", Label: "invoice line item", Path: ""}
@@ -33,7 +34,8 @@ const (
 	ReasonUpcoming = "upcoming" // of a preview
 )
 
-// Invoice is a bill, with the lines and the customer as they were at its time.
+// Invoice is a bill, with its lines and the customer as they were when it was
+// made.
 type Invoice struct {
 	kernel.Header
 	AccountCountry          string            `json:"account_country"`
@@ -138,8 +140,8 @@ type transitions struct {
 	VoidedAt              *int64 `json:"voided_at"`
 }
 
-// Line is one item of a subscription for one period, or the credit or
-// charge for a part of one.
+// Line charges one item of a subscription for one period, or credits or charges
+// a part of one.
 type Line struct {
 	ID                  string            `json:"id"`
 	Object              string            `json:"object"`
@@ -157,12 +159,13 @@ type Line struct {
 	PretaxCreditAmounts form.None         `json:"pretax_credit_amounts"`
 	Pricing             Pricing           `json:"pricing"`
 	Quantity            int64             `json:"quantity"`
-	QuantityDecimal     *string           `json:"quantity_decimal,omitempty"` // of metered usage, exact
+	QuantityDecimal     *string           `json:"quantity_decimal,omitempty"` // exact; only for metered usage
 	Subscription        string            `json:"subscription"`
 	Subtotal            int64             `json:"subtotal"`
 	Taxes               form.None         `json:"taxes"`
 }
 
+// Head implements kernel.Object.
 func (l Line) Head() kernel.Header { return kernel.Header{ID: l.ID, Object: l.Object} }
 
 type lineParent struct {
@@ -177,17 +180,20 @@ type lineParent struct {
 	Type string `json:"type"`
 }
 
-// prorationDetails says which lines a credit gives back, which the sandbox does
-// not keep track of.
+// prorationDetails names the lines that a credit refers to, which the sandbox
+// does not record.
 type prorationDetails struct {
 	CreditedItems form.Null `json:"credited_items"`
 }
 
+// Period is what a line charges, from start up to end, in seconds since the
+// epoch.
 type Period struct {
 	End   int64 `json:"end"`
 	Start int64 `json:"start"`
 }
 
+// Pricing is the price of a line.
 type Pricing struct {
 	PriceDetails struct {
 		Price   string `json:"price"`
@@ -197,7 +203,7 @@ type Pricing struct {
 	UnitAmountDecimal string `json:"unit_amount_decimal"`
 }
 
-// Payment connects an invoice with a payment for it.
+// Payment connects an invoice with a payment intent.
 type Payment struct {
 	kernel.Header
 	AmountPaid      *int64 `json:"amount_paid"`
@@ -216,10 +222,12 @@ type Payment struct {
 	} `json:"status_transitions"`
 }
 
+// Get answers GET /v1/invoices/{id}.
 func Get(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, All)
 }
 
+// List answers GET /v1/invoices.
 func List(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.Equals(c.Params, "customer", "$.customer")
@@ -228,6 +236,7 @@ func List(ctx context.Context, c *kernel.Call) (any, error) {
 	return All.Page(ctx, c, f)
 }
 
+// ListLines answers GET /v1/invoices/{id}/lines.
 func ListLines(ctx context.Context, c *kernel.Call) (any, error) {
 	in, err := All.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
@@ -236,10 +245,12 @@ func ListLines(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.SlicePage(c, in.Lines.URL, Lines.Label, in.Lines.Data)
 }
 
+// GetPayment answers GET /v1/invoice_payments/{id}.
 func GetPayment(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, Payments)
 }
 
+// ListPayments answers GET /v1/invoice_payments.
 func ListPayments(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.Equals(c.Params, "invoice", "$.invoice")
@@ -247,18 +258,19 @@ func ListPayments(ctx context.Context, c *kernel.Call) (any, error) {
 	return Payments.Page(ctx, c, f)
 }
 
-// PaymentsOf lists the payments of an invoice.
+// PaymentsOf reads the payments of an invoice, as invoice.payments shows them.
 func PaymentsOf(ctx context.Context, q kernel.Querier, invoiceID string) (any, error) {
 	return kernel.ReadList(ctx, q, Payments, Payments.Path, `doc ->> '$.invoice' = ?`, invoiceID)
 }
 
+// NewPricing returns the pricing of a line with the price.
 func NewPricing(p catalog.Price) Pricing {
 	pricing := Pricing{Type: "price_details", UnitAmountDecimal: p.UnitAmountDecimal}
 	pricing.PriceDetails.Price, pricing.PriceDetails.Product = p.ID, p.Product
 	return pricing
 }
 
-// Preview shows a draft under an id that cannot be retrieved.
+// Preview gives a draft an id that cannot be retrieved.
 func (in *Invoice) Preview() *Invoice {
 	in.ID = "upcoming_" + in.ID
 	in.Lines.URL = strings.Replace(in.Lines.URL, "/in_", "/upcoming_in_", 1)
@@ -275,7 +287,7 @@ const (
 	TimerRetries   = "invoice.retries"
 )
 
-// PaidFor finds the invoice that a payment is for.
+// PaidFor reads the invoice that an intent pays.
 func PaidFor(ctx context.Context, st *kernel.Step, pi *payments.Intent) (*Payment, *Invoice, error) {
 	found, err := Payments.Where(ctx, st.Q, `doc ->> '$.payment.payment_intent' = ?`, pi.ID)
 	if err != nil {

@@ -7,10 +7,11 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
+// Items are all invoice items.
 var Items = kernel.Kind[Item]{Name: "invoiceitem", Prefix: "ii", Label: "invoiceitem", Path: "/v1/invoiceitems"}
 
-// Item is the credit or charge for a part of a subscription item's
-// period. It is pending until an invoice of the subscription takes it up.
+// Item is the credit or charge for a part of a period of a subscription's item.
+// It is pending until an invoice of the subscription includes it.
 type Item struct {
 	kernel.Header
 	Amount       int64             `json:"amount"`
@@ -20,7 +21,7 @@ type Item struct {
 	Description  string            `json:"description"`
 	Discountable bool              `json:"discountable"`
 	Discounts    form.None         `json:"discounts"`
-	Invoice      *string           `json:"invoice"` // null while it is pending
+	Invoice      *string           `json:"invoice"` // null while pending
 	Metadata     map[string]string `json:"metadata"`
 	Parent       itemParent        `json:"parent"`
 	Period       Period            `json:"period"`
@@ -30,7 +31,7 @@ type Item struct {
 	QuantityText string            `json:"quantity_decimal"`
 	TaxRates     form.None         `json:"tax_rates"`
 	TestClock    form.Null         `json:"test_clock"`
-	// Created is shown as date instead; this hides the header's.
+	// Created hides the header's: invoice items show date instead.
 	Created *int64 `json:"created,omitempty"`
 }
 
@@ -42,7 +43,7 @@ type itemParent struct {
 	Type string `json:"type"`
 }
 
-// Line is how the item stands on an invoice.
+// Line returns the invoice line of the item.
 func (ii *Item) Line() Line {
 	line := Line{
 		ID: form.NewID(Lines.Prefix), Object: Lines.Name, Amount: ii.Amount, Currency: ii.Currency,
@@ -57,10 +58,12 @@ func (ii *Item) Line() Line {
 	return line
 }
 
+// GetItem answers GET /v1/invoiceitems/{id}.
 func GetItem(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, Items)
 }
 
+// ListItems answers GET /v1/invoiceitems.
 func ListItems(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.Equals(c.Params, "customer", "$.customer")

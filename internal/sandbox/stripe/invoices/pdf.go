@@ -13,9 +13,10 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
+// PDFPath returns the path of an invoice's PDF.
 func PDFPath(id string) string { return kernel.Root + "/invoices/" + id + "/pdf" }
 
-// ServePDF answers whoever knows the invoice's link, as Stripe does.
+// ServePDF returns the handler of PDFs. Like Stripe's links, they need no key.
 func ServePDF(e *kernel.Engine) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		in, err := All.Find(r.Context(), e.Read().Q, r.PathValue("id"))
@@ -31,12 +32,12 @@ func ServePDF(e *kernel.Engine) http.HandlerFunc {
 		w.Header().Set("Content-Type", "application/pdf")
 		w.Header().Set("Content-Disposition", `attachment; filename="Invoice-`+*in.Number+`.pdf"`)
 		w.Header().Set("Cache-Control", "no-store")
-		_, _ = w.Write(renderPDF(in)) // the reader is gone, or has it
+		_, _ = w.Write(renderPDF(in)) // an error means that the reader is gone
 	}
 }
 
-// renderPDF writes an invoice as a PDF of one page, in a font that every
-// reader has.
+// renderPDF renders an invoice as one page, in a font that every PDF reader
+// has.
 func renderPDF(in *Invoice) []byte {
 	var page pdfPage
 	page.text(50, 20, "Invoice "+*in.Number)
@@ -63,22 +64,24 @@ func renderPDF(in *Invoice) []byte {
 	return page.document()
 }
 
-// pdfPage collects the drawing of one A4 page, from the top down. Lines that
-// find no room any more are left out.
+// pdfPage collects the contents of one A4 page from top to bottom. Lines that
+// do not fit are left out.
 type pdfPage struct {
 	drawing bytes.Buffer
-	used    int // points from the top
+	used    int // in points from the top
 }
 
+// gap leaves an empty line.
 func (p *pdfPage) gap() { p.used += 18 }
 
+// text adds a line of text; left and size are in points.
 func (p *pdfPage) text(left, size int, text string) {
 	p.used += size + 6
 	y := 790 - p.used
 	if y < 40 {
 		return
 	}
-	// The built-in fonts have the characters of Windows-1252 only.
+	// The built-in fonts have only the characters of Windows-1252.
 	var encoded strings.Builder
 	for _, r := range text {
 		b, ok := charmap.Windows1252.EncodeRune(r)
@@ -93,7 +96,7 @@ func (p *pdfPage) text(left, size int, text string) {
 	fmt.Fprintf(&p.drawing, "BT /F1 %d Tf %d %d Td (%s) Tj ET\n", size, left, y, encoded.String())
 }
 
-// document wraps the drawing into a file.
+// document returns the page as a PDF file.
 func (p *pdfPage) document() []byte {
 	objects := []string{
 		"<< /Type /Catalog /Pages 2 0 R >>",

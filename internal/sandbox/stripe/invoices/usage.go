@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/meters"
 )
 
-// measure fills a line with what was used in its period. Usage below zero counts
-// as none.
+// MeasureLine sets quantity, amount and description of a metered line to what
+// was used in its period. Usage below zero counts as none.
 func MeasureLine(ctx context.Context, st *kernel.Step, line *Line, pr catalog.Price, customer, name string) error {
 	m, err := meters.All.Get(ctx, st.Q, *pr.Recurring.Meter, "meter")
 	if err != nil {
@@ -33,8 +33,8 @@ func MeasureLine(ctx context.Context, st *kernel.Step, line *Line, pr catalog.Pr
 	return nil
 }
 
-// measureAgain brings the metered lines of a draft up to date: what was reported
-// while it waited still counts in the period that it is dated in.
+// remeasure updates the metered lines of a draft: usage reported since it was
+// made still counts in its period.
 func remeasure(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	before := in.Total
 	for i := range in.Lines.Data {

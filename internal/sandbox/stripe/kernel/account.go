@@ -2,7 +2,7 @@ package kernel
 
 import "context"
 
-// account is the merchant that the secret key belongs to.
+// account is the merchant's account, to which the secret key belongs.
 type account struct {
 	ID               string `json:"id"`
 	Object           string `json:"object"`
@@ -15,13 +15,14 @@ type account struct {
 	Type             string `json:"type"`
 }
 
-// The one account of the sandbox, as its invoices name it.
+// The only account of the sandbox, with the names that its invoices show.
 const (
 	accountID      = "acct_sandbox"
 	AccountName    = "Tenantry Sandbox"
 	AccountCountry = "US"
 )
 
+// GetAccount answers GET /v1/account.
 func GetAccount(_ context.Context, c *Call) (any, error) {
 	if err := c.Params.Done(); err != nil {
 		return nil, err

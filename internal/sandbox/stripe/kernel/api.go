@@ -11,29 +11,35 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
-// APIVersion is the version of Stripe's API that the sandbox speaks: the one
-// that stripe-go v85 pins.
+// APIVersion is the version of Stripe's API that the sandbox speaks. It is the
+// one that stripe-go v85 pins.
 const APIVersion = "2026-03-25.dahlia"
 
-// Call is a request to one endpoint: a step with the request's parameters.
+// Call is a request to an endpoint: a step with the request's parameters.
 type Call struct {
 	*Step
 	Params *form.Params
-	Id     string // the object that the path names
+	Id     string // the id in the path; empty if there is none
 }
 
-// Endpoint does the work of one route and returns what is to be answered.
+// Endpoint does the work of one route and returns the answer, which is rendered
+// as JSON. It returns a *form.Error as its error to refuse the request, and as
+// its result if the request took effect although it is refused, as with a
+// declined payment.
 type Endpoint func(ctx context.Context, c *Call) (any, error)
 
-// answer is a response that is ready to be sent, or kept for a replay.
+// answer is a response that is ready to be sent, or stored under an idempotency
+// key.
 type answer struct {
 	status   int
 	body     []byte
 	replayed bool
 }
 
-// Serve is the way that every request takes to its endpoint. Without an endpoint
-// it answers that there is nothing at the URL.
+// Serve returns the handler of an endpoint. It checks the key, reads the
+// parameters, does what has become due, runs the endpoint and renders its
+// answer; requests other than GET run in a transaction. Without an endpoint,
+// the handler answers 404.
 func (e *Engine) Serve(method string, run Endpoint) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		requestID := form.NewID("req")
@@ -58,10 +64,12 @@ func (e *Engine) Serve(method string, run Endpoint) http.HandlerFunc {
 			h.Set("Idempotent-Replayed", "true")
 		}
 		w.WriteHeader(a.status)
-		_, _ = w.Write(a.body) // the client is gone, or has it
+		_, _ = w.Write(a.body) // an error means that the client is gone
 	}
 }
 
+// answer returns what a request is answered with. Errors other than *form.Error
+// are failures of the sandbox.
 func (e *Engine) answer(r *http.Request, method string, run Endpoint, requestID string) (answer, error) {
 	ctx := r.Context()
 	if err := e.admit(r); err != nil {
@@ -86,7 +94,7 @@ func (e *Engine) answer(r *http.Request, method string, run Endpoint, requestID 
 	}
 	key := r.Header.Get("Idempotency-Key")
 	if method != http.MethodPost {
-		key = "" // the other methods are idempotent by themselves
+		key = "" // Stripe uses keys with POST only
 	}
 	once, err := newIdempotent(key, method+" "+apiPath(r), values)
 	if err != nil {
@@ -123,21 +131,22 @@ func (e *Engine) answer(r *http.Request, method string, run Endpoint, requestID 
 	return a, err
 }
 
-// perform runs an endpoint and renders what it returns.
+// perform runs an endpoint and renders its result.
 func (e *Engine) perform(ctx context.Context, run Endpoint, c *Call) (answer, error) {
 	expand := c.Params.Texts("expand")
 	result, err := run(ctx, c)
 	if err != nil {
 		return answer{}, err
 	}
-	if refused, ok := result.(*form.Error); ok { // the request took effect and was refused, as a declined payment is
+	if refused, ok := result.(*form.Error); ok { // refused, but it took effect
 		return answer{status: refused.Status, body: refused.Body()}, nil
 	}
 	body, err := e.render(ctx, c.Q, result, expand)
 	return answer{status: http.StatusOK, body: body}, err
 }
 
-// admit checks the secret key and what the client expects of the API.
+// admit checks the request's secret key and its headers about the API's version
+// and accounts.
 func (e *Engine) admit(r *http.Request) error {
 	key, _, basic := r.BasicAuth()
 	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
@@ -166,7 +175,7 @@ func redact(key string) string {
 	return key[:8] + strings.Repeat("*", len(key)-12) + key[len(key)-4:]
 }
 
-// Retrieve is the endpoint that reads one object.
+// Retrieve is the endpoint that answers one object.
 func Retrieve[T Object](ctx context.Context, c *Call, k Kind[T]) (any, error) {
 	if err := c.Params.Done(); err != nil {
 		return nil, err
@@ -174,15 +183,15 @@ func Retrieve[T Object](ctx context.Context, c *Call, k Kind[T]) (any, error) {
 	return k.Get(ctx, c.Q, c.Id, "id")
 }
 
-// Root is where the API hangs; a client's own paths begin with /v1. As
-// stripe-go refuses a base URL with a path, its transport has to put this one in
-// front.
+// Root is the path below which the API is served; the paths of Stripe's API
+// begin with /v1. As stripe-go refuses a base URL with a path, its transport
+// has to add this one.
 const Root = "/sandbox/stripe"
 
-// apiPath is the path of a request as Stripe's clients know it.
+// apiPath returns the request's path as Stripe's clients know it.
 func apiPath(r *http.Request) string { return strings.TrimPrefix(r.URL.Path, Root) }
 
-// unknownURL answers what is no endpoint of the sandbox.
+// unknownURL returns the refusal of a URL that is no endpoint of the sandbox.
 func unknownURL(r *http.Request) *form.Error {
 	e := form.Refuse("", "", "Unrecognized request URL (%s: %s). The sandbox stands in for a part of Stripe only.", r.Method, apiPath(r))
 	e.Status, e.Unstarted = http.StatusNotFound, true

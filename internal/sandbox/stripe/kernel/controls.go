@@ -14,8 +14,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
-// The controls are the sandbox's own endpoints beside Stripe's: in the form of
-// the service's API, and without a key, as all of the sandbox is.
+// Controls are the sandbox's own endpoints beside Stripe's. They have the form of
+// the service's API and, like all of the sandbox, need no key.
 
 // Problem is the body of a control's refusal.
 type Problem struct {
@@ -23,8 +23,9 @@ type Problem struct {
 	Errors  map[string][]string `json:"errors,omitempty"`
 }
 
-// ReadControl reads a JSON body into v, whose values so far are those of what is
-// not given; it answers why it cannot. A name that v does not know is refused.
+// ReadControl reads a JSON body into v. Fields that the body does not have keep
+// their values; fields that v does not have are refused. If the body cannot be
+// read, ReadControl answers the request and returns false.
 func ReadControl(w http.ResponseWriter, r *http.Request, v any) bool {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if kind != "application/json" && r.Header.Get("Content-Type") != "" {
@@ -51,7 +52,7 @@ func ReadControl(w http.ResponseWriter, r *http.Request, v any) bool {
 	return false
 }
 
-// fieldName is where a body is wrong, as in webhooks.drop.
+// fieldName returns the name of the field that is wrong, as in webhooks.drop.
 func fieldName(e *json.SemanticError) string {
 	name := strings.ReplaceAll(strings.TrimPrefix(string(e.JSONPointer), "/"), "/", ".")
 	if name == "" {
@@ -60,7 +61,7 @@ func fieldName(e *json.SemanticError) string {
 	return name
 }
 
-// RefuseControl answers what is wrong with which field.
+// RefuseControl answers 422 with the reasons by field.
 func RefuseControl(w http.ResponseWriter, fields map[string]string) {
 	p := Problem{Message: "The given data was invalid.", Errors: make(map[string][]string, len(fields))}
 	for field, reason := range fields {
@@ -72,12 +73,13 @@ func RefuseControl(w http.ResponseWriter, fields map[string]string) {
 	WriteControl(w, http.StatusUnprocessableEntity, p)
 }
 
-// FailControl answers that something went wrong, and logs what.
+// FailControl logs the error and answers 500.
 func FailControl(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error) {
 	log.ErrorContext(r.Context(), "stripe sandbox: control", slog.String("path", r.URL.Path), slog.Any("error", err))
 	WriteControl(w, http.StatusInternalServerError, Problem{Message: "Something went wrong in the payment sandbox."})
 }
 
+// WriteControl answers with a JSON body.
 func WriteControl(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")

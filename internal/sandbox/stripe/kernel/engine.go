@@ -15,49 +15,52 @@ import (
 // Config is what an engine needs. All of it is required but WebhookURL,
 // WebhookSecret and HTTPClient.
 type Config struct {
-	// DB keeps everything; see schema for the tables.
+	// DB is the database; New creates the tables.
 	DB *sql.DB
-	// Schema creates the tables that other packages need, if they are missing.
+	// Schema has the statements that create the tables of other packages, if
+	// they are missing.
 	Schema string
 	// Clock dates objects and fires timers.
 	Clock clock.Clock
-	// RealClock signs webhooks, retries them and forgets idempotency keys.
+	// RealClock is the real time. It signs and retries webhooks and expires
+	// idempotency keys.
 	RealClock clock.Clock
-	// Site is where the sandbox is reached, without a path or a slash at the end.
+	// Site is the URL at which the sandbox is reached, without a path or a
+	// trailing slash.
 	Site string
 	// SecretKey is what clients of the API must present.
 	SecretKey string
-	// WebhookURL gets every event; empty for nobody.
+	// WebhookURL receives every event; empty if nobody does.
 	WebhookURL string
 	// WebhookSecret signs what is sent to WebhookURL.
 	WebhookSecret string
-	// HTTPClient sends webhooks; nil is one that gives up after ten seconds.
+	// HTTPClient sends webhooks; nil for one that gives up after ten seconds.
 	HTTPClient *http.Client
-	// Log gets failed deliveries and internal errors.
+	// Log receives failed deliveries and internal errors.
 	Log *slog.Logger
-	// Deliveries decides how often, how late and in which order the next event is
-	// delivered.
+	// Deliveries decides how often, how late and in which order the next event
+	// is delivered.
 	Deliveries func() []Delivery
-	// Timers are the actions of timers by their kind.
+	// Timers has the action of each kind of timer.
 	Timers map[string]Action
-	// Lists read the lists that an object shows only when they are expanded, by
-	// the object's type and the field, as in customer.subscriptions.
+	// Lists has the readers of the lists that an object shows only when they
+	// are expanded, by the object's type and the field, as in
+	// customer.subscriptions.
 	Lists map[string]ListReader
 }
 
 // Engine keeps the state, runs changes of it in transactions, answers the API,
-// fires timers and delivers webhooks. What the objects of the API mean is left
-// to the packages above it.
+// fires timers and delivers webhooks. It is safe for concurrent use.
 type Engine struct {
 	cfg     Config
-	writing sync.Mutex    // held by a write transaction
-	deliver chan struct{} // there may be events to deliver
-	timers  chan struct{} // there may be timers to set, or due
+	writing sync.Mutex    // held during a write transaction
+	deliver chan struct{} // signals that there may be events to deliver
+	timers  chan struct{} // signals that a timer was set or the clock was moved
 }
 
 // New returns an engine on cfg.DB and creates the tables that are missing.
 func New(cfg Config) (*Engine, error) {
-	// As many connections are kept as are used at once.
+	// As many idle connections are kept as there are deliveries at once.
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: maxDeliveries, IdleConnTimeout: time.Minute}}
 	if cfg.HTTPClient != nil {
 		*client = *cfg.HTTPClient
@@ -70,8 +73,8 @@ func New(cfg Config) (*Engine, error) {
 	return &Engine{cfg: cfg, deliver: make(chan struct{}, 1), timers: make(chan struct{}, 1)}, nil
 }
 
-// Run delivers webhooks and fires timers until ctx ends. It then breaks off what
-// is under way, which the next run repeats, and returns nil.
+// Run delivers webhooks and fires timers until ctx ends. It then aborts what is
+// under way, which the next Run repeats, and returns nil.
 func (e *Engine) Run(ctx context.Context) error {
 	var both sync.WaitGroup
 	both.Go(func() { e.runTimers(ctx) })
@@ -80,19 +83,19 @@ func (e *Engine) Run(ctx context.Context) error {
 	return nil
 }
 
-// Wake makes run look at the clocks again. Call it after the clock was moved.
+// Wake makes Run check both clocks. Call it after the clock was moved.
 func (e *Engine) Wake() {
 	poke(e.timers)
 	poke(e.deliver)
 }
 
-// Log is where failures go that a client is not told.
+// Log returns the log for failures that clients are not told about.
 func (e *Engine) Log() *slog.Logger { return e.cfg.Log }
 
-// HasReceiver reports whether somebody receives the events.
+// HasReceiver reports whether events are delivered to somebody.
 func (e *Engine) HasReceiver() bool { return e.cfg.WebhookURL != "" }
 
-// poke signals without waiting; one signal that was not yet seen is enough.
+// poke sends a signal unless one is already waiting. It never blocks.
 func poke(signal chan struct{}) {
 	select {
 	case signal <- struct{}{}:
@@ -100,8 +103,8 @@ func poke(signal chan struct{}) {
 	}
 }
 
-// pause waits for a signal, for the time to pass, or for ctx to end, of which
-// it reports false.
+// pause waits until d has passed or there is a signal. It returns false once
+// ctx has ended.
 func pause(ctx context.Context, d time.Duration, signal <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -10,7 +10,7 @@ import (
 
 var events = Kind[event]{Name: "event", Prefix: "evt", Label: "event", Path: "/v1/events"}
 
-// event tells that something happened, with the object as it then was.
+// event records that something happened, with the object as it was then.
 type event struct {
 	Header
 	APIVersion      string       `json:"api_version"`
@@ -25,15 +25,16 @@ type eventData struct {
 	PreviousAttributes map[string]any  `json:"previous_attributes,omitempty"`
 }
 
-// eventRequest is the API request that an event came from; nulls when it came
-// from none.
+// eventRequest is the API request that caused an event; both fields are null if
+// no request did.
 type eventRequest struct {
 	ID             *string `json:"id"`
 	IdempotencyKey *string `json:"idempotency_key"`
 }
 
-// Emit stores an event about o and queues its delivery, in the transaction of
-// the change that it tells of.
+// Emit stores an event about o and queues its delivery, in the step's
+// transaction. previous has the old values of the fields that changed; nil for
+// none.
 func (st *Step) Emit(ctx context.Context, eventType string, o Object, previous map[string]any) error {
 	snapshot, err := json.Marshal(o)
 	if err != nil {
@@ -44,9 +45,9 @@ func (st *Step) Emit(ctx context.Context, eventType string, o Object, previous m
 		Data: eventData{Object: snapshot, PreviousAttributes: previous},
 	}
 	if st.deliveries != nil {
-		ways := st.deliveries()
-		e.PendingWebhooks = int64(min(len(ways), 1)) // receivers, of which there is one
-		if err := st.dispatchEvent(ctx, e.ID, o.Head().ID, ways); err != nil {
+		deliveries := st.deliveries()
+		e.PendingWebhooks = int64(min(len(deliveries), 1)) // the number of receivers
+		if err := st.queueEvent(ctx, e.ID, o.Head().ID, deliveries); err != nil {
 			return err
 		}
 	}
@@ -54,8 +55,10 @@ func (st *Step) Emit(ctx context.Context, eventType string, o Object, previous m
 	return Put(ctx, st.Q, e)
 }
 
+// GetEvent answers GET /v1/events/{id}.
 func GetEvent(ctx context.Context, c *Call) (any, error) { return Retrieve(ctx, c, events) }
 
+// ListEvents answers GET /v1/events.
 func ListEvents(ctx context.Context, c *Call) (any, error) {
 	var f Filter
 	f.Equals(c.Params, "type", "$.type")
@@ -64,7 +67,7 @@ func ListEvents(ctx context.Context, c *Call) (any, error) {
 }
 
 // Difference returns the old values of the fields in which an object changed,
-// as events show them.
+// in the form of an event's previous_attributes.
 func Difference(before, after any) (map[string]any, error) {
 	old, err := tree(before)
 	if err != nil {
@@ -77,7 +80,8 @@ func Difference(before, after any) (map[string]any, error) {
 	return changed(old, now), nil
 }
 
-// changed goes into objects; lists are told whole. A field that is new was null.
+// changed compares objects field by field and lists as a whole. A field that is
+// new counts as having been null.
 func changed(old, now map[string]any) map[string]any {
 	previous := map[string]any{}
 	for key, value := range now {
@@ -101,7 +105,7 @@ func changed(old, now map[string]any) map[string]any {
 	return previous
 }
 
-// tree turns an object into maps and lists that keep numbers exact.
+// tree turns an object into maps and lists. Numbers stay exact.
 func tree(v any) (map[string]any, error) {
 	doc, err := json.Marshal(v)
 	if err != nil {

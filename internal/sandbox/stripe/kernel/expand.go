@@ -10,11 +10,12 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
-// maxExpand is how many properties one path of expand may have, data of a list
-// among them.
+// maxExpand is how many properties a path of expand may have. The data of a
+// list counts as one.
 const maxExpand = 4
 
-// expandable names the fields that hold an object's id, and the kind of it.
+// expandable returns the type of the object whose id is held by the field;
+// empty if the field cannot be expanded.
 func expandable(field string) string {
 	switch field {
 	case "customer", "product", "subscription", "invoice", "payment_intent", "charge", "payment_method", "price":
@@ -31,8 +32,9 @@ func expandable(field string) string {
 	return ""
 }
 
-// plainID tells the fields that hold an id and yet cannot be expanded. The
-// owner is an object's type, or the field that holds one without a type.
+// plainID reports whether the field holds an id and yet cannot be expanded.
+// owner is the type of the object, or, if that has none, the field that holds
+// the object.
 func plainID(owner, field string) bool {
 	switch owner + "." + field {
 	case "subscription_item.subscription", "line_item.invoice", "charge.payment_method",
@@ -42,8 +44,8 @@ func plainID(owner, field string) bool {
 	return false
 }
 
-// render turns the answer of an endpoint into JSON and puts whole objects where
-// the client asked for them.
+// render turns an endpoint's result into JSON and replaces ids by whole objects
+// where the client asked for that.
 func (e *Engine) render(ctx context.Context, q Querier, answer any, expand []string) ([]byte, error) {
 	if len(expand) == 0 {
 		return json.Marshal(answer)
@@ -64,6 +66,8 @@ func (e *Engine) render(ctx context.Context, q Querier, answer any, expand []str
 	return json.Marshal(m)
 }
 
+// expandIn expands a path within part of an answer. full is the whole path, for
+// refusals.
 func (e *Engine) expandIn(ctx context.Context, q Querier, at any, owner string, path []string, full string) error {
 	if len(path) == 0 {
 		return nil
@@ -112,7 +116,7 @@ func (e *Engine) expandIn(ctx context.Context, q Querier, at any, owner string, 
 		return e.expandIn(ctx, q, whole, field, rest, full)
 	case map[string]any:
 		if len(rest) == 0 && value["object"] == nil {
-			return notExpandable(full) // metadata, say: neither an object nor a list of them
+			return notExpandable(full) // neither an object nor a list, such as metadata
 		}
 		return e.expandIn(ctx, q, value, field, rest, full)
 	case []any:
@@ -121,10 +125,12 @@ func (e *Engine) expandIn(ctx context.Context, q Querier, at any, owner string, 
 	return notExpandable(full)
 }
 
-// ListReader reads a list that its owner shows only when it is expanded.
+// ListReader reads a list that an object shows only when it is expanded. id is
+// the object's.
 type ListReader func(ctx context.Context, q Querier, id string) (any, error)
 
-// include reads such a list of an object; nil for what is no such list.
+// include reads the list that the object m shows in a field only when it is
+// expanded; nil if there is no such list.
 func (e *Engine) include(ctx context.Context, q Querier, m map[string]any, owner, field string) (map[string]any, error) {
 	read, known := e.cfg.Lists[owner+"."+field]
 	if !known {
@@ -138,7 +144,7 @@ func (e *Engine) include(ctx context.Context, q Querier, m map[string]any, owner
 	return tree(included)
 }
 
-// ReadList is the list of the objects that fulfil a condition on doc.
+// ReadList returns the objects that fulfil a condition on doc as a list.
 func ReadList[T Object](ctx context.Context, q Querier, k Kind[T], url, condition string, args ...any) (any, error) {
 	found, err := k.Where(ctx, q, condition, args...)
 	if err != nil {
@@ -147,6 +153,7 @@ func ReadList[T Object](ctx context.Context, q Querier, k Kind[T], url, conditio
 	return form.NewList(url, found), nil
 }
 
+// load reads the object with the id as maps and lists.
 func load(ctx context.Context, q Querier, kind, id string) (map[string]any, error) {
 	found, err := docs(ctx, q, `SELECT doc FROM stripe_objects WHERE kind = ? AND id = ?`, kind, id)
 	if err != nil {
@@ -158,6 +165,7 @@ func load(ctx context.Context, q Querier, kind, id string) (map[string]any, erro
 	return tree(json.RawMessage(found[0]))
 }
 
+// notExpandable returns the refusal of a path.
 func notExpandable(full string) error {
 	return form.Unstarted(form.Refuse("expand", "", "This property cannot be expanded (%s).", full))
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
-// idempotencyLife is how long the answer to a keyed request is kept, in real
-// time: moving the sandbox's clock must not turn a retry into a second effect.
+// idempotencyLife is how long the answer to a request with a key is kept. It is
+// real time: moving the sandbox's clock must not let a retry take effect twice.
 const idempotencyLife = 24 * time.Hour
 
 // idempotent identifies a request that carries an Idempotency-Key.
@@ -22,6 +22,8 @@ type idempotent struct {
 	key, endpoint, fingerprint string
 }
 
+// newIdempotent returns the identity of a request. endpoint is its method and
+// path.
 func newIdempotent(key, endpoint string, values url.Values) (idempotent, error) {
 	if len(key) > 255 {
 		return idempotent{}, form.Unstarted(form.Refuse("", "", "Idempotency keys can be at most 255 characters."))
@@ -30,9 +32,9 @@ func newIdempotent(key, endpoint string, values url.Values) (idempotent, error) 
 	return idempotent{key: key, endpoint: endpoint, fingerprint: hex.EncodeToString(sum[:])}, nil
 }
 
-// recall returns the answer that was given to the same request before; nil for
-// a key that is new. Requests with one key at the same time can't both find it
-// new, because each looks within its own write transaction.
+// recall returns the answer that was given to the same request before; nil if
+// the key is new. Two requests with one key at the same time cannot both find
+// it new, because each looks in its own write transaction.
 func (i idempotent) recall(ctx context.Context, q Querier) (*answer, error) {
 	var stored idempotent
 	a := answer{replayed: true}
@@ -51,7 +53,7 @@ func (i idempotent) recall(ctx context.Context, q Querier) (*answer, error) {
 	return &a, nil
 }
 
-// remember stores the answer in the transaction of the request's effect.
+// remember stores the answer in the transaction of the request.
 func (i idempotent) remember(ctx context.Context, st *Step, a answer) error {
 	if _, err := st.Q.ExecContext(ctx, `DELETE FROM stripe_idempotency WHERE stored_at < ?`, st.realNow-idempotencyLife.Milliseconds()); err != nil {
 		return fmt.Errorf("drop old idempotency keys: %w", err)

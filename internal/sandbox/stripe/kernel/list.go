@@ -10,26 +10,27 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
-// Filter collects the conditions of a list.
+// Filter collects the conditions of a list. The zero Filter has none.
 type Filter struct {
 	sql  string
 	args []any
 }
 
+// And adds an SQL condition on the columns of stripe_objects.
 func (f *Filter) And(condition string, args ...any) {
 	f.sql += " AND " + condition
 	f.args = append(f.args, args...)
 }
 
-// Equals lets pass the objects whose field at path is the text of the
-// parameter, if that was given.
+// Equals lets only objects pass whose field at path equals the parameter, if
+// that was given.
 func (f *Filter) Equals(p *form.Params, key, path string) {
 	if value, ok := p.Filled(key); ok {
 		f.And(`doc ->> '`+path+`' = ?`, value)
 	}
 }
 
-// Holds is equals for a boolean field.
+// Holds is Equals for a boolean field.
 func (f *Filter) Holds(p *form.Params, key, path string) {
 	if p.Has(key) {
 		var value bool
@@ -38,7 +39,8 @@ func (f *Filter) Holds(p *form.Params, key, path string) {
 	}
 }
 
-// Among is equals for a field that may be one of several.
+// Among lets only objects pass whose field at path is one of the values, if
+// there are any.
 func (f *Filter) Among(path string, values []string) {
 	if len(values) == 0 {
 		return
@@ -50,7 +52,8 @@ func (f *Filter) Among(path string, values []string) {
 	f.And(`doc ->> '`+path+`' IN (`+marks+`)`, args...)
 }
 
-// created reads the parameter created: a moment, or a range of gt, gte, lt, lte.
+// created reads the parameter created: a moment, or a range with gt, gte, lt
+// and lte.
 func (f *Filter) created(p *form.Params) {
 	if p.Plain("created") {
 		var at int64
@@ -71,12 +74,13 @@ func (f *Filter) created(p *form.Params) {
 	}
 }
 
-// cursor is where a page begins and how long it is.
+// cursor says where a page begins and how long it is.
 type cursor struct {
 	limit         int64
 	after, before string
 }
 
+// readCursor reads the parameters of a page.
 func readCursor(p *form.Params) cursor {
 	c := cursor{limit: 10}
 	p.Integer("limit", 1, 100, &c.limit)
@@ -88,8 +92,8 @@ func readCursor(p *form.Params) cursor {
 	return c
 }
 
-// Page answers a list request: newest first, one page long. It reads the
-// parameters that all lists share and ends the reading of parameters.
+// Page answers a list request with one page, newest first. It reads the
+// parameters that all lists share and then calls Done.
 func (k Kind[T]) Page(ctx context.Context, c *Call, f Filter) (any, error) {
 	f.created(c.Params)
 	at := readCursor(c.Params)
@@ -110,7 +114,7 @@ func (k Kind[T]) Page(ctx context.Context, c *Call, f Filter) (any, error) {
 			return nil, err
 		}
 		f.And(`seq > ?`, seq)
-		order = "ASC" // the page next to the cursor, turned round below
+		order = "ASC" // nearest to the cursor first; reversed below
 	}
 	query := `SELECT doc FROM stripe_objects WHERE kind = ?` + f.sql + ` ORDER BY seq ` + order + ` LIMIT ?`
 	found, err := docs(ctx, c.Q, query, append(append([]any{k.Name}, f.args...), at.limit+1)...)
@@ -133,6 +137,7 @@ func (k Kind[T]) Page(ctx context.Context, c *Call, f Filter) (any, error) {
 	return page, nil
 }
 
+// seq returns the position of an object in the order of creation.
 func (k Kind[T]) seq(ctx context.Context, q Querier, id, param string) (int64, error) {
 	var seq int64
 	err := q.QueryRowContext(ctx, `SELECT seq FROM stripe_objects WHERE kind = ? AND id = ?`, k.Name, id).Scan(&seq)
@@ -142,8 +147,8 @@ func (k Kind[T]) seq(ctx context.Context, q Querier, id, param string) (int64, e
 	return seq, err
 }
 
-// SlicePage answers a list request about objects nested in another one, in
-// their own order.
+// SlicePage answers a list request about objects that are nested in another
+// one, in their own order.
 func SlicePage[T Object](c *Call, url, label string, all []T) (any, error) {
 	at := readCursor(c.Params)
 	if err := c.Params.Done(); err != nil {

@@ -5,33 +5,32 @@ import (
 	"fmt"
 )
 
-// Step is one change of the sandbox's world, or one look at it: everything in
-// it happens at the same moment and, when it changes something, in one
-// transaction.
+// Step is one change of the sandbox's state, or one look at it. All of it
+// happens at one moment and, if it changes something, in one transaction.
 type Step struct {
 	Q   Querier
-	Now int64 // seconds since the epoch, by the injected clock
-	// cause is the request behind the step; empty when the step came about by
-	// itself or by a person on a hosted page.
+	Now int64 // by the injected clock, in seconds since the epoch
+	// cause is the API request behind the step; empty for a timer and for what
+	// people do on a hosted page.
 	cause eventRequest
-	Site  string // the sandbox's public URL, without a path
-	// deliveries decides how the next event is delivered; nil when nobody receives
-	// events.
+	Site  string // the sandbox's URL, without a path
+	// deliveries decides how the next event is delivered; nil if nobody
+	// receives events.
 	deliveries func() []Delivery
-	realNow    int64 // milliseconds since the epoch, by the real clock
-	emitted    int   // events so far
+	realNow    int64 // by the real clock, in milliseconds since the epoch
+	emitted    int   // how many events were stored
 	timed      bool  // a timer was set
 }
 
-// Read makes a step that only looks. It must not be used inside write.
+// Read returns a step that only reads. It must not be used inside Write.
 func (e *Engine) Read() *Step {
 	return &Step{Q: e.cfg.DB, Now: e.cfg.Clock.Now().Unix(), Site: e.cfg.Site}
 }
 
-// Write runs change in a transaction, and tells Run about new events and
-// timers once it is committed. An error leaves nothing behind.
+// Write runs change in a transaction and, after the commit, tells Run about new
+// events and timers. If change returns an error, nothing is stored.
 func (e *Engine) Write(ctx context.Context, change func(ctx context.Context, st *Step) error) error {
-	// SQLite lets writers that meet sleep and try again; here they queue.
+	// Queueing here is faster than SQLite's way of sleeping and trying again.
 	e.writing.Lock()
 	defer e.writing.Unlock()
 	tx, err := e.cfg.DB.BeginTx(ctx, nil)
@@ -61,8 +60,8 @@ func (e *Engine) Write(ctx context.Context, change func(ctx context.Context, st 
 	return nil
 }
 
-// attempt runs change inside the step's transaction and undoes it, alone, when
-// it fails.
+// attempt runs change inside the step's transaction. If it fails, only its own
+// changes are undone.
 func (st *Step) attempt(ctx context.Context, change func() error) error {
 	if _, err := st.Q.ExecContext(ctx, `SAVEPOINT attempt`); err != nil {
 		return fmt.Errorf("savepoint: %w", err)
@@ -81,7 +80,7 @@ func (st *Step) attempt(ctx context.Context, change func() error) error {
 	return failed
 }
 
-// Create stores a new object and announces it.
+// Create stores an object, usually a new one, with an event about it.
 func (st *Step) Create(ctx context.Context, event string, o Object) error {
 	if err := Put(ctx, st.Q, o); err != nil {
 		return err
@@ -89,8 +88,8 @@ func (st *Step) Create(ctx context.Context, event string, o Object) error {
 	return st.Emit(ctx, event, o, nil)
 }
 
-// Change stores an object that was changed from before and announces the
-// difference; when there is none it does nothing.
+// Change stores an object that was changed, with an event about the difference
+// to before. If there is no difference it does nothing.
 func (st *Step) Change(ctx context.Context, event string, before, o Object) error {
 	previous, err := Difference(before, o)
 	if err != nil || len(previous) == 0 {

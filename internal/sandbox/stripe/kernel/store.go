@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
-// schema is all that the provider keeps. Objects are whole JSON documents in
-// Stripe's form; lists filter on paths into them.
+// schema creates the engine's tables. Objects are JSON documents in Stripe's
+// form; the conditions of lists are on paths into them.
 const schema = `
 CREATE TABLE IF NOT EXISTS stripe_objects (
 	seq     INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -53,14 +53,14 @@ CREATE INDEX IF NOT EXISTS stripe_deliveries_event ON stripe_deliveries (event);
 CREATE INDEX IF NOT EXISTS stripe_deliveries_object ON stripe_deliveries (object, seq);
 `
 
-// Querier is a transaction, or the database outside of one.
+// Querier is a transaction, or the database itself outside of one.
 type Querier interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// Header is what every object starts with.
+// Header has the fields that every object begins with.
 type Header struct {
 	ID       string `json:"id"`
 	Object   string `json:"object"`
@@ -68,21 +68,23 @@ type Header struct {
 	Livemode bool   `json:"livemode"`
 }
 
+// Head implements Object.
 func (h Header) Head() Header { return h }
 
-// Object is anything that is kept under an id.
+// Object is anything that is stored under an id. Head returns at least its id,
+// type and time of creation.
 type Object interface{ Head() Header }
 
-// Kind is one type of object: its name on the wire, the prefix of its ids, how
-// messages call it, and how deep in the API its list lives.
+// Kind is a type of object: its name on the wire, the prefix of its ids, its
+// name in messages and the path of its list.
 type Kind[T Object] struct{ Name, Prefix, Label, Path string }
 
-// Start returns the header of a new object of this kind.
+// Start returns the header of a new object.
 func (k Kind[T]) Start(now int64) Header {
 	return Header{ID: form.NewID(k.Prefix), Object: k.Name, Created: now}
 }
 
-// Find reads the object with the id; nil when there is none.
+// Find reads the object with the id; nil if there is none.
 func (k Kind[T]) Find(ctx context.Context, q Querier, id string) (*T, error) {
 	var doc []byte
 	err := q.QueryRowContext(ctx, `SELECT doc FROM stripe_objects WHERE kind = ? AND id = ?`, k.Name, id).Scan(&doc)
@@ -95,7 +97,8 @@ func (k Kind[T]) Find(ctx context.Context, q Querier, id string) (*T, error) {
 	return k.decode(doc)
 }
 
-// Get reads the object that param names, and refuses an id that names none.
+// Get reads the object with the id. If there is none, it returns a refusal of
+// the parameter that had the id.
 func (k Kind[T]) Get(ctx context.Context, q Querier, id, param string) (*T, error) {
 	o, err := k.Find(ctx, q, id)
 	if err == nil && o == nil {
@@ -104,7 +107,8 @@ func (k Kind[T]) Get(ctx context.Context, q Querier, id, param string) (*T, erro
 	return o, err
 }
 
-// Where reads the objects that fulfil a condition on doc, oldest first.
+// Where reads the objects that fulfil an SQL condition on the columns of
+// stripe_objects, oldest first.
 func (k Kind[T]) Where(ctx context.Context, q Querier, condition string, args ...any) ([]*T, error) {
 	docs, err := docs(ctx, q, `SELECT doc FROM stripe_objects WHERE kind = ? AND `+condition+` ORDER BY seq`, append([]any{k.Name}, args...)...)
 	if err != nil {
@@ -133,7 +137,7 @@ func (k Kind[T]) decode(doc []byte) (*T, error) {
 	return o, nil
 }
 
-// Put stores an object, new or changed.
+// Put stores an object, new or changed, without an event.
 func Put(ctx context.Context, q Querier, o Object) error {
 	h := o.Head()
 	doc, err := json.Marshal(o)
@@ -149,6 +153,7 @@ func Put(ctx context.Context, q Querier, o Object) error {
 	return nil
 }
 
+// docs returns the first column of each row.
 func docs(ctx context.Context, q Querier, query string, args ...any) ([][]byte, error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {

@@ -9,18 +9,19 @@ import (
 	"time"
 )
 
-// maxPause is the longest that Run sleeps without looking at the clocks.
+// maxPause is the longest time for which Run does not check the clocks.
 const maxPause = time.Minute
 
-// errorPause is how long Run waits after the database has failed it.
+// errorPause is how long Run waits after a failure of the database.
 const errorPause = time.Second
 
-// Action is what a kind of timer does when it goes off, in the step's transaction
-// and at its moment. object is the id that the timer was set for.
+// Action is what a kind of timer does when it goes off. It runs in a step of
+// its own, at the moment that the timer was set to. object is the id that it
+// was set for.
 type Action func(ctx context.Context, st *Step, object string) error
 
-// SetTimer lets the object's timer of a kind go off at a moment of the injected
-// clock, instead of any time set before.
+// SetTimer sets the timer of a kind for an object, in seconds since the epoch
+// by the injected clock. It replaces the time that was set before.
 func (st *Step) SetTimer(ctx context.Context, kind, object string, at int64) error {
 	_, err := st.Q.ExecContext(ctx, `
 		INSERT INTO stripe_timers (kind, object, at) VALUES (?, ?, ?)
@@ -32,6 +33,7 @@ func (st *Step) SetTimer(ctx context.Context, kind, object string, at int64) err
 	return nil
 }
 
+// StopTimer removes the timer of a kind of an object, if there is one.
 func (st *Step) StopTimer(ctx context.Context, kind, object string) error {
 	if _, err := st.Q.ExecContext(ctx, `DELETE FROM stripe_timers WHERE kind = ? AND object = ?`, kind, object); err != nil {
 		return fmt.Errorf("stop timer %s of %s: %w", kind, object, err)
@@ -39,8 +41,8 @@ func (st *Step) StopTimer(ctx context.Context, kind, object string) error {
 	return nil
 }
 
-// Settle lets everything happen that is due by the clock, in its order and at
-// its own moment, so that what is read afterwards is up to date.
+// Settle does everything that has become due, in order and each at its own
+// moment, so that what is read afterwards is up to date.
 func (e *Engine) Settle(ctx context.Context) error {
 	for {
 		next, err := nextTimer(ctx, e.cfg.DB)
@@ -50,7 +52,7 @@ func (e *Engine) Settle(ctx context.Context) error {
 		err = e.Write(ctx, func(ctx context.Context, st *Step) error {
 			due, err := nextTimer(ctx, st.Q)
 			if err != nil || due == nil || due.at > st.Now {
-				return err // another request was faster
+				return err // another request has done it
 			}
 			st.Now = due.at
 			if err := st.StopTimer(ctx, due.kind, due.object); err != nil {
@@ -73,6 +75,7 @@ type timer struct {
 	at           int64
 }
 
+// nextTimer reads the timer that goes off next; nil if there is none.
 func nextTimer(ctx context.Context, q Querier) (*timer, error) {
 	var t timer
 	err := q.QueryRowContext(ctx, `SELECT kind, object, at FROM stripe_timers ORDER BY at, object, kind LIMIT 1`).Scan(&t.kind, &t.object, &t.at)
@@ -85,6 +88,7 @@ func nextTimer(ctx context.Context, q Querier) (*timer, error) {
 	return &t, nil
 }
 
+// runTimers fires timers when they are due, until ctx ends.
 func (e *Engine) runTimers(ctx context.Context) {
 	for {
 		wait := maxPause

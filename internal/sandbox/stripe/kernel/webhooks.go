@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	// maxDeliveries is how many webhooks are under way at once.
+	// maxDeliveries is how many webhooks are sent at once.
 	maxDeliveries = 8
 	// deliveryLife is how long an event is offered to a receiver that does not
-	// take it, in real time.
+	// accept it, in real time.
 	deliveryLife = 72 * time.Hour
 )
 
 // retryAfter is how long the sandbox waits after the n-th failure of a
-// delivery: at first no longer than a service takes to start.
+// delivery. The first waits are about as long as a service takes to start.
 func retryAfter(n int) time.Duration {
 	waits := [...]time.Duration{
 		200 * time.Millisecond, time.Second, 5 * time.Second, 30 * time.Second,
@@ -37,7 +37,7 @@ func retryAfter(n int) time.Duration {
 	return waits[min(max(n, 1), len(waits))-1]
 }
 
-// queued is an event on its way to the receiver.
+// queued is the delivery of an event that is in the queue.
 type queued struct {
 	seq      int64
 	event    string
@@ -45,31 +45,32 @@ type queued struct {
 	queuedAt int64 // milliseconds, real time
 }
 
-// Delivery is one way of an event to the receiver.
+// Delivery says how an event is sent to the receiver once.
 type Delivery struct {
-	Late    time.Duration
-	Ordered bool // after the earlier events about the same object
+	Late    time.Duration // how long it is held back
+	Ordered bool          // sent after the earlier events about the same object
 }
 
-// dispatchEvent lets an event about an object go its ways to the receiver.
-func (st *Step) dispatchEvent(ctx context.Context, event, object string, ways []Delivery) error {
-	for n, way := range ways {
+// queueEvent queues the deliveries of an event about an object.
+func (st *Step) queueEvent(ctx context.Context, event, object string, deliveries []Delivery) error {
+	for n, d := range deliveries {
 		after := object
-		if !way.Ordered {
+		if !d.Ordered {
 			after = Alone(event, n)
 		}
-		if err := st.Enqueue(ctx, event, after, way.Late); err != nil {
+		if err := st.Enqueue(ctx, event, after, d.Late); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Alone is in place of the object of a delivery that waits for no other one.
+// Alone is stored in place of the object of a delivery that need not wait for
+// any other. n tells several deliveries of one event apart.
 func Alone(event string, n int) string { return event + "#" + strconv.Itoa(n) }
 
-// Enqueue lets an event about an object be delivered when it is late enough,
-// after those about the same object that were queued before.
+// Enqueue queues a delivery of an event: not before late has passed, and not
+// before the deliveries about the same object that were queued earlier.
 func (st *Step) Enqueue(ctx context.Context, event, object string, late time.Duration) error {
 	_, err := st.Q.ExecContext(ctx, `INSERT INTO stripe_deliveries (event, object, attempts, queued_at, next_at) VALUES (?, ?, 0, ?, ?)`,
 		event, object, st.realNow, st.realNow+late.Milliseconds())
@@ -79,8 +80,8 @@ func (st *Step) Enqueue(ctx context.Context, event, object string, late time.Dur
 	return nil
 }
 
-// runDeliveries sends what is due, a few at a time, until ctx ends. It leaves
-// no goroutine behind.
+// runDeliveries sends what is due, a few at a time, until ctx ends and
+// everything under way has ended.
 func (e *Engine) runDeliveries(ctx context.Context) {
 	if e.cfg.WebhookURL == "" {
 		return
@@ -88,7 +89,7 @@ func (e *Engine) runDeliveries(ctx context.Context) {
 	out := outbox{busy: map[int64]bool{}, done: make(chan attempted, maxDeliveries)}
 	defer func() {
 		out.workers.Wait()
-		// What was taken just before the end is not to be sent again.
+		// What was accepted just before the end must not be sent again.
 		if err := e.settleDeliveries(context.WithoutCancel(ctx), &out); err != nil {
 			e.cfg.Log.ErrorContext(ctx, "stripe sandbox: deliveries", slog.Any("error", err))
 		}
@@ -108,12 +109,12 @@ func (e *Engine) runDeliveries(ctx context.Context) {
 	}
 }
 
-// outbox is what one Run has under way. Only the goroutine that dispatches
-// touches busy and ended.
+// outbox has what one Run is sending. Only the goroutine that calls dispatch
+// uses busy and ended.
 type outbox struct {
-	busy    map[int64]bool // deliveries by their seq
-	done    chan attempted // with room for all that are under way
-	ended   []attempted    // of which the end is not stored yet
+	busy    map[int64]bool // the deliveries under way, by seq
+	done    chan attempted // has room for all that are under way
+	ended   []attempted    // deliveries whose outcome is not stored yet
 	workers sync.WaitGroup
 }
 
@@ -123,15 +124,16 @@ type attempted struct {
 	taken bool
 }
 
-// dispatch starts what is due and returns how long there is nothing more to do.
+// dispatch starts sending what is due and returns how long there is nothing
+// more to do.
 func (e *Engine) dispatch(ctx context.Context, out *outbox) (time.Duration, error) {
 	if err := e.settleDeliveries(ctx, out); err != nil {
 		return 0, err
 	}
-	// Whatever is read as due from here on, and is not busy, nobody is sending.
+	// The outcomes are stored, so whatever is due and not busy is not being sent.
 	now := e.cfg.RealClock.Now().UnixMilli()
 	if len(out.busy) == maxDeliveries {
-		return maxPause, nil // whoever ends first calls again
+		return maxPause, nil // the first one that ends wakes the caller
 	}
 	due, err := e.dueDeliveries(ctx, now, maxDeliveries+len(out.busy))
 	if err != nil {
@@ -145,7 +147,7 @@ func (e *Engine) dispatch(ctx context.Context, out *outbox) (time.Duration, erro
 		out.workers.Go(func() {
 			if taken, whole := e.attemptDelivery(ctx, d); whole {
 				out.done <- attempted{d, taken}
-				poke(e.deliver) // there is room, and the object's next event may go
+				poke(e.deliver) // there is room again, and the object's next event may be due
 			}
 		})
 	}
@@ -159,8 +161,8 @@ func (e *Engine) dispatch(ctx context.Context, out *outbox) (time.Duration, erro
 
 // dueDeliveries reads what may be sent. An event waits for the first attempt at
 // every earlier one about its object, so that they arrive in order unless one
-// of them failed. The plus keeps SQLite from sorting all that is due to find the
-// first few.
+// of them failed. The plus sign keeps SQLite from using the index on next_at
+// and sorting all that is due in order to find the first few.
 func (e *Engine) dueDeliveries(ctx context.Context, now int64, limit int) ([]queued, error) {
 	rows, err := e.cfg.DB.QueryContext(ctx, `
 		SELECT seq, event, attempts, queued_at FROM stripe_deliveries d
@@ -183,22 +185,22 @@ func (e *Engine) dueDeliveries(ctx context.Context, now int64, limit int) ([]que
 	return due, rows.Err()
 }
 
-// attemptDelivery sends an event once and tells whether it was taken. A delivery
-// that the end of ctx breaks off was not tried as a whole: it stays as it was and
-// is sent again by the next Run.
+// attemptDelivery sends an event once. It reports whether the receiver accepted
+// it and whether the attempt was completed: one that is aborted by the end of
+// ctx does not count, and the next Run repeats it.
 func (e *Engine) attemptDelivery(ctx context.Context, d queued) (taken, whole bool) {
 	failed := e.send(ctx, d)
 	if failed != nil && ctx.Err() != nil {
 		return false, false
 	}
 	if failed != nil {
-		e.cfg.Log.WarnContext(ctx, "stripe sandbox: webhook not taken",
+		e.cfg.Log.WarnContext(ctx, "stripe sandbox: webhook not accepted",
 			slog.String("event", d.event), slog.Int("attempt", d.attempts+1), slog.Any("error", failed))
 	}
 	return failed == nil, true
 }
 
-// send posts an event; any answer but a 2xx is a failure.
+// send posts an event; any status but a 2xx is a failure.
 func (e *Engine) send(ctx context.Context, d queued) error {
 	var body []byte
 	err := e.cfg.DB.QueryRowContext(ctx, `SELECT doc FROM stripe_objects WHERE kind = 'event' AND id = ?`, d.event).Scan(&body)
@@ -217,14 +219,14 @@ func (e *Engine) send(ctx context.Context, d queued) error {
 		return err
 	}
 	defer res.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, form.MaxBody)) // so that the connection can be used again
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, form.MaxBody)) // so that the connection can be reused
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		return errors.New("answered " + res.Status)
 	}
 	return nil
 }
 
-// sign returns the header that proves who sent a body, and when.
+// sign returns the header that proves who sent a body and when.
 func sign(secret string, at time.Time, body []byte) string {
 	stamp := strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -233,7 +235,8 @@ func sign(secret string, at time.Time, body []byte) string {
 	return "t=" + stamp + ",v1=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// settleDeliveries stores what came of the attempts that have ended, all at once.
+// settleDeliveries stores the outcomes of the attempts that have ended, all in
+// one transaction.
 func (e *Engine) settleDeliveries(ctx context.Context, out *outbox) error {
 	for range len(out.done) {
 		out.ended = append(out.ended, <-out.done)
@@ -259,7 +262,8 @@ func (e *Engine) settleDeliveries(ctx context.Context, out *outbox) error {
 	return nil
 }
 
-// settleDelivery ends a delivery, or plans the next attempt at it.
+// settleDelivery removes a delivery that was accepted or has become too old, or
+// plans the next attempt.
 func (st *Step) settleDelivery(ctx context.Context, d queued, taken bool) error {
 	next := st.realNow + retryAfter(d.attempts+1).Milliseconds()
 	if !taken && next <= d.queuedAt+deliveryLife.Milliseconds() {

@@ -13,18 +13,18 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// When an event may be dated, as seen from now.
+// The range of an event's timestamp, relative to now.
 const (
 	maxUsageAge    = 35 * 24 * time.Hour
 	maxUsageFuture = 5 * time.Minute
 )
 
-// identifierLife is how long the identifier of an event keeps a second one out.
+// identifierLife is how long an event's identifier is refused a second time.
 // Stripe promises no more than that.
 const identifierLife = 24 * time.Hour
 
-// event is usage that a service has reported, as it is answered. It is kept
-// in a table of its own, for it is read in sums only.
+// event is reported usage as it is answered. It is stored in a table of its
+// own, because it is only read in sums.
 type event struct {
 	Object     string            `json:"object"`
 	Created    int64             `json:"created"`
@@ -35,6 +35,7 @@ type event struct {
 	Timestamp  int64             `json:"timestamp"`
 }
 
+// CreateEvent answers POST /v1/billing/meter_events.
 func CreateEvent(ctx context.Context, c *kernel.Call) (any, error) {
 	e := event{
 		Object: "billing.meter_event", Created: c.Now, Timestamp: c.Now,
@@ -69,7 +70,7 @@ func CreateEvent(ctx context.Context, c *kernel.Call) (any, error) {
 	return e, addUsage(ctx, c.Step, e)
 }
 
-// addUsage counts an event for the customer that it names.
+// addUsage stores an event for the customer that it names.
 func addUsage(ctx context.Context, st *kernel.Step, e event) error {
 	m, err := activeMeter(ctx, st, e.EventName)
 	if err != nil {
@@ -109,8 +110,9 @@ func addUsage(ctx context.Context, st *kernel.Step, e event) error {
 	return nil
 }
 
-// value reads how much was used: a number of up to fifteen digits before the
-// point and twelve behind it. One below zero corrects what was reported before.
+// value reads how much was used: a number with up to fifteen digits before the
+// point and twelve after it. A negative value corrects what was reported
+// earlier.
 func (m *Meter) value(payload map[string]string) (string, error) {
 	key := m.ValueSettings.EventPayloadKey
 	value, given := payload[key]
@@ -124,7 +126,7 @@ func (m *Meter) value(payload map[string]string) (string, error) {
 	return value, nil
 }
 
-// Schema keeps the reported usage.
+// Schema creates the table of reported usage.
 const Schema = `
 CREATE TABLE IF NOT EXISTS stripe_meter_events (
 	seq        INTEGER PRIMARY KEY AUTOINCREMENT,

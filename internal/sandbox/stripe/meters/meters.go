@@ -7,6 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
+// All are all meters.
 var All = kernel.Kind[Meter]{Name: "billing.meter", Prefix: "mtr", Label: "billing meter", Path: "/v1/billing/meters"}
 
 // The states of a meter.

@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// maxSummaries is how many windows one request may ask for, over all its pages.
+// maxSummaries is how many windows one request may cover, over all its pages.
 const maxSummaries = 10_000
 
 // summary is what a customer used in a span of time.
@@ -25,10 +25,11 @@ type summary struct {
 	StartTime       int64       `json:"start_time"`
 }
 
+// Head implements kernel.Object.
 func (s summary) Head() kernel.Header { return kernel.Header{ID: s.ID, Object: s.Object} }
 
-// ListSummaries answers one figure for the whole span, or one for each of
-// its hours or days, newest first.
+// ListSummaries answers GET /v1/billing/meters/{id}/event_summaries: one figure
+// for the whole span, or one for each of its hours or days, newest first.
 func ListSummaries(ctx context.Context, c *kernel.Call) (any, error) {
 	p := c.Params
 	var (
@@ -78,8 +79,8 @@ func ListSummaries(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.SlicePage(c, "/v1/billing/meters/"+m.ID+"/event_summaries", "billing meter event summary", all)
 }
 
-// summaryID names a summary by what it is about, so that pages of the same
-// summaries can follow each other although none is stored.
+// summaryID derives the id of a summary from what it is about, so that pages
+// can continue after it although summaries are not stored.
 func summaryID(meter, customer string, start, end int64) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %d", meter, customer, start, end))
 	return "mtrusg_test_" + hex.EncodeToString(sum[:12])

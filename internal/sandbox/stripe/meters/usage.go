@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// used is what a customer has used of a meter from start to before end: nothing
-// when nothing was reported.
+// Usage returns what a customer has used of a meter from start up to, but not
+// including, end.
 func Usage(ctx context.Context, st *kernel.Step, m *Meter, customer string, start, end int64) (*big.Rat, error) {
 	rows, err := st.Q.QueryContext(ctx, `
 		SELECT value FROM stripe_meter_events
@@ -32,13 +32,13 @@ func Usage(ctx context.Context, st *kernel.Step, m *Meter, customer string, star
 		if m.DefaultAggregation.Formula == formulaLast {
 			total = value
 		} else {
-			total.Add(total, value) // events that are counted have the value 1
+			total.Add(total, value) // with the formula count, each event has the value 1
 		}
 	}
 	return total, rows.Err()
 }
 
-// DecimalText shows a number with up to twelve decimals in its shortest form.
+// DecimalText formats a number with up to twelve decimals in its shortest form.
 func DecimalText(n *big.Rat) string {
 	return strings.TrimSuffix(strings.TrimRight(n.FloatString(12), "0"), ".")
 }

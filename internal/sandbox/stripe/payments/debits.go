@@ -9,11 +9,11 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// debitTakes is how long it takes until it is known whether a debit of a bank
-// account succeeded, by the injected clock.
+// debitTakes is how long it takes until the outcome of a debit is known, by the
+// injected clock.
 const debitTakes = 5 * 24 * time.Hour
 
-// TimerDebitSettles goes off when that is known of a payment.
+// TimerDebitSettles goes off when the outcome of a payment by debit is known.
 const TimerDebitSettles = "payment_intent.settles"
 
 // chargeDebit is a bank account as a charge shows it.
@@ -26,7 +26,8 @@ type chargeDebit struct {
 	Mandate     form.Null `json:"mandate"`
 }
 
-// debit begins a payment from a bank account, of which the timer tells the end.
+// startDebit starts a payment from a bank account and sets the timer for its
+// outcome.
 func startDebit(ctx context.Context, st *kernel.Step, pi *Intent, pm *customers.PaymentMethod) error {
 	ch := newCharge(pi, pm, st.Now)
 	ch.Status, ch.Paid = "pending", false

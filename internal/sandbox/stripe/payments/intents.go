@@ -8,12 +8,13 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
+// All payment intents and charges.
 var (
 	Intents = kernel.Kind[Intent]{Name: "payment_intent", Prefix: "pi", Label: "payment_intent", Path: "/v1/payment_intents"}
 	Charges = kernel.Kind[Charge]{Name: "charge", Prefix: "ch", Label: "charge", Path: "/v1/charges"}
 )
 
-// Processing is the state of a payment that is under way.
+// Processing is the status of a payment that is under way.
 const Processing = "processing"
 
 // Intent is one sum that is to be paid.
@@ -59,7 +60,7 @@ type amountDetails struct {
 	Tip struct{} `json:"tip"`
 }
 
-// Charge is a payment that was tried with one card.
+// Charge is one attempt to pay an intent.
 type Charge struct {
 	kernel.Header
 	Amount               int64                    `json:"amount"`
@@ -136,7 +137,8 @@ type chargeCard struct {
 	Wallet           form.Null            `json:"wallet"`
 }
 
-// intend opens a payment, which nothing has been tried for yet.
+// Create stores an intent for an amount in minor units of the currency. Nothing
+// is paid yet.
 func Create(ctx context.Context, st *kernel.Step, amount int64, code, description, customerID string) (*Intent, error) {
 	pi := &Intent{
 		Header: Intents.Start(st.Now), Amount: amount, Currency: code, Customer: customerID,
@@ -148,8 +150,8 @@ func Create(ctx context.Context, st *kernel.Step, amount int64, code, descriptio
 	return pi, st.Create(ctx, "payment_intent.created", pi)
 }
 
-// try has a payment made with a card and tells of each stage. The payment says
-// afterwards whether it succeeded; a debit of a bank account is then under way.
+// Pay tries to pay an intent and records each stage. Afterwards pi.Status says
+// whether it succeeded; a debit is then under way.
 func Pay(ctx context.Context, st *kernel.Step, pi *Intent, pm *customers.PaymentMethod, present customers.Presence) error {
 	if pm.Delayed() {
 		return startDebit(ctx, st, pi, pm)
@@ -173,7 +175,7 @@ func Pay(ctx context.Context, st *kernel.Step, pi *Intent, pm *customers.Payment
 	return st.Create(ctx, "payment_intent.succeeded", pi)
 }
 
-// fail makes of a new charge one that the bank refused.
+// fail turns a new charge into one that the bank declined.
 func (ch *Charge) fail(why *customers.PaymentError) {
 	ch.Status, ch.Paid, ch.Captured, ch.AmountCaptured = "failed", false, false, 0
 	ch.FailureCode, ch.FailureMessage = &why.Code, &why.Message
@@ -182,6 +184,7 @@ func (ch *Charge) fail(why *customers.PaymentError) {
 	ch.PaymentMethodDetails.Card.AmountAuthorized = 0
 }
 
+// newCharge returns a charge that succeeded.
 func newCharge(pi *Intent, pm *customers.PaymentMethod, now int64) *Charge {
 	ch := &Charge{
 		Header: Charges.Start(now), Amount: pi.Amount, AmountCaptured: pi.Amount, Captured: true,
@@ -208,10 +211,12 @@ func newCharge(pi *Intent, pm *customers.PaymentMethod, now int64) *Charge {
 	return ch
 }
 
+// GetIntent answers GET /v1/payment_intents/{id}.
 func GetIntent(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, Intents)
 }
 
+// GetCharge answers GET /v1/charges/{id}.
 func GetCharge(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, Charges)
 }

@@ -9,10 +9,10 @@ import (
 
 var refunds = kernel.Kind[refund]{Name: "refund", Prefix: "re", Label: "refund", Path: "/v1/refunds"}
 
-// refund gives a charge back, in whole or in part.
+// refund gives a charge back, all of it or a part.
 type refund struct {
 	kernel.Header
-	Livemode           *bool             `json:"livemode,omitempty"` // refunds have none; this hides the header's
+	Livemode           *bool             `json:"livemode,omitempty"` // refunds have no livemode: this hides the header's
 	Amount             int64             `json:"amount"`
 	BalanceTransaction form.Null         `json:"balance_transaction"`
 	Charge             string            `json:"charge"`
@@ -37,6 +37,7 @@ type refundDestination struct {
 	Type string `json:"type"`
 }
 
+// CreateRefund answers POST /v1/refunds.
 func CreateRefund(ctx context.Context, c *kernel.Call) (any, error) {
 	re := refund{Header: refunds.Start(c.Now), Status: "succeeded"}
 	p := c.Params
@@ -83,7 +84,7 @@ func CreateRefund(ctx context.Context, c *kernel.Call) (any, error) {
 	return re, c.Change(ctx, "charge.refunded", before, ch)
 }
 
-// refundable finds the charge that a refund is for.
+// refundable reads the charge that a refund is for.
 func refundable(ctx context.Context, st *kernel.Step, re refund) (*Charge, error) {
 	if re.PaymentIntent == "" {
 		return Charges.Get(ctx, st.Q, re.Charge, "charge")
@@ -98,10 +99,12 @@ func refundable(ctx context.Context, st *kernel.Step, re refund) (*Charge, error
 	return Charges.Get(ctx, st.Q, *pi.LatestCharge, "charge")
 }
 
+// GetRefund answers GET /v1/refunds/{id}.
 func GetRefund(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, refunds)
 }
 
+// ListRefunds answers GET /v1/refunds.
 func ListRefunds(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.Equals(c.Params, "charge", "$.charge")
@@ -109,7 +112,7 @@ func ListRefunds(ctx context.Context, c *kernel.Call) (any, error) {
 	return refunds.Page(ctx, c, f)
 }
 
-// RefundsOf lists the refunds of a charge.
+// RefundsOf reads the refunds of a charge, as charge.refunds shows them.
 func RefundsOf(ctx context.Context, q kernel.Querier, chargeID string) (any, error) {
 	return kernel.ReadList(ctx, q, refunds, "/v1/charges/"+chargeID+"/refunds", `doc ->> '$.charge' = ?`, chargeID)
 }

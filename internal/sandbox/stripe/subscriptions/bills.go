@@ -12,27 +12,28 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// bill says what an invoice of a subscription is to hold.
+// bill is what an invoice of a subscription is made from.
 type bill struct {
 	sub    *Subscription
 	cu     *customers.Customer
 	reason string
-	since  int64 // the start of the invoice's own period
-	at     int64 // when it is drawn up
-	// wait is how long it stays a draft before it is finalized by itself, in
-	// seconds; 0 when whoever makes it sees to that.
+	since  int64 // the start of the invoice's period
+	at     int64 // the moment of the invoice
+	// wait is how long the invoice stays a draft before it is finalized
+	// automatically, in seconds; 0 if the caller finalizes it.
 	wait int64
-	// held keeps it a draft until somebody finalizes it.
+	// held leaves the invoice a draft until somebody finalizes it.
 	held bool
-	// period bills the items for their current period, or shows the trial.
+	// period adds a line for each item's current period, or for the trial.
 	period  bool
 	pending []*invoices.Item
-	// usage is what was used of metered items in the period that is over.
+	// usage has the lines for what was used of metered items in the previous
+	// period.
 	usage []invoices.Line
 	names ProductNames
 }
 
-// needed tells whether there is anything to bill.
+// needed reports whether there is anything to bill.
 func (b bill) needed() bool {
 	return b.period || len(b.pending) > 0 || slices.ContainsFunc(b.usage, func(l invoices.Line) bool { return l.Amount > 0 })
 }
@@ -40,7 +41,7 @@ func (b bill) needed() bool {
 // ProductNames are the names of products by their ids.
 type ProductNames map[string]string
 
-// productNames reads the names of what a subscription's items are prices of.
+// ReadProductNames adds the names of the items' products to into.
 func ReadProductNames(ctx context.Context, st *kernel.Step, items []Item, into ProductNames) error {
 	for _, item := range items {
 		if _, known := into[item.Price.Product]; known {
@@ -55,8 +56,8 @@ func ReadProductNames(ctx context.Context, st *kernel.Step, items []Item, into P
 	return nil
 }
 
-// draft draws an invoice up. It is what a preview shows and what is then billed,
-// and stores nothing.
+// draft returns the invoice without storing it. Previews and invoices both use
+// it, so that a preview shows what is billed later.
 func (b bill) draft() *invoices.Invoice {
 	sub, cu := b.sub, b.cu
 	in := &invoices.Invoice{
@@ -76,7 +77,7 @@ func (b bill) draft() *invoices.Invoice {
 	in.Parent.SubscriptionDetails.Subscription = sub.ID
 	in.Parent.SubscriptionDetails.Metadata = sub.Metadata
 	var lines []invoices.Line
-	for i := len(b.pending); i > 0; { // the newest change first, each with its credit first
+	for i := len(b.pending); i > 0; { // the newest change first, each with its credit before its charge
 		end := i
 		for i > 0 && b.pending[i-1].Date == b.pending[end-1].Date {
 			i--
@@ -103,6 +104,7 @@ func (b bill) draft() *invoices.Invoice {
 	return in
 }
 
+// newInvoiceLine returns the line for an item's current period.
 func newInvoiceLine(sub *Subscription, item Item, name string) invoices.Line {
 	line := invoices.Line{
 		ID: form.NewID(invoices.Lines.Prefix), Object: invoices.Lines.Name, Currency: sub.Currency, Discountable: true,
@@ -123,8 +125,9 @@ func newInvoiceLine(sub *Subscription, item Item, name string) invoices.Line {
 	return line
 }
 
-// issue stores the draft of an invoice, with the pending items that it takes up,
-// and makes it the subscription's latest one, without storing that.
+// issueInvoice stores a bill as a draft, marks the pending items as included
+// and sets the subscription's latest invoice. The caller stores the
+// subscription.
 func issueInvoice(ctx context.Context, st *kernel.Step, b bill) (*invoices.Invoice, error) {
 	in := b.draft()
 	for _, item := range b.pending {
@@ -142,10 +145,10 @@ func issueInvoice(ctx context.Context, st *kernel.Step, b bill) (*invoices.Invoi
 	return in, st.Create(ctx, "invoice.created", in)
 }
 
-// meteredLines are the lines of an invoice for what was used of a subscription's
-// metered items from start to before end, in the order of the items. Usage is
-// paid for afterwards, so this is the period that is over, or what there has
-// been of the current one. In a trial it costs nothing and has no lines.
+// meteredLines returns the lines for what was used of a subscription's metered
+// items from start up to end, in the order of the items. Usage is paid in
+// arrears, so this is the previous period, or the part of the current one that
+// has passed. During a trial usage costs nothing and has no lines.
 func meteredLines(ctx context.Context, st *kernel.Step, sub *Subscription, start, end int64, names ProductNames) ([]invoices.Line, error) {
 	if sub.Status == Trialing {
 		return nil, nil

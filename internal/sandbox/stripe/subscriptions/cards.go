@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// SetDefaultCard makes a card the one that everything of the customer's is paid
-// with from now on, as the billing portal does.
+// SetDefaultCard makes a payment method the default of a customer and of all
+// the customer's subscriptions, as the billing portal does.
 func SetDefaultCard(ctx context.Context, st *kernel.Step, cu *customers.Customer, pm *customers.PaymentMethod) error {
 	before := *cu
 	cu.InvoiceSettings.DefaultPaymentMethod = &pm.ID
@@ -30,8 +30,8 @@ func SetDefaultCard(ctx context.Context, st *kernel.Step, cu *customers.Customer
 	return nil
 }
 
-// PayOpenInvoices tries, oldest first, what a customer owes for subscriptions
-// that have not ended, while the card's owner is there.
+// PayOpenInvoices tries to pay a customer's open invoices, oldest first, while
+// the buyer is present. Invoices of subscriptions that have ended are left out.
 func PayOpenInvoices(ctx context.Context, st *kernel.Step, customerID string) error {
 	open, err := invoices.All.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' = 'open'`, customerID)
 	if err != nil {

@@ -12,46 +12,49 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// What becomes of the rest of a period when a subscription changes within it.
+// What happens to the rest of a period when a subscription changes during it.
 const (
-	prorationsPending = "create_prorations" // credit and charge wait for the next invoice
-	prorationsNow     = "always_invoice"    // they are invoiced at once
+	prorationsPending = "create_prorations" // credit and charge go on the next invoice
+	prorationsNow     = "always_invoice"    // credit and charge are invoiced at once
 	prorationsNone    = "none"
 )
 
-// change is what a subscription is asked to become.
+// change is what a client asks of a subscription's items, billing cycle and
+// trial.
 type change struct {
 	items     []itemChange
 	proration string
-	date      int64 // from when on to prorate
-	anchorNow bool  // a new period is to begin at once
-	trialEnd  int64 // 0 to leave the trial as it is
+	date      int64 // when the proration begins
+	anchorNow bool  // a new period begins at once
+	trialEnd  int64 // 0 leaves the trial as it is
 	params    *form.Params
 }
 
-// itemChange is a new price, a new quantity, or both, for an item.
+// itemChange asks for a new price or quantity of an item, or both.
 type itemChange struct {
 	params   *form.Params
 	id       string
-	price    string // empty to keep it
-	quantity int64  // 0 to keep it
+	price    string // empty keeps it
+	quantity int64  // 0 keeps it
 }
 
-// revision is what a change comes to besides the changed subscription.
+// revision is what a change leads to besides the changed subscription itself.
 type revision struct {
 	prorations []*invoices.Item
-	// restarted tells that a new period began, which is billed at once.
+	// restarted says that a new period began, which is billed at once.
 	restarted bool
-	// now tells that an invoice is due at once.
+	// now says that an invoice is due at once.
 	now bool
-	// since is when the period began that was the current one before.
+	// since is when the previous period began.
 	since int64
-	// usage is what was used of metered items in the period that restarted.
+	// usage has the lines for what was used of metered items in the period that
+	// was cut short.
 	usage []invoices.Line
 	names ProductNames
 }
 
-// readChange reads what an update and its preview have in common.
+// readChange reads the parameters that an update and its preview have in
+// common.
 func readChange(p *form.Params, now int64) change {
 	ch := change{params: p, proration: prorationsPending, date: now}
 	for _, given := range p.List("items") {
@@ -94,14 +97,13 @@ func (ch *change) readTrialEnd(p *form.Params, now int64) {
 	}
 }
 
-// empty tells that nothing is to change that is billed.
+// empty reports whether the change has no effect on what is billed.
 func (ch change) empty() bool {
 	return len(ch.items) == 0 && !ch.anchorNow && ch.trialEnd == 0
 }
 
-// apply changes a subscription as it was asked to, and works out what that
-// comes to. It stores nothing: an update carries out what it returns, a preview
-// shows it.
+// revise changes a subscription as asked and returns what that leads to. It
+// stores nothing: an update applies the result, a preview shows it.
 func revise(ctx context.Context, st *kernel.Step, sub *Subscription, ch change) (*revision, error) {
 	was := sub.Clone()
 	old := was.Items.Data
@@ -138,7 +140,7 @@ func revise(ctx context.Context, st *kernel.Step, sub *Subscription, ch change) 
 	return rev, nil
 }
 
-// check refuses what the subscription's state does not allow.
+// check refuses a change that the subscription's state does not allow.
 func (ch change) check(sub *Subscription) error {
 	start, end := sub.Period()
 	switch {
@@ -156,7 +158,7 @@ func (ch change) check(sub *Subscription) error {
 	return nil
 }
 
-// changeItem gives an item its new price and quantity.
+// changeItem sets an item's new price and quantity.
 func changeItem(ctx context.Context, st *kernel.Step, sub *Subscription, w itemChange) error {
 	i := slices.IndexFunc(sub.Items.Data, func(item Item) bool { return item.ID == w.id })
 	if i < 0 {
@@ -189,7 +191,7 @@ func changeItem(ctx context.Context, st *kernel.Step, sub *Subscription, w itemC
 	return nil
 }
 
-// oneInterval refuses prices that would be due at different times.
+// oneInterval refuses prices with different intervals.
 func oneInterval(sub *Subscription, ch change) error {
 	for _, item := range sub.Items.Data[1:] {
 		if !item.Price.Recurring.SameInterval(*sub.Items.Data[0].Price.Recurring) {
@@ -199,10 +201,10 @@ func oneInterval(sub *Subscription, ch change) error {
 	return nil
 }
 
-// restart begins a new period where the change asks for one or brings one with
-// it: another interval, a price for what was free or the other way round, the
-// end of a trial or the start of one. It tells whether it did. A trial that only
-// ends at another time is not billed.
+// restart begins a new period if the change asks for one or implies one: by
+// another interval, by a price for what was free or the reverse, and by the
+// start or the end of a trial. It reports whether a new period began. Moving
+// the end of a trial only moves the end of the current period.
 func (sub *Subscription) restart(ch change, old []Item, now int64) bool {
 	trialing := sub.Status == Trialing
 	switch {
@@ -228,13 +230,14 @@ func (sub *Subscription) restart(ch change, old []Item, now int64) bool {
 	return true
 }
 
+// isFree reports whether the items cost nothing and never will.
 func isFree(items []Item) bool {
 	return !slices.ContainsFunc(items, func(item Item) bool { return item.Price.Metered() || item.amount() > 0 })
 }
 
-// prorate gives back the rest of each old item's period that no longer holds,
-// and charges the rest of the period for what took its place, unless a new
-// period is billed anyway.
+// prorate credits the rest of each old item's period that no longer applies.
+// Unless a new period is billed anyway, it also charges that rest for the item
+// that replaces it.
 func (rev *revision) prorate(sub *Subscription, old []Item, from, now int64) {
 	for i, was := range old {
 		is := sub.Items.Data[i]
@@ -248,8 +251,8 @@ func (rev *revision) prorate(sub *Subscription, old []Item, from, now int64) {
 	}
 }
 
-// add credits or charges the rest of an item's period, if that comes to
-// anything.
+// add adds a credit or a charge for the rest of an item's period, unless it is
+// zero.
 func (rev *revision) add(sub *Subscription, item Item, sign, from, now int64) {
 	if ii := newProration(sub, item, rev.names[item.Price.Product], sign, from, now); ii != nil {
 		rev.prorations = append(rev.prorations, ii)

@@ -10,17 +10,18 @@ import (
 )
 
 // TimerIncompleteExpires goes off when the first payment of a subscription has
-// not come in for too long.
+// been missing for too long.
 const TimerIncompleteExpires = "subscription.incomplete_expires"
 
-// incompleteLife is how long a first payment is waited for, in seconds.
+// incompleteLife is how long a subscription waits for its first payment, in
+// seconds.
 const incompleteLife = int64(23 * time.Hour / time.Second)
 
-// defaultIncomplete leaves the first payment to whoever comes later.
+// defaultIncomplete is the payment behavior that does not try the first
+// payment.
 const defaultIncomplete = "default_incomplete"
 
-// Create makes a subscription without a checkout, as the dashboard
-// does.
+// Create answers POST /v1/subscriptions: a subscription without a checkout.
 func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	p := c.Params
 	var customerID string
@@ -57,8 +58,8 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	return sub, Begin(ctx, c.Step, sub)
 }
 
-// startBilling makes the invoice that a subscription begins with, while its
-// owner is not there. As long as that is open, the subscription is incomplete.
+// startBilling makes the first invoice of a subscription while the buyer is
+// absent. The subscription is incomplete until the invoice is paid.
 func startBilling(ctx context.Context, st *kernel.Step, sub *Subscription, cu *customers.Customer, behavior string) error {
 	in, err := FirstInvoice(ctx, st, sub, cu)
 	if err != nil || in.Status == invoices.Paid {
@@ -75,7 +76,8 @@ func startBilling(ctx context.Context, st *kernel.Step, sub *Subscription, cu *c
 	return err
 }
 
-// IncompleteExpires gives a subscription up whose first payment never came.
+// IncompleteExpires gives up a subscription whose first payment was not made in
+// time.
 func IncompleteExpires(ctx context.Context, st *kernel.Step, id string) error {
 	sub, err := All.Get(ctx, st.Q, id, "id")
 	if err != nil || sub.Status != Incomplete {
@@ -88,7 +90,7 @@ func IncompleteExpires(ctx context.Context, st *kernel.Step, id string) error {
 	return closeUnpaid(ctx, st, in, sub, invoices.Void)
 }
 
-// expire ends a subscription that never began.
+// expire ends a subscription that was never paid.
 func (sub *Subscription) expire(now int64) {
 	sub.Status, sub.EndedAt = IncompleteExpired, &now
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/payments"
 )
 
-// SettleDebit returns the action that ends a debit: its payment, and what waited
-// for it. tell is called with the invoice and the event that a checkout session
-// is told, if the invoice is that of one.
+// SettleDebit returns the action that settles a debit, with its invoice and
+// subscription. It then calls tell with the invoice and the event for a
+// checkout session, in case the invoice belongs to one.
 func SettleDebit(tell func(ctx context.Context, st *kernel.Step, in *invoices.Invoice, event string) error) kernel.Action {
 	return func(ctx context.Context, st *kernel.Step, id string) error {
 		pi, err := payments.Intents.Get(ctx, st.Q, id, "id")
@@ -47,6 +47,7 @@ func SettleDebit(tell func(ctx context.Context, st *kernel.Step, in *invoices.In
 	}
 }
 
+// debitSucceeds records a debit that succeeded and ends its invoice.
 func debitSucceeds(ctx context.Context, st *kernel.Step, pi *payments.Intent, ch *payments.Charge, payment *invoices.Payment, in *invoices.Invoice, sub *Subscription) error {
 	ch.Status, ch.Paid = "succeeded", true
 	if err := st.Create(ctx, "charge.succeeded", ch); err != nil {
@@ -62,6 +63,7 @@ func debitSucceeds(ctx context.Context, st *kernel.Step, pi *payments.Intent, ch
 	return paymentSucceeded(ctx, st, sub)
 }
 
+// debitFails records a debit that failed.
 func debitFails(ctx context.Context, st *kernel.Step, pi *payments.Intent, ch *payments.Charge, in *invoices.Invoice, sub *Subscription) error {
 	code, message := "insufficient_funds", "The customer's account has insufficient funds to cover this payment."
 	ch.Status, ch.Captured, ch.AmountCaptured = "failed", false, 0

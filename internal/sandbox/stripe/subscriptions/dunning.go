@@ -8,24 +8,25 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// retryDays is how many days after each failure of an invoice's payment it is
-// tried again. After the last of them the dunning settings decide.
+// retryDays is how many days pass after each failure of an invoice's payment
+// before the next attempt. After the last attempt the dunning settings decide.
 func retryDays() []int64 { return []int64{3, 5, 7} }
 
-// dunningOutcomes are what a subscription can become when the last retry has
-// failed.
+// dunningOutcomes are the statuses that a subscription can get when the last
+// attempt has failed.
 func dunningOutcomes() []string {
 	return []string{Canceled, Unpaid, PastDue}
 }
 
 var dunningRecords = kernel.Kind[dunning]{Name: "sandbox.dunning"}
 
-// dunning is the setting of what happens to subscriptions that nobody pays.
+// dunning is the setting for subscriptions that are not paid.
 type dunning struct {
 	kernel.Header
 	Outcome string `json:"outcome"`
 }
 
+// readDunning reads the setting; canceled is the default.
 func readDunning(ctx context.Context, st *kernel.Step) (dunning, error) {
 	kept, err := dunningRecords.Find(ctx, st.Q, dunningRecords.Name)
 	if err == nil && kept != nil {
@@ -34,7 +35,8 @@ func readDunning(ctx context.Context, st *kernel.Step) (dunning, error) {
 	return dunning{Outcome: Canceled}, err
 }
 
-// invoiceFinalizes ends the time in which an invoice was a draft.
+// FinalizeDue finalizes and collects an invoice once it has been a draft for
+// long enough.
 func FinalizeDue(ctx context.Context, st *kernel.Step, id string) error {
 	in, err := invoices.All.Get(ctx, st.Q, id, "id")
 	if err != nil || in.Status != invoices.Draft {
@@ -43,7 +45,7 @@ func FinalizeDue(ctx context.Context, st *kernel.Step, id string) error {
 	return settleInvoiceDue(ctx, st, in, customers.BuyerAbsent)
 }
 
-// invoiceRetries tries again what could not be paid before.
+// RetryDue tries again to collect an invoice.
 func RetryDue(ctx context.Context, st *kernel.Step, id string) error {
 	in, err := invoices.All.Get(ctx, st.Q, id, "id")
 	if err != nil || in.Status != invoices.Open {
@@ -53,8 +55,8 @@ func RetryDue(ctx context.Context, st *kernel.Step, id string) error {
 	return settleInvoiceDue(ctx, st, in, customers.BuyerAbsent)
 }
 
-// demandDue collects an invoice whose time has come, unless a debit for it is
-// under way.
+// settleInvoiceDue collects an invoice and stores its subscription, unless a
+// debit for it is pending.
 func settleInvoiceDue(ctx context.Context, st *kernel.Step, in *invoices.Invoice, present customers.Presence) error {
 	if waiting, err := invoices.DebitPending(ctx, st, in); err != nil || waiting {
 		return err
@@ -70,8 +72,8 @@ func settleInvoiceDue(ctx context.Context, st *kernel.Step, in *invoices.Invoice
 	return Save(ctx, st, before, sub)
 }
 
-// paymentFailed keeps an open invoice that could not be paid and plans the next
-// attempt. The subscription's state follows; the caller stores it.
+// paymentFailed records that an open invoice could not be paid and plans the
+// next attempt. It changes the subscription's status; the caller stores it.
 func paymentFailed(ctx context.Context, st *kernel.Step, sub *Subscription, in *invoices.Invoice) error {
 	before, err := invoices.All.Get(ctx, st.Q, in.ID, "id")
 	if err != nil {
@@ -96,13 +98,13 @@ func paymentFailed(ctx context.Context, st *kernel.Step, sub *Subscription, in *
 	return endDunning(ctx, st, sub)
 }
 
-// planRetry sets when an invoice is tried again, unless that is set already. It
-// tells whether this was the last time.
+// planRetry sets the time of the next attempt, unless it is already set. It
+// reports whether this was the last attempt.
 func planRetry(ctx context.Context, st *kernel.Step, sub *Subscription, in *invoices.Invoice) (last bool, err error) {
 	planned, days := in.NextPaymentAttempt, retryDays()
 	switch {
 	case planned != nil && *planned > st.Now:
-		return false, nil // somebody tried in between
+		return false, nil // this was an attempt by hand
 	case !in.AutoAdvance || !sub.Running():
 		return false, nil
 	case in.AttemptCount > int64(len(days)):
@@ -114,7 +116,8 @@ func planRetry(ctx context.Context, st *kernel.Step, sub *Subscription, in *invo
 	return false, st.SetTimer(ctx, invoices.TimerRetries, in.ID, next)
 }
 
-// giveUp is what happens once the last retry has failed.
+// endDunning changes the subscription as the settings say, once the last
+// attempt has failed.
 func endDunning(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	settings, err := readDunning(ctx, st)
 	if err != nil || sub.Status != PastDue {
@@ -123,7 +126,7 @@ func endDunning(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	switch settings.Outcome {
 	case Canceled:
 		sub.cancel(canceledByFailure, st.Now)
-		return nil // its invoices are left alone once it is stored
+		return nil // storing it stops the collection of its invoices
 	case Unpaid:
 		sub.Status = Unpaid
 		return stopCollecting(ctx, st, sub)

@@ -7,9 +7,9 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// Cancel ends a subscription at once. prorate gives back the rest of
-// its period, invoice_now bills what is pending, that credit included, and what
-// was used of metered items.
+// Cancel answers DELETE /v1/subscriptions/{id}: it ends a subscription at once.
+// prorate credits the rest of the period; invoice_now bills that credit, what
+// is pending and what was used.
 func Cancel(ctx context.Context, c *kernel.Call) (any, error) {
 	sub, err := All.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
@@ -33,7 +33,7 @@ func Cancel(ctx context.Context, c *kernel.Call) (any, error) {
 	return sub, Save(ctx, c.Step, before, sub)
 }
 
-// settleUp bills what a subscription that ends now leaves behind.
+// billRemainder credits and bills what is left of a subscription that ends now.
 func billRemainder(ctx context.Context, st *kernel.Step, sub *Subscription, prorate, invoiceNow bool) error {
 	rev := &revision{names: ProductNames{}}
 	rev.since, _ = sub.Period()
@@ -58,8 +58,9 @@ func billRemainder(ctx context.Context, st *kernel.Step, sub *Subscription, pror
 	return applyRevision(ctx, st, sub, rev, false)
 }
 
-// Resume begins a new period of a subscription that was paused, and
-// bills it at once. A payment that fails leaves it past due.
+// Resume answers POST /v1/subscriptions/{id}/resume: it begins a new period of
+// a paused subscription and bills it at once. If the payment fails, the
+// subscription becomes past due.
 func Resume(ctx context.Context, c *kernel.Call) (any, error) {
 	sub, err := All.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {

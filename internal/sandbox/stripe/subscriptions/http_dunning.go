@@ -9,15 +9,17 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
+// DunningPath is the path of the dunning setting.
 const DunningPath = kernel.Root + "/dunning"
 
-// dunningSettings is what the control shows and takes.
+// dunningSettings is the body of the control.
 type dunningSettings struct {
-	// Outcome is what a subscription becomes when the last retry has failed.
+	// Outcome is the status of a subscription after the last attempt has
+	// failed.
 	Outcome string `json:"outcome"`
 }
 
-// ShowDunning answers GET /sandbox/stripe/dunning.
+// ShowDunning returns the handler of GET /sandbox/stripe/dunning.
 func ShowDunning(e *kernel.Engine) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		kept, err := readDunning(r.Context(), e.Read())
@@ -29,8 +31,8 @@ func ShowDunning(e *kernel.Engine) http.HandlerFunc {
 	}
 }
 
-// ChangeDunning answers PUT /sandbox/stripe/dunning. It holds for retries that
-// fail from now on.
+// ChangeDunning returns the handler of PUT /sandbox/stripe/dunning. The setting
+// applies to attempts that fail from now on.
 func ChangeDunning(e *kernel.Engine) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		settings := dunningSettings{Outcome: Canceled}
@@ -41,7 +43,7 @@ func ChangeDunning(e *kernel.Engine) http.HandlerFunc {
 			kernel.RefuseControl(w, map[string]string{"outcome": "The outcome must be one of " + strings.Join(dunningOutcomes(), ", ") + "."})
 			return
 		}
-		err := e.Settle(r.Context()) // what was due before is decided by the setting before
+		err := e.Settle(r.Context()) // what was due before goes by the old setting
 		if err == nil {
 			err = e.Write(r.Context(), func(ctx context.Context, st *kernel.Step) error {
 				id := kernel.Header{ID: dunningRecords.Name, Object: dunningRecords.Name, Created: st.Now}

@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// invoiceOf reads the invoice that a call is about, and its subscription.
+// invoiceOf reads the invoice in the request's path, and its subscription.
 func invoiceOf(ctx context.Context, c *kernel.Call) (*invoices.Invoice, *Subscription, error) {
 	in, err := invoices.All.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
@@ -19,8 +19,8 @@ func invoiceOf(ctx context.Context, c *kernel.Call) (*invoices.Invoice, *Subscri
 	return in, sub, err
 }
 
-// FinalizeInvoice makes a draft due before its time. It is collected, if at all,
-// an hour later.
+// FinalizeInvoice answers POST /v1/invoices/{id}/finalize: a draft is finalized
+// early. If it is collected automatically, then an hour later.
 func FinalizeInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err != nil {
@@ -52,8 +52,9 @@ func FinalizeInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	return in, Save(ctx, c.Step, before, sub)
 }
 
-// PayInvoice collects an invoice now, with the subscription's card or a given
-// one. A declined payment is answered with 402 and leaves its traces.
+// PayInvoice answers POST /v1/invoices/{id}/pay: an invoice is collected now,
+// with the subscription's payment method or a given one. A declined payment
+// answers 402 and is recorded nevertheless.
 func PayInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err != nil {
@@ -89,8 +90,8 @@ func PayInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	return in, nil
 }
 
-// VoidInvoice takes an open invoice back, and gives back what it took from the
-// customer's balance.
+// VoidInvoice answers POST /v1/invoices/{id}/void: an open invoice is
+// withdrawn, and what it took from the customer's balance is given back.
 func VoidInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err == nil {
@@ -105,8 +106,9 @@ func VoidInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	return in, closeUnpaid(ctx, c.Step, in, sub, invoices.Void)
 }
 
-// DeleteInvoice refuses: only a draft that bills no subscription can be deleted, and
-// all invoices here bill one.
+// DeleteInvoice answers DELETE /v1/invoices/{id}, always with a refusal: only
+// drafts that bill no subscription can be deleted, and all invoices of the
+// sandbox bill one.
 func DeleteInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, _, err := invoiceOf(ctx, c)
 	if err == nil {
@@ -121,7 +123,8 @@ func DeleteInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	return nil, form.Refuse("", "", "You can't delete an invoice of a subscription. Finalize it and void it instead.")
 }
 
-// MarkUncollectible stops expecting an open invoice to be paid.
+// MarkUncollectible answers POST /v1/invoices/{id}/mark_uncollectible: an open
+// invoice is no longer expected to be paid.
 func MarkUncollectible(ctx context.Context, c *kernel.Call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err == nil {
@@ -136,8 +139,8 @@ func MarkUncollectible(ctx context.Context, c *kernel.Call) (any, error) {
 	return in, closeUnpaid(ctx, c.Step, in, sub, invoices.Uncollectible)
 }
 
-// giveUpInvoice ends an invoice without a payment. A subscription that waited
-// for it goes on, or never begins.
+// closeUnpaid ends an invoice without a payment. A subscription that waited for
+// the payment becomes active, or expires if it was the first one.
 func closeUnpaid(ctx context.Context, st *kernel.Step, in *invoices.Invoice, sub *Subscription, status string) error {
 	before := sub.Clone()
 	if err := invoices.Close(ctx, st, in, status); err != nil {

@@ -14,7 +14,7 @@ const (
 	canceledByFailure = "payment_failed"
 )
 
-// cancel ends a subscription at once; the reason may be empty.
+// cancel ends a subscription at once. The reason may be empty.
 func (sub *Subscription) cancel(reason string, now int64) {
 	sub.Status, sub.EndedAt, sub.CancelAtPeriodEnd, sub.CancelAt = Canceled, &now, false, nil
 	sub.CanceledAt, sub.CancellationDetails.Reason = &now, nil
@@ -23,7 +23,7 @@ func (sub *Subscription) cancel(reason string, now int64) {
 	}
 }
 
-// Begin stores a new subscription and lets its time run.
+// Begin stores a new subscription and sets its timers.
 func Begin(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	if err := st.Create(ctx, "customer.subscription.created", sub); err != nil {
 		return err
@@ -34,8 +34,8 @@ func Begin(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	return announceTrialEnd(ctx, st, sub)
 }
 
-// keep stores a subscription that was changed from before, tells what happened,
-// and lets its time run on, or not.
+// Save stores a subscription that was changed from before, with the events
+// about the change, and sets or stops its timers.
 func Save(ctx context.Context, st *kernel.Step, before, sub *Subscription) error {
 	if sub.Status == Canceled && before.Status != Canceled {
 		if err := st.Create(ctx, "customer.subscription.deleted", sub); err != nil {
@@ -58,7 +58,8 @@ func Save(ctx context.Context, st *kernel.Step, before, sub *Subscription) error
 	return setTimers(ctx, st, sub)
 }
 
-// setTimers lets what is ahead of a subscription happen, and nothing else.
+// setTimers sets the timers that the subscription's state requires and stops
+// all others.
 func setTimers(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	if sub.Running() {
 		_, end := sub.Period()
@@ -85,8 +86,8 @@ func setTimers(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	return nil
 }
 
-// stopCollecting leaves the invoices of a subscription that has ended, or that
-// nobody pays, as they are: nothing is tried any more.
+// stopCollecting stops all automatic attempts to collect a subscription's
+// drafts and open invoices.
 func stopCollecting(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	left, err := invoices.All.Where(ctx, st.Q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.parent.subscription_details.subscription' = ? AND doc ->> '$.status' IN ('draft', 'open')`, sub.Customer, sub.ID)
@@ -108,7 +109,7 @@ func stopCollecting(ctx context.Context, st *kernel.Step, sub *Subscription) err
 	return nil
 }
 
-// EndAll cancels, at once, all that a customer has.
+// EndAll cancels all subscriptions of a customer at once.
 func EndAll(ctx context.Context, st *kernel.Step, cu *customers.Customer) error {
 	running, err := All.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, cu.ID)
 	if err != nil {

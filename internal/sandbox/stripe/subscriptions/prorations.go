@@ -19,8 +19,8 @@ const (
 	charged = 1
 )
 
-// newProration gives back or charges the rest of an item's current period from a
-// moment on; nil when that comes to nothing.
+// newProration credits or charges the rest of an item's current period,
+// beginning at from; nil if that is zero.
 func newProration(sub *Subscription, item Item, name string, sign, from, now int64) *invoices.Item {
 	whole := item.CurrentPeriodEnd - item.CurrentPeriodStart
 	amount := sign * billing.Prorate(item.amount(), item.CurrentPeriodEnd-from, whole, billing.Step(sub.Currency))
@@ -48,14 +48,14 @@ func newProration(sub *Subscription, item Item, name string, sign, from, now int
 	return ii
 }
 
-// perUnit is what one unit of an amount comes to, with up to twelve decimals.
+// perUnit returns the amount of one unit, with up to twelve decimals.
 func perUnit(amount, quantity int64) string {
 	each := big.NewRat(amount, max(quantity, 1)).FloatString(12)
 	return strings.TrimSuffix(strings.TrimRight(each, "0"), ".")
 }
 
-// pendingItems are those that the next invoice of a subscription takes up,
-// oldest first.
+// pendingItems reads the items that the next invoice of a subscription will
+// include, oldest first.
 func pendingItems(ctx context.Context, st *kernel.Step, sub *Subscription) ([]*invoices.Item, error) {
 	return invoices.Items.Where(ctx, st.Q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.parent.subscription_details.subscription' = ? AND doc ->> '$.invoice' IS NULL`,

@@ -10,7 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// LineItem is a line of a session, as it was when the session was made.
+// LineItem is one price of a purchase, as it was when the purchase was made. It
+// has the form of a checkout session's line item.
 type LineItem struct {
 	ID             string        `json:"id"`
 	Object         string        `json:"object"`
@@ -21,31 +22,32 @@ type LineItem struct {
 	Currency       string        `json:"currency"`
 	Description    string        `json:"description"`
 	Price          catalog.Price `json:"price"`
-	Quantity       int64         `json:"quantity,omitempty"` // none of a metered price
+	Quantity       int64         `json:"quantity,omitempty"` // none for a metered price
 	AdjustableQty  form.Null     `json:"adjustable_quantity"`
 	Metadata       form.Null     `json:"metadata"`
 }
 
+// Head implements kernel.Object.
 func (i LineItem) Head() kernel.Header { return kernel.Header{ID: i.ID, Object: i.Object} }
 
-// Purchase is what is wanted of a new subscription.
+// Purchase is what a client wants a new subscription to have.
 type Purchase struct {
 	Items        []LineItem        `json:"items"`
 	Description  *string           `json:"description"`
 	Metadata     map[string]string `json:"metadata"`
 	TrialDays    int64             `json:"trial_days"`
-	WhenNoMethod string            `json:"when_no_method"` // what happens at the trial's end
+	WhenNoMethod string            `json:"when_no_method"` // what happens when a trial ends without a payment method
 }
 
-// WantedItem is a line as the client asked for it.
+// WantedItem is an item of a purchase as the client asked for it.
 type WantedItem struct {
 	params   *form.Params
 	price    string
 	quantity int64 // 0 for none
 }
 
-// Read takes over what a checkout session and a subscription that is made
-// without one have in common.
+// Read reads the parameters that a checkout session and a subscription without
+// one have in common.
 func (o *Purchase) Read(p *form.Params) {
 	p.Metadata(&o.Metadata)
 	p.Clearable("description", &o.Description)
@@ -53,6 +55,7 @@ func (o *Purchase) Read(p *form.Params) {
 	readTrialSettings(p, &o.WhenNoMethod)
 }
 
+// ReadItems reads the items of a purchase.
 func ReadItems(p *form.Params, key string) []WantedItem {
 	given := p.List(key)
 	if p.Has(key) && (len(given) == 0 || len(given) > maxItems) {
@@ -69,7 +72,8 @@ func ReadItems(p *form.Params, key string) []WantedItem {
 	return wanted
 }
 
-// PriceItems looks up the prices of the lines, which must be due together.
+// PriceItems looks up the prices of the items. It refuses prices in different
+// currencies or with different intervals. With a trial the amounts are zero.
 func PriceItems(ctx context.Context, st *kernel.Step, wanted []WantedItem, trial bool) ([]LineItem, error) {
 	items := make([]LineItem, 0, len(wanted))
 	for _, w := range wanted {
@@ -103,7 +107,7 @@ func PriceItems(ctx context.Context, st *kernel.Step, wanted []WantedItem, trial
 	return items, nil
 }
 
-// fits refuses a quantity of what is metered, and none of what is not.
+// fits refuses a quantity for a metered price, and a missing one for any other.
 func (w WantedItem) fits(pr *catalog.Price) error {
 	param := w.params.Name("quantity")
 	switch {
@@ -115,8 +119,8 @@ func (w WantedItem) fits(pr *catalog.Price) error {
 	return nil
 }
 
-// CheckCurrency refuses a second currency for a customer that has running
-// subscriptions, or something left over, in one.
+// CheckCurrency refuses a currency if the customer has subscriptions or a
+// balance in another one.
 func CheckCurrency(ctx context.Context, st *kernel.Step, cu *customers.Customer, code string) error {
 	others, err := All.Where(ctx, st.Q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired') AND doc ->> '$.currency' <> ?`, cu.ID, code)
@@ -132,7 +136,7 @@ func CheckCurrency(ctx context.Context, st *kernel.Step, cu *customers.Customer,
 	return nil
 }
 
-// FirstInvoice makes and finalizes the invoice that a subscription begins with.
+// FirstInvoice makes and finalizes the first invoice of a subscription.
 func FirstInvoice(ctx context.Context, st *kernel.Step, sub *Subscription, cu *customers.Customer) (*invoices.Invoice, error) {
 	b := bill{sub: sub, cu: cu, reason: invoices.ReasonCreate, since: st.Now, at: st.Now, period: true, names: ProductNames{}}
 	if err := ReadProductNames(ctx, st, sub.Items.Data, b.names); err != nil {
@@ -145,7 +149,7 @@ func FirstInvoice(ctx context.Context, st *kernel.Step, sub *Subscription, cu *c
 	return in, invoices.Finalize(ctx, st, in)
 }
 
-// The limits of what one session may sell.
+// The limits of a purchase.
 const (
 	maxItems     = 20
 	maxQuantity  = 999_999

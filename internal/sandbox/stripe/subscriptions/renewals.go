@@ -8,17 +8,17 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// TimerPeriodEnds goes off when a subscription's current period is over.
+// TimerPeriodEnds goes off at the end of a subscription's current period.
 const TimerPeriodEnds = "subscription.period_ends"
 
 // draftLife is how long the invoice of a renewal stays a draft, in seconds.
 const draftLife = 60 * 60
 
-// renewal begins the next period of a subscription and returns what is billed
-// for it: the period ahead, what is pending, and what was used of metered items
-// in the period that is over. A trial is over by that. Of one that ends with its
-// period only what is pending and used is left to bill. It stores nothing: a
-// renewal carries it out, a preview shows it.
+// renewal begins the next period of a subscription and returns its bill: the
+// period ahead, what is pending, and what was used of metered items in the
+// period that is over. A trial ends by that. If the subscription ends with its
+// period, only what is pending and used is billed. It stores nothing: a renewal
+// applies the result, a preview shows it.
 func (sub *Subscription) renewal(cu *customers.Customer, pending []*invoices.Item, usage []invoices.Line, names ProductNames) bill {
 	since, at := sub.Period()
 	b := bill{sub: sub, cu: cu, reason: invoices.ReasonCycle, since: since, at: at, pending: pending, usage: usage, names: names}
@@ -58,7 +58,7 @@ func PeriodEnds(ctx context.Context, st *kernel.Step, id string) error {
 		if err != nil {
 			return err
 		}
-		if !b.period { // the last one does not wait: afterwards nobody collects it
+		if !b.period { // the last invoice is collected now, because nothing does so later
 			if _, err := settleInvoice(ctx, st, sub, in); err != nil {
 				return err
 			}
@@ -71,6 +71,7 @@ func PeriodEnds(ctx context.Context, st *kernel.Step, id string) error {
 	return Save(ctx, st, before, sub)
 }
 
+// renewalBill begins the next period of a subscription and returns its bill.
 func renewalBill(ctx context.Context, st *kernel.Step, sub *Subscription) (bill, error) {
 	cu, err := customers.All.Get(ctx, st.Q, sub.Customer, "customer")
 	if err != nil {

@@ -16,7 +16,7 @@ var (
 	itemKind = kernel.Kind[Item]{Name: "subscription_item", Prefix: "si", Label: "subscription item", Path: "/v1/subscription_items"}
 )
 
-// The states of a subscription.
+// The statuses of a subscription.
 const (
 	Active            = "active"
 	Canceled          = "canceled"
@@ -28,7 +28,7 @@ const (
 	Unpaid            = "unpaid"
 )
 
-// Subscription is what a customer pays for again and again.
+// Subscription is what a customer pays for periodically.
 type Subscription struct {
 	kernel.Header
 	Application           form.Null         `json:"application"`
@@ -85,42 +85,44 @@ type Item struct {
 	Discounts          form.None         `json:"discounts"`
 	Metadata           map[string]string `json:"metadata"`
 	Price              catalog.Price     `json:"price"`
-	Quantity           int64             `json:"quantity,omitempty"` // none of a metered price
+	Quantity           int64             `json:"quantity,omitempty"` // none for a metered price
 	Subscription       string            `json:"subscription"`
 	TaxRates           form.None         `json:"tax_rates"`
 }
 
+// Head implements kernel.Object.
 func (i Item) Head() kernel.Header {
 	return kernel.Header{ID: i.ID, Object: i.Object, Created: i.Created}
 }
 
-// Clone is a copy that changes to the subscription leave as it is.
+// Clone returns a copy that later changes to the subscription do not affect.
 func (sub *Subscription) Clone() *Subscription {
 	was := *sub
 	was.Items.Data = slices.Clone(sub.Items.Data)
 	return &was
 }
 
-// amount is what the item costs for one period, in minor units.
+// amount returns what the item costs for one period, in minor units.
 func (i Item) amount() int64 { return form.Times(i.Price.UnitAmountDecimal, i.Quantity) }
 
-// newCycle is how periods follow each other for a recurring price.
+// newCycle returns the billing cycle of a recurring price.
 func newCycle(anchor int64, p catalog.Price) billing.Cycle {
 	return billing.Cycle{Anchor: anchor, Every: billing.Interval{Unit: p.Recurring.Interval, Count: p.Recurring.IntervalCount}}
 }
 
-// cycle is how the subscription's periods follow each other. All its prices have
-// the same interval.
+// cycle returns the subscription's billing cycle. All its prices have the same
+// interval.
 func (sub *Subscription) cycle() billing.Cycle {
 	return newCycle(sub.BillingCycleAnchor, sub.Items.Data[0].Price)
 }
 
-// Period is the subscription's current one, which all its items share.
+// Period returns the current period, which all items share, in seconds since
+// the epoch.
 func (sub *Subscription) Period() (start, end int64) {
 	return sub.Items.Data[0].CurrentPeriodStart, sub.Items.Data[0].CurrentPeriodEnd
 }
 
-// setPeriod begins another period for all items.
+// setPeriod sets the period of all items.
 func (sub *Subscription) setPeriod(start, end int64) {
 	for i := range sub.Items.Data {
 		sub.Items.Data[i].CurrentPeriodStart, sub.Items.Data[i].CurrentPeriodEnd = start, end
@@ -130,7 +132,7 @@ func (sub *Subscription) setPeriod(start, end int64) {
 	}
 }
 
-// Running tells that the subscription's periods pass.
+// Running reports whether the subscription has periods that follow each other.
 func (sub *Subscription) Running() bool {
 	switch sub.Status {
 	case Active, PastDue, Trialing, Unpaid:
@@ -139,7 +141,7 @@ func (sub *Subscription) Running() bool {
 	return false
 }
 
-// Ended tells that nothing will come of the subscription any more.
+// Ended reports whether the subscription is over for good.
 func (sub *Subscription) Ended() bool {
 	return sub.Status == Canceled || sub.Status == IncompleteExpired
 }
@@ -183,7 +185,7 @@ type trialSettings struct {
 	} `json:"end_behavior"`
 }
 
-// New is what an order becomes. Its first period lasts until the
+// New returns the subscription of a purchase. Its first period lasts until the
 // trial ends, or for one interval of its prices.
 func New(customerID string, o Purchase, now int64) *Subscription {
 	sub := &Subscription{
@@ -214,10 +216,12 @@ func New(customerID string, o Purchase, now int64) *Subscription {
 	return sub
 }
 
+// Get answers GET /v1/subscriptions/{id}.
 func Get(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, All)
 }
 
+// List answers GET /v1/subscriptions.
 func List(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.Equals(c.Params, "customer", "$.customer")
@@ -239,7 +243,8 @@ func List(ctx context.Context, c *kernel.Call) (any, error) {
 	return All.Page(ctx, c, f)
 }
 
-// OfCustomer lists the subscriptions of a customer that are not canceled.
+// OfCustomer reads the subscriptions of a customer that are not canceled, as
+// customer.subscriptions shows them.
 func OfCustomer(ctx context.Context, q kernel.Querier, customerID string) (any, error) {
 	return kernel.ReadList(ctx, q, All, "/v1/customers/"+customerID+"/subscriptions",
 		`doc ->> '$.customer' = ? AND doc ->> '$.status' <> 'canceled'`, customerID)

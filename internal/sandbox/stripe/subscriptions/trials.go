@@ -7,20 +7,21 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// TimerTrialWillEnd goes off some time before a trial ends.
+// TimerTrialWillEnd goes off three days before a trial ends.
 const TimerTrialWillEnd = "subscription.trial_will_end"
 
-// trialNotice is how long before its end a trial is announced to end, in
-// seconds; a shorter one is announced at once.
+// trialNotice is how long before the end of a trial the event about it is sent,
+// in seconds. For a shorter trial it is sent at once.
 const trialNotice = 3 * 24 * 60 * 60
 
-// What becomes of a subscription whose trial ends when there is no card.
+// What happens to a subscription whose trial ends without a payment method.
 const (
 	WhenNoMethodInvoice = "create_invoice"
 	whenNoMethodCancel  = "cancel"
 	whenNoMethodPause   = "pause"
 )
 
+// readTrialSettings reads the parameter trial_settings.
 func readTrialSettings(p *form.Params, into *string) {
 	settings := p.Hash("trial_settings")
 	if settings == nil {
@@ -33,7 +34,8 @@ func readTrialSettings(p *form.Params, into *string) {
 	}
 }
 
-// announceTrialEnd sees to the notice of a trial whose end was set.
+// announceTrialEnd plans the event about the end of a trial, or sends it if the
+// trial ends soon.
 func announceTrialEnd(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	if sub.Status != Trialing {
 		return nil
@@ -47,6 +49,7 @@ func announceTrialEnd(ctx context.Context, st *kernel.Step, sub *Subscription) e
 	return st.Emit(ctx, "customer.subscription.trial_will_end", sub, nil)
 }
 
+// TrialWillEnd sends the event about the end of a trial.
 func TrialWillEnd(ctx context.Context, st *kernel.Step, id string) error {
 	sub, err := All.Get(ctx, st.Q, id, "id")
 	if err != nil || sub.Status != Trialing {
@@ -56,7 +59,8 @@ func TrialWillEnd(ctx context.Context, st *kernel.Step, id string) error {
 }
 
 // endTrialWithoutCard cancels or pauses a subscription whose trial ends, if
-// there is no card and that was asked for. It tells whether it did.
+// there is no payment method and the subscription asks for that. It reports
+// whether it did.
 func endTrialWithoutCard(ctx context.Context, st *kernel.Step, sub *Subscription) (bool, error) {
 	if pm, err := defaultCard(ctx, st, sub); err != nil || pm != nil {
 		return false, err

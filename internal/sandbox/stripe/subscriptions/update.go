@@ -9,12 +9,13 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// What becomes of a change whose payment fails.
+// What happens to a change whose payment fails.
 const (
 	allowIncomplete   = "allow_incomplete"
 	errorIfIncomplete = "error_if_incomplete"
 )
 
+// Update answers POST /v1/subscriptions/{id}.
 func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	sub, err := All.Get(ctx, c.Q, c.Id, "id")
 	if err != nil {
@@ -71,9 +72,9 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	return sub, nil
 }
 
-// carryOut stores the prorations of a revision and bills what is due at once. A
-// payment that fails leaves the invoice open, unless the client was strict: then
-// nothing is to have happened.
+// applyRevision stores the prorations of a revision and bills what is due at
+// once. If the payment fails, the invoice stays open; with strict, the request
+// is refused instead and nothing of it is stored.
 func applyRevision(ctx context.Context, st *kernel.Step, sub *Subscription, rev *revision, strict bool) error {
 	for _, item := range rev.prorations {
 		if err := st.Create(ctx, "invoiceitem.created", item); err != nil {
@@ -102,7 +103,7 @@ func applyRevision(ctx context.Context, st *kernel.Step, sub *Subscription, rev 
 	return err
 }
 
-// bill is the invoice that a revision leads to at once.
+// bill returns the bill of what a revision makes due at once.
 func (rev *revision) bill(sub *Subscription, cu *customers.Customer, pending []*invoices.Item, now int64) bill {
 	return bill{
 		sub: sub, cu: cu, reason: invoices.ReasonUpdate, since: rev.since, at: now,
@@ -110,7 +111,8 @@ func (rev *revision) bill(sub *Subscription, cu *customers.Customer, pending []*
 	}
 }
 
-// ScheduleEnd follows the flag that lets the subscription end with its period.
+// ScheduleEnd sets or clears the time of the end after CancelAtPeriodEnd was
+// changed.
 func (sub *Subscription) ScheduleEnd(now int64) {
 	if !sub.CancelAtPeriodEnd {
 		sub.CancelAt, sub.CanceledAt, sub.CancellationDetails = nil, nil, cancellation{}
@@ -121,6 +123,7 @@ func (sub *Subscription) ScheduleEnd(now int64) {
 	sub.CancelAt, sub.CanceledAt, sub.CancellationDetails.Reason = &end, &now, &reason
 }
 
+// readCancellation reads the parameter cancellation_details.
 func readCancellation(p *form.Params, into *cancellation) {
 	given := p.Hash("cancellation_details")
 	if given == nil {
