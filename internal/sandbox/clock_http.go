@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// timeLayout is the API's: UTC with exactly six fraction digits.
+// timeLayout is the API's format of times: UTC with exactly six decimals.
 const timeLayout = "2006-01-02T15:04:05.000000Z"
 
-// maxBody is beyond what any request of the sandbox's own pages has.
+// maxBody is more than any request to the sandbox's own pages has, in bytes.
 const maxBody = 64 << 10
 
 // showClock answers GET /sandbox/clock.
@@ -20,8 +20,8 @@ func (w *World) showClock(rw http.ResponseWriter, _ *http.Request) {
 	writeNow(rw, w.time.clock.Now())
 }
 
-// moveClock answers POST /sandbox/clock. A form, which is how the page asks, is
-// led back to the page.
+// moveClock answers POST /sandbox/clock. A form, which is what the page sends,
+// is redirected to the page.
 func (w *World) moveClock(rw http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(rw, r.Body, maxBody)
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -45,13 +45,14 @@ func (w *World) moveClock(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// move is what the clock is asked to do.
+// move is a request to move the clock: either by a duration or to a time.
 type move struct {
 	Advance *string `json:"advance"`
 	To      *string `json:"to"`
 }
 
-// readMove reads a JSON body, or answers why it cannot.
+// readMove reads a JSON body. If it cannot be read, readMove answers the
+// request and returns false.
 func readMove(rw http.ResponseWriter, r *http.Request, m *move) bool {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -77,7 +78,8 @@ func readMove(rw http.ResponseWriter, r *http.Request, m *move) bool {
 	return true
 }
 
-// apply does what was asked; fields says what is wrong with it.
+// apply moves the clock as asked. fields has the reasons by field why it was
+// refused.
 func (w *World) apply(r *http.Request, m move) (now time.Time, fields map[string]string, err error) {
 	field := "advance"
 	switch {
@@ -101,6 +103,8 @@ func (w *World) apply(r *http.Request, m move) (now time.Time, fields map[string
 	return outcome(now, field, err)
 }
 
+// outcome turns the reason why the clock was not moved into a message about the
+// field.
 func outcome(now time.Time, field string, err error) (time.Time, map[string]string, error) {
 	switch {
 	case errors.Is(err, errNotAhead):
@@ -117,7 +121,8 @@ type problem struct {
 	Errors  map[string][]string `json:"errors,omitempty"`
 }
 
-// answerProblem answers what is wrong, if anything is.
+// answerProblem answers with the error or the reasons by field, and reports
+// whether there were any.
 func answerProblem(rw http.ResponseWriter, fields map[string]string, err error) bool {
 	if err != nil {
 		writeJSON(rw, http.StatusInternalServerError, problem{Message: err.Error()})
@@ -129,7 +134,7 @@ func answerProblem(rw http.ResponseWriter, fields map[string]string, err error) 
 	p := problem{Errors: make(map[string][]string, len(fields))}
 	for field, reason := range fields {
 		p.Errors[field] = []string{reason}
-		p.Message = reason // of two fields both say the same
+		p.Message = reason // if there are two, their reasons are the same
 	}
 	writeJSON(rw, http.StatusUnprocessableEntity, p)
 	return true
@@ -146,6 +151,6 @@ func writeJSON(rw http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(rw).Encode(body)
 }
 
-// parsed tells whether a text could be read; why not does not matter to whoever
-// is told the right form.
+// parsed drops the reason why a text could not be parsed and reports whether it
+// could: the answer says what form it must have.
 func parsed[T any](v T, err error) (T, bool) { return v, err == nil }

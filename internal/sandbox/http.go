@@ -16,15 +16,15 @@ var indexPage string
 
 const indexPolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// Handler serves everything below /sandbox. provider gets what belongs to the
+// Handler serves everything below /sandbox. provider serves what belongs to the
 // payment provider: /sandbox/stripe/, /sandbox/checkout/, /sandbox/portal/ and
-// /sandbox/chaos.
+// /sandbox/chaos. identities serves /sandbox/idp.
 //
-// A sandbox has no login, so it keeps other web pages away: a request that a page
-// of another origin makes a browser send cannot change anything, and a request
-// must come under an address, a local name or one of hosts (host or host:port).
-// A page that lets its own name point to this machine to read the mailbox is
-// answered 421.
+// The sandbox has no login, so it keeps other web pages away: requests that a
+// page of another origin makes a browser send cannot change anything, and the
+// request's host must be an IP address, a local name or one of hosts (host or
+// host:port). Otherwise it answers 421, because a web page could let its own
+// name point to this machine in order to read the mailbox.
 func (w *World) Handler(provider, identities http.Handler, hosts ...string) http.Handler {
 	mux := http.NewServeMux()
 	index := template.Must(template.New("index").Parse(indexPage))
@@ -69,9 +69,10 @@ func (w *World) showIndex(rw http.ResponseWriter, index *template.Template) {
 	_, _ = rw.Write(html.Bytes())
 }
 
-// onlyLocalNames lets a request pass whose Host is an IP address, a name without
-// a dot (localhost, or a service's name in a network of containers), a name below
-// .localhost, or one of hosts. No other site can be reached under such a name.
+// onlyLocalNames lets only requests pass whose host is an IP address, a name
+// without a dot (localhost, or a service in a network of containers), a name
+// below .localhost, or one of hosts. Other sites cannot be reached under such
+// names.
 func onlyLocalNames(hosts []string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		name := r.Host
@@ -85,8 +86,8 @@ func onlyLocalNames(hosts []string, next http.Handler) http.Handler {
 			writeJSON(rw, http.StatusMisdirectedRequest, problem{Message: "The sandbox is not reached under this name."})
 			return
 		}
-		// Stricter, and browsers that don't tell where a request comes from
-		// otherwise would send the sandbox's own forms with the origin "null".
+		// With a stricter policy, browsers that send no Sec-Fetch-Site would send
+		// the sandbox's own forms with the origin "null".
 		rw.Header().Set("Referrer-Policy", "same-origin")
 		next.ServeHTTP(rw, r)
 	})

@@ -1,7 +1,8 @@
-// Package sandbox is what tenantry dev puts in place of the outside world: a
-// clock that can be moved, a mailbox, and the page that leads to them. The
-// payment provider is in package stripe beside it. All of it keeps its state in
-// one SQLite file, apart from the service's database, and survives a restart.
+// Package sandbox replaces the outside world for tenantry dev: it has a clock that
+// can be moved, a mailbox, and the page that leads to them. The payment provider
+// is in package stripe, the identity provider in package idp. All of them keep
+// their state in one SQLite file, separate from the service's database, and
+// survive a restart.
 package sandbox
 
 import (
@@ -19,8 +20,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/mailbox"
 )
 
-// The accounts of the demo data. They are no secret, which is why production
-// refuses to start where a sandbox has been.
+// The accounts of the demo data. They are not secret, which is why tenantry serve
+// refuses to start on a data folder that a sandbox has used.
 const (
 	AdminEmail    = "admin@tenantry.test"
 	AdminPassword = "sandbox-admin"
@@ -28,14 +29,14 @@ const (
 	OwnerPassword = "sandbox-owner"
 )
 
-// connections is enough for the few people and tests that use a sandbox at once;
-// writers wait for each other (busy_timeout).
+// connections is enough for the few people and tests that use a sandbox at the
+// same time. Writers wait for each other (busy_timeout).
 const connections = 4
 
-// parameters begin write transactions at once, so that none fails half-way.
-// synchronous(NORMAL): a commit survives the process, however it ends; only a
-// power cut may take the last ones, of what is a play anyway, and none is worth
-// waiting for the disk.
+// parameters let write transactions begin immediately, so that none fails after
+// it has read. With synchronous(NORMAL) a commit survives the end of the
+// process, however it ends. Only a power failure can lose the last commits,
+// which is acceptable for play data and saves waiting for the disk.
 const parameters = "_txlock=immediate&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)" +
 	"&_pragma=foreign_keys(1)&_busy_timeout=5000&_dqs=0"
 
@@ -46,8 +47,9 @@ type World struct {
 	mailbox *mailbox.Mailbox
 }
 
-// Open opens the sandbox that is kept in the file path, or makes one; its folder
-// is made too. Its clock runs on the machine's, as far ahead as it was left.
+// Open opens the sandbox in the file at path. It creates the file and its
+// folder if they are missing. The sandbox's clock is ahead of the machine's by
+// as much as when it was last used.
 func Open(ctx context.Context, path string) (*World, error) {
 	return open(ctx, path, clock.System())
 }
@@ -72,8 +74,8 @@ func open(ctx context.Context, path string, base clock.Clock) (_ *World, err err
 	return w, nil
 }
 
-// openDatabase makes a new file readable by its owner alone: mails have tokens
-// in them.
+// openDatabase makes a new file readable only by its owner, because the mails
+// in it contain tokens.
 func openDatabase(path string) (*sql.DB, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -99,13 +101,13 @@ func openDatabase(path string) (*sql.DB, error) {
 	return db, nil
 }
 
-// DB is the sandbox's own database, for what else keeps its state there.
+// DB returns the sandbox's own database, where its providers keep their state.
 func (w *World) DB() *sql.DB { return w.db }
 
-// Clock is the sandbox's time, which the service runs on too.
+// Clock returns the sandbox's time, which is also the service's.
 func (w *World) Clock() *clock.Adjustable { return w.time.clock }
 
-// Mailbox takes the service's mail.
+// Mailbox returns the mailbox that receives the service's mail.
 func (w *World) Mailbox() *mailbox.Mailbox { return w.mailbox }
 
 // Close closes the database.

@@ -14,20 +14,21 @@ import (
 
 const settingsSchema = `CREATE TABLE IF NOT EXISTS sandbox_settings (key TEXT PRIMARY KEY, value INTEGER NOT NULL)`
 
-// offsetKey is the setting that says how far the clock is ahead, in nanoseconds.
+// offsetKey is the setting that says how far the clock is ahead, in
+// nanoseconds.
 const offsetKey = "clock_offset"
 
-// What a move of the clock can be refused for.
+// The reasons for which a move of the clock is refused.
 var (
 	errNotAhead = errors.New("time only moves forward")
 	errTooFar   = errors.New("that is too far ahead")
 )
 
-// timekeeper moves the clock and remembers how far.
+// timekeeper moves the clock and stores how far it is ahead.
 type timekeeper struct {
 	db    *sql.DB
 	clock *clock.Adjustable
-	mu    sync.Mutex // one move at a time
+	mu    sync.Mutex // held during a move
 }
 
 func newTimekeeper(ctx context.Context, db *sql.DB, base clock.Clock) (*timekeeper, error) {
@@ -42,29 +43,30 @@ func newTimekeeper(ctx context.Context, db *sql.DB, base clock.Clock) (*timekeep
 	return &timekeeper{db: db, clock: clock.NewAdjustable(base, offset)}, nil
 }
 
-// advance moves the clock ahead by d and returns the new time once every listener
-// of the clock has been told. Errors: errNotAhead, errTooFar.
+// advance moves the clock forward by d and returns the new time once every
+// listener of the clock has been told. Errors: errNotAhead, errTooFar.
 func (k *timekeeper) advance(ctx context.Context, d time.Duration) (time.Time, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.move(ctx, d)
 }
 
-// advanceTo moves the clock ahead to a point in time, as advance does.
+// advanceTo moves the clock forward to a point in time, in the same way as
+// advance.
 func (k *timekeeper) advanceTo(ctx context.Context, to time.Time) (time.Time, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.move(ctx, to.Sub(k.clock.Now()))
 }
 
-// move writes the new offset before it takes effect: what the service then stores
-// with the new time must not be in the future after a restart.
+// move stores the new offset before it takes effect: times that the service
+// stores from then on must not be in the future after a restart.
 func (k *timekeeper) move(ctx context.Context, d time.Duration) (time.Time, error) {
 	offset := k.clock.Offset()
 	switch {
 	case d <= 0:
 		return time.Time{}, errNotAhead
-	case d > math.MaxInt64-1-offset: // MaxInt64 itself is what Sub gives for anything beyond
+	case d > math.MaxInt64-1-offset: // time.Time.Sub returns MaxInt64 for anything greater
 		return time.Time{}, errTooFar
 	}
 	_, err := k.db.ExecContext(ctx, `

@@ -13,18 +13,18 @@ import (
 //go:embed page.html
 var pageText string
 
-// policy has no form-action: the answer to the form leads to the client and from
-// there to wherever the client likes, and a browser would hold it to that.
+// policy has no form-action, because browsers would apply it to the redirect to
+// the client and to every redirect from there.
 const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
 
-// maxBody is beyond what any form here has, in bytes.
+// maxBody is more than any form here has, in bytes.
 const maxBody = 64 << 10
 
-// view is what the page shows.
+// view is the data of the page's template.
 type view struct {
 	Title, Text, Error string
 	Form               bool
-	Request            []parameter // carried through the form
+	Request            []parameter // the hidden fields of the form
 	Email, Name        string
 	Verified           bool
 }
@@ -36,7 +36,8 @@ type request struct {
 	values url.Values
 }
 
-// carried are the parameters of a request that its consent form repeats.
+// carried are the parameters of an authorization request that its consent form
+// repeats.
 var carried = []string{
 	"response_type", "client_id", "redirect_uri", "scope", "state", "nonce", "code_challenge", "code_challenge_method",
 }
@@ -49,13 +50,14 @@ func (r request) parameters() []parameter {
 	return list
 }
 
-// client tells whether the request is of the one client, with a place to answer
-// to. Nobody is sent anywhere else.
+// client reports whether the request names the one client and one of its
+// redirect URIs. Browsers are not redirected anywhere else.
 func (p *Provider) client(r request) bool {
 	return r.values.Get("client_id") == p.cfg.ClientID && slices.Contains(p.cfg.RedirectURIs, r.values.Get("redirect_uri"))
 }
 
-// fault is the error code for what is wrong with a request, "" for nothing.
+// fault returns the error code of an invalid request; empty if the request is
+// valid.
 func (r request) fault() string {
 	switch {
 	case r.values.Get("response_type") != "code":
@@ -63,7 +65,7 @@ func (r request) fault() string {
 	case !slices.Contains(strings.Fields(r.values.Get("scope")), "openid"):
 		return "invalid_scope"
 	case r.values.Get("code_challenge_method") != "S256" || len(r.values.Get("code_challenge")) != 43:
-		return "invalid_request" // PKCE is not optional here
+		return "invalid_request" // PKCE is required
 	}
 	return ""
 }
@@ -120,13 +122,13 @@ func (p *Provider) consent(w http.ResponseWriter, r *http.Request) {
 	p.answer(w, r, req, url.Values{"code": {code}})
 }
 
-// checked reads a checkbox, of which a browser sends nothing when it is empty; a
-// program may well say false.
+// checked reads a checkbox. Browsers send nothing for an empty one, while
+// programs may send false.
 func checked(value string) bool {
 	return !slices.Contains([]string{"", "0", "false", "off"}, value)
 }
 
-// answer sends the browser back to the client.
+// answer redirects the browser to the client.
 func (p *Provider) answer(w http.ResponseWriter, r *http.Request, req request, values url.Values) {
 	to, err := url.Parse(req.values.Get("redirect_uri"))
 	if err != nil {

@@ -3,6 +3,7 @@ package idp
 import (
 	"crypto/subtle"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -31,8 +32,9 @@ func (p *Provider) describe(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-// discovery is OpenID Connect Discovery 1.0. What a browser does not visit has
-// the address that the service reaches.
+// discovery answers with the provider's metadata (OpenID Connect Discovery
+// 1.0). Endpoints that browsers do not visit have the address under which the
+// service reaches them.
 func (p *Provider) discovery(w http.ResponseWriter, _ *http.Request) {
 	back := p.cfg.BackURL + Path
 	writeJSON(w, http.StatusOK, map[string]any{
@@ -58,7 +60,7 @@ func (p *Provider) keys(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{p.key.Public()}})
 }
 
-// claims are what a token says of a person.
+// claims are what a token says about a person.
 type claims struct {
 	jwt.Claims
 	Nonce           string `json:"nonce,omitempty"`
@@ -92,12 +94,12 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 		refuseToken(w, http.StatusBadRequest, "unsupported_grant_type")
 		return
 	}
-	g, ok, err := p.takeCode(r.Context(), r.PostForm.Get("code"))
+	g, err := p.takeCode(r.Context(), r.PostForm.Get("code"))
 	switch {
-	case err != nil:
+	case err != nil && !errors.Is(err, errNoGrant):
 		p.fail(w, err)
 		return
-	case !ok, g.redirectURI != r.PostForm.Get("redirect_uri"), !equal(g.challenge, hash(r.PostForm.Get("code_verifier"))):
+	case err != nil, g.redirectURI != r.PostForm.Get("redirect_uri"), !equal(g.challenge, hash(r.PostForm.Get("code_verifier"))):
 		refuseToken(w, http.StatusBadRequest, "invalid_grant")
 		return
 	}
@@ -122,7 +124,7 @@ func (p *Provider) isClient(r *http.Request) bool {
 	id, secret, inHeader := r.BasicAuth()
 	if !inHeader {
 		id, secret = r.PostForm.Get("client_id"), r.PostForm.Get("client_secret")
-	} else { // the two are form-encoded first (RFC 6749, section 2.3.1)
+	} else { // both are form-encoded (RFC 6749, section 2.3.1)
 		var err1, err2 error
 		id, err1 = url.QueryUnescape(id)
 		secret, err2 = url.QueryUnescape(secret)
@@ -151,12 +153,12 @@ func (p *Provider) sign(g grant, accessToken string) (string, error) {
 // userInfo answers GET /sandbox/idp/userinfo.
 func (p *Provider) userInfo(w http.ResponseWriter, r *http.Request) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	g, ok, err := p.byToken(r.Context(), token)
-	if err != nil {
+	g, err := p.byToken(r.Context(), token)
+	if err != nil && !errors.Is(err, errNoGrant) {
 		p.fail(w, err)
 		return
 	}
-	if !ok || !strings.EqualFold(scheme, "Bearer") {
+	if err != nil || !strings.EqualFold(scheme, "Bearer") {
 		w.Header().Set("WWW-Authenticate", `Bearer error="invalid_token"`)
 		refuseToken(w, http.StatusUnauthorized, "invalid_token")
 		return
@@ -171,7 +173,8 @@ func refuseToken(w http.ResponseWriter, status int, code string) {
 	writeJSON(w, status, map[string]string{"error": code})
 }
 
-// fail shows the error itself: whoever sees the sandbox runs it.
+// fail answers with the error itself, because whoever sees the sandbox also
+// runs it.
 func (p *Provider) fail(w http.ResponseWriter, err error) {
 	writeJSON(w, http.StatusInternalServerError, map[string]string{"error": "server_error", "message": err.Error()})
 }

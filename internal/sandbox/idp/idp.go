@@ -1,5 +1,5 @@
-// Package idp is the sandbox's stand-in for an identity provider: an OpenID
-// Connect provider whose consent page lets whoever sits there be anybody.
+// Package idp is the sandbox's identity provider: an OpenID Connect provider whose
+// consent page lets its user log in as anybody.
 package idp
 
 import (
@@ -27,20 +27,23 @@ const (
 	tokenLifetime = 10 * time.Minute
 )
 
-// Path is where the provider lies, below the sandbox's public URL.
+// Path is the provider's path below the sandbox's public URL.
 const Path = "/sandbox/idp"
 
-// Config says who the provider is and who may use it.
+// Config says where the provider is reached and who may use it.
 type Config struct {
 	DB    *sql.DB
 	Clock clock.Clock
-	// PublicURL is where browsers reach the sandbox; with Path it is the issuer.
+	// PublicURL is where browsers reach the sandbox. With Path it is the
+	// issuer.
 	PublicURL string
-	// BackURL is where the service itself reaches it; "" is PublicURL.
+	// BackURL is where the service itself reaches it; empty if that is
+	// PublicURL.
 	BackURL      string
 	ClientID     string
 	ClientSecret string
-	// RedirectURIs are where a browser may be sent back to, compared as they are.
+	// RedirectURIs are where browsers may be redirected to. They are compared
+	// literally.
 	RedirectURIs []string
 }
 
@@ -68,7 +71,8 @@ CREATE TABLE IF NOT EXISTS idp_grants (
 	expires_at     INTEGER NOT NULL -- microseconds since 1970
 )`
 
-// New opens the provider that cfg.DB has, or makes one with a new key.
+// New opens the provider in cfg.DB and creates its tables and its key if they
+// are missing.
 func New(ctx context.Context, cfg Config) (*Provider, error) {
 	if cfg.BackURL == "" {
 		cfg.BackURL = cfg.PublicURL
@@ -87,11 +91,11 @@ func New(ctx context.Context, cfg Config) (*Provider, error) {
 	return p, nil
 }
 
-// Issuer is the provider's name in its tokens.
+// Issuer returns the provider's name in its tokens.
 func (p *Provider) Issuer() string { return p.cfg.PublicURL + Path }
 
-// openKey reads the signing key, so that tokens of the last run stay good, or
-// makes it.
+// openKey reads the signing key, so that tokens stay valid after a restart, or
+// creates it.
 func (p *Provider) openKey(ctx context.Context) (jose.JSONWebKey, error) {
 	fresh, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -120,19 +124,19 @@ const (
 	kindToken = "token"
 )
 
-// grant is what somebody has consented to.
+// grant is what a person has consented to.
 type grant struct {
 	redirectURI, nonce, challenge string
 	email, name                   string
 	emailVerified                 bool
 }
 
-// subject names a person: the same email is the same person.
+// subject identifies a person. The same email is the same person.
 func (g grant) subject() string {
 	return hash("person " + strings.ToLower(g.email))[:22]
 }
 
-// store keeps a grant under a new secret and returns that.
+// store stores a grant under a new secret and returns the secret.
 func (p *Provider) store(ctx context.Context, kind string, g grant, life time.Duration) (string, error) {
 	now := p.cfg.Clock.Now()
 	if _, err := p.cfg.DB.ExecContext(ctx, `DELETE FROM idp_grants WHERE expires_at <= ?`, now.UnixMicro()); err != nil {
@@ -146,40 +150,42 @@ func (p *Provider) store(ctx context.Context, kind string, g grant, life time.Du
 	return secret, err
 }
 
-// takeCode finds the grant of a code and uses the code up; ok is false when there
-// is none, or none any more.
-func (p *Provider) takeCode(ctx context.Context, code string) (grant, bool, error) {
+// errNoGrant says that a code or a token is unknown, used up or expired.
+var errNoGrant = errors.New("there is no such grant")
+
+// takeCode reads the grant of a code and uses the code up. Errors: errNoGrant.
+func (p *Provider) takeCode(ctx context.Context, code string) (grant, error) {
 	return scan(p.cfg.DB.QueryRowContext(ctx, `
 		DELETE FROM idp_grants WHERE secret_hash = ? AND kind = ? AND expires_at > ?
 		RETURNING redirect_uri, nonce, challenge, email, name, email_verified`,
 		hash(code), kindCode, p.cfg.Clock.Now().UnixMicro()))
 }
 
-// byToken finds the grant of an access token.
-func (p *Provider) byToken(ctx context.Context, token string) (grant, bool, error) {
+// byToken reads the grant of an access token. Errors: errNoGrant.
+func (p *Provider) byToken(ctx context.Context, token string) (grant, error) {
 	return scan(p.cfg.DB.QueryRowContext(ctx, `
 		SELECT redirect_uri, nonce, challenge, email, name, email_verified
 		FROM idp_grants WHERE secret_hash = ? AND kind = ? AND expires_at > ?`,
 		hash(token), kindToken, p.cfg.Clock.Now().UnixMicro()))
 }
 
-func scan(row *sql.Row) (g grant, ok bool, err error) {
+func scan(row *sql.Row) (g grant, err error) {
 	err = row.Scan(&g.redirectURI, &g.nonce, &g.challenge, &g.email, &g.name, &g.emailVerified)
 	if errors.Is(err, sql.ErrNoRows) {
-		return grant{}, false, nil
+		return grant{}, errNoGrant
 	}
-	return g, err == nil, err
+	return g, err
 }
 
-// hash is SHA-256 in base64url, which is also how PKCE makes a challenge of a
-// verifier (RFC 7636, section 4.2).
+// hash returns the SHA-256 in base64url. PKCE derives the challenge from the
+// verifier in the same way (RFC 7636, section 4.2).
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// halfHash is the hash of an access token that an ID token carries: the left half
-// of its SHA-256 (OpenID Connect Core, section 3.1.3.6).
+// halfHash returns the hash of an access token that an ID token has: the left
+// half of its SHA-256 (OpenID Connect Core, section 3.1.3.6).
 func halfHash(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return base64.RawURLEncoding.EncodeToString(sum[:len(sum)/2])

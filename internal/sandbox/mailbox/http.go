@@ -12,18 +12,19 @@ import (
 //go:embed mail.html
 var page string
 
-// shown is how many messages the page has; the JSON has all that are kept.
+// shown is how many messages the page has. The JSON has all that are kept.
 const shown = 100
 
-// timeLayout is the API's: UTC with exactly six fraction digits.
+// timeLayout is the API's format of times: UTC with exactly six decimals.
 const timeLayout = "2006-01-02T15:04:05.000000Z"
 
-// policy lets nothing in a mail run, load or frame: its HTML stands in a
-// sandboxed frame, which inherits the policy. Mail styles itself inline.
+// policy prevents that anything in a mail is run, loaded or framed. The HTML of
+// a mail is in a sandboxed frame, which inherits the policy. Mail uses inline
+// styles.
 const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Handler serves /sandbox/mail, the page, and /sandbox/mail/messages, the JSON.
+// Handler serves the page /sandbox/mail and the JSON /sandbox/mail/messages.
 func (b *Mailbox) Handler() http.Handler {
 	mux := http.NewServeMux()
 	tmpl := template.Must(template.New("mail").Funcs(template.FuncMap{"links": links}).Parse(page))
@@ -48,7 +49,7 @@ func (b *Mailbox) showPage(w http.ResponseWriter, r *http.Request, tmpl *templat
 	_, _ = w.Write(html.Bytes())
 }
 
-// jsonMessage is a message on the wire.
+// jsonMessage is a message in the JSON.
 type jsonMessage struct {
 	ID      string `json:"id"`
 	To      string `json:"to"`
@@ -71,7 +72,8 @@ func (b *Mailbox) listMessages(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"data": list})
 }
 
-// fail shows the error itself: whoever sees the sandbox runs it.
+// fail answers with the error itself, because whoever sees the sandbox also
+// runs it.
 func fail(w http.ResponseWriter, err error) {
 	writeJSON(w, http.StatusInternalServerError, map[string]any{"message": err.Error()})
 }
@@ -85,14 +87,14 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 	_ = encoder.Encode(body)
 }
 
-// part is a piece of a mail's text; a link has a URL.
+// part is a piece of a mail's text. If it is a link, it has a URL.
 type part struct{ Text, URL string }
 
-// urls finds what a person would click on. A full stop or bracket at the end is
-// the sentence's.
+// urls matches what a person would click on. A full stop or a bracket at the
+// end belongs to the sentence.
 var urls = regexp.MustCompile(`https?://[^\s<>"]*[^\s<>".,;:!?)\]]`)
 
-// links splits a text into what is a link and what is not.
+// links splits a text into links and the text between them.
 func links(text string) []part {
 	var parts []part
 	end := 0

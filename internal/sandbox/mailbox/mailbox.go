@@ -1,5 +1,5 @@
-// Package mailbox is the sandbox's stand-in for a mail server: mail that the
-// service sends ends here, where a person or a test can read it.
+// Package mailbox is the sandbox's mail server: it keeps the mail that the service
+// sends, so that people and tests can read it.
 package mailbox
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/mail"
 )
 
-// Keep is how many messages are kept; older ones are dropped.
+// Keep is how many messages are kept. Older ones are deleted.
 const Keep = 1000
 
 const schema = `
@@ -35,7 +35,8 @@ type Mailbox struct {
 	clock clock.Clock
 }
 
-// New opens the mailbox that db has, or makes one. c dates the messages.
+// New opens the mailbox in db and creates its table if it is missing. c dates
+// the messages.
 func New(ctx context.Context, db *sql.DB, c clock.Clock) (*Mailbox, error) {
 	if _, err := db.ExecContext(ctx, schema); err != nil {
 		return nil, fmt.Errorf("mailbox: create table: %w", err)
@@ -43,7 +44,7 @@ func New(ctx context.Context, db *sql.DB, c clock.Clock) (*Mailbox, error) {
 	return &Mailbox{db: db, clock: c}, nil
 }
 
-// Message is one mail as it is kept. HTML is empty when it had only text.
+// Message is a mail. HTML is empty if it has only text.
 type Message struct {
 	ID      string
 	To      string
@@ -53,8 +54,8 @@ type Message struct {
 	SentAt  time.Time
 }
 
-// Send implements mail.Sender. A message that is sent again, by its id, is kept
-// once.
+// Send implements mail.Sender. A message that is sent again with the same id is
+// kept once.
 func (b *Mailbox) Send(ctx context.Context, m mail.Message) error {
 	if err := m.Validate(); err != nil {
 		return err
@@ -70,7 +71,7 @@ func (b *Mailbox) Send(ctx context.Context, m mail.Message) error {
 	if err != nil {
 		return fmt.Errorf("mailbox: %w", err)
 	}
-	defer tx.Rollback() //nolint:errcheck // after the commit it has nothing to do
+	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to roll back
 	if _, err := tx.ExecContext(ctx, `
 		INSERT INTO mailbox_messages (id, recipient, subject, text, html, sent_at) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO NOTHING`,
@@ -88,7 +89,7 @@ func (b *Mailbox) Send(ctx context.Context, m mail.Message) error {
 	return nil
 }
 
-// Messages returns the newest messages, newest first.
+// Messages returns the newest messages, newest first, at most limit.
 func (b *Mailbox) Messages(ctx context.Context, limit int) ([]Message, error) {
 	rows, err := b.db.QueryContext(ctx, `
 		SELECT id, recipient, subject, text, html, sent_at FROM mailbox_messages ORDER BY seq DESC LIMIT ?`, limit)

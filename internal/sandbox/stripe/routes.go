@@ -21,6 +21,7 @@ type route struct {
 	run             kernel.Endpoint
 }
 
+// routes are all endpoints of the API.
 func routes() []route {
 	return []route{
 		{"GET", "/v1/account", kernel.GetAccount},

@@ -18,30 +18,30 @@ import (
 
 // Config is what a Server needs.
 type Config struct {
-	// DB is the sandbox's own SQLite database, apart from the service's. Write
-	// transactions must begin immediately (_txlock=immediate) and wait for each
-	// other (busy_timeout); one connection or many both do. All tables begin
-	// with stripe_ and are made by New.
+	// DB is the sandbox's own SQLite database, separate from the service's. Its
+	// write transactions must begin immediately (_txlock=immediate) and wait
+	// for each other (busy_timeout); any number of connections will do. New
+	// creates the tables, whose names begin with stripe_.
 	DB *sql.DB
-	// Clock is the sandbox's time, which may be moved: objects are dated by it,
-	// and what is due happens by it.
+	// Clock is the sandbox's time, which can be moved. It dates objects and
+	// fires timers.
 	Clock clock.Clock
-	// SignatureClock is the real time; nil is the machine's. Webhooks are
-	// signed, and retried, by it, because receivers hold the signature against
-	// their own clock, with five minutes of tolerance.
+	// SignatureClock is the real time; nil is the machine's. It signs and
+	// retries webhooks, because receivers check signatures against their own
+	// clock with a tolerance of five minutes.
 	SignatureClock clock.Clock
 	// PublicURL is where Handler is reached, without a path, such as
 	// http://127.0.0.1:8080.
 	PublicURL string
 	// SecretKey is the key that clients must present.
 	SecretKey string
-	// WebhookURL gets every event; empty for nobody.
+	// WebhookURL receives every event; empty for nobody.
 	WebhookURL string
 	// WebhookSecret signs what is sent to WebhookURL, which requires it.
 	WebhookSecret string
-	// HTTPClient sends webhooks; nil is one that gives up after ten seconds.
+	// HTTPClient sends webhooks; nil for one that gives up after ten seconds.
 	HTTPClient *http.Client
-	// Log gets failed deliveries and internal errors; nil is slog.Default.
+	// Log receives failed deliveries and internal errors; nil for none.
 	Log *slog.Logger
 }
 
@@ -53,7 +53,8 @@ type Server struct {
 	handler http.Handler
 }
 
-// New returns a Server on cfg.DB, with what an earlier one left there.
+// New returns a Server on cfg.DB and continues with the state that an earlier
+// one left there.
 func New(cfg Config) (*Server, error) {
 	if err := cfg.check(); err != nil {
 		return nil, fmt.Errorf("stripe sandbox: %w", err)
@@ -98,11 +99,11 @@ func (cfg Config) check() error {
 	return nil
 }
 
-// Run delivers webhooks and fires timers until ctx ends. It then breaks off
-// what is under way, which the next Run repeats, and returns nil.
+// Run delivers webhooks and fires timers until ctx ends. It then aborts what is
+// under way, which the next Run repeats, and returns nil.
 func (s *Server) Run(ctx context.Context) error { return s.engine.Run(ctx) }
 
-// Wake makes Run look at the clocks again. Call it after the clock was moved.
+// Wake makes Run check both clocks. Call it after the clock was moved.
 func (s *Server) Wake() { s.engine.Wake() }
 
 // Handler serves the API below /sandbox/stripe/v1, the PDFs of invoices below

@@ -1,31 +1,31 @@
 // Package billing is the arithmetic of subscriptions: when their periods begin
 // and end, and what a part of a period costs. It has neither state nor clock.
 //
-// Moments are seconds since the epoch and days are those of UTC, as Stripe has
-// them.
+// Moments are in seconds since the epoch, and days are days in UTC, as in
+// Stripe's API.
 package billing
 
 import "time"
 
-// Interval is how often something is due: Count times Unit, which is day, week,
+// Interval is how often something is due: every Count units. Unit is day, week,
 // month or year.
 type Interval struct {
 	Unit  string
 	Count int64
 }
 
-// Cycle divides all of time into periods of one interval. Its boundaries lie a
-// whole number of intervals from the anchor, so that each period ends where the
-// next one begins. A month without the anchor's day has its boundary on its last
-// day, and the months after it are not moved by that: 31 January is followed by
-// 28 February and 31 March.
+// Cycle divides time into periods of one interval. The boundaries are whole
+// numbers of intervals away from the anchor, so that each period ends where the
+// next one begins. If a month does not have the anchor's day, its boundary is
+// on its last day; the following months are not affected: 31 January is
+// followed by 28 February and 31 March.
 type Cycle struct {
 	Anchor int64
 	Every  Interval
 }
 
-// Boundary is the moment n intervals after the anchor, or before it for a
-// negative n.
+// Boundary returns the moment n intervals after the anchor, or before it if n
+// is negative.
 func (c Cycle) Boundary(n int64) int64 {
 	at := time.Unix(c.Anchor, 0).UTC()
 	n *= c.Every.Count
@@ -42,8 +42,8 @@ func (c Cycle) Boundary(n int64) int64 {
 	return first.AddDate(0, 0, min(at.Day(), last)-1).Unix()
 }
 
-// Period is the period that a moment belongs to: from start, which belongs to
-// it, to end, which belongs to the next one.
+// Period returns the period that a moment belongs to. start belongs to it, end
+// belongs to the next one.
 func (c Cycle) Period(at int64) (start, end int64) {
 	n := (at - c.Anchor) / c.Every.longest()
 	for c.Boundary(n) > at {
@@ -55,7 +55,7 @@ func (c Cycle) Period(at int64) (start, end int64) {
 	return c.Boundary(n), c.Boundary(n + 1)
 }
 
-// longest is the most seconds that one interval can last.
+// longest is the greatest number of seconds that one interval can have.
 func (i Interval) longest() int64 {
 	days := map[string]int64{"day": 1, "week": 7, "month": 31, "year": 366}[i.Unit]
 	return max(1, days*i.Count) * 24 * 60 * 60

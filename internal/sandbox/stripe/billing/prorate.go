@@ -2,11 +2,11 @@ package billing
 
 import "math/big"
 
-// Prorate is the share of an amount for a part of the period that it is for, to
-// the second: amount × part / whole, rounded once, half of a step away from
-// zero. The amount is in minor units; step is the smallest one that can be paid
-// in the currency, see Step. A part that reaches beyond the period counts as the
-// whole of it, one that is over as nothing.
+// Prorate returns the share of an amount for a part of its period, to the
+// second: amount × part / whole, rounded once, half of a step away from zero.
+// The amount is in minor units; step is the smallest amount that can be paid in
+// the currency, see Step. A part longer than the period counts as the whole
+// period, a negative part as nothing.
 func Prorate(amount, part, whole, step int64) int64 {
 	if part <= 0 || whole <= 0 {
 		return 0
@@ -30,9 +30,9 @@ func Prorate(amount, part, whole, step int64) int64 {
 	return rounded
 }
 
-// Step is the smallest amount that can be paid in a currency, in the minor units
-// that Stripe counts it in: ten where there are three decimals, a hundred where
-// Stripe counts hundredths that do not exist, and else one.
+// Step returns the smallest amount that can be paid in a currency, in the minor
+// units of Stripe: ten in currencies with three decimals, a hundred where
+// Stripe counts hundredths that do not exist, otherwise one.
 func Step(code string) int64 {
 	switch code {
 	case "bhd", "jod", "kwd", "omr", "tnd":
@@ -43,9 +43,9 @@ func Step(code string) int64 {
 	return 1
 }
 
-// Owed is what is to be paid of a total, in minor units, by a customer with a
-// balance: below zero a credit, above it an old debt. It also returns the
-// balance that is left afterwards. A total below zero becomes credit.
+// Owed returns what a customer has to pay of a total, in minor units, and the
+// balance that is left. A balance below zero is credit, one above zero is debt.
+// A total below zero becomes credit.
 func Owed(total, balance int64) (due, left int64) {
 	sum := total + balance
 	return max(sum, 0), min(sum, 0)

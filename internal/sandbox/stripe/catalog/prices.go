@@ -171,7 +171,7 @@ func GetPrice(ctx context.Context, c *kernel.Call) (any, error) {
 
 // UpdatePrice answers POST /v1/prices/{id}.
 func UpdatePrice(ctx context.Context, c *kernel.Call) (any, error) {
-	pr, err := Prices.Get(ctx, c.Q, c.Id, "id")
+	pr, err := Prices.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
 		return nil, err
 	}

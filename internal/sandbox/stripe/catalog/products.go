@@ -2,7 +2,7 @@ package catalog
 
 import (
 	"context"
-	"net/http"
+	"errors"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
@@ -71,16 +71,14 @@ func CreateProduct(ctx context.Context, c *kernel.Call) (any, error) {
 
 // addProduct stores a new product and refuses an id that is taken.
 func addProduct(ctx context.Context, st *kernel.Step, pr Product) error {
-	taken, err := Products.Find(ctx, st.Q, pr.ID)
+	_, err := Products.Find(ctx, st.Q, pr.ID)
+	if errors.Is(err, kernel.ErrAbsent) {
+		return st.Create(ctx, "product.created", pr)
+	}
 	if err != nil {
 		return err
 	}
-	if taken != nil {
-		e := form.Refuse("id", "resource_already_exists", "Product already exists.")
-		e.Status = http.StatusBadRequest
-		return e
-	}
-	return st.Create(ctx, "product.created", pr)
+	return form.Refuse("id", "resource_already_exists", "Product already exists.")
 }
 
 // GetProduct answers GET /v1/products/{id}.
@@ -90,7 +88,7 @@ func GetProduct(ctx context.Context, c *kernel.Call) (any, error) {
 
 // UpdateProduct answers POST /v1/products/{id}.
 func UpdateProduct(ctx context.Context, c *kernel.Call) (any, error) {
-	pr, err := Products.Get(ctx, c.Q, c.Id, "id")
+	pr, err := Products.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
 		return nil, err
 	}

@@ -9,13 +9,14 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// settings is how badly the provider behaves on purpose. Shares are from 0
-// to 1; all of them 0, it behaves well.
+// settings says how the provider misbehaves. Shares are from 0 to 1; if all are
+// 0, it behaves well.
 type settings struct {
 	Webhooks webhookSettings `json:"webhooks"`
 	API      apiSettings     `json:"api"`
-	// Seed decides which calls and events are hit: the same seed hits the same
-	// ones, counted since the settings were made or the server was started.
+	// Seed decides which calls and events are affected: the same seed affects
+	// the same ones, counted since the settings were stored or the server was
+	// started.
 	Seed int64 `json:"seed"`
 }
 
@@ -23,22 +24,22 @@ type webhookSettings struct {
 	Drop       float64 `json:"drop"`      // never sent
 	Duplicate  float64 `json:"duplicate"` // sent Copies times
 	Copies     int64   `json:"copies"`
-	Reorder    float64 `json:"reorder"` // sent without regard to its place, up to MaxDelayMS late
-	Delay      float64 `json:"delay"`   // sent up to MaxDelayMS late, in its place
+	Reorder    float64 `json:"reorder"` // sent without regard to the order, up to MaxDelayMS late
+	Delay      float64 `json:"delay"`   // sent up to MaxDelayMS late, in order
 	MaxDelayMS int64   `json:"max_delay_ms"`
 }
 
 type apiSettings struct {
-	FailBefore    float64 `json:"fail_before"`    // answered with Status, nothing happens
-	FailAfter     float64 `json:"fail_after"`     // answered with Status, although it happened
-	TimeoutBefore float64 `json:"timeout_before"` // never answered, nothing happens
-	TimeoutAfter  float64 `json:"timeout_after"`  // never answered, although it happened
-	Status        int64   `json:"status"`         // 0 closes the connection instead
-	TimeoutMS     int64   `json:"timeout_ms"`     // how long the connection of a call without an answer is held
+	FailBefore    float64 `json:"fail_before"`    // answered with Status, without effect
+	FailAfter     float64 `json:"fail_after"`     // answered with Status, after it took effect
+	TimeoutBefore float64 `json:"timeout_before"` // not answered, without effect
+	TimeoutAfter  float64 `json:"timeout_after"`  // not answered, after it took effect
+	Status        int64   `json:"status"`         // 0 closes the connection
+	TimeoutMS     int64   `json:"timeout_ms"`     // how long the connection of an unanswered call stays open
 }
 
-// quiet is what the settings are until somebody changes them, and what a value
-// is that is not given.
+// quiet returns the settings of a provider that behaves well. They are the
+// defaults of values that are not given.
 func quiet() settings {
 	return settings{
 		Webhooks: webhookSettings{Copies: 2, MaxDelayMS: 1000},
@@ -46,8 +47,8 @@ func quiet() settings {
 	}
 }
 
-// field is one setting by its name: a share, or a whole number within
-// bounds.
+// field is one setting with its name: a share, or a whole number from Low to
+// High.
 type field struct {
 	Name, Label, Hint string
 	Share             *float64
@@ -55,7 +56,7 @@ type field struct {
 	Low, High         int64
 }
 
-// fields lists the settings for those who treat them all alike.
+// fields lists all settings, for code that treats them alike.
 func (c *settings) fields() []field {
 	w, a := &c.Webhooks, &c.API
 	return []field{
@@ -75,7 +76,7 @@ func (c *settings) fields() []field {
 	}
 }
 
-// check says what is wrong, by the field's name.
+// check returns what is wrong, by the field's name.
 func (c *settings) check() map[string]string {
 	wrong := map[string]string{}
 	for _, f := range c.fields() {
@@ -98,46 +99,50 @@ func (c *settings) check() map[string]string {
 
 var records = kernel.Kind[record]{Name: "sandbox.chaos"}
 
-// record is how the settings are kept.
+// record stores the settings.
 type record struct {
 	kernel.Header
 	Settings settings `json:"settings"`
 }
 
-// Dice draws what happens to each event and each call.
+// Dice decides at random what happens to each event and each call. It is safe
+// for concurrent use.
 type Dice struct {
 	mu            sync.Mutex
 	settings      settings
-	events, calls uint64 // so far, under these settings
+	events, calls uint64 // how many there were with these settings
 }
 
+// NewDice returns dice with settings under which nothing goes wrong.
 func NewDice() *Dice { return &Dice{settings: quiet()} }
 
+// current returns the settings.
 func (d *Dice) current() settings {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.settings
 }
 
+// use changes the settings and counts events and calls from the beginning.
 func (d *Dice) use(settings settings) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.settings, d.events, d.calls = settings, 0, 0
 }
 
-// What a draw is for; part of what decides it.
+// What random numbers are drawn for. The purpose is part of their seed.
 const (
 	drawEvent = iota
 	drawCall
 	drawReplay
 )
 
-// draws is the source of the n-th event's or call's chances.
+// draws returns the source of random numbers for the n-th event or call.
 func draws(seed int64, purpose, n uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(uint64(seed), n<<2|purpose)) //nolint:gosec // meant to be repeatable
+	return rand.New(rand.NewPCG(uint64(seed), n<<2|purpose)) //nolint:gosec // it must be repeatable
 }
 
-// NextEvent decides how the next event travels: not at all, once, or often.
+// NextEvent returns the deliveries of the next event: none, one or several.
 func (d *Dice) NextEvent() []kernel.Delivery {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -161,16 +166,16 @@ func (d *Dice) NextEvent() []kernel.Delivery {
 	return ways
 }
 
-// mishap is what befalls a call to the API.
+// mishap is what goes wrong with a call to the API.
 type mishap struct {
-	name    string // as in the settings; empty when nothing does
-	lost    bool   // the call takes effect first
-	status  int    // answered; 0 is the end of the connection
-	timeout bool   // nothing is answered
+	name    string // the name of the setting; empty if nothing goes wrong
+	lost    bool   // the call takes effect before
+	status  int    // of the answer; 0 closes the connection
+	timeout bool   // there is no answer
 	held    time.Duration
 }
 
-// nextCall decides what befalls the next call.
+// nextCall decides what goes wrong with the next call.
 func (d *Dice) nextCall() mishap {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -3,6 +3,7 @@ package chaos
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/pages"
 )
 
+// The paths of the settings and of the page with them.
 const (
 	Path     = kernel.Root + "/chaos"
 	PagePath = "/sandbox/chaos"
@@ -22,26 +24,30 @@ const (
 //go:embed chaos.html
 var pageHTML string
 
-// Control is where people and tests make the provider misbehave.
+// Control has the endpoints and the page on which people and tests make the
+// provider misbehave.
 type Control struct {
 	engine   *kernel.Engine
 	dice     *Dice
 	page     *template.Template
-	changing sync.Mutex // held over storing settings and taking them over
+	changing sync.Mutex // held while settings are stored and taken over
 }
 
-// New returns the control of d, which goes by the settings that were
-// stored last.
+// New returns the control of d and lets d use the settings that were stored
+// last.
 func New(ctx context.Context, e *kernel.Engine, d *Dice) (*Control, error) {
 	page, err := pages.Parse("chaos", pageHTML)
 	if err != nil {
 		return nil, err
 	}
 	kept, err := records.Find(ctx, e.Read().Q, records.Name)
-	if err == nil && kept != nil {
+	switch {
+	case err == nil:
 		d.use(kept.Settings)
+	case !errors.Is(err, kernel.ErrAbsent):
+		return nil, err
 	}
-	return &Control{engine: e, dice: d, page: page}, err
+	return &Control{engine: e, dice: d, page: page}, nil
 }
 
 // set stores the settings and counts events and calls from the beginning.
@@ -63,8 +69,8 @@ func (c *Control) Show(w http.ResponseWriter, _ *http.Request) {
 	kernel.WriteControl(w, http.StatusOK, kernel.Data{Data: c.dice.current()})
 }
 
-// Change answers PUT /sandbox/stripe/chaos. What is not given is as it was
-// at first, so that {} ends the chaos.
+// Change answers PUT /sandbox/stripe/chaos. Values that are not given get their
+// defaults, so that {} ends the chaos.
 func (c *Control) Change(w http.ResponseWriter, r *http.Request) {
 	settings := quiet()
 	if !kernel.ReadControl(w, r, &settings) {
@@ -81,21 +87,21 @@ func (c *Control) Change(w http.ResponseWriter, r *http.Request) {
 	kernel.WriteControl(w, http.StatusOK, kernel.Data{Data: settings})
 }
 
-// pageView is the page's data.
+// pageView is the data of the page's template.
 type pageView struct {
 	Nonce  string
-	Quiet  bool // nothing is set
+	Quiet  bool // whether the provider behaves well
 	Fields []input
 }
 
-// input is a setting on the page, as it was typed when it is wrong.
+// input is a setting on the page. A wrong value is shown as it was typed.
 type input struct {
 	field
 	Value, Error string
 }
 
-// ShowPage answers GET /sandbox/chaos: the settings as a form, and what they
-// mean.
+// ShowPage answers GET /sandbox/chaos with a form that shows and explains the
+// settings.
 func (c *Control) ShowPage(w http.ResponseWriter, r *http.Request) {
 	settings := c.dice.current()
 	view := pageView{Quiet: true}
@@ -112,8 +118,8 @@ func (c *Control) ShowPage(w http.ResponseWriter, r *http.Request) {
 	c.writePage(w, r, http.StatusOK, view)
 }
 
-// Submit answers POST /sandbox/chaos, the page's form. An empty form ends
-// the chaos.
+// Submit answers POST /sandbox/chaos, the page's form. An empty form ends the
+// chaos.
 func (c *Control) Submit(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, form.MaxBody)
 	if err := r.ParseForm(); err != nil {
@@ -147,7 +153,7 @@ func (c *Control) Submit(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, PagePath, http.StatusSeeOther)
 }
 
-// fill takes over the values of a form; empty ones stay as they are.
+// fill sets the values of a form. Empty ones stay as they are.
 func (c *settings) fill(form url.Values) (wrong map[string]string) {
 	wrong = map[string]string{}
 	for _, f := range c.fields() {
@@ -158,7 +164,7 @@ func (c *settings) fill(form url.Values) (wrong map[string]string) {
 		var err error
 		if f.Share != nil {
 			*f.Share, err = strconv.ParseFloat(value, 64)
-			if err == nil && !(*f.Share >= 0) { // NaN, too
+			if err == nil && !(*f.Share >= 0) { // also for NaN
 				*f.Share = -1
 			}
 		} else {
@@ -171,6 +177,7 @@ func (c *settings) fill(form url.Values) (wrong map[string]string) {
 	return wrong
 }
 
+// writePage renders a view.
 func (c *Control) writePage(w http.ResponseWriter, r *http.Request, status int, view pageView) {
 	view.Nonce = pages.NewNonce()
 	pages.Write(w, r, c.engine.Log(), status, c.page, view.Nonce, "'self'", view)

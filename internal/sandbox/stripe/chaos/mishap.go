@@ -9,12 +9,11 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
-// headerChaos says on an answer which setting made a call fail, for whoever
-// wonders.
+// headerChaos is the header that names the setting that made a call fail.
 const headerChaos = "Sandbox-Chaos"
 
-// Wrap wraps an endpoint of the API, and nothing else, in what the settings
-// let befall it.
+// Wrap returns an endpoint of the API with which the mishaps of the settings
+// happen.
 func (c *Control) Wrap(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		m := c.dice.nextCall()
@@ -26,14 +25,15 @@ func (c *Control) Wrap(next http.HandlerFunc) http.HandlerFunc {
 		if m.lost {
 			next(&nowhere{header: http.Header{}}, r)
 		}
-		c.befall(w, r, m)
+		c.fail(w, r, m)
 	}
 }
 
-// befall answers in place of the endpoint, or leaves without an answer.
-func (c *Control) befall(w http.ResponseWriter, r *http.Request, m mishap) {
+// fail answers in place of the endpoint, or closes the connection without an
+// answer.
+func (c *Control) fail(w http.ResponseWriter, r *http.Request, m mishap) {
 	if m.timeout {
-		// Only once the body is read does the server notice that the client leaves.
+		// The server notices that the client has left only once the body is read.
 		_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, form.MaxBody))
 		gone := time.NewTimer(m.held)
 		defer gone.Stop()
@@ -43,7 +43,7 @@ func (c *Control) befall(w http.ResponseWriter, r *http.Request, m mishap) {
 		}
 	}
 	if m.timeout || m.status == 0 {
-		panic(http.ErrAbortHandler) // how net/http is told to close the connection
+		panic(http.ErrAbortHandler) // makes net/http close the connection
 	}
 	e := form.InternalError()
 	h := w.Header()
@@ -54,7 +54,7 @@ func (c *Control) befall(w http.ResponseWriter, r *http.Request, m mishap) {
 	_, _ = w.Write(e.Body())
 }
 
-// nowhere takes an answer that nobody gets.
+// nowhere discards an answer that nobody gets.
 type nowhere struct{ header http.Header }
 
 func (n *nowhere) Header() http.Header         { return n.header }

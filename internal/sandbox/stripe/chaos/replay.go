@@ -8,14 +8,15 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
+// ReplayPath is the path of the control that sends events again.
 const ReplayPath = kernel.Root + "/replay"
 
-// replayRequest is a wish to have the stored events sent again.
+// replayRequest asks for the stored events to be sent again.
 type replayRequest struct {
-	Times   int64   `json:"times"`   // each
-	Shuffle bool    `json:"shuffle"` // without regard to their order
-	Share   float64 `json:"share"`   // of the events
-	Seed    int64   `json:"seed"`    // decides which, and their order
+	Times   int64   `json:"times"`   // how often each event is sent
+	Shuffle bool    `json:"shuffle"` // whether the order is random
+	Share   float64 `json:"share"`   // the share of the events that is sent
+	Seed    int64   `json:"seed"`    // decides which events, and their order
 }
 
 func (p replayRequest) check() map[string]string {
@@ -32,15 +33,15 @@ func (p replayRequest) check() map[string]string {
 	return wrong
 }
 
-// replayAnswer says what is on its way.
+// replayAnswer says what is being sent.
 type replayAnswer struct {
-	Events     int `json:"events"`     // that are sent again
-	Deliveries int `json:"deliveries"` // of them
-	Pending    int `json:"pending"`    // deliveries that are not yet taken, with those from before
+	Events     int `json:"events"`     // how many events are sent again
+	Deliveries int `json:"deliveries"` // how many deliveries that makes
+	Pending    int `json:"pending"`    // how many deliveries are not yet accepted, older ones included
 }
 
-// ShowReplay answers GET /sandbox/stripe/replay: how many webhooks are not yet
-// taken, so that whoever replays can wait for the end.
+// ShowReplay answers GET /sandbox/stripe/replay with the number of webhooks
+// that are not yet accepted, so that a client can wait for the end of a replay.
 func (c *Control) ShowReplay(w http.ResponseWriter, r *http.Request) {
 	pending, err := pendingDeliveries(r.Context(), c.engine.Read().Q)
 	if err != nil {
@@ -51,7 +52,7 @@ func (c *Control) ShowReplay(w http.ResponseWriter, r *http.Request) {
 }
 
 // StartReplay answers POST /sandbox/stripe/replay: it queues all stored events,
-// or a share of them, once more. Chaos does not touch them.
+// or a share of them, once more. Chaos does not affect them.
 func (c *Control) StartReplay(w http.ResponseWriter, r *http.Request) {
 	wish := replayRequest{Times: 1, Share: 1}
 	if !kernel.ReadControl(w, r, &wish) {
@@ -81,6 +82,8 @@ func (c *Control) StartReplay(w http.ResponseWriter, r *http.Request) {
 	kernel.WriteControl(w, http.StatusOK, kernel.Data{Data: a})
 }
 
+// queueReplay queues the deliveries of a replay and returns how many events and
+// deliveries there are.
 func queueReplay(ctx context.Context, st *kernel.Step, wish replayRequest) (events, deliveries int, err error) {
 	stored, err := storedEvents(ctx, st.Q)
 	if err != nil {
@@ -115,7 +118,7 @@ func queueReplay(ctx context.Context, st *kernel.Step, wish replayRequest) (even
 	return events, len(queue), nil
 }
 
-// storedEvent is an event by its id, with the object that it is about.
+// storedEvent is the id of an event and of the object that it is about.
 type storedEvent struct{ id, object string }
 
 func storedEvents(ctx context.Context, q kernel.Querier) ([]storedEvent, error) {

@@ -11,12 +11,13 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/subscriptions"
 )
 
-// The life of a session: what it may be set to, and what it is otherwise.
+// How long a session may be open. Without expires_at it is the maximum.
 const (
 	minLife = 30 * time.Minute
 	maxLife = 24 * time.Hour
 )
 
+// Create answers POST /v1/checkout/sessions.
 func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	cs := Session{
 		Header: Sessions.Start(c.Now), Status: statusOpen, UIMode: "hosted_page",
@@ -70,6 +71,7 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	return cs, c.SetTimer(ctx, TimerExpires, cs.ID, cs.ExpiresAt)
 }
 
+// read reads the parameters that the session shows.
 func (cs *Session) read(p *form.Params) {
 	p.Require("mode", "success_url", "customer", "line_items")
 	p.Choice("mode", &cs.Mode, "subscription")
@@ -100,8 +102,8 @@ func (cs *Session) read(p *form.Params) {
 	p.Integer("expires_at", cs.Created+int64(minLife/time.Second), cs.Created+int64(maxLife/time.Second), &cs.ExpiresAt)
 }
 
-// offerMethods settles how the session can be paid. Unless the client has said
-// so, cards are taken, and debits where the currency allows.
+// offerMethods sets the ways to pay. Unless the client named them, cards are
+// accepted, and debits if the currency allows it.
 func (cs *Session) offerMethods() error {
 	debits := cs.Currency == "eur"
 	switch {
@@ -115,11 +117,12 @@ func (cs *Session) offerMethods() error {
 	return nil
 }
 
+// read reads the parameters of the subscription that will be sold.
 func (state *sale) read(p *form.Params) {
 	p = p.Hash("subscription_data")
 	if p == nil {
 		state.Metadata = map[string]string{}
 		return
 	}
-	state.Purchase.Read(p)
+	state.Read(p)
 }

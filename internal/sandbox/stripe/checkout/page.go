@@ -26,19 +26,20 @@ type Page struct {
 	page   *template.Template
 }
 
+// NewPage returns the page of the sessions that e keeps.
 func NewPage(e *kernel.Engine) (*Page, error) {
 	page, err := pages.Parse("checkout", pageHTML)
 	return &Page{engine: e, page: page}, err
 }
 
-// pageView is the data of the page of a session.
+// pageView is the data of the page's template.
 type pageView struct {
 	Title, Note   string
-	Session       *Session // nil when nothing is shown of it
+	Session       *Session // nil if none is shown
 	Items         []pageLine
 	Total         string
-	Form          bool // it can still be paid
-	Cards, Debits bool // these ways
+	Form          bool // whether the session can be paid
+	Cards, Debits bool // which ways to pay are accepted
 	Action        string
 	NeedsCard     bool
 	Attempt       attempt
@@ -46,7 +47,8 @@ type pageView struct {
 	Back          *pages.BackLink
 }
 
-// attempt is what was typed into a form that could not be taken, and why not.
+// attempt is what was typed into the form, with the reasons why it was not
+// accepted.
 type attempt struct{ Card, IBAN, CardError, IBANError string }
 
 type pageLine struct {
@@ -55,7 +57,7 @@ type pageLine struct {
 	Price, Amount string
 }
 
-// Show answers GET: the form, or why there is none.
+// Show answers GET with the form, or with the reason why there is none.
 func (p *Page) Show(w http.ResponseWriter, r *http.Request) {
 	if err := p.engine.Settle(r.Context()); err != nil {
 		pages.Fail(w, r, p.engine.Log(), err)
@@ -64,8 +66,8 @@ func (p *Page) Show(w http.ResponseWriter, r *http.Request) {
 	p.write(w, r, http.StatusOK, attempt{})
 }
 
-// Pay answers POST. A session that is already paid leads on to where
-// paying it led, without a second effect.
+// Pay answers POST. If the session is already paid, it redirects to the success
+// URL again, without a second effect.
 func (p *Page) Pay(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
 	if err := p.engine.Settle(ctx); err != nil {
@@ -79,7 +81,11 @@ func (p *Page) Pay(w http.ResponseWriter, r *http.Request) {
 		readable bool
 	)
 	err := p.engine.Write(ctx, func(ctx context.Context, st *kernel.Step) (err error) {
-		if cs, err = Sessions.Find(ctx, st.Q, r.PathValue("id")); err != nil || cs == nil || cs.Status != statusOpen {
+		cs, err = Sessions.Find(ctx, st.Q, r.PathValue("id"))
+		if errors.Is(err, kernel.ErrAbsent) {
+			return nil // the page says so
+		}
+		if err != nil || cs.Status != statusOpen {
 			return err
 		}
 		var used tender
@@ -104,7 +110,8 @@ func (p *Page) Pay(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// read makes out what the buyer wants to pay with, or says what is wrong.
+// read reads what the buyer wants to pay with. It reports whether that is valid
+// and sets the reasons in a otherwise.
 func (a *attempt) read(cs *Session) (used tender, ok bool) {
 	switch {
 	case a.IBAN != "" && a.Card != "":
@@ -125,16 +132,16 @@ func (a *attempt) read(cs *Session) (used tender, ok bool) {
 	return used, a.CardError == "" && a.IBANError == ""
 }
 
-// write renders the session as it stands. The status is for one that
-// can still be paid.
+// write renders the session. The status is used if the session can still be
+// paid.
 func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed attempt) {
 	ctx, st := r.Context(), p.engine.Read()
 	cs, err := Sessions.Find(ctx, st.Q, r.PathValue("id"))
-	if err != nil {
+	if err != nil && !errors.Is(err, kernel.ErrAbsent) {
 		pages.Fail(w, r, p.engine.Log(), err)
 		return
 	}
-	if cs == nil {
+	if err != nil {
 		p.writePage(w, r, http.StatusNotFound, pageView{Title: "There is no such checkout", Note: "Check the link, or start again where you came from."})
 		return
 	}
@@ -183,6 +190,7 @@ func newPageView(cs *Session, state *sale, now time.Time) pageView {
 	return view
 }
 
+// describeOpen sets the texts for a session that can be paid.
 func (view *pageView) describeOpen(cs *Session, state *sale, now time.Time) {
 	switch {
 	case state.TrialDays > 0:
@@ -201,11 +209,12 @@ func (view *pageView) describeOpen(cs *Session, state *sale, now time.Time) {
 	}
 }
 
+// writePage renders a view.
 func (p *Page) writePage(w http.ResponseWriter, r *http.Request, status int, view pageView) {
 	view.Nonce = pages.NewNonce()
 	formAction := "'self'"
 	if view.Session != nil {
-		// Browsers hold a form's redirect against the policy, too.
+		// Browsers also apply the policy to the redirect that answers the form.
 		if u, err := url.Parse(view.Session.successURL()); err == nil {
 			formAction += " " + u.Scheme + "://" + u.Host
 		}

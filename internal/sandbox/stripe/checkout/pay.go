@@ -9,14 +9,14 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/subscriptions"
 )
 
-// tender is what a buyer pays with: a card, a bank account, or nothing where
-// nothing is needed.
+// tender is what a buyer pays with: a card, a bank account, or nothing if
+// nothing is required.
 type tender struct {
 	card    *customers.TestCard
 	account *customers.TestAccount
 }
 
-// attachTender keeps what a buyer pays with; nil for nothing.
+// attachMethod stores what a buyer pays with and returns it; nil for nothing.
 func attachMethod(ctx context.Context, st *kernel.Step, used tender, cu *customers.Customer) (*customers.PaymentMethod, error) {
 	switch {
 	case used.card != nil:
@@ -27,8 +27,9 @@ func attachMethod(ctx context.Context, st *kernel.Step, used tender, cu *custome
 	return nil, nil
 }
 
-// complete pays an open session, or begins to, and makes of it what it promised. The step's transaction holds all of
-// it: session, subscription, invoice, payment, events and their deliveries.
+// complete pays an open session, or starts to, and creates the subscription.
+// The step's transaction holds all of it: session, subscription, invoice,
+// payment, events and their deliveries.
 func complete(ctx context.Context, st *kernel.Step, cs *Session, used tender) error {
 	state, err := sales.Get(ctx, st.Q, cs.ID, "id")
 	if err != nil {
@@ -67,8 +68,8 @@ func complete(ctx context.Context, st *kernel.Step, cs *Session, used tender) er
 	return st.Create(ctx, "checkout.session.completed", cs)
 }
 
-// billFirst makes the invoice that a subscription begins with and has it paid by
-// pm, with the buyer present; pm may be nil when nothing is due.
+// payFirstInvoice makes the first invoice of a subscription and pays it while
+// the buyer is present. pm may be nil if nothing is due.
 func payFirstInvoice(ctx context.Context, st *kernel.Step, sub *subscriptions.Subscription, cu *customers.Customer, pm *customers.PaymentMethod) error {
 	in, err := subscriptions.FirstInvoice(ctx, st, sub, cu)
 	if err != nil || in.Status == invoices.Paid {

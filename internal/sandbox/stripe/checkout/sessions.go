@@ -12,9 +12,10 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/subscriptions"
 )
 
+// Sessions are all checkout sessions.
 var Sessions = kernel.Kind[Session]{Name: "checkout.session", Prefix: "cs", Label: "checkout.session", Path: "/v1/checkout/sessions"}
 
-// The states of a checkout session, and what it says of the payment.
+// The statuses of a checkout session and of its payment.
 const (
 	statusOpen     = "open"
 	statusComplete = "complete"
@@ -25,7 +26,7 @@ const (
 	paymentNotNeeded = "no_payment_required"
 )
 
-// Session is a session: one attempt to buy something on the hosted page.
+// Session is one attempt to buy something on the hosted page.
 type Session struct {
 	kernel.Header
 	AdaptivePricing          form.Null         `json:"adaptive_pricing"`
@@ -77,7 +78,7 @@ type Session struct {
 	SuccessURL               *string           `json:"success_url"`
 	TotalDetails             totals            `json:"total_details"`
 	UIMode                   string            `json:"ui_mode"`
-	URL                      *string           `json:"url"` // null once it is no longer open
+	URL                      *string           `json:"url"` // null unless the session is open
 	WalletOptions            form.Null         `json:"wallet_options"`
 }
 
@@ -122,25 +123,25 @@ func newCustomerDetails(cu *customers.Customer) *customerDetails {
 
 var sales = kernel.Kind[sale]{Name: "sandbox.checkout", Label: "checkout.session"}
 
-// sale is what a session keeps and does not show: what will become of
-// it when it is paid. It goes by the session's id.
+// sale is what will be sold when a session is paid. Clients do not see it. It
+// is stored under the session's id.
 type sale struct {
 	kernel.Header
 	subscriptions.Purchase
 }
 
-// metered tells whether a part of what is sold is paid for by use.
+// metered reports whether a part of the sale is charged by use.
 func (state *sale) metered() bool {
 	return slices.ContainsFunc(state.Items, func(item subscriptions.LineItem) bool { return item.Price.Metered() })
 }
 
-// takes tells whether the session can be paid in a way.
+// takes reports whether the session accepts a way to pay.
 func (cs *Session) takes(method string) bool { return slices.Contains(cs.PaymentMethodTypes, method) }
 
-// due is what is to be paid at once, in minor units; nothing with a trial.
+// due is what has to be paid at once, in minor units; zero with a trial.
 func (cs *Session) due() int64 { return cs.AmountTotal }
 
-// needsCard tells whether the page must ask for a card.
+// needsCard reports whether the page must ask for something to pay with.
 func (cs *Session) needsCard() bool {
 	return cs.due() > 0 || cs.PaymentMethodCollection == "always"
 }
@@ -152,12 +153,15 @@ func (cs *Session) successURL() string {
 	).Replace(*cs.SuccessURL)
 }
 
+// Path returns the path of a session's page.
 func Path(id string) string { return "/sandbox/checkout/" + id }
 
+// Get answers GET /v1/checkout/sessions/{id}.
 func Get(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, Sessions)
 }
 
+// List answers GET /v1/checkout/sessions.
 func List(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.Equals(c.Params, "customer", "$.customer")
@@ -166,22 +170,24 @@ func List(ctx context.Context, c *kernel.Call) (any, error) {
 	return Sessions.Page(ctx, c, f)
 }
 
+// ListItems answers GET /v1/checkout/sessions/{id}/line_items.
 func ListItems(ctx context.Context, c *kernel.Call) (any, error) {
-	state, err := sales.Get(ctx, c.Q, c.Id, "id")
+	state, err := sales.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
 		return nil, err
 	}
-	return kernel.SlicePage(c, "/v1/checkout/sessions/"+c.Id+"/line_items", "item", state.Items)
+	return kernel.SlicePage(c, "/v1/checkout/sessions/"+c.ID+"/line_items", "item", state.Items)
 }
 
-// TimerExpires goes off when a session has been open for too long.
+// TimerExpires goes off when an open session expires.
 const TimerExpires = "checkout.expires"
 
+// Expire answers POST /v1/checkout/sessions/{id}/expire.
 func Expire(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
-	cs, err := Sessions.Get(ctx, c.Q, c.Id, "id")
+	cs, err := Sessions.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +197,7 @@ func Expire(ctx context.Context, c *kernel.Call) (any, error) {
 	return cs, closeSession(ctx, c.Step, cs)
 }
 
-// ExpireDue is what the session's timer does.
+// ExpireDue expires a session when its timer goes off.
 func ExpireDue(ctx context.Context, st *kernel.Step, id string) error {
 	cs, err := Sessions.Get(ctx, st.Q, id, "id")
 	if err != nil || cs.Status != statusOpen {
@@ -212,7 +218,7 @@ func closeSession(ctx context.Context, st *kernel.Step, cs *Session) error {
 	return st.Emit(ctx, "checkout.session.expired", cs, nil)
 }
 
-// ItemsOf lists what a session sells.
+// ItemsOf reads what a session sells, as checkout.session.line_items shows it.
 func ItemsOf(ctx context.Context, q kernel.Querier, sessionID string) (any, error) {
 	state, err := sales.Get(ctx, q, sessionID, "id")
 	if err != nil {
@@ -235,8 +241,8 @@ func CloseAll(ctx context.Context, st *kernel.Step, cu *customers.Customer) erro
 	return nil
 }
 
-// PaymentEnded tells how the payment of a completed session ended, if the
-// invoice is that of one.
+// PaymentEnded stores the outcome of a completed session's payment with an
+// event, if the invoice belongs to a session.
 func PaymentEnded(ctx context.Context, st *kernel.Step, in *invoices.Invoice, event string) error {
 	waiting, err := Sessions.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.invoice' = ? AND doc ->> '$.payment_status' = ?`,
 		in.Customer, in.ID, paymentUnpaid)

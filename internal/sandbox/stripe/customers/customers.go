@@ -116,7 +116,7 @@ func Get(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
-	cu, err := All.Get(ctx, c.Q, c.Id, "id")
+	cu, err := All.Get(ctx, c.Q, c.ID, "id")
 	if err == nil && cu.Deleted {
 		return deletedCustomer{ID: cu.ID, Object: cu.Object, Deleted: true}, nil
 	}
@@ -125,7 +125,7 @@ func Get(ctx context.Context, c *kernel.Call) (any, error) {
 
 // Update answers POST /v1/customers/{id}.
 func Update(ctx context.Context, c *kernel.Call) (any, error) {
-	cu, err := Live(ctx, c.Step, c.Id, "id")
+	cu, err := Live(ctx, c.Step, c.ID, "id")
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func Delete(ending ...func(ctx context.Context, st *kernel.Step, cu *Customer) e
 		if err := c.Params.Done(); err != nil {
 			return nil, err
 		}
-		cu, err := Live(ctx, c.Step, c.Id, "id")
+		cu, err := Live(ctx, c.Step, c.ID, "id")
 		if err != nil {
 			return nil, err
 		}

@@ -46,9 +46,9 @@ func AttachPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
 		"pm_card_visa":                "4242424242424242",
 		"pm_card_visa_chargeDeclined": "4000000000000002",
 		"pm_card_chargeCustomerFail":  "4000000000000341",
-	}[c.Id]
+	}[c.ID]
 	if !known {
-		pm, err := PaymentMethods.Get(ctx, c.Q, c.Id, "id")
+		pm, err := PaymentMethods.Get(ctx, c.Q, c.ID, "id")
 		if err == nil && pm.Customer != customerID {
 			return nil, form.Refuse("", "", "The payment method you provided has already been attached to a customer.")
 		}

@@ -238,7 +238,7 @@ func List(ctx context.Context, c *kernel.Call) (any, error) {
 
 // ListLines answers GET /v1/invoices/{id}/lines.
 func ListLines(ctx context.Context, c *kernel.Call) (any, error) {
-	in, err := All.Get(ctx, c.Q, c.Id, "id")
+	in, err := All.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package invoices
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -20,12 +21,12 @@ func PDFPath(id string) string { return kernel.Root + "/invoices/" + id + "/pdf"
 func ServePDF(e *kernel.Engine) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		in, err := All.Find(r.Context(), e.Read().Q, r.PathValue("id"))
-		if err != nil {
+		if err != nil && !errors.Is(err, kernel.ErrAbsent) {
 			e.Log().ErrorContext(r.Context(), "stripe sandbox: pdf", slog.Any("error", err))
 			http.Error(w, "Something went wrong in the payment sandbox.", http.StatusInternalServerError)
 			return
 		}
-		if in == nil || in.Number == nil {
+		if err != nil || in.Number == nil {
 			http.NotFound(w, r)
 			return
 		}

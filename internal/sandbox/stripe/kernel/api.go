@@ -19,7 +19,7 @@ const APIVersion = "2026-03-25.dahlia"
 type Call struct {
 	*Step
 	Params *form.Params
-	Id     string // the id in the path; empty if there is none
+	ID     string // the id in the path; empty if there is none
 }
 
 // Endpoint does the work of one route and returns the answer, which is rendered
@@ -90,7 +90,7 @@ func (e *Engine) answer(r *http.Request, method string, run Endpoint, requestID 
 		return answer{}, err
 	}
 	if method == http.MethodGet {
-		return e.perform(ctx, run, &Call{Step: e.Read(), Params: p, Id: r.PathValue("id")})
+		return e.perform(ctx, run, &Call{Step: e.Read(), Params: p, ID: r.PathValue("id")})
 	}
 	key := r.Header.Get("Idempotency-Key")
 	if method != http.MethodPost {
@@ -105,15 +105,13 @@ func (e *Engine) answer(r *http.Request, method string, run Endpoint, requestID 
 		st.cause.ID = &requestID
 		if key != "" {
 			st.cause.IdempotencyKey = &key
-			if known, err := once.recall(ctx, st.Q); err != nil || known != nil {
-				if known != nil {
-					a = *known
-				}
+			var err error
+			if a, err = once.recall(ctx, st.Q); !errors.Is(err, ErrAbsent) {
 				return err
 			}
 		}
 		failed := st.attempt(ctx, func() (err error) {
-			a, err = e.perform(ctx, run, &Call{Step: st, Params: p, Id: r.PathValue("id")})
+			a, err = e.perform(ctx, run, &Call{Step: st, Params: p, ID: r.PathValue("id")})
 			return err
 		})
 		if failed != nil {
@@ -180,7 +178,7 @@ func Retrieve[T Object](ctx context.Context, c *Call, k Kind[T]) (any, error) {
 	if err := c.Params.Done(); err != nil {
 		return nil, err
 	}
-	return k.Get(ctx, c.Q, c.Id, "id")
+	return k.Get(ctx, c.Q, c.ID, "id")
 }
 
 // Root is the path below which the API is served; the paths of Stripe's API

@@ -91,11 +91,11 @@ func (e *Engine) expandIn(ctx context.Context, q Querier, at any, owner string, 
 	value, known := m[field]
 	if !known {
 		included, err := e.include(ctx, q, m, owner, field)
+		if errors.Is(err, ErrAbsent) {
+			return notExpandable(full)
+		}
 		if err != nil {
 			return err
-		}
-		if included == nil {
-			return notExpandable(full)
 		}
 		m[field] = included
 		return e.expandIn(ctx, q, included, field, rest, full)
@@ -130,11 +130,11 @@ func (e *Engine) expandIn(ctx context.Context, q Querier, at any, owner string, 
 type ListReader func(ctx context.Context, q Querier, id string) (any, error)
 
 // include reads the list that the object m shows in a field only when it is
-// expanded; nil if there is no such list.
+// expanded. Errors: ErrAbsent if there is no such list.
 func (e *Engine) include(ctx context.Context, q Querier, m map[string]any, owner, field string) (map[string]any, error) {
 	read, known := e.cfg.Lists[owner+"."+field]
 	if !known {
-		return nil, nil
+		return nil, ErrAbsent
 	}
 	id, _ := m["id"].(string)
 	included, err := read(ctx, q, id)

@@ -32,25 +32,25 @@ func newIdempotent(key, endpoint string, values url.Values) (idempotent, error) 
 	return idempotent{key: key, endpoint: endpoint, fingerprint: hex.EncodeToString(sum[:])}, nil
 }
 
-// recall returns the answer that was given to the same request before; nil if
-// the key is new. Two requests with one key at the same time cannot both find
-// it new, because each looks in its own write transaction.
-func (i idempotent) recall(ctx context.Context, q Querier) (*answer, error) {
+// recall returns the answer that was given to the same request before.
+// Errors: ErrAbsent if the key is new. Two requests with one key at the same time
+// cannot both find it new, because each looks in its own write transaction.
+func (i idempotent) recall(ctx context.Context, q Querier) (answer, error) {
 	var stored idempotent
 	a := answer{replayed: true}
 	err := q.QueryRowContext(ctx, `SELECT endpoint, fingerprint, status, body FROM stripe_idempotency WHERE key = ?`, i.key).
 		Scan(&stored.endpoint, &stored.fingerprint, &a.status, &a.body)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return nil, nil
+		return answer{}, ErrAbsent
 	case err != nil:
-		return nil, fmt.Errorf("recall idempotency key: %w", err)
+		return answer{}, fmt.Errorf("recall idempotency key: %w", err)
 	case stored.endpoint != i.endpoint:
-		return nil, form.IdempotencyConflict("Keys for idempotent requests can only be used for the same endpoint they were first used for ('%s' vs '%s'). Try using a key other than '%s' if you meant to execute a different request.", i.endpoint, stored.endpoint, i.key)
+		return answer{}, form.IdempotencyConflict("Keys for idempotent requests can only be used for the same endpoint they were first used for ('%s' vs '%s'). Try using a key other than '%s' if you meant to execute a different request.", i.endpoint, stored.endpoint, i.key)
 	case stored.fingerprint != i.fingerprint:
-		return nil, form.IdempotencyConflict("Keys for idempotent requests can only be used with the same parameters they were first used with. Try using a key other than '%s' if you meant to execute a different request.", i.key)
+		return answer{}, form.IdempotencyConflict("Keys for idempotent requests can only be used with the same parameters they were first used with. Try using a key other than '%s' if you meant to execute a different request.", i.key)
 	}
-	return &a, nil
+	return a, nil
 }
 
 // remember stores the answer in the transaction of the request.

@@ -53,6 +53,9 @@ CREATE INDEX IF NOT EXISTS stripe_deliveries_event ON stripe_deliveries (event);
 CREATE INDEX IF NOT EXISTS stripe_deliveries_object ON stripe_deliveries (object, seq);
 `
 
+// ErrAbsent says that what was to be read does not exist.
+var ErrAbsent = errors.New("it does not exist")
+
 // Querier is a transaction, or the database itself outside of one.
 type Querier interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
@@ -84,12 +87,12 @@ func (k Kind[T]) Start(now int64) Header {
 	return Header{ID: form.NewID(k.Prefix), Object: k.Name, Created: now}
 }
 
-// Find reads the object with the id; nil if there is none.
+// Find reads the object with the id. Errors: ErrAbsent.
 func (k Kind[T]) Find(ctx context.Context, q Querier, id string) (*T, error) {
 	var doc []byte
 	err := q.QueryRowContext(ctx, `SELECT doc FROM stripe_objects WHERE kind = ? AND id = ?`, k.Name, id).Scan(&doc)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
+		err = ErrAbsent
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", k.Name, id, err)
@@ -101,7 +104,7 @@ func (k Kind[T]) Find(ctx context.Context, q Querier, id string) (*T, error) {
 // the parameter that had the id.
 func (k Kind[T]) Get(ctx context.Context, q Querier, id, param string) (*T, error) {
 	o, err := k.Find(ctx, q, id)
-	if err == nil && o == nil {
+	if errors.Is(err, ErrAbsent) {
 		err = form.Missing(k.Label, id, param)
 	}
 	return o, err

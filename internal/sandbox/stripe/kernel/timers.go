@@ -46,13 +46,19 @@ func (st *Step) StopTimer(ctx context.Context, kind, object string) error {
 func (e *Engine) Settle(ctx context.Context) error {
 	for {
 		next, err := nextTimer(ctx, e.cfg.DB)
-		if err != nil || next == nil || next.at > e.cfg.Clock.Now().Unix() {
+		if errors.Is(err, ErrAbsent) {
+			return nil
+		}
+		if err != nil || next.at > e.cfg.Clock.Now().Unix() {
 			return err
 		}
 		err = e.Write(ctx, func(ctx context.Context, st *Step) error {
 			due, err := nextTimer(ctx, st.Q)
-			if err != nil || due == nil || due.at > st.Now {
-				return err // another request has done it
+			if errors.Is(err, ErrAbsent) || err == nil && due.at > st.Now {
+				return nil // another request has done it
+			}
+			if err != nil {
+				return err
 			}
 			st.Now = due.at
 			if err := st.StopTimer(ctx, due.kind, due.object); err != nil {
@@ -75,17 +81,17 @@ type timer struct {
 	at           int64
 }
 
-// nextTimer reads the timer that goes off next; nil if there is none.
-func nextTimer(ctx context.Context, q Querier) (*timer, error) {
+// nextTimer reads the timer that goes off next. Errors: ErrAbsent.
+func nextTimer(ctx context.Context, q Querier) (timer, error) {
 	var t timer
 	err := q.QueryRowContext(ctx, `SELECT kind, object, at FROM stripe_timers ORDER BY at, object, kind LIMIT 1`).Scan(&t.kind, &t.object, &t.at)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
+		return t, ErrAbsent
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read timers: %w", err)
+		return t, fmt.Errorf("read timers: %w", err)
 	}
-	return &t, nil
+	return t, nil
 }
 
 // runTimers fires timers when they are due, until ctx ends.
@@ -98,7 +104,7 @@ func (e *Engine) runTimers(ctx context.Context) {
 			}
 			e.cfg.Log.ErrorContext(ctx, "stripe sandbox: timers", slog.Any("error", err))
 			wait = errorPause
-		} else if next, err := nextTimer(ctx, e.cfg.DB); err == nil && next != nil {
+		} else if next, err := nextTimer(ctx, e.cfg.DB); err == nil {
 			left := time.Unix(next.at, 0).Sub(e.cfg.Clock.Now())
 			wait = min(wait, max(left, 0))
 		}

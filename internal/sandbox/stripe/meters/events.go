@@ -2,6 +2,7 @@ package meters
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -73,11 +74,11 @@ func CreateEvent(ctx context.Context, c *kernel.Call) (any, error) {
 // addUsage stores an event for the customer that it names.
 func addUsage(ctx context.Context, st *kernel.Step, e event) error {
 	m, err := activeMeter(ctx, st, e.EventName)
+	if errors.Is(err, kernel.ErrAbsent) {
+		return form.Refuse("event_name", "no_meter", "No active meter found for the event name '%s'.", e.EventName)
+	}
 	if err != nil {
 		return err
-	}
-	if m == nil {
-		return form.Refuse("event_name", "no_meter", "No active meter found for the event name '%s'.", e.EventName)
 	}
 	mapping := m.CustomerMapping.EventPayloadKey
 	id, given := e.Payload[mapping]

@@ -2,6 +2,7 @@ package meters
 
 import (
 	"context"
+	"errors"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
@@ -10,21 +11,21 @@ import (
 // All are all meters.
 var All = kernel.Kind[Meter]{Name: "billing.meter", Prefix: "mtr", Label: "billing meter", Path: "/v1/billing/meters"}
 
-// The states of a meter.
+// The statuses of a meter.
 const (
 	Active   = "active"
 	inactive = "inactive"
 )
 
-// How a meter makes one figure of the events of a period.
+// How a meter turns the events of a period into one figure.
 const (
 	formulaSum   = "sum"
 	formulaCount = "count"
 	formulaLast  = "last"
 )
 
-// Meter says what events of one name count, for whom, and how they add up.
-// Metered prices point to it.
+// Meter says which events count, for whom, and how they add up. Metered prices
+// refer to it.
 type Meter struct {
 	kernel.Header
 	CustomerMapping    customerMapping `json:"customer_mapping"`
@@ -55,6 +56,7 @@ type valueSettings struct {
 	EventPayloadKey string `json:"event_payload_key"`
 }
 
+// Create answers POST /v1/billing/meters.
 func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	m := Meter{
 		Header: All.Start(c.Now), Status: Active, Updated: c.Now,
@@ -87,28 +89,36 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	return m, c.Create(ctx, "billing.meter.created", m)
 }
 
-// claimEventName refuses a second active meter of one event name.
+// claimEventName refuses an event name that another active meter has.
 func claimEventName(ctx context.Context, st *kernel.Step, name string) error {
 	taken, err := activeMeter(ctx, st, name)
-	if err == nil && taken != nil {
+	if errors.Is(err, kernel.ErrAbsent) {
+		return nil
+	}
+	if err == nil {
 		return form.Refuse("event_name", "", "An active meter (%s) already has the event name '%s'.", taken.ID, name)
 	}
 	return err
 }
 
-// activeMeter finds the meter that counts events of a name; nil for none.
+// activeMeter reads the active meter for an event name. Errors: kernel.ErrAbsent.
 func activeMeter(ctx context.Context, st *kernel.Step, eventName string) (*Meter, error) {
 	found, err := All.Where(ctx, st.Q, `doc ->> '$.event_name' = ? AND doc ->> '$.status' = ?`, eventName, Active)
-	if err != nil || len(found) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, kernel.ErrAbsent
 	}
 	return found[0], nil
 }
 
+// Get answers GET /v1/billing/meters/{id}.
 func Get(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, All)
 }
 
+// Update answers POST /v1/billing/meters/{id}.
 func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	return changeMeter(ctx, c, "billing.meter.updated", func(m *Meter) error {
 		c.Params.Short("display_name", 250, &m.DisplayName)
@@ -116,6 +126,7 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	})
 }
 
+// Deactivate answers POST /v1/billing/meters/{id}/deactivate.
 func Deactivate(ctx context.Context, c *kernel.Call) (any, error) {
 	return changeMeter(ctx, c, "billing.meter.deactivated", func(m *Meter) error {
 		if err := c.Params.Done(); err != nil {
@@ -130,6 +141,7 @@ func Deactivate(ctx context.Context, c *kernel.Call) (any, error) {
 	})
 }
 
+// Reactivate answers POST /v1/billing/meters/{id}/reactivate.
 func Reactivate(ctx context.Context, c *kernel.Call) (any, error) {
 	return changeMeter(ctx, c, "billing.meter.reactivated", func(m *Meter) error {
 		if err := c.Params.Done(); err != nil {
@@ -143,8 +155,10 @@ func Reactivate(ctx context.Context, c *kernel.Call) (any, error) {
 	})
 }
 
+// changeMeter applies a change to the meter in the request's path and stores it
+// with an event.
 func changeMeter(ctx context.Context, c *kernel.Call, event string, change func(*Meter) error) (any, error) {
-	m, err := All.Get(ctx, c.Q, c.Id, "id")
+	m, err := All.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
 		return nil, err
 	}
@@ -158,6 +172,7 @@ func changeMeter(ctx context.Context, c *kernel.Call, event string, change func(
 	return m, c.Change(ctx, event, before, m)
 }
 
+// List answers GET /v1/billing/meters.
 func List(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	if c.Params.Has("status") {

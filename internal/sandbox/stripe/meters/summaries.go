@@ -56,7 +56,7 @@ func ListSummaries(ctx context.Context, c *kernel.Call) (any, error) {
 	if (end-start)/step > maxSummaries {
 		p.Fail("end_time", "", "The sandbox summarises at most %d windows at once.", maxSummaries)
 	}
-	m, err := All.Get(ctx, c.Q, c.Id, "id")
+	m, err := All.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 //go:embed parts.html
 var partsHTML string
 
-// Parse reads the template of a page, which may use the shared parts.
+// Parse parses the template of a page, which can use the shared parts.
 func Parse(name, html string) (*template.Template, error) {
 	page, err := template.New(name).Parse(partsHTML)
 	if err == nil {
@@ -28,11 +28,11 @@ func Parse(name, html string) (*template.Template, error) {
 	return page, nil
 }
 
-// BackLink leads from a page to where its reader came from or goes next.
+// BackLink is the link back to the site that the reader came from.
 type BackLink struct{ ID, URL, Text string }
 
-// Write renders a page, whose only styles are those with the nonce. Its
-// forms may lead to formAction, redirects of their answers included.
+// Write renders a page. Its only styles are those with the nonce. Its forms may
+// be sent to formAction, which includes the redirects that answer them.
 func Write(w http.ResponseWriter, r *http.Request, log *slog.Logger, status int, page *template.Template, nonce, formAction string, view any) {
 	var html bytes.Buffer
 	if err := page.Execute(&html, view); err != nil {
@@ -45,13 +45,13 @@ func Write(w http.ResponseWriter, r *http.Request, log *slog.Logger, status int,
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+nonce+"'; base-uri 'none'; frame-ancestors 'none'; form-action "+formAction)
 	w.WriteHeader(status)
-	_, _ = html.WriteTo(w) // the reader is gone, or has it
+	_, _ = html.WriteTo(w) // an error means that the reader is gone
 }
 
 // NewNonce returns a value that allows the styles of one answer.
 func NewNonce() string { return form.RandomText(22, form.Alphanumeric) }
 
-// Fail answers that something went wrong, and logs what.
+// Fail logs the error and answers 500.
 func Fail(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error) {
 	log.ErrorContext(r.Context(), "stripe sandbox: page", slog.String("path", r.URL.Path), slog.Any("error", err))
 	http.Error(w, "Something went wrong in the payment sandbox.", http.StatusInternalServerError)

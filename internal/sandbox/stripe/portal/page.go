@@ -27,16 +27,17 @@ type Page struct {
 	page   *template.Template
 }
 
+// NewPage returns the page of the sessions that e keeps.
 func NewPage(e *kernel.Engine) (*Page, error) {
 	page, err := pages.Parse("portal", pageHTML)
 	return &Page{engine: e, page: page}, err
 }
 
-// pageView is the data of the portal's page.
+// pageView is the data of the page's template.
 type pageView struct {
 	Title, Note   string
-	Customer      string // empty when nothing is shown
-	Action        string // where the forms lead, without the last part
+	Customer      string // empty if only the title and the note are shown
+	Action        string // the target of the forms, without its last part
 	Subscriptions []shownSubscription
 	Card          string
 	Invoices      []shownInvoice
@@ -50,7 +51,7 @@ type shownSubscription struct {
 	Items          []shownItem
 	Status, Period string
 	Note           string
-	Running        bool // it can be ended, and be resumed
+	Running        bool // whether it can be ended and resumed
 	Ending         bool
 }
 
@@ -62,7 +63,8 @@ type shownItem struct {
 
 type shownInvoice struct{ Number, Date, Amount, Status, PDF string }
 
-// errNotHere says that a form names what the customer does not have.
+// errNotHere says that a form names a subscription that the customer does not
+// have.
 var errNotHere = errors.New("the customer has no such subscription")
 
 // Show answers GET.
@@ -74,8 +76,8 @@ func (p *Page) Show(w http.ResponseWriter, r *http.Request) {
 	p.write(w, r, http.StatusOK, "", "")
 }
 
-// Use answers POST: what a form of the page asks for is done, and leads
-// back to the page.
+// Use returns the handler of one of the page's forms: act does what was asked
+// for, and the answer redirects to the page.
 func (p *Page) Use(act func(ctx context.Context, st *kernel.Step, session *Session, form formValues) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
@@ -84,13 +86,16 @@ func (p *Page) Use(act func(ctx context.Context, st *kernel.Step, session *Sessi
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, form.MaxBody)
-		open := false
+		open, page := false, ""
 		err := p.engine.Write(ctx, func(ctx context.Context, st *kernel.Step) error {
 			session, _, err := findSession(ctx, st, r.PathValue("id"))
-			if err != nil || session == nil || session.expired(st.Now) {
+			if errors.Is(err, kernel.ErrAbsent) {
+				return nil // the page says so
+			}
+			if err != nil || session.expired(st.Now) {
 				return err
 			}
-			open = true
+			open, page = true, Path(session.ID)
 			return act(ctx, st, session, r.PostFormValue)
 		})
 		var typed cardError
@@ -107,39 +112,42 @@ func (p *Page) Use(act func(ctx context.Context, st *kernel.Step, session *Sessi
 			p.write(w, r, http.StatusOK, "", "")
 		default:
 			w.Header().Set("Cache-Control", "no-store")
-			http.Redirect(w, r, Path(r.PathValue("id")), http.StatusSeeOther)
+			http.Redirect(w, r, page, http.StatusSeeOther)
 		}
 	}
 }
 
-// formValues reads a field of a form.
+// formValues returns the value of a form's field.
 type formValues func(field string) string
 
-// portal reads a session with its customer; nil when there is none, or no longer
-// a customer.
+// findSession reads a session with its customer. Errors: kernel.ErrAbsent if there
+// is no session or its customer was deleted.
 func findSession(ctx context.Context, st *kernel.Step, id string) (*Session, *customers.Customer, error) {
 	session, err := Sessions.Find(ctx, st.Q, id)
-	if err != nil || session == nil {
+	if err != nil {
 		return nil, nil, err
 	}
 	cu, err := customers.All.Find(ctx, st.Q, session.Customer)
-	if err != nil || cu == nil || cu.Deleted {
+	if err != nil {
 		return nil, nil, err
+	}
+	if cu.Deleted {
+		return nil, nil, kernel.ErrAbsent
 	}
 	return session, cu, nil
 }
 
-// write renders what the customer has as it stands. The status is for a
-// page that can be used.
+// write renders what the customer has. The status is used if the page can be
+// used.
 func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed, problem string) {
 	st := p.engine.Read()
 	session, cu, err := findSession(r.Context(), st, r.PathValue("id"))
 	switch {
+	case errors.Is(err, kernel.ErrAbsent):
+		p.writePage(w, r, http.StatusNotFound, pageView{Title: "There is no such page", Note: "Check the link, or open the page again where you came from."})
+		return
 	case err != nil:
 		pages.Fail(w, r, p.engine.Log(), err)
-		return
-	case session == nil:
-		p.writePage(w, r, http.StatusNotFound, pageView{Title: "There is no such page", Note: "Check the link, or open the page again where you came from."})
 		return
 	}
 	view := pageView{Title: "This link has expired", Note: "Open the page again where you came from."}
@@ -159,11 +167,13 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed, 
 	p.writePage(w, r, status, view)
 }
 
+// writePage renders a view.
 func (p *Page) writePage(w http.ResponseWriter, r *http.Request, status int, view pageView) {
 	view.Nonce = pages.NewNonce()
 	pages.Write(w, r, p.engine.Log(), status, p.page, view.Nonce, "'self'", view)
 }
 
+// fill adds what the customer has to the view.
 func fill(ctx context.Context, st *kernel.Step, view *pageView, cu *customers.Customer) error {
 	view.Customer = "Customer " + cu.ID
 	if cu.Name != nil {
@@ -210,7 +220,8 @@ func fill(ctx context.Context, st *kernel.Step, view *pageView, cu *customers.Cu
 	return nil
 }
 
-// shownSubscriptions are those that are not over, or else the last one that is.
+// shownSubscriptions returns the subscriptions that are not over, newest first,
+// or else the last one that is over.
 func shownSubscriptions(all []*subscriptions.Subscription) []*subscriptions.Subscription {
 	live := slices.DeleteFunc(slices.Clone(all), (*subscriptions.Subscription).Ended)
 	if len(live) == 0 && len(all) > 0 {
@@ -220,6 +231,7 @@ func shownSubscriptions(all []*subscriptions.Subscription) []*subscriptions.Subs
 	return live
 }
 
+// newShownSubscription describes a subscription for people.
 func newShownSubscription(sub *subscriptions.Subscription, names subscriptions.ProductNames) shownSubscription {
 	start, end := sub.Period()
 	shown := shownSubscription{

@@ -9,17 +9,17 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
+// Sessions are all portal sessions.
 var Sessions = kernel.Kind[Session]{Name: "billing_portal.session", Prefix: "bps", Label: "billing portal session", Path: "/v1/billing_portal/sessions"}
 
-// sessionLife is how long the link to the portal works.
+// sessionLife is how long the link to the page works.
 const sessionLife = time.Hour
 
-// configuration names the one configuration there is, which cannot be
-// changed.
+// configuration is the id of the only configuration, which cannot be changed.
 const configuration = "bpc_sandbox"
 
-// Session is a visit of a customer to the hosted page on which subscriptions are
-// looked after. Whoever has its link may.
+// Session lets whoever has its link look after a customer's subscriptions for
+// some time.
 type Session struct {
 	kernel.Header
 	Configuration   string    `json:"configuration"`
@@ -32,11 +32,13 @@ type Session struct {
 	URL             string    `json:"url"`
 }
 
+// Path returns the path of a session's page.
 func Path(id string) string { return "/sandbox/portal/" + id }
 
-// expired tells that the link works no more.
+// expired reports whether the link no longer works.
 func (p *Session) expired(now int64) bool { return now >= p.Created+int64(sessionLife/time.Second) }
 
+// Create answers POST /v1/billing_portal/sessions.
 func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	session := Session{Header: Sessions.Start(c.Now), Configuration: configuration}
 	session.URL = c.Site + Path(session.ID)

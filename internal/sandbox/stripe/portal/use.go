@@ -2,13 +2,14 @@ package portal
 
 import (
 	"context"
+	"errors"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/subscriptions"
 )
 
-// cardError says, for people, what is wrong with a card's number.
+// cardError tells people what is wrong with a card's number.
 type cardError string
 
 func (w cardError) Error() string { return string(w) }
@@ -18,30 +19,34 @@ func Cancel(ctx context.Context, st *kernel.Step, session *Session, form formVal
 	return setEnding(ctx, st, session, form("subscription"), true)
 }
 
-// Resume takes that back.
+// Resume lets a subscription continue that would have ended with its period.
 func Resume(ctx context.Context, st *kernel.Step, session *Session, form formValues) error {
 	return setEnding(ctx, st, session, form("subscription"), false)
 }
 
+// setEnding sets whether a subscription ends with its period.
 func setEnding(ctx context.Context, st *kernel.Step, session *Session, id string, ending bool) error {
 	sub, err := subscriptions.All.Find(ctx, st.Q, id)
+	if errors.Is(err, kernel.ErrAbsent) {
+		return errNotHere
+	}
 	if err != nil {
 		return err
 	}
-	if sub == nil || sub.Customer != session.Customer || !sub.Running() {
+	if sub.Customer != session.Customer || !sub.Running() {
 		return errNotHere
 	}
 	before := sub.Clone()
 	if sub.CancelAtPeriodEnd == ending {
-		return nil // submitted twice
+		return nil // the form was submitted twice
 	}
 	sub.CancelAtPeriodEnd = ending
 	sub.ScheduleEnd(st.Now)
 	return subscriptions.Save(ctx, st, before, sub)
 }
 
-// ChangeCard makes a new card the one that all is paid with from now on,
-// open invoices at once. A card that is declined changes nothing.
+// ChangeCard makes a new card the default of the customer and pays open
+// invoices with it at once. A card that is declined changes nothing.
 func ChangeCard(ctx context.Context, st *kernel.Step, session *Session, form formValues) error {
 	found, problem := customers.ReadCard(form("card_number"))
 	switch {

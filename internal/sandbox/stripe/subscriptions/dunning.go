@@ -2,6 +2,7 @@ package subscriptions
 
 import (
 	"context"
+	"errors"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
@@ -29,10 +30,13 @@ type dunning struct {
 // readDunning reads the setting; canceled is the default.
 func readDunning(ctx context.Context, st *kernel.Step) (dunning, error) {
 	kept, err := dunningRecords.Find(ctx, st.Q, dunningRecords.Name)
-	if err == nil && kept != nil {
-		return *kept, nil
+	if errors.Is(err, kernel.ErrAbsent) {
+		return dunning{Outcome: Canceled}, nil
 	}
-	return dunning{Outcome: Canceled}, err
+	if err != nil {
+		return dunning{}, err
+	}
+	return *kept, nil
 }
 
 // FinalizeDue finalizes and collects an invoice once it has been a draft for

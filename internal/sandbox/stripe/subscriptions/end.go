@@ -11,7 +11,7 @@ import (
 // prorate credits the rest of the period; invoice_now bills that credit, what
 // is pending and what was used.
 func Cancel(ctx context.Context, c *kernel.Call) (any, error) {
-	sub, err := All.Get(ctx, c.Q, c.Id, "id")
+	sub, err := All.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func billRemainder(ctx context.Context, st *kernel.Step, sub *Subscription, pror
 // a paused subscription and bills it at once. If the payment fails, the
 // subscription becomes past due.
 func Resume(ctx context.Context, c *kernel.Call) (any, error) {
-	sub, err := All.Get(ctx, c.Q, c.Id, "id")
+	sub, err := All.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 
 // invoiceOf reads the invoice in the request's path, and its subscription.
 func invoiceOf(ctx context.Context, c *kernel.Call) (*invoices.Invoice, *Subscription, error) {
-	in, err := invoices.All.Get(ctx, c.Q, c.Id, "id")
+	in, err := invoices.All.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
 		return nil, nil, err
 	}

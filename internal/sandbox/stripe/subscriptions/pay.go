@@ -2,23 +2,23 @@ package subscriptions
 
 import (
 	"context"
+	"errors"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// demand finalizes an invoice of a subscription, if it still is a draft, and has
-// it paid with the subscription's card, whose owner is not there. The
-// subscription's state follows the outcome; the caller stores it. A refusal of
-// the card is returned, not an error.
+// settleInvoice finalizes an invoice of a subscription if it is a draft, and
+// tries to pay it with the subscription's payment method while the buyer is
+// absent. It returns why the payment was refused, or nil. It changes the
+// subscription's status; the caller stores it.
 func settleInvoice(ctx context.Context, st *kernel.Step, sub *Subscription, in *invoices.Invoice) (refused *customers.PaymentError, err error) {
 	return settleInvoiceWith(ctx, st, sub, in, nil, customers.BuyerAbsent)
 }
 
-// demandWith is demand with a card of the customer's instead of the
-// subscription's, of which nil is the subscription's, and with the card's owner
-// there or not.
+// settleInvoiceWith is settleInvoice with the customer's payment method card;
+// nil is the subscription's. present says whether the buyer is there.
 func settleInvoiceWith(ctx context.Context, st *kernel.Step, sub *Subscription, in *invoices.Invoice, card *string, present customers.Presence) (refused *customers.PaymentError, err error) {
 	if in.Status == invoices.Draft {
 		if err := invoices.Finalize(ctx, st, in); err != nil {
@@ -27,7 +27,7 @@ func settleInvoiceWith(ctx context.Context, st *kernel.Step, sub *Subscription, 
 	}
 	if in.Status != invoices.Paid {
 		pm, err := cardFor(ctx, st, sub, card)
-		if err != nil {
+		if err != nil && !errors.Is(err, errNoCard) {
 			return nil, err
 		}
 		if refused, err = invoices.Collect(ctx, st, in, pm, present); err != nil {
@@ -43,12 +43,18 @@ func settleInvoiceWith(ctx context.Context, st *kernel.Step, sub *Subscription, 
 	return nil, paymentSucceeded(ctx, st, sub)
 }
 
-// defaultCard is what a subscription is paid with: its own card, or else its
-// customer's; nil when there is none.
+// errNoCard says that neither a subscription nor its customer has a payment
+// method.
+var errNoCard = errors.New("there is no payment method")
+
+// defaultCard reads what a subscription is paid with: its own payment method or
+// else its customer's. Errors: errNoCard.
 func defaultCard(ctx context.Context, st *kernel.Step, sub *Subscription) (*customers.PaymentMethod, error) {
 	return cardFor(ctx, st, sub, sub.DefaultPaymentMethod)
 }
 
+// cardFor reads the payment method with the id, or what a subscription is paid
+// with if id is nil. Errors: errNoCard.
 func cardFor(ctx context.Context, st *kernel.Step, sub *Subscription, id *string) (*customers.PaymentMethod, error) {
 	if id == nil {
 		id = sub.DefaultPaymentMethod
@@ -61,13 +67,13 @@ func cardFor(ctx context.Context, st *kernel.Step, sub *Subscription, id *string
 		id = cu.InvoiceSettings.DefaultPaymentMethod
 	}
 	if id == nil {
-		return nil, nil
+		return nil, errNoCard
 	}
 	return customers.PaymentMethods.Get(ctx, st.Q, *id, "default_payment_method")
 }
 
-// paymentMade lets a subscription that waited for a payment go on, once nothing
-// is open on its latest invoice.
+// paymentSucceeded makes a subscription that waited for a payment active,
+// unless its latest invoice is open. The caller stores it.
 func paymentSucceeded(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	switch sub.Status {
 	case Incomplete, PastDue, Unpaid:
@@ -75,19 +81,25 @@ func paymentSucceeded(ctx context.Context, st *kernel.Step, sub *Subscription) e
 		return nil
 	}
 	latest, err := latestFinalized(ctx, st, sub)
-	if err == nil && (latest == nil || latest.Status != invoices.Open) {
+	if err != nil && !errors.Is(err, kernel.ErrAbsent) {
+		return err
+	}
+	if err != nil || latest.Status != invoices.Open {
 		sub.Status = Active
 	}
-	return err
+	return nil
 }
 
-// latestFinal is the newest invoice of a subscription that is no draft; nil when
-// there is none.
+// latestFinalized reads the newest invoice of a subscription that is not a
+// draft. Errors: kernel.ErrAbsent.
 func latestFinalized(ctx context.Context, st *kernel.Step, sub *Subscription) (*invoices.Invoice, error) {
 	all, err := invoices.All.Where(ctx, st.Q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.parent.subscription_details.subscription' = ? AND doc ->> '$.status' <> 'draft'`, sub.Customer, sub.ID)
-	if err != nil || len(all) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, kernel.ErrAbsent
 	}
 	return all[len(all)-1], nil
 }

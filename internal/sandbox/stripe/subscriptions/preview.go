@@ -10,9 +10,10 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
-// PreviewInvoice shows the next invoice of a subscription, as it stands or as a
-// change would make it, and stores nothing. It goes the way that the change and
-// the renewal go, so that what it shows is what is then billed.
+// PreviewInvoice answers POST /v1/invoices/create_preview: the next invoice of
+// a subscription, as it is or as a change would make it. It uses the same
+// functions as changes and renewals, so that it shows what is then billed, and
+// stores nothing.
 func PreviewInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	p := c.Params
 	var customerID, subscriptionID string
@@ -50,8 +51,8 @@ func PreviewInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	return b.draft().Preview(), nil
 }
 
-// previewed is the subscription that a preview is about: the named one, or the
-// one of the customer that is billed next.
+// previewedSubscription reads the subscription that a preview is about: the one
+// with the id, or else the one of the customer that is billed next.
 func previewedSubscription(ctx context.Context, st *kernel.Step, customerID, id string) (*Subscription, error) {
 	if customerID != "" {
 		if _, err := customers.Live(ctx, st, customerID, "customer"); err != nil {
@@ -82,8 +83,8 @@ func previewedSubscription(ctx context.Context, st *kernel.Step, customerID, id 
 	return next, nil
 }
 
-// nextBill is what will be billed next after a revision: at once, or when the
-// period ends.
+// nextBill returns the next bill after a revision: due at once, or at the end
+// of the period.
 func nextBill(ctx context.Context, st *kernel.Step, sub *Subscription, rev *revision) (bill, error) {
 	cu, err := customers.All.Get(ctx, st.Q, sub.Customer, "customer")
 	if err != nil {
@@ -113,6 +114,7 @@ func nextBill(ctx context.Context, st *kernel.Step, sub *Subscription, rev *revi
 	return b, nil
 }
 
+// noUpcomingInvoice returns the refusal of a preview if nothing will be billed.
 func noUpcomingInvoice(customerID string) *form.Error {
 	e := form.Refuse("", "invoice_upcoming_none", "No upcoming invoices for customer: %s", customerID)
 	e.Status = http.StatusNotFound

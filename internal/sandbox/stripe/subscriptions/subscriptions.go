@@ -11,6 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
+// All are all subscriptions; itemKind names their items.
 var (
 	All      = kernel.Kind[Subscription]{Name: "subscription", Prefix: "sub", Label: "subscription", Path: "/v1/subscriptions"}
 	itemKind = kernel.Kind[Item]{Name: "subscription_item", Prefix: "si", Label: "subscription item", Path: "/v1/subscription_items"}

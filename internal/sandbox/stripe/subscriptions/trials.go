@@ -2,6 +2,7 @@ package subscriptions
 
 import (
 	"context"
+	"errors"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
@@ -62,7 +63,7 @@ func TrialWillEnd(ctx context.Context, st *kernel.Step, id string) error {
 // there is no payment method and the subscription asks for that. It reports
 // whether it did.
 func endTrialWithoutCard(ctx context.Context, st *kernel.Step, sub *Subscription) (bool, error) {
-	if pm, err := defaultCard(ctx, st, sub); err != nil || pm != nil {
+	if _, err := defaultCard(ctx, st, sub); !errors.Is(err, errNoCard) {
 		return false, err
 	}
 	switch sub.TrialSettings.EndBehavior.MissingPaymentMethod {

@@ -17,7 +17,7 @@ const (
 
 // Update answers POST /v1/subscriptions/{id}.
 func Update(ctx context.Context, c *kernel.Call) (any, error) {
-	sub, err := All.Get(ctx, c.Q, c.Id, "id")
+	sub, err := All.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
 		return nil, err
 	}
