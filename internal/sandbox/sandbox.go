@@ -2,7 +2,7 @@
 // can be moved, a mailbox, and the page that leads to them. The payment provider
 // is in package stripe, the identity provider in package idp. All of them keep
 // their state in one SQLite file, separate from the service's database, and
-// survive a restart.
+// survive a restart (rules: sandbox#what-it-is-for).
 package sandbox
 
 import (

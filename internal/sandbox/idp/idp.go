@@ -1,5 +1,5 @@
 // Package idp is the sandbox's identity provider: an OpenID Connect provider whose
-// consent page lets its user log in as anybody.
+// consent page lets its user log in as anybody (rules: sandbox#identity-provider).
 package idp
 
 import (

@@ -1,5 +1,5 @@
 // Package mailbox is the sandbox's mail server: it keeps the mail that the service
-// sends, so that people and tests can read it.
+// sends, so that people and tests can read it (rules: sandbox#mailbox).
 package mailbox
 
 import (

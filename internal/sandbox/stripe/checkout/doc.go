@@ -1,2 +1,3 @@
-// Package checkout has checkout sessions and the hosted page on which one is paid.
+// Package checkout has checkout sessions and the hosted page on which one is paid
+// (rules: sandbox#checkout).
 package checkout
