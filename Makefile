@@ -1,7 +1,13 @@
 SQLC          := github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.8.0
+DEADCODE      := golang.org/x/tools/cmd/deadcode@v0.52.0
 
+# What only tests call, on purpose: packages of test helpers, the clock that tests
+# set, and methods that JSON decoding finds by reflection.
+ONLY_TESTS    := test/[a-z_]+\.go|clock\.go.* (NewFixed|Fixed\.)|: (Each|Opt)\.UnmarshalJSON$$
+
+SHELL         := /bin/bash
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -31,6 +37,15 @@ bench: ## Measure the service beside the machine's limits (ARGS="--only 'record 
 .PHONY: prove
 prove: ## Run all tests in their long form, which repeats more
 	TENANTRY_TEST_LONG=1 go test -timeout 90m ./...
+
+.PHONY: tidy
+tidy: ## Fail when go.mod or go.sum is not what the code needs
+	go mod tidy -diff
+
+.PHONY: deadcode
+deadcode: ## Fail when there is code that the programs never reach
+	@found=$$(go run $(DEADCODE) ./...) || exit 1; \
+	! grep -vE '$(ONLY_TESTS)' <<<"$$found"
 
 .PHONY: house
 house: ## Print lines per package; fail where a package, file or function is too long

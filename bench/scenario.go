@@ -17,22 +17,49 @@ type scenario struct {
 	want  int
 	// caller makes the requests of connection i.
 	caller func(w *world, i int) caller
-	// probe is a request like them; its answer is what the bare handler writes.
+	// probe returns such a request. The bare handler writes its answer.
 	probe func(w *world) request
-	// bare is where the bare server does the least of the same; "" where
-	// something else is the limit.
+	// bare is the route of the bare server that does the least of the same work, or
+	// one of the limits below; "" where nothing is compared.
 	bare string
-	// What to reach (0: nothing is promised): a share of the bare rate, answers a
-	// second, milliseconds.
+	// What to reach, 0 where nothing is promised: a share of the bare rate, answers
+	// per second, and milliseconds.
 	ratio, rate, p99 float64
-	// events are in one request, where that is what counts.
+	// events is how many events are in one request, where events are counted; else 0.
 	events int
 }
 
 var everyLoad = []int{1, 16, 64}
 
-// scenarios are all of them. Those of recording differ by database.
+// scenarios returns all kinds of work. What is promised of them differs by database.
 func scenarios(onPostgres bool) []scenario {
+	public := reading("catalog", "/api/v1/catalog/plans", 0.5, onPostgres)
+	public.p99 = 0
+	return append(
+		recordings(onPostgres),
+		reading("me", "/api/v1/auth/me", 0.2, onPostgres),
+		reading("quotas", "/api/v1/tenant/{tenant}/usage/quotas", 0.2, onPostgres),
+		reading("entitlements", "/api/v1/tenant/{tenant}/entitlements", 0.2, onPostgres),
+		public,
+		scenario{
+			name: "refresh", conns: everyLoad, want: http.StatusOK, rate: 2_500,
+			caller: func(w *world, i int) caller { return refreshing(w.users[i%users]) },
+		},
+		scenario{
+			name: "login", conns: []int{1, 16}, want: http.StatusOK, bare: argon2, ratio: 0.9,
+			caller: func(w *world, i int) caller {
+				return same(request{
+					method: http.MethodPost, path: "/api/v1/auth/login",
+					body: fmt.Sprintf(`{"email":%q,"password":%q}`, w.users[i%users].email, password),
+				})
+			},
+		},
+	)
+}
+
+// recordings returns the kinds of work that record usage. On PostgreSQL they are
+// compared with pgbench.
+func recordings(onPostgres bool) []scenario {
 	record := scenario{
 		name: "record", conns: everyLoad, want: http.StatusCreated, bare: "POST /decode/record", ratio: 0.2, p99: 15,
 		caller: func(w *world, i int) caller { return numbered(recordOne(w.users[i%users]), w.nextSeries()) },
@@ -50,58 +77,32 @@ func scenarios(onPostgres bool) []scenario {
 		},
 		probe: func(w *world) request { return recordBatch(w.users[0]) },
 	}
-	if onPostgres { // pgbench is the limit
+	if onPostgres {
 		record.bare, record.ratio, record.p99 = pgbench, 1, 0
 		hot.bare, hot.ratio, hot.p99 = pgbenchOne, 2, 0
 		batch.rate = 25_000
 	}
-	read := func(name, path string, ratio float64) scenario {
-		of := func(u *user) request {
-			return request{method: http.MethodGet, path: strings.ReplaceAll(path, "{tenant}", u.tenant.String()), token: u.access}
-		}
-		s := scenario{
-			name: name, conns: everyLoad, want: http.StatusOK, bare: "GET /answers/" + name, ratio: ratio,
-			caller: func(w *world, i int) caller { return same(of(w.users[i%users])) },
-			probe:  func(w *world) request { return of(w.users[0]) },
-		}
-		if !onPostgres {
-			s.p99 = 10
-		}
-		return s
-	}
-	public := read("catalog", "/api/v1/catalog/plans", 0.5)
-	public.p99 = 0
-	all := []scenario{
-		record, hot, batch,
-		read("me", "/api/v1/auth/me", 0.2),
-		read("quotas", "/api/v1/tenant/{tenant}/usage/quotas", 0.2),
-		read("entitlements", "/api/v1/tenant/{tenant}/entitlements", 0.2),
-		public,
-		{
-			name: "refresh", conns: everyLoad, want: http.StatusOK, rate: 2_500,
-			caller: func(w *world, i int) caller { return refreshing(w.users[i%users]) },
-		},
-		{
-			name: "login", conns: []int{1, 16}, want: http.StatusOK, bare: argon2, ratio: 0.9,
-			caller: func(w *world, i int) caller {
-				return same(request{
-					method: http.MethodPost, path: "/api/v1/auth/login",
-					body: fmt.Sprintf(`{"email":%q,"password":%q}`, w.users[i%users].email, password),
-				})
-			},
-		},
-	}
-	if onPostgres { // what is promised of reads is promised on SQLite
-		for i := range all {
-			if strings.HasPrefix(all[i].bare, "GET ") {
-				all[i].ratio = 0
-			}
-		}
-	}
-	return all
+	return []scenario{record, hot, batch}
 }
 
-// The limits that are no bare handler.
+// reading returns the work of reading a path. A ratio and a latency are promised on
+// SQLite alone.
+func reading(name, path string, ratio float64, onPostgres bool) scenario {
+	of := func(u *user) request {
+		return request{method: http.MethodGet, path: strings.ReplaceAll(path, "{tenant}", u.tenant.String()), token: u.access}
+	}
+	s := scenario{
+		name: name, conns: everyLoad, want: http.StatusOK, bare: "GET /answers/" + name,
+		caller: func(w *world, i int) caller { return same(of(w.users[i%users])) },
+		probe:  func(w *world) request { return of(w.users[0]) },
+	}
+	if !onPostgres {
+		s.ratio, s.p99 = ratio, 10
+	}
+	return s
+}
+
+// The limits that are not a bare handler.
 const (
 	pgbench    = "pgbench"
 	pgbenchOne = "pgbench on one counter"
@@ -124,7 +125,8 @@ func recordBatch(u *user) request {
 	return request{method: http.MethodPost, path: "/api/v1/tenant/" + u.tenant.String() + "/usage/batch", token: u.access, body: body}
 }
 
-// allStored looks whether each event of a batch was: the answer is 200 either way.
+// allStored checks that each event of a batch was stored: the answer is 200 either
+// way.
 func allStored(body []byte) error {
 	if n := bytes.Count(body, []byte(`"status":201`)); n != batchSize {
 		return fmt.Errorf("%d of %d events were stored: %s", n, batchSize, body)
@@ -132,7 +134,7 @@ func allStored(body []byte) error {
 	return nil
 }
 
-// refreshing trades the user's refresh token for the next, again and again.
+// refreshing exchanges the user's refresh token for the next, again and again.
 func refreshing(u *user) caller {
 	key := []byte(`"refreshToken":"`)
 	return caller{

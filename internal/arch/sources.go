@@ -58,8 +58,6 @@ func walk(root, extension string, f func(name string, text []byte) error) error 
 	})
 }
 
-// testKits are packages that only tests import.
-var testKits = []string{"internal/sqldb/dbtest", "internal/app/apptest"}
 
 // Package returns the folder of the file, from the root.
 func (s Source) Package() string { return path.Dir(s.Path) }
@@ -70,7 +68,8 @@ func (s Source) Lines() int { return bytes.Count(s.Text, []byte("\n")) }
 // Generated reports whether a program wrote the file.
 func (s Source) Generated() bool { return ast.IsGenerated(s.File) }
 
-// Test reports whether the file is a test or belongs to a test kit.
+// Test reports whether the file is a test or belongs to a test kit: a package of
+// helpers such as sqldb/dbtest, named after what it helps to test.
 func (s Source) Test() bool {
-	return strings.HasSuffix(s.Path, "_test.go") || slices.Contains(testKits, s.Package())
+	return strings.HasSuffix(s.Path, "_test.go") || strings.HasSuffix(s.Package(), "test")
 }

@@ -1,0 +1,44 @@
+package arch
+
+import (
+	"os"
+	"regexp"
+	"testing"
+)
+
+var (
+	requirement = regexp.MustCompile(`(?m)^(?:require)?\s+(\S+\.\S+/\S+) v\S+$`) // direct: nothing follows the version
+	explanation = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| \\S")
+)
+
+// TestDependenciesAreExplained holds that docs/dependencies.md gives a reason for
+// each direct dependency and for nothing else.
+func TestDependenciesAreExplained(t *testing.T) {
+	t.Parallel()
+	read := func(name string, pattern *regexp.Regexp) map[string]bool {
+		text, err := os.ReadFile("../../" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[string]bool{}
+		for _, match := range pattern.FindAllSubmatch(text, -1) {
+			found[string(match[1])] = true
+		}
+		return found
+	}
+	required := read("go.mod", requirement)
+	explained := read("docs/dependencies.md", explanation)
+	if len(required) < 10 {
+		t.Fatalf("found only %d requirements in go.mod", len(required))
+	}
+	for module := range required {
+		if !explained[module] {
+			t.Errorf("docs/dependencies.md has no reason for %s", module)
+		}
+	}
+	for module := range explained {
+		if !required[module] {
+			t.Errorf("docs/dependencies.md has %s, which is no direct dependency", module)
+		}
+	}
+}
