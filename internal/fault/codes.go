@@ -1,7 +1,7 @@
 package fault
 
 // Code is a stable error code that clients rely on: case-sensitive, never
-// localized, never changing its meaning (spec: Errors, Codes; Versioning).
+// localized, never changing its meaning (rules: http#errors, http#versions).
 type Code string
 
 // Every code that the service can answer. A test holds that none is written

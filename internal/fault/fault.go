@@ -1,7 +1,6 @@
-// Package fault has the one error type that domains return for what a caller
-// did wrong or must be told. Domains know kinds; only package rest knows the
-// status that a kind becomes. An error that is no *Error is an accident: rest
-// logs it and answers 500 without its text.
+// Package fault has the error type of refusals: answers that refuse a caller. Domains
+// know kinds of refusals; only package rest knows the status of each kind. Any other
+// error is an accident, which rest logs and answers with 500, without its text.
 package fault
 
 import (
@@ -9,10 +8,10 @@ import (
 	"time"
 )
 
-// Kind says what sort of refusal an error is.
+// Kind is a sort of refusal.
 type Kind uint8
 
-// The kinds, with the status that rest answers (spec: Errors; decisions 1).
+// The kinds, with the status that rest answers (rules: http#errors).
 const (
 	Internal        Kind = iota // 500
 	Malformed                   // 400: the request cannot be read, or a guard rail failed
@@ -84,7 +83,7 @@ func (e *Error) Wrap(cause error) *Error {
 	return &c
 }
 
-// Error names the refusal for the log, never for the caller.
+// Error returns a text for the log, never for the caller.
 func (e *Error) Error() string {
 	s := e.Message
 	if len(e.Fields) > 0 {
@@ -96,11 +95,11 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap gives the cause, if any.
+// Unwrap returns the cause, if any.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Is makes copies made by With and Wrap equal to their sentinel: same kind,
-// code and message.
+// Is reports whether target is the same refusal: same kind, code and message. So
+// copies made by With and Wrap equal their sentinel.
 func (e *Error) Is(target error) bool {
 	var t *Error
 	if !errors.As(target, &t) {
@@ -112,10 +111,10 @@ func (e *Error) Is(target error) bool {
 // Fields collects broken fields, so that all are reported at once.
 type Fields []Field
 
-// Add notes a broken field.
+// Add adds a broken field.
 func (f *Fields) Add(path, message string) { *f = append(*f, Field{Path: path, Message: message}) }
 
-// Err is nil when nothing was noted.
+// Err returns a refusal with the fields, nil if there are none.
 func (f Fields) Err() error {
 	if len(f) == 0 {
 		return nil

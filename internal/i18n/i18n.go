@@ -1,5 +1,5 @@
 // Package i18n has the locales of the service, their message catalogs, and the
-// choice of a locale by Accept-Language (spec: Value conventions, Locale).
+// choice of a locale by Accept-Language (rules: http#locale).
 package i18n
 
 import (
@@ -70,8 +70,8 @@ func (c *Catalog) Match(acceptLanguage string) string {
 	return Locales()[index]
 }
 
-// firstRange spares most readers the parser: a first language range that is
-// supported and has no quality value is the best there can be.
+// firstRange returns the first language range, if it is supported and has no quality
+// value: nothing can be better, so that most requests need no parser.
 func firstRange(acceptLanguage string) string {
 	if acceptLanguage == "" {
 		return Default
@@ -86,11 +86,11 @@ func firstRange(acceptLanguage string) string {
 	return ""
 }
 
-// Has tells whether key is a message.
+// Has reports whether key is a message.
 func (c *Catalog) Has(key string) bool { _, ok := c.messages[Default][key]; return ok }
 
-// Text gives the message of a key with its {placeholders} filled. A key that is
-// no message is returned as it is.
+// Text returns the message of a key with its {placeholders} filled. A key without a
+// message is returned as it is.
 func (c *Catalog) Text(locale, key string, args map[string]any) string {
 	text, ok := c.messages[locale][key]
 	if !ok {

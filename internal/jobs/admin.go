@@ -3,19 +3,15 @@ package jobs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
-
-	"github.com/tenantry/tenantry/internal/jobs/jobssql"
-	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // ErrNotDead is returned by Retry for a job that does not exist or is not dead.
 var ErrNotDead = errors.New("jobs: no such dead job")
 
-// DeadJob is a job that is not tried any more.
+// DeadJob is a job that is not tried again.
 type DeadJob struct {
 	Job
 	Key       string // empty if it has none
@@ -26,42 +22,24 @@ type DeadJob struct {
 
 // Dead lists at most limit dead jobs, the latest first.
 func (q *Queue) Dead(ctx context.Context, limit int) ([]DeadJob, error) {
-	rows, err := q.store.q(ctx).Dead(ctx, int32(min(limit, 1<<20)))
-	if err != nil {
-		return nil, fmt.Errorf("jobs: list the dead: %w", err)
-	}
-	list := make([]DeadJob, 0, len(rows))
-	for _, r := range rows {
-		list = append(list, DeadJob{
-			Job:       Job{ID: r.ID, Kind: r.Kind, Payload: []byte(r.Payload), Attempt: int(r.Attempt)},
-			Key:       deref(r.UniqueKey),
-			LastError: deref(r.LastError),
-			CreatedAt: r.CreatedAt,
-			DeadAt:    deref(r.DeadAt),
-		})
-	}
-	return list, nil
+	return q.store.dead(ctx, limit)
 }
 
-// Retry makes a dead job due now, with all its attempts before it. If a job of
-// its kind and key waits already, that one does for both. The error is
-// ErrNotDead if there is no such dead job.
+// Retry makes a dead job due now, with all attempts left. If a job of its kind and
+// key waits already, the two become one. The error is ErrNotDead if there is no such
+// dead job.
 func (q *Queue) Retry(ctx context.Context, id uuid.UUID) error {
 	now := q.clock.Now()
 	err := q.db.Tx(ctx, func(ctx context.Context) error {
-		dead, err := q.store.q(ctx).TakeDead(ctx, id)
+		dead, err := q.store.takeDead(ctx, id)
 		if err != nil {
 			return err
 		}
-		return q.store.insert(ctx, jobssql.InsertKeyedParams{
-			ID: id, Kind: dead.Kind, UniqueKey: dead.UniqueKey, Payload: dead.Payload, DueAt: now, CreatedAt: dead.CreatedAt,
-		})
+		dead.due = now
+		return q.store.insert(ctx, dead)
 	})
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return ErrNotDead
-	}
 	if err != nil {
-		return fmt.Errorf("jobs: retry: %w", err)
+		return err
 	}
 	q.db.AfterCommit(ctx, q.Wake)
 	return nil
@@ -81,26 +59,16 @@ type Stats struct {
 
 // Stats returns the present figures of all instances together.
 func (q *Queue) Stats(ctx context.Context) (Stats, error) {
-	counts, err := q.store.q(ctx).Count(ctx)
+	stats, err := q.store.count(ctx)
 	if err != nil {
-		return Stats{}, fmt.Errorf("jobs: count: %w", err)
+		return Stats{}, err
 	}
-	stats := Stats{Waiting: counts.Waiting, Running: counts.Running, Dead: counts.Dead}
 	now := q.clock.Now()
-	switch due, err := q.store.q(ctx).OldestDue(ctx, now); {
+	switch due, err := q.store.oldestDue(ctx, now); {
 	case err == nil:
 		stats.Lag = now.Sub(due)
-	case !errors.Is(err, sqldb.ErrNoRows):
-		return Stats{}, fmt.Errorf("jobs: oldest: %w", err)
+	case !errors.Is(err, errNoneDue):
+		return Stats{}, err
 	}
 	return stats, nil
-}
-
-// deref returns what p points to, or the zero value.
-func deref[T any](p *T) T {
-	var zero T
-	if p == nil {
-		return zero
-	}
-	return *p
 }

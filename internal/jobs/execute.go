@@ -19,7 +19,7 @@ const (
 // maxErrorLength bounds a stored error, in bytes.
 const maxErrorLength = 2000
 
-// execute runs the handler of c and records what came of it. Each record is
+// execute runs the handler of c and records the outcome. Each record is
 // conditional on the lease, so a worker that was too slow cannot touch a job
 // that another has taken over.
 func (q *Queue) execute(work context.Context, c claimed) {
@@ -41,8 +41,8 @@ func (q *Queue) execute(work context.Context, c claimed) {
 // call runs the handler; a panic becomes an error.
 func (q *Queue) call(ctx context.Context, c claimed) (err error) {
 	if c.Attempt > q.maxAttempts && !c.periodic {
-		// The last attempt took its process with it. Without this check such a job
-		// would go on to do so for ever.
+		// The process died during the last attempt. Without this check such a job
+		// would kill one process after the other.
 		return Fatal(errors.New("jobs: the worker ended before the job did"))
 	}
 	ctx, cancel := context.WithTimeout(ctx, q.timeout)
@@ -55,8 +55,8 @@ func (q *Queue) call(ctx context.Context, c claimed) (err error) {
 	return q.handlers[c.Kind](ctx, c.Job)
 }
 
-// record writes down that c ended with err; interrupted says that it failed
-// because the service shuts down.
+// record stores that c ended with err. interrupted says that it failed because the
+// service shuts down.
 func (q *Queue) record(ctx context.Context, c claimed, err error, interrupted bool) error {
 	now := q.clock.Now()
 	switch {
@@ -106,7 +106,7 @@ func backoff(attempt int) time.Duration {
 	return pause/2 + rand.N(pause/2+1) //nolint:gosec // Chance, not secrecy.
 }
 
-// errorText makes an error fit for a text column of either database.
+// errorText returns the text of an error in a form that both databases can store.
 func errorText(err error) string {
 	text := err.Error()
 	text = text[:min(len(text), maxErrorLength)]

@@ -14,10 +14,10 @@
 //   - Jobs of one lane never wait for those of another: each lane has workers of
 //     its own.
 //
-// Two clocks are used. When a job is due is told by the service's clock, which
-// the sandbox moves by months at will: work that is due in a month then runs at
-// once. How long a worker may keep a job is told by the machine's clock: a job
-// that runs while time is moved must not look abandoned and start twice.
+// There are two clocks. The service's clock says when a job is due. The sandbox can
+// move that clock by months, and work that is due in a month then runs at once. The
+// machine's clock says how long a worker may keep a job, because a job that runs
+// while the service's clock is moved must not look abandoned and start twice.
 package jobs
 
 import (
@@ -31,7 +31,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/clock"
-	"github.com/tenantry/tenantry/internal/jobs/jobssql"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -67,8 +66,8 @@ type Job struct {
 	Attempt int    // 1 at the first attempt
 }
 
-// Decode reads the payload into v. Its error is Fatal: what cannot be read now
-// never will be.
+// Decode reads the payload into v. Its error is Fatal: another attempt would fail the
+// same way.
 func (j Job) Decode(v any) error {
 	if err := json.Unmarshal(j.Payload, v); err != nil {
 		return Fatal(fmt.Errorf("jobs: payload of %s: %w", j.Kind, err))
@@ -154,11 +153,11 @@ func (q *Queue) Enqueue(ctx context.Context, kind string, payload any, opts ...O
 	for _, opt := range opts {
 		opt(&o)
 	}
-	err = q.store.insert(ctx, jobssql.InsertKeyedParams{
-		ID: sqldb.NewID(), Kind: kind, UniqueKey: o.key, Payload: string(text), DueAt: o.at.UTC(), CreatedAt: now,
+	err = q.store.insert(ctx, waiting{
+		id: sqldb.NewID(), kind: kind, key: o.key, payload: string(text), due: o.at.UTC(), created: now,
 	})
 	if err != nil {
-		return fmt.Errorf("jobs: enqueue %s: %w", kind, err)
+		return err
 	}
 	if l := q.laneOf[kind]; l != nil {
 		q.db.AfterCommit(ctx, l.poke)
@@ -174,8 +173,8 @@ func (q *Queue) Wake() {
 	}
 }
 
-// Fatal wraps an error that another attempt cannot cure: the job is dead at
-// once. Fatal(nil) is nil.
+// Fatal marks an error as permanent: the job is dead at once, without another
+// attempt. Fatal(nil) is nil.
 func Fatal(err error) error {
 	if err == nil {
 		return nil

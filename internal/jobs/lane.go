@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// mainLane is where jobs run whose handlers were not given to a lane.
+// mainLane is the lane of all handlers that were not given to another.
 const mainLane = ""
 
-// Lane is a set of kinds of jobs with workers of their own. What may wait long
-// for somebody outside, and comes in masses when that one is slow, belongs in a
-// lane: it then takes no worker from the rest.
+// Lane is a set of kinds of jobs with workers of their own. Jobs that may wait long
+// for another service, and pile up while it is slow, belong in a lane, so that they
+// take no worker from the rest.
 type Lane struct {
 	q     *Queue
 	kinds []string
 	wake  chan struct{}
 }
 
-// Lane returns the lane of a name, for giving it handlers. Every instance decides
-// for itself which kinds share a lane; nothing of it is stored.
+// Lane returns the lane of a name, to register handlers in it. Lanes are not stored:
+// every instance decides for itself which kinds share one.
 func (q *Queue) Lane(name string) *Lane {
 	l := q.lanes[name]
 	if l == nil {
@@ -28,9 +28,9 @@ func (q *Queue) Lane(name string) *Lane {
 	return l
 }
 
-// Handle names the handler of a kind of job. An instance picks up only kinds
-// that it has a handler for, so that during an update the old version leaves
-// what it does not know to the new one. It panics if the kind is taken.
+// Handle registers the handler of a kind of job. An instance picks up only kinds that
+// it has a handler for, so that during an update the old version leaves new kinds to
+// the new one. It panics if the kind has a handler.
 func (q *Queue) Handle(kind string, h Handler) { q.Lane(mainLane).Handle(kind, h) }
 
 // Every runs f once per interval, by the service's clock, in one of all

@@ -13,9 +13,9 @@ const (
 	// poll is how often an instance looks for what others enqueued and for what
 	// became due.
 	poll = time.Second
-	// handlerTimeout bounds a run; leaseTime is longer, so that a lease cannot end
-	// while its handler still runs. It is also how long the job of a crashed
-	// instance rests.
+	// handlerTimeout bounds a run. leaseTime is longer, so that a lease cannot end
+	// while its handler still runs. It is also how long the job of a crashed instance
+	// waits for another one.
 	handlerTimeout = time.Minute
 	leaseTime      = 90 * time.Second
 	// statementTimeout bounds a statement of the queue's own.
@@ -82,8 +82,8 @@ func (l *Lane) run(ctx, work context.Context, running *sync.WaitGroup) {
 func (q *Queue) schedule(ctx context.Context) error {
 	now := q.clock.Now()
 	for _, kind := range slices.Sorted(maps.Keys(q.periods)) {
-		// A row may be due too late: its interval was longer before, or time was
-		// moved forward in a former life of the service.
+		// A row may be due too late, because its interval was longer before, or
+		// because the clock was moved forward before a restart.
 		if err := q.store.insertPeriodic(ctx, kind, now, now.Add(q.periods[kind])); err != nil {
 			return err
 		}
@@ -110,8 +110,8 @@ func acquire(ctx context.Context, slots chan<- struct{}) int {
 	}
 }
 
-// wait blocks until there may be work, not at all if more is known to wait. It
-// tells whether it is time to look for abandoned jobs.
+// wait blocks until there may be work; it returns at once if more jobs are known to
+// wait. It reports whether it is time to look for abandoned jobs.
 func (l *Lane) wait(ctx context.Context, tick <-chan time.Time, more bool) (sweep bool) {
 	if more {
 		select {

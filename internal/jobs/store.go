@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -21,27 +22,47 @@ type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *jobssql.Queries { return jobssql.New(s.db.Conn(ctx)) }
 
-// insert adds a waiting job, under the rules of Key if it has one.
-func (s store) insert(ctx context.Context, job jobssql.InsertKeyedParams) error {
-	if job.UniqueKey != nil {
-		return s.q(ctx).InsertKeyed(ctx, job)
-	}
-	return s.q(ctx).Insert(ctx, jobssql.InsertParams{
-		ID: job.ID, Kind: job.Kind, Payload: job.Payload, DueAt: job.DueAt, CreatedAt: job.CreatedAt,
-	})
+// errNoneDue is returned where no job is due.
+var errNoneDue = errors.New("jobs: none is due")
+
+// waiting is a job that is not running.
+type waiting struct {
+	id           uuid.UUID
+	kind         string
+	key          *string
+	payload      string // JSON
+	due, created time.Time
 }
 
-// insertPeriodic makes sure that the one row of a periodic job exists and is due
-// at latest at latest. Its id follows from its kind, so that all instances mean
-// the same row.
+// insert adds a waiting job, under the rules of Key if it has one.
+func (s store) insert(ctx context.Context, job waiting) error {
+	var err error
+	if job.key != nil {
+		err = s.q(ctx).InsertKeyed(ctx, jobssql.InsertKeyedParams{
+			ID: job.id, Kind: job.kind, UniqueKey: job.key, Payload: job.payload, DueAt: job.due, CreatedAt: job.created,
+		})
+	} else {
+		err = s.q(ctx).Insert(ctx, jobssql.InsertParams{
+			ID: job.id, Kind: job.kind, Payload: job.payload, DueAt: job.due, CreatedAt: job.created,
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("enqueue job %s: %w", job.kind, err)
+	}
+	return nil
+}
+
+// insertPeriodic makes sure that a periodic job has its one row and is due at latest
+// or before. The id is derived from the kind, so that all instances use the same
+// row.
 func (s store) insertPeriodic(ctx context.Context, kind string, now, latest time.Time) error {
 	id := uuid.NewSHA1(uuid.Nil, []byte(kind))
 	return s.db.Tx(ctx, func(ctx context.Context) error {
 		err := s.q(ctx).InsertPeriodic(ctx, jobssql.InsertPeriodicParams{ID: id, Kind: kind, DueAt: now, CreatedAt: now})
 		if err != nil {
-			return err
+			return sqldb.Wrap(err, "insert periodic job")
 		}
-		return s.q(ctx).BringForward(ctx, jobssql.BringForwardParams{ID: id, Latest: latest})
+		return sqldb.Wrap(s.q(ctx).BringForward(ctx, jobssql.BringForwardParams{ID: id, Latest: latest}), "bring periodic job forward")
 	})
 }
 
@@ -65,13 +86,12 @@ const (
 	isAbandoned = `lease_id IS NOT NULL AND leased_until < $1`
 )
 
-// claim leases at most limit jobs of the given kinds that meet the condition at
-// the time t, earliest first. It is written by hand since the list of kinds has
-// no fixed length. What other workers are claiming at the same moment is skipped.
-// The cast changes nothing but SQLite's mind, which would collect and sort all
-// jobs of the kinds to find the earliest instead of following the order of time.
-// The inner query is MATERIALIZED because it must run once: run again it would
-// lock other rows, and lease more than limit.
+// claim leases at most limit jobs of the given kinds that meet the condition at the
+// time t, earliest first. Jobs that other workers claim at the same moment are
+// skipped. The query is written by hand because the list of kinds has no fixed
+// length. The cast of kind makes SQLite follow the index by time instead of sorting
+// all jobs of the kinds. The inner query is MATERIALIZED because it must run once:
+// a second run would lock other rows and lease more than limit.
 func (s store) claim(ctx context.Context, condition string, t, until time.Time, kinds []string, limit int) ([]claimed, error) {
 	lease := sqldb.NewID()
 	args := []any{t, limit, lease, until}
@@ -92,50 +112,49 @@ UPDATE jobs SET lease_id = $3, leased_until = $4, attempt = attempt + 1
 WHERE id IN (SELECT id FROM picked)
 RETURNING id, kind, unique_key, payload, periodic, attempt, due_at`, args...)
 	if err != nil {
-		return nil, err
+		return nil, sqldb.Wrap(err, "claim jobs")
 	}
 	defer func() { _ = rows.Close() }()
 	var list []claimed
 	for rows.Next() {
 		c := claimed{lease: lease}
 		if err := rows.Scan(&c.ID, &c.Kind, &c.key, &c.Payload, &c.periodic, &c.Attempt, &c.due); err != nil {
-			return nil, err
+			return nil, sqldb.Wrap(err, "claim jobs")
 		}
 		list = append(list, c)
 	}
-	return list, rows.Err()
+	return list, sqldb.Wrap(rows.Err(), "claim jobs")
 }
 
 // complete removes a job that is done.
 func (s store) complete(ctx context.Context, c claimed) error {
-	return held(s.q(ctx).Complete(ctx, jobssql.CompleteParams{ID: c.ID, LeaseID: &c.lease}))
+	n, err := s.q(ctx).Complete(ctx, jobssql.CompleteParams{ID: c.ID, LeaseID: &c.lease})
+	return held(n, err, "complete job")
 }
 
-// release makes a job wait again until due. If a twin was enqueued meanwhile,
-// this job takes its place: that is what Key would have done, had this one been
-// waiting all along.
+// release makes a job wait again until due. If a job of the same kind and key was
+// enqueued meanwhile, this job replaces it, as Key would have done if this one had
+// been waiting.
 func (s store) release(ctx context.Context, c claimed, attempt int, due time.Time, lastError *string) error {
 	try := func() error {
 		return s.db.Tx(ctx, func(ctx context.Context) error {
 			if _, err := s.q(ctx).LockHeld(ctx, jobssql.LockHeldParams{ID: c.ID, LeaseID: &c.lease}); err != nil {
-				if errors.Is(err, sqldb.ErrNoRows) {
-					return errLeaseLost
-				}
-				return err
+				return sqldb.WrapAbsent(err, "lock job", errLeaseLost)
 			}
 			if c.key != nil {
 				err := s.q(ctx).DropWaitingTwin(ctx, jobssql.DropWaitingTwinParams{Kind: c.Kind, UniqueKey: c.key})
 				if err != nil {
-					return err
+					return sqldb.Wrap(err, "drop waiting twin")
 				}
 			}
-			return held(s.q(ctx).Release(ctx, jobssql.ReleaseParams{
+			n, err := s.q(ctx).Release(ctx, jobssql.ReleaseParams{
 				ID: c.ID, LeaseID: &c.lease, Attempt: int32(attempt), DueAt: due, LastError: lastError,
-			}))
+			})
+			return held(n, err, "release job")
 		})
 	}
-	// A twin whose transaction commits in between is not seen by the delete and
-	// then stands in the way of the update; the next time it is seen.
+	// A twin that is committed in between is not seen by the delete and violates the
+	// unique index in the update. The next try sees it.
 	err := try()
 	for range 2 {
 		if !sqldb.IsUnique(err) {
@@ -148,16 +167,69 @@ func (s store) release(ctx context.Context, c claimed, attempt int, due time.Tim
 
 // bury keeps a job as dead.
 func (s store) bury(ctx context.Context, c claimed, now time.Time, lastError string) error {
-	return held(s.q(ctx).Bury(ctx, jobssql.BuryParams{
+	n, err := s.q(ctx).Bury(ctx, jobssql.BuryParams{
 		ID: c.ID, LeaseID: &c.lease, DeadAt: &now, LastError: &lastError,
-	}))
+	})
+	return held(n, err, "bury job")
 }
 
-// held turns a change of no row, which was conditional on the lease, into
-// errLeaseLost.
-func held(rows int64, err error) error {
+// held returns errLeaseLost where a change that depends on the lease changed no row.
+func held(rows int64, err error, doing string) error {
 	if err == nil && rows == 0 {
 		return errLeaseLost
 	}
-	return err
+	return sqldb.Wrap(err, doing)
+}
+
+// dead lists at most limit dead jobs, the latest first.
+func (s store) dead(ctx context.Context, limit int) ([]DeadJob, error) {
+	rows, err := s.q(ctx).Dead(ctx, int32(min(limit, 1<<20)))
+	if err != nil {
+		return nil, sqldb.Wrap(err, "list dead jobs")
+	}
+	list := make([]DeadJob, 0, len(rows))
+	for _, r := range rows {
+		list = append(list, DeadJob{
+			Job:       Job{ID: r.ID, Kind: r.Kind, Payload: []byte(r.Payload), Attempt: int(r.Attempt)},
+			Key:       deref(r.UniqueKey),
+			LastError: deref(r.LastError),
+			CreatedAt: r.CreatedAt,
+			DeadAt:    deref(r.DeadAt),
+		})
+	}
+	return list, nil
+}
+
+// takeDead removes a dead job and returns it, or ErrNotDead.
+func (s store) takeDead(ctx context.Context, id uuid.UUID) (waiting, error) {
+	row, err := s.q(ctx).TakeDead(ctx, id)
+	if err != nil {
+		return waiting{}, sqldb.WrapAbsent(err, "take dead job", ErrNotDead)
+	}
+	return waiting{id: id, kind: row.Kind, key: row.UniqueKey, payload: row.Payload, created: row.CreatedAt}, nil
+}
+
+// count returns how many jobs there are, without Lag.
+func (s store) count(ctx context.Context) (Stats, error) {
+	row, err := s.q(ctx).Count(ctx)
+	if err != nil {
+		return Stats{}, sqldb.Wrap(err, "count jobs")
+	}
+	return Stats{Waiting: row.Waiting, Running: row.Running, Dead: row.Dead}, nil
+}
+
+// oldestDue returns since when the earliest job that is due at now has been due, or
+// errNoneDue.
+func (s store) oldestDue(ctx context.Context, now time.Time) (time.Time, error) {
+	due, err := s.q(ctx).OldestDue(ctx, now)
+	return due, sqldb.WrapAbsent(err, "read oldest due job", errNoneDue)
+}
+
+// deref returns what p points to, or the zero value.
+func deref[T any](p *T) T {
+	var zero T
+	if p == nil {
+		return zero
+	}
+	return *p
 }

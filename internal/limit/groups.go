@@ -23,7 +23,7 @@ const (
 	Default         = "default" // authenticated requests without a group of their own
 )
 
-// perMinute has every group and its figure (spec: Rate limits).
+// perMinute has every group and its figure (rules: http#rate-limits).
 var perMinute = map[string]int{
 	Login:           5,
 	LoginAddress:    30,
@@ -46,7 +46,7 @@ var perMinute = map[string]int{
 // Defaults returns every group with its requests per minute.
 func Defaults() map[string]int { return maps.Clone(perMinute) }
 
-// Known tells whether there is a group of that name.
+// Known reports whether there is a group of that name.
 func Known(group string) bool {
 	_, ok := perMinute[group]
 	return ok

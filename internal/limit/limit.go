@@ -1,8 +1,8 @@
-// Package limit decides whether a request of a group may pass: so many per
-// minute and key, over a sliding window (spec: Rate limits).
+// Package limit decides whether a request of a group may pass: a number per minute
+// and key, over a sliding window (rules: http#rate-limits).
 //
-// Its windows follow the machine's clock, not the service's: a sandbox that
-// jumps a month ahead must neither forget nor prolong them.
+// Its windows follow the machine's clock, not the service's, so that moving the
+// sandbox's clock neither ends nor prolongs them.
 package limit
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// Window is the time that a group's figure is meant for.
+// Window is the time that a group's figure applies to.
 const Window = time.Minute
 
-// warnEvery keeps a counter that is down from filling the log.
+// warnEvery is the least time between two warnings that counting fails.
 const warnEvery = 10 * time.Second
 
 // Counter keeps the hits of every key. It must be safe for concurrent use, and
@@ -69,9 +69,9 @@ func New(c Config) *Limiter {
 	return &Limiter{groups: c.Groups, counter: c.Counter, log: c.Log, started: clock.System().Now()}
 }
 
-// Allow counts a request of group under key and tells whether it may pass. When
-// the counter fails, the request passes and a warning is logged: a limiter that
-// is down must not take the service with it.
+// Allow counts a request of group under key and returns whether it may pass. When
+// the counter fails, the request passes and a warning is logged: the service does not
+// depend on its rate limits.
 func (l *Limiter) Allow(ctx context.Context, group, key string) Decision {
 	limit := l.groups[group]
 	if limit <= 0 {

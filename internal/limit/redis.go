@@ -31,8 +31,8 @@ const (
 //go:embed redis_take.lua
 var redisTake string
 
-// ErrRedisURL is of a URL that is not of the form redis:// or rediss://. It has
-// nothing of the URL, in which there may be a password.
+// ErrRedisURL is the error for a URL that has not the form redis:// or rediss://. It
+// repeats nothing of the URL, which may have a password.
 var ErrRedisURL = errors.New("not of the form redis://[user:password@]host[:port][/database] or rediss://…")
 
 // Redis counts in a Redis that several instances of the service share, by
@@ -65,7 +65,7 @@ func NewRedis(rawURL string) (*Redis, error) {
 	}, nil
 }
 
-// CheckRedisURL tells whether NewRedis takes a URL. The error is ErrRedisURL.
+// CheckRedisURL checks whether NewRedis accepts a URL. The error is ErrRedisURL.
 func CheckRedisURL(rawURL string) error {
 	_, err := redisOptions(rawURL)
 	return err
@@ -121,7 +121,7 @@ func (r *Redis) Take(ctx context.Context, key string, limit int) (Count, error) 
 // Close closes the connections. Take fails from then on.
 func (r *Redis) Close() error { return r.client.Close() }
 
-// unasked is the error while Redis is left alone: it tells what happened last.
+// unasked returns the error while Redis is left alone, with the last failure.
 func (r *Redis) unasked() error {
 	if last := r.failure.Load(); last != nil {
 		return fmt.Errorf("left alone after: %w", *last)
@@ -129,8 +129,8 @@ func (r *Redis) unasked() error {
 	return circuitbreaker.ErrOpen
 }
 
-// redisKey is the name of a key in Redis. A key may have an email address of any
-// length in it, which has no business there: what is stored is short and a hash.
+// redisKey returns the name of a key in Redis. It is a short hash, because a key may
+// have an email address of any length.
 func redisKey(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return redisPrefix + base64.RawURLEncoding.EncodeToString(sum[:16])

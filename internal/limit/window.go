@@ -8,23 +8,23 @@ import "time"
 
 const windowMicros = int64(Window / time.Microsecond)
 
-// used is the hits of the last minute, times windowMicros.
+// used returns the hits of the last minute, times windowMicros.
 func (c Count) used() int64 {
 	return int64(c.Current)*windowMicros + int64(c.Previous)*(windowMicros-c.Elapsed.Microseconds())
 }
 
-// room tells whether one more hit fits.
+// room reports whether one more hit fits.
 func (c Count) room(limit int) bool {
 	return c.used()+windowMicros <= int64(limit)*windowMicros
 }
 
-// remaining is how many more hits fit right now.
+// remaining returns how many more hits fit right now.
 func (c Count) remaining(limit int) int {
 	return int(max(0, int64(limit)*windowMicros-c.used()) / windowMicros)
 }
 
-// retryAfter is how long to wait, in whole seconds, until one more hit fits if
-// nothing else hits meanwhile.
+// retryAfter returns how long to wait, in whole seconds, until one more hit fits if
+// there are no others meanwhile.
 func (c Count) retryAfter(limit int) time.Duration {
 	wait := int64(0)
 	if c.Current >= limit { // not in this window: in the next, this one is the previous

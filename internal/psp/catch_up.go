@@ -2,16 +2,17 @@ package psp
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
 const (
-	// catchUpOverlap is read again each time: an event may show up in the list
-	// later than it happened, and clocks differ.
+	// catchUpOverlap is how much of the list is read again each time: an event may
+	// show up later than it happened, and clocks differ.
 	catchUpOverlap = 15 * time.Minute
-	// catchUpFirst is how far back the first look goes.
+	// catchUpFirst is how far back the list is read for the first time.
 	catchUpFirst = 24 * time.Hour
-	// catchUpMost is how far back any look goes: the provider keeps no more.
+	// catchUpMost is how far back it is ever read: the provider keeps no more.
 	catchUpMost = 30 * 24 * time.Hour
 )
 
@@ -19,20 +20,24 @@ const (
 // provider can still name them.
 const keepEvents = 2 * catchUpMost
 
-// Prune forgets handled events that cannot come again.
+// Prune deletes handled events that cannot come again.
 func (r *Receiver) Prune(ctx context.Context) error {
-	return r.inbox.q(ctx).DeleteHandledEvents(ctx, r.clock.Now().Add(-keepEvents))
+	return r.inbox.deleteHandled(ctx, r.clock.Now().Add(-keepEvents))
 }
 
-// CatchUp takes, from the provider's own list, the events that no notification
-// has brought, and returns how many there were. It is to be run periodically, by
-// one instance at a time.
+// CatchUp takes over, from the provider's own list, the events that no notification
+// has brought, and returns how many there were. It runs periodically, in one
+// instance at a time (rules: psp#notifications).
 //
-// Invariant: the cursor moves to the time before the list was asked for, once
-// everything in it is stored; a look that fails in between is made again whole.
+// Invariant: the cursor moves once everything in the list is stored, to the time
+// before the list was read. After a failure in between the whole list is read
+// again.
 func (r *Receiver) CatchUp(ctx context.Context) (int, error) {
 	now := r.clock.Now()
-	since, err := r.inbox.cursor(ctx, now.Add(-catchUpFirst))
+	since, err := r.inbox.cursor(ctx)
+	if errors.Is(err, errNoCursor) {
+		since, err = now.Add(-catchUpFirst), nil
+	}
 	if err != nil {
 		return 0, err
 	}

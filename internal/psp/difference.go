@@ -12,18 +12,19 @@ type Difference struct {
 	Kind     DifferenceKind `json:"kind"`
 	TenantID uuid.UUID      `json:"tenant_id"`
 	PSPID    string         `json:"psp_id"` // the provider's subscription or invoice
-	// Field is what differs, "" where the whole is missing; Here and There are its
-	// values, There the provider's.
+	// Field is what differs, "" where the whole object is missing. Here and There are
+	// its values here and at the provider.
 	Field string `json:"field,omitempty"`
 	Here  string `json:"here,omitempty"`
 	There string `json:"there,omitempty"`
-	// Repaired tells that it was there and is no more, or that a job sees to it.
+	// Repaired says that the difference was removed, or that a job will remove it.
 	Repaired bool `json:"repaired"`
-	// Reason is why it is left to the operator, "" for what can be repaired.
+	// Reason says why the difference is left to the operator; "" if it can be
+	// repaired.
 	Reason string `json:"reason,omitempty"`
 }
 
-// DifferenceOf says what differs.
+// DifferenceOf is the sort of object that differs.
 type DifferenceOf string
 
 // What is compared.
@@ -37,25 +38,25 @@ type DifferenceKind string
 
 // The kinds of differences.
 const (
-	// Differs is a field that is another at the provider; it is taken over, but
-	// for what an issued invoice says.
+	// Differs is a field with another value at the provider. That value is taken
+	// over, except in an invoice that was issued here.
 	Differs DifferenceKind = "differs"
-	// MissingHere is a tenant's subscription or invoice that is not known here; it
-	// is adopted, or issued.
+	// MissingHere is a subscription or an invoice of a tenant that is not known here.
+	// It is adopted, or issued.
 	MissingHere DifferenceKind = "missing_here"
-	// MissingThere is what the provider does not know: a subscription that runs
-	// here, which ends, or an invoice, which stays if it was issued here.
+	// MissingThere is unknown to the provider: a subscription that runs here, which
+	// then ends, or an invoice, which stays if it was issued here.
 	MissingThere DifferenceKind = "missing_there"
-	// StillRunning is a subscription that is over here and not at the provider. If
-	// it was replaced it is canceled there; else it is left to the operator.
+	// StillRunning is a subscription that has ended here and not at the provider. It
+	// is canceled there if it was replaced, and otherwise left to the operator.
 	StillRunning DifferenceKind = "still_running"
-	// NotTakenOver is a subscription that cannot be one here: of a plan, currency
-	// or status that means nothing here, or the tenant's second. It is left to the
+	// NotTakenOver is a subscription that cannot exist here, because of its plan,
+	// currency or status, or because the tenant has another. It is left to the
 	// operator.
 	NotTakenOver DifferenceKind = "not_taken_over"
 )
 
-// String is the difference in one line.
+// String returns the difference in one line.
 func (d Difference) String() string {
 	line := fmt.Sprintf("%s: %s %s of tenant %s", d.Kind, d.Of, d.PSPID, d.TenantID)
 	if d.Field != "" {

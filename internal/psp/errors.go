@@ -16,26 +16,25 @@ import (
 )
 
 // ErrUnavailable is every failure of a call: 502 psp_error to an HTTP caller
-// (spec: Errors, Codes). It carries its cause for the log, without secrets;
-// ErrNotFound, ErrRefused and ErrDeclined tell causes that callers may want to
-// treat.
+// (rules: psp#failures). It carries its cause for the log, without secrets. The
+// causes ErrNotFound, ErrRefused and ErrDeclined can be told apart with errors.Is.
 var ErrUnavailable = fault.Coded(fault.Provider, fault.PSPError)
 
-// ErrNotFound is the cause when an object that the request names does not exist
-// at the provider.
+// ErrNotFound is the cause when an object that the call names does not exist at the
+// provider.
 var ErrNotFound = errors.New("no such object at the provider")
 
-// ErrRefused is the cause when the provider understood the request and will
-// never accept it: a defect of this service or of its settings, such as a wrong
-// key. Repeating it is pointless.
+// ErrRefused is the cause when the provider understood the call and will never
+// accept it, because of a defect or a wrong setting of this service. Repeating the
+// call is pointless.
 var ErrRefused = errors.New("the provider refused the request")
 
-// ErrDeclined is the cause when the payment that the request asked for was
-// refused, or needs its payer: with nothing paid, nothing was changed.
+// ErrDeclined is the cause when a payment was declined, or needs an action of the
+// payer. Nothing was paid and nothing was changed.
 var ErrDeclined = errors.New("the payment was declined")
 
-// Permanent marks an error that no repetition heals as jobs.Fatal: the provider does
-// not have the object, or will never accept the request.
+// Permanent marks permanent errors as jobs.Fatal: the provider does not have the
+// object, or will never accept the call. Other errors are returned as they are.
 func Permanent(err error) error {
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrRefused) {
 		return jobs.Fatal(err)
@@ -43,17 +42,16 @@ func Permanent(err error) error {
 	return err
 }
 
-// errUnreadable stands for an answer that ends early or is not the provider's
-// JSON. Its text stays out of logs: it may be anything, even an echo of the
-// request.
+// errUnreadable stands for an answer that ends early or is not the provider's JSON.
+// The answer's text stays out of logs, since it could repeat secrets of the call.
 var errUnreadable = errors.New("the answer cannot be read as the provider's")
 
-// verdict is what a call has shown about the provider's health.
+// verdict is what a call shows about the provider's health.
 type verdict uint8
 
 const (
-	answered verdict = iota // it works, whatever it said
-	outage                  // it does not
+	answered verdict = iota // it works, whatever the answer is
+	outage                  // it does not work
 	unknown                 // the caller gave up first
 )
 
@@ -72,8 +70,8 @@ func judge(ctx context.Context, err error) verdict {
 	}
 }
 
-// worthRetrying tells whether the same request may well succeed in a moment. It
-// is safe for any: writes carry idempotency keys.
+// worthRetrying reports whether the same call may succeed in a moment. Every call
+// can be repeated safely: writes carry idempotency keys.
 func worthRetrying(err error) bool {
 	if err == nil {
 		return false
@@ -99,7 +97,8 @@ func worthRetrying(err error) bool {
 	}
 }
 
-// failure turns what went wrong in op into the error that callers get.
+// failure returns the error that callers get for what went wrong in a call; op says
+// what the call was doing.
 func (c *Client) failure(ctx context.Context, op string, err error) error {
 	cause := c.cause(err)
 	if errors.Is(cause, ErrRefused) {
@@ -128,8 +127,8 @@ func (c *Client) cause(err error) error {
 	}
 }
 
-// answerCause says what the provider answered, in one line: the library's own
-// text is the whole answer, with the payment's data.
+// answerCause returns what the provider answered in one line. The library's own text
+// is the whole answer, with data of the payment.
 func (c *Client) answerCause(e *stripe.Error) error {
 	parts := []string{fmt.Sprintf("status %d, type %s", e.HTTPStatusCode, e.Type)}
 	for _, part := range [][2]string{{"code", string(e.Code)}, {"param", e.Param}, {"request", e.RequestID}} {
@@ -141,7 +140,7 @@ func (c *Client) answerCause(e *stripe.Error) error {
 	if e.Type != stripe.ErrorTypeCard && e.Msg != "" {
 		text += ": " + e.Msg
 	}
-	// Our key could only be in there by an echo.
+	// The provider could have repeated our key.
 	text = strings.ReplaceAll(text, c.secret, "[secret]")
 
 	kind := error(nil)

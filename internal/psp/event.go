@@ -12,8 +12,9 @@ import (
 // eventPage is how many events are asked for at once, the provider's maximum.
 const eventPage = 100
 
-// Event says that something happened to an object at the provider. It is a hint:
-// it may come late, twice or out of order, so what is true is read back.
+// Event says that something happened to an object at the provider. It may come late,
+// twice or out of order, so the object's state is read back (rules:
+// psp#reading-back).
 type Event struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`      // such as "customer.subscription.updated"

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// pdfTimeout bounds fetching a document, from the request to its last byte (spec:
-// Other constants).
+// pdfTimeout bounds fetching a document, from the request to its last byte (rules:
+// psp#documents).
 const pdfTimeout = 30 * time.Second
 
 // pdfRedirects is how many redirects lead from an invoice's link to the document.
@@ -34,9 +34,8 @@ type Document struct {
 	Length int64 // in bytes; -1 when the provider does not say
 }
 
-// InvoicePDF fetches the document of an invoice from its PDFURL, wherever
-// redirects lead, but only from hosts of the provider. Every failure is
-// ErrUnavailable, one while the body is read as well.
+// InvoicePDF fetches the document of an invoice from its PDFURL. It follows
+// redirects, but only to hosts of the provider. Every failure is ErrUnavailable.
 func (c *Client) InvoicePDF(ctx context.Context, link string) (Document, error) {
 	ctx, cancel := context.WithTimeout(ctx, pdfTimeout)
 	body, length, err := c.fetchPDF(ctx, link)
@@ -77,7 +76,7 @@ func (c *Client) fetchPDF(ctx context.Context, link string) (io.ReadCloser, int6
 	return nil, 0, err
 }
 
-// servesFiles tells whether a URL is one that the provider keeps documents at.
+// servesFiles reports whether the provider keeps documents at a URL.
 func (c *Client) servesFiles(u *url.URL) bool {
 	if u.User != nil {
 		return false
@@ -88,7 +87,7 @@ func (c *Client) servesFiles(u *url.URL) bool {
 	return u.Scheme == "https" && u.Port() == "" && strings.HasSuffix(u.Hostname(), stripeHosts)
 }
 
-// newFileClient fetches without the key: links carry their own secret.
+// newFileClient returns a client that sends no key: links carry their own secret.
 func (c *Client) newFileClient(next http.RoundTripper) *http.Client {
 	return &http.Client{
 		Transport: next,

@@ -18,19 +18,19 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// JobEvent is the kind of the job that handles what was told about one object.
+// JobEvent is the kind of the job that handles the notifications about one object.
 const JobEvent = "psp.event"
 
-// Lane is where jobs run that wait for the provider: while it is slow, or tells
-// of thousands of things at once, mails and everything else go on.
+// Lane is the lane of jobs that wait for the provider. While it is slow, or sends
+// thousands of notifications at once, mails and everything else go on.
 const Lane = "psp"
 
-// bodyLimit bounds a notification, in bytes (spec: requests over 1 MiB are 413).
+// bodyLimit bounds a notification, in bytes (rules: psp#notifications).
 const bodyLimit = 1 << 20
 
-// Handler applies what an event hints at: it reads the object back and stores
-// what it finds. It may run more than once for an event, but not at the same time
-// as for another event of the same object. An error makes it run again later.
+// Handler reads the object of an event back from the provider and stores what it
+// finds. It may run more than once for an event, but never at the same time as for
+// another event of the same object. After an error it runs again later.
 type Handler func(ctx context.Context, e Event) error
 
 // ReceiverDeps is what a Receiver works with. All but Log are required.
@@ -45,8 +45,8 @@ type ReceiverDeps struct {
 	Log     *slog.Logger // nil discards
 }
 
-// Receiver takes the provider's notifications. As an http.Handler it is
-// POST /api/v1/webhooks/stripe; what it accepted is handled by a job.
+// Receiver accepts the provider's notifications. It is the http.Handler of
+// POST /api/v1/webhooks/stripe; a job handles what was accepted.
 type Receiver struct {
 	db       *sqldb.DB
 	inbox    store
@@ -89,16 +89,17 @@ func NewReceiver(d ReceiverDeps) (*Receiver, error) {
 // kinds with a prefix if kind ends with a dot, such as "invoice.". All that match
 // run, in the order of their registration. It must not be called once jobs run.
 //
-// Of several events about one object that wait together, the handler of a kind
-// gets each of its kind; that of a prefix, which only looks at what the object now
-// is, gets the last, so that a storm of notifications costs one look.
+// Where several events about one object wait together, the handler of a kind gets
+// each event of that kind. The handler of a prefix only looks at the present state
+// of the object, so it gets the last event alone, and many notifications at once
+// cost one call to the provider.
 func (r *Receiver) On(kind string, handle Handler) {
 	r.handlers = append(r.handlers, registration{kind, handle})
 }
 
-// ServeHTTP takes one notification: 200 once it is stored, also if it was
-// before; 400 unless it is signed by a secret and recent; 413 over 1 MiB. After
-// any other failure the provider sends it again.
+// ServeHTTP accepts one notification. It answers 200 once the notification is
+// stored, 400 unless it is recent and signed by one of the secrets, and 413 above
+// 1 MiB. After any other failure the provider sends it again.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	ctx := req.Context()
 	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, bodyLimit))
@@ -125,9 +126,9 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	answer(w, http.StatusOK, map[string]bool{"received": true})
 }
 
-// verify checks a notification's signature, by any secret and with the library's
-// limit for its age, and reads it. The version of the API that it was written in
-// doesn't matter: only ids are taken from it.
+// verify checks the signature of a notification, with each secret and the library's
+// limit for its age, and reads it. It may be written in any version of the API,
+// because only ids are used.
 func (r *Receiver) verify(body []byte, signature string) (Event, error) {
 	var errs []error
 	for _, secret := range r.secrets {
@@ -143,9 +144,9 @@ func (r *Receiver) verify(body []byte, signature string) (Event, error) {
 }
 
 // accept stores an event and the job to handle it together, once per event id.
-// It tells whether the event was new.
+// It reports whether the event was new.
 func (r *Receiver) accept(ctx context.Context, e Event) (isNew bool, err error) {
-	// Most that come twice are found without a transaction.
+	// This finds most repeated events without a transaction.
 	if known, err := r.inbox.known(ctx, e.ID); err != nil || known {
 		return false, err
 	}
@@ -160,7 +161,7 @@ func (r *Receiver) accept(ctx context.Context, e Event) (isNew bool, err error) 
 	return isNew, err
 }
 
-// handleJob handles all that waits about the object of the job's event.
+// handleJob handles all waiting events about the object of the job's event.
 func (r *Receiver) handleJob(ctx context.Context, job jobs.Job) error {
 	var e Event
 	if err := job.Decode(&e); err != nil {
@@ -180,7 +181,7 @@ func (r *Receiver) handleJob(ctx context.Context, job jobs.Job) error {
 	return r.inbox.markHandled(ctx, waiting, r.clock.Now())
 }
 
-// of are the events, of those about one object, that a handler gets (see On).
+// of returns those of the events about one object that the handler gets (see On).
 func (reg registration) of(events []Event) []Event {
 	var its []Event
 	for _, e := range events {
@@ -201,6 +202,6 @@ func refuse(w http.ResponseWriter, status int, message string) {
 func answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	// The connection may be gone; then there is nobody to tell.
+	// An error means that the connection is gone.
 	_ = json.NewEncoder(w).Encode(body)
 }

@@ -14,33 +14,33 @@ import (
 const (
 	// partTime is how long a job works on its part, less than a job may take.
 	partTime = 30 * time.Second
-	// startDelay keeps the first comparison off the service's start.
+	// startDelay keeps the comparison away from the start of the service.
 	startDelay = 10 * time.Minute
-	// maxFailures is after how many failures in a row a comparison gives up: then
-	// it is not for what is compared.
+	// maxFailures is how many failures in a row end a comparison: then the cause is
+	// not in what is compared.
 	maxFailures = 10
 )
 
-// Comparison compares all of one thing that is kept here with the provider. W is
-// how far it has come, which jobs hand on to each other; its zero value is the
-// beginning.
+// Comparison compares everything of one kind that is kept here with the provider.
+// W is its position, which each job passes on to the next; the zero value is the
+// beginning (rules: psp#differences).
 type Comparison[W any] struct {
 	Kind  string // of its jobs, such as "invoice.reconcile"
 	Jobs  *jobs.Queue
 	Clock clock.Clock
 	Log   *slog.Logger
-	// Run goes on from w until all is compared or the part is over, and moves w.
-	// It may be run at any time, at the same time as itself, and again from where
-	// it was interrupted.
+	// Run goes on from w until everything is compared or the part is over, and moves
+	// w. It may run at any time, several times at once, and again from where it was
+	// interrupted.
 	Run func(ctx context.Context, p *Part, w *W) (done bool, err error)
 }
 
-// Handle gives the queue its job.
+// Handle registers the job of the comparison.
 func (c Comparison[W]) Handle() { c.Jobs.Lane(Lane).Handle(c.Kind, c.part) }
 
-// Now compares everything and repairs what differs; a dry run only tells. It
-// returns the differences that it found, also with an error, which names what
-// could not be compared.
+// Now compares everything and repairs differences, unless it is a dry run. It returns
+// the differences that it found, also beside an error. The error names what could
+// not be compared.
 func (c Comparison[W]) Now(ctx context.Context, dryRun bool) ([]Difference, error) {
 	found := []Difference{}
 	p := &Part{
@@ -51,8 +51,8 @@ func (c Comparison[W]) Now(ctx context.Context, dryRun bool) ([]Difference, erro
 	return found, errors.Join(append(p.failures, err)...)
 }
 
-// Start has everything compared and repaired in the background, by jobs of which
-// each does a part.
+// Start compares and repairs everything in the background, in jobs that do a part
+// each.
 func (c Comparison[W]) Start(ctx context.Context) error {
 	return c.enqueue(ctx, *new(W), jobs.At(c.Clock.Now().Add(startDelay)))
 }
@@ -61,7 +61,8 @@ func (c Comparison[W]) enqueue(ctx context.Context, w W, opts ...jobs.Option) er
 	return c.Jobs.Enqueue(ctx, c.Kind, w, append(opts, jobs.Key("walk"))...)
 }
 
-// part is the job. Interrupted, it does its part again, which does no harm.
+// part is the job. When it is interrupted it does its part again, which is
+// harmless.
 func (c Comparison[W]) part(ctx context.Context, job jobs.Job) error {
 	var w W
 	if err := job.Decode(&w); err != nil {
@@ -83,9 +84,9 @@ func (c Comparison[W]) part(ctx context.Context, job jobs.Job) error {
 	return c.enqueue(ctx, w)
 }
 
-// Part is one go at a comparison.
+// Part is what one job does of a comparison.
 type Part struct {
-	// Repair tells whether differences are to be repaired.
+	// Repair says whether differences are repaired.
 	Repair bool
 
 	due      func() bool
@@ -94,12 +95,12 @@ type Part struct {
 	inARow   int
 }
 
-// Due tells that the part is over: the next one goes on.
+// Due reports whether the time of the part is over, so that the next one goes on.
 func (p *Part) Due() bool { return p.due() }
 
 // Note reports differences and keeps a failure, which names what could not be
-// compared. Its own error ends the comparison: so many failures follow each other
-// that the rest would fail too.
+// compared. It returns an error after so many failures in a row that the rest would
+// fail too; that error ends the comparison.
 func (p *Part) Note(found []Difference, err error) error {
 	for _, d := range found {
 		p.report(d)

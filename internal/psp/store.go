@@ -14,36 +14,37 @@ type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *pspsql.Queries { return pspsql.New(s.db.Conn(ctx)) }
 
-// insert stores an event and tells whether it was new.
+// errNoCursor is returned before the provider's list was read for the first time.
+var errNoCursor = errors.New("no cursor yet")
+
+// insert stores an event and reports whether it was new.
 func (s store) insert(ctx context.Context, e Event, now time.Time) (bool, error) {
 	n, err := s.q(ctx).InsertEvent(ctx, pspsql.InsertEventParams{
 		ID: e.ID, Type: e.Type, ObjectID: e.ObjectID, ReceivedAt: now,
 	})
-	return n == 1, err
+	return n == 1, sqldb.Wrap(err, "store a notification")
 }
 
-// cursor is the time up to which the provider's list was taken over; orElse when
-// it never was.
-func (s store) cursor(ctx context.Context, orElse time.Time) (time.Time, error) {
+// cursor returns the time up to which the provider's list was taken over, or
+// errNoCursor.
+func (s store) cursor(ctx context.Context) (time.Time, error) {
 	at, err := s.q(ctx).Cursor(ctx)
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return orElse, nil
-	}
-	return at, err
+	return at, sqldb.WrapAbsent(err, "read the cursor of provider events", errNoCursor)
 }
 
-// moveCursor moves it forward, never back.
+// moveCursor moves the cursor forward, never back.
 func (s store) moveCursor(ctx context.Context, to time.Time) error {
-	return s.q(ctx).MoveCursor(ctx, to)
+	return sqldb.Wrap(s.q(ctx).MoveCursor(ctx, to), "move the cursor of provider events")
 }
 
-// known tells whether an event was stored before.
+// known reports whether an event was stored before.
 func (s store) known(ctx context.Context, id string) (bool, error) {
-	return s.q(ctx).EventIsKnown(ctx, id)
+	known, err := s.q(ctx).EventIsKnown(ctx, id)
+	return known, sqldb.Wrap(err, "look for a notification")
 }
 
-// waiting are the events that are not handled yet: those about e's object, in the
-// order in which they came, or e alone if it is about nothing with an id.
+// waiting returns the events about e's object that are not handled yet, in the order
+// in which they came; only e if its object has no id.
 func (s store) waiting(ctx context.Context, e Event) ([]Event, error) {
 	if e.ObjectID == "" {
 		return []Event{e}, nil
@@ -53,14 +54,19 @@ func (s store) waiting(ctx context.Context, e Event) ([]Event, error) {
 	for i, row := range rows {
 		events[i] = Event{ID: row.ID, Type: row.Type, ObjectID: e.ObjectID}
 	}
-	return events, err
+	return events, sqldb.Wrap(err, "list waiting notifications")
+}
+
+// deleteHandled removes events that were handled before a time.
+func (s store) deleteHandled(ctx context.Context, before time.Time) error {
+	return sqldb.Wrap(s.q(ctx).DeleteHandledEvents(ctx, before), "delete handled notifications")
 }
 
 func (s store) markHandled(ctx context.Context, events []Event, now time.Time) error {
 	return s.db.Tx(ctx, func(ctx context.Context) error {
 		for _, e := range events {
 			if err := s.q(ctx).MarkEventHandled(ctx, pspsql.MarkEventHandledParams{HandledAt: &now, ID: e.ID}); err != nil {
-				return err
+				return sqldb.Wrap(err, "mark a notification as handled")
 			}
 		}
 		return nil

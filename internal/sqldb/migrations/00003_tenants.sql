@@ -35,7 +35,7 @@ CREATE TABLE role_permissions (
     PRIMARY KEY (role_id, permission)
 );
 
--- A user belongs to at most one tenant (spec: Limits), which users_key holds.
+-- A user belongs to at most one tenant (rules: team#members), which users_key holds.
 CREATE TABLE memberships (
     tenant_id uuid NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
     user_id bigint NOT NULL REFERENCES users (id) ON DELETE CASCADE,
