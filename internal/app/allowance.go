@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/billing"
 )
 
 // allowances gives the usage domain the quotas and the billing period of a
@@ -38,19 +39,19 @@ type payers struct {
 	tenants       *tenant.Service
 }
 
-func (p payers) Payer(ctx context.Context, tenantID uuid.UUID) (usage.Payer, error) {
+func (p payers) Payer(ctx context.Context, tenantID uuid.UUID) (billing.Payer, error) {
 	sub, err := p.subscriptions.Current(ctx, tenantID)
 	if err != nil && !errors.Is(err, subscription.ErrNotFound) {
-		return usage.Payer{}, err
+		return billing.Payer{}, err
 	}
 	if err == nil && (sub.Status.GrantsFeatures() || sub.Status == subscription.PastDue) {
-		return usage.Payer{Currency: sub.Currency, Billing: &usage.Billing{
+		return billing.Payer{Currency: sub.Currency, Billing: &usage.Billing{
 			Anchor: sub.BillingAnchor, IntervalUnit: usage.IntervalUnit(sub.IntervalUnit), IntervalCount: int(sub.IntervalCount),
 			Current: usage.Period{Start: sub.CurrentPeriodStart, End: sub.CurrentPeriodEnd},
 		}}, nil
 	}
 	t, err := p.tenants.Get(ctx, tenantID)
-	return usage.Payer{Currency: t.PreferredCurrency}, err
+	return billing.Payer{Currency: t.PreferredCurrency}, err
 }
 
 // consumption gives the subscription domain how much a tenant uses of each metered

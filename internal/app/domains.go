@@ -26,6 +26,8 @@ import (
 	"github.com/tenantry/tenantry/internal/team"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/billing"
+	"github.com/tenantry/tenantry/internal/usage/retention"
 )
 
 // domains are the services with the product's rules.
@@ -49,8 +51,9 @@ type domains struct {
 	onboarding    *onboarding.Service
 	invoices      *invoice.Service
 	usage         *usage.Service
-	reporter      *usage.Reporter
-	retention     *usage.Retention
+	reporter      *billing.Reporter
+	estimator     *billing.Estimator
+	retention     *retention.Pruner
 }
 
 // newDomains builds the domains, each after those that it needs; where two need
@@ -143,17 +146,18 @@ func (d *domains) addSubscriptions(p *platform, link *links) {
 func (d *domains) addUsage(p *platform) {
 	d.usage = usage.NewService(usage.Deps{
 		DB: p.db, Clock: p.clock, Plans: allowances{d.entitlements}, Log: p.log, Currencies: d.catalog, Audit: d.audit,
-		Jobs: p.jobs, Payers: payers{d.subscriptions, d.tenants},
+		Jobs: p.jobs, Billing: billing.NewQueue(p.db),
 		Alerts: quotaAlerts{
 			tenants: d.tenants, letters: p.letters, pushes: d.pushes, messages: p.messages, frontendURL: p.frontendURL,
 		},
 	})
 	d.priceList = pricelist.New(pricelist.Deps{DB: p.db, Catalog: d.catalog, Currencies: d.currencies, Meters: d.usage})
-	d.reporter = usage.NewReporter(usage.ReporterDeps{
-		DB: p.db, Clock: p.clock, Log: p.log, Provider: p.provider, Customers: d.customers,
-		Payers: payers{d.subscriptions, d.tenants},
+	paying := payers{d.subscriptions, d.tenants}
+	d.estimator = billing.NewEstimator(p.db, p.clock, paying)
+	d.reporter = billing.NewReporter(billing.ReporterDeps{
+		DB: p.db, Clock: p.clock, Log: p.log, Provider: p.provider, Customers: d.customers, Payers: paying,
 	})
-	d.retention = usage.NewRetention(usage.RetentionDeps{
+	d.retention = retention.New(retention.Deps{
 		DB: p.db, Clock: p.clock, Log: p.log, Keep: p.settings.UsageRetention, Archive: p.settings.UsageArchive,
 	})
 }

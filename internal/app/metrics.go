@@ -42,7 +42,7 @@ func (svc *service) registerFigures() {
 			svc.log.WarnContext(ctx, "the lag of usage reports could not be read", "error", err)
 			return nil
 		}
-		refused, err := svc.reporter.Refused(ctx)
+		refused, err := svc.reporter.Rejected(ctx)
 		if err != nil {
 			svc.log.WarnContext(ctx, "refused usage could not be counted", "error", err)
 			return nil

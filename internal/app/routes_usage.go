@@ -6,12 +6,14 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/billing"
 )
 
 // usageRoutes returns the routes of metered usage.
 func (svc *service) usageRoutes() []rest.Route {
 	var (
 		meters      = usage.NewHTTP(svc.usage)
+		costs       = billing.NewHTTP(svc.estimator)
 		adminMeters = usage.NewAdminHTTP(svc.usage, svc.publicURL)
 		created     = rest.Status(http.StatusCreated)
 	)
@@ -20,7 +22,7 @@ func (svc *service) usageRoutes() []rest.Route {
 		route(post, of+"/usage/batch", rest.Tenant, "", "usage", "Record several usage events", rest.Handle(meters.Batch)),
 		route(get, of+"/usage", rest.Tenant, "", "default", "Summarize the usage of the current period", rest.Handle(meters.Summary)),
 		route(get, of+"/usage/quotas", rest.Tenant, "", "default", "Show usage against quotas", rest.Handle(meters.Quotas)),
-		route(get, of+"/usage/cost-estimate", rest.Tenant, "", "default", "Estimate what the usage of the current billing period costs", rest.Handle(meters.CostEstimate)),
+		route(get, of+"/usage/cost-estimate", rest.Tenant, "", "default", "Estimate what the usage of the current billing period costs", rest.Handle(costs.CostEstimate)),
 		route(get, of+"/usage/{meterCode}", rest.Tenant, "", "default", "Show one meter with its newest events", rest.Handle(meters.Meter)),
 
 		route(get, "/api/v1/admin/meters", rest.Admin, "", "default", "List meters", rest.Handle(adminMeters.List, rest.Lists(usage.MeterList()))),

@@ -12,6 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/retention"
 )
 
 // RebuildParams are the parameters of RebuildUsage.
@@ -44,16 +45,16 @@ func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out
 	if p.DryRun {
 		what = "not changed"
 	}
-	n, err := usage.NewRecounter(db, clock.System()).Recount(ctx, tenantID, !p.DryRun, func(d usage.Difference) {
+	n, err := retention.NewRecounter(db, clock.System()).Recount(ctx, tenantID, !p.DryRun, func(c retention.WrongCounter) {
 		_, _ = fmt.Fprintf(out, "tenant %s, meter %s, %s: showed %s, the events add up to %s: %s\n",
-			d.TenantID, d.MeterCode, periodText(d.Period), d.Stored, d.Counted, what)
+			c.TenantID, c.MeterCode, periodText(c.Period), c.Stored, c.Counted, what)
 	})
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(out, "%d counters of %d streams: %d differ, %d skipped because events of theirs may have been deleted\n",
-		n.Counters, n.Streams, n.Differences, n.Skipped)
-	if err == nil && p.DryRun && n.Differences > 0 {
+		n.Counters, n.Streams, n.Wrong, n.Skipped)
+	if err == nil && p.DryRun && n.Wrong > 0 {
 		err = ErrCountersDiffer
 	}
 	return err

@@ -13,18 +13,18 @@ import (
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/settings"
-	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/billing"
 )
 
 // ListRefusedUsage writes a table of the billable usage that the payment provider
 // refused.
 func ListRefusedUsage(ctx context.Context, s settings.Settings, out io.Writer) error {
-	return withRefusals(ctx, s, func(refusals *usage.Refusals) error {
+	return withRejections(ctx, s, func(rejections *billing.Rejections) error {
 		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		_, _ = fmt.Fprintln(table, "ID\tTENANT\tMETER\tQUANTITY\tRECORDED\tREFUSED\tREASON") // Flush returns the error
-		err := refusals.Each(ctx, func(f usage.Refusal) error {
+		err := rejections.Each(ctx, func(f billing.Rejected) error {
 			_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.ID, f.TenantID, f.MeterCode, f.Quantity,
-				f.RecordedAt.UTC().Format(time.RFC3339), f.RefusedAt.UTC().Format(time.RFC3339), f.Reason)
+				f.RecordedAt.UTC().Format(time.RFC3339), f.RejectedAt.UTC().Format(time.RFC3339), f.Reason)
 			return err
 		})
 		return errors.Join(err, table.Flush())
@@ -39,17 +39,17 @@ type RefusedParams struct {
 // RetryRefusedUsage lets the running service submit refused usage to the payment
 // provider again, which helps once the reason for the refusal is gone.
 func RetryRefusedUsage(ctx context.Context, s settings.Settings, p RefusedParams, out io.Writer) error {
-	return decideRefused(ctx, s, p, out, "%d will be submitted again\n", (*usage.Refusals).Retry)
+	return decideRefused(ctx, s, p, out, "%d will be submitted again\n", (*billing.Rejections).Retry)
 }
 
 // DiscardRefusedUsage gives up refused usage: it will not be billed.
 func DiscardRefusedUsage(ctx context.Context, s settings.Settings, p RefusedParams, out io.Writer) error {
-	return decideRefused(ctx, s, p, out, "%d discarded\n", (*usage.Refusals).Discard)
+	return decideRefused(ctx, s, p, out, "%d discarded\n", (*billing.Rejections).Discard)
 }
 
 func decideRefused(
 	ctx context.Context, s settings.Settings, p RefusedParams, out io.Writer, done string,
-	decide func(*usage.Refusals, context.Context, uuid.UUID) error,
+	decide func(*billing.Rejections, context.Context, uuid.UUID) error,
 ) error {
 	var ids []uuid.UUID
 	for _, text := range p.IDs {
@@ -59,15 +59,15 @@ func decideRefused(
 		}
 		ids = append(ids, id)
 	}
-	return withRefusals(ctx, s, func(refusals *usage.Refusals) error {
+	return withRejections(ctx, s, func(rejections *billing.Rejections) error {
 		if len(ids) == 0 {
-			err := refusals.Each(ctx, func(f usage.Refusal) error { ids = append(ids, f.ID); return nil })
+			err := rejections.Each(ctx, func(f billing.Rejected) error { ids = append(ids, f.ID); return nil })
 			if err != nil {
 				return err
 			}
 		}
 		for _, id := range ids {
-			if err := decide(refusals, ctx, id); err != nil {
+			if err := decide(rejections, ctx, id); err != nil {
 				return fmt.Errorf("%s: %w", id, err)
 			}
 		}
@@ -75,11 +75,11 @@ func decideRefused(
 	})
 }
 
-func withRefusals(ctx context.Context, s settings.Settings, command func(*usage.Refusals) error) (err error) {
+func withRejections(ctx context.Context, s settings.Settings, command func(*billing.Rejections) error) (err error) {
 	db, err := openMigrated(ctx, s)
 	if err != nil {
 		return err
 	}
 	defer closing(db, &err)
-	return command(usage.NewRefusals(db, clock.System(), audit.New(audit.Deps{DB: db, Clock: clock.System()})))
+	return command(billing.NewRejections(db, clock.System(), audit.New(audit.Deps{DB: db, Clock: clock.System()})))
 }

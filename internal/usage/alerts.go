@@ -3,7 +3,6 @@ package usage
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -12,27 +11,26 @@ import (
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/usage/usagesql"
 )
 
-// jobAlert is the job that tells people of one alert.
+// jobAlert is the job that sends one alert.
 const jobAlert = "usage.alert"
 
-// Alert says that a soft quota is used to Threshold percent.
+// Alert says that Threshold percent of a soft quota are used.
 type Alert struct {
 	ID        uuid.UUID
 	TenantID  uuid.UUID
 	Meter     Meter
 	Period    Period
 	Threshold int            // 80 or 100
-	Current   money.Quantity // what the event that raised the alert came to
+	Current   money.Quantity // the usage after the event that raised the alert
 	Limit     int64          // in whole units
 }
 
-// Notifier tells people of alerts.
+// Notifier sends alerts to people.
 type Notifier interface {
-	// QuotaAlert is called in a transaction and writes to outboxes in it; it
-	// sends nothing itself.
+	// QuotaAlert is called in a transaction and writes to outboxes in it; it sends
+	// nothing before the commit.
 	QuotaAlert(ctx context.Context, a Alert) error
 }
 
@@ -42,7 +40,8 @@ type Jobs interface {
 	Enqueue(ctx context.Context, kind string, payload any, opts ...jobs.Option) error
 }
 
-// threshold is what an alert about a status is for, in percent; 0 for none.
+// threshold is the percentage that an alert about the status names; 0 where there is
+// no alert.
 func (s Status) threshold() int {
 	switch s {
 	case Warning:
@@ -54,55 +53,52 @@ func (s Status) threshold() int {
 	}
 }
 
-// alarm finds the alerts that a batch raises and raises them in its transaction.
+// alarm finds the alerts that a batch raises and stores them in its transaction.
 //
-// What holds: of a tenant, a meter, a period and a threshold there is at most one
-// alert ever. The events of a stream are counted one after the other under its
-// lock, each is looked at by itself, so that two events that reach 80 and 100
-// percent raise both alerts in whatever batch they are, while one event that
-// reaches 100 from below 80 raises that alone. Only the period that contains now
-// is looked at: nobody is told about usage of the past that is recorded late.
+// Invariant: for a tenant, a meter, a period and a threshold there is at most one
+// alert ever. The events of a stream are counted one after the other under its lock
+// and each is looked at by itself. Two events that reach 80 and 100 percent raise both
+// alerts, in one batch or in two; one event that reaches 100 percent from below 80
+// raises that alert alone. Usage of the past that is recorded late raises none: only
+// the period that contains now is looked at.
 type alarm struct {
 	store store
 	jobs  Jobs
 	known *knownAlerts
 }
 
-// observe looks at a stream after one of its events was counted and returns the
-// alert that may have to be raised, if any.
-func (s *stream) observe(e *entry, now time.Time) (Alert, bool) {
+// alertAfter is called after an event of the stream was counted. It returns the alert
+// that may have to be raised, and reports whether there is one.
+func (s *stream) alertAfter(e *entry, now time.Time) (Alert, bool) {
 	limit := s.allowance.limit(s.meter.Code)
 	if s.meter.Enforcement != Soft || limit == nil || !e.period.Contains(now) {
 		return Alert{}, false
 	}
 	c := find(s.counters, e.period)
-	threshold := statusOf(c.value, limit).threshold()
+	threshold := statusOf(c.Value, limit).threshold()
 	if threshold <= c.alerted {
 		return Alert{}, false
 	}
 	c.alerted = threshold
 	return Alert{
-		TenantID: s.key.tenantID, Meter: s.meter, Period: e.period,
-		Threshold: threshold, Current: c.value, Limit: *limit,
+		TenantID: s.key.TenantID, Meter: s.meter, Period: e.period,
+		Threshold: threshold, Current: c.Value, Limit: *limit,
 	}, true
 }
 
-// raise stores those of the alerts that were not raised before, each with the job
-// that sends it.
+// raise stores the alerts that were not raised before, each with the job that sends
+// it.
 func (a *alarm) raise(ctx context.Context, alerts []Alert, now time.Time) error {
 	for _, one := range alerts {
 		if a.known.has(one) {
 			continue
 		}
 		one.ID = sqldb.NewID()
-		raised, err := a.store.q(ctx).RaiseAlert(ctx, usagesql.RaiseAlertParams{
-			ID: one.ID, TenantID: one.TenantID, MeterID: one.Meter.ID, PeriodStart: one.Period.Start, PeriodEnd: one.Period.End,
-			Threshold: int32(one.Threshold), Value: int64(one.Current), Quota: one.Limit, CreatedAt: now,
-		})
+		raised, err := a.store.raiseAlert(ctx, one, now)
 		if err != nil {
-			return fmt.Errorf("usage: raise alert: %w", err)
+			return err
 		}
-		if raised > 0 {
+		if raised {
 			if err := a.jobs.Enqueue(ctx, jobAlert, one.ID); err != nil {
 				return err
 			}
@@ -112,24 +108,24 @@ func (a *alarm) raise(ctx context.Context, alerts []Alert, now time.Time) error 
 	return nil
 }
 
-// knownAlerts remembers alerts that are stored, so that usage beyond a threshold
-// does not ask the database again with every event. Alerts are never deleted, so
-// what is known stays true; what was forgotten is only asked for again.
+// knownAlerts caches which alerts are stored, so that events beyond a threshold need
+// no query each. Alerts are never deleted, so the cache cannot become wrong, and
+// forgetting an entry costs one query.
 type knownAlerts struct {
 	mu     sync.Mutex
-	raised map[alertKey]int // to the highest threshold
+	raised map[alertKey]int // the highest threshold, in percent
 }
 
 type alertKey struct {
-	streamKey
+	StreamKey
 	start, end int64
 }
 
-// maxKnownAlerts bounds the memory.
+// maxKnownAlerts bounds the size of the cache, which is emptied when it is full.
 const maxKnownAlerts = 10_000
 
 func (a Alert) key() alertKey {
-	return alertKey{streamKey{a.TenantID, a.Meter.ID}, a.Period.Start.UnixMicro(), a.Period.End.UnixMicro()}
+	return alertKey{StreamKey{a.TenantID, a.Meter.ID}, a.Period.Start.UnixMicro(), a.Period.End.UnixMicro()}
 }
 
 func (k *knownAlerts) has(a Alert) bool {
@@ -147,28 +143,23 @@ func (k *knownAlerts) add(a Alert) {
 	k.raised[a.key()] = max(k.raised[a.key()], a.Threshold)
 }
 
-// sendAlert hands an alert over to the outboxes of mail and push messages, once.
+// sendAlert writes an alert to the outboxes of mail and push messages, once.
 func (s *Service) sendAlert(ctx context.Context, job jobs.Job) error {
 	var id uuid.UUID
 	if err := job.Decode(&id); err != nil {
 		return err
 	}
 	return s.store.db.Tx(ctx, func(ctx context.Context) error {
-		row, err := s.store.q(ctx).UnsentAlert(ctx, id)
-		if errors.Is(err, sqldb.ErrNoRows) {
-			return nil // sent already
+		alert, err := s.store.unsentAlert(ctx, id)
+		if errors.Is(err, errAlertSent) {
+			return nil
 		}
-		if err != nil {
-			return fmt.Errorf("usage: alert: %w", err)
-		}
-		a := row.UsageAlert
-		err = s.alerts.QuotaAlert(ctx, Alert{
-			ID: a.ID, TenantID: a.TenantID, Meter: meterOf(row.Meter), Period: Period{a.PeriodStart, a.PeriodEnd},
-			Threshold: int(a.Threshold), Current: money.Quantity(a.Value), Limit: a.Quota,
-		})
 		if err != nil {
 			return err
 		}
-		return s.store.q(ctx).MarkAlertSent(ctx, usagesql.MarkAlertSentParams{ID: id, Now: new(s.clock.Now())})
+		if err := s.alerts.QuotaAlert(ctx, alert); err != nil {
+			return err
+		}
+		return s.store.markAlertSent(ctx, id, s.clock.Now())
 	})
 }

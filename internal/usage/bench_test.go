@@ -1,4 +1,4 @@
-package usage
+package usage_test
 
 import (
 	"context"
@@ -13,8 +13,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
 
 // BenchmarkRecord stores durable events for 64 callers at a time, of one tenant
@@ -23,12 +24,12 @@ func BenchmarkRecord(b *testing.B) {
 	for _, dialect := range dbtest.Dialects(b) {
 		for _, tenants := range []int{1, 100} {
 			b.Run(fmt.Sprint(dialect, "/tenants=", tenants), func(b *testing.B) {
-				w := &world{db: dbtest.New(b, dialect), clock: clock.NewFixed(at("2026-11-21 12:00")), plans: &fixedPlans{allowances: map[uuid.UUID]Allowance{}}}
-				svc := NewService(w.deps())
-				applyMeters(b, svc, meter("calls", Sum, Monthly, Hard))
+				w := usagetest.Idle(dbtest.New(b, dialect), "2026-11-21 12:00")
+				svc := usage.NewService(w.Deps())
+				usagetest.Apply(b, svc, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard))
 				ids := make([]uuid.UUID, tenants)
 				for i := range ids {
-					ids[i] = w.newTenant(b)
+					ids[i] = w.NewTenant(b)
 				}
 				ctx, cancel := context.WithCancel(b.Context())
 				done := make(chan struct{})
@@ -42,7 +43,7 @@ func BenchmarkRecord(b *testing.B) {
 				b.RunParallel(func(pb *testing.PB) {
 					for pb.Next() {
 						i := n.Add(1)
-						if _, err := svc.Record(b.Context(), ids[int(i)%tenants], recording("calls", "1").keyed(strconv.FormatInt(i, 10))); err != nil {
+						if _, err := svc.Record(b.Context(), ids[int(i)%tenants], usagetest.Keyed(usagetest.Recording("calls", "1"), strconv.FormatInt(i, 10))); err != nil {
 							b.Error(err)
 						}
 					}
@@ -59,11 +60,11 @@ func BenchmarkRecord(b *testing.B) {
 func BenchmarkBatch(b *testing.B) {
 	for _, dialect := range dbtest.Dialects(b) {
 		b.Run(string(dialect), func(b *testing.B) {
-			w := &world{db: dbtest.New(b, dialect), clock: clock.NewFixed(at("2026-11-21 12:00")), plans: &fixedPlans{allowances: map[uuid.UUID]Allowance{}}}
-			w.Service = NewService(w.deps())
+			w := usagetest.Idle(dbtest.New(b, dialect), "2026-11-21 12:00")
+			w.Service = usage.NewService(w.Deps())
 			s := newSite(b, w)
-			applyMeters(b, w.Service, meter("calls", Sum, Monthly, Hard))
-			tenantID := w.newTenant(b)
+			w.Apply(b, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard))
+			tenantID := w.NewTenant(b)
 			ctx, cancel := context.WithCancel(b.Context())
 			done := make(chan struct{})
 			go func() { defer close(done); _ = w.Run(ctx) }()

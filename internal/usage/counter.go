@@ -7,34 +7,34 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// counter is what a meter shows of a tenant's events of one period.
-type counter struct {
-	period Period
-	value  money.Quantity
-	// last is when the value of a last_value meter was recorded; nil before the
-	// first event, and for other meters.
-	last    *time.Time
-	changed bool
-	// alerted is the highest threshold that the batch has seen reached.
-	alerted int
+// Counter is what a meter shows of a tenant's events of one period.
+type Counter struct {
+	Period Period
+	Value  money.Quantity
+	// LastRecordedAt is the recorded_at of the value of a last_value meter; nil
+	// before the first event, and for other meters.
+	LastRecordedAt *time.Time
+
+	changed bool // by the batch that is being stored
+	alerted int  // the highest threshold that the batch reached, in percent
 }
 
-// add counts one more event. A total beyond what an int64 holds stays at its
-// limit: judge never lets one through for the period that an event counts in,
+// add counts one more event. A total that does not fit into an int64 stays at the
+// largest. judge keeps that from happening in the period that an event counts in,
 // but the periods of a former subscription may be longer.
-func (c *counter) add(aggregation Aggregation, quantity money.Quantity, at time.Time) {
+func (c *Counter) add(aggregation Aggregation, quantity money.Quantity, at time.Time) {
 	c.changed = true
 	switch aggregation {
 	case Sum:
-		c.value = addUpTo(c.value, quantity)
+		c.Value = addUpTo(c.Value, quantity)
 	case Count:
-		c.value = addUpTo(c.value, money.One)
+		c.Value = addUpTo(c.Value, money.One)
 	case Max:
-		c.value = max(c.value, quantity)
+		c.Value = max(c.Value, quantity)
 	case LastValue:
 		// Of events recorded for the same time the one that is stored last counts.
-		if c.last == nil || !at.Before(*c.last) {
-			c.value, c.last = quantity, &at
+		if c.LastRecordedAt == nil || !at.Before(*c.LastRecordedAt) {
+			c.Value, c.LastRecordedAt = quantity, &at
 		}
 	}
 }

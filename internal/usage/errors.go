@@ -1,12 +1,13 @@
 package usage
 
 import (
+	"errors"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// What can be refused (spec: Usage rules).
+// What callers can be refused for (rules: usage#recording).
 var (
 	// ErrUnknownMeter: recording on a meter that does not exist or is inactive.
 	ErrUnknownMeter = fault.New(fault.NotFound, "error.unknown_meter")
@@ -22,4 +23,9 @@ var (
 	errCodeTaken     = fault.OnField("code", "validation.taken")
 	errInFuture      = fault.OnField("recorded_at", "validation.future")
 	errTotalTooLarge = fault.OnField("quantity", "validation.total_too_large")
+)
+
+var (
+	errAlertSent  = errors.New("the alert was sent already")
+	errNonePruned = errors.New("no deleted event is known")
 )

@@ -1,4 +1,4 @@
-package usage
+package usage_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,8 @@ import (
 
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
 
 // Each event of a batch has the status, the code and the messages that it has
@@ -56,7 +58,7 @@ func TestBatchRefusedAsAWhole(t *testing.T) {
 	events := func(n int) string {
 		return `{"events":[` + strings.TrimSuffix(strings.Repeat(`{"meter_code":"calls","quantity":0},`, n), ",") + `]}`
 	}
-	before := s.count(t, tenantID)
+	before := s.Count(t, tenantID)
 	for _, tt := range []struct {
 		name, body string
 		status     int
@@ -75,12 +77,12 @@ func TestBatchRefusedAsAWhole(t *testing.T) {
 			t.Errorf("%s: %d %s", tt.name, status, body)
 		}
 	}
-	if after := s.count(t, tenantID); after != before {
+	if after := s.Count(t, tenantID); after != before {
 		t.Errorf("%d events were stored", after-before)
 	}
 	status, body := s.ask(t, tenantID, http.MethodPost, "/batch", events(1000))
-	if status != http.StatusOK || strings.Count(body, `"status":201`) != 1000 || s.count(t, tenantID) != before+1000 {
-		t.Errorf("1000 events: %d, %d stored: %.300s", status, s.count(t, tenantID)-before, body)
+	if status != http.StatusOK || strings.Count(body, `"status":201`) != 1000 || s.Count(t, tenantID) != before+1000 {
+		t.Errorf("1000 events: %d, %d stored: %.300s", status, s.Count(t, tenantID)-before, body)
 	}
 }
 
@@ -103,13 +105,13 @@ func TestBatchOfWhatIsNoEvent(t *testing.T) {
 func TestBatchKeepsItsOrder(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newWorld(t, db, "2026-11-21 12:00")
-		w.apply(t, meter("level", LastValue, Monthly, Hard), meter("calls", Sum, Daily, Hard))
-		tenantID := w.newTenant(t)
-		w.plans.grant(tenantID, Allowance{Limits: map[string]int64{"calls": 40}})
-		var batch []Recording
+		w := usagetest.New(t, db, "2026-11-21 12:00")
+		w.Apply(t, usagetest.Meter("level", usage.LastValue, usage.Monthly, usage.Hard), usagetest.Meter("calls", usage.Sum, usage.Daily, usage.Hard))
+		tenantID := w.NewTenant(t)
+		w.Plans.Grant(tenantID, usage.Allowance{Limits: map[string]int64{"calls": 40}})
+		var batch []usage.Recording
 		for i := range 100 {
-			batch = append(batch, recording("level", fmt.Sprint(i)), recording("calls", "1").keyed(fmt.Sprint(i%50)))
+			batch = append(batch, usagetest.Recording("level", fmt.Sprint(i)), usagetest.Keyed(usagetest.Recording("calls", "1"), fmt.Sprint(i%50)))
 		}
 		outcomes, err := w.RecordBatch(t.Context(), tenantID, batch)
 		if err != nil {
@@ -118,18 +120,18 @@ func TestBatchKeepsItsOrder(t *testing.T) {
 		for i, o := range outcomes {
 			var want error
 			if n := i / 2; i%2 == 1 && n >= 50 && n-50 < 40 {
-				want = ErrDuplicate
+				want = usage.ErrDuplicate
 			} else if i%2 == 1 && n >= 40 {
-				want = ErrQuotaExceeded
+				want = usage.ErrQuotaExceeded
 			}
 			if o.Err != want { //nolint:errorlint // sentinels
 				t.Fatalf("event %d: got %v, want %v", i, o.Err, want)
 			}
 		}
-		if got := w.detail(t, tenantID, "level"); got.Current != quantity("99") || got.Events[19].Quantity != quantity("80") {
+		if got := w.Detail(t, tenantID, "level"); got.Current != usagetest.Quantity("99") || got.Events[19].Quantity != usagetest.Quantity("80") {
 			t.Errorf("shows %s, and %v", got.Current, got.Events[19])
 		}
-		if got := w.detail(t, tenantID, "calls").Current; got != quantity("40") {
+		if got := w.Detail(t, tenantID, "calls").Current; got != usagetest.Quantity("40") {
 			t.Errorf("shows %s", got)
 		}
 	})

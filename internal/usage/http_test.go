@@ -1,4 +1,4 @@
-package usage
+package usage_test
 
 import (
 	"context"
@@ -21,24 +21,26 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
 
 // site is the usage endpoints over a world; a bearer token is the id of the
 // caller's tenant.
 type site struct {
-	*world
+	*usagetest.World
 	api *rest.API
 }
 
-func newSite(t testing.TB, w *world) *site {
+func newSite(t testing.TB, w *usagetest.World) *site {
 	t.Helper()
 	messages, err := i18n.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := NewHTTP(w.Service)
+	h := usage.NewHTTP(w.Service)
 	const base = "/api/v1/tenant/{tenantId}/usage"
-	return &site{world: w, api: rest.New(rest.Config{
+	return &site{World: w, api: rest.New(rest.Config{
 		Messages: messages,
 		Log:      slog.New(slog.DiscardHandler),
 		Clock:    clock.System(),
@@ -132,13 +134,13 @@ func recordCases() []recordCase {
 
 func newRecordSite(t *testing.T, db *sqldb.DB) (*site, uuid.UUID) {
 	t.Helper()
-	s := newSite(t, newWorld(t, db, "2026-11-21 12:00"))
-	s.apply(t, meter("calls", Sum, Monthly, Hard), meter("bytes", Sum, Monthly, Unenforced), Meter{Code: "off", Aggregation: Sum, Reset: Never, Enforcement: Hard})
-	tenantID := s.newTenant(t)
-	s.plans.grant(tenantID, Allowance{Limits: map[string]int64{"calls": 10}})
+	s := newSite(t, usagetest.New(t, db, "2026-11-21 12:00"))
+	s.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard), usagetest.Meter("bytes", usage.Sum, usage.Monthly, usage.Unenforced), usage.Meter{Code: "off", Aggregation: usage.Sum, Reset: usage.Never, Enforcement: usage.Hard})
+	tenantID := s.NewTenant(t)
+	s.Plans.Grant(tenantID, usage.Allowance{Limits: map[string]int64{"calls": 10}})
 	// One more of these would be beyond the 9.2 × 10^12 that fit.
 	for range 9 {
-		if _, err := s.Record(t.Context(), tenantID, recording("bytes", "1e12")); err != nil {
+		if _, err := s.Record(t.Context(), tenantID, usagetest.Recording("bytes", "1e12")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -162,12 +164,12 @@ func TestRecordOverHTTP(t *testing.T) {
 func TestReadOverHTTP(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := newSite(t, newWorld(t, db, "2026-11-21 12:00"))
-		calls := meter("calls", Sum, Monthly, Hard)
-		calls.Name, calls.UnitLabel = "API calls", ptr("calls")
-		s.apply(t, calls, meter("disk", LastValue, Never, Soft), Meter{Code: "off", Name: "Off", Aggregation: Count, Reset: Daily, Enforcement: Unenforced})
-		tenantID := s.newTenant(t)
-		s.plans.grant(tenantID, Allowance{Billing: billing("2026-11-10 08:00", Month, 1, "2026-11-10 08:00", "2026-12-10 08:00"), Limits: map[string]int64{"calls": 3}})
+		s := newSite(t, usagetest.New(t, db, "2026-11-21 12:00"))
+		calls := usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard)
+		calls.Name, calls.UnitLabel = "API calls", new("calls")
+		s.Apply(t, calls, usagetest.Meter("disk", usage.LastValue, usage.Never, usage.Soft), usage.Meter{Code: "off", Name: "Off", Aggregation: usage.Count, Reset: usage.Daily, Enforcement: usage.Unenforced})
+		tenantID := s.NewTenant(t)
+		s.Plans.Grant(tenantID, usage.Allowance{Billing: usagetest.Billing("2026-11-10 08:00", usage.Month, 1, "2026-11-10 08:00", "2026-12-10 08:00"), Limits: map[string]int64{"calls": 3}})
 		for _, body := range []string{
 			`{"meter_code":"calls","quantity":1.5,"recorded_at":"2026-11-20T00:00:00Z","metadata":{"by":"x"}}`,
 			`{"meter_code":"calls","quantity":1}`,
@@ -228,8 +230,8 @@ func TestReadOverHTTP(t *testing.T) {
 
 func TestReadOverHTTPWithoutMeters(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, newWorld(t, dbtest.New(t, sqldb.SQLite), "2026-11-21 12:00"))
-	tenantID := s.newTenant(t)
+	s := newSite(t, usagetest.New(t, dbtest.New(t, sqldb.SQLite), "2026-11-21 12:00"))
+	tenantID := s.NewTenant(t)
 	want := `{"data":{"tenant_id":"TENANT","period_start":"2026-11-01T00:00:00.000000Z","period_end":"2026-12-01T00:00:00.000000Z","meters":[]}}`
 	if _, body := s.ask(t, tenantID, http.MethodGet, "", ""); body != want {
 		t.Errorf("summary: %s", body)
@@ -242,15 +244,15 @@ func TestReadOverHTTPWithoutMeters(t *testing.T) {
 // Recording answers 503 with a time to come back once the service stops.
 func TestRecordOverHTTPWhenStopping(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, dbtest.New(t, sqldb.SQLite), "2026-11-21 12:00")
-	w.Service = NewService(w.deps())
+	w := usagetest.New(t, dbtest.New(t, sqldb.SQLite), "2026-11-21 12:00")
+	w.Service = usage.NewService(w.Deps())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := w.Run(ctx); err != nil {
 		t.Fatal(err)
 	}
 	s := newSite(t, w)
-	status, body := s.ask(t, s.newTenant(t), http.MethodPost, "", `{"meter_code":"calls"}`)
+	status, body := s.ask(t, s.NewTenant(t), http.MethodPost, "", `{"meter_code":"calls"}`)
 	if status != http.StatusServiceUnavailable || body != `{"message":"The service is busy. Please try again shortly."}` {
 		t.Errorf("got %d %s", status, body)
 	}

@@ -1,4 +1,4 @@
-package usage
+package usage_test
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
 
 // Several instances on one PostgreSQL, each with connections of its own, and one
@@ -23,24 +25,26 @@ func TestInstancesKeepTheQuotaTogether(t *testing.T) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			url := dbtest.URL(t, dialect)
-			w := newWorld(t, dbtest.Open(t, url), "2026-11-21 12:00")
-			w.apply(t, meter("calls", Sum, Monthly, Hard))
-			services := []*Service{w.Service}
+			w := usagetest.New(t, dbtest.Open(t, url), "2026-11-21 12:00")
+			w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard))
+			services := []*usage.Service{w.Service}
 			for len(services) < instances {
 				other := *w
-				other.db = dbtest.Open(t, url)
-				services = append(services, other.instance(t))
+				other.DB = dbtest.Open(t, url)
+				services = append(services, other.Start(t))
 			}
 			for range dbtest.Rounds(5, 100) {
-				tenantID := w.newTenant(t)
-				w.plans.grant(tenantID, Allowance{Limits: map[string]int64{"calls": 10}})
-				if _, err := w.Record(t.Context(), tenantID, recording("calls", "9")); err != nil {
+				tenantID := w.NewTenant(t)
+				w.Plans.Grant(tenantID, usage.Allowance{Limits: map[string]int64{"calls": 10}})
+				if _, err := w.Record(t.Context(), tenantID, usagetest.Recording("calls", "9")); err != nil {
 					t.Fatal(err)
 				}
 				var wg sync.WaitGroup
 				errs := make([]error, 200)
 				for i := range errs {
-					wg.Go(func() { _, errs[i] = services[i%instances].Record(t.Context(), tenantID, recording("calls", "1")) })
+					wg.Go(func() {
+						_, errs[i] = services[i%instances].Record(t.Context(), tenantID, usagetest.Recording("calls", "1"))
+					})
 				}
 				wg.Wait()
 				stored := 0
@@ -48,12 +52,12 @@ func TestInstancesKeepTheQuotaTogether(t *testing.T) {
 					switch {
 					case err == nil:
 						stored++
-					case !errors.Is(err, ErrQuotaExceeded):
+					case !errors.Is(err, usage.ErrQuotaExceeded):
 						t.Errorf("unexpected: %v", err)
 					}
 				}
-				if stored != 1 || w.count(t, tenantID) != 2 || w.detail(t, tenantID, "calls").Current != quantity("10") {
-					t.Fatalf("%d stored, %d rows, shows %s", stored, w.count(t, tenantID), w.detail(t, tenantID, "calls").Current)
+				if stored != 1 || w.Count(t, tenantID) != 2 || w.Detail(t, tenantID, "calls").Current != usagetest.Quantity("10") {
+					t.Fatalf("%d stored, %d rows, shows %s", stored, w.Count(t, tenantID), w.Detail(t, tenantID, "calls").Current)
 				}
 			}
 		})
@@ -65,9 +69,9 @@ func TestInstancesKeepTheQuotaTogether(t *testing.T) {
 func TestGivenUpIsStoredWholeOrNot(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newWorld(t, db, "2026-11-21 12:00")
-		w.apply(t, meter("calls", Sum, Monthly, Hard))
-		tenantID := w.newTenant(t)
+		w := usagetest.New(t, db, "2026-11-21 12:00")
+		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard))
+		tenantID := w.NewTenant(t)
 		const n = 200
 		outcomes := make([]error, n)
 		var wg sync.WaitGroup
@@ -75,23 +79,23 @@ func TestGivenUpIsStoredWholeOrNot(t *testing.T) {
 			wg.Go(func() {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*50*time.Microsecond)
 				defer cancel()
-				_, outcomes[i] = w.Record(ctx, tenantID, recording("calls", "1").keyed(strconv.Itoa(i)))
+				_, outcomes[i] = w.Record(ctx, tenantID, usagetest.Keyed(usagetest.Recording("calls", "1"), strconv.Itoa(i)))
 			})
 		}
 		wg.Wait()
 		for i, first := range outcomes {
-			_, again := w.Record(t.Context(), tenantID, recording("calls", "1").keyed(strconv.Itoa(i)))
+			_, again := w.Record(t.Context(), tenantID, usagetest.Keyed(usagetest.Recording("calls", "1"), strconv.Itoa(i)))
 			switch {
-			case first == nil && !errors.Is(again, ErrDuplicate):
+			case first == nil && !errors.Is(again, usage.ErrDuplicate):
 				t.Errorf("%d: acknowledged, and then %v", i, again)
 			case first != nil && !errors.Is(first, context.DeadlineExceeded):
 				t.Errorf("%d: %v", i, first)
-			case again != nil && !errors.Is(again, ErrDuplicate):
+			case again != nil && !errors.Is(again, usage.ErrDuplicate):
 				t.Errorf("%d: %v at the second try", i, again)
 			}
 		}
-		if got := w.count(t, tenantID); got != n || w.detail(t, tenantID, "calls").Current != quantity(strconv.Itoa(n)) {
-			t.Errorf("%d rows, shows %s", got, w.detail(t, tenantID, "calls").Current)
+		if got := w.Count(t, tenantID); got != n || w.Detail(t, tenantID, "calls").Current != usagetest.Quantity(strconv.Itoa(n)) {
+			t.Errorf("%d rows, shows %s", got, w.Detail(t, tenantID, "calls").Current)
 		}
 	})
 }
@@ -100,30 +104,30 @@ func TestGivenUpIsStoredWholeOrNot(t *testing.T) {
 func TestFullQueueRefuses(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newWorld(t, db, "2026-11-21 12:00")
-		w.apply(t, meter("calls", Sum, Monthly, Hard))
-		tenantID := w.newTenant(t)
+		w := usagetest.New(t, db, "2026-11-21 12:00")
+		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard))
+		tenantID := w.NewTenant(t)
 		// Nothing writes: what is recorded waits.
-		idle := NewService(w.deps())
+		idle := usage.NewService(w.Deps())
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
-		for range maxWaiting {
-			wg.Go(func() { _, _ = idle.Record(ctx, tenantID, recording("calls", "1")) })
+		for range usage.MaxWaiting {
+			wg.Go(func() { _, _ = idle.Record(ctx, tenantID, usagetest.Recording("calls", "1")) })
 		}
 		var refused error
 		for refused == nil {
 			short, end := context.WithTimeout(t.Context(), time.Millisecond)
-			if _, err := idle.Record(short, uuid.New(), recording("calls", "1")); !errors.Is(err, context.DeadlineExceeded) {
+			if _, err := idle.Record(short, uuid.New(), usagetest.Recording("calls", "1")); !errors.Is(err, context.DeadlineExceeded) {
 				refused = err
 			}
 			end()
 		}
-		if !errors.Is(refused, ErrBusy) || ErrBusy.RetryAfter <= 0 {
+		if !errors.Is(refused, usage.ErrBusy) || usage.ErrBusy.RetryAfter <= 0 {
 			t.Errorf("got %v, want ErrBusy with a time to come back", refused)
 		}
 		cancel()
 		wg.Wait()
-		if got := w.count(t, tenantID); got != 0 {
+		if got := w.Count(t, tenantID); got != 0 {
 			t.Errorf("%d rows", got)
 		}
 	})

@@ -2,6 +2,7 @@ package usage
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -9,43 +10,42 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/clock"
-	"github.com/tenantry/tenantry/internal/usage/usagesql"
 )
 
-// ledger decides recordings and stores those that it accepts.
+// ledger decides about submissions and stores those that it accepts.
 type ledger struct {
-	store store
-	plans Plans
-	clock clock.Clock
-	alarm alarm
-	bill  bill
+	store   store
+	plans   Plans
+	clock   clock.Clock
+	alarm   alarm
+	billing BillingQueue
 }
 
-// request is one recording of one tenant. at is its recorded_at.
-type request struct {
+// submission is one recording that a tenant submits. at is its recorded_at.
+type submission struct {
 	Recording
 	tenantID uuid.UUID
 	at       time.Time
 }
 
-// verdict is what became of a request: the event that was stored, or err.
+// verdict is what became of a submission: the event that was stored, or err.
 type verdict struct {
 	event Event
 	err   error
 }
 
-// decide judges requests of any tenants, in their order, and stores what it
-// accepts, all in one transaction; verdicts[i] is requests[i]'s. An error means
-// that nothing was stored.
+// decide judges submissions of any tenants, in their order, and stores what it
+// accepts, all in one transaction; verdicts[i] belongs to submissions[i]. An error
+// means that nothing was stored.
 //
-// Streams are locked in one order everywhere, so that writers wait for each
-// other but never deadlock. While the locks are held nobody else stores an event
-// of these streams, so what is read under them stays true until the commit.
-func (l *ledger) decide(ctx context.Context, requests []*request) ([]verdict, error) {
+// Streams are locked in one order everywhere, so that writers wait for each other
+// but never deadlock. While the locks are held nobody else stores an event of these
+// streams, so what is read under them stays true until the commit.
+func (l *ledger) decide(ctx context.Context, submissions []*submission) ([]verdict, error) {
 	var verdicts []verdict
 	err := l.store.db.Tx(ctx, func(ctx context.Context) error {
-		verdicts = make([]verdict, len(requests)) // anew each time: Tx may repeat
-		streams, err := l.streams(ctx, requests, verdicts)
+		verdicts = make([]verdict, len(submissions)) // anew each time: Tx may repeat
+		streams, err := l.streams(ctx, submissions, verdicts)
 		if err != nil || len(streams) == 0 {
 			return err
 		}
@@ -63,52 +63,52 @@ func (l *ledger) decide(ctx context.Context, requests []*request) ([]verdict, er
 	return verdicts, nil
 }
 
-// streams sorts the requests by tenant and meter and refuses those without an
-// active meter.
-func (l *ledger) streams(ctx context.Context, requests []*request, verdicts []verdict) ([]*stream, error) {
-	meters, err := l.meters(ctx, requests)
+// streams groups the submissions by tenant and meter, in the order of locking, and
+// refuses those without an active meter.
+func (l *ledger) streams(ctx context.Context, submissions []*submission, verdicts []verdict) ([]*stream, error) {
+	meters, err := l.meters(ctx, submissions)
 	if err != nil {
 		return nil, err
 	}
-	streams := map[streamKey]*stream{}
+	streams := map[StreamKey]*stream{}
 	var tenants []uuid.UUID
-	for i, r := range requests {
+	for i, r := range submissions {
 		m := meters[r.MeterCode]
 		if m == nil {
 			verdicts[i].err = ErrUnknownMeter
 			continue
 		}
-		key := streamKey{r.tenantID, m.ID}
+		key := StreamKey{r.tenantID, m.ID}
 		if streams[key] == nil {
 			streams[key] = &stream{key: key, meter: m.Meter, billable: m.billable}
 			tenants = append(tenants, r.tenantID)
 		}
-		streams[key].entries = append(streams[key].entries, &entry{request: r, verdict: &verdicts[i]})
+		streams[key].entries = append(streams[key].entries, &entry{submission: r, verdict: &verdicts[i]})
 	}
 	allowances, err := l.plans.Allowances(ctx, tenants)
 	if err != nil {
 		return nil, err
 	}
 	for key, s := range streams {
-		s.allowance = allowances[key.tenantID]
+		s.allowance = allowances[key.TenantID]
 	}
-	return slices.SortedFunc(maps.Values(streams), func(a, b *stream) int { return a.key.compare(b.key) }), nil
+	return slices.SortedFunc(maps.Values(streams), func(a, b *stream) int { return a.key.Compare(b.key) }), nil
 }
 
-// meters finds the active meters of the requests, and keeps their rules as they
+// meters finds the active meters of the submissions, and keeps their rules as they
 // are until the transaction ends. They are locked in the order of their codes.
-func (l *ledger) meters(ctx context.Context, requests []*request) (map[string]*measured, error) {
-	meters := map[string]*measured{}
-	for _, r := range requests {
+func (l *ledger) meters(ctx context.Context, submissions []*submission) (map[string]*meterRules, error) {
+	meters := map[string]*meterRules{}
+	for _, r := range submissions {
 		meters[r.MeterCode] = nil
 	}
 	for _, code := range slices.Sorted(maps.Keys(meters)) {
-		m, found, err := l.store.meterForRecording(ctx, code)
-		if err != nil {
-			return nil, err
-		}
-		if found && m.Active {
+		m, err := l.store.meterForRecording(ctx, code)
+		switch {
+		case err == nil && m.Active:
 			meters[code] = &m
+		case err != nil && !errors.Is(err, errNoSuchMeter):
+			return nil, err
 		}
 	}
 	return meters, nil
@@ -116,7 +116,7 @@ func (l *ledger) meters(ctx context.Context, requests []*request) (map[string]*m
 
 // open locks the streams and reads their counters.
 func (l *ledger) open(ctx context.Context, streams []*stream) error {
-	keys := make([]streamKey, len(streams))
+	keys := make([]StreamKey, len(streams))
 	earliest, latest := streams[0].entries[0].at, streams[0].entries[0].at
 	for i, s := range streams {
 		keys[i] = s.key
@@ -134,7 +134,7 @@ func (l *ledger) open(ctx context.Context, streams []*stream) error {
 		return err
 	}
 	if len(pruned) > 0 {
-		if err := l.markSpent(ctx, streams, pruned); err != nil {
+		if err := l.markUsedKeys(ctx, streams, pruned); err != nil {
 			return err
 		}
 	}
@@ -151,8 +151,8 @@ func (l *ledger) open(ctx context.Context, streams []*stream) error {
 	return nil
 }
 
-// markSpent finds the entries whose keys belong to deleted events.
-func (l *ledger) markSpent(ctx context.Context, streams []*stream, pruned map[streamKey]bool) error {
+// markUsedKeys finds the entries whose idempotency keys belong to deleted events.
+func (l *ledger) markUsedKeys(ctx context.Context, streams []*stream, pruned map[StreamKey]bool) error {
 	var keyed []*entry
 	var keys []eventKey
 	for _, s := range streams {
@@ -162,20 +162,20 @@ func (l *ledger) markSpent(ctx context.Context, streams []*stream, pruned map[st
 			}
 		}
 	}
-	spent, err := l.store.spentKeys(ctx, keys)
+	used, err := l.store.keysOfDeleted(ctx, keys)
 	if err != nil {
 		return err
 	}
 	for i, e := range keyed {
-		e.spent = spent[keys[i]]
+		e.keyUsed = used[keys[i]]
 	}
 	return nil
 }
 
-// judge decides the entries. A duplicate is a duplicate before it is too much,
-// so that repeating a stored event is one even at the limit. Where all entries
-// would fit if they were all new, the insert finds the duplicates by itself;
-// only where one would not, their keys are looked up first.
+// judge decides about the entries. A duplicate is answered as a duplicate even where
+// it would exceed the quota, so that a caller who repeats a stored event is always
+// told so. Where all entries would fit if they were all new, the insert finds the
+// duplicates; only where one would not fit, its stream's keys are looked up first.
 func (l *ledger) judge(ctx context.Context, streams []*stream) error {
 	var tight []*stream
 	var keys []eventKey
@@ -190,7 +190,7 @@ func (l *ledger) judge(ctx context.Context, streams []*stream) error {
 			}
 		}
 	}
-	used, err := l.store.usedKeys(ctx, keys)
+	used, err := l.store.keysOfStored(ctx, keys)
 	if err != nil {
 		return err
 	}
@@ -200,11 +200,11 @@ func (l *ledger) judge(ctx context.Context, streams []*stream) error {
 	return nil
 }
 
-// write stores the accepted entries that are no duplicates, counts them,
-// notes what is to be billed, and raises the alerts that follow.
+// write stores the accepted entries that are no duplicates, counts them, queues
+// what is to be billed, and raises the alerts that follow.
 func (l *ledger) write(ctx context.Context, streams []*stream) error {
 	now := l.clock.Now()
-	var events []usagesql.UsageEvent
+	var events []storedEvent
 	for _, s := range streams {
 		for _, e := range s.entries {
 			if e.verdict.err == nil {
@@ -218,17 +218,17 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 	}
 	var changed []changedCounter
 	var alerts []Alert
-	var billed []reported
+	var billed []Figure
 	for _, s := range streams {
 		for _, e := range s.entries {
 			switch {
 			case stored[e.id]:
 				s.count(e, s.counters)
-				if alert, due := s.observe(e, now); due {
+				if alert, due := s.alertAfter(e, now); due {
 					alerts = append(alerts, alert)
 				}
 				if s.billedByEvent() {
-					billed = append(billed, s.reported(e))
+					billed = append(billed, s.figure(e))
 				}
 			case e.verdict.err == nil:
 				*e.verdict = verdict{err: ErrDuplicate}
@@ -243,8 +243,10 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 	if err := l.store.putCounters(ctx, changed, now); err != nil {
 		return err
 	}
-	if err := l.bill.add(ctx, billed, now); err != nil {
-		return err
+	if len(billed) > 0 {
+		if err := l.billing.Add(ctx, billed, now); err != nil {
+			return err
+		}
 	}
 	return l.alarm.raise(ctx, alerts, now)
 }

@@ -267,10 +267,5 @@ func (s *Service) record(ctx context.Context, action string, id uuid.UUID, befor
 // MeteredPrices lists the provider's prices, in a currency, of the active meters
 // that are billed.
 func (s *Service) MeteredPrices(ctx context.Context, currency string) ([]string, error) {
-	rows, err := s.store.q(ctx).LinkedPrices(ctx, currency)
-	prices := make([]string, len(rows))
-	for i, price := range rows {
-		prices[i] = *price
-	}
-	return prices, err
+	return s.store.linkedPrices(ctx, currency)
 }

@@ -1,4 +1,4 @@
-package usage
+package usage_test
 
 import (
 	"sync"
@@ -9,6 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
 
 // However recordings and changes of a meter's rules meet, what it shows in the
@@ -18,26 +20,26 @@ func TestChangesOfAMeterUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		rounds := dbtest.Rounds(4, 40)
-		w := newWorld(t, db, "2026-11-21 12:00")
+		w := usagetest.New(t, db, "2026-11-21 12:00")
 		for round := range rounds {
 			code := "meter-" + uuid.NewString()
-			w.apply(t, meter(code, Sum, Monthly, Hard))
-			tenantID := w.newTenant(t)
-			id := w.detail(t, tenantID, code).Meter.ID
-			rules := []Meter{meter(code, Count, Never, Hard), meter(code, Max, Daily, Soft), meter(code, Sum, Weekly, Hard)}
+			w.Apply(t, usagetest.Meter(code, usage.Sum, usage.Monthly, usage.Hard))
+			tenantID := w.NewTenant(t)
+			id := w.Detail(t, tenantID, code).Meter.ID
+			rules := []usage.Meter{usagetest.Meter(code, usage.Count, usage.Never, usage.Hard), usagetest.Meter(code, usage.Max, usage.Daily, usage.Soft), usagetest.Meter(code, usage.Sum, usage.Weekly, usage.Hard)}
 
 			const events = 60
 			var wg sync.WaitGroup
 			for i := range events {
 				wg.Go(func() {
-					if _, err := w.instances[i%2].Record(t.Context(), tenantID, recording(code, "2")); err != nil {
+					if _, err := w.Instances[i%2].Record(t.Context(), tenantID, usagetest.Recording(code, "2")); err != nil {
 						t.Error(err)
 					}
 				})
 			}
 			for i := range 6 {
 				wg.Go(func() {
-					_, err := w.instances[i%2].UpdateMeter(t.Context(), id, func(e MeterEntry) MeterEntry {
+					_, err := w.Instances[i%2].UpdateMeter(t.Context(), id, func(e usage.MeterEntry) usage.MeterEntry {
 						e.Aggregation, e.Reset = rules[i%3].Aggregation, rules[i%3].Reset
 						return e
 					})
@@ -48,18 +50,18 @@ func TestChangesOfAMeterUnderConcurrency(t *testing.T) {
 			}
 			wg.Wait()
 
-			d := w.detail(t, tenantID, code)
-			want := map[Aggregation]money.Quantity{Sum: quantity("120"), Count: quantity("60"), Max: quantity("2")}[d.Meter.Aggregation]
+			d := w.Detail(t, tenantID, code)
+			want := map[usage.Aggregation]money.Quantity{usage.Sum: usagetest.Quantity("120"), usage.Count: usagetest.Quantity("60"), usage.Max: usagetest.Quantity("2")}[d.Meter.Aggregation]
 			if d.Current != want {
 				t.Errorf("round %d: %s of %d events shows %s, want %s", round, d.Meter.Aggregation, events, d.Current, want)
 			}
-			counters, err := w.store.countersAt(t.Context(), []uuid.UUID{tenantID}, w.clock.Now())
+			counters, err := w.Counters(t.Context(), usage.StreamKey{TenantID: tenantID, MeterID: id}, usage.Period{Start: w.Clock.Now(), End: w.Clock.Now()})
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, c := range counters[streamKey{tenantID, id}] {
-				if c.value != want {
-					t.Errorf("round %d: the counter of %v has %s, want %s", round, c.period, c.value, want)
+			for _, c := range counters {
+				if c.Value != want {
+					t.Errorf("round %d: the counter of %v has %s, want %s", round, c.Period, c.Value, want)
 				}
 			}
 		}
@@ -70,28 +72,28 @@ func TestChangesOfAMeterUnderConcurrency(t *testing.T) {
 func TestOneMeterPerCodeUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newWorld(t, db, "2026-11-21 12:00")
-		w.apply(t, meter("other", Sum, Monthly, Hard))
-		other := w.detail(t, w.newTenant(t), "other").Meter.ID
+		w := usagetest.New(t, db, "2026-11-21 12:00")
+		w.Apply(t, usagetest.Meter("other", usage.Sum, usage.Monthly, usage.Hard))
+		other := w.Detail(t, w.NewTenant(t), "other").Meter.ID
 		for range dbtest.Rounds(3, 20) {
 			var mu sync.Mutex
 			var made []uuid.UUID
 			var wg sync.WaitGroup
 			for i := range 10 {
 				wg.Go(func() {
-					var e MeterEntry
+					var e usage.MeterEntry
 					var err error
 					if i == 0 {
-						e, err = w.UpdateMeter(t.Context(), other, func(e MeterEntry) MeterEntry { e.Code = "wanted"; return e })
+						e, err = w.UpdateMeter(t.Context(), other, func(e usage.MeterEntry) usage.MeterEntry { e.Code = "wanted"; return e })
 					} else {
-						e, err = w.instances[i%2].CreateMeter(t.Context(), MeterEntry{Meter: meter("wanted", Sum, Monthly, Hard)})
+						e, err = w.Instances[i%2].CreateMeter(t.Context(), usage.MeterEntry{Meter: usagetest.Meter("wanted", usage.Sum, usage.Monthly, usage.Hard)})
 					}
 					mu.Lock()
 					defer mu.Unlock()
 					switch {
 					case err == nil:
 						made = append(made, e.ID)
-					case err != errCodeTaken: //nolint:errorlint // Errors with fields are equal to nothing else.
+					case err != usage.ErrCodeTaken: //nolint:errorlint // Errors with fields are equal to nothing else.
 						t.Error(err)
 					}
 				})
@@ -106,7 +108,7 @@ func TestOneMeterPerCodeUnderConcurrency(t *testing.T) {
 				}
 				continue
 			}
-			if _, err := w.UpdateMeter(t.Context(), other, func(e MeterEntry) MeterEntry { e.Code = "other"; return e }); err != nil {
+			if _, err := w.UpdateMeter(t.Context(), other, func(e usage.MeterEntry) usage.MeterEntry { e.Code = "other"; return e }); err != nil {
 				t.Fatal(err)
 			}
 		}

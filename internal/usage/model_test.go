@@ -1,4 +1,4 @@
-package usage
+package usage_test
 
 import (
 	"errors"
@@ -13,13 +13,16 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/retention"
+	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
 
 // model is the domain without a database: it keeps every event and computes
 // what is shown from all of them, each time anew.
 type model struct {
-	meters     map[string]Meter // by code
-	allowances map[uuid.UUID]Allowance
+	meters     map[string]usage.Meter // by code
+	allowances map[uuid.UUID]usage.Allowance
 	events     map[streamName][]modelEvent
 	keys       map[string]*modelKey
 	pruned     map[streamName]time.Time // what was recorded before may be deleted
@@ -33,7 +36,7 @@ type streamName struct {
 
 // modelEvent counts for ever, and is listed until it is deleted.
 type modelEvent struct {
-	Event
+	usage.Event
 	deleted bool
 	key     *modelKey // nil without
 }
@@ -46,26 +49,37 @@ type modelKey struct {
 
 type modelAlert struct {
 	code      string
-	period    Period
+	period    usage.Period
 	threshold int
 	value     money.Quantity
 }
 
+const (
+	day = 24 * time.Hour
+	// keepKeys is how much longer than its event an idempotency key works.
+	keepKeys = 35 * day
+)
+
 func newModel() *model {
 	return &model{
-		meters: map[string]Meter{}, allowances: map[uuid.UUID]Allowance{},
+		meters: map[string]usage.Meter{}, allowances: map[uuid.UUID]usage.Allowance{},
 		events: map[streamName][]modelEvent{}, keys: map[string]*modelKey{}, pruned: map[streamName]time.Time{}, alerts: map[uuid.UUID][]modelAlert{},
 	}
 }
 
 // period is the one of a stream's meter that contains a time.
-func (m *model) period(s streamName, at time.Time) Period {
-	return PeriodOf(m.meters[s.code].Reset, m.allowances[s.tenantID].Billing, at)
+func (m *model) period(s streamName, at time.Time) usage.Period {
+	return usage.PeriodOf(m.meters[s.code].Reset, m.allowances[s.tenantID].Billing, at)
 }
 
-func (m *model) limit(s streamName) *int64 { return m.allowances[s.tenantID].limit(s.code) }
+func (m *model) limit(s streamName) *int64 {
+	if limit, ok := m.allowances[s.tenantID].Limits[s.code]; ok {
+		return &limit
+	}
+	return nil
+}
 
-func (m *model) current(s streamName, p Period) money.Quantity {
+func (m *model) current(s streamName, p usage.Period) money.Quantity {
 	var value money.Quantity
 	var last time.Time
 	for _, e := range m.events[s] {
@@ -73,13 +87,13 @@ func (m *model) current(s streamName, p Period) money.Quantity {
 			continue
 		}
 		switch m.meters[s.code].Aggregation {
-		case Sum:
+		case usage.Sum:
 			value += e.Quantity
-		case Count:
+		case usage.Count:
 			value += money.One
-		case Max:
+		case usage.Max:
 			value = max(value, e.Quantity)
-		case LastValue:
+		case usage.LastValue:
 			if !e.RecordedAt.Before(last) {
 				value, last = e.Quantity, e.RecordedAt
 			}
@@ -89,42 +103,42 @@ func (m *model) current(s streamName, p Period) money.Quantity {
 }
 
 // record does what recording has to do, and returns its refusal.
-func (m *model) record(now time.Time, r *request) error {
-	s := streamName{r.tenantID, r.MeterCode}
+func (m *model) record(now time.Time, r *usage.Submission) error {
+	s := streamName{r.TenantID, r.MeterCode}
 	meter := m.meters[s.code]
-	if r.at.After(now.Add(maxAhead)) {
-		return errInFuture
+	if r.At.After(now.Add(usage.MaxAhead)) {
+		return usage.ErrInFuture
 	}
 	if !meter.Active {
-		return ErrUnknownMeter
+		return usage.ErrUnknownMeter
 	}
 	if r.IdempotencyKey != nil && m.keys[fmt.Sprint(s, *r.IdempotencyKey)] != nil {
-		return ErrDuplicate
+		return usage.ErrDuplicate
 	}
-	p := m.period(s, r.at)
-	if limit := m.limit(s); limit != nil && meter.Enforcement == Hard {
+	p := m.period(s, r.At)
+	if limit := m.limit(s); limit != nil && meter.Enforcement == usage.Hard {
 		level := m.current(s, p)
 		switch meter.Aggregation {
-		case Sum:
+		case usage.Sum:
 			level += r.Quantity
-		case Count:
+		case usage.Count:
 			level += money.One
-		case Max:
+		case usage.Max:
 			level = max(level, r.Quantity)
-		case LastValue:
+		case usage.LastValue:
 			level = r.Quantity
 		}
 		if level > money.Quantity(*limit)*money.One {
-			return ErrQuotaExceeded
+			return usage.ErrQuotaExceeded
 		}
 	}
-	e := modelEvent{Event: Event{MeterCode: s.code, Quantity: r.Quantity, RecordedAt: r.at}}
+	e := modelEvent{Event: usage.Event{MeterCode: s.code, Quantity: r.Quantity, RecordedAt: r.At}}
 	if r.IdempotencyKey != nil {
 		e.key = &modelKey{stored: now}
 		m.keys[fmt.Sprint(s, *r.IdempotencyKey)] = e.key
 	}
 	m.events[s] = append(m.events[s], e)
-	if p.Contains(now) && meter.Enforcement == Soft {
+	if p.Contains(now) && meter.Enforcement == usage.Soft {
 		m.alert(s, p)
 	}
 	return nil
@@ -132,7 +146,7 @@ func (m *model) record(now time.Time, r *request) error {
 
 // prune does what deleting old events has to do, and tells whether it did any.
 func (m *model) prune(now time.Time) (some bool) {
-	cutoff := now.Add(-MinRetention).Truncate(day)
+	cutoff := now.Add(-retention.Min).Truncate(day)
 	for s, events := range m.events {
 		for i, e := range events {
 			if e.deleted || !e.RecordedAt.Before(cutoff) {
@@ -142,7 +156,7 @@ func (m *model) prune(now time.Time) (some bool) {
 			if e.key == nil {
 				continue
 			}
-			e.key.expires = e.key.stored.Add(MinRetention)
+			e.key.expires = e.key.stored.Add(retention.Min)
 			if e.key.expires.Before(now) {
 				e.key.expires = now
 			}
@@ -155,23 +169,23 @@ func (m *model) prune(now time.Time) (some bool) {
 
 // whole tells whether a period has all its events still, or is that of all time,
 // which does not need them.
-func (m *model) whole(s streamName, p Period) bool {
+func (m *model) whole(s streamName, p usage.Period) bool {
 	return p.Unbounded() || !p.Start.Before(m.pruned[s])
 }
 
-func (m *model) alert(s streamName, p Period) {
+func (m *model) alert(s streamName, p usage.Period) {
 	value := m.current(s, p)
 	threshold := 0
 	switch m.status(s, value) {
-	case Warning:
+	case usage.Warning:
 		threshold = 80
-	case Exceeded:
+	case usage.Exceeded:
 		threshold = 100
-	case OK:
+	case usage.OK:
 		return
 	}
 	for _, a := range m.alerts[s.tenantID] {
-		if a.code == s.code && a.period.equal(p) && a.threshold >= threshold {
+		if a.code == s.code && a.period.Equal(p) && a.threshold >= threshold {
 			return
 		}
 	}
@@ -193,33 +207,33 @@ func (m *model) share(s streamName, value money.Quantity) *big.Rat {
 	}
 }
 
-func (m *model) status(s streamName, value money.Quantity) Status {
+func (m *model) status(s streamName, value money.Quantity) usage.Status {
 	share := m.share(s, value)
 	switch {
 	case share == nil || share.Cmp(big.NewRat(80, 1)) < 0:
-		return OK
+		return usage.OK
 	case share.Cmp(big.NewRat(100, 1)) < 0:
-		return Warning
+		return usage.Warning
 	default:
-		return Exceeded
+		return usage.Exceeded
 	}
 }
 
 // compare tells how what the service shows of a tenant differs from the model, ""
 // when it does not.
-func (m *model) compare(t *rapid.T, w *world, now time.Time, tenantID uuid.UUID) string {
+func (m *model) compare(t *rapid.T, w *usagetest.World, now time.Time, tenantID uuid.UUID) string {
 	summary, err := w.Summary(t.Context(), tenantID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := map[string]Reading{}
+	shown := map[string]usage.Reading{}
 	for _, r := range summary.Readings {
 		shown[r.Meter.Code] = r
 	}
 	for code, meter := range m.meters {
 		s := streamName{tenantID, code}
 		r, inSummary := shown[code]
-		d, err := w.Detail(t.Context(), tenantID, code)
+		d, err := w.Service.Detail(t.Context(), tenantID, code)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,11 +242,11 @@ func (m *model) compare(t *rapid.T, w *world, now time.Time, tenantID uuid.UUID)
 		if inSummary != meter.Active {
 			return fmt.Sprintf("%s is in the summary: %v", code, inSummary)
 		}
-		for _, r := range []Reading{r, d.Reading} {
+		for _, r := range []usage.Reading{r, d.Reading} {
 			if !inSummary && r.Meter.Code == "" {
 				continue
 			}
-			if r.Current != value || !r.Period.equal(p) || r.Status() != m.status(s, value) || !samePercent(r.Percent(), m.share(s, value)) {
+			if r.Current != value || !r.Period.Equal(p) || r.Status() != m.status(s, value) || !samePercent(r.Percent(), m.share(s, value)) {
 				return fmt.Sprintf("%s shows %s (%v, %s) in %v, want %s (%v, %s) in %v",
 					code, r.Current, r.Percent(), r.Status(), r.Period, value, m.share(s, value), m.status(s, value), p)
 			}
@@ -250,7 +264,7 @@ func (m *model) compare(t *rapid.T, w *world, now time.Time, tenantID uuid.UUID)
 	}
 	// Streams of one transaction are in no order among each other.
 	byMeter := func(a, b string) int { return strings.Compare(a[:1], b[:1]) }
-	got := w.raised(t, tenantID)
+	got := raised(t, w, tenantID)
 	slices.SortStableFunc(got, byMeter)
 	slices.SortStableFunc(want, byMeter)
 	if !slices.Equal(got, want) {
@@ -270,12 +284,12 @@ func samePercent(got *float64, share *big.Rat) bool {
 	return *got == want
 }
 
-func (m *model) compareEvents(s streamName, d Detail) string {
+func (m *model) compareEvents(s streamName, d usage.Detail) string {
 	recent := slices.DeleteFunc(slices.Clone(m.events[s]), func(e modelEvent) bool { return e.deleted || !d.Period.Contains(e.RecordedAt) })
 	slices.Reverse(recent)
 	slices.SortStableFunc(recent, func(a, b modelEvent) int { return b.RecordedAt.Compare(a.RecordedAt) })
-	recent = recent[:min(len(recent), recentEvents)]
-	same := slices.EqualFunc(recent, d.Events, func(a modelEvent, b Event) bool {
+	recent = recent[:min(len(recent), usage.RecentEvents)]
+	same := slices.EqualFunc(recent, d.Events, func(a modelEvent, b usage.Event) bool {
 		return a.Quantity == b.Quantity && a.RecordedAt.Equal(b.RecordedAt)
 	})
 	if !same {
@@ -285,15 +299,14 @@ func (m *model) compareEvents(s streamName, d Detail) string {
 }
 
 // compareCounters looks at every counter of a stream, shown or not.
-func (m *model) compareCounters(t *rapid.T, w *world, s streamName, meterID uuid.UUID) string {
-	key := streamKey{s.tenantID, meterID}
-	counters, err := w.store.counters(t.Context(), []streamKey{key}, time.Time{}, allTime().End)
+func (m *model) compareCounters(t *rapid.T, w *usagetest.World, s streamName, meterID uuid.UUID) string {
+	counters, err := w.Counters(t.Context(), usage.StreamKey{TenantID: s.tenantID, MeterID: meterID}, usage.AllTime())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range counters[key] {
-		if want := m.current(s, c.period); c.value != want && m.whole(s, c.period) {
-			return fmt.Sprintf("the counter of %s in %v is %s, want %s", s.code, c.period, c.value, want)
+	for _, c := range counters {
+		if want := m.current(s, c.Period); c.Value != want && m.whole(s, c.Period) {
+			return fmt.Sprintf("the counter of %s in %v is %s, want %s", s.code, c.Period, c.Value, want)
 		}
 	}
 	return ""

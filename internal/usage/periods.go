@@ -20,9 +20,9 @@ type Period struct{ Start, End time.Time }
 func (p Period) Contains(t time.Time) bool { return !t.Before(p.Start) && t.Before(p.End) }
 
 // Unbounded tells whether the period is all of time.
-func (p Period) Unbounded() bool { return p.equal(allTime()) }
+func (p Period) Unbounded() bool { return p.Equal(AllTime()) }
 
-func (p Period) equal(q Period) bool { return p.Start.Equal(q.Start) && p.End.Equal(q.End) }
+func (p Period) Equal(q Period) bool { return p.Start.Equal(q.Start) && p.End.Equal(q.End) }
 
 // within cuts p to q.
 func (p Period) within(q Period) Period {
@@ -36,7 +36,7 @@ func (p Period) within(q Period) Period {
 }
 
 // allTime spans the times that both databases and the API can hold.
-func allTime() Period {
+func AllTime() Period {
 	return Period{Start: time.Time{}, End: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}
 }
 
@@ -91,9 +91,9 @@ func PeriodOf(reset ResetInterval, b *Billing, at time.Time) Period {
 	case Monthly:
 		p = monthly(b, at)
 	default:
-		return allTime()
+		return AllTime()
 	}
-	return p.within(allTime())
+	return p.within(AllTime())
 }
 
 func monthly(b *Billing, at time.Time) Period {

@@ -160,7 +160,7 @@ func TestPeriodsPartitionTime(t *testing.T) {
 		}
 		inside := p.Start.Add(time.Duration(rapid.Int64Range(0, int64(p.End.Sub(p.Start)/time.Microsecond)-1).Draw(t, "inside")) * time.Microsecond)
 		for _, same := range []time.Time{p.Start, inside, p.End.Add(-time.Microsecond)} {
-			if got := PeriodOf(reset, b, same); !got.equal(p) {
+			if got := PeriodOf(reset, b, same); !got.Equal(p) {
 				t.Fatalf("%v contains %v, which is in %v", p, same, got)
 			}
 		}
@@ -185,7 +185,7 @@ func TestMonthlyPeriodsSurviveRenewal(t *testing.T) {
 		when := drawTime(t, "at")
 		want := PeriodOf(Monthly, b, when)
 		b.Current = b.window(drawTime(t, "now"))
-		if got := PeriodOf(Monthly, b, when); !got.equal(want) {
+		if got := PeriodOf(Monthly, b, when); !got.Equal(want) {
 			t.Fatalf("%v became %v with the current period %v", want, got, b.Current)
 		}
 	})

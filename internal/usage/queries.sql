@@ -38,14 +38,6 @@ UPDATE meters SET deleted_at = $2, updated_at = $2 WHERE id = $1;
 -- name: MeterPrices :many
 SELECT meter_prices.* FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id WHERE meters.deleted_at IS NULL;
 
--- Meters with a price in a currency that is linked to one of the provider.
--- name: BillableMeters :many
-SELECT sqlc.embed(meters), meter_prices.unit_price_cents
-FROM meters
-JOIN meter_prices ON meter_prices.meter_id = meters.id
-WHERE meters.deleted_at IS NULL AND meter_prices.currency = $1 AND meter_prices.psp_price_id IS NOT NULL
-ORDER BY meters.code;
-
 -- name: PricesOfMeter :many
 SELECT * FROM meter_prices WHERE meter_id = $1;
 
@@ -120,140 +112,17 @@ FOR UPDATE OF usage_alerts;
 -- name: MarkAlertSent :exec
 UPDATE usage_alerts SET sent_at = sqlc.arg(now) WHERE id = $1;
 
--- name: InsertReport :exec
-INSERT INTO usage_reports (id, events, created_at) VALUES ($1, $2, $3);
-
--- name: OldestReport :one
-SELECT * FROM usage_reports ORDER BY id LIMIT 1;
-
--- name: AdvanceReport :exec
-UPDATE usage_reports SET reported = $2, tried_at = $3 WHERE id = $1;
-
--- name: DeleteReport :exec
-DELETE FROM usage_reports WHERE id = $1;
-
--- name: InsertRefusal :exec
-INSERT INTO usage_refusals (id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
-ON CONFLICT (id) DO UPDATE SET reason = excluded.reason, refused_at = excluded.refused_at;
-
--- name: CountRefusals :one
-SELECT count(*) FROM usage_refusals;
-
--- name: Refusals :many
-SELECT sqlc.embed(usage_refusals), meters.code
-FROM usage_refusals
-JOIN meters ON meters.id = usage_refusals.meter_id
-WHERE usage_refusals.refused_at > sqlc.arg(after) OR usage_refusals.refused_at = sqlc.arg(after) AND usage_refusals.id > sqlc.arg(after_id)
-ORDER BY usage_refusals.refused_at, usage_refusals.id
-LIMIT sqlc.arg(max_refusals);
-
--- name: TakeRefusal :one
-DELETE FROM usage_refusals WHERE id = $1 RETURNING *;
-
--- name: LinkedPrice :one
-SELECT psp_price_id FROM meter_prices WHERE meter_id = $1 AND currency = $2 AND psp_price_id IS NOT NULL;
-
--- Meters of which the provider is told by periods: a maximum once one is over, a last
--- value that never resets when one begins.
--- name: BillablePeaks :many
-SELECT sqlc.embed(meters), usage_peaks.reported_until
-FROM meters
-LEFT JOIN usage_peaks ON usage_peaks.meter_id = meters.id
-WHERE meters.deleted_at IS NULL AND meters.is_billable
-    AND (meters.aggregation_type = 'max' OR meters.aggregation_type = 'last_value' AND meters.reset_interval = 'none')
-ORDER BY meters.id;
-
--- A meter that is linked anew is told of from then on.
--- name: DeleteStalePeaks :exec
-DELETE FROM usage_peaks WHERE NOT EXISTS (
-    SELECT 1 FROM meters
-    WHERE meters.id = usage_peaks.meter_id AND meters.deleted_at IS NULL AND meters.is_billable
-        AND (meters.aggregation_type = 'max' OR meters.aggregation_type = 'last_value' AND meters.reset_interval = 'none')
-);
-
--- name: CountersOfPeriodEnd :many
-SELECT * FROM usage_counters WHERE meter_id = $1 AND period_end = $2 ORDER BY tenant_id;
-
--- name: PutPeak :exec
-INSERT INTO usage_peaks (meter_id, reported_until) VALUES ($1, $2)
-ON CONFLICT (meter_id) DO UPDATE SET reported_until = excluded.reported_until;
-
--- name: EndedCounters :many
-SELECT * FROM usage_counters
-WHERE meter_id = $1 AND period_end > sqlc.arg(after) AND period_end <= sqlc.arg(until)
-ORDER BY period_end, tenant_id, period_start;
-
--- Streams after a place in their order that have events of a time.
--- name: StreamsWithEvents :many
-SELECT s.tenant_id, s.meter_id FROM usage_streams s
-WHERE (s.tenant_id > sqlc.arg(tenant_id) OR s.tenant_id = sqlc.arg(tenant_id) AND s.meter_id > sqlc.arg(meter_id))
-    AND EXISTS (
-        SELECT 1 FROM usage_events e
-        WHERE e.tenant_id = s.tenant_id AND e.meter_id = s.meter_id
-            AND e.recorded_at >= sqlc.arg(since) AND e.recorded_at < sqlc.arg(until)
-    )
-ORDER BY s.tenant_id, s.meter_id
-LIMIT sqlc.arg(max_streams);
-
--- name: OldestEvents :many
-SELECT * FROM usage_events
-WHERE tenant_id = $1 AND meter_id = $2
-    AND recorded_at >= sqlc.arg(since) AND recorded_at < sqlc.arg(until)
-ORDER BY recorded_at, id
-LIMIT sqlc.arg(max_events);
-
--- name: Stream :one
-SELECT * FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2;
-
--- name: MarkPruned :exec
-UPDATE usage_streams
-SET pruned_before = $3, pruned_events = $4, pruned_units = $5, pruned_millionths = $6, pruned_highest = $7, pruned_last = $8,
-    pruned_last_at = $9
-WHERE tenant_id = $1 AND meter_id = $2;
-
--- name: ExpireKeys :execrows
-DELETE FROM usage_keys WHERE (tenant_id, meter_id, idempotency_key) IN (
-    SELECT k.tenant_id, k.meter_id, k.idempotency_key FROM usage_keys k
-    WHERE k.expires_at <= sqlc.arg(now)
-    ORDER BY k.expires_at
-    LIMIT sqlc.arg(max_keys)
-);
-
--- name: MeterCodes :many
-SELECT id, code FROM meters;
-
--- name: UnfinishedArchives :many
-SELECT * FROM usage_archives WHERE state <> 'done' ORDER BY created_at, day, part;
-
--- name: LastArchivePart :one
-SELECT coalesce(max(part), 0)::integer FROM usage_archives WHERE day = $1;
-
--- name: InsertArchive :exec
-INSERT INTO usage_archives (day, part, state, created_at, updated_at) VALUES ($1, $2, 'writing', $3, $3);
-
--- name: SetArchiveState :exec
-UPDATE usage_archives SET state = $3, updated_at = $4 WHERE day = $1 AND part = $2;
-
--- name: DeleteArchive :exec
-DELETE FROM usage_archives WHERE day = $1 AND part = $2;
-
--- name: StreamsFrom :many
-SELECT tenant_id, meter_id FROM usage_streams
-WHERE (tenant_id > sqlc.arg(tenant_id) OR tenant_id = sqlc.arg(tenant_id) AND meter_id > sqlc.arg(meter_id))
-    AND (tenant_id = sqlc.narg(only_tenant)::uuid OR sqlc.narg(only_tenant)::uuid IS NULL)
-ORDER BY tenant_id, meter_id
-LIMIT sqlc.arg(max_streams);
-
--- name: CountersOfStream :many
-SELECT * FROM usage_counters WHERE tenant_id = $1 AND meter_id = $2 ORDER BY period_start, period_end;
-
--- name: MeterOfStream :one
+-- A meter that events refer to, deleted or not.
+-- name: AnyMeter :one
 SELECT * FROM meters WHERE id = $1 FOR KEY SHARE;
 
--- name: LinkedPrices :many
 -- What a subscription in a currency is billed for besides its plan.
+-- name: LinkedPrices :many
 SELECT meter_prices.psp_price_id
 FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id
 WHERE meters.deleted_at IS NULL AND meters.is_active AND meter_prices.currency = $1 AND meter_prices.psp_price_id IS NOT NULL
 ORDER BY meters.code;
+
+-- What the latest of the deleted events of a stream said.
+-- name: LastPruned :one
+SELECT pruned_last, pruned_last_at FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2;

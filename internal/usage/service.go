@@ -23,9 +23,10 @@ type Deps struct {
 	Clock clock.Clock
 	Log   *slog.Logger
 	Jobs  Jobs
-	// Alerts tells people of soft quotas that are nearly or wholly used.
+	// Alerts sends the alerts about soft quotas.
 	Alerts Notifier
-	Payers Payers
+	// Billing takes the figures of billable events; needed where usage is recorded.
+	Billing BillingQueue
 	// Currencies and Audit are needed where meters are managed.
 	Currencies Currencies
 	Audit      Audit // nil records nothing
@@ -37,32 +38,31 @@ type Service struct {
 	plans  Plans
 	clock  clock.Clock
 	alerts Notifier
-	payers Payers
 	writer *writer
-	// writers are how many batches may be under way: on PostgreSQL one can be
-	// decided while another is made durable; SQLite has a single writer.
+	// writers is how many batches may be stored at once: PostgreSQL can decide one
+	// while it makes another durable; SQLite has a single writer.
 	writers int
-	// summaries are by tenant.
+	// summaries lets calls at the same time share queries; the key is the tenant.
 	summaries *gather.Gather[uuid.UUID, Summary]
 
 	currencies Currencies
 	audit      Audit
 }
 
-// NewService makes a service, and gives the queue its jobs. Recording needs Run to
-// be running.
+// NewService makes a service and registers its jobs. Record and RecordBatch wait until
+// Run is called.
 func NewService(d Deps) *Service {
 	s := store{db: d.DB}
 	l := &ledger{
 		store: s, plans: d.Plans, clock: d.Clock,
-		alarm: alarm{store: s, jobs: d.Jobs, known: &knownAlerts{}}, bill: bill{s},
+		alarm: alarm{store: s, jobs: d.Jobs, known: &knownAlerts{}}, billing: d.Billing,
 	}
 	writers := 1
 	if d.DB.Dialect() == sqldb.Postgres {
 		writers = 2
 	}
 	svc := &Service{
-		store: s, plans: d.Plans, clock: d.Clock, alerts: d.Alerts, payers: d.Payers, currencies: d.Currencies, audit: d.Audit,
+		store: s, plans: d.Plans, clock: d.Clock, alerts: d.Alerts, currencies: d.Currencies, audit: d.Audit,
 		writer: newWriter(l.decide, d.Log, maxWaiting), writers: writers,
 	}
 	svc.summaries = gather.New(svc.summarize, runtime.GOMAXPROCS(0))
@@ -70,8 +70,8 @@ func NewService(d Deps) *Service {
 	return svc
 }
 
-// Run stores what Record is given until ctx ends, and returns when everything
-// that was waiting then is stored. Record answers ErrBusy from then on, so the
+// Run stores what Record and RecordBatch are given until ctx ends. It returns when
+// everything that was waiting then is stored. From then on they answer ErrBusy, so the
 // HTTP server should have finished its requests before ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	var writers sync.WaitGroup
@@ -82,15 +82,15 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// Record stores one event and returns once it is durable (spec: Usage rules). It
-// refuses, in this order: 422 on recorded_at for more than five minutes in the
-// future, ErrUnknownMeter, ErrDuplicate, ErrQuotaExceeded, 422 on quantity for a
-// total beyond 9.2 × 10^12; and ErrBusy at any time. When ctx ends first the event
-// may have been stored or not, which an idempotency key finds out. It has a
-// transaction of its own: never call it inside another.
+// Record stores one event and returns once it is durable (rules: usage#recording). It
+// refuses, in this order: 422 on recorded_at for more than five minutes in the future,
+// ErrUnknownMeter, ErrDuplicate, ErrQuotaExceeded, 422 on quantity for a total beyond
+// 9.2 × 10^12; and ErrBusy at any time. When ctx ends first the event may be stored or
+// not; recording it again with the same idempotency key is then safe. It must not be
+// called in a transaction, since it uses its own.
 func (s *Service) Record(ctx context.Context, tenantID uuid.UUID, r Recording) (Event, error) {
-	one := &request{Recording: r, tenantID: tenantID}
-	if err := one.settle(s.clock.Now()); err != nil {
+	one := &submission{Recording: r, tenantID: tenantID}
+	if err := one.setTime(s.clock.Now()); err != nil {
 		return Event{}, err
 	}
 	verdicts, err := s.writer.submit(ctx, one)
@@ -100,26 +100,26 @@ func (s *Service) Record(ctx context.Context, tenantID uuid.UUID, r Recording) (
 	return verdicts[0].event, verdicts[0].err
 }
 
-// Outcome is what became of one recording of several.
+// Outcome is what became of one recording of a batch.
 type Outcome struct {
 	Event Event
 	Err   error // as of Record
 }
 
-// RecordBatch stores several events, in their order, and returns what became of
-// each: the same as if they had been recorded one after the other. Usually they
-// share a transaction, but it is no rule that all are stored or none. An error
-// means that none was looked at, or that ctx ended first.
+// RecordBatch stores several events, in their order, and returns the outcome of each:
+// the same as if they had been recorded one after the other. They are not stored all
+// or none, although they usually share a transaction. An error means that none was
+// looked at, or that ctx ended first.
 func (s *Service) RecordBatch(ctx context.Context, tenantID uuid.UUID, recordings []Recording) ([]Outcome, error) {
 	now := s.clock.Now()
 	outcomes := make([]Outcome, len(recordings))
-	requests := make([]request, len(recordings))
-	submitted := make([]*request, 0, len(recordings))
-	places := make([]int, 0, len(recordings)) // of the submitted ones
+	submissions := make([]submission, len(recordings))
+	submitted := make([]*submission, 0, len(recordings))
+	indexes := make([]int, 0, len(recordings)) // of the submitted ones
 	for i, r := range recordings {
-		requests[i] = request{Recording: r, tenantID: tenantID}
-		if outcomes[i].Err = requests[i].settle(now); outcomes[i].Err == nil {
-			submitted, places = append(submitted, &requests[i]), append(places, i)
+		submissions[i] = submission{Recording: r, tenantID: tenantID}
+		if outcomes[i].Err = submissions[i].setTime(now); outcomes[i].Err == nil {
+			submitted, indexes = append(submitted, &submissions[i]), append(indexes, i)
 		}
 	}
 	if len(submitted) == 0 {
@@ -130,13 +130,14 @@ func (s *Service) RecordBatch(ctx context.Context, tenantID uuid.UUID, recording
 		return nil, err
 	}
 	for i, v := range verdicts {
-		outcomes[places[i]] = Outcome{Event: v.event, Err: v.err}
+		outcomes[indexes[i]] = Outcome{Event: v.event, Err: v.err}
 	}
 	return outcomes, nil
 }
 
-// settle fixes the time that a request is recorded for.
-func (r *request) settle(now time.Time) error {
+// setTime sets the time that the event is recorded for; errInFuture where the caller's
+// is too far ahead.
+func (r *submission) setTime(now time.Time) error {
 	r.at = now
 	if r.RecordedAt != nil {
 		r.at = r.RecordedAt.UTC().Truncate(time.Microsecond)
@@ -147,7 +148,7 @@ func (r *request) settle(now time.Time) error {
 	return nil
 }
 
-// storable tells whether both databases can hold a text.
+// storable reports whether both databases can hold a text.
 func storable(text string) bool {
 	if !utf8.ValidString(text) {
 		return false

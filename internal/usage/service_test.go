@@ -1,4 +1,4 @@
-package usage
+package usage_test
 
 import (
 	"errors"
@@ -13,28 +13,30 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
 
 func TestRecordAggregates(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newWorld(t, db, "2026-11-21 12:00")
+		w := usagetest.New(t, db, "2026-11-21 12:00")
 		tests := []struct {
-			meter    Meter
-			recorded []Recording
+			meter    usage.Meter
+			recorded []usage.Recording
 			want     string
 		}{
-			{meter("sum", Sum, Monthly, Hard), []Recording{recording("sum", "1.5"), recording("sum", "0"), recording("sum", "0.000001")}, "1.500001"},
-			{meter("count", Count, Weekly, Soft), []Recording{recording("count", "7"), recording("count", "0"), recording("count", "0.5")}, "3"},
-			{meter("max", Max, Daily, Unenforced), []Recording{recording("max", "7"), recording("max", "9.25"), recording("max", "8")}, "9.25"},
-			{meter("last", LastValue, Never, Hard), []Recording{recording("last", "7"), recording("last", "9"), recording("last", "8")}, "8"},
-			{meter("late", LastValue, Monthly, Hard), []Recording{recording("late", "7"), recording("late", "9").on("2026-11-21 11:59")}, "7"},
-			{meter("ahead", LastValue, Monthly, Hard), []Recording{recording("ahead", "7").on("2026-11-21 12:05"), recording("ahead", "9")}, "7"},
-			{meter("unused", Sum, Monthly, Hard), nil, "0"},
+			{usagetest.Meter("sum", usage.Sum, usage.Monthly, usage.Hard), []usage.Recording{usagetest.Recording("sum", "1.5"), usagetest.Recording("sum", "0"), usagetest.Recording("sum", "0.000001")}, "1.500001"},
+			{usagetest.Meter("count", usage.Count, usage.Weekly, usage.Soft), []usage.Recording{usagetest.Recording("count", "7"), usagetest.Recording("count", "0"), usagetest.Recording("count", "0.5")}, "3"},
+			{usagetest.Meter("max", usage.Max, usage.Daily, usage.Unenforced), []usage.Recording{usagetest.Recording("max", "7"), usagetest.Recording("max", "9.25"), usagetest.Recording("max", "8")}, "9.25"},
+			{usagetest.Meter("last", usage.LastValue, usage.Never, usage.Hard), []usage.Recording{usagetest.Recording("last", "7"), usagetest.Recording("last", "9"), usagetest.Recording("last", "8")}, "8"},
+			{usagetest.Meter("late", usage.LastValue, usage.Monthly, usage.Hard), []usage.Recording{usagetest.Recording("late", "7"), usagetest.On(usagetest.Recording("late", "9"), "2026-11-21 11:59")}, "7"},
+			{usagetest.Meter("ahead", usage.LastValue, usage.Monthly, usage.Hard), []usage.Recording{usagetest.On(usagetest.Recording("ahead", "7"), "2026-11-21 12:05"), usagetest.Recording("ahead", "9")}, "7"},
+			{usagetest.Meter("unused", usage.Sum, usage.Monthly, usage.Hard), nil, "0"},
 		}
 		for _, tt := range tests {
-			tenantID := w.newTenant(t)
-			w.apply(t, tt.meter)
+			tenantID := w.NewTenant(t)
+			w.Apply(t, tt.meter)
 			for _, r := range tt.recorded {
 				event, err := w.Record(t.Context(), tenantID, r)
 				if err != nil {
@@ -43,11 +45,11 @@ func TestRecordAggregates(t *testing.T) {
 				if event.ID == uuid.Nil || event.MeterCode != tt.meter.Code || event.Quantity != r.Quantity {
 					t.Errorf("%s: stored %v", tt.meter.Code, event)
 				}
-				if r.RecordedAt == nil && !event.RecordedAt.Equal(w.clock.Now()) {
+				if r.RecordedAt == nil && !event.RecordedAt.Equal(w.Clock.Now()) {
 					t.Errorf("%s: recorded at %v", tt.meter.Code, event.RecordedAt)
 				}
 			}
-			if got := w.detail(t, tenantID, tt.meter.Code).Current.String(); got != tt.want {
+			if got := w.Detail(t, tenantID, tt.meter.Code).Current.String(); got != tt.want {
 				t.Errorf("%s shows %s, want %s", tt.meter.Code, got, tt.want)
 			}
 		}
@@ -57,34 +59,34 @@ func TestRecordAggregates(t *testing.T) {
 func TestRecordRefuses(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newWorld(t, db, "2026-11-21 12:00")
-		inactive := meter("inactive", Sum, Monthly, Hard)
+		w := usagetest.New(t, db, "2026-11-21 12:00")
+		inactive := usagetest.Meter("inactive", usage.Sum, usage.Monthly, usage.Hard)
 		inactive.Active = false
-		w.apply(t, inactive, meter("hard", Sum, Monthly, Hard), meter("soft", Sum, Monthly, Soft), meter("none", Sum, Monthly, Unenforced), meter("other", Sum, Monthly, Hard))
-		tenantID := w.newTenant(t)
-		w.plans.grant(tenantID, Allowance{Limits: map[string]int64{"hard": 10, "soft": 10, "none": 10}})
+		w.Apply(t, inactive, usagetest.Meter("hard", usage.Sum, usage.Monthly, usage.Hard), usagetest.Meter("soft", usage.Sum, usage.Monthly, usage.Soft), usagetest.Meter("none", usage.Sum, usage.Monthly, usage.Unenforced), usagetest.Meter("other", usage.Sum, usage.Monthly, usage.Hard))
+		tenantID := w.NewTenant(t)
+		w.Plans.Grant(tenantID, usage.Allowance{Limits: map[string]int64{"hard": 10, "soft": 10, "none": 10}})
 
 		steps := []struct {
 			name string
-			Recording
+			usage.Recording
 			want error
 		}{
-			{"unknown meter", recording("nowhere", "1"), ErrUnknownMeter},
-			{"inactive meter", recording("inactive", "1"), ErrUnknownMeter},
-			{"too far ahead, before the meter is looked at", recording("nowhere", "1").on("2026-11-21 12:05:00.000001"), errInFuture},
-			{"just not too far ahead", recording("other", "1").on("2026-11-21 12:05"), nil},
-			{"over the quota", recording("hard", "10.5").keyed("a"), ErrQuotaExceeded},
-			{"a refused key is not used", recording("hard", "10").keyed("a"), nil},
-			{"duplicate, even at the limit", recording("hard", "10").keyed("a"), ErrDuplicate},
-			{"duplicate with another content", recording("hard", "0").keyed("a").on("2025-01-01"), ErrDuplicate},
-			{"at the limit", recording("hard", "1").keyed("b"), ErrQuotaExceeded},
-			{"keys are case-sensitive", recording("hard", "0").keyed("A"), nil},
-			{"the same key on another meter", recording("soft", "1").keyed("a"), nil},
-			{"soft meters never refuse", recording("soft", "100"), nil},
-			{"none meters never refuse", recording("none", "100"), nil},
-			{"a meter without entitlement is unlimited", recording("other", "1000000000000"), nil},
-			{"an earlier period has a count of its own", recording("hard", "10").on("2026-10-31"), nil},
-			{"and the same limit", recording("hard", "0.1").on("2026-10-31"), ErrQuotaExceeded},
+			{"unknown meter", usagetest.Recording("nowhere", "1"), usage.ErrUnknownMeter},
+			{"inactive meter", usagetest.Recording("inactive", "1"), usage.ErrUnknownMeter},
+			{"too far ahead, before the meter is looked at", usagetest.On(usagetest.Recording("nowhere", "1"), "2026-11-21 12:05:00.000001"), usage.ErrInFuture},
+			{"just not too far ahead", usagetest.On(usagetest.Recording("other", "1"), "2026-11-21 12:05"), nil},
+			{"over the quota", usagetest.Keyed(usagetest.Recording("hard", "10.5"), "a"), usage.ErrQuotaExceeded},
+			{"a refused key is not used", usagetest.Keyed(usagetest.Recording("hard", "10"), "a"), nil},
+			{"duplicate, even at the limit", usagetest.Keyed(usagetest.Recording("hard", "10"), "a"), usage.ErrDuplicate},
+			{"duplicate with another content", usagetest.On(usagetest.Keyed(usagetest.Recording("hard", "0"), "a"), "2025-01-01"), usage.ErrDuplicate},
+			{"at the limit", usagetest.Keyed(usagetest.Recording("hard", "1"), "b"), usage.ErrQuotaExceeded},
+			{"keys are case-sensitive", usagetest.Keyed(usagetest.Recording("hard", "0"), "A"), nil},
+			{"the same key on another meter", usagetest.Keyed(usagetest.Recording("soft", "1"), "a"), nil},
+			{"soft meters never refuse", usagetest.Recording("soft", "100"), nil},
+			{"none meters never refuse", usagetest.Recording("none", "100"), nil},
+			{"a meter without entitlement is unlimited", usagetest.Recording("other", "1000000000000"), nil},
+			{"an earlier period has a count of its own", usagetest.On(usagetest.Recording("hard", "10"), "2026-10-31"), nil},
+			{"and the same limit", usagetest.On(usagetest.Recording("hard", "0.1"), "2026-10-31"), usage.ErrQuotaExceeded},
 		}
 		stored := 0
 		for _, step := range steps {
@@ -96,16 +98,16 @@ func TestRecordRefuses(t *testing.T) {
 			if step.want == nil {
 				stored++
 			}
-			if got := w.count(t, tenantID); got != stored {
+			if got := w.Count(t, tenantID); got != stored {
 				t.Fatalf("%s: %d events stored, want %d", step.name, got, stored)
 			}
 		}
 
-		neighbour := w.newTenant(t)
-		if _, err := w.Record(t.Context(), neighbour, recording("hard", "1").keyed("a")); err != nil {
+		neighbour := w.NewTenant(t)
+		if _, err := w.Record(t.Context(), neighbour, usagetest.Keyed(usagetest.Recording("hard", "1"), "a")); err != nil {
 			t.Errorf("another tenant's key: %v", err)
 		}
-		if _, err := w.Record(t.Context(), uuid.New(), recording("hard", "1")); err == nil || errors.As(err, new(*fault.Error)) {
+		if _, err := w.Record(t.Context(), uuid.New(), usagetest.Recording("hard", "1")); err == nil || errors.As(err, new(*fault.Error)) {
 			t.Errorf("a tenant that does not exist: got %v, want an accident", err)
 		}
 	})
@@ -114,28 +116,28 @@ func TestRecordRefuses(t *testing.T) {
 func TestRecordRefusesTotalsThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newWorld(t, db, "2026-11-21 12:00")
-		w.apply(t, meter("bytes", Sum, Never, Soft))
-		tenantID := w.newTenant(t)
+		w := usagetest.New(t, db, "2026-11-21 12:00")
+		w.Apply(t, usagetest.Meter("bytes", usage.Sum, usage.Never, usage.Soft))
+		tenantID := w.NewTenant(t)
 		for range 9 {
-			if _, err := w.Record(t.Context(), tenantID, recording("bytes", "1000000000000")); err != nil {
+			if _, err := w.Record(t.Context(), tenantID, usagetest.Recording("bytes", "1000000000000")); err != nil {
 				t.Fatal(err)
 			}
 		}
-		_, err := w.Record(t.Context(), tenantID, recording("bytes", "1000000000000"))
-		if err != errTotalTooLarge { //nolint:errorlint // a field error is itself
-			t.Fatalf("got %v, want %v", err, errTotalTooLarge)
+		_, err := w.Record(t.Context(), tenantID, usagetest.Recording("bytes", "1000000000000"))
+		if err != usage.ErrTotalTooLarge { //nolint:errorlint // a field error is itself
+			t.Fatalf("got %v, want %v", err, usage.ErrTotalTooLarge)
 		}
-		if got := w.detail(t, tenantID, "bytes").Current; got != 9*quantity("1e12") {
+		if got := w.Detail(t, tenantID, "bytes").Current; got != 9*usagetest.Quantity("1e12") {
 			t.Errorf("shows %s", got)
 		}
 		// A view of the same events that cannot be represented stops at the largest.
 		if _, err := db.Conn(t.Context()).ExecContext(t.Context(), `UPDATE usage_events SET quantity = $1`, int64(math.MaxInt64/2)); err != nil {
 			t.Fatal(err)
 		}
-		w.apply(t, meter("bytes", Count, Never, Soft))
-		w.apply(t, meter("bytes", Sum, Never, Soft))
-		if got := w.detail(t, tenantID, "bytes").Current; got != math.MaxInt64 {
+		w.Apply(t, usagetest.Meter("bytes", usage.Count, usage.Never, usage.Soft))
+		w.Apply(t, usagetest.Meter("bytes", usage.Sum, usage.Never, usage.Soft))
+		if got := w.Detail(t, tenantID, "bytes").Current; got != math.MaxInt64 {
 			t.Errorf("shows %s", got)
 		}
 	})
@@ -146,76 +148,76 @@ func TestRecordRefusesTotalsThatDoNotFit(t *testing.T) {
 func TestCountersFollowTheSubscription(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newWorld(t, db, "2026-11-05")
-		w.apply(t, meter("calls", Sum, Monthly, Hard), meter("disk", LastValue, Monthly, Hard))
-		tenantID := w.newTenant(t)
+		w := usagetest.New(t, db, "2026-11-05")
+		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard), usagetest.Meter("disk", usage.LastValue, usage.Monthly, usage.Hard))
+		tenantID := w.NewTenant(t)
 		record := func(amount string) {
 			t.Helper()
 			for _, code := range []string{"calls", "disk"} {
-				if _, err := w.Record(t.Context(), tenantID, recording(code, amount)); err != nil {
+				if _, err := w.Record(t.Context(), tenantID, usagetest.Recording(code, amount)); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
-		want := func(calls, disk string, p Period) {
+		want := func(calls, disk string, p usage.Period) {
 			t.Helper()
 			for code, want := range map[string]string{"calls": calls, "disk": disk} {
-				d := w.detail(t, tenantID, code)
-				if d.Current.String() != want || !d.Period.equal(p) {
+				d := w.Detail(t, tenantID, code)
+				if d.Current.String() != want || !d.Period.Equal(p) {
 					t.Errorf("%s shows %s in %v, want %s in %v", code, d.Current, d.Period, want, p)
 				}
 			}
 		}
-		november := period("2026-11-01", "2026-12-01")
+		november := usagetest.Period("2026-11-01", "2026-12-01")
 		record("1")
 		want("1", "1", november)
 
-		w.clock.Set(at("2026-11-10"))
-		w.plans.grant(tenantID, Allowance{Billing: billing("2026-11-10", Month, 1, "2026-11-10", "2026-12-10")})
-		want("0", "0", period("2026-11-10", "2026-12-10"))
+		w.Clock.Set(usagetest.At("2026-11-10"))
+		w.Plans.Grant(tenantID, usage.Allowance{Billing: usagetest.Billing("2026-11-10", usage.Month, 1, "2026-11-10", "2026-12-10")})
+		want("0", "0", usagetest.Period("2026-11-10", "2026-12-10"))
 		record("20")
-		want("20", "20", period("2026-11-10", "2026-12-10"))
-		if _, err := w.Record(t.Context(), tenantID, recording("calls", "300").on("2026-11-09")); err != nil {
+		want("20", "20", usagetest.Period("2026-11-10", "2026-12-10"))
+		if _, err := w.Record(t.Context(), tenantID, usagetest.On(usagetest.Recording("calls", "300"), "2026-11-09")); err != nil {
 			t.Fatal(err)
 		}
-		want("20", "20", period("2026-11-10", "2026-12-10"))
+		want("20", "20", usagetest.Period("2026-11-10", "2026-12-10"))
 
-		w.clock.Set(at("2026-11-12"))
-		w.plans.grant(tenantID, Allowance{})
+		w.Clock.Set(usagetest.At("2026-11-12"))
+		w.Plans.Grant(tenantID, usage.Allowance{})
 		want("321", "20", november)
 		record("4000")
 		want("4321", "4000", november)
 
-		w.clock.Set(at("2026-11-13"))
-		w.plans.grant(tenantID, Allowance{Billing: billing("2026-11-11", Week, 1, "2026-11-11", "2026-11-18")})
-		want("4000", "4000", period("2026-11-11", "2026-11-18"))
-		w.clock.Set(at("2026-11-18"))
-		want("0", "0", period("2026-11-18", "2026-11-25"))
+		w.Clock.Set(usagetest.At("2026-11-13"))
+		w.Plans.Grant(tenantID, usage.Allowance{Billing: usagetest.Billing("2026-11-11", usage.Week, 1, "2026-11-11", "2026-11-18")})
+		want("4000", "4000", usagetest.Period("2026-11-11", "2026-11-18"))
+		w.Clock.Set(usagetest.At("2026-11-18"))
+		want("0", "0", usagetest.Period("2026-11-18", "2026-11-25"))
 	})
 }
 
 func TestApplyMeters(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newWorld(t, db, "2026-11-21 12:00")
-		first := meter("calls", Sum, Monthly, Hard)
-		w.apply(t, first)
-		w.apply(t, first)
-		tenantID := w.newTenant(t)
+		w := usagetest.New(t, db, "2026-11-21 12:00")
+		first := usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard)
+		w.Apply(t, first)
+		w.Apply(t, first)
+		tenantID := w.NewTenant(t)
 		for _, amount := range []string{"2", "5"} {
-			if _, err := w.Record(t.Context(), tenantID, recording("calls", amount)); err != nil {
+			if _, err := w.Record(t.Context(), tenantID, usagetest.Recording("calls", amount)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		before := w.detail(t, tenantID, "calls")
-		changed := Meter{Code: "calls", Name: "API calls", Aggregation: Max, Reset: Never, Enforcement: Soft, UnitLabel: ptr("calls")}
-		w.apply(t, changed)
-		after := w.detail(t, tenantID, "calls")
+		before := w.Detail(t, tenantID, "calls")
+		changed := usage.Meter{Code: "calls", Name: "API calls", Aggregation: usage.Max, Reset: usage.Never, Enforcement: usage.Soft, UnitLabel: new("calls")}
+		w.Apply(t, changed)
+		after := w.Detail(t, tenantID, "calls")
 		changed.ID = before.Meter.ID
 		if diff := cmp.Diff(changed, after.Meter); diff != "" {
 			t.Errorf("meter (-want +got)\n%s", diff)
 		}
-		if before.Current != quantity("7") || after.Current != quantity("5") {
+		if before.Current != usagetest.Quantity("7") || after.Current != usagetest.Quantity("5") {
 			t.Errorf("showed %s, shows %s", before.Current, after.Current)
 		}
 		s, err := w.Summary(t.Context(), tenantID)
@@ -228,12 +230,12 @@ func TestApplyMeters(t *testing.T) {
 func TestSummaryAndDetail(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newWorld(t, db, "2026-11-21 12:00")
-		w.apply(t, meter("b", Sum, Daily, Hard), meter("a", Count, Monthly, Soft), meter("c", Sum, Never, Hard))
-		tenantID := w.newTenant(t)
-		w.plans.grant(tenantID, Allowance{Billing: billing("2026-01-15", Year, 1, "2026-01-15", "2027-01-15"), Limits: map[string]int64{"b": 30}})
+		w := usagetest.New(t, db, "2026-11-21 12:00")
+		w.Apply(t, usagetest.Meter("b", usage.Sum, usage.Daily, usage.Hard), usagetest.Meter("a", usage.Count, usage.Monthly, usage.Soft), usagetest.Meter("c", usage.Sum, usage.Never, usage.Hard))
+		tenantID := w.NewTenant(t)
+		w.Plans.Grant(tenantID, usage.Allowance{Billing: usagetest.Billing("2026-01-15", usage.Year, 1, "2026-01-15", "2027-01-15"), Limits: map[string]int64{"b": 30}})
 		for i := range 25 {
-			r := recording("b", "1").on("2026-11-21 10:00")
+			r := usagetest.On(usagetest.Recording("b", "1"), "2026-11-21 10:00")
 			at := r.RecordedAt.Add(time.Duration(i%5) * time.Minute)
 			r.RecordedAt = &at
 			r.Metadata = sqldb.JSON(fmt.Sprintf(`{"n": %d}`, i))
@@ -241,7 +243,7 @@ func TestSummaryAndDetail(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := w.Record(t.Context(), tenantID, recording("b", "5").on("2026-11-20 23:59")); err != nil {
+		if _, err := w.Record(t.Context(), tenantID, usagetest.On(usagetest.Recording("b", "5"), "2026-11-20 23:59")); err != nil {
 			t.Fatal(err)
 		}
 
@@ -249,7 +251,7 @@ func TestSummaryAndDetail(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := period("2026-11-15", "2026-12-15"); s.TenantID != tenantID || !s.Period.equal(want) {
+		if want := usagetest.Period("2026-11-15", "2026-12-15"); s.TenantID != tenantID || !s.Period.Equal(want) {
 			t.Errorf("summary of %v in %v", s.TenantID, s.Period)
 		}
 		var lines []string
@@ -260,21 +262,21 @@ func TestSummaryAndDetail(t *testing.T) {
 			t.Errorf("readings (-want +got)\n%s", diff)
 		}
 
-		d := w.detail(t, tenantID, "b")
-		if len(d.Events) != recentEvents {
+		d := w.Detail(t, tenantID, "b")
+		if len(d.Events) != usage.RecentEvents {
 			t.Fatalf("%d events", len(d.Events))
 		}
 		// Newest first: minute 4 down to 1, of each the one stored last first.
 		for i, e := range d.Events {
 			minute, round := 4-i/5, 4-i%5
 			want := fmt.Sprintf(`{"n": %d}`, round*5+minute)
-			if string(e.Metadata) != want || !e.RecordedAt.Equal(at("2026-11-21 10:00").Add(time.Duration(minute)*time.Minute)) {
+			if string(e.Metadata) != want || !e.RecordedAt.Equal(usagetest.At("2026-11-21 10:00").Add(time.Duration(minute)*time.Minute)) {
 				t.Errorf("event %d is %s of %v, want %s", i, e.Metadata, e.RecordedAt, want)
 			}
 		}
 
 		for _, code := range []string{"nowhere", "", "a\x00", "\xff"} {
-			if _, err := w.Detail(t.Context(), tenantID, code); !errors.Is(err, errNoSuchMeter) {
+			if _, err := w.Service.Detail(t.Context(), tenantID, code); !errors.Is(err, usage.ErrNoSuchMeter) {
 				t.Errorf("detail of %q: %v", code, err)
 			}
 		}

@@ -2,49 +2,48 @@ package usage
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/usage/usagesql"
 )
 
-// Statements of the hot path, for many rows at once, which sqlc cannot write.
+// The statements of recording, the hot path, each for many rows at once, which sqlc
+// cannot generate. Where none of the rows is there they return empty maps.
 
-// lockStreams serializes recording of each tenant on each meter until the
-// transaction ends, and tells which of the streams had events deleted. keys must
-// be sorted: everybody locks in that order.
-func (s store) lockStreams(ctx context.Context, keys []streamKey) (pruned map[streamKey]bool, err error) {
+// lockStreams lets nobody else record on the streams until the transaction ends, and
+// returns those that had events deleted. keys must be sorted: everybody locks in that
+// order.
+func (s store) lockStreams(ctx context.Context, keys []StreamKey) (pruned map[StreamKey]bool, err error) {
 	locked, pruned, err := s.lock(ctx, keys)
 	if err != nil || locked == len(keys) {
 		return pruned, err
 	}
-	// Some are new. Their rows are locked by inserting them; who inserted them at
-	// the same time has committed when this returns.
+	// Some are new. Inserting their rows locks them; where another transaction inserts
+	// the same row, this waits until it has committed.
 	padded := sqldb.Padded(keys)
 	err = s.exec(ctx, `INSERT INTO usage_streams (tenant_id, meter_id) VALUES `+
 		sqldb.Tuples(1, len(padded), "uuid", "uuid")+` ON CONFLICT DO NOTHING`, keyArgs(padded))
 	if err != nil {
-		return nil, fmt.Errorf("usage: insert streams: %w", err)
+		return nil, sqldb.Wrap(err, "insert streams")
 	}
 	_, pruned, err = s.lock(ctx, keys)
 	return pruned, err
 }
 
-// lock locks those of the streams that exist, counts them, and tells which of
-// them had events deleted.
-func (s store) lock(ctx context.Context, keys []streamKey) (n int, pruned map[streamKey]bool, err error) {
+// lock locks those of the streams that exist and returns how many they are, and which
+// of them had events deleted.
+func (s store) lock(ctx context.Context, keys []StreamKey) (n int, pruned map[StreamKey]bool, err error) {
 	keys = sqldb.Padded(keys)
-	pruned = map[streamKey]bool{}
+	pruned = map[StreamKey]bool{}
 	err = s.each(ctx, `SELECT tenant_id, meter_id, pruned_before FROM usage_streams WHERE (tenant_id, meter_id) IN (VALUES `+
 		sqldb.Tuples(1, len(keys), "uuid", "uuid")+`) ORDER BY tenant_id, meter_id FOR UPDATE`, keyArgs(keys),
 		func(scan func(...any) error) error {
-			var k streamKey
+			var k StreamKey
 			var before *time.Time
-			err := scan(&k.tenantID, &k.meterID, &before)
+			err := scan(&k.TenantID, &k.MeterID, &before)
 			if before != nil {
 				pruned[k] = true
 			}
@@ -52,15 +51,15 @@ func (s store) lock(ctx context.Context, keys []streamKey) (n int, pruned map[st
 			return err
 		})
 	if err != nil {
-		return 0, nil, fmt.Errorf("usage: lock streams: %w", err)
+		return 0, nil, sqldb.Wrap(err, "lock streams")
 	}
 	return n, pruned, nil
 }
 
-// counters reads the counters of streams whose period holds a time from earliest
+// counters reads the counters of streams whose periods overlap the time from earliest
 // to latest.
-func (s store) counters(ctx context.Context, keys []streamKey, earliest, latest time.Time) (map[streamKey][]*counter, error) {
-	found := make(map[streamKey][]*counter, len(keys))
+func (s store) counters(ctx context.Context, keys []StreamKey, earliest, latest time.Time) (map[StreamKey][]*Counter, error) {
+	found := make(map[StreamKey][]*Counter, len(keys))
 	keys = sqldb.Padded(keys)
 	// The first two parameters are the times.
 	err := s.each(ctx, `SELECT c.tenant_id, c.meter_id, c.period_start, c.period_end, c.value, c.last_recorded_at
@@ -69,59 +68,59 @@ WHERE c.period_end > $1::timestamptz AND c.period_start <= $2::timestamptz
     AND (c.tenant_id, c.meter_id) IN (VALUES `+sqldb.Tuples(3, len(keys), "uuid", "uuid")+`)`,
 		append([]any{earliest, latest}, keyArgs(keys)...),
 		func(scan func(...any) error) error {
-			var k streamKey
-			var c counter
-			err := scan(&k.tenantID, &k.meterID, &c.period.Start, &c.period.End, &c.value, &c.last)
+			var k StreamKey
+			var c Counter
+			err := scan(&k.TenantID, &k.MeterID, &c.Period.Start, &c.Period.End, &c.Value, &c.LastRecordedAt)
 			found[k] = append(found[k], &c)
 			return err
 		})
 	if err != nil {
-		return nil, fmt.Errorf("usage: counters: %w", err)
+		return nil, sqldb.Wrap(err, "read counters")
 	}
 	return found, nil
 }
 
-// countersAt reads the counters of tenants whose period holds now. Of something
-// that a tenant has recorded there may be none; what was never recorded is missing.
-func (s store) countersAt(ctx context.Context, tenantIDs []uuid.UUID, now time.Time) (map[streamKey][]*counter, error) {
+// countersAt reads the counters of tenants whose periods contain now. The map has every
+// stream of the tenants, with an empty list where no such counter is stored.
+func (s store) countersAt(ctx context.Context, tenantIDs []uuid.UUID, now time.Time) (map[StreamKey][]*Counter, error) {
 	tenantIDs = sqldb.Padded(tenantIDs)
 	args := make([]any, 0, 2+len(tenantIDs))
 	args = append(args, now, now)
 	for _, id := range tenantIDs {
 		args = append(args, id)
 	}
-	found := map[streamKey][]*counter{}
+	found := map[StreamKey][]*Counter{}
 	err := s.each(ctx, `SELECT s.tenant_id, s.meter_id, c.period_start, c.period_end, c.value, c.last_recorded_at
 FROM usage_streams s
 LEFT JOIN usage_counters c ON c.tenant_id = s.tenant_id AND c.meter_id = s.meter_id
     AND c.period_end > $1::timestamptz AND c.period_start <= $2::timestamptz
 WHERE s.tenant_id IN (VALUES `+sqldb.Tuples(3, len(tenantIDs), "uuid")+`)`, args,
 		func(scan func(...any) error) error {
-			var k streamKey
+			var k StreamKey
 			var start, end, last *time.Time
 			var value *int64
-			err := scan(&k.tenantID, &k.meterID, &start, &end, &value, &last)
+			err := scan(&k.TenantID, &k.MeterID, &start, &end, &value, &last)
 			known := found[k]
 			if value != nil {
-				known = append(known, &counter{period: Period{Start: *start, End: *end}, value: money.Quantity(*value), last: last})
+				known = append(known, &Counter{Period: Period{Start: *start, End: *end}, Value: money.Quantity(*value), LastRecordedAt: last})
 			}
 			found[k] = known
 			return err
 		})
 	if err != nil {
-		return nil, fmt.Errorf("usage: counters: %w", err)
+		return nil, sqldb.Wrap(err, "read counters")
 	}
 	return found, nil
 }
 
 // changedCounter is a counter of a stream, to be stored.
 type changedCounter struct {
-	streamKey
-	*counter
+	StreamKey
+	*Counter
 }
 
-// putCounters stores new and changed counters. DISTINCT, since a row of an upsert
-// must not come twice.
+// putCounters stores new and changed counters. The DISTINCT removes the repetitions
+// that Padded adds: an upsert must not write a row twice.
 func (s store) putCounters(ctx context.Context, counters []changedCounter, now time.Time) error {
 	if len(counters) == 0 {
 		return nil
@@ -129,7 +128,7 @@ func (s store) putCounters(ctx context.Context, counters []changedCounter, now t
 	counters = sqldb.Padded(counters)
 	args := make([]any, 0, 7*len(counters))
 	for _, c := range counters {
-		args = append(args, c.tenantID, c.meterID, c.period.Start, c.period.End, int64(c.value), c.last, now)
+		args = append(args, c.TenantID, c.MeterID, c.Period.Start, c.Period.End, int64(c.Value), c.LastRecordedAt, now)
 	}
 	err := s.exec(ctx, `INSERT INTO usage_counters (tenant_id, meter_id, period_start, period_end, value, last_recorded_at, updated_at)
 SELECT DISTINCT * FROM (VALUES `+sqldb.Tuples(1, len(counters), "uuid", "uuid", "timestamptz", "timestamptz", "bigint", "timestamptz", "timestamptz")+`) AS c
@@ -137,31 +136,31 @@ WHERE true
 ON CONFLICT (tenant_id, period_end, meter_id, period_start) DO UPDATE
 SET value = excluded.value, last_recorded_at = excluded.last_recorded_at, updated_at = excluded.updated_at`, args)
 	if err != nil {
-		return fmt.Errorf("usage: put counters: %w", err)
+		return sqldb.Wrap(err, "store counters")
 	}
 	return nil
 }
 
-// eventKey is an idempotency key in its stream.
+// eventKey is an idempotency key of a stream.
 type eventKey struct {
-	streamKey
+	StreamKey
 	key string
 }
 
-// usedKeys tells which of the keys stored events have.
-func (s store) usedKeys(ctx context.Context, keys []eventKey) (map[eventKey]bool, error) {
+// keysOfStored returns those of the keys that belong to stored events.
+func (s store) keysOfStored(ctx context.Context, keys []eventKey) (map[eventKey]bool, error) {
 	return s.keysOf(ctx, `SELECT tenant_id, meter_id, idempotency_key FROM usage_events
 WHERE idempotency_key IS NOT NULL AND (tenant_id, meter_id, idempotency_key) IN (VALUES `, keys)
 }
 
-// spentKeys tells which of the keys deleted events had. The locks of their streams
-// are held.
-func (s store) spentKeys(ctx context.Context, keys []eventKey) (map[eventKey]bool, error) {
+// keysOfDeleted returns those of the keys that belong to deleted events. The streams
+// must be locked.
+func (s store) keysOfDeleted(ctx context.Context, keys []eventKey) (map[eventKey]bool, error) {
 	return s.keysOf(ctx, `SELECT tenant_id, meter_id, idempotency_key FROM usage_keys
 WHERE (tenant_id, meter_id, idempotency_key) IN (VALUES `, keys)
 }
 
-// keysOf runs a query that ends in a list of keys and tells which it found.
+// keysOf runs a query that ends in a list of keys and returns those that it found.
 func (s store) keysOf(ctx context.Context, query string, keys []eventKey) (map[eventKey]bool, error) {
 	found := map[eventKey]bool{}
 	if len(keys) == 0 {
@@ -170,25 +169,24 @@ func (s store) keysOf(ctx context.Context, query string, keys []eventKey) (map[e
 	keys = sqldb.Padded(keys)
 	args := make([]any, 0, 3*len(keys))
 	for _, k := range keys {
-		args = append(args, k.tenantID, k.meterID, k.key)
+		args = append(args, k.TenantID, k.MeterID, k.key)
 	}
 	err := s.each(ctx, query+sqldb.Tuples(1, len(keys), "uuid", "uuid", "text")+`)`, args,
 		func(scan func(...any) error) error {
 			var k eventKey
-			err := scan(&k.tenantID, &k.meterID, &k.key)
+			err := scan(&k.TenantID, &k.MeterID, &k.key)
 			found[k] = true
 			return err
 		})
 	if err != nil {
-		return nil, fmt.Errorf("usage: idempotency keys: %w", err)
+		return nil, sqldb.Wrap(err, "look up idempotency keys")
 	}
 	return found, nil
 }
 
-// insertEvents stores events and returns the ids of those that it stored: of an
-// idempotency key that was used before, or by an earlier one of events, it stores
-// none.
-func (s store) insertEvents(ctx context.Context, events []usagesql.UsageEvent) (map[uuid.UUID]bool, error) {
+// insertEvents stores events and returns the ids of those that it stored: not of those
+// whose idempotency key a stored event or an earlier one of events has.
+func (s store) insertEvents(ctx context.Context, events []storedEvent) (map[uuid.UUID]bool, error) {
 	stored := make(map[uuid.UUID]bool, len(events))
 	if len(events) == 0 {
 		return stored, nil
@@ -196,7 +194,7 @@ func (s store) insertEvents(ctx context.Context, events []usagesql.UsageEvent) (
 	events = sqldb.Padded(events) // a repeated row is in conflict with itself
 	args := make([]any, 0, 8*len(events))
 	for _, e := range events {
-		args = append(args, e.TenantID, e.ID, e.MeterID, e.Quantity, e.IdempotencyKey, e.RecordedAt, e.Metadata, e.CreatedAt)
+		args = append(args, e.stream.TenantID, e.id, e.stream.MeterID, int64(e.quantity), e.idempotencyKey, e.recordedAt, e.metadata, e.storedAt)
 	}
 	err := s.each(ctx, `INSERT INTO usage_events (tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at)
 VALUES `+sqldb.Tuples(1, len(events), "uuid", "uuid", "uuid", "bigint", "text", "timestamptz", "jsonb", "timestamptz")+`
@@ -208,7 +206,7 @@ ON CONFLICT DO NOTHING RETURNING id`, args,
 			return err
 		})
 	if err != nil {
-		return nil, fmt.Errorf("usage: insert events: %w", err)
+		return nil, sqldb.Wrap(err, "insert events")
 	}
 	return stored, nil
 }
@@ -218,7 +216,7 @@ func (s store) exec(ctx context.Context, query string, args []any) error {
 	return err
 }
 
-// each hands every row of a result to read.
+// each calls read for every row of a result.
 func (s store) each(ctx context.Context, query string, args []any, read func(scan func(...any) error) error) error {
 	rows, err := s.db.Conn(ctx).QueryContext(ctx, query, args...)
 	if err != nil {
@@ -233,10 +231,10 @@ func (s store) each(ctx context.Context, query string, args []any, read func(sca
 	return rows.Err()
 }
 
-func keyArgs(keys []streamKey) []any {
+func keyArgs(keys []StreamKey) []any {
 	args := make([]any, 0, 2*len(keys))
 	for _, k := range keys {
-		args = append(args, k.tenantID, k.meterID)
+		args = append(args, k.TenantID, k.MeterID)
 	}
 	return args
 }

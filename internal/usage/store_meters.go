@@ -3,8 +3,6 @@ package usage
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -15,6 +13,57 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage/usagesql"
 )
+
+func meterOf(row usagesql.Meter) Meter {
+	return Meter{
+		ID:          row.ID,
+		Code:        row.Code,
+		Name:        row.Name,
+		Aggregation: Aggregation(row.AggregationType),
+		Reset:       ResetInterval(row.ResetInterval),
+		Enforcement: Enforcement(row.QuotaEnforcement),
+		UnitLabel:   row.UnitLabel,
+		Active:      row.IsActive,
+	}
+}
+
+func (s store) activeMeters(ctx context.Context) ([]Meter, error) {
+	rows, err := s.q(ctx).ActiveMeters(ctx)
+	if err != nil {
+		return nil, sqldb.Wrap(err, "list active meters")
+	}
+	meters := make([]Meter, len(rows))
+	for i, row := range rows {
+		meters[i] = meterOf(row)
+	}
+	return meters, nil
+}
+
+// meter finds a meter by its code, errNoSuchMeter where there is none.
+func (s store) meter(ctx context.Context, code string) (Meter, error) {
+	row, err := s.q(ctx).MeterByCode(ctx, code)
+	return meterOf(row), sqldb.WrapAbsent(err, "read meter", errNoSuchMeter)
+}
+
+// meterRules is a meter with all that recording on it depends on.
+type meterRules struct {
+	Meter
+	billable bool // it has a price that is linked to one of the payment provider
+}
+
+// meterForRecording is meter, and keeps the meter's rules as they are until the
+// transaction ends.
+func (s store) meterForRecording(ctx context.Context, code string) (meterRules, error) {
+	row, err := s.q(ctx).MeterForRecording(ctx, code)
+	return meterRules{meterOf(row), row.IsBillable}, sqldb.WrapAbsent(err, "read meter for recording", errNoSuchMeter)
+}
+
+// anyMeter finds a meter that events refer to, deleted or not, and keeps its rules
+// as they are until the transaction ends.
+func (s store) anyMeter(ctx context.Context, id uuid.UUID) (Meter, error) {
+	row, err := s.q(ctx).AnyMeter(ctx, id)
+	return meterOf(row), sqldb.WrapAbsent(err, "read meter of a stream", errNoSuchMeter)
+}
 
 func (s store) meterPage(ctx context.Context, q page.Query) ([]MeterEntry, int64, error) {
 	entries, total, err := page.Fetch(ctx, s.db.Conn(ctx), q, page.Select{
@@ -43,7 +92,7 @@ func (s store) meterPage(ctx context.Context, q page.Query) ([]MeterEntry, int64
 func (s store) allMeters(ctx context.Context) ([]MeterEntry, error) {
 	rows, err := s.q(ctx).Meters(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("usage: meters: %w", err)
+		return nil, sqldb.Wrap(err, "list meters")
 	}
 	prices, err := s.prices(ctx)
 	if err != nil {
@@ -61,7 +110,7 @@ func (s store) allMeters(ctx context.Context) ([]MeterEntry, error) {
 func (s store) prices(ctx context.Context) (map[uuid.UUID][]MeterPrice, error) {
 	rows, err := s.q(ctx).MeterPrices(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("usage: meter prices: %w", err)
+		return nil, sqldb.Wrap(err, "list meter prices")
 	}
 	rowsOf := map[uuid.UUID][]usagesql.MeterPrice{}
 	for _, row := range rows {
@@ -76,36 +125,13 @@ func (s store) prices(ctx context.Context) (map[uuid.UUID][]MeterPrice, error) {
 	return prices, nil
 }
 
-// pricedMeter is a billable meter with its price in one currency.
-type pricedMeter struct {
-	Meter
-	UnitPrice UnitPrice
-}
-
-// billableMeters reads the meters with a linked price in a currency, by code.
-func (s store) billableMeters(ctx context.Context, currency string) ([]pricedMeter, error) {
-	rows, err := s.q(ctx).BillableMeters(ctx, currency)
-	if err != nil {
-		return nil, fmt.Errorf("usage: billable meters: %w", err)
-	}
-	meters := make([]pricedMeter, len(rows))
-	for i, row := range rows {
-		unit, err := money.ParseUnitPrice(row.UnitPriceCents)
-		if err != nil {
-			return nil, fmt.Errorf("usage: price of meter %s: %w", row.Meter.Code, err)
-		}
-		meters[i] = pricedMeter{Meter: meterOf(row.Meter), UnitPrice: unit}
-	}
-	return meters, nil
-}
-
-// pricesOf sorts by currency.
+// pricesOf returns the prices of rows, by currency.
 func pricesOf(rows []usagesql.MeterPrice) ([]MeterPrice, error) {
 	prices := make([]MeterPrice, len(rows))
 	for i, row := range rows {
 		unit, err := money.ParseUnitPrice(row.UnitPriceCents)
 		if err != nil {
-			return nil, fmt.Errorf("usage: meter price %s: %w", row.ID, err)
+			return nil, sqldb.Wrap(err, "parse meter price "+row.ID.String())
 		}
 		prices[i] = MeterPrice{ID: row.ID, Currency: row.Currency, UnitPrice: unit, PSPPriceID: row.PSPPriceID}
 	}
@@ -113,7 +139,7 @@ func pricesOf(rows []usagesql.MeterPrice) ([]MeterPrice, error) {
 	return prices, nil
 }
 
-// meterEntry reads a meter that is not deleted; else it is not found.
+// meterEntry reads a meter that is not deleted, errNoSuchMeter where there is none.
 func (s store) meterEntry(ctx context.Context, id uuid.UUID) (MeterEntry, error) {
 	row, err := s.q(ctx).MeterByID(ctx, id)
 	return s.entry(ctx, row, err)
@@ -127,31 +153,25 @@ func (s store) lockMeter(ctx context.Context, id uuid.UUID) (MeterEntry, error) 
 }
 
 func (s store) entry(ctx context.Context, row usagesql.Meter, err error) (MeterEntry, error) {
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return MeterEntry{}, errNoSuchMeter
-	}
 	if err != nil {
-		return MeterEntry{}, fmt.Errorf("usage: meter: %w", err)
+		return MeterEntry{}, sqldb.WrapAbsent(err, "read meter", errNoSuchMeter)
 	}
 	rows, err := s.q(ctx).PricesOfMeter(ctx, row.ID)
 	if err != nil {
-		return MeterEntry{}, fmt.Errorf("usage: prices of a meter: %w", err)
+		return MeterEntry{}, sqldb.Wrap(err, "list prices of a meter")
 	}
 	prices, err := pricesOf(rows)
 	return MeterEntry{Meter: meterOf(row), Prices: prices, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt}, err
 }
 
-// insertMeter tells whether the meter's code was free.
+// insertMeter stores a meter and reports whether its code was free.
 func (s store) insertMeter(ctx context.Context, e MeterEntry) (bool, error) {
 	inserted, err := s.q(ctx).InsertMeter(ctx, usagesql.InsertMeterParams{
 		ID: e.ID, Code: e.Code, Name: e.Name,
 		AggregationType: string(e.Aggregation), ResetInterval: string(e.Reset), QuotaEnforcement: string(e.Enforcement),
 		UnitLabel: e.UnitLabel, IsActive: e.Active, IsBillable: e.Billable(), CreatedAt: e.CreatedAt,
 	})
-	if err != nil {
-		return false, fmt.Errorf("usage: insert meter: %w", err)
-	}
-	return inserted > 0, nil
+	return inserted > 0, sqldb.Wrap(err, "insert meter")
 }
 
 func (s store) updateMeter(ctx context.Context, e MeterEntry) error {
@@ -160,30 +180,21 @@ func (s store) updateMeter(ctx context.Context, e MeterEntry) error {
 		AggregationType: string(e.Aggregation), ResetInterval: string(e.Reset), QuotaEnforcement: string(e.Enforcement),
 		UnitLabel: e.UnitLabel, IsActive: e.Active, IsBillable: e.Billable(), UpdatedAt: e.UpdatedAt,
 	})
-	if err != nil {
-		return fmt.Errorf("usage: update meter: %w", err)
-	}
-	return nil
+	return sqldb.Wrap(err, "update meter")
 }
 
 func (s store) deleteMeter(ctx context.Context, id uuid.UUID, now time.Time) error {
-	if err := s.q(ctx).DeleteMeter(ctx, usagesql.DeleteMeterParams{ID: id, DeletedAt: &now}); err != nil {
-		return fmt.Errorf("usage: delete meter: %w", err)
-	}
-	return nil
+	err := s.q(ctx).DeleteMeter(ctx, usagesql.DeleteMeterParams{ID: id, DeletedAt: &now})
+	return sqldb.Wrap(err, "delete meter")
 }
 
 // dropCounters deletes what a meter shows. The meter must be locked.
 func (s store) dropCounters(ctx context.Context, id uuid.UUID) error {
-	if err := s.q(ctx).DeleteCountersOfMeter(ctx, id); err != nil {
-		return fmt.Errorf("usage: delete counters: %w", err)
-	}
-	return nil
+	return sqldb.Wrap(s.q(ctx).DeleteCountersOfMeter(ctx, id), "delete counters of a meter")
 }
 
-// setPrices turns the set old, which is stored, into the set wanted. Rows of
-// currencies that are in both keep their ids, and stay as they are when nothing
-// differs.
+// setPrices replaces the stored prices, old, by wanted. The row of a currency that is
+// in both keeps its id, and is not written when nothing about it changes.
 func (s store) setPrices(ctx context.Context, meterID uuid.UUID, old, wanted []MeterPrice, now time.Time) error {
 	gone := make(map[string]MeterPrice, len(old))
 	for _, p := range old {
@@ -205,12 +216,12 @@ func (s store) setPrices(ctx context.Context, meterID uuid.UUID, old, wanted []M
 			})
 		}
 		if err != nil {
-			return fmt.Errorf("usage: price in %s: %w", p.Currency, err)
+			return sqldb.Wrap(err, "store price in "+p.Currency)
 		}
 	}
 	for _, p := range gone {
 		if err := s.q(ctx).DeleteMeterPrice(ctx, p.ID); err != nil {
-			return fmt.Errorf("usage: delete price in %s: %w", p.Currency, err)
+			return sqldb.Wrap(err, "delete price in "+p.Currency)
 		}
 	}
 	return nil
@@ -221,4 +232,15 @@ func equal[T comparable](a, b *T) bool {
 		return a == b
 	}
 	return *a == *b
+}
+
+// linkedPrices lists the provider's prices, in a currency, of the active meters that
+// are billed, by the meter's code.
+func (s store) linkedPrices(ctx context.Context, currency string) ([]string, error) {
+	rows, err := s.q(ctx).LinkedPrices(ctx, currency)
+	prices := make([]string, len(rows))
+	for i, price := range rows {
+		prices[i] = *price
+	}
+	return prices, sqldb.Wrap(err, "list linked prices")
 }

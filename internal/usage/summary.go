@@ -6,15 +6,15 @@ import (
 	"github.com/google/uuid"
 )
 
-// Summary reads what every active meter shows of a tenant now. Requests that come
-// at the same time share the queries, which begin after them; in a transaction it
-// cannot be asked for.
+// Summary reads what every active meter shows of a tenant now. Calls at the same time
+// share queries that start after each of them, so it must not be called in a
+// transaction.
 func (s *Service) Summary(ctx context.Context, tenantID uuid.UUID) (Summary, error) {
 	summary, _, err := s.summaries.Get(ctx, tenantID)
 	return summary, err
 }
 
-// summarize is Summary for any number of tenants.
+// summarize is Summary for several tenants.
 func (s *Service) summarize(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Summary, error) {
 	meters, err := s.store.activeMeters(ctx)
 	if err != nil {
@@ -23,18 +23,15 @@ func (s *Service) summarize(ctx context.Context, tenantIDs []uuid.UUID) (map[uui
 	return s.shown(ctx, tenantIDs, meters)
 }
 
-// Detail reads what one meter, active or not, shows of a tenant now, with its
-// newest events. An unknown code is not found.
+// Detail reads what one meter, active or not, shows of a tenant now, with the newest
+// events of its period. It answers 404 for an unknown code.
 func (s *Service) Detail(ctx context.Context, tenantID uuid.UUID, code string) (Detail, error) {
 	if !storable(code) {
 		return Detail{}, errNoSuchMeter
 	}
-	m, found, err := s.store.meter(ctx, code)
+	m, err := s.store.meter(ctx, code)
 	if err != nil {
 		return Detail{}, err
-	}
-	if !found {
-		return Detail{}, errNoSuchMeter
 	}
 	shown, err := s.shown(ctx, []uuid.UUID{tenantID}, []Meter{m})
 	if err != nil {
@@ -48,8 +45,8 @@ func (s *Service) Detail(ctx context.Context, tenantID uuid.UUID, code string) (
 	return Detail{Reading: reading, Events: events}, nil
 }
 
-// shown reads what meters show of tenants now, in as many queries for many tenants
-// as for one.
+// shown reads what meters show of tenants now. The number of queries does not depend on
+// the number of tenants.
 func (s *Service) shown(ctx context.Context, tenantIDs []uuid.UUID, meters []Meter) (map[uuid.UUID]Summary, error) {
 	allowances, err := s.plans.Allowances(ctx, tenantIDs)
 	if err != nil {
@@ -69,7 +66,7 @@ func (s *Service) shown(ctx context.Context, tenantIDs []uuid.UUID, meters []Met
 		summary := Summary{TenantID: id, Period: PeriodOf(Monthly, a.Billing, now), Readings: make([]Reading, len(meters))}
 		for i, m := range meters {
 			r := Reading{Meter: m, Period: PeriodOf(m.Reset, a.Billing, now), Limit: a.limit(m.Code)}
-			if r.Current, err = s.store.current(ctx, streamKey{id, m.ID}, m, r.Period, counters); err != nil {
+			if r.Current, err = s.store.current(ctx, StreamKey{id, m.ID}, m, r.Period, counters); err != nil {
 				return nil, err
 			}
 			summary.Readings[i] = r

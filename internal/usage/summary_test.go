@@ -1,4 +1,4 @@
-package usage
+package usage_test
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
 
 // Tenants whose summaries are asked for at the same time share the queries and
@@ -18,33 +20,33 @@ import (
 func TestSummariesOfManyTenants(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newWorld(t, db, "2026-11-21 12:00")
-		w.apply(t, meter("calls", Sum, Monthly, Hard))
+		w := usagetest.New(t, db, "2026-11-21 12:00")
+		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard))
 		ids := make([]uuid.UUID, 9)
 		want := map[uuid.UUID]string{}
 		for i := range ids {
-			ids[i] = w.newTenant(t)
+			ids[i] = w.NewTenant(t)
 			start, end := fmt.Sprintf("2026-11-%02d", i+1), fmt.Sprintf("2026-12-%02d", i+1)
-			w.plans.grant(ids[i], Allowance{Billing: billing(start, Month, 1, start, end), Limits: map[string]int64{"calls": int64(100 + i)}})
+			w.Plans.Grant(ids[i], usage.Allowance{Billing: usagetest.Billing(start, usage.Month, 1, start, end), Limits: map[string]int64{"calls": int64(100 + i)}})
 			if i > 0 {
-				if _, err := w.Record(t.Context(), ids[i], recording("calls", strconv.Itoa(i))); err != nil {
+				if _, err := w.Record(t.Context(), ids[i], usagetest.Recording("calls", strconv.Itoa(i))); err != nil {
 					t.Fatal(err)
 				}
 			}
-			want[ids[i]] = fmt.Sprint(ids[i], period(start, end), i, 100+i)
+			want[ids[i]] = fmt.Sprint(ids[i], usagetest.Period(start, end), i, 100+i)
 		}
-		check := func(id uuid.UUID, s Summary) {
+		check := func(id uuid.UUID, s usage.Summary) {
 			if len(s.Readings) != 1 {
 				t.Errorf("%v is shown %+v", id, s)
 				return
 			}
 			r := s.Readings[0]
-			if got := fmt.Sprint(s.TenantID, s.Period, r.Current, *r.Limit); got != want[id] || !r.Period.equal(s.Period) {
+			if got := fmt.Sprint(s.TenantID, s.Period, r.Current, *r.Limit); got != want[id] || !r.Period.Equal(s.Period) {
 				t.Errorf("%v is shown %s, want %s", id, got, want[id])
 			}
 		}
 		// All in one look-up, some asked for twice.
-		together, err := w.summarize(t.Context(), append(ids, ids[3:5]...))
+		together, err := w.Summarize(t.Context(), append(ids, ids[3:5]...))
 		if err != nil {
 			t.Fatal(err)
 		}

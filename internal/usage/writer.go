@@ -12,46 +12,45 @@ import (
 
 // Sizes of the writer, in events.
 const (
-	// maxBatch is from how many events on a transaction takes no more callers.
+	// maxBatch closes a batch: one with this many events takes no further calls.
 	maxBatch = 256
 	// maxQueued is how many events may wait.
 	maxQueued = 256 * maxBatch
-	// maxWaiting is how many callers may wait.
+	// maxWaiting is how many calls may wait.
 	maxWaiting = 16 * maxBatch
 	// batchTimeout bounds the storing of one batch, its second try included.
 	batchTimeout = 15 * time.Second
 )
 
-// writer lets recordings that arrive at the same time share a transaction, so
-// that a hundred of them cost one commit. Who runs it takes what waits, never
-// waiting for more, so that a lone request is stored at once.
+// writer lets calls that arrive at the same time share a transaction, so that a
+// hundred recordings cost one commit. It takes whatever is waiting and never waits for
+// more, so that a lone recording is stored at once.
 type writer struct {
-	decide func(ctx context.Context, requests []*request) ([]verdict, error)
+	decide func(ctx context.Context, submissions []*submission) ([]verdict, error)
 	log    *slog.Logger
-	queue  chan *waiting
+	queue  chan *call
 	queued atomic.Int64 // events in queue
 
 	mu      sync.RWMutex
 	stopped bool
 }
 
-// waiting are the requests of a caller, who waits for their verdicts. They are
-// decided in their order, in one transaction unless that fails.
-type waiting struct {
-	requests []*request
-	ctx      context.Context //nolint:containedctx // the caller's, looked at once more before storing
-	done     chan []verdict  // has room for the one answer: a verdict of each request
+// call has the submissions of one caller, who waits for the verdicts. They are decided
+// in their order, in one transaction unless that fails.
+type call struct {
+	submissions []*submission
+	ctx         context.Context //nolint:containedctx // the caller's, checked once more before storing
+	done        chan []verdict  // has room for the one answer: a verdict of each submission
 }
 
-func newWriter(decide func(context.Context, []*request) ([]verdict, error), log *slog.Logger, callers int) *writer {
-	return &writer{decide: decide, log: log, queue: make(chan *waiting, callers)}
+func newWriter(decide func(context.Context, []*submission) ([]verdict, error), log *slog.Logger, callers int) *writer {
+	return &writer{decide: decide, log: log, queue: make(chan *call, callers)}
 }
 
-// submit hands requests to the writer and waits until each is stored or refused.
-// An error means that none was looked at, or that ctx ended first: then each may
-// be stored or not.
-func (w *writer) submit(ctx context.Context, requests ...*request) ([]verdict, error) {
-	one := &waiting{requests: requests, ctx: ctx, done: make(chan []verdict, 1)}
+// submit queues submissions and waits until each is stored or refused. An error means
+// that none was looked at, or that ctx ended first: then each may be stored or not.
+func (w *writer) submit(ctx context.Context, submissions ...*submission) ([]verdict, error) {
+	one := &call{submissions: submissions, ctx: ctx, done: make(chan []verdict, 1)}
 	if !w.enqueue(one) {
 		return nil, ErrBusy
 	}
@@ -63,10 +62,11 @@ func (w *writer) submit(ctx context.Context, requests ...*request) ([]verdict, e
 	}
 }
 
-func (w *writer) enqueue(one *waiting) bool {
+// enqueue reports whether there was room for a call.
+func (w *writer) enqueue(one *call) bool {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
-	events := int64(len(one.requests))
+	events := int64(len(one.submissions))
 	if w.stopped || w.queued.Add(events) > maxQueued {
 		w.queued.Add(-events)
 		return false
@@ -80,8 +80,7 @@ func (w *writer) enqueue(one *waiting) bool {
 	}
 }
 
-// run writes until ctx ends, then refuses new requests and writes those that
-// wait.
+// run writes until ctx ends, then refuses new calls and writes those that wait.
 func (w *writer) run(ctx context.Context) {
 	for {
 		select {
@@ -108,16 +107,16 @@ func (w *writer) drain(ctx context.Context) {
 	}
 }
 
-// batch adds to first what else waits, until there are maxBatch events; what one
-// caller submitted stays together. Who has given up waiting is left out.
-func (w *writer) batch(first *waiting) []*waiting {
-	batch := make([]*waiting, 0, 1+min(len(w.queue), maxBatch-1))
+// batch collects first and what else waits until there are maxBatch events; the
+// submissions of one call stay together. Calls whose caller has given up are left out.
+func (w *writer) batch(first *call) []*call {
+	batch := make([]*call, 0, 1+min(len(w.queue), maxBatch-1))
 	events := 0
 	for one := first; ; {
-		w.queued.Add(-int64(len(one.requests)))
+		w.queued.Add(-int64(len(one.submissions)))
 		if one.ctx.Err() == nil {
 			batch = append(batch, one)
-			events += len(one.requests)
+			events += len(one.submissions)
 		}
 		if events >= maxBatch {
 			return batch
@@ -130,42 +129,43 @@ func (w *writer) batch(first *waiting) []*waiting {
 	}
 }
 
-// write stores a batch and answers each of it. A batch that fails is stored
-// event by event, so that what is wrong with one fails that one alone. ctx only
-// lends its values: a batch that was begun is finished.
-func (w *writer) write(ctx context.Context, batch []*waiting) {
+// write stores a batch and answers each of its calls. A batch that fails is stored
+// event by event, so that what is wrong with one event fails that event alone. Only the
+// values of ctx are used: a batch that was begun is finished after ctx has ended.
+func (w *writer) write(ctx context.Context, batch []*call) {
 	if len(batch) == 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), batchTimeout)
 	defer cancel()
-	requests := batch[0].requests
+	submissions := batch[0].submissions
 	if len(batch) > 1 {
-		requests = make([]*request, 0, maxBatch)
+		submissions = make([]*submission, 0, maxBatch)
 		for _, one := range batch {
-			requests = append(requests, one.requests...)
+			submissions = append(submissions, one.submissions...)
 		}
 	}
-	verdicts, err := w.try(ctx, requests)
+	verdicts, err := w.try(ctx, submissions)
 	if err != nil {
-		verdicts = w.oneByOne(ctx, requests, err)
+		verdicts = w.oneByOne(ctx, submissions, err)
 	}
 	for _, one := range batch {
-		n := len(one.requests)
+		n := len(one.submissions)
 		one.done <- verdicts[:n:n]
 		verdicts = verdicts[n:]
 	}
 }
 
-// oneByOne stores requests that could not be stored together because of cause.
-func (w *writer) oneByOne(ctx context.Context, requests []*request, cause error) []verdict {
-	if len(requests) == 1 {
+// oneByOne stores each submission in its own transaction, since storing them together
+// failed because of cause.
+func (w *writer) oneByOne(ctx context.Context, submissions []*submission, cause error) []verdict {
+	if len(submissions) == 1 {
 		return []verdict{{err: cause}}
 	}
-	w.log.WarnContext(ctx, "usage is stored one by one: a batch failed", "events", len(requests), "error", cause)
-	verdicts := make([]verdict, len(requests))
-	for i := range requests {
-		alone, err := w.try(ctx, requests[i:i+1])
+	w.log.WarnContext(ctx, "usage is stored one by one: a batch failed", "events", len(submissions), "error", cause)
+	verdicts := make([]verdict, len(submissions))
+	for i := range submissions {
+		alone, err := w.try(ctx, submissions[i:i+1])
 		if err != nil {
 			alone = []verdict{{err: err}}
 		}
@@ -174,13 +174,13 @@ func (w *writer) oneByOne(ctx context.Context, requests []*request, cause error)
 	return verdicts
 }
 
-// try stores requests together. A panic is an error, since here it would end the
-// process and not a request.
-func (w *writer) try(ctx context.Context, requests []*request) (verdicts []verdict, err error) {
+// try stores submissions together. It turns a panic into an error, since no HTTP
+// handler is below to recover it and the process would end.
+func (w *writer) try(ctx context.Context, submissions []*submission) (verdicts []verdict, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
-			err = fmt.Errorf("usage: panic: %v\n%s", reason, debug.Stack())
+			err = fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
 		}
 	}()
-	return w.decide(ctx, requests)
+	return w.decide(ctx, submissions)
 }

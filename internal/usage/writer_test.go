@@ -23,13 +23,13 @@ type journal struct {
 
 var errBad = errors.New("a bad row")
 
-func (j *journal) decide(_ context.Context, requests []*request) ([]verdict, error) {
+func (j *journal) decide(_ context.Context, submissions []*submission) ([]verdict, error) {
 	if j.entered != nil {
 		j.entered <- struct{}{}
 		<-j.resume
 	}
 	var codes []string
-	for _, r := range requests {
+	for _, r := range submissions {
 		codes = append(codes, r.MeterCode)
 	}
 	j.mu.Lock()
@@ -41,7 +41,7 @@ func (j *journal) decide(_ context.Context, requests []*request) ([]verdict, err
 	if slices.Contains(codes, "bad") {
 		return nil, errBad
 	}
-	verdicts := make([]verdict, len(requests))
+	verdicts := make([]verdict, len(submissions))
 	for i, code := range codes {
 		verdicts[i].event.MeterCode = code
 		if code == "refused" {
@@ -57,7 +57,7 @@ func ask(ctx context.Context, t *testing.T, w *writer, code string) <-chan verdi
 	out := make(chan verdict, 1)
 	queued := len(w.queue)
 	go func() {
-		verdicts, err := w.submit(ctx, &request{Recording: Recording{MeterCode: code}})
+		verdicts, err := w.submit(ctx, &submission{Recording: Recording{MeterCode: code}})
 		if err != nil {
 			verdicts = []verdict{{err: err}}
 		}
@@ -148,7 +148,7 @@ func TestWriterRefusesWhenFull(t *testing.T) {
 	t.Parallel()
 	w := newWriter((&journal{}).decide, slog.New(slog.DiscardHandler), 1)
 	waits := ask(t.Context(), t, w, "a")
-	if _, err := w.submit(t.Context(), &request{}); !errors.Is(err, ErrBusy) {
+	if _, err := w.submit(t.Context(), &submission{}); !errors.Is(err, ErrBusy) {
 		t.Errorf("got %v, want ErrBusy", err)
 	}
 	start(t, w)
@@ -196,7 +196,7 @@ func TestWriterFinishesWhatWaitsWhenStopped(t *testing.T) {
 		t.Errorf("second: %v", o.err)
 	}
 	<-done
-	if _, err := w.submit(t.Context(), &request{}); !errors.Is(err, ErrBusy) {
+	if _, err := w.submit(t.Context(), &submission{}); !errors.Is(err, ErrBusy) {
 		t.Errorf("after the end: got %v, want ErrBusy", err)
 	}
 }
@@ -208,14 +208,14 @@ func TestWriterKeepsASubmissionTogether(t *testing.T) {
 	j := &journal{}
 	w := newWriter(j.decide, slog.New(slog.DiscardHandler), 8)
 	start(t, w)
-	large := make([]*request, maxBatch+10)
+	large := make([]*submission, maxBatch+10)
 	for i := range large {
-		large[i] = &request{Recording: Recording{MeterCode: "a"}}
+		large[i] = &submission{Recording: Recording{MeterCode: "a"}}
 	}
 	if verdicts, err := w.submit(t.Context(), large...); err != nil || len(verdicts) != len(large) {
 		t.Errorf("%d verdicts, %v", len(verdicts), err)
 	}
-	mixed := []*request{{Recording: Recording{MeterCode: "a"}}, {Recording: Recording{MeterCode: "bad"}}, {Recording: Recording{MeterCode: "refused"}}}
+	mixed := []*submission{{Recording: Recording{MeterCode: "a"}}, {Recording: Recording{MeterCode: "bad"}}, {Recording: Recording{MeterCode: "refused"}}}
 	verdicts, err := w.submit(t.Context(), mixed...)
 	if err != nil || verdicts[0].err != nil || !errors.Is(verdicts[1].err, errBad) || !errors.Is(verdicts[2].err, ErrDuplicate) {
 		t.Errorf("%v, %v", verdicts, err)
@@ -232,9 +232,9 @@ func TestWriterKeepsASubmissionTogether(t *testing.T) {
 func TestWriterBoundsWhatWaits(t *testing.T) {
 	t.Parallel()
 	w := newWriter((&journal{}).decide, slog.New(slog.DiscardHandler), 8)
-	full := make([]*request, maxQueued)
+	full := make([]*submission, maxQueued)
 	for i := range full {
-		full[i] = &request{Recording: Recording{MeterCode: "a"}}
+		full[i] = &submission{Recording: Recording{MeterCode: "a"}}
 	}
 	answered := make(chan error, 1)
 	go func() { _, err := w.submit(t.Context(), full...); answered <- err }()

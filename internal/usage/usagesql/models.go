@@ -49,24 +49,6 @@ type UsageAlert struct {
 	SentAt      *time.Time
 }
 
-type UsageArchive struct {
-	Day       string
-	Part      int32
-	State     string
-	CreatedAt time.Time
-	UpdatedAt time.Time
-}
-
-type UsageCounter struct {
-	TenantID       uuid.UUID
-	PeriodEnd      time.Time
-	MeterID        uuid.UUID
-	PeriodStart    time.Time
-	Value          int64
-	LastRecordedAt *time.Time
-	UpdatedAt      time.Time
-}
-
 type UsageEvent struct {
 	TenantID       uuid.UUID
 	ID             uuid.UUID
@@ -76,34 +58,4 @@ type UsageEvent struct {
 	RecordedAt     time.Time
 	Metadata       sqldb.JSON
 	CreatedAt      time.Time
-}
-
-type UsageRefusal struct {
-	ID         uuid.UUID
-	TenantID   uuid.UUID
-	MeterID    uuid.UUID
-	Quantity   int64
-	RecordedAt time.Time
-	Reason     string
-	RefusedAt  time.Time
-}
-
-type UsageReport struct {
-	ID        uuid.UUID
-	Events    []byte
-	Reported  int32
-	CreatedAt time.Time
-	TriedAt   *time.Time
-}
-
-type UsageStream struct {
-	TenantID         uuid.UUID
-	MeterID          uuid.UUID
-	PrunedBefore     *time.Time
-	PrunedEvents     *int64
-	PrunedUnits      *int64
-	PrunedMillionths *int64
-	PrunedHighest    *int64
-	PrunedLast       *int64
-	PrunedLastAt     *time.Time
 }

@@ -52,228 +52,29 @@ func (q *Queries) ActiveMeters(ctx context.Context) ([]Meter, error) {
 	return items, nil
 }
 
-const advanceReport = `-- name: AdvanceReport :exec
-UPDATE usage_reports SET reported = $2, tried_at = $3 WHERE id = $1
+const anyMeter = `-- name: AnyMeter :one
+SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE id = $1 FOR KEY SHARE
 `
 
-type AdvanceReportParams struct {
-	ID       uuid.UUID
-	Reported int32
-	TriedAt  *time.Time
-}
-
-func (q *Queries) AdvanceReport(ctx context.Context, arg AdvanceReportParams) error {
-	_, err := q.db.ExecContext(ctx, advanceReport, arg.ID, arg.Reported, arg.TriedAt)
-	return err
-}
-
-const billableMeters = `-- name: BillableMeters :many
-SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, meters.is_billable, meter_prices.unit_price_cents
-FROM meters
-JOIN meter_prices ON meter_prices.meter_id = meters.id
-WHERE meters.deleted_at IS NULL AND meter_prices.currency = $1 AND meter_prices.psp_price_id IS NOT NULL
-ORDER BY meters.code
-`
-
-type BillableMetersRow struct {
-	Meter          Meter
-	UnitPriceCents string
-}
-
-// Meters with a price in a currency that is linked to one of the provider.
-func (q *Queries) BillableMeters(ctx context.Context, currency string) ([]BillableMetersRow, error) {
-	rows, err := q.db.QueryContext(ctx, billableMeters, currency)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []BillableMetersRow{}
-	for rows.Next() {
-		var i BillableMetersRow
-		if err := rows.Scan(
-			&i.Meter.ID,
-			&i.Meter.Code,
-			&i.Meter.Name,
-			&i.Meter.AggregationType,
-			&i.Meter.ResetInterval,
-			&i.Meter.QuotaEnforcement,
-			&i.Meter.UnitLabel,
-			&i.Meter.IsActive,
-			&i.Meter.CreatedAt,
-			&i.Meter.UpdatedAt,
-			&i.Meter.DeletedAt,
-			&i.Meter.IsBillable,
-			&i.UnitPriceCents,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const billablePeaks = `-- name: BillablePeaks :many
-SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, meters.is_billable, usage_peaks.reported_until
-FROM meters
-LEFT JOIN usage_peaks ON usage_peaks.meter_id = meters.id
-WHERE meters.deleted_at IS NULL AND meters.is_billable
-    AND (meters.aggregation_type = 'max' OR meters.aggregation_type = 'last_value' AND meters.reset_interval = 'none')
-ORDER BY meters.id
-`
-
-type BillablePeaksRow struct {
-	Meter         Meter
-	ReportedUntil *time.Time
-}
-
-// Meters of which the provider is told by periods: a maximum once one is over, a last
-// value that never resets when one begins.
-func (q *Queries) BillablePeaks(ctx context.Context) ([]BillablePeaksRow, error) {
-	rows, err := q.db.QueryContext(ctx, billablePeaks)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []BillablePeaksRow{}
-	for rows.Next() {
-		var i BillablePeaksRow
-		if err := rows.Scan(
-			&i.Meter.ID,
-			&i.Meter.Code,
-			&i.Meter.Name,
-			&i.Meter.AggregationType,
-			&i.Meter.ResetInterval,
-			&i.Meter.QuotaEnforcement,
-			&i.Meter.UnitLabel,
-			&i.Meter.IsActive,
-			&i.Meter.CreatedAt,
-			&i.Meter.UpdatedAt,
-			&i.Meter.DeletedAt,
-			&i.Meter.IsBillable,
-			&i.ReportedUntil,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const countRefusals = `-- name: CountRefusals :one
-SELECT count(*) FROM usage_refusals
-`
-
-func (q *Queries) CountRefusals(ctx context.Context) (int64, error) {
-	row := q.db.QueryRowContext(ctx, countRefusals)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
-const countersOfPeriodEnd = `-- name: CountersOfPeriodEnd :many
-SELECT tenant_id, period_end, meter_id, period_start, value, last_recorded_at, updated_at FROM usage_counters WHERE meter_id = $1 AND period_end = $2 ORDER BY tenant_id
-`
-
-type CountersOfPeriodEndParams struct {
-	MeterID   uuid.UUID
-	PeriodEnd time.Time
-}
-
-func (q *Queries) CountersOfPeriodEnd(ctx context.Context, arg CountersOfPeriodEndParams) ([]UsageCounter, error) {
-	rows, err := q.db.QueryContext(ctx, countersOfPeriodEnd, arg.MeterID, arg.PeriodEnd)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []UsageCounter{}
-	for rows.Next() {
-		var i UsageCounter
-		if err := rows.Scan(
-			&i.TenantID,
-			&i.PeriodEnd,
-			&i.MeterID,
-			&i.PeriodStart,
-			&i.Value,
-			&i.LastRecordedAt,
-			&i.UpdatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const countersOfStream = `-- name: CountersOfStream :many
-SELECT tenant_id, period_end, meter_id, period_start, value, last_recorded_at, updated_at FROM usage_counters WHERE tenant_id = $1 AND meter_id = $2 ORDER BY period_start, period_end
-`
-
-type CountersOfStreamParams struct {
-	TenantID uuid.UUID
-	MeterID  uuid.UUID
-}
-
-func (q *Queries) CountersOfStream(ctx context.Context, arg CountersOfStreamParams) ([]UsageCounter, error) {
-	rows, err := q.db.QueryContext(ctx, countersOfStream, arg.TenantID, arg.MeterID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []UsageCounter{}
-	for rows.Next() {
-		var i UsageCounter
-		if err := rows.Scan(
-			&i.TenantID,
-			&i.PeriodEnd,
-			&i.MeterID,
-			&i.PeriodStart,
-			&i.Value,
-			&i.LastRecordedAt,
-			&i.UpdatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const deleteArchive = `-- name: DeleteArchive :exec
-DELETE FROM usage_archives WHERE day = $1 AND part = $2
-`
-
-type DeleteArchiveParams struct {
-	Day  string
-	Part int32
-}
-
-func (q *Queries) DeleteArchive(ctx context.Context, arg DeleteArchiveParams) error {
-	_, err := q.db.ExecContext(ctx, deleteArchive, arg.Day, arg.Part)
-	return err
+// A meter that events refer to, deleted or not.
+func (q *Queries) AnyMeter(ctx context.Context, id uuid.UUID) (Meter, error) {
+	row := q.db.QueryRowContext(ctx, anyMeter, id)
+	var i Meter
+	err := row.Scan(
+		&i.ID,
+		&i.Code,
+		&i.Name,
+		&i.AggregationType,
+		&i.ResetInterval,
+		&i.QuotaEnforcement,
+		&i.UnitLabel,
+		&i.IsActive,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.DeletedAt,
+		&i.IsBillable,
+	)
+	return i, err
 }
 
 const deleteCountersOfMeter = `-- name: DeleteCountersOfMeter :exec
@@ -305,109 +106,6 @@ DELETE FROM meter_prices WHERE id = $1
 
 func (q *Queries) DeleteMeterPrice(ctx context.Context, id uuid.UUID) error {
 	_, err := q.db.ExecContext(ctx, deleteMeterPrice, id)
-	return err
-}
-
-const deleteReport = `-- name: DeleteReport :exec
-DELETE FROM usage_reports WHERE id = $1
-`
-
-func (q *Queries) DeleteReport(ctx context.Context, id uuid.UUID) error {
-	_, err := q.db.ExecContext(ctx, deleteReport, id)
-	return err
-}
-
-const deleteStalePeaks = `-- name: DeleteStalePeaks :exec
-DELETE FROM usage_peaks WHERE NOT EXISTS (
-    SELECT 1 FROM meters
-    WHERE meters.id = usage_peaks.meter_id AND meters.deleted_at IS NULL AND meters.is_billable
-        AND (meters.aggregation_type = 'max' OR meters.aggregation_type = 'last_value' AND meters.reset_interval = 'none')
-)
-`
-
-// A meter that is linked anew is told of from then on.
-func (q *Queries) DeleteStalePeaks(ctx context.Context) error {
-	_, err := q.db.ExecContext(ctx, deleteStalePeaks)
-	return err
-}
-
-const endedCounters = `-- name: EndedCounters :many
-SELECT tenant_id, period_end, meter_id, period_start, value, last_recorded_at, updated_at FROM usage_counters
-WHERE meter_id = $1 AND period_end > $2 AND period_end <= $3
-ORDER BY period_end, tenant_id, period_start
-`
-
-type EndedCountersParams struct {
-	MeterID uuid.UUID
-	After   time.Time
-	Until   time.Time
-}
-
-func (q *Queries) EndedCounters(ctx context.Context, arg EndedCountersParams) ([]UsageCounter, error) {
-	rows, err := q.db.QueryContext(ctx, endedCounters, arg.MeterID, arg.After, arg.Until)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []UsageCounter{}
-	for rows.Next() {
-		var i UsageCounter
-		if err := rows.Scan(
-			&i.TenantID,
-			&i.PeriodEnd,
-			&i.MeterID,
-			&i.PeriodStart,
-			&i.Value,
-			&i.LastRecordedAt,
-			&i.UpdatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const expireKeys = `-- name: ExpireKeys :execrows
-DELETE FROM usage_keys WHERE (tenant_id, meter_id, idempotency_key) IN (
-    SELECT k.tenant_id, k.meter_id, k.idempotency_key FROM usage_keys k
-    WHERE k.expires_at <= $1
-    ORDER BY k.expires_at
-    LIMIT $2
-)
-`
-
-type ExpireKeysParams struct {
-	Now     time.Time
-	MaxKeys int32
-}
-
-func (q *Queries) ExpireKeys(ctx context.Context, arg ExpireKeysParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, expireKeys, arg.Now, arg.MaxKeys)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-const insertArchive = `-- name: InsertArchive :exec
-INSERT INTO usage_archives (day, part, state, created_at, updated_at) VALUES ($1, $2, 'writing', $3, $3)
-`
-
-type InsertArchiveParams struct {
-	Day       string
-	Part      int32
-	CreatedAt time.Time
-}
-
-func (q *Queries) InsertArchive(ctx context.Context, arg InsertArchiveParams) error {
-	_, err := q.db.ExecContext(ctx, insertArchive, arg.Day, arg.Part, arg.CreatedAt)
 	return err
 }
 
@@ -475,75 +173,26 @@ func (q *Queries) InsertMeterPrice(ctx context.Context, arg InsertMeterPricePara
 	return err
 }
 
-const insertRefusal = `-- name: InsertRefusal :exec
-INSERT INTO usage_refusals (id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
-ON CONFLICT (id) DO UPDATE SET reason = excluded.reason, refused_at = excluded.refused_at
+const lastPruned = `-- name: LastPruned :one
+SELECT pruned_last, pruned_last_at FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
 `
 
-type InsertRefusalParams struct {
-	ID         uuid.UUID
-	TenantID   uuid.UUID
-	MeterID    uuid.UUID
-	Quantity   int64
-	RecordedAt time.Time
-	Reason     string
-	RefusedAt  time.Time
-}
-
-func (q *Queries) InsertRefusal(ctx context.Context, arg InsertRefusalParams) error {
-	_, err := q.db.ExecContext(ctx, insertRefusal,
-		arg.ID,
-		arg.TenantID,
-		arg.MeterID,
-		arg.Quantity,
-		arg.RecordedAt,
-		arg.Reason,
-		arg.RefusedAt,
-	)
-	return err
-}
-
-const insertReport = `-- name: InsertReport :exec
-INSERT INTO usage_reports (id, events, created_at) VALUES ($1, $2, $3)
-`
-
-type InsertReportParams struct {
-	ID        uuid.UUID
-	Events    []byte
-	CreatedAt time.Time
-}
-
-func (q *Queries) InsertReport(ctx context.Context, arg InsertReportParams) error {
-	_, err := q.db.ExecContext(ctx, insertReport, arg.ID, arg.Events, arg.CreatedAt)
-	return err
-}
-
-const lastArchivePart = `-- name: LastArchivePart :one
-SELECT coalesce(max(part), 0)::integer FROM usage_archives WHERE day = $1
-`
-
-func (q *Queries) LastArchivePart(ctx context.Context, day string) (int32, error) {
-	row := q.db.QueryRowContext(ctx, lastArchivePart, day)
-	var column_1 int32
-	err := row.Scan(&column_1)
-	return column_1, err
-}
-
-const linkedPrice = `-- name: LinkedPrice :one
-SELECT psp_price_id FROM meter_prices WHERE meter_id = $1 AND currency = $2 AND psp_price_id IS NOT NULL
-`
-
-type LinkedPriceParams struct {
+type LastPrunedParams struct {
+	TenantID uuid.UUID
 	MeterID  uuid.UUID
-	Currency string
 }
 
-func (q *Queries) LinkedPrice(ctx context.Context, arg LinkedPriceParams) (*string, error) {
-	row := q.db.QueryRowContext(ctx, linkedPrice, arg.MeterID, arg.Currency)
-	var psp_price_id *string
-	err := row.Scan(&psp_price_id)
-	return psp_price_id, err
+type LastPrunedRow struct {
+	PrunedLast   *int64
+	PrunedLastAt *time.Time
+}
+
+// What the latest of the deleted events of a stream said.
+func (q *Queries) LastPruned(ctx context.Context, arg LastPrunedParams) (LastPrunedRow, error) {
+	row := q.db.QueryRowContext(ctx, lastPruned, arg.TenantID, arg.MeterID)
+	var i LastPrunedRow
+	err := row.Scan(&i.PrunedLast, &i.PrunedLastAt)
+	return i, err
 }
 
 const linkedPrices = `-- name: LinkedPrices :many
@@ -588,40 +237,6 @@ type MarkAlertSentParams struct {
 
 func (q *Queries) MarkAlertSent(ctx context.Context, arg MarkAlertSentParams) error {
 	_, err := q.db.ExecContext(ctx, markAlertSent, arg.ID, arg.Now)
-	return err
-}
-
-const markPruned = `-- name: MarkPruned :exec
-UPDATE usage_streams
-SET pruned_before = $3, pruned_events = $4, pruned_units = $5, pruned_millionths = $6, pruned_highest = $7, pruned_last = $8,
-    pruned_last_at = $9
-WHERE tenant_id = $1 AND meter_id = $2
-`
-
-type MarkPrunedParams struct {
-	TenantID         uuid.UUID
-	MeterID          uuid.UUID
-	PrunedBefore     *time.Time
-	PrunedEvents     *int64
-	PrunedUnits      *int64
-	PrunedMillionths *int64
-	PrunedHighest    *int64
-	PrunedLast       *int64
-	PrunedLastAt     *time.Time
-}
-
-func (q *Queries) MarkPruned(ctx context.Context, arg MarkPrunedParams) error {
-	_, err := q.db.ExecContext(ctx, markPruned,
-		arg.TenantID,
-		arg.MeterID,
-		arg.PrunedBefore,
-		arg.PrunedEvents,
-		arg.PrunedUnits,
-		arg.PrunedMillionths,
-		arg.PrunedHighest,
-		arg.PrunedLast,
-		arg.PrunedLastAt,
-	)
 	return err
 }
 
@@ -673,38 +288,6 @@ func (q *Queries) MeterByID(ctx context.Context, id uuid.UUID) (Meter, error) {
 	return i, err
 }
 
-const meterCodes = `-- name: MeterCodes :many
-SELECT id, code FROM meters
-`
-
-type MeterCodesRow struct {
-	ID   uuid.UUID
-	Code string
-}
-
-func (q *Queries) MeterCodes(ctx context.Context) ([]MeterCodesRow, error) {
-	rows, err := q.db.QueryContext(ctx, meterCodes)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []MeterCodesRow{}
-	for rows.Next() {
-		var i MeterCodesRow
-		if err := rows.Scan(&i.ID, &i.Code); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const meterForChange = `-- name: MeterForChange :one
 SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE id = $1 AND deleted_at IS NULL FOR UPDATE
 `
@@ -740,30 +323,6 @@ SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit
 // they are when the lock is granted.
 func (q *Queries) MeterForRecording(ctx context.Context, code string) (Meter, error) {
 	row := q.db.QueryRowContext(ctx, meterForRecording, code)
-	var i Meter
-	err := row.Scan(
-		&i.ID,
-		&i.Code,
-		&i.Name,
-		&i.AggregationType,
-		&i.ResetInterval,
-		&i.QuotaEnforcement,
-		&i.UnitLabel,
-		&i.IsActive,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-		&i.DeletedAt,
-		&i.IsBillable,
-	)
-	return i, err
-}
-
-const meterOfStream = `-- name: MeterOfStream :one
-SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE id = $1 FOR KEY SHARE
-`
-
-func (q *Queries) MeterOfStream(ctx context.Context, id uuid.UUID) (Meter, error) {
-	row := q.db.QueryRowContext(ctx, meterOfStream, id)
 	var i Meter
 	err := row.Scan(
 		&i.ID,
@@ -913,77 +472,6 @@ func (q *Queries) NewestEvents(ctx context.Context, arg NewestEventsParams) ([]U
 	return items, nil
 }
 
-const oldestEvents = `-- name: OldestEvents :many
-SELECT tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at FROM usage_events
-WHERE tenant_id = $1 AND meter_id = $2
-    AND recorded_at >= $3 AND recorded_at < $4
-ORDER BY recorded_at, id
-LIMIT $5
-`
-
-type OldestEventsParams struct {
-	TenantID  uuid.UUID
-	MeterID   uuid.UUID
-	Since     time.Time
-	Until     time.Time
-	MaxEvents int32
-}
-
-func (q *Queries) OldestEvents(ctx context.Context, arg OldestEventsParams) ([]UsageEvent, error) {
-	rows, err := q.db.QueryContext(ctx, oldestEvents,
-		arg.TenantID,
-		arg.MeterID,
-		arg.Since,
-		arg.Until,
-		arg.MaxEvents,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []UsageEvent{}
-	for rows.Next() {
-		var i UsageEvent
-		if err := rows.Scan(
-			&i.TenantID,
-			&i.ID,
-			&i.MeterID,
-			&i.Quantity,
-			&i.IdempotencyKey,
-			&i.RecordedAt,
-			&i.Metadata,
-			&i.CreatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const oldestReport = `-- name: OldestReport :one
-SELECT id, events, reported, created_at, tried_at FROM usage_reports ORDER BY id LIMIT 1
-`
-
-func (q *Queries) OldestReport(ctx context.Context) (UsageReport, error) {
-	row := q.db.QueryRowContext(ctx, oldestReport)
-	var i UsageReport
-	err := row.Scan(
-		&i.ID,
-		&i.Events,
-		&i.Reported,
-		&i.CreatedAt,
-		&i.TriedAt,
-	)
-	return i, err
-}
-
 const pricesOfMeter = `-- name: PricesOfMeter :many
 SELECT id, meter_id, currency, unit_price_cents, psp_price_id, created_at, updated_at FROM meter_prices WHERE meter_id = $1
 `
@@ -1017,21 +505,6 @@ func (q *Queries) PricesOfMeter(ctx context.Context, meterID uuid.UUID) ([]Meter
 		return nil, err
 	}
 	return items, nil
-}
-
-const putPeak = `-- name: PutPeak :exec
-INSERT INTO usage_peaks (meter_id, reported_until) VALUES ($1, $2)
-ON CONFLICT (meter_id) DO UPDATE SET reported_until = excluded.reported_until
-`
-
-type PutPeakParams struct {
-	MeterID       uuid.UUID
-	ReportedUntil time.Time
-}
-
-func (q *Queries) PutPeak(ctx context.Context, arg PutPeakParams) error {
-	_, err := q.db.ExecContext(ctx, putPeak, arg.MeterID, arg.ReportedUntil)
-	return err
 }
 
 const raiseAlert = `-- name: RaiseAlert :execrows
@@ -1077,227 +550,6 @@ func (q *Queries) RaiseAlert(ctx context.Context, arg RaiseAlertParams) (int64, 
 		return 0, err
 	}
 	return result.RowsAffected()
-}
-
-const refusals = `-- name: Refusals :many
-SELECT usage_refusals.id, usage_refusals.tenant_id, usage_refusals.meter_id, usage_refusals.quantity, usage_refusals.recorded_at, usage_refusals.reason, usage_refusals.refused_at, meters.code
-FROM usage_refusals
-JOIN meters ON meters.id = usage_refusals.meter_id
-WHERE usage_refusals.refused_at > $1 OR usage_refusals.refused_at = $1 AND usage_refusals.id > $2
-ORDER BY usage_refusals.refused_at, usage_refusals.id
-LIMIT $3
-`
-
-type RefusalsParams struct {
-	After       time.Time
-	AfterID     uuid.UUID
-	MaxRefusals int32
-}
-
-type RefusalsRow struct {
-	UsageRefusal UsageRefusal
-	Code         string
-}
-
-func (q *Queries) Refusals(ctx context.Context, arg RefusalsParams) ([]RefusalsRow, error) {
-	rows, err := q.db.QueryContext(ctx, refusals, arg.After, arg.AfterID, arg.MaxRefusals)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []RefusalsRow{}
-	for rows.Next() {
-		var i RefusalsRow
-		if err := rows.Scan(
-			&i.UsageRefusal.ID,
-			&i.UsageRefusal.TenantID,
-			&i.UsageRefusal.MeterID,
-			&i.UsageRefusal.Quantity,
-			&i.UsageRefusal.RecordedAt,
-			&i.UsageRefusal.Reason,
-			&i.UsageRefusal.RefusedAt,
-			&i.Code,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const setArchiveState = `-- name: SetArchiveState :exec
-UPDATE usage_archives SET state = $3, updated_at = $4 WHERE day = $1 AND part = $2
-`
-
-type SetArchiveStateParams struct {
-	Day       string
-	Part      int32
-	State     string
-	UpdatedAt time.Time
-}
-
-func (q *Queries) SetArchiveState(ctx context.Context, arg SetArchiveStateParams) error {
-	_, err := q.db.ExecContext(ctx, setArchiveState,
-		arg.Day,
-		arg.Part,
-		arg.State,
-		arg.UpdatedAt,
-	)
-	return err
-}
-
-const stream = `-- name: Stream :one
-SELECT tenant_id, meter_id, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
-`
-
-type StreamParams struct {
-	TenantID uuid.UUID
-	MeterID  uuid.UUID
-}
-
-func (q *Queries) Stream(ctx context.Context, arg StreamParams) (UsageStream, error) {
-	row := q.db.QueryRowContext(ctx, stream, arg.TenantID, arg.MeterID)
-	var i UsageStream
-	err := row.Scan(
-		&i.TenantID,
-		&i.MeterID,
-		&i.PrunedBefore,
-		&i.PrunedEvents,
-		&i.PrunedUnits,
-		&i.PrunedMillionths,
-		&i.PrunedHighest,
-		&i.PrunedLast,
-		&i.PrunedLastAt,
-	)
-	return i, err
-}
-
-const streamsFrom = `-- name: StreamsFrom :many
-SELECT tenant_id, meter_id FROM usage_streams
-WHERE (tenant_id > $1 OR tenant_id = $1 AND meter_id > $2)
-    AND (tenant_id = $3::uuid OR $3::uuid IS NULL)
-ORDER BY tenant_id, meter_id
-LIMIT $4
-`
-
-type StreamsFromParams struct {
-	TenantID   uuid.UUID
-	MeterID    uuid.UUID
-	OnlyTenant *uuid.UUID
-	MaxStreams int32
-}
-
-type StreamsFromRow struct {
-	TenantID uuid.UUID
-	MeterID  uuid.UUID
-}
-
-func (q *Queries) StreamsFrom(ctx context.Context, arg StreamsFromParams) ([]StreamsFromRow, error) {
-	rows, err := q.db.QueryContext(ctx, streamsFrom,
-		arg.TenantID,
-		arg.MeterID,
-		arg.OnlyTenant,
-		arg.MaxStreams,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []StreamsFromRow{}
-	for rows.Next() {
-		var i StreamsFromRow
-		if err := rows.Scan(&i.TenantID, &i.MeterID); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const streamsWithEvents = `-- name: StreamsWithEvents :many
-SELECT s.tenant_id, s.meter_id FROM usage_streams s
-WHERE (s.tenant_id > $1 OR s.tenant_id = $1 AND s.meter_id > $2)
-    AND EXISTS (
-        SELECT 1 FROM usage_events e
-        WHERE e.tenant_id = s.tenant_id AND e.meter_id = s.meter_id
-            AND e.recorded_at >= $3 AND e.recorded_at < $4
-    )
-ORDER BY s.tenant_id, s.meter_id
-LIMIT $5
-`
-
-type StreamsWithEventsParams struct {
-	TenantID   uuid.UUID
-	MeterID    uuid.UUID
-	Since      time.Time
-	Until      time.Time
-	MaxStreams int32
-}
-
-type StreamsWithEventsRow struct {
-	TenantID uuid.UUID
-	MeterID  uuid.UUID
-}
-
-// Streams after a place in their order that have events of a time.
-func (q *Queries) StreamsWithEvents(ctx context.Context, arg StreamsWithEventsParams) ([]StreamsWithEventsRow, error) {
-	rows, err := q.db.QueryContext(ctx, streamsWithEvents,
-		arg.TenantID,
-		arg.MeterID,
-		arg.Since,
-		arg.Until,
-		arg.MaxStreams,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []StreamsWithEventsRow{}
-	for rows.Next() {
-		var i StreamsWithEventsRow
-		if err := rows.Scan(&i.TenantID, &i.MeterID); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const takeRefusal = `-- name: TakeRefusal :one
-DELETE FROM usage_refusals WHERE id = $1 RETURNING id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at
-`
-
-func (q *Queries) TakeRefusal(ctx context.Context, id uuid.UUID) (UsageRefusal, error) {
-	row := q.db.QueryRowContext(ctx, takeRefusal, id)
-	var i UsageRefusal
-	err := row.Scan(
-		&i.ID,
-		&i.TenantID,
-		&i.MeterID,
-		&i.Quantity,
-		&i.RecordedAt,
-		&i.Reason,
-		&i.RefusedAt,
-	)
-	return i, err
 }
 
 const totals = `-- name: Totals :one
@@ -1382,39 +634,6 @@ func (q *Queries) TotalsEver(ctx context.Context, arg TotalsEverParams) (TotalsE
 		&i.PrunedHighest,
 	)
 	return i, err
-}
-
-const unfinishedArchives = `-- name: UnfinishedArchives :many
-SELECT day, part, state, created_at, updated_at FROM usage_archives WHERE state <> 'done' ORDER BY created_at, day, part
-`
-
-func (q *Queries) UnfinishedArchives(ctx context.Context) ([]UsageArchive, error) {
-	rows, err := q.db.QueryContext(ctx, unfinishedArchives)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []UsageArchive{}
-	for rows.Next() {
-		var i UsageArchive
-		if err := rows.Scan(
-			&i.Day,
-			&i.Part,
-			&i.State,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const unsentAlert = `-- name: UnsentAlert :one

@@ -1,4 +1,4 @@
-package usage
+package billing_test
 
 import (
 	"sync"
@@ -8,15 +8,17 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
 
 // link links the price of a meter in euros to one of the provider, or to none, and
 // calls while when the meter is locked for it.
-func (w *world) link(t *testing.T, m Meter, priceID *string, while func()) {
+func link(t *testing.T, w *usagetest.World, m usage.Meter, priceID *string, while func()) {
 	t.Helper()
-	_, err := w.UpdateMeter(t.Context(), w.detail(t, w.newTenant(t), m.Code).Meter.ID, func(e MeterEntry) MeterEntry {
+	_, err := w.UpdateMeter(t.Context(), w.Detail(t, w.NewTenant(t), m.Code).Meter.ID, func(e usage.MeterEntry) usage.MeterEntry {
 		while()
-		e.SetPrices([]PriceTerms{{Currency: "EUR", LinkGiven: true, PSPPriceID: priceID}})
+		e.SetPrices([]usage.PriceTerms{{Currency: "EUR", LinkGiven: true, PSPPriceID: priceID}})
 		return e
 	})
 	if err != nil {
@@ -26,14 +28,14 @@ func (w *world) link(t *testing.T, m Meter, priceID *string, while func()) {
 
 // untilLocked waits until some transaction waits for a lock of another; on SQLite,
 // which has one writer, there is nothing to see.
-func (w *world) untilLocked(t *testing.T) {
+func untilLocked(t *testing.T, w *usagetest.World) {
 	t.Helper()
-	if w.db.Dialect() == sqldb.SQLite {
+	if w.DB.Dialect() == sqldb.SQLite {
 		return
 	}
 	for deadline := clock.System().Now().Add(time.Minute); clock.System().Now().Before(deadline); time.Sleep(time.Millisecond) {
 		var n int
-		err := w.db.Conn(t.Context()).QueryRowContext(t.Context(),
+		err := w.DB.Conn(t.Context()).QueryRowContext(t.Context(),
 			`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n)
 		if err != nil {
 			t.Fatal(err)
@@ -51,30 +53,30 @@ func (w *world) untilLocked(t *testing.T) {
 func TestLinkHoldsForWhoWaited(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newWorld(t, db, "2026-11-21 12:00")
-		calls, priceID := meter("calls", Sum, Monthly, Hard), "price_calls"
-		w.apply(t, calls)
-		payer := w.newPayer(t)
+		w := usagetest.New(t, db, "2026-11-21 12:00")
+		calls, priceID := usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard), "price_calls"
+		w.Apply(t, calls)
+		payer := w.NewPayer(t)
 		record := func(amount string) {
-			if _, err := w.Record(t.Context(), payer, recording("calls", amount)); err != nil {
+			if _, err := w.Record(t.Context(), payer, usagetest.Recording("calls", amount)); err != nil {
 				t.Error(err)
 			}
 		}
 		waiting := func(amount string) (while func(), done func()) {
 			var wg sync.WaitGroup
-			return func() { wg.Go(func() { record(amount) }); w.untilLocked(t) }, wg.Wait
+			return func() { wg.Go(func() { record(amount) }); untilLocked(t, w) }, wg.Wait
 		}
 		record("1")
 		while, done := waiting("2")
-		w.link(t, calls, &priceID, while)
+		link(t, w, calls, &priceID, while)
 		done()
 		record("3")
 		while, done = waiting("4")
-		w.link(t, calls, nil, while)
+		link(t, w, calls, nil, while)
 		done()
-		w.link(t, calls, &priceID, func() {}) // so that what waits can be told
+		link(t, w, calls, &priceID, func() {}) // so that what waits can be told
 		p := &till{}
-		if err := w.reporter(p).Report(t.Context()); err != nil {
+		if err := reporter(w, p).Report(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		told := map[string]bool{}

@@ -1,4 +1,4 @@
-package usage
+package billing_test
 
 import (
 	"errors"
@@ -14,16 +14,19 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/billing"
+	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
 
-func (w *world) refusals() *Refusals {
-	return NewRefusals(w.db, w.clock, audit.New(audit.Deps{DB: w.db, Clock: w.clock}))
+func refusals(w *usagetest.World) *billing.Rejections {
+	return billing.NewRejections(w.DB, w.Clock, audit.New(audit.Deps{DB: w.DB, Clock: w.Clock}))
 }
 
 // refused are the refusals, as "meter quantity: reason", and their ids.
-func (w *world) refused(t *testing.T) (lines []string, ids []uuid.UUID) {
+func refused(t *testing.T, w *usagetest.World) (lines []string, ids []uuid.UUID) {
 	t.Helper()
-	err := w.refusals().Each(t.Context(), func(f Refusal) error {
+	err := refusals(w).Each(t.Context(), func(f billing.Rejected) error {
 		lines, ids = append(lines, fmt.Sprintf("%s %s: %s", f.MeterCode, f.Quantity, f.Reason)), append(ids, f.ID)
 		return nil
 	})
@@ -33,17 +36,17 @@ func (w *world) refused(t *testing.T) (lines []string, ids []uuid.UUID) {
 	return lines, ids
 }
 
-func (w *world) report(t *testing.T, p Biller) {
+func report(t *testing.T, w *usagetest.World, p billing.Provider) {
 	t.Helper()
-	r := w.reporter(p)
+	r := reporter(w, p)
 	if err := r.Report(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if lag, err := r.Lag(t.Context()); lag != 0 || err != nil {
 		t.Errorf("lags by %v, %v", lag, err)
 	}
-	_, ids := w.refused(t)
-	if n, err := r.Refused(t.Context()); int(n) != len(ids) || err != nil {
+	_, ids := refused(t, w)
+	if n, err := r.Rejected(t.Context()); int(n) != len(ids) || err != nil {
 		t.Errorf("%d refused, %v, want %d", n, err, len(ids))
 	}
 }
@@ -53,24 +56,24 @@ func (w *world) report(t *testing.T, p Biller) {
 func TestReportKeepsWhatIsRefused(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newWorld(t, db, "2026-11-21 12:00")
-		w.sell(t, meter("calls", Sum, Monthly, Hard), "1")
-		w.sell(t, meter("lost", Sum, Monthly, Hard), "1")
-		payer, stranger := w.newPayer(t), w.newTenant(t)
-		w.recordAll(t, payer, []Recording{
-			recording("calls", "1"), recording("calls", "2").on("2026-09-01"), recording("calls", "3"), recording("lost", "4"),
+		w := usagetest.New(t, db, "2026-11-21 12:00")
+		w.Sell(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard), "1")
+		w.Sell(t, usagetest.Meter("lost", usage.Sum, usage.Monthly, usage.Hard), "1")
+		payer, stranger := w.NewPayer(t), w.NewTenant(t)
+		w.RecordAll(t, payer, []usage.Recording{
+			usagetest.Recording("calls", "1"), usagetest.On(usagetest.Recording("calls", "2"), "2026-09-01"), usagetest.Recording("calls", "3"), usagetest.Recording("lost", "4"),
 		}, true)
-		w.recordAll(t, stranger, []Recording{recording("calls", "9"), recording("lost", "9")}, true) // nobody's to pay
+		w.RecordAll(t, stranger, []usage.Recording{usagetest.Recording("calls", "9"), usagetest.Recording("lost", "9")}, true) // nobody's to pay
 		p := &till{
 			fail: func(_ int, u psp.UsageReport) error {
-				if u.At.Before(at("2026-10-01")) {
+				if u.At.Before(usagetest.At("2026-10-01")) {
 					return fmt.Errorf("too old: %w", psp.ErrRefused)
 				}
 				return nil
 			},
 			missing: "mtr_lost",
 		}
-		w.report(t, p)
+		report(t, w, p)
 		want := []string{"cus calls 1 @ 2026-11-21 12:00:00", "cus calls 3 @ 2026-11-21 12:00:00"}
 		if diff := cmp.Diff(want, p.list()); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
@@ -79,7 +82,7 @@ func TestReportKeepsWhatIsRefused(t *testing.T) {
 			"calls 2: too old: the provider refused the request",
 			"lost 4: the linked price price_lost or its meter cannot be read: no such object at the provider",
 		}
-		lines, ids := w.refused(t)
+		lines, ids := refused(t, w)
 		sorted := slices.Sorted(slices.Values(lines))
 		if diff := cmp.Diff(wantRefused, sorted); diff != "" {
 			t.Fatalf("(-want +got)\n%s", diff)
@@ -88,42 +91,42 @@ func TestReportKeepsWhatIsRefused(t *testing.T) {
 		// Told again in vain it is refused again; once the reason is gone, it is taken.
 		p.missing = ""
 		for _, id := range ids {
-			if err := w.refusals().Retry(t.Context(), id); err != nil {
+			if err := refusals(w).Retry(t.Context(), id); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if lines, _ := w.refused(t); lines != nil {
+		if lines, _ := refused(t, w); lines != nil {
 			t.Errorf("refused still: %v", lines)
 		}
-		w.report(t, p)
+		report(t, w, p)
 		want = append(want, "cus lost 4 @ 2026-11-21 12:00:00")
 		if diff := cmp.Diff(want, p.list()); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		lines, ids = w.refused(t)
+		lines, ids = refused(t, w)
 		if diff := cmp.Diff(wantRefused[:1], lines); diff != "" {
 			t.Fatalf("(-want +got)\n%s", diff)
 		}
-		if err := w.refusals().Discard(t.Context(), ids[0]); err != nil {
+		if err := refusals(w).Discard(t.Context(), ids[0]); err != nil {
 			t.Fatal(err)
 		}
 		for _, decide := range []func() error{
-			func() error { return w.refusals().Discard(t.Context(), ids[0]) },
-			func() error { return w.refusals().Retry(t.Context(), ids[0]) },
+			func() error { return refusals(w).Discard(t.Context(), ids[0]) },
+			func() error { return refusals(w).Retry(t.Context(), ids[0]) },
 		} {
-			if err := decide(); !errors.Is(err, ErrNotRefused) {
+			if err := decide(); !errors.Is(err, billing.ErrNotRejected) {
 				t.Errorf("decided twice: %v", err)
 			}
 		}
-		w.report(t, p)
+		report(t, w, p)
 		if len(p.counted) != len(want) {
 			t.Errorf("told of what was given up: %v", p.list())
 		}
 		entries := 0
-		err := w.store.each(t.Context(), `SELECT action FROM audit_logs WHERE resource = 'usage_event'`, nil,
+		w.Each(t, `SELECT action FROM audit_logs WHERE resource = 'usage_event'`, nil,
 			func(func(...any) error) error { entries++; return nil })
-		if entries != 3 || err != nil {
-			t.Errorf("%d entries in the trail, %v", entries, err)
+		if entries != 3 {
+			t.Errorf("%d entries in the trail", entries)
 		}
 	})
 }
@@ -133,40 +136,40 @@ func TestReportKeepsWhatIsRefused(t *testing.T) {
 func TestReportAfterLongAbsence(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		const n = 2*reportTogether + 3
+		const n = 2*billing.ChunkSize + 3
 		for _, tt := range []struct {
 			away        time.Duration
 			unconfirmed int
-		}{{tellAgain, 0}, {tellAgain + time.Second, reportTogether}, {20 * 24 * time.Hour, reportTogether}} {
-			w := newWorld(t, db, "2026-11-21 12:00")
+		}{{billing.ResendWithin, 0}, {billing.ResendWithin + time.Second, billing.ChunkSize}, {20 * 24 * time.Hour, billing.ChunkSize}} {
+			w := usagetest.New(t, db, "2026-11-21 12:00")
 			code := "calls" + tt.away.String()
-			w.sell(t, meter(code, Sum, Monthly, Hard), "1")
-			payer := w.newPayer(t)
-			if _, err := w.RecordBatch(t.Context(), payer, slices.Repeat([]Recording{recording(code, "1")}, n)); err != nil {
+			w.Sell(t, usagetest.Meter(code, usage.Sum, usage.Monthly, usage.Hard), "1")
+			payer := w.NewPayer(t)
+			if _, err := w.RecordBatch(t.Context(), payer, slices.Repeat([]usage.Recording{usagetest.Recording(code, "1")}, n)); err != nil {
 				t.Fatal(err)
 			}
 			told := map[string]int{}
 			p := &till{}
 			p.fail = func(_ int, u psp.UsageReport) error {
 				told[u.Identifier]++
-				if told[u.Identifier] == 1 && len(told) > reportTogether && len(told) <= 2*reportTogether {
+				if told[u.Identifier] == 1 && len(told) > billing.ChunkSize && len(told) <= 2*billing.ChunkSize {
 					p.count(u)
 					return psp.ErrUnavailable // counted, but the answer is lost
 				}
 				return nil
 			}
-			if err := w.reporter(p).Report(t.Context()); !errors.Is(err, psp.ErrUnavailable) {
+			if err := reporter(w, p).Report(t.Context()); !errors.Is(err, psp.ErrUnavailable) {
 				t.Fatalf("after %v: %v", tt.away, err)
 			}
-			w.clock.Set(w.clock.Now().Add(tt.away))
+			w.Clock.Set(w.Clock.Now().Add(tt.away))
 			p.forget = true // the identifiers
-			w.report(t, p)
-			lines, ids := w.refused(t)
+			report(t, w, p)
+			lines, ids := refused(t, w)
 			if len(lines) != tt.unconfirmed || len(p.counted) != n || tt.unconfirmed > 0 && p.twice > 0 {
 				t.Errorf("after %v: %d unconfirmed, %d counted, %d of them twice", tt.away, len(lines), len(p.counted), p.twice)
 			}
 			for _, id := range ids {
-				if err := w.refusals().Discard(t.Context(), id); err != nil {
+				if err := refusals(w).Discard(t.Context(), id); err != nil {
 					t.Fatal(err)
 				}
 			}

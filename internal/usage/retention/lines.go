@@ -1,4 +1,4 @@
-package usage
+package retention
 
 import (
 	"bufio"
@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 )
 
-// lines is a compressed file of JSON lines that has its name only once all of it
-// is on the disk; syncFolder makes the name last as well.
+// lines is a compressed file of JSON lines. It gets its name only once all of it is on
+// the disk; after syncFolder the name is on the disk too.
 type lines struct {
 	path string
 	file *os.File // under the path and ".tmp"
@@ -24,7 +24,7 @@ type lines struct {
 func createLines(path string) (*lines, error) {
 	file, err := os.OpenFile(path+".tmp", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("usage: archive: %w", err)
+		return nil, fmt.Errorf("write archive: %w", err)
 	}
 	zip := gzip.NewWriter(file)
 	encoder := json.NewEncoder(zip)
@@ -34,36 +34,36 @@ func createLines(path string) (*lines, error) {
 
 func (l *lines) write(v any) error {
 	if err := l.json.Encode(v); err != nil {
-		return fmt.Errorf("usage: archive: %w", err)
+		return fmt.Errorf("write archive: %w", err)
 	}
 	return nil
 }
 
-// keep brings everything to the disk, and then gives the file its name.
+// keep writes everything to the disk and then gives the file its name.
 func (l *lines) keep() error {
 	if err := errors.Join(l.zip.Close(), l.file.Sync(), l.file.Close()); err != nil {
-		return fmt.Errorf("usage: archive: %w", err)
+		return fmt.Errorf("write archive: %w", err)
 	}
 	if err := os.Rename(l.path+".tmp", l.path); err != nil {
-		return fmt.Errorf("usage: archive: %w", err)
+		return fmt.Errorf("write archive: %w", err)
 	}
 	l.kept = true
 	return nil
 }
 
-// syncFolder makes the name of a file last.
+// syncFolder writes the name of a file to the disk.
 func syncFolder(path string) error {
 	folder, err := os.Open(filepath.Dir(path))
 	if err != nil {
-		return fmt.Errorf("usage: archive: %w", err)
+		return fmt.Errorf("write archive: %w", err)
 	}
 	if err := errors.Join(folder.Sync(), folder.Close()); err != nil {
-		return fmt.Errorf("usage: archive: %w", err)
+		return fmt.Errorf("write archive: %w", err)
 	}
 	return nil
 }
 
-// discard deletes what was not kept.
+// discard deletes the file unless keep has succeeded.
 func (l *lines) discard() {
 	if !l.kept {
 		_ = l.file.Close()
@@ -71,17 +71,17 @@ func (l *lines) discard() {
 	}
 }
 
-// readLines hands every line of a file to read, whose argument is valid until it
-// returns. A file that was cut or changed is an error.
+// readLines calls read for every line of a file; the line is valid until read returns.
+// It returns an error for a file that was cut or changed.
 func readLines(path string, read func(line []byte) error) error {
 	file, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("usage: archive: %w", err)
+		return fmt.Errorf("open archive: %w", err)
 	}
 	defer func() { _ = file.Close() }()
 	zip, err := gzip.NewReader(file)
 	if err != nil {
-		return fmt.Errorf("usage: archive %s: %w", path, err)
+		return fmt.Errorf("read archive %s: %w", path, err)
 	}
 	reader := bufio.NewReaderSize(zip, 64<<10)
 	for {
@@ -90,7 +90,7 @@ func readLines(path string, read func(line []byte) error) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("usage: archive %s: %w", path, err)
+			return fmt.Errorf("read archive %s: %w", path, err)
 		}
 		if err := read(line); err != nil {
 			return err

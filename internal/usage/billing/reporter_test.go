@@ -1,4 +1,4 @@
-package usage
+package billing_test
 
 import (
 	"context"
@@ -18,6 +18,9 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/billing"
+	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
 
 // till is the payment provider: it counts what it is told, once per identifier.
@@ -83,52 +86,34 @@ func (p *till) list() []string {
 	return lines
 }
 
-// Customer knows every tenant but those without a subscription.
-func (p *fixedPlans) Customer(ctx context.Context, tenantID uuid.UUID) (string, error) {
-	if all, _ := p.Allowances(ctx, nil); all[tenantID].Billing == nil {
-		return "", nil
-	}
-	return "cus", nil
-}
-
-func (w *world) reporter(p Biller) *Reporter {
-	return NewReporter(ReporterDeps{
-		DB: w.db, Clock: w.clock, Log: slog.New(slog.DiscardHandler), Provider: p, Customers: w.plans, Payers: w.plans,
+func reporter(w *usagetest.World, p billing.Provider) *billing.Reporter {
+	return billing.NewReporter(billing.ReporterDeps{
+		DB: w.DB, Clock: w.Clock, Log: slog.New(slog.DiscardHandler), Provider: p, Customers: w.Plans, Payers: w.Plans,
 	})
-}
-
-func (w *world) newPayer(t interface {
-	Helper()
-	Fatal(...any)
-},
-) uuid.UUID {
-	tenantID := w.newTenant(t)
-	w.plans.grant(tenantID, Allowance{Billing: billing("2026-11-10", Month, 1, "2026-11-10", "2026-12-10")})
-	return tenantID
 }
 
 func TestReportTellsEveryBillableEventOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newWorld(t, db, "2026-11-21 12:00")
-		w.sell(t, meter("calls", Sum, Monthly, Hard), "1")
-		w.sell(t, meter("logins", Count, Daily, Hard), "1")
-		w.sell(t, meter("disk", LastValue, Never, Hard), "1")
-		w.sell(t, meter("peak", Max, Monthly, Hard), "1")
-		w.apply(t, meter("free", Sum, Monthly, Hard))
-		payer, stranger := w.newPayer(t), w.newTenant(t)
-		var events []Recording
+		w := usagetest.New(t, db, "2026-11-21 12:00")
+		w.Sell(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard), "1")
+		w.Sell(t, usagetest.Meter("logins", usage.Count, usage.Daily, usage.Hard), "1")
+		w.Sell(t, usagetest.Meter("disk", usage.LastValue, usage.Never, usage.Hard), "1")
+		w.Sell(t, usagetest.Meter("peak", usage.Max, usage.Monthly, usage.Hard), "1")
+		w.Apply(t, usagetest.Meter("free", usage.Sum, usage.Monthly, usage.Hard))
+		payer, stranger := w.NewPayer(t), w.NewTenant(t)
+		var events []usage.Recording
 		for _, code := range []string{"calls", "logins", "disk", "peak", "free"} {
-			events = append(events, recording(code, "2.5").keyed("k"), recording(code, "7").on("2026-11-20"))
+			events = append(events, usagetest.Keyed(usagetest.Recording(code, "2.5"), "k"), usagetest.On(usagetest.Recording(code, "7"), "2026-11-20"))
 		}
-		w.recordAll(t, payer, events, true)
-		w.recordAll(t, stranger, events, true)
-		if _, err := w.Record(t.Context(), payer, events[0]); !errors.Is(err, ErrDuplicate) {
+		w.RecordAll(t, payer, events, true)
+		w.RecordAll(t, stranger, events, true)
+		if _, err := w.Record(t.Context(), payer, events[0]); !errors.Is(err, usage.ErrDuplicate) {
 			t.Fatal(err)
 		}
 		p := &till{}
-		r := w.reporter(p)
-		w.clock.Set(at("2026-11-21 12:03"))
+		r := reporter(w, p)
+		w.Clock.Set(usagetest.At("2026-11-21 12:03"))
 		if lag, err := r.Lag(t.Context()); err != nil || lag != 3*time.Minute {
 			t.Errorf("lags by %v, %v", lag, err)
 		}
@@ -155,15 +140,15 @@ func TestReportTellsEveryBillableEventOnce(t *testing.T) {
 func TestReportTellsPeaksOncePerPeriod(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newWorld(t, db, "2026-11-21 12:00")
-		w.sell(t, meter("peak", Max, Daily, Hard), "1")
-		w.sell(t, meter("month", Max, Monthly, Hard), "1")
-		payer := w.newPayer(t)
+		w := usagetest.New(t, db, "2026-11-21 12:00")
+		w.Sell(t, usagetest.Meter("peak", usage.Max, usage.Daily, usage.Hard), "1")
+		w.Sell(t, usagetest.Meter("month", usage.Max, usage.Monthly, usage.Hard), "1")
+		payer := w.NewPayer(t)
 		p := &till{}
-		r := w.reporter(p)
+		r := reporter(w, p)
 		run := func(when string) {
 			t.Helper()
-			w.clock.Set(at(when))
+			w.Clock.Set(usagetest.At(when))
 			for range 2 {
 				if err := errors.Join(r.ReportPeaks(t.Context()), r.Report(t.Context())); err != nil {
 					t.Fatal(err)
@@ -172,7 +157,7 @@ func TestReportTellsPeaksOncePerPeriod(t *testing.T) {
 		}
 		record := func(quantity, when string) {
 			t.Helper()
-			w.recordAll(t, payer, []Recording{recording("peak", quantity).on(when), recording("month", quantity).on(when)}, false)
+			w.RecordAll(t, payer, []usage.Recording{usagetest.On(usagetest.Recording("peak", quantity), when), usagetest.On(usagetest.Recording("month", quantity), when)}, false)
 		}
 		record("9", "2026-11-19") // over before the meter is seen
 		run("2026-11-21 12:00")
@@ -183,15 +168,15 @@ func TestReportTellsPeaksOncePerPeriod(t *testing.T) {
 		if len(p.counted) != 0 {
 			t.Errorf("told too early: %v", p.list())
 		}
-		w.clock.Set(at("2026-11-22 00:10"))
+		w.Clock.Set(usagetest.At("2026-11-22 00:10"))
 		record("6", "2026-11-21 23:59")
 		run("2026-11-22 00:10")
-		w.clock.Set(at("2026-11-23"))
+		w.Clock.Set(usagetest.At("2026-11-23"))
 		record("8", "2026-11-23")
 		// A subscription that gave the month another end leaves a counter that was
 		// never a billing period.
-		w.plans.grant(payer, Allowance{Billing: billing("2026-11-15", Month, 1, "2026-11-15", "2026-12-15")})
-		w.clock.Set(at("2026-11-24"))
+		w.Plans.Grant(payer, usage.Allowance{Billing: usagetest.Billing("2026-11-15", usage.Month, 1, "2026-11-15", "2026-12-15")})
+		w.Clock.Set(usagetest.At("2026-11-24"))
 		record("1", "2026-11-24")
 		run("2026-12-20")
 		want := []string{
@@ -209,16 +194,16 @@ func TestReportTellsPeaksOncePerPeriod(t *testing.T) {
 func TestReportCarriesLastValuesOver(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newWorld(t, db, "2026-11-21 12:00")
-		w.sell(t, meter("disk", LastValue, Never, Soft), "1")
-		w.sell(t, meter("daily", LastValue, Daily, Soft), "1")
-		w.apply(t, meter("free", LastValue, Never, Soft))
-		idle, busy, punctual, empty, stranger := w.newPayer(t), w.newPayer(t), w.newPayer(t), w.newPayer(t), w.newTenant(t)
+		w := usagetest.New(t, db, "2026-11-21 12:00")
+		w.Sell(t, usagetest.Meter("disk", usage.LastValue, usage.Never, usage.Soft), "1")
+		w.Sell(t, usagetest.Meter("daily", usage.LastValue, usage.Daily, usage.Soft), "1")
+		w.Apply(t, usagetest.Meter("free", usage.LastValue, usage.Never, usage.Soft))
+		idle, busy, punctual, empty, stranger := w.NewPayer(t), w.NewPayer(t), w.NewPayer(t), w.NewPayer(t), w.NewTenant(t)
 		p := &till{}
-		r := w.reporter(p)
+		r := reporter(w, p)
 		run := func(when string, n int) {
 			t.Helper()
-			w.clock.Set(at(when))
+			w.Clock.Set(usagetest.At(when))
 			for range n {
 				if err := errors.Join(r.ReportPeaks(t.Context()), r.Report(t.Context())); err != nil {
 					t.Fatal(err)
@@ -227,8 +212,8 @@ func TestReportCarriesLastValuesOver(t *testing.T) {
 		}
 		record := func(tenantID uuid.UUID, quantity string) {
 			t.Helper()
-			events := []Recording{recording("disk", quantity), recording("daily", quantity), recording("free", quantity)}
-			w.recordAll(t, tenantID, events, true)
+			events := []usage.Recording{usagetest.Recording("disk", quantity), usagetest.Recording("daily", quantity), usagetest.Recording("free", quantity)}
+			w.RecordAll(t, tenantID, events, true)
 		}
 		run("2026-11-21 12:00", 1)
 		for i, tenantID := range []uuid.UUID{idle, busy, punctual, empty, stranger} {
@@ -236,9 +221,9 @@ func TestReportCarriesLastValuesOver(t *testing.T) {
 		}
 		record(empty, "0")
 		run("2026-12-09 23:59", 2)
-		w.clock.Set(at("2026-12-10"))
+		w.Clock.Set(usagetest.At("2026-12-10"))
 		record(punctual, "6") // in the very second
-		w.clock.Set(at("2026-12-10 00:30"))
+		w.Clock.Set(usagetest.At("2026-12-10 00:30"))
 		record(busy, "5")          // what there was at the beginning is still told
 		run("2026-12-10 01:20", 2) // the renewal is not known yet
 		want := []string{
@@ -249,11 +234,11 @@ func TestReportCarriesLastValuesOver(t *testing.T) {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 		for _, tenantID := range []uuid.UUID{idle, busy, punctual, empty} {
-			w.plans.grant(tenantID, Allowance{Billing: billing("2026-11-10", Month, 1, "2026-12-10", "2027-01-10")})
+			w.Plans.Grant(tenantID, usage.Allowance{Billing: usagetest.Billing("2026-11-10", usage.Month, 1, "2026-12-10", "2027-01-10")})
 		}
 		run("2026-12-12", 2)
-		w.clock.Set(at("2027-01-10 02:00"))
-		w.prune(t, w.retention(""))
+		w.Clock.Set(usagetest.At("2027-01-10 02:00"))
+		w.Prune(t, w.Retention(""))
 		run("2027-01-10 02:00", 2) // the events of November are deleted
 		want = []string{"cus disk 40 @ 2027-01-10 00:00:00", "cus disk 5 @ 2027-01-10 00:00:00", "cus disk 6 @ 2027-01-10 00:00:00"}
 		if diff := cmp.Diff(want, p.since("disk", "2026-12-11")); diff != "" {
@@ -262,7 +247,7 @@ func TestReportCarriesLastValuesOver(t *testing.T) {
 		if daily := p.since("daily", "2026-12-11"); len(daily) > 0 {
 			t.Errorf("a meter that resets is told of %v", daily)
 		}
-		if lines, _ := w.estimate(t, idle); !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, "40") }) {
+		if lines, _ := estimate(t, w, idle); !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, "40") }) {
 			t.Errorf("the estimate is %v", lines)
 		}
 	})
@@ -272,7 +257,7 @@ func TestReportCarriesLastValuesOver(t *testing.T) {
 func (p *till) since(meter, when string) []string {
 	told := till{counted: map[string]psp.UsageReport{}}
 	for id, u := range p.counted {
-		if u.EventName == meter && !u.At.Before(at(when)) {
+		if u.EventName == meter && !u.At.Before(usagetest.At(when)) {
 			told.counted[id] = u
 		}
 	}
@@ -286,18 +271,18 @@ func TestReportGoesOnWhereItStopped(t *testing.T) {
 	for _, dialect := range dbtest.Dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, dbtest.New(t, dialect), "2026-11-21 12:00")
-			w.sell(t, meter("calls", Sum, Monthly, Hard), "1")
+			w := usagetest.New(t, dbtest.New(t, dialect), "2026-11-21 12:00")
+			w.Sell(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard), "1")
 			rapid.Check(t, func(t *rapid.T) { checkReporting(t, w, dbtest.Rounds(3, 10)) })
 		})
 	}
 }
 
-func checkReporting(t *rapid.T, w *world, batches int) {
-	payer := w.newPayer(t)
+func checkReporting(t *rapid.T, w *usagetest.World, batches int) {
+	payer := w.NewPayer(t)
 	events := map[string]bool{}
 	for range rapid.IntRange(1, batches).Draw(t, "batches") {
-		batch := slices.Repeat([]Recording{recording("calls", "1")}, rapid.IntRange(1, 3*reportTogether).Draw(t, "events"))
+		batch := slices.Repeat([]usage.Recording{usagetest.Recording("calls", "1")}, rapid.IntRange(1, 3*billing.ChunkSize).Draw(t, "events"))
 		outcomes, err := w.RecordBatch(t.Context(), payer, batch)
 		if err != nil {
 			t.Fatal(err)
@@ -307,7 +292,7 @@ func checkReporting(t *rapid.T, w *world, batches int) {
 		}
 	}
 	p := &till{}
-	r := w.reporter(p)
+	r := reporter(w, p)
 	stops := 0
 	for done := false; !done; {
 		at := p.calls + rapid.IntRange(1, 2*len(events)).Draw(t, "stops at")
@@ -334,7 +319,7 @@ func checkReporting(t *rapid.T, w *world, batches int) {
 			stops++
 		}
 	}
-	if len(p.counted) != len(events) || p.calls > len(events)+stops*reportTogether {
+	if len(p.counted) != len(events) || p.calls > len(events)+stops*billing.ChunkSize {
 		t.Fatalf("%d of %d events counted, in %d calls with %d stops", len(p.counted), len(events), p.calls, stops)
 	}
 	for id := range events {

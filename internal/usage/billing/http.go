@@ -1,4 +1,4 @@
-package usage
+package billing
 
 import (
 	"context"
@@ -9,8 +9,18 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// CostEstimate is what the billable usage of the current billing period costs as
-// it is now.
+// HTTP has the handler of the cost estimate (rules: usage#cost-estimate).
+type HTTP struct{ estimator *Estimator }
+
+// NewHTTP makes the handler.
+func NewHTTP(e *Estimator) *HTTP { return &HTTP{e} }
+
+type tenantInput struct {
+	Tenant string `path:"tenantId"`
+}
+
+// CostEstimate is what the billable usage of the current billing period costs as it
+// is now.
 type CostEstimate struct {
 	TenantID         uuid.UUID          `json:"tenant_id"`
 	PeriodStart      rest.Time          `json:"period_start"`
@@ -34,7 +44,7 @@ type CostEstimateLine struct {
 
 // CostEstimate answers GET /usage/cost-estimate.
 func (h *HTTP) CostEstimate(ctx context.Context, _ *tenantInput) (*rest.Data[CostEstimate], error) {
-	e, err := h.svc.Estimate(ctx, authz.TenantID(ctx))
+	e, err := h.estimator.Estimate(ctx, authz.TenantID(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,46 @@
+// Package billing reports billable usage to the payment provider and estimates what
+// it will cost (rules: usage#billing).
+//
+// Recording queues a figure for each billable event, in the transaction that stores
+// the event (Queue). In the background the Reporter adds the figures that follow from
+// whole periods, and reports what is queued. What the provider rejects for good is kept
+// (Rejections) until somebody decides about it.
+package billing
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/usage"
+)
+
+// Provider is what billing needs of the payment provider; *psp.Client is one.
+type Provider interface {
+	GetPrice(ctx context.Context, id string) (psp.Price, error)
+	GetMeter(ctx context.Context, id string) (psp.Meter, error)
+	// ReportUsage reports one figure. The provider counts it once, however often it
+	// is reported within psp.IdentifierLife.
+	ReportUsage(ctx context.Context, u psp.UsageReport) error
+}
+
+// Customers knows the tenants' customers at the payment provider.
+type Customers interface {
+	// Customer returns the customer's id, "" for a tenant that has none.
+	Customer(ctx context.Context, tenantID uuid.UUID) (string, error)
+}
+
+// Payer says how a tenant pays.
+type Payer struct {
+	// Billing is nil for a tenant without a subscription that is active, trialing
+	// or past due.
+	Billing *usage.Billing
+	// Currency is that of the subscription, else the one that the tenant prefers.
+	Currency string // ISO 4217
+}
+
+// Payers knows how tenants pay.
+type Payers interface {
+	Payer(ctx context.Context, tenantID uuid.UUID) (Payer, error)
+}

@@ -1,0 +1,12 @@
+package billing
+
+import "errors"
+
+// ErrNotRejected is returned for an id that no rejected report has.
+var ErrNotRejected = errors.New("no such refused usage")
+
+var (
+	errNoReport     = errors.New("no report is queued")
+	errNotLinked    = errors.New("the meter has no linked price in this currency")
+	errReportBroken = errors.New("a queued report cannot be read")
+)

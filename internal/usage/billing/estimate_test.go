@@ -1,0 +1,94 @@
+package billing_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/usagetest"
+)
+
+func estimate(t *testing.T, w *usagetest.World, tenantID uuid.UUID) (lines []string, total money.Money) {
+	t.Helper()
+	e, err := w.Estimator().Estimate(t.Context(), tenantID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range e.Lines {
+		lines = append(lines, fmt.Sprintf("%s %s × %s = %d %s", l.Meter.Code, l.Quantity, l.UnitPrice, l.Amount.AmountCents, l.Amount.Currency))
+	}
+	return lines, e.Total
+}
+
+// The estimate is about the billing period, whenever a meter resets.
+func TestEstimate(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := usagetest.New(t, db, "2026-11-21 12:00")
+		w.Sell(t, usagetest.Meter("a-month", usage.Sum, usage.Monthly, usage.Hard), "0.5")
+		w.Sell(t, usagetest.Meter("b-day", usage.Sum, usage.Daily, usage.Hard), "100")
+		w.Sell(t, usagetest.Meter("c-ever", usage.Count, usage.Never, usage.Hard), "1.499999999999")
+		w.Sell(t, usagetest.Meter("d-level", usage.LastValue, usage.Weekly, usage.Hard), "3")
+		w.Sell(t, usagetest.Meter("e-peak", usage.Max, usage.Daily, usage.Hard), "0.000000000001")
+		w.Sell(t, usagetest.Meter("f-off", usage.Sum, usage.Monthly, usage.Hard), "7")
+		w.Sell(t, usagetest.Meter("g-unused-off", usage.Sum, usage.Monthly, usage.Hard), "7")
+		w.Apply(t, usagetest.Meter("free", usage.Sum, usage.Monthly, usage.Hard))
+		tenantID := w.NewTenant(t)
+		w.Plans.Grant(tenantID, usage.Allowance{Billing: usagetest.Billing("2026-11-10", usage.Month, 1, "2026-11-10", "2026-12-10")})
+		var events []usage.Recording
+		for _, code := range []string{"a-month", "b-day", "c-ever", "d-level", "e-peak", "f-off", "free"} {
+			events = append(events,
+				usagetest.On(usagetest.Recording(code, "1000"), "2026-11-09 23:59:59.999999"), usagetest.On(usagetest.Recording(code, "7"), "2026-11-10"),
+				usagetest.On(usagetest.Recording(code, "2"), "2026-11-20"), usagetest.On(usagetest.Recording(code, "4"), "2026-11-21"))
+		}
+		w.RecordAll(t, tenantID, events, true)
+		off := []usage.Meter{usagetest.Meter("f-off", usage.Sum, usage.Monthly, usage.Hard), usagetest.Meter("g-unused-off", usage.Sum, usage.Monthly, usage.Hard)}
+		for i := range off {
+			off[i].Active = false
+		}
+		w.Apply(t, off...)
+
+		lines, total := estimate(t, w, tenantID)
+		want := []string{
+			"a-month 13 × 0.5 = 7 EUR", // 6.5 rounds up
+			"b-day 13 × 100 = 1300 EUR",
+			"c-ever 3 × 1.499999999999 = 4 EUR", // rounded once, not for each event
+			"d-level 4 × 3 = 12 EUR",
+			"e-peak 7 × 0.000000000001 = 0 EUR",
+			"f-off 13 × 7 = 91 EUR",
+		}
+		if diff := cmp.Diff(want, lines); diff != "" {
+			t.Errorf("lines (-want +got)\n%s", diff)
+		}
+		if total != (money.Money{AmountCents: 1414, Currency: "EUR"}) {
+			t.Errorf("total %v", total)
+		}
+		w.Plans.Grant(tenantID, usage.Allowance{})
+		if lines, total := estimate(t, w, tenantID); len(lines) != 0 || total != (money.Money{Currency: "USD"}) {
+			t.Errorf("without a subscription: %v %v", lines, total)
+		}
+	})
+}
+
+// Amounts that fit nothing stay at the largest.
+func TestEstimateOfTooMuch(t *testing.T) {
+	t.Parallel()
+	w := usagetest.New(t, dbtest.New(t, sqldb.SQLite), "2026-11-21 12:00")
+	w.Sell(t, usagetest.Meter("a", usage.Sum, usage.Monthly, usage.Hard), "1000000000000")
+	w.Sell(t, usagetest.Meter("b", usage.Sum, usage.Monthly, usage.Hard), "1")
+	tenantID := w.NewTenant(t)
+	w.Plans.Grant(tenantID, usage.Allowance{Billing: usagetest.Billing("2026-11-10", usage.Month, 1)})
+	w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("a", "1e12"), usagetest.Recording("b", "1")}, true)
+	lines, total := estimate(t, w, tenantID)
+	if len(lines) != 2 || !strings.HasPrefix(lines[0], "a 1000000000000 × 1000000000000 = 9223372036854775807") || total.AmountCents != math.MaxInt64 {
+		t.Errorf("%v %v", lines, total)
+	}
+}

@@ -1,0 +1,7 @@
+package billing
+
+// What tests of the package need to know.
+const (
+	ChunkSize    = chunkSize
+	ResendWithin = resendWithin
+)

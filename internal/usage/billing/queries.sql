@@ -1,0 +1,71 @@
+-- name: InsertReport :exec
+INSERT INTO usage_reports (id, events, created_at) VALUES ($1, $2, $3);
+
+-- name: OldestReport :one
+SELECT * FROM usage_reports ORDER BY id LIMIT 1;
+
+-- name: AdvanceReport :exec
+UPDATE usage_reports SET reported = $2, tried_at = $3 WHERE id = $1;
+
+-- name: DeleteReport :exec
+DELETE FROM usage_reports WHERE id = $1;
+
+-- name: InsertRejection :exec
+INSERT INTO usage_refusals (id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (id) DO UPDATE SET reason = excluded.reason, refused_at = excluded.refused_at;
+
+-- name: CountRejections :one
+SELECT count(*) FROM usage_refusals;
+
+-- name: Rejections :many
+SELECT sqlc.embed(usage_refusals), meters.code
+FROM usage_refusals
+JOIN meters ON meters.id = usage_refusals.meter_id
+WHERE usage_refusals.refused_at > sqlc.arg(after) OR usage_refusals.refused_at = sqlc.arg(after) AND usage_refusals.id > sqlc.arg(after_id)
+ORDER BY usage_refusals.refused_at, usage_refusals.id
+LIMIT sqlc.arg(max_rejections);
+
+-- name: TakeRejection :one
+DELETE FROM usage_refusals WHERE id = $1 RETURNING *;
+
+-- name: LinkedPrice :one
+SELECT psp_price_id FROM meter_prices WHERE meter_id = $1 AND currency = $2 AND psp_price_id IS NOT NULL;
+
+-- Meters that are reported by periods: a maximum once the period is over, a last
+-- value that never resets when a period begins.
+-- name: MetersByPeriod :many
+SELECT sqlc.embed(meters), usage_peaks.reported_until
+FROM meters
+LEFT JOIN usage_peaks ON usage_peaks.meter_id = meters.id
+WHERE meters.deleted_at IS NULL AND meters.is_billable
+    AND (meters.aggregation_type = 'max' OR meters.aggregation_type = 'last_value' AND meters.reset_interval = 'none')
+ORDER BY meters.id;
+
+-- A meter whose link was removed and made again is reported from the new link on.
+-- name: DeleteStalePeaks :exec
+DELETE FROM usage_peaks WHERE NOT EXISTS (
+    SELECT 1 FROM meters
+    WHERE meters.id = usage_peaks.meter_id AND meters.deleted_at IS NULL AND meters.is_billable
+        AND (meters.aggregation_type = 'max' OR meters.aggregation_type = 'last_value' AND meters.reset_interval = 'none')
+);
+
+-- name: CountersOfPeriodEnd :many
+SELECT * FROM usage_counters WHERE meter_id = $1 AND period_end = $2 ORDER BY tenant_id;
+
+-- name: PutReportedUntil :exec
+INSERT INTO usage_peaks (meter_id, reported_until) VALUES ($1, $2)
+ON CONFLICT (meter_id) DO UPDATE SET reported_until = excluded.reported_until;
+
+-- name: EndedCounters :many
+SELECT * FROM usage_counters
+WHERE meter_id = $1 AND period_end > sqlc.arg(after) AND period_end <= sqlc.arg(until)
+ORDER BY period_end, tenant_id, period_start;
+
+-- Meters with a price in a currency that is linked to one of the provider.
+-- name: BillableMeters :many
+SELECT sqlc.embed(meters), meter_prices.unit_price_cents
+FROM meters
+JOIN meter_prices ON meter_prices.meter_id = meters.id
+WHERE meters.deleted_at IS NULL AND meter_prices.currency = $1 AND meter_prices.psp_price_id IS NOT NULL
+ORDER BY meters.code;

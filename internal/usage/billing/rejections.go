@@ -1,0 +1,106 @@
+package billing
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage"
+)
+
+// rejection is a figure that the provider rejected for good.
+type rejection struct {
+	usage.Figure
+	reason string
+}
+
+// unconfirmed rejects figures whose report was begun at a time and never confirmed, too
+// long ago for the provider to know their ids still. Each may have been counted or not:
+// reporting it again could count it twice, dropping it could lose it. The provider
+// shows sums alone, so a person has to compare them and decide.
+func unconfirmed(figures []usage.Figure, tried time.Time) []rejection {
+	rejected := make([]rejection, len(figures))
+	for i, f := range figures {
+		rejected[i] = rejection{f, "it may have been counted at " + tried.UTC().Format(time.RFC3339) + ", when it was reported and no answer was noted"}
+	}
+	return rejected
+}
+
+// Rejected is a report of billable usage that the payment provider rejected.
+type Rejected struct {
+	ID         uuid.UUID // of the event, and the provider's identifier
+	TenantID   uuid.UUID
+	MeterCode  string
+	Quantity   money.Quantity // in the unit of the meter
+	RecordedAt time.Time
+	Reason     string // in English
+	RejectedAt time.Time
+}
+
+// Rejections keeps what the provider rejected until somebody decides about it.
+type Rejections struct {
+	store store
+	queue *Queue
+	clock clock.Clock
+	audit usage.Audit
+}
+
+// NewRejections makes Rejections; decisions are recorded in the audit trail a.
+func NewRejections(db *sqldb.DB, c clock.Clock, a usage.Audit) *Rejections {
+	return &Rejections{store: store{db: db}, queue: NewQueue(db), clock: c, audit: a}
+}
+
+// Each calls yield for every rejected report, the earliest first, until yield returns
+// an error, which it returns. yield may retry or discard the report.
+func (r *Rejections) Each(ctx context.Context, yield func(Rejected) error) error {
+	var last Rejected
+	for {
+		page, err := r.store.rejectionsAfter(ctx, last, 100)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, one := range page {
+			if err := yield(one); err != nil {
+				return err
+			}
+		}
+		last = page[len(page)-1]
+	}
+}
+
+// Retry queues a rejected figure to be reported again soon. It returns ErrNotRejected
+// for an id that no rejected report has.
+func (r *Rejections) Retry(ctx context.Context, id uuid.UUID) error {
+	return r.decide(ctx, id, "usage.refusal_retried", func(ctx context.Context, f usage.Figure) error {
+		return r.queue.Add(ctx, []usage.Figure{f}, r.clock.Now())
+	})
+}
+
+// Discard gives up a rejected figure: it is never billed. It returns ErrNotRejected for
+// an id that no rejected report has.
+func (r *Rejections) Discard(ctx context.Context, id uuid.UUID) error {
+	return r.decide(ctx, id, "usage.refusal_discarded", func(context.Context, usage.Figure) error { return nil })
+}
+
+// decide removes a rejected report, carries out the decision about its figure and
+// records the action in the audit trail.
+func (r *Rejections) decide(ctx context.Context, id uuid.UUID, action string, carryOut func(context.Context, usage.Figure) error) error {
+	return r.store.db.Tx(ctx, func(ctx context.Context) error {
+		taken, err := r.store.takeRejection(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := carryOut(ctx, taken.Figure); err != nil {
+			return err
+		}
+		return r.audit.Record(ctx, audit.Entry{
+			Action: action, TenantID: &taken.TenantID, Resource: "usage_event", ResourceID: id.String(),
+			Before: map[string]any{"meter_id": taken.MeterID, "quantity": taken.Quantity, "reason": taken.reason},
+		})
+	})
+}

@@ -1,0 +1,100 @@
+package billing
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/billing/billingsql"
+)
+
+// store is the package's SQL. Its methods take part in the transaction of their
+// context.
+type store struct{ db *sqldb.DB }
+
+func (s store) q(ctx context.Context) *billingsql.Queries { return billingsql.New(s.db.Conn(ctx)) }
+
+// report is a row of the queue.
+type report struct {
+	id        uuid.UUID
+	figures   []byte     // encoded
+	done      int        // how many of the figures are reported
+	triedAt   *time.Time // when reporting the next of them was begun; nil before the first
+	createdAt time.Time
+}
+
+func (s store) insertReport(ctx context.Context, figures []byte, now time.Time) error {
+	err := s.q(ctx).InsertReport(ctx, billingsql.InsertReportParams{ID: sqldb.NewID(), Events: figures, CreatedAt: now})
+	return sqldb.Wrap(err, "queue report")
+}
+
+// oldestReport reads the first row of the queue, errNoReport where it is empty.
+func (s store) oldestReport(ctx context.Context) (report, error) {
+	row, err := s.q(ctx).OldestReport(ctx)
+	return report{row.ID, row.Events, int(row.Reported), row.TriedAt, row.CreatedAt},
+		sqldb.WrapAbsent(err, "read oldest report", errNoReport)
+}
+
+func (s store) advanceReport(ctx context.Context, id uuid.UUID, done int, tried time.Time) error {
+	err := s.q(ctx).AdvanceReport(ctx, billingsql.AdvanceReportParams{ID: id, Reported: int32(done), TriedAt: &tried})
+	return sqldb.Wrap(err, "advance report")
+}
+
+func (s store) deleteReport(ctx context.Context, id uuid.UUID) error {
+	return sqldb.Wrap(s.q(ctx).DeleteReport(ctx, id), "delete report")
+}
+
+func (s store) insertRejection(ctx context.Context, f rejection, now time.Time) error {
+	err := s.q(ctx).InsertRejection(ctx, billingsql.InsertRejectionParams{
+		ID: f.ID, TenantID: f.TenantID, MeterID: f.MeterID, Quantity: int64(f.Quantity), RecordedAt: f.At,
+		Reason: f.reason, RefusedAt: now,
+	})
+	return sqldb.Wrap(err, "insert rejected report")
+}
+
+func (s store) countRejections(ctx context.Context) (int64, error) {
+	n, err := s.q(ctx).CountRejections(ctx)
+	return n, sqldb.Wrap(err, "count rejected reports")
+}
+
+// rejectionsAfter lists at most n rejected reports that come after last, the earliest
+// first.
+func (s store) rejectionsAfter(ctx context.Context, last Rejected, n int32) ([]Rejected, error) {
+	rows, err := s.q(ctx).Rejections(ctx, billingsql.RejectionsParams{After: last.RejectedAt, AfterID: last.ID, MaxRejections: n})
+	if err != nil {
+		return nil, sqldb.Wrap(err, "list rejected reports")
+	}
+	page := make([]Rejected, len(rows))
+	for i, row := range rows {
+		f := row.UsageRefusal
+		page[i] = Rejected{
+			ID: f.ID, TenantID: f.TenantID, MeterCode: row.Code, Quantity: money.Quantity(f.Quantity),
+			RecordedAt: f.RecordedAt, Reason: f.Reason, RejectedAt: f.RefusedAt,
+		}
+	}
+	return page, nil
+}
+
+// takeRejection deletes a rejected report and returns it, ErrNotRejected where there
+// is none.
+func (s store) takeRejection(ctx context.Context, id uuid.UUID) (rejection, error) {
+	row, err := s.q(ctx).TakeRejection(ctx, id)
+	return rejection{
+		usage.Figure{ID: row.ID, TenantID: row.TenantID, MeterID: row.MeterID, Quantity: money.Quantity(row.Quantity), At: row.RecordedAt},
+		row.Reason,
+	}, sqldb.WrapAbsent(err, "take rejected report", ErrNotRejected)
+}
+
+// linkedPrice reads the id of the provider's price of a meter in a currency,
+// errNotLinked where there is none.
+func (s store) linkedPrice(ctx context.Context, key priceKey) (string, error) {
+	id, err := s.q(ctx).LinkedPrice(ctx, billingsql.LinkedPriceParams{MeterID: key.meterID, Currency: key.currency})
+	if err != nil {
+		return "", sqldb.WrapAbsent(err, "read linked price", errNotLinked)
+	}
+	return *id, nil
+}

@@ -1,0 +1,59 @@
+package usage
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/jobs"
+)
+
+// What tests outside the package need of its inside.
+
+const (
+	MaxAhead     = maxAhead
+	MaxWaiting   = maxWaiting
+	RecentEvents = recentEvents
+	JobAlert     = jobAlert
+)
+
+var (
+	ErrInFuture      = errInFuture
+	ErrNoSuchMeter   = errNoSuchMeter
+	ErrCodeTaken     = errCodeTaken
+	ErrTotalTooLarge = errTotalTooLarge
+)
+
+// Submission is a recording of a tenant for a time.
+type Submission struct {
+	Recording
+	TenantID uuid.UUID
+	At       time.Time
+}
+
+// Decide stores submissions of any tenants in one transaction.
+func (s *Service) Decide(ctx context.Context, wanted []*Submission) ([]Outcome, error) {
+	submissions := make([]*submission, len(wanted))
+	for i, w := range wanted {
+		submissions[i] = &submission{Recording: w.Recording, tenantID: w.TenantID, at: w.At}
+	}
+	verdicts, err := s.writer.decide(ctx, submissions)
+	outcomes := make([]Outcome, len(verdicts))
+	for i, v := range verdicts {
+		outcomes[i] = Outcome{v.event, v.err}
+	}
+	return outcomes, err
+}
+
+// Counters reads the counters of a stream whose periods overlap a time.
+func (s *Service) Counters(ctx context.Context, k StreamKey, p Period) ([]*Counter, error) {
+	counters, err := s.store.counters(ctx, []StreamKey{k}, p.Start, p.End)
+	return counters[k], err
+}
+
+func (s *Service) SendAlert(ctx context.Context, job jobs.Job) error { return s.sendAlert(ctx, job) }
+
+func (s *Service) Summarize(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Summary, error) {
+	return s.summarize(ctx, tenantIDs)
+}

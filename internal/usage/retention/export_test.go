@@ -1,0 +1,19 @@
+package retention
+
+import "context"
+
+// What tests of the package need to know.
+type (
+	ArchiveLine = archiveLine
+	ArchiveFile = archiveFile
+)
+
+func NewArchiveFile(day string, part int32) ArchiveFile { return archiveFile{day, part} }
+
+func ReadLines(path string, read func(line []byte) error) error { return readLines(path, read) }
+
+func (r *Pruner) Path(f ArchiveFile) string { return r.path(f) }
+
+func (r *Pruner) WriteArchive(ctx context.Context, f ArchiveFile) (int, error) {
+	return r.writeArchive(ctx, f)
+}

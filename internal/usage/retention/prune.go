@@ -1,0 +1,182 @@
+package retention
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage"
+)
+
+// event is a stored event.
+type event struct {
+	stream         usage.StreamKey
+	id             uuid.UUID
+	quantity       money.Quantity
+	idempotencyKey *string
+	recordedAt     time.Time
+	metadata       sqldb.JSON
+	storedAt       time.Time
+}
+
+// spentKey is the idempotency key of a deleted event.
+type spentKey struct {
+	stream  usage.StreamKey
+	key     string
+	expires time.Time
+}
+
+// Prune deletes what need not be kept any longer: events by whole days of UTC, a few at
+// a time, and keys that have expired. It stops after runTime, and the next run goes on.
+// Only one instance may run it at a time. Archive files that were begun are finished
+// even where nothing is to be deleted any more.
+func (r *Pruner) Prune(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, runTime)
+	defer cancel()
+	err := r.prune(limited)
+	if errors.Is(limited.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil // the next run goes on
+	}
+	return err
+}
+
+func (r *Pruner) prune(ctx context.Context) error {
+	if r.deps.Archive != "" {
+		if err := r.finishArchives(ctx); err != nil {
+			return err
+		}
+	}
+	if r.deps.Keep > 0 {
+		if err := r.pruneEvents(ctx, r.deps.Clock.Now().Add(-r.deps.Keep).Truncate(day)); err != nil {
+			return err
+		}
+	}
+	for {
+		expired, err := r.store.expireKeys(ctx, r.deps.Clock.Now(), chunkSize)
+		if err != nil || expired < chunkSize {
+			return err
+		}
+	}
+}
+
+// pruneEvents deletes the events that were recorded for a time before cutoff.
+func (r *Pruner) pruneEvents(ctx context.Context, cutoff time.Time) error {
+	all := usage.Period{Start: usage.AllTime().Start, End: cutoff}
+	for {
+		events, err := r.oldest(ctx, all, chunkSize)
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		if r.deps.Archive != "" {
+			err = r.archive(ctx, events[0].recordedAt.UTC().Truncate(day), cutoff)
+		} else {
+			err = r.deleteEvents(ctx, events, cutoff)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// oldest reads at most n events of a time, all of one stream.
+func (r *Pruner) oldest(ctx context.Context, p usage.Period, n int32) ([]event, error) {
+	streams, err := r.store.streamsWithEvents(ctx, usage.StreamKey{}, p, 1)
+	if err != nil || len(streams) == 0 {
+		return nil, err
+	}
+	return r.store.oldestEvents(ctx, streams[0], p, n)
+}
+
+// deleteEvents deletes events and keeps their idempotency keys, in one transaction. The
+// events come sorted by stream; it is no error when some are deleted already.
+func (r *Pruner) deleteEvents(ctx context.Context, events []event, cutoff time.Time) error {
+	now := r.deps.Clock.Now()
+	var streams []usage.StreamKey
+	var keys []spentKey
+	for _, e := range events {
+		if len(streams) == 0 || streams[len(streams)-1] != e.stream {
+			streams = append(streams, e.stream)
+		}
+		if e.idempotencyKey != nil {
+			expires := e.storedAt.Add(r.deps.Keep)
+			if expires.Before(now) {
+				expires = now
+			}
+			keys = append(keys, spentKey{e.stream, *e.idempotencyKey, expires.Add(keepKeys)})
+		}
+	}
+	slices.SortFunc(streams, usage.StreamKey.Compare)
+	return r.store.db.Tx(ctx, func(ctx context.Context) error {
+		if err := r.records.LockStreams(ctx, streams); err != nil {
+			return err
+		}
+		if err := r.store.insertKeys(ctx, keys); err != nil {
+			return err
+		}
+		deleted, err := r.store.deleteEvents(ctx, events)
+		if err != nil {
+			return err
+		}
+		return r.addToTotals(ctx, streams, deleted, cutoff)
+	})
+}
+
+// addToTotals adds the deleted events to the totals that their streams keep.
+func (r *Pruner) addToTotals(ctx context.Context, streams []usage.StreamKey, deleted []event, cutoff time.Time) error {
+	// Of events recorded for the same time the one that was stored last counts.
+	slices.SortFunc(deleted, func(a, b event) int {
+		return cmp.Or(a.recordedAt.Compare(b.recordedAt), bytes.Compare(a.id[:], b.id[:]))
+	})
+	for _, k := range streams {
+		totals, err := r.store.prunedTotals(ctx, k)
+		if err != nil {
+			return err
+		}
+		for _, e := range deleted {
+			if e.stream == k {
+				totals.add(e)
+			}
+		}
+		if totals.before == nil || totals.before.Before(cutoff) {
+			totals.before = &cutoff
+		}
+		if err := r.store.putPrunedTotals(ctx, k, totals); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prunedTotals is what the deleted events of a stream came to.
+type prunedTotals struct {
+	before *time.Time // events recorded before it may have been deleted; nil: none was
+	// known is false where events were deleted before totals were kept.
+	known                     bool
+	events, units, millionths int64
+	highest, last             money.Quantity
+	lastAt                    *time.Time // when the latest was recorded
+}
+
+// complete reports whether all that was recorded for a period is stored still, or in
+// the totals.
+func (p prunedTotals) complete(period usage.Period) bool {
+	return p.before == nil || !period.Start.Before(*p.before) || p.known && period.Unbounded()
+}
+
+// add counts an event that was deleted.
+func (p *prunedTotals) add(e event) {
+	p.events++
+	p.units += int64(e.quantity / money.One)
+	p.millionths += int64(e.quantity % money.One)
+	p.highest = max(p.highest, e.quantity)
+	if p.lastAt == nil || !e.recordedAt.Before(*p.lastAt) {
+		p.last, p.lastAt = e.quantity, &e.recordedAt
+	}
+}

@@ -1,0 +1,69 @@
+// Package retention deletes old usage events, archives them before, and checks counters
+// against the events (rules: usage#retention).
+package retention
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage"
+)
+
+const day = 24 * time.Hour
+
+// Min is the least time for which events are kept: longer than any period but the one
+// without end, so that a counter of a current period can always be counted again from
+// its events.
+const Min = 35 * day
+
+const (
+	// keepKeys is how much longer than its event an idempotency key is kept.
+	keepKeys = 35 * day
+	// chunkSize is how many events are deleted in one transaction.
+	chunkSize = 500
+	// runTime is how long one run goes on; less than a periodic job may take.
+	runTime = 40 * time.Second
+)
+
+// Deps is what a Pruner works with.
+type Deps struct {
+	DB    *sqldb.DB
+	Clock clock.Clock
+	Log   *slog.Logger
+	// Keep is for how long events are kept after the time they were recorded for,
+	// at least Min; 0 is for ever.
+	Keep time.Duration
+	// Archive is the folder to which events are written before they are deleted,
+	// the same for all instances; "" for none.
+	Archive string
+}
+
+// Pruner deletes old events.
+//
+// Invariant: what meters show does not change. Counters are kept. A counter may be made
+// anew, after a change of its meter's aggregation or of a subscription's periods. Then
+// that of a current period still has all its events, which are younger than Min, and
+// that of all time adds the totals of the deleted events, which the transaction that
+// deletes them stores in their stream. Only a counter that is made anew for a period of
+// long ago counts no more than the events that are left.
+//
+// An idempotency key works for keepKeys longer than its event is kept. The transaction
+// that deletes the event moves its key to usage_keys and marks the stream, under the
+// stream's lock. Recording takes the same lock, sees the mark and looks in usage_keys
+// too, so it finds a key in one place or the other at any time. Streams without deleted
+// events are recorded on as fast as before.
+type Pruner struct {
+	store   store
+	records usage.Records
+	deps    Deps
+}
+
+// New makes a Pruner.
+func New(d Deps) *Pruner {
+	return &Pruner{store: store{db: d.DB}, records: usage.NewRecords(d.DB), deps: d}
+}
+
+var errNoStream = errors.New("nothing was recorded on the stream")

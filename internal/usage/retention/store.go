@@ -1,0 +1,154 @@
+package retention
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/retention/retentionsql"
+)
+
+// store is the package's SQL. Its methods take part in the transaction of their
+// context.
+type store struct{ db *sqldb.DB }
+
+func (s store) q(ctx context.Context) *retentionsql.Queries { return retentionsql.New(s.db.Conn(ctx)) }
+
+// streamsWithEvents lists at most n streams after a place in their order that have
+// events of a time.
+func (s store) streamsWithEvents(ctx context.Context, after usage.StreamKey, p usage.Period, n int32) ([]usage.StreamKey, error) {
+	rows, err := s.q(ctx).StreamsWithEvents(ctx, retentionsql.StreamsWithEventsParams{
+		TenantID: after.TenantID, MeterID: after.MeterID, Since: p.Start, Until: p.End, MaxStreams: n,
+	})
+	keys := make([]usage.StreamKey, len(rows))
+	for i, row := range rows {
+		keys[i] = usage.StreamKey(row)
+	}
+	return keys, sqldb.Wrap(err, "list streams with events")
+}
+
+// streamsAfter lists at most n streams after a place in their order, those of one
+// tenant unless it is nil.
+func (s store) streamsAfter(ctx context.Context, after usage.StreamKey, tenantID *uuid.UUID, n int32) ([]usage.StreamKey, error) {
+	rows, err := s.q(ctx).StreamsFrom(ctx, retentionsql.StreamsFromParams{
+		TenantID: after.TenantID, MeterID: after.MeterID, OnlyTenant: tenantID, MaxStreams: n,
+	})
+	keys := make([]usage.StreamKey, len(rows))
+	for i, row := range rows {
+		keys[i] = usage.StreamKey(row)
+	}
+	return keys, sqldb.Wrap(err, "list streams")
+}
+
+// oldestEvents lists at most n events of a stream and a time, the oldest first.
+func (s store) oldestEvents(ctx context.Context, k usage.StreamKey, p usage.Period, n int32) ([]event, error) {
+	rows, err := s.q(ctx).OldestEvents(ctx, retentionsql.OldestEventsParams{
+		TenantID: k.TenantID, MeterID: k.MeterID, Since: p.Start, Until: p.End, MaxEvents: n,
+	})
+	events := make([]event, len(rows))
+	for i, row := range rows {
+		events[i] = event{
+			stream: k, id: row.ID, quantity: money.Quantity(row.Quantity), idempotencyKey: row.IdempotencyKey,
+			recordedAt: row.RecordedAt, metadata: row.Metadata, storedAt: row.CreatedAt,
+		}
+	}
+	return events, sqldb.Wrap(err, "list oldest events")
+}
+
+// insertKeys stores the idempotency keys of events that are about to be deleted.
+func (s store) insertKeys(ctx context.Context, keys []spentKey) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	keys = sqldb.Padded(keys)
+	args := make([]any, 0, 4*len(keys))
+	for _, k := range keys {
+		args = append(args, k.stream.TenantID, k.stream.MeterID, k.key, k.expires)
+	}
+	_, err := s.db.Conn(ctx).ExecContext(ctx, `INSERT INTO usage_keys (tenant_id, meter_id, idempotency_key, expires_at) VALUES `+
+		sqldb.Tuples(1, len(keys), "uuid", "uuid", "text", "timestamptz")+` ON CONFLICT DO NOTHING`, args...)
+	return sqldb.Wrap(err, "keep keys of deleted events")
+}
+
+// expireKeys deletes at most n keys that have expired and returns how many it deleted.
+func (s store) expireKeys(ctx context.Context, now time.Time, n int32) (int64, error) {
+	expired, err := s.q(ctx).ExpireKeys(ctx, retentionsql.ExpireKeysParams{Now: now, MaxKeys: n})
+	return expired, sqldb.Wrap(err, "delete expired keys")
+}
+
+// deleteEvents deletes events, at least one, and returns those that were still there,
+// without their keys and metadata.
+func (s store) deleteEvents(ctx context.Context, events []event) (deleted []event, err error) {
+	events = sqldb.Padded(events)
+	args := make([]any, 0, 4*len(events))
+	for _, e := range events {
+		args = append(args, e.stream.TenantID, e.stream.MeterID, e.recordedAt, e.id)
+	}
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, `DELETE FROM usage_events WHERE (tenant_id, meter_id, recorded_at, id) IN (VALUES `+
+		sqldb.Tuples(1, len(events), "uuid", "uuid", "timestamptz", "uuid")+`) RETURNING tenant_id, meter_id, recorded_at, id, quantity`, args...)
+	if err != nil {
+		return nil, sqldb.Wrap(err, "delete events")
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var e event
+		if err := rows.Scan(&e.stream.TenantID, &e.stream.MeterID, &e.recordedAt, &e.id, (*int64)(&e.quantity)); err != nil {
+			return nil, sqldb.Wrap(err, "delete events")
+		}
+		deleted = append(deleted, e)
+	}
+	return deleted, sqldb.Wrap(rows.Err(), "delete events")
+}
+
+// prunedTotals reads what the deleted events of a stream came to: nothing where none
+// was deleted, and where nothing was recorded.
+func (s store) prunedTotals(ctx context.Context, k usage.StreamKey) (prunedTotals, error) {
+	row, err := s.stream(ctx, k)
+	switch {
+	case errors.Is(err, errNoStream), err == nil && row.PrunedBefore == nil:
+		return prunedTotals{known: true}, nil
+	case err != nil:
+		return prunedTotals{}, err
+	}
+	p := prunedTotals{before: row.PrunedBefore, known: row.PrunedEvents != nil}
+	if p.known {
+		p.events, p.units, p.millionths = *row.PrunedEvents, *row.PrunedUnits, *row.PrunedMillionths
+		p.highest, p.last, p.lastAt = money.Quantity(*row.PrunedHighest), money.Quantity(*row.PrunedLast), row.PrunedLastAt
+	}
+	return p, nil
+}
+
+func (s store) stream(ctx context.Context, k usage.StreamKey) (retentionsql.UsageStream, error) {
+	row, err := s.q(ctx).Stream(ctx, retentionsql.StreamParams{TenantID: k.TenantID, MeterID: k.MeterID})
+	return row, sqldb.WrapAbsent(err, "read stream", errNoStream)
+}
+
+// putPrunedTotals stores what the deleted events of a stream came to. The stream must
+// be locked.
+func (s store) putPrunedTotals(ctx context.Context, k usage.StreamKey, p prunedTotals) error {
+	params := retentionsql.MarkPrunedParams{TenantID: k.TenantID, MeterID: k.MeterID, PrunedBefore: p.before}
+	if p.known {
+		highest, last := int64(p.highest), int64(p.last)
+		params.PrunedEvents, params.PrunedUnits, params.PrunedMillionths = &p.events, &p.units, &p.millionths
+		params.PrunedHighest, params.PrunedLast, params.PrunedLastAt = &highest, &last, p.lastAt
+	}
+	return sqldb.Wrap(s.q(ctx).MarkPruned(ctx, params), "store totals of deleted events")
+}
+
+// countersOf lists the counters of a stream.
+func (s store) countersOf(ctx context.Context, k usage.StreamKey) ([]usage.Counter, error) {
+	rows, err := s.q(ctx).CountersOfStream(ctx, retentionsql.CountersOfStreamParams{TenantID: k.TenantID, MeterID: k.MeterID})
+	counters := make([]usage.Counter, len(rows))
+	for i, row := range rows {
+		counters[i] = usage.Counter{
+			Period: usage.Period{Start: row.PeriodStart, End: row.PeriodEnd}, Value: money.Quantity(row.Value),
+			LastRecordedAt: row.LastRecordedAt,
+		}
+	}
+	return counters, sqldb.Wrap(err, "list counters of a stream")
+}

@@ -1,0 +1,38 @@
+package usage
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage/usagesql"
+)
+
+// raiseAlert stores an alert and reports whether it did: not when one of its
+// threshold or a higher one was raised before for the same period. The stream must
+// be locked.
+func (s store) raiseAlert(ctx context.Context, a Alert, now time.Time) (bool, error) {
+	raised, err := s.q(ctx).RaiseAlert(ctx, usagesql.RaiseAlertParams{
+		ID: a.ID, TenantID: a.TenantID, MeterID: a.Meter.ID, PeriodStart: a.Period.Start, PeriodEnd: a.Period.End,
+		Threshold: int32(a.Threshold), Value: int64(a.Current), Quota: a.Limit, CreatedAt: now,
+	})
+	return raised > 0, sqldb.Wrap(err, "raise alert")
+}
+
+// unsentAlert reads an alert and locks it, errAlertSent where it was sent already.
+func (s store) unsentAlert(ctx context.Context, id uuid.UUID) (Alert, error) {
+	row, err := s.q(ctx).UnsentAlert(ctx, id)
+	a := row.UsageAlert
+	return Alert{
+		ID: a.ID, TenantID: a.TenantID, Meter: meterOf(row.Meter), Period: Period{a.PeriodStart, a.PeriodEnd},
+		Threshold: int(a.Threshold), Current: money.Quantity(a.Value), Limit: a.Quota,
+	}, sqldb.WrapAbsent(err, "read alert", errAlertSent)
+}
+
+func (s store) markAlertSent(ctx context.Context, id uuid.UUID, now time.Time) error {
+	err := s.q(ctx).MarkAlertSent(ctx, usagesql.MarkAlertSentParams{ID: id, Now: &now})
+	return sqldb.Wrap(err, "mark alert as sent")
+}

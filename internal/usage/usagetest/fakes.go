@@ -1,0 +1,70 @@
+package usagetest
+
+import (
+	"context"
+	"maps"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/billing"
+)
+
+// Plans grants what a test says.
+type Plans struct {
+	mu         sync.Mutex
+	allowances map[uuid.UUID]usage.Allowance
+}
+
+// Grant sets what a tenant's subscription allows.
+func (p *Plans) Grant(tenantID uuid.UUID, a usage.Allowance) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.allowances[tenantID] = a
+}
+
+// Allowances implements usage.Plans.
+func (p *Plans) Allowances(context.Context, []uuid.UUID) (map[uuid.UUID]usage.Allowance, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.allowances), nil
+}
+
+// Payer implements billing.Payers: tenants pay in euros, or in dollars without a
+// subscription.
+func (p *Plans) Payer(ctx context.Context, tenantID uuid.UUID) (billing.Payer, error) {
+	all, err := p.Allowances(ctx, nil)
+	payer := billing.Payer{Billing: all[tenantID].Billing, Currency: "EUR"}
+	if payer.Billing == nil {
+		payer.Currency = "USD"
+	}
+	return payer, err
+}
+
+// Customer implements billing.Customers: it knows every tenant with a subscription.
+func (p *Plans) Customer(ctx context.Context, tenantID uuid.UUID) (string, error) {
+	if all, _ := p.Allowances(ctx, nil); all[tenantID].Billing == nil {
+		return "", nil
+	}
+	return "cus", nil
+}
+
+// Alerts keeps the alerts that were sent.
+type Alerts struct {
+	mu   sync.Mutex
+	Sent []usage.Alert
+}
+
+// QuotaAlert implements usage.Notifier.
+func (n *Alerts) QuotaAlert(_ context.Context, a usage.Alert) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.Sent = append(n.Sent, a)
+	return nil
+}
+
+// anyCurrency knows every currency.
+type anyCurrency struct{}
+
+func (anyCurrency) CurrencyExists(context.Context, string) (bool, error) { return true, nil }

@@ -1,0 +1,63 @@
+package usagetest
+
+import (
+	"time"
+
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/usage"
+)
+
+// At reads a time the short way: 2026-01-31, or 2026-01-31 10:30.
+func At(text string) time.Time {
+	layout := "2006-01-02 15:04:05.000000"
+	t, err := time.Parse(layout, text+"0000-01-01 00:00:00.000000"[len(text):])
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// Period is the time from start to end, in the form of At.
+func Period(start, end string) usage.Period { return usage.Period{Start: At(start), End: At(end)} }
+
+// Billing is that of a subscription with an anchor, an interval and, where given, the
+// start and the end of its current period.
+func Billing(anchor string, unit usage.IntervalUnit, count int, current ...string) *usage.Billing {
+	b := &usage.Billing{Anchor: At(anchor), IntervalUnit: unit, IntervalCount: count}
+	if len(current) == 2 {
+		b.Current = Period(current[0], current[1])
+	}
+	return b
+}
+
+// Quantity reads a quantity.
+func Quantity(text string) money.Quantity {
+	q, err := money.ParseQuantity(text)
+	if err != nil {
+		panic(err)
+	}
+	return q
+}
+
+// Meter is an active meter.
+func Meter(code string, aggregation usage.Aggregation, reset usage.ResetInterval, enforcement usage.Enforcement) usage.Meter {
+	return usage.Meter{Code: code, Name: code, Aggregation: aggregation, Reset: reset, Enforcement: enforcement, Active: true}
+}
+
+// Recording records an amount now.
+func Recording(code, amount string) usage.Recording {
+	return usage.Recording{MeterCode: code, Quantity: Quantity(amount)}
+}
+
+// Keyed is r with an idempotency key.
+func Keyed(r usage.Recording, key string) usage.Recording {
+	r.IdempotencyKey = &key
+	return r
+}
+
+// On is r for another time, in the form of At.
+func On(r usage.Recording, when string) usage.Recording {
+	t := At(when)
+	r.RecordedAt = &t
+	return r
+}
