@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// HTTP has the handlers of the usage endpoints (spec: Usage endpoints).
+// HTTP has the handlers of the usage endpoints (rules: usage).
 type HTTP struct{ svc *Service }
 
 // NewHTTP makes the handlers.

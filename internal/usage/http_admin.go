@@ -9,19 +9,19 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// AdminHTTP has the handlers of the administration of meters.
+// AdminHTTP has the handlers with which administrators manage meters.
 type AdminHTTP struct {
 	svc       *Service
 	publicURL string
 }
 
-// NewAdminHTTP makes the handlers. publicURL, without a slash at its end, begins
-// the links between pages.
+// NewAdminHTTP makes the handlers. publicURL is the prefix of the links between pages,
+// without a slash at its end.
 func NewAdminHTTP(svc *Service, publicURL string) *AdminHTTP {
 	return &AdminHTTP{svc: svc, publicURL: publicURL}
 }
 
-// AdminMeter is a meter as the administration reads it (spec: Meter).
+// AdminMeter is a meter as administrators see it (rules: usage#meters).
 type AdminMeter struct {
 	ID               uuid.UUID         `json:"id"`
 	Code             string            `json:"code"`
@@ -59,7 +59,7 @@ func adminMeter(e MeterEntry) AdminMeter {
 	}
 }
 
-// MeterPriceInput is a price of a set that replaces a meter's prices.
+// MeterPriceInput is one price of the set that replaces a meter's prices.
 type MeterPriceInput struct {
 	Currency       string           `json:"currency" format:"currency"`
 	UnitPriceCents rest.UnitPrice   `json:"unit_price_cents"`
@@ -110,7 +110,7 @@ func (h *AdminHTTP) Show(ctx context.Context, in *adminMeterInput) (*rest.Data[A
 	return rest.OK(adminMeter(e)), nil
 }
 
-// Exists holds, before a body is judged, that there is the meter of the path.
+// Exists answers 404 where the path names no meter, before the body is validated.
 func (h *AdminHTTP) Exists(ctx context.Context, param func(string) string) error {
 	id, err := rest.ParseID(param("meter"))
 	if err != nil {

@@ -79,13 +79,13 @@ type BatchResult struct {
 func (h *HTTP) Batch(ctx context.Context, in *batchInput) (*rest.Data[[]BatchResult], error) {
 	results := make([]BatchResult, len(in.Body.Events))
 	recordings := make([]Recording, 0, len(results))
-	places := make([]int, 0, len(results)) // of the valid ones
+	indexes := make([]int, 0, len(results)) // of the valid ones
 	for i, e := range in.Body.Events {
 		if e.Err != nil {
 			results[i] = refused(ctx, i, e.Err)
 			continue
 		}
-		recordings, places = append(recordings, e.Value.recording()), append(places, i)
+		recordings, indexes = append(recordings, e.Value.recording()), append(indexes, i)
 	}
 	outcomes, err := h.svc.RecordBatch(ctx, authz.TenantID(ctx), recordings)
 	if err != nil {
@@ -93,10 +93,10 @@ func (h *HTTP) Batch(ctx context.Context, in *batchInput) (*rest.Data[[]BatchRes
 	}
 	for i, o := range outcomes {
 		if o.Err != nil {
-			results[places[i]] = refused(ctx, places[i], o.Err)
+			results[indexes[i]] = refused(ctx, indexes[i], o.Err)
 			continue
 		}
-		results[places[i]] = BatchResult{Index: places[i], Status: http.StatusCreated, ID: &outcomes[i].Event.ID}
+		results[indexes[i]] = BatchResult{Index: indexes[i], Status: http.StatusCreated, ID: &outcomes[i].Event.ID}
 	}
 	return rest.List(results), nil
 }

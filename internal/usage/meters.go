@@ -18,7 +18,7 @@ import (
 // UnitPrice is what one unit of a meter costs: an exact decimal of minor units.
 type UnitPrice = money.UnitPrice
 
-// MeterEntry is a meter as the administration sees it.
+// MeterEntry is a meter with what administrators see of it.
 type MeterEntry struct {
 	Meter
 	Prices    []MeterPrice // by currency
@@ -34,18 +34,18 @@ type MeterPrice struct {
 	PSPPriceID *string // at the payment provider; nil until linked
 }
 
-// PriceTerms is one price of a set as somebody wants it.
+// PriceTerms is one price of the set that a meter is to have.
 type PriceTerms struct {
-	Currency  string // one that exists, each once in a set
+	Currency  string // ISO 4217; it must exist and be in a set once
 	UnitPrice UnitPrice
-	// LinkGiven says that the price is to be linked to PSPPriceID, or to nothing
-	// if that is nil. Without it a price keeps its link for as long as its amount
-	// stays: a price of the payment provider cannot change.
+	// LinkGiven says that the price is to be linked to PSPPriceID, or to nothing if
+	// that is nil. Otherwise the price keeps its link if its amount stays: the
+	// provider's price cannot change its amount.
 	LinkGiven  bool
-	PSPPriceID *string // each once in a set
+	PSPPriceID *string // at most once in a set
 }
 
-// SetPrices replaces the prices; UpdateMeter and CreateMeter check them.
+// SetPrices replaces the prices. CreateMeter and UpdateMeter validate them.
 func (e *MeterEntry) SetPrices(set []PriceTerms) {
 	old := e.Prices
 	e.Prices = make([]MeterPrice, len(set))
@@ -60,8 +60,8 @@ func (e *MeterEntry) SetPrices(set []PriceTerms) {
 	}
 }
 
-// Billable tells whether the meter's usage costs something: it has a price that
-// is linked to one of the payment provider (spec: Meter).
+// Billable reports whether the meter's usage is billed: it has a price that is linked
+// to one of the payment provider (rules: usage#meters).
 func (e MeterEntry) Billable() bool {
 	for _, p := range e.Prices {
 		if p.PSPPriceID != nil {
@@ -71,7 +71,7 @@ func (e MeterEntry) Billable() bool {
 	return false
 }
 
-// Currencies is what prices of meters need of the catalog.
+// Currencies knows which currencies exist.
 type Currencies interface {
 	CurrencyExists(ctx context.Context, code string) (bool, error)
 }
@@ -81,7 +81,7 @@ type Audit interface {
 	Record(ctx context.Context, e audit.Entry) error
 }
 
-// MeterList is what the administration's list of meters can be asked for.
+// MeterList says how the administrators' list of meters can be filtered and sorted.
 func MeterList() page.Spec {
 	return page.Spec{
 		Filters: map[string]page.Filter{
@@ -99,8 +99,8 @@ func MeterList() page.Spec {
 	}
 }
 
-// Meters lists the meters that q asks for, and counts all that match; q is parsed
-// by MeterList.
+// Meters lists the page of meters that q asks for and counts all that match. q must be
+// parsed by MeterList.
 func (s *Service) Meters(ctx context.Context, q page.Query) ([]MeterEntry, int64, error) {
 	return s.store.meterPage(ctx, q)
 }
@@ -108,14 +108,13 @@ func (s *Service) Meters(ctx context.Context, q page.Query) ([]MeterEntry, int64
 // AllMeters lists the meters that are not deleted, by code.
 func (s *Service) AllMeters(ctx context.Context) ([]MeterEntry, error) { return s.store.allMeters(ctx) }
 
-// Meter returns a meter that is not deleted; otherwise it is not found.
+// Meter returns a meter that is not deleted, a 404 error where there is none.
 func (s *Service) Meter(ctx context.Context, id uuid.UUID) (MeterEntry, error) {
 	return s.store.meterEntry(ctx, id)
 }
 
-// CreateMeter stores a meter with its prices; ids and times of e are given here.
-// It refuses a code that another meter has (422 on code), and the rest as
-// UpdateMeter does.
+// CreateMeter stores a meter with its prices and sets the ids and times of e. It refuses
+// what UpdateMeter refuses.
 func (s *Service) CreateMeter(ctx context.Context, e MeterEntry) (MeterEntry, error) {
 	err := s.store.db.Tx(ctx, func(ctx context.Context) error {
 		if err := s.check(ctx, e); err != nil {
@@ -139,19 +138,18 @@ func (s *Service) CreateMeter(ctx context.Context, e MeterEntry) (MeterEntry, er
 	return e, err
 }
 
-// UpdateMeter changes a meter that is not deleted, else it is not found; change
-// is given the meter as it is and returns it as it is to be. Prices are a set:
-// that of a currency that stays keeps its id. It refuses a code that another
-// meter has (422 on code), a currency that does not exist, and a currency or a
-// price of the payment provider that is there twice (422 on prices), and to bill a
-// maximum that never resets (422 on reset_interval): what it comes to would be known
-// at the end of time.
+// UpdateMeter changes a meter, and returns a 404 error where there is none. change is
+// given the meter as it is and returns it as it is to be. The price of a currency that
+// stays keeps its id. UpdateMeter refuses a code that another meter has (422 on code); a
+// currency that does not exist, and a currency or a price of the payment provider that
+// is there twice (422 on prices); and billing a maximum that never resets (422 on
+// reset_interval), since its period never ends.
 //
-// Invariant: a counter is the aggregate of its events by the meter's own rule. A
-// change locks the meter, so that nobody records by the old rules from then on, and
-// drops the counters when the aggregation changed; the next event of a period, or
-// who reads it first, counts the events anew. Another reset interval asks for
-// counters of other periods, beside which the old ones stay true.
+// Invariant: a counter is the aggregate of its events by the meter's aggregation. A
+// change locks the meter, so that nobody records by the old rules any more, and deletes
+// the counters when the aggregation changes. The next event of a period, or the next
+// reader, then counts the events again. A new reset interval leads to counters of other
+// periods; the old counters stay correct.
 func (s *Service) UpdateMeter(ctx context.Context, id uuid.UUID, change func(MeterEntry) MeterEntry) (MeterEntry, error) {
 	var e MeterEntry
 	err := s.store.db.Tx(ctx, func(ctx context.Context) error {
@@ -185,8 +183,9 @@ func (s *Service) UpdateMeter(ctx context.Context, id uuid.UUID, change func(Met
 	return e, err
 }
 
-// DeleteMeter deletes a meter that is there, else it is not found. Its row and
-// its prices are kept for the events that refer to them; its code is free again.
+// DeleteMeter deletes a meter, and returns a 404 error where there is none. The rows of
+// the meter and its prices are kept for the events that refer to them; the code becomes
+// free.
 func (s *Service) DeleteMeter(ctx context.Context, id uuid.UUID) error {
 	return s.store.db.Tx(ctx, func(ctx context.Context) error {
 		old, err := s.store.lockMeter(ctx, id)
@@ -203,7 +202,7 @@ func (s *Service) DeleteMeter(ctx context.Context, id uuid.UUID) error {
 	})
 }
 
-// check tells everything that is broken in a meter and its prices.
+// check returns all that is invalid in a meter and its prices.
 func (s *Service) check(ctx context.Context, e MeterEntry) error {
 	var broken fault.Fields
 	if e.Aggregation == Max && e.Reset == Never && e.Billable() {
@@ -215,7 +214,7 @@ func (s *Service) check(ctx context.Context, e MeterEntry) error {
 		exists, err := s.currencies.CurrencyExists(ctx, p.Currency)
 		switch {
 		case err != nil:
-			return fmt.Errorf("usage: currency %s: %w", p.Currency, err)
+			return fmt.Errorf("find currency %s: %w", p.Currency, err)
 		case !exists:
 			broken.Add(path+".currency", "validation.exists")
 		case currencies[p.Currency]:
@@ -233,7 +232,7 @@ func (s *Service) check(ctx context.Context, e MeterEntry) error {
 	return broken.Err()
 }
 
-// recordMeter reads a meter as it is stored now, and notes it in the trail.
+// recordMeter reads the stored meter and records the change in the audit trail.
 func (s *Service) recordMeter(ctx context.Context, action string, id uuid.UUID, old *MeterEntry) (MeterEntry, error) {
 	e, err := s.store.meterEntry(ctx, id)
 	if err == nil {
@@ -264,8 +263,8 @@ func (s *Service) record(ctx context.Context, action string, id uuid.UUID, befor
 	})
 }
 
-// MeteredPrices lists the provider's prices, in a currency, of the active meters
-// that are billed.
+// MeteredPrices lists the ids of the provider's prices, in a currency, of the active
+// meters that are billed, by the meter's code.
 func (s *Service) MeteredPrices(ctx context.Context, currency string) ([]string, error) {
 	return s.store.linkedPrices(ctx, currency)
 }

@@ -2,7 +2,7 @@ package usage
 
 import "time"
 
-// ResetInterval says when a meter starts over (spec: Meter).
+// ResetInterval says when a meter starts over (rules: usage#periods).
 type ResetInterval string
 
 // The reset intervals.
@@ -16,15 +16,16 @@ const (
 // Period is the time from Start (inclusive) to End (exclusive).
 type Period struct{ Start, End time.Time }
 
-// Contains tells whether t is in the period.
+// Contains reports whether t is in the period.
 func (p Period) Contains(t time.Time) bool { return !t.Before(p.Start) && t.Before(p.End) }
 
-// Unbounded tells whether the period is all of time.
+// Unbounded reports whether the period is all of time.
 func (p Period) Unbounded() bool { return p.Equal(AllTime()) }
 
+// Equal reports whether both periods begin and end at the same instants.
 func (p Period) Equal(q Period) bool { return p.Start.Equal(q.Start) && p.End.Equal(q.End) }
 
-// within cuts p to q.
+// within is the part of p that is in q.
 func (p Period) within(q Period) Period {
 	if p.Start.Before(q.Start) {
 		p.Start = q.Start
@@ -35,12 +36,12 @@ func (p Period) within(q Period) Period {
 	return p
 }
 
-// allTime spans the times that both databases and the API can hold.
+// AllTime spans the times that both databases and the API can hold.
 func AllTime() Period {
 	return Period{Start: time.Time{}, End: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}
 }
 
-// IntervalUnit is the unit of a billing interval (spec: Enumerations).
+// IntervalUnit is the unit of a billing interval (rules: usage#periods).
 type IntervalUnit string
 
 // The interval units.
@@ -53,20 +54,20 @@ const (
 
 // Billing is what a subscription says about its billing periods.
 type Billing struct {
-	// Anchor is an instant at which a billing period begins, whenever that is;
-	// the others follow from it by the interval.
+	// Anchor is the beginning of any billing period; the others follow from it by
+	// the interval.
 	Anchor        time.Time
 	IntervalUnit  IntervalUnit
 	IntervalCount int
-	// Current is the billing period that the provider last reported. It may be
-	// over already, its successor not known yet, and a trial gives it a length
-	// of its own.
+	// Current is the billing period that the provider last reported. It may be over
+	// before the next one is known, and in a trial it has another length than the
+	// interval.
 	Current Period
 }
 
 const day = 24 * time.Hour
 
-// longestMonth is what "a month or shorter" is measured against.
+// longestMonth is the longest billing period that counts as a month or shorter.
 const longestMonth = 31 * day
 
 // PeriodOf returns the period in which an event recorded for the time at counts.
@@ -117,9 +118,9 @@ func monthly(b *Billing, at time.Time) Period {
 	}
 }
 
-// window is the one of the windows that follow each other from the anchor, in
-// both directions, that contains at. They are as long as the billing interval,
-// or a month where that is longer.
+// window is the window that contains at. Windows follow each other from the anchor in
+// both directions; each is as long as the billing interval, or a month where the
+// interval is longer.
 func (b *Billing) window(at time.Time) Period {
 	anchor := b.Anchor.UTC()
 	days := 0

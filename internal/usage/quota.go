@@ -2,7 +2,7 @@ package usage
 
 import "github.com/tenantry/tenantry/internal/money"
 
-// Aggregation says what a meter shows of the events of a period (spec: Meter).
+// Aggregation says what a meter shows of the events of a period (rules: usage#meters).
 type Aggregation string
 
 // The aggregation types.
@@ -13,7 +13,7 @@ const (
 	LastValue Aggregation = "last_value" // the most recent quantity
 )
 
-// Enforcement says what a meter does at its quota (spec: Meter).
+// Enforcement says what a meter does at its quota (rules: usage#quotas).
 type Enforcement string
 
 // The enforcements.
@@ -23,7 +23,7 @@ const (
 	Hard       Enforcement = "hard" // refuses what would exceed
 )
 
-// Status tells how near usage is to its quota (spec: Quota status).
+// Status says how near usage is to its quota (rules: usage#quotas).
 type Status string
 
 // The quota statuses.
@@ -33,11 +33,10 @@ const (
 	Exceeded Status = "exceeded" // from 100 percent
 )
 
-// judge decides whether an event of quantity may be stored on a meter that
-// shows current for the event's period. limit is in whole units; nil is
-// unlimited. What it would come to decides: the new total or number of events,
-// the larger of both, or for last_value the quantity itself, even of an event
-// that is older than the last.
+// judge returns why an event may not be stored, nil when it may. current is what the
+// meter shows for the event's period; limit is in whole units, nil for unlimited. The
+// new level decides: the new total or number of events, the larger of the two maxima,
+// or for last_value the quantity itself, even where the event is older than the last.
 func judge(m Meter, current, quantity money.Quantity, limit *int64) error {
 	var level money.Quantity
 	fits := true
@@ -52,7 +51,7 @@ func judge(m Meter, current, quantity money.Quantity, limit *int64) error {
 		level = quantity
 	}
 	if m.Enforcement == Hard && limit != nil {
-		// A limit that is no quantity is larger than any level.
+		// A limit beyond what a quantity can hold is larger than any level.
 		most, representable := money.Whole(*limit)
 		if representable && (!fits || level > most) {
 			return ErrQuotaExceeded
@@ -64,8 +63,8 @@ func judge(m Meter, current, quantity money.Quantity, limit *int64) error {
 	return nil
 }
 
-// statusOf compares usage with its limit, exactly. Of a limit of 0 nothing used
-// is ok and anything exceeds it, as Percent shows it.
+// statusOf compares usage with its limit, exactly. With a limit of 0, no usage is ok
+// and any usage exceeds it.
 func statusOf(current money.Quantity, limit *int64) Status {
 	if limit == nil {
 		return OK
@@ -93,9 +92,9 @@ func percentOf(current money.Quantity, limit *int64) *float64 {
 	return &percent
 }
 
-// sameUnit brings usage and limit to one unit: millionths, or whole units for
-// a limit beyond what millionths can hold (9.2 × 10^12), where fractions of the
-// usage cannot matter.
+// sameUnit converts usage and limit to one unit: millionths, or whole units for a limit
+// that millionths cannot hold (beyond 9.2 × 10^12). There fractions of the usage make no
+// difference.
 func sameUnit(current money.Quantity, limit int64) (used, most money.Quantity) {
 	if most, ok := money.Whole(limit); ok {
 		return current, most

@@ -1,8 +1,7 @@
-// Package usage measures what tenants consume: meters, idempotent usage events,
-// the quotas of the tenant's plan, and what of it the API shows (spec: Meter,
-// Usage event, Quota status, Usage endpoints).
+// Package usage measures what tenants consume: meters, idempotent usage events, the
+// quotas of the tenant's plan, and what the API shows of them (rules: usage).
 //
-// Every figure is an exact integer of millionths. A counter is at any time the
+// Every quantity is an exact integer of millionths. At any time a counter is the
 // aggregate of the stored events of its period; both change in one transaction.
 package usage
 
@@ -19,11 +18,11 @@ import (
 // maxAhead is how far a caller's clock may be ahead of the service's.
 const maxAhead = 5 * time.Minute
 
-// recentEvents is how many events the detail of a meter shows (spec: Limits).
+// recentEvents is how many events the detail of a meter shows (rules: usage#reading).
 const recentEvents = 20
 
-// Meter is something whose usage is measured. Code ties it to the feature whose
-// quota limits it.
+// Meter is something whose usage is measured. Its code is that of the feature whose
+// quota limits it (rules: usage#meters).
 type Meter struct {
 	ID          uuid.UUID
 	Code        string
@@ -39,8 +38,8 @@ type Meter struct {
 type Recording struct {
 	MeterCode string
 	Quantity  money.Quantity // at least 0
-	// IdempotencyKey makes the event the only one with this key on this meter
-	// of this tenant.
+	// IdempotencyKey is nil for none. Of a tenant's events on a meter only one can
+	// have a key.
 	IdempotencyKey *string
 	// RecordedAt decides the period in which the event counts; nil is now.
 	RecordedAt *time.Time
@@ -60,13 +59,13 @@ type Event struct {
 type Allowance struct {
 	// Billing is nil for a tenant without an active or trialing subscription.
 	Billing *Billing
-	// Limits are the quota entitlements of the subscription's plan by feature
-	// code, in whole units. A code that is missing is unlimited: entitlements
-	// that are boolean or have no value are left out.
+	// Limits are the quotas of the subscription's plan by feature code, in whole
+	// units. A code that is missing is unlimited, as is one whose entitlement is
+	// boolean or has no value.
 	Limits map[string]int64
 }
 
-// limit is the quota of a meter, nil when it is unlimited.
+// limit is the quota of a meter in whole units, nil when it is unlimited.
 func (a Allowance) limit(meterCode string) *int64 {
 	if limit, ok := a.Limits[meterCode]; ok {
 		return &limit
@@ -74,12 +73,12 @@ func (a Allowance) limit(meterCode string) *int64 {
 	return nil
 }
 
-// Plans tells what tenants may use; the subscription domain implements it.
+// Plans knows what tenants may use; the subscription domain implements it.
 type Plans interface {
 	// Allowances reads in the transaction of ctx where there is one, so that usage
-	// is judged by the plan that holds when it is stored. Tenants without a
-	// subscription, who have the zero Allowance, may be left out. Nobody changes
-	// what it returns.
+	// is judged by the plan that holds when it is stored. It may leave out tenants
+	// without a subscription, who have the zero Allowance. Callers must not change
+	// the result.
 	Allowances(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Allowance, error)
 }
 
@@ -95,7 +94,7 @@ type Reading struct {
 // nil when unlimited.
 func (r Reading) Percent() *float64 { return percentOf(r.Current, r.Limit) }
 
-// Status tells how near the usage is to the limit.
+// Status says how near the usage is to the limit.
 func (r Reading) Status() Status { return statusOf(r.Current, r.Limit) }
 
 // Summary is what all active meters show of a tenant, ordered by code.
