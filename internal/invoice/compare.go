@@ -10,33 +10,29 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/invoice/invoicesql"
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// Why a difference is left to the operator.
+// Why a difference is left to an operator.
 const (
 	reasonIssued  = "an invoice that was issued is never changed"
 	reasonFinal   = "the state here is final"
 	reasonAccount = "the payment provider has no invoice of the tenant: its key may be of another account"
 )
 
-// kept is what is kept here of a provider's invoice: what it is called, and, with
-// a Status, the invoice that was issued for it.
-type kept = invoicesql.KeptInvoicesRow
-
-// kept lists what is kept of a tenant's invoices by the provider's id: of all, or
-// of the one that is named.
-func (s store) kept(ctx context.Context, tenantID uuid.UUID, one string) (map[string]kept, error) {
-	rows, err := s.q(ctx).KeptInvoices(ctx, invoicesql.KeptInvoicesParams{TenantID: tenantID, One: one})
-	list := make(map[string]kept, len(rows))
-	for _, row := range rows {
-		list[row.PSPInvoiceID] = row
-	}
-	return list, err
+// kept is what is stored here of a provider's invoice: that it has an id, and the
+// invoice that was issued for it, if any.
+type kept struct {
+	pspID      string
+	status     Status // empty where no invoice was issued
+	totalCents int64
+	currency   string // ISO 4217
 }
 
-func sorted(list map[string]kept) []kept {
+func (k kept) issued() bool { return k.status != "" }
+
+// byPSPID returns the values of list in the order of its keys.
+func byPSPID(list map[string]kept) []kept {
 	all := make([]kept, 0, len(list))
 	for _, id := range slices.Sorted(maps.Keys(list)) {
 		all = append(all, list[id])
@@ -51,9 +47,10 @@ type comparison struct {
 	repair   bool
 }
 
-// compare finds how an invoice of the provider's list differs from what is kept of
-// it, and repairs it if wanted. Both are older than what was stored meanwhile: a
-// difference counts only if it is there after reading back.
+// compare finds how an invoice of the provider's list differs from what is stored of it,
+// and repairs that if wanted. Both may be outdated, since the invoice may have changed
+// meanwhile, so a difference counts only if it is still there after both were read
+// again.
 func (c comparison) compare(ctx context.Context, k kept, listed psp.Invoice) ([]psp.Difference, error) {
 	if len(c.differences(k, listed)) == 0 {
 		return nil, nil
@@ -68,33 +65,33 @@ func (c comparison) compare(ctx context.Context, k kept, listed psp.Invoice) ([]
 	return c.settle(ctx, in)
 }
 
-// unlisted compares what the provider's list does not have. elsewhere tells that
-// it has another one of the tenant.
-func (c comparison) unlisted(ctx context.Context, k kept, elsewhere bool) ([]psp.Difference, error) {
-	in, err := c.deps.Provider.GetInvoice(ctx, k.PSPInvoiceID)
+// unlisted compares an invoice that the provider's list lacks. hasOthers says that the
+// list has another invoice of the tenant.
+func (c comparison) unlisted(ctx context.Context, k kept, hasOthers bool) ([]psp.Difference, error) {
+	in, err := c.deps.Provider.GetInvoice(ctx, k.pspID)
 	if err == nil {
 		return c.settle(ctx, in)
 	}
 	if !errors.Is(err, psp.ErrNotFound) {
-		return nil, fmt.Errorf("%s: %w", k.PSPInvoiceID, err)
+		return nil, fmt.Errorf("%s: %w", k.pspID, err)
 	}
-	d := psp.Difference{Of: psp.OfInvoice, Kind: psp.MissingThere, TenantID: c.tenantID, PSPID: k.PSPInvoiceID}
+	d := psp.Difference{Of: psp.OfInvoice, Kind: psp.MissingThere, TenantID: c.tenantID, PSPID: k.pspID}
 	switch {
-	case !elsewhere:
+	case !hasOthers:
 		d.Reason = reasonAccount
-	case c.deps.Issuing != nil && k.Status != nil:
+	case c.deps.Issuing != nil && k.issued():
 		d.Reason = reasonIssued
 	case c.repair:
-		if err := c.forget(ctx, k.PSPInvoiceID); err != nil {
-			return nil, fmt.Errorf("%s: %w", k.PSPInvoiceID, err)
+		if err := c.forget(ctx, k.pspID); err != nil {
+			return nil, fmt.Errorf("%s: %w", k.pspID, err)
 		}
 		d.Repaired = true
 	}
 	return []psp.Difference{d}, nil
 }
 
-// settle finds how the provider's present invoice differs, and repairs that. What
-// is then still there was not repaired.
+// settle finds how the provider's current invoice differs, and repairs that if wanted. A
+// difference that is there afterwards is not marked as repaired.
 func (c comparison) settle(ctx context.Context, in psp.Invoice) ([]psp.Difference, error) {
 	before, err := c.now(ctx, in)
 	repairable := func(d psp.Difference) bool { return d.Reason == "" }
@@ -102,7 +99,7 @@ func (c comparison) settle(ctx context.Context, in psp.Invoice) ([]psp.Differenc
 		return before, err
 	}
 	followed, _, err := c.follow(ctx, in.ID)
-	if err != nil {
+	if err != nil && !errors.Is(err, errUnknownCustomer) {
 		return before, fmt.Errorf("%s: %w", in.ID, err)
 	}
 	after, err := c.now(ctx, followed)
@@ -112,7 +109,7 @@ func (c comparison) settle(ctx context.Context, in psp.Invoice) ([]psp.Differenc
 	return before, err
 }
 
-// now is how an invoice differs from what is kept of it at this moment.
+// now lists how an invoice differs from what is stored of it at this moment.
 func (c comparison) now(ctx context.Context, in psp.Invoice) ([]psp.Difference, error) {
 	here, err := c.store.kept(ctx, c.tenantID, in.ID)
 	if err != nil {
@@ -121,28 +118,28 @@ func (c comparison) now(ctx context.Context, in psp.Invoice) ([]psp.Difference, 
 	return c.differences(here[in.ID], in), nil
 }
 
-// differences lists how an invoice differs from what is kept of it; none where
-// invoices are the provider's, and of drafts, which are not issued.
+// differences lists how an invoice differs from what is stored of it. There are none
+// where invoices are the provider's, nor of drafts, which are not issued.
 func (c comparison) differences(k kept, in psp.Invoice) []psp.Difference {
 	if c.deps.Issuing == nil || Status(in.Status) == Draft {
 		return nil
 	}
 	d := psp.Difference{Of: psp.OfInvoice, Kind: psp.MissingHere, TenantID: c.tenantID, PSPID: in.ID}
-	if k.Status == nil {
+	if !k.issued() {
 		return []psp.Difference{d}
 	}
 	d.Kind = psp.Differs
 	var found []psp.Difference
 	for _, f := range []struct{ field, here, there, reason string }{
-		{"status", *k.Status, in.Status, ""},
-		{"total", strconv.FormatInt(*k.TotalCents, 10), strconv.FormatInt(in.Total, 10), reasonIssued},
-		{"currency", *k.Currency, in.Currency, reasonIssued},
+		{"status", string(k.status), in.Status, ""},
+		{"total", strconv.FormatInt(k.totalCents, 10), strconv.FormatInt(in.Total, 10), reasonIssued},
+		{"currency", k.currency, in.Currency, reasonIssued},
 	} {
 		if f.here == f.there {
 			continue
 		}
 		d.Field, d.Here, d.There, d.Reason = f.field, f.here, f.there, f.reason
-		if f.field == "status" && Status(*k.Status).Final() {
+		if f.field == "status" && k.status.Final() {
 			d.Reason = reasonFinal
 		}
 		found = append(found, d)

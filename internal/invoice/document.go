@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/invoice/invoicesql"
 	"github.com/tenantry/tenantry/internal/jobs"
 )
 
@@ -19,7 +18,7 @@ type documentOf struct {
 	InvoiceID uuid.UUID `json:"invoice_id"`
 }
 
-// Statement is what the document of an invoice is made of.
+// Statement has what the document of an invoice shows.
 type Statement struct {
 	Invoice    Invoice
 	Seller     Seller
@@ -29,8 +28,8 @@ type Statement struct {
 	Locale     string
 }
 
-// makeDocument makes the document of an invoice and keeps it. It is made once:
-// what was sent to a customer stays what it was.
+// makeDocument makes the document of an invoice and stores it. It is made only once, so
+// that what was sent to a customer never changes.
 func (s *Service) makeDocument(ctx context.Context, job jobs.Job) error {
 	var of documentOf
 	if err := job.Decode(&of); err != nil {
@@ -43,25 +42,21 @@ func (s *Service) makeDocument(ctx context.Context, job jobs.Job) error {
 	if err != nil || inv.HasPDF {
 		return err
 	}
-	details, err := s.store.q(ctx).IssuedDetails(ctx, invoicesql.IssuedDetailsParams{TenantID: of.TenantID, ID: of.InvoiceID})
+	details, err := s.store.documentDetails(ctx, of.TenantID, of.InvoiceID)
 	if err != nil {
 		return err
 	}
-	units, err := s.store.q(ctx).MinorUnits(ctx, inv.Total.Currency)
+	units, err := s.store.minorUnits(ctx, inv.Total.Currency)
 	if err != nil {
 		return err
 	}
 	statement := Statement{
-		Invoice: inv, Seller: s.deps.Issuing.Seller, TaxRate: details.TaxRate, MinorUnits: int(units), Locale: details.Locale,
-	}
-	if details.VATNumber != nil {
-		statement.VATNumber = *details.VATNumber
+		Invoice: inv, Seller: s.deps.Issuing.Seller, VATNumber: details.vatNumber, TaxRate: details.taxRate, MinorUnits: units,
+		Locale: details.locale,
 	}
 	file, err := s.deps.Issuing.Render(statement)
 	if err != nil {
 		return fmt.Errorf("document of invoice %s: %w", inv.Number, err)
 	}
-	return s.store.q(ctx).InsertDocument(ctx, invoicesql.InsertDocumentParams{
-		InvoiceID: inv.ID, Bytes: file, CreatedAt: s.deps.Clock.Now(),
-	})
+	return s.store.insertDocument(ctx, inv.ID, file, s.deps.Clock.Now())
 }

@@ -1,8 +1,18 @@
 package invoice
 
-import "github.com/tenantry/tenantry/internal/fault"
+import (
+	"errors"
+
+	"github.com/tenantry/tenantry/internal/fault"
+)
 
 var (
 	errNotFound    = fault.New(fault.NotFound, "error.not_found")
 	errNotVoidable = fault.Coded(fault.Invalid, fault.InvoiceNotVoidable)
+)
+
+var (
+	errUnknownCustomer = errors.New("the customer belongs to no tenant")
+	errNotKept         = errors.New("nothing is stored of the provider's invoice")
+	errNoPlan          = errors.New("the invoice bills no subscription of the tenant")
 )

@@ -6,46 +6,47 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/invoice/invoicesql"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Event handles notifications about the provider's invoices. What the
-// notification said does not matter: the invoice is read back.
+// Event handles notifications about the provider's invoices. It does not use what the
+// notification says but reads the invoice from the provider.
 func (s *Service) Event(ctx context.Context, e psp.Event) error {
 	_, _, err := s.follow(ctx, e.ObjectID)
 	if errors.Is(err, psp.ErrNotFound) {
 		return s.forget(ctx, e.ObjectID) // a draft that was deleted: it never had a number
 	}
+	if errors.Is(err, errUnknownCustomer) {
+		return nil
+	}
 	return err
 }
 
-// FailureEvent handles the notification of a payment that did not go through: the
-// tenant is told of each.
+// FailureEvent handles the notification of a payment that failed: the tenant gets a mail
+// for each (rules: invoices#failed-payments).
 func (s *Service) FailureEvent(ctx context.Context, e psp.Event) error {
 	in, tenantID, err := s.follow(ctx, e.ObjectID)
-	if errors.Is(err, psp.ErrNotFound) {
+	if errors.Is(err, psp.ErrNotFound) || errors.Is(err, errUnknownCustomer) {
 		return nil
 	}
-	if err != nil || tenantID == uuid.Nil {
+	if err != nil {
 		return err
 	}
-	return s.tellOfFailure(ctx, tenantID, in, e.ID)
+	return s.mailFailure(ctx, tenantID, in, e.ID)
 }
 
-// follow reads an invoice of the provider and takes it over. It returns it with
-// its tenant, Nil for a stranger's.
+// follow reads an invoice from the provider and stores what it means here. It returns
+// the invoice and its tenant, errUnknownCustomer where the customer is nobody's here.
 func (s *Service) follow(ctx context.Context, pspID string) (psp.Invoice, uuid.UUID, error) {
 	in, err := s.deps.Provider.GetInvoice(ctx, pspID)
 	if err != nil {
 		return in, uuid.Nil, err
 	}
 	tenantID, err := s.store.tenantOf(ctx, in.CustomerID)
-	if err != nil || tenantID == uuid.Nil {
-		return in, tenantID, err
+	if err != nil {
+		return in, uuid.Nil, err
 	}
-	// The notification of an invoice may come before that of what it bills.
+	// The notification of an invoice may arrive before that of its subscription.
 	if in.SubscriptionID != "" && s.deps.Issuing != nil {
 		if err := s.deps.Subscriptions.SubscriptionEvent(ctx, psp.Event{ObjectID: in.SubscriptionID}); err != nil {
 			return in, tenantID, err
@@ -54,11 +55,11 @@ func (s *Service) follow(ctx context.Context, pspID string) (psp.Invoice, uuid.U
 	return in, tenantID, s.take(ctx, tenantID, in)
 }
 
-// forget drops what an invoice was called here that the provider does not have
-// any more. One that was issued here stays.
+// forget deletes the id that an invoice has here which the provider does not have any
+// more. An invoice that was issued here stays.
 func (s *Service) forget(ctx context.Context, pspID string) error {
-	tenantID, err := s.store.q(ctx).TenantOfPSPInvoice(ctx, pspID)
-	if errors.Is(err, sqldb.ErrNoRows) {
+	tenantID, err := s.store.tenantOfInvoice(ctx, pspID)
+	if errors.Is(err, errNotKept) {
 		return nil
 	}
 	if err != nil {
@@ -68,6 +69,6 @@ func (s *Service) forget(ctx context.Context, pspID string) error {
 		if _, err := s.deps.Tenants.Lock(ctx, tenantID); err != nil {
 			return err
 		}
-		return s.store.q(ctx).ForgetPSPInvoice(ctx, invoicesql.ForgetPSPInvoiceParams{TenantID: tenantID, PSPInvoiceID: pspID})
+		return s.store.forget(ctx, tenantID, pspID)
 	})
 }

@@ -2,22 +2,22 @@ package invoice
 
 import (
 	"context"
+	"errors"
 
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/i18n"
-	"github.com/tenantry/tenantry/internal/invoice/invoicesql"
 	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// tellOfFailure mails the tenant about a failed payment, once for each
-// notification however often that comes.
-func (s *Service) tellOfFailure(ctx context.Context, tenantID uuid.UUID, in psp.Invoice, event string) error {
+// mailFailure mails the tenant about a failed payment, once for each notification,
+// however often that is delivered.
+func (s *Service) mailFailure(ctx context.Context, tenantID uuid.UUID, in psp.Invoice, event string) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		isNew, err := s.store.q(ctx).NoteFailedPayment(ctx, invoicesql.NoteFailedPaymentParams{PSPInvoiceID: in.ID, Event: &event})
-		if err != nil || isNew == 0 {
+		isNew, err := s.store.noteFailure(ctx, in.ID, event)
+		if err != nil || !isNew {
 			return err
 		}
 		t, err := s.deps.Tenants.Get(ctx, tenantID)
@@ -28,17 +28,17 @@ func (s *Service) tellOfFailure(ctx context.Context, tenantID uuid.UUID, in psp.
 		if err != nil || to == nil {
 			return err
 		}
-		about, err := s.store.billedPlan(ctx, tenantID, in)
-		if err != nil {
+		plan, err := s.store.billedPlan(ctx, tenantID, in.SubscriptionID)
+		if err != nil && !errors.Is(err, errNoPlan) {
 			return err
 		}
-		units, err := s.store.q(ctx).MinorUnits(ctx, in.Currency)
+		units, err := s.store.minorUnits(ctx, in.Currency)
 		if err != nil {
 			return err
 		}
 		locale := t.Locale()
 		return s.deps.Letters.PaymentFailed(ctx, locale, *to, letters.PaymentFailed{
-			Tenant: t.Name, Plan: i18n.Pick(about, locale), MinorUnits: int(units),
+			Tenant: t.Name, Plan: i18n.Pick(plan, locale), MinorUnits: units,
 			Amount: money.Money{AmountCents: in.AmountDue, Currency: in.Currency},
 		})
 	})

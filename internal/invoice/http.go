@@ -21,7 +21,7 @@ type HTTP struct {
 // without a slash at its end.
 func NewHTTP(svc *Service, publicURL string) *HTTP { return &HTTP{svc, publicURL} }
 
-// InvoiceLineView is a line of an invoice (spec: Invoice line).
+// InvoiceLineView is a line of an invoice (rules: invoices#lines).
 type InvoiceLineView struct {
 	ID          uuid.UUID   `json:"id"`
 	InvoiceID   uuid.UUID   `json:"invoice_id"`
@@ -38,8 +38,7 @@ type InvoiceLineView struct {
 	UpdatedAt   rest.Time   `json:"updated_at"`
 }
 
-// InvoiceView is the invoice resource (spec: Invoice). It is the same wherever
-// the invoice comes from.
+// InvoiceView is the invoice resource (rules: invoices), whatever the invoice's source.
 type InvoiceView struct {
 	ID                 uuid.UUID         `json:"id"`
 	TenantID           uuid.UUID         `json:"tenant_id"`
@@ -88,8 +87,7 @@ func view(inv Invoice) InvoiceView {
 	return v
 }
 
-// InvoiceList is what the list of invoices can be asked for (spec: Invoice
-// endpoints).
+// InvoiceList says how the list of invoices can be filtered (rules: invoices#reading).
 func InvoiceList() page.Spec {
 	return page.Spec{
 		Params: map[string]page.Filter{"status": {
@@ -100,7 +98,7 @@ func InvoiceList() page.Spec {
 	}
 }
 
-// InvoicePage is a page of invoices; its meta says which of them all it has.
+// InvoicePage is a page of invoices.
 type InvoicePage struct {
 	Data  []InvoiceView `json:"data"`
 	Meta  InvoiceMeta   `json:"meta"`

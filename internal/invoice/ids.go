@@ -8,9 +8,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// stableID makes the UUID by which an object of the provider is known here: a
-// version 7 of its time and, instead of random bits, a hash of its own id. The
-// same object always has the same one, on every instance and without storing it.
+// stableID computes the UUID that an object of the provider has here: a version 7 of its
+// creation time with a hash of the provider's id in place of random bits. The same
+// object has the same UUID on every instance, without storing it.
 func stableID(pspID string, created time.Time) uuid.UUID {
 	var id uuid.UUID
 	var ms [8]byte

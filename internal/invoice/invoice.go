@@ -1,7 +1,6 @@
-// Package invoice has the invoices of tenants (spec: Invoice, Invoice endpoints).
-// They come from the payment provider as they are, or are issued here for what
-// the provider bills, with numbers and documents of our own; a setting says
-// which. Both are the same Invoice to whoever asks.
+// Package invoice has the invoices of tenants (rules: invoices). A setting decides
+// whether they are the payment provider's own, or are issued here for what the provider
+// bills, with numbers and documents of our own. Callers see the same Invoice either way.
 package invoice
 
 import (
@@ -12,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// Status is the state of an invoice (spec: Invoice status).
+// Status is the state of an invoice (rules: invoices#status).
 type Status string
 
 // The states of an invoice. Paid, void and uncollectible are final.
@@ -24,7 +23,7 @@ const (
 	Uncollectible Status = "uncollectible"
 )
 
-// Final tells whether the state never changes again.
+// Final reports whether the state never changes again.
 func (s Status) Final() bool { return s == Paid || s == Void || s == Uncollectible }
 
 // LineType says what a line bills.
@@ -59,7 +58,7 @@ type Invoice struct {
 	UpdatedAt          time.Time
 }
 
-// Billed is who an invoice was made out to, as it was then.
+// Billed is who an invoice was made out to, as of that time.
 type Billed struct {
 	Name    *string       `json:"name"`
 	Email   *string       `json:"email"`

@@ -2,7 +2,6 @@ package invoice
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,18 +9,15 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/invoice/invoicesql"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// Issuing says how invoices are issued here (spec: Invoice endpoints,
-// platform_managed).
+// Issuing says how invoices are issued here (rules: invoices#issuing).
 type Issuing struct {
 	Numbers NumberFormat
 	// Taxes are the rates, in millionths, by the country of the tenant (ISO
-	// 3166-1 alpha-2). Prices have the tax in them.
+	// 3166-1 alpha-2). The tax is included in prices.
 	Taxes  map[string]int64
 	Seller Seller
 	// Render makes the document of an invoice.
@@ -37,16 +33,16 @@ type Seller struct {
 	Logo      []byte // as package pdf takes it; nil for none
 }
 
-// NumberFormat makes a display number of a year and its running number:
-// {year} stands for the year, {number} for the number, {number:6} for the number
+// NumberFormat forms the display number from a year and the running number in it:
+// {year} stands for the year, {number} for the number, and {number:6} for the number
 // with leading zeros up to six digits.
 type NumberFormat string
 
 // DefaultNumbers gives numbers such as INV-2026-000001.
 const DefaultNumbers NumberFormat = "INV-{year}-{number:6}"
 
-// Check tells why a format cannot be used, "" when it can: numbers must differ
-// from each other in every year.
+// Check returns why a format cannot be used, "" when it can: its numbers must all be
+// different.
 func (f NumberFormat) Check() string {
 	text := string(f)
 	switch {
@@ -65,7 +61,7 @@ func (f NumberFormat) Check() string {
 	return ""
 }
 
-// Of is the display number.
+// Of returns the display number; of a format that Check refuses, the format itself.
 func (f NumberFormat) Of(year int, number int64) string {
 	text := strings.ReplaceAll(string(f), "{year}", strconv.Itoa(year))
 	head, tail, ok := strings.Cut(text, "{number")
@@ -84,7 +80,8 @@ func (f NumberFormat) Of(year int, number int64) string {
 	return head + fmt.Sprintf("%0*d", width, number) + tail2
 }
 
-// take stores what a provider's invoice means here.
+// take stores an invoice of the provider: its id, and where invoices are issued here
+// the invoice for it, new or with the provider's state.
 //
 // Invariant: an invoice of the provider that is no draft is issued here once,
 // with the next number of its year, under the tenant's lock and in one
@@ -103,26 +100,26 @@ func (s *Service) take(ctx context.Context, tenantID uuid.UUID, in psp.Invoice) 
 		if err := s.store.remember(ctx, inv); err != nil {
 			return err
 		}
-		// A subscription that is not known by now is one that was refused, as the
-		// second of two that were paid: its payment is given back.
+		// A subscription that is not known by now was refused, as the second of two
+		// that were paid: its payment is refunded.
 		refused := in.SubscriptionID != "" && inv.SubscriptionID == nil
 		if s.deps.Issuing == nil || inv.Status == Draft || refused {
 			return nil
 		}
-		_, err = s.store.q(ctx).InvoiceByPSPID(ctx, invoicesql.InvoiceByPSPIDParams{TenantID: tenantID, PSPInvoiceID: in.ID})
-		if errors.Is(err, sqldb.ErrNoRows) {
-			return s.issue(ctx, t, inv)
-		}
+		exists, err := s.store.isIssued(ctx, tenantID, in.ID)
 		if err != nil {
 			return err
+		}
+		if !exists {
+			return s.issue(ctx, t, inv)
 		}
 		_, err = s.store.move(ctx, inv, s.deps.Clock.Now())
 		return err
 	})
 }
 
-// issue gives an invoice a number, makes it out to the tenant as it is now, and
-// has its document made.
+// issue gives an invoice a number, makes it out to the tenant's current billing details,
+// stores it and queues the making of its document.
 func (s *Service) issue(ctx context.Context, t tenant.Tenant, inv Invoice) error {
 	now := s.deps.Clock.Now()
 	n := issued{Invoice: inv, year: inv.IssueDate.UTC().Year(), vatNumber: t.Billing.VATNumber, locale: t.Locale()}
@@ -146,7 +143,7 @@ func (s *Service) issue(ctx context.Context, t tenant.Tenant, inv Invoice) error
 	return s.deps.Jobs.Enqueue(ctx, jobDocument, documentOf{TenantID: t.ID, InvoiceID: n.ID})
 }
 
-// billedTo is the tenant as its invoice names it.
+// billedTo is how an invoice names the tenant.
 func (s *Service) billedTo(ctx context.Context, t tenant.Tenant) (Billed, error) {
 	b := t.Billing
 	billed := Billed{Name: b.LegalName, Address: BilledAddress{
@@ -160,8 +157,8 @@ func (s *Service) billedTo(ctx context.Context, t tenant.Tenant) (Billed, error)
 	return billed, err
 }
 
-// taxWithin is the tax that a total has in it, rounded half away from zero; rate
-// is in millionths.
+// taxWithin is the tax that is included in a total of minor units, rounded half away
+// from zero; rate is in millionths.
 func taxWithin(total, rate int64) int64 {
 	if rate <= 0 {
 		return 0

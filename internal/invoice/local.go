@@ -3,14 +3,11 @@ package invoice
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/invoice/invoicesql"
 	"github.com/tenantry/tenantry/internal/page"
-	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // local has the invoices that were issued here.
@@ -29,9 +26,9 @@ func (l local) document(ctx context.Context, tenantID, id uuid.UUID) (Document, 
 	if err != nil {
 		return Document{}, err
 	}
-	file, err := l.store.q(ctx).Document(ctx, invoicesql.DocumentParams{TenantID: tenantID, ID: id})
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return Document{}, errNotFound
+	file, err := l.store.document(ctx, tenantID, id)
+	if err != nil {
+		return Document{}, err
 	}
-	return Document{Number: inv.Number, Body: io.NopCloser(bytes.NewReader(file)), Length: int64(len(file))}, err
+	return Document{Number: inv.Number, Body: io.NopCloser(bytes.NewReader(file)), Length: int64(len(file))}, nil
 }

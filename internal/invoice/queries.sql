@@ -51,17 +51,14 @@ INSERT INTO invoice_lines (
 ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13);
 
 -- name: InvoiceByPSPID :one
-SELECT id, status, psp_payment_intent_id FROM invoices WHERE tenant_id = $1 AND psp_invoice_id = $2;
+SELECT id FROM invoices WHERE tenant_id = $1 AND psp_invoice_id = $2;
 
 -- name: MoveInvoice :execrows
--- A final state never changes (spec: Invoice status).
+-- A final state never changes (rules: invoices#status).
 UPDATE invoices
 SET status = sqlc.arg(status), paid_at = sqlc.narg(paid_at), psp_payment_intent_id = sqlc.narg(psp_payment_intent_id),
     updated_at = sqlc.arg(updated_at)
 WHERE tenant_id = $1 AND id = $2 AND status NOT IN ('paid', 'void', 'uncollectible');
-
--- name: Lines :many
-SELECT * FROM invoice_lines WHERE tenant_id = $1 AND invoice_id = $2 ORDER BY position;
 
 -- name: InsertDocument :exec
 INSERT INTO invoice_documents (invoice_id, bytes, created_at) VALUES ($1, $2, $3)
@@ -70,11 +67,6 @@ ON CONFLICT (invoice_id) DO NOTHING;
 -- name: Document :one
 SELECT d.bytes FROM invoice_documents d JOIN invoices i ON i.id = d.invoice_id
 WHERE i.tenant_id = $1 AND i.id = $2;
-
--- name: InvoicesWithoutDocument :many
-SELECT i.tenant_id, i.id FROM invoices i
-WHERE NOT EXISTS (SELECT 1 FROM invoice_documents d WHERE d.invoice_id = i.id)
-ORDER BY i.id LIMIT 100;
 
 -- name: PSPInvoices :many
 SELECT psp_invoice_id FROM psp_invoices WHERE tenant_id = $1;

@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/invoice/invoicesql"
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
@@ -20,24 +19,25 @@ const (
 
 // walk is how far a comparison has come.
 type walk struct {
-	Done uuid.UUID `json:"done"` // the last tenant that is
+	Done uuid.UUID `json:"done"` // the last tenant that was compared
 }
 
-// Comparison compares the invoices of all tenants with the provider's. Where
-// invoices are issued here, what is missing is issued and a state that is behind
-// follows, the way that a notification would do it; an issued invoice itself is
-// never changed. Where they are the provider's, nothing is kept but what they are
-// called here, and what the provider has no more is forgotten.
+// Comparison compares the invoices of all tenants with the provider's (rules:
+// invoices#reconciliation). Where invoices are issued here, it issues what is missing
+// and updates a state that is behind, as a notification would; nothing else of an issued
+// invoice is ever changed. Where they are the provider's, only their ids are stored, and
+// it deletes the ids of invoices that the provider does not have any more.
 func (s *Service) Comparison() psp.Comparison[walk] {
 	return psp.Comparison[walk]{
 		Kind: jobReconcile, Jobs: s.deps.Jobs, Clock: s.deps.Clock, Log: s.deps.Log, Run: s.reconcile,
 	}
 }
 
-// reconcile goes on until all is done, or the part is over.
+// reconcile goes on until all tenants are compared or the part is over; done reports
+// which.
 func (s *Service) reconcile(ctx context.Context, p *psp.Part, w *walk) (done bool, err error) {
 	for {
-		tenants, err := s.store.q(ctx).InvoicedTenants(ctx, invoicesql.InvoicedTenantsParams{After: w.Done, Most: tenantPage})
+		tenants, err := s.store.invoicedTenants(ctx, w.Done, tenantPage)
 		if err != nil {
 			return false, err
 		}
@@ -59,12 +59,12 @@ func (s *Service) reconcile(ctx context.Context, p *psp.Part, w *walk) (done boo
 	}
 }
 
-// compareTenant compares the invoices of a tenant. What fails does not keep the
-// others from being compared.
+// compareTenant compares the invoices of a tenant. Where one fails, the others are still
+// compared.
 //
-// Invariant: what an invoice is called here is forgotten because the provider does
-// not have it only if the provider has another one of the tenant. Ids are never
-// the same in two accounts, so that proves that it is asked in the right one.
+// Invariant: an id is deleted because the provider lacks the invoice only where the
+// provider has another invoice of the tenant. Two accounts never have the same ids, so
+// that other invoice proves that the right account was asked.
 func (s *Service) compareTenant(ctx context.Context, tenantID uuid.UUID, repair bool) (found []psp.Difference, err error) {
 	here, err := s.store.kept(ctx, tenantID, "")
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Service) compareTenant(ctx context.Context, tenantID uuid.UUID, repair 
 	if err != nil {
 		return nil, err
 	}
-	customers, err := s.store.q(ctx).CustomersOfTenant(ctx, tenantID)
+	customers, err := s.store.customersOf(ctx, tenantID)
 	if err != nil {
 		return nil, err
 	}
@@ -93,15 +93,15 @@ func (s *Service) compareTenant(ctx context.Context, tenantID uuid.UUID, repair 
 				break
 			}
 			seen[in.ID] = true
-			// A subscription that is not known here is one that was refused, and so are
-			// its invoices; see take.
-			if _, known := refs.subscriptions[in.SubscriptionID]; known || in.SubscriptionID == "" || here[in.ID].Status != nil {
+			// A subscription that is not known here was refused, and so are its
+			// invoices; see take.
+			if _, known := refs.subscriptions[in.SubscriptionID]; known || in.SubscriptionID == "" || here[in.ID].issued() {
 				note(c.compare(ctx, here[in.ID], in))
 			}
 		}
 	}
-	for _, k := range sorted(here) {
-		if !seen[k.PSPInvoiceID] {
+	for _, k := range byPSPID(here) {
+		if !seen[k.pspID] {
 			note(c.unlisted(ctx, k, len(seen) > 0))
 		}
 	}

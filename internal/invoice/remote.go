@@ -11,29 +11,26 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/invoice/invoicesql"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// chunks bounds how much of one customer's list is read from the provider: 50
-// times 100 invoices. What is older is reached by its id.
+// chunks bounds how much of one customer's list is read from the provider: 50 times 100
+// invoices. Older ones can be read by their id.
 const chunks = 50
 
-// remote has the invoices as the provider has them. Nothing of them is kept but
-// what they are called here.
+// remote has the provider's own invoices. Only their ids are stored here.
 type remote struct {
 	store    store
 	tenants  Tenants
 	provider Provider
 }
 
-// list reads the whole list of a tenant, since the provider neither counts it nor
-// jumps to a page of it. A failure anywhere is the failure of all: an outage is
-// never shown as an empty or a shorter list.
+// list reads the whole list of a tenant, since the provider can neither count it nor
+// jump to a page of it. If any part fails, all fails: an outage must not look like an
+// empty or a shorter list.
 func (r remote) list(ctx context.Context, tenantID uuid.UUID, status Status, q page.Query) ([]Invoice, int64, error) {
-	customers, err := r.store.q(ctx).CustomersOfTenant(ctx, tenantID)
+	customers, err := r.store.customersOf(ctx, tenantID)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -59,8 +56,8 @@ func (r remote) list(ctx context.Context, tenantID uuid.UUID, status Status, q p
 	return all[from:to], int64(len(all)), nil
 }
 
-// listed goes through a customer's invoices at the provider, the newest first, by
-// chunks. status is "" for any. After an error it ends.
+// listed iterates over a customer's invoices at the provider, the newest first, which it
+// reads in chunks. status is "" for any. It ends after an error.
 func listed(ctx context.Context, p Provider, customer string, status Status) iter.Seq2[psp.Invoice, error] {
 	return func(yield func(psp.Invoice, error) bool) {
 		for after := ""; ; {
@@ -88,7 +85,7 @@ func newestFirst(a, b Invoice) int {
 	return cmp.Or(b.IssueDate.Compare(a.IssueDate), bytes.Compare(b.ID[:], a.ID[:]))
 }
 
-// translate makes invoices of the provider's, and remembers what they are called.
+// translate converts the provider's invoices and stores the ids of new ones.
 func (r remote) translate(ctx context.Context, tenantID uuid.UUID, raw []psp.Invoice) ([]Invoice, error) {
 	refs, err := r.store.references(ctx, tenantID)
 	if err != nil {
@@ -109,8 +106,8 @@ func (r remote) translate(ctx context.Context, tenantID uuid.UUID, raw []psp.Inv
 	return invoices, r.remember(ctx, tenantID, unknown)
 }
 
-// remember notes what invoices are called. The tenant is locked first, as by the
-// notification that may note the same one now: else each could wait for the other.
+// remember stores the ids of invoices. It locks the tenant first, as does a notification
+// that may store the same id at the same time; otherwise both could deadlock.
 func (r remote) remember(ctx context.Context, tenantID uuid.UUID, unknown []Invoice) error {
 	if len(unknown) == 0 {
 		return nil
@@ -139,10 +136,7 @@ func (r remote) get(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error
 
 // read reads an invoice of the tenant from the provider.
 func (r remote) read(ctx context.Context, tenantID, id uuid.UUID) (psp.Invoice, error) {
-	pspID, err := r.store.q(ctx).PSPInvoice(ctx, invoicesql.PSPInvoiceParams{TenantID: tenantID, ID: id})
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return psp.Invoice{}, errNotFound
-	}
+	pspID, err := r.store.pspInvoice(ctx, tenantID, id)
 	if err != nil {
 		return psp.Invoice{}, err
 	}
@@ -165,7 +159,7 @@ func (r remote) document(ctx context.Context, tenantID, id uuid.UUID) (Document,
 	return Document{Number: in.Number, Body: file.Body, Length: file.Length}, err
 }
 
-// Document is the PDF of an invoice. Whoever gets one closes Body.
+// Document is the PDF of an invoice. The caller must close Body.
 type Document struct {
 	Number string // of the invoice
 	Body   io.ReadCloser

@@ -33,16 +33,16 @@ type Tenants interface {
 
 // Subscriptions is what invoices need of the subscription domain.
 type Subscriptions interface {
-	// SubscriptionEvent takes over the provider's present state of a subscription.
+	// SubscriptionEvent stores the provider's current state of a subscription.
 	SubscriptionEvent(ctx context.Context, e psp.Event) error
 }
 
-// Audit keeps the trail of what was changed; *audit.Log is one.
+// Audit is the audit trail; *audit.Log is one.
 type Audit interface {
 	Record(ctx context.Context, e audit.Entry) error
 }
 
-// Letters writes to tenants; *letters.Letters does.
+// Letters sends mails to tenants; *letters.Letters does.
 type Letters interface {
 	PaymentFailed(ctx context.Context, locale, to string, p letters.PaymentFailed) error
 }
@@ -57,8 +57,8 @@ type Deps struct {
 	Provider      Provider
 	Letters       Letters
 	Audit         Audit
-	// Issuing says how invoices are issued here; nil where they are the
-	// provider's (spec: Invoice endpoints, psp_managed).
+	// Issuing says how invoices are issued here; nil where they are the provider's
+	// (rules: invoices#source).
 	Issuing *Issuing
 	Log     *slog.Logger
 }
@@ -68,9 +68,9 @@ type source interface {
 	// list returns the page that q asks for and how many there are in all, the
 	// newest issue date first. status is "" for any.
 	list(ctx context.Context, tenantID uuid.UUID, status Status, q page.Query) ([]Invoice, int64, error)
-	// get is errNotFound without such an invoice of the tenant.
+	// get returns errNotFound where the tenant has no such invoice.
 	get(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error)
-	// document is errNotFound without the invoice or while it has none.
+	// document returns errNotFound where there is no such invoice or no document yet.
 	document(ctx context.Context, tenantID, id uuid.UUID) (Document, error)
 }
 
@@ -81,7 +81,7 @@ type Service struct {
 	source source
 }
 
-// NewService returns the service, and gives the queue its jobs.
+// NewService makes a service and registers its jobs.
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
 	s.Comparison().Handle()
@@ -94,7 +94,7 @@ func NewService(d Deps) *Service {
 	return s
 }
 
-// Get returns an invoice of a tenant.
+// Get returns an invoice of a tenant, a 404 error where there is none.
 func (s *Service) Get(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error) {
 	return s.source.get(ctx, tenantID, id)
 }

@@ -3,7 +3,6 @@ package invoice
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -12,64 +11,13 @@ import (
 
 	"github.com/tenantry/tenantry/internal/invoice/invoicesql"
 	"github.com/tenantry/tenantry/internal/page"
-	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
+// store is the domain's SQL. Its methods take part in the transaction of their context.
 type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *invoicesql.Queries { return invoicesql.New(s.db.Conn(ctx)) }
-
-// tenantOf returns the tenant of a provider's customer; Nil for a stranger's.
-func (s store) tenantOf(ctx context.Context, customer string) (uuid.UUID, error) {
-	id, err := s.q(ctx).TenantOfCustomer(ctx, customer)
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return uuid.Nil, nil
-	}
-	return id, err
-}
-
-// references reads what the provider's ids mean to a tenant.
-func (s store) references(ctx context.Context, tenantID uuid.UUID) (references, error) {
-	refs := references{
-		subscriptions: map[string]subscriptionRef{}, plans: map[string]uuid.UUID{}, meters: map[string]uuid.UUID{},
-	}
-	subscriptions, err := s.q(ctx).SubscriptionsOfTenant(ctx, tenantID)
-	if err != nil {
-		return refs, err
-	}
-	for _, row := range subscriptions {
-		refs.subscriptions[row.PSPSubscriptionID] = subscriptionRef{row.ID, row.PlanID}
-	}
-	plans, err := s.q(ctx).LinkedPlanPrices(ctx)
-	if err != nil {
-		return refs, err
-	}
-	for _, row := range plans {
-		refs.plans[*row.PSPPriceID] = row.PlanID
-	}
-	meters, err := s.q(ctx).LinkedMeterPrices(ctx)
-	for _, row := range meters {
-		refs.meters[*row.PSPPriceID] = row.MeterID
-	}
-	return refs, err
-}
-
-// known lists the provider's invoices of a tenant that have a name here.
-func (s store) known(ctx context.Context, tenantID uuid.UUID) (map[string]bool, error) {
-	ids, err := s.q(ctx).PSPInvoices(ctx, tenantID)
-	known := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		known[id] = true
-	}
-	return known, err
-}
-
-func (s store) remember(ctx context.Context, inv Invoice) error {
-	return s.q(ctx).RememberPSPInvoice(ctx, invoicesql.RememberPSPInvoiceParams{
-		PSPInvoiceID: inv.PSPInvoiceID, TenantID: inv.TenantID, ID: inv.ID, CreatedAt: inv.CreatedAt,
-	})
-}
 
 const invoiceColumns = `i.id, i.tenant_id, i.subscription_id, i.psp_invoice_id, i.psp_payment_intent_id, i.number, i.status, i.currency,
 	i.subtotal_cents, i.tax_cents, i.total_cents, i.issue_date, i.due_date, i.paid_at, i.billing_info, i.created_at, i.updated_at,
@@ -102,19 +50,18 @@ func (s store) page(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]In
 	sel := page.Select{Columns: invoiceColumns, From: "invoices i", Where: "i.tenant_id = $1", Args: []any{tenantID}}
 	invoices, total, err := page.Fetch(ctx, s.db.Conn(ctx), q, sel, scanInvoice)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, sqldb.Wrap(err, "list invoices")
 	}
 	return invoices, total, s.addLines(ctx, tenantID, invoices)
 }
 
+// invoice reads an issued invoice with its lines, errNotFound where the tenant has none
+// of this id.
 func (s store) invoice(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error) {
 	row := s.db.Conn(ctx).QueryRowContext(ctx, "SELECT "+invoiceColumns+" FROM invoices i WHERE i.tenant_id = $1 AND i.id = $2", tenantID, id)
 	inv, err := scanInvoice(row)
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return Invoice{}, errNotFound
-	}
 	if err != nil {
-		return Invoice{}, err
+		return Invoice{}, sqldb.WrapAbsent(err, "read invoice", errNotFound)
 	}
 	list := []Invoice{inv}
 	err = s.addLines(ctx, tenantID, list)
@@ -141,9 +88,9 @@ func (s store) addLines(ctx context.Context, tenantID uuid.UUID, invoices []Invo
 	plan_id, meter_id, period_start, period_end
 FROM invoice_lines WHERE tenant_id = $1 AND invoice_id IN (`+places.String()+`) ORDER BY invoice_id, position`, args...)
 	if err != nil {
-		return err
+		return sqldb.Wrap(err, "read invoice lines")
 	}
-	defer func() { _ = rows.Close() }() // rows.Err tells what went wrong
+	defer func() { _ = rows.Close() }() // rows.Err returns the error
 	for rows.Next() {
 		var (
 			of   uuid.UUID
@@ -151,29 +98,30 @@ FROM invoice_lines WHERE tenant_id = $1 AND invoice_id IN (`+places.String()+`) 
 		)
 		if err := rows.Scan(&of, &line.ID, &line.Description, &line.Type, &line.Quantity, &line.UnitPrice.AmountCents,
 			&line.Amount.AmountCents, &line.PlanID, &line.MeterID, &line.PeriodStart, &line.PeriodEnd); err != nil {
-			return err
+			return sqldb.Wrap(err, "read invoice lines")
 		}
 		inv := &invoices[at[of]]
 		line.UnitPrice.Currency, line.Amount.Currency = inv.Total.Currency, inv.Total.Currency
 		inv.Lines = append(inv.Lines, line)
 	}
-	return rows.Err()
+	return sqldb.Wrap(rows.Err(), "read invoice lines")
 }
 
-// issued is what is stored of an invoice beyond what it shows.
+// issued is an invoice with what is stored but not shown.
 type issued struct {
 	Invoice
 	year      int
-	sequence  int64
-	taxRate   int64
-	vatNumber *string
+	sequence  int64   // its number in the year
+	taxRate   int64   // millionths
+	vatNumber *string // the tenant's
 	locale    string
 }
 
+// insert stores an issued invoice with its lines.
 func (s store) insert(ctx context.Context, n issued) error {
 	billed, err := json.Marshal(n.Billed)
 	if err != nil {
-		return err
+		return sqldb.Wrap(err, "encode who is billed")
 	}
 	err = s.q(ctx).InsertInvoice(ctx, invoicesql.InsertInvoiceParams{
 		ID: n.ID, TenantID: n.TenantID, SubscriptionID: n.SubscriptionID, PSPInvoiceID: n.PSPInvoiceID,
@@ -183,7 +131,7 @@ func (s store) insert(ctx context.Context, n issued) error {
 		BillingInfo: billed, VATNumber: n.vatNumber, Locale: n.locale, CreatedAt: n.CreatedAt,
 	})
 	if err != nil {
-		return err
+		return sqldb.Wrap(err, "insert invoice")
 	}
 	for i, l := range n.Lines {
 		err := s.q(ctx).InsertLine(ctx, invoicesql.InsertLineParams{
@@ -192,7 +140,7 @@ func (s store) insert(ctx context.Context, n issued) error {
 			PlanID: l.PlanID, MeterID: l.MeterID, PeriodStart: l.PeriodStart, PeriodEnd: l.PeriodEnd,
 		})
 		if err != nil {
-			return err
+			return sqldb.Wrap(err, "insert invoice line")
 		}
 	}
 	return nil
@@ -202,33 +150,17 @@ func (s store) insert(ctx context.Context, n issued) error {
 // invoice with it.
 func (s store) nextNumber(ctx context.Context, year int) (int64, error) {
 	if err := s.q(ctx).StartNumbers(ctx, int32(year)); err != nil {
-		return 0, err
+		return 0, sqldb.Wrap(err, "start the numbers of a year")
 	}
-	return s.q(ctx).NextNumber(ctx, int32(year))
+	number, err := s.q(ctx).NextNumber(ctx, int32(year))
+	return number, sqldb.Wrap(err, "take the next number")
 }
 
-// move changes the state of an invoice that is not final; false when it is.
+// move stores the state of an invoice and reports whether it did: a final state stays.
 func (s store) move(ctx context.Context, inv Invoice, now time.Time) (bool, error) {
 	rows, err := s.q(ctx).MoveInvoice(ctx, invoicesql.MoveInvoiceParams{
 		TenantID: inv.TenantID, ID: inv.ID, Status: string(inv.Status), PaidAt: inv.PaidAt,
 		PSPPaymentIntentID: orNil(inv.PSPPaymentIntentID), UpdatedAt: now,
 	})
-	return rows == 1, err
-}
-
-// billedPlan is the name, in each locale, of the plan that a provider's invoice
-// bills; nil for one that bills no subscription of the tenant.
-func (s store) billedPlan(ctx context.Context, tenantID uuid.UUID, in psp.Invoice) (map[string]string, error) {
-	name, err := s.q(ctx).PlanNameOfSubscription(ctx, invoicesql.PlanNameOfSubscriptionParams{
-		TenantID: tenantID, PSPSubscriptionID: in.SubscriptionID,
-	})
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var texts map[string]string
-	err = json.Unmarshal(name, &texts)
-	return texts, err
+	return rows == 1, sqldb.Wrap(err, "change the state of an invoice")
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// references say what the provider's ids mean here. An id that is not among them
-// is something that this service did not make.
+// references map the provider's ids to ours. An id that is missing belongs to something
+// that this service did not make.
 type references struct {
 	subscriptions map[string]subscriptionRef // by the provider's subscription
 	plans         map[string]uuid.UUID       // by the provider's price
@@ -20,7 +20,7 @@ type references struct {
 
 type subscriptionRef struct{ id, planID uuid.UUID }
 
-// fromProvider is a provider's invoice as one of a tenant.
+// fromProvider converts a provider's invoice to an invoice of a tenant.
 func fromProvider(tenantID uuid.UUID, in psp.Invoice, refs references) Invoice {
 	id := stableID(in.ID, in.CreatedAt)
 	amount := func(cents int64) money.Money { return money.Money{AmountCents: cents, Currency: in.Currency} }
@@ -58,7 +58,7 @@ func fromProvider(tenantID uuid.UUID, in psp.Invoice, refs references) Invoice {
 	return inv
 }
 
-// draftNumber is shown for a draft: it gets its number when it is finalized.
+// draftNumber is shown for a draft, which gets its number when it is finalized.
 const draftNumber = "DRAFT"
 
 func lineFromProvider(l psp.InvoiceLine, refs references) Line {
@@ -81,7 +81,7 @@ func lineFromProvider(l psp.InvoiceLine, refs references) Line {
 	case planned:
 		line.PlanID = &plan
 	case line.Type != AdjustmentLine:
-		// A price that no plan has any more: the subscription still has the plan.
+		// No plan has the price any more, but the subscription still has its plan.
 		if ref, ok := refs.subscriptions[l.SubscriptionID]; ok {
 			line.PlanID = &ref.planID
 		}
@@ -93,15 +93,15 @@ func lineFromProvider(l psp.InvoiceLine, refs references) Line {
 	return line
 }
 
-// units splits a line's amount into units and the price of one, so that they
-// multiply to the amount. An amount that its units don't divide, such as part of
-// a month or a price below one cent, is one unit.
+// units splits a line's amount into a quantity and the price of one, whose product is
+// the amount. An amount that its quantity does not divide, such as part of a month or a
+// price below one cent, is one unit.
 func units(l psp.InvoiceLine) (int64, money.Money) {
 	price := func(cents int64) money.Money { return money.Money{AmountCents: cents, Currency: l.Currency} }
 	if l.Quantity > 0 && l.Amount%l.Quantity == 0 {
 		unit := l.Amount / l.Quantity
-		// Units that cost nothing are shown with the price that they would have,
-		// only if that is nothing too.
+		// Where units of a price were free, a unit price of 0 would be wrong: such a
+		// line is one unit.
 		if l.Amount != 0 || l.UnitAmount == "" || isZero(l.UnitAmount) {
 			return l.Quantity, price(unit)
 		}

@@ -10,13 +10,14 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// Void voids a draft or open invoice of a tenant, at the provider first: nobody
-// must pay what is void here. Final ones are invoice_not_voidable.
+// Void voids a draft or open invoice of a tenant (rules: invoices#voiding), at the
+// provider first, so that nobody can pay what is void here. Final ones are refused with
+// invoice_not_voidable.
 //
-// Invariant: the provider's state is read back and decides, so that a void that
-// crosses a payment ends as whatever the provider took first. The key of the
-// request is made of the invoice: asking again after an unknown outcome is the
-// same request.
+// Invariant: the provider's state is read back and decides, so that where a payment
+// arrives at the same time, what the provider accepted first holds. The idempotency key
+// is made from the invoice's id, so that trying again after an unknown outcome is the
+// same operation.
 func (s *Service) Void(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error) {
 	before, err := s.source.get(ctx, tenantID, id)
 	if err != nil {
@@ -44,7 +45,7 @@ func (s *Service) Void(ctx context.Context, tenantID, id uuid.UUID) (Invoice, er
 			}
 			moved, err := s.store.move(ctx, after, s.deps.Clock.Now())
 			if err != nil || !moved {
-				return err // a notification was quicker
+				return err // a notification has changed the state already
 			}
 		}
 		return s.deps.Audit.Record(ctx, audit.Entry{
@@ -62,7 +63,7 @@ func (s *Service) Void(ctx context.Context, tenantID, id uuid.UUID) (Invoice, er
 	return now, err
 }
 
-// readBack takes the provider's present state of an invoice over.
+// readBack stores the provider's current state of an invoice.
 func (s *Service) readBack(ctx context.Context, tenantID uuid.UUID, pspID string) error {
 	in, err := s.deps.Provider.GetInvoice(ctx, pspID)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// Figure is an amount of billable usage that the payment provider has to be told.
+// Figure is an amount of billable usage to be reported to the payment provider.
 type Figure struct {
 	ID       uuid.UUID // of the event: the provider counts each id once
 	TenantID uuid.UUID
@@ -36,7 +36,7 @@ type BillingQueue interface {
 // is over.
 func (s *stream) billedByEvent() bool { return s.billable && s.meter.Aggregation != Max }
 
-// figure is what the provider has to be told of a stored entry.
+// figure is what is to be reported of a stored entry.
 func (s *stream) figure(e *entry) Figure {
 	f := Figure{ID: e.id, TenantID: s.key.TenantID, MeterID: s.key.MeterID, Quantity: e.Quantity, At: e.at}
 	if s.meter.Aggregation == Count {

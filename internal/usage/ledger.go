@@ -44,7 +44,7 @@ type verdict struct {
 func (l *ledger) decide(ctx context.Context, submissions []*submission) ([]verdict, error) {
 	var verdicts []verdict
 	err := l.store.db.Tx(ctx, func(ctx context.Context) error {
-		verdicts = make([]verdict, len(submissions)) // anew each time: Tx may repeat
+		verdicts = make([]verdict, len(submissions)) // new each time: Tx may repeat
 		streams, err := l.streams(ctx, submissions, verdicts)
 		if err != nil || len(streams) == 0 {
 			return err

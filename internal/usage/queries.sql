@@ -10,8 +10,8 @@ SELECT * FROM meters WHERE code = $1 AND deleted_at IS NULL;
 -- name: MeterForRecording :one
 SELECT * FROM meters WHERE code = $1 AND deleted_at IS NULL FOR KEY SHARE;
 
--- Who changes a meter waits for the recordings that were decided by its rules,
--- and later ones wait for the change.
+-- A change of a meter waits for the recordings that were decided by its old rules,
+-- and later recordings wait for the change.
 -- name: MeterForChange :one
 SELECT * FROM meters WHERE id = $1 AND deleted_at IS NULL FOR UPDATE;
 

@@ -3,25 +3,3 @@
 //   sqlc v1.31.1
 
 package invoicesql
-
-import (
-	"time"
-
-	"github.com/google/uuid"
-)
-
-type InvoiceLine struct {
-	InvoiceID      uuid.UUID
-	Position       int32
-	ID             uuid.UUID
-	TenantID       uuid.UUID
-	Description    string
-	Type           string
-	Quantity       int64
-	UnitPriceCents int64
-	AmountCents    int64
-	PlanID         *uuid.UUID
-	MeterID        *uuid.UUID
-	PeriodStart    *time.Time
-	PeriodEnd      *time.Time
-}

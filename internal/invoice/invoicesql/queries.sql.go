@@ -196,7 +196,7 @@ func (q *Queries) InsertLine(ctx context.Context, arg InsertLineParams) error {
 }
 
 const invoiceByPSPID = `-- name: InvoiceByPSPID :one
-SELECT id, status, psp_payment_intent_id FROM invoices WHERE tenant_id = $1 AND psp_invoice_id = $2
+SELECT id FROM invoices WHERE tenant_id = $1 AND psp_invoice_id = $2
 `
 
 type InvoiceByPSPIDParams struct {
@@ -204,17 +204,11 @@ type InvoiceByPSPIDParams struct {
 	PSPInvoiceID string
 }
 
-type InvoiceByPSPIDRow struct {
-	ID                 uuid.UUID
-	Status             string
-	PSPPaymentIntentID *string
-}
-
-func (q *Queries) InvoiceByPSPID(ctx context.Context, arg InvoiceByPSPIDParams) (InvoiceByPSPIDRow, error) {
+func (q *Queries) InvoiceByPSPID(ctx context.Context, arg InvoiceByPSPIDParams) (uuid.UUID, error) {
 	row := q.db.QueryRowContext(ctx, invoiceByPSPID, arg.TenantID, arg.PSPInvoiceID)
-	var i InvoiceByPSPIDRow
-	err := row.Scan(&i.ID, &i.Status, &i.PSPPaymentIntentID)
-	return i, err
+	var id uuid.UUID
+	err := row.Scan(&id)
+	return id, err
 }
 
 const invoicedTenants = `-- name: InvoicedTenants :many
@@ -245,40 +239,6 @@ func (q *Queries) InvoicedTenants(ctx context.Context, arg InvoicedTenantsParams
 			return nil, err
 		}
 		items = append(items, id)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const invoicesWithoutDocument = `-- name: InvoicesWithoutDocument :many
-SELECT i.tenant_id, i.id FROM invoices i
-WHERE NOT EXISTS (SELECT 1 FROM invoice_documents d WHERE d.invoice_id = i.id)
-ORDER BY i.id LIMIT 100
-`
-
-type InvoicesWithoutDocumentRow struct {
-	TenantID uuid.UUID
-	ID       uuid.UUID
-}
-
-func (q *Queries) InvoicesWithoutDocument(ctx context.Context) ([]InvoicesWithoutDocumentRow, error) {
-	rows, err := q.db.QueryContext(ctx, invoicesWithoutDocument)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []InvoicesWithoutDocumentRow{}
-	for rows.Next() {
-		var i InvoicesWithoutDocumentRow
-		if err := rows.Scan(&i.TenantID, &i.ID); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -346,52 +306,6 @@ func (q *Queries) KeptInvoices(ctx context.Context, arg KeptInvoicesParams) ([]K
 			&i.Status,
 			&i.Currency,
 			&i.TotalCents,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const lines = `-- name: Lines :many
-SELECT invoice_id, position, id, tenant_id, description, type, quantity, unit_price_cents, amount_cents, plan_id, meter_id, period_start, period_end FROM invoice_lines WHERE tenant_id = $1 AND invoice_id = $2 ORDER BY position
-`
-
-type LinesParams struct {
-	TenantID  uuid.UUID
-	InvoiceID uuid.UUID
-}
-
-func (q *Queries) Lines(ctx context.Context, arg LinesParams) ([]InvoiceLine, error) {
-	rows, err := q.db.QueryContext(ctx, lines, arg.TenantID, arg.InvoiceID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []InvoiceLine{}
-	for rows.Next() {
-		var i InvoiceLine
-		if err := rows.Scan(
-			&i.InvoiceID,
-			&i.Position,
-			&i.ID,
-			&i.TenantID,
-			&i.Description,
-			&i.Type,
-			&i.Quantity,
-			&i.UnitPriceCents,
-			&i.AmountCents,
-			&i.PlanID,
-			&i.MeterID,
-			&i.PeriodStart,
-			&i.PeriodEnd,
 		); err != nil {
 			return nil, err
 		}
@@ -497,7 +411,7 @@ type MoveInvoiceParams struct {
 	UpdatedAt          time.Time
 }
 
-// A final state never changes (spec: Invoice status).
+// A final state never changes (rules: invoices#status).
 func (q *Queries) MoveInvoice(ctx context.Context, arg MoveInvoiceParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, moveInvoice,
 		arg.TenantID,

@@ -43,12 +43,12 @@ type Deps struct {
 
 // Pruner deletes old events.
 //
-// Invariant: what meters show does not change. Counters are kept. A counter may be made
-// anew, after a change of its meter's aggregation or of a subscription's periods. Then
-// that of a current period still has all its events, which are younger than Min, and
-// that of all time adds the totals of the deleted events, which the transaction that
-// deletes them stores in their stream. Only a counter that is made anew for a period of
-// long ago counts no more than the events that are left.
+// Invariant: what meters show does not change. Counters are kept. After a change of a
+// meter's aggregation or of a subscription's periods, counters are counted again: those
+// of current periods still have all their events, which are younger than Min, and those
+// of all time add the totals of the deleted events, which the transaction that deletes
+// them stores in their stream. Only a counter that is counted again for a period of long
+// ago misses what was deleted.
 //
 // An idempotency key works for keepKeys longer than its event is kept. The transaction
 // that deletes the event moves its key to usage_keys and marks the stream, under the

@@ -292,8 +292,8 @@ const meterForChange = `-- name: MeterForChange :one
 SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE id = $1 AND deleted_at IS NULL FOR UPDATE
 `
 
-// Who changes a meter waits for the recordings that were decided by its rules,
-// and later ones wait for the change.
+// A change of a meter waits for the recordings that were decided by its old rules,
+// and later recordings wait for the change.
 func (q *Queries) MeterForChange(ctx context.Context, id uuid.UUID) (Meter, error) {
 	row := q.db.QueryRowContext(ctx, meterForChange, id)
 	var i Meter

@@ -1,0 +1,67 @@
+package invoice
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/invoice/invoicesql"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// documentDetails is what a document shows in addition to the invoice.
+type documentDetails struct {
+	vatNumber string // the tenant's; empty for none
+	taxRate   int64  // millionths
+	locale    string
+}
+
+func (s store) documentDetails(ctx context.Context, tenantID, id uuid.UUID) (documentDetails, error) {
+	row, err := s.q(ctx).IssuedDetails(ctx, invoicesql.IssuedDetailsParams{TenantID: tenantID, ID: id})
+	details := documentDetails{taxRate: row.TaxRate, locale: row.Locale}
+	if row.VATNumber != nil {
+		details.vatNumber = *row.VATNumber
+	}
+	return details, sqldb.WrapAbsent(err, "read details of an invoice", errNotFound)
+}
+
+// insertDocument stores the document of an invoice unless there is one.
+func (s store) insertDocument(ctx context.Context, invoiceID uuid.UUID, file []byte, now time.Time) error {
+	err := s.q(ctx).InsertDocument(ctx, invoicesql.InsertDocumentParams{InvoiceID: invoiceID, Bytes: file, CreatedAt: now})
+	return sqldb.Wrap(err, "insert document")
+}
+
+// document reads the document of an invoice, errNotFound where there is none.
+func (s store) document(ctx context.Context, tenantID, id uuid.UUID) ([]byte, error) {
+	file, err := s.q(ctx).Document(ctx, invoicesql.DocumentParams{TenantID: tenantID, ID: id})
+	return file, sqldb.WrapAbsent(err, "read document", errNotFound)
+}
+
+// minorUnits is how many decimals a currency has.
+func (s store) minorUnits(ctx context.Context, currency string) (int, error) {
+	units, err := s.q(ctx).MinorUnits(ctx, currency)
+	return int(units), sqldb.Wrap(err, "read minor units of "+currency)
+}
+
+// noteFailure stores that the notification event was about a failed payment, and reports
+// whether it is new.
+func (s store) noteFailure(ctx context.Context, pspID, event string) (bool, error) {
+	noted, err := s.q(ctx).NoteFailedPayment(ctx, invoicesql.NoteFailedPaymentParams{PSPInvoiceID: pspID, Event: &event})
+	return noted > 0, sqldb.Wrap(err, "note failed payment")
+}
+
+// billedPlan reads the name, by locale, of the plan of a provider's subscription,
+// errNoPlan where the tenant has no such subscription.
+func (s store) billedPlan(ctx context.Context, tenantID uuid.UUID, pspSubscriptionID string) (map[string]string, error) {
+	name, err := s.q(ctx).PlanNameOfSubscription(ctx, invoicesql.PlanNameOfSubscriptionParams{
+		TenantID: tenantID, PSPSubscriptionID: pspSubscriptionID,
+	})
+	if err != nil {
+		return nil, sqldb.WrapAbsent(err, "read name of the billed plan", errNoPlan)
+	}
+	var texts map[string]string
+	err = json.Unmarshal(name, &texts)
+	return texts, sqldb.Wrap(err, "parse name of the billed plan")
+}

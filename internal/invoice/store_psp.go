@@ -1,0 +1,119 @@
+package invoice
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/invoice/invoicesql"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// tenantOf finds the tenant of a provider's customer, errUnknownCustomer where there is
+// none.
+func (s store) tenantOf(ctx context.Context, customer string) (uuid.UUID, error) {
+	id, err := s.q(ctx).TenantOfCustomer(ctx, customer)
+	return id, sqldb.WrapAbsent(err, "find tenant of a customer", errUnknownCustomer)
+}
+
+// customersOf lists a tenant's customers at the provider, the former ones too.
+func (s store) customersOf(ctx context.Context, tenantID uuid.UUID) ([]string, error) {
+	customers, err := s.q(ctx).CustomersOfTenant(ctx, tenantID)
+	return customers, sqldb.Wrap(err, "list customers of a tenant")
+}
+
+// invoicedTenants lists at most n tenants after one that have a customer or an invoice
+// at the provider.
+func (s store) invoicedTenants(ctx context.Context, after uuid.UUID, n int32) ([]uuid.UUID, error) {
+	tenants, err := s.q(ctx).InvoicedTenants(ctx, invoicesql.InvoicedTenantsParams{After: after, Most: n})
+	return tenants, sqldb.Wrap(err, "list invoiced tenants")
+}
+
+// references reads what the provider's ids mean to a tenant.
+func (s store) references(ctx context.Context, tenantID uuid.UUID) (references, error) {
+	refs := references{
+		subscriptions: map[string]subscriptionRef{}, plans: map[string]uuid.UUID{}, meters: map[string]uuid.UUID{},
+	}
+	subscriptions, err := s.q(ctx).SubscriptionsOfTenant(ctx, tenantID)
+	if err != nil {
+		return refs, sqldb.Wrap(err, "list subscriptions of a tenant")
+	}
+	for _, row := range subscriptions {
+		refs.subscriptions[row.PSPSubscriptionID] = subscriptionRef{row.ID, row.PlanID}
+	}
+	plans, err := s.q(ctx).LinkedPlanPrices(ctx)
+	if err != nil {
+		return refs, sqldb.Wrap(err, "list linked prices of plans")
+	}
+	for _, row := range plans {
+		refs.plans[*row.PSPPriceID] = row.PlanID
+	}
+	meters, err := s.q(ctx).LinkedMeterPrices(ctx)
+	for _, row := range meters {
+		refs.meters[*row.PSPPriceID] = row.MeterID
+	}
+	return refs, sqldb.Wrap(err, "list linked prices of meters")
+}
+
+// known returns the provider's invoices of a tenant whose ids are stored.
+func (s store) known(ctx context.Context, tenantID uuid.UUID) (map[string]bool, error) {
+	ids, err := s.q(ctx).PSPInvoices(ctx, tenantID)
+	known := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		known[id] = true
+	}
+	return known, sqldb.Wrap(err, "list known invoices")
+}
+
+// remember stores the id that a provider's invoice has here, unless it is stored.
+func (s store) remember(ctx context.Context, inv Invoice) error {
+	err := s.q(ctx).RememberPSPInvoice(ctx, invoicesql.RememberPSPInvoiceParams{
+		PSPInvoiceID: inv.PSPInvoiceID, TenantID: inv.TenantID, ID: inv.ID, CreatedAt: inv.CreatedAt,
+	})
+	return sqldb.Wrap(err, "remember invoice")
+}
+
+// forget deletes the id of a provider's invoice unless an invoice was issued for it.
+func (s store) forget(ctx context.Context, tenantID uuid.UUID, pspID string) error {
+	err := s.q(ctx).ForgetPSPInvoice(ctx, invoicesql.ForgetPSPInvoiceParams{TenantID: tenantID, PSPInvoiceID: pspID})
+	return sqldb.Wrap(err, "forget invoice")
+}
+
+// pspInvoice finds the provider's id of an invoice, errNotFound where there is none.
+func (s store) pspInvoice(ctx context.Context, tenantID, id uuid.UUID) (string, error) {
+	pspID, err := s.q(ctx).PSPInvoice(ctx, invoicesql.PSPInvoiceParams{TenantID: tenantID, ID: id})
+	return pspID, sqldb.WrapAbsent(err, "find invoice of the provider", errNotFound)
+}
+
+// tenantOfInvoice finds the tenant of a provider's invoice, errNotKept where its id is
+// not stored.
+func (s store) tenantOfInvoice(ctx context.Context, pspID string) (uuid.UUID, error) {
+	tenantID, err := s.q(ctx).TenantOfPSPInvoice(ctx, pspID)
+	return tenantID, sqldb.WrapAbsent(err, "find tenant of an invoice", errNotKept)
+}
+
+// isIssued reports whether an invoice was issued for one of the provider.
+func (s store) isIssued(ctx context.Context, tenantID uuid.UUID, pspID string) (bool, error) {
+	_, err := s.q(ctx).InvoiceByPSPID(ctx, invoicesql.InvoiceByPSPIDParams{TenantID: tenantID, PSPInvoiceID: pspID})
+	err = sqldb.WrapAbsent(err, "find issued invoice", errNotFound)
+	if errors.Is(err, errNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// kept lists what is stored of a tenant's invoices by the provider's id: of all, or of
+// the one that is named.
+func (s store) kept(ctx context.Context, tenantID uuid.UUID, one string) (map[string]kept, error) {
+	rows, err := s.q(ctx).KeptInvoices(ctx, invoicesql.KeptInvoicesParams{TenantID: tenantID, One: one})
+	list := make(map[string]kept, len(rows))
+	for _, row := range rows {
+		k := kept{pspID: row.PSPInvoiceID}
+		if row.Status != nil {
+			k.status, k.totalCents, k.currency = Status(*row.Status), *row.TotalCents, *row.Currency
+		}
+		list[row.PSPInvoiceID] = k
+	}
+	return list, sqldb.Wrap(err, "list stored invoices")
+}
