@@ -16,7 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/settings"
-	"github.com/tenantry/tenantry/internal/subscription"
+	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
@@ -162,7 +162,7 @@ func withPriceList(ctx context.Context, s settings.Settings, command func(*price
 	idle := jobs.New(jobs.Deps{DB: db, Clock: clock.System(), Lease: clock.System()}) // runs none of its jobs
 	plans := catalog.New(catalog.Deps{
 		DB: db, Clock: clock.System(), Audit: trail,
-		Subscriptions: subscription.NewService(subscription.Deps{DB: db, Clock: clock.System(), Jobs: idle}),
+		Subscriptions: entitlement.NewService(entitlement.Deps{DB: db}),
 	})
 	return command(pricelist.New(pricelist.Deps{
 		DB: db, Catalog: plans,

@@ -20,7 +20,7 @@ import (
 	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/subscription"
-	subcustomer "github.com/tenantry/tenantry/internal/subscription/customer"
+	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/subscription/reconcile"
 	"github.com/tenantry/tenantry/internal/team"
@@ -44,7 +44,7 @@ type domains struct {
 	currencies    *currency.Service
 	priceList     *pricelist.Service
 	pspPrices     *catalog.PSPPrices
-	customers     *subcustomer.Service
+	customers     *customer.Service
 	entitlements  *entitlement.Service
 	subscriptions *subscription.Service
 	reconciler    *reconcile.Service
@@ -80,7 +80,8 @@ func newDomains(p *platform, out outside) (*domains, error) {
 		return nil, err
 	}
 	d.onboarding = onboarding.NewService(onboarding.Deps{
-		DB: p.db, Accounts: d.accounts, Tenants: d.tenants, Catalog: d.catalog, Subscriptions: d.subscriptions, Log: p.log,
+		DB: p.db, Accounts: d.accounts, Tenants: d.tenants, Catalog: d.catalog, Subscriptions: d.subscriptions,
+		Entitlements: d.entitlements, Log: p.log,
 		Pages: onboarding.Pages{Success: p.frontendURL + "/onboarding/success", Cancel: p.frontendURL + "/onboarding/plans"},
 	})
 	link.subscriptions, link.customers, link.entitlements = d.subscriptions, d.customers, d.entitlements
@@ -125,16 +126,17 @@ func (d *domains) addSubscriptions(p *platform, link *links) {
 	d.catalog = catalog.New(catalog.Deps{DB: p.db, Clock: p.clock, Subscriptions: link, Audit: d.audit})
 	d.currencies = currency.New(currency.Deps{DB: p.db, Clock: p.clock, Catalog: d.catalog, Audit: d.audit})
 	d.pspPrices = catalog.NewPSPPrices(catalog.PSPPricesDeps{Catalog: d.catalog, Provider: p.provider, Log: p.log})
-	d.customers = subcustomer.NewService(subcustomer.Deps{
+	d.customers = customer.NewService(customer.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Tenants: d.tenants, Provider: p.provider, Audit: d.audit,
+		FrontendURL: p.frontendURL,
 	})
 	d.entitlements = entitlement.NewService(entitlement.Deps{
-		DB: p.db, Catalog: d.catalog, Members: d.tenants, Consumption: link,
+		DB: p.db, Catalog: d.catalog, Tenants: d.tenants, Consumption: link,
 	})
 	d.subscriptions = subscription.NewService(subscription.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants, Customers: d.customers,
 		Entitlements: d.entitlements, Provider: p.provider, Prices: d.pspPrices, Audit: d.audit, Log: p.log,
-		Metered: link, Letters: p.letters, FrontendURL: p.frontendURL,
+		Metered: link, Letters: p.letters,
 	})
 	d.reconciler = reconcile.NewService(reconcile.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Subscriptions: d.subscriptions, Provider: p.provider, Log: p.log,

@@ -7,7 +7,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/impersonation"
 	"github.com/tenantry/tenantry/internal/subscription"
-	subcustomer "github.com/tenantry/tenantry/internal/subscription/customer"
+	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
@@ -16,7 +16,7 @@ import (
 // links lets a domain use one that is built after it. newDomains fills it in.
 type links struct {
 	subscriptions *subscription.Service
-	customers     *subcustomer.Service
+	customers     *customer.Service
 	entitlements  *entitlement.Service
 	usage         *usage.Service
 	impersonation *impersonation.Service
@@ -27,11 +27,11 @@ func (l *links) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error)
 }
 
 func (l *links) AnyTo(ctx context.Context, plans []uuid.UUID) (bool, error) {
-	return l.subscriptions.AnyTo(ctx, plans)
+	return l.entitlements.AnyTo(ctx, plans)
 }
 
 func (l *links) Overview(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]tenant.Overview, error) {
-	return l.subscriptions.Overview(ctx, ids)
+	return l.entitlements.Overview(ctx, ids)
 }
 
 func (l *links) BillingChanged(ctx context.Context, tenantID uuid.UUID) error {

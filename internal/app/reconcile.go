@@ -17,7 +17,8 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/subscription"
-	subcustomer "github.com/tenantry/tenantry/internal/subscription/customer"
+	"github.com/tenantry/tenantry/internal/subscription/customer"
+	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/subscription/reconcile"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
@@ -48,7 +49,8 @@ func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun b
 	tenants := tenant.NewService(tenant.Deps{
 		DB: db, Clock: clock.System(), Subscriptions: link, Overviews: link, Billing: link, Audit: trail,
 	})
-	link.customers = subcustomer.NewService(subcustomer.Deps{
+	link.entitlements = entitlement.NewService(entitlement.Deps{DB: db, Tenants: tenants})
+	link.customers = customer.NewService(customer.Deps{
 		DB: db, Clock: clock.System(), Jobs: queue, Tenants: tenants, Provider: provider, Audit: trail,
 	})
 	link.subscriptions = subscription.NewService(subscription.Deps{

@@ -4,6 +4,7 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/subscription"
+	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/team"
 )
@@ -12,13 +13,14 @@ import (
 func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 	var (
 		subscriptions = subscription.NewHTTP(svc.subscriptions)
+		customers     = customer.NewHTTP(svc.customers)
 		entitlements  = entitlement.NewHTTP(svc.entitlements)
 		running       = rest.Exists(subscriptions.RunningExists)
 		inTenant      = rest.Exists(members.AdminTenantExists)
 	)
 	return []rest.Route{
 		route(get, "/api/v1/studio/access", rest.Member, "", "studio", "Tell whether the tenant may use the studio", rest.Handle(entitlements.StudioAccess)),
-		route(get, of+"/plans", rest.Tenant, "", "default", "List plans with the tenant's eligibility", rest.Handle(subscriptions.Plans)),
+		route(get, of+"/plans", rest.Tenant, "", "default", "List plans with the tenant's eligibility", rest.Handle(entitlements.Plans)),
 		route(post, of+"/checkout", rest.Tenant, authz.BillingManage, "default", "Open a hosted checkout", rest.Handle(subscriptions.Checkout)),
 		route(get, of+"/subscription", rest.Tenant, "", "default", "Show the subscription", rest.Handle(subscriptions.Show)),
 		route(post, of+"/subscription/cancel", rest.Tenant, authz.BillingManage, "default", "Cancel the subscription", rest.Handle(subscriptions.Cancel, running)),
@@ -26,7 +28,7 @@ func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 		route(get, of+"/subscription/preview-change", rest.Tenant, "", "default", "Show what another plan would cost now", rest.Handle(subscriptions.PreviewChange, running)),
 		route(post, of+"/subscription/change-plan", rest.Tenant, authz.BillingManage, "default", "Change to another plan", rest.Handle(subscriptions.ChangePlan, rest.Exists(subscriptions.CurrentExists))),
 		route(get, of+"/subscription/seats", rest.Tenant, "", "default", "Show what the team takes of the subscription", rest.Handle(subscriptions.Seats, running)),
-		route(post, of+"/docs/billing/portal", rest.Billing, authz.BillingManage, "default", "Open the hosted billing portal", rest.Handle(subscriptions.Portal, rest.Exists(subscriptions.PortalExists))),
+		route(post, of+"/docs/billing/portal", rest.Billing, authz.BillingManage, "default", "Open the hosted billing portal", rest.Handle(customers.Portal, rest.Exists(customers.PortalExists))),
 		route(get, of+"/entitlements", rest.Tenant, "", "default", "List what the subscription entitles to", rest.Handle(entitlements.Entitlements)),
 
 		route(get, adminOf+"/subscriptions", rest.Admin, "", "default", "List a tenant's subscriptions", rest.Handle(subscriptions.AdminList, inTenant)),

@@ -16,6 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription"
+	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
@@ -33,6 +34,7 @@ type Deps struct {
 	Tenants       *tenant.Service
 	Catalog       *catalog.Service
 	Subscriptions *subscription.Service
+	Entitlements  *entitlement.Service
 	Pages         Pages
 	Log           *slog.Logger
 }
@@ -202,6 +204,6 @@ func (s *Service) Status(ctx context.Context, tenantID uuid.UUID) (tenant.Tenant
 	if err != nil {
 		return tenant.Tenant{}, tenant.Overview{}, err
 	}
-	overviews, err := s.deps.Subscriptions.Overview(ctx, []uuid.UUID{tenantID})
+	overviews, err := s.deps.Entitlements.Overview(ctx, []uuid.UUID{tenantID})
 	return t, overviews[tenantID], err
 }

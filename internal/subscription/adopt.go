@@ -20,7 +20,7 @@ const (
 // Adoption is what happens to a subscription of the provider that is new here.
 type Adoption uint8
 
-// The kinds of adoption. A tenant has at most one subscription that is not over.
+// The kinds of adoption (rules: subscription#read-back). A tenant has at most one subscription that is not over.
 const (
 	// AdoptFirst stores it: the tenant has no other.
 	AdoptFirst Adoption = iota

@@ -27,7 +27,8 @@ type Changed struct {
 	Checkout     *psp.Checkout
 }
 
-// ChangePlan moves the tenant's subscription to another plan. The difference is
+// ChangePlan moves the tenant's subscription to another plan
+// (rules: subscription#change-of-plan). The difference is
 // paid at once, prorated from the moment of the last preview if there is one:
 // either all of it happens or nothing. From a free plan to a paid one it opens a
 // checkout instead, and the subscription is replaced when that is completed.

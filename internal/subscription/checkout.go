@@ -42,7 +42,8 @@ type CheckoutParams struct {
 	BillingLater bool
 }
 
-// Checkout opens a hosted checkout at the provider and returns its session. It
+// Checkout opens a hosted checkout at the provider and returns its session
+// (rules: subscription#checkout). It
 // refuses, in this order, an unknown plan or currency, a tenant that has a
 // subscription, one without the billing details, a plan without a price in the
 // currency, and fewer seats than members.
@@ -148,7 +149,8 @@ func (s *Service) noteSession(ctx context.Context, id uuid.UUID, bought purchase
 }
 
 // trialDays returns how long the trial of a new subscription is: the plan's trial
-// days, but none where the tenant had a trial of the product before.
+// days, but none where the tenant had a trial of the product before
+// (rules: subscription#trials).
 func (s *Service) trialDays(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan) (int, error) {
 	if plan.TrialDays == 0 {
 		return 0, nil

@@ -25,10 +25,8 @@ var (
 	errNotEligible       = changeError("error.plan_change_not_eligible")
 	errDeclined          = changeError("error.plan_change_declined")
 	errChangeRefused     = changeError("error.plan_change_error")
-	errNoCustomer        = fault.New(fault.Invalid, "error.no_billing_customer")
 	errUnknownCurrency   = fault.OnField("currency", "validation.exists")
 	errFewerThanMembers  = fault.OnField("quantity", "validation.quantity_below_members")
-	errForeignReturnURL  = fault.OnField("return_url", "validation.frontend_url")
 )
 
 // What stores return where there is no such row.

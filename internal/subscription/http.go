@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 )
 
 // HTTP has the handlers of subscriptions.
@@ -18,22 +19,22 @@ func NewHTTP(svc *Service) *HTTP { return &HTTP{svc: svc} }
 
 // SubscriptionView is the subscription resource (rules: subscription#statuses).
 type SubscriptionView struct {
-	ID                 uuid.UUID      `json:"id"`
-	Status             Status         `json:"status"`
-	Plan               SubscribedPlan `json:"plan"`
-	Currency           string         `json:"currency"`
-	PriceCents         int64          `json:"price_cents"`
-	Quantity           int64          `json:"quantity"`
-	IntervalUnit       string         `json:"interval_unit"`
-	IntervalCount      int32          `json:"interval_count"`
-	CurrentPeriodStart rest.Time      `json:"current_period_start"`
-	CurrentPeriodEnd   rest.Time      `json:"current_period_end"`
-	TrialEndsAt        *rest.Time     `json:"trial_ends_at"`
-	CancelAtPeriodEnd  bool           `json:"cancel_at_period_end"`
-	CanceledAt         *rest.Time     `json:"canceled_at"`
-	CancellationReason *string        `json:"cancellation_reason"`
-	CreatedAt          rest.Time      `json:"created_at"`
-	UpdatedAt          rest.Time      `json:"updated_at"`
+	ID                 uuid.UUID                  `json:"id"`
+	Status             Status                     `json:"status"`
+	Plan               entitlement.SubscribedPlan `json:"plan"`
+	Currency           string                     `json:"currency"`
+	PriceCents         int64                      `json:"price_cents"`
+	Quantity           int64                      `json:"quantity"`
+	IntervalUnit       string                     `json:"interval_unit"`
+	IntervalCount      int32                      `json:"interval_count"`
+	CurrentPeriodStart rest.Time                  `json:"current_period_start"`
+	CurrentPeriodEnd   rest.Time                  `json:"current_period_end"`
+	TrialEndsAt        *rest.Time                 `json:"trial_ends_at"`
+	CancelAtPeriodEnd  bool                       `json:"cancel_at_period_end"`
+	CanceledAt         *rest.Time                 `json:"canceled_at"`
+	CancellationReason *string                    `json:"cancellation_reason"`
+	CreatedAt          rest.Time                  `json:"created_at"`
+	UpdatedAt          rest.Time                  `json:"updated_at"`
 }
 
 // Show handles GET /subscription: null where the tenant has none.
@@ -60,7 +61,7 @@ func (h *HTTP) view(ctx context.Context, sub Subscription) (*SubscriptionView, e
 		return nil, err
 	}
 	return &SubscriptionView{
-		ID: sub.ID, Status: sub.Status, Plan: planView(ctx, plan), Currency: sub.Currency, PriceCents: sub.PriceCents,
+		ID: sub.ID, Status: sub.Status, Plan: entitlement.ViewPlan(ctx, plan), Currency: sub.Currency, PriceCents: sub.PriceCents,
 		Quantity: sub.Quantity, IntervalUnit: sub.IntervalUnit, IntervalCount: sub.IntervalCount,
 		CurrentPeriodStart: rest.T(sub.CurrentPeriodStart), CurrentPeriodEnd: rest.T(sub.CurrentPeriodEnd),
 		TrialEndsAt: rest.TP(sub.TrialEndsAt), CancelAtPeriodEnd: sub.CancelAtPeriodEnd,

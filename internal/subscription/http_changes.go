@@ -54,8 +54,8 @@ func (h *HTTP) changed(ctx context.Context, sub Subscription, err error, message
 	return rest.OKMessage(v, message), nil
 }
 
-// PreviewAmount is money in a preview, which names its key differently (rules:
-// http#values).
+// PreviewAmount is money in a preview, which names its key differently
+// (rules: http#values).
 type PreviewAmount struct {
 	Cents    int64  `json:"cents"`
 	Currency string `json:"currency"`
@@ -155,8 +155,8 @@ func orZero[T any](v *T) (zero T) {
 	return *v
 }
 
-// SubscriptionSeats compares the team with the subscription (rules:
-// subscription#seats).
+// SubscriptionSeats compares the team with the subscription
+// (rules: subscription#seats).
 type SubscriptionSeats struct {
 	CurrentSeats         int64       `json:"current_seats"`
 	SeatLimit            *int64      `json:"seat_limit"`

@@ -105,7 +105,7 @@ func (ofRunning) gone() error { return ErrNotFound }
 
 var errNothingToDo = errors.New("there is nothing to do")
 
-// operate changes a subscription: it loads it, prepares and confirms an operation,
+// operate changes a subscription (rules: subscription#operations). It loads it, prepares and confirms an operation,
 // makes the write at the provider, and settles by storing the state that is read
 // back. When the provider cannot be reached nothing changes here.
 //

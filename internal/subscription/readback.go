@@ -71,7 +71,8 @@ func (s *Service) TakeOver(ctx context.Context, pspID string) error {
 	return psp.Permanent(err)
 }
 
-// readBack reads the provider's present state of a subscription and stores it. What
+// readBack reads the provider's present state of a subscription and stores it
+// (rules: subscription#read-back). What
 // a notification said does not matter, so that late, repeated and reordered
 // notifications all end in the same state. answered, if given, is the operation that
 // the provider has just carried out; it is completed in the same transaction.

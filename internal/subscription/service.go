@@ -29,7 +29,6 @@ type Provider interface {
 	PreviewChange(ctx context.Context, c psp.Change) (psp.Invoice, error)
 	ChangeSubscription(ctx context.Context, c psp.Change, metadata map[string]string, key string) (psp.Subscription, error)
 	SetQuantity(ctx context.Context, id, itemID string, quantity int64, key string) (psp.Subscription, error)
-	CreatePortal(ctx context.Context, p psp.PortalParams) (string, error)
 	RefundCheckout(ctx context.Context, sessionID, key string) error
 }
 
@@ -73,9 +72,6 @@ type Deps struct {
 	Audit        Audit
 	Letters      Letters // needed by TrialEvent alone
 	Log          *slog.Logger
-	// FrontendURL, without a slash at its end, is where the billing portal leads
-	// back to.
-	FrontendURL string
 }
 
 // Service has the use cases of subscriptions.
@@ -124,23 +120,6 @@ func (s *Service) Get(ctx context.Context, tenantID, id uuid.UUID) (Subscription
 // OfTenant lists every subscription that a tenant has had, the newest first.
 func (s *Service) OfTenant(ctx context.Context, tenantID uuid.UUID) ([]Subscription, error) {
 	return s.store.allOfTenant(ctx, tenantID)
-}
-
-// AnyTo reports whether a subscription that is not over is to one of the plans.
-func (s *Service) AnyTo(ctx context.Context, plans []uuid.UUID) (bool, error) {
-	if len(plans) == 0 {
-		return false, nil
-	}
-	return s.store.anyTo(ctx, plans)
-}
-
-// Overview returns the status and the plan of each tenant's subscription, in one
-// query; a tenant whose subscriptions are all over is left out.
-func (s *Service) Overview(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]tenant.Overview, error) {
-	if len(tenantIDs) == 0 {
-		return map[uuid.UUID]tenant.Overview{}, nil
-	}
-	return s.store.overview(ctx, tenantIDs)
 }
 
 // Discard deletes the checkouts and the customer of a tenant that is about to be

@@ -1,6 +1,6 @@
 // Package subscription has the tenants' subscriptions: how they are bought, changed
 // and ended at the payment provider, and their state, which is read back from there
-// (rules: subscription).
+// (rules: subscription#operations).
 package subscription
 
 import (

@@ -1,6 +1,6 @@
 // Package customer keeps, for each tenant, the customer that the payment provider
-// bills: it is made at the first checkout and follows the billing details (rules:
-// subscription#customer).
+// bills: it is made at the first checkout and follows the billing details
+// (rules: subscription#customer). It also opens the customer's billing portal.
 package customer
 
 import (
@@ -26,6 +26,7 @@ const jobUpdate = "subscription.customer"
 type Provider interface {
 	CreateCustomer(ctx context.Context, p psp.CustomerParams) (string, error)
 	UpdateCustomer(ctx context.Context, id string, p psp.CustomerParams) error
+	CreatePortal(ctx context.Context, p psp.PortalParams) (string, error)
 }
 
 // Tenants is what customers need of the tenant domain.
@@ -47,6 +48,9 @@ type Deps struct {
 	Tenants  Tenants
 	Provider Provider
 	Audit    Audit
+	// FrontendURL, without a slash at its end, is where the billing portal leads
+	// back to.
+	FrontendURL string
 }
 
 // Service has the use cases of customers.

@@ -1,6 +1,6 @@
-// Package entitlement tells what tenants may use: the features and limits that
-// follow from a subscription, and the plans whose limits a tenant stays within
-// (rules: subscription#entitlements).
+// Package entitlement tells what follows from the stored subscriptions: the features
+// and limits that a tenant has (rules: subscription#entitlements), the plans that it
+// can select, and in short what it is subscribed to. It changes nothing.
 package entitlement
 
 import (
@@ -12,6 +12,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/tenant"
 )
 
 // Feature is a feature that a subscription grants. Quota is in whole units; nil is
@@ -22,8 +23,9 @@ type Feature struct {
 	Quota *int64
 }
 
-// Members counts the members of a tenant; *tenant.Service does.
-type Members interface {
+// Tenants is what entitlements need of the tenant domain.
+type Tenants interface {
+	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	CountMembers(ctx context.Context, tenantID uuid.UUID) (int64, error)
 }
 
@@ -37,7 +39,7 @@ type Consumption interface {
 type Deps struct {
 	DB          *sqldb.DB
 	Catalog     *catalog.Service
-	Members     Members
+	Tenants     Tenants
 	Consumption Consumption
 }
 

@@ -1,6 +1,6 @@
 // Package reconcile compares all subscriptions with the payment provider's, and
-// repairs what differs the way that a notification would (rules:
-// subscription#comparison).
+// repairs what differs the way that a notification would
+// (rules: subscription#comparison).
 package reconcile
 
 import (

@@ -25,8 +25,8 @@ func (s store) markSeen(ctx context.Context, pspID string, now time.Time) error 
 
 // anySeen reports whether any subscription was in the provider's list since a time.
 func (s store) anySeen(ctx context.Context, since time.Time) (bool, error) {
-	any, err := s.q(ctx).AnySeen(ctx, &since)
-	return any, sqldb.Wrap(err, "look for seen subscriptions")
+	seen, err := s.q(ctx).AnySeen(ctx, &since)
+	return seen, sqldb.Wrap(err, "look for seen subscriptions")
 }
 
 // unseen is a subscription that was not in the provider's list.

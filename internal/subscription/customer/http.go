@@ -1,4 +1,4 @@
-package subscription
+package customer
 
 import (
 	"context"
@@ -7,6 +7,12 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
+
+// HTTP has the handlers of customers.
+type HTTP struct{ svc *Service }
+
+// NewHTTP returns the handlers.
+func NewHTTP(svc *Service) *HTTP { return &HTTP{svc: svc} }
 
 type portalInput struct {
 	Tenant string `path:"tenantId" format:"uuid"`
@@ -29,7 +35,7 @@ func (h *HTTP) PortalExists(ctx context.Context, param func(string) string) erro
 	}
 	_, err = h.svc.deps.Tenants.Get(ctx, id)
 	if errors.Is(err, sqldb.ErrNoRows) {
-		err = ErrNotFound
+		err = errNoTenant
 	}
 	return err
 }
@@ -41,7 +47,11 @@ func (h *HTTP) Portal(ctx context.Context, in *portalInput) (*rest.Data[BillingP
 	if err != nil {
 		return nil, err
 	}
-	address, err := h.svc.Portal(ctx, id, orZero(in.Body.ReturnURL))
+	var returnURL string
+	if in.Body.ReturnURL != nil {
+		returnURL = *in.Body.ReturnURL
+	}
+	address, err := h.svc.Portal(ctx, id, returnURL)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package subscription
+package entitlement
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/rest"
-	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 )
 
 // PlanPrice is a price of a plan as tenants see it.
@@ -26,7 +25,7 @@ type PlanFeature struct {
 	Value *int64 `json:"value"`
 }
 
-// SubscribedPlan is the plan of a subscription.
+// SubscribedPlan is the plan of a subscription, with all its prices.
 type SubscribedPlan struct {
 	ID            uuid.UUID     `json:"id"`
 	Name          string        `json:"name"`
@@ -40,7 +39,8 @@ type SubscribedPlan struct {
 	Features      []PlanFeature `json:"features"`
 }
 
-func planView(ctx context.Context, p catalog.Plan) SubscribedPlan {
+// ViewPlan shows a plan in the locale of ctx.
+func ViewPlan(ctx context.Context, p catalog.Plan) SubscribedPlan {
 	locale := i18n.Locale(ctx)
 	v := SubscribedPlan{
 		ID: p.ID, Name: p.Name.In(locale), PricingType: string(p.PricingType), BillingCycle: p.BillingCycle,
@@ -60,11 +60,11 @@ func planView(ctx context.Context, p catalog.Plan) SubscribedPlan {
 	return v
 }
 
-// Eligibility tells whether a tenant can select a plan, and if not, why (rules:
-// subscription#eligibility).
+// Eligibility tells whether a tenant can select a plan, and if not, why
+// (rules: subscription#eligibility).
 type Eligibility struct {
-	Selectable bool                    `json:"selectable"`
-	Violations []entitlement.Violation `json:"violations"`
+	Selectable bool        `json:"selectable"`
+	Violations []Violation `json:"violations"`
 }
 
 // OfferedPlan is a plan in the tenant's list.
@@ -100,13 +100,13 @@ func (h *HTTP) Plans(ctx context.Context, in *plansInput) (*rest.Data[[]OfferedP
 		}
 		currency = t.PreferredCurrency
 	}
-	offers, err := h.svc.deps.Entitlements.Offers(ctx, tenantID)
+	offers, err := h.svc.Offers(ctx, tenantID)
 	if err != nil {
 		return nil, err
 	}
 	plans := make([]OfferedPlan, len(offers))
 	for i, offer := range offers {
-		v := planView(ctx, offer.Plan)
+		v := ViewPlan(ctx, offer.Plan)
 		plans[i] = OfferedPlan{
 			ID: v.ID, Slug: offer.Plan.Slug, Name: v.Name, Description: v.Description, PricingType: v.PricingType,
 			BillingCycle: v.BillingCycle, IntervalUnit: v.IntervalUnit, IntervalCount: v.IntervalCount,

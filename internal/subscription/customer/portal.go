@@ -1,4 +1,4 @@
-package subscription
+package customer
 
 import (
 	"context"
@@ -12,13 +12,13 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/subscription/customer"
 )
 
 // billingPage is the frontend's page of billing settings.
 const billingPage = "/settings/billing"
 
-// Portal opens the provider's billing portal for a tenant and returns its address.
+// Portal opens the provider's billing portal for a tenant and returns its address
+// (rules: subscription#billing-portal).
 // It leads back to returnURL, which must be on the frontend's domain; "" leads to the
 // frontend's billing settings. A tenant without a customer at the provider, because
 // it never opened a checkout, is refused (422).
@@ -30,8 +30,8 @@ func (s *Service) Portal(ctx context.Context, tenantID uuid.UUID, returnURL stri
 	} else if !s.onFrontend(returnURL) {
 		return "", errForeignReturnURL
 	}
-	customerID, err := s.deps.Customers.OfTenant(ctx, tenantID)
-	if errors.Is(err, customer.ErrNone) {
+	customerID, err := s.store.ofTenant(ctx, tenantID)
+	if errors.Is(err, ErrNone) {
 		return "", errNoCustomer
 	}
 	if err != nil {
@@ -41,8 +41,11 @@ func (s *Service) Portal(ctx context.Context, tenantID uuid.UUID, returnURL stri
 	address, err := s.deps.Provider.CreatePortal(ctx, psp.PortalParams{
 		Key: id.String(), CustomerID: customerID, ReturnURL: returnURL, Locale: i18n.Locale(ctx),
 	})
+	if errors.Is(err, psp.ErrNotFound) {
+		return "", errNoCustomer
+	}
 	if err != nil {
-		return "", goneOr(err, errNoCustomer)
+		return "", err
 	}
 	return address, s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		return s.deps.Audit.Record(ctx, audit.Entry{
