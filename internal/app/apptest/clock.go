@@ -11,14 +11,18 @@ import (
 const Day = 24 * time.Hour
 
 // Eventually repeats a look until it returns true, for what follows in the
-// background. It waits up to a minute, because machines that run tests are busy.
+// background. It looks often at first and seldom later, and waits up to a minute,
+// because machines that run tests are busy.
 func Eventually(t testing.TB, what string, look func() bool) {
 	t.Helper()
+	const first, last = 2 * time.Millisecond, 40 * time.Millisecond
+	pause := first
 	for deadline := clock.System().Now().Add(time.Minute); clock.System().Now().Before(deadline); {
 		if look() {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(pause)
+		pause = min(pause*5/4, last)
 	}
 	t.Fatalf("%s did not happen", what)
 }

@@ -1,0 +1,21 @@
+package apptest
+
+import (
+	"flag"
+	"runtime"
+	"strconv"
+	"testing"
+)
+
+// Main runs the tests of a package, which calls it in its TestMain. Half of the time
+// a test waits: for a database, a job, a notification. Therefore twice as many run at
+// once as there are processors, unless the command says otherwise by -parallel.
+func Main(m *testing.M) int {
+	flag.Parse()
+	chosen := false
+	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
+	if !chosen {
+		_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
+	}
+	return m.Run()
+}
