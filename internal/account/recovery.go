@@ -13,8 +13,9 @@ import (
 // resetLifetime is how long a reset token works.
 const resetLifetime = 60 * time.Minute
 
-// jobForgot is the job behind "forgot password".
-const jobForgot = "account.forgot-password"
+// JobForgot is the kind of the jobs that mail a link for a forgotten password (see
+// Service.HandleForgot).
+const JobForgot = "account.forgot-password"
 
 // Notices sends the mails about accounts, in the locale of the reader.
 type Notices interface {
@@ -38,13 +39,13 @@ func (s *Service) ForgotPassword(ctx context.Context, email string) error {
 		return nil //nolint:nilerr // no account has such an email, which is no error here
 	}
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		return s.deps.Jobs.Enqueue(ctx, jobForgot, forgotten{Email: normalized, Locale: i18n.Locale(ctx)})
+		return s.deps.Jobs.Enqueue(ctx, JobForgot, forgotten{Email: normalized, Locale: i18n.Locale(ctx)})
 	})
 }
 
-// sendReset makes the token of a password reset and mails it. When the job runs
-// again it makes another token, which replaces the one before.
-func (s *Service) sendReset(ctx context.Context, job jobs.Job) error {
+// HandleForgot is the handler of JobForgot: it creates a reset token and mails it.
+// If it runs again it creates another token, and only the newest is valid.
+func (s *Service) HandleForgot(ctx context.Context, job jobs.Job) error {
 	var f forgotten
 	if err := job.Decode(&f); err != nil {
 		return err

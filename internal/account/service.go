@@ -37,16 +37,13 @@ type Service struct {
 	callers *gather.Gather[string, credential] // by the hash of their token
 }
 
-// NewService returns the service and registers its jobs with the queue.
+// NewService returns the service.
 func NewService(d Deps) *Service {
 	if d.Impersonations == nil {
 		d.Impersonations = noImpersonations{}
 	}
 	s := &Service{deps: d, store: store{d.DB}}
 	s.callers = gather.New(s.store.callers, runtime.GOMAXPROCS(0))
-	if d.Jobs != nil {
-		d.Jobs.Handle(jobForgot, s.sendReset)
-	}
 	return s
 }
 

@@ -4,35 +4,96 @@ import (
 	"context"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/avatar"
+	"github.com/tenantry/tenantry/internal/account/webpush"
+	"github.com/tenantry/tenantry/internal/invoice"
+	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/safehttp"
+	"github.com/tenantry/tenantry/internal/settings"
 )
 
-// registerBackground registers what runs without a request.
+// The lanes of the job queue. Jobs of one lane never wait for those of another.
+const (
+	common   = ""            // jobs that wait for nobody outside
+	provider = psp.Lane      // jobs that wait for the payment provider
+	web      = safehttp.Lane // jobs that wait for servers which users name
+)
+
+// registerBackground registers everything that runs without a request of a client:
+// the handlers of jobs, the periodic jobs, and the handlers of the payment
+// provider's notifications.
 func (svc *service) registerBackground() {
-	provider := svc.jobs.Lane(psp.Lane)
-
-	svc.jobs.Every("account.prune", time.Hour, svc.accounts.Prune)
-	svc.jobs.Every("account.prune-oauth", time.Hour, svc.oauth.Prune)
-	svc.jobs.Every("impersonation.sweep", time.Minute, svc.impersonation.Sweep)
-	svc.jobs.Every("usage.prune", 10*time.Minute, svc.retention.Prune)
-	svc.jobs.Every("psp.prune", 24*time.Hour, svc.receiver.Prune)
-	svc.jobs.Every("psp.reconcile", 24*time.Hour, svc.startComparisons)
-	provider.Every("usage.report", 10*time.Second, svc.reporter.Report)
-	provider.Every("usage.report-peaks", time.Minute, svc.reporter.ReportPeaks)
-	provider.Every("psp.catch-up", 5*time.Minute, svc.catchUp)
-
-	svc.receiver.On("checkout.session.", svc.subscriptions.CheckoutEvent)
-	svc.receiver.On("customer.subscription.", svc.subscriptions.SubscriptionEvent)
-	svc.receiver.On("customer.subscription.trial_will_end", svc.subscriptions.TrialEvent)
-	svc.receiver.On("customer.deleted", svc.subscriptions.CustomerEvent)
-	svc.receiver.On("invoice.", svc.invoices.Event)
-	svc.receiver.On("invoice.payment_failed", svc.invoices.FailureEvent)
-	svc.receiver.On("price.updated", svc.pspPrices.PriceEvent)
-	svc.receiver.On("price.deleted", svc.pspPrices.PriceEvent)
+	svc.registerJobs()
+	svc.registerPeriodic()
+	svc.registerNotifications()
 }
 
-// catchUp reads the provider's list of events, for notifications that never
-// arrived.
+// registerJobs registers the handlers of the jobs that requests, notifications and
+// other jobs enqueue.
+func (svc *service) registerJobs() {
+	for _, job := range []struct {
+		lane, kind string
+		handler    jobs.Handler
+	}{
+		{common, mail.JobSend, svc.outbox.HandleSend},
+		{common, account.JobForgot, svc.accounts.HandleForgot},
+		{web, avatar.JobImport, svc.avatars.HandleImport},
+		{web, webpush.JobSend, svc.pushes.HandleSend},
+		{provider, psp.JobEvent, svc.receiver.HandleEvent},
+	} {
+		svc.jobs.Lane(job.lane).Handle(job.kind, job.handler)
+	}
+	if svc.settings.InvoiceMode == settings.PlatformManaged {
+		svc.jobs.Lane(common).Handle(invoice.JobDocument, svc.invoices.HandleDocument)
+	}
+}
+
+// registerPeriodic registers what runs at intervals, in one instance at a time.
+func (svc *service) registerPeriodic() {
+	for _, job := range []struct {
+		lane, name string
+		every      time.Duration
+		run        func(ctx context.Context) error
+	}{
+		{common, "account.prune", time.Hour, svc.accounts.Prune},
+		{common, "account.prune-oauth", time.Hour, svc.oauth.Prune},
+		{common, "impersonation.sweep", time.Minute, svc.impersonation.Sweep},
+		{common, "usage.prune", 10 * time.Minute, svc.retention.Prune},
+		{common, "psp.prune", 24 * time.Hour, svc.receiver.Prune},
+		{common, "psp.reconcile", 24 * time.Hour, svc.startComparisons},
+		{provider, "usage.report", 10 * time.Second, svc.reporter.Report},
+		{provider, "usage.report-peaks", time.Minute, svc.reporter.ReportPeaks},
+		{provider, "psp.catch-up", 5 * time.Minute, svc.catchUp},
+	} {
+		svc.jobs.Lane(job.lane).Every(job.name, job.every, job.run)
+	}
+}
+
+// registerNotifications registers the handlers of the payment provider's
+// notifications. A kind that ends with a dot stands for all that begin with it. All
+// that match run, in this order.
+func (svc *service) registerNotifications() {
+	for _, event := range []struct {
+		kind    string
+		handler psp.Handler
+	}{
+		{"checkout.session.", svc.subscriptions.CheckoutEvent},
+		{"customer.subscription.", svc.subscriptions.SubscriptionEvent},
+		{"customer.subscription.trial_will_end", svc.subscriptions.TrialEvent},
+		{"customer.deleted", svc.subscriptions.CustomerEvent},
+		{"invoice.", svc.invoices.Event},
+		{"invoice.payment_failed", svc.invoices.FailureEvent},
+		{"price.updated", svc.pspPrices.PriceEvent},
+		{"price.deleted", svc.pspPrices.PriceEvent},
+	} {
+		svc.receiver.On(event.kind, event.handler)
+	}
+}
+
+// catchUp reads the provider's list of events, in case notifications were lost.
 func (svc *service) catchUp(ctx context.Context) error {
 	_, err := svc.receiver.CatchUp(ctx)
 	return err

@@ -28,6 +28,7 @@ type platform struct {
 	messages *i18n.Catalog
 	provider *psp.Client
 	receiver *psp.Receiver
+	outbox   *mail.Outbox
 	letters  *letters.Letters
 	counter  limit.Counter // of the rate limits; nil counts in memory
 
@@ -69,9 +70,9 @@ func newPlatform(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logge
 	if err != nil {
 		return nil, err
 	}
+	p.outbox = mail.NewOutbox(p.jobs, out.sender)
 	p.letters, err = letters.New(letters.Config{
-		FrontendURL: p.frontendURL, AppName: settings.AppName,
-		Outbox: mail.NewOutbox(p.jobs, out.sender), Clock: p.clock,
+		FrontendURL: p.frontendURL, AppName: settings.AppName, Outbox: p.outbox, Clock: p.clock,
 	})
 	return p, err
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/tenantry/tenantry/internal/jobs"
 )
 
-// jobDocument is the job that makes the document of an invoice.
-const jobDocument = "invoice.document"
+// JobDocument is the kind of the jobs that make the document of an invoice. They
+// exist only where invoices are issued here.
+const JobDocument = "invoice.document"
 
 type documentOf struct {
 	TenantID  uuid.UUID `json:"tenant_id"`
@@ -28,9 +29,10 @@ type Statement struct {
 	Locale     string
 }
 
-// makeDocument makes the document of an invoice and stores it. It is made only once, so
-// that what was sent to a customer never changes.
-func (s *Service) makeDocument(ctx context.Context, job jobs.Job) error {
+// HandleDocument is the handler of JobDocument: it makes the document of an invoice
+// and stores it. A document is made only once, so that what was sent to a customer
+// never changes.
+func (s *Service) HandleDocument(ctx context.Context, job jobs.Job) error {
 	var of documentOf
 	if err := job.Decode(&of); err != nil {
 		return jobs.Fatal(err)

@@ -140,7 +140,7 @@ func (s *Service) issue(ctx context.Context, t tenant.Tenant, inv Invoice) error
 	if err := s.store.insert(ctx, n); err != nil {
 		return err
 	}
-	return s.deps.Jobs.Enqueue(ctx, jobDocument, documentOf{TenantID: t.ID, InvoiceID: n.ID})
+	return s.deps.Jobs.Enqueue(ctx, JobDocument, documentOf{TenantID: t.ID, InvoiceID: n.ID})
 }
 
 // billedTo is how an invoice names the tenant.

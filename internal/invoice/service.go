@@ -90,7 +90,6 @@ func NewService(d Deps) *Service {
 		return s
 	}
 	s.source = local{s.store}
-	d.Jobs.Handle(jobDocument, s.makeDocument)
 	return s
 }
 

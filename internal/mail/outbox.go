@@ -8,34 +8,22 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// jobKind is the kind of the jobs that send a message.
-const jobKind = "mail.send"
+// JobSend is the kind of the jobs that send a message (see Outbox.HandleSend).
+const JobSend = "mail.send"
 
 // Jobs is what the outbox needs of the job queue.
 type Jobs interface {
-	Handle(kind string, h jobs.Handler)
 	Enqueue(ctx context.Context, kind string, payload any, opts ...jobs.Option) error
 }
 
 // Outbox queues mail.
-type Outbox struct{ jobs Jobs }
-
-// NewOutbox makes an outbox and registers at the queue that its messages are
-// handed to sender.
-func NewOutbox(queue Jobs, sender Sender) *Outbox {
-	queue.Handle(jobKind, func(ctx context.Context, job jobs.Job) error {
-		var m Message
-		if err := job.Decode(&m); err != nil {
-			return err
-		}
-		err := sender.Send(ctx, m)
-		if errors.Is(err, ErrRefused) {
-			return jobs.Fatal(err)
-		}
-		return err
-	})
-	return &Outbox{jobs: queue}
+type Outbox struct {
+	jobs   Jobs
+	sender Sender
 }
+
+// NewOutbox returns an outbox whose messages sender sends.
+func NewOutbox(queue Jobs, sender Sender) *Outbox { return &Outbox{jobs: queue, sender: sender} }
 
 // Enqueue queues a message in the transaction of ctx: it is sent if and when that
 // commits. A message that could never be sent is refused here (ErrRefused).
@@ -46,5 +34,19 @@ func (o *Outbox) Enqueue(ctx context.Context, m Message) error {
 	if m.ID == "" {
 		m.ID = sqldb.NewID().String()
 	}
-	return o.jobs.Enqueue(ctx, jobKind, m)
+	return o.jobs.Enqueue(ctx, JobSend, m)
+}
+
+// HandleSend is the handler of JobSend: it sends a message. A message that is
+// refused (ErrRefused) is not tried again.
+func (o *Outbox) HandleSend(ctx context.Context, job jobs.Job) error {
+	var m Message
+	if err := job.Decode(&m); err != nil {
+		return err
+	}
+	err := o.sender.Send(ctx, m)
+	if errors.Is(err, ErrRefused) {
+		return jobs.Fatal(err)
+	}
+	return err
 }

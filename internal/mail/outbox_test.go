@@ -46,6 +46,7 @@ func TestOutboxSendsWhatCommits(t *testing.T) {
 		queue := jobs.New(jobs.Deps{DB: db, Clock: clock.System(), Lease: clock.System()})
 		to := &collector{sent: make(chan mail.Message, 10)}
 		outbox := mail.NewOutbox(queue, to)
+		queue.Handle(mail.JobSend, outbox.HandleSend)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- queue.Run(ctx) }()
@@ -83,18 +84,17 @@ func TestOutboxSendsWhatCommits(t *testing.T) {
 
 func TestOutboxRefusesWhatCannotBeSent(t *testing.T) {
 	t.Parallel()
-	outbox := mail.NewOutbox(&handlers{}, &collector{})
+	outbox := mail.NewOutbox(noQueue{}, &collector{})
 	err := outbox.Enqueue(t.Context(), mail.Message{To: "ada@example.test\nBcc: eve@example.test", Text: "t"})
 	if !errors.Is(err, mail.ErrRefused) {
 		t.Error(err)
 	}
 }
 
-// handlers is a queue that only remembers the handler.
-type handlers struct{ jobs.Handler }
+// noQueue takes messages and forgets them.
+type noQueue struct{}
 
-func (h *handlers) Handle(_ string, f jobs.Handler)                          { h.Handler = f }
-func (*handlers) Enqueue(context.Context, string, any, ...jobs.Option) error { return nil }
+func (noQueue) Enqueue(context.Context, string, any, ...jobs.Option) error { return nil }
 
 // What no attempt can deliver is not tried again; anything else is, as the same
 // message.
@@ -102,8 +102,7 @@ func TestOutboxHandler(t *testing.T) {
 	t.Parallel()
 	unreachable := errors.New("unreachable")
 	to := &collector{failures: []error{unreachable, mail.ErrRefused}, sent: make(chan mail.Message, 1)}
-	var queue handlers
-	mail.NewOutbox(&queue, to)
+	outbox := mail.NewOutbox(noQueue{}, to)
 	payload, err := json.Marshal(message)
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +117,7 @@ func TestOutboxHandler(t *testing.T) {
 		{"a message that is taken", string(payload), nil, false},
 		{"no message at all", "[", nil, true},
 	} {
-		err := queue.Handler(t.Context(), jobs.Job{Payload: []byte(tt.payload)})
+		err := outbox.HandleSend(t.Context(), jobs.Job{Payload: []byte(tt.payload)})
 		if isFatal(err) != tt.fatal || (tt.err != nil && !errors.Is(err, tt.err)) || (tt.err == nil && !tt.fatal && err != nil) {
 			t.Errorf("%s: %v, final: %v", tt.name, err, isFatal(err))
 		}

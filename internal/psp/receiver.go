@@ -18,7 +18,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// JobEvent is the kind of the job that handles the notifications about one object.
+// JobEvent is the kind of the jobs that handle the notifications about one object
+// (see Receiver.HandleEvent).
 const JobEvent = "psp.event"
 
 // Lane is the lane of jobs that wait for the provider. While it is slow, or sends
@@ -63,8 +64,8 @@ type registration struct {
 	handle Handler
 }
 
-// NewReceiver makes a receiver and registers its job. It refuses to work without
-// secrets: an empty one would let anybody sign.
+// NewReceiver returns a receiver. It is an error if there is no secret or an empty
+// one, with which anybody could sign.
 func NewReceiver(d ReceiverDeps) (*Receiver, error) {
 	if len(d.Secrets) == 0 {
 		return nil, errors.New("psp: the secret that signs the provider's notifications is missing")
@@ -81,7 +82,6 @@ func NewReceiver(d ReceiverDeps) (*Receiver, error) {
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
-	d.Jobs.Lane(Lane).Handle(JobEvent, r.handleJob)
 	return r, nil
 }
 
@@ -161,8 +161,9 @@ func (r *Receiver) accept(ctx context.Context, e Event) (isNew bool, err error) 
 	return isNew, err
 }
 
-// handleJob handles all waiting events about the object of the job's event.
-func (r *Receiver) handleJob(ctx context.Context, job jobs.Job) error {
+// HandleEvent is the handler of JobEvent: it handles all notifications that wait
+// about the object of the job's event.
+func (r *Receiver) HandleEvent(ctx context.Context, job jobs.Job) error {
 	var e Event
 	if err := job.Decode(&e); err != nil {
 		return err

@@ -45,6 +45,7 @@ func newInbox(t *testing.T, db *sqldb.DB, client *psp.Client) *inbox {
 	if err != nil {
 		t.Fatal(err)
 	}
+	queue.Lane(psp.Lane).Handle(psp.JobEvent, receiver.HandleEvent)
 	return &inbox{receiver, db, queue, c}
 }
 

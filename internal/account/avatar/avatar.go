@@ -8,7 +8,6 @@ import (
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/jobs"
-	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -36,11 +35,9 @@ type Service struct {
 	pictures *pictures
 }
 
-// NewService returns the service and registers its job with the queue.
+// NewService returns the service.
 func NewService(d Deps) *Service {
-	s := &Service{deps: d, store: store{d.DB}, pictures: newPictures()}
-	d.Jobs.Lane(safehttp.Lane).Handle(jobImport, s.importPicture)
-	return s
+	return &Service{deps: d, store: store{d.DB}, pictures: newPictures()}
 }
 
 // URL returns the full URL of an avatar, and nil for nil.

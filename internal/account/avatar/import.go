@@ -11,8 +11,9 @@ import (
 	"github.com/tenantry/tenantry/internal/safehttp"
 )
 
-// jobImport is the job that downloads a user's picture from an identity provider.
-const jobImport = "account.import-avatar"
+// JobImport is the kind of the jobs that download a user's picture from an
+// identity provider.
+const JobImport = "account.import-avatar"
 
 // PictureClient downloads from URLs that outsiders chose; a *safehttp.Client is
 // one.
@@ -34,10 +35,12 @@ func (s *Service) Import(ctx context.Context, userID int64, url string) error {
 	if url == "" {
 		return nil
 	}
-	return s.deps.Jobs.Enqueue(ctx, jobImport, importJob{UserID: userID, URL: url})
+	return s.deps.Jobs.Enqueue(ctx, JobImport, importJob{UserID: userID, URL: url})
 }
 
-func (s *Service) importPicture(ctx context.Context, job jobs.Job) error {
+// HandleImport is the handler of JobImport: it downloads a picture and stores it,
+// unless the user has chosen one meanwhile.
+func (s *Service) HandleImport(ctx context.Context, job jobs.Job) error {
 	var in importJob
 	if err := job.Decode(&in); err != nil {
 		return err

@@ -45,6 +45,7 @@ func newRig(t *testing.T, db *sqldb.DB, o options) *rig {
 		DB: db, Clock: r.Clock, Jobs: r.Jobs, PublicURL: accounttest.PublicURL,
 		Pictures: safehttp.New(safehttp.Config{Exempt: o.reach, MaxBody: avatar.MaxBytes, MaxRedirects: 3}),
 	})
+	r.Jobs.Lane(safehttp.Lane).Handle(avatar.JobImport, r.avatars.HandleImport)
 	h := avatar.NewHTTP(r.avatars)
 	r.Serve(
 		o.rates,

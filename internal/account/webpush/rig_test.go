@@ -35,6 +35,7 @@ func newRig(t *testing.T, db *sqldb.DB, client *safehttp.Client) *rig {
 		DB: db, Clock: r.Clock, Jobs: r.Jobs, Log: r.Log,
 		Sender: push.NewSender(push.Config{Client: client, Contact: "ops@example.com"}),
 	})
+	r.Jobs.Lane(safehttp.Lane).Handle(webpush.JobSend, r.pushes.HandleSend)
 	h := webpush.NewHTTP(r.pushes)
 	r.Serve(
 		nil,

@@ -20,8 +20,8 @@ import (
 const (
 	// maxSubscriptions is how many browsers of one user get messages.
 	maxSubscriptions = 20
-	// jobSend is the job that sends one message to one browser.
-	jobSend = "push.send"
+	// JobSend is the kind of the jobs that send one message to one browser.
+	JobSend = "push.send"
 )
 
 // Sender sends a message; *push.Sender is one.
@@ -45,11 +45,9 @@ type Service struct {
 	store store
 }
 
-// NewService returns the service and registers its job with the queue.
+// NewService returns the service.
 func NewService(d Deps) *Service {
-	s := &Service{deps: d, store: store{d.DB}}
-	d.Jobs.Lane(safehttp.Lane).Handle(jobSend, s.send)
-	return s
+	return &Service{deps: d, store: store{d.DB}}
 }
 
 // PublicKey returns the key that browsers subscribe with, in base64url.
@@ -137,7 +135,7 @@ func (s *Service) Notify(ctx context.Context, userID int64, m push.Message) erro
 		expires := s.deps.Clock.Now().Add(push.DefaultTTL)
 		for _, b := range browsers {
 			job := sendJob{UserID: userID, SubscriptionID: b.id, Message: m, ExpiresAt: expires}
-			if err := s.deps.Jobs.Enqueue(ctx, jobSend, job); err != nil {
+			if err := s.deps.Jobs.Enqueue(ctx, JobSend, job); err != nil {
 				return err
 			}
 		}
@@ -145,9 +143,10 @@ func (s *Service) Notify(ctx context.Context, userID int64, m push.Message) erro
 	})
 }
 
-// send runs one job. It looks the subscription up again: the browser may have
-// unsubscribed, or belong to another user by now, who must not read the message.
-func (s *Service) send(ctx context.Context, job jobs.Job) error {
+// HandleSend is the handler of JobSend. It looks the subscription up again: the
+// browser may have unsubscribed, or belong to another user by now, who must not
+// read the message.
+func (s *Service) HandleSend(ctx context.Context, job jobs.Job) error {
 	var j sendJob
 	if err := job.Decode(&j); err != nil {
 		return err
