@@ -13,6 +13,9 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/subscription"
+	"github.com/tenantry/tenantry/internal/subscription/customer"
+	"github.com/tenantry/tenantry/internal/usage"
 )
 
 // The lanes of the job queue. Jobs of one lane never wait for those of another.
@@ -34,15 +37,23 @@ func (svc *service) registerBackground() {
 // registerJobs registers the handlers of the jobs that requests, notifications and
 // other jobs enqueue.
 func (svc *service) registerJobs() {
+	ofSubscriptions, ofInvoices := svc.reconciler.Comparison(), svc.invoices.Comparison()
 	for _, job := range []struct {
 		lane, kind string
 		handler    jobs.Handler
 	}{
 		{common, mail.JobSend, svc.outbox.HandleSend},
 		{common, account.JobForgot, svc.accounts.HandleForgot},
+		{common, usage.JobAlert, svc.usage.HandleAlert},
 		{web, avatar.JobImport, svc.avatars.HandleImport},
 		{web, webpush.JobSend, svc.pushes.HandleSend},
 		{provider, psp.JobEvent, svc.receiver.HandleEvent},
+		{provider, subscription.JobRefuse, svc.subscriptions.HandleRefuse},
+		{provider, subscription.JobRetire, svc.subscriptions.HandleRetire},
+		{provider, subscription.JobSeats, svc.subscriptions.HandleSeats},
+		{provider, customer.JobUpdate, svc.customers.HandleUpdate},
+		{provider, ofSubscriptions.Kind, ofSubscriptions.HandlePart},
+		{provider, ofInvoices.Kind, ofInvoices.HandlePart},
 	} {
 		svc.jobs.Lane(job.lane).Handle(job.kind, job.handler)
 	}

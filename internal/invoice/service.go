@@ -81,10 +81,9 @@ type Service struct {
 	source source
 }
 
-// NewService makes a service and registers its jobs.
+// NewService returns the service.
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
-	s.Comparison().Handle()
 	if d.Issuing == nil {
 		s.source = remote{store: s.store, tenants: d.Tenants, provider: d.Provider}
 		return s

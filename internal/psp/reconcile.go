@@ -35,9 +35,6 @@ type Comparison[W any] struct {
 	Run func(ctx context.Context, p *Part, w *W) (done bool, err error)
 }
 
-// Handle registers the job of the comparison.
-func (c Comparison[W]) Handle() { c.Jobs.Lane(Lane).Handle(c.Kind, c.part) }
-
 // Now compares everything and repairs differences, unless it is a dry run. It returns
 // the differences that it found, also beside an error. The error names what could
 // not be compared.
@@ -61,9 +58,9 @@ func (c Comparison[W]) enqueue(ctx context.Context, w W, opts ...jobs.Option) er
 	return c.Jobs.Enqueue(ctx, c.Kind, w, append(opts, jobs.Key("walk"))...)
 }
 
-// part is the job. When it is interrupted it does its part again, which is
-// harmless.
-func (c Comparison[W]) part(ctx context.Context, job jobs.Job) error {
+// HandlePart is the handler of the comparison's jobs: each compares a part and
+// enqueues the next. An interrupted part is compared again, which does no harm.
+func (c Comparison[W]) HandlePart(ctx context.Context, job jobs.Job) error {
 	var w W
 	if err := job.Decode(&w); err != nil {
 		return err

@@ -11,10 +11,12 @@ import (
 )
 
 const (
-	// jobRefuse cancels the second of two paid checkouts and refunds it.
-	jobRefuse = "subscription.refuse"
-	// jobRetire cancels, at the provider, a subscription that was replaced here.
-	jobRetire = "subscription.retire"
+	// JobRefuse is the kind of the jobs that cancel the second of two paid checkouts
+	// and refund it.
+	JobRefuse = "subscription.refuse"
+	// JobRetire is the kind of the jobs that cancel, at the provider, a subscription
+	// that was replaced here.
+	JobRetire = "subscription.retire"
 )
 
 // Adoption is what happens to a subscription of the provider that is new here.
@@ -74,7 +76,7 @@ func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subsc
 	switch a.Adoption {
 	case AdoptRefused:
 		r := refusedCheckout{SubscriptionID: next.PSPSubscriptionID, SessionID: a.session}
-		return s.deps.Jobs.Enqueue(ctx, jobRefuse, r, jobs.Key(next.PSPSubscriptionID))
+		return s.deps.Jobs.Enqueue(ctx, JobRefuse, r, jobs.Key(next.PSPSubscriptionID))
 	case AdoptIgnored:
 		s.deps.Log.WarnContext(ctx, "a tenant has a second subscription at the payment provider, which was not bought here",
 			"tenant_id", next.TenantID, "psp_subscription_id", next.PSPSubscriptionID)
@@ -155,7 +157,7 @@ func (s *Service) replace(ctx context.Context, old Subscription) error {
 }
 
 func (s *Service) retireLater(ctx context.Context, old Subscription) error {
-	return s.deps.Jobs.Enqueue(ctx, jobRetire, old.PSPSubscriptionID, jobs.Key(old.PSPSubscriptionID))
+	return s.deps.Jobs.Enqueue(ctx, JobRetire, old.PSPSubscriptionID, jobs.Key(old.PSPSubscriptionID))
 }
 
 // RetireReplaced has the provider end a subscription that runs there and was
@@ -205,9 +207,9 @@ func (s *Service) endHere(ctx context.Context, old Subscription) (Subscription, 
 	return old, s.store.update(ctx, old)
 }
 
-// retire is the job that cancels a replaced subscription at the provider. Its key is
-// fixed: a repetition changes nothing.
-func (s *Service) retire(ctx context.Context, job jobs.Job) error {
+// HandleRetire is the handler of JobRetire: it cancels a replaced subscription at the
+// provider. Its key is fixed: a repetition changes nothing.
+func (s *Service) HandleRetire(ctx context.Context, job jobs.Job) error {
 	var id string
 	if err := job.Decode(&id); err != nil {
 		return err
@@ -223,9 +225,9 @@ type refusedCheckout struct {
 	SessionID      string `json:"session_id"`
 }
 
-// refuse is the job that cancels the subscription at the provider and refunds its
-// payment. Both writes have fixed keys: a repetition changes nothing.
-func (s *Service) refuse(ctx context.Context, job jobs.Job) error {
+// HandleRefuse is the handler of JobRefuse: it cancels the subscription at the
+// provider and refunds its payment. Both writes have fixed keys: a repetition changes nothing.
+func (s *Service) HandleRefuse(ctx context.Context, job jobs.Job) error {
 	var r refusedCheckout
 	if err := job.Decode(&r); err != nil {
 		return err

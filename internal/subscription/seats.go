@@ -11,8 +11,9 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// jobSeats sets the quantity of a seat plan to the number of members.
-const jobSeats = "subscription.seats"
+// JobSeats is the kind of the jobs that set the quantity of a seat plan to the number
+// of members.
+const JobSeats = "subscription.seats"
 
 // Seats compares a tenant's team with its subscription.
 type Seats struct {
@@ -69,13 +70,13 @@ func (s *Service) SeatsChanged(ctx context.Context, tenantID uuid.UUID) error {
 	if err != nil {
 		return err
 	}
-	return s.deps.Jobs.Enqueue(ctx, jobSeats, tenantID, jobs.Key(tenantID.String()))
+	return s.deps.Jobs.Enqueue(ctx, JobSeats, tenantID, jobs.Key(tenantID.String()))
 }
 
-// followTeam is the job. It sets the quantity to the number of members at that time,
+// HandleSeats is the handler of JobSeats. It sets the quantity to the number of members at that time,
 // so that it may run late, again, or once for many changes. It is an operation like a
 // change of plan, so that neither overwrites the other.
-func (s *Service) followTeam(ctx context.Context, job jobs.Job) error {
+func (s *Service) HandleSeats(ctx context.Context, job jobs.Job) error {
 	var tenantID uuid.UUID
 	if err := job.Decode(&tenantID); err != nil {
 		return err

@@ -80,15 +80,8 @@ type Service struct {
 	store store
 }
 
-// NewService returns the service, and gives the queue its jobs.
-func NewService(d Deps) *Service {
-	s := &Service{deps: d, store: store{d.DB}}
-	lane := d.Jobs.Lane(psp.Lane)
-	lane.Handle(jobRefuse, s.refuse)
-	lane.Handle(jobRetire, s.retire)
-	lane.Handle(jobSeats, s.followTeam)
-	return s
-}
+// NewService returns the service.
+func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
 
 // Current returns the tenant's subscription that is not over, else ErrNotFound.
 func (s *Service) Current(ctx context.Context, tenantID uuid.UUID) (Subscription, error) {

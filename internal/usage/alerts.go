@@ -13,8 +13,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// jobAlert is the job that sends one alert.
-const jobAlert = "usage.alert"
+// JobAlert is the kind of the jobs that tell people of one alert.
+const JobAlert = "usage.alert"
 
 // Alert says that Threshold percent of a soft quota are used.
 type Alert struct {
@@ -99,7 +99,7 @@ func (a *alarm) raise(ctx context.Context, alerts []Alert, now time.Time) error 
 			return err
 		}
 		if raised {
-			if err := a.jobs.Enqueue(ctx, jobAlert, one.ID); err != nil {
+			if err := a.jobs.Enqueue(ctx, JobAlert, one.ID); err != nil {
 				return err
 			}
 		}
@@ -143,8 +143,9 @@ func (k *knownAlerts) add(a Alert) {
 	k.raised[a.key()] = max(k.raised[a.key()], a.Threshold)
 }
 
-// sendAlert writes an alert to the outboxes of mail and push messages, once.
-func (s *Service) sendAlert(ctx context.Context, job jobs.Job) error {
+// HandleAlert is the handler of JobAlert: it queues the mail and the push messages of
+// an alert, once.
+func (s *Service) HandleAlert(ctx context.Context, job jobs.Job) error {
 	var id uuid.UUID
 	if err := job.Decode(&id); err != nil {
 		return err

@@ -149,7 +149,7 @@ func TestAlertsAreSentOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
-				if err := w.SendAlert(t.Context(), jobs.Job{Kind: usage.JobAlert, Payload: []byte(payload)}); err != nil {
+				if err := w.HandleAlert(t.Context(), jobs.Job{Kind: usage.JobAlert, Payload: []byte(payload)}); err != nil {
 					t.Error(err)
 				}
 			})

@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/jobs"
 )
 
 // What tests outside the package need of its inside.
@@ -15,7 +14,6 @@ const (
 	MaxAhead     = maxAhead
 	MaxWaiting   = maxWaiting
 	RecentEvents = recentEvents
-	JobAlert     = jobAlert
 )
 
 var (
@@ -51,8 +49,6 @@ func (s *Service) Counters(ctx context.Context, k StreamKey, p Period) ([]*Count
 	counters, err := s.store.counters(ctx, []StreamKey{k}, p.Start, p.End)
 	return counters[k], err
 }
-
-func (s *Service) SendAlert(ctx context.Context, job jobs.Job) error { return s.sendAlert(ctx, job) }
 
 func (s *Service) Summarize(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Summary, error) {
 	return s.summarize(ctx, tenantIDs)

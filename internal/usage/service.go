@@ -66,7 +66,6 @@ func NewService(d Deps) *Service {
 		writer: newWriter(l.decide, d.Log, maxWaiting), writers: writers,
 	}
 	svc.summaries = gather.New(svc.summarize, runtime.GOMAXPROCS(0))
-	d.Jobs.Handle(jobAlert, svc.sendAlert)
 	return svc
 }
 

@@ -19,8 +19,9 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// jobUpdate sends the tenant's billing details to the provider.
-const jobUpdate = "subscription.customer"
+// JobUpdate is the kind of the jobs that send the tenant's billing details to the
+// provider.
+const JobUpdate = "subscription.customer"
 
 // Provider is what customers need of the payment provider; *psp.Client is one.
 type Provider interface {
@@ -59,12 +60,8 @@ type Service struct {
 	store store
 }
 
-// NewService returns the service, and gives the queue its job.
-func NewService(d Deps) *Service {
-	s := &Service{deps: d, store: store{d.DB}}
-	d.Jobs.Lane(psp.Lane).Handle(jobUpdate, s.update)
-	return s
-}
+// NewService returns the service.
+func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
 
 // OfTenant returns the id of a tenant's customer at the provider, else ErrNone.
 func (s *Service) OfTenant(ctx context.Context, tenantID uuid.UUID) (string, error) {
@@ -185,13 +182,13 @@ func (s *Service) BillingChanged(ctx context.Context, tenantID uuid.UUID) error 
 	if err != nil {
 		return err
 	}
-	return s.deps.Jobs.Enqueue(ctx, jobUpdate, tenantID, jobs.Key(tenantID.String()))
+	return s.deps.Jobs.Enqueue(ctx, JobUpdate, tenantID, jobs.Key(tenantID.String()))
 }
 
-// update is the job. It sends every detail, so that a repetition does no harm. Each
+// HandleUpdate is the handler of JobUpdate. It sends every detail, so that a repetition does no harm. Each
 // attempt has a key of its own: for a key that was used before, the provider would
 // repeat its answer without looking at the details.
-func (s *Service) update(ctx context.Context, job jobs.Job) error {
+func (s *Service) HandleUpdate(ctx context.Context, job jobs.Job) error {
 	var tenantID uuid.UUID
 	if err := job.Decode(&tenantID); err != nil {
 		return err

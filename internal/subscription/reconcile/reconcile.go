@@ -51,12 +51,8 @@ type Service struct {
 	store store
 }
 
-// NewService returns the service, and gives the queue its job.
-func NewService(d Deps) *Service {
-	s := &Service{deps: d, store: store{d.DB}}
-	s.Comparison().Handle()
-	return s
-}
+// NewService returns the service.
+func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
 
 // progress is how far a comparison has come: first through the provider's list, then
 // through what is stored here and was not in the list.
