@@ -12,6 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/currency"
+	"github.com/tenantry/tenantry/internal/catalog/pricelink"
 	"github.com/tenantry/tenantry/internal/catalog/pricelist"
 	"github.com/tenantry/tenantry/internal/impersonation"
 	"github.com/tenantry/tenantry/internal/invoice"
@@ -43,7 +44,7 @@ type domains struct {
 	catalog       *catalog.Service
 	currencies    *currency.Service
 	priceList     *pricelist.Service
-	pspPrices     *catalog.PSPPrices
+	priceLinks    *pricelink.Service
 	customers     *customer.Service
 	entitlements  *entitlement.Service
 	subscriptions *subscription.Service
@@ -125,7 +126,7 @@ func (d *domains) addAccounts(p *platform, out outside, link *links) error {
 func (d *domains) addSubscriptions(p *platform, link *links) {
 	d.catalog = catalog.New(catalog.Deps{DB: p.db, Clock: p.clock, Subscriptions: link, Audit: d.audit})
 	d.currencies = currency.New(currency.Deps{DB: p.db, Clock: p.clock, Catalog: d.catalog, Audit: d.audit})
-	d.pspPrices = catalog.NewPSPPrices(catalog.PSPPricesDeps{Catalog: d.catalog, Provider: p.provider, Log: p.log})
+	d.priceLinks = pricelink.New(pricelink.Deps{DB: p.db, Catalog: d.catalog, Provider: p.provider, Log: p.log})
 	d.customers = customer.NewService(customer.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Tenants: d.tenants, Provider: p.provider, Audit: d.audit,
 		FrontendURL: p.frontendURL,
@@ -135,7 +136,7 @@ func (d *domains) addSubscriptions(p *platform, link *links) {
 	})
 	d.subscriptions = subscription.NewService(subscription.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants, Customers: d.customers,
-		Entitlements: d.entitlements, Provider: p.provider, Prices: d.pspPrices, Audit: d.audit, Log: p.log,
+		Entitlements: d.entitlements, Provider: p.provider, Prices: d.priceLinks, Audit: d.audit, Log: p.log,
 		Metered: link, Letters: p.letters,
 	})
 	d.reconciler = reconcile.NewService(reconcile.Deps{

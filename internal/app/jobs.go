@@ -97,8 +97,8 @@ func (svc *service) registerNotifications() {
 		{"customer.deleted", svc.subscriptions.CustomerEvent},
 		{"invoice.", svc.invoices.Event},
 		{"invoice.payment_failed", svc.invoices.FailureEvent},
-		{"price.updated", svc.pspPrices.PriceEvent},
-		{"price.deleted", svc.pspPrices.PriceEvent},
+		{"price.updated", svc.priceLinks.PriceEvent},
+		{"price.deleted", svc.priceLinks.PriceEvent},
 	} {
 		svc.receiver.On(event.kind, event.handler)
 	}

@@ -5,13 +5,14 @@ import (
 
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/currency"
+	"github.com/tenantry/tenantry/internal/catalog/pricelink"
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
 // priceLinkRoutes returns the routes that tie prices to the payment provider's.
 func (svc *service) priceLinkRoutes(plans *catalog.HTTP) []rest.Route {
 	var (
-		prices  = catalog.NewPSPHTTP(svc.pspPrices, svc.messages)
+		prices  = pricelink.NewHTTP(svc.priceLinks, svc.messages)
 		onPrice = rest.Exists(prices.PriceExists)
 		plan    = rest.Exists(plans.PlanExists)
 		created = rest.Status(http.StatusCreated)

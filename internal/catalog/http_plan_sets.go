@@ -50,7 +50,7 @@ func (h *HTTP) SetPrices(ctx context.Context, in *setPricesInput) (*rest.Data[[]
 	if err != nil {
 		return nil, err
 	}
-	return rest.OKMessage(all(prices, adminPrice), "plans.prices_updated"), nil
+	return rest.OKMessage(all(prices, Price.Admin), "plans.prices_updated"), nil
 }
 
 type priceInput struct {

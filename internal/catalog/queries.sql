@@ -146,28 +146,3 @@ UPDATE entitlements SET type = $2, value = $3, updated_at = $4 WHERE id = $1;
 
 -- name: DeleteEntitlement :exec
 DELETE FROM entitlements WHERE id = $1;
-
--- name: LinkPrice :exec
-UPDATE plan_prices SET psp_price_id = $2, updated_at = $3 WHERE id = $1;
-
--- name: UnlinkPrice :execrows
-UPDATE plan_prices SET psp_price_id = NULL, updated_at = sqlc.arg(now) WHERE id = $1 AND psp_price_id = sqlc.arg(psp_price_id);
-
--- name: LinkedPrices :many
-SELECT * FROM plan_prices WHERE psp_price_id = $1 ORDER BY id;
-
--- name: LinkProduct :execrows
-UPDATE products SET psp_product_id = $2, updated_at = $3 WHERE id = $1 AND psp_product_id IS NULL;
-
--- name: UnlinkProduct :execrows
-UPDATE products SET psp_product_id = NULL, updated_at = sqlc.arg(now) WHERE id = $1 AND psp_product_id = sqlc.arg(psp_product_id);
-
--- name: PSPOperation :one
-SELECT * FROM psp_catalog_operations WHERE target_id = $1;
-
--- name: BeginPSPOperation :exec
-INSERT INTO psp_catalog_operations (target_id, key, request, created_at) VALUES ($1, $2, $3, $4)
-ON CONFLICT (target_id) DO UPDATE SET key = excluded.key, request = excluded.request, created_at = excluded.created_at;
-
--- name: EndPSPOperation :exec
-DELETE FROM psp_catalog_operations WHERE target_id = $1 AND key = $2;

@@ -105,14 +105,15 @@ func adminPlan(p Plan) AdminPlan {
 		SortOrder:     p.SortOrder,
 		IsActive:      p.IsActive,
 		Metadata:      rest.Object(p.Metadata),
-		Prices:        all(p.Prices, adminPrice),
+		Prices:        all(p.Prices, Price.Admin),
 		Entitlements:  all(p.Entitlements, adminEntitlement),
 		CreatedAt:     rest.T(p.CreatedAt),
 		UpdatedAt:     rest.T(p.UpdatedAt),
 	}
 }
 
-func adminPrice(p Price) AdminPrice {
+// Admin returns the price as the administration sees it.
+func (p Price) Admin() AdminPrice {
 	return AdminPrice{ID: p.ID, Currency: p.Currency, PriceCents: p.PriceCents, PSPPriceID: p.PSPPriceID}
 }
 

@@ -44,13 +44,6 @@ type Feature struct {
 	UpdatedAt   time.Time
 }
 
-type PSPCatalogOperation struct {
-	TargetID  uuid.UUID
-	Key       uuid.UUID
-	Request   sqldb.JSON
-	CreatedAt time.Time
-}
-
 type Plan struct {
 	ID            uuid.UUID
 	ProductID     uuid.UUID

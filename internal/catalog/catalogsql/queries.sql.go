@@ -13,28 +13,6 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-const beginPSPOperation = `-- name: BeginPSPOperation :exec
-INSERT INTO psp_catalog_operations (target_id, key, request, created_at) VALUES ($1, $2, $3, $4)
-ON CONFLICT (target_id) DO UPDATE SET key = excluded.key, request = excluded.request, created_at = excluded.created_at
-`
-
-type BeginPSPOperationParams struct {
-	TargetID  uuid.UUID
-	Key       uuid.UUID
-	Request   sqldb.JSON
-	CreatedAt time.Time
-}
-
-func (q *Queries) BeginPSPOperation(ctx context.Context, arg BeginPSPOperationParams) error {
-	_, err := q.db.ExecContext(ctx, beginPSPOperation,
-		arg.TargetID,
-		arg.Key,
-		arg.Request,
-		arg.CreatedAt,
-	)
-	return err
-}
-
 const countPlansOfProduct = `-- name: CountPlansOfProduct :one
 SELECT count(*) FROM plans WHERE product_id = $1 AND deleted_at IS NULL
 `
@@ -171,20 +149,6 @@ type DeleteProductParams struct {
 
 func (q *Queries) DeleteProduct(ctx context.Context, arg DeleteProductParams) error {
 	_, err := q.db.ExecContext(ctx, deleteProduct, arg.ID, arg.DeletedAt)
-	return err
-}
-
-const endPSPOperation = `-- name: EndPSPOperation :exec
-DELETE FROM psp_catalog_operations WHERE target_id = $1 AND key = $2
-`
-
-type EndPSPOperationParams struct {
-	TargetID uuid.UUID
-	Key      uuid.UUID
-}
-
-func (q *Queries) EndPSPOperation(ctx context.Context, arg EndPSPOperationParams) error {
-	_, err := q.db.ExecContext(ctx, endPSPOperation, arg.TargetID, arg.Key)
 	return err
 }
 
@@ -528,74 +492,6 @@ func (q *Queries) InsertProduct(ctx context.Context, arg InsertProductParams) er
 	return err
 }
 
-const linkPrice = `-- name: LinkPrice :exec
-UPDATE plan_prices SET psp_price_id = $2, updated_at = $3 WHERE id = $1
-`
-
-type LinkPriceParams struct {
-	ID         uuid.UUID
-	PSPPriceID *string
-	UpdatedAt  time.Time
-}
-
-func (q *Queries) LinkPrice(ctx context.Context, arg LinkPriceParams) error {
-	_, err := q.db.ExecContext(ctx, linkPrice, arg.ID, arg.PSPPriceID, arg.UpdatedAt)
-	return err
-}
-
-const linkProduct = `-- name: LinkProduct :execrows
-UPDATE products SET psp_product_id = $2, updated_at = $3 WHERE id = $1 AND psp_product_id IS NULL
-`
-
-type LinkProductParams struct {
-	ID           uuid.UUID
-	PSPProductID *string
-	UpdatedAt    time.Time
-}
-
-func (q *Queries) LinkProduct(ctx context.Context, arg LinkProductParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, linkProduct, arg.ID, arg.PSPProductID, arg.UpdatedAt)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-const linkedPrices = `-- name: LinkedPrices :many
-SELECT id, plan_id, currency, price_cents, psp_price_id, created_at, updated_at FROM plan_prices WHERE psp_price_id = $1 ORDER BY id
-`
-
-func (q *Queries) LinkedPrices(ctx context.Context, pspPriceID *string) ([]PlanPrice, error) {
-	rows, err := q.db.QueryContext(ctx, linkedPrices, pspPriceID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []PlanPrice{}
-	for rows.Next() {
-		var i PlanPrice
-		if err := rows.Scan(
-			&i.ID,
-			&i.PlanID,
-			&i.Currency,
-			&i.PriceCents,
-			&i.PSPPriceID,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const lockCatalog = `-- name: LockCatalog :exec
 SELECT id FROM features WHERE is_system AND deleted_at IS NULL ORDER BY id FOR UPDATE
 `
@@ -669,22 +565,6 @@ func (q *Queries) LockPlansOfProduct(ctx context.Context, productID uuid.UUID) (
 		return nil, err
 	}
 	return items, nil
-}
-
-const pSPOperation = `-- name: PSPOperation :one
-SELECT target_id, key, request, created_at FROM psp_catalog_operations WHERE target_id = $1
-`
-
-func (q *Queries) PSPOperation(ctx context.Context, targetID uuid.UUID) (PSPCatalogOperation, error) {
-	row := q.db.QueryRowContext(ctx, pSPOperation, targetID)
-	var i PSPCatalogOperation
-	err := row.Scan(
-		&i.TargetID,
-		&i.Key,
-		&i.Request,
-		&i.CreatedAt,
-	)
-	return i, err
 }
 
 const plan = `-- name: Plan :one
@@ -1176,42 +1056,6 @@ func (q *Queries) SlugsOfPlans(ctx context.Context, prefix string) ([]string, er
 		return nil, err
 	}
 	return items, nil
-}
-
-const unlinkPrice = `-- name: UnlinkPrice :execrows
-UPDATE plan_prices SET psp_price_id = NULL, updated_at = $2 WHERE id = $1 AND psp_price_id = $3
-`
-
-type UnlinkPriceParams struct {
-	ID         uuid.UUID
-	Now        time.Time
-	PSPPriceID *string
-}
-
-func (q *Queries) UnlinkPrice(ctx context.Context, arg UnlinkPriceParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, unlinkPrice, arg.ID, arg.Now, arg.PSPPriceID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-const unlinkProduct = `-- name: UnlinkProduct :execrows
-UPDATE products SET psp_product_id = NULL, updated_at = $2 WHERE id = $1 AND psp_product_id = $3
-`
-
-type UnlinkProductParams struct {
-	ID           uuid.UUID
-	Now          time.Time
-	PSPProductID *string
-}
-
-func (q *Queries) UnlinkProduct(ctx context.Context, arg UnlinkProductParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, unlinkProduct, arg.ID, arg.Now, arg.PSPProductID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
 }
 
 const updateEntitlement = `-- name: UpdateEntitlement :exec

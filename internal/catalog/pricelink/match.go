@@ -1,30 +1,31 @@
-package catalog
+package pricelink
 
 import (
 	"context"
 	"fmt"
 
+	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// Difference is where a price of the provider is not what it is linked as (spec:
-// Codes, psp_price_mismatch).
-type Difference struct {
+// Mismatch is a field in which a price of the provider is not what it must be for a
+// price here.
+type Mismatch struct {
 	Field    string `json:"field" enum:"currency,interval,amount,usage_type,active"`
 	Expected any    `json:"expected"`
 	Actual   any    `json:"actual"`
 }
 
-// differences compares what the provider sells with what is sold here: the
-// currency's code, the interval as in "3 month", the amount in minor units. The
-// actual value is null where the provider's price has none: paid once, or without
-// one whole amount for a unit.
-func differences(plan Plan, price Price, remote psp.Price) []Difference {
-	var found []Difference
+// mismatches compares what the provider sells with what is sold here: the currency's
+// code, the interval as in "3 month", the amount in minor units. The actual interval
+// is null for a price that is paid once, and the actual amount for one that does not
+// have one whole amount per unit.
+func mismatches(plan catalog.Plan, price catalog.Price, remote psp.Price) []Mismatch {
+	var found []Mismatch
 	note := func(field string, same bool, expected, actual any) {
 		if !same {
-			found = append(found, Difference{Field: field, Expected: expected, Actual: actual})
+			found = append(found, Mismatch{Field: field, Expected: expected, Actual: actual})
 		}
 	}
 	note("currency", remote.Currency == price.Currency, price.Currency, remote.Currency)
@@ -43,14 +44,14 @@ func differences(plan Plan, price Price, remote psp.Price) []Difference {
 	return found
 }
 
-func mismatch(differences []Difference) error {
-	return fault.Coded(fault.Invalid, fault.PSPPriceMismatch).With("mismatches", differences)
+func mismatchError(found []Mismatch) error {
+	return fault.Coded(fault.Invalid, fault.PSPPriceMismatch).With("mismatches", found)
 }
 
-// chargeable refuses an amount that the provider would take for another one, or
-// not at all. It is ErrNotFound for an unknown currency.
-func (p *PSPPrices) chargeable(ctx context.Context, currency string, amount int64) error {
-	c, err := p.catalog.Currency(ctx, currency)
+// checkChargeable refuses an amount that the provider would take for another one, or
+// not at all. It is catalog.ErrNotFound for an unknown currency.
+func (s *Service) checkChargeable(ctx context.Context, currency string, amount int64) error {
+	c, err := s.catalog.Currency(ctx, currency)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package catalog
+package pricelink
 
 import (
 	"context"
@@ -6,28 +6,29 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// PSPHTTP has the handlers of the administration of prices at the payment
-// provider (spec: Payment-provider price management).
-type PSPHTTP struct {
-	prices   *PSPPrices
+// HTTP has the handlers of the administration of prices at the payment provider
+// (rules: catalog#provider-prices).
+type HTTP struct {
+	prices   *Service
 	messages *i18n.Catalog
 }
 
-// NewPSPHTTP returns the handlers; messages are what a status is explained with.
-func NewPSPHTTP(prices *PSPPrices, messages *i18n.Catalog) *PSPHTTP {
-	return &PSPHTTP{prices: prices, messages: messages}
+// NewHTTP returns the handlers; messages has the texts that explain a status.
+func NewHTTP(prices *Service, messages *i18n.Catalog) *HTTP {
+	return &HTTP{prices: prices, messages: messages}
 }
 
-type unlinkPSPPriceInput struct {
+type unlinkInput struct {
 	Plan  string `path:"plan" format:"uuid"`
 	Price string `path:"price" format:"uuid"`
 }
 
-// parseIDs reads the ids of a plan and of a price of it.
+// parseIDs reads the ids of a plan and of one of its prices.
 func parseIDs(planID, priceID string) (plan, price uuid.UUID, err error) {
 	if plan, err = rest.ParseID(planID); err != nil {
 		return plan, price, err
@@ -36,9 +37,9 @@ func parseIDs(planID, priceID string) (plan, price uuid.UUID, err error) {
 	return plan, price, err
 }
 
-// PriceExists is the check behind rest.Exists for routes with {plan} and {price}:
-// 404 before anything is said of the body.
-func (h *PSPHTTP) PriceExists(ctx context.Context, param func(string) string) error {
+// PriceExists is the check behind rest.Exists for routes with {plan} and {price}: a
+// price that does not exist is 404 before the body is validated.
+func (h *HTTP) PriceExists(ctx context.Context, param func(string) string) error {
 	plan, price, err := parseIDs(param("plan"), param("price"))
 	if err != nil {
 		return err
@@ -47,7 +48,7 @@ func (h *PSPHTTP) PriceExists(ctx context.Context, param func(string) string) er
 	return err
 }
 
-type createPSPPriceInput struct {
+type createInput struct {
 	Plan  string `path:"plan" format:"uuid"`
 	Price string `path:"price" format:"uuid"`
 	Body  struct {
@@ -57,7 +58,7 @@ type createPSPPriceInput struct {
 }
 
 // Create answers POST …/prices/{price}/psp-create.
-func (h *PSPHTTP) Create(ctx context.Context, in *createPSPPriceInput) (*rest.Data[AdminPrice], error) {
+func (h *HTTP) Create(ctx context.Context, in *createInput) (*rest.Data[catalog.AdminPrice], error) {
 	plan, price, err := parseIDs(in.Plan, in.Price)
 	if err != nil {
 		return nil, err
@@ -65,11 +66,11 @@ func (h *PSPHTTP) Create(ctx context.Context, in *createPSPPriceInput) (*rest.Da
 	return answerPrice(h.prices.Create(ctx, plan, price, CreateParams{Product: in.Body.ProductID, Nickname: in.Body.Nickname}))
 }
 
-func answerPrice(p Price, err error) (*rest.Data[AdminPrice], error) {
+func answerPrice(p catalog.Price, err error) (*rest.Data[catalog.AdminPrice], error) {
 	if err != nil {
 		return nil, err
 	}
-	return rest.OK(adminPrice(p)), nil
+	return rest.OK(p.Admin()), nil
 }
 
 // pspPriceBody names a price of the provider.
@@ -77,14 +78,14 @@ type pspPriceBody struct {
 	PSPPriceID string `json:"psp_price_id" minLength:"1" maxLength:"255" pattern:"^price_[A-Za-z0-9_]+$"`
 }
 
-type linkPSPPriceInput struct {
+type linkInput struct {
 	Plan  string `path:"plan" format:"uuid"`
 	Price string `path:"price" format:"uuid"`
 	Body  pspPriceBody
 }
 
 // Link answers POST …/prices/{price}/psp-link.
-func (h *PSPHTTP) Link(ctx context.Context, in *linkPSPPriceInput) (*rest.Data[AdminPrice], error) {
+func (h *HTTP) Link(ctx context.Context, in *linkInput) (*rest.Data[catalog.AdminPrice], error) {
 	plan, price, err := parseIDs(in.Plan, in.Price)
 	if err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func (h *PSPHTTP) Link(ctx context.Context, in *linkPSPPriceInput) (*rest.Data[A
 }
 
 // Unlink answers POST …/prices/{price}/psp-unlink.
-func (h *PSPHTTP) Unlink(ctx context.Context, in *unlinkPSPPriceInput) (*rest.Data[AdminPrice], error) {
+func (h *HTTP) Unlink(ctx context.Context, in *unlinkInput) (*rest.Data[catalog.AdminPrice], error) {
 	plan, price, err := parseIDs(in.Plan, in.Price)
 	if err != nil {
 		return nil, err
@@ -101,13 +102,13 @@ func (h *PSPHTTP) Unlink(ctx context.Context, in *unlinkPSPPriceInput) (*rest.Da
 	return answerPrice(h.prices.Unlink(ctx, plan, price))
 }
 
-type importPSPPriceInput struct {
+type importInput struct {
 	Plan string `path:"plan" format:"uuid"`
 	Body pspPriceBody
 }
 
 // Import answers POST …/prices/psp-import.
-func (h *PSPHTTP) Import(ctx context.Context, in *importPSPPriceInput) (*rest.Data[AdminPrice], error) {
+func (h *HTTP) Import(ctx context.Context, in *importInput) (*rest.Data[catalog.AdminPrice], error) {
 	plan, err := rest.ParseID(in.Plan)
 	if err != nil {
 		return nil, err
@@ -115,7 +116,7 @@ func (h *PSPHTTP) Import(ctx context.Context, in *importPSPPriceInput) (*rest.Da
 	return answerPrice(h.prices.Import(ctx, plan, in.Body.PSPPriceID))
 }
 
-// AdminPriceStatus is how a price agrees with the provider's.
+// AdminPriceStatus says how a price agrees with the provider's.
 type AdminPriceStatus struct {
 	PriceID    uuid.UUID `json:"price_id" format:"uuid"`
 	Currency   string    `json:"currency"`
@@ -124,8 +125,12 @@ type AdminPriceStatus struct {
 	Message    *string   `json:"message" doc:"What is wrong, for a reader; null when linked."`
 }
 
+type planInput struct {
+	Plan string `path:"plan" format:"uuid"`
+}
+
 // Statuses answers GET …/psp-price-status.
-func (h *PSPHTTP) Statuses(ctx context.Context, in *planInput) (*rest.Data[[]AdminPriceStatus], error) {
+func (h *HTTP) Statuses(ctx context.Context, in *planInput) (*rest.Data[[]AdminPriceStatus], error) {
 	plan, err := rest.ParseID(in.Plan)
 	if err != nil {
 		return nil, err
@@ -134,20 +139,25 @@ func (h *PSPHTTP) Statuses(ctx context.Context, in *planInput) (*rest.Data[[]Adm
 	if err != nil {
 		return nil, err
 	}
-	return rest.List(all(statuses, func(s PriceStatus) AdminPriceStatus {
-		return AdminPriceStatus{
+	views := make([]AdminPriceStatus, len(statuses))
+	for i, s := range statuses {
+		views[i] = AdminPriceStatus{
 			PriceID: s.Price.ID, Currency: s.Price.Currency, PSPPriceID: s.Price.PSPPriceID,
 			Status: string(s.Status), Message: h.explain(ctx, s),
 		}
-	})), nil
+	}
+	return rest.List(views), nil
 }
 
-// explain tells in the reader's language what is wrong, nil if nothing is.
-func (h *PSPHTTP) explain(ctx context.Context, s PriceStatus) *string {
-	if s.Status == PSPLinked {
+// explain returns what is wrong in the reader's language, nil if nothing is.
+func (h *HTTP) explain(ctx context.Context, s PriceStatus) *string {
+	if s.Status == Linked {
 		return nil
 	}
-	fields := all(s.Differences, func(d Difference) string { return d.Field })
+	fields := make([]string, len(s.Mismatches))
+	for i, m := range s.Mismatches {
+		fields[i] = m.Field
+	}
 	text := h.messages.Text(i18n.Locale(ctx), "psp_price."+string(s.Status), map[string]any{"fields": strings.Join(fields, ", ")})
 	return &text
 }

@@ -1,0 +1,206 @@
+package pricelink
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// Find returns a plan that is not deleted and one of its prices, else
+// catalog.ErrNotFound.
+func (s *Service) Find(ctx context.Context, planID, priceID uuid.UUID) (catalog.Plan, catalog.Price, error) {
+	plan, err := s.catalog.CurrentPlan(ctx, planID)
+	if err != nil {
+		return catalog.Plan{}, catalog.Price{}, err
+	}
+	for _, price := range plan.Prices {
+		if price.ID == priceID {
+			return plan, price, nil
+		}
+	}
+	return catalog.Plan{}, catalog.Price{}, catalog.ErrNotFound
+}
+
+// Link links a price to a price of the provider that sells the same, in place of the
+// one that it is linked to. A price that the provider does not have is a 422 on
+// psp_price_id; one that differs is refused with psp_price_mismatch.
+func (s *Service) Link(ctx context.Context, planID, priceID uuid.UUID, pspPriceID string) (catalog.Price, error) {
+	_, before, err := s.Find(ctx, planID, priceID)
+	if err != nil {
+		return catalog.Price{}, err
+	}
+	remote, err := s.read(ctx, pspPriceID)
+	if err != nil {
+		return catalog.Price{}, err
+	}
+	var linked catalog.Price
+	err = s.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {
+		plan, price, err := s.Find(ctx, planID, priceID)
+		if err != nil {
+			return err
+		}
+		if found := mismatches(plan, price, remote); len(found) > 0 {
+			return mismatchError(found)
+		}
+		if err := s.checkChargeable(ctx, price.Currency, price.PriceCents); err != nil {
+			return err
+		}
+		if !equal(price.PSPPriceID, before.PSPPriceID) {
+			return errLinked // by somebody else, in the meantime
+		}
+		linked, err = s.link(ctx, now, "psp_linked", plan, price, remote)
+		return err
+	})
+	return linked, err
+}
+
+// link stores a link, under the catalog's lock. A product that is not linked yet is
+// linked to the product of its first linked price, so that one product here is one
+// product there.
+func (s *Service) link(
+	ctx context.Context, now time.Time, action string, plan catalog.Plan, price catalog.Price, remote psp.Price,
+) (catalog.Price, error) {
+	old := price.PSPPriceID
+	price.PSPPriceID = &remote.ID
+	if equal(old, price.PSPPriceID) {
+		return price, nil
+	}
+	if err := s.store.linkPrice(ctx, price.ID, remote.ID, now); err != nil {
+		return price, err
+	}
+	if remote.ProductID != "" {
+		if err := s.store.linkProduct(ctx, plan.Product.ID, remote.ProductID, now); err != nil {
+			return price, err
+		}
+	}
+	return price, s.record(ctx, action, price, old, price.PSPPriceID)
+}
+
+// Unlink removes the link of a price. The provider keeps its price, and
+// subscriptions that were made with it go on.
+func (s *Service) Unlink(ctx context.Context, planID, priceID uuid.UUID) (catalog.Price, error) {
+	var unlinked catalog.Price
+	err := s.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {
+		_, price, err := s.Find(ctx, planID, priceID)
+		if err != nil {
+			return err
+		}
+		unlinked, err = s.unlink(ctx, now, price)
+		return err
+	})
+	return unlinked, err
+}
+
+// unlink removes the link that price has, if it still has it.
+func (s *Service) unlink(ctx context.Context, now time.Time, price catalog.Price) (catalog.Price, error) {
+	old := price.PSPPriceID
+	price.PSPPriceID = nil
+	if old == nil {
+		return price, nil
+	}
+	removed, err := s.store.unlinkPrice(ctx, price.ID, *old, now)
+	if err != nil || !removed {
+		return price, err
+	}
+	return price, s.record(ctx, "psp_unlinked", price, old, nil)
+}
+
+// Import creates a price of the plan from a price of the provider, which must have
+// the plan's interval and a currency that exists here and in which the plan has no
+// price yet.
+func (s *Service) Import(ctx context.Context, planID uuid.UUID, pspPriceID string) (catalog.Price, error) {
+	if _, err := s.catalog.CurrentPlan(ctx, planID); err != nil {
+		return catalog.Price{}, err
+	}
+	remote, err := s.read(ctx, pspPriceID)
+	if err != nil {
+		return catalog.Price{}, err
+	}
+	price := catalog.Price{ID: sqldb.NewID(), PlanID: planID, Currency: remote.Currency, PSPPriceID: &remote.ID}
+	err = s.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {
+		plan, err := s.catalog.CurrentPlan(ctx, planID)
+		if err != nil {
+			return err
+		}
+		if remote.UnitAmount != nil {
+			price.PriceCents = *remote.UnitAmount
+		}
+		if found := mismatches(plan, price, remote); len(found) > 0 {
+			return mismatchError(found)
+		}
+		if err := s.checkChargeable(ctx, price.Currency, price.PriceCents); errors.Is(err, catalog.ErrNotFound) {
+			return errCurrencyUnknown
+		} else if err != nil {
+			return err
+		}
+		if _, has := plan.PriceIn(price.Currency); has {
+			return errCurrencyTaken
+		}
+		if err := s.store.insertPrice(ctx, price, now); err != nil {
+			return err
+		}
+		return s.catalog.Record(ctx, "plan_price", "psp_imported", price.ID, nil, priceTrail(price, price.PSPPriceID))
+	})
+	return price, err
+}
+
+// read reads a price of the provider that a caller names.
+func (s *Service) read(ctx context.Context, pspPriceID string) (psp.Price, error) {
+	remote, err := s.provider.GetPrice(ctx, pspPriceID)
+	if errors.Is(err, psp.ErrNotFound) {
+		err = errPriceUnknown
+	}
+	return remote, err
+}
+
+// PriceEvent handles the provider's notifications about prices. Links to a price that
+// the provider no longer sells are removed, so that the next checkout creates a new
+// price instead of failing.
+func (s *Service) PriceEvent(ctx context.Context, e psp.Event) error {
+	prices, err := s.store.linkedPrices(ctx, e.ObjectID)
+	if err != nil || len(prices) == 0 {
+		return err
+	}
+	remote, err := s.provider.GetPrice(ctx, e.ObjectID)
+	switch {
+	case err == nil && remote.Active:
+		return nil // nothing else that can change there is part of what is sold
+	case err != nil && !errors.Is(err, psp.ErrNotFound):
+		return err
+	}
+	return s.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {
+		for _, price := range prices {
+			if _, err := s.unlink(ctx, now, price); err != nil {
+				return err
+			}
+			s.log.WarnContext(ctx, "a price was unlinked: the payment provider does not sell it any more",
+				"plan_id", price.PlanID, "price_id", price.ID, "psp_price_id", e.ObjectID)
+		}
+		return nil
+	})
+}
+
+func (s *Service) record(ctx context.Context, action string, price catalog.Price, before, after *string) error {
+	return s.catalog.Record(ctx, "plan_price", action, price.ID, priceTrail(price, before), priceTrail(price, after))
+}
+
+// priceTrail is what the audit trail keeps of a price, by the API's names.
+func priceTrail(price catalog.Price, pspPriceID *string) any {
+	return map[string]any{
+		"plan_id": price.PlanID, "currency": price.Currency, "price_cents": price.PriceCents, "psp_price_id": pspPriceID,
+	}
+}
+
+// equal reports whether both are nil, or point to equal texts.
+func equal(a, b *string) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
