@@ -8,21 +8,21 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// PublicMaxAge is how long the public catalog may be kept (spec: Public catalog
-// endpoints).
+// PublicMaxAge is how long the public catalog may be kept
+// (rules: catalog#public-catalog).
 const PublicMaxAge = 60 * time.Second
 
-// cache keeps the public catalog of one process. Many readers that find it
-// outdated make one of them read it anew while the others wait.
+// cache keeps the public catalog of one process. When many readers find it outdated,
+// one of them reads it again while the others wait.
 type cache struct {
 	clock      clock.Clock
 	read       func(ctx context.Context) (*Public, error)
 	current    atomic.Pointer[kept]
-	generation atomic.Uint64 // counts the changes
-	reading    chan struct{} // holds a token while somebody reads
+	generation atomic.Uint64 // the number of changes so far
+	reading    chan struct{} // holds one token while somebody reads
 }
 
-// kept is a catalog with when it was read and how many changes there had been.
+// kept is a public catalog, when it was read, and the number of changes before that.
 type kept struct {
 	public     *Public
 	at         time.Time
@@ -46,8 +46,8 @@ func (c *cache) get(ctx context.Context) (*Public, error) {
 	if p := c.fresh(); p != nil {
 		return p, nil // somebody read it while this caller waited
 	}
-	// Both are taken before reading: a change that commits meanwhile makes what
-	// was read outdated, and its age counts from the oldest row.
+	// Time and generation are taken before reading, so that a change that commits
+	// while reading makes the result outdated, and its age counts from its oldest row.
 	next := &kept{at: c.clock.Now(), generation: c.generation.Load()}
 	var err error
 	if next.public, err = c.read(ctx); err != nil {

@@ -1,5 +1,7 @@
 // Package catalog has what is sold: products, their plans with prices and
-// entitlements, features and currencies (spec: Resources, Product to Currency).
+// entitlements, and features (rules: catalog#products). It reads currencies, and
+// serves the public catalog. Packages below it change currencies, link prices to the
+// payment provider's, and keep the catalog as a file.
 package catalog
 
 import (
@@ -11,23 +13,23 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// TeamMembers is the code of the system feature that limits seats.
+// TeamMembers is the code of the system feature whose quota limits seats.
 const TeamMembers = "team-members"
 
-// Text is a translatable field: a text per locale. English is always there.
+// Text is a translatable text: one string per locale, English always among them.
 type Text map[string]string
 
-// In returns the text for a reader of locale, English where it has none.
+// In returns the text in a locale, or in English if it has none in that locale.
 func (t Text) In(locale string) string { return i18n.Pick(t, locale) }
 
-// PricingType says what a plan's price is multiplied by.
+// PricingType says what the price of a plan is multiplied by.
 type PricingType string
 
 // The pricing types.
 const (
 	Flat  PricingType = "flat"  // nothing: one price per interval
-	Seat  PricingType = "seat"  // the members of the team
-	Usage PricingType = "usage" // a base price, and what meters count is added
+	Seat  PricingType = "seat"  // the number of seats
+	Usage PricingType = "usage" // nothing: a base price, to which metered usage is added
 )
 
 // EntitlementType says what an entitlement gives.
@@ -36,7 +38,7 @@ type EntitlementType string
 // The entitlement types.
 const (
 	Boolean EntitlementType = "boolean" // the feature, without a limit
-	Quota   EntitlementType = "quota"   // so much of it
+	Quota   EntitlementType = "quota"   // the feature up to a limit
 )
 
 // Product is a group of plans.
@@ -44,7 +46,7 @@ type Product struct {
 	ID           uuid.UUID
 	Slug         string
 	Name         Text
-	Description  Text // nil is none
+	Description  Text // nil means none
 	IsActive     bool
 	Metadata     sqldb.JSON // an object, or nil
 	PSPProductID *string    // at the payment provider; nil until linked
@@ -58,7 +60,7 @@ type Plan struct {
 	Product      Product
 	Slug         string
 	Name         Text
-	Description  Text // nil is none
+	Description  Text // nil means none
 	PricingType  PricingType
 	BillingCycle string // the legacy name of the interval
 	Interval     Interval
@@ -70,11 +72,12 @@ type Plan struct {
 	Entitlements []Entitlement // by feature code
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
-	// Deleted plans are kept for the history that refers to them; no list has them.
+	// Deleted says that the plan is only kept for the history that refers to it. No
+	// list has it.
 	Deleted bool
 }
 
-// OnSale tells whether a tenant may newly subscribe to the plan.
+// OnSale reports whether a tenant may subscribe to the plan now.
 func (p Plan) OnSale() bool { return p.IsActive && !p.Deleted && p.Product.IsActive }
 
 // PriceIn returns the plan's price in a currency, if it has one.
@@ -96,14 +99,14 @@ type Price struct {
 	PSPPriceID *string // at the payment provider; nil until linked
 }
 
-// Feature is something that plans give access to.
+// Feature is what plans give access to.
 type Feature struct {
 	ID          uuid.UUID
 	Code        string
 	Name        Text
-	Description Text // nil is none
+	Description Text // nil means none
 	IsActive    bool
-	IsSystem    bool       // the service relies on it: it cannot be deleted
+	IsSystem    bool       // the service itself needs it: it cannot be deleted
 	Metadata    sqldb.JSON // an object, or nil
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
@@ -115,7 +118,7 @@ type Entitlement struct {
 	PlanID    uuid.UUID
 	Feature   Feature
 	Type      EntitlementType
-	Value     *int64 // of a quota; nil for a boolean one, which has no limit
+	Value     *int64 // the quota; nil for a boolean entitlement, which has no limit
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }

@@ -68,8 +68,8 @@ func (s *Service) Record(ctx context.Context, resource, action string, id uuid.U
 	})
 }
 
-// checkTexts adds a broken field for each text that has no English (rules:
-// http#translatable-fields).
+// checkTexts adds a broken field for each text that has no English
+// (rules: http#translatable-fields).
 func checkTexts(broken *fault.Fields, name, description Text) {
 	if name[i18n.Default] == "" {
 		broken.Add("name."+i18n.Default, "validation.required")

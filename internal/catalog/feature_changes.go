@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/catalog/catalogsql"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -25,11 +24,7 @@ func (s *Service) CreateFeature(ctx context.Context, f Feature) (Feature, error)
 		if err := s.checkFeature(ctx, f); err != nil {
 			return err
 		}
-		err := s.store.q(ctx).InsertFeature(ctx, catalogsql.InsertFeatureParams{
-			ID: f.ID, Code: f.Code, Name: f.Name.column(), Description: f.Description.column(),
-			IsActive: f.IsActive, Metadata: f.Metadata, CreatedAt: now,
-		})
-		if err != nil {
+		if err := s.store.insertFeature(ctx, f); err != nil {
 			return err
 		}
 		return s.Record(ctx, "feature", "created", f.ID, nil, recordedFeature(f))
@@ -37,8 +32,8 @@ func (s *Service) CreateFeature(ctx context.Context, f Feature) (Feature, error)
 	return f, err
 }
 
-// UpdateFeature changes a feature, under the rules of CreateFeature. The code of
-// a system feature, by which the service knows it, stays: another is a 422.
+// UpdateFeature changes a feature, under the rules of CreateFeature. Changing the code
+// of a system feature is a 422, because the service finds the feature by its code.
 func (s *Service) UpdateFeature(ctx context.Context, id uuid.UUID, change func(*Feature)) (Feature, error) {
 	var f Feature
 	err := s.Change(ctx, func(ctx context.Context, now time.Time) error {
@@ -55,11 +50,7 @@ func (s *Service) UpdateFeature(ctx context.Context, id uuid.UUID, change func(*
 		if err := s.checkFeature(ctx, f); err != nil {
 			return err
 		}
-		err = s.store.q(ctx).SaveFeature(ctx, catalogsql.SaveFeatureParams{
-			ID: f.ID, Code: f.Code, Name: f.Name.column(), Description: f.Description.column(),
-			IsActive: f.IsActive, Metadata: f.Metadata, UpdatedAt: now,
-		})
-		if err != nil {
+		if err := s.store.saveFeature(ctx, f); err != nil {
 			return err
 		}
 		return s.Record(ctx, "feature", "updated", id, recordedFeature(old), recordedFeature(f))
@@ -67,10 +58,10 @@ func (s *Service) UpdateFeature(ctx context.Context, id uuid.UUID, change func(*
 	return f, err
 }
 
-// DeleteFeature deletes a feature, which then no plan gives. It is kept for the
-// history that refers to it, and its code is free again. It is ErrSystemFeature
-// for one that the service relies on, and ErrInUse while a subscription that is
-// not over is to a plan that gives it.
+// DeleteFeature deletes a feature, so that no plan gives it any more. Its row is kept
+// for the history that refers to it, and its code is free again. It is
+// ErrSystemFeature for a feature that the service itself needs, and ErrInUse while a
+// subscription that has not ended is to a plan that gives it.
 func (s *Service) DeleteFeature(ctx context.Context, id uuid.UUID) error {
 	return s.Change(ctx, func(ctx context.Context, now time.Time) error {
 		f, err := s.store.feature(ctx, id)
@@ -80,14 +71,14 @@ func (s *Service) DeleteFeature(ctx context.Context, id uuid.UUID) error {
 		if f.IsSystem {
 			return ErrSystemFeature
 		}
-		plans, err := s.store.q(ctx).LockPlansOfFeature(ctx, id)
+		plans, err := s.store.lockPlansOfFeature(ctx, id)
 		if err != nil {
 			return err
 		}
 		if err := s.requireUnused(ctx, plans...); err != nil {
 			return err
 		}
-		if err := s.store.q(ctx).DeleteFeature(ctx, catalogsql.DeleteFeatureParams{ID: id, DeletedAt: &now}); err != nil {
+		if err := s.store.deleteFeature(ctx, id, now); err != nil {
 			return err
 		}
 		return s.Record(ctx, "feature", "deleted", id, recordedFeature(f), nil)
@@ -107,7 +98,7 @@ func (s *Service) checkFeature(ctx context.Context, f Feature) error {
 	return broken.Err()
 }
 
-// recordedFeature is what the trail keeps of a feature, by the API's names.
+// recordedFeature is what the audit trail keeps of a feature, by the API's names.
 func recordedFeature(f Feature) map[string]any {
 	return map[string]any{
 		"code": f.Code, "name": f.Name, "description": f.Description, "is_active": f.IsActive, "metadata": f.Metadata,

@@ -10,16 +10,16 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// HTTP has the handlers of the public catalog (spec: Public catalog endpoints)
-// and of its administration (spec: Admin catalog endpoints).
+// HTTP has the handlers of the public catalog (rules: catalog#public-catalog) and of
+// the administration of products, plans and features.
 type HTTP struct {
 	svc       *Service
 	publicURL string
 	answers   atomic.Pointer[answers]
 }
 
-// NewHTTP makes the handlers. publicURL is how clients reach the service; the
-// links of lists begin with it.
+// NewHTTP returns the handlers. publicURL is the URL by which clients reach the
+// service; the links of lists begin with it.
 func NewHTTP(svc *Service, publicURL string) *HTTP {
 	return &HTTP{svc: svc, publicURL: strings.TrimSuffix(publicURL, "/")}
 }
@@ -39,8 +39,8 @@ type plansInput struct {
 	Currency string `query:"currency" minLength:"3" maxLength:"3" doc:"Only prices in this currency; all prices when omitted."`
 }
 
-// Plans answers GET /catalog/plans. The currency is taken in either case; plans
-// that have no price in it stay, with an empty list of prices.
+// Plans answers GET /catalog/plans. The currency may be in either case. A plan without
+// a price in it is listed with no prices.
 func (h *HTTP) Plans(ctx context.Context, in *plansInput) (*rest.Stored[[]PublicPlan], error) {
 	public, err := h.svc.Public(ctx)
 	if err != nil {
@@ -68,19 +68,19 @@ func (h *HTTP) Currencies(ctx context.Context, _ *noInput) (*rest.Stored[[]Publi
 	})
 }
 
-// answers are the encoded answers made of one public catalog.
+// answers has the encoded answers that were made from one public catalog.
 type answers struct {
 	of     *Public
 	stored sync.Map // answerKey → *rest.Stored[T]
 }
 
 type answerKey struct {
-	name   string // of the answer; each name has one T
+	name   string // of the answer; each name has one type T
 	locale string
 }
 
-// answer returns the stored answer called name in the reader's locale, made from
-// the public catalog the first time that it is asked for.
+// answer returns the stored answer with a name in the reader's locale. It builds it
+// from the public catalog when it is first asked for.
 func answer[T any](ctx context.Context, h *HTTP, name string, build func(public *Public, locale string) T) (*rest.Stored[T], error) {
 	public, err := h.svc.Public(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func answer[T any](ctx context.Context, h *HTTP, name string, build func(public 
 	current := h.answers.Load()
 	if current == nil || current.of != public {
 		current = &answers{of: public}
-		h.answers.Store(current) // of two at once one is forgotten: it is made again
+		h.answers.Store(current) // if two do so at once, one is lost and built again later
 	}
 	key := answerKey{name: name, locale: i18n.Locale(ctx)}
 	if stored, ok := current.stored.Load(key); ok {
@@ -103,11 +103,11 @@ func answer[T any](ctx context.Context, h *HTTP, name string, build func(public 
 	return stored, nil
 }
 
-// noCurrency stands for every currency without a price, so that made-up codes
-// share one stored answer. It is no code.
+// noCurrency stands for every currency that has no price, so that made-up codes share
+// one stored answer. It is not a possible code.
 const noCurrency = "none"
 
-// priced returns the currency, if anything is sold in it.
+// priced returns the currency if anything is sold in it, else noCurrency; "" stays "".
 func priced(public *Public, currency string) string {
 	if currency == "" {
 		return ""
@@ -120,7 +120,7 @@ func priced(public *Public, currency string) string {
 	return noCurrency
 }
 
-// all maps a list.
+// all returns the view of each item.
 func all[T, V any](items []T, view func(T) V) []V {
 	views := make([]V, len(items))
 	for i, item := range items {
@@ -129,7 +129,7 @@ func all[T, V any](items []T, view func(T) V) []V {
 	return views
 }
 
-// optional is a translatable field that may be absent.
+// optional returns a text in a locale, or nil if there is no text.
 func optional(text Text, locale string) *string {
 	if picked := text.In(locale); picked != "" {
 		return &picked

@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// PriceFields is one price of a set (spec: Price rules).
+// PriceFields is one price of a set (rules: catalog#prices).
 type PriceFields struct {
 	Currency   string           `json:"currency" format:"currency" doc:"One that exists, each once in a set."`
 	PriceCents int64            `json:"price_cents" minimum:"0" maximum:"999999999999"`
@@ -21,8 +21,7 @@ func (f PriceFields) terms() PriceTerms {
 	}
 }
 
-// EntitlementFields is one entitlement of a set (spec: Admin catalog endpoints,
-// Entitlement rule).
+// EntitlementFields is one entitlement of a set (rules: catalog#entitlements).
 type EntitlementFields struct {
 	FeatureID uuid.UUID `json:"feature_id" doc:"One that exists, each once in a set."`
 	Type      string    `json:"type" enum:"boolean,quota"`

@@ -58,7 +58,7 @@ func (h *HTTP) ProductExists(ctx context.Context, param func(string) string) err
 	return exists(ctx, param("product"), h.svc.store.product)
 }
 
-// exists reads what an id of a path names.
+// exists reads the record that an id in a path names.
 func exists[T any](ctx context.Context, id string, read func(context.Context, uuid.UUID) (T, error)) error {
 	parsed, err := rest.ParseID(id)
 	if err == nil {
@@ -123,8 +123,9 @@ func (h *HTTP) DeleteProduct(ctx context.Context, in *productInput) (*rest.Empty
 	return &rest.Empty{}, h.svc.DeleteProduct(ctx, id)
 }
 
-// RecordChange is what can be changed of products, plans and features alike. A
-// text changes in the locales that are named (spec: Translatable fields).
+// RecordChange has the fields that can be changed of products, plans and features
+// alike. A text changes in the locales that are named
+// (rules: http#translatable-fields).
 type RecordChange struct {
 	Name        rest.Opt[rest.TextsChange] `json:"name,omitzero" maxLength:"255" doc:"Changes the locales that it names; null removes one, but not en."`
 	Description rest.Opt[rest.TextsChange] `json:"description,omitzero" nullable:"true" maxLength:"65535" format:"multiline" doc:"As name; null removes the whole."`

@@ -1,8 +1,7 @@
 package catalog
 
-// Interval is the time that a price pays for: Count of Unit. It is the
-// canonical form; billing_cycle is a legacy name for four of them (spec:
-// Enumerations).
+// Interval is the time that a price pays for, such as 3 months. A plan's billing
+// cycle is a legacy name for one of four intervals (rules: catalog#intervals).
 type Interval struct {
 	Unit  string // day, week, month or year
 	Count int32
@@ -19,8 +18,8 @@ var cycles = []struct {
 	{"weekly", Interval{Unit: "week", Count: 1}},
 }
 
-// longest is how much of a unit one interval can have: three years, the most
-// that the payment provider bills at once.
+// longest is the largest count for each unit: three years, the longest interval that
+// the payment provider bills.
 var longest = map[string]int32{"day": 3 * 365, "week": 3 * 52, "month": 3 * 12, "year": 3}
 
 // BillingCycles lists the legacy names of intervals.
@@ -32,8 +31,8 @@ func BillingCycles() []string {
 	return names
 }
 
-// CycleInterval returns the interval that a billing cycle stands for; ok is
-// false for a name that is none.
+// CycleInterval returns the interval of a billing cycle; ok is false if there is no
+// such cycle.
 func CycleInterval(cycle string) (interval Interval, ok bool) {
 	for _, c := range cycles {
 		if c.name == cycle {
@@ -43,10 +42,10 @@ func CycleInterval(cycle string) (interval Interval, ok bool) {
 	return Interval{}, false
 }
 
-// SetInterval changes how often a plan is paid for; nil leaves what it stands
-// for. A cycle gives unit and count, which win where they are given too. Given
-// without a cycle, they give the plan the cycle's name that fits them; where none
-// does, the plan keeps the name that it had.
+// SetInterval changes how often a plan is paid for; nil leaves a part as it is. A cycle
+// sets unit and count, unless those are given too. Unit and count without a cycle set
+// the plan's cycle to the one with that interval; if there is none, the plan keeps its
+// cycle.
 func (p *Plan) SetInterval(cycle, unit *string, count *int32) {
 	if cycle != nil {
 		p.BillingCycle = *cycle

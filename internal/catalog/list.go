@@ -1,20 +1,13 @@
 package catalog
 
 import (
-	"context"
-	"fmt"
-	"strconv"
-	"strings"
-
-	"github.com/google/uuid"
-
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/page"
 )
 
-// commonFilters are the filters that all lists of the administration have: of a
-// table with the alias t, whose records are told apart by key. A name and a
-// search look into every locale.
+// commonFilters returns the filters that all lists of the administration have. t is
+// the alias of the table, key the column that identifies a record for people. The
+// filters name and search look into every locale.
 func commonFilters(t, key string) map[string]page.Filter {
 	names := inEveryLocale(t + ".name")
 	return map[string]page.Filter{
@@ -26,31 +19,11 @@ func commonFilters(t, key string) map[string]page.Filter {
 	}
 }
 
-// inEveryLocale lists the texts of a translatable column.
+// inEveryLocale returns an expression for each locale of a translatable column.
 func inEveryLocale(column string) []string {
 	var exprs []string
 	for _, locale := range i18n.Locales() {
 		exprs = append(exprs, column+" ->> '"+locale+"'")
 	}
 	return exprs
-}
-
-// among runs a query whose text ends with a list of ids, of which there must be
-// one, and reads its rows with scan.
-func (s store) among(ctx context.Context, query string, ids []uuid.UUID, scan func(page.Scanner) error) error {
-	places, args := make([]string, len(ids)), make([]any, len(ids))
-	for i, id := range ids {
-		places[i], args[i] = "$"+strconv.Itoa(i+1)+"::uuid", id
-	}
-	rows, err := s.conn(ctx).QueryContext(ctx, fmt.Sprintf("%s (%s)", query, strings.Join(places, ", ")), args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }() // rows.Err below tells what went wrong
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// catalogPermissions are what the contract asks for (spec: Admin catalog
-// endpoints); "" is a platform admin of any kind.
+// catalogPermissions has the permission that each route needs
+// (rules: catalog#who-may-change-it); "" means any platform admin.
 var catalogPermissions = map[string]string{
 	"GET /products": "products.view", "POST /products": "products.create", "GET /products/{product}": "products.view",
 	"PATCH /products/{product}": "products.update", "DELETE /products/{product}": "products.delete",

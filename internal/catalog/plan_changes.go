@@ -8,14 +8,13 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/catalog/catalogsql"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// CreatePlan adds a plan without prices and entitlements to a product; its id
-// and times are set here. An unknown product is a 422 on product_id, a slug that
-// another plan has one on slug.
+// CreatePlan adds a plan without prices and entitlements to a product; its id and
+// times are set here. An unknown product is a 422 on product_id, and a slug that
+// another plan has is a 422 on slug.
 func (s *Service) CreatePlan(ctx context.Context, p Plan) (Plan, error) {
 	err := s.Change(ctx, func(ctx context.Context, now time.Time) error {
 		p.ID, p.CreatedAt = sqldb.NewID(), now
@@ -37,20 +36,19 @@ func (s *Service) CreatePlan(ctx context.Context, p Plan) (Plan, error) {
 	return p, err
 }
 
-// PlanChange is what to change of a plan; nil leaves it.
+// PlanChange says what to change of a plan; nil leaves a part as it is.
 type PlanChange struct {
-	Fields       func(*Plan) // sets what is not a set of rows; the product by its id
+	Fields       func(*Plan) // sets the fields; the product by its id alone
 	Prices       *[]PriceTerms
 	Entitlements *[]EntitlementTerms
 }
 
-// UpdatePlan changes a plan under the rules of CreatePlan, and replaces whole
-// sets of prices and entitlements under those of their types.
+// UpdatePlan changes a plan under the rules of CreatePlan. Prices and entitlements are
+// replaced as whole sets, under the rules of PriceTerms and EntitlementTerms.
 //
-// Subscriptions to the plan keep the price and the interval that they were made
-// with; what the plan gives holds for them at once. Whether a plan is paid for by
-// the seat would also hold for them at once, so that its pricing type is ErrInUse
-// while there are any.
+// Subscriptions to the plan keep the price and the interval that they were created
+// with, while what the plan gives holds for them at once. The pricing type would hold
+// for them at once too, so changing it is ErrInUse while there are any.
 func (s *Service) UpdatePlan(ctx context.Context, id uuid.UUID, c PlanChange) (Plan, error) {
 	return s.changePlan(ctx, id, "updated", func(ctx context.Context, old Plan, now time.Time) error {
 		next := old
@@ -94,32 +92,32 @@ func (s *Service) UpdatePlan(ctx context.Context, id uuid.UUID, c PlanChange) (P
 	})
 }
 
-// DeletePlan deletes a plan. It is kept for the history that refers to it, and
-// its slug is free again. It is ErrInUse while a subscription that is not over
-// is to it.
+// DeletePlan deletes a plan. Its row is kept for the history that refers to it, and
+// its slug is free again. It is ErrInUse while a subscription that has not ended is to
+// it.
 func (s *Service) DeletePlan(ctx context.Context, id uuid.UUID) error {
 	return s.Change(ctx, func(ctx context.Context, now time.Time) error {
-		p, err := s.lockPlan(ctx, id)
+		p, err := s.store.lockPlan(ctx, id)
 		if err != nil {
 			return err
 		}
 		if err := s.requireUnused(ctx, id); err != nil {
 			return err
 		}
-		if err := s.store.q(ctx).DeletePlan(ctx, catalogsql.DeletePlanParams{ID: id, DeletedAt: &now}); err != nil {
+		if err := s.store.deletePlan(ctx, id, now); err != nil {
 			return err
 		}
 		return s.Record(ctx, "plan", "deleted", id, recordedPlan(p), nil)
 	})
 }
 
-// DuplicatePlan adds an inactive copy of a plan with its prices, not linked to
-// the payment provider, and its entitlements. Its slug is the plan's with -copy,
-// -copy-2 and so on, the first that is free.
+// DuplicatePlan adds an inactive copy of a plan with its entitlements and its prices,
+// which are not linked to the payment provider. The slug of the copy is the plan's
+// with -copy, -copy-2 and so on, whichever is free first.
 func (s *Service) DuplicatePlan(ctx context.Context, id uuid.UUID) (Plan, error) {
 	var p Plan
 	err := s.Change(ctx, func(ctx context.Context, now time.Time) error {
-		original, err := s.lockPlan(ctx, id)
+		original, err := s.store.lockPlan(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -153,12 +151,12 @@ func (s *Service) DuplicatePlan(ctx context.Context, id uuid.UUID) (Plan, error)
 // maxSlug is how long a slug can be, in characters.
 const maxSlug = 255
 
-// copySlug names a copy. The slug that it is made of is cut where the name would
-// become too long.
+// copySlug returns the slug of a copy. It cuts off the end of the original slug where
+// the result would be too long.
 func (s *Service) copySlug(ctx context.Context, slug string) (string, error) {
 	const suffix, longestSuffix = "-copy", len("-copy-1000000")
 	prefix := slug[:min(len(slug), maxSlug-longestSuffix)]
-	slugs, err := s.store.q(ctx).SlugsOfPlans(ctx, prefix)
+	slugs, err := s.store.slugsOfPlans(ctx, prefix)
 	if err != nil {
 		return "", err
 	}
@@ -177,16 +175,17 @@ func (s *Service) copySlug(ctx context.Context, slug string) (string, error) {
 	return name, nil
 }
 
-// changePlan changes a plan that is not deleted, and returns it whole.
+// changePlan changes a plan that is not deleted, and returns it with prices and
+// entitlements.
 //
-// Invariant: the plan's row is locked besides the catalog, so that no
-// subscription to it is made meanwhile.
+// Invariant: it locks the plan's row besides the catalog, so that nobody subscribes to
+// the plan in the meantime.
 func (s *Service) changePlan(
 	ctx context.Context, id uuid.UUID, action string, f func(ctx context.Context, old Plan, now time.Time) error,
 ) (Plan, error) {
 	var p Plan
 	err := s.Change(ctx, func(ctx context.Context, now time.Time) error {
-		old, err := s.lockPlan(ctx, id)
+		old, err := s.store.lockPlan(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -201,14 +200,7 @@ func (s *Service) changePlan(
 	return p, err
 }
 
-func (s *Service) lockPlan(ctx context.Context, id uuid.UUID) (Plan, error) {
-	if _, err := s.store.q(ctx).LockPlan(ctx, id); err != nil {
-		return Plan{}, found(err)
-	}
-	return s.store.plan(ctx, id)
-}
-
-// checkPlan tells what is broken of a plan besides its sets.
+// checkPlan returns the invalid fields of a plan besides its sets.
 func (s *Service) checkPlan(ctx context.Context, p Plan) (broken fault.Fields, err error) {
 	_, err = s.store.product(ctx, p.Product.ID)
 	switch {
@@ -233,7 +225,7 @@ func (s *Service) checkPlan(ctx context.Context, p Plan) (broken fault.Fields, e
 	return broken, nil
 }
 
-// recordedPlan is what the trail keeps of a plan, by the API's names.
+// recordedPlan is what the audit trail keeps of a plan, by the API's names.
 func recordedPlan(p Plan) map[string]any {
 	prices := all(p.Prices, func(price Price) map[string]any {
 		return map[string]any{"currency": price.Currency, "price_cents": price.PriceCents, "psp_price_id": price.PSPPriceID}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/catalog/catalogsql"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -20,11 +19,7 @@ func (s *Service) CreateProduct(ctx context.Context, p Product) (Product, error)
 		if err := s.checkProduct(ctx, p); err != nil {
 			return err
 		}
-		err := s.store.q(ctx).InsertProduct(ctx, catalogsql.InsertProductParams{
-			ID: p.ID, Slug: p.Slug, Name: p.Name.column(), Description: p.Description.column(),
-			IsActive: p.IsActive, Metadata: p.Metadata, CreatedAt: now,
-		})
-		if err != nil {
+		if err := s.store.insertProduct(ctx, p); err != nil {
 			return err
 		}
 		return s.Record(ctx, "product", "created", p.ID, nil, recordedProduct(p))
@@ -46,11 +41,7 @@ func (s *Service) UpdateProduct(ctx context.Context, id uuid.UUID, change func(*
 		if err := s.checkProduct(ctx, p); err != nil {
 			return err
 		}
-		err = s.store.q(ctx).SaveProduct(ctx, catalogsql.SaveProductParams{
-			ID: p.ID, Slug: p.Slug, Name: p.Name.column(), Description: p.Description.column(),
-			IsActive: p.IsActive, Metadata: p.Metadata, UpdatedAt: now,
-		})
-		if err != nil {
+		if err := s.store.saveProduct(ctx, p); err != nil {
 			return err
 		}
 		return s.Record(ctx, "product", "updated", id, recordedProduct(old), recordedProduct(p))
@@ -58,26 +49,23 @@ func (s *Service) UpdateProduct(ctx context.Context, id uuid.UUID, change func(*
 	return p, err
 }
 
-// DeleteProduct deletes a product and the plans in it. They are kept for the
-// history that refers to them, and their slugs are free again. It is ErrInUse
-// while a subscription that is not over is to one of the plans.
+// DeleteProduct deletes a product and its plans. Their rows are kept for the history
+// that refers to them, and their slugs are free again. It is ErrInUse while a
+// subscription that has not ended is to one of the plans.
 func (s *Service) DeleteProduct(ctx context.Context, id uuid.UUID) error {
 	return s.Change(ctx, func(ctx context.Context, now time.Time) error {
 		p, err := s.store.product(ctx, id)
 		if err != nil {
 			return err
 		}
-		plans, err := s.store.q(ctx).LockPlansOfProduct(ctx, id)
+		plans, err := s.store.lockPlansOfProduct(ctx, id)
 		if err != nil {
 			return err
 		}
 		if err := s.requireUnused(ctx, plans...); err != nil {
 			return err
 		}
-		if err := s.store.q(ctx).DeletePlansOfProduct(ctx, catalogsql.DeletePlansOfProductParams{ProductID: id, DeletedAt: &now}); err != nil {
-			return err
-		}
-		if err := s.store.q(ctx).DeleteProduct(ctx, catalogsql.DeleteProductParams{ID: id, DeletedAt: &now}); err != nil {
+		if err := s.store.deleteProduct(ctx, id, now); err != nil {
 			return err
 		}
 		return s.Record(ctx, "product", "deleted", id, recordedProduct(p), nil)
@@ -97,7 +85,7 @@ func (s *Service) checkProduct(ctx context.Context, p Product) error {
 	return broken.Err()
 }
 
-// recordedProduct is what the trail keeps of a product, by the API's names.
+// recordedProduct is what the audit trail keeps of a product, by the API's names.
 func recordedProduct(p Product) map[string]any {
 	return map[string]any{
 		"slug": p.Slug, "name": p.Name, "description": p.Description, "is_active": p.IsActive, "metadata": p.Metadata,

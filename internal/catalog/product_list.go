@@ -5,7 +5,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/catalog/catalogsql"
 	"github.com/tenantry/tenantry/internal/page"
 )
 
@@ -13,11 +12,11 @@ import (
 type ProductEntry struct {
 	Product
 	PlansCount int64  // plans that are not deleted
-	Plans      []Plan // only where they were asked for
+	Plans      []Plan // only when they were asked for
 }
 
-// ProductList is what the administration's list of products can be asked for
-// (spec: Admin catalog endpoints).
+// ProductList declares the filters, sorts and includes of the administration's list
+// of products (rules: catalog#products).
 func ProductList() page.Spec {
 	return page.Spec{
 		Filters:     commonFilters("p", "slug"),
@@ -35,13 +34,13 @@ func (s *Service) Product(ctx context.Context, id uuid.UUID) (ProductEntry, erro
 	if err != nil {
 		return ProductEntry{}, err
 	}
-	plans, err := s.store.q(ctx).CountPlansOfProduct(ctx, id)
+	plans, err := s.store.countPlans(ctx, id)
 	return ProductEntry{Product: product, PlansCount: plans}, err
 }
 
-// Products lists the products that q asks for, and counts all that match; q is
-// parsed by ProductList. With the include "plans" each has its plans. It takes two
-// queries, and three more for the plans.
+// Products lists the products that q asks for, and counts all that match; ProductList
+// parses q. With the include "plans" each has its plans. It takes two queries, and
+// three more for the plans.
 func (s *Service) Products(ctx context.Context, q page.Query) (entries []ProductEntry, total int64, err error) {
 	entries, total, err = s.store.productPage(ctx, q)
 	if err != nil || !q.Includes("plans") {
@@ -52,35 +51,13 @@ func (s *Service) Products(ctx context.Context, q page.Query) (entries []Product
 	if err != nil {
 		return nil, 0, err
 	}
-	place := map[uuid.UUID]int{}
+	index := map[uuid.UUID]int{}
 	for i, id := range ids {
-		place[id] = i
+		index[id] = i
 	}
 	for _, plan := range plans {
-		entry := &entries[place[plan.Product.ID]]
+		entry := &entries[index[plan.Product.ID]]
 		entry.Plans = append(entry.Plans, plan)
 	}
 	return entries, total, nil
-}
-
-func (s store) productPage(ctx context.Context, q page.Query) ([]ProductEntry, int64, error) {
-	sel := page.Select{
-		Columns: `p.id, p.slug, p.name, p.description, p.is_active, p.metadata, p.psp_product_id, p.created_at, p.updated_at,
-			(SELECT count(*) FROM plans WHERE plans.product_id = p.id AND plans.deleted_at IS NULL)`,
-		From:  "products p",
-		Where: "p.deleted_at IS NULL",
-	}
-	return page.Fetch(ctx, s.conn(ctx), q, sel, func(row page.Scanner) (ProductEntry, error) {
-		var (
-			p     catalogsql.Product
-			entry ProductEntry
-		)
-		err := row.Scan(&p.ID, &p.Slug, &p.Name, &p.Description, &p.IsActive, &p.Metadata, &p.PSPProductID,
-			&p.CreatedAt, &p.UpdatedAt, &entry.PlansCount)
-		if err != nil {
-			return ProductEntry{}, err
-		}
-		entry.Product, err = productOf(p)
-		return entry, err
-	})
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Public is what anybody may see of the catalog: whatever is active, and what
-// belongs to it only while that is active too. It is shared: nobody may change
-// it.
+// Public is what anybody may see of the catalog: whatever is active, as part of
+// something that is active itself (rules: catalog#public-catalog). It is shared, so
+// nobody may change it.
 type Public struct {
 	Products   []Product  // oldest first
 	Plans      []Plan     // those on sale, by sort order
@@ -15,12 +15,12 @@ type Public struct {
 	Currencies []Currency // by code
 }
 
-// Public returns the public catalog as it was at most PublicMaxAge ago, or
-// since the last change on this instance.
+// Public returns the public catalog. It is at most PublicMaxAge old, and has every
+// change that was made on this instance.
 func (s *Service) Public(ctx context.Context) (*Public, error) { return s.cache.get(ctx) }
 
-// Changed must be called once a change of the catalog is committed: readers on
-// this instance see it at once, those on others within PublicMaxAge.
+// Changed must be called when a change of the catalog has been committed. Readers on
+// this instance then see it at once, those on other instances within PublicMaxAge.
 func (s *Service) Changed() { s.cache.drop() }
 
 // read builds the public catalog with six queries, however large it is.
@@ -44,7 +44,7 @@ func (s *Service) read(ctx context.Context) (*Public, error) {
 	return publicOf(products, plans, features, currencies), nil
 }
 
-// publicOf leaves out what is not active. It changes its arguments.
+// publicOf returns what is active. It changes its arguments.
 func publicOf(products []Product, plans []Plan, features []Feature, currencies []Currency) *Public {
 	return &Public{
 		Products:   slices.DeleteFunc(products, func(p Product) bool { return !p.IsActive }),
@@ -54,9 +54,8 @@ func publicOf(products []Product, plans []Plan, features []Feature, currencies [
 	}
 }
 
-// onSale leaves out plans that are not on sale, and of the others the prices in
-// inactive currencies and the entitlements to inactive features. It changes
-// plans.
+// onSale returns the plans that are on sale, without prices in inactive currencies and
+// without entitlements to inactive features. It changes plans.
 func onSale(plans []Plan, currencies []Currency) []Plan {
 	plans = slices.DeleteFunc(plans, func(p Plan) bool { return !p.OnSale() })
 	for i := range plans {

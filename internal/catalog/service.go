@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Deps is what the catalog needs from the rest of the service.
+// Deps is what the service needs.
 type Deps struct {
 	DB            *sqldb.DB
 	Clock         clock.Clock
@@ -27,16 +27,16 @@ type Service struct {
 	cache         *cache
 }
 
-// New makes the catalog's service.
+// New returns the catalog's service.
 func New(d Deps) *Service {
 	s := &Service{db: d.DB, clock: d.Clock, subscriptions: d.Subscriptions, audit: d.Audit, store: store{conn: d.DB.Conn}}
 	s.cache = newCache(d.Clock, s.read)
 	return s
 }
 
-// Plan returns a plan whatever its state, deleted included: a subscription and
-// its history keep the plan that they were made with. Ask OnSale before selling
-// it. It is ErrNotFound if there never was one.
+// Plan returns a plan in any state, deleted included, because a subscription and its
+// history keep the plan that they were created with. Ask OnSale before selling it. It
+// is ErrNotFound if there never was such a plan.
 func (s *Service) Plan(ctx context.Context, id uuid.UUID) (Plan, error) { return s.store.plan(ctx, id) }
 
 // CurrentPlan returns a plan that is not deleted, else ErrNotFound.
@@ -65,13 +65,14 @@ func (s *Service) FeatureByCode(ctx context.Context, code string) (Feature, erro
 	return s.store.featureByCode(ctx, code)
 }
 
-// PlanBySlug returns the plan with a slug, active or not, else ErrNotFound.
+// PlanBySlug returns the plan with a slug that is not deleted, active or not, else
+// ErrNotFound.
 func (s *Service) PlanBySlug(ctx context.Context, slug string) (Plan, error) {
 	return s.store.planBySlug(ctx, slug)
 }
 
-// PlansForTenant lists the plans on sale as the public catalog does, but from
-// the database: what a tenant is about to buy must be right now.
+// PlansForTenant lists the plans on sale like the public catalog, but always from the
+// database: what a tenant is about to buy must be up to date.
 func (s *Service) PlansForTenant(ctx context.Context) ([]Plan, error) {
 	currencies, err := s.store.currencies(ctx)
 	if err != nil {
@@ -93,9 +94,5 @@ func (s *Service) ProductOf(ctx context.Context, planID uuid.UUID) (Product, err
 // FeaturesOfPlan lists what a plan gives, by feature code, inactive features
 // included. A plan that does not exist gives nothing.
 func (s *Service) FeaturesOfPlan(ctx context.Context, planID uuid.UUID) ([]Entitlement, error) {
-	rows, err := s.store.entitlementRows(ctx, planID)
-	if err != nil {
-		return nil, err
-	}
-	return entitlementsOf(rows)
+	return s.store.entitlementsOfPlan(ctx, planID)
 }

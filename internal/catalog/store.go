@@ -3,9 +3,8 @@ package catalog
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -13,8 +12,9 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// store runs the catalog's queries on what conn gives: the transaction of the
-// context, or the database.
+// store runs the catalog's queries in the transaction of the context, or on the
+// database when there is none. Reading one record that does not exist is
+// ErrNotFound.
 type store struct {
 	conn func(ctx context.Context) sqldb.DBTX
 }
@@ -26,20 +26,12 @@ func (s store) lock(ctx context.Context) error {
 	return sqldb.Wrap(s.q(ctx).LockCatalog(ctx), "lock the catalog")
 }
 
-// found turns the absence of a row into ErrNotFound.
-func found(err error) error {
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return ErrNotFound
-	}
-	return err
-}
-
-// currencies are sorted by code. As everywhere below, the order is made here,
-// because the databases sort text by different rules.
+// currencies lists all currencies by code. As in every list below that is sorted by
+// a text, the order is made here: the databases sort text by different rules.
 func (s store) currencies(ctx context.Context) ([]Currency, error) {
 	rows, err := s.q(ctx).Currencies(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read currencies: %w", err)
+		return nil, sqldb.Wrap(err, "list currencies")
 	}
 	slices.SortFunc(rows, func(a, b catalogsql.Currency) int { return cmp.Compare(a.Code, b.Code) })
 	return each(rows, currencyOf)
@@ -48,16 +40,16 @@ func (s store) currencies(ctx context.Context) ([]Currency, error) {
 func (s store) currency(ctx context.Context, code string) (Currency, error) {
 	row, err := s.q(ctx).Currency(ctx, code)
 	if err != nil {
-		return Currency{}, fmt.Errorf("read currency: %w", found(err))
+		return Currency{}, sqldb.WrapAbsent(err, "read currency", ErrNotFound)
 	}
 	return currencyOf(row)
 }
 
-// products are those that are not deleted, oldest first.
+// products lists the products that are not deleted, oldest first.
 func (s store) products(ctx context.Context) ([]Product, error) {
 	rows, err := s.q(ctx).Products(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read products: %w", err)
+		return nil, sqldb.Wrap(err, "list products")
 	}
 	return each(rows, productOf)
 }
@@ -65,7 +57,7 @@ func (s store) products(ctx context.Context) ([]Product, error) {
 func (s store) product(ctx context.Context, id uuid.UUID) (Product, error) {
 	row, err := s.q(ctx).Product(ctx, id)
 	if err != nil {
-		return Product{}, fmt.Errorf("read product: %w", found(err))
+		return Product{}, sqldb.WrapAbsent(err, "read product", ErrNotFound)
 	}
 	return productOf(row)
 }
@@ -73,7 +65,7 @@ func (s store) product(ctx context.Context, id uuid.UUID) (Product, error) {
 func (s store) productBySlug(ctx context.Context, slug string) (Product, error) {
 	row, err := s.q(ctx).ProductBySlug(ctx, slug)
 	if err != nil {
-		return Product{}, fmt.Errorf("read product: %w", found(err))
+		return Product{}, sqldb.WrapAbsent(err, "read product", ErrNotFound)
 	}
 	return productOf(row)
 }
@@ -81,16 +73,16 @@ func (s store) productBySlug(ctx context.Context, slug string) (Product, error) 
 func (s store) productOfPlan(ctx context.Context, planID uuid.UUID) (Product, error) {
 	row, err := s.q(ctx).ProductOfPlan(ctx, planID)
 	if err != nil {
-		return Product{}, fmt.Errorf("read product: %w", found(err))
+		return Product{}, sqldb.WrapAbsent(err, "read product", ErrNotFound)
 	}
 	return productOf(row)
 }
 
-// features are those that are not deleted, by code.
+// features lists the features that are not deleted, by code.
 func (s store) features(ctx context.Context) ([]Feature, error) {
 	rows, err := s.q(ctx).Features(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read features: %w", err)
+		return nil, sqldb.Wrap(err, "list features")
 	}
 	slices.SortFunc(rows, func(a, b catalogsql.Feature) int { return cmp.Compare(a.Code, b.Code) })
 	return each(rows, featureOf)
@@ -99,7 +91,7 @@ func (s store) features(ctx context.Context) ([]Feature, error) {
 func (s store) feature(ctx context.Context, id uuid.UUID) (Feature, error) {
 	row, err := s.q(ctx).Feature(ctx, id)
 	if err != nil {
-		return Feature{}, fmt.Errorf("read feature: %w", found(err))
+		return Feature{}, sqldb.WrapAbsent(err, "read feature", ErrNotFound)
 	}
 	return featureOf(row)
 }
@@ -107,12 +99,59 @@ func (s store) feature(ctx context.Context, id uuid.UUID) (Feature, error) {
 func (s store) featureByCode(ctx context.Context, code string) (Feature, error) {
 	row, err := s.q(ctx).FeatureByCode(ctx, code)
 	if err != nil {
-		return Feature{}, fmt.Errorf("read feature: %w", found(err))
+		return Feature{}, sqldb.WrapAbsent(err, "read feature", ErrNotFound)
 	}
 	return featureOf(row)
 }
 
-// each converts rows; the first error ends it.
+func (s store) insertProduct(ctx context.Context, p Product) error {
+	return sqldb.Wrap(s.q(ctx).InsertProduct(ctx, catalogsql.InsertProductParams{
+		ID: p.ID, Slug: p.Slug, Name: p.Name.column(), Description: p.Description.column(),
+		IsActive: p.IsActive, Metadata: p.Metadata, CreatedAt: p.CreatedAt,
+	}), "insert product")
+}
+
+func (s store) saveProduct(ctx context.Context, p Product) error {
+	return sqldb.Wrap(s.q(ctx).SaveProduct(ctx, catalogsql.SaveProductParams{
+		ID: p.ID, Slug: p.Slug, Name: p.Name.column(), Description: p.Description.column(),
+		IsActive: p.IsActive, Metadata: p.Metadata, UpdatedAt: p.UpdatedAt,
+	}), "save product")
+}
+
+// deleteProduct deletes a product and its plans.
+func (s store) deleteProduct(ctx context.Context, id uuid.UUID, now time.Time) error {
+	err := s.q(ctx).DeletePlansOfProduct(ctx, catalogsql.DeletePlansOfProductParams{ProductID: id, DeletedAt: &now})
+	if err == nil {
+		err = s.q(ctx).DeleteProduct(ctx, catalogsql.DeleteProductParams{ID: id, DeletedAt: &now})
+	}
+	return sqldb.Wrap(err, "delete product")
+}
+
+// countPlans counts the plans of a product that are not deleted.
+func (s store) countPlans(ctx context.Context, productID uuid.UUID) (int64, error) {
+	n, err := s.q(ctx).CountPlansOfProduct(ctx, productID)
+	return n, sqldb.Wrap(err, "count plans")
+}
+
+func (s store) insertFeature(ctx context.Context, f Feature) error {
+	return sqldb.Wrap(s.q(ctx).InsertFeature(ctx, catalogsql.InsertFeatureParams{
+		ID: f.ID, Code: f.Code, Name: f.Name.column(), Description: f.Description.column(),
+		IsActive: f.IsActive, Metadata: f.Metadata, CreatedAt: f.CreatedAt,
+	}), "insert feature")
+}
+
+func (s store) saveFeature(ctx context.Context, f Feature) error {
+	return sqldb.Wrap(s.q(ctx).SaveFeature(ctx, catalogsql.SaveFeatureParams{
+		ID: f.ID, Code: f.Code, Name: f.Name.column(), Description: f.Description.column(),
+		IsActive: f.IsActive, Metadata: f.Metadata, UpdatedAt: f.UpdatedAt,
+	}), "save feature")
+}
+
+func (s store) deleteFeature(ctx context.Context, id uuid.UUID, now time.Time) error {
+	return sqldb.Wrap(s.q(ctx).DeleteFeature(ctx, catalogsql.DeleteFeatureParams{ID: id, DeletedAt: &now}), "delete feature")
+}
+
+// each converts rows, until the first error.
 func each[R, T any](rows []R, convert func(R) (T, error)) ([]T, error) {
 	out := make([]T, 0, len(rows))
 	for _, row := range rows {

@@ -5,32 +5,34 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/catalog/catalogsql"
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// plans are those that are not deleted, by sort order and then age, whole. It
-// takes three queries however many there are; a change that commits between
-// them may show in part.
+// plans lists the plans that are not deleted, with prices and entitlements, by sort
+// order and then age. It takes three queries however many plans there are. Of a
+// change that commits between two of them a part may be seen.
 func (s store) plans(ctx context.Context) ([]Plan, error) {
 	rows, err := s.q(ctx).Plans(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read plans: %w", err)
+		return nil, sqldb.Wrap(err, "list plans")
 	}
 	prices, err := s.q(ctx).Prices(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read prices: %w", err)
+		return nil, sqldb.Wrap(err, "list prices")
 	}
 	entitlements, err := s.q(ctx).Entitlements(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read entitlements: %w", err)
+		return nil, sqldb.Wrap(err, "list entitlements")
 	}
 	return assemble(rows, prices, entitlements)
 }
 
-// assemble makes plans of their rows, in the order of rows.
+// assemble makes plans from their rows, in the order of rows.
 func assemble(
 	rows []catalogsql.PlansRow, prices []catalogsql.PlanPrice, entitlements []catalogsql.EntitlementsRow,
 ) ([]Plan, error) {
@@ -47,11 +49,11 @@ func assemble(
 	})
 }
 
-// plan returns a plan whatever its state, deleted included.
+// plan returns a plan in any state, deleted included.
 func (s store) plan(ctx context.Context, id uuid.UUID) (Plan, error) {
 	row, err := s.q(ctx).Plan(ctx, id)
 	if err != nil {
-		return Plan{}, fmt.Errorf("read plan: %w", found(err))
+		return Plan{}, sqldb.WrapAbsent(err, "read plan", ErrNotFound)
 	}
 	return s.whole(ctx, catalogsql.PlansRow(row))
 }
@@ -68,15 +70,16 @@ func (s store) currentPlan(ctx context.Context, id uuid.UUID) (Plan, error) {
 func (s store) planBySlug(ctx context.Context, slug string) (Plan, error) {
 	row, err := s.q(ctx).PlanBySlug(ctx, slug)
 	if err != nil {
-		return Plan{}, fmt.Errorf("read plan: %w", found(err))
+		return Plan{}, sqldb.WrapAbsent(err, "read plan", ErrNotFound)
 	}
 	return s.whole(ctx, catalogsql.PlansRow(row))
 }
 
+// whole adds prices and entitlements to a plan.
 func (s store) whole(ctx context.Context, row catalogsql.PlansRow) (Plan, error) {
 	prices, err := s.q(ctx).PricesOfPlan(ctx, row.Plan.ID)
 	if err != nil {
-		return Plan{}, fmt.Errorf("read prices: %w", err)
+		return Plan{}, sqldb.Wrap(err, "list prices")
 	}
 	entitlements, err := s.entitlementRows(ctx, row.Plan.ID)
 	if err != nil {
@@ -85,10 +88,19 @@ func (s store) whole(ctx context.Context, row catalogsql.PlansRow) (Plan, error)
 	return planOf(row, prices, entitlements)
 }
 
+// entitlementsOfPlan lists what a plan gives, by feature code.
+func (s store) entitlementsOfPlan(ctx context.Context, planID uuid.UUID) ([]Entitlement, error) {
+	rows, err := s.entitlementRows(ctx, planID)
+	if err != nil {
+		return nil, err
+	}
+	return entitlementsOf(rows)
+}
+
 func (s store) entitlementRows(ctx context.Context, planID uuid.UUID) ([]catalogsql.EntitlementsRow, error) {
 	rows, err := s.q(ctx).EntitlementsOfPlan(ctx, planID)
 	if err != nil {
-		return nil, fmt.Errorf("read entitlements: %w", err)
+		return nil, sqldb.Wrap(err, "list entitlements")
 	}
 	out := make([]catalogsql.EntitlementsRow, len(rows))
 	for i, row := range rows {
@@ -159,20 +171,50 @@ func entitlementsOf(rows []catalogsql.EntitlementsRow) ([]Entitlement, error) {
 }
 
 func (s store) insertPlan(ctx context.Context, p Plan) error {
-	return s.q(ctx).InsertPlan(ctx, catalogsql.InsertPlanParams{
+	return sqldb.Wrap(s.q(ctx).InsertPlan(ctx, catalogsql.InsertPlanParams{
 		ID: p.ID, ProductID: p.Product.ID, Slug: p.Slug, Name: p.Name.column(), Description: p.Description.column(),
 		PricingType: string(p.PricingType), BillingCycle: p.BillingCycle,
 		IntervalUnit: p.Interval.Unit, IntervalCount: p.Interval.Count,
 		TrialDays: p.TrialDays, SortOrder: p.SortOrder, IsActive: p.IsActive, Metadata: p.Metadata, CreatedAt: p.CreatedAt,
-	})
+	}), "insert plan")
 }
 
-// savePlan writes what a plan has besides its sets.
+// savePlan writes a plan without its prices and entitlements.
 func (s store) savePlan(ctx context.Context, p Plan) error {
-	return s.q(ctx).SavePlan(ctx, catalogsql.SavePlanParams{
+	return sqldb.Wrap(s.q(ctx).SavePlan(ctx, catalogsql.SavePlanParams{
 		ID: p.ID, ProductID: p.Product.ID, Slug: p.Slug, Name: p.Name.column(), Description: p.Description.column(),
 		PricingType: string(p.PricingType), BillingCycle: p.BillingCycle,
 		IntervalUnit: p.Interval.Unit, IntervalCount: p.Interval.Count,
 		TrialDays: p.TrialDays, SortOrder: p.SortOrder, IsActive: p.IsActive, Metadata: p.Metadata, UpdatedAt: p.UpdatedAt,
-	})
+	}), "save plan")
+}
+
+// lockPlan reads a plan that is not deleted and locks its row.
+func (s store) lockPlan(ctx context.Context, id uuid.UUID) (Plan, error) {
+	if _, err := s.q(ctx).LockPlan(ctx, id); err != nil {
+		return Plan{}, sqldb.WrapAbsent(err, "lock plan", ErrNotFound)
+	}
+	return s.plan(ctx, id)
+}
+
+// lockPlansOfProduct locks the plans of a product, and returns their ids.
+func (s store) lockPlansOfProduct(ctx context.Context, productID uuid.UUID) ([]uuid.UUID, error) {
+	ids, err := s.q(ctx).LockPlansOfProduct(ctx, productID)
+	return ids, sqldb.Wrap(err, "lock the plans of a product")
+}
+
+// lockPlansOfFeature locks the plans that give a feature, and returns their ids.
+func (s store) lockPlansOfFeature(ctx context.Context, featureID uuid.UUID) ([]uuid.UUID, error) {
+	ids, err := s.q(ctx).LockPlansOfFeature(ctx, featureID)
+	return ids, sqldb.Wrap(err, "lock the plans of a feature")
+}
+
+// slugsOfPlans lists the slugs that begin with a prefix.
+func (s store) slugsOfPlans(ctx context.Context, prefix string) ([]string, error) {
+	slugs, err := s.q(ctx).SlugsOfPlans(ctx, prefix)
+	return slugs, sqldb.Wrap(err, "list slugs of plans")
+}
+
+func (s store) deletePlan(ctx context.Context, id uuid.UUID, now time.Time) error {
+	return sqldb.Wrap(s.q(ctx).DeletePlan(ctx, catalogsql.DeletePlanParams{ID: id, DeletedAt: &now}), "delete plan")
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// PublicProduct is a product as anybody sees it (spec: Product).
+// PublicProduct is a product as anybody sees it.
 type PublicProduct struct {
 	ID          uuid.UUID `json:"id" format:"uuid"`
 	Name        string    `json:"name"`
@@ -14,8 +14,7 @@ type PublicProduct struct {
 	Description *string   `json:"description"`
 }
 
-// PublicPlan is a plan as anybody sees it (spec: Plan): everything but what is
-// marked as the administration's.
+// PublicPlan is a plan as anybody sees it.
 type PublicPlan struct {
 	ID            uuid.UUID           `json:"id" format:"uuid"`
 	ProductID     uuid.UUID           `json:"product_id" format:"uuid"`
@@ -35,14 +34,14 @@ type PublicPlan struct {
 	UpdatedAt     rest.Time           `json:"updated_at"`
 }
 
-// PublicPrice is a price as anybody sees it (spec: Plan price).
+// PublicPrice is a price as anybody sees it.
 type PublicPrice struct {
 	ID         uuid.UUID `json:"id" format:"uuid"`
 	Currency   string    `json:"currency"`
 	PriceCents int64     `json:"price_cents"`
 }
 
-// PublicEntitlement is what a plan gives, as anybody sees it (spec: Entitlement).
+// PublicEntitlement is what a plan gives, as anybody sees it.
 type PublicEntitlement struct {
 	ID        uuid.UUID       `json:"id" format:"uuid"`
 	FeatureID uuid.UUID       `json:"feature_id" format:"uuid"`
@@ -57,7 +56,7 @@ type EntitledFeature struct {
 	Name string `json:"name"`
 }
 
-// PublicFeature is a feature as anybody sees it (spec: Feature).
+// PublicFeature is a feature as anybody sees it.
 type PublicFeature struct {
 	ID          uuid.UUID `json:"id" format:"uuid"`
 	Code        string    `json:"code"`
@@ -65,7 +64,7 @@ type PublicFeature struct {
 	Description *string   `json:"description"`
 }
 
-// PublicCurrency is a currency as anybody sees it (spec: Currency).
+// PublicCurrency is a currency as anybody sees it.
 type PublicCurrency struct {
 	Code       string `json:"code"`
 	Name       string `json:"name"`
@@ -78,7 +77,7 @@ func (c Currency) Public() PublicCurrency {
 	return PublicCurrency{Code: c.Code, Name: c.Name, Symbol: c.Symbol, MinorUnits: c.MinorUnits}
 }
 
-// publicPlan shows a plan with its prices in one currency, in all if it is empty.
+// publicPlan returns a plan with its prices in one currency; "" means in all of them.
 func publicPlan(p Plan, locale, currency string) PublicPlan {
 	prices := []PublicPrice{}
 	for _, price := range p.Prices {

@@ -6,13 +6,14 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// Translation is what a record says in one locale (spec: Translatable fields).
+// Translation has the texts of a record in one locale
+// (rules: http#translatable-fields).
 type Translation struct {
 	Name        *string `json:"name"`
 	Description *string `json:"description"`
 }
 
-// AdminProduct is a product as the administration sees it (spec: Product).
+// AdminProduct is a product as the administration sees it.
 type AdminProduct struct {
 	ID           uuid.UUID              `json:"id" format:"uuid"`
 	Slug         string                 `json:"slug"`
@@ -25,7 +26,7 @@ type AdminProduct struct {
 	UpdatedAt    rest.Time              `json:"updated_at"`
 }
 
-// AdminPlan is a plan as the administration sees it (spec: Plan).
+// AdminPlan is a plan as the administration sees it.
 type AdminPlan struct {
 	ID            uuid.UUID              `json:"id" format:"uuid"`
 	ProductID     uuid.UUID              `json:"product_id" format:"uuid"`
@@ -46,7 +47,7 @@ type AdminPlan struct {
 	UpdatedAt     rest.Time              `json:"updated_at"`
 }
 
-// AdminPrice is a price as the administration sees it (spec: Plan price).
+// AdminPrice is a price as the administration sees it.
 type AdminPrice struct {
 	ID         uuid.UUID `json:"id" format:"uuid"`
 	Currency   string    `json:"currency"`
@@ -54,8 +55,7 @@ type AdminPrice struct {
 	PSPPriceID *string   `json:"psp_price_id"`
 }
 
-// AdminEntitlement is what a plan gives, as the administration sees it (spec:
-// Entitlement).
+// AdminEntitlement is what a plan gives, as the administration sees it.
 type AdminEntitlement struct {
 	ID        uuid.UUID    `json:"id" format:"uuid"`
 	PlanID    uuid.UUID    `json:"plan_id" format:"uuid"`
@@ -67,7 +67,7 @@ type AdminEntitlement struct {
 	UpdatedAt rest.Time    `json:"updated_at"`
 }
 
-// AdminFeature is a feature as the administration sees it (spec: Feature).
+// AdminFeature is a feature as the administration sees it.
 type AdminFeature struct {
 	ID           uuid.UUID              `json:"id" format:"uuid"`
 	Code         string                 `json:"code"`
@@ -143,7 +143,7 @@ func adminFeature(f Feature) AdminFeature {
 	}
 }
 
-// translations turns texts per field into fields per locale.
+// translations groups the texts of the fields by locale.
 func translations(name, description Text) map[string]Translation {
 	out := map[string]Translation{}
 	for locale, text := range name {

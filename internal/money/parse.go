@@ -2,9 +2,9 @@ package money
 
 import "math"
 
-// ParseQuantity reads the text of a JSON number exactly: 2.5, 100, 1e3, 1.5e-2.
-// Zeros beyond the sixth decimal are fine. A negative number is read too; that
-// usage is never negative is the caller's rule.
+// ParseQuantity reads a JSON number exactly: 2.5, 100, 1e3, 1.5e-2. Zeros beyond the
+// sixth decimal are accepted. So are negative numbers: callers that allow none must
+// check that themselves.
 //
 // Errors: ErrNotNumber, ErrTooPrecise, ErrTooLarge (by magnitude).
 func ParseQuantity(text string) (Quantity, error) { return parse(text) }
@@ -20,7 +20,7 @@ func parse[T string | []byte](text T) (Quantity, error) {
 	if d.count == 0 {
 		return 0, nil
 	}
-	shift := d.exponent + Decimals // what the digits are multiplied by to be millionths
+	shift := d.exponent + Decimals // value × 10^shift is the number in millionths
 	if shift+int64(d.count) > maxDigits {
 		return 0, ErrTooLarge
 	}
@@ -40,9 +40,9 @@ func parse[T string | []byte](text T) (Quantity, error) {
 	return Quantity(value), nil
 }
 
-// decimal is value × 10^exponent. value has count digits, of which the first and
-// the last are not zero; it is only right while count is at most maxDigits, which
-// parse looks at first: a longer one is either too large or too precise.
+// decimal is value × 10^exponent. value has count digits, of which the first and the
+// last are not zero. It is only correct while count is at most maxDigits, which parse
+// checks before it uses value: a longer number is too large or too precise.
 type decimal struct {
 	negative bool
 	value    uint64
@@ -53,7 +53,7 @@ type decimal struct {
 func (d *decimal) digit(c byte, zeros *int) {
 	if c == '0' {
 		if d.count > 0 {
-			*zeros++ // significant only if another digit follows
+			*zeros++ // these zeros count only if another digit follows
 		}
 		return
 	}
@@ -65,7 +65,7 @@ func (d *decimal) digit(c byte, zeros *int) {
 	*zeros = 0
 }
 
-// scan reads a JSON number (RFC 8259, section 6); ok is false for anything else.
+// scan reads a JSON number (RFC 8259, section 6); ok is false for any other text.
 func scan[T string | []byte](text T) (d decimal, ok bool) {
 	i, zeros := 0, 0
 	if i < len(text) && text[i] == '-' {
@@ -101,9 +101,9 @@ func scan[T string | []byte](text T) (d decimal, ok bool) {
 	return d, i == len(text)
 }
 
-// scanExponent reads the exponent that begins at i and tells where it ends. One
-// that no text of memory's size can make up for stays at a limit, so that it
-// cannot overflow.
+// scanExponent reads the exponent that begins at i and returns where it ends. A very
+// large exponent is cut to a limit, so that it cannot overflow. The limit is far beyond
+// any number of digits that fits in memory, so the result is out of range either way.
 func scanExponent[T string | []byte](text T, i int) (exponent int64, end int, ok bool) {
 	negative := false
 	if i < len(text) && (text[i] == '+' || text[i] == '-') {

@@ -2,9 +2,9 @@ package money
 
 import "math/big"
 
-// Percent tells how much of limit current is, in percent, rounded half up to two
-// decimals; computed on integers and only for display. Of a limit of zero (or
-// less) nothing is 0 percent and anything is 100.
+// Percent returns current as a percentage of limit, rounded half up to two decimals. It
+// is computed with integers, and only for display. If limit is zero or less, the
+// result is 0 when current is zero or less, else 100.
 func Percent(current, limit Quantity) float64 {
 	if limit <= 0 {
 		if current <= 0 {

@@ -6,31 +6,31 @@ import (
 	"strconv"
 )
 
-// Quantity is an exact amount of usage in millionths, so that it fits a bigint
-// and adds without rounding (spec: Usage). Two quantities compare with < and ==.
+// Quantity is an exact amount of usage in millionths, which fits a bigint and can be
+// added without rounding (rules: money#quantities). Quantities compare with < and ==.
 type Quantity int64
 
 const (
 	// One is the quantity 1.
 	One Quantity = 1_000_000
 
-	// Max is the largest quantity that is read from outside: 10^12. A sum of
-	// quantities may be larger, up to what an int64 of millionths holds.
+	// Max is the largest quantity that is accepted from outside: 10^12. Sums may be
+	// larger, up to what an int64 of millionths can hold.
 	Max Quantity = 1_000_000_000_000 * One
 
 	// Decimals is how many decimals a quantity keeps.
 	Decimals = 6
 )
 
-// What can be wrong with the text of a quantity or a unit price.
+// Errors of reading a quantity or a unit price.
 var (
 	ErrNotNumber  = errors.New("money: not a JSON number")
 	ErrTooPrecise = errors.New("money: more decimals than are kept")
 	ErrTooLarge   = errors.New("money: larger than 10^12")
 )
 
-// Whole is the quantity of n whole units; ok is false when it does not fit,
-// which is beyond nine times Max.
+// Whole returns the quantity of n whole units; ok is false when it does not fit, which
+// is beyond nine times Max.
 func Whole(n int64) (q Quantity, ok bool) {
 	if n > math.MaxInt64/int64(One) || n < math.MinInt64/int64(One) {
 		return 0, false
@@ -38,8 +38,7 @@ func Whole(n int64) (q Quantity, ok bool) {
 	return Quantity(n) * One, true
 }
 
-// Add is the sum; ok is false when it does not fit, and then q is returned as
-// it was.
+// Add returns the sum. When it does not fit, ok is false and the sum is q unchanged.
 func (q Quantity) Add(other Quantity) (sum Quantity, ok bool) {
 	sum = q + other
 	if (other > 0 && sum < q) || (other < 0 && sum > q) {
@@ -48,7 +47,7 @@ func (q Quantity) Add(other Quantity) (sum Quantity, ok bool) {
 	return sum, true
 }
 
-// String is the shortest JSON number that means q: 2.5, 100, -0.000001.
+// String returns the shortest JSON number that is equal to q: 2.5, 100, -0.000001.
 func (q Quantity) String() string {
 	var buf [24]byte
 	return string(q.append(buf[:0]))
@@ -59,8 +58,8 @@ func (q Quantity) MarshalJSON() ([]byte, error) {
 	return q.append(make([]byte, 0, 24)), nil
 }
 
-// UnmarshalJSON reads a number as ParseQuantity does. As everywhere in
-// encoding/json, null leaves q as it was.
+// UnmarshalJSON reads a number as ParseQuantity does; null leaves q unchanged, as
+// everywhere in encoding/json.
 func (q *Quantity) UnmarshalJSON(data []byte) error {
 	if string(data) == "null" {
 		return nil
@@ -86,7 +85,8 @@ func (q *Quantity) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// append works on the unsigned magnitude, which the smallest int64 has too.
+// append uses the unsigned magnitude, because the smallest int64 has no positive
+// counterpart.
 func (q Quantity) append(dst []byte) []byte {
 	magnitude := uint64(q)
 	if q < 0 {
@@ -106,7 +106,7 @@ func (q Quantity) append(dst []byte) []byte {
 	return dst
 }
 
-// Ceil is the least number of whole units that is not below q.
+// Ceil returns the smallest number of whole units that is not less than q.
 func (q Quantity) Ceil() int64 {
 	whole := int64(q / One)
 	if q%One > 0 {

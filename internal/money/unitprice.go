@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// UnitPrice is what one unit of usage costs: an exact decimal of minor units of
-// a currency, 0 to MaxUnitPrice with at most twelve decimals. The zero value is
-// free of charge. Two unit prices compare with ==.
+// UnitPrice is what one unit of usage costs: an exact decimal of minor units of a
+// currency, 0 to MaxUnitPrice with at most twelve decimals (rules: money#unit-prices).
+// The zero value is free of charge. Unit prices compare with ==.
 type UnitPrice struct {
 	cents       int64
 	trillionths int64 // of a minor unit, 0 to 10^12 - 1
@@ -27,15 +27,15 @@ const (
 	trillion = 1_000_000_000_000
 )
 
-// ErrNegative says that a number is below zero where none may be.
+// ErrNegative says that a number is negative where that is not allowed.
 var ErrNegative = errors.New("money: negative")
 
 // number is the form of a JSON number (RFC 8259, section 6): sign, digits,
 // decimals, exponent.
 var number = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$`)
 
-// ParseUnitPrice reads the text of a JSON number exactly: 25, 0.0025, 1e-12.
-// Zeros beyond the twelfth decimal are fine.
+// ParseUnitPrice reads a JSON number exactly: 25, 0.0025, 1e-12. Zeros beyond the
+// twelfth decimal are accepted.
 //
 // Errors: ErrNotNumber, ErrNegative, ErrTooLarge, ErrTooPrecise.
 func ParseUnitPrice(text string) (UnitPrice, error) {
@@ -53,14 +53,14 @@ func ParseUnitPrice(text string) (UnitPrice, error) {
 		return UnitPrice{}, ErrNegative
 	}
 	power, err := strconv.Atoi(exponent)
-	if err != nil && exponent != "" { // no text of memory's size can make up for it
+	if err != nil && exponent != "" { // so large that no number of digits can make up for it
 		if strings.HasPrefix(exponent, "-") {
 			return UnitPrice{}, ErrTooPrecise
 		}
 		return UnitPrice{}, ErrTooLarge
 	}
-	// The price is significant × 10^shift. The bounds keep an exponent near the
-	// largest int from overflowing.
+	// The price is significant × 10^shift. The bounds keep the sum from overflowing
+	// when the exponent is near the largest int.
 	const far = math.MaxInt32
 	shift := min(max(power, -far), far) - decimals + len(digits) - len(significant)
 	switch {
@@ -86,8 +86,8 @@ func ParseUnitPrice(text string) (UnitPrice, error) {
 	return p, nil
 }
 
-// String is the shortest JSON number that means p: 25, 0.0025. Each price has
-// one, so that it is what the database keeps.
+// String returns the shortest JSON number that is equal to p: 25, 0.0025. It is unique,
+// and it is what the database stores.
 func (p UnitPrice) String() string {
 	whole := strconv.FormatInt(p.cents, 10)
 	if p.trillionths == 0 {
@@ -96,9 +96,9 @@ func (p UnitPrice) String() string {
 	return whole + "." + strings.TrimRight(fmt.Sprintf("%012d", p.trillionths), "0")
 }
 
-// Amount is what a quantity costs, in minor units, rounded half up: so round once
-// for each line of a bill, never for each event. What an int64 cannot hold stays
-// at its limit.
+// Amount returns what a quantity costs in minor units, rounded half up. Call it once for
+// each line of a bill, never for each event. A result that does not fit an int64 is cut
+// to the largest or smallest int64.
 func (p UnitPrice) Amount(q Quantity) int64 {
 	exact := big.NewInt(p.cents)
 	exact.Mul(exact, big.NewInt(trillion))
@@ -122,7 +122,7 @@ func (p UnitPrice) Amount(q Quantity) int64 {
 // MarshalJSON writes p as a number, never as a string.
 func (p UnitPrice) MarshalJSON() ([]byte, error) { return []byte(p.String()), nil }
 
-// UnmarshalJSON reads a number as ParseUnitPrice does; null leaves p as it was.
+// UnmarshalJSON reads a number as ParseUnitPrice does; null leaves p unchanged.
 func (p *UnitPrice) UnmarshalJSON(data []byte) error {
 	if string(data) == "null" {
 		return nil

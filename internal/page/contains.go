@@ -5,20 +5,19 @@ import (
 	"unicode"
 )
 
-// escapeLike makes the characters that LIKE gives a meaning stand for
-// themselves. The escape character is not the backslash, so that a backslash is
-// nothing special on either database.
+// escapeLike escapes the characters that have a meaning in LIKE. The escape character
+// is not the backslash, because the databases treat backslashes differently.
 var escapeLike = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
 
-// contains looks for a text in expressions, without regard to case and with
-// every character standing for itself.
+// contains returns a function that writes the search for a text in an expression. The
+// search ignores case, and no character of the text has a special meaning.
 //
-// The databases do not agree on case: lower() knows only ASCII on SQLite, and
-// on PostgreSQL whatever the database's locale does. So lower() is left with
-// ASCII. Before it, for each character of the text that has other forms, these
-// are replaced one by one; a character that the text does not have cannot make
-// a difference. What differs in more than the case of single characters is not
-// found: é in one and in two code points, ß and ss.
+// The databases disagree on case: on SQLite lower() knows only ASCII, on PostgreSQL it
+// depends on the database's locale. So lower() is used for ASCII alone. For each other
+// character of the text, its forms in the column are first replaced by one of them;
+// characters that the text does not contain cannot matter. Texts that differ in more
+// than the case of single characters do not match: é as one and as two code points, or
+// ß and ss.
 func (b *builder) contains(text string) func(expr string) string {
 	folded := strings.Map(fold, text)
 	var replacements []string
@@ -40,9 +39,8 @@ func (b *builder) contains(text string) func(expr string) string {
 	return func(expr string) string { return head + expr + tail }
 }
 
-// fold returns the one form that stands for all forms of c that differ only in
-// case: a lower-case one. The Turkish İ and ı count as forms of i, as some of
-// PostgreSQL's locales have it.
+// fold returns the lower-case form that stands for all forms of c that differ only in
+// case. The Turkish İ and ı count as forms of i, as in some of PostgreSQL's locales.
 func fold(c rune) rune {
 	least := c
 	for form := unicode.SimpleFold(c); form != c; form = unicode.SimpleFold(form) {
@@ -51,7 +49,7 @@ func fold(c rune) rune {
 	return unicode.ToLower(unicode.ToUpper(least))
 }
 
-// otherForms lists the forms of a folded c that lower() does not reliably make c.
+// otherForms lists the forms of a folded c that lower() does not reliably turn into c.
 func otherForms(c rune) []rune {
 	if c == 'i' {
 		return []rune{'İ', 'ı'}

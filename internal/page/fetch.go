@@ -12,9 +12,9 @@ type Scanner interface {
 	Scan(dest ...any) error
 }
 
-// Fetch counts a list and reads the page of it that q asks for, with two
-// statements: an entry that comes or goes between them may show in only one.
-// scan reads the columns of sel.
+// Fetch counts a list and reads the page that q asks for. These are two statements: an
+// entry that is added or removed in between may show in only one of the results. scan
+// reads the columns of sel.
 func Fetch[T any](
 	ctx context.Context, conn sqldb.DBTX, q Query, sel Select, scan func(Scanner) (T, error),
 ) (items []T, total int64, err error) {
@@ -30,7 +30,7 @@ func Fetch[T any](
 	if err != nil {
 		return nil, 0, fmt.Errorf("page: list: %w", err)
 	}
-	defer func() { _ = rows.Close() }() // rows.Err below tells what went wrong
+	defer func() { _ = rows.Close() }() // rows.Err below returns what went wrong
 	for rows.Next() {
 		item, err := scan(rows)
 		if err != nil {

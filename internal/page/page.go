@@ -1,7 +1,7 @@
-// Package page has everything that lists share: pagination, and the filters,
-// sorts and includes that a list allows (spec: Common request and response
-// rules). A list declares what it allows as a Spec; Parse turns a query string
-// into a Query, and a Query into SQL that runs alike on both databases.
+// Package page has what all lists share: pagination, and the filters, sorts and
+// includes that a list allows (rules: http#lists). A list declares what it allows as a
+// Spec. Parse turns a query string into a Query, which writes SQL that both databases
+// run.
 package page
 
 import (
@@ -16,7 +16,7 @@ type Page[T any] struct {
 	Links Links `json:"links"`
 }
 
-// Meta says where in the list a page is.
+// Meta says which part of the list a page is.
 type Meta struct {
 	CurrentPage int64 `json:"current_page"`
 	LastPage    int64 `json:"last_page"` // at least 1
@@ -24,8 +24,8 @@ type Meta struct {
 	Total       int64 `json:"total"`
 }
 
-// Links lead to other pages of the same list: absolute URLs that keep the rest
-// of the query. Prev and Next are null at the ends.
+// Links are the URLs of other pages of the same list: absolute, with the rest of the
+// query. Prev and Next are null at the ends.
 type Links struct {
 	First string  `json:"first"`
 	Last  string  `json:"last"`
@@ -33,8 +33,8 @@ type Links struct {
 	Next  *string `json:"next"`
 }
 
-// New makes the page that q asked for. address is the absolute URL of the list,
-// without a query; total counts the whole list.
+// New returns the page that q asks for. address is the absolute URL of the list,
+// without a query; total is the number of entries in the whole list.
 func New[T any](q Query, address string, items []T, total int64) Page[T] {
 	if items == nil {
 		items = []T{}
@@ -46,7 +46,7 @@ func New[T any](q Query, address string, items []T, total int64) Page[T] {
 		Links: Links{First: q.link(address, 1), Last: q.link(address, last)},
 	}
 	if q.page > 1 {
-		// From beyond the end the way back leads to the last page there is.
+		// Beyond the end, the previous page is the last one that exists.
 		prev := q.link(address, min(q.page-1, last))
 		p.Links.Prev = &prev
 	}
@@ -66,8 +66,8 @@ func (q Query) link(address string, number int64) string {
 	return address + "?" + values.Encode()
 }
 
-// Window is the part of a list of total entries, at hand already, that is the
-// page: from (inclusive) to (exclusive).
+// Window returns which part of a list that is in memory already is the page: from
+// (inclusive) to (exclusive), of total entries.
 func (q Query) Window(total int) (from, to int) {
 	from = int(min(q.offset(), int64(total)))
 	return from, int(min(int64(from)+q.perPage, int64(total)))

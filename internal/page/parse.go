@@ -12,17 +12,17 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// Query is what a caller asked of a list, checked against its Spec.
+// Query is what a caller asks of a list, checked against its Spec.
 type Query struct {
 	page, perPage int64
 	conditions    []condition
 	orders        []order
 	includes      map[string]bool
-	values        url.Values // as the caller wrote them, for links
+	values        url.Values // as the caller wrote them, for the links
 }
 
-// condition is a filter with the caller's value, of the type that its kind
-// compares with: string, bool, int64, uuid.UUID or time.Time.
+// condition is a filter with the caller's value, whose type depends on the filter's
+// kind: string, bool, int64, uuid.UUID or time.Time.
 type condition struct {
 	filter Filter
 	value  any
@@ -33,17 +33,16 @@ type order struct {
 	desc bool
 }
 
-// Includes tells whether the caller asked for an include, by itself or as a
-// part of a nested one.
+// Includes reports whether the caller asked for an include, by itself or as a part of
+// a nested one.
 func (q Query) Includes(name string) bool { return q.includes[name] }
 
-// Param is the value of a parameter as it was judged: the last one given, without
-// blanks around it; empty for none.
+// Param returns the value of a parameter as Parse read it: the last one given, without
+// blanks around it, or "" if there is none.
 func (q Query) Param(name string) string { return last(q.values, name) }
 
-// Parse checks the query of a request. The error is 400 for a filter, sort or
-// include that the list does not have, and 422 for values that cannot be used,
-// all of them at once.
+// Parse checks the query of a request. The error is a 400 for a filter, sort or include
+// that the list does not have, and one 422 for all values that are invalid.
 func (s Spec) Parse(query url.Values) (Query, error) {
 	q := Query{values: query}
 	names, err := s.filterNames(query)
@@ -72,8 +71,8 @@ func (s Spec) Parse(query url.Values) (Query, error) {
 	return q, nil
 }
 
-// add makes a condition of a filter's text, if it has one; path is the field that
-// is broken otherwise.
+// add adds a condition for the text of a filter, if there is one. If the text is
+// invalid it adds the field path to broken.
 func (q *Query) add(filter Filter, text, path string, broken *fault.Fields) {
 	if text == "" {
 		return
@@ -157,9 +156,9 @@ func (s Spec) parseIncludes(query url.Values) (map[string]bool, error) {
 	return includes, nil
 }
 
-// list reads a parameter that takes several values, separated by commas or
-// given repeatedly. Its forms with brackets, which some clients write, are not
-// part of the contract.
+// list reads a parameter that takes several values, separated by commas or given
+// repeatedly. The forms with brackets that some clients write are not part of the
+// contract.
 func list(query url.Values, name, message string) ([]string, error) {
 	for key := range query {
 		if strings.HasPrefix(key, name+"[") {
@@ -177,7 +176,7 @@ func list(query url.Values, name, message string) ([]string, error) {
 	return items, nil
 }
 
-// parseCount reads page or per_page: 1 to most, 0 being no bound.
+// parseCount reads page or per_page: 1 to most, where 0 means no maximum.
 func parseCount(query url.Values, name string, otherwise, most int64, broken *fault.Fields) int64 {
 	text := last(query, name)
 	if text == "" {
@@ -195,7 +194,7 @@ func parseCount(query url.Values, name string, otherwise, most int64, broken *fa
 	return n
 }
 
-// last reads a parameter that takes one value; of several the last counts.
+// last reads a parameter that takes one value. If it is repeated, the last one counts.
 func last(query url.Values, name string) string {
 	values := query[name]
 	if len(values) == 0 {
@@ -204,7 +203,7 @@ func last(query url.Values, name string) string {
 	return strings.TrimSpace(values[len(values)-1])
 }
 
-// maxEcho bounds how much of a caller's text an error repeats, in bytes.
+// maxEcho is how many bytes of a caller's text an error repeats.
 const maxEcho = 64
 
 func notAllowed(message, name string) error {

@@ -1,31 +1,31 @@
 package page
 
-// How many entries a page has (spec: Other constants).
+// How many entries a page has.
 const (
 	DefaultPerPage = 25
 	MaxPerPage     = 100
 )
 
-// Spec declares what callers may ask of one list. Whatever it does not name is
-// refused with 400. A list that is only paginated needs no more than a Tiebreak.
+// Spec declares what callers may ask of one list. Anything else is refused with 400. A
+// list that is only paginated needs nothing but a Tiebreak.
 //
-// Expressions are SQL that both databases understand; they come from the
-// program, never from a caller.
+// Expressions are SQL that both databases understand. They come from the program,
+// never from a caller.
 type Spec struct {
 	// Filters by their name in filter[<name>].
 	Filters map[string]Filter
 	// Params are filters by plain names: search instead of filter[search].
 	Params map[string]Filter
-	// Sorts maps the names that sort= takes to expressions. They must not be
-	// null: the databases disagree on where nulls go.
+	// Sorts maps the names that sort= takes to expressions, which must never be null:
+	// the databases sort nulls differently.
 	Sorts map[string]string
-	// DefaultSort is used when the caller gives none: a name of Sorts, or several
-	// with commas, each with a leading minus for descending.
+	// DefaultSort is the order when the caller gives none: one or more names of Sorts,
+	// separated by commas, each with a leading minus for descending.
 	DefaultSort string
-	// Tiebreak is a unique expression that makes every order total. It follows
-	// the direction of the last sort.
+	// Tiebreak is a unique expression that ends every order, so that no two entries
+	// are equal in it. It has the direction of the last sort.
 	Tiebreak string
-	// Includes are the names that include= takes. "a.b" brings "a" along.
+	// Includes are the names that include= takes. "a.b" includes "a" too.
 	Includes []string
 }
 
@@ -48,8 +48,7 @@ const (
 // Filter is one filter of a list.
 type Filter struct {
 	Kind Kind
-	// Exprs are what is compared; if there are several, one that matches is
-	// enough.
+	// Exprs are the expressions to compare; one that matches is enough.
 	Exprs []string
 	// Values are what an Enum takes.
 	Values []string

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Select is the part of a list's statement that does not depend on the caller.
+// Select is the part of a list's SQL that does not depend on the caller.
 type Select struct {
 	Columns string
 	From    string // tables and joins, without FROM
-	Where   string // a condition with the parameters $1… of Args; "" is none
+	Where   string // a condition with the parameters $1… of Args; "" means none
 	Args    []any
 }
 
@@ -19,11 +19,11 @@ type Statement struct {
 	Args []any
 }
 
-// maxOffset is beyond the end of any list. It keeps a page number from
-// overflowing what the databases count with.
+// maxOffset is beyond the end of any list. It keeps large page numbers from
+// overflowing the databases' integers.
 const maxOffset = 1 << 40
 
-// List selects the entries of the page.
+// List returns the statement that selects the entries of the page.
 func (q Query) List(sel Select) Statement {
 	b := q.build("SELECT "+sel.Columns, sel)
 	b.text.WriteString(" ORDER BY ")
@@ -40,7 +40,7 @@ func (q Query) List(sel Select) Statement {
 	return b.statement()
 }
 
-// Count counts the entries of all pages.
+// Count returns the statement that counts the entries of all pages.
 func (q Query) Count(sel Select) Statement {
 	return q.build("SELECT count(*)", sel).statement()
 }
@@ -67,8 +67,8 @@ func (q Query) build(head string, sel Select) *builder {
 	return b
 }
 
-// builder writes a statement. Everything that a caller wrote becomes an
-// argument; the text has only what the program wrote.
+// builder writes a statement. Whatever a caller wrote becomes an argument; only the
+// program's own text becomes SQL.
 type builder struct {
 	text strings.Builder
 	args []any
@@ -81,7 +81,8 @@ func (b *builder) arg(value any) string {
 	return "$" + strconv.Itoa(len(b.args))
 }
 
-// comparisons compares each of a condition's expressions with its value.
+// comparisons returns, for each expression of a condition, its comparison with the
+// value.
 func (b *builder) comparisons(c condition) []string {
 	var compare func(expr string) string
 	switch c.filter.Kind {

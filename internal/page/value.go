@@ -13,12 +13,12 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// maxText is the longest text to look for, in characters: no name or slug is
-// longer (spec: Field maxima).
+// maxText is how many characters a text to look for can have. No name or slug is
+// longer.
 const maxText = 255
 
-// read turns the text of a filter into what its kind compares with, or says
-// what is wrong with it.
+// read returns the value that the text of a filter stands for, or what is wrong with
+// the text.
 func (f Filter) read(text string) (any, *fault.Field) {
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
 		return nil, &fault.Field{Message: "validation.characters"}
@@ -63,8 +63,8 @@ func (f Filter) read(text string) (any, *fault.Field) {
 	}
 }
 
-// parseDate reads a datetime, or a date that stands for its first or its last
-// microsecond in UTC. Years are those that both databases can hold.
+// parseDate reads a datetime, or a date, which stands for its first microsecond in UTC,
+// or with end for its last. Years are limited to those that both databases can store.
 func parseDate(text string, end bool) (time.Time, bool) {
 	at, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {

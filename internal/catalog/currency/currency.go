@@ -1,6 +1,6 @@
 // Package currency manages the currencies that prices can be in: the currencies of
-// ISO 4217 that can be added, and adding, changing and deleting them (rules:
-// catalog#currencies). Reading a currency is left to the catalog, because every
+// ISO 4217 that can be added, and adding, changing and deleting them
+// (rules: catalog#currencies). Reading a currency is left to the catalog, because every
 // price needs one.
 package currency
 

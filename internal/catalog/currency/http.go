@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// HTTP has the handlers of the administration of currencies (rules:
-// catalog#currencies).
+// HTTP has the handlers of the administration of currencies
+// (rules: catalog#currencies).
 type HTTP struct {
 	svc     *Service
 	catalog *catalog.Service

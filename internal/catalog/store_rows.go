@@ -67,7 +67,7 @@ func texts(name, description sqldb.JSON) (n, d Text, err error) {
 	return n, d, nil
 }
 
-// column writes a text for the database; an empty one is null.
+// column returns a text as the database stores it; an empty one is null.
 func (t Text) column() sqldb.JSON {
 	if len(t) == 0 {
 		return nil

@@ -1,0 +1,122 @@
+package catalog
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/catalog/catalogsql"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// replacePrices replaces a plan's prices, old, by next, which must be valid. Rows
+// that do not change are left alone.
+func (s store) replacePrices(ctx context.Context, old, next []Price, now time.Time) error {
+	wanted := map[uuid.UUID]Price{}
+	for _, p := range next {
+		if p.ID != uuid.Nil {
+			wanted[p.ID] = p
+		}
+	}
+	// Links are unique: they are removed first, because two prices may swap theirs.
+	for _, was := range old {
+		p, stays := wanted[was.ID]
+		var err error
+		switch {
+		case !stays:
+			err = s.deletePrice(ctx, was.ID)
+		case was.PSPPriceID != nil && !equal(was.PSPPriceID, p.PSPPriceID):
+			err = s.savePrice(ctx, Price{ID: was.ID, PriceCents: was.PriceCents}, now)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, was := range old {
+		p, stays := wanted[was.ID]
+		if !stays || p.PriceCents == was.PriceCents && equal(p.PSPPriceID, was.PSPPriceID) {
+			continue
+		}
+		if err := s.savePrice(ctx, p, now); err != nil {
+			return err
+		}
+	}
+	for _, p := range next {
+		if p.ID != uuid.Nil {
+			continue
+		}
+		p.ID = sqldb.NewID()
+		if err := s.insertPrice(ctx, p, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s store) insertPrice(ctx context.Context, p Price, now time.Time) error {
+	return sqldb.Wrap(s.q(ctx).InsertPrice(ctx, catalogsql.InsertPriceParams{
+		ID: p.ID, PlanID: p.PlanID, Currency: p.Currency, PriceCents: p.PriceCents, PSPPriceID: p.PSPPriceID, CreatedAt: now,
+	}), "insert price")
+}
+
+func (s store) savePrice(ctx context.Context, p Price, now time.Time) error {
+	return sqldb.Wrap(s.q(ctx).SavePrice(ctx, catalogsql.SavePriceParams{
+		ID: p.ID, PriceCents: p.PriceCents, PSPPriceID: p.PSPPriceID, UpdatedAt: now,
+	}), "save price")
+}
+
+func (s store) deletePrice(ctx context.Context, id uuid.UUID) error {
+	return sqldb.Wrap(s.q(ctx).DeletePrice(ctx, id), "delete price")
+}
+
+// replaceEntitlements replaces what a plan gives by a set, which must be valid. Rows
+// that do not change are left alone.
+func (s store) replaceEntitlements(ctx context.Context, old Plan, set []EntitlementTerms, now time.Time) error {
+	wanted := map[uuid.UUID]EntitlementTerms{}
+	for _, terms := range set {
+		wanted[terms.FeatureID] = terms
+	}
+	for _, was := range old.Entitlements {
+		terms, stays := wanted[was.Feature.ID]
+		delete(wanted, was.Feature.ID)
+		var err error
+		switch {
+		case !stays:
+			err = s.deleteEntitlement(ctx, was.ID)
+		case was.Type != terms.Type || !equal(was.Value, terms.Value):
+			err = sqldb.Wrap(s.q(ctx).UpdateEntitlement(ctx, catalogsql.UpdateEntitlementParams{
+				ID: was.ID, Type: string(terms.Type), Value: terms.Value, UpdatedAt: now,
+			}), "update entitlement")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, terms := range set {
+		if _, isNew := wanted[terms.FeatureID]; !isNew {
+			continue
+		}
+		if err := s.insertEntitlement(ctx, old.ID, terms, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s store) insertEntitlement(ctx context.Context, planID uuid.UUID, terms EntitlementTerms, now time.Time) error {
+	return sqldb.Wrap(s.q(ctx).InsertEntitlement(ctx, catalogsql.InsertEntitlementParams{
+		ID: sqldb.NewID(), PlanID: planID, FeatureID: terms.FeatureID, Type: string(terms.Type), Value: terms.Value, CreatedAt: now,
+	}), "insert entitlement")
+}
+
+func (s store) deleteEntitlement(ctx context.Context, id uuid.UUID) error {
+	return sqldb.Wrap(s.q(ctx).DeleteEntitlement(ctx, id), "delete entitlement")
+}
+
+// planOfEntitlement returns the id of the plan that has an entitlement. The plan
+// and the feature must not be deleted.
+func (s store) planOfEntitlement(ctx context.Context, id uuid.UUID) (uuid.UUID, error) {
+	planID, err := s.q(ctx).PlanOfEntitlement(ctx, id)
+	return planID, sqldb.WrapAbsent(err, "read entitlement", ErrNotFound)
+}
