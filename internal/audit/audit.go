@@ -1,7 +1,7 @@
-// Package audit is the trail of changes: who did what to what, as whom and from
-// where. Every operation of a tenant or of the administration that changes
-// something adds one entry, in the transaction that makes the change, so that
-// neither is there without the other. Entries are never changed or deleted.
+// Package audit is the trail of changes: who changed what, as whom and from where
+// (rules: impersonation#audit-trail). Whatever a tenant or the administration changes
+// adds one entry in the same transaction, so that neither is stored without the other.
+// Entries are never changed or deleted.
 package audit
 
 import (
@@ -10,24 +10,23 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/audit/auditsql"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Entry is one change. Who made it, as whom and from where is read from the
-// context that it is recorded in.
+// Entry is one change. Who made it, as whom and from where comes from the context that
+// it is recorded in.
 type Entry struct {
-	// Action is what was done, such as tenant.updated.
+	// Action is what was done, such as "tenant.updated".
 	Action string
 	// TenantID is the tenant that it concerns; nil where it concerns none.
 	TenantID *uuid.UUID
-	// Resource and ResourceID name what was changed: "role" and "12".
+	// Resource and ResourceID name what was changed, such as "role" and "12".
 	Resource, ResourceID string
-	// Before and After are the changed thing, or what of it was changed: anything
-	// that encodes as a JSON object, or nil. Of two objects only the keys that
-	// differ are kept. Secrets do not belong here; see the package's deny list.
+	// Before and After are the changed thing, or the part of it that was changed:
+	// anything that encodes as a JSON object, or nil. Of two objects only the keys that
+	// differ are stored. Do not pass secrets; those under well-known names are removed.
 	Before, After any
 }
 
@@ -53,16 +52,12 @@ func (l *Log) Record(ctx context.Context, e Entry) error {
 	if err != nil {
 		return fmt.Errorf("audit: %s: %w", e.Action, err)
 	}
-	source := authz.SourceOf(ctx)
-	row := auditsql.InsertEntryParams{
-		TenantID: e.TenantID, Action: e.Action, Resource: e.Resource, ResourceID: e.ResourceID,
-		Before: before, After: after, Ip: source.IP, UserAgent: source.UserAgent, CreatedAt: l.deps.Clock.Now(),
-	}
+	r := record{Entry: e, before: before, after: after, source: authz.SourceOf(ctx), at: l.deps.Clock.Now()}
 	if caller := authz.From(ctx); caller != nil {
-		row.ActorID = &caller.UserID
+		r.actorID = &caller.UserID
 		if caller.Impersonator != nil {
-			row.ActorID, row.SubjectID = &caller.Impersonator.UserID, &caller.UserID
+			r.actorID, r.subjectID = &caller.Impersonator.UserID, &caller.UserID
 		}
 	}
-	return l.store.insert(ctx, row)
+	return l.store.insert(ctx, r)
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// removed stands where a value was that must not be kept.
+// removed replaces a value that must not be stored.
 const removed = "[removed]"
 
-// secretWords are the second net: a value whose key has one of them in it is
-// never kept, however deep it lies. The first net is not to record it.
+// secretWords is a second line of defence: a value whose key contains one of these words
+// is never stored, however deep it is nested. The first is not to record secrets.
 var secretWords = []string{"password", "token", "hash", "secret", "credential", "authorization", "cookie", "apikey", "privatekey"}
 
 // difference encodes both sides of a change without secrets and, where both are
-// objects, without what is the same in both.
+// objects, without the keys whose values are the same in both.
 func difference(before, after any) (from, to sqldb.JSON, err error) {
 	old, err := plain(before)
 	if err != nil {
@@ -44,7 +44,7 @@ func difference(before, after any) (from, to sqldb.JSON, err error) {
 	return from, to, err
 }
 
-// plain turns a value into what its JSON decodes to: objects into maps.
+// plain returns what the JSON of a value decodes to: objects become maps.
 func plain(value any) (any, error) {
 	if value == nil {
 		return nil, nil
@@ -54,7 +54,7 @@ func plain(value any) (any, error) {
 		return nil, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber() // a float would bend long integers
+	dec.UseNumber() // a float would round long integers
 	var v any
 	err = dec.Decode(&v)
 	return v, err
@@ -67,7 +67,7 @@ func encode(value any) (sqldb.JSON, error) {
 	return json.Marshal(withoutSecrets(value))
 }
 
-// withoutSecrets returns value with what lies under a secret key removed.
+// withoutSecrets returns value with everything under a secret key replaced.
 func withoutSecrets(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -86,8 +86,9 @@ func withoutSecrets(value any) any {
 	return value
 }
 
-// isSecret looks at a key without its case, dashes and underscores: it may come
-// from a caller, as in a tenant's settings.
+// isSecret reports whether a key contains a secret word. It ignores case, dashes,
+// underscores and spaces, because keys may come from a caller, as in a tenant's
+// settings.
 func isSecret(key string) bool {
 	key = strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(key))
 	for _, word := range secretWords {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/audit/auditsql"
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -12,11 +13,27 @@ import (
 
 type store struct{ db *sqldb.DB }
 
-func (s store) insert(ctx context.Context, row auditsql.InsertEntryParams) error {
-	return auditsql.New(s.db.Conn(ctx)).InsertEntry(ctx, row)
+// record is an entry as it is stored.
+type record struct {
+	Entry
+	actorID   *int64 // nil for the command line and the service itself
+	subjectID *int64 // as whom, while impersonating
+	before    sqldb.JSON
+	after     sqldb.JSON
+	source    authz.Source
+	at        time.Time
 }
 
-// list is what the trail can be asked for.
+func (s store) insert(ctx context.Context, r record) error {
+	err := auditsql.New(s.db.Conn(ctx)).InsertEntry(ctx, auditsql.InsertEntryParams{
+		ActorID: r.actorID, SubjectID: r.subjectID, TenantID: r.TenantID,
+		Action: r.Action, Resource: r.Resource, ResourceID: r.ResourceID,
+		Before: r.before, After: r.after, Ip: r.source.IP, UserAgent: r.source.UserAgent, CreatedAt: r.at,
+	})
+	return sqldb.Wrap(err, "insert audit entry")
+}
+
+// list is how the trail can be filtered and sorted.
 func list() page.Spec {
 	return page.Spec{
 		Filters: map[string]page.Filter{
@@ -32,12 +49,13 @@ func list() page.Spec {
 	}
 }
 
+// page returns a page of the trail and how many entries there are on all pages.
 func (s store) page(ctx context.Context, q page.Query) ([]AuditEntry, int64, error) {
 	sel := page.Select{
 		Columns: "id, actor_id, subject_id, tenant_id, action, resource, resource_id, before, after, ip, user_agent, created_at",
 		From:    "audit_logs",
 	}
-	return page.Fetch(ctx, s.db.Conn(ctx), q, sel, func(row page.Scanner) (AuditEntry, error) {
+	entries, total, err := page.Fetch(ctx, s.db.Conn(ctx), q, sel, func(row page.Scanner) (AuditEntry, error) {
 		var (
 			e             AuditEntry
 			before, after sqldb.JSON
@@ -48,4 +66,5 @@ func (s store) page(ctx context.Context, q page.Query) ([]AuditEntry, int64, err
 		e.Before, e.After, e.CreatedAt = rest.Object(before), rest.Object(after), rest.T(at)
 		return e, err
 	})
+	return entries, total, sqldb.Wrap(err, "list audit entries")
 }

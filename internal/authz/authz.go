@@ -1,6 +1,6 @@
-// Package authz says who makes a request and what they may do. The caller is
-// looked up once per request, from the database, and never cached beyond it, so
-// that a revoked token or a permission taken away holds on the next request.
+// Package authz knows who makes a request and what they may do. The caller is looked up
+// in the database once per request and never cached, so that revoking a token or a
+// permission works from the next request on.
 package authz
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// The permissions that a role in a tenant can hold (spec: Role).
+// The permissions that a role in a tenant can hold (rules: team#permissions).
 const (
 	TenantUpdate  = "tenant.update"
 	BillingManage = "billing.manage"
@@ -19,13 +19,13 @@ const (
 	RolesManage   = "roles.manage"
 )
 
-// TenantPermissions are all permissions that a role can hold, sorted.
+// TenantPermissions returns all permissions that a role can hold, sorted.
 func TenantPermissions() []string {
 	return []string{BillingManage, RolesManage, TeamInvite, TeamManage, TenantUpdate}
 }
 
-// PlatformPermissions are all permissions that a platform admin can hold,
-// sorted (spec: Authentication, scopes).
+// PlatformPermissions returns all permissions that a platform admin can hold,
+// sorted (rules: account#platform-admins).
 func PlatformPermissions() []string {
 	return []string{
 		BillingManage,
@@ -45,7 +45,7 @@ type Caller struct {
 	Email           string
 	AvatarHash      *string // nil without a picture
 	IsPlatformAdmin bool
-	// PlatformPermissions are what a platform admin holds; empty for others.
+	// PlatformPermissions are those that a platform admin holds; empty for others.
 	PlatformPermissions []string
 	// TokenID is the access token that authenticated the request, Family the
 	// login that it descends from.
@@ -54,7 +54,8 @@ type Caller struct {
 	// Tenant is the caller's own tenant, nil for a caller without one.
 	Tenant *Membership
 	// Impersonator is the platform admin behind the caller, nil for a caller who
-	// acts for themselves (spec: Impersonation).
+	// acts for themselves (rules:
+	// impersonation#sessions).
 	Impersonator *Impersonator
 }
 
@@ -64,7 +65,7 @@ type Impersonator struct {
 	Name   string
 }
 
-// Source is where a request came from, for the trails of what was done.
+// Source is where a request came from, as trails record it.
 type Source struct {
 	IP        string
 	UserAgent string
@@ -79,12 +80,12 @@ type Membership struct {
 	OnboardingComplete bool
 }
 
-// Can tells whether the caller's role in their tenant holds a permission.
+// Can reports whether the caller's role in their tenant holds a permission.
 func (c *Caller) Can(permission string) bool {
 	return c.Tenant != nil && slices.Contains(c.Tenant.Permissions, permission)
 }
 
-// CanOnPlatform tells whether the caller holds a permission as platform admin.
+// CanOnPlatform reports whether the caller holds a permission as platform admin.
 func (c *Caller) CanOnPlatform(permission string) bool {
 	return c.IsPlatformAdmin && slices.Contains(c.PlatformPermissions, permission)
 }
@@ -96,14 +97,14 @@ func With(ctx context.Context, c *Caller) context.Context {
 	return context.WithValue(ctx, key{}, c)
 }
 
-// From returns the caller. Behind any guard but the public one it is never nil.
+// From returns the caller, nil on public routes.
 func From(ctx context.Context) *Caller {
 	c, _ := ctx.Value(key{}).(*Caller)
 	return c
 }
 
-// TenantID returns the id of the caller's tenant. It panics without one, which a
-// route with a tenant guard never is.
+// TenantID returns the id of the caller's tenant. It panics where there is none, which
+// cannot happen on routes with a tenant guard.
 func TenantID(ctx context.Context) uuid.UUID { return From(ctx).Tenant.TenantID }
 
 type sourceKey struct{}
@@ -113,8 +114,7 @@ func WithSource(ctx context.Context, s Source) context.Context {
 	return context.WithValue(ctx, sourceKey{}, s)
 }
 
-// SourceOf returns where the request of ctx came from; nothing for background
-// work.
+// SourceOf returns where the request of ctx came from; it is empty for background work.
 func SourceOf(ctx context.Context) Source {
 	s, _ := ctx.Value(sourceKey{}).(Source)
 	return s

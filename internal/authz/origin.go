@@ -2,8 +2,8 @@ package authz
 
 import "context"
 
-// Origin is who asked for something and from where, kept with what is done later:
-// no more than a trail needs.
+// Origin is who asked for something and from where. It is stored with work that is done
+// later, and has no more than a trail needs.
 type Origin struct {
 	UserID int64 `json:"user_id,omitzero"` // 0 for background work
 	// ImpersonatorID is the platform admin who acted as the user, 0 for none.
@@ -12,7 +12,7 @@ type Origin struct {
 	UserAgent      string `json:"user_agent,omitzero"`
 }
 
-// OriginOf is the origin of what ctx asks for.
+// OriginOf returns the origin of what is done in ctx.
 func OriginOf(ctx context.Context) Origin {
 	source := SourceOf(ctx)
 	o := Origin{IP: source.IP, UserAgent: source.UserAgent}
@@ -25,8 +25,8 @@ func OriginOf(ctx context.Context) Origin {
 	return o
 }
 
-// In returns a context with the origin instead of its own. Its caller has no
-// permissions: it is for naming who asked, not for letting them in.
+// In returns a context with this origin instead of its own. The caller in it has no
+// permissions: it names who asked, but gives them no access.
 func (o Origin) In(ctx context.Context) context.Context {
 	ctx = WithSource(ctx, Source{IP: o.IP, UserAgent: o.UserAgent})
 	if o.UserID == 0 {

@@ -6,28 +6,26 @@ import (
 	"github.com/google/uuid"
 )
 
-// Started says that a platform admin began to act as somebody else (spec:
-// Events, ImpersonationStarted).
+// Started is the event that a platform admin began to act as somebody else.
 type Started struct{ Facts }
 
-// Ended says that a platform admin no longer acts as somebody else (spec:
-// Events, ImpersonationEnded).
+// Ended is the event that a platform admin no longer acts as somebody else.
 type Ended struct{ Facts }
 
-// Facts are what both events tell.
+// Facts are the content of both events.
 type Facts struct {
 	ImpersonatorID int64
 	ImpersonatedID int64
 	TenantID       uuid.UUID
-	// IPAddress and UserAgent are of the request that made the change; "" where
-	// none did, as when a login expires.
+	// IPAddress and UserAgent are those of the request that made the change; "" where
+	// no request did, as when a login expires.
 	IPAddress string
 	UserAgent string
 }
 
-// Bus carries the events of impersonation to their listeners, in the process,
-// in the order in which they were added, before the call that publishes returns.
-// Listeners work in the publisher's transaction; the first that fails ends it.
+// Bus carries the events of impersonation to listeners in the process. It calls them in
+// the order in which they were added, in the transaction of the publisher, before the
+// call that publishes returns. The first error rolls that transaction back.
 type Bus struct {
 	Started Topic[Started]
 	Ended   Topic[Ended]

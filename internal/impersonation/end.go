@@ -2,16 +2,17 @@ package impersonation
 
 import (
 	"context"
+	"errors"
 
 	"github.com/google/uuid"
 )
 
-// EndDead ends the impersonations that hang on credentials of a user that
-// authenticate nobody any more, in the transaction of ctx: after a logout, or
-// when all of them were revoked.
+// EndDead ends the impersonations that depend on credentials of a user that
+// authenticate nobody any more, in the transaction of ctx. It is called after a logout
+// and after credentials were revoked.
 func (s *Service) EndDead(ctx context.Context, userID int64) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		ids, err := s.store.q(ctx).ImpersonatingOfUser(ctx, userID)
+		ids, err := s.store.impersonatingOfUser(ctx, userID)
 		if err != nil {
 			return err
 		}
@@ -19,10 +20,10 @@ func (s *Service) EndDead(ctx context.Context, userID int64) error {
 	})
 }
 
-// EndFamily ends the impersonations that hang on credentials of one login, and
-// revokes these, in the transaction of ctx: after a refresh the admin has a new
-// token that is their own, and what the old one stood for must not change under
-// a request that still carries it.
+// EndFamily ends the impersonations that depend on credentials of one login, and
+// revokes those credentials, in the transaction of ctx. It is called at a refresh: the
+// new tokens are the admin's own, and a request with an old token must not suddenly
+// act as the admin.
 func (s *Service) EndFamily(ctx context.Context, userID int64, family uuid.UUID) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		ids, err := s.store.impersonatingOfFamily(ctx, userID, family)
@@ -38,11 +39,11 @@ func (s *Service) EndFamily(ctx context.Context, userID int64, family uuid.UUID)
 	})
 }
 
-// EndOf ends the impersonations of a target, in the transaction of ctx: of
-// somebody who has become a platform admin, whom nobody may impersonate.
+// EndOf ends the impersonations of a target, in the transaction of ctx. It is called
+// when the target becomes a platform admin, whom nobody may impersonate.
 func (s *Service) EndOf(ctx context.Context, targetID int64) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		ids, err := s.store.q(ctx).ImpersonatingTarget(ctx, &targetID)
+		ids, err := s.store.impersonatingTarget(ctx, targetID)
 		if err != nil {
 			return err
 		}
@@ -50,10 +51,10 @@ func (s *Service) EndOf(ctx context.Context, targetID int64) error {
 	})
 }
 
-// Sweep ends the impersonations that hang on credentials which have expired or
-// were revoked, each once, however many instances sweep.
+// Sweep ends the impersonations that depend on credentials which have expired or were
+// revoked, each once even if several instances sweep.
 func (s *Service) Sweep(ctx context.Context) error {
-	ids, err := s.store.q(ctx).DeadImpersonating(ctx, s.deps.Clock.Now())
+	ids, err := s.store.deadImpersonating(ctx, s.deps.Clock.Now())
 	if err != nil {
 		return err
 	}
@@ -74,14 +75,17 @@ func (s *Service) endAll(ctx context.Context, ids []uuid.UUID, onlyDead bool) er
 	return nil
 }
 
-// end ends the impersonation of one credential and tells whether there was one.
-// onlyDead leaves a credential alone that still authenticates somebody, such as
-// a session whose end has just moved.
+// end ends the impersonation of one credential and reports whether there was one.
+// onlyDead skips a credential that still authenticates somebody, such as a session that
+// has just been extended.
 func (s *Service) end(ctx context.Context, id uuid.UUID, onlyDead bool) (ended bool, err error) {
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		ended = false // anew each time: Tx may repeat
+		ended = false // again at each try of Tx
 		c, err := s.store.lockCredential(ctx, id)
-		if err != nil || c == nil || c.target == nil || onlyDead && !c.dead(s.deps.Clock.Now()) {
+		if errors.Is(err, errNoCredential) {
+			return nil
+		}
+		if err != nil || c.target == nil || onlyDead && !c.dead(s.deps.Clock.Now()) {
 			return err
 		}
 		if err := s.store.setTarget(ctx, id, nil); err != nil {

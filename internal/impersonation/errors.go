@@ -1,9 +1,13 @@
 package impersonation
 
-import "github.com/tenantry/tenantry/internal/fault"
+import (
+	"errors"
 
-// The guard rails of start, in the order in which they are checked (spec:
-// Impersonation endpoints). All answer 400.
+	"github.com/tenantry/tenantry/internal/fault"
+)
+
+// The refusals to start, in the order in which they are checked (rules:
+// impersonation#guard-rails). All answer 400.
 var (
 	errSelf      = fault.New(fault.Malformed, "error.impersonate_self")
 	errNotAdmin  = fault.New(fault.Malformed, "error.impersonate_not_admin")
@@ -15,4 +19,8 @@ var (
 var (
 	errUnauthenticated  = fault.New(fault.Unauthenticated, "error.unauthenticated")
 	errNotImpersonating = fault.New(fault.Malformed, "error.not_impersonating")
+
+	errNoCredential = errors.New("the credential does not exist")
+	errNoTenant     = errors.New("the tenant does not exist")
+	errNoUser       = errors.New("the user does not exist")
 )

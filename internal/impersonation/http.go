@@ -38,7 +38,8 @@ func (h *HTTP) Start(ctx context.Context, in *startInput) (*rest.Plain[rest.Note
 	return rest.Message("impersonation.started"), nil
 }
 
-// Stop handles POST /admin/impersonation/stop and answers the restored admin.
+// Stop handles POST /admin/impersonation/stop and answers the admin, who acts for
+// themself again.
 func (h *HTTP) Stop(ctx context.Context, _ *struct{}) (*rest.Data[account.SessionUser], error) {
 	admin, renewed, err := h.svc.Stop(ctx)
 	if err != nil {
@@ -48,7 +49,7 @@ func (h *HTTP) Stop(ctx context.Context, _ *struct{}) (*rest.Data[account.Sessio
 	return rest.OKMessage(admin, "impersonation.ended"), nil
 }
 
-// give hands the browser its session's new secret.
+// give sends the browser the new secret of its session.
 func (r Renewed) give(ctx context.Context) {
 	if r.Secret != "" {
 		rest.StartSession(ctx, r.Secret, r.Keep)

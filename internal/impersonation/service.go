@@ -1,11 +1,12 @@
-// Package impersonation lets platform admins act as users of a tenant (spec:
-// Impersonation). That somebody is impersonated hangs on the admin's credential,
-// a token or a session, so that it ends with it; account reads it when it looks
-// up the caller of a request.
+// Package impersonation lets platform admins act as users of a tenant (rules:
+// impersonation#sessions). Who is impersonated is stored with the credential of the
+// admin, a token or a session, and so ends with it; account reads it when it looks up
+// the caller of a request.
 package impersonation
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,12 +19,12 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Accounts is what impersonation needs of accounts.
+// Accounts is what impersonation needs from accounts.
 type Accounts interface {
-	// RenewSession gives a session a new secret, in the transaction of ctx; ""
-	// for a credential that is no session.
+	// RenewSession gives a session a new secret, in the transaction of ctx; "" for a
+	// credential that is not a session.
 	RenewSession(ctx context.Context, id uuid.UUID) (secret string, keep time.Duration, err error)
-	// SessionUser is a user as a login shows them.
+	// SessionUser returns a user in the form that the answer of a login has.
 	SessionUser(ctx context.Context, id int64) (account.SessionUser, error)
 }
 
@@ -40,7 +41,7 @@ type Deps struct {
 	Audit    Audit
 }
 
-// Service has the use cases of impersonation.
+// Service starts, ends and logs impersonations.
 type Service struct {
 	deps  Deps
 	store store
@@ -55,56 +56,43 @@ func NewService(d Deps) *Service {
 	return s
 }
 
-// Bus is where other listeners are added, before the service is used.
+// Bus returns the bus, for adding listeners before the service is used.
 func (s *Service) Bus() *Bus { return &s.bus }
 
-// Target is whom to act as, and in which tenant.
+// Target is the user to act as, and in which tenant.
 type Target struct {
 	UserID   int64
 	TenantID uuid.UUID
 }
 
-// Renewed is the new secret of the session that the caller's state hangs on:
-// its id changes with what it may do. Secret is "" for a token, which stays.
+// Renewed is the new secret of the caller's session, which changes whenever its
+// privileges do. Secret is "" for a token, which stays the same.
 type Renewed struct {
 	Secret string
 	Keep   time.Duration // how long the browser keeps it; 0 is until it is closed
 }
 
-// Start makes the caller of ctx act as the target, on the credential that they
-// used, if all guard rails hold. A user or tenant that does not exist is a
-// validation error.
+// Start makes the caller of ctx act as the target, with the credential that they used,
+// unless a guard rail refuses it (rules: impersonation#guard-rails). A user or tenant
+// that does not exist is a validation error.
 //
-// Invariant: the rows that the checks read are locked in the order credential,
-// tenant, user. So of two starts on one credential one finds the other, a member
-// is removed before or after, and nobody becomes a platform admin in between.
+// Invariant: the rows that the checks read are locked in the order credential, tenant,
+// user. So of two starts with one credential the second sees the first, and between the
+// checks and the start the target is not removed from the tenant and does not become a
+// platform admin.
 func (s *Service) Start(ctx context.Context, target Target) (Renewed, error) {
 	caller := authz.From(ctx)
 	var renewed Renewed
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		credential, err := s.store.lockCredential(ctx, caller.TokenID)
-		if err != nil {
-			return err
-		}
-		if credential == nil || credential.dead(s.deps.Clock.Now()) {
+		if errors.Is(err, errNoCredential) || err == nil && credential.dead(s.deps.Clock.Now()) {
 			return errUnauthenticated
 		}
-		tenantExists, err := s.store.lockTenant(ctx, target.TenantID)
 		if err != nil {
 			return err
 		}
-		user, err := s.store.lockTarget(ctx, target.UserID)
+		targetIsAdmin, err := s.lock(ctx, target)
 		if err != nil {
-			return err
-		}
-		var broken fault.Fields
-		if user == nil {
-			broken.Add("user_id", "validation.exists")
-		}
-		if !tenantExists {
-			broken.Add("tenant_id", "validation.exists")
-		}
-		if err := broken.Err(); err != nil {
 			return err
 		}
 		isMember, err := s.store.isMember(ctx, target)
@@ -116,7 +104,7 @@ func (s *Service) Start(ctx context.Context, target Target) (Renewed, error) {
 			return errSelf
 		case !caller.IsPlatformAdmin:
 			return errNotAdmin
-		case user.isPlatformAdmin:
+		case targetIsAdmin:
 			return errAdmin
 		case credential.target != nil:
 			return errActive
@@ -134,7 +122,7 @@ func (s *Service) Start(ctx context.Context, target Target) (Renewed, error) {
 	return renewed, err
 }
 
-// Stop makes the caller of ctx themself again and returns them.
+// Stop makes the caller of ctx act for themself again and returns them.
 func (s *Service) Stop(ctx context.Context) (account.SessionUser, Renewed, error) {
 	caller := authz.From(ctx)
 	var renewed Renewed
@@ -143,7 +131,7 @@ func (s *Service) Stop(ctx context.Context) (account.SessionUser, Renewed, error
 		if err != nil {
 			return err
 		}
-		if !ended { // another request was faster
+		if !ended { // another request has ended it already
 			return errNotImpersonating
 		}
 		renewed.Secret, renewed.Keep, err = s.deps.Accounts.RenewSession(ctx, caller.TokenID)
@@ -154,6 +142,27 @@ func (s *Service) Stop(ctx context.Context) (account.SessionUser, Renewed, error
 	}
 	admin, err := s.deps.Accounts.SessionUser(ctx, caller.Impersonator.UserID)
 	return admin, renewed, err
+}
+
+// lock locks the tenant and the user of a target, and reports whether the user is a
+// platform admin. What does not exist is a validation error.
+func (s *Service) lock(ctx context.Context, target Target) (isAdmin bool, err error) {
+	noTenant := s.store.lockTenant(ctx, target.TenantID)
+	if noTenant != nil && !errors.Is(noTenant, errNoTenant) {
+		return false, noTenant
+	}
+	isAdmin, noUser := s.store.lockTarget(ctx, target.UserID)
+	if noUser != nil && !errors.Is(noUser, errNoUser) {
+		return false, noUser
+	}
+	var broken fault.Fields
+	if noUser != nil {
+		broken.Add("user_id", "validation.exists")
+	}
+	if noTenant != nil {
+		broken.Add("tenant_id", "validation.exists")
+	}
+	return isAdmin, broken.Err()
 }
 
 func factsOf(ctx context.Context, impersonator int64, target Target) Facts {

@@ -2,12 +2,13 @@ package impersonation
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/impersonation/impersonationsql"
+	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -17,72 +18,115 @@ func (s store) q(ctx context.Context) *impersonationsql.Queries {
 	return impersonationsql.New(s.db.Conn(ctx))
 }
 
-// credential is what impersonation needs to know of one.
+// credential is what impersonation needs to know about a credential.
 type credential struct {
 	id        uuid.UUID
 	userID    int64
 	revoked   bool
 	expiresAt time.Time
-	target    *Target // nil while its user acts for themself
+	target    *Target // nil while it impersonates nobody
 }
 
-// dead tells whether it authenticates nobody any more.
+// dead reports whether the credential authenticates nobody any more.
 func (c *credential) dead(now time.Time) bool { return c.revoked || !c.expiresAt.After(now) }
 
-// lockCredential gives nil for one that does not exist.
-func (s store) lockCredential(ctx context.Context, id uuid.UUID) (*credential, error) {
+// lockCredential returns and locks a credential, or errNoCredential.
+func (s store) lockCredential(ctx context.Context, id uuid.UUID) (credential, error) {
 	row, err := s.q(ctx).LockCredential(ctx, id)
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		return credential{}, sqldb.WrapAbsent(err, "lock credential", errNoCredential)
 	}
-	c := &credential{id: id, userID: row.UserID, revoked: row.RevokedAt != nil, expiresAt: row.ExpiresAt}
+	c := credential{id: id, userID: row.UserID, revoked: row.RevokedAt != nil, expiresAt: row.ExpiresAt}
 	if row.ImpersonatedUserID != nil && row.ImpersonatedTenantID != nil {
 		c.target = &Target{UserID: *row.ImpersonatedUserID, TenantID: *row.ImpersonatedTenantID}
 	}
 	return c, nil
 }
 
-// lockTenant tells whether a tenant exists.
-func (s store) lockTenant(ctx context.Context, id uuid.UUID) (bool, error) {
+// lockTenant locks a tenant, or returns errNoTenant.
+func (s store) lockTenant(ctx context.Context, id uuid.UUID) error {
 	_, err := s.q(ctx).LockTenant(ctx, id)
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
+	return sqldb.WrapAbsent(err, "lock tenant", errNoTenant)
 }
 
-type user struct{ isPlatformAdmin bool }
-
-// lockTarget gives nil for a user who does not exist.
-func (s store) lockTarget(ctx context.Context, id int64) (*user, error) {
+// lockTarget locks a user and reports whether they are a platform admin; errNoUser
+// where there is no such user.
+func (s store) lockTarget(ctx context.Context, id int64) (isPlatformAdmin bool, err error) {
 	row, err := s.q(ctx).LockTarget(ctx, id)
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return nil, nil
-	}
-	return &user{isPlatformAdmin: row.IsPlatformAdmin}, err
+	return row.IsPlatformAdmin, sqldb.WrapAbsent(err, "lock target", errNoUser)
 }
 
 func (s store) isMember(ctx context.Context, t Target) (bool, error) {
 	n, err := s.q(ctx).IsMember(ctx, impersonationsql.IsMemberParams{UserID: t.UserID, TenantID: t.TenantID})
-	return n > 0, err
+	return n > 0, sqldb.Wrap(err, "read membership")
 }
 
-// setTarget clears it with nil.
+// setTarget sets whom a credential impersonates; nil is nobody.
 func (s store) setTarget(ctx context.Context, id uuid.UUID, t *Target) error {
 	row := impersonationsql.SetImpersonatedParams{ID: id}
 	if t != nil {
 		row.ImpersonatedUserID, row.ImpersonatedTenantID = &t.UserID, &t.TenantID
 	}
-	return s.q(ctx).SetImpersonated(ctx, row)
+	return sqldb.Wrap(s.q(ctx).SetImpersonated(ctx, row), "set target of credential")
 }
 
 func (s store) revoke(ctx context.Context, id uuid.UUID, now time.Time) error {
-	return s.q(ctx).RevokeCredential(ctx, impersonationsql.RevokeCredentialParams{ID: id, RevokedAt: &now})
+	err := s.q(ctx).RevokeCredential(ctx, impersonationsql.RevokeCredentialParams{ID: id, RevokedAt: &now})
+	return sqldb.Wrap(err, "revoke credential")
 }
 
+// impersonatingOfFamily returns the credentials of one login of an admin that
+// impersonate somebody.
 func (s store) impersonatingOfFamily(ctx context.Context, userID int64, family uuid.UUID) ([]uuid.UUID, error) {
-	return s.q(ctx).ImpersonatingOfFamily(ctx, impersonationsql.ImpersonatingOfFamilyParams{UserID: userID, Family: family})
+	ids, err := s.q(ctx).ImpersonatingOfFamily(ctx, impersonationsql.ImpersonatingOfFamilyParams{UserID: userID, Family: family})
+	return ids, sqldb.Wrap(err, "list impersonating credentials of login")
+}
+
+// impersonatingOfUser returns the credentials of an admin that impersonate somebody.
+func (s store) impersonatingOfUser(ctx context.Context, userID int64) ([]uuid.UUID, error) {
+	ids, err := s.q(ctx).ImpersonatingOfUser(ctx, userID)
+	return ids, sqldb.Wrap(err, "list impersonating credentials of user")
+}
+
+// impersonatingTarget returns the credentials that impersonate a user.
+func (s store) impersonatingTarget(ctx context.Context, targetID int64) ([]uuid.UUID, error) {
+	ids, err := s.q(ctx).ImpersonatingTarget(ctx, &targetID)
+	return ids, sqldb.Wrap(err, "list credentials that impersonate user")
+}
+
+// deadImpersonating returns at most 1,000 credentials that impersonate somebody but
+// authenticate nobody at now any more.
+func (s store) deadImpersonating(ctx context.Context, now time.Time) ([]uuid.UUID, error) {
+	ids, err := s.q(ctx).DeadImpersonating(ctx, now)
+	return ids, sqldb.Wrap(err, "list dead impersonating credentials")
+}
+
+// insertLog appends a record to the log.
+func (s store) insertLog(ctx context.Context, action string, f Facts, now time.Time) error {
+	row := impersonationsql.InsertLogParams{
+		ImpersonatorID: f.ImpersonatorID, ImpersonatedID: f.ImpersonatedID, TenantID: f.TenantID,
+		Action: action, IpAddress: f.IPAddress, CreatedAt: now,
+	}
+	if f.UserAgent != "" {
+		row.UserAgent = &f.UserAgent
+	}
+	return sqldb.Wrap(s.q(ctx).InsertLog(ctx, row), "insert impersonation log record")
+}
+
+// records returns a page of the log and how many records it has.
+func (s store) records(ctx context.Context, q page.Query) ([]ImpersonationRecord, int64, error) {
+	sel := page.Select{
+		Columns: "id, impersonator_id, impersonated_id, tenant_id, action, ip_address, user_agent, created_at",
+		From:    "impersonation_logs",
+	}
+	list, total, err := page.Fetch(ctx, s.db.Conn(ctx), q, sel, func(row page.Scanner) (ImpersonationRecord, error) {
+		var (
+			r  ImpersonationRecord
+			at time.Time
+		)
+		err := row.Scan(&r.ID, &r.ImpersonatorID, &r.ImpersonatedID, &r.TenantID, &r.Action, &r.IPAddress, &r.UserAgent, &at)
+		r.CreatedAt = rest.T(at)
+		return r, err
+	})
+	return list, total, sqldb.Wrap(err, "list impersonation log")
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
+	"github.com/tenantry/tenantry/internal/tenant"
 )
 
 // ErrForeign says that a subscription at the provider belongs to no tenant: others
@@ -45,7 +45,7 @@ func (s *Service) tenantOf(ctx context.Context, remote psp.Subscription) (uuid.U
 	if unreadable != nil {
 		return uuid.Nil, ErrForeign
 	}
-	if _, err := s.deps.Tenants.Get(ctx, id); errors.Is(err, sqldb.ErrNoRows) {
+	if _, err := s.deps.Tenants.Get(ctx, id); errors.Is(err, tenant.ErrNotFound) {
 		return uuid.Nil, ErrForeign
 	} else if err != nil {
 		return uuid.Nil, err

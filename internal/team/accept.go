@@ -2,6 +2,7 @@ package team
 
 import (
 	"context"
+	"errors"
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/authz"
@@ -9,16 +10,16 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// ByToken returns the invitation that a token was mailed for; INVITATION_NOT_FOUND
-// (404) for a token that is unknown or was replaced.
+// ByToken returns the invitation whose mail has a token; INVITATION_NOT_FOUND (404)
+// for a token that is unknown or was replaced.
 func (s *Service) ByToken(ctx context.Context, token string) (Invitation, error) {
 	return s.store.byToken(ctx, account.HashSecret(token), s.deps.Clock.Now())
 }
 
-// Joined is what came of an invitation that was accepted.
+// Joined is the result of accepting an invitation.
 type Joined struct {
 	Invitation Invitation
-	// Member is the new member as a caller, with what their role holds.
+	// Member is the new member as a caller, with the permissions of their role.
 	Member *authz.Caller
 	Tenant tenant.Tenant
 }
@@ -34,7 +35,7 @@ func (s *Service) Accept(ctx context.Context, token string, user account.User) (
 	}
 	var joined Joined
 	err = s.change(ctx, found.Tenant, func(ctx context.Context, t tenant.Tenant) error {
-		// Read again: until the tenant was locked it could be revoked or resent.
+		// Read again, because it may have been revoked or resent before the lock.
 		i, err := s.ByToken(ctx, token)
 		if err != nil {
 			return err
@@ -52,15 +53,16 @@ func (s *Service) Accept(ctx context.Context, token string, user account.User) (
 func (s *Service) join(ctx context.Context, t tenant.Tenant, i Invitation, user account.User) (Joined, error) {
 	at, err := s.store.tenantOf(ctx, user.Email)
 	switch {
+	case errors.Is(err, errInNoTenant):
 	case err != nil:
 		return Joined{}, err
-	case at != nil && *at == t.ID:
+	case at == t.ID:
 		return Joined{}, errAlreadyMember
-	case at != nil:
+	default:
 		return Joined{}, tenant.ErrInAnotherTenant
 	}
-	// The invitation gives its place to the member, so that none is taken; but
-	// the plan may have shrunk since.
+	// The member takes the seat of the invitation, so that no other seat is needed. But
+	// the tenant may have changed to a smaller plan since.
 	if err := s.needSeats(ctx, t.ID, 0); err != nil {
 		return Joined{}, err
 	}
@@ -69,11 +71,11 @@ func (s *Service) join(ctx context.Context, t tenant.Tenant, i Invitation, user 
 		return Joined{}, err
 	}
 	now := s.deps.Clock.Now()
-	free, err := s.store.insertMember(ctx, t.ID, user.ID, role.ID, now)
+	added, err := s.store.insertMember(ctx, t.ID, user.ID, role.ID, now)
 	if err != nil {
 		return Joined{}, err
 	}
-	if !free { // since we looked: another tenant's lock does not hold us up
+	if !added { // they joined another tenant since the check; its lock is not held here
 		return Joined{}, tenant.ErrInAnotherTenant
 	}
 	if err := s.deps.Billing.SeatsChanged(ctx, t.ID); err != nil {
@@ -88,7 +90,7 @@ func (s *Service) join(ctx context.Context, t tenant.Tenant, i Invitation, user 
 		s.recordInvitation(ctx, "invitation.accepted", &i, &accepted)
 }
 
-// asMember is the user as the caller that they are from the next request on.
+// asMember returns the user as the caller that they will be at their next request.
 func asMember(ctx context.Context, user account.User, t tenant.Tenant, role Role) *authz.Caller {
 	c := authz.Caller{UserID: user.ID, Name: user.Name, Email: user.Email, IsPlatformAdmin: user.IsPlatformAdmin}
 	if caller := authz.From(ctx); caller != nil && caller.UserID == user.ID {
@@ -101,13 +103,14 @@ func asMember(ctx context.Context, user account.User, t tenant.Tenant, role Role
 	return &c
 }
 
-// AcceptAndRegister makes an account for who was invited, and makes them a member
-// and logs them in, all or nothing. Beyond what Accept refuses, an email that has
-// an account already is ACCOUNT_ALREADY_EXISTS: its owner logs in and accepts.
-// There is no first tenant; the email counts as verified, since its mail was read.
+// AcceptAndRegister makes an account for the invited person, makes them a member and
+// logs them in, all or nothing. It refuses what Accept refuses, and an email that has
+// an account already (ACCOUNT_ALREADY_EXISTS): its owner can log in and accept. The
+// account gets no tenant of its own. The email counts as verified, because the mail
+// with the token was read.
 func (s *Service) AcceptAndRegister(ctx context.Context, token string, r account.Registration, g account.Grant) (Joined, account.User, account.Tokens, error) {
 	var joined Joined
-	// Judged before the password is hashed, which takes long, and again under the
+	// Checked before the password is hashed, which takes long, and again under the
 	// tenant's lock.
 	if err := s.registrable(ctx, token, r.Email); err != nil {
 		return Joined{}, account.User{}, account.Tokens{}, err
@@ -119,7 +122,7 @@ func (s *Service) AcceptAndRegister(ctx context.Context, token string, r account
 		return err
 	})
 	if account.IsEmailTaken(err) {
-		// Whoever came first may have used this very invitation.
+		// Whoever registered the email meanwhile may have used this same invitation.
 		if err = s.registrable(ctx, token, r.Email); err == nil {
 			err = errAccountExists
 		}
@@ -127,9 +130,10 @@ func (s *Service) AcceptAndRegister(ctx context.Context, token string, r account
 	return joined, user, tokens, err
 }
 
-// registrable judges an invitation for somebody who registers. Whether they have an
-// account is looked up first: one that was made with this very invitation came with
-// its acceptance, which is then seen as well and comes before it.
+// registrable refuses an invitation that somebody cannot register with. It looks for
+// their account before it reads the invitation: so where another request has just
+// registered with this invitation, it is also seen as accepted, which is the refusal
+// that comes first.
 func (s *Service) registrable(ctx context.Context, token, email string) error {
 	normal, malformed := mail.NormalizeAddress(email)
 	exists := false

@@ -1,13 +1,20 @@
 package team
 
-import "github.com/tenantry/tenantry/internal/fault"
+import (
+	"errors"
 
-// The refusals of the team (spec: Errors).
+	"github.com/tenantry/tenantry/internal/fault"
+)
+
+// errInNoTenant means that nobody with an email is in a tenant.
+var errInNoTenant = errors.New("the email is in no tenant")
+
+// The refusals of the team.
 var (
-	errNoTenant    = fault.New(fault.NotFound, "error.not_found")
-	ErrNotMember   = fault.New(fault.NotFound, "error.not_found")
-	errOwnPlace    = fault.New(fault.Forbidden, "error.own_membership")
-	errOwnersPlace = fault.New(fault.Forbidden, "error.owner_membership")
+	// ErrNotMember says that a user is not in the tenant (404).
+	ErrNotMember       = fault.New(fault.NotFound, "error.not_found")
+	errOwnMembership   = fault.New(fault.Forbidden, "error.own_membership")
+	errOwnerMembership = fault.New(fault.Forbidden, "error.owner_membership")
 
 	errNoRole      = fault.New(fault.NotFound, "error.not_found")
 	errBuiltInRole = fault.New(fault.Forbidden, "error.built_in_role")

@@ -7,8 +7,9 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// Avatars tells where the picture of a user is; nil for none.
+// Avatars are the pictures of users.
 type Avatars interface {
+	// URL returns the full URL of an avatar by its hash, and nil for nil.
 	URL(hash *string) *string
 }
 
@@ -30,7 +31,7 @@ type TeamRole struct {
 	Name string `json:"name"`
 }
 
-// TeamMember is the team member resource (spec: Team member).
+// TeamMember is the team member resource.
 type TeamMember struct {
 	ID       int64      `json:"id"`
 	Name     string     `json:"name"`
@@ -47,7 +48,7 @@ func (h *HTTP) member(m Member) TeamMember {
 	}
 }
 
-// all shows every item of a list.
+// all returns the views of a list.
 func all[T, V any](items []T, show func(T) V) []V {
 	views := make([]V, len(items))
 	for i, item := range items {
@@ -94,8 +95,7 @@ func (h *HTTP) Stats(ctx context.Context, _ *struct{}) (*rest.Data[TeamStats], e
 	}), nil
 }
 
-// MemberExists holds, before the body is judged, that the member in the path is
-// one.
+// MemberExists refuses a path whose user is not a member, before the body is checked.
 func (h *HTTP) MemberExists(ctx context.Context, param func(string) string) error {
 	id, err := rest.IntID(param("member"))
 	if err != nil {

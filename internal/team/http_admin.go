@@ -2,33 +2,29 @@ package team
 
 import (
 	"context"
-	"errors"
 
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
-	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// What platform administrators do to the team of any tenant (spec: Admin tenant,
-// member and invitation endpoints). They hold every permission that a role can,
-// and otherwise the rules are those of the team itself.
+// What platform administrators do to the team of any tenant. They have every
+// permission that a role can hold; otherwise the rules are those for members (rules:
+// team#platform-administrators).
 
-// AdminTenantExists holds, before anything else is judged, that there is the
-// tenant of the path.
+// AdminTenantExists refuses a path whose tenant does not exist, before anything else
+// is checked.
 func (h *HTTP) AdminTenantExists(ctx context.Context, param func(string) string) error {
 	id, err := rest.ParseID(param("tenant"))
 	if err != nil {
 		return err
 	}
-	if _, err = h.svc.deps.Tenants.Get(ctx, id); errors.Is(err, sqldb.ErrNoRows) {
-		return errNoTenant
-	}
+	_, err = h.svc.deps.Tenants.Get(ctx, id)
 	return err
 }
 
-// AdminMemberExists holds that the user of the path is in the tenant of the path.
+// AdminMemberExists refuses a path whose user is not in its tenant.
 func (h *HTTP) AdminMemberExists(ctx context.Context, param func(string) string) error {
 	tenantID, userID, err := memberIDs(param("tenant"), param("user"))
 	if err != nil {
@@ -60,7 +56,7 @@ type adminMemberInput struct {
 	User   string `path:"user"`
 }
 
-// memberIDs reads what names a member of a tenant in a path.
+// memberIDs parses the ids of a tenant and a user in a path.
 func memberIDs(tenant, user string) (tenantID uuid.UUID, userID int64, err error) {
 	if tenantID, err = rest.ParseID(tenant); err != nil {
 		return uuid.Nil, 0, err

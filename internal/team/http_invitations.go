@@ -15,14 +15,13 @@ type InvitationTenant struct {
 	Name string    `json:"name"`
 }
 
-// InvitationInviter is who invites.
+// InvitationInviter is the user who invites.
 type InvitationInviter struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
 }
 
-// TeamInvitation is the invitation resource (spec: Invitation). The token is only
-// in the mail.
+// TeamInvitation is the invitation resource. Its token is only in the mail.
 type TeamInvitation struct {
 	ID        uuid.UUID         `json:"id"`
 	Email     string            `json:"email"`
@@ -60,8 +59,8 @@ func (h *HTTP) Invitations(ctx context.Context, in *invitationsInput) (*rest.Dat
 	return rest.List(all(invitations, teamInvitation)), nil
 }
 
-// MayInvite holds, before the body is judged, that the caller's role lets them
-// invite (INSUFFICIENT_PERMISSIONS).
+// MayInvite refuses a caller whose role does not let them invite
+// (INSUFFICIENT_PERMISSIONS), before the body is checked.
 func (h *HTTP) MayInvite(ctx context.Context, _ func(string) string) error {
 	if !authz.From(ctx).Can(authz.TeamInvite) {
 		return errMayNotInvite

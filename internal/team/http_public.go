@@ -9,9 +9,9 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// Sessions is how a login in cookie mode reaches the browser; *account.HTTP does
-// it.
+// Sessions starts sessions in cookie mode; *account.HTTP implements it.
 type Sessions interface {
+	// StartSession sets the session among tokens, if there is one, as a cookie.
 	StartSession(ctx context.Context, tokens account.Tokens, g account.Grant)
 }
 
@@ -28,8 +28,8 @@ func (h *HTTP) ShowInvitation(ctx context.Context, in *tokenInput) (*rest.Data[T
 	return rest.OK(teamInvitation(i)), nil
 }
 
-// InvitationKnown holds, before the body is judged, that the token in the path is
-// an invitation's.
+// InvitationKnown refuses a path whose token is not that of an invitation, before the
+// body is checked.
 func (h *HTTP) InvitationKnown(ctx context.Context, param func(string) string) error {
 	_, err := h.svc.ByToken(ctx, param("token"))
 	return err
@@ -57,7 +57,7 @@ func (h *HTTP) Accept(ctx context.Context, in *tokenInput) (*rest.Data[AcceptedI
 	return rest.OKMessage(AcceptedInvitation{Invitation: teamInvitation(joined.Invitation), Tenant: view}, "team.invitation_accepted"), nil
 }
 
-// joinedTenant shows the tenant to its new member.
+// joinedTenant returns the tenant as its new member sees it.
 func (h *HTTP) joinedTenant(ctx context.Context, joined Joined) (tenant.TenantView, error) {
 	return h.svc.deps.Tenants.View(authz.With(ctx, joined.Member), joined.Tenant)
 }
@@ -72,14 +72,14 @@ type acceptAndRegisterInput struct {
 	}
 }
 
-// InvitedUser is who registered by an invitation.
+// InvitedUser is a user who registered with an invitation.
 type InvitedUser struct {
 	ID    int64  `json:"id"`
 	Name  string `json:"name"`
 	Email string `json:"email"`
 }
 
-// InvitedRegistration is the answer of a registration by an invitation.
+// InvitedRegistration is the answer of a registration with an invitation.
 type InvitedRegistration struct {
 	Data struct {
 		User       InvitedUser       `json:"user"`
@@ -89,7 +89,7 @@ type InvitedRegistration struct {
 	Meta InvitedTokens `json:"meta"`
 }
 
-// InvitedTokens are the tokens of a registration by an invitation; in cookie mode
+// InvitedTokens are the tokens of a registration with an invitation; in cookie mode
 // there are none.
 type InvitedTokens struct {
 	AccessToken  string `json:"access_token,omitempty"`

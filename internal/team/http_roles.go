@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// TenantRole is the role resource (spec: Role).
+// TenantRole is the role resource.
 type TenantRole struct {
 	ID          int64      `json:"id"`
 	Name        string     `json:"name"`
@@ -38,13 +38,13 @@ func (h *HTTP) Roles(ctx context.Context, _ *struct{}) (*rest.Data[[]TenantRole]
 	return rest.List(all(roles, tenantRole)), nil
 }
 
-// Permissions handles GET /roles/permissions: what a role can hold.
+// Permissions handles GET /roles/permissions: all permissions that a role can hold.
 func (h *HTTP) Permissions(context.Context, *struct{}) (*rest.Data[[]string], error) {
 	return rest.List(authz.TenantPermissions()), nil
 }
 
-// RoleEditable holds, before the body is judged, that the role in the path is one
-// of the tenant's own.
+// RoleEditable refuses a path whose role is not one of the tenant's own, before the
+// body is checked.
 func (h *HTTP) RoleEditable(ctx context.Context, param func(string) string) error {
 	id, err := rest.IntID(param("role"))
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Status is the state of an invitation (spec: Invitation status).
+// Status is the state of an invitation (rules: team#invitations).
 type Status string
 
 // The states.
@@ -17,8 +17,8 @@ const (
 	Expired  Status = "expired"
 )
 
-// Invitation asks the owner of an email to join a tenant. It reads as it is at
-// the moment when it was read.
+// Invitation asks the owner of an email to join a tenant. Its status is that at the
+// time when it was read.
 type Invitation struct {
 	ID        uuid.UUID
 	Tenant    uuid.UUID
@@ -35,11 +35,12 @@ type Invitation struct {
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
 
-	days      int    // how long it works from each sending on
+	days      int    // how many days it works after it was sent
 	tokenHash string // of the token that was mailed last
 }
 
-// at makes an invitation read as it is at a moment: expired from expires_at on.
+// at returns the invitation with the status that it has at now: it expires at
+// ExpiresAt.
 func (i Invitation) at(now time.Time) Invitation {
 	i.IsExpired = !i.ExpiresAt.After(now)
 	if i.Status == Pending && i.IsExpired {
@@ -48,10 +49,10 @@ func (i Invitation) at(now time.Time) Invitation {
 	return i
 }
 
-// Valid tells whether it can be accepted.
+// Valid reports whether it can be accepted.
 func (i Invitation) Valid() bool { return i.Status == Pending }
 
-// open refuses what is over: a revoked invitation and an accepted one.
+// open refuses an invitation that was revoked or accepted.
 func (i Invitation) open() error {
 	switch i.Status {
 	case Revoked:
@@ -63,8 +64,8 @@ func (i Invitation) open() error {
 	}
 }
 
-// acceptableBy refuses in the order of the contract: revoked, accepted, expired,
-// sent to another email.
+// acceptableBy refuses, in this order, an invitation that was revoked, accepted, has
+// expired, or was sent to another email.
 func (i Invitation) acceptableBy(email string) error {
 	if err := i.open(); err != nil {
 		return err
@@ -78,7 +79,7 @@ func (i Invitation) acceptableBy(email string) error {
 	return nil
 }
 
-// sent is the invitation after it was sent anew with another token.
+// sent returns the invitation as it is after it was sent with a new token.
 func (i Invitation) sent(now time.Time, tokenHash string) Invitation {
 	i.Status, i.tokenHash, i.UpdatedAt = Pending, tokenHash, now
 	i.ExpiresAt = now.Add(time.Duration(i.days) * 24 * time.Hour)

@@ -15,7 +15,7 @@ import (
 )
 
 // Invitations lists a tenant's invitations, the newest first; pendingOnly leaves
-// out those that cannot be accepted any more.
+// out those that can no longer be accepted.
 func (s *Service) Invitations(ctx context.Context, tenantID uuid.UUID, pendingOnly bool) ([]Invitation, error) {
 	return s.store.invitations(ctx, tenantID, pendingOnly, s.deps.Clock.Now())
 }
@@ -28,9 +28,9 @@ type NewInvitation struct {
 }
 
 // Invite makes an invitation and mails it. It refuses, in this order: a role that
-// nobody can be given (422) or that holds more than the inviter does (403,
+// nobody can be given (422) or that has permissions that the inviter lacks (403,
 // INSUFFICIENT_PERMISSIONS), ALREADY_MEMBER, USER_BELONGS_TO_ANOTHER_TENANT,
-// ALREADY_INVITED, SEAT_LIMIT_REACHED (spec: Errors).
+// ALREADY_INVITED, SEAT_LIMIT_REACHED (rules: team#invitations).
 func (s *Service) Invite(ctx context.Context, by Actor, tenantID uuid.UUID, n NewInvitation) (Invitation, error) {
 	email, err := mail.NormalizeAddress(n.Email)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Service) Invite(ctx context.Context, by Actor, tenantID uuid.UUID, n Ne
 		case !by.holds(role.Permissions):
 			return errMayNotInvite
 		}
-		if err := s.needPlace(ctx, tenantID, email); err != nil {
+		if err := s.checkInvitable(ctx, tenantID, email); err != nil {
 			return err
 		}
 		now, token := s.deps.Clock.Now(), account.NewSecret()
@@ -68,15 +68,17 @@ func (s *Service) Invite(ctx context.Context, by Actor, tenantID uuid.UUID, n Ne
 	return made, err
 }
 
-// needPlace refuses to invite an email that has no place in the tenant.
-func (s *Service) needPlace(ctx context.Context, tenantID uuid.UUID, email string) error {
+// checkInvitable refuses to invite an email that is in a tenant or invited already, or
+// for which there is no seat.
+func (s *Service) checkInvitable(ctx context.Context, tenantID uuid.UUID, email string) error {
 	at, err := s.store.tenantOf(ctx, email)
 	switch {
+	case errors.Is(err, errInNoTenant):
 	case err != nil:
 		return err
-	case at != nil && *at == tenantID:
+	case at == tenantID:
 		return errAlreadyMember
-	case at != nil:
+	default:
 		return tenant.ErrInAnotherTenant
 	}
 	invited, err := s.store.isInvited(ctx, tenantID, email, s.deps.Clock.Now())
@@ -89,8 +91,8 @@ func (s *Service) needPlace(ctx context.Context, tenantID uuid.UUID, email strin
 	return s.needSeats(ctx, tenantID, 1)
 }
 
-// mail sends an invitation in the locale of who asked for it, and returns it as
-// it was stored. The token is nowhere but in the mail.
+// mail sends an invitation in the locale of the request, and returns it as it was
+// stored. The token is only in the mail.
 func (s *Service) mail(ctx context.Context, i Invitation, token string) (Invitation, error) {
 	stored, err := s.store.invitation(ctx, i.Tenant, i.ID, s.deps.Clock.Now())
 	if err != nil {
@@ -101,7 +103,7 @@ func (s *Service) mail(ctx context.Context, i Invitation, token string) (Invitat
 	})
 }
 
-// Revoke takes an invitation back. One that was accepted or revoked is gone
+// Revoke revokes an invitation. One that was accepted or revoked already is refused
 // (410).
 func (s *Service) Revoke(ctx context.Context, tenantID, id uuid.UUID) error {
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
@@ -122,12 +124,12 @@ func (s *Service) Revoke(ctx context.Context, tenantID, id uuid.UUID) error {
 	})
 }
 
-// Resend mails an invitation anew, with a token that replaces the old one and for
-// as many days as before. One that has expired must find a place again, as if it
-// were new; one that was accepted or revoked is gone (410).
+// Resend mails an invitation again, with a token that replaces the old one and for as
+// many days as before. One that has expired is checked like a new one, because it gave
+// up its seat. One that was accepted or revoked is refused (410).
 //
-// The role is not judged again: it may hold by now what it did not at first, and
-// so only who could invite into it may resend.
+// The role may have got more permissions since the invitation was made, so only
+// someone who could invite to it now may resend (403).
 func (s *Service) Resend(ctx context.Context, by Actor, tenantID, id uuid.UUID) (Invitation, error) {
 	var sent Invitation
 	err := s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
@@ -147,7 +149,7 @@ func (s *Service) Resend(ctx context.Context, by Actor, tenantID, id uuid.UUID) 
 			return errMayNotInvite
 		}
 		if i.Status == Expired {
-			if err := s.needPlace(ctx, tenantID, i.Email); err != nil {
+			if err := s.checkInvitable(ctx, tenantID, i.Email); err != nil {
 				return err
 			}
 		}

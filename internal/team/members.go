@@ -11,25 +11,25 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// Members lists a tenant's members: the owner, admins, who has one of the
-// tenant's own roles, and the others, each by name.
+// Members lists a tenant's members: the owner, the admins, those with a role of the
+// tenant's own, the others; within each group by name.
 func (s *Service) Members(ctx context.Context, tenantID uuid.UUID) ([]Member, error) {
 	members, err := s.store.members(ctx, tenantID)
 	sortMembers(members)
 	return members, err
 }
 
-// Member returns a member; ErrNotMember (404) for a user who is none.
+// Member returns a member, or ErrNotMember (404).
 func (s *Service) Member(ctx context.Context, tenantID uuid.UUID, userID int64) (Member, error) {
 	return s.store.member(ctx, tenantID, userID)
 }
 
-// ChangeRole gives a member another role. Nobody changes their own role or the
-// owner's, or gives a role with a permission that they lack (403); a role that is
-// not the tenant's, and owner, are a broken role_id (422).
+// ChangeRole gives a member another role. Nobody can change their own role or the
+// owner's, or give a role with a permission that they lack (403). The role owner and
+// roles that the tenant does not have are a validation error on role_id (422).
 func (s *Service) ChangeRole(ctx context.Context, by Actor, tenantID uuid.UUID, userID, roleID int64) error {
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
-		m, err := s.othersPlace(ctx, by, tenantID, userID)
+		m, err := s.changeable(ctx, by, tenantID, userID)
 		if err != nil {
 			return err
 		}
@@ -50,12 +50,12 @@ func (s *Service) ChangeRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 	})
 }
 
-// Remove takes a member out of the team. Nobody removes themselves or the owner
-// (403). The user keeps the account and what authenticates it, and has no tenant
-// from the next request on.
+// Remove removes a member from the team. Nobody can remove themselves or the owner
+// (403). The user keeps their account and stays logged in, but has no tenant from the
+// next request on.
 func (s *Service) Remove(ctx context.Context, by Actor, tenantID uuid.UUID, userID int64) error {
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
-		m, err := s.othersPlace(ctx, by, tenantID, userID)
+		m, err := s.changeable(ctx, by, tenantID, userID)
 		if err != nil {
 			return err
 		}
@@ -70,29 +70,30 @@ func (s *Service) Remove(ctx context.Context, by Actor, tenantID uuid.UUID, user
 	})
 }
 
-// othersPlace returns a member whose place the actor may change.
-func (s *Service) othersPlace(ctx context.Context, by Actor, tenantID uuid.UUID, userID int64) (Member, error) {
+// changeable returns a member whose membership the actor may change: neither the
+// actor nor the owner.
+func (s *Service) changeable(ctx context.Context, by Actor, tenantID uuid.UUID, userID int64) (Member, error) {
 	m, err := s.store.member(ctx, tenantID, userID)
 	switch {
 	case err != nil:
 		return Member{}, err
 	case m.UserID == by.UserID:
-		return Member{}, errOwnPlace
+		return Member{}, errOwnMembership
 	case m.Role == Owner:
-		return Member{}, errOwnersPlace
+		return Member{}, errOwnerMembership
 	}
 	return m, nil
 }
 
-// Profile is what an administrator changes of a member; nil leaves it.
+// Profile is what an administrator changes of a member; nil fields stay as they are.
 type Profile struct {
 	Name     *string
 	Password *string
 }
 
 // UpdateProfile changes a member's name and password for an administrator. A new
-// password ends everything that authenticates the member, who is told by mail;
-// a platform administrator's is refused (403).
+// password ends everything that authenticates the member, who is told by mail. The
+// password of a platform administrator cannot be set (403).
 func (s *Service) UpdateProfile(ctx context.Context, tenantID uuid.UUID, userID int64, p Profile) (Member, error) {
 	var password account.HashedPassword
 	if p.Password != nil {
@@ -132,7 +133,7 @@ func (s *Service) UpdateProfile(ctx context.Context, tenantID uuid.UUID, userID 
 	return m, err
 }
 
-// AssignableRoles are those that a member can be given: all but owner.
+// AssignableRoles lists the roles that a member can be given: all but owner.
 func (s *Service) AssignableRoles(ctx context.Context, tenantID uuid.UUID) ([]Role, error) {
 	roles, err := s.Roles(ctx, tenantID)
 	return slices.DeleteFunc(roles, func(r Role) bool { return r.Name == Owner }), err

@@ -35,7 +35,7 @@ SELECT
     (SELECT count(*) FROM invitations i
      WHERE i.tenant_id = sqlc.arg(tenant_id) AND i.status = 'pending' AND i.expires_at > sqlc.arg(now)) AS invitations;
 
--- The built-in roles and the tenant's own. users_count are those of the tenant.
+-- The built-in roles and the tenant's own. users_count counts the tenant's members.
 -- name: Roles :many
 SELECT
     r.id, r.tenant_id, r.name, r.created_at, r.updated_at,
@@ -117,7 +117,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10);
 -- name: UpdateInvitation :exec
 UPDATE invitations SET status = $2, token_hash = $3, expires_at = $4, updated_at = $5 WHERE id = $1;
 
--- What has expired unnoticed leaves its place.
+-- An invitation that has expired no longer counts as pending.
 -- name: ExpireInvitations :exec
 UPDATE invitations SET status = 'expired'
 WHERE tenant_id = $1 AND email = $2 AND status = 'pending' AND expires_at <= sqlc.arg(now);

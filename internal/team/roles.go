@@ -19,8 +19,8 @@ func (s *Service) Roles(ctx context.Context, tenantID uuid.UUID) ([]Role, error)
 	return roles, err
 }
 
-// OwnRole returns one of the tenant's own roles: a built-in one is refused (403),
-// any other unknown (404).
+// OwnRole returns one of the tenant's own roles. A built-in role is refused (403), any
+// other is not found (404).
 func (s *Service) OwnRole(ctx context.Context, tenantID uuid.UUID, id int64) (Role, error) {
 	role, err := s.store.role(ctx, tenantID, id)
 	if err == nil && role.BuiltIn() {
@@ -29,9 +29,9 @@ func (s *Service) OwnRole(ctx context.Context, tenantID uuid.UUID, id int64) (Ro
 	return role, err
 }
 
-// CreateRole adds a role of the tenant's own. Its name is unique in the tenant
-// without regard to case and none of a built-in role (422 on name); nobody puts
-// into it what they do not hold (403).
+// CreateRole adds a role of the tenant's own. Its name must be unique in the tenant
+// without regard to case and not that of a built-in role (422 on name). Nobody can
+// give it a permission that they lack (403).
 func (s *Service) CreateRole(ctx context.Context, by Actor, tenantID uuid.UUID, name string, permissions []string) (Role, error) {
 	permissions, err := checkRole(name, permissions)
 	if err != nil {
@@ -54,14 +54,14 @@ func (s *Service) CreateRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 	return role, err
 }
 
-// RoleChange is what to change of a role; nil leaves it.
+// RoleChange is what to change of a role; nil fields stay as they are.
 type RoleChange struct {
 	Name        *string
 	Permissions *[]string
 }
 
-// UpdateRole changes one of the tenant's own roles, under the rules of
-// CreateRole. What the role held before may stay in it, whoever changes it.
+// UpdateRole changes one of the tenant's own roles, with the refusals of CreateRole.
+// Permissions that the role has already may stay even if the actor lacks them.
 func (s *Service) UpdateRole(ctx context.Context, by Actor, tenantID uuid.UUID, id int64, c RoleChange) (Role, error) {
 	var role Role
 	err := s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
@@ -92,8 +92,8 @@ func (s *Service) UpdateRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 	return role, err
 }
 
-// DeleteRole deletes one of the tenant's own roles. Whoever held it, or was
-// invited into it, gets the role member.
+// DeleteRole deletes one of the tenant's own roles. Members who have it and
+// invitations to it get the role member.
 func (s *Service) DeleteRole(ctx context.Context, tenantID uuid.UUID, id int64) error {
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
 		role, err := s.OwnRole(ctx, tenantID, id)
@@ -111,7 +111,7 @@ func (s *Service) DeleteRole(ctx context.Context, tenantID uuid.UUID, id int64) 
 	})
 }
 
-// checkRole returns permissions sorted and each once, or what is broken.
+// checkRole returns permissions sorted and without duplicates, or a validation error.
 func checkRole(name string, permissions []string) ([]string, error) {
 	var broken fault.Fields
 	if isBuiltInName(nameKey(name)) {

@@ -6,18 +6,18 @@ import (
 	"github.com/google/uuid"
 )
 
-// Seats are the places of a team (spec: Team endpoints, stats).
+// Seats are the seats of a team (rules: team#seats).
 type Seats struct {
 	Members     int64
 	Invitations int64  // pending and not expired
 	Limit       *int64 // nil is unlimited
 }
 
-// Total is how many places are taken.
+// Total returns how many seats are taken.
 func (s Seats) Total() int64 { return s.Members + s.Invitations }
 
-// Available is how many places are left, nil when unlimited. It is negative where
-// a plan with fewer places came after the members.
+// Available returns how many seats are left, nil when unlimited. It is negative where
+// the tenant has changed to a plan with fewer seats than are taken.
 func (s Seats) Available() *int64 {
 	if s.Limit == nil {
 		return nil
@@ -26,7 +26,7 @@ func (s Seats) Available() *int64 {
 	return &left
 }
 
-// Seats counts the places of a tenant's team.
+// Seats counts the seats of a tenant's team.
 func (s *Service) Seats(ctx context.Context, tenantID uuid.UUID) (Seats, error) {
 	seats, err := s.store.seats(ctx, tenantID, s.deps.Clock.Now())
 	if err != nil {
@@ -36,9 +36,9 @@ func (s *Service) Seats(ctx context.Context, tenantID uuid.UUID) (Seats, error) 
 	return seats, err
 }
 
-// needSeats refuses with SEAT_LIMIT_REACHED unless the team still fits its plan
-// when it takes more places: 1 for a new invitation, 0 for a member who comes by
-// an invitation that has its place. The caller holds the tenant's lock.
+// needSeats refuses with SEAT_LIMIT_REACHED unless the plan has room for more seats: 1
+// for a new invitation, 0 for a member who accepts one, because it took its seat
+// already. The caller holds the tenant's lock.
 func (s *Service) needSeats(ctx context.Context, tenantID uuid.UUID, more int64) error {
 	seats, err := s.Seats(ctx, tenantID)
 	if err != nil {

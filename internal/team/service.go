@@ -2,7 +2,6 @@ package team
 
 import (
 	"context"
-	"errors"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -15,17 +14,17 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// DefaultExpiryDays is how long an invitation works when nobody says otherwise.
+// DefaultExpiryDays is how many days an invitation works unless configured otherwise.
 const DefaultExpiryDays = 7
 
-// Tenants is what teams need of the tenant domain.
+// Tenants is what teams need from the tenant domain.
 type Tenants interface {
 	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	Lock(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	View(ctx context.Context, t tenant.Tenant) (tenant.TenantView, error)
 }
 
-// Accounts is what teams need of the account domain.
+// Accounts is what teams need from the account domain.
 type Accounts interface {
 	Exists(ctx context.Context, email string) (bool, error)
 	RegisterAnd(ctx context.Context, r account.Registration, g account.Grant, also func(context.Context, account.User) error) (account.User, account.Tokens, error)
@@ -34,16 +33,16 @@ type Accounts interface {
 	Rename(ctx context.Context, userID int64, name string) error
 }
 
-// SeatLimits tells how large a team may be.
+// SeatLimits knows how large a team may be.
 type SeatLimits interface {
-	// SeatLimit is the quota of team-members that the tenant's active plan
-	// grants; nil is unlimited (spec: Limits, Seats). It is asked in the
+	// SeatLimit returns the quota of team-members that the tenant's active plan
+	// grants; nil is unlimited (rules: team#seats). It is called in the
 	// transaction that holds the tenant's lock.
 	SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, error)
 }
 
-// SeatBilling is told when a team has grown or shrunk, in the transaction that
-// changes it, so that a plan that is sold by the seat follows.
+// SeatBilling is told when a team has grown or shrunk, in the same transaction, so
+// that a plan that is sold by the seat is billed for the new size.
 type SeatBilling interface {
 	SeatsChanged(ctx context.Context, tenantID uuid.UUID) error
 }
@@ -72,7 +71,7 @@ type Deps struct {
 	ExpiryDays int
 }
 
-// Service has the use cases of teams.
+// Service has the members, roles and invitations of tenants.
 type Service struct {
 	deps  Deps
 	store store
@@ -85,9 +84,6 @@ func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} 
 func (s *Service) change(ctx context.Context, tenantID uuid.UUID, f func(ctx context.Context, t tenant.Tenant) error) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		t, err := s.deps.Tenants.Lock(ctx, tenantID)
-		if errors.Is(err, sqldb.ErrNoRows) {
-			return errNoTenant
-		}
 		if err != nil {
 			return err
 		}
@@ -95,12 +91,12 @@ func (s *Service) change(ctx context.Context, tenantID uuid.UUID, f func(ctx con
 	})
 }
 
-// record adds to the trail what was done to a tenant.
+// record adds an entry about a tenant to the trail of changes.
 func (s *Service) record(ctx context.Context, tenantID uuid.UUID, action, resource, id string, before, after any) error {
 	return s.deps.Audit.Record(ctx, audit.Entry{
 		Action: action, TenantID: &tenantID, Resource: resource, ResourceID: id, Before: before, After: after,
 	})
 }
 
-// formatID is how the trail names users and roles.
+// formatID returns the id of a user or a role as the trail names it.
 func formatID(id int64) string { return strconv.FormatInt(id, 10) }

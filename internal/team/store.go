@@ -2,7 +2,6 @@ package team
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -22,51 +21,49 @@ func toMember(row teamsql.MemberRow) Member {
 	}
 }
 
-// members come in no order.
+// members lists a tenant's members in no order.
 func (s store) members(ctx context.Context, tenantID uuid.UUID) ([]Member, error) {
 	rows, err := s.q(ctx).Members(ctx, tenantID)
 	members := make([]Member, len(rows))
 	for i, row := range rows {
 		members[i] = toMember(teamsql.MemberRow(row))
 	}
-	return members, err
+	return members, sqldb.Wrap(err, "list members")
 }
 
-// member fails with ErrNotMember.
+// member returns a member, or ErrNotMember.
 func (s store) member(ctx context.Context, tenantID uuid.UUID, userID int64) (Member, error) {
 	row, err := s.q(ctx).Member(ctx, teamsql.MemberParams{TenantID: tenantID, UserID: userID})
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return Member{}, ErrNotMember
-	}
-	return toMember(row), err
+	return toMember(row), sqldb.WrapAbsent(err, "read member", ErrNotMember)
 }
 
-// tenantOf gives the tenant that an email's account is in, nil for none.
-func (s store) tenantOf(ctx context.Context, email string) (*uuid.UUID, error) {
+// tenantOf returns the tenant that the account of an email is in, or errInNoTenant.
+func (s store) tenantOf(ctx context.Context, email string) (uuid.UUID, error) {
 	id, err := s.q(ctx).TenantOfEmail(ctx, email)
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return nil, nil
-	}
-	return &id, err
+	return id, sqldb.WrapAbsent(err, "read tenant of email", errInNoTenant)
 }
 
-// insertMember tells false when the user is in a tenant already.
+// insertMember reports whether the user was added: not where they are in a tenant
+// already.
 func (s store) insertMember(ctx context.Context, tenantID uuid.UUID, userID, roleID int64, now time.Time) (bool, error) {
 	n, err := s.q(ctx).InsertMember(ctx, teamsql.InsertMemberParams{
 		TenantID: tenantID, UserID: userID, RoleID: roleID, JoinedAt: now,
 	})
-	return n == 1, err
+	return n == 1, sqldb.Wrap(err, "insert member")
 }
 
 func (s store) setRole(ctx context.Context, tenantID uuid.UUID, userID, roleID int64) error {
-	return s.q(ctx).SetRoleOfMember(ctx, teamsql.SetRoleOfMemberParams{TenantID: tenantID, UserID: userID, RoleID: roleID})
+	err := s.q(ctx).SetRoleOfMember(ctx, teamsql.SetRoleOfMemberParams{TenantID: tenantID, UserID: userID, RoleID: roleID})
+	return sqldb.Wrap(err, "set role of member")
 }
 
 func (s store) deleteMember(ctx context.Context, tenantID uuid.UUID, userID int64) error {
-	return s.q(ctx).DeleteMember(ctx, teamsql.DeleteMemberParams{TenantID: tenantID, UserID: userID})
+	err := s.q(ctx).DeleteMember(ctx, teamsql.DeleteMemberParams{TenantID: tenantID, UserID: userID})
+	return sqldb.Wrap(err, "delete member")
 }
 
+// seats counts the members and pending invitations; it leaves Limit out.
 func (s store) seats(ctx context.Context, tenantID uuid.UUID, now time.Time) (Seats, error) {
 	row, err := s.q(ctx).Seats(ctx, teamsql.SeatsParams{TenantID: tenantID, Now: now})
-	return Seats{Members: row.Members, Invitations: row.Invitations}, err
+	return Seats{Members: row.Members, Invitations: row.Invitations}, sqldb.Wrap(err, "count seats")
 }

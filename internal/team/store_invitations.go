@@ -2,7 +2,6 @@ package team
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,54 +19,50 @@ func toInvitation(row teamsql.InvitationRow, now time.Time) Invitation {
 	}.at(now)
 }
 
-// invitations come newest first.
+// invitations lists a tenant's invitations, the newest first.
 func (s store) invitations(ctx context.Context, tenantID uuid.UUID, pendingOnly bool, now time.Time) ([]Invitation, error) {
 	rows, err := s.q(ctx).Invitations(ctx, teamsql.InvitationsParams{TenantID: tenantID, PendingOnly: pendingOnly, Now: now})
 	invitations := make([]Invitation, len(rows))
 	for i, row := range rows {
 		invitations[i] = toInvitation(teamsql.InvitationRow(row), now)
 	}
-	return invitations, err
+	return invitations, sqldb.Wrap(err, "list invitations")
 }
 
-// invitation fails with errNoInvitation, also for one of another tenant.
+// invitation returns a tenant's invitation as it is at now, or errNoInvitation.
 func (s store) invitation(ctx context.Context, tenantID, id uuid.UUID, now time.Time) (Invitation, error) {
 	row, err := s.q(ctx).Invitation(ctx, teamsql.InvitationParams{TenantID: tenantID, ID: id})
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return Invitation{}, errNoInvitation
-	}
-	return toInvitation(row, now), err
+	return toInvitation(row, now), sqldb.WrapAbsent(err, "read invitation", errNoInvitation)
 }
 
-// byToken fails with errNoInvitation.
+// byToken returns the invitation whose mail has a token, or errNoInvitation.
 func (s store) byToken(ctx context.Context, tokenHash string, now time.Time) (Invitation, error) {
 	row, err := s.q(ctx).InvitationByToken(ctx, tokenHash)
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return Invitation{}, errNoInvitation
-	}
-	return toInvitation(teamsql.InvitationRow(row), now), err
+	return toInvitation(teamsql.InvitationRow(row), now), sqldb.WrapAbsent(err, "read invitation by token", errNoInvitation)
 }
 
 func (s store) insertInvitation(ctx context.Context, i Invitation) error {
-	return s.q(ctx).InsertInvitation(ctx, teamsql.InsertInvitationParams{
+	err := s.q(ctx).InsertInvitation(ctx, teamsql.InsertInvitationParams{
 		ID: i.ID, TenantID: i.Tenant, Email: i.Email, RoleID: i.RoleID, InviterID: i.InviterID, Status: string(i.Status),
 		TokenHash: i.tokenHash, ExpiresInDays: int32(i.days), ExpiresAt: i.ExpiresAt, CreatedAt: i.CreatedAt,
 	})
+	return sqldb.Wrap(err, "insert invitation")
 }
 
 func (s store) updateInvitation(ctx context.Context, i Invitation) error {
-	return s.q(ctx).UpdateInvitation(ctx, teamsql.UpdateInvitationParams{
+	err := s.q(ctx).UpdateInvitation(ctx, teamsql.UpdateInvitationParams{
 		ID: i.ID, Status: string(i.Status), TokenHash: i.tokenHash, ExpiresAt: i.ExpiresAt, UpdatedAt: i.UpdatedAt,
 	})
+	return sqldb.Wrap(err, "update invitation")
 }
 
-// isInvited tells whether a valid invitation waits for an email. One that has
-// expired is first stored as such: it would keep the place of the next.
+// isInvited reports whether an email has an invitation that can be accepted. It first
+// stores that an older one has expired, which otherwise would still count as pending.
 func (s store) isInvited(ctx context.Context, tenantID uuid.UUID, email string, now time.Time) (bool, error) {
 	err := s.q(ctx).ExpireInvitations(ctx, teamsql.ExpireInvitationsParams{TenantID: tenantID, Email: email, Now: now})
 	if err != nil {
-		return false, err
+		return false, sqldb.Wrap(err, "expire invitations")
 	}
 	n, err := s.q(ctx).CountPending(ctx, teamsql.CountPendingParams{TenantID: tenantID, Email: email})
-	return n > 0, err
+	return n > 0, sqldb.Wrap(err, "count pending invitations")
 }

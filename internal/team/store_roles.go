@@ -2,7 +2,6 @@ package team
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -25,60 +24,55 @@ func toRole(row teamsql.RoleRow) Role {
 	return r
 }
 
-// roles are the built-in ones and the tenant's own, in no order.
+// roles lists the built-in roles and the tenant's own, in no order.
 func (s store) roles(ctx context.Context, tenantID uuid.UUID) ([]Role, error) {
 	rows, err := s.q(ctx).Roles(ctx, tenantID)
 	roles := make([]Role, len(rows))
 	for i, row := range rows {
 		roles[i] = toRole(teamsql.RoleRow(row))
 	}
-	return roles, err
+	return roles, sqldb.Wrap(err, "list roles")
 }
 
-// role fails with errNoRole, also for a role of another tenant.
+// role returns a built-in role or one of the tenant's own, or errNoRole.
 func (s store) role(ctx context.Context, tenantID uuid.UUID, id int64) (Role, error) {
 	row, err := s.q(ctx).Role(ctx, teamsql.RoleParams{TenantID: tenantID, ID: id})
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return Role{}, errNoRole
+	if err != nil {
+		return Role{}, sqldb.WrapAbsent(err, "read role", errNoRole)
 	}
-	return toRole(row), err
+	return toRole(row), nil
 }
 
-// roleNamed finds a role by its exact name; it fails with errNoRole.
+// roleNamed is role by its exact name.
 func (s store) roleNamed(ctx context.Context, tenantID uuid.UUID, name string) (Role, error) {
 	id, err := s.q(ctx).RoleIDByName(ctx, teamsql.RoleIDByNameParams{TenantID: &tenantID, Name: name})
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return Role{}, errNoRole
-	}
 	if err != nil {
-		return Role{}, err
+		return Role{}, sqldb.WrapAbsent(err, "read role by name", errNoRole)
 	}
 	return s.role(ctx, tenantID, id)
 }
 
-// insertRole fails with errNameTaken.
+// insertRole returns the id of the new role, or errNameTaken.
 func (s store) insertRole(ctx context.Context, tenantID uuid.UUID, name string, permissions []string, now time.Time) (int64, error) {
 	id, err := s.q(ctx).InsertRole(ctx, teamsql.InsertRoleParams{TenantID: &tenantID, Name: name, NameKey: nameKey(name), CreatedAt: now})
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return 0, errNameTaken
-	}
 	if err != nil {
-		return 0, err
+		return 0, sqldb.WrapAbsent(err, "insert role", errNameTaken)
 	}
 	return id, s.insertPermissions(ctx, id, permissions)
 }
 
-// updateRole fails with errNameTaken.
+// updateRole changes the name and the permissions; errNameTaken where another role
+// has the name.
 func (s store) updateRole(ctx context.Context, r Role) error {
 	n, err := s.q(ctx).UpdateRole(ctx, teamsql.UpdateRoleParams{ID: r.ID, Name: r.Name, NameKey: nameKey(r.Name), UpdatedAt: r.UpdatedAt})
 	if err != nil {
-		return err
+		return sqldb.Wrap(err, "update role")
 	}
 	if n == 0 {
 		return errNameTaken
 	}
 	if err := s.q(ctx).DeleteRolePermissions(ctx, r.ID); err != nil {
-		return err
+		return sqldb.Wrap(err, "delete permissions of role")
 	}
 	return s.insertPermissions(ctx, r.ID, r.Permissions)
 }
@@ -86,19 +80,20 @@ func (s store) updateRole(ctx context.Context, r Role) error {
 func (s store) insertPermissions(ctx context.Context, roleID int64, permissions []string) error {
 	for _, p := range permissions {
 		if err := s.q(ctx).InsertRolePermission(ctx, teamsql.InsertRolePermissionParams{RoleID: roleID, Permission: p}); err != nil {
-			return err
+			return sqldb.Wrap(err, "insert permission of role")
 		}
 	}
 	return nil
 }
 
-// deleteRole moves whoever has a role, or is invited into it, to another one.
+// deleteRole deletes a role. Members who have it and invitations to it get the role
+// heir.
 func (s store) deleteRole(ctx context.Context, id, heir int64) error {
 	if err := s.q(ctx).MoveMembers(ctx, teamsql.MoveMembersParams{RoleID: id, NewRoleID: heir}); err != nil {
-		return err
+		return sqldb.Wrap(err, "move members of role")
 	}
 	if err := s.q(ctx).MoveInvitations(ctx, teamsql.MoveInvitationsParams{RoleID: id, NewRoleID: heir}); err != nil {
-		return err
+		return sqldb.Wrap(err, "move invitations of role")
 	}
-	return s.q(ctx).DeleteRole(ctx, id)
+	return sqldb.Wrap(s.q(ctx).DeleteRole(ctx, id), "delete role")
 }

@@ -1,10 +1,9 @@
-// Package team has who works in a tenant: its members, roles and invitations, and
-// the seats that they take (spec: Team member, Role, Invitation).
+// Package team has the people of a tenant: its members, roles and invitations, and the
+// seats that they take (rules: team#members).
 //
-// Invariant: members plus pending invitations never outgrow the seats of the
-// tenant's plan by what happens here. Whatever takes a seat, and whatever changes
-// a role or who holds it, first locks the tenant and then judges and writes in
-// the same transaction.
+// Invariant: nothing here makes members plus pending invitations exceed the seats of
+// the tenant's plan. Whatever takes a seat, and whatever changes a role or who has it,
+// first locks the tenant and then checks and writes in the same transaction.
 package team
 
 import (
@@ -20,14 +19,14 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 )
 
-// The built-in roles (spec: Enumerations).
+// The built-in roles (rules: team#roles).
 const (
 	Owner = "owner"
 	Admin = "admin"
 	Plain = "member" // what a member is by default
 )
 
-// guardName is what every role says of itself (spec: Role).
+// guardName is a field of the role resource that is the same for every role.
 const guardName = "web"
 
 // Member is a user in a tenant.
@@ -52,17 +51,18 @@ type Role struct {
 	UpdatedAt   time.Time
 }
 
-// BuiltIn tells whether every tenant has the role.
+// BuiltIn reports whether the role is one that every tenant has.
 func (r Role) BuiltIn() bool { return r.TenantID == nil }
 
 // Actor is who changes a team.
 type Actor struct {
 	UserID int64
-	// permissions are what the actor may hand on.
+	// permissions are those that the actor may give to others.
 	permissions []string
 }
 
-// MemberActor is a member, who can give others what their own role holds.
+// MemberActor returns a member as actor, who can give others the permissions of their
+// own role.
 func MemberActor(c *authz.Caller) Actor {
 	a := Actor{UserID: c.UserID}
 	if c.Tenant != nil {
@@ -71,12 +71,13 @@ func MemberActor(c *authz.Caller) Actor {
 	return a
 }
 
-// PlatformActor is a platform administrator, who can give everything.
+// PlatformActor returns a platform administrator as actor, who can give every
+// permission.
 func PlatformActor(c *authz.Caller) Actor {
 	return Actor{UserID: c.UserID, permissions: authz.TenantPermissions()}
 }
 
-// holds tells whether the actor has every one of some permissions.
+// holds reports whether the actor has all of some permissions.
 func (a Actor) holds(permissions []string) bool {
 	for _, p := range permissions {
 		if !slices.Contains(a.permissions, p) {
@@ -86,17 +87,18 @@ func (a Actor) holds(permissions []string) bool {
 	return true
 }
 
-// nameKey is the form in which names are compared without regard to case, in any
-// script: "STRASSE" is "Straße". Lower case comes first because folding alone
-// takes the two cases of Cherokee for each other instead of making them one.
+// nameKey returns the form in which names are compared without regard to case, in any
+// script: "STRASSE" equals "Straße". It converts to lower case first because case
+// folding alone swaps the two cases of Cherokee instead of making them equal.
 func nameKey(name string) string {
 	return cases.Fold().String(strings.ToLower(norm.NFKC.String(name)))
 }
 
-// isBuiltInName tells whether a custom role would be taken for a built-in one.
+// isBuiltInName reports whether a name, as nameKey returns it, is that of a built-in
+// role.
 func isBuiltInName(key string) bool { return key == Owner || key == Admin || key == Plain }
 
-// rank orders roles: owner, admin, a tenant's own, member.
+// rank is the place of a role in lists: owner, admin, a tenant's own, member.
 func rank(role string) int {
 	switch role {
 	case Owner:
@@ -110,7 +112,7 @@ func rank(role string) int {
 	}
 }
 
-// sortMembers orders by role, then by name without regard to case, then by id.
+// sortMembers sorts by role, then by name without regard to case, then by id.
 func sortMembers(members []Member) {
 	keys := make(map[int64]string, len(members))
 	for _, m := range members {
@@ -125,7 +127,7 @@ func sortMembers(members []Member) {
 	})
 }
 
-// sortRoles puts the built-in roles first, and then a tenant's own by name.
+// sortRoles sorts the built-in roles first and then a tenant's own by name.
 func sortRoles(roles []Role) {
 	slices.SortFunc(roles, func(a, b Role) int {
 		switch {

@@ -16,7 +16,7 @@ type Person struct {
 	Email string `json:"email"`
 }
 
-// TenantView is the tenant resource for one of its members (spec: Tenant).
+// TenantView is the tenant resource for one of its members.
 type TenantView struct {
 	ID                    uuid.UUID   `json:"id"`
 	Name                  string      `json:"name"`
@@ -42,7 +42,7 @@ type TenantView struct {
 	UpdatedAt             rest.Time   `json:"updated_at"`
 }
 
-// View shows a tenant to the caller of ctx.
+// View returns a tenant as the caller of ctx sees it.
 func (s *Service) View(ctx context.Context, t Tenant) (TenantView, error) {
 	members, err := s.Members(ctx, t.ID)
 	if err != nil {
@@ -75,8 +75,8 @@ func (s *Service) View(ctx context.Context, t Tenant) (TenantView, error) {
 	return v, nil
 }
 
-// permissionsOf are the caller's; the owner of a tenant that was made by this
-// very request is not yet known as such, but holds them all.
+// permissionsOf returns the caller's permissions in their tenant. A caller whose tenant
+// was made by the same request is not known as its owner yet, but has all of them.
 func permissionsOf(caller *authz.Caller, role string) []string {
 	switch {
 	case caller.Tenant != nil:
@@ -113,7 +113,7 @@ type createInput struct {
 	}
 }
 
-// Create handles POST /tenants: for a caller without a tenant, who becomes its
+// Create handles POST /tenants. The caller, who must not have a tenant, becomes its
 // owner.
 func (h *HTTP) Create(ctx context.Context, in *createInput) (*rest.Data[TenantView], error) {
 	id, err := h.svc.Create(ctx, authz.From(ctx).UserID, in.Body.Name)

@@ -2,7 +2,6 @@ package tenant
 
 import (
 	"context"
-	"errors"
 	"net/url"
 	"strconv"
 
@@ -10,10 +9,9 @@ import (
 
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
-	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// AdminTenant is the tenant resource of the administration (spec: Tenant).
+// AdminTenant is the tenant resource of the administration.
 type AdminTenant struct {
 	ID                    uuid.UUID  `json:"id"`
 	Name                  string     `json:"name"`
@@ -91,17 +89,13 @@ func (h *AdminHTTP) Show(ctx context.Context, in *adminInput) (*rest.Data[AdminT
 		return nil, err
 	}
 	e, err := h.svc.AdminGet(ctx, id)
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return nil, rest.NotFound()
-	}
 	if err != nil {
 		return nil, err
 	}
 	return rest.OK(adminTenant(e)), nil
 }
 
-// Exists is the check behind rest.Exists for routes with {tenant}: 404 before
-// anything is said of the body.
+// Exists refuses a path whose tenant does not exist, before the body is checked.
 func (h *AdminHTTP) Exists(ctx context.Context, param func(string) string) error {
 	id, err := rest.ParseID(param("tenant"))
 	if err != nil {
@@ -119,8 +113,8 @@ type adminUpdateInput struct {
 	Body   TenantFields
 }
 
-// Update handles PATCH /admin/tenants/{tenant}: what a tenant can change of
-// itself, except its slug.
+// Update handles PATCH /admin/tenants/{tenant}, which changes everything that the
+// tenant itself can, except the slug.
 func (h *AdminHTTP) Update(ctx context.Context, in *adminUpdateInput) (*rest.Data[AdminTenant], error) {
 	id, err := rest.ParseID(in.Tenant)
 	if err != nil {
@@ -147,8 +141,8 @@ type TenantRoles struct {
 	Roles []RoleName `json:"roles"`
 }
 
-// SearchWithRoles handles GET /admin/tenants/search-with-roles: the newest
-// tenants that match, at most as many as a page can have.
+// SearchWithRoles handles GET /admin/tenants/search-with-roles. It answers the newest
+// tenants that match, at most page.MaxPerPage.
 func (h *AdminHTTP) SearchWithRoles(ctx context.Context, in *searchInput) (*rest.Data[[]TenantRoles], error) {
 	q, err := adminList().Parse(url.Values{"search": {in.Search}, "per_page": {strconv.Itoa(page.MaxPerPage)}})
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// TenantFields are what a tenant's own people and the administration can change
-// (spec: Tenant endpoints).
+// TenantFields are the fields that both a tenant's members and the administration can
+// change (rules: tenant#changes).
 type TenantFields struct {
 	Name         rest.Opt[string]      `json:"name,omitzero" minLength:"1" maxLength:"255"`
 	Settings     rest.Opt[rest.Object] `json:"settings,omitzero" nullable:"true"`
@@ -40,7 +40,7 @@ type updateInput struct {
 	}
 }
 
-// TenantUpdated is the answer of PATCH /tenant, printed without data.
+// TenantUpdated is the answer of PATCH /tenant, which is not below data.
 type TenantUpdated struct {
 	Tenant  TenantView `json:"tenant"`
 	Message string     `json:"message"`

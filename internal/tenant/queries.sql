@@ -15,7 +15,7 @@ RETURNING role_id;
 -- name: Tenant :one
 SELECT * FROM tenants WHERE id = $1;
 
--- The lock that serializes work on one tenant.
+-- The lock serializes work on one tenant.
 -- name: LockTenant :one
 SELECT * FROM tenants WHERE id = $1 FOR UPDATE;
 

@@ -2,33 +2,31 @@ package tenant
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/clock"
-	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Subscriptions is what tenants need of the subscription domain.
+// Subscriptions is what tenants need from the subscription domain.
 type Subscriptions interface {
-	// HasActive tells whether a tenant has a subscription that grants its
-	// plan's features.
+	// HasActive reports whether a tenant has a subscription that grants the
+	// features of its plan.
 	HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error)
 }
 
-// Overviews is what the administration's list of tenants needs of the
+// Overviews is what the administration's list of tenants needs from the
 // subscription domain.
 type Overviews interface {
-	// Overview tells of each tenant's subscription that is not over, in one
-	// query; a tenant without one is left out.
+	// Overview returns the subscription of each tenant that has not ended, in one
+	// query; tenants without one are left out.
 	Overview(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Overview, error)
 }
 
-// Overview is a subscription in short.
+// Overview is the summary of a subscription.
 type Overview struct {
 	Status   string
 	PlanName string // in the locale of the request
@@ -36,8 +34,8 @@ type Overview struct {
 
 // Billing is what tenants tell the subscription domain.
 type Billing interface {
-	// BillingChanged says, in the transaction that changes them, that a tenant's
-	// name or billing details are others.
+	// BillingChanged tells, in the same transaction, that a tenant's name or billing
+	// details have changed.
 	BillingChanged(ctx context.Context, tenantID uuid.UUID) error
 }
 
@@ -51,7 +49,7 @@ type Deps struct {
 	Audit         Audit   // nil records nothing
 }
 
-// Service has the use cases of tenants.
+// Service has the tenants and their billing details.
 type Service struct {
 	deps  Deps
 	store store
@@ -60,20 +58,18 @@ type Service struct {
 // NewService returns the service.
 func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
 
-// slugTries bounds the search for a free slug; the second try has a random
-// suffix, so that a third one is next to never needed.
+// slugTries limits the search for a free slug. From the second try on the slug has a
+// random suffix, so that a third try is almost never needed.
 const slugTries = 5
 
-// ErrInAnotherTenant says that a user belongs to a tenant already (409).
-var ErrInAnotherTenant = fault.Coded(fault.Conflict, fault.UserInAnotherTenant)
-
 // Create makes a tenant owned by a user, in the transaction of ctx if there is
-// one. A user who is in a tenant already gives ErrInAnotherTenant.
+// one. It fails with ErrInAnotherTenant for a user who is in a tenant already.
 func (s *Service) Create(ctx context.Context, ownerID int64, name string) (uuid.UUID, error) {
 	return s.CreateIn(ctx, ownerID, name, DefaultCurrency)
 }
 
-// CreateIn is Create for a tenant that prefers a currency (ISO 4217, upper case).
+// CreateIn is Create for a tenant with another preferred currency (ISO 4217, upper
+// case).
 func (s *Service) CreateIn(ctx context.Context, ownerID int64, name, currency string) (uuid.UUID, error) {
 	id := sqldb.NewID()
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
@@ -104,36 +100,36 @@ func (s *Service) CreateIn(ctx context.Context, ownerID int64, name, currency st
 	return id, err
 }
 
-// Discard removes a tenant that was made a moment ago, with its memberships. What
-// other domains keep of it has to be gone.
+// Discard deletes a tenant that was just made, with its memberships. Other domains must
+// have deleted what they keep of it before.
 func (s *Service) Discard(ctx context.Context, id uuid.UUID) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		if err := s.store.q(ctx).DeleteTenant(ctx, id); err != nil {
+		if err := s.store.delete(ctx, id); err != nil {
 			return err
 		}
 		return s.record(ctx, actionDiscarded, id, nil, nil)
 	})
 }
 
-// Get returns a tenant.
+// Get returns a tenant, or ErrNotFound.
 func (s *Service) Get(ctx context.Context, id uuid.UUID) (Tenant, error) { return s.store.get(ctx, id) }
 
-// Lock returns a tenant and holds its lock until the transaction of ctx ends:
-// whoever changes what must stay consistent within a tenant takes it first.
+// Lock returns a tenant, or ErrNotFound, and locks it until the transaction of ctx
+// ends. Whoever changes data that must stay consistent within a tenant locks it first.
 func (s *Service) Lock(ctx context.Context, id uuid.UUID) (Tenant, error) {
 	if !sqldb.InTx(ctx) {
-		return Tenant{}, errors.New("tenant: lock outside of a transaction")
+		return Tenant{}, errNotLocked
 	}
 	return s.store.lock(ctx, id)
 }
 
-// Members lists a tenant's members, the first to join first.
+// Members lists a tenant's members in the order in which they joined.
 func (s *Service) Members(ctx context.Context, id uuid.UUID) ([]Member, error) {
 	return s.store.members(ctx, id)
 }
 
-// BillingEmail is where mail about a tenant's bills goes: its billing address, else
-// its owner's; nil for a tenant that has lost its owner.
+// BillingEmail returns where mail about a tenant's bills goes: its billing address,
+// else the address of its owner; nil for a tenant without an owner.
 func (s *Service) BillingEmail(ctx context.Context, t Tenant) (*string, error) {
 	if t.Billing.BillingEmail != nil {
 		return t.Billing.BillingEmail, nil
@@ -150,29 +146,27 @@ func (s *Service) BillingEmail(ctx context.Context, t Tenant) (*string, error) {
 	return nil, nil
 }
 
-// CountMembers tells how many members a tenant has.
+// CountMembers returns how many members a tenant has.
 func (s *Service) CountMembers(ctx context.Context, id uuid.UUID) (int64, error) {
-	return s.store.q(ctx).CountMembers(ctx, id)
+	return s.store.countMembers(ctx, id)
 }
 
 // MembershipsOf lists the tenants that a user is in, for the account domain.
 func (s *Service) MembershipsOf(ctx context.Context, userID int64) ([]account.Membership, error) {
-	rows, err := s.store.q(ctx).MembershipsOfUser(ctx, userID)
+	places, err := s.store.membershipsOf(ctx, userID)
 	if err != nil {
 		return nil, err
 	}
-	memberships := make([]account.Membership, len(rows))
-	for i, row := range rows {
-		active, err := s.deps.Subscriptions.HasActive(ctx, row.ID)
+	memberships := make([]account.Membership, len(places))
+	for i, p := range places {
+		active, err := s.deps.Subscriptions.HasActive(ctx, p.tenant.ID)
 		if err != nil {
 			return nil, err
 		}
-		billing := BillingDetails{
-			LegalName: row.LegalName, Address: row.Address, City: row.City, PostalCode: row.PostalCode, Country: row.Country,
-		}
 		memberships[i] = account.Membership{
-			TenantID: row.ID, Name: row.Name, Slug: row.Slug, Role: row.RoleName,
-			HasActiveSubscription: active, HasBillingDetails: billing.Complete(), OnboardingCompletedAt: row.OnboardingCompletedAt,
+			TenantID: p.tenant.ID, Name: p.tenant.Name, Slug: p.tenant.Slug, Role: p.role,
+			HasActiveSubscription: active, HasBillingDetails: p.tenant.Billing.Complete(),
+			OnboardingCompletedAt: p.tenant.OnboardingCompletedAt,
 		}
 	}
 	return memberships, nil

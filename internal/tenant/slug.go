@@ -10,12 +10,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxSlugBase leaves room for a suffix in a slug that a person can still read.
+// maxSlugBase is the longest slug without a suffix, in bytes: short enough to read.
 const maxSlugBase = 60
 
-// slugOf makes a URL-safe slug of a name: accents dropped, lower case, one dash
-// for each run of anything else. A name without a single Latin letter or digit
-// gives "tenant".
+// slugOf returns a slug for a name: in lower case, without accents, one dash for each
+// run of other characters. For a name without Latin letters and digits it is "tenant".
 func slugOf(name string) string {
 	plain, _, err := transform.String(transform.Chain(norm.NFKD, runes.Remove(runes.In(unicode.Mn))), name)
 	if err != nil {
@@ -41,5 +40,5 @@ func slugOf(name string) string {
 	return slug
 }
 
-// withSuffix makes a slug that nobody else has, in all likelihood.
+// withSuffix adds a random suffix, so that very probably nobody has the slug.
 func withSuffix(slug string) string { return slug + "-" + strings.ToLower(rand.Text()[:8]) }

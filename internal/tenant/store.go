@@ -31,7 +31,7 @@ type newTenant struct {
 	name, slug, currency string
 }
 
-// insert tells false when the slug is taken.
+// insert reports whether the tenant was inserted: not where another has the slug.
 func (s store) insert(ctx context.Context, n newTenant, now time.Time) (bool, error) {
 	_, err := s.q(ctx).InsertTenant(ctx, tenantsql.InsertTenantParams{
 		ID: n.id, Name: n.name, Slug: n.slug, PreferredCurrency: n.currency, CreatedAt: now,
@@ -39,10 +39,11 @@ func (s store) insert(ctx context.Context, n newTenant, now time.Time) (bool, er
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return false, nil
 	}
-	return err == nil, err
+	return err == nil, sqldb.Wrap(err, "insert tenant")
 }
 
-// insertMember tells false when the user is in a tenant already.
+// insertMember reports whether the user was added: not where they are in a tenant
+// already.
 func (s store) insertMember(ctx context.Context, tenantID uuid.UUID, userID int64, role string, now time.Time) (bool, error) {
 	_, err := s.q(ctx).InsertMember(ctx, tenantsql.InsertMemberParams{
 		TenantID: tenantID, UserID: userID, Role: role, JoinedAt: now,
@@ -50,32 +51,66 @@ func (s store) insertMember(ctx context.Context, tenantID uuid.UUID, userID int6
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return false, nil
 	}
-	return err == nil, err
+	return err == nil, sqldb.Wrap(err, "insert member")
 }
 
+// get returns a tenant, or ErrNotFound.
 func (s store) get(ctx context.Context, id uuid.UUID) (Tenant, error) {
 	row, err := s.q(ctx).Tenant(ctx, id)
-	return toTenant(row), err
+	return toTenant(row), sqldb.WrapAbsent(err, "read tenant", ErrNotFound)
 }
 
+// lock is get, and locks the row.
 func (s store) lock(ctx context.Context, id uuid.UUID) (Tenant, error) {
 	row, err := s.q(ctx).LockTenant(ctx, id)
-	return toTenant(row), err
+	return toTenant(row), sqldb.WrapAbsent(err, "lock tenant", ErrNotFound)
 }
 
 func (s store) update(ctx context.Context, t Tenant) error {
-	return s.q(ctx).UpdateTenant(ctx, tenantsql.UpdateTenantParams{
+	err := s.q(ctx).UpdateTenant(ctx, tenantsql.UpdateTenantParams{
 		ID: t.ID, Name: t.Name, Slug: t.Slug, Settings: t.Settings, LegalName: t.Billing.LegalName, Address: t.Billing.Address, City: t.Billing.City,
 		PostalCode: t.Billing.PostalCode, Country: t.Billing.Country, VATNumber: t.Billing.VATNumber,
 		BillingEmail: t.Billing.BillingEmail, OnboardingCompletedAt: t.OnboardingCompletedAt, UpdatedAt: t.UpdatedAt,
 	})
+	return sqldb.Wrap(err, "update tenant")
 }
 
+func (s store) delete(ctx context.Context, id uuid.UUID) error {
+	return sqldb.Wrap(s.q(ctx).DeleteTenant(ctx, id), "delete tenant")
+}
+
+// members lists a tenant's members in the order in which they joined.
 func (s store) members(ctx context.Context, id uuid.UUID) ([]Member, error) {
 	rows, err := s.q(ctx).Members(ctx, id)
 	members := make([]Member, len(rows))
 	for i, row := range rows {
 		members[i] = Member{UserID: row.ID, Name: row.Name, Email: row.Email, Role: row.RoleName, JoinedAt: row.JoinedAt}
 	}
-	return members, err
+	return members, sqldb.Wrap(err, "list members")
+}
+
+func (s store) countMembers(ctx context.Context, id uuid.UUID) (int64, error) {
+	n, err := s.q(ctx).CountMembers(ctx, id)
+	return n, sqldb.Wrap(err, "count members")
+}
+
+// membership is a tenant that a user is in, and their role there. Of the tenant it has
+// what a profile shows.
+type membership struct {
+	tenant Tenant
+	role   string
+}
+
+func (s store) membershipsOf(ctx context.Context, userID int64) ([]membership, error) {
+	rows, err := s.q(ctx).MembershipsOfUser(ctx, userID)
+	memberships := make([]membership, len(rows))
+	for i, row := range rows {
+		memberships[i] = membership{role: row.RoleName, tenant: Tenant{
+			ID: row.ID, Name: row.Name, Slug: row.Slug, OnboardingCompletedAt: row.OnboardingCompletedAt,
+			Billing: BillingDetails{
+				LegalName: row.LegalName, Address: row.Address, City: row.City, PostalCode: row.PostalCode, Country: row.Country,
+			},
+		}}
+	}
+	return memberships, sqldb.Wrap(err, "list memberships of user")
 }

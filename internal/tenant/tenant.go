@@ -1,5 +1,5 @@
 // Package tenant has the organizations that users belong to: their names,
-// billing details and members (spec: Tenant).
+// billing details and members (rules: tenant#tenants).
 package tenant
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// DefaultCurrency is what a new tenant prefers.
+// DefaultCurrency is the preferred currency of a new tenant (ISO 4217).
 const DefaultCurrency = "EUR"
 
 // BuiltInOwner is the role of the user who made the tenant.
@@ -32,8 +32,8 @@ type Tenant struct {
 	UpdatedAt             time.Time
 }
 
-// Locale is the language in which a tenant is written to: what its settings say
-// under "locale", where that is one that the service speaks, else the default.
+// Locale returns the language of mail to a tenant: the one under "locale" in its
+// settings where the service has it, else the default.
 func (t Tenant) Locale() string {
 	var settings struct {
 		Locale string `json:"locale"`
@@ -49,7 +49,7 @@ func (t Tenant) Locale() string {
 	return i18n.Default
 }
 
-// BillingDetails are what invoices are made out to; all may be missing.
+// BillingDetails are printed on invoices; all may be missing.
 type BillingDetails struct {
 	LegalName    *string
 	Address      *string
@@ -60,8 +60,8 @@ type BillingDetails struct {
 	BillingEmail *string
 }
 
-// Missing lists the fields that billing requires and that are not filled, by
-// their names in the API, in the API's order.
+// Missing lists the fields that billing requires and that are empty, by their names in
+// the API and in the API's order.
 func (b BillingDetails) Missing() []string {
 	missing := []string{}
 	for _, field := range []struct {
@@ -81,8 +81,8 @@ func (b BillingDetails) Missing() []string {
 	return missing
 }
 
-// equal tells whether all details are the same; one that is empty and one that is
-// missing are.
+// equal reports whether all details are the same. Empty and missing ones are the
+// same.
 func (b BillingDetails) equal(other BillingDetails) bool {
 	fields := func(d BillingDetails) [7]string {
 		var values [7]string
@@ -96,7 +96,7 @@ func (b BillingDetails) equal(other BillingDetails) bool {
 	return fields(b) == fields(other)
 }
 
-// Complete tells whether everything that billing requires is filled.
+// Complete reports whether no field that billing requires is empty.
 func (b BillingDetails) Complete() bool { return len(b.Missing()) == 0 }
 
 // Member is a user in a tenant.

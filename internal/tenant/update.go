@@ -6,7 +6,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/audit"
-	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -15,7 +14,7 @@ type Audit interface {
 	Record(ctx context.Context, e audit.Entry) error
 }
 
-// The actions that tenants leave in the trail.
+// The actions in the trail that concern tenants.
 const (
 	actionCreated        = "tenant.created"
 	actionDiscarded      = "tenant.discarded"
@@ -23,20 +22,18 @@ const (
 	actionSetupCompleted = "tenant.setup_completed"
 )
 
-var errSlugTaken = fault.OnField("slug", "validation.taken")
-
 // Update changes a tenant under its lock. A slug that another tenant has is a
-// validation error.
+// validation error; ErrNotFound where there is no such tenant.
 func (s *Service) Update(ctx context.Context, id uuid.UUID, change func(*Tenant)) (Tenant, error) {
 	t, err := s.update(ctx, id, actionUpdated, change)
-	if sqldb.IsUnique(err) { // the slug is all that is unique
+	if sqldb.IsUnique(err) { // only the slug is unique
 		err = errSlugTaken
 	}
 	return t, err
 }
 
-// CompleteSetup changes billing details and marks the tenant's onboarding
-// complete, whatever it changes; the first time counts.
+// CompleteSetup changes billing details and marks the tenant's onboarding complete,
+// even if it changes nothing. The time of completion is that of the first call.
 func (s *Service) CompleteSetup(ctx context.Context, id uuid.UUID, change func(BillingDetails) BillingDetails) (Tenant, error) {
 	return s.update(ctx, id, actionSetupCompleted, func(t *Tenant) {
 		t.Billing = change(t.Billing)
@@ -46,8 +43,8 @@ func (s *Service) CompleteSetup(ctx context.Context, id uuid.UUID, change func(B
 	})
 }
 
-// update changes a tenant, whose UpdatedAt is already the new one, and records
-// the change.
+// update changes a tenant and records the change. The tenant that it passes to change
+// has the new UpdatedAt already.
 func (s *Service) update(ctx context.Context, id uuid.UUID, action string, change func(*Tenant)) (Tenant, error) {
 	var t Tenant
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
@@ -69,7 +66,8 @@ func (s *Service) update(ctx context.Context, id uuid.UUID, action string, chang
 	return t, err
 }
 
-// tellBilling says so when what the payment provider knows of a tenant changes.
+// tellBilling tells the subscription domain when something changes that the payment
+// provider stores of a tenant.
 func (s *Service) tellBilling(ctx context.Context, old, t Tenant) error {
 	if s.deps.Billing == nil || old.Name == t.Name && old.Billing.equal(t.Billing) {
 		return nil
@@ -87,7 +85,7 @@ func (s *Service) record(ctx context.Context, action string, id uuid.UUID, befor
 	})
 }
 
-// recorded is what the trail keeps of a tenant, by the API's names.
+// recorded returns what the trail keeps of a tenant, by the names in the API.
 func recorded(t Tenant) map[string]any {
 	b := t.Billing
 	return map[string]any{

@@ -106,9 +106,9 @@ type exchangeInput struct {
 // OAuthSession is the answer of exchange.
 type OAuthSession struct {
 	User         account.SessionUser `json:"user"`
-	IsNewUser    bool        `json:"isNewUser"`
-	AccessToken  string      `json:"accessToken,omitempty"`
-	RefreshToken string      `json:"refreshToken,omitempty"`
+	IsNewUser    bool                `json:"isNewUser"`
+	AccessToken  string              `json:"accessToken,omitempty"`
+	RefreshToken string              `json:"refreshToken,omitempty"`
 }
 
 // Exchange handles POST /auth/oauth/exchange. In cookie mode the tokens are left

@@ -3,7 +3,7 @@ package letters
 import "context"
 
 // PasswordReset sends the link by which a user chooses a new password. It says
-// that the link works for 60 minutes, as the token does (spec: Authentication).
+// that the link works for 60 minutes, as the token does.
 func (l *Letters) PasswordReset(ctx context.Context, locale, to, name, token string) error {
 	return l.send(ctx, l.locale(locale), letter{
 		key: "password_reset", to: to, link: l.link("/reset-password", "token", token, "email", to),

@@ -22,7 +22,7 @@ type QuotaAlert struct {
 }
 
 // QuotaAlert tells that a meter has reached so many percent of its soft quota
-// (spec: Usage). From 100 on the mail says that the quota is used up.
+// (rules: mail#letters). From 100 on the mail says that the quota is used up.
 func (l *Letters) QuotaAlert(ctx context.Context, locale, to string, a QuotaAlert) error {
 	in := l.locale(locale)
 	m := letter{

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/tenantry/tenantry/internal/rest"
-	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/tenant"
 )
 
 // HTTP has the handlers of customers.
@@ -34,7 +34,7 @@ func (h *HTTP) PortalExists(ctx context.Context, param func(string) string) erro
 		return err
 	}
 	_, err = h.svc.deps.Tenants.Get(ctx, id)
-	if errors.Is(err, sqldb.ErrNoRows) {
+	if errors.Is(err, tenant.ErrNotFound) {
 		err = errNoTenant
 	}
 	return err

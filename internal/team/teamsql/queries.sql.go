@@ -71,7 +71,7 @@ type ExpireInvitationsParams struct {
 	Now      time.Time
 }
 
-// What has expired unnoticed leaves its place.
+// An invitation that has expired no longer counts as pending.
 func (q *Queries) ExpireInvitations(ctx context.Context, arg ExpireInvitationsParams) error {
 	_, err := q.db.ExecContext(ctx, expireInvitations, arg.TenantID, arg.Email, arg.Now)
 	return err
@@ -510,7 +510,7 @@ type RolesRow struct {
 	UsersCount  int64
 }
 
-// The built-in roles and the tenant's own. users_count are those of the tenant.
+// The built-in roles and the tenant's own. users_count counts the tenant's members.
 func (q *Queries) Roles(ctx context.Context, tenantID uuid.UUID) ([]RolesRow, error) {
 	rows, err := q.db.QueryContext(ctx, roles, tenantID)
 	if err != nil {

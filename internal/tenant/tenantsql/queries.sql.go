@@ -93,7 +93,7 @@ const lockTenant = `-- name: LockTenant :one
 SELECT id, name, slug, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, billing_email, onboarding_completed_at, created_at, updated_at FROM tenants WHERE id = $1 FOR UPDATE
 `
 
-// The lock that serializes work on one tenant.
+// The lock serializes work on one tenant.
 func (q *Queries) LockTenant(ctx context.Context, id uuid.UUID) (Tenant, error) {
 	row := q.db.QueryRowContext(ctx, lockTenant, id)
 	var i Tenant

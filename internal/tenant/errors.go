@@ -1,0 +1,18 @@
+package tenant
+
+import (
+	"errors"
+
+	"github.com/tenantry/tenantry/internal/fault"
+)
+
+var (
+	// ErrNotFound says that there is no tenant with an id (404).
+	ErrNotFound = fault.New(fault.NotFound, "error.not_found")
+	// ErrInAnotherTenant says that a user belongs to a tenant already (409).
+	ErrInAnotherTenant = fault.Coded(fault.Conflict, fault.UserInAnotherTenant)
+
+	errSlugTaken = fault.OnField("slug", "validation.taken")
+
+	errNotLocked = errors.New("tenant: lock outside of a transaction")
+)

@@ -1,0 +1,72 @@
+package tenant
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// adminPage returns a page of tenants without their subscriptions and roles, and how
+// many there are on all pages.
+func (s store) adminPage(ctx context.Context, q page.Query, only page.Select) ([]AdminEntry, int64, error) {
+	only.Columns = `t.id, t.name, t.slug, t.settings, t.preferred_currency, t.legal_name, t.address, t.city, t.postal_code, t.country,
+		t.vat_number, t.billing_email, t.onboarding_completed_at, t.created_at, t.updated_at, o.id, o.name, o.email,
+		(SELECT count(*) FROM memberships c WHERE c.tenant_id = t.id)`
+	only.From = `tenants t LEFT JOIN users o ON o.id = (
+		SELECT m.user_id FROM memberships m JOIN roles r ON r.id = m.role_id
+		WHERE m.tenant_id = t.id AND r.tenant_id IS NULL AND r.name = '` + BuiltInOwner + `'
+		ORDER BY m.joined_at, m.user_id LIMIT 1)`
+	entries, total, err := page.Fetch(ctx, s.db.Conn(ctx), q, only, func(row page.Scanner) (AdminEntry, error) {
+		var (
+			e           AdminEntry
+			ownerID     *int64
+			name, email *string
+			onboarded   *time.Time
+		)
+		b := &e.Billing
+		err := row.Scan(&e.ID, &e.Name, &e.Slug, &e.Settings, &e.PreferredCurrency, &b.LegalName, &b.Address, &b.City, &b.PostalCode,
+			&b.Country, &b.VATNumber, &b.BillingEmail, &onboarded, &e.CreatedAt, &e.UpdatedAt, &ownerID, &name, &email, &e.MemberCount)
+		if ownerID != nil {
+			e.Owner = &Person{ID: *ownerID, Name: *name, Email: *email}
+		}
+		e.OnboardingCompletedAt = onboarded
+		return e, err
+	})
+	return entries, total, sqldb.Wrap(err, "list tenants")
+}
+
+// roles returns the built-in roles, and for each tenant its own.
+func (s store) roles(ctx context.Context, tenantIDs []uuid.UUID) (builtIn []RoleName, own map[uuid.UUID][]RoleName, err error) {
+	places, args := make([]string, len(tenantIDs)), make([]any, len(tenantIDs))
+	for i, id := range tenantIDs {
+		places[i], args[i] = "$"+strconv.Itoa(i+1), id
+	}
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT id, tenant_id, name FROM roles
+		WHERE tenant_id IS NULL OR tenant_id IN (`+strings.Join(places, ", ")+`) ORDER BY name_key, id`, args...)
+	if err != nil {
+		return nil, nil, sqldb.Wrap(err, "list roles of tenants")
+	}
+	defer func() { _ = rows.Close() }() // rows.Err below has the error
+	own = map[uuid.UUID][]RoleName{}
+	for rows.Next() {
+		var (
+			r      RoleName
+			tenant *uuid.UUID
+		)
+		if err := rows.Scan(&r.ID, &tenant, &r.Name); err != nil {
+			return nil, nil, sqldb.Wrap(err, "list roles of tenants")
+		}
+		if tenant == nil {
+			builtIn = append(builtIn, r)
+		} else {
+			own[*tenant] = append(own[*tenant], r)
+		}
+	}
+	return builtIn, own, sqldb.Wrap(rows.Err(), "list roles of tenants")
+}
