@@ -8,16 +8,16 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// ErrAddress says that a text is no email address that the service accepts.
+// ErrAddress says that a text is not an email address that the service accepts.
 var ErrAddress = errors.New("not a valid email address")
 
 // maxAddress is the longest address, in bytes.
 const maxAddress = 255
 
-// NormalizeAddress gives the one form in which an address is stored and
-// compared: ASCII letters in lower case, an international domain in punycode,
-// nothing else folded. A local part that is not ASCII is refused, and so are
-// quoted local parts and address literals, which no sign-up form means.
+// NormalizeAddress returns the form in which an address is stored and compared: ASCII
+// letters in lower case, an international domain in punycode. It refuses, with
+// ErrAddress, local parts that are not ASCII, quoted local parts and address literals,
+// which nobody uses to sign up (rules: account#emails).
 func NormalizeAddress(text string) (string, error) {
 	at := strings.LastIndexByte(text, '@')
 	if at < 1 || len(text) > 4*maxAddress || !utf8.ValidString(text) {
@@ -38,7 +38,7 @@ func NormalizeAddress(text string) (string, error) {
 	return address, nil
 }
 
-// validLocal accepts the dot-atom of RFC 5322, section 3.2.3.
+// validLocal reports whether a local part is a dot-atom (RFC 5322, section 3.2.3).
 func validLocal(local string) bool {
 	if len(local) > 64 || local[0] == '.' || local[len(local)-1] == '.' || strings.Contains(local, "..") {
 		return false
@@ -52,8 +52,8 @@ func validLocal(local string) bool {
 	return true
 }
 
-// validDomain accepts host names of at least two labels, of which the last is no
-// number: that would be an IP address.
+// validDomain reports whether a domain is a host name of at least two labels. The last
+// must not be a number: that would be an IP address.
 func validDomain(domain string) bool {
 	labels := strings.Split(domain, ".")
 	if len(labels) < 2 || len(domain) > 253 || strings.Trim(labels[len(labels)-1], "0123456789") == "" {

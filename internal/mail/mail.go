@@ -1,5 +1,6 @@
-// Package mail sends the service's mail: a message is queued in the transaction
-// of the change that it tells about and handed to a Sender in the background.
+// Package mail sends the service's mail. A message is queued in the transaction of the
+// change that it is about, and handed to a Sender in the background (rules:
+// mail#outbox).
 package mail
 
 import (
@@ -10,8 +11,8 @@ import (
 	"strings"
 )
 
-// Message is one mail. To is one bare address. Text is required; HTML is its
-// alternative form and may be empty. ID is the same on every attempt to send it;
+// Message is one mail. To is one address without a name. Text is required; HTML has the
+// same content and may be empty. ID is the same at every attempt to send the message;
 // the Outbox sets it.
 type Message struct {
 	ID      string `json:"id,omitempty"`
@@ -21,21 +22,22 @@ type Message struct {
 	HTML    string `json:"html,omitempty"`
 }
 
-// Sender hands a message on. An error that matches ErrRefused is final; after any
-// other the message may be sent again, and then may arrive twice.
+// Sender sends messages.
 type Sender interface {
+	// Send sends a message. An error that matches ErrRefused is final. After any
+	// other error the message may be sent again, and then may arrive twice.
 	Send(ctx context.Context, m Message) error
 }
 
-// ErrRefused is of a message that no attempt can deliver: it is malformed, or
-// the server refused it for good.
+// ErrRefused says that a message can never be delivered: it is malformed, or the server
+// refused it permanently.
 var ErrRefused = errors.New("mail: refused")
 
 const idRunes = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// Validate tells whether the message can be sent at all; above all it must not
-// write headers of its own into a mail. Its error matches ErrRefused. Every Sender
-// and the Outbox ask it first.
+// Validate returns an error that matches ErrRefused if the message cannot be sent. Above
+// all it keeps a message from adding headers to a mail. Every Sender and the Outbox call
+// it first.
 func (m Message) Validate() error {
 	address, err := netmail.ParseAddress(m.To)
 	switch {

@@ -11,7 +11,7 @@ import (
 // JobSend is the kind of the jobs that send a message (see Outbox.HandleSend).
 const JobSend = "mail.send"
 
-// Jobs is what the outbox needs of the job queue.
+// Jobs is what the outbox needs from the job queue.
 type Jobs interface {
 	Enqueue(ctx context.Context, kind string, payload any, opts ...jobs.Option) error
 }
@@ -25,8 +25,8 @@ type Outbox struct {
 // NewOutbox returns an outbox whose messages sender sends.
 func NewOutbox(queue Jobs, sender Sender) *Outbox { return &Outbox{jobs: queue, sender: sender} }
 
-// Enqueue queues a message in the transaction of ctx: it is sent if and when that
-// commits. A message that could never be sent is refused here (ErrRefused).
+// Enqueue queues a message in the transaction of ctx; it is sent once that commits. A
+// message that can never be sent is ErrRefused.
 func (o *Outbox) Enqueue(ctx context.Context, m Message) error {
 	if err := m.Validate(); err != nil {
 		return err

@@ -12,27 +12,26 @@ import (
 	gomail "github.com/wneessen/go-mail"
 )
 
-// sendTimeout bounds each step of handing a message in: connecting, and then the
-// whole exchange.
+// sendTimeout limits each step of sending a message: connecting, and then the whole
+// exchange.
 const sendTimeout = 15 * time.Second
 
-// SMTPConfig is how mail leaves.
+// SMTPConfig is what SMTP needs.
 type SMTPConfig struct {
 	Server SMTPServer
 	From   string      // an address, maybe with a name
-	TLS    *tls.Config // nil trusts whom the machine trusts
+	TLS    *tls.Config // nil trusts the system's authorities
 }
 
-// SMTP hands mail in at a server, over a connection of its own for each message.
-// It is safe for concurrent use.
+// SMTP sends mail through a server, with a new connection for each message. It is safe
+// for concurrent use.
 type SMTP struct {
 	server  SMTPServer
 	from    *netmail.Address
 	options []gomail.Option
 }
 
-// NewSMTP makes a sender; it does not connect yet. It fails when From is not an
-// address.
+// NewSMTP returns a sender without connecting. It fails when From is not an address.
 func NewSMTP(c SMTPConfig) (*SMTP, error) {
 	from, err := netmail.ParseAddress(c.From)
 	if err != nil {
@@ -42,7 +41,8 @@ func NewSMTP(c SMTPConfig) (*SMTP, error) {
 	s.options = append(s.options,
 		gomail.WithPort(c.Server.Port),
 		gomail.WithTimeout(sendTimeout),
-		// Once the server has taken a message, nothing that fails may look as if it had not.
+		// Without these commands nothing can fail after the server has accepted a message,
+		// which would look as if it had not.
 		gomail.WithoutRset(),
 		gomail.WithoutNoop(),
 	)
@@ -59,7 +59,7 @@ func NewSMTP(c SMTPConfig) (*SMTP, error) {
 		s.options = append(s.options, gomail.WithSSL(), gomail.WithTLSConfig(tlsConfig))
 	case NoTLS:
 		s.options = append(s.options, gomail.WithTLSPolicy(gomail.NoTLS))
-		login = gomail.SMTPAuthPlainNoEnc // to this machine alone
+		login = gomail.SMTPAuthPlainNoEnc // only to this machine
 	}
 	if c.Server.Username != "" {
 		s.options = append(s.options, gomail.WithSMTPAuth(login),
@@ -68,9 +68,9 @@ func NewSMTP(c SMTPConfig) (*SMTP, error) {
 	return s, nil
 }
 
-// Send implements Sender. The context ends an attempt to connect; an exchange
-// that has begun is left to its time limit, as breaking it off would leave open
-// whether the message was taken.
+// Send implements Sender. The end of ctx stops an attempt to connect. An exchange that
+// has begun goes on until its time limit, because after an interruption nobody would
+// know whether the server has accepted the message.
 func (s *SMTP) Send(ctx context.Context, m Message) error {
 	if err := m.Validate(); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	if err != nil {
 		return fmt.Errorf("mail: connecting to %s: %w", s.server.address(), err)
 	}
-	defer client.CloseWithSMTPClient(conn) //nolint:errcheck // a farewell that fails changes nothing
+	defer client.CloseWithSMTPClient(conn) //nolint:errcheck // the message was accepted or refused before
 	if err := client.SendWithSMTPClient(conn, s.compose(m)); err != nil {
 		if isFinal(err) {
 			return fmt.Errorf("%w: %w", ErrRefused, err)
@@ -98,7 +98,7 @@ func (s *SMTP) compose(m Message) *gomail.Msg {
 	msg.FromMailAddress(s.from)
 	msg.ToMailAddress(&netmail.Address{Address: m.To})
 	msg.Subject(m.Subject)
-	msg.SetGenHeader("Auto-Submitted", "auto-generated") // so that nobody's out-of-office answers
+	msg.SetGenHeader("Auto-Submitted", "auto-generated") // keeps out-of-office replies away
 	if m.ID != "" {
 		_, domain, _ := strings.Cut(s.from.Address, "@")
 		msg.SetMessageIDWithValue(m.ID + "@" + domain)
@@ -110,8 +110,8 @@ func (s *SMTP) compose(m Message) *gomail.Msg {
 	return msg
 }
 
-// isFinal tells whether the server refused the recipient or the message for good.
-// Anything else, a sender that is not allowed included, may be put right.
+// isFinal reports whether the server refused the recipient or the message permanently.
+// Other errors may be temporary or mended, such as a sender that is not allowed.
 func isFinal(err error) bool {
 	sent, ok := errors.AsType[*gomail.SendError](err)
 	if !ok || sent.ErrorCode() < 500 {

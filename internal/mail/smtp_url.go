@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// SMTPServer is where mail is handed in.
+// SMTPServer is the server that mail is sent through.
 type SMTPServer struct {
 	Host     string
 	Port     int
@@ -20,15 +20,15 @@ type SMTPServer struct {
 // Security is how the connection to the server is protected.
 type Security uint8
 
-// Without TLS only a server on this machine is talked to.
+// NoTLS is only allowed with a server on this machine.
 const (
-	STARTTLS Security = iota // begins in clear, and goes on only once encrypted
+	STARTTLS Security = iota // begins in clear text and must switch to TLS
 	TLS                      // encrypted from the first byte
 	NoTLS                    // never encrypted
 )
 
-// What can be wrong with a server's URL. The texts never have parts of the URL,
-// which holds a password.
+// What can be wrong with a server's URL. The messages contain no part of the URL,
+// because it has a password.
 var (
 	errNotSMTP      = errors.New("not of the form smtp://[user:password@]host[:port] or smtps://…")
 	errHalfLogin    = errors.New("has a user without a password, or a password without a user")
@@ -36,10 +36,10 @@ var (
 	errClearText    = errors.New("asks for tls=none with a server that is not on this machine, or with smtps://")
 )
 
-// ParseSMTPURL reads a server's URL. smtp:// (port 587 unless given) requires
-// STARTTLS; smtps:// (port 465) is encrypted from the start; smtp://…?tls=none is
-// for a server on this machine alone. The user and the password are
-// percent-encoded. Errors don't repeat any part of the URL.
+// ParseSMTPURL parses a server's URL. smtp:// (port 587 unless given) requires
+// STARTTLS; smtps:// (port 465) is encrypted from the start; smtp://…?tls=none is only
+// for a server on this machine. The user and the password are percent-encoded. Errors
+// contain no part of the URL.
 func ParseSMTPURL(text string) (SMTPServer, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.Opaque != "" || (u.Path != "" && u.Path != "/") || u.Fragment != "" {

@@ -12,16 +12,16 @@ import (
 )
 
 // Keys is the service's key pair on P-256, in base64url. Browsers tie their
-// subscriptions to the public key: another pair makes all of them useless.
+// subscriptions to the public key: with another pair none of them works any more.
 type Keys struct{ Public, Private string }
 
-// NewKeys makes a key pair.
+// NewKeys returns a new key pair.
 func NewKeys() (Keys, error) {
 	private, public, err := webpush.GenerateVAPIDKeys()
 	return Keys{Public: public, Private: private}, err
 }
 
-// What a subscription can have wrong.
+// What can be wrong with a subscription.
 var (
 	ErrEndpoint = errors.New("push: the endpoint is no https URL")
 	ErrP256dh   = errors.New("push: p256dh is no point on P-256")
@@ -32,12 +32,12 @@ var (
 // 8291, section 3.2).
 const authLength = 16
 
-// Subscription is where and for whom messages are encrypted; the keys are
-// base64url.
+// Subscription is where messages for a browser are sent, and the keys in base64url that
+// they are encrypted with.
 type Subscription struct{ Endpoint, P256dh, Auth string }
 
-// Validate checks the form of a subscription: every part that is broken is in
-// the error (ErrEndpoint, ErrP256dh, ErrAuth).
+// Validate checks the form of a subscription. The error matches ErrEndpoint, ErrP256dh
+// and ErrAuth, as far as these parts are malformed.
 func (s Subscription) Validate() error {
 	var broken []error
 	if u, err := url.Parse(s.Endpoint); err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
@@ -54,7 +54,7 @@ func (s Subscription) Validate() error {
 	return errors.Join(broken...)
 }
 
-// decode reads base64url, with or without padding.
+// decode decodes base64url, with or without padding.
 func decode(text string) ([]byte, error) {
 	return base64.RawURLEncoding.Strict().DecodeString(strings.TrimRight(text, "="))
 }

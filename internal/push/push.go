@@ -16,8 +16,8 @@ import (
 	"github.com/SherClockHolmes/webpush-go"
 )
 
-// MaxPayload is the largest encoded message, in bytes: what is left of one
-// record of 4096 bytes after header, padding mark and authentication tag.
+// MaxPayload is the largest encoded message, in bytes: a record of 4096 bytes without
+// header, padding delimiter and authentication tag.
 const MaxPayload = 3993
 
 // DefaultTTL is how long a push service keeps a message for a browser that is
@@ -25,10 +25,9 @@ const MaxPayload = 3993
 const DefaultTTL = 24 * time.Hour
 
 var (
-	// ErrGone says that the browser has ended its subscription: forget it.
+	// ErrGone says that the browser has ended its subscription, which can be deleted.
 	ErrGone = errors.New("push: the subscription is gone")
-	// ErrRefused says that the push service will not take this message, now or
-	// later.
+	// ErrRefused says that the push service never accepts this message.
 	ErrRefused = errors.New("push: refused")
 )
 
@@ -42,7 +41,7 @@ type Message struct {
 	Tag string `json:"tag,omitempty"`
 }
 
-// Validate tells whether a message fits; ErrRefused says that it does not.
+// Validate returns ErrRefused if the message is longer than MaxPayload.
 func (m Message) Validate() error {
 	_, err := m.encode()
 	return err
@@ -59,9 +58,9 @@ func (m Message) encode() ([]byte, error) {
 	return payload, nil
 }
 
-// Client makes the requests; it must not reach what is not public. A
-// *safehttp.Client is one.
+// Client makes the requests. A *safehttp.Client is one.
 type Client interface {
+	// Do makes a request. It must refuse addresses that are not public.
 	Do(req *http.Request) (*http.Response, error)
 }
 
@@ -79,9 +78,10 @@ type Sender struct{ cfg Config }
 // NewSender returns a sender.
 func NewSender(cfg Config) *Sender { return &Sender{cfg: cfg} }
 
-// Send hands a message to the push service of a subscription. keys are those
-// that the browser subscribed with; ttl is how long the message is worth
-// keeping, 0 is DefaultTTL. Errors other than ErrGone and ErrRefused may heal.
+// Send sends a message to the push service of a subscription. keys are those that the
+// browser subscribed with. ttl is how long the push service keeps the message for a
+// browser that is away; 0 is DefaultTTL. After errors other than ErrGone and ErrRefused
+// another attempt may succeed.
 func (s *Sender) Send(ctx context.Context, keys Keys, to Subscription, m Message, ttl time.Duration) error {
 	payload, err := m.encode()
 	if err != nil {
@@ -103,11 +103,11 @@ func (s *Sender) Send(ctx context.Context, keys Keys, to Subscription, m Message
 		return fmt.Errorf("push: %w", err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	_, _ = io.Copy(io.Discard, resp.Body) // so that the connection can be used again
+	_, _ = io.Copy(io.Discard, resp.Body) // lets the connection be reused
 	return outcome(resp.StatusCode)
 }
 
-// outcome says what a push service's answer means (RFC 8030, section 8).
+// outcome returns the error that a push service's answer means (RFC 8030, section 8).
 func outcome(status int) error {
 	switch {
 	case status >= 200 && status < 300:

@@ -23,12 +23,12 @@ var reserved = []netip.Prefix{
 	netip.MustParsePrefix("3fff::/20"),       // documentation
 }
 
-// globalIPv6 is the only part of IPv6 that is handed out to the public internet.
-// What embeds IPv4 addresses (::ffff:0:0/96, 64:ff9b::/96) lies outside.
+// globalIPv6 is the only part of IPv6 that is assigned for the public internet. The
+// networks that embed IPv4 addresses (::ffff:0:0/96, 64:ff9b::/96) lie outside.
 var globalIPv6 = netip.MustParsePrefix("2000::/3")
 
-// isPublic tells whether an address belongs to the public internet. An IPv4
-// address counts as itself when it is written as IPv6.
+// isPublic reports whether an address belongs to the public internet. An IPv4 address
+// that is written as IPv6 is treated as IPv4.
 func isPublic(addr netip.Addr) bool {
 	addr = addr.Unmap()
 	if !addr.IsValid() || addr.Zone() != "" || !addr.IsGlobalUnicast() || addr.IsPrivate() {
@@ -49,7 +49,7 @@ func within(addr netip.Addr, networks []netip.Prefix) bool {
 	return false
 }
 
-// checkAddress refuses the address of a connection that is about to be made.
+// checkAddress refuses, with ErrForbidden, an address that must not be connected to.
 func checkAddress(address string, exempt []netip.Prefix) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {

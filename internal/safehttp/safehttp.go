@@ -1,14 +1,13 @@
-// Package safehttp is an HTTP client for URLs that come from outside: pictures
-// that an identity provider names, endpoints that a browser registers. Whoever
-// makes up such a URL must not get the service to reach what only the service
-// can reach.
+// Package safehttp is an HTTP client for URLs that outsiders choose: pictures that an
+// identity provider names, endpoints that a browser registers. Such a URL must not make
+// the service send requests into a network that only the service can reach.
 //
-// What holds:
+// The client guarantees:
 //   - Only http and https, without user information.
-//   - Only public addresses. That is checked when a connection is made, on the
-//     address that it is made to: however the host is written, whatever its name
-//     resolves to and wherever a redirect leads.
-//   - Redirects, the size of an answer and the time of an exchange are bounded.
+//   - Only public addresses. The address of each connection is checked when it is made,
+//     so it does not matter how the host is written, what its name resolves to or where
+//     a redirect leads.
+//   - Redirects, the size of an answer and the time of an exchange are limited.
 //   - No proxy, no cookies, and no Referer.
 package safehttp
 
@@ -29,13 +28,13 @@ import (
 )
 
 var (
-	// ErrForbidden says that a URL or an address is not one to be reached.
+	// ErrForbidden says that requests to a URL or an address are not allowed.
 	ErrForbidden = errors.New("safehttp: forbidden")
 	// ErrTooLarge says that an answer has more than Config.MaxBody bytes.
 	ErrTooLarge = errors.New("safehttp: the answer is too large")
 )
 
-// Defaults of Config.
+// Defaults of Config: DefaultMaxBody is in bytes.
 const (
 	DefaultTimeout = 10 * time.Second
 	DefaultMaxBody = 1 << 20
@@ -45,14 +44,13 @@ const (
 // name: while those are slow, no other jobs wait.
 const Lane = "web"
 
-// Config is how far a client goes.
+// Config has the limits of a client.
 type Config struct {
-	// Timeout bounds an exchange from its start to the end of the answer's body.
+	// Timeout limits an exchange from its start to the end of the answer's body.
 	Timeout time.Duration
 	// MaxBody is the largest answer, in bytes.
 	MaxBody int64
-	// MaxRedirects is how many redirects are followed; 0 follows none and is an
-	// error at the first.
+	// MaxRedirects is how many redirects are followed; one more is ErrForbidden.
 	MaxRedirects int
 	// Exempt are networks that may be reached although they are not public: for
 	// tests and for development beside a sandbox.
@@ -70,7 +68,7 @@ type Client struct {
 // New returns a client.
 func New(cfg Config) *Client { return newClient(cfg, nil) }
 
-// newClient is New with a resolver of names; nil is the system's.
+// newClient is New with a name resolver; nil is the system's.
 func newClient(cfg Config, names *net.Resolver) *Client {
 	timeout := cmp.Or(cfg.Timeout, DefaultTimeout)
 	dialer := &net.Dialer{
@@ -99,15 +97,15 @@ func newClient(cfg Config, names *net.Resolver) *Client {
 				if len(made) > cfg.MaxRedirects {
 					return fmt.Errorf("%w: more than %d redirects", ErrForbidden, cfg.MaxRedirects)
 				}
-				next.Header.Del("Referer") // net/http has set it to the URL before
+				next.Header.Del("Referer") // net/http set it to the previous URL
 				return checkURL(next.URL)
 			},
 		},
 	}
 }
 
-// CheckURL parses a URL and refuses, with ErrForbidden, one that is never
-// requested. It says nothing of the host, which only counts when it is dialed.
+// CheckURL parses a URL and refuses, with ErrForbidden, one that a client never requests.
+// It does not check the address of the host: that happens when a connection is made.
 func CheckURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -129,7 +127,7 @@ func checkURL(u *url.URL) error {
 }
 
 // Do makes a request. Reading more of the answer's body than allowed fails with
-// ErrTooLarge. Errors do not have the URL in them: it may be a secret.
+// ErrTooLarge. Errors do not contain the URL, because it may be a secret.
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	if err := checkURL(req.URL); err != nil {
 		return nil, err
@@ -138,11 +136,11 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, withoutURL(err)
 	}
-	resp.Body = &boundedBody{ReadCloser: resp.Body, left: c.maxBody}
+	resp.Body = &limitedBody{ReadCloser: resp.Body, left: c.maxBody}
 	return resp, nil
 }
 
-// Response is an answer, read whole.
+// Response is an answer whose body has been read completely.
 type Response struct {
 	Status int
 	Header http.Header
@@ -176,18 +174,19 @@ func withoutURL(err error) error {
 	return err
 }
 
-// boundedBody fails when more is read than allowed.
-type boundedBody struct {
+// limitedBody fails when more is read than allowed. http.MaxBytesReader would do, but its
+// error speaks of a request.
+type limitedBody struct {
 	io.ReadCloser
 	left int64
 }
 
-func (b *boundedBody) Read(p []byte) (int, error) {
+func (b *limitedBody) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		return 0, ErrTooLarge
 	}
 	if int64(len(p)) > b.left+1 {
-		p = p[:b.left+1] // one more tells that there is too much
+		p = p[:b.left+1] // one more byte shows that there is too much
 	}
 	n, err := b.ReadCloser.Read(p)
 	b.left -= int64(n)

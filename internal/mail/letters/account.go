@@ -2,8 +2,8 @@ package letters
 
 import "context"
 
-// PasswordReset sends the link by which a user chooses a new password. It says
-// that the link works for 60 minutes, as the token does.
+// PasswordReset sends the link with which a user chooses a new password. The mail says
+// that the link works for 60 minutes (rules: account#password-reset).
 func (l *Letters) PasswordReset(ctx context.Context, locale, to, name, token string) error {
 	return l.send(ctx, l.locale(locale), letter{
 		key: "password_reset", to: to, link: l.link("/reset-password", "token", token, "email", to),
@@ -11,8 +11,8 @@ func (l *Letters) PasswordReset(ctx context.Context, locale, to, name, token str
 	})
 }
 
-// PasswordChanged tells a user that the password is new since just now, that all
-// sessions have ended, and what to do if somebody else was it.
+// PasswordChanged tells a user that their password was just changed, that all sessions
+// have ended, and what to do if they did not change it.
 func (l *Letters) PasswordChanged(ctx context.Context, locale, to, name string) error {
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{

@@ -10,7 +10,7 @@ import (
 // billingPage is where the frontend shows plan, usage and payment details.
 const billingPage = "/billing"
 
-// QuotaAlert is what the mail about a soft quota tells.
+// QuotaAlert is the content of the mail about a soft quota.
 type QuotaAlert struct {
 	Tenant    string // its name
 	Meter     string // its name
@@ -21,8 +21,8 @@ type QuotaAlert struct {
 	PeriodEnd time.Time // zero for a meter that is never reset
 }
 
-// QuotaAlert tells that a meter has reached so many percent of its soft quota
-// (rules: mail#letters). From 100 on the mail says that the quota is used up.
+// QuotaAlert tells that a meter has reached a.Percent of its soft quota. At 100 the mail
+// says that the quota is used up (rules: mail#letters).
 func (l *Letters) QuotaAlert(ctx context.Context, locale, to string, a QuotaAlert) error {
 	in := l.locale(locale)
 	m := letter{
@@ -41,7 +41,7 @@ func (l *Letters) QuotaAlert(ctx context.Context, locale, to string, a QuotaAler
 	return l.send(ctx, in, m)
 }
 
-// PaymentFailed is what the mail about a failed payment tells.
+// PaymentFailed is the content of the mail about a failed payment.
 type PaymentFailed struct {
 	Tenant     string // its name
 	Plan       string // its name
@@ -59,12 +59,12 @@ func (l *Letters) PaymentFailed(ctx context.Context, locale, to string, p Paymen
 	})
 }
 
-// TrialEnds is what the mail about the end of a trial tells.
+// TrialEnds is the content of the mail about the end of a trial.
 type TrialEnds struct {
 	Tenant     string // its name
 	Plan       string // its name
 	EndsAt     time.Time
-	Price      money.Money // of a period from then on; zero for a plan that is billed by usage
+	Price      money.Money // of a period after the trial; zero for a plan that is billed by usage
 	MinorUnits int         // decimals of the price's currency: 0, 2 or 3
 }
 

@@ -5,19 +5,20 @@ import (
 	"unicode"
 )
 
-// How much of a text that somebody has typed is shown, in characters.
+// How much of a text that somebody has typed is shown, in characters: maxInSubject in
+// the subject of a mail, maxInBody in its body.
 const (
 	maxInSubject = 60
 	maxInBody    = 100
 )
 
-// hairSpace is a space that is hardly seen. Unlike the characters of no width,
-// which programs that look for addresses may skip, no host name can contain it:
-// what they find is no address any more.
+// hairSpace is a space that readers hardly see. No host name can contain it, so that a
+// text with it is not an address. Characters without any width are no alternative:
+// programs that look for addresses may skip them.
 const hairSpace = '\u200a'
 
-// clean makes one line of at most limit characters of a text that somebody has
-// typed, without control characters and those that turn the direction of text.
+// clean returns a text that somebody has typed as one line of at most limit characters,
+// without control characters and those that change the direction of text.
 func clean(text string, limit int) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
 	text = strings.Map(func(r rune) rune {
@@ -28,7 +29,7 @@ func clean(text string, limit int) string {
 	}, text)
 	if runes := []rune(text); len(runes) > limit {
 		end := limit - 1
-		for end > 0 && !isWhole(runes[end]) { // an accent, or half of an emoji, belongs to what is before
+		for end > 0 && !isWhole(runes[end]) { // an accent or a part of an emoji belongs to the character before
 			end--
 		}
 		return strings.TrimRight(string(runes[:end]), " \u200d") + "…"
@@ -36,14 +37,14 @@ func clean(text string, limit int) string {
 	return text
 }
 
-// isWhole tells whether a character can begin what a reader sees as one.
+// isWhole reports whether r can begin what a reader sees as one character.
 func isWhole(r rune) bool {
 	return !unicode.In(r, unicode.M, unicode.Cf, unicode.Sk) && !unicode.Is(unicode.Variation_Selector, r)
 }
 
-// unlinked keeps mail programs from making links of a text: they do so with
-// whatever looks like an address of the web or of mail, and a person or a tenant
-// may be called like one.
+// unlinked changes a text so that mail programs make no links of it. They do so with
+// whatever looks like a web or mail address, and the name of a person or a tenant may
+// look like one.
 func unlinked(text string) string {
 	var b strings.Builder
 	runes := []rune(text)

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Invitation is what the mail of an invitation tells.
+// Invitation is the content of the mail for an invitation.
 type Invitation struct {
 	Token     string
 	Tenant    string // its name
-	Inviter   string // the name of who invites; empty leaves it out
+	Inviter   string // the name of the inviter; may be empty
 	Role      string // its name; the built-in ones are translated
 	ExpiresAt time.Time
 }

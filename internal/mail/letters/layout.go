@@ -13,7 +13,7 @@ import (
 //go:embed layout.html layout.txt
 var layoutFiles embed.FS
 
-// layout is the one form of all letters.
+// layout is the form that all letters share.
 type layout struct {
 	html *htmltemplate.Template
 	text *texttemplate.Template
@@ -28,7 +28,7 @@ func loadLayout() (layout, error) {
 	return layout{html: html, text: text}, err
 }
 
-// page is what the layout shows: plain texts, of which HTML escapes each.
+// page is what the layout shows: plain texts, which the HTML template escapes.
 type page struct {
 	Lang     string
 	Subject  string
@@ -64,13 +64,13 @@ func (l layout) render(in *locale, app string, m letter) (text, html string, err
 	return textOut.String(), htmlOut.String(), nil
 }
 
-// subject is that of a letter. What has been typed has no line break in it.
+// subject returns the subject of a letter, in which typed texts have no line breaks.
 func subject(in *locale, app string, m letter) string {
 	return i18n.Fill(in.Letters[m.key].Subject, m.values(app, func(typed string) string { return clean(typed, maxInSubject) }))
 }
 
-// values are all variables of a letter; tame makes those fit for it that somebody
-// has typed.
+// values returns all variables of a letter; tame is applied to those that somebody has
+// typed.
 func (m letter) values(app string, tame func(string) string) map[string]string {
 	values := map[string]string{"app": clean(app, maxInBody)}
 	maps.Copy(values, m.ours)

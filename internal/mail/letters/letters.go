@@ -1,9 +1,9 @@
 // Package letters writes the service's mails, as text and as HTML, in the
 // reader's language.
 //
-// A letter is a few texts per locale (locales/*.json) in one layout. What people
-// have typed, such as their names, stands in them as plain text: it is cleaned
-// and cut, it can neither add a line nor become a link.
+// A letter consists of texts for each locale (locales/*.json) in one layout. What people
+// have typed, such as their names, appears as plain text: it is cleaned and shortened,
+// so that it can neither add a line nor become a link (rules: mail#letters).
 package letters
 
 import (
@@ -16,31 +16,31 @@ import (
 	"github.com/tenantry/tenantry/internal/mail"
 )
 
-// Outbox takes the finished messages; mail.Outbox is one. It is called in the
-// context, and so in the transaction, that a letter is written in.
+// Outbox queues the finished messages; mail.Outbox is one. It is called with the context
+// of whoever writes a letter, and so in their transaction.
 type Outbox interface {
 	Enqueue(ctx context.Context, m mail.Message) error
 }
 
-// Config is what Letters work with.
+// Config is what Letters needs.
 type Config struct {
-	FrontendURL string // absolute, without a slash at its end; every link leads there
+	FrontendURL string // absolute, without a slash at its end; all links begin with it
 	AppName     string // what the service calls itself
 	Outbox      Outbox
-	Clock       clock.Clock // for what has happened just now
+	Clock       clock.Clock // for the time at which something happened
 }
 
 // Letters writes mails. It is safe for concurrent use.
 //
-// The errors of its methods are the outbox's. A locale that is none of the
-// service's is taken for the default.
+// Its methods return the errors of the outbox. For a locale that the service does not
+// have they use the default.
 type Letters struct {
 	config  Config
 	locales map[string]*locale
 	layout  layout
 }
 
-// New makes letters. It fails when the embedded texts cannot be read.
+// New returns Letters. It fails when the embedded texts cannot be read.
 func New(c Config) (*Letters, error) {
 	locales, err := loadLocales()
 	if err != nil {
@@ -59,7 +59,7 @@ type letter struct {
 	key    string // of its texts
 	to     string
 	link   string            // where its button leads
-	ours   map[string]string // variables that are made here
+	ours   map[string]string // variables that the service fills
 	theirs map[string]string // variables that somebody has typed
 }
 
@@ -71,7 +71,7 @@ func (l *Letters) send(ctx context.Context, in *locale, m letter) error {
 	return l.config.Outbox.Enqueue(ctx, mail.Message{To: m.to, Subject: subject(in, l.config.AppName, m), Text: text, HTML: html})
 }
 
-// link is a page of the frontend, with a query of names and values in turn.
+// link returns the URL of a page of the frontend; query has names and values in turn.
 func (l *Letters) link(path string, query ...string) string {
 	var b strings.Builder
 	b.WriteString(l.config.FrontendURL + path)

@@ -25,7 +25,7 @@ type locale struct {
 	name string
 }
 
-// texts are those of one letter.
+// texts are the texts of one letter.
 type texts struct {
 	Subject string   `json:"subject"`
 	Body    []string `json:"body"` // paragraphs
@@ -58,7 +58,7 @@ func loadLocales() (map[string]*locale, error) {
 	return all, nil
 }
 
-// locale is that of a name, or the default.
+// locale returns the locale with a name, or the default one.
 func (l *Letters) locale(name string) *locale {
 	if in, ok := l.locales[name]; ok {
 		return in
@@ -66,7 +66,7 @@ func (l *Letters) locale(name string) *locale {
 	return l.locales[i18n.Default]
 }
 
-// role translates a built-in role; any other is called as its tenant calls it.
+// role returns the translated name of a built-in role; other names stay as they are.
 func (in *locale) role(name string) string {
 	if translated, ok := in.Roles[name]; ok {
 		return translated
