@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-
 )
 
 // What tests outside the package need of its inside.
