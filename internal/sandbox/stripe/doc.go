@@ -21,6 +21,8 @@
 //	checkout       checkout sessions and their page
 //	portal         portal sessions and their page
 //
+// Package stripetest is what the tests of these packages have in common.
+//
 // What a lower package needs from a higher one is a function that this package
 // hands over: the actions of timers, the lists that objects show when they are
 // expanded, what ends with a customer, and who is told how a debit ended.

@@ -106,7 +106,7 @@ func (e *Engine) answer(r *http.Request, method string, run Endpoint, requestID 
 		if key != "" {
 			st.cause.IdempotencyKey = &key
 			var err error
-			if a, err = once.recall(ctx, st.Q); !errors.Is(err, ErrAbsent) {
+			if a, err = once.recall(ctx, st); !errors.Is(err, ErrAbsent) {
 				return err
 			}
 		}

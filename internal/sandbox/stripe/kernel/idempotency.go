@@ -35,10 +35,12 @@ func newIdempotent(key, endpoint string, values url.Values) (idempotent, error) 
 // recall returns the answer that was given to the same request before.
 // Errors: ErrAbsent if the key is new. Two requests with one key at the same time
 // cannot both find it new, because each looks in its own write transaction.
-func (i idempotent) recall(ctx context.Context, q Querier) (answer, error) {
+func (i idempotent) recall(ctx context.Context, st *Step) (answer, error) {
 	var stored idempotent
 	a := answer{replayed: true}
-	err := q.QueryRowContext(ctx, `SELECT endpoint, fingerprint, status, body FROM stripe_idempotency WHERE key = ?`, i.key).
+	err := st.Q.QueryRowContext(ctx, `
+		SELECT endpoint, fingerprint, status, body FROM stripe_idempotency
+		WHERE key = ? AND stored_at >= ?`, i.key, st.realNow-idempotencyLife.Milliseconds()).
 		Scan(&stored.endpoint, &stored.fingerprint, &a.status, &a.body)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):

@@ -42,9 +42,12 @@ func ListSummaries(ctx context.Context, c *kernel.Call) (any, error) {
 	p.Integer("end_time", 0, 1<<40, &end)
 	p.Choice("value_grouping_window", &window, "hour", "day")
 	step, unit := map[string]int64{"": 60, "hour": 3600, "day": 86400}[window], map[string]string{"": "minute", "hour": "hour", "day": "day"}[window]
-	for key, at := range map[string]int64{"start_time": start, "end_time": end} {
-		if at%max(step, 1) != 0 {
-			p.Fail(key, "", "%s must be aligned with %s boundaries.", key, unit)
+	for _, bound := range []struct {
+		key string
+		at  int64
+	}{{"start_time", start}, {"end_time", end}} {
+		if bound.at%max(step, 1) != 0 {
+			p.Fail(bound.key, "", "%s must be aligned with %s boundaries.", bound.key, unit)
 		}
 	}
 	if end <= start {
