@@ -37,7 +37,7 @@ func storm(t *testing.T, dialect sqldb.Dialect) {
 	// Until the reconciliation the service learns of nothing but by notifications,
 	// and at first not even by those.
 	g := &apptest.Gate{}
-	here := apptest.Hosting{Data: t.TempDir(), Database: dbtest.URL(t, dialect), Addr: apptest.FreeAddress(t)}
+	here := apptest.Hosting{Data: dbtest.TempDir(t), Database: dbtest.URL(t, dialect), Addr: apptest.FreeAddress(t)}
 	s := apptest.StartWith(t, here.Settings(g))
 	draw := rand.New(rand.NewPCG(1, 2))
 	ids := make([]string, dbtest.Rounds(3, 56))

@@ -103,7 +103,7 @@ func Start(t testing.TB, dialect sqldb.Dialect, options ...Option) *Server {
 func NewSettings(t testing.TB, dialect sqldb.Dialect, options ...Option) settings.Settings {
 	t.Helper()
 	s := settings.Settings{
-		Addr: "127.0.0.1:0", Data: t.TempDir(), DatabaseURL: settings.Secret(dbtest.URL(t, dialect)),
+		Addr: "127.0.0.1:0", Data: dbtest.TempDir(t), DatabaseURL: settings.Secret(dbtest.URL(t, dialect)),
 		RateLimits: map[string]int{}, InvoiceMode: settings.PSPManaged, LogFormat: settings.LogJSON, LogLevel: slog.LevelDebug,
 		HashCost: cheapHash, StripeSecretKey: providerKey,
 	}

@@ -72,14 +72,23 @@ func startServer() (address string, leash *os.File, err error) {
 // with room for it, since a database consists of hundreds of small files and
 // takes a tenth of the time to make there.
 func makeFolder() (string, error) {
-	const memory, room, pattern = "/dev/shm", 2 << 30, "tenantry-pg-"
-	var stat syscall.Statfs_t
-	if err := syscall.Statfs(memory, &stat); err == nil && stat.Bavail*uint64(stat.Bsize) >= room {
+	const pattern = "tenantry-pg-"
+	if roomInMemory() {
 		if dir, err := os.MkdirTemp(memory, pattern); err == nil {
 			return dir, nil
 		}
 	}
 	return os.MkdirTemp("", pattern)
+}
+
+// memory is where Linux keeps files in memory.
+const memory = "/dev/shm"
+
+// roomInMemory reports whether the databases of tests fit there.
+func roomInMemory() bool {
+	const room = 2 << 30
+	var stat syscall.Statfs_t
+	return syscall.Statfs(memory, &stat) == nil && stat.Bavail*uint64(stat.Bsize) >= room
 }
 
 // findPrograms returns the folder of initdb and pg_ctl: the one in PATH, else

@@ -28,15 +28,22 @@ var sqliteTemplate = sync.OnceValues(func() (_ []byte, err error) {
 
 func sqliteURL(t testing.TB, migrated bool) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "test.db")
-	if migrated {
-		template, err := sqliteTemplate()
-		if err != nil {
-			t.Fatalf("dbtest: SQLite template: %v", err)
-		}
-		if err := os.WriteFile(path, template, 0o600); err != nil {
-			t.Fatalf("dbtest: %v", err)
-		}
+	if !migrated {
+		return sqldb.FileURL(filepath.Join(TempDir(t), "test.db"))
+	}
+	template, err := sqliteTemplate()
+	if err != nil {
+		t.Fatalf("dbtest: SQLite template: %v", err)
+	}
+	return sqliteFile(t, template)
+}
+
+// sqliteFile writes a database of some bytes and returns its URL.
+func sqliteFile(t testing.TB, text []byte) string {
+	t.Helper()
+	path := filepath.Join(TempDir(t), "test.db")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatalf("dbtest: %v", err)
 	}
 	return sqldb.FileURL(path)
 }
@@ -51,4 +58,24 @@ func migrate(url string) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	return db.Migrate(ctx)
+}
+
+// TempDir returns a folder for databases that is removed when t ends: in memory
+// where there is room, so that nobody waits for a disk, since SQLite synchronizes
+// each commit.
+func TempDir(t testing.TB) string {
+	t.Helper()
+	if !roomInMemory() {
+		return t.TempDir()
+	}
+	dir, err := os.MkdirTemp(memory, "tenantry-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Errorf("dbtest: %v", err)
+		}
+	})
+	return dir
 }
