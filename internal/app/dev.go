@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -18,6 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/idp"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe"
 	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // Dev runs the service with the sandbox in place of the outside world until ctx
@@ -41,23 +43,46 @@ func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err er
 	}
 	defer func() { err = errors.Join(err, world.Close()) }()
 
+	own := "http://" + loopback(listener.Addr())
+	svc, provider, err := newSandboxed(ctx, s, db, world, own, log)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	background, err := svc.background(ctx)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	p := &process{svc: svc, health: &health{db: db}, listener: listener, background: append(background, provider.Run)}
+	return p.run(ctx, func(ctx context.Context) error {
+		if err := svc.seedDemo(ctx, own); err != nil {
+			return fmt.Errorf("demo data: %w", err)
+		}
+		return banner(out, s)
+	})
+}
+
+// newSandboxed wires the service with the sandbox in place of the outside world,
+// and mounts the sandbox's pages beside the API. own is the address at which the
+// two reach each other.
+func newSandboxed(
+	ctx context.Context, s settings.Settings, db *sqldb.DB, world *sandbox.World, own string, log *slog.Logger,
+) (*service, *stripe.Server, error) {
 	// The sandbox's secrets are random at each start, so that nobody can know them
 	// from the source. Only tests set them.
-	own := "http://" + loopback(listener.Addr())
 	key, secret := cmp.Or(s.StripeSecretKey, settings.Secret("sk_test_"+rand.Text())), settings.Secret("whsec_"+rand.Text())
 	if len(s.StripeWebhookSecrets) > 0 {
 		secret = s.StripeWebhookSecrets[0]
 	}
 	identities, login, err := sandboxLogin(ctx, world, s, own)
 	if err != nil {
-		return errors.Join(err, listener.Close())
+		return nil, nil, err
 	}
 	provider, err := stripe.New(stripe.Config{
 		DB: world.DB(), Clock: world.Clock(), PublicURL: s.PublicURL.String(), SecretKey: key.Reveal(),
 		WebhookSecret: secret.Reveal(), WebhookURL: own + "/api/v1/webhooks/stripe", Log: log,
 	})
 	if err != nil {
-		return errors.Join(err, listener.Close())
+		return nil, nil, err
 	}
 	svc, err := newService(s, db, outside{
 		clock: world.Clock(), pspKey: key, pspBaseURL: own + "/sandbox/stripe", pspFileHosts: []string{s.PublicURL.Host},
@@ -65,7 +90,7 @@ func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err er
 		reachable: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 	}, log)
 	if err != nil {
-		return errors.Join(err, listener.Close())
+		return nil, nil, err
 	}
 	world.Clock().OnAdvance(func(time.Time) { provider.Wake(); svc.jobs.Wake() })
 	payments := provider.Handler()
@@ -80,18 +105,7 @@ func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err er
 	svc.api.Mount("/sandbox/", pages)
 	svc.api.Mount("/metrics", svc.metrics.Handler())
 	svc.api.Mount("/", http.RedirectHandler("/sandbox", http.StatusFound))
-
-	background, err := svc.background(ctx)
-	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	p := &process{svc: svc, health: &health{db: db}, listener: listener, background: append(background, provider.Run)}
-	return p.run(ctx, func(ctx context.Context) error {
-		if err := svc.seedDemo(ctx, own); err != nil {
-			return fmt.Errorf("demo data: %w", err)
-		}
-		return banner(out, s)
-	})
+	return svc, provider, nil
 }
 
 // sandboxLogin returns the sandbox's identity provider and the service's client

@@ -24,7 +24,7 @@ func subscribeAtProvider(l *apptest.Customer, plan string, more ...string) {
 // month is longer than any, and shorter than any and its first retry.
 const month = 31*apptest.Day + 6*time.Hour
 
-// What a status allows (spec: Subscription status), for each status that there is.
+// What a status allows (rules: subscription#statuses), for each status that there is.
 func TestSubscriptionStatuses(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -2,6 +2,7 @@ package stripe
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/chaos"
@@ -23,6 +24,11 @@ type route struct {
 
 // routes are all endpoints of the API.
 func routes() []route {
+	return slices.Concat(customerRoutes(), billingRoutes(), paymentRoutes(), eventRoutes())
+}
+
+// customerRoutes are the account, its customers and what it sells.
+func customerRoutes() []route {
 	return []route{
 		{"GET", "/v1/account", kernel.GetAccount},
 		{"POST", "/v1/customers", customers.Create},
@@ -43,6 +49,12 @@ func routes() []route {
 		{"GET", "/v1/checkout/sessions/{id}", checkout.Get},
 		{"POST", "/v1/checkout/sessions/{id}/expire", checkout.Expire},
 		{"GET", "/v1/checkout/sessions/{id}/line_items", checkout.ListItems},
+	}
+}
+
+// billingRoutes are subscriptions and their invoices.
+func billingRoutes() []route {
+	return []route{
 		{"POST", "/v1/subscriptions", subscriptions.Create},
 		{"GET", "/v1/subscriptions", subscriptions.List},
 		{"GET", "/v1/subscriptions/{id}", subscriptions.Get},
@@ -60,6 +72,12 @@ func routes() []route {
 		{"POST", "/v1/invoices/{id}/mark_uncollectible", subscriptions.MarkUncollectible},
 		{"GET", "/v1/invoiceitems", invoices.ListItems},
 		{"GET", "/v1/invoiceitems/{id}", invoices.GetItem},
+	}
+}
+
+// paymentRoutes are payments, the means to pay, refunds and the portal.
+func paymentRoutes() []route {
+	return []route{
 		{"GET", "/v1/invoice_payments", invoices.ListPayments},
 		{"GET", "/v1/invoice_payments/{id}", invoices.GetPayment},
 		{"GET", "/v1/payment_intents/{id}", payments.GetIntent},
@@ -67,6 +85,16 @@ func routes() []route {
 		{"GET", "/v1/payment_methods", customers.ListPaymentMethods},
 		{"GET", "/v1/payment_methods/{id}", customers.GetPaymentMethod},
 		{"POST", "/v1/payment_methods/{id}/attach", customers.AttachPaymentMethod},
+		{"POST", "/v1/billing_portal/sessions", portal.Create},
+		{"POST", "/v1/refunds", payments.CreateRefund},
+		{"GET", "/v1/refunds", payments.ListRefunds},
+		{"GET", "/v1/refunds/{id}", payments.GetRefund},
+	}
+}
+
+// eventRoutes are meters with their events, and the events of the API itself.
+func eventRoutes() []route {
+	return []route{
 		{"POST", "/v1/billing/meters", meters.Create},
 		{"GET", "/v1/billing/meters", meters.List},
 		{"GET", "/v1/billing/meters/{id}", meters.Get},
@@ -75,10 +103,6 @@ func routes() []route {
 		{"POST", "/v1/billing/meters/{id}/reactivate", meters.Reactivate},
 		{"GET", "/v1/billing/meters/{id}/event_summaries", meters.ListSummaries},
 		{"POST", "/v1/billing/meter_events", meters.CreateEvent},
-		{"POST", "/v1/billing_portal/sessions", portal.Create},
-		{"POST", "/v1/refunds", payments.CreateRefund},
-		{"GET", "/v1/refunds", payments.ListRefunds},
-		{"GET", "/v1/refunds/{id}", payments.GetRefund},
 		{"GET", "/v1/events", kernel.ListEvents},
 		{"GET", "/v1/events/{id}", kernel.GetEvent},
 	}
