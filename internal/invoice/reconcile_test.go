@@ -85,7 +85,7 @@ func TestReconcileInvoices(t *testing.T) {
 }
 
 // invoicesOf leaves out the differences of subscriptions.
-func onlyInvoices(s *apptest.Server, found map[string][]string) map[string][]string {
+func onlyInvoices(_ *apptest.Server, found map[string][]string) map[string][]string {
 	for id := range found {
 		if !strings.HasPrefix(id, "in_") {
 			delete(found, id)

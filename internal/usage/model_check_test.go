@@ -58,7 +58,7 @@ func checkModel(t *rapid.T, w *usagetest.World, maxSteps int, seen coverage) {
 			if err := w.Retention("").Prune(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if c.model.prune(w.Clock.Now()) {
+			if c.prune(w.Clock.Now()) {
 				c.seen["events were deleted"]++
 			}
 		default:

@@ -146,7 +146,7 @@ func (m *model) record(now time.Time, r *usage.Submission) error {
 
 // prune does what deleting old events has to do, and tells whether it did any.
 func (m *model) prune(now time.Time) (some bool) {
-	cutoff := now.Add(-retention.Min).Truncate(day)
+	cutoff := now.Add(-retention.Shortest).Truncate(day)
 	for s, events := range m.events {
 		for i, e := range events {
 			if e.deleted || !e.RecordedAt.Before(cutoff) {
@@ -156,7 +156,7 @@ func (m *model) prune(now time.Time) (some bool) {
 			if e.key == nil {
 				continue
 			}
-			e.key.expires = e.key.stored.Add(retention.Min)
+			e.key.expires = e.key.stored.Add(retention.Shortest)
 			if e.key.expires.Before(now) {
 				e.key.expires = now
 			}

@@ -14,10 +14,10 @@ import (
 
 const day = 24 * time.Hour
 
-// Min is the least time for which events are kept: longer than any period but the one
+// Shortest is the least time for which events are kept: longer than any period but the one
 // without end, so that a counter of a current period can always be counted again from
 // its events.
-const Min = 35 * day
+const Shortest = 35 * day
 
 const (
 	// keepKeys is how much longer than its event an idempotency key is kept.
@@ -34,7 +34,7 @@ type Deps struct {
 	Clock clock.Clock
 	Log   *slog.Logger
 	// Keep is for how long events are kept after the time they were recorded for,
-	// at least Min; 0 is for ever.
+	// at least Shortest; 0 is for ever.
 	Keep time.Duration
 	// Archive is the folder to which events are written before they are deleted,
 	// the same for all instances; "" for none.
@@ -45,7 +45,7 @@ type Deps struct {
 //
 // Invariant: what meters show does not change. Counters are kept. After a change of a
 // meter's aggregation or of a subscription's periods, counters are counted again: those
-// of current periods still have all their events, which are younger than Min, and those
+// of current periods still have all their events, which are younger than Shortest, and those
 // of all time add the totals of the deleted events, which the transaction that deletes
 // them stores in their stream. Only a counter that is counted again for a period of long
 // ago misses what was deleted.

@@ -189,7 +189,7 @@ func (w *World) Detail(t TB, tenantID uuid.UUID, code string) usage.Detail {
 // is "".
 func (w *World) Retention(archive string) *retention.Pruner {
 	return retention.New(retention.Deps{
-		DB: w.DB, Clock: w.Clock, Log: slog.New(slog.DiscardHandler), Keep: retention.Min, Archive: archive,
+		DB: w.DB, Clock: w.Clock, Log: slog.New(slog.DiscardHandler), Keep: retention.Shortest, Archive: archive,
 	})
 }
 
