@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
@@ -46,6 +47,13 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	}
 	if o.Items, err = PriceItems(ctx, c.Step, wanted, o.TrialDays > 0); err != nil {
 		return nil, err
+	}
+	var total int64
+	for _, item := range o.Items {
+		total += item.AmountTotal
+	}
+	if total > form.MaxAmount {
+		return nil, form.Refuse("items", "amount_too_large", "The subscription's total amount must be at most %s.", form.FormatAmount(form.MaxAmount, o.Items[0].Currency))
 	}
 	if err := CheckCurrency(ctx, c.Step, cu, o.Items[0].Currency); err != nil {
 		return nil, err
