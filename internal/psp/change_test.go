@@ -117,12 +117,23 @@ func TestWritesSend(t *testing.T) {
 
 func TestUsageReportedBeforeIsFine(t *testing.T) {
 	t.Parallel()
-	provider := newFake(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-		replyError(w, 400, "invalid_request_error", "duplicate_meter_event", "An event already exists with identifier e1.")
-	})
-	err := provider.client(t).ReportUsage(t.Context(), psp.UsageReport{EventName: "a", CustomerID: "cus_1", Identifier: "e1"})
-	if err != nil {
-		t.Error(err)
+	for answer, told := range map[string]bool{
+		// Without a code, as the API answers.
+		`{"error": {"message": "An event already exists with identifier e1.", "type": "invalid_request_error"}}`: true,
+		// With a code, as asynchronous errors of meters have it.
+		`{"error": {"message": "Known.", "type": "invalid_request_error", "code": "duplicate_meter_event"}}`: true,
+		// Something else exists.
+		`{"error": {"message": "A meter already exists.", "type": "invalid_request_error"}}`:                 false,
+		`{"error": {"message": "An event already exists with identifier e1.", "type": "idempotency_error"}}`: false,
+	} {
+		provider := newFake(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+			w.Header().Set("Stripe-Should-Retry", "false")
+			reply(w, http.StatusBadRequest, answer)
+		})
+		err := provider.client(t).ReportUsage(t.Context(), psp.UsageReport{EventName: "a", CustomerID: "cus_1", Identifier: "e1"})
+		if (err == nil) != told || err != nil && !errors.Is(err, psp.ErrRefused) {
+			t.Errorf("%s: %v", answer, err)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/stripe/stripe-go/v85"
@@ -111,8 +112,7 @@ func (c *Client) ReportUsage(ctx context.Context, u UsageReport) error {
 			Timestamp:  stripe.Int64(u.At.Unix()),
 			Payload:    map[string]string{payloadCustomer: u.CustomerID, payloadValue: u.Quantity.String()},
 		})
-		var refusal *stripe.Error
-		if errors.As(err, &refusal) && refusal.Code == codeDuplicateUsage {
+		if isDuplicateUsage(err) {
 			return struct{}{}, nil
 		}
 		return struct{}{}, err
@@ -120,6 +120,22 @@ func (c *Client) ReportUsage(ctx context.Context, u UsageReport) error {
 	return err
 }
 
-// codeDuplicateUsage is the provider's word for an identifier that it knows; the
-// library has no constant for it.
-const codeDuplicateUsage = "duplicate_meter_event"
+// How the provider says that it knows the identifier of a usage event. The API
+// answers with the message and no code; the code is documented for errors that are
+// found later. The library has no constant for either.
+const (
+	codeDuplicateUsage    = "duplicate_meter_event"
+	messageDuplicateUsage = "An event already exists with identifier"
+)
+
+// isDuplicateUsage reports whether err says that the usage was reported before. The
+// provider then has counted it, and the answer of that call was lost. Taken for a
+// refusal, it would be listed as not billed, and billed twice if it is reported again
+// after IdentifierLife.
+func isDuplicateUsage(err error) bool {
+	var refusal *stripe.Error
+	if !errors.As(err, &refusal) || refusal.Type != stripe.ErrorTypeInvalidRequest {
+		return false
+	}
+	return refusal.Code == codeDuplicateUsage || strings.HasPrefix(refusal.Msg, messageDuplicateUsage)
+}

@@ -151,8 +151,6 @@ func TestMeterEventsAreChecked(t *testing.T) {
 	}{
 		{map[string]string{}, "", ""},
 		{map[string]string{"identifier": "a"}, "", ""},
-		{map[string]string{"identifier": "a"}, "duplicate_meter_event", "identifier"},
-		{map[string]string{"identifier": "a", "event_name": "logins"}, "duplicate_meter_event", "identifier"},
 		{map[string]string{"identifier": "b", "payload[value]": "-12.000000000001"}, "", ""},
 		{map[string]string{"event_name": "logins", "payload[value]": ""}, "", ""},
 		{map[string]string{"timestamp": at(-35 * 24 * time.Hour)}, "", ""},
@@ -174,6 +172,16 @@ func TestMeterEventsAreChecked(t *testing.T) {
 		status, code, param := event(c.change)
 		if taken := c.code == "" && c.param == ""; (status == http.StatusOK) != taken || code != c.code || param != c.param {
 			t.Errorf("%v answers %d %q on %q", c.change, status, code, param)
+		}
+	}
+	// Stripe answers a known identifier without a code or a parameter.
+	for _, name := range []string{"api-calls", "logins"} {
+		res, answer := w.call("POST", "/v1/billing/meter_events", url.Values{
+			"event_name": {name}, "identifier": {"a"}, "payload[stripe_customer_id]": {cu.ID}, "payload[value]": {"1"},
+		}.Encode(), nil)
+		want := `{"error":{"type":"invalid_request_error","message":"An event already exists with identifier a."}}`
+		if got := strings.TrimSpace(answer); res.StatusCode != http.StatusBadRequest || got != want {
+			t.Errorf("a known identifier answers %d %s", res.StatusCode, got)
 		}
 	}
 	w.clock.Set(start.Add(24*time.Hour - time.Second))

@@ -101,7 +101,7 @@ func addUsage(ctx context.Context, st *kernel.Step, e event) error {
 		return fmt.Errorf("find meter event: %w", err)
 	}
 	if known {
-		return form.Refuse("identifier", "duplicate_meter_event", "An event already exists with identifier %s.", e.Identifier)
+		return form.Refuse("", "", "An event already exists with identifier %s.", e.Identifier)
 	}
 	_, err = st.Q.ExecContext(ctx, `INSERT INTO stripe_meter_events (identifier, meter, customer, value, at, created) VALUES (?, ?, ?, ?, ?, ?)`,
 		e.Identifier, m.ID, id, value, e.Timestamp, st.Now)
