@@ -3,7 +3,12 @@ package catalog
 import (
 	"context"
 	"slices"
+	"time"
 )
+
+// PublicMaxAge is how long the public catalog may be kept
+// (rules: catalog#public-catalog).
+const PublicMaxAge = 60 * time.Second
 
 // Public is what anybody may see of the catalog: whatever is active, as part of
 // something that is active itself (rules: catalog#public-catalog). It is shared, so
@@ -17,11 +22,11 @@ type Public struct {
 
 // Public returns the public catalog. It is at most PublicMaxAge old, and has every
 // change that was made on this instance.
-func (s *Service) Public(ctx context.Context) (*Public, error) { return s.cache.get(ctx) }
+func (s *Service) Public(ctx context.Context) (*Public, error) { return s.cache.Get(ctx) }
 
 // Changed must be called when a change of the catalog has been committed. Readers on
 // this instance then see it at once, those on other instances within PublicMaxAge.
-func (s *Service) Changed() { s.cache.drop() }
+func (s *Service) Changed() { s.cache.Drop() }
 
 // read builds the public catalog with six queries, however large it is.
 func (s *Service) read(ctx context.Context) (*Public, error) {

@@ -17,9 +17,6 @@ SELECT * FROM products WHERE id = $1 AND deleted_at IS NULL;
 -- name: ProductBySlug :one
 SELECT * FROM products WHERE slug = $1 AND deleted_at IS NULL;
 
--- name: ProductOfPlan :one
-SELECT products.* FROM products JOIN plans ON plans.product_id = products.id WHERE plans.id = $1;
-
 -- name: CountPlansOfProduct :one
 SELECT count(*) FROM plans WHERE product_id = $1 AND deleted_at IS NULL;
 

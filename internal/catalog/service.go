@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/catalog/cache"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -24,13 +25,13 @@ type Service struct {
 	subscriptions Subscriptions
 	audit         Audit
 	store         store
-	cache         *cache
+	cache         *cache.Cache[Public]
 }
 
 // New returns the catalog's service.
 func New(d Deps) *Service {
 	s := &Service{db: d.DB, clock: d.Clock, subscriptions: d.Subscriptions, audit: d.Audit, store: store{conn: d.DB.Conn}}
-	s.cache = newCache(d.Clock, s.read)
+	s.cache = cache.New(d.Clock, PublicMaxAge, s.read)
 	return s
 }
 
@@ -83,16 +84,4 @@ func (s *Service) PlansForTenant(ctx context.Context) ([]Plan, error) {
 		return nil, err
 	}
 	return onSale(plans, currencies), nil
-}
-
-// ProductOf returns the product of a plan, deleted ones included, else
-// ErrNotFound.
-func (s *Service) ProductOf(ctx context.Context, planID uuid.UUID) (Product, error) {
-	return s.store.productOfPlan(ctx, planID)
-}
-
-// FeaturesOfPlan lists what a plan gives, by feature code, inactive features
-// included. A plan that does not exist gives nothing.
-func (s *Service) FeaturesOfPlan(ctx context.Context, planID uuid.UUID) ([]Entitlement, error) {
-	return s.store.entitlementsOfPlan(ctx, planID)
 }

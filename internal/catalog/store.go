@@ -70,14 +70,6 @@ func (s store) productBySlug(ctx context.Context, slug string) (Product, error) 
 	return productOf(row)
 }
 
-func (s store) productOfPlan(ctx context.Context, planID uuid.UUID) (Product, error) {
-	row, err := s.q(ctx).ProductOfPlan(ctx, planID)
-	if err != nil {
-		return Product{}, sqldb.WrapAbsent(err, "read product", ErrNotFound)
-	}
-	return productOf(row)
-}
-
 // features lists the features that are not deleted, by code.
 func (s store) features(ctx context.Context) ([]Feature, error) {
 	rows, err := s.q(ctx).Features(ctx)

@@ -3,10 +3,7 @@ package catalog
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -87,7 +84,7 @@ func (s store) plansOf(ctx context.Context, products []uuid.UUID) ([]Plan, error
 	}
 	var rows []catalogsql.PlansRow
 	query := "SELECT " + planColumns + " FROM " + planTables + " WHERE p.deleted_at IS NULL AND p.product_id IN"
-	err := s.among(ctx, query, products, func(row page.Scanner) error {
+	err := page.Among(ctx, s.conn(ctx), query, products, func(row page.Scanner) error {
 		plan, err := scanPlan(row)
 		rows = append(rows, plan)
 		return err
@@ -127,7 +124,7 @@ func (s store) complete(ctx context.Context, rows []catalogsql.PlansRow) ([]Plan
 
 func (s store) pricesOf(ctx context.Context, plans []uuid.UUID) (prices []catalogsql.PlanPrice, err error) {
 	const query = `SELECT id, plan_id, currency, price_cents, psp_price_id FROM plan_prices WHERE plan_id IN`
-	err = s.among(ctx, query, plans, func(row page.Scanner) error {
+	err = page.Among(ctx, s.conn(ctx), query, plans, func(row page.Scanner) error {
 		var p catalogsql.PlanPrice
 		err := row.Scan(&p.ID, &p.PlanID, &p.Currency, &p.PriceCents, &p.PSPPriceID)
 		prices = append(prices, p)
@@ -141,7 +138,7 @@ func (s store) entitlementsOf(ctx context.Context, plans []uuid.UUID) (entitleme
 			f.id, f.code, f.name, f.description, f.is_active, f.is_system, f.metadata, f.created_at, f.updated_at
 		FROM entitlements e JOIN features f ON f.id = e.feature_id
 		WHERE f.deleted_at IS NULL AND e.plan_id IN`
-	err = s.among(ctx, query, plans, func(row page.Scanner) error {
+	err = page.Among(ctx, s.conn(ctx), query, plans, func(row page.Scanner) error {
 		var out catalogsql.EntitlementsRow
 		e, f := &out.Entitlement, &out.Feature
 		err := row.Scan(&e.ID, &e.PlanID, &e.Type, &e.Value, &e.CreatedAt, &e.UpdatedAt,
@@ -150,24 +147,4 @@ func (s store) entitlementsOf(ctx context.Context, plans []uuid.UUID) (entitleme
 		return err
 	})
 	return entitlements, err
-}
-
-// among runs a query whose text ends before a list of ids, of which there must be at
-// least one, and reads its rows with scan.
-func (s store) among(ctx context.Context, query string, ids []uuid.UUID, scan func(page.Scanner) error) error {
-	places, args := make([]string, len(ids)), make([]any, len(ids))
-	for i, id := range ids {
-		places[i], args[i] = "$"+strconv.Itoa(i+1)+"::uuid", id
-	}
-	rows, err := s.conn(ctx).QueryContext(ctx, fmt.Sprintf("%s (%s)", query, strings.Join(places, ", ")), args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }() // rows.Err below returns what went wrong
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }

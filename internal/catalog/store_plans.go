@@ -88,15 +88,6 @@ func (s store) whole(ctx context.Context, row catalogsql.PlansRow) (Plan, error)
 	return planOf(row, prices, entitlements)
 }
 
-// entitlementsOfPlan lists what a plan gives, by feature code.
-func (s store) entitlementsOfPlan(ctx context.Context, planID uuid.UUID) ([]Entitlement, error) {
-	rows, err := s.entitlementRows(ctx, planID)
-	if err != nil {
-		return nil, err
-	}
-	return entitlementsOf(rows)
-}
-
 func (s store) entitlementRows(ctx context.Context, planID uuid.UUID) ([]catalogsql.EntitlementsRow, error) {
 	rows, err := s.q(ctx).EntitlementsOfPlan(ctx, planID)
 	if err != nil {

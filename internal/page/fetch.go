@@ -3,6 +3,10 @@ package page
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -42,4 +46,24 @@ func Fetch[T any](
 		return nil, 0, fmt.Errorf("page: list: %w", err)
 	}
 	return items, total, nil
+}
+
+// Among runs a query whose text ends before a list of ids, of which there must be at
+// least one ("… WHERE id IN"), and reads its rows with scan.
+func Among(ctx context.Context, conn sqldb.DBTX, query string, ids []uuid.UUID, scan func(Scanner) error) error {
+	places, args := make([]string, len(ids)), make([]any, len(ids))
+	for i, id := range ids {
+		places[i], args[i] = "$"+strconv.Itoa(i+1)+"::uuid", id
+	}
+	rows, err := conn.QueryContext(ctx, query+" ("+strings.Join(places, ", ")+")", args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }() // rows.Err below returns what went wrong
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }

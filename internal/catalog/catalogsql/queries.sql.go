@@ -848,28 +848,6 @@ func (q *Queries) ProductBySlug(ctx context.Context, slug string) (Product, erro
 	return i, err
 }
 
-const productOfPlan = `-- name: ProductOfPlan :one
-SELECT products.id, products.slug, products.name, products.description, products.is_active, products.metadata, products.psp_product_id, products.deleted_at, products.created_at, products.updated_at FROM products JOIN plans ON plans.product_id = products.id WHERE plans.id = $1
-`
-
-func (q *Queries) ProductOfPlan(ctx context.Context, id uuid.UUID) (Product, error) {
-	row := q.db.QueryRowContext(ctx, productOfPlan, id)
-	var i Product
-	err := row.Scan(
-		&i.ID,
-		&i.Slug,
-		&i.Name,
-		&i.Description,
-		&i.IsActive,
-		&i.Metadata,
-		&i.PSPProductID,
-		&i.DeletedAt,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-	)
-	return i, err
-}
-
 const products = `-- name: Products :many
 SELECT id, slug, name, description, is_active, metadata, psp_product_id, deleted_at, created_at, updated_at FROM products WHERE deleted_at IS NULL ORDER BY created_at, id
 `

@@ -1,0 +1,74 @@
+// Package cache keeps one value that is costly to read, such as the public catalog.
+package cache
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/clock"
+)
+
+// Cache keeps a value in one process until it is too old or dropped. When many readers
+// find it outdated, one of them reads it again while the others wait. It is safe for
+// concurrent use.
+type Cache[T any] struct {
+	clock      clock.Clock
+	maxAge     time.Duration
+	read       func(ctx context.Context) (*T, error)
+	current    atomic.Pointer[kept[T]]
+	generation atomic.Uint64 // how often the value was dropped so far
+	reading    chan struct{} // holds one token while somebody reads
+}
+
+// kept is a value, when it was read, and how often it had been dropped before that.
+type kept[T any] struct {
+	value      *T
+	at         time.Time
+	generation uint64
+}
+
+// New returns an empty cache of what read returns.
+func New[T any](c clock.Clock, maxAge time.Duration, read func(ctx context.Context) (*T, error)) *Cache[T] {
+	return &Cache[T]{clock: c, maxAge: maxAge, read: read, reading: make(chan struct{}, 1)}
+}
+
+// Get returns the value, at most the maximum age old and read after the last Drop. It
+// is shared: nobody may change it. The error is that of reading, or of ctx.
+func (c *Cache[T]) Get(ctx context.Context) (*T, error) {
+	if value := c.fresh(); value != nil {
+		return value, nil
+	}
+	select {
+	case c.reading <- struct{}{}:
+		defer func() { <-c.reading }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if value := c.fresh(); value != nil {
+		return value, nil // somebody read it while this caller waited
+	}
+	// Time and generation are taken before reading, so that a change that commits
+	// while reading makes the result outdated, and its age counts from its oldest row.
+	next := &kept[T]{at: c.clock.Now(), generation: c.generation.Load()}
+	var err error
+	if next.value, err = c.read(ctx); err != nil {
+		return nil, err
+	}
+	c.current.Store(next)
+	return next.value, nil
+}
+
+func (c *Cache[T]) fresh() *T {
+	k := c.current.Load()
+	if k == nil || k.generation != c.generation.Load() {
+		return nil
+	}
+	if age := c.clock.Now().Sub(k.at); age < 0 || age >= c.maxAge {
+		return nil
+	}
+	return k.value
+}
+
+// Drop makes the next Get read the value again.
+func (c *Cache[T]) Drop() { c.generation.Add(1) }
