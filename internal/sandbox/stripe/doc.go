@@ -14,12 +14,12 @@
 //	chaos          misbehaviour on purpose, and replays of events
 //	customers      customers, cards and bank accounts
 //	payments       payment intents, charges, refunds
-//	meters         meters and reported usage
+//	meters         reported usage and its meters
 //	catalog        products and prices
 //	invoices       an invoice from its draft to its end
 //	subscriptions  subscriptions, and what they put on invoices
-//	checkout       checkout sessions and their page
-//	portal         portal sessions and their page
+//	checkout       sessions for buying, and their page
+//	portal         sessions for customers, and their page
 //
 // Package stripetest is what the tests of these packages have in common.
 //
