@@ -363,3 +363,29 @@ func TestResume(t *testing.T) {
 		}
 	}
 }
+
+// TestTheEndMovesWithThePeriod changes the period of a subscription that will end.
+func TestTheEndMovesWithThePeriod(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		begin, change string
+		end           time.Time
+	}{
+		"a new cycle":    {"", "billing_cycle_anchor=now", stripetest.Start.AddDate(0, 1, 2)},
+		"a longer trial": {"trial_period_days=7", "trial_end=" + at(stripetest.Start.AddDate(0, 0, 20)), stripetest.Start.AddDate(0, 0, 20)},
+		"a new trial":    {"", "trial_end=" + at(stripetest.Start.AddDate(0, 0, 20)), stripetest.Start.AddDate(0, 0, 20)},
+	} {
+		w := stripetest.New(t)
+		sub := w.Subscribe(w.Price(1000, "eur", "month"), "pm_card_visa", c.begin)
+		path := "/v1/subscriptions/" + sub.At("id")
+		w.Post(path, "cancel_at_period_end=true").Shows(t, name, "cancel_at", sub.At("items.data.0.current_period_end"))
+		w.Advance(2 * day)
+		w.Post(path, c.change).Shows(t, name, "cancel_at_period_end", "true", "cancel_at", at(c.end), "items.data.0.current_period_end", at(c.end))
+		w.Clock.Set(c.end.Add(-time.Second))
+		if got := w.Get(path).At("status"); got == "canceled" {
+			t.Errorf("%s: it ends too early", name)
+		}
+		w.Advance(time.Second)
+		w.Get(path).Shows(t, name, "status", "canceled", "ended_at", at(c.end))
+	}
+}
