@@ -1,0 +1,600 @@
+package shape_test
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	jsonexp "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/rest/shape"
+)
+
+// rulesOf compiles the rules of a body.
+func rulesOf[B any](t testing.TB) *shape.Rules {
+	t.Helper()
+	registry := shape.NewRegistry("#/components/schemas/")
+	field, _ := reflect.TypeFor[struct{ Body B }]().FieldByName("Body")
+	return shape.Compile(registry, huma.SchemaFromField(registry, field, "Body"), field.Type)
+}
+
+// normalize returns the normal form of a body, or the messages of its broken fields.
+func normalize(t rapid.TB, rules *shape.Rules, body string) (string, map[string]string) {
+	t.Helper()
+	if !shape.Readable(jsontext.Value(body)) {
+		t.Fatalf("not readable: %s", body)
+	}
+	var broken fault.Fields
+	normal := rules.Normalize(jsontext.Value(body), &broken)
+	return string(normal), messagesOf(broken)
+}
+
+func messagesOf(broken fault.Fields) map[string]string {
+	if len(broken) == 0 {
+		return nil
+	}
+	messages := map[string]string{}
+	for _, field := range broken {
+		messages[field.Path] = strings.TrimPrefix(messages[field.Path]+"|"+strings.TrimPrefix(field.Message, "validation."), "|")
+	}
+	return messages
+}
+
+// forms has one field of every form that docs/rules/http.md#values lists.
+type forms struct {
+	ID       *uuid.UUID       `json:"id,omitempty"`
+	Count    *int64           `json:"count,omitempty"`
+	Byte     *uint8           `json:"byte,omitempty"`
+	Level    *int16           `json:"level,omitempty" minimum:"-5"`
+	Ratio    *float64         `json:"ratio,omitempty" exclusiveMinimum:"0" maximum:"1"`
+	Quantity *shape.Quantity  `json:"quantity,omitempty"`
+	Price    *shape.UnitPrice `json:"price,omitempty"`
+	At       *shape.Time      `json:"at,omitempty"`
+	Day      *string          `json:"day,omitempty" format:"date"`
+	Active   *bool            `json:"active,omitempty"`
+	Country  *string          `json:"country,omitempty" format:"country"`
+	Currency *string          `json:"currency,omitempty" format:"currency"`
+	URL      *string          `json:"url,omitempty" format:"uri"`
+	Email    *string          `json:"email,omitempty" format:"email"`
+	Metadata shape.Object     `json:"metadata,omitempty"`
+}
+
+// Each text is a JSON value. One that is accepted has a normal form; "" means that it
+// is its own.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	rules := rulesOf[forms](t)
+	for field, test := range map[string]struct {
+		accepted map[string]string
+		refused  map[string]string // to the message
+	}{
+		"id": {
+			accepted: map[string]string{
+				`"0190a0b0-0000-7000-8000-000000000001"`: "", `"0190A0B0-0000-7000-8000-00000000000F"`: "",
+				`" 0190a0b0-0000-7000-8000-000000000001 "`: `"0190a0b0-0000-7000-8000-000000000001"`,
+				`"00000000-0000-0000-0000-000000000000"`:   "",
+			},
+			refused: map[string]string{
+				`"0190a0b0-0000-7000-8000-00000000000"`: "uuid", `"0190a0b0-0000-7000-8000-00000000000g"`: "uuid",
+				`"0190a0b000007000-8000-0000-00000000001"`: "uuid", `5`: "string", `null`: "null", `""`: "uuid",
+			},
+		},
+		"count": {
+			accepted: map[string]string{
+				`0`: "", `-0`: "0", `9223372036854775807`: "", `-9223372036854775808`: "", `1.50e2`: "150", `100E-2`: "1", `12e0`: "12",
+			},
+			refused: map[string]string{
+				`9223372036854775808`: "integer", `-9223372036854775809`: "integer", `1e19`: "integer", `0.1`: "integer", `1e-1`: "integer",
+				`true`: "integer", `"1"`: "integer", `[1]`: "integer", `{}`: "integer", `null`: "null",
+				`1` + strings.Repeat("0", 64): "integer", `1.` + strings.Repeat("0", 63): "integer", // 65 characters
+			},
+		},
+		"byte":  {map[string]string{`0`: "", `255`: ""}, map[string]string{`-1`: "minimum", `256`: "maximum", `1e9`: "maximum"}},
+		"level": {map[string]string{`-5`: "", `32767`: ""}, map[string]string{`-6`: "minimum", `32768`: "maximum"}},
+		"ratio": {
+			map[string]string{`1`: "", `0.5`: "", `5e-1`: "", `1e-300`: ""},
+			map[string]string{`0`: "above", `-1`: "above", `1.0000001`: "maximum", `1e400`: "maximum", `-1e400`: "above", `"1"`: "number", `true`: "number"},
+		},
+		"quantity": {
+			map[string]string{
+				`0`: "", `-0.0`: "0", `0.000001`: "", `1.500000`: "1.5", `1.5000000000`: "1.5", `1e-6`: "0.000001", `15e-1`: "1.5", `1e12`: "1000000000000",
+				`-1`: "", `999999999999.999999`: "",
+			},
+			map[string]string{
+				`0.0000001`: "decimals", `1e-7`: "decimals", `1000000000000.000001`: "maximum", `1e13`: "maximum", `"1"`: "number", `null`: "null", `{}`: "number",
+			},
+		},
+		"price": {
+			map[string]string{`0`: "", `0.000000000001`: "", `1e12`: "1000000000000", `0.10`: "0.1"},
+			map[string]string{`0.0000000000001`: "decimals", `-0.1`: "minimum", `1000000000001`: "maximum", `"1"`: "number"},
+		},
+		"at": {
+			map[string]string{
+				`"2026-01-31T08:15:30Z"`: "", `"2026-01-31T08:15:30.5+14:00"`: "", `"0001-01-01T00:00:00Z"`: "", `"9999-12-31T23:59:59.999999Z"`: "",
+				`"2024-02-29T00:00:00-00:00"`: "", `" 2026-01-31T08:15:30Z"`: `"2026-01-31T08:15:30Z"`,
+			},
+			map[string]string{
+				`"2026-01-31"`: "datetime", `"2026-01-31T08:15Z"`: "datetime", `"2026-01-31T08:15:30"`: "datetime", `"2026-01-31 08:15:30Z"`: "datetime",
+				`"2026-02-29T00:00:00Z"`: "datetime", `"2026-01-31T24:00:00Z"`: "datetime", `"2026-01-31T08:60:00Z"`: "datetime",
+				`"0000-12-31T00:00:00Z"`: "datetime", `"9999-12-31T23:59:59-00:01"`: "datetime", `"0001-01-01T00:59:59+01:00"`: "datetime",
+				`1769847330`: "string", `null`: "null",
+			},
+		},
+		"day": {
+			map[string]string{`"2026-01-31"`: "", `"0001-01-01"`: "", `"9999-12-31"`: "", `"2024-02-29"`: "", `" 2026-01-31 "`: `"2026-01-31"`},
+			map[string]string{
+				`"2026-02-29"`: "date", `"0000-01-01"`: "date", `"26-01-31"`: "date", `"2026-01-31T00:00:00Z"`: "date", `"31.01.2026"`: "date", `""`: "date",
+				`"10000-01-01"`: "date", `20260131`: "string",
+			},
+		},
+		"active":  {map[string]string{`true`: "", `false`: ""}, map[string]string{`0`: "boolean", `"false"`: "boolean", `null`: "null", `[]`: "boolean"}},
+		"country": {countriesTaken, countriesRefused},
+		"currency": {
+			map[string]string{`"EUR"`: "", `"XYZ"`: "", `" JPY "`: `"JPY"`},
+			map[string]string{`"EU"`: "currency", `"EURO"`: "currency", `"Eur"`: "currency", `"E1R"`: "currency", `"ÉUR"`: "currency", `978`: "string"},
+		},
+		"url": {
+			map[string]string{
+				`"https://a.example"`: "", `"http://a.example:8080/x?y=z#f"`: "", `"https://[2001:db8::1]/"`: "", `"https://bücher.example/ä"`: "",
+				`"HTTPS://a.example"`: "", `"https://127.0.0.1"`: "",
+			},
+			map[string]string{
+				`"ftp://a.example"`: "url", `"https://"`: "url", `"https:///x"`: "url", `"https:a.example"`: "url", `"a.example"`: "url", `"/x"`: "url",
+				`"https://u:p@a.example"`: "url", `"https://@a.example"`: "url", `"https://a.example/%zz"`: "url", `"https://a b.example"`: "url",
+				`"https://:80"`: "url", `"data:text/html,x"`: "url", `"https://a.example/\u0001"`: "characters", `""`: "url",
+			},
+		},
+		"email": {
+			map[string]string{`"ann@b.example"`: "", `"Ann+x@B.example"`: "", `" ann@b.example "`: `"ann@b.example"`, `"ann@bücher.example"`: ""},
+			map[string]string{
+				`"ann"`: "email", `"ann@"`: "email", `"@b.example"`: "email", `"ann@b"`: "email", `"a n@b.example"`: "email", `"Ann <ann@b.example>"`: "email",
+				`"ann@b.example,bob@b.example"`: "email", `"ann@b.example\n"`: "", `"ann\nx@b.example"`: "characters", `5`: "string",
+			},
+		},
+		"metadata": {
+			map[string]string{
+				`{}`: "", `{"a":null,"b":[],"c":"\n\t"}`: "", `{"a":1.00}`: "", `{"b":1,"a":2}`: "", `{"a":1,"a":2}`: `{"a":2}`,
+				`{"a":[{"x":1,"x":{"y":2,"y":3}}]}`: `{"a":[{"x":{"y":3}}]}`, `{"":""}`: "", `{"a":"  b "}`: "", `{"a":1e308}`: "",
+			},
+			map[string]string{
+				`[]`: "object", `"{}"`: "object", `5`: "object", `null`: "null", `{"a":"\u0007"}`: "characters", `{"\u0000":1}`: "characters",
+				`{"a":1e309}`: "number", `{"a":[1e-5000]}`: "number", `{"a":` + strings.Repeat("9", 65) + `}`: "number",
+			},
+		},
+	} {
+		for value, normal := range test.accepted {
+			if normal == "" {
+				normal = value
+			}
+			got, broken := normalize(t, rules, `{"`+field+`":`+value+`}`)
+			if got != `{"`+field+`":`+normal+`}` || broken != nil {
+				t.Errorf("%s %s: %s %v, want %s", field, value, got, broken, normal)
+			}
+		}
+		for value, message := range test.refused {
+			want := map[string]string{field: message}
+			if message == "" { // a line end is trimmed before anybody looks
+				want = nil
+			}
+			if _, broken := normalize(t, rules, `{"`+field+`":`+value+`}`); !maps.Equal(broken, want) {
+				t.Errorf("%s %s: %v, want %s", field, value, broken, message)
+			}
+		}
+	}
+}
+
+var (
+	countriesTaken = map[string]string{
+		`"FR"`: "", `"US"`: "", `"GB"`: "", `"XK"`: "", `"GG"`: "", `"HK"`: "", `"PR"`: "", `"AQ"`: "", `"SS"`: "", `" IT"`: `"IT"`,
+	}
+	countriesRefused = map[string]string{
+		`"fr"`: "country", `"UK"`: "country", `"EU"`: "country", `"AN"`: "country", `"SU"`: "country", `"ZZ"`: "country", `"AA"`: "country",
+		`"XA"`: "country", `"FRA"`: "country", `"F"`: "country", `"419"`: "country", `"DD"`: "country", `"UN"`: "country", `250`: "string",
+	}
+)
+
+// How many countries there are: a code that package language forgets would be missed
+// by every sample. ISO 3166-1 has 249, and XK is added.
+func TestCountries(t *testing.T) {
+	t.Parallel()
+	count := 0
+	for a := 'A'; a <= 'Z'; a++ {
+		for b := 'A'; b <= 'Z'; b++ {
+			if shape.IsCountry(string([]rune{a, b})) {
+				count++
+			}
+		}
+	}
+	if count != 250 {
+		t.Errorf("%d countries", count)
+	}
+}
+
+// In a query everything is text, and means the same as in a body.
+func TestCheckText(t *testing.T) {
+	t.Parallel()
+	registry := shape.NewRegistry("#/components/schemas/")
+	type params struct {
+		Count  int             `query:"count" minimum:"1" maximum:"9"`
+		Amount shape.Quantity  `query:"amount"`
+		Active bool            `query:"active"`
+		At     shape.Time      `query:"at"`
+		Owner  uuid.UUID       `query:"owner"`
+		Sort   string          `query:"sort" enum:"name,-name"`
+		Text   string          `query:"text" maxLength:"3"`
+		Names  []string        `query:"names" enum:"a,b"`
+		Prices shape.UnitPrice `query:"price"`
+	}
+	var declared []shape.Property
+	for field := range reflect.TypeFor[params]().Fields() {
+		declared = append(declared, shape.Parameter(registry, field, field.Tag.Get("query"), field.Name == "Count"))
+	}
+	for query, want := range map[string]struct {
+		normal map[string][]string
+		broken map[string]string
+	}{
+		"count=1":                   {normal: map[string][]string{"count": {"1"}}},
+		"count=5&count=2.0":         {normal: map[string][]string{"count": {"2"}}},
+		"":                          {normal: map[string][]string{}, broken: map[string]string{"count": "required"}},
+		"count=":                    {normal: map[string][]string{}, broken: map[string]string{"count": "required"}},
+		"count=0":                   {normal: map[string][]string{}, broken: map[string]string{"count": "minimum"}},
+		"count=10":                  {normal: map[string][]string{}, broken: map[string]string{"count": "maximum"}},
+		"count=1 2":                 {normal: map[string][]string{}, broken: map[string]string{"count": "integer"}},
+		"count=true":                {normal: map[string][]string{}, broken: map[string]string{"count": "integer"}},
+		"count=1&amount=0.50":       {normal: map[string][]string{"count": {"1"}, "amount": {"0.5"}}},
+		"count=1&amount=.5":         {normal: map[string][]string{"count": {"1"}}, broken: map[string]string{"amount": "number"}},
+		"count=1&amount=NaN":        {normal: map[string][]string{"count": {"1"}}, broken: map[string]string{"amount": "number"}},
+		"count=1&amount=1e-7":       {normal: map[string][]string{"count": {"1"}}, broken: map[string]string{"amount": "decimals"}},
+		"count=1&price=-1":          {normal: map[string][]string{"count": {"1"}}, broken: map[string]string{"price": "minimum"}},
+		"count=1&active=1":          {normal: map[string][]string{"count": {"1"}, "active": {"true"}}},
+		"count=1&active=0":          {normal: map[string][]string{"count": {"1"}, "active": {"false"}}},
+		"count=1&active=True":       {normal: map[string][]string{"count": {"1"}}, broken: map[string]string{"active": "boolean"}},
+		"count=1&at=2026-01-31":     {normal: map[string][]string{"count": {"1"}}, broken: map[string]string{"at": "datetime"}},
+		"count=1&owner=1":           {normal: map[string][]string{"count": {"1"}}, broken: map[string]string{"owner": "uuid"}},
+		"count=1&sort=-name":        {normal: map[string][]string{"count": {"1"}, "sort": {"-name"}}},
+		"count=1&sort=NAME":         {normal: map[string][]string{"count": {"1"}}, broken: map[string]string{"sort": "enum"}},
+		"count=1&text= ééé ":        {normal: map[string][]string{"count": {"1"}, "text": {"ééé"}}},
+		"count=1&text=éééé":         {normal: map[string][]string{"count": {"1"}}, broken: map[string]string{"text": "max_length"}},
+		"count=1&text=\"\\":         {normal: map[string][]string{"count": {"1"}, "text": {`"\`}}},
+		"count=1&text=a\tb":         {normal: map[string][]string{"count": {"1"}}, broken: map[string]string{"text": "characters"}},
+		"count=1&text=\xff":         {normal: map[string][]string{"count": {"1"}}, broken: map[string]string{"text": "characters"}},
+		"count=1&text=\ufffd":       {normal: map[string][]string{"count": {"1"}, "text": {"\ufffd"}}},
+		"count=1&names=a, b&names=": {normal: map[string][]string{"count": {"1"}, "names": {"a", "b"}}},
+		"count=1&names=b&names=a":   {normal: map[string][]string{"count": {"1"}, "names": {"b", "a"}}},
+		"count=1&names=a,c,d":       {normal: map[string][]string{"count": {"1"}, "names": {"a"}}, broken: map[string]string{"names": "enum|enum"}},
+	} {
+		values := map[string][]string{}
+		for pair := range strings.SplitSeq(query, "&") {
+			if name, value, found := strings.Cut(pair, "="); found {
+				values[name] = append(values[name], value)
+			}
+		}
+		var broken fault.Fields
+		got := shape.NormalizeQuery(declared, values, &broken)
+		if diff := cmp.Diff(want.normal, map[string][]string(got)); diff != "" {
+			t.Errorf("%q (-want +got)\n%s", query, diff)
+		}
+		if diff := cmp.Diff(want.broken, messagesOf(broken)); diff != "" {
+			t.Errorf("%q (-want +got)\n%s", query, diff)
+		}
+	}
+}
+
+// Of lists in lists and objects in them each broken value has its own path, in the
+// order of the fields and of the items.
+func TestPaths(t *testing.T) {
+	t.Parallel()
+	type cell struct {
+		Name  string     `json:"name" minLength:"1"`
+		Texts [][]string `json:"texts,omitempty" maxItems:"2"`
+		Inner []struct {
+			Count int8 `json:"count"`
+		} `json:"inner,omitempty"`
+	}
+	type body struct {
+		Rows   []cell                        `json:"rows" minItems:"1"`
+		Titles map[string]shape.Texts        `json:"titles,omitempty"`
+		Maps   map[string]map[string]float64 `json:"maps,omitempty"`
+	}
+	rules := rulesOf[body](t)
+	for text, want := range map[string]map[string]string{
+		`{}`:                        {"rows": "required"},
+		`{"rows":[]}`:               {"rows": "min_items"},
+		`{"rows":{}}`:               {"rows": "array"},
+		`{"rows":[null]}`:           {"rows.0": "null"},
+		`{"rows":[[]]}`:             {"rows.0": "object"},
+		`{"rows":[{"name":"a"}]}`:   nil,
+		`{"rows":[{"name":" "}]}`:   {"rows.0.name": "required"},
+		`{"rows":[{"name":"a"},1]}`: {"rows.1": "object"},
+		`{"rows":[{"name":"a","texts":[["a",1],[null],"x"]}]}`:                            {"rows.0.texts": "max_items"},
+		`{"rows":[{"name":"a","texts":[["a",1],"x"]}]}`:                                   {"rows.0.texts.0.1": "string", "rows.0.texts.1": "array"},
+		`{"rows":[{"name":"a","texts":[[null]]}]}`:                                        {"rows.0.texts.0.0": "null"},
+		`{"rows":[{"name":"a"},{"inner":[{"count":1},{"count":128},{"count":-129},{}]}]}`: {"rows.1.name": "required", "rows.1.inner.1.count": "maximum", "rows.1.inner.2.count": "minimum", "rows.1.inner.3.count": "required"},
+		`{"rows":[{"name":"a"}],"titles":{"x":{"fr":"a"},"y":{"en":"a","xx":"b"}}}`:       {"titles.x.en": "required", "titles.y.xx": "unsupported"},
+		`{"rows":[{"name":"a"}],"maps":{"a":{"b":"1","c":1},"d":null}}`:                   {"maps.a.b": "number", "maps.d": "null"},
+		`{"rows":[{"name":"a"}],"maps":{"a.b":{"c":true}}}`:                               {"maps.a.b.c": "number"},
+	} {
+		if _, broken := normalize(t, rules, text); !maps.Equal(broken, want) {
+			t.Errorf("%s: %v, want %v", text, broken, want)
+		}
+	}
+}
+
+// A list of items that are judged one by one never refuses its request.
+func TestEach(t *testing.T) {
+	t.Parallel()
+	type item struct {
+		Name  string   `json:"name" minLength:"1" maxLength:"3"`
+		Count int      `json:"count,omitempty" minimum:"1"`
+		Tags  []string `json:"tags,omitempty"`
+	}
+	type body struct {
+		Items []shape.Each[item] `json:"items" maxItems:"9"`
+	}
+	rules := rulesOf[body](t)
+	normal, broken := normalize(t, rules, `{"items":[{"name":" a "},{"name":"long","count":0,"tags":[1]},7,null,[],{},{"name":"b","count":2.0}]}`)
+	if broken != nil {
+		t.Fatalf("the request is refused: %v", broken)
+	}
+	var got body
+	if err := jsonexp.Unmarshal([]byte(normal), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := []struct {
+		item   item
+		broken map[string]string
+	}{
+		{item: item{Name: "a"}},
+		{broken: map[string]string{"name": "max_length", "count": "minimum", "tags.0": "string"}},
+		{},
+		{},
+		{},
+		{broken: map[string]string{"name": "required"}},
+		{item: item{Name: "b", Count: 2}},
+	}
+	for i, each := range got.Items {
+		var refusal *fault.Error
+		errors.As(each.Err, &refusal)
+		switch {
+		case i >= 2 && i <= 4:
+			if !errors.Is(each.Err, shape.ErrNotObject) {
+				t.Errorf("%d: %v, want ErrNotObject", i, each.Err)
+			}
+		case want[i].broken == nil:
+			if each.Err != nil || !cmp.Equal(each.Value, want[i].item) {
+				t.Errorf("%d: %+v", i, each)
+			}
+		case refusal == nil || !maps.Equal(messagesOf(refusal.Fields), want[i].broken) || !cmp.Equal(each.Value, item{}):
+			t.Errorf("%d: %+v, %v", i, each, each.Err)
+		}
+	}
+	for text, message := range map[string]string{`{"items":{}}`: "array", `{"items":null}`: "null", `{"items":[{},{},{},{},{},{},{},{},{},{}]}`: "max_items", `{}`: "required"} {
+		if _, broken := normalize(t, rules, text); !maps.Equal(broken, map[string]string{"items": message}) {
+			t.Errorf("%s: %v, want %s", text, broken, message)
+		}
+	}
+}
+
+func TestConfirmation(t *testing.T) {
+	t.Parallel()
+	rules := rulesOf[struct {
+		Password     string  `json:"password" format:"password" minLength:"3"`
+		Confirmation *string `json:"password_confirmation,omitempty" format:"password"`
+	}](t)
+	for text, want := range map[string]map[string]string{
+		`{"password":"abc","password_confirmation":"abc"}`:      nil,
+		`{"password":"abc","password_confirmation":"\u0061bc"}`: nil,
+		`{"password":"abc"}`: nil,
+		`{"password":"abc","password_confirmation":"abd"}`:  {"password_confirmation": "confirmed"},
+		`{"password":"abc","password_confirmation":"abc "}`: {"password_confirmation": "confirmed"},
+		`{"password":"abc","password_confirmation":"ABC"}`:  {"password_confirmation": "confirmed"},
+		`{"password":"ab","password_confirmation":"x"}`:     {"password": "min_length"}, // one thing at a time
+		`{"password_confirmation":"x"}`:                     {"password": "required"},
+		`{"password":"abc","password_confirmation":null}`:   {"password_confirmation": "null"},
+	} {
+		if _, broken := normalize(t, rules, text); !maps.Equal(broken, want) {
+			t.Errorf("%s: %v, want %v", text, broken, want)
+		}
+	}
+}
+
+func TestOpt(t *testing.T) {
+	t.Parallel()
+	type body struct {
+		Name shape.Opt[string]     `json:"name,omitzero"`
+		Note shape.Opt[string]     `json:"note,omitzero" nullable:"true"`
+		At   shape.Opt[shape.Time] `json:"at,omitzero" nullable:"true"`
+	}
+	rules := rulesOf[body](t)
+	old := "old"
+	for text, want := range map[string]struct {
+		name string
+		note *string
+		set  bool
+	}{
+		`{}`:                        {"kept", &old, false},
+		`{"note":null}`:             {"kept", nil, true},
+		`{"note":""}`:               {"kept", nil, true},
+		`{"name":"","note":" x "}`:  {"", ptr("x"), true},
+		`{"name":"n"}`:              {"n", &old, false},
+		`{"note":"a","note":null}`:  {"kept", nil, true},
+		`{"note":null,"note":"b"}`:  {"kept", ptr("b"), true},
+		`{"NOTE":null,"unknown":1}`: {"kept", &old, false},
+	} {
+		normal, broken := normalize(t, rules, text)
+		var got body
+		if err := jsonexp.Unmarshal([]byte(normal), &got); err != nil || broken != nil {
+			t.Fatalf("%s: %v %v", text, err, broken)
+		}
+		if got.Name.OrValue("kept") != want.name || !cmp.Equal(got.Note.Or(&old), want.note) || got.Note.Set != want.set {
+			t.Errorf("%s: %+v, want %+v", text, got, want)
+		}
+	}
+	for text, want := range map[string]map[string]string{
+		`{"name":null}`: {"name": "null"}, `{"name":1}`: {"name": "string"}, `{"at":"now"}`: {"at": "datetime"}, `{"note":[]}`: {"note": "string"},
+	} {
+		if _, broken := normalize(t, rules, text); !maps.Equal(broken, want) {
+			t.Errorf("%s: %v, want %v", text, broken, want)
+		}
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// Whatever the instant and zone, a time is written in one form of one length, and read
+// back as the same microsecond.
+func TestTimeForm(t *testing.T) {
+	t.Parallel()
+	least := time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)
+	rapid.Check(t, func(r *rapid.T) {
+		seconds := rapid.Int64Range(0, 9998*365*24*3600).Draw(r, "seconds")
+		zone := time.FixedZone("", rapid.IntRange(-14*3600, 14*3600).Draw(r, "zone")/60*60)
+		at := time.Unix(least.Unix()+seconds, rapid.Int64Range(0, 999_999_999).Draw(r, "nanoseconds")).In(zone)
+		text, err := json.Marshal(shape.T(at))
+		if err != nil || len(text) != len(`"2026-01-31T08:15:30.123456Z"`) || !strings.HasSuffix(string(text), `Z"`) {
+			r.Fatalf("%s, %v", text, err)
+		}
+		for _, form := range []string{string(text), `"` + at.Format(time.RFC3339Nano) + `"`} {
+			var back shape.Time
+			if err := json.Unmarshal([]byte(form), &back); err != nil || !back.Std().Equal(at.Truncate(time.Microsecond)) || back.Std().Location() != time.UTC {
+				r.Fatalf("%s is read as %s, %v", form, back.Std(), err)
+			}
+		}
+	})
+	if got, err := json.Marshal(shape.TP(nil)); err != nil || string(got) != "null" {
+		t.Errorf("no time is %s, %v", got, err)
+	}
+}
+
+// A quantity that is accepted is what the caller wrote, to the last digit, and its
+// normal form is its own.
+func TestQuantityIsExact(t *testing.T) {
+	t.Parallel()
+	rules := rulesOf[forms](t)
+	rapid.Check(t, func(r *rapid.T) {
+		whole := rapid.StringMatching(`0|[1-9][0-9]{0,11}`).Draw(r, "whole")
+		decimals := rapid.StringMatching(`[0-9]{1,6}`).Draw(r, "decimals")
+		text := whole + "." + decimals
+		normal, broken := normalize(r, rules, `{"quantity":`+text+`}`)
+		want := strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+		if whole == "0" && strings.Trim(decimals, "0") == "" {
+			want = "0"
+		}
+		if broken != nil || normal != `{"quantity":`+want+`}` {
+			r.Fatalf("%s: %s %v, want %s", text, normal, broken, want)
+		}
+	})
+}
+
+func TestPeek(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"email":" a@b.example "}`:                "a@b.example",
+		`{"\u0065mail":"\u0061"}`:                  "a",
+		`{"email":"a","email":"b"}`:                "b",
+		`{"email":"a","email":5}`:                  "",
+		`{"email":null}`:                           "",
+		`{"Email":"a"}`:                            "",
+		`{"x":{"email":"a"},"y":["email","a"]}`:    "",
+		`{}`:                                       "",
+		`{"x":[[[{"email":"no"}]]],"email":"yes"}`: "yes",
+	} {
+		if got := shape.Peek(jsontext.Value(text), "email"); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestIDs(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{"1": 1, "42": 42, "9223372036854775807": 9223372036854775807} {
+		if got, err := shape.IntID(text); err != nil || got != want {
+			t.Errorf("%q: %d, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "0", "-1", "+1", "01", " 1", "1 ", "1.0", "0x1", "1_0", "9223372036854775808", "١"} {
+		if _, err := shape.IntID(text); !errors.Is(err, shape.ErrNotFound) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	id := uuid.MustParse("0190a0b0-0000-7000-8000-00000000000f")
+	for text, known := range map[string]bool{
+		id.String(): true, strings.ToUpper(id.String()): true, strings.ReplaceAll(id.String(), "-", ""): false, "{" + id.String() + "}": false,
+		"urn:uuid:" + id.String(): false, id.String() + " ": false, "": false, strings.Repeat("x", 36): false,
+	} {
+		if got, err := shape.ParseID(text); known != (err == nil) || known && got != id || !known && !errors.Is(err, shape.ErrNotFound) {
+			t.Errorf("%q: %s, %v", text, got, err)
+		}
+	}
+}
+
+// A free-form object is answered as it is kept, and nothing at all as null.
+func TestObject(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{ "b" : 1.50 , "a" : [ ] }`: `{"b":1.50,"a":[]}`, `{}`: `{}`, `null`: `null`, `{"n":12345678901234567890}`: `{"n":12345678901234567890}`,
+	} {
+		var o shape.Object
+		if err := json.Unmarshal([]byte(text), &o); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := json.Marshal(o); err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v", text, got, err)
+		}
+	}
+}
+
+// A rule that is written on a field and not enforced stops the program at its start.
+func TestRulesThatNothingEnforces(t *testing.T) {
+	t.Parallel()
+	for name, compile := range map[string]func(){
+		"uniqueItems": func() {
+			rulesOf[struct {
+				Tags []string `json:"tags" uniqueItems:"true"`
+			}](t)
+		},
+		"exclusiveMaximum": func() {
+			rulesOf[struct {
+				Ratio float64 `json:"ratio" exclusiveMaximum:"1"`
+			}](t)
+		},
+		"format": func() {
+			rulesOf[struct {
+				Host string `json:"host" format:"hostname"`
+			}](t)
+		},
+		"a time without a fixed fraction": func() {
+			type inner struct {
+				At time.Time `json:"at"`
+			}
+			rulesOf[struct {
+				Inner inner `json:"inner"`
+			}](t)
+		},
+		"an Each of texts": func() {
+			rulesOf[struct {
+				Items []shape.Each[string] `json:"items"`
+			}](t)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			compile()
+		})
+	}
+}
