@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/stripe/stripe-go/v85"
@@ -18,8 +19,11 @@ const eventPage = 100
 type Event struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`      // such as "customer.subscription.updated"
-	ObjectID string `json:"object_id"` // empty for objects without an id
+	ObjectID string `json:"object_id"` // empty for objects that cannot be read back
 }
+
+// previewPrefix begins the ids of invoices that do not exist yet.
+const previewPrefix = "upcoming_"
 
 // Events lists what happened since a time, newest first, asking for more as it
 // goes. The provider keeps 30 days. After an error it ends.
@@ -79,6 +83,9 @@ func newEvent(e *stripe.Event) (Event, error) {
 	}
 	if err := json.Unmarshal(e.Data.Raw, &object); err != nil {
 		return Event{}, errUnreadable
+	}
+	if strings.HasPrefix(object.ID, previewPrefix) {
+		object.ID = ""
 	}
 	return Event{ID: e.ID, Type: string(e.Type), ObjectID: object.ID}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/clock"
@@ -395,6 +396,28 @@ func TestDeletedCustomer(t *testing.T) {
 		s.BuyPlan(o, "starter")
 		if got := s.CountRows(`SELECT count(*) FROM psp_customers WHERE psp_customer_id IN ($1, $2)`, first, second); got != 0 {
 			t.Errorf("a deleted customer was taken again")
+		}
+	})
+}
+
+// An invoice that is only announced has no id, so there is nothing to read back.
+func TestAnnouncedInvoicesAreIgnored(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("ada@example.test", true)
+		s.BuyPlan(o, "starter")
+		s.Advance(25 * 24 * time.Hour)
+		events := s.AtProvider("GET", "/events", "type", "invoice.upcoming")
+		events.WantAt("data.0.data.object.object", "invoice")
+		events.WantAt("data.0.data.object.billing_reason", "upcoming")
+		if id := events.At("data.0.data.object.id"); id != nil {
+			t.Errorf("an announced invoice has the id %v", id)
+		}
+		if n := s.CountRows(`SELECT count(*) FROM psp_events WHERE type = 'invoice.upcoming'`); n != 0 {
+			t.Errorf("%d announced invoices are stored", n)
+		}
+		if n := s.CountRows(`SELECT count(*) FROM jobs WHERE kind = 'psp.event'`); n != 0 {
+			t.Errorf("%d notifications are waiting", n)
 		}
 	})
 }

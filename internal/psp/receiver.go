@@ -1,7 +1,6 @@
 package psp
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -144,8 +143,12 @@ func (r *Receiver) verify(body []byte, signature string) (Event, error) {
 }
 
 // accept stores an event and the job to handle it together, once per event id.
-// It reports whether the event was new.
+// It reports whether the event was new. It ignores an event about an object without
+// an id, such as an invoice that is only announced: there is nothing to read back.
 func (r *Receiver) accept(ctx context.Context, e Event) (isNew bool, err error) {
+	if e.ObjectID == "" {
+		return false, nil
+	}
 	// This finds most repeated events without a transaction.
 	if known, err := r.inbox.known(ctx, e.ID); err != nil || known {
 		return false, err
@@ -156,7 +159,7 @@ func (r *Receiver) accept(ctx context.Context, e Event) (isNew bool, err error) 
 		if err != nil || !inserted {
 			return err
 		}
-		return r.jobs.Enqueue(ctx, JobEvent, e, jobs.Key(cmp.Or(e.ObjectID, e.ID)))
+		return r.jobs.Enqueue(ctx, JobEvent, e, jobs.Key(e.ObjectID))
 	})
 	return isNew, err
 }
@@ -167,6 +170,9 @@ func (r *Receiver) HandleEvent(ctx context.Context, job jobs.Job) error {
 	var e Event
 	if err := job.Decode(&e); err != nil {
 		return err
+	}
+	if e.ObjectID == "" { // stored by a version that did not ignore it
+		return r.inbox.markHandled(ctx, []Event{e}, r.clock.Now())
 	}
 	waiting, err := r.inbox.waiting(ctx, e)
 	if err != nil {

@@ -113,6 +113,9 @@ func TestNotificationsThatAreAnswered(t *testing.T) {
 	t.Parallel()
 	valid := eventJSON("evt_1", "customer.subscription.updated", "sub_1")
 	large := strings.Repeat(" ", 1<<20) + valid
+	const upcoming = `{"id": "evt_1", "object": "event", "type": "invoice.upcoming",
+		"data": {"object": {"object": "invoice", "amount_due": 2000, "billing_reason": "upcoming", "customer": "cus_1", "status": "draft"}}}`
+	preview := eventJSON("evt_1", "invoice.upcoming", "upcoming_in_1")
 	tests := map[string]struct {
 		body, signature string
 		status          int
@@ -132,7 +135,9 @@ func TestNotificationsThatAreAnswered(t *testing.T) {
 		"not an event":                 {`{"object": "invoice"}`, sign(`{"object": "invoice"}`, oldSecret, 0), 400, 0},
 		"an event without data":        {`{"object": "event", "id": "evt_1", "type": "a.b"}`, sign(`{"object": "event", "id": "evt_1", "type": "a.b"}`, oldSecret, 0), 400, 0},
 		"an event without an id":       {eventJSON("", "a.b", "x"), sign(eventJSON("", "a.b", "x"), oldSecret, 0), 400, 0},
-		"about an object without id":   {eventJSON("evt_1", "balance.available", ""), sign(eventJSON("evt_1", "balance.available", ""), oldSecret, 0), 200, 1},
+		"about an object without id":   {eventJSON("evt_1", "balance.available", ""), sign(eventJSON("evt_1", "balance.available", ""), oldSecret, 0), 200, 0},
+		"about an invoice to come":     {upcoming, sign(upcoming, oldSecret, 0), 200, 0},
+		"about the preview of one":     {preview, sign(preview, oldSecret, 0), 200, 0},
 		"an empty body, though signed": {"", sign("", oldSecret, 0), 400, 0},
 	}
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

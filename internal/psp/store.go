@@ -44,11 +44,8 @@ func (s store) known(ctx context.Context, id string) (bool, error) {
 }
 
 // waiting returns the events about e's object that are not handled yet, in the order
-// in which they came; only e if its object has no id.
+// in which they came.
 func (s store) waiting(ctx context.Context, e Event) ([]Event, error) {
-	if e.ObjectID == "" {
-		return []Event{e}, nil
-	}
 	rows, err := s.q(ctx).WaitingEvents(ctx, e.ObjectID)
 	events := make([]Event, len(rows))
 	for i, row := range rows {

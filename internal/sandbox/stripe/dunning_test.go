@@ -41,7 +41,7 @@ func TestAFailedRenewalIsRetried(t *testing.T) {
 		t.Errorf("subscription %s, invoice %s after %d attempts, next at %d", sub.Status, in.Status, in.AttemptCount, in.NextPaymentAttempt)
 	}
 	want := []string{
-		"invoice.created", "customer.subscription.updated", "customer.updated", "invoice.finalized", "payment_intent.created",
+		"invoice.upcoming", "invoice.created", "customer.subscription.updated", "customer.updated", "invoice.finalized", "payment_intent.created",
 		"charge.failed", "payment_intent.payment_failed", "invoice.updated", "invoice.payment_failed", "customer.updated", "customer.subscription.updated",
 	}
 	if diff := cmp.Diff(want, w.since(before)); diff != "" {

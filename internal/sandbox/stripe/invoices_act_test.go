@@ -229,6 +229,13 @@ func TestEventsShowObjectsAsTheyAre(t *testing.T) {
 			t.Fatal(err)
 		}
 		about, _ := e.Data.Object["object"].(string)
+		if e.Type == "invoice.upcoming" {
+			// The schema requires an id, but this invoice does not exist yet.
+			if id, given := e.Data.Object["id"]; given {
+				t.Errorf("an announced invoice has the id %v", id)
+			}
+			e.Data.Raw = append([]byte(`{"id":"upcoming_in_1",`), e.Data.Raw[1:]...)
+		}
 		if err := checkObject(about, e.Data.Raw); err != nil && !seen[e.Type] {
 			t.Errorf("%s against the schema: %v\n%s", e.Type, err, e.Data.Raw)
 		}

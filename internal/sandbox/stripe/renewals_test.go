@@ -24,9 +24,17 @@ func TestASubscriptionRenews(t *testing.T) {
 	_, sub := w.bought(w.sold(1000, "eur", "month"), 2)
 	preview := must[*api.Invoice](t)(w.V1Invoices.CreatePreview(t.Context(), &api.InvoiceCreatePreviewParams{Subscription: &sub.ID}))
 	before := w.eventTypes()
+	w.clock.Set(start.AddDate(0, 0, 21).Add(-time.Second))
+	if diff := cmp.Diff([]string{}, w.since(before)); diff != "" {
+		t.Errorf("more than a week before the end: %s", diff)
+	}
 	w.clock.Set(start.AddDate(0, 0, 28).Add(-time.Second))
-	if got := w.subscription(sub.ID); got.Items.Data[0].CurrentPeriodEnd != sub.Items.Data[0].CurrentPeriodEnd || len(w.since(before)) != 0 {
-		t.Errorf("a second before its end the period is over: %v", w.since(before))
+	w.changed(sub, nil, 2, "create_prorations") // changes nothing, and is not announced again
+	if got := w.subscription(sub.ID); got.Items.Data[0].CurrentPeriodEnd != sub.Items.Data[0].CurrentPeriodEnd {
+		t.Error("a second before its end the period is over")
+	}
+	if diff := cmp.Diff([]string{"invoice.upcoming"}, w.since(before)); diff != "" {
+		t.Errorf("a second before the end: %s", diff)
 	}
 
 	w.until(28)
@@ -40,7 +48,7 @@ func TestASubscriptionRenews(t *testing.T) {
 		in.PeriodStart != start.Unix() || in.PeriodEnd != w.clock.Now().Unix() || in.BillingReason != "subscription_cycle" {
 		t.Errorf("draft: %+v", in)
 	}
-	if diff := cmp.Diff([]string{"invoice.created", "customer.subscription.updated"}, w.since(before)); diff != "" {
+	if diff := cmp.Diff([]string{"invoice.upcoming", "invoice.created", "customer.subscription.updated"}, w.since(before)); diff != "" {
 		t.Error(diff)
 	}
 
@@ -53,7 +61,7 @@ func TestASubscriptionRenews(t *testing.T) {
 		t.Errorf("lines (-preview +invoice):\n%s", diff)
 	}
 	want := []string{
-		"invoice.created", "customer.subscription.updated", "customer.updated", "invoice.finalized", "payment_intent.created",
+		"invoice.upcoming", "invoice.created", "customer.subscription.updated", "customer.updated", "invoice.finalized", "payment_intent.created",
 		"charge.succeeded", "payment_intent.succeeded", "invoice_payment.paid", "invoice.paid", "invoice.payment_succeeded",
 	}
 	if diff := cmp.Diff(want, w.since(before)); diff != "" {
@@ -178,7 +186,7 @@ func TestASubscriptionEndsWithItsPeriod(t *testing.T) {
 		t.Errorf("ended: %s at %d, asked for at %d", got.Status, got.EndedAt, got.CanceledAt)
 	}
 	want := []string{
-		"invoice.created", "customer.updated", "invoice.finalized", "payment_intent.created", "charge.succeeded", "payment_intent.succeeded",
+		"invoice.upcoming", "invoice.created", "customer.updated", "invoice.finalized", "payment_intent.created", "charge.succeeded", "payment_intent.succeeded",
 		"invoice_payment.paid", "invoice.paid", "invoice.payment_succeeded", "customer.subscription.deleted",
 	}
 	if diff := cmp.Diff(want, w.since(before)); diff != "" {

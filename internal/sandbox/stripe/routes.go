@@ -147,6 +147,7 @@ func timers() map[string]kernel.Action {
 	return map[string]kernel.Action{
 		checkout.TimerExpires:                checkout.ExpireDue,
 		subscriptions.TimerPeriodEnds:        subscriptions.PeriodEnds,
+		subscriptions.TimerUpcoming:          subscriptions.AnnounceInvoice,
 		subscriptions.TimerTrialWillEnd:      subscriptions.TrialWillEnd,
 		subscriptions.TimerIncompleteExpires: subscriptions.IncompleteExpires,
 		invoices.TimerFinalizes:              subscriptions.FinalizeDue,

@@ -15,7 +15,7 @@ func TestATrialBecomesPaid(t *testing.T) {
 	sub := w.trial(w.sold(1000, "eur", "month"), 14, "4242424242424242")
 	before := w.eventTypes()
 	w.until(11)
-	if diff := cmp.Diff([]string{"customer.subscription.trial_will_end"}, w.since(before)); diff != "" {
+	if diff := cmp.Diff([]string{"invoice.upcoming", "customer.subscription.trial_will_end"}, w.since(before)); diff != "" {
 		t.Errorf("three days before: %s", diff)
 	}
 	w.until(14)
@@ -28,7 +28,7 @@ func TestATrialBecomesPaid(t *testing.T) {
 		t.Errorf("first paid invoice: %s over %d", in.Status, in.AmountPaid)
 	}
 	want := []string{
-		"customer.subscription.trial_will_end", "invoice.created", "customer.subscription.updated", "customer.updated", "invoice.finalized",
+		"invoice.upcoming", "customer.subscription.trial_will_end", "invoice.created", "customer.subscription.updated", "customer.updated", "invoice.finalized",
 		"payment_intent.created", "charge.succeeded", "payment_intent.succeeded", "invoice_payment.paid", "invoice.paid", "invoice.payment_succeeded",
 	}
 	if diff := cmp.Diff(want, w.since(before)); diff != "" {

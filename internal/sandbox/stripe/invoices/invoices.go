@@ -2,6 +2,8 @@ package invoices
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
@@ -279,6 +281,26 @@ func (in *Invoice) Preview() *Invoice {
 		line.Invoice, line.ID = in.ID, strings.Replace(line.ID, "il_", "il_tmp_", 1)
 	}
 	return in
+}
+
+// announced is a draft as invoice.upcoming shows it.
+type announced struct{ *Invoice }
+
+// Announced returns a draft as invoice.upcoming shows it: without an id.
+func (in *Invoice) Announced() kernel.Object { return announced{in.Preview()} }
+
+// MarshalJSON leaves out the id.
+func (a announced) MarshalJSON() ([]byte, error) {
+	doc, err := json.Marshal(a.Invoice)
+	if err != nil {
+		return nil, fmt.Errorf("encode invoice: %w", err)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(doc, &fields); err != nil {
+		return nil, fmt.Errorf("decode invoice: %w", err)
+	}
+	delete(fields, "id")
+	return json.Marshal(fields)
 }
 
 // The timers of an invoice.

@@ -66,8 +66,15 @@ func setTimers(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 		if err := st.SetTimer(ctx, TimerPeriodEnds, sub.ID, end); err != nil {
 			return err
 		}
-	} else if err := st.StopTimer(ctx, TimerPeriodEnds, sub.ID); err != nil {
-		return err
+		if err := announceRenewal(ctx, st, sub, end); err != nil {
+			return err
+		}
+	} else {
+		for _, timer := range []string{TimerPeriodEnds, TimerUpcoming} {
+			if err := st.StopTimer(ctx, timer, sub.ID); err != nil {
+				return err
+			}
+		}
 	}
 	if sub.Status != Trialing {
 		if err := st.StopTimer(ctx, TimerTrialWillEnd, sub.ID); err != nil {
