@@ -20,8 +20,8 @@ import (
 // objects are the same text. "" means none.
 type Metadata string
 
-// maxMetadataDepth is how deep metadata can be nested, as in the API: both databases
-// can store that.
+// maxMetadataDepth is how many objects and lists of metadata can be within one
+// another, as in the API: both databases can store that.
 const maxMetadataDepth = 32
 
 // metadataOf returns a column in canonical form.
@@ -145,7 +145,7 @@ func (r *reader) free(node *yaml.Node, path string, depth int) any {
 	switch {
 	case node.Kind == yaml.AliasNode:
 		r.fail(path, "is an alias, which a catalog cannot have")
-	case depth > maxMetadataDepth:
+	case depth > maxMetadataDepth && node.Kind != yaml.ScalarNode:
 		r.fail(path, "is nested too deeply")
 	case node.Kind == yaml.MappingNode:
 		object := map[string]any{}
