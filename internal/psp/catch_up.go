@@ -26,7 +26,8 @@ func (r *Receiver) Prune(ctx context.Context) error {
 }
 
 // CatchUp takes over, from the provider's own list, the events that no notification
-// has brought, and returns how many there were. It runs periodically, in one
+// has brought, and returns how many there were. It asks only for types that have a
+// handler: an account has many more, and the endpoint need not be told of them. It runs periodically, in one
 // instance at a time (rules: psp#notifications).
 //
 // Invariant: the cursor moves once everything in the list is stored, to the time
@@ -46,7 +47,7 @@ func (r *Receiver) CatchUp(ctx context.Context) (int, error) {
 		since = earliest
 	}
 	missed := 0
-	for e, err := range r.client.Events(ctx, since) {
+	for e, err := range r.client.Events(ctx, since, r.Types()) {
 		if err != nil {
 			return missed, err
 		}

@@ -1,9 +1,12 @@
 package psp_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,6 +23,7 @@ func TestCatchUpTakesWhatNoNotificationBrought(t *testing.T) {
 				eventJSON("evt_1", "invoice.paid", "in_1")+`]}`)
 		})
 		i := newInbox(t, db, provider.client(t))
+		i.On("invoice.paid", func(context.Context, psp.Event) error { return nil })
 		body := eventJSON("evt_1", "invoice.paid", "in_1")
 		i.deliver(t.Context(), body, sign(body, oldSecret, 0))
 		for _, want := range []int{1, 0} {
@@ -55,6 +59,7 @@ func TestCatchUpGoesOnFromItsCursor(t *testing.T) {
 			}
 		})
 		i := newInbox(t, db, provider.client(t, func(c *psp.Config) { c.Retries = -1 }))
+		i.On("invoice.paid", func(context.Context, psp.Event) error { return nil })
 		look := func() (since time.Time, err error) {
 			before := len(provider.requests())
 			_, err = i.CatchUp(t.Context())
@@ -98,6 +103,47 @@ func TestCatchUpGoesOnFromItsCursor(t *testing.T) {
 		i.clock.Advance(60 * 24 * time.Hour)
 		since, _ = look()
 		near("after two months", since, i.clock.Now().Add(-30*24*time.Hour))
+	})
+}
+
+// Each type that is handled is asked for once, at most 20 in one call, and no other.
+func TestCatchUpReadsWhatIsHandled(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		provider := newFake(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+			reply(w, 200, `{"object": "list", "data": []}`)
+		})
+		i := newInbox(t, db, provider.client(t))
+		for _, kind := range []string{"checkout.session.", "customer.subscription.", "invoice.", "invoice.paid", "customer.deleted"} {
+			i.On(kind, func(context.Context, psp.Event) error { return nil })
+		}
+		if _, err := i.CatchUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var asked []string
+		for _, request := range provider.requests() {
+			n := 0
+			for name, values := range request.form {
+				if strings.HasPrefix(name, "types[") {
+					asked, n = append(asked, values...), n+len(values)
+				}
+			}
+			if n == 0 || n > 20 {
+				t.Errorf("a call asks for %d types", n)
+			}
+		}
+		slices.Sort(asked)
+		if !slices.Equal(asked, i.Types()) || len(slices.Compact(slices.Clone(asked))) != len(asked) {
+			t.Errorf("asked for %v, want %v", asked, i.Types())
+		}
+		for kind, want := range map[string]bool{
+			"invoice.paid": true, "invoice.voided": true, "customer.deleted": true, "checkout.session.completed": true,
+			"customer.subscription.updated": true, "invoice.upcoming": false, "invoice.": false, "product.created": false,
+		} {
+			if slices.Contains(asked, kind) != want {
+				t.Errorf("%s is asked for: %t", kind, !want)
+			}
+		}
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/stripe/stripe-go/v85/webhook"
@@ -86,14 +87,34 @@ func NewReceiver(d ReceiverDeps) (*Receiver, error) {
 
 // On registers a handler for a kind of event, such as "invoice.paid", or for all
 // kinds with a prefix if kind ends with a dot, such as "invoice.". All that match
-// run, in the order of their registration. It must not be called once jobs run.
+// run, in the order of their registration. It must not be called once jobs run. It
+// panics on a prefix whose types are not known (see typesBelow), since CatchUp would
+// not find their events.
 //
 // Where several events about one object wait together, the handler of a kind gets
 // each event of that kind. The handler of a prefix only looks at the present state
 // of the object, so it gets the last event alone, and many notifications at once
 // cost one call to the provider.
 func (r *Receiver) On(kind string, handle Handler) {
+	if strings.HasSuffix(kind, ".") && typesBelow[kind] == nil {
+		panic("psp: no types of events are known for " + kind)
+	}
 	r.handlers = append(r.handlers, registration{kind, handle})
+}
+
+// Types returns the types of the events that have a handler, sorted. These are the
+// ones to select for the notifications at the provider.
+func (r *Receiver) Types() []string {
+	var types []string
+	for _, reg := range r.handlers {
+		if below, ok := typesBelow[reg.kind]; ok {
+			types = append(types, below...)
+		} else {
+			types = append(types, reg.kind)
+		}
+	}
+	slices.Sort(types)
+	return slices.Compact(types)
 }
 
 // ServeHTTP accepts one notification. It answers 200 once the notification is

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 var events = Kind[event]{Name: "event", Prefix: "evt", Label: "event", Path: "/v1/events"}
@@ -58,11 +60,18 @@ func (st *Step) Emit(ctx context.Context, eventType string, o Object, previous m
 // GetEvent answers GET /v1/events/{id}.
 func GetEvent(ctx context.Context, c *Call) (any, error) { return Retrieve(ctx, c, events) }
 
+// maxEventTypes is how many types one list of events may be restricted to.
+const maxEventTypes = 20
+
 // ListEvents answers GET /v1/events.
 func ListEvents(ctx context.Context, c *Call) (any, error) {
 	var f Filter
 	f.Equals(c.Params, "type", "$.type")
-	f.Among("$.type", c.Params.Texts("types"))
+	types := c.Params.Texts("types")
+	if len(types) > maxEventTypes {
+		return nil, form.Refuse("types", "", "You may list at most %d types.", maxEventTypes)
+	}
+	f.Among("$.type", types)
 	return events.Page(ctx, c, f)
 }
 
