@@ -58,7 +58,6 @@ func walk(root, extension string, f func(name string, text []byte) error) error 
 	})
 }
 
-
 // Package returns the folder of the file, from the root.
 func (s Source) Package() string { return path.Dir(s.Path) }
 

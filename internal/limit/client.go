@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// ClientIP is the address of the client that a request comes from. The peer of
-// the connection counts, unless it is a trusted proxy: then X-Forwarded-For is
-// read from its right end, where the nearest proxy wrote, and the first address
-// that is no trusted proxy is the client. What lies left of it could be forged
-// by the client and is never looked at; neither is anything left of an entry
-// that is no address. Of nothing but trusted proxies the leftmost is the client.
+// ClientIP returns the address of the client that a request comes from. That is the
+// peer of the connection, unless the peer is a trusted proxy. Then X-Forwarded-For is
+// read from its right end, where the nearest proxy wrote, and the first address that
+// is no trusted proxy is the client. The client could forge what is left of it, so
+// that is ignored, as is everything left of an entry that is no address. If all are
+// trusted proxies, the leftmost is the client.
 //
 // The zero Addr is returned when the connection has no IP address.
 func ClientIP(r *http.Request, trusted []netip.Prefix) netip.Addr {
@@ -37,9 +37,9 @@ func ClientIP(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	return client
 }
 
-// AddrKey is the key under which an address is limited: an IPv4 address itself,
-// of an IPv6 address its /64 network. One IPv6 client commonly owns a whole /64,
-// and by choosing addresses in it could otherwise have any number of limits.
+// AddrKey returns the key by which an address is limited: an IPv4 address itself, the
+// /64 network of an IPv6 address. An IPv6 client commonly owns a whole /64, and could
+// otherwise evade its limit by changing addresses.
 func AddrKey(addr netip.Addr) string {
 	if addr.Is6() && !addr.Is4In6() {
 		if network, err := addr.WithZone("").Prefix(64); err == nil {
@@ -49,7 +49,7 @@ func AddrKey(addr netip.Addr) string {
 	return addr.Unmap().String()
 }
 
-// cutLast splits off what follows the last comma.
+// cutLast returns what is before and after the last comma.
 func cutLast(s string) (before, last string, more bool) {
 	if i := strings.LastIndexByte(s, ','); i >= 0 {
 		return s[:i], s[i+1:], true

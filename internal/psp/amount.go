@@ -16,18 +16,18 @@ var ErrMinorUnits = &fault.Error{
 	Kind: fault.Invalid, Code: fault.PSPAmountUnsupported, Message: "error.psp_minor_units",
 }
 
-// The provider's rules are its own and not ISO 4217's
+// The provider has rules of its own, which are not those of ISO 4217
 // (https://docs.stripe.com/currencies, zero-decimal, three-decimal and special
 // cases).
 const (
 	zeroDecimal  = "BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF"
 	threeDecimal = "BHD JOD KWD OMR TND"
-	// Counted in hundredths for history's sake though there are no such coins.
+	// Counted in hundredths for historical reasons, though there are no such coins.
 	wholeOnly = "ISK UGX"
 )
 
-// MinorUnits tells how many decimals the provider's amounts of a currency have:
-// 0, 2 or 3. A currency that is configured otherwise here cannot be charged: its
+// MinorUnits returns how many decimals the provider's amounts of a currency have: 0,
+// 2 or 3. A currency that is configured otherwise here cannot be charged: its
 // figures would be off by a factor of ten or a hundred.
 func MinorUnits(currency string) int {
 	switch {
@@ -40,8 +40,8 @@ func MinorUnits(currency string) int {
 	}
 }
 
-// CheckMinorUnits refuses with ErrMinorUnits a currency whose amounts have so many
-// decimals here and another number at the provider.
+// CheckMinorUnits returns ErrMinorUnits for a currency whose amounts have another
+// number of decimals here than at the provider.
 func CheckMinorUnits(currency string, minorUnits int) error {
 	if want := MinorUnits(currency); minorUnits != want {
 		return ErrMinorUnits.Wrap(fmt.Errorf("%s has %d decimals here and %d at the provider", currency, minorUnits, want))
@@ -49,9 +49,9 @@ func CheckMinorUnits(currency string, minorUnits int) error {
 	return nil
 }
 
-// CheckAmount refuses with ErrAmount what the provider would: a negative amount,
-// a last digit other than 0 where there are three decimals, and a fraction of
-// the currencies that are whole but counted in hundredths.
+// CheckAmount returns ErrAmount for amounts that the provider refuses: a negative one,
+// one that does not end in 0 where there are three decimals, and a fraction of a
+// currency that has whole units but is counted in hundredths.
 func CheckAmount(currency string, minor int64) error {
 	step := int64(1)
 	switch {

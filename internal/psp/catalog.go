@@ -37,7 +37,7 @@ type Price struct {
 	ID        string
 	ProductID string
 	Currency  string // ISO 4217, upper case
-	// UnitAmount is in minor units; nil where a unit has not one whole amount
+	// UnitAmount is in minor units; nil where there is no single whole amount per unit
 	// (tiers, packages of several units, fractions of a minor unit, an amount that
 	// the customer chooses).
 	UnitAmount    *int64
@@ -111,7 +111,7 @@ func (c *Client) FindPrice(ctx context.Context, lookupKey string) (Price, error)
 }
 
 func newPrice(p *stripe.Price) (Price, error) {
-	// The library's type reads an amount that is null as 0, which would be free.
+	// The library reads an amount that is null as 0, which would mean free.
 	var exact struct {
 		UnitAmount *int64 `json:"unit_amount"`
 	}

@@ -15,21 +15,21 @@ const (
 	paidOrNothing     = "error_if_incomplete" // a declined payment leaves all as it was
 )
 
-// Change is another price and number of units for a subscription's plan.
+// Change sets another price and number of units for the plan of a subscription.
 type Change struct {
 	SubscriptionID string
 	ItemID         string // Subscription.ItemID
 	PriceID        string
 	Quantity       int64 // always sent: with another price the provider would assume 1
-	// ProrationDate is the moment that unused and new time are counted from; the
-	// same one in a preview and in the change gives the same amounts.
+	// ProrationDate is the moment from which unused and new time are counted. The
+	// same moment in a preview and in the change gives the same amounts.
 	ProrationDate time.Time
-	// Unprorated changes what is billed from the next period on, and neither
-	// credits nor charges anything for the rest of this one.
+	// Unprorated changes what is billed from the next period on. Nothing is credited
+	// or charged for the rest of the present period.
 	Unprorated bool
 }
 
-// proration is how the provider is to prorate, and from when on.
+// proration returns how the provider has to prorate, and from when on.
 func (ch Change) proration() (behavior *string, date *int64) {
 	if ch.Unprorated {
 		return stripe.String(noProrations), nil
@@ -37,9 +37,9 @@ func (ch Change) proration() (behavior *string, date *int64) {
 	return stripe.String(invoiceProrations), stripe.Int64(ch.ProrationDate.Unix())
 }
 
-// PreviewChange asks for the invoice that a change would make at once; it has no
-// id, and besides the change it may have lines that wait for the next invoice.
-// ErrRefused is the cause when the provider cannot compute it.
+// PreviewChange returns the invoice that a change would make at once. It has no id,
+// and may also have lines that wait for the next invoice. ErrRefused is the cause
+// when the provider cannot compute it.
 func (c *Client) PreviewChange(ctx context.Context, ch Change) (Invoice, error) {
 	behavior, date := ch.proration()
 	raw, err := read(ctx, c, "preview change", ch.SubscriptionID, func(ctx context.Context) (*stripe.Invoice, error) {
@@ -60,12 +60,12 @@ func (c *Client) PreviewChange(ctx context.Context, ch Change) (Invoice, error) 
 	return c.wholeInvoice(ctx, raw)
 }
 
-// ChangeSubscription makes a change and has it paid at once: it is made and
-// paid, or nothing is changed and ErrDeclined is the cause. The metadata is
-// merged into the subscription's in the same step.
+// ChangeSubscription makes a change and collects its payment at once. If the payment
+// is declined nothing is changed, and ErrDeclined is the cause. The metadata is added
+// to the subscription's in the same step.
 //
-// The provider repeats its first answer to a key, a refusal too: a new attempt
-// after one needs a new key.
+// The provider repeats its first answer to a key, even a failure, so a new attempt
+// after a failure needs a new key.
 func (c *Client) ChangeSubscription(
 	ctx context.Context, ch Change, metadata map[string]string, key string,
 ) (Subscription, error) {
@@ -94,8 +94,8 @@ func (c *Client) SetQuantity(ctx context.Context, id, itemID string, quantity in
 	})
 }
 
-// SetCancelAtPeriodEnd has a subscription end with its current period, or takes
-// that back.
+// SetCancelAtPeriodEnd makes a subscription end with its current period, or continue
+// after it.
 func (c *Client) SetCancelAtPeriodEnd(ctx context.Context, id string, ends bool, key string) (Subscription, error) {
 	return c.updateSubscription(ctx, "schedule cancellation", id, &stripe.SubscriptionUpdateParams{
 		Params: keyed(key), CancelAtPeriodEnd: stripe.Bool(ends),

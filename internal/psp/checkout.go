@@ -23,7 +23,7 @@ type CheckoutParams struct {
 	Key        string // idempotency key
 	CustomerID string
 	PriceID    string
-	Quantity   int64 // 0 leaves it out, as usage-billed prices demand
+	Quantity   int64 // 0 leaves it out, which prices that are billed by usage require
 	// MeteredPriceIDs are further prices, billed by reported usage.
 	MeteredPriceIDs []string
 	TrialDays       int // 0 for no trial
@@ -36,8 +36,8 @@ type CheckoutParams struct {
 	Locale   string // language of the page; empty follows the browser
 }
 
-// Checkout is a hosted checkout. What it brought about is known once it is
-// complete; ids that don't apply are empty.
+// Checkout is a hosted checkout. The objects that it created are known once it is
+// complete; ids that do not apply are empty.
 type Checkout struct {
 	ID              string
 	URL             string // where to send the browser; empty once it is over

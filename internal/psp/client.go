@@ -1,12 +1,12 @@
-// Package psp is the way to the payment provider: the client that asks it, and
-// the receiver of what it tells. It is the only package that knows Stripe's
-// library; what it gives and takes are plain types of its own, so that the
-// domains depend on meanings and not on a wire format.
+// Package psp talks to the payment provider: it has the client for calls and the
+// receiver of notifications. It is the only package that knows Stripe's library. Its
+// functions take and return plain types of its own, so that domains do not depend on
+// a wire format.
 //
-// The rules that the callers keep: every write carries an idempotency key that
-// was stored beforehand, so that a repetition is the same write; a failure of a
-// write other than ErrRefused, ErrDeclined and ErrNotFound leaves its outcome
-// unknown, to be settled by repeating it or by reading back; and no call is made
+// Callers keep these rules (rules: psp#writes). Every write carries an idempotency
+// key that was stored before, so that a repetition is the same write. A write that
+// fails with anything but ErrRefused, ErrDeclined or ErrNotFound has an unknown
+// outcome, which is settled by repeating it or by reading back. No call is made
 // inside a database transaction.
 package psp
 
@@ -24,11 +24,11 @@ import (
 )
 
 // APIVersion is the version of the provider's API that this package speaks. The
-// library pins it; a test holds both together, so that an update of the library
-// that changes the wire format is a decision.
+// library pins it. A test holds that both are the same, so that nobody changes the
+// wire format by updating the library.
 const APIVersion = "2026-03-25.dahlia"
 
-// Client asks the provider. It is safe for concurrent use. Every error of its
+// Client calls the provider. It is safe for concurrent use. Every error of its
 // methods can be given to an HTTP caller as it is (see ErrUnavailable).
 type Client struct {
 	api       *stripe.Client
@@ -60,9 +60,9 @@ func NewClient(cfg Config) (*Client, error) {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		URL: stripe.String(base.Scheme + "://" + base.Host),
-		// The library writes whole answers and secrets' remains to its log, tells
-		// the provider how long requests took, and retries less than it may while
-		// sleeping through a cancellation: all three are done here instead.
+		// The library's log has whole answers and parts of secrets, its telemetry
+		// tells the provider how long calls took, and its retries ignore that a
+		// context has ended. All three are off, and call does what is needed.
 		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull},
 		EnableTelemetry:   stripe.Bool(false),
 		MaxNetworkRetries: stripe.Int64(0),
@@ -98,9 +98,9 @@ func NewClient(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// call runs one operation against the provider: within the time limit, repeated
-// while that may help, refused at once while the provider is known to be out of
-// order. f may run several times and must send the same request each time.
+// call makes one call to the provider: within the time limit, repeated while that may
+// help, and failing at once while the provider is known to be out of order. f may run
+// several times and must send the same each time. op says what the call does.
 func call[T any](ctx context.Context, c *Client, op string, f func(ctx context.Context) (T, error)) (T, error) {
 	var zero T
 	done := c.observe(op)
@@ -126,7 +126,7 @@ func call[T any](ctx context.Context, c *Client, op string, f func(ctx context.C
 		return last
 	})
 	if ran {
-		err = last // says more than that the time ended after it
+		err = last // it says more than that the time is over
 	}
 	if err == nil {
 		verdict = answered
@@ -136,7 +136,7 @@ func call[T any](ctx context.Context, c *Client, op string, f func(ctx context.C
 	return zero, c.failure(ctx, op, err)
 }
 
-// write is call for what changes something: it insists on an idempotency key.
+// write is call for a write: it requires an idempotency key.
 func write[T any](
 	ctx context.Context, c *Client, op, key string, f func(ctx context.Context) (T, error),
 ) (T, error) {
@@ -163,8 +163,8 @@ func (c *Client) record(v verdict) {
 	case v == outage:
 		c.breaker.RecordFailure()
 	case c.breaker.IsHalfOpen():
-		// A trial that its caller gave up shows nothing, but the breaker waits for
-		// its result: the next trial has to show.
+		// A trial call that its caller gave up shows nothing, but the breaker waits
+		// for its result. As a failure it leaves the question to the next trial.
 		c.breaker.RecordFailure()
 	}
 }

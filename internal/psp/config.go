@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The defaults of Config's figures.
+// The defaults of Config.
 const (
 	DefaultTimeout        = 20 * time.Second
 	DefaultConnectTimeout = 5 * time.Second
@@ -24,7 +24,7 @@ const (
 type Config struct {
 	// SecretKey authenticates the service. It is never logged.
 	SecretKey string
-	// BaseURL is where the API's /v1 hangs: empty for Stripe's own, else an
+	// BaseURL is what comes before /v1: empty for Stripe's own address, else an
 	// absolute http(s) URL, which may have a path (http://127.0.0.1:8080/sandbox/stripe).
 	BaseURL string
 	// FileHosts are hosts, with their ports, that documents may be fetched from
@@ -36,8 +36,9 @@ type Config struct {
 	// Log receives what goes wrong between the service and the provider, and at
 	// level debug each request. Nil discards.
 	Log *slog.Logger
-	// Observe is told when an operation begins; what it returns is told how it
-	// ended: "answered", "outage" or "abandoned". Nil observes nothing.
+	// Observe is called when a call to the provider begins. The function that it
+	// returns is called with the outcome: "answered", "outage" or "abandoned". Nil
+	// observes nothing.
 	Observe func(operation string) func(outcome string)
 	// Timeout bounds a whole call, its retries included.
 	Timeout time.Duration
@@ -49,10 +50,10 @@ type Config struct {
 	// RetryPause is the pause before the first retry. It doubles with each and
 	// varies by half, so that several instances don't come back in step.
 	RetryPause time.Duration
-	// BreakerLimit is how many calls in a row must find the provider out of order
-	// until further ones fail at once.
+	// BreakerLimit is how many calls in a row have to find the provider out of order
+	// before further ones fail at once.
 	BreakerLimit int
-	// BreakerPause is how long they do so before one call tries again.
+	// BreakerPause is how long calls then fail at once, before one tries again.
 	BreakerPause time.Duration
 }
 
@@ -80,7 +81,8 @@ func orElse[T comparable](field *T, fallback T) {
 	}
 }
 
-// checkKey refuses a key that cannot be one. The error must not repeat it.
+// checkKey returns an error for a text that cannot be a key. The error must not
+// repeat the text.
 func checkKey(key string) error {
 	if key == "" {
 		return errors.New("psp: the provider's secret key is empty")

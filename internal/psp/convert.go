@@ -6,12 +6,13 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// keyed is the part of a write's parameters that makes it idempotent.
+// keyed returns the parameters that make a write idempotent.
 func keyed(key string) stripe.Params {
 	return stripe.Params{IdempotencyKey: stripe.String(key)}
 }
 
-// optional leaves a parameter out when it is empty: sent empty it would erase.
+// optional returns nil for an empty parameter, which leaves it out. Sent empty it
+// would erase the value at the provider.
 func optional(s string) *string {
 	if s == "" {
 		return nil
@@ -19,7 +20,7 @@ func optional(s string) *string {
 	return &s
 }
 
-// at reads the provider's seconds; 0 stands for none.
+// at returns the time of the provider's Unix seconds, nil for 0.
 func at(seconds int64) time.Time {
 	if seconds == 0 {
 		return time.Time{}

@@ -10,7 +10,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// CustomerParams describes the one who pays: a tenant with its billing details.
+// CustomerParams describes a customer: a tenant with its billing details.
 // Empty fields are left out.
 type CustomerParams struct {
 	Key        string // idempotency key
@@ -27,11 +27,10 @@ type CustomerParams struct {
 
 // CreateCustomer creates a customer and returns its id.
 //
-// The provider refuses for a day a key that comes back with other details, and a
-// tenant may correct its address between an attempt of unknown outcome and the
-// next. So the details are part of the key that is sent: the same details give
-// the same customer, others a new one, and a customer that is left over without
-// a subscription does no harm.
+// For a day the provider refuses a key that is repeated with other details, and a
+// tenant may correct its address after an attempt of unknown outcome. So the details
+// are part of the key that is sent: the same details give the same customer, other
+// details a new one. A customer that remains without a subscription does no harm.
 func (c *Client) CreateCustomer(ctx context.Context, p CustomerParams) (string, error) {
 	return write(ctx, c, "create customer", p.Key, func(ctx context.Context) (string, error) {
 		params := &stripe.CustomerCreateParams{
@@ -50,8 +49,8 @@ func (c *Client) CreateCustomer(ctx context.Context, p CustomerParams) (string, 
 			params.PreferredLocales = []*string{stripe.String(p.Locale)}
 		}
 		if p.VATNumber != "" {
-			// As a line on invoices: as a tax id the provider would check its form
-			// by country and refuse the whole customer over a misprint.
+			// A line on invoices. The provider checks the form of tax ids by country
+			// and would refuse the whole customer for a typing error.
 			params.InvoiceSettings = &stripe.CustomerCreateInvoiceSettingsParams{
 				CustomFields: []*stripe.CustomerCreateInvoiceSettingsCustomFieldParams{
 					{Name: stripe.String(vatLine), Value: stripe.String(p.VATNumber)},
@@ -66,7 +65,7 @@ func (c *Client) CreateCustomer(ctx context.Context, p CustomerParams) (string, 
 	})
 }
 
-// CustomerDeleted tells whether a customer was deleted, or never was one.
+// CustomerDeleted reports whether a customer was deleted or never existed.
 func (c *Client) CustomerDeleted(ctx context.Context, id string) (bool, error) {
 	deleted, err := read(ctx, c, "get customer", id, func(ctx context.Context) (bool, error) {
 		customer, err := c.api.V1Customers.Retrieve(ctx, id, nil)
@@ -81,7 +80,7 @@ func (c *Client) CustomerDeleted(ctx context.Context, id string) (bool, error) {
 	return deleted, err
 }
 
-// UpdateCustomer makes a customer's details those given; empty ones are erased.
+// UpdateCustomer replaces the details of a customer; empty ones are erased.
 // The details become part of the key, as with CreateCustomer.
 func (c *Client) UpdateCustomer(ctx context.Context, id string, p CustomerParams) error {
 	if id == "" {
@@ -116,7 +115,7 @@ func (c *Client) UpdateCustomer(ctx context.Context, id string, p CustomerParams
 	return err
 }
 
-// vatLine is what the tenant's VAT number is called on invoices.
+// vatLine is the name of the tenant's VAT number on invoices.
 const vatLine = "VAT number"
 
 func (p CustomerParams) fingerprint() string {

@@ -17,7 +17,7 @@ const MaxInvoices = listPage
 type Invoice struct {
 	ID              string
 	Number          string // empty while it is a draft
-	Status          string // as the spec's statuses
+	Status          string // draft, open, paid, void or uncollectible
 	CustomerID      string
 	SubscriptionID  string // empty for one that bills no subscription
 	PaymentIntentID string // of the payment that was made or is expected; may be empty
@@ -27,7 +27,7 @@ type Invoice struct {
 	Subtotal int64
 	Tax      int64
 	Total    int64
-	// AmountDue is what is left to pay after the customer's balance.
+	// AmountDue is what remains to be paid after the customer's balance.
 	AmountDue   int64
 	CreatedAt   time.Time
 	FinalizedAt *time.Time
@@ -61,7 +61,7 @@ type InvoiceLine struct {
 	Currency    string
 	Quantity    int64
 	// UnitAmount is in minor units with up to twelve decimals, as decimal text;
-	// empty where the provider tells none.
+	// empty where the provider has none.
 	UnitAmount         string
 	PriceID            string // empty for a line without a price
 	SubscriptionID     string
@@ -79,7 +79,7 @@ type InvoiceQuery struct {
 	Limit      int    // up to MaxInvoices, which 0 stands for
 }
 
-// InvoicePage is a page of invoices; More tells that others follow.
+// InvoicePage is a page of invoices. More says that others follow.
 type InvoicePage struct {
 	Invoices []Invoice
 	More     bool
@@ -130,8 +130,8 @@ func (c *Client) ListInvoices(ctx context.Context, q InvoiceQuery) (InvoicePage,
 	return invoices, nil
 }
 
-// wholeInvoice reads the lines that an invoice does not show itself: it has the
-// first ones only.
+// wholeInvoice reads the remaining lines of an invoice, which has only the first ones
+// itself.
 func (c *Client) wholeInvoice(ctx context.Context, in *stripe.Invoice) (Invoice, error) {
 	invoice := newInvoice(in)
 	if in.Lines == nil || !in.Lines.HasMore {
@@ -183,7 +183,7 @@ func newInvoice(in *stripe.Invoice) Invoice {
 	for _, tax := range in.TotalTaxes {
 		invoice.Tax += tax.Amount
 		if tax.TaxBehavior == stripe.InvoiceTotalTaxTaxBehaviorInclusive {
-			invoice.Subtotal -= tax.Amount // the provider's subtotal has it in it
+			invoice.Subtotal -= tax.Amount // the provider's subtotal includes it
 		}
 	}
 	if in.Customer != nil {
@@ -201,8 +201,8 @@ func newInvoice(in *stripe.Invoice) Invoice {
 	return invoice
 }
 
-// paymentIntentOf is the payment that counts: one that was made, else the one
-// that the provider would make.
+// paymentIntentOf returns the payment that was made, else the one that the provider
+// would make.
 func paymentIntentOf(payments *stripe.InvoicePaymentList) string {
 	if payments == nil {
 		return ""

@@ -11,8 +11,8 @@ import (
 // was voided before is returned as it is. ErrRefused is the cause when its state
 // does not allow it.
 //
-// The provider voids no drafts. That of a subscription is made final first, without
-// being collected; any other is deleted, and not found from then on.
+// The provider cannot void drafts. The draft of a subscription is finalized first,
+// without collecting it. Any other draft is deleted, and no longer found after that.
 func (c *Client) VoidInvoice(ctx context.Context, id, key string) error {
 	in, err := c.GetInvoice(ctx, id)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *Client) deleteDraft(ctx context.Context, id, key string) error {
 		return struct{}{}, err
 	})
 	if errors.Is(err, ErrNotFound) {
-		return nil // an attempt of unknown outcome has done it
+		return nil // an earlier attempt of unknown outcome did it
 	}
 	return err
 }

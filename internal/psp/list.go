@@ -5,15 +5,15 @@ import "iter"
 // listPage is how many objects are asked for at once, the provider's maximum.
 const listPage = 100
 
-// page is a part of one of the provider's lists; more tells that others follow.
+// page is a part of one of the provider's lists. more says that others follow.
 type page[T any] struct {
 	items []T
 	more  bool
 }
 
-// walk goes through a list of the provider, asking for more as it goes. After an
-// error it ends. id names an item as a cursor; with "" for after it begins with
-// the first item, else with the one that follows.
+// walk iterates over a list of the provider, reading one page after the other. It ends
+// after an error. id returns the cursor of an item. The list begins after the item
+// with the cursor after, or with the first item if that is "".
 func walk[T any](after string, id func(T) string, read func(cursor string) (page[T], error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for cursor := after; ; {

@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// How a meter makes one figure of a period's events.
+// How a meter aggregates the events of a period.
 const (
 	AggregateSum   = "sum"
 	AggregateCount = "count"
@@ -25,8 +25,8 @@ const (
 	payloadValue    = "value"
 )
 
-// Meter is a billing meter: metered prices point to one, usage is reported to
-// its event name.
+// Meter is a billing meter. Metered prices refer to one, and usage is reported to its
+// event name.
 type Meter struct {
 	ID          string
 	EventName   string
@@ -86,19 +86,18 @@ type UsageReport struct {
 	EventName  string // the meter's
 	CustomerID string
 	Quantity   money.Quantity
-	// Identifier makes the report count once, however often it is made within
+	// Identifier makes the report count once, however often it is sent within
 	// IdentifierLife.
 	Identifier string
 	At         time.Time // at most 35 days ago; to the second
 }
 
-// IdentifierLife is for how long the provider knows the identifier of a report.
+// IdentifierLife is how long the provider remembers the identifier of a report.
 const IdentifierLife = 24 * time.Hour
 
-// ReportUsage reports usage to a meter. What was reported before under the same
-// identifier is fine. Every call has an idempotency key of its own: with that of an
-// earlier one the provider would only repeat what it answered then, also that it
-// failed or that the meter was missing.
+// ReportUsage reports usage to a meter. A report that was sent before under the same
+// identifier is no error. Every call has an idempotency key of its own: for an earlier
+// key the provider would only repeat its first answer, even if that was a failure.
 func (c *Client) ReportUsage(ctx context.Context, u UsageReport) error {
 	key := ""
 	if u.Identifier != "" {

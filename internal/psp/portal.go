@@ -10,7 +10,7 @@ import (
 type PortalParams struct {
 	Key        string // idempotency key
 	CustomerID string
-	ReturnURL  string // where the way back leads
+	ReturnURL  string // where the link back leads
 	Locale     string // language of the page; empty follows the customer
 }
 

@@ -9,8 +9,8 @@ import (
 // ProductParams describes a product.
 type ProductParams struct {
 	Key string // idempotency key
-	// ID is what the product is to be called at the provider, which refuses a
-	// second one of that id whenever it comes. Empty lets the provider choose.
+	// ID is the id of the product at the provider, which refuses a second product with
+	// that id at any time. Empty lets the provider choose.
 	ID       string
 	Name     string
 	Metadata map[string]string

@@ -7,14 +7,15 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// payment is what one payment of an invoice can be refunded by: a payment
-// intent, else a charge.
+// payment identifies one payment of an invoice for its refund: by a payment intent,
+// else by a charge.
 type payment struct {
 	intent, charge string
 }
 
-// RefundCheckout gives back everything that a checkout collected. Nothing paid,
-// and paid back already, are both fine. The key is extended by each payment's id.
+// RefundCheckout refunds everything that a checkout collected. It is no error if
+// nothing was paid or everything was refunded before. The id of each payment is added
+// to the key.
 func (c *Client) RefundCheckout(ctx context.Context, sessionID, key string) error {
 	checkout, err := c.GetCheckout(ctx, sessionID)
 	if err != nil {
@@ -34,8 +35,8 @@ func (c *Client) RefundCheckout(ctx context.Context, sessionID, key string) erro
 	return nil
 }
 
-// invoicePayments lists what was paid on an invoice; of no invoice, nothing. In
-// this version of the API an invoice does not name its payments itself.
+// invoicePayments lists the payments of an invoice; none for "". In this version of
+// the API an invoice does not name its payments itself.
 func (c *Client) invoicePayments(ctx context.Context, invoiceID string) ([]payment, error) {
 	if invoiceID == "" {
 		return nil, nil

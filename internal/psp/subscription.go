@@ -11,16 +11,16 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// statusCanceled is the one status that this package has to know.
+// statusCanceled is the only status that this package has to know.
 const statusCanceled = string(stripe.SubscriptionStatusCanceled)
 
-// Subscription is a subscription at the provider, with the item that bills its
-// plan: the one that is sold by quantity. Items that bill reported usage may
-// stand beside it, in any order.
+// Subscription is a subscription at the provider, with the item that bills its plan:
+// the one that is sold by quantity. It may have further items that bill reported
+// usage, in any order.
 type Subscription struct {
 	ID            string
 	CustomerID    string
-	Status        string // as the spec's statuses, and "paused"
+	Status        string // one of the statuses of a subscription (rules: subscription#statuses)
 	Currency      string // ISO 4217, upper case
 	ItemID        string
 	PriceID       string
@@ -32,8 +32,8 @@ type Subscription struct {
 	PeriodEnd     time.Time
 	TrialEnd      *time.Time
 	BillingAnchor time.Time
-	// CancelAtPeriodEnd tells that it ends with the current period, whichever of
-	// the provider's two ways to say so was used.
+	// CancelAtPeriodEnd says that the subscription ends with its current period. The
+	// provider has two ways to say so; this covers both.
 	CancelAtPeriodEnd bool
 	CanceledAt        *time.Time // when the end was asked for
 	Metadata          map[string]string
@@ -53,9 +53,9 @@ func (c *Client) GetSubscription(ctx context.Context, id string) (Subscription, 
 	})
 }
 
-// CancelSubscription ends a subscription at once, without a final invoice. One
-// that is canceled already is returned as it is: the provider calls it missing,
-// and after an attempt of unknown outcome it is what was asked for.
+// CancelSubscription ends a subscription at once, without a final invoice. A
+// subscription that is canceled already is returned as it is: the provider says that
+// it does not exist, but after an attempt of unknown outcome that is a success.
 func (c *Client) CancelSubscription(ctx context.Context, id, key string) (Subscription, error) {
 	if id == "" {
 		return Subscription{}, c.failure(ctx, "cancel subscription", errNoID)
@@ -75,9 +75,9 @@ func (c *Client) CancelSubscription(ctx context.Context, id, key string) (Subscr
 	return canceled, err
 }
 
-// Subscriptions lists a customer's subscriptions in every status, or with ""
-// everybody's, the newest first, asking for more as it goes. With "" for after it
-// begins with the first, else with the one that follows. After an error it ends.
+// Subscriptions iterates over a customer's subscriptions in every status, the newest
+// first; over everybody's with "" for the customer. It begins after the subscription
+// with the id after, or with the first for "". It ends after an error.
 func (c *Client) Subscriptions(ctx context.Context, customerID, after string) iter.Seq2[Subscription, error] {
 	id := func(s Subscription) string { return s.ID }
 	return walk(after, id, func(cursor string) (page[Subscription], error) {
@@ -103,9 +103,9 @@ func (c *Client) Subscriptions(ctx context.Context, customerID, after string) it
 	})
 }
 
-// planItem is the item that bills the plan: the one sold by quantity. One that
-// bills usage is taken only where there is nothing else. A subscription shows its
-// first items only; the others are read where it may be among them.
+// planItem returns the item that bills the plan: the one sold by quantity, or one that
+// bills usage if there is no other. A subscription has only its first items itself;
+// the others are read where the plan's may be among them.
 func (c *Client) planItem(ctx context.Context, s *stripe.Subscription) (*stripe.SubscriptionItem, error) {
 	if s.Items == nil {
 		return nil, errUnreadable
@@ -163,7 +163,7 @@ func (c *Client) newSubscription(ctx context.Context, s *stripe.Subscription) (S
 		sub.CustomerID = s.Customer.ID
 	}
 	if isMetered(item.Price) {
-		sub.Quantity = 1 // what is billed by usage has none
+		sub.Quantity = 1 // an item that is billed by usage has none
 	}
 	if r := item.Price.Recurring; r != nil {
 		sub.IntervalUnit, sub.IntervalCount = string(r.Interval), int(r.IntervalCount)

@@ -10,8 +10,8 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// answerLimit is more than any answer of the provider; one that is larger is cut
-// and so becomes unreadable.
+// answerLimit is larger than any answer of the provider, in bytes. A longer answer is
+// cut off, which makes it unreadable.
 const answerLimit = 16 << 20
 
 // transport is the last step before the network. The library only accepts paths
@@ -26,7 +26,7 @@ func newTransport(base *url.URL, cfg Config) http.RoundTripper {
 	return &transport{next: baseTransport(cfg), basePath: base.Path, log: cfg.Log}
 }
 
-// baseTransport is what requests go out by, to the API and for documents.
+// baseTransport returns the transport for calls of the API and for documents.
 func baseTransport(cfg Config) http.RoundTripper {
 	next := cfg.Transport
 	if next == nil {
@@ -51,7 +51,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if out.URL.RawPath != "" {
 		out.URL.RawPath = t.basePath + r.URL.RawPath
 	}
-	// The library would describe the machine that it runs on.
+	// In these headers the library would describe the machine that it runs on.
 	out.Header.Set("User-Agent", "Tenantry stripe-go/"+stripe.ClientVersion)
 	out.Header.Del("X-Stripe-Client-User-Agent")
 
