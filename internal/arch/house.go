@@ -15,7 +15,7 @@ const (
 	maxFile     = 500  // tests included
 	maxFunction = 60   // product code
 	// minTests is the least ratio of lines of tests to lines of product code.
-	minTests = 0.9
+	minTests = 0.85
 )
 
 // House is how large the project is.
@@ -94,7 +94,7 @@ func (h House) Broken() []string {
 		}
 	}
 	if h.Ratio() < minTests {
-		broken = append(broken, fmt.Sprintf("%.2f lines of tests for a line of product code, less than %.1f", h.Ratio(), minTests))
+		broken = append(broken, fmt.Sprintf("%.2f lines of tests for a line of product code, less than %.2f", h.Ratio(), minTests))
 	}
 	return broken
 }

@@ -22,12 +22,10 @@ var domains = map[string][]string{
 	// The file of the catalog has the meters too.
 	"catalog/pricelist": {"usage"},
 	"subscription":      {"tenant", "catalog"},
-	"usage":             {"catalog", "subscription"},
-	"invoice":           {"tenant", "subscription", "usage"},
+	"usage":             {},
+	"invoice":           {"tenant"},
 	"onboarding":        {"account", "tenant", "catalog", "subscription"},
-	"impersonation": {
-		"account", "team",
-	},
+	"impersonation":     {"account"},
 }
 
 // platform are the packages that domains stand on. They import no domain, psp
@@ -41,7 +39,7 @@ var platform = []string{
 var settings = []string{"account", "usage", "invoice"}
 
 // sandbox is what the stand-ins for the outside world may import.
-var sandbox = []string{"clock", "fault", "i18n", "mail", "money"}
+var sandbox = []string{"clock", "mail"}
 
 // libraries are confined to the packages that wrap them.
 var libraries = []struct {
