@@ -8,16 +8,17 @@ import (
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // ProfileTenant is a tenant in the profile.
 type ProfileTenant struct {
-	ID                    uuid.UUID  `json:"id"`
-	Name                  string     `json:"name"`
-	UserRole              string     `json:"user_role"`
-	HasActiveSubscription bool       `json:"has_active_subscription"`
-	HasBillingDetails     bool       `json:"has_billing_details"`
-	OnboardingCompletedAt *rest.Time `json:"onboarding_completed_at"`
+	ID                    uuid.UUID   `json:"id"`
+	Name                  string      `json:"name"`
+	UserRole              string      `json:"user_role"`
+	HasActiveSubscription bool        `json:"has_active_subscription"`
+	HasBillingDetails     bool        `json:"has_billing_details"`
+	OnboardingCompletedAt *shape.Time `json:"onboarding_completed_at"`
 }
 
 // ProfileUser is the user in the profile.
@@ -81,7 +82,7 @@ func (h *HTTP) Me(ctx context.Context, _ *struct{}) (*rest.Plain[Profile], error
 		profile.User.Tenants = append(profile.User.Tenants, ProfileTenant{
 			ID: m.TenantID, Name: m.Name, UserRole: m.Role,
 			HasActiveSubscription: m.HasActiveSubscription, HasBillingDetails: m.HasBillingDetails,
-			OnboardingCompletedAt: rest.TP(m.OnboardingCompletedAt),
+			OnboardingCompletedAt: shape.TP(m.OnboardingCompletedAt),
 		})
 	}
 	if caller.Tenant != nil {

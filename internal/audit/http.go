@@ -7,22 +7,23 @@ import (
 
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // AuditEntry is an entry of the trail as the administration reads it.
 type AuditEntry struct {
-	ID         int64       `json:"id"`
-	ActorID    *int64      `json:"actor_id" doc:"Who did it; null for the command line and the service itself."`
-	SubjectID  *int64      `json:"subject_id" doc:"As whom, while impersonating."`
-	TenantID   *uuid.UUID  `json:"tenant_id"`
-	Action     string      `json:"action"`
-	Resource   string      `json:"resource"`
-	ResourceID string      `json:"resource_id"`
-	Before     rest.Object `json:"before" nullable:"true"`
-	After      rest.Object `json:"after" nullable:"true"`
-	IP         string      `json:"ip"`
-	UserAgent  string      `json:"user_agent"`
-	CreatedAt  rest.Time   `json:"created_at"`
+	ID         int64        `json:"id"`
+	ActorID    *int64       `json:"actor_id" doc:"Who did it; null for the command line and the service itself."`
+	SubjectID  *int64       `json:"subject_id" doc:"As whom, while impersonating."`
+	TenantID   *uuid.UUID   `json:"tenant_id"`
+	Action     string       `json:"action"`
+	Resource   string       `json:"resource"`
+	ResourceID string       `json:"resource_id"`
+	Before     shape.Object `json:"before" nullable:"true"`
+	After      shape.Object `json:"after" nullable:"true"`
+	IP         string       `json:"ip"`
+	UserAgent  string       `json:"user_agent"`
+	CreatedAt  shape.Time   `json:"created_at"`
 }
 
 // HTTP has the handlers of the trail.

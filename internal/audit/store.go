@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/audit/auditsql"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/page"
-	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -63,7 +63,7 @@ func (s store) page(ctx context.Context, q page.Query) ([]AuditEntry, int64, err
 		)
 		err := row.Scan(&e.ID, &e.ActorID, &e.SubjectID, &e.TenantID, &e.Action, &e.Resource, &e.ResourceID,
 			&before, &after, &e.IP, &e.UserAgent, &at)
-		e.Before, e.After, e.CreatedAt = rest.Object(before), rest.Object(after), rest.T(at)
+		e.Before, e.After, e.CreatedAt = shape.Object(before), shape.Object(after), shape.T(at)
 		return e, err
 	})
 	return entries, total, sqldb.Wrap(err, "list audit entries")

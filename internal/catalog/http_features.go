@@ -5,6 +5,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -27,7 +28,7 @@ type featureInput struct {
 
 // AdminFeature answers GET /admin/features/{feature}.
 func (h *HTTP) AdminFeature(ctx context.Context, in *featureInput) (*rest.Data[AdminFeature], error) {
-	id, err := rest.ParseID(in.Feature)
+	id, err := shape.ParseID(in.Feature)
 	if err != nil {
 		return nil, err
 	}
@@ -45,11 +46,11 @@ func (h *HTTP) FeatureExists(ctx context.Context, param func(string) string) err
 
 type createFeatureInput struct {
 	Body struct {
-		Code        string      `json:"code" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
-		Name        rest.Texts  `json:"name" maxLength:"255"`
-		Description rest.Texts  `json:"description,omitempty" nullable:"true" maxLength:"65535" format:"multiline"`
-		IsActive    *bool       `json:"is_active,omitempty" default:"true"`
-		Metadata    rest.Object `json:"metadata,omitempty" nullable:"true"`
+		Code        string       `json:"code" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
+		Name        shape.Texts  `json:"name" maxLength:"255"`
+		Description shape.Texts  `json:"description,omitempty" nullable:"true" maxLength:"65535" format:"multiline"`
+		IsActive    *bool        `json:"is_active,omitempty" default:"true"`
+		Metadata    shape.Object `json:"metadata,omitempty" nullable:"true"`
 	}
 }
 
@@ -69,14 +70,14 @@ func (h *HTTP) CreateFeature(ctx context.Context, in *createFeatureInput) (*rest
 type updateFeatureInput struct {
 	Feature string `path:"feature" format:"uuid"`
 	Body    struct {
-		Code rest.Opt[string] `json:"code,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$" doc:"That of a system feature cannot be changed."`
+		Code shape.Opt[string] `json:"code,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$" doc:"That of a system feature cannot be changed."`
 		RecordChange
 	}
 }
 
 // UpdateFeature answers PATCH /admin/features/{feature}.
 func (h *HTTP) UpdateFeature(ctx context.Context, in *updateFeatureInput) (*rest.Data[AdminFeature], error) {
-	id, err := rest.ParseID(in.Feature)
+	id, err := shape.ParseID(in.Feature)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +93,7 @@ func (h *HTTP) UpdateFeature(ctx context.Context, in *updateFeatureInput) (*rest
 
 // DeleteFeature answers DELETE /admin/features/{feature}.
 func (h *HTTP) DeleteFeature(ctx context.Context, in *featureInput) (*rest.Empty, error) {
-	id, err := rest.ParseID(in.Feature)
+	id, err := shape.ParseID(in.Feature)
 	if err != nil {
 		return nil, err
 	}

@@ -6,13 +6,14 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // PriceFields is one price of a set (rules: catalog#prices).
 type PriceFields struct {
-	Currency   string           `json:"currency" format:"currency" doc:"One that exists, each once in a set."`
-	PriceCents int64            `json:"price_cents" minimum:"0" maximum:"999999999999"`
-	PSPPriceID rest.Opt[string] `json:"psp_price_id,omitzero" nullable:"true" maxLength:"255" pattern:"^price_" doc:"Each once in a set. Without it a price keeps its own while its amount, the plan's interval and its pricing type stay."`
+	Currency   string            `json:"currency" format:"currency" doc:"One that exists, each once in a set."`
+	PriceCents int64             `json:"price_cents" minimum:"0" maximum:"999999999999"`
+	PSPPriceID shape.Opt[string] `json:"psp_price_id,omitzero" nullable:"true" maxLength:"255" pattern:"^price_" doc:"Each once in a set. Without it a price keeps its own while its amount, the plan's interval and its pricing type stay."`
 }
 
 func (f PriceFields) terms() PriceTerms {
@@ -41,7 +42,7 @@ type setPricesInput struct {
 
 // SetPrices answers PUT /admin/plans/{plan}/prices.
 func (h *HTTP) SetPrices(ctx context.Context, in *setPricesInput) (*rest.Data[[]AdminPrice], error) {
-	id, err := rest.ParseID(in.Plan)
+	id, err := shape.ParseID(in.Plan)
 	if err != nil {
 		return nil, err
 	}
@@ -59,11 +60,11 @@ type priceInput struct {
 
 // DeletePrice answers DELETE /admin/plans/{plan}/prices/{price}.
 func (h *HTTP) DeletePrice(ctx context.Context, in *priceInput) (*rest.Empty, error) {
-	plan, err := rest.ParseID(in.Plan)
+	plan, err := shape.ParseID(in.Plan)
 	if err != nil {
 		return nil, err
 	}
-	price, err := rest.ParseID(in.Price)
+	price, err := shape.ParseID(in.Price)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +89,7 @@ type setEntitlementsInput struct {
 
 // SetEntitlements answers PUT /admin/plans/{plan}/entitlements.
 func (h *HTTP) SetEntitlements(ctx context.Context, in *setEntitlementsInput) (*rest.Data[AdminPlan], error) {
-	id, err := rest.ParseID(in.Plan)
+	id, err := shape.ParseID(in.Plan)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +106,7 @@ type entitlementInput struct {
 
 // DeleteEntitlement answers DELETE /admin/entitlements/{entitlement}.
 func (h *HTTP) DeleteEntitlement(ctx context.Context, in *entitlementInput) (*rest.Empty, error) {
-	id, err := rest.ParseID(in.Entitlement)
+	id, err := shape.ParseID(in.Entitlement)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -37,7 +38,7 @@ type planInput struct {
 
 // AdminPlan answers GET /admin/plans/{plan}.
 func (h *HTTP) AdminPlan(ctx context.Context, in *planInput) (*rest.Data[AdminPlan], error) {
-	id, err := rest.ParseID(in.Plan)
+	id, err := shape.ParseID(in.Plan)
 	if err != nil {
 		return nil, err
 	}
@@ -55,18 +56,18 @@ func (h *HTTP) PlanExists(ctx context.Context, param func(string) string) error 
 
 type createPlanInput struct {
 	Body struct {
-		ProductID     uuid.UUID   `json:"product_id"`
-		Slug          string      `json:"slug" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
-		Name          rest.Texts  `json:"name" maxLength:"255"`
-		Description   rest.Texts  `json:"description,omitempty" nullable:"true" maxLength:"65535" format:"multiline"`
-		PricingType   string      `json:"pricing_type" enum:"flat,seat,usage"`
-		BillingCycle  string      `json:"billing_cycle" enum:"monthly,yearly,quarterly,weekly" doc:"Gives the interval, unless that is given too."`
-		IntervalUnit  *string     `json:"interval_unit,omitempty" enum:"day,week,month,year"`
-		IntervalCount *int32      `json:"interval_count,omitempty" minimum:"1" doc:"An interval is at most three years long."`
-		TrialDays     int32       `json:"trial_days,omitempty" minimum:"0" maximum:"730" default:"0"`
-		SortOrder     int32       `json:"sort_order,omitempty" minimum:"0" default:"0"`
-		IsActive      *bool       `json:"is_active,omitempty" default:"true"`
-		Metadata      rest.Object `json:"metadata,omitempty" nullable:"true"`
+		ProductID     uuid.UUID    `json:"product_id"`
+		Slug          string       `json:"slug" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
+		Name          shape.Texts  `json:"name" maxLength:"255"`
+		Description   shape.Texts  `json:"description,omitempty" nullable:"true" maxLength:"65535" format:"multiline"`
+		PricingType   string       `json:"pricing_type" enum:"flat,seat,usage"`
+		BillingCycle  string       `json:"billing_cycle" enum:"monthly,yearly,quarterly,weekly" doc:"Gives the interval, unless that is given too."`
+		IntervalUnit  *string      `json:"interval_unit,omitempty" enum:"day,week,month,year"`
+		IntervalCount *int32       `json:"interval_count,omitempty" minimum:"1" doc:"An interval is at most three years long."`
+		TrialDays     int32        `json:"trial_days,omitempty" minimum:"0" maximum:"730" default:"0"`
+		SortOrder     int32        `json:"sort_order,omitempty" minimum:"0" default:"0"`
+		IsActive      *bool        `json:"is_active,omitempty" default:"true"`
+		Metadata      shape.Object `json:"metadata,omitempty" nullable:"true"`
 	}
 }
 
@@ -89,14 +90,14 @@ func (h *HTTP) CreatePlan(ctx context.Context, in *createPlanInput) (*rest.Data[
 type updatePlanInput struct {
 	Plan string `path:"plan" format:"uuid"`
 	Body struct {
-		ProductID     rest.Opt[uuid.UUID]  `json:"product_id,omitzero"`
-		Slug          rest.Opt[string]     `json:"slug,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
-		PricingType   rest.Opt[string]     `json:"pricing_type,omitzero" enum:"flat,seat,usage" doc:"Cannot be changed while somebody is subscribed to the plan."`
+		ProductID     shape.Opt[uuid.UUID] `json:"product_id,omitzero"`
+		Slug          shape.Opt[string]    `json:"slug,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
+		PricingType   shape.Opt[string]    `json:"pricing_type,omitzero" enum:"flat,seat,usage" doc:"Cannot be changed while somebody is subscribed to the plan."`
 		BillingCycle  *string              `json:"billing_cycle,omitempty" enum:"monthly,yearly,quarterly,weekly" doc:"Gives the interval, unless that is given too."`
 		IntervalUnit  *string              `json:"interval_unit,omitempty" enum:"day,week,month,year"`
 		IntervalCount *int32               `json:"interval_count,omitempty" minimum:"1" doc:"An interval is at most three years long."`
-		TrialDays     rest.Opt[int32]      `json:"trial_days,omitzero" minimum:"0" maximum:"730"`
-		SortOrder     rest.Opt[int32]      `json:"sort_order,omitzero" minimum:"0"`
+		TrialDays     shape.Opt[int32]     `json:"trial_days,omitzero" minimum:"0" maximum:"730"`
+		SortOrder     shape.Opt[int32]     `json:"sort_order,omitzero" minimum:"0"`
 		Entitlements  *[]EntitlementFields `json:"entitlements,omitempty" doc:"Replaces the whole set."`
 		Prices        *[]PriceFields       `json:"prices,omitempty" doc:"Replaces the whole set."`
 		RecordChange
@@ -105,7 +106,7 @@ type updatePlanInput struct {
 
 // UpdatePlan answers PATCH /admin/plans/{plan}.
 func (h *HTTP) UpdatePlan(ctx context.Context, in *updatePlanInput) (*rest.Data[AdminPlan], error) {
-	id, err := rest.ParseID(in.Plan)
+	id, err := shape.ParseID(in.Plan)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +137,7 @@ func (h *HTTP) UpdatePlan(ctx context.Context, in *updatePlanInput) (*rest.Data[
 
 // DeletePlan answers DELETE /admin/plans/{plan}.
 func (h *HTTP) DeletePlan(ctx context.Context, in *planInput) (*rest.Empty, error) {
-	id, err := rest.ParseID(in.Plan)
+	id, err := shape.ParseID(in.Plan)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +146,7 @@ func (h *HTTP) DeletePlan(ctx context.Context, in *planInput) (*rest.Empty, erro
 
 // DuplicatePlan answers POST /admin/plans/{plan}/duplicate.
 func (h *HTTP) DuplicatePlan(ctx context.Context, in *planInput) (*rest.Data[AdminPlan], error) {
-	id, err := rest.ParseID(in.Plan)
+	id, err := shape.ParseID(in.Plan)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -40,7 +41,7 @@ type productInput struct {
 
 // AdminProduct answers GET /admin/products/{product}.
 func (h *HTTP) AdminProduct(ctx context.Context, in *productInput) (*rest.Data[AdminProduct], error) {
-	id, err := rest.ParseID(in.Product)
+	id, err := shape.ParseID(in.Product)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func (h *HTTP) ProductExists(ctx context.Context, param func(string) string) err
 
 // exists reads the record that an id in a path names.
 func exists[T any](ctx context.Context, id string, read func(context.Context, uuid.UUID) (T, error)) error {
-	parsed, err := rest.ParseID(id)
+	parsed, err := shape.ParseID(id)
 	if err == nil {
 		_, err = read(ctx, parsed)
 	}
@@ -69,11 +70,11 @@ func exists[T any](ctx context.Context, id string, read func(context.Context, uu
 
 type createProductInput struct {
 	Body struct {
-		Slug        string      `json:"slug" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
-		Name        rest.Texts  `json:"name" maxLength:"255"`
-		Description rest.Texts  `json:"description,omitempty" nullable:"true" maxLength:"65535" format:"multiline"`
-		IsActive    *bool       `json:"is_active,omitempty" default:"true"`
-		Metadata    rest.Object `json:"metadata,omitempty" nullable:"true"`
+		Slug        string       `json:"slug" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
+		Name        shape.Texts  `json:"name" maxLength:"255"`
+		Description shape.Texts  `json:"description,omitempty" nullable:"true" maxLength:"65535" format:"multiline"`
+		IsActive    *bool        `json:"is_active,omitempty" default:"true"`
+		Metadata    shape.Object `json:"metadata,omitempty" nullable:"true"`
 	}
 }
 
@@ -93,14 +94,14 @@ func (h *HTTP) CreateProduct(ctx context.Context, in *createProductInput) (*rest
 type updateProductInput struct {
 	Product string `path:"product" format:"uuid"`
 	Body    struct {
-		Slug rest.Opt[string] `json:"slug,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
+		Slug shape.Opt[string] `json:"slug,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
 		RecordChange
 	}
 }
 
 // UpdateProduct answers PATCH /admin/products/{product}.
 func (h *HTTP) UpdateProduct(ctx context.Context, in *updateProductInput) (*rest.Data[AdminProduct], error) {
-	id, err := rest.ParseID(in.Product)
+	id, err := shape.ParseID(in.Product)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +117,7 @@ func (h *HTTP) UpdateProduct(ctx context.Context, in *updateProductInput) (*rest
 
 // DeleteProduct answers DELETE /admin/products/{product}.
 func (h *HTTP) DeleteProduct(ctx context.Context, in *productInput) (*rest.Empty, error) {
-	id, err := rest.ParseID(in.Product)
+	id, err := shape.ParseID(in.Product)
 	if err != nil {
 		return nil, err
 	}
@@ -127,10 +128,10 @@ func (h *HTTP) DeleteProduct(ctx context.Context, in *productInput) (*rest.Empty
 // alike. A text changes in the locales that are named
 // (rules: http#translatable-fields).
 type RecordChange struct {
-	Name        rest.Opt[rest.TextsChange] `json:"name,omitzero" maxLength:"255" doc:"Changes the locales that it names; null removes one, but not en."`
-	Description rest.Opt[rest.TextsChange] `json:"description,omitzero" nullable:"true" maxLength:"65535" format:"multiline" doc:"As name; null removes the whole."`
-	IsActive    rest.Opt[bool]             `json:"is_active,omitzero"`
-	Metadata    rest.Opt[rest.Object]      `json:"metadata,omitzero" nullable:"true"`
+	Name        shape.Opt[shape.TextsChange] `json:"name,omitzero" maxLength:"255" doc:"Changes the locales that it names; null removes one, but not en."`
+	Description shape.Opt[shape.TextsChange] `json:"description,omitzero" nullable:"true" maxLength:"65535" format:"multiline" doc:"As name; null removes the whole."`
+	IsActive    shape.Opt[bool]              `json:"is_active,omitzero"`
+	Metadata    shape.Opt[shape.Object]      `json:"metadata,omitzero" nullable:"true"`
 }
 
 func (c RecordChange) apply(name, description *Text, isActive *bool, metadata *sqldb.JSON) {
@@ -146,4 +147,4 @@ func (c RecordChange) apply(name, description *Text, isActive *bool, metadata *s
 	}
 }
 
-func textOf(texts rest.Texts) Text { return Text(nil).With(texts) }
+func textOf(texts shape.Texts) Text { return Text(nil).With(texts) }

@@ -2,8 +2,7 @@ package catalog
 
 import (
 	"github.com/google/uuid"
-
-	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // PublicProduct is a product as anybody sees it.
@@ -27,11 +26,11 @@ type PublicPlan struct {
 	IntervalCount int32               `json:"interval_count"`
 	TrialDays     int32               `json:"trial_days"`
 	SortOrder     int32               `json:"sort_order"`
-	Metadata      rest.Object         `json:"metadata" nullable:"true"`
+	Metadata      shape.Object        `json:"metadata" nullable:"true"`
 	Prices        []PublicPrice       `json:"prices"`
 	Entitlements  []PublicEntitlement `json:"entitlements"`
-	CreatedAt     rest.Time           `json:"created_at"`
-	UpdatedAt     rest.Time           `json:"updated_at"`
+	CreatedAt     shape.Time          `json:"created_at"`
+	UpdatedAt     shape.Time          `json:"updated_at"`
 }
 
 // PublicPrice is a price as anybody sees it.
@@ -97,7 +96,7 @@ func publicPlan(p Plan, locale, currency string) PublicPlan {
 		IntervalCount: p.Interval.Count,
 		TrialDays:     p.TrialDays,
 		SortOrder:     p.SortOrder,
-		Metadata:      rest.Object(p.Metadata),
+		Metadata:      shape.Object(p.Metadata),
 		Prices:        prices,
 		Entitlements: all(p.Entitlements, func(e Entitlement) PublicEntitlement {
 			return PublicEntitlement{
@@ -105,7 +104,7 @@ func publicPlan(p Plan, locale, currency string) PublicPlan {
 				Feature: EntitledFeature{Code: e.Feature.Code, Name: e.Feature.Name.In(locale)},
 			}
 		}),
-		CreatedAt: rest.T(p.CreatedAt),
-		UpdatedAt: rest.T(p.UpdatedAt),
+		CreatedAt: shape.T(p.CreatedAt),
+		UpdatedAt: shape.T(p.UpdatedAt),
 	}
 }

@@ -2,8 +2,7 @@ package catalog
 
 import (
 	"github.com/google/uuid"
-
-	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // Translation has the texts of a record in one locale
@@ -18,12 +17,12 @@ type AdminProduct struct {
 	ID           uuid.UUID              `json:"id" format:"uuid"`
 	Slug         string                 `json:"slug"`
 	IsActive     bool                   `json:"is_active"`
-	Metadata     rest.Object            `json:"metadata" nullable:"true"`
+	Metadata     shape.Object           `json:"metadata" nullable:"true"`
 	Translations map[string]Translation `json:"translations"`
 	PlansCount   *int64                 `json:"plans_count,omitzero" doc:"With include=plansCount."`
 	Plans        *[]AdminPlan           `json:"plans,omitzero" doc:"With include=plans."`
-	CreatedAt    rest.Time              `json:"created_at"`
-	UpdatedAt    rest.Time              `json:"updated_at"`
+	CreatedAt    shape.Time             `json:"created_at"`
+	UpdatedAt    shape.Time             `json:"updated_at"`
 }
 
 // AdminPlan is a plan as the administration sees it.
@@ -40,11 +39,11 @@ type AdminPlan struct {
 	TrialDays     int32                  `json:"trial_days"`
 	SortOrder     int32                  `json:"sort_order"`
 	IsActive      bool                   `json:"is_active"`
-	Metadata      rest.Object            `json:"metadata" nullable:"true"`
+	Metadata      shape.Object           `json:"metadata" nullable:"true"`
 	Prices        []AdminPrice           `json:"prices"`
 	Entitlements  []AdminEntitlement     `json:"entitlements"`
-	CreatedAt     rest.Time              `json:"created_at"`
-	UpdatedAt     rest.Time              `json:"updated_at"`
+	CreatedAt     shape.Time             `json:"created_at"`
+	UpdatedAt     shape.Time             `json:"updated_at"`
 }
 
 // AdminPrice is a price as the administration sees it.
@@ -63,8 +62,8 @@ type AdminEntitlement struct {
 	Type      string       `json:"type" enum:"boolean,quota"`
 	Value     *int64       `json:"value"`
 	Feature   AdminFeature `json:"feature"`
-	CreatedAt rest.Time    `json:"created_at"`
-	UpdatedAt rest.Time    `json:"updated_at"`
+	CreatedAt shape.Time   `json:"created_at"`
+	UpdatedAt shape.Time   `json:"updated_at"`
 }
 
 // AdminFeature is a feature as the administration sees it.
@@ -73,10 +72,10 @@ type AdminFeature struct {
 	Code         string                 `json:"code"`
 	IsActive     bool                   `json:"is_active"`
 	IsSystem     bool                   `json:"is_system"`
-	Metadata     rest.Object            `json:"metadata" nullable:"true"`
+	Metadata     shape.Object           `json:"metadata" nullable:"true"`
 	Translations map[string]Translation `json:"translations"`
-	CreatedAt    rest.Time              `json:"created_at"`
-	UpdatedAt    rest.Time              `json:"updated_at"`
+	CreatedAt    shape.Time             `json:"created_at"`
+	UpdatedAt    shape.Time             `json:"updated_at"`
 }
 
 func adminProduct(p Product) AdminProduct {
@@ -84,10 +83,10 @@ func adminProduct(p Product) AdminProduct {
 		ID:           p.ID,
 		Slug:         p.Slug,
 		IsActive:     p.IsActive,
-		Metadata:     rest.Object(p.Metadata),
+		Metadata:     shape.Object(p.Metadata),
 		Translations: translations(p.Name, p.Description),
-		CreatedAt:    rest.T(p.CreatedAt),
-		UpdatedAt:    rest.T(p.UpdatedAt),
+		CreatedAt:    shape.T(p.CreatedAt),
+		UpdatedAt:    shape.T(p.UpdatedAt),
 	}
 }
 
@@ -104,11 +103,11 @@ func adminPlan(p Plan) AdminPlan {
 		TrialDays:     p.TrialDays,
 		SortOrder:     p.SortOrder,
 		IsActive:      p.IsActive,
-		Metadata:      rest.Object(p.Metadata),
+		Metadata:      shape.Object(p.Metadata),
 		Prices:        all(p.Prices, Price.Admin),
 		Entitlements:  all(p.Entitlements, adminEntitlement),
-		CreatedAt:     rest.T(p.CreatedAt),
-		UpdatedAt:     rest.T(p.UpdatedAt),
+		CreatedAt:     shape.T(p.CreatedAt),
+		UpdatedAt:     shape.T(p.UpdatedAt),
 	}
 }
 
@@ -125,8 +124,8 @@ func adminEntitlement(e Entitlement) AdminEntitlement {
 		Type:      string(e.Type),
 		Value:     e.Value,
 		Feature:   adminFeature(e.Feature),
-		CreatedAt: rest.T(e.CreatedAt),
-		UpdatedAt: rest.T(e.UpdatedAt),
+		CreatedAt: shape.T(e.CreatedAt),
+		UpdatedAt: shape.T(e.UpdatedAt),
 	}
 }
 
@@ -136,10 +135,10 @@ func adminFeature(f Feature) AdminFeature {
 		Code:         f.Code,
 		IsActive:     f.IsActive,
 		IsSystem:     f.IsSystem,
-		Metadata:     rest.Object(f.Metadata),
+		Metadata:     shape.Object(f.Metadata),
 		Translations: translations(f.Name, f.Description),
-		CreatedAt:    rest.T(f.CreatedAt),
-		UpdatedAt:    rest.T(f.UpdatedAt),
+		CreatedAt:    shape.T(f.CreatedAt),
+		UpdatedAt:    shape.T(f.UpdatedAt),
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/page"
-	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // The actions of the log.
@@ -32,14 +32,14 @@ func (s *Service) log(ctx context.Context, action string, f Facts) error {
 
 // ImpersonationRecord is a record of the log (rules: impersonation#log).
 type ImpersonationRecord struct {
-	ID             int64     `json:"id"`
-	ImpersonatorID int64     `json:"impersonator_id"`
-	ImpersonatedID int64     `json:"impersonated_id"`
-	TenantID       uuid.UUID `json:"tenant_id"`
-	Action         string    `json:"action" enum:"started,ended"`
-	IPAddress      string    `json:"ip_address" doc:"Empty where no request ended it."`
-	UserAgent      *string   `json:"user_agent"`
-	CreatedAt      rest.Time `json:"created_at"`
+	ID             int64      `json:"id"`
+	ImpersonatorID int64      `json:"impersonator_id"`
+	ImpersonatedID int64      `json:"impersonated_id"`
+	TenantID       uuid.UUID  `json:"tenant_id"`
+	Action         string     `json:"action" enum:"started,ended"`
+	IPAddress      string     `json:"ip_address" doc:"Empty where no request ended it."`
+	UserAgent      *string    `json:"user_agent"`
+	CreatedAt      shape.Time `json:"created_at"`
 }
 
 // records is how the log can be listed: newest first, without filters.

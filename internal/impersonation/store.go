@@ -8,7 +8,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/impersonation/impersonationsql"
 	"github.com/tenantry/tenantry/internal/page"
-	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -125,7 +125,7 @@ func (s store) records(ctx context.Context, q page.Query) ([]ImpersonationRecord
 			at time.Time
 		)
 		err := row.Scan(&r.ID, &r.ImpersonatorID, &r.ImpersonatedID, &r.TenantID, &r.Action, &r.IPAddress, &r.UserAgent, &at)
-		r.CreatedAt = rest.T(at)
+		r.CreatedAt = shape.T(at)
 		return r, err
 	})
 	return list, total, sqldb.Wrap(err, "list impersonation log")

@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // HTTP has the handlers of invoices.
@@ -32,10 +33,10 @@ type InvoiceLineView struct {
 	Amount      money.Money `json:"amount"`
 	PlanID      *uuid.UUID  `json:"plan_id"`
 	MeterID     *uuid.UUID  `json:"meter_id"`
-	PeriodStart *rest.Time  `json:"period_start"`
-	PeriodEnd   *rest.Time  `json:"period_end"`
-	CreatedAt   rest.Time   `json:"created_at"`
-	UpdatedAt   rest.Time   `json:"updated_at"`
+	PeriodStart *shape.Time `json:"period_start"`
+	PeriodEnd   *shape.Time `json:"period_end"`
+	CreatedAt   shape.Time  `json:"created_at"`
+	UpdatedAt   shape.Time  `json:"updated_at"`
 }
 
 // InvoiceView is the invoice resource (rules: invoices), whatever the invoice's source.
@@ -52,12 +53,12 @@ type InvoiceView struct {
 	Total              money.Money       `json:"total"`
 	IssueDate          string            `json:"issue_date" format:"date"`
 	DueDate            *string           `json:"due_date" format:"date"`
-	PaidAt             *rest.Time        `json:"paid_at"`
+	PaidAt             *shape.Time       `json:"paid_at"`
 	PDFURL             *string           `json:"pdf_url"`
 	BillingInfo        Billed            `json:"billing_info"`
 	Lines              []InvoiceLineView `json:"lines"`
-	CreatedAt          rest.Time         `json:"created_at"`
-	UpdatedAt          rest.Time         `json:"updated_at"`
+	CreatedAt          shape.Time        `json:"created_at"`
+	UpdatedAt          shape.Time        `json:"updated_at"`
 }
 
 func view(inv Invoice) InvoiceView {
@@ -65,8 +66,8 @@ func view(inv Invoice) InvoiceView {
 		ID: inv.ID, TenantID: inv.TenantID, SubscriptionID: inv.SubscriptionID,
 		PSPInvoiceID: orNil(inv.PSPInvoiceID), PSPPaymentIntentID: orNil(inv.PSPPaymentIntentID),
 		Number: inv.Number, Status: inv.Status, Subtotal: inv.Subtotal, Tax: inv.Tax, Total: inv.Total,
-		IssueDate: dateOf(inv.IssueDate), PaidAt: rest.TP(inv.PaidAt), BillingInfo: inv.Billed,
-		CreatedAt: rest.T(inv.CreatedAt), UpdatedAt: rest.T(inv.UpdatedAt),
+		IssueDate: dateOf(inv.IssueDate), PaidAt: shape.TP(inv.PaidAt), BillingInfo: inv.Billed,
+		CreatedAt: shape.T(inv.CreatedAt), UpdatedAt: shape.T(inv.UpdatedAt),
 	}
 	if inv.DueDate != nil {
 		date := dateOf(*inv.DueDate)
@@ -80,7 +81,7 @@ func view(inv Invoice) InvoiceView {
 		v.Lines = append(v.Lines, InvoiceLineView{
 			ID: l.ID, InvoiceID: inv.ID, Description: l.Description, Type: l.Type, Quantity: l.Quantity,
 			UnitPrice: l.UnitPrice, Amount: l.Amount, PlanID: l.PlanID, MeterID: l.MeterID,
-			PeriodStart: rest.TP(l.PeriodStart), PeriodEnd: rest.TP(l.PeriodEnd),
+			PeriodStart: shape.TP(l.PeriodStart), PeriodEnd: shape.TP(l.PeriodEnd),
 			CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt,
 		})
 	}
@@ -154,7 +155,7 @@ type invoiceInput struct {
 
 // Show handles GET /invoices/{invoiceId}.
 func (h *HTTP) Show(ctx context.Context, in *invoiceInput) (*rest.Data[InvoiceView], error) {
-	id, err := rest.ParseID(in.Invoice)
+	id, err := shape.ParseID(in.Invoice)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +168,7 @@ func (h *HTTP) Show(ctx context.Context, in *invoiceInput) (*rest.Data[InvoiceVi
 
 // PDF handles GET /invoices/{invoiceId}/pdf.
 func (h *HTTP) PDF(ctx context.Context, in *invoiceInput) (*rest.Blob, error) {
-	id, err := rest.ParseID(in.Invoice)
+	id, err := shape.ParseID(in.Invoice)
 	if err != nil {
 		return nil, err
 	}
@@ -188,11 +189,11 @@ type adminInvoiceInput struct {
 
 // AdminVoid handles POST /admin/tenants/{tenant}/invoices/{invoice}/void.
 func (h *HTTP) AdminVoid(ctx context.Context, in *adminInvoiceInput) (*rest.Data[InvoiceView], error) {
-	tenantID, err := rest.ParseID(in.Tenant)
+	tenantID, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err
 	}
-	id, err := rest.ParseID(in.Invoice)
+	id, err := shape.ParseID(in.Invoice)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
@@ -133,13 +134,13 @@ func (h *HTTP) Status(ctx context.Context, _ *struct{}) (*rest.Plain[OnboardingS
 
 type completeSetupInput struct {
 	Body struct {
-		LegalName    rest.Opt[string] `json:"legal_name,omitzero" nullable:"true" maxLength:"255"`
-		Address      rest.Opt[string] `json:"address,omitzero" nullable:"true" maxLength:"255"`
-		City         rest.Opt[string] `json:"city,omitzero" nullable:"true" maxLength:"255"`
-		PostalCode   rest.Opt[string] `json:"postal_code,omitzero" nullable:"true" maxLength:"20"`
-		Country      rest.Opt[string] `json:"country,omitzero" nullable:"true" format:"country"`
-		VATNumber    rest.Opt[string] `json:"vat_number,omitzero" nullable:"true" maxLength:"50"`
-		BillingEmail rest.Opt[string] `json:"billing_email,omitzero" nullable:"true" format:"email" maxLength:"255"`
+		LegalName    shape.Opt[string] `json:"legal_name,omitzero" nullable:"true" maxLength:"255"`
+		Address      shape.Opt[string] `json:"address,omitzero" nullable:"true" maxLength:"255"`
+		City         shape.Opt[string] `json:"city,omitzero" nullable:"true" maxLength:"255"`
+		PostalCode   shape.Opt[string] `json:"postal_code,omitzero" nullable:"true" maxLength:"20"`
+		Country      shape.Opt[string] `json:"country,omitzero" nullable:"true" format:"country"`
+		VATNumber    shape.Opt[string] `json:"vat_number,omitzero" nullable:"true" maxLength:"50"`
+		BillingEmail shape.Opt[string] `json:"billing_email,omitzero" nullable:"true" format:"email" maxLength:"255"`
 	}
 }
 

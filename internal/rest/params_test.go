@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 func TestQueryAccepted(t *testing.T) {
 	t.Parallel()
 	s := start(t, routes())
-	since := rest.T(time.Date(2026, 1, 31, 8, 15, 30, 0, time.UTC))
+	since := shape.T(time.Date(2026, 1, 31, 8, 15, 30, 0, time.UTC))
 	tests := map[string]found{
 		"":                                      {Page: 1, PerPage: 25},
 		"?":                                     {Page: 1, PerPage: 25},

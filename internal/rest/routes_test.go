@@ -14,6 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 func diff(t testing.TB, want, got any) {
@@ -29,7 +30,7 @@ type gadget struct {
 	Active   *bool             `json:"active,omitempty"`
 	Count    *int64            `json:"count,omitempty" minimum:"1" maximum:"1000"`
 	Small    *int32            `json:"small,omitempty"`
-	Amount   *rest.Quantity    `json:"amount,omitempty" exclusiveMinimum:"0"`
+	Amount   *shape.Quantity   `json:"amount,omitempty" exclusiveMinimum:"0"`
 	Ratio    *float64          `json:"ratio,omitempty"`
 	Kind     string            `json:"kind,omitempty" enum:"solid,liquid"`
 	Level    *int              `json:"level,omitempty" enum:"1,2"`
@@ -41,7 +42,7 @@ type gadget struct {
 	Country  *string           `json:"country,omitempty" format:"country"`
 	Currency *string           `json:"currency,omitempty" format:"currency"`
 	URL      *string           `json:"url,omitempty" format:"uri"`
-	At       *rest.Time        `json:"at,omitempty"`
+	At       *shape.Time       `json:"at,omitempty"`
 	Day      *string           `json:"day,omitempty" format:"date"`
 	Ref      *uuid.UUID        `json:"ref,omitempty"`
 	Code     *string           `json:"code,omitempty" pattern:"^[a-z]+$"`
@@ -49,7 +50,7 @@ type gadget struct {
 	Titles   map[string]string `json:"titles,omitempty" maxLength:"5"`
 	Prices   []price           `json:"prices,omitempty"`
 	Maker    *maker            `json:"maker,omitempty"`
-	Metadata rest.Object       `json:"metadata,omitempty" nullable:"true"`
+	Metadata shape.Object      `json:"metadata,omitempty" nullable:"true"`
 	Anything any               `json:"anything,omitempty"`
 }
 
@@ -82,10 +83,10 @@ func login(context.Context, *signupInput) (*rest.Empty, error) { return nil, nil
 type patchInput struct {
 	ID   int64 `path:"id"`
 	Body struct {
-		Name rest.Opt[string]   `json:"name,omitzero" minLength:"1" maxLength:"5"`
-		Note rest.Opt[string]   `json:"note,omitzero" nullable:"true" maxLength:"5"`
-		Tags rest.Opt[[]string] `json:"tags,omitzero" maxItems:"2"`
-		Size rest.Opt[int]      `json:"size,omitzero" nullable:"true" minimum:"1"`
+		Name shape.Opt[string]   `json:"name,omitzero" minLength:"1" maxLength:"5"`
+		Note shape.Opt[string]   `json:"note,omitzero" nullable:"true" maxLength:"5"`
+		Tags shape.Opt[[]string] `json:"tags,omitzero" maxItems:"2"`
+		Size shape.Opt[int]      `json:"size,omitzero" nullable:"true" minimum:"1"`
 	}
 }
 
@@ -113,13 +114,13 @@ func patch(_ context.Context, in *patchInput) (*rest.Data[patched], error) {
 }
 
 type searchInput struct {
-	Active  bool      `query:"active"`
-	Page    int       `query:"page" default:"1" minimum:"1"`
-	PerPage int       `query:"per_page" default:"25" minimum:"1" maximum:"100"`
-	Sort    string    `query:"sort" enum:"name,-name"`
-	Include []string  `query:"include" enum:"prices,features"`
-	Q       string    `query:"q" maxLength:"5"`
-	Since   rest.Time `query:"since"`
+	Active  bool       `query:"active"`
+	Page    int        `query:"page" default:"1" minimum:"1"`
+	PerPage int        `query:"per_page" default:"25" minimum:"1" maximum:"100"`
+	Sort    string     `query:"sort" enum:"name,-name"`
+	Include []string   `query:"include" enum:"prices,features"`
+	Q       string     `query:"q" maxLength:"5"`
+	Since   shape.Time `query:"since"`
 }
 
 type found struct {
@@ -128,7 +129,7 @@ type found struct {
 	Sort          string
 	Include       []string
 	Q             string
-	Since         *rest.Time
+	Since         *shape.Time
 	Raw           []string
 }
 
@@ -154,15 +155,15 @@ type fields struct {
 	Text  string            `json:"text"`
 	List  []string          `json:"list"`
 	Texts map[string]string `json:"texts"`
-	At    rest.Time         `json:"at"`
-	Never *rest.Time        `json:"never"`
-	Meta  rest.Object       `json:"meta" nullable:"true"`
+	At    shape.Time        `json:"at"`
+	Never *shape.Time       `json:"never"`
+	Meta  shape.Object      `json:"meta" nullable:"true"`
 	Maker *maker            `json:"maker"`
 }
 
 func show(context.Context, *struct{}) (*rest.Data[fields], error) {
 	at := time.Date(2026, 1, 31, 9, 15, 30, 123456789, time.FixedZone("", 3600))
-	return rest.OKMessage(fields{Text: "<&> broken \xff", At: rest.T(at)}, "gadget.shown"), nil
+	return rest.OKMessage(fields{Text: "<&> broken \xff", At: shape.T(at)}, "gadget.shown"), nil
 }
 
 func fails(err error) rest.Handler {

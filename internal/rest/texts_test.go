@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 type textsInput struct {
 	Body struct {
-		Name  rest.Texts                 `json:"name" maxLength:"5"`
-		About rest.Opt[rest.TextsChange] `json:"about,omitzero" nullable:"true" maxLength:"9" format:"multiline"`
+		Name  shape.Texts                  `json:"name" maxLength:"5"`
+		About shape.Opt[shape.TextsChange] `json:"about,omitzero" nullable:"true" maxLength:"9" format:"multiline"`
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/invoice/pdf"
 	"github.com/tenantry/tenantry/internal/money"
-	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // InvoiceFlags are the flags about where invoices come from, and about the
@@ -68,7 +68,7 @@ func (p *parser) taxes(name, value string) map[string]int64 {
 		switch {
 		case !ok || err != nil || rate < 0 || rate > 100_000_000 || rate%100 != 0:
 			p.fail(name, "%q is not a country and a rate from 0 to 100 percent such as DE=19 or FR=5.5", part)
-		case !rest.IsCountry(country):
+		case !shape.IsCountry(country):
 			p.fail(name, "%q is not a country's code such as DE", country)
 		default:
 			if _, twice := rates[country]; twice {

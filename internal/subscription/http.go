@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 )
 
@@ -27,14 +28,14 @@ type SubscriptionView struct {
 	Quantity           int64                      `json:"quantity"`
 	IntervalUnit       string                     `json:"interval_unit"`
 	IntervalCount      int32                      `json:"interval_count"`
-	CurrentPeriodStart rest.Time                  `json:"current_period_start"`
-	CurrentPeriodEnd   rest.Time                  `json:"current_period_end"`
-	TrialEndsAt        *rest.Time                 `json:"trial_ends_at"`
+	CurrentPeriodStart shape.Time                 `json:"current_period_start"`
+	CurrentPeriodEnd   shape.Time                 `json:"current_period_end"`
+	TrialEndsAt        *shape.Time                `json:"trial_ends_at"`
 	CancelAtPeriodEnd  bool                       `json:"cancel_at_period_end"`
-	CanceledAt         *rest.Time                 `json:"canceled_at"`
+	CanceledAt         *shape.Time                `json:"canceled_at"`
 	CancellationReason *string                    `json:"cancellation_reason"`
-	CreatedAt          rest.Time                  `json:"created_at"`
-	UpdatedAt          rest.Time                  `json:"updated_at"`
+	CreatedAt          shape.Time                 `json:"created_at"`
+	UpdatedAt          shape.Time                 `json:"updated_at"`
 }
 
 // Show handles GET /subscription: null where the tenant has none.
@@ -63,10 +64,10 @@ func (h *HTTP) view(ctx context.Context, sub Subscription) (*SubscriptionView, e
 	return &SubscriptionView{
 		ID: sub.ID, Status: sub.Status, Plan: entitlement.ViewPlan(ctx, plan), Currency: sub.Currency, PriceCents: sub.PriceCents,
 		Quantity: sub.Quantity, IntervalUnit: sub.IntervalUnit, IntervalCount: sub.IntervalCount,
-		CurrentPeriodStart: rest.T(sub.CurrentPeriodStart), CurrentPeriodEnd: rest.T(sub.CurrentPeriodEnd),
-		TrialEndsAt: rest.TP(sub.TrialEndsAt), CancelAtPeriodEnd: sub.CancelAtPeriodEnd,
-		CanceledAt: rest.TP(sub.CanceledAt), CancellationReason: sub.CancellationReason,
-		CreatedAt: rest.T(sub.CreatedAt), UpdatedAt: rest.T(sub.UpdatedAt),
+		CurrentPeriodStart: shape.T(sub.CurrentPeriodStart), CurrentPeriodEnd: shape.T(sub.CurrentPeriodEnd),
+		TrialEndsAt: shape.TP(sub.TrialEndsAt), CancelAtPeriodEnd: sub.CancelAtPeriodEnd,
+		CanceledAt: shape.TP(sub.CanceledAt), CancellationReason: sub.CancellationReason,
+		CreatedAt: shape.T(sub.CreatedAt), UpdatedAt: shape.T(sub.UpdatedAt),
 	}, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 type adminTenantInput struct {
@@ -15,7 +16,7 @@ type adminTenantInput struct {
 // AdminList handles GET /admin/tenants/{tenant}/subscriptions: all that the
 // tenant has had, the newest first.
 func (h *HTTP) AdminList(ctx context.Context, in *adminTenantInput) (*rest.Data[[]SubscriptionView], error) {
-	id, err := rest.ParseID(in.Tenant)
+	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -55,10 +56,10 @@ func (h *HTTP) AdminSubscriptionExists(ctx context.Context, param func(string) s
 }
 
 func pathIDs(tenant, subscription string) (tenantID, id uuid.UUID, err error) {
-	if tenantID, err = rest.ParseID(tenant); err != nil {
+	if tenantID, err = shape.ParseID(tenant); err != nil {
 		return
 	}
-	id, err = rest.ParseID(subscription)
+	id, err = shape.ParseID(subscription)
 	return
 }
 

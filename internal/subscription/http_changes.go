@@ -7,6 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // RunningExists is the check of the routes that need a running subscription.
@@ -87,7 +88,7 @@ type previewInput struct {
 
 // PreviewChange handles GET /subscription/preview-change.
 func (h *HTTP) PreviewChange(ctx context.Context, in *previewInput) (*rest.Data[ChangePreview], error) {
-	planID, err := rest.ParseID(in.PlanID)
+	planID, err := shape.ParseID(in.PlanID)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +127,7 @@ type PlanChange struct {
 
 // ChangePlan handles POST /subscription/change-plan.
 func (h *HTTP) ChangePlan(ctx context.Context, in *changeInput) (*rest.Data[PlanChange], error) {
-	planID, err := rest.ParseID(in.Body.PlanID)
+	planID, err := shape.ParseID(in.Body.PlanID)
 	if err != nil {
 		return nil, err
 	}

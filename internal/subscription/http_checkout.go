@@ -5,6 +5,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 type checkoutInput struct {
@@ -26,7 +27,7 @@ type HostedCheckout struct {
 
 // Checkout handles POST /checkout.
 func (h *HTTP) Checkout(ctx context.Context, in *checkoutInput) (*rest.Data[HostedCheckout], error) {
-	planID, err := rest.ParseID(in.Body.PlanID)
+	planID, err := shape.ParseID(in.Body.PlanID)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // Avatars are the pictures of users.
@@ -33,18 +34,18 @@ type TeamRole struct {
 
 // TeamMember is the team member resource.
 type TeamMember struct {
-	ID       int64      `json:"id"`
-	Name     string     `json:"name"`
-	Email    string     `json:"email"`
-	Avatar   *string    `json:"avatar"`
-	Role     TeamRole   `json:"role"`
-	JoinedAt *rest.Time `json:"joined_at"`
+	ID       int64       `json:"id"`
+	Name     string      `json:"name"`
+	Email    string      `json:"email"`
+	Avatar   *string     `json:"avatar"`
+	Role     TeamRole    `json:"role"`
+	JoinedAt *shape.Time `json:"joined_at"`
 }
 
 func (h *HTTP) member(m Member) TeamMember {
 	return TeamMember{
 		ID: m.UserID, Name: m.Name, Email: m.Email, Avatar: h.avatars.URL(m.AvatarHash),
-		Role: TeamRole{ID: m.RoleID, Name: m.Role}, JoinedAt: rest.TP(&m.JoinedAt),
+		Role: TeamRole{ID: m.RoleID, Name: m.Role}, JoinedAt: shape.TP(&m.JoinedAt),
 	}
 }
 
@@ -97,7 +98,7 @@ func (h *HTTP) Stats(ctx context.Context, _ *struct{}) (*rest.Data[TeamStats], e
 
 // MemberExists refuses a path whose user is not a member, before the body is checked.
 func (h *HTTP) MemberExists(ctx context.Context, param func(string) string) error {
-	id, err := rest.IntID(param("member"))
+	id, err := shape.IntID(param("member"))
 	if err != nil {
 		return err
 	}
@@ -116,7 +117,7 @@ type memberRole struct {
 
 // ChangeRole handles PATCH /members/{member}/role.
 func (h *HTTP) ChangeRole(ctx context.Context, in *memberRoleInput) (*rest.Plain[rest.Note], error) {
-	id, err := rest.IntID(in.Member)
+	id, err := shape.IntID(in.Member)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +133,7 @@ type memberInput struct {
 
 // RemoveMember handles DELETE /members/{member}.
 func (h *HTTP) RemoveMember(ctx context.Context, in *memberInput) (*rest.Plain[rest.Note], error) {
-	id, err := rest.IntID(in.Member)
+	id, err := shape.IntID(in.Member)
 	if err != nil {
 		return nil, err
 	}

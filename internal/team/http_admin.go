@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // What platform administrators do to the team of any tenant. They have every
@@ -16,7 +17,7 @@ import (
 // AdminTenantExists refuses a path whose tenant does not exist, before anything else
 // is checked.
 func (h *HTTP) AdminTenantExists(ctx context.Context, param func(string) string) error {
-	id, err := rest.ParseID(param("tenant"))
+	id, err := shape.ParseID(param("tenant"))
 	if err != nil {
 		return err
 	}
@@ -40,7 +41,7 @@ type adminTenantInput struct {
 
 // AdminMembers handles GET /admin/tenants/{tenant}/members.
 func (h *HTTP) AdminMembers(ctx context.Context, in *adminTenantInput) (*rest.Data[[]TeamMember], error) {
-	id, err := rest.ParseID(in.Tenant)
+	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -58,10 +59,10 @@ type adminMemberInput struct {
 
 // memberIDs parses the ids of a tenant and a user in a path.
 func memberIDs(tenant, user string) (tenantID uuid.UUID, userID int64, err error) {
-	if tenantID, err = rest.ParseID(tenant); err != nil {
+	if tenantID, err = shape.ParseID(tenant); err != nil {
 		return uuid.Nil, 0, err
 	}
-	userID, err = rest.IntID(user)
+	userID, err = shape.IntID(user)
 	return tenantID, userID, err
 }
 
@@ -124,7 +125,7 @@ type adminInvitationsInput struct {
 
 // AdminInvitations handles GET /admin/tenants/{tenant}/invitations.
 func (h *HTTP) AdminInvitations(ctx context.Context, in *adminInvitationsInput) (*rest.Data[[]TeamInvitation], error) {
-	id, err := rest.ParseID(in.Tenant)
+	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +143,7 @@ type adminInviteInput struct {
 
 // AdminInvite handles POST /admin/tenants/{tenant}/invitations.
 func (h *HTTP) AdminInvite(ctx context.Context, in *adminInviteInput) (*rest.Data[TeamInvitation], error) {
-	id, err := rest.ParseID(in.Tenant)
+	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -159,10 +160,10 @@ type adminInvitationInput struct {
 }
 
 func (in *adminInvitationInput) ids() (tenantID, id uuid.UUID, err error) {
-	if tenantID, err = rest.ParseID(in.Tenant); err != nil {
+	if tenantID, err = shape.ParseID(in.Tenant); err != nil {
 		return uuid.Nil, uuid.Nil, err
 	}
-	id, err = rest.ParseID(in.Invitation)
+	id, err = shape.ParseID(in.Invitation)
 	return tenantID, id, err
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // InvitationTenant is the tenant that an invitation is to.
@@ -27,22 +28,22 @@ type TeamInvitation struct {
 	Email     string            `json:"email"`
 	Role      string            `json:"role"`
 	Status    string            `json:"status" enum:"pending,accepted,revoked,expired"`
-	ExpiresAt rest.Time         `json:"expires_at"`
+	ExpiresAt shape.Time        `json:"expires_at"`
 	IsExpired bool              `json:"is_expired" doc:"The expiry date has passed."`
 	IsValid   bool              `json:"is_valid" doc:"It is pending and has not expired."`
 	Tenant    InvitationTenant  `json:"tenant"`
 	Inviter   InvitationInviter `json:"inviter"`
-	CreatedAt rest.Time         `json:"created_at"`
-	UpdatedAt rest.Time         `json:"updated_at"`
+	CreatedAt shape.Time        `json:"created_at"`
+	UpdatedAt shape.Time        `json:"updated_at"`
 }
 
 func teamInvitation(i Invitation) TeamInvitation {
 	return TeamInvitation{
-		ID: i.ID, Email: i.Email, Role: i.Role, Status: string(i.Status), ExpiresAt: rest.T(i.ExpiresAt),
+		ID: i.ID, Email: i.Email, Role: i.Role, Status: string(i.Status), ExpiresAt: shape.T(i.ExpiresAt),
 		IsExpired: i.IsExpired, IsValid: i.Valid(),
 		Tenant:    InvitationTenant{ID: i.Tenant, Name: i.TenantName},
 		Inviter:   InvitationInviter{ID: i.InviterID, Name: i.Inviter},
-		CreatedAt: rest.T(i.CreatedAt), UpdatedAt: rest.T(i.UpdatedAt),
+		CreatedAt: shape.T(i.CreatedAt), UpdatedAt: shape.T(i.UpdatedAt),
 	}
 }
 
@@ -97,7 +98,7 @@ type invitationInput struct {
 
 // RevokeInvitation handles DELETE /invitations/{invitation}.
 func (h *HTTP) RevokeInvitation(ctx context.Context, in *invitationInput) (*rest.Plain[rest.Note], error) {
-	id, err := rest.ParseID(in.Invitation)
+	id, err := shape.ParseID(in.Invitation)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +110,7 @@ func (h *HTTP) RevokeInvitation(ctx context.Context, in *invitationInput) (*rest
 
 // ResendInvitation handles POST /invitations/{invitation}/resend.
 func (h *HTTP) ResendInvitation(ctx context.Context, in *invitationInput) (*rest.Data[TeamInvitation], error) {
-	id, err := rest.ParseID(in.Invitation)
+	id, err := shape.ParseID(in.Invitation)
 	if err != nil {
 		return nil, err
 	}

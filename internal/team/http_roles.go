@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // TenantRole is the role resource.
@@ -18,14 +19,14 @@ type TenantRole struct {
 	IsBuiltIn   bool       `json:"is_builtin"`
 	Permissions []string   `json:"permissions" doc:"Sorted."`
 	UsersCount  int64      `json:"users_count" doc:"Members of the tenant who hold the role."`
-	CreatedAt   rest.Time  `json:"created_at"`
-	UpdatedAt   rest.Time  `json:"updated_at"`
+	CreatedAt   shape.Time `json:"created_at"`
+	UpdatedAt   shape.Time `json:"updated_at"`
 }
 
 func tenantRole(r Role) TenantRole {
 	return TenantRole{
 		ID: r.ID, Name: r.Name, GuardName: guardName, TenantID: r.TenantID, IsBuiltIn: r.BuiltIn(),
-		Permissions: r.Permissions, UsersCount: r.Users, CreatedAt: rest.T(r.CreatedAt), UpdatedAt: rest.T(r.UpdatedAt),
+		Permissions: r.Permissions, UsersCount: r.Users, CreatedAt: shape.T(r.CreatedAt), UpdatedAt: shape.T(r.UpdatedAt),
 	}
 }
 
@@ -46,7 +47,7 @@ func (h *HTTP) Permissions(context.Context, *struct{}) (*rest.Data[[]string], er
 // RoleEditable refuses a path whose role is not one of the tenant's own, before the
 // body is checked.
 func (h *HTTP) RoleEditable(ctx context.Context, param func(string) string) error {
-	id, err := rest.IntID(param("role"))
+	id, err := shape.IntID(param("role"))
 	if err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ type updateRoleInput struct {
 
 // UpdateRole handles PATCH /roles/{role}.
 func (h *HTTP) UpdateRole(ctx context.Context, in *updateRoleInput) (*rest.Data[TenantRole], error) {
-	id, err := rest.IntID(in.Role)
+	id, err := shape.IntID(in.Role)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +100,7 @@ type roleInput struct {
 
 // DeleteRole handles DELETE /roles/{role}.
 func (h *HTTP) DeleteRole(ctx context.Context, in *roleInput) (*rest.Plain[rest.Note], error) {
-	id, err := rest.IntID(in.Role)
+	id, err := shape.IntID(in.Role)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // Person is a user as a tenant shows them.
@@ -18,28 +19,28 @@ type Person struct {
 
 // TenantView is the tenant resource for one of its members.
 type TenantView struct {
-	ID                    uuid.UUID   `json:"id"`
-	Name                  string      `json:"name"`
-	Slug                  string      `json:"slug"`
-	Settings              rest.Object `json:"settings" nullable:"true"`
-	Owner                 *Person     `json:"owner"`
-	Users                 []Person    `json:"users"`
-	UserJoinedAt          *rest.Time  `json:"user_joined_at"`
-	UserRole              *string     `json:"user_role"`
-	UserPermissions       []string    `json:"user_permissions"`
-	HasActiveSubscription bool        `json:"has_active_subscription"`
-	HasBillingDetails     bool        `json:"has_billing_details"`
-	PreferredCurrency     string      `json:"preferred_currency"`
-	LegalName             *string     `json:"legal_name"`
-	Address               *string     `json:"address"`
-	City                  *string     `json:"city"`
-	PostalCode            *string     `json:"postal_code"`
-	Country               *string     `json:"country"`
-	VATNumber             *string     `json:"vat_number"`
-	BillingEmail          *string     `json:"billing_email"`
-	OnboardingCompletedAt *rest.Time  `json:"onboarding_completed_at"`
-	CreatedAt             rest.Time   `json:"created_at"`
-	UpdatedAt             rest.Time   `json:"updated_at"`
+	ID                    uuid.UUID    `json:"id"`
+	Name                  string       `json:"name"`
+	Slug                  string       `json:"slug"`
+	Settings              shape.Object `json:"settings" nullable:"true"`
+	Owner                 *Person      `json:"owner"`
+	Users                 []Person     `json:"users"`
+	UserJoinedAt          *shape.Time  `json:"user_joined_at"`
+	UserRole              *string      `json:"user_role"`
+	UserPermissions       []string     `json:"user_permissions"`
+	HasActiveSubscription bool         `json:"has_active_subscription"`
+	HasBillingDetails     bool         `json:"has_billing_details"`
+	PreferredCurrency     string       `json:"preferred_currency"`
+	LegalName             *string      `json:"legal_name"`
+	Address               *string      `json:"address"`
+	City                  *string      `json:"city"`
+	PostalCode            *string      `json:"postal_code"`
+	Country               *string      `json:"country"`
+	VATNumber             *string      `json:"vat_number"`
+	BillingEmail          *string      `json:"billing_email"`
+	OnboardingCompletedAt *shape.Time  `json:"onboarding_completed_at"`
+	CreatedAt             shape.Time   `json:"created_at"`
+	UpdatedAt             shape.Time   `json:"updated_at"`
 }
 
 // View returns a tenant as the caller of ctx sees it.
@@ -53,12 +54,12 @@ func (s *Service) View(ctx context.Context, t Tenant) (TenantView, error) {
 		return TenantView{}, err
 	}
 	v := TenantView{
-		ID: t.ID, Name: t.Name, Slug: t.Slug, Settings: rest.Object(t.Settings),
+		ID: t.ID, Name: t.Name, Slug: t.Slug, Settings: shape.Object(t.Settings),
 		HasActiveSubscription: active, HasBillingDetails: t.Billing.Complete(), PreferredCurrency: t.PreferredCurrency,
 		LegalName: t.Billing.LegalName, Address: t.Billing.Address, City: t.Billing.City,
 		PostalCode: t.Billing.PostalCode, Country: t.Billing.Country, VATNumber: t.Billing.VATNumber,
-		BillingEmail: t.Billing.BillingEmail, OnboardingCompletedAt: rest.TP(t.OnboardingCompletedAt),
-		CreatedAt: rest.T(t.CreatedAt), UpdatedAt: rest.T(t.UpdatedAt),
+		BillingEmail: t.Billing.BillingEmail, OnboardingCompletedAt: shape.TP(t.OnboardingCompletedAt),
+		CreatedAt: shape.T(t.CreatedAt), UpdatedAt: shape.T(t.UpdatedAt),
 	}
 	caller := authz.From(ctx)
 	for _, m := range members {
@@ -68,7 +69,7 @@ func (s *Service) View(ctx context.Context, t Tenant) (TenantView, error) {
 			v.Owner = &person
 		}
 		if m.UserID == caller.UserID {
-			v.UserJoinedAt, v.UserRole = rest.TP(&m.JoinedAt), &m.Role
+			v.UserJoinedAt, v.UserRole = shape.TP(&m.JoinedAt), &m.Role
 			v.UserPermissions = permissionsOf(caller, m.Role)
 		}
 	}

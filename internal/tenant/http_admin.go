@@ -9,27 +9,28 @@ import (
 
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // AdminTenant is the tenant resource of the administration.
 type AdminTenant struct {
-	ID                    uuid.UUID  `json:"id"`
-	Name                  string     `json:"name"`
-	Slug                  string     `json:"slug"`
-	LegalName             *string    `json:"legal_name"`
-	Address               *string    `json:"address"`
-	City                  *string    `json:"city"`
-	PostalCode            *string    `json:"postal_code"`
-	Country               *string    `json:"country"`
-	VATNumber             *string    `json:"vat_number"`
-	BillingEmail          *string    `json:"billing_email"`
-	Owner                 *Person    `json:"owner"`
-	MemberCount           int64      `json:"member_count"`
-	SubscriptionStatus    *string    `json:"subscription_status"`
-	PlanName              *string    `json:"plan_name"`
-	OnboardingCompletedAt *rest.Time `json:"onboarding_completed_at"`
-	CreatedAt             rest.Time  `json:"created_at"`
-	Roles                 []RoleName `json:"roles"`
+	ID                    uuid.UUID   `json:"id"`
+	Name                  string      `json:"name"`
+	Slug                  string      `json:"slug"`
+	LegalName             *string     `json:"legal_name"`
+	Address               *string     `json:"address"`
+	City                  *string     `json:"city"`
+	PostalCode            *string     `json:"postal_code"`
+	Country               *string     `json:"country"`
+	VATNumber             *string     `json:"vat_number"`
+	BillingEmail          *string     `json:"billing_email"`
+	Owner                 *Person     `json:"owner"`
+	MemberCount           int64       `json:"member_count"`
+	SubscriptionStatus    *string     `json:"subscription_status"`
+	PlanName              *string     `json:"plan_name"`
+	OnboardingCompletedAt *shape.Time `json:"onboarding_completed_at"`
+	CreatedAt             shape.Time  `json:"created_at"`
+	Roles                 []RoleName  `json:"roles"`
 }
 
 func adminTenant(e AdminEntry) AdminTenant {
@@ -37,7 +38,7 @@ func adminTenant(e AdminEntry) AdminTenant {
 		ID: e.ID, Name: e.Name, Slug: e.Slug, LegalName: e.Billing.LegalName, Address: e.Billing.Address, City: e.Billing.City,
 		PostalCode: e.Billing.PostalCode, Country: e.Billing.Country, VATNumber: e.Billing.VATNumber,
 		BillingEmail: e.Billing.BillingEmail, Owner: e.Owner, MemberCount: e.MemberCount,
-		OnboardingCompletedAt: rest.TP(e.OnboardingCompletedAt), CreatedAt: rest.T(e.CreatedAt), Roles: e.Roles,
+		OnboardingCompletedAt: shape.TP(e.OnboardingCompletedAt), CreatedAt: shape.T(e.CreatedAt), Roles: e.Roles,
 	}
 	if e.Subscription != nil {
 		v.SubscriptionStatus, v.PlanName = &e.Subscription.Status, &e.Subscription.PlanName
@@ -84,7 +85,7 @@ type adminInput struct {
 
 // Show handles GET /admin/tenants/{tenant}.
 func (h *AdminHTTP) Show(ctx context.Context, in *adminInput) (*rest.Data[AdminTenant], error) {
-	id, err := rest.ParseID(in.Tenant)
+	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +98,7 @@ func (h *AdminHTTP) Show(ctx context.Context, in *adminInput) (*rest.Data[AdminT
 
 // Exists refuses a path whose tenant does not exist, before the body is checked.
 func (h *AdminHTTP) Exists(ctx context.Context, param func(string) string) error {
-	id, err := rest.ParseID(param("tenant"))
+	id, err := shape.ParseID(param("tenant"))
 	if err != nil {
 		return err
 	}
@@ -116,7 +117,7 @@ type adminUpdateInput struct {
 // Update handles PATCH /admin/tenants/{tenant}, which changes everything that the
 // tenant itself can, except the slug.
 func (h *AdminHTTP) Update(ctx context.Context, in *adminUpdateInput) (*rest.Data[AdminTenant], error) {
-	id, err := rest.ParseID(in.Tenant)
+	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err
 	}

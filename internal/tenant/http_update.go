@@ -5,21 +5,22 @@ import (
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // TenantFields are the fields that both a tenant's members and the administration can
 // change (rules: tenant#changes).
 type TenantFields struct {
-	Name         rest.Opt[string]      `json:"name,omitzero" minLength:"1" maxLength:"255"`
-	Settings     rest.Opt[rest.Object] `json:"settings,omitzero" nullable:"true"`
-	LegalName    rest.Opt[string]      `json:"legal_name,omitzero" nullable:"true" maxLength:"255"`
-	Address      rest.Opt[string]      `json:"address,omitzero" nullable:"true" maxLength:"500"`
-	City         rest.Opt[string]      `json:"city,omitzero" nullable:"true" maxLength:"255"`
-	PostalCode   rest.Opt[string]      `json:"postal_code,omitzero" nullable:"true" maxLength:"20"`
-	Country      rest.Opt[string]      `json:"country,omitzero" nullable:"true" format:"country"`
-	VATNumber    rest.Opt[string]      `json:"vat_number,omitzero" nullable:"true" maxLength:"50"`
-	BillingEmail rest.Opt[string]      `json:"billing_email,omitzero" nullable:"true" format:"email" maxLength:"255"`
+	Name         shape.Opt[string]       `json:"name,omitzero" minLength:"1" maxLength:"255"`
+	Settings     shape.Opt[shape.Object] `json:"settings,omitzero" nullable:"true"`
+	LegalName    shape.Opt[string]       `json:"legal_name,omitzero" nullable:"true" maxLength:"255"`
+	Address      shape.Opt[string]       `json:"address,omitzero" nullable:"true" maxLength:"500"`
+	City         shape.Opt[string]       `json:"city,omitzero" nullable:"true" maxLength:"255"`
+	PostalCode   shape.Opt[string]       `json:"postal_code,omitzero" nullable:"true" maxLength:"20"`
+	Country      shape.Opt[string]       `json:"country,omitzero" nullable:"true" format:"country"`
+	VATNumber    shape.Opt[string]       `json:"vat_number,omitzero" nullable:"true" maxLength:"50"`
+	BillingEmail shape.Opt[string]       `json:"billing_email,omitzero" nullable:"true" format:"email" maxLength:"255"`
 }
 
 func (f TenantFields) apply(t *Tenant) {
@@ -36,7 +37,7 @@ func (f TenantFields) apply(t *Tenant) {
 type updateInput struct {
 	Body struct {
 		TenantFields
-		Slug rest.Opt[string] `json:"slug,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
+		Slug shape.Opt[string] `json:"slug,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
 	}
 }
 

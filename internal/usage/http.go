@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // HTTP has the handlers of the usage endpoints (rules: usage).
@@ -28,16 +29,16 @@ type meterInput struct {
 // MeterSummary is one meter of the summary. The unit of current_usage is that of
 // quota_limit; usage_percent has two decimals.
 type MeterSummary struct {
-	MeterID          uuid.UUID     `json:"meter_id"`
-	MeterCode        string        `json:"meter_code"`
-	MeterName        string        `json:"meter_name"`
-	CurrentUsage     rest.Quantity `json:"current_usage"`
-	QuotaLimit       *int64        `json:"quota_limit"`
-	UsagePercent     *float64      `json:"usage_percent"`
-	AggregationType  Aggregation   `json:"aggregation_type" enum:"sum,max,count,last_value"`
-	ResetInterval    ResetInterval `json:"reset_interval" enum:"monthly,weekly,daily,none"`
-	QuotaEnforcement Enforcement   `json:"quota_enforcement" enum:"none,soft,hard"`
-	UnitLabel        *string       `json:"unit_label"`
+	MeterID          uuid.UUID      `json:"meter_id"`
+	MeterCode        string         `json:"meter_code"`
+	MeterName        string         `json:"meter_name"`
+	CurrentUsage     shape.Quantity `json:"current_usage"`
+	QuotaLimit       *int64         `json:"quota_limit"`
+	UsagePercent     *float64       `json:"usage_percent"`
+	AggregationType  Aggregation    `json:"aggregation_type" enum:"sum,max,count,last_value"`
+	ResetInterval    ResetInterval  `json:"reset_interval" enum:"monthly,weekly,daily,none"`
+	QuotaEnforcement Enforcement    `json:"quota_enforcement" enum:"none,soft,hard"`
+	UnitLabel        *string        `json:"unit_label"`
 }
 
 // UsageSummary has every active meter. Its period is the monthly one: the
@@ -45,8 +46,8 @@ type MeterSummary struct {
 // without a subscription.
 type UsageSummary struct {
 	TenantID    uuid.UUID      `json:"tenant_id"`
-	PeriodStart rest.Time      `json:"period_start"`
-	PeriodEnd   rest.Time      `json:"period_end"`
+	PeriodStart shape.Time     `json:"period_start"`
+	PeriodEnd   shape.Time     `json:"period_end"`
 	Meters      []MeterSummary `json:"meters"`
 }
 
@@ -57,7 +58,7 @@ func (h *HTTP) Summary(ctx context.Context, _ *tenantInput) (*rest.Data[UsageSum
 		return nil, err
 	}
 	out := UsageSummary{
-		TenantID: s.TenantID, PeriodStart: rest.T(s.Period.Start), PeriodEnd: rest.T(s.Period.End),
+		TenantID: s.TenantID, PeriodStart: shape.T(s.Period.Start), PeriodEnd: shape.T(s.Period.End),
 		Meters: make([]MeterSummary, len(s.Readings)),
 	}
 	for i, r := range s.Readings {
@@ -71,7 +72,7 @@ func summaryOf(r Reading) MeterSummary {
 		MeterID:          r.Meter.ID,
 		MeterCode:        r.Meter.Code,
 		MeterName:        r.Meter.Name,
-		CurrentUsage:     rest.Quantity{Quantity: r.Current},
+		CurrentUsage:     shape.Quantity{Quantity: r.Current},
 		QuotaLimit:       r.Limit,
 		UsagePercent:     r.Percent(),
 		AggregationType:  r.Meter.Aggregation,
@@ -83,15 +84,15 @@ func summaryOf(r Reading) MeterSummary {
 
 // MeterQuota is one meter of the quotas.
 type MeterQuota struct {
-	MeterID          uuid.UUID     `json:"meter_id"`
-	MeterCode        string        `json:"meter_code"`
-	MeterName        string        `json:"meter_name"`
-	CurrentUsage     rest.Quantity `json:"current_usage"`
-	QuotaLimit       *int64        `json:"quota_limit"`
-	UsagePercent     *float64      `json:"usage_percent"`
-	Status           Status        `json:"status" enum:"ok,warning,exceeded"`
-	QuotaEnforcement Enforcement   `json:"quota_enforcement" enum:"none,soft,hard"`
-	UnitLabel        *string       `json:"unit_label"`
+	MeterID          uuid.UUID      `json:"meter_id"`
+	MeterCode        string         `json:"meter_code"`
+	MeterName        string         `json:"meter_name"`
+	CurrentUsage     shape.Quantity `json:"current_usage"`
+	QuotaLimit       *int64         `json:"quota_limit"`
+	UsagePercent     *float64       `json:"usage_percent"`
+	Status           Status         `json:"status" enum:"ok,warning,exceeded"`
+	QuotaEnforcement Enforcement    `json:"quota_enforcement" enum:"none,soft,hard"`
+	UnitLabel        *string        `json:"unit_label"`
 }
 
 // UsageQuotas has the quota status of every active meter.
@@ -110,7 +111,7 @@ func (h *HTTP) Quotas(ctx context.Context, _ *tenantInput) (*rest.Data[UsageQuot
 	for i, r := range s.Readings {
 		out.Meters[i] = MeterQuota{
 			MeterID: r.Meter.ID, MeterCode: r.Meter.Code, MeterName: r.Meter.Name,
-			CurrentUsage: rest.Quantity{Quantity: r.Current}, QuotaLimit: r.Limit, UsagePercent: r.Percent(),
+			CurrentUsage: shape.Quantity{Quantity: r.Current}, QuotaLimit: r.Limit, UsagePercent: r.Percent(),
 			Status: r.Status(), QuotaEnforcement: r.Meter.Enforcement, UnitLabel: r.Meter.UnitLabel,
 		}
 	}
@@ -119,18 +120,18 @@ func (h *HTTP) Quotas(ctx context.Context, _ *tenantInput) (*rest.Data[UsageQuot
 
 // RecentEvent is one event of a meter's detail.
 type RecentEvent struct {
-	ID         uuid.UUID     `json:"id"`
-	Quantity   rest.Quantity `json:"quantity"`
-	RecordedAt rest.Time     `json:"recorded_at"`
-	Metadata   rest.Object   `json:"metadata" nullable:"true"`
+	ID         uuid.UUID      `json:"id"`
+	Quantity   shape.Quantity `json:"quantity"`
+	RecordedAt shape.Time     `json:"recorded_at"`
+	Metadata   shape.Object   `json:"metadata" nullable:"true"`
 }
 
 // MeterDetail is one meter with the newest events of its current period, whose
 // bounds are null for a meter that never resets.
 type MeterDetail struct {
 	MeterSummary
-	PeriodStart  *rest.Time    `json:"period_start"`
-	PeriodEnd    *rest.Time    `json:"period_end"`
+	PeriodStart  *shape.Time   `json:"period_start"`
+	PeriodEnd    *shape.Time   `json:"period_end"`
 	RecentEvents []RecentEvent `json:"recent_events"`
 }
 
@@ -146,10 +147,10 @@ func (h *HTTP) Meter(ctx context.Context, in *meterInput) (*rest.Data[MeterDetai
 	}
 	for i, e := range d.Events {
 		out.RecentEvents[i] = RecentEvent{
-			ID: e.ID, Quantity: rest.Quantity{Quantity: e.Quantity}, RecordedAt: rest.T(e.RecordedAt), Metadata: rest.Object(e.Metadata),
+			ID: e.ID, Quantity: shape.Quantity{Quantity: e.Quantity}, RecordedAt: shape.T(e.RecordedAt), Metadata: shape.Object(e.Metadata),
 		}
 	}
 	return rest.OK(out), nil
 }
 
-func bound(t time.Time) *rest.Time { return rest.TP(&t) }
+func bound(t time.Time) *shape.Time { return shape.TP(&t) }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // AdminHTTP has the handlers with which administrators manage meters.
@@ -33,37 +34,37 @@ type AdminMeter struct {
 	IsActive         bool              `json:"is_active"`
 	IsBillable       bool              `json:"is_billable" doc:"One of the prices is linked to one of the payment provider."`
 	Prices           []AdminMeterPrice `json:"prices"`
-	CreatedAt        rest.Time         `json:"created_at"`
-	UpdatedAt        rest.Time         `json:"updated_at"`
+	CreatedAt        shape.Time        `json:"created_at"`
+	UpdatedAt        shape.Time        `json:"updated_at"`
 }
 
 // AdminMeterPrice is what one unit of a meter costs in one currency.
 type AdminMeterPrice struct {
-	ID             uuid.UUID      `json:"id"`
-	Currency       string         `json:"currency"`
-	UnitPriceCents rest.UnitPrice `json:"unit_price_cents" doc:"Minor units of the currency, exact to 12 decimals."`
-	PSPPriceID     *string        `json:"psp_price_id"`
+	ID             uuid.UUID       `json:"id"`
+	Currency       string          `json:"currency"`
+	UnitPriceCents shape.UnitPrice `json:"unit_price_cents" doc:"Minor units of the currency, exact to 12 decimals."`
+	PSPPriceID     *string         `json:"psp_price_id"`
 }
 
 func adminMeter(e MeterEntry) AdminMeter {
 	prices := make([]AdminMeterPrice, len(e.Prices))
 	for i, p := range e.Prices {
 		prices[i] = AdminMeterPrice{
-			ID: p.ID, Currency: p.Currency, UnitPriceCents: rest.UnitPrice{UnitPrice: p.UnitPrice}, PSPPriceID: p.PSPPriceID,
+			ID: p.ID, Currency: p.Currency, UnitPriceCents: shape.UnitPrice{UnitPrice: p.UnitPrice}, PSPPriceID: p.PSPPriceID,
 		}
 	}
 	return AdminMeter{
 		ID: e.ID, Code: e.Code, Name: e.Name, AggregationType: e.Aggregation, ResetInterval: e.Reset, QuotaEnforcement: e.Enforcement,
 		UnitLabel: e.UnitLabel, IsActive: e.Active, IsBillable: e.Billable(), Prices: prices,
-		CreatedAt: rest.T(e.CreatedAt), UpdatedAt: rest.T(e.UpdatedAt),
+		CreatedAt: shape.T(e.CreatedAt), UpdatedAt: shape.T(e.UpdatedAt),
 	}
 }
 
 // MeterPriceInput is one price of the set that replaces a meter's prices.
 type MeterPriceInput struct {
-	Currency       string           `json:"currency" format:"currency"`
-	UnitPriceCents rest.UnitPrice   `json:"unit_price_cents"`
-	PSPPriceID     rest.Opt[string] `json:"psp_price_id,omitzero" nullable:"true" maxLength:"255" pattern:"^price_" doc:"Absent, the price keeps its link for as long as its amount stays."`
+	Currency       string            `json:"currency" format:"currency"`
+	UnitPriceCents shape.UnitPrice   `json:"unit_price_cents"`
+	PSPPriceID     shape.Opt[string] `json:"psp_price_id,omitzero" nullable:"true" maxLength:"255" pattern:"^price_" doc:"Absent, the price keeps its link for as long as its amount stays."`
 }
 
 func termsOf(inputs []MeterPriceInput) []PriceTerms {
@@ -99,7 +100,7 @@ type adminMeterInput struct {
 
 // Show handles GET /admin/meters/{meter}.
 func (h *AdminHTTP) Show(ctx context.Context, in *adminMeterInput) (*rest.Data[AdminMeter], error) {
-	id, err := rest.ParseID(in.Meter)
+	id, err := shape.ParseID(in.Meter)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +113,7 @@ func (h *AdminHTTP) Show(ctx context.Context, in *adminMeterInput) (*rest.Data[A
 
 // Exists answers 404 where the path names no meter, before the body is validated.
 func (h *AdminHTTP) Exists(ctx context.Context, param func(string) string) error {
-	id, err := rest.ParseID(param("meter"))
+	id, err := shape.ParseID(param("meter"))
 	if err != nil {
 		return err
 	}
@@ -151,20 +152,20 @@ func (h *AdminHTTP) Create(ctx context.Context, in *createMeterInput) (*rest.Dat
 type updateMeterInput struct {
 	Meter string `path:"meter" format:"uuid"`
 	Body  struct {
-		Code             rest.Opt[string]            `json:"code,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
-		Name             rest.Opt[string]            `json:"name,omitzero" minLength:"1" maxLength:"255"`
-		AggregationType  rest.Opt[Aggregation]       `json:"aggregation_type,omitzero" enum:"sum,max,count,last_value"`
-		ResetInterval    rest.Opt[ResetInterval]     `json:"reset_interval,omitzero" enum:"monthly,weekly,daily,none"`
-		QuotaEnforcement rest.Opt[Enforcement]       `json:"quota_enforcement,omitzero" enum:"none,soft,hard"`
-		UnitLabel        rest.Opt[string]            `json:"unit_label,omitzero" nullable:"true" maxLength:"255"`
-		IsActive         rest.Opt[bool]              `json:"is_active,omitzero"`
-		Prices           rest.Opt[[]MeterPriceInput] `json:"prices,omitzero" maxItems:"300" doc:"Replaces the whole set."`
+		Code             shape.Opt[string]            `json:"code,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
+		Name             shape.Opt[string]            `json:"name,omitzero" minLength:"1" maxLength:"255"`
+		AggregationType  shape.Opt[Aggregation]       `json:"aggregation_type,omitzero" enum:"sum,max,count,last_value"`
+		ResetInterval    shape.Opt[ResetInterval]     `json:"reset_interval,omitzero" enum:"monthly,weekly,daily,none"`
+		QuotaEnforcement shape.Opt[Enforcement]       `json:"quota_enforcement,omitzero" enum:"none,soft,hard"`
+		UnitLabel        shape.Opt[string]            `json:"unit_label,omitzero" nullable:"true" maxLength:"255"`
+		IsActive         shape.Opt[bool]              `json:"is_active,omitzero"`
+		Prices           shape.Opt[[]MeterPriceInput] `json:"prices,omitzero" maxItems:"300" doc:"Replaces the whole set."`
 	}
 }
 
 // Update handles PATCH /admin/meters/{meter}.
 func (h *AdminHTTP) Update(ctx context.Context, in *updateMeterInput) (*rest.Data[AdminMeter], error) {
-	id, err := rest.ParseID(in.Meter)
+	id, err := shape.ParseID(in.Meter)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +188,7 @@ func (h *AdminHTTP) Update(ctx context.Context, in *updateMeterInput) (*rest.Dat
 
 // Delete handles DELETE /admin/meters/{meter}.
 func (h *AdminHTTP) Delete(ctx context.Context, in *adminMeterInput) (*rest.Empty, error) {
-	id, err := rest.ParseID(in.Meter)
+	id, err := shape.ParseID(in.Meter)
 	if err != nil {
 		return nil, err
 	}

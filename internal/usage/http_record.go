@@ -9,16 +9,17 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // UsageRecording is what a caller records, alone or in a batch.
 type UsageRecording struct {
-	MeterCode      string         `json:"meter_code" minLength:"1" maxLength:"255"`
-	Quantity       *rest.Quantity `json:"quantity,omitempty" minimum:"0"`
-	IdempotencyKey *string        `json:"idempotency_key,omitempty" nullable:"true" maxLength:"255"`
-	RecordedAt     *rest.Time     `json:"recorded_at,omitempty"`
-	Metadata       rest.Object    `json:"metadata,omitempty" nullable:"true"`
+	MeterCode      string          `json:"meter_code" minLength:"1" maxLength:"255"`
+	Quantity       *shape.Quantity `json:"quantity,omitempty" minimum:"0"`
+	IdempotencyKey *string         `json:"idempotency_key,omitempty" nullable:"true" maxLength:"255"`
+	RecordedAt     *shape.Time     `json:"recorded_at,omitempty"`
+	Metadata       shape.Object    `json:"metadata,omitempty" nullable:"true"`
 }
 
 func (u UsageRecording) recording() Recording {
@@ -40,10 +41,10 @@ type recordInput struct {
 
 // RecordedEvent is the answer to a recording.
 type RecordedEvent struct {
-	ID         uuid.UUID     `json:"id"`
-	MeterCode  string        `json:"meter_code"`
-	Quantity   rest.Quantity `json:"quantity"`
-	RecordedAt rest.Time     `json:"recorded_at"`
+	ID         uuid.UUID      `json:"id"`
+	MeterCode  string         `json:"meter_code"`
+	Quantity   shape.Quantity `json:"quantity"`
+	RecordedAt shape.Time     `json:"recorded_at"`
 }
 
 // Record answers POST /usage: 201 once the event is durable.
@@ -53,14 +54,14 @@ func (h *HTTP) Record(ctx context.Context, in *recordInput) (*rest.Data[Recorded
 		return nil, err
 	}
 	return rest.OKMessage(RecordedEvent{
-		ID: event.ID, MeterCode: event.MeterCode, Quantity: rest.Quantity{Quantity: event.Quantity}, RecordedAt: rest.T(event.RecordedAt),
+		ID: event.ID, MeterCode: event.MeterCode, Quantity: shape.Quantity{Quantity: event.Quantity}, RecordedAt: shape.T(event.RecordedAt),
 	}, "usage.recorded"), nil
 }
 
 type batchInput struct {
 	Tenant string `path:"tenantId"`
 	Body   struct {
-		Events []rest.Each[UsageRecording] `json:"events" minItems:"1" maxItems:"1000"`
+		Events []shape.Each[UsageRecording] `json:"events" minItems:"1" maxItems:"1000"`
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/push"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // HTTP has the handlers of push subscriptions.
@@ -18,13 +19,13 @@ func NewHTTP(svc *Service) *HTTP { return &HTTP{svc: svc} }
 
 // PushSubscription is a browser that gets the caller's messages.
 type PushSubscription struct {
-	ID        uuid.UUID `json:"id"`
-	Endpoint  string    `json:"endpoint"`
-	CreatedAt rest.Time `json:"created_at"`
+	ID        uuid.UUID  `json:"id"`
+	Endpoint  string     `json:"endpoint"`
+	CreatedAt shape.Time `json:"created_at"`
 }
 
 func (b browser) view() PushSubscription {
-	return PushSubscription{ID: b.id, Endpoint: b.endpoint, CreatedAt: rest.T(b.createdAt)}
+	return PushSubscription{ID: b.id, Endpoint: b.endpoint, CreatedAt: shape.T(b.createdAt)}
 }
 
 // List handles GET /push-subscriptions.

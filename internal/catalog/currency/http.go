@@ -6,6 +6,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // HTTP has the handlers of the administration of currencies
@@ -101,10 +102,10 @@ type pathInput struct {
 type updateInput struct {
 	Currency string `path:"currency" doc:"The code, in either case."`
 	Body     struct {
-		Name       rest.Opt[string] `json:"name,omitzero" minLength:"1" maxLength:"100"`
-		Symbol     rest.Opt[string] `json:"symbol,omitzero" minLength:"1" maxLength:"10"`
-		MinorUnits rest.Opt[int32]  `json:"minor_units,omitzero" enum:"0,2,3" doc:"Stays while amounts are kept in the currency."`
-		IsActive   rest.Opt[bool]   `json:"is_active,omitzero"`
+		Name       shape.Opt[string] `json:"name,omitzero" minLength:"1" maxLength:"100"`
+		Symbol     shape.Opt[string] `json:"symbol,omitzero" minLength:"1" maxLength:"10"`
+		MinorUnits shape.Opt[int32]  `json:"minor_units,omitzero" enum:"0,2,3" doc:"Stays while amounts are kept in the currency."`
+		IsActive   shape.Opt[bool]   `json:"is_active,omitzero"`
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // HTTP has the handlers of the administration of prices at the payment provider
@@ -30,10 +31,10 @@ type unlinkInput struct {
 
 // parseIDs reads the ids of a plan and of one of its prices.
 func parseIDs(planID, priceID string) (plan, price uuid.UUID, err error) {
-	if plan, err = rest.ParseID(planID); err != nil {
+	if plan, err = shape.ParseID(planID); err != nil {
 		return plan, price, err
 	}
-	price, err = rest.ParseID(priceID)
+	price, err = shape.ParseID(priceID)
 	return plan, price, err
 }
 
@@ -109,7 +110,7 @@ type importInput struct {
 
 // Import answers POST …/prices/psp-import.
 func (h *HTTP) Import(ctx context.Context, in *importInput) (*rest.Data[catalog.AdminPrice], error) {
-	plan, err := rest.ParseID(in.Plan)
+	plan, err := shape.ParseID(in.Plan)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +132,7 @@ type planInput struct {
 
 // Statuses answers GET …/psp-price-status.
 func (h *HTTP) Statuses(ctx context.Context, in *planInput) (*rest.Data[[]AdminPriceStatus], error) {
-	plan, err := rest.ParseID(in.Plan)
+	plan, err := shape.ParseID(in.Plan)
 	if err != nil {
 		return nil, err
 	}

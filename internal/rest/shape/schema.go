@@ -44,7 +44,7 @@ func SettleNullables(s *huma.Schema, t reflect.Type) {
 			continue
 		}
 		if field.Type == reflect.TypeFor[time.Time]() || field.Type == reflect.TypeFor[*time.Time]() {
-			panic(fmt.Sprintf("%s.%s is a time.Time, whose fraction has no fixed length: make it a rest.Time", t, field.Name))
+			panic(fmt.Sprintf("%s.%s is a time.Time, whose fraction has no fixed length: make it a shape.Time", t, field.Name))
 		}
 		ruleTexts(p)
 		nullable := field.Tag.Get("nullable") == "true"

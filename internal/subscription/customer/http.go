@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
@@ -29,7 +30,7 @@ type BillingPortal struct {
 // PortalExists is the check of the portal's route: a platform admin may name a
 // tenant that does not exist.
 func (h *HTTP) PortalExists(ctx context.Context, param func(string) string) error {
-	id, err := rest.ParseID(param("tenantId"))
+	id, err := shape.ParseID(param("tenantId"))
 	if err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func (h *HTTP) PortalExists(ctx context.Context, param func(string) string) erro
 // Portal handles POST /docs/billing/portal. The tenant is the path's: a platform
 // admin has none.
 func (h *HTTP) Portal(ctx context.Context, in *portalInput) (*rest.Data[BillingPortal], error) {
-	id, err := rest.ParseID(in.Tenant)
+	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // HTTP has the handler of the cost estimate (rules: usage#cost-estimate).
@@ -23,8 +24,8 @@ type tenantInput struct {
 // is now.
 type CostEstimate struct {
 	TenantID         uuid.UUID          `json:"tenant_id"`
-	PeriodStart      rest.Time          `json:"period_start"`
-	PeriodEnd        rest.Time          `json:"period_end"`
+	PeriodStart      shape.Time         `json:"period_start"`
+	PeriodEnd        shape.Time         `json:"period_end"`
 	TotalAmountCents int64              `json:"total_amount_cents"`
 	Currency         string             `json:"currency"`
 	IsEstimate       bool               `json:"is_estimate" doc:"Always true."`
@@ -33,13 +34,13 @@ type CostEstimate struct {
 
 // CostEstimateLine is what the usage of one meter costs.
 type CostEstimateLine struct {
-	MeterCode      string         `json:"meter_code"`
-	MeterName      string         `json:"meter_name"`
-	Quantity       rest.Quantity  `json:"quantity"`
-	UnitPriceCents rest.UnitPrice `json:"unit_price_cents"`
-	AmountCents    int64          `json:"amount_cents"`
-	Currency       string         `json:"currency"`
-	UnitLabel      *string        `json:"unit_label"`
+	MeterCode      string          `json:"meter_code"`
+	MeterName      string          `json:"meter_name"`
+	Quantity       shape.Quantity  `json:"quantity"`
+	UnitPriceCents shape.UnitPrice `json:"unit_price_cents"`
+	AmountCents    int64           `json:"amount_cents"`
+	Currency       string          `json:"currency"`
+	UnitLabel      *string         `json:"unit_label"`
 }
 
 // CostEstimate answers GET /usage/cost-estimate.
@@ -49,14 +50,14 @@ func (h *HTTP) CostEstimate(ctx context.Context, _ *tenantInput) (*rest.Data[Cos
 		return nil, err
 	}
 	out := CostEstimate{
-		TenantID: e.TenantID, PeriodStart: rest.T(e.Period.Start), PeriodEnd: rest.T(e.Period.End),
+		TenantID: e.TenantID, PeriodStart: shape.T(e.Period.Start), PeriodEnd: shape.T(e.Period.End),
 		TotalAmountCents: e.Total.AmountCents, Currency: e.Total.Currency, IsEstimate: true,
 		Lines: make([]CostEstimateLine, len(e.Lines)),
 	}
 	for i, l := range e.Lines {
 		out.Lines[i] = CostEstimateLine{
-			MeterCode: l.Meter.Code, MeterName: l.Meter.Name, Quantity: rest.Quantity{Quantity: l.Quantity},
-			UnitPriceCents: rest.UnitPrice{UnitPrice: l.UnitPrice}, AmountCents: l.Amount.AmountCents, Currency: l.Amount.Currency,
+			MeterCode: l.Meter.Code, MeterName: l.Meter.Name, Quantity: shape.Quantity{Quantity: l.Quantity},
+			UnitPriceCents: shape.UnitPrice{UnitPrice: l.UnitPrice}, AmountCents: l.Amount.AmountCents, Currency: l.Amount.Currency,
 			UnitLabel: l.Meter.UnitLabel,
 		}
 	}
