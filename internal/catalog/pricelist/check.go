@@ -24,6 +24,9 @@ const (
 	maxPSPPriceID     = 255
 )
 
+// maxTrialDays is the longest trial, as the API and the payment provider have it.
+const maxTrialDays = 730
+
 // slugForm is the form of slugs and codes.
 var slugForm = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
@@ -148,6 +151,9 @@ func (c *checker) plan(path string, p PlanData) {
 	}
 	c.notNegative(path+".interval_count", p.IntervalCount)
 	c.notNegative(path+".trial_days", p.TrialDays)
+	if p.TrialDays > maxTrialDays {
+		c.fail(path+".trial_days", "must be at most %d", maxTrialDays)
+	}
 	c.notNegative(path+".sort_order", p.SortOrder)
 	linked := map[string]bool{}
 	for _, currency := range slices.Sorted(maps.Keys(p.Prices)) {

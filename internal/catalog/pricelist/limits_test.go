@@ -118,6 +118,8 @@ func TestLimitsOfAFile(t *testing.T) {
 		"weeks":          {plan(func(d *pricelist.PlanData) { d.IntervalUnit, d.IntervalCount = "week", 2 }), nil},
 		"months":         {plan(func(d *pricelist.PlanData) { d.IntervalUnit = "months" }), []string{"products[0].plans[0].interval_unit"}},
 		"count -1":       {plan(func(d *pricelist.PlanData) { d.IntervalCount = -1 }), []string{"products[0].plans[0].interval_count"}},
+		"trial 730":      {plan(func(d *pricelist.PlanData) { d.TrialDays = 730 }), nil},
+		"trial 731":      {plan(func(d *pricelist.PlanData) { d.TrialDays = 731 }), []string{"products[0].plans[0].trial_days"}},
 		"trial -1":       {plan(func(d *pricelist.PlanData) { d.TrialDays = -1 }), []string{"products[0].plans[0].trial_days"}},
 		"order -1":       {plan(func(d *pricelist.PlanData) { d.SortOrder = -1 }), []string{"products[0].plans[0].sort_order"}},
 		"quota 1":        {plan(func(d *pricelist.PlanData) { d.Entitlements = quota(1) }), nil},
