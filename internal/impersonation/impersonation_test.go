@@ -12,7 +12,6 @@ import (
 
 	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/rest"
-	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
@@ -157,9 +156,8 @@ func TestImpersonationGuardRails(t *testing.T) {
 	for _, dialect := range dbtest.Dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
-			var url string
-			s := apptest.Start(t, dialect, func(s *settings.Settings) { url = s.DatabaseURL.Reveal() })
-			db := dbtest.Open(t, url)
+			s := apptest.Start(t, dialect)
+			db := s.DB()
 			ada, eve := s.Register("ada@example.com", true), s.Register("eve@example.com", false)
 			chief := s.Register("chief@example.com", false)
 			apptest.Exec(t, db, "UPDATE users SET is_platform_admin = true WHERE email = 'chief@example.com'")
@@ -321,9 +319,8 @@ func TestPermissionsTakenAwayAreGone(t *testing.T) {
 	for _, dialect := range dbtest.Dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
-			var url string
-			s := apptest.Start(t, dialect, func(s *settings.Settings) { url = s.DatabaseURL.Reveal() })
-			db := dbtest.Open(t, url)
+			s := apptest.Start(t, dialect)
+			db := s.DB()
 			ada := s.Register("ada@example.com", true)
 			token := s.Admin()
 
@@ -407,9 +404,8 @@ func TestStartWhileTheTargetIsRemoved(t *testing.T) {
 	for _, dialect := range dbtest.Dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
-			var url string
-			s := apptest.Start(t, dialect, func(s *settings.Settings) { url = s.DatabaseURL.Reveal() })
-			db := dbtest.Open(t, url)
+			s := apptest.Start(t, dialect)
+			db := s.DB()
 			ada := s.Register("ada@example.com", true)
 			adaID := float64(s.UserID(ada.Token))
 			token := s.Admin()

@@ -40,6 +40,8 @@
 //     [Server.Chaos] makes the provider misbehave at random, a [Proxy] does so
 //     exactly.
 //
+// The package's TestMain must call [Main].
+//
 // A helper that two packages need belongs here, with a doc comment. One that a
 // single package needs stays in that package's tests, as a function that takes the
 // server.
@@ -50,6 +52,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"regexp"
 	"sync"
@@ -97,20 +100,30 @@ func Start(t testing.TB, dialect sqldb.Dialect, options ...Option) *Server {
 	return StartWith(t, NewSettings(t, dialect, options...))
 }
 
-// NewSettings are the settings of a service on a fresh database of a kind, without
-// rate limits, with cheap password hashes and a log of everything. A test that
-// starts a service twice on the same data hands them to [StartWith] twice.
+// NewSettings are the settings of a service on a fresh database of a kind with the
+// sandbox's demo data, without rate limits, with cheap password hashes and a log of
+// everything. A test that starts a service twice on the same data hands them to
+// [StartWith] twice.
 func NewSettings(t testing.TB, dialect sqldb.Dialect, options ...Option) settings.Settings {
 	t.Helper()
-	s := settings.Settings{
-		Addr: "127.0.0.1:0", Data: dbtest.TempDir(t), DatabaseURL: settings.Secret(dbtest.URL(t, dialect)),
-		RateLimits: map[string]int{}, InvoiceMode: settings.PSPManaged, LogFormat: settings.LogJSON, LogLevel: slog.LevelDebug,
-		HashCost: cheapHash, StripeSecretKey: providerKey,
-	}
+	s := plainSettings()
 	for _, option := range options {
 		option(&s)
 	}
+	seed := seedOf(t, dialect, s.InvoiceMode)
+	s.DatabaseURL, s.Data = settings.Secret(dbtest.CopyURL(t, seed.database)), dbtest.TempDir(t)
+	if err := os.WriteFile(filepath.Join(s.Data, settings.SandboxFile), seed.sandbox, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	return s
+}
+
+// plainSettings lack the places of the data.
+func plainSettings() settings.Settings {
+	return settings.Settings{
+		Addr: "127.0.0.1:0", RateLimits: map[string]int{}, InvoiceMode: settings.PSPManaged,
+		LogFormat: settings.LogJSON, LogLevel: slog.LevelDebug, HashCost: cheapHash, StripeSecretKey: providerKey,
+	}
 }
 
 // cheapHash is what hashing a password costs in tests.

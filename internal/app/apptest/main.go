@@ -9,7 +9,8 @@ import (
 
 // Main runs the tests of a package, which calls it in its TestMain. Half of the time
 // a test waits: for a database, a job, a notification. Therefore twice as many run at
-// once as there are processors, unless the command says otherwise by -parallel.
+// once as there are processors, unless the command says otherwise by -parallel. At the
+// end Main removes what the tests have shared.
 func Main(m *testing.M) int {
 	flag.Parse()
 	chosen := false
@@ -17,5 +18,7 @@ func Main(m *testing.M) int {
 	if !chosen {
 		_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
 	}
+	seeds.all = map[seedKey]func(testing.TB) *seed{}
+	defer seeds.scope.end()
 	return m.Run()
 }

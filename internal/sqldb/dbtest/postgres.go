@@ -64,6 +64,12 @@ func (c *cluster) databaseURL(t testing.TB, migrated bool) string {
 			t.Fatalf("dbtest: PostgreSQL template: %v", err)
 		}
 	}
+	return c.copyOf(t, template)
+}
+
+// copyOf makes a copy of a database and returns its URL.
+func (c *cluster) copyOf(t testing.TB, template string) string {
+	t.Helper()
 	name := newName()
 	if err := c.exec("CREATE DATABASE " + name + " TEMPLATE " + template); err != nil {
 		t.Fatalf("dbtest: %v", err)

@@ -1,0 +1,30 @@
+package dbtest
+
+import (
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+)
+
+// CopyURL returns the URL of a copy of a database, by its URL, that nobody may have
+// open. The copy is removed when t ends.
+func CopyURL(t testing.TB, database string) string {
+	t.Helper()
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	if u.Scheme == "sqlite" {
+		text, err := os.ReadFile(u.Path)
+		if err != nil {
+			t.Fatalf("dbtest: %v", err)
+		}
+		return sqliteFile(t, text)
+	}
+	s, err := postgres()
+	if err != nil {
+		missing(t, err, t.Skipf)
+	}
+	return s.copyOf(t, strings.TrimPrefix(u.Path, "/"))
+}
