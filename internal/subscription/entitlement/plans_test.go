@@ -1,0 +1,186 @@
+package entitlement_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+)
+
+// plansBySlug returns the plans of a list by their slug.
+func plansBySlug(a apptest.Reply) map[string]apptest.Object {
+	a.T.Helper()
+	bySlug := map[string]apptest.Object{}
+	for _, plan := range a.Want(200).At("data").([]any) {
+		bySlug[plan.(apptest.Object)["slug"].(string)] = plan.(apptest.Object)
+	}
+	return bySlug
+}
+
+func TestPlansOffered(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("ada@example.com", true)
+		k := s.CatalogAdmin()
+		bare := k.CreatePlan(k.CreateProduct("bare"), "bare", apptest.Object{"name": apptest.Object{"en": "Bare", "fr": "Nu"}, "sort_order": 5})
+		plans := func(query string) apptest.Reply {
+			return s.Call("GET", o.Path("/plans")+query, o.Token, nil)
+		}
+		euros := plansBySlug(plans(""))
+		// Every key is there, also where there is nothing to say.
+		if diff := cmp.Diff(apptest.Object{
+			"id": bare, "slug": "bare", "name": "Bare", "description": nil, "pricing_type": "flat", "billing_cycle": "monthly",
+			"interval_unit": "month", "interval_count": 1.0, "trial_days": 0.0, "sort_order": 5.0, "prices": []any{}, "features": []any{},
+			"eligibility": apptest.Object{"selectable": true, "violations": []any{}},
+		}, euros["bare"]); diff != "" {
+			t.Errorf("bare (-want +got)\n%s", diff)
+		}
+		price := func(currency string, cents float64) []any {
+			return []any{apptest.Object{"currency": currency, "price_cents": cents}}
+		}
+		for _, tt := range []struct {
+			query string
+			want  []any // the prices of starter
+		}{
+			{"", price("EUR", 1900)}, // what the tenant prefers
+			{"?currency=", price("EUR", 1900)},
+			{"?currency=EUR", price("EUR", 1900)},
+			{"?currency=USD", price("USD", 2100)},
+			{"?currency=GBP", []any{}}, // nothing is sold in it
+			{"?currency=XXX", []any{}},
+		} {
+			if diff := cmp.Diff(tt.want, plansBySlug(plans(tt.query))["starter"]["prices"]); diff != "" {
+				t.Errorf("prices of %q (-want +got)\n%s", tt.query, diff)
+			}
+		}
+		for _, query := range []string{"?currency=EU", "?currency=EURO"} {
+			plans(query).As(query).WantInvalid("currency")
+		}
+
+		// In the caller's language, English where there is no text in it.
+		r := s.NewRequest("GET", o.Path("/plans"), o.Token, nil)
+		r.Header.Set("Accept-Language", "fr")
+		french := plansBySlug(s.Do(r))
+		for slug, name := range map[string]string{"bare": "Nu", "starter": "Débutant", "free": "Gratuit"} {
+			if french[slug]["name"] != name {
+				t.Errorf("%s is %v in French", slug, french[slug]["name"])
+			}
+		}
+		if got := french["starter"]["description"]; got != "Pour une petite équipe et son premier produit." {
+			t.Errorf("described as %v", got)
+		}
+
+		// A plan that is not on sale is not offered.
+		k.AdminCall("PATCH", "/plans/"+bare, apptest.Object{"is_active": false}).Want(200)
+		if _, there := plansBySlug(plans(""))["bare"]; there {
+			t.Error("an inactive plan is offered")
+		}
+	})
+}
+
+// Whoever uses more than a plan's quota cannot select it, and is told why; exactly the
+// quota is not more.
+func TestPlansEligibility(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o, other := s.Register("ada@example.com", true), s.Register("eve@example.com", true)
+		s.AddPlan("one-seat", "flat", "month", 100, 0, map[string]int{"team-members": 1})
+		s.AddPlan("no-seat", "flat", "month", 100, 0, map[string]int{"team-members": 0})
+		violation := func(feature string, usage, limit float64) any {
+			return apptest.Object{"feature_code": feature, "current_usage": usage, "plan_limit": limit}
+		}
+		wants := func(what string, o apptest.Owner, want map[string][]any) {
+			t.Helper()
+			offered := plansBySlug(s.Call("GET", o.Path("/plans"), o.Token, nil))
+			for slug, violations := range want {
+				eligibility := apptest.Object{"selectable": len(violations) == 0, "violations": violations}
+				if diff := cmp.Diff(eligibility, offered[slug]["eligibility"].(apptest.Object)); diff != "" {
+					t.Errorf("%s: %s (-want +got)\n%s", what, slug, diff)
+				}
+			}
+		}
+		record := func(quantity string) {
+			t.Helper()
+			s.Call("POST", o.Path("/usage"), o.Token, `{"meter_code":"api-calls","quantity":`+quantity+`}`).Want(201)
+		}
+		noSeat := []any{violation("team-members", 1, 0)}
+		wants("nothing used", o, map[string][]any{"free": {}, "starter": {}, "one-seat": {}, "no-seat": noSeat})
+		record("100")
+		wants("exactly the quota", o, map[string][]any{"free": {}, "starter": {}})
+		record("0.000001")
+		wants("a millionth more", o, map[string][]any{"free": {violation("api-calls", 101, 100)}, "starter": {}})
+		record("899.999999")
+		wants("the next plan's quota", o, map[string][]any{"free": {violation("api-calls", 1000, 100)}, "starter": {}})
+		s.Join(o, "Mo", "mo@example.com", "member")
+		wants("a second member", o, map[string][]any{
+			"one-seat": {violation("team-members", 2, 1)}, "no-seat": {violation("team-members", 2, 0)}, "starter": {},
+		})
+		wants("another tenant", other, map[string][]any{"free": {}, "starter": {}, "one-seat": {}, "no-seat": noSeat})
+	})
+}
+
+func TestEntitlementsOfSubscription(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o, other := s.Register("ada@example.com", true), s.Register("eve@example.com", true)
+		s.Call("GET", o.Path("/entitlements"), o.Token, nil).Want(200).WantAt("data", []any{})
+		closed := apptest.Object{"allowed": false, "reason": "no_active_subscription"}
+		s.Call("GET", "/api/v1/studio/access", o.Token, nil).Want(200).WantAt("data", closed)
+		s.BuyPlan(o, "starter")
+		entitlement := func(key, kind string, limit any) any {
+			return apptest.Object{"key": key, "enabled": true, "type": kind, "limit": limit, "used": nil, "remaining": nil}
+		}
+		s.Call("POST", o.Path("/usage"), o.Token, apptest.Object{"meter_code": "api-calls", "quantity": 7}).Want(201)
+		s.Call("GET", o.Path("/entitlements"), o.Token, nil).Want(200).WantAt("data", []any{
+			entitlement("api-calls", "quota", 1000.0), entitlement("storage-gb", "quota", 10.0),
+			entitlement("studio-access", "boolean", nil), entitlement("team-members", "quota", 5.0),
+		})
+		s.Call("GET", "/api/v1/studio/access", o.Token, nil).Want(200).WantAt("data", apptest.Object{"allowed": true, "reason": nil})
+		// Another tenant has none of it.
+		s.Call("GET", other.Path("/entitlements"), other.Token, nil).Want(200).WantAt("data", []any{})
+		s.Call("GET", "/api/v1/studio/access", other.Token, nil).Want(200).WantAt("data", closed)
+		s.BuyPlan(other, "free")
+		s.Call("GET", "/api/v1/studio/access", other.Token, nil).Want(200).
+			WantAt("data", apptest.Object{"allowed": false, "reason": "feature_not_in_plan"})
+
+		// The plan of the subscription has every key, and all its prices.
+		plan := s.Subscription(o).Want(200).At("data.plan").(apptest.Object)
+		if got := slices.Sorted(maps.Keys(plan)); strings.Join(got, " ") !=
+			"billing_cycle description features id interval_count interval_unit name prices pricing_type trial_days" {
+			t.Errorf("keys of the subscribed plan: %q", got)
+		}
+		if got, _ := plan["prices"].([]any); len(got) != 2 {
+			t.Errorf("prices of the subscribed plan: %v", plan["prices"])
+		}
+	})
+}
+
+func TestEntitlementRefusals(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o, other := s.Register("ada@example.com", true), s.Register("eve@example.com", true)
+		fresh := s.Register("new@example.com", false)
+		member, _ := s.Join(o, "Mo", "mo@example.com", "member")
+		admin := s.Admin()
+		for _, path := range []string{"/plans", "/plans?currency=EURO", "/entitlements"} {
+			s.Call("GET", o.Path(path), "", nil).As("nobody "+path).WantRefused(401, "")
+			s.Call("GET", o.Path(path), other.Token, nil).As("a stranger "+path).WantRefused(403, "")
+			s.Call("GET", o.Path(path), admin, nil).As("an administrator "+path).WantRefused(403, "")
+			s.Call("GET", apptest.Owner{Tenant: apptest.NoSuchID}.Path(path), o.Token, nil).As("no tenant "+path).WantRefused(403, "")
+			s.Call("GET", fresh.Path(path), fresh.Token, nil).As("before onboarding "+path).WantRefused(403, "ONBOARDING_INCOMPLETE")
+			s.Call("POST", o.Path(path), o.Token, apptest.Object{}).As("POST "+path).WantRefused(405, "")
+		}
+		s.Call("GET", o.Path("/plans"), member, nil).Want(200)
+		s.Call("GET", o.Path("/entitlements"), member, nil).Want(200)
+		s.Call("GET", "/api/v1/studio/access", "", nil).WantRefused(401, "")
+		s.Call("GET", "/api/v1/studio/access", member, nil).Want(200).WantAt("data.allowed", false)
+		// The studio needs a tenant, and no onboarding.
+		alone := s.RegisterAlone("Al", "al@example.com")
+		s.Call("GET", "/api/v1/studio/access", alone, nil).WantRefused(400, "TENANT_CONTEXT_REQUIRED")
+		s.Call("GET", "/api/v1/studio/access", fresh.Token, nil).Want(200).WantAt("data.reason", "no_active_subscription")
+	})
+}
