@@ -16,8 +16,8 @@ import (
 
 type infoKey struct{}
 
-// requestInfo is what the access log says of a request, and who answers it;
-// middleware further in fills it.
+// requestInfo is the API that answers a request and what the access log says about
+// it. Inner middleware fills it.
 type requestInfo struct {
 	api    *API
 	id     string
@@ -34,8 +34,8 @@ func infoOf(ctx context.Context) *requestInfo {
 
 func requestIDOf(ctx context.Context) string { return infoOf(ctx).id }
 
-// saneRequestID accepts what cannot break a log line: 1 to 128 characters of
-// letters, digits and ._-:
+// saneRequestID reports whether an id cannot break a log line: it has 1 to 128
+// letters, digits or ._-:
 func saneRequestID(id string) bool {
 	if id == "" || len(id) > 128 {
 		return false
@@ -49,8 +49,8 @@ func saneRequestID(id string) bool {
 	return true
 }
 
-// begin is the outermost middleware: it gives the request an id, the caller's own
-// when that is sane, finds the locale, and writes the access log at the end.
+// begin is the outermost middleware. It gives the request an id (the caller's own if
+// that is sane), finds the locale, and writes the access log at the end.
 func (a *API) begin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := a.cfg.Clock.Now()
@@ -77,8 +77,7 @@ func (a *API) begin(next http.Handler) http.Handler {
 }
 
 // logRequest writes one line for a request. It names the route by its template
-// and says nothing of query strings, headers or bodies: those carry tokens and
-// codes.
+// and leaves out query strings, headers and bodies, which carry tokens and codes.
 func (a *API) logRequest(r *http.Request, info *requestInfo, route string, rw middleware.WrapResponseWriter, took time.Duration) {
 	if !a.cfg.Log.Enabled(r.Context(), slog.LevelInfo) {
 		return
@@ -102,7 +101,8 @@ func (a *API) logRequest(r *http.Request, info *requestInfo, route string, rw mi
 	a.cfg.Log.LogAttrs(r.Context(), slog.LevelInfo, "request", attrs...)
 }
 
-// methodForLog keeps what a caller made up out of the log and the metrics.
+// methodForLog returns a method for the log and the metrics: callers can make up
+// methods, which are all "OTHER".
 func methodForLog(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:

@@ -26,25 +26,26 @@ type Config struct {
 	Log      *slog.Logger
 	// Clock measures how long requests take; the system's, not the sandbox's.
 	Clock clock.Clock
-	// Authenticate looks up the caller of a bearer token. It answers
+	// Authenticate looks up the caller of a bearer token. It returns
 	// fault.Unauthenticated for a token that is unknown, revoked or expired.
 	Authenticate func(ctx context.Context, token string) (*authz.Caller, error)
-	// AuthenticateSession does the same for a session cookie. Nil knows none.
+	// AuthenticateSession does the same for a session cookie. Nil accepts none.
 	AuthenticateSession func(ctx context.Context, secret string) (*authz.Caller, error)
 	Limiter             Limiter
-	// ClientIP tells the key of the address that public limits are kept by.
+	// ClientIP returns the key of the client's address for public rate limits.
 	ClientIP func(*http.Request) string
-	// Address tells the address itself, for the log and the trails; nil is ClientIP.
+	// Address returns the address itself, for the log and the audit trail; nil stands
+	// for ClientIP.
 	Address func(*http.Request) string
-	// FirstPartyOrigin tells whether a browser's Origin may read answers.
+	// FirstPartyOrigin reports whether a browser's Origin may read answers.
 	FirstPartyOrigin func(origin string) bool
 	// HTTPS says that the service is reached over TLS; it turns HSTS on.
 	HTTPS bool
 	// PublicURL and Version are shown in the OpenAPI document.
 	PublicURL string
 	Version   string
-	// Observe is told of each answered request; route is the template of its path,
-	// empty for one that no route has. Nil observes nothing.
+	// Observe is called for each answered request. route is the template of its path,
+	// empty for a path without a route. Nil observes nothing.
 	Observe func(method, route string, status int, took time.Duration)
 	// Timeout bounds the handling of one request.
 	Timeout time.Duration
@@ -69,9 +70,9 @@ type API struct {
 }
 
 // New builds the API of a route table. It panics on a table that contradicts
-// itself (two routes alike, an unknown scope or limit, a body type that cannot be
-// described or has a rule that is not enforced): a programming error that every
-// start and every test meets.
+// itself (two equal routes, an unknown scope or limit, a body type that cannot be
+// described or has a rule that is not enforced). That is a programming error, which
+// shows at every start and in every test.
 func New(cfg Config, routes []Route) *API {
 	replaceHumaErrors()
 	if cfg.Address == nil {
@@ -112,8 +113,8 @@ func (a *API) add(r Route) {
 	a.completeDoc(a.ops[r.ID()])
 }
 
-// handle makes the router lead to h for what the route says; HEAD is answered
-// like GET, without the body.
+// handle registers h for the method and path of the route. HEAD is answered like
+// GET, without the body.
 func (a *API) handle(op *operation, h http.Handler) {
 	h = a.protect(op, h)
 	a.router.Method(op.route.Method, op.route.Path, h)
@@ -125,9 +126,9 @@ func (a *API) handle(op *operation, h http.Handler) {
 // ServeHTTP answers a request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.root.ServeHTTP(w, r) }
 
-// Mount serves h at prefix, and all below it if that ends with a slash, behind the
-// common middleware but no guard: for health checks and the sandbox's own pages.
-// The prefix "/" is the root alone, so that an unknown path stays 404.
+// Mount serves h at prefix, and at everything below it if prefix ends with a slash.
+// The common middleware runs before it, but no guard: it is for health checks and the
+// sandbox's pages. The prefix "/" is the root alone, so that an unknown path is 404.
 func (a *API) Mount(prefix string, h http.Handler) {
 	a.router.Handle(prefix, h)
 	if prefix != "/" && prefix[len(prefix)-1] == '/' {
@@ -141,7 +142,7 @@ func (a *API) Routes() []Route { return a.routes }
 // OpenAPI returns the document of all routes.
 func (a *API) OpenAPI() *huma.OpenAPI { return a.huma.OpenAPI() }
 
-// adapter hands huma's operations to chi, behind the middleware of their route.
+// adapter registers huma's operations with chi, behind the middleware of their route.
 type adapter struct{ api *API }
 
 func (ad adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
@@ -161,9 +162,9 @@ func (ad adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 
 func (ad adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) { ad.api.ServeHTTP(w, r) }
 
-// jsonFormat reads what bind has normalized, and writes answers: object keys
-// are case-sensitive and empty lists are [], never null. An answer that cannot be
-// encoded is a programming error: it panics before a byte is out.
+// jsonFormat reads bodies that bind has normalized, and writes answers. Object keys
+// are case-sensitive, and empty lists are [], never null. It panics on an answer that
+// cannot be encoded, which is a programming error, before a byte is sent.
 func jsonFormat() huma.Format {
 	return huma.Format{
 		Marshal: func(w io.Writer, v any) error {

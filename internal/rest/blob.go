@@ -11,13 +11,13 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Blob is an answer that is a file and no JSON.
+// Blob is an answer that is a file instead of JSON.
 type Blob struct {
 	ContentType string
 	Data        []byte
-	// Stream, if given, is sent instead of Data and closed; Length is its length in
-	// bytes, -1 when that is not known. If it fails on the way the connection is
-	// cut, so that nobody takes half a file for a whole one.
+	// Stream, if given, is sent instead of Data and closed. Length is its length in
+	// bytes, -1 when that is not known. If it fails halfway the connection is cut, so
+	// that nobody takes half a file for a whole one.
 	Stream io.ReadCloser
 	Length int64
 	// ETag is a strong tag without its quotes; "" is none.
@@ -28,8 +28,8 @@ type Blob struct {
 	Disposition string
 }
 
-// File makes a route's handler of a function that returns a file of one of the
-// content types. With an ETag it answers 304 to whoever has the file already.
+// File makes a function that returns a file the handler of a route. The file has one
+// of the content types. With an ETag the answer is 304 to a client that has the file.
 func File[I any](fn func(context.Context, *I) (*Blob, error), contentTypes ...string) Handler {
 	return file[I]{fn: fn, contentTypes: contentTypes}
 }
@@ -93,9 +93,9 @@ func (b *Blob) copy(ctx huma.Context) {
 	}
 }
 
-// Attachment is the Content-Disposition of a file to be saved under a name (RFC
-// 6266): as it is where it is plain ASCII, with the full name in UTF-8 beside an
-// approximation where it is not. No name breaks out of the header.
+// Attachment returns the Content-Disposition of a file that is saved under a name (RFC
+// 6266). A name that is not plain ASCII stands in it in UTF-8, beside an
+// approximation in ASCII. No name can break out of the header.
 func Attachment(name string) string {
 	var plain strings.Builder
 	exact := true
@@ -118,8 +118,8 @@ func Attachment(name string) string {
 	return header
 }
 
-// percentEncoded is RFC 8187's ext-value of a name, without what no file name may
-// have.
+// percentEncoded returns the ext-value of a name (RFC 8187), with _ for characters
+// that no file name may have.
 func percentEncoded(name string) string {
 	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$&+-.^_`|~"
 	var b strings.Builder

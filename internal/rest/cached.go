@@ -24,9 +24,8 @@ type Stored[T any] struct {
 	control string
 }
 
-// Store encodes {data: v} as every other answer is. Anybody, caches in between
-// included, may keep it for maxAge: it must not depend on the caller but for
-// their locale.
+// Store encodes {data: v} like any other answer. Clients and caches in between may
+// keep it for maxAge, so it must not depend on the caller, except on the locale.
 func Store[T any](v T, maxAge time.Duration) (*Stored[T], error) {
 	var body bytes.Buffer
 	if err := jsonFormat().Marshal(&body, OK(v).Body); err != nil {
@@ -41,9 +40,9 @@ func Store[T any](v T, maxAge time.Duration) (*Stored[T], error) {
 	}, nil
 }
 
-// Cached makes a public route's handler of a function that returns stored
-// answers. It serves them with Cache-Control, a strong ETag and Vary:
-// Accept-Language, and answers 304 to whoever has the answer already.
+// Cached makes a function that returns stored answers the handler of a public route.
+// It serves them with Cache-Control, a strong ETag and Vary: Accept-Language, and
+// answers 304 to a client that has the answer.
 func Cached[I, T any](fn func(context.Context, *I) (*Stored[T], error), options ...Option) Handler {
 	return cached[I, T]{fn: fn, options: options}
 }
@@ -53,7 +52,7 @@ type cached[I, T any] struct {
 	options []Option
 }
 
-// written is how huma takes an answer that writes itself.
+// written is the form in which huma accepts an answer that writes itself.
 type written struct {
 	Body func(huma.Context)
 }
@@ -93,8 +92,8 @@ func (c cached[I, T]) document(a *API, doc *huma.Operation) {
 }
 
 func (s *Stored[T]) write(ctx huma.Context) {
-	// A public answer stays one for a caller who happens to send credentials, so
-	// this replaces the no-store that such a request gets at first.
+	// A public answer is public for callers who send credentials too: this replaces
+	// no-store, which the middleware has set.
 	ctx.SetHeader("Cache-Control", s.control)
 	ctx.SetHeader("ETag", s.etag)
 	ctx.AppendHeader("Vary", "Accept-Language")
@@ -108,9 +107,9 @@ func (s *Stored[T]) write(ctx huma.Context) {
 	_, _ = ctx.BodyWriter().Write(s.body) // an error means that the client is gone
 }
 
-// matches tells whether an If-None-Match names etag. The comparison is weak, as
-// RFC 9110 wants it for this header: a cache that re-encoded the answer marks
-// its tag with W/.
+// matches reports whether an If-None-Match names etag. The comparison is weak, as RFC
+// 9110 requires for this header: a cache that encoded the answer anew marks its tag
+// with W/.
 func matches(header, etag string) bool {
 	if header == "" {
 		return false

@@ -12,9 +12,9 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 )
 
-// exchange is one request and its answer as huma sees them: the input is the
-// normal form that bind made, and the status is only sent with the first byte of
-// the body, so that an answer that cannot be encoded becomes a clean 500.
+// exchange is one request and its answer as huma sees them. The input is the normal
+// form that bind made. The status is sent with the first byte of the body, so that an
+// answer that cannot be encoded becomes a clean 500.
 type exchange struct {
 	humaContext
 	in     input
@@ -23,24 +23,25 @@ type exchange struct {
 	sent   bool
 }
 
-// humaContext is an alias, since the interface's name is also one of its methods'.
+// humaContext is an alias because the interface has a method with its own name.
 type humaContext = huma.Context
 
 func newExchange(op *huma.Operation, in input, w http.ResponseWriter, r *http.Request) *exchange {
 	return &exchange{humaContext: humachi.NewContext(op, r, w), in: in, w: w}
 }
 
-// Query gives the last value of a parameter in normal form, of a list all.
+// Query returns a parameter in normal form: its last value, or all values of a list.
 func (e *exchange) Query(name string) string { return strings.Join(e.in.query[name], ",") }
 
-// URL has the query in normal form.
+// URL returns the URL with the query in normal form.
 func (e *exchange) URL() url.URL {
 	u := e.humaContext.URL()
 	u.RawQuery = e.in.query.Encode()
 	return u
 }
 
-// Header tells that the normal form is JSON, however the caller called it.
+// Header returns a header, for the Content-Type JSON: that is the normal form,
+// whatever the caller declared.
 func (e *exchange) Header(name string) string {
 	if name == "Content-Type" {
 		return "application/json"
@@ -53,8 +54,8 @@ func (e *exchange) SetStatus(code int)    { e.status = code }
 func (e *exchange) Status() int           { return e.status }
 func (e *exchange) BodyWriter() io.Writer { return e }
 
-// SetReadDeadline does nothing: bind has read the body, and a deadline now would
-// end the handler's context with it.
+// SetReadDeadline does nothing: bind has read the body, and a deadline would end the
+// handler's context.
 func (e *exchange) SetReadDeadline(time.Time) error { return nil }
 
 // Write sends a part of the body, and the status before the first.

@@ -16,10 +16,9 @@ import (
 // session cookie that scripts cannot read, and a CSRF token that they can, which
 // each state-changing request must repeat in a header.
 //
-// The CSRF token follows from the session by a one-way function. So a session
-// that nobody is logged in with needs no row in the database, and a page of
-// another site, which can make a browser send the cookie but not read it, cannot
-// know the token.
+// The CSRF token is derived from the session by a one-way function. So a session that
+// nobody is logged in with needs no row in the database. A page of another site can
+// make a browser send the cookie but cannot read it, so it does not know the token.
 const (
 	sessionCookie = "tenantry_session"
 	csrfCookie    = "XSRF-TOKEN"
@@ -38,8 +37,8 @@ type browser struct {
 	session string // "" is none
 }
 
-// browserOf reads a request: without Authorization, one whose Origin, else
-// Referer, is a first-party host is in cookie mode.
+// browserOf reads the cookies of a request and decides whether it is in cookie mode:
+// without Authorization, and with a first-party host as Origin or else Referer.
 func (a *API) browserOf(w http.ResponseWriter, r *http.Request) *browser {
 	b := &browser{w: w, secure: a.cfg.HTTPS}
 	if r.Header.Get("Authorization") != "" {
@@ -63,13 +62,13 @@ func fromBrowser(ctx context.Context) *browser {
 	return b
 }
 
-// CookieMode tells whether the caller is to get a session instead of tokens.
+// CookieMode reports whether the caller gets a session instead of tokens.
 func CookieMode(ctx context.Context) bool {
 	b := fromBrowser(ctx)
 	return b != nil && b.mode
 }
 
-// SessionOf is the secret of the request's session cookie; "" without one.
+// SessionOf returns the secret of the request's session cookie; "" without one.
 func SessionOf(ctx context.Context) string {
 	if b := fromBrowser(ctx); b != nil {
 		return b.session
@@ -77,16 +76,16 @@ func SessionOf(ctx context.Context) string {
 	return ""
 }
 
-// StartSession gives the browser a session, and the CSRF token that belongs to
-// it. keep is how long the browser keeps it; 0 is until it is closed. It does
-// nothing outside of a request.
+// StartSession sets a session cookie and the CSRF token that belongs to it. The
+// browser keeps it for keep, with 0 until it is closed. Outside of a request it does
+// nothing.
 func StartSession(ctx context.Context, secret string, keep time.Duration) {
 	if b := fromBrowser(ctx); b != nil {
 		b.set(secret, keep)
 	}
 }
 
-// EndSession gives the browser a session that nobody is logged in with.
+// EndSession replaces the session by one that nobody is logged in with.
 func EndSession(ctx context.Context) { StartSession(ctx, newSession(), 0) }
 
 func newSession() string {
@@ -113,8 +112,8 @@ func csrfToken(session string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// checkCSRF asks a request that changes something for the token of its session,
-// if it is in cookie mode or its cookie is what authenticates it.
+// checkCSRF requires the token of the session from a request that changes something,
+// if it is in cookie mode or its cookie authenticates it.
 func checkCSRF(r *http.Request, b *browser, bySession bool) error {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
@@ -143,7 +142,7 @@ func (a *API) csrf(w http.ResponseWriter, r *http.Request) {
 	if b.session == "" {
 		b.set(newSession(), 0)
 	} else {
-		// Only the readable half: the session keeps the lifetime that it was given.
+		// Only the readable cookie is set: the session keeps its lifetime.
 		http.SetCookie(w, &http.Cookie{
 			Name: csrfCookie, Value: csrfToken(b.session), Path: "/", SameSite: http.SameSiteLaxMode, Secure: b.secure,
 		})

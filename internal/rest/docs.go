@@ -72,7 +72,7 @@ func (a *API) get(path string, h http.HandlerFunc) {
 // routes and configuration.
 func (a *API) Document() ([]byte, error) { return a.document() }
 
-// encodeDocument is called once, when somebody asks for the document first.
+// encodeDocument encodes the document when it is needed for the first time.
 func (a *API) encodeDocument() ([]byte, error) {
 	text, err := json.Marshal(a.OpenAPI(), json.Deterministic(true))
 	if err != nil {
@@ -92,8 +92,8 @@ func (a *API) serveFile(w http.ResponseWriter, r *http.Request, files fs.FS, nam
 	serveStatic(w, r, contentType, content)
 }
 
-// serveStatic answers with content that only changes with the program: kept by
-// the reader, but asked for again.
+// serveStatic answers with content that only changes with the program. Clients may
+// keep it, but ask each time whether it is still right.
 func serveStatic(w http.ResponseWriter, r *http.Request, contentType string, content []byte) {
 	sum := sha256.Sum256(content)
 	w.Header().Set("ETag", `"`+hex.EncodeToString(sum[:16])+`"`)
@@ -102,7 +102,8 @@ func serveStatic(w http.ResponseWriter, r *http.Request, contentType string, con
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 
-// gunzipped opens name of name.gz, for the rare reader that takes no gzip.
+// gunzipped reads the file name from name.gz, for the rare client that accepts no
+// gzip.
 type gunzipped struct{ embed.FS }
 
 func (g gunzipped) ReadFile(name string) ([]byte, error) {

@@ -89,8 +89,8 @@ const maxToken = 512
 // notToken reports whether no token has this character: they are visible ASCII.
 func notToken(c rune) bool { return c <= ' ' || c > '~' }
 
-// limit counts the request in the route's group: by caller where there is one,
-// else by client address.
+// limit counts the request in the route's group: by the caller if there is one, else
+// by the client's address.
 func (a *API) limit(w http.ResponseWriter, r *http.Request, op *operation) error {
 	if op.route.Rate == "" {
 		return nil
@@ -142,7 +142,7 @@ func (a *API) limitByField(w http.ResponseWriter, r *http.Request, op *operation
 func (a *API) count(ctx context.Context, h http.Header, group, key string) error {
 	d := a.cfg.Limiter.Allow(ctx, group, key)
 	if d.Limit > 0 {
-		h.Set("X-Ratelimit-Limit", strconv.Itoa(d.Limit)) // in Go's canonical form, which spares a copy
+		h.Set("X-Ratelimit-Limit", strconv.Itoa(d.Limit)) // in Go's canonical form, which saves a copy
 		h.Set("X-Ratelimit-Remaining", strconv.Itoa(max(d.Remaining, 0)))
 	}
 	if d.Allowed {

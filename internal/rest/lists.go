@@ -11,13 +11,12 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 )
 
-// Lists tells the reference what a list can be asked for: pages, and the
-// filters, sorts and includes of its spec. It enforces nothing: the handler
-// parses the query by the same spec.
+// Lists describes a list in the reference: pages, and the filters, sorts and includes
+// of its spec. It enforces nothing: the handler parses the query by the same spec.
 func Lists(spec page.Spec) Option { return func(o *operation) { o.list = &spec } }
 
-// describeList adds a list's parameters to its operation. Those that several
-// lists have alike are components of the document.
+// describeList adds a list's parameters to its operation. Parameters that
+// several lists share are components of the document.
 func (a *API) describeList(doc *huma.Operation, spec page.Spec) {
 	shared := func(p *huma.Param) {
 		key := strings.NewReplacer("[", "_", "]", "").Replace(p.Name)

@@ -10,8 +10,8 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 )
 
-// recoverPanic answers 500 for a panic, or cuts the connection when half of
-// another answer is out.
+// recoverPanic answers 500 for a panic, or cuts the connection if another answer was
+// partly sent.
 func (a *API) recoverPanic(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -25,7 +25,7 @@ func (a *API) recoverPanic(next http.Handler) http.Handler {
 			err := &panicError{reason: reason, stack: string(debug.Stack())}
 			if rw, ok := w.(middleware.WrapResponseWriter); ok && rw.Status() != 0 {
 				_ = a.problem(r.Context(), err)
-				panic(http.ErrAbortHandler) // half an answer is out: cut the connection
+				panic(http.ErrAbortHandler) // an answer was partly sent: cut the connection
 			}
 			a.WriteError(w, r, err)
 		}()
@@ -33,11 +33,11 @@ func (a *API) recoverPanic(next http.Handler) http.Handler {
 	})
 }
 
-// securityHeaders sets what holds for every answer. Pages that need more, such as
-// the reference, replace the policy; public answers that may be kept, such as the
-// catalog, replace no-store, which holds for tokens and all that is behind them.
+// securityHeaders sets the headers of every answer (rules: http#headers). Pages that
+// need more, such as the reference, replace the policy. Answers that may be kept, such
+// as the public catalog, replace no-store.
 func (a *API) securityHeaders(next http.Handler) http.Handler {
-	fixed := http.Header{ // the values are shared by all answers, and replaced, never changed
+	fixed := http.Header{ // all answers share the values, so they are replaced, never changed
 		"X-Content-Type-Options":  {"nosniff"},
 		"Referrer-Policy":         {"no-referrer"},
 		"Content-Security-Policy": {"default-src 'none'; frame-ancestors 'none'"},
@@ -77,7 +77,7 @@ func (a *API) cors(next http.Handler) http.Handler {
 	})
 }
 
-// withTimeout bounds the work for one request.
+// withTimeout bounds the time for one request; 0 does not.
 func withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	if d <= 0 {
 		return ctx, func() {}

@@ -21,11 +21,11 @@ const multipartOverhead = 64 << 10
 
 var errNotMultipart = fault.New(fault.Unsupported, "error.multipart_expected")
 
-// Upload makes a route's handler of a function that takes one file, the field of
-// a multipart/form-data body, of at most maxBytes. A larger one is 413, another
-// kind of body 415, a missing or empty file 422 on the field. Of a field given
-// twice the last counts; other fields, the file's name and its declared type are
-// ignored.
+// Upload makes a function that takes one file the handler of a route. The file is a
+// field of a multipart/form-data body and has at most maxBytes. A larger one is 413,
+// another kind of body 415, and a missing or empty file 422 on the field. Of a field
+// that is given twice the last one counts. Other fields, the file's name and its
+// declared type are ignored.
 func Upload[T any](field string, maxBytes int64, fn func(ctx context.Context, file []byte) (*Data[T], error)) Handler {
 	return upload[T]{field: field, maxBytes: maxBytes, fn: fn}
 }

@@ -35,8 +35,8 @@ func humaConfig(cfg Config) huma.Config {
 	}
 }
 
-// describe writes the part of OpenAPI that the route table knows. Validation is
-// switched off in huma: bind has done it before.
+// describe returns the part of the OpenAPI operation that the route table knows.
+// Validation is off in huma, because bind has done it before.
 func (a *API) describe(op *operation) huma.Operation {
 	r := op.route
 	a.ops[r.ID()] = op
@@ -69,8 +69,8 @@ func (a *API) describe(op *operation) huma.Operation {
 	return doc
 }
 
-// completeDoc adds to the document what is only known once the handler's types
-// are: parameters that guards read for it, and the refusals.
+// completeDoc adds to the document what is known only after the handler's types:
+// parameters that guards read, and the refusals.
 func (a *API) completeDoc(op *operation) {
 	doc := docOf(a.huma.OpenAPI(), op.route)
 	for _, match := range pathNames.FindAllStringSubmatch(op.route.Path, -1) {
@@ -107,8 +107,8 @@ func docOf(doc *huma.OpenAPI, r Route) *huma.Operation {
 	}[r.Method]
 }
 
-// refusals lists the statuses that a route can refuse with, by what is known of
-// it here; rules of its domain may add codes to them.
+// refusals returns the statuses that a route can refuse with, as far as they follow
+// from the route table. The rules of its domain may add codes.
 func refusals(op *operation) map[string]string {
 	r := op.route
 	statuses := map[string]string{}

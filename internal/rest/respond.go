@@ -39,7 +39,7 @@ func Bare[T any](v T) *Plain[T] { return &Plain[T]{Body: v} }
 // Empty is an answer without a body.
 type Empty struct{}
 
-// Note is an answer that only says, by a translation key, what was done.
+// Note is an answer that only has a translation key, which says what was done.
 type Note struct {
 	Message string `json:"message"`
 }
@@ -55,8 +55,8 @@ type Refusal struct {
 	Errors  map[string][]string // of a validation; nil for none
 }
 
-// Explain returns the answer that err would be as the failure of a whole request.
-// It also logs what would be logged then. ctx is a handler's.
+// Explain returns the answer to a request that fails with err, and logs what would be
+// logged for it. ctx is a handler's.
 func Explain(ctx context.Context, err error) Refusal {
 	p := infoOf(ctx).api.problem(ctx, err)
 	r := Refusal{Status: p.status}

@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// newRegistry is where huma keeps the schemas of named types.
+// newRegistry returns the registry for the schemas of named types.
 func newRegistry() huma.Registry {
 	registry := shape.NewRegistry(schemaPrefix)
 	registry.Map()[errorSchemaName] = errorSchema()
@@ -20,8 +20,8 @@ const (
 	errorSchemaName = "Error"
 )
 
-// describeBody states the schema of a route's body before huma does, which would
-// name an anonymous one after the input's type: many domains have an updateInput.
+// describeBody sets the schema of a route's body before huma does. Huma would name an
+// anonymous body after the input's type, and many domains have an updateInput.
 func describeBody[I any](a *API, doc *huma.Operation) {
 	body, ok := reflect.TypeFor[I]().FieldByName("Body")
 	if !ok {
@@ -40,15 +40,15 @@ func bodySchema(registry huma.Registry, body reflect.StructField, id string) *hu
 	return huma.SchemaFromField(registry, body, name.String()+"Request")
 }
 
-// settleSchemas brings the schemas that were added since the last call in line
-// with how their types look in JSON.
+// settleSchemas corrects the schemas that were added since the last call, so that
+// they describe what their types look like in JSON.
 func (a *API) settleSchemas() {
 	registry := a.huma.OpenAPI().Components.Schemas
 	for name, s := range registry.Map() {
 		if t := registry.TypeFromRef(schemaPrefix + name); t != nil && !a.settled[name] {
 			a.settled[name] = true
 			shape.SettleNullables(s, t)
-			// Answers may gain keys within v1, and unknown ones in a body are ignored.
+			// Answers may get more keys within v1, and unknown keys of a body are ignored.
 			if s.AdditionalProperties == false {
 				s.AdditionalProperties = nil
 			}

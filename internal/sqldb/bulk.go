@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Statements for many rows at once exist for a few numbers of rows only, four
-// between a power of two and the next, so that a connection prepares a handful of
-// texts and not one for each number.
+// Statements for many rows exist for a few numbers of rows only, four between a power
+// of two and the next. So a connection prepares a handful of texts instead of one for
+// each number.
 
-// Padded returns rows, of which there must be one, with the last repeated until
-// there is a statement for their number: for what a repetition does not change,
-// such as a list of keys to look up, or rows of which the second is in conflict
-// with the first.
+// Padded returns rows with the last one repeated until there is a statement for their
+// number. There must be at least one. It is for statements that a repetition does not
+// change, such as looking up a list of keys, or inserting rows where a second equal
+// row conflicts with the first.
 func Padded[T any](rows []T) []T {
 	step := max(1, 1<<bits.Len(uint(len(rows)-1))/8)
 	n := (len(rows) + step - 1) / step * step

@@ -13,8 +13,7 @@ type DBTX interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// Conn returns what to run queries on: the transaction of ctx if there is one,
-// else the pool. Outside a transaction SQLite's queries go to the readers and
+// Conn returns the transaction of ctx if there is one, else the pool. Outside a transaction SQLite's queries go to the readers and
 // everything else to the writer, by the statement's first word.
 func (db *DB) Conn(ctx context.Context) DBTX {
 	if t := db.current(ctx); t != nil {
@@ -26,9 +25,9 @@ func (db *DB) Conn(ctx context.Context) DBTX {
 	return sqliteConn{rewriter: db.rewriter, write: db.write, read: db.read, groups: db.groups}
 }
 
-// sqliteConn runs PostgreSQL's text on SQLite. A context that has ended runs
-// nothing more, but one that ends meanwhile interrupts nothing: statements are
-// short, to watch a context takes two goroutines for each of them, and an
+// sqliteConn runs PostgreSQL's text on SQLite. With a context that has ended it runs
+// nothing. A context that ends during a statement does not interrupt it: statements
+// are short, watching a context takes two goroutines per statement, and an
 // interrupted one would end the transaction that others share.
 type sqliteConn struct {
 	rewriter    *rewriter
@@ -36,7 +35,7 @@ type sqliteConn struct {
 	groups      *grouped // nil in a transaction
 }
 
-// unwatched is ctx for as long as it has not ended.
+// unwatched returns ctx if it has ended, else a context like it that never ends.
 func unwatched(ctx context.Context) context.Context {
 	if ctx.Err() != nil {
 		return ctx
@@ -52,8 +51,7 @@ func (c sqliteConn) pick(query string) (DBTX, string) {
 	return c.write, s.text
 }
 
-// ExecContext runs on the writer: what is executed for its effect belongs there,
-// whatever its first word.
+// ExecContext runs on the writer, whatever the first word of the statement is.
 func (c sqliteConn) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	text, args := c.rewriter.rewrite(query).text, micros(args)
 	if c.groups == nil {

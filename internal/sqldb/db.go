@@ -1,10 +1,10 @@
-// Package sqldb opens the service's database, SQLite or PostgreSQL, and gives
-// every store the same way to query it and to run transactions. It is the only
-// package besides generated code that knows database/sql.
+// Package sqldb opens the service's database, SQLite or PostgreSQL, and gives all
+// stores one way to run queries and transactions. Besides generated code it is the
+// only package that knows database/sql.
 //
-// All SQL in the project is PostgreSQL's. For SQLite the text is adapted on the
-// way (see rewrite), and the schema is derived from the same migrations (see
-// Migrate), so that a rule is written once and holds on both.
+// All SQL in the project is written for PostgreSQL. For SQLite the text is rewritten
+// when it runs, and the schema is derived from the same migrations (see Migrate). So a
+// rule is written once and holds on both.
 package sqldb
 
 import (
@@ -49,7 +49,7 @@ type DB struct {
 	// groups runs SQLite's transactions; nil on PostgreSQL.
 	groups   *grouped
 	rewriter *rewriter
-	// migrating is held, by what it contains, while the schema is looked at.
+	// migrating holds a token while somebody reads or changes the schema.
 	migrating chan struct{}
 }
 
@@ -80,7 +80,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	return db, nil
 }
 
-// Dialect tells which database db is.
+// Dialect returns which database db is.
 func (db *DB) Dialect() Dialect { return db.dialect }
 
 // Ping checks that the database answers.

@@ -16,7 +16,7 @@ var typeRules = []struct {
 	from *regexp.Regexp
 	to   string
 }{
-	// A number is never given out twice, as by a sequence, even after a delete.
+	// As with a sequence, a number is never used twice, even after a delete.
 	{rule(`bigint\s+GENERATED\s+BY\s+DEFAULT\s+AS\s+IDENTITY\s+PRIMARY\s+KEY`), "INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT"},
 	{rule(`timestamp\s+with\s+time\s+zone|timestamptz`), "TIMESTAMP"},
 	{rule(`uuid|jsonb`), "TEXT"},
@@ -43,8 +43,7 @@ func deriveSchema(text string) string {
 	return out.String()
 }
 
-// derivedFS shows the files of another file system, each as deriveSchema turns
-// it.
+// derivedFS has the files of another file system, each changed by deriveSchema.
 type derivedFS struct{ fs.FS }
 
 // Open opens the named file or folder.

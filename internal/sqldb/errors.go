@@ -28,8 +28,8 @@ func WrapAbsent(err error, doing string, absent error) error {
 }
 
 // IsUnique reports whether err is the violation of a primary key or of a unique
-// index. On PostgreSQL the transaction is then lost: recognise it outside, or
-// use ON CONFLICT.
+// index. On PostgreSQL the transaction has then failed: recognise the error outside
+// of it, or use ON CONFLICT.
 func IsUnique(err error) bool {
 	return hasCode(err, "23505",
 		sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_ROWID)

@@ -22,13 +22,13 @@ var migrationFiles embed.FS
 
 // Migrations returns the files of the migrations, as written for PostgreSQL.
 func Migrations() fs.FS {
-	// Sub fails for names that are no paths only.
+	// Sub only fails for names that are not paths.
 	files, _ := fs.Sub(migrationFiles, "migrations")
 	return files
 }
 
-// ErrNewer is returned when the database was migrated by a later version of the
-// service than this one, which could damage what it does not know.
+// ErrNewer is returned when a later version of the service has migrated the database.
+// This version could damage what it does not know.
 var ErrNewer = errors.New("sqldb: the database is newer than this program")
 
 // migrationLock is the number of the lock that PostgreSQL keeps per database.
@@ -43,12 +43,12 @@ type Migration struct {
 	Version int64
 	// Name is the file's name.
 	Name string
-	// AppliedAt is when this database took the step, in UTC by the database's own
+	// AppliedAt is when this database made the step, in UTC by the database's own
 	// clock; nil while it is pending.
 	AppliedAt *time.Time
 }
 
-// Migrate brings the schema up to date; there is no way back. Any number of
+// Migrate brings the schema up to date. There are no migrations back. Any number of
 // processes may call it at once: one works and the others wait until ctx ends.
 // The error is ErrNewer if the database is ahead of this program.
 func (db *DB) Migrate(ctx context.Context) error {
@@ -63,7 +63,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 }
 
 // MigrationStatus lists the steps that this program knows, in order. The error
-// is ErrNewer if the database has taken others.
+// is ErrNewer if the database has made others.
 func (db *DB) MigrationStatus(ctx context.Context) ([]Migration, error) {
 	var list []Migration
 	err := db.migrations(ctx, func(p *goose.Provider) error {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Pool tells how busy a pool of connections is.
+// Pool says how busy a pool of connections is.
 type Pool struct {
 	Name   string // "write" and "read", or "all" where one pool does both
 	Open   int
@@ -14,7 +14,7 @@ type Pool struct {
 	Waited time.Duration // in all
 }
 
-// Pools tells how busy the connections are, always in the same order.
+// Pools returns how busy the connections are, always in the same order.
 func (db *DB) Pools() []Pool {
 	if db.read == db.write {
 		return []Pool{poolOf("all", db.write)}

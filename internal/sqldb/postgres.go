@@ -38,7 +38,7 @@ func (db *DB) openPostgres(rawURL string) error {
 	return nil
 }
 
-// scanUTC makes times come back in UTC instead of the machine's zone.
+// scanUTC makes the driver return times in UTC instead of the machine's zone.
 func scanUTC(_ context.Context, conn *pgx.Conn) error {
 	conn.TypeMap().RegisterType(&pgtype.Type{
 		Name:  "timestamptz",

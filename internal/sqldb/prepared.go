@@ -11,9 +11,9 @@ import (
 // has a few hundred; lists with filters build more.
 const maxPrepared = 512
 
-// prepared makes connections that keep the statements they have prepared, which
-// SQLite's driver does not: to parse and plan a text takes several times as long
-// as to run it. (On PostgreSQL pgx does this.)
+// prepared makes connections that keep their prepared statements, because parsing and
+// planning a text takes several times as long as running it. SQLite's driver does not
+// keep them; on PostgreSQL pgx does.
 type prepared struct{ driver.Connector }
 
 // Connect opens a connection.
@@ -29,8 +29,8 @@ func (p prepared) Connect(ctx context.Context) (driver.Conn, error) {
 	return &preparedConn{sqliteDriverConn: whole, known: map[string]*preparedStmt{}}, nil
 }
 
-// sqliteDriverConn is what the driver's connections can do and database/sql asks
-// them for.
+// sqliteDriverConn has the methods of the driver's connections that database/sql
+// uses.
 type sqliteDriverConn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -52,15 +52,15 @@ type preparedStmt struct {
 	driver.Stmt
 	exec  driver.StmtExecContext
 	query driver.StmtQueryContext
-	// busy while rows of it are read: until then it cannot run again.
+	// busy is true while rows of it are read: it cannot run again before their end.
 	busy bool
 }
 
-// lasting are the texts that are worth keeping: one statement each, and not one
-// that changes the schema.
+// lasting matches texts that are worth keeping: single statements that do not change
+// the schema.
 var lasting = regexp.MustCompile(`(?i)^(\s|--[^\n]*\n)*(select|insert|update|delete|with|values|begin|commit|rollback|savepoint|release)\b[^;]*$`)
 
-// statement returns the kept statement of a text; nil when it must run unkept.
+// statement returns the kept statement of a text; nil when the text is not kept.
 func (c *preparedConn) statement(ctx context.Context, text string) (*preparedStmt, error) {
 	if s := c.known[text]; s != nil {
 		if s.busy {
@@ -89,7 +89,7 @@ func (c *preparedConn) statement(ctx context.Context, text string) (*preparedStm
 	return s, nil
 }
 
-// makeRoom drops a statement, whichever, when there are too many.
+// makeRoom closes any one statement when there are too many.
 func (c *preparedConn) makeRoom() error {
 	if len(c.known) < maxPrepared {
 		return nil

@@ -2,8 +2,8 @@ package sqldb
 
 import "context"
 
-// Claim says what the database is for, and returns what it is for: the purpose
-// of the first claim ever, which no later one changes.
+// Claim sets the purpose of the database, unless an earlier claim has set it, and
+// returns the purpose that holds.
 func (db *DB) Claim(ctx context.Context, purpose string) (string, error) {
 	var claimed string
 	err := db.Tx(ctx, func(ctx context.Context) error {

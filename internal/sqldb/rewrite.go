@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// maxRewrites bounds the memory of a rewriter: lists with filters build texts
-// at run time. What does not fit is rewritten each time.
+// maxRewrites bounds the memory of a rewriter, since lists with filters build texts at
+// run time. Texts that do not fit are rewritten each time.
 const maxRewrites = 4096
 
 // rewriter turns PostgreSQL's text into SQLite's and remembers the result.
@@ -21,7 +21,7 @@ type rewriter struct {
 // statement is a text for SQLite.
 type statement struct {
 	text string
-	// reads says that it changes nothing.
+	// reads says that the statement changes nothing.
 	reads bool
 }
 
@@ -78,17 +78,16 @@ func toSQLite(query string) statement {
 	first := firstWord.FindStringSubmatch(code.String())
 	reads := first != nil
 	if reads && strings.EqualFold(first[1], "with") {
-		// A common table expression may stand before any statement. A column that
-		// is merely called like one of these words sends a query to the writer,
-		// which is slower and still right.
+		// A common table expression may come before any statement. A column with one
+		// of these names sends a query to the writer, which is slower but correct.
 		reads = !changes.MatchString(code.String())
 	}
 	return statement{text: text.String(), reads: reads}
 }
 
-// inOrder tells whether the placeholders are $1, $2, … in this order, each once, so
-// that they need no numbers. SQLite looks a placeholder with a number up among all
-// others each time it is bound, which the thousands of a bulk insert feel.
+// inOrder reports whether the placeholders are $1, $2, … in this order, each once, so
+// that they need no numbers. SQLite searches all placeholders for each number that is
+// bound, which is slow with the thousands of a bulk insert.
 func inOrder(code string) bool {
 	n := 0
 	for _, p := range placeholder.FindAllString(code, -1) {
@@ -131,7 +130,7 @@ func split(query string) []piece {
 
 // verbatim returns the length of the literal, quoted name or comment that s
 // begins with, 0 if it begins with code. A doubled quote inside a literal ends
-// one and begins the next, which comes to the same.
+// one literal and begins the next, which has the same result.
 func verbatim(s string) int {
 	begin, end := s[:1], s[:1]
 	switch {

@@ -31,13 +31,13 @@ type transaction struct {
 	failed error
 }
 
-// Tx runs f in a transaction that rides in f's context: everything that is given
-// this context and asks Conn takes part. It commits if f returns nil and rolls
+// Tx runs f in a transaction that f's context carries: every query on the Conn of that
+// context takes part. It commits if f returns nil and rolls
 // back if f returns an error, panics or the context ends.
 //
-// A Tx inside a Tx joins the outer one. If the inner one fails the whole is
-// rolled back, even if the caller in between drops the error: half of a change
-// is never committed.
+// A Tx inside a Tx joins the outer one. If the inner one fails everything is rolled
+// back, even if the caller in between drops the error, so that half of a change is
+// never committed.
 //
 // On PostgreSQL it runs at READ COMMITTED, and the outermost Tx runs f again, a
 // few times, when the database reports a deadlock or a serialization failure. So

@@ -81,7 +81,7 @@ func Compile(registry huma.Registry, s *huma.Schema, t reflect.Type) *Rules {
 		t = inner
 	}
 	n := &Rules{independent: independent, nullable: s.Nullable || s.Type == "" && s.Ref == ""}
-	if len(s.AnyOf) > 0 { // SettleNullables writes "an object or null" so
+	if len(s.AnyOf) > 0 { // SettleNullables writes "an object or null" like this
 		s, n.nullable = s.AnyOf[0], true
 	}
 	if s.Ref != "" {

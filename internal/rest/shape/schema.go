@@ -28,8 +28,7 @@ func (uuidSchema) Schema(huma.Registry) *huma.Schema {
 
 // SettleNullables applies one rule to requests and responses: a pointer without
 // omitempty is null when it is nil, and nothing else is null unless it is tagged
-// nullable. It may be called
-// twice.
+// nullable. It may be called twice.
 func SettleNullables(s *huma.Schema, t reflect.Type) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
