@@ -168,7 +168,7 @@ func pathsOf(t *testing.T, err error) []string {
 		return nil
 	}
 	var paths []string
-	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // what is joined is not wrapped
+	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		t.Fatalf("%v is not joined", err)
 	}
@@ -256,7 +256,7 @@ func TestLinesOfProblems(t *testing.T) {
 		"        billing_cycle: weekly",
 	}, "\n")
 	_, err := pricelist.Parse([]byte(file))
-	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // what is joined is not wrapped
+	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		t.Fatalf("error = %v", err)
 	}
