@@ -43,6 +43,9 @@ func sourceKeys(t *testing.T) (used, codes map[string]string) {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
+		if kit := filepath.Base(filepath.Dir(path)); strings.HasSuffix(kit, "test") {
+			return nil // a test kit reads answers of others
+		}
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return err

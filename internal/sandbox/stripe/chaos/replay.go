@@ -118,11 +118,12 @@ func queueReplay(ctx context.Context, st *kernel.Step, wish replayRequest) (even
 	return events, len(queue), nil
 }
 
-// storedEvent is the id of an event and of the object that it is about.
+// storedEvent is the id of an event and of the object that it is about, or its own
+// id again where the object has none, as an announced invoice.
 type storedEvent struct{ id, object string }
 
 func storedEvents(ctx context.Context, q kernel.Querier) ([]storedEvent, error) {
-	rows, err := q.QueryContext(ctx, `SELECT id, doc ->> '$.data.object.id' FROM stripe_objects WHERE kind = 'event' ORDER BY seq`)
+	rows, err := q.QueryContext(ctx, `SELECT id, COALESCE(doc ->> '$.data.object.id', id) FROM stripe_objects WHERE kind = 'event' ORDER BY seq`)
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", err)
 	}

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -49,7 +50,8 @@ func (st *Step) Emit(ctx context.Context, eventType string, o Object, previous m
 	if st.deliveries != nil {
 		deliveries := st.deliveries()
 		e.PendingWebhooks = int64(min(len(deliveries), 1)) // the number of receivers
-		if err := st.queueEvent(ctx, e.ID, o.Head().ID, deliveries); err != nil {
+		// An object without an id, as an announced invoice, has nothing to wait for.
+		if err := st.queueEvent(ctx, e.ID, cmp.Or(o.Head().ID, e.ID), deliveries); err != nil {
 			return err
 		}
 	}
