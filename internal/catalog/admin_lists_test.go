@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/app/apptest"
 )
 
-// found lists the slugs or codes of a list, in order.
+// listed lists the slugs or codes of a list, in order.
 func listed(k apptest.CatalogAdmin, list string, query map[string]string) string {
 	k.T.Helper()
 	values := url.Values{}
@@ -29,7 +29,7 @@ func listed(k apptest.CatalogAdmin, list string, query map[string]string) string
 	return strings.Join(names, " ")
 }
 
-// at moves the service's clock to an hour of a day in March 2027, where the keeper
+// atHour moves the service's clock to an hour of a day in March 2027, where the admin
 // has to log in anew.
 func atHour(k apptest.CatalogAdmin, day, hour int) apptest.CatalogAdmin {
 	k.T.Helper()

@@ -16,7 +16,7 @@ import (
 
 const currencies = "/api/v1/admin/currencies"
 
-// currencies lists a list's entries by code.
+// byCode lists a list's entries by code.
 func byCode(a apptest.Reply) map[string]map[string]any {
 	a.T.Helper()
 	list, ok := a.Want(200).At("data").([]any)

@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
-// amount is what a plan costs in a currency.
+// amountOf is what a plan costs in a currency.
 func amountOf(s *apptest.Server, p soldPlan, currency string) float64 {
 	s.T.Helper()
 	list, _ := s.Call("GET", "/api/v1/catalog/plans?currency="+currency, "", nil).Want(200).At("data").([]any)

@@ -43,7 +43,7 @@ func soldPlanOf(s *apptest.Server, slug string) soldPlan {
 	return soldPlan{}
 }
 
-// links lists the sync status of a plan's prices, by currency.
+// linksOf lists the sync status of a plan's prices, by currency.
 func linksOf(s *apptest.Server, admin string, p soldPlan) map[string]map[string]any {
 	s.T.Helper()
 	list, _ := s.Call("GET", "/api/v1/admin/plans/"+p.id+"/psp-price-status", admin, nil).Want(200).At("data").([]any)

@@ -20,7 +20,7 @@ var timestamp = cmp.FilterPath(func(p cmp.Path) bool {
 
 const anyTime = "2026-01-01T00:00:00.000000Z"
 
-// shape compares a whole object of an answer, its times by their form.
+// wantShape compares a whole object of an answer, its times by their form.
 func wantShape(a apptest.Reply, path string, want apptest.Object) {
 	a.T.Helper()
 	if diff := cmp.Diff(want, a.At(path), timestamp); diff != "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/app/apptest"
 )
 
-// ids reads the ids of a list of prices or entitlements, by the key that tells
+// idsBy reads the ids of a list of prices or entitlements, by the key that tells
 // them apart.
 func idsBy(a apptest.Reply, path, key string) map[string]string {
 	a.T.Helper()
@@ -22,7 +22,7 @@ func idsBy(a apptest.Reply, path, key string) map[string]string {
 	return out
 }
 
-// links reads the links of prices: "EUR:price_1 USD:-".
+// linksIn reads the links of prices: "EUR:price_1 USD:-".
 func linksIn(a apptest.Reply, path string) string {
 	a.T.Helper()
 	var all []string

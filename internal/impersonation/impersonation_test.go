@@ -22,7 +22,7 @@ func adminLogin(s *apptest.Server) apptest.Reply {
 	return s.Call("POST", "/api/v1/auth/login", "", map[string]any{"email": "admin@tenantry.test", "password": "sandbox-admin"}).Want(200)
 }
 
-// actions are those of the impersonation log, the newest first, read by an
+// impersonationLog are those of the impersonation log, the newest first, read by an
 // admin who impersonates nobody.
 func impersonationLog(s *apptest.Server) []string {
 	s.T.Helper()

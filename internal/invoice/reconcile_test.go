@@ -84,7 +84,7 @@ func TestReconcileInvoices(t *testing.T) {
 	}, apptest.PlatformManaged)
 }
 
-// invoicesOf leaves out the differences of subscriptions.
+// onlyInvoices leaves out the differences of subscriptions.
 func onlyInvoices(_ *apptest.Server, found map[string][]string) map[string][]string {
 	for id := range found {
 		if !strings.HasPrefix(id, "in_") {

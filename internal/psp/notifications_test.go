@@ -43,20 +43,20 @@ func notify(s *apptest.Server, kind, objectID string) {
 	})
 }
 
-// change sets a field of one of the sandbox provider's objects, for what would take
+// changeAtProvider sets a field of one of the sandbox provider's objects, for what would take
 // days there.
 func changeAtProvider(s *apptest.Server, id, field, value string) {
 	s.T.Helper()
 	apptest.Exec(s.T, s.SandboxDB(), `UPDATE stripe_objects SET doc = json_set(doc, '$.' || $2, $3) WHERE id = $1`, id, field, value)
 }
 
-// hide makes the sandbox provider lose an object.
+// hideAtProvider makes the sandbox provider lose an object.
 func hideAtProvider(s *apptest.Server, id string) {
 	s.T.Helper()
 	apptest.Exec(s.T, s.SandboxDB(), `UPDATE stripe_objects SET kind = 'hidden' WHERE id = $1`, id)
 }
 
-// titled counts the mails whose subject has a text.
+// mailsTitled counts the mails whose subject has a text.
 func mailsTitled(s *apptest.Server, subject string) (n int) {
 	s.T.Helper()
 	for _, m := range s.Call("GET", "/sandbox/mail/messages", "", nil).Want(200).At("data").([]any) {
@@ -92,7 +92,7 @@ func (n *noticed) billed(status string) string {
 	item := n.AtProvider("GET", "/subscriptions/"+n.sub).Str("items.data.0.id")
 	n.AtProvider("POST", "/subscriptions/"+n.sub, "items[0][id]", item, "items[0][quantity]", "2", "proration_behavior", "always_invoice")
 	id := n.ProviderObjects(n.Owner, "invoice")[1].Str("id")
-	changeAtProvider(n.Customer.Server, id, "status", status)
+	changeAtProvider(n.Server, id, "status", status)
 	return id
 }
 
@@ -100,7 +100,7 @@ func (n *noticed) billed(status string) string {
 func (n *noticed) told() string {
 	n.T.Helper()
 	id := n.billed("open")
-	notify(n.Customer.Server, "invoice.finalized", id)
+	notify(n.Server, "invoice.finalized", id)
 	return id
 }
 
@@ -163,7 +163,7 @@ func TestNotifications(t *testing.T) {
 					"checkout.session.async_payment_failed",
 					func(n *noticed) string {
 						id := n.session(n.byDebit)
-						changeAtProvider(n.Customer.Server, n.ProviderObjects(n.Owner, "subscription")[0].Str("id"), "status", "past_due")
+						changeAtProvider(n.Server, n.ProviderObjects(n.Owner, "subscription")[0].Str("id"), "status", "past_due")
 						return id
 					},
 					func(n *noticed) bool { return n.has(1, "subscriptions", "status = 'past_due'") },
@@ -197,7 +197,7 @@ func TestNotifications(t *testing.T) {
 				{
 					"customer.subscription.paused",
 					func(n *noticed) string {
-						changeAtProvider(n.Customer.Server, n.bought().sub, "status", "paused")
+						changeAtProvider(n.Server, n.bought().sub, "status", "paused")
 						return n.sub
 					},
 					func(n *noticed) bool { return n.has(1, "subscriptions", "status = 'paused'") },
@@ -205,8 +205,8 @@ func TestNotifications(t *testing.T) {
 				{
 					"customer.subscription.resumed",
 					func(n *noticed) string {
-						changeAtProvider(n.Customer.Server, n.bought().sub, "status", "paused")
-						notify(n.Customer.Server, "customer.subscription.paused", n.sub)
+						changeAtProvider(n.Server, n.bought().sub, "status", "paused")
+						notify(n.Server, "customer.subscription.paused", n.sub)
 						n.AtProvider("POST", "/subscriptions/"+n.sub+"/resume")
 						return n.sub
 					},
@@ -215,7 +215,7 @@ func TestNotifications(t *testing.T) {
 				{
 					"customer.subscription.trial_will_end", (*noticed).trial,
 					func(n *noticed) bool {
-						return mailsTitled(n.Customer.Server, "essai de l’offre « Débutant »") == 1
+						return mailsTitled(n.Server, "essai de l’offre « Débutant »") == 1
 					},
 				},
 				{
@@ -226,8 +226,8 @@ func TestNotifications(t *testing.T) {
 					"invoice.deleted",
 					func(n *noticed) string {
 						id := n.billed("draft")
-						notify(n.Customer.Server, "invoice.created", id)
-						hideAtProvider(n.Customer.Server, id)
+						notify(n.Server, "invoice.created", id)
+						hideAtProvider(n.Server, id)
 						return id
 					},
 					func(n *noticed) bool { return n.has(1, "psp_invoices", "true") && n.has(1, "invoices", "true") },
@@ -244,7 +244,7 @@ func TestNotifications(t *testing.T) {
 					"invoice.paid",
 					func(n *noticed) string {
 						id := n.told()
-						changeAtProvider(n.Customer.Server, id, "status", "paid")
+						changeAtProvider(n.Server, id, "status", "paid")
 						return id
 					},
 					func(n *noticed) bool { return n.has(2, "invoices", "status = 'paid'") },
@@ -252,14 +252,14 @@ func TestNotifications(t *testing.T) {
 				{
 					"invoice.payment_failed", (*noticed).told,
 					func(n *noticed) bool {
-						return mailsTitled(n.Customer.Server, "Payment for the plan “Starter” failed") == 1
+						return mailsTitled(n.Server, "Payment for the plan “Starter” failed") == 1
 					},
 				},
 				{
 					"invoice.voided",
 					func(n *noticed) string {
 						id := n.told()
-						changeAtProvider(n.Customer.Server, id, "status", "void")
+						changeAtProvider(n.Server, id, "status", "void")
 						return id
 					},
 					func(n *noticed) bool { return n.has(1, "invoices", "status = 'void'") },
@@ -268,7 +268,7 @@ func TestNotifications(t *testing.T) {
 					"invoice.marked_uncollectible",
 					func(n *noticed) string {
 						id := n.told()
-						changeAtProvider(n.Customer.Server, id, "status", "uncollectible")
+						changeAtProvider(n.Server, id, "status", "uncollectible")
 						return id
 					},
 					func(n *noticed) bool { return n.has(1, "invoices", "status = 'uncollectible'") },

@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
-// later moves time on and logs the owner in again, whose token may have expired.
+// advanceAndLogIn moves time on and logs the owner in again, whose token may have expired.
 func advanceAndLogIn(s *apptest.Server, o *apptest.Owner, email, by string) {
 	s.T.Helper()
 	s.Call("POST", "/sandbox/clock", "", map[string]any{"advance": by}).Want(200)
@@ -18,7 +18,7 @@ func advanceAndLogIn(s *apptest.Server, o *apptest.Owner, email, by string) {
 		Want(200).Str("accessToken")
 }
 
-// figures fails the test unless credit, charge and net fit together; it returns net.
+// wantFigures fails the test unless credit, charge and net fit together; it returns net.
 func wantFigures(a apptest.Reply) float64 {
 	a.T.Helper()
 	credit, charge, net := a.Want(200).At("data.credit.cents").(float64), a.At("data.charge.cents").(float64), a.At("data.net.cents").(float64)

@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// currency adds a currency to those that plans can be sold in.
+// addCurrency adds a currency to those that plans can be sold in.
 func addCurrency(s *apptest.Server, code string, minorUnits int) {
 	s.T.Helper()
 	_, err := s.DB().Conn(s.T.Context()).ExecContext(s.T.Context(),
@@ -70,7 +70,7 @@ func TestMoneyWithoutHundredths(t *testing.T) {
 	})
 }
 
-// costs fails the test unless the subscription costs exactly that, here and at the
+// wantCosts fails the test unless the subscription costs exactly that, here and at the
 // provider.
 func wantCosts(l *apptest.Customer, currency string, minor int) {
 	l.T.Helper()

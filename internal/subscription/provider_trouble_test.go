@@ -64,7 +64,7 @@ func (c *customer) act() {
 	c.T.Helper()
 	switch n := c.chance.IntN(10); {
 	case c.plan == "":
-		c.plan = c.Server.PlanID(c.Owner, "one")
+		c.plan = c.PlanID(c.Owner, "one")
 		page := c.insist("POST", c.Path("/checkout"), apptest.With(apptest.ReturnURLs, apptest.Object{"plan_id": c.plan, "currency": "EUR"})).Str("data.url")
 		c.Submit(page, apptest.Card(apptest.CardPays)).Want(303)
 		apptest.Eventually(c.T, "the activation", func() bool { return c.Subscription(c.Owner).At("data.status") == "active" })
@@ -85,7 +85,7 @@ func (c *customer) act() {
 		c.Call("DELETE", fmt.Sprintf("%s/members/%d", c.Owner.Path("/team"), c.team[0]), c.Token, nil).Want(200)
 		c.team = c.team[1:]
 	default:
-		others := []string{c.Server.PlanID(c.Owner, "one"), c.Server.PlanID(c.Owner, "two"), c.Server.PlanID(c.Owner, "seats")}
+		others := []string{c.PlanID(c.Owner, "one"), c.PlanID(c.Owner, "two"), c.PlanID(c.Owner, "seats")}
 		others = slices.DeleteFunc(others, func(plan string) bool { return plan == c.plan })
 		plan := others[c.chance.IntN(len(others))]
 		c.insist("POST", c.Path("/subscription/change-plan"), apptest.Object{"new_plan_id": plan}).WantAt("data.subscription.plan.id", plan)
@@ -173,7 +173,7 @@ func paced(customers []*customer, times int) {
 // told, and the trail has each thing once.
 func (c *customer) settledAs(t *testing.T) {
 	t.Helper()
-	apptest.Eventually(t, "the seats follow "+c.Email, func() bool { return seatsOf(c.Customer.Server, c.Owner).At("data.is_synced") == true })
+	apptest.Eventually(t, "the seats follow "+c.Email, func() bool { return seatsOf(c.Server, c.Owner).At("data.is_synced") == true })
 	local := c.Subscription(c.Owner)
 	local.WantAt("data.plan.id", c.plan).WantAt("data.cancel_at_period_end", c.ending)
 	if n := len(c.ProviderObjects(c.Owner, "customer")); n != 1 {

@@ -13,7 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
-// TestServeAsChild is the service in a process of its own, see hosting.start.
+// TestServeAsChild is the service in a process of its own, see apptest.Hosting.
 func TestServeAsChild(t *testing.T) { apptest.ServeAsChild(t) }
 
 // Of months of customers' notifications a tenth is lost and the rest comes three
@@ -104,13 +104,13 @@ func storm(t *testing.T, dialect sqldb.Dialect) {
 	stage("all is compared")
 }
 
-// pending counts the provider's notifications that have not arrived.
+// pendingNotifications counts the provider's notifications that have not arrived.
 func pendingNotifications(s *apptest.Server) int {
 	s.T.Helper()
 	return int(s.Call("GET", "/sandbox/stripe/replay", "", nil).Want(200).At("data.pending").(float64))
 }
 
-// delivered waits until the provider's notifications have arrived, as long as there
+// awaitDelivery waits until the provider's notifications have arrived, as long as there
 // are fewer and fewer to come.
 func awaitDelivery(s *apptest.Server) {
 	s.T.Helper()

@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/app/apptest"
 )
 
-// subscribeThere makes a subscription at the provider, without a card, as its
+// subscribeAtProvider makes a subscription at the provider, without a card, as its
 // owner can: a checkout that is opened first makes the customer and the price.
 func subscribeAtProvider(l *apptest.Customer, plan string, more ...string) {
 	l.T.Helper()
@@ -105,7 +105,7 @@ func TestSubscriptionStatuses(t *testing.T) {
 	})
 }
 
-// shows fails the test unless everybody who asks is told the same of the status:
+// wantShown fails the test unless everybody who asks is told the same of the status:
 // the subscription, the quotas and the user's tenants.
 func wantShown(l *apptest.Customer, status string, over bool) {
 	l.T.Helper()

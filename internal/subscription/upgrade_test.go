@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/app/apptest"
 )
 
-// upgrade asks for a paid plan in place of the free one, and returns the address
+// openUpgrade asks for a paid plan in place of the free one, and returns the address
 // of the hosted checkout.
 func openUpgrade(s *apptest.Server, o apptest.Owner, slug string) string {
 	s.T.Helper()

@@ -15,7 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/app/apptest"
 )
 
-// block keeps everybody from recording on a meter until it is released, from beside.
+// blockMeter keeps everybody from recording on a meter until it is released, from beside.
 func blockMeter(s *apptest.Server, meter string) (release func()) {
 	s.T.Helper()
 	db := s.DB()
@@ -80,7 +80,7 @@ func (f *flood) send(events, requests int) {
 	apptest.Eventually(f.T, fmt.Sprintf("the refusal of one of %d requests with %d events", requests, events), func() bool { return f.refused.Load() > before })
 }
 
-// shown is what the meter shows, and how many events are stored.
+// shownUsage is what the meter shows, and how many events are stored.
 func shownUsage(s *apptest.Server, o apptest.Owner) (current float64, events int) {
 	s.T.Helper()
 	current, _ = s.Call("GET", o.Path("/usage/api-calls"), o.Token, nil).Want(200).At("data.current_usage").(float64)

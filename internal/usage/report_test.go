@@ -14,7 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
-// billed makes a meter at the provider and one here whose price in euros is linked
+// sellMetered makes a meter at the provider and one here whose price in euros is linked
 // to it, and a plan to subscribe to.
 func sellMetered(s *apptest.Server, code, formula, cents string, changes apptest.Object) (plan string) {
 	s.T.Helper()
@@ -29,7 +29,7 @@ func sellMetered(s *apptest.Server, code, formula, cents string, changes apptest
 	return k.CreatePricedPlan(k.CreateProduct("billed"), "billed", map[string]int{"EUR": 1000}, apptest.Object{"pricing_type": "usage"})
 }
 
-// told reads the identifiers under which the sandbox's provider has counted usage.
+// reportedUsage reads the identifiers under which the sandbox's provider has counted usage.
 func reportedUsage(s *apptest.Server) map[string]int {
 	s.T.Helper()
 	db := s.SandboxDB()
@@ -52,7 +52,7 @@ func reportedUsage(s *apptest.Server) map[string]int {
 	return told
 }
 
-// untilTold lets time go by until the provider has counted so many figures.
+// awaitReported lets time go by until the provider has counted so many figures.
 func awaitReported(s *apptest.Server, n int) {
 	s.T.Helper()
 	apptest.Eventually(s.T, fmt.Sprintf("that the provider was told of %d figures", n), func() bool {
@@ -62,7 +62,7 @@ func awaitReported(s *apptest.Server, n int) {
 	})
 }
 
-// figure reads a figure of the metrics.
+// metric reads a figure of the metrics.
 func metric(s *apptest.Server, name string) (value float64) {
 	s.T.Helper()
 	for line := range strings.Lines(s.Scrape(s.URL + "/metrics")) {

@@ -68,7 +68,7 @@ func TempDir(t testing.TB) string {
 	if !roomInMemory() {
 		return t.TempDir()
 	}
-	dir, err := os.MkdirTemp(memory, "tenantry-test-")
+	dir, err := os.MkdirTemp(memory, "tenantry-test-") //nolint:usetesting // t.TempDir is on the disk
 	if err != nil {
 		return t.TempDir()
 	}
