@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -37,24 +36,21 @@ func Sources(root string) ([]Source, error) {
 // walk calls f for every file below root with the given extension, with its path
 // from root.
 func walk(root, extension string, f func(name string, text []byte) error) error {
-	return filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+	files := os.DirFS(root)
+	return fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case d.IsDir() && slices.Contains([]string{".git", "node_modules", "data"}, d.Name()):
-			return filepath.SkipDir
-		case d.IsDir() || filepath.Ext(file) != extension:
+			return fs.SkipDir
+		case d.IsDir() || path.Ext(name) != extension:
 			return nil
 		}
-		name, err := filepath.Rel(root, file)
+		text, err := fs.ReadFile(files, name)
 		if err != nil {
 			return err
 		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		return f(filepath.ToSlash(name), text)
+		return f(name, text)
 	})
 }
 
