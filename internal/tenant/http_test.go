@@ -22,6 +22,79 @@ func inLocale(s *apptest.Server, locale, method, path, token string, body any) a
 	return s.Do(r).As(method + " " + path + " in " + locale)
 }
 
+// GET /tenant has every key, whatever is empty, and shows each member their own place.
+func TestShowTenant(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.Register("ada@example.com", true)
+		bob, bobID := s.Join(ada, "Bob", "bob@example.com", "member")
+		late, alone := s.Register("late@example.com", false), s.RegisterAlone("Eve", "eve@example.com")
+
+		a := s.Call("GET", "/api/v1/tenant", ada.Token, nil).Want(200)
+		adaShown := object{"id": float64(s.UserID(ada.Token)), "name": "Ada", "email": "ada@example.com"}
+		want := object{
+			"id": ada.Tenant, "name": "Ada's Organization", "slug": "adas-organization", "settings": nil, "owner": adaShown,
+			"users":          []any{adaShown, object{"id": float64(bobID), "name": "Bob", "email": "bob@example.com"}},
+			"user_joined_at": a.At("data.user_joined_at"), "user_role": "owner",
+			"user_permissions":        []any{"billing.manage", "roles.manage", "team.invite", "team.manage", "tenant.update"},
+			"has_active_subscription": false, "has_billing_details": true, "preferred_currency": "EUR",
+			"legal_name": "Analytical Engines Ltd", "address": "12 St James Square", "city": "London", "postal_code": "SW1Y 4JH",
+			"country": "GB", "vat_number": nil, "billing_email": "billing@example.com",
+			"onboarding_completed_at": a.At("data.onboarding_completed_at"), "created_at": a.At("data.created_at"), "updated_at": a.At("data.updated_at"),
+		}
+		if diff := cmp.Diff(object{"data": want}, a.Body); diff != "" {
+			t.Errorf("to the owner: %s", diff)
+		}
+		for _, key := range []string{"user_joined_at", "onboarding_completed_at", "created_at", "updated_at"} {
+			a.TimeAt("data." + key)
+		}
+		if got := a.Header.Get("Cache-Control"); got != "no-store" {
+			t.Errorf("Cache-Control %q", got)
+		}
+
+		b := s.Call("GET", "/api/v1/tenant", bob, nil).Want(200)
+		want["user_role"], want["user_permissions"], want["user_joined_at"] = "member", []any{}, b.At("data.user_joined_at")
+		if diff := cmp.Diff(object{"data": want}, b.Body); diff != "" {
+			t.Errorf("to a member: %s", diff)
+		}
+		if !b.TimeAt("data.user_joined_at").After(a.TimeAt("data.user_joined_at")) {
+			t.Error("a member joined before the owner")
+		}
+
+		if allow := s.Call("DELETE", "/api/v1/tenant", ada.Token, nil).Want(405).Header.Get("Allow"); !strings.Contains(allow, "PATCH") {
+			t.Errorf("Allow: %q", allow)
+		}
+		if got := s.Call("GET", "/api/v1/tenant", "", nil).Want(401).Header.Get("WWW-Authenticate"); got == "" {
+			t.Error("no WWW-Authenticate")
+		}
+
+		// Each refusal comes before the body is read.
+		for _, method := range []string{"GET", "PATCH"} {
+			for _, tt := range []struct {
+				name, token  string
+				status       int
+				code, locale string
+				message      string
+			}{
+				{"nobody", "", 401, "", "en", "Please log in."},
+				{"nobody", "", 401, "", "it", "Effettua l'accesso."},
+				{"a token that is none", "x", 401, "", "fr-CA", "Veuillez vous connecter."},
+				{"no tenant", alone, 400, "TENANT_CONTEXT_REQUIRED", "en", "You do not belong to an organization yet."},
+				{"no tenant", alone, 400, "TENANT_CONTEXT_REQUIRED", "es", "Aún no pertenece a ninguna organización."},
+				{"not onboarded", late.Token, 403, "ONBOARDING_INCOMPLETE", "de", "Please complete the setup of your organization first."},
+				{"not onboarded", late.Token, 403, "ONBOARDING_INCOMPLETE", "de, fr;q=0.5", "Veuillez d'abord terminer la configuration de votre organisation."},
+			} {
+				refused := inLocale(s, tt.locale, method, "/api/v1/tenant", tt.token, `{`).As(method + " " + tt.name)
+				refused.WantRefused(tt.status, tt.code)
+				refused.WantAt("message", tt.message)
+			}
+		}
+		s.Call("PATCH", "/api/v1/tenant", bob, `{`).WantRefused(403, "")
+		s.Call("PATCH", "/api/v1/tenant", bob, object{"name": "Mine"}).WantRefused(403, "")
+		s.Call("GET", "/api/v1/tenant", ada.Token, nil).WantAt("data.name", "Ada's Organization")
+	})
+}
+
 func TestCreateTenant(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
