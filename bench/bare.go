@@ -24,16 +24,16 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// The bare server is what the service is measured against: net/http and
-// encoding/json with nothing behind them, in a process of its own as well.
+// The service is compared with the bare server: net/http and encoding/json with
+// nothing behind them, also in a process of its own.
 //
 //	POST /decode/{name}   decodes the body of a recording and writes the answer
 //	GET  /answers/{name}  writes the answer
 //	PUT  /answers/{name}  sets it: what the service answered
-//	GET  /argon2id        hashes on all cores for ?seconds= and writes how many a second
+//	GET  /argon2id        hashes on all cores for ?seconds= and writes the hashes per second
 const bareCommand = "bare"
 
-// recording is the body of a recording, decoded as plainly as it can be.
+// recording is the body of a recording, with plain types.
 type recording struct {
 	MeterCode      string          `json:"meter_code"`
 	Quantity       float64         `json:"quantity"`
@@ -47,7 +47,7 @@ type batch struct {
 	recording
 }
 
-// serveBare runs the bare server until it is told to stop.
+// serveBare runs the bare server until SIGTERM.
 func serveBare(address string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -96,7 +96,7 @@ func serveBare(address string) error {
 	return nil
 }
 
-// hashRate checks passwords on all cores and returns how many a second.
+// hashRate checks passwords on all cores for d and returns the checks per second.
 func hashRate(d time.Duration) float64 {
 	cost := account.DefaultHashCost()
 	params := &argon2id.Params{Memory: cost.MemoryKiB, Iterations: cost.Passes, Parallelism: 1, SaltLength: 16, KeyLength: 32}
@@ -125,7 +125,7 @@ func hashRate(d time.Duration) float64 {
 	return float64(total) / now().Sub(begin).Seconds()
 }
 
-// startBare starts the bare server: this program, called with another word.
+// startBare starts the bare server: this program with another argument.
 func startBare(ctx context.Context) (*child, error) {
 	address, err := freeAddress()
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"syscall"
 )
 
-// options are what a run is told.
+// options are the flags of a run.
 type options struct {
 	seconds   float64
 	rounds    int

@@ -20,8 +20,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// postgres is a server for one run, on the disk that the run's folder is on and
-// as durable as PostgreSQL is unless told otherwise.
+// postgres is a server for one run, on the disk of the run's folder, with
+// PostgreSQL's default durability.
 type postgres struct {
 	bin, dir string
 	attr     *syscall.SysProcAttr
@@ -55,8 +55,8 @@ func startPostgres(ctx context.Context, dir string) (*postgres, error) {
 	return p, err
 }
 
-// unprivileged makes PostgreSQL's programs run as another user where this one is
-// root, which they refuse.
+// unprivileged makes PostgreSQL's programs run as another user if this one is root,
+// because they refuse to run as root.
 func (p *postgres) unprivileged() error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -93,7 +93,7 @@ func (p *postgres) stop(ctx context.Context) error {
 	return p.run(ctx, "pg_ctl", "stop", "-D", p.dir+"/data", "-m", "fast", "-w")
 }
 
-// url is that of a database.
+// url returns the URL of a database.
 func (p *postgres) url(database string) string {
 	u := url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/" + database}
 	u.RawQuery = url.Values{"host": {p.dir}, "sslmode": {"disable"}}.Encode()
@@ -107,8 +107,8 @@ func (p *postgres) create(ctx context.Context, database string) error {
 // bareDatabase is the one that pgbench works on.
 const bareDatabase = "bare"
 
-// seedBare makes a migrated database with the rows that the bare transaction
-// writes to: as many counters as the service has tenants.
+// seedBare makes a migrated database with the rows that the bare transaction changes:
+// as many counters as the service has tenants.
 func (p *postgres) seedBare(ctx context.Context) (err error) {
 	if err := p.create(ctx, bareDatabase); err != nil {
 		return err
@@ -137,8 +137,8 @@ func (p *postgres) seedBare(ctx context.Context) (err error) {
 	return nil
 }
 
-// bareTransaction is the least that recording an event takes: the event and its
-// counter, on the same tables with the same indexes.
+// bareTransaction is the least work that recording an event takes: storing the event
+// and its counter, in the same tables with the same indexes.
 const bareTransaction = `\set t random(1, %d)
 BEGIN;
 INSERT INTO usage_events (tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at)
@@ -151,8 +151,8 @@ COMMIT;
 
 var tps = regexp.MustCompile(`tps = ([0-9.]+)`)
 
-// bench runs the bare transaction over so many counters and returns how many a
-// second.
+// bench runs the bare transaction over a number of counters and returns the
+// transactions per second.
 func (p *postgres) bench(ctx context.Context, clients, counters int, seconds float64) (float64, error) {
 	script := filepath.Join(p.dir, "script.sql")
 	if err := os.WriteFile(script, fmt.Appendf(nil, bareTransaction, counters), 0o644); err != nil { //nolint:gosec // Another user reads it.

@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// start starts the service that is loaded, with a listener for profiles if they
-// are wanted.
+// start starts the service for the load, with a listener for profiles if they were
+// asked for.
 func (s *session) start(ctx context.Context, url string) (*child, error) {
 	var env []string
 	if s.profiles != "" {
@@ -31,9 +31,9 @@ func (s *session) start(ctx context.Context, url string) (*child, error) {
 	return startService(ctx, s.binary, url, filepath.Join(s.dir, "data"), env...)
 }
 
-// profile writes a CPU profile of the service while it is loaded, if that is
-// wanted. The channel gets the one error, or nil, when it is written. Taking a
-// profile costs the service some hundredths of its rate.
+// profile writes a CPU profile of the service under the load, if profiles were asked
+// for. When it is written the channel gets its error, or nil. Profiling costs the
+// service a few percent of its rate.
 func (s *session) profile(ctx context.Context, work string, conns int) <-chan error {
 	done := make(chan error, 1)
 	if s.profiles == "" {
@@ -47,7 +47,7 @@ func (s *session) profile(ctx context.Context, work string, conns int) <-chan er
 	return done
 }
 
-// download writes what a server answers to a file.
+// download writes the answer of a server to a file.
 func download(ctx context.Context, from netip.AddrPort, path, file string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+from.String()+path, http.NoBody)
 	if err != nil {

@@ -62,7 +62,7 @@ func newReport(out io.Writer) *report {
 
 func (r *report) print(format string, args ...any) { _, _ = fmt.Fprintf(r.out, format, args...) }
 
-// say tells of something that is not measured.
+// say prints a remark about something that is not measured.
 func (r *report) say(format string, args ...any) {
 	r.Left = append(r.Left, fmt.Sprintf(format, args...))
 	r.print(format+"\n", args...)
@@ -84,7 +84,7 @@ func (r *report) row(w row) {
 	if w.LimitCPU > 0 {
 		notes = append(notes, fmt.Sprintf("at %.0f µs", w.LimitCPU))
 	}
-	// What is promised is promised for many connections at once.
+	// The promises are for many connections at once.
 	if w.Connections >= 16 {
 		if w.WantRatio > 0 {
 			verdict(w.Ratio >= w.WantRatio, "want %.2f", w.WantRatio)

@@ -18,7 +18,7 @@ type request struct {
 	method, path, token, body string
 }
 
-// bytes is what goes over the wire.
+// bytes returns the request as it is sent.
 func (r request) bytes() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: tenantry-bench\r\nAccept: application/json\r\n", r.method, r.path)
@@ -32,17 +32,17 @@ func (r request) bytes() []byte {
 	return []byte(b.String())
 }
 
-// same sends one request again and again.
+// same returns a caller that repeats one request.
 func same(r request) caller {
 	text := r.bytes()
 	return caller{next: func() []byte { return text }}
 }
 
-// placeholder stands in a body for a number that no other request has.
+// placeholder is replaced in a body by a number that no other request has.
 const placeholder = "0000000000000000"
 
-// numbered sends a request with another number in the place of each placeholder
-// each time. series must not be used twice.
+// numbered returns a caller that repeats a request, each time with new numbers for
+// its placeholders. A series must not be used twice.
 func numbered(r request, series int) caller {
 	text := r.bytes()
 	var places []int
@@ -67,7 +67,7 @@ func numbered(r request, series int) caller {
 	}}
 }
 
-// unused is r with numbers in the place of its placeholders.
+// unused returns r with unused numbers for its placeholders.
 func unused(r request, series int) request {
 	_, r.body, _ = strings.Cut(string(numbered(r, series).next()), "\r\n\r\n")
 	return r

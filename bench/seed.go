@@ -23,7 +23,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// What the database is filled with.
+// The contents of the database.
 const (
 	users    = 64 // each the owner of a tenant with an active subscription
 	password = "correct horse battery staple"
@@ -38,7 +38,7 @@ type user struct {
 	refresh string // the newest
 }
 
-// world is what the load knows of the service's data.
+// world is what the load knows about the service's data.
 type world struct {
 	users []*user
 	// series numbers the idempotency keys of each connection ever opened.
@@ -77,7 +77,7 @@ type seeder struct {
 	plan     catalog.Plan
 }
 
-// noSubscriptions stands in for the subscription domain where nobody asks it.
+// noSubscriptions replaces the subscription domain where it is not used.
 type noSubscriptions struct{}
 
 func (noSubscriptions) HasActive(context.Context, uuid.UUID) (bool, error) { return false, nil }

@@ -26,13 +26,13 @@ type child struct {
 	cmd     *exec.Cmd
 	address netip.AddrPort
 	log     chan string // the last lines that it wrote, once it has ended
-	// startup is from its start until it answered that it is ready.
+	// startup is the time from its start until it was ready.
 	startup time.Duration
 }
 
-// startService starts the service as in production: with rate limits that count
-// and a log that is read. Nothing leaves the machine: whatever would, is refused
-// by a proxy that is not there.
+// startService starts the service as in production: with rate limits that count and a
+// log that is read. Nothing leaves the machine: such requests fail at a proxy that
+// does not exist.
 func startService(ctx context.Context, binary, databaseURL, data string, env ...string) (*child, error) {
 	address, err := freeAddress()
 	if err != nil {
@@ -49,7 +49,7 @@ func startService(ctx context.Context, binary, databaseURL, data string, env ...
 	return start(ctx, cmd, address, "/readyz")
 }
 
-// generousLimits count every request and refuse none.
+// generousLimits are rate limits that count every request and refuse none.
 var generousLimits = func() string {
 	groups := []string{"login", "login_address", "refresh", "default", "usage", "catalog"}
 	for i, group := range groups {
@@ -99,8 +99,7 @@ func lastLines(r io.Reader) string {
 	return strings.Join(last[max(0, len(last)-20):], "\n")
 }
 
-// stop ends the server as an operator would, and says what it wrote last if that
-// was not well.
+// stop ends the server as an operator would. The error has the last lines of its log.
 func (c *child) stop() error {
 	_ = c.cmd.Process.Signal(syscall.SIGTERM)
 	log := <-c.log
@@ -110,7 +109,7 @@ func (c *child) stop() error {
 	return nil
 }
 
-// memory is the resident memory now and at its highest so far, in MiB.
+// memory returns the resident memory, now and at its highest so far, in MiB.
 func (c *child) memory() (now, highest float64, err error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(c.cmd.Process.Pid) + "/status")
 	if err != nil {
@@ -129,7 +128,7 @@ func (c *child) memory() (now, highest float64, err error) {
 	return now, highest, nil
 }
 
-// cpu is the time that the server has kept cores busy.
+// cpu returns the CPU time that the server has used.
 func (c *child) cpu() (time.Duration, error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(c.cmd.Process.Pid) + "/stat")
 	if err != nil {
@@ -142,7 +141,7 @@ func (c *child) cpu() (time.Duration, error) {
 	return time.Duration(user+system) * 10 * time.Millisecond, errors.Join(err1, err2)
 }
 
-// freeAddress is one that nobody listens on.
+// freeAddress returns an address that nobody listens on.
 func freeAddress() (netip.AddrPort, error) {
 	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp4", "127.0.0.1:0")
 	if err != nil {

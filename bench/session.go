@@ -32,7 +32,7 @@ type session struct {
 
 	postgres *postgres // nil on SQLite
 	service  *child
-	observed netip.AddrPort // where the service tells of itself
+	observed netip.AddrPort // where the service serves its profiles
 	world    *world
 }
 
@@ -73,7 +73,7 @@ func (s *session) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.service.stop()) }()
-	time.Sleep(2 * time.Second) // what is done at the start is done
+	time.Sleep(2 * time.Second) // until the work at the start is done
 	idle, _, err := s.service.memory()
 	if err != nil {
 		return err
@@ -158,8 +158,8 @@ func (s *session) setAnswer(ctx context.Context, name string, body []byte) error
 	return err
 }
 
-// measure lets the service and its limit take turns, so that whatever else the
-// machine does meets both.
+// measure lets the service and its limit take turns, so that other work of the machine
+// affects both.
 func (s *session) measure(ctx context.Context, sc scenario, n int) error {
 	var rates, p50s, p99s, cpus, limits, limitCPUs, ratios []float64
 	others := 0
@@ -193,8 +193,7 @@ func (s *session) measure(ctx context.Context, sc scenario, n int) error {
 	return nil
 }
 
-// loadOn loads a server and tells how long each answer kept its cores busy, in
-// microseconds.
+// loadOn loads a server and returns its CPU time for each answer, in microseconds.
 func (s *session) loadOn(c *child, want int, callers []caller) (r result, cpu float64, err error) {
 	before, err := c.cpu()
 	if err != nil {
@@ -204,15 +203,15 @@ func (s *session) loadOn(c *child, want int, callers []caller) (r result, cpu fl
 		return r, 0, err
 	}
 	after, err := c.cpu()
-	// The load ran a little longer than it was counted.
+	// The load ran a little longer than answers were counted.
 	share := r.elapsed.Seconds() / (r.elapsed + warmUp).Seconds()
 	return r, share * float64((after - before).Microseconds()) / max(1, float64(len(r.latencies))), err
 }
 
 func (s *session) length() time.Duration { return time.Duration(s.seconds * float64(time.Second)) }
 
-// limit measures what the work is held against: its rate, 0 where there is
-// nothing, and what an answer of the bare handler costs.
+// limit measures what the work is compared with. It returns its rate, 0 where nothing
+// is compared, and the CPU time for each answer of the bare handler.
 func (s *session) limit(ctx context.Context, sc scenario, n int) (rate, cpu float64, err error) {
 	switch sc.bare {
 	case "":
@@ -245,7 +244,7 @@ func (s *session) limit(ctx context.Context, sc scenario, n int) (rate, cpu floa
 	return r.rate(), cpu, err
 }
 
-// median is 0 of nothing.
+// median returns the median of the values, 0 if there are none.
 func median[T cmp.Ordered](values []T) (zero T) {
 	if len(values) == 0 {
 		return zero

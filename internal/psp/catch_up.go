@@ -26,9 +26,9 @@ func (r *Receiver) Prune(ctx context.Context) error {
 }
 
 // CatchUp takes over, from the provider's own list, the events that no notification
-// has brought, and returns how many there were. It asks only for types that have a
-// handler: an account has many more, and the endpoint need not be told of them. It runs periodically, in one
-// instance at a time (rules: psp#notifications).
+// has brought, and returns how many there were. It only asks for types of events that
+// have a handler: an account has many more, which the provider does not have to send.
+// It runs periodically, in one instance at a time (rules: psp#notifications).
 //
 // Invariant: the cursor moves once everything in the list is stored, to the time
 // before the list was read. After a failure in between the whole list is read

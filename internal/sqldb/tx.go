@@ -61,7 +61,7 @@ func (db *DB) Tx(ctx context.Context, f func(ctx context.Context) error) error {
 	}
 }
 
-// InTx tells whether ctx carries a transaction.
+// InTx reports whether ctx carries a transaction.
 func InTx(ctx context.Context) bool {
 	return ctx.Value(txKey{}) != nil
 }
