@@ -15,7 +15,7 @@ const (
 	maxFile     = 500  // tests included
 	maxFunction = 60   // product code
 	// minTests is the least ratio of lines of tests to lines of product code.
-	minTests = 0.85
+	minTests = 0.9
 )
 
 // House is how large the project is.
