@@ -45,21 +45,25 @@ type Redis struct {
 	take    *redis.Script
 	circuit circuitbreaker.CircuitBreaker[any]
 	failure atomic.Pointer[error] // the last one
+	timeout time.Duration         // the longest that Take waits
 }
 
 // NewRedis makes a counter on the Redis of a redis:// or rediss:// (TLS) URL,
 // with the options in its query that go-redis knows, but for timeouts. It does
 // not connect: a Redis that is down must not keep the service from starting. The
 // error is ErrRedisURL.
-func NewRedis(rawURL string) (*Redis, error) {
-	options, err := redisOptions(rawURL)
+func NewRedis(rawURL string) (*Redis, error) { return newRedis(rawURL, redisTimeout) }
+
+func newRedis(rawURL string, timeout time.Duration) (*Redis, error) {
+	options, err := redisOptions(rawURL, timeout)
 	if err != nil {
 		return nil, err
 	}
 	logging.Disable() // it would write around the service's log; every failure is an error of Take anyway
 	return &Redis{
-		client: redis.NewClient(options),
-		take:   redis.NewScript(redisTake),
+		timeout: timeout,
+		client:  redis.NewClient(options),
+		take:    redis.NewScript(redisTake),
 		circuit: circuitbreaker.NewBuilder[any]().
 			WithFailureThreshold(redisFailures).WithSuccessThreshold(1).WithDelay(redisPause).Build(),
 	}, nil
@@ -67,11 +71,11 @@ func NewRedis(rawURL string) (*Redis, error) {
 
 // CheckRedisURL checks whether NewRedis accepts a URL. The error is ErrRedisURL.
 func CheckRedisURL(rawURL string) error {
-	_, err := redisOptions(rawURL)
+	_, err := redisOptions(rawURL, redisTimeout)
 	return err
 }
 
-func redisOptions(rawURL string) (*redis.Options, error) {
+func redisOptions(rawURL string, timeout time.Duration) (*redis.Options, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" || u.Fragment != "" {
 		return nil, ErrRedisURL
@@ -80,10 +84,10 @@ func redisOptions(rawURL string) (*redis.Options, error) {
 	if err != nil {
 		return nil, ErrRedisURL // the library's error may repeat a part of the URL
 	}
-	options.DialTimeout = redisTimeout
-	options.ReadTimeout = redisTimeout
-	options.WriteTimeout = redisTimeout
-	options.PoolTimeout = redisTimeout
+	options.DialTimeout = timeout
+	options.ReadTimeout = timeout
+	options.WriteTimeout = timeout
+	options.PoolTimeout = timeout
 	options.ContextTimeoutEnabled = true
 	options.MaxRetries = -1 // a script that was not answered may have counted
 	options.DialerRetries = 1
@@ -97,7 +101,7 @@ func (r *Redis) Take(ctx context.Context, key string, limit int) (Count, error) 
 	if !r.circuit.TryAcquirePermit() {
 		return Count{}, r.unasked()
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), redisTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.timeout)
 	defer cancel()
 	answer, err := r.take.Run(ctx, r.client, []string{redisKey(key)}, limit).Int64Slice()
 	if err == nil && len(answer) != 4 {

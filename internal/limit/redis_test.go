@@ -9,7 +9,6 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"net"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -138,9 +137,6 @@ func TestRedisIsExactAtTheBoundary(t *testing.T) {
 		server.SetTime(minute.Add(state.Elapsed))
 		seed(t, client, minute.Unix()/60, state)
 		got, err := counter.Take(t.Context(), "seeded", most)
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			continue // a busy machine: whether it counted is not known
-		}
 		if want := off <= 0; err != nil || got.Taken != want || limit.Room(state, most) != want {
 			t.Fatalf("%+v with limit %d: taken %t, %v, want %t", state, most, got.Taken, err, want)
 		}
@@ -204,7 +200,11 @@ func TestRedisThatHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	counter := newRedis(t, "redis://"+listener.Addr().String())
+	counter, err := limit.NewRedis("redis://" + listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer counter.Close()
 	for i := range 20 {
 		begun := clock.System().Now()
 		if _, err := counter.Take(t.Context(), "a", 1); err == nil {
