@@ -23,6 +23,7 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
+	"github.com/tenantry/tenantry/internal/subscription/operation"
 	"github.com/tenantry/tenantry/internal/subscription/reconcile"
 	"github.com/tenantry/tenantry/internal/team"
 	"github.com/tenantry/tenantry/internal/tenant"
@@ -48,6 +49,7 @@ type domains struct {
 	customers     *customer.Service
 	entitlements  *entitlement.Service
 	subscriptions *subscription.Service
+	operations    *operation.Service
 	reconciler    *reconcile.Service
 	onboarding    *onboarding.Service
 	invoices      *invoice.Service
@@ -74,7 +76,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 	d.addSubscriptions(p, link)
 	d.addUsage(p)
 	d.team = team.NewService(team.Deps{
-		DB: p.db, Clock: p.clock, Tenants: d.tenants, Accounts: d.accounts, Seats: d.entitlements, Billing: d.subscriptions,
+		DB: p.db, Clock: p.clock, Tenants: d.tenants, Accounts: d.accounts, Seats: d.entitlements, Billing: d.operations,
 		Letters: p.letters, Audit: d.audit, ExpiryDays: cmp.Or(p.settings.InvitationDays, team.DefaultExpiryDays),
 	})
 	if err := d.addInvoices(p); err != nil {
@@ -85,7 +87,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 		Entitlements: d.entitlements, Log: p.log,
 		Pages: onboarding.Pages{Success: p.frontendURL + "/onboarding/success", Cancel: p.frontendURL + "/onboarding/plans"},
 	})
-	link.subscriptions, link.customers, link.entitlements = d.subscriptions, d.customers, d.entitlements
+	link.operations, link.customers, link.entitlements = d.operations, d.customers, d.entitlements
 	link.usage, link.impersonation = d.usage, d.impersonation
 	return d, nil
 }
@@ -137,7 +139,11 @@ func (d *domains) addSubscriptions(p *platform, link *links) {
 	d.subscriptions = subscription.NewService(subscription.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants, Customers: d.customers,
 		Entitlements: d.entitlements, Provider: p.provider, Prices: d.priceLinks, Audit: d.audit, Log: p.log,
-		Metered: link, Letters: p.letters,
+		Metered: link, Letters: p.letters, Operations: link,
+	})
+	d.operations = operation.NewService(operation.Deps{
+		DB: p.db, Clock: p.clock, Jobs: p.jobs, Subscriptions: d.subscriptions, Catalog: d.catalog, Tenants: d.tenants,
+		Entitlements: d.entitlements, Provider: p.provider, Prices: d.priceLinks, Audit: d.audit,
 	})
 	d.reconciler = reconcile.NewService(reconcile.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Subscriptions: d.subscriptions, Provider: p.provider, Log: p.log,

@@ -15,6 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
+	"github.com/tenantry/tenantry/internal/subscription/operation"
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
@@ -50,7 +51,7 @@ func (svc *service) registerJobs() {
 		{provider, psp.JobEvent, svc.receiver.HandleEvent},
 		{provider, subscription.JobRefuse, svc.subscriptions.HandleRefuse},
 		{provider, subscription.JobRetire, svc.subscriptions.HandleRetire},
-		{provider, subscription.JobSeats, svc.subscriptions.HandleSeats},
+		{provider, operation.JobSeats, svc.operations.HandleSeats},
 		{provider, customer.JobUpdate, svc.customers.HandleUpdate},
 		{provider, ofSubscriptions.Kind, ofSubscriptions.HandlePart},
 		{provider, ofInvoices.Kind, ofInvoices.HandlePart},

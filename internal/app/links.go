@@ -9,17 +9,26 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
+	"github.com/tenantry/tenantry/internal/subscription/operation"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
 // links lets a domain use one that is built after it. newDomains fills it in.
 type links struct {
-	subscriptions *subscription.Service
+	operations    *operation.Service
 	customers     *customer.Service
 	entitlements  *entitlement.Service
 	usage         *usage.Service
 	impersonation *impersonation.Service
+}
+
+func (l *links) RecordEffect(ctx context.Context, after subscription.Subscription) error {
+	return l.operations.RecordEffect(ctx, after)
+}
+
+func (l *links) SeatsChanged(ctx context.Context, tenantID uuid.UUID) error {
+	return l.operations.SeatsChanged(ctx, tenantID)
 }
 
 func (l *links) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) {

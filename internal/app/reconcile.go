@@ -19,6 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
+	"github.com/tenantry/tenantry/internal/subscription/operation"
 	"github.com/tenantry/tenantry/internal/subscription/reconcile"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
@@ -53,17 +54,20 @@ func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun b
 	link.customers = customer.NewService(customer.Deps{
 		DB: db, Clock: clock.System(), Jobs: queue, Tenants: tenants, Provider: provider, Audit: trail,
 	})
-	link.subscriptions = subscription.NewService(subscription.Deps{
+	stored := subscription.NewService(subscription.Deps{
 		DB: db, Clock: clock.System(), Jobs: queue, Provider: provider, Audit: trail, Log: log, Tenants: tenants,
-		Customers: link.customers,
-		Catalog:   catalog.New(catalog.Deps{DB: db, Clock: clock.System(), Subscriptions: link, Audit: trail}),
+		Customers: link.customers, Operations: link,
+		Catalog: catalog.New(catalog.Deps{DB: db, Clock: clock.System(), Subscriptions: link, Audit: trail}),
+	})
+	link.operations = operation.NewService(operation.Deps{
+		DB: db, Clock: clock.System(), Jobs: queue, Subscriptions: stored, Tenants: tenants, Provider: provider, Audit: trail,
 	})
 	subscriptions := reconcile.NewService(reconcile.Deps{
-		DB: db, Clock: clock.System(), Jobs: queue, Subscriptions: link.subscriptions, Provider: provider, Log: log,
+		DB: db, Clock: clock.System(), Jobs: queue, Subscriptions: stored, Provider: provider, Log: log,
 	})
 	invoices := invoice.NewService(invoice.Deps{
 		DB: db, Clock: clock.System(), Jobs: queue, Provider: provider, Audit: trail, Log: log, Tenants: tenants,
-		Subscriptions: link.subscriptions, Issuing: issuing,
+		Subscriptions: stored, Issuing: issuing,
 	})
 	found, err := compareAll(ctx, comparisons(subscriptions, invoices), dryRun)
 	return errors.Join(writeDifferences(out, s.InvoiceMode, found), err)

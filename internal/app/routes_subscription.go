@@ -6,6 +6,7 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
+	"github.com/tenantry/tenantry/internal/subscription/operation"
 	"github.com/tenantry/tenantry/internal/team"
 )
 
@@ -13,9 +14,10 @@ import (
 func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 	var (
 		subscriptions = subscription.NewHTTP(svc.subscriptions)
+		operations    = operation.NewHTTP(svc.operations, subscriptions)
 		customers     = customer.NewHTTP(svc.customers)
 		entitlements  = entitlement.NewHTTP(svc.entitlements)
-		running       = rest.Exists(subscriptions.RunningExists)
+		running       = rest.Exists(operations.RunningExists)
 		inTenant      = rest.Exists(members.AdminTenantExists)
 	)
 	return []rest.Route{
@@ -23,15 +25,15 @@ func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 		route(get, of+"/plans", rest.Tenant, "", "default", "List plans with the tenant's eligibility", rest.Handle(entitlements.Plans)),
 		route(post, of+"/checkout", rest.Tenant, authz.BillingManage, "default", "Open a hosted checkout", rest.Handle(subscriptions.Checkout)),
 		route(get, of+"/subscription", rest.Tenant, "", "default", "Show the subscription", rest.Handle(subscriptions.Show)),
-		route(post, of+"/subscription/cancel", rest.Tenant, authz.BillingManage, "default", "Cancel the subscription", rest.Handle(subscriptions.Cancel, running)),
-		route(post, of+"/subscription/resume", rest.Tenant, authz.BillingManage, "default", "Take back that the subscription ends", rest.Handle(subscriptions.Resume, running)),
-		route(get, of+"/subscription/preview-change", rest.Tenant, "", "default", "Show what another plan would cost now", rest.Handle(subscriptions.PreviewChange, running)),
-		route(post, of+"/subscription/change-plan", rest.Tenant, authz.BillingManage, "default", "Change to another plan", rest.Handle(subscriptions.ChangePlan, rest.Exists(subscriptions.CurrentExists))),
-		route(get, of+"/subscription/seats", rest.Tenant, "", "default", "Show what the team takes of the subscription", rest.Handle(subscriptions.Seats, running)),
+		route(post, of+"/subscription/cancel", rest.Tenant, authz.BillingManage, "default", "Cancel the subscription", rest.Handle(operations.Cancel, running)),
+		route(post, of+"/subscription/resume", rest.Tenant, authz.BillingManage, "default", "Take back that the subscription ends", rest.Handle(operations.Resume, running)),
+		route(get, of+"/subscription/preview-change", rest.Tenant, "", "default", "Show what another plan would cost now", rest.Handle(operations.PreviewChange, running)),
+		route(post, of+"/subscription/change-plan", rest.Tenant, authz.BillingManage, "default", "Change to another plan", rest.Handle(operations.ChangePlan, rest.Exists(operations.CurrentExists))),
+		route(get, of+"/subscription/seats", rest.Tenant, "", "default", "Show what the team takes of the subscription", rest.Handle(operations.Seats, running)),
 		route(post, of+"/docs/billing/portal", rest.Billing, authz.BillingManage, "default", "Open the hosted billing portal", rest.Handle(customers.Portal, rest.Exists(customers.PortalExists))),
 		route(get, of+"/entitlements", rest.Tenant, "", "default", "List what the subscription entitles to", rest.Handle(entitlements.Entitlements)),
 
 		route(get, adminOf+"/subscriptions", rest.Admin, "", "default", "List a tenant's subscriptions", rest.Handle(subscriptions.AdminList, inTenant)),
-		route(post, adminOf+"/subscriptions/{subscription}/cancel", rest.Admin, "", "default", "Cancel a tenant's subscription", rest.Handle(subscriptions.AdminCancel, rest.Exists(subscriptions.AdminSubscriptionExists))),
+		route(post, adminOf+"/subscriptions/{subscription}/cancel", rest.Admin, "", "default", "Cancel a tenant's subscription", rest.Handle(operations.AdminCancel, rest.Exists(operations.AdminSubscriptionExists))),
 	}
 }

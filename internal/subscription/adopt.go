@@ -55,7 +55,7 @@ type adopting struct {
 func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subscription) error {
 	_, err := s.store.byPSPID(ctx, next.PSPSubscriptionID)
 	if err == nil {
-		return errOvertaken
+		return ErrOvertaken
 	}
 	if !errors.Is(err, ErrNotFound) {
 		return err
@@ -66,7 +66,7 @@ func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subsc
 			return err
 		}
 		if kept != remote.CustomerID {
-			return errOvertaken
+			return ErrOvertaken
 		}
 	}
 	a, err := s.adoptionOf(ctx, next, remote)
@@ -96,7 +96,7 @@ func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subsc
 	if err != nil || members <= next.Quantity {
 		return err
 	}
-	return s.SeatsChanged(ctx, next.TenantID) // they joined after the checkout was opened
+	return s.deps.Operations.SeatsChanged(ctx, next.TenantID) // they joined after the checkout was opened
 }
 
 // AdoptionOf decides what happens to a subscription that is new here; other is the
@@ -186,21 +186,19 @@ func (s *Service) EndMissing(ctx context.Context, sub Subscription) (bool, error
 			return err
 		}
 		reason := reasonMissing
-		if err := s.store.setReason(ctx, sub, &reason, ended.UpdatedAt); err != nil {
+		if err := s.SetReason(ctx, sub, &reason); err != nil {
 			return err
 		}
-		return s.deps.Audit.Record(ctx, operation{
-			before: sub, instruction: instruction{Kind: opCancelNow, Reason: &reason},
-		}.entry(ended))
+		return s.deps.Audit.Record(ctx, sub.CancelEntry(ended, true, &reason))
 	})
-	if errors.Is(err, errOvertaken) {
+	if errors.Is(err, ErrOvertaken) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
 // endHere ends a subscription without the provider, and returns it as it is then;
-// errOvertaken when another state was stored since it was read.
+// ErrOvertaken when another state was stored since it was read.
 func (s *Service) endHere(ctx context.Context, old Subscription) (Subscription, error) {
 	now := s.deps.Clock.Now()
 	old.Status, old.CancelAtPeriodEnd, old.CanceledAt, old.UpdatedAt = Canceled, false, &now, now

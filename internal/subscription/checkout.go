@@ -21,7 +21,7 @@ import (
 // notification finds its way back.
 const (
 	metaTenant   = "tenant_id"
-	metaPlan     = "plan_id"
+	MetaPlan     = "plan_id"
 	metaCheckout = "checkout_id"
 )
 
@@ -52,24 +52,31 @@ func (s *Service) Checkout(ctx context.Context, tenantID uuid.UUID, p CheckoutPa
 	if err != nil {
 		return psp.Checkout{}, err
 	}
-	return s.open(ctx, bought)
+	return s.Open(ctx, bought)
 }
 
-// purchase is what a checkout sells.
-type purchase struct {
-	selection
-	tenant     tenant.Tenant
-	successURL string
-	cancelURL  string
-	replaces   uuid.UUID // the free subscription that it replaces; Nil for none
+// Selection is a plan with its price in one currency and a number of units.
+type Selection struct {
+	Plan     catalog.Plan
+	Price    catalog.Price
+	Quantity int64
 }
 
-// open opens a checkout for a purchase that was checked.
+// Purchase is what a checkout sells.
+type Purchase struct {
+	Selection
+	Tenant     tenant.Tenant
+	SuccessURL string
+	CancelURL  string
+	Replaces   uuid.UUID // the free subscription that it replaces; Nil for none
+}
+
+// Open opens a checkout for a purchase that was checked.
 //
 // Invariant: the checkout's row is committed before the provider is asked, and
 // its id is the idempotency key; whatever fails on the way leaves no session
 // that the service does not know of.
-func (s *Service) open(ctx context.Context, bought purchase) (psp.Checkout, error) {
+func (s *Service) Open(ctx context.Context, bought Purchase) (psp.Checkout, error) {
 	p, err := s.checkoutParams(ctx, bought)
 	if err != nil {
 		return psp.Checkout{}, err
@@ -79,7 +86,7 @@ func (s *Service) open(ctx context.Context, bought purchase) (psp.Checkout, erro
 		return psp.Checkout{}, err
 	}
 	p.Key = id.String()
-	p.Metadata = map[string]string{metaTenant: bought.tenant.ID.String(), metaPlan: bought.plan.ID.String(), metaCheckout: id.String()}
+	p.Metadata = map[string]string{metaTenant: bought.Tenant.ID.String(), MetaPlan: bought.Plan.ID.String(), metaCheckout: id.String()}
 	session, err := s.deps.Provider.CreateCheckout(ctx, p)
 	if err != nil {
 		return psp.Checkout{}, err
@@ -90,22 +97,22 @@ func (s *Service) open(ctx context.Context, bought purchase) (psp.Checkout, erro
 // checkoutParams returns what the provider is asked for, without the key and the
 // metadata, which name the checkout. It makes the customer and the price at the
 // provider where they are missing.
-func (s *Service) checkoutParams(ctx context.Context, bought purchase) (psp.CheckoutParams, error) {
+func (s *Service) checkoutParams(ctx context.Context, bought Purchase) (psp.CheckoutParams, error) {
 	p := psp.CheckoutParams{
-		Quantity: bought.quantity, SuccessURL: bought.successURL, CancelURL: bought.cancelURL, Locale: i18n.Locale(ctx),
+		Quantity: bought.Quantity, SuccessURL: bought.SuccessURL, CancelURL: bought.CancelURL, Locale: i18n.Locale(ctx),
 	}
 	var err error
-	if p.CustomerID, err = s.deps.Customers.Ensure(ctx, bought.tenant); err != nil {
+	if p.CustomerID, err = s.deps.Customers.Ensure(ctx, bought.Tenant); err != nil {
 		return p, err
 	}
-	if p.PriceID, err = s.deps.Prices.Ensure(ctx, bought.plan.ID, bought.price.ID); err != nil {
+	if p.PriceID, err = s.deps.Prices.Ensure(ctx, bought.Plan.ID, bought.Price.ID); err != nil {
 		return p, err
 	}
 	if p.MeteredPriceIDs, err = s.meteredPrices(ctx, bought); err != nil {
 		return p, err
 	}
-	p.Free = bought.price.PriceCents == 0 && len(p.MeteredPriceIDs) == 0
-	p.TrialDays, err = s.trialDays(ctx, bought.tenant.ID, bought.plan)
+	p.Free = bought.Price.PriceCents == 0 && len(p.MeteredPriceIDs) == 0
+	p.TrialDays, err = s.TrialDays(ctx, bought.Tenant.ID, bought.Plan)
 	return p, err
 }
 
@@ -113,14 +120,14 @@ func (s *Service) checkoutParams(ctx context.Context, bought purchase) (psp.Chec
 // attempt that was never answered is continued by whoever asks for the same within
 // continuable. So it opens only one session, even if several ask at once: the id is
 // derived from what is asked for and from the last checkout that was answered.
-func (s *Service) attempt(ctx context.Context, bought purchase, p psp.CheckoutParams) (uuid.UUID, error) {
-	last, err := s.store.lastAnswered(ctx, bought.tenant.ID, bought.plan.ID)
+func (s *Service) attempt(ctx context.Context, bought Purchase, p psp.CheckoutParams) (uuid.UUID, error) {
+	last, err := s.store.lastAnswered(ctx, bought.Tenant.ID, bought.Plan.ID)
 	if err != nil && !errors.Is(err, errNoCheckout) {
 		return uuid.Nil, err
 	}
 	now := s.deps.Clock.Now()
 	for n := 0; ; n++ {
-		id := uuid.NewHash(sha256.New(), bought.tenant.ID, fmt.Appendf(nil, "%s %d %s %s %#v", last, n, bought.plan.ID, bought.replaces, p), 8)
+		id := uuid.NewHash(sha256.New(), bought.Tenant.ID, fmt.Appendf(nil, "%s %d %s %s %#v", last, n, bought.Plan.ID, bought.Replaces, p), 8)
 		if err := s.store.insertCheckout(ctx, id, bought, now); err != nil {
 			return uuid.Nil, err
 		}
@@ -135,23 +142,23 @@ func (s *Service) attempt(ctx context.Context, bought purchase, p psp.CheckoutPa
 }
 
 // noteSession stores the session of a checkout, and records who opened it.
-func (s *Service) noteSession(ctx context.Context, id uuid.UUID, bought purchase, session string) error {
+func (s *Service) noteSession(ctx context.Context, id uuid.UUID, bought Purchase, session string) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		first, err := s.store.setSession(ctx, id, session, s.deps.Clock.Now())
 		if err != nil || !first {
 			return err
 		}
 		return s.deps.Audit.Record(ctx, audit.Entry{
-			Action: "checkout.opened", TenantID: &bought.tenant.ID, Resource: "checkout", ResourceID: id.String(),
-			After: map[string]any{"plan_id": bought.plan.ID, "currency": bought.price.Currency, "quantity": bought.quantity},
+			Action: "checkout.opened", TenantID: &bought.Tenant.ID, Resource: "checkout", ResourceID: id.String(),
+			After: map[string]any{"plan_id": bought.Plan.ID, "currency": bought.Price.Currency, "quantity": bought.Quantity},
 		})
 	})
 }
 
-// trialDays returns how long the trial of a new subscription is: the plan's trial
+// TrialDays returns how long the trial of a new subscription is: the plan's trial
 // days, but none where the tenant had a trial of the product before
 // (rules: subscription#trials).
-func (s *Service) trialDays(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan) (int, error) {
+func (s *Service) TrialDays(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan) (int, error) {
 	if plan.TrialDays == 0 {
 		return 0, nil
 	}
@@ -164,55 +171,55 @@ func (s *Service) trialDays(ctx context.Context, tenantID uuid.UUID, plan catalo
 
 // meteredPrices lists what a usage plan sells besides its price: the provider's
 // prices of the meters that are billed.
-func (s *Service) meteredPrices(ctx context.Context, bought purchase) ([]string, error) {
-	if bought.plan.PricingType != catalog.Usage || s.deps.Metered == nil {
+func (s *Service) meteredPrices(ctx context.Context, bought Purchase) ([]string, error) {
+	if bought.Plan.PricingType != catalog.Usage || s.deps.Metered == nil {
 		return nil, nil
 	}
-	return s.deps.Metered.MeteredPrices(ctx, bought.price.Currency)
+	return s.deps.Metered.MeteredPrices(ctx, bought.Price.Currency)
 }
 
 // purchase checks everything that can be checked without the provider.
-func (s *Service) purchase(ctx context.Context, tenantID uuid.UUID, p CheckoutParams) (purchase, error) {
-	plan, err := s.planOnSale(ctx, p.PlanID, "plan_id")
+func (s *Service) purchase(ctx context.Context, tenantID uuid.UUID, p CheckoutParams) (Purchase, error) {
+	plan, err := s.PlanOnSale(ctx, p.PlanID, "plan_id")
 	if err != nil {
-		return purchase{}, err
+		return Purchase{}, err
 	}
 	exists, err := s.deps.Catalog.CurrencyExists(ctx, p.Currency)
 	if err != nil {
-		return purchase{}, err
+		return Purchase{}, err
 	}
 	if !exists {
-		return purchase{}, errUnknownCurrency
+		return Purchase{}, errUnknownCurrency
 	}
 	_, err = s.store.live(ctx, tenantID)
 	if err == nil {
-		return purchase{}, errAlreadyExists
+		return Purchase{}, errAlreadyExists
 	}
 	if !errors.Is(err, ErrNotFound) {
-		return purchase{}, err
+		return Purchase{}, err
 	}
-	t, err := s.billable(ctx, tenantID, p.BillingLater)
+	t, err := s.Billable(ctx, tenantID, p.BillingLater)
 	if err != nil {
-		return purchase{}, err
+		return Purchase{}, err
 	}
 	if plan, err = s.deps.Catalog.Offered(ctx, plan); err != nil {
-		return purchase{}, err
+		return Purchase{}, err
 	}
 	price, ok := plan.PriceIn(p.Currency)
 	if !ok && plan.PricingType == catalog.Seat {
-		return purchase{}, errSeatMisconfigured
+		return Purchase{}, errSeatMisconfigured
 	}
 	if !ok {
-		return purchase{}, errNotInCurrency
+		return Purchase{}, ErrNotInCurrency
 	}
-	quantity, err := s.quantity(ctx, tenantID, plan, p.Quantity)
-	return purchase{
-		selection: selection{plan, price, quantity}, tenant: t, successURL: p.SuccessURL, cancelURL: p.CancelURL,
+	quantity, err := s.Units(ctx, tenantID, plan, p.Quantity)
+	return Purchase{
+		Selection: Selection{plan, price, quantity}, Tenant: t, SuccessURL: p.SuccessURL, CancelURL: p.CancelURL,
 	}, err
 }
 
-// planOnSale returns a plan that can be bought; any other is a broken field.
-func (s *Service) planOnSale(ctx context.Context, id uuid.UUID, field string) (catalog.Plan, error) {
+// PlanOnSale returns a plan that can be bought; any other is a broken field.
+func (s *Service) PlanOnSale(ctx context.Context, id uuid.UUID, field string) (catalog.Plan, error) {
 	plan, err := s.deps.Catalog.Plan(ctx, id)
 	if errors.Is(err, catalog.ErrNotFound) || err == nil && !plan.OnSale() {
 		return catalog.Plan{}, fault.OnField(field, "validation.exists")
@@ -220,9 +227,9 @@ func (s *Service) planOnSale(ctx context.Context, id uuid.UUID, field string) (c
 	return plan, err
 }
 
-// billable returns the tenant if it has the details that billing requires, or may
+// Billable returns the tenant if it has the details that billing requires, or may
 // give them later; else it refuses (billing_not_ready).
-func (s *Service) billable(ctx context.Context, tenantID uuid.UUID, later bool) (tenant.Tenant, error) {
+func (s *Service) Billable(ctx context.Context, tenantID uuid.UUID, later bool) (tenant.Tenant, error) {
 	t, err := s.deps.Tenants.Get(ctx, tenantID)
 	if err != nil {
 		return tenant.Tenant{}, err
@@ -233,9 +240,9 @@ func (s *Service) billable(ctx context.Context, tenantID uuid.UUID, later bool) 
 	return t, nil
 }
 
-// quantity returns the number of units that a plan is bought with: for a seat plan
+// Units returns the number of units that a plan is bought with: for a seat plan
 // the wanted seats, which may not be fewer than the members, and one for any other.
-func (s *Service) quantity(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan, wanted int64) (int64, error) {
+func (s *Service) Units(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan, wanted int64) (int64, error) {
 	if plan.PricingType != catalog.Seat {
 		return 1, nil
 	}

@@ -48,15 +48,15 @@ func (h *HTTP) Show(ctx context.Context, _ *tenantInput) (*rest.Data[*Subscripti
 	if err != nil {
 		return nil, err
 	}
-	v, err := h.view(ctx, sub)
+	v, err := h.View(ctx, sub)
 	if err != nil {
 		return nil, err
 	}
 	return rest.OK(v), nil
 }
 
-// view shows a subscription with its plan.
-func (h *HTTP) view(ctx context.Context, sub Subscription) (*SubscriptionView, error) {
+// View shows a subscription with its plan.
+func (h *HTTP) View(ctx context.Context, sub Subscription) (*SubscriptionView, error) {
 	plan, err := h.svc.deps.Catalog.Plan(ctx, sub.PlanID)
 	if err != nil {
 		return nil, err

@@ -78,7 +78,7 @@ func (s *Service) planOf(ctx context.Context, remote psp.Subscription, known Sub
 	if err != nil {
 		return uuid.Nil, err
 	}
-	named, _ := uuid.Parse(remote.Metadata[metaPlan])
+	named, _ := uuid.Parse(remote.Metadata[MetaPlan])
 	switch {
 	case slices.Contains(plans, named):
 		return named, nil

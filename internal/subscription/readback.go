@@ -16,8 +16,8 @@ import (
 // stored in between.
 const readBackTries = 10
 
-// errOvertaken says that another state was stored since this one was read.
-var errOvertaken = errors.New("another state was stored in between")
+// ErrOvertaken says that another state was stored since this one was read.
+var ErrOvertaken = errors.New("another state was stored in between")
 
 // SubscriptionEvent handles notifications about subscriptions.
 func (s *Service) SubscriptionEvent(ctx context.Context, e psp.Event) error {
@@ -58,7 +58,7 @@ func (s *Service) CustomerEvent(ctx context.Context, e psp.Event) error {
 // that cannot be stored as they are. Neither is an error: a repetition would not
 // help.
 func (s *Service) TakeOver(ctx context.Context, pspID string) error {
-	err := s.readBack(ctx, pspID, nil)
+	err := s.ReadBack(ctx, pspID, nil)
 	if unfit, ok := errors.AsType[*UnfitError](err); ok {
 		s.deps.Log.WarnContext(ctx, "a subscription of the payment provider cannot be taken over",
 			"psp_subscription_id", pspID, "tenant_id", unfit.TenantID, "error", unfit)
@@ -71,15 +71,15 @@ func (s *Service) TakeOver(ctx context.Context, pspID string) error {
 	return psp.Permanent(err)
 }
 
-// readBack reads the provider's present state of a subscription and stores it
+// ReadBack reads the provider's present state of a subscription and stores it
 // (rules: subscription#read-back). What
 // a notification said does not matter, so that late, repeated and reordered
-// notifications all end in the same state. answered, if given, is the operation that
-// the provider has just carried out; it is completed in the same transaction.
+// notifications all end in the same state. then, unless it is nil, runs in the same
+// transaction, with the state that was read.
 //
 // Invariant: a state is stored only if none was stored since before it was read
 // (sync_version), so that of two that run at once the older never wins.
-func (s *Service) readBack(ctx context.Context, pspID string, answered *operation) error {
+func (s *Service) ReadBack(ctx context.Context, pspID string, then func(ctx context.Context, after Subscription) error) error {
 	for range readBackTries {
 		known, err := s.store.byPSPID(ctx, pspID)
 		if err != nil && !errors.Is(err, ErrNotFound) {
@@ -89,17 +89,17 @@ func (s *Service) readBack(ctx context.Context, pspID string, answered *operatio
 		if err != nil {
 			return err
 		}
-		err = s.apply(ctx, known, remote, answered)
-		if !errors.Is(err, errOvertaken) {
+		err = s.apply(ctx, known, remote, then)
+		if !errors.Is(err, ErrOvertaken) {
 			return err
 		}
 	}
-	return fmt.Errorf("subscription %s: %w", pspID, errOvertaken)
+	return fmt.Errorf("subscription %s: %w", pspID, ErrOvertaken)
 }
 
 // apply stores a state under the tenant's lock; known is zero for a subscription
 // that is new here.
-func (s *Service) apply(ctx context.Context, known Subscription, remote psp.Subscription, answered *operation) error {
+func (s *Service) apply(ctx context.Context, known Subscription, remote psp.Subscription, then func(ctx context.Context, after Subscription) error) error {
 	next, err := s.merge(ctx, known, remote)
 	if err != nil {
 		return err
@@ -117,14 +117,14 @@ func (s *Service) apply(ctx context.Context, known Subscription, remote psp.Subs
 			if err := s.store.update(ctx, next); err != nil {
 				return err
 			}
-			if err := s.recordEffect(ctx, next); err != nil {
+			if err := s.deps.Operations.RecordEffect(ctx, next); err != nil {
 				return err
 			}
 		}
-		if answered == nil {
+		if then == nil {
 			return nil
 		}
-		return s.complete(ctx, *answered, next)
+		return then(ctx, next)
 	})
 }
 

@@ -24,11 +24,7 @@ type Provider interface {
 	CreateCheckout(ctx context.Context, p psp.CheckoutParams) (psp.Checkout, error)
 	GetCheckout(ctx context.Context, id string) (psp.Checkout, error)
 	GetSubscription(ctx context.Context, id string) (psp.Subscription, error)
-	SetCancelAtPeriodEnd(ctx context.Context, id string, ends bool, key string) (psp.Subscription, error)
 	CancelSubscription(ctx context.Context, id, key string) (psp.Subscription, error)
-	PreviewChange(ctx context.Context, c psp.Change) (psp.Invoice, error)
-	ChangeSubscription(ctx context.Context, c psp.Change, metadata map[string]string, key string) (psp.Subscription, error)
-	SetQuantity(ctx context.Context, id, itemID string, quantity int64, key string) (psp.Subscription, error)
 	RefundCheckout(ctx context.Context, sessionID, key string) error
 }
 
@@ -57,6 +53,17 @@ type Audit interface {
 	Record(ctx context.Context, e audit.Entry) error
 }
 
+// Operations is what follows from a stored state in the package above, which changes
+// subscriptions; *operation.Service does it. Both are called in the transaction that
+// stores the state.
+type Operations interface {
+	// RecordEffect adds the operation that the state is the effect of to the audit
+	// trail.
+	RecordEffect(ctx context.Context, after Subscription) error
+	// SeatsChanged has the billed quantity follow the team.
+	SeatsChanged(ctx context.Context, tenantID uuid.UUID) error
+}
+
 // Deps is what the service needs.
 type Deps struct {
 	DB           *sqldb.DB
@@ -69,6 +76,7 @@ type Deps struct {
 	Provider     Provider
 	Prices       Prices
 	Metered      MeteredPrices // nil bills no usage
+	Operations   Operations
 	Audit        Audit
 	Letters      Letters // needed by TrialEvent alone
 	Log          *slog.Logger

@@ -24,7 +24,7 @@ func toSubscription(row subscriptionsql.Subscription) Subscription {
 		CurrentPeriodStart: row.CurrentPeriodStart, CurrentPeriodEnd: row.CurrentPeriodEnd,
 		TrialEndsAt: row.TrialEndsAt, CancelAtPeriodEnd: row.CancelAtPeriodEnd, CanceledAt: row.CanceledAt,
 		CancellationReason: row.CancellationReason, PSPSubscriptionID: row.PSPSubscriptionID,
-		syncVersion: row.SyncVersion, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+		SyncVersion: row.SyncVersion, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}
 }
 
@@ -70,17 +70,17 @@ func (s store) insert(ctx context.Context, n Subscription) error {
 	return sqldb.Wrap(err, "insert subscription")
 }
 
-// update stores a newer state; it gives errOvertaken when another state was stored
-// since n.syncVersion was read.
+// update stores a newer state; it gives ErrOvertaken when another state was stored
+// since n.SyncVersion was read.
 func (s store) update(ctx context.Context, n Subscription) error {
 	rows, err := s.q(ctx).UpdateSubscription(ctx, subscriptionsql.UpdateSubscriptionParams{
-		PSPSubscriptionID: n.PSPSubscriptionID, SyncVersion: n.syncVersion, PlanID: n.PlanID, Status: string(n.Status),
+		PSPSubscriptionID: n.PSPSubscriptionID, SyncVersion: n.SyncVersion, PlanID: n.PlanID, Status: string(n.Status),
 		PriceCents: n.PriceCents, Quantity: n.Quantity, IntervalUnit: n.IntervalUnit, IntervalCount: n.IntervalCount,
 		BillingAnchor: n.BillingAnchor, CurrentPeriodStart: n.CurrentPeriodStart, CurrentPeriodEnd: n.CurrentPeriodEnd,
 		TrialEndsAt: n.TrialEndsAt, CancelAtPeriodEnd: n.CancelAtPeriodEnd, CanceledAt: n.CanceledAt, UpdatedAt: n.UpdatedAt,
 	})
 	if err == nil && rows != 1 {
-		return errOvertaken
+		return ErrOvertaken
 	}
 	return sqldb.Wrap(err, "update subscription")
 }

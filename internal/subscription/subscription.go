@@ -1,6 +1,6 @@
-// Package subscription has the tenants' subscriptions: how they are bought, changed
-// and ended at the payment provider, and their state, which is read back from there
-// (rules: subscription#operations).
+// Package subscription has the tenants' subscriptions: how they are bought at the
+// payment provider, and their state, which is read back from there. What changes one
+// that runs is in package operation.
 package subscription
 
 import (
@@ -64,8 +64,8 @@ type Subscription struct {
 	CanceledAt         *time.Time
 	CancellationReason *string
 	PSPSubscriptionID  string
-	// syncVersion counts the states taken over from the provider.
-	syncVersion int64
+	// SyncVersion counts the states taken over from the provider.
+	SyncVersion int64
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 type Checkout struct {
@@ -25,19 +24,6 @@ type Checkout struct {
 	ReplacesSubscriptionID *uuid.UUID
 	LookedAt               *time.Time
 	ExpiredAt              *time.Time
-}
-
-type PSPOperation struct {
-	ID             uuid.UUID
-	TenantID       uuid.UUID
-	SubscriptionID uuid.UUID
-	Request        sqldb.JSON
-	State          string
-	LeasedUntil    time.Time
-	CreatedAt      time.Time
-	UpdatedAt      time.Time
-	Origin         sqldb.JSON
-	RecordedAt     *time.Time
 }
 
 type Subscription struct {

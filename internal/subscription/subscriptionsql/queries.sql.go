@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 const checkout = `-- name: Checkout :one
@@ -36,30 +35,6 @@ func (q *Queries) Checkout(ctx context.Context, id uuid.UUID) (Checkout, error) 
 		&i.ExpiredAt,
 	)
 	return i, err
-}
-
-const closeOperation = `-- name: CloseOperation :execrows
-UPDATE psp_operations SET state = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2 AND state = 'pending'
-`
-
-type CloseOperationParams struct {
-	TenantID  uuid.UUID
-	ID        uuid.UUID
-	State     string
-	UpdatedAt time.Time
-}
-
-func (q *Queries) CloseOperation(ctx context.Context, arg CloseOperationParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, closeOperation,
-		arg.TenantID,
-		arg.ID,
-		arg.State,
-		arg.UpdatedAt,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
 }
 
 const completeCheckout = `-- name: CompleteCheckout :exec
@@ -167,34 +142,6 @@ func (q *Queries) InsertCheckout(ctx context.Context, arg InsertCheckoutParams) 
 	return err
 }
 
-const insertOperation = `-- name: InsertOperation :exec
-INSERT INTO psp_operations (id, tenant_id, subscription_id, request, origin, state, leased_until, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, 'pending', $6, $7, $7)
-`
-
-type InsertOperationParams struct {
-	ID             uuid.UUID
-	TenantID       uuid.UUID
-	SubscriptionID uuid.UUID
-	Request        sqldb.JSON
-	Origin         sqldb.JSON
-	LeasedUntil    time.Time
-	CreatedAt      time.Time
-}
-
-func (q *Queries) InsertOperation(ctx context.Context, arg InsertOperationParams) error {
-	_, err := q.db.ExecContext(ctx, insertOperation,
-		arg.ID,
-		arg.TenantID,
-		arg.SubscriptionID,
-		arg.Request,
-		arg.Origin,
-		arg.LeasedUntil,
-		arg.CreatedAt,
-	)
-	return err
-}
-
 const insertSubscription = `-- name: InsertSubscription :exec
 INSERT INTO subscriptions (
     id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count,
@@ -246,34 +193,6 @@ func (q *Queries) InsertSubscription(ctx context.Context, arg InsertSubscription
 	return err
 }
 
-const keepPreview = `-- name: KeepPreview :exec
-INSERT INTO change_previews (tenant_id, plan_id, quantity, base, proration_date, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6)
-ON CONFLICT (tenant_id, plan_id, quantity)
-DO UPDATE SET base = excluded.base, proration_date = excluded.proration_date, expires_at = excluded.expires_at
-`
-
-type KeepPreviewParams struct {
-	TenantID      uuid.UUID
-	PlanID        uuid.UUID
-	Quantity      int64
-	Base          string
-	ProrationDate time.Time
-	ExpiresAt     time.Time
-}
-
-func (q *Queries) KeepPreview(ctx context.Context, arg KeepPreviewParams) error {
-	_, err := q.db.ExecContext(ctx, keepPreview,
-		arg.TenantID,
-		arg.PlanID,
-		arg.Quantity,
-		arg.Base,
-		arg.ProrationDate,
-		arg.ExpiresAt,
-	)
-	return err
-}
-
 const lastAnsweredCheckout = `-- name: LastAnsweredCheckout :one
 SELECT id FROM checkouts
 WHERE tenant_id = $1 AND plan_id = $2 AND psp_session_id IS NOT NULL
@@ -292,33 +211,6 @@ func (q *Queries) LastAnsweredCheckout(ctx context.Context, arg LastAnsweredChec
 	var id uuid.UUID
 	err := row.Scan(&id)
 	return id, err
-}
-
-const leaseOperation = `-- name: LeaseOperation :execrows
-UPDATE psp_operations SET leased_until = $3, updated_at = $4
-WHERE tenant_id = $1 AND id = $2 AND state = 'pending' AND leased_until <= $5
-`
-
-type LeaseOperationParams struct {
-	TenantID uuid.UUID
-	ID       uuid.UUID
-	Until    time.Time
-	Now      time.Time
-	FreeAt   time.Time
-}
-
-func (q *Queries) LeaseOperation(ctx context.Context, arg LeaseOperationParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, leaseOperation,
-		arg.TenantID,
-		arg.ID,
-		arg.Until,
-		arg.Now,
-		arg.FreeAt,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
 }
 
 const liveSubscription = `-- name: LiveSubscription :one
@@ -456,33 +348,6 @@ func (q *Queries) OpenCheckouts(ctx context.Context, arg OpenCheckoutsParams) ([
 	return items, nil
 }
 
-const pendingOperation = `-- name: PendingOperation :one
-SELECT id, tenant_id, subscription_id, request, state, leased_until, created_at, updated_at, origin, recorded_at FROM psp_operations WHERE tenant_id = $1 AND subscription_id = $2 AND state = 'pending'
-`
-
-type PendingOperationParams struct {
-	TenantID       uuid.UUID
-	SubscriptionID uuid.UUID
-}
-
-func (q *Queries) PendingOperation(ctx context.Context, arg PendingOperationParams) (PSPOperation, error) {
-	row := q.db.QueryRowContext(ctx, pendingOperation, arg.TenantID, arg.SubscriptionID)
-	var i PSPOperation
-	err := row.Scan(
-		&i.ID,
-		&i.TenantID,
-		&i.SubscriptionID,
-		&i.Request,
-		&i.State,
-		&i.LeasedUntil,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-		&i.Origin,
-		&i.RecordedAt,
-	)
-	return i, err
-}
-
 const plansOfPSPPrice = `-- name: PlansOfPSPPrice :many
 SELECT plan_id FROM plan_prices WHERE psp_price_id = $1 ORDER BY created_at, id
 `
@@ -508,79 +373,6 @@ func (q *Queries) PlansOfPSPPrice(ctx context.Context, pspPriceID *string) ([]uu
 		return nil, err
 	}
 	return items, nil
-}
-
-const preview = `-- name: Preview :one
-SELECT proration_date FROM change_previews
-WHERE tenant_id = $1 AND plan_id = $2 AND quantity = $3 AND base = $4 AND expires_at > $5
-`
-
-type PreviewParams struct {
-	TenantID uuid.UUID
-	PlanID   uuid.UUID
-	Quantity int64
-	Base     string
-	Now      time.Time
-}
-
-func (q *Queries) Preview(ctx context.Context, arg PreviewParams) (time.Time, error) {
-	row := q.db.QueryRowContext(ctx, preview,
-		arg.TenantID,
-		arg.PlanID,
-		arg.Quantity,
-		arg.Base,
-		arg.Now,
-	)
-	var proration_date time.Time
-	err := row.Scan(&proration_date)
-	return proration_date, err
-}
-
-const pruneTenantPreviews = `-- name: PruneTenantPreviews :exec
-DELETE FROM change_previews WHERE tenant_id = $1 AND expires_at <= $2
-`
-
-type PruneTenantPreviewsParams struct {
-	TenantID  uuid.UUID
-	ExpiresAt time.Time
-}
-
-func (q *Queries) PruneTenantPreviews(ctx context.Context, arg PruneTenantPreviewsParams) error {
-	_, err := q.db.ExecContext(ctx, pruneTenantPreviews, arg.TenantID, arg.ExpiresAt)
-	return err
-}
-
-const recordOperation = `-- name: RecordOperation :execrows
-UPDATE psp_operations SET recorded_at = $3 WHERE tenant_id = $1 AND id = $2 AND recorded_at IS NULL
-`
-
-type RecordOperationParams struct {
-	TenantID   uuid.UUID
-	ID         uuid.UUID
-	RecordedAt *time.Time
-}
-
-func (q *Queries) RecordOperation(ctx context.Context, arg RecordOperationParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, recordOperation, arg.TenantID, arg.ID, arg.RecordedAt)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-const releaseOperation = `-- name: ReleaseOperation :exec
-UPDATE psp_operations SET leased_until = $3, updated_at = $3 WHERE tenant_id = $1 AND id = $2 AND state = 'pending'
-`
-
-type ReleaseOperationParams struct {
-	TenantID    uuid.UUID
-	ID          uuid.UUID
-	LeasedUntil time.Time
-}
-
-func (q *Queries) ReleaseOperation(ctx context.Context, arg ReleaseOperationParams) error {
-	_, err := q.db.ExecContext(ctx, releaseOperation, arg.TenantID, arg.ID, arg.LeasedUntil)
-	return err
 }
 
 const setCancellationReason = `-- name: SetCancellationReason :exec

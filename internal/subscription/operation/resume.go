@@ -1,14 +1,16 @@
-package subscription
+package operation
 
 import (
 	"context"
 
 	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/subscription"
 )
 
 // Resume takes a scheduled end of the tenant's running subscription back. A
 // subscription without one is refused (subscription_not_resumable).
-func (s *Service) Resume(ctx context.Context, tenantID uuid.UUID) (Subscription, error) {
+func (s *Service) Resume(ctx context.Context, tenantID uuid.UUID) (subscription.Subscription, error) {
 	return s.operate(ctx, resume{ofRunning{s, tenantID}})
 }
 
@@ -17,7 +19,7 @@ type resume struct{ ofRunning }
 
 func (resume) continues(pending instruction) bool { return pending.Kind == opResume }
 
-func (resume) prepare(_ context.Context, sub Subscription) (instruction, error) {
+func (resume) prepare(_ context.Context, sub subscription.Subscription) (instruction, error) {
 	if !sub.CancelAtPeriodEnd {
 		return instruction{}, errNotResumable
 	}

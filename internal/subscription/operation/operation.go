@@ -1,4 +1,4 @@
-package subscription
+package operation
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/subscription"
 )
 
 // The kinds of operations, as they are stored.
@@ -55,7 +56,7 @@ type instruction struct {
 // the idempotency key.
 type operation struct {
 	id     uuid.UUID
-	before Subscription // as it was when the operation was asked for
+	before subscription.Subscription // as it was when the operation was asked for
 	by     authz.Origin
 	instruction
 	leasedUntil, createdAt time.Time
@@ -68,15 +69,15 @@ func (op operation) key() string { return op.id.String() }
 // in which they stand here.
 type kind interface {
 	// load returns the subscription that is to be changed, or the refusal.
-	load(ctx context.Context) (Subscription, error)
+	load(ctx context.Context) (subscription.Subscription, error)
 	// continues reports whether a pending operation is an earlier attempt at this one.
 	continues(pending instruction) bool
 	// prepare checks the rules and returns the instruction; it may ask the provider.
 	// It returns errNothingToDo when the subscription is to stay as it is.
-	prepare(ctx context.Context, sub Subscription) (instruction, error)
+	prepare(ctx context.Context, sub subscription.Subscription) (instruction, error)
 	// confirm checks under the tenant's lock that the instruction still holds;
-	// errOvertaken has it prepared again.
-	confirm(ctx context.Context, sub Subscription, in instruction) error
+	// subscription.ErrOvertaken has it prepared again.
+	confirm(ctx context.Context, sub subscription.Subscription, in instruction) error
 	// send tells the provider.
 	send(ctx context.Context, op operation) error
 	// refusal returns what the caller is told when the provider refuses.
@@ -93,15 +94,15 @@ type ofRunning struct {
 	tenantID uuid.UUID
 }
 
-func (k ofRunning) load(ctx context.Context) (Subscription, error) {
-	return k.svc.Running(ctx, k.tenantID)
+func (k ofRunning) load(ctx context.Context) (subscription.Subscription, error) {
+	return k.svc.deps.Subscriptions.Running(ctx, k.tenantID)
 }
 
-func (ofRunning) confirm(context.Context, Subscription, instruction) error { return nil }
+func (ofRunning) confirm(context.Context, subscription.Subscription, instruction) error { return nil }
 
 func (k ofRunning) refusal(err error) error { return goneOr(err, k.gone()) }
 
-func (ofRunning) gone() error { return ErrNotFound }
+func (ofRunning) gone() error { return subscription.ErrNotFound }
 
 var errNothingToDo = errors.New("there is nothing to do")
 
@@ -114,12 +115,12 @@ var errNothingToDo = errors.New("there is nothing to do")
 // was prepared on the subscription as it is at that moment. An operation of unknown
 // outcome stays pending: a repetition makes the same write with the same key, and
 // any other operation first reads back what came of it.
-func (s *Service) operate(ctx context.Context, k kind) (Subscription, error) {
+func (s *Service) operate(ctx context.Context, k kind) (subscription.Subscription, error) {
 	began := s.deps.Clock.Now()
 	for {
 		sub, err := k.load(ctx)
 		if err != nil {
-			return Subscription{}, err
+			return subscription.Subscription{}, err
 		}
 		op, err := s.claim(ctx, sub, k)
 		switch {
@@ -127,20 +128,20 @@ func (s *Service) operate(ctx context.Context, k kind) (Subscription, error) {
 			return s.settle(ctx, op, k)
 		case errors.Is(err, errNothingToDo):
 			return sub, nil
-		case errors.Is(err, errOvertaken):
+		case errors.Is(err, subscription.ErrOvertaken):
 		case errors.Is(err, errBusy):
 			if s.deps.Clock.Now().Sub(began) >= busyWait || !pause(ctx, busyPause) {
-				return Subscription{}, err
+				return subscription.Subscription{}, err
 			}
 		default:
-			return Subscription{}, err
+			return subscription.Subscription{}, err
 		}
 	}
 }
 
 // claim returns the operation to carry out: the pending one if k repeats it, else a
-// new one. errOvertaken asks to load the subscription again, errBusy to wait first.
-func (s *Service) claim(ctx context.Context, sub Subscription, k kind) (operation, error) {
+// new one. ErrOvertaken asks to load the subscription again, errBusy to wait first.
+func (s *Service) claim(ctx context.Context, sub subscription.Subscription, k kind) (operation, error) {
 	pending, err := s.store.pending(ctx, sub)
 	if err == nil {
 		return pending, s.claimPending(ctx, pending, k)
@@ -166,14 +167,14 @@ func (s *Service) claimPending(ctx context.Context, pending operation, k kind) e
 	case k.continues(pending.instruction) && now.Sub(pending.createdAt) < repeatable:
 		leased, err := s.store.lease(ctx, pending, now)
 		if err == nil && !leased {
-			err = errOvertaken
+			err = subscription.ErrOvertaken
 		}
 		return err
 	default:
 		if err := s.abandon(ctx, pending); err != nil {
 			return goneOr(err, k.gone())
 		}
-		return errOvertaken
+		return subscription.ErrOvertaken
 	}
 }
 
@@ -184,16 +185,16 @@ func (s *Service) begin(ctx context.Context, op operation, k kind) error {
 		if _, err := s.deps.Tenants.Lock(ctx, op.before.TenantID); err != nil {
 			return err
 		}
-		current, err := s.store.byPSPID(ctx, op.before.PSPSubscriptionID)
-		if errors.Is(err, ErrNotFound) || err == nil && current.syncVersion != op.before.syncVersion {
-			return errOvertaken
+		current, err := s.deps.Subscriptions.ByPSPID(ctx, op.before.PSPSubscriptionID)
+		if errors.Is(err, subscription.ErrNotFound) || err == nil && current.SyncVersion != op.before.SyncVersion {
+			return subscription.ErrOvertaken
 		}
 		if err != nil {
 			return err
 		}
 		_, err = s.store.pending(ctx, op.before)
 		if err == nil {
-			return errOvertaken
+			return subscription.ErrOvertaken
 		}
 		if !errors.Is(err, errNoOperation) {
 			return err
@@ -206,27 +207,29 @@ func (s *Service) begin(ctx context.Context, op operation, k kind) error {
 }
 
 // settle makes the write and stores the state that the subscription has after it.
-func (s *Service) settle(ctx context.Context, op operation, k kind) (Subscription, error) {
+func (s *Service) settle(ctx context.Context, op operation, k kind) (subscription.Subscription, error) {
 	err := k.send(ctx, op)
 	refused := errors.Is(err, psp.ErrDeclined) || errors.Is(err, psp.ErrRefused) || errors.Is(err, psp.ErrNotFound)
 	if err == nil {
-		err = s.readBack(ctx, op.before.PSPSubscriptionID, &op)
+		err = s.deps.Subscriptions.ReadBack(ctx, op.before.PSPSubscriptionID, func(ctx context.Context, after subscription.Subscription) error {
+			return s.complete(ctx, op, after)
+		})
 	}
 	if err == nil {
-		return s.store.byPSPID(ctx, op.before.PSPSubscriptionID)
+		return s.deps.Subscriptions.ByPSPID(ctx, op.before.PSPSubscriptionID)
 	}
 	// The caller may have gone; the operation must be let go all the same.
 	ctx = context.WithoutCancel(ctx)
 	if refused {
 		_, closeErr := s.store.closeOperation(ctx, op, stateFailed, s.deps.Clock.Now())
-		return Subscription{}, errors.Join(k.refusal(err), closeErr)
+		return subscription.Subscription{}, errors.Join(k.refusal(err), closeErr)
 	}
-	return Subscription{}, errors.Join(err, s.store.release(ctx, op, s.deps.Clock.Now()))
+	return subscription.Subscription{}, errors.Join(err, s.store.release(ctx, op, s.deps.Clock.Now()))
 }
 
 // complete ends, in the transaction that stores the new state, an operation that the
 // provider has answered.
-func (s *Service) complete(ctx context.Context, op operation, after Subscription) error {
+func (s *Service) complete(ctx context.Context, op operation, after subscription.Subscription) error {
 	first, err := s.store.closeOperation(ctx, op, stateDone, s.deps.Clock.Now())
 	if err != nil || !first {
 		return err
@@ -237,7 +240,7 @@ func (s *Service) complete(ctx context.Context, op operation, after Subscription
 // abandon gives up an operation that nobody repeats, after its outcome was read
 // back.
 func (s *Service) abandon(ctx context.Context, op operation) error {
-	if err := s.readBack(ctx, op.before.PSPSubscriptionID, nil); err != nil {
+	if err := s.deps.Subscriptions.ReadBack(ctx, op.before.PSPSubscriptionID, nil); err != nil {
 		return err
 	}
 	_, err := s.store.closeOperation(ctx, op, stateAbandoned, s.deps.Clock.Now())

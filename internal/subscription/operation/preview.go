@@ -1,4 +1,4 @@
-package subscription
+package operation
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/subscription"
 )
 
 // previewLife is how long a change costs what its preview showed.
@@ -53,7 +54,7 @@ func days(from, to time.Time) int {
 // two exceptions: without a running subscription it is 404, and a change that the
 // provider cannot compute is proration_not_supported.
 func (s *Service) PreviewChange(ctx context.Context, tenantID, planID uuid.UUID, quantity int64) (Preview, error) {
-	sub, err := s.Running(ctx, tenantID)
+	sub, err := s.deps.Subscriptions.Running(ctx, tenantID)
 	if err != nil {
 		return Preview{}, err
 	}
@@ -63,7 +64,7 @@ func (s *Service) PreviewChange(ctx context.Context, tenantID, planID uuid.UUID,
 	}
 	now := s.deps.Clock.Now()
 	date := prorationDate(sub, now)
-	if sel.paidFromFree(sub) {
+	if paidFromFree(sub, sel) {
 		return s.previewCheckout(ctx, sub, sel, date)
 	}
 	change, err := s.providerChange(ctx, sub, sel)
@@ -90,9 +91,9 @@ func (s *Service) PreviewChange(ctx context.Context, tenantID, planID uuid.UUID,
 // of it: a change that would come to a credit takes effect without proration. That
 // also makes no newer invoice, whose settlement the provider would take for the
 // missing payment. So the subscription stays past_due until what is owed is paid.
-func (s *Service) figures(ctx context.Context, sub Subscription, change psp.Change) (psp.Change, Preview, error) {
+func (s *Service) figures(ctx context.Context, sub subscription.Subscription, change psp.Change) (psp.Change, Preview, error) {
 	p, err := s.cost(ctx, sub, change)
-	if err != nil || sub.Status != PastDue || p.Net() > 0 {
+	if err != nil || sub.Status != subscription.PastDue || p.Net() > 0 {
 		return change, p, err
 	}
 	change.Unprorated = true
@@ -101,7 +102,7 @@ func (s *Service) figures(ctx context.Context, sub Subscription, change psp.Chan
 }
 
 // cost asks the provider what a change costs, as it is given.
-func (s *Service) cost(ctx context.Context, sub Subscription, change psp.Change) (Preview, error) {
+func (s *Service) cost(ctx context.Context, sub subscription.Subscription, change psp.Change) (Preview, error) {
 	invoice, err := s.deps.Provider.PreviewChange(ctx, change)
 	if errors.Is(err, psp.ErrRefused) || errors.Is(err, psp.ErrNotFound) {
 		return Preview{}, errNoProration.Wrap(err)
@@ -136,12 +137,12 @@ func (p *Preview) count(lines []psp.InvoiceLine, change psp.Change) {
 
 // previewCheckout is the preview of a change that takes a checkout: the first
 // period of the new subscription in full, or nothing if it begins with a trial.
-func (s *Service) previewCheckout(ctx context.Context, sub Subscription, sel selection, date time.Time) (Preview, error) {
+func (s *Service) previewCheckout(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, date time.Time) (Preview, error) {
 	p := Preview{
-		Method: MethodDaily, Currency: sub.Currency, Charge: sel.price.PriceCents * sel.quantity,
-		PeriodStart: date, PeriodEnd: after(date, sel.plan.Interval), At: date,
+		Method: MethodDaily, Currency: sub.Currency, Charge: sel.Price.PriceCents * sel.Quantity,
+		PeriodStart: date, PeriodEnd: after(date, sel.Plan.Interval), At: date,
 	}
-	trial, err := s.trialDays(ctx, sub.TenantID, sel.plan)
+	trial, err := s.deps.Subscriptions.TrialDays(ctx, sub.TenantID, sel.Plan)
 	if trial > 0 {
 		p.Charge = 0
 	}
@@ -169,6 +170,6 @@ func after(t time.Time, i catalog.Interval) time.Time {
 
 // previewBase names the state that a preview was computed on. With another plan,
 // quantity or period the change would cost something else.
-func previewBase(sub Subscription) string {
+func previewBase(sub subscription.Subscription) string {
 	return fmt.Sprintf("%s/%s/%d/%d", sub.ID, sub.PlanID, sub.Quantity, sub.CurrentPeriodStart.Unix())
 }

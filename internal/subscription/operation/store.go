@@ -1,4 +1,4 @@
-package subscription
+package operation
 
 import (
 	"context"
@@ -6,8 +6,15 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
+	"github.com/tenantry/tenantry/internal/subscription"
+	"github.com/tenantry/tenantry/internal/subscription/operation/operationsql"
 )
+
+type store struct{ db *sqldb.DB }
+
+func (s store) q(ctx context.Context) *operationsql.Queries {
+	return operationsql.New(s.db.Conn(ctx))
+}
 
 // How an operation ended.
 const (
@@ -17,8 +24,8 @@ const (
 )
 
 // pending returns the pending operation on a subscription, else errNoOperation.
-func (s store) pending(ctx context.Context, sub Subscription) (operation, error) {
-	row, err := s.q(ctx).PendingOperation(ctx, subscriptionsql.PendingOperationParams{
+func (s store) pending(ctx context.Context, sub subscription.Subscription) (operation, error) {
+	row, err := s.q(ctx).PendingOperation(ctx, operationsql.PendingOperationParams{
 		TenantID: sub.TenantID, SubscriptionID: sub.ID,
 	})
 	if err != nil {
@@ -45,7 +52,7 @@ func (s store) insertOperation(ctx context.Context, op operation, now time.Time)
 	if err != nil {
 		return err
 	}
-	err = s.q(ctx).InsertOperation(ctx, subscriptionsql.InsertOperationParams{
+	err = s.q(ctx).InsertOperation(ctx, operationsql.InsertOperationParams{
 		ID: op.id, TenantID: op.before.TenantID, SubscriptionID: op.before.ID, Request: text, Origin: from,
 		LeasedUntil: now.Add(operationLease), CreatedAt: now,
 	})
@@ -55,7 +62,7 @@ func (s store) insertOperation(ctx context.Context, op operation, now time.Time)
 // lease takes over a pending operation and reports whether nobody else was working
 // on it.
 func (s store) lease(ctx context.Context, op operation, now time.Time) (bool, error) {
-	n, err := s.q(ctx).LeaseOperation(ctx, subscriptionsql.LeaseOperationParams{
+	n, err := s.q(ctx).LeaseOperation(ctx, operationsql.LeaseOperationParams{
 		TenantID: op.before.TenantID, ID: op.id, Until: now.Add(operationLease), Now: now, FreeAt: now,
 	})
 	return n == 1, sqldb.Wrap(err, "lease operation")
@@ -63,7 +70,7 @@ func (s store) lease(ctx context.Context, op operation, now time.Time) (bool, er
 
 // release leaves an operation pending, with nobody working on it.
 func (s store) release(ctx context.Context, op operation, now time.Time) error {
-	err := s.q(ctx).ReleaseOperation(ctx, subscriptionsql.ReleaseOperationParams{
+	err := s.q(ctx).ReleaseOperation(ctx, operationsql.ReleaseOperationParams{
 		TenantID: op.before.TenantID, ID: op.id, LeasedUntil: now,
 	})
 	return sqldb.Wrap(err, "release operation")
@@ -71,7 +78,7 @@ func (s store) release(ctx context.Context, op operation, now time.Time) error {
 
 // closeOperation ends an operation and reports whether it was still pending.
 func (s store) closeOperation(ctx context.Context, op operation, state string, now time.Time) (bool, error) {
-	n, err := s.q(ctx).CloseOperation(ctx, subscriptionsql.CloseOperationParams{
+	n, err := s.q(ctx).CloseOperation(ctx, operationsql.CloseOperationParams{
 		TenantID: op.before.TenantID, ID: op.id, State: state, UpdatedAt: now,
 	})
 	return n == 1, sqldb.Wrap(err, "close operation")
@@ -80,7 +87,7 @@ func (s store) closeOperation(ctx context.Context, op operation, state string, n
 // markRecorded notes that an operation is in the audit trail and reports whether it
 // was not before.
 func (s store) markRecorded(ctx context.Context, op operation, now time.Time) (bool, error) {
-	n, err := s.q(ctx).RecordOperation(ctx, subscriptionsql.RecordOperationParams{
+	n, err := s.q(ctx).RecordOperation(ctx, operationsql.RecordOperationParams{
 		TenantID: op.before.TenantID, ID: op.id, RecordedAt: &now,
 	})
 	return n == 1, sqldb.Wrap(err, "mark operation as recorded")
@@ -88,13 +95,13 @@ func (s store) markRecorded(ctx context.Context, op operation, now time.Time) (b
 
 // keepPreview stores the moment from which a previewed change is prorated, and
 // deletes the tenant's previews that have expired.
-func (s store) keepPreview(ctx context.Context, sub Subscription, sel selection, date, now time.Time) error {
-	err := s.q(ctx).PruneTenantPreviews(ctx, subscriptionsql.PruneTenantPreviewsParams{TenantID: sub.TenantID, ExpiresAt: now})
+func (s store) keepPreview(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, date, now time.Time) error {
+	err := s.q(ctx).PruneTenantPreviews(ctx, operationsql.PruneTenantPreviewsParams{TenantID: sub.TenantID, ExpiresAt: now})
 	if err != nil {
 		return sqldb.Wrap(err, "delete expired previews")
 	}
-	err = s.q(ctx).KeepPreview(ctx, subscriptionsql.KeepPreviewParams{
-		TenantID: sub.TenantID, PlanID: sel.plan.ID, Quantity: sel.quantity, Base: previewBase(sub),
+	err = s.q(ctx).KeepPreview(ctx, operationsql.KeepPreviewParams{
+		TenantID: sub.TenantID, PlanID: sel.Plan.ID, Quantity: sel.Quantity, Base: previewBase(sub),
 		ProrationDate: date, ExpiresAt: now.Add(previewLife),
 	})
 	return sqldb.Wrap(err, "keep preview")
@@ -103,9 +110,9 @@ func (s store) keepPreview(ctx context.Context, sub Subscription, sel selection,
 // previewed returns the moment from which the preview of a change was prorated;
 // errNoPreview when there is none, it has expired, or the subscription has changed
 // since.
-func (s store) previewed(ctx context.Context, sub Subscription, sel selection, now time.Time) (time.Time, error) {
-	date, err := s.q(ctx).Preview(ctx, subscriptionsql.PreviewParams{
-		TenantID: sub.TenantID, PlanID: sel.plan.ID, Quantity: sel.quantity, Base: previewBase(sub), Now: now,
+func (s store) previewed(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, now time.Time) (time.Time, error) {
+	date, err := s.q(ctx).Preview(ctx, operationsql.PreviewParams{
+		TenantID: sub.TenantID, PlanID: sel.Plan.ID, Quantity: sel.Quantity, Base: previewBase(sub), Now: now,
 	})
 	return date, sqldb.WrapAbsent(err, "read preview", errNoPreview)
 }

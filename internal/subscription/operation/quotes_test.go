@@ -1,4 +1,4 @@
-package subscription_test
+package operation_test
 
 import (
 	"fmt"

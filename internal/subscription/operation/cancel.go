@@ -1,9 +1,11 @@
-package subscription
+package operation
 
 import (
 	"context"
 
 	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/subscription"
 )
 
 // Cancellation says how a subscription is to end.
@@ -23,14 +25,14 @@ func (c Cancellation) of(e ending) kind {
 }
 
 // Cancel ends the tenant's running subscription, at the provider first.
-func (s *Service) Cancel(ctx context.Context, tenantID uuid.UUID, c Cancellation) (Subscription, error) {
+func (s *Service) Cancel(ctx context.Context, tenantID uuid.UUID, c Cancellation) (subscription.Subscription, error) {
 	return s.operate(ctx, c.of(ending{ofRunning: ofRunning{s, tenantID}}))
 }
 
 // CancelOne is Cancel for the administration, which names the subscription: one
 // that the tenant does not have is refused (404), and so is one whose status does
 // not allow it (SUBSCRIPTION_CANNOT_BE_CANCELED).
-func (s *Service) CancelOne(ctx context.Context, tenantID, id uuid.UUID, c Cancellation) (Subscription, error) {
+func (s *Service) CancelOne(ctx context.Context, tenantID, id uuid.UUID, c Cancellation) (subscription.Subscription, error) {
 	return s.operate(ctx, c.of(ending{ofRunning: ofRunning{s, tenantID}, id: id}))
 }
 
@@ -41,11 +43,11 @@ type ending struct {
 	reason *string
 }
 
-func (e ending) load(ctx context.Context) (Subscription, error) {
+func (e ending) load(ctx context.Context) (subscription.Subscription, error) {
 	if e.id == uuid.Nil {
 		return e.ofRunning.load(ctx)
 	}
-	sub, err := e.svc.Get(ctx, e.tenantID, e.id)
+	sub, err := e.svc.deps.Subscriptions.Get(ctx, e.tenantID, e.id)
 	if err == nil && !sub.Status.Running() {
 		err = errNotCancelable
 	}
@@ -56,7 +58,7 @@ func (e ending) refusal(err error) error { return goneOr(err, e.gone()) }
 
 func (e ending) gone() error {
 	if e.id == uuid.Nil {
-		return ErrNotFound
+		return subscription.ErrNotFound
 	}
 	return errNotCancelable
 }
@@ -66,7 +68,7 @@ type cancel struct{ ending }
 
 func (cancel) continues(pending instruction) bool { return pending.Kind == opCancel }
 
-func (c cancel) prepare(context.Context, Subscription) (instruction, error) {
+func (c cancel) prepare(context.Context, subscription.Subscription) (instruction, error) {
 	return instruction{Kind: opCancel, Reason: c.reason}, nil
 }
 
@@ -80,7 +82,7 @@ type cancelNow struct{ ending }
 
 func (cancelNow) continues(pending instruction) bool { return pending.Kind == opCancelNow }
 
-func (c cancelNow) prepare(context.Context, Subscription) (instruction, error) {
+func (c cancelNow) prepare(context.Context, subscription.Subscription) (instruction, error) {
 	return instruction{Kind: opCancelNow, Reason: c.reason}, nil
 }
 

@@ -1,4 +1,4 @@
-package subscription
+package operation
 
 import (
 	"context"
@@ -8,18 +8,32 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
+	"github.com/tenantry/tenantry/internal/subscription"
 )
+
+// HTTP has the handlers of operations.
+type HTTP struct {
+	svc           *Service
+	subscriptions *subscription.HTTP
+}
+
+// NewHTTP returns the handlers; they answer with the views of subscriptions.
+func NewHTTP(svc *Service, subscriptions *subscription.HTTP) *HTTP { return &HTTP{svc, subscriptions} }
+
+type tenantInput struct {
+	Tenant string `path:"tenantId" format:"uuid"`
+}
 
 // RunningExists is the check of the routes that need a running subscription.
 func (h *HTTP) RunningExists(ctx context.Context, _ func(string) string) error {
-	_, err := h.svc.Running(ctx, authz.TenantID(ctx))
+	_, err := h.svc.deps.Subscriptions.Running(ctx, authz.TenantID(ctx))
 	return err
 }
 
 // CurrentExists is the check of the routes that need a subscription that is not
 // over.
 func (h *HTTP) CurrentExists(ctx context.Context, _ func(string) string) error {
-	_, err := h.svc.Current(ctx, authz.TenantID(ctx))
+	_, err := h.svc.deps.Subscriptions.Current(ctx, authz.TenantID(ctx))
 	return err
 }
 
@@ -32,23 +46,23 @@ type cancelInput struct {
 }
 
 // Cancel handles POST /subscription/cancel.
-func (h *HTTP) Cancel(ctx context.Context, in *cancelInput) (*rest.Data[*SubscriptionView], error) {
+func (h *HTTP) Cancel(ctx context.Context, in *cancelInput) (*rest.Data[*subscription.SubscriptionView], error) {
 	sub, err := h.svc.Cancel(ctx, authz.TenantID(ctx), Cancellation{Immediately: in.Body.Immediately, Reason: in.Body.Reason})
 	return h.changed(ctx, sub, err, "subscription.canceled")
 }
 
 // Resume handles POST /subscription/resume.
-func (h *HTTP) Resume(ctx context.Context, _ *tenantInput) (*rest.Data[*SubscriptionView], error) {
+func (h *HTTP) Resume(ctx context.Context, _ *tenantInput) (*rest.Data[*subscription.SubscriptionView], error) {
 	sub, err := h.svc.Resume(ctx, authz.TenantID(ctx))
 	return h.changed(ctx, sub, err, "subscription.resumed")
 }
 
 // changed answers the subscription after a change.
-func (h *HTTP) changed(ctx context.Context, sub Subscription, err error, message string) (*rest.Data[*SubscriptionView], error) {
+func (h *HTTP) changed(ctx context.Context, sub subscription.Subscription, err error, message string) (*rest.Data[*subscription.SubscriptionView], error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := h.view(ctx, sub)
+	v, err := h.subscriptions.View(ctx, sub)
 	if err != nil {
 		return nil, err
 	}
@@ -119,10 +133,10 @@ type changeInput struct {
 // PlanChange is what came of a change of plan: the subscription, or the checkout
 // that makes the change once it is completed.
 type PlanChange struct {
-	Action       string            `json:"action" enum:"updated,checkout_required"`
-	Subscription *SubscriptionView `json:"subscription,omitempty"`
-	CheckoutURL  string            `json:"checkout_url,omitempty"`
-	SessionID    string            `json:"session_id,omitempty"`
+	Action       string                         `json:"action" enum:"updated,checkout_required"`
+	Subscription *subscription.SubscriptionView `json:"subscription,omitempty"`
+	CheckoutURL  string                         `json:"checkout_url,omitempty"`
+	SessionID    string                         `json:"session_id,omitempty"`
 }
 
 // ChangePlan handles POST /subscription/change-plan.
@@ -142,7 +156,7 @@ func (h *HTTP) ChangePlan(ctx context.Context, in *changeInput) (*rest.Data[Plan
 	if c := changed.Checkout; c != nil {
 		return rest.OK(PlanChange{Action: "checkout_required", CheckoutURL: c.URL, SessionID: c.ID}), nil
 	}
-	v, err := h.view(ctx, changed.Subscription)
+	v, err := h.subscriptions.View(ctx, changed.Subscription)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package subscription
+package operation
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/subscription"
 )
 
 // ChangeParams is what a tenant wants to change to.
@@ -23,7 +24,7 @@ type ChangeParams struct {
 // Changed is what came of a change: the subscription as it is now, or the hosted
 // checkout that makes the change once it is paid.
 type Changed struct {
-	Subscription Subscription
+	Subscription subscription.Subscription
 	Checkout     *psp.Checkout
 }
 
@@ -46,7 +47,7 @@ func (s *Service) ChangePlan(ctx context.Context, tenantID uuid.UUID, p ChangePa
 	if err != nil || change.purchase == nil {
 		return Changed{Subscription: sub}, err
 	}
-	session, err := s.open(ctx, *change.purchase)
+	session, err := s.deps.Subscriptions.Open(ctx, *change.purchase)
 	return Changed{Checkout: &session}, err
 }
 
@@ -56,12 +57,12 @@ type changePlan struct {
 	ofRunning
 	params ChangeParams
 	// purchase is what is bought where the change takes a checkout; prepare sets it.
-	purchase *purchase
+	purchase *subscription.Purchase
 }
 
 // load returns the tenant's subscription if its status allows another plan.
-func (c *changePlan) load(ctx context.Context) (Subscription, error) {
-	sub, err := c.svc.Current(ctx, c.tenantID)
+func (c *changePlan) load(ctx context.Context) (subscription.Subscription, error) {
+	sub, err := c.svc.deps.Subscriptions.Current(ctx, c.tenantID)
 	if err == nil && !sub.Status.Running() {
 		err = errNotUpgradable
 	}
@@ -76,31 +77,31 @@ func (c *changePlan) continues(pending instruction) bool {
 }
 
 // prepare checks the rules, and says what the provider is to be told.
-func (c *changePlan) prepare(ctx context.Context, sub Subscription) (instruction, error) {
+func (c *changePlan) prepare(ctx context.Context, sub subscription.Subscription) (instruction, error) {
 	sel, err := c.svc.selectPlan(ctx, sub, c.params.PlanID, c.params.Quantity)
 	if err != nil {
 		return instruction{}, err
 	}
-	takesCheckout := sel.paidFromFree(sub)
+	takesCheckout := paidFromFree(sub, sel)
 	if takesCheckout {
 		if err := c.params.needURLs(); err != nil {
 			return instruction{}, err
 		}
 	}
-	violations, err := c.svc.deps.Entitlements.Violations(ctx, sub.TenantID, sel.plan)
+	violations, err := c.svc.deps.Entitlements.Violations(ctx, sub.TenantID, sel.Plan)
 	if err != nil {
 		return instruction{}, err
 	}
 	if len(violations) > 0 {
 		return instruction{}, errNotEligible.With("violations", violations)
 	}
-	t, err := c.svc.billable(ctx, sub.TenantID, false)
+	t, err := c.svc.deps.Subscriptions.Billable(ctx, sub.TenantID, false)
 	if err != nil {
 		return instruction{}, err
 	}
 	if takesCheckout {
-		c.purchase = &purchase{
-			selection: sel, tenant: t, successURL: c.params.SuccessURL, cancelURL: c.params.CancelURL, replaces: sub.ID,
+		c.purchase = &subscription.Purchase{
+			Selection: sel, Tenant: t, SuccessURL: c.params.SuccessURL, CancelURL: c.params.CancelURL, Replaces: sub.ID,
 		}
 		return instruction{}, errNothingToDo
 	}
@@ -112,27 +113,27 @@ func (c *changePlan) prepare(ctx context.Context, sub Subscription) (instruction
 	if err != nil {
 		return instruction{}, err
 	}
-	if sub.Status == PastDue {
+	if sub.Status == subscription.PastDue {
 		if change, _, err = c.svc.figures(ctx, sub, change); err != nil {
 			return instruction{}, err
 		}
 	}
 	return instruction{
-		Kind: opChange, PlanID: sel.plan.ID, Quantity: sel.quantity, ItemID: change.ItemID, PriceID: change.PriceID,
+		Kind: opChange, PlanID: sel.Plan.ID, Quantity: sel.Quantity, ItemID: change.ItemID, PriceID: change.PriceID,
 		ProrationDate: change.ProrationDate, Unprorated: change.Unprorated,
 	}, nil
 }
 
 // confirm checks that the seats still suffice. Who joined before the operation is
 // stored found a plan without seats; who joins later finds the operation.
-func (c *changePlan) confirm(ctx context.Context, sub Subscription, in instruction) error {
+func (c *changePlan) confirm(ctx context.Context, sub subscription.Subscription, in instruction) error {
 	plan, err := c.svc.deps.Catalog.Plan(ctx, in.PlanID)
 	if err != nil || plan.PricingType != catalog.Seat {
 		return err
 	}
 	members, err := c.svc.deps.Tenants.CountMembers(ctx, sub.TenantID)
 	if err == nil && members > in.Quantity {
-		err = errOvertaken
+		err = subscription.ErrOvertaken
 	}
 	return err
 }
@@ -142,7 +143,7 @@ func (c *changePlan) send(ctx context.Context, op operation) error {
 	_, err := c.svc.deps.Provider.ChangeSubscription(ctx, psp.Change{
 		SubscriptionID: op.before.PSPSubscriptionID, ItemID: op.ItemID, PriceID: op.PriceID, Quantity: op.Quantity,
 		ProrationDate: op.ProrationDate, Unprorated: op.Unprorated,
-	}, map[string]string{metaPlan: op.PlanID.String()}, op.key())
+	}, map[string]string{subscription.MetaPlan: op.PlanID.String()}, op.key())
 	return err
 }
 
@@ -166,66 +167,59 @@ func (p ChangeParams) needURLs() error {
 	return missing.Err()
 }
 
-// selection is a plan with its price in one currency and a number of units.
-type selection struct {
-	plan     catalog.Plan
-	price    catalog.Price
-	quantity int64
-}
-
-// paidFromFree reports whether a change to the selection is one from a free plan to
-// a paid one. There may be no card to charge then, so that it takes a checkout.
-func (sel selection) paidFromFree(sub Subscription) bool {
-	return sub.PriceCents == 0 && sel.price.PriceCents > 0
+// paidFromFree reports whether a change to a selection is one from a free plan to a
+// paid one. There may be no card to charge then, so that it takes a checkout.
+func paidFromFree(sub subscription.Subscription, sel subscription.Selection) bool {
+	return sub.PriceCents == 0 && sel.Price.PriceCents > 0
 }
 
 // selectPlan checks whether a subscription can be changed to a plan at all; quantity
 // is as in ChangeParams.
-func (s *Service) selectPlan(ctx context.Context, sub Subscription, planID uuid.UUID, quantity int64) (selection, error) {
-	plan, err := s.planOnSale(ctx, planID, "new_plan_id")
+func (s *Service) selectPlan(ctx context.Context, sub subscription.Subscription, planID uuid.UUID, quantity int64) (subscription.Selection, error) {
+	plan, err := s.deps.Subscriptions.PlanOnSale(ctx, planID, "new_plan_id")
 	if err != nil {
-		return selection{}, err
+		return subscription.Selection{}, err
 	}
 	if plan.ID == sub.PlanID {
-		return selection{}, errSamePlan
+		return subscription.Selection{}, errSamePlan
 	}
 	current, err := s.deps.Catalog.Plan(ctx, sub.PlanID)
 	if err != nil {
-		return selection{}, err
+		return subscription.Selection{}, err
 	}
 	if plan.PricingType == catalog.Usage || current.PricingType == catalog.Usage {
-		return selection{}, errUsagePlan
+		return subscription.Selection{}, errUsagePlan
 	}
 	price, ok := plan.PriceIn(sub.Currency)
 	if !ok {
-		return selection{}, errNotInCurrency
+		return subscription.Selection{}, subscription.ErrNotInCurrency
 	}
 	if quantity == 0 && plan.PricingType == catalog.Seat {
 		// The members are counted once here; confirm finds those who join later.
 		members, err := s.deps.Tenants.CountMembers(ctx, sub.TenantID)
-		return selection{plan, price, max(members, sub.Quantity)}, err
+		return subscription.Selection{Plan: plan, Price: price, Quantity: max(members, sub.Quantity)}, err
 	}
-	quantity, err = s.quantity(ctx, sub.TenantID, plan, quantity)
-	return selection{plan, price, quantity}, err
+	quantity, err = s.deps.Subscriptions.Units(ctx, sub.TenantID, plan, quantity)
+	return subscription.Selection{Plan: plan, Price: price, Quantity: quantity}, err
 }
 
 // providerChange puts a change in the provider's terms, without the moment from
 // which it is prorated.
-func (s *Service) providerChange(ctx context.Context, sub Subscription, sel selection) (psp.Change, error) {
-	price, err := s.deps.Prices.Ensure(ctx, sel.plan.ID, sel.price.ID)
+func (s *Service) providerChange(ctx context.Context, sub subscription.Subscription, sel subscription.Selection) (psp.Change, error) {
+	price, err := s.deps.Prices.Ensure(ctx, sel.Plan.ID, sel.Price.ID)
 	if err != nil {
 		return psp.Change{}, err
 	}
 	remote, err := s.deps.Provider.GetSubscription(ctx, sub.PSPSubscriptionID)
 	if err != nil {
-		return psp.Change{}, goneOr(err, ErrNotFound)
+		return psp.Change{}, goneOr(err, subscription.ErrNotFound)
 	}
-	return psp.Change{SubscriptionID: remote.ID, ItemID: remote.ItemID, PriceID: price, Quantity: sel.quantity}, nil
+	return psp.Change{SubscriptionID: remote.ID, ItemID: remote.ItemID, PriceID: price, Quantity: sel.Quantity}, nil
 }
 
 // promisedDate returns the moment from which a change is prorated: that of its last
 // preview, so that it costs what the preview showed, else now.
-func (s *Service) promisedDate(ctx context.Context, sub Subscription, sel selection) (time.Time, error) {
+func (s *Service) promisedDate(ctx context.Context, sub subscription.Subscription, sel subscription.Selection) (time.Time, error) {
 	now := s.deps.Clock.Now()
 	date, err := s.store.previewed(ctx, sub, sel, now)
 	if errors.Is(err, errNoPreview) {
@@ -236,7 +230,7 @@ func (s *Service) promisedDate(ctx context.Context, sub Subscription, sel select
 
 // prorationDate returns now in whole seconds, which the provider counts in, and
 // within the current period.
-func prorationDate(sub Subscription, now time.Time) time.Time {
+func prorationDate(sub subscription.Subscription, now time.Time) time.Time {
 	date := now.Truncate(time.Second)
 	if date.After(sub.CurrentPeriodEnd) {
 		date = sub.CurrentPeriodEnd

@@ -1,4 +1,4 @@
-package subscription
+package operation
 
 import (
 	"testing"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/subscription"
 )
 
 func day(text string) time.Time {
@@ -84,7 +85,7 @@ func TestOneIntervalLater(t *testing.T) {
 
 func TestProrationDateIsWithinThePeriod(t *testing.T) {
 	t.Parallel()
-	sub := Subscription{CurrentPeriodStart: day("2026-01-15T10:00:00"), CurrentPeriodEnd: day("2026-02-15T10:00:00")}
+	sub := subscription.Subscription{CurrentPeriodStart: day("2026-01-15T10:00:00"), CurrentPeriodEnd: day("2026-02-15T10:00:00")}
 	for now, want := range map[string]string{
 		"2026-01-15T09:00:00": "2026-01-15T10:00:00",
 		"2026-01-20T00:00:00": "2026-01-20T00:00:00",

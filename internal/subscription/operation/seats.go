@@ -1,4 +1,4 @@
-package subscription
+package operation
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/subscription"
 )
 
 // JobSeats is the kind of the jobs that set the quantity of a seat plan to the number
@@ -41,7 +42,7 @@ func (s Seats) Synced() bool { return !s.BySeat || s.Billed == s.Members }
 // Seats compares the tenant's team with its running subscription; ErrNotFound
 // without one.
 func (s *Service) Seats(ctx context.Context, tenantID uuid.UUID) (Seats, error) {
-	sub, err := s.Running(ctx, tenantID)
+	sub, err := s.deps.Subscriptions.Running(ctx, tenantID)
 	if err != nil {
 		return Seats{}, err
 	}
@@ -63,8 +64,8 @@ func (s *Service) Seats(ctx context.Context, tenantID uuid.UUID) (Seats, error) 
 // SeatsChanged has the billed quantity follow the team, in the background; it is
 // called in the transaction that changes the team.
 func (s *Service) SeatsChanged(ctx context.Context, tenantID uuid.UUID) error {
-	_, err := s.store.live(ctx, tenantID)
-	if errors.Is(err, ErrNotFound) {
+	_, err := s.deps.Subscriptions.Current(ctx, tenantID)
+	if errors.Is(err, subscription.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
@@ -82,7 +83,7 @@ func (s *Service) HandleSeats(ctx context.Context, job jobs.Job) error {
 		return err
 	}
 	_, err := s.operate(ctx, followSeats{ofRunning{s, tenantID}})
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, subscription.ErrNotFound) {
 		return nil // it is over: there is nothing to bill
 	}
 	return psp.Permanent(err)
@@ -94,7 +95,7 @@ type followSeats struct{ ofRunning }
 // continues is never true: the team may be another one by now.
 func (followSeats) continues(instruction) bool { return false }
 
-func (f followSeats) prepare(ctx context.Context, sub Subscription) (instruction, error) {
+func (f followSeats) prepare(ctx context.Context, sub subscription.Subscription) (instruction, error) {
 	plan, err := f.svc.deps.Catalog.Plan(ctx, sub.PlanID)
 	if err != nil {
 		return instruction{}, err
@@ -108,7 +109,7 @@ func (f followSeats) prepare(ctx context.Context, sub Subscription) (instruction
 	}
 	remote, err := f.svc.deps.Provider.GetSubscription(ctx, sub.PSPSubscriptionID)
 	if err != nil {
-		return instruction{}, goneOr(err, ErrNotFound)
+		return instruction{}, goneOr(err, subscription.ErrNotFound)
 	}
 	return instruction{Kind: opQuantity, ItemID: remote.ItemID, Quantity: members}, nil
 }

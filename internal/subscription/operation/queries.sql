@@ -1,0 +1,32 @@
+-- name: InsertOperation :exec
+INSERT INTO psp_operations (id, tenant_id, subscription_id, request, origin, state, leased_until, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, 'pending', $6, $7, $7);
+
+-- name: PendingOperation :one
+SELECT * FROM psp_operations WHERE tenant_id = $1 AND subscription_id = $2 AND state = 'pending';
+
+-- name: LeaseOperation :execrows
+UPDATE psp_operations SET leased_until = sqlc.arg(until), updated_at = sqlc.arg(now)
+WHERE tenant_id = $1 AND id = $2 AND state = 'pending' AND leased_until <= sqlc.arg(free_at);
+
+-- name: ReleaseOperation :exec
+UPDATE psp_operations SET leased_until = $3, updated_at = $3 WHERE tenant_id = $1 AND id = $2 AND state = 'pending';
+
+-- name: CloseOperation :execrows
+UPDATE psp_operations SET state = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2 AND state = 'pending';
+
+-- name: RecordOperation :execrows
+UPDATE psp_operations SET recorded_at = $3 WHERE tenant_id = $1 AND id = $2 AND recorded_at IS NULL;
+
+-- name: KeepPreview :exec
+INSERT INTO change_previews (tenant_id, plan_id, quantity, base, proration_date, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (tenant_id, plan_id, quantity)
+DO UPDATE SET base = excluded.base, proration_date = excluded.proration_date, expires_at = excluded.expires_at;
+
+-- name: PruneTenantPreviews :exec
+DELETE FROM change_previews WHERE tenant_id = $1 AND expires_at <= $2;
+
+-- name: Preview :one
+SELECT proration_date FROM change_previews
+WHERE tenant_id = $1 AND plan_id = $2 AND quantity = $3 AND base = $4 AND expires_at > sqlc.arg(now);

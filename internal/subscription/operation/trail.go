@@ -1,0 +1,107 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/subscription"
+)
+
+// attributable is for how long a new state is taken for the effect of a pending
+// operation: as long as the provider remembers the idempotency key.
+const attributable = 24 * time.Hour
+
+// origin is what the audit trail needs of an operation whose effect is found later:
+// the subscription as it was, and who asked.
+type origin struct {
+	Status            subscription.Status `json:"status"`
+	PlanID            uuid.UUID           `json:"plan_id"`
+	Quantity          int64               `json:"quantity"`
+	CancelAtPeriodEnd bool                `json:"cancel_at_period_end"`
+	By                authz.Origin        `json:"by"`
+}
+
+func (op operation) origin() origin {
+	b := op.before
+	return origin{b.Status, b.PlanID, b.Quantity, b.CancelAtPeriodEnd, op.by}
+}
+
+// restore sets what the operation was asked for on, and by whom.
+func (op *operation) restore(o origin) {
+	b := &op.before
+	b.Status, b.PlanID, b.Quantity, b.CancelAtPeriodEnd, op.by = o.Status, o.PlanID, o.Quantity, o.CancelAtPeriodEnd, o.By
+}
+
+// RecordEffect adds the entry of a pending operation to the audit trail if the state
+// that is being stored shows its effect. The operation stays pending: a repetition is
+// still the same write.
+//
+// Invariant: whatever stores a state (the answer to the operation, a notification or
+// a comparison) records in the same transaction, once, the operation that caused it.
+// So no change lacks its entry, even if nobody ever learns the answer.
+func (s *Service) RecordEffect(ctx context.Context, after subscription.Subscription) error {
+	op, err := s.store.pending(ctx, after)
+	if errors.Is(err, errNoOperation) {
+		return nil
+	}
+	if err != nil || !op.shows(after) || s.deps.Clock.Now().Sub(op.createdAt) > attributable {
+		return err
+	}
+	return s.record(ctx, op, after)
+}
+
+// shows reports whether a state has what the operation asked for, and the state
+// before had not.
+func (op operation) shows(after subscription.Subscription) bool {
+	before := op.before
+	switch op.Kind {
+	case opCancel:
+		return !before.CancelAtPeriodEnd && after.CancelAtPeriodEnd
+	case opCancelNow:
+		return !before.Status.Over() && after.Status == subscription.Canceled
+	case opResume:
+		return before.CancelAtPeriodEnd && !after.CancelAtPeriodEnd && !after.Status.Over()
+	case opChange:
+		return before.PlanID != op.PlanID && after.PlanID == op.PlanID
+	case opQuantity:
+		return before.Quantity != op.Quantity && after.Quantity == op.Quantity
+	default:
+		return false
+	}
+}
+
+// record stores, once, what the provider does not know of an operation: the reason,
+// and who asked for it.
+func (s *Service) record(ctx context.Context, op operation, after subscription.Subscription) error {
+	now := s.deps.Clock.Now()
+	first, err := s.store.markRecorded(ctx, op, now)
+	if err != nil || !first {
+		return err
+	}
+	// A cancellation without a reason keeps the one that was given before.
+	if op.Kind == opResume || op.Reason != nil {
+		if err := s.deps.Subscriptions.SetReason(ctx, op.before, op.Reason); err != nil {
+			return err
+		}
+	}
+	return s.deps.Audit.Record(op.by.In(ctx), op.entry(after))
+}
+
+// entry returns the operation's entry of the audit trail.
+func (op operation) entry(after subscription.Subscription) audit.Entry {
+	switch op.Kind {
+	case opCancel, opCancelNow:
+		return op.before.CancelEntry(after, op.Kind == opCancelNow, op.Reason)
+	case opResume:
+		return op.before.ChangeEntry("subscription.resumed", after)
+	case opChange:
+		return op.before.ChangeEntry("subscription.plan_changed", after)
+	default:
+		return op.before.ChangeEntry("subscription.quantity_changed", after)
+	}
+}
