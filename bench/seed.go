@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,10 +16,9 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog/currency"
 	"github.com/tenantry/tenantry/internal/catalog/pricelist"
 	"github.com/tenantry/tenantry/internal/clock"
-	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
-	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/meters"
 )
 
 // The contents of the database.
@@ -116,12 +114,8 @@ func newSeeder(ctx context.Context, db *sqldb.DB) (*seeder, error) {
 	}
 	trail := audit.New(audit.Deps{DB: db, Clock: system})
 	plans := catalog.New(catalog.Deps{DB: db, Clock: system, Audit: trail})
-	quiet := slog.New(slog.DiscardHandler)
-	meters := usage.NewService(usage.Deps{
-		DB: db, Clock: system, Log: quiet, Audit: trail, Currencies: plans, Jobs: jobs.New(jobs.Deps{DB: db, Clock: system, Lease: system}),
-	})
 	list := pricelist.New(pricelist.Deps{
-		DB: db, Catalog: plans, Meters: meters,
+		DB: db, Catalog: plans, Meters: meters.NewService(meters.Deps{DB: db, Clock: system, Audit: trail, Currencies: plans}),
 		Currencies: currency.New(currency.Deps{DB: db, Clock: system, Catalog: plans, Audit: trail}),
 	})
 	if _, err := list.Apply(ctx, demo, false); err != nil {

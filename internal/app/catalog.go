@@ -14,10 +14,9 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
-	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
-	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/meters"
 )
 
 // CatalogExport says how the catalog is written.
@@ -159,7 +158,6 @@ func withPriceList(ctx context.Context, s settings.Settings, command func(*price
 	}
 	defer closing(db, &err)
 	trail := audit.New(audit.Deps{DB: db, Clock: clock.System()})
-	idle := jobs.New(jobs.Deps{DB: db, Clock: clock.System(), Lease: clock.System()}) // runs none of its jobs
 	plans := catalog.New(catalog.Deps{
 		DB: db, Clock: clock.System(), Audit: trail,
 		Subscriptions: entitlement.NewService(entitlement.Deps{DB: db}),
@@ -167,6 +165,6 @@ func withPriceList(ctx context.Context, s settings.Settings, command func(*price
 	return command(pricelist.New(pricelist.Deps{
 		DB: db, Catalog: plans,
 		Currencies: currency.New(currency.Deps{DB: db, Clock: clock.System(), Catalog: plans, Audit: trail}),
-		Meters:     usage.NewService(usage.Deps{DB: db, Clock: clock.System(), Jobs: idle, Currencies: plans, Audit: trail}),
+		Meters:     meters.NewService(meters.Deps{DB: db, Clock: clock.System(), Currencies: plans, Audit: trail}),
 	}))
 }

@@ -29,6 +29,7 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/billing"
+	"github.com/tenantry/tenantry/internal/usage/meters"
 	"github.com/tenantry/tenantry/internal/usage/retention"
 )
 
@@ -54,6 +55,7 @@ type domains struct {
 	onboarding    *onboarding.Service
 	invoices      *invoice.Service
 	usage         *usage.Service
+	meters        *meters.Service
 	reporter      *billing.Reporter
 	estimator     *billing.Estimator
 	retention     *retention.Pruner
@@ -88,7 +90,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 		Pages: onboarding.Pages{Success: p.frontendURL + "/onboarding/success", Cancel: p.frontendURL + "/onboarding/plans"},
 	})
 	link.operations, link.customers, link.entitlements = d.operations, d.customers, d.entitlements
-	link.usage, link.impersonation = d.usage, d.impersonation
+	link.usage, link.meters, link.impersonation = d.usage, d.meters, d.impersonation
 	return d, nil
 }
 
@@ -154,13 +156,14 @@ func (d *domains) addSubscriptions(p *platform, link *links) {
 // what deletes old events.
 func (d *domains) addUsage(p *platform) {
 	d.usage = usage.NewService(usage.Deps{
-		DB: p.db, Clock: p.clock, Plans: allowances{d.entitlements}, Log: p.log, Currencies: d.catalog, Audit: d.audit,
+		DB: p.db, Clock: p.clock, Plans: allowances{d.entitlements}, Log: p.log,
 		Jobs: p.jobs, Billing: billing.NewQueue(p.db),
 		Alerts: quotaAlerts{
 			tenants: d.tenants, letters: p.letters, pushes: d.pushes, messages: p.messages, frontendURL: p.frontendURL,
 		},
 	})
-	d.priceList = pricelist.New(pricelist.Deps{DB: p.db, Catalog: d.catalog, Currencies: d.currencies, Meters: d.usage})
+	d.meters = meters.NewService(meters.Deps{DB: p.db, Clock: p.clock, Currencies: d.catalog, Audit: d.audit})
+	d.priceList = pricelist.New(pricelist.Deps{DB: p.db, Catalog: d.catalog, Currencies: d.currencies, Meters: d.meters})
 	paying := payers{d.subscriptions, d.tenants}
 	d.estimator = billing.NewEstimator(p.db, p.clock, paying)
 	d.reporter = billing.NewReporter(billing.ReporterDeps{

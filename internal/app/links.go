@@ -12,6 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription/operation"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/meters"
 )
 
 // links lets a domain use one that is built after it. newDomains fills it in.
@@ -20,6 +21,7 @@ type links struct {
 	customers     *customer.Service
 	entitlements  *entitlement.Service
 	usage         *usage.Service
+	meters        *meters.Service
 	impersonation *impersonation.Service
 }
 
@@ -64,5 +66,5 @@ func (l *links) EndOf(ctx context.Context, targetID int64) error {
 }
 
 func (l *links) MeteredPrices(ctx context.Context, currency string) ([]string, error) {
-	return l.usage.MeteredPrices(ctx, currency)
+	return l.meters.MeteredPrices(ctx, currency)
 }

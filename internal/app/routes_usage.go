@@ -7,25 +7,26 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/billing"
+	"github.com/tenantry/tenantry/internal/usage/meters"
 )
 
 // usageRoutes returns the routes of metered usage.
 func (svc *service) usageRoutes() []rest.Route {
 	var (
-		meters      = usage.NewHTTP(svc.usage)
+		ofTenants   = usage.NewHTTP(svc.usage)
 		costs       = billing.NewHTTP(svc.estimator)
-		adminMeters = usage.NewAdminHTTP(svc.usage, svc.publicURL)
+		adminMeters = meters.NewHTTP(svc.meters, svc.publicURL)
 		created     = rest.Status(http.StatusCreated)
 	)
 	return []rest.Route{
-		route(post, of+"/usage", rest.Tenant, "", "usage", "Record usage", rest.Handle(meters.Record, created)),
-		route(post, of+"/usage/batch", rest.Tenant, "", "usage", "Record several usage events", rest.Handle(meters.Batch)),
-		route(get, of+"/usage", rest.Tenant, "", "default", "Summarize the usage of the current period", rest.Handle(meters.Summary)),
-		route(get, of+"/usage/quotas", rest.Tenant, "", "default", "Show usage against quotas", rest.Handle(meters.Quotas)),
+		route(post, of+"/usage", rest.Tenant, "", "usage", "Record usage", rest.Handle(ofTenants.Record, created)),
+		route(post, of+"/usage/batch", rest.Tenant, "", "usage", "Record several usage events", rest.Handle(ofTenants.Batch)),
+		route(get, of+"/usage", rest.Tenant, "", "default", "Summarize the usage of the current period", rest.Handle(ofTenants.Summary)),
+		route(get, of+"/usage/quotas", rest.Tenant, "", "default", "Show usage against quotas", rest.Handle(ofTenants.Quotas)),
 		route(get, of+"/usage/cost-estimate", rest.Tenant, "", "default", "Estimate what the usage of the current billing period costs", rest.Handle(costs.CostEstimate)),
-		route(get, of+"/usage/{meterCode}", rest.Tenant, "", "default", "Show one meter with its newest events", rest.Handle(meters.Meter)),
+		route(get, of+"/usage/{meterCode}", rest.Tenant, "", "default", "Show one meter with its newest events", rest.Handle(ofTenants.Meter)),
 
-		route(get, "/api/v1/admin/meters", rest.Admin, "", "default", "List meters", rest.Handle(adminMeters.List, rest.Lists(usage.MeterList()))),
+		route(get, "/api/v1/admin/meters", rest.Admin, "", "default", "List meters", rest.Handle(adminMeters.List, rest.Lists(meters.List()))),
 		route(post, "/api/v1/admin/meters", rest.Admin, "", "default", "Make a meter", rest.Handle(adminMeters.Create, created)),
 		route(get, "/api/v1/admin/meters/{meter}", rest.Admin, "", "default", "Show a meter", rest.Handle(adminMeters.Show)),
 		route(patch, "/api/v1/admin/meters/{meter}", rest.Admin, "", "default", "Change a meter", rest.Handle(adminMeters.Update, rest.Exists(adminMeters.Exists))),

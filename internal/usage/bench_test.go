@@ -26,7 +26,7 @@ func BenchmarkRecord(b *testing.B) {
 			b.Run(fmt.Sprint(dialect, "/tenants=", tenants), func(b *testing.B) {
 				w := usagetest.Idle(dbtest.New(b, dialect), "2026-11-21 12:00")
 				svc := usage.NewService(w.Deps())
-				usagetest.Apply(b, svc, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard))
+				w.Apply(b, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard))
 				ids := make([]uuid.UUID, tenants)
 				for i := range ids {
 					ids[i] = w.NewTenant(b)

@@ -7,6 +7,10 @@ import (
 	"github.com/tenantry/tenantry/internal/app/apptest"
 )
 
+func meterPrice(currency string, cents, psp any) apptest.Object {
+	return apptest.Object{"currency": currency, "unit_price_cents": cents, "psp_price_id": psp}
+}
+
 func TestCostEstimate(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

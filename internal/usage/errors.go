@@ -20,7 +20,6 @@ var (
 	ErrBusy = &fault.Error{Kind: fault.Unavailable, Message: "error.unavailable", RetryAfter: time.Second}
 
 	errNoSuchMeter   = fault.New(fault.NotFound, "error.not_found")
-	errCodeTaken     = fault.OnField("code", "validation.taken")
 	errInFuture      = fault.OnField("recorded_at", "validation.future")
 	errTotalTooLarge = fault.OnField("quantity", "validation.total_too_large")
 )

@@ -18,7 +18,6 @@ const (
 var (
 	ErrInFuture      = errInFuture
 	ErrNoSuchMeter   = errNoSuchMeter
-	ErrCodeTaken     = errCodeTaken
 	ErrTotalTooLarge = errTotalTooLarge
 )
 

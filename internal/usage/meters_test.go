@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/meters"
 	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
 
@@ -39,7 +40,7 @@ func TestChangesOfAMeterUnderConcurrency(t *testing.T) {
 			}
 			for i := range 6 {
 				wg.Go(func() {
-					_, err := w.Instances[i%2].UpdateMeter(t.Context(), id, func(e usage.MeterEntry) usage.MeterEntry {
+					_, err := w.Meters.Update(t.Context(), id, func(e meters.Entry) meters.Entry {
 						e.Aggregation, e.Reset = rules[i%3].Aggregation, rules[i%3].Reset
 						return e
 					})
@@ -63,53 +64,6 @@ func TestChangesOfAMeterUnderConcurrency(t *testing.T) {
 				if c.Value != want {
 					t.Errorf("round %d: the counter of %v has %s, want %s", round, c.Period, c.Value, want)
 				}
-			}
-		}
-	})
-}
-
-// Of many who make a meter of one code, and rename theirs to one, one succeeds.
-func TestOneMeterPerCodeUnderConcurrency(t *testing.T) {
-	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Apply(t, usagetest.Meter("other", usage.Sum, usage.Monthly, usage.Hard))
-		other := w.Detail(t, w.NewTenant(t), "other").Meter.ID
-		for range dbtest.Rounds(3, 20) {
-			var mu sync.Mutex
-			var made []uuid.UUID
-			var wg sync.WaitGroup
-			for i := range 10 {
-				wg.Go(func() {
-					var e usage.MeterEntry
-					var err error
-					if i == 0 {
-						e, err = w.UpdateMeter(t.Context(), other, func(e usage.MeterEntry) usage.MeterEntry { e.Code = "wanted"; return e })
-					} else {
-						e, err = w.Instances[i%2].CreateMeter(t.Context(), usage.MeterEntry{Meter: usagetest.Meter("wanted", usage.Sum, usage.Monthly, usage.Hard)})
-					}
-					mu.Lock()
-					defer mu.Unlock()
-					switch {
-					case err == nil:
-						made = append(made, e.ID)
-					case err != usage.ErrCodeTaken: //nolint:errorlint // Errors with fields are equal to nothing else.
-						t.Error(err)
-					}
-				})
-			}
-			wg.Wait()
-			if len(made) != 1 {
-				t.Fatalf("%d meters of one code", len(made))
-			}
-			if made[0] != other {
-				if err := w.DeleteMeter(t.Context(), made[0]); err != nil {
-					t.Fatal(err)
-				}
-				continue
-			}
-			if _, err := w.UpdateMeter(t.Context(), other, func(e usage.MeterEntry) usage.MeterEntry { e.Code = "other"; return e }); err != nil {
-				t.Fatal(err)
 			}
 		}
 	})

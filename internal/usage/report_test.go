@@ -14,6 +14,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
+const adminMeters = "/api/v1/admin/meters"
+
 // sellMetered makes a meter at the provider and one here whose price in euros is linked
 // to it, and a plan to subscribe to.
 func sellMetered(s *apptest.Server, code, formula, cents string, changes apptest.Object) (plan string) {

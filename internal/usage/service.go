@@ -27,9 +27,6 @@ type Deps struct {
 	Alerts Notifier
 	// Billing takes the figures of billable events; needed where usage is recorded.
 	Billing BillingQueue
-	// Currencies and Audit are needed where meters are managed.
-	Currencies Currencies
-	Audit      Audit // nil records nothing
 }
 
 // Service has the use cases of usage. It is safe for concurrent use.
@@ -44,9 +41,6 @@ type Service struct {
 	writers int
 	// summaries lets calls at the same time share queries; the key is the tenant.
 	summaries *gather.Gather[uuid.UUID, Summary]
-
-	currencies Currencies
-	audit      Audit
 }
 
 // NewService makes a service and registers its jobs. Record and RecordBatch wait until
@@ -62,7 +56,7 @@ func NewService(d Deps) *Service {
 		writers = 2
 	}
 	svc := &Service{
-		store: s, plans: d.Plans, clock: d.Clock, alerts: d.Alerts, currencies: d.Currencies, audit: d.Audit,
+		store: s, plans: d.Plans, clock: d.Clock, alerts: d.Alerts,
 		writer: newWriter(l.decide, d.Log, maxWaiting), writers: writers,
 	}
 	svc.summaries = gather.New(svc.summarize, runtime.GOMAXPROCS(0))

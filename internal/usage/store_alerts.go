@@ -27,7 +27,7 @@ func (s store) unsentAlert(ctx context.Context, id uuid.UUID) (Alert, error) {
 	row, err := s.q(ctx).UnsentAlert(ctx, id)
 	a := row.UsageAlert
 	return Alert{
-		ID: a.ID, TenantID: a.TenantID, Meter: meterOf(row.Meter), Period: Period{a.PeriodStart, a.PeriodEnd},
+		ID: a.ID, TenantID: a.TenantID, Meter: MeterOf(row.Meter), Period: Period{a.PeriodStart, a.PeriodEnd},
 		Threshold: int(a.Threshold), Current: money.Quantity(a.Value), Limit: a.Quota,
 	}, sqldb.WrapAbsent(err, "read alert", errAlertSent)
 }

@@ -7,30 +7,31 @@ import (
 	"slices"
 
 	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/meters"
 )
 
 // applyMeters applies the meters, which are found by their codes.
-func (a *applier) applyMeters(ctx context.Context, meters []MeterData) error {
-	if len(meters) == 0 && !a.prune {
+func (a *applier) applyMeters(ctx context.Context, wanted []MeterData) error {
+	if len(wanted) == 0 && !a.prune {
 		return nil
 	}
-	stored, err := a.meters.AllMeters(ctx)
+	stored, err := a.meters.All(ctx)
 	if err != nil {
 		return err
 	}
-	byCode := make(map[string]usage.MeterEntry, len(stored))
+	byCode := make(map[string]meters.Entry, len(stored))
 	for _, e := range stored {
 		byCode[e.Code] = e
 	}
 	named := map[string]bool{}
-	for _, data := range meters {
+	for _, data := range wanted {
 		named[data.Code] = true
 		old, exists := byCode[data.Code]
 		if exists {
 			err = a.updateMeter(ctx, old, data)
 		} else {
 			a.changes.Add("meter", data.Code)
-			_, err = a.meters.CreateMeter(ctx, a.withImported(usage.MeterEntry{}, data))
+			_, err = a.meters.Create(ctx, a.withImported(meters.Entry{}, data))
 		}
 		if err != nil {
 			return &RefusalError{"meter " + data.Code, err}
@@ -44,7 +45,7 @@ func (a *applier) applyMeters(ctx context.Context, meters []MeterData) error {
 			continue
 		}
 		a.changes.Remove("meter", e.Code)
-		if err := a.meters.DeleteMeter(ctx, e.ID); err != nil {
+		if err := a.meters.Delete(ctx, e.ID); err != nil {
 			return &RefusalError{"meter " + e.Code, err}
 		}
 	}
@@ -53,12 +54,12 @@ func (a *applier) applyMeters(ctx context.Context, meters []MeterData) error {
 
 // updateMeter changes a meter that differs from the file. One that does not is left
 // alone, because locking it would keep everybody from recording on it.
-func (a *applier) updateMeter(ctx context.Context, old usage.MeterEntry, data MeterData) error {
+func (a *applier) updateMeter(ctx context.Context, old meters.Entry, data MeterData) error {
 	d := meterDifferences(old, a.withImported(old, data))
 	if d.None() {
 		return nil
 	}
-	_, err := a.meters.UpdateMeter(ctx, old.ID, func(e usage.MeterEntry) usage.MeterEntry {
+	_, err := a.meters.Update(ctx, old.ID, func(e meters.Entry) meters.Entry {
 		next := a.withImported(e, data)
 		a.changes.Change("meter", data.Code, meterDifferences(e, next))
 		return next
@@ -67,28 +68,28 @@ func (a *applier) updateMeter(ctx context.Context, old usage.MeterEntry, data Me
 }
 
 // withImported returns e with the imported values.
-func (a *applier) withImported(e usage.MeterEntry, data MeterData) usage.MeterEntry {
+func (a *applier) withImported(e meters.Entry, data MeterData) meters.Entry {
 	e.Code, e.Name, e.UnitLabel, e.Active = data.Code, data.Name, data.UnitLabel, isOn(data.IsActive)
 	e.Aggregation, e.Reset = usage.Aggregation(data.AggregationType), usage.ResetInterval(data.ResetInterval)
 	e.Enforcement = usage.Enforcement(data.QuotaEnforcement)
-	var set []usage.PriceTerms
+	var set []meters.PriceTerms
 	for _, p := range e.Prices {
 		if _, named := data.Prices[p.Currency]; !named && !a.prune {
-			set = append(set, usage.PriceTerms{Currency: p.Currency, UnitPrice: p.UnitPrice})
+			set = append(set, meters.PriceTerms{Currency: p.Currency, UnitPrice: p.UnitPrice})
 		}
 	}
 	for _, code := range slices.Sorted(maps.Keys(data.Prices)) {
 		p := data.Prices[code]
-		set = append(set, usage.PriceTerms{
+		set = append(set, meters.PriceTerms{
 			Currency: code, UnitPrice: p.UnitPrice, LinkGiven: p.Link.Given, PSPPriceID: p.Link.PSPPriceID,
 		})
 	}
 	e.SetPrices(set)
-	slices.SortFunc(e.Prices, func(a, b usage.MeterPrice) int { return cmp.Compare(a.Currency, b.Currency) })
+	slices.SortFunc(e.Prices, func(a, b meters.Price) int { return cmp.Compare(a.Currency, b.Currency) })
 	return e
 }
 
-func meterDifferences(old, next usage.MeterEntry) Differences {
+func meterDifferences(old, next meters.Entry) Differences {
 	var d Differences
 	d.Text("name", old.Name, next.Name)
 	d.Field("aggregation_type", string(old.Aggregation), string(next.Aggregation))
@@ -96,7 +97,7 @@ func meterDifferences(old, next usage.MeterEntry) Differences {
 	d.Field("quota_enforcement", string(old.Enforcement), string(next.Enforcement))
 	d.Text("unit_label", deref(old.UnitLabel), deref(next.UnitLabel))
 	d.Bool("is_active", old.Active, next.Active)
-	price := func(e usage.MeterEntry, code string) (cents string, link *string) {
+	price := func(e meters.Entry, code string) (cents string, link *string) {
 		for _, p := range e.Prices {
 			if p.Currency == code {
 				return p.UnitPrice.String(), p.PSPPriceID

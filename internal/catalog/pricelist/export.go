@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/tenantry/tenantry/internal/catalog"
-	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/meters"
 )
 
 // Export reads the catalog and the meters: everything that is not deleted, and of
@@ -16,7 +16,7 @@ import (
 func (s *Service) Export(ctx context.Context) (Catalog, error) {
 	var c Catalog
 	err := s.db.Tx(ctx, func(ctx context.Context) error {
-		meters, err := s.meters.AllMeters(ctx)
+		stored, err := s.meters.All(ctx)
 		if err != nil {
 			return err
 		}
@@ -24,13 +24,13 @@ func (s *Service) Export(ctx context.Context) (Catalog, error) {
 		if err := s.catalog.Lock(ctx); err != nil {
 			return err
 		}
-		c, err = s.export(ctx, meters)
+		c, err = s.export(ctx, stored)
 		return err
 	})
 	return c, err
 }
 
-func (s *Service) export(ctx context.Context, meters []usage.MeterEntry) (Catalog, error) {
+func (s *Service) export(ctx context.Context, stored []meters.Entry) (Catalog, error) {
 	var c Catalog
 	features, err := s.catalog.AllFeatures(ctx)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Service) export(ctx context.Context, meters []usage.MeterEntry) (Catalo
 	if c.Products, err = s.exportProducts(ctx); err != nil {
 		return c, err
 	}
-	for _, e := range meters {
+	for _, e := range stored {
 		c.Meters = append(c.Meters, meterData(e))
 	}
 	currencies, err := s.catalog.Currencies(ctx)
@@ -162,7 +162,7 @@ func planData(p catalog.Plan) (PlanData, error) {
 	return data, nil
 }
 
-func meterData(e usage.MeterEntry) MeterData {
+func meterData(e meters.Entry) MeterData {
 	data := MeterData{
 		Code: e.Code, Name: e.Name, AggregationType: string(e.Aggregation), ResetInterval: string(e.Reset),
 		QuotaEnforcement: string(e.Enforcement), UnitLabel: e.UnitLabel, IsActive: Switch(e.Active),

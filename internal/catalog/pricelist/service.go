@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/currency"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/meters"
 )
 
 // Deps is what the service needs.
@@ -16,7 +16,7 @@ type Deps struct {
 	DB         *sqldb.DB
 	Catalog    *catalog.Service
 	Currencies *currency.Service
-	Meters     *usage.Service
+	Meters     *meters.Service
 }
 
 // Service exports the catalog and the meters of a database, and brings those of a
@@ -25,7 +25,7 @@ type Service struct {
 	db         *sqldb.DB
 	catalog    *catalog.Service
 	currencies *currency.Service
-	meters     *usage.Service
+	meters     *meters.Service
 }
 
 // New returns the service.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/usage"
 )
@@ -43,4 +44,9 @@ type Payer struct {
 // Payers knows how tenants pay.
 type Payers interface {
 	Payer(ctx context.Context, tenantID uuid.UUID) (Payer, error)
+}
+
+// Audit is the trail of decisions.
+type Audit interface {
+	Record(ctx context.Context, e audit.Entry) error
 }

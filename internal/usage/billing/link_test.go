@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/meters"
 	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
 
@@ -16,9 +17,9 @@ import (
 // calls while when the meter is locked for it.
 func link(t *testing.T, w *usagetest.World, m usage.Meter, priceID *string, while func()) {
 	t.Helper()
-	_, err := w.UpdateMeter(t.Context(), w.Detail(t, w.NewTenant(t), m.Code).Meter.ID, func(e usage.MeterEntry) usage.MeterEntry {
+	_, err := w.Meters.Update(t.Context(), w.Detail(t, w.NewTenant(t), m.Code).Meter.ID, func(e meters.Entry) meters.Entry {
 		while()
-		e.SetPrices([]usage.PriceTerms{{Currency: "EUR", LinkGiven: true, PSPPriceID: priceID}})
+		e.SetPrices([]meters.PriceTerms{{Currency: "EUR", LinkGiven: true, PSPPriceID: priceID}})
 		return e
 	})
 	if err != nil {

@@ -47,11 +47,11 @@ type Rejections struct {
 	store store
 	queue *Queue
 	clock clock.Clock
-	audit usage.Audit
+	audit Audit
 }
 
 // NewRejections makes Rejections; decisions are recorded in the audit trail a.
-func NewRejections(db *sqldb.DB, c clock.Clock, a usage.Audit) *Rejections {
+func NewRejections(db *sqldb.DB, c clock.Clock, a Audit) *Rejections {
 	return &Rejections{store: store{db: db}, queue: NewQueue(db), clock: c, audit: a}
 }
 

@@ -10,20 +10,10 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/billing/billingsql"
+	"github.com/tenantry/tenantry/internal/usage/usagesql"
 )
 
-func meterOf(row billingsql.Meter) usage.Meter {
-	return usage.Meter{
-		ID:          row.ID,
-		Code:        row.Code,
-		Name:        row.Name,
-		Aggregation: usage.Aggregation(row.AggregationType),
-		Reset:       usage.ResetInterval(row.ResetInterval),
-		Enforcement: usage.Enforcement(row.QuotaEnforcement),
-		UnitLabel:   row.UnitLabel,
-		Active:      row.IsActive,
-	}
-}
+func meterOf(row billingsql.Meter) usage.Meter { return usage.MeterOf(usagesql.Meter(row)) }
 
 // pricedMeter is a billable meter with its price in one currency.
 type pricedMeter struct {

@@ -26,16 +26,6 @@ type Meter struct {
 	IsBillable       bool
 }
 
-type MeterPrice struct {
-	ID             uuid.UUID
-	MeterID        uuid.UUID
-	Currency       string
-	UnitPriceCents string
-	PSPPriceID     *string
-	CreatedAt      time.Time
-	UpdatedAt      time.Time
-}
-
 type UsageAlert struct {
 	ID          uuid.UUID
 	TenantID    uuid.UUID

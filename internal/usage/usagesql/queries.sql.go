@@ -77,102 +77,6 @@ func (q *Queries) AnyMeter(ctx context.Context, id uuid.UUID) (Meter, error) {
 	return i, err
 }
 
-const deleteCountersOfMeter = `-- name: DeleteCountersOfMeter :exec
-DELETE FROM usage_counters WHERE meter_id = $1
-`
-
-func (q *Queries) DeleteCountersOfMeter(ctx context.Context, meterID uuid.UUID) error {
-	_, err := q.db.ExecContext(ctx, deleteCountersOfMeter, meterID)
-	return err
-}
-
-const deleteMeter = `-- name: DeleteMeter :exec
-UPDATE meters SET deleted_at = $2, updated_at = $2 WHERE id = $1
-`
-
-type DeleteMeterParams struct {
-	ID        uuid.UUID
-	DeletedAt *time.Time
-}
-
-func (q *Queries) DeleteMeter(ctx context.Context, arg DeleteMeterParams) error {
-	_, err := q.db.ExecContext(ctx, deleteMeter, arg.ID, arg.DeletedAt)
-	return err
-}
-
-const deleteMeterPrice = `-- name: DeleteMeterPrice :exec
-DELETE FROM meter_prices WHERE id = $1
-`
-
-func (q *Queries) DeleteMeterPrice(ctx context.Context, id uuid.UUID) error {
-	_, err := q.db.ExecContext(ctx, deleteMeterPrice, id)
-	return err
-}
-
-const insertMeter = `-- name: InsertMeter :execrows
-INSERT INTO meters (id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, is_billable, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
-ON CONFLICT (code) WHERE deleted_at IS NULL DO NOTHING
-`
-
-type InsertMeterParams struct {
-	ID               uuid.UUID
-	Code             string
-	Name             string
-	AggregationType  string
-	ResetInterval    string
-	QuotaEnforcement string
-	UnitLabel        *string
-	IsActive         bool
-	IsBillable       bool
-	CreatedAt        time.Time
-}
-
-func (q *Queries) InsertMeter(ctx context.Context, arg InsertMeterParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, insertMeter,
-		arg.ID,
-		arg.Code,
-		arg.Name,
-		arg.AggregationType,
-		arg.ResetInterval,
-		arg.QuotaEnforcement,
-		arg.UnitLabel,
-		arg.IsActive,
-		arg.IsBillable,
-		arg.CreatedAt,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-const insertMeterPrice = `-- name: InsertMeterPrice :exec
-INSERT INTO meter_prices (id, meter_id, currency, unit_price_cents, psp_price_id, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $6)
-`
-
-type InsertMeterPriceParams struct {
-	ID             uuid.UUID
-	MeterID        uuid.UUID
-	Currency       string
-	UnitPriceCents string
-	PSPPriceID     *string
-	CreatedAt      time.Time
-}
-
-func (q *Queries) InsertMeterPrice(ctx context.Context, arg InsertMeterPriceParams) error {
-	_, err := q.db.ExecContext(ctx, insertMeterPrice,
-		arg.ID,
-		arg.MeterID,
-		arg.Currency,
-		arg.UnitPriceCents,
-		arg.PSPPriceID,
-		arg.CreatedAt,
-	)
-	return err
-}
-
 const lastPruned = `-- name: LastPruned :one
 SELECT pruned_last, pruned_last_at FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
 `
@@ -195,37 +99,6 @@ func (q *Queries) LastPruned(ctx context.Context, arg LastPrunedParams) (LastPru
 	return i, err
 }
 
-const linkedPrices = `-- name: LinkedPrices :many
-SELECT meter_prices.psp_price_id
-FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id
-WHERE meters.deleted_at IS NULL AND meters.is_active AND meter_prices.currency = $1 AND meter_prices.psp_price_id IS NOT NULL
-ORDER BY meters.code
-`
-
-// What a subscription in a currency is billed for besides its plan.
-func (q *Queries) LinkedPrices(ctx context.Context, currency string) ([]*string, error) {
-	rows, err := q.db.QueryContext(ctx, linkedPrices, currency)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []*string{}
-	for rows.Next() {
-		var psp_price_id *string
-		if err := rows.Scan(&psp_price_id); err != nil {
-			return nil, err
-		}
-		items = append(items, psp_price_id)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const markAlertSent = `-- name: MarkAlertSent :exec
 UPDATE usage_alerts SET sent_at = $2 WHERE id = $1
 `
@@ -246,56 +119,6 @@ SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit
 
 func (q *Queries) MeterByCode(ctx context.Context, code string) (Meter, error) {
 	row := q.db.QueryRowContext(ctx, meterByCode, code)
-	var i Meter
-	err := row.Scan(
-		&i.ID,
-		&i.Code,
-		&i.Name,
-		&i.AggregationType,
-		&i.ResetInterval,
-		&i.QuotaEnforcement,
-		&i.UnitLabel,
-		&i.IsActive,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-		&i.DeletedAt,
-		&i.IsBillable,
-	)
-	return i, err
-}
-
-const meterByID = `-- name: MeterByID :one
-SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE id = $1 AND deleted_at IS NULL
-`
-
-func (q *Queries) MeterByID(ctx context.Context, id uuid.UUID) (Meter, error) {
-	row := q.db.QueryRowContext(ctx, meterByID, id)
-	var i Meter
-	err := row.Scan(
-		&i.ID,
-		&i.Code,
-		&i.Name,
-		&i.AggregationType,
-		&i.ResetInterval,
-		&i.QuotaEnforcement,
-		&i.UnitLabel,
-		&i.IsActive,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-		&i.DeletedAt,
-		&i.IsBillable,
-	)
-	return i, err
-}
-
-const meterForChange = `-- name: MeterForChange :one
-SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE id = $1 AND deleted_at IS NULL FOR UPDATE
-`
-
-// A change of a meter waits for the recordings that were decided by its old rules,
-// and later recordings wait for the change.
-func (q *Queries) MeterForChange(ctx context.Context, id uuid.UUID) (Meter, error) {
-	row := q.db.QueryRowContext(ctx, meterForChange, id)
 	var i Meter
 	err := row.Scan(
 		&i.ID,
@@ -341,81 +164,6 @@ func (q *Queries) MeterForRecording(ctx context.Context, code string) (Meter, er
 	return i, err
 }
 
-const meterPrices = `-- name: MeterPrices :many
-SELECT meter_prices.id, meter_prices.meter_id, meter_prices.currency, meter_prices.unit_price_cents, meter_prices.psp_price_id, meter_prices.created_at, meter_prices.updated_at FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id WHERE meters.deleted_at IS NULL
-`
-
-func (q *Queries) MeterPrices(ctx context.Context) ([]MeterPrice, error) {
-	rows, err := q.db.QueryContext(ctx, meterPrices)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []MeterPrice{}
-	for rows.Next() {
-		var i MeterPrice
-		if err := rows.Scan(
-			&i.ID,
-			&i.MeterID,
-			&i.Currency,
-			&i.UnitPriceCents,
-			&i.PSPPriceID,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const meters = `-- name: Meters :many
-SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE deleted_at IS NULL
-`
-
-func (q *Queries) Meters(ctx context.Context) ([]Meter, error) {
-	rows, err := q.db.QueryContext(ctx, meters)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []Meter{}
-	for rows.Next() {
-		var i Meter
-		if err := rows.Scan(
-			&i.ID,
-			&i.Code,
-			&i.Name,
-			&i.AggregationType,
-			&i.ResetInterval,
-			&i.QuotaEnforcement,
-			&i.UnitLabel,
-			&i.IsActive,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-			&i.DeletedAt,
-			&i.IsBillable,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const newestEvents = `-- name: NewestEvents :many
 SELECT tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at FROM usage_events
 WHERE tenant_id = $1 AND meter_id = $2
@@ -458,41 +206,6 @@ func (q *Queries) NewestEvents(ctx context.Context, arg NewestEventsParams) ([]U
 			&i.RecordedAt,
 			&i.Metadata,
 			&i.CreatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const pricesOfMeter = `-- name: PricesOfMeter :many
-SELECT id, meter_id, currency, unit_price_cents, psp_price_id, created_at, updated_at FROM meter_prices WHERE meter_id = $1
-`
-
-func (q *Queries) PricesOfMeter(ctx context.Context, meterID uuid.UUID) ([]MeterPrice, error) {
-	rows, err := q.db.QueryContext(ctx, pricesOfMeter, meterID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []MeterPrice{}
-	for rows.Next() {
-		var i MeterPrice
-		if err := rows.Scan(
-			&i.ID,
-			&i.MeterID,
-			&i.Currency,
-			&i.UnitPriceCents,
-			&i.PSPPriceID,
-			&i.CreatedAt,
-			&i.UpdatedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -677,61 +390,4 @@ func (q *Queries) UnsentAlert(ctx context.Context, id uuid.UUID) (UnsentAlertRow
 		&i.Meter.IsBillable,
 	)
 	return i, err
-}
-
-const updateMeter = `-- name: UpdateMeter :exec
-UPDATE meters
-SET code = $2, name = $3, aggregation_type = $4, reset_interval = $5, quota_enforcement = $6, unit_label = $7, is_active = $8, is_billable = $9,
-    updated_at = $10
-WHERE id = $1
-`
-
-type UpdateMeterParams struct {
-	ID               uuid.UUID
-	Code             string
-	Name             string
-	AggregationType  string
-	ResetInterval    string
-	QuotaEnforcement string
-	UnitLabel        *string
-	IsActive         bool
-	IsBillable       bool
-	UpdatedAt        time.Time
-}
-
-func (q *Queries) UpdateMeter(ctx context.Context, arg UpdateMeterParams) error {
-	_, err := q.db.ExecContext(ctx, updateMeter,
-		arg.ID,
-		arg.Code,
-		arg.Name,
-		arg.AggregationType,
-		arg.ResetInterval,
-		arg.QuotaEnforcement,
-		arg.UnitLabel,
-		arg.IsActive,
-		arg.IsBillable,
-		arg.UpdatedAt,
-	)
-	return err
-}
-
-const updateMeterPrice = `-- name: UpdateMeterPrice :exec
-UPDATE meter_prices SET unit_price_cents = $2, psp_price_id = $3, updated_at = $4 WHERE id = $1
-`
-
-type UpdateMeterPriceParams struct {
-	ID             uuid.UUID
-	UnitPriceCents string
-	PSPPriceID     *string
-	UpdatedAt      time.Time
-}
-
-func (q *Queries) UpdateMeterPrice(ctx context.Context, arg UpdateMeterPriceParams) error {
-	_, err := q.db.ExecContext(ctx, updateMeterPrice,
-		arg.ID,
-		arg.UnitPriceCents,
-		arg.PSPPriceID,
-		arg.UpdatedAt,
-	)
-	return err
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/billing"
+	"github.com/tenantry/tenantry/internal/usage/meters"
 	"github.com/tenantry/tenantry/internal/usage/retention"
 )
 
@@ -37,6 +38,7 @@ type World struct {
 	Clock     *clock.Fixed
 	Plans     *Plans
 	Alerts    *Alerts
+	Meters    *meters.Service
 }
 
 // New starts a world whose clock stands at a time.
@@ -50,7 +52,11 @@ func New(t *testing.T, db *sqldb.DB, now string) *World {
 
 // Idle makes a world without a service.
 func Idle(db *sqldb.DB, now string) *World {
-	return &World{DB: db, Clock: clock.NewFixed(At(now)), Plans: &Plans{allowances: map[uuid.UUID]usage.Allowance{}}, Alerts: &Alerts{}}
+	c := clock.NewFixed(At(now))
+	return &World{
+		DB: db, Clock: c, Plans: &Plans{allowances: map[uuid.UUID]usage.Allowance{}}, Alerts: &Alerts{},
+		Meters: meters.NewService(meters.Deps{DB: db, Clock: c, Currencies: anyCurrency{}}),
+	}
 }
 
 // Start starts one more service on the world's database.
@@ -70,29 +76,23 @@ func (w *World) Deps() usage.Deps {
 	return usage.Deps{
 		DB: w.DB, Plans: w.Plans, Clock: w.Clock, Log: log,
 		Jobs:   jobs.New(jobs.Deps{DB: w.DB, Clock: w.Clock, Lease: clock.System(), Log: log}),
-		Alerts: w.Alerts, Billing: billing.NewQueue(w.DB), Currencies: anyCurrency{},
+		Alerts: w.Alerts, Billing: billing.NewQueue(w.DB),
 	}
 }
 
 // Apply stores meters under their codes.
-func (w *World) Apply(t TB, meters ...usage.Meter) {
+func (w *World) Apply(t TB, wanted ...usage.Meter) {
 	t.Helper()
-	Apply(t, w.Service, meters...)
-}
-
-// Apply stores meters under their codes.
-func Apply(t TB, svc *usage.Service, meters ...usage.Meter) {
-	t.Helper()
-	stored, err := svc.AllMeters(t.Context())
+	stored, err := w.Meters.All(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range meters {
-		i := slices.IndexFunc(stored, func(e usage.MeterEntry) bool { return e.Code == m.Code })
+	for _, m := range wanted {
+		i := slices.IndexFunc(stored, func(e meters.Entry) bool { return e.Code == m.Code })
 		if i < 0 {
-			_, err = svc.CreateMeter(t.Context(), usage.MeterEntry{Meter: m})
+			_, err = w.Meters.Create(t.Context(), meters.Entry{Meter: m})
 		} else {
-			_, err = svc.UpdateMeter(t.Context(), stored[i].ID, func(e usage.MeterEntry) usage.MeterEntry {
+			_, err = w.Meters.Update(t.Context(), stored[i].ID, func(e meters.Entry) meters.Entry {
 				m.ID = e.ID
 				e.Meter = m
 				return e
@@ -112,8 +112,8 @@ func (w *World) Sell(t TB, m usage.Meter, cents string) {
 		t.Fatal(err)
 	}
 	linked := "price_" + m.Code
-	_, err = w.CreateMeter(t.Context(), usage.MeterEntry{
-		Meter: m, Prices: []usage.MeterPrice{{Currency: "EUR", UnitPrice: price, PSPPriceID: &linked}},
+	_, err = w.Meters.Create(t.Context(), meters.Entry{
+		Meter: m, Prices: []meters.Price{{Currency: "EUR", UnitPrice: price, PSPPriceID: &linked}},
 	})
 	if err != nil {
 		t.Fatal(err)

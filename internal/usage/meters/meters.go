@@ -1,4 +1,5 @@
-package usage
+// Package meters is the administration of meters and their prices (rules: usage#meters).
+package meters
 
 import (
 	"context"
@@ -9,35 +10,34 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// UnitPrice is what one unit of a meter costs: an exact decimal of minor units.
-type UnitPrice = money.UnitPrice
-
-// MeterEntry is a meter with what administrators see of it.
-type MeterEntry struct {
-	Meter
-	Prices    []MeterPrice // by currency
+// Entry is a meter with what administrators see of it.
+type Entry struct {
+	usage.Meter
+	Prices    []Price // by currency
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
 
-// MeterPrice is what one unit of a meter costs in one currency.
-type MeterPrice struct {
+// Price is what one unit of a meter costs in one currency.
+type Price struct {
 	ID         uuid.UUID
 	Currency   string // ISO 4217
-	UnitPrice  UnitPrice
+	UnitPrice  money.UnitPrice
 	PSPPriceID *string // at the payment provider; nil until linked
 }
 
 // PriceTerms is one price of the set that a meter is to have.
 type PriceTerms struct {
 	Currency  string // ISO 4217; it must exist and be in a set once
-	UnitPrice UnitPrice
+	UnitPrice money.UnitPrice
 	// LinkGiven says that the price is to be linked to PSPPriceID, or to nothing if
 	// that is nil. Otherwise the price keeps its link if its amount stays: the
 	// provider's price cannot change its amount.
@@ -45,12 +45,12 @@ type PriceTerms struct {
 	PSPPriceID *string // at most once in a set
 }
 
-// SetPrices replaces the prices. CreateMeter and UpdateMeter validate them.
-func (e *MeterEntry) SetPrices(set []PriceTerms) {
+// SetPrices replaces the prices. Create and Update validate them.
+func (e *Entry) SetPrices(set []PriceTerms) {
 	old := e.Prices
-	e.Prices = make([]MeterPrice, len(set))
+	e.Prices = make([]Price, len(set))
 	for i, terms := range set {
-		price := MeterPrice{Currency: terms.Currency, UnitPrice: terms.UnitPrice, PSPPriceID: terms.PSPPriceID}
+		price := Price{Currency: terms.Currency, UnitPrice: terms.UnitPrice, PSPPriceID: terms.PSPPriceID}
 		for _, was := range old {
 			if !terms.LinkGiven && was.Currency == terms.Currency && was.UnitPrice == terms.UnitPrice {
 				price.PSPPriceID = was.PSPPriceID
@@ -62,7 +62,7 @@ func (e *MeterEntry) SetPrices(set []PriceTerms) {
 
 // Billable reports whether the meter's usage is billed: it has a price that is linked
 // to one of the payment provider (rules: usage#meters).
-func (e MeterEntry) Billable() bool {
+func (e Entry) Billable() bool {
 	for _, p := range e.Prices {
 		if p.PSPPriceID != nil {
 			return true
@@ -81,8 +81,29 @@ type Audit interface {
 	Record(ctx context.Context, e audit.Entry) error
 }
 
-// MeterList says how the administrators' list of meters can be filtered and sorted.
-func MeterList() page.Spec {
+// Deps is what the service works with.
+type Deps struct {
+	DB         *sqldb.DB
+	Clock      clock.Clock
+	Currencies Currencies
+	Audit      Audit // nil records nothing
+}
+
+// Service manages meters. It is safe for concurrent use.
+type Service struct {
+	store      store
+	clock      clock.Clock
+	currencies Currencies
+	audit      Audit
+}
+
+// NewService makes a service.
+func NewService(d Deps) *Service {
+	return &Service{store: store{db: d.DB}, clock: d.Clock, currencies: d.Currencies, audit: d.Audit}
+}
+
+// List says how the administrators' list of meters can be filtered and sorted.
+func List() page.Spec {
 	return page.Spec{
 		Filters: map[string]page.Filter{
 			"code":           {Kind: page.Exact, Exprs: []string{"m.code"}},
@@ -99,23 +120,23 @@ func MeterList() page.Spec {
 	}
 }
 
-// Meters lists the page of meters that q asks for and counts all that match. q must be
-// parsed by MeterList.
-func (s *Service) Meters(ctx context.Context, q page.Query) ([]MeterEntry, int64, error) {
+// Page lists the page of meters that q asks for and counts all that match. q must be
+// parsed by List.
+func (s *Service) Page(ctx context.Context, q page.Query) ([]Entry, int64, error) {
 	return s.store.meterPage(ctx, q)
 }
 
-// AllMeters lists the meters that are not deleted, by code.
-func (s *Service) AllMeters(ctx context.Context) ([]MeterEntry, error) { return s.store.allMeters(ctx) }
+// All lists the meters that are not deleted, by code.
+func (s *Service) All(ctx context.Context) ([]Entry, error) { return s.store.allMeters(ctx) }
 
-// Meter returns a meter that is not deleted, a 404 error where there is none.
-func (s *Service) Meter(ctx context.Context, id uuid.UUID) (MeterEntry, error) {
+// Get returns a meter that is not deleted, a 404 error where there is none.
+func (s *Service) Get(ctx context.Context, id uuid.UUID) (Entry, error) {
 	return s.store.meterEntry(ctx, id)
 }
 
-// CreateMeter stores a meter with its prices and sets the ids and times of e. It refuses
-// what UpdateMeter refuses.
-func (s *Service) CreateMeter(ctx context.Context, e MeterEntry) (MeterEntry, error) {
+// Create stores a meter with its prices and sets the ids and times of e. It refuses
+// what Update refuses.
+func (s *Service) Create(ctx context.Context, e Entry) (Entry, error) {
 	err := s.store.db.Tx(ctx, func(ctx context.Context) error {
 		if err := s.check(ctx, e); err != nil {
 			return err
@@ -138,9 +159,9 @@ func (s *Service) CreateMeter(ctx context.Context, e MeterEntry) (MeterEntry, er
 	return e, err
 }
 
-// UpdateMeter changes a meter, and returns a 404 error where there is none. change is
+// Update changes a meter, and returns a 404 error where there is none. change is
 // given the meter as it is and returns it as it is to be. The price of a currency that
-// stays keeps its id. UpdateMeter refuses a code that another meter has (422 on code); a
+// stays keeps its id. Update refuses a code that another meter has (422 on code); a
 // currency that does not exist, and a currency or a price of the payment provider that
 // is there twice (422 on prices); and billing a maximum that never resets (422 on
 // reset_interval), since its period never ends.
@@ -150,8 +171,8 @@ func (s *Service) CreateMeter(ctx context.Context, e MeterEntry) (MeterEntry, er
 // the counters when the aggregation changes. The next event of a period, or the next
 // reader, then counts the events again. A new reset interval leads to counters of other
 // periods; the old counters stay correct.
-func (s *Service) UpdateMeter(ctx context.Context, id uuid.UUID, change func(MeterEntry) MeterEntry) (MeterEntry, error) {
-	var e MeterEntry
+func (s *Service) Update(ctx context.Context, id uuid.UUID, change func(Entry) Entry) (Entry, error) {
+	var e Entry
 	err := s.store.db.Tx(ctx, func(ctx context.Context) error {
 		old, err := s.store.lockMeter(ctx, id)
 		if err != nil {
@@ -183,10 +204,10 @@ func (s *Service) UpdateMeter(ctx context.Context, id uuid.UUID, change func(Met
 	return e, err
 }
 
-// DeleteMeter deletes a meter, and returns a 404 error where there is none. The rows of
+// Delete deletes a meter, and returns a 404 error where there is none. The rows of
 // the meter and its prices are kept for the events that refer to them; the code becomes
 // free.
-func (s *Service) DeleteMeter(ctx context.Context, id uuid.UUID) error {
+func (s *Service) Delete(ctx context.Context, id uuid.UUID) error {
 	return s.store.db.Tx(ctx, func(ctx context.Context) error {
 		old, err := s.store.lockMeter(ctx, id)
 		if err != nil {
@@ -203,9 +224,9 @@ func (s *Service) DeleteMeter(ctx context.Context, id uuid.UUID) error {
 }
 
 // check returns all that is invalid in a meter and its prices.
-func (s *Service) check(ctx context.Context, e MeterEntry) error {
+func (s *Service) check(ctx context.Context, e Entry) error {
 	var broken fault.Fields
-	if e.Aggregation == Max && e.Reset == Never && e.Billable() {
+	if e.Aggregation == usage.Max && e.Reset == usage.Never && e.Billable() {
 		broken.Add("reset_interval", "validation.billed_maximum")
 	}
 	currencies, linked := map[string]bool{}, map[string]bool{}
@@ -233,7 +254,7 @@ func (s *Service) check(ctx context.Context, e MeterEntry) error {
 }
 
 // recordMeter reads the stored meter and records the change in the audit trail.
-func (s *Service) recordMeter(ctx context.Context, action string, id uuid.UUID, old *MeterEntry) (MeterEntry, error) {
+func (s *Service) recordMeter(ctx context.Context, action string, id uuid.UUID, old *Entry) (Entry, error) {
 	e, err := s.store.meterEntry(ctx, id)
 	if err == nil {
 		err = s.record(ctx, action, id, old, &e)
@@ -241,11 +262,11 @@ func (s *Service) recordMeter(ctx context.Context, action string, id uuid.UUID, 
 	return e, err
 }
 
-func (s *Service) record(ctx context.Context, action string, id uuid.UUID, before, after *MeterEntry) error {
+func (s *Service) record(ctx context.Context, action string, id uuid.UUID, before, after *Entry) error {
 	if s.audit == nil {
 		return nil
 	}
-	state := func(e *MeterEntry) any {
+	state := func(e *Entry) any {
 		if e == nil {
 			return nil
 		}

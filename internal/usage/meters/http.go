@@ -1,4 +1,4 @@
-package usage
+package meters
 
 import (
 	"context"
@@ -8,34 +8,35 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
+	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// AdminHTTP has the handlers with which administrators manage meters.
-type AdminHTTP struct {
+// HTTP has the handlers with which administrators manage meters.
+type HTTP struct {
 	svc       *Service
 	publicURL string
 }
 
-// NewAdminHTTP makes the handlers. publicURL is the prefix of the links between pages,
+// NewHTTP makes the handlers. publicURL is the prefix of the links between pages,
 // without a slash at its end.
-func NewAdminHTTP(svc *Service, publicURL string) *AdminHTTP {
-	return &AdminHTTP{svc: svc, publicURL: publicURL}
+func NewHTTP(svc *Service, publicURL string) *HTTP {
+	return &HTTP{svc: svc, publicURL: publicURL}
 }
 
 // AdminMeter is a meter as administrators see it (rules: usage#meters).
 type AdminMeter struct {
-	ID               uuid.UUID         `json:"id"`
-	Code             string            `json:"code"`
-	Name             string            `json:"name"`
-	AggregationType  Aggregation       `json:"aggregation_type" enum:"sum,max,count,last_value"`
-	ResetInterval    ResetInterval     `json:"reset_interval" enum:"monthly,weekly,daily,none"`
-	QuotaEnforcement Enforcement       `json:"quota_enforcement" enum:"none,soft,hard"`
-	UnitLabel        *string           `json:"unit_label"`
-	IsActive         bool              `json:"is_active"`
-	IsBillable       bool              `json:"is_billable" doc:"One of the prices is linked to one of the payment provider."`
-	Prices           []AdminMeterPrice `json:"prices"`
-	CreatedAt        shape.Time        `json:"created_at"`
-	UpdatedAt        shape.Time        `json:"updated_at"`
+	ID               uuid.UUID           `json:"id"`
+	Code             string              `json:"code"`
+	Name             string              `json:"name"`
+	AggregationType  usage.Aggregation   `json:"aggregation_type" enum:"sum,max,count,last_value"`
+	ResetInterval    usage.ResetInterval `json:"reset_interval" enum:"monthly,weekly,daily,none"`
+	QuotaEnforcement usage.Enforcement   `json:"quota_enforcement" enum:"none,soft,hard"`
+	UnitLabel        *string             `json:"unit_label"`
+	IsActive         bool                `json:"is_active"`
+	IsBillable       bool                `json:"is_billable" doc:"One of the prices is linked to one of the payment provider."`
+	Prices           []AdminMeterPrice   `json:"prices"`
+	CreatedAt        shape.Time          `json:"created_at"`
+	UpdatedAt        shape.Time          `json:"updated_at"`
 }
 
 // AdminMeterPrice is what one unit of a meter costs in one currency.
@@ -46,7 +47,7 @@ type AdminMeterPrice struct {
 	PSPPriceID     *string         `json:"psp_price_id"`
 }
 
-func adminMeter(e MeterEntry) AdminMeter {
+func adminMeter(e Entry) AdminMeter {
 	prices := make([]AdminMeterPrice, len(e.Prices))
 	for i, p := range e.Prices {
 		prices[i] = AdminMeterPrice{
@@ -78,12 +79,12 @@ func termsOf(inputs []MeterPriceInput) []PriceTerms {
 }
 
 // List handles GET /admin/meters.
-func (h *AdminHTTP) List(ctx context.Context, _ *struct{}) (*rest.Plain[page.Page[AdminMeter]], error) {
-	q, err := MeterList().Parse(rest.Query(ctx))
+func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Plain[page.Page[AdminMeter]], error) {
+	q, err := List().Parse(rest.Query(ctx))
 	if err != nil {
 		return nil, err
 	}
-	entries, total, err := h.svc.Meters(ctx, q)
+	entries, total, err := h.svc.Page(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -99,12 +100,12 @@ type adminMeterInput struct {
 }
 
 // Show handles GET /admin/meters/{meter}.
-func (h *AdminHTTP) Show(ctx context.Context, in *adminMeterInput) (*rest.Data[AdminMeter], error) {
+func (h *HTTP) Show(ctx context.Context, in *adminMeterInput) (*rest.Data[AdminMeter], error) {
 	id, err := shape.ParseID(in.Meter)
 	if err != nil {
 		return nil, err
 	}
-	e, err := h.svc.Meter(ctx, id)
+	e, err := h.svc.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -112,37 +113,37 @@ func (h *AdminHTTP) Show(ctx context.Context, in *adminMeterInput) (*rest.Data[A
 }
 
 // Exists answers 404 where the path names no meter, before the body is validated.
-func (h *AdminHTTP) Exists(ctx context.Context, param func(string) string) error {
+func (h *HTTP) Exists(ctx context.Context, param func(string) string) error {
 	id, err := shape.ParseID(param("meter"))
 	if err != nil {
 		return err
 	}
-	_, err = h.svc.Meter(ctx, id)
+	_, err = h.svc.Get(ctx, id)
 	return err
 }
 
 type createMeterInput struct {
 	Body struct {
-		Code             string            `json:"code" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
-		Name             string            `json:"name" minLength:"1" maxLength:"255"`
-		AggregationType  Aggregation       `json:"aggregation_type" enum:"sum,max,count,last_value"`
-		ResetInterval    ResetInterval     `json:"reset_interval" enum:"monthly,weekly,daily,none"`
-		QuotaEnforcement Enforcement       `json:"quota_enforcement" enum:"none,soft,hard"`
-		UnitLabel        *string           `json:"unit_label,omitempty" nullable:"true" maxLength:"255"`
-		IsActive         *bool             `json:"is_active,omitempty" default:"true"`
-		Prices           []MeterPriceInput `json:"prices,omitempty" maxItems:"300"`
+		Code             string              `json:"code" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
+		Name             string              `json:"name" minLength:"1" maxLength:"255"`
+		AggregationType  usage.Aggregation   `json:"aggregation_type" enum:"sum,max,count,last_value"`
+		ResetInterval    usage.ResetInterval `json:"reset_interval" enum:"monthly,weekly,daily,none"`
+		QuotaEnforcement usage.Enforcement   `json:"quota_enforcement" enum:"none,soft,hard"`
+		UnitLabel        *string             `json:"unit_label,omitempty" nullable:"true" maxLength:"255"`
+		IsActive         *bool               `json:"is_active,omitempty" default:"true"`
+		Prices           []MeterPriceInput   `json:"prices,omitempty" maxItems:"300"`
 	}
 }
 
 // Create handles POST /admin/meters.
-func (h *AdminHTTP) Create(ctx context.Context, in *createMeterInput) (*rest.Data[AdminMeter], error) {
+func (h *HTTP) Create(ctx context.Context, in *createMeterInput) (*rest.Data[AdminMeter], error) {
 	b := in.Body
-	entry := MeterEntry{Meter: Meter{
+	entry := Entry{Meter: usage.Meter{
 		Code: b.Code, Name: b.Name, Aggregation: b.AggregationType, Reset: b.ResetInterval, Enforcement: b.QuotaEnforcement,
 		UnitLabel: b.UnitLabel, Active: b.IsActive == nil || *b.IsActive,
 	}}
 	entry.SetPrices(termsOf(b.Prices))
-	e, err := h.svc.CreateMeter(ctx, entry)
+	e, err := h.svc.Create(ctx, entry)
 	if err != nil {
 		return nil, err
 	}
@@ -152,25 +153,25 @@ func (h *AdminHTTP) Create(ctx context.Context, in *createMeterInput) (*rest.Dat
 type updateMeterInput struct {
 	Meter string `path:"meter" format:"uuid"`
 	Body  struct {
-		Code             shape.Opt[string]            `json:"code,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
-		Name             shape.Opt[string]            `json:"name,omitzero" minLength:"1" maxLength:"255"`
-		AggregationType  shape.Opt[Aggregation]       `json:"aggregation_type,omitzero" enum:"sum,max,count,last_value"`
-		ResetInterval    shape.Opt[ResetInterval]     `json:"reset_interval,omitzero" enum:"monthly,weekly,daily,none"`
-		QuotaEnforcement shape.Opt[Enforcement]       `json:"quota_enforcement,omitzero" enum:"none,soft,hard"`
-		UnitLabel        shape.Opt[string]            `json:"unit_label,omitzero" nullable:"true" maxLength:"255"`
-		IsActive         shape.Opt[bool]              `json:"is_active,omitzero"`
-		Prices           shape.Opt[[]MeterPriceInput] `json:"prices,omitzero" maxItems:"300" doc:"Replaces the whole set."`
+		Code             shape.Opt[string]              `json:"code,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
+		Name             shape.Opt[string]              `json:"name,omitzero" minLength:"1" maxLength:"255"`
+		AggregationType  shape.Opt[usage.Aggregation]   `json:"aggregation_type,omitzero" enum:"sum,max,count,last_value"`
+		ResetInterval    shape.Opt[usage.ResetInterval] `json:"reset_interval,omitzero" enum:"monthly,weekly,daily,none"`
+		QuotaEnforcement shape.Opt[usage.Enforcement]   `json:"quota_enforcement,omitzero" enum:"none,soft,hard"`
+		UnitLabel        shape.Opt[string]              `json:"unit_label,omitzero" nullable:"true" maxLength:"255"`
+		IsActive         shape.Opt[bool]                `json:"is_active,omitzero"`
+		Prices           shape.Opt[[]MeterPriceInput]   `json:"prices,omitzero" maxItems:"300" doc:"Replaces the whole set."`
 	}
 }
 
 // Update handles PATCH /admin/meters/{meter}.
-func (h *AdminHTTP) Update(ctx context.Context, in *updateMeterInput) (*rest.Data[AdminMeter], error) {
+func (h *HTTP) Update(ctx context.Context, in *updateMeterInput) (*rest.Data[AdminMeter], error) {
 	id, err := shape.ParseID(in.Meter)
 	if err != nil {
 		return nil, err
 	}
 	b := in.Body
-	e, err := h.svc.UpdateMeter(ctx, id, func(e MeterEntry) MeterEntry {
+	e, err := h.svc.Update(ctx, id, func(e Entry) Entry {
 		e.Code, e.Name = b.Code.OrValue(e.Code), b.Name.OrValue(e.Name)
 		e.Aggregation, e.Reset = b.AggregationType.OrValue(e.Aggregation), b.ResetInterval.OrValue(e.Reset)
 		e.Enforcement, e.Active = b.QuotaEnforcement.OrValue(e.Enforcement), b.IsActive.OrValue(e.Active)
@@ -187,10 +188,10 @@ func (h *AdminHTTP) Update(ctx context.Context, in *updateMeterInput) (*rest.Dat
 }
 
 // Delete handles DELETE /admin/meters/{meter}.
-func (h *AdminHTTP) Delete(ctx context.Context, in *adminMeterInput) (*rest.Empty, error) {
+func (h *HTTP) Delete(ctx context.Context, in *adminMeterInput) (*rest.Empty, error) {
 	id, err := shape.ParseID(in.Meter)
 	if err != nil {
 		return nil, err
 	}
-	return &rest.Empty{}, h.svc.DeleteMeter(ctx, id)
+	return &rest.Empty{}, h.svc.Delete(ctx, id)
 }

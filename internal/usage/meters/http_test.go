@@ -1,4 +1,4 @@
-package usage_test
+package meters_test
 
 import (
 	"net/http"

@@ -1,0 +1,50 @@
+-- A change of a meter waits for the recordings that were decided by its old rules,
+-- and later recordings wait for the change.
+-- name: MeterForChange :one
+SELECT * FROM meters WHERE id = $1 AND deleted_at IS NULL FOR UPDATE;
+
+-- name: MeterByID :one
+SELECT * FROM meters WHERE id = $1 AND deleted_at IS NULL;
+
+-- name: Meters :many
+SELECT * FROM meters WHERE deleted_at IS NULL;
+
+-- name: InsertMeter :execrows
+INSERT INTO meters (id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, is_billable, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
+ON CONFLICT (code) WHERE deleted_at IS NULL DO NOTHING;
+
+-- name: UpdateMeter :exec
+UPDATE meters
+SET code = $2, name = $3, aggregation_type = $4, reset_interval = $5, quota_enforcement = $6, unit_label = $7, is_active = $8, is_billable = $9,
+    updated_at = $10
+WHERE id = $1;
+
+-- name: DeleteMeter :exec
+UPDATE meters SET deleted_at = $2, updated_at = $2 WHERE id = $1;
+
+-- name: MeterPrices :many
+SELECT meter_prices.* FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id WHERE meters.deleted_at IS NULL;
+
+-- name: PricesOfMeter :many
+SELECT * FROM meter_prices WHERE meter_id = $1;
+
+-- name: InsertMeterPrice :exec
+INSERT INTO meter_prices (id, meter_id, currency, unit_price_cents, psp_price_id, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $6);
+
+-- name: UpdateMeterPrice :exec
+UPDATE meter_prices SET unit_price_cents = $2, psp_price_id = $3, updated_at = $4 WHERE id = $1;
+
+-- name: DeleteMeterPrice :exec
+DELETE FROM meter_prices WHERE id = $1;
+
+-- name: DeleteCountersOfMeter :exec
+DELETE FROM usage_counters WHERE meter_id = $1;
+
+-- What a subscription in a currency is billed for besides its plan.
+-- name: LinkedPrices :many
+SELECT meter_prices.psp_price_id
+FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id
+WHERE meters.deleted_at IS NULL AND meters.is_active AND meter_prices.currency = $1 AND meter_prices.psp_price_id IS NOT NULL
+ORDER BY meters.code;
