@@ -17,6 +17,7 @@ import (
 	"github.com/tenantry/tenantry/internal/impersonation"
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/onboarding"
+	"github.com/tenantry/tenantry/internal/psp/document"
 	"github.com/tenantry/tenantry/internal/push"
 	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/settings"
@@ -81,7 +82,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 		DB: p.db, Clock: p.clock, Tenants: d.tenants, Accounts: d.accounts, Seats: d.entitlements, Billing: d.operations,
 		Letters: p.letters, Audit: d.audit, ExpiryDays: cmp.Or(p.settings.InvitationDays, team.DefaultExpiryDays),
 	})
-	if err := d.addInvoices(p); err != nil {
+	if err := d.addInvoices(p, out); err != nil {
 		return nil, err
 	}
 	d.onboarding = onboarding.NewService(onboarding.Deps{
@@ -174,7 +175,7 @@ func (d *domains) addUsage(p *platform) {
 	})
 }
 
-func (d *domains) addInvoices(p *platform) error {
+func (d *domains) addInvoices(p *platform, out outside) error {
 	issuing, err := issuing(p.settings)
 	if err != nil {
 		return err
@@ -182,6 +183,7 @@ func (d *domains) addInvoices(p *platform) error {
 	d.invoices = invoice.NewService(invoice.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Tenants: d.tenants, Subscriptions: d.subscriptions,
 		Provider: p.provider, Letters: p.letters, Audit: d.audit, Issuing: issuing, Log: p.log,
+		Documents: document.New(document.Config{Hosts: out.pspFileHosts, Reachable: out.reachable}),
 	})
 	return nil
 }

@@ -50,7 +50,7 @@ func newPlatform(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logge
 		return nil, err
 	}
 	p.provider, err = psp.NewClient(psp.Config{
-		SecretKey: out.pspKey.Reveal(), BaseURL: out.pspBaseURL, FileHosts: out.pspFileHosts, Log: log,
+		SecretKey: out.pspKey.Reveal(), BaseURL: out.pspBaseURL, Log: log,
 		Observe: p.metrics.ProviderCall,
 	})
 	if err != nil {

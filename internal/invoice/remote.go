@@ -21,9 +21,10 @@ const chunks = 50
 
 // remote has the provider's own invoices. Only their ids are stored here.
 type remote struct {
-	store    store
-	tenants  Tenants
-	provider Provider
+	store     store
+	tenants   Tenants
+	provider  Provider
+	documents Documents
 }
 
 // list reads the whole list of a tenant, since the provider can neither count it nor
@@ -155,7 +156,7 @@ func (r remote) document(ctx context.Context, tenantID, id uuid.UUID) (Document,
 	if in.PDFURL == "" {
 		return Document{}, errNotFound
 	}
-	file, err := r.provider.InvoicePDF(ctx, in.PDFURL)
+	file, err := r.documents.Fetch(ctx, in.PDFURL)
 	return Document{Number: in.Number, Body: file.Body, Length: file.Length}, err
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/document"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
@@ -20,8 +21,12 @@ import (
 type Provider interface {
 	ListInvoices(ctx context.Context, q psp.InvoiceQuery) (psp.InvoicePage, error)
 	GetInvoice(ctx context.Context, id string) (psp.Invoice, error)
-	InvoicePDF(ctx context.Context, link string) (psp.Document, error)
 	VoidInvoice(ctx context.Context, id, key string) error
+}
+
+// Documents fetches what the provider's invoices link to; *document.Client does.
+type Documents interface {
+	Fetch(ctx context.Context, link string) (document.Document, error)
 }
 
 // Tenants is what invoices need of the tenant domain.
@@ -55,6 +60,7 @@ type Deps struct {
 	Tenants       Tenants
 	Subscriptions Subscriptions
 	Provider      Provider
+	Documents     Documents
 	Letters       Letters
 	Audit         Audit
 	// Issuing says how invoices are issued here; nil where they are the provider's
@@ -85,7 +91,7 @@ type Service struct {
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
 	if d.Issuing == nil {
-		s.source = remote{store: s.store, tenants: d.Tenants, provider: d.Provider}
+		s.source = remote{store: s.store, tenants: d.Tenants, provider: d.Provider, documents: d.Documents}
 		return s
 	}
 	s.source = local{s.store}

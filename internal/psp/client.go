@@ -31,15 +31,13 @@ const APIVersion = "2026-03-25.dahlia"
 // Client calls the provider. It is safe for concurrent use. Every error of its
 // methods can be given to an HTTP caller as it is (see ErrUnavailable).
 type Client struct {
-	api       *stripe.Client
-	log       *slog.Logger
-	secret    string
-	files     *http.Client
-	fileHosts []string
-	timeout   time.Duration
-	observe   func(operation string) func(outcome string)
-	retry     failsafe.Executor[any]
-	breaker   circuitbreaker.CircuitBreaker[any]
+	api     *stripe.Client
+	log     *slog.Logger
+	secret  string
+	timeout time.Duration
+	observe func(operation string) func(outcome string)
+	retry   failsafe.Executor[any]
+	breaker circuitbreaker.CircuitBreaker[any]
 }
 
 // NewClient makes a client. It sends nothing; it fails on a key or a base URL
@@ -74,8 +72,6 @@ func NewClient(cfg Config) (*Client, error) {
 		timeout: cfg.Timeout,
 		observe: cfg.Observe,
 	}
-	c.fileHosts = cfg.FileHosts
-	c.files = c.newFileClient(baseTransport(cfg))
 	c.retry = failsafe.With[any](retrypolicy.NewBuilder[any]().
 		HandleIf(func(_ any, err error) bool { return worthRetrying(err) }).
 		WithMaxRetries(cfg.Retries).

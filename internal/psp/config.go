@@ -27,9 +27,6 @@ type Config struct {
 	// BaseURL is what comes before /v1: empty for Stripe's own address, else an
 	// absolute http(s) URL, which may have a path (http://127.0.0.1:8080/sandbox/stripe).
 	BaseURL string
-	// FileHosts are hosts, with their ports, that documents may be fetched from
-	// besides Stripe's own, for a provider at BaseURL.
-	FileHosts []string
 	// Transport carries the requests, for instance to trace them. Nil stands for
 	// one with ConnectTimeout; a given one brings its own limits.
 	Transport http.RoundTripper

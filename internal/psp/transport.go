@@ -26,7 +26,7 @@ func newTransport(base *url.URL, cfg Config) http.RoundTripper {
 	return &transport{next: baseTransport(cfg), basePath: base.Path, log: cfg.Log}
 }
 
-// baseTransport returns the transport for calls of the API and for documents.
+// baseTransport returns what the configuration names, else a transport with its limits.
 func baseTransport(cfg Config) http.RoundTripper {
 	next := cfg.Transport
 	if next == nil {

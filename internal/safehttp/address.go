@@ -49,14 +49,14 @@ func within(addr netip.Addr, networks []netip.Prefix) bool {
 	return false
 }
 
-// checkAddress refuses, with ErrForbidden, an address that must not be connected to.
-func checkAddress(address string, exempt []netip.Prefix) error {
+// checkAddress refuses, with ErrForbidden, an address that is neither open nor exempt.
+func checkAddress(address string, open func(netip.Addr) bool, exempt []netip.Prefix) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrForbidden, err)
 	}
-	if isPublic(to.Addr()) || within(to.Addr().Unmap(), exempt) {
+	if open(to.Addr()) || within(to.Addr().Unmap(), exempt) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s is no public address", ErrForbidden, to.Addr())
+	return fmt.Errorf("%w: %s is no public address, or is asked without https", ErrForbidden, to.Addr())
 }

@@ -41,7 +41,7 @@ func TestExemptions(t *testing.T) {
 		"10.1.2.3:80": true, "[::ffff:10.1.2.3]:80": true, "10.2.0.1:80": false, "127.0.0.1:80": false,
 		"8.8.8.8:443": true, "example.com:80": false, "": false,
 	} {
-		if err := checkAddress(address, exempt); (err == nil) != ok {
+		if err := checkAddress(address, isPublic, exempt); (err == nil) != ok {
 			t.Errorf("%q: %v", address, err)
 		}
 	}

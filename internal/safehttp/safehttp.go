@@ -52,6 +52,8 @@ type Config struct {
 	MaxBody int64
 	// MaxRedirects is how many redirects are followed; one more is ErrForbidden.
 	MaxRedirects int
+	// HTTPS allows http to exempt networks only.
+	HTTPS bool
 	// Exempt are networks that may be reached although they are not public: for
 	// tests and for development beside a sandbox.
 	Exempt []netip.Prefix
@@ -71,22 +73,9 @@ func New(cfg Config) *Client { return newClient(cfg, nil) }
 // newClient is New with a name resolver; nil is the system's.
 func newClient(cfg Config, names *net.Resolver) *Client {
 	timeout := cmp.Or(cfg.Timeout, DefaultTimeout)
-	dialer := &net.Dialer{
-		Timeout:  timeout,
-		Resolver: names,
-		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
-			return checkAddress(address, cfg.Exempt)
-		},
-	}
-	transport := &http.Transport{
-		DialContext:            dialer.DialContext,
-		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: cfg.RootCAs},
-		TLSHandshakeTimeout:    timeout,
-		MaxResponseHeaderBytes: 64 << 10,
-		DisableCompression:     true,
-		ForceAttemptHTTP2:      true,
-		MaxIdleConns:           16,
-		IdleConnTimeout:        30 * time.Second,
+	transport := newTransport(cfg, timeout, names, isPublic)
+	if cfg.HTTPS {
+		transport.RegisterProtocol("http", newTransport(cfg, timeout, names, func(netip.Addr) bool { return false }))
 	}
 	return &Client{
 		maxBody: cmp.Or(cfg.MaxBody, DefaultMaxBody),
@@ -101,6 +90,28 @@ func newClient(cfg Config, names *net.Resolver) *Client {
 				return checkURL(next.URL)
 			},
 		},
+	}
+}
+
+// newTransport returns a transport that connects to exempt networks, and to the addresses
+// that open allows.
+func newTransport(cfg Config, timeout time.Duration, names *net.Resolver, open func(netip.Addr) bool) *http.Transport {
+	dialer := &net.Dialer{
+		Timeout:  timeout,
+		Resolver: names,
+		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+			return checkAddress(address, open, cfg.Exempt)
+		},
+	}
+	return &http.Transport{
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: cfg.RootCAs},
+		TLSHandshakeTimeout:    timeout,
+		MaxResponseHeaderBytes: 64 << 10,
+		DisableCompression:     true,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           16,
+		IdleConnTimeout:        30 * time.Second,
 	}
 }
 

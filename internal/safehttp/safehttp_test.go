@@ -201,6 +201,31 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
+func TestHTTPSOnly(t *testing.T) {
+	t.Parallel()
+	srv, reached := inside(t, hello)
+	client := safehttp.New(safehttp.Config{HTTPS: true, Exempt: loopback4, Timeout: 2 * time.Second})
+	if got, err := client.Get(t.Context(), srv.URL); err != nil || string(got.Body) != "hello" {
+		t.Errorf("an exempt network: %v, %q", err, got.Body)
+	}
+	// A public address is refused by itself, before anything is sent there.
+	for _, address := range []string{"http://8.8.8.8/", strings.Replace(srv.URL, "127.0.0.1", "127.0.0.2", 1)} {
+		if _, err := client.Get(t.Context(), address); !errors.Is(err, safehttp.ErrForbidden) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	if n := reached.Load(); n != 1 {
+		t.Errorf("the server was reached %d times", n)
+	}
+	secure := httptest.NewTLSServer(http.HandlerFunc(hello))
+	t.Cleanup(secure.Close)
+	roots := secure.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+	client = safehttp.New(safehttp.Config{HTTPS: true, Exempt: loopback4, RootCAs: roots})
+	if got, err := client.Get(t.Context(), secure.URL); err != nil || string(got.Body) != "hello" {
+		t.Errorf("by https: %v, %q", err, got.Body)
+	}
+}
+
 func TestSizeIsBounded(t *testing.T) {
 	t.Parallel()
 	srv, _ := inside(t, func(w http.ResponseWriter, r *http.Request) {

@@ -125,6 +125,7 @@ func (s *Server) newHandler() (http.Handler, error) {
 	}
 	mux.HandleFunc(kernel.Root+"/", s.engine.Serve("", nil)) // whatever is no endpoint
 	mux.HandleFunc("GET "+invoices.PDFPath("{id}"), invoices.ServePDF(s.engine))
+	mux.HandleFunc("GET "+kernel.Root+"/storage/{id}", invoices.ServeFile(s.engine))
 	mux.HandleFunc("GET "+checkout.Path("{id}"), checkouts.Show)
 	mux.HandleFunc("POST "+checkout.Path("{id}"), checkouts.Pay)
 	mux.HandleFunc("GET "+portal.Path("{id}"), portals.Show)

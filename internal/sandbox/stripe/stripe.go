@@ -107,7 +107,7 @@ func (s *Server) Run(ctx context.Context) error { return s.engine.Run(ctx) }
 func (s *Server) Wake() { s.engine.Wake() }
 
 // Handler serves the API below /sandbox/stripe/v1, the PDFs of invoices below
-// /sandbox/stripe/invoices, the hosted pages below /sandbox/checkout and
+// /sandbox/stripe/invoices and /sandbox/stripe/storage, the hosted pages below /sandbox/checkout and
 // /sandbox/portal, the setting /sandbox/stripe/dunning, and what makes the
 // provider misbehave: /sandbox/stripe/chaos, /sandbox/stripe/replay
 // and the page /sandbox/chaos.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 
@@ -17,10 +18,29 @@ import (
 // PDFPath returns the path of an invoice's PDF.
 func PDFPath(id string) string { return kernel.Root + "/invoices/" + id + "/pdf" }
 
-// ServePDF returns the handler of PDFs. Like Stripe's links, they need no key.
+// FilePath returns the path of the same PDF in the storage that its link leads to.
+func FilePath(id string) string { return kernel.Root + "/storage/" + id + ".pdf" }
+
+// ServePDF returns the handler of the links to PDFs. Like Stripe's they need no key, and
+// lead to storage on another host: this machine under its other name. A sandbox that is
+// reached under no name of this machine has no other host, and answers the file.
 func ServePDF(e *kernel.Engine) http.HandlerFunc {
+	file := ServeFile(e)
 	return func(w http.ResponseWriter, r *http.Request) {
-		in, err := All.Find(r.Context(), e.Read().Q, r.PathValue("id"))
+		host, port, _ := net.SplitHostPort(r.Host)
+		other, ok := map[string]string{"127.0.0.1": "localhost", "localhost": "127.0.0.1"}[host]
+		if !ok {
+			file(w, r)
+			return
+		}
+		http.Redirect(w, r, "http://"+net.JoinHostPort(other, port)+FilePath(r.PathValue("id")), http.StatusFound)
+	}
+}
+
+// ServeFile returns the handler of the storage of PDFs.
+func ServeFile(e *kernel.Engine) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		in, err := All.Find(r.Context(), e.Read().Q, strings.TrimSuffix(r.PathValue("id"), ".pdf"))
 		if err != nil && !errors.Is(err, kernel.ErrAbsent) {
 			e.Log().ErrorContext(r.Context(), "stripe sandbox: pdf", slog.Any("error", err))
 			http.Error(w, "Something went wrong in the payment sandbox.", http.StatusInternalServerError)
