@@ -271,6 +271,11 @@ func adapterWorks(t *testing.T, p counterpart) {
 			return err
 		})
 	}
+	step("ClearCancelAt", func(ctx context.Context) error {
+		s, err := p.ClearCancelAt(ctx, sub.ID, "no date")
+		is("the subscription ends", s.CancelAt == nil)
+		return err
+	})
 	step("CreatePortal", func(ctx context.Context) error {
 		link, err := p.CreatePortal(ctx, psp.PortalParams{Key: "portal", CustomerID: customer, ReturnURL: "https://app.test/billing", Locale: "it"})
 		if link == "" {
@@ -285,6 +290,11 @@ func adapterWorks(t *testing.T, p counterpart) {
 	})
 	step("RefundCheckout", func(ctx context.Context) error { return p.RefundCheckout(ctx, checkout.ID, "refund") })
 	step("RefundCheckout again", func(ctx context.Context) error { return p.RefundCheckout(ctx, checkout.ID, "refund") })
+	step("EndSubscription", func(ctx context.Context) error {
+		s, err := p.EndSubscription(ctx, sub.ID, "end")
+		is("the subscription is not over", s.Status == "canceled" && s.CanceledAt != nil)
+		return err
+	})
 	step("CancelSubscription", func(ctx context.Context) error {
 		s, err := p.CancelSubscription(ctx, sub.ID, "cancel")
 		is("the subscription is not canceled", s.Status == "canceled" && s.CanceledAt != nil)

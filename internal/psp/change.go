@@ -94,8 +94,16 @@ func (c *Client) SetQuantity(ctx context.Context, id, itemID string, quantity in
 	})
 }
 
-// SetCancelAtPeriodEnd makes a subscription end with its current period, or continue
-// after it.
+// ClearCancelAt takes back that a subscription ends at a date. It has no effect on one
+// that ends with its period: see SetCancelAtPeriodEnd.
+func (c *Client) ClearCancelAt(ctx context.Context, id, key string) (Subscription, error) {
+	return c.updateSubscription(ctx, "clear the date of the end", id, &stripe.SubscriptionUpdateParams{
+		Params: keyed(key), UnsetFields: []stripe.SubscriptionUpdateParamsUnsetField{stripe.SubscriptionUpdateParamsUnsetFieldCancelAt},
+	})
+}
+
+// SetCancelAtPeriodEnd makes a subscription end with its current period, or takes that
+// back. It does not take back a date: see ClearCancelAt.
 func (c *Client) SetCancelAtPeriodEnd(ctx context.Context, id string, ends bool, key string) (Subscription, error) {
 	return c.updateSubscription(ctx, "schedule cancellation", id, &stripe.SubscriptionUpdateParams{
 		Params: keyed(key), CancelAtPeriodEnd: stripe.Bool(ends),

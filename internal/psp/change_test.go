@@ -59,6 +59,10 @@ func TestWritesSend(t *testing.T) {
 			_, err := c.SetCancelAtPeriodEnd(ctx, "sub_1", false, "k")
 			return err
 		}, "/v1/subscriptions/sub_1", "k", map[string]string{"cancel_at_period_end": "false"}},
+		"ClearCancelAt": {func(ctx context.Context, c *psp.Client) error {
+			_, err := c.ClearCancelAt(ctx, "sub_1", "k")
+			return err
+		}, "/v1/subscriptions/sub_1", "k", map[string]string{"cancel_at": ""}},
 		"UpdateCustomer, whole": {func(ctx context.Context, c *psp.Client) error {
 			return c.UpdateCustomer(ctx, "cus_1", psp.CustomerParams{
 				Key: "k", Name: "Acme", Email: "a@acme.test", Address: "1 Road", City: "Paris", PostalCode: "75001",

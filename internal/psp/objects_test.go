@@ -30,9 +30,9 @@ func TestSubscriptionIsReadFromItsItem(t *testing.T) {
 	}{
 		"as it is":          {"", "", func(*psp.Subscription) {}},
 		"with a trial":      {`"trial_end": null`, `"trial_end": 1702592100`, func(s *psp.Subscription) { s.TrialEnd = &end }},
-		"ends with period":  {`"cancel_at_period_end": false`, `"cancel_at_period_end": true`, func(s *psp.Subscription) { s.CancelAtPeriodEnd = true }},
-		"ends at that time": {`"cancel_at": null`, `"cancel_at": 1702592100`, func(s *psp.Subscription) { s.CancelAtPeriodEnd = true }},
-		"ends another time": {`"cancel_at": null`, `"cancel_at": 1702592101`, func(*psp.Subscription) {}},
+		"ends with period":  {`"cancel_at_period_end": false`, `"cancel_at_period_end": true`, func(s *psp.Subscription) { s.CancelAtPeriodEnd, s.CancelAt = true, &s.PeriodEnd }},
+		"ends at that time": {`"cancel_at": null`, `"cancel_at": 1702592100`, func(s *psp.Subscription) { d := second(1702592100); s.CancelAt = &d }},
+		"ends another time": {`"cancel_at": null`, `"cancel_at": 1702592101`, func(s *psp.Subscription) { d := second(1702592101); s.CancelAt = &d }},
 		"canceled":          {`"canceled_at": null`, `"canceled_at": 1702592100`, func(s *psp.Subscription) { s.CanceledAt = &end }},
 		"expanded customer": {`"cus_1"`, `{"id": "cus_1", "object": "customer"}`, func(*psp.Subscription) {}},
 		"no invoice yet":    {`"in_1"`, `null`, func(s *psp.Subscription) { s.LatestInvoiceID = "" }},

@@ -32,8 +32,10 @@ type Subscription struct {
 	PeriodEnd     time.Time
 	TrialEnd      *time.Time
 	BillingAnchor time.Time
-	// CancelAtPeriodEnd says that the subscription ends with its current period. The
-	// provider has two ways to say so; this covers both.
+	// CancelAt is when the subscription ends, nil while it is to go on. The provider
+	// has two ways to schedule that, and each is taken back in its own way: with
+	// CancelAtPeriodEnd it ends with its current period, else at a date that was set.
+	CancelAt          *time.Time
 	CancelAtPeriodEnd bool
 	CanceledAt        *time.Time // when the end was asked for
 	Metadata          map[string]string
@@ -57,11 +59,24 @@ func (c *Client) GetSubscription(ctx context.Context, id string) (Subscription, 
 // subscription that is canceled already is returned as it is: the provider says that
 // it does not exist, but after an attempt of unknown outcome that is a success.
 func (c *Client) CancelSubscription(ctx context.Context, id, key string) (Subscription, error) {
+	return c.cancelSubscription(ctx, id, &stripe.SubscriptionCancelParams{Params: keyed(key)})
+}
+
+// EndSubscription is CancelSubscription with a final invoice, which is made at once:
+// what was used so far and changes that waited for the next invoice. A sum below zero
+// becomes the customer's credit. Time that is paid and not used is not given back.
+func (c *Client) EndSubscription(ctx context.Context, id, key string) (Subscription, error) {
+	return c.cancelSubscription(ctx, id, &stripe.SubscriptionCancelParams{
+		Params: keyed(key), InvoiceNow: stripe.Bool(true), Prorate: stripe.Bool(false),
+	})
+}
+
+func (c *Client) cancelSubscription(ctx context.Context, id string, params *stripe.SubscriptionCancelParams) (Subscription, error) {
 	if id == "" {
 		return Subscription{}, c.failure(ctx, "cancel subscription", errNoID)
 	}
-	canceled, err := write(ctx, c, "cancel subscription", key, func(ctx context.Context) (Subscription, error) {
-		s, err := c.api.V1Subscriptions.Cancel(ctx, id, &stripe.SubscriptionCancelParams{Params: keyed(key)})
+	canceled, err := write(ctx, c, "cancel subscription", *params.IdempotencyKey, func(ctx context.Context) (Subscription, error) {
+		s, err := c.api.V1Subscriptions.Cancel(ctx, id, params)
 		if err != nil {
 			return Subscription{}, err
 		}
@@ -142,22 +157,25 @@ func (c *Client) newSubscription(ctx context.Context, s *stripe.Subscription) (S
 		return Subscription{}, err
 	}
 	sub := Subscription{
-		ID:            s.ID,
-		Status:        string(s.Status),
-		Currency:      strings.ToUpper(string(s.Currency)),
-		ItemID:        item.ID,
-		PriceID:       item.Price.ID,
-		UnitAmount:    item.Price.UnitAmount,
-		Quantity:      item.Quantity,
-		PeriodStart:   at(item.CurrentPeriodStart),
-		PeriodEnd:     at(item.CurrentPeriodEnd),
-		TrialEnd:      atOrNil(s.TrialEnd),
-		BillingAnchor: at(s.BillingCycleAnchor),
-		CancelAtPeriodEnd: s.CancelAtPeriodEnd ||
-			s.CancelAt != 0 && s.CancelAt == item.CurrentPeriodEnd,
-		CanceledAt: atOrNil(s.CanceledAt),
-		Metadata:   s.Metadata,
-		CreatedAt:  at(s.Created),
+		ID:                s.ID,
+		Status:            string(s.Status),
+		Currency:          strings.ToUpper(string(s.Currency)),
+		ItemID:            item.ID,
+		PriceID:           item.Price.ID,
+		UnitAmount:        item.Price.UnitAmount,
+		Quantity:          item.Quantity,
+		PeriodStart:       at(item.CurrentPeriodStart),
+		PeriodEnd:         at(item.CurrentPeriodEnd),
+		TrialEnd:          atOrNil(s.TrialEnd),
+		BillingAnchor:     at(s.BillingCycleAnchor),
+		CancelAt:          atOrNil(s.CancelAt),
+		CancelAtPeriodEnd: s.CancelAtPeriodEnd,
+		CanceledAt:        atOrNil(s.CanceledAt),
+		Metadata:          s.Metadata,
+		CreatedAt:         at(s.Created),
+	}
+	if s.CancelAtPeriodEnd && sub.CancelAt == nil {
+		sub.CancelAt = &sub.PeriodEnd
 	}
 	if s.Customer != nil {
 		sub.CustomerID = s.Customer.ID

@@ -201,7 +201,7 @@ func (s *Service) EndMissing(ctx context.Context, sub Subscription) (bool, error
 // ErrOvertaken when another state was stored since it was read.
 func (s *Service) endHere(ctx context.Context, old Subscription) (Subscription, error) {
 	now := s.deps.Clock.Now()
-	old.Status, old.CancelAtPeriodEnd, old.CanceledAt, old.UpdatedAt = Canceled, false, &now, now
+	old.Status, old.CancelAt, old.CancelAtPeriodEnd, old.CanceledAt, old.UpdatedAt = Canceled, nil, false, &now, now
 	return old, s.store.update(ctx, old)
 }
 

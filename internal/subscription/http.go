@@ -31,7 +31,8 @@ type SubscriptionView struct {
 	CurrentPeriodStart shape.Time                 `json:"current_period_start"`
 	CurrentPeriodEnd   shape.Time                 `json:"current_period_end"`
 	TrialEndsAt        *shape.Time                `json:"trial_ends_at"`
-	CancelAtPeriodEnd  bool                       `json:"cancel_at_period_end"`
+	CancelAtPeriodEnd  bool                       `json:"cancel_at_period_end" doc:"An end is scheduled; cancel_at is its date."`
+	CancelAt           *shape.Time                `json:"cancel_at"`
 	CanceledAt         *shape.Time                `json:"canceled_at"`
 	CancellationReason *string                    `json:"cancellation_reason"`
 	CreatedAt          shape.Time                 `json:"created_at"`
@@ -65,7 +66,7 @@ func (h *HTTP) View(ctx context.Context, sub Subscription) (*SubscriptionView, e
 		ID: sub.ID, Status: sub.Status, Plan: entitlement.ViewPlan(ctx, plan), Currency: sub.Currency, PriceCents: sub.PriceCents,
 		Quantity: sub.Quantity, IntervalUnit: sub.IntervalUnit, IntervalCount: sub.IntervalCount,
 		CurrentPeriodStart: shape.T(sub.CurrentPeriodStart), CurrentPeriodEnd: shape.T(sub.CurrentPeriodEnd),
-		TrialEndsAt: shape.TP(sub.TrialEndsAt), CancelAtPeriodEnd: sub.CancelAtPeriodEnd,
+		TrialEndsAt: shape.TP(sub.TrialEndsAt), CancelAtPeriodEnd: sub.Ending(), CancelAt: shape.TP(sub.CancelAt),
 		CanceledAt: shape.TP(sub.CanceledAt), CancellationReason: sub.CancellationReason,
 		CreatedAt: shape.T(sub.CreatedAt), UpdatedAt: shape.T(sub.UpdatedAt),
 	}, nil

@@ -9,14 +9,14 @@ SELECT * FROM subscriptions WHERE psp_subscription_id = $1;
 INSERT INTO subscriptions (
     id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count,
     billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end,
-    canceled_at, psp_subscription_id, sync_version, created_at, updated_at
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, 1, $17, $17);
+    canceled_at, psp_subscription_id, cancel_at, sync_version, created_at, updated_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18);
 
 -- name: UpdateSubscription :execrows
 UPDATE subscriptions
 SET plan_id = $3, status = $4, price_cents = $5, quantity = $6, interval_unit = $7, interval_count = $8,
     billing_anchor = $9, current_period_start = $10, current_period_end = $11, trial_ends_at = $12,
-    cancel_at_period_end = $13, canceled_at = $14, updated_at = $15, sync_version = sync_version + 1
+    cancel_at_period_end = $13, canceled_at = $14, updated_at = $15, cancel_at = $16, sync_version = sync_version + 1
 WHERE psp_subscription_id = $1 AND sync_version = $2;
 
 -- name: InsertCheckout :exec
@@ -61,6 +61,7 @@ UPDATE checkouts SET completed_at = $2, updated_at = $2 WHERE psp_session_id = $
 -- name: NoteTrialEndTold :execrows
 UPDATE subscriptions SET trial_end_told = trial_ends_at
 WHERE tenant_id = $1 AND id = $2 AND status = 'trialing' AND NOT cancel_at_period_end
+AND (cancel_at IS NULL OR cancel_at > trial_ends_at)
 AND trial_ends_at IS NOT NULL AND (trial_end_told IS NULL OR trial_end_told <> trial_ends_at);
 
 -- name: MinorUnits :one

@@ -170,7 +170,7 @@ func (s *Service) merge(ctx context.Context, known Subscription, remote psp.Subs
 	next.BillingAnchor = remote.BillingAnchor
 	next.CurrentPeriodStart, next.CurrentPeriodEnd = remote.PeriodStart, remote.PeriodEnd
 	next.TrialEndsAt = remote.TrialEnd
-	next.CancelAtPeriodEnd, next.CanceledAt = remote.CancelAtPeriodEnd, remote.CanceledAt
+	next.CancelAt, next.CancelAtPeriodEnd, next.CanceledAt = remote.CancelAt, remote.CancelAtPeriodEnd, remote.CanceledAt
 	next.PSPSubscriptionID = remote.ID
 	next.UpdatedAt = now
 	return next, nil

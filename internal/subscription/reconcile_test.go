@@ -41,7 +41,7 @@ func TestReconcile(t *testing.T) {
 		second := k.SubscribeAtProvider(huge.Str("customer"), starter)
 
 		want := map[string][]string{
-			ends.Str("id"):  {"differs cancel_at_period_end", "differs canceled_at"},
+			ends.Str("id"):  {"differs cancel_at", "differs cancel_at_period_end", "differs canceled_at"},
 			over.Str("id"):  {"differs status", "differs canceled_at"},
 			moves.Str("id"): {"differs plan", "differs price", "differs quantity"},
 			byCustomer:      {"missing_here"},

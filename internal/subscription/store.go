@@ -22,7 +22,7 @@ func toSubscription(row subscriptionsql.Subscription) Subscription {
 		Currency: row.Currency, PriceCents: row.PriceCents, Quantity: row.Quantity,
 		IntervalUnit: row.IntervalUnit, IntervalCount: row.IntervalCount, BillingAnchor: row.BillingAnchor,
 		CurrentPeriodStart: row.CurrentPeriodStart, CurrentPeriodEnd: row.CurrentPeriodEnd,
-		TrialEndsAt: row.TrialEndsAt, CancelAtPeriodEnd: row.CancelAtPeriodEnd, CanceledAt: row.CanceledAt,
+		TrialEndsAt: row.TrialEndsAt, CancelAt: row.CancelAt, CancelAtPeriodEnd: row.CancelAtPeriodEnd, CanceledAt: row.CanceledAt,
 		CancellationReason: row.CancellationReason, PSPSubscriptionID: row.PSPSubscriptionID,
 		SyncVersion: row.SyncVersion, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}
@@ -64,7 +64,7 @@ func (s store) insert(ctx context.Context, n Subscription) error {
 		ID: n.ID, TenantID: n.TenantID, PlanID: n.PlanID, Status: string(n.Status), Currency: n.Currency,
 		PriceCents: n.PriceCents, Quantity: n.Quantity, IntervalUnit: n.IntervalUnit, IntervalCount: n.IntervalCount,
 		BillingAnchor: n.BillingAnchor, CurrentPeriodStart: n.CurrentPeriodStart, CurrentPeriodEnd: n.CurrentPeriodEnd,
-		TrialEndsAt: n.TrialEndsAt, CancelAtPeriodEnd: n.CancelAtPeriodEnd, CanceledAt: n.CanceledAt,
+		TrialEndsAt: n.TrialEndsAt, CancelAt: n.CancelAt, CancelAtPeriodEnd: n.CancelAtPeriodEnd, CanceledAt: n.CanceledAt,
 		PSPSubscriptionID: n.PSPSubscriptionID, CreatedAt: n.CreatedAt,
 	})
 	return sqldb.Wrap(err, "insert subscription")
@@ -77,7 +77,7 @@ func (s store) update(ctx context.Context, n Subscription) error {
 		PSPSubscriptionID: n.PSPSubscriptionID, SyncVersion: n.SyncVersion, PlanID: n.PlanID, Status: string(n.Status),
 		PriceCents: n.PriceCents, Quantity: n.Quantity, IntervalUnit: n.IntervalUnit, IntervalCount: n.IntervalCount,
 		BillingAnchor: n.BillingAnchor, CurrentPeriodStart: n.CurrentPeriodStart, CurrentPeriodEnd: n.CurrentPeriodEnd,
-		TrialEndsAt: n.TrialEndsAt, CancelAtPeriodEnd: n.CancelAtPeriodEnd, CanceledAt: n.CanceledAt, UpdatedAt: n.UpdatedAt,
+		TrialEndsAt: n.TrialEndsAt, CancelAt: n.CancelAt, CancelAtPeriodEnd: n.CancelAtPeriodEnd, CanceledAt: n.CanceledAt, UpdatedAt: n.UpdatedAt,
 	})
 	if err == nil && rows != 1 {
 		return ErrOvertaken

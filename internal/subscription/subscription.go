@@ -60,6 +60,10 @@ type Subscription struct {
 	CurrentPeriodStart time.Time
 	CurrentPeriodEnd   time.Time
 	TrialEndsAt        *time.Time
+	// CancelAt is when the subscription ends, nil while it is to go on; operations from
+	// before the column have only the flag. CancelAtPeriodEnd says that the end was
+	// asked for as that of the period, and not as a date.
+	CancelAt           *time.Time
 	CancelAtPeriodEnd  bool
 	CanceledAt         *time.Time
 	CancellationReason *string
@@ -69,3 +73,6 @@ type Subscription struct {
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }
+
+// Ending reports whether an end is scheduled, in whatever way.
+func (s Subscription) Ending() bool { return s.CancelAtPeriodEnd || s.CancelAt != nil }

@@ -26,7 +26,7 @@ func (s Subscription) CancelEntry(after Subscription, immediately bool, reason *
 
 func (s Subscription) recorded() map[string]any {
 	return map[string]any{
-		"status": s.Status, "plan_id": s.PlanID, "quantity": s.Quantity, "cancel_at_period_end": s.CancelAtPeriodEnd,
+		"status": s.Status, "plan_id": s.PlanID, "quantity": s.Quantity, "cancel_at_period_end": s.Ending(),
 	}
 }
 

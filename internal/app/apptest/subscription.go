@@ -65,6 +65,19 @@ func (s *Server) PreviewChange(o Owner, slug string, quantity int) Reply {
 	return s.Call("GET", path, o.Token, nil)
 }
 
+// Cancel ends a tenant's subscription, at once or with its period, and returns the
+// answer.
+func (s *Server) Cancel(o Owner, immediately bool) Reply {
+	s.T.Helper()
+	return s.Call("POST", o.Path("/subscription/cancel"), o.Token, Object{"immediately": immediately})
+}
+
+// Resume takes the end of a tenant's subscription back, and returns the answer.
+func (s *Server) Resume(o Owner) Reply {
+	s.T.Helper()
+	return s.Call("POST", o.Path("/subscription/resume"), o.Token, nil)
+}
+
 // AddPlan adds a plan to the demo catalog, past the service. kind is its pricing
 // (flat, seat), unit its interval (month, year), cents its price in EUR, quotas the
 // limits by the code of the feature.

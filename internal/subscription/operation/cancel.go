@@ -77,7 +77,8 @@ func (c cancel) send(ctx context.Context, op operation) error {
 	return err
 }
 
-// cancelNow ends a subscription at once.
+// cancelNow ends a subscription at once. What is owed goes on a final invoice: usage so
+// far and changes of seats that waited for the next invoice.
 type cancelNow struct{ ending }
 
 func (cancelNow) continues(pending instruction) bool { return pending.Kind == opCancelNow }
@@ -87,6 +88,6 @@ func (c cancelNow) prepare(context.Context, subscription.Subscription) (instruct
 }
 
 func (c cancelNow) send(ctx context.Context, op operation) error {
-	_, err := c.svc.deps.Provider.CancelSubscription(ctx, op.before.PSPSubscriptionID, op.key())
+	_, err := c.svc.deps.Provider.EndSubscription(ctx, op.before.PSPSubscriptionID, op.key())
 	return err
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/subscription"
 )
 
@@ -20,13 +21,25 @@ type resume struct{ ofRunning }
 func (resume) continues(pending instruction) bool { return pending.Kind == opResume }
 
 func (resume) prepare(_ context.Context, sub subscription.Subscription) (instruction, error) {
-	if !sub.CancelAtPeriodEnd {
+	if !sub.Ending() {
 		return instruction{}, errNotResumable
 	}
 	return instruction{Kind: opResume}, nil
 }
 
+// send clears what is set of the two ways to schedule an end, never both. Where it was
+// scheduled the other way meanwhile, the answer shows it.
 func (r resume) send(ctx context.Context, op operation) error {
-	_, err := r.svc.deps.Provider.SetCancelAtPeriodEnd(ctx, op.before.PSPSubscriptionID, false, op.key())
+	after, err := r.clear(ctx, op, op.before.CancelAtPeriodEnd, op.key())
+	if err == nil && after.CancelAt != nil {
+		_, err = r.clear(ctx, op, after.CancelAtPeriodEnd, op.key()+"-other")
+	}
 	return err
+}
+
+func (r resume) clear(ctx context.Context, op operation, withPeriod bool, key string) (psp.Subscription, error) {
+	if withPeriod {
+		return r.svc.deps.Provider.SetCancelAtPeriodEnd(ctx, op.before.PSPSubscriptionID, false, key)
+	}
+	return r.svc.deps.Provider.ClearCancelAt(ctx, op.before.PSPSubscriptionID, key)
 }

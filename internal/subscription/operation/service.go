@@ -23,7 +23,8 @@ import (
 type Provider interface {
 	GetSubscription(ctx context.Context, id string) (psp.Subscription, error)
 	SetCancelAtPeriodEnd(ctx context.Context, id string, ends bool, key string) (psp.Subscription, error)
-	CancelSubscription(ctx context.Context, id, key string) (psp.Subscription, error)
+	ClearCancelAt(ctx context.Context, id, key string) (psp.Subscription, error)
+	EndSubscription(ctx context.Context, id, key string) (psp.Subscription, error)
 	PreviewChange(ctx context.Context, c psp.Change) (psp.Invoice, error)
 	ChangeSubscription(ctx context.Context, c psp.Change, metadata map[string]string, key string) (psp.Subscription, error)
 	SetQuantity(ctx context.Context, id, itemID string, quantity int64, key string) (psp.Subscription, error)

@@ -22,19 +22,21 @@ type origin struct {
 	Status            subscription.Status `json:"status"`
 	PlanID            uuid.UUID           `json:"plan_id"`
 	Quantity          int64               `json:"quantity"`
+	CancelAt          *time.Time          `json:"cancel_at,omitempty"`
 	CancelAtPeriodEnd bool                `json:"cancel_at_period_end"`
 	By                authz.Origin        `json:"by"`
 }
 
 func (op operation) origin() origin {
 	b := op.before
-	return origin{b.Status, b.PlanID, b.Quantity, b.CancelAtPeriodEnd, op.by}
+	return origin{b.Status, b.PlanID, b.Quantity, b.CancelAt, b.CancelAtPeriodEnd, op.by}
 }
 
 // restore sets what the operation was asked for on, and by whom.
 func (op *operation) restore(o origin) {
 	b := &op.before
-	b.Status, b.PlanID, b.Quantity, b.CancelAtPeriodEnd, op.by = o.Status, o.PlanID, o.Quantity, o.CancelAtPeriodEnd, o.By
+	b.Status, b.PlanID, b.Quantity, op.by = o.Status, o.PlanID, o.Quantity, o.By
+	b.CancelAt, b.CancelAtPeriodEnd = o.CancelAt, o.CancelAtPeriodEnd
 }
 
 // RecordEffect adds the entry of a pending operation to the audit trail if the state
@@ -61,11 +63,11 @@ func (op operation) shows(after subscription.Subscription) bool {
 	before := op.before
 	switch op.Kind {
 	case opCancel:
-		return !before.CancelAtPeriodEnd && after.CancelAtPeriodEnd
+		return !before.Ending() && after.Ending()
 	case opCancelNow:
 		return !before.Status.Over() && after.Status == subscription.Canceled
 	case opResume:
-		return before.CancelAtPeriodEnd && !after.CancelAtPeriodEnd && !after.Status.Over()
+		return before.Ending() && !after.Ending() && !after.Status.Over()
 	case opChange:
 		return before.PlanID != op.PlanID && after.PlanID == op.PlanID
 	case opQuantity:

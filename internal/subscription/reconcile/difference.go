@@ -23,6 +23,7 @@ func fieldDifferences(here, there subscription.Subscription) []psp.Difference {
 		{"current_period_start", moment(&here.CurrentPeriodStart), moment(&there.CurrentPeriodStart)},
 		{"current_period_end", moment(&here.CurrentPeriodEnd), moment(&there.CurrentPeriodEnd)},
 		{"trial_ends_at", moment(here.TrialEndsAt), moment(there.TrialEndsAt)},
+		{"cancel_at", moment(here.CancelAt), moment(there.CancelAt)},
 		{"cancel_at_period_end", strconv.FormatBool(here.CancelAtPeriodEnd), strconv.FormatBool(there.CancelAtPeriodEnd)},
 		{"canceled_at", moment(here.CanceledAt), moment(there.CanceledAt)},
 	} {

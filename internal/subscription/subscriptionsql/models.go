@@ -49,4 +49,5 @@ type Subscription struct {
 	UpdatedAt          time.Time
 	SeenAt             *time.Time
 	TrialEndTold       *time.Time
+	CancelAt           *time.Time
 }

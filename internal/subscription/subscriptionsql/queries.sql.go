@@ -146,8 +146,8 @@ const insertSubscription = `-- name: InsertSubscription :exec
 INSERT INTO subscriptions (
     id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count,
     billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end,
-    canceled_at, psp_subscription_id, sync_version, created_at, updated_at
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, 1, $17, $17)
+    canceled_at, psp_subscription_id, cancel_at, sync_version, created_at, updated_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18)
 `
 
 type InsertSubscriptionParams struct {
@@ -167,6 +167,7 @@ type InsertSubscriptionParams struct {
 	CancelAtPeriodEnd  bool
 	CanceledAt         *time.Time
 	PSPSubscriptionID  string
+	CancelAt           *time.Time
 	CreatedAt          time.Time
 }
 
@@ -188,6 +189,7 @@ func (q *Queries) InsertSubscription(ctx context.Context, arg InsertSubscription
 		arg.CancelAtPeriodEnd,
 		arg.CanceledAt,
 		arg.PSPSubscriptionID,
+		arg.CancelAt,
 		arg.CreatedAt,
 	)
 	return err
@@ -214,7 +216,7 @@ func (q *Queries) LastAnsweredCheckout(ctx context.Context, arg LastAnsweredChec
 }
 
 const liveSubscription = `-- name: LiveSubscription :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at FROM subscriptions
 WHERE tenant_id = $1 AND status NOT IN ('canceled', 'incomplete_expired')
 `
 
@@ -244,6 +246,7 @@ func (q *Queries) LiveSubscription(ctx context.Context, tenantID uuid.UUID) (Sub
 		&i.UpdatedAt,
 		&i.SeenAt,
 		&i.TrialEndTold,
+		&i.CancelAt,
 	)
 	return i, err
 }
@@ -287,6 +290,7 @@ func (q *Queries) MinorUnits(ctx context.Context, code string) (int32, error) {
 const noteTrialEndTold = `-- name: NoteTrialEndTold :execrows
 UPDATE subscriptions SET trial_end_told = trial_ends_at
 WHERE tenant_id = $1 AND id = $2 AND status = 'trialing' AND NOT cancel_at_period_end
+AND (cancel_at IS NULL OR cancel_at > trial_ends_at)
 AND trial_ends_at IS NOT NULL AND (trial_end_told IS NULL OR trial_end_told <> trial_ends_at)
 `
 
@@ -415,7 +419,7 @@ func (q *Queries) SetCheckoutSession(ctx context.Context, arg SetCheckoutSession
 }
 
 const subscriptionByPSPID = `-- name: SubscriptionByPSPID :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told FROM subscriptions WHERE psp_subscription_id = $1
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at FROM subscriptions WHERE psp_subscription_id = $1
 `
 
 func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID string) (Subscription, error) {
@@ -444,12 +448,13 @@ func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID str
 		&i.UpdatedAt,
 		&i.SeenAt,
 		&i.TrialEndTold,
+		&i.CancelAt,
 	)
 	return i, err
 }
 
 const subscriptionOfTenant = `-- name: SubscriptionOfTenant :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told FROM subscriptions WHERE tenant_id = $1 AND id = $2
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at FROM subscriptions WHERE tenant_id = $1 AND id = $2
 `
 
 type SubscriptionOfTenantParams struct {
@@ -483,12 +488,13 @@ func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTe
 		&i.UpdatedAt,
 		&i.SeenAt,
 		&i.TrialEndTold,
+		&i.CancelAt,
 	)
 	return i, err
 }
 
 const subscriptionsOfTenant = `-- name: SubscriptionsOfTenant :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC
 `
 
 func (q *Queries) SubscriptionsOfTenant(ctx context.Context, tenantID uuid.UUID) ([]Subscription, error) {
@@ -523,6 +529,7 @@ func (q *Queries) SubscriptionsOfTenant(ctx context.Context, tenantID uuid.UUID)
 			&i.UpdatedAt,
 			&i.SeenAt,
 			&i.TrialEndTold,
+			&i.CancelAt,
 		); err != nil {
 			return nil, err
 		}
@@ -541,7 +548,7 @@ const updateSubscription = `-- name: UpdateSubscription :execrows
 UPDATE subscriptions
 SET plan_id = $3, status = $4, price_cents = $5, quantity = $6, interval_unit = $7, interval_count = $8,
     billing_anchor = $9, current_period_start = $10, current_period_end = $11, trial_ends_at = $12,
-    cancel_at_period_end = $13, canceled_at = $14, updated_at = $15, sync_version = sync_version + 1
+    cancel_at_period_end = $13, canceled_at = $14, updated_at = $15, cancel_at = $16, sync_version = sync_version + 1
 WHERE psp_subscription_id = $1 AND sync_version = $2
 `
 
@@ -561,6 +568,7 @@ type UpdateSubscriptionParams struct {
 	CancelAtPeriodEnd  bool
 	CanceledAt         *time.Time
 	UpdatedAt          time.Time
+	CancelAt           *time.Time
 }
 
 func (q *Queries) UpdateSubscription(ctx context.Context, arg UpdateSubscriptionParams) (int64, error) {
@@ -580,6 +588,7 @@ func (q *Queries) UpdateSubscription(ctx context.Context, arg UpdateSubscription
 		arg.CancelAtPeriodEnd,
 		arg.CanceledAt,
 		arg.UpdatedAt,
+		arg.CancelAt,
 	)
 	if err != nil {
 		return 0, err

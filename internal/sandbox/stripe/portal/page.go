@@ -235,7 +235,7 @@ func shownSubscriptions(all []*subscriptions.Subscription) []*subscriptions.Subs
 func newShownSubscription(sub *subscriptions.Subscription, names subscriptions.ProductNames) shownSubscription {
 	start, end := sub.Period()
 	shown := shownSubscription{
-		ID: sub.ID, Period: form.Day(start) + " – " + form.Day(end), Running: sub.Running(), Ending: sub.CancelAtPeriodEnd,
+		ID: sub.ID, Period: form.Day(start) + " – " + form.Day(end), Running: sub.Running(), Ending: sub.CancelAt != nil,
 		Status: map[string]string{
 			subscriptions.Active: "Active", subscriptions.Canceled: "Ended", subscriptions.Incomplete: "Waiting for its first payment",
 			subscriptions.IncompleteExpired: "Never paid", subscriptions.PastDue: "Payment overdue", subscriptions.Paused: "Paused",
@@ -248,8 +248,8 @@ func newShownSubscription(sub *subscriptions.Subscription, names subscriptions.P
 	switch {
 	case sub.EndedAt != nil:
 		shown.Period, shown.Note = "", "It ended on "+form.Day(*sub.EndedAt)+"."
-	case sub.CancelAtPeriodEnd:
-		shown.Note = "It ends on " + form.Day(end) + "."
+	case sub.CancelAt != nil:
+		shown.Note = "It ends on " + form.Day(*sub.CancelAt) + "."
 	case sub.Status == subscriptions.Trialing:
 		shown.Note = "The trial ends on " + form.Day(end) + "."
 	case shown.Running:

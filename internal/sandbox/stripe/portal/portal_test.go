@@ -116,7 +116,7 @@ func TestAPageExpires(t *testing.T) {
 			t.Errorf("%s: answered %d", name, got)
 		}
 	}
-	w.Get("/v1/subscriptions/"+sub.At("id")).Shows(t, "afterwards", "cancel_at_period_end", "false")
+	w.Get("/v1/subscriptions/"+sub.At("id")).Shows(t, "afterwards", "cancel_at", "null")
 	deleted := open(w, sub.At("customer"))
 	w.Delete("/v1/customers/" + sub.At("customer"))
 	for _, path := range []string{deleted, "/sandbox/portal/bps_x"} {

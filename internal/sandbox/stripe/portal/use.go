@@ -14,7 +14,8 @@ type cardError string
 
 func (w cardError) Error() string { return string(w) }
 
-// Cancel lets a subscription end with its period.
+// Cancel lets a subscription end with its period. With flexible billing the portal does
+// that by a date, and not by cancel_at_period_end.
 func Cancel(ctx context.Context, st *kernel.Step, session *Session, form formValues) error {
 	return setEnding(ctx, st, session, form("subscription"), true)
 }
@@ -37,11 +38,15 @@ func setEnding(ctx context.Context, st *kernel.Step, session *Session, id string
 		return errNotHere
 	}
 	before := sub.Clone()
-	if sub.CancelAtPeriodEnd == ending {
+	switch _, end := sub.Period(); {
+	case (sub.CancelAt != nil) == ending:
 		return nil // the form was submitted twice
+	case ending:
+		sub.EndAt(&end, st.Now)
+	default:
+		sub.CancelAtPeriodEnd = false
+		sub.EndAt(nil, st.Now)
 	}
-	sub.CancelAtPeriodEnd = ending
-	sub.ScheduleEnd(st.Now)
 	return subscriptions.Save(ctx, st, before, sub)
 }
 

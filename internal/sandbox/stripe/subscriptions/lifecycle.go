@@ -62,7 +62,7 @@ func Save(ctx context.Context, st *kernel.Step, before, sub *Subscription) error
 // all others.
 func setTimers(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	if sub.Running() {
-		_, end := sub.Period()
+		_, end := sub.due()
 		if err := st.SetTimer(ctx, TimerPeriodEnds, sub.ID, end); err != nil {
 			return err
 		}

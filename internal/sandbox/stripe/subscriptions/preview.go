@@ -39,6 +39,7 @@ func PreviewInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	}
 	if details != nil && details.Has("cancel_at_period_end") {
 		sub.CancelAtPeriodEnd = ending
+		sub.ScheduleEnd(c.Now)
 	}
 	rev, err := revise(ctx, c.Step, sub, ch)
 	if err != nil {
@@ -101,7 +102,7 @@ func nextBill(ctx context.Context, st *kernel.Step, sub *Subscription, rev *revi
 	if !sub.Running() {
 		return bill{}, noUpcomingInvoice(sub.Customer)
 	}
-	start, end := sub.Period()
+	start, end := sub.due()
 	usage, err := meteredLines(ctx, st, sub, start, end, rev.names)
 	if err != nil {
 		return bill{}, err

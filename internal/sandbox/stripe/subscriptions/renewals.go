@@ -20,9 +20,9 @@ const draftLife = 60 * 60
 // period, only what is pending and used is billed. It stores nothing: a renewal
 // applies the result, a preview shows it.
 func (sub *Subscription) renewal(cu *customers.Customer, pending []*invoices.Item, usage []invoices.Line, names ProductNames) bill {
-	since, at := sub.Period()
+	since, at := sub.due()
 	b := bill{sub: sub, cu: cu, reason: invoices.ReasonCycle, since: since, at: at, pending: pending, usage: usage, names: names}
-	if sub.CancelAtPeriodEnd {
+	if sub.ending() {
 		return b
 	}
 	if sub.Status == Trialing {
@@ -41,7 +41,8 @@ func PeriodEnds(ctx context.Context, st *kernel.Step, id string) error {
 		return err
 	}
 	before := sub.Clone()
-	if sub.Status == Trialing && !sub.CancelAtPeriodEnd {
+	ending := sub.ending()
+	if sub.Status == Trialing && !ending {
 		if over, err := endTrialWithoutCard(ctx, st, sub); err != nil || over {
 			if err != nil {
 				return err
@@ -64,7 +65,7 @@ func PeriodEnds(ctx context.Context, st *kernel.Step, id string) error {
 			}
 		}
 	}
-	if sub.CancelAtPeriodEnd && !sub.Ended() {
+	if ending && !sub.Ended() {
 		now := st.Now
 		sub.Status, sub.EndedAt = Canceled, &now
 	}
@@ -85,7 +86,7 @@ func renewalBill(ctx context.Context, st *kernel.Step, sub *Subscription) (bill,
 	if err := ReadProductNames(ctx, st, sub.Items.Data, names); err != nil {
 		return bill{}, err
 	}
-	start, end := sub.Period()
+	start, end := sub.due()
 	usage, err := meteredLines(ctx, st, sub, start, end, names)
 	if err != nil {
 		return bill{}, err

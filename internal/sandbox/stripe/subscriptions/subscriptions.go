@@ -123,6 +123,22 @@ func (sub *Subscription) Period() (start, end int64) {
 	return sub.Items.Data[0].CurrentPeriodStart, sub.Items.Data[0].CurrentPeriodEnd
 }
 
+// due returns the current period as far as it is billed: until it is over, or until
+// the subscription ends within it.
+func (sub *Subscription) due() (start, end int64) {
+	start, end = sub.Period()
+	if sub.CancelAt != nil {
+		end = min(end, *sub.CancelAt)
+	}
+	return start, end
+}
+
+// ending reports whether the subscription ends with its current period or within it.
+func (sub *Subscription) ending() bool {
+	_, end := sub.Period()
+	return sub.CancelAt != nil && *sub.CancelAt <= end
+}
+
 // setPeriod sets the period of all items.
 func (sub *Subscription) setPeriod(start, end int64) {
 	for i := range sub.Items.Data {

@@ -27,6 +27,7 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	p.Clearable("description", &sub.Description)
 	readCancellation(p, &sub.CancellationDetails)
 	p.Boolean("cancel_at_period_end", &sub.CancelAtPeriodEnd)
+	endAt := readEnd(p, c.Now)
 	p.Clearable("default_payment_method", &sub.DefaultPaymentMethod)
 	readTrialSettings(p, &sub.TrialSettings.EndBehavior.MissingPaymentMethod)
 	p.Choice("payment_behavior", new(string), allowIncomplete, errorIfIncomplete)
@@ -35,7 +36,7 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := p.Done(); err != nil {
 		return nil, err
 	}
-	if sub.Ended() && p.Has("cancel_at_period_end") {
+	if sub.Ended() && (p.Has("cancel_at_period_end") || p.Has("cancel_at")) {
 		return nil, form.Refuse("", "", "A canceled subscription can only update its cancellation_details and metadata.")
 	}
 	if p.Has("default_payment_method") {
@@ -43,8 +44,11 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 			return nil, err
 		}
 	}
-	if sub.CancelAtPeriodEnd != before.CancelAtPeriodEnd {
+	switch {
+	case sub.CancelAtPeriodEnd != before.CancelAtPeriodEnd:
 		sub.ScheduleEnd(c.Now)
+	case p.Has("cancel_at"):
+		sub.EndAt(endAt, c.Now)
 	}
 	if sub.Status == Trialing && ch.trialEnd == c.Now {
 		over, err := endTrialWithoutCard(ctx, c.Step, sub)
@@ -121,6 +125,34 @@ func (sub *Subscription) ScheduleEnd(now int64) {
 	_, end := sub.Period()
 	reason := canceledByRequest
 	sub.CancelAt, sub.CanceledAt, sub.CancellationDetails.Reason = &end, &now, &reason
+}
+
+// EndAt sets the date of the end, nil for none, as the portal and the parameter
+// cancel_at do: cancel_at_period_end stays as it is.
+func (sub *Subscription) EndAt(date *int64, now int64) {
+	if date == nil {
+		sub.CancelAt, sub.CanceledAt, sub.CancellationDetails = nil, nil, cancellation{}
+		return
+	}
+	reason := canceledByRequest
+	sub.CancelAt, sub.CanceledAt, sub.CancellationDetails.Reason = date, &now, &reason
+}
+
+// readEnd reads the parameter cancel_at, nil where it is cleared or not given.
+func readEnd(p *form.Params, now int64) *int64 {
+	if !p.Has("cancel_at") {
+		return nil
+	}
+	if p.Has("cancel_at_period_end") {
+		p.Fail("cancel_at", "", "You may only specify one of these parameters: cancel_at, cancel_at_period_end.")
+	}
+	if p.Cleared("cancel_at") {
+		p.Clearable("cancel_at", new(*string))
+		return nil
+	}
+	var date int64
+	p.Integer("cancel_at", now+1, 1<<40, &date)
+	return &date
 }
 
 // readCancellation reads the parameter cancellation_details.
