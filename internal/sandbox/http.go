@@ -17,8 +17,8 @@ var indexPage string
 const indexPolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // Handler serves everything below /sandbox. provider serves what belongs to the
-// payment provider: /sandbox/stripe/, /sandbox/checkout/, /sandbox/portal/ and
-// /sandbox/chaos. identities serves /sandbox/idp.
+// payment provider: /sandbox/stripe/, /sandbox/checkout/, /sandbox/portal/,
+// /sandbox/invoices/ and /sandbox/chaos. identities serves /sandbox/idp.
 //
 // The sandbox has no login, so it keeps other web pages away: requests that a
 // page of another origin makes a browser send cannot change anything, and the
@@ -34,7 +34,7 @@ func (w *World) Handler(provider, identities http.Handler, hosts ...string) http
 	mux.HandleFunc("POST /sandbox/clock", w.moveClock)
 	mux.Handle("/sandbox/mail", w.mailbox.Handler())
 	mux.Handle("/sandbox/mail/", w.mailbox.Handler())
-	for _, own := range []string{"/sandbox/stripe/", "/sandbox/checkout/", "/sandbox/portal/", "/sandbox/chaos"} {
+	for _, own := range []string{"/sandbox/stripe/", "/sandbox/checkout/", "/sandbox/portal/", "/sandbox/invoices/", "/sandbox/chaos"} {
 		mux.Handle(own, provider)
 	}
 	mux.Handle("/sandbox/idp", identities)

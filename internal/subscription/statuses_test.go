@@ -179,6 +179,8 @@ func TestTrialEnds(t *testing.T) {
 		paused.AwaitProvider()
 		paused.WantStatus("active")
 		fails.ReplaceCard(apptest.CardPays)
+		fails.WantStatus("past_due") // a new card pays nothing by itself
+		fails.PayOpenInvoices(apptest.Card(apptest.CardPays))
 		fails.WantStatus("active")
 	})
 }
@@ -205,6 +207,7 @@ func TestFailedRenewals(t *testing.T) {
 				given.Subscription(given.Owner).WantAt("data.current_period_start", first)
 				replaced.WantStatus("past_due")
 				replaced.ReplaceCard(apptest.CardPays)
+				replaced.PayOpenInvoices(apptest.Card(apptest.CardPays))
 				replaced.WantStatus("active")
 				s.Advance(16 * apptest.Day)
 				given.WantStatus(outcome)
@@ -213,6 +216,8 @@ func TestFailedRenewals(t *testing.T) {
 				if outcome == "canceled" {
 					given.WantStatus("canceled") // it stays so, and another one may follow
 					given.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
+				} else {
+					given.PayOpenInvoices(apptest.Card(apptest.CardPays))
 				}
 				given.WantStatus("active")
 			})
@@ -287,6 +292,8 @@ func TestDebits(t *testing.T) {
 		pays.WantStatus("active")
 		fails.WantStatus("past_due")
 		fails.ReplaceCard(apptest.CardPays)
+		fails.WantStatus("past_due") // a new card pays nothing by itself
+		fails.PayOpenInvoices(apptest.Card(apptest.CardPays))
 		fails.WantStatus("active")
 		s.Advance(month)
 		pays.WantStatus("active")

@@ -51,6 +51,7 @@ const (
 	CardPays           = "4242 4242 4242 4242"
 	CardDeclined       = "4000 0000 0000 0002"
 	CardFailsAtRenewal = "4000 0000 0000 0341" // pays at checkout, fails when its owner is away
+	CardConfirms       = "4000 0027 6000 3184" // its owner has to confirm each payment
 	DebitPays          = "DE89 3704 0044 0532 0130 00"
 	DebitFails         = "DE62 3704 0044 0532 0130 01"
 )
@@ -60,6 +61,17 @@ var ReturnURLs = Object{"success_url": "https://app.example.com/ok", "cancel_url
 
 // Card is the form of a hosted page that is paid with a card.
 func Card(number string) url.Values { return url.Values{"card_number": {number}} }
+
+// Confirmation is the form that confirms a payment with 3-D Secure on the page of
+// an invoice. At a checkout, where the bank asks before anything is stored, the
+// card goes with it.
+func Confirmation(card string) url.Values {
+	form := url.Values{"authentication": {"confirmed"}}
+	if card != "" {
+		form.Set("card_number", card)
+	}
+	return form
+}
 
 // Debit is the form of a hosted page that is paid from a bank account.
 func Debit(number string) url.Values { return url.Values{"iban": {number}} }

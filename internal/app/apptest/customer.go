@@ -33,11 +33,23 @@ func (c *Customer) Buy(plan, currency string, way url.Values) {
 	c.AwaitNotifications()
 }
 
-// ReplaceCard gives another card in the billing portal.
+// ReplaceCard gives another card in the billing portal. It pays nothing by itself.
 func (c *Customer) ReplaceCard(number string) {
 	c.T.Helper()
 	page := c.Call("POST", c.Path("/docs/billing/portal"), c.Token, nil).Want(200).Str("data.url")
 	c.Submit(page+"/card", Card(number)).Want(303)
+	c.AwaitNotifications()
+}
+
+// PayOpenInvoices pays what the tenant owes on the provider's pages, with a form
+// such as [Card].
+func (c *Customer) PayOpenInvoices(way url.Values) {
+	c.T.Helper()
+	for _, in := range c.ProviderObjects(c.Owner, "invoice") {
+		if in.Str("status") == "open" {
+			c.Submit(in.Str("hosted_invoice_url"), way).Want(303)
+		}
+	}
 	c.AwaitNotifications()
 }
 

@@ -107,7 +107,7 @@ func TestAReplacedCardPaysTheNextRetry(t *testing.T) {
 	}
 }
 
-func TestAReplacedCardPaysWhatIsOpen(t *testing.T) {
+func TestAReplacedCardPaysNothingByItself(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.putDunning(`{"outcome":"past_due"}`)
@@ -116,6 +116,10 @@ func TestAReplacedCardPaysWhatIsOpen(t *testing.T) {
 	if got := w.open(http.MethodPost, w.portal(sub.Customer.ID)+"/card", url.Values{"card_number": {"4242424242424242"}}); got.status != http.StatusSeeOther {
 		t.Fatalf("the portal answers %d", got.status)
 	}
+	if got := w.subscription(sub.ID); got.Status != "past_due" {
+		t.Errorf("with a new card the subscription is %s", got.Status)
+	}
+	w.payOpen(sub.Customer.ID)
 	cu := must[*api.Customer](t)(w.V1Customers.Retrieve(t.Context(), sub.Customer.ID, nil))
 	got := w.subscription(sub.ID)
 	if got.Status != "active" || got.DefaultPaymentMethod.ID != cu.InvoiceSettings.DefaultPaymentMethod.ID || got.DefaultPaymentMethod.ID == sub.DefaultPaymentMethod.ID {

@@ -130,7 +130,7 @@ func TestPortalChangesTheCard(t *testing.T) {
 		t.Fatalf("the failing card leaves it %s", overdue.Status)
 	}
 	path := w.portal(sub.Customer.ID)
-	w.open(http.MethodGet, path, nil).shows(t, "Payment overdue", "<td>Open</td>", "ending in 0341")
+	w.open(http.MethodGet, path, nil).shows(t, "Payment overdue", ">Pay</a></td>", "ending in 0341")
 	for number, c := range map[string]struct {
 		status int
 		says   string
@@ -150,7 +150,9 @@ func TestPortalChangesTheCard(t *testing.T) {
 	if got := w.open(http.MethodPost, path+"/card", url.Values{"card_number": {"4242 4242 4242 4242"}}); got.status != http.StatusSeeOther || got.location != path {
 		t.Fatalf("a card that pays answers %d", got.status)
 	}
-	w.open(http.MethodGet, path, nil).shows(t, `<td id="status">Active</td>`, "-<td>Open</td>", "ending in 4242")
+	w.open(http.MethodGet, path, nil).shows(t, "Payment overdue", ">Pay</a></td>", "ending in 4242")
+	w.payOpen(sub.Customer.ID)
+	w.open(http.MethodGet, path, nil).shows(t, `<td id="status">Active</td>`, "->Pay</a>", "ending in 4242")
 	paid := w.subscription(sub.ID)
 	cu := must[*api.Customer](t)(w.V1Customers.Retrieve(ctx, sub.Customer.ID, nil))
 	if paid.Status != "active" || paid.DefaultPaymentMethod.ID != cu.InvoiceSettings.DefaultPaymentMethod.ID || paid.DefaultPaymentMethod.ID == sub.DefaultPaymentMethod.ID {

@@ -8,6 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/chaos"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/checkout"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/hosted"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/meters"
@@ -119,6 +120,10 @@ func (s *Server) newHandler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	bills, err := hosted.NewPage(s.engine)
+	if err != nil {
+		return nil, err
+	}
 	mux := http.NewServeMux()
 	for _, rt := range routes() {
 		mux.HandleFunc(rt.method+" "+kernel.Root+rt.pattern, s.chaos.Wrap(s.engine.Serve(rt.method, rt.run)))
@@ -126,6 +131,8 @@ func (s *Server) newHandler() (http.Handler, error) {
 	mux.HandleFunc(kernel.Root+"/", s.engine.Serve("", nil)) // whatever is no endpoint
 	mux.HandleFunc("GET "+invoices.PDFPath("{id}"), invoices.ServePDF(s.engine))
 	mux.HandleFunc("GET "+kernel.Root+"/storage/{id}", invoices.ServeFile(s.engine))
+	mux.HandleFunc("GET "+invoices.PagePath("{id}"), bills.Show)
+	mux.HandleFunc("POST "+invoices.PagePath("{id}"), bills.Use)
 	mux.HandleFunc("GET "+checkout.Path("{id}"), checkouts.Show)
 	mux.HandleFunc("POST "+checkout.Path("{id}"), checkouts.Pay)
 	mux.HandleFunc("GET "+portal.Path("{id}"), portals.Show)
@@ -147,6 +154,7 @@ func (s *Server) newHandler() (http.Handler, error) {
 func timers() map[string]kernel.Action {
 	return map[string]kernel.Action{
 		checkout.TimerExpires:                checkout.ExpireDue,
+		subscriptions.TimerPendingExpires:    subscriptions.PendingExpires,
 		subscriptions.TimerPeriodEnds:        subscriptions.PeriodEnds,
 		subscriptions.TimerUpcoming:          subscriptions.AnnounceInvoice,
 		subscriptions.TimerTrialWillEnd:      subscriptions.TrialWillEnd,

@@ -382,7 +382,7 @@ func TestRefusedChanges(t *testing.T) {
 		{"prorated after the period", fmt.Sprintf("items[0][id]=%s&items[0][quantity]=2&proration_date=%d", id, end+1), "", "proration_date"},
 		{"a trial in the past", fmt.Sprintf("trial_end=%d", start.Unix()), "", "trial_end"},
 		{"a trial without end", fmt.Sprintf("trial_end=%d", start.AddDate(3, 0, 0).Unix()), "", "trial_end"},
-		{"a pending update", "payment_behavior=pending_if_incomplete", "", "payment_behavior"},
+		{"an unknown behavior", "payment_behavior=wait", "", "payment_behavior"},
 		{"paused collection", "pause_collection[behavior]=void", "parameter_unknown", "pause_collection"},
 	} {
 		for path, body := range map[string]string{

@@ -43,13 +43,18 @@ type pageView struct {
 	Action        string
 	NeedsCard     bool
 	Attempt       attempt
+	Confirmation  *pages.Confirmation // nil unless the buyer has to confirm
 	Button, Nonce string
 	Back          *pages.BackLink
 }
 
 // attempt is what was typed into the form, with the reasons why it was not
 // accepted.
-type attempt struct{ Card, IBAN, CardError, IBANError string }
+type attempt struct {
+	Card, IBAN, CardError, IBANError string
+	authentication                   string // the buyer's answer to the bank
+	asked                            bool   // the bank wants one
+}
 
 type pageLine struct {
 	Name          string
@@ -75,7 +80,7 @@ func (p *Page) Pay(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, form.MaxBody)
-	typed := attempt{Card: r.PostFormValue("card_number"), IBAN: r.PostFormValue("iban")}
+	typed := attempt{Card: r.PostFormValue("card_number"), IBAN: r.PostFormValue("iban"), authentication: r.PostFormValue("authentication")}
 	var (
 		cs       *Session
 		readable bool
@@ -98,6 +103,12 @@ func (p *Page) Pay(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, customers.ErrDeclined):
 		typed.CardError = "The card was declined. Try another one."
 		p.write(w, r, http.StatusPaymentRequired, typed)
+	case errors.Is(err, customers.ErrNotAuthenticated):
+		typed.CardError = "The payment was not confirmed. Try again, or use another card."
+		p.write(w, r, http.StatusPaymentRequired, typed)
+	case errors.Is(err, customers.ErrUnconfirmed):
+		typed.asked = true
+		p.write(w, r, http.StatusOK, typed)
 	case err != nil:
 		pages.Fail(w, r, p.engine.Log(), err)
 	case cs != nil && cs.Status == statusOpen && !readable:
@@ -127,7 +138,7 @@ func (a *attempt) read(cs *Session) (used tender, ok bool) {
 	case a.Card != "" || cs.needsCard():
 		var found customers.TestCard
 		found, a.CardError = customers.ReadCard(a.Card)
-		used.card = &found
+		used.card, used.authentication = &found, a.authentication
 	}
 	return used, a.CardError == "" && a.IBANError == ""
 }
@@ -156,6 +167,12 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed a
 	}
 	if view.Form {
 		view.Attempt = typed
+	}
+	if view.Form && typed.asked {
+		view.Form, view.Confirmation = false, &pages.Confirmation{Action: view.Action, Card: typed.Card}
+		if cs.due() > 0 {
+			view.Confirmation.Amount = view.Total
+		}
 	}
 	p.writePage(w, r, status, view)
 }

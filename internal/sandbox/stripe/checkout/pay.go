@@ -6,6 +6,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/pages"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/subscriptions"
 )
 
@@ -14,6 +15,25 @@ import (
 type tender struct {
 	card    *customers.TestCard
 	account *customers.TestAccount
+	// authentication is the buyer's answer to the bank of a card whose owner has
+	// to confirm; empty before the bank has asked.
+	authentication string
+}
+
+// check returns why the card cannot be used, or not yet. Errors:
+// customers.ErrDeclined, customers.ErrUnconfirmed, customers.ErrNotAuthenticated.
+func (used tender) check() error {
+	switch {
+	case used.card == nil:
+		return nil
+	case used.card.Declines:
+		return customers.ErrDeclined
+	case !used.card.Authenticates || used.authentication == pages.Confirmed:
+		return nil
+	case used.authentication == "":
+		return customers.ErrUnconfirmed
+	}
+	return customers.ErrNotAuthenticated
 }
 
 // attachMethod stores what a buyer pays with and returns it; nil for nothing.
@@ -39,8 +59,8 @@ func complete(ctx context.Context, st *kernel.Step, cs *Session, used tender) er
 	if err != nil {
 		return err
 	}
-	if used.card != nil && used.card.Declines {
-		return customers.ErrDeclined
+	if err := used.check(); err != nil {
+		return err
 	}
 	sub := subscriptions.New(cs.Customer, state.Purchase, st.Now)
 	sub.PaymentSettings.PaymentMethodTypes = cs.PaymentMethodTypes
@@ -78,8 +98,11 @@ func payFirstInvoice(ctx context.Context, st *kernel.Step, sub *subscriptions.Su
 	switch refused, err := invoices.Collect(ctx, st, in, pm, customers.BuyerPresent); {
 	case err != nil:
 		return err
-	case refused != nil:
-		return customers.ErrDeclined
+	case refused == nil:
+		return nil
+	case refused.Waits():
+		_, err := invoices.Authenticate(ctx, st, in, true) // the buyer has confirmed already
+		return err
 	}
-	return nil
+	return customers.ErrDeclined
 }

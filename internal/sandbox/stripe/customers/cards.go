@@ -71,7 +71,11 @@ type cardNetworks struct {
 type TestCard struct {
 	number, fingerprint string
 	Declines            bool // declines reports whether the bank declines it at once
+	Authenticates       bool // its owner has to confirm each payment (3-D Secure)
 }
+
+// confirmedCard ends the number of the card whose owner confirms each payment.
+const confirmedCard = "3184"
 
 // ReadCard returns the test card with the number that was typed. Otherwise
 // problem tells people why there is none.
@@ -81,6 +85,7 @@ func ReadCard(typed string) (found TestCard, problem string) {
 		{number: "4242424242424242", fingerprint: "sandbox4242pays0"},
 		{number: "4000000000000002", fingerprint: "sandbox0002none0", Declines: true},
 		{number: "4000000000000341", fingerprint: "sandbox0341once0"}, // fails at renewal
+		{number: "4000002760003184", fingerprint: "sandbox3184asks0", Authenticates: true},
 	} {
 		if number == c.number {
 			return c, ""
@@ -116,6 +121,12 @@ const (
 // 0341 pays only while the buyer is present.
 func (pm *PaymentMethod) Declines(present Presence) bool {
 	return pm.Card != nil && pm.Card.Last4 == "0341" && present == BuyerAbsent
+}
+
+// Authenticates reports whether the owner of the card has to confirm each
+// payment, whether present or not.
+func (pm *PaymentMethod) Authenticates() bool {
+	return pm.Card != nil && pm.Card.Last4 == confirmedCard
 }
 
 // luhn checks the check digit of a card number.

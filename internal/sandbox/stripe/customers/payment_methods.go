@@ -43,9 +43,10 @@ func AttachPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
 		return nil, err
 	}
 	number, known := map[string]string{
-		"pm_card_visa":                "4242424242424242",
-		"pm_card_visa_chargeDeclined": "4000000000000002",
-		"pm_card_chargeCustomerFail":  "4000000000000341",
+		"pm_card_visa":                   "4242424242424242",
+		"pm_card_visa_chargeDeclined":    "4000000000000002",
+		"pm_card_chargeCustomerFail":     "4000000000000341",
+		"pm_card_authenticationRequired": "4000002760003184",
 	}[c.ID]
 	if !known {
 		pm, err := PaymentMethods.Get(ctx, c.Q, c.ID, "id")
@@ -60,7 +61,7 @@ func AttachPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
 	}
 	found, _ := ReadCard(number)
 	if found.Declines {
-		return nil, DeclinedCard().Answer()
+		return nil, DeclinedCard().Answer("")
 	}
 	return AttachCard(ctx, c.Step, found, cu)
 }

@@ -29,7 +29,7 @@ func Close(ctx context.Context, st *kernel.Step, in *Invoice, status string) err
 		return form.Refuse("", "payment_intent_unexpected_state", "A payment of this invoice is still processing.")
 	}
 	reason := "void_invoice"
-	pi.Status, pi.CanceledAt, pi.CancellationReason = "canceled", &now, &reason
+	pi.Status, pi.CanceledAt, pi.CancellationReason, pi.NextAction = "canceled", &now, &reason, nil
 	if err := st.Create(ctx, "payment_intent.canceled", pi); err != nil {
 		return err
 	}

@@ -29,8 +29,9 @@ func Finalize(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	if err := st.Change(ctx, "customer.updated", before, cu); err != nil {
 		return err
 	}
-	now, pdf := st.Now, st.Site+PDFPath(in.ID)
-	in.Status, in.Number, in.InvoicePDF, in.EndingBalance = Open, &number, &pdf, &left
+	now, page, pdf := st.Now, st.Site+PagePath(in.ID), st.Site+PDFPath(in.ID)
+	in.Status, in.Number, in.EndingBalance = Open, &number, &left
+	in.HostedInvoiceURL, in.InvoicePDF = &page, &pdf
 	in.EffectiveAt, in.StatusTransitions.FinalizedAt, in.AutomaticallyFinalizes = &now, &now, nil
 	if err := st.StopTimer(ctx, TimerFinalizes, in.ID); err != nil {
 		return err
@@ -91,11 +92,32 @@ func Collect(ctx context.Context, st *kernel.Step, in *Invoice, pm *customers.Pa
 	if pi.Status == payments.Processing {
 		return nil, kernel.Put(ctx, st.Q, in)
 	}
-	if pi.Status != "succeeded" {
-		if refused = pi.LastPaymentError; refused == nil || pm == nil {
-			refused = customers.NoPaymentMethod()
-		}
-		return refused, nil
+	switch {
+	case pm == nil:
+		return customers.NoPaymentMethod(), nil
+	case pi.Status == payments.RequiresAction:
+		return customers.UnconfirmedPayment(), nil
+	case pi.Status != "succeeded":
+		return pi.LastPaymentError, nil
+	}
+	return nil, CompletePayment(ctx, st, payment, in)
+}
+
+// Authenticate ends the wait for the payer of an open invoice, who confirmed or
+// refused. It returns why the invoice is not paid, or nil. Errors:
+// kernel.ErrAbsent if nobody waits.
+func Authenticate(ctx context.Context, st *kernel.Step, in *Invoice, confirmed bool) (refused *customers.PaymentError, err error) {
+	payment, pi, err := openPayment(ctx, st, in)
+	switch {
+	case err != nil:
+		return nil, err
+	case pi.Status != payments.RequiresAction:
+		return nil, kernel.ErrAbsent
+	case !confirmed:
+		return customers.FailedAuthentication(), payments.Refuse(ctx, st, pi)
+	}
+	if err := payments.Confirm(ctx, st, pi); err != nil {
+		return nil, err
 	}
 	return nil, CompletePayment(ctx, st, payment, in)
 }
@@ -113,14 +135,17 @@ func CompletePayment(ctx context.Context, st *kernel.Step, payment *Payment, in 
 	return customers.SetDelinquent(ctx, st, in.Customer, false)
 }
 
-// DebitPending reports whether an open invoice waits for the outcome of a
-// debit.
-func DebitPending(ctx context.Context, st *kernel.Step, in *Invoice) (bool, error) {
+// PaymentStatus returns the status of the payment that an open invoice waits
+// for; empty for any other invoice.
+func PaymentStatus(ctx context.Context, st *kernel.Step, in *Invoice) (string, error) {
 	if in.Status != Open {
-		return false, nil
+		return "", nil
 	}
 	_, pi, err := openPayment(ctx, st, in)
-	return err == nil && pi.Status == payments.Processing, err
+	if err != nil {
+		return "", err
+	}
+	return pi.Status, nil
 }
 
 // openPayment reads the payment that an open invoice waits for.

@@ -77,7 +77,7 @@ type Invoice struct {
 	EndingBalance           *int64            `json:"ending_balance"`
 	Footer                  form.Null         `json:"footer"`
 	FromInvoice             form.Null         `json:"from_invoice"`
-	HostedInvoiceURL        form.Null         `json:"hosted_invoice_url"`
+	HostedInvoiceURL        *string           `json:"hosted_invoice_url"`
 	InvoicePDF              *string           `json:"invoice_pdf"`
 	Issuer                  form.Self         `json:"issuer"`
 	LastFinalizationError   form.Null         `json:"last_finalization_error"`

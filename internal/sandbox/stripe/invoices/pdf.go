@@ -18,6 +18,9 @@ import (
 // PDFPath returns the path of an invoice's PDF.
 func PDFPath(id string) string { return kernel.Root + "/invoices/" + id + "/pdf" }
 
+// PagePath returns the path of an invoice's page, on which it is paid.
+func PagePath(id string) string { return "/sandbox/invoices/" + id }
+
 // FilePath returns the path of the same PDF in the storage that its link leads to.
 func FilePath(id string) string { return kernel.Root + "/storage/" + id + ".pdf" }
 

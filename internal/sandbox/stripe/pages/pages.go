@@ -31,6 +31,15 @@ func Parse(name, html string) (*template.Template, error) {
 // BackLink is the link back to the site that the reader came from.
 type BackLink struct{ ID, URL, Text string }
 
+// Confirmed is the value of the field authentication with which a payer confirms
+// a payment (3-D Secure). Any other one refuses it.
+const Confirmed = "confirmed"
+
+// Confirmation is what the part confirmation shows: the question of the payer's
+// bank, whose answer is sent to Action. Amount is empty if only the card itself
+// is to be confirmed. Card is sent along with the answer, unless it is empty.
+type Confirmation struct{ Action, Amount, Card string }
+
 // Write renders a page. Its only styles are those with the nonce. Its forms may
 // be sent to formAction, which includes the redirects that answer them.
 func Write(w http.ResponseWriter, r *http.Request, log *slog.Logger, status int, page *template.Template, nonce, formAction string, view any) {

@@ -14,8 +14,15 @@ var (
 	Charges = kernel.Kind[Charge]{Name: "charge", Prefix: "ch", Label: "charge", Path: "/v1/charges"}
 )
 
-// Processing is the status of a payment that is under way.
-const Processing = "processing"
+// The statuses of a payment that has begun and not ended.
+const (
+	// Processing is that of a debit until its outcome is known.
+	Processing = "processing"
+	// RequiresAction is that of a payment which its payer has to confirm.
+	RequiresAction = "requires_action"
+
+	requiresMethod = "requires_payment_method"
+)
 
 // Intent is one sum that is to be paid.
 type Intent struct {
@@ -38,7 +45,7 @@ type Intent struct {
 	LastPaymentError     *customers.PaymentError `json:"last_payment_error"`
 	LatestCharge         *string                 `json:"latest_charge"`
 	Metadata             map[string]string       `json:"metadata"`
-	NextAction           form.Null               `json:"next_action"`
+	NextAction           *nextAction             `json:"next_action"`
 	OnBehalfOf           form.Null               `json:"on_behalf_of"`
 	PaymentMethod        *string                 `json:"payment_method"`
 	MethodConfiguration  form.Null               `json:"payment_method_configuration_details"`
@@ -133,7 +140,7 @@ type chargeCard struct {
 	Last4            string               `json:"last4"`
 	Mandate          form.Null            `json:"mandate"`
 	Network          string               `json:"network"`
-	ThreeDSecure     form.Null            `json:"three_d_secure"`
+	ThreeDSecure     *authentication      `json:"three_d_secure"`
 	Wallet           form.Null            `json:"wallet"`
 }
 
@@ -144,7 +151,7 @@ func Create(ctx context.Context, st *kernel.Step, amount int64, code, descriptio
 		Header: Intents.Start(st.Now), Amount: amount, Currency: code, Customer: customerID,
 		CaptureMethod: "automatic", ConfirmationMethod: "automatic", Description: description,
 		Metadata: map[string]string{}, PaymentMethodTypes: []string{"card"},
-		SetupFutureUsage: "off_session", Status: "requires_payment_method",
+		SetupFutureUsage: "off_session", Status: requiresMethod,
 	}
 	pi.ClientSecret = pi.ID + "_secret_" + form.RandomText(24, form.Alphanumeric)
 	return pi, st.Create(ctx, "payment_intent.created", pi)
@@ -156,23 +163,37 @@ func Pay(ctx context.Context, st *kernel.Step, pi *Intent, pm *customers.Payment
 	if pm.Delayed() {
 		return startDebit(ctx, st, pi, pm)
 	}
+	if pm.Authenticates() {
+		return askPayer(ctx, st, pi, pm)
+	}
 	ch := newCharge(pi, pm, st.Now)
-	pi.LatestCharge = &ch.ID
 	if pm.Declines(present) {
-		pi.LastPaymentError = customers.DeclinedCard()
-		pi.LastPaymentError.Charge = ch.ID
-		ch.fail(pi.LastPaymentError)
-		pi.PaymentMethod = nil
+		why := customers.DeclinedCard()
+		why.Charge = ch.ID
+		ch.fail(why)
+		pi.LatestCharge = &ch.ID
 		if err := st.Create(ctx, "charge.failed", ch); err != nil {
 			return err
 		}
-		return st.Create(ctx, "payment_intent.payment_failed", pi)
+		return pi.fail(ctx, st, why)
 	}
+	return pi.succeed(ctx, st, ch)
+}
+
+// succeed records the charge that pays an intent.
+func (pi *Intent) succeed(ctx context.Context, st *kernel.Step, ch *Charge) error {
 	if err := st.Create(ctx, "charge.succeeded", ch); err != nil {
 		return err
 	}
-	pi.Status, pi.AmountReceived, pi.PaymentMethod, pi.LastPaymentError = "succeeded", pi.Amount, &pm.ID, nil
+	pi.Status, pi.AmountReceived, pi.LatestCharge, pi.PaymentMethod = "succeeded", pi.Amount, &ch.ID, &ch.PaymentMethod
+	pi.LastPaymentError, pi.NextAction = nil, nil
 	return st.Create(ctx, "payment_intent.succeeded", pi)
+}
+
+// fail records why an intent was not paid.
+func (pi *Intent) fail(ctx context.Context, st *kernel.Step, why *customers.PaymentError) error {
+	pi.Status, pi.LastPaymentError, pi.PaymentMethod, pi.NextAction = requiresMethod, why, nil, nil
+	return st.Create(ctx, "payment_intent.payment_failed", pi)
 }
 
 // fail turns a new charge into one that the bank declined.
@@ -207,6 +228,9 @@ func newCharge(pi *Intent, pm *customers.PaymentMethod, now int64) *Charge {
 		AmountAuthorized: pi.Amount, Brand: pm.Card.Brand, Checks: pm.Card.Checks, Country: pm.Card.Country,
 		ExpMonth: pm.Card.ExpMonth, ExpYear: pm.Card.ExpYear, Fingerprint: pm.Card.Fingerprint,
 		Funding: pm.Card.Funding, Last4: pm.Card.Last4, Network: "visa",
+	}
+	if pm.Authenticates() {
+		ch.PaymentMethodDetails.Card.ThreeDSecure = &authentication{Flow: "challenge", Result: "authenticated", Version: "2.2.0"}
 	}
 	return ch
 }

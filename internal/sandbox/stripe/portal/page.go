@@ -61,7 +61,8 @@ type shownItem struct {
 	Price    string
 }
 
-type shownInvoice struct{ Number, Date, Amount, Status, PDF string }
+// shownInvoice is an invoice of the list; Pay is where an open one is paid.
+type shownInvoice struct{ Number, Date, Amount, Status, PDF, Pay string }
 
 // errNotHere says that a form names a subscription that the customer does not
 // have.
@@ -212,10 +213,14 @@ func fill(ctx context.Context, st *kernel.Step, view *pageView, cu *customers.Cu
 		return err
 	}
 	for _, in := range slices.Backward(bills) {
-		view.Invoices = append(view.Invoices, shownInvoice{
+		shown := shownInvoice{
 			Number: *in.Number, Date: form.Day(in.Created), Amount: form.FormatAmount(in.Total, in.Currency),
 			Status: strings.ToUpper(in.Status[:1]) + in.Status[1:], PDF: *in.InvoicePDF,
-		})
+		}
+		if in.Status == invoices.Open {
+			shown.Pay = invoices.PagePath(in.ID)
+		}
+		view.Invoices = append(view.Invoices, shown)
 	}
 	return nil
 }

@@ -138,7 +138,7 @@ func TestTheStatesThatAPageShows(t *testing.T) {
 	}{
 		{"active", visa, "", 0, false, []string{"Active", "1 March 2026 – 1 April 2026", "It renews on 1 April 2026.", "Paid", "Ada Lovelace"}},
 		{"trial", visa, "trial_period_days=7", 0, false, []string{"Trial", "The trial ends on 8 March 2026."}},
-		{"incomplete", late, "", 0, false, []string{"Waiting for its first payment", "Open"}},
+		{"incomplete", late, "", 0, false, []string{"Waiting for its first payment", ">Pay</a>"}},
 		{"never paid", late, "", day, false, []string{"Never paid", "It ended on 2 March 2026.", "Void"}},
 		{"overdue", "", "trial_period_days=7", 8 * day, false, []string{"Payment overdue", "It renews on 8 April 2026."}},
 		{"paused", "", "trial_period_days=7&trial_settings[end_behavior][missing_payment_method]=pause", 8 * day, false, []string{"Paused"}},

@@ -50,8 +50,8 @@ func setEnding(ctx context.Context, st *kernel.Step, session *Session, id string
 	return subscriptions.Save(ctx, st, before, sub)
 }
 
-// ChangeCard makes a new card the default of the customer and pays open
-// invoices with it at once. A card that is declined changes nothing.
+// ChangeCard makes a new card the default of the customer. It pays nothing by
+// itself. A card that is declined changes nothing.
 func ChangeCard(ctx context.Context, st *kernel.Step, session *Session, form formValues) error {
 	found, problem := customers.ReadCard(form("card_number"))
 	switch {
@@ -68,8 +68,5 @@ func ChangeCard(ctx context.Context, st *kernel.Step, session *Session, form for
 	if err != nil {
 		return err
 	}
-	if err := subscriptions.SetDefaultCard(ctx, st, cu, pm); err != nil {
-		return err
-	}
-	return subscriptions.PayOpenInvoices(ctx, st, cu.ID)
+	return subscriptions.SetDefaultCard(ctx, st, cu, pm)
 }

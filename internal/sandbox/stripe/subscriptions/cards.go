@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
-	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
 
@@ -24,28 +23,6 @@ func SetDefaultCard(ctx context.Context, st *kernel.Step, cu *customers.Customer
 		before := sub.Clone()
 		sub.DefaultPaymentMethod = &pm.ID
 		if err := Save(ctx, st, before, sub); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// PayOpenInvoices tries to pay a customer's open invoices, oldest first, while
-// the buyer is present. Invoices of subscriptions that have ended are left out.
-func PayOpenInvoices(ctx context.Context, st *kernel.Step, customerID string) error {
-	open, err := invoices.All.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' = 'open'`, customerID)
-	if err != nil {
-		return err
-	}
-	for _, in := range open {
-		sub, err := All.Get(ctx, st.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
-		if err != nil {
-			return err
-		}
-		if sub.Ended() {
-			continue
-		}
-		if err := settleInvoiceDue(ctx, st, in, customers.BuyerPresent); err != nil {
 			return err
 		}
 	}

@@ -79,7 +79,7 @@ func startBilling(ctx context.Context, st *kernel.Step, sub *Subscription, cu *c
 	}
 	refused, err := settleInvoice(ctx, st, sub, in)
 	if err == nil && refused != nil && behavior == errorIfIncomplete {
-		return refused.Answer()
+		return refused.Answer(customers.PaysSubscription)
 	}
 	return err
 }

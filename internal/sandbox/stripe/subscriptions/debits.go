@@ -76,5 +76,5 @@ func debitFails(ctx context.Context, st *kernel.Step, pi *payments.Intent, ch *p
 	if err := st.Create(ctx, "payment_intent.payment_failed", pi); err != nil {
 		return err
 	}
-	return paymentFailed(ctx, st, sub, in)
+	return paymentFailed(ctx, st, sub, in, pi.LastPaymentError)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/payments"
 )
 
 // retryDays is how many days pass after each failure of an invoice's payment
@@ -46,7 +47,7 @@ func FinalizeDue(ctx context.Context, st *kernel.Step, id string) error {
 	if err != nil || in.Status != invoices.Draft {
 		return err
 	}
-	return settleInvoiceDue(ctx, st, in, customers.BuyerAbsent)
+	return settleInvoiceDue(ctx, st, in)
 }
 
 // RetryDue tries again to collect an invoice.
@@ -56,13 +57,13 @@ func RetryDue(ctx context.Context, st *kernel.Step, id string) error {
 		return err
 	}
 	in.AttemptCount++
-	return settleInvoiceDue(ctx, st, in, customers.BuyerAbsent)
+	return settleInvoiceDue(ctx, st, in)
 }
 
 // settleInvoiceDue collects an invoice and stores its subscription, unless a
 // debit for it is pending.
-func settleInvoiceDue(ctx context.Context, st *kernel.Step, in *invoices.Invoice, present customers.Presence) error {
-	if waiting, err := invoices.DebitPending(ctx, st, in); err != nil || waiting {
+func settleInvoiceDue(ctx context.Context, st *kernel.Step, in *invoices.Invoice) error {
+	if status, err := invoices.PaymentStatus(ctx, st, in); err != nil || status == payments.Processing {
 		return err
 	}
 	sub, err := All.Get(ctx, st.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
@@ -70,7 +71,7 @@ func settleInvoiceDue(ctx context.Context, st *kernel.Step, in *invoices.Invoice
 		return err
 	}
 	before := sub.Clone()
-	if _, err := settleInvoiceWith(ctx, st, sub, in, nil, present); err != nil {
+	if _, err := settleInvoice(ctx, st, sub, in); err != nil {
 		return err
 	}
 	return Save(ctx, st, before, sub)
@@ -78,11 +79,7 @@ func settleInvoiceDue(ctx context.Context, st *kernel.Step, in *invoices.Invoice
 
 // paymentFailed records that an open invoice could not be paid and plans the
 // next attempt. It changes the subscription's status; the caller stores it.
-func paymentFailed(ctx context.Context, st *kernel.Step, sub *Subscription, in *invoices.Invoice) error {
-	before, err := invoices.All.Get(ctx, st.Q, in.ID, "id")
-	if err != nil {
-		return err
-	}
+func paymentFailed(ctx context.Context, st *kernel.Step, sub *Subscription, in *invoices.Invoice, why *customers.PaymentError) error {
 	last, err := planRetry(ctx, st, sub, in)
 	if err != nil {
 		return err
@@ -90,16 +87,31 @@ func paymentFailed(ctx context.Context, st *kernel.Step, sub *Subscription, in *
 	if sub.Status == Active {
 		sub.Status = PastDue
 	}
-	if err := st.Change(ctx, "invoice.updated", before, in); err != nil {
-		return err
-	}
-	if err := st.Emit(ctx, "invoice.payment_failed", in, nil); err != nil {
+	if err := tellFailure(ctx, st, in, why); err != nil {
 		return err
 	}
 	if err := customers.SetDelinquent(ctx, st, sub.Customer, true); err != nil || !last {
 		return err
 	}
 	return endDunning(ctx, st, sub)
+}
+
+// tellFailure stores an invoice that could not be paid, with the events about
+// that.
+func tellFailure(ctx context.Context, st *kernel.Step, in *invoices.Invoice, why *customers.PaymentError) error {
+	before, err := invoices.All.Get(ctx, st.Q, in.ID, "id")
+	if err != nil {
+		return err
+	}
+	if err := st.Change(ctx, "invoice.updated", before, in); err != nil {
+		return err
+	}
+	if why.Waits() {
+		if err := st.Emit(ctx, "invoice.payment_action_required", in, nil); err != nil {
+			return err
+		}
+	}
+	return st.Emit(ctx, "invoice.payment_failed", in, nil)
 }
 
 // planRetry sets the time of the next attempt, unless it is already set. It

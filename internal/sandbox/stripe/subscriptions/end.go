@@ -26,6 +26,9 @@ func Cancel(ctx context.Context, c *kernel.Call) (any, error) {
 	if sub.Ended() {
 		return nil, form.Missing(All.Label, sub.ID, "id")
 	}
+	if err := dropPending(ctx, c.Step, sub); err != nil {
+		return nil, err
+	}
 	if err := billRemainder(ctx, c.Step, sub, prorate, invoiceNow); err != nil {
 		return nil, err
 	}
@@ -55,7 +58,7 @@ func billRemainder(ctx context.Context, st *kernel.Step, sub *Subscription, pror
 		}
 		rev.now = rev.bill(sub, nil, append(pending, rev.prorations...), st.Now).needed()
 	}
-	return applyRevision(ctx, st, sub, rev, false)
+	return applyRevision(ctx, st, sub, sub, rev, allowIncomplete)
 }
 
 // Resume answers POST /v1/subscriptions/{id}/resume: it begins a new period of
@@ -82,7 +85,7 @@ func Resume(ctx context.Context, c *kernel.Call) (any, error) {
 	}
 	sub.Status, sub.BillingCycleAnchor = Active, c.Now
 	sub.setPeriod(c.Now, sub.cycle().Boundary(1))
-	if err := applyRevision(ctx, c.Step, sub, rev, false); err != nil {
+	if err := applyRevision(ctx, c.Step, before, sub, rev, allowIncomplete); err != nil {
 		return nil, err
 	}
 	return sub, Save(ctx, c.Step, before, sub)

@@ -85,7 +85,7 @@ func PayInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 		return nil, err
 	}
 	if refused != nil {
-		return refused.Answer(), nil
+		return refused.Answer(customers.PaysInvoice), nil
 	}
 	return in, nil
 }
@@ -143,6 +143,12 @@ func MarkUncollectible(ctx context.Context, c *kernel.Call) (any, error) {
 // the payment becomes active, or expires if it was the first one.
 func closeUnpaid(ctx context.Context, st *kernel.Step, in *invoices.Invoice, sub *Subscription, status string) error {
 	before := sub.Clone()
+	if status == invoices.Void && sub.waitsFor(in) {
+		if err := dropPendingOf(ctx, st, sub, in); err != nil {
+			return err
+		}
+		return Save(ctx, st, before, sub)
+	}
 	if err := invoices.Close(ctx, st, in, status); err != nil {
 		return err
 	}

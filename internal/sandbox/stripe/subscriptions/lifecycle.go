@@ -37,6 +37,11 @@ func Begin(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 // Save stores a subscription that was changed from before, with the events
 // about the change, and sets or stops its timers.
 func Save(ctx context.Context, st *kernel.Step, before, sub *Subscription) error {
+	if sub.Ended() {
+		if err := dropPending(ctx, st, sub); err != nil {
+			return err
+		}
+	}
 	if sub.Status == Canceled && before.Status != Canceled {
 		if err := st.Create(ctx, "customer.subscription.deleted", sub); err != nil {
 			return err
@@ -75,6 +80,9 @@ func setTimers(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 				return err
 			}
 		}
+	}
+	if err := timePending(ctx, st, sub); err != nil {
+		return err
 	}
 	if sub.Status != Trialing {
 		if err := st.StopTimer(ctx, TimerTrialWillEnd, sub.ID); err != nil {

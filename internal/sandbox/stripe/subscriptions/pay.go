@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
@@ -30,17 +31,63 @@ func settleInvoiceWith(ctx context.Context, st *kernel.Step, sub *Subscription, 
 		if err != nil && !errors.Is(err, errNoCard) {
 			return nil, err
 		}
+		if pm != nil && pm.Delayed() && sub.waitsFor(in) {
+			return nil, form.Refuse("", "", "A pending update cannot be paid by a bank debit.")
+		}
 		if refused, err = invoices.Collect(ctx, st, in, pm, present); err != nil {
 			return nil, err
 		}
 	}
-	if refused != nil {
-		return refused, paymentFailed(ctx, st, sub, in)
-	}
-	if in.Status != invoices.Paid && sub.Status == Incomplete {
+	return refused, recordOutcome(ctx, st, sub, in, refused)
+}
+
+// recordOutcome changes a subscription after an attempt to pay an invoice of it.
+// The caller stores it.
+func recordOutcome(ctx context.Context, st *kernel.Step, sub *Subscription, in *invoices.Invoice, refused *customers.PaymentError) error {
+	switch {
+	case refused != nil && sub.waitsFor(in):
+		return tellFailure(ctx, st, in, refused)
+	case refused != nil:
+		return paymentFailed(ctx, st, sub, in, refused)
+	case sub.waitsFor(in):
+		return applyPending(ctx, st, sub)
+	case in.Status != invoices.Paid && sub.Status == Incomplete:
 		sub.Status = Active // a debit is under way
+		return nil
 	}
-	return nil, paymentSucceeded(ctx, st, sub)
+	return paymentSucceeded(ctx, st, sub)
+}
+
+// Authenticate ends the wait for the payer of an invoice, who confirmed or
+// refused. It returns why the invoice is not paid, or nil. Errors:
+// kernel.ErrAbsent if nobody waits.
+func Authenticate(ctx context.Context, st *kernel.Step, in *invoices.Invoice, confirmed bool) (refused *customers.PaymentError, err error) {
+	sub, err := All.Get(ctx, st.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
+	if err != nil {
+		return nil, err
+	}
+	before := sub.Clone()
+	if refused, err = invoices.Authenticate(ctx, st, in, confirmed); err != nil {
+		return nil, err
+	}
+	if err := recordOutcome(ctx, st, sub, in, refused); err != nil {
+		return nil, err
+	}
+	return refused, Save(ctx, st, before, sub)
+}
+
+// PayWith tries to pay an open invoice with a payment method while its owner is
+// present. It returns why the invoice is not paid, or nil.
+func PayWith(ctx context.Context, st *kernel.Step, in *invoices.Invoice, pm string) (refused *customers.PaymentError, err error) {
+	sub, err := All.Get(ctx, st.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
+	if err != nil {
+		return nil, err
+	}
+	before := sub.Clone()
+	if refused, err = settleInvoiceWith(ctx, st, sub, in, &pm, customers.BuyerPresent); err != nil {
+		return nil, err
+	}
+	return refused, Save(ctx, st, before, sub)
 }
 
 // errNoCard says that neither a subscription nor its customer has a payment

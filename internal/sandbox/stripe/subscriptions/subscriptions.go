@@ -64,7 +64,7 @@ type Subscription struct {
 	PaymentSettings       paymentSettings   `json:"payment_settings"`
 	PendingInterval       form.Null         `json:"pending_invoice_item_interval"`
 	PendingSetupIntent    form.Null         `json:"pending_setup_intent"`
-	PendingUpdate         form.Null         `json:"pending_update"`
+	PendingUpdate         *pendingUpdate    `json:"pending_update"`
 	Schedule              form.Null         `json:"schedule"`
 	StartDate             int64             `json:"start_date"`
 	Status                string            `json:"status"`

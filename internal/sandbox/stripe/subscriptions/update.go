@@ -11,8 +11,9 @@ import (
 
 // What happens to a change whose payment fails.
 const (
-	allowIncomplete   = "allow_incomplete"
-	errorIfIncomplete = "error_if_incomplete"
+	allowIncomplete     = "allow_incomplete"      // it takes effect, the invoice stays open
+	errorIfIncomplete   = "error_if_incomplete"   // it is refused
+	pendingIfIncomplete = "pending_if_incomplete" // it waits until the invoice is paid
 )
 
 // Update answers POST /v1/subscriptions/{id}.
@@ -30,11 +31,16 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	endAt := readEnd(p, c.Now)
 	p.Clearable("default_payment_method", &sub.DefaultPaymentMethod)
 	readTrialSettings(p, &sub.TrialSettings.EndBehavior.MissingPaymentMethod)
-	p.Choice("payment_behavior", new(string), allowIncomplete, errorIfIncomplete)
-	strict := p.Is("payment_behavior", errorIfIncomplete)
+	behavior := allowIncomplete
+	p.Choice("payment_behavior", &behavior, allowIncomplete, errorIfIncomplete, pendingIfIncomplete)
 	ch := readChange(p, c.Now)
 	if err := p.Done(); err != nil {
 		return nil, err
+	}
+	if behavior == pendingIfIncomplete {
+		if err := canWait(ctx, c.Step, p, sub); err != nil {
+			return nil, err
+		}
 	}
 	if sub.Ended() && (p.Has("cancel_at_period_end") || p.Has("cancel_at")) {
 		return nil, form.Refuse("", "", "A canceled subscription can only update its cancellation_details and metadata.")
@@ -60,11 +66,7 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 			return sub, Save(ctx, c.Step, before, sub)
 		}
 	}
-	rev, err := revise(ctx, c.Step, sub, ch)
-	if err != nil {
-		return nil, err
-	}
-	if err := applyRevision(ctx, c.Step, sub, rev, strict); err != nil {
+	if err := makeChange(ctx, c.Step, sub, ch, behavior); err != nil {
 		return nil, err
 	}
 	if err := Save(ctx, c.Step, before, sub); err != nil {
@@ -76,10 +78,26 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	return sub, nil
 }
 
+// makeChange revises a subscription and bills what that makes due at once. It takes
+// the place of a change that waits. The caller stores the subscription.
+func makeChange(ctx context.Context, st *kernel.Step, sub *Subscription, ch change, behavior string) error {
+	if !ch.empty() {
+		if err := dropPending(ctx, st, sub); err != nil {
+			return err
+		}
+	}
+	before := sub.Clone()
+	rev, err := revise(ctx, st, sub, ch)
+	if err != nil {
+		return err
+	}
+	return applyRevision(ctx, st, before, sub, rev, behavior)
+}
+
 // applyRevision stores the prorations of a revision and bills what is due at
-// once. If the payment fails, the invoice stays open; with strict, the request
-// is refused instead and nothing of it is stored.
-func applyRevision(ctx context.Context, st *kernel.Step, sub *Subscription, rev *revision, strict bool) error {
+// once. behavior says what happens if the payment fails. before is the
+// subscription as it was.
+func applyRevision(ctx context.Context, st *kernel.Step, before, sub *Subscription, rev *revision, behavior string) error {
 	for _, item := range rev.prorations {
 		if err := st.Create(ctx, "invoiceitem.created", item); err != nil {
 			return err
@@ -100,9 +118,12 @@ func applyRevision(ctx context.Context, st *kernel.Step, sub *Subscription, rev 
 	if err != nil {
 		return err
 	}
+	if behavior == pendingIfIncomplete {
+		return collectOrWait(ctx, st, before, sub, in)
+	}
 	refused, err := settleInvoice(ctx, st, sub, in)
-	if err == nil && refused != nil && strict {
-		return refused.Answer()
+	if err == nil && refused != nil && behavior == errorIfIncomplete {
+		return refused.Answer(customers.PaysSubscription)
 	}
 	return err
 }

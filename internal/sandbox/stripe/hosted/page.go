@@ -1,0 +1,188 @@
+package hosted
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"html/template"
+	"net/http"
+
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/pages"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/payments"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/subscriptions"
+)
+
+//go:embed invoice.html
+var pageHTML string
+
+// Page is the page of an invoice that was finalized.
+type Page struct {
+	engine *kernel.Engine
+	page   *template.Template
+}
+
+// NewPage returns the page of the invoices that e keeps.
+func NewPage(e *kernel.Engine) (*Page, error) {
+	page, err := pages.Parse("invoice", pageHTML)
+	return &Page{engine: e, page: page}, err
+}
+
+// pageView is the data of the page's template.
+type pageView struct {
+	Title, Note  string
+	Lines        []shownLine
+	Amount, PDF  string // both empty if there is no such invoice
+	Payable      bool
+	Confirmation *pages.Confirmation // nil unless a payment waits for its payer
+	Action       string
+	Typed, Error string
+	Nonce        string
+}
+
+type shownLine struct{ Text, Period, Amount string }
+
+// Show answers GET.
+func (p *Page) Show(w http.ResponseWriter, r *http.Request) {
+	if err := p.engine.Settle(r.Context()); err != nil {
+		pages.Fail(w, r, p.engine.Log(), err)
+		return
+	}
+	p.write(w, r, http.StatusOK, "")
+}
+
+// Use answers POST: a payment is confirmed or refused, or the invoice is paid
+// with another card. It redirects to the page, which shows what became of it.
+func (p *Page) Use(w http.ResponseWriter, r *http.Request) {
+	ctx := r.Context()
+	if err := p.engine.Settle(ctx); err != nil {
+		pages.Fail(w, r, p.engine.Log(), err)
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, form.MaxBody)
+	var refused *customers.PaymentError
+	problem := ""
+	err := p.engine.Write(ctx, func(ctx context.Context, st *kernel.Step) error {
+		in, err := find(ctx, st, r.PathValue("id"))
+		if err != nil || !payable(in) {
+			return err // the page says so
+		}
+		if answer := r.PostFormValue("authentication"); answer != "" {
+			refused, err = subscriptions.Authenticate(ctx, st, in, answer == pages.Confirmed)
+			return err
+		}
+		refused, problem, err = payWithCard(ctx, st, in, r.PostFormValue("card_number"))
+		return err
+	})
+	switch {
+	case errors.Is(err, customers.ErrDeclined):
+		p.write(w, r, http.StatusPaymentRequired, "The card was declined. Try another one.")
+	case refusal(err) != "":
+		p.write(w, r, http.StatusConflict, refusal(err))
+	case err != nil && !errors.Is(err, kernel.ErrAbsent):
+		pages.Fail(w, r, p.engine.Log(), err)
+	case problem != "":
+		p.write(w, r, http.StatusUnprocessableEntity, problem)
+	case refused != nil && !refused.Waits():
+		p.write(w, r, http.StatusPaymentRequired, refused.Message)
+	default:
+		w.Header().Set("Cache-Control", "no-store")
+		http.Redirect(w, r, invoices.PagePath(r.PathValue("id")), http.StatusSeeOther)
+	}
+}
+
+// refusal returns the message of an error that clients of the API see too;
+// empty for any other.
+func refusal(err error) string {
+	if refused, ok := errors.AsType[*form.Error](err); ok {
+		return refused.Message
+	}
+	return ""
+}
+
+// payWithCard pays an invoice with the card that was typed. The customer keeps
+// the card; nothing else is paid with it. problem says what is wrong with the
+// number.
+func payWithCard(ctx context.Context, st *kernel.Step, in *invoices.Invoice, number string) (refused *customers.PaymentError, problem string, err error) {
+	card, problem := customers.ReadCard(number)
+	switch {
+	case problem != "":
+		return nil, problem, nil
+	case card.Declines:
+		return nil, "", customers.ErrDeclined
+	}
+	cu, err := customers.Live(ctx, st, in.Customer, "customer")
+	if err != nil {
+		return nil, "", err
+	}
+	pm, err := customers.AttachCard(ctx, st, card, cu)
+	if err != nil {
+		return nil, "", err
+	}
+	refused, err = subscriptions.PayWith(ctx, st, in, pm.ID)
+	return refused, "", err
+}
+
+// find reads an invoice that has a page. Errors: kernel.ErrAbsent.
+func find(ctx context.Context, st *kernel.Step, id string) (*invoices.Invoice, error) {
+	in, err := invoices.All.Find(ctx, st.Q, id)
+	if err == nil && in.HostedInvoiceURL == nil {
+		return nil, kernel.ErrAbsent
+	}
+	return in, err
+}
+
+func payable(in *invoices.Invoice) bool {
+	return in.Status == invoices.Open || in.Status == invoices.Uncollectible
+}
+
+// write renders the invoice. problem says why it is not paid.
+func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, problem string) {
+	st := p.engine.Read()
+	view := pageView{Nonce: pages.NewNonce(), Typed: r.PostFormValue("card_number"), Error: problem}
+	in, err := find(r.Context(), st, r.PathValue("id"))
+	switch {
+	case errors.Is(err, kernel.ErrAbsent):
+		status = http.StatusNotFound
+		view.Title, view.Note = "There is no such invoice", "Check the link, or open it again where you came from."
+	case err == nil:
+		err = view.fill(r.Context(), st, in)
+	}
+	if err != nil && !errors.Is(err, kernel.ErrAbsent) {
+		pages.Fail(w, r, p.engine.Log(), err)
+		return
+	}
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	pages.Write(w, r, p.engine.Log(), status, p.page, view.Nonce, "'self'", view)
+}
+
+// fill shows an invoice.
+func (view *pageView) fill(ctx context.Context, st *kernel.Step, in *invoices.Invoice) error {
+	view.Amount, view.PDF, view.Action = form.FormatAmount(in.AmountDue, in.Currency), *in.InvoicePDF, invoices.PagePath(in.ID)
+	for _, line := range in.Lines.Data {
+		view.Lines = append(view.Lines, shownLine{
+			line.Description, form.Day(line.Period.Start) + " – " + form.Day(line.Period.End), form.FormatAmount(line.Amount, in.Currency),
+		})
+	}
+	view.Title = "Invoice " + *in.Number
+	if !payable(in) {
+		view.Error, view.Typed = "", ""
+		view.Note = map[string]string{invoices.Paid: "It is paid. Thank you.", invoices.Void: "It was withdrawn. Nothing is owed."}[in.Status]
+		return nil
+	}
+	payment, err := invoices.PaymentStatus(ctx, st, in)
+	switch {
+	case err != nil:
+		return err
+	case payment == payments.Processing:
+		view.Note = "Your account is being debited. That takes a few days."
+		return nil
+	case payment == payments.RequiresAction:
+		view.Confirmation = &pages.Confirmation{Action: view.Action, Amount: view.Amount}
+	}
+	view.Payable = true
+	return nil
+}
