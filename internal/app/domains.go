@@ -26,6 +26,7 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/subscription/operation"
 	"github.com/tenantry/tenantry/internal/subscription/reconcile"
+	"github.com/tenantry/tenantry/internal/subscription/trial"
 	"github.com/tenantry/tenantry/internal/team"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
@@ -142,7 +143,7 @@ func (d *domains) addSubscriptions(p *platform, link *links) {
 	d.subscriptions = subscription.NewService(subscription.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants, Customers: d.customers,
 		Entitlements: d.entitlements, Provider: p.provider, Prices: d.priceLinks, Audit: d.audit, Log: p.log,
-		Metered: link, Letters: p.letters, Operations: link,
+		Metered: link, Letters: p.letters, Operations: link, Trials: trial.NewRecord(p.db),
 	})
 	d.operations = operation.NewService(operation.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Subscriptions: d.subscriptions, Catalog: d.catalog, Tenants: d.tenants,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/subscription/trial"
 )
 
 const (
@@ -31,7 +32,8 @@ const (
 	AdoptReplacing
 	// AdoptLater is AdoptReplacing once it is paid; until then the other one stays.
 	AdoptLater
-	// AdoptRefused cancels and refunds it: it is the second of two paid checkouts.
+	// AdoptRefused cancels and refunds it: it is the second of two paid checkouts, or
+	// begins with a trial that the tenant has had.
 	AdoptRefused
 	// AdoptIgnored leaves it alone: it is the tenant's second one, and was not bought
 	// here.
@@ -41,9 +43,12 @@ const (
 // adopting is an adoption, and what it is about.
 type adopting struct {
 	Adoption
-	session string       // of the checkout that bought it; "" without one
-	other   Subscription // that the tenant has; zero without one
+	opened checkout     // that bought it; zero without one
+	other  Subscription // that the tenant has; zero without one
 }
+
+// bought reports whether it was bought by a checkout here.
+func (a adopting) bought() bool { return a.opened.id != uuid.Nil }
 
 // adopt stores a subscription that is new here, under the tenant's lock, as its
 // adoption says.
@@ -51,7 +56,8 @@ type adopting struct {
 // Invariants: a subscription is replaced in one step, so that the tenant is never
 // without. The old one ends here first and then, by a job that is part of the step,
 // at the provider. And what a tenant has that is not over belongs to its one
-// customer, which is stored with the first.
+// customer, which is stored with the first. A trial is recorded in the step in which
+// its subscription is stored, and a checkout that was refused stays so.
 func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subscription) error {
 	_, err := s.store.byPSPID(ctx, next.PSPSubscriptionID)
 	if err == nil {
@@ -75,8 +81,7 @@ func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subsc
 	}
 	switch a.Adoption {
 	case AdoptRefused:
-		r := refusedCheckout{SubscriptionID: next.PSPSubscriptionID, SessionID: a.session}
-		return s.deps.Jobs.Enqueue(ctx, JobRefuse, r, jobs.Key(next.PSPSubscriptionID))
+		return s.refuse(ctx, a.opened, next.PSPSubscriptionID)
 	case AdoptIgnored:
 		s.deps.Log.WarnContext(ctx, "a tenant has a second subscription at the payment provider, which was not bought here",
 			"tenant_id", next.TenantID, "psp_subscription_id", next.PSPSubscriptionID)
@@ -92,11 +97,36 @@ func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subsc
 	if err := s.store.insert(ctx, next); err != nil {
 		return err
 	}
+	if err := s.beginTrial(ctx, a, next); err != nil {
+		return err
+	}
 	members, err := s.deps.Tenants.CountMembers(ctx, next.TenantID)
 	if err != nil || members <= next.Quantity {
 		return err
 	}
 	return s.deps.Operations.SeatsChanged(ctx, next.TenantID) // they joined after the checkout was opened
+}
+
+// refuse has a subscription canceled that a checkout has paid for, and refunded.
+func (s *Service) refuse(ctx context.Context, opened checkout, pspID string) error {
+	if err := s.store.refuseCheckout(ctx, opened.id, s.deps.Clock.Now()); err != nil {
+		return err
+	}
+	r := refusedCheckout{SubscriptionID: pspID, SessionID: opened.session}
+	return s.deps.Jobs.Enqueue(ctx, JobRefuse, r, jobs.Key(pspID))
+}
+
+// beginTrial records the trial that a subscription begins with, if any, as one of
+// the plan that was bought.
+func (s *Service) beginTrial(ctx context.Context, a adopting, next Subscription) error {
+	if next.TrialEndsAt == nil || a.opened.refused {
+		return nil
+	}
+	t := trial.Trial{TenantID: next.TenantID, PlanID: next.PlanID, SubscriptionID: next.ID, BeganAt: next.CreatedAt}
+	if a.bought() {
+		t.PlanID = a.opened.planID
+	}
+	return s.deps.Trials.Begin(ctx, t)
 }
 
 // AdoptionOf decides what happens to a subscription that is new here; other is the
@@ -108,26 +138,32 @@ func (s *Service) AdoptionOf(ctx context.Context, next Subscription, remote psp.
 
 func (s *Service) adoptionOf(ctx context.Context, next Subscription, remote psp.Subscription) (adopting, error) {
 	var a adopting
-	if next.Status.Over() {
-		return a, nil
-	}
-	opened, err := s.checkoutOf(ctx, next.TenantID, remote.Metadata[metaCheckout])
-	bought := err == nil
+	var err error
+	a.opened, err = s.checkoutOf(ctx, next.TenantID, remote.Metadata[metaCheckout])
 	if err != nil && !errors.Is(err, errNoCheckout) {
 		return a, err
 	}
-	a.session = opened.session
-	a.other, err = s.store.live(ctx, next.TenantID)
-	if errors.Is(err, ErrNotFound) {
-		return adopting{}, nil
+	if next.Status.Over() {
+		return a, nil
 	}
-	if err != nil {
+	if a.bought() && next.TrialEndsAt != nil && !a.opened.refused {
+		if a.opened.refused, err = s.deps.Trials.Had(ctx, next.TenantID, a.opened.planID); err != nil {
+			return a, err
+		}
+	}
+	a.other, err = s.store.live(ctx, next.TenantID)
+	if err != nil && !errors.Is(err, ErrNotFound) {
 		return a, err
 	}
+	alone := err != nil
 	switch {
-	case !bought:
+	case a.opened.refused:
+		a.Adoption = AdoptRefused
+	case alone:
+		a.Adoption = AdoptFirst
+	case !a.bought():
 		a.Adoption = AdoptIgnored
-	case opened.replaces != a.other.ID:
+	case a.opened.replaces != a.other.ID:
 		a.Adoption = AdoptRefused
 	case !next.Status.Running():
 		a.Adoption = AdoptLater

@@ -157,12 +157,13 @@ func (s *Service) noteSession(ctx context.Context, id uuid.UUID, bought Purchase
 
 // TrialDays returns how long the trial of a new subscription is: the plan's trial
 // days, but none where the tenant had a trial of the product before
-// (rules: subscription#trials).
+// (rules: subscription#trials). A trial that begins while this checkout is open is
+// found when it is paid.
 func (s *Service) TrialDays(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan) (int, error) {
 	if plan.TrialDays == 0 {
 		return 0, nil
 	}
-	had, err := s.store.hadTrial(ctx, tenantID, plan.Product.ID)
+	had, err := s.deps.Trials.Had(ctx, tenantID, plan.ID)
 	if err != nil || had {
 		return 0, err
 	}

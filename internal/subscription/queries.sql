@@ -58,6 +58,9 @@ UPDATE checkouts SET expired_at = $2, updated_at = $2 WHERE psp_session_id = $1 
 -- name: CompleteCheckout :exec
 UPDATE checkouts SET completed_at = $2, updated_at = $2 WHERE psp_session_id = $1 AND completed_at IS NULL;
 
+-- name: RefuseCheckout :exec
+UPDATE checkouts SET refused_at = $2, updated_at = $2 WHERE id = $1 AND refused_at IS NULL;
+
 -- name: NoteTrialEndTold :execrows
 UPDATE subscriptions SET trial_end_told = trial_ends_at
 WHERE tenant_id = $1 AND id = $2 AND status = 'trialing' AND NOT cancel_at_period_end
@@ -81,14 +84,6 @@ SELECT * FROM checkouts WHERE id = $1;
 
 -- name: PlansOfPSPPrice :many
 SELECT plan_id FROM plan_prices WHERE psp_price_id = $1 ORDER BY created_at, id;
-
--- A trial is granted once per tenant and product.
--- name: HadTrial :one
-SELECT EXISTS (
-    SELECT 1 FROM subscriptions s
-    JOIN plans p ON p.id = s.plan_id
-    WHERE s.tenant_id = $1 AND p.product_id = $2 AND s.trial_ends_at IS NOT NULL
-);
 
 -- name: HasSuccessor :one
 SELECT EXISTS (SELECT 1 FROM checkouts WHERE tenant_id = $1 AND replaces_subscription_id = sqlc.arg(id));

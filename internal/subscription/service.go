@@ -14,6 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
+	"github.com/tenantry/tenantry/internal/subscription/trial"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
@@ -73,6 +74,7 @@ type Deps struct {
 	Tenants      Tenants
 	Customers    *customer.Service
 	Entitlements *entitlement.Service
+	Trials       *trial.Record
 	Provider     Provider
 	Prices       Prices
 	Metered      MeteredPrices // nil bills no usage

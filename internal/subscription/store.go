@@ -100,12 +100,6 @@ func (s store) noteTrialEndTold(ctx context.Context, sub Subscription) (bool, er
 	return n == 1, sqldb.Wrap(err, "note that the end of a trial was told")
 }
 
-// hadTrial reports whether a tenant ever had a trial of a product.
-func (s store) hadTrial(ctx context.Context, tenantID, productID uuid.UUID) (bool, error) {
-	had, err := s.q(ctx).HadTrial(ctx, subscriptionsql.HadTrialParams{TenantID: tenantID, ProductID: productID})
-	return had, sqldb.Wrap(err, "look for a trial")
-}
-
 // plansOfPrice lists the plans that have a price of the provider, the oldest price
 // first.
 func (s store) plansOfPrice(ctx context.Context, pspPriceID string) ([]uuid.UUID, error) {

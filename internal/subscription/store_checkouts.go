@@ -12,11 +12,12 @@ import (
 
 // checkout is a hosted checkout that was opened, or is about to be.
 type checkout struct {
-	id, tenantID           uuid.UUID
+	id, tenantID, planID   uuid.UUID
 	session                string    // the provider's id; "" until it has answered
 	replaces               uuid.UUID // the subscription that the bought one replaces; Nil for none
 	createdAt              time.Time
 	completedAt, expiredAt *time.Time
+	refused                bool // it was paid, but its subscription is not the tenant's
 }
 
 // insertCheckout stores a checkout that is about to be opened at the provider; a
@@ -39,7 +40,8 @@ func (s store) checkout(ctx context.Context, id uuid.UUID) (checkout, error) {
 		return checkout{}, sqldb.WrapAbsent(err, "read checkout", errNoCheckout)
 	}
 	c := checkout{
-		id: row.ID, tenantID: row.TenantID, createdAt: row.CreatedAt, completedAt: row.CompletedAt, expiredAt: row.ExpiredAt,
+		id: row.ID, tenantID: row.TenantID, planID: row.PlanID, createdAt: row.CreatedAt,
+		completedAt: row.CompletedAt, expiredAt: row.ExpiredAt, refused: row.RefusedAt != nil,
 	}
 	if row.PSPSessionID != nil {
 		c.session = *row.PSPSessionID
@@ -94,6 +96,12 @@ func (s store) completeCheckout(ctx context.Context, session string, now time.Ti
 func (s store) expireCheckout(ctx context.Context, session string, now time.Time) error {
 	err := s.q(ctx).ExpireCheckout(ctx, subscriptionsql.ExpireCheckoutParams{PSPSessionID: &session, ExpiredAt: &now})
 	return sqldb.Wrap(err, "expire checkout")
+}
+
+// refuseCheckout notes that the subscription of a checkout is never the tenant's.
+func (s store) refuseCheckout(ctx context.Context, id uuid.UUID, now time.Time) error {
+	err := s.q(ctx).RefuseCheckout(ctx, subscriptionsql.RefuseCheckoutParams{ID: id, RefusedAt: &now})
+	return sqldb.Wrap(err, "refuse checkout")
 }
 
 func (s store) deleteCheckouts(ctx context.Context, tenantID uuid.UUID) error {

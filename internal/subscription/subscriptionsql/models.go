@@ -24,6 +24,7 @@ type Checkout struct {
 	ReplacesSubscriptionID *uuid.UUID
 	LookedAt               *time.Time
 	ExpiredAt              *time.Time
+	RefusedAt              *time.Time
 }
 
 type Subscription struct {

@@ -13,7 +13,7 @@ import (
 )
 
 const checkout = `-- name: Checkout :one
-SELECT id, tenant_id, plan_id, currency, price_cents, quantity, psp_session_id, completed_at, created_at, updated_at, replaces_subscription_id, looked_at, expired_at FROM checkouts WHERE id = $1
+SELECT id, tenant_id, plan_id, currency, price_cents, quantity, psp_session_id, completed_at, created_at, updated_at, replaces_subscription_id, looked_at, expired_at, refused_at FROM checkouts WHERE id = $1
 `
 
 func (q *Queries) Checkout(ctx context.Context, id uuid.UUID) (Checkout, error) {
@@ -33,6 +33,7 @@ func (q *Queries) Checkout(ctx context.Context, id uuid.UUID) (Checkout, error) 
 		&i.ReplacesSubscriptionID,
 		&i.LookedAt,
 		&i.ExpiredAt,
+		&i.RefusedAt,
 	)
 	return i, err
 }
@@ -72,27 +73,6 @@ type ExpireCheckoutParams struct {
 func (q *Queries) ExpireCheckout(ctx context.Context, arg ExpireCheckoutParams) error {
 	_, err := q.db.ExecContext(ctx, expireCheckout, arg.PSPSessionID, arg.ExpiredAt)
 	return err
-}
-
-const hadTrial = `-- name: HadTrial :one
-SELECT EXISTS (
-    SELECT 1 FROM subscriptions s
-    JOIN plans p ON p.id = s.plan_id
-    WHERE s.tenant_id = $1 AND p.product_id = $2 AND s.trial_ends_at IS NOT NULL
-)
-`
-
-type HadTrialParams struct {
-	TenantID  uuid.UUID
-	ProductID uuid.UUID
-}
-
-// A trial is granted once per tenant and product.
-func (q *Queries) HadTrial(ctx context.Context, arg HadTrialParams) (bool, error) {
-	row := q.db.QueryRowContext(ctx, hadTrial, arg.TenantID, arg.ProductID)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
 }
 
 const hasSuccessor = `-- name: HasSuccessor :one
@@ -377,6 +357,20 @@ func (q *Queries) PlansOfPSPPrice(ctx context.Context, pspPriceID *string) ([]uu
 		return nil, err
 	}
 	return items, nil
+}
+
+const refuseCheckout = `-- name: RefuseCheckout :exec
+UPDATE checkouts SET refused_at = $2, updated_at = $2 WHERE id = $1 AND refused_at IS NULL
+`
+
+type RefuseCheckoutParams struct {
+	ID        uuid.UUID
+	RefusedAt *time.Time
+}
+
+func (q *Queries) RefuseCheckout(ctx context.Context, arg RefuseCheckoutParams) error {
+	_, err := q.db.ExecContext(ctx, refuseCheckout, arg.ID, arg.RefusedAt)
+	return err
 }
 
 const setCancellationReason = `-- name: SetCancellationReason :exec
