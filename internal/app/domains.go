@@ -92,7 +92,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 		Pages: onboarding.Pages{Success: p.frontendURL + "/onboarding/success", Cancel: p.frontendURL + "/onboarding/plans"},
 	})
 	link.operations, link.customers, link.entitlements = d.operations, d.customers, d.entitlements
-	link.usage, link.meters, link.impersonation = d.usage, d.meters, d.impersonation
+	link.usage, link.meters, link.team, link.impersonation = d.usage, d.meters, d.team, d.impersonation
 	return d, nil
 }
 
@@ -138,7 +138,7 @@ func (d *domains) addSubscriptions(p *platform, link *links) {
 		FrontendURL: p.frontendURL,
 	})
 	d.entitlements = entitlement.NewService(entitlement.Deps{
-		DB: p.db, Catalog: d.catalog, Tenants: d.tenants, Consumption: link,
+		DB: p.db, Catalog: d.catalog, Tenants: d.tenants, Team: link, Consumption: link,
 	})
 	d.subscriptions = subscription.NewService(subscription.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants, Customers: d.customers,

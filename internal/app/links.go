@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/subscription/operation"
+	"github.com/tenantry/tenantry/internal/team"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/meters"
@@ -22,6 +23,7 @@ type links struct {
 	entitlements  *entitlement.Service
 	usage         *usage.Service
 	meters        *meters.Service
+	team          *team.Service
 	impersonation *impersonation.Service
 }
 
@@ -51,6 +53,10 @@ func (l *links) BillingChanged(ctx context.Context, tenantID uuid.UUID) error {
 
 func (l *links) Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {
 	return consumption{l.usage}.Current(ctx, tenantID)
+}
+
+func (l *links) TakenSeats(ctx context.Context, tenantID uuid.UUID) (int64, error) {
+	return l.team.TakenSeats(ctx, tenantID)
 }
 
 func (l *links) EndDead(ctx context.Context, userID int64) error {

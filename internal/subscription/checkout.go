@@ -46,7 +46,7 @@ type CheckoutParams struct {
 // (rules: subscription#checkout). It
 // refuses, in this order, an unknown plan or currency, a tenant that has a
 // subscription, one without the billing details, a plan without a price in the
-// currency, and fewer seats than members.
+// currency, fewer seats than members, and a plan that allows less than is used.
 func (s *Service) Checkout(ctx context.Context, tenantID uuid.UUID, p CheckoutParams) (psp.Checkout, error) {
 	bought, err := s.purchase(ctx, tenantID, p)
 	if err != nil {
@@ -214,9 +214,22 @@ func (s *Service) purchase(ctx context.Context, tenantID uuid.UUID, p CheckoutPa
 		return Purchase{}, ErrNotInCurrency
 	}
 	quantity, err := s.Units(ctx, tenantID, plan, p.Quantity)
+	if err != nil {
+		return Purchase{}, err
+	}
 	return Purchase{
 		Selection: Selection{plan, price, quantity}, Tenant: t, SuccessURL: p.SuccessURL, CancelURL: p.CancelURL,
-	}, err
+	}, s.NeedEligible(ctx, tenantID, plan)
+}
+
+// NeedEligible refuses a plan that allows less than the tenant uses
+// (plan_change_error with violations; rules: subscription#eligibility).
+func (s *Service) NeedEligible(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan) error {
+	violations, err := s.deps.Entitlements.Violations(ctx, tenantID, plan)
+	if err == nil && len(violations) > 0 {
+		err = errNotEligible.With("violations", violations)
+	}
+	return err
 }
 
 // PlanOnSale returns a plan that can be bought; any other is a broken field.

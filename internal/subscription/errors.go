@@ -19,7 +19,15 @@ var (
 	errSeatMisconfigured = fault.Coded(fault.Invalid, fault.SeatPricingMisconfigured)
 	errUnknownCurrency   = fault.OnField("currency", "validation.exists")
 	errFewerThanMembers  = fault.OnField("quantity", "validation.quantity_below_members")
+	errNotEligible       = ChangeError("error.plan_change_not_eligible")
 )
+
+// ChangeError is a plan_change_error with a message that says why.
+func ChangeError(message string) *fault.Error {
+	e := fault.Coded(fault.Invalid, fault.PlanChangeError)
+	e.Message = message
+	return e
+}
 
 // errNoCheckout is what stores return where there is no such row.
 var errNoCheckout = errors.New("no such checkout")

@@ -113,11 +113,13 @@ func TestAcceptWithRegistrationRefusals(t *testing.T) {
 		s.Call("POST", "/sandbox/clock", "", map[string]any{"advance": "168h"}).Want(200)
 		register(late, "late@example.com").WantRefused(410, "INVITATION_EXPIRED")
 
-		// Three are in, by invitations from before the plan: free has two places.
+		// Three are in, by invitations from before the plan is paid: free has two places.
 		o.Token = s.LogIn("owner@example.com")
+		page := s.Checkout(o, "free")
 		_, one := s.Invite(o, "one@example.com", "member")
 		_, two := s.Invite(o, "two@example.com", "member")
-		s.BuyPlan(o, "free")
+		s.Pay(page, "").Want(303)
+		s.AwaitNotifications()
 		register(one, "one@example.com").WantRefused(422, "SEAT_LIMIT_REACHED")
 		s.Call("POST", "/api/v1/invitations/"+two+"/accept", s.RegisterAlone("Two", "two@example.com"), nil).WantRefused(422, "SEAT_LIMIT_REACHED")
 		s.Call("POST", "/api/v1/auth/login", "", map[string]any{"email": "one@example.com", "password": "correct horse"}).Want(401)

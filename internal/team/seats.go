@@ -36,6 +36,12 @@ func (s *Service) Seats(ctx context.Context, tenantID uuid.UUID) (Seats, error) 
 	return seats, err
 }
 
+// TakenSeats counts the seats that a tenant's team takes.
+func (s *Service) TakenSeats(ctx context.Context, tenantID uuid.UUID) (int64, error) {
+	seats, err := s.store.seats(ctx, tenantID, s.deps.Clock.Now())
+	return seats.Total(), err
+}
+
 // needSeats refuses with SEAT_LIMIT_REACHED unless the plan has room for more seats: 1
 // for a new invitation, 0 for a member who accepts one, because it took its seat
 // already. The caller holds the tenant's lock.

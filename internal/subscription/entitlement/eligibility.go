@@ -60,7 +60,7 @@ func (s *Service) used(ctx context.Context, tenantID uuid.UUID) (map[string]int6
 		return nil, err
 	}
 	maps.Copy(used, metered)
-	used[catalog.TeamMembers], err = s.deps.Tenants.CountMembers(ctx, tenantID)
+	used[catalog.TeamMembers], err = s.deps.Team.TakenSeats(ctx, tenantID)
 	return used, err
 }
 

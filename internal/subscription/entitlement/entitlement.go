@@ -26,7 +26,12 @@ type Feature struct {
 // Tenants is what entitlements need of the tenant domain.
 type Tenants interface {
 	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
-	CountMembers(ctx context.Context, tenantID uuid.UUID) (int64, error)
+}
+
+// Team is what entitlements need of the team domain.
+type Team interface {
+	// TakenSeats counts the members and the pending invitations of a tenant.
+	TakenSeats(ctx context.Context, tenantID uuid.UUID) (int64, error)
 }
 
 // Consumption tells what a tenant uses of each metered feature in the current
@@ -40,6 +45,7 @@ type Deps struct {
 	DB          *sqldb.DB
 	Catalog     *catalog.Service
 	Tenants     Tenants
+	Team        Team
 	Consumption Consumption
 }
 

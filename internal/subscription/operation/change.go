@@ -88,12 +88,8 @@ func (c *changePlan) prepare(ctx context.Context, sub subscription.Subscription)
 			return instruction{}, err
 		}
 	}
-	violations, err := c.svc.deps.Entitlements.Violations(ctx, sub.TenantID, sel.Plan)
-	if err != nil {
+	if err := c.svc.deps.Subscriptions.NeedEligible(ctx, sub.TenantID, sel.Plan); err != nil {
 		return instruction{}, err
-	}
-	if len(violations) > 0 {
-		return instruction{}, errNotEligible.With("violations", violations)
 	}
 	t, err := c.svc.deps.Subscriptions.Billable(ctx, sub.TenantID, false)
 	if err != nil {
