@@ -75,8 +75,8 @@ func violations(plan catalog.Plan, used map[string]int64) []Violation {
 	return found
 }
 
-// SeatLimit returns the quota of team members on the tenant's plan; nil is
-// unlimited.
+// SeatLimit returns the quota of team members on the tenant's plan, which holds while
+// features are off too; nil is unlimited.
 func (s *Service) SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, error) {
 	limit, err := s.store.quota(ctx, tenantID, catalog.TeamMembers)
 	if errors.Is(err, errNoQuota) {

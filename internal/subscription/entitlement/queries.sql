@@ -11,8 +11,9 @@ LEFT JOIN features f ON f.id = e.feature_id AND f.deleted_at IS NULL
 WHERE s.tenant_id = $1 AND s.status IN ('active', 'trialing');
 
 -- name: QuotaOfFeature :one
+-- Limits hold for longer than features are granted.
 SELECT e.value
 FROM subscriptions s
 JOIN entitlements e ON e.plan_id = s.plan_id
 JOIN features f ON f.id = e.feature_id
-WHERE s.tenant_id = $1 AND s.status IN ('active', 'trialing') AND f.code = $2 AND e.type = 'quota';
+WHERE s.tenant_id = $1 AND s.status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused') AND f.code = $2 AND e.type = 'quota';

@@ -41,7 +41,7 @@ func (s store) granted(ctx context.Context, tenantID uuid.UUID) ([]Feature, erro
 }
 
 // quota returns the quota of a feature on a tenant's plan, nil where it is
-// unlimited; errNoQuota where the plan has none or grants nothing.
+// unlimited; errNoQuota where the plan has none or no plan sets limits.
 func (s store) quota(ctx context.Context, tenantID uuid.UUID, code string) (*int64, error) {
 	value, err := s.q(ctx).QuotaOfFeature(ctx, entitlementsql.QuotaOfFeatureParams{TenantID: tenantID, Code: code})
 	return value, sqldb.WrapAbsent(err, "read quota", errNoQuota)
@@ -51,7 +51,7 @@ func (s store) quota(ctx context.Context, tenantID uuid.UUID, code string) (*int
 func (s store) terms(ctx context.Context, tenantIDs []uuid.UUID, found map[uuid.UUID]Terms) error {
 	err := s.each(ctx, `SELECT tenant_id, plan_id, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end
 FROM subscriptions
-WHERE status IN ('active', 'trialing') AND tenant_id IN (VALUES `, tenantIDs, func(scan func(...any) error) error {
+WHERE status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused') AND tenant_id IN (VALUES `, tenantIDs, func(scan func(...any) error) error {
 		var id uuid.UUID
 		var t Terms
 		err := scan(&id, &t.PlanID, &t.IntervalUnit, &t.IntervalCount, &t.BillingAnchor, &t.CurrentPeriodStart, &t.CurrentPeriodEnd)

@@ -7,8 +7,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Terms is what a subscription that grants features says about usage: its billing
-// period and its limits.
+// Terms is what a subscription says about usage: its billing period and its limits,
+// which hold while features are off too (rules: subscription#statuses).
 type Terms struct {
 	PlanID                               uuid.UUID
 	IntervalUnit                         string
@@ -22,8 +22,8 @@ type Terms struct {
 }
 
 // TermsOf reads the terms of any number of tenants in two queries, in the
-// transaction of ctx where there is one. A tenant whose subscription grants
-// nothing, or who has none, is left out.
+// transaction of ctx where there is one. A tenant whose subscription sets no limits,
+// or who has none, is left out.
 func (s *Service) TermsOf(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Terms, error) {
 	terms := make(map[uuid.UUID]Terms, len(tenantIDs))
 	if len(tenantIDs) == 0 {

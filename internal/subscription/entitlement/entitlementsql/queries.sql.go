@@ -66,7 +66,7 @@ SELECT e.value
 FROM subscriptions s
 JOIN entitlements e ON e.plan_id = s.plan_id
 JOIN features f ON f.id = e.feature_id
-WHERE s.tenant_id = $1 AND s.status IN ('active', 'trialing') AND f.code = $2 AND e.type = 'quota'
+WHERE s.tenant_id = $1 AND s.status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused') AND f.code = $2 AND e.type = 'quota'
 `
 
 type QuotaOfFeatureParams struct {
@@ -74,6 +74,7 @@ type QuotaOfFeatureParams struct {
 	Code     string
 }
 
+// Limits hold for longer than features are granted.
 func (q *Queries) QuotaOfFeature(ctx context.Context, arg QuotaOfFeatureParams) (*int64, error) {
 	row := q.db.QueryRowContext(ctx, quotaOfFeature, arg.TenantID, arg.Code)
 	var value *int64
