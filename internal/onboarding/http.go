@@ -4,6 +4,7 @@ package onboarding
 
 import (
 	"context"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -37,7 +38,7 @@ type startInput struct {
 }
 
 func choice(plan, currency string, quantity *int64) Choice {
-	c := Choice{PlanSlug: plan, Currency: currency, Quantity: 1}
+	c := Choice{PlanSlug: plan, Currency: strings.ToUpper(currency), Quantity: 1}
 	if quantity != nil {
 		c.Quantity = *quantity
 	}

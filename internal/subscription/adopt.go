@@ -100,6 +100,11 @@ func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subsc
 	if err := s.beginTrial(ctx, a, next); err != nil {
 		return err
 	}
+	if a.bought() && next.Status.Running() {
+		if err := s.deps.Tenants.PreferCurrency(ctx, next.TenantID, next.Currency); err != nil {
+			return err
+		}
+	}
 	members, err := s.deps.Tenants.CountMembers(ctx, next.TenantID)
 	if err != nil || members <= next.Quantity {
 		return err

@@ -2,6 +2,7 @@ package subscription
 
 import (
 	"context"
+	"strings"
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
@@ -32,7 +33,7 @@ func (h *HTTP) Checkout(ctx context.Context, in *checkoutInput) (*rest.Data[Host
 		return nil, err
 	}
 	p := CheckoutParams{
-		PlanID: planID, Currency: in.Body.Currency, Quantity: 1,
+		PlanID: planID, Currency: strings.ToUpper(in.Body.Currency), Quantity: 1,
 		SuccessURL: in.Body.SuccessURL, CancelURL: in.Body.CancelURL,
 	}
 	if in.Body.Quantity != nil {

@@ -34,6 +34,7 @@ type Tenants interface {
 	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	Lock(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	CountMembers(ctx context.Context, id uuid.UUID) (int64, error)
+	PreferCurrency(ctx context.Context, id uuid.UUID, currency string) error
 	BillingEmail(ctx context.Context, t tenant.Tenant) (*string, error)
 }
 

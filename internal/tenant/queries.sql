@@ -22,7 +22,7 @@ SELECT * FROM tenants WHERE id = $1 FOR UPDATE;
 -- name: UpdateTenant :exec
 UPDATE tenants
 SET name = $2, slug = $3, settings = $4, legal_name = $5, address = $6, city = $7, postal_code = $8, country = $9,
-    vat_number = $10, billing_email = $11, onboarding_completed_at = $12, updated_at = $13
+    vat_number = $10, billing_email = $11, onboarding_completed_at = $12, updated_at = $13, preferred_currency = $14
 WHERE id = $1;
 
 -- name: Members :many

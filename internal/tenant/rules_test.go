@@ -149,7 +149,7 @@ func TestRecorded(t *testing.T) {
 		"name": "Acme", "slug": "acme", "settings": tenant.Settings, "legal_name": tenant.Billing.LegalName,
 		"address": tenant.Billing.Address, "city": tenant.Billing.City, "postal_code": tenant.Billing.PostalCode,
 		"country": tenant.Billing.Country, "vat_number": (*string)(nil), "billing_email": (*string)(nil),
-		"onboarding_completed_at": &at,
+		"onboarding_completed_at": &at, "preferred_currency": "EUR",
 	}
 	if diff := cmp.Diff(want, recorded(tenant)); diff != "" {
 		t.Error(diff)

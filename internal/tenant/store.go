@@ -71,6 +71,7 @@ func (s store) update(ctx context.Context, t Tenant) error {
 		ID: t.ID, Name: t.Name, Slug: t.Slug, Settings: t.Settings, LegalName: t.Billing.LegalName, Address: t.Billing.Address, City: t.Billing.City,
 		PostalCode: t.Billing.PostalCode, Country: t.Billing.Country, VATNumber: t.Billing.VATNumber,
 		BillingEmail: t.Billing.BillingEmail, OnboardingCompletedAt: t.OnboardingCompletedAt, UpdatedAt: t.UpdatedAt,
+		PreferredCurrency: t.PreferredCurrency,
 	})
 	return sqldb.Wrap(err, "update tenant")
 }

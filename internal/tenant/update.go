@@ -43,6 +43,19 @@ func (s *Service) CompleteSetup(ctx context.Context, id uuid.UUID, change func(B
 	})
 }
 
+// PreferCurrency makes a currency (ISO 4217, upper case) the tenant's preferred one
+// (rules: tenant#preferred-currency).
+func (s *Service) PreferCurrency(ctx context.Context, id uuid.UUID, currency string) error {
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		t, err := s.Lock(ctx, id)
+		if err != nil || t.PreferredCurrency == currency {
+			return err
+		}
+		_, err = s.update(ctx, id, actionUpdated, func(t *Tenant) { t.PreferredCurrency = currency })
+		return err
+	})
+}
+
 // update changes a tenant and records the change. The tenant that it passes to change
 // has the new UpdatedAt already.
 func (s *Service) update(ctx context.Context, id uuid.UUID, action string, change func(*Tenant)) (Tenant, error) {
@@ -89,7 +102,7 @@ func (s *Service) record(ctx context.Context, action string, id uuid.UUID, befor
 func recorded(t Tenant) map[string]any {
 	b := t.Billing
 	return map[string]any{
-		"name": t.Name, "slug": t.Slug, "settings": t.Settings,
+		"name": t.Name, "slug": t.Slug, "settings": t.Settings, "preferred_currency": t.PreferredCurrency,
 		"legal_name": b.LegalName, "address": b.Address, "city": b.City, "postal_code": b.PostalCode,
 		"country": b.Country, "vat_number": b.VATNumber, "billing_email": b.BillingEmail,
 		"onboarding_completed_at": t.OnboardingCompletedAt,

@@ -2,6 +2,7 @@ package entitlement
 
 import (
 	"context"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -92,7 +93,7 @@ type plansInput struct {
 // Plans handles GET /plans: prices in one currency.
 func (h *HTTP) Plans(ctx context.Context, in *plansInput) (*rest.Data[[]OfferedPlan], error) {
 	tenantID := authz.TenantID(ctx)
-	currency := in.Currency
+	currency := strings.ToUpper(in.Currency)
 	if currency == "" {
 		t, err := h.svc.deps.Tenants.Get(ctx, tenantID)
 		if err != nil {

@@ -249,7 +249,7 @@ func (q *Queries) Tenant(ctx context.Context, id uuid.UUID) (Tenant, error) {
 const updateTenant = `-- name: UpdateTenant :exec
 UPDATE tenants
 SET name = $2, slug = $3, settings = $4, legal_name = $5, address = $6, city = $7, postal_code = $8, country = $9,
-    vat_number = $10, billing_email = $11, onboarding_completed_at = $12, updated_at = $13
+    vat_number = $10, billing_email = $11, onboarding_completed_at = $12, updated_at = $13, preferred_currency = $14
 WHERE id = $1
 `
 
@@ -267,6 +267,7 @@ type UpdateTenantParams struct {
 	BillingEmail          *string
 	OnboardingCompletedAt *time.Time
 	UpdatedAt             time.Time
+	PreferredCurrency     string
 }
 
 func (q *Queries) UpdateTenant(ctx context.Context, arg UpdateTenantParams) error {
@@ -284,6 +285,7 @@ func (q *Queries) UpdateTenant(ctx context.Context, arg UpdateTenantParams) erro
 		arg.BillingEmail,
 		arg.OnboardingCompletedAt,
 		arg.UpdatedAt,
+		arg.PreferredCurrency,
 	)
 	return err
 }

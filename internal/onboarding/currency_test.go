@@ -1,0 +1,79 @@
+package onboarding_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+)
+
+// An onboarding sets the preferred currency when it begins, and later every checkout
+// that is paid does; one that is only opened, or is refused, does not.
+func TestPreferredCurrency(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		var o apptest.Owner
+		prefers := func(what, want string) {
+			t.Helper()
+			s.AwaitNotifications()
+			s.Call("GET", "/api/v1/tenant", o.Token, nil).As(what).Want(200).WantAt("data.preferred_currency", want)
+		}
+		open := func(currency string) string {
+			t.Helper()
+			return s.Call("POST", o.Path("/checkout"), o.Token, apptest.With(apptest.ReturnURLs, apptest.Object{
+				"plan_id": s.PlanID(o, "team"), "currency": currency, "quantity": 1,
+			})).Want(200).Str("data.url")
+		}
+		end := func() {
+			t.Helper()
+			s.Call("POST", o.Path("/subscription/cancel"), o.Token, apptest.Object{"immediately": true}).Want(200)
+		}
+		o = s.Register("ada@example.com", true)
+		prefers("a new tenant", "EUR")
+		late := open("EUR")
+		page := open("usd") // in either case
+		prefers("with an open checkout", "EUR")
+		s.Pay(page, apptest.CardDeclined).Want(402)
+		prefers("after a declined card", "EUR")
+		s.Pay(page, apptest.CardPays).Want(303)
+		prefers("after a payment", "USD")
+		s.Subscription(o).WantAt("data.currency", "USD").WantAt("data.status", "trialing")
+		end()
+		s.Pay(late, apptest.CardPays).Want(303) // its trial was had
+		prefers("after a refused checkout", "USD")
+		s.Pay(open("EUR"), apptest.CardPays).Want(303)
+		prefers("after another payment", "EUR")
+		if n := s.CountAudited(o, "tenant.updated"); n != 2 {
+			t.Errorf("%d changes in the trail", n)
+		}
+
+		started := s.Call("POST", "/api/v1/onboarding/start", "", newcomer("grace@example.com", map[string]any{"currency": "usd"})).
+			Want(201).WantAt("tenant.preferred_currency", "USD")
+		o = apptest.Owner{Token: started.Str("accessToken"), Tenant: started.Str("tenant.id")}
+		page = s.Call("POST", "/api/v1/onboarding/retry-checkout", o.Token, apptest.Object{"plan_slug": "starter", "currency": "eur"}).
+			Want(200).Str("data.checkout_url")
+		s.Call("PATCH", "/api/v1/onboarding/complete-setup", o.Token, apptest.BillingDetails).Want(200)
+		prefers("after a retry", "USD")
+		s.Pay(page, apptest.CardPays).Want(303)
+		prefers("after the retry's payment", "EUR")
+		// The list of plans reads a currency in either case too.
+		prices := s.Call("GET", o.Path("/plans?currency=usd"), o.Token, nil).Want(200)
+		prices.WantAt("data.0.prices.0.currency", "USD")
+	})
+}
+
+// Nothing is sold in an inactive currency.
+func TestOnboardingInAnInactiveCurrency(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.CatalogAdmin().AdminCall("PATCH", "/currencies/USD", apptest.Object{"is_active": false}).Want(200)
+		refused := s.Call("POST", "/api/v1/onboarding/start", "", newcomer("grace@example.com", map[string]any{"currency": "USD"}))
+		refused.WantRefused(422, "PLAN_NOT_AVAILABLE_IN_CURRENCY")
+		if got, _ := refused.At("available_currencies").([]any); !slices.Equal(got, []any{"EUR"}) {
+			t.Errorf("available %v", got)
+		}
+		token := s.Call("POST", "/api/v1/onboarding/start", "", newcomer("grace@example.com", nil)).Want(201).Str("accessToken")
+		s.Call("POST", "/api/v1/onboarding/retry-checkout", token, apptest.Object{"plan_slug": "starter", "currency": "USD"}).
+			WantRefused(422, "PLAN_NOT_AVAILABLE_IN_CURRENCY")
+	})
+}
