@@ -159,6 +159,10 @@ func TestIssuedInvoiceWithLeast(t *testing.T) {
 		shown.WantAt("data", want)
 		s.Call("GET", o.Path("/invoices?sort=issue_date"), o.Token, nil).Want(200).WantAt("data.1", want)
 
+		// A date is one of the calendar, in UTC.
+		apptest.Exec(t, s.DB(), `UPDATE invoices SET due_date = $2 WHERE id = $1`, ids[1], time.Date(2020, 1, 31, 23, 59, 59, 0, time.UTC))
+		s.Call("GET", path, o.Token, nil).Want(200).WantAt("data.due_date", "2020-01-31")
+
 		// Without a document there is none to fetch; with one the invoice has its address.
 		s.Call("GET", path+"/pdf", o.Token, nil).WantRefused(404, "")
 		apptest.Exec(t, s.DB(), `INSERT INTO invoice_documents (invoice_id, bytes, created_at) VALUES ($1, $2, $3)`,
