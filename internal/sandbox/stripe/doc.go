@@ -18,6 +18,7 @@
 //	catalog        products and prices
 //	invoices       an invoice from its draft to its end
 //	subscriptions  subscriptions, and what they put on invoices
+//	clocks         test clocks, each with customers of its own
 //	hosted         the page of an invoice
 //	checkout       sessions for buying, and their page
 //	portal         sessions for customers, and their page

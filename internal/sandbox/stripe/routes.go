@@ -7,6 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/chaos"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/checkout"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/clocks"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/hosted"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
@@ -32,6 +33,7 @@ func routes() []route {
 func customerRoutes() []route {
 	return []route{
 		{"GET", "/v1/account", kernel.GetAccount},
+		{"GET", "/v1/balance", payments.GetBalance},
 		{"POST", "/v1/customers", customers.Create},
 		{"GET", "/v1/customers", customers.List},
 		{"GET", "/v1/customers/{id}", customers.Get},
@@ -87,6 +89,9 @@ func paymentRoutes() []route {
 		{"GET", "/v1/payment_methods/{id}", customers.GetPaymentMethod},
 		{"POST", "/v1/payment_methods/{id}/attach", customers.AttachPaymentMethod},
 		{"POST", "/v1/billing_portal/sessions", portal.Create},
+		{"GET", "/v1/billing_portal/configurations", portal.ListConfigurations},
+		{"GET", "/v1/billing_portal/configurations/{id}", portal.GetConfiguration},
+		{"POST", "/v1/billing_portal/configurations/{id}", portal.UpdateConfiguration},
 		{"POST", "/v1/refunds", payments.CreateRefund},
 		{"GET", "/v1/refunds", payments.ListRefunds},
 		{"GET", "/v1/refunds/{id}", payments.GetRefund},
@@ -106,6 +111,16 @@ func eventRoutes() []route {
 		{"POST", "/v1/billing/meter_events", meters.CreateEvent},
 		{"GET", "/v1/events", kernel.ListEvents},
 		{"GET", "/v1/events/{id}", kernel.GetEvent},
+		{"POST", "/v1/test_helpers/test_clocks", clocks.Create},
+		{"GET", "/v1/test_helpers/test_clocks", clocks.List},
+		{"GET", "/v1/test_helpers/test_clocks/{id}", clocks.Get},
+		{"DELETE", "/v1/test_helpers/test_clocks/{id}", clocks.Delete(subscriptions.EndAll, checkout.CloseAll)},
+		{"POST", "/v1/test_helpers/test_clocks/{id}/advance", clocks.Advance},
+		{"POST", "/v1/webhook_endpoints", kernel.CreateEndpoint},
+		{"GET", "/v1/webhook_endpoints", kernel.ListEndpoints},
+		{"GET", "/v1/webhook_endpoints/{id}", kernel.GetEndpoint},
+		{"POST", "/v1/webhook_endpoints/{id}", kernel.UpdateEndpoint},
+		{"DELETE", "/v1/webhook_endpoints/{id}", kernel.DeleteEndpoint},
 	}
 }
 
@@ -126,11 +141,11 @@ func (s *Server) newHandler() (http.Handler, error) {
 	}
 	mux := http.NewServeMux()
 	for _, rt := range routes() {
-		mux.HandleFunc(rt.method+" "+kernel.Root+rt.pattern, s.chaos.Wrap(s.engine.Serve(rt.method, rt.run)))
+		mux.HandleFunc(rt.method+" "+s.root+rt.pattern, s.chaos.Wrap(s.engine.Serve(rt.method, rt.run)))
 	}
-	mux.HandleFunc(kernel.Root+"/", s.engine.Serve("", nil)) // whatever is no endpoint
+	mux.HandleFunc(s.root+"/", s.engine.Serve("", nil)) // whatever is no endpoint
 	mux.HandleFunc("GET "+invoices.PDFPath("{id}"), invoices.ServePDF(s.engine))
-	mux.HandleFunc("GET "+kernel.Root+"/storage/{id}", invoices.ServeFile(s.engine))
+	mux.HandleFunc("GET "+kernel.OwnRoot+"/storage/{id}", invoices.ServeFile(s.engine))
 	mux.HandleFunc("GET "+invoices.PagePath("{id}"), bills.Show)
 	mux.HandleFunc("POST "+invoices.PagePath("{id}"), bills.Use)
 	mux.HandleFunc("GET "+checkout.Path("{id}"), checkouts.Show)

@@ -14,6 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/chaos"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/meters"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/portal"
 )
 
 // Config is what a Server needs.
@@ -33,9 +34,13 @@ type Config struct {
 	// PublicURL is where Handler is reached, without a path, such as
 	// http://127.0.0.1:8080.
 	PublicURL string
+	// Alone serves the API at /v1, as Stripe does, instead of below
+	// /sandbox/stripe.
+	Alone bool
 	// SecretKey is the key that clients must present.
 	SecretKey string
-	// WebhookURL receives every event; empty for nobody.
+	// WebhookURL receives every event, besides the endpoints that clients
+	// create; empty for nobody.
 	WebhookURL string
 	// WebhookSecret signs what is sent to WebhookURL, which requires it.
 	WebhookSecret string
@@ -50,6 +55,7 @@ type Config struct {
 type Server struct {
 	engine  *kernel.Engine
 	chaos   *chaos.Control
+	root    string // the path of the API
 	handler http.Handler
 }
 
@@ -66,16 +72,23 @@ func New(cfg Config) (*Server, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	draws := chaos.NewDice()
+	root := kernel.OwnRoot
+	if cfg.Alone {
+		root = ""
+	}
 	e, err := kernel.New(kernel.Config{
 		DB: cfg.DB, Schema: meters.Schema, Clock: cfg.Clock, RealClock: cfg.SignatureClock,
-		Site: strings.TrimSuffix(cfg.PublicURL, "/"), SecretKey: cfg.SecretKey,
+		Site: strings.TrimSuffix(cfg.PublicURL, "/"), Root: root, SecretKey: cfg.SecretKey,
 		WebhookURL: cfg.WebhookURL, WebhookSecret: cfg.WebhookSecret, HTTPClient: cfg.HTTPClient, Log: cfg.Log,
 		Deliveries: draws.NextEvent, Timers: timers(), Lists: lists(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("stripe sandbox: %w", err)
 	}
-	s := &Server{engine: e}
+	s := &Server{engine: e, root: root}
+	if err := e.Write(context.Background(), portal.Install); err != nil {
+		return nil, fmt.Errorf("stripe sandbox: %w", err)
+	}
 	if s.chaos, err = chaos.New(context.Background(), e, draws); err != nil {
 		return nil, fmt.Errorf("stripe sandbox: %w", err)
 	}
@@ -106,9 +119,9 @@ func (s *Server) Run(ctx context.Context) error { return s.engine.Run(ctx) }
 // Wake makes Run check both clocks. Call it after the clock was moved.
 func (s *Server) Wake() { s.engine.Wake() }
 
-// Handler serves the API below /sandbox/stripe/v1, the PDFs of invoices below
-// /sandbox/stripe/invoices and /sandbox/stripe/storage, the hosted pages below /sandbox/checkout and
-// /sandbox/portal, the setting /sandbox/stripe/dunning, and what makes the
-// provider misbehave: /sandbox/stripe/chaos, /sandbox/stripe/replay
-// and the page /sandbox/chaos.
+// Handler serves the API below /sandbox/stripe/v1, or /v1 if it is alone; the PDFs
+// of invoices below /sandbox/stripe/invoices and /sandbox/stripe/storage; the hosted
+// pages below /sandbox/checkout, /sandbox/portal and /sandbox/invoices; the setting
+// /sandbox/stripe/dunning, and what makes the provider misbehave:
+// /sandbox/stripe/chaos, /sandbox/stripe/replay and the page /sandbox/chaos.
 func (s *Server) Handler() http.Handler { return s.handler }

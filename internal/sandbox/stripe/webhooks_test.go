@@ -258,3 +258,38 @@ func TestNothingIsQueuedWithoutAReceiver(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatChecksRead reads with the official client what a check of an account
+// looks at.
+func TestWhatChecksRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	account := must[*api.Account](t)(w.V1Accounts.Retrieve(ctx, nil))
+	if !account.ChargesEnabled || account.Country != "US" {
+		t.Errorf("account: %+v", account)
+	}
+	if b := must[*api.Balance](t)(w.V1Balance.Retrieve(ctx, nil)); len(b.Available) != 1 || b.Available[0].Currency != "usd" {
+		t.Errorf("balance: %+v", b)
+	}
+	made := must[*api.WebhookEndpoint](t)(w.V1WebhookEndpoints.Create(ctx, &api.WebhookEndpointCreateParams{
+		URL: api.String("https://app.example.test/hooks"), EnabledEvents: []*string{api.String("invoice.paid")},
+	}))
+	changed := must[*api.WebhookEndpoint](t)(w.V1WebhookEndpoints.Update(ctx, made.ID, &api.WebhookEndpointUpdateParams{Disabled: api.Bool(true)}))
+	if made.Secret == "" || changed.Secret != "" || changed.Status != "disabled" {
+		t.Errorf("endpoint %+v, then %+v", made, changed)
+	}
+	for we, err := range w.V1WebhookEndpoints.List(ctx, nil).All(ctx) {
+		if err != nil || we.ID != made.ID {
+			t.Errorf("listed: %+v, %v", we, err)
+		}
+	}
+	if gone := must[*api.WebhookEndpoint](t)(w.V1WebhookEndpoints.Delete(ctx, made.ID, nil)); !gone.Deleted {
+		t.Errorf("deleted: %+v", gone)
+	}
+	for cfg, err := range w.V1BillingPortalConfigurations.List(ctx, &api.BillingPortalConfigurationListParams{IsDefault: api.Bool(true)}).All(ctx) {
+		if err != nil || cfg.Features.SubscriptionUpdate.Enabled || cfg.Features.SubscriptionCancel.Mode != "at_period_end" {
+			t.Errorf("configuration: %+v, %v", cfg, err)
+		}
+	}
+}

@@ -17,7 +17,7 @@ import (
 
 // The paths of the settings and of the page with them.
 const (
-	Path     = kernel.Root + "/chaos"
+	Path     = kernel.OwnRoot + "/chaos"
 	PagePath = "/sandbox/chaos"
 )
 

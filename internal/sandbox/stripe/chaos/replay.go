@@ -9,7 +9,7 @@ import (
 )
 
 // ReplayPath is the path of the control that sends events again.
-const ReplayPath = kernel.Root + "/replay"
+const ReplayPath = kernel.OwnRoot + "/replay"
 
 // replayRequest asks for the stored events to be sent again.
 type replayRequest struct {
@@ -62,7 +62,10 @@ func (c *Control) StartReplay(w http.ResponseWriter, r *http.Request) {
 		kernel.RefuseControl(w, wrong)
 		return
 	}
-	if !c.engine.HasReceiver() {
+	if taken, err := c.engine.HasReceiver(r.Context()); err != nil {
+		kernel.FailControl(w, r, c.engine.Log(), err)
+		return
+	} else if !taken {
 		kernel.WriteControl(w, http.StatusConflict, kernel.Problem{Message: "Nobody takes webhooks here."})
 		return
 	}
@@ -103,27 +106,26 @@ func queueReplay(ctx context.Context, st *kernel.Step, wish replayRequest) (even
 			}
 			queue = append(queue, again)
 		}
-		if _, err := st.Q.ExecContext(ctx, `UPDATE stripe_objects SET doc = json_set(doc, '$.pending_webhooks', 1) WHERE kind = 'event' AND id = ?`, e.id); err != nil {
-			return 0, 0, fmt.Errorf("replay %s: %w", e.id, err)
-		}
 	}
 	if wish.Shuffle {
 		chance.Shuffle(len(queue), func(i, j int) { queue[i], queue[j] = queue[j], queue[i] })
 	}
 	for _, e := range queue {
-		if err := st.Enqueue(ctx, e.id, e.object, 0); err != nil {
+		n, err := st.Resend(ctx, e.id, e.kind, e.object)
+		if err != nil {
 			return 0, 0, err
 		}
+		deliveries += n
 	}
-	return events, len(queue), nil
+	return events, deliveries, nil
 }
 
-// storedEvent is the id of an event and of the object that it is about, or its own
-// id again where the object has none, as an announced invoice.
-type storedEvent struct{ id, object string }
+// storedEvent is the id and type of an event and the id of the object that it is
+// about, or its own id again where the object has none, as an announced invoice.
+type storedEvent struct{ id, kind, object string }
 
 func storedEvents(ctx context.Context, q kernel.Querier) ([]storedEvent, error) {
-	rows, err := q.QueryContext(ctx, `SELECT id, COALESCE(doc ->> '$.data.object.id', id) FROM stripe_objects WHERE kind = 'event' ORDER BY seq`)
+	rows, err := q.QueryContext(ctx, `SELECT id, doc ->> '$.type', COALESCE(doc ->> '$.data.object.id', id) FROM stripe_objects WHERE kind = 'event' ORDER BY seq`)
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", err)
 	}
@@ -131,7 +133,7 @@ func storedEvents(ctx context.Context, q kernel.Querier) ([]storedEvent, error) 
 	var all []storedEvent
 	for rows.Next() {
 		var e storedEvent
-		if err := rows.Scan(&e.id, &e.object); err != nil {
+		if err := rows.Scan(&e.id, &e.kind, &e.object); err != nil {
 			return nil, fmt.Errorf("read events: %w", err)
 		}
 		all = append(all, e)

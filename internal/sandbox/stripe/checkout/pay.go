@@ -63,7 +63,7 @@ func complete(ctx context.Context, st *kernel.Step, cs *Session, used tender) er
 		return err
 	}
 	sub := subscriptions.New(cs.Customer, state.Purchase, st.Now)
-	sub.PaymentSettings.PaymentMethodTypes = cs.PaymentMethodTypes
+	sub.PaymentSettings.PaymentMethodTypes, sub.TestClock = cs.PaymentMethodTypes, cu.TestClock
 	pm, err := attachMethod(ctx, st, used, cu)
 	if err != nil {
 		return err

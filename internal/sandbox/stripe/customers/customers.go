@@ -30,7 +30,7 @@ type Customer struct {
 	PreferredLocales    []string          `json:"preferred_locales"`
 	Shipping            form.Null         `json:"shipping"`
 	TaxExempt           string            `json:"tax_exempt"`
-	TestClock           form.Null         `json:"test_clock"`
+	TestClock           *string           `json:"test_clock"`
 	// Deleted is set only on what is left of a deleted customer.
 	Deleted bool `json:"deleted,omitempty"`
 }
@@ -105,8 +105,14 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 		PreferredLocales: []string{}, TaxExempt: "none",
 	}
 	cu.read(c.Params)
+	c.Params.Clearable("test_clock", &cu.TestClock)
 	if err := c.Params.Done(); err != nil {
 		return nil, err
+	}
+	if cu.TestClock != nil {
+		if _, err := kernel.TestClocks.Get(ctx, c.Q, *cu.TestClock, "test_clock"); err != nil {
+			return nil, err
+		}
 	}
 	return cu, c.Create(ctx, "customer.created", cu)
 }
@@ -147,7 +153,7 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 
 // Delete answers DELETE /v1/customers/{id}. It also ends what the customer has
 // under way: each of the given functions ends one kind of it.
-func Delete(ending ...func(ctx context.Context, st *kernel.Step, cu *Customer) error) kernel.Endpoint {
+func Delete(ending ...Ending) kernel.Endpoint {
 	return func(ctx context.Context, c *kernel.Call) (any, error) {
 		if err := c.Params.Done(); err != nil {
 			return nil, err
@@ -156,17 +162,25 @@ func Delete(ending ...func(ctx context.Context, st *kernel.Step, cu *Customer) e
 		if err != nil {
 			return nil, err
 		}
-		for _, end := range ending {
-			if err := end(ctx, c.Step, cu); err != nil {
-				return nil, err
-			}
-		}
 		gone := deletedCustomer{ID: cu.ID, Object: cu.Object, Deleted: true}
-		if err := kernel.Put(ctx, c.Q, gone); err != nil {
-			return nil, err
-		}
-		return gone, c.Emit(ctx, "customer.deleted", cu, nil)
+		return gone, Remove(ctx, c.Step, cu, ending...)
 	}
+}
+
+// Ending ends one kind of what a customer has under way.
+type Ending = func(ctx context.Context, st *kernel.Step, cu *Customer) error
+
+// Remove deletes a customer and what it has under way.
+func Remove(ctx context.Context, st *kernel.Step, cu *Customer, ending ...Ending) error {
+	for _, end := range ending {
+		if err := end(ctx, st, cu); err != nil {
+			return err
+		}
+	}
+	if err := kernel.Put(ctx, st.Q, deletedCustomer{ID: cu.ID, Object: cu.Object, Deleted: true}); err != nil {
+		return err
+	}
+	return st.Emit(ctx, "customer.deleted", cu, nil)
 }
 
 // List answers GET /v1/customers.
@@ -174,6 +188,7 @@ func List(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.And(`doc ->> '$.deleted' IS NULL`)
 	f.Equals(c.Params, "email", "$.email")
+	f.OnClock(c.Params, true)
 	return All.Page(ctx, c, f)
 }
 

@@ -160,6 +160,18 @@ func (p *Params) Is(key, want string) bool {
 	return n != nil && n.leaf && n.value == want
 }
 
+// Peek returns the plain value at a path of keys without reading it; empty if
+// there is none.
+func (p *Params) Peek(path ...string) string {
+	n := p.node
+	for _, key := range path {
+		if n = n.children[key]; n == nil {
+			return ""
+		}
+	}
+	return n.value
+}
+
 // Email reads an email address; an empty value unsets the field.
 func (p *Params) Email(key string, into **string) {
 	p.Clearable(key, into)

@@ -128,6 +128,9 @@ func payWithCard(ctx context.Context, st *kernel.Step, in *invoices.Invoice, num
 
 // find reads an invoice that has a page. Errors: kernel.ErrAbsent.
 func find(ctx context.Context, st *kernel.Step, id string) (*invoices.Invoice, error) {
+	if err := st.Follow(ctx, id); err != nil {
+		return nil, err
+	}
 	in, err := invoices.All.Find(ctx, st.Q, id)
 	if err == nil && in.HostedInvoiceURL == nil {
 		return nil, kernel.ErrAbsent

@@ -103,7 +103,7 @@ type Invoice struct {
 	StatusTransitions       transitions       `json:"status_transitions"`
 	Subtotal                int64             `json:"subtotal"`
 	SubtotalExcludingTax    int64             `json:"subtotal_excluding_tax"`
-	TestClock               form.Null         `json:"test_clock"`
+	TestClock               *string           `json:"test_clock"`
 	Total                   int64             `json:"total"`
 	TotalDiscountAmounts    form.None         `json:"total_discount_amounts"`
 	TotalExcludingTax       int64             `json:"total_excluding_tax"`

@@ -30,7 +30,7 @@ type Item struct {
 	Quantity     int64             `json:"quantity"`
 	QuantityText string            `json:"quantity_decimal"`
 	TaxRates     form.None         `json:"tax_rates"`
-	TestClock    form.Null         `json:"test_clock"`
+	TestClock    *string           `json:"test_clock"`
 	// Created hides the header's: invoice items show date instead.
 	Created *int64 `json:"created,omitempty"`
 }

@@ -16,13 +16,13 @@ import (
 )
 
 // PDFPath returns the path of an invoice's PDF.
-func PDFPath(id string) string { return kernel.Root + "/invoices/" + id + "/pdf" }
+func PDFPath(id string) string { return kernel.OwnRoot + "/invoices/" + id + "/pdf" }
 
 // PagePath returns the path of an invoice's page, on which it is paid.
 func PagePath(id string) string { return "/sandbox/invoices/" + id }
 
 // FilePath returns the path of the same PDF in the storage that its link leads to.
-func FilePath(id string) string { return kernel.Root + "/storage/" + id + ".pdf" }
+func FilePath(id string) string { return kernel.OwnRoot + "/storage/" + id + ".pdf" }
 
 // ServePDF returns the handler of the links to PDFs. Like Stripe's they need no key, and
 // lead to storage on another host: this machine under its other name. A sandbox that is

@@ -20,6 +20,8 @@ const (
 	accountID      = "acct_sandbox"
 	AccountName    = "Tenantry Sandbox"
 	AccountCountry = "US"
+	// DefaultCurrency is the account's.
+	DefaultCurrency = "usd"
 )
 
 // GetAccount answers GET /v1/account.
@@ -29,7 +31,7 @@ func GetAccount(_ context.Context, c *Call) (any, error) {
 	}
 	return account{
 		ID: accountID, Object: "account", BusinessType: "company", Type: "standard",
-		Country: AccountCountry, DefaultCurrency: "usd",
+		Country: AccountCountry, DefaultCurrency: DefaultCurrency,
 		ChargesEnabled: true, DetailsSubmitted: true, PayoutsEnabled: true,
 	}, nil
 }

@@ -76,7 +76,7 @@ func (e *Engine) answer(r *http.Request, method string, run Endpoint, requestID 
 		return answer{}, err
 	}
 	if run == nil {
-		return answer{}, unknownURL(r)
+		return answer{}, e.unknownURL(r)
 	}
 	values, err := form.Read(r)
 	if err != nil {
@@ -89,29 +89,44 @@ func (e *Engine) answer(r *http.Request, method string, run Endpoint, requestID 
 	if err := e.Settle(ctx); err != nil {
 		return answer{}, err
 	}
+	follow := append([]string{r.PathValue("id")}, followed(p)...)
 	if method == http.MethodGet {
-		return e.perform(ctx, run, &Call{Step: e.Read(), Params: p, ID: r.PathValue("id")})
+		st := e.Read()
+		if err := st.Follow(ctx, follow...); err != nil {
+			return answer{}, err
+		}
+		return e.perform(ctx, run, &Call{Step: st, Params: p, ID: r.PathValue("id")})
 	}
 	key := r.Header.Get("Idempotency-Key")
 	if method != http.MethodPost {
 		key = "" // Stripe uses keys with POST only
 	}
-	once, err := newIdempotent(key, method+" "+apiPath(r), values)
+	once, err := newIdempotent(key, method+" "+e.apiPath(r), values)
 	if err != nil {
 		return answer{}, err
 	}
-	var a answer
+	return e.change(ctx, once, requestID, func(ctx context.Context, st *Step) (answer, error) {
+		if err := st.Follow(ctx, follow...); err != nil {
+			return answer{}, err
+		}
+		return e.perform(ctx, run, &Call{Step: st, Params: p, ID: r.PathValue("id")})
+	})
+}
+
+// change answers a request that may change something. The answer to a request with
+// an idempotency key is stored, and given again.
+func (e *Engine) change(ctx context.Context, once idempotent, requestID string, perform func(ctx context.Context, st *Step) (answer, error)) (a answer, err error) {
 	err = e.Write(ctx, func(ctx context.Context, st *Step) error {
 		st.cause.ID = &requestID
-		if key != "" {
-			st.cause.IdempotencyKey = &key
+		if once.key != "" {
+			st.cause.IdempotencyKey = &once.key
 			var err error
 			if a, err = once.recall(ctx, st); !errors.Is(err, ErrAbsent) {
 				return err
 			}
 		}
 		failed := st.attempt(ctx, func() (err error) {
-			a, err = e.perform(ctx, run, &Call{Step: st, Params: p, ID: r.PathValue("id")})
+			a, err = perform(ctx, st)
 			return err
 		})
 		if failed != nil {
@@ -121,7 +136,7 @@ func (e *Engine) answer(r *http.Request, method string, run Endpoint, requestID 
 			}
 			a = answer{status: refused.Status, body: refused.Body()}
 		}
-		if key == "" {
+		if once.key == "" {
 			return nil
 		}
 		return once.remember(ctx, st, a)
@@ -181,17 +196,16 @@ func Retrieve[T Object](ctx context.Context, c *Call, k Kind[T]) (any, error) {
 	return k.Get(ctx, c.Q, c.ID, "id")
 }
 
-// Root is the path below which the API is served; the paths of Stripe's API
-// begin with /v1. As stripe-go refuses a base URL with a path, its transport
-// has to add this one.
-const Root = "/sandbox/stripe"
+// OwnRoot is the path below which the sandbox serves what Stripe does not have,
+// such as its controls.
+const OwnRoot = "/sandbox/stripe"
 
 // apiPath returns the request's path as Stripe's clients know it.
-func apiPath(r *http.Request) string { return strings.TrimPrefix(r.URL.Path, Root) }
+func (e *Engine) apiPath(r *http.Request) string { return strings.TrimPrefix(r.URL.Path, e.cfg.Root) }
 
 // unknownURL returns the refusal of a URL that is no endpoint of the sandbox.
-func unknownURL(r *http.Request) *form.Error {
-	e := form.Refuse("", "", "Unrecognized request URL (%s: %s). The sandbox stands in for a part of Stripe only.", r.Method, apiPath(r))
-	e.Status, e.Unstarted = http.StatusNotFound, true
-	return e
+func (e *Engine) unknownURL(r *http.Request) *form.Error {
+	refused := form.Refuse("", "", "Unrecognized request URL (%s: %s). The sandbox stands in for a part of Stripe only.", r.Method, e.apiPath(r))
+	refused.Status, refused.Unstarted = http.StatusNotFound, true
+	return refused
 }

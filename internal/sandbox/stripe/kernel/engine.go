@@ -28,9 +28,13 @@ type Config struct {
 	// Site is the URL at which the sandbox is reached, without a path or a
 	// trailing slash.
 	Site string
+	// Root is the path below which the API is served, such as /sandbox/stripe;
+	// empty if its paths begin with /v1, as Stripe's do.
+	Root string
 	// SecretKey is what clients of the API must present.
 	SecretKey string
-	// WebhookURL receives every event; empty if nobody does.
+	// WebhookURL receives every event, besides the endpoints that clients
+	// create; empty for nobody.
 	WebhookURL string
 	// WebhookSecret signs what is sent to WebhookURL.
 	WebhookSecret string
@@ -70,7 +74,14 @@ func New(cfg Config) (*Engine, error) {
 	if _, err := cfg.DB.ExecContext(context.Background(), schema+cfg.Schema); err != nil {
 		return nil, fmt.Errorf("create tables: %w", err)
 	}
-	return &Engine{cfg: cfg, deliver: make(chan struct{}, 1), timers: make(chan struct{}, 1)}, nil
+	if err := upgrade(context.Background(), cfg.DB); err != nil {
+		return nil, err
+	}
+	e := &Engine{cfg: cfg, deliver: make(chan struct{}, 1), timers: make(chan struct{}, 1)}
+	if err := e.configureEndpoint(context.Background()); err != nil {
+		return nil, fmt.Errorf("configure webhooks: %w", err)
+	}
+	return e, nil
 }
 
 // Run delivers webhooks and fires timers until ctx ends. It then aborts what is
@@ -91,9 +102,6 @@ func (e *Engine) Wake() {
 
 // Log returns the log for failures that clients are not told about.
 func (e *Engine) Log() *slog.Logger { return e.cfg.Log }
-
-// HasReceiver reports whether events are delivered to somebody.
-func (e *Engine) HasReceiver() bool { return e.cfg.WebhookURL != "" }
 
 // poke sends a signal unless one is already waiting. It never blocks.
 func poke(signal chan struct{}) {

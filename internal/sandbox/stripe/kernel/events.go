@@ -47,13 +47,9 @@ func (st *Step) Emit(ctx context.Context, eventType string, o Object, previous m
 		Header: events.Start(st.Now), APIVersion: APIVersion, Type: eventType, Request: st.cause,
 		Data: eventData{Object: snapshot, PreviousAttributes: previous},
 	}
-	if st.deliveries != nil {
-		deliveries := st.deliveries()
-		e.PendingWebhooks = int64(min(len(deliveries), 1)) // the number of receivers
-		// An object without an id, as an announced invoice, has nothing to wait for.
-		if err := st.queueEvent(ctx, e.ID, cmp.Or(o.Head().ID, e.ID), deliveries); err != nil {
-			return err
-		}
+	// An object without an id, as an announced invoice, has nothing to wait for.
+	if e.PendingWebhooks, err = st.queueEvent(ctx, e.ID, eventType, cmp.Or(o.Head().ID, e.ID)); err != nil {
+		return err
 	}
 	st.emitted++
 	return Put(ctx, st.Q, e)
@@ -74,6 +70,11 @@ func ListEvents(ctx context.Context, c *Call) (any, error) {
 		return nil, form.Refuse("types", "", "You may list at most %d types.", maxEventTypes)
 	}
 	f.Among("$.type", types)
+	if c.Params.Has("delivery_success") {
+		var delivered bool
+		c.Params.Boolean("delivery_success", &delivered)
+		f.And(`(doc ->> '$.pending_webhooks' = 0) = ?`, delivered)
+	}
 	return events.Page(ctx, c, f)
 }
 

@@ -39,6 +39,16 @@ func (f *Filter) Holds(p *form.Params, key, path string) {
 	}
 }
 
+// OnClock lets only objects of the test clock pass that the parameter test_clock
+// names. Without it, and if hide is set, those of test clocks are left out.
+func (f *Filter) OnClock(p *form.Params, hide bool) {
+	if p.Has("test_clock") {
+		f.Equals(p, "test_clock", "$.test_clock")
+	} else if hide {
+		f.And(`doc ->> '$.test_clock' IS NULL`)
+	}
+}
+
 // Among lets only objects pass whose field at path is one of the values, if
 // there are any.
 func (f *Filter) Among(path string, values []string) {

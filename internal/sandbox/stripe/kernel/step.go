@@ -14,8 +14,8 @@ type Step struct {
 	// people do on a hosted page.
 	cause eventRequest
 	Site  string // the sandbox's URL, without a path
-	// deliveries decides how the next event is delivered; nil if nobody
-	// receives events.
+	clock string // the test clock that the step goes by; empty for the sandbox's
+	// deliveries decides how the next event is delivered.
 	deliveries func() []Delivery
 	realNow    int64 // by the real clock, in milliseconds since the epoch
 	emitted    int   // how many events were stored
@@ -41,9 +41,7 @@ func (e *Engine) Write(ctx context.Context, change func(ctx context.Context, st 
 	st := &Step{
 		Q: tx, Site: e.cfg.Site,
 		Now: e.cfg.Clock.Now().Unix(), realNow: e.cfg.RealClock.Now().UnixMilli(),
-	}
-	if e.cfg.WebhookURL != "" {
-		st.deliveries = e.cfg.Deliveries
+		deliveries: e.cfg.Deliveries,
 	}
 	if err := change(ctx, st); err != nil {
 		return err

@@ -21,11 +21,11 @@ const errorPause = time.Second
 type Action func(ctx context.Context, st *Step, object string) error
 
 // SetTimer sets the timer of a kind for an object, in seconds since the epoch
-// by the injected clock. It replaces the time that was set before.
+// by the clock that the step goes by. It replaces the time that was set before.
 func (st *Step) SetTimer(ctx context.Context, kind, object string, at int64) error {
 	_, err := st.Q.ExecContext(ctx, `
-		INSERT INTO stripe_timers (kind, object, at) VALUES (?, ?, ?)
-		ON CONFLICT (kind, object) DO UPDATE SET at = excluded.at`, kind, object, at)
+		INSERT INTO stripe_timers (kind, object, at, clock) VALUES (?, ?, ?, ?)
+		ON CONFLICT (kind, object) DO UPDATE SET at = excluded.at, clock = excluded.clock`, kind, object, at, st.clock)
 	if err != nil {
 		return fmt.Errorf("set timer %s of %s: %w", kind, object, err)
 	}
@@ -44,23 +44,32 @@ func (st *Step) StopTimer(ctx context.Context, kind, object string) error {
 // Settle does everything that has become due, in order and each at its own
 // moment, so that what is read afterwards is up to date.
 func (e *Engine) Settle(ctx context.Context) error {
+	if err := e.settleTimers(ctx, "", func() int64 { return e.cfg.Clock.Now().Unix() }); err != nil {
+		return err
+	}
+	return e.settleTestClocks(ctx)
+}
+
+// settleTimers does what has become due by the test clock with the id, or by the
+// sandbox's clock.
+func (e *Engine) settleTimers(ctx context.Context, clock string, now func() int64) error {
 	for {
-		next, err := nextTimer(ctx, e.cfg.DB)
+		next, err := nextTimer(ctx, e.cfg.DB, clock)
 		if errors.Is(err, ErrAbsent) {
 			return nil
 		}
-		if err != nil || next.at > e.cfg.Clock.Now().Unix() {
+		if err != nil || next.at > now() {
 			return err
 		}
 		err = e.Write(ctx, func(ctx context.Context, st *Step) error {
-			due, err := nextTimer(ctx, st.Q)
-			if errors.Is(err, ErrAbsent) || err == nil && due.at > st.Now {
+			due, err := nextTimer(ctx, st.Q, clock)
+			if errors.Is(err, ErrAbsent) || err == nil && due.at > now() {
 				return nil // another request has done it
 			}
 			if err != nil {
 				return err
 			}
-			st.Now = due.at
+			st.Now, st.clock = due.at, clock
 			if err := st.StopTimer(ctx, due.kind, due.object); err != nil {
 				return err
 			}
@@ -81,10 +90,11 @@ type timer struct {
 	at           int64
 }
 
-// nextTimer reads the timer that goes off next. Errors: ErrAbsent.
-func nextTimer(ctx context.Context, q Querier) (timer, error) {
+// nextTimer reads the timer that goes off next by the test clock with the id, or by
+// the sandbox's clock. Errors: ErrAbsent.
+func nextTimer(ctx context.Context, q Querier, clock string) (timer, error) {
 	var t timer
-	err := q.QueryRowContext(ctx, `SELECT kind, object, at FROM stripe_timers ORDER BY at, object, kind LIMIT 1`).Scan(&t.kind, &t.object, &t.at)
+	err := q.QueryRowContext(ctx, `SELECT kind, object, at FROM stripe_timers WHERE clock = ? ORDER BY at, object, kind LIMIT 1`, clock).Scan(&t.kind, &t.object, &t.at)
 	if errors.Is(err, sql.ErrNoRows) {
 		return t, ErrAbsent
 	}
@@ -104,7 +114,7 @@ func (e *Engine) runTimers(ctx context.Context) {
 			}
 			e.cfg.Log.ErrorContext(ctx, "stripe sandbox: timers", slog.Any("error", err))
 			wait = errorPause
-		} else if next, err := nextTimer(ctx, e.cfg.DB); err == nil {
+		} else if next, err := nextTimer(ctx, e.cfg.DB, ""); err == nil {
 			left := time.Unix(next.at, 0).Sub(e.cfg.Clock.Now())
 			wait = min(wait, max(left, 0))
 		}

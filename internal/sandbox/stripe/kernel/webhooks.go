@@ -41,6 +41,7 @@ func retryAfter(n int) time.Duration {
 type queued struct {
 	seq      int64
 	event    string
+	endpoint string
 	attempts int
 	queuedAt int64 // milliseconds, real time
 }
@@ -51,29 +52,61 @@ type Delivery struct {
 	Ordered bool          // sent after the earlier events about the same object
 }
 
-// queueEvent queues the deliveries of an event about an object.
-func (st *Step) queueEvent(ctx context.Context, event, object string, deliveries []Delivery) error {
+// queueEvent queues the deliveries of an event about an object and returns to how
+// many endpoints it is sent.
+func (st *Step) queueEvent(ctx context.Context, event, eventType, object string) (int64, error) {
+	to, err := receivers(ctx, st.Q, eventType)
+	if err != nil || len(to) == 0 {
+		return 0, err
+	}
+	deliveries := st.deliveries()
 	for n, d := range deliveries {
 		after := object
 		if !d.Ordered {
 			after = Alone(event, n)
 		}
-		if err := st.Enqueue(ctx, event, after, d.Late); err != nil {
-			return err
+		for _, we := range to {
+			if err := st.enqueue(ctx, event, we.ID, after, d.Late); err != nil {
+				return 0, err
+			}
 		}
 	}
-	return nil
+	if len(deliveries) == 0 {
+		return 0, nil
+	}
+	return int64(len(to)), nil
 }
 
 // Alone is stored in place of the object of a delivery that need not wait for
 // any other. n tells several deliveries of one event apart.
 func Alone(event string, n int) string { return event + "#" + strconv.Itoa(n) }
 
-// Enqueue queues a delivery of an event: not before late has passed, and not
-// before the deliveries about the same object that were queued earlier.
-func (st *Step) Enqueue(ctx context.Context, event, object string, late time.Duration) error {
-	_, err := st.Q.ExecContext(ctx, `INSERT INTO stripe_deliveries (event, object, attempts, queued_at, next_at) VALUES (?, ?, 0, ?, ?)`,
-		event, object, st.realNow, st.realNow+late.Milliseconds())
+// Resend queues an event once more for every endpoint that takes it, after the
+// earlier deliveries about the object. It returns how many deliveries that makes.
+func (st *Step) Resend(ctx context.Context, event, eventType, object string) (int, error) {
+	to, err := receivers(ctx, st.Q, eventType)
+	if err != nil {
+		return 0, err
+	}
+	for _, we := range to {
+		if err := st.enqueue(ctx, event, we.ID, object, 0); err != nil {
+			return 0, err
+		}
+	}
+	_, err = st.Q.ExecContext(ctx, `UPDATE stripe_objects SET doc = json_set(doc, '$.pending_webhooks', ?) WHERE kind = 'event' AND id = ?`, len(to), event)
+	if err != nil {
+		return 0, fmt.Errorf("resend %s: %w", event, err)
+	}
+	st.emitted += len(to)
+	return len(to), nil
+}
+
+// enqueue queues a delivery of an event to an endpoint: not before late has
+// passed, and not before the deliveries about the same object that were queued
+// earlier for it.
+func (st *Step) enqueue(ctx context.Context, event, endpoint, object string, late time.Duration) error {
+	_, err := st.Q.ExecContext(ctx, `INSERT INTO stripe_deliveries (event, endpoint, object, attempts, queued_at, next_at) VALUES (?, ?, ?, 0, ?, ?)`,
+		event, endpoint, object, st.realNow, st.realNow+late.Milliseconds())
 	if err != nil {
 		return fmt.Errorf("queue delivery of %s: %w", event, err)
 	}
@@ -83,9 +116,6 @@ func (st *Step) Enqueue(ctx context.Context, event, object string, late time.Dur
 // runDeliveries sends what is due, a few at a time, until ctx ends and
 // everything under way has ended.
 func (e *Engine) runDeliveries(ctx context.Context) {
-	if e.cfg.WebhookURL == "" {
-		return
-	}
 	out := outbox{busy: map[int64]bool{}, done: make(chan attempted, maxDeliveries)}
 	defer func() {
 		out.workers.Wait()
@@ -165,10 +195,10 @@ func (e *Engine) dispatch(ctx context.Context, out *outbox) (time.Duration, erro
 // and sorting all that is due in order to find the first few.
 func (e *Engine) dueDeliveries(ctx context.Context, now int64, limit int) ([]queued, error) {
 	rows, err := e.cfg.DB.QueryContext(ctx, `
-		SELECT seq, event, attempts, queued_at FROM stripe_deliveries d
+		SELECT seq, event, endpoint, attempts, queued_at FROM stripe_deliveries d
 		WHERE +next_at <= ? AND NOT EXISTS (
 			SELECT 1 FROM stripe_deliveries earlier
-			WHERE earlier.object = d.object AND earlier.seq < d.seq AND earlier.attempts = 0)
+			WHERE earlier.object = d.object AND earlier.endpoint = d.endpoint AND earlier.seq < d.seq AND earlier.attempts = 0)
 		ORDER BY seq LIMIT ?`, now, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read deliveries: %w", err)
@@ -177,7 +207,7 @@ func (e *Engine) dueDeliveries(ctx context.Context, now int64, limit int) ([]que
 	var due []queued
 	for rows.Next() {
 		var d queued
-		if err := rows.Scan(&d.seq, &d.event, &d.attempts, &d.queuedAt); err != nil {
+		if err := rows.Scan(&d.seq, &d.event, &d.endpoint, &d.attempts, &d.queuedAt); err != nil {
 			return nil, fmt.Errorf("read deliveries: %w", err)
 		}
 		due = append(due, d)
@@ -207,13 +237,17 @@ func (e *Engine) send(ctx context.Context, d queued) error {
 	if err != nil {
 		return fmt.Errorf("read event: %w", err)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.cfg.WebhookURL, bytes.NewReader(body))
+	target, secret, err := e.address(ctx, d.endpoint)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Content-Type", "application/json; charset=utf-8")
 	req.Header.Set("User-Agent", "Stripe/1.0 (Tenantry sandbox)")
-	req.Header.Set("Stripe-Signature", sign(e.cfg.WebhookSecret, e.cfg.RealClock.Now(), body))
+	req.Header.Set("Stripe-Signature", sign(secret, e.cfg.RealClock.Now(), body))
 	res, err := e.cfg.HTTPClient.Do(req)
 	if err != nil {
 		return err
@@ -274,7 +308,8 @@ func (st *Step) settleDelivery(ctx context.Context, d queued, taken bool) error 
 		return err
 	}
 	_, err := st.Q.ExecContext(ctx, `
-		UPDATE stripe_objects SET doc = json_set(doc, '$.pending_webhooks', 0)
-		WHERE kind = 'event' AND id = ? AND NOT EXISTS (SELECT 1 FROM stripe_deliveries WHERE event = stripe_objects.id)`, d.event)
+		UPDATE stripe_objects SET doc = json_set(doc, '$.pending_webhooks', max(0, doc ->> '$.pending_webhooks' - 1))
+		WHERE kind = 'event' AND id = ? AND NOT EXISTS (
+			SELECT 1 FROM stripe_deliveries WHERE event = stripe_objects.id AND endpoint = ?)`, d.event, d.endpoint)
 	return err
 }

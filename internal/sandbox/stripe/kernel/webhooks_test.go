@@ -21,8 +21,8 @@ const secret = "whsec_test"
 
 // sent is a webhook as it was sent.
 type sent struct {
-	header http.Header
-	body   string
+	header    http.Header
+	body, url string
 }
 
 // receiver takes webhooks without a network and answers them with the statuses that
@@ -37,7 +37,7 @@ func (r receiver) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.sent <- sent{req.Header, string(body)}
+	r.sent <- sent{req.Header, string(body), req.URL.String()}
 	select {
 	case status := <-r.answers:
 		return &http.Response{StatusCode: status, Status: fmt.Sprint(status), Body: http.NoBody, Request: req}, nil

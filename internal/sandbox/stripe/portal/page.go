@@ -124,6 +124,9 @@ type formValues func(field string) string
 // findSession reads a session with its customer. Errors: kernel.ErrAbsent if there
 // is no session or its customer was deleted.
 func findSession(ctx context.Context, st *kernel.Step, id string) (*Session, *customers.Customer, error) {
+	if err := st.Follow(ctx, id); err != nil {
+		return nil, nil, err
+	}
 	session, err := Sessions.Find(ctx, st.Q, id)
 	if err != nil {
 		return nil, nil, err

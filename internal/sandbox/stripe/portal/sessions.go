@@ -15,9 +15,6 @@ var Sessions = kernel.Kind[Session]{Name: "billing_portal.session", Prefix: "bps
 // sessionLife is how long the link to the page works.
 const sessionLife = time.Hour
 
-// configuration is the id of the only configuration, which cannot be changed.
-const configuration = "bpc_sandbox"
-
 // Session lets whoever has its link look after a customer's subscriptions for
 // some time.
 type Session struct {
@@ -40,7 +37,7 @@ func (p *Session) expired(now int64) bool { return now >= p.Created+int64(sessio
 
 // Create answers POST /v1/billing_portal/sessions.
 func Create(ctx context.Context, c *kernel.Call) (any, error) {
-	session := Session{Header: Sessions.Start(c.Now), Configuration: configuration}
+	session := Session{Header: Sessions.Start(c.Now), Configuration: defaultConfiguration}
 	session.URL = c.Site + Path(session.ID)
 	p := c.Params
 	p.Require("customer")

@@ -65,7 +65,7 @@ func (b bill) draft() *invoices.Invoice {
 		BillingReason: b.reason, CollectionMethod: sub.CollectionMethod, Currency: sub.Currency,
 		Customer: cu.ID, CustomerAddress: cu.Address, CustomerEmail: cu.Email, CustomerName: cu.Name,
 		CustomerPhone: cu.Phone, CustomerTaxExempt: cu.TaxExempt, Issuer: form.Self{Type: "self"},
-		Metadata: map[string]string{}, PeriodStart: b.since, PeriodEnd: b.at, Status: invoices.Draft,
+		Metadata: map[string]string{}, PeriodStart: b.since, PeriodEnd: b.at, Status: invoices.Draft, TestClock: sub.TestClock,
 	}
 	if b.held {
 		in.AutoAdvance = false

@@ -59,7 +59,7 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 		return nil, err
 	}
 	sub := New(cu.ID, o, c.Now)
-	sub.DefaultPaymentMethod = pm
+	sub.DefaultPaymentMethod, sub.TestClock = pm, cu.TestClock
 	if err := startBilling(ctx, c.Step, sub, cu, behavior); err != nil {
 		return nil, err
 	}

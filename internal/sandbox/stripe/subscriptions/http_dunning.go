@@ -10,7 +10,7 @@ import (
 )
 
 // DunningPath is the path of the dunning setting.
-const DunningPath = kernel.Root + "/dunning"
+const DunningPath = kernel.OwnRoot + "/dunning"
 
 // dunningSettings is the body of the control.
 type dunningSettings struct {

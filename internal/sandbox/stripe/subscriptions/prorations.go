@@ -39,7 +39,7 @@ func newProration(sub *Subscription, item Item, name string, sign, from, now int
 		Description: fmt.Sprintf("%s time on %s after %s", what, name, time.Unix(from, 0).UTC().Format("02 Jan 2006")),
 		Metadata:    map[string]string{}, Period: invoices.Period{Start: from, End: item.CurrentPeriodEnd},
 		Pricing: invoices.NewPricing(item.Price), Proration: true,
-		Quantity: item.Quantity, QuantityText: strconv.FormatInt(item.Quantity, 10),
+		Quantity: item.Quantity, QuantityText: strconv.FormatInt(item.Quantity, 10), TestClock: sub.TestClock,
 	}
 	ii.Parent.Type = "subscription_details"
 	ii.Parent.SubscriptionDetails.Subscription = sub.ID

@@ -68,7 +68,7 @@ type Subscription struct {
 	Schedule              form.Null         `json:"schedule"`
 	StartDate             int64             `json:"start_date"`
 	Status                string            `json:"status"`
-	TestClock             form.Null         `json:"test_clock"`
+	TestClock             *string           `json:"test_clock"`
 	TransferData          form.Null         `json:"transfer_data"`
 	TrialEnd              *int64            `json:"trial_end"`
 	TrialSettings         trialSettings     `json:"trial_settings"`
@@ -242,6 +242,7 @@ func Get(ctx context.Context, c *kernel.Call) (any, error) {
 func List(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.Equals(c.Params, "customer", "$.customer")
+	f.OnClock(c.Params, !c.Params.Has("customer"))
 	if id, ok := c.Params.Filled("price"); ok {
 		f.And(`EXISTS (SELECT 1 FROM json_each(doc, '$.items.data') WHERE value ->> '$.price.id' = ?)`, id)
 	}
