@@ -56,7 +56,7 @@ func (c *Client) CreatePrice(ctx context.Context, p PriceParams) (Price, error) 
 	if err := CheckAmount(p.Currency, p.UnitAmount); err != nil {
 		return Price{}, err
 	}
-	return write(ctx, c, "create price", p.Key, func(ctx context.Context) (Price, error) {
+	return writeOnce(ctx, c, "create price", p.Key, func(ctx context.Context) (Price, error) {
 		created, err := c.api.V1Prices.Create(ctx, &stripe.PriceCreateParams{
 			Params:     keyed(p.Key),
 			Product:    stripe.String(p.ProductID),
@@ -74,6 +74,12 @@ func (c *Client) CreatePrice(ctx context.Context, p PriceParams) (Price, error) 
 			return Price{}, err
 		}
 		return newPrice(created)
+	}, func(ctx context.Context) (Price, error) {
+		if p.LookupKey == "" {
+			return Price{}, errNotDone
+		}
+		made, err := c.FindPrice(ctx, p.LookupKey)
+		return made, orNotDone(err)
 	})
 }
 

@@ -63,14 +63,12 @@ func (c *Client) PreviewChange(ctx context.Context, ch Change) (Invoice, error) 
 // ChangeSubscription makes a change and collects its payment at once. If the payment
 // is declined nothing is changed, and ErrDeclined is the cause. The metadata is added
 // to the subscription's in the same step.
-//
-// The provider repeats its first answer to a key, even a failure, so a new attempt
-// after a failure needs a new key.
 func (c *Client) ChangeSubscription(
 	ctx context.Context, ch Change, metadata map[string]string, key string,
 ) (Subscription, error) {
 	behavior, date := ch.proration()
-	return c.updateSubscription(ctx, "change subscription", ch.SubscriptionID, &stripe.SubscriptionUpdateParams{
+	changed := func(s Subscription) bool { return s.PriceID == ch.PriceID && s.Quantity == ch.Quantity }
+	return c.updateSubscription(ctx, "change subscription", ch.SubscriptionID, changed, &stripe.SubscriptionUpdateParams{
 		Params: keyed(key),
 		Items: []*stripe.SubscriptionUpdateItemParams{{
 			ID: stripe.String(ch.ItemID), Price: stripe.String(ch.PriceID), Quantity: stripe.Int64(ch.Quantity),
@@ -85,7 +83,8 @@ func (c *Client) ChangeSubscription(
 // SetQuantity sets the number of units of an item; the difference is charged or
 // credited with the next invoice.
 func (c *Client) SetQuantity(ctx context.Context, id, itemID string, quantity int64, key string) (Subscription, error) {
-	return c.updateSubscription(ctx, "set quantity", id, &stripe.SubscriptionUpdateParams{
+	set := func(s Subscription) bool { return s.Quantity == quantity }
+	return c.updateSubscription(ctx, "set quantity", id, set, &stripe.SubscriptionUpdateParams{
 		Params: keyed(key),
 		Items: []*stripe.SubscriptionUpdateItemParams{
 			{ID: stripe.String(itemID), Quantity: stripe.Int64(quantity)},
@@ -97,7 +96,8 @@ func (c *Client) SetQuantity(ctx context.Context, id, itemID string, quantity in
 // ClearCancelAt takes back that a subscription ends at a date. It has no effect on one
 // that ends with its period: see SetCancelAtPeriodEnd.
 func (c *Client) ClearCancelAt(ctx context.Context, id, key string) (Subscription, error) {
-	return c.updateSubscription(ctx, "clear the date of the end", id, &stripe.SubscriptionUpdateParams{
+	cleared := func(s Subscription) bool { return s.CancelAt == nil }
+	return c.updateSubscription(ctx, "clear the date of the end", id, cleared, &stripe.SubscriptionUpdateParams{
 		Params: keyed(key), UnsetFields: []stripe.SubscriptionUpdateParamsUnsetField{stripe.SubscriptionUpdateParamsUnsetFieldCancelAt},
 	})
 }
@@ -105,22 +105,31 @@ func (c *Client) ClearCancelAt(ctx context.Context, id, key string) (Subscriptio
 // SetCancelAtPeriodEnd makes a subscription end with its current period, or takes that
 // back. It does not take back a date: see ClearCancelAt.
 func (c *Client) SetCancelAtPeriodEnd(ctx context.Context, id string, ends bool, key string) (Subscription, error) {
-	return c.updateSubscription(ctx, "schedule cancellation", id, &stripe.SubscriptionUpdateParams{
+	scheduled := func(s Subscription) bool { return s.CancelAtPeriodEnd == ends }
+	return c.updateSubscription(ctx, "schedule cancellation", id, scheduled, &stripe.SubscriptionUpdateParams{
 		Params: keyed(key), CancelAtPeriodEnd: stripe.Bool(ends),
 	})
 }
 
+// updateSubscription updates a subscription; updated reports whether one is as it then
+// will be.
 func (c *Client) updateSubscription(
-	ctx context.Context, op, id string, params *stripe.SubscriptionUpdateParams,
+	ctx context.Context, op, id string, updated func(Subscription) bool, params *stripe.SubscriptionUpdateParams,
 ) (Subscription, error) {
 	if id == "" {
 		return Subscription{}, c.failure(ctx, op, errNoID)
 	}
-	return write(ctx, c, op, *params.IdempotencyKey, func(ctx context.Context) (Subscription, error) {
+	return writeOnce(ctx, c, op, *params.IdempotencyKey, func(ctx context.Context) (Subscription, error) {
 		s, err := c.api.V1Subscriptions.Update(ctx, id, params)
 		if err != nil {
 			return Subscription{}, err
 		}
 		return c.newSubscription(ctx, s)
+	}, func(ctx context.Context) (Subscription, error) {
+		s, err := c.GetSubscription(ctx, id)
+		if err == nil && !updated(s) {
+			err = errNotDone
+		}
+		return s, err
 	})
 }

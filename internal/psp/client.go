@@ -98,11 +98,20 @@ func NewClient(cfg Config) (*Client, error) {
 // help, and failing at once while the provider is known to be out of order. f may run
 // several times and must send the same each time. op says what the call does.
 func call[T any](ctx context.Context, c *Client, op string, f func(ctx context.Context) (T, error)) (T, error) {
+	v, err := attempt(ctx, c, op, f)
+	if err != nil {
+		return v, c.failure(ctx, op, err)
+	}
+	return v, nil
+}
+
+// attempt is call with the error as it came.
+func attempt[T any](ctx context.Context, c *Client, op string, f func(ctx context.Context) (T, error)) (T, error) {
 	var zero T
 	done := c.observe(op)
 	if !c.breaker.TryAcquirePermit() {
 		done(outage.String())
-		return zero, c.failure(ctx, op, circuitbreaker.ErrOpen)
+		return zero, circuitbreaker.ErrOpen
 	}
 	// A panic of f must still give the permit back.
 	verdict := outage
@@ -118,29 +127,22 @@ func call[T any](ctx context.Context, c *Client, op string, f func(ctx context.C
 	ran := false
 	err := c.retry.WithContext(limited).Run(func() error {
 		ran = true
+		before := last
 		v, last = f(limited)
+		if before == nil || !isReplayed(last) {
+			verdict = judge(ctx, last) // a repeated answer says nothing new
+		}
 		return last
 	})
 	if ran {
 		err = last // it says more than that the time is over
+	} else {
+		verdict = judge(ctx, err)
 	}
-	if err == nil {
-		verdict = answered
-		return v, nil
+	if err != nil {
+		return zero, err
 	}
-	verdict = judge(ctx, err)
-	return zero, c.failure(ctx, op, err)
-}
-
-// write is call for a write: it requires an idempotency key.
-func write[T any](
-	ctx context.Context, c *Client, op, key string, f func(ctx context.Context) (T, error),
-) (T, error) {
-	if key == "" {
-		var zero T
-		return zero, c.failure(ctx, op, errNoKey)
-	}
-	return call(ctx, c, op, f)
+	return v, nil
 }
 
 // read is call for one object. An empty id would ask for the whole list.

@@ -32,7 +32,7 @@ type CustomerParams struct {
 // are part of the key that is sent: the same details give the same customer, other
 // details a new one. A customer that remains without a subscription does no harm.
 func (c *Client) CreateCustomer(ctx context.Context, p CustomerParams) (string, error) {
-	return write(ctx, c, "create customer", p.Key, func(ctx context.Context) (string, error) {
+	return writeOnce(ctx, c, "create customer", p.Key, func(ctx context.Context) (string, error) {
 		params := &stripe.CustomerCreateParams{
 			Params: keyed(p.Key + "-" + p.fingerprint()),
 			Name:   optional(p.Name),
@@ -43,7 +43,7 @@ func (c *Client) CreateCustomer(ctx context.Context, p CustomerParams) (string, 
 				PostalCode: optional(p.PostalCode),
 				Country:    optional(p.Country),
 			},
-			Metadata: map[string]string{"tenant_id": p.TenantID},
+			Metadata: map[string]string{metaTenant: p.TenantID},
 		}
 		if p.Locale != "" {
 			params.PreferredLocales = []*string{stripe.String(p.Locale)}
@@ -62,8 +62,43 @@ func (c *Client) CreateCustomer(ctx context.Context, p CustomerParams) (string, 
 			return "", err
 		}
 		return customer.ID, nil
-	})
+	}, func(ctx context.Context) (string, error) { return c.findCustomer(ctx, p.TenantID) })
 }
+
+// recentCustomers is among how many of the newest customers one is looked for.
+const recentCustomers = 1000
+
+// findCustomer returns the newest customer that was made for a tenant lately, else
+// errNotDone.
+func (c *Client) findCustomer(ctx context.Context, tenantID string) (string, error) {
+	seen := 0
+	id := func(customer *stripe.Customer) string { return customer.ID }
+	for customer, err := range walk("", id, func(cursor string) (page[*stripe.Customer], error) {
+		return call(ctx, c, "find customer", func(ctx context.Context) (page[*stripe.Customer], error) {
+			list := c.api.V1Customers.List(ctx, &stripe.CustomerListParams{
+				ListParams: stripe.ListParams{Limit: stripe.Int64(listPage), StartingAfter: optional(cursor)},
+			})
+			if err := list.Err(); err != nil {
+				return page[*stripe.Customer]{}, err
+			}
+			return page[*stripe.Customer]{list.Data(), list.Meta().HasMore}, nil
+		})
+	}) {
+		if err != nil {
+			return "", err
+		}
+		if customer.Metadata[metaTenant] == tenantID {
+			return customer.ID, nil
+		}
+		if seen++; seen == recentCustomers {
+			break
+		}
+	}
+	return "", errNotDone
+}
+
+// metaTenant is where a customer's metadata name its tenant.
+const metaTenant = "tenant_id"
 
 // CustomerDeleted reports whether a customer was deleted or never existed.
 func (c *Client) CustomerDeleted(ctx context.Context, id string) (bool, error) {

@@ -61,7 +61,9 @@ func (v verdict) String() string { return [...]string{"answered", "outage", "aba
 func judge(ctx context.Context, err error) verdict {
 	var e *stripe.Error
 	switch {
-	case errors.As(err, &e) && e.HTTPStatusCode < http.StatusInternalServerError:
+	case err == nil:
+		return answered
+	case errors.As(err, &e) && e.HTTPStatusCode < http.StatusInternalServerError, isReplayed(err):
 		return answered
 	case e == nil && errors.Is(ctx.Err(), context.Canceled):
 		return unknown
@@ -79,6 +81,9 @@ func worthRetrying(err error) bool {
 	var e *stripe.Error
 	if !errors.As(err, &e) {
 		return true // the connection, or an answer from something in between
+	}
+	if isReplayed(err) {
+		return false // the same key gets the same answer
 	}
 	if e.LastResponse != nil {
 		switch e.LastResponse.Header.Get("Stripe-Should-Retry") {

@@ -28,21 +28,34 @@ func (c *Client) VoidInvoice(ctx context.Context, id, key string) error {
 			return err
 		}
 	}
-	_, err = write(ctx, c, "void invoice", key, func(ctx context.Context) (struct{}, error) {
+	_, err = writeOnce(ctx, c, "void invoice", key, func(ctx context.Context) (struct{}, error) {
 		_, err := c.api.V1Invoices.VoidInvoice(ctx, id, &stripe.InvoiceVoidInvoiceParams{Params: keyed(key)})
 		return struct{}{}, err
+	}, func(ctx context.Context) (struct{}, error) {
+		return c.invoiceHas(ctx, id, func(s stripe.InvoiceStatus) bool { return s == stripe.InvoiceStatusVoid })
 	})
 	return err
 }
 
 func (c *Client) finalizeUncollected(ctx context.Context, id, key string) error {
-	_, err := write(ctx, c, "finalize invoice", key, func(ctx context.Context) (struct{}, error) {
+	_, err := writeOnce(ctx, c, "finalize invoice", key, func(ctx context.Context) (struct{}, error) {
 		_, err := c.api.V1Invoices.FinalizeInvoice(ctx, id, &stripe.InvoiceFinalizeInvoiceParams{
 			Params: keyed(key), AutoAdvance: stripe.Bool(false),
 		})
 		return struct{}{}, err
+	}, func(ctx context.Context) (struct{}, error) {
+		return c.invoiceHas(ctx, id, func(s stripe.InvoiceStatus) bool { return s != stripe.InvoiceStatusDraft })
 	})
 	return err
+}
+
+// invoiceHas returns errNotDone unless the status of an invoice is as wanted.
+func (c *Client) invoiceHas(ctx context.Context, id string, wanted func(stripe.InvoiceStatus) bool) (struct{}, error) {
+	in, err := c.GetInvoice(ctx, id)
+	if err == nil && !wanted(stripe.InvoiceStatus(in.Status)) {
+		err = errNotDone
+	}
+	return struct{}{}, err
 }
 
 func (c *Client) deleteDraft(ctx context.Context, id, key string) error {

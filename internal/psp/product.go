@@ -24,7 +24,7 @@ type Product struct {
 
 // CreateProduct creates a product and returns its id.
 func (c *Client) CreateProduct(ctx context.Context, p ProductParams) (string, error) {
-	return write(ctx, c, "create product", p.Key, func(ctx context.Context) (string, error) {
+	return writeOnce(ctx, c, "create product", p.Key, func(ctx context.Context) (string, error) {
 		created, err := c.api.V1Products.Create(ctx, &stripe.ProductCreateParams{
 			Params:   keyed(p.Key),
 			ID:       optional(p.ID),
@@ -35,6 +35,12 @@ func (c *Client) CreateProduct(ctx context.Context, p ProductParams) (string, er
 			return "", err
 		}
 		return created.ID, nil
+	}, func(ctx context.Context) (string, error) {
+		if p.ID == "" {
+			return "", errNotDone
+		}
+		made, err := c.GetProduct(ctx, p.ID)
+		return made.ID, orNotDone(err)
 	})
 }
 

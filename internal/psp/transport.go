@@ -54,6 +54,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	// In these headers the library would describe the machine that it runs on.
 	out.Header.Set("User-Agent", "Tenantry stripe-go/"+stripe.ClientVersion)
 	out.Header.Del("X-Stripe-Client-User-Agent")
+	rekey(out)
 
 	res, err := t.next.RoundTrip(out)
 	if err != nil {

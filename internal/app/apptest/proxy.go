@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
@@ -24,6 +25,8 @@ type Verdict int
 const (
 	Pass       Verdict = iota // the provider is asked
 	Fail                      // the provider says that it is out of order
+	FailBefore                // the provider begins, fails, and repeats that to the same key
+	FailAfter                 // the provider does it, says that it failed, and repeats that
 	Refuse                    // the provider understands it and will not do it
 	LoseAnswer                // the provider does it, and the answer is lost
 )
@@ -48,6 +51,9 @@ func (p *Proxy) around(provider http.Handler) http.Handler {
 		switch does {
 		case Fail:
 			http.Error(w, `{"error": {"type": "api_error"}}`, http.StatusInternalServerError)
+		case FailBefore, FailAfter:
+			failure := kernel.Failure{Status: http.StatusInternalServerError, After: does == FailAfter}
+			provider.ServeHTTP(w, r.WithContext(kernel.Failing(r.Context(), failure)))
 		case Refuse:
 			http.Error(w, `{"error": {"type": "invalid_request_error"}}`, http.StatusBadRequest)
 		case LoseAnswer:

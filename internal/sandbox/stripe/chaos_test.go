@@ -173,6 +173,16 @@ func TestCallsFailBeforeOrAfter(t *testing.T) {
 		if got := w.customers(); got != want {
 			t.Errorf("%s: %d customers, want %d", settings, got, want)
 		}
+		if c.status != 0 { // the answer was kept, as Stripe keeps failures too
+			_, err := w.V1Customers.Create(t.Context(), params)
+			if !errors.As(err, &answered) || answered.HTTPStatusCode != c.status || answered.LastResponse.Header.Get("Idempotent-Replayed") != "true" {
+				t.Errorf("%s: the retry answers %v", settings, err)
+			}
+			if got := w.customers(); got != want {
+				t.Errorf("%s: %d customers after the retry, want %d", settings, got, want)
+			}
+			continue
+		}
 		again := must[*api.Customer](t)(w.V1Customers.Create(t.Context(), params))
 		if replayed := again.LastResponse.Header.Get("Idempotent-Replayed") == "true"; replayed != c.effect || w.customers() != 1 {
 			t.Errorf("%s: the retry is a replay: %v", settings, replayed)

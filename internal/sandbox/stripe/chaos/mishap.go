@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
-
-// headerChaos is the header that names the setting that made a call fail.
-const headerChaos = "Sandbox-Chaos"
 
 // Wrap returns an endpoint of the API with which the mishaps of the settings
 // happen.
@@ -22,16 +20,20 @@ func (c *Control) Wrap(next http.HandlerFunc) http.HandlerFunc {
 			return
 		}
 		c.engine.Log().InfoContext(r.Context(), "stripe sandbox: chaos", slog.String("mishap", m.name), slog.String("path", r.URL.Path))
+		if !m.timeout && m.status != 0 {
+			failure := kernel.Failure{Status: m.status, After: m.lost, Chaos: m.name}
+			next(w, r.WithContext(kernel.Failing(r.Context(), failure)))
+			return
+		}
 		if m.lost {
 			next(&nowhere{header: http.Header{}}, r)
 		}
-		c.fail(w, r, m)
+		abort(r, m)
 	}
 }
 
-// fail answers in place of the endpoint, or closes the connection without an
-// answer.
-func (c *Control) fail(w http.ResponseWriter, r *http.Request, m mishap) {
+// abort closes the connection without an answer.
+func abort(r *http.Request, m mishap) {
 	if m.timeout {
 		// The server notices that the client has left only once the body is read.
 		_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, form.MaxBody))
@@ -42,16 +44,7 @@ func (c *Control) fail(w http.ResponseWriter, r *http.Request, m mishap) {
 		case <-gone.C:
 		}
 	}
-	if m.timeout || m.status == 0 {
-		panic(http.ErrAbortHandler) // makes net/http close the connection
-	}
-	e := form.InternalError()
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Request-Id", form.NewID("req"))
-	h.Set(headerChaos, m.name)
-	w.WriteHeader(m.status)
-	_, _ = w.Write(e.Body())
+	panic(http.ErrAbortHandler) // makes net/http close the connection
 }
 
 // nowhere discards an answer that nobody gets.

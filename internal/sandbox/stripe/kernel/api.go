@@ -34,6 +34,7 @@ type answer struct {
 	status   int
 	body     []byte
 	replayed bool
+	chaos    string // the name of the setting that made it fail
 }
 
 // Serve returns the handler of an endpoint. It checks the key, reads the
@@ -62,6 +63,9 @@ func (e *Engine) Serve(method string, run Endpoint) http.HandlerFunc {
 		}
 		if a.replayed {
 			h.Set("Idempotent-Replayed", "true")
+		}
+		if a.chaos != "" {
+			h.Set(headerChaos, a.chaos)
 		}
 		w.WriteHeader(a.status)
 		_, _ = w.Write(a.body) // an error means that the client is gone
@@ -95,7 +99,7 @@ func (e *Engine) answer(r *http.Request, method string, run Endpoint, requestID 
 		if err := st.Follow(ctx, follow...); err != nil {
 			return answer{}, err
 		}
-		return e.perform(ctx, run, &Call{Step: st, Params: p, ID: r.PathValue("id")})
+		return e.performOrFail(ctx, run, &Call{Step: st, Params: p, ID: r.PathValue("id")})
 	}
 	key := r.Header.Get("Idempotency-Key")
 	if method != http.MethodPost {
@@ -109,7 +113,7 @@ func (e *Engine) answer(r *http.Request, method string, run Endpoint, requestID 
 		if err := st.Follow(ctx, follow...); err != nil {
 			return answer{}, err
 		}
-		return e.perform(ctx, run, &Call{Step: st, Params: p, ID: r.PathValue("id")})
+		return e.performOrFail(ctx, run, &Call{Step: st, Params: p, ID: r.PathValue("id")})
 	})
 }
 
@@ -156,6 +160,38 @@ func (e *Engine) perform(ctx context.Context, run Endpoint, c *Call) (answer, er
 	}
 	body, err := e.render(ctx, c.Q, result, expand)
 	return answer{status: http.StatusOK, body: body}, err
+}
+
+// Failure makes a call fail although its endpoint began its work: as with Stripe, the
+// answer is kept under the call's idempotency key like any other.
+type Failure struct {
+	Status int
+	After  bool   // it takes effect all the same
+	Chaos  string // the name of the setting that wants it
+}
+
+// headerChaos is the header that names the setting that made a call fail.
+const headerChaos = "Sandbox-Chaos"
+
+type failureKey struct{}
+
+// Failing returns a context whose call fails.
+func Failing(ctx context.Context, f Failure) context.Context {
+	return context.WithValue(ctx, failureKey{}, f)
+}
+
+// performOrFail is perform, unless the call is to fail.
+func (e *Engine) performOrFail(ctx context.Context, run Endpoint, c *Call) (answer, error) {
+	f, ok := ctx.Value(failureKey{}).(Failure)
+	if !ok {
+		return e.perform(ctx, run, c)
+	}
+	if f.After {
+		if _, err := e.perform(ctx, run, c); err != nil {
+			return answer{}, err
+		}
+	}
+	return answer{status: f.Status, body: form.InternalError().Body(), chaos: f.Chaos}, nil
 }
 
 // admit checks the request's secret key and its headers about the API's version

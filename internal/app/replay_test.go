@@ -1,0 +1,112 @@
+package app_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+)
+
+// The provider keeps its first answer to an idempotency key for a day, also if that was a
+// failure. None of the writes may be stuck for that day, or be made twice: whether the
+// provider did them before it failed or not.
+func TestFailuresThatTheProviderKeeps(t *testing.T) {
+	t.Parallel()
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {
+		for name, verdict := range map[string]apptest.Verdict{"before": apptest.FailBefore, "after": apptest.FailAfter} {
+			keptFailures(t, s, p, name, verdict)
+		}
+	})
+}
+
+func keptFailures(t *testing.T, s *apptest.Server, p *apptest.Proxy, name string, verdict apptest.Verdict) {
+	o := s.Register("ada-"+name+"@example.com", true)
+	// insist repeats a request while each write to path fails, and once more when
+	// that is over.
+	insist := func(path string, try func() apptest.Reply) apptest.Reply {
+		t.Helper()
+		p.Tamper(apptest.On(verdict, "POST", path))
+		failed := try()
+		p.Tamper(nil)
+		if failed.Status == http.StatusOK { // it was found at once
+			return failed
+		}
+		failed.As(name+" "+path).WantRefused(502, "psp_error")
+		return try().As(name + " " + path + " again").Want(200)
+	}
+	checkout := func() apptest.Reply {
+		return s.Call("POST", o.Path("/checkout"), o.Token, apptest.With(apptest.ReturnURLs, apptest.Object{
+			"plan_id": s.PlanID(o, "starter"), "currency": "EUR",
+		}))
+	}
+	page := insist("/customers", checkout).Str("data.url")
+	if n := len(s.ProviderObjects(o, "customer")); n != 1 {
+		t.Errorf("%s: the provider has %d customers", name, n)
+	}
+	s.Submit(page, apptest.Card(apptest.CardPays)).Want(303)
+	apptest.Eventually(t, "the subscription", func() bool { return s.Subscription(o).At("data.status") == "active" })
+
+	insist("/subscriptions/", func() apptest.Reply { return s.ChangePlan(o, "team", apptest.Object{"quantity": 3}) })
+	s.AwaitNotifications()
+	if n := len(s.ProviderObjects(o, "invoice")); n != 2 {
+		t.Errorf("%s: after one change there are %d invoices", name, n)
+	}
+	insist("/subscriptions/", func() apptest.Reply {
+		return s.Call("POST", o.Path("/subscription/cancel"), o.Token, nil)
+	}).WantAt("data.cancel_at_period_end", true)
+	insist("/subscriptions/", func() apptest.Reply {
+		return s.Call("POST", o.Path("/subscription/resume"), o.Token, nil)
+	}).WantAt("data.cancel_at_period_end", false)
+
+	// A new price, with a product of its own.
+	slug := "kept-" + name
+	s.AddPlan(slug, "flat", "month", 700, 0, nil)
+	other := s.Register("bob-"+name+"@example.com", true)
+	buy := func() apptest.Reply {
+		return s.Call("POST", other.Path("/checkout"), other.Token, apptest.With(apptest.ReturnURLs, apptest.Object{
+			"plan_id": s.PlanID(other, slug), "currency": "EUR",
+		}))
+	}
+	insist("/products", buy)
+	other = s.Register("cy-"+name+"@example.com", true)
+	s.AddPlan(slug+"-2", "flat", "month", 700, 0, nil)
+	slug += "-2"
+	insist("/prices", buy)
+	plan := s.PlanID(other, slug)
+	made := 0
+	for _, price := range s.AllProviderObjects("price") {
+		if price.At("metadata.plan_id") == plan {
+			made++
+		}
+	}
+	if made != 1 {
+		t.Errorf("%s: the provider has %d prices of the plan", name, made)
+	}
+
+	// An open invoice is voided.
+	s.BuyPlanWith(other, slug, apptest.CardFailsAtRenewal)
+	s.Advance(40 * apptest.Day)
+	other.Token = s.LogIn("cy-" + name + "@example.com")
+	open := ""
+	for _, in := range s.ProviderObjects(other, "invoice") {
+		if in.At("status") == "open" {
+			open = in.Str("id")
+		}
+	}
+	if open == "" {
+		t.Fatalf("%s: no open invoice", name)
+	}
+	id := ""
+	for _, in := range s.Invoices(other, 2) {
+		if in := in.(map[string]any); in["status"] == "open" {
+			id = in["id"].(string)
+		}
+	}
+	insist("/invoices/"+open+"/void", func() apptest.Reply {
+		return s.Call("POST", "/api/v1/admin/tenants/"+other.Tenant+"/invoices/"+id+"/void", s.Admin(), nil)
+	}).WantAt("data.status", "void")
+	if log := s.Log(); strings.Contains(log, "a defect here or a wrong setting") {
+		t.Errorf("%s: a repeated failure is logged as a defect", name)
+	}
+}
