@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stripe/stripe-go/v85/webhook"
-
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -144,23 +142,6 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	answer(w, http.StatusOK, map[string]bool{"received": true})
-}
-
-// verify checks the signature of a notification, with each secret and the library's
-// limit for its age, and reads it. It may be written in any version of the API,
-// because only ids are used.
-func (r *Receiver) verify(body []byte, signature string) (Event, error) {
-	var errs []error
-	for _, secret := range r.secrets {
-		e, err := webhook.ConstructEventWithOptions(body, signature, secret, webhook.ConstructEventOptions{
-			IgnoreAPIVersionMismatch: true,
-		})
-		if err == nil {
-			return newEvent(&e)
-		}
-		errs = append(errs, err)
-	}
-	return Event{}, errors.Join(errs...)
 }
 
 // accept stores an event and the job to handle it together, once per event id.

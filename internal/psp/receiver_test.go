@@ -37,6 +37,12 @@ type inbox struct {
 
 func newInbox(t *testing.T, db *sqldb.DB, client *psp.Client) *inbox {
 	t.Helper()
+	if client == nil {
+		var err error
+		if client, err = psp.NewClient(psp.Config{SecretKey: testKey}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	c := clock.NewAdjustable(clock.System(), 0)
 	queue := jobs.New(jobs.Deps{DB: db, Clock: c, Lease: clock.System()})
 	receiver, err := psp.NewReceiver(psp.ReceiverDeps{
@@ -112,6 +118,7 @@ func eventJSON(id, kind, objectID string) string {
 func TestNotificationsThatAreAnswered(t *testing.T) {
 	t.Parallel()
 	valid := eventJSON("evt_1", "customer.subscription.updated", "sub_1")
+	live := strings.Replace(valid, `"object": "event"`, `"object": "event", "livemode": true`, 1)
 	large := strings.Repeat(" ", 1<<20) + valid
 	const upcoming = `{"id": "evt_1", "object": "event", "type": "invoice.upcoming",
 		"data": {"object": {"object": "invoice", "amount_due": 2000, "billing_reason": "upcoming", "customer": "cus_1", "status": "draft"}}}`
@@ -125,6 +132,10 @@ func TestNotificationsThatAreAnswered(t *testing.T) {
 		"signed by the second secret":  {valid, sign(valid, newSecret, 0), 200, 1},
 		"signed four minutes ago":      {valid, sign(valid, oldSecret, 4*time.Minute), 200, 1},
 		"signed six minutes ago":       {valid, sign(valid, oldSecret, 6*time.Minute), 400, 0},
+		"signed in four minutes":       {valid, sign(valid, oldSecret, -4*time.Minute), 200, 1},
+		"signed in six minutes":        {valid, sign(valid, oldSecret, -6*time.Minute), 400, 0},
+		"signed in a thousand years":   {valid, sign(valid, oldSecret, -290*365*24*time.Hour), 400, 0},
+		"of live mode":                 {live, sign(live, oldSecret, 0), 400, 0},
 		"signed by a stranger":         {valid, sign(valid, "whsec_other", 0), 400, 0},
 		"signed by the empty secret":   {valid, sign(valid, "", 0), 400, 0},
 		"signed for another body":      {valid, sign(valid+" ", oldSecret, 0), 400, 0},

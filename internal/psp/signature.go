@@ -1,0 +1,75 @@
+package psp
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/stripe/stripe-go/v85/webhook"
+
+	"github.com/tenantry/tenantry/internal/clock"
+)
+
+// tolerance is how far the timestamp of a signature may be off, in both directions
+// (rules: psp#notifications).
+const tolerance = webhook.DefaultTolerance
+
+var (
+	errFuture = errors.New("the signature is from the future")
+	errMode   = errors.New("the notification is of the provider's other mode")
+)
+
+// verify checks the signature of a notification, with each secret, and reads it. It may
+// be written in any version of the API, because only ids are used.
+func (r *Receiver) verify(body []byte, signature string) (Event, error) {
+	var errs []error
+	for _, secret := range r.secrets {
+		e, err := webhook.ConstructEventWithOptions(body, signature, secret, webhook.ConstructEventOptions{
+			IgnoreAPIVersionMismatch: true, Tolerance: tolerance,
+		})
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if fromFuture(signature) {
+			return Event{}, errFuture
+		}
+		if mode := r.client.mode(); mode != "" && (mode == liveMode) != e.Livemode {
+			return Event{}, fmt.Errorf("%w: the key is of %s mode", errMode, mode)
+		}
+		return newEvent(&e)
+	}
+	return Event{}, errors.Join(errs...)
+}
+
+// fromFuture reports whether a signature's timestamp is too far ahead, which the library
+// does not check. Like the library it takes the last one. The provider signs by the real
+// clock, also in the sandbox.
+func fromFuture(signature string) bool {
+	ahead := false
+	for pair := range strings.SplitSeq(signature, ",") {
+		if text, ok := strings.CutPrefix(pair, "t="); ok {
+			seconds, err := strconv.ParseInt(text, 10, 64)
+			ahead = err != nil || time.Unix(seconds, 0).Sub(clock.System().Now()) > tolerance
+		}
+	}
+	return ahead
+}
+
+// The modes of the provider's keys and objects.
+const (
+	testMode = "test"
+	liveMode = "live"
+)
+
+// mode returns the mode of the client's key, "" for a key of no known form.
+func (c *Client) mode() string {
+	for _, mode := range []string{testMode, liveMode} {
+		if strings.HasPrefix(c.secret, "sk_"+mode+"_") || strings.HasPrefix(c.secret, "rk_"+mode+"_") {
+			return mode
+		}
+	}
+	return ""
+}
