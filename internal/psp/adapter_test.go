@@ -62,7 +62,9 @@ func newCounterpart(t *testing.T, p counterpart) counterpart {
 }
 
 // startSandbox serves the sandbox provider and returns its base URL.
-func startSandbox(t *testing.T, key string) string {
+func startSandbox(t *testing.T, key string) string { return startSandboxAt(t, key, clock.System()) }
+
+func startSandboxAt(t *testing.T, key string, now clock.Clock) string {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "sandbox.db")+"?_txlock=immediate&_pragma=busy_timeout(5000)&_dqs=0")
 	if err != nil {
@@ -72,7 +74,7 @@ func startSandbox(t *testing.T, key string) string {
 	var handler http.Handler
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
 	t.Cleanup(web.Close)
-	server, err := sandbox.New(sandbox.Config{DB: db, Clock: clock.System(), PublicURL: web.URL, SecretKey: key})
+	server, err := sandbox.New(sandbox.Config{DB: db, Clock: now, PublicURL: web.URL, SecretKey: key})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,29 +37,6 @@ func (ch Change) proration() (behavior *string, date *int64) {
 	return stripe.String(invoiceProrations), stripe.Int64(ch.ProrationDate.Unix())
 }
 
-// PreviewChange returns the invoice that a change would make at once. It has no id,
-// and may also have lines that wait for the next invoice. ErrRefused is the cause
-// when the provider cannot compute it.
-func (c *Client) PreviewChange(ctx context.Context, ch Change) (Invoice, error) {
-	behavior, date := ch.proration()
-	raw, err := read(ctx, c, "preview change", ch.SubscriptionID, func(ctx context.Context) (*stripe.Invoice, error) {
-		return c.api.V1Invoices.CreatePreview(ctx, &stripe.InvoiceCreatePreviewParams{
-			Subscription: stripe.String(ch.SubscriptionID),
-			SubscriptionDetails: &stripe.InvoiceCreatePreviewSubscriptionDetailsParams{
-				Items: []*stripe.InvoiceCreatePreviewSubscriptionDetailsItemParams{{
-					ID: stripe.String(ch.ItemID), Price: stripe.String(ch.PriceID), Quantity: stripe.Int64(ch.Quantity),
-				}},
-				ProrationBehavior: behavior,
-				ProrationDate:     date,
-			},
-		})
-	})
-	if err != nil {
-		return Invoice{}, err
-	}
-	return c.wholeInvoice(ctx, raw)
-}
-
 // ChangeSubscription makes a change and collects its payment at once. If the payment
 // is declined nothing is changed, and ErrDeclined is the cause. The metadata is added
 // to the subscription's in the same step.

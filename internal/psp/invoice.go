@@ -56,6 +56,7 @@ type Address struct {
 // InvoiceLine is one line of an invoice.
 type InvoiceLine struct {
 	ID          string
+	ItemID      string // of the invoice item that it bills; empty for the item of a subscription
 	Description string
 	Amount      int64 // minor units, negative for a credit
 	Currency    string
@@ -259,10 +260,11 @@ func newInvoiceLine(l *stripe.InvoiceLineItem) InvoiceLine {
 		return line
 	}
 	if d := l.Parent.SubscriptionItemDetails; d != nil {
+		line.ItemID = d.InvoiceItem
 		line.SubscriptionID, line.SubscriptionItemID, line.Proration = d.Subscription, d.SubscriptionItem, d.Proration
 	}
 	if d := l.Parent.InvoiceItemDetails; d != nil {
-		line.SubscriptionID, line.Proration = d.Subscription, d.Proration
+		line.ItemID, line.SubscriptionID, line.Proration = d.InvoiceItem, d.Subscription, d.Proration
 	}
 	return line
 }

@@ -240,6 +240,11 @@ func List(ctx context.Context, c *kernel.Call) (any, error) {
 
 // ListLines answers GET /v1/invoices/{id}/lines.
 func ListLines(ctx context.Context, c *kernel.Call) (any, error) {
+	var after string
+	if c.Params.Text("starting_after", &after); after != "" && strings.HasPrefix(c.ID, upcoming) {
+		// A preview is computed again with new ids.
+		return nil, form.Refuse("starting_after", "resource_missing", "Invoice %s does not have a line item %s", c.ID, after)
+	}
 	in, err := All.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
 		return nil, err
@@ -272,9 +277,12 @@ func NewPricing(p catalog.Price) Pricing {
 	return pricing
 }
 
+// upcoming is what the ids of previews begin with.
+const upcoming = "upcoming_"
+
 // Preview gives a draft an id that cannot be retrieved.
 func (in *Invoice) Preview() *Invoice {
-	in.ID = "upcoming_" + in.ID
+	in.ID = upcoming + in.ID
 	in.Lines.URL = strings.Replace(in.Lines.URL, "/in_", "/upcoming_in_", 1)
 	for i := range in.Lines.Data {
 		line := &in.Lines.Data[i]

@@ -40,6 +40,9 @@ type eventRequest struct {
 // none.
 func (st *Step) Emit(ctx context.Context, eventType string, o Object, previous map[string]any) error {
 	snapshot, err := json.Marshal(o)
+	if err == nil {
+		snapshot, err = cutLists(snapshot)
+	}
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", eventType, err)
 	}

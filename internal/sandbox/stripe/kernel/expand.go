@@ -48,7 +48,11 @@ func plainID(owner, field string) bool {
 // where the client asked for that.
 func (e *Engine) render(ctx context.Context, q Querier, answer any, expand []string) ([]byte, error) {
 	if len(expand) == 0 {
-		return json.Marshal(answer)
+		body, err := json.Marshal(answer)
+		if err != nil {
+			return nil, err
+		}
+		return cutLists(body)
 	}
 	m, err := tree(answer)
 	if err != nil {
@@ -63,7 +67,11 @@ func (e *Engine) render(ctx context.Context, q Querier, answer any, expand []str
 			return nil, err
 		}
 	}
-	return json.Marshal(m)
+	body, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	return cutLists(body)
 }
 
 // expandIn expands a path within part of an answer. full is the whole path, for

@@ -1,0 +1,112 @@
+package psp
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/stripe/stripe-go/v85"
+)
+
+// PreviewChange returns the invoice that a change would make at once. It has no id,
+// and may also have lines that wait for the next invoice. ErrRefused is the cause
+// when the provider cannot compute it.
+func (c *Client) PreviewChange(ctx context.Context, ch Change) (Invoice, error) {
+	behavior, date := ch.proration()
+	raw, err := read(ctx, c, "preview change", ch.SubscriptionID, func(ctx context.Context) (*stripe.Invoice, error) {
+		return c.api.V1Invoices.CreatePreview(ctx, &stripe.InvoiceCreatePreviewParams{
+			Subscription: stripe.String(ch.SubscriptionID),
+			SubscriptionDetails: &stripe.InvoiceCreatePreviewSubscriptionDetailsParams{
+				Items: []*stripe.InvoiceCreatePreviewSubscriptionDetailsItemParams{{
+					ID: stripe.String(ch.ItemID), Price: stripe.String(ch.PriceID), Quantity: stripe.Int64(ch.Quantity),
+				}},
+				ProrationBehavior: behavior,
+				ProrationDate:     date,
+			},
+		})
+	})
+	if err != nil {
+		return Invoice{}, err
+	}
+	return c.wholePreview(ctx, raw, ch)
+}
+
+// wholePreview returns a preview with all of its lines (adr 0013). The provider shows the
+// first ten alone, and there is no second page: every page would be computed anew, under
+// other ids. The lines begin with invoice items, the newest first, which are those of
+// the change itself and then those that wait for the next invoice; the latter are a
+// list of their own that can be read. Subscription items come last: what is missing in
+// the subtotal after all that is theirs, the new period of the change.
+func (c *Client) wholePreview(ctx context.Context, raw *stripe.Invoice, ch Change) (Invoice, error) {
+	preview := newInvoice(raw)
+	if raw.Lines == nil || !raw.Lines.HasMore {
+		return preview, nil
+	}
+	pending, err := c.pendingLines(ctx, preview.CustomerID, ch.SubscriptionID)
+	if err != nil {
+		return Invoice{}, err
+	}
+	waits := map[string]bool{}
+	for _, line := range pending {
+		waits[line.ItemID] = true
+	}
+	lines := slices.Concat(slices.DeleteFunc(preview.Lines, func(l InvoiceLine) bool { return waits[l.ItemID] }), pending)
+	rest := raw.Subtotal
+	for _, line := range lines {
+		rest -= line.Amount
+	}
+	if rest != 0 {
+		lines = append(lines, InvoiceLine{
+			Amount: rest, Currency: preview.Currency, Quantity: ch.Quantity, PriceID: ch.PriceID,
+			SubscriptionID: ch.SubscriptionID, SubscriptionItemID: ch.ItemID,
+			PeriodStart: ch.ProrationDate, PeriodEnd: ch.ProrationDate,
+		})
+	}
+	preview.Lines = lines
+	return preview, nil
+}
+
+// pendingLines reads the invoice items of a subscription that wait for the next invoice,
+// as the lines that they will be.
+func (c *Client) pendingLines(ctx context.Context, customerID, subscriptionID string) ([]InvoiceLine, error) {
+	var pending []InvoiceLine
+	id := func(item *stripe.InvoiceItem) string { return item.ID }
+	for item, err := range walk("", id, func(cursor string) (page[*stripe.InvoiceItem], error) {
+		return call(ctx, c, "list pending invoice items", func(ctx context.Context) (page[*stripe.InvoiceItem], error) {
+			list := c.api.V1InvoiceItems.List(ctx, &stripe.InvoiceItemListParams{
+				ListParams: stripe.ListParams{Limit: stripe.Int64(listPage), StartingAfter: optional(cursor)},
+				Customer:   stripe.String(customerID),
+				Pending:    stripe.Bool(true),
+			})
+			if err := list.Err(); err != nil {
+				return page[*stripe.InvoiceItem]{}, err
+			}
+			return page[*stripe.InvoiceItem]{list.Data(), list.Meta().HasMore}, nil
+		})
+	}) {
+		if err != nil {
+			return nil, err
+		}
+		if line := newPendingLine(item); line.SubscriptionID == subscriptionID {
+			pending = append(pending, line)
+		}
+	}
+	return pending, nil
+}
+
+func newPendingLine(item *stripe.InvoiceItem) InvoiceLine {
+	line := InvoiceLine{
+		ItemID: item.ID, Description: item.Description, Amount: item.Amount, Quantity: item.Quantity,
+		Currency: strings.ToUpper(string(item.Currency)), Proration: item.Proration,
+	}
+	if p := item.Pricing; p != nil && p.PriceDetails != nil && p.PriceDetails.Price != nil {
+		line.PriceID = p.PriceDetails.Price.ID
+	}
+	if p := item.Period; p != nil {
+		line.PeriodStart, line.PeriodEnd = at(p.Start), at(p.End)
+	}
+	if p := item.Parent; p != nil && p.SubscriptionDetails != nil {
+		line.SubscriptionID, line.SubscriptionItemID = p.SubscriptionDetails.Subscription, p.SubscriptionDetails.SubscriptionItem
+	}
+	return line
+}
