@@ -29,6 +29,7 @@ const (
 	PSPAmountUnsupported        Code = "psp_amount_unsupported"
 	PSPPriceMismatch            Code = "psp_price_mismatch"
 	PSPPriceAlreadyLinked       Code = "psp_price_already_linked"
+	PortalNotConfigured         Code = "billing_portal_not_configured"
 	CurrencyInUse               Code = "CURRENCY_IN_USE"
 	QuotaExceeded               Code = "QUOTA_EXCEEDED"
 	EmailMismatch               Code = "EMAIL_MISMATCH"

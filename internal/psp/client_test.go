@@ -93,7 +93,13 @@ func TestAnswersBecomeErrors(t *testing.T) {
 				reply(w, tt.status, tt.body)
 			})
 			err := createProduct(t.Context(), provider.client(t))
-			checkPSPError(t, err)
+			if tt.status == http.StatusTooManyRequests {
+				if busy, ok := errors.AsType[*fault.Error](err); !ok || !errors.Is(err, psp.ErrBusy) || busy.RetryAfter != 2*time.Second {
+					t.Errorf("got %v, want a 429", err)
+				}
+			} else {
+				checkPSPError(t, err)
+			}
 			for _, sentinel := range []error{psp.ErrNotFound, psp.ErrRefused, psp.ErrDeclined} {
 				if got, want := errors.Is(err, sentinel), errors.Is(tt.want, sentinel); got != want {
 					t.Errorf("is %q: %v, want %v: %v", sentinel, got, want, err)
@@ -106,6 +112,41 @@ func TestAnswersBecomeErrors(t *testing.T) {
 				t.Errorf("%d attempts, want %d", got, tt.attempts)
 			}
 		})
+	}
+}
+
+func TestHowLongToWait(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string]time.Duration{
+		"": 2 * time.Second, "7": 7 * time.Second, "0": 2 * time.Second, "-1": 2 * time.Second, "soon": 2 * time.Second, "86400": time.Minute,
+	} {
+		provider := newFake(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+			w.Header().Set("Retry-After", header)
+			replyError(w, 429, "invalid_request_error", "rate_limit", "Too many requests")
+		})
+		err := createProduct(t.Context(), provider.client(t))
+		busy, ok := errors.AsType[*fault.Error](err)
+		if !ok || busy.Kind != fault.TooMany || busy.RetryAfter != want {
+			t.Errorf("%q: %+v", header, err)
+		}
+	}
+}
+
+// Stripe's two texts for a portal whose settings nobody has saved, which have no code.
+func TestPortalThatIsNotSetUp(t *testing.T) {
+	t.Parallel()
+	for message, unset := range map[string]bool{
+		"No configuration provided and your test mode default configuration has not been created. Provide a configuration or create your default by saving your customer portal settings in test mode at https://dashboard.stripe.com/test/settings/billing/portal.": true,
+		"You can’t create a portal session in test mode until you save your customer portal settings in test mode at https://dashboard.stripe.com/test/settings/billing/portal.":                                                                                     true,
+		"Invalid URL: an explicit scheme (such as https) must be provided.": false,
+	} {
+		provider := newFake(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+			replyError(w, 400, "invalid_request_error", "", message)
+		})
+		_, err := provider.client(t).CreatePortal(t.Context(), psp.PortalParams{Key: "k", CustomerID: "cus_1", ReturnURL: "https://app.test"})
+		if errors.Is(err, psp.ErrPortalUnset) != unset || !errors.Is(err, psp.ErrRefused) {
+			t.Errorf("%q: %v", message, err)
+		}
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/failsafe-go/failsafe-go/circuitbreaker"
 	"github.com/stripe/stripe-go/v85"
@@ -19,6 +21,21 @@ import (
 // (rules: psp#failures). It carries its cause for the log, without secrets. The
 // causes ErrNotFound, ErrRefused and ErrDeclined can be told apart with errors.Is.
 var ErrUnavailable = fault.Coded(fault.Provider, fault.PSPError)
+
+// ErrBusy is the failure of a call that the provider did not take because there are too
+// many: 429 to an HTTP caller, with Retry-After (rules: psp#failures). Nothing happened.
+var ErrBusy = &fault.Error{Kind: fault.TooMany, Message: "error.too_many_requests", RetryAfter: busyPause}
+
+// busyPause is how long callers are asked to wait where the provider does not say, which
+// is its custom: its limits are counted by the second.
+const busyPause = 2 * time.Second
+
+// busyMost bounds how long callers are asked to wait.
+const busyMost = time.Minute
+
+// ErrPortalUnset is the cause when nobody has saved the settings of the billing portal
+// in the provider's account yet. It is an ErrRefused too.
+var ErrPortalUnset = fmt.Errorf("%w: its billing portal has no settings", ErrRefused)
 
 // ErrNotFound is the cause when an object that the call names does not exist at the
 // provider.
@@ -110,7 +127,30 @@ func (c *Client) failure(ctx context.Context, op string, err error) error {
 		c.log.ErrorContext(ctx, "the payment provider refused a request: a defect here or a wrong setting",
 			"operation", op, "error", cause)
 	}
+	if e, ok := errors.AsType[*stripe.Error](err); ok && e.HTTPStatusCode == http.StatusTooManyRequests {
+		busy := ErrBusy.Wrap(fmt.Errorf("%s: %w", op, cause))
+		busy.RetryAfter = retryAfter(e)
+		return busy
+	}
 	return ErrUnavailable.Wrap(fmt.Errorf("%s: %w", op, cause))
+}
+
+// retryAfter returns how long the provider asks to wait.
+func retryAfter(e *stripe.Error) time.Duration {
+	if e.LastResponse == nil {
+		return busyPause
+	}
+	seconds, err := strconv.Atoi(e.LastResponse.Header.Get("Retry-After"))
+	if err != nil || seconds <= 0 {
+		return busyPause
+	}
+	return min(time.Duration(seconds)*time.Second, busyMost)
+}
+
+// isPortalUnset tells by its message that the portal has no settings: there is no code.
+func isPortalUnset(e *stripe.Error) bool {
+	return e.HTTPStatusCode == http.StatusBadRequest &&
+		(strings.Contains(e.Msg, "default configuration has not been created") || strings.Contains(e.Msg, "customer portal settings"))
 }
 
 func (c *Client) cause(err error) error {
@@ -152,6 +192,8 @@ func (c *Client) answerCause(e *stripe.Error) error {
 	switch status := e.HTTPStatusCode; {
 	case e.Code == stripe.ErrorCodeResourceMissing, status == http.StatusNotFound:
 		kind = ErrNotFound
+	case isPortalUnset(e):
+		kind = ErrPortalUnset
 	case status == http.StatusPaymentRequired:
 		kind = ErrDeclined
 	case status >= http.StatusInternalServerError, status == http.StatusConflict,

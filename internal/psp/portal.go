@@ -16,7 +16,7 @@ type PortalParams struct {
 
 // CreatePortal opens the hosted billing portal for a customer and returns its
 // address, which works for a short while. ErrNotFound if there is no such
-// customer.
+// customer, ErrPortalUnset if the portal was never set up.
 func (c *Client) CreatePortal(ctx context.Context, p PortalParams) (string, error) {
 	return write(ctx, c, "create portal", p.Key, func(ctx context.Context) (string, error) {
 		s, err := c.api.V1BillingPortalSessions.Create(ctx, &stripe.BillingPortalSessionCreateParams{

@@ -31,7 +31,7 @@ func (w *world) chaos(settings string) {
 }
 
 const quietChaos = `{"data":{"webhooks":{"drop":0,"duplicate":0,"copies":2,"reorder":0,"delay":0,"max_delay_ms":1000},` +
-	`"api":{"fail_before":0,"fail_after":0,"timeout_before":0,"timeout_after":0,"status":503,"timeout_ms":30000},"seed":0}}`
+	`"api":{"fail_before":0,"fail_after":0,"timeout_before":0,"timeout_after":0,"rate_limit":0,"status":503,"timeout_ms":30000},"seed":0}}`
 
 func TestChaosIsKept(t *testing.T) {
 	t.Parallel()
@@ -42,7 +42,7 @@ func TestChaosIsKept(t *testing.T) {
 	w.chaos(`{"webhooks": {"drop": 0.5, "copies": 10}, "api": {"fail_after": 0.25, "status": 0}, "seed": 7}`)
 	w.restart()
 	want := `{"data":{"webhooks":{"drop":0.5,"duplicate":0,"copies":10,"reorder":0,"delay":0,"max_delay_ms":1000},` +
-		`"api":{"fail_before":0,"fail_after":0.25,"timeout_before":0,"timeout_after":0,"status":0,"timeout_ms":30000},"seed":7}}`
+		`"api":{"fail_before":0,"fail_after":0.25,"timeout_before":0,"timeout_after":0,"rate_limit":0,"status":0,"timeout_ms":30000},"seed":7}}`
 	if _, got := w.control("GET", "/chaos", ""); got != want {
 		t.Errorf("after a restart %s", got)
 	}
@@ -187,6 +187,26 @@ func TestCallsFailBeforeOrAfter(t *testing.T) {
 		if replayed := again.LastResponse.Header.Get("Idempotent-Replayed") == "true"; replayed != c.effect || w.customers() != 1 {
 			t.Errorf("%s: the retry is a replay: %v", settings, replayed)
 		}
+	}
+}
+
+func TestTooManyCalls(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.chaos(`{"api": {"rate_limit": 1}}`)
+	params := &api.CustomerCreateParams{}
+	params.IdempotencyKey = api.String("the-key")
+	_, err := w.V1Customers.Create(t.Context(), params)
+	var refused *api.Error
+	if !errors.As(err, &refused) || refused.HTTPStatusCode != http.StatusTooManyRequests || refused.Code != "rate_limit" {
+		t.Errorf("got %v", err)
+	}
+	if n := w.customers(); n != 0 {
+		t.Errorf("%d customers", n)
+	}
+	again := must[*api.Customer](t)(w.V1Customers.Create(t.Context(), params))
+	if again.LastResponse.Header.Get("Idempotent-Replayed") != "" {
+		t.Error("the refusal was kept under its key")
 	}
 }
 

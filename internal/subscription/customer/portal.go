@@ -44,6 +44,9 @@ func (s *Service) Portal(ctx context.Context, tenantID uuid.UUID, returnURL stri
 	if errors.Is(err, psp.ErrNotFound) {
 		return "", errNoCustomer
 	}
+	if errors.Is(err, psp.ErrPortalUnset) {
+		return "", errPortalUnset.Wrap(err)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -34,6 +34,7 @@ type apiSettings struct {
 	FailAfter     float64 `json:"fail_after"`     // answered with Status, after it took effect
 	TimeoutBefore float64 `json:"timeout_before"` // not answered, without effect
 	TimeoutAfter  float64 `json:"timeout_after"`  // not answered, after it took effect
+	RateLimit     float64 `json:"rate_limit"`     // answered with 429, without effect
 	Status        int64   `json:"status"`         // 0 closes the connection
 	TimeoutMS     int64   `json:"timeout_ms"`     // how long the connection of an unanswered call stays open
 }
@@ -70,6 +71,7 @@ func (c *settings) fields() []field {
 		{Name: "api.fail_after", Label: "Fail after", Hint: "share of calls that take effect and yet answer a failure", Share: &a.FailAfter},
 		{Name: "api.timeout_before", Label: "Time out before", Hint: "share of calls without effect and without an answer", Share: &a.TimeoutBefore},
 		{Name: "api.timeout_after", Label: "Time out after", Hint: "share of calls that take effect and are not answered", Share: &a.TimeoutAfter},
+		{Name: "api.rate_limit", Label: "Rate limit", Hint: "share of calls that are refused as too many (429), without effect", Share: &a.RateLimit},
 		{Name: "api.status", Label: "Status", Hint: "of failures, from 500 to 599; 0 closes the connection", Whole: &a.Status, Low: 0, High: 599},
 		{Name: "api.timeout_ms", Label: "Timeout", Hint: "in milliseconds, until a call without an answer is cut off", Whole: &a.TimeoutMS, Low: 0, High: 120_000},
 		{Name: "seed", Label: "Seed", Hint: "decides which events and calls are hit", Whole: &c.Seed, Low: 0, High: 1<<53 - 1},
@@ -91,7 +93,7 @@ func (c *settings) check() map[string]string {
 	if a.Status > 0 && a.Status < 500 {
 		wrong["api.status"] = "The api.status must be 0 or from 500 to 599."
 	}
-	if sum := a.FailBefore + a.FailAfter + a.TimeoutBefore + a.TimeoutAfter; len(wrong) == 0 && sum > 1 {
+	if sum := a.FailBefore + a.FailAfter + a.TimeoutBefore + a.TimeoutAfter + a.RateLimit; len(wrong) == 0 && sum > 1 {
 		wrong["api"] = "The shares of calls must not come to more than 1."
 	}
 	return wrong
@@ -172,6 +174,7 @@ type mishap struct {
 	lost    bool   // the call takes effect before
 	status  int    // of the answer; 0 closes the connection
 	timeout bool   // there is no answer
+	tooMany bool   // it is refused before it begins
 	held    time.Duration
 }
 
@@ -190,6 +193,7 @@ func (d *Dice) nextCall() mishap {
 		{mishap{name: "fail_after", status: int(a.Status), lost: true}, a.FailAfter},
 		{mishap{name: "timeout_before", timeout: true}, a.TimeoutBefore},
 		{mishap{name: "timeout_after", timeout: true, lost: true}, a.TimeoutAfter},
+		{mishap{name: "rate_limit", tooMany: true}, a.RateLimit},
 	} {
 		if at < m.share {
 			m.held = time.Duration(a.TimeoutMS) * time.Millisecond

@@ -20,6 +20,10 @@ func (c *Control) Wrap(next http.HandlerFunc) http.HandlerFunc {
 			return
 		}
 		c.engine.Log().InfoContext(r.Context(), "stripe sandbox: chaos", slog.String("mishap", m.name), slog.String("path", r.URL.Path))
+		if m.tooMany {
+			tooMany(w, m)
+			return
+		}
 		if !m.timeout && m.status != 0 {
 			failure := kernel.Failure{Status: m.status, After: m.lost, Chaos: m.name}
 			next(w, r.WithContext(kernel.Failing(r.Context(), failure)))
@@ -30,6 +34,17 @@ func (c *Control) Wrap(next http.HandlerFunc) http.HandlerFunc {
 		}
 		abort(r, m)
 	}
+}
+
+// tooMany answers as Stripe does when an account makes too many calls.
+func tooMany(w http.ResponseWriter, m mishap) {
+	e := form.Refuse("", "rate_limit", "Request rate limit exceeded. The sandbox was told to have one.")
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Request-Id", form.NewID("req"))
+	h.Set(kernel.HeaderChaos, m.name)
+	w.WriteHeader(http.StatusTooManyRequests)
+	_, _ = w.Write(e.Body())
 }
 
 // abort closes the connection without an answer.

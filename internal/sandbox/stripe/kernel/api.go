@@ -65,7 +65,7 @@ func (e *Engine) Serve(method string, run Endpoint) http.HandlerFunc {
 			h.Set("Idempotent-Replayed", "true")
 		}
 		if a.chaos != "" {
-			h.Set(headerChaos, a.chaos)
+			h.Set(HeaderChaos, a.chaos)
 		}
 		w.WriteHeader(a.status)
 		_, _ = w.Write(a.body) // an error means that the client is gone
@@ -170,8 +170,8 @@ type Failure struct {
 	Chaos  string // the name of the setting that wants it
 }
 
-// headerChaos is the header that names the setting that made a call fail.
-const headerChaos = "Sandbox-Chaos"
+// HeaderChaos is the header that names the setting that made a call fail.
+const HeaderChaos = "Sandbox-Chaos"
 
 type failureKey struct{}
 
