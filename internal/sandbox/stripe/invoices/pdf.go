@@ -32,7 +32,8 @@ func ServePDF(e *kernel.Engine) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		host, port, _ := net.SplitHostPort(r.Host)
 		other, ok := map[string]string{"127.0.0.1": "localhost", "localhost": "127.0.0.1"}[host]
-		if !ok {
+		in, err := All.Find(r.Context(), e.Read().Q, r.PathValue("id"))
+		if !ok || err != nil || in.Number == nil {
 			file(w, r)
 			return
 		}
