@@ -94,6 +94,35 @@ func (f Figures) Millionths(n int64) string {
 	return sign(n) + f.grouped(abs(n/one), decimals)
 }
 
+// Decimal writes a number that is given as text, such as "1234.5", with its decimals.
+func (f Figures) Decimal(text string) string {
+	text, negative := strings.CutPrefix(text, "-")
+	whole, decimals, _ := strings.Cut(text, ".")
+	n, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil {
+		return text
+	}
+	if negative {
+		n = -n
+	}
+	return sign(n) + f.grouped(abs(n), decimals)
+}
+
+// UnitPrice writes the price of one unit, which may have decimals below the currency's
+// smallest coin: minor is in minor units, as text such as "0.0123".
+func (f Figures) UnitPrice(minor, code string, minorUnits int) string {
+	whole, decimals, _ := strings.Cut(minor, ".")
+	for len(whole) <= minorUnits {
+		whole = "0" + whole
+	}
+	units, coins := whole[:len(whole)-minorUnits], whole[len(whole)-minorUnits:]
+	n, err := strconv.ParseInt(units, 10, 64)
+	if err != nil {
+		return minor
+	}
+	return f.withSymbol(code, f.grouped(n, coins+decimals))
+}
+
 // Money writes an amount with the symbol of its currency, or with its code where
 // the reader knows no symbol. minorUnits are the currency's decimals: 0, 2 or 3.
 func (f Figures) Money(m money.Money, minorUnits int) string {
@@ -105,14 +134,19 @@ func (f Figures) Money(m money.Money, minorUnits int) string {
 	if minorUnits > 0 {
 		decimals = fmt.Sprintf("%0*d", minorUnits, abs(m.AmountCents%scale))
 	}
-	symbol := strings.ToUpper(m.Currency)
+	return sign(m.AmountCents) + f.withSymbol(m.Currency, f.grouped(abs(m.AmountCents/scale), decimals))
+}
+
+// withSymbol writes an amount with the symbol of its currency.
+func (f Figures) withSymbol(code, amount string) string {
+	symbol := strings.ToUpper(code)
 	if unit, err := currency.ParseISO(symbol); err == nil {
 		symbol = message.NewPrinter(f.tag).Sprint(currency.Symbol(unit))
 	}
 	if last, _ := utf8.DecodeLastRuneInString(symbol); unicode.IsLetter(last) && strings.HasPrefix(f.money, "{symbol}{") {
 		symbol += "\u00a0" // a code does not touch the figure
 	}
-	return sign(m.AmountCents) + Fill(f.money, map[string]string{"symbol": symbol, "amount": f.grouped(abs(m.AmountCents/scale), decimals)})
+	return Fill(f.money, map[string]string{"symbol": symbol, "amount": amount})
 }
 
 // grouped writes a number that is given exactly: no float is in between.

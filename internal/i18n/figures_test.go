@@ -67,3 +67,31 @@ func TestMoney(t *testing.T) {
 		each(t, func(locale string) string { return i18n.FiguresOf(locale).Money(tt.Money, tt.minorUnits) }, tt.want)
 	}
 }
+
+func TestUnitPrice(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		minor, currency string
+		minorUnits      int
+		want            [4]string
+	}{
+		{"1250", "EUR", 2, [4]string{"€12.50", "12,50\u00a0€", "12,50\u00a0€", "12,50\u00a0€"}},
+		{"0.000000000001", "EUR", 2, [4]string{"€0.00000000000001", "0,00000000000001\u00a0€", "0,00000000000001\u00a0€", "0,00000000000001\u00a0€"}},
+		{"7", "EUR", 2, [4]string{"€0.07", "0,07\u00a0€", "0,07\u00a0€", "0,07\u00a0€"}},
+		{"1200.5", "JPY", 0, [4]string{"¥1,200.5", "1\u00a0200,5\u00a0JPY", "1.200,5\u00a0JPY", "1.200,5\u00a0JPY"}},
+		{"nonsense", "EUR", 2, [4]string{"nonsense", "nonsense", "nonsense", "nonsense"}},
+	} {
+		each(t, func(locale string) string {
+			return i18n.FiguresOf(locale).UnitPrice(tt.minor, tt.currency, tt.minorUnits)
+		}, tt.want)
+	}
+}
+
+func TestDecimal(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][4]string{
+		"0": {"0", "0", "0", "0"}, "-1234.50": {"-1,234.50", "-1\u00a0234,50", "-1.234,50", "-1.234,50"}, "x": {"x", "x", "x", "x"},
+	} {
+		each(t, func(locale string) string { return i18n.FiguresOf(locale).Decimal(text) }, want)
+	}
+}

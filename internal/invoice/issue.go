@@ -96,8 +96,11 @@ func (s *Service) take(ctx context.Context, tenantID uuid.UUID, in psp.Invoice) 
 		if err != nil {
 			return err
 		}
-		inv := fromProvider(tenantID, in, refs)
+		inv := fromProvider(tenantID, in, refs, t.Locale())
 		if err := s.store.remember(ctx, inv); err != nil {
+			return err
+		}
+		if err := s.store.rememberLines(ctx, tenantID, in, refs, s.deps.Clock.Now()); err != nil {
 			return err
 		}
 		// A subscription that is not known by now was refused, as the second of two

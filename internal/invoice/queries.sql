@@ -11,13 +11,28 @@ UNION ALL
 SELECT tenant_id FROM former_psp_customers WHERE former_psp_customers.psp_customer_id = $1;
 
 -- name: SubscriptionsOfTenant :many
-SELECT id, plan_id, psp_subscription_id FROM subscriptions WHERE tenant_id = $1;
+SELECT s.id, s.plan_id, s.psp_subscription_id, p.name AS plan_name, o.name AS product_name
+FROM subscriptions s JOIN plans p ON p.id = s.plan_id JOIN products o ON o.id = p.product_id
+WHERE s.tenant_id = $1;
 
 -- name: LinkedPlanPrices :many
-SELECT psp_price_id, plan_id FROM plan_prices WHERE psp_price_id IS NOT NULL ORDER BY created_at, id;
+SELECT l.psp_price_id, l.plan_id, p.name AS plan_name, o.name AS product_name
+FROM plan_prices l JOIN plans p ON p.id = l.plan_id JOIN products o ON o.id = p.product_id
+WHERE l.psp_price_id IS NOT NULL ORDER BY l.created_at, l.id;
 
 -- name: LinkedMeterPrices :many
-SELECT psp_price_id, meter_id FROM meter_prices WHERE psp_price_id IS NOT NULL ORDER BY created_at, id;
+SELECT l.psp_price_id, l.meter_id, m.name
+FROM meter_prices l JOIN meters m ON m.id = l.meter_id
+WHERE l.psp_price_id IS NOT NULL ORDER BY l.created_at, l.id;
+
+-- name: BilledLines :many
+SELECT psp_line_id, psp_price_id, plan_id, meter_id, name FROM psp_invoice_lines
+WHERE tenant_id = $1 ORDER BY created_at, psp_line_id;
+
+-- name: RememberLine :exec
+INSERT INTO psp_invoice_lines (tenant_id, psp_line_id, psp_price_id, plan_id, meter_id, name, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (tenant_id, psp_line_id) DO NOTHING;
 
 -- name: RememberPSPInvoice :exec
 INSERT INTO psp_invoices (psp_invoice_id, tenant_id, id, created_at)
@@ -73,6 +88,9 @@ SELECT psp_invoice_id FROM psp_invoices WHERE tenant_id = $1;
 
 -- name: MinorUnits :one
 SELECT minor_units FROM currencies WHERE code = $1;
+
+-- name: Decimals :many
+SELECT code, minor_units FROM currencies;
 
 -- name: PlanNameOfSubscription :one
 SELECT p.name FROM subscriptions s JOIN plans p ON p.id = s.plan_id

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/psp"
 )
@@ -25,6 +26,7 @@ type remote struct {
 	tenants   Tenants
 	provider  Provider
 	documents Documents
+	clock     clock.Clock
 }
 
 // list reads the whole list of a tenant, since the provider can neither count it nor
@@ -96,29 +98,37 @@ func (r remote) translate(ctx context.Context, tenantID uuid.UUID, raw []psp.Inv
 	if err != nil {
 		return nil, err
 	}
+	t, err := r.tenants.Get(ctx, tenantID)
+	if err != nil {
+		return nil, err
+	}
 	invoices := make([]Invoice, len(raw))
-	var unknown []Invoice
+	var unknown []psp.Invoice
 	for i, in := range raw {
-		invoices[i] = fromProvider(tenantID, in, refs)
+		invoices[i] = fromProvider(tenantID, in, refs, t.Locale())
 		if !known[in.ID] {
-			unknown = append(unknown, invoices[i])
+			unknown = append(unknown, in)
 		}
 	}
-	return invoices, r.remember(ctx, tenantID, unknown)
+	return invoices, r.remember(ctx, tenantID, unknown, refs)
 }
 
-// remember stores the ids of invoices. It locks the tenant first, as does a notification
+// remember stores the ids of invoices, and what their lines are for. It locks the tenant first, as does a notification
 // that may store the same id at the same time; otherwise both could deadlock.
-func (r remote) remember(ctx context.Context, tenantID uuid.UUID, unknown []Invoice) error {
+func (r remote) remember(ctx context.Context, tenantID uuid.UUID, unknown []psp.Invoice, refs references) error {
 	if len(unknown) == 0 {
 		return nil
 	}
 	return r.store.db.Tx(ctx, func(ctx context.Context) error {
-		if _, err := r.tenants.Lock(ctx, tenantID); err != nil {
+		t, err := r.tenants.Lock(ctx, tenantID)
+		if err != nil {
 			return err
 		}
-		for _, inv := range unknown {
-			if err := r.store.remember(ctx, inv); err != nil {
+		for _, in := range unknown {
+			if err := r.store.remember(ctx, fromProvider(tenantID, in, refs, t.Locale())); err != nil {
+				return err
+			}
+			if err := r.store.rememberLines(ctx, tenantID, in, refs, r.clock.Now()); err != nil {
 				return err
 			}
 		}
@@ -132,7 +142,11 @@ func (r remote) get(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error
 		return Invoice{}, err
 	}
 	refs, err := r.store.references(ctx, tenantID)
-	return fromProvider(tenantID, in, refs), err
+	if err != nil {
+		return Invoice{}, err
+	}
+	t, err := r.tenants.Get(ctx, tenantID)
+	return fromProvider(tenantID, in, refs, t.Locale()), err
 }
 
 // read reads an invoice of the tenant from the provider.

@@ -88,18 +88,20 @@ func TestUnitsMultiplyToTheAmount(t *testing.T) {
 		{psp.InvoiceLine{Amount: 0, Quantity: 5, UnitAmount: "0"}, 5, 0},
 		{psp.InvoiceLine{Amount: 0, Quantity: 5, UnitAmount: "900"}, 1, 0}, // a trial
 		{psp.InvoiceLine{Amount: 700}, 1, 700},
+		{psp.InvoiceLine{Amount: 6, Quantity: 3, ExactQuantity: "2.5", UnitAmount: "2"}, 1, 6}, // a part of a unit
+		{psp.InvoiceLine{Amount: 5, Quantity: 5, UnitAmount: "1.000000000001"}, 1, 5},          // a price of twelve decimals
 	} {
-		quantity, price := units(test.line)
-		if quantity != test.quantity || price.AmountCents != test.price {
+		quantity, price, divides := units(test.line)
+		if quantity != test.quantity || price.AmountCents != test.price || divides && quantity != test.line.Quantity {
 			t.Errorf("%+v: %d × %d", test.line, quantity, price.AmountCents)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		line := psp.InvoiceLine{
 			Amount: rapid.Int64Range(-1e12, 1e12).Draw(t, "amount"), Quantity: rapid.Int64Range(0, 1e6).Draw(t, "quantity"),
-			UnitAmount: rapid.SampledFrom([]string{"", "0", "900", "0.001"}).Draw(t, "unit"),
+			UnitAmount: rapid.SampledFrom([]string{"", "0", "900", "0.001", "1.5"}).Draw(t, "unit"),
 		}
-		quantity, price := units(line)
+		quantity, price, _ := units(line)
 		if quantity < 1 || quantity*price.AmountCents != line.Amount {
 			t.Fatalf("%d × %d is not %d", quantity, price.AmountCents, line.Amount)
 		}
@@ -132,9 +134,14 @@ func TestStableID(t *testing.T) {
 func TestFromProvider(t *testing.T) {
 	t.Parallel()
 	tenantID, subID, planID, meterID := uuid.New(), uuid.New(), uuid.New(), uuid.New()
+	name := func(text string) map[string]string { return map[string]string{"en": text} }
+	plan, meter := billed{planID: &planID, name: name("Cloud – Team")}, billed{meterID: &meterID, name: name("Calls")}
 	refs := references{
-		subscriptions: map[string]subscriptionRef{"sub_1": {subID, planID}},
-		plans:         map[string]uuid.UUID{"price_plan": planID}, meters: map[string]uuid.UUID{"price_meter": meterID},
+		subscriptions: map[string]subscriptionRef{"sub_1": {subID, billed{planID: &subID, name: name("Cloud – Now")}}},
+		lines:         map[string]billed{"il_5": plan},
+		linked:        map[string]billed{"price_plan": plan, "price_meter": meter, "price_moved": meter},
+		former:        map[string]billed{"price_gone": plan, "price_plan": meter},
+		minorUnits:    map[string]int{"JPY": 0},
 	}
 	at := time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
 	inv := fromProvider(tenantID, psp.Invoice{
@@ -142,20 +149,32 @@ func TestFromProvider(t *testing.T) {
 		Lines: []psp.InvoiceLine{
 			{ID: "il_1", PriceID: "price_plan", SubscriptionID: "sub_1", Amount: 900, Quantity: 1, Currency: "JPY", PeriodStart: at, PeriodEnd: at.AddDate(0, 1, 0)},
 			{ID: "il_2", PriceID: "price_meter", SubscriptionID: "sub_1", Amount: 200, Quantity: 20, Currency: "JPY"},
-			{ID: "il_3", PriceID: "price_gone", SubscriptionID: "sub_1", Proration: true, Amount: -100, Quantity: 1, Currency: "JPY"},
-			{ID: "il_4", Amount: 200, Quantity: 1, Currency: "JPY"},
+			{ID: "il_3", PriceID: "price_gone", SubscriptionID: "sub_1", Proration: true, Amount: -100, Quantity: 1, Currency: "JPY", PeriodStart: at},
+			{ID: "il_4", Amount: 200, Quantity: 1, Currency: "JPY", Description: "By hand"},
+			{ID: "il_5", PriceID: "price_moved", SubscriptionID: "sub_1", Amount: 0, Quantity: 2, UnitAmount: "900", Currency: "JPY"},
+			{ID: "il_6", PriceID: "price_never", SubscriptionID: "sub_1", Proration: true, Amount: 100, Quantity: 1, Currency: "JPY", PeriodStart: at},
+			{ID: "il_7", PriceID: "price_meter", SubscriptionID: "sub_1", Amount: 6, Quantity: 1235, ExactQuantity: "1234.5", UnitAmount: "0.005", Currency: "JPY"},
 		},
-	}, refs)
+	}, refs, "fr")
 	if inv.Number != draftNumber || *inv.SubscriptionID != subID || inv.Total != (money.Money{AmountCents: 1200, Currency: "JPY"}) || inv.Subtotal.AmountCents != 1000 {
 		t.Errorf("invoice %+v", inv)
 	}
 	for i, want := range []struct {
 		kind        LineType
 		plan, meter *uuid.UUID
-	}{{SubscriptionLine, &planID, nil}, {SubscriptionLine, nil, &meterID}, {ProrationLine, &planID, nil}, {AdjustmentLine, nil, nil}} {
+		text        string
+	}{
+		{SubscriptionLine, &planID, nil, "Cloud – Team"},
+		{SubscriptionLine, nil, &meterID, "Calls"},
+		{ProrationLine, &planID, nil, "Temps non utilisé de Cloud – Team à partir du 1er mars 2026"},
+		{AdjustmentLine, nil, nil, "By hand"},
+		{SubscriptionLine, &planID, nil, "Période d’essai de Cloud – Team (2 × 900\u00a0JPY)"}, // as it was when it was first seen
+		{ProrationLine, &subID, nil, "Temps restant de Cloud – Now à partir du 1er mars 2026"},
+		{SubscriptionLine, nil, &meterID, "Calls (1\u00a0234,5 × 0,005\u00a0JPY)"},
+	} {
 		line := inv.Lines[i]
 		same := func(a, b *uuid.UUID) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
-		if line.Type != want.kind || !same(line.PlanID, want.plan) || !same(line.MeterID, want.meter) {
+		if line.Type != want.kind || !same(line.PlanID, want.plan) || !same(line.MeterID, want.meter) || line.Description != want.text {
 			t.Errorf("line %d: %+v", i, line)
 		}
 	}

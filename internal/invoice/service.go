@@ -91,7 +91,7 @@ type Service struct {
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
 	if d.Issuing == nil {
-		s.source = remote{store: s.store, tenants: d.Tenants, provider: d.Provider, documents: d.Documents}
+		s.source = remote{store: s.store, tenants: d.Tenants, provider: d.Provider, documents: d.Documents, clock: d.Clock}
 		return s
 	}
 	s.source = local{s.store}

@@ -30,32 +30,6 @@ func (s store) invoicedTenants(ctx context.Context, after uuid.UUID, n int32) ([
 	return tenants, sqldb.Wrap(err, "list invoiced tenants")
 }
 
-// references reads what the provider's ids mean to a tenant.
-func (s store) references(ctx context.Context, tenantID uuid.UUID) (references, error) {
-	refs := references{
-		subscriptions: map[string]subscriptionRef{}, plans: map[string]uuid.UUID{}, meters: map[string]uuid.UUID{},
-	}
-	subscriptions, err := s.q(ctx).SubscriptionsOfTenant(ctx, tenantID)
-	if err != nil {
-		return refs, sqldb.Wrap(err, "list subscriptions of a tenant")
-	}
-	for _, row := range subscriptions {
-		refs.subscriptions[row.PSPSubscriptionID] = subscriptionRef{row.ID, row.PlanID}
-	}
-	plans, err := s.q(ctx).LinkedPlanPrices(ctx)
-	if err != nil {
-		return refs, sqldb.Wrap(err, "list linked prices of plans")
-	}
-	for _, row := range plans {
-		refs.plans[*row.PSPPriceID] = row.PlanID
-	}
-	meters, err := s.q(ctx).LinkedMeterPrices(ctx)
-	for _, row := range meters {
-		refs.meters[*row.PSPPriceID] = row.MeterID
-	}
-	return refs, sqldb.Wrap(err, "list linked prices of meters")
-}
-
 // known returns the provider's invoices of a tenant whose ids are stored.
 func (s store) known(ctx context.Context, tenantID uuid.UUID) (map[string]bool, error) {
 	ids, err := s.q(ctx).PSPInvoices(ctx, tenantID)

@@ -2,6 +2,7 @@ package psp
 
 import (
 	"context"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -61,6 +62,9 @@ type InvoiceLine struct {
 	Amount      int64 // minor units, negative for a credit
 	Currency    string
 	Quantity    int64
+	// ExactQuantity is decimal text for a quantity that is not whole, which Quantity is
+	// the rounded one of; empty for any other.
+	ExactQuantity string
 	// UnitAmount is in minor units with up to twelve decimals, as decimal text;
 	// empty where the provider has none.
 	UnitAmount         string
@@ -248,10 +252,16 @@ func newInvoiceLine(l *stripe.InvoiceLineItem) InvoiceLine {
 	if p := l.Pricing; p != nil {
 		// The library reads the decimal text as a float; its shortest text is the
 		// provider's again for up to fifteen digits.
-		line.UnitAmount = strconv.FormatFloat(p.UnitAmountDecimal, 'f', -1, 64)
+		// Null is 0 to the library: a price without one amount per unit, such as tiers.
+		if p.UnitAmountDecimal != 0 || l.Amount == 0 {
+			line.UnitAmount = strconv.FormatFloat(p.UnitAmountDecimal, 'f', -1, 64)
+		}
 		if p.PriceDetails != nil && p.PriceDetails.Price != nil {
 			line.PriceID = p.PriceDetails.Price.ID
 		}
+	}
+	if l.QuantityDecimal != math.Trunc(l.QuantityDecimal) {
+		line.ExactQuantity = strconv.FormatFloat(l.QuantityDecimal, 'f', -1, 64)
 	}
 	if p := l.Period; p != nil {
 		line.PeriodStart, line.PeriodEnd = at(p.Start), at(p.End)

@@ -13,6 +13,48 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
+const billedLines = `-- name: BilledLines :many
+SELECT psp_line_id, psp_price_id, plan_id, meter_id, name FROM psp_invoice_lines
+WHERE tenant_id = $1 ORDER BY created_at, psp_line_id
+`
+
+type BilledLinesRow struct {
+	PSPLineID  string
+	PSPPriceID string
+	PlanID     *uuid.UUID
+	MeterID    *uuid.UUID
+	Name       sqldb.JSON
+}
+
+func (q *Queries) BilledLines(ctx context.Context, tenantID uuid.UUID) ([]BilledLinesRow, error) {
+	rows, err := q.db.QueryContext(ctx, billedLines, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []BilledLinesRow{}
+	for rows.Next() {
+		var i BilledLinesRow
+		if err := rows.Scan(
+			&i.PSPLineID,
+			&i.PSPPriceID,
+			&i.PlanID,
+			&i.MeterID,
+			&i.Name,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const customersOfTenant = `-- name: CustomersOfTenant :many
 SELECT psp_customer_id FROM psp_customers WHERE psp_customers.tenant_id = $1
 UNION ALL
@@ -34,6 +76,38 @@ func (q *Queries) CustomersOfTenant(ctx context.Context, tenantID uuid.UUID) ([]
 			return nil, err
 		}
 		items = append(items, psp_customer_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const decimals = `-- name: Decimals :many
+SELECT code, minor_units FROM currencies
+`
+
+type DecimalsRow struct {
+	Code       string
+	MinorUnits int32
+}
+
+func (q *Queries) Decimals(ctx context.Context) ([]DecimalsRow, error) {
+	rows, err := q.db.QueryContext(ctx, decimals)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []DecimalsRow{}
+	for rows.Next() {
+		var i DecimalsRow
+		if err := rows.Scan(&i.Code, &i.MinorUnits); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -321,12 +395,15 @@ func (q *Queries) KeptInvoices(ctx context.Context, arg KeptInvoicesParams) ([]K
 }
 
 const linkedMeterPrices = `-- name: LinkedMeterPrices :many
-SELECT psp_price_id, meter_id FROM meter_prices WHERE psp_price_id IS NOT NULL ORDER BY created_at, id
+SELECT l.psp_price_id, l.meter_id, m.name
+FROM meter_prices l JOIN meters m ON m.id = l.meter_id
+WHERE l.psp_price_id IS NOT NULL ORDER BY l.created_at, l.id
 `
 
 type LinkedMeterPricesRow struct {
 	PSPPriceID *string
 	MeterID    uuid.UUID
+	Name       string
 }
 
 func (q *Queries) LinkedMeterPrices(ctx context.Context) ([]LinkedMeterPricesRow, error) {
@@ -338,7 +415,7 @@ func (q *Queries) LinkedMeterPrices(ctx context.Context) ([]LinkedMeterPricesRow
 	items := []LinkedMeterPricesRow{}
 	for rows.Next() {
 		var i LinkedMeterPricesRow
-		if err := rows.Scan(&i.PSPPriceID, &i.MeterID); err != nil {
+		if err := rows.Scan(&i.PSPPriceID, &i.MeterID, &i.Name); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -353,12 +430,16 @@ func (q *Queries) LinkedMeterPrices(ctx context.Context) ([]LinkedMeterPricesRow
 }
 
 const linkedPlanPrices = `-- name: LinkedPlanPrices :many
-SELECT psp_price_id, plan_id FROM plan_prices WHERE psp_price_id IS NOT NULL ORDER BY created_at, id
+SELECT l.psp_price_id, l.plan_id, p.name AS plan_name, o.name AS product_name
+FROM plan_prices l JOIN plans p ON p.id = l.plan_id JOIN products o ON o.id = p.product_id
+WHERE l.psp_price_id IS NOT NULL ORDER BY l.created_at, l.id
 `
 
 type LinkedPlanPricesRow struct {
-	PSPPriceID *string
-	PlanID     uuid.UUID
+	PSPPriceID  *string
+	PlanID      uuid.UUID
+	PlanName    sqldb.JSON
+	ProductName sqldb.JSON
 }
 
 func (q *Queries) LinkedPlanPrices(ctx context.Context) ([]LinkedPlanPricesRow, error) {
@@ -370,7 +451,12 @@ func (q *Queries) LinkedPlanPrices(ctx context.Context) ([]LinkedPlanPricesRow, 
 	items := []LinkedPlanPricesRow{}
 	for rows.Next() {
 		var i LinkedPlanPricesRow
-		if err := rows.Scan(&i.PSPPriceID, &i.PlanID); err != nil {
+		if err := rows.Scan(
+			&i.PSPPriceID,
+			&i.PlanID,
+			&i.PlanName,
+			&i.ProductName,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -516,6 +602,35 @@ func (q *Queries) PlanNameOfSubscription(ctx context.Context, arg PlanNameOfSubs
 	return name, err
 }
 
+const rememberLine = `-- name: RememberLine :exec
+INSERT INTO psp_invoice_lines (tenant_id, psp_line_id, psp_price_id, plan_id, meter_id, name, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (tenant_id, psp_line_id) DO NOTHING
+`
+
+type RememberLineParams struct {
+	TenantID   uuid.UUID
+	PSPLineID  string
+	PSPPriceID string
+	PlanID     *uuid.UUID
+	MeterID    *uuid.UUID
+	Name       sqldb.JSON
+	CreatedAt  time.Time
+}
+
+func (q *Queries) RememberLine(ctx context.Context, arg RememberLineParams) error {
+	_, err := q.db.ExecContext(ctx, rememberLine,
+		arg.TenantID,
+		arg.PSPLineID,
+		arg.PSPPriceID,
+		arg.PlanID,
+		arg.MeterID,
+		arg.Name,
+		arg.CreatedAt,
+	)
+	return err
+}
+
 const rememberPSPInvoice = `-- name: RememberPSPInvoice :exec
 INSERT INTO psp_invoices (psp_invoice_id, tenant_id, id, created_at)
 VALUES ($1, $2, $3, $4)
@@ -549,13 +664,17 @@ func (q *Queries) StartNumbers(ctx context.Context, year int32) error {
 }
 
 const subscriptionsOfTenant = `-- name: SubscriptionsOfTenant :many
-SELECT id, plan_id, psp_subscription_id FROM subscriptions WHERE tenant_id = $1
+SELECT s.id, s.plan_id, s.psp_subscription_id, p.name AS plan_name, o.name AS product_name
+FROM subscriptions s JOIN plans p ON p.id = s.plan_id JOIN products o ON o.id = p.product_id
+WHERE s.tenant_id = $1
 `
 
 type SubscriptionsOfTenantRow struct {
 	ID                uuid.UUID
 	PlanID            uuid.UUID
 	PSPSubscriptionID string
+	PlanName          sqldb.JSON
+	ProductName       sqldb.JSON
 }
 
 func (q *Queries) SubscriptionsOfTenant(ctx context.Context, tenantID uuid.UUID) ([]SubscriptionsOfTenantRow, error) {
@@ -567,7 +686,13 @@ func (q *Queries) SubscriptionsOfTenant(ctx context.Context, tenantID uuid.UUID)
 	items := []SubscriptionsOfTenantRow{}
 	for rows.Next() {
 		var i SubscriptionsOfTenantRow
-		if err := rows.Scan(&i.ID, &i.PlanID, &i.PSPSubscriptionID); err != nil {
+		if err := rows.Scan(
+			&i.ID,
+			&i.PlanID,
+			&i.PSPSubscriptionID,
+			&i.PlanName,
+			&i.ProductName,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -1,0 +1,55 @@
+package invoice_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/settings"
+)
+
+// Lines name what they were for when they were made, in the tenant's language: neither
+// another price, nor another link, nor another name of the plan changes them later.
+func TestLinesKeepWhatTheyWereFor(t *testing.T) {
+	t.Parallel()
+	inBothModes(t, func(t *testing.T, s *apptest.Server, _ settings.InvoiceMode) {
+		o := s.Register("ada@example.com", true)
+		s.Call("PATCH", "/api/v1/tenant", o.Token, map[string]any{"settings": map[string]any{"locale": "fr"}}).Want(200)
+		s.BuyPlan(o, "starter")
+		starter, team := s.PlanID(o, "starter"), s.PlanID(o, "team")
+		first := s.Invoices(o, 1)[0].(map[string]any)
+		line := first["lines"].([]any)[0].(map[string]any)
+		text := line["description"].(string)
+		if product, plan, ok := strings.Cut(text, " – "); !ok || product == "" || plan == "" || line["plan_id"] != starter {
+			t.Errorf("the first line is %v", line)
+		}
+
+		// The plan gets another name, and its price is linked to nothing.
+		s.Call("PATCH", "/api/v1/admin/plans/"+starter, s.Admin(), map[string]any{"name": map[string]any{"en": "Renamed", "fr": "Renommé"}}).Want(200)
+		apptest.Exec(t, s.DB(), "UPDATE plan_prices SET psp_price_id = NULL WHERE plan_id = $1", starter)
+		s.Advance(10 * apptest.Day)
+		o.Token = s.LogIn("ada@example.com")
+		s.ChangePlan(o, "team", map[string]any{"quantity": 1}).Want(200)
+		for _, in := range s.Invoices(o, 2) {
+			in := in.(map[string]any)
+			lines := in["lines"].([]any)
+			if in["id"] == first["id"] {
+				if kept := lines[0].(map[string]any); kept["description"] != text || kept["plan_id"] != starter {
+					t.Errorf("the first line became %v", kept)
+				}
+				continue
+			}
+			for _, line := range lines {
+				line := line.(map[string]any)
+				credit := line["amount"].(map[string]any)["amount_cents"].(float64) < 0
+				want, begins := team, "Temps restant de "
+				if credit {
+					want, begins = starter, "Temps non utilisé de "
+				}
+				if line["plan_id"] != want || !strings.HasPrefix(line["description"].(string), begins) {
+					t.Errorf("after the change: %v, want plan %s", line, want)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,63 @@
+package invoice
+
+import (
+	"maps"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/psp"
+)
+
+// references say what the provider's ids mean to a tenant. An id that is missing belongs
+// to something that this service did not make.
+type references struct {
+	subscriptions map[string]subscriptionRef // by the provider's subscription
+	lines         map[string]billed          // by the provider's line, as it was when it was first seen
+	linked        map[string]billed          // by the provider's price, as it is linked now
+	former        map[string]billed          // by the provider's price, what it last billed to the tenant
+	minorUnits    map[string]int             // by currency
+}
+
+type subscriptionRef struct {
+	id   uuid.UUID
+	plan billed
+}
+
+// billed is what a line is for: a plan or a meter, or neither where nobody knows.
+type billed struct {
+	planID, meterID *uuid.UUID
+	name            map[string]string // by locale
+}
+
+// of returns what a line is for. What was once said of a line holds (rules:
+// invoices#lines). For a new one the price tells: as it is linked, else what it billed
+// before it was linked to nothing, else the plan that its subscription has.
+func (r references) of(l psp.InvoiceLine) billed {
+	if known, ok := r.lines[l.ID]; ok {
+		return known
+	}
+	for _, byPrice := range []map[string]billed{r.linked, r.former} {
+		if known, ok := byPrice[l.PriceID]; ok && l.PriceID != "" {
+			return known
+		}
+	}
+	if l.Proration || l.SubscriptionID != "" || l.SubscriptionItemID != "" {
+		return r.subscriptions[l.SubscriptionID].plan
+	}
+	return billed{}
+}
+
+// planName is how lines name a plan: with its product.
+func planName(product, plan map[string]string) map[string]string {
+	name := map[string]string{}
+	for _, locale := range i18n.Locales() {
+		name[locale] = i18n.Pick(product, locale) + " – " + i18n.Pick(plan, locale)
+	}
+	return name
+}
+
+// sameEverywhere is a name that is not translated.
+func sameEverywhere(name string) map[string]string {
+	return maps.Collect(func(yield func(string, string) bool) { yield(i18n.Default, name) })
+}

@@ -1,0 +1,113 @@
+package invoice
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/invoice/invoicesql"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// references reads what the provider's ids mean to a tenant.
+func (s store) references(ctx context.Context, tenantID uuid.UUID) (references, error) {
+	refs := references{
+		subscriptions: map[string]subscriptionRef{}, lines: map[string]billed{}, linked: map[string]billed{}, former: map[string]billed{},
+	}
+	var err error
+	if refs.minorUnits, err = s.decimals(ctx); err != nil {
+		return refs, err
+	}
+	subscriptions, err := s.q(ctx).SubscriptionsOfTenant(ctx, tenantID)
+	if err != nil {
+		return refs, sqldb.Wrap(err, "list subscriptions of a tenant")
+	}
+	for _, row := range subscriptions {
+		name, err := planNameOf(row.ProductName, row.PlanName)
+		if err != nil {
+			return refs, err
+		}
+		refs.subscriptions[row.PSPSubscriptionID] = subscriptionRef{row.ID, billed{planID: &row.PlanID, name: name}}
+	}
+	plans, err := s.q(ctx).LinkedPlanPrices(ctx)
+	if err != nil {
+		return refs, sqldb.Wrap(err, "list linked prices of plans")
+	}
+	for _, row := range plans {
+		name, err := planNameOf(row.ProductName, row.PlanName)
+		if err != nil {
+			return refs, err
+		}
+		refs.linked[*row.PSPPriceID] = billed{planID: &row.PlanID, name: name}
+	}
+	meters, err := s.q(ctx).LinkedMeterPrices(ctx)
+	if err != nil {
+		return refs, sqldb.Wrap(err, "list linked prices of meters")
+	}
+	for _, row := range meters {
+		refs.linked[*row.PSPPriceID] = billed{meterID: &row.MeterID, name: sameEverywhere(row.Name)}
+	}
+	return refs, s.addLinesSeen(ctx, tenantID, refs)
+}
+
+// addLinesSeen reads what the lines that were seen before are for.
+func (s store) addLinesSeen(ctx context.Context, tenantID uuid.UUID, refs references) error {
+	rows, err := s.q(ctx).BilledLines(ctx, tenantID)
+	if err != nil {
+		return sqldb.Wrap(err, "list lines that were seen")
+	}
+	for _, row := range rows {
+		of := billed{planID: row.PlanID, meterID: row.MeterID}
+		if err := json.Unmarshal(row.Name, &of.name); err != nil {
+			return sqldb.Wrap(err, "parse name of a line")
+		}
+		refs.lines[row.PSPLineID], refs.former[row.PSPPriceID] = of, of
+	}
+	return nil
+}
+
+// rememberLines stores what the lines of an invoice are for, where that is known and not
+// stored yet.
+func (s store) rememberLines(ctx context.Context, tenantID uuid.UUID, in psp.Invoice, refs references, now time.Time) error {
+	for _, line := range in.Lines {
+		of := refs.of(line)
+		if _, seen := refs.lines[line.ID]; seen || of.planID == nil && of.meterID == nil {
+			continue
+		}
+		name, err := json.Marshal(of.name)
+		if err != nil {
+			return err
+		}
+		err = s.q(ctx).RememberLine(ctx, invoicesql.RememberLineParams{
+			TenantID: tenantID, PSPLineID: line.ID, PSPPriceID: line.PriceID, PlanID: of.planID, MeterID: of.meterID, Name: name, CreatedAt: now,
+		})
+		if err != nil {
+			return sqldb.Wrap(err, "remember line")
+		}
+	}
+	return nil
+}
+
+func planNameOf(product, plan sqldb.JSON) (map[string]string, error) {
+	var products, plans map[string]string
+	if err := json.Unmarshal(product, &products); err != nil {
+		return nil, sqldb.Wrap(err, "parse name of a product")
+	}
+	if err := json.Unmarshal(plan, &plans); err != nil {
+		return nil, sqldb.Wrap(err, "parse name of a plan")
+	}
+	return planName(products, plans), nil
+}
+
+// decimals reads how many decimals each currency has.
+func (s store) decimals(ctx context.Context) (map[string]int, error) {
+	rows, err := s.q(ctx).Decimals(ctx)
+	all := make(map[string]int, len(rows))
+	for _, row := range rows {
+		all[row.Code] = int(row.MinorUnits)
+	}
+	return all, sqldb.Wrap(err, "list decimals of currencies")
+}
