@@ -15,6 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/compare"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
@@ -75,7 +76,7 @@ func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun b
 
 // comparison compares one kind of record with the payment provider.
 type comparison interface {
-	Now(ctx context.Context, dryRun bool) ([]psp.Difference, error)
+	Now(ctx context.Context, dryRun bool) ([]compare.Difference, error)
 	Start(ctx context.Context) error
 }
 
@@ -87,8 +88,8 @@ func comparisons(s *reconcile.Service, i *invoice.Service) []comparison {
 
 // compareAll runs all comparisons and returns their differences. One that fails
 // does not stop the others.
-func compareAll(ctx context.Context, all []comparison, dryRun bool) ([]psp.Difference, error) {
-	found, failures := []psp.Difference{}, []error(nil)
+func compareAll(ctx context.Context, all []comparison, dryRun bool) ([]compare.Difference, error) {
+	found, failures := []compare.Difference{}, []error(nil)
 	for _, c := range all {
 		differ, err := c.Now(ctx, dryRun)
 		found, failures = append(found, differ...), append(failures, err)
@@ -107,7 +108,7 @@ func (svc *service) startComparisons(ctx context.Context) error {
 }
 
 // writeDifferences writes a line for each difference and a summary.
-func writeDifferences(out io.Writer, mode settings.InvoiceMode, found []psp.Difference) error {
+func writeDifferences(out io.Writer, mode settings.InvoiceMode, found []compare.Difference) error {
 	repaired := 0
 	for _, d := range found {
 		if d.Repaired {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/compare"
 )
 
 // Why a difference is left to an operator.
@@ -51,7 +52,7 @@ type comparison struct {
 // and repairs that if wanted. Both may be outdated, since the invoice may have changed
 // meanwhile, so a difference counts only if it is still there after both were read
 // again.
-func (c comparison) compare(ctx context.Context, k kept, listed psp.Invoice) ([]psp.Difference, error) {
+func (c comparison) compare(ctx context.Context, k kept, listed psp.Invoice) ([]compare.Difference, error) {
 	if len(c.differences(k, listed)) == 0 {
 		return nil, nil
 	}
@@ -67,7 +68,7 @@ func (c comparison) compare(ctx context.Context, k kept, listed psp.Invoice) ([]
 
 // unlisted compares an invoice that the provider's list lacks. hasOthers says that the
 // list has another invoice of the tenant.
-func (c comparison) unlisted(ctx context.Context, k kept, hasOthers bool) ([]psp.Difference, error) {
+func (c comparison) unlisted(ctx context.Context, k kept, hasOthers bool) ([]compare.Difference, error) {
 	in, err := c.deps.Provider.GetInvoice(ctx, k.pspID)
 	if err == nil {
 		return c.settle(ctx, in)
@@ -75,7 +76,7 @@ func (c comparison) unlisted(ctx context.Context, k kept, hasOthers bool) ([]psp
 	if !errors.Is(err, psp.ErrNotFound) {
 		return nil, fmt.Errorf("%s: %w", k.pspID, err)
 	}
-	d := psp.Difference{Of: psp.OfInvoice, Kind: psp.MissingThere, TenantID: c.tenantID, PSPID: k.pspID}
+	d := compare.Difference{Of: compare.OfInvoice, Kind: compare.MissingThere, TenantID: c.tenantID, PSPID: k.pspID}
 	switch {
 	case !hasOthers:
 		d.Reason = reasonAccount
@@ -87,14 +88,14 @@ func (c comparison) unlisted(ctx context.Context, k kept, hasOthers bool) ([]psp
 		}
 		d.Repaired = true
 	}
-	return []psp.Difference{d}, nil
+	return []compare.Difference{d}, nil
 }
 
 // settle finds how the provider's current invoice differs, and repairs that if wanted. A
 // difference that is there afterwards is not marked as repaired.
-func (c comparison) settle(ctx context.Context, in psp.Invoice) ([]psp.Difference, error) {
+func (c comparison) settle(ctx context.Context, in psp.Invoice) ([]compare.Difference, error) {
 	before, err := c.now(ctx, in)
-	repairable := func(d psp.Difference) bool { return d.Reason == "" }
+	repairable := func(d compare.Difference) bool { return d.Reason == "" }
 	if err != nil || !c.repair || !slices.ContainsFunc(before, repairable) {
 		return before, err
 	}
@@ -104,13 +105,13 @@ func (c comparison) settle(ctx context.Context, in psp.Invoice) ([]psp.Differenc
 	}
 	after, err := c.now(ctx, followed)
 	for i, d := range before {
-		before[i].Repaired = err == nil && !slices.ContainsFunc(after, func(a psp.Difference) bool { return a.Kind == d.Kind && a.Field == d.Field })
+		before[i].Repaired = err == nil && !slices.ContainsFunc(after, func(a compare.Difference) bool { return a.Kind == d.Kind && a.Field == d.Field })
 	}
 	return before, err
 }
 
 // now lists how an invoice differs from what is stored of it at this moment.
-func (c comparison) now(ctx context.Context, in psp.Invoice) ([]psp.Difference, error) {
+func (c comparison) now(ctx context.Context, in psp.Invoice) ([]compare.Difference, error) {
 	here, err := c.store.kept(ctx, c.tenantID, in.ID)
 	if err != nil {
 		return nil, err
@@ -120,16 +121,16 @@ func (c comparison) now(ctx context.Context, in psp.Invoice) ([]psp.Difference, 
 
 // differences lists how an invoice differs from what is stored of it. There are none
 // where invoices are the provider's, nor of drafts, which are not issued.
-func (c comparison) differences(k kept, in psp.Invoice) []psp.Difference {
+func (c comparison) differences(k kept, in psp.Invoice) []compare.Difference {
 	if c.deps.Issuing == nil || Status(in.Status) == Draft {
 		return nil
 	}
-	d := psp.Difference{Of: psp.OfInvoice, Kind: psp.MissingHere, TenantID: c.tenantID, PSPID: in.ID}
+	d := compare.Difference{Of: compare.OfInvoice, Kind: compare.MissingHere, TenantID: c.tenantID, PSPID: in.ID}
 	if !k.issued() {
-		return []psp.Difference{d}
+		return []compare.Difference{d}
 	}
-	d.Kind = psp.Differs
-	var found []psp.Difference
+	d.Kind = compare.Differs
+	var found []compare.Difference
 	for _, f := range []struct{ field, here, there, reason string }{
 		{"status", string(k.status), in.Status, ""},
 		{"total", strconv.FormatInt(k.totalCents, 10), strconv.FormatInt(in.Total, 10), reasonIssued},

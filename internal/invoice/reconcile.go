@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/compare"
 )
 
 const (
@@ -27,15 +28,15 @@ type walk struct {
 // and updates a state that is behind, as a notification would; nothing else of an issued
 // invoice is ever changed. Where they are the provider's, only their ids are stored, and
 // it deletes the ids of invoices that the provider does not have any more.
-func (s *Service) Comparison() psp.Comparison[walk] {
-	return psp.Comparison[walk]{
+func (s *Service) Comparison() compare.Comparison[walk] {
+	return compare.Comparison[walk]{
 		Kind: jobReconcile, Jobs: s.deps.Jobs, Clock: s.deps.Clock, Log: s.deps.Log, Run: s.reconcile,
 	}
 }
 
 // reconcile goes on until all tenants are compared or the part is over; done reports
 // which.
-func (s *Service) reconcile(ctx context.Context, p *psp.Part, w *walk) (done bool, err error) {
+func (s *Service) reconcile(ctx context.Context, p *compare.Part, w *walk) (done bool, err error) {
 	for {
 		tenants, err := s.store.invoicedTenants(ctx, w.Done, tenantPage)
 		if err != nil {
@@ -65,7 +66,7 @@ func (s *Service) reconcile(ctx context.Context, p *psp.Part, w *walk) (done boo
 // Invariant: an id is deleted because the provider lacks the invoice only where the
 // provider has another invoice of the tenant. Two accounts never have the same ids, so
 // that other invoice proves that the right account was asked.
-func (s *Service) compareTenant(ctx context.Context, tenantID uuid.UUID, repair bool) (found []psp.Difference, err error) {
+func (s *Service) compareTenant(ctx context.Context, tenantID uuid.UUID, repair bool) (found []compare.Difference, err error) {
 	here, err := s.store.kept(ctx, tenantID, "")
 	if err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func (s *Service) compareTenant(ctx context.Context, tenantID uuid.UUID, repair 
 	}
 	c := comparison{Service: s, tenantID: tenantID, repair: repair}
 	var failures []error
-	note := func(differ []psp.Difference, err error) {
+	note := func(differ []compare.Difference, err error) {
 		found, failures = append(found, differ...), append(failures, err)
 	}
 	seen := map[string]bool{}

@@ -7,13 +7,14 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/compare"
 	"github.com/tenantry/tenantry/internal/subscription"
 )
 
 // compare finds how a subscription of the provider's list differs from what is
 // stored here, and repairs it if wanted. The list may be older than what was stored
 // meanwhile: a difference counts only if it is still there after reading back.
-func (s *Service) compare(ctx context.Context, listed psp.Subscription, repair bool) ([]psp.Difference, error) {
+func (s *Service) compare(ctx context.Context, listed psp.Subscription, repair bool) ([]compare.Difference, error) {
 	found, err := s.differences(ctx, listed)
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -28,8 +29,8 @@ func (s *Service) compare(ctx context.Context, listed psp.Subscription, repair b
 	}
 	repaired := false
 	switch found[0].Kind {
-	case psp.NotTakenOver:
-	case psp.StillRunning:
+	case compare.NotTakenOver:
+	case compare.StillRunning:
 		repaired, err = s.retireAgain(ctx, remote.ID)
 	default:
 		err = s.deps.Subscriptions.TakeOver(ctx, remote.ID)
@@ -44,12 +45,12 @@ func (s *Service) compare(ctx context.Context, listed psp.Subscription, repair b
 // differences lists how the provider's state of a subscription differs from what is
 // stored; all differences are of one kind. A subscription that belongs to no tenant
 // has none.
-func (s *Service) differences(ctx context.Context, remote psp.Subscription) ([]psp.Difference, error) {
+func (s *Service) differences(ctx context.Context, remote psp.Subscription) ([]compare.Difference, error) {
 	known, next, err := s.deps.Subscriptions.Merge(ctx, remote)
-	d := psp.Difference{Of: psp.OfSubscription, TenantID: next.TenantID, PSPID: remote.ID}
+	d := compare.Difference{Of: compare.OfSubscription, TenantID: next.TenantID, PSPID: remote.ID}
 	if unfit, ok := errors.AsType[*subscription.UnfitError](err); ok {
-		d.Kind, d.Field, d.There = psp.NotTakenOver, unfit.Field, unfit.Value
-		return []psp.Difference{d}, nil
+		d.Kind, d.Field, d.There = compare.NotTakenOver, unfit.Field, unfit.Value
+		return []compare.Difference{d}, nil
 	}
 	isNew := known.ID == uuid.Nil
 	switch {
@@ -58,8 +59,8 @@ func (s *Service) differences(ctx context.Context, remote psp.Subscription) ([]p
 	case err != nil:
 		return nil, err
 	case !isNew && known.Status.Over() && !next.Status.Over():
-		d.Kind, d.Field, d.Here, d.There = psp.StillRunning, "status", string(known.Status), string(next.Status)
-		return []psp.Difference{d}, nil
+		d.Kind, d.Field, d.Here, d.There = compare.StillRunning, "status", string(known.Status), string(next.Status)
+		return []compare.Difference{d}, nil
 	case !isNew:
 		return fieldDifferences(known, next), nil
 	}
@@ -71,11 +72,11 @@ func (s *Service) differences(ctx context.Context, remote psp.Subscription) ([]p
 	case subscription.AdoptLater:
 		return nil, nil
 	case subscription.AdoptIgnored:
-		d.Kind, d.Field, d.Here, d.There = psp.NotTakenOver, "subscription", other.PSPSubscriptionID, remote.ID
+		d.Kind, d.Field, d.Here, d.There = compare.NotTakenOver, "subscription", other.PSPSubscriptionID, remote.ID
 	default:
-		d.Kind = psp.MissingHere
+		d.Kind = compare.MissingHere
 	}
-	return []psp.Difference{d}, nil
+	return []compare.Difference{d}, nil
 }
 
 // retireAgain has the provider end a subscription that was replaced here; it reports

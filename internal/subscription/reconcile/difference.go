@@ -5,14 +5,14 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/compare"
 	"github.com/tenantry/tenantry/internal/subscription"
 )
 
 // fieldDifferences lists the fields in which a stored subscription differs from what
 // the provider's state makes it.
-func fieldDifferences(here, there subscription.Subscription) []psp.Difference {
-	var found []psp.Difference
+func fieldDifferences(here, there subscription.Subscription) []compare.Difference {
+	var found []compare.Difference
 	for _, f := range []struct{ field, here, there string }{
 		{"status", string(here.Status), string(there.Status)},
 		{"plan", here.PlanID.String(), there.PlanID.String()},
@@ -28,8 +28,8 @@ func fieldDifferences(here, there subscription.Subscription) []psp.Difference {
 		{"canceled_at", moment(here.CanceledAt), moment(there.CanceledAt)},
 	} {
 		if f.here != f.there {
-			found = append(found, psp.Difference{
-				Of: psp.OfSubscription, Kind: psp.Differs, TenantID: here.TenantID, PSPID: here.PSPSubscriptionID, Field: f.field, Here: f.here, There: f.there,
+			found = append(found, compare.Difference{
+				Of: compare.OfSubscription, Kind: compare.Differs, TenantID: here.TenantID, PSPID: here.PSPSubscriptionID, Field: f.field, Here: f.here, There: f.there,
 			})
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/compare"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription"
 )
@@ -66,7 +67,7 @@ type progress struct {
 // part is one part of a comparison.
 type part struct {
 	*Service
-	*psp.Part
+	*compare.Part
 	*progress
 	// seen has, in a dry run, which writes nothing, the ids of the provider's list
 	// that are stored here.
@@ -74,10 +75,10 @@ type part struct {
 }
 
 // Comparison compares all subscriptions with the provider's.
-func (s *Service) Comparison() psp.Comparison[progress] {
-	return psp.Comparison[progress]{
+func (s *Service) Comparison() compare.Comparison[progress] {
+	return compare.Comparison[progress]{
 		Kind: jobReconcile, Jobs: s.deps.Jobs, Clock: s.deps.Clock, Log: s.deps.Log,
-		Run: func(ctx context.Context, p *psp.Part, w *progress) (bool, error) {
+		Run: func(ctx context.Context, p *compare.Part, w *progress) (bool, error) {
 			if w.Since.IsZero() {
 				w.Since = s.deps.Clock.Now()
 			}
@@ -199,19 +200,19 @@ func (p part) compareUnseen(ctx context.Context, row unseen, end bool) (lost boo
 }
 
 // lost handles a subscription that the provider does not know.
-func (p part) lost(ctx context.Context, sub subscription.Subscription, end bool) ([]psp.Difference, error) {
-	d := psp.Difference{Of: psp.OfSubscription, Kind: psp.MissingThere, TenantID: sub.TenantID, PSPID: sub.PSPSubscriptionID}
+func (p part) lost(ctx context.Context, sub subscription.Subscription, end bool) ([]compare.Difference, error) {
+	d := compare.Difference{Of: compare.OfSubscription, Kind: compare.MissingThere, TenantID: sub.TenantID, PSPID: sub.PSPSubscriptionID}
 	var err error
 	if end && p.Repair {
 		d.Repaired, err = p.deps.Subscriptions.EndMissing(ctx, sub)
 	}
-	return []psp.Difference{d}, err
+	return []compare.Difference{d}, err
 }
 
 // note reports what a comparison found, and names the subscription that could not be
 // compared.
-func (p part) note(pspID string) func([]psp.Difference, error) error {
-	return func(found []psp.Difference, err error) error {
+func (p part) note(pspID string) func([]compare.Difference, error) error {
+	return func(found []compare.Difference, err error) error {
 		if err != nil {
 			err = fmt.Errorf("subscription %s: %w", pspID, err)
 		}

@@ -1,28 +1,28 @@
-package psp_test
+package compare_test
 
 import (
 	"fmt"
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/compare"
 )
 
 // The lines are those of docs/subscriptions.md.
 func ExampleDifference() {
 	tenant := uuid.MustParse("01990000-0000-7000-8000-000000000001")
-	for _, d := range []psp.Difference{
+	for _, d := range []compare.Difference{
 		{
-			Of: psp.OfSubscription, Kind: psp.Differs, TenantID: tenant, PSPID: "sub_1Pq", Field: "status",
+			Of: compare.OfSubscription, Kind: compare.Differs, TenantID: tenant, PSPID: "sub_1Pq", Field: "status",
 			Here: "active", There: "canceled", Repaired: true,
 		},
-		{Of: psp.OfInvoice, Kind: psp.MissingHere, TenantID: tenant, PSPID: "in_1Pr", Repaired: true},
-		{Of: psp.OfInvoice, Kind: psp.Differs, TenantID: tenant, PSPID: "in_1Ps", Field: "status", Here: "open", There: "paid", Repaired: true},
+		{Of: compare.OfInvoice, Kind: compare.MissingHere, TenantID: tenant, PSPID: "in_1Pr", Repaired: true},
+		{Of: compare.OfInvoice, Kind: compare.Differs, TenantID: tenant, PSPID: "in_1Ps", Field: "status", Here: "open", There: "paid", Repaired: true},
 		{
-			Of: psp.OfInvoice, Kind: psp.Differs, TenantID: tenant, PSPID: "in_1Pt", Field: "total",
+			Of: compare.OfInvoice, Kind: compare.Differs, TenantID: tenant, PSPID: "in_1Pt", Field: "total",
 			Here: "1900", There: "2900", Reason: "an invoice that was issued is never changed",
 		},
-		{Of: psp.OfSubscription, Kind: psp.NotTakenOver, TenantID: tenant, PSPID: "sub_1Pu", Field: "price", There: "price_1Pv"},
+		{Of: compare.OfSubscription, Kind: compare.NotTakenOver, TenantID: tenant, PSPID: "sub_1Pu", Field: "price", There: "price_1Pv"},
 	} {
 		fmt.Println(d)
 	}

@@ -1,4 +1,6 @@
-package psp
+// Package compare has what the comparisons with the payment provider have in common: the
+// differences that they find, and the jobs that do a part each (rules: psp#differences).
+package compare
 
 import (
 	"context"
