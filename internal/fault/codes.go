@@ -24,6 +24,7 @@ const (
 	SubscriptionNotUpgradable   Code = "subscription_cannot_be_upgraded"
 	SubscriptionBusy            Code = "subscription_busy"
 	ProrationNotSupported       Code = "proration_not_supported"
+	PreviewOutdated             Code = "preview_outdated"
 	PlanChangeError             Code = "plan_change_error"
 	PSPError                    Code = "psp_error"
 	PSPAmountUnsupported        Code = "psp_amount_unsupported"

@@ -29,9 +29,8 @@ type Changed struct {
 }
 
 // ChangePlan moves the tenant's subscription to another plan
-// (rules: subscription#change-of-plan). The difference is
-// paid at once, prorated from the moment of the last preview if there is one:
-// either all of it happens or nothing. From a free plan to a paid one it opens a
+// (rules: subscription#change-of-plan). It costs what the last preview showed, and is
+// paid at once: either all of it happens or nothing. From a free plan to a paid one it opens a
 // checkout instead, and the subscription is replaced when that is completed.
 //
 // It refuses, in this order: no subscription (404), a status that does not allow
@@ -39,8 +38,8 @@ type Changed struct {
 // usage plans (plan_change_error), a plan without a price in the subscription's
 // currency (plan_not_available_in_currency), missing URLs and too few seats (422),
 // a plan that allows less than what is used (plan_change_error with violations),
-// missing billing details (billing_not_ready), a declined payment
-// (plan_change_error).
+// missing billing details (billing_not_ready), other figures than were shown
+// (preview_outdated), a declined payment (plan_change_error).
 func (s *Service) ChangePlan(ctx context.Context, tenantID uuid.UUID, p ChangeParams) (Changed, error) {
 	change := &changePlan{ofRunning: ofRunning{s, tenantID}, params: p}
 	sub, err := s.operate(ctx, change)
@@ -95,24 +94,15 @@ func (c *changePlan) prepare(ctx context.Context, sub subscription.Subscription)
 	if err != nil {
 		return instruction{}, err
 	}
+	change, err := c.svc.bound(ctx, sub, sel, c.params.Quantity)
+	if err != nil {
+		return instruction{}, err
+	}
 	if takesCheckout {
 		c.purchase = &subscription.Purchase{
 			Selection: sel, Tenant: t, SuccessURL: c.params.SuccessURL, CancelURL: c.params.CancelURL, Replaces: sub.ID,
 		}
 		return instruction{}, errNothingToDo
-	}
-	change, err := c.svc.providerChange(ctx, sub, sel)
-	if err != nil {
-		return instruction{}, err
-	}
-	change.ProrationDate, err = c.svc.promisedDate(ctx, sub, sel)
-	if err != nil {
-		return instruction{}, err
-	}
-	if sub.Status == subscription.PastDue {
-		if change, _, err = c.svc.figures(ctx, sub, change); err != nil {
-			return instruction{}, err
-		}
 	}
 	return instruction{
 		Kind: opChange, PlanID: sel.Plan.ID, Quantity: sel.Quantity, ItemID: change.ItemID, PriceID: change.PriceID,
@@ -213,21 +203,10 @@ func (s *Service) providerChange(ctx context.Context, sub subscription.Subscript
 	return psp.Change{SubscriptionID: remote.ID, ItemID: remote.ItemID, PriceID: price, Quantity: sel.Quantity}, nil
 }
 
-// promisedDate returns the moment from which a change is prorated: that of its last
-// preview, so that it costs what the preview showed, else now.
-func (s *Service) promisedDate(ctx context.Context, sub subscription.Subscription, sel subscription.Selection) (time.Time, error) {
-	now := s.deps.Clock.Now()
-	date, err := s.store.previewed(ctx, sub, sel, now)
-	if errors.Is(err, errNoPreview) {
-		return prorationDate(sub, now), nil
-	}
-	return date, err
-}
-
-// prorationDate returns now in whole seconds, which the provider counts in, and
+// prorationDate returns a moment in whole seconds, which the provider counts in, and
 // within the current period.
-func prorationDate(sub subscription.Subscription, now time.Time) time.Time {
-	date := now.Truncate(time.Second)
+func prorationDate(sub subscription.Subscription, at time.Time) time.Time {
+	date := at.Truncate(time.Second)
 	if date.After(sub.CurrentPeriodEnd) {
 		date = sub.CurrentPeriodEnd
 	}

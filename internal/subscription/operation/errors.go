@@ -14,6 +14,7 @@ var (
 	errNotResumable  = fault.Coded(fault.Invalid, fault.SubscriptionNotResumable)
 	errNotUpgradable = fault.Coded(fault.Invalid, fault.SubscriptionNotUpgradable)
 	errNoProration   = fault.Coded(fault.Invalid, fault.ProrationNotSupported)
+	errOutdated      = fault.Coded(fault.Conflict, fault.PreviewOutdated)
 	errSamePlan      = subscription.ChangeError("error.plan_change_same_plan")
 	errUsagePlan     = subscription.ChangeError("error.plan_change_usage")
 	errDeclined      = subscription.ChangeError("error.plan_change_declined")

@@ -84,6 +84,8 @@ type ProrationBreakdown struct {
 	PeriodEnd     string `json:"period_end" format:"date"`
 	DaysRemaining int    `json:"days_remaining"`
 	TotalDays     int    `json:"total_days"`
+	// Pending is part of credit and charge.
+	Pending PreviewAmount `json:"pending" doc:"What of credit and charge waited for the next invoice with or without the change, such as changes of seats; negative for a credit."`
 }
 
 // ChangePreview is what a change of plan would cost: charge less credit is net.
@@ -110,14 +112,18 @@ func (h *HTTP) PreviewChange(ctx context.Context, in *previewInput) (*rest.Data[
 	if err != nil {
 		return nil, err
 	}
+	return rest.OK(newChangePreview(p)), nil
+}
+
+func newChangePreview(p Preview) ChangePreview {
 	amount := func(cents int64) PreviewAmount { return PreviewAmount{Cents: cents, Currency: p.Currency} }
-	return rest.OK(ChangePreview{
+	return ChangePreview{
 		Credit: amount(p.Credit), Charge: amount(p.Charge), Net: amount(p.Net()),
 		Breakdown: ProrationBreakdown{
 			Method: p.Method, Currency: p.Currency, PeriodStart: p.PeriodStart.UTC().Format(time.DateOnly), PeriodEnd: p.PeriodEnd.UTC().Format(time.DateOnly),
-			DaysRemaining: p.DaysRemaining(), TotalDays: p.TotalDays(),
+			DaysRemaining: p.DaysRemaining(), TotalDays: p.TotalDays(), Pending: amount(p.Pending),
 		},
-	}), nil
+	}
 }
 
 type changeInput struct {

@@ -234,6 +234,11 @@ func (s *Service) complete(ctx context.Context, op operation, after subscription
 	if err != nil || !first {
 		return err
 	}
+	if op.Kind == opChange { // what was shown has happened
+		if err := s.store.forgetPreviews(ctx, op.before.TenantID, op.PlanID); err != nil {
+			return err
+		}
+	}
 	return s.record(ctx, op, after)
 }
 

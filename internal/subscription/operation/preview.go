@@ -3,7 +3,7 @@ package operation
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,10 +25,13 @@ const (
 // Preview is what a change would cost now. Amounts are in minor units of Currency;
 // Credit and Charge are never negative.
 type Preview struct {
-	Method      string
-	Currency    string
-	Credit      int64 // for time that is paid and would not be used
-	Charge      int64
+	Method   string
+	Currency string
+	Credit   int64 // such as for time that is paid and would not be used
+	Charge   int64
+	// Pending is what of them waited for the next invoice with or without the change; a
+	// negative amount is a credit.
+	Pending     int64
 	PeriodStart time.Time
 	PeriodEnd   time.Time
 	// At is the moment from which unused and new time are counted.
@@ -52,7 +55,7 @@ func days(from, to time.Time) int {
 // PreviewChange returns what changing to a plan would cost; quantity is as in
 // ChangeParams. It refuses what ChangePlan refuses up to the number of seats, with
 // two exceptions: without a running subscription it is 404, and a change that the
-// provider cannot compute is proration_not_supported.
+// provider cannot compute is proration_not_supported. What it returns binds: see bound.
 func (s *Service) PreviewChange(ctx context.Context, tenantID, planID uuid.UUID, quantity int64) (Preview, error) {
 	sub, err := s.deps.Subscriptions.Running(ctx, tenantID)
 	if err != nil {
@@ -62,26 +65,22 @@ func (s *Service) PreviewChange(ctx context.Context, tenantID, planID uuid.UUID,
 	if err != nil {
 		return Preview{}, err
 	}
-	now := s.deps.Clock.Now()
-	date := prorationDate(sub, now)
+	return s.show(ctx, sub, sel, quantity)
+}
+
+// price returns a change as it is to be made, counted from a moment, and what it costs.
+// Where the change takes a checkout there is no change to be made here.
+func (s *Service) price(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, from time.Time) (psp.Change, Preview, error) {
 	if paidFromFree(sub, sel) {
-		return s.previewCheckout(ctx, sub, sel, date)
+		p, err := s.previewCheckout(ctx, sub, sel, from)
+		return psp.Change{}, p, err
 	}
 	change, err := s.providerChange(ctx, sub, sel)
 	if err != nil {
-		return Preview{}, err
+		return psp.Change{}, Preview{}, err
 	}
-	change.ProrationDate = date
-	_, p, err := s.figures(ctx, sub, change)
-	if err != nil {
-		return Preview{}, err
-	}
-	return p, s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		if _, err := s.deps.Tenants.Lock(ctx, tenantID); err != nil {
-			return err
-		}
-		return s.store.keepPreview(ctx, sub, sel, date, now)
-	})
+	change.ProrationDate = from
+	return s.figures(ctx, sub, change)
 }
 
 // figures asks the provider what a change costs. It returns the change as it is to
@@ -93,7 +92,7 @@ func (s *Service) PreviewChange(ctx context.Context, tenantID, planID uuid.UUID,
 // missing payment. So the subscription stays past_due until what is owed is paid.
 func (s *Service) figures(ctx context.Context, sub subscription.Subscription, change psp.Change) (psp.Change, Preview, error) {
 	p, err := s.cost(ctx, sub, change)
-	if err != nil || sub.Status != subscription.PastDue || p.Net() > 0 {
+	if err != nil || sub.Status != subscription.PastDue || p.Net() > 0 && p.Net() > p.Pending {
 		return change, p, err
 	}
 	change.Unprorated = true
@@ -114,25 +113,55 @@ func (s *Service) cost(ctx context.Context, sub subscription.Subscription, chang
 		Method: MethodPSP, Currency: sub.Currency, PeriodStart: sub.CurrentPeriodStart, PeriodEnd: sub.CurrentPeriodEnd,
 		At: change.ProrationDate,
 	}
-	p.count(invoice.Lines, change)
+	p.count(invoice.Lines, change, sub.Quantity)
 	return p, nil
 }
 
-// count adds up the lines that a change would make. The invoice may have other lines,
-// which wait for the next invoice with or without the change.
-func (p *Preview) count(lines []psp.InvoiceLine, change psp.Change) {
-	for _, line := range lines {
-		prorated := line.Proration && line.PeriodStart.Equal(change.ProrationDate)
-		// With another interval a new period begins now, and is paid in full.
-		newPeriod := !line.Proration && line.PriceID == change.PriceID && line.PeriodStart.Before(p.PeriodEnd)
+// count adds up the invoice that a change makes at once: its own lines, and what waited
+// for the next invoice, such as changes of seats, which the provider puts on it too. A
+// change without lines of its own makes no invoice: the lines are the next renewal's
+// then. quantity is the number of units before the change.
+func (p *Preview) count(lines []psp.InvoiceLine, change psp.Change, quantity int64) {
+	own := p.own(lines, change, quantity)
+	if !slices.Contains(own, true) {
+		return
+	}
+	for i, line := range lines {
 		switch {
-		case !prorated && !newPeriod:
+		case !line.Proration && !line.PeriodStart.Before(p.PeriodEnd):
+			continue // the renewal
 		case line.Amount < 0:
 			p.Credit -= line.Amount
 		default:
 			p.Charge += line.Amount
 		}
+		if !own[i] {
+			p.Pending += line.Amount
+		}
 	}
+}
+
+// own tells which lines are the change's own: one credit for the rest of the period, and
+// the charges at the new price. Of several credits from the same second, seats that
+// changed in it made the others; the change's is for as many units as there are.
+func (p *Preview) own(lines []psp.InvoiceLine, change psp.Change, quantity int64) []bool {
+	own := make([]bool, len(lines))
+	credit := -1
+	for i, line := range lines {
+		now := line.PeriodStart.Equal(change.ProrationDate) && !change.Unprorated
+		switch {
+		case !line.Proration: // with another interval a new period begins now, and is paid in full
+			own[i] = line.PriceID == change.PriceID && line.PeriodStart.Before(p.PeriodEnd)
+		case line.Amount >= 0:
+			own[i] = now && line.PriceID == change.PriceID
+		case now && (credit < 0 || line.Quantity == quantity && lines[credit].Quantity != quantity):
+			credit = i
+		}
+	}
+	if credit >= 0 {
+		own[credit] = true
+	}
+	return own
 }
 
 // previewCheckout is the preview of a change that takes a checkout: the first
@@ -166,10 +195,4 @@ func after(t time.Time, i catalog.Interval) time.Time {
 		next = next.AddDate(0, 0, -next.Day())
 	}
 	return next
-}
-
-// previewBase names the state that a preview was computed on. With another plan,
-// quantity or period the change would cost something else.
-func previewBase(sub subscription.Subscription) string {
-	return fmt.Sprintf("%s/%s/%d/%d", sub.ID, sub.PlanID, sub.Quantity, sub.CurrentPeriodStart.Unix())
 }

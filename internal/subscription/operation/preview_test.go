@@ -19,22 +19,31 @@ func day(text string) time.Time {
 	return t
 }
 
-// Only lines of this very change count.
-func TestPreviewCountsItsOwnLines(t *testing.T) {
+// All lines of the invoice that the change makes count; the lines of others are told
+// apart, also where they were made in the same second.
+func TestPreviewCountsTheWholeInvoice(t *testing.T) {
 	t.Parallel()
 	now, end := day("2026-01-16T12:00:00"), day("2026-02-01T12:00:00")
 	change := psp.Change{PriceID: "price_new", ProrationDate: now}
 	p := Preview{PeriodEnd: end}
-	p.count([]psp.InvoiceLine{
-		{Amount: -950, Proration: true, PriceID: "price_old", PeriodStart: now, PeriodEnd: end},
+	lines := []psp.InvoiceLine{
+		{Amount: -600, Proration: true, PriceID: "price_old", PeriodStart: now, PeriodEnd: end, Quantity: 2},
+		{Amount: 950, Proration: true, PriceID: "price_old", PeriodStart: now, PeriodEnd: end, Quantity: 3},
+		{Amount: -950, Proration: true, PriceID: "price_old", PeriodStart: now, PeriodEnd: end, Quantity: 3},
 		{Amount: 2450, Proration: true, PriceID: "price_new", PeriodStart: now, PeriodEnd: end},
 		{Amount: 600, Proration: true, PriceID: "price_old", PeriodStart: now.Add(-time.Hour), PeriodEnd: end}, // a seat from before
 		{Amount: 4900, PriceID: "price_new", PeriodStart: end, PeriodEnd: end.AddDate(0, 1, 0)},                // the renewal
 		{Amount: 77, PriceID: "price_usage", PeriodStart: now.AddDate(0, 0, -15), PeriodEnd: now},              // what was used
 		{Amount: 10000, PriceID: "price_new", PeriodStart: now.Add(3 * time.Second)},                           // a period that begins now
-	}, change)
-	if p.Credit != 950 || p.Charge != 12450 || p.Net() != 11500 {
-		t.Errorf("credit %d, charge %d, net %d", p.Credit, p.Charge, p.Net())
+	}
+	p.count(lines, change, 3)
+	if p.Credit != 1550 || p.Charge != 14077 || p.Pending != 350+600+77 || p.Net() != p.Charge-p.Credit {
+		t.Errorf("credit %d, charge %d, pending %d, net %d", p.Credit, p.Charge, p.Pending, p.Net())
+	}
+	// Without lines of its own the change makes no invoice.
+	p = Preview{PeriodEnd: end}
+	if p.count(lines[4:6], change, 3); p.Credit != 0 || p.Charge != 0 || p.Pending != 0 {
+		t.Errorf("no invoice: %+v", p)
 	}
 }
 

@@ -19,14 +19,24 @@ UPDATE psp_operations SET state = $3, updated_at = $4 WHERE tenant_id = $1 AND i
 UPDATE psp_operations SET recorded_at = $3 WHERE tenant_id = $1 AND id = $2 AND recorded_at IS NULL;
 
 -- name: KeepPreview :exec
-INSERT INTO change_previews (tenant_id, plan_id, quantity, base, proration_date, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6)
-ON CONFLICT (tenant_id, plan_id, quantity)
-DO UPDATE SET base = excluded.base, proration_date = excluded.proration_date, expires_at = excluded.expires_at;
+INSERT INTO change_previews (
+    tenant_id, plan_id, asked, quantity, proration_date, credit_cents, charge_cents, pending_cents, shown_at, expires_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+ON CONFLICT (tenant_id, plan_id, asked)
+DO UPDATE SET quantity = excluded.quantity, proration_date = excluded.proration_date, credit_cents = excluded.credit_cents,
+    charge_cents = excluded.charge_cents, pending_cents = excluded.pending_cents, shown_at = excluded.shown_at,
+    expires_at = excluded.expires_at;
 
 -- name: PruneTenantPreviews :exec
 DELETE FROM change_previews WHERE tenant_id = $1 AND expires_at <= $2;
 
--- name: Preview :one
-SELECT proration_date FROM change_previews
-WHERE tenant_id = $1 AND plan_id = $2 AND quantity = $3 AND base = $4 AND expires_at > sqlc.arg(now);
+-- name: ForgetPreviews :exec
+DELETE FROM change_previews WHERE tenant_id = $1 AND plan_id = $2;
+
+-- name: LastPreview :one
+-- The newest of the same change, by what was asked for or by what that came to. One
+-- that came to another number of seats than it does now goes first: it is outdated.
+SELECT * FROM change_previews
+WHERE tenant_id = $1 AND plan_id = $2 AND (asked = $3 OR quantity = $4) AND expires_at > sqlc.arg(now)
+ORDER BY CASE WHEN asked = $3 AND quantity <> $4 THEN 0 ELSE 1 END, shown_at DESC
+LIMIT 1;

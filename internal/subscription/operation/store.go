@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/operation/operationsql"
@@ -93,26 +95,32 @@ func (s store) markRecorded(ctx context.Context, op operation, now time.Time) (b
 	return n == 1, sqldb.Wrap(err, "mark operation as recorded")
 }
 
-// keepPreview stores the moment from which a previewed change is prorated, and
-// deletes the tenant's previews that have expired.
-func (s store) keepPreview(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, date, now time.Time) error {
-	err := s.q(ctx).PruneTenantPreviews(ctx, operationsql.PruneTenantPreviewsParams{TenantID: sub.TenantID, ExpiresAt: now})
+// keepPreview stores what a tenant is shown of a change, and deletes the tenant's
+// previews that have expired.
+func (s store) keepPreview(ctx context.Context, tenantID uuid.UUID, sel subscription.Selection, asked int64, p Preview, now time.Time) error {
+	err := s.q(ctx).PruneTenantPreviews(ctx, operationsql.PruneTenantPreviewsParams{TenantID: tenantID, ExpiresAt: now})
 	if err != nil {
 		return sqldb.Wrap(err, "delete expired previews")
 	}
 	err = s.q(ctx).KeepPreview(ctx, operationsql.KeepPreviewParams{
-		TenantID: sub.TenantID, PlanID: sel.Plan.ID, Quantity: sel.Quantity, Base: previewBase(sub),
-		ProrationDate: date, ExpiresAt: now.Add(previewLife),
+		TenantID: tenantID, PlanID: sel.Plan.ID, Asked: asked, Quantity: sel.Quantity, ProrationDate: p.At,
+		CreditCents: p.Credit, ChargeCents: p.Charge, PendingCents: p.Pending, ShownAt: now, ExpiresAt: now.Add(previewLife),
 	})
 	return sqldb.Wrap(err, "keep preview")
 }
 
-// previewed returns the moment from which the preview of a change was prorated;
-// errNoPreview when there is none, it has expired, or the subscription has changed
-// since.
-func (s store) previewed(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, now time.Time) (time.Time, error) {
-	date, err := s.q(ctx).Preview(ctx, operationsql.PreviewParams{
-		TenantID: sub.TenantID, PlanID: sel.Plan.ID, Quantity: sel.Quantity, Base: previewBase(sub), Now: now,
+// lastPreview returns the figures, and the moment that they were counted from, of the
+// last preview of a change; errNoPreview when there is none that has not expired.
+func (s store) lastPreview(ctx context.Context, tenantID uuid.UUID, sel subscription.Selection, asked int64, now time.Time) (Preview, error) {
+	row, err := s.q(ctx).LastPreview(ctx, operationsql.LastPreviewParams{
+		TenantID: tenantID, PlanID: sel.Plan.ID, Asked: asked, Quantity: sel.Quantity, Now: now,
 	})
-	return date, sqldb.WrapAbsent(err, "read preview", errNoPreview)
+	p := Preview{At: row.ProrationDate, Credit: row.CreditCents, Charge: row.ChargeCents, Pending: row.PendingCents}
+	return p, sqldb.WrapAbsent(err, "read preview", errNoPreview)
+}
+
+// forgetPreviews deletes what a tenant was shown of changing to a plan.
+func (s store) forgetPreviews(ctx context.Context, tenantID, planID uuid.UUID) error {
+	err := s.q(ctx).ForgetPreviews(ctx, operationsql.ForgetPreviewsParams{TenantID: tenantID, PlanID: planID})
+	return sqldb.Wrap(err, "delete previews")
 }

@@ -11,6 +11,19 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
+type ChangePreview struct {
+	TenantID      uuid.UUID
+	PlanID        uuid.UUID
+	Asked         int64
+	Quantity      int64
+	ProrationDate time.Time
+	CreditCents   int64
+	ChargeCents   int64
+	PendingCents  int64
+	ShownAt       time.Time
+	ExpiresAt     time.Time
+}
+
 type PSPOperation struct {
 	ID             uuid.UUID
 	TenantID       uuid.UUID

@@ -37,6 +37,20 @@ func (q *Queries) CloseOperation(ctx context.Context, arg CloseOperationParams) 
 	return result.RowsAffected()
 }
 
+const forgetPreviews = `-- name: ForgetPreviews :exec
+DELETE FROM change_previews WHERE tenant_id = $1 AND plan_id = $2
+`
+
+type ForgetPreviewsParams struct {
+	TenantID uuid.UUID
+	PlanID   uuid.UUID
+}
+
+func (q *Queries) ForgetPreviews(ctx context.Context, arg ForgetPreviewsParams) error {
+	_, err := q.db.ExecContext(ctx, forgetPreviews, arg.TenantID, arg.PlanID)
+	return err
+}
+
 const insertOperation = `-- name: InsertOperation :exec
 INSERT INTO psp_operations (id, tenant_id, subscription_id, request, origin, state, leased_until, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, 'pending', $6, $7, $7)
@@ -66,18 +80,25 @@ func (q *Queries) InsertOperation(ctx context.Context, arg InsertOperationParams
 }
 
 const keepPreview = `-- name: KeepPreview :exec
-INSERT INTO change_previews (tenant_id, plan_id, quantity, base, proration_date, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6)
-ON CONFLICT (tenant_id, plan_id, quantity)
-DO UPDATE SET base = excluded.base, proration_date = excluded.proration_date, expires_at = excluded.expires_at
+INSERT INTO change_previews (
+    tenant_id, plan_id, asked, quantity, proration_date, credit_cents, charge_cents, pending_cents, shown_at, expires_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+ON CONFLICT (tenant_id, plan_id, asked)
+DO UPDATE SET quantity = excluded.quantity, proration_date = excluded.proration_date, credit_cents = excluded.credit_cents,
+    charge_cents = excluded.charge_cents, pending_cents = excluded.pending_cents, shown_at = excluded.shown_at,
+    expires_at = excluded.expires_at
 `
 
 type KeepPreviewParams struct {
 	TenantID      uuid.UUID
 	PlanID        uuid.UUID
+	Asked         int64
 	Quantity      int64
-	Base          string
 	ProrationDate time.Time
+	CreditCents   int64
+	ChargeCents   int64
+	PendingCents  int64
+	ShownAt       time.Time
 	ExpiresAt     time.Time
 }
 
@@ -85,12 +106,57 @@ func (q *Queries) KeepPreview(ctx context.Context, arg KeepPreviewParams) error 
 	_, err := q.db.ExecContext(ctx, keepPreview,
 		arg.TenantID,
 		arg.PlanID,
+		arg.Asked,
 		arg.Quantity,
-		arg.Base,
 		arg.ProrationDate,
+		arg.CreditCents,
+		arg.ChargeCents,
+		arg.PendingCents,
+		arg.ShownAt,
 		arg.ExpiresAt,
 	)
 	return err
+}
+
+const lastPreview = `-- name: LastPreview :one
+SELECT tenant_id, plan_id, asked, quantity, proration_date, credit_cents, charge_cents, pending_cents, shown_at, expires_at FROM change_previews
+WHERE tenant_id = $1 AND plan_id = $2 AND (asked = $3 OR quantity = $4) AND expires_at > $5
+ORDER BY CASE WHEN asked = $3 AND quantity <> $4 THEN 0 ELSE 1 END, shown_at DESC
+LIMIT 1
+`
+
+type LastPreviewParams struct {
+	TenantID uuid.UUID
+	PlanID   uuid.UUID
+	Asked    int64
+	Quantity int64
+	Now      time.Time
+}
+
+// The newest of the same change, by what was asked for or by what that came to. One
+// that came to another number of seats than it does now goes first: it is outdated.
+func (q *Queries) LastPreview(ctx context.Context, arg LastPreviewParams) (ChangePreview, error) {
+	row := q.db.QueryRowContext(ctx, lastPreview,
+		arg.TenantID,
+		arg.PlanID,
+		arg.Asked,
+		arg.Quantity,
+		arg.Now,
+	)
+	var i ChangePreview
+	err := row.Scan(
+		&i.TenantID,
+		&i.PlanID,
+		&i.Asked,
+		&i.Quantity,
+		&i.ProrationDate,
+		&i.CreditCents,
+		&i.ChargeCents,
+		&i.PendingCents,
+		&i.ShownAt,
+		&i.ExpiresAt,
+	)
+	return i, err
 }
 
 const leaseOperation = `-- name: LeaseOperation :execrows
@@ -145,32 +211,6 @@ func (q *Queries) PendingOperation(ctx context.Context, arg PendingOperationPara
 		&i.RecordedAt,
 	)
 	return i, err
-}
-
-const preview = `-- name: Preview :one
-SELECT proration_date FROM change_previews
-WHERE tenant_id = $1 AND plan_id = $2 AND quantity = $3 AND base = $4 AND expires_at > $5
-`
-
-type PreviewParams struct {
-	TenantID uuid.UUID
-	PlanID   uuid.UUID
-	Quantity int64
-	Base     string
-	Now      time.Time
-}
-
-func (q *Queries) Preview(ctx context.Context, arg PreviewParams) (time.Time, error) {
-	row := q.db.QueryRowContext(ctx, preview,
-		arg.TenantID,
-		arg.PlanID,
-		arg.Quantity,
-		arg.Base,
-		arg.Now,
-	)
-	var proration_date time.Time
-	err := row.Scan(&proration_date)
-	return proration_date, err
 }
 
 const pruneTenantPreviews = `-- name: PruneTenantPreviews :exec

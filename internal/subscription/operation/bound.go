@@ -1,0 +1,76 @@
+package operation
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/subscription"
+)
+
+// show returns what a change costs from now on, and stores it as what was shown last.
+func (s *Service) show(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, asked int64) (Preview, error) {
+	now := s.deps.Clock.Now()
+	_, p, err := s.price(ctx, sub, sel, prorationDate(sub, now))
+	if err != nil {
+		return Preview{}, err
+	}
+	return p, s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if _, err := s.deps.Tenants.Lock(ctx, sub.TenantID); err != nil {
+			return err
+		}
+		return s.store.keepPreview(ctx, sub.TenantID, sel, asked, p, now)
+	})
+}
+
+// bound returns a change as it is to be made; asked is the number of seats that the
+// caller asked for, 0 for as many as are needed.
+//
+// Invariant: a change costs to the cent what its last preview within previewLife showed,
+// whoever of the tenant saw it, or it does not happen: preview_outdated, with the new
+// figures, which bind in turn. For that it is counted from the moment of the preview,
+// and the provider says once more what it comes to, for the subscription as it is now.
+// Nothing of ours changes the subscription after that: the operation begins only if no
+// other state was stored since the subscription was loaded, and no other operation
+// begins before this one has ended. A change by hand at the provider in the moment
+// between the two calls is the one that this does not see.
+func (s *Service) bound(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, asked int64) (psp.Change, error) {
+	now := s.deps.Clock.Now()
+	shown, err := s.store.lastPreview(ctx, sub.TenantID, sel, asked, now)
+	if errors.Is(err, errNoPreview) {
+		return s.unbound(ctx, sub, sel)
+	}
+	if err != nil {
+		return psp.Change{}, err
+	}
+	change, holds, err := s.price(ctx, sub, sel, prorationDate(sub, shown.At))
+	if err != nil || holds.sameFigures(shown) {
+		return change, err
+	}
+	next, err := s.show(ctx, sub, sel, asked)
+	if err != nil {
+		return psp.Change{}, err
+	}
+	return psp.Change{}, errOutdated.With("preview", newChangePreview(next))
+}
+
+// unbound is bound without a preview: the change costs what holds.
+func (s *Service) unbound(ctx context.Context, sub subscription.Subscription, sel subscription.Selection) (psp.Change, error) {
+	if paidFromFree(sub, sel) {
+		return psp.Change{}, nil
+	}
+	change, err := s.providerChange(ctx, sub, sel)
+	if err != nil {
+		return psp.Change{}, err
+	}
+	change.ProrationDate = prorationDate(sub, s.deps.Clock.Now())
+	if sub.Status == subscription.PastDue {
+		change, _, err = s.figures(ctx, sub, change)
+	}
+	return change, err
+}
+
+// sameFigures reports whether two previews come to the same amounts.
+func (p Preview) sameFigures(other Preview) bool {
+	return p.Credit == other.Credit && p.Charge == other.Charge && p.Pending == other.Pending
+}
