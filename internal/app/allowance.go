@@ -3,9 +3,11 @@ package app
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/tenant"
@@ -26,32 +28,88 @@ func (a allowances) Allowances(ctx context.Context, tenantIDs []uuid.UUID) (map[
 	for id, t := range terms {
 		all[id] = usage.Allowance{Limits: t.Quotas, Billing: &usage.Billing{
 			Anchor: t.BillingAnchor, IntervalUnit: usage.IntervalUnit(t.IntervalUnit), IntervalCount: int(t.IntervalCount),
-			Current: usage.Period{Start: t.CurrentPeriodStart, End: t.CurrentPeriodEnd},
+			Current: usage.Period{Start: t.CurrentPeriodStart, End: t.CurrentPeriodEnd}, Former: formerBilling(t.Former),
 		}}
 	}
 	return all, nil
 }
 
+func formerBilling(terms []entitlement.FormerTerms) []usage.FormerBilling {
+	if len(terms) == 0 {
+		return nil
+	}
+	former := make([]usage.FormerBilling, len(terms))
+	for i, t := range terms {
+		former[i] = usage.FormerBilling{Until: t.Until, Billing: usage.Billing{
+			Anchor: t.BillingAnchor, IntervalUnit: usage.IntervalUnit(t.IntervalUnit), IntervalCount: int(t.IntervalCount),
+			Current: usage.Period{Start: t.CurrentPeriodStart, End: t.CurrentPeriodEnd},
+		}}
+	}
+	return former
+}
+
 // payers gives the usage domain the currency and the billing period in which a
-// tenant pays.
+// tenant pays, and what for.
 type payers struct {
 	subscriptions *subscription.Service
 	tenants       *tenant.Service
+	catalog       *catalog.Service
 }
 
 func (p payers) Payer(ctx context.Context, tenantID uuid.UUID) (billing.Payer, error) {
-	sub, err := p.subscriptions.Current(ctx, tenantID)
-	if err != nil && !errors.Is(err, subscription.ErrNotFound) {
+	sub, err := p.subscriptions.Running(ctx, tenantID)
+	if errors.Is(err, subscription.ErrNotFound) {
+		t, err := p.tenants.Get(ctx, tenantID)
+		return billing.Payer{Currency: t.PreferredCurrency}, err
+	}
+	if err != nil {
 		return billing.Payer{}, err
 	}
-	if err == nil && (sub.Status.GrantsFeatures() || sub.Status == subscription.PastDue) {
-		return billing.Payer{Currency: sub.Currency, Billing: &usage.Billing{
-			Anchor: sub.BillingAnchor, IntervalUnit: usage.IntervalUnit(sub.IntervalUnit), IntervalCount: int(sub.IntervalCount),
-			Current: usage.Period{Start: sub.CurrentPeriodStart, End: sub.CurrentPeriodEnd},
-		}}, nil
+	payer := billing.Payer{Currency: sub.Currency, Billing: &usage.Billing{
+		Anchor: sub.BillingAnchor, IntervalUnit: usage.IntervalUnit(sub.IntervalUnit), IntervalCount: int(sub.IntervalCount),
+		Current: usage.Period{Start: sub.CurrentPeriodStart, End: sub.CurrentPeriodEnd},
+	}}
+	if payer.PaysUsage, err = p.paysUsage(ctx, sub); err != nil {
+		return payer, err
 	}
-	t, err := p.tenants.Get(ctx, tenantID)
-	return billing.Payer{Currency: t.PreferredCurrency}, err
+	payer.PaysUsage = payer.PaysUsage && sub.Status != subscription.Trialing
+	items, known, err := sub.MeteredItems()
+	if known {
+		payer.Prices = []string{}
+	}
+	for _, item := range items {
+		payer.Prices = append(payer.Prices, item.PriceID)
+	}
+	return payer, err
+}
+
+// paysUsage reports whether the plan of a subscription bills usage.
+func (p payers) paysUsage(ctx context.Context, sub subscription.Subscription) (bool, error) {
+	plan, err := p.catalog.Plan(ctx, sub.PlanID)
+	return plan.PricingType == catalog.Usage, err
+}
+
+func (p payers) Billed(ctx context.Context, tenantID uuid.UUID, at time.Time) (bool, error) {
+	subs, err := p.subscriptions.OfTenant(ctx, tenantID)
+	if err != nil {
+		return false, err
+	}
+	for _, sub := range subs {
+		end := sub.CurrentPeriodStart
+		if sub.Status.Over() {
+			end = sub.CurrentPeriodEnd
+			if sub.UpdatedAt.Before(end) {
+				end = sub.UpdatedAt
+			}
+		}
+		if at.Before(sub.CreatedAt) || !at.Before(end) || sub.TrialEndsAt != nil && at.Before(*sub.TrialEndsAt) {
+			continue
+		}
+		if pays, err := p.paysUsage(ctx, sub); pays || err != nil {
+			return pays, err
+		}
+	}
+	return false, nil
 }
 
 // consumption gives the subscription domain how much a tenant uses of each metered

@@ -92,7 +92,8 @@ func newDomains(p *platform, out outside) (*domains, error) {
 		Pages: onboarding.Pages{Success: p.frontendURL + "/onboarding/success", Cancel: p.frontendURL + "/onboarding/plans"},
 	})
 	link.operations, link.customers, link.entitlements = d.operations, d.customers, d.entitlements
-	link.usage, link.meters, link.team, link.impersonation = d.usage, d.meters, d.team, d.impersonation
+	link.usage, link.meters, link.reporter = d.usage, d.meters, d.reporter
+	link.team, link.impersonation = d.team, d.impersonation
 	return d, nil
 }
 
@@ -147,7 +148,7 @@ func (d *domains) addSubscriptions(p *platform, link *links) {
 	})
 	d.operations = operation.NewService(operation.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Subscriptions: d.subscriptions, Catalog: d.catalog, Tenants: d.tenants,
-		Entitlements: d.entitlements, Provider: p.provider, Prices: d.priceLinks, Audit: d.audit,
+		Entitlements: d.entitlements, Provider: p.provider, Prices: d.priceLinks, Audit: d.audit, Usage: link,
 	})
 	d.reconciler = reconcile.NewService(reconcile.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Subscriptions: d.subscriptions, Provider: p.provider, Log: p.log,
@@ -166,7 +167,7 @@ func (d *domains) addUsage(p *platform) {
 	})
 	d.meters = meters.NewService(meters.Deps{DB: p.db, Clock: p.clock, Currencies: d.catalog, Audit: d.audit})
 	d.priceList = pricelist.New(pricelist.Deps{DB: p.db, Catalog: d.catalog, Currencies: d.currencies, Meters: d.meters})
-	paying := payers{d.subscriptions, d.tenants}
+	paying := payers{d.subscriptions, d.tenants, d.catalog}
 	d.estimator = billing.NewEstimator(p.db, p.clock, paying)
 	d.reporter = billing.NewReporter(billing.ReporterDeps{
 		DB: p.db, Clock: p.clock, Log: p.log, Provider: p.provider, Customers: d.customers, Payers: paying,

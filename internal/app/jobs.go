@@ -77,7 +77,7 @@ func (svc *service) registerPeriodic() {
 		{common, "psp.prune", 24 * time.Hour, svc.receiver.Prune},
 		{common, "psp.reconcile", 24 * time.Hour, svc.startComparisons},
 		{provider, "usage.report", 10 * time.Second, svc.reporter.Report},
-		{provider, "usage.report-peaks", time.Minute, svc.reporter.ReportPeaks},
+		{provider, "usage.carry", time.Minute, svc.reporter.Carry},
 		{provider, "psp.catch-up", 5 * time.Minute, svc.catchUp},
 	} {
 		svc.jobs.Lane(job.lane).Every(job.name, job.every, job.run)

@@ -13,6 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/team"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/billing"
 	"github.com/tenantry/tenantry/internal/usage/meters"
 )
 
@@ -24,6 +25,7 @@ type links struct {
 	usage         *usage.Service
 	meters        *meters.Service
 	team          *team.Service
+	reporter      *billing.Reporter
 	impersonation *impersonation.Service
 }
 
@@ -69,6 +71,10 @@ func (l *links) EndFamily(ctx context.Context, userID int64, family uuid.UUID) e
 
 func (l *links) EndOf(ctx context.Context, targetID int64) error {
 	return l.impersonation.EndOf(ctx, targetID)
+}
+
+func (l *links) Settle(ctx context.Context, tenantID uuid.UUID) error {
+	return l.reporter.Settle(ctx, tenantID)
 }
 
 func (l *links) MeteredPrices(ctx context.Context, currency string) ([]string, error) {

@@ -41,6 +41,25 @@ type Subscription struct {
 	Metadata          map[string]string
 	LatestInvoiceID   string
 	CreatedAt         time.Time
+	// Metered are the items that bill usage, as far as the provider sends them with
+	// the subscription.
+	Metered []MeteredItem
+}
+
+// MeteredItem is an item of a subscription that bills usage.
+type MeteredItem struct {
+	ID      string `json:"id"`
+	PriceID string `json:"price_id"`
+}
+
+func meteredItems(s *stripe.Subscription) []MeteredItem {
+	var items []MeteredItem
+	for _, item := range s.Items.Data {
+		if item.Price != nil && isMetered(item.Price) {
+			items = append(items, MeteredItem{ID: item.ID, PriceID: item.Price.ID})
+		}
+	}
+	return items
 }
 
 // GetSubscription reads a subscription; ErrNotFound if there is none. A canceled
@@ -173,6 +192,7 @@ func (c *Client) newSubscription(ctx context.Context, s *stripe.Subscription) (S
 		CanceledAt:        atOrNil(s.CanceledAt),
 		Metadata:          s.Metadata,
 		CreatedAt:         at(s.Created),
+		Metered:           meteredItems(s),
 	}
 	if s.CancelAtPeriodEnd && sub.CancelAt == nil {
 		sub.CancelAt = &sub.PeriodEnd

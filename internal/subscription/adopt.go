@@ -94,6 +94,13 @@ func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subsc
 		}
 	case AdoptFirst:
 	}
+	had, err := s.store.allOfTenant(ctx, next.TenantID)
+	if err != nil {
+		return err
+	}
+	if next.former, err = inheritFormer(had, next); err != nil {
+		return err
+	}
 	if err := s.store.insert(ctx, next); err != nil {
 		return err
 	}
@@ -242,18 +249,30 @@ func (s *Service) EndMissing(ctx context.Context, sub Subscription) (bool, error
 // ErrOvertaken when another state was stored since it was read.
 func (s *Service) endHere(ctx context.Context, old Subscription) (Subscription, error) {
 	now := s.deps.Clock.Now()
-	old.Status, old.CancelAt, old.CancelAtPeriodEnd, old.CanceledAt, old.UpdatedAt = Canceled, nil, false, &now, now
-	return old, s.store.update(ctx, old)
+	ended := old
+	ended.Status, ended.CancelAt, ended.CancelAtPeriodEnd, ended.CanceledAt, ended.UpdatedAt = Canceled, nil, false, &now, now
+	var err error
+	if ended.former, err = noteFormer(old, ended, now); err != nil {
+		return ended, err
+	}
+	return ended, s.store.update(ctx, ended)
 }
 
-// HandleRetire is the handler of JobRetire: it cancels a replaced subscription at the
-// provider. Its key is fixed: a repetition changes nothing.
+// HandleRetire is the handler of JobRetire: it ends a replaced subscription at the
+// provider, where what was used until then is billed. Its key is fixed: a repetition changes nothing.
 func (s *Service) HandleRetire(ctx context.Context, job jobs.Job) error {
 	var id string
 	if err := job.Decode(&id); err != nil {
 		return err
 	}
-	_, err := s.deps.Provider.CancelSubscription(ctx, id, "retire-"+id)
+	old, err := s.store.byPSPID(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := s.deps.Metered.Settle(ctx, old.TenantID); err != nil {
+		return psp.Permanent(err)
+	}
+	_, err = s.deps.Provider.EndSubscription(ctx, id, "retired-"+id)
 	return psp.Permanent(err)
 }
 

@@ -2,6 +2,7 @@ package subscription
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -178,5 +179,11 @@ func (s *Service) merge(ctx context.Context, known Subscription, remote psp.Subs
 	next.CancelAt, next.CancelAtPeriodEnd, next.CanceledAt = remote.CancelAt, remote.CancelAtPeriodEnd, remote.CanceledAt
 	next.PSPSubscriptionID = remote.ID
 	next.UpdatedAt = now
-	return next, nil
+	if next.metered, err = json.Marshal(remote.Metered); err != nil {
+		return next, fmt.Errorf("encode metered items: %w", err)
+	}
+	if !isNew && !known.Status.Over() {
+		next.former, err = noteFormer(known, next, now)
+	}
+	return next, err
 }

@@ -26,6 +26,7 @@ type Provider interface {
 	GetCheckout(ctx context.Context, id string) (psp.Checkout, error)
 	GetSubscription(ctx context.Context, id string) (psp.Subscription, error)
 	CancelSubscription(ctx context.Context, id, key string) (psp.Subscription, error)
+	EndSubscription(ctx context.Context, id, key string) (psp.Subscription, error)
 	RefundCheckout(ctx context.Context, sessionID, key string) error
 }
 
@@ -43,11 +44,13 @@ type Prices interface {
 	Ensure(ctx context.Context, planID, priceID uuid.UUID) (string, error)
 }
 
-// MeteredPrices lists the prices that usage is billed by.
-type MeteredPrices interface {
+// Metering knows what bills usage.
+type Metering interface {
 	// MeteredPrices lists the provider's prices in a currency of the meters that
 	// are billed.
 	MeteredPrices(ctx context.Context, currency string) ([]string, error)
+	// Settle returns once the provider was told of everything that a tenant used.
+	Settle(ctx context.Context, tenantID uuid.UUID) error
 }
 
 // Audit keeps the trail of what was changed; *audit.Log is one.
@@ -78,7 +81,7 @@ type Deps struct {
 	Trials       *trial.Record
 	Provider     Provider
 	Prices       Prices
-	Metered      MeteredPrices // nil bills no usage
+	Metered      Metering // nil bills no usage, and handles no jobs
 	Operations   Operations
 	Audit        Audit
 	Letters      Letters // needed by TrialEvent alone

@@ -24,7 +24,7 @@ func toSubscription(row subscriptionsql.Subscription) Subscription {
 		CurrentPeriodStart: row.CurrentPeriodStart, CurrentPeriodEnd: row.CurrentPeriodEnd,
 		TrialEndsAt: row.TrialEndsAt, CancelAt: row.CancelAt, CancelAtPeriodEnd: row.CancelAtPeriodEnd, CanceledAt: row.CanceledAt,
 		CancellationReason: row.CancellationReason, PSPSubscriptionID: row.PSPSubscriptionID,
-		SyncVersion: row.SyncVersion, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+		former: row.FormerBilling, metered: row.MeteredItems, SyncVersion: row.SyncVersion, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}
 }
 
@@ -65,7 +65,7 @@ func (s store) insert(ctx context.Context, n Subscription) error {
 		PriceCents: n.PriceCents, Quantity: n.Quantity, IntervalUnit: n.IntervalUnit, IntervalCount: n.IntervalCount,
 		BillingAnchor: n.BillingAnchor, CurrentPeriodStart: n.CurrentPeriodStart, CurrentPeriodEnd: n.CurrentPeriodEnd,
 		TrialEndsAt: n.TrialEndsAt, CancelAt: n.CancelAt, CancelAtPeriodEnd: n.CancelAtPeriodEnd, CanceledAt: n.CanceledAt,
-		PSPSubscriptionID: n.PSPSubscriptionID, CreatedAt: n.CreatedAt,
+		PSPSubscriptionID: n.PSPSubscriptionID, CreatedAt: n.CreatedAt, FormerBilling: n.former, MeteredItems: n.metered,
 	})
 	return sqldb.Wrap(err, "insert subscription")
 }
@@ -78,6 +78,7 @@ func (s store) update(ctx context.Context, n Subscription) error {
 		PriceCents: n.PriceCents, Quantity: n.Quantity, IntervalUnit: n.IntervalUnit, IntervalCount: n.IntervalCount,
 		BillingAnchor: n.BillingAnchor, CurrentPeriodStart: n.CurrentPeriodStart, CurrentPeriodEnd: n.CurrentPeriodEnd,
 		TrialEndsAt: n.TrialEndsAt, CancelAt: n.CancelAt, CancelAtPeriodEnd: n.CancelAtPeriodEnd, CanceledAt: n.CanceledAt, UpdatedAt: n.UpdatedAt,
+		FormerBilling: n.former, MeteredItems: n.metered,
 	})
 	if err == nil && rows != 1 {
 		return ErrOvertaken

@@ -4,9 +4,14 @@
 package subscription
 
 import (
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // Status is the state of a subscription; it mirrors the provider's.
@@ -68,6 +73,11 @@ type Subscription struct {
 	CanceledAt         *time.Time
 	CancellationReason *string
 	PSPSubscriptionID  string
+	// former are the terms of billing of the last month that hold no more, by their
+	// end, encoded; those of the tenant's earlier subscriptions are among them.
+	former sqldb.JSON
+	// metered are the items that bill usage, encoded; nil before they were read.
+	metered sqldb.JSON
 	// SyncVersion counts the states taken over from the provider.
 	SyncVersion int64
 	CreatedAt   time.Time
@@ -76,3 +86,15 @@ type Subscription struct {
 
 // Ending reports whether an end is scheduled, in whatever way.
 func (s Subscription) Ending() bool { return s.CancelAtPeriodEnd || s.CancelAt != nil }
+
+// MeteredItems are the provider's items that bill the usage of the subscription; known
+// is false before they were read.
+func (s Subscription) MeteredItems() (items []psp.MeteredItem, known bool, err error) {
+	if s.metered == nil {
+		return nil, false, nil
+	}
+	if err := json.Unmarshal(s.metered, &items); err != nil {
+		return nil, false, fmt.Errorf("decode metered items: %w", err)
+	}
+	return items, true, nil
+}

@@ -74,15 +74,15 @@ func (s *stream) alertAfter(e *entry, now time.Time) (Alert, bool) {
 	if s.meter.Enforcement != Soft || limit == nil || !e.period.Contains(now) {
 		return Alert{}, false
 	}
-	c := find(s.counters, e.period)
-	threshold := statusOf(c.Value, limit).threshold()
+	c, current := find(s.counters, e.period), s.current(e, s.counters).Value
+	threshold := statusOf(current, limit).threshold()
 	if threshold <= c.alerted {
 		return Alert{}, false
 	}
 	c.alerted = threshold
 	return Alert{
 		TenantID: s.key.TenantID, Meter: s.meter, Period: e.period,
-		Threshold: threshold, Current: c.Value, Limit: *limit,
+		Threshold: threshold, Current: current, Limit: *limit,
 	}, true
 }
 

@@ -26,21 +26,25 @@ type BillingQueue interface {
 	Add(ctx context.Context, figures []Figure, now time.Time) error
 }
 
-// billedByEvent reports whether each event of the stream is reported to the payment
-// provider. An event is billed when its meter is billable as it is stored: linking
-// the first price bills everything that is recorded after it, also by callers who
-// were waiting for the meter's lock, and removing the link ends that. Nobody is
-// billed later for what was free when it was recorded.
+// figure is what is to be reported of a stored entry on a billable meter, and whether
+// anything is; before is what the counter of its period showed without it. An event is
+// billed when its meter is billable as it is stored: linking the first price bills
+// everything that is recorded after it, also by callers who were waiting for the
+// meter's lock, and removing the link ends that. Nobody is billed later for what was
+// free when it was recorded.
 //
-// The provider cannot compute a maximum, so those meters are reported once a period
-// is over.
-func (s *stream) billedByEvent() bool { return s.billable && s.meter.Aggregation != Max }
-
-// figure is what is to be reported of a stored entry.
-func (s *stream) figure(e *entry) Figure {
-	f := Figure{ID: e.id, TenantID: s.key.TenantID, MeterID: s.key.MeterID, Quantity: e.Quantity, At: e.at}
-	if s.meter.Aggregation == Count {
+// The provider cannot compute a maximum, but it adds up: an entry is reported as what
+// it raised the maximum by. So at any time the figures of a period come to its maximum,
+// and nothing is left for the period's end, however it ends.
+func (s *stream) figure(e *entry, before money.Quantity) (f Figure, needed bool) {
+	f = Figure{ID: e.id, TenantID: s.key.TenantID, MeterID: s.key.MeterID, Quantity: e.Quantity, At: e.at}
+	switch s.meter.Aggregation {
+	case Count:
 		f.Quantity = money.One
+	case Max:
+		f.Quantity = e.Quantity - before
+		return f, f.Quantity > 0
+	case Sum, LastValue:
 	}
-	return f
+	return f, true
 }

@@ -142,13 +142,38 @@ func (l *ledger) open(ctx context.Context, streams []*stream) error {
 	if err != nil {
 		return err
 	}
+	now := l.clock.Now()
+	if now.After(latest) {
+		latest = now
+	}
+	if err := l.addInterrupted(ctx, streams, counters, latest); err != nil {
+		return err
+	}
 	for _, s := range streams {
 		s.counters = counters[s.key]
-		if err := s.complete(ctx, l.store); err != nil {
+		if err := s.complete(ctx, l.store, now); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// addInterrupted reads the counters of interrupted windows, and of what followed them
+// until a time, of the streams that have any.
+func (l *ledger) addInterrupted(ctx context.Context, streams []*stream, counters map[StreamKey][]*Counter, until time.Time) error {
+	var keys []StreamKey
+	since := until
+	for _, s := range streams {
+		b := s.allowance.Billing
+		if s.meter.Reset != Monthly || b == nil || len(b.Former) == 0 {
+			continue
+		}
+		keys = append(keys, s.key)
+		if begun := b.Former[0].Until.Add(-longestMonth); begun.Before(since) {
+			since = begun
+		}
+	}
+	return l.store.addCounters(ctx, keys, Period{since, until}, counters)
 }
 
 // markUsedKeys finds the entries whose idempotency keys belong to deleted events.
@@ -223,12 +248,13 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 		for _, e := range s.entries {
 			switch {
 			case stored[e.id]:
+				before := find(s.counters, e.period).Value
 				s.count(e, s.counters)
 				if alert, due := s.alertAfter(e, now); due {
 					alerts = append(alerts, alert)
 				}
-				if s.billedByEvent() {
-					billed = append(billed, s.figure(e))
+				if f, needed := s.figure(e, before); s.billable && needed {
+					billed = append(billed, f)
 				}
 			case e.verdict.err == nil:
 				*e.verdict = verdict{err: ErrDuplicate}

@@ -63,6 +63,8 @@ type Billing struct {
 	// before the next one is known, and in a trial it has another length than the
 	// interval.
 	Current Period
+	// Former are the terms of the last month that hold no more, by their end.
+	Former []FormerBilling
 }
 
 const day = 24 * time.Hour
@@ -102,6 +104,14 @@ func monthly(b *Billing, at time.Time) Period {
 		first := time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
 		return Period{first, first.AddDate(0, 1, 0)}
 	}
+	if len(b.Former) > 0 {
+		return b.formerPeriod(at)
+	}
+	return b.period(at)
+}
+
+// period is the monthly period of a time by these terms.
+func (b *Billing) period(at time.Time) Period {
 	p := b.window(at)
 	current := Period{b.Current.Start.UTC(), b.Current.End.UTC()}
 	switch {

@@ -219,3 +219,38 @@ func drawBilling(t *rapid.T) *Billing {
 	}
 	return b
 }
+
+// Times at which former terms held are in periods of those, and interrupted windows
+// count until they would have ended.
+func TestFormerTerms(t *testing.T) {
+	t.Parallel()
+	former := func(until, anchor string, unit IntervalUnit, current ...string) FormerBilling {
+		return FormerBilling{Billing: *billing(anchor, unit, 1, current...), Until: at(until)}
+	}
+	b := billing("2026-11-20", Month, 1, "2026-11-20", "2026-12-20")
+	b.Former = []FormerBilling{
+		former("2026-11-05", "2026-11-01", Month, "2026-11-01", "2026-12-01"),
+		former("2026-11-12", "2026-11-05", Week, "2026-11-05", "2026-11-12"), // it ended by itself
+		former("2026-11-18", "2026-11-15", Year, "2026-11-15", "2027-11-15"), // after a time without a subscription
+	}
+	for _, tt := range []struct {
+		at, want    Period
+		interrupted []Period
+	}{
+		{period("2026-10-20", "2026-10-20"), period("2026-10-01", "2026-11-01"), nil},
+		{period("2026-11-02", "2026-11-02"), period("2026-11-01", "2026-11-05"), nil},
+		{period("2026-11-05", "2026-11-05"), period("2026-11-05", "2026-11-12"), []Period{period("2026-11-01", "2026-11-05")}},
+		{period("2026-11-13", "2026-11-13"), period("2026-11-12", "2026-11-15"), []Period{period("2026-11-01", "2026-11-05")}},
+		{period("2026-11-16", "2026-11-16"), period("2026-11-15", "2026-11-18"), []Period{period("2026-11-01", "2026-11-05")}},
+		{period("2026-11-19", "2026-11-19"), period("2026-11-18", "2026-11-20"), []Period{period("2026-11-01", "2026-11-05"), period("2026-11-15", "2026-11-18")}},
+		{period("2026-12-01", "2026-12-01"), period("2026-11-20", "2026-12-20"), []Period{period("2026-11-15", "2026-11-18")}},
+		{period("2026-12-15", "2026-12-15"), period("2026-11-20", "2026-12-20"), nil},
+	} {
+		if diff := cmp.Diff(tt.want, PeriodOf(Monthly, b, tt.at.Start)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", tt.at.Start, diff)
+		}
+		if diff := cmp.Diff(tt.interrupted, b.interrupted(tt.at.Start)); diff != "" {
+			t.Errorf("interrupted at %s (-want +got)\n%s", tt.at.Start, diff)
+		}
+	}
+}

@@ -75,9 +75,11 @@ func (r Records) Used(ctx context.Context, tenantID uuid.UUID, wanted []MeterPer
 	}
 	used := make([]money.Quantity, len(wanted))
 	for i, w := range wanted {
-		if used[i], err = r.store.current(ctx, StreamKey{tenantID, w.Meter.ID}, w.Meter, w.Period, counters); err != nil {
+		c, err := r.store.current(ctx, StreamKey{tenantID, w.Meter.ID}, w.Meter, w.Period, counters)
+		if err != nil {
 			return nil, err
 		}
+		used[i] = c.Value
 	}
 	return used, nil
 }

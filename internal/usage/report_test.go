@@ -1,6 +1,7 @@
 package usage_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -16,17 +17,35 @@ import (
 
 const adminMeters = "/api/v1/admin/meters"
 
-// sellMetered makes a meter at the provider and one here whose price in euros is linked
-// to it, and a plan to subscribe to.
-func sellMetered(s *apptest.Server, code, formula, cents string, changes apptest.Object) (plan string) {
+// sellMeter makes a meter at the provider and one here whose price in euros is linked to
+// it.
+func sellMeter(s *apptest.Server, code, formula, cents string, changes apptest.Object) {
 	s.T.Helper()
-	theirs := s.TryAtProvider("POST", "/billing/meters", "display_name", code, "event_name", code, "default_aggregation[formula]", formula).Want(200).Str("id")
-	price := s.TryAtProvider("POST", "/prices", "currency", "eur", "unit_amount_decimal", cents, "product_data[name]", code,
-		"recurring[interval]", "month", "recurring[usage_type]", "metered", "recurring[meter]", theirs).Want(200).Str("id")
+	s.TryAtProvider("POST", "/billing/meters", "display_name", code, "event_name", code, "default_aggregation[formula]", formula).Want(200)
 	s.Call("POST", adminMeters, s.Admin(), apptest.With(apptest.Object{
 		"code": code, "name": code, "aggregation_type": "sum", "reset_interval": "monthly", "quota_enforcement": "none",
-		"prices": []any{apptest.Object{"currency": "EUR", "unit_price_cents": 12.5, "psp_price_id": price}},
+		"prices": []any{apptest.Object{"currency": "EUR", "unit_price_cents": json.RawMessage(cents), "psp_price_id": meteredPrice(s, code, cents)}},
 	}, changes)).Want(201)
+}
+
+// meteredPrice makes a monthly price in euros at the provider, for its meter of an event
+// name.
+func meteredPrice(s *apptest.Server, code, cents string) (price string) {
+	s.T.Helper()
+	for _, m := range s.AllProviderObjects("billing.meter") {
+		if m.Str("event_name") == code {
+			return s.TryAtProvider("POST", "/prices", "currency", "eur", "unit_amount_decimal", cents, "product_data[name]", code,
+				"recurring[interval]", "month", "recurring[usage_type]", "metered", "recurring[meter]", m.Str("id")).Want(200).Str("id")
+		}
+	}
+	s.T.Fatalf("the provider has no meter %s", code)
+	return ""
+}
+
+// sellMetered is sellMeter, and makes a plan to subscribe to.
+func sellMetered(s *apptest.Server, code, formula, cents string, changes apptest.Object) (plan string) {
+	s.T.Helper()
+	sellMeter(s, code, formula, cents, changes)
 	k := s.CatalogAdmin()
 	return k.CreatePricedPlan(k.CreateProduct("billed"), "billed", map[string]int{"EUR": 1000}, apptest.Object{"pricing_type": "usage"})
 }

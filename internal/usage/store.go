@@ -22,16 +22,31 @@ func (s store) q(ctx context.Context) *usagesql.Queries { return usagesql.New(s.
 // current is what a meter shows of a tenant for a period, given the counters that
 // are stored. A period without a counter is counted from its events, of which there
 // are usually none.
-func (s store) current(ctx context.Context, k StreamKey, m Meter, p Period, counters map[StreamKey][]*Counter) (money.Quantity, error) {
+func (s store) current(ctx context.Context, k StreamKey, m Meter, p Period, counters map[StreamKey][]*Counter) (Counter, error) {
 	known, recorded := counters[k]
 	if !recorded {
-		return 0, nil
+		return Counter{Period: p}, nil
 	}
 	if c := find(known, p); c != nil {
-		return c.Value, nil
+		return *c, nil
 	}
-	made, err := s.rebuild(ctx, k.TenantID, m, p)
-	return made.Value, err
+	return s.rebuild(ctx, k.TenantID, m, p)
+}
+
+// level is current with the interrupted windows that count in a period besides it.
+func (s store) level(ctx context.Context, k StreamKey, m Meter, p Period, besides []Period, counters map[StreamKey][]*Counter) (money.Quantity, error) {
+	sum, err := s.current(ctx, k, m, p, counters)
+	if err != nil || m.Reset != Monthly {
+		return sum.Value, err
+	}
+	for _, part := range besides {
+		c, err := s.current(ctx, k, m, part, counters)
+		if err != nil {
+			return 0, err
+		}
+		sum.join(m.Aggregation, c)
+	}
+	return sum.Value, nil
 }
 
 // rebuild computes from the stored events what a counter has to show. For all of

@@ -41,6 +41,7 @@ type entry struct {
 	period  Period
 	id      uuid.UUID // of its event
 	keyUsed bool      // its idempotency key belongs to a deleted event
+	reach   *reach    // nil where its period alone counts
 }
 
 func (e *entry) key(k StreamKey) eventKey { return eventKey{k, *e.IdempotencyKey} }
@@ -58,18 +59,36 @@ type storedEvent struct {
 
 // complete counts the periods that have no counter yet from the stored events. It
 // must run before the entries are stored.
-func (s *stream) complete(ctx context.Context, db store) error {
+func (s *stream) complete(ctx context.Context, db store, now time.Time) error {
 	for _, e := range s.entries {
 		e.period = PeriodOf(s.meter.Reset, s.allowance.Billing, e.at)
-		if find(s.counters, e.period) != nil {
-			continue
-		}
-		made, err := db.rebuild(ctx, s.key.TenantID, s.meter, e.period)
-		if err != nil {
+		if err := s.need(ctx, db, e.period, false); err != nil {
 			return err
 		}
-		s.counters = append(s.counters, &made)
+		if e.reach = s.reach(e, now); e.reach == nil {
+			continue
+		}
+		for _, p := range slices.Concat(e.reach.parts, e.reach.later) {
+			if err := s.need(ctx, db, p, true); err != nil {
+				return err
+			}
+		}
 	}
+	return nil
+}
+
+// need counts a period from the stored events if it has no counter; keep has that
+// stored even if nothing more is counted in it.
+func (s *stream) need(ctx context.Context, db store, p Period, keep bool) error {
+	if find(s.counters, p) != nil {
+		return nil
+	}
+	made, err := db.rebuild(ctx, s.key.TenantID, s.meter, p)
+	if err != nil {
+		return err
+	}
+	made.changed = keep
+	s.counters = append(s.counters, &made)
 	return nil
 }
 
@@ -102,7 +121,13 @@ func (s *stream) refusal(e *entry, counters []*Counter, used map[eventKey]bool) 
 	if e.keyUsed || e.IdempotencyKey != nil && used[e.key(s.key)] {
 		return ErrDuplicate
 	}
-	return judge(s.meter, find(counters, e.period).Value, e.Quantity, s.allowance.limit(s.meter.Code))
+	limit := s.allowance.limit(s.meter.Code)
+	err := judge(s.meter, s.current(e, counters).Value, e.Quantity, limit)
+	if err == nil && e.reach != nil && e.reach.later != nil {
+		now := level(s.meter.Aggregation, counters, e.reach.later...)
+		err = judge(s.meter, now.Value, e.Quantity, limit)
+	}
+	return err
 }
 
 // count counts an entry in every period that it is in.

@@ -57,6 +57,9 @@ func (s *Service) shown(ctx context.Context, tenantIDs []uuid.UUID, meters []Met
 	if err != nil {
 		return nil, err
 	}
+	if err := s.store.addInterrupted(ctx, allowances, meters, now, counters); err != nil {
+		return nil, err
+	}
 	shown := make(map[uuid.UUID]Summary, len(tenantIDs))
 	for _, id := range tenantIDs {
 		if _, twice := shown[id]; twice {
@@ -66,7 +69,7 @@ func (s *Service) shown(ctx context.Context, tenantIDs []uuid.UUID, meters []Met
 		summary := Summary{TenantID: id, Period: PeriodOf(Monthly, a.Billing, now), Readings: make([]Reading, len(meters))}
 		for i, m := range meters {
 			r := Reading{Meter: m, Period: PeriodOf(m.Reset, a.Billing, now), Limit: a.limit(m.Code)}
-			if r.Current, err = s.store.current(ctx, StreamKey{id, m.ID}, m, r.Period, counters); err != nil {
+			if r.Current, err = s.store.level(ctx, StreamKey{id, m.ID}, m, r.Period, a.Billing.interrupted(now), counters); err != nil {
 				return nil, err
 			}
 			summary.Readings[i] = r

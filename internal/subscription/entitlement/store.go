@@ -49,12 +49,16 @@ func (s store) quota(ctx context.Context, tenantID uuid.UUID, code string) (*int
 
 // terms reads the terms of tenants into found, without their quotas.
 func (s store) terms(ctx context.Context, tenantIDs []uuid.UUID, found map[uuid.UUID]Terms) error {
-	err := s.each(ctx, `SELECT tenant_id, plan_id, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end
+	err := s.each(ctx, `SELECT tenant_id, plan_id, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing
 FROM subscriptions
 WHERE status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused') AND tenant_id IN (VALUES `, tenantIDs, func(scan func(...any) error) error {
 		var id uuid.UUID
 		var t Terms
-		err := scan(&id, &t.PlanID, &t.IntervalUnit, &t.IntervalCount, &t.BillingAnchor, &t.CurrentPeriodStart, &t.CurrentPeriodEnd)
+		var former sqldb.JSON
+		err := scan(&id, &t.PlanID, &t.IntervalUnit, &t.IntervalCount, &t.BillingAnchor, &t.CurrentPeriodStart, &t.CurrentPeriodEnd, &former)
+		if err == nil {
+			t.Former, err = DecodeFormer(former)
+		}
 		found[id] = t
 		return err
 	})

@@ -15,6 +15,8 @@ type Terms struct {
 	IntervalCount                        int32
 	BillingAnchor                        time.Time
 	CurrentPeriodStart, CurrentPeriodEnd time.Time
+	// Former are the terms of the last month that hold no more, by their end.
+	Former []FormerTerms
 	// Quotas are those of the plan's entitlements by feature code, in whole units;
 	// an entitlement without one is left out. Tenants of one plan share the map:
 	// it must not be changed.

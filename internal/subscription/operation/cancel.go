@@ -88,6 +88,9 @@ func (c cancelNow) prepare(context.Context, subscription.Subscription) (instruct
 }
 
 func (c cancelNow) send(ctx context.Context, op operation) error {
+	if err := c.svc.deps.Usage.Settle(ctx, op.before.TenantID); err != nil {
+		return err
+	}
 	_, err := c.svc.deps.Provider.EndSubscription(ctx, op.before.PSPSubscriptionID, op.key())
 	return err
 }

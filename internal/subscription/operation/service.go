@@ -48,6 +48,13 @@ type Deps struct {
 	Provider      Provider
 	Prices        subscription.Prices
 	Audit         subscription.Audit
+	Usage         Usage
+}
+
+// Usage tells the provider what a tenant has used.
+type Usage interface {
+	// Settle returns once the provider was told of everything.
+	Settle(ctx context.Context, tenantID uuid.UUID) error
 }
 
 // Service has the use cases that change a running subscription.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 type Checkout struct {
@@ -51,4 +52,6 @@ type Subscription struct {
 	SeenAt             *time.Time
 	TrialEndTold       *time.Time
 	CancelAt           *time.Time
+	FormerBilling      sqldb.JSON
+	MeteredItems       sqldb.JSON
 }

@@ -9,6 +9,7 @@ package billing
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -24,6 +25,7 @@ type Provider interface {
 	// ReportUsage reports one figure. The provider counts it once, however often it
 	// is reported within psp.IdentifierLife.
 	ReportUsage(ctx context.Context, u psp.UsageReport) error
+	ListInvoices(ctx context.Context, q psp.InvoiceQuery) (psp.InvoicePage, error)
 }
 
 // Customers knows the tenants' customers at the payment provider.
@@ -39,11 +41,20 @@ type Payer struct {
 	Billing *usage.Billing
 	// Currency is that of the subscription, else the one that the tenant prefers.
 	Currency string // ISO 4217
+	// PaysUsage says that what is used now will be billed: not in a trial, nor by a
+	// plan that bills no usage.
+	PaysUsage bool
+	// Prices are the provider's prices that bill the usage of the subscription; nil
+	// where they are not known.
+	Prices []string
 }
 
 // Payers knows how tenants pay.
 type Payers interface {
 	Payer(ctx context.Context, tenantID uuid.UUID) (Payer, error)
+	// Billed reports whether a time was in a billing period that is over, of a
+	// subscription whose usage was billed then.
+	Billed(ctx context.Context, tenantID uuid.UUID, at time.Time) (bool, error)
 }
 
 // Audit is the trail of decisions.

@@ -11,8 +11,62 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// carryEvery is how often carried looks for billing periods that have begun.
-const carryEvery = time.Hour
+const (
+	// carryEvery is how often Carry looks for billing periods that have begun.
+	carryEvery = time.Hour
+	// lateness is how long after its beginning a period waits for events that arrive
+	// late.
+	lateness = 10 * time.Minute
+	// queuedTogether is how many figures one row of the queue has at most.
+	queuedTogether = 256
+)
+
+// Carry queues the figures that follow from the beginning of billing periods: the value
+// of last_value meters that never reset (see carried). Reporting a meter starts with the
+// first period that begins after Carry has seen the meter as billable.
+//
+// Invariant: the figures up to a time are queued in the transaction that stores that
+// time, and only one instance runs this at a time, so every period is reported once.
+func (r *Reporter) Carry(ctx context.Context) error {
+	if err := r.store.deleteStalePeaks(ctx); err != nil {
+		return err
+	}
+	meters, err := r.store.carriedMeters(ctx)
+	if err != nil {
+		return err
+	}
+	until := r.deps.Clock.Now().Add(-lateness)
+	for _, m := range meters {
+		var figures []usage.Figure
+		if m.reportedUntil != nil {
+			if until.Sub(*m.reportedUntil) < carryEvery {
+				continue
+			}
+			if figures, err = r.carried(ctx, m.Meter, *m.reportedUntil, until); err != nil {
+				return err
+			}
+		}
+		if err := r.queueCarried(ctx, m.Meter, figures, until); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// queueCarried queues the figures of a meter and stores until when it is reported.
+func (r *Reporter) queueCarried(ctx context.Context, m usage.Meter, figures []usage.Figure, until time.Time) error {
+	now := r.deps.Clock.Now()
+	return r.store.db.Tx(ctx, func(ctx context.Context) error {
+		for rest := figures; len(rest) > 0; {
+			n := min(len(rest), queuedTogether)
+			if err := r.queue.Add(ctx, rest[:n], now); err != nil {
+				return err
+			}
+			rest = rest[n:]
+		}
+		return r.store.putReportedUntil(ctx, m.ID, until)
+	})
+}
 
 // carried reads the value that a last_value meter that never resets had when billing
 // periods began, after one time and until another. The provider bills a period by what
@@ -29,27 +83,35 @@ func (r *Reporter) carried(ctx context.Context, m usage.Meter, after, until time
 	}
 	var figures []usage.Figure
 	for _, c := range counters {
-		payer, err := r.deps.Payers.Payer(ctx, c.tenantID)
+		some, err := r.carriedOf(ctx, c.tenantID, m, after, until)
 		if err != nil {
 			return nil, err
 		}
-		if payer.Billing == nil {
+		figures = append(figures, some...)
+	}
+	return figures, nil
+}
+
+// carriedOf is carried for one tenant.
+func (r *Reporter) carriedOf(ctx context.Context, tenantID uuid.UUID, m usage.Meter, after, until time.Time) ([]usage.Figure, error) {
+	payer, err := r.deps.Payers.Payer(ctx, tenantID)
+	if err != nil || payer.Billing == nil {
+		return nil, err
+	}
+	var figures []usage.Figure
+	// The period after the one that the provider last reported may have begun too.
+	for _, start := range []time.Time{payer.Billing.Current.Start, payer.Billing.Current.End} {
+		if !start.After(after) || start.After(until) {
 			continue
 		}
-		// The period after the one that the provider last reported may have begun too.
-		for _, start := range []time.Time{payer.Billing.Current.Start, payer.Billing.Current.End} {
-			if !start.After(after) || start.After(until) {
-				continue
-			}
-			value, err := r.valueAt(ctx, c.tenantID, m, start)
-			if err != nil {
-				return nil, err
-			}
-			if value > 0 {
-				figures = append(figures, usage.Figure{
-					ID: carryID(c.tenantID, m.ID, start), TenantID: c.tenantID, MeterID: m.ID, Quantity: value, At: start,
-				})
-			}
+		value, err := r.valueAt(ctx, tenantID, m, start)
+		if err != nil {
+			return nil, err
+		}
+		if value > 0 {
+			figures = append(figures, usage.Figure{
+				ID: carryID(tenantID, m.ID, start), TenantID: tenantID, MeterID: m.ID, Quantity: value, At: start,
+			})
 		}
 	}
 	return figures, nil

@@ -3,6 +3,7 @@ package billing
 import (
 	"context"
 	"math"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -28,7 +29,7 @@ func NewEstimator(db *sqldb.DB, c clock.Clock, p Payers) *Estimator {
 // Estimate is what the usage of the current billing period costs as it is now.
 type Estimate struct {
 	TenantID uuid.UUID
-	Period   usage.Period // that of a monthly meter
+	Period   usage.Period // the whole billing period
 	Total    money.Money
 	Lines    []EstimateLine // by meter code; none without a subscription
 }
@@ -45,34 +46,27 @@ type EstimateLine struct {
 
 // Estimate computes what the billable usage of the current billing period costs,
 // exactly and without asking the payment provider (rules: usage#cost-estimate).
-// Billable are the meters with a linked price in the currency of the subscription;
-// inactive ones count if they were used before.
+// Billable are the meters that the subscription has a price of; inactive ones count if
+// they were used before.
 func (s *Estimator) Estimate(ctx context.Context, tenantID uuid.UUID) (Estimate, error) {
 	payer, err := s.payers.Payer(ctx, tenantID)
 	if err != nil {
 		return Estimate{}, err
 	}
 	now := s.clock.Now()
-	e := Estimate{
-		TenantID: tenantID, Period: usage.PeriodOf(usage.Monthly, payer.Billing, now), Total: money.Money{Currency: payer.Currency},
-	}
-	if payer.Billing == nil {
+	e := Estimate{TenantID: tenantID, Period: billingPeriod(payer.Billing, now), Total: money.Money{Currency: payer.Currency}}
+	if payer.Billing == nil || !payer.PaysUsage {
 		return e, nil
 	}
-	priced, err := s.store.pricedMeters(ctx, payer.Currency)
+	priced, err := s.priced(ctx, payer)
 	if err != nil {
 		return Estimate{}, err
 	}
-	wanted := make([]usage.MeterPeriod, len(priced))
+	used := make([]money.Quantity, len(priced))
 	for i, p := range priced {
-		wanted[i] = usage.MeterPeriod{Meter: p.Meter, Period: e.Period}
-		if p.Aggregation == usage.LastValue && p.Reset == usage.Never {
-			wanted[i].Period = usage.AllTime() // a value from before the period is billed in it, too
+		if used[i], err = s.billed(ctx, tenantID, p.Meter, payer.Billing, e.Period, now); err != nil {
+			return Estimate{}, err
 		}
-	}
-	used, err := s.records.Used(ctx, tenantID, wanted, now)
-	if err != nil {
-		return Estimate{}, err
 	}
 	for i, p := range priced {
 		if !p.Active && used[i] == 0 {
@@ -86,6 +80,65 @@ func (s *Estimator) Estimate(ctx context.Context, tenantID uuid.UUID) (Estimate,
 		e.Total.AmountCents = addCents(e.Total.AmountCents, line.Amount.AmountCents)
 	}
 	return e, nil
+}
+
+// billingPeriod is the whole period that the next invoice will bill usage of.
+func billingPeriod(b *usage.Billing, now time.Time) usage.Period {
+	if b != nil && b.Current.Contains(now) {
+		return usage.Period{Start: b.Current.Start.UTC(), End: b.Current.End.UTC()}
+	}
+	return usage.PeriodOf(usage.Monthly, b, now)
+}
+
+// priced lists what bills the usage of a subscription: the prices that it has at the
+// provider, whatever those of the meters are now.
+func (s *Estimator) priced(ctx context.Context, payer Payer) ([]pricedMeter, error) {
+	if payer.Prices == nil {
+		return s.store.pricedMeters(ctx, payer.Currency)
+	}
+	return s.store.metersOfPrices(ctx, payer.Prices)
+}
+
+// billed is what the provider will have been told of a meter in a billing period: of a
+// maximum the sum of those of its periods, of a level that never resets also one from
+// before.
+func (s *Estimator) billed(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period, now time.Time) (money.Quantity, error) {
+	switch {
+	case m.Aggregation == usage.Max:
+		return s.billedMaxima(ctx, tenantID, m, b, p)
+	case m.Aggregation == usage.LastValue && m.Reset == usage.Never:
+		p = usage.AllTime()
+	}
+	used, err := s.records.Used(ctx, tenantID, []usage.MeterPeriod{{Meter: m, Period: p}}, now)
+	if err != nil {
+		return 0, err
+	}
+	return used[0], nil
+}
+
+// billedMaxima is the sum of the maxima of a meter's periods, of which the first counts
+// with what it rose by in the billing period.
+func (s *Estimator) billedMaxima(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period) (money.Quantity, error) {
+	counters, err := s.store.countersDuring(ctx, usage.StreamKey{TenantID: tenantID, MeterID: m.ID}, p)
+	if err != nil {
+		return 0, err
+	}
+	var sum money.Quantity
+	for _, c := range counters {
+		if !usage.PeriodOf(m.Reset, b, c.period.Start).Equal(c.period) {
+			continue // of a former subscription
+		}
+		sum += c.value
+		if !c.period.Start.Before(p.Start) {
+			continue
+		}
+		before, err := s.records.Count(ctx, tenantID, m, usage.Period{Start: c.period.Start, End: p.Start})
+		if err != nil {
+			return 0, err
+		}
+		sum -= before.Value
+	}
+	return sum, nil
 }
 
 // addCents adds amounts that are not negative and stops at the largest.

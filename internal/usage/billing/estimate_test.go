@@ -62,7 +62,7 @@ func TestEstimate(t *testing.T) {
 			"b-day 13 × 100 = 1300 EUR",
 			"c-ever 3 × 1.499999999999 = 4 EUR", // rounded once, not for each event
 			"d-level 4 × 3 = 12 EUR",
-			"e-peak 7 × 0.000000000001 = 0 EUR",
+			"e-peak 13 × 0.000000000001 = 0 EUR", // the maxima of three days
 			"f-off 13 × 7 = 91 EUR",
 		}
 		if diff := cmp.Diff(want, lines); diff != "" {

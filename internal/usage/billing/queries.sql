@@ -1,6 +1,13 @@
 -- name: InsertReport :exec
 INSERT INTO usage_reports (id, events, created_at) VALUES ($1, $2, $3);
 
+-- name: ReportsAfter :many
+SELECT * FROM usage_reports WHERE id > sqlc.arg(after) ORDER BY id LIMIT 100;
+
+-- The next figures of a row are reported now, unless that was begun before.
+-- name: BeginReport :exec
+UPDATE usage_reports SET tried_at = sqlc.arg(now) WHERE id = $1 AND tried_at IS NULL;
+
 -- name: OldestReport :one
 SELECT * FROM usage_reports ORDER BY id LIMIT 1;
 
@@ -30,16 +37,17 @@ LIMIT sqlc.arg(max_rejections);
 DELETE FROM usage_refusals WHERE id = $1 RETURNING *;
 
 -- name: LinkedPrice :one
-SELECT psp_price_id FROM meter_prices WHERE meter_id = $1 AND currency = $2 AND psp_price_id IS NOT NULL;
+SELECT sqlc.embed(meters), meter_prices.psp_price_id
+FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id
+WHERE meter_prices.meter_id = $1 AND meter_prices.currency = $2 AND meter_prices.psp_price_id IS NOT NULL;
 
--- Meters that are reported by periods: a maximum once the period is over, a last
--- value that never resets when a period begins.
--- name: MetersByPeriod :many
+-- Meters that are reported when a billing period begins: a last value that never
+-- resets.
+-- name: CarriedMeters :many
 SELECT sqlc.embed(meters), usage_peaks.reported_until
 FROM meters
 LEFT JOIN usage_peaks ON usage_peaks.meter_id = meters.id
-WHERE meters.deleted_at IS NULL AND meters.is_billable
-    AND (meters.aggregation_type = 'max' OR meters.aggregation_type = 'last_value' AND meters.reset_interval = 'none')
+WHERE meters.deleted_at IS NULL AND meters.is_billable AND meters.aggregation_type = 'last_value' AND meters.reset_interval = 'none'
 ORDER BY meters.id;
 
 -- A meter whose link was removed and made again is reported from the new link on.
@@ -47,7 +55,7 @@ ORDER BY meters.id;
 DELETE FROM usage_peaks WHERE NOT EXISTS (
     SELECT 1 FROM meters
     WHERE meters.id = usage_peaks.meter_id AND meters.deleted_at IS NULL AND meters.is_billable
-        AND (meters.aggregation_type = 'max' OR meters.aggregation_type = 'last_value' AND meters.reset_interval = 'none')
+        AND meters.aggregation_type = 'last_value' AND meters.reset_interval = 'none'
 );
 
 -- name: CountersOfPeriodEnd :many
@@ -57,11 +65,6 @@ SELECT * FROM usage_counters WHERE meter_id = $1 AND period_end = $2 ORDER BY te
 INSERT INTO usage_peaks (meter_id, reported_until) VALUES ($1, $2)
 ON CONFLICT (meter_id) DO UPDATE SET reported_until = excluded.reported_until;
 
--- name: EndedCounters :many
-SELECT * FROM usage_counters
-WHERE meter_id = $1 AND period_end > sqlc.arg(after) AND period_end <= sqlc.arg(until)
-ORDER BY period_end, tenant_id, period_start;
-
 -- Meters with a price in a currency that is linked to one of the provider.
 -- name: BillableMeters :many
 SELECT sqlc.embed(meters), meter_prices.unit_price_cents
@@ -69,3 +72,15 @@ FROM meters
 JOIN meter_prices ON meter_prices.meter_id = meters.id
 WHERE meters.deleted_at IS NULL AND meter_prices.currency = $1 AND meter_prices.psp_price_id IS NOT NULL
 ORDER BY meters.code;
+
+-- The meters behind prices of the provider that a meter has or had a link to, deleted
+-- meters too.
+-- name: MeterOfLink :one
+SELECT sqlc.embed(meters), meter_links.unit_price_cents
+FROM meter_links JOIN meters ON meters.id = meter_links.meter_id
+WHERE meter_links.psp_price_id = $1;
+
+-- name: CountersDuring :many
+SELECT * FROM usage_counters
+WHERE tenant_id = $1 AND meter_id = $2 AND period_end > sqlc.arg(since) AND period_start < sqlc.arg(until)
+ORDER BY period_start, period_end;

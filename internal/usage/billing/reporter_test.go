@@ -31,7 +31,9 @@ type till struct {
 	fail    func(call int, u psp.UsageReport) error // before it counts; nil never
 	missing string                                  // a meter that it does not know
 	forget  bool                                    // every identifier that it was told
-	twice   int                                     // counted although it was before
+	formula string                                  // of its meters
+	drafts  []psp.Invoice
+	twice   int // counted although it was before
 }
 
 func (p *till) GetPrice(_ context.Context, id string) (psp.Price, error) {
@@ -42,7 +44,11 @@ func (p *till) GetMeter(_ context.Context, id string) (psp.Meter, error) {
 	if id == p.missing {
 		return psp.Meter{}, psp.ErrNotFound
 	}
-	return psp.Meter{ID: id, EventName: strings.TrimPrefix(id, "mtr_"), Active: true}, nil
+	return psp.Meter{ID: id, EventName: strings.TrimPrefix(id, "mtr_"), Aggregation: p.formula, Active: true}, nil
+}
+
+func (p *till) ListInvoices(context.Context, psp.InvoiceQuery) (psp.InvoicePage, error) {
+	return psp.InvoicePage{Invoices: p.drafts}, nil
 }
 
 func (p *till) ReportUsage(ctx context.Context, u psp.UsageReport) error {
@@ -126,6 +132,7 @@ func TestReportTellsEveryBillableEventOnce(t *testing.T) {
 			"cus calls 2.5 @ 2026-11-21 12:00:00", "cus calls 7 @ 2026-11-20 00:00:00",
 			"cus disk 2.5 @ 2026-11-21 12:00:00", "cus disk 7 @ 2026-11-20 00:00:00",
 			"cus logins 1 @ 2026-11-20 00:00:00", "cus logins 1 @ 2026-11-21 12:00:00",
+			"cus peak 2.5 @ 2026-11-21 12:00:00", "cus peak 4.5 @ 2026-11-20 00:00:00", // what each raised the maximum by
 		}
 		if diff := cmp.Diff(want, p.list()); diff != "" || p.calls != len(want) {
 			t.Errorf("%d calls (-want +got)\n%s", p.calls, diff)
@@ -136,55 +143,87 @@ func TestReportTellsEveryBillableEventOnce(t *testing.T) {
 	})
 }
 
-// Of meters whose maximum is billed the provider is told once a period is over.
-func TestReportTellsPeaksOncePerPeriod(t *testing.T) {
+// The figures of a maximum come to it at any time, in each of its periods, whether the
+// provider adds them up or takes the last one.
+func TestReportTellsMaximaAsTheyRise(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
 		w.Sell(t, usagetest.Meter("peak", usage.Max, usage.Daily, usage.Hard), "1")
 		w.Sell(t, usagetest.Meter("month", usage.Max, usage.Monthly, usage.Hard), "1")
 		payer := w.NewPayer(t)
-		p := &till{}
-		r := reporter(w, p)
-		run := func(when string) {
-			t.Helper()
-			w.Clock.Set(usagetest.At(when))
-			for range 2 {
-				if err := errors.Join(r.ReportPeaks(t.Context()), r.Report(t.Context())); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
 		record := func(quantity, when string) {
 			t.Helper()
 			w.RecordAll(t, payer, []usage.Recording{usagetest.On(usagetest.Recording("peak", quantity), when), usagetest.On(usagetest.Recording("month", quantity), when)}, false)
 		}
-		record("9", "2026-11-19") // over before the meter is seen
-		run("2026-11-21 12:00")
+		tell := func(formula string, want ...string) {
+			t.Helper()
+			p := &till{formula: formula}
+			if err := reporter(w, p).Report(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, p.list()); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", formula, diff)
+			}
+		}
 		record("3", "2026-11-21 12:00")
-		record("5.5", "2026-11-21 12:00")
+		record("5.5", "2026-11-21 11:00")
 		record("4", "2026-11-21 12:00")
-		run("2026-11-22 00:09:59")
-		if len(p.counted) != 0 {
-			t.Errorf("told too early: %v", p.list())
+		record("1", "2026-11-20")
+		tell(psp.AggregateSum, "cus month 2.5 @ 2026-11-21 11:00:00", "cus month 3 @ 2026-11-21 12:00:00",
+			"cus peak 1 @ 2026-11-20 00:00:00", "cus peak 2.5 @ 2026-11-21 11:00:00", "cus peak 3 @ 2026-11-21 12:00:00")
+		record("6", "2026-11-21 12:00")
+		record("2", "2026-11-20 06:00")
+		tell(psp.AggregateLast, "cus month 6 @ 2026-11-21 12:00:00", "cus peak 2 @ 2026-11-20 23:59:59", "cus peak 6 @ 2026-11-21 12:00:00")
+		// Another subscription begins a maximum of its own.
+		w.Clock.Set(usagetest.At("2026-11-22"))
+		w.Plans.Grant(payer, usage.Allowance{Billing: usagetest.Billing("2026-11-22", usage.Month, 1, "2026-11-22", "2026-12-22")})
+		record("2", "2026-11-22")
+		tell(psp.AggregateSum, "cus month 2 @ 2026-11-22 00:00:00", "cus peak 2 @ 2026-11-22 00:00:00")
+	})
+}
+
+// Before a subscription is ended the provider is told at once of what its tenant used,
+// and nothing is told twice.
+func TestSettle(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := usagetest.New(t, db, "2026-11-21 12:00")
+		w.Sell(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard), "1")
+		w.Sell(t, usagetest.Meter("disk", usage.LastValue, usage.Never, usage.Hard), "1")
+		ends, other := w.NewPayer(t), w.NewPayer(t)
+		p := &till{}
+		r := reporter(w, p)
+		if err := errors.Join(r.Carry(t.Context()), r.Settle(t.Context(), ends)); err != nil || p.calls != 0 {
+			t.Fatal(p.calls, err)
 		}
-		w.Clock.Set(usagetest.At("2026-11-22 00:10"))
-		record("6", "2026-11-21 23:59")
-		run("2026-11-22 00:10")
-		w.Clock.Set(usagetest.At("2026-11-23"))
-		record("8", "2026-11-23")
-		// A subscription that gave the month another end leaves a counter that was
-		// never a billing period.
-		w.Plans.Grant(payer, usage.Allowance{Billing: usagetest.Billing("2026-11-15", usage.Month, 1, "2026-11-15", "2026-12-15")})
-		w.Clock.Set(usagetest.At("2026-11-24"))
-		record("1", "2026-11-24")
-		run("2026-12-20")
-		want := []string{
-			"cus month 9 @ 2026-12-14 23:59:59", "cus peak 1 @ 2026-11-24 23:59:59",
-			"cus peak 6 @ 2026-11-21 23:59:59", "cus peak 8 @ 2026-11-23 23:59:59",
+		w.RecordAll(t, ends, []usage.Recording{usagetest.Recording("disk", "40")}, true)
+		w.Clock.Set(usagetest.At("2026-12-10 00:00:30")) // a period has just begun, and nothing was recorded in it
+		w.Plans.Grant(ends, usage.Allowance{Billing: usagetest.Billing("2026-11-10", usage.Month, 1, "2026-12-10", "2027-01-10")})
+		var calls []usage.Recording
+		for range billing.ChunkSize + 1 {
+			calls = append(calls, usagetest.Recording("calls", "1"))
 		}
-		if diff := cmp.Diff(want, p.list()); diff != "" {
-			t.Errorf("(-want +got)\n%s", diff)
+		w.RecordAll(t, ends, calls, true)
+		w.RecordAll(t, other, calls, true)
+		p.fail = func(int, psp.UsageReport) error { return psp.ErrUnavailable }
+		if err := r.Settle(t.Context(), ends); !errors.Is(err, psp.ErrUnavailable) {
+			t.Errorf("with the provider away: %v", err)
+		}
+		p.fail, p.calls = nil, 0
+		if err := r.Settle(t.Context(), ends); err != nil {
+			t.Fatal(err)
+		}
+		told := len(p.counted)
+		if told != billing.ChunkSize+3 || p.since("disk", "2026-12-10") == nil {
+			t.Errorf("it was told %d figures: %v", told, p.list())
+		}
+		w.Clock.Set(usagetest.At("2026-12-10 02:00"))
+		if err := errors.Join(r.Carry(t.Context()), r.Report(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		if want := told + len(calls); len(p.counted) != want {
+			t.Errorf("it was told %d figures in the end, want %d", len(p.counted), want)
 		}
 	})
 }
@@ -205,7 +244,7 @@ func TestReportCarriesLastValuesOver(t *testing.T) {
 			t.Helper()
 			w.Clock.Set(usagetest.At(when))
 			for range n {
-				if err := errors.Join(r.ReportPeaks(t.Context()), r.Report(t.Context())); err != nil {
+				if err := errors.Join(r.Carry(t.Context()), r.Report(t.Context())); err != nil {
 					t.Fatal(err)
 				}
 			}

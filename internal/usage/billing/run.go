@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -16,25 +17,32 @@ type run struct {
 	*Reporter
 	customers map[uuid.UUID]customer
 	meters    map[priceKey]providerMeter
+	drafts    map[string][]psp.Invoice // by customer
 }
 
 func newRun(r *Reporter) *run {
-	return &run{Reporter: r, customers: map[uuid.UUID]customer{}, meters: map[priceKey]providerMeter{}}
+	return &run{Reporter: r, customers: map[uuid.UUID]customer{}, meters: map[priceKey]providerMeter{}, drafts: map[string][]psp.Invoice{}}
 }
 
 // customer is who pays for a tenant's usage; id is "" where nobody does.
-type customer struct{ id, currency string }
+type customer struct {
+	id, currency string
+	billing      *usage.Billing
+}
 
 type priceKey struct {
 	meterID  uuid.UUID
 	currency string
 }
 
-// providerMeter is the provider's meter behind a meter's linked price. Both fields are
+// providerMeter is the provider's meter behind a meter's linked price. Both texts are
 // "" where no price is linked.
 type providerMeter struct {
 	eventName string
 	problem   string // why the linked price leads to no meter
+	// maximum is a meter whose maximum is billed, where the provider takes the last
+	// figure of a period in place of their sum; else nil.
+	maximum *usage.Meter
 }
 
 // send reports a few figures to the provider, at the same time, and returns those that
@@ -69,6 +77,11 @@ func (r *run) send(ctx context.Context, figures []usage.Figure) ([]rejection, er
 // sendOne reports one figure; reason says why the provider rejects it for good, and is
 // "" where it does not.
 func (r *run) sendOne(ctx context.Context, f usage.Figure, to target) (reason string, err error) {
+	if to.maximum != nil {
+		if f, err = r.wholeMaximum(ctx, *to.maximum, f, to.billing); err != nil {
+			return "", err
+		}
+	}
 	err = r.deps.Provider.ReportUsage(ctx, psp.UsageReport{
 		EventName: to.eventName, CustomerID: to.customerID, Quantity: f.Quantity, Identifier: f.ID.String(), At: f.At,
 	})
@@ -78,11 +91,28 @@ func (r *run) sendOne(ctx context.Context, f usage.Figure, to target) (reason st
 	return "", err
 }
 
+// wholeMaximum makes of what an event raised a maximum by the maximum as it is now, for
+// a provider's meter that takes the last figure; so it is reported for the latest time.
+func (r *run) wholeMaximum(ctx context.Context, m usage.Meter, f usage.Figure, b *usage.Billing) (usage.Figure, error) {
+	p := usage.PeriodOf(m.Reset, b, f.At)
+	highest, err := r.records.Used(ctx, f.TenantID, []usage.MeterPeriod{{Meter: m, Period: p}}, f.At)
+	if err != nil {
+		return f, err
+	}
+	if f.Quantity = highest[0]; r.deps.Clock.Now().Before(p.End) {
+		f.At = r.deps.Clock.Now()
+	} else if last := p.End.Add(-time.Second); last.After(f.At) { // the provider counts in seconds
+		f.At = last
+	}
+	return f, nil
+}
+
 // target is where a figure is reported. Without a customer or an event name nobody has
 // to pay for the figure, unless there is a problem.
 type target struct {
 	providerMeter
 	customerID string
+	billing    *usage.Billing
 }
 
 func (r *run) target(ctx context.Context, f usage.Figure) (to target, err error) {
@@ -104,7 +134,50 @@ func (r *run) target(ctx context.Context, f usage.Figure) (to target, err error)
 		}
 		r.meters[key] = m
 	}
-	return target{m, c.id}, nil
+	if m.eventName != "" {
+		closed, err := r.closed(ctx, f, c)
+		if err != nil {
+			return to, err
+		}
+		if closed {
+			m = providerMeter{problem: periodClosed}
+		}
+	}
+	return target{m, c.id, c.billing}, nil
+}
+
+// periodClosed is the reason for usage that was recorded too late for the invoice of its
+// billing period.
+const periodClosed = "period_closed"
+
+// closed reports whether the invoice of a figure's billing period is final
+// (rules: usage#late-usage). What a period is invoiced for still follows the figures
+// while its invoice is a draft, which the provider keeps one for an hour or longer.
+func (r *run) closed(ctx context.Context, f usage.Figure, c customer) (bool, error) {
+	if c.billing != nil && !f.At.Before(c.billing.Current.Start) {
+		return false, nil
+	}
+	billed, err := r.deps.Payers.Billed(ctx, f.TenantID, f.At)
+	if err != nil || !billed {
+		return false, err
+	}
+	drafts, known := r.drafts[c.id]
+	if !known {
+		page, err := r.deps.Provider.ListInvoices(ctx, psp.InvoiceQuery{CustomerID: c.id, Status: "draft"})
+		if err != nil {
+			return false, err
+		}
+		drafts = page.Invoices
+		r.drafts[c.id] = drafts
+	}
+	for _, draft := range drafts {
+		for _, line := range draft.Lines {
+			if line.PriceID != "" && !line.Proration && !f.At.Before(line.PeriodStart) && f.At.Before(line.PeriodEnd) {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
 }
 
 func (r *run) customer(ctx context.Context, tenantID uuid.UUID) (customer, error) {
@@ -113,12 +186,12 @@ func (r *run) customer(ctx context.Context, tenantID uuid.UUID) (customer, error
 		return customer{}, err
 	}
 	payer, err := r.deps.Payers.Payer(ctx, tenantID)
-	return customer{id: id, currency: payer.Currency}, err
+	return customer{id, payer.Currency, payer.Billing}, err
 }
 
 // providerMeter asks the provider for the meter behind a linked price.
 func (r *run) providerMeter(ctx context.Context, key priceKey) (providerMeter, error) {
-	id, err := r.store.linkedPrice(ctx, key)
+	meter, id, err := r.store.linkedPrice(ctx, key)
 	if errors.Is(err, errNotLinked) {
 		return providerMeter{}, nil
 	}
@@ -130,7 +203,11 @@ func (r *run) providerMeter(ctx context.Context, key priceKey) (providerMeter, e
 		var m psp.Meter
 		m, err = r.deps.Provider.GetMeter(ctx, price.MeterID)
 		if err == nil && m.Active {
-			return providerMeter{eventName: m.EventName}, nil
+			to := providerMeter{eventName: m.EventName}
+			if meter.Aggregation == usage.Max && m.Aggregation == psp.AggregateLast {
+				to.maximum = &meter
+			}
+			return to, nil
 		}
 	}
 	switch {

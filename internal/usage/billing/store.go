@@ -89,12 +89,28 @@ func (s store) takeRejection(ctx context.Context, id uuid.UUID) (rejection, erro
 	}, sqldb.WrapAbsent(err, "take rejected report", ErrNotRejected)
 }
 
-// linkedPrice reads the id of the provider's price of a meter in a currency,
-// errNotLinked where there is none.
-func (s store) linkedPrice(ctx context.Context, key priceKey) (string, error) {
-	id, err := s.q(ctx).LinkedPrice(ctx, billingsql.LinkedPriceParams{MeterID: key.meterID, Currency: key.currency})
+// linkedPrice reads a meter and the provider's price that is linked to it in a
+// currency, errNotLinked where none is.
+func (s store) linkedPrice(ctx context.Context, key priceKey) (usage.Meter, string, error) {
+	row, err := s.q(ctx).LinkedPrice(ctx, billingsql.LinkedPriceParams{MeterID: key.meterID, Currency: key.currency})
 	if err != nil {
-		return "", sqldb.WrapAbsent(err, "read linked price", errNotLinked)
+		return usage.Meter{}, "", sqldb.WrapAbsent(err, "read linked price", errNotLinked)
 	}
-	return *id, nil
+	return meterOf(row.Meter), *row.PSPPriceID, nil
+}
+
+// reportsAfter reads up to 100 rows of the queue that follow one, oldest first.
+func (s store) reportsAfter(ctx context.Context, id uuid.UUID) ([]report, error) {
+	rows, err := s.q(ctx).ReportsAfter(ctx, id)
+	reports := make([]report, len(rows))
+	for i, row := range rows {
+		reports[i] = report{row.ID, row.Events, int(row.Reported), row.TriedAt, row.CreatedAt}
+	}
+	return reports, sqldb.Wrap(err, "read reports")
+}
+
+// beginReport notes that the next figures of a row are reported now, unless that was
+// noted before.
+func (s store) beginReport(ctx context.Context, id uuid.UUID, now time.Time) error {
+	return sqldb.Wrap(s.q(ctx).BeginReport(ctx, billingsql.BeginReportParams{ID: id, Now: &now}), "begin report")
 }

@@ -1,7 +1,10 @@
 package billing
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -38,18 +41,18 @@ func (s store) pricedMeters(ctx context.Context, currency string) ([]pricedMeter
 	return meters, nil
 }
 
-// periodMeter is a billable meter that is reported by periods.
-type periodMeter struct {
+// carriedMeter is a billable meter whose value is reported when a period begins.
+type carriedMeter struct {
 	usage.Meter
 	reportedUntil *time.Time // nil before it is seen for the first time
 }
 
-// metersByPeriod lists the meters that are reported by periods.
-func (s store) metersByPeriod(ctx context.Context) ([]periodMeter, error) {
-	rows, err := s.q(ctx).MetersByPeriod(ctx)
-	meters := make([]periodMeter, len(rows))
+// carriedMeters lists the meters whose value is reported when a period begins.
+func (s store) carriedMeters(ctx context.Context) ([]carriedMeter, error) {
+	rows, err := s.q(ctx).CarriedMeters(ctx)
+	meters := make([]carriedMeter, len(rows))
 	for i, row := range rows {
-		meters[i] = periodMeter{meterOf(row.Meter), row.ReportedUntil}
+		meters[i] = carriedMeter{meterOf(row.Meter), row.ReportedUntil}
 	}
 	return meters, sqldb.Wrap(err, "list meters that are reported by periods")
 }
@@ -72,13 +75,6 @@ type tenantCounter struct {
 	value    money.Quantity
 }
 
-// endedCounters lists the counters of a meter whose periods ended after one time and
-// until another, by the end of the period.
-func (s store) endedCounters(ctx context.Context, meterID uuid.UUID, after, until time.Time) ([]tenantCounter, error) {
-	rows, err := s.q(ctx).EndedCounters(ctx, billingsql.EndedCountersParams{MeterID: meterID, After: after, Until: until})
-	return countersOf(rows), sqldb.Wrap(err, "list ended counters")
-}
-
 // countersEnding lists the counters of a meter whose periods end at an instant, by
 // tenant.
 func (s store) countersEnding(ctx context.Context, meterID uuid.UUID, end time.Time) ([]tenantCounter, error) {
@@ -92,4 +88,33 @@ func countersOf(rows []billingsql.UsageCounter) []tenantCounter {
 		counters[i] = tenantCounter{row.TenantID, usage.Period{Start: row.PeriodStart, End: row.PeriodEnd}, money.Quantity(row.Value)}
 	}
 	return counters
+}
+
+// metersOfPrices lists the meters behind prices of the provider, by code, with what a
+// unit costs by each. A price that no meter was ever linked to is left out.
+func (s store) metersOfPrices(ctx context.Context, prices []string) ([]pricedMeter, error) {
+	var found []pricedMeter
+	for _, id := range prices {
+		row, err := s.q(ctx).MeterOfLink(ctx, id)
+		if err := sqldb.WrapAbsent(err, "read meter of a price", errNotLinked); errors.Is(err, errNotLinked) {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		unit, err := money.ParseUnitPrice(row.UnitPriceCents)
+		if err != nil {
+			return nil, sqldb.Wrap(err, "parse price of meter "+row.Meter.Code)
+		}
+		found = append(found, pricedMeter{meterOf(row.Meter), unit})
+	}
+	slices.SortFunc(found, func(a, b pricedMeter) int { return cmp.Compare(a.Code, b.Code) })
+	return found, nil
+}
+
+// countersDuring lists the counters of a stream whose periods overlap another one.
+func (s store) countersDuring(ctx context.Context, k usage.StreamKey, p usage.Period) ([]tenantCounter, error) {
+	rows, err := s.q(ctx).CountersDuring(ctx, billingsql.CountersDuringParams{
+		TenantID: k.TenantID, MeterID: k.MeterID, Since: p.Start, Until: p.End,
+	})
+	return countersOf(rows), sqldb.Wrap(err, "list counters of a billing period")
 }

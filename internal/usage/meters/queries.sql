@@ -48,3 +48,9 @@ SELECT meter_prices.psp_price_id
 FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id
 WHERE meters.deleted_at IS NULL AND meters.is_active AND meter_prices.currency = $1 AND meter_prices.psp_price_id IS NOT NULL
 ORDER BY meters.code;
+
+-- A link is kept for the subscriptions that were bought with it.
+-- name: KeepLink :exec
+INSERT INTO meter_links (psp_price_id, meter_id, currency, unit_price_cents, created_at)
+VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (psp_price_id) DO UPDATE SET meter_id = excluded.meter_id, currency = excluded.currency, unit_price_cents = excluded.unit_price_cents;

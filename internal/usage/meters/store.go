@@ -174,6 +174,11 @@ func (s store) setPrices(ctx context.Context, meterID uuid.UUID, old, wanted []P
 				ID: stored.ID, UnitPriceCents: p.UnitPrice.String(), PSPPriceID: p.PSPPriceID, UpdatedAt: now,
 			})
 		}
+		if err == nil && p.PSPPriceID != nil {
+			err = s.q(ctx).KeepLink(ctx, metersql.KeepLinkParams{
+				PSPPriceID: *p.PSPPriceID, MeterID: meterID, Currency: p.Currency, UnitPriceCents: p.UnitPrice.String(), CreatedAt: now,
+			})
+		}
 		if err != nil {
 			return sqldb.Wrap(err, "store price in "+p.Currency)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -13,8 +14,9 @@ import (
 
 // Plans grants what a test says.
 type Plans struct {
-	mu         sync.Mutex
-	allowances map[uuid.UUID]usage.Allowance
+	mu          sync.Mutex
+	allowances  map[uuid.UUID]usage.Allowance
+	billedUntil time.Time
 }
 
 // Grant sets what a tenant's subscription allows.
@@ -35,11 +37,26 @@ func (p *Plans) Allowances(context.Context, []uuid.UUID) (map[uuid.UUID]usage.Al
 // subscription.
 func (p *Plans) Payer(ctx context.Context, tenantID uuid.UUID) (billing.Payer, error) {
 	all, err := p.Allowances(ctx, nil)
-	payer := billing.Payer{Billing: all[tenantID].Billing, Currency: "EUR"}
+	payer := billing.Payer{Billing: all[tenantID].Billing, Currency: "EUR", PaysUsage: true}
 	if payer.Billing == nil {
 		payer.Currency = "USD"
 	}
 	return payer, err
+}
+
+// BilledUntil has the tenants pay for what they used before a time, in periods that are
+// over.
+func (p *Plans) BilledUntil(end time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.billedUntil = end
+}
+
+// Billed implements billing.Payers.
+func (p *Plans) Billed(_ context.Context, _ uuid.UUID, at time.Time) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return at.Before(p.billedUntil), nil
 }
 
 // Customer implements billing.Customers: it knows every tenant with a subscription.

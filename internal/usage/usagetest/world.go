@@ -245,3 +245,13 @@ func (w *World) Race(t *testing.T, n int, tenantID func(i int) uuid.UUID, r func
 
 // Estimator estimates what the world's tenants will pay.
 func (w *World) Estimator() *billing.Estimator { return billing.NewEstimator(w.DB, w.Clock, w.Plans) }
+
+// Recount counts the counters that differ from their events.
+func (w *World) Recount(t TB) int {
+	t.Helper()
+	n, err := retention.NewRecounter(w.DB, w.Clock).Recount(t.Context(), nil, false, func(retention.WrongCounter) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n.Wrong
+}

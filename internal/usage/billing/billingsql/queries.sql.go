@@ -27,6 +27,21 @@ func (q *Queries) AdvanceReport(ctx context.Context, arg AdvanceReportParams) er
 	return err
 }
 
+const beginReport = `-- name: BeginReport :exec
+UPDATE usage_reports SET tried_at = $2 WHERE id = $1 AND tried_at IS NULL
+`
+
+type BeginReportParams struct {
+	ID  uuid.UUID
+	Now *time.Time
+}
+
+// The next figures of a row are reported now, unless that was begun before.
+func (q *Queries) BeginReport(ctx context.Context, arg BeginReportParams) error {
+	_, err := q.db.ExecContext(ctx, beginReport, arg.ID, arg.Now)
+	return err
+}
+
 const billableMeters = `-- name: BillableMeters :many
 SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, meters.is_billable, meter_prices.unit_price_cents
 FROM meters
@@ -78,6 +93,58 @@ func (q *Queries) BillableMeters(ctx context.Context, currency string) ([]Billab
 	return items, nil
 }
 
+const carriedMeters = `-- name: CarriedMeters :many
+SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, meters.is_billable, usage_peaks.reported_until
+FROM meters
+LEFT JOIN usage_peaks ON usage_peaks.meter_id = meters.id
+WHERE meters.deleted_at IS NULL AND meters.is_billable AND meters.aggregation_type = 'last_value' AND meters.reset_interval = 'none'
+ORDER BY meters.id
+`
+
+type CarriedMetersRow struct {
+	Meter         Meter
+	ReportedUntil *time.Time
+}
+
+// Meters that are reported when a billing period begins: a last value that never
+// resets.
+func (q *Queries) CarriedMeters(ctx context.Context) ([]CarriedMetersRow, error) {
+	rows, err := q.db.QueryContext(ctx, carriedMeters)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []CarriedMetersRow{}
+	for rows.Next() {
+		var i CarriedMetersRow
+		if err := rows.Scan(
+			&i.Meter.ID,
+			&i.Meter.Code,
+			&i.Meter.Name,
+			&i.Meter.AggregationType,
+			&i.Meter.ResetInterval,
+			&i.Meter.QuotaEnforcement,
+			&i.Meter.UnitLabel,
+			&i.Meter.IsActive,
+			&i.Meter.CreatedAt,
+			&i.Meter.UpdatedAt,
+			&i.Meter.DeletedAt,
+			&i.Meter.IsBillable,
+			&i.ReportedUntil,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const countRejections = `-- name: CountRejections :one
 SELECT count(*) FROM usage_refusals
 `
@@ -87,6 +154,55 @@ func (q *Queries) CountRejections(ctx context.Context) (int64, error) {
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const countersDuring = `-- name: CountersDuring :many
+SELECT tenant_id, period_end, meter_id, period_start, value, last_recorded_at, updated_at FROM usage_counters
+WHERE tenant_id = $1 AND meter_id = $2 AND period_end > $3 AND period_start < $4
+ORDER BY period_start, period_end
+`
+
+type CountersDuringParams struct {
+	TenantID uuid.UUID
+	MeterID  uuid.UUID
+	Since    time.Time
+	Until    time.Time
+}
+
+func (q *Queries) CountersDuring(ctx context.Context, arg CountersDuringParams) ([]UsageCounter, error) {
+	rows, err := q.db.QueryContext(ctx, countersDuring,
+		arg.TenantID,
+		arg.MeterID,
+		arg.Since,
+		arg.Until,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UsageCounter{}
+	for rows.Next() {
+		var i UsageCounter
+		if err := rows.Scan(
+			&i.TenantID,
+			&i.PeriodEnd,
+			&i.MeterID,
+			&i.PeriodStart,
+			&i.Value,
+			&i.LastRecordedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const countersOfPeriodEnd = `-- name: CountersOfPeriodEnd :many
@@ -142,7 +258,7 @@ const deleteStalePeaks = `-- name: DeleteStalePeaks :exec
 DELETE FROM usage_peaks WHERE NOT EXISTS (
     SELECT 1 FROM meters
     WHERE meters.id = usage_peaks.meter_id AND meters.deleted_at IS NULL AND meters.is_billable
-        AND (meters.aggregation_type = 'max' OR meters.aggregation_type = 'last_value' AND meters.reset_interval = 'none')
+        AND meters.aggregation_type = 'last_value' AND meters.reset_interval = 'none'
 )
 `
 
@@ -150,49 +266,6 @@ DELETE FROM usage_peaks WHERE NOT EXISTS (
 func (q *Queries) DeleteStalePeaks(ctx context.Context) error {
 	_, err := q.db.ExecContext(ctx, deleteStalePeaks)
 	return err
-}
-
-const endedCounters = `-- name: EndedCounters :many
-SELECT tenant_id, period_end, meter_id, period_start, value, last_recorded_at, updated_at FROM usage_counters
-WHERE meter_id = $1 AND period_end > $2 AND period_end <= $3
-ORDER BY period_end, tenant_id, period_start
-`
-
-type EndedCountersParams struct {
-	MeterID uuid.UUID
-	After   time.Time
-	Until   time.Time
-}
-
-func (q *Queries) EndedCounters(ctx context.Context, arg EndedCountersParams) ([]UsageCounter, error) {
-	rows, err := q.db.QueryContext(ctx, endedCounters, arg.MeterID, arg.After, arg.Until)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []UsageCounter{}
-	for rows.Next() {
-		var i UsageCounter
-		if err := rows.Scan(
-			&i.TenantID,
-			&i.PeriodEnd,
-			&i.MeterID,
-			&i.PeriodStart,
-			&i.Value,
-			&i.LastRecordedAt,
-			&i.UpdatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const insertRejection = `-- name: InsertRejection :exec
@@ -240,7 +313,9 @@ func (q *Queries) InsertReport(ctx context.Context, arg InsertReportParams) erro
 }
 
 const linkedPrice = `-- name: LinkedPrice :one
-SELECT psp_price_id FROM meter_prices WHERE meter_id = $1 AND currency = $2 AND psp_price_id IS NOT NULL
+SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, meters.is_billable, meter_prices.psp_price_id
+FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id
+WHERE meter_prices.meter_id = $1 AND meter_prices.currency = $2 AND meter_prices.psp_price_id IS NOT NULL
 `
 
 type LinkedPriceParams struct {
@@ -248,64 +323,64 @@ type LinkedPriceParams struct {
 	Currency string
 }
 
-func (q *Queries) LinkedPrice(ctx context.Context, arg LinkedPriceParams) (*string, error) {
-	row := q.db.QueryRowContext(ctx, linkedPrice, arg.MeterID, arg.Currency)
-	var psp_price_id *string
-	err := row.Scan(&psp_price_id)
-	return psp_price_id, err
+type LinkedPriceRow struct {
+	Meter      Meter
+	PSPPriceID *string
 }
 
-const metersByPeriod = `-- name: MetersByPeriod :many
-SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, meters.is_billable, usage_peaks.reported_until
-FROM meters
-LEFT JOIN usage_peaks ON usage_peaks.meter_id = meters.id
-WHERE meters.deleted_at IS NULL AND meters.is_billable
-    AND (meters.aggregation_type = 'max' OR meters.aggregation_type = 'last_value' AND meters.reset_interval = 'none')
-ORDER BY meters.id
+func (q *Queries) LinkedPrice(ctx context.Context, arg LinkedPriceParams) (LinkedPriceRow, error) {
+	row := q.db.QueryRowContext(ctx, linkedPrice, arg.MeterID, arg.Currency)
+	var i LinkedPriceRow
+	err := row.Scan(
+		&i.Meter.ID,
+		&i.Meter.Code,
+		&i.Meter.Name,
+		&i.Meter.AggregationType,
+		&i.Meter.ResetInterval,
+		&i.Meter.QuotaEnforcement,
+		&i.Meter.UnitLabel,
+		&i.Meter.IsActive,
+		&i.Meter.CreatedAt,
+		&i.Meter.UpdatedAt,
+		&i.Meter.DeletedAt,
+		&i.Meter.IsBillable,
+		&i.PSPPriceID,
+	)
+	return i, err
+}
+
+const meterOfLink = `-- name: MeterOfLink :one
+SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, meters.is_billable, meter_links.unit_price_cents
+FROM meter_links JOIN meters ON meters.id = meter_links.meter_id
+WHERE meter_links.psp_price_id = $1
 `
 
-type MetersByPeriodRow struct {
-	Meter         Meter
-	ReportedUntil *time.Time
+type MeterOfLinkRow struct {
+	Meter          Meter
+	UnitPriceCents string
 }
 
-// Meters that are reported by periods: a maximum once the period is over, a last
-// value that never resets when a period begins.
-func (q *Queries) MetersByPeriod(ctx context.Context) ([]MetersByPeriodRow, error) {
-	rows, err := q.db.QueryContext(ctx, metersByPeriod)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []MetersByPeriodRow{}
-	for rows.Next() {
-		var i MetersByPeriodRow
-		if err := rows.Scan(
-			&i.Meter.ID,
-			&i.Meter.Code,
-			&i.Meter.Name,
-			&i.Meter.AggregationType,
-			&i.Meter.ResetInterval,
-			&i.Meter.QuotaEnforcement,
-			&i.Meter.UnitLabel,
-			&i.Meter.IsActive,
-			&i.Meter.CreatedAt,
-			&i.Meter.UpdatedAt,
-			&i.Meter.DeletedAt,
-			&i.Meter.IsBillable,
-			&i.ReportedUntil,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
+// The meters behind prices of the provider that a meter has or had a link to, deleted
+// meters too.
+func (q *Queries) MeterOfLink(ctx context.Context, pspPriceID string) (MeterOfLinkRow, error) {
+	row := q.db.QueryRowContext(ctx, meterOfLink, pspPriceID)
+	var i MeterOfLinkRow
+	err := row.Scan(
+		&i.Meter.ID,
+		&i.Meter.Code,
+		&i.Meter.Name,
+		&i.Meter.AggregationType,
+		&i.Meter.ResetInterval,
+		&i.Meter.QuotaEnforcement,
+		&i.Meter.UnitLabel,
+		&i.Meter.IsActive,
+		&i.Meter.CreatedAt,
+		&i.Meter.UpdatedAt,
+		&i.Meter.DeletedAt,
+		&i.Meter.IsBillable,
+		&i.UnitPriceCents,
+	)
+	return i, err
 }
 
 const oldestReport = `-- name: OldestReport :one
@@ -378,6 +453,39 @@ func (q *Queries) Rejections(ctx context.Context, arg RejectionsParams) ([]Rejec
 			&i.UsageRefusal.Reason,
 			&i.UsageRefusal.RefusedAt,
 			&i.Code,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const reportsAfter = `-- name: ReportsAfter :many
+SELECT id, events, reported, created_at, tried_at FROM usage_reports WHERE id > $1 ORDER BY id LIMIT 100
+`
+
+func (q *Queries) ReportsAfter(ctx context.Context, after uuid.UUID) ([]UsageReport, error) {
+	rows, err := q.db.QueryContext(ctx, reportsAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UsageReport{}
+	for rows.Next() {
+		var i UsageReport
+		if err := rows.Scan(
+			&i.ID,
+			&i.Events,
+			&i.Reported,
+			&i.CreatedAt,
+			&i.TriedAt,
 		); err != nil {
 			return nil, err
 		}

@@ -108,6 +108,32 @@ func (q *Queries) InsertMeterPrice(ctx context.Context, arg InsertMeterPricePara
 	return err
 }
 
+const keepLink = `-- name: KeepLink :exec
+INSERT INTO meter_links (psp_price_id, meter_id, currency, unit_price_cents, created_at)
+VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (psp_price_id) DO UPDATE SET meter_id = excluded.meter_id, currency = excluded.currency, unit_price_cents = excluded.unit_price_cents
+`
+
+type KeepLinkParams struct {
+	PSPPriceID     string
+	MeterID        uuid.UUID
+	Currency       string
+	UnitPriceCents string
+	CreatedAt      time.Time
+}
+
+// A link is kept for the subscriptions that were bought with it.
+func (q *Queries) KeepLink(ctx context.Context, arg KeepLinkParams) error {
+	_, err := q.db.ExecContext(ctx, keepLink,
+		arg.PSPPriceID,
+		arg.MeterID,
+		arg.Currency,
+		arg.UnitPriceCents,
+		arg.CreatedAt,
+	)
+	return err
+}
+
 const linkedPrices = `-- name: LinkedPrices :many
 SELECT meter_prices.psp_price_id
 FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id

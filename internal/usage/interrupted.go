@@ -1,0 +1,158 @@
+package usage
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// FormerBilling is what a subscription of the tenant said about its billing periods
+// until it was changed or ended.
+type FormerBilling struct {
+	Billing
+	Until time.Time
+}
+
+// interrupted are the interrupted windows whose usage counts at a time besides that of
+// its own period, by their time: each is the part of a monthly window that was over when
+// other terms of billing began another one. It counts until the whole window would have
+// ended (rules: usage#interrupted-windows). No two parts overlap, so nothing counts twice.
+func (b *Billing) interrupted(at time.Time) []Period {
+	if b == nil {
+		return nil
+	}
+	var parts []Period
+	var since time.Time
+	for i := range b.Former {
+		f := &b.Former[i]
+		if f.Until.After(at) {
+			break
+		}
+		window := f.period(f.Until.Add(-time.Microsecond))
+		if window.Start.Before(since) {
+			window.Start = since
+		}
+		if window.End.After(f.Until) && window.End.After(at) && window.Start.Before(f.Until) {
+			parts = append(parts, Period{window.Start, f.Until.UTC()})
+		}
+		since = f.Until.UTC()
+	}
+	return parts
+}
+
+// formerPeriod is the monthly period of a time by the terms that held then; b is the
+// present terms.
+func (b *Billing) formerPeriod(at time.Time) Period {
+	var since time.Time
+	for i := range b.Former {
+		f := &b.Former[i]
+		if at.Before(f.Until) {
+			return f.period(at).within(Period{since, f.Until.UTC()})
+		}
+		since = f.Until.UTC()
+	}
+	return b.period(at).within(Period{since, AllTime().End})
+}
+
+// reach is where an entry of a tenant with interrupted windows counts. It is nil for
+// all others.
+type reach struct {
+	// parts are the interrupted windows that count besides the entry's period when it
+	// is judged.
+	parts []Period
+	// later are the periods that count now, where the entry's is among them as an
+	// interrupted one: recording for the past gives no fresh quota either.
+	later []Period
+}
+
+// reach finds where an entry of the stream counts besides its own period.
+func (s *stream) reach(e *entry, now time.Time) *reach {
+	b := s.allowance.Billing
+	if s.meter.Reset != Monthly || b == nil || len(b.Former) == 0 {
+		return nil
+	}
+	r := reach{parts: b.interrupted(e.at)}
+	if parts := b.interrupted(now); slices.ContainsFunc(parts, e.period.Equal) {
+		r.later = append(parts, PeriodOf(Monthly, b, now))
+	}
+	if r.parts == nil && r.later == nil {
+		return nil
+	}
+	return &r
+}
+
+// level is what the counters of periods come to together.
+func level(aggregation Aggregation, counters []*Counter, periods ...Period) Counter {
+	var sum Counter
+	for _, p := range periods {
+		if c := find(counters, p); c != nil {
+			sum.join(aggregation, *c)
+		}
+	}
+	return sum
+}
+
+// join adds what another counter of the same meter, of another time, shows.
+func (c *Counter) join(aggregation Aggregation, o Counter) {
+	switch aggregation {
+	case Sum, Count:
+		c.Value = addUpTo(c.Value, o.Value)
+	case Max:
+		c.Value = max(c.Value, o.Value)
+	case LastValue:
+		if c.LastRecordedAt == nil || o.LastRecordedAt != nil && o.LastRecordedAt.After(*c.LastRecordedAt) {
+			c.Value, c.LastRecordedAt = o.Value, o.LastRecordedAt
+		}
+	}
+}
+
+// current is what the meter shows for an entry's period, with the interrupted windows
+// that count in it.
+func (s *stream) current(e *entry, counters []*Counter) Counter {
+	own := find(counters, e.period)
+	if e.reach == nil {
+		return *own
+	}
+	sum := level(s.meter.Aggregation, counters, e.reach.parts...)
+	sum.join(s.meter.Aggregation, *own)
+	return sum
+}
+
+// addInterrupted reads the counters of the interrupted windows that count now, of the
+// tenants that have any, into counters.
+func (s store) addInterrupted(
+	ctx context.Context, allowances map[uuid.UUID]Allowance, meters []Meter, now time.Time, counters map[StreamKey][]*Counter,
+) error {
+	var keys []StreamKey
+	since := now
+	for k := range counters {
+		parts := allowances[k.TenantID].Billing.interrupted(now)
+		if len(parts) == 0 || !slices.ContainsFunc(meters, func(m Meter) bool { return m.ID == k.MeterID && m.Reset == Monthly }) {
+			continue
+		}
+		keys = append(keys, k)
+		if parts[0].Start.Before(since) {
+			since = parts[0].Start
+		}
+	}
+	return s.addCounters(ctx, keys, Period{since, now}, counters)
+}
+
+// addCounters reads the counters of streams whose periods overlap a time, if there are
+// any streams, and adds those that are missing.
+func (s store) addCounters(ctx context.Context, keys []StreamKey, p Period, counters map[StreamKey][]*Counter) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	found, err := s.counters(ctx, keys, p.Start, p.End)
+	for k, more := range found {
+		for _, c := range more {
+			if find(counters[k], c.Period) == nil {
+				counters[k] = append(counters[k], c)
+			}
+		}
+	}
+	return err
+}
