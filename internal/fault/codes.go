@@ -32,6 +32,7 @@ const (
 	PSPPriceAlreadyLinked       Code = "psp_price_already_linked"
 	PortalNotConfigured         Code = "billing_portal_not_configured"
 	CurrencyInUse               Code = "CURRENCY_IN_USE"
+	CurrencyMismatch            Code = "currency_mismatch"
 	QuotaExceeded               Code = "QUOTA_EXCEEDED"
 	EmailMismatch               Code = "EMAIL_MISMATCH"
 	InsufficientPermissions     Code = "INSUFFICIENT_PERMISSIONS"

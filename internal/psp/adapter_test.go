@@ -290,6 +290,11 @@ func adapterWorks(t *testing.T, p counterpart) {
 			EventName: "api-calls", CustomerID: customer, Quantity: 2_500_000, Identifier: "0198c6f2", At: clock.System().Now(),
 		})
 	})
+	step("OtherCurrency", func(ctx context.Context) error {
+		other, err := p.OtherCurrency(ctx, customer, "EUR")
+		is("there is something in another currency", other == "")
+		return err
+	})
 	step("RefundCheckout", func(ctx context.Context) error { return p.RefundCheckout(ctx, checkout.ID, "refund") })
 	step("RefundCheckout again", func(ctx context.Context) error { return p.RefundCheckout(ctx, checkout.ID, "refund") })
 	step("EndSubscription", func(ctx context.Context) error {

@@ -13,9 +13,10 @@ type payment struct {
 	intent, charge string
 }
 
-// RefundCheckout refunds everything that a checkout collected. It is no error if
-// nothing was paid or everything was refunded before. The id of each payment is added
-// to the key.
+// RefundCheckout gives back everything that a checkout took, in the form in which it
+// was taken: payments are refunded, and credit becomes credit again. It is no error if
+// nothing was paid or everything was given back before. The id of each payment is
+// added to the key.
 func (c *Client) RefundCheckout(ctx context.Context, sessionID, key string) error {
 	checkout, err := c.GetCheckout(ctx, sessionID)
 	if err != nil {
@@ -32,7 +33,7 @@ func (c *Client) RefundCheckout(ctx context.Context, sessionID, key string) erro
 			return err
 		}
 	}
-	return nil
+	return c.giveBackCredit(ctx, checkout.InvoiceID, key+"-credit")
 }
 
 // invoicePayments lists the payments of an invoice; none for "". In this version of

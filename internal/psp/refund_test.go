@@ -41,6 +41,8 @@ func TestRefundCheckout(t *testing.T) {
 					reply(w, 200, tt.session)
 				case strings.HasSuffix(r.URL.Path, "/invoice_payments") && r.FormValue("invoice") == "in_1" && r.FormValue("status") == "paid":
 					reply(w, 200, tt.payments)
+				case strings.HasSuffix(r.URL.Path, "/invoices/in_1"):
+					reply(w, 200, `{"id": "in_1", "customer": "cus_1", "status": "paid", "starting_balance": 0, "ending_balance": 0}`)
 				case strings.HasSuffix(r.URL.Path, "/refunds") && tt.refuse != "":
 					replyError(w, 400, "invalid_request_error", tt.refuse, "no")
 				case strings.HasSuffix(r.URL.Path, "/refunds"):
@@ -61,6 +63,62 @@ func TestRefundCheckout(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
+			}
+		})
+	}
+}
+
+// What an invoice took from the customer's balance becomes credit again, once.
+func TestRefundCheckoutGivesBackCredit(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		invoice string // its status and balances
+		list    string // of the adjustments
+		want    string // the amount; "" for none
+	}{
+		"credit":               {`"status": "paid", "starting_balance": -500, "ending_balance": -200`, `{"data": []}`, "-300"},
+		"a debt was collected": {`"status": "paid", "starting_balance": 500, "ending_balance": 0`, `{"data": []}`, "500"},
+		"none":                 {`"status": "paid", "starting_balance": -500, "ending_balance": -500`, `{"data": []}`, ""},
+		"given back before":    {`"status": "paid", "starting_balance": -500, "ending_balance": 0`, `{"data": [{"id": "cbtxn_1", "metadata": {"gives_back_credit_of": "in_1"}}]}`, ""},
+		"of another one":       {`"status": "paid", "starting_balance": -500, "ending_balance": 0`, `{"data": [{"id": "cbtxn_1", "metadata": {"gives_back_credit_of": "in_2"}}]}`, "-500"},
+		"void":                 {`"status": "void", "starting_balance": -500, "ending_balance": 0`, `{"data": []}`, ""},
+		"no customer any more": {`"status": "paid", "starting_balance": -500, "ending_balance": 0`, "", ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			provider := newFake(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+				switch path := r.URL.Path; {
+				case strings.HasSuffix(path, "/checkout/sessions/cs_1"):
+					reply(w, 200, `{"id": "cs_1", "invoice": "in_1", "subscription": "sub_1"}`)
+				case strings.HasSuffix(path, "/invoice_payments"):
+					reply(w, 200, `{"object": "list", "data": []}`)
+				case strings.HasSuffix(path, "/invoices/in_1"):
+					reply(w, 200, `{"id": "in_1", "customer": "cus_1", "currency": "eur", `+tt.invoice+`}`)
+				case strings.HasSuffix(path, "/customers/cus_1/balance_transactions") && tt.list == "":
+					replyError(w, 404, "invalid_request_error", "resource_missing", "No such customer")
+				case strings.HasSuffix(path, "/customers/cus_1/balance_transactions") && r.Method == http.MethodGet:
+					reply(w, 200, tt.list)
+				case strings.HasSuffix(path, "/customers/cus_1/balance_transactions"):
+					reply(w, 200, `{"id": "cbtxn_2"}`)
+				default:
+					t.Errorf("unexpected %s %s", r.Method, r.URL)
+				}
+			})
+			if err := provider.client(t).RefundCheckout(t.Context(), "cs_1", "k"); err != nil {
+				t.Error(err)
+			}
+			got := ""
+			for _, r := range provider.requests() {
+				if r.key != "" {
+					got += r.form.Get("amount")
+					if r.key != "k-credit" || r.form.Get("currency") != "eur" || r.form.Get("metadata[gives_back_credit_of]") != "in_1" {
+						t.Errorf("key %q, form %v", r.key, r.form)
+					}
+				}
+			}
+			if got != tt.want {
+				t.Errorf("given back %q, want %q", got, tt.want)
 			}
 		})
 	}

@@ -125,7 +125,8 @@ func (s *Service) refuse(ctx context.Context, opened checkout, pspID string) err
 		return err
 	}
 	r := refusedCheckout{SubscriptionID: pspID, SessionID: opened.session}
-	return s.deps.Jobs.Enqueue(ctx, JobRefuse, r, jobs.Key(pspID))
+	// The session is part of the key: it may become known only after a first refusal.
+	return s.deps.Jobs.Enqueue(ctx, JobRefuse, r, jobs.Key(pspID+" "+opened.session))
 }
 
 // beginTrial records the trial that a subscription begins with, if any, as one of
@@ -284,13 +285,15 @@ type refusedCheckout struct {
 }
 
 // HandleRefuse is the handler of JobRefuse: it cancels the subscription at the
-// provider and refunds its payment. Both writes have fixed keys: a repetition changes nothing.
+// provider and gives back what its checkout took. The writes have fixed keys: a
+// repetition changes nothing.
 func (s *Service) HandleRefuse(ctx context.Context, job jobs.Job) error {
 	var r refusedCheckout
 	if err := job.Decode(&r); err != nil {
 		return err
 	}
-	if _, err := s.deps.Provider.CancelSubscription(ctx, r.SubscriptionID, "refuse-"+r.SubscriptionID); err != nil {
+	_, err := s.deps.Provider.CancelSubscription(ctx, r.SubscriptionID, "refuse-"+r.SubscriptionID)
+	if err != nil && !errors.Is(err, psp.ErrNotFound) {
 		return psp.Permanent(err)
 	}
 	if r.SessionID != "" {

@@ -105,6 +105,9 @@ func (s *Service) checkoutParams(ctx context.Context, bought Purchase) (psp.Chec
 	if p.CustomerID, err = s.deps.Customers.Ensure(ctx, bought.Tenant); err != nil {
 		return p, err
 	}
+	if err := s.needCurrency(ctx, p.CustomerID, bought.Price.Currency); err != nil {
+		return p, err
+	}
 	if p.PriceID, err = s.deps.Prices.Ensure(ctx, bought.Plan.ID, bought.Price.ID); err != nil {
 		return p, err
 	}
@@ -114,6 +117,17 @@ func (s *Service) checkoutParams(ctx context.Context, bought Purchase) (psp.Chec
 	p.Free = bought.Price.PriceCents == 0 && len(p.MeteredPriceIDs) == 0
 	p.TrialDays, err = s.TrialDays(ctx, bought.Tenant.ID, bought.Plan)
 	return p, err
+}
+
+// needCurrency refuses a currency while the customer has credit, or something that is
+// not paid, in another one (currency_mismatch): the provider would not apply a credit
+// to invoices in this currency.
+func (s *Service) needCurrency(ctx context.Context, customerID, currency string) error {
+	other, err := s.deps.Provider.OtherCurrency(ctx, customerID, currency)
+	if err == nil && other != "" {
+		err = errCurrencyMismatch.With("currency", other)
+	}
+	return err
 }
 
 // attempt stores a checkout that is about to be opened, and returns its id. An

@@ -2,6 +2,7 @@ package subscription
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -39,7 +40,28 @@ func (s *Service) readCheckout(ctx context.Context, sessionID string) error {
 	if err := s.TakeOver(ctx, session.SubscriptionID); err != nil {
 		return err
 	}
+	if err := s.refundLate(ctx, session); err != nil {
+		return err
+	}
 	return s.store.completeCheckout(ctx, session.ID, s.deps.Clock.Now())
+}
+
+// refundLate has a refused checkout refunded whose payment came after the refusal, as
+// that of a bank debit does.
+func (s *Service) refundLate(ctx context.Context, session psp.Checkout) error {
+	if session.PaymentStatus != psp.PaymentPaid {
+		return nil
+	}
+	id, _ := uuid.Parse(session.Metadata[metaCheckout]) // Nil for what is no id; no checkout has it
+	opened, err := s.store.checkout(ctx, id)
+	if errors.Is(err, errNoCheckout) || err == nil && !opened.refused {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	opened.session = session.ID
+	return s.refuse(ctx, opened, session.SubscriptionID)
 }
 
 // ReadOpenCheckouts reads the tenant's open checkouts back from the provider, and so

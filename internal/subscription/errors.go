@@ -19,6 +19,7 @@ var (
 	errSeatMisconfigured = fault.Coded(fault.Invalid, fault.SeatPricingMisconfigured)
 	errUnknownCurrency   = fault.OnField("currency", "validation.exists")
 	errFewerThanMembers  = fault.OnField("quantity", "validation.quantity_below_members")
+	errCurrencyMismatch  = fault.Coded(fault.Invalid, fault.CurrencyMismatch)
 	errNotEligible       = ChangeError("error.plan_change_not_eligible")
 )
 

@@ -28,6 +28,7 @@ type Provider interface {
 	CancelSubscription(ctx context.Context, id, key string) (psp.Subscription, error)
 	EndSubscription(ctx context.Context, id, key string) (psp.Subscription, error)
 	RefundCheckout(ctx context.Context, sessionID, key string) error
+	OtherCurrency(ctx context.Context, customerID, currency string) (string, error)
 }
 
 // Tenants is what subscriptions need of the tenant domain.

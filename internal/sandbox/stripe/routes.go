@@ -39,6 +39,8 @@ func customerRoutes() []route {
 		{"GET", "/v1/customers/{id}", customers.Get},
 		{"POST", "/v1/customers/{id}", customers.Update},
 		{"DELETE", "/v1/customers/{id}", customers.Delete(subscriptions.EndAll, checkout.CloseAll)},
+		{"POST", "/v1/customers/{id}/balance_transactions", customers.Adjust},
+		{"GET", "/v1/customers/{id}/balance_transactions", customers.ListAdjustments},
 		{"POST", "/v1/products", catalog.CreateProduct},
 		{"GET", "/v1/products", catalog.ListProducts},
 		{"GET", "/v1/products/{id}", catalog.GetProduct},
@@ -183,9 +185,10 @@ func timers() map[string]kernel.Action {
 // lists are the lists that objects show only when they are expanded.
 func lists() map[string]kernel.ListReader {
 	return map[string]kernel.ListReader{
-		"customer.subscriptions":      subscriptions.OfCustomer,
-		"invoice.payments":            invoices.PaymentsOf,
-		"charge.refunds":              payments.RefundsOf,
-		"checkout.session.line_items": checkout.ItemsOf,
+		"customer.subscriptions":          subscriptions.OfCustomer,
+		"customer.invoice_credit_balance": customers.CreditOf,
+		"invoice.payments":                invoices.PaymentsOf,
+		"charge.refunds":                  payments.RefundsOf,
+		"checkout.session.line_items":     checkout.ItemsOf,
 	}
 }

@@ -244,7 +244,7 @@ var lost = apptest.Object{"api": apptest.Object{"fail_after": 1, "status": 0}}
 // opens; after an answer the next one is another.
 func TestRepeatedCheckout(t *testing.T) {
 	t.Parallel()
-	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {
 		k := s.CatalogAdmin()
 		product := k.CreateProduct("trouble")
 		plan, other := k.CreatePricedPlan(product, "one", map[string]int{"EUR": 1000}), k.CreatePricedPlan(product, "two", map[string]int{"EUR": 2000})
@@ -257,9 +257,9 @@ func TestRepeatedCheckout(t *testing.T) {
 		}
 		// First the customer is made without an answer. Before the repetition its
 		// details are corrected, and the page is wanted in another language.
-		s.Chaos(lost)
+		p.Tamper(apptest.On(apptest.LoseAnswer, "POST", "/customers"))
 		l.OpenCheckout(plan, "EUR").WantRefused(502, "psp_error")
-		s.Chaos(nil)
+		p.Tamper(nil)
 		l.Call("PATCH", "/api/v1/onboarding/complete-setup", l.Token, apptest.Object{"city": "Paris", "country": "FR"}).Want(200)
 		again := l.NewRequest("POST", l.Path("/checkout"), l.Token, apptest.With(apptest.ReturnURLs, apptest.Object{"plan_id": plan, "currency": "EUR"}))
 		again.Header.Set("Accept-Language", "fr")
@@ -272,10 +272,10 @@ func TestRepeatedCheckout(t *testing.T) {
 		customers[0].WantAt("address.city", "Paris").WantAt("address.country", "FR").WantAt("email", "billing@example.com").
 			WantAt("metadata.tenant_id", l.Tenant)
 
-		s.Chaos(lost)
+		p.Tamper(apptest.On(apptest.LoseAnswer, "POST", "/checkout/sessions"))
 		l.OpenCheckout(plan, "EUR").WantRefused(502, "psp_error")
 		sessions(2)
-		s.Chaos(nil)
+		p.Tamper(nil)
 		second := l.OpenCheckout(plan, "EUR").Want(200).Str("data.session_id")
 		sessions(2)
 		third := l.OpenCheckout(plan, "EUR").Want(200).Str("data.session_id")
@@ -287,9 +287,9 @@ func TestRepeatedCheckout(t *testing.T) {
 			t.Errorf("%d checkouts in the trail", n)
 		}
 		// What is wanted otherwise is another checkout, and one of long ago is over.
-		s.Chaos(lost)
+		p.Tamper(apptest.On(apptest.LoseAnswer, "POST", "/checkout/sessions"))
 		l.OpenCheckout(plan, "EUR").WantRefused(502, "psp_error")
-		s.Chaos(nil)
+		p.Tamper(nil)
 		l.OpenCheckout(other, "EUR").Want(200)
 		sessions(5)
 		s.Advance(2 * time.Hour)

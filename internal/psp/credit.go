@@ -1,0 +1,132 @@
+package psp
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/stripe/stripe-go/v85"
+)
+
+// OtherCurrency returns a currency (ISO 4217, upper case) other than the given one in
+// which a customer has credit or debt, or something that is yet to be invoiced or
+// paid; "" where there is none. What is paid does not count: the provider lets the
+// next subscription have another currency, but applies a credit to invoices in its own
+// currency alone.
+func (c *Client) OtherCurrency(ctx context.Context, customerID, currency string) (string, error) {
+	customer, err := read(ctx, c, "get customer", customerID, func(ctx context.Context) (*stripe.Customer, error) {
+		params := &stripe.CustomerRetrieveParams{}
+		params.AddExpand("invoice_credit_balance")
+		return c.api.V1Customers.Retrieve(ctx, customerID, params)
+	})
+	if err != nil || customer.Deleted {
+		return "", err
+	}
+	for other, amount := range customer.InvoiceCreditBalance {
+		if amount != 0 && !strings.EqualFold(other, currency) {
+			return strings.ToUpper(other), nil
+		}
+	}
+	own := string(customer.Currency)
+	if own == "" || strings.EqualFold(own, currency) {
+		return "", nil // the customer's is the currency of what was invoiced last
+	}
+	if customer.Balance != 0 {
+		return strings.ToUpper(own), nil
+	}
+	return c.openIn(ctx, customerID, currency)
+}
+
+// openIn returns a currency, other than the given one, of an invoice of a customer
+// that is not paid or of an item that waits for an invoice; "" where there is none.
+func (c *Client) openIn(ctx context.Context, customerID, currency string) (string, error) {
+	return call(ctx, c, "list what is open", func(ctx context.Context) (string, error) {
+		for _, status := range []stripe.InvoiceStatus{stripe.InvoiceStatusOpen, stripe.InvoiceStatusDraft} {
+			list := c.api.V1Invoices.List(ctx, &stripe.InvoiceListParams{
+				Customer: stripe.String(customerID), Status: stripe.String(status),
+			})
+			for in, err := range list.All(ctx) {
+				if err != nil {
+					return "", err
+				}
+				if !strings.EqualFold(string(in.Currency), currency) {
+					return strings.ToUpper(string(in.Currency)), nil
+				}
+			}
+		}
+		items := c.api.V1InvoiceItems.List(ctx, &stripe.InvoiceItemListParams{
+			Customer: stripe.String(customerID), Pending: stripe.Bool(true),
+		})
+		for item, err := range items.All(ctx) {
+			if err != nil {
+				return "", err
+			}
+			if !strings.EqualFold(string(item.Currency), currency) {
+				return strings.ToUpper(string(item.Currency)), nil
+			}
+		}
+		return "", nil
+	})
+}
+
+// metaCreditOf is the metadata of an adjustment of a customer's balance that gives back
+// what an invoice took from it.
+const metaCreditOf = "gives_back_credit_of"
+
+// giveBackCredit gives back what an invoice took from its customer's balance. What it
+// collected for a debt on that balance becomes the debt again, because its payment is
+// refunded. The key serves for a day; after that the adjustment is found by its
+// metadata.
+func (c *Client) giveBackCredit(ctx context.Context, invoiceID, key string) error {
+	if invoiceID == "" {
+		return nil
+	}
+	in, err := read(ctx, c, "get invoice", invoiceID, func(ctx context.Context) (*stripe.Invoice, error) {
+		return c.api.V1Invoices.Retrieve(ctx, invoiceID, nil)
+	})
+	if err != nil {
+		return err
+	}
+	// A balance below zero is credit. Of a draft nothing was taken yet, and of what is
+	// void the provider has given it back itself.
+	taken := in.EndingBalance - in.StartingBalance
+	if taken == 0 || in.Customer == nil || in.Status == stripe.InvoiceStatusDraft || in.Status == stripe.InvoiceStatusVoid {
+		return nil
+	}
+	given, err := c.gaveBackCredit(ctx, in.Customer.ID, invoiceID)
+	if err != nil || given {
+		return err
+	}
+	_, err = write(ctx, c, "give back credit", key, func(ctx context.Context) (struct{}, error) {
+		_, err := c.api.V1CustomerBalanceTransactions.Create(ctx, &stripe.CustomerBalanceTransactionCreateParams{
+			Params: keyed(key), Customer: stripe.String(in.Customer.ID),
+			Amount: stripe.Int64(-taken), Currency: stripe.String(string(in.Currency)),
+			Metadata: map[string]string{metaCreditOf: invoiceID},
+		})
+		return struct{}{}, err
+	})
+	return err
+}
+
+// gaveBackCredit reports whether what an invoice took from a customer's balance was
+// given back before.
+func (c *Client) gaveBackCredit(ctx context.Context, customerID, invoiceID string) (bool, error) {
+	given, err := call(ctx, c, "list adjustments of the balance", func(ctx context.Context) (bool, error) {
+		list := c.api.V1CustomerBalanceTransactions.List(ctx, &stripe.CustomerBalanceTransactionListParams{
+			ListParams: stripe.ListParams{Limit: stripe.Int64(listPage)}, Customer: stripe.String(customerID),
+		})
+		for adjustment, err := range list.All(ctx) {
+			if err != nil {
+				return false, err
+			}
+			if adjustment.Metadata[metaCreditOf] == invoiceID {
+				return true, nil
+			}
+		}
+		return false, nil
+	})
+	if errors.Is(err, ErrNotFound) {
+		return true, nil // with the customer its balance is gone
+	}
+	return given, err
+}
