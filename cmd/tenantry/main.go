@@ -36,6 +36,7 @@ type cli struct {
 	Catalog catalogCmd `cmd:"" help:"Export and import the catalog as a file."`
 	Usage   usageCmd   `cmd:"" help:"Check metered usage and its billing."`
 	PSP     pspCmd     `cmd:"" name:"psp" help:"Work with the payment provider."`
+	Sandbox sandboxCmd `cmd:"" help:"Run a stand-in for an outside service alone."`
 	Version versionCmd `cmd:"" help:"Show the version."`
 }
 

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -67,11 +66,13 @@ func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err er
 func newSandboxed(
 	ctx context.Context, s settings.Settings, db *sqldb.DB, world *sandbox.World, own string, log *slog.Logger,
 ) (*service, *stripe.Server, error) {
-	// The sandbox's secrets are random at each start, so that nobody can know them
-	// from the source. Only tests set them.
-	key, secret := cmp.Or(s.StripeSecretKey, settings.Secret("sk_test_"+rand.Text())), settings.Secret("whsec_"+rand.Text())
+	var signing settings.Secret // only tests set it
 	if len(s.StripeWebhookSecrets) > 0 {
-		secret = s.StripeWebhookSecrets[0]
+		signing = s.StripeWebhookSecrets[0]
+	}
+	key, secret, err := sandboxSecrets(ctx, world, s.StripeSecretKey, signing)
+	if err != nil {
+		return nil, nil, err
 	}
 	identities, login, err := sandboxLogin(ctx, world, s, own)
 	if err != nil {

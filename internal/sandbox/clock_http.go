@@ -29,7 +29,11 @@ func (w *World) moveClock(rw http.ResponseWriter, r *http.Request) {
 	case kind == "application/x-www-form-urlencoded":
 		advance := r.PostFormValue("advance")
 		if _, fields, err := w.apply(r, move{Advance: &advance}); !answerProblem(rw, fields, err) {
-			http.Redirect(rw, r, "/sandbox", http.StatusSeeOther)
+			back := "/sandbox"
+			if r.PostFormValue("back") == "dashboard" {
+				back = "/sandbox/dashboard"
+			}
+			http.Redirect(rw, r, back, http.StatusSeeOther)
 		}
 		return
 	case kind != "application/json" && r.Header.Get("Content-Type") != "":

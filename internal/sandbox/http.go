@@ -18,7 +18,7 @@ const indexPolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 
 
 // Handler serves everything below /sandbox. provider serves what belongs to the
 // payment provider: /sandbox/stripe/, /sandbox/checkout/, /sandbox/portal/,
-// /sandbox/invoices/ and /sandbox/chaos. identities serves /sandbox/idp.
+// /sandbox/invoices/, /sandbox/dashboard and /sandbox/chaos. identities serves /sandbox/idp.
 //
 // The sandbox has no login, so it keeps other web pages away: requests that a
 // page of another origin makes a browser send cannot change anything, and the
@@ -34,7 +34,7 @@ func (w *World) Handler(provider, identities http.Handler, hosts ...string) http
 	mux.HandleFunc("POST /sandbox/clock", w.moveClock)
 	mux.Handle("/sandbox/mail", w.mailbox.Handler())
 	mux.Handle("/sandbox/mail/", w.mailbox.Handler())
-	for _, own := range []string{"/sandbox/stripe/", "/sandbox/checkout/", "/sandbox/portal/", "/sandbox/invoices/", "/sandbox/chaos"} {
+	for _, own := range []string{"/sandbox/stripe/", "/sandbox/checkout/", "/sandbox/portal/", "/sandbox/invoices/", "/sandbox/chaos", "/sandbox/dashboard", "/sandbox/dashboard/"} {
 		mux.Handle(own, provider)
 	}
 	mux.Handle("/sandbox/idp", identities)
@@ -42,11 +42,34 @@ func (w *World) Handler(provider, identities http.Handler, hosts ...string) http
 	mux.HandleFunc("/sandbox/", func(rw http.ResponseWriter, _ *http.Request) {
 		writeJSON(rw, http.StatusNotFound, problem{Message: "The sandbox has nothing here."})
 	})
+	return guarded(mux, hosts)
+}
+
+// Alone serves the payment provider without the service: its API, which only the
+// secret key opens, and its pages and the clock, which are kept from other web pages
+// as Handler does.
+func (w *World) Alone(provider http.Handler, hosts ...string) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /sandbox/clock", w.showClock)
+	mux.HandleFunc("POST /sandbox/clock", w.moveClock)
+	mux.Handle("/sandbox/", provider)
+	mux.Handle("/sandbox/{$}", http.RedirectHandler("/sandbox/dashboard", http.StatusFound))
+	mux.Handle("/sandbox", http.RedirectHandler("/sandbox/dashboard", http.StatusFound))
+	mux.Handle("/{$}", http.RedirectHandler("/sandbox/dashboard", http.StatusFound))
+	whole := http.NewServeMux()
+	whole.Handle("/", guarded(mux, hosts))
+	whole.Handle("/v1/", provider)
+	whole.Handle("/v2/", provider)
+	return whole
+}
+
+// guarded keeps other web pages away from what next serves.
+func guarded(next http.Handler, hosts []string) http.Handler {
 	sameOrigin := http.NewCrossOriginProtection()
 	sameOrigin.SetDenyHandler(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
 		writeJSON(rw, http.StatusForbidden, problem{Message: "Another site's page cannot change the sandbox."})
 	}))
-	return onlyLocalNames(hosts, sameOrigin.Handler(mux))
+	return onlyLocalNames(hosts, sameOrigin.Handler(next))
 }
 
 func (w *World) showIndex(rw http.ResponseWriter, index *template.Template) {

@@ -94,6 +94,8 @@ func (f DevFlags) Settings(getenv func(string) string) (Settings, error) {
 	p.lifetimes(f.LifetimeFlags, &s)
 	p.usage(f.UsageFlags, &s)
 	p.store(f.StoreFlags, LogText, &s)
+	s.StripeSecretKey = Secret(getenv("TENANTRY_STRIPE_SECRET_KEY"))
+	p.sandboxKey("TENANTRY_STRIPE_SECRET_KEY", s.StripeSecretKey)
 	return s, errors.Join(p.errs...)
 }
 

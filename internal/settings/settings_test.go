@@ -378,3 +378,41 @@ func TestWrongInvoiceSettingsAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestTheStripeSandbox checks the settings of the payment provider that runs alone.
+func TestTheStripeSandbox(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	got, err := settings.StripeSandboxFlags{Data: dir}.Settings()
+	if err != nil || got.Addr != "127.0.0.1:12111" || got.Data != dir || got.PublicURL != nil || got.Key != "" || got.Webhook != "" {
+		t.Errorf("by itself: %+v, %v", got, err)
+	}
+	got, err = settings.StripeSandboxFlags{
+		Data: dir, Addr: ":4242", PublicURL: "http://stripe.test/", Key: "sk_test_1", Webhook: "http://127.0.0.1:3000/hooks", WebhookSecret: "whsec_1",
+	}.Settings()
+	if err != nil || got.Addr != ":4242" || got.PublicURL.String() != "http://stripe.test" || got.Key.Reveal() != "sk_test_1" ||
+		got.Webhook != "http://127.0.0.1:3000/hooks" || got.WebhookSecret.Reveal() != "whsec_1" {
+		t.Errorf("as given: %+v, %v", got, err)
+	}
+	_, err = settings.StripeSandboxFlags{Data: dir, Addr: "80", PublicURL: "stripe.test", Key: "sk_live_1", Webhook: "ftp://a/b"}.Settings()
+	for _, want := range []string{"--addr", "--url", "--key", "--webhook"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s is not refused: %v", want, err)
+		}
+	}
+	if err != nil && strings.Contains(err.Error(), "sk_live_1") {
+		t.Errorf("the key is printed: %v", err)
+	}
+}
+
+// TestDevTakesAKeyOfPlayMoney takes the key of the sandbox from the environment, and
+// no live one.
+func TestDevTakesAKeyOfPlayMoney(t *testing.T) {
+	t.Parallel()
+	for key, fine := range map[string]bool{"": true, "sk_test_mine": true, "rk_test_mine": true, "sk_live_1": false, "pk_test_1": false} {
+		got, err := settings.DevFlags{}.Settings(env(map[string]string{"TENANTRY_STRIPE_SECRET_KEY": key}))
+		if (err == nil) != fine || fine && got.StripeSecretKey.Reveal() != key {
+			t.Errorf("%q: %v", key, err)
+		}
+	}
+}

@@ -22,6 +22,7 @@
 //	hosted         the page of an invoice
 //	checkout       sessions for buying, and their page
 //	portal         sessions for customers, and their page
+//	dashboard      what people see of all of it
 //
 // Package stripetest is what the tests of these packages have in common.
 //

@@ -3,12 +3,14 @@ package stripe
 import (
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/chaos"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/checkout"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/clocks"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/dashboard"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/hosted"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
@@ -128,7 +130,7 @@ func eventRoutes() []route {
 
 // newHandler connects the endpoints of the API, the hosted pages and the
 // sandbox's own controls.
-func (s *Server) newHandler() (http.Handler, error) {
+func (s *Server) newHandler(cfg Config) (http.Handler, error) {
 	checkouts, err := checkout.NewPage(s.engine)
 	if err != nil {
 		return nil, err
@@ -141,7 +143,12 @@ func (s *Server) newHandler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	board, err := dashboard.New(s.engine, s.shown(cfg))
+	if err != nil {
+		return nil, err
+	}
 	mux := http.NewServeMux()
+	board.Register(mux)
 	for _, rt := range routes() {
 		mux.HandleFunc(rt.method+" "+s.root+rt.pattern, s.chaos.Wrap(s.engine.Serve(rt.method, rt.run)))
 	}
@@ -165,6 +172,22 @@ func (s *Server) newHandler() (http.Handler, error) {
 	mux.HandleFunc("GET "+chaos.ReplayPath, s.chaos.ShowReplay)
 	mux.HandleFunc("POST "+chaos.ReplayPath, s.chaos.StartReplay)
 	return mux, nil
+}
+
+// shown is what the dashboard shows besides the state.
+func (s *Server) shown(cfg Config) dashboard.Config {
+	d := dashboard.Config{API: strings.TrimSuffix(cfg.PublicURL, "/") + s.root, Key: cfg.SecretKey, Hook: cfg.WebhookURL, Secret: cfg.WebhookSecret}
+	d.Routes = Endpoints()
+	return d
+}
+
+// Endpoints returns the endpoints of the API.
+func Endpoints() []dashboard.Route {
+	var all []dashboard.Route
+	for _, rt := range routes() {
+		all = append(all, dashboard.Route{Method: rt.method, Path: rt.pattern})
+	}
+	return all
 }
 
 // timers are the actions of all timers by their kind.

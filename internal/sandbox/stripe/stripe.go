@@ -35,7 +35,7 @@ type Config struct {
 	// http://127.0.0.1:8080.
 	PublicURL string
 	// Alone serves the API at /v1, as Stripe does, instead of below
-	// /sandbox/stripe.
+	// /sandbox/stripe, and to clients of any version of it.
 	Alone bool
 	// SecretKey is the key that clients must present.
 	SecretKey string
@@ -78,7 +78,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	e, err := kernel.New(kernel.Config{
 		DB: cfg.DB, Schema: meters.Schema, Clock: cfg.Clock, RealClock: cfg.SignatureClock,
-		Site: strings.TrimSuffix(cfg.PublicURL, "/"), Root: root, SecretKey: cfg.SecretKey,
+		Site: strings.TrimSuffix(cfg.PublicURL, "/"), Root: root, AnyVersion: cfg.Alone, SecretKey: cfg.SecretKey,
 		WebhookURL: cfg.WebhookURL, WebhookSecret: cfg.WebhookSecret, HTTPClient: cfg.HTTPClient, Log: cfg.Log,
 		Deliveries: draws.NextEvent, Timers: timers(), Lists: lists(),
 	})
@@ -92,7 +92,7 @@ func New(cfg Config) (*Server, error) {
 	if s.chaos, err = chaos.New(context.Background(), e, draws); err != nil {
 		return nil, fmt.Errorf("stripe sandbox: %w", err)
 	}
-	if s.handler, err = s.newHandler(); err != nil {
+	if s.handler, err = s.newHandler(cfg); err != nil {
 		return nil, fmt.Errorf("stripe sandbox: %w", err)
 	}
 	return s, nil

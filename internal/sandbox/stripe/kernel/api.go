@@ -58,6 +58,9 @@ func (e *Engine) Serve(method string, run Endpoint) http.HandlerFunc {
 		h.Set("Cache-Control", "no-cache, no-store")
 		h.Set("Request-Id", requestID)
 		h.Set("Stripe-Version", APIVersion)
+		if v := r.Header.Get("Stripe-Version"); v != "" && v != APIVersion {
+			h.Set("Sandbox-Warning", "This sandbox answers in version "+APIVersion+" of the API, whatever version is asked for.")
+		}
 		if key := r.Header.Get("Idempotency-Key"); key != "" {
 			h.Set("Idempotency-Key", key)
 		}
@@ -79,7 +82,7 @@ func (e *Engine) answer(r *http.Request, method string, run Endpoint, requestID 
 	if err := e.admit(r); err != nil {
 		return answer{}, err
 	}
-	if run == nil {
+	if run == nil || r.PathValue("id") == "search" { // no object has that id: it is Stripe's search
 		return answer{}, e.unknownURL(r)
 	}
 	values, err := form.Read(r)
@@ -207,7 +210,7 @@ func (e *Engine) admit(r *http.Request) error {
 		return form.Unauthenticated("Invalid API Key provided: " + redact(key))
 	}
 	_, release, _ := strings.Cut(APIVersion, ".")
-	if v := r.Header.Get("Stripe-Version"); v != "" && !strings.HasSuffix(v, "."+release) {
+	if v := r.Header.Get("Stripe-Version"); v != "" && !strings.HasSuffix(v, "."+release) && !e.cfg.AnyVersion {
 		return form.Unstarted(form.Refuse("", "", "Invalid Stripe API version: %s. The sandbox speaks %s only.", v, APIVersion))
 	}
 	if r.Header.Get("Stripe-Account") != "" || r.Header.Get("Stripe-Context") != "" {

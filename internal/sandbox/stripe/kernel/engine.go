@@ -31,6 +31,9 @@ type Config struct {
 	// Root is the path below which the API is served, such as /sandbox/stripe;
 	// empty if its paths begin with /v1, as Stripe's do.
 	Root string
+	// AnyVersion accepts requests for other versions of the API. They are answered
+	// in this one, with a header that says so.
+	AnyVersion bool
 	// SecretKey is what clients of the API must present.
 	SecretKey string
 	// WebhookURL receives every event, besides the endpoints that clients

@@ -11,16 +11,29 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
-var events = Kind[event]{Name: "event", Prefix: "evt", Label: "event", Path: "/v1/events"}
+// Events are all events.
+var Events = Kind[Event]{Name: "event", Prefix: "evt", Label: "event", Path: "/v1/events"}
 
-// event records that something happened, with the object as it was then.
-type event struct {
+// Event records that something happened, with the object as it was then.
+type Event struct {
 	Header
 	APIVersion      string       `json:"api_version"`
 	Data            eventData    `json:"data"`
 	PendingWebhooks int64        `json:"pending_webhooks"`
 	Request         eventRequest `json:"request"`
 	Type            string       `json:"type"`
+}
+
+// ObjectID returns the id of the object that the event is about, or its own if
+// the object has none, as an announced invoice.
+func (e Event) ObjectID() string {
+	var about struct {
+		ID string `json:"id"`
+	}
+	if json.Unmarshal(e.Data.Object, &about) != nil || about.ID == "" {
+		return e.ID
+	}
+	return about.ID
 }
 
 type eventData struct {
@@ -46,8 +59,8 @@ func (st *Step) Emit(ctx context.Context, eventType string, o Object, previous m
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", eventType, err)
 	}
-	e := event{
-		Header: events.Start(st.Now), APIVersion: APIVersion, Type: eventType, Request: st.cause,
+	e := Event{
+		Header: Events.Start(st.Now), APIVersion: APIVersion, Type: eventType, Request: st.cause,
 		Data: eventData{Object: snapshot, PreviousAttributes: previous},
 	}
 	// An object without an id, as an announced invoice, has nothing to wait for.
@@ -59,7 +72,7 @@ func (st *Step) Emit(ctx context.Context, eventType string, o Object, previous m
 }
 
 // GetEvent answers GET /v1/events/{id}.
-func GetEvent(ctx context.Context, c *Call) (any, error) { return Retrieve(ctx, c, events) }
+func GetEvent(ctx context.Context, c *Call) (any, error) { return Retrieve(ctx, c, Events) }
 
 // maxEventTypes is how many types one list of events may be restricted to.
 const maxEventTypes = 20
@@ -78,7 +91,7 @@ func ListEvents(ctx context.Context, c *Call) (any, error) {
 		c.Params.Boolean("delivery_success", &delivered)
 		f.And(`(doc ->> '$.pending_webhooks' = 0) = ?`, delivered)
 	}
-	return events.Page(ctx, c, f)
+	return Events.Page(ctx, c, f)
 }
 
 // Difference returns the old values of the fields in which an object changed,

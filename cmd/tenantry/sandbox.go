@@ -1,0 +1,25 @@
+package main
+
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/settings"
+)
+
+type sandboxCmd struct {
+	Stripe stripeSandboxCmd `cmd:"" help:"Serve a payment provider that speaks Stripe's API, keeps state and moves no money, for any program."`
+}
+
+type stripeSandboxCmd struct {
+	settings.StripeSandboxFlags `embed:""`
+}
+
+// Run serves the payment provider until the context ends.
+func (c *stripeSandboxCmd) Run(ctx context.Context, p *process) error {
+	s, err := c.Settings()
+	if err != nil {
+		return err
+	}
+	return app.StripeSandbox(ctx, s, p.out, p.err)
+}

@@ -1,0 +1,119 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tenantry/tenantry/internal/sandbox"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe"
+	"github.com/tenantry/tenantry/internal/settings"
+)
+
+// StripeSandbox serves the sandbox's payment provider without the service until ctx
+// ends. When it is ready it writes to out how to reach it, in one Write. The log goes
+// to logTo.
+func StripeSandbox(ctx context.Context, s settings.StripeSandbox, out, logTo io.Writer) (err error) {
+	log := newLog(logTo, settings.Settings{LogFormat: settings.LogText, LogLevel: slog.LevelWarn})
+	world, err := sandbox.Open(ctx, filepath.Join(s.Data, settings.SandboxFile))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, world.Close()) }()
+	key, secret, err := sandboxSecrets(ctx, world, s.Key, s.WebhookSecret)
+	if err != nil {
+		return err
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Addr)
+	if err != nil {
+		return err
+	}
+	own, hosts := "http://"+loopback(listener.Addr()), []string(nil)
+	if s.PublicURL != nil {
+		own, hosts = s.PublicURL.String(), []string{s.PublicURL.Host}
+	}
+	provider, err := stripe.New(stripe.Config{
+		DB: world.DB(), Clock: world.Clock(), PublicURL: own, Alone: true, SecretKey: key.Reveal(),
+		WebhookURL: s.Webhook, WebhookSecret: secret.Reveal(), Log: log,
+	})
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	world.Clock().OnAdvance(func(time.Time) { provider.Wake() })
+	return serveAlone(ctx, listener, world.Alone(provider.Handler(), hosts...), provider.Run, func() error {
+		return stripeBanner(out, own, key, secret, s)
+	})
+}
+
+// sandboxSecrets returns the provider's key and what signs its events: those that
+// are given, or else those that the sandbox drew when it was new. Nobody can know
+// them from the source.
+func sandboxSecrets(ctx context.Context, world *sandbox.World, key, secret settings.Secret) (settings.Secret, settings.Secret, error) {
+	keptKey, err := world.Secret(ctx, "stripe_key", "sk_test_sandbox_"+rand.Text())
+	if err != nil {
+		return "", "", err
+	}
+	keptSecret, err := world.Secret(ctx, "stripe_webhook_secret", "whsec_"+rand.Text())
+	return cmp.Or(key, settings.Secret(keptKey)), cmp.Or(secret, settings.Secret(keptSecret)), err
+}
+
+// serveAlone serves requests, beside what runs in the background, until ctx ends.
+func serveAlone(ctx context.Context, listener net.Listener, handler http.Handler, background func(context.Context) error, started func() error) error {
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
+		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+	}
+	group, ending := errgroup.WithContext(ctx)
+	group.Go(func() error { return background(ending) })
+	group.Go(func() error {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			return err
+		}
+		return nil
+	})
+	group.Go(started)
+	group.Go(func() error {
+		<-ending.Done()
+		deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
+		defer cancel()
+		if err := server.Shutdown(deadline); err != nil {
+			_ = server.Close()
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+// stripeBanner shows how to reach the provider.
+func stripeBanner(w io.Writer, url string, key, secret settings.Secret, s settings.StripeSandbox) error {
+	hook := "none: create an endpoint with POST /v1/webhook_endpoints, or start with --webhook"
+	if s.Webhook != "" {
+		hook = s.Webhook + "\n    Signing secret  " + secret.Reveal()
+	}
+	_, err := fmt.Fprintf(w, `
+  A payment provider that speaks Stripe's API. No money moves.
+
+    API             %[1]s/v1
+    Secret key      %[2]s
+    Webhooks        %[3]s
+    Dashboard       %[1]s/sandbox/dashboard
+    Coverage        %[1]s/sandbox/dashboard/coverage
+    Data            %[4]s
+
+    curl %[1]s/v1/customers -u %[2]s: -d email=ada@example.test
+
+  Stop with Ctrl-C. The data is kept; delete the folder to start over.
+
+`, url, key.Reveal(), hook, s.Data)
+	return err
+}

@@ -1,0 +1,129 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/settings"
+)
+
+// text collects what is printed while it is read.
+type text struct {
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+func (b *text) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.all.Write(p)
+}
+
+func (b *text) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.all.String()
+}
+
+// runStripe runs the payment provider alone and returns its URL, its key and what it
+// printed, with the function that ends it.
+func runStripe(t *testing.T, s settings.StripeSandbox) (url, key, printed string, stop func()) {
+	t.Helper()
+	var out, log text
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- app.StripeSandbox(ctx, s, &out, &log) }()
+	stop = func() {
+		t.Helper()
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("it ends with %v: %s", err, log.String())
+		}
+	}
+	for deadline := clock.System().Now().Add(time.Minute); !strings.Contains(out.String(), "Ctrl-C"); time.Sleep(10 * time.Millisecond) {
+		if clock.System().Now().After(deadline) {
+			t.Fatalf("it does not start: %s", log.String())
+		}
+	}
+	printed = out.String()
+	call := regexp.MustCompile(`curl (http://[^/]+)/v1/customers -u (\S+):`).FindStringSubmatch(printed)
+	if call == nil {
+		t.Fatalf("it prints no call: %s", printed)
+	}
+	return call[1], call[2], printed, stop
+}
+
+// create creates a customer as the printed line does, and returns the answer.
+func create(t *testing.T, url, key string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/customers", strings.NewReader("email=ada@example.test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.SetBasicAuth(key, "")
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Errorf("the printed call answers %d %s (%v)", answer.StatusCode, body, err)
+	}
+	return string(body)
+}
+
+// TestTheStripeSandboxRuns starts the payment provider alone, calls it as it says,
+// and starts it again: its key, its secret and its state are kept.
+func TestTheStripeSandboxRuns(t *testing.T) {
+	t.Parallel()
+	s := settings.StripeSandbox{Addr: "127.0.0.1:0", Data: t.TempDir(), Webhook: "http://127.0.0.1:9/hooks"}
+	url, key, printed, stop := runStripe(t, s)
+	if !strings.HasPrefix(key, "sk_test_sandbox_") || !strings.Contains(printed, url+"/sandbox/dashboard") || !strings.Contains(printed, "Signing secret  whsec_") {
+		t.Errorf("it prints %s", printed)
+	}
+	if body := create(t, url, key); !strings.Contains(body, `"object":"customer"`) {
+		t.Errorf("created %s", body)
+	}
+	stop()
+	again, sameKey, printedAgain, stop := runStripe(t, s)
+	defer stop()
+	secret := regexp.MustCompile(`whsec_\w+`)
+	if sameKey != key || secret.FindString(printed) != secret.FindString(printedAgain) {
+		t.Errorf("started again, the key is %s after %s", sameKey, key)
+	}
+	answer, err := http.Get(again + "/sandbox/dashboard/customers") //nolint:noctx // the test ends it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if body, err := io.ReadAll(answer.Body); err != nil || !strings.Contains(string(body), "ada@example.test") {
+		t.Errorf("the state is gone (%v): %s", err, body)
+	}
+}
+
+// TestTheStripeSandboxTakesWhatItIsGiven uses a key and no webhooks, at an address
+// that can be taken once only.
+func TestTheStripeSandboxTakesWhatItIsGiven(t *testing.T) {
+	t.Parallel()
+	url, key, printed, stop := runStripe(t, settings.StripeSandbox{Addr: "127.0.0.1:0", Data: t.TempDir(), Key: "sk_test_given"})
+	defer stop()
+	if key != "sk_test_given" || !strings.Contains(printed, "POST /v1/webhook_endpoints") {
+		t.Errorf("it prints %s", printed)
+	}
+	create(t, url, key)
+	err := app.StripeSandbox(t.Context(), settings.StripeSandbox{Addr: strings.TrimPrefix(url, "http://"), Data: t.TempDir()}, io.Discard, io.Discard)
+	if err == nil {
+		t.Error("two listen at one address")
+	}
+}

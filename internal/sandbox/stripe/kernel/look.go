@@ -1,0 +1,90 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+)
+
+// Newest reads up to limit objects that fulfil an SQL condition on the columns of
+// stripe_objects, newest first, beginning after the one with the id before, if that
+// is given. more says that there are older ones.
+func (k Kind[T]) Newest(ctx context.Context, q Querier, limit int, before, condition string, args ...any) (found []*T, more bool, err error) {
+	query := `SELECT doc FROM stripe_objects WHERE kind = ? AND ` + condition
+	args = append([]any{k.Name}, args...)
+	if before != "" {
+		query += ` AND seq < (SELECT seq FROM stripe_objects WHERE kind = ? AND id = ?)`
+		args = append(args, k.Name, before)
+	}
+	read, err := docs(ctx, q, query+` ORDER BY seq DESC LIMIT ?`, append(args, limit+1)...)
+	if err != nil {
+		return nil, false, fmt.Errorf("read %ss: %w", k.Name, err)
+	}
+	if more = len(read) > limit; more {
+		read = read[:limit]
+	}
+	found, err = k.decodeAll(read)
+	return found, more, err
+}
+
+// Count returns how many objects fulfil an SQL condition on the columns of
+// stripe_objects.
+func Count(ctx context.Context, q Querier, condition string) (n int, err error) {
+	if err = q.QueryRowContext(ctx, `SELECT count(*) FROM stripe_objects WHERE `+condition).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count: %w", err)
+	}
+	return n, nil
+}
+
+// Timer is something that will happen by itself, by the sandbox's clock.
+type Timer struct {
+	Kind, Object string
+	Customer     string // whom the object belongs to; empty if it is nobody's
+	At           int64
+}
+
+// NextTimers reads what happens next, soonest first.
+func NextTimers(ctx context.Context, q Querier, limit int) ([]Timer, error) {
+	rows, err := q.QueryContext(ctx, `
+		SELECT t.kind, t.object, coalesce(o.doc ->> '$.customer', ''), t.at FROM stripe_timers t
+		LEFT JOIN stripe_objects o ON o.id = t.object AND o.kind IN ('subscription', 'invoice', 'checkout.session', 'payment_intent')
+		WHERE t.clock = '' ORDER BY t.at, t.object, t.kind LIMIT ?`, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read timers: %w", err)
+	}
+	defer rows.Close()
+	var all []Timer
+	for rows.Next() {
+		var t Timer
+		if err := rows.Scan(&t.Kind, &t.Object, &t.Customer, &t.At); err != nil {
+			return nil, fmt.Errorf("read timers: %w", err)
+		}
+		all = append(all, t)
+	}
+	return all, rows.Err()
+}
+
+// WaitingDelivery is an event on its way to an endpoint.
+type WaitingDelivery struct {
+	URL      string
+	Attempts int
+}
+
+// WaitingDeliveries reads the deliveries of an event that are not accepted yet.
+func WaitingDeliveries(ctx context.Context, q Querier, event string) ([]WaitingDelivery, error) {
+	rows, err := q.QueryContext(ctx, `
+		SELECT o.doc ->> '$.url', d.attempts FROM stripe_deliveries d
+		JOIN stripe_objects o ON o.kind = 'webhook_endpoint' AND o.id = d.endpoint WHERE d.event = ? ORDER BY d.seq`, event)
+	if err != nil {
+		return nil, fmt.Errorf("read deliveries: %w", err)
+	}
+	defer rows.Close()
+	var all []WaitingDelivery
+	for rows.Next() {
+		var d WaitingDelivery
+		if err := rows.Scan(&d.URL, &d.Attempts); err != nil {
+			return nil, fmt.Errorf("read deliveries: %w", err)
+		}
+		all = append(all, d)
+	}
+	return all, rows.Err()
+}

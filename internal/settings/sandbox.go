@@ -1,0 +1,53 @@
+package settings
+
+import (
+	"cmp"
+	"errors"
+	"net/url"
+	"strings"
+)
+
+// StripeSandboxFlags are the flags of sandbox stripe. Its secrets protect play
+// money, so that they may be flags.
+type StripeSandboxFlags struct {
+	Addr          string `placeholder:"HOST:PORT" help:"Address to listen on. Default: 127.0.0.1:12111."`
+	PublicURL     string `name:"url" placeholder:"URL" help:"URL at which it is reached, for links to its pages. Default: the listening address."`
+	Key           string `env:"TENANTRY_STRIPE_SECRET_KEY" placeholder:"KEY" help:"Secret key of its clients, such as sk_test_sandbox. Default: one that is drawn and kept in the data folder."`
+	Webhook       string `placeholder:"URL" help:"URL that receives every event, besides the webhook endpoints that clients create. Default: none."`
+	WebhookSecret string `placeholder:"SECRET" help:"What signs the events to that URL. Default: one that is drawn and kept in the data folder."`
+	Data          string `placeholder:"DIR" help:"Folder in which its state is kept. Default: ./stripe-sandbox."`
+}
+
+// StripeSandbox has the settings of the payment provider that runs alone.
+type StripeSandbox struct {
+	Addr          string
+	PublicURL     *url.URL // nil for the listening address
+	Key           Secret   // empty for one that is drawn and kept
+	Webhook       string   // empty for nobody
+	WebhookSecret Secret   // empty for one that is drawn and kept
+	Data          string
+}
+
+// Settings checks the settings of sandbox stripe, like DevFlags.Settings.
+func (f StripeSandboxFlags) Settings() (StripeSandbox, error) {
+	var p parser
+	s := StripeSandbox{
+		Addr: p.addr("--addr", cmp.Or(f.Addr, "127.0.0.1:12111")), PublicURL: p.webURL("--url", f.PublicURL),
+		Key: Secret(f.Key), Webhook: f.Webhook, WebhookSecret: Secret(f.WebhookSecret), Data: p.dir("--data", cmp.Or(f.Data, "./stripe-sandbox")),
+	}
+	p.sandboxKey("--key", s.Key)
+	if f.Webhook != "" {
+		if u, err := url.Parse(f.Webhook); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			p.fail("--webhook", "%q is not an absolute http or https URL", f.Webhook)
+		}
+	}
+	return s, errors.Join(p.errs...)
+}
+
+// sandboxKey refuses a key that the sandbox must not have: whoever gives it a live
+// one would not expect that no money moves.
+func (p *parser) sandboxKey(name string, key Secret) {
+	if text := key.Reveal(); text != "" && !strings.HasPrefix(text, "sk_test_") && !strings.HasPrefix(text, "rk_test_") {
+		p.fail(name, "must begin with sk_test_ for the sandbox")
+	}
+}
