@@ -7,6 +7,21 @@ type Interval struct {
 	Count int32
 }
 
+// LongerThanMonth reports whether the interval is longer than any month.
+func (i Interval) LongerThanMonth() bool {
+	const longestMonth = 31 // days
+	switch i.Unit {
+	case "day":
+		return i.Count > longestMonth
+	case "week":
+		return 7*i.Count > longestMonth
+	case "month":
+		return i.Count > 1
+	default:
+		return true
+	}
+}
+
 // cycles are the legacy names of intervals.
 var cycles = []struct {
 	name     string

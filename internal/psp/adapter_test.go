@@ -262,7 +262,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 		return err
 	})
 	step("SetQuantity", func(ctx context.Context) error {
-		s, err := p.SetQuantity(ctx, sub.ID, sub.ItemID, 7, "quantity")
+		s, err := p.SetQuantity(ctx, sub.ID, sub.ItemID, 7, true, "quantity")
 		is("the quantity is another", s.Quantity == 7)
 		return err
 	})

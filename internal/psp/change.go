@@ -57,17 +57,20 @@ func (c *Client) ChangeSubscription(
 	})
 }
 
-// SetQuantity sets the number of units of an item; the difference is charged or
-// credited with the next invoice.
-func (c *Client) SetQuantity(ctx context.Context, id, itemID string, quantity int64, key string) (Subscription, error) {
+// SetQuantity sets the number of units of an item; the difference is charged or credited
+// with the next invoice, of which there is one a month even in a longer period if
+// monthly is set.
+func (c *Client) SetQuantity(ctx context.Context, id, itemID string, quantity int64, monthly bool, key string) (Subscription, error) {
 	set := func(s Subscription) bool { return s.Quantity == quantity }
-	return c.updateSubscription(ctx, "set quantity", id, set, &stripe.SubscriptionUpdateParams{
-		Params: keyed(key),
-		Items: []*stripe.SubscriptionUpdateItemParams{
-			{ID: stripe.String(itemID), Quantity: stripe.Int64(quantity)},
-		},
+	params := &stripe.SubscriptionUpdateParams{
+		Params:            keyed(key),
+		Items:             []*stripe.SubscriptionUpdateItemParams{{ID: stripe.String(itemID), Quantity: stripe.Int64(quantity)}},
 		ProrationBehavior: stripe.String(collectProrations),
-	})
+	}
+	if monthly {
+		params.PendingInvoiceItemInterval = &stripe.SubscriptionUpdatePendingInvoiceItemIntervalParams{Interval: stripe.String(IntervalMonth)}
+	}
+	return c.updateSubscription(ctx, "set quantity", id, set, params)
 }
 
 // ClearCancelAt takes back that a subscription ends at a date. It has no effect on one

@@ -50,10 +50,17 @@ func TestWritesSend(t *testing.T) {
 			"payment_behavior": "error_if_incomplete", "metadata[plan_id]": "p2",
 		}},
 		"SetQuantity": {func(ctx context.Context, c *psp.Client) error {
-			_, err := c.SetQuantity(ctx, "sub_1", "si_1", 7, "k")
+			_, err := c.SetQuantity(ctx, "sub_1", "si_1", 7, false, "k")
 			return err
 		}, "/v1/subscriptions/sub_1", "k", map[string]string{
 			"items[0][id]": "si_1", "items[0][quantity]": "7", "proration_behavior": "create_prorations",
+		}},
+		"SetQuantity, invoiced monthly": {func(ctx context.Context, c *psp.Client) error {
+			_, err := c.SetQuantity(ctx, "sub_1", "si_1", 7, true, "k")
+			return err
+		}, "/v1/subscriptions/sub_1", "k", map[string]string{
+			"items[0][id]": "si_1", "items[0][quantity]": "7", "proration_behavior": "create_prorations",
+			"pending_invoice_item_interval[interval]": "month",
 		}},
 		"SetCancelAtPeriodEnd, taken back": {func(ctx context.Context, c *psp.Client) error {
 			_, err := c.SetCancelAtPeriodEnd(ctx, "sub_1", false, "k")
@@ -148,10 +155,16 @@ func TestWritesWithoutAnIDOrKeyAreRefusedHere(t *testing.T) {
 	for name, write := range map[string]func() error{
 		"customer without an id": func() error { return c.UpdateCustomer(t.Context(), "", psp.CustomerParams{Key: "k"}) },
 		"customer without a key": func() error { return c.UpdateCustomer(t.Context(), "cus_1", psp.CustomerParams{}) },
-		"quantity without an id": func() error { _, err := c.SetQuantity(t.Context(), "", "si_1", 1, "k"); return err },
-		"quantity without a key": func() error { _, err := c.SetQuantity(t.Context(), "sub_1", "si_1", 1, ""); return err },
-		"portal without a key":   func() error { _, err := c.CreatePortal(t.Context(), psp.PortalParams{}); return err },
-		"usage without a key":    func() error { return c.ReportUsage(t.Context(), psp.UsageReport{}) },
+		"quantity without an id": func() error {
+			_, err := c.SetQuantity(t.Context(), "", "si_1", 1, false, "k")
+			return err
+		},
+		"quantity without a key": func() error {
+			_, err := c.SetQuantity(t.Context(), "sub_1", "si_1", 1, false, "")
+			return err
+		},
+		"portal without a key": func() error { _, err := c.CreatePortal(t.Context(), psp.PortalParams{}); return err },
+		"usage without a key":  func() error { return c.ReportUsage(t.Context(), psp.UsageReport{}) },
 	} {
 		if err := write(); !errors.Is(err, psp.ErrRefused) {
 			t.Errorf("%s: %v", name, err)

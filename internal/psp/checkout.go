@@ -26,7 +26,8 @@ type CheckoutParams struct {
 	Quantity   int64 // 0 leaves it out, which prices that are billed by usage require
 	// MeteredPriceIDs are further prices, billed by reported usage.
 	MeteredPriceIDs []string
-	TrialDays       int // 0 for no trial
+	TrialDays       int  // 0 for no trial
+	InvoicesMonthly bool // of what is pending, in periods that are longer
 	// Free asks for a card only when something is due.
 	Free       bool
 	SuccessURL string
@@ -72,6 +73,9 @@ func (c *Client) CreateCheckout(ctx context.Context, p CheckoutParams) (Checkout
 	}
 	if p.TrialDays > 0 {
 		params.SubscriptionData.TrialPeriodDays = stripe.Int64(int64(p.TrialDays))
+	}
+	if p.InvoicesMonthly {
+		params.SubscriptionData.PendingInvoiceItemInterval = &stripe.CheckoutSessionCreateSubscriptionDataPendingInvoiceItemIntervalParams{Interval: stripe.String(IntervalMonth)}
 	}
 	if p.Free {
 		params.PaymentMethodCollection = stripe.String(stripe.CheckoutSessionPaymentMethodCollectionIfRequired)

@@ -10,9 +10,8 @@ import (
 
 // OtherCurrency returns a currency (ISO 4217, upper case) other than the given one in
 // which a customer has credit or debt, or something that is yet to be invoiced or
-// paid; "" where there is none. What is paid does not count: the provider lets the
-// next subscription have another currency, but applies a credit to invoices in its own
-// currency alone.
+// paid; "" where there is none. The provider lets the next subscription have another
+// currency, but applies a credit to invoices in its own alone.
 func (c *Client) OtherCurrency(ctx context.Context, customerID, currency string) (string, error) {
 	customer, err := read(ctx, c, "get customer", customerID, func(ctx context.Context) (*stripe.Customer, error) {
 		params := &stripe.CustomerRetrieveParams{}
@@ -42,41 +41,36 @@ func (c *Client) OtherCurrency(ctx context.Context, customerID, currency string)
 func (c *Client) openIn(ctx context.Context, customerID, currency string) (string, error) {
 	return call(ctx, c, "list what is open", func(ctx context.Context) (string, error) {
 		for _, status := range []stripe.InvoiceStatus{stripe.InvoiceStatusOpen, stripe.InvoiceStatusDraft} {
-			list := c.api.V1Invoices.List(ctx, &stripe.InvoiceListParams{
-				Customer: stripe.String(customerID), Status: stripe.String(status),
-			})
-			for in, err := range list.All(ctx) {
-				if err != nil {
-					return "", err
-				}
-				if !strings.EqualFold(string(in.Currency), currency) {
-					return strings.ToUpper(string(in.Currency)), nil
-				}
+			list := c.api.V1Invoices.List(ctx, &stripe.InvoiceListParams{Customer: stripe.String(customerID), Status: stripe.String(status)})
+			other, err := foreign(list.All(ctx), func(in *stripe.Invoice) stripe.Currency { return in.Currency }, currency)
+			if err != nil || other != "" {
+				return other, err
 			}
 		}
-		items := c.api.V1InvoiceItems.List(ctx, &stripe.InvoiceItemListParams{
-			Customer: stripe.String(customerID), Pending: stripe.Bool(true),
-		})
-		for item, err := range items.All(ctx) {
-			if err != nil {
-				return "", err
-			}
-			if !strings.EqualFold(string(item.Currency), currency) {
-				return strings.ToUpper(string(item.Currency)), nil
-			}
-		}
-		return "", nil
+		list := c.api.V1InvoiceItems.List(ctx, &stripe.InvoiceItemListParams{Customer: stripe.String(customerID), Pending: stripe.Bool(true)})
+		return foreign(list.All(ctx), func(item *stripe.InvoiceItem) stripe.Currency { return item.Currency }, currency)
 	})
 }
 
-// metaCreditOf is the metadata of an adjustment of a customer's balance that gives back
-// what an invoice took from it.
+// foreign returns the first currency in a list other than the given one.
+func foreign[T any](list stripe.Seq2[T, error], of func(T) stripe.Currency, currency string) (string, error) {
+	for item, err := range list {
+		if err != nil {
+			return "", err
+		}
+		if other := string(of(item)); !strings.EqualFold(other, currency) {
+			return strings.ToUpper(other), nil
+		}
+	}
+	return "", nil
+}
+
+// metaCreditOf names the invoice whose credit an adjustment of a balance gives back.
 const metaCreditOf = "gives_back_credit_of"
 
-// giveBackCredit gives back what an invoice took from its customer's balance. What it
-// collected for a debt on that balance becomes the debt again, because its payment is
-// refunded. The key serves for a day; after that the adjustment is found by its
-// metadata.
+// giveBackCredit gives back what an invoice took from its customer's balance. A debt
+// that it collected becomes one again, because its payment is refunded. The key serves
+// for a day; after that the adjustment is found by its metadata.
 func (c *Client) giveBackCredit(ctx context.Context, invoiceID, key string) error {
 	if invoiceID == "" {
 		return nil
@@ -87,8 +81,7 @@ func (c *Client) giveBackCredit(ctx context.Context, invoiceID, key string) erro
 	if err != nil {
 		return err
 	}
-	// A balance below zero is credit. Of a draft nothing was taken yet, and of what is
-	// void the provider has given it back itself.
+	// A balance below zero is credit. A draft took none yet; what is void gave it back.
 	taken := in.EndingBalance - in.StartingBalance
 	if taken == 0 || in.Customer == nil || in.Status == stripe.InvoiceStatusDraft || in.Status == stripe.InvoiceStatusVoid {
 		return nil
@@ -108,8 +101,7 @@ func (c *Client) giveBackCredit(ctx context.Context, invoiceID, key string) erro
 	return err
 }
 
-// gaveBackCredit reports whether what an invoice took from a customer's balance was
-// given back before.
+// gaveBackCredit reports whether the credit that an invoice took was given back before.
 func (c *Client) gaveBackCredit(ctx context.Context, customerID, invoiceID string) (bool, error) {
 	given, err := call(ctx, c, "list adjustments of the balance", func(ctx context.Context) (bool, error) {
 		list := c.api.V1CustomerBalanceTransactions.List(ctx, &stripe.CustomerBalanceTransactionListParams{

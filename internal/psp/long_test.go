@@ -56,7 +56,7 @@ func TestInvoicesOfManyLines(t *testing.T) {
 	const joined = 8
 	for n := range joined {
 		now.Advance(time.Hour)
-		if sub, err = p.SetQuantity(ctx, sub.ID, sub.ItemID, int64(4+n), "seat "+strconv.Itoa(n)); err != nil {
+		if sub, err = p.SetQuantity(ctx, sub.ID, sub.ItemID, int64(4+n), false, "seat "+strconv.Itoa(n)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -114,6 +114,7 @@ func (s *Service) checkoutParams(ctx context.Context, bought Purchase) (psp.Chec
 	if p.MeteredPriceIDs, err = s.meteredPrices(ctx, bought); err != nil {
 		return p, err
 	}
+	p.InvoicesMonthly = bought.Plan.Interval.LongerThanMonth()
 	p.Free = bought.Price.PriceCents == 0 && len(p.MeteredPriceIDs) == 0
 	p.TrialDays, err = s.TrialDays(ctx, bought.Tenant.ID, bought.Plan)
 	return p, err

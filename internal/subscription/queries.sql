@@ -20,6 +20,13 @@ SET plan_id = $3, status = $4, price_cents = $5, quantity = $6, interval_unit = 
     sync_version = sync_version + 1
 WHERE psp_subscription_id = $1 AND sync_version = $2;
 
+-- name: CountDeparture :exec
+UPDATE subscriptions SET departures = departures + 1
+WHERE tenant_id = $1 AND status NOT IN ('canceled', 'incomplete_expired');
+
+-- name: ForgetDepartures :exec
+UPDATE subscriptions SET departures = departures - sqlc.arg(followed) WHERE tenant_id = $1 AND id = $2 AND departures >= sqlc.arg(followed);
+
 -- name: InsertCheckout :exec
 INSERT INTO checkouts (id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)

@@ -24,7 +24,8 @@ func toSubscription(row subscriptionsql.Subscription) Subscription {
 		CurrentPeriodStart: row.CurrentPeriodStart, CurrentPeriodEnd: row.CurrentPeriodEnd,
 		TrialEndsAt: row.TrialEndsAt, CancelAt: row.CancelAt, CancelAtPeriodEnd: row.CancelAtPeriodEnd, CanceledAt: row.CanceledAt,
 		CancellationReason: row.CancellationReason, PSPSubscriptionID: row.PSPSubscriptionID,
-		former: row.FormerBilling, metered: row.MeteredItems, SyncVersion: row.SyncVersion, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+		Departures: row.Departures, former: row.FormerBilling, metered: row.MeteredItems, SyncVersion: row.SyncVersion,
+		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}
 }
 
@@ -84,6 +85,17 @@ func (s store) update(ctx context.Context, n Subscription) error {
 		return ErrOvertaken
 	}
 	return sqldb.Wrap(err, "update subscription")
+}
+
+// countDeparture counts a member who has left on the tenant's subscription, if any.
+func (s store) countDeparture(ctx context.Context, tenantID uuid.UUID) error {
+	return sqldb.Wrap(s.q(ctx).CountDeparture(ctx, tenantID), "count departure")
+}
+
+// forgetDepartures takes off departures that the quantity has followed.
+func (s store) forgetDepartures(ctx context.Context, sub Subscription, followed int64) error {
+	err := s.q(ctx).ForgetDepartures(ctx, subscriptionsql.ForgetDeparturesParams{TenantID: sub.TenantID, ID: sub.ID, Followed: followed})
+	return sqldb.Wrap(err, "forget departures")
 }
 
 func (s store) setReason(ctx context.Context, sub Subscription, reason *string, now time.Time) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -50,6 +51,21 @@ func (s Status) known() bool {
 	}
 }
 
+// SeatsFor returns how many seats a seat plan bills for a team: no fewer than the
+// members. More that were bought stay until somebody leaves
+// (rules: subscription#seats).
+func (s Subscription) SeatsFor(members int64) int64 {
+	if s.Departures > 0 {
+		return members
+	}
+	return max(members, s.Quantity)
+}
+
+// Interval is what one period of the subscription lasts.
+func (s Subscription) Interval() catalog.Interval {
+	return catalog.Interval{Unit: s.IntervalUnit, Count: s.IntervalCount}
+}
+
 // Subscription is a tenant's subscription to a plan.
 type Subscription struct {
 	ID                 uuid.UUID
@@ -73,6 +89,8 @@ type Subscription struct {
 	CanceledAt         *time.Time
 	CancellationReason *string
 	PSPSubscriptionID  string
+	// Departures counts the members who left and whose seats are still billed.
+	Departures int64
 	// former are the terms of billing of the last month that hold no more, by their
 	// end, encoded; those of the tenant's earlier subscriptions are among them.
 	former sqldb.JSON

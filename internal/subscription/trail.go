@@ -3,6 +3,8 @@ package subscription
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"github.com/tenantry/tenantry/internal/audit"
 )
 
@@ -28,6 +30,20 @@ func (s Subscription) recorded() map[string]any {
 	return map[string]any{
 		"status": s.Status, "plan_id": s.PlanID, "quantity": s.Quantity, "cancel_at_period_end": s.Ending(),
 	}
+}
+
+// CountDeparture notes, in the transaction in which a member leaves a team, that its
+// seat is billed no longer than until the quantity follows.
+func (s *Service) CountDeparture(ctx context.Context, tenantID uuid.UUID) error {
+	return s.store.countDeparture(ctx, tenantID)
+}
+
+// SeatsFollowed notes that the quantity has followed so many departures.
+func (s *Service) SeatsFollowed(ctx context.Context, sub Subscription, departures int64) error {
+	if departures == 0 {
+		return nil
+	}
+	return s.store.forgetDepartures(ctx, sub, departures)
 }
 
 // SetReason stores why a subscription ends, nil where it does not any more.

@@ -62,7 +62,7 @@ func (s *Service) Remove(ctx context.Context, by Actor, tenantID uuid.UUID, user
 		if err := s.store.deleteMember(ctx, tenantID, userID); err != nil {
 			return err
 		}
-		if err := s.deps.Billing.SeatsChanged(ctx, tenantID); err != nil {
+		if err := s.deps.Billing.SeatFreed(ctx, tenantID); err != nil {
 			return err
 		}
 		return s.record(ctx, tenantID, "member.removed", "user", formatID(userID),

@@ -70,6 +70,8 @@ func newRig(t *testing.T, db *sqldb.DB) *rig {
 
 func (r *rig) HasActive(context.Context, uuid.UUID) (bool, error) { return true, nil }
 
+func (r *rig) SeatFreed(ctx context.Context, id uuid.UUID) error { return r.SeatsChanged(ctx, id) }
+
 // SeatsChanged is told in the transaction that changes the team.
 func (r *rig) SeatsChanged(ctx context.Context, _ uuid.UUID) error {
 	if !sqldb.InTx(ctx) {

@@ -45,6 +45,8 @@ type SeatLimits interface {
 // that a plan that is sold by the seat is billed for the new size.
 type SeatBilling interface {
 	SeatsChanged(ctx context.Context, tenantID uuid.UUID) error
+	// SeatFreed is SeatsChanged for a member who has left.
+	SeatFreed(ctx context.Context, tenantID uuid.UUID) error
 }
 
 // Letters sends the mail of an invitation, in the transaction of ctx.

@@ -197,6 +197,7 @@ func timers() map[string]kernel.Action {
 		subscriptions.TimerPendingExpires:    subscriptions.PendingExpires,
 		subscriptions.TimerPeriodEnds:        subscriptions.PeriodEnds,
 		subscriptions.TimerUpcoming:          subscriptions.AnnounceInvoice,
+		subscriptions.TimerPendingItems:      subscriptions.InvoicePending,
 		subscriptions.TimerTrialWillEnd:      subscriptions.TrialWillEnd,
 		subscriptions.TimerIncompleteExpires: subscriptions.IncompleteExpires,
 		invoices.TimerFinalizes:              subscriptions.FinalizeDue,

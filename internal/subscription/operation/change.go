@@ -106,7 +106,7 @@ func (c *changePlan) prepare(ctx context.Context, sub subscription.Subscription)
 	}
 	return instruction{
 		Kind: opChange, PlanID: sel.Plan.ID, Quantity: sel.Quantity, ItemID: change.ItemID, PriceID: change.PriceID,
-		ProrationDate: change.ProrationDate, Unprorated: change.Unprorated,
+		ProrationDate: change.ProrationDate, Unprorated: change.Unprorated, Departures: sub.Departures,
 	}, nil
 }
 
@@ -183,7 +183,7 @@ func (s *Service) selectPlan(ctx context.Context, sub subscription.Subscription,
 	if quantity == 0 && plan.PricingType == catalog.Seat {
 		// The members are counted once here; confirm finds those who join later.
 		members, err := s.deps.Tenants.CountMembers(ctx, sub.TenantID)
-		return subscription.Selection{Plan: plan, Price: price, Quantity: max(members, sub.Quantity)}, err
+		return subscription.Selection{Plan: plan, Price: price, Quantity: sub.SeatsFor(members)}, err
 	}
 	quantity, err = s.deps.Subscriptions.Units(ctx, sub.TenantID, plan, quantity)
 	return subscription.Selection{Plan: plan, Price: price, Quantity: quantity}, err

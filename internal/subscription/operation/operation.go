@@ -50,6 +50,9 @@ type instruction struct {
 	PriceID       string    `json:"price_id,omitzero"`
 	ProrationDate time.Time `json:"proration_date,omitzero"`
 	Unprorated    bool      `json:"unprorated,omitzero"`
+	// Departures counts the members who had left when it was prepared: their seats
+	// are not billed any more when it is done.
+	Departures int64 `json:"departures,omitzero"`
 }
 
 // operation is a write to the provider that is stored before it is made. Its id is

@@ -12,8 +12,8 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription"
 )
 
-// JobSeats is the kind of the jobs that set the quantity of a seat plan to the number
-// of members.
+// JobSeats is the kind of the jobs that have the quantity of a seat plan follow the
+// members.
 const JobSeats = "subscription.seats"
 
 // Seats compares a tenant's team with its subscription.
@@ -21,23 +21,24 @@ type Seats struct {
 	Members  int64
 	Limit    *int64 // the quota of team members; nil is unlimited
 	Billed   int64  // the subscription's quantity
+	Due      int64  // the quantity that the team makes
 	Price    int64  // per seat, in minor units; 0 where seats are not billed
 	Currency string
 	BySeat   bool // the plan is billed by the seat
 }
 
-// Available returns how many more members the plan allows, nil when unlimited. It is
-// negative where the tenant has more members than the plan's quota.
+// Available returns how many more members the plan allows, nil when unlimited; 0 where
+// the tenant has more members than the plan's quota.
 func (s Seats) Available() *int64 {
 	if s.Limit == nil {
 		return nil
 	}
-	left := *s.Limit - s.Members
+	left := max(*s.Limit-s.Members, 0)
 	return &left
 }
 
 // Synced reports whether the billed quantity has caught up with the team.
-func (s Seats) Synced() bool { return !s.BySeat || s.Billed == s.Members }
+func (s Seats) Synced() bool { return !s.BySeat || s.Billed == s.Due }
 
 // Seats compares the tenant's team with its running subscription; ErrNotFound
 // without one.
@@ -57,6 +58,7 @@ func (s *Service) Seats(ctx context.Context, tenantID uuid.UUID) (Seats, error) 
 	if seats.Members, err = s.deps.Tenants.CountMembers(ctx, tenantID); err != nil {
 		return Seats{}, err
 	}
+	seats.Due = sub.SeatsFor(seats.Members)
 	seats.Limit, err = s.deps.Entitlements.SeatLimit(ctx, tenantID)
 	return seats, err
 }
@@ -74,9 +76,22 @@ func (s *Service) SeatsChanged(ctx context.Context, tenantID uuid.UUID) error {
 	return s.deps.Jobs.Enqueue(ctx, JobSeats, tenantID, jobs.Key(tenantID.String()))
 }
 
-// HandleSeats is the handler of JobSeats. It sets the quantity to the number of members at that time,
-// so that it may run late, again, or once for many changes. It is an operation like a
-// change of plan, so that neither overwrites the other.
+// SeatFreed is SeatsChanged for a member who has left: seats that were bought beyond
+// the members do not stay.
+//
+// Invariant: a departure is counted in the transaction that makes it, and until an
+// operation that was prepared after it is done. So neither a join nor an operation
+// that was under way keeps the seat.
+func (s *Service) SeatFreed(ctx context.Context, tenantID uuid.UUID) error {
+	if err := s.deps.Subscriptions.CountDeparture(ctx, tenantID); err != nil {
+		return err
+	}
+	return s.SeatsChanged(ctx, tenantID)
+}
+
+// HandleSeats is the handler of JobSeats. It sets the quantity that the team makes at
+// that time, so that it may run late, again, or once for many changes. It is an
+// operation like a change of plan, so that neither overwrites the other.
 func (s *Service) HandleSeats(ctx context.Context, job jobs.Job) error {
 	var tenantID uuid.UUID
 	if err := job.Decode(&tenantID); err != nil {
@@ -89,7 +104,7 @@ func (s *Service) HandleSeats(ctx context.Context, job jobs.Job) error {
 	return psp.Permanent(err)
 }
 
-// followSeats sets the quantity of a seat plan to the number of members.
+// followSeats has the quantity of a seat plan follow the members.
 type followSeats struct{ ofRunning }
 
 // continues is never true: the team may be another one by now.
@@ -104,17 +119,26 @@ func (f followSeats) prepare(ctx context.Context, sub subscription.Subscription)
 	if err != nil {
 		return instruction{}, err
 	}
-	if plan.PricingType != catalog.Seat || sub.Quantity == members || members == 0 {
+	seats := sub.SeatsFor(members)
+	if plan.PricingType != catalog.Seat || members == 0 {
 		return instruction{}, errNothingToDo
+	}
+	if sub.Quantity == seats {
+		err := f.svc.deps.Subscriptions.SeatsFollowed(ctx, sub, sub.Departures)
+		if err == nil {
+			err = errNothingToDo
+		}
+		return instruction{}, err
 	}
 	remote, err := f.svc.deps.Provider.GetSubscription(ctx, sub.PSPSubscriptionID)
 	if err != nil {
 		return instruction{}, goneOr(err, subscription.ErrNotFound)
 	}
-	return instruction{Kind: opQuantity, ItemID: remote.ItemID, Quantity: members}, nil
+	return instruction{Kind: opQuantity, ItemID: remote.ItemID, Quantity: seats, Departures: sub.Departures}, nil
 }
 
 func (f followSeats) send(ctx context.Context, op operation) error {
-	_, err := f.svc.deps.Provider.SetQuantity(ctx, op.before.PSPSubscriptionID, op.ItemID, op.Quantity, op.key())
+	monthly := op.before.Interval().LongerThanMonth()
+	_, err := f.svc.deps.Provider.SetQuantity(ctx, op.before.PSPSubscriptionID, op.ItemID, op.Quantity, monthly, op.key())
 	return err
 }

@@ -39,7 +39,7 @@ func TestSeatsFollowTheTeam(t *testing.T) {
 		wantAll(seatsOf(s, o), map[string]any{
 			"data.current_seats": 1.0, "data.seat_limit": 100.0, "data.price_per_seat.amount_cents": 1200.0,
 			"data.price_per_seat.currency": "EUR", "data.total_seat_cost.amount_cents": 3600.0, "data.total_seat_cost.currency": "EUR",
-			"data.subscription_quantity": 3.0, "data.available_seats": 99.0, "data.is_seat_based": true, "data.is_synced": false,
+			"data.subscription_quantity": 3.0, "data.available_seats": 99.0, "data.is_seat_based": true, "data.is_synced": true,
 		})
 		s.Chaos(apptest.ChaosProviderDown)
 		_, grace := s.Join(o, "Grace", "grace@example.com", "member")

@@ -27,7 +27,7 @@ type Provider interface {
 	EndSubscription(ctx context.Context, id, key string) (psp.Subscription, error)
 	PreviewChange(ctx context.Context, c psp.Change) (psp.Invoice, error)
 	ChangeSubscription(ctx context.Context, c psp.Change, metadata map[string]string, key string) (psp.Subscription, error)
-	SetQuantity(ctx context.Context, id, itemID string, quantity int64, key string) (psp.Subscription, error)
+	SetQuantity(ctx context.Context, id, itemID string, quantity int64, monthly bool, key string) (psp.Subscription, error)
 }
 
 // Tenants is what operations need of the tenant domain.

@@ -91,6 +91,9 @@ func (s *Service) record(ctx context.Context, op operation, after subscription.S
 			return err
 		}
 	}
+	if err := s.deps.Subscriptions.SeatsFollowed(ctx, op.before, op.Departures); err != nil {
+		return err
+	}
 	return s.deps.Audit.Record(op.by.In(ctx), op.entry(after))
 }
 

@@ -52,6 +52,7 @@ type Subscription struct {
 	SeenAt             *time.Time
 	TrialEndTold       *time.Time
 	CancelAt           *time.Time
+	Departures         int64
 	FormerBilling      sqldb.JSON
 	MeteredItems       sqldb.JSON
 }

@@ -53,6 +53,16 @@ func (q *Queries) CompleteCheckout(ctx context.Context, arg CompleteCheckoutPara
 	return err
 }
 
+const countDeparture = `-- name: CountDeparture :exec
+UPDATE subscriptions SET departures = departures + 1
+WHERE tenant_id = $1 AND status NOT IN ('canceled', 'incomplete_expired')
+`
+
+func (q *Queries) CountDeparture(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, countDeparture, tenantID)
+	return err
+}
+
 const deleteCheckouts = `-- name: DeleteCheckouts :exec
 DELETE FROM checkouts WHERE tenant_id = $1
 `
@@ -73,6 +83,21 @@ type ExpireCheckoutParams struct {
 
 func (q *Queries) ExpireCheckout(ctx context.Context, arg ExpireCheckoutParams) error {
 	_, err := q.db.ExecContext(ctx, expireCheckout, arg.PSPSessionID, arg.ExpiredAt)
+	return err
+}
+
+const forgetDepartures = `-- name: ForgetDepartures :exec
+UPDATE subscriptions SET departures = departures - $3 WHERE tenant_id = $1 AND id = $2 AND departures >= $3
+`
+
+type ForgetDeparturesParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+	Followed int64
+}
+
+func (q *Queries) ForgetDepartures(ctx context.Context, arg ForgetDeparturesParams) error {
+	_, err := q.db.ExecContext(ctx, forgetDepartures, arg.TenantID, arg.ID, arg.Followed)
 	return err
 }
 
@@ -201,7 +226,7 @@ func (q *Queries) LastAnsweredCheckout(ctx context.Context, arg LastAnsweredChec
 }
 
 const liveSubscription = `-- name: LiveSubscription :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, former_billing, metered_items FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, departures, former_billing, metered_items FROM subscriptions
 WHERE tenant_id = $1 AND status NOT IN ('canceled', 'incomplete_expired')
 `
 
@@ -232,6 +257,7 @@ func (q *Queries) LiveSubscription(ctx context.Context, tenantID uuid.UUID) (Sub
 		&i.SeenAt,
 		&i.TrialEndTold,
 		&i.CancelAt,
+		&i.Departures,
 		&i.FormerBilling,
 		&i.MeteredItems,
 	)
@@ -420,7 +446,7 @@ func (q *Queries) SetCheckoutSession(ctx context.Context, arg SetCheckoutSession
 }
 
 const subscriptionByPSPID = `-- name: SubscriptionByPSPID :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, former_billing, metered_items FROM subscriptions WHERE psp_subscription_id = $1
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, departures, former_billing, metered_items FROM subscriptions WHERE psp_subscription_id = $1
 `
 
 func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID string) (Subscription, error) {
@@ -450,6 +476,7 @@ func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID str
 		&i.SeenAt,
 		&i.TrialEndTold,
 		&i.CancelAt,
+		&i.Departures,
 		&i.FormerBilling,
 		&i.MeteredItems,
 	)
@@ -457,7 +484,7 @@ func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID str
 }
 
 const subscriptionOfTenant = `-- name: SubscriptionOfTenant :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, former_billing, metered_items FROM subscriptions WHERE tenant_id = $1 AND id = $2
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, departures, former_billing, metered_items FROM subscriptions WHERE tenant_id = $1 AND id = $2
 `
 
 type SubscriptionOfTenantParams struct {
@@ -492,6 +519,7 @@ func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTe
 		&i.SeenAt,
 		&i.TrialEndTold,
 		&i.CancelAt,
+		&i.Departures,
 		&i.FormerBilling,
 		&i.MeteredItems,
 	)
@@ -499,7 +527,7 @@ func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTe
 }
 
 const subscriptionsOfTenant = `-- name: SubscriptionsOfTenant :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, former_billing, metered_items FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, departures, former_billing, metered_items FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC
 `
 
 func (q *Queries) SubscriptionsOfTenant(ctx context.Context, tenantID uuid.UUID) ([]Subscription, error) {
@@ -535,6 +563,7 @@ func (q *Queries) SubscriptionsOfTenant(ctx context.Context, tenantID uuid.UUID)
 			&i.SeenAt,
 			&i.TrialEndTold,
 			&i.CancelAt,
+			&i.Departures,
 			&i.FormerBilling,
 			&i.MeteredItems,
 		); err != nil {

@@ -45,6 +45,7 @@ func Finalize(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	}
 	description := map[string]string{
 		ReasonCreate: "Subscription creation", ReasonCycle: "Subscription renewal", ReasonUpdate: "Subscription update",
+		ReasonPending: "Subscription update",
 	}[in.BillingReason]
 	pi, err := payments.Create(ctx, st, in.AmountDue, in.Currency, description, in.Customer)
 	if err != nil {

@@ -33,6 +33,7 @@ const (
 	ReasonCreate   = "subscription_create"
 	ReasonCycle    = "subscription_cycle"
 	ReasonUpdate   = "subscription_update"
+	ReasonPending  = "automatic_pending_invoice_item_invoice"
 	ReasonUpcoming = "upcoming" // of a preview
 )
 

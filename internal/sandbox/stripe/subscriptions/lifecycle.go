@@ -25,6 +25,7 @@ func (sub *Subscription) cancel(reason string, now int64) {
 
 // Begin stores a new subscription and sets its timers.
 func Begin(ctx context.Context, st *kernel.Step, sub *Subscription) error {
+	sub.planPending(st.Now)
 	if err := st.Create(ctx, "customer.subscription.created", sub); err != nil {
 		return err
 	}
@@ -42,6 +43,7 @@ func Save(ctx context.Context, st *kernel.Step, before, sub *Subscription) error
 			return err
 		}
 	}
+	sub.planPending(st.Now)
 	if sub.Status == Canceled && before.Status != Canceled {
 		if err := st.Create(ctx, "customer.subscription.deleted", sub); err != nil {
 			return err
@@ -66,6 +68,9 @@ func Save(ctx context.Context, st *kernel.Step, before, sub *Subscription) error
 // setTimers sets the timers that the subscription's state requires and stops
 // all others.
 func setTimers(ctx context.Context, st *kernel.Step, sub *Subscription) error {
+	if err := setPendingTimer(ctx, st, sub); err != nil {
+		return err
+	}
 	if sub.Running() {
 		_, end := sub.due()
 		if err := st.SetTimer(ctx, TimerPeriodEnds, sub.ID, end); err != nil {

@@ -37,6 +37,8 @@ type Purchase struct {
 	Metadata     map[string]string `json:"metadata"`
 	TrialDays    int64             `json:"trial_days"`
 	WhenNoMethod string            `json:"when_no_method"` // what happens when a trial ends without a payment method
+	// PendingInterval is how often pending items are invoiced; nil leaves them for renewals.
+	PendingInterval *pendingInterval `json:"pending_interval"`
 }
 
 // WantedItem is an item of a purchase as the client asked for it.
@@ -53,6 +55,7 @@ func (o *Purchase) Read(p *form.Params) {
 	p.Clearable("description", &o.Description)
 	p.Integer("trial_period_days", 1, maxTrialDays, &o.TrialDays)
 	readTrialSettings(p, &o.WhenNoMethod)
+	readPendingInterval(p, &o.PendingInterval)
 }
 
 // ReadItems reads the items of a purchase.

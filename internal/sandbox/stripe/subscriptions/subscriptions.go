@@ -58,11 +58,11 @@ type Subscription struct {
 	Items                 form.List[Item]   `json:"items"`
 	LatestInvoice         *string           `json:"latest_invoice"`
 	Metadata              map[string]string `json:"metadata"`
-	NextPendingInvoice    form.Null         `json:"next_pending_invoice_item_invoice"`
+	NextPendingInvoice    *int64            `json:"next_pending_invoice_item_invoice"`
 	OnBehalfOf            form.Null         `json:"on_behalf_of"`
 	PauseCollection       form.Null         `json:"pause_collection"`
 	PaymentSettings       paymentSettings   `json:"payment_settings"`
-	PendingInterval       form.Null         `json:"pending_invoice_item_interval"`
+	PendingInterval       *pendingInterval  `json:"pending_invoice_item_interval"`
 	PendingSetupIntent    form.Null         `json:"pending_setup_intent"`
 	PendingUpdate         *pendingUpdate    `json:"pending_update"`
 	Schedule              form.Null         `json:"schedule"`
@@ -211,7 +211,7 @@ func New(customerID string, o Purchase, now int64) *Subscription {
 		Description: o.Description, InvoiceSettings: invoiceSettings{Issuer: form.Self{Type: "self"}},
 		Metadata:        o.Metadata,
 		PaymentSettings: paymentSettings{PaymentMethodTypes: []string{"card"}, SaveDefault: "off"},
-		Status:          Active,
+		Status:          Active, PendingInterval: o.PendingInterval,
 	}
 	sub.BillingMode.Type = "flexible"
 	sub.BillingMode.Flexible.ProrationDiscounts = "included"

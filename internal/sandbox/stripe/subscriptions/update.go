@@ -24,13 +24,9 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	}
 	before := sub.Clone()
 	p := c.Params
-	p.Metadata(&sub.Metadata)
-	p.Clearable("description", &sub.Description)
-	readCancellation(p, &sub.CancellationDetails)
+	sub.readSettings(p)
 	p.Boolean("cancel_at_period_end", &sub.CancelAtPeriodEnd)
 	endAt := readEnd(p, c.Now)
-	p.Clearable("default_payment_method", &sub.DefaultPaymentMethod)
-	readTrialSettings(p, &sub.TrialSettings.EndBehavior.MissingPaymentMethod)
 	behavior := allowIncomplete
 	p.Choice("payment_behavior", &behavior, allowIncomplete, errorIfIncomplete, pendingIfIncomplete)
 	ch := readChange(p, c.Now)
@@ -174,6 +170,16 @@ func readEnd(p *form.Params, now int64) *int64 {
 	var date int64
 	p.Integer("cancel_at", now+1, 1<<40, &date)
 	return &date
+}
+
+// readSettings reads the parameters that change no period and no item.
+func (sub *Subscription) readSettings(p *form.Params) {
+	p.Metadata(&sub.Metadata)
+	p.Clearable("description", &sub.Description)
+	readCancellation(p, &sub.CancellationDetails)
+	p.Clearable("default_payment_method", &sub.DefaultPaymentMethod)
+	readTrialSettings(p, &sub.TrialSettings.EndBehavior.MissingPaymentMethod)
+	readPendingInterval(p, &sub.PendingInterval)
 }
 
 // readCancellation reads the parameter cancellation_details.
