@@ -13,6 +13,7 @@ package psp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
@@ -152,6 +153,21 @@ func read[T any](ctx context.Context, c *Client, op, id string, f func(ctx conte
 		return zero, c.failure(ctx, op, errNoID)
 	}
 	return call(ctx, c, op, f)
+}
+
+// Ask is call for a package below this one, which says in the library's terms what it
+// asks. status is that of the provider's refusal, 0 if there is none.
+func Ask[T any](
+	ctx context.Context, c *Client, op string, f func(ctx context.Context, api *stripe.Client) (T, error),
+) (v T, status int, err error) {
+	v, err = attempt(ctx, c, op, func(ctx context.Context) (T, error) { return f(ctx, c.api) })
+	if err == nil {
+		return v, 0, nil
+	}
+	if refusal, ok := errors.AsType[*stripe.Error](err); ok {
+		status = refusal.HTTPStatusCode
+	}
+	return v, status, ErrUnavailable.Wrap(fmt.Errorf("%s: %w", op, c.cause(err)))
 }
 
 func (c *Client) record(v verdict) {

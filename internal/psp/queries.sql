@@ -22,3 +22,6 @@ WHERE psp_cursor.taken_until < excluded.taken_until;
 
 -- name: DeleteHandledEvents :exec
 DELETE FROM psp_events WHERE handled_at IS NOT NULL AND received_at < $1;
+
+-- name: LastEventAt :one
+SELECT received_at FROM psp_events ORDER BY received_at DESC LIMIT 1;

@@ -36,7 +36,7 @@ func (r *Receiver) verify(body []byte, signature string) (Event, error) {
 		if fromFuture(signature) {
 			return Event{}, errFuture
 		}
-		if mode := r.client.mode(); mode != "" && (mode == liveMode) != e.Livemode {
+		if mode := r.client.Mode(); mode != "" && (mode == LiveMode) != e.Livemode {
 			return Event{}, fmt.Errorf("%w: the key is of %s mode", errMode, mode)
 		}
 		return newEvent(&e)
@@ -60,16 +60,19 @@ func fromFuture(signature string) bool {
 
 // The modes of the provider's keys and objects.
 const (
-	testMode = "test"
-	liveMode = "live"
+	TestMode = "test"
+	LiveMode = "live"
 )
 
-// mode returns the mode of the client's key, "" for a key of no known form.
-func (c *Client) mode() string {
-	for _, mode := range []string{testMode, liveMode} {
+// Mode returns the mode of the client's key, "" for a key of no known form.
+func (c *Client) Mode() string {
+	for _, mode := range []string{TestMode, LiveMode} {
 		if strings.HasPrefix(c.secret, "sk_"+mode+"_") || strings.HasPrefix(c.secret, "rk_"+mode+"_") {
 			return mode
 		}
 	}
 	return ""
 }
+
+// Restricted reports whether the client's key has only some permissions.
+func (c *Client) Restricted() bool { return strings.HasPrefix(c.secret, "rk_") }

@@ -69,3 +69,12 @@ func (s store) markHandled(ctx context.Context, events []Event, now time.Time) e
 		return nil
 	})
 }
+
+// ErrNoEvent says that no event was ever stored.
+var ErrNoEvent = errors.New("no event was stored so far")
+
+// LastEventAt returns when the last event was stored, ErrNoEvent if none was.
+func LastEventAt(ctx context.Context, db *sqldb.DB) (time.Time, error) {
+	at, err := store{db}.q(ctx).LastEventAt(ctx)
+	return at, sqldb.WrapAbsent(err, "read the time of the last event", ErrNoEvent)
+}

@@ -84,6 +84,16 @@ type ProviderFlags struct {
 	StripeSecretKeyFile string `env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that contains Stripe's secret key. Or set TENANTRY_STRIPE_SECRET_KEY to the key."`
 }
 
+// CheckFlags are the flags of the command that checks the account at the payment
+// provider.
+type CheckFlags struct {
+	StoreFlags `embed:""`
+
+	PublicURL           string `env:"TENANTRY_PUBLIC_URL" placeholder:"URL" help:"URL at which clients reach the service, to find the endpoint that sends notifications there."`
+	StripeSecretKeyFile string `env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that contains Stripe's secret key. Or set TENANTRY_STRIPE_SECRET_KEY to the key."`
+	StripeURL           string `name:"stripe-url" placeholder:"URL" help:"Check a stand-alone sandbox at this URL in place of Stripe."`
+}
+
 // Settings checks the settings of dev. The error joins an Error for each wrong
 // setting. getenv reads the environment; it is os.Getenv except in tests.
 func (f DevFlags) Settings(getenv func(string) string) (Settings, error) {
@@ -120,6 +130,20 @@ func (f StoreFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv}
 	var s Settings
 	p.store(f, LogText, &s)
+	return s, errors.Join(p.errs...)
+}
+
+// Settings checks the settings of CheckFlags, like DevFlags.Settings. It refuses what
+// belongs to a sandbox, unless it leads to one.
+func (f CheckFlags) Settings(getenv func(string) string) (Settings, error) {
+	p := parser{getenv: getenv}
+	var s Settings
+	p.store(f.StoreFlags, LogText, &s)
+	p.provider(f.StripeSecretKeyFile, &s)
+	s.PublicURL = p.webURL("TENANTRY_PUBLIC_URL", f.PublicURL)
+	if s.StripeURL = p.webURL("--stripe-url", f.StripeURL); s.StripeURL == nil {
+		p.refuseSandbox(s)
+	}
 	return s, errors.Join(p.errs...)
 }
 

@@ -42,6 +42,10 @@ type Settings struct {
 	SMTPURL              Secret   // valid for mail.ParseSMTPURL
 	MailFrom             string   // an address, or a name and an address: Tenantry <no-reply@example.com>
 
+	// StripeURL leads commands to a stand-alone sandbox in place of Stripe; nil for
+	// Stripe. The service has no such setting.
+	StripeURL *url.URL
+
 	Logins []LoginProvider // identity providers that people can log in with
 
 	// Lifetimes of tokens and sessions; the zero value stands for the defaults.

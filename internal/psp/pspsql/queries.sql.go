@@ -67,6 +67,17 @@ func (q *Queries) InsertEvent(ctx context.Context, arg InsertEventParams) (int64
 	return result.RowsAffected()
 }
 
+const lastEventAt = `-- name: LastEventAt :one
+SELECT received_at FROM psp_events ORDER BY received_at DESC LIMIT 1
+`
+
+func (q *Queries) LastEventAt(ctx context.Context) (time.Time, error) {
+	row := q.db.QueryRowContext(ctx, lastEventAt)
+	var received_at time.Time
+	err := row.Scan(&received_at)
+	return received_at, err
+}
+
 const markEventHandled = `-- name: MarkEventHandled :exec
 UPDATE psp_events SET handled_at = $1 WHERE id = $2
 `

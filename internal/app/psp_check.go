@@ -1,0 +1,168 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/check"
+	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage/meters"
+)
+
+// CheckProvider checks the account at the payment provider, and what is linked to it
+// here. It writes what it finds, as text or as JSON, and fails if anything of it is an
+// error. It changes nothing, neither there nor here (rules: psp#check).
+func CheckProvider(ctx context.Context, s settings.Settings, out io.Writer, asJSON bool) error {
+	log := newLog(io.Discard, s) // what goes wrong is a finding
+	cfg := psp.Config{SecretKey: s.StripeSecretKey.Reveal(), Log: log}
+	if s.StripeURL != nil {
+		cfg.BaseURL = s.StripeURL.String()
+	}
+	client, err := psp.NewClient(cfg)
+	if err != nil {
+		return fmt.Errorf("payment provider: %w", err)
+	}
+	types, err := handledTypes()
+	if err != nil {
+		return err
+	}
+	c := check.Config{Client: client, Types: types, Now: clock.System().Now}
+	if s.PublicURL != nil {
+		c.WebhookURL = strings.TrimSuffix(s.PublicURL.String(), "/") + webhookPath
+	}
+	here := readForCheck(ctx, s, &c)
+	found := append([]check.Finding{here}, check.Run(ctx, c)...)
+	return errors.Join(writeFindings(out, found, asJSON), verdictOn(found))
+}
+
+// webhookPath is where notifications of the payment provider arrive.
+const webhookPath = "/api/v1/webhooks/stripe"
+
+// handledTypes returns the types of events that the service handles.
+func handledTypes() ([]string, error) {
+	receiver, err := psp.NewReceiver(psp.ReceiverDeps{Secrets: []string{"none is received"}})
+	if err != nil {
+		return nil, err
+	}
+	svc := &service{platform: &platform{receiver: receiver}, domains: &domains{}}
+	svc.registerNotifications()
+	return receiver.Types(), nil
+}
+
+// readForCheck adds what the database says, and returns whether it could be read.
+func readForCheck(ctx context.Context, s settings.Settings, c *check.Config) check.Finding {
+	finding := check.Finding{Name: "database", Status: check.OK, Detail: "it can be read"}
+	if err := readDatabase(ctx, s, c); err != nil {
+		fix := "Set TENANTRY_DATA or TENANTRY_DATABASE_URL to the database of the service, and run tenantry migrate."
+		finding.Status, finding.Detail, finding.Fix = check.Error, "prices and notifications were not checked: "+err.Error(), &fix
+		if errors.Is(err, errNoDatabase) { // as before the first start, when nothing is linked
+			finding.Status = check.Warning
+		}
+	}
+	return finding
+}
+
+var errNoDatabase = errors.New("there is no database")
+
+func readDatabase(ctx context.Context, s settings.Settings, c *check.Config) (err error) {
+	// Opening an absent file would make one.
+	if u, err := url.Parse(s.DatabaseURL.Reveal()); err == nil && u.Scheme == "sqlite" {
+		if _, err := os.Stat(filepath.FromSlash(u.Path)); err != nil {
+			return fmt.Errorf("%w at %s", errNoDatabase, filepath.FromSlash(u.Path))
+		}
+	}
+	db, err := sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Log: newLog(io.Discard, s)})
+	if err != nil {
+		return err
+	}
+	defer closing(db, &err)
+	if c.LastReceived, err = psp.LastEventAt(ctx, db); err != nil && !errors.Is(err, psp.ErrNoEvent) {
+		return err
+	}
+	c.Links, err = linkedPrices(ctx, db)
+	return err
+}
+
+// linkedPrices lists the prices of plans and meters that are linked to one of the
+// provider.
+func linkedPrices(ctx context.Context, db *sqldb.DB) ([]check.Link, error) {
+	plans, err := catalog.New(catalog.Deps{DB: db, Clock: clock.System()}).AllPlans(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var links []check.Link
+	for _, plan := range plans {
+		for _, price := range plan.Prices {
+			if price.PSPPriceID == nil {
+				continue
+			}
+			links = append(links, check.Link{
+				Name: "plan " + plan.Slug + " in " + price.Currency, PSPPriceID: *price.PSPPriceID, Currency: price.Currency,
+				Amount: &price.PriceCents, IntervalUnit: plan.Interval.Unit, IntervalCount: int(plan.Interval.Count),
+			})
+		}
+	}
+	all, err := meters.NewService(meters.Deps{DB: db, Clock: clock.System()}).All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, meter := range all {
+		for _, price := range meter.Prices {
+			if price.PSPPriceID != nil {
+				links = append(links, check.Link{
+					Name: "meter " + meter.Code + " in " + price.Currency, PSPPriceID: *price.PSPPriceID, Currency: price.Currency, Metered: true,
+				})
+			}
+		}
+	}
+	return links, nil
+}
+
+// writeFindings writes what was found: an object with all of it, or a paragraph each.
+func writeFindings(out io.Writer, found []check.Finding, asJSON bool) error {
+	if asJSON {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(map[string]any{"checks": found})
+	}
+	width := 0
+	for _, f := range found {
+		width = max(width, len(f.Name))
+	}
+	for _, f := range found {
+		if _, err := fmt.Fprintf(out, "%-7s  %-*s  %s\n", f.Status, width, f.Name, f.Detail); err != nil {
+			return err
+		}
+		if f.Fix != nil {
+			if _, err := fmt.Fprintf(out, "%-7s  %-*s  → %s\n", "", width, "", *f.Fix); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// verdictOn fails if a finding is an error.
+func verdictOn(found []check.Finding) error {
+	n := 0
+	for _, f := range found {
+		if f.Status == check.Error {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d checks failed", n, len(found))
+}

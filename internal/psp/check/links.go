@@ -1,0 +1,78 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tenantry/tenantry/internal/psp"
+)
+
+// links checks each linked price and meter.
+func (c *checker) links(ctx context.Context) {
+	for _, link := range c.Links {
+		name := "price: " + link.Name
+		price, err := c.Client.GetPrice(ctx, link.PSPPriceID)
+		switch {
+		case errors.Is(err, psp.ErrNotFound):
+			c.note(name, Error, "Stripe has no price "+link.PSPPriceID, "Unlink it and create it anew, or see that the key is of the right account and mode.")
+		case err != nil:
+			c.failed(name, 0, err)
+		case !price.Active:
+			c.note(name, Error, link.PSPPriceID+" is archived", "Activate it in Stripe's dashboard, or link another price.")
+		default:
+			if differs := link.differs(price); len(differs) > 0 {
+				c.note(name, Error, link.PSPPriceID+" differs: "+strings.Join(differs, ", "), "Link a price that sells the same; prices cannot be changed.")
+				continue
+			}
+			if c.meter(ctx, name, link, price) {
+				c.ok(name, link.PSPPriceID)
+			}
+		}
+	}
+}
+
+// differs lists what a price sells otherwise than the one that is linked to it.
+func (l Link) differs(p psp.Price) []string {
+	var differs []string
+	if p.Currency != l.Currency {
+		differs = append(differs, fmt.Sprintf("currency %s instead of %s", p.Currency, l.Currency))
+	}
+	if l.Amount != nil && (p.UnitAmount == nil || *p.UnitAmount != *l.Amount) {
+		there := "no single amount"
+		if p.UnitAmount != nil {
+			there = fmt.Sprint(*p.UnitAmount)
+		}
+		differs = append(differs, fmt.Sprintf("amount %s instead of %d", there, *l.Amount))
+	}
+	if l.IntervalUnit != "" && (p.IntervalUnit != l.IntervalUnit || p.IntervalCount != l.IntervalCount) {
+		differs = append(differs, fmt.Sprintf("every %d %s instead of every %d %s", p.IntervalCount, p.IntervalUnit, l.IntervalCount, l.IntervalUnit))
+	}
+	if p.Metered != l.Metered {
+		kinds := map[bool]string{true: "billed by usage", false: "billed by quantity"}
+		differs = append(differs, kinds[p.Metered]+" instead of "+kinds[l.Metered])
+	}
+	return differs
+}
+
+// meter checks the meter that a metered price bills and reports whether it is well.
+func (c *checker) meter(ctx context.Context, name string, link Link, price psp.Price) bool {
+	if !link.Metered {
+		return true
+	}
+	if price.MeterID == "" {
+		c.note(name, Error, link.PSPPriceID+" bills no meter", "Link a price that is billed by a meter.")
+		return false
+	}
+	meter, err := c.Client.GetMeter(ctx, price.MeterID)
+	switch {
+	case err != nil:
+		c.failed(name, 0, err)
+		return false
+	case !meter.Active:
+		c.note(name, Error, "the meter "+meter.EventName+" of "+link.PSPPriceID+" is inactive", "Reactivate it in Stripe's dashboard: Billing, Meters.")
+		return false
+	}
+	return true
+}

@@ -1,0 +1,150 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stripe/stripe-go/v85"
+
+	"github.com/tenantry/tenantry/internal/psp"
+)
+
+const (
+	// silence is after how long without a notification one begins to wonder.
+	silence = 7 * 24 * time.Hour
+	// retried is how long Stripe tries to deliver an event.
+	retried = 3 * 24 * time.Hour
+	// underway is how old an event is that should have been delivered.
+	underway = 10 * time.Minute
+	// typesMax is how many types one list of events takes.
+	typesMax = 20
+)
+
+// webhook checks the endpoint that sends notifications here.
+func (c *checker) webhook(ctx context.Context) {
+	all, status, err := psp.Ask(ctx, c.Client, "list webhook endpoints", func(ctx context.Context, api *stripe.Client) ([]*stripe.WebhookEndpoint, error) {
+		var all []*stripe.WebhookEndpoint
+		list := api.V1WebhookEndpoints.List(ctx, &stripe.WebhookEndpointListParams{ListParams: stripe.ListParams{Limit: stripe.Int64(100)}})
+		for endpoint, err := range list.All(ctx) {
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, endpoint)
+		}
+		return all, nil
+	})
+	if err != nil {
+		c.failed("webhook", status, err)
+		return
+	}
+	if c.WebhookURL == "" {
+		c.note("webhook", Warning, fmt.Sprintf("there are %d endpoints; where this service is reached is not known", len(all)),
+			"Set TENANTRY_PUBLIC_URL, and check again.")
+		return
+	}
+	i := slices.IndexFunc(all, func(e *stripe.WebhookEndpoint) bool { return e.URL == c.WebhookURL && e.Status == "enabled" })
+	if i < 0 {
+		i = slices.IndexFunc(all, func(e *stripe.WebhookEndpoint) bool { return e.URL == c.WebhookURL })
+	}
+	if i < 0 {
+		c.note("webhook", Error, "no endpoint sends notifications to "+c.WebhookURL,
+			"Add an endpoint with this URL (Developers, Webhooks) and the events "+strings.Join(c.Types, ", ")+
+				", and set TENANTRY_STRIPE_WEBHOOK_SECRET to its signing secret.")
+		return
+	}
+	if all[i].Status != "enabled" {
+		c.note("webhook", Error, "the endpoint "+all[i].ID+" is "+all[i].Status, "Enable it: Developers, Webhooks. What was missed is caught up with by itself.")
+	} else {
+		c.ok("webhook", "the endpoint "+all[i].ID+" sends to "+c.WebhookURL)
+	}
+	c.events(all[i])
+	c.received()
+}
+
+// events compares the events that an endpoint sends with those that are handled.
+func (c *checker) events(e *stripe.WebhookEndpoint) {
+	missing := without(c.Types, e.EnabledEvents)
+	superfluous := without(e.EnabledEvents, c.Types)
+	if slices.Contains(e.EnabledEvents, "*") {
+		missing = nil
+		superfluous = []string{"all events"}
+	}
+	if len(missing) > 0 {
+		c.note("missing events", Error, "not sent are "+strings.Join(missing, ", "), "Select them at the endpoint "+e.ID+": Developers, Webhooks.")
+	} else {
+		c.ok("missing events", fmt.Sprintf("all %d that are handled are sent", len(c.Types)))
+	}
+	if len(superfluous) > 0 {
+		c.note("superfluous events", Warning, "sent and not handled: "+strings.Join(superfluous, ", "),
+			"They do no harm but cost calls. Select only "+strings.Join(c.Types, ", ")+".")
+	} else {
+		c.ok("superfluous events", "none is sent")
+	}
+}
+
+// without returns what is in a and not in b.
+func without(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
+}
+
+// received says when the last notification came.
+func (c *checker) received() {
+	const name, fix = "last notification", "Send a test event to the endpoint and see that it is answered with 200: Developers, Webhooks."
+	if c.LastReceived.IsZero() {
+		c.note(name, Warning, "none was received so far", fix)
+		return
+	}
+	ago := c.Now().Sub(c.LastReceived)
+	detail := fmt.Sprintf("received %s ago, at %s", max(ago, 0).Round(time.Second), c.LastReceived.UTC().Format(time.RFC3339))
+	if ago > silence {
+		c.note(name, Warning, detail, fix)
+		return
+	}
+	c.ok(name, detail)
+}
+
+// undelivered checks whether events are waiting to be delivered.
+func (c *checker) undelivered(ctx context.Context) {
+	const name = "undelivered events"
+	n, oldest := 0, time.Time{}
+	for types := range slices.Chunk(c.Types, typesMax) {
+		found, status, err := psp.Ask(ctx, c.Client, "list undelivered events", func(ctx context.Context, api *stripe.Client) ([]*stripe.Event, error) {
+			list := api.V1Events.List(ctx, &stripe.EventListParams{
+				ListParams:      stripe.ListParams{Limit: stripe.Int64(100)},
+				CreatedRange:    &stripe.RangeQueryParams{GreaterThanOrEqual: c.Now().Add(-retried).Unix()},
+				Types:           stripe.StringSlice(types),
+				DeliverySuccess: stripe.Bool(false),
+			})
+			if err := list.Err(); err != nil {
+				return nil, err
+			}
+			return list.Data(), nil
+		})
+		if err != nil {
+			c.failed(name, status, err)
+			return
+		}
+		for _, e := range found {
+			created := time.Unix(e.Created, 0)
+			if c.Now().Sub(created) < underway {
+				continue
+			}
+			if n++; oldest.IsZero() || created.Before(oldest) {
+				oldest = created
+			}
+		}
+	}
+	if n == 0 {
+		c.ok(name, "none in the last three days")
+		return
+	}
+	count := fmt.Sprintf("%d in the last three days", n)
+	if n >= 100 {
+		count = "100 or more in the last three days"
+	}
+	c.note(name, Warning, count+", the oldest of "+oldest.UTC().Format(time.RFC3339),
+		"See why the endpoint refuses them: Developers, Webhooks. The service catches up by itself within an hour.")
+}
