@@ -56,7 +56,22 @@ func TestBillingPortal(t *testing.T) {
 			"user_id": s.UserID(member), "tenant_id": o.Tenant,
 		}).Want(200)
 		s.Call("POST", portal(o), acting, nil).WantRefused(403, "")
-		if n := s.CountAudited(o, "billing_portal.opened"); n != 5 {
+		// Until somebody saves its settings at the provider, the portal does not open.
+		s.Call("PUT", "/sandbox/stripe/portal", "", map[string]any{"configured": false}).Want(200)
+		s.Call("GET", "/sandbox/stripe/portal", "", nil).Want(200).WantAt("data.configured", false)
+		s.Call("POST", portal(o), o.Token, nil).WantRefused(422, "billing_portal_not_configured")
+		s.Call("PUT", "/sandbox/stripe/portal", "", map[string]any{}).Want(200)
+		opened(o.Token, nil, settings)
+		// Too many calls are the caller's to repeat.
+		s.Chaos(map[string]any{"api": map[string]any{"rate_limit": 1}})
+		busy := s.Call("POST", portal(o), o.Token, nil)
+		busy.WantRefused(429, "")
+		if after := busy.Header.Get("Retry-After"); after != "2" {
+			t.Errorf("try again after %q", after)
+		}
+		s.Chaos(nil)
+		opened(o.Token, nil, settings)
+		if n := s.CountAudited(o, "billing_portal.opened"); n != 7 {
 			t.Errorf("%d visits in the trail", n)
 		}
 	})

@@ -165,6 +165,8 @@ func (s *Server) newHandler(cfg Config) (http.Handler, error) {
 	mux.HandleFunc("POST "+portal.Path("{id}/card"), portals.Use(portal.ChangeCard))
 	mux.HandleFunc("GET "+subscriptions.DunningPath, subscriptions.ShowDunning(s.engine))
 	mux.HandleFunc("PUT "+subscriptions.DunningPath, subscriptions.ChangeDunning(s.engine))
+	mux.HandleFunc("GET "+portal.SetupPath, portal.ShowSetup(s.engine))
+	mux.HandleFunc("PUT "+portal.SetupPath, portal.ChangeSetup(s.engine))
 	mux.HandleFunc("GET "+chaos.Path, s.chaos.Show)
 	mux.HandleFunc("PUT "+chaos.Path, s.chaos.Change)
 	mux.HandleFunc("GET "+chaos.PagePath, s.chaos.ShowPage)

@@ -54,5 +54,8 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	if _, err := customers.Live(ctx, c.Step, session.Customer, "customer"); err != nil {
 		return nil, err
 	}
+	if err := needSetup(ctx, c); err != nil {
+		return nil, err
+	}
 	return session, c.Create(ctx, "billing_portal.session.created", session)
 }
