@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/mail"
-	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/inbox"
 	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/subscription"
@@ -22,7 +22,7 @@ import (
 // The lanes of the job queue. Jobs of one lane never wait for those of another.
 const (
 	common   = ""            // jobs that wait for nobody outside
-	provider = psp.Lane      // jobs that wait for the payment provider
+	provider = inbox.Lane    // jobs that wait for the payment provider
 	web      = safehttp.Lane // jobs that wait for servers which users name
 )
 
@@ -48,7 +48,7 @@ func (svc *service) registerJobs() {
 		{common, usage.JobAlert, svc.usage.HandleAlert},
 		{web, avatar.JobImport, svc.avatars.HandleImport},
 		{web, webpush.JobSend, svc.pushes.HandleSend},
-		{provider, psp.JobEvent, svc.receiver.HandleEvent},
+		{provider, inbox.JobEvent, svc.receiver.HandleEvent},
 		{provider, subscription.JobRefuse, svc.subscriptions.HandleRefuse},
 		{provider, subscription.JobRetire, svc.subscriptions.HandleRetire},
 		{provider, operation.JobSeats, svc.operations.HandleSeats},
@@ -90,7 +90,7 @@ func (svc *service) registerPeriodic() {
 func (svc *service) registerNotifications() {
 	for _, event := range []struct {
 		kind    string
-		handler psp.Handler
+		handler inbox.Handler
 	}{
 		{"checkout.session.", svc.subscriptions.CheckoutEvent},
 		{"customer.subscription.", svc.subscriptions.SubscriptionEvent},

@@ -13,6 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/metrics"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/inbox"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -27,7 +28,7 @@ type platform struct {
 	metrics  *metrics.Metrics
 	messages *i18n.Catalog
 	provider *psp.Client
-	receiver *psp.Receiver
+	receiver *inbox.Receiver
 	outbox   *mail.Outbox
 	letters  *letters.Letters
 	counter  limit.Counter // of the rate limits; nil counts in memory
@@ -64,7 +65,7 @@ func newPlatform(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logge
 		p.counter, p.close = redis, redis.Close
 	}
 	p.jobs = jobs.New(jobs.Deps{DB: db, Clock: p.clock, Lease: clock.System(), Log: log})
-	p.receiver, err = psp.NewReceiver(psp.ReceiverDeps{
+	p.receiver, err = inbox.NewReceiver(inbox.ReceiverDeps{
 		DB: db, Jobs: p.jobs, Client: p.provider, Clock: p.clock, Secrets: out.webhookSecrets, Log: log,
 	})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/check"
+	"github.com/tenantry/tenantry/internal/psp/inbox"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage/meters"
@@ -51,7 +52,7 @@ const webhookPath = "/api/v1/webhooks/stripe"
 
 // handledTypes returns the types of events that the service handles.
 func handledTypes() ([]string, error) {
-	receiver, err := psp.NewReceiver(psp.ReceiverDeps{Secrets: []string{"none is received"}})
+	receiver, err := inbox.NewReceiver(inbox.ReceiverDeps{Secrets: []string{"none is received"}})
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +88,7 @@ func readDatabase(ctx context.Context, s settings.Settings, c *check.Config) (er
 		return err
 	}
 	defer closing(db, &err)
-	if c.LastReceived, err = psp.LastEventAt(ctx, db); err != nil && !errors.Is(err, psp.ErrNoEvent) {
+	if c.LastReceived, err = inbox.LastEventAt(ctx, db); err != nil && !errors.Is(err, inbox.ErrNoEvent) {
 		return err
 	}
 	c.Links, err = linkedPrices(ctx, db)

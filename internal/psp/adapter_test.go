@@ -100,6 +100,14 @@ func adapterWorks(t *testing.T, p counterpart) {
 			t.Error(what)
 		}
 	}
+	step("Mode", func(context.Context) error {
+		is("the key is of another mode", p.Mode() == psp.TestMode)
+		return nil
+	})
+	step("Restricted", func(context.Context) error {
+		is("the key is restricted", !p.Restricted())
+		return nil
+	})
 	metadata := map[string]string{"tenant_id": "0198c6f0", "checkout_id": "0198c6f1"}
 
 	var customer string

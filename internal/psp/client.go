@@ -1,7 +1,7 @@
-// Package psp talks to the payment provider: it has the client for calls and the
-// receiver of notifications. It is the only package that knows Stripe's library. Its
-// functions take and return plain types of its own, so that domains do not depend on
-// a wire format.
+// Package psp talks to the payment provider: it has the client for calls, and the
+// packages below it take notifications, fetch documents and check the account. They are
+// the only ones that know Stripe's library. Their functions take and return plain types
+// of their own, so that domains do not depend on a wire format.
 //
 // Callers keep these rules (rules: psp#writes). Every write carries an idempotency
 // key that was stored before, so that a repetition is the same write. A write that

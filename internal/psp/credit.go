@@ -90,12 +90,18 @@ func (c *Client) giveBackCredit(ctx context.Context, invoiceID, key string) erro
 	if err != nil || given {
 		return err
 	}
-	_, err = write(ctx, c, "give back credit", key, func(ctx context.Context) (struct{}, error) {
+	_, err = writeOnce(ctx, c, "give back credit", key, func(ctx context.Context) (struct{}, error) {
 		_, err := c.api.V1CustomerBalanceTransactions.Create(ctx, &stripe.CustomerBalanceTransactionCreateParams{
 			Params: keyed(key), Customer: stripe.String(in.Customer.ID),
 			Amount: stripe.Int64(-taken), Currency: stripe.String(string(in.Currency)),
 			Metadata: map[string]string{metaCreditOf: invoiceID},
 		})
+		return struct{}{}, err
+	}, func(ctx context.Context) (struct{}, error) {
+		given, err := c.gaveBackCredit(ctx, in.Customer.ID, invoiceID)
+		if err == nil && !given {
+			err = errNotDone
+		}
 		return struct{}{}, err
 	})
 	return err

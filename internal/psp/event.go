@@ -17,27 +17,6 @@ const (
 	eventTypesMax = 20
 )
 
-// typesBelow are the types of events that a prefix stands for. The provider's list
-// has to be asked for by type. invoice.upcoming is left out, because its invoice
-// cannot be read back.
-var typesBelow = map[string][]string{
-	"checkout.session.": {
-		"checkout.session.async_payment_failed", "checkout.session.async_payment_succeeded",
-		"checkout.session.completed", "checkout.session.expired",
-	},
-	"customer.subscription.": {
-		"customer.subscription.created", "customer.subscription.deleted", "customer.subscription.paused",
-		"customer.subscription.pending_update_applied", "customer.subscription.pending_update_expired",
-		"customer.subscription.resumed", "customer.subscription.trial_will_end", "customer.subscription.updated",
-	},
-	"invoice.": {
-		"invoice.created", "invoice.deleted", "invoice.finalization_failed", "invoice.finalized",
-		"invoice.marked_uncollectible", "invoice.overdue", "invoice.overpaid", "invoice.paid",
-		"invoice.payment_action_required", "invoice.payment_attempt_required", "invoice.payment_failed",
-		"invoice.payment_succeeded", "invoice.sent", "invoice.updated", "invoice.voided", "invoice.will_be_due",
-	},
-}
-
 // Event says that something happened to an object at the provider. It may come late,
 // twice or out of order, so the object's state is read back (rules:
 // psp#reading-back).
@@ -104,7 +83,7 @@ func (c *Client) eventPage(ctx context.Context, since time.Time, types []string,
 		}
 		page := eventsPage{more: list.Meta().HasMore}
 		for _, e := range list.Data() {
-			event, err := newEvent(e)
+			event, err := NewEvent(e)
 			if err != nil {
 				return eventsPage{}, err
 			}
@@ -114,7 +93,8 @@ func (c *Client) eventPage(ctx context.Context, since time.Time, types []string,
 	})
 }
 
-func newEvent(e *stripe.Event) (Event, error) {
+// NewEvent reads what an event says: its id, its type and the id of its object.
+func NewEvent(e *stripe.Event) (Event, error) {
 	if e.ID == "" || e.Type == "" || e.Data == nil {
 		return Event{}, errUnreadable
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/inbox"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
@@ -27,15 +28,15 @@ const (
 	newSecret = "whsec_new"
 )
 
-// inbox is a receiver on a database of its own.
-type inbox struct {
-	*psp.Receiver
+// mailbox is a receiver on a database of its own.
+type mailbox struct {
+	*inbox.Receiver
 	db    *sqldb.DB
 	queue *jobs.Queue
 	clock *clock.Adjustable
 }
 
-func newInbox(t *testing.T, db *sqldb.DB, client *psp.Client) *inbox {
+func newInbox(t *testing.T, db *sqldb.DB, client *psp.Client) *mailbox {
 	t.Helper()
 	if client == nil {
 		var err error
@@ -45,18 +46,18 @@ func newInbox(t *testing.T, db *sqldb.DB, client *psp.Client) *inbox {
 	}
 	c := clock.NewAdjustable(clock.System(), 0)
 	queue := jobs.New(jobs.Deps{DB: db, Clock: c, Lease: clock.System()})
-	receiver, err := psp.NewReceiver(psp.ReceiverDeps{
+	receiver, err := inbox.NewReceiver(inbox.ReceiverDeps{
 		DB: db, Jobs: queue, Client: client, Clock: c, Secrets: []string{oldSecret, newSecret},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	queue.Lane(psp.Lane).Handle(psp.JobEvent, receiver.HandleEvent)
-	return &inbox{receiver, db, queue, c}
+	queue.Lane(inbox.Lane).Handle(inbox.JobEvent, receiver.HandleEvent)
+	return &mailbox{receiver, db, queue, c}
 }
 
 // run works on the jobs until the test ends.
-func (i *inbox) run(t *testing.T) {
+func (i *mailbox) run(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -70,7 +71,7 @@ func (i *inbox) run(t *testing.T) {
 }
 
 // count runs a query for one number.
-func (i *inbox) count(t *testing.T, query string) int {
+func (i *mailbox) count(t *testing.T, query string) int {
 	t.Helper()
 	var n int
 	if err := i.db.Conn(t.Context()).QueryRowContext(t.Context(), query).Scan(&n); err != nil {
@@ -79,22 +80,22 @@ func (i *inbox) count(t *testing.T, query string) int {
 	return n
 }
 
-func (i *inbox) stored(t *testing.T) int {
+func (i *mailbox) stored(t *testing.T) int {
 	t.Helper()
 	return i.count(t, "SELECT count(*) FROM psp_events")
 }
 
-func (i *inbox) waiting(t *testing.T) int {
+func (i *mailbox) waiting(t *testing.T) int {
 	t.Helper()
 	return i.count(t, "SELECT count(*) FROM jobs WHERE kind = 'psp.event'")
 }
 
-func (i *inbox) handled(t *testing.T) int {
+func (i *mailbox) handled(t *testing.T) int {
 	t.Helper()
 	return i.count(t, "SELECT count(*) FROM psp_events WHERE handled_at IS NOT NULL")
 }
 
-func (i *inbox) deliver(ctx context.Context, body, signature string) *httptest.ResponseRecorder {
+func (i *mailbox) deliver(ctx context.Context, body, signature string) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/v1/webhooks/stripe", strings.NewReader(body))
 	if signature != "" {
 		r.Header.Set("Stripe-Signature", signature)
@@ -173,7 +174,7 @@ func TestNotificationsThatAreAnswered(t *testing.T) {
 }
 
 // reset empties the inbox for the next row of a table.
-func (i *inbox) reset(t *testing.T) {
+func (i *mailbox) reset(t *testing.T) {
 	t.Helper()
 	for _, table := range []string{"psp_events", "jobs"} {
 		if _, err := i.db.Conn(t.Context()).ExecContext(t.Context(), "DELETE FROM "+table); err != nil {
@@ -249,7 +250,7 @@ func TestHandlersByKind(t *testing.T) {
 		i := newInbox(t, db, nil)
 		var mu sync.Mutex
 		got := map[string][]psp.Event{}
-		note := func(name string) psp.Handler {
+		note := func(name string) inbox.Handler {
 			return func(_ context.Context, e psp.Event) error {
 				mu.Lock()
 				defer mu.Unlock()
@@ -328,7 +329,7 @@ func TestNewReceiverRefusesToWorkWithoutSecrets(t *testing.T) {
 	for name, secrets := range map[string][]string{
 		"none": nil, "an empty list": {}, "an empty one": {""}, "a blank one": {" \n"}, "one of two": {oldSecret, ""},
 	} {
-		if _, err := psp.NewReceiver(psp.ReceiverDeps{Secrets: secrets}); err == nil {
+		if _, err := inbox.NewReceiver(inbox.ReceiverDeps{Secrets: secrets}); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}

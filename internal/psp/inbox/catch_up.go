@@ -1,4 +1,4 @@
-package psp
+package inbox
 
 import (
 	"context"

@@ -1,25 +1,26 @@
-package psp
+package inbox
 
 import (
 	"context"
 	"errors"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/psp/pspsql"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/inbox/inboxsql"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // store is the inbox of notifications: each event id once.
 type store struct{ db *sqldb.DB }
 
-func (s store) q(ctx context.Context) *pspsql.Queries { return pspsql.New(s.db.Conn(ctx)) }
+func (s store) q(ctx context.Context) *inboxsql.Queries { return inboxsql.New(s.db.Conn(ctx)) }
 
 // errNoCursor is returned before the provider's list was read for the first time.
 var errNoCursor = errors.New("no cursor yet")
 
 // insert stores an event and reports whether it was new.
-func (s store) insert(ctx context.Context, e Event, now time.Time) (bool, error) {
-	n, err := s.q(ctx).InsertEvent(ctx, pspsql.InsertEventParams{
+func (s store) insert(ctx context.Context, e psp.Event, now time.Time) (bool, error) {
+	n, err := s.q(ctx).InsertEvent(ctx, inboxsql.InsertEventParams{
 		ID: e.ID, Type: e.Type, ObjectID: e.ObjectID, ReceivedAt: now,
 	})
 	return n == 1, sqldb.Wrap(err, "store a notification")
@@ -45,11 +46,11 @@ func (s store) known(ctx context.Context, id string) (bool, error) {
 
 // waiting returns the events about e's object that are not handled yet, in the order
 // in which they came.
-func (s store) waiting(ctx context.Context, e Event) ([]Event, error) {
+func (s store) waiting(ctx context.Context, e psp.Event) ([]psp.Event, error) {
 	rows, err := s.q(ctx).WaitingEvents(ctx, e.ObjectID)
-	events := make([]Event, len(rows))
+	events := make([]psp.Event, len(rows))
 	for i, row := range rows {
-		events[i] = Event{ID: row.ID, Type: row.Type, ObjectID: e.ObjectID}
+		events[i] = psp.Event{ID: row.ID, Type: row.Type, ObjectID: e.ObjectID}
 	}
 	return events, sqldb.Wrap(err, "list waiting notifications")
 }
@@ -59,10 +60,10 @@ func (s store) deleteHandled(ctx context.Context, before time.Time) error {
 	return sqldb.Wrap(s.q(ctx).DeleteHandledEvents(ctx, before), "delete handled notifications")
 }
 
-func (s store) markHandled(ctx context.Context, events []Event, now time.Time) error {
+func (s store) markHandled(ctx context.Context, events []psp.Event, now time.Time) error {
 	return s.db.Tx(ctx, func(ctx context.Context) error {
 		for _, e := range events {
-			if err := s.q(ctx).MarkEventHandled(ctx, pspsql.MarkEventHandledParams{HandledAt: &now, ID: e.ID}); err != nil {
+			if err := s.q(ctx).MarkEventHandled(ctx, inboxsql.MarkEventHandledParams{HandledAt: &now, ID: e.ID}); err != nil {
 				return sqldb.Wrap(err, "mark a notification as handled")
 			}
 		}

@@ -1,4 +1,7 @@
-package psp
+// Package inbox takes the payment provider's notifications: it checks and stores them,
+// has a job handle each, and catches up with those that never came (rules:
+// psp#notifications).
+package inbox
 
 import (
 	"context"
@@ -13,6 +16,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -30,13 +34,13 @@ const bodyLimit = 1 << 20
 // Handler reads the object of an event back from the provider and stores what it
 // finds. It may run more than once for an event, but never at the same time as for
 // another event of the same object. After an error it runs again later.
-type Handler func(ctx context.Context, e Event) error
+type Handler func(ctx context.Context, e psp.Event) error
 
 // ReceiverDeps is what a Receiver works with. All but Log are required.
 type ReceiverDeps struct {
 	DB     *sqldb.DB
 	Jobs   *jobs.Queue
-	Client *Client
+	Client *psp.Client
 	Clock  clock.Clock
 	// Secrets are the endpoint's signing secrets: one, or the old and the new
 	// one while they are exchanged.
@@ -50,7 +54,7 @@ type Receiver struct {
 	db       *sqldb.DB
 	inbox    store
 	jobs     *jobs.Queue
-	client   *Client
+	client   *psp.Client
 	clock    clock.Clock
 	secrets  []string
 	log      *slog.Logger
@@ -66,11 +70,11 @@ type registration struct {
 // one, with which anybody could sign.
 func NewReceiver(d ReceiverDeps) (*Receiver, error) {
 	if len(d.Secrets) == 0 {
-		return nil, errors.New("psp: the secret that signs the provider's notifications is missing")
+		return nil, errors.New("inbox: the secret that signs the provider's notifications is missing")
 	}
 	for _, secret := range d.Secrets {
 		if strings.TrimSpace(secret) == "" {
-			return nil, errors.New("psp: a secret that signs the provider's notifications is empty")
+			return nil, errors.New("inbox: a secret that signs the provider's notifications is empty")
 		}
 	}
 	r := &Receiver{
@@ -95,7 +99,7 @@ func NewReceiver(d ReceiverDeps) (*Receiver, error) {
 // cost one call to the provider.
 func (r *Receiver) On(kind string, handle Handler) {
 	if strings.HasSuffix(kind, ".") && typesBelow[kind] == nil {
-		panic("psp: no types of events are known for " + kind)
+		panic("inbox: no types of events are known for " + kind)
 	}
 	r.handlers = append(r.handlers, registration{kind, handle})
 }
@@ -147,7 +151,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 // accept stores an event and the job to handle it together, once per event id.
 // It reports whether the event was new. It ignores an event about an object without
 // an id, such as an invoice that is only announced: there is nothing to read back.
-func (r *Receiver) accept(ctx context.Context, e Event) (isNew bool, err error) {
+func (r *Receiver) accept(ctx context.Context, e psp.Event) (isNew bool, err error) {
 	if e.ObjectID == "" {
 		return false, nil
 	}
@@ -169,12 +173,12 @@ func (r *Receiver) accept(ctx context.Context, e Event) (isNew bool, err error) 
 // HandleEvent is the handler of JobEvent: it handles all notifications that wait
 // about the object of the job's event.
 func (r *Receiver) HandleEvent(ctx context.Context, job jobs.Job) error {
-	var e Event
+	var e psp.Event
 	if err := job.Decode(&e); err != nil {
 		return err
 	}
 	if e.ObjectID == "" { // stored by a version that did not ignore it
-		return r.inbox.markHandled(ctx, []Event{e}, r.clock.Now())
+		return r.inbox.markHandled(ctx, []psp.Event{e}, r.clock.Now())
 	}
 	waiting, err := r.inbox.waiting(ctx, e)
 	if err != nil {
@@ -191,14 +195,14 @@ func (r *Receiver) HandleEvent(ctx context.Context, job jobs.Job) error {
 }
 
 // of returns those of the events about one object that the handler gets (see On).
-func (reg registration) of(events []Event) []Event {
-	var its []Event
+func (reg registration) of(events []psp.Event) []psp.Event {
+	var its []psp.Event
 	for _, e := range events {
 		switch {
 		case reg.kind == e.Type:
 			its = append(its, e)
 		case strings.HasSuffix(reg.kind, ".") && strings.HasPrefix(e.Type, reg.kind):
-			its = []Event{e}
+			its = []psp.Event{e}
 		}
 	}
 	return its

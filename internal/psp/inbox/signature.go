@@ -1,4 +1,4 @@
-package psp
+package inbox
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"github.com/stripe/stripe-go/v85/webhook"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/psp"
 )
 
 // tolerance is how far the timestamp of a signature may be off, in both directions
@@ -23,7 +24,7 @@ var (
 
 // verify checks the signature of a notification, with each secret, and reads it. It may
 // be written in any version of the API, because only ids are used.
-func (r *Receiver) verify(body []byte, signature string) (Event, error) {
+func (r *Receiver) verify(body []byte, signature string) (psp.Event, error) {
 	var errs []error
 	for _, secret := range r.secrets {
 		e, err := webhook.ConstructEventWithOptions(body, signature, secret, webhook.ConstructEventOptions{
@@ -34,14 +35,14 @@ func (r *Receiver) verify(body []byte, signature string) (Event, error) {
 			continue
 		}
 		if fromFuture(signature) {
-			return Event{}, errFuture
+			return psp.Event{}, errFuture
 		}
-		if mode := r.client.Mode(); mode != "" && (mode == LiveMode) != e.Livemode {
-			return Event{}, fmt.Errorf("%w: the key is of %s mode", errMode, mode)
+		if mode := r.client.Mode(); mode != "" && (mode == psp.LiveMode) != e.Livemode {
+			return psp.Event{}, fmt.Errorf("%w: the key is of %s mode", errMode, mode)
 		}
-		return newEvent(&e)
+		return psp.NewEvent(&e)
 	}
-	return Event{}, errors.Join(errs...)
+	return psp.Event{}, errors.Join(errs...)
 }
 
 // fromFuture reports whether a signature's timestamp is too far ahead, which the library
@@ -57,22 +58,3 @@ func fromFuture(signature string) bool {
 	}
 	return ahead
 }
-
-// The modes of the provider's keys and objects.
-const (
-	TestMode = "test"
-	LiveMode = "live"
-)
-
-// Mode returns the mode of the client's key, "" for a key of no known form.
-func (c *Client) Mode() string {
-	for _, mode := range []string{TestMode, LiveMode} {
-		if strings.HasPrefix(c.secret, "sk_"+mode+"_") || strings.HasPrefix(c.secret, "rk_"+mode+"_") {
-			return mode
-		}
-	}
-	return ""
-}
-
-// Restricted reports whether the client's key has only some permissions.
-func (c *Client) Restricted() bool { return strings.HasPrefix(c.secret, "rk_") }

@@ -1,0 +1,22 @@
+package psp
+
+import "strings"
+
+// The modes of the provider's keys and objects.
+const (
+	TestMode = "test"
+	LiveMode = "live"
+)
+
+// Mode returns the mode of the client's key, "" for a key of no known form.
+func (c *Client) Mode() string {
+	for _, mode := range []string{TestMode, LiveMode} {
+		if strings.HasPrefix(c.secret, "sk_"+mode+"_") || strings.HasPrefix(c.secret, "rk_"+mode+"_") {
+			return mode
+		}
+	}
+	return ""
+}
+
+// Restricted reports whether the client's key has only some permissions.
+func (c *Client) Restricted() bool { return strings.HasPrefix(c.secret, "rk_") }
