@@ -41,6 +41,10 @@ var ErrPortalUnset = fmt.Errorf("%w: its billing portal has no settings", ErrRef
 // provider.
 var ErrNotFound = errors.New("no such object at the provider")
 
+// ErrNothingUpcoming is the cause when an invoice is to be previewed, and nothing will be
+// billed. It is an ErrNotFound too.
+var ErrNothingUpcoming = fmt.Errorf("%w: nothing will be billed", ErrNotFound)
+
 // ErrRefused is the cause when the provider understood the call and will never
 // accept it, because of a defect or a wrong setting of this service. Repeating the
 // call is pointless.
@@ -190,6 +194,8 @@ func (c *Client) answerCause(e *stripe.Error) error {
 
 	kind := error(nil)
 	switch status := e.HTTPStatusCode; {
+	case e.Code == stripe.ErrorCodeInvoiceUpcomingNone:
+		kind = ErrNothingUpcoming
 	case e.Code == stripe.ErrorCodeResourceMissing, status == http.StatusNotFound:
 		kind = ErrNotFound
 	case isPortalUnset(e):

@@ -386,3 +386,24 @@ func TestChangeThatTheProviderRefuses(t *testing.T) {
 		}
 	})
 }
+
+// Within a trial that the subscription ends with, a change costs nothing, and nothing is
+// billed later.
+func TestPreviewBeforeTheEndWithATrial(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AddPlan("tries", "flat", "month", 4900, 30, nil)
+		s.AddPlan("years", "flat", "year", 49000, 0, nil)
+		c := s.NewCustomer("ada")
+		c.Buy(s.PlanID(c.Owner, "tries"), "EUR", apptest.Card(apptest.CardPays))
+		s.Cancel(c.Owner, false).Want(200)
+		if net := wantFigures(s.PreviewChange(c.Owner, "years", 0)); net != 0 {
+			t.Errorf("it comes to %v", net)
+		}
+		s.ChangePlan(c.Owner, "years", nil).Want(200).
+			WantAt("data.subscription.status", "trialing").WantAt("data.subscription.cancel_at_period_end", true)
+		if n := len(s.ProviderObjects(c.Owner, "invoice")); n != 1 {
+			t.Errorf("%d invoices, want the trial's alone", n)
+		}
+	})
+}

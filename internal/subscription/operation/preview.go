@@ -103,6 +103,9 @@ func (s *Service) figures(ctx context.Context, sub subscription.Subscription, ch
 // cost asks the provider what a change costs, as it is given.
 func (s *Service) cost(ctx context.Context, sub subscription.Subscription, change psp.Change) (Preview, error) {
 	invoice, err := s.deps.Provider.PreviewChange(ctx, change)
+	if sub.Ending() && errors.Is(err, psp.ErrNothingUpcoming) {
+		err = nil // in a trial that the subscription ends with, a change costs nothing
+	}
 	if errors.Is(err, psp.ErrRefused) || errors.Is(err, psp.ErrNotFound) {
 		return Preview{}, errNoProration.Wrap(err)
 	}
