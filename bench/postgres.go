@@ -127,8 +127,8 @@ func (p *postgres) seedBare(ctx context.Context) (err error) {
 		`INSERT INTO tenants (id, name, slug, preferred_currency, created_at, updated_at)
 		SELECT ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'Bench', n::text, 'EUR', now(), now() FROM generate_series(1, ` + strconv.Itoa(users) + `) n`,
 		`INSERT INTO usage_streams (tenant_id, meter_id) SELECT id, '00000000-0000-7000-8000-000000000000' FROM tenants`,
-		`INSERT INTO usage_counters (tenant_id, period_end, meter_id, period_start, value, updated_at)
-		SELECT id, '2100-01-01', '00000000-0000-7000-8000-000000000000', '2000-01-01', 0, now() FROM tenants`,
+		`INSERT INTO usage_counters (tenant_id, period_end, meter_id, period_start, updated_at)
+		SELECT id, '2100-01-01', '00000000-0000-7000-8000-000000000000', '2000-01-01', now() FROM tenants`,
 	} {
 		if _, err := db.Conn(ctx).ExecContext(ctx, statement); err != nil {
 			return err
@@ -143,7 +143,7 @@ const bareTransaction = `\set t random(1, %d)
 BEGIN;
 INSERT INTO usage_events (tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at)
 VALUES (('00000000-0000-7000-8000-' || lpad(:t::text, 12, '0'))::uuid, gen_random_uuid(), '00000000-0000-7000-8000-000000000000', 1000000, gen_random_uuid()::text, now(), '{"source":"bench"}', now());
-UPDATE usage_counters SET value = value + 1000000, updated_at = now()
+UPDATE usage_counters SET units = units + 1, updated_at = now()
 WHERE tenant_id = ('00000000-0000-7000-8000-' || lpad(:t::text, 12, '0'))::uuid AND meter_id = '00000000-0000-7000-8000-000000000000'
     AND period_end = '2100-01-01' AND period_start = '2000-01-01';
 COMMIT;

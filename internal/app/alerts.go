@@ -3,13 +3,11 @@ package app
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/mail/letters"
-	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/push"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
@@ -69,12 +67,8 @@ func (q quotaAlerts) QuotaAlert(ctx context.Context, a usage.Alert) error {
 const builtInAdmin = "admin"
 
 func letterOf(t tenant.Tenant, a usage.Alert) letters.QuotaAlert {
-	limit, fits := money.Whole(a.Limit)
-	if !fits {
-		limit = math.MaxInt64
-	}
 	letter := letters.QuotaAlert{
-		Tenant: t.Name, Meter: a.Meter.Name, Current: a.Current, Limit: limit, Percent: a.Threshold,
+		Tenant: t.Name, Meter: a.Meter.Name, Current: a.Current, Limit: a.Limit, Percent: a.Threshold,
 	}
 	if a.Meter.UnitLabel != nil {
 		letter.Unit = *a.Meter.UnitLabel

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/mail/letters"
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/push"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
@@ -55,7 +56,7 @@ func TestQuotaAlertsReachTheRightPeople(t *testing.T) {
 	}
 	billed := tenant.BillingDetails{BillingEmail: new("billing@example.com")}
 	near := usage.Alert{
-		Meter: usage.Meter{Code: "api-calls", Name: "API calls", UnitLabel: new("calls")}, Threshold: 80, Current: 8_500_000, Limit: 10,
+		Meter: usage.Meter{Code: "api-calls", Name: "API calls", UnitLabel: new("calls")}, Threshold: 80, Current: money.Total{Units: 8, Millionths: 500_000}, Limit: 10,
 		Period: usage.PeriodOf(usage.Monthly, nil, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)),
 	}
 	reached := near

@@ -100,6 +100,8 @@ func (svc *service) registerNotifications() {
 		{"invoice.payment_failed", svc.invoices.FailureEvent},
 		{"price.updated", svc.priceLinks.PriceEvent},
 		{"price.deleted", svc.priceLinks.PriceEvent},
+		{psp.EventUsageErrors, svc.reporter.ErrorReport},
+		{psp.EventNoMeter, svc.reporter.ErrorReport},
 	} {
 		svc.receiver.On(event.kind, event.handler)
 	}

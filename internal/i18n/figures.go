@@ -84,14 +84,15 @@ func (f Figures) Percent(n int) string {
 	return message.NewPrinter(f.tag).Sprint(number.Percent(float64(n) / 100))
 }
 
-// Quantity writes as many of the six decimals as there are.
-func (f Figures) Quantity(q money.Quantity) string { return f.Millionths(int64(q)) }
+// Total writes as many of the six decimals as there are.
+func (f Figures) Total(t money.Total) string {
+	return f.grouped(t.Units, strings.TrimRight(fmt.Sprintf("%06d", t.Millionths), "0"))
+}
 
 // Millionths writes a number of millionths with as many decimals as there are.
 func (f Figures) Millionths(n int64) string {
 	const one = 1_000_000
-	decimals := strings.TrimRight(fmt.Sprintf("%06d", abs(n%one)), "0")
-	return sign(n) + f.grouped(abs(n/one), decimals)
+	return sign(n) + f.Total(money.Total{Units: abs(n / one), Millionths: abs(n % one)})
 }
 
 // Decimal writes a number that is given as text, such as "1234.5", with its decimals.

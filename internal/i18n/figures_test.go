@@ -34,17 +34,21 @@ func TestInstant(t *testing.T) {
 	})
 }
 
-func TestQuantity(t *testing.T) {
+func TestTotal(t *testing.T) {
 	t.Parallel()
-	for q, want := range map[money.Quantity][4]string{
+	for n, want := range map[int64][4]string{
 		0:                         {"0", "0", "0", "0"},
 		1:                         {"0.000001", "0,000001", "0,000001", "0,000001"},
 		-1_500_000:                {"-1.5", "-1,5", "-1,5", "-1,5"},
 		80_500_000:                {"80.5", "80,5", "80,5", "80,5"},
 		1_000_000_000_000_000_001: {"1,000,000,000,000.000001", "1\u00a0000\u00a0000\u00a0000\u00a0000,000001", "1.000.000.000.000,000001", "1.000.000.000.000,000001"},
 	} {
-		each(t, func(locale string) string { return i18n.FiguresOf(locale).Quantity(q) }, want)
+		each(t, func(locale string) string { return i18n.FiguresOf(locale).Millionths(n) }, want)
 	}
+	most := money.Total{Units: money.MaxTotal - 1, Millionths: 500_000}
+	each(t, func(locale string) string { return i18n.FiguresOf(locale).Total(most) }, [4]string{
+		"999,999,999,999,999,999.5", "999\u00a0999\u00a0999\u00a0999\u00a0999\u00a0999,5", "999.999.999.999.999.999,5", "999.999.999.999.999.999,5",
+	})
 }
 
 func TestMoney(t *testing.T) {

@@ -2,20 +2,22 @@ package money
 
 import "math/big"
 
-// Percent returns current as a percentage of limit, rounded half up to two decimals. It
-// is computed with integers, and only for display. If limit is zero or less, the
-// result is 0 when current is zero or less, else 100.
-func Percent(current, limit Quantity) float64 {
+// Percent returns a total as a percentage of a limit in whole units, rounded half up to
+// two decimals. It is computed with integers, and only for display. If limit is zero or
+// less, the result is 0 for a total of 0, else 100.
+func Percent(current Total, limit int64) float64 {
 	if limit <= 0 {
-		if current <= 0 {
+		if current == (Total{}) {
 			return 0
 		}
 		return 100
 	}
 	// floor(10000 × current ÷ limit + ½), over a common denominator.
-	numerator := new(big.Int).Mul(big.NewInt(int64(current)), big.NewInt(20_000))
-	numerator.Add(numerator, big.NewInt(int64(limit)))
-	denominator := new(big.Int).Mul(big.NewInt(int64(limit)), big.NewInt(2))
+	most := Total{Units: limit}.exact()
+	numerator := current.exact()
+	numerator.Mul(numerator, big.NewInt(20_000))
+	numerator.Add(numerator, most)
+	denominator := most.Lsh(most, 1)
 	hundredths, _ := new(big.Float).SetInt(numerator.Div(numerator, denominator)).Float64()
 	return hundredths / 100
 }

@@ -13,27 +13,28 @@ import (
 func TestPercent(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		current, limit money.Quantity
-		want           string
+		current money.Total
+		limit   int64
+		want    string
 	}{
-		"none":                      {0, 1000, "0"},
-		"a third":                   {1, 3, "33.33"},
-		"two thirds":                {2, 3, "66.67"},
-		"half of a hundredth is up": {1, 20_000, "0.01"},
-		"just below half is down":   {49_999, 1_000_000_000, "0"},
-		"all":                       {1000, 1000, "100"},
-		"beyond":                    {2500, 1000, "250"},
-		"one short of the limit":    {money.Max - 1, money.Max, "100"},
-		"the largest of all":        {math.MaxInt64, math.MaxInt64, "100"},
-		"nothing of nothing":        {0, 0, "0"},
-		"something of nothing":      {1, 0, "100"},
+		"none":                      {money.Total{}, 1000, "0"},
+		"a third":                   {money.Total{Units: 1}, 3, "33.33"},
+		"two thirds":                {money.Total{Units: 2}, 3, "66.67"},
+		"half of a hundredth is up": {money.Total{Units: 1}, 20_000, "0.01"},
+		"just below half is down":   {money.Total{Millionths: 49_999}, 1000, "0"},
+		"all":                       {money.Total{Units: 1000}, 1000, "100"},
+		"beyond":                    {money.Total{Units: 2500}, 1000, "250"},
+		"one short of the limit":    {money.Total{Units: money.MaxTotal - 1, Millionths: 999_999}, money.MaxTotal, "100"},
+		"the largest of all":        {money.Total{Units: money.MaxTotal}, math.MaxInt64, "10.84"},
+		"nothing of nothing":        {money.Total{}, 0, "0"},
+		"something of nothing":      {money.Total{Millionths: 1}, 0, "100"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got, err := json.Marshal(money.Percent(tt.current, tt.limit))
 			if err != nil || string(got) != tt.want {
-				t.Errorf("Percent(%d, %d) = %s, %v; want %s", tt.current, tt.limit, got, err, tt.want)
+				t.Errorf("Percent(%s, %d) = %s, %v; want %s", tt.current, tt.limit, got, err, tt.want)
 			}
 		})
 	}
@@ -42,9 +43,9 @@ func TestPercent(t *testing.T) {
 func TestPercentIsWithinHalfAHundredth(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		limit := rapid.Int64Range(1, int64(money.Max)).Draw(t, "limit")
+		limit := rapid.Int64Range(1, money.MaxTotal).Draw(t, "limit")
 		current := rapid.Int64Range(0, limit).Draw(t, "current")
-		got := money.Percent(money.Quantity(current), money.Quantity(limit))
+		got := money.Percent(money.Total{Units: current}, limit)
 		if want := float64(current) / float64(limit) * 100; math.Abs(got-want) > 0.005+1e-9 {
 			t.Fatalf("Percent(%d, %d) = %v, about %v", current, limit, got, want)
 		}

@@ -93,8 +93,12 @@ func (q Quantity) append(dst []byte) []byte {
 		dst = append(dst, '-')
 		magnitude = -magnitude
 	}
-	dst = strconv.AppendUint(dst, magnitude/uint64(One), 10)
-	fraction := magnitude % uint64(One)
+	return appendMillionths(dst, magnitude/uint64(One), magnitude%uint64(One))
+}
+
+// appendMillionths writes whole units and millionths of one, without zeros at the end.
+func appendMillionths(dst []byte, units, fraction uint64) []byte {
+	dst = strconv.AppendUint(dst, units, 10)
 	if fraction == 0 {
 		return dst
 	}

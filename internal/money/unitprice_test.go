@@ -128,7 +128,7 @@ func TestUnitPriceAmount(t *testing.T) {
 		{"999999999999.999999999999", math.MaxInt64, math.MaxInt64},
 	}
 	for _, tt := range tests {
-		if got := unitPrice(t, tt.price).Amount(tt.quantity); got != tt.want {
+		if got := unitPrice(t, tt.price).Amount(money.TotalOf(tt.quantity)); got != tt.want {
 			t.Errorf("%s × %s = %d, want %d", tt.price, tt.quantity, got, tt.want)
 		}
 	}
@@ -224,7 +224,7 @@ func TestUnitPriceAmountIsRoundedHalfUp(t *testing.T) {
 		p, price := drawUnitPrice(t)
 		q := money.Quantity(rapid.Int64Range(0, math.MaxInt64).Draw(t, "quantity"))
 		exact := new(big.Rat).Mul(price, big.NewRat(int64(q), int64(money.One)))
-		got := p.Amount(q)
+		got := p.Amount(money.TotalOf(q))
 		if limit := new(big.Rat).SetFrac(big.NewInt(math.MaxInt64), big.NewInt(1)); exact.Cmp(limit) >= 0 {
 			if got != math.MaxInt64 {
 				t.Fatalf("%s × %s = %d, want the limit", p, q, got)

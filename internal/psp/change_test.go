@@ -3,6 +3,7 @@ package psp_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -189,11 +190,13 @@ func TestPlanItemAmongMeteredOnes(t *testing.T) {
 		more         []string
 		wantItem     string
 		wantQuantity int64
+		wantMetered  string
 	}{
-		"first":          {[]string{licensed, first}, nil, "plan", 3},
-		"last":           {[]string{first, second, licensed}, nil, "plan", 3},
-		"on a later one": {[]string{first}, []string{first, second, licensed}, "plan", 3},
-		"none but usage": {[]string{first, second}, nil, "m1", 1},
+		"first":          {[]string{licensed, first}, nil, "plan", 3, "[{m1 price_m1}]"},
+		"last":           {[]string{first, second, licensed}, nil, "plan", 3, "[{m1 price_m1} {m2 price_m2}]"},
+		"on a later one": {[]string{first}, []string{first, second, licensed}, "plan", 3, "[{m1 price_m1} {m2 price_m2}]"},
+		"behind a plan":  {[]string{licensed}, []string{licensed, first, second}, "plan", 3, "[{m1 price_m1} {m2 price_m2}]"},
+		"none but usage": {[]string{first, second}, nil, "m1", 1, "[{m1 price_m1} {m2 price_m2}]"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -219,6 +222,9 @@ func TestPlanItemAmongMeteredOnes(t *testing.T) {
 			}
 			if got.ItemID != tt.wantItem || got.PriceID != "price_"+tt.wantItem || got.Quantity != tt.wantQuantity {
 				t.Errorf("item %s, price %s, quantity %d", got.ItemID, got.PriceID, got.Quantity)
+			}
+			if metered := fmt.Sprint(got.Metered); metered != tt.wantMetered {
+				t.Errorf("metered are %s", metered)
 			}
 		})
 	}

@@ -41,8 +41,7 @@ type Subscription struct {
 	Metadata          map[string]string
 	LatestInvoiceID   string
 	CreatedAt         time.Time
-	// Metered are the items that bill usage, as far as the provider sends them with
-	// the subscription.
+	// Metered are the items that bill usage.
 	Metered []MeteredItem
 }
 
@@ -52,14 +51,14 @@ type MeteredItem struct {
 	PriceID string `json:"price_id"`
 }
 
-func meteredItems(s *stripe.Subscription) []MeteredItem {
-	var items []MeteredItem
-	for _, item := range s.Items.Data {
+func meteredItems(items []*stripe.SubscriptionItem) []MeteredItem {
+	var metered []MeteredItem
+	for _, item := range items {
 		if item.Price != nil && isMetered(item.Price) {
-			items = append(items, MeteredItem{ID: item.ID, PriceID: item.Price.ID})
+			metered = append(metered, MeteredItem{ID: item.ID, PriceID: item.Price.ID})
 		}
 	}
-	return items
+	return metered
 }
 
 // GetSubscription reads a subscription; ErrNotFound if there is none. A canceled
@@ -137,29 +136,31 @@ func (c *Client) Subscriptions(ctx context.Context, customerID, after string) it
 	})
 }
 
-// planItem returns the item that bills the plan: the one sold by quantity, or one that
-// bills usage if there is no other. A subscription has only its first items itself;
-// the others are read where the plan's may be among them.
-func (c *Client) planItem(ctx context.Context, s *stripe.Subscription) (*stripe.SubscriptionItem, error) {
+// items returns all items of a subscription, which has only its first ones itself.
+func (c *Client) items(ctx context.Context, s *stripe.Subscription) ([]*stripe.SubscriptionItem, error) {
 	if s.Items == nil {
 		return nil, errUnreadable
 	}
-	items := s.Items.Data
-	byQuantity := func(item *stripe.SubscriptionItem) bool { return item.Price != nil && !isMetered(item.Price) }
-	i := slices.IndexFunc(items, byQuantity)
-	if i < 0 && s.Items.HasMore {
-		items = nil
-		all := c.api.V1SubscriptionItems.List(ctx, &stripe.SubscriptionItemListParams{
-			ListParams: stripe.ListParams{Limit: stripe.Int64(listPage)}, Subscription: stripe.String(s.ID),
-		})
-		for item, err := range all.All(ctx) {
-			if err != nil {
-				return nil, err
-			}
-			items = append(items, item)
-		}
-		i = slices.IndexFunc(items, byQuantity)
+	if !s.Items.HasMore {
+		return s.Items.Data, nil
 	}
+	var items []*stripe.SubscriptionItem
+	all := c.api.V1SubscriptionItems.List(ctx, &stripe.SubscriptionItemListParams{
+		ListParams: stripe.ListParams{Limit: stripe.Int64(listPage)}, Subscription: stripe.String(s.ID),
+	})
+	for item, err := range all.All(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// planItem returns the item that bills the plan: the one sold by quantity, or one that
+// bills usage if there is no other.
+func planItem(items []*stripe.SubscriptionItem) (*stripe.SubscriptionItem, error) {
+	i := slices.IndexFunc(items, func(item *stripe.SubscriptionItem) bool { return item.Price != nil && !isMetered(item.Price) })
 	if i = max(i, 0); i >= len(items) || items[i].Price == nil {
 		return nil, errUnreadable
 	}
@@ -171,7 +172,11 @@ func isMetered(p *stripe.Price) bool {
 }
 
 func (c *Client) newSubscription(ctx context.Context, s *stripe.Subscription) (Subscription, error) {
-	item, err := c.planItem(ctx, s)
+	items, err := c.items(ctx, s)
+	if err != nil {
+		return Subscription{}, err
+	}
+	item, err := planItem(items)
 	if err != nil {
 		return Subscription{}, err
 	}
@@ -192,7 +197,7 @@ func (c *Client) newSubscription(ctx context.Context, s *stripe.Subscription) (S
 		CanceledAt:        atOrNil(s.CanceledAt),
 		Metadata:          s.Metadata,
 		CreatedAt:         at(s.Created),
-		Metered:           meteredItems(s),
+		Metered:           meteredItems(items),
 	}
 	if s.CancelAtPeriodEnd && sub.CancelAt == nil {
 		sub.CancelAt = &sub.PeriodEnd

@@ -22,9 +22,9 @@ type Alert struct {
 	TenantID  uuid.UUID
 	Meter     Meter
 	Period    Period
-	Threshold int            // 80 or 100
-	Current   money.Quantity // the usage after the event that raised the alert
-	Limit     int64          // in whole units
+	Threshold int         // 80 or 100
+	Current   money.Total // the usage after the event that raised the alert
+	Limit     int64       // in whole units
 }
 
 // Notifier sends alerts to people.

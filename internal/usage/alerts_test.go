@@ -21,12 +21,12 @@ import (
 // "meter threshold current".
 func raised(t usagetest.TB, w *usagetest.World, tenantID uuid.UUID) []string {
 	alerts := []string{}
-	w.Each(t, `SELECT m.code, a.threshold, a.value FROM usage_alerts a JOIN meters m ON m.id = a.meter_id
+	w.Each(t, `SELECT m.code, a.threshold, a.units, a.millionths FROM usage_alerts a JOIN meters m ON m.id = a.meter_id
 WHERE a.tenant_id = $1 ORDER BY a.id`, []any{tenantID}, func(scan func(...any) error) error {
 		var code string
 		var threshold int
-		var value money.Quantity
-		err := scan(&code, &threshold, (*int64)(&value))
+		var value money.Total
+		err := scan(&code, &threshold, &value.Units, &value.Millionths)
 		alerts = append(alerts, fmt.Sprint(code, " ", threshold, " ", value))
 		return err
 	})
@@ -156,7 +156,7 @@ func TestAlertsAreSentOnce(t *testing.T) {
 		}
 		wg.Wait()
 		soft.ID = w.Detail(t, tenantID, "calls").Meter.ID
-		want := []usage.Alert{{TenantID: tenantID, Meter: soft, Period: usagetest.Period("2026-11-01", "2026-12-01"), Threshold: 80, Current: usagetest.Quantity("9.5"), Limit: 10}}
+		want := []usage.Alert{{TenantID: tenantID, Meter: soft, Period: usagetest.Period("2026-11-01", "2026-12-01"), Threshold: 80, Current: usagetest.Total("9.5"), Limit: 10}}
 		for i := range w.Alerts.Sent {
 			w.Alerts.Sent[i].ID = uuid.Nil
 		}

@@ -36,13 +36,14 @@ type BillingQueue interface {
 // The provider cannot compute a maximum, but it adds up: an entry is reported as what
 // it raised the maximum by. So at any time the figures of a period come to its maximum,
 // and nothing is left for the period's end, however it ends.
-func (s *stream) figure(e *entry, before money.Quantity) (f Figure, needed bool) {
+func (s *stream) figure(e *entry, before money.Total) (f Figure, needed bool) {
 	f = Figure{ID: e.id, TenantID: s.key.TenantID, MeterID: s.key.MeterID, Quantity: e.Quantity, At: e.at}
 	switch s.meter.Aggregation {
 	case Count:
 		f.Quantity = money.One
 	case Max:
-		f.Quantity = e.Quantity - before
+		highest, _ := before.Quantity() // a maximum is that of one quantity
+		f.Quantity = e.Quantity - highest
 		return f, f.Quantity > 0
 	case Sum, LastValue:
 	}

@@ -31,7 +31,7 @@ func TestOneEventPerKeyUnderConcurrency(t *testing.T) {
 		if got := w.Count(t, tenantID); got != 1 {
 			t.Errorf("%d rows", got)
 		}
-		if got := w.Detail(t, tenantID, "calls").Current; got != usagetest.Quantity("2") {
+		if got := w.Detail(t, tenantID, "calls").Current; got != usagetest.Total("2") {
 			t.Errorf("shows %s", got)
 		}
 	})
@@ -51,7 +51,7 @@ func TestQuotaHoldsUnderConcurrency(t *testing.T) {
 			if stored != 1 || exceeded != 49 {
 				t.Errorf("limit %d: %d stored, %d exceeded", limit, stored, exceeded)
 			}
-			if got, _ := money.Whole(limit); w.Detail(t, tenantID, "calls").Current != got {
+			if w.Detail(t, tenantID, "calls").Current != (money.Total{Units: limit}) {
 				t.Errorf("limit %d: shows %s", limit, w.Detail(t, tenantID, "calls").Current)
 			}
 		}
@@ -83,7 +83,7 @@ func TestManyStreamsUnderConcurrency(t *testing.T) {
 		}
 		for _, tenantID := range tenants {
 			for _, code := range codes {
-				if got := w.Detail(t, tenantID, code).Current; got != usagetest.Quantity("10") {
+				if got := w.Detail(t, tenantID, code).Current; got != usagetest.Total("10") {
 					t.Errorf("%s of %s shows %s", code, tenantID, got)
 				}
 			}

@@ -1,7 +1,6 @@
 package usage
 
 import (
-	"math"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/money"
@@ -10,7 +9,7 @@ import (
 // Counter is what a meter shows of a tenant's events of one period.
 type Counter struct {
 	Period Period
-	Value  money.Quantity
+	Value  money.Total
 	// LastRecordedAt is the recorded_at of the value of a last_value meter; nil
 	// before the first event, and for other meters.
 	LastRecordedAt *time.Time
@@ -19,31 +18,29 @@ type Counter struct {
 	alerted int  // the highest threshold that the batch reached, in percent
 }
 
-// add counts one more event. A total that does not fit into an int64 stays at the
-// largest. judge keeps that from happening in the period that an event counts in,
+// add counts one more event. A total that would be too large stays at the largest.
+// judge keeps that from happening in the period that an event counts in,
 // but the periods of a former subscription may be longer.
 func (c *Counter) add(aggregation Aggregation, quantity money.Quantity, at time.Time) {
 	c.changed = true
 	switch aggregation {
 	case Sum:
-		c.Value = addUpTo(c.Value, quantity)
+		c.Value, _ = c.Value.Add(money.TotalOf(quantity))
 	case Count:
-		c.Value = addUpTo(c.Value, money.One)
+		c.Value, _ = c.Value.Add(money.Total{Units: 1})
 	case Max:
-		c.Value = max(c.Value, quantity)
+		c.Value = larger(c.Value, money.TotalOf(quantity))
 	case LastValue:
 		// Of events recorded for the same time the one that is stored last counts.
 		if c.LastRecordedAt == nil || !at.Before(*c.LastRecordedAt) {
-			c.Value, c.LastRecordedAt = quantity, &at
+			c.Value, c.LastRecordedAt = money.TotalOf(quantity), &at
 		}
 	}
 }
 
-// addUpTo adds and stops at the largest quantity.
-func addUpTo(a, b money.Quantity) money.Quantity {
-	sum, fits := a.Add(b)
-	if !fits {
-		return math.MaxInt64
+func larger(a, b money.Total) money.Total {
+	if a.Compare(b) < 0 {
+		return b
 	}
-	return sum
+	return a
 }

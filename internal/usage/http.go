@@ -29,16 +29,16 @@ type meterInput struct {
 // MeterSummary is one meter of the summary. The unit of current_usage is that of
 // quota_limit; usage_percent has two decimals.
 type MeterSummary struct {
-	MeterID          uuid.UUID      `json:"meter_id"`
-	MeterCode        string         `json:"meter_code"`
-	MeterName        string         `json:"meter_name"`
-	CurrentUsage     shape.Quantity `json:"current_usage"`
-	QuotaLimit       *int64         `json:"quota_limit"`
-	UsagePercent     *float64       `json:"usage_percent"`
-	AggregationType  Aggregation    `json:"aggregation_type" enum:"sum,max,count,last_value"`
-	ResetInterval    ResetInterval  `json:"reset_interval" enum:"monthly,weekly,daily,none"`
-	QuotaEnforcement Enforcement    `json:"quota_enforcement" enum:"none,soft,hard"`
-	UnitLabel        *string        `json:"unit_label"`
+	MeterID          uuid.UUID     `json:"meter_id"`
+	MeterCode        string        `json:"meter_code"`
+	MeterName        string        `json:"meter_name"`
+	CurrentUsage     shape.Total   `json:"current_usage"`
+	QuotaLimit       *int64        `json:"quota_limit"`
+	UsagePercent     *float64      `json:"usage_percent"`
+	AggregationType  Aggregation   `json:"aggregation_type" enum:"sum,max,count,last_value"`
+	ResetInterval    ResetInterval `json:"reset_interval" enum:"monthly,weekly,daily,none"`
+	QuotaEnforcement Enforcement   `json:"quota_enforcement" enum:"none,soft,hard"`
+	UnitLabel        *string       `json:"unit_label"`
 }
 
 // UsageSummary has every active meter. Its period is the monthly one: the
@@ -72,7 +72,7 @@ func summaryOf(r Reading) MeterSummary {
 		MeterID:          r.Meter.ID,
 		MeterCode:        r.Meter.Code,
 		MeterName:        r.Meter.Name,
-		CurrentUsage:     shape.Quantity{Quantity: r.Current},
+		CurrentUsage:     shape.Total{Total: r.Current},
 		QuotaLimit:       r.Limit,
 		UsagePercent:     r.Percent(),
 		AggregationType:  r.Meter.Aggregation,
@@ -84,15 +84,15 @@ func summaryOf(r Reading) MeterSummary {
 
 // MeterQuota is one meter of the quotas.
 type MeterQuota struct {
-	MeterID          uuid.UUID      `json:"meter_id"`
-	MeterCode        string         `json:"meter_code"`
-	MeterName        string         `json:"meter_name"`
-	CurrentUsage     shape.Quantity `json:"current_usage"`
-	QuotaLimit       *int64         `json:"quota_limit"`
-	UsagePercent     *float64       `json:"usage_percent"`
-	Status           Status         `json:"status" enum:"ok,warning,exceeded"`
-	QuotaEnforcement Enforcement    `json:"quota_enforcement" enum:"none,soft,hard"`
-	UnitLabel        *string        `json:"unit_label"`
+	MeterID          uuid.UUID   `json:"meter_id"`
+	MeterCode        string      `json:"meter_code"`
+	MeterName        string      `json:"meter_name"`
+	CurrentUsage     shape.Total `json:"current_usage"`
+	QuotaLimit       *int64      `json:"quota_limit"`
+	UsagePercent     *float64    `json:"usage_percent"`
+	Status           Status      `json:"status" enum:"ok,warning,exceeded"`
+	QuotaEnforcement Enforcement `json:"quota_enforcement" enum:"none,soft,hard"`
+	UnitLabel        *string     `json:"unit_label"`
 }
 
 // UsageQuotas has the quota status of every active meter.
@@ -111,7 +111,7 @@ func (h *HTTP) Quotas(ctx context.Context, _ *tenantInput) (*rest.Data[UsageQuot
 	for i, r := range s.Readings {
 		out.Meters[i] = MeterQuota{
 			MeterID: r.Meter.ID, MeterCode: r.Meter.Code, MeterName: r.Meter.Name,
-			CurrentUsage: shape.Quantity{Quantity: r.Current}, QuotaLimit: r.Limit, UsagePercent: r.Percent(),
+			CurrentUsage: shape.Total{Total: r.Current}, QuotaLimit: r.Limit, UsagePercent: r.Percent(),
 			Status: r.Status(), QuotaEnforcement: r.Meter.Enforcement, UnitLabel: r.Meter.UnitLabel,
 		}
 	}

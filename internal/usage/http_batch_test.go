@@ -128,10 +128,10 @@ func TestBatchKeepsItsOrder(t *testing.T) {
 				t.Fatalf("event %d: got %v, want %v", i, o.Err, want)
 			}
 		}
-		if got := w.Detail(t, tenantID, "level"); got.Current != usagetest.Quantity("99") || got.Events[19].Quantity != usagetest.Quantity("80") {
+		if got := w.Detail(t, tenantID, "level"); got.Current != usagetest.Total("99") || got.Events[19].Quantity != usagetest.Quantity("80") {
 			t.Errorf("shows %s, and %v", got.Current, got.Events[19])
 		}
-		if got := w.Detail(t, tenantID, "calls").Current; got != usagetest.Quantity("40") {
+		if got := w.Detail(t, tenantID, "calls").Current; got != usagetest.Total("40") {
 			t.Errorf("shows %s", got)
 		}
 	})

@@ -56,7 +56,7 @@ func TestInstancesKeepTheQuotaTogether(t *testing.T) {
 						t.Errorf("unexpected: %v", err)
 					}
 				}
-				if stored != 1 || w.Count(t, tenantID) != 2 || w.Detail(t, tenantID, "calls").Current != usagetest.Quantity("10") {
+				if stored != 1 || w.Count(t, tenantID) != 2 || w.Detail(t, tenantID, "calls").Current != usagetest.Total("10") {
 					t.Fatalf("%d stored, %d rows, shows %s", stored, w.Count(t, tenantID), w.Detail(t, tenantID, "calls").Current)
 				}
 			}
@@ -94,7 +94,7 @@ func TestGivenUpIsStoredWholeOrNot(t *testing.T) {
 				t.Errorf("%d: %v at the second try", i, again)
 			}
 		}
-		if got := w.Count(t, tenantID); got != n || w.Detail(t, tenantID, "calls").Current != usagetest.Quantity(strconv.Itoa(n)) {
+		if got := w.Count(t, tenantID); got != n || w.Detail(t, tenantID, "calls").Current != usagetest.Total(strconv.Itoa(n)) {
 			t.Errorf("%d rows, shows %s", got, w.Detail(t, tenantID, "calls").Current)
 		}
 	})

@@ -98,9 +98,9 @@ func level(aggregation Aggregation, counters []*Counter, periods ...Period) Coun
 func (c *Counter) join(aggregation Aggregation, o Counter) {
 	switch aggregation {
 	case Sum, Count:
-		c.Value = addUpTo(c.Value, o.Value)
+		c.Value, _ = c.Value.Add(o.Value)
 	case Max:
-		c.Value = max(c.Value, o.Value)
+		c.Value = larger(c.Value, o.Value)
 	case LastValue:
 		if c.LastRecordedAt == nil || o.LastRecordedAt != nil && o.LastRecordedAt.After(*c.LastRecordedAt) {
 			c.Value, c.LastRecordedAt = o.Value, o.LastRecordedAt

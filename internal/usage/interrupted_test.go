@@ -207,7 +207,7 @@ func TestInterruptedWindowsUnderConcurrency(t *testing.T) {
 				wg.Go(func() { grantTerms(w, o, []string{"calls"}, starts...) })
 				wg.Wait()
 			}
-			if got := w.Detail(t, o.TenantID, "calls").Current; stored.Load() != 10 || got != usagetest.Quantity("10") {
+			if got := w.Detail(t, o.TenantID, "calls").Current; stored.Load() != 10 || got != usagetest.Total("10") {
 				t.Errorf("%d were stored, and it shows %s", stored.Load(), got)
 			}
 		}

@@ -159,3 +159,30 @@ func TestEstimateIsTheNextInvoice(t *testing.T) {
 		}
 	})
 }
+
+// Usage for a customer that is gone is taken by the provider, and listed when a thin
+// event tells of it.
+func TestUsageFoundWrongLaterIsListed(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		plan := sellMetered(s, "mails", "sum", "100", nil)
+		c := s.NewCustomer("ada")
+		c.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
+		apptest.Exec(t, s.DB(), `UPDATE psp_customers SET psp_customer_id = 'cus_gone' WHERE tenant_id = $1`, c.Tenant)
+		c.Call("POST", c.Path("/usage"), c.Token, apptest.Object{"meter_code": "mails", "quantity": 7}).Want(201)
+		var out bytes.Buffer
+		apptest.Eventually(t, "that the usage is listed", func() bool {
+			s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "10s"}).Want(200)
+			out.Reset()
+			if err := app.ListRefusedUsage(t.Context(), s.CLISettings(), &out); err != nil {
+				t.Fatal(err)
+			}
+			return strings.Contains(out.String(), "meter_event_customer_not_found: No such customer: 'cus_gone'")
+		})
+		if err := app.RetryRefusedUsage(t.Context(), s.CLISettings(), app.RefusedParams{}, &out); err != nil {
+			t.Fatal(err)
+		}
+		apptest.Exec(t, s.DB(), `UPDATE psp_customers SET psp_customer_id = $1 WHERE tenant_id = $2`, s.AllProviderObjects("customer")[0].Str("id"), c.Tenant)
+		awaitReported(s, 1)
+	})
+}

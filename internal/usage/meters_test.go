@@ -52,7 +52,7 @@ func TestChangesOfAMeterUnderConcurrency(t *testing.T) {
 			wg.Wait()
 
 			d := w.Detail(t, tenantID, code)
-			want := map[usage.Aggregation]money.Quantity{usage.Sum: usagetest.Quantity("120"), usage.Count: usagetest.Quantity("60"), usage.Max: usagetest.Quantity("2")}[d.Meter.Aggregation]
+			want := map[usage.Aggregation]money.Total{usage.Sum: usagetest.Total("120"), usage.Count: usagetest.Total("60"), usage.Max: usagetest.Total("2")}[d.Meter.Aggregation]
 			if d.Current != want {
 				t.Errorf("round %d: %s of %d events shows %s, want %s", round, d.Meter.Aggregation, events, d.Current, want)
 			}

@@ -47,9 +47,9 @@ LIMIT sqlc.arg(max_events);
 -- The lock of the stream is held. A jump past several thresholds raises the
 -- highest alone, and none is raised below one that was.
 -- name: RaiseAlert :execrows
-INSERT INTO usage_alerts (id, tenant_id, meter_id, period_start, period_end, threshold, value, quota, created_at)
+INSERT INTO usage_alerts (id, tenant_id, meter_id, period_start, period_end, threshold, units, millionths, quota, created_at)
 SELECT sqlc.arg(id)::uuid, sqlc.arg(tenant_id)::uuid, sqlc.arg(meter_id)::uuid, sqlc.arg(period_start)::timestamptz,
-    sqlc.arg(period_end)::timestamptz, sqlc.arg(threshold)::integer, sqlc.arg(value)::bigint, sqlc.arg(quota)::bigint,
+    sqlc.arg(period_end)::timestamptz, sqlc.arg(threshold)::integer, sqlc.arg(units)::bigint, sqlc.arg(millionths)::bigint, sqlc.arg(quota)::bigint,
     sqlc.arg(created_at)::timestamptz
 WHERE NOT EXISTS (
     SELECT 1 FROM usage_alerts a

@@ -37,25 +37,19 @@ const (
 // meter shows for the event's period; limit is in whole units, nil for unlimited. The
 // new level decides: the new total or number of events, the larger of the two maxima,
 // or for last_value the quantity itself, even where the event is older than the last.
-func judge(m Meter, current, quantity money.Quantity, limit *int64) error {
-	var level money.Quantity
-	fits := true
+func judge(m Meter, current money.Total, quantity money.Quantity, limit *int64) error {
+	level, fits := money.TotalOf(quantity), true
 	switch m.Aggregation {
 	case Sum:
-		level, fits = current.Add(quantity)
+		level, fits = current.Add(level)
 	case Count:
-		level, fits = current.Add(money.One)
+		level, fits = current.Add(money.Total{Units: 1})
 	case Max:
-		level = max(current, quantity)
+		level = larger(current, level)
 	case LastValue:
-		level = quantity
 	}
-	if m.Enforcement == Hard && limit != nil {
-		// A limit beyond what a quantity can hold is larger than any level.
-		most, representable := money.Whole(*limit)
-		if representable && (!fits || level > most) {
-			return ErrQuotaExceeded
-		}
+	if m.Enforcement == Hard && limit != nil && level.Exceeds(*limit) {
+		return ErrQuotaExceeded
 	}
 	if !fits {
 		return errTotalTooLarge
@@ -65,39 +59,31 @@ func judge(m Meter, current, quantity money.Quantity, limit *int64) error {
 
 // statusOf compares usage with its limit, exactly. With a limit of 0, no usage is ok
 // and any usage exceeds it.
-func statusOf(current money.Quantity, limit *int64) Status {
-	if limit == nil {
-		return OK
-	}
-	used, most := sameUnit(current, *limit)
+func statusOf(current money.Total, limit *int64) Status {
 	switch {
-	case most <= 0 && used <= 0:
+	case limit == nil, *limit <= 0 && current == (money.Total{}):
 		return OK
-	case used >= most:
+	case current.Units >= *limit:
 		return Exceeded
-	case used >= most-most/5: // the least integer that is 80 percent or more
+	case current.Compare(mostOf(*limit)) >= 0:
 		return Warning
 	default:
 		return OK
 	}
 }
 
+// mostOf is 80 percent of a limit.
+func mostOf(limit int64) money.Total {
+	fifths := limit % 5 * 4
+	return money.Total{Units: limit/5*4 + fifths/5, Millionths: fifths % 5 * int64(money.One/5)}
+}
+
 // percentOf is usage in percent of its limit, rounded half up to two decimals;
 // nil when unlimited.
-func percentOf(current money.Quantity, limit *int64) *float64 {
+func percentOf(current money.Total, limit *int64) *float64 {
 	if limit == nil {
 		return nil
 	}
-	percent := money.Percent(sameUnit(current, *limit))
+	percent := money.Percent(current, *limit)
 	return &percent
-}
-
-// sameUnit converts usage and limit to one unit: millionths, or whole units for a limit
-// that millionths cannot hold (beyond 9.2 × 10^12). There fractions of the usage make no
-// difference.
-func sameUnit(current money.Quantity, limit int64) (used, most money.Quantity) {
-	if most, ok := money.Whole(limit); ok {
-		return current, most
-	}
-	return current / money.One, money.Quantity(limit)
 }

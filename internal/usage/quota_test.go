@@ -20,6 +20,8 @@ func quantity(text string) money.Quantity {
 	return q
 }
 
+func total(text string) money.Total { return money.TotalOf(quantity(text)) }
+
 func ptr[T any](v T) *T { return &v }
 
 func TestJudge(t *testing.T) {
@@ -58,7 +60,7 @@ func TestJudge(t *testing.T) {
 			t.Parallel()
 			for enforcement, want := range map[Enforcement]error{Hard: tt.want, Soft: nil, Unenforced: nil} {
 				m := Meter{Aggregation: tt.aggregation, Enforcement: enforcement}
-				if got := judge(m, quantity(tt.current), quantity(tt.quantity), tt.limit); !errors.Is(got, want) {
+				if got := judge(m, total(tt.current), quantity(tt.quantity), tt.limit); !errors.Is(got, want) {
 					t.Errorf("%s: got %v, want %v", enforcement, got, want)
 				}
 			}
@@ -68,7 +70,7 @@ func TestJudge(t *testing.T) {
 
 func TestJudgeRefusesTotalsThatDoNotFit(t *testing.T) {
 	t.Parallel()
-	const full = money.Quantity(math.MaxInt64)
+	full := money.Total{Units: money.MaxTotal}
 	huge := int64(math.MaxInt64)
 	tests := []struct {
 		name        string
@@ -102,25 +104,25 @@ func TestStatusAndPercent(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name    string
-		current money.Quantity
+		current money.Total
 		limit   *int64
 		status  Status
 		percent *float64
 	}{
-		{"unlimited", quantity("1e12"), nil, OK, nil},
-		{"nothing", 0, ptr(int64(100)), OK, ptr(0.0)},
-		{"one millionth below 80 percent", quantity("79.999999"), ptr(int64(100)), OK, ptr(80.0)},
-		{"80 percent", quantity("80"), ptr(int64(100)), Warning, ptr(80.0)},
-		{"one millionth below 100 percent", quantity("99.999999"), ptr(int64(100)), Warning, ptr(100.0)},
-		{"100 percent", quantity("100"), ptr(int64(100)), Exceeded, ptr(100.0)},
-		{"beyond", quantity("250.5"), ptr(int64(100)), Exceeded, ptr(250.5)},
-		{"rounded down", quantity("1"), ptr(int64(3)), OK, ptr(33.33)},
-		{"rounded up", quantity("2"), ptr(int64(3)), OK, ptr(66.67)},
-		{"limit 1", quantity("0.8"), ptr(int64(1)), Warning, ptr(80.0)},
-		{"limit 0, nothing used", 0, ptr(int64(0)), OK, ptr(0.0)},
-		{"limit 0, something used", 1, ptr(int64(0)), Exceeded, ptr(100.0)},
-		{"a limit beyond every total", math.MaxInt64, ptr(int64(math.MaxInt64)), OK, ptr(0.0)},
-		{"80 percent of a limit beyond millionths", quantity("1e12") * 8, ptr(int64(10_000_000_000_000)), Warning, ptr(80.0)},
+		{"unlimited", total("1e12"), nil, OK, nil},
+		{"nothing", money.Total{}, ptr(int64(100)), OK, ptr(0.0)},
+		{"one millionth below 80 percent", total("79.999999"), ptr(int64(100)), OK, ptr(80.0)},
+		{"80 percent", total("80"), ptr(int64(100)), Warning, ptr(80.0)},
+		{"one millionth below 100 percent", total("99.999999"), ptr(int64(100)), Warning, ptr(100.0)},
+		{"100 percent", total("100"), ptr(int64(100)), Exceeded, ptr(100.0)},
+		{"beyond", total("250.5"), ptr(int64(100)), Exceeded, ptr(250.5)},
+		{"rounded down", total("1"), ptr(int64(3)), OK, ptr(33.33)},
+		{"rounded up", total("2"), ptr(int64(3)), OK, ptr(66.67)},
+		{"limit 1", total("0.8"), ptr(int64(1)), Warning, ptr(80.0)},
+		{"limit 0, nothing used", money.Total{}, ptr(int64(0)), OK, ptr(0.0)},
+		{"limit 0, something used", money.Total{Millionths: 1}, ptr(int64(0)), Exceeded, ptr(100.0)},
+		{"a limit beyond every total", money.Total{Units: money.MaxTotal}, ptr(int64(math.MaxInt64)), OK, ptr(10.84)},
+		{"80 percent of a limit beyond millionths", money.Total{Units: 8_000_000_000_000}, ptr(int64(10_000_000_000_000)), Warning, ptr(80.0)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -140,19 +142,18 @@ func TestStatusAndPercent(t *testing.T) {
 func TestStatusIsExact(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		limit := rapid.Int64Range(1, math.MaxInt64).Draw(t, "limit")
-		near, ok := money.Whole(limit)
-		if !ok {
-			near = math.MaxInt64
-		}
-		current := rapid.OneOf(
-			rapid.Int64Range(0, math.MaxInt64),
-			rapid.Int64Range(int64(near-near/5)-2, min(int64(near-near/5), math.MaxInt64-2)+2),
-			rapid.Int64Range(int64(near)-2, min(int64(near), math.MaxInt64-2)+2),
-		).Draw(t, "current")
+		limit := rapid.Int64Range(1, money.MaxTotal).Draw(t, "limit")
+		units := rapid.OneOf(
+			rapid.Int64Range(0, money.MaxTotal),
+			rapid.Int64Range(max(0, limit-limit/5-2), limit-limit/5+2),
+			rapid.Int64Range(max(0, limit-2), limit+2),
+		).Draw(t, "units")
+		current := money.Total{Units: units, Millionths: rapid.SampledFrom([]int64{0, 1, 199_999, 200_000, 400_000, 600_000, 800_000, 999_999}).Draw(t, "millionths")}
 
 		want := OK
-		used := new(big.Int).Mul(big.NewInt(current), big.NewInt(100))
+		used := new(big.Int).Mul(big.NewInt(current.Units), big.NewInt(int64(money.One)))
+		used.Add(used, big.NewInt(current.Millionths))
+		used.Mul(used, big.NewInt(100))
 		most := new(big.Int).Mul(big.NewInt(limit), big.NewInt(int64(money.One)))
 		if used.Cmp(new(big.Int).Mul(most, big.NewInt(80))) >= 0 {
 			want = Warning
@@ -160,8 +161,8 @@ func TestStatusIsExact(t *testing.T) {
 		if used.Cmp(new(big.Int).Mul(most, big.NewInt(100))) >= 0 {
 			want = Exceeded
 		}
-		if got := statusOf(money.Quantity(current), &limit); got != want {
-			t.Fatalf("%d of %d is %s, want %s", current, limit, got, want)
+		if got := statusOf(current, &limit); got != want {
+			t.Fatalf("%s of %d is %s, want %s", current, limit, got, want)
 		}
 	})
 }

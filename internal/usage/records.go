@@ -68,12 +68,12 @@ type MeterPeriod struct {
 
 // Used reads what a tenant's meters come to, in the order of wanted: from their
 // counters, or from the events for a period that no counter has.
-func (r Records) Used(ctx context.Context, tenantID uuid.UUID, wanted []MeterPeriod, now time.Time) ([]money.Quantity, error) {
+func (r Records) Used(ctx context.Context, tenantID uuid.UUID, wanted []MeterPeriod, now time.Time) ([]money.Total, error) {
 	counters, err := r.store.countersAt(ctx, []uuid.UUID{tenantID}, now)
 	if err != nil {
 		return nil, err
 	}
-	used := make([]money.Quantity, len(wanted))
+	used := make([]money.Total, len(wanted))
 	for i, w := range wanted {
 		c, err := r.store.current(ctx, StreamKey{tenantID, w.Meter.ID}, w.Meter, w.Period, counters)
 		if err != nil {

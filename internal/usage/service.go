@@ -78,7 +78,7 @@ func (s *Service) Run(ctx context.Context) error {
 // Record stores one event and returns once it is durable (rules: usage#recording). It
 // refuses, in this order: 422 on recorded_at for more than five minutes in the future,
 // ErrUnknownMeter, ErrDuplicate, ErrQuotaExceeded, 422 on quantity for a total beyond
-// 9.2 × 10^12; and ErrBusy at any time. When ctx ends first the event may be stored or
+// 10^18; and ErrBusy at any time. When ctx ends first the event may be stored or
 // not; recording it again with the same idempotency key is then safe. It must not be
 // called in a transaction, since it uses its own.
 func (s *Service) Record(ctx context.Context, tenantID uuid.UUID, r Recording) (Event, error) {

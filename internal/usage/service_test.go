@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 	"github.com/tenantry/tenantry/internal/usage"
@@ -119,25 +121,46 @@ func TestRecordRefusesTotalsThatDoNotFit(t *testing.T) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
 		w.Apply(t, usagetest.Meter("bytes", usage.Sum, usage.Never, usage.Soft))
 		tenantID := w.NewTenant(t)
-		for range 9 {
-			if _, err := w.Record(t.Context(), tenantID, usagetest.Recording("bytes", "1000000000000")); err != nil {
+		// A thousand petabytes but for three events, in one that no caller could record.
+		w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("bytes", "0.000001")}, true)
+		exec := func(query string, args ...any) {
+			t.Helper()
+			if _, err := db.Conn(t.Context()).ExecContext(t.Context(), query, args...); err != nil {
 				t.Fatal(err)
 			}
 		}
-		_, err := w.Record(t.Context(), tenantID, usagetest.Recording("bytes", "1000000000000"))
+		exec(`UPDATE usage_counters SET units = $1`, int64(money.MaxTotal-3_000_000_000_000))
+		for _, want := range []string{"999999999999999999.000001", "999999999999999999.999999"} {
+			quantity := "1000000000000"
+			if want == "999999999999999999.999999" {
+				quantity = "0.999998"
+			} else {
+				w.RecordAll(t, tenantID, slices.Repeat([]usage.Recording{usagetest.Recording("bytes", quantity)}, 2), true)
+				quantity = "999999999999"
+			}
+			w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("bytes", quantity)}, false)
+			if got := w.Detail(t, tenantID, "bytes").Current.String(); got != want {
+				t.Errorf("shows %s, want %s", got, want)
+			}
+		}
+		_, err := w.Record(t.Context(), tenantID, usagetest.Recording("bytes", "0.000002"))
 		if err != usage.ErrTotalTooLarge { //nolint:errorlint // a field error is itself
 			t.Fatalf("got %v, want %v", err, usage.ErrTotalTooLarge)
 		}
-		if got := w.Detail(t, tenantID, "bytes").Current; got != 9*usagetest.Quantity("1e12") {
-			t.Errorf("shows %s", got)
-		}
-		// A view of the same events that cannot be represented stops at the largest.
-		if _, err := db.Conn(t.Context()).ExecContext(t.Context(), `UPDATE usage_events SET quantity = $1`, int64(math.MaxInt64/2)); err != nil {
-			t.Fatal(err)
-		}
+		w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("bytes", "0.000001")}, true)
+
+		// What the events themselves come to is counted as exactly; a view of them that is
+		// too large stops at the largest.
+		exec(`UPDATE usage_events SET quantity = $1`, int64(math.MaxInt64-1))
 		w.Apply(t, usagetest.Meter("bytes", usage.Count, usage.Never, usage.Soft))
 		w.Apply(t, usagetest.Meter("bytes", usage.Sum, usage.Never, usage.Soft))
-		if got := w.Detail(t, tenantID, "bytes").Current; got != math.MaxInt64 {
+		if got := w.Detail(t, tenantID, "bytes").Current.String(); got != "55340232221128.654836" { // six times 9,223,372,036,854.775806
+			t.Errorf("shows %s", got)
+		}
+		exec(`UPDATE usage_streams SET pruned_units = $1, pruned_millionths = 0, pruned_events = 1, pruned_highest = 1`, int64(money.MaxTotal))
+		w.Apply(t, usagetest.Meter("bytes", usage.Count, usage.Never, usage.Soft))
+		w.Apply(t, usagetest.Meter("bytes", usage.Sum, usage.Never, usage.Soft))
+		if got := w.Detail(t, tenantID, "bytes").Current; got != (money.Total{Units: money.MaxTotal}) {
 			t.Errorf("shows %s", got)
 		}
 	})
@@ -217,7 +240,7 @@ func TestApplyMeters(t *testing.T) {
 		if diff := cmp.Diff(changed, after.Meter); diff != "" {
 			t.Errorf("meter (-want +got)\n%s", diff)
 		}
-		if before.Current != usagetest.Quantity("7") || after.Current != usagetest.Quantity("5") {
+		if before.Current != usagetest.Total("7") || after.Current != usagetest.Total("5") {
 			t.Errorf("showed %s, shows %s", before.Current, after.Current)
 		}
 		s, err := w.Summary(t.Context(), tenantID)

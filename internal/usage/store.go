@@ -3,7 +3,6 @@ package usage
 import (
 	"context"
 	"errors"
-	"math"
 	"time"
 
 	"github.com/google/uuid"
@@ -34,7 +33,7 @@ func (s store) current(ctx context.Context, k StreamKey, m Meter, p Period, coun
 }
 
 // level is current with the interrupted windows that count in a period besides it.
-func (s store) level(ctx context.Context, k StreamKey, m Meter, p Period, besides []Period, counters map[StreamKey][]*Counter) (money.Quantity, error) {
+func (s store) level(ctx context.Context, k StreamKey, m Meter, p Period, besides []Period, counters map[StreamKey][]*Counter) (money.Total, error) {
 	sum, err := s.current(ctx, k, m, p, counters)
 	if err != nil || m.Reset != Monthly {
 		return sum.Value, err
@@ -42,7 +41,7 @@ func (s store) level(ctx context.Context, k StreamKey, m Meter, p Period, beside
 	for _, part := range besides {
 		c, err := s.current(ctx, k, m, part, counters)
 		if err != nil {
-			return 0, err
+			return money.Total{}, err
 		}
 		sum.join(m.Aggregation, c)
 	}
@@ -54,8 +53,8 @@ func (s store) level(ctx context.Context, k StreamKey, m Meter, p Period, beside
 func (s store) rebuild(ctx context.Context, tenantID uuid.UUID, m Meter, p Period) (Counter, error) {
 	c := Counter{Period: p}
 	if m.Aggregation == LastValue {
-		var err error
-		c.Value, c.LastRecordedAt, err = s.lastValue(ctx, tenantID, m, p)
+		last, at, err := s.lastValue(ctx, tenantID, m, p)
+		c.Value, c.LastRecordedAt = money.TotalOf(last), at
 		return c, err
 	}
 	t, err := s.totals(ctx, tenantID, m, p)
@@ -64,11 +63,11 @@ func (s store) rebuild(ctx context.Context, tenantID uuid.UUID, m Meter, p Perio
 	}
 	switch m.Aggregation {
 	case Sum:
-		c.Value = sumOf(t.units, t.millionths)
+		c.Value = money.NewTotal(t.units, t.millionths)
 	case Count:
-		c.Value = sumOf(t.events, 0)
+		c.Value = money.NewTotal(t.events, 0)
 	case Max:
-		c.Value = t.highest
+		c.Value = money.TotalOf(t.highest)
 	case LastValue: // above
 	}
 	return c, nil
@@ -132,16 +131,6 @@ func (s store) lastPruned(ctx context.Context, k StreamKey) (money.Quantity, tim
 		return 0, time.Time{}, errNonePruned
 	}
 	return money.Quantity(*row.PrunedLast), *row.PrunedLastAt, nil
-}
-
-// sumOf puts a total together; one that is too large stays at the largest quantity,
-// as a counter does.
-func sumOf(units, millionths int64) money.Quantity {
-	whole, fits := money.Whole(units)
-	if !fits {
-		return math.MaxInt64
-	}
-	return addUpTo(whole, money.Quantity(millionths))
 }
 
 // newestEvents reads at most n events of a period, newest first.

@@ -17,7 +17,7 @@ import (
 func (s store) raiseAlert(ctx context.Context, a Alert, now time.Time) (bool, error) {
 	raised, err := s.q(ctx).RaiseAlert(ctx, usagesql.RaiseAlertParams{
 		ID: a.ID, TenantID: a.TenantID, MeterID: a.Meter.ID, PeriodStart: a.Period.Start, PeriodEnd: a.Period.End,
-		Threshold: int32(a.Threshold), Value: int64(a.Current), Quota: a.Limit, CreatedAt: now,
+		Threshold: int32(a.Threshold), Units: a.Current.Units, Millionths: a.Current.Millionths, Quota: a.Limit, CreatedAt: now,
 	})
 	return raised > 0, sqldb.Wrap(err, "raise alert")
 }
@@ -28,7 +28,7 @@ func (s store) unsentAlert(ctx context.Context, id uuid.UUID) (Alert, error) {
 	a := row.UsageAlert
 	return Alert{
 		ID: a.ID, TenantID: a.TenantID, Meter: MeterOf(row.Meter), Period: Period{a.PeriodStart, a.PeriodEnd},
-		Threshold: int(a.Threshold), Current: money.Quantity(a.Value), Limit: a.Quota,
+		Threshold: int(a.Threshold), Current: money.Total{Units: a.Units, Millionths: a.Millionths}, Limit: a.Quota,
 	}, sqldb.WrapAbsent(err, "read alert", errAlertSent)
 }
 

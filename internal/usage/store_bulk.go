@@ -62,7 +62,7 @@ func (s store) counters(ctx context.Context, keys []StreamKey, earliest, latest 
 	found := make(map[StreamKey][]*Counter, len(keys))
 	keys = sqldb.Padded(keys)
 	// The first two parameters are the times.
-	err := s.each(ctx, `SELECT c.tenant_id, c.meter_id, c.period_start, c.period_end, c.value, c.last_recorded_at
+	err := s.each(ctx, `SELECT c.tenant_id, c.meter_id, c.period_start, c.period_end, c.units, c.millionths, c.last_recorded_at
 FROM usage_counters c
 WHERE c.period_end > $1::timestamptz AND c.period_start <= $2::timestamptz
     AND (c.tenant_id, c.meter_id) IN (VALUES `+sqldb.Tuples(3, len(keys), "uuid", "uuid")+`)`,
@@ -70,7 +70,7 @@ WHERE c.period_end > $1::timestamptz AND c.period_start <= $2::timestamptz
 		func(scan func(...any) error) error {
 			var k StreamKey
 			var c Counter
-			err := scan(&k.TenantID, &k.MeterID, &c.Period.Start, &c.Period.End, &c.Value, &c.LastRecordedAt)
+			err := scan(&k.TenantID, &k.MeterID, &c.Period.Start, &c.Period.End, &c.Value.Units, &c.Value.Millionths, &c.LastRecordedAt)
 			found[k] = append(found[k], &c)
 			return err
 		})
@@ -90,7 +90,7 @@ func (s store) countersAt(ctx context.Context, tenantIDs []uuid.UUID, now time.T
 		args = append(args, id)
 	}
 	found := map[StreamKey][]*Counter{}
-	err := s.each(ctx, `SELECT s.tenant_id, s.meter_id, c.period_start, c.period_end, c.value, c.last_recorded_at
+	err := s.each(ctx, `SELECT s.tenant_id, s.meter_id, c.period_start, c.period_end, c.units, c.millionths, c.last_recorded_at
 FROM usage_streams s
 LEFT JOIN usage_counters c ON c.tenant_id = s.tenant_id AND c.meter_id = s.meter_id
     AND c.period_end > $1::timestamptz AND c.period_start <= $2::timestamptz
@@ -98,11 +98,13 @@ WHERE s.tenant_id IN (VALUES `+sqldb.Tuples(3, len(tenantIDs), "uuid")+`)`, args
 		func(scan func(...any) error) error {
 			var k StreamKey
 			var start, end, last *time.Time
-			var value *int64
-			err := scan(&k.TenantID, &k.MeterID, &start, &end, &value, &last)
+			var units, millionths *int64
+			err := scan(&k.TenantID, &k.MeterID, &start, &end, &units, &millionths, &last)
 			known := found[k]
-			if value != nil {
-				known = append(known, &Counter{Period: Period{Start: *start, End: *end}, Value: money.Quantity(*value), LastRecordedAt: last})
+			if units != nil {
+				known = append(known, &Counter{
+					Period: Period{Start: *start, End: *end}, Value: money.Total{Units: *units, Millionths: *millionths}, LastRecordedAt: last,
+				})
 			}
 			found[k] = known
 			return err
@@ -126,15 +128,15 @@ func (s store) putCounters(ctx context.Context, counters []changedCounter, now t
 		return nil
 	}
 	counters = sqldb.Padded(counters)
-	args := make([]any, 0, 7*len(counters))
+	args := make([]any, 0, 8*len(counters))
 	for _, c := range counters {
-		args = append(args, c.TenantID, c.MeterID, c.Period.Start, c.Period.End, int64(c.Value), c.LastRecordedAt, now)
+		args = append(args, c.TenantID, c.MeterID, c.Period.Start, c.Period.End, c.Value.Units, c.Value.Millionths, c.LastRecordedAt, now)
 	}
-	err := s.exec(ctx, `INSERT INTO usage_counters (tenant_id, meter_id, period_start, period_end, value, last_recorded_at, updated_at)
-SELECT DISTINCT * FROM (VALUES `+sqldb.Tuples(1, len(counters), "uuid", "uuid", "timestamptz", "timestamptz", "bigint", "timestamptz", "timestamptz")+`) AS c
+	err := s.exec(ctx, `INSERT INTO usage_counters (tenant_id, meter_id, period_start, period_end, units, millionths, last_recorded_at, updated_at)
+SELECT DISTINCT * FROM (VALUES `+sqldb.Tuples(1, len(counters), "uuid", "uuid", "timestamptz", "timestamptz", "bigint", "bigint", "timestamptz", "timestamptz")+`) AS c
 WHERE true
 ON CONFLICT (tenant_id, period_end, meter_id, period_start) DO UPDATE
-SET value = excluded.value, last_recorded_at = excluded.last_recorded_at, updated_at = excluded.updated_at`, args)
+SET units = excluded.units, millionths = excluded.millionths, last_recorded_at = excluded.last_recorded_at, updated_at = excluded.updated_at`, args)
 	if err != nil {
 		return sqldb.Wrap(err, "store counters")
 	}

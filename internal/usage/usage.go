@@ -86,7 +86,7 @@ type Plans interface {
 type Reading struct {
 	Meter   Meter
 	Period  Period // the one that contains now
-	Current money.Quantity
+	Current money.Total
 	Limit   *int64 // in whole units, nil when unlimited
 }
 

@@ -15,8 +15,8 @@ type QuotaAlert struct {
 	Tenant    string // its name
 	Meter     string // its name
 	Unit      string // of the meter; may be empty
-	Current   money.Quantity
-	Limit     money.Quantity
+	Current   money.Total
+	Limit     int64     // in whole units
 	Percent   int       // of the limit that is reached: 80 or 100
 	PeriodEnd time.Time // zero for a meter that is never reset
 }
@@ -28,7 +28,7 @@ func (l *Letters) QuotaAlert(ctx context.Context, locale, to string, a QuotaAler
 	m := letter{
 		key: "quota_near", to: to, link: l.link(billingPage),
 		ours: map[string]string{
-			"current": in.Quantity(a.Current), "limit": in.Quantity(a.Limit), "percent": in.Percent(a.Percent), "period_end": "",
+			"current": in.Total(a.Current), "limit": in.Total(money.Total{Units: a.Limit}), "percent": in.Percent(a.Percent), "period_end": "",
 		},
 		theirs: map[string]string{"tenant": a.Tenant, "meter": a.Meter, "unit": a.Unit},
 	}

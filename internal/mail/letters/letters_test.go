@@ -48,10 +48,10 @@ const to = "ada+x@example.test"
 // samples has every letter with typical values.
 func samples(l *letters.Letters) map[string]func(ctx context.Context, locale string) error {
 	alert := letters.QuotaAlert{
-		Tenant: "Acme", Meter: "Storage", Unit: "GB", Current: 80_500_000, Limit: 100_000_000, Percent: 80, PeriodEnd: now.AddDate(0, 1, 12),
+		Tenant: "Acme", Meter: "Storage", Unit: "GB", Current: money.Total{Units: 80, Millionths: 500_000}, Limit: 100, Percent: 80, PeriodEnd: now.AddDate(0, 1, 12),
 	}
 	reached := alert
-	reached.Percent, reached.Current, reached.Unit, reached.PeriodEnd = 100, 1_234_567_000_001, "", time.Time{}
+	reached.Percent, reached.Current, reached.Unit, reached.PeriodEnd = 100, money.Total{Units: 1_234_567, Millionths: 1}, "", time.Time{}
 	return map[string]func(context.Context, string) error{
 		"invitation": func(ctx context.Context, locale string) error {
 			return l.Invitation(ctx, locale, to, letters.Invitation{

@@ -105,7 +105,8 @@ func (r *Receiver) On(kind string, handle Handler) {
 }
 
 // Types returns the types of the events that have a handler, sorted. These are the
-// ones to select for the notifications at the provider.
+// ones to select for the notifications at the provider. Thin events are left out: they
+// are not in the list of events, and have destinations of their own.
 func (r *Receiver) Types() []string {
 	var types []string
 	for _, reg := range r.handlers {
@@ -115,6 +116,7 @@ func (r *Receiver) Types() []string {
 			types = append(types, reg.kind)
 		}
 	}
+	types = slices.DeleteFunc(types, func(t string) bool { return t == psp.EventUsageErrors || t == psp.EventNoMeter })
 	slices.Sort(types)
 	return slices.Compact(types)
 }

@@ -27,9 +27,7 @@ var (
 func (r *Receiver) verify(body []byte, signature string) (psp.Event, error) {
 	var errs []error
 	for _, secret := range r.secrets {
-		e, err := webhook.ConstructEventWithOptions(body, signature, secret, webhook.ConstructEventOptions{
-			IgnoreAPIVersionMismatch: true, Tolerance: tolerance,
-		})
+		e, isLive, err := readSigned(body, signature, secret)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -37,12 +35,28 @@ func (r *Receiver) verify(body []byte, signature string) (psp.Event, error) {
 		if fromFuture(signature) {
 			return psp.Event{}, errFuture
 		}
-		if mode := r.client.Mode(); mode != "" && (mode == psp.LiveMode) != e.Livemode {
+		if mode := r.client.Mode(); mode != "" && (mode == psp.LiveMode) != isLive {
 			return psp.Event{}, fmt.Errorf("%w: the key is of %s mode", errMode, mode)
 		}
-		return psp.NewEvent(&e)
+		return e, nil
 	}
 	return psp.Event{}, errors.Join(errs...)
+}
+
+// readSigned reads a notification that is signed by a secret, and whether it is of live
+// mode.
+func readSigned(body []byte, signature, secret string) (e psp.Event, isLive bool, err error) {
+	if e, isLive, ok := thinEvent(body); ok {
+		return e, isLive, webhook.ValidatePayloadWithTolerance(body, signature, secret, tolerance)
+	}
+	whole, err := webhook.ConstructEventWithOptions(body, signature, secret, webhook.ConstructEventOptions{
+		IgnoreAPIVersionMismatch: true, Tolerance: tolerance,
+	})
+	if err != nil {
+		return psp.Event{}, false, err
+	}
+	e, err = psp.NewEvent(&whole)
+	return e, whole.Livemode, err
 }
 
 // fromFuture reports whether a signature's timestamp is too far ahead, which the library

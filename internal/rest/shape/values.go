@@ -152,6 +152,15 @@ func (Quantity) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeNumber, Format: "quantity"}
 }
 
+// Total is an exact sum of quantities of a response body: up to six decimals, at most
+// 1e18 (rules: http#values).
+type Total struct{ money.Total }
+
+// Schema describes the type to OpenAPI.
+func (Total) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeNumber, Format: "quantity"}
+}
+
 // UnitPrice is an exact price of a unit of usage in a request or response body,
 // in minor units of a currency: up to twelve decimals, from 0 to 1e12.
 type UnitPrice struct{ money.UnitPrice }

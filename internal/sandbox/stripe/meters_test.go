@@ -165,7 +165,7 @@ func TestMeterEventsAreChecked(t *testing.T) {
 		{map[string]string{"payload[value]": "0.0000000000001"}, "meter_event_invalid_value", "payload[value]"},
 		{map[string]string{"payload[value]": "1234567890123456"}, "meter_event_invalid_value", "payload[value]"},
 		{map[string]string{"payload[stripe_customer_id]": ""}, "meter_event_no_customer_defined", "payload"},
-		{map[string]string{"payload[stripe_customer_id]": "cus_x"}, "resource_missing", "payload[stripe_customer_id]"},
+		{map[string]string{"payload[stripe_customer_id]": "cus_x"}, "", ""},
 		{map[string]string{"identifier": strings.Repeat("a", 101)}, "", "identifier"},
 		{map[string]string{"value": "1"}, "parameter_unknown", "value"},
 	} {

@@ -115,6 +115,7 @@ func eventRoutes() []route {
 		{"POST", "/v1/billing/meter_events", meters.CreateEvent},
 		{"GET", "/v1/events", kernel.ListEvents},
 		{"GET", "/v1/events/{id}", kernel.GetEvent},
+		{"GET", "/v2/core/events/{id}", kernel.GetThinEvent},
 		{"POST", "/v1/test_helpers/test_clocks", clocks.Create},
 		{"GET", "/v1/test_helpers/test_clocks", clocks.List},
 		{"GET", "/v1/test_helpers/test_clocks/{id}", clocks.Get},

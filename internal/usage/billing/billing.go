@@ -26,6 +26,8 @@ type Provider interface {
 	// is reported within psp.IdentifierLife.
 	ReportUsage(ctx context.Context, u psp.UsageReport) error
 	ListInvoices(ctx context.Context, q psp.InvoiceQuery) (psp.InvoicePage, error)
+	// UsageErrors reads what the provider found wrong later; total counts all of it.
+	UsageErrors(ctx context.Context, eventID string) (samples []psp.UsageError, total int, err error)
 }
 
 // Customers knows the tenants' customers at the payment provider.

@@ -31,6 +31,9 @@ func (r *Reporter) Carry(ctx context.Context) error {
 	if err := r.store.deleteStalePeaks(ctx); err != nil {
 		return err
 	}
+	if err := r.store.pruneTold(ctx, r.deps.Clock.Now().Add(-keepTold)); err != nil {
+		return err
+	}
 	meters, err := r.store.carriedMeters(ctx)
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ type EstimateLine struct {
 	Meter usage.Meter
 	// Quantity is what was used in the period of the estimate, whenever the meter
 	// resets; for a last_value meter that never resets it is the current value.
-	Quantity  money.Quantity
+	Quantity  money.Total
 	UnitPrice money.UnitPrice
 	Amount    money.Money // rounded half up, once
 }
@@ -62,14 +62,14 @@ func (s *Estimator) Estimate(ctx context.Context, tenantID uuid.UUID) (Estimate,
 	if err != nil {
 		return Estimate{}, err
 	}
-	used := make([]money.Quantity, len(priced))
+	used := make([]money.Total, len(priced))
 	for i, p := range priced {
 		if used[i], err = s.billed(ctx, tenantID, p.Meter, payer.Billing, e.Period, now); err != nil {
 			return Estimate{}, err
 		}
 	}
 	for i, p := range priced {
-		if !p.Active && used[i] == 0 {
+		if !p.Active && used[i] == (money.Total{}) {
 			continue
 		}
 		line := EstimateLine{
@@ -102,7 +102,7 @@ func (s *Estimator) priced(ctx context.Context, payer Payer) ([]pricedMeter, err
 // billed is what the provider will have been told of a meter in a billing period: of a
 // maximum the sum of those of its periods, of a level that never resets also one from
 // before.
-func (s *Estimator) billed(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period, now time.Time) (money.Quantity, error) {
+func (s *Estimator) billed(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period, now time.Time) (money.Total, error) {
 	switch {
 	case m.Aggregation == usage.Max:
 		return s.billedMaxima(ctx, tenantID, m, b, p)
@@ -111,32 +111,32 @@ func (s *Estimator) billed(ctx context.Context, tenantID uuid.UUID, m usage.Mete
 	}
 	used, err := s.records.Used(ctx, tenantID, []usage.MeterPeriod{{Meter: m, Period: p}}, now)
 	if err != nil {
-		return 0, err
+		return money.Total{}, err
 	}
 	return used[0], nil
 }
 
 // billedMaxima is the sum of the maxima of a meter's periods, of which the first counts
 // with what it rose by in the billing period.
-func (s *Estimator) billedMaxima(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period) (money.Quantity, error) {
+func (s *Estimator) billedMaxima(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period) (money.Total, error) {
 	counters, err := s.store.countersDuring(ctx, usage.StreamKey{TenantID: tenantID, MeterID: m.ID}, p)
 	if err != nil {
-		return 0, err
+		return money.Total{}, err
 	}
-	var sum money.Quantity
+	var sum money.Total
 	for _, c := range counters {
 		if !usage.PeriodOf(m.Reset, b, c.period.Start).Equal(c.period) {
 			continue // of a former subscription
 		}
-		sum += c.value
+		sum, _ = sum.Add(c.value)
 		if !c.period.Start.Before(p.Start) {
 			continue
 		}
 		before, err := s.records.Count(ctx, tenantID, m, usage.Period{Start: c.period.Start, End: p.Start})
 		if err != nil {
-			return 0, err
+			return money.Total{}, err
 		}
-		sum -= before.Value
+		sum = sum.Sub(before.Value)
 	}
 	return sum, nil
 }

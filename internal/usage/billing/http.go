@@ -36,7 +36,7 @@ type CostEstimate struct {
 type CostEstimateLine struct {
 	MeterCode      string          `json:"meter_code"`
 	MeterName      string          `json:"meter_name"`
-	Quantity       shape.Quantity  `json:"quantity"`
+	Quantity       shape.Total     `json:"quantity"`
 	UnitPriceCents shape.UnitPrice `json:"unit_price_cents"`
 	AmountCents    int64           `json:"amount_cents"`
 	Currency       string          `json:"currency"`
@@ -56,7 +56,7 @@ func (h *HTTP) CostEstimate(ctx context.Context, _ *tenantInput) (*rest.Data[Cos
 	}
 	for i, l := range e.Lines {
 		out.Lines[i] = CostEstimateLine{
-			MeterCode: l.Meter.Code, MeterName: l.Meter.Name, Quantity: shape.Quantity{Quantity: l.Quantity},
+			MeterCode: l.Meter.Code, MeterName: l.Meter.Name, Quantity: shape.Total{Total: l.Quantity},
 			UnitPriceCents: shape.UnitPrice{UnitPrice: l.UnitPrice}, AmountCents: l.Amount.AmountCents, Currency: l.Amount.Currency,
 			UnitLabel: l.Meter.UnitLabel,
 		}

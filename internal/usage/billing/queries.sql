@@ -18,9 +18,20 @@ UPDATE usage_reports SET reported = $2, tried_at = $3 WHERE id = $1;
 DELETE FROM usage_reports WHERE id = $1;
 
 -- name: InsertRejection :exec
-INSERT INTO usage_refusals (id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
-ON CONFLICT (id) DO UPDATE SET reason = excluded.reason, refused_at = excluded.refused_at;
+INSERT INTO usage_refusals (id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at, told)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+ON CONFLICT (id) DO UPDATE SET reason = excluded.reason, refused_at = excluded.refused_at, told = excluded.told;
+
+-- name: KeepTold :exec
+INSERT INTO usage_told (id, events, created_at)
+SELECT r.id, r.events, r.created_at FROM usage_reports r WHERE r.id = $1
+ON CONFLICT DO NOTHING;
+
+-- name: ToldBetween :many
+SELECT events FROM usage_told WHERE id >= sqlc.arg(earliest) AND id <= sqlc.arg(latest) ORDER BY id;
+
+-- name: PruneTold :exec
+DELETE FROM usage_told WHERE created_at < $1;
 
 -- name: CountRejections :one
 SELECT count(*) FROM usage_refusals;

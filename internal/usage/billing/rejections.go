@@ -17,6 +17,7 @@ import (
 type rejection struct {
 	usage.Figure
 	reason string
+	told   bool // the provider took it first, and knows its id
 }
 
 // unconfirmed rejects figures whose report was begun at a time and never confirmed, too
@@ -26,7 +27,7 @@ type rejection struct {
 func unconfirmed(figures []usage.Figure, tried time.Time) []rejection {
 	rejected := make([]rejection, len(figures))
 	for i, f := range figures {
-		rejected[i] = rejection{f, "it may have been counted at " + tried.UTC().Format(time.RFC3339) + ", when it was reported and no answer was noted"}
+		rejected[i] = rejection{Figure: f, reason: "it may have been counted at " + tried.UTC().Format(time.RFC3339) + ", when it was reported and no answer was noted"}
 	}
 	return rejected
 }
@@ -76,26 +77,29 @@ func (r *Rejections) Each(ctx context.Context, yield func(Rejected) error) error
 // Retry queues a rejected figure to be reported again soon. It returns ErrNotRejected
 // for an id that no rejected report has.
 func (r *Rejections) Retry(ctx context.Context, id uuid.UUID) error {
-	return r.decide(ctx, id, "usage.refusal_retried", func(ctx context.Context, f usage.Figure) error {
-		return r.queue.Add(ctx, []usage.Figure{f}, r.clock.Now())
+	return r.decide(ctx, id, "usage.refusal_retried", func(ctx context.Context, f rejection) error {
+		if f.told {
+			f.ID = sqldb.NewID() // the provider would ignore one that it knows
+		}
+		return r.queue.Add(ctx, []usage.Figure{f.Figure}, r.clock.Now())
 	})
 }
 
 // Discard gives up a rejected figure: it is never billed. It returns ErrNotRejected for
 // an id that no rejected report has.
 func (r *Rejections) Discard(ctx context.Context, id uuid.UUID) error {
-	return r.decide(ctx, id, "usage.refusal_discarded", func(context.Context, usage.Figure) error { return nil })
+	return r.decide(ctx, id, "usage.refusal_discarded", func(context.Context, rejection) error { return nil })
 }
 
 // decide removes a rejected report, carries out the decision about its figure and
 // records the action in the audit trail.
-func (r *Rejections) decide(ctx context.Context, id uuid.UUID, action string, carryOut func(context.Context, usage.Figure) error) error {
+func (r *Rejections) decide(ctx context.Context, id uuid.UUID, action string, carryOut func(context.Context, rejection) error) error {
 	return r.store.db.Tx(ctx, func(ctx context.Context) error {
 		taken, err := r.store.takeRejection(ctx, id)
 		if err != nil {
 			return err
 		}
-		if err := carryOut(ctx, taken.Figure); err != nil {
+		if err := carryOut(ctx, taken); err != nil {
 			return err
 		}
 		return r.audit.Record(ctx, audit.Entry{

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
+	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
@@ -33,7 +34,8 @@ type till struct {
 	forget  bool                                    // every identifier that it was told
 	formula string                                  // of its meters
 	drafts  []psp.Invoice
-	twice   int // counted although it was before
+	wrong   []psp.UsageError // found later
+	twice   int              // counted although it was before
 }
 
 func (p *till) GetPrice(_ context.Context, id string) (psp.Price, error) {
@@ -49,6 +51,10 @@ func (p *till) GetMeter(_ context.Context, id string) (psp.Meter, error) {
 
 func (p *till) ListInvoices(context.Context, psp.InvoiceQuery) (psp.InvoicePage, error) {
 	return psp.InvoicePage{Invoices: p.drafts}, nil
+}
+
+func (p *till) UsageErrors(context.Context, string) ([]psp.UsageError, int, error) {
+	return p.wrong, len(p.wrong), nil
 }
 
 func (p *till) ReportUsage(ctx context.Context, u psp.UsageReport) error {
@@ -366,4 +372,51 @@ func checkReporting(t *rapid.T, w *usagetest.World, batches int) {
 			t.Fatalf("event %s was not counted", id)
 		}
 	}
+}
+
+// What the provider took and found wrong later is listed with its reason, and reported
+// again under another id when somebody wants that.
+func TestErrorReport(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := usagetest.New(t, db, "2026-11-21 12:00")
+		w.Sell(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard), "1")
+		payer := w.NewPayer(t)
+		w.RecordAll(t, payer, []usage.Recording{usagetest.Recording("calls", "1"), usagetest.Recording("calls", "2")}, true)
+		p := &till{}
+		r := reporter(w, p)
+		if err := r.Report(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for id, u := range p.counted {
+			if u.Quantity == usagetest.Quantity("2") {
+				p.wrong = append(p.wrong, psp.UsageError{Identifier: id + "-KEY", Reason: "no_customer: gone"})
+			}
+		}
+		p.wrong = append(p.wrong, psp.UsageError{Identifier: "somebody else's"}, psp.UsageError{Identifier: uuid.NewString()}, psp.UsageError{Identifier: sqldb.NewID().String()})
+		for range 2 {
+			if err := r.ErrorReport(t.Context(), psp.Event{ID: "evt_1"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rejections := billing.NewRejections(db, w.Clock, audit.New(audit.Deps{DB: db, Clock: w.Clock}))
+		var listed []billing.Rejected
+		err := rejections.Each(t.Context(), func(f billing.Rejected) error { listed = append(listed, f); return nil })
+		if err != nil || len(listed) != 1 || listed[0].Quantity != usagetest.Quantity("2") || listed[0].Reason != "no_customer: gone" || listed[0].TenantID != payer {
+			t.Fatalf("listed %+v, %v", listed, err)
+		}
+		if err := errors.Join(rejections.Retry(t.Context(), listed[0].ID), r.Report(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		if len(p.counted) != 3 {
+			t.Errorf("told of %v", p.list())
+		}
+		w.Clock.Set(usagetest.At("2026-12-01"))
+		if err := errors.Join(r.Carry(t.Context()), r.ErrorReport(t.Context(), psp.Event{ID: "evt_1"})); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := r.Rejected(t.Context()); n != 0 || err != nil {
+			t.Errorf("after some days it is still known: %d, %v", n, err)
+		}
+	})
 }

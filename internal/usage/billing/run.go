@@ -68,7 +68,7 @@ func (r *run) send(ctx context.Context, figures []usage.Figure) ([]rejection, er
 	var rejected []rejection
 	for i, reason := range reasons {
 		if reason != "" {
-			rejected = append(rejected, rejection{figures[i], reason})
+			rejected = append(rejected, rejection{Figure: figures[i], reason: reason})
 		}
 	}
 	return rejected, nil
@@ -99,7 +99,8 @@ func (r *run) wholeMaximum(ctx context.Context, m usage.Meter, f usage.Figure, b
 	if err != nil {
 		return f, err
 	}
-	if f.Quantity = highest[0]; r.deps.Clock.Now().Before(p.End) {
+	f.Quantity, _ = highest[0].Quantity() // a maximum is that of one quantity
+	if r.deps.Clock.Now().Before(p.End) {
 		f.At = r.deps.Clock.Now()
 	} else if last := p.End.Add(-time.Second); last.After(f.At) { // the provider counts in seconds
 		f.At = last
@@ -164,9 +165,9 @@ func (r *run) closed(ctx context.Context, f usage.Figure, c customer) (bool, err
 	drafts, known := r.drafts[c.id]
 	if !known {
 		page, err := r.deps.Provider.ListInvoices(ctx, psp.InvoiceQuery{CustomerID: c.id, Status: "draft"})
-		if err != nil {
+		if err != nil && !errors.Is(err, psp.ErrRefused) && !errors.Is(err, psp.ErrNotFound) {
 			return false, err
-		}
+		} // a customer that the provider does not know has no drafts
 		drafts = page.Invoices
 		r.drafts[c.id] = drafts
 	}

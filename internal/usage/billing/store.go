@@ -45,13 +45,39 @@ func (s store) advanceReport(ctx context.Context, id uuid.UUID, done int, tried 
 }
 
 func (s store) deleteReport(ctx context.Context, id uuid.UUID) error {
-	return sqldb.Wrap(s.q(ctx).DeleteReport(ctx, id), "delete report")
+	return s.db.Tx(ctx, func(ctx context.Context) error {
+		if err := s.q(ctx).KeepTold(ctx, id); err != nil {
+			return sqldb.Wrap(err, "keep report")
+		}
+		return sqldb.Wrap(s.q(ctx).DeleteReport(ctx, id), "delete report")
+	})
+}
+
+// toldBetween reads the figures of the rows with ids in a range that were reported.
+func (s store) toldBetween(ctx context.Context, earliest, latest uuid.UUID) ([]usage.Figure, error) {
+	rows, err := s.q(ctx).ToldBetween(ctx, billingsql.ToldBetweenParams{Earliest: earliest, Latest: latest})
+	if err != nil {
+		return nil, sqldb.Wrap(err, "read what was reported")
+	}
+	var told []usage.Figure
+	for _, row := range rows {
+		figures, err := decode(row)
+		if err != nil {
+			return nil, err
+		}
+		told = append(told, figures...)
+	}
+	return told, nil
+}
+
+func (s store) pruneTold(ctx context.Context, before time.Time) error {
+	return sqldb.Wrap(s.q(ctx).PruneTold(ctx, before), "delete what was reported")
 }
 
 func (s store) insertRejection(ctx context.Context, f rejection, now time.Time) error {
 	err := s.q(ctx).InsertRejection(ctx, billingsql.InsertRejectionParams{
 		ID: f.ID, TenantID: f.TenantID, MeterID: f.MeterID, Quantity: int64(f.Quantity), RecordedAt: f.At,
-		Reason: f.reason, RefusedAt: now,
+		Reason: f.reason, RefusedAt: now, Told: f.told,
 	})
 	return sqldb.Wrap(err, "insert rejected report")
 }
@@ -85,7 +111,7 @@ func (s store) takeRejection(ctx context.Context, id uuid.UUID) (rejection, erro
 	row, err := s.q(ctx).TakeRejection(ctx, id)
 	return rejection{
 		usage.Figure{ID: row.ID, TenantID: row.TenantID, MeterID: row.MeterID, Quantity: money.Quantity(row.Quantity), At: row.RecordedAt},
-		row.Reason,
+		row.Reason, row.Told,
 	}, sqldb.WrapAbsent(err, "take rejected report", ErrNotRejected)
 }
 

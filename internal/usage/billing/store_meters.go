@@ -72,7 +72,7 @@ func (s store) putReportedUntil(ctx context.Context, meterID uuid.UUID, until ti
 type tenantCounter struct {
 	tenantID uuid.UUID
 	period   usage.Period
-	value    money.Quantity
+	value    money.Total
 }
 
 // countersEnding lists the counters of a meter whose periods end at an instant, by
@@ -85,7 +85,7 @@ func (s store) countersEnding(ctx context.Context, meterID uuid.UUID, end time.T
 func countersOf(rows []billingsql.UsageCounter) []tenantCounter {
 	counters := make([]tenantCounter, len(rows))
 	for i, row := range rows {
-		counters[i] = tenantCounter{row.TenantID, usage.Period{Start: row.PeriodStart, End: row.PeriodEnd}, money.Quantity(row.Value)}
+		counters[i] = tenantCounter{row.TenantID, usage.Period{Start: row.PeriodStart, End: row.PeriodEnd}, money.Total{Units: row.Units, Millionths: row.Millionths}}
 	}
 	return counters
 }

@@ -17,8 +17,8 @@ type WrongCounter struct {
 	TenantID  uuid.UUID
 	MeterCode string
 	Period    usage.Period
-	Stored    money.Quantity // in the unit of the meter
-	Counted   money.Quantity
+	Stored    money.Total // in the unit of the meter
+	Counted   money.Total
 }
 
 // Recounted says what a recount has looked at.

@@ -43,7 +43,7 @@ func TestRetentionKeepsFiguresAndKeys(t *testing.T) {
 			if got := w.Count(t, tenantID); got != 3 { // those of 17 October and later
 				t.Errorf("%d events are left", got)
 			}
-			if got := w.Detail(t, tenantID, ever.Code); got.Current != usagetest.Quantity("10") || len(got.Events) != 2 {
+			if got := w.Detail(t, tenantID, ever.Code); got.Current != usagetest.Total("10") || len(got.Events) != 2 {
 				t.Errorf("shows %s, %d events", got.Current, len(got.Events))
 			}
 			refusals := func(step string, want ...error) {
@@ -273,7 +273,7 @@ func TestRecount(t *testing.T) {
 		if n, lines := recount(true); n != (retention.Recounted{Streams: 4, Counters: 7, Skipped: 3}) || lines != nil {
 			t.Errorf("after deleting: %+v %v", n, lines)
 		}
-		if _, err := db.Conn(t.Context()).ExecContext(t.Context(), `UPDATE usage_counters SET value = value + 1000000`); err != nil {
+		if _, err := db.Conn(t.Context()).ExecContext(t.Context(), `UPDATE usage_counters SET units = units + 1`); err != nil {
 			t.Fatal(err)
 		}
 		want := []string{"count 3 2", "disk 3 2", "max 4 3", "sum 6 5"}
@@ -286,7 +286,7 @@ func TestRecount(t *testing.T) {
 		if n, lines := recount(true); n.Wrong != 0 || lines != nil {
 			t.Errorf("after all: %+v %v", n, lines)
 		}
-		if got := w.Detail(t, other, "sum").Current; got != usagetest.Quantity("6") {
+		if got := w.Detail(t, other, "sum").Current; got != usagetest.Total("6") {
 			t.Errorf("another tenant's counter was changed to %s", got)
 		}
 	})
@@ -316,7 +316,7 @@ func TestRecountWhileRecording(t *testing.T) {
 			}
 		}
 		wg.Wait()
-		if got := w.Detail(t, tenantID, "sum").Current; got != usagetest.Quantity("4900") {
+		if got := w.Detail(t, tenantID, "sum").Current; got != usagetest.Total("4900") {
 			t.Errorf("shows %s", got)
 		}
 	})

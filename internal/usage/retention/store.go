@@ -146,7 +146,7 @@ func (s store) countersOf(ctx context.Context, k usage.StreamKey) ([]usage.Count
 	counters := make([]usage.Counter, len(rows))
 	for i, row := range rows {
 		counters[i] = usage.Counter{
-			Period: usage.Period{Start: row.PeriodStart, End: row.PeriodEnd}, Value: money.Quantity(row.Value),
+			Period: usage.Period{Start: row.PeriodStart, End: row.PeriodEnd}, Value: money.Total{Units: row.Units, Millionths: row.Millionths},
 			LastRecordedAt: row.LastRecordedAt,
 		}
 	}

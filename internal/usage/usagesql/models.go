@@ -33,10 +33,11 @@ type UsageAlert struct {
 	PeriodStart time.Time
 	PeriodEnd   time.Time
 	Threshold   int32
-	Value       int64
 	Quota       int64
 	CreatedAt   time.Time
 	SentAt      *time.Time
+	Units       int64
+	Millionths  int64
 }
 
 type UsageEvent struct {

@@ -221,10 +221,10 @@ func (q *Queries) NewestEvents(ctx context.Context, arg NewestEventsParams) ([]U
 }
 
 const raiseAlert = `-- name: RaiseAlert :execrows
-INSERT INTO usage_alerts (id, tenant_id, meter_id, period_start, period_end, threshold, value, quota, created_at)
+INSERT INTO usage_alerts (id, tenant_id, meter_id, period_start, period_end, threshold, units, millionths, quota, created_at)
 SELECT $1::uuid, $2::uuid, $3::uuid, $4::timestamptz,
-    $5::timestamptz, $6::integer, $7::bigint, $8::bigint,
-    $9::timestamptz
+    $5::timestamptz, $6::integer, $7::bigint, $8::bigint, $9::bigint,
+    $10::timestamptz
 WHERE NOT EXISTS (
     SELECT 1 FROM usage_alerts a
     WHERE a.tenant_id = $2::uuid AND a.meter_id = $3::uuid
@@ -240,7 +240,8 @@ type RaiseAlertParams struct {
 	PeriodStart time.Time
 	PeriodEnd   time.Time
 	Threshold   int32
-	Value       int64
+	Units       int64
+	Millionths  int64
 	Quota       int64
 	CreatedAt   time.Time
 }
@@ -255,7 +256,8 @@ func (q *Queries) RaiseAlert(ctx context.Context, arg RaiseAlertParams) (int64, 
 		arg.PeriodStart,
 		arg.PeriodEnd,
 		arg.Threshold,
-		arg.Value,
+		arg.Units,
+		arg.Millionths,
 		arg.Quota,
 		arg.CreatedAt,
 	)
@@ -350,7 +352,7 @@ func (q *Queries) TotalsEver(ctx context.Context, arg TotalsEverParams) (TotalsE
 }
 
 const unsentAlert = `-- name: UnsentAlert :one
-SELECT usage_alerts.id, usage_alerts.tenant_id, usage_alerts.meter_id, usage_alerts.period_start, usage_alerts.period_end, usage_alerts.threshold, usage_alerts.value, usage_alerts.quota, usage_alerts.created_at, usage_alerts.sent_at, meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, meters.is_billable
+SELECT usage_alerts.id, usage_alerts.tenant_id, usage_alerts.meter_id, usage_alerts.period_start, usage_alerts.period_end, usage_alerts.threshold, usage_alerts.quota, usage_alerts.created_at, usage_alerts.sent_at, usage_alerts.units, usage_alerts.millionths, meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, meters.is_billable
 FROM usage_alerts
 JOIN meters ON meters.id = usage_alerts.meter_id
 WHERE usage_alerts.id = $1 AND usage_alerts.sent_at IS NULL
@@ -372,10 +374,11 @@ func (q *Queries) UnsentAlert(ctx context.Context, id uuid.UUID) (UnsentAlertRow
 		&i.UsageAlert.PeriodStart,
 		&i.UsageAlert.PeriodEnd,
 		&i.UsageAlert.Threshold,
-		&i.UsageAlert.Value,
 		&i.UsageAlert.Quota,
 		&i.UsageAlert.CreatedAt,
 		&i.UsageAlert.SentAt,
+		&i.UsageAlert.Units,
+		&i.UsageAlert.Millionths,
 		&i.Meter.ID,
 		&i.Meter.Code,
 		&i.Meter.Name,

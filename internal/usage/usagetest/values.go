@@ -39,6 +39,9 @@ func Quantity(text string) money.Quantity {
 	return q
 }
 
+// Total reads a total of at most a quantity.
+func Total(text string) money.Total { return money.TotalOf(Quantity(text)) }
+
 // Meter is an active meter.
 func Meter(code string, aggregation usage.Aggregation, reset usage.ResetInterval, enforcement usage.Enforcement) usage.Meter {
 	return usage.Meter{Code: code, Name: code, Aggregation: aggregation, Reset: reset, Enforcement: enforcement, Active: true}

@@ -233,8 +233,11 @@ func (e *Engine) attemptDelivery(ctx context.Context, d queued) (taken, whole bo
 // send posts an event; any status but a 2xx is a failure.
 func (e *Engine) send(ctx context.Context, d queued) error {
 	var body []byte
-	err := e.cfg.DB.QueryRowContext(ctx, `SELECT doc FROM stripe_objects WHERE kind = 'event' AND id = ?`, d.event).Scan(&body)
+	err := e.cfg.DB.QueryRowContext(ctx, `SELECT doc FROM stripe_objects WHERE kind IN ('event', 'v2.core.event') AND id = ?`, d.event).Scan(&body)
 	if err != nil {
+		return fmt.Errorf("read event: %w", err)
+	}
+	if body, err = notification(body); err != nil {
 		return fmt.Errorf("read event: %w", err)
 	}
 	target, secret, err := e.address(ctx, d.endpoint)

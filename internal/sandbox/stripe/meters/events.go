@@ -85,7 +85,11 @@ func addUsage(ctx context.Context, st *kernel.Step, e event) error {
 	if !given {
 		return form.Refuse("payload", "meter_event_no_customer_defined", "The payload must have the key '%s'.", mapping)
 	}
-	if _, err := customers.Live(ctx, st, id, "payload["+mapping+"]"); err != nil {
+	_, err = customers.Live(ctx, st, id, "payload["+mapping+"]")
+	if missing, ok := errors.AsType[*form.Error](err); ok {
+		return reportError(ctx, st, m, e, "meter_event_customer_not_found", missing.Message)
+	}
+	if err != nil {
 		return err
 	}
 	value := "1"
@@ -109,6 +113,22 @@ func addUsage(ctx context.Context, st *kernel.Step, e event) error {
 		return fmt.Errorf("store meter event: %w", err)
 	}
 	return nil
+}
+
+// reportError tells of an event that was taken and cannot be counted, in a report of its
+// own; Stripe gathers those of a few minutes.
+func reportError(ctx context.Context, st *kernel.Step, m *Meter, e event, code, message string) error {
+	type object map[string]any
+	now := time.Unix(st.Now, 0).UTC()
+	return st.EmitThin(ctx, "v1.billing.meter.error_report_triggered",
+		&kernel.RelatedObject{ID: m.ID, Type: All.Name, URL: All.Path + "/" + m.ID},
+		object{
+			"developer_message_summary": "There is 1 invalid event", "validation_start": now, "validation_end": now,
+			"reason": object{"error_count": 1, "error_types": []object{{
+				"code": code, "error_count": 1,
+				"sample_errors": []object{{"error_message": message, "request": object{"identifier": e.Identifier}}},
+			}}},
+		})
 }
 
 // value reads how much was used: a number with up to fifteen digits before the

@@ -30,9 +30,10 @@ type UsageCounter struct {
 	PeriodEnd      time.Time
 	MeterID        uuid.UUID
 	PeriodStart    time.Time
-	Value          int64
 	LastRecordedAt *time.Time
 	UpdatedAt      time.Time
+	Units          int64
+	Millionths     int64
 }
 
 type UsageRefusal struct {
@@ -43,6 +44,7 @@ type UsageRefusal struct {
 	RecordedAt time.Time
 	Reason     string
 	RefusedAt  time.Time
+	Told       bool
 }
 
 type UsageReport struct {

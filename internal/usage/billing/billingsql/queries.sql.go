@@ -157,7 +157,7 @@ func (q *Queries) CountRejections(ctx context.Context) (int64, error) {
 }
 
 const countersDuring = `-- name: CountersDuring :many
-SELECT tenant_id, period_end, meter_id, period_start, value, last_recorded_at, updated_at FROM usage_counters
+SELECT tenant_id, period_end, meter_id, period_start, last_recorded_at, updated_at, units, millionths FROM usage_counters
 WHERE tenant_id = $1 AND meter_id = $2 AND period_end > $3 AND period_start < $4
 ORDER BY period_start, period_end
 `
@@ -188,9 +188,10 @@ func (q *Queries) CountersDuring(ctx context.Context, arg CountersDuringParams) 
 			&i.PeriodEnd,
 			&i.MeterID,
 			&i.PeriodStart,
-			&i.Value,
 			&i.LastRecordedAt,
 			&i.UpdatedAt,
+			&i.Units,
+			&i.Millionths,
 		); err != nil {
 			return nil, err
 		}
@@ -206,7 +207,7 @@ func (q *Queries) CountersDuring(ctx context.Context, arg CountersDuringParams) 
 }
 
 const countersOfPeriodEnd = `-- name: CountersOfPeriodEnd :many
-SELECT tenant_id, period_end, meter_id, period_start, value, last_recorded_at, updated_at FROM usage_counters WHERE meter_id = $1 AND period_end = $2 ORDER BY tenant_id
+SELECT tenant_id, period_end, meter_id, period_start, last_recorded_at, updated_at, units, millionths FROM usage_counters WHERE meter_id = $1 AND period_end = $2 ORDER BY tenant_id
 `
 
 type CountersOfPeriodEndParams struct {
@@ -228,9 +229,10 @@ func (q *Queries) CountersOfPeriodEnd(ctx context.Context, arg CountersOfPeriodE
 			&i.PeriodEnd,
 			&i.MeterID,
 			&i.PeriodStart,
-			&i.Value,
 			&i.LastRecordedAt,
 			&i.UpdatedAt,
+			&i.Units,
+			&i.Millionths,
 		); err != nil {
 			return nil, err
 		}
@@ -269,9 +271,9 @@ func (q *Queries) DeleteStalePeaks(ctx context.Context) error {
 }
 
 const insertRejection = `-- name: InsertRejection :exec
-INSERT INTO usage_refusals (id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
-ON CONFLICT (id) DO UPDATE SET reason = excluded.reason, refused_at = excluded.refused_at
+INSERT INTO usage_refusals (id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at, told)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+ON CONFLICT (id) DO UPDATE SET reason = excluded.reason, refused_at = excluded.refused_at, told = excluded.told
 `
 
 type InsertRejectionParams struct {
@@ -282,6 +284,7 @@ type InsertRejectionParams struct {
 	RecordedAt time.Time
 	Reason     string
 	RefusedAt  time.Time
+	Told       bool
 }
 
 func (q *Queries) InsertRejection(ctx context.Context, arg InsertRejectionParams) error {
@@ -293,6 +296,7 @@ func (q *Queries) InsertRejection(ctx context.Context, arg InsertRejectionParams
 		arg.RecordedAt,
 		arg.Reason,
 		arg.RefusedAt,
+		arg.Told,
 	)
 	return err
 }
@@ -309,6 +313,17 @@ type InsertReportParams struct {
 
 func (q *Queries) InsertReport(ctx context.Context, arg InsertReportParams) error {
 	_, err := q.db.ExecContext(ctx, insertReport, arg.ID, arg.Events, arg.CreatedAt)
+	return err
+}
+
+const keepTold = `-- name: KeepTold :exec
+INSERT INTO usage_told (id, events, created_at)
+SELECT r.id, r.events, r.created_at FROM usage_reports r WHERE r.id = $1
+ON CONFLICT DO NOTHING
+`
+
+func (q *Queries) KeepTold(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, keepTold, id)
 	return err
 }
 
@@ -400,6 +415,15 @@ func (q *Queries) OldestReport(ctx context.Context) (UsageReport, error) {
 	return i, err
 }
 
+const pruneTold = `-- name: PruneTold :exec
+DELETE FROM usage_told WHERE created_at < $1
+`
+
+func (q *Queries) PruneTold(ctx context.Context, createdAt time.Time) error {
+	_, err := q.db.ExecContext(ctx, pruneTold, createdAt)
+	return err
+}
+
 const putReportedUntil = `-- name: PutReportedUntil :exec
 INSERT INTO usage_peaks (meter_id, reported_until) VALUES ($1, $2)
 ON CONFLICT (meter_id) DO UPDATE SET reported_until = excluded.reported_until
@@ -416,7 +440,7 @@ func (q *Queries) PutReportedUntil(ctx context.Context, arg PutReportedUntilPara
 }
 
 const rejections = `-- name: Rejections :many
-SELECT usage_refusals.id, usage_refusals.tenant_id, usage_refusals.meter_id, usage_refusals.quantity, usage_refusals.recorded_at, usage_refusals.reason, usage_refusals.refused_at, meters.code
+SELECT usage_refusals.id, usage_refusals.tenant_id, usage_refusals.meter_id, usage_refusals.quantity, usage_refusals.recorded_at, usage_refusals.reason, usage_refusals.refused_at, usage_refusals.told, meters.code
 FROM usage_refusals
 JOIN meters ON meters.id = usage_refusals.meter_id
 WHERE usage_refusals.refused_at > $1 OR usage_refusals.refused_at = $1 AND usage_refusals.id > $2
@@ -452,6 +476,7 @@ func (q *Queries) Rejections(ctx context.Context, arg RejectionsParams) ([]Rejec
 			&i.UsageRefusal.RecordedAt,
 			&i.UsageRefusal.Reason,
 			&i.UsageRefusal.RefusedAt,
+			&i.UsageRefusal.Told,
 			&i.Code,
 		); err != nil {
 			return nil, err
@@ -501,7 +526,7 @@ func (q *Queries) ReportsAfter(ctx context.Context, after uuid.UUID) ([]UsageRep
 }
 
 const takeRejection = `-- name: TakeRejection :one
-DELETE FROM usage_refusals WHERE id = $1 RETURNING id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at
+DELETE FROM usage_refusals WHERE id = $1 RETURNING id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at, told
 `
 
 func (q *Queries) TakeRejection(ctx context.Context, id uuid.UUID) (UsageRefusal, error) {
@@ -515,6 +540,39 @@ func (q *Queries) TakeRejection(ctx context.Context, id uuid.UUID) (UsageRefusal
 		&i.RecordedAt,
 		&i.Reason,
 		&i.RefusedAt,
+		&i.Told,
 	)
 	return i, err
+}
+
+const toldBetween = `-- name: ToldBetween :many
+SELECT events FROM usage_told WHERE id >= $1 AND id <= $2 ORDER BY id
+`
+
+type ToldBetweenParams struct {
+	Earliest uuid.UUID
+	Latest   uuid.UUID
+}
+
+func (q *Queries) ToldBetween(ctx context.Context, arg ToldBetweenParams) ([][]byte, error) {
+	rows, err := q.db.QueryContext(ctx, toldBetween, arg.Earliest, arg.Latest)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := [][]byte{}
+	for rows.Next() {
+		var events []byte
+		if err := rows.Scan(&events); err != nil {
+			return nil, err
+		}
+		items = append(items, events)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -24,9 +24,10 @@ type UsageCounter struct {
 	PeriodEnd      time.Time
 	MeterID        uuid.UUID
 	PeriodStart    time.Time
-	Value          int64
 	LastRecordedAt *time.Time
 	UpdatedAt      time.Time
+	Units          int64
+	Millionths     int64
 }
 
 type UsageEvent struct {

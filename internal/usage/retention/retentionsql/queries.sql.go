@@ -13,7 +13,7 @@ import (
 )
 
 const countersOfStream = `-- name: CountersOfStream :many
-SELECT tenant_id, period_end, meter_id, period_start, value, last_recorded_at, updated_at FROM usage_counters WHERE tenant_id = $1 AND meter_id = $2 ORDER BY period_start, period_end
+SELECT tenant_id, period_end, meter_id, period_start, last_recorded_at, updated_at, units, millionths FROM usage_counters WHERE tenant_id = $1 AND meter_id = $2 ORDER BY period_start, period_end
 `
 
 type CountersOfStreamParams struct {
@@ -35,9 +35,10 @@ func (q *Queries) CountersOfStream(ctx context.Context, arg CountersOfStreamPara
 			&i.PeriodEnd,
 			&i.MeterID,
 			&i.PeriodStart,
-			&i.Value,
 			&i.LastRecordedAt,
 			&i.UpdatedAt,
+			&i.Units,
+			&i.Millionths,
 		); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,98 @@
+package money
+
+import (
+	"cmp"
+	"math/big"
+)
+
+// Total is what quantities add up to, exactly: from 0 to MaxTotal, with the decimals of
+// a quantity. It has more digits than an int64 of millionths (rules: money#quantities).
+// Totals compare with ==.
+type Total struct {
+	Units      int64 // whole units
+	Millionths int64 // of a unit besides them, 0 to 999,999
+}
+
+// MaxTotal is the largest total: 10^18, so a thousand petabytes in bytes.
+const MaxTotal = 1_000_000_000_000_000_000
+
+// TotalOf returns the total of one quantity, which must not be negative.
+func TotalOf(q Quantity) Total { return Total{int64(q / One), int64(q % One)} }
+
+// NewTotal puts whole units and any number of millionths together. One that would be
+// larger than MaxTotal is MaxTotal.
+func NewTotal(units, millionths int64) Total {
+	carry := millionths / int64(One)
+	if units >= MaxTotal-carry {
+		return Total{Units: MaxTotal}
+	}
+	return Total{units + carry, millionths % int64(One)}
+}
+
+// Add returns the sum. When it would be larger than MaxTotal, ok is false and the sum is
+// MaxTotal.
+func (t Total) Add(o Total) (sum Total, ok bool) {
+	sum = Total{t.Units + o.Units, t.Millionths + o.Millionths} // at most twice MaxTotal
+	if sum.Millionths >= int64(One) {
+		sum.Units, sum.Millionths = sum.Units+1, sum.Millionths-int64(One)
+	}
+	if sum.Exceeds(MaxTotal) {
+		return Total{Units: MaxTotal}, false
+	}
+	return sum, true
+}
+
+// Sub returns the difference from a total that is not larger.
+func (t Total) Sub(o Total) Total {
+	t.Units, t.Millionths = t.Units-o.Units, t.Millionths-o.Millionths
+	if t.Millionths < 0 {
+		t.Units, t.Millionths = t.Units-1, t.Millionths+int64(One)
+	}
+	return t
+}
+
+// Compare orders totals by size.
+func (t Total) Compare(o Total) int {
+	return cmp.Or(cmp.Compare(t.Units, o.Units), cmp.Compare(t.Millionths, o.Millionths))
+}
+
+// Exceeds reports whether the total is larger than a number of whole units.
+func (t Total) Exceeds(units int64) bool {
+	return t.Units > units || t.Units == units && t.Millionths > 0
+}
+
+// Quantity returns the total as a quantity; ok is false for one beyond all quantities.
+func (t Total) Quantity() (q Quantity, ok bool) {
+	whole, ok := Whole(t.Units)
+	if !ok {
+		return 0, false
+	}
+	return whole.Add(Quantity(t.Millionths))
+}
+
+// String returns the shortest JSON number that is equal to t.
+func (t Total) String() string {
+	var buf [32]byte
+	return string(t.append(buf[:0]))
+}
+
+// MarshalJSON writes t as a number, never as a string.
+func (t Total) MarshalJSON() ([]byte, error) { return t.append(make([]byte, 0, 32)), nil }
+
+func (t Total) append(dst []byte) []byte {
+	return appendMillionths(dst, uint64(t.Units), uint64(t.Millionths))
+}
+
+// Ceil returns the smallest number of whole units that is not less than t.
+func (t Total) Ceil() int64 {
+	if t.Millionths > 0 {
+		return t.Units + 1
+	}
+	return t.Units
+}
+
+// exact is the total in millionths.
+func (t Total) exact() *big.Int {
+	n := new(big.Int).Mul(big.NewInt(t.Units), big.NewInt(int64(One)))
+	return n.Add(n, big.NewInt(t.Millionths))
+}

@@ -1,0 +1,75 @@
+package psp
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/stripe/stripe-go/v85"
+)
+
+// The events about usage that the provider took and found wrong later. They are thin:
+// the notification has an id alone, and the report is read by it.
+const (
+	EventUsageErrors = "v1.billing.meter.error_report_triggered"
+	EventNoMeter     = "v1.billing.meter.no_meter_found"
+)
+
+// UsageError says why the provider does not count a report that it took.
+type UsageError struct {
+	Identifier string // of the report
+	Reason     string // a code and a sentence
+}
+
+// UsageErrors reads the report of an event of EventUsageErrors or EventNoMeter. The
+// report has samples alone; total is how many reports are wrong.
+func (c *Client) UsageErrors(ctx context.Context, eventID string) (samples []UsageError, total int, err error) {
+	found, err := read(ctx, c, "get usage errors", eventID, func(ctx context.Context) (usageErrors, error) {
+		e, err := c.api.V2CoreEvents.Retrieve(ctx, eventID, nil)
+		if err != nil {
+			return usageErrors{}, err
+		}
+		switch e := e.(type) {
+		case *stripe.V1BillingMeterErrorReportTriggeredEvent:
+			return usageErrorsOf(e.Data.Reason)
+		case *stripe.V1BillingMeterNoMeterFoundEvent:
+			return usageErrorsOf(e.Data.Reason)
+		default:
+			return usageErrors{}, errUnreadable
+		}
+	})
+	return found.samples(), found.ErrorCount, err
+}
+
+// usageErrors are the reasons of both kinds of events, which the library has two equal
+// types for.
+type usageErrors struct {
+	ErrorCount int `json:"error_count"`
+	ErrorTypes []struct {
+		Code         string `json:"code"`
+		SampleErrors []struct {
+			ErrorMessage string `json:"error_message"`
+			Request      struct {
+				Identifier string `json:"identifier"`
+			} `json:"request"`
+		} `json:"sample_errors"`
+	} `json:"error_types"`
+}
+
+func usageErrorsOf(reason any) (usageErrors, error) {
+	var e usageErrors
+	text, err := json.Marshal(reason)
+	if err == nil {
+		err = json.Unmarshal(text, &e)
+	}
+	return e, err
+}
+
+func (e usageErrors) samples() []UsageError {
+	var samples []UsageError
+	for _, kind := range e.ErrorTypes {
+		for _, s := range kind.SampleErrors {
+			samples = append(samples, UsageError{Identifier: s.Request.Identifier, Reason: kind.Code + ": " + s.ErrorMessage})
+		}
+	}
+	return samples
+}

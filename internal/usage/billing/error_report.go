@@ -1,0 +1,78 @@
+package billing
+
+import (
+	"context"
+	"encoding/binary"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/usage"
+)
+
+// keepTold is for how long figures are kept after they were reported. The provider
+// finds errors within minutes; notifications about them are repeated for three days.
+const keepTold = 4 * 24 * time.Hour
+
+// ErrorReport handles the notification that the provider took figures and found later
+// that it cannot count them: those that the report names are rejected reports then.
+func (r *Reporter) ErrorReport(ctx context.Context, e psp.Event) error {
+	samples, total, err := r.deps.Provider.UsageErrors(ctx, e.ID)
+	if err != nil {
+		return psp.Permanent(err)
+	}
+	if total > len(samples) {
+		r.deps.Log.ErrorContext(ctx, "usage is not billed, and the payment provider does not name all of it",
+			"event", e.ID, "figures", total, "named", len(samples))
+	}
+	for _, s := range samples {
+		f, found, err := r.told(ctx, s.Identifier)
+		if err != nil {
+			return err
+		}
+		r.deps.Log.ErrorContext(ctx, "usage is not billed", "identifier", s.Identifier, "known", found, "tenant", f.TenantID,
+			"meter", f.MeterID, "reason", s.Reason)
+		if !found {
+			continue
+		}
+		if err := r.store.insertRejection(ctx, rejection{Figure: f, reason: s.Reason, told: true}, r.deps.Clock.Now()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// told finds a figure that was reported, by its id. The id and the row that the figure
+// was queued in are of version 7 and were made in one transaction, so that the time in
+// the id leads to the row. Figures that were carried over have other ids.
+func (r *Reporter) told(ctx context.Context, identifier string) (f usage.Figure, found bool, err error) {
+	id, err := uuid.Parse(identifier[:min(len(identifier), 36)]) // it may be the key of the request, which begins with it
+	if err != nil || id.Version() != 7 {
+		return usage.Figure{}, false, nil
+	}
+	const apart = int64(time.Minute / time.Millisecond)
+	made := int64(binary.BigEndian.Uint64(append([]byte{0, 0}, id[:6]...)))
+	figures, err := r.store.toldBetween(ctx, madeAt(made-apart, 0), madeAt(made+apart, 0xff))
+	if err != nil {
+		return usage.Figure{}, false, err
+	}
+	i := slices.IndexFunc(figures, func(f usage.Figure) bool { return f.ID == id })
+	if i < 0 {
+		return usage.Figure{}, false, nil
+	}
+	return figures[i], true, nil
+}
+
+// madeAt is the first or the last id that is made in a millisecond.
+func madeAt(millisecond int64, rest byte) uuid.UUID {
+	var id uuid.UUID
+	for i := range id {
+		id[i] = rest
+	}
+	var at [8]byte
+	binary.BigEndian.PutUint64(at[:], uint64(millisecond))
+	copy(id[:6], at[2:])
+	return id
+}
