@@ -3,6 +3,7 @@ package billing
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -171,14 +172,12 @@ func (r *run) closed(ctx context.Context, f usage.Figure, c customer) (bool, err
 		drafts = page.Invoices
 		r.drafts[c.id] = drafts
 	}
-	for _, draft := range drafts {
-		for _, line := range draft.Lines {
-			if line.PriceID != "" && !line.Proration && !f.At.Before(line.PeriodStart) && f.At.Before(line.PeriodEnd) {
-				return false, nil
-			}
-		}
+	// Usage is billed for a period that is over, everything else in advance.
+	bills := func(l psp.InvoiceLine) bool {
+		return l.PriceID != "" && !l.Proration && !l.PeriodEnd.After(r.deps.Clock.Now()) && !f.At.Before(l.PeriodStart) && f.At.Before(l.PeriodEnd)
 	}
-	return true, nil
+	isDraft := slices.ContainsFunc(drafts, func(in psp.Invoice) bool { return slices.ContainsFunc(in.Lines, bills) })
+	return !isDraft, nil
 }
 
 func (r *run) customer(ctx context.Context, tenantID uuid.UUID) (customer, error) {
