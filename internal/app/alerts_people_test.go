@@ -32,7 +32,7 @@ func (b *bulletin) Members(context.Context, uuid.UUID) ([]tenant.Member, error) 
 }
 
 func (b *bulletin) QuotaAlert(_ context.Context, locale, to string, a letters.QuotaAlert) error {
-	b.notes = append(b.notes, fmt.Sprintf("mail to %s in %s: %s %s %s/%s%s %d%% until %s",
+	b.notes = append(b.notes, fmt.Sprintf("mail to %s in %s: %s %s %s/%d%s %d%% until %s",
 		to, locale, a.Tenant, a.Meter, a.Current, a.Limit, a.Unit, a.Percent, a.PeriodEnd.Format(time.DateOnly)))
 	return nil
 }
