@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/inbox"
 	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/settings"
