@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/tenantry/tenantry/internal/catalog/currency"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/jobs"
@@ -52,7 +53,7 @@ func newPlatform(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logge
 	}
 	p.provider, err = psp.NewClient(psp.Config{
 		SecretKey: out.pspKey.Reveal(), BaseURL: out.pspBaseURL, Log: log,
-		Observe: p.metrics.ProviderCall,
+		Observe: p.metrics.ProviderCall, Decimals: currency.Decimals(db),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("payment provider: %w", err)

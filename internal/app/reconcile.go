@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/catalog/currency"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/jobs"
@@ -30,10 +31,6 @@ import (
 // Differences are not an error; failing to compare something is.
 func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun bool) (err error) {
 	log := newLog(os.Stderr, s)
-	provider, err := psp.NewClient(psp.Config{SecretKey: s.StripeSecretKey.Reveal(), Log: log})
-	if err != nil {
-		return fmt.Errorf("payment provider: %w", err)
-	}
 	issuing, err := issuing(s)
 	if err != nil {
 		return err
@@ -43,6 +40,12 @@ func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun b
 		return err
 	}
 	defer closing(db, &err)
+	provider, err := psp.NewClient(psp.Config{
+		SecretKey: s.StripeSecretKey.Reveal(), Log: log, Decimals: currency.Decimals(db),
+	})
+	if err != nil {
+		return fmt.Errorf("payment provider: %w", err)
+	}
 	trail := audit.New(audit.Deps{DB: db, Clock: clock.System()})
 	link := &links{}
 	// The jobs that a repair enqueues are left to the running service: this queue

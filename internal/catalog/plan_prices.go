@@ -3,11 +3,14 @@ package catalog
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/psp"
 )
 
 // PriceTerms is one price of a set that is to be stored (rules: catalog#prices).
@@ -77,20 +80,24 @@ func (s *Service) checkPrices(ctx context.Context, prices []Price, set []PriceTe
 	if err != nil {
 		return err
 	}
-	known, seen := map[string]bool{}, map[string]bool{}
+	known, seen := map[string]Currency{}, map[string]bool{}
 	for _, c := range currencies {
-		known[c.Code] = true
+		known[c.Code] = c
 	}
 	linked := map[string]int{} // the index of a price by its link
 	for i, price := range prices {
 		path := fmt.Sprintf("prices.%d.", i)
+		currency, exists := known[price.Currency]
 		switch {
-		case !known[price.Currency]:
+		case !exists:
 			broken.Add(path+"currency", "validation.exists")
 		case seen[price.Currency]:
 			broken.Add(path+"currency", "validation.repeated")
 		}
 		seen[price.Currency] = true
+		if units, err := psp.UnitsOf(price.Currency, int(currency.MinorUnits)); exists && err == nil {
+			checkChargeable(broken, path+"price_cents", units.Possible(price.PriceCents))
+		}
 		if price.PSPPriceID == nil {
 			continue
 		}
@@ -105,4 +112,16 @@ func (s *Service) checkPrices(ctx context.Context, prices []Price, set []PriceTe
 		}
 	}
 	return nil
+}
+
+// checkChargeable adds a broken field for an amount that the payment provider cannot
+// charge, of which others are possible.
+func checkChargeable(broken *fault.Fields, path string, possible []int64) {
+	if len(possible) == 0 {
+		return
+	}
+	texts := all(possible, func(amount int64) string { return strconv.FormatInt(amount, 10) })
+	*broken = append(*broken, fault.Field{
+		Path: path, Message: "validation.psp_amount", Args: map[string]any{"possible": strings.Join(texts, ", ")},
+	})
 }

@@ -108,8 +108,8 @@ func TestPSPImport(t *testing.T) {
 		} {
 			take(id).As(name).WantInvalid("psp_price_id")
 		}
-		s.Call("POST", currencies, admin, yen(map[string]any{"minor_units": 2})).Want(201)
-		take(s.NewProviderPrice("currency", "jpy")).As("other decimals").WantRefused(422, "psp_amount_unsupported")
+		s.Call("POST", currencies, admin, apptest.Object{"code": "SEK", "name": "Krona", "symbol": "kr", "minor_units": 0}).Want(201)
+		take(s.NewProviderPrice("currency", "sek")).As("too few decimals").WantRefused(422, "psp_amount_unsupported")
 		for field, id := range map[string]string{
 			"interval": s.NewProviderPrice("currency", "gbp", "recurring[interval]", "week"),
 			"active":   s.NewProviderPrice("currency", "gbp", "active", "false"),
@@ -222,19 +222,22 @@ func TestPSPAmounts(t *testing.T) {
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
 		admin, team, db := s.Admin(), soldPlanOf(s, "team"), s.DB()
 		ada := s.Register("ada@example.com", true)
-		s.Call("POST", currencies+"/bulk", admin, map[string]any{"codes": []string{"UGX", "KWD", "JPY", "ISK"}}).Want(200)
+		s.Call("POST", currencies+"/bulk", admin, map[string]any{"codes": []string{"UGX", "KWD", "JPY", "ISK", "MGA"}}).Want(200)
 		s.Call("PATCH", currencies+"/ISK", admin, map[string]any{"minor_units": 2}).Want(200)
 		for name, tt := range map[string]struct {
 			currency string
 			amount   int64
-			allowed  bool
+			there    float64 // 0 where it is refused
+			possible []any
 		}{
-			"no decimals here, two there": {"UGX", 5000, false},
-			"a last digit other than 0":   {"KWD", 5124, false},
-			"a fraction of a krona":       {"ISK", 5050, false},
-			"three decimals":              {"KWD", 5120, true},
-			"two decimals of a krona":     {"ISK", 5000, true},
-			"no decimals":                 {"JPY", 501, true},
+			"no decimals here, two there": {"UGX", 5000, 500_000, nil},
+			"a last digit other than 0":   {"KWD", 5124, 0, []any{5120.0, 5130.0}},
+			"a fraction of a krona":       {"ISK", 5050, 0, []any{5000.0, 5100.0}},
+			"a fraction of an ariary":     {"MGA", 5050, 0, []any{5000.0, 5100.0}},
+			"nine digits":                 {"JPY", 100_000_000, 0, []any{99_999_999.0}},
+			"three decimals":              {"KWD", 5120, 5120, nil},
+			"two decimals of a krona":     {"ISK", 5000, 5000, nil},
+			"no decimals":                 {"JPY", 501, 501, nil},
 		} {
 			apptest.Exec(t, db, "UPDATE plan_prices SET currency = $1, price_cents = $2, psp_price_id = NULL WHERE id = $3", tt.currency, tt.amount, team.prices["EUR"])
 			w.Count("")
@@ -242,16 +245,18 @@ func TestPSPAmounts(t *testing.T) {
 			checkout := s.Call("POST", ada.Path("/checkout"), ada.Token, map[string]any{
 				"plan_id": team.id, "currency": tt.currency, "success_url": "https://a.example/", "cancel_url": "https://a.example/",
 			})
-			if tt.allowed {
+			if tt.there > 0 {
 				checkout.Want(200)
 				got := s.AtProvider("GET", "/prices/"+create.Want(200).Str("data.psp_price_id"))
-				if got.At("unit_amount") != float64(tt.amount) || got.At("currency") != strings.ToLower(tt.currency) {
+				if got.At("unit_amount") != tt.there || got.At("currency") != strings.ToLower(tt.currency) {
 					t.Errorf("%s: made %s", name, got.Text)
 				}
 				continue
 			}
 			create.As(name).WantRefused(422, "psp_amount_unsupported")
 			checkout.As(name).WantRefused(422, "psp_amount_unsupported")
+			create.As(name).WantAt("possible_amounts", tt.possible)
+			checkout.As(name).WantAt("possible_amounts", tt.possible)
 			if n := w.Count("POST /prices"); n != 0 {
 				t.Errorf("%s: %d prices were asked for", name, n)
 			}

@@ -22,7 +22,7 @@ type PriceParams struct {
 	Key           string // idempotency key
 	ProductID     string
 	Currency      string // ISO 4217
-	UnitAmount    int64  // minor units; see CheckAmount
+	UnitAmount    int64  // minor units; see Units
 	IntervalUnit  string
 	IntervalCount int
 	Nickname      string // internal name, may be empty
@@ -53,7 +53,12 @@ type Price struct {
 // CreatePrice creates a recurring price. It fails with ErrAmount, before asking
 // the provider, on an amount that cannot be charged.
 func (c *Client) CreatePrice(ctx context.Context, p PriceParams) (Price, error) {
-	if err := CheckAmount(p.Currency, p.UnitAmount); err != nil {
+	units, err := c.units(ctx, p.Currency)
+	if err != nil {
+		return Price{}, err
+	}
+	amount, err := units.ToProvider(p.UnitAmount)
+	if err != nil {
 		return Price{}, err
 	}
 	return writeOnce(ctx, c, "create price", p.Key, func(ctx context.Context) (Price, error) {
@@ -61,7 +66,7 @@ func (c *Client) CreatePrice(ctx context.Context, p PriceParams) (Price, error) 
 			Params:     keyed(p.Key),
 			Product:    stripe.String(p.ProductID),
 			Currency:   stripe.String(strings.ToLower(p.Currency)),
-			UnitAmount: stripe.Int64(p.UnitAmount),
+			UnitAmount: stripe.Int64(amount),
 			Recurring: &stripe.PriceCreateRecurringParams{
 				Interval:      stripe.String(p.IntervalUnit),
 				IntervalCount: stripe.Int64(int64(p.IntervalCount)),
@@ -73,7 +78,7 @@ func (c *Client) CreatePrice(ctx context.Context, p PriceParams) (Price, error) 
 		if err != nil {
 			return Price{}, err
 		}
-		return newPrice(created)
+		return c.newPrice(ctx, created)
 	}, func(ctx context.Context) (Price, error) {
 		if p.LookupKey == "" {
 			return Price{}, errNotDone
@@ -90,7 +95,7 @@ func (c *Client) GetPrice(ctx context.Context, id string) (Price, error) {
 		if err != nil {
 			return Price{}, err
 		}
-		return newPrice(p)
+		return c.newPrice(ctx, p)
 	})
 }
 
@@ -116,7 +121,7 @@ func (c *Client) FindPrice(ctx context.Context, lookupKey string) (Price, error)
 	return c.GetPrice(ctx, id)
 }
 
-func newPrice(p *stripe.Price) (Price, error) {
+func (c *Client) newPrice(ctx context.Context, p *stripe.Price) (Price, error) {
 	// The library reads an amount that is null as 0, which would mean free.
 	var exact struct {
 		UnitAmount *int64 `json:"unit_amount"`
@@ -124,10 +129,14 @@ func newPrice(p *stripe.Price) (Price, error) {
 	if err := json.Unmarshal(p.LastResponse.RawJSON, &exact); err != nil {
 		return Price{}, err
 	}
+	units, err := c.unitsRead(ctx, string(p.Currency))
+	if err != nil {
+		return Price{}, err
+	}
 	price := Price{
 		ID:         p.ID,
 		Currency:   strings.ToUpper(string(p.Currency)),
-		UnitAmount: exact.UnitAmount,
+		UnitAmount: units.exactly(exact.UnitAmount),
 		Active:     p.Active,
 		Nickname:   p.Nickname,
 		Metadata:   p.Metadata,

@@ -32,13 +32,14 @@ const APIVersion = "2026-03-25.dahlia"
 // Client calls the provider. It is safe for concurrent use. Every error of its
 // methods can be given to an HTTP caller as it is (see ErrUnavailable).
 type Client struct {
-	api     *stripe.Client
-	log     *slog.Logger
-	secret  string
-	timeout time.Duration
-	observe func(operation string) func(outcome string)
-	retry   failsafe.Executor[any]
-	breaker circuitbreaker.CircuitBreaker[any]
+	api      *stripe.Client
+	log      *slog.Logger
+	secret   string
+	timeout  time.Duration
+	observe  func(operation string) func(outcome string)
+	decimals Decimals
+	retry    failsafe.Executor[any]
+	breaker  circuitbreaker.CircuitBreaker[any]
 }
 
 // NewClient makes a client. It sends nothing; it fails on a key or a base URL
@@ -67,11 +68,12 @@ func NewClient(cfg Config) (*Client, error) {
 		MaxNetworkRetries: stripe.Int64(0),
 	})
 	c := &Client{
-		api:     stripe.NewClient(cfg.SecretKey, stripe.WithBackends(backends)),
-		log:     cfg.Log,
-		secret:  cfg.SecretKey,
-		timeout: cfg.Timeout,
-		observe: cfg.Observe,
+		api:      stripe.NewClient(cfg.SecretKey, stripe.WithBackends(backends)),
+		log:      cfg.Log,
+		secret:   cfg.SecretKey,
+		timeout:  cfg.Timeout,
+		observe:  cfg.Observe,
+		decimals: cfg.Decimals,
 	}
 	c.retry = failsafe.With[any](retrypolicy.NewBuilder[any]().
 		HandleIf(func(_ any, err error) bool { return worthRetrying(err) }).

@@ -37,6 +37,8 @@ type Config struct {
 	// returns is called with the outcome: "answered", "outage" or "abandoned". Nil
 	// observes nothing.
 	Observe func(operation string) func(outcome string)
+	// Decimals says how amounts are counted here. Nil counts them as the provider does.
+	Decimals Decimals
 	// Timeout bounds a whole call, its retries included.
 	Timeout time.Duration
 	// ConnectTimeout bounds connecting and, again, the TLS handshake.

@@ -140,7 +140,7 @@ func (c *Client) ListInvoices(ctx context.Context, q InvoiceQuery) (InvoicePage,
 func (c *Client) wholeInvoice(ctx context.Context, in *stripe.Invoice) (Invoice, error) {
 	invoice := newInvoice(in)
 	if in.Lines == nil || !in.Lines.HasMore {
-		return invoice, nil
+		return c.inOurUnits(ctx, invoice)
 	}
 	invoice.Lines = nil
 	lines := walk("", func(l InvoiceLine) string { return l.ID }, func(cursor string) (page[InvoiceLine], error) {
@@ -152,7 +152,23 @@ func (c *Client) wholeInvoice(ctx context.Context, in *stripe.Invoice) (Invoice,
 		}
 		invoice.Lines = append(invoice.Lines, line)
 	}
-	return invoice, nil
+	return c.inOurUnits(ctx, invoice)
+}
+
+// inOurUnits returns an invoice with its amounts in our minor units.
+func (c *Client) inOurUnits(ctx context.Context, in Invoice) (Invoice, error) {
+	units, err := c.unitsRead(ctx, in.Currency)
+	if err != nil {
+		return Invoice{}, err
+	}
+	for _, amount := range []*int64{&in.Subtotal, &in.Tax, &in.Total, &in.AmountDue} {
+		*amount = units.FromProvider(*amount)
+	}
+	for i := range in.Lines {
+		line := &in.Lines[i]
+		line.Amount, line.UnitAmount = units.FromProvider(line.Amount), units.decimal(line.UnitAmount)
+	}
+	return in, nil
 }
 
 func (c *Client) linePage(ctx context.Context, invoiceID, after string) (page[InvoiceLine], error) {

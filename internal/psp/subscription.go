@@ -180,13 +180,17 @@ func (c *Client) newSubscription(ctx context.Context, s *stripe.Subscription) (S
 	if err != nil {
 		return Subscription{}, err
 	}
+	units, err := c.unitsRead(ctx, string(s.Currency))
+	if err != nil {
+		return Subscription{}, err
+	}
 	sub := Subscription{
 		ID:                s.ID,
 		Status:            string(s.Status),
 		Currency:          strings.ToUpper(string(s.Currency)),
 		ItemID:            item.ID,
 		PriceID:           item.Price.ID,
-		UnitAmount:        item.Price.UnitAmount,
+		UnitAmount:        units.FromProvider(item.Price.UnitAmount),
 		Quantity:          item.Quantity,
 		PeriodStart:       at(item.CurrentPeriodStart),
 		PeriodEnd:         at(item.CurrentPeriodEnd),

@@ -26,3 +26,6 @@ SELECT count(*) FROM (
 
 -- name: CountTenantsPreferring :one
 SELECT count(*) FROM tenants WHERE preferred_currency = $1;
+
+-- name: MinorUnits :one
+SELECT minor_units FROM currencies WHERE code = $1;

@@ -2,6 +2,7 @@ package currency
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/catalog"
@@ -56,4 +57,20 @@ func (s store) hasAmounts(ctx context.Context, code string) (bool, error) {
 func (s store) isPreferred(ctx context.Context, code string) (bool, error) {
 	n, err := s.q(ctx).CountTenantsPreferring(ctx, code)
 	return n > 0, sqldb.Wrap(err, "look for tenants that prefer a currency")
+}
+
+// errUnknown says that there is no such currency.
+var errUnknown = errors.New("no such currency")
+
+// Decimals returns a psp.Decimals: it reads how many decimals a currency has here.
+func Decimals(db *sqldb.DB) func(ctx context.Context, code string) (decimals int, known bool, err error) {
+	s := store{conn: db.Conn}
+	return func(ctx context.Context, code string) (int, bool, error) {
+		units, err := s.q(ctx).MinorUnits(ctx, code)
+		err = sqldb.WrapAbsent(err, "read the decimals of a currency", errUnknown)
+		if errors.Is(err, errUnknown) {
+			return 0, false, nil
+		}
+		return int(units), err == nil, err
+	}
 }

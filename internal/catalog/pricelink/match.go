@@ -55,8 +55,9 @@ func (s *Service) checkChargeable(ctx context.Context, currency string, amount i
 	if err != nil {
 		return err
 	}
-	if err := psp.CheckMinorUnits(c.Code, int(c.MinorUnits)); err != nil {
+	units, err := psp.UnitsOf(c.Code, int(c.MinorUnits))
+	if err != nil {
 		return err
 	}
-	return psp.CheckAmount(c.Code, amount)
+	return units.Check(amount)
 }

@@ -99,6 +99,17 @@ func (q *Queries) LockCurrency(ctx context.Context, code string) (Currency, erro
 	return i, err
 }
 
+const minorUnits = `-- name: MinorUnits :one
+SELECT minor_units FROM currencies WHERE code = $1
+`
+
+func (q *Queries) MinorUnits(ctx context.Context, code string) (int32, error) {
+	row := q.db.QueryRowContext(ctx, minorUnits, code)
+	var minor_units int32
+	err := row.Scan(&minor_units)
+	return minor_units, err
+}
+
 const updateCurrency = `-- name: UpdateCurrency :exec
 UPDATE currencies SET name = $2, symbol = $3, minor_units = $4, is_active = $5, updated_at = $6 WHERE code = $1
 `

@@ -30,19 +30,6 @@ func Prorate(amount, part, whole, step int64) int64 {
 	return rounded
 }
 
-// Step returns the smallest amount that can be paid in a currency, in the minor
-// units of Stripe: ten in currencies with three decimals, a hundred where
-// Stripe counts hundredths that do not exist, otherwise one.
-func Step(code string) int64 {
-	switch code {
-	case "bhd", "jod", "kwd", "omr", "tnd":
-		return 10
-	case "isk", "ugx":
-		return 100
-	}
-	return 1
-}
-
 // Owed returns what a customer has to pay of a total, in minor units, and the
 // balance that is left. A balance below zero is credit, one above zero is debt.
 // A total below zero becomes credit.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/billing"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/meters"
@@ -108,8 +109,18 @@ func (pr *Price) readUnitAmount(p *form.Params) {
 	}
 	p.Require("unit_amount")
 	var whole int64
-	p.Integer("unit_amount", 0, form.MaxAmount, &whole)
+	p.Integer("unit_amount", 0, billing.MaxAmount(pr.Currency), &whole)
 	pr.UnitAmount, pr.UnitAmountDecimal = &whole, strconv.FormatInt(whole, 10)
+}
+
+// checkUnitAmount refuses an amount that cannot be paid in the currency. A metered price
+// may be finer: what it comes to is rounded.
+func (pr *Price) checkUnitAmount(p *form.Params) {
+	step := billing.Step(pr.Currency)
+	if amount := pr.UnitAmount; amount != nil && !pr.Metered() && *amount%step != 0 {
+		p.Fail("unit_amount", "invalid_charge_amount_no_decimal_compatible",
+			"Invalid amount. Amounts in %s must be evenly divisible by %d.", strings.ToUpper(pr.Currency), step)
+	}
 }
 
 // CreatePrice answers POST /v1/prices.
@@ -126,6 +137,7 @@ func CreatePrice(ctx context.Context, c *kernel.Call) (any, error) {
 	if pr.Recurring = readRecurring(p); pr.Recurring != nil {
 		pr.Type = "recurring"
 	}
+	pr.checkUnitAmount(p)
 	transfer := pr.read(p)
 	made := p.Hash("product_data")
 	var parent Product

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/billing"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
@@ -52,8 +53,8 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 		cs.AmountSubtotal += item.AmountSubtotal
 		cs.AmountTotal += item.AmountTotal
 	}
-	if cs.AmountTotal > form.MaxAmount {
-		return nil, form.Refuse("line_items", "amount_too_large", "The Checkout Session's total amount must be at most %s.", form.FormatAmount(form.MaxAmount, cs.Currency))
+	if err := cs.checkTotal(); err != nil {
+		return nil, err
 	}
 	cs.PaymentStatus = paymentUnpaid
 	if cs.due() == 0 {
@@ -100,6 +101,18 @@ func (cs *Session) read(p *form.Params) {
 		cs.PaymentMethodTypes = append(cs.PaymentMethodTypes, method)
 	}
 	p.Integer("expires_at", cs.Created+int64(minLife/time.Second), cs.Created+int64(maxLife/time.Second), &cs.ExpiresAt)
+}
+
+// checkTotal refuses a total that cannot be paid at once. Nothing to pay is no payment.
+func (cs *Session) checkTotal() error {
+	least, most := billing.MinAmount(cs.Currency), billing.MaxAmount(cs.Currency)
+	switch {
+	case cs.AmountTotal > most:
+		return form.Refuse("line_items", "amount_too_large", "The Checkout Session's total amount must be at most %s.", form.FormatAmount(most, cs.Currency))
+	case cs.AmountTotal > 0 && cs.AmountTotal < least:
+		return form.Refuse("", "amount_too_small", "The Checkout Session's total amount due must add up to at least %s.", form.FormatAmount(least, cs.Currency))
+	}
+	return nil
 }
 
 // offerMethods sets the ways to pay. Unless the client named them, cards are

@@ -8,9 +8,6 @@ import (
 	"golang.org/x/text/currency"
 )
 
-// MaxAmount is the highest amount of one payment, in minor units.
-const MaxAmount = 99_999_999
-
 // decimals returns how many decimals Stripe counts in a currency. Stripe's list
 // differs from ISO 4217 in a few places: HUF, ISK, TWD and UGX, among others,
 // are counted in hundredths.
@@ -58,6 +55,10 @@ func FormatAmount(amount int64, code string) string {
 	return sign + digits + grouped + fraction + " " + strings.ToUpper(code)
 }
 
+// maxDigits is how many digits an amount has at most before the decimal point: those of
+// the highest amount of any currency.
+const maxDigits = 12
+
 // ReadDecimal reads an amount in minor units with up to twelve decimals and
 // returns it in its shortest form. It reports whether there is a valid one.
 func ReadDecimal(p *Params, key string) (string, bool) {
@@ -66,7 +67,7 @@ func ReadDecimal(p *Params, key string) (string, bool) {
 		return "", false
 	}
 	whole, fraction, point := strings.Cut(value, ".")
-	if !Digits(whole) || len(whole) > 8 || (point && !Digits(fraction)) || len(fraction) > 12 {
+	if !Digits(whole) || len(whole) > maxDigits || (point && !Digits(fraction)) || len(fraction) > 12 {
 		p.Fail(key, "", "Invalid decimal: %s; must be at least 0 and have at most 12 decimal places", value)
 		return "", false
 	}
@@ -88,18 +89,18 @@ func Digits(s string) bool {
 // Times multiplies a decimal amount by a quantity and rounds the result, once
 // and half up, to whole minor units.
 func Times(unit string, quantity int64) int64 {
-	return TimesExact(unit, big.NewRat(quantity, 1))
+	return TimesExact(unit, big.NewRat(quantity, 1), 1)
 }
 
-// TimesExact is Times for a quantity with decimals. The quantity must not be
-// negative.
-func TimesExact(unit string, quantity *big.Rat) int64 {
+// TimesExact is Times for a quantity with decimals, rounded to whole steps of some
+// minor units. The quantity must not be negative.
+func TimesExact(unit string, quantity *big.Rat, step int64) int64 {
 	amount, ok := new(big.Rat).SetString(unit)
 	if !ok {
 		return 0 // prices hold only what ReadDecimal accepted
 	}
-	amount.Mul(amount, quantity).Add(amount, big.NewRat(1, 2))
-	return new(big.Int).Quo(amount.Num(), amount.Denom()).Int64()
+	amount.Mul(amount, quantity).Quo(amount, big.NewRat(step, 1)).Add(amount, big.NewRat(1, 2))
+	return new(big.Int).Quo(amount.Num(), amount.Denom()).Int64() * step
 }
 
 // FormatDecimal is FormatAmount for amounts that may be finer than the minor

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/billing"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
@@ -27,7 +28,7 @@ func MeasureLine(ctx context.Context, st *kernel.Step, line *Line, pr catalog.Pr
 	}
 	text := meters.DecimalText(quantity)
 	line.Quantity, line.QuantityDecimal = new(big.Int).Quo(quantity.Num(), quantity.Denom()).Int64(), &text
-	line.Amount = form.TimesExact(pr.UnitAmountDecimal, quantity)
+	line.Amount = form.TimesExact(pr.UnitAmountDecimal, quantity, billing.Step(pr.Currency))
 	line.Subtotal = line.Amount
 	line.Description = fmt.Sprintf("%s × %s (at %s)", text, name, catalog.DescribePrice(pr))
 	return nil

@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"math"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
@@ -46,7 +47,7 @@ func CreateRefund(ctx context.Context, c *kernel.Call) (any, error) {
 	}
 	p.Text("charge", &re.Charge)
 	p.Text("payment_intent", &re.PaymentIntent)
-	p.Integer("amount", 1, form.MaxAmount, &re.Amount)
+	p.Integer("amount", 1, math.MaxInt64, &re.Amount)
 	p.Metadata(&re.Metadata)
 	if p.Has("reason") {
 		var reason string

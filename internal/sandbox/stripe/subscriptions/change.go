@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/billing"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
@@ -185,8 +186,8 @@ func changeItem(ctx context.Context, st *kernel.Step, sub *Subscription, w itemC
 		}
 		item.Price = *pr
 	}
-	if item.amount() > form.MaxAmount {
-		return form.Refuse(w.params.Name("quantity"), "amount_too_large", "The amount of an item must be at most %s.", form.FormatAmount(form.MaxAmount, sub.Currency))
+	if most := billing.MaxAmount(sub.Currency); item.amount() > most {
+		return form.Refuse(w.params.Name("quantity"), "amount_too_large", "The amount of an item must be at most %s.", form.FormatAmount(most, sub.Currency))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/billing"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
@@ -52,8 +53,8 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	for _, item := range o.Items {
 		total += item.AmountTotal
 	}
-	if total > form.MaxAmount {
-		return nil, form.Refuse("items", "amount_too_large", "The subscription's total amount must be at most %s.", form.FormatAmount(form.MaxAmount, o.Items[0].Currency))
+	if most := billing.MaxAmount(o.Items[0].Currency); total > most {
+		return nil, form.Refuse("items", "amount_too_large", "The subscription's total amount must be at most %s.", form.FormatAmount(most, o.Items[0].Currency))
 	}
 	if err := CheckCurrency(ctx, c.Step, cu, o.Items[0].Currency); err != nil {
 		return nil, err
