@@ -133,13 +133,16 @@ func (d *domains) addAccounts(p *platform, out outside, link *links) error {
 func (d *domains) addSubscriptions(p *platform, link *links) {
 	d.catalog = catalog.New(catalog.Deps{DB: p.db, Clock: p.clock, Subscriptions: link, Audit: d.audit})
 	d.currencies = currency.New(currency.Deps{DB: p.db, Clock: p.clock, Catalog: d.catalog, Audit: d.audit})
-	d.priceLinks = pricelink.New(pricelink.Deps{DB: p.db, Catalog: d.catalog, Provider: p.provider, Log: p.log})
+	d.priceLinks = pricelink.New(pricelink.Deps{
+		DB: p.db, Clock: p.clock, Catalog: d.catalog, Provider: p.provider, Meters: link, Log: p.log,
+	})
 	d.customers = customer.NewService(customer.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Tenants: d.tenants, Provider: p.provider, Audit: d.audit,
 		FrontendURL: p.frontendURL,
 	})
 	d.entitlements = entitlement.NewService(entitlement.Deps{
 		DB: p.db, Catalog: d.catalog, Tenants: d.tenants, Team: link, Consumption: link,
+		Prices: d.priceLinks,
 	})
 	d.subscriptions = subscription.NewService(subscription.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants, Customers: d.customers,
@@ -165,7 +168,9 @@ func (d *domains) addUsage(p *platform) {
 			tenants: d.tenants, letters: p.letters, pushes: d.pushes, messages: p.messages, frontendURL: p.frontendURL,
 		},
 	})
-	d.meters = meters.NewService(meters.Deps{DB: p.db, Clock: p.clock, Currencies: d.catalog, Audit: d.audit})
+	d.meters = meters.NewService(meters.Deps{
+		DB: p.db, Clock: p.clock, Currencies: d.catalog, Audit: d.audit, Links: d.priceLinks,
+	})
 	d.priceList = pricelist.New(pricelist.Deps{DB: p.db, Catalog: d.catalog, Currencies: d.currencies, Meters: d.meters})
 	paying := payers{d.subscriptions, d.tenants, d.catalog}
 	d.estimator = billing.NewEstimator(p.db, p.clock, paying)

@@ -80,6 +80,7 @@ func (svc *service) registerPeriodic() {
 		{provider, "usage.report", 10 * time.Second, svc.reporter.Report},
 		{provider, "usage.carry", time.Minute, svc.reporter.Carry},
 		{provider, "psp.catch-up", 5 * time.Minute, svc.catchUp},
+		{provider, "catalog.refresh-prices", time.Hour, svc.priceLinks.Refresh},
 	} {
 		svc.jobs.Lane(job.lane).Every(job.name, job.every, job.run)
 	}
@@ -103,6 +104,7 @@ func (svc *service) registerNotifications() {
 		{"price.deleted", svc.priceLinks.PriceEvent},
 		{psp.EventUsageErrors, svc.reporter.ErrorReport},
 		{psp.EventNoMeter, svc.reporter.ErrorReport},
+		{"product.updated", svc.priceLinks.ProductEvent},
 	} {
 		svc.receiver.On(event.kind, event.handler)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/catalog/pricelink"
 	"github.com/tenantry/tenantry/internal/impersonation"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
@@ -78,5 +79,19 @@ func (l *links) Settle(ctx context.Context, tenantID uuid.UUID) error {
 }
 
 func (l *links) MeteredPrices(ctx context.Context, currency string) ([]string, error) {
-	return l.meters.MeteredPrices(ctx, currency)
+	sold, err := l.meters.SoldPrices(ctx, currency)
+	ids := make([]string, len(sold))
+	for i, price := range sold {
+		ids[i] = price.PSPPriceID
+	}
+	return ids, err
+}
+
+func (l *links) Sold(ctx context.Context, currency string) ([]pricelink.Metered, error) {
+	sold, err := l.meters.SoldPrices(ctx, currency)
+	metered := make([]pricelink.Metered, len(sold))
+	for i, price := range sold {
+		metered[i] = pricelink.Metered(price)
+	}
+	return metered, err
 }

@@ -16,6 +16,7 @@ const (
 	OnboardingIncomplete        Code = "ONBOARDING_INCOMPLETE"
 	PlanNotInCurrency           Code = "plan_not_available_in_currency"
 	OnboardingPlanNotInCurrency Code = "PLAN_NOT_AVAILABLE_IN_CURRENCY"
+	PlanNotSellable             Code = "plan_not_sellable"
 	BillingNotReady             Code = "billing_not_ready"
 	SeatPricingMisconfigured    Code = "seat_pricing_misconfigured"
 	SubscriptionAlreadyExists   Code = "subscription_already_exists"

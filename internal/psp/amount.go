@@ -147,6 +147,9 @@ func (u Units) Possible(amount int64) []int64 {
 	}
 }
 
+// Maximum returns the largest amount that can be charged at once.
+func (u Units) Maximum() int64 { return u.max }
+
 // Minimum returns the lowest amount above 0 that can be charged at once, 0 where it is
 // not known.
 func (u Units) Minimum() int64 { return u.FromProvider(minimums[u.currency]) }

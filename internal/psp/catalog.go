@@ -40,12 +40,15 @@ type Price struct {
 	// UnitAmount is in minor units; nil where there is no single whole amount per unit
 	// (tiers, packages of several units, fractions of a minor unit, an amount that
 	// the customer chooses).
-	UnitAmount    *int64
+	UnitAmount *int64
+	// UnitPrice is the amount per unit as exact decimal text in minor units, empty where
+	// there is no single one.
+	UnitPrice     string
 	IntervalUnit  string // empty for a price that is paid once
 	IntervalCount int
 	Metered       bool   // billed by reported usage, not by quantity
 	MeterID       string // the meter that a metered price bills
-	Active        bool
+	Active        bool   // the price, and its product as far as that was read
 	Nickname      string
 	Metadata      map[string]string
 }
@@ -91,7 +94,9 @@ func (c *Client) CreatePrice(ctx context.Context, p PriceParams) (Price, error) 
 // GetPrice reads a price; ErrNotFound if there is none.
 func (c *Client) GetPrice(ctx context.Context, id string) (Price, error) {
 	return read(ctx, c, "get price", id, func(ctx context.Context) (Price, error) {
-		p, err := c.api.V1Prices.Retrieve(ctx, id, nil)
+		params := &stripe.PriceRetrieveParams{}
+		params.AddExpand("product")
+		p, err := c.api.V1Prices.Retrieve(ctx, id, params)
 		if err != nil {
 			return Price{}, err
 		}
@@ -124,7 +129,9 @@ func (c *Client) FindPrice(ctx context.Context, lookupKey string) (Price, error)
 func (c *Client) newPrice(ctx context.Context, p *stripe.Price) (Price, error) {
 	// The library reads an amount that is null as 0, which would mean free.
 	var exact struct {
-		UnitAmount *int64 `json:"unit_amount"`
+		UnitAmount *int64          `json:"unit_amount"`
+		Decimal    string          `json:"unit_amount_decimal"`
+		Product    json.RawMessage `json:"product"`
 	}
 	if err := json.Unmarshal(p.LastResponse.RawJSON, &exact); err != nil {
 		return Price{}, err
@@ -137,12 +144,13 @@ func (c *Client) newPrice(ctx context.Context, p *stripe.Price) (Price, error) {
 		ID:         p.ID,
 		Currency:   strings.ToUpper(string(p.Currency)),
 		UnitAmount: units.exactly(exact.UnitAmount),
-		Active:     p.Active,
+		UnitPrice:  units.decimal(exact.Decimal),
+		Active:     p.Active && isActive(exact.Product),
 		Nickname:   p.Nickname,
 		Metadata:   p.Metadata,
 	}
 	if p.TransformQuantity != nil {
-		price.UnitAmount = nil
+		price.UnitAmount, price.UnitPrice = nil, ""
 	}
 	if p.Product != nil {
 		price.ProductID = p.Product.ID
@@ -152,4 +160,16 @@ func (c *Client) newPrice(ctx context.Context, p *stripe.Price) (Price, error) {
 		price.Metered, price.MeterID = isMetered(p), r.Meter
 	}
 	return price, nil
+}
+
+// isActive reports whether a product is active, true where it is only named. A price
+// cannot be sold without its product.
+func isActive(product json.RawMessage) bool {
+	var expanded struct {
+		Active bool `json:"active"`
+	}
+	if len(product) == 0 || product[0] != '{' {
+		return true
+	}
+	return json.Unmarshal(product, &expanded) == nil && expanded.Active
 }

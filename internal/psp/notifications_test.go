@@ -304,8 +304,8 @@ func pricesNoticed(s *apptest.Server) {
 	s.Chaos(nil)
 	n := &noticed{Customer: s.NewCustomer("prices")}
 	n.bought()
-	linked := func(id string) bool {
-		return s.CountRows(`SELECT count(*) FROM plan_prices WHERE psp_price_id = $1`, id) == 1
+	unsold := func(id string) bool {
+		return s.CountRows(`SELECT count(*) FROM psp_price_states WHERE psp_price_id = $1 AND (is_missing OR NOT is_active)`, id) == 1
 	}
 	for kind, change := range map[string]func(id string){
 		"price.updated": func(id string) { s.AtProvider("POST", "/prices/"+id, "active", "false") },
@@ -315,12 +315,12 @@ func pricesNoticed(s *apptest.Server) {
 		plan := n.PlanID(n.Owner, "sold-"+kind[len("price."):])
 		s.PreviewChange(n.Owner, "sold-"+kind[len("price."):], 0).Want(200) // makes the provider's price
 		id := s.ProviderPriceOf(plan)
-		if !linked(id) {
-			s.T.Fatalf("%s: %s is not linked", kind, id)
+		if unsold(id) {
+			s.T.Fatalf("%s: %s is not sold", kind, id)
 		}
 		change(id)
 		notify(s, kind, id)
-		if linked(id) {
+		if !unsold(id) {
 			s.T.Errorf("%s: nothing happened", kind)
 		}
 	}

@@ -28,7 +28,11 @@ func (c *Client) PreviewChange(ctx context.Context, ch Change) (Invoice, error) 
 	if err != nil {
 		return Invoice{}, err
 	}
-	return c.wholePreview(ctx, raw, ch)
+	preview, err := c.wholePreview(ctx, raw, ch)
+	if err != nil {
+		return Invoice{}, err
+	}
+	return c.inOurUnits(ctx, preview)
 }
 
 // wholePreview returns a preview with all of its lines (adr 0013). The provider shows the

@@ -89,7 +89,7 @@ func (s *Service) Open(ctx context.Context, bought Purchase) (psp.Checkout, erro
 	p.Metadata = map[string]string{metaTenant: bought.Tenant.ID.String(), MetaPlan: bought.Plan.ID.String(), metaCheckout: id.String()}
 	session, err := s.deps.Provider.CreateCheckout(ctx, p)
 	if err != nil {
-		return psp.Checkout{}, err
+		return psp.Checkout{}, s.deps.Prices.Refused(ctx, bought.Plan, bought.Price, bought.Quantity, err)
 	}
 	return session, s.noteSession(ctx, id, bought, session.ID)
 }
@@ -229,6 +229,9 @@ func (s *Service) purchase(ctx context.Context, tenantID uuid.UUID, p CheckoutPa
 		return Purchase{}, ErrNotInCurrency
 	}
 	quantity, err := s.Units(ctx, tenantID, plan, p.Quantity)
+	if err == nil {
+		err = s.deps.Prices.Sellable(ctx, plan, price, quantity)
+	}
 	if err != nil {
 		return Purchase{}, err
 	}

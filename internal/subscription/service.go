@@ -40,8 +40,15 @@ type Tenants interface {
 	BillingEmail(ctx context.Context, t tenant.Tenant) (*string, error)
 }
 
-// Prices finds, or makes, the provider's price of a plan's price.
+// Prices finds, or makes, the provider's price of a plan's price, and decides whether
+// it is sold.
 type Prices interface {
+	// Sellable refuses (plan_not_sellable) what the provider would refuse, or would
+	// charge otherwise than it is shown.
+	Sellable(ctx context.Context, plan catalog.Plan, price catalog.Price, units int64) error
+	// Refused returns why the provider refused to sell, as Sellable says now, else the
+	// cause.
+	Refused(ctx context.Context, plan catalog.Plan, price catalog.Price, units int64, cause error) error
 	Ensure(ctx context.Context, planID, priceID uuid.UUID) (string, error)
 }
 

@@ -1,6 +1,7 @@
 package apptest
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -15,6 +16,20 @@ func (s *Server) NewProviderPrice(changes ...string) string {
 	form := []string{
 		"currency", "eur", "unit_amount", "1000", "recurring[interval]", "month", "recurring[interval_count]", "1",
 		"product_data[name]", "By hand",
+	}
+	return s.AtProvider("POST", "/prices", append(form, changes...)...).Str("id")
+}
+
+// NewMeteredPrice makes a monthly metered price at the provider, with a meter of its own,
+// and returns its id; cents is what a unit costs, as decimal text. The changes are names
+// and values in turn.
+func (s *Server) NewMeteredPrice(currency, cents string, changes ...string) string {
+	s.T.Helper()
+	meter := s.AtProvider("POST", "/billing/meters", "display_name", "By hand",
+		"event_name", strings.ToLower(rand.Text()), "default_aggregation[formula]", "sum").Str("id")
+	form := []string{
+		"currency", strings.ToLower(currency), "unit_amount_decimal", cents, "recurring[interval]", "month",
+		"recurring[usage_type]", "metered", "recurring[meter]", meter, "product_data[name]", "By hand",
 	}
 	return s.AtProvider("POST", "/prices", append(form, changes...)...).Str("id")
 }

@@ -124,6 +124,7 @@ type AdminPriceStatus struct {
 	PSPPriceID *string   `json:"psp_price_id"`
 	Status     string    `json:"status" enum:"linked,missing,mismatch,stripe_missing,inactive,error"`
 	Message    *string   `json:"message" doc:"What is wrong, for a reader; null when linked."`
+	Warning    *string   `json:"warning" doc:"Why the price cannot be sold although nothing is wrong with its link: it is below the lowest amount that the payment provider collects."`
 }
 
 type planInput struct {
@@ -144,7 +145,7 @@ func (h *HTTP) Statuses(ctx context.Context, in *planInput) (*rest.Data[[]AdminP
 	for i, s := range statuses {
 		views[i] = AdminPriceStatus{
 			PriceID: s.Price.ID, Currency: s.Price.Currency, PSPPriceID: s.Price.PSPPriceID,
-			Status: string(s.Status), Message: h.explain(ctx, s),
+			Status: string(s.Status), Message: h.explain(ctx, s), Warning: h.warn(ctx, s),
 		}
 	}
 	return rest.List(views), nil
@@ -160,5 +161,14 @@ func (h *HTTP) explain(ctx context.Context, s PriceStatus) *string {
 		fields[i] = m.Field
 	}
 	text := h.messages.Text(i18n.Locale(ctx), "psp_price."+string(s.Status), map[string]any{"fields": strings.Join(fields, ", ")})
+	return &text
+}
+
+// warn returns the warning about a price in the reader's language, nil if there is none.
+func (h *HTTP) warn(ctx context.Context, s PriceStatus) *string {
+	if s.Minimum == 0 {
+		return nil
+	}
+	text := h.messages.Text(i18n.Locale(ctx), "psp_price.below_minimum", map[string]any{"minimum": s.Minimum, "currency": s.Price.Currency})
 	return &text
 }

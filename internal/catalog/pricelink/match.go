@@ -12,7 +12,7 @@ import (
 // Mismatch is a field in which a price of the provider is not what it must be for a
 // price here.
 type Mismatch struct {
-	Field    string `json:"field" enum:"currency,interval,amount,usage_type,active"`
+	Field    string `json:"field" enum:"currency,interval,amount,usage_type,active,psp_price_id"`
 	Expected any    `json:"expected"`
 	Actual   any    `json:"actual"`
 }

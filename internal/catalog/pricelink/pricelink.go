@@ -1,6 +1,6 @@
 // Package pricelink links the prices of plans to prices of the payment provider: it
-// creates them there, compares, imports and unlinks them, and follows the provider's
-// notifications about them (rules: catalog#provider-prices).
+// creates them there, compares, imports and unlinks them, follows the provider's
+// notifications about them, and decides what is sold (rules: catalog#provider-prices).
 package pricelink
 
 import (
@@ -8,6 +8,7 @@ import (
 	"log/slog"
 
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -25,8 +26,10 @@ type Provider interface {
 // Deps is what the service needs.
 type Deps struct {
 	DB       *sqldb.DB
+	Clock    clock.Clock
 	Catalog  *catalog.Service
 	Provider Provider
+	Meters   Meters // nil where no usage is sold
 	Log      *slog.Logger
 }
 
@@ -38,13 +41,17 @@ type Deps struct {
 // Whoever changes one of those holds the same lock and removes the link. And the
 // provider is never called within a transaction.
 type Service struct {
+	clock    clock.Clock
 	catalog  *catalog.Service
 	provider Provider
+	meters   Meters
 	log      *slog.Logger
 	store    store
 }
 
 // New returns the service.
 func New(d Deps) *Service {
-	return &Service{catalog: d.Catalog, provider: d.Provider, log: d.Log, store: store{conn: d.DB.Conn}}
+	return &Service{
+		clock: d.Clock, catalog: d.Catalog, provider: d.Provider, meters: d.Meters, log: d.Log, store: store{conn: d.DB.Conn},
+	}
 }

@@ -152,38 +152,11 @@ func (s *Service) Import(ctx context.Context, planID uuid.UUID, pspPriceID strin
 
 // read reads a price of the provider that a caller names.
 func (s *Service) read(ctx context.Context, pspPriceID string) (psp.Price, error) {
-	remote, err := s.provider.GetPrice(ctx, pspPriceID)
-	if errors.Is(err, psp.ErrNotFound) {
+	now, err := s.readState(ctx, pspPriceID)
+	if err == nil && now.missing {
 		err = errPriceUnknown
 	}
-	return remote, err
-}
-
-// PriceEvent handles the provider's notifications about prices. Links to a price that
-// the provider no longer sells are removed, so that the next checkout creates a new
-// price instead of failing.
-func (s *Service) PriceEvent(ctx context.Context, e psp.Event) error {
-	prices, err := s.store.linkedPrices(ctx, e.ObjectID)
-	if err != nil || len(prices) == 0 {
-		return err
-	}
-	remote, err := s.provider.GetPrice(ctx, e.ObjectID)
-	switch {
-	case err == nil && remote.Active:
-		return nil // nothing else that can change there is part of what is sold
-	case err != nil && !errors.Is(err, psp.ErrNotFound):
-		return err
-	}
-	return s.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {
-		for _, price := range prices {
-			if _, err := s.unlink(ctx, now, price); err != nil {
-				return err
-			}
-			s.log.WarnContext(ctx, "a price was unlinked: the payment provider does not sell it any more",
-				"plan_id", price.PlanID, "price_id", price.ID, "psp_price_id", e.ObjectID)
-		}
-		return nil
-	})
+	return now.Price, err
 }
 
 func (s *Service) record(ctx context.Context, action string, price catalog.Price, before, after *string) error {

@@ -2,13 +2,11 @@ package pricelink
 
 import (
 	"context"
-	"errors"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tenantry/tenantry/internal/catalog"
-	"github.com/tenantry/tenantry/internal/psp"
 )
 
 // Status says how a price and its counterpart at the provider agree.
@@ -20,7 +18,7 @@ const (
 	Missing         Status = "missing"        // not linked
 	Mismatched      Status = "mismatch"       // they sell different things
 	MissingAtStripe Status = "stripe_missing" // linked to a price that the provider does not have
-	Inactive        Status = "inactive"       // sold here, not at the provider
+	Inactive        Status = "inactive"       // not active at the provider, or its product is not
 	Unknown         Status = "error"          // the provider could not be asked
 )
 
@@ -32,6 +30,9 @@ type PriceStatus struct {
 	Price      catalog.Price
 	Status     Status
 	Mismatches []Mismatch // when Mismatched
+	// Minimum is the lowest amount that the provider collects, where the price is below
+	// it; else 0.
+	Minimum int64
 }
 
 // Statuses compares each price of a plan with the provider's, by currency. It does
@@ -46,29 +47,28 @@ func (s *Service) Statuses(ctx context.Context, planID uuid.UUID) ([]PriceStatus
 	reads.SetLimit(statusReads)
 	for i, price := range plan.Prices {
 		reads.Go(func() error {
-			statuses[i] = s.status(ctx, plan, price)
-			return nil
+			var err error
+			statuses[i], err = s.status(ctx, plan, price)
+			return err
 		})
 	}
 	return statuses, reads.Wait()
 }
 
-func (s *Service) status(ctx context.Context, plan catalog.Plan, price catalog.Price) PriceStatus {
-	if price.PSPPriceID == nil {
-		return PriceStatus{Price: price, Status: Missing}
+// status reads a price anew, so that whoever looks at its status also has it sold again
+// once the provider's is active again.
+func (s *Service) status(ctx context.Context, plan catalog.Plan, price catalog.Price) (PriceStatus, error) {
+	minimum, err := s.minimumAbove(ctx, price)
+	found := PriceStatus{Price: price, Status: Missing, Minimum: minimum}
+	if err != nil || price.PSPPriceID == nil {
+		return found, err
 	}
-	remote, err := s.provider.GetPrice(ctx, *price.PSPPriceID)
-	switch {
-	case errors.Is(err, psp.ErrNotFound):
-		return PriceStatus{Price: price, Status: MissingAtStripe}
-	case err != nil:
+	now, err := s.readState(ctx, *price.PSPPriceID)
+	if err != nil {
 		s.log.WarnContext(ctx, "a price could not be compared", "price_id", price.ID, "error", err)
-		return PriceStatus{Price: price, Status: Unknown}
-	case !remote.Active:
-		return PriceStatus{Price: price, Status: Inactive}
+		found.Status = Unknown
+		return found, nil
 	}
-	if found := mismatches(plan, price, remote); len(found) > 0 {
-		return PriceStatus{Price: price, Status: Mismatched, Mismatches: found}
-	}
-	return PriceStatus{Price: price, Status: Linked}
+	found.Status, found.Mismatches = statusOf(plan, price, now)
+	return found, nil
 }

@@ -1,9 +1,7 @@
 package pricelink
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,21 +31,6 @@ func (s store) linkPrice(ctx context.Context, id uuid.UUID, pspPriceID string, n
 func (s store) unlinkPrice(ctx context.Context, id uuid.UUID, pspPriceID string, now time.Time) (bool, error) {
 	n, err := s.q(ctx).UnlinkPrice(ctx, pricelinksql.UnlinkPriceParams{ID: id, PSPPriceID: &pspPriceID, Now: now})
 	return n > 0, sqldb.Wrap(err, "unlink price")
-}
-
-// linkedPrices lists the prices that are linked to a price of the provider, by
-// currency.
-func (s store) linkedPrices(ctx context.Context, pspPriceID string) ([]catalog.Price, error) {
-	rows, err := s.q(ctx).LinkedPrices(ctx, &pspPriceID)
-	if err != nil {
-		return nil, sqldb.Wrap(err, "list linked prices")
-	}
-	prices := make([]catalog.Price, len(rows))
-	for i, p := range rows {
-		prices[i] = catalog.Price{ID: p.ID, PlanID: p.PlanID, Currency: p.Currency, PriceCents: p.PriceCents, PSPPriceID: p.PSPPriceID}
-	}
-	slices.SortFunc(prices, func(a, b catalog.Price) int { return cmp.Compare(a.Currency, b.Currency) })
-	return prices, nil
 }
 
 // insertPrice stores a price that is linked already.

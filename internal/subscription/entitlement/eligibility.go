@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/catalog/pricelink"
 )
 
 // Violation says that a tenant uses more than a plan allows, in whole units.
@@ -21,11 +22,13 @@ type Violation struct {
 type Offer struct {
 	Plan       catalog.Plan
 	Violations []Violation // why the tenant cannot select it
+	// Obstacle is why nobody can buy it in the currency; nil if nothing is.
+	Obstacle *pricelink.Obstacle
 }
 
 // Offers lists the active plans, each with the reasons why the tenant cannot select
-// it (rules: subscription#eligibility).
-func (s *Service) Offers(ctx context.Context, tenantID uuid.UUID) ([]Offer, error) {
+// it in a currency (rules: subscription#eligibility).
+func (s *Service) Offers(ctx context.Context, tenantID uuid.UUID, currency string) ([]Offer, error) {
 	plans, err := s.deps.Catalog.PlansForTenant(ctx)
 	if err != nil {
 		return nil, err
@@ -34,9 +37,16 @@ func (s *Service) Offers(ctx context.Context, tenantID uuid.UUID) ([]Offer, erro
 	if err != nil {
 		return nil, err
 	}
+	obstacles, err := s.deps.Prices.Obstacles(ctx, plans, currency, used[catalog.TeamMembers])
+	if err != nil {
+		return nil, err
+	}
 	offers := make([]Offer, len(plans))
 	for i, plan := range plans {
 		offers[i] = Offer{Plan: plan, Violations: violations(plan, used)}
+		if o, is := obstacles[plan.ID]; is {
+			offers[i].Obstacle = &o
+		}
 	}
 	return offers, nil
 }

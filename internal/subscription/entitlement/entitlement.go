@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/catalog/pricelink"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
@@ -40,6 +41,11 @@ type Consumption interface {
 	Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error)
 }
 
+// Prices knows what keeps plans from being sold.
+type Prices interface {
+	Obstacles(ctx context.Context, plans []catalog.Plan, currency string, seats int64) (map[uuid.UUID]pricelink.Obstacle, error)
+}
+
 // Deps is what the service needs.
 type Deps struct {
 	DB          *sqldb.DB
@@ -47,6 +53,7 @@ type Deps struct {
 	Tenants     Tenants
 	Team        Team
 	Consumption Consumption
+	Prices      Prices // needed by Offers alone
 }
 
 // Service has the use cases of entitlements.

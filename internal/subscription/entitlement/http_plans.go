@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/rest"
 )
@@ -66,6 +67,20 @@ func ViewPlan(ctx context.Context, p catalog.Plan) SubscribedPlan {
 type Eligibility struct {
 	Selectable bool        `json:"selectable"`
 	Violations []Violation `json:"violations"`
+	// Why nobody can buy the plan, whoever asks. Left out where it can be bought.
+	Reason      string `json:"reason,omitempty" enum:"plan_not_sellable" doc:"Why nobody can buy the plan in this currency at the moment."`
+	PriceStatus string `json:"price_status,omitempty" doc:"The status of the price that keeps it from being sold."`
+	MeterCode   string `json:"meter_code,omitempty" doc:"The meter whose price keeps it from being sold, unless it is the plan's own."`
+}
+
+// eligibility shows an offer's reasons.
+func eligibility(o Offer) Eligibility {
+	e := Eligibility{Selectable: len(o.Violations) == 0 && o.Obstacle == nil, Violations: o.Violations}
+	if o.Obstacle != nil {
+		e.Reason = string(fault.PlanNotSellable)
+		e.PriceStatus, e.MeterCode = string(o.Obstacle.PriceStatus), o.Obstacle.MeterCode
+	}
+	return e
 }
 
 // OfferedPlan is a plan in the tenant's list.
@@ -101,7 +116,7 @@ func (h *HTTP) Plans(ctx context.Context, in *plansInput) (*rest.Data[[]OfferedP
 		}
 		currency = t.PreferredCurrency
 	}
-	offers, err := h.svc.Offers(ctx, tenantID)
+	offers, err := h.svc.Offers(ctx, tenantID, strings.ToUpper(currency))
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +127,7 @@ func (h *HTTP) Plans(ctx context.Context, in *plansInput) (*rest.Data[[]OfferedP
 			ID: v.ID, Slug: offer.Plan.Slug, Name: v.Name, Description: v.Description, PricingType: v.PricingType,
 			BillingCycle: v.BillingCycle, IntervalUnit: v.IntervalUnit, IntervalCount: v.IntervalCount,
 			TrialDays: v.TrialDays, SortOrder: offer.Plan.SortOrder, Features: v.Features,
-			Eligibility: Eligibility{Selectable: len(offer.Violations) == 0, Violations: offer.Violations},
+			Eligibility: eligibility(offer),
 		}
 		for _, price := range v.Prices {
 			if price.Currency == currency {

@@ -182,10 +182,15 @@ func (s *Service) selectPlan(ctx context.Context, sub subscription.Subscription,
 	}
 	if quantity == 0 && plan.PricingType == catalog.Seat {
 		// The members are counted once here; confirm finds those who join later.
-		members, err := s.deps.Tenants.CountMembers(ctx, sub.TenantID)
-		return subscription.Selection{Plan: plan, Price: price, Quantity: sub.SeatsFor(members)}, err
+		var members int64
+		members, err = s.deps.Tenants.CountMembers(ctx, sub.TenantID)
+		quantity = sub.SeatsFor(members)
+	} else {
+		quantity, err = s.deps.Subscriptions.Units(ctx, sub.TenantID, plan, quantity)
 	}
-	quantity, err = s.deps.Subscriptions.Units(ctx, sub.TenantID, plan, quantity)
+	if err == nil {
+		err = s.deps.Prices.Sellable(ctx, plan, price, quantity)
+	}
 	return subscription.Selection{Plan: plan, Price: price, Quantity: quantity}, err
 }
 

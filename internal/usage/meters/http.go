@@ -142,7 +142,11 @@ func (h *HTTP) Create(ctx context.Context, in *createMeterInput) (*rest.Data[Adm
 		Code: b.Code, Name: b.Name, Aggregation: b.AggregationType, Reset: b.ResetInterval, Enforcement: b.QuotaEnforcement,
 		UnitLabel: b.UnitLabel, Active: b.IsActive == nil || *b.IsActive,
 	}}
-	entry.SetPrices(termsOf(b.Prices))
+	set := termsOf(b.Prices)
+	entry.SetPrices(set)
+	if err := h.svc.CheckLinks(ctx, entry, set); err != nil {
+		return nil, err
+	}
 	e, err := h.svc.Create(ctx, entry)
 	if err != nil {
 		return nil, err
@@ -171,16 +175,24 @@ func (h *HTTP) Update(ctx context.Context, in *updateMeterInput) (*rest.Data[Adm
 		return nil, err
 	}
 	b := in.Body
-	e, err := h.svc.Update(ctx, id, func(e Entry) Entry {
+	set := termsOf(b.Prices.Value)
+	change := func(e Entry) Entry {
 		e.Code, e.Name = b.Code.OrValue(e.Code), b.Name.OrValue(e.Name)
 		e.Aggregation, e.Reset = b.AggregationType.OrValue(e.Aggregation), b.ResetInterval.OrValue(e.Reset)
 		e.Enforcement, e.Active = b.QuotaEnforcement.OrValue(e.Enforcement), b.IsActive.OrValue(e.Active)
 		e.UnitLabel = b.UnitLabel.Or(e.UnitLabel)
 		if b.Prices.Set {
-			e.SetPrices(termsOf(b.Prices.Value))
+			e.SetPrices(set)
 		}
 		return e
-	})
+	}
+	e, err := h.svc.Get(ctx, id)
+	if err == nil {
+		err = h.svc.CheckLinks(ctx, change(e), set)
+	}
+	if err == nil {
+		e, err = h.svc.Update(ctx, id, change)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -25,15 +25,16 @@ func TestAdminMeters(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		admin := s.Admin()
+		inEuros, inDollars := s.NewMeteredPrice("eur", "12.5"), s.NewMeteredPrice("usd", "2")
 		body := apptest.With(newMeter, apptest.Object{"unit_label": "mails"})
-		body["prices"] = []any{meterPrice("USD", 0.000000000001, nil), meterPrice("EUR", 12.5, "price_abc")}
+		body["prices"] = []any{meterPrice("USD", 0.000000000001, nil), meterPrice("EUR", 12.5, inEuros)}
 		made := s.Call("POST", adminMeters, admin, body).Want(201)
 		id := made.Str("data.id")
 		want := map[string]any{
 			"id": id, "code": "emails", "name": "E-mails sent", "aggregation_type": "sum", "reset_interval": "monthly",
 			"quota_enforcement": "soft", "unit_label": "mails", "is_active": true, "is_billable": true,
 			"prices": []any{
-				map[string]any{"id": made.At("data.prices.0.id"), "currency": "EUR", "unit_price_cents": 12.5, "psp_price_id": "price_abc"},
+				map[string]any{"id": made.At("data.prices.0.id"), "currency": "EUR", "unit_price_cents": 12.5, "psp_price_id": inEuros},
 				map[string]any{"id": made.At("data.prices.1.id"), "currency": "USD", "unit_price_cents": 0.000000000001, "psp_price_id": nil},
 			},
 			"created_at": made.At("data.created_at"), "updated_at": made.At("data.created_at"),
@@ -50,7 +51,7 @@ func TestAdminMeters(t *testing.T) {
 
 		// Prices are a set: what stays keeps its id, what is gone is gone.
 		a := s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{
-			"prices": []any{meterPrice("GBP", 3, nil), meterPrice("USD", 2, "price_abc")},
+			"prices": []any{meterPrice("GBP", 3, nil), meterPrice("USD", 2, inDollars)},
 		}).Want(200)
 		if a.At("data.prices.1.id") != made.At("data.prices.1.id") || a.At("data.prices.0.currency") != "GBP" || a.At("data.prices.2") != nil {
 			t.Errorf("after a new set: %s", a.Text)
@@ -61,8 +62,8 @@ func TestAdminMeters(t *testing.T) {
 		}
 
 		// Without a word on it a price keeps its link for as long as its amount stays.
-		for cents, want := range map[any]any{2: "price_usd", 3: nil} {
-			s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{"prices": []any{meterPrice("USD", 2, "price_usd")}}).Want(200)
+		for cents, want := range map[any]any{2: inDollars, 3: nil} {
+			s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{"prices": []any{meterPrice("USD", 2, inDollars)}}).Want(200)
 			a = s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{
 				"prices": []any{map[string]any{"currency": "USD", "unit_price_cents": cents}},
 			}).Want(200)
@@ -162,7 +163,7 @@ func TestAdminMeterRefusals(t *testing.T) {
 			}
 		}
 		// A maximum that is billed has periods that end.
-		linked := map[string]any{"prices": []any{meterPrice("EUR", 1, "price_max")}}
+		linked := map[string]any{"prices": []any{meterPrice("EUR", 1, s.NewMeteredPrice("eur", "1"))}}
 		peak := s.Call("POST", adminMeters, admin, map[string]any{
 			"code": "peak", "name": "Peak", "aggregation_type": "max", "reset_interval": "none", "quota_enforcement": "none",
 		}).Want(201).Str("data.id")

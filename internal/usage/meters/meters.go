@@ -81,12 +81,20 @@ type Audit interface {
 	Record(ctx context.Context, e audit.Entry) error
 }
 
+// Links knows the prices of the payment provider.
+type Links interface {
+	// CheckMeter refuses a price of the provider that does not bill what one unit of a
+	// meter costs (psp_price_mismatch).
+	CheckMeter(ctx context.Context, currency string, unit money.UnitPrice, pspPriceID string) error
+}
+
 // Deps is what the service works with.
 type Deps struct {
 	DB         *sqldb.DB
 	Clock      clock.Clock
 	Currencies Currencies
 	Audit      Audit // nil records nothing
+	Links      Links // needed by CheckLinks alone
 }
 
 // Service manages meters. It is safe for concurrent use.
@@ -95,11 +103,12 @@ type Service struct {
 	clock      clock.Clock
 	currencies Currencies
 	audit      Audit
+	links      Links
 }
 
 // NewService makes a service.
 func NewService(d Deps) *Service {
-	return &Service{store: store{db: d.DB}, clock: d.Clock, currencies: d.Currencies, audit: d.Audit}
+	return &Service{store: store{db: d.DB}, clock: d.Clock, currencies: d.Currencies, audit: d.Audit, links: d.Links}
 }
 
 // List says how the administrators' list of meters can be filtered and sorted.
@@ -223,6 +232,24 @@ func (s *Service) Delete(ctx context.Context, id uuid.UUID) error {
 	})
 }
 
+// CheckLinks refuses a meter that Create and Update would refuse, and after that links
+// of a set that do not bill what the set says. It asks the provider, and must therefore
+// not be called in a transaction.
+func (s *Service) CheckLinks(ctx context.Context, e Entry, set []PriceTerms) error {
+	if err := s.check(ctx, e); err != nil {
+		return err
+	}
+	for _, terms := range set {
+		if !terms.LinkGiven || terms.PSPPriceID == nil {
+			continue
+		}
+		if err := s.links.CheckMeter(ctx, terms.Currency, terms.UnitPrice, *terms.PSPPriceID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // check returns all that is invalid in a meter and its prices.
 func (s *Service) check(ctx context.Context, e Entry) error {
 	var broken fault.Fields
@@ -284,8 +311,15 @@ func (s *Service) record(ctx context.Context, action string, id uuid.UUID, befor
 	})
 }
 
-// MeteredPrices lists the ids of the provider's prices, in a currency, of the active
-// meters that are billed, by the meter's code.
-func (s *Service) MeteredPrices(ctx context.Context, currency string) ([]string, error) {
+// SoldPrice is the linked price of a meter that is billed.
+type SoldPrice struct {
+	MeterCode  string
+	PSPPriceID string
+	UnitPrice  money.UnitPrice
+}
+
+// SoldPrices lists the linked prices, in a currency, of the active meters that are
+// billed, by the meter's code.
+func (s *Service) SoldPrices(ctx context.Context, currency string) ([]SoldPrice, error) {
 	return s.store.linkedPrices(ctx, currency)
 }

@@ -44,7 +44,7 @@ DELETE FROM usage_counters WHERE meter_id = $1;
 
 -- What a subscription in a currency is billed for besides its plan.
 -- name: LinkedPrices :many
-SELECT meter_prices.psp_price_id
+SELECT meters.code, meter_prices.psp_price_id, meter_prices.unit_price_cents
 FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id
 WHERE meters.deleted_at IS NULL AND meters.is_active AND meter_prices.currency = $1 AND meter_prices.psp_price_id IS NOT NULL
 ORDER BY meters.code;

@@ -200,11 +200,18 @@ func equal[T comparable](a, b *T) bool {
 
 // linkedPrices lists the provider's prices, in a currency, of the active meters that
 // are billed, by the meter's code.
-func (s store) linkedPrices(ctx context.Context, currency string) ([]string, error) {
+func (s store) linkedPrices(ctx context.Context, currency string) ([]SoldPrice, error) {
 	rows, err := s.q(ctx).LinkedPrices(ctx, currency)
-	prices := make([]string, len(rows))
-	for i, price := range rows {
-		prices[i] = *price
+	if err != nil {
+		return nil, sqldb.Wrap(err, "list linked prices")
 	}
-	return prices, sqldb.Wrap(err, "list linked prices")
+	prices := make([]SoldPrice, len(rows))
+	for i, row := range rows {
+		unit, err := money.ParseUnitPrice(row.UnitPriceCents)
+		if err != nil {
+			return nil, sqldb.Wrap(err, "parse the price of meter "+row.Code)
+		}
+		prices[i] = SoldPrice{MeterCode: row.Code, PSPPriceID: *row.PSPPriceID, UnitPrice: unit}
+	}
+	return prices, nil
 }

@@ -6,16 +6,17 @@ package pricelinksql
 
 import (
 	"time"
-
-	"github.com/google/uuid"
 )
 
-type PlanPrice struct {
-	ID         uuid.UUID
-	PlanID     uuid.UUID
-	Currency   string
-	PriceCents int64
-	PSPPriceID *string
-	CreatedAt  time.Time
-	UpdatedAt  time.Time
+type PSPPriceState struct {
+	PSPPriceID    string
+	PSPProductID  string
+	IsMissing     bool
+	IsActive      bool
+	Currency      string
+	UnitAmount    string
+	IntervalUnit  string
+	IntervalCount int64
+	IsMetered     bool
+	ReadAt        time.Time
 }

@@ -35,6 +35,17 @@ func (q *Queries) BeginOperation(ctx context.Context, arg BeginOperationParams) 
 	return err
 }
 
+const deleteUnlinkedStates = `-- name: DeleteUnlinkedStates :exec
+DELETE FROM psp_price_states
+WHERE NOT EXISTS (SELECT 1 FROM plan_prices WHERE plan_prices.psp_price_id = psp_price_states.psp_price_id)
+    AND NOT EXISTS (SELECT 1 FROM meter_prices WHERE meter_prices.psp_price_id = psp_price_states.psp_price_id)
+`
+
+func (q *Queries) DeleteUnlinkedStates(ctx context.Context) error {
+	_, err := q.db.ExecContext(ctx, deleteUnlinkedStates)
+	return err
+}
+
 const endOperation = `-- name: EndOperation :exec
 DELETE FROM psp_catalog_operations WHERE target_id = $1 AND key = $2
 `
@@ -116,31 +127,24 @@ func (q *Queries) LinkProduct(ctx context.Context, arg LinkProductParams) error 
 	return err
 }
 
-const linkedPrices = `-- name: LinkedPrices :many
-SELECT id, plan_id, currency, price_cents, psp_price_id, created_at, updated_at FROM plan_prices WHERE psp_price_id = $1 ORDER BY id
+const linkedIDs = `-- name: LinkedIDs :many
+SELECT psp_price_id FROM plan_prices WHERE psp_price_id IS NOT NULL
+UNION SELECT psp_price_id FROM meter_prices WHERE psp_price_id IS NOT NULL
 `
 
-func (q *Queries) LinkedPrices(ctx context.Context, pspPriceID *string) ([]PlanPrice, error) {
-	rows, err := q.db.QueryContext(ctx, linkedPrices, pspPriceID)
+func (q *Queries) LinkedIDs(ctx context.Context) ([]*string, error) {
+	rows, err := q.db.QueryContext(ctx, linkedIDs)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []PlanPrice{}
+	items := []*string{}
 	for rows.Next() {
-		var i PlanPrice
-		if err := rows.Scan(
-			&i.ID,
-			&i.PlanID,
-			&i.Currency,
-			&i.PriceCents,
-			&i.PSPPriceID,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-		); err != nil {
+		var psp_price_id *string
+		if err := rows.Scan(&psp_price_id); err != nil {
 			return nil, err
 		}
-		items = append(items, i)
+		items = append(items, psp_price_id)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -165,6 +169,111 @@ func (q *Queries) Operation(ctx context.Context, targetID uuid.UUID) (OperationR
 	var i OperationRow
 	err := row.Scan(&i.Key, &i.Request)
 	return i, err
+}
+
+const pricesOfPSPProduct = `-- name: PricesOfPSPProduct :many
+SELECT psp_price_id FROM psp_price_states WHERE psp_product_id = $1 ORDER BY psp_price_id
+`
+
+func (q *Queries) PricesOfPSPProduct(ctx context.Context, pspProductID string) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, pricesOfPSPProduct, pspProductID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var psp_price_id string
+		if err := rows.Scan(&psp_price_id); err != nil {
+			return nil, err
+		}
+		items = append(items, psp_price_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const putState = `-- name: PutState :exec
+INSERT INTO psp_price_states (
+    psp_price_id, psp_product_id, is_missing, is_active, currency, unit_amount, interval_unit, interval_count, is_metered, read_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+ON CONFLICT (psp_price_id) DO UPDATE SET
+    psp_product_id = excluded.psp_product_id, is_missing = excluded.is_missing, is_active = excluded.is_active,
+    currency = excluded.currency, unit_amount = excluded.unit_amount, interval_unit = excluded.interval_unit,
+    interval_count = excluded.interval_count, is_metered = excluded.is_metered, read_at = excluded.read_at
+WHERE psp_price_states.read_at <= excluded.read_at
+`
+
+type PutStateParams struct {
+	PSPPriceID    string
+	PSPProductID  string
+	IsMissing     bool
+	IsActive      bool
+	Currency      string
+	UnitAmount    string
+	IntervalUnit  string
+	IntervalCount int64
+	IsMetered     bool
+	ReadAt        time.Time
+}
+
+func (q *Queries) PutState(ctx context.Context, arg PutStateParams) error {
+	_, err := q.db.ExecContext(ctx, putState,
+		arg.PSPPriceID,
+		arg.PSPProductID,
+		arg.IsMissing,
+		arg.IsActive,
+		arg.Currency,
+		arg.UnitAmount,
+		arg.IntervalUnit,
+		arg.IntervalCount,
+		arg.IsMetered,
+		arg.ReadAt,
+	)
+	return err
+}
+
+const states = `-- name: States :many
+SELECT psp_price_id, psp_product_id, is_missing, is_active, currency, unit_amount, interval_unit, interval_count, is_metered, read_at FROM psp_price_states
+`
+
+func (q *Queries) States(ctx context.Context) ([]PSPPriceState, error) {
+	rows, err := q.db.QueryContext(ctx, states)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PSPPriceState{}
+	for rows.Next() {
+		var i PSPPriceState
+		if err := rows.Scan(
+			&i.PSPPriceID,
+			&i.PSPProductID,
+			&i.IsMissing,
+			&i.IsActive,
+			&i.Currency,
+			&i.UnitAmount,
+			&i.IntervalUnit,
+			&i.IntervalCount,
+			&i.IsMetered,
+			&i.ReadAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const unlinkPrice = `-- name: UnlinkPrice :execrows

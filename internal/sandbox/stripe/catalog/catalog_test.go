@@ -103,6 +103,46 @@ func TestPrices(t *testing.T) {
 	)
 }
 
+// A list is not filtered by a value that does not exist.
+func TestListsRefuseUnknownValues(t *testing.T) {
+	t.Parallel()
+	w := stripetest.New(t)
+	for path, param := range map[string]string{
+		"/v1/prices?type=gold": "type", "/v1/prices?recurring[interval]=hour": "recurring[interval]",
+		"/v1/prices?recurring[usage_type]=gold": "recurring[usage_type]", "/v1/subscriptions?status=gold": "status",
+		"/v1/invoices?status=gold": "status", "/v1/invoice_payments?status=gold": "status", "/v1/checkout/sessions?status=gold": "status",
+	} {
+		w.Refuses(stripetest.Refusal{Name: path, Method: "GET", Path: path, Param: param})
+	}
+	for _, path := range []string{"/v1/prices?type=recurring", "/v1/invoices?status=open", "/v1/checkout/sessions?status=open"} {
+		w.Get(path)
+	}
+}
+
+// What cannot be paid is not sold: fractions of a coin, too much, and too little.
+func TestAmountsThatCanBePaid(t *testing.T) {
+	t.Parallel()
+	w := stripetest.New(t)
+	for name, body := range map[string]string{
+		"a fraction of a krona": "currency=isk&unit_amount=550", "a fil": "currency=kwd&unit_amount=5124",
+	} {
+		w.Refuses(stripetest.Refusal{
+			Name: name, Method: "POST", Path: "/v1/prices", Body: body + "&product_data[name]=Thing",
+			Code: "invalid_charge_amount_no_decimal_compatible", Param: "unit_amount",
+		})
+	}
+	w.Refuses(stripetest.Refusal{
+		Name: "nine digits", Method: "POST", Path: "/v1/prices",
+		Body: "currency=eur&unit_amount=100000000&product_data[name]=Thing", Code: "parameter_invalid_integer", Param: "unit_amount",
+	})
+	w.Post("/v1/prices", "currency=idr&unit_amount=999999999999&product_data[name]=Thing")
+	checkout := "mode=subscription&success_url=https://a.example/&customer=" + w.Customer() + "&line_items[0][quantity]=1&line_items[0][price]="
+	w.Refuses(stripetest.Refusal{Name: "49 cents", Method: "POST", Path: "/v1/checkout/sessions", Body: checkout + w.Price(49, "eur", "month"), Code: "amount_too_small"})
+	for _, amount := range []int64{0, 50} {
+		w.Post("/v1/checkout/sessions", checkout+w.Price(amount, "eur", "month"))
+	}
+}
+
 func TestLookupKeysMove(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)

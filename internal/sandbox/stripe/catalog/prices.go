@@ -230,11 +230,11 @@ func ListPrices(ctx context.Context, c *kernel.Call) (any, error) {
 	f.Holds(c.Params, "active", "$.active")
 	f.Equals(c.Params, "currency", "$.currency")
 	f.Equals(c.Params, "product", "$.product")
-	f.Equals(c.Params, "type", "$.type")
+	f.OneOf(c.Params, "type", "$.type", "one_time", "recurring")
 	f.Among("$.lookup_key", c.Params.Texts("lookup_keys"))
 	if r := c.Params.Hash("recurring"); r != nil {
-		f.Equals(r, "interval", "$.recurring.interval")
-		f.Equals(r, "usage_type", "$.recurring.usage_type")
+		f.OneOf(r, "interval", "$.recurring.interval", "day", "month", "week", "year")
+		f.OneOf(r, "usage_type", "$.recurring.usage_type", usageLicensed, usageMetered)
 		f.Equals(r, "meter", "$.recurring.meter")
 	}
 	return Prices.Page(ctx, c, f)

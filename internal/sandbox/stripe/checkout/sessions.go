@@ -166,7 +166,7 @@ func List(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.Equals(c.Params, "customer", "$.customer")
 	f.Equals(c.Params, "subscription", "$.subscription")
-	f.Equals(c.Params, "status", "$.status")
+	f.OneOf(c.Params, "status", "$.status", "complete", "expired", "open")
 	return Sessions.Page(ctx, c, f)
 }
 

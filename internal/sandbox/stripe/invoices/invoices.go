@@ -235,7 +235,7 @@ func List(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.Equals(c.Params, "customer", "$.customer")
 	f.Equals(c.Params, "subscription", "$.parent.subscription_details.subscription")
-	f.Equals(c.Params, "status", "$.status")
+	f.OneOf(c.Params, "status", "$.status", "draft", "open", "paid", "uncollectible", "void")
 	return All.Page(ctx, c, f)
 }
 
@@ -262,7 +262,7 @@ func GetPayment(ctx context.Context, c *kernel.Call) (any, error) {
 func ListPayments(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.Equals(c.Params, "invoice", "$.invoice")
-	f.Equals(c.Params, "status", "$.status")
+	f.OneOf(c.Params, "status", "$.status", "canceled", "open", "paid")
 	return Payments.Page(ctx, c, f)
 }
 

@@ -30,6 +30,14 @@ func (f *Filter) Equals(p *form.Params, key, path string) {
 	}
 }
 
+// OneOf is Equals for a field that has one of a few values: any other is refused.
+func (f *Filter) OneOf(p *form.Params, key, path string, values ...string) {
+	var value string
+	if p.Choice(key, &value, values...); value != "" {
+		f.And(`doc ->> '`+path+`' = ?`, value)
+	}
+}
+
 // Holds is Equals for a boolean field.
 func (f *Filter) Holds(p *form.Params, key, path string) {
 	if p.Has(key) {

@@ -135,26 +135,32 @@ func (q *Queries) KeepLink(ctx context.Context, arg KeepLinkParams) error {
 }
 
 const linkedPrices = `-- name: LinkedPrices :many
-SELECT meter_prices.psp_price_id
+SELECT meters.code, meter_prices.psp_price_id, meter_prices.unit_price_cents
 FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id
 WHERE meters.deleted_at IS NULL AND meters.is_active AND meter_prices.currency = $1 AND meter_prices.psp_price_id IS NOT NULL
 ORDER BY meters.code
 `
 
+type LinkedPricesRow struct {
+	Code           string
+	PSPPriceID     *string
+	UnitPriceCents string
+}
+
 // What a subscription in a currency is billed for besides its plan.
-func (q *Queries) LinkedPrices(ctx context.Context, currency string) ([]*string, error) {
+func (q *Queries) LinkedPrices(ctx context.Context, currency string) ([]LinkedPricesRow, error) {
 	rows, err := q.db.QueryContext(ctx, linkedPrices, currency)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []*string{}
+	items := []LinkedPricesRow{}
 	for rows.Next() {
-		var psp_price_id *string
-		if err := rows.Scan(&psp_price_id); err != nil {
+		var i LinkedPricesRow
+		if err := rows.Scan(&i.Code, &i.PSPPriceID, &i.UnitPriceCents); err != nil {
 			return nil, err
 		}
-		items = append(items, psp_price_id)
+		items = append(items, i)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err

@@ -1,0 +1,304 @@
+package pricelink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/psp"
+)
+
+// errNotSellable refuses to sell what the provider would refuse, or would charge
+// otherwise than it is shown here (rules: catalog#what-is-sold).
+var errNotSellable = fault.Coded(fault.Invalid, fault.PlanNotSellable)
+
+// What keeps a plan from being sold besides the Status of its price.
+const (
+	// BelowMinimum is a price that the provider does not collect.
+	BelowMinimum Status = "below_minimum"
+	// Unchargeable is an amount, or a currency, that the provider cannot charge.
+	Unchargeable Status = "amount_unsupported"
+)
+
+// Obstacle is what keeps a plan from being sold.
+type Obstacle struct {
+	// PriceStatus is the status of the plan's price, or of the meter's.
+	PriceStatus Status
+	MeterCode   string // "" where it is the plan's own price
+}
+
+func (o Obstacle) err() error {
+	refusal := errNotSellable.With("price_status", o.PriceStatus)
+	if o.MeterCode != "" {
+		refusal = refusal.With("meter_code", o.MeterCode)
+	}
+	return refusal
+}
+
+// Metered is what a usage plan sells besides its own price: what one unit of a meter
+// costs.
+type Metered struct {
+	MeterCode  string
+	PSPPriceID string
+	UnitPrice  money.UnitPrice
+}
+
+// Meters lists what usage plans sell.
+type Meters interface {
+	// Sold lists the linked prices, in a currency, of the meters that are billed, by the
+	// meter's code.
+	Sold(ctx context.Context, currency string) ([]Metered, error)
+}
+
+// Obstacles returns, for each plan that has a price in the currency and cannot be sold,
+// why; seats is how many units of a seat plan would be bought. It asks the provider only
+// about prices that were never read; one that cannot be read is no obstacle here, since
+// Sellable asks again.
+func (s *Service) Obstacles(ctx context.Context, plans []catalog.Plan, currency string, seats int64) (map[uuid.UUID]Obstacle, error) {
+	v, err := s.newView(ctx, plans, currency)
+	if err != nil {
+		return nil, err
+	}
+	looking, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	if err := v.look(looking, plans); err != nil {
+		s.log.WarnContext(ctx, "prices could not be read from the payment provider", "error", err)
+	}
+	found := map[uuid.UUID]Obstacle{}
+	for _, plan := range plans {
+		units := int64(1)
+		if plan.PricingType == catalog.Seat {
+			units = max(seats, 1)
+		}
+		if price, ok := plan.PriceIn(currency); ok {
+			if o, is := v.obstacle(plan, price, units); is {
+				found[plan.ID] = o
+			}
+		}
+	}
+	return found, nil
+}
+
+// Sellable returns nil for a plan that can be sold at a price, in a number of units, and
+// else refuses: plan_not_sellable, or psp_amount_unsupported with the possible amounts.
+// It is what every sale asks. A linked price is read anew, so that nobody pays another
+// amount than is shown; prices of meters are as they were last read.
+func (s *Service) Sellable(ctx context.Context, plan catalog.Plan, price catalog.Price, units int64) error {
+	plans := []catalog.Plan{plan}
+	v, err := s.newView(ctx, plans, price.Currency)
+	if err != nil {
+		return err
+	}
+	if price.PSPPriceID != nil {
+		delete(v.states, *price.PSPPriceID)
+	}
+	if err := v.look(ctx, plans); err != nil {
+		return err
+	}
+	if err := v.chargeable(price.PriceCents, units); err != nil {
+		return err
+	}
+	if o, is := v.obstacle(plan, price, units); is {
+		return o.err()
+	}
+	return nil
+}
+
+// Refused returns what Sellable says after the provider refused a sale, with every price
+// read anew; else the cause. A price may have been deactivated since it was read, and its
+// notification be late.
+func (s *Service) Refused(ctx context.Context, plan catalog.Plan, price catalog.Price, units int64, cause error) error {
+	if !errors.Is(cause, psp.ErrRefused) && !errors.Is(cause, psp.ErrNotFound) {
+		return cause
+	}
+	if err := s.Refresh(ctx); err != nil {
+		return errors.Join(cause, err)
+	}
+	if err := s.Sellable(ctx, plan, price, units); err != nil {
+		return err
+	}
+	return cause
+}
+
+// view is what is known of the provider's prices, for sales in one currency.
+type view struct {
+	*Service
+	currency catalog.Currency
+	metered  []Metered // empty without a usage plan
+	states   map[string]state
+}
+
+func (s *Service) newView(ctx context.Context, plans []catalog.Plan, currency string) (*view, error) {
+	v := &view{Service: s}
+	var err error
+	v.currency, err = s.catalog.Currency(ctx, currency)
+	if errors.Is(err, catalog.ErrNotFound) {
+		return v, nil // nothing is sold in it
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, plan := range plans {
+		if plan.PricingType == catalog.Usage && s.meters != nil {
+			if v.metered, err = s.meters.Sold(ctx, currency); err != nil {
+				return nil, err
+			}
+			break
+		}
+	}
+	v.states, err = s.store.states(ctx)
+	return v, err
+}
+
+// look reads the prices that are not known.
+func (v *view) look(ctx context.Context, plans []catalog.Plan) error {
+	var unknown []string
+	need := func(id string) {
+		if _, known := v.states[id]; !known {
+			unknown = append(unknown, id)
+		}
+	}
+	for _, plan := range plans {
+		if price, ok := plan.PriceIn(v.currency.Code); ok && price.PSPPriceID != nil {
+			need(*price.PSPPriceID)
+		}
+	}
+	for _, m := range v.metered {
+		need(m.PSPPriceID)
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	read, err := v.readStates(ctx, unknown)
+	for id, now := range read {
+		v.states[id] = now
+	}
+	return err
+}
+
+// chargeable refuses a price, and a number of units of it, that the provider cannot
+// charge.
+func (v *view) chargeable(amount, units int64) error {
+	u, err := psp.UnitsOf(v.currency.Code, int(v.currency.MinorUnits))
+	if err == nil {
+		err = u.Check(amount)
+	}
+	if err == nil && amount > 0 && units > u.Maximum()/amount {
+		err = psp.ErrAmount.With("possible_amounts", []int64{u.Maximum()})
+	}
+	return err
+}
+
+// obstacle returns what keeps a plan from being sold, if anything does. What is not
+// known of the provider does not.
+func (v *view) obstacle(plan catalog.Plan, price catalog.Price, units int64) (Obstacle, bool) {
+	u, err := psp.UnitsOf(v.currency.Code, int(v.currency.MinorUnits))
+	switch {
+	case err != nil || len(u.Possible(price.PriceCents)) > 0:
+		return Obstacle{PriceStatus: Unchargeable}, true
+	case price.PriceCents > 0 && price.PriceCents < (u.Minimum()+units-1)/units:
+		return Obstacle{PriceStatus: BelowMinimum}, true
+	}
+	if price.PSPPriceID != nil {
+		if now, known := v.states[*price.PSPPriceID]; known {
+			if status, _ := statusOf(plan, price, now); status != Linked {
+				return Obstacle{PriceStatus: status}, true
+			}
+		}
+	}
+	if plan.PricingType != catalog.Usage {
+		return Obstacle{}, false
+	}
+	for _, m := range v.metered {
+		now, known := v.states[m.PSPPriceID]
+		if !known {
+			continue
+		}
+		if status := meterStatus(plan, m, v.currency.Code, now); status != Linked {
+			return Obstacle{PriceStatus: status, MeterCode: m.MeterCode}, true
+		}
+	}
+	return Obstacle{}, false
+}
+
+// statusOf compares a linked price with what it is at the provider.
+func statusOf(plan catalog.Plan, price catalog.Price, now state) (Status, []Mismatch) {
+	switch {
+	case now.missing:
+		return MissingAtStripe, nil
+	case !now.Active:
+		return Inactive, nil
+	}
+	if found := mismatches(plan, price, now.Price); len(found) > 0 {
+		return Mismatched, found
+	}
+	return Linked, nil
+}
+
+// meterStatus is statusOf for the price of a meter that is sold with a plan: the
+// provider bills all prices of a checkout at the same interval.
+func meterStatus(plan catalog.Plan, m Metered, currency string, now state) Status {
+	sameInterval := now.IntervalUnit == plan.Interval.Unit && now.IntervalCount == int(plan.Interval.Count)
+	switch {
+	case now.missing:
+		return MissingAtStripe
+	case !now.Active:
+		return Inactive
+	case len(meterMismatches(currency, m.UnitPrice, now.Price)) > 0 || !sameInterval:
+		return Mismatched
+	default:
+		return Linked
+	}
+}
+
+// meterMismatches compares a price of the provider with what one unit of a meter costs.
+func meterMismatches(currency string, unit money.UnitPrice, remote psp.Price) []Mismatch {
+	var found []Mismatch
+	note := func(field string, same bool, expected, actual any) {
+		if !same {
+			found = append(found, Mismatch{Field: field, Expected: expected, Actual: actual})
+		}
+	}
+	note("currency", remote.Currency == currency, currency, remote.Currency)
+	note("amount", remote.UnitPrice == unit.String(), unit.String(), remote.UnitPrice)
+	if !remote.Metered {
+		note("usage_type", false, "metered", "licensed")
+	}
+	note("active", remote.Active, true, remote.Active)
+	return found
+}
+
+// CheckMeter refuses to link a meter's price to one of the provider that does not bill
+// the same (psp_price_mismatch).
+func (s *Service) CheckMeter(ctx context.Context, currency string, unit money.UnitPrice, pspPriceID string) error {
+	now, err := s.readState(ctx, pspPriceID)
+	if err != nil {
+		return err
+	}
+	if now.missing {
+		return mismatchError([]Mismatch{{Field: "psp_price_id", Expected: pspPriceID}})
+	}
+	if found := meterMismatches(currency, unit, now.Price); len(found) > 0 {
+		return mismatchError(found)
+	}
+	return nil
+}
+
+// minimumAbove returns the lowest price that the provider collects in a currency, where a
+// price is below it, else 0.
+func (s *Service) minimumAbove(ctx context.Context, price catalog.Price) (int64, error) {
+	c, err := s.catalog.Currency(ctx, price.Currency)
+	if err != nil {
+		return 0, fmt.Errorf("the minimum in %s: %w", price.Currency, err)
+	}
+	u, err := psp.UnitsOf(c.Code, int(c.MinorUnits))
+	if err != nil || price.PriceCents == 0 || price.PriceCents >= u.Minimum() {
+		return 0, nil //nolint:nilerr // the currency is not sold at all
+	}
+	return u.Minimum(), nil
+}
