@@ -3,6 +3,7 @@ package customers
 import (
 	"context"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/billing"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
@@ -30,8 +31,9 @@ func Adjust(ctx context.Context, c *kernel.Call) (any, error) {
 	a := Adjustment{Header: Adjustments.Start(c.Now), Customer: c.ID, Metadata: map[string]string{}, Type: "adjustment"}
 	p := c.Params
 	p.Require("amount", "currency")
-	p.Integer("amount", -form.MaxAmount, form.MaxAmount, &a.Amount)
 	form.ReadCurrency(p, "currency", &a.Currency)
+	most := billing.MaxAmount(a.Currency)
+	p.Integer("amount", -most, most, &a.Amount)
 	p.Clearable("description", &a.Description)
 	p.Metadata(&a.Metadata)
 	if err := p.Done(); err != nil {
