@@ -179,10 +179,10 @@ func TestUsageFoundWrongLaterIsListed(t *testing.T) {
 			}
 			return strings.Contains(out.String(), "meter_event_customer_not_found: No such customer: 'cus_gone'")
 		})
+		apptest.Exec(t, s.DB(), `UPDATE psp_customers SET psp_customer_id = $1 WHERE tenant_id = $2`, s.ProviderObjects(c.Owner, "customer")[0].Str("id"), c.Tenant)
 		if err := app.RetryRefusedUsage(t.Context(), s.CLISettings(), app.RefusedParams{}, &out); err != nil {
 			t.Fatal(err)
 		}
-		apptest.Exec(t, s.DB(), `UPDATE psp_customers SET psp_customer_id = $1 WHERE tenant_id = $2`, s.AllProviderObjects("customer")[0].Str("id"), c.Tenant)
 		awaitReported(s, 1)
 	})
 }
