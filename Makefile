@@ -57,9 +57,10 @@ house: ## Print lines per package; fail where a package, file or function is too
 	go run ./internal/arch/house
 
 .PHONY: generate
-generate: ## Write the query code (sqlc) and api/openapi.yaml anew
+generate: ## Write the query code (sqlc), api/openapi.yaml and the sandbox's coverage anew
 	go run $(SQLC) generate
 	TENANTRY_UPDATE=1 go test ./internal/app -run TestOpenAPIFile -count=1
+	TENANTRY_UPDATE=1 go test ./internal/sandbox/stripe -run TestCoverageIsToldRight -count=1
 
 .PHONY: generated
 generated: ## Fail when the generated query code is not what is committed

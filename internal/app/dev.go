@@ -93,6 +93,7 @@ func newSandboxed(
 	if err != nil {
 		return nil, nil, err
 	}
+	world.Show(sandbox.Access{API: s.PublicURL.String() + "/sandbox/stripe", Key: key.Reveal(), Secret: secret.Reveal()})
 	world.Clock().OnAdvance(func(time.Time) { provider.Wake(); svc.jobs.Wake() })
 	payments := provider.Handler()
 	if s.AroundProvider != nil {

@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // text collects what is printed while it is read.
@@ -125,5 +127,29 @@ func TestTheStripeSandboxTakesWhatItIsGiven(t *testing.T) {
 	err := app.StripeSandbox(t.Context(), settings.StripeSandbox{Addr: strings.TrimPrefix(url, "http://"), Data: t.TempDir()}, io.Discard, io.Discard)
 	if err == nil {
 		t.Error("two listen at one address")
+	}
+}
+
+// TestTheDashboardOfDev shows what a client of one's own needs to reach the provider
+// of dev, and its key opens it.
+func TestTheDashboardOfDev(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, sqldb.SQLite)
+	page := s.Call("GET", "/sandbox/dashboard", "", nil).Want(200).Text
+	found := regexp.MustCompile(`<dd id="key">([^<]+)</dd>`).FindStringSubmatch(page)
+	if found == nil || !strings.Contains(page, `<dd id="api">`+s.URL+"/sandbox/stripe</dd>") || !strings.Contains(page, `<dd id="secret">whsec_`) {
+		t.Fatalf("it shows %s", page)
+	}
+	if body := create(t, s.URL+"/sandbox/stripe", found[1]); !strings.Contains(body, `"object":"customer"`) {
+		t.Errorf("the key that it shows: %s", body)
+	}
+	start := s.Call("GET", "/sandbox", "", nil).Want(200).Text
+	for _, part := range []string{`<a href="/sandbox/dashboard">`, `<code id="key">` + found[1] + "<", `<code id="secret">whsec_`, "curl " + s.URL + "/sandbox/stripe/v1/customers -u " + found[1] + ":<"} {
+		if !strings.Contains(start, part) {
+			t.Errorf("the start page lacks %q", part)
+		}
+	}
+	if list := s.Call("GET", "/sandbox/dashboard/customers", "", nil).Want(200).Text; !strings.Contains(list, "ada@example.test") {
+		t.Errorf("the customer is not shown: %s", list)
 	}
 }

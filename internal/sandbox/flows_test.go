@@ -306,6 +306,9 @@ func TestThePagesOfTheProviderAlone(t *testing.T) {
 			t.Errorf("%s answers %d", path, status)
 		}
 	}
+	if _, body := ask(http.MethodGet, "/sandbox/dashboard", ""); !strings.Contains(body, "stripe.NewClient(&#34;"+flowKey) || !strings.Contains(body, "port: ") {
+		t.Errorf("the overview shows no clients: %s", body)
+	}
 	if status, _ := ask(http.MethodGet, "/sandbox/dashboard", "evil.example.test"); status != http.StatusMisdirectedRequest {
 		t.Errorf("under another name it answers %d", status)
 	}

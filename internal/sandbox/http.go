@@ -81,6 +81,7 @@ func (w *World) showIndex(rw http.ResponseWriter, index *template.Template) {
 		"AdminPassword": AdminPassword,
 		"OwnerEmail":    OwnerEmail,
 		"OwnerPassword": OwnerPassword,
+		"Access":        w.access,
 	})
 	if err != nil {
 		writeJSON(rw, http.StatusInternalServerError, problem{Message: err.Error()})

@@ -45,7 +45,19 @@ type World struct {
 	db      *sql.DB
 	time    *timekeeper
 	mailbox *mailbox.Mailbox
+	access  Access
 }
+
+// Access is what a client needs to reach the payment provider.
+type Access struct {
+	API    string // its URL, without /v1
+	Key    string
+	Secret string // what signs its webhooks
+}
+
+// Show lets the start page show how the payment provider is reached. Call it before
+// the page is served.
+func (w *World) Show(a Access) { w.access = a }
 
 // Open opens the sandbox in the file at path. It creates the file and its
 // folder if they are missing. The sandbox's clock is ahead of the machine's by

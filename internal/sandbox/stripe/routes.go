@@ -179,7 +179,7 @@ func (s *Server) newHandler(cfg Config) (http.Handler, error) {
 
 // shown is what the dashboard shows besides the state.
 func (s *Server) shown(cfg Config) dashboard.Config {
-	d := dashboard.Config{API: strings.TrimSuffix(cfg.PublicURL, "/") + s.root, Key: cfg.SecretKey, Hook: cfg.WebhookURL, Secret: cfg.WebhookSecret}
+	d := dashboard.Config{API: strings.TrimSuffix(cfg.PublicURL, "/") + s.root, AtRoot: cfg.Alone, Key: cfg.SecretKey, Hook: cfg.WebhookURL, Secret: cfg.WebhookSecret}
 	d.Routes = Endpoints()
 	return d
 }

@@ -25,6 +25,7 @@ var pagesHTML string
 // Config is what the dashboard shows besides the state.
 type Config struct {
 	API    string // the URL of the API, without /v1
+	AtRoot bool   // whether that has no path, which Stripe's clients require
 	Key    string // the secret key
 	Secret string // what signs the events of the configured endpoint; empty if there is none
 	Hook   string // the URL of the configured endpoint; empty if there is none

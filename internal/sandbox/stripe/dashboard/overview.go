@@ -37,8 +37,10 @@ type coming struct {
 func (d *Dashboard) overview(ctx context.Context, st *kernel.Step, _ *http.Request, f *frame) error {
 	f.Title, f.Here = "Overview", "Overview"
 	part := &overviewPart{API: d.cfg.API, Key: d.cfg.Key, Secret: d.cfg.Secret, Hook: d.cfg.Hook, Curl: d.curl("/v1/customers", "-d", "email=ada@example.test")}
-	part.Go = "config := &stripe.BackendConfig{URL: stripe.String(\"" + d.cfg.API + "\")}\nclient := stripe.NewClient(\"" + d.cfg.Key + "\",\n\tstripe.WithBackends(stripe.NewBackendsWithConfig(config)))"
-	part.Node = "const stripe = new Stripe('" + d.cfg.Key + "', " + nodeHost(d.cfg.API) + ")"
+	if d.cfg.AtRoot {
+		part.Go = "config := &stripe.BackendConfig{URL: stripe.String(\"" + d.cfg.API + "\")}\nclient := stripe.NewClient(\"" + d.cfg.Key + "\",\n\tstripe.WithBackends(stripe.NewBackendsWithConfig(config)))"
+		part.Node = "const stripe = new Stripe('" + d.cfg.Key + "', " + nodeHost(d.cfg.API) + ")"
+	}
 	f.Overview = part
 	for _, n := range []struct {
 		label, href, where string
