@@ -161,7 +161,7 @@ func (d *Dashboard) coverage(_ context.Context, _ *kernel.Step, _ *http.Request,
 
 // groupOf names the kind of object that a path is about.
 func groupOf(path string) string {
-	parts := strings.Split(strings.TrimPrefix(path, "/v1/"), "/")
+	parts := strings.Split(path, "/")[2:] // without the version
 	name := parts[0]
 	if len(parts) > 1 && slices.Contains([]string{"billing", "billing_portal", "checkout", "test_helpers", "core"}, name) {
 		name += " " + parts[1]

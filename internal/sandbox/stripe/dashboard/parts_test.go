@@ -68,7 +68,7 @@ func TestAddresses(t *testing.T) {
 func TestGroups(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
-		"/v1/customers/{id}": "Customers", "/v1/billing/meters/{id}/event_summaries": "Billing meters", "/v1/test_helpers/test_clocks": "Test helpers test clocks", "/v1/account": "Account",
+		"/v1/customers/{id}": "Customers", "/v1/billing/meters/{id}/event_summaries": "Billing meters", "/v1/test_helpers/test_clocks": "Test helpers test clocks", "/v1/account": "Account", "/v2/core/events/{id}": "Core events",
 	} {
 		if got := groupOf(path); got != want {
 			t.Errorf("%s belongs to %q, want %q", path, got, want)
