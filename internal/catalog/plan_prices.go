@@ -7,10 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/psp/charge"
+
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/fault"
-	"github.com/tenantry/tenantry/internal/psp"
 )
 
 // PriceTerms is one price of a set that is to be stored (rules: catalog#prices).
@@ -95,7 +96,7 @@ func (s *Service) checkPrices(ctx context.Context, prices []Price, set []PriceTe
 			broken.Add(path+"currency", "validation.repeated")
 		}
 		seen[price.Currency] = true
-		if units, err := psp.UnitsOf(price.Currency, int(currency.MinorUnits)); exists && err == nil {
+		if units, err := charge.UnitsOf(price.Currency, int(currency.MinorUnits)); exists && err == nil {
 			checkChargeable(broken, path+"price_cents", units.Possible(price.PriceCents))
 		}
 		if price.PSPPriceID == nil {

@@ -22,7 +22,7 @@ type PriceParams struct {
 	Key           string // idempotency key
 	ProductID     string
 	Currency      string // ISO 4217
-	UnitAmount    int64  // minor units; see Units
+	UnitAmount    int64  // minor units; see charge.Units
 	IntervalUnit  string
 	IntervalCount int
 	Nickname      string // internal name, may be empty
@@ -53,7 +53,7 @@ type Price struct {
 	Metadata      map[string]string
 }
 
-// CreatePrice creates a recurring price. It fails with ErrAmount, before asking
+// CreatePrice creates a recurring price. It fails with charge.ErrUnsupported, before asking
 // the provider, on an amount that cannot be charged.
 func (c *Client) CreatePrice(ctx context.Context, p PriceParams) (Price, error) {
 	units, err := c.units(ctx, p.Currency)
@@ -143,8 +143,8 @@ func (c *Client) newPrice(ctx context.Context, p *stripe.Price) (Price, error) {
 	price := Price{
 		ID:         p.ID,
 		Currency:   strings.ToUpper(string(p.Currency)),
-		UnitAmount: units.exactly(exact.UnitAmount),
-		UnitPrice:  units.decimal(exact.Decimal),
+		UnitAmount: units.Exactly(exact.UnitAmount),
+		UnitPrice:  units.Decimal(exact.Decimal),
 		Active:     p.Active && isActive(exact.Product),
 		Nickname:   p.Nickname,
 		Metadata:   p.Metadata,

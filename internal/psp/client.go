@@ -18,6 +18,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/psp/charge"
+
 	"github.com/failsafe-go/failsafe-go"
 	"github.com/failsafe-go/failsafe-go/circuitbreaker"
 	"github.com/failsafe-go/failsafe-go/retrypolicy"
@@ -37,7 +39,7 @@ type Client struct {
 	secret   string
 	timeout  time.Duration
 	observe  func(operation string) func(outcome string)
-	decimals Decimals
+	decimals charge.Decimals
 	retry    failsafe.Executor[any]
 	breaker  circuitbreaker.CircuitBreaker[any]
 }

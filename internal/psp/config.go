@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/tenantry/tenantry/internal/psp/charge"
 )
 
 // The defaults of Config.
@@ -38,7 +40,7 @@ type Config struct {
 	// observes nothing.
 	Observe func(operation string) func(outcome string)
 	// Decimals says how amounts are counted here. Nil counts them as the provider does.
-	Decimals Decimals
+	Decimals charge.Decimals
 	// Timeout bounds a whole call, its retries included.
 	Timeout time.Duration
 	// ConnectTimeout bounds connecting and, again, the TLS handshake.

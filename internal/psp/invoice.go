@@ -166,7 +166,7 @@ func (c *Client) inOurUnits(ctx context.Context, in Invoice) (Invoice, error) {
 	}
 	for i := range in.Lines {
 		line := &in.Lines[i]
-		line.Amount, line.UnitAmount = units.FromProvider(line.Amount), units.decimal(line.UnitAmount)
+		line.Amount, line.UnitAmount = units.FromProvider(line.Amount), units.Decimal(line.UnitAmount)
 	}
 	return in, nil
 }

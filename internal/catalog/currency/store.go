@@ -62,7 +62,7 @@ func (s store) isPreferred(ctx context.Context, code string) (bool, error) {
 // errUnknown says that there is no such currency.
 var errUnknown = errors.New("no such currency")
 
-// Decimals returns a psp.Decimals: it reads how many decimals a currency has here.
+// Decimals returns a charge.Decimals: it reads how many decimals a currency has here.
 func Decimals(db *sqldb.DB) func(ctx context.Context, code string) (decimals int, known bool, err error) {
 	s := store{conn: db.Conn}
 	return func(ctx context.Context, code string) (int, bool, error) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/tenantry/tenantry/internal/psp/charge"
+
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/psp"
@@ -55,7 +57,7 @@ func (s *Service) checkChargeable(ctx context.Context, currency string, amount i
 	if err != nil {
 		return err
 	}
-	units, err := psp.UnitsOf(c.Code, int(c.MinorUnits))
+	units, err := charge.UnitsOf(c.Code, int(c.MinorUnits))
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tenantry/tenantry/internal/psp/charge"
+
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/catalog"
@@ -184,12 +186,12 @@ func (v *view) look(ctx context.Context, plans []catalog.Plan) error {
 // chargeable refuses a price, and a number of units of it, that the provider cannot
 // charge.
 func (v *view) chargeable(amount, units int64) error {
-	u, err := psp.UnitsOf(v.currency.Code, int(v.currency.MinorUnits))
+	u, err := charge.UnitsOf(v.currency.Code, int(v.currency.MinorUnits))
 	if err == nil {
 		err = u.Check(amount)
 	}
 	if err == nil && amount > 0 && units > u.Maximum()/amount {
-		err = psp.ErrAmount.With("possible_amounts", []int64{u.Maximum()})
+		err = charge.ErrUnsupported.With("possible_amounts", []int64{u.Maximum()})
 	}
 	return err
 }
@@ -197,7 +199,7 @@ func (v *view) chargeable(amount, units int64) error {
 // obstacle returns what keeps a plan from being sold, if anything does. What is not
 // known of the provider does not.
 func (v *view) obstacle(plan catalog.Plan, price catalog.Price, units int64) (Obstacle, bool) {
-	u, err := psp.UnitsOf(v.currency.Code, int(v.currency.MinorUnits))
+	u, err := charge.UnitsOf(v.currency.Code, int(v.currency.MinorUnits))
 	switch {
 	case err != nil || len(u.Possible(price.PriceCents)) > 0:
 		return Obstacle{PriceStatus: Unchargeable}, true
@@ -296,7 +298,7 @@ func (s *Service) minimumAbove(ctx context.Context, price catalog.Price) (int64,
 	if err != nil {
 		return 0, fmt.Errorf("the minimum in %s: %w", price.Currency, err)
 	}
-	u, err := psp.UnitsOf(c.Code, int(c.MinorUnits))
+	u, err := charge.UnitsOf(c.Code, int(c.MinorUnits))
 	if err != nil || price.PriceCents == 0 || price.PriceCents >= u.Minimum() {
 		return 0, nil //nolint:nilerr // the currency is not sold at all
 	}

@@ -7,64 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenantry/tenantry/internal/psp/charge"
+
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/psp"
 )
-
-func TestAmountsThatTheProviderCharges(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		currency string
-		decimals int
-		// Pairs of an amount here and the provider's.
-		good [][2]int64
-		// Amounts that cannot be charged, with the nearest ones that can.
-		bad map[int64][]int64
-		min int64
-	}{
-		{"EUR", 2, [][2]int64{{0, 0}, {1, 1}, {99_999_999, 99_999_999}}, map[int64][]int64{-1: {1}, 100_000_000: {99_999_999}}, 50},
-		{"usd", 3, [][2]int64{{50, 5}}, map[int64][]int64{55: {50, 60}, 5: {10}}, 500},
-		{"HUF", 2, [][2]int64{{1045, 1045}}, nil, 17500}, // whole only for payouts
-		{"JPY", 0, [][2]int64{{1, 1}, {500, 500}}, map[int64][]int64{-500: {1}}, 50},
-		{"JPY", 2, [][2]int64{{50_000, 500}}, map[int64][]int64{50_050: {50_000, 50_100}, 10_000_000_000: {9_999_999_900}}, 5000},
-		{"KWD", 3, [][2]int64{{5120, 5120}}, map[int64][]int64{5124: {5120, 5130}, 1: {10}, 99_999_999: {99_999_990}}, 0},
-		{"TND", 2, [][2]int64{{11, 110}}, map[int64][]int64{10_000_000: {9_999_999}}, 0},
-		{"ISK", 2, [][2]int64{{500, 500}}, map[int64][]int64{550: {500, 600}}, 0},
-		{"ISK", 0, [][2]int64{{5, 500}, {999_999, 99_999_900}}, map[int64][]int64{1_000_000: {999_999}}, 0},
-		{"UGX", 0, [][2]int64{{1, 100}}, nil, 0},
-		{"MGA", 2, [][2]int64{{100, 1}}, map[int64][]int64{1: {100}}, 0},
-		{"IDR", 2, [][2]int64{{999_999_999_999, 999_999_999_999}}, nil, 0},
-	} {
-		u, err := psp.UnitsOf(tt.currency, tt.decimals)
-		if err != nil || u.Minimum() != tt.min {
-			t.Errorf("%s with %d decimals: %v, minimum %d", tt.currency, tt.decimals, err, u.Minimum())
-		}
-		for _, pair := range tt.good {
-			if got, err := u.ToProvider(pair[0]); err != nil || got != pair[1] || u.FromProvider(got) != pair[0] {
-				t.Errorf("%d %s: %d there and %d again, %v", pair[0], tt.currency, got, u.FromProvider(got), err)
-			}
-		}
-		for amount, want := range tt.bad {
-			_, err := u.ToProvider(amount)
-			refusal, _ := errors.AsType[*fault.Error](err)
-			if !errors.Is(err, psp.ErrAmount) || !cmp.Equal(refusal.Extra["possible_amounts"], any(want)) {
-				t.Errorf("%d %s: %v, possible %v", amount, tt.currency, err, u.Possible(amount))
-			}
-			for _, possible := range want {
-				if err := u.Check(possible); err != nil {
-					t.Errorf("%d %s is proposed, but %v", possible, tt.currency, err)
-				}
-			}
-		}
-	}
-	for currency, decimals := range map[string]int{"EUR": 0, "KWD": 0, "XYZ": 1} {
-		if _, err := psp.UnitsOf(currency, decimals); !errors.Is(err, psp.ErrMinorUnits) {
-			t.Errorf("%s with %d decimals: %v, want ErrMinorUnits", currency, decimals, err)
-		}
-	}
-}
 
 // What is read comes in our units: prices, subscriptions, and invoices with each line.
 func TestAmountsAreReadInOurUnits(t *testing.T) {
@@ -132,7 +80,7 @@ func TestCreatePriceRefusesSuchAnAmountItself(t *testing.T) {
 	_, err := provider.client(t).CreatePrice(t.Context(), psp.PriceParams{
 		Key: "k", ProductID: "prod_1", Currency: "KWD", UnitAmount: 5124, IntervalUnit: psp.IntervalMonth, IntervalCount: 1,
 	})
-	if !errors.Is(err, psp.ErrAmount) {
+	if !errors.Is(err, charge.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
 	if got := len(provider.requests()); got != 0 {

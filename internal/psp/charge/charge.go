@@ -1,8 +1,10 @@
-package psp
+// Package charge converts amounts of money between the minor units that the service
+// counts in and those of the payment provider, and knows which amounts the provider can
+// charge (rules: money#providers-and-decimals).
+package charge
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/big"
 	"strings"
@@ -10,12 +12,12 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// ErrAmount refuses an amount that the provider cannot charge in its currency. Its key
+// ErrUnsupported refuses an amount that the provider cannot charge in its currency. Its key
 // possible_amounts has the nearest ones that it can.
-var ErrAmount = fault.Coded(fault.Invalid, fault.PSPAmountUnsupported)
+var ErrUnsupported = fault.Coded(fault.Invalid, fault.PSPAmountUnsupported)
 
 // ErrMinorUnits refuses a currency that has too few decimals here: the provider would
-// charge amounts that cannot be written here. Its code is ErrAmount's.
+// charge amounts that cannot be written here. Its code is ErrUnsupported's.
 var ErrMinorUnits = &fault.Error{
 	Kind: fault.Invalid, Code: fault.PSPAmountUnsupported, Message: "error.psp_minor_units",
 }
@@ -50,7 +52,7 @@ var minimums = map[string]int64{
 type Decimals func(ctx context.Context, currency string) (decimals int, known bool, err error)
 
 // Units converts amounts of one currency between our minor units and the provider's.
-// All amounts that this package takes and returns are in ours.
+// All amounts that package psp takes and returns are in ours.
 //
 // Invariant: what the provider can charge is a whole number of our minor units, so that
 // nothing is lost on the way back. UnitsOf refuses a currency where that is not so.
@@ -76,8 +78,8 @@ func UnitsOf(currency string, decimals int) (Units, error) {
 	return u, nil
 }
 
-// providerUnits are the units of a currency that is counted here as it is there.
-func providerUnits(currency string) Units {
+// ProviderUnits returns the units of a currency that is counted here as it is there.
+func ProviderUnits(currency string) Units {
 	theirs, _, _ := rulesOf(strings.ToUpper(currency))
 	u, _ := UnitsOf(currency, theirs) // equal decimals always fit
 	return u
@@ -109,7 +111,7 @@ func power(n int) int64 {
 	return p
 }
 
-// ToProvider returns an amount in the provider's minor units, or ErrAmount where it
+// ToProvider returns an amount in the provider's minor units, or ErrUnsupported where it
 // cannot be charged.
 func (u Units) ToProvider(amount int64) (int64, error) {
 	if err := u.Check(amount); err != nil {
@@ -118,14 +120,14 @@ func (u Units) ToProvider(amount int64) (int64, error) {
 	return amount * u.factor / u.divisor, nil
 }
 
-// Check returns ErrAmount for an amount that cannot be charged: a negative one, one with
+// Check returns ErrUnsupported for an amount that cannot be charged: a negative one, one with
 // smaller parts than the provider takes, and one above its maximum.
 func (u Units) Check(amount int64) error {
 	possible := u.Possible(amount)
 	if len(possible) == 0 {
 		return nil
 	}
-	return ErrAmount.With("possible_amounts", possible).
+	return ErrUnsupported.With("possible_amounts", possible).
 		Wrap(fmt.Errorf("%d %s is not a multiple of %d up to %d", amount, u.currency, u.step, u.max))
 }
 
@@ -164,8 +166,8 @@ func (u Units) FromProvider(amount int64) int64 {
 	return (amount*u.divisor + half) / u.factor
 }
 
-// exactly is FromProvider for an amount that must not be rounded; nil where it would be.
-func (u Units) exactly(amount *int64) *int64 {
+// Exactly is FromProvider for an amount that must not be rounded; nil where it would be.
+func (u Units) Exactly(amount *int64) *int64 {
 	if amount == nil || *amount%u.factor != 0 {
 		return nil
 	}
@@ -173,9 +175,9 @@ func (u Units) exactly(amount *int64) *int64 {
 	return &ours
 }
 
-// decimal returns a unit price of the provider, decimal text in its minor units, in
+// Decimal returns a unit price of the provider, decimal text in its minor units, in
 // ours.
-func (u Units) decimal(text string) string {
+func (u Units) Decimal(text string) string {
 	if u.factor == u.divisor {
 		return text
 	}
@@ -189,27 +191,4 @@ func (u Units) decimal(text string) string {
 
 func isOneOf(currency, list string) bool {
 	return len(currency) == 3 && !strings.Contains(currency, " ") && strings.Contains(list, currency)
-}
-
-// units returns the units of a currency, ErrMinorUnits where it cannot be charged. A
-// currency that does not exist here is counted as the provider does.
-func (c *Client) units(ctx context.Context, currency string) (Units, error) {
-	if c.decimals == nil {
-		return providerUnits(currency), nil
-	}
-	decimals, known, err := c.decimals(ctx, strings.ToUpper(currency))
-	if err != nil || !known {
-		return providerUnits(currency), err
-	}
-	return UnitsOf(currency, decimals)
-}
-
-// unitsRead is units for amounts that are read. Where the currency cannot be charged
-// nothing was sold in it, and what somebody else sold is shown as the provider counts.
-func (c *Client) unitsRead(ctx context.Context, currency string) (Units, error) {
-	u, err := c.units(ctx, currency)
-	if errors.Is(err, ErrMinorUnits) {
-		return providerUnits(currency), nil
-	}
-	return u, err
 }

@@ -1,0 +1,32 @@
+package psp
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/tenantry/tenantry/internal/psp/charge"
+)
+
+// units returns the units of a currency, charge.ErrMinorUnits where it cannot be charged. A
+// currency that does not exist here is counted as the provider does.
+func (c *Client) units(ctx context.Context, currency string) (charge.Units, error) {
+	if c.decimals == nil {
+		return charge.ProviderUnits(currency), nil
+	}
+	decimals, known, err := c.decimals(ctx, strings.ToUpper(currency))
+	if err != nil || !known {
+		return charge.ProviderUnits(currency), err
+	}
+	return charge.UnitsOf(currency, decimals)
+}
+
+// unitsRead is units for amounts that are read. Where the currency cannot be charged
+// nothing was sold in it, and what somebody else sold is shown as the provider counts.
+func (c *Client) unitsRead(ctx context.Context, currency string) (charge.Units, error) {
+	u, err := c.units(ctx, currency)
+	if errors.Is(err, charge.ErrMinorUnits) {
+		return charge.ProviderUnits(currency), nil
+	}
+	return u, err
+}
