@@ -3,6 +3,8 @@ package app
 import (
 	"net/http"
 
+	"github.com/tenantry/tenantry/internal/authz"
+
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/usage"
@@ -40,6 +42,7 @@ func (svc *service) invoiceRoutes() []rest.Route {
 	return []rest.Route{
 		route(get, of+"/invoices", rest.Tenant, "", "default", "List the invoices", rest.Handle(invoices.List)),
 		route(get, of+"/invoices/{invoiceId}", rest.Tenant, "", "default", "Show an invoice", rest.Handle(invoices.Show)),
+		route(post, of+"/invoices/{invoiceId}/pay", rest.Tenant, authz.BillingManage, "default", "Pay an open invoice now", rest.Handle(invoices.Pay)),
 		route(get, of+"/invoices/{invoiceId}/pdf", rest.Tenant, "", "default", "Download an invoice's document", rest.File(invoices.PDF, "application/pdf")),
 
 		route(post, adminOf+"/invoices/{invoice}/void", rest.Admin, "", "default", "Void an invoice that is not final", rest.Handle(invoices.AdminVoid)),

@@ -47,4 +47,6 @@ const (
 	SeatLimitReached            Code = "SEAT_LIMIT_REACHED"
 	CatalogInUse                Code = "CATALOG_IN_USE"
 	InvoiceNotVoidable          Code = "invoice_not_voidable"
+	InvoiceNotPayable           Code = "invoice_not_payable"
+	PaymentFailed               Code = "payment_failed"
 )

@@ -9,6 +9,8 @@ import (
 var (
 	errNotFound    = fault.New(fault.NotFound, "error.not_found")
 	errNotVoidable = fault.Coded(fault.Invalid, fault.InvoiceNotVoidable)
+	errNotPayable  = fault.Coded(fault.Conflict, fault.InvoiceNotPayable)
+	errNotPaid     = fault.Coded(fault.Invalid, fault.PaymentFailed)
 )
 
 var (

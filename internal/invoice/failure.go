@@ -39,7 +39,7 @@ func (s *Service) mailFailure(ctx context.Context, tenantID uuid.UUID, in psp.In
 		locale := t.Locale()
 		return s.deps.Letters.PaymentFailed(ctx, locale, *to, letters.PaymentFailed{
 			Tenant: t.Name, Plan: i18n.Pick(plan, locale), MinorUnits: units,
-			Amount: money.Money{AmountCents: in.AmountDue, Currency: in.Currency},
+			Amount: money.Money{AmountCents: in.AmountDue, Currency: in.Currency}, PaymentURL: in.Action.URL,
 		})
 	})
 }

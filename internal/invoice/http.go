@@ -8,6 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
@@ -41,24 +42,25 @@ type InvoiceLineView struct {
 
 // InvoiceView is the invoice resource (rules: invoices), whatever the invoice's source.
 type InvoiceView struct {
-	ID                 uuid.UUID         `json:"id"`
-	TenantID           uuid.UUID         `json:"tenant_id"`
-	SubscriptionID     *uuid.UUID        `json:"subscription_id"`
-	PSPInvoiceID       *string           `json:"psp_invoice_id"`
-	PSPPaymentIntentID *string           `json:"psp_payment_intent_id"`
-	Number             string            `json:"number"`
-	Status             Status            `json:"status"`
-	Subtotal           money.Money       `json:"subtotal"`
-	Tax                money.Money       `json:"tax"`
-	Total              money.Money       `json:"total"`
-	IssueDate          string            `json:"issue_date" format:"date"`
-	DueDate            *string           `json:"due_date" format:"date"`
-	PaidAt             *shape.Time       `json:"paid_at"`
-	PDFURL             *string           `json:"pdf_url"`
-	BillingInfo        Billed            `json:"billing_info"`
-	Lines              []InvoiceLineView `json:"lines"`
-	CreatedAt          shape.Time        `json:"created_at"`
-	UpdatedAt          shape.Time        `json:"updated_at"`
+	ID                 uuid.UUID          `json:"id"`
+	TenantID           uuid.UUID          `json:"tenant_id"`
+	SubscriptionID     *uuid.UUID         `json:"subscription_id"`
+	PSPInvoiceID       *string            `json:"psp_invoice_id"`
+	PSPPaymentIntentID *string            `json:"psp_payment_intent_id"`
+	Number             string             `json:"number"`
+	Status             Status             `json:"status"`
+	Subtotal           money.Money        `json:"subtotal"`
+	Tax                money.Money        `json:"tax"`
+	Total              money.Money        `json:"total"`
+	IssueDate          string             `json:"issue_date" format:"date"`
+	DueDate            *string            `json:"due_date" format:"date"`
+	PaidAt             *shape.Time        `json:"paid_at"`
+	PDFURL             *string            `json:"pdf_url"`
+	PaymentAction      *psp.PaymentAction `json:"payment_action"`
+	BillingInfo        Billed             `json:"billing_info"`
+	Lines              []InvoiceLineView  `json:"lines"`
+	CreatedAt          shape.Time         `json:"created_at"`
+	UpdatedAt          shape.Time         `json:"updated_at"`
 }
 
 func view(inv Invoice) InvoiceView {
@@ -66,7 +68,7 @@ func view(inv Invoice) InvoiceView {
 		ID: inv.ID, TenantID: inv.TenantID, SubscriptionID: inv.SubscriptionID,
 		PSPInvoiceID: orNil(inv.PSPInvoiceID), PSPPaymentIntentID: orNil(inv.PSPPaymentIntentID),
 		Number: inv.Number, Status: inv.Status, Subtotal: inv.Subtotal, Tax: inv.Tax, Total: inv.Total,
-		IssueDate: dateOf(inv.IssueDate), PaidAt: shape.TP(inv.PaidAt), BillingInfo: inv.Billed,
+		IssueDate: dateOf(inv.IssueDate), PaidAt: shape.TP(inv.PaidAt), PaymentAction: inv.Action.OrNil(), BillingInfo: inv.Billed,
 		CreatedAt: shape.T(inv.CreatedAt), UpdatedAt: shape.T(inv.UpdatedAt),
 	}
 	if inv.DueDate != nil {
@@ -180,6 +182,19 @@ func (h *HTTP) PDF(ctx context.Context, in *invoiceInput) (*rest.Blob, error) {
 		ContentType: "application/pdf", Stream: file.Body, Length: file.Length,
 		Disposition: rest.Attachment("invoice-" + file.Number + ".pdf"),
 	}, nil
+}
+
+// Pay handles POST /invoices/{invoiceId}/pay.
+func (h *HTTP) Pay(ctx context.Context, in *invoiceInput) (*rest.Data[InvoiceView], error) {
+	id, err := shape.ParseID(in.Invoice)
+	if err != nil {
+		return nil, err
+	}
+	inv, err := h.svc.Pay(ctx, authz.TenantID(ctx), id)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(view(inv)), nil
 }
 
 type adminInvoiceInput struct {

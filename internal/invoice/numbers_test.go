@@ -42,6 +42,7 @@ func (books) ListInvoices(context.Context, psp.InvoiceQuery) (psp.InvoicePage, e
 	return psp.InvoicePage{}, nil
 }
 
+func (books) PayInvoice(context.Context, string, string) error   { return nil }
 func (books) VoidInvoice(context.Context, string, string) error  { return nil }
 func (books) SubscriptionEvent(context.Context, psp.Event) error { return nil }
 func (books) PaymentFailed(context.Context, string, string, letters.PaymentFailed) error {

@@ -22,6 +22,7 @@ type Provider interface {
 	ListInvoices(ctx context.Context, q psp.InvoiceQuery) (psp.InvoicePage, error)
 	GetInvoice(ctx context.Context, id string) (psp.Invoice, error)
 	VoidInvoice(ctx context.Context, id, key string) error
+	PayInvoice(ctx context.Context, id, key string) error
 }
 
 // Documents fetches what the provider's invoices link to; *document.Client does.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/invoice/invoicesql"
 	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -21,24 +22,30 @@ func (s store) q(ctx context.Context) *invoicesql.Queries { return invoicesql.Ne
 
 const invoiceColumns = `i.id, i.tenant_id, i.subscription_id, i.psp_invoice_id, i.psp_payment_intent_id, i.number, i.status, i.currency,
 	i.subtotal_cents, i.tax_cents, i.total_cents, i.issue_date, i.due_date, i.paid_at, i.billing_info, i.created_at, i.updated_at,
+	i.payment_action, i.payment_url,
 	EXISTS (SELECT 1 FROM invoice_documents d WHERE d.invoice_id = i.id)`
 
 func scanInvoice(row page.Scanner) (Invoice, error) {
 	var (
 		inv      Invoice
 		intent   *string
+		action   *string
+		url      *string
 		currency string
 		billed   sqldb.JSON
 	)
 	err := row.Scan(&inv.ID, &inv.TenantID, &inv.SubscriptionID, &inv.PSPInvoiceID, &intent, &inv.Number, &inv.Status, &currency,
 		&inv.Subtotal.AmountCents, &inv.Tax.AmountCents, &inv.Total.AmountCents, &inv.IssueDate, &inv.DueDate, &inv.PaidAt, &billed,
-		&inv.CreatedAt, &inv.UpdatedAt, &inv.HasPDF)
+		&inv.CreatedAt, &inv.UpdatedAt, &action, &url, &inv.HasPDF)
 	if err != nil {
 		return Invoice{}, err
 	}
 	inv.Subtotal.Currency, inv.Tax.Currency, inv.Total.Currency = currency, currency, currency
 	if intent != nil {
 		inv.PSPPaymentIntentID = *intent
+	}
+	if action != nil && url != nil {
+		inv.Action = psp.PaymentAction{Type: *action, URL: *url}
 	}
 	err = json.Unmarshal(billed, &inv.Billed)
 	return inv, err
@@ -123,12 +130,13 @@ func (s store) insert(ctx context.Context, n issued) error {
 	if err != nil {
 		return sqldb.Wrap(err, "encode who is billed")
 	}
+	action, url := columnsOf(n.Action)
 	err = s.q(ctx).InsertInvoice(ctx, invoicesql.InsertInvoiceParams{
 		ID: n.ID, TenantID: n.TenantID, SubscriptionID: n.SubscriptionID, PSPInvoiceID: n.PSPInvoiceID,
 		PSPPaymentIntentID: orNil(n.PSPPaymentIntentID), Number: n.Number, Year: int32(n.year), Sequence: n.sequence,
 		Status: string(n.Status), Currency: n.Total.Currency, SubtotalCents: n.Subtotal.AmountCents, TaxCents: n.Tax.AmountCents,
 		TotalCents: n.Total.AmountCents, TaxRate: n.taxRate, IssueDate: n.IssueDate, DueDate: n.DueDate, PaidAt: n.PaidAt,
-		BillingInfo: billed, VATNumber: n.vatNumber, Locale: n.locale, CreatedAt: n.CreatedAt,
+		BillingInfo: billed, VATNumber: n.vatNumber, Locale: n.locale, PaymentAction: action, PaymentURL: url, CreatedAt: n.CreatedAt,
 	})
 	if err != nil {
 		return sqldb.Wrap(err, "insert invoice")
@@ -146,6 +154,9 @@ func (s store) insert(ctx context.Context, n issued) error {
 	return nil
 }
 
+// columnsOf returns a payment action as it is stored.
+func columnsOf(a psp.PaymentAction) (action, url *string) { return orNil(a.Type), orNil(a.URL) }
+
 // nextNumber takes the next number of a year, in the transaction that stores the
 // invoice with it.
 func (s store) nextNumber(ctx context.Context, year int) (int64, error) {
@@ -158,9 +169,10 @@ func (s store) nextNumber(ctx context.Context, year int) (int64, error) {
 
 // move stores the state of an invoice and reports whether it did: a final state stays.
 func (s store) move(ctx context.Context, inv Invoice, now time.Time) (bool, error) {
+	action, url := columnsOf(inv.Action)
 	rows, err := s.q(ctx).MoveInvoice(ctx, invoicesql.MoveInvoiceParams{
 		TenantID: inv.TenantID, ID: inv.ID, Status: string(inv.Status), PaidAt: inv.PaidAt,
-		PSPPaymentIntentID: orNil(inv.PSPPaymentIntentID), UpdatedAt: now,
+		PSPPaymentIntentID: orNil(inv.PSPPaymentIntentID), PaymentAction: action, PaymentURL: url, UpdatedAt: now,
 	})
 	return rows == 1, sqldb.Wrap(err, "change the state of an invoice")
 }

@@ -37,7 +37,7 @@ func (s *Service) Void(ctx context.Context, tenantID, id uuid.UUID) (Invoice, er
 		return Invoice{}, err
 	}
 	after := before
-	after.Status = Void
+	after.Status, after.Action = Void, psp.PaymentAction{}
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if s.deps.Issuing != nil {
 			if _, err := s.deps.Tenants.Lock(ctx, tenantID); err != nil {

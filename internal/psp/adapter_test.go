@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"iter"
 	"net/http"
 	"net/http/httptest"
@@ -315,6 +316,10 @@ func adapterWorks(t *testing.T, p counterpart) {
 		is("the subscription is not canceled", s.Status == "canceled" && s.CanceledAt != nil)
 		return err
 	})
+	called["PayInvoice"] = true
+	if err := p.PayInvoice(t.Context(), sub.LatestInvoiceID, "pay"); p.remembers && !errors.Is(err, psp.ErrRefused) {
+		t.Errorf("paying what is paid: %v", err)
+	}
 	called["VoidInvoice"] = true
 	switch err := p.VoidInvoice(t.Context(), sub.LatestInvoiceID, "void"); {
 	case p.remembers && err == nil:

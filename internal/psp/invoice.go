@@ -36,8 +36,10 @@ type Invoice struct {
 	PaidAt      *time.Time
 	PDFURL      string // empty while there is none
 	HostedURL   string
-	Billed      Billed
-	Lines       []InvoiceLine
+	// Action is what the invoice asks of a person.
+	Action PaymentAction
+	Billed Billed
+	Lines  []InvoiceLine
 }
 
 // Billed is the customer as it was when the invoice was made final; fields that
@@ -139,6 +141,10 @@ func (c *Client) ListInvoices(ctx context.Context, q InvoiceQuery) (InvoicePage,
 // itself.
 func (c *Client) wholeInvoice(ctx context.Context, in *stripe.Invoice) (Invoice, error) {
 	invoice := newInvoice(in)
+	var err error
+	if invoice.Action, err = c.paymentAction(ctx, in); err != nil {
+		return Invoice{}, err
+	}
 	if in.Lines == nil || !in.Lines.HasMore {
 		return c.inOurUnits(ctx, invoice)
 	}

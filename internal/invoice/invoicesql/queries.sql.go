@@ -172,8 +172,8 @@ const insertInvoice = `-- name: InsertInvoice :exec
 INSERT INTO invoices (
     id, tenant_id, subscription_id, psp_invoice_id, psp_payment_intent_id, number, year, sequence, status, currency,
     subtotal_cents, tax_cents, total_cents, tax_rate, issue_date, due_date, paid_at, billing_info, vat_number, locale,
-    created_at, updated_at
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $21)
+    payment_action, payment_url, created_at, updated_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $23)
 `
 
 type InsertInvoiceParams struct {
@@ -197,6 +197,8 @@ type InsertInvoiceParams struct {
 	BillingInfo        sqldb.JSON
 	VATNumber          *string
 	Locale             string
+	PaymentAction      *string
+	PaymentURL         *string
 	CreatedAt          time.Time
 }
 
@@ -222,6 +224,8 @@ func (q *Queries) InsertInvoice(ctx context.Context, arg InsertInvoiceParams) er
 		arg.BillingInfo,
 		arg.VATNumber,
 		arg.Locale,
+		arg.PaymentAction,
+		arg.PaymentURL,
 		arg.CreatedAt,
 	)
 	return err
@@ -484,7 +488,7 @@ func (q *Queries) MinorUnits(ctx context.Context, code string) (int32, error) {
 const moveInvoice = `-- name: MoveInvoice :execrows
 UPDATE invoices
 SET status = $3, paid_at = $4, psp_payment_intent_id = $5,
-    updated_at = $6
+    payment_action = $6, payment_url = $7, updated_at = $8
 WHERE tenant_id = $1 AND id = $2 AND status NOT IN ('paid', 'void', 'uncollectible')
 `
 
@@ -494,6 +498,8 @@ type MoveInvoiceParams struct {
 	Status             string
 	PaidAt             *time.Time
 	PSPPaymentIntentID *string
+	PaymentAction      *string
+	PaymentURL         *string
 	UpdatedAt          time.Time
 }
 
@@ -505,6 +511,8 @@ func (q *Queries) MoveInvoice(ctx context.Context, arg MoveInvoiceParams) (int64
 		arg.Status,
 		arg.PaidAt,
 		arg.PSPPaymentIntentID,
+		arg.PaymentAction,
+		arg.PaymentURL,
 		arg.UpdatedAt,
 	)
 	if err != nil {

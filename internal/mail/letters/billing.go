@@ -1,6 +1,7 @@
 package letters
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -47,13 +48,15 @@ type PaymentFailed struct {
 	Plan       string // its name
 	Amount     money.Money
 	MinorUnits int // decimals of the amount's currency: 0, 2 or 3
+	// PaymentURL is the page on which it can be confirmed or paid; empty for none.
+	PaymentURL string
 }
 
 // PaymentFailed tells that a payment for a subscription failed.
 func (l *Letters) PaymentFailed(ctx context.Context, locale, to string, p PaymentFailed) error {
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{
-		key: "payment_failed", to: to, link: l.link(billingPage),
+		key: "payment_failed", to: to, link: cmp.Or(p.PaymentURL, l.link(billingPage)),
 		ours:   map[string]string{"amount": in.Money(p.Amount, p.MinorUnits)},
 		theirs: map[string]string{"tenant": p.Tenant, "plan": p.Plan},
 	})

@@ -1,0 +1,70 @@
+package invoice
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/psp"
+)
+
+// Pay collects an open invoice of a tenant now, with the payment method that the
+// customer has at the provider (rules: invoices#paying). One that is not open is refused
+// (invoice_not_payable), and so is a payment that fails (payment_failed), with what it
+// asks of a person.
+//
+// Invariant: however many pay at once, the provider charges once, because it pays an
+// invoice once. Each attempt has a key of its own: the provider would repeat an earlier
+// failure for the same one. What became of it is read back.
+func (s *Service) Pay(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error) {
+	before, err := s.source.get(ctx, tenantID, id)
+	if err != nil {
+		return Invoice{}, err
+	}
+	if before.Status != Open {
+		return Invoice{}, errNotPayable
+	}
+	attempt := uuid.New()
+	payErr := s.deps.Provider.PayInvoice(ctx, before.PSPInvoiceID, "pay-"+attempt.String())
+	refused := errors.Is(payErr, psp.ErrRefused)
+	declined := errors.Is(payErr, psp.ErrDeclined)
+	if payErr != nil && !refused && !declined {
+		return Invoice{}, payErr
+	}
+	if err := s.readPaid(ctx, tenantID, before.PSPInvoiceID); err != nil {
+		return Invoice{}, err
+	}
+	after, err := s.source.get(ctx, tenantID, id)
+	action := after.Action.OrNil()
+	switch {
+	case err != nil:
+		return Invoice{}, err
+	case declined && after.Status == Open, refused && action != nil: // refused without anything to pay with
+		return Invoice{}, errNotPaid.Wrap(payErr).With("payment_action", action)
+	case refused:
+		return Invoice{}, errNotPayable.Wrap(payErr)
+	case after.Status != Paid: // a bank debit is under way
+		return after, nil
+	}
+	return after, s.deps.Audit.Record(ctx, audit.Entry{
+		Action: "invoice.paid", TenantID: &tenantID, Resource: "invoice", ResourceID: id.String(),
+		Before: map[string]any{"status": before.Status}, After: map[string]any{"status": after.Status},
+	})
+}
+
+// readPaid stores the provider's current state of an invoice, and of its subscription,
+// which a payment may have changed.
+func (s *Service) readPaid(ctx context.Context, tenantID uuid.UUID, pspID string) error {
+	in, err := s.deps.Provider.GetInvoice(ctx, pspID)
+	if err != nil {
+		return err
+	}
+	if in.SubscriptionID != "" {
+		if err := s.deps.Subscriptions.SubscriptionEvent(ctx, psp.Event{ObjectID: in.SubscriptionID}); err != nil {
+			return err
+		}
+	}
+	return s.take(ctx, tenantID, in)
+}

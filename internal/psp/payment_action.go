@@ -1,0 +1,67 @@
+package psp
+
+import (
+	"context"
+
+	"github.com/stripe/stripe-go/v85"
+)
+
+// What an open invoice asks of a person.
+const (
+	ActionConfirm = "confirm" // to confirm the payment at the bank (3-D Secure)
+	ActionPay     = "pay"     // to pay in another way
+)
+
+// PaymentAction is what a person has to do so that an invoice is paid, and the
+// provider's page for it; zero for nothing. Whoever has the link can pay.
+type PaymentAction struct {
+	Type string `json:"type" enum:"confirm,pay"`
+	URL  string `json:"url" format:"uri"`
+}
+
+// OrNil returns nil for nothing.
+func (a PaymentAction) OrNil() *PaymentAction {
+	if a == (PaymentAction{}) {
+		return nil
+	}
+	return &a
+}
+
+// paymentAction returns what an invoice asks of a person: nothing unless it is open, or
+// while a bank debit is under way. The invoice must have its payments.
+func (c *Client) paymentAction(ctx context.Context, in *stripe.Invoice) (PaymentAction, error) {
+	if in == nil || in.Status != stripe.InvoiceStatusOpen || in.HostedInvoiceURL == "" || in.AmountRemaining <= 0 {
+		return PaymentAction{}, nil
+	}
+	action := PaymentAction{Type: ActionPay, URL: in.HostedInvoiceURL}
+	intent := paymentIntentOf(in.Payments)
+	if intent == "" {
+		return action, nil
+	}
+	pi, err := read(ctx, c, "get payment intent", intent, func(ctx context.Context) (*stripe.PaymentIntent, error) {
+		return c.api.V1PaymentIntents.Retrieve(ctx, intent, nil)
+	})
+	if err != nil {
+		return PaymentAction{}, err
+	}
+	switch pi.Status {
+	case stripe.PaymentIntentStatusProcessing:
+		return PaymentAction{}, nil
+	case stripe.PaymentIntentStatusRequiresAction:
+		action.Type = ActionConfirm
+	}
+	return action, nil
+}
+
+// PayInvoice collects an open invoice now, with the customer's default payment method.
+// ErrDeclined is the cause when that fails, ErrRefused when the invoice is not open.
+func (c *Client) PayInvoice(ctx context.Context, id, key string) error {
+	if id == "" {
+		return c.failure(ctx, "pay invoice", errNoID)
+	}
+	_, err := write(ctx, c, "pay invoice", key, func(ctx context.Context) (struct{}, error) {
+		_, err := c.api.V1Invoices.Pay(ctx, id, &stripe.InvoicePayParams{Params: keyed(key)})
+		return struct{}{}, err
+	})
+	return err
+}
