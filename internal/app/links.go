@@ -30,8 +30,8 @@ type links struct {
 	impersonation *impersonation.Service
 }
 
-func (l *links) RecordEffect(ctx context.Context, after subscription.Subscription) error {
-	return l.operations.RecordEffect(ctx, after)
+func (l *links) RecordEffect(ctx context.Context, before, after subscription.Subscription) error {
+	return l.operations.RecordEffect(ctx, before, after)
 }
 
 func (l *links) SeatsChanged(ctx context.Context, tenantID uuid.UUID) error {

@@ -29,6 +29,7 @@ func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 		route(post, of+"/subscription/resume", rest.Tenant, authz.BillingManage, "default", "Take back that the subscription ends", rest.Handle(operations.Resume, running)),
 		route(get, of+"/subscription/preview-change", rest.Tenant, "", "default", "Show what another plan would cost now", rest.Handle(operations.PreviewChange, running)),
 		route(post, of+"/subscription/change-plan", rest.Tenant, authz.BillingManage, "default", "Change to another plan", rest.Handle(operations.ChangePlan, rest.Exists(operations.CurrentExists))),
+		route(del, of+"/subscription/pending-change", rest.Tenant, authz.BillingManage, "default", "Drop a change that waits for its confirmation", rest.Handle(operations.DropChange)),
 		route(get, of+"/subscription/seats", rest.Tenant, "", "default", "Show what the team takes of the subscription", rest.Handle(operations.Seats, running)),
 		route(post, of+"/docs/billing/portal", rest.Billing, authz.BillingManage, "default", "Open the hosted billing portal", rest.Handle(customers.Portal, rest.Exists(customers.PortalExists))),
 		route(get, of+"/entitlements", rest.Tenant, "", "default", "List what the subscription entitles to", rest.Handle(entitlements.Entitlements)),

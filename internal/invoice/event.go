@@ -47,8 +47,8 @@ func (s *Service) follow(ctx context.Context, pspID string) (psp.Invoice, uuid.U
 		return in, uuid.Nil, err
 	}
 	// The notification of an invoice may arrive before that of its subscription.
-	// What an open one asks of a person, the subscription shows too.
-	if in.SubscriptionID != "" && (s.deps.Issuing != nil || Status(in.Status) == Open) {
+	// What it asks of a person, the subscription shows too.
+	if in.SubscriptionID != "" && (s.deps.Issuing != nil || Status(in.Status) != Draft) {
 		if err := s.deps.Subscriptions.SubscriptionEvent(ctx, psp.Event{ObjectID: in.SubscriptionID}); err != nil {
 			return in, tenantID, err
 		}

@@ -270,6 +270,13 @@ func adapterWorks(t *testing.T, p counterpart) {
 		is("the first invoice is missing", len(page.Invoices) == 1 && page.Invoices[0].Total == 3600 && !page.More)
 		return err
 	})
+	step("AwaitChange", func(ctx context.Context) error {
+		s, err := p.AwaitChange(ctx, psp.Change{
+			SubscriptionID: sub.ID, ItemID: sub.ItemID, PriceID: sub.PriceID, Quantity: 6, ProrationDate: sub.PeriodStart,
+		}, "await")
+		is("what can be paid waits", s.Pending == nil && s.Quantity == 6)
+		return err
+	})
 	step("SetQuantity", func(ctx context.Context) error {
 		s, err := p.SetQuantity(ctx, sub.ID, sub.ItemID, 7, true, "quantity")
 		is("the quantity is another", s.Quantity == 7)

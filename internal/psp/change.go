@@ -13,6 +13,7 @@ const (
 	collectProrations = "create_prorations"   // with the next invoice
 	noProrations      = "none"                // not at all
 	paidOrNothing     = "error_if_incomplete" // a declined payment leaves all as it was
+	paidOrWaits       = "pending_if_incomplete"
 )
 
 // Change sets another price and number of units for the plan of a subscription.
@@ -39,22 +40,43 @@ func (ch Change) proration() (behavior *string, date *int64) {
 
 // ChangeSubscription makes a change and collects its payment at once. If the payment
 // is declined nothing is changed, and ErrDeclined is the cause. The metadata is added
-// to the subscription's in the same step.
+// to the subscription's in the same step. ErrActionRequired is a cause too when the payer
+// has to confirm the payment.
 func (c *Client) ChangeSubscription(
 	ctx context.Context, ch Change, metadata map[string]string, key string,
 ) (Subscription, error) {
+	params := ch.params(paidOrNothing, key)
+	params.Metadata = metadata
+	return c.updateSubscription(ctx, "change subscription", ch.SubscriptionID, ch.madeIn, params)
+}
+
+func (ch Change) params(payment, key string) *stripe.SubscriptionUpdateParams {
 	behavior, date := ch.proration()
-	changed := func(s Subscription) bool { return s.PriceID == ch.PriceID && s.Quantity == ch.Quantity }
-	return c.updateSubscription(ctx, "change subscription", ch.SubscriptionID, changed, &stripe.SubscriptionUpdateParams{
+	return &stripe.SubscriptionUpdateParams{
 		Params: keyed(key),
 		Items: []*stripe.SubscriptionUpdateItemParams{{
 			ID: stripe.String(ch.ItemID), Price: stripe.String(ch.PriceID), Quantity: stripe.Int64(ch.Quantity),
 		}},
-		ProrationBehavior: behavior,
-		ProrationDate:     date,
-		PaymentBehavior:   stripe.String(paidOrNothing),
-		Metadata:          metadata,
-	})
+		ProrationBehavior: behavior, ProrationDate: date, PaymentBehavior: stripe.String(payment),
+	}
+}
+
+// madeIn reports whether a subscription has the change.
+func (ch Change) madeIn(s Subscription) bool {
+	return s.PriceID == ch.PriceID && s.Quantity == ch.Quantity
+}
+
+// AwaitChange makes a change once its invoice is paid: until then the subscription stays
+// as it is, with the change in Pending. It takes no metadata, and no bank debits.
+func (c *Client) AwaitChange(ctx context.Context, ch Change, key string) (Subscription, error) {
+	waitsOrMade := func(s Subscription) bool {
+		return ch.madeIn(s) || s.Pending != nil && s.Pending.PriceID == ch.PriceID && s.Pending.Quantity == ch.Quantity
+	}
+	waiting, err := c.updateSubscription(ctx, "await change", ch.SubscriptionID, waitsOrMade, ch.params(paidOrWaits, key))
+	if err != nil || waiting.Pending == nil {
+		return waiting, err
+	}
+	return c.GetSubscription(ctx, ch.SubscriptionID) // with what its invoice asks for
 }
 
 // SetQuantity sets the number of units of an item; the difference is charged or credited

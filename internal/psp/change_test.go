@@ -50,6 +50,13 @@ func TestWritesSend(t *testing.T) {
 			"proration_behavior": "always_invoice", "proration_date": "1700000000",
 			"payment_behavior": "error_if_incomplete", "metadata[plan_id]": "p2",
 		}},
+		"AwaitChange": {func(ctx context.Context, c *psp.Client) error {
+			_, err := c.AwaitChange(ctx, change, "k")
+			return err
+		}, "/v1/subscriptions/sub_1", "k", map[string]string{
+			"items[0][id]": "si_1", "items[0][price]": "price_2", "items[0][quantity]": "4",
+			"proration_behavior": "always_invoice", "proration_date": "1700000000", "payment_behavior": "pending_if_incomplete",
+		}},
 		"SetQuantity": {func(ctx context.Context, c *psp.Client) error {
 			_, err := c.SetQuantity(ctx, "sub_1", "si_1", 7, false, "k")
 			return err

@@ -54,6 +54,9 @@ var ErrRefused = errors.New("the provider refused the request")
 // payer. Nothing was paid and nothing was changed.
 var ErrDeclined = errors.New("the payment was declined")
 
+// ErrActionRequired is a cause beside ErrDeclined: the payer can still confirm (3-D Secure).
+var ErrActionRequired = errors.New("the payer has to confirm the payment")
+
 // Permanent marks permanent errors as jobs.Fatal: the provider does not have the
 // object, or will never accept the call. Other errors are returned as they are.
 func Permanent(err error) error {
@@ -200,6 +203,9 @@ func (c *Client) answerCause(e *stripe.Error) error {
 		kind = ErrNotFound
 	case isPortalUnset(e):
 		kind = ErrPortalUnset
+	case e.Code == "subscription_payment_intent_requires_action", e.Code == stripe.ErrorCodeInvoicePaymentIntentRequiresAction,
+		e.Code == stripe.ErrorCodeAuthenticationRequired:
+		kind = fmt.Errorf("%w: %w", ErrDeclined, ErrActionRequired)
 	case status == http.StatusPaymentRequired:
 		kind = ErrDeclined
 	case status >= http.StatusInternalServerError, status == http.StatusConflict,

@@ -6,11 +6,8 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// What an open invoice asks of a person.
-const (
-	ActionConfirm = "confirm" // to confirm the payment at the bank (3-D Secure)
-	ActionPay     = "pay"     // to pay in another way
-)
+// What an open invoice asks of a person: to confirm at the bank (3-D Secure), or to pay.
+const ActionConfirm, ActionPay = "confirm", "pay"
 
 // PaymentAction is what a person has to do so that an invoice is paid, and the
 // provider's page for it; zero for nothing. Whoever has the link can pay.
@@ -41,24 +38,17 @@ func (c *Client) paymentAction(ctx context.Context, in *stripe.Invoice) (Payment
 	pi, err := read(ctx, c, "get payment intent", intent, func(ctx context.Context) (*stripe.PaymentIntent, error) {
 		return c.api.V1PaymentIntents.Retrieve(ctx, intent, nil)
 	})
-	if err != nil {
+	switch {
+	case err != nil, pi.Status == stripe.PaymentIntentStatusProcessing:
 		return PaymentAction{}, err
-	}
-	switch pi.Status {
-	case stripe.PaymentIntentStatusProcessing:
-		return PaymentAction{}, nil
-	case stripe.PaymentIntentStatusRequiresAction:
+	case pi.Status == stripe.PaymentIntentStatusRequiresAction:
 		action.Type = ActionConfirm
 	}
 	return action, nil
 }
 
-// PayInvoice collects an open invoice now, with the customer's default payment method.
-// ErrDeclined is the cause when that fails, ErrRefused when the invoice is not open.
+// PayInvoice collects an open invoice now: ErrDeclined, or ErrRefused if it is not open.
 func (c *Client) PayInvoice(ctx context.Context, id, key string) error {
-	if id == "" {
-		return c.failure(ctx, "pay invoice", errNoID)
-	}
 	_, err := write(ctx, c, "pay invoice", key, func(ctx context.Context) (struct{}, error) {
 		_, err := c.api.V1Invoices.Pay(ctx, id, &stripe.InvoicePayParams{Params: keyed(key)})
 		return struct{}{}, err

@@ -40,9 +40,20 @@ type Subscription struct {
 	CanceledAt        *time.Time // when the end was asked for
 	Metadata          map[string]string
 	LatestInvoiceID   string
-	CreatedAt         time.Time
+	// Action is what the latest invoice asks of a person; only GetSubscription reads it.
+	Action PaymentAction
+	// Pending is a change that waits for the latest invoice to be paid; nil for none.
+	Pending   *PendingChange
+	CreatedAt time.Time
 	// Metered are the items that bill usage.
 	Metered []MeteredItem
+}
+
+// PendingChange is a change that waits for its invoice; voiding that drops it.
+type PendingChange struct {
+	PriceID   string
+	Quantity  int64
+	ExpiresAt time.Time
 }
 
 // MeteredItem is an item of a subscription that bills usage.
@@ -64,13 +75,21 @@ func meteredItems(items []*stripe.SubscriptionItem) []MeteredItem {
 // GetSubscription reads a subscription; ErrNotFound if there is none. A canceled
 // one can still be read.
 func (c *Client) GetSubscription(ctx context.Context, id string) (Subscription, error) {
-	return read(ctx, c, "get subscription", id, func(ctx context.Context) (Subscription, error) {
-		s, err := c.api.V1Subscriptions.Retrieve(ctx, id, nil)
+	var latest *stripe.Invoice
+	sub, err := read(ctx, c, "get subscription", id, func(ctx context.Context) (Subscription, error) {
+		params := &stripe.SubscriptionRetrieveParams{}
+		params.AddExpand("latest_invoice.payments")
+		s, err := c.api.V1Subscriptions.Retrieve(ctx, id, params)
 		if err != nil {
 			return Subscription{}, err
 		}
+		latest = s.LatestInvoice
 		return c.newSubscription(ctx, s)
 	})
+	if err == nil {
+		sub.Action, err = c.paymentAction(ctx, latest)
+	}
+	return sub, err
 }
 
 // CancelSubscription ends a subscription at once, without a final invoice. A
@@ -217,6 +236,14 @@ func (c *Client) newSubscription(ctx context.Context, s *stripe.Subscription) (S
 	}
 	if s.LatestInvoice != nil {
 		sub.LatestInvoiceID = s.LatestInvoice.ID
+	}
+	if u := s.PendingUpdate; u != nil {
+		sub.Pending = &PendingChange{ExpiresAt: at(u.ExpiresAt)}
+		for _, item := range u.SubscriptionItems {
+			if item.Price != nil && !isMetered(item.Price) {
+				sub.Pending.PriceID, sub.Pending.Quantity = item.Price.ID, item.Quantity
+			}
+		}
 	}
 	return sub, nil
 }

@@ -252,6 +252,7 @@ func (s *Service) endHere(ctx context.Context, old Subscription) (Subscription, 
 	now := s.deps.Clock.Now()
 	ended := old
 	ended.Status, ended.CancelAt, ended.CancelAtPeriodEnd, ended.CanceledAt, ended.UpdatedAt = Canceled, nil, false, &now, now
+	ended.Action, ended.Pending = psp.PaymentAction{}, nil
 	var err error
 	if ended.former, err = noteFormer(old, ended, now); err != nil {
 		return ended, err

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
@@ -35,8 +36,24 @@ type SubscriptionView struct {
 	CancelAt           *shape.Time                `json:"cancel_at"`
 	CanceledAt         *shape.Time                `json:"canceled_at"`
 	CancellationReason *string                    `json:"cancellation_reason"`
+	PaymentAction      *psp.PaymentAction         `json:"payment_action" doc:"What the latest invoice asks of a person, while it is open."`
+	PendingChange      *PendingChangeView         `json:"pending_change"`
 	CreatedAt          shape.Time                 `json:"created_at"`
 	UpdatedAt          shape.Time                 `json:"updated_at"`
+}
+
+// PendingChangeView is a change of plan that waits for its confirmation
+// (rules: subscription#changes-that-wait).
+type PendingChangeView struct {
+	Plan          PendingPlan        `json:"plan"`
+	ExpiresAt     shape.Time         `json:"expires_at"`
+	PaymentAction *psp.PaymentAction `json:"payment_action"`
+}
+
+// PendingPlan is the plan that is waited for.
+type PendingPlan struct {
+	ID   uuid.UUID `json:"id"`
+	Name string    `json:"name"`
 }
 
 // Show handles GET /subscription: null where the tenant has none.
@@ -62,14 +79,26 @@ func (h *HTTP) View(ctx context.Context, sub Subscription) (*SubscriptionView, e
 	if err != nil {
 		return nil, err
 	}
-	return &SubscriptionView{
+	v := &SubscriptionView{
 		ID: sub.ID, Status: sub.Status, Plan: entitlement.ViewPlan(ctx, plan), Currency: sub.Currency, PriceCents: sub.PriceCents,
 		Quantity: sub.Quantity, IntervalUnit: sub.IntervalUnit, IntervalCount: sub.IntervalCount,
 		CurrentPeriodStart: shape.T(sub.CurrentPeriodStart), CurrentPeriodEnd: shape.T(sub.CurrentPeriodEnd),
 		TrialEndsAt: shape.TP(sub.TrialEndsAt), CancelAtPeriodEnd: sub.Ending(), CancelAt: shape.TP(sub.CancelAt),
 		CanceledAt: shape.TP(sub.CanceledAt), CancellationReason: sub.CancellationReason,
-		CreatedAt: shape.T(sub.CreatedAt), UpdatedAt: shape.T(sub.UpdatedAt),
-	}, nil
+		PaymentAction: sub.Action.OrNil(),
+		CreatedAt:     shape.T(sub.CreatedAt), UpdatedAt: shape.T(sub.UpdatedAt),
+	}
+	// One that has expired is not shown, though nobody may have told of its end yet.
+	if sub.Waits(h.svc.deps.Clock.Now()) {
+		if plan, err = h.svc.deps.Catalog.Plan(ctx, sub.Pending.PlanID); err != nil {
+			return nil, err
+		}
+		v.PendingChange = &PendingChangeView{
+			Plan:      PendingPlan{ID: plan.ID, Name: entitlement.ViewPlan(ctx, plan).Name},
+			ExpiresAt: shape.T(sub.Pending.ExpiresAt), PaymentAction: sub.Action.OrNil(),
+		}
+	}
+	return v, nil
 }
 
 type tenantInput struct {

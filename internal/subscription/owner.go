@@ -71,8 +71,10 @@ func (s *Service) currencyOf(ctx context.Context, tenantID uuid.UUID, remote psp
 }
 
 // planOf returns the plan that a subscription bills: the one that has its price.
-// Where several plans have that price, or none does because the price was made by
-// hand at the provider, the metadata decides, and after that the plan that is stored.
+// Where several plans have that price the metadata decides. Where none has it any more,
+// the price tells as long as it is the one that is stored, or that of a change which
+// waited: that change takes no metadata. For a price that was made by hand at the
+// provider it is the metadata, and after that the plan that is stored.
 func (s *Service) planOf(ctx context.Context, remote psp.Subscription, known Subscription) (uuid.UUID, error) {
 	plans, err := s.store.plansOfPrice(ctx, remote.PriceID)
 	if err != nil {
@@ -86,6 +88,10 @@ func (s *Service) planOf(ctx context.Context, remote psp.Subscription, known Sub
 		return known.PlanID, nil
 	case len(plans) > 0:
 		return plans[0], nil
+	case known.Pending != nil && known.Pending.PSPPriceID == remote.PriceID:
+		return known.Pending.PlanID, nil
+	case known.PlanID != uuid.Nil && known.PSPPriceID == remote.PriceID:
+		return known.PlanID, nil
 	}
 	_, err = s.deps.Catalog.Plan(ctx, named)
 	switch {
@@ -98,4 +104,24 @@ func (s *Service) planOf(ctx context.Context, remote psp.Subscription, known Sub
 	default:
 		return uuid.Nil, &UnfitError{known.TenantID, "price", remote.PriceID}
 	}
+}
+
+// pendingOf returns the change that a subscription waits with. It has no plan where none
+// waits, and for a change to a price of no plan, which somebody made by hand at the
+// provider.
+func (s *Service) pendingOf(ctx context.Context, remote psp.Subscription, known Subscription) (PendingChange, error) {
+	w := remote.Pending
+	if w == nil {
+		return PendingChange{}, nil
+	}
+	change := PendingChange{PSPPriceID: w.PriceID, PSPInvoiceID: remote.LatestInvoiceID, ExpiresAt: w.ExpiresAt}
+	plans, err := s.store.plansOfPrice(ctx, w.PriceID)
+	switch {
+	case err != nil:
+	case known.Pending != nil && known.Pending.PSPPriceID == w.PriceID:
+		change.PlanID = known.Pending.PlanID
+	case len(plans) > 0:
+		change.PlanID = plans[0]
+	}
+	return change, err
 }

@@ -9,15 +9,17 @@ SELECT * FROM subscriptions WHERE psp_subscription_id = $1;
 INSERT INTO subscriptions (
     id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count,
     billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end,
-    canceled_at, psp_subscription_id, cancel_at, sync_version, created_at, updated_at, former_billing, metered_items
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20);
+    canceled_at, psp_subscription_id, cancel_at, sync_version, created_at, updated_at, former_billing, metered_items,
+    psp_price_id, payment_action, payment_url
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23);
 
 -- name: UpdateSubscription :execrows
 UPDATE subscriptions
 SET plan_id = $3, status = $4, price_cents = $5, quantity = $6, interval_unit = $7, interval_count = $8,
     billing_anchor = $9, current_period_start = $10, current_period_end = $11, trial_ends_at = $12,
     cancel_at_period_end = $13, canceled_at = $14, updated_at = $15, cancel_at = $16, former_billing = $17, metered_items = $18,
-    sync_version = sync_version + 1
+    psp_price_id = $19, payment_action = $20, payment_url = $21, pending_plan_id = $22, pending_psp_price_id = $23,
+    pending_psp_invoice_id = $24, pending_expires_at = $25, sync_version = sync_version + 1
 WHERE psp_subscription_id = $1 AND sync_version = $2;
 
 -- name: CountDeparture :exec

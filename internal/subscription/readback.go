@@ -123,7 +123,7 @@ func (s *Service) apply(ctx context.Context, known Subscription, remote psp.Subs
 					return err
 				}
 			}
-			if err := s.deps.Operations.RecordEffect(ctx, next); err != nil {
+			if err := s.deps.Operations.RecordEffect(ctx, known, next); err != nil {
 				return err
 			}
 		}
@@ -177,8 +177,15 @@ func (s *Service) merge(ctx context.Context, known Subscription, remote psp.Subs
 	next.CurrentPeriodStart, next.CurrentPeriodEnd = remote.PeriodStart, remote.PeriodEnd
 	next.TrialEndsAt = remote.TrialEnd
 	next.CancelAt, next.CancelAtPeriodEnd, next.CanceledAt = remote.CancelAt, remote.CancelAtPeriodEnd, remote.CanceledAt
-	next.PSPSubscriptionID = remote.ID
+	next.PSPSubscriptionID, next.PSPPriceID, next.Action = remote.ID, remote.PriceID, remote.Action
 	next.UpdatedAt = now
+	waiting, err := s.pendingOf(ctx, remote, known)
+	if next.Pending = nil; waiting.PlanID != uuid.Nil {
+		next.Pending = &waiting
+	}
+	if err != nil {
+		return next, err
+	}
 	if next.metered, err = json.Marshal(remote.Metered); err != nil {
 		return next, fmt.Errorf("encode metered items: %w", err)
 	}

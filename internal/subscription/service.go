@@ -70,9 +70,9 @@ type Audit interface {
 // subscriptions; *operation.Service does it. Both are called in the transaction that
 // stores the state.
 type Operations interface {
-	// RecordEffect adds the operation that the state is the effect of to the audit
-	// trail.
-	RecordEffect(ctx context.Context, after Subscription) error
+	// RecordEffect adds to the audit trail what led from one state to the other: an
+	// operation, or the end of a change that waited.
+	RecordEffect(ctx context.Context, before, after Subscription) error
 	// SeatsChanged has the billed quantity follow the team.
 	SeatsChanged(ctx context.Context, tenantID uuid.UUID) error
 }

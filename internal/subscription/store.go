@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
 )
@@ -17,7 +18,7 @@ func (s store) q(ctx context.Context) *subscriptionsql.Queries {
 }
 
 func toSubscription(row subscriptionsql.Subscription) Subscription {
-	return Subscription{
+	s := Subscription{
 		ID: row.ID, TenantID: row.TenantID, PlanID: row.PlanID, Status: Status(row.Status),
 		Currency: row.Currency, PriceCents: row.PriceCents, Quantity: row.Quantity,
 		IntervalUnit: row.IntervalUnit, IntervalCount: row.IntervalCount, BillingAnchor: row.BillingAnchor,
@@ -27,6 +28,31 @@ func toSubscription(row subscriptionsql.Subscription) Subscription {
 		Departures: row.Departures, former: row.FormerBilling, metered: row.MeteredItems, SyncVersion: row.SyncVersion,
 		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}
+	s.PSPPriceID = textOf(row.PSPPriceID)
+	s.Action = psp.PaymentAction{Type: textOf(row.PaymentAction), URL: textOf(row.PaymentURL)}
+	if row.PendingPlanID != nil && row.PendingExpiresAt != nil {
+		s.Pending = &PendingChange{
+			PlanID: *row.PendingPlanID, PSPPriceID: textOf(row.PendingPSPPriceID), PSPInvoiceID: textOf(row.PendingPSPInvoiceID),
+			ExpiresAt: *row.PendingExpiresAt,
+		}
+	}
+	return s
+}
+
+// textOf returns a text that may be absent.
+func textOf(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// orNil returns nil for an empty text.
+func orNil(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }
 
 // live returns the one subscription of a tenant that is not over, else ErrNotFound.
@@ -66,7 +92,8 @@ func (s store) insert(ctx context.Context, n Subscription) error {
 		PriceCents: n.PriceCents, Quantity: n.Quantity, IntervalUnit: n.IntervalUnit, IntervalCount: n.IntervalCount,
 		BillingAnchor: n.BillingAnchor, CurrentPeriodStart: n.CurrentPeriodStart, CurrentPeriodEnd: n.CurrentPeriodEnd,
 		TrialEndsAt: n.TrialEndsAt, CancelAt: n.CancelAt, CancelAtPeriodEnd: n.CancelAtPeriodEnd, CanceledAt: n.CanceledAt,
-		PSPSubscriptionID: n.PSPSubscriptionID, CreatedAt: n.CreatedAt, FormerBilling: n.former, MeteredItems: n.metered,
+		PSPSubscriptionID: n.PSPSubscriptionID, PSPPriceID: orNil(n.PSPPriceID), PaymentAction: orNil(n.Action.Type),
+		PaymentURL: orNil(n.Action.URL), CreatedAt: n.CreatedAt, FormerBilling: n.former, MeteredItems: n.metered,
 	})
 	return sqldb.Wrap(err, "insert subscription")
 }
@@ -74,13 +101,19 @@ func (s store) insert(ctx context.Context, n Subscription) error {
 // update stores a newer state; it gives ErrOvertaken when another state was stored
 // since n.SyncVersion was read.
 func (s store) update(ctx context.Context, n Subscription) error {
-	rows, err := s.q(ctx).UpdateSubscription(ctx, subscriptionsql.UpdateSubscriptionParams{
+	p := subscriptionsql.UpdateSubscriptionParams{
 		PSPSubscriptionID: n.PSPSubscriptionID, SyncVersion: n.SyncVersion, PlanID: n.PlanID, Status: string(n.Status),
 		PriceCents: n.PriceCents, Quantity: n.Quantity, IntervalUnit: n.IntervalUnit, IntervalCount: n.IntervalCount,
 		BillingAnchor: n.BillingAnchor, CurrentPeriodStart: n.CurrentPeriodStart, CurrentPeriodEnd: n.CurrentPeriodEnd,
 		TrialEndsAt: n.TrialEndsAt, CancelAt: n.CancelAt, CancelAtPeriodEnd: n.CancelAtPeriodEnd, CanceledAt: n.CanceledAt, UpdatedAt: n.UpdatedAt,
 		FormerBilling: n.former, MeteredItems: n.metered,
-	})
+		PSPPriceID: orNil(n.PSPPriceID), PaymentAction: orNil(n.Action.Type), PaymentURL: orNil(n.Action.URL),
+	}
+	if w := n.Pending; w != nil {
+		p.PendingPlanID, p.PendingExpiresAt = &w.PlanID, &w.ExpiresAt
+		p.PendingPSPPriceID, p.PendingPSPInvoiceID = orNil(w.PSPPriceID), orNil(w.PSPInvoiceID)
+	}
+	rows, err := s.q(ctx).UpdateSubscription(ctx, p)
 	if err == nil && rows != 1 {
 		return ErrOvertaken
 	}

@@ -89,6 +89,9 @@ type Subscription struct {
 	CanceledAt         *time.Time
 	CancellationReason *string
 	PSPSubscriptionID  string
+	PSPPriceID         string            // empty for one that was stored before it was kept
+	Action             psp.PaymentAction // what the latest invoice asks of a person
+	Pending            *PendingChange    // nil for none
 	// Departures counts the members who left and whose seats are still billed.
 	Departures int64
 	// former are the terms of billing of the last month that hold no more, by their
@@ -100,6 +103,19 @@ type Subscription struct {
 	SyncVersion int64
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
+}
+
+// PendingChange is a change of plan that is made once its invoice is paid.
+type PendingChange struct {
+	PlanID       uuid.UUID `json:"plan_id"`
+	PSPPriceID   string    `json:"psp_price_id"`
+	PSPInvoiceID string    `json:"psp_invoice_id"`
+	ExpiresAt    time.Time `json:"expires_at"`
+}
+
+// Waits reports whether a change of the subscription waits for its payment.
+func (s Subscription) Waits(now time.Time) bool {
+	return s.Pending != nil && s.Pending.ExpiresAt.After(now)
 }
 
 // Ending reports whether an end is scheduled, in whatever way.

@@ -2,9 +2,11 @@ package operation
 
 import (
 	"context"
+	"errors"
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/subscription"
 )
 
@@ -56,6 +58,16 @@ func (e ending) load(ctx context.Context) (subscription.Subscription, error) {
 
 func (e ending) refusal(err error) error { return goneOr(err, e.gone()) }
 
+// dropWaiting ends a change that waits; one that was paid meanwhile is made, and ends
+// with the subscription.
+func (e ending) dropWaiting(ctx context.Context, op operation) error {
+	err := e.svc.dropWaiting(ctx, op)
+	if errors.Is(err, psp.ErrRefused) {
+		return nil
+	}
+	return err
+}
+
 func (e ending) gone() error {
 	if e.id == uuid.Nil {
 		return subscription.ErrNotFound
@@ -73,6 +85,9 @@ func (c cancel) prepare(context.Context, subscription.Subscription) (instruction
 }
 
 func (c cancel) send(ctx context.Context, op operation) error {
+	if err := c.dropWaiting(ctx, op); err != nil {
+		return err
+	}
 	_, err := c.svc.deps.Provider.SetCancelAtPeriodEnd(ctx, op.before.PSPSubscriptionID, true, op.key())
 	return err
 }
@@ -88,6 +103,9 @@ func (c cancelNow) prepare(context.Context, subscription.Subscription) (instruct
 }
 
 func (c cancelNow) send(ctx context.Context, op operation) error {
+	if err := c.dropWaiting(ctx, op); err != nil {
+		return err
+	}
 	if err := c.svc.deps.Usage.Settle(ctx, op.before.TenantID); err != nil {
 		return err
 	}

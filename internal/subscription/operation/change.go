@@ -26,12 +26,14 @@ type ChangeParams struct {
 type Changed struct {
 	Subscription subscription.Subscription
 	Checkout     *psp.Checkout
+	Waits        bool // for its confirmation; until then the subscription is as it was
 }
 
 // ChangePlan moves the tenant's subscription to another plan
 // (rules: subscription#change-of-plan). It costs what the last preview showed, and is
 // paid at once: either all of it happens or nothing. From a free plan to a paid one it opens a
-// checkout instead, and the subscription is replaced when that is completed.
+// checkout instead, and the subscription is replaced when that is completed. A payment
+// that the payer has to confirm leaves the change waiting.
 //
 // It refuses, in this order: no subscription (404), a status that does not allow
 // it (subscription_cannot_be_upgraded), an unknown plan (422), the same plan and
@@ -44,7 +46,7 @@ func (s *Service) ChangePlan(ctx context.Context, tenantID uuid.UUID, p ChangePa
 	change := &changePlan{ofRunning: ofRunning{s, tenantID}, params: p}
 	sub, err := s.operate(ctx, change)
 	if err != nil || change.purchase == nil {
-		return Changed{Subscription: sub}, err
+		return Changed{Subscription: sub, Waits: err == nil && sub.PlanID != p.PlanID && sub.Pending != nil}, err
 	}
 	session, err := s.deps.Subscriptions.Open(ctx, *change.purchase)
 	return Changed{Checkout: &session}, err
@@ -124,12 +126,20 @@ func (c *changePlan) confirm(ctx context.Context, sub subscription.Subscription,
 	return err
 }
 
-// send makes the change at the provider, which is paid or does not happen.
+// send makes the change at the provider, in place of one that waits. It is paid or does
+// not happen; one that its payer has to confirm waits for that.
 func (c *changePlan) send(ctx context.Context, op operation) error {
-	_, err := c.svc.deps.Provider.ChangeSubscription(ctx, psp.Change{
+	if err := c.svc.dropWaiting(ctx, op); err != nil {
+		return err
+	}
+	change := psp.Change{
 		SubscriptionID: op.before.PSPSubscriptionID, ItemID: op.ItemID, PriceID: op.PriceID, Quantity: op.Quantity,
 		ProrationDate: op.ProrationDate, Unprorated: op.Unprorated,
-	}, map[string]string{subscription.MetaPlan: op.PlanID.String()}, op.key())
+	}
+	_, err := c.svc.deps.Provider.ChangeSubscription(ctx, change, map[string]string{subscription.MetaPlan: op.PlanID.String()}, op.key())
+	if errors.Is(err, psp.ErrActionRequired) && op.before.Status != subscription.PastDue {
+		return c.svc.await(ctx, op, change)
+	}
 	return err
 }
 

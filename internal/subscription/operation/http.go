@@ -6,6 +6,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/subscription"
@@ -136,13 +137,14 @@ type changeInput struct {
 	}
 }
 
-// PlanChange is what came of a change of plan: the subscription, or the checkout
-// that makes the change once it is completed.
+// PlanChange is what came of a change of plan: the subscription, the checkout that makes
+// the change once it is completed, or the page on which its payment is confirmed.
 type PlanChange struct {
-	Action       string                         `json:"action" enum:"updated,checkout_required"`
-	Subscription *subscription.SubscriptionView `json:"subscription,omitempty"`
-	CheckoutURL  string                         `json:"checkout_url,omitempty"`
-	SessionID    string                         `json:"session_id,omitempty"`
+	Action        string                         `json:"action" enum:"updated,checkout_required,confirmation_required"`
+	PaymentAction *psp.PaymentAction             `json:"payment_action,omitempty"`
+	Subscription  *subscription.SubscriptionView `json:"subscription,omitempty"`
+	CheckoutURL   string                         `json:"checkout_url,omitempty"`
+	SessionID     string                         `json:"session_id,omitempty"`
 }
 
 // ChangePlan handles POST /subscription/change-plan.
@@ -166,7 +168,15 @@ func (h *HTTP) ChangePlan(ctx context.Context, in *changeInput) (*rest.Data[Plan
 	if err != nil {
 		return nil, err
 	}
+	if changed.Waits {
+		return rest.OK(PlanChange{Action: "confirmation_required", PaymentAction: v.PaymentAction, Subscription: v}), nil
+	}
 	return rest.OKMessage(PlanChange{Action: "updated", Subscription: v}, "subscription.plan_changed"), nil
+}
+
+// DropChange handles DELETE /subscription/pending-change.
+func (h *HTTP) DropChange(ctx context.Context, _ *tenantInput) (*rest.Empty, error) {
+	return &rest.Empty{}, h.svc.DropChange(ctx, authz.TenantID(ctx))
 }
 
 func orZero[T any](v *T) (zero T) {

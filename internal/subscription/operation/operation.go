@@ -19,6 +19,7 @@ const (
 	opCancelNow = "cancel_now" // at once
 	opResume    = "resume"
 	opChange    = "change"   // of the plan
+	opDrop      = "drop"     // of a change that waits
 	opQuantity  = "quantity" // of seats
 )
 

@@ -5,6 +5,11 @@ VALUES ($1, $2, $3, $4, $5, 'pending', $6, $7, $7);
 -- name: PendingOperation :one
 SELECT * FROM psp_operations WHERE tenant_id = $1 AND subscription_id = $2 AND state = 'pending';
 
+-- name: LastOrigin :one
+SELECT origin FROM psp_operations WHERE tenant_id = $1 AND subscription_id = $2 AND state = 'done'
+ORDER BY created_at DESC, id DESC
+LIMIT 1;
+
 -- name: LeaseOperation :execrows
 UPDATE psp_operations SET leased_until = sqlc.arg(until), updated_at = sqlc.arg(now)
 WHERE tenant_id = $1 AND id = $2 AND state = 'pending' AND leased_until <= sqlc.arg(free_at);

@@ -3,6 +3,7 @@ package operation
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -15,6 +16,9 @@ import (
 // JobSeats is the kind of the jobs that have the quantity of a seat plan follow the
 // members.
 const JobSeats = "subscription.seats"
+
+// waitsPause is how long the seats do not follow after a change of plan was found waiting.
+const waitsPause = 10 * time.Minute
 
 // Seats compares a tenant's team with its subscription.
 type Seats struct {
@@ -98,6 +102,10 @@ func (s *Service) HandleSeats(ctx context.Context, job jobs.Job) error {
 		return err
 	}
 	_, err := s.operate(ctx, followSeats{ofRunning{s, tenantID}})
+	if errors.Is(err, errWaits) {
+		later := s.deps.Clock.Now().Add(waitsPause)
+		return s.deps.Jobs.Enqueue(ctx, JobSeats, tenantID, jobs.Key(tenantID.String()), jobs.At(later))
+	}
 	if errors.Is(err, subscription.ErrNotFound) {
 		return nil // it is over: there is nothing to bill
 	}
@@ -110,7 +118,14 @@ type followSeats struct{ ofRunning }
 // continues is never true: the team may be another one by now.
 func (followSeats) continues(instruction) bool { return false }
 
+// errWaits says that the seats follow later: a change of plan waits for its payment, and
+// the provider would drop it for another change.
+var errWaits = errors.New("a change of plan waits for its payment")
+
 func (f followSeats) prepare(ctx context.Context, sub subscription.Subscription) (instruction, error) {
+	if sub.Waits(f.svc.deps.Clock.Now()) {
+		return instruction{}, errWaits
+	}
 	plan, err := f.svc.deps.Catalog.Plan(ctx, sub.PlanID)
 	if err != nil {
 		return instruction{}, err

@@ -27,6 +27,8 @@ type Provider interface {
 	EndSubscription(ctx context.Context, id, key string) (psp.Subscription, error)
 	PreviewChange(ctx context.Context, c psp.Change) (psp.Invoice, error)
 	ChangeSubscription(ctx context.Context, c psp.Change, metadata map[string]string, key string) (psp.Subscription, error)
+	AwaitChange(ctx context.Context, c psp.Change, key string) (psp.Subscription, error)
+	VoidInvoice(ctx context.Context, id, key string) error
 	SetQuantity(ctx context.Context, id, itemID string, quantity int64, monthly bool, key string) (psp.Subscription, error)
 }
 

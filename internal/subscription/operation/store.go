@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/operation/operationsql"
@@ -42,6 +43,16 @@ func (s store) pending(ctx context.Context, sub subscription.Subscription) (oper
 		op.restore(from)
 	}
 	return op, sqldb.Wrap(json.Unmarshal(row.Request, &op.instruction), "read instruction of operation")
+}
+
+// lastAsked returns who asked for the last operation on a subscription that was made.
+func (s store) lastAsked(ctx context.Context, sub subscription.Subscription) (authz.Origin, error) {
+	var from origin
+	text, err := s.q(ctx).LastOrigin(ctx, operationsql.LastOriginParams{TenantID: sub.TenantID, SubscriptionID: sub.ID})
+	if err != nil || text == nil {
+		return from.By, sqldb.WrapAbsent(err, "read origin of the last operation", nil)
+	}
+	return from.By, sqldb.Wrap(json.Unmarshal(text, &from), "read origin of operation")
 }
 
 // insertOperation stores an operation, leased to the caller.

@@ -19,37 +19,41 @@ const attributable = 24 * time.Hour
 // origin is what the audit trail needs of an operation whose effect is found later:
 // the subscription as it was, and who asked.
 type origin struct {
-	Status            subscription.Status `json:"status"`
-	PlanID            uuid.UUID           `json:"plan_id"`
-	Quantity          int64               `json:"quantity"`
-	CancelAt          *time.Time          `json:"cancel_at,omitempty"`
-	CancelAtPeriodEnd bool                `json:"cancel_at_period_end"`
-	By                authz.Origin        `json:"by"`
+	Status            subscription.Status         `json:"status"`
+	PlanID            uuid.UUID                   `json:"plan_id"`
+	Quantity          int64                       `json:"quantity"`
+	CancelAt          *time.Time                  `json:"cancel_at,omitempty"`
+	CancelAtPeriodEnd bool                        `json:"cancel_at_period_end"`
+	Pending           *subscription.PendingChange `json:"pending,omitempty"`
+	By                authz.Origin                `json:"by"`
 }
 
 func (op operation) origin() origin {
 	b := op.before
-	return origin{b.Status, b.PlanID, b.Quantity, b.CancelAt, b.CancelAtPeriodEnd, op.by}
+	return origin{b.Status, b.PlanID, b.Quantity, b.CancelAt, b.CancelAtPeriodEnd, b.Pending, op.by}
 }
 
 // restore sets what the operation was asked for on, and by whom.
 func (op *operation) restore(o origin) {
 	b := &op.before
 	b.Status, b.PlanID, b.Quantity, op.by = o.Status, o.PlanID, o.Quantity, o.By
-	b.CancelAt, b.CancelAtPeriodEnd = o.CancelAt, o.CancelAtPeriodEnd
+	b.CancelAt, b.CancelAtPeriodEnd, b.Pending = o.CancelAt, o.CancelAtPeriodEnd, o.Pending
 }
 
 // RecordEffect adds the entry of a pending operation to the audit trail if the state
 // that is being stored shows its effect. The operation stays pending: a repetition is
-// still the same write.
+// still the same write. The end of a change that waited is recorded too.
 //
 // Invariant: whatever stores a state (the answer to the operation, a notification or
 // a comparison) records in the same transaction, once, the operation that caused it.
 // So no change lacks its entry, even if nobody ever learns the answer.
-func (s *Service) RecordEffect(ctx context.Context, after subscription.Subscription) error {
+func (s *Service) RecordEffect(ctx context.Context, before, after subscription.Subscription) error {
 	op, err := s.store.pending(ctx, after)
-	if errors.Is(err, errNoOperation) {
-		return nil
+	none := errors.Is(err, errNoOperation)
+	if none || err == nil {
+		if err := s.recordWaited(ctx, before, after, none); err != nil || none {
+			return err
+		}
 	}
 	if err != nil || !op.shows(after) || s.deps.Clock.Now().Sub(op.createdAt) > attributable {
 		return err
@@ -69,11 +73,38 @@ func (op operation) shows(after subscription.Subscription) bool {
 	case opResume:
 		return before.Ending() && !after.Ending() && !after.Status.Over()
 	case opChange:
-		return before.PlanID != op.PlanID && after.PlanID == op.PlanID
+		return before.PlanID != op.PlanID && after.PlanID == op.PlanID || op.waits(after)
+	case opDrop:
+		return before.Pending != nil && after.Pending == nil && after.PlanID == before.PlanID
 	case opQuantity:
 		return before.Quantity != op.Quantity && after.Quantity == op.Quantity
 	default:
 		return false
+	}
+}
+
+// waits reports whether a state has the change that the operation asked for, but as one
+// that waits.
+func (op operation) waits(after subscription.Subscription) bool {
+	return after.Pending != nil && after.Pending.PlanID == op.PlanID && after.PlanID != op.PlanID
+}
+
+// recordWaited adds the end of a change that waited: it was made, in the name of who
+// asked for it, or it lapsed. One that an operation ended is recorded as that.
+func (s *Service) recordWaited(ctx context.Context, before, after subscription.Subscription, lapsed bool) error {
+	switch waited := before.Pending; {
+	case waited == nil || after.Pending != nil:
+		return nil
+	case before.PlanID != after.PlanID && after.PlanID == waited.PlanID:
+		by, err := s.store.lastAsked(ctx, after)
+		if err != nil {
+			return err
+		}
+		return s.deps.Audit.Record(by.In(ctx), before.ChangeEntry("subscription.plan_changed", after))
+	case lapsed && !after.Status.Over():
+		return s.deps.Audit.Record(ctx, before.ChangeEntry("subscription.plan_change_lapsed", after))
+	default:
+		return nil
 	}
 }
 
@@ -105,7 +136,12 @@ func (op operation) entry(after subscription.Subscription) audit.Entry {
 	case opResume:
 		return op.before.ChangeEntry("subscription.resumed", after)
 	case opChange:
+		if op.waits(after) {
+			return op.before.ChangeEntry("subscription.plan_change_waits", after)
+		}
 		return op.before.ChangeEntry("subscription.plan_changed", after)
+	case opDrop:
+		return op.before.ChangeEntry("subscription.plan_change_dropped", after)
 	default:
 		return op.before.ChangeEntry("subscription.quantity_changed", after)
 	}

@@ -25,6 +25,7 @@ func fieldDifferences(here, there subscription.Subscription) []compare.Differenc
 		{"trial_ends_at", moment(here.TrialEndsAt), moment(there.TrialEndsAt)},
 		{"cancel_at", moment(here.CancelAt), moment(there.CancelAt)},
 		{"cancel_at_period_end", strconv.FormatBool(here.CancelAtPeriodEnd), strconv.FormatBool(there.CancelAtPeriodEnd)},
+		{"pending_change", pending(here), pending(there)},
 		{"canceled_at", moment(here.CanceledAt), moment(there.CanceledAt)},
 	} {
 		if f.here != f.there {
@@ -34,6 +35,14 @@ func fieldDifferences(here, there subscription.Subscription) []compare.Differenc
 		}
 	}
 	return found
+}
+
+// pending is the provider's price of a change that waits.
+func pending(s subscription.Subscription) string {
+	if s.Pending == nil {
+		return ""
+	}
+	return s.Pending.PSPPriceID
 }
 
 func interval(s subscription.Subscription) string {

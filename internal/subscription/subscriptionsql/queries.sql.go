@@ -152,8 +152,9 @@ const insertSubscription = `-- name: InsertSubscription :exec
 INSERT INTO subscriptions (
     id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count,
     billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end,
-    canceled_at, psp_subscription_id, cancel_at, sync_version, created_at, updated_at, former_billing, metered_items
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20)
+    canceled_at, psp_subscription_id, cancel_at, sync_version, created_at, updated_at, former_billing, metered_items,
+    psp_price_id, payment_action, payment_url
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23)
 `
 
 type InsertSubscriptionParams struct {
@@ -177,6 +178,9 @@ type InsertSubscriptionParams struct {
 	CreatedAt          time.Time
 	FormerBilling      sqldb.JSON
 	MeteredItems       sqldb.JSON
+	PSPPriceID         *string
+	PaymentAction      *string
+	PaymentURL         *string
 }
 
 func (q *Queries) InsertSubscription(ctx context.Context, arg InsertSubscriptionParams) error {
@@ -201,6 +205,9 @@ func (q *Queries) InsertSubscription(ctx context.Context, arg InsertSubscription
 		arg.CreatedAt,
 		arg.FormerBilling,
 		arg.MeteredItems,
+		arg.PSPPriceID,
+		arg.PaymentAction,
+		arg.PaymentURL,
 	)
 	return err
 }
@@ -226,7 +233,7 @@ func (q *Queries) LastAnsweredCheckout(ctx context.Context, arg LastAnsweredChec
 }
 
 const liveSubscription = `-- name: LiveSubscription :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, departures, former_billing, metered_items FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items FROM subscriptions
 WHERE tenant_id = $1 AND status NOT IN ('canceled', 'incomplete_expired')
 `
 
@@ -257,6 +264,13 @@ func (q *Queries) LiveSubscription(ctx context.Context, tenantID uuid.UUID) (Sub
 		&i.SeenAt,
 		&i.TrialEndTold,
 		&i.CancelAt,
+		&i.PSPPriceID,
+		&i.PaymentAction,
+		&i.PaymentURL,
+		&i.PendingPlanID,
+		&i.PendingPSPPriceID,
+		&i.PendingPSPInvoiceID,
+		&i.PendingExpiresAt,
 		&i.Departures,
 		&i.FormerBilling,
 		&i.MeteredItems,
@@ -446,7 +460,7 @@ func (q *Queries) SetCheckoutSession(ctx context.Context, arg SetCheckoutSession
 }
 
 const subscriptionByPSPID = `-- name: SubscriptionByPSPID :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, departures, former_billing, metered_items FROM subscriptions WHERE psp_subscription_id = $1
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items FROM subscriptions WHERE psp_subscription_id = $1
 `
 
 func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID string) (Subscription, error) {
@@ -476,6 +490,13 @@ func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID str
 		&i.SeenAt,
 		&i.TrialEndTold,
 		&i.CancelAt,
+		&i.PSPPriceID,
+		&i.PaymentAction,
+		&i.PaymentURL,
+		&i.PendingPlanID,
+		&i.PendingPSPPriceID,
+		&i.PendingPSPInvoiceID,
+		&i.PendingExpiresAt,
 		&i.Departures,
 		&i.FormerBilling,
 		&i.MeteredItems,
@@ -484,7 +505,7 @@ func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID str
 }
 
 const subscriptionOfTenant = `-- name: SubscriptionOfTenant :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, departures, former_billing, metered_items FROM subscriptions WHERE tenant_id = $1 AND id = $2
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items FROM subscriptions WHERE tenant_id = $1 AND id = $2
 `
 
 type SubscriptionOfTenantParams struct {
@@ -519,6 +540,13 @@ func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTe
 		&i.SeenAt,
 		&i.TrialEndTold,
 		&i.CancelAt,
+		&i.PSPPriceID,
+		&i.PaymentAction,
+		&i.PaymentURL,
+		&i.PendingPlanID,
+		&i.PendingPSPPriceID,
+		&i.PendingPSPInvoiceID,
+		&i.PendingExpiresAt,
 		&i.Departures,
 		&i.FormerBilling,
 		&i.MeteredItems,
@@ -527,7 +555,7 @@ func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTe
 }
 
 const subscriptionsOfTenant = `-- name: SubscriptionsOfTenant :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, departures, former_billing, metered_items FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC
 `
 
 func (q *Queries) SubscriptionsOfTenant(ctx context.Context, tenantID uuid.UUID) ([]Subscription, error) {
@@ -563,6 +591,13 @@ func (q *Queries) SubscriptionsOfTenant(ctx context.Context, tenantID uuid.UUID)
 			&i.SeenAt,
 			&i.TrialEndTold,
 			&i.CancelAt,
+			&i.PSPPriceID,
+			&i.PaymentAction,
+			&i.PaymentURL,
+			&i.PendingPlanID,
+			&i.PendingPSPPriceID,
+			&i.PendingPSPInvoiceID,
+			&i.PendingExpiresAt,
 			&i.Departures,
 			&i.FormerBilling,
 			&i.MeteredItems,
@@ -585,29 +620,37 @@ UPDATE subscriptions
 SET plan_id = $3, status = $4, price_cents = $5, quantity = $6, interval_unit = $7, interval_count = $8,
     billing_anchor = $9, current_period_start = $10, current_period_end = $11, trial_ends_at = $12,
     cancel_at_period_end = $13, canceled_at = $14, updated_at = $15, cancel_at = $16, former_billing = $17, metered_items = $18,
-    sync_version = sync_version + 1
+    psp_price_id = $19, payment_action = $20, payment_url = $21, pending_plan_id = $22, pending_psp_price_id = $23,
+    pending_psp_invoice_id = $24, pending_expires_at = $25, sync_version = sync_version + 1
 WHERE psp_subscription_id = $1 AND sync_version = $2
 `
 
 type UpdateSubscriptionParams struct {
-	PSPSubscriptionID  string
-	SyncVersion        int64
-	PlanID             uuid.UUID
-	Status             string
-	PriceCents         int64
-	Quantity           int64
-	IntervalUnit       string
-	IntervalCount      int32
-	BillingAnchor      time.Time
-	CurrentPeriodStart time.Time
-	CurrentPeriodEnd   time.Time
-	TrialEndsAt        *time.Time
-	CancelAtPeriodEnd  bool
-	CanceledAt         *time.Time
-	UpdatedAt          time.Time
-	CancelAt           *time.Time
-	FormerBilling      sqldb.JSON
-	MeteredItems       sqldb.JSON
+	PSPSubscriptionID   string
+	SyncVersion         int64
+	PlanID              uuid.UUID
+	Status              string
+	PriceCents          int64
+	Quantity            int64
+	IntervalUnit        string
+	IntervalCount       int32
+	BillingAnchor       time.Time
+	CurrentPeriodStart  time.Time
+	CurrentPeriodEnd    time.Time
+	TrialEndsAt         *time.Time
+	CancelAtPeriodEnd   bool
+	CanceledAt          *time.Time
+	UpdatedAt           time.Time
+	CancelAt            *time.Time
+	FormerBilling       sqldb.JSON
+	MeteredItems        sqldb.JSON
+	PSPPriceID          *string
+	PaymentAction       *string
+	PaymentURL          *string
+	PendingPlanID       *uuid.UUID
+	PendingPSPPriceID   *string
+	PendingPSPInvoiceID *string
+	PendingExpiresAt    *time.Time
 }
 
 func (q *Queries) UpdateSubscription(ctx context.Context, arg UpdateSubscriptionParams) (int64, error) {
@@ -630,6 +673,13 @@ func (q *Queries) UpdateSubscription(ctx context.Context, arg UpdateSubscription
 		arg.CancelAt,
 		arg.FormerBilling,
 		arg.MeteredItems,
+		arg.PSPPriceID,
+		arg.PaymentAction,
+		arg.PaymentURL,
+		arg.PendingPlanID,
+		arg.PendingPSPPriceID,
+		arg.PendingPSPInvoiceID,
+		arg.PendingExpiresAt,
 	)
 	if err != nil {
 		return 0, err

@@ -118,6 +118,24 @@ func (q *Queries) KeepPreview(ctx context.Context, arg KeepPreviewParams) error 
 	return err
 }
 
+const lastOrigin = `-- name: LastOrigin :one
+SELECT origin FROM psp_operations WHERE tenant_id = $1 AND subscription_id = $2 AND state = 'done'
+ORDER BY created_at DESC, id DESC
+LIMIT 1
+`
+
+type LastOriginParams struct {
+	TenantID       uuid.UUID
+	SubscriptionID uuid.UUID
+}
+
+func (q *Queries) LastOrigin(ctx context.Context, arg LastOriginParams) (sqldb.JSON, error) {
+	row := q.db.QueryRowContext(ctx, lastOrigin, arg.TenantID, arg.SubscriptionID)
+	var origin sqldb.JSON
+	err := row.Scan(&origin)
+	return origin, err
+}
+
 const lastPreview = `-- name: LastPreview :one
 SELECT tenant_id, plan_id, asked, quantity, proration_date, credit_cents, charge_cents, pending_cents, shown_at, expires_at FROM change_previews
 WHERE tenant_id = $1 AND plan_id = $2 AND (asked = $3 OR quantity = $4) AND expires_at > $5
