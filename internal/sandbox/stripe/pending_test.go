@@ -52,7 +52,6 @@ func TestAChangeWaitsForItsPayment(t *testing.T) {
 	if sub.Status != "active" || sub.Items.Data[0].Quantity != 1 || in.Status != "open" || in.AmountDue != 2000 || in.NextPaymentAttempt != 0 {
 		t.Errorf("until then: %s, %d, invoice %s of %d", sub.Status, sub.Items.Data[0].Quantity, in.Status, in.AmountDue)
 	}
-	before = w.eventTypes()
 	if got := w.answer(in, "refused"); got.status != http.StatusPaymentRequired {
 		t.Errorf("refusing answers %d", got.status)
 	}

@@ -86,7 +86,7 @@ func (p *Page) Pay(w http.ResponseWriter, r *http.Request) {
 		readable bool
 	)
 	err := p.engine.Write(ctx, func(ctx context.Context, st *kernel.Step) (err error) {
-		if err = st.Follow(ctx, r.PathValue("id")); err != nil {
+		if err := st.Follow(ctx, r.PathValue("id")); err != nil {
 			return err
 		}
 		cs, err = Sessions.Find(ctx, st.Q, r.PathValue("id"))

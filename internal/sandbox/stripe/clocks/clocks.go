@@ -64,7 +64,7 @@ func Advance(ctx context.Context, c *kernel.Call) (any, error) {
 	if to > latest {
 		return nil, form.Refuse("frozen_time", "", "Test clocks can be advanced by at most two intervals of their shortest subscription, or by two years without any: here until %d.", latest)
 	}
-	return tc, c.Step.Advance(ctx, tc, to)
+	return tc, c.Advance(ctx, tc, to)
 }
 
 // latestTarget returns the latest moment to which a clock can be advanced at

@@ -148,7 +148,7 @@ func (d *Dashboard) resend(w http.ResponseWriter, r *http.Request) {
 	}
 	d.engine.Wake()
 	w.Header().Set("Cache-Control", "no-store")
-	http.Redirect(w, r, Path+"/events/"+id, http.StatusSeeOther)
+	http.Redirect(w, r, Path+"/events/"+id, http.StatusSeeOther) //nolint:gosec // the path stays on this site
 }
 
 // moment is a time for people: how long ago or ahead it is within a week, else

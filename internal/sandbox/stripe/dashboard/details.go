@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
@@ -59,10 +60,7 @@ func (d *Dashboard) customer(ctx context.Context, st *kernel.Step, r *http.Reque
 	if err != nil {
 		return err
 	}
-	billed, err := invoiceTable(ctx, st, bills, false)
-	if err != nil {
-		return err
-	}
+	billed := invoiceTable(st, bills, false)
 	part.Sections = []section{
 		{Title: "Subscriptions", Table: held, Empty: "There is no subscription."}, {Title: "Invoices", Table: billed, Empty: "There is no invoice."},
 	}
@@ -103,10 +101,7 @@ func (d *Dashboard) subscription(ctx context.Context, st *kernel.Step, r *http.R
 	if err != nil {
 		return err
 	}
-	billed, err := invoiceTable(ctx, st, bills, false)
-	if err != nil {
-		return err
-	}
+	billed := invoiceTable(st, bills, false)
 	part.Sections = []section{{Title: "Invoices", Table: billed, Empty: "There is no invoice."}}
 	if part.Happened, err = d.history(ctx, st, sub.ID); err != nil {
 		return err
@@ -187,7 +182,7 @@ func (d *Dashboard) event(ctx context.Context, st *kernel.Step, r *http.Request,
 	if len(waiting) > 0 {
 		t := table{Columns: []string{"To", "Attempts"}}
 		for _, w := range waiting {
-			t.Rows = append(t.Rows, row{Cells: []cell{{Label: "To", Text: w.URL, Mono: true}, {Label: "Attempts", Text: fmt.Sprint(w.Attempts), Right: true}}})
+			t.Rows = append(t.Rows, row{Cells: []cell{{Label: "To", Text: w.URL, Mono: true}, {Label: "Attempts", Text: strconv.Itoa(w.Attempts), Right: true}}})
 		}
 		part.Sections = []section{{Title: "Waiting for delivery", Table: t}}
 	}

@@ -177,9 +177,7 @@ func (d *Dashboard) invoices(ctx context.Context, st *kernel.Step, r *http.Reque
 		Intro: "Every bill, from its draft to its end.", Empty: "None here.",
 		Chips: chips(r, "status", invoices.Draft, invoices.Open, invoices.Paid, invoices.Void, invoices.Uncollectible),
 	}
-	if f.List.Table, err = invoiceTable(ctx, st, found, true); err != nil {
-		return err
-	}
+	f.List.Table = invoiceTable(st, found, true)
 	if len(found) > 0 {
 		f.List.Older = older(r, more, found[len(found)-1].ID)
 	}
@@ -187,7 +185,7 @@ func (d *Dashboard) invoices(ctx context.Context, st *kernel.Step, r *http.Reque
 }
 
 // invoiceTable shows invoices, with or without their customers.
-func invoiceTable(ctx context.Context, st *kernel.Step, bills []*invoices.Invoice, who bool) (table, error) {
+func invoiceTable(st *kernel.Step, bills []*invoices.Invoice, who bool) table {
 	t := table{Columns: []string{"Invoice", "Customer", "Status", "Amount", "Created"}}
 	if !who {
 		t.Columns = []string{"Invoice", "Status", "Amount", "Created"}
@@ -205,7 +203,7 @@ func invoiceTable(ctx context.Context, st *kernel.Step, bills []*invoices.Invoic
 		t.Rows = append(t.Rows, row{Href: hrefOf(in.ID), Cells: append(cells, invoiceStatus(in),
 			cell{Label: "Amount", Text: money(in.AmountDue, in.Currency), Right: true}, cell{Label: "Created", When: &when})})
 	}
-	return t, nil
+	return t
 }
 
 // reason says why an invoice was made.

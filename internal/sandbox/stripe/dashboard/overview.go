@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
@@ -55,7 +56,7 @@ func (d *Dashboard) overview(ctx context.Context, st *kernel.Step, _ *http.Reque
 		if err != nil {
 			return err
 		}
-		part.Numbers = append(part.Numbers, number{Label: n.label, Text: fmt.Sprint(count), Href: Path + n.href, Bad: n.bad && count > 0})
+		part.Numbers = append(part.Numbers, number{Label: n.label, Text: strconv.Itoa(count), Href: Path + n.href, Bad: n.bad && count > 0})
 	}
 	found, _, err := kernel.Events.Newest(ctx, st.Q, 12, "", `true`)
 	if err != nil {

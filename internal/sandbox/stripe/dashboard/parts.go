@@ -3,6 +3,7 @@ package dashboard
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
@@ -143,8 +144,9 @@ func money(amount int64, code string) string {
 // initials returns one or two letters of a name and the class of their colour.
 func initials(name, id string) (letters, hue string) {
 	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if len([]rune(letters)) < 2 {
-			letters += string(unicode.ToUpper([]rune(word)[0]))
+		if utf8.RuneCountInString(letters) < 2 {
+			first, _ := utf8.DecodeRuneInString(word)
+			letters += string(unicode.ToUpper(first))
 		}
 	}
 	if letters == "" {
