@@ -67,7 +67,7 @@ products:
             price_cents: 1900
             psp_price_id: price_main_eur
           JPY: 3000
-          KWD: 5125
+          KWD: 5120
         entitlements:
           sso: true
           team-members: 5

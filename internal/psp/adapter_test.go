@@ -306,6 +306,10 @@ func adapterWorks(t *testing.T, p counterpart) {
 			EventName: "api-calls", CustomerID: customer, Quantity: 2_500_000, Identifier: "0198c6f2", At: clock.System().Now(),
 		})
 	})
+	called["UsageErrors"] = true // neither makes such an event here; TestErrorReport reads one
+	if _, _, err := p.UsageErrors(t.Context(), "evt_none"); !errors.Is(err, psp.ErrNotFound) {
+		t.Errorf("UsageErrors of no event: %v", err)
+	}
 	step("OtherCurrency", func(ctx context.Context) error {
 		other, err := p.OtherCurrency(ctx, customer, "EUR")
 		is("there is something in another currency", other == "")

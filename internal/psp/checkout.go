@@ -2,6 +2,7 @@ package psp
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/stripe/stripe-go/v85"
@@ -80,13 +81,34 @@ func (c *Client) CreateCheckout(ctx context.Context, p CheckoutParams) (Checkout
 	if p.Free {
 		params.PaymentMethodCollection = stripe.String(stripe.CheckoutSessionPaymentMethodCollectionIfRequired)
 	}
-	return write(ctx, c, "create checkout", p.Key, func(ctx context.Context) (Checkout, error) {
+	return writeOnce(ctx, c, "create checkout", p.Key, func(ctx context.Context) (Checkout, error) {
 		s, err := c.api.V1CheckoutSessions.Create(ctx, params)
 		if err != nil {
 			return Checkout{}, err
 		}
 		return newCheckout(s), nil
+	}, func(ctx context.Context) (Checkout, error) { return c.findCheckout(ctx, p) })
+}
+
+// findCheckout looks for an open checkout that was made for the same purchase, which the
+// metadata name. It returns errNotDone if there is none among the customer's newest.
+func (c *Client) findCheckout(ctx context.Context, p CheckoutParams) (Checkout, error) {
+	open, err := call(ctx, c, "find checkout", func(ctx context.Context) ([]*stripe.CheckoutSession, error) {
+		list := c.api.V1CheckoutSessions.List(ctx, &stripe.CheckoutSessionListParams{
+			ListParams: stripe.ListParams{Limit: stripe.Int64(listPage)}, Customer: stripe.String(p.CustomerID),
+			Status: stripe.String(stripe.CheckoutSessionStatusOpen),
+		})
+		return list.Data(), list.Err()
 	})
+	if err != nil {
+		return Checkout{}, err
+	}
+	for _, s := range open {
+		if maps.Equal(s.Metadata, p.Metadata) {
+			return newCheckout(s), nil
+		}
+	}
+	return Checkout{}, errNotDone
 }
 
 // GetCheckout reads a checkout; ErrNotFound if there is none.

@@ -3,6 +3,7 @@ package psp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/stripe/stripe-go/v85"
 )
@@ -26,7 +27,7 @@ func (c *Client) UsageErrors(ctx context.Context, eventID string) (samples []Usa
 	found, err := read(ctx, c, "get usage errors", eventID, func(ctx context.Context) (usageErrors, error) {
 		e, err := c.api.V2CoreEvents.Retrieve(ctx, eventID, nil)
 		if err != nil {
-			return usageErrors{}, err
+			return usageErrors{}, asFirstVersion(err)
 		}
 		switch e := e.(type) {
 		case *stripe.V1BillingMeterErrorReportTriggeredEvent:
@@ -38,6 +39,16 @@ func (c *Client) UsageErrors(ctx context.Context, eventID string) (samples []Usa
 		}
 	})
 	return found.samples(), found.ErrorCount, err
+}
+
+// asFirstVersion returns a refusal of the API's second version as one of the first, which
+// everything else here knows.
+func asFirstVersion(err error) error {
+	e, ok := errors.AsType[*stripe.V2RawError](err)
+	if !ok {
+		return err
+	}
+	return &stripe.Error{HTTPStatusCode: e.HTTPStatusCode, Code: stripe.ErrorCode(e.Code), Msg: e.Message, RequestID: e.RequestID}
 }
 
 // usageErrors are the reasons of both kinds of events, which the library has two equal

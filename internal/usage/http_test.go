@@ -18,6 +18,7 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
@@ -132,17 +133,20 @@ func recordCases() []recordCase {
 	}
 }
 
+// newRecordSite returns a site with a tenant whose meter "bytes" is full but for less
+// than a trillion.
 func newRecordSite(t *testing.T, db *sqldb.DB) (*site, uuid.UUID) {
 	t.Helper()
 	s := newSite(t, usagetest.New(t, db, "2026-11-21 12:00"))
 	s.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard), usagetest.Meter("bytes", usage.Sum, usage.Monthly, usage.Unenforced), usage.Meter{Code: "off", Aggregation: usage.Sum, Reset: usage.Never, Enforcement: usage.Hard})
 	tenantID := s.NewTenant(t)
 	s.Plans.Grant(tenantID, usage.Allowance{Limits: map[string]int64{"calls": 10}})
-	// One more of these would be beyond the 9.2 × 10^12 that fit.
-	for range 9 {
-		if _, err := s.Record(t.Context(), tenantID, usagetest.Recording("bytes", "1e12")); err != nil {
-			t.Fatal(err)
-		}
+	if _, err := s.Record(t.Context(), tenantID, usagetest.Recording("bytes", "1")); err != nil {
+		t.Fatal(err)
+	}
+	// No caller could record so much in one event, nor a test in many.
+	if _, err := db.Conn(t.Context()).ExecContext(t.Context(), `UPDATE usage_counters SET units = $1`, int64(money.MaxTotal-1000)); err != nil {
+		t.Fatal(err)
 	}
 	return s, tenantID
 }
