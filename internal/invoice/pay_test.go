@@ -51,7 +51,7 @@ func TestPayInvoice(t *testing.T) {
 		page := wantAction(shown("open"), "data.payment_action", "pay")
 		wantAction(s.Call("GET", c.Path("/invoices"), c.Token, nil).Want(200).WantAt("data.1.payment_action", nil), "data.0.payment_action", "pay")
 		apptest.Eventually(t, "the mail", func() bool {
-			for _, m := range s.Mails("ada@example.com") {
+			for _, m := range s.Mails("billing@example.com") {
 				if strings.Contains(m["text"].(string), page) {
 					return true
 				}
