@@ -6,8 +6,11 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// What an open invoice asks of a person: to confirm at the bank (3-D Secure), or to pay.
-const ActionConfirm, ActionPay = "confirm", "pay"
+// What an open invoice asks of a person.
+const (
+	ActionConfirm = "confirm" // to confirm the payment at the bank (3-D Secure)
+	ActionPay     = "pay"     // to pay in another way
+)
 
 // PaymentAction is what a person has to do so that an invoice is paid, and the
 // provider's page for it; zero for nothing. Whoever has the link can pay.
