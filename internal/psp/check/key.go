@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -117,6 +118,14 @@ func permissions() []permission {
 		{"Charges and Refunds", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
 			return first(api.V1Refunds.List(ctx, &stripe.RefundListParams{ListParams: one}))
 		}},
+		{"Payment Intents", func(ctx context.Context, api *stripe.Client, _ stripe.ListParams) error {
+			// Only single ones are read. One that does not exist is found missing by who may read.
+			_, err := api.V1PaymentIntents.Retrieve(ctx, "pi_none", nil)
+			if e, ok := errors.AsType[*stripe.Error](err); ok && e.Code == stripe.ErrorCodeResourceMissing {
+				return nil
+			}
+			return err
+		}},
 		{"Billing Meters", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
 			return first(api.V1BillingMeters.List(ctx, &stripe.BillingMeterListParams{ListParams: one}))
 		}},
@@ -126,7 +135,7 @@ func permissions() []permission {
 	}
 }
 
-// permissions checks what the key must be able to read, each by a list of one.
+// permissions checks what the key must be able to read, each by reading one or none.
 func (c *checker) permissions(ctx context.Context) {
 	for _, p := range permissions() {
 		name := "permission: " + p.name
