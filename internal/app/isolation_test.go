@@ -39,6 +39,7 @@ func TestIsolation(t *testing.T) {
 		s.BuyPlan(mine, "starter")
 		s.BuyPlan(theirs, "starter")
 		ids := furnish(s, theirs)
+		s.AwaitNotifications() // they change rows too
 		before := rowsOf(s, t, theirs.Tenant)
 		if strings.Count(before, "\n") < 10 {
 			t.Fatalf("the other tenant has hardly anything:\n%s", before)

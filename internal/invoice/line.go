@@ -21,7 +21,7 @@ func lineFromProvider(l psp.InvoiceLine, refs references, t texts) Line {
 	case l.SubscriptionID != "" || l.SubscriptionItemID != "":
 		line.Type = SubscriptionLine
 	}
-	divides := false
+	var divides bool
 	line.Quantity, line.UnitPrice, divides = units(l)
 	line.Description = t.describe(l, of)
 	if !divides && l.UnitAmount != "" {

@@ -75,7 +75,7 @@ func (s *stream) reach(e *entry, now time.Time) *reach {
 	}
 	r := reach{parts: b.interrupted(e.at)}
 	if parts := b.interrupted(now); slices.ContainsFunc(parts, e.period.Equal) {
-		r.later = append(parts, PeriodOf(Monthly, b, now))
+		r.later = slices.Concat(parts, []Period{PeriodOf(Monthly, b, now)})
 	}
 	if r.parts == nil && r.later == nil {
 		return nil

@@ -85,8 +85,8 @@ func (c *checker) ok(name, detail string) { c.note(name, OK, detail, "") }
 
 // failed notes that the provider did not answer what a check needs.
 func (c *checker) failed(name string, status int, err error) {
-	switch {
-	case status == http.StatusForbidden:
+	switch status {
+	case http.StatusForbidden:
 		c.note(name, Warning, "could not be checked: the key may not read it",
 			"Give the restricted key the permission to read it (docs/stripe.md), or check it in Stripe's dashboard.")
 	default:

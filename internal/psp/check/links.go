@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/psp"
@@ -42,7 +43,7 @@ func (l Link) differs(p psp.Price) []string {
 	if l.Amount != nil && (p.UnitAmount == nil || *p.UnitAmount != *l.Amount) {
 		there := "no single amount"
 		if p.UnitAmount != nil {
-			there = fmt.Sprint(*p.UnitAmount)
+			there = strconv.FormatInt(*p.UnitAmount, 10)
 		}
 		differs = append(differs, fmt.Sprintf("amount %s instead of %d", there, *l.Amount))
 	}

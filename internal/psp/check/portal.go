@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/stripe/stripe-go/v85"
 
@@ -46,11 +47,11 @@ func (c *checker) portalFeatures(f *stripe.BillingPortalConfigurationFeatures) {
 		c.ok("portal: cancellation", "at the end of the period")
 	}
 	if update := f.SubscriptionUpdate; update != nil && update.Enabled {
-		what := "plans"
+		what := []string{"plans"}
 		for _, allowed := range update.DefaultAllowedUpdates {
-			what += ", " + string(allowed)
+			what = append(what, string(allowed))
 		}
-		c.note("portal: changes", Error, fmt.Sprintf("customers can change their subscription there (%s), past the limits of plans and seats", what),
+		c.note("portal: changes", Error, fmt.Sprintf("customers can change their subscription there (%s), past the limits of plans and seats", strings.Join(what, ", ")),
 			"Turn off switching plans and changing quantities: "+portalSettings+", Subscriptions.")
 	} else {
 		c.ok("portal: changes", "switching plans and quantities is off")

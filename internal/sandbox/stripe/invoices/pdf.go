@@ -37,7 +37,7 @@ func ServePDF(e *kernel.Engine) http.HandlerFunc {
 			file(w, r)
 			return
 		}
-		http.Redirect(w, r, "http://"+net.JoinHostPort(other, port)+FilePath(r.PathValue("id")), http.StatusFound)
+		http.Redirect(w, r, "http://"+net.JoinHostPort(other, port)+FilePath(in.ID), http.StatusFound) //nolint:gosec // to this machine itself
 	}
 }
 
