@@ -1,6 +1,7 @@
 package apptest
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -16,6 +17,7 @@ type Proxy struct {
 	mu     sync.Mutex
 	asked  []string // method and path of each request of the service
 	tamper func(r *http.Request) Verdict
+	held   chan struct{} // what a held answer waits for
 }
 
 // Verdict is what a [Proxy] does to a request.
@@ -29,6 +31,7 @@ const (
 	FailAfter                 // the provider does it, says that it failed, and repeats that
 	Refuse                    // the provider understands it and will not do it
 	LoseAnswer                // the provider does it, and the answer is lost
+	HoldAnswer                // the provider does it, and the answer waits for [Proxy.LetGo]
 )
 
 // direct is the header of the test's own requests, which the proxy ignores.
@@ -59,6 +62,13 @@ func (p *Proxy) around(provider http.Handler) http.Handler {
 		case LoseAnswer:
 			provider.ServeHTTP(httptest.NewRecorder(), r)
 			panic(http.ErrAbortHandler)
+		case HoldAnswer:
+			answer := httptest.NewRecorder()
+			provider.ServeHTTP(answer, r)
+			<-p.gate()
+			maps.Copy(w.Header(), answer.Header())
+			w.WriteHeader(answer.Code)
+			_, _ = w.Write(answer.Body.Bytes()) // a caller that is gone needs none
 		default:
 			provider.ServeHTTP(w, r)
 		}
@@ -74,6 +84,19 @@ func (p *Proxy) Tamper(tamper func(r *http.Request) Verdict) {
 	defer p.mu.Unlock()
 	p.tamper = tamper
 }
+
+// gate returns what held answers wait for.
+func (p *Proxy) gate() chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.held == nil {
+		p.held = make(chan struct{})
+	}
+	return p.held
+}
+
+// LetGo gives the answers that are held, and those that would be from now on.
+func (p *Proxy) LetGo() { close(p.gate()) }
 
 // On does something to the requests for one endpoint, for [Proxy.Tamper]. path is
 // the start of what follows /v1.

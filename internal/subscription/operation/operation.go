@@ -161,25 +161,29 @@ func (s *Service) claim(ctx context.Context, sub subscription.Subscription, k ki
 	return op, s.begin(ctx, op, k)
 }
 
-// claimPending takes over a pending operation that k repeats. Any other that nobody
-// works on is abandoned.
+// claimPending takes over a pending operation that nobody works on: k repeats it, or
+// it is abandoned.
+//
+// Invariant: only who holds an operation's lease ends it. So nobody abandons what
+// another caller is repeating, and its effect is recorded.
 func (s *Service) claimPending(ctx context.Context, pending operation, k kind) error {
 	now := s.deps.Clock.Now()
-	switch {
-	case pending.leasedUntil.After(now):
+	if pending.leasedUntil.After(now) {
 		return errBusy
-	case k.continues(pending.instruction) && now.Sub(pending.createdAt) < repeatable:
-		leased, err := s.store.lease(ctx, pending, now)
-		if err == nil && !leased {
-			err = subscription.ErrOvertaken
-		}
-		return err
-	default:
-		if err := s.abandon(ctx, pending); err != nil {
-			return goneOr(err, k.gone())
-		}
-		return subscription.ErrOvertaken
 	}
+	leased, err := s.store.lease(ctx, pending, now)
+	switch {
+	case err != nil:
+		return err
+	case !leased:
+		return subscription.ErrOvertaken
+	case k.continues(pending.instruction) && now.Sub(pending.createdAt) < repeatable:
+		return nil
+	}
+	if err := s.abandon(ctx, pending); err != nil {
+		return goneOr(err, k.gone())
+	}
+	return subscription.ErrOvertaken
 }
 
 // begin stores a new operation, unless the subscription has changed since it was
@@ -246,11 +250,11 @@ func (s *Service) complete(ctx context.Context, op operation, after subscription
 	return s.record(ctx, op, after)
 }
 
-// abandon gives up an operation that nobody repeats, after its outcome was read
-// back.
+// abandon gives up an operation that nobody repeats and that is leased to the caller,
+// after its outcome was read back.
 func (s *Service) abandon(ctx context.Context, op operation) error {
 	if err := s.deps.Subscriptions.ReadBack(ctx, op.before.PSPSubscriptionID, nil); err != nil {
-		return err
+		return errors.Join(err, s.store.release(context.WithoutCancel(ctx), op, s.deps.Clock.Now()))
 	}
 	_, err := s.store.closeOperation(ctx, op, stateAbandoned, s.deps.Clock.Now())
 	return err

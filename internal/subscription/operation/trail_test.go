@@ -1,7 +1,11 @@
 package operation_test
 
 import (
+	"net/http"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/app/apptest"
 )
@@ -96,6 +100,52 @@ func TestAbandonedOperationIsInTheTrail(t *testing.T) {
 			if n := s.CountAudited(o, action); n != 1 {
 				t.Errorf("%d times %s in the trail", n, action)
 			}
+		}
+	})
+}
+
+// A change whose outcome is unknown is made again while another operation looks what
+// came of it. The change is in the trail all the same.
+func TestRepetitionWhileTheOutcomeIsReadBack(t *testing.T) {
+	t.Parallel()
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
+		s.AddPlan("pro", "flat", "month", 4900, 0, nil)
+		o := s.Register("ada@example.com", true)
+		s.BuyPlan(o, "starter")
+		s.PreviewChange(o, "pro", 0).Want(200)
+		s.AwaitNotifications()
+		s.Chaos(apptest.ChaosNoWebhooks)
+		w.Tamper(apptest.On(apptest.Fail, "POST", "/subscriptions/"))
+		s.ChangePlan(o, "pro", nil).WantRefused(502, "psp_error")
+
+		// The cancellation looks first. It is told what it saw when the change is being
+		// made, or after a while in which that was not so.
+		looks := make(chan struct{})
+		var first, sent sync.Once
+		w.Tamper(func(r *http.Request) apptest.Verdict {
+			does := apptest.Pass
+			switch {
+			case r.Method == "POST":
+				sent.Do(w.LetGo)
+			case strings.Contains(r.URL.Path, "/subscriptions/"):
+				time.Sleep(100 * time.Millisecond)
+				first.Do(func() { does = apptest.HoldAnswer; close(looks) })
+			}
+			return does
+		})
+		var canceled, changed apptest.Reply
+		var both sync.WaitGroup
+		both.Go(func() {
+			canceled = s.RetryWhileDown(func() apptest.Reply { return s.Call("POST", o.Path("/subscription/cancel"), o.Token, nil) })
+		})
+		<-looks
+		both.Go(func() { changed = s.ChangePlan(o, "pro", nil) })
+		time.AfterFunc(time.Second, func() { sent.Do(w.LetGo) })
+		both.Wait()
+		canceled.Want(200)
+		changed.Want(200).WantAt("data.subscription.plan.name", "pro")
+		if n := s.CountAudited(o, "subscription.plan_changed"); n != 1 {
+			t.Errorf("the change is %d times in the trail", n)
 		}
 	})
 }
