@@ -2,7 +2,6 @@ package psp_test
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"iter"
@@ -18,6 +17,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/prepared"
 	"github.com/tenantry/tenantry/internal/psp"
 	sandbox "github.com/tenantry/tenantry/internal/sandbox/stripe"
 )
@@ -67,7 +67,7 @@ func startSandbox(t *testing.T, key string) string { return startSandboxAt(t, ke
 
 func startSandboxAt(t *testing.T, key string, now clock.Clock) string {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "sandbox.db")+"?_txlock=immediate&_pragma=busy_timeout(5000)&_dqs=0")
+	db, err := prepared.Open("file:" + filepath.Join(t.TempDir(), "sandbox.db") + "?_txlock=immediate&_pragma=busy_timeout(5000)&_dqs=0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,9 +14,8 @@ import (
 	"os"
 	"path/filepath"
 
-	_ "modernc.org/sqlite" // the driver
-
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/prepared"
 	"github.com/tenantry/tenantry/internal/sandbox/mailbox"
 )
 
@@ -104,7 +103,7 @@ func openDatabase(path string) (*sql.DB, error) {
 		return nil, err
 	}
 	dsn := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: parameters}
-	db, err := sql.Open("sqlite", dsn.String())
+	db, err := prepared.Open(dsn.String())
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"runtime"
 	"time"
 
-	"modernc.org/sqlite"
+	"github.com/tenantry/tenantry/internal/prepared"
 )
 
 // FileURL returns the URL of the SQLite database in the file path, which should
@@ -86,11 +86,10 @@ func createFile(path string) error {
 
 func sqlitePool(path, params string, size int) (*sql.DB, error) {
 	dsn := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: params}
-	connector, err := sqlite.NewConnector(dsn.String())
+	pool, err := prepared.Open(dsn.String())
 	if err != nil {
 		return nil, err
 	}
-	pool := sql.OpenDB(prepared{connector})
 	pool.SetMaxOpenConns(size)
 	pool.SetMaxIdleConns(size)
 	pool.SetConnMaxLifetime(0)

@@ -3,7 +3,6 @@ package oauth_test
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"html"
 	"io"
@@ -19,8 +18,6 @@ import (
 	"testing"
 	"time"
 
-	_ "modernc.org/sqlite"
-
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/account"
@@ -29,6 +26,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/prepared"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/sandbox/idp"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -145,7 +143,7 @@ func onSandbox(t *testing.T, f func(t *testing.T, r *rig, now *clock.Fixed)) {
 // sandboxProvider starts the sandbox's provider for a service.
 func sandboxProvider(t *testing.T, c clock.Clock, service string) oauth.Provider {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "sandbox.db")+"?_txlock=immediate&_busy_timeout=5000&_pragma=journal_mode(WAL)")
+	db, err := prepared.Open("file:" + filepath.Join(t.TempDir(), "sandbox.db") + "?_txlock=immediate&_busy_timeout=5000&_pragma=journal_mode(WAL)")
 	if err != nil {
 		t.Fatal(err)
 	}

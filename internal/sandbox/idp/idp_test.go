@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
-	_ "modernc.org/sqlite"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/prepared"
 	"github.com/tenantry/tenantry/internal/sandbox/idp"
 )
 
@@ -40,7 +40,7 @@ type rig struct {
 
 func open(t *testing.T) *rig {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "sandbox.db"))
+	db, err := prepared.Open("file:" + filepath.Join(t.TempDir(), "sandbox.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

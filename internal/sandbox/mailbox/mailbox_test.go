@@ -14,16 +14,16 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	_ "modernc.org/sqlite"
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/prepared"
 	"github.com/tenantry/tenantry/internal/sandbox/mailbox"
 )
 
 func open(t *testing.T) (*mailbox.Mailbox, *sql.DB, *clock.Fixed) {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "sandbox.db"))
+	db, err := prepared.Open("file:" + filepath.Join(t.TempDir(), "sandbox.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

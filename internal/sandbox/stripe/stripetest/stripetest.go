@@ -19,9 +19,8 @@ import (
 	"testing"
 	"time"
 
-	_ "modernc.org/sqlite" // the database of the sandbox
-
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/prepared"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe"
 )
 
@@ -52,7 +51,7 @@ type World struct {
 // New returns a provider whose settings were changed as given.
 func New(t *testing.T, change ...func(*stripe.Config)) *World {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "stripe.db")+
+	db, err := prepared.Open("file:" + filepath.Join(t.TempDir(), "stripe.db") +
 		"?_txlock=immediate&_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)&_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
