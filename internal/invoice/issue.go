@@ -92,7 +92,7 @@ func (s *Service) take(ctx context.Context, tenantID uuid.UUID, in psp.Invoice) 
 		if err != nil {
 			return err
 		}
-		refs, err := s.store.references(ctx, tenantID)
+		refs, err := s.store.references(ctx, tenantID, in)
 		if err != nil {
 			return err
 		}

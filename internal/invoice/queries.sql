@@ -25,9 +25,9 @@ SELECT l.psp_price_id, l.meter_id, m.name
 FROM meter_prices l JOIN meters m ON m.id = l.meter_id
 WHERE l.psp_price_id IS NOT NULL ORDER BY l.created_at, l.id;
 
--- name: BilledLines :many
-SELECT psp_line_id, psp_price_id, plan_id, meter_id, name FROM psp_invoice_lines
-WHERE tenant_id = $1 ORDER BY created_at, psp_line_id;
+-- name: LastBilled :one
+SELECT plan_id, meter_id, name FROM psp_invoice_lines
+WHERE tenant_id = $1 AND psp_price_id = $2 ORDER BY created_at DESC, psp_line_id DESC LIMIT 1;
 
 -- name: RememberLine :exec
 INSERT INTO psp_invoice_lines (tenant_id, psp_line_id, psp_price_id, plan_id, meter_id, name, created_at)
@@ -82,9 +82,6 @@ ON CONFLICT (invoice_id) DO NOTHING;
 -- name: Document :one
 SELECT d.bytes FROM invoice_documents d JOIN invoices i ON i.id = d.invoice_id
 WHERE i.tenant_id = $1 AND i.id = $2;
-
--- name: PSPInvoices :many
-SELECT psp_invoice_id FROM psp_invoices WHERE tenant_id = $1;
 
 -- name: MinorUnits :one
 SELECT minor_units FROM currencies WHERE code = $1;

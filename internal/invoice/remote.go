@@ -90,11 +90,11 @@ func newestFirst(a, b Invoice) int {
 
 // translate converts the provider's invoices and stores the ids of new ones.
 func (r remote) translate(ctx context.Context, tenantID uuid.UUID, raw []psp.Invoice) ([]Invoice, error) {
-	refs, err := r.store.references(ctx, tenantID)
+	refs, err := r.store.references(ctx, tenantID, raw...)
 	if err != nil {
 		return nil, err
 	}
-	known, err := r.store.known(ctx, tenantID)
+	known, err := r.store.known(ctx, tenantID, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (r remote) get(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error
 	if err != nil {
 		return Invoice{}, err
 	}
-	refs, err := r.store.references(ctx, tenantID)
+	refs, err := r.store.references(ctx, tenantID, in)
 	if err != nil {
 		return Invoice{}, err
 	}

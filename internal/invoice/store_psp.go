@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/invoice/invoicesql"
+	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -30,14 +31,44 @@ func (s store) invoicedTenants(ctx context.Context, after uuid.UUID, n int32) ([
 	return tenants, sqldb.Wrap(err, "list invoiced tenants")
 }
 
-// known returns the provider's invoices of a tenant whose ids are stored.
-func (s store) known(ctx context.Context, tenantID uuid.UUID) (map[string]bool, error) {
-	ids, err := s.q(ctx).PSPInvoices(ctx, tenantID)
-	known := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		known[id] = true
+// known returns which of the provider's invoices have their ids stored.
+func (s store) known(ctx context.Context, tenantID uuid.UUID, invoices []psp.Invoice) (map[string]bool, error) {
+	ids := make([]string, len(invoices))
+	for i, in := range invoices {
+		ids[i] = in.ID
 	}
+	known := map[string]bool{}
+	err := s.ofIDs(ctx, `SELECT psp_invoice_id FROM psp_invoices WHERE tenant_id = $1::uuid AND psp_invoice_id`, tenantID, ids,
+		func(scan func(...any) error) error {
+			var id string
+			err := scan(&id)
+			known[id] = true
+			return err
+		})
 	return known, sqldb.Wrap(err, "list known invoices")
+}
+
+// ofIDs runs a query of a tenant's rows that ends with the column in which the ids are
+// looked for. It calls row for each.
+func (s store) ofIDs(ctx context.Context, query string, tenantID uuid.UUID, ids []string, row func(scan func(...any) error) error) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	args := []any{tenantID}
+	for _, id := range sqldb.Padded(ids) {
+		args = append(args, id)
+	}
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, query+` IN (VALUES `+sqldb.Tuples(2, len(args)-1, "text")+`)`, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // remember stores the id that a provider's invoice has here, unless it is stored.

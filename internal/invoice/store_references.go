@@ -3,6 +3,7 @@ package invoice
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,8 +13,9 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// references reads what the provider's ids mean to a tenant.
-func (s store) references(ctx context.Context, tenantID uuid.UUID) (references, error) {
+// references reads what the provider's ids mean to a tenant, those of lines only for the
+// given invoices: a tenant may have had thousands.
+func (s store) references(ctx context.Context, tenantID uuid.UUID, invoices ...psp.Invoice) (references, error) {
 	refs := references{
 		subscriptions: map[string]subscriptionRef{}, lines: map[string]billed{}, linked: map[string]billed{}, former: map[string]billed{},
 	}
@@ -50,21 +52,59 @@ func (s store) references(ctx context.Context, tenantID uuid.UUID) (references, 
 	for _, row := range meters {
 		refs.linked[*row.PSPPriceID] = billed{meterID: &row.MeterID, name: sameEverywhere(row.Name)}
 	}
-	return refs, s.addLinesSeen(ctx, tenantID, refs)
+	if err := s.addLinesSeen(ctx, tenantID, refs, invoices); err != nil {
+		return refs, err
+	}
+	return refs, s.addFormer(ctx, tenantID, refs, invoices)
 }
 
-// addLinesSeen reads what the lines that were seen before are for.
-func (s store) addLinesSeen(ctx context.Context, tenantID uuid.UUID, refs references) error {
-	rows, err := s.q(ctx).BilledLines(ctx, tenantID)
-	if err != nil {
-		return sqldb.Wrap(err, "list lines that were seen")
-	}
-	for _, row := range rows {
-		of := billed{planID: row.PlanID, meterID: row.MeterID}
-		if err := json.Unmarshal(row.Name, &of.name); err != nil {
-			return sqldb.Wrap(err, "parse name of a line")
+// addLinesSeen reads what those lines of the invoices are for that were seen before.
+func (s store) addLinesSeen(ctx context.Context, tenantID uuid.UUID, refs references, invoices []psp.Invoice) error {
+	var ids []string
+	for _, in := range invoices {
+		for _, line := range in.Lines {
+			ids = append(ids, line.ID)
 		}
-		refs.lines[row.PSPLineID], refs.former[row.PSPPriceID] = of, of
+	}
+	err := s.ofIDs(ctx, `SELECT psp_line_id, plan_id, meter_id, name FROM psp_invoice_lines WHERE tenant_id = $1::uuid AND psp_line_id`, tenantID, ids,
+		func(scan func(...any) error) error {
+			var id string
+			var of billed
+			var name sqldb.JSON
+			if err := scan(&id, &of.planID, &of.meterID, &name); err != nil {
+				return err
+			}
+			err := json.Unmarshal(name, &of.name)
+			refs.lines[id] = of
+			return err
+		})
+	return sqldb.Wrap(err, "list lines that were seen")
+}
+
+// addFormer reads what those prices last billed to the tenant that new lines of the
+// invoices have and that are linked to nothing any more.
+func (s store) addFormer(ctx context.Context, tenantID uuid.UUID, refs references, invoices []psp.Invoice) error {
+	for _, in := range invoices {
+		for _, line := range in.Lines {
+			_, seen := refs.lines[line.ID]
+			_, linked := refs.linked[line.PriceID]
+			_, read := refs.former[line.PriceID]
+			if seen || linked || read || line.PriceID == "" {
+				continue
+			}
+			row, err := s.q(ctx).LastBilled(ctx, invoicesql.LastBilledParams{TenantID: tenantID, PSPPriceID: line.PriceID})
+			if errors.Is(err, sqldb.ErrNoRows) {
+				continue
+			}
+			if err != nil {
+				return sqldb.Wrap(err, "read what a price billed last")
+			}
+			of := billed{planID: row.PlanID, meterID: row.MeterID}
+			if err := json.Unmarshal(row.Name, &of.name); err != nil {
+				return sqldb.Wrap(err, "parse name of a line")
+			}
+			refs.former[line.PriceID] = of
+		}
 	}
 	return nil
 }

@@ -11,15 +11,16 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 	"github.com/tenantry/tenantry/internal/team"
 )
 
 // rounds is how often a race is run.
 func (r *rig) rounds() int {
 	if r.db.Dialect() == sqldb.Postgres {
-		return 100
+		return dbtest.Rounds(25, 100)
 	}
-	return 20
+	return dbtest.Rounds(10, 20)
 }
 
 // atOnce runs functions at the same moment, and counts how each ended: by the

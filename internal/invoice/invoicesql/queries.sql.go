@@ -13,48 +13,6 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-const billedLines = `-- name: BilledLines :many
-SELECT psp_line_id, psp_price_id, plan_id, meter_id, name FROM psp_invoice_lines
-WHERE tenant_id = $1 ORDER BY created_at, psp_line_id
-`
-
-type BilledLinesRow struct {
-	PSPLineID  string
-	PSPPriceID string
-	PlanID     *uuid.UUID
-	MeterID    *uuid.UUID
-	Name       sqldb.JSON
-}
-
-func (q *Queries) BilledLines(ctx context.Context, tenantID uuid.UUID) ([]BilledLinesRow, error) {
-	rows, err := q.db.QueryContext(ctx, billedLines, tenantID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []BilledLinesRow{}
-	for rows.Next() {
-		var i BilledLinesRow
-		if err := rows.Scan(
-			&i.PSPLineID,
-			&i.PSPPriceID,
-			&i.PlanID,
-			&i.MeterID,
-			&i.Name,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const customersOfTenant = `-- name: CustomersOfTenant :many
 SELECT psp_customer_id FROM psp_customers WHERE psp_customers.tenant_id = $1
 UNION ALL
@@ -398,6 +356,29 @@ func (q *Queries) KeptInvoices(ctx context.Context, arg KeptInvoicesParams) ([]K
 	return items, nil
 }
 
+const lastBilled = `-- name: LastBilled :one
+SELECT plan_id, meter_id, name FROM psp_invoice_lines
+WHERE tenant_id = $1 AND psp_price_id = $2 ORDER BY created_at DESC, psp_line_id DESC LIMIT 1
+`
+
+type LastBilledParams struct {
+	TenantID   uuid.UUID
+	PSPPriceID string
+}
+
+type LastBilledRow struct {
+	PlanID  *uuid.UUID
+	MeterID *uuid.UUID
+	Name    sqldb.JSON
+}
+
+func (q *Queries) LastBilled(ctx context.Context, arg LastBilledParams) (LastBilledRow, error) {
+	row := q.db.QueryRowContext(ctx, lastBilled, arg.TenantID, arg.PSPPriceID)
+	var i LastBilledRow
+	err := row.Scan(&i.PlanID, &i.MeterID, &i.Name)
+	return i, err
+}
+
 const linkedMeterPrices = `-- name: LinkedMeterPrices :many
 SELECT l.psp_price_id, l.meter_id, m.name
 FROM meter_prices l JOIN meters m ON m.id = l.meter_id
@@ -564,33 +545,6 @@ func (q *Queries) PSPInvoice(ctx context.Context, arg PSPInvoiceParams) (string,
 	var psp_invoice_id string
 	err := row.Scan(&psp_invoice_id)
 	return psp_invoice_id, err
-}
-
-const pSPInvoices = `-- name: PSPInvoices :many
-SELECT psp_invoice_id FROM psp_invoices WHERE tenant_id = $1
-`
-
-func (q *Queries) PSPInvoices(ctx context.Context, tenantID uuid.UUID) ([]string, error) {
-	rows, err := q.db.QueryContext(ctx, pSPInvoices, tenantID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []string{}
-	for rows.Next() {
-		var psp_invoice_id string
-		if err := rows.Scan(&psp_invoice_id); err != nil {
-			return nil, err
-		}
-		items = append(items, psp_invoice_id)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const planNameOfSubscription = `-- name: PlanNameOfSubscription :one

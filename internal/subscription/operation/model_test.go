@@ -59,7 +59,7 @@ func TestMoneyIsThatOfTheModel(t *testing.T) {
 				"pricing_type": p.kind, "billing_cycle": p.cycle, "trial_days": p.trial,
 			})
 		}
-		lives := make([]*life, dbtest.Rounds(9, 100))
+		lives := make([]*life, dbtest.Rounds(6, 100))
 		for i := range lives {
 			l := &life{
 				Customer: s.NewCustomer(fmt.Sprintf("life%d", i)), market: m, t: t, currency: i % 3,
