@@ -36,6 +36,7 @@ type pageView struct {
 	Title, Note  string
 	Lines        []shownLine
 	Amount, PDF  string // both empty if there is no such invoice
+	Credit       string // what the account's balance adds to the lines; empty for nothing
 	Payable      bool
 	Confirmation *pages.Confirmation // nil unless a payment waits for its payer
 	Action       string
@@ -169,6 +170,9 @@ func (view *pageView) fill(ctx context.Context, st *kernel.Step, in *invoices.In
 		view.Lines = append(view.Lines, shownLine{
 			line.Description, form.Day(line.Period.Start) + " – " + form.Day(line.Period.End), form.FormatAmount(line.Amount, in.Currency),
 		})
+	}
+	if credit := in.AmountDue - in.Total; credit != 0 {
+		view.Credit = form.FormatAmount(credit, in.Currency)
 	}
 	view.Title = "Invoice " + *in.Number
 	if !payable(in) {

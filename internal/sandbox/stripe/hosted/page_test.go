@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/stripetest"
 )
@@ -119,6 +120,30 @@ func TestAnInvoiceThatWasGivenUpCanBePaid(t *testing.T) {
 		w.Form(page, "card_number", "4242424242424242")
 		if paid := w.Get("/v1/invoices/"+sub.At("latest_invoice")).At("status") == "paid"; paid != c.pays {
 			t.Errorf("%s: paid is %v", name, paid)
+		}
+	}
+}
+
+// An invoice that the account's balance pays in part says so, so that its lines add up.
+func TestTheBalanceOfTheAccountIsShown(t *testing.T) {
+	t.Parallel()
+	w := stripetest.New(t)
+	sub := w.Subscribe(w.Price(1000, "eur", "month"), "pm_card_visa")
+	show := func() string {
+		t.Helper()
+		newest := w.IDs("/v1/invoices?limit=1&customer=" + sub.At("customer"))[0]
+		url := w.Get("/v1/invoices/" + newest).At("hosted_invoice_url")
+		return w.Send("GET", strings.TrimPrefix(url, stripetest.Site), "").Body.String()
+	}
+	if body := show(); strings.Contains(body, "Balance") {
+		t.Errorf("there is a balance in %s", body)
+	}
+	w.Post("/v1/subscriptions/"+sub.At("id"), "items[0][id]="+sub.At("items.data.0.id")+"&items[0][price]="+w.Price(700, "eur", "month")+"&proration_behavior=always_invoice")
+	w.Advance(32 * 24 * time.Hour)
+	body := show()
+	for _, want := range []string{`<td id="credit">-3.00 EUR</td>`, `<td id="total">4.00 EUR</td>`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in %s", want, body)
 		}
 	}
 }
