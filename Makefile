@@ -11,7 +11,8 @@ SHELL         := /bin/bash
 # Races are looked for in all Go code. SQLite is C translated into Go, by whose own
 # locks its memory is kept: watching each access of it took half of the time. Checks of
 # pointer arithmetic, which come with the detector, are left out there too.
-RACE := -race -gcflags=modernc.org/...=-d=checkptr=0 -gcflags=modernc.org/sqlite/lib='-race=false -d=checkptr=0'
+# `go vet` has looked at the same code before, and nobody debugs these programs.
+RACE := -race -vet=off -ldflags=-w -gcflags=modernc.org/...=-d=checkptr=0 -gcflags=modernc.org/sqlite/lib='-race=false -d=checkptr=0'
 
 .DEFAULT_GOAL := help
 
