@@ -86,6 +86,23 @@ func TestCancelingTwiceIsCanceled(t *testing.T) {
 	}
 }
 
+// Where nobody can say whether the subscription has ended, the caller asks again.
+func TestCancelingThatCannotBeReadBackFailsForNow(t *testing.T) {
+	t.Parallel()
+	provider := newFake(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		if r.Method == http.MethodDelete {
+			replyError(w, 404, "invalid_request_error", "resource_missing", "No such subscription")
+			return
+		}
+		replyError(w, 500, "api_error", "", "out of order")
+	})
+	_, err := provider.client(t).CancelSubscription(t.Context(), "sub_1", "k")
+	checkPSPError(t, err)
+	if errors.Is(err, psp.ErrNotFound) {
+		t.Errorf("it is said not to be there: %v", err)
+	}
+}
+
 func TestPriceWithoutOneWholeAmountIsNotFree(t *testing.T) {
 	t.Parallel()
 	amount := func(n int64) *int64 { return &n }

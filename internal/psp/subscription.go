@@ -119,12 +119,19 @@ func (c *Client) cancelSubscription(ctx context.Context, id string, params *stri
 		}
 		return c.newSubscription(ctx, s)
 	})
-	if errors.Is(err, ErrNotFound) {
-		if s, readErr := c.GetSubscription(ctx, id); readErr == nil && s.Status == statusCanceled {
-			return s, nil
-		}
+	if !errors.Is(err, ErrNotFound) {
+		return canceled, err
 	}
-	return canceled, err
+	// One that has ended answers like one that never was. Only its state tells which.
+	s, readErr := c.GetSubscription(ctx, id)
+	switch {
+	case readErr != nil:
+		return Subscription{}, readErr
+	case s.Status == statusCanceled:
+		return s, nil
+	default:
+		return Subscription{}, err
+	}
 }
 
 // Subscriptions iterates over a customer's subscriptions in every status, the newest

@@ -279,11 +279,19 @@ func (l *life) mend() {
 		l.agrees("a new card pays nothing by itself")
 	}
 	list := l.Call("GET", l.Path("/invoices?status=open&sort=issue_date"), l.Token, nil).Want(200)
-	for _, in := range list.At("data").([]any) {
-		paid := l.Call("POST", l.Path("/invoices/"+in.(apptest.Object)["id"].(string)+"/pay"), l.Token, nil)
-		if l.card == apptest.CardConfirms {
+	present := l.Subscription(l.Owner).At("data.id")
+	for _, open := range list.At("data").([]any) {
+		in := open.(apptest.Object)
+		paid := l.Call("POST", l.Path("/invoices/"+in["id"].(string)+"/pay"), l.Token, nil)
+		// An earlier subscription's invoice is paid by the card that subscription had.
+		earlier := in["subscription_id"] != present
+		if l.card == apptest.CardConfirms && !earlier || earlier && paid.Status == 422 {
 			paid.WantRefused(422, "payment_failed")
-			l.Submit(paid.WantAt("payment_action.type", "confirm").Str("payment_action.url"), apptest.Confirmation("")).Want(303)
+			answer := apptest.Confirmation("")
+			if earlier && paid.At("payment_action.type") == "pay" {
+				answer = apptest.Card(apptest.CardPays)
+			}
+			l.Submit(paid.Str("payment_action.url"), answer).Want(303)
 		} else {
 			paid.Want(200).WantAt("data.status", "paid")
 		}
