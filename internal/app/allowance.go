@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/tenant"
@@ -57,30 +58,53 @@ type payers struct {
 }
 
 func (p payers) Payer(ctx context.Context, tenantID uuid.UUID) (billing.Payer, error) {
-	sub, err := p.subscriptions.Running(ctx, tenantID)
-	if errors.Is(err, subscription.ErrNotFound) {
+	sub, err := p.subscriptions.Current(ctx, tenantID)
+	if errors.Is(err, subscription.ErrNotFound) || err == nil && !sub.Status.Running() && sub.Status != subscription.Unpaid {
 		t, err := p.tenants.Get(ctx, tenantID)
 		return billing.Payer{Currency: t.PreferredCurrency}, err
 	}
 	if err != nil {
 		return billing.Payer{}, err
 	}
-	payer := billing.Payer{Currency: sub.Currency, Billing: &usage.Billing{
-		Anchor: sub.BillingAnchor, IntervalUnit: usage.IntervalUnit(sub.IntervalUnit), IntervalCount: int(sub.IntervalCount),
-		Current: usage.Period{Start: sub.CurrentPeriodStart, End: sub.CurrentPeriodEnd},
-	}}
-	if payer.PaysUsage, err = p.paysUsage(ctx, sub); err != nil {
-		return payer, err
+	current := usage.Period{Start: sub.CurrentPeriodStart, End: sub.CurrentPeriodEnd}
+	payer := billing.Payer{Currency: sub.Currency}
+	if sub.Status.Running() {
+		payer.Billing = &usage.Billing{
+			Anchor: sub.BillingAnchor, IntervalUnit: usage.IntervalUnit(sub.IntervalUnit), IntervalCount: int(sub.IntervalCount), Current: current,
+		}
 	}
-	payer.PaysUsage = payer.PaysUsage && sub.Status != subscription.Trialing
 	items, known, err := sub.MeteredItems()
 	if known {
-		payer.Prices = []string{}
+		payer.Prices = pricesOf(items)
 	}
-	for _, item := range items {
-		payer.Prices = append(payer.Prices, item.PriceID)
+	if err != nil {
+		return payer, err
 	}
-	return payer, err
+	terms, decided, err := sub.MeteredTerms()
+	if err != nil {
+		return payer, err
+	}
+	pays, err := p.paysUsage(ctx, sub)
+	if !pays || err != nil {
+		return payer, err
+	}
+	payer.PaysUsage = sub.Status != subscription.Trialing
+	payer.Metered = &billing.Metered{Period: current, Decided: decided, Prices: payer.Prices, Former: pricesOf(terms.Items)}
+	if decided {
+		payer.Metered.Former = pricesOf(terms.Former)
+	}
+	if decided && terms.Since != nil {
+		payer.Metered.Since = *terms.Since
+	}
+	return payer, nil
+}
+
+func pricesOf(items []psp.MeteredItem) []string {
+	prices := make([]string, len(items))
+	for i, item := range items {
+		prices[i] = item.PriceID
+	}
+	return prices
 }
 
 // paysUsage reports whether the plan of a subscription bills usage.

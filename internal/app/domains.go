@@ -152,6 +152,7 @@ func (d *domains) addSubscriptions(p *platform, link *links) {
 	d.operations = operation.NewService(operation.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Subscriptions: d.subscriptions, Catalog: d.catalog, Tenants: d.tenants,
 		Entitlements: d.entitlements, Provider: p.provider, Prices: d.priceLinks, Audit: d.audit, Usage: link,
+		Metering: metering{link, d.priceLinks}, Log: p.log,
 	})
 	d.reconciler = reconcile.NewService(reconcile.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Subscriptions: d.subscriptions, Provider: p.provider, Log: p.log,

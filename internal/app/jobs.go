@@ -53,6 +53,7 @@ func (svc *service) registerJobs() {
 		{provider, subscription.JobRefuse, svc.subscriptions.HandleRefuse},
 		{provider, subscription.JobRetire, svc.subscriptions.HandleRetire},
 		{provider, operation.JobSeats, svc.operations.HandleSeats},
+		{provider, operation.JobMetered, svc.operations.HandleMetered},
 		{provider, customer.JobUpdate, svc.customers.HandleUpdate},
 		{provider, ofSubscriptions.Kind, ofSubscriptions.HandlePart},
 		{provider, ofInvoices.Kind, ofInvoices.HandlePart},
@@ -79,6 +80,7 @@ func (svc *service) registerPeriodic() {
 		{common, "psp.reconcile", 24 * time.Hour, svc.startComparisons},
 		{provider, "usage.report", 10 * time.Second, svc.reporter.Report},
 		{provider, "usage.carry", time.Minute, svc.reporter.Carry},
+		{provider, "subscription.metered", time.Hour, svc.operations.SweepMetered},
 		{provider, "psp.catch-up", 5 * time.Minute, svc.catchUp},
 		{provider, "catalog.refresh-prices", time.Hour, svc.priceLinks.Refresh},
 	} {

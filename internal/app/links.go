@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -32,6 +33,10 @@ type links struct {
 
 func (l *links) RecordEffect(ctx context.Context, before, after subscription.Subscription) error {
 	return l.operations.RecordEffect(ctx, before, after)
+}
+
+func (l *links) PeriodBegan(ctx context.Context, sub subscription.Subscription) error {
+	return l.operations.PeriodBegan(ctx, sub)
 }
 
 func (l *links) SeatsChanged(ctx context.Context, tenantID uuid.UUID) error {
@@ -94,4 +99,18 @@ func (l *links) Sold(ctx context.Context, currency string) ([]pricelink.Metered,
 		metered[i] = pricelink.Metered(price)
 	}
 	return metered, err
+}
+
+// metering says what usage plans sell, and when it can be billed.
+type metering struct {
+	*links
+	*pricelink.Service
+}
+
+func (m metering) SoldAt(ctx context.Context, currency string, at time.Time) (map[uuid.UUID]string, error) {
+	return m.meters.SoldAt(ctx, currency, at)
+}
+
+func (m metering) MetersOf(ctx context.Context, pspPriceIDs []string) (map[string]uuid.UUID, error) {
+	return m.meters.MetersOf(ctx, pspPriceIDs)
 }

@@ -2,6 +2,7 @@ package psp
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/stripe/stripe-go/v85"
@@ -93,6 +94,41 @@ func (c *Client) SetQuantity(ctx context.Context, id, itemID string, quantity in
 		params.PendingInvoiceItemInterval = &stripe.SubscriptionUpdatePendingInvoiceItemIntervalParams{Interval: stripe.String(IntervalMonth)}
 	}
 	return c.updateSubscription(ctx, "set quantity", id, set, params)
+}
+
+// MeteredChange adds an item that bills usage at a price, gives one another price, or
+// removes one.
+type MeteredChange struct {
+	ItemID  string `json:"item_id,omitempty"`  // empty for a new item
+	PriceID string `json:"price_id,omitempty"` // empty to remove the item
+}
+
+// ChangeMetered changes the items that bill usage. From now on they bill what is
+// reported for later times; what was reported for the present period before is not
+// billed at all, so none of it may have been.
+func (c *Client) ChangeMetered(ctx context.Context, id string, changes []MeteredChange, key string) (Subscription, error) {
+	params := &stripe.SubscriptionUpdateParams{Params: keyed(key), ProrationBehavior: stripe.String(noProrations)}
+	for _, ch := range changes {
+		item := &stripe.SubscriptionUpdateItemParams{ID: optional(ch.ItemID), Price: optional(ch.PriceID)}
+		if ch.PriceID == "" {
+			item.Deleted = stripe.Bool(true)
+		}
+		params.Items = append(params.Items, item)
+	}
+	return c.updateSubscription(ctx, "change metered items", id, func(s Subscription) bool { return s.hasMetered(changes) }, params)
+}
+
+// hasMetered reports whether a subscription has the changes.
+func (s Subscription) hasMetered(changes []MeteredChange) bool {
+	for _, ch := range changes {
+		has := slices.ContainsFunc(s.Metered, func(m MeteredItem) bool {
+			return m.PriceID == ch.PriceID || ch.PriceID == "" && m.ID == ch.ItemID
+		})
+		if has != (ch.PriceID != "") {
+			return false
+		}
+	}
+	return true
 }
 
 // ClearCancelAt takes back that a subscription ends at a date. It has no effect on one

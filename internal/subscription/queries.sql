@@ -10,8 +10,8 @@ INSERT INTO subscriptions (
     id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count,
     billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end,
     canceled_at, psp_subscription_id, cancel_at, sync_version, created_at, updated_at, former_billing, metered_items,
-    psp_price_id, payment_action, payment_url
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23);
+    psp_price_id, payment_action, payment_url, metered_period, metered_terms
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23, $24, $25);
 
 -- name: UpdateSubscription :execrows
 UPDATE subscriptions
@@ -97,3 +97,24 @@ SELECT plan_id FROM plan_prices WHERE psp_price_id = $1 ORDER BY created_at, id;
 
 -- name: HasSuccessor :one
 SELECT EXISTS (SELECT 1 FROM checkouts WHERE tenant_id = $1 AND replaces_subscription_id = sqlc.arg(id));
+
+-- What bills the usage of a period is decided once.
+-- name: DecideMetered :execrows
+UPDATE subscriptions SET metered_period = sqlc.arg(period), metered_terms = $3
+WHERE tenant_id = $1 AND id = $2 AND (metered_period IS NULL OR metered_period < sqlc.arg(period));
+
+-- Subscriptions of usage plans whose next period has begun, as far as is known here, and
+-- whose metered items are not decided for it.
+-- name: UndecidedMetered :many
+SELECT s.id, s.tenant_id FROM subscriptions s JOIN plans p ON p.id = s.plan_id
+WHERE s.status IN ('active', 'trialing', 'past_due', 'unpaid') AND p.pricing_type = 'usage' AND s.id > sqlc.arg(after)
+AND (s.metered_period IS NULL OR s.metered_period < s.current_period_start OR s.current_period_end <= sqlc.arg(now))
+ORDER BY s.id
+LIMIT 500;
+
+-- The subscriptions to a plan that are not over.
+-- name: LiveOfPlan :many
+SELECT * FROM subscriptions
+WHERE plan_id = $1 AND status IN ('active', 'trialing', 'past_due', 'unpaid') AND id > sqlc.arg(after)
+ORDER BY id
+LIMIT 500;

@@ -126,6 +126,11 @@ func (s *Service) apply(ctx context.Context, known Subscription, remote psp.Subs
 			if err := s.deps.Operations.RecordEffect(ctx, known, next); err != nil {
 				return err
 			}
+			if next.CurrentPeriodStart.After(known.CurrentPeriodStart) && !next.Status.Over() {
+				if err := s.deps.Operations.PeriodBegan(ctx, next); err != nil {
+					return err
+				}
+			}
 		}
 		if then == nil {
 			return nil

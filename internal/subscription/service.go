@@ -67,12 +67,14 @@ type Audit interface {
 }
 
 // Operations is what follows from a stored state in the package above, which changes
-// subscriptions; *operation.Service does it. Both are called in the transaction that
+// subscriptions; *operation.Service does it. All are called in the transaction that
 // stores the state.
 type Operations interface {
 	// RecordEffect adds to the audit trail what led from one state to the other: an
 	// operation, or the end of a change that waited.
 	RecordEffect(ctx context.Context, before, after Subscription) error
+	// PeriodBegan has the items that bill usage follow what is sold.
+	PeriodBegan(ctx context.Context, sub Subscription) error
 	// SeatsChanged has the billed quantity follow the team.
 	SeatsChanged(ctx context.Context, tenantID uuid.UUID) error
 }

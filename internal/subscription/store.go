@@ -2,6 +2,7 @@ package subscription
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,8 +26,9 @@ func toSubscription(row subscriptionsql.Subscription) Subscription {
 		CurrentPeriodStart: row.CurrentPeriodStart, CurrentPeriodEnd: row.CurrentPeriodEnd,
 		TrialEndsAt: row.TrialEndsAt, CancelAt: row.CancelAt, CancelAtPeriodEnd: row.CancelAtPeriodEnd, CanceledAt: row.CanceledAt,
 		CancellationReason: row.CancellationReason, PSPSubscriptionID: row.PSPSubscriptionID,
-		Departures: row.Departures, former: row.FormerBilling, metered: row.MeteredItems, SyncVersion: row.SyncVersion,
-		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+		Departures: row.Departures, former: row.FormerBilling, metered: row.MeteredItems, meteredPeriod: row.MeteredPeriod, terms: row.MeteredTerms,
+		SyncVersion: row.SyncVersion,
+		CreatedAt:   row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}
 	s.PSPPriceID = textOf(row.PSPPriceID)
 	s.Action = psp.PaymentAction{Type: textOf(row.PaymentAction), URL: textOf(row.PaymentURL)}
@@ -86,14 +88,24 @@ func (s store) allOfTenant(ctx context.Context, tenantID uuid.UUID) ([]Subscript
 	return list, nil
 }
 
+// insert stores a new subscription. What it was bought with bills its first period.
 func (s store) insert(ctx context.Context, n Subscription) error {
-	err := s.q(ctx).InsertSubscription(ctx, subscriptionsql.InsertSubscriptionParams{
+	items, _, err := n.MeteredItems()
+	if err != nil {
+		return err
+	}
+	terms, err := json.Marshal(MeteredTerms{Items: items})
+	if err != nil {
+		return err
+	}
+	err = s.q(ctx).InsertSubscription(ctx, subscriptionsql.InsertSubscriptionParams{
 		ID: n.ID, TenantID: n.TenantID, PlanID: n.PlanID, Status: string(n.Status), Currency: n.Currency,
 		PriceCents: n.PriceCents, Quantity: n.Quantity, IntervalUnit: n.IntervalUnit, IntervalCount: n.IntervalCount,
 		BillingAnchor: n.BillingAnchor, CurrentPeriodStart: n.CurrentPeriodStart, CurrentPeriodEnd: n.CurrentPeriodEnd,
 		TrialEndsAt: n.TrialEndsAt, CancelAt: n.CancelAt, CancelAtPeriodEnd: n.CancelAtPeriodEnd, CanceledAt: n.CanceledAt,
 		PSPSubscriptionID: n.PSPSubscriptionID, PSPPriceID: orNil(n.PSPPriceID), PaymentAction: orNil(n.Action.Type),
 		PaymentURL: orNil(n.Action.URL), CreatedAt: n.CreatedAt, FormerBilling: n.former, MeteredItems: n.metered,
+		MeteredPeriod: &n.CurrentPeriodStart, MeteredTerms: terms,
 	})
 	return sqldb.Wrap(err, "insert subscription")
 }

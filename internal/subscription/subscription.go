@@ -4,8 +4,6 @@
 package subscription
 
 import (
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -99,6 +97,9 @@ type Subscription struct {
 	former sqldb.JSON
 	// metered are the items that bill usage, encoded; nil before they were read.
 	metered sqldb.JSON
+	// meteredPeriod and terms are what was decided last about the items that bill usage.
+	meteredPeriod *time.Time
+	terms         sqldb.JSON
 	// SyncVersion counts the states taken over from the provider.
 	SyncVersion int64
 	CreatedAt   time.Time
@@ -120,15 +121,3 @@ func (s Subscription) Waits(now time.Time) bool {
 
 // Ending reports whether an end is scheduled, in whatever way.
 func (s Subscription) Ending() bool { return s.CancelAtPeriodEnd || s.CancelAt != nil }
-
-// MeteredItems are the provider's items that bill the usage of the subscription; known
-// is false before they were read.
-func (s Subscription) MeteredItems() (items []psp.MeteredItem, known bool, err error) {
-	if s.metered == nil {
-		return nil, false, nil
-	}
-	if err := json.Unmarshal(s.metered, &items); err != nil {
-		return nil, false, fmt.Errorf("decode metered items: %w", err)
-	}
-	return items, true, nil
-}

@@ -275,6 +275,14 @@ func meterMismatches(currency string, unit money.UnitPrice, remote psp.Price) []
 	return found
 }
 
+// BillsEvery reports whether the provider can bill usage at a price in a currency, at an
+// interval.
+func (s *Service) BillsEvery(ctx context.Context, pspPriceID, currency string, every catalog.Interval) (bool, error) {
+	now, err := s.readState(ctx, pspPriceID)
+	return !now.missing && now.Active && now.Metered && now.Currency == currency &&
+		now.IntervalUnit == every.Unit && now.IntervalCount == int(every.Count), err
+}
+
 // CheckMeter refuses to link a meter's price to one of the provider that does not bill
 // the same (psp_price_mismatch).
 func (s *Service) CheckMeter(ctx context.Context, currency string, unit money.UnitPrice, pspPriceID string) error {

@@ -375,7 +375,7 @@ func TestRefusedChanges(t *testing.T) {
 		{"an inactive price", "items[0][id]=" + id + "&items[0][price]=" + gone.ID, "", "items[0][price]"},
 		{"an unknown price", "items[0][id]=" + id + "&items[0][price]=price_x", "resource_missing", "items[0][price]"},
 		{"an unknown item", "items[0][id]=si_x&items[0][quantity]=1", "resource_missing", "items[0][id]"},
-		{"a new item", "items[0][price]=" + gone.ID, "parameter_missing", "items[0][id]"},
+		{"an item of nothing", "items[0][quantity]=1", "parameter_missing", "items[0][price]"},
 		{"quantity 0", "items[0][id]=" + id + "&items[0][quantity]=0", "parameter_invalid_integer", "items[0][quantity]"},
 		{"too much", "items[0][id]=" + id + "&items[0][quantity]=999999", "amount_too_large", "items[0][quantity]"},
 		{"prorated before the period", fmt.Sprintf("items[0][id]=%s&items[0][quantity]=2&proration_date=%d", id, start.Unix()-1), "", "proration_date"},

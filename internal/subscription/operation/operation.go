@@ -21,6 +21,7 @@ const (
 	opChange    = "change"   // of the plan
 	opDrop      = "drop"     // of a change that waits
 	opQuantity  = "quantity" // of seats
+	opMetered   = "metered"  // items
 )
 
 const (
@@ -54,6 +55,9 @@ type instruction struct {
 	// Departures counts the members who had left when it was prepared: their seats
 	// are not billed any more when it is done.
 	Departures int64 `json:"departures,omitzero"`
+	// Metered are the items that are to change, for the period that began at Period.
+	Metered []psp.MeteredChange `json:"metered,omitempty"`
+	Period  time.Time           `json:"period,omitzero"`
 }
 
 // operation is a write to the provider that is stored before it is made. Its id is
@@ -242,10 +246,14 @@ func (s *Service) complete(ctx context.Context, op operation, after subscription
 	if err != nil || !first {
 		return err
 	}
-	if op.Kind == opChange { // what was shown has happened
-		if err := s.store.forgetPreviews(ctx, op.before.TenantID, op.PlanID); err != nil {
-			return err
-		}
+	switch {
+	case op.Kind == opChange: // what was shown has happened
+		err = s.store.forgetPreviews(ctx, op.before.TenantID, op.PlanID)
+	case op.Kind == opMetered && after.CurrentPeriodStart.Equal(op.Period):
+		err = s.deps.Subscriptions.DecideMetered(ctx, after, s.billsFrom(), false)
+	}
+	if err != nil {
+		return err
 	}
 	return s.record(ctx, op, after)
 }

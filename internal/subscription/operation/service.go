@@ -6,6 +6,7 @@ package operation
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/google/uuid"
 
@@ -29,6 +30,7 @@ type Provider interface {
 	ChangeSubscription(ctx context.Context, c psp.Change, metadata map[string]string, key string) (psp.Subscription, error)
 	AwaitChange(ctx context.Context, c psp.Change, key string) (psp.Subscription, error)
 	VoidInvoice(ctx context.Context, id, key string) error
+	ChangeMetered(ctx context.Context, id string, changes []psp.MeteredChange, key string) (psp.Subscription, error)
 	SetQuantity(ctx context.Context, id, itemID string, quantity int64, monthly bool, key string) (psp.Subscription, error)
 }
 
@@ -51,6 +53,8 @@ type Deps struct {
 	Prices        subscription.Prices
 	Audit         subscription.Audit
 	Usage         Usage
+	Metering      Metering
+	Log           *slog.Logger
 }
 
 // Usage tells the provider what a tenant has used.

@@ -142,6 +142,8 @@ func (op operation) entry(after subscription.Subscription) audit.Entry {
 		return op.before.ChangeEntry("subscription.plan_changed", after)
 	case opDrop:
 		return op.before.ChangeEntry("subscription.plan_change_dropped", after)
+	case opMetered:
+		return op.before.ChangeEntry("subscription.metered_prices_changed", after)
 	default:
 		return op.before.ChangeEntry("subscription.quantity_changed", after)
 	}

@@ -62,4 +62,6 @@ type Subscription struct {
 	Departures          int64
 	FormerBilling       sqldb.JSON
 	MeteredItems        sqldb.JSON
+	MeteredPeriod       *time.Time
+	MeteredTerms        sqldb.JSON
 }

@@ -63,6 +63,32 @@ func (q *Queries) CountDeparture(ctx context.Context, tenantID uuid.UUID) error 
 	return err
 }
 
+const decideMetered = `-- name: DecideMetered :execrows
+UPDATE subscriptions SET metered_period = $4, metered_terms = $3
+WHERE tenant_id = $1 AND id = $2 AND (metered_period IS NULL OR metered_period < $4)
+`
+
+type DecideMeteredParams struct {
+	TenantID     uuid.UUID
+	ID           uuid.UUID
+	MeteredTerms sqldb.JSON
+	Period       *time.Time
+}
+
+// What bills the usage of a period is decided once.
+func (q *Queries) DecideMetered(ctx context.Context, arg DecideMeteredParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, decideMetered,
+		arg.TenantID,
+		arg.ID,
+		arg.MeteredTerms,
+		arg.Period,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const deleteCheckouts = `-- name: DeleteCheckouts :exec
 DELETE FROM checkouts WHERE tenant_id = $1
 `
@@ -153,8 +179,8 @@ INSERT INTO subscriptions (
     id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count,
     billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end,
     canceled_at, psp_subscription_id, cancel_at, sync_version, created_at, updated_at, former_billing, metered_items,
-    psp_price_id, payment_action, payment_url
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23)
+    psp_price_id, payment_action, payment_url, metered_period, metered_terms
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23, $24, $25)
 `
 
 type InsertSubscriptionParams struct {
@@ -181,6 +207,8 @@ type InsertSubscriptionParams struct {
 	PSPPriceID         *string
 	PaymentAction      *string
 	PaymentURL         *string
+	MeteredPeriod      *time.Time
+	MeteredTerms       sqldb.JSON
 }
 
 func (q *Queries) InsertSubscription(ctx context.Context, arg InsertSubscriptionParams) error {
@@ -208,6 +236,8 @@ func (q *Queries) InsertSubscription(ctx context.Context, arg InsertSubscription
 		arg.PSPPriceID,
 		arg.PaymentAction,
 		arg.PaymentURL,
+		arg.MeteredPeriod,
+		arg.MeteredTerms,
 	)
 	return err
 }
@@ -232,8 +262,80 @@ func (q *Queries) LastAnsweredCheckout(ctx context.Context, arg LastAnsweredChec
 	return id, err
 }
 
+const liveOfPlan = `-- name: LiveOfPlan :many
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms FROM subscriptions
+WHERE plan_id = $1 AND status IN ('active', 'trialing', 'past_due', 'unpaid') AND id > $2
+ORDER BY id
+LIMIT 500
+`
+
+type LiveOfPlanParams struct {
+	PlanID uuid.UUID
+	After  uuid.UUID
+}
+
+// The subscriptions to a plan that are not over.
+func (q *Queries) LiveOfPlan(ctx context.Context, arg LiveOfPlanParams) ([]Subscription, error) {
+	rows, err := q.db.QueryContext(ctx, liveOfPlan, arg.PlanID, arg.After)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Subscription{}
+	for rows.Next() {
+		var i Subscription
+		if err := rows.Scan(
+			&i.ID,
+			&i.TenantID,
+			&i.PlanID,
+			&i.Status,
+			&i.Currency,
+			&i.PriceCents,
+			&i.Quantity,
+			&i.IntervalUnit,
+			&i.IntervalCount,
+			&i.BillingAnchor,
+			&i.CurrentPeriodStart,
+			&i.CurrentPeriodEnd,
+			&i.TrialEndsAt,
+			&i.CancelAtPeriodEnd,
+			&i.CanceledAt,
+			&i.CancellationReason,
+			&i.PSPSubscriptionID,
+			&i.SyncVersion,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.SeenAt,
+			&i.TrialEndTold,
+			&i.CancelAt,
+			&i.PSPPriceID,
+			&i.PaymentAction,
+			&i.PaymentURL,
+			&i.PendingPlanID,
+			&i.PendingPSPPriceID,
+			&i.PendingPSPInvoiceID,
+			&i.PendingExpiresAt,
+			&i.Departures,
+			&i.FormerBilling,
+			&i.MeteredItems,
+			&i.MeteredPeriod,
+			&i.MeteredTerms,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const liveSubscription = `-- name: LiveSubscription :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms FROM subscriptions
 WHERE tenant_id = $1 AND status NOT IN ('canceled', 'incomplete_expired')
 `
 
@@ -274,6 +376,8 @@ func (q *Queries) LiveSubscription(ctx context.Context, tenantID uuid.UUID) (Sub
 		&i.Departures,
 		&i.FormerBilling,
 		&i.MeteredItems,
+		&i.MeteredPeriod,
+		&i.MeteredTerms,
 	)
 	return i, err
 }
@@ -460,7 +564,7 @@ func (q *Queries) SetCheckoutSession(ctx context.Context, arg SetCheckoutSession
 }
 
 const subscriptionByPSPID = `-- name: SubscriptionByPSPID :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items FROM subscriptions WHERE psp_subscription_id = $1
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms FROM subscriptions WHERE psp_subscription_id = $1
 `
 
 func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID string) (Subscription, error) {
@@ -500,12 +604,14 @@ func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID str
 		&i.Departures,
 		&i.FormerBilling,
 		&i.MeteredItems,
+		&i.MeteredPeriod,
+		&i.MeteredTerms,
 	)
 	return i, err
 }
 
 const subscriptionOfTenant = `-- name: SubscriptionOfTenant :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items FROM subscriptions WHERE tenant_id = $1 AND id = $2
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms FROM subscriptions WHERE tenant_id = $1 AND id = $2
 `
 
 type SubscriptionOfTenantParams struct {
@@ -550,12 +656,14 @@ func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTe
 		&i.Departures,
 		&i.FormerBilling,
 		&i.MeteredItems,
+		&i.MeteredPeriod,
+		&i.MeteredTerms,
 	)
 	return i, err
 }
 
 const subscriptionsOfTenant = `-- name: SubscriptionsOfTenant :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC
 `
 
 func (q *Queries) SubscriptionsOfTenant(ctx context.Context, tenantID uuid.UUID) ([]Subscription, error) {
@@ -601,7 +709,52 @@ func (q *Queries) SubscriptionsOfTenant(ctx context.Context, tenantID uuid.UUID)
 			&i.Departures,
 			&i.FormerBilling,
 			&i.MeteredItems,
+			&i.MeteredPeriod,
+			&i.MeteredTerms,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const undecidedMetered = `-- name: UndecidedMetered :many
+SELECT s.id, s.tenant_id FROM subscriptions s JOIN plans p ON p.id = s.plan_id
+WHERE s.status IN ('active', 'trialing', 'past_due', 'unpaid') AND p.pricing_type = 'usage' AND s.id > $1
+AND (s.metered_period IS NULL OR s.metered_period < s.current_period_start OR s.current_period_end <= $2)
+ORDER BY s.id
+LIMIT 500
+`
+
+type UndecidedMeteredParams struct {
+	After uuid.UUID
+	Now   time.Time
+}
+
+type UndecidedMeteredRow struct {
+	ID       uuid.UUID
+	TenantID uuid.UUID
+}
+
+// Subscriptions of usage plans whose next period has begun, as far as is known here, and
+// whose metered items are not decided for it.
+func (q *Queries) UndecidedMetered(ctx context.Context, arg UndecidedMeteredParams) ([]UndecidedMeteredRow, error) {
+	rows, err := q.db.QueryContext(ctx, undecidedMetered, arg.After, arg.Now)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UndecidedMeteredRow{}
+	for rows.Next() {
+		var i UndecidedMeteredRow
+		if err := rows.Scan(&i.ID, &i.TenantID); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

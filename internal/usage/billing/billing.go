@@ -49,6 +49,37 @@ type Payer struct {
 	// Prices are the provider's prices that bill the usage of the subscription; nil
 	// where they are not known.
 	Prices []string
+	// Metered says how the usage of each period is billed, nil where the plan bills none.
+	// It is known for an unpaid subscription too.
+	Metered *Metered
+}
+
+// Metered is how a subscription bills usage (rules: usage#new-prices).
+type Metered struct {
+	Period  usage.Period // the current one, as it was last read back
+	Decided bool         // which prices bill it
+	// Since is from when on they do, zero where that is the start of the period.
+	Since  time.Time
+	Prices []string // that bill the current period
+	Former []string // that billed the one before
+}
+
+// holds reports whether usage of a time is not to be reported yet: which prices bill its
+// period is not decided.
+func (m *Metered) holds(at time.Time) bool {
+	return m != nil && (!at.Before(m.Period.End) || !at.Before(m.Period.Start) && !m.Decided)
+}
+
+// billedAt returns the time that usage is reported with. What was used in a period
+// before its prices took effect is reported as used right after that.
+func (m *Metered) billedAt(at time.Time) (told time.Time, moved bool) {
+	if m == nil || !m.Period.Contains(at) || !at.Before(m.Since) {
+		return at, false
+	}
+	if last := m.Period.End.Add(-time.Second); last.Before(m.Since) {
+		return last, true
+	}
+	return m.Since, true
 }
 
 // Payers knows how tenants pay.

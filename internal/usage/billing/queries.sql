@@ -11,6 +11,17 @@ UPDATE usage_reports SET tried_at = sqlc.arg(now) WHERE id = $1 AND tried_at IS 
 -- name: OldestReport :one
 SELECT * FROM usage_reports ORDER BY id LIMIT 1;
 
+-- The first row that is not held.
+-- name: NextReport :one
+SELECT * FROM usage_reports WHERE held_until IS NULL OR held_until <= sqlc.arg(now) ORDER BY id LIMIT 1;
+
+-- name: HoldReport :exec
+INSERT INTO usage_reports (id, events, created_at, held_until) VALUES ($1, $2, $3, $4)
+ON CONFLICT (id) DO UPDATE SET held_until = excluded.held_until;
+
+-- name: LeaveFigures :exec
+UPDATE usage_reports SET events = $2 WHERE id = $1;
+
 -- name: AdvanceReport :exec
 UPDATE usage_reports SET reported = $2, tried_at = $3 WHERE id = $1;
 

@@ -66,14 +66,14 @@ func (r *Reporter) Report(ctx context.Context) error {
 	defer cancel()
 	run := newRun(r)
 	for {
-		row, err := r.store.oldestReport(ctx)
+		row, err := r.store.nextReport(ctx, r.deps.Clock.Now())
 		if errors.Is(err, errNoReport) {
 			return nil
 		}
 		if err != nil {
 			return ignoreDeadline(ctx, err)
 		}
-		if err := run.reportRow(ctx, row); err != nil {
+		if err := run.reportRow(ctx, row); err != nil && !errors.Is(err, errHeld) {
 			return ignoreDeadline(ctx, err)
 		}
 	}
@@ -84,6 +84,11 @@ func (r *run) reportRow(ctx context.Context, row report) error {
 	figures, err := decode(row.figures)
 	if err != nil {
 		return err
+	}
+	if row.done == 0 && row.triedAt == nil {
+		if figures, err = r.holdBack(ctx, row, figures); err != nil {
+			return err
+		}
 	}
 	for done := row.done; done < len(figures); {
 		chunk := figures[done:min(done+chunkSize, len(figures))]

@@ -29,11 +29,27 @@ func newRun(r *Reporter) *run {
 type customer struct {
 	id, currency string
 	billing      *usage.Billing
+	metered      *Metered
+	current      map[uuid.UUID]string // the prices that bill usage, by meter
+	former       map[uuid.UUID]string // those of the period before
 }
 
+// priceKey names a price of a meter: one of the provider, or where that is "" the one
+// that is linked now in a currency.
 type priceKey struct {
-	meterID  uuid.UUID
-	currency string
+	meterID    uuid.UUID
+	currency   string
+	pspPriceID string
+}
+
+// key is the price by which the usage of a meter at a time is billed: the subscription's
+// own, whatever is linked now.
+func (c customer) key(f usage.Figure) priceKey {
+	own := c.current
+	if c.metered != nil && f.At.Before(c.metered.Period.Start) {
+		own = c.former
+	}
+	return priceKey{f.MeterID, c.currency, own[f.MeterID]}
 }
 
 // providerMeter is the provider's meter behind a meter's linked price. Both texts are
@@ -44,6 +60,7 @@ type providerMeter struct {
 	// maximum is a meter whose maximum is billed, where the provider takes the last
 	// figure of a period in place of their sum; else nil.
 	maximum *usage.Meter
+	last    bool // the provider takes the last figure of a meter's last value
 }
 
 // send reports a few figures to the provider, at the same time, and returns those that
@@ -83,6 +100,9 @@ func (r *run) sendOne(ctx context.Context, f usage.Figure, to target) (reason st
 			return "", err
 		}
 	}
+	if f, err = r.moved(ctx, f, to); err != nil {
+		return "", err
+	}
 	err = r.deps.Provider.ReportUsage(ctx, psp.UsageReport{
 		EventName: to.eventName, CustomerID: to.customerID, Quantity: f.Quantity, Identifier: f.ID.String(), At: f.At,
 	})
@@ -90,6 +110,22 @@ func (r *run) sendOne(ctx context.Context, f usage.Figure, to target) (reason st
 		return err.Error(), nil
 	}
 	return "", err
+}
+
+// moved gives a figure the time at which its price is in effect. Where the provider takes
+// the last figure, those with one time are all the value that holds after it.
+func (r *run) moved(ctx context.Context, f usage.Figure, to target) (usage.Figure, error) {
+	at, moved := to.metered.billedAt(f.At)
+	if !moved {
+		return f, nil
+	}
+	f.At = at
+	if !to.last {
+		return f, nil
+	}
+	value, err := r.records.ValueBefore(ctx, f.TenantID, usage.Meter{ID: f.MeterID}, at.Truncate(time.Second).Add(time.Second))
+	f.Quantity = value
+	return f, err
 }
 
 // wholeMaximum makes of what an event raised a maximum by the maximum as it is now, for
@@ -115,20 +151,15 @@ type target struct {
 	providerMeter
 	customerID string
 	billing    *usage.Billing
+	metered    *Metered
 }
 
 func (r *run) target(ctx context.Context, f usage.Figure) (to target, err error) {
-	c, known := r.customers[f.TenantID]
-	if !known {
-		if c, err = r.customer(ctx, f.TenantID); err != nil {
-			return to, err
-		}
-		r.customers[f.TenantID] = c
+	c, err := r.customer(ctx, f.TenantID)
+	if err != nil || c.id == "" {
+		return to, err
 	}
-	if c.id == "" {
-		return to, nil
-	}
-	key := priceKey{f.MeterID, c.currency}
+	key := c.key(f)
 	m, known := r.meters[key]
 	if !known {
 		if m, err = r.providerMeter(ctx, key); err != nil {
@@ -145,7 +176,7 @@ func (r *run) target(ctx context.Context, f usage.Figure) (to target, err error)
 			m = providerMeter{problem: periodClosed}
 		}
 	}
-	return target{m, c.id, c.billing}, nil
+	return target{m, c.id, c.billing, c.metered}, nil
 }
 
 // periodClosed is the reason for usage that was recorded too late for the invoice of its
@@ -180,13 +211,33 @@ func (r *run) closed(ctx context.Context, f usage.Figure, c customer) (bool, err
 	return !isDraft, nil
 }
 
+// customer returns who pays for a tenant's usage.
 func (r *run) customer(ctx context.Context, tenantID uuid.UUID) (customer, error) {
+	if c, known := r.customers[tenantID]; known {
+		return c, nil
+	}
 	id, err := r.deps.Customers.Customer(ctx, tenantID)
-	if err != nil || id == "" {
+	if err != nil {
 		return customer{}, err
 	}
-	payer, err := r.deps.Payers.Payer(ctx, tenantID)
-	return customer{id, payer.Currency, payer.Billing}, err
+	c := customer{id: id}
+	if id != "" {
+		payer, err := r.deps.Payers.Payer(ctx, tenantID)
+		if err != nil {
+			return customer{}, err
+		}
+		c.currency, c.billing, c.metered = payer.Currency, payer.Billing, payer.Metered
+		if m := payer.Metered; m != nil {
+			if c.current, err = r.store.metersByPrice(ctx, m.Prices); err == nil {
+				c.former, err = r.store.metersByPrice(ctx, m.Former)
+			}
+			if err != nil {
+				return customer{}, err
+			}
+		}
+	}
+	r.customers[tenantID] = c
+	return c, nil
 }
 
 // providerMeter asks the provider for the meter behind a linked price.
@@ -207,6 +258,7 @@ func (r *run) providerMeter(ctx context.Context, key priceKey) (providerMeter, e
 			if meter.Aggregation == usage.Max && m.Aggregation == psp.AggregateLast {
 				to.maximum = &meter
 			}
+			to.last = meter.Aggregation == usage.LastValue && m.Aggregation == psp.AggregateLast
 			return to, nil
 		}
 	}

@@ -27,6 +27,10 @@ type report struct {
 	createdAt time.Time
 }
 
+func reportOf(row billingsql.UsageReport) report {
+	return report{row.ID, row.Events, int(row.Reported), row.TriedAt, row.CreatedAt}
+}
+
 func (s store) insertReport(ctx context.Context, figures []byte, now time.Time) error {
 	err := s.q(ctx).InsertReport(ctx, billingsql.InsertReportParams{ID: sqldb.NewID(), Events: figures, CreatedAt: now})
 	return sqldb.Wrap(err, "queue report")
@@ -35,8 +39,24 @@ func (s store) insertReport(ctx context.Context, figures []byte, now time.Time) 
 // oldestReport reads the first row of the queue, errNoReport where it is empty.
 func (s store) oldestReport(ctx context.Context) (report, error) {
 	row, err := s.q(ctx).OldestReport(ctx)
-	return report{row.ID, row.Events, int(row.Reported), row.TriedAt, row.CreatedAt},
-		sqldb.WrapAbsent(err, "read oldest report", errNoReport)
+	return reportOf(row), sqldb.WrapAbsent(err, "read oldest report", errNoReport)
+}
+
+// nextReport is oldestReport without the rows that are held.
+func (s store) nextReport(ctx context.Context, now time.Time) (report, error) {
+	row, err := s.q(ctx).NextReport(ctx, &now)
+	return reportOf(row), sqldb.WrapAbsent(err, "read next report", errNoReport)
+}
+
+// holdReport keeps a row, which has these figures, from being reported until a time.
+func (s store) holdReport(ctx context.Context, row report, figures []byte, until time.Time) error {
+	err := s.q(ctx).HoldReport(ctx, billingsql.HoldReportParams{ID: row.id, Events: figures, CreatedAt: row.createdAt, HeldUntil: &until})
+	return sqldb.Wrap(err, "hold report")
+}
+
+// leaveFigures leaves a row only some of its figures.
+func (s store) leaveFigures(ctx context.Context, id uuid.UUID, figures []byte) error {
+	return sqldb.Wrap(s.q(ctx).LeaveFigures(ctx, billingsql.LeaveFiguresParams{ID: id, Events: figures}), "split report")
 }
 
 func (s store) advanceReport(ctx context.Context, id uuid.UUID, done int, tried time.Time) error {
@@ -115,9 +135,13 @@ func (s store) takeRejection(ctx context.Context, id uuid.UUID) (rejection, erro
 	}, sqldb.WrapAbsent(err, "take rejected report", ErrNotRejected)
 }
 
-// linkedPrice reads a meter and the provider's price that is linked to it in a
-// currency, errNotLinked where none is.
+// linkedPrice reads a meter and the provider's price that a key names, errNotLinked where
+// there is none.
 func (s store) linkedPrice(ctx context.Context, key priceKey) (usage.Meter, string, error) {
+	if key.pspPriceID != "" {
+		row, err := s.q(ctx).MeterOfLink(ctx, key.pspPriceID)
+		return meterOf(row.Meter), key.pspPriceID, sqldb.WrapAbsent(err, "read meter of a price", errNotLinked)
+	}
 	row, err := s.q(ctx).LinkedPrice(ctx, billingsql.LinkedPriceParams{MeterID: key.meterID, Currency: key.currency})
 	if err != nil {
 		return usage.Meter{}, "", sqldb.WrapAbsent(err, "read linked price", errNotLinked)
@@ -130,7 +154,7 @@ func (s store) reportsAfter(ctx context.Context, id uuid.UUID) ([]report, error)
 	rows, err := s.q(ctx).ReportsAfter(ctx, id)
 	reports := make([]report, len(rows))
 	for i, row := range rows {
-		reports[i] = report{row.ID, row.Events, int(row.Reported), row.TriedAt, row.CreatedAt}
+		reports[i] = reportOf(row)
 	}
 	return reports, sqldb.Wrap(err, "read reports")
 }

@@ -118,3 +118,20 @@ func (s store) countersDuring(ctx context.Context, k usage.StreamKey, p usage.Pe
 	})
 	return countersOf(rows), sqldb.Wrap(err, "list counters of a billing period")
 }
+
+// metersByPrice returns prices of the provider by the meters that are or were linked to
+// them.
+func (s store) metersByPrice(ctx context.Context, prices []string) (map[uuid.UUID]string, error) {
+	found := make(map[uuid.UUID]string, len(prices))
+	for _, id := range prices {
+		row, err := s.q(ctx).MeterOfLink(ctx, id)
+		err = sqldb.WrapAbsent(err, "read meter of a price", errNotLinked)
+		if err != nil && !errors.Is(err, errNotLinked) {
+			return nil, err
+		}
+		if err == nil {
+			found[row.Meter.ID] = id
+		}
+	}
+	return found, nil
+}

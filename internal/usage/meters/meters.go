@@ -162,6 +162,9 @@ func (s *Service) Create(ctx context.Context, e Entry) (Entry, error) {
 		if err := s.store.setPrices(ctx, e.ID, nil, e.Prices, now); err != nil {
 			return err
 		}
+		if err := s.store.recordSales(ctx, e, now); err != nil {
+			return err
+		}
 		e, err = s.recordMeter(ctx, "meter.created", e.ID, nil)
 		return err
 	})
@@ -204,6 +207,9 @@ func (s *Service) Update(ctx context.Context, id uuid.UUID, change func(Entry) E
 		if err := s.store.setPrices(ctx, id, old.Prices, e.Prices, now); err != nil {
 			return err
 		}
+		if err := s.store.recordSales(ctx, e, now); err != nil {
+			return err
+		}
 		e, err = s.recordMeter(ctx, "meter.updated", id, &old)
 		return err
 	})
@@ -225,7 +231,11 @@ func (s *Service) Delete(ctx context.Context, id uuid.UUID) error {
 		if err := s.store.dropCounters(ctx, id); err != nil {
 			return err
 		}
-		if err := s.store.deleteMeter(ctx, id, s.clock.Now()); err != nil {
+		now := s.clock.Now()
+		if err := s.store.deleteMeter(ctx, id, now); err != nil {
+			return err
+		}
+		if err := s.store.recordSales(ctx, Entry{Meter: usage.Meter{ID: id}}, now); err != nil {
 			return err
 		}
 		return s.record(ctx, "meter.deleted", id, &old, nil)

@@ -54,3 +54,25 @@ ORDER BY meters.code;
 INSERT INTO meter_links (psp_price_id, meter_id, currency, unit_price_cents, created_at)
 VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (psp_price_id) DO UPDATE SET meter_id = excluded.meter_id, currency = excluded.currency, unit_price_cents = excluded.unit_price_cents;
+
+-- What was sold last of a meter, by currency.
+-- name: LastSales :many
+SELECT s.currency, s.psp_price_id FROM meter_sales s
+WHERE s.meter_id = $1 AND s.since = (SELECT max(t.since) FROM meter_sales t WHERE t.meter_id = s.meter_id AND t.currency = s.currency);
+
+-- name: PutSale :exec
+INSERT INTO meter_sales (meter_id, currency, since, psp_price_id) VALUES ($1, $2, $3, $4)
+ON CONFLICT (meter_id, currency, since) DO UPDATE SET psp_price_id = excluded.psp_price_id;
+
+-- What usage plans sold in a currency at a time.
+-- name: SalesAt :many
+SELECT s.meter_id, s.psp_price_id FROM meter_sales s
+WHERE s.currency = $1 AND s.psp_price_id IS NOT NULL AND s.since = (
+    SELECT max(t.since) FROM meter_sales t
+    WHERE t.meter_id = s.meter_id AND t.currency = s.currency AND t.since <= sqlc.arg(at)
+)
+ORDER BY s.meter_id;
+
+-- name: MeterOfPrice :one
+SELECT meter_links.meter_id, meters.code FROM meter_links JOIN meters ON meters.id = meter_links.meter_id
+WHERE meter_links.psp_price_id = $1;

@@ -158,10 +158,8 @@ func meteredLines(ctx context.Context, st *kernel.Step, sub *Subscription, start
 		if !item.Price.Metered() {
 			continue
 		}
-		name := names[item.Price.Product]
-		line := newInvoiceLine(sub, item, name)
-		line.Period = invoices.Period{Start: start, End: end}
-		if err := invoices.MeasureLine(ctx, st, &line, item.Price, sub.Customer, name); err != nil {
+		line, err := meteredLine(ctx, st, sub, item, start, end, names)
+		if err != nil {
 			return nil, err
 		}
 		lines = append(lines, line)

@@ -31,12 +31,14 @@ type change struct {
 	params    *form.Params
 }
 
-// itemChange asks for a new price or quantity of an item, or both.
+// itemChange asks for a new price or quantity of an item, or both; for another item,
+// without an id; or for an item to be removed.
 type itemChange struct {
 	params   *form.Params
 	id       string
 	price    string // empty keeps it
 	quantity int64  // 0 keeps it
+	deleted  bool
 }
 
 // revision is what a change leads to besides the changed subscription itself.
@@ -59,11 +61,18 @@ type revision struct {
 func readChange(p *form.Params, now int64) change {
 	ch := change{params: p, proration: prorationsPending, date: now}
 	for _, given := range p.List("items") {
-		given.Require("id")
 		change := itemChange{params: given}
+		if !given.Has("id") {
+			given.Require("price")
+		}
 		given.Text("id", &change.id)
 		given.Text("price", &change.price)
 		given.Integer("quantity", 1, maxQuantity, &change.quantity)
+		given.Boolean("deleted", &change.deleted)
+		if given.Has("clear_usage") {
+			given.Fail("clear_usage", "", "`clear_usage` is not supported for subscriptions with `billing_mode` set to `flexible`.")
+			given.Boolean("clear_usage", new(bool))
+		}
 		ch.items = append(ch.items, change)
 	}
 	p.Choice("proration_behavior", &ch.proration, prorationsPending, prorationsNow, prorationsNone)
@@ -113,10 +122,18 @@ func revise(ctx context.Context, st *kernel.Step, sub *Subscription, ch change) 
 	if err := ch.check(sub); err != nil {
 		return nil, err
 	}
-	for _, w := range ch.items {
-		if err := changeItem(ctx, st, sub, w); err != nil {
-			return nil, err
+	for _, removing := range []bool{false, true} { // last, so that there is always an item
+		for _, w := range ch.items {
+			if w.deleted != removing {
+				continue
+			}
+			if err := changeItem(ctx, st, sub, w); err != nil {
+				return nil, err
+			}
 		}
+	}
+	if err := sub.sold(ch); err != nil {
+		return nil, err
 	}
 	if err := oneInterval(sub, ch); err != nil {
 		return nil, err
@@ -130,6 +147,11 @@ func revise(ctx context.Context, st *kernel.Step, sub *Subscription, ch change) 
 	rev.restarted = sub.restart(ch, old, st.Now)
 	if !trialing && ch.proration != prorationsNone {
 		rev.prorate(sub, old, ch.date, st.Now)
+	}
+	if !trialing && !rev.restarted && ch.proration != prorationsNone {
+		if err := rev.billLeft(ctx, st, was, sub); err != nil {
+			return nil, err
+		}
 	}
 	if rev.restarted {
 		var err error
@@ -159,11 +181,18 @@ func (ch change) check(sub *Subscription) error {
 	return nil
 }
 
-// changeItem sets an item's new price and quantity.
+// changeItem adds or removes an item, or sets its new price and quantity.
 func changeItem(ctx context.Context, st *kernel.Step, sub *Subscription, w itemChange) error {
+	if w.id == "" {
+		return addItem(ctx, st, sub, w)
+	}
 	i := slices.IndexFunc(sub.Items.Data, func(item Item) bool { return item.ID == w.id })
 	if i < 0 {
 		return form.Missing(itemKind.Label, w.id, w.params.Name("id"))
+	}
+	if w.deleted {
+		sub.Items.Data = slices.Delete(sub.Items.Data, i, i+1)
+		return nil
 	}
 	item := &sub.Items.Data[i]
 	if w.quantity > 0 {
@@ -173,19 +202,55 @@ func changeItem(ctx context.Context, st *kernel.Step, sub *Subscription, w itemC
 		item.Quantity = w.quantity
 	}
 	if w.price != "" && w.price != item.Price.ID {
-		param := w.params.Name("price")
-		pr, _, err := catalog.Sellable(ctx, st, w.price, param)
+		pr, err := w.priced(ctx, st, sub)
 		if err != nil {
 			return err
 		}
-		if pr.Currency != sub.Currency {
-			return catalog.WrongCurrency(param, pr.Currency, sub.Currency)
-		}
 		if pr.Metered() != item.Price.Metered() {
-			return form.Refuse(param, "", "The sandbox does not change an item between licensed and metered prices.")
+			return form.Refuse(w.params.Name("price"), "", "The sandbox does not change an item between licensed and metered prices.")
 		}
-		item.Price = *pr
+		if item.Price = *pr; pr.Metered() {
+			item.usageFrom = st.Now
+		}
 	}
+	return w.affordable(*item, sub)
+}
+
+// addItem adds an item, whose period is that of the others. A metered one bills what
+// is used from now on.
+func addItem(ctx context.Context, st *kernel.Step, sub *Subscription, w itemChange) error {
+	pr, err := w.priced(ctx, st, sub)
+	if err != nil {
+		return err
+	}
+	start, end := sub.Period()
+	item := Item{
+		ID: form.NewID(itemKind.Prefix), Object: itemKind.Name, Created: st.Now, CurrentPeriodStart: start, CurrentPeriodEnd: end,
+		Metadata: map[string]string{}, Price: *pr, Quantity: w.quantity, Subscription: sub.ID,
+	}
+	switch {
+	case !pr.Metered():
+		item.Quantity = max(item.Quantity, 1)
+	case w.quantity > 0:
+		return form.Refuse(w.params.Name("quantity"), "", "Quantity should not be specified where usage_type is `metered`.")
+	default:
+		item.usageFrom = st.Now
+	}
+	sub.Items.Data = append(sub.Items.Data, item)
+	return w.affordable(item, sub)
+}
+
+// priced reads the price that an item is to have.
+func (w itemChange) priced(ctx context.Context, st *kernel.Step, sub *Subscription) (*catalog.Price, error) {
+	param := w.params.Name("price")
+	pr, _, err := catalog.Sellable(ctx, st, w.price, param)
+	if err == nil && pr.Currency != sub.Currency {
+		err = catalog.WrongCurrency(param, pr.Currency, sub.Currency)
+	}
+	return pr, err
+}
+
+func (w itemChange) affordable(item Item, sub *Subscription) error {
 	if most := billing.MaxAmount(sub.Currency); item.amount() > most {
 		return form.Refuse(w.params.Name("quantity"), "amount_too_large", "The amount of an item must be at most %s.", form.FormatAmount(most, sub.Currency))
 	}
@@ -223,7 +288,7 @@ func (sub *Subscription) restart(ch change, old []Item, now int64) bool {
 		return false
 	case trialing:
 		sub.Status, sub.TrialEnd = Active, &now
-	case !ch.anchorNow && old[0].Price.Recurring.SameInterval(*sub.Items.Data[0].Price.Recurring) && isFree(old) == isFree(sub.Items.Data):
+	case !ch.anchorNow && old[0].Price.Recurring.SameInterval(*sub.Items.Data[0].Price.Recurring) && (isFree(old) == isFree(sub.Items.Data) || sameLicensed(old, sub.Items.Data)):
 		return false
 	}
 	sub.BillingCycleAnchor = now
@@ -236,17 +301,36 @@ func isFree(items []Item) bool {
 	return !slices.ContainsFunc(items, func(item Item) bool { return item.Price.Metered() || item.amount() > 0 })
 }
 
+// sameLicensed reports whether only metered items differ, which are paid in arrears.
+func sameLicensed(old, is []Item) bool {
+	var prices [2][]string
+	for i, items := range [][]Item{old, is} {
+		for _, item := range items {
+			if !item.Price.Metered() {
+				prices[i] = append(prices[i], item.Price.ID)
+			}
+		}
+	}
+	return slices.Equal(prices[0], prices[1])
+}
+
 // prorate credits the rest of each old item's period that no longer applies.
 // Unless a new period is billed anyway, it also charges that rest for the item
 // that replaces it.
 func (rev *revision) prorate(sub *Subscription, old []Item, from, now int64) {
-	for i, was := range old {
-		is := sub.Items.Data[i]
-		switch {
-		case rev.restarted:
-			rev.add(sub, was, credit, from, now)
-		case was.Price.ID != is.Price.ID || was.Quantity != is.Quantity:
-			rev.add(sub, was, credit, from, now)
+	for _, was := range old {
+		is := sub.item(was.ID)
+		if !rev.restarted && is != nil && was.Price.ID == is.Price.ID && was.Quantity == is.Quantity {
+			continue
+		}
+		rev.add(sub, was, credit, from, now)
+		if !rev.restarted && is != nil {
+			rev.add(sub, *is, charged, from, now)
+		}
+	}
+	for _, is := range sub.Items.Data {
+		isNew := !slices.ContainsFunc(old, func(was Item) bool { return was.ID == is.ID })
+		if isNew && !rev.restarted {
 			rev.add(sub, is, charged, from, now)
 		}
 	}

@@ -89,6 +89,8 @@ type Item struct {
 	Quantity           int64             `json:"quantity,omitempty"` // none for a metered price
 	Subscription       string            `json:"subscription"`
 	TaxRates           form.None         `json:"tax_rates"`
+
+	usageFrom int64 // when a change made it bill usage; 0 for no such change
 }
 
 // Head implements kernel.Object.

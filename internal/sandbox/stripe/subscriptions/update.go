@@ -87,6 +87,9 @@ func makeChange(ctx context.Context, st *kernel.Step, sub *Subscription, ch chan
 	if err != nil {
 		return err
 	}
+	if err := sub.keepUsageStarts(ctx, st); err != nil {
+		return err
+	}
 	return applyRevision(ctx, st, before, sub, rev, behavior)
 }
 

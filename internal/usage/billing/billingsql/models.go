@@ -53,4 +53,5 @@ type UsageReport struct {
 	Reported  int32
 	CreatedAt time.Time
 	TriedAt   *time.Time
+	HeldUntil *time.Time
 }

@@ -270,6 +270,28 @@ func (q *Queries) DeleteStalePeaks(ctx context.Context) error {
 	return err
 }
 
+const holdReport = `-- name: HoldReport :exec
+INSERT INTO usage_reports (id, events, created_at, held_until) VALUES ($1, $2, $3, $4)
+ON CONFLICT (id) DO UPDATE SET held_until = excluded.held_until
+`
+
+type HoldReportParams struct {
+	ID        uuid.UUID
+	Events    []byte
+	CreatedAt time.Time
+	HeldUntil *time.Time
+}
+
+func (q *Queries) HoldReport(ctx context.Context, arg HoldReportParams) error {
+	_, err := q.db.ExecContext(ctx, holdReport,
+		arg.ID,
+		arg.Events,
+		arg.CreatedAt,
+		arg.HeldUntil,
+	)
+	return err
+}
+
 const insertRejection = `-- name: InsertRejection :exec
 INSERT INTO usage_refusals (id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at, told)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -324,6 +346,20 @@ ON CONFLICT DO NOTHING
 
 func (q *Queries) KeepTold(ctx context.Context, id uuid.UUID) error {
 	_, err := q.db.ExecContext(ctx, keepTold, id)
+	return err
+}
+
+const leaveFigures = `-- name: LeaveFigures :exec
+UPDATE usage_reports SET events = $2 WHERE id = $1
+`
+
+type LeaveFiguresParams struct {
+	ID     uuid.UUID
+	Events []byte
+}
+
+func (q *Queries) LeaveFigures(ctx context.Context, arg LeaveFiguresParams) error {
+	_, err := q.db.ExecContext(ctx, leaveFigures, arg.ID, arg.Events)
 	return err
 }
 
@@ -398,8 +434,27 @@ func (q *Queries) MeterOfLink(ctx context.Context, pspPriceID string) (MeterOfLi
 	return i, err
 }
 
+const nextReport = `-- name: NextReport :one
+SELECT id, events, reported, created_at, tried_at, held_until FROM usage_reports WHERE held_until IS NULL OR held_until <= $1 ORDER BY id LIMIT 1
+`
+
+// The first row that is not held.
+func (q *Queries) NextReport(ctx context.Context, now *time.Time) (UsageReport, error) {
+	row := q.db.QueryRowContext(ctx, nextReport, now)
+	var i UsageReport
+	err := row.Scan(
+		&i.ID,
+		&i.Events,
+		&i.Reported,
+		&i.CreatedAt,
+		&i.TriedAt,
+		&i.HeldUntil,
+	)
+	return i, err
+}
+
 const oldestReport = `-- name: OldestReport :one
-SELECT id, events, reported, created_at, tried_at FROM usage_reports ORDER BY id LIMIT 1
+SELECT id, events, reported, created_at, tried_at, held_until FROM usage_reports ORDER BY id LIMIT 1
 `
 
 func (q *Queries) OldestReport(ctx context.Context) (UsageReport, error) {
@@ -411,6 +466,7 @@ func (q *Queries) OldestReport(ctx context.Context) (UsageReport, error) {
 		&i.Reported,
 		&i.CreatedAt,
 		&i.TriedAt,
+		&i.HeldUntil,
 	)
 	return i, err
 }
@@ -493,7 +549,7 @@ func (q *Queries) Rejections(ctx context.Context, arg RejectionsParams) ([]Rejec
 }
 
 const reportsAfter = `-- name: ReportsAfter :many
-SELECT id, events, reported, created_at, tried_at FROM usage_reports WHERE id > $1 ORDER BY id LIMIT 100
+SELECT id, events, reported, created_at, tried_at, held_until FROM usage_reports WHERE id > $1 ORDER BY id LIMIT 100
 `
 
 func (q *Queries) ReportsAfter(ctx context.Context, after uuid.UUID) ([]UsageReport, error) {
@@ -511,6 +567,7 @@ func (q *Queries) ReportsAfter(ctx context.Context, after uuid.UUID) ([]UsageRep
 			&i.Reported,
 			&i.CreatedAt,
 			&i.TriedAt,
+			&i.HeldUntil,
 		); err != nil {
 			return nil, err
 		}

@@ -134,6 +134,40 @@ func (q *Queries) KeepLink(ctx context.Context, arg KeepLinkParams) error {
 	return err
 }
 
+const lastSales = `-- name: LastSales :many
+SELECT s.currency, s.psp_price_id FROM meter_sales s
+WHERE s.meter_id = $1 AND s.since = (SELECT max(t.since) FROM meter_sales t WHERE t.meter_id = s.meter_id AND t.currency = s.currency)
+`
+
+type LastSalesRow struct {
+	Currency   string
+	PSPPriceID *string
+}
+
+// What was sold last of a meter, by currency.
+func (q *Queries) LastSales(ctx context.Context, meterID uuid.UUID) ([]LastSalesRow, error) {
+	rows, err := q.db.QueryContext(ctx, lastSales, meterID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []LastSalesRow{}
+	for rows.Next() {
+		var i LastSalesRow
+		if err := rows.Scan(&i.Currency, &i.PSPPriceID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const linkedPrices = `-- name: LinkedPrices :many
 SELECT meters.code, meter_prices.psp_price_id, meter_prices.unit_price_cents
 FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id
@@ -218,6 +252,23 @@ func (q *Queries) MeterForChange(ctx context.Context, id uuid.UUID) (Meter, erro
 		&i.DeletedAt,
 		&i.IsBillable,
 	)
+	return i, err
+}
+
+const meterOfPrice = `-- name: MeterOfPrice :one
+SELECT meter_links.meter_id, meters.code FROM meter_links JOIN meters ON meters.id = meter_links.meter_id
+WHERE meter_links.psp_price_id = $1
+`
+
+type MeterOfPriceRow struct {
+	MeterID uuid.UUID
+	Code    string
+}
+
+func (q *Queries) MeterOfPrice(ctx context.Context, pspPriceID string) (MeterOfPriceRow, error) {
+	row := q.db.QueryRowContext(ctx, meterOfPrice, pspPriceID)
+	var i MeterOfPriceRow
+	err := row.Scan(&i.MeterID, &i.Code)
 	return i, err
 }
 
@@ -318,6 +369,71 @@ func (q *Queries) PricesOfMeter(ctx context.Context, meterID uuid.UUID) ([]Meter
 			&i.CreatedAt,
 			&i.UpdatedAt,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const putSale = `-- name: PutSale :exec
+INSERT INTO meter_sales (meter_id, currency, since, psp_price_id) VALUES ($1, $2, $3, $4)
+ON CONFLICT (meter_id, currency, since) DO UPDATE SET psp_price_id = excluded.psp_price_id
+`
+
+type PutSaleParams struct {
+	MeterID    uuid.UUID
+	Currency   string
+	Since      time.Time
+	PSPPriceID *string
+}
+
+func (q *Queries) PutSale(ctx context.Context, arg PutSaleParams) error {
+	_, err := q.db.ExecContext(ctx, putSale,
+		arg.MeterID,
+		arg.Currency,
+		arg.Since,
+		arg.PSPPriceID,
+	)
+	return err
+}
+
+const salesAt = `-- name: SalesAt :many
+SELECT s.meter_id, s.psp_price_id FROM meter_sales s
+WHERE s.currency = $1 AND s.psp_price_id IS NOT NULL AND s.since = (
+    SELECT max(t.since) FROM meter_sales t
+    WHERE t.meter_id = s.meter_id AND t.currency = s.currency AND t.since <= $2
+)
+ORDER BY s.meter_id
+`
+
+type SalesAtParams struct {
+	Currency string
+	At       time.Time
+}
+
+type SalesAtRow struct {
+	MeterID    uuid.UUID
+	PSPPriceID *string
+}
+
+// What usage plans sold in a currency at a time.
+func (q *Queries) SalesAt(ctx context.Context, arg SalesAtParams) ([]SalesAtRow, error) {
+	rows, err := q.db.QueryContext(ctx, salesAt, arg.Currency, arg.At)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []SalesAtRow{}
+	for rows.Next() {
+		var i SalesAtRow
+		if err := rows.Scan(&i.MeterID, &i.PSPPriceID); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

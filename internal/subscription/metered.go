@@ -1,0 +1,114 @@
+package subscription
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/psp"
+)
+
+// MeteredItems are the provider's items that bill the usage of the subscription; known
+// is false before they were read.
+func (s Subscription) MeteredItems() (items []psp.MeteredItem, known bool, err error) {
+	if s.metered == nil {
+		return nil, false, nil
+	}
+	if err := json.Unmarshal(s.metered, &items); err != nil {
+		return nil, false, fmt.Errorf("decode metered items: %w", err)
+	}
+	return items, true, nil
+}
+
+// MeteredTerms are what bills the usage of a period, as it was decided when the period
+// began (rules: usage#new-prices).
+type MeteredTerms struct {
+	Items  []psp.MeteredItem `json:"items"`
+	Former []psp.MeteredItem `json:"former"` // that billed the period before
+	// Since is from when on the items bill, nil where that is the start of the period.
+	Since *time.Time `json:"since,omitempty"`
+}
+
+// MeteredTerms returns what was decided last. decided says that it was for the current
+// period.
+func (s Subscription) MeteredTerms() (terms MeteredTerms, decided bool, err error) {
+	decided = s.meteredPeriod != nil && !s.meteredPeriod.Before(s.CurrentPeriodStart)
+	if s.terms == nil { // from before this was kept
+		terms.Items, _, err = s.MeteredItems()
+		return terms, decided, err
+	}
+	if err := json.Unmarshal(s.terms, &terms); err != nil {
+		return terms, false, fmt.Errorf("decode metered terms: %w", err)
+	}
+	return terms, decided, nil
+}
+
+// DecideMetered stores, once for a period, that the items which the subscription has now
+// bill the usage of its current period: from its start on where they did so before, else,
+// or where nobody is sure of that, from a time on. It takes part in the transaction of ctx.
+func (s *Service) DecideMetered(ctx context.Context, sub Subscription, since time.Time, unsure bool) error {
+	before, decided, err := sub.MeteredTerms()
+	if err != nil || decided {
+		return err
+	}
+	terms := MeteredTerms{Former: before.Items}
+	if terms.Items, _, err = sub.MeteredItems(); err != nil {
+		return err
+	}
+	if unsure || !samePrices(terms.Items, terms.Former) {
+		terms.Since = &since
+	}
+	return s.store.decideMetered(ctx, sub, terms)
+}
+
+func samePrices(a, b []psp.MeteredItem) bool {
+	prices := map[string]int{}
+	for _, item := range a {
+		prices[item.PriceID]++
+	}
+	for _, item := range b {
+		prices[item.PriceID]--
+	}
+	for _, n := range prices {
+		if n != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// EachUndecided calls f for the tenants with a subscription of a usage plan whose next
+// period has begun and whose metered items are not decided for it.
+func (s *Service) EachUndecided(ctx context.Context, f func(tenantID uuid.UUID) error) error {
+	for after := uuid.Nil; ; {
+		page, err := s.store.undecidedMetered(ctx, after, s.deps.Clock.Now())
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, sub := range page {
+			if err := f(sub.TenantID); err != nil {
+				return err
+			}
+			after = sub.ID
+		}
+	}
+}
+
+// EachOfPlan calls f for the subscriptions to a plan that have periods.
+func (s *Service) EachOfPlan(ctx context.Context, planID uuid.UUID, f func(sub Subscription) error) error {
+	for after := uuid.Nil; ; {
+		page, err := s.store.liveOfPlan(ctx, planID, after)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, sub := range page {
+			if err := f(sub); err != nil {
+				return err
+			}
+			after = sub.ID
+		}
+	}
+}

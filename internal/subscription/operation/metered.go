@@ -1,0 +1,241 @@
+package operation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/subscription"
+)
+
+// JobMetered is the kind of the jobs that have the items which bill usage follow what
+// usage plans sell, when a period has begun.
+const JobMetered = "subscription.metered"
+
+// meteredAttempts is how often that is tried: for about an hour. After that the usage of
+// the period is billed by the items that there are.
+const meteredAttempts = 12
+
+// Metering knows what usage plans sell.
+type Metering interface {
+	// SoldAt returns the provider's prices, in a currency, of the meters that were billed
+	// at a time.
+	SoldAt(ctx context.Context, currency string, at time.Time) (map[uuid.UUID]string, error)
+	// MetersOf returns the meters behind prices of the provider; a price that never was
+	// a meter's is left out.
+	MetersOf(ctx context.Context, pspPriceIDs []string) (map[string]uuid.UUID, error)
+	// BillsEvery reports whether the provider can bill usage at a price in a currency,
+	// at an interval.
+	BillsEvery(ctx context.Context, pspPriceID, currency string, every catalog.Interval) (bool, error)
+}
+
+// PeriodBegan has the metered items of a subscription decided for its new period, in the
+// background; it is called in the transaction that stores the period.
+func (s *Service) PeriodBegan(ctx context.Context, sub subscription.Subscription) error {
+	if billsUsage, err := s.billsUsage(ctx, sub); err != nil || !billsUsage {
+		return err
+	}
+	return s.decideLater(ctx, sub.TenantID)
+}
+
+func (s *Service) decideLater(ctx context.Context, tenantID uuid.UUID) error {
+	return s.deps.Jobs.Enqueue(ctx, JobMetered, tenantID, jobs.Key(tenantID.String()))
+}
+
+// SweepMetered finds the subscriptions whose new period was missed.
+func (s *Service) SweepMetered(ctx context.Context) error {
+	return s.deps.Subscriptions.EachUndecided(ctx, func(tenantID uuid.UUID) error { return s.decideLater(ctx, tenantID) })
+}
+
+func (s *Service) billsUsage(ctx context.Context, sub subscription.Subscription) (bool, error) {
+	plan, err := s.deps.Catalog.Plan(ctx, sub.PlanID)
+	return plan.PricingType == catalog.Usage, err
+}
+
+// HandleMetered is the handler of JobMetered (rules: usage#new-prices).
+//
+// Invariants: what bills the usage of a period is decided once, after the period has
+// begun, by what was sold at its start: what an administrator changes in a period holds
+// from the next one on. And no usage of a period is reported before that is decided, so
+// that all of it is billed at one price.
+func (s *Service) HandleMetered(ctx context.Context, job jobs.Job) error {
+	var tenantID uuid.UUID
+	if err := job.Decode(&tenantID); err != nil {
+		return err
+	}
+	k := &followMeters{ofRunning: ofRunning{s, tenantID}}
+	err := s.decideMetered(ctx, k)
+	refused := errors.Is(err, psp.ErrRefused) || errors.Is(err, psp.ErrDeclined)
+	switch {
+	case errors.Is(err, subscription.ErrNotFound), errors.Is(err, psp.ErrNotFound):
+		return nil // it is over, or lost at the provider, which the comparison will find
+	case err != nil && (refused || job.Attempt >= meteredAttempts):
+		return errors.Join(s.giveUp(ctx, k, err), ctx.Err())
+	}
+	return err
+}
+
+// decideMetered reads the subscription back if its period is over by now, and has its
+// items follow.
+func (s *Service) decideMetered(ctx context.Context, k *followMeters) error {
+	sub, err := k.load(ctx)
+	if err != nil {
+		return err
+	}
+	if !s.deps.Clock.Now().Before(sub.CurrentPeriodEnd) {
+		if err := s.deps.Subscriptions.ReadBack(ctx, sub.PSPSubscriptionID, nil); err != nil {
+			return err
+		}
+	}
+	_, err = s.operate(ctx, k)
+	return err
+}
+
+// giveUp leaves the items as they are for the current period.
+func (s *Service) giveUp(ctx context.Context, k *followMeters, cause error) error {
+	sub, err := k.load(ctx)
+	if errors.Is(err, subscription.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s.deps.Log.ErrorContext(ctx, "usage of this period is billed at the former prices: the payment provider did not take the present ones",
+		"tenant", sub.TenantID, "psp_subscription_id", sub.PSPSubscriptionID, "period_start", sub.CurrentPeriodStart, "error", cause)
+	return s.decide(ctx, sub, true)
+}
+
+// decide stores that the present items bill the current period; unsure says that the
+// provider may have changed them.
+func (s *Service) decide(ctx context.Context, sub subscription.Subscription, unsure bool) error {
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if _, err := s.deps.Tenants.Lock(ctx, sub.TenantID); err != nil {
+			return err
+		}
+		return s.deps.Subscriptions.DecideMetered(ctx, sub, s.billsFrom(), unsure)
+	})
+}
+
+// billsFrom is a time from which items bill that the provider has changed by now. It
+// counts in seconds.
+func (s *Service) billsFrom() time.Time {
+	return s.deps.Clock.Now().Truncate(time.Second).Add(time.Second)
+}
+
+// followMeters has the items that bill usage follow what usage plans sell.
+type followMeters struct{ ofRunning }
+
+// load returns the tenant's subscription if it has periods.
+func (f *followMeters) load(ctx context.Context) (subscription.Subscription, error) {
+	sub, err := f.svc.deps.Subscriptions.Current(ctx, f.tenantID)
+	if err == nil && !sub.Status.Running() && sub.Status != subscription.Unpaid {
+		err = subscription.ErrNotFound
+	}
+	return sub, err
+}
+
+func (f *followMeters) continues(pending instruction) bool { return pending.Kind == opMetered }
+
+func (f *followMeters) prepare(ctx context.Context, sub subscription.Subscription) (instruction, error) {
+	billsUsage, err := f.svc.billsUsage(ctx, sub)
+	if err != nil {
+		return instruction{}, err
+	}
+	_, decided, err := sub.MeteredTerms()
+	if err != nil || decided || !billsUsage {
+		return instruction{}, errors.Join(err, errNothingToDo)
+	}
+	changes, err := f.svc.meteredChanges(ctx, sub)
+	if err != nil {
+		return instruction{}, err
+	}
+	if len(changes) == 0 {
+		if err := f.svc.decide(ctx, sub, false); err != nil {
+			return instruction{}, err
+		}
+		return instruction{}, errNothingToDo
+	}
+	return instruction{Kind: opMetered, Metered: changes, Period: sub.CurrentPeriodStart}, nil
+}
+
+// send changes all items at once. Where the provider refuses that it changes each alone,
+// so that one price stops no other.
+func (f *followMeters) send(ctx context.Context, op operation) error {
+	_, err := f.svc.deps.Provider.ChangeMetered(ctx, op.before.PSPSubscriptionID, op.Metered, op.key())
+	if !errors.Is(err, psp.ErrRefused) || len(op.Metered) == 1 {
+		return err
+	}
+	for i, change := range op.Metered {
+		_, err := f.svc.deps.Provider.ChangeMetered(ctx, op.before.PSPSubscriptionID, []psp.MeteredChange{change}, fmt.Sprintf("%s-%d", op.key(), i))
+		switch {
+		case errors.Is(err, psp.ErrRefused):
+			f.svc.deps.Log.ErrorContext(ctx, "the payment provider did not take a price of a meter", "tenant", op.before.TenantID,
+				"psp_subscription_id", op.before.PSPSubscriptionID, "psp_price_id", change.PriceID, "error", err)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// meteredChanges returns what makes the items of a subscription what would have been
+// sold at the start of its period. A price that cannot bill the subscription, such as a
+// monthly one in a yearly plan, changes nothing.
+func (s *Service) meteredChanges(ctx context.Context, sub subscription.Subscription) ([]psp.MeteredChange, error) {
+	sold, err := s.deps.Metering.SoldAt(ctx, sub.Currency, sub.CurrentPeriodStart)
+	if err != nil {
+		return nil, err
+	}
+	items, known, err := sub.MeteredItems()
+	if err != nil || !known {
+		return nil, err
+	}
+	prices := make([]string, len(items))
+	for i, item := range items {
+		prices[i] = item.PriceID
+	}
+	meters, err := s.deps.Metering.MetersOf(ctx, prices)
+	if err != nil {
+		return nil, err
+	}
+	var changes []psp.MeteredChange
+	for _, item := range items {
+		meter, ours := meters[item.PriceID]
+		if !ours {
+			continue
+		}
+		if price := sold[meter]; price != item.PriceID {
+			changes = append(changes, psp.MeteredChange{ItemID: item.ID, PriceID: price})
+		}
+		delete(sold, meter)
+	}
+	for _, price := range sold {
+		changes = append(changes, psp.MeteredChange{PriceID: price})
+	}
+	return s.possible(ctx, sub, changes)
+}
+
+// possible leaves out changes to prices that cannot bill the subscription.
+func (s *Service) possible(ctx context.Context, sub subscription.Subscription, changes []psp.MeteredChange) ([]psp.MeteredChange, error) {
+	var failed error
+	changes = slices.DeleteFunc(changes, func(ch psp.MeteredChange) bool {
+		if ch.PriceID == "" {
+			return false
+		}
+		bills, err := s.deps.Metering.BillsEvery(ctx, ch.PriceID, sub.Currency, sub.Interval())
+		failed = errors.Join(failed, err)
+		return !bills
+	})
+	slices.SortFunc(changes, func(a, b psp.MeteredChange) int {
+		return cmp.Or(cmp.Compare(a.ItemID, b.ItemID), cmp.Compare(a.PriceID, b.PriceID))
+	})
+	return changes, failed
+}

@@ -1,0 +1,46 @@
+package subscription
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
+)
+
+// decideMetered stores what bills the current period of a subscription, unless that was
+// decided before.
+func (s store) decideMetered(ctx context.Context, sub Subscription, terms MeteredTerms) error {
+	text, err := json.Marshal(terms)
+	if err != nil {
+		return err
+	}
+	_, err = s.q(ctx).DecideMetered(ctx, subscriptionsql.DecideMeteredParams{
+		TenantID: sub.TenantID, ID: sub.ID, MeteredTerms: text, Period: &sub.CurrentPeriodStart,
+	})
+	return sqldb.Wrap(err, "decide metered items")
+}
+
+// undecidedMetered lists the first subscriptions after one, by id, whose metered items
+// are to be decided.
+func (s store) undecidedMetered(ctx context.Context, after uuid.UUID, now time.Time) ([]Subscription, error) {
+	rows, err := s.q(ctx).UndecidedMetered(ctx, subscriptionsql.UndecidedMeteredParams{After: after, Now: now})
+	list := make([]Subscription, len(rows))
+	for i, row := range rows {
+		list[i] = Subscription{ID: row.ID, TenantID: row.TenantID}
+	}
+	return list, sqldb.Wrap(err, "list subscriptions with undecided items")
+}
+
+// liveOfPlan lists the first subscriptions to a plan after one, by id.
+func (s store) liveOfPlan(ctx context.Context, planID, after uuid.UUID) ([]Subscription, error) {
+	rows, err := s.q(ctx).LiveOfPlan(ctx, subscriptionsql.LiveOfPlanParams{PlanID: planID, After: after})
+	list := make([]Subscription, len(rows))
+	for i, row := range rows {
+		list[i] = toSubscription(row)
+	}
+	return list, sqldb.Wrap(err, "list subscriptions of a plan")
+}

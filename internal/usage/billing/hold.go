@@ -1,0 +1,57 @@
+package billing
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage"
+)
+
+// heldFor is how long held figures wait until they are looked at again.
+const heldFor = 5 * time.Second
+
+// errHeld says that nothing of a row is to be reported yet.
+var errHeld = errors.New("the figures are held")
+
+// holdBack returns the figures of a row that can be reported, and puts the others into a
+// row of their own, which waits.
+//
+// Invariant: usage of a period is reported only after it is decided which prices bill
+// it, so that all of it is billed by them (rules: usage#new-prices). Nothing of a row is
+// held any more once reporting it was begun.
+func (r *run) holdBack(ctx context.Context, row report, figures []usage.Figure) ([]usage.Figure, error) {
+	var free, held []usage.Figure
+	for _, f := range figures {
+		c, err := r.customer(ctx, f.TenantID)
+		if err != nil {
+			return nil, err
+		}
+		if c.metered.holds(f.At) {
+			held = append(held, f)
+		} else {
+			free = append(free, f)
+		}
+	}
+	until := r.deps.Clock.Now().Add(heldFor)
+	switch {
+	case len(held) == 0:
+		return figures, nil
+	case len(free) == 0:
+		if err := r.store.holdReport(ctx, row, row.figures, until); err != nil {
+			return nil, err
+		}
+		return nil, errHeld
+	}
+	rest := row
+	// The time in the id leads from a figure to its row (see told).
+	rest.id = sqldb.NewID()
+	copy(rest.id[:6], row.id[:6])
+	return free, r.store.db.Tx(ctx, func(ctx context.Context) error {
+		if err := r.store.holdReport(ctx, rest, encode(held), until); err != nil {
+			return err
+		}
+		return r.store.leaveFigures(ctx, row.id, encode(free))
+	})
+}

@@ -1,0 +1,68 @@
+package meters
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage/meters/metersql"
+)
+
+// errNeverLinked says that a price of the provider never was a meter's.
+var errNeverLinked = errors.New("no meter was ever linked to the price")
+
+// recordSales notes what usage plans sell of a meter from now on: its linked prices
+// while it is active.
+func (s store) recordSales(ctx context.Context, e Entry, now time.Time) error {
+	last, err := s.q(ctx).LastSales(ctx, e.ID)
+	if err != nil {
+		return sqldb.Wrap(err, "read sales of a meter")
+	}
+	sold := map[string]*string{}
+	for _, p := range e.Prices {
+		if e.Active && p.PSPPriceID != nil {
+			sold[p.Currency] = p.PSPPriceID
+		}
+	}
+	changed := map[string]*string{}
+	for currency, id := range sold {
+		changed[currency] = id
+	}
+	for _, was := range last {
+		if id := sold[was.Currency]; equal(was.PSPPriceID, id) {
+			delete(changed, was.Currency)
+		} else {
+			changed[was.Currency] = id
+		}
+	}
+	for currency, id := range changed {
+		err := s.q(ctx).PutSale(ctx, metersql.PutSaleParams{MeterID: e.ID, Currency: currency, Since: now, PSPPriceID: id})
+		if err != nil {
+			return sqldb.Wrap(err, "store sale of a meter")
+		}
+	}
+	return nil
+}
+
+// soldAt reads what usage plans sold in a currency at a time, by meter.
+func (s store) soldAt(ctx context.Context, currency string, at time.Time) (map[uuid.UUID]string, error) {
+	rows, err := s.q(ctx).SalesAt(ctx, metersql.SalesAtParams{Currency: currency, At: at})
+	if err != nil {
+		return nil, sqldb.Wrap(err, "read sales")
+	}
+	sold := make(map[uuid.UUID]string, len(rows))
+	for _, row := range rows {
+		sold[row.MeterID] = *row.PSPPriceID
+	}
+	return sold, nil
+}
+
+// meterOfPrice returns the meter that a price of the provider is or was linked to,
+// errNeverLinked where there is none.
+func (s store) meterOfPrice(ctx context.Context, pspPriceID string) (id uuid.UUID, code string, err error) {
+	row, err := s.q(ctx).MeterOfPrice(ctx, pspPriceID)
+	return row.MeterID, row.Code, sqldb.WrapAbsent(err, "read the meter of a price", errNeverLinked)
+}
