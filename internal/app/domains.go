@@ -134,7 +134,10 @@ func (d *domains) addSubscriptions(p *platform, link *links) {
 	d.catalog = catalog.New(catalog.Deps{DB: p.db, Clock: p.clock, Subscriptions: link, Audit: d.audit})
 	d.currencies = currency.New(currency.Deps{DB: p.db, Clock: p.clock, Catalog: d.catalog, Audit: d.audit})
 	d.priceLinks = pricelink.New(pricelink.Deps{
-		DB: p.db, Clock: p.clock, Catalog: d.catalog, Provider: p.provider, Meters: link, Log: p.log,
+		DB: p.db, Clock: p.clock, Catalog: d.catalog, Provider: p.provider, Meters: link, Running: link, Log: p.log,
+	})
+	d.meters = meters.NewService(meters.Deps{
+		DB: p.db, Clock: p.clock, Currencies: d.catalog, Audit: d.audit, Links: d.priceLinks,
 	})
 	d.customers = customer.NewService(customer.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Tenants: d.tenants, Provider: p.provider, Audit: d.audit,
@@ -152,7 +155,7 @@ func (d *domains) addSubscriptions(p *platform, link *links) {
 	d.operations = operation.NewService(operation.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Subscriptions: d.subscriptions, Catalog: d.catalog, Tenants: d.tenants,
 		Entitlements: d.entitlements, Provider: p.provider, Prices: d.priceLinks, Audit: d.audit, Usage: link,
-		Metering: metering{link, d.priceLinks}, Log: p.log,
+		Metering: metering{d.meters, prices{d.priceLinks}}, Log: p.log,
 	})
 	d.reconciler = reconcile.NewService(reconcile.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Subscriptions: d.subscriptions, Provider: p.provider, Log: p.log,
@@ -168,9 +171,6 @@ func (d *domains) addUsage(p *platform) {
 		Alerts: quotaAlerts{
 			tenants: d.tenants, letters: p.letters, pushes: d.pushes, messages: p.messages, frontendURL: p.frontendURL,
 		},
-	})
-	d.meters = meters.NewService(meters.Deps{
-		DB: p.db, Clock: p.clock, Currencies: d.catalog, Audit: d.audit, Links: d.priceLinks,
 	})
 	d.priceList = pricelist.New(pricelist.Deps{DB: p.db, Catalog: d.catalog, Currencies: d.currencies, Meters: d.meters})
 	paying := payers{d.subscriptions, d.tenants, d.catalog}

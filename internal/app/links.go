@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -101,16 +100,14 @@ func (l *links) Sold(ctx context.Context, currency string) ([]pricelink.Metered,
 	return metered, err
 }
 
+func (l *links) Switches(ctx context.Context, planID uuid.UUID) ([]pricelink.Switch, error) {
+	return l.operations.Switches(ctx, planID)
+}
+
 // metering says what usage plans sell, and when it can be billed.
 type metering struct {
-	*links
-	*pricelink.Service
+	*meters.Service
+	prices
 }
 
-func (m metering) SoldAt(ctx context.Context, currency string, at time.Time) (map[uuid.UUID]string, error) {
-	return m.meters.SoldAt(ctx, currency, at)
-}
-
-func (m metering) MetersOf(ctx context.Context, pspPriceIDs []string) (map[string]uuid.UUID, error) {
-	return m.meters.MetersOf(ctx, pspPriceIDs)
-}
+type prices struct{ *pricelink.Service }

@@ -164,7 +164,7 @@ func TestPSPPriceStatus(t *testing.T) {
 		var got [][3]any
 		for _, e := range s.Do(r).Want(200).At("data").([]any) {
 			e := e.(map[string]any)
-			if len(e) != 6 || e["price_id"] == nil || e["warning"] != nil {
+			if len(e) != 7 || e["price_id"] == nil || e["warning"] != nil {
 				t.Errorf("row %v", e)
 			}
 			got = append(got, [3]any{e["currency"], e["status"], e["message"]})

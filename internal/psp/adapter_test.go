@@ -282,6 +282,15 @@ func adapterWorks(t *testing.T, p counterpart) {
 		is("the quantity is another", s.Quantity == 7)
 		return err
 	})
+	step("ChangeMetered", func(ctx context.Context) error {
+		other, item := p.meteredPrice(t, meter.ID), "si_1"
+		if len(sub.Metered) > 0 {
+			item = sub.Metered[0].ID
+		}
+		s, err := p.ChangeMetered(ctx, sub.ID, []psp.MeteredChange{{ItemID: item, PriceID: other}}, "metered")
+		is("usage is billed at another price", len(s.Metered) == 1 && s.Metered[0].PriceID == other)
+		return err
+	})
 	for _, ends := range []bool{true, false} {
 		step("SetCancelAtPeriodEnd", func(ctx context.Context) error {
 			s, err := p.SetCancelAtPeriodEnd(ctx, sub.ID, ends, map[bool]string{true: "ends", false: "goes on"}[ends])

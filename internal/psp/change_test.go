@@ -70,6 +70,13 @@ func TestWritesSend(t *testing.T) {
 			"items[0][id]": "si_1", "items[0][quantity]": "7", "proration_behavior": "create_prorations",
 			"pending_invoice_item_interval[interval]": "month",
 		}},
+		"ChangeMetered": {func(ctx context.Context, c *psp.Client) error {
+			_, err := c.ChangeMetered(ctx, "sub_1", []psp.MeteredChange{{PriceID: "price_2"}, {ItemID: "si_2", PriceID: "price_3"}, {ItemID: "si_3"}}, "k")
+			return err
+		}, "/v1/subscriptions/sub_1", "k", map[string]string{
+			"items[0][price]": "price_2", "items[1][id]": "si_2", "items[1][price]": "price_3",
+			"items[2][id]": "si_3", "items[2][deleted]": "true", "proration_behavior": "none",
+		}},
 		"SetCancelAtPeriodEnd, taken back": {func(ctx context.Context, c *psp.Client) error {
 			_, err := c.SetCancelAtPeriodEnd(ctx, "sub_1", false, "k")
 			return err

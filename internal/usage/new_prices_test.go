@@ -84,6 +84,29 @@ func (m metering) awaitItems(want ...string) {
 	apptest.Eventually(m.T, "the items "+strings.Join(want, " "), func() bool { return m.items() == strings.Join(want, " ") })
 }
 
+// status is what the status of a plan's price in euros says about a meter: the price that
+// is sold, how many subscriptions have another one, and when the next is switched.
+func status(s *apptest.Server, plan, code string) (price any, pending float64, next any) {
+	s.T.Helper()
+	rows, _ := s.Call("GET", "/api/v1/admin/plans/"+plan+"/psp-price-status", s.Admin(), nil).Want(200).At("data").([]any)
+	for _, row := range rows {
+		meters, _ := row.(map[string]any)["meters"].([]any)
+		for _, m := range meters {
+			if m := m.(map[string]any); m["meter_code"] == code {
+				return m["psp_price_id"], m["pending_subscriptions"].(float64), m["next_switch_at"]
+			}
+		}
+	}
+	return nil, 0, nil
+}
+
+func wantStatus(s *apptest.Server, plan, code string, price any, pending float64, next any) {
+	s.T.Helper()
+	if p, n, at := status(s, plan, code); p != price || n != pending || at != next {
+		s.T.Errorf("%s is sold at %v, %v pending until %v; want %v, %v, %v", code, p, n, at, price, pending, next)
+	}
+}
+
 func newMetering(s *apptest.Server, p *apptest.Proxy, plan string) metering {
 	c := s.NewCustomer("ada")
 	c.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
@@ -121,6 +144,9 @@ func TestNewPricesBeginWithAPeriod(t *testing.T) {
 		m.use("calls", 2)
 		m.use("disk", 100)
 		m.settled()
+		end := m.Subscription(m.Owner).Str("data.current_period_end")
+		wantStatus(s, plan, "calls", calls, 1, end)
+		wantStatus(s, plan, "disk", disk, 1, end)
 		if m.items() != first {
 			t.Errorf("the items changed within the period: %s", m.items())
 		}
@@ -144,6 +170,8 @@ func TestNewPricesBeginWithAPeriod(t *testing.T) {
 			t.Errorf("the estimate is %v before the switch", got)
 		}
 		link(s, "disk", meteredPrice(s, "disk", "9"), 9) // for the period after this one
+		start := m.Subscription(m.Owner).Str("data.current_period_start")
+		wantStatus(s, plan, "calls", calls, 1, start)
 		p.Tamper(nil)
 		m.settled()
 		added := []string{disk, level}
@@ -151,6 +179,7 @@ func TestNewPricesBeginWithAPeriod(t *testing.T) {
 			added = []string{level, disk}
 		}
 		m.awaitItems(append([]string{calls}, added...)...)
+		wantStatus(s, plan, "calls", calls, 0, nil)
 		m.use("calls", 1)
 		m.settled()
 		if got := m.Call("GET", m.Path("/usage/cost-estimate"), m.Token, nil).Want(200).At("data.total_amount_cents"); got != 5*250.0+6*7+70 {
@@ -175,6 +204,7 @@ func TestNewPricesBeginWithAPeriod(t *testing.T) {
 		// A meter that is billed no more is no item any more.
 		id := s.Call("GET", adminMeters+"?filter[code]=calls", s.Admin(), nil).Want(200).Str("data.0.id")
 		s.Call("PATCH", adminMeters+"/"+id, s.Admin(), apptest.Object{"prices": []any{}}).Want(200)
+		wantStatus(s, plan, "calls", nil, 1, m.Subscription(m.Owner).Str("data.current_period_end"))
 		m.atEnd(2 * time.Hour)
 		m.settled()
 		for want, amount := range map[string]float64{"calls": 0, "disk": 90, "level": 70} {
@@ -221,4 +251,73 @@ func TestASwitchOfPricesIsMadeOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Subscriptions in every state follow with their next period, if there is one and the
+// price can bill it.
+func TestWhichSubscriptionsFollowNewPrices(t *testing.T) {
+	t.Parallel()
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {
+		unlinked(s, "calls", "sum", nil)
+		unlinked(s, "dollars", "sum", nil)
+		unlinked(s, "other", "sum", nil)
+		k := s.CatalogAdmin()
+		product := k.CreateProduct("used")
+		usage := apptest.Object{"pricing_type": "usage"}
+		plans := map[string]string{
+			"month": k.CreatePricedPlan(product, "month", map[string]int{"EUR": 1000}, usage),
+			"free":  k.CreatePricedPlan(product, "free-base", map[string]int{"EUR": 0}, usage),
+			"trial": k.CreatePricedPlan(k.CreateProduct("tried"), "tried", map[string]int{"EUR": 1000}, usage, apptest.Object{"trial_days": 10}),
+			"year":  k.CreatePricedPlan(product, "year", map[string]int{"EUR": 1000}, usage, apptest.Object{"billing_cycle": "yearly"}),
+			"flat":  k.CreatePricedPlan(product, "flat", map[string]int{"EUR": 1000}),
+		}
+		buy := func(name, plan, card string) metering {
+			c := s.NewCustomer(name)
+			c.Buy(plans[plan], "EUR", apptest.Card(card))
+			return metering{c, p}
+		}
+		stays, fails, ends := buy("stays", "month", apptest.CardPays), buy("fails", "month", apptest.CardFailsAtRenewal), buy("ends", "month", apptest.CardPays)
+		free, trial := buy("free", "free", apptest.CardPays), buy("trial", "trial", apptest.CardPays)
+		year, flat := buy("year", "year", apptest.CardPays), buy("flat", "flat", apptest.CardPays)
+		ends.Call("POST", ends.Path("/subscription/cancel"), ends.Token, nil).Want(200)
+		calls, other := meteredPrice(s, "calls", "10"), meteredPrice(s, "other", "3")
+		link(s, "calls", calls, 10)
+		link(s, "other", other, 3)
+		id := s.Call("GET", adminMeters+"?filter[code]=dollars", s.Admin(), nil).Want(200).Str("data.0.id")
+		s.Call("PATCH", adminMeters+"/"+id, s.Admin(), apptest.Object{"prices": []any{apptest.Object{"currency": "USD", "unit_price_cents": 5}}}).Want(200)
+		wantStatus(s, plans["month"], "calls", calls, 3, stays.Subscription(stays.Owner).Str("data.current_period_end"))
+		wantStatus(s, plans["year"], "calls", calls, 1, nil)
+		wantStatus(s, plans["month"], "dollars", nil, 0, nil)
+		wantStatus(s, plans["flat"], "calls", nil, 0, nil)
+
+		// One of the prices is not active any more when the period begins: the other is.
+		s.AtProvider("POST", "/prices/"+other, "active", "false")
+		trial.atEnd(time.Minute)
+		trial.awaitItems(calls)
+		stays.atEnd(2 * time.Hour)
+		for _, m := range []metering{stays, fails, free} {
+			m.LogInAgain()
+			m.awaitItems(calls)
+			m.use("calls", 7)
+			m.settled()
+		}
+		for _, m := range []metering{year, flat, ends} {
+			if got := m.items(); got != "" {
+				t.Errorf("there are the items %s", got)
+			}
+		}
+		fails.WantStatus("past_due")
+		wantStatus(s, plans["month"], "calls", calls, 0, nil)
+		free.atEnd(2 * time.Hour)
+		for _, m := range []metering{stays, free} {
+			if _, amount := lastLine(s, m.Owner, "calls"); amount != 70 {
+				t.Errorf("billed is %s", m.billed())
+			}
+		}
+		year.atEnd(2 * time.Hour)
+		s.AwaitNotifications()
+		if got := year.items(); got != "" {
+			t.Errorf("a year has the items %s", got)
+		}
+	})
 }

@@ -119,12 +119,21 @@ func (h *HTTP) Import(ctx context.Context, in *importInput) (*rest.Data[catalog.
 
 // AdminPriceStatus says how a price agrees with the provider's.
 type AdminPriceStatus struct {
-	PriceID    uuid.UUID `json:"price_id" format:"uuid"`
-	Currency   string    `json:"currency"`
-	PSPPriceID *string   `json:"psp_price_id"`
-	Status     string    `json:"status" enum:"linked,missing,mismatch,stripe_missing,inactive,error"`
-	Message    *string   `json:"message" doc:"What is wrong, for a reader; null when linked."`
-	Warning    *string   `json:"warning" doc:"Why the price cannot be sold although nothing is wrong with its link: it is below the lowest amount that the payment provider collects."`
+	PriceID    uuid.UUID     `json:"price_id" format:"uuid"`
+	Currency   string        `json:"currency"`
+	PSPPriceID *string       `json:"psp_price_id"`
+	Status     string        `json:"status" enum:"linked,missing,mismatch,stripe_missing,inactive,error"`
+	Message    *string       `json:"message" doc:"What is wrong, for a reader; null when linked."`
+	Warning    *string       `json:"warning" doc:"Why the price cannot be sold although nothing is wrong with its link: it is below the lowest amount that the payment provider collects."`
+	Meters     []MeterSwitch `json:"meters" nullable:"false" doc:"What a usage plan bills besides, and how running subscriptions follow; empty for other plans."`
+}
+
+// MeterSwitch says how running subscriptions follow the price of a meter.
+type MeterSwitch struct {
+	MeterCode  string      `json:"meter_code"`
+	PSPPriceID *string     `json:"psp_price_id" doc:"The price that is sold; null for a meter that is not billed any more."`
+	Pending    int64       `json:"pending_subscriptions" doc:"How many subscriptions to the plan are billed at another price, or not, until their next period."`
+	NextAt     *shape.Time `json:"next_switch_at" doc:"When the next of them is switched, in the background; null where none is to be."`
 }
 
 type planInput struct {
@@ -145,10 +154,25 @@ func (h *HTTP) Statuses(ctx context.Context, in *planInput) (*rest.Data[[]AdminP
 	for i, s := range statuses {
 		views[i] = AdminPriceStatus{
 			PriceID: s.Price.ID, Currency: s.Price.Currency, PSPPriceID: s.Price.PSPPriceID,
-			Status: string(s.Status), Message: h.explain(ctx, s), Warning: h.warn(ctx, s),
+			Status: string(s.Status), Message: h.explain(ctx, s), Warning: h.warn(ctx, s), Meters: switchViews(s.Meters),
 		}
 	}
 	return rest.List(views), nil
+}
+
+func switchViews(switches []Switch) []MeterSwitch {
+	views := make([]MeterSwitch, len(switches))
+	for i, sw := range switches {
+		views[i] = MeterSwitch{MeterCode: sw.MeterCode, Pending: sw.Pending}
+		if sw.PSPPriceID != "" {
+			views[i].PSPPriceID = &sw.PSPPriceID
+		}
+		if !sw.Next.IsZero() {
+			next := shape.Time(sw.Next)
+			views[i].NextAt = &next
+		}
+	}
+	return views
 }
 
 // explain returns what is wrong in the reader's language, nil if nothing is.

@@ -29,7 +29,8 @@ type Deps struct {
 	Clock    clock.Clock
 	Catalog  *catalog.Service
 	Provider Provider
-	Meters   Meters // nil where no usage is sold
+	Meters   Meters  // nil where no usage is sold
+	Running  Running // nil shows no subscriptions in a status
 	Log      *slog.Logger
 }
 
@@ -45,6 +46,7 @@ type Service struct {
 	catalog  *catalog.Service
 	provider Provider
 	meters   Meters
+	running  Running
 	log      *slog.Logger
 	store    store
 }
@@ -52,6 +54,6 @@ type Service struct {
 // New returns the service.
 func New(d Deps) *Service {
 	return &Service{
-		clock: d.Clock, catalog: d.Catalog, provider: d.Provider, meters: d.Meters, log: d.Log, store: store{conn: d.DB.Conn},
+		clock: d.Clock, catalog: d.Catalog, provider: d.Provider, meters: d.Meters, running: d.Running, log: d.Log, store: store{conn: d.DB.Conn},
 	}
 }

@@ -2,6 +2,7 @@ package pricelink
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
@@ -33,6 +34,26 @@ type PriceStatus struct {
 	// Minimum is the lowest amount that the provider collects, where the price is below
 	// it; else 0.
 	Minimum int64
+	// Meters are what a usage plan sells besides, in the price's currency.
+	Meters []Switch
+}
+
+// Switch says how running subscriptions follow what is sold of a meter: each has its own
+// price until its next period begins (rules: usage#new-prices).
+type Switch struct {
+	Currency   string
+	MeterCode  string
+	PSPPriceID string // that is sold; empty for a meter that is not billed any more
+	// Pending is how many subscriptions to the plan have another price, or none.
+	Pending int64
+	// Next is when the next of them is switched; zero where none will be.
+	Next time.Time
+}
+
+// Running knows the subscriptions that run.
+type Running interface {
+	// Switches lists what is sold with a usage plan, by currency and meter code.
+	Switches(ctx context.Context, planID uuid.UUID) ([]Switch, error)
 }
 
 // Statuses compares each price of a plan with the provider's, by currency. It does
@@ -41,6 +62,12 @@ func (s *Service) Statuses(ctx context.Context, planID uuid.UUID) ([]PriceStatus
 	plan, err := s.catalog.CurrentPlan(ctx, planID)
 	if err != nil {
 		return nil, err
+	}
+	var switches []Switch
+	if plan.PricingType == catalog.Usage && s.running != nil {
+		if switches, err = s.running.Switches(ctx, planID); err != nil {
+			return nil, err
+		}
 	}
 	statuses := make([]PriceStatus, len(plan.Prices))
 	var reads errgroup.Group
@@ -52,7 +79,15 @@ func (s *Service) Statuses(ctx context.Context, planID uuid.UUID) ([]PriceStatus
 			return err
 		})
 	}
-	return statuses, reads.Wait()
+	err = reads.Wait()
+	for i := range statuses {
+		for _, sw := range switches {
+			if sw.Currency == statuses[i].Price.Currency {
+				statuses[i].Meters = append(statuses[i].Meters, sw)
+			}
+		}
+	}
+	return statuses, err
 }
 
 // status reads a price anew, so that whoever looks at its status also has it sold again

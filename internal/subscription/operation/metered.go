@@ -32,6 +32,8 @@ type Metering interface {
 	// MetersOf returns the meters behind prices of the provider; a price that never was
 	// a meter's is left out.
 	MetersOf(ctx context.Context, pspPriceIDs []string) (map[string]uuid.UUID, error)
+	// CodeOf returns the code of a meter, also of a deleted one.
+	CodeOf(ctx context.Context, meterID uuid.UUID) (string, error)
 	// BillsEvery reports whether the provider can bill usage at a price in a currency,
 	// at an interval.
 	BillsEvery(ctx context.Context, pspPriceID, currency string, every catalog.Interval) (bool, error)

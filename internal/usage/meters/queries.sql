@@ -74,5 +74,7 @@ WHERE s.currency = $1 AND s.psp_price_id IS NOT NULL AND s.since = (
 ORDER BY s.meter_id;
 
 -- name: MeterOfPrice :one
-SELECT meter_links.meter_id, meters.code FROM meter_links JOIN meters ON meters.id = meter_links.meter_id
-WHERE meter_links.psp_price_id = $1;
+SELECT meter_id FROM meter_links WHERE psp_price_id = $1;
+
+-- name: CodeOfMeter :one
+SELECT code FROM meters WHERE id = $1;

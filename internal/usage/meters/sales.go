@@ -19,7 +19,7 @@ func (s *Service) SoldAt(ctx context.Context, currency string, at time.Time) (ma
 func (s *Service) MetersOf(ctx context.Context, pspPriceIDs []string) (map[string]uuid.UUID, error) {
 	found := make(map[string]uuid.UUID, len(pspPriceIDs))
 	for _, price := range pspPriceIDs {
-		id, _, err := s.store.meterOfPrice(ctx, price)
+		id, err := s.store.meterOfPrice(ctx, price)
 		if errors.Is(err, errNeverLinked) {
 			continue
 		}
@@ -29,4 +29,9 @@ func (s *Service) MetersOf(ctx context.Context, pspPriceIDs []string) (map[strin
 		found[price] = id
 	}
 	return found, nil
+}
+
+// CodeOf returns the code of a meter, also of a deleted one.
+func (s *Service) CodeOf(ctx context.Context, id uuid.UUID) (string, error) {
+	return s.store.codeOf(ctx, id)
 }

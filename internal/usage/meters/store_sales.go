@@ -62,7 +62,13 @@ func (s store) soldAt(ctx context.Context, currency string, at time.Time) (map[u
 
 // meterOfPrice returns the meter that a price of the provider is or was linked to,
 // errNeverLinked where there is none.
-func (s store) meterOfPrice(ctx context.Context, pspPriceID string) (id uuid.UUID, code string, err error) {
-	row, err := s.q(ctx).MeterOfPrice(ctx, pspPriceID)
-	return row.MeterID, row.Code, sqldb.WrapAbsent(err, "read the meter of a price", errNeverLinked)
+func (s store) meterOfPrice(ctx context.Context, pspPriceID string) (uuid.UUID, error) {
+	id, err := s.q(ctx).MeterOfPrice(ctx, pspPriceID)
+	return id, sqldb.WrapAbsent(err, "read the meter of a price", errNeverLinked)
+}
+
+// codeOf reads the code of a meter, also of a deleted one.
+func (s store) codeOf(ctx context.Context, id uuid.UUID) (string, error) {
+	code, err := s.q(ctx).CodeOfMeter(ctx, id)
+	return code, sqldb.WrapAbsent(err, "read code of a meter", errNoSuchMeter)
 }

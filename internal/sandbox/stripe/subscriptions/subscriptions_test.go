@@ -252,7 +252,7 @@ func TestUpdateRefusals(t *testing.T) {
 		sub               stripetest.Object
 		body, code, param string
 	}{
-		{"item without an id", active, "items[0][quantity]=2", "parameter_missing", "items[0][id]"},
+		{"item without an id", active, "items[0][quantity]=2", "parameter_missing", "items[0][price]"},
 		{"unknown item", active, "items[0][id]=si_x&items[0][quantity]=2", "resource_missing", "items[0][id]"},
 		{"another's item", active, "items[0][id]=" + trial.At("items.data.0.id"), "resource_missing", "items[0][id]"},
 		{"unknown price", active, item + "&items[0][price]=price_x", "resource_missing", "items[0][price]"},

@@ -12,6 +12,17 @@ import (
 	"github.com/google/uuid"
 )
 
+const codeOfMeter = `-- name: CodeOfMeter :one
+SELECT code FROM meters WHERE id = $1
+`
+
+func (q *Queries) CodeOfMeter(ctx context.Context, id uuid.UUID) (string, error) {
+	row := q.db.QueryRowContext(ctx, codeOfMeter, id)
+	var code string
+	err := row.Scan(&code)
+	return code, err
+}
+
 const deleteCountersOfMeter = `-- name: DeleteCountersOfMeter :exec
 DELETE FROM usage_counters WHERE meter_id = $1
 `
@@ -256,20 +267,14 @@ func (q *Queries) MeterForChange(ctx context.Context, id uuid.UUID) (Meter, erro
 }
 
 const meterOfPrice = `-- name: MeterOfPrice :one
-SELECT meter_links.meter_id, meters.code FROM meter_links JOIN meters ON meters.id = meter_links.meter_id
-WHERE meter_links.psp_price_id = $1
+SELECT meter_id FROM meter_links WHERE psp_price_id = $1
 `
 
-type MeterOfPriceRow struct {
-	MeterID uuid.UUID
-	Code    string
-}
-
-func (q *Queries) MeterOfPrice(ctx context.Context, pspPriceID string) (MeterOfPriceRow, error) {
+func (q *Queries) MeterOfPrice(ctx context.Context, pspPriceID string) (uuid.UUID, error) {
 	row := q.db.QueryRowContext(ctx, meterOfPrice, pspPriceID)
-	var i MeterOfPriceRow
-	err := row.Scan(&i.MeterID, &i.Code)
-	return i, err
+	var meter_id uuid.UUID
+	err := row.Scan(&meter_id)
+	return meter_id, err
 }
 
 const meterPrices = `-- name: MeterPrices :many
