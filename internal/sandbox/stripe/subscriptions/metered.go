@@ -94,7 +94,8 @@ func meteredLine(ctx context.Context, st *kernel.Step, sub *Subscription, item I
 		return line, err
 	}
 	line.Period = invoices.Period{Start: min(since, end), End: end}
-	return line, invoices.MeasureLine(ctx, st, &line, item.Price, sub.Customer, name)
+	err = invoices.MeasureLine(ctx, st, &line, item.Price, sub.Customer, name)
+	return line, err
 }
 
 // sold refuses what is no set of items: none, too many, or two with one price.
