@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,6 +27,17 @@ type statement struct {
 }
 
 func newRewriter() *rewriter { return &rewriter{} }
+
+// Statements returns the texts that ran on SQLite so far, as they were before they were
+// rewritten, sorted. Tests look at their plans.
+func (db *DB) Statements() []string {
+	var texts []string
+	for query := range db.rewriter.known.Range {
+		texts = append(texts, query.(string))
+	}
+	slices.Sort(texts)
+	return texts
+}
 
 func (r *rewriter) rewrite(query string) statement {
 	if s, ok := r.known.Load(query); ok {

@@ -133,7 +133,7 @@ func (s store) putCounters(ctx context.Context, counters []changedCounter, now t
 		args = append(args, c.TenantID, c.MeterID, c.Period.Start, c.Period.End, c.Value.Units, c.Value.Millionths, c.LastRecordedAt, now)
 	}
 	err := s.exec(ctx, `INSERT INTO usage_counters (tenant_id, meter_id, period_start, period_end, units, millionths, last_recorded_at, updated_at)
-SELECT DISTINCT * FROM (VALUES `+sqldb.Tuples(1, len(counters), "uuid", "uuid", "timestamptz", "timestamptz", "bigint", "bigint", "timestamptz", "timestamptz")+`) AS c
+SELECT DISTINCT * FROM (VALUES `+sqldb.Tuples(1, len(counters), "uuid", "uuid", "timestamptz", "timestamptz", "bigint", "bigint", "timestamptz", "timestamptz")+`) AS changed
 WHERE true
 ON CONFLICT (tenant_id, period_end, meter_id, period_start) DO UPDATE
 SET units = excluded.units, millionths = excluded.millionths, last_recorded_at = excluded.last_recorded_at, updated_at = excluded.updated_at`, args)

@@ -81,13 +81,14 @@ func (a *account) pays(to offered, unit, quantity int64, at time.Time) bool {
 	return a.away || charge-credit <= a.credit
 }
 
-// change makes the change that cost has computed, and bills it as paid.
-func (a *account) change(to offered, unit, quantity int64, at time.Time) {
+// change makes the change that cost has computed, and bills it as paid. Another cycle
+// begins when the change is made, which may be later than the moment it was computed for.
+func (a *account) change(to offered, unit, quantity int64, at, made time.Time) {
 	credit, charge, _ := a.cost(to, unit, quantity, at)
 	restarts := to.cycle != a.plan.cycle && !a.trial
 	a.plan, a.unit, a.quantity = to, unit, quantity
 	if restarts {
-		a.anchor, a.start, a.end = at, at, boundary(at, to.cycle, 1)
+		a.anchor, a.start, a.end = made, made, boundary(made, to.cycle, 1)
 	}
 	if a.trial && len(a.pending) == 0 {
 		return

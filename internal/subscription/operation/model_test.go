@@ -236,11 +236,8 @@ func (l *life) change() {
 		return
 	}
 	l.AwaitNotifications()
-	if p.cycle != l.money.plan.cycle && !l.money.trial {
-		// Several seconds may cost the same; the new period tells which it was.
-		at = l.promised(promiseOf(shown, figures), p, quantity, l.Subscription(l.Owner).TimeAt("data.current_period_start"))
-	}
-	l.money.change(p, l.unit(p.slug), quantity, at)
+	made := l.Subscription(l.Owner).TimeAt("data.current_period_start")
+	l.money.change(p, l.unit(p.slug), quantity, at, made)
 	l.note("change", "changes to %s × %d", p.slug, quantity)
 	l.agrees("changed to " + p.slug)
 }
@@ -261,6 +258,7 @@ func (l *life) unpaid(asked apptest.Reply) (made bool) {
 	if l.draw.IntN(3) == 0 {
 		l.Call("DELETE", l.Path("/subscription/pending-change"), l.Token, nil).Want(204)
 		l.AwaitNotifications()
+		l.money.pending = nil // the provider keeps them with the void invoice (ADR 0016)
 		l.note("dropped", "drops the change")
 		l.agrees("dropped")
 		return false

@@ -1,0 +1,158 @@
+package dbtest
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// Plan is how a database would run a statement.
+type Plan struct {
+	Database  string // "sqlite", "sqlite with statistics" or "postgres"
+	Statement string
+	// Steps are the lines that read a table, such as
+	// "SEARCH usage_counters USING INDEX … (tenant_id=? AND period_end>?)".
+	Steps []string
+}
+
+// Plans returns how both databases would run the statements that ran on a SQLite
+// database and match: on SQLite without statistics, and with those of a large installation,
+// and on PostgreSQL where there is one. There an index is taken wherever one can be.
+func Plans(t *testing.T, ran *sqldb.DB, match *regexp.Regexp) []Plan {
+	t.Helper()
+	var statements []string
+	for _, text := range ran.Statements() {
+		if match.MatchString(text) && plannable.MatchString(text) {
+			statements = append(statements, text)
+		}
+	}
+	plain, large := New(t, sqldb.SQLite), New(t, sqldb.SQLite)
+	assumeLarge(t, large)
+	plans := explainSQLite(t, plain, "sqlite", statements)
+	plans = append(plans, explainSQLite(t, large, "sqlite with statistics", statements)...)
+	if _, err := postgres(); err != nil {
+		missing(t, err, t.Logf)
+		return plans
+	}
+	return append(plans, explainPostgres(t, New(t, sqldb.Postgres), statements)...)
+}
+
+var (
+	plannable = regexp.MustCompile(`(?i)^(\s|--[^\n]*\n)*(select|insert|update|delete|with)\b`)
+	// What a step of a plan begins with when it reads a table.
+	reads = regexp.MustCompile(`^(SCAN|SEARCH|Seq Scan|Index Scan|Index Only Scan|Index Cond:)`)
+	// A row of constants is no table.
+	constants = regexp.MustCompile(`SCAN (CONSTANT ROW|\d+-ROW VALUES CLAUSE|\d+ CONSTANT ROWS)`)
+)
+
+// assumeLarge gives every index of a SQLite database the statistics of a table with a
+// million rows: each column of an index leaves fewer rows, down to one in a unique index.
+func assumeLarge(t *testing.T, db *sqldb.DB) {
+	t.Helper()
+	run := func(query string, args ...any) {
+		t.Helper()
+		if _, err := db.Conn(t.Context()).ExecContext(t.Context(), query, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(`ANALYZE`) // makes the table of statistics
+	run(`DELETE FROM sqlite_stat1`)
+	run(`INSERT INTO sqlite_stat1 (tbl, idx, stat)
+SELECT m.name, i.name, '1000000' || (
+    SELECT group_concat(CASE WHEN i."unique" AND c.seqno + 1 = n.columns THEN ' 1' ELSE ' ' || CAST(1000 / (c.seqno + 1) AS integer) END, '')
+    FROM (SELECT seqno FROM pragma_index_info(i.name) ORDER BY seqno) c, (SELECT count(*) AS columns FROM pragma_index_info(i.name)) n
+)
+FROM sqlite_master m, pragma_index_list(m.name) i
+WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%'`)
+	run(`ANALYZE sqlite_schema`) // reads them
+}
+
+func explainSQLite(t *testing.T, db *sqldb.DB, name string, statements []string) []Plan {
+	t.Helper()
+	plans := make([]Plan, len(statements))
+	for i, text := range statements {
+		found, err := read(t.Context(), db, "EXPLAIN QUERY PLAN "+text, make([]any, parameters(text))...)
+		if err != nil {
+			t.Fatalf("%v in %s", err, text)
+		}
+		plans[i] = Plan{Database: name, Statement: text, Steps: found}
+	}
+	return plans
+}
+
+// explainPostgres plans each statement for any arguments, as a prepared statement is
+// after some runs.
+func explainPostgres(t *testing.T, db *sqldb.DB, statements []string) []Plan {
+	t.Helper()
+	var plans []Plan
+	err := db.Tx(t.Context(), func(ctx context.Context) error {
+		for _, set := range []string{`SET LOCAL plan_cache_mode = force_generic_plan`, `SET LOCAL enable_seqscan = off`, `SET LOCAL enable_bitmapscan = off`} {
+			if _, err := db.Conn(ctx).ExecContext(ctx, set); err != nil {
+				return err
+			}
+		}
+		for i, text := range statements {
+			name := fmt.Sprintf("plan%d", i)
+			if _, err := db.Conn(ctx).ExecContext(ctx, "PREPARE "+name+" AS "+text); err != nil {
+				return fmt.Errorf("%w in %s", err, text)
+			}
+			nulls := strings.TrimSuffix(strings.Repeat("NULL,", parameters(text)), ",")
+			if nulls != "" {
+				nulls = "(" + nulls + ")"
+			}
+			found, err := read(ctx, db, "EXPLAIN EXECUTE "+name+nulls)
+			if err != nil {
+				return fmt.Errorf("%w in %s", err, text)
+			}
+			plans = append(plans, Plan{Database: "postgres", Statement: text, Steps: found})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plans
+}
+
+var placeholder = regexp.MustCompile(`\$(\d+)`)
+
+// parameters counts the parameters of a text.
+func parameters(text string) int {
+	most := map[string]bool{}
+	for _, found := range placeholder.FindAllString(text, -1) {
+		most[found] = true
+	}
+	return len(most)
+}
+
+// read runs an EXPLAIN, whose last column is the line, and returns the steps that read.
+func read(ctx context.Context, db *sqldb.DB, query string, args ...any) ([]string, error) {
+	rows, err := db.Conn(ctx).QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for rows.Next() {
+		row := make([]any, len(columns))
+		for i := range row {
+			row[i] = new(any)
+		}
+		if err := rows.Scan(row...); err != nil {
+			return nil, err
+		}
+		line := strings.TrimLeft(fmt.Sprint(*row[len(row)-1].(*any)), " ->")
+		if reads.MatchString(line) && !constants.MatchString(line) {
+			found = append(found, line)
+		}
+	}
+	return found, rows.Err()
+}
