@@ -3,6 +3,7 @@ package app
 import (
 	"net/http"
 
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/currency"
 	"github.com/tenantry/tenantry/internal/catalog/pricelink"
@@ -18,11 +19,11 @@ func (svc *service) priceLinkRoutes(plans *catalog.HTTP) []rest.Route {
 		created = rest.Status(http.StatusCreated)
 	)
 	return []rest.Route{
-		route(post, planOf+"/prices/{price}/psp-create", rest.Admin, "", "psp_prices", "Make a price at the payment provider", rest.Handle(prices.Create, onPrice)),
-		route(post, planOf+"/prices/{price}/psp-link", rest.Admin, "", "psp_prices", "Link a price to one of the payment provider", rest.Handle(prices.Link, onPrice)),
-		route(post, planOf+"/prices/{price}/psp-unlink", rest.Admin, "", "psp_prices", "Unlink a price from the payment provider's", rest.Handle(prices.Unlink)),
-		route(post, planOf+"/prices/psp-import", rest.Admin, "", "psp_prices", "Make a price of one of the payment provider", rest.Handle(prices.Import, created, plan)),
-		route(get, planOf+"/psp-price-status", rest.Admin, "", "psp_prices", "Compare a plan's prices with the payment provider's", rest.Handle(prices.Statuses)),
+		route(post, planOf+"/prices/{price}/psp-create", rest.Admin, "plans.update", "psp_prices", "Make a price at the payment provider", rest.Handle(prices.Create, onPrice)),
+		route(post, planOf+"/prices/{price}/psp-link", rest.Admin, "plans.update", "psp_prices", "Link a price to one of the payment provider", rest.Handle(prices.Link, onPrice)),
+		route(post, planOf+"/prices/{price}/psp-unlink", rest.Admin, "plans.update", "psp_prices", "Unlink a price from the payment provider's", rest.Handle(prices.Unlink)),
+		route(post, planOf+"/prices/psp-import", rest.Admin, "plans.update", "psp_prices", "Make a price of one of the payment provider", rest.Handle(prices.Import, created, plan)),
+		route(get, planOf+"/psp-price-status", rest.Admin, "plans.view", "psp_prices", "Compare a plan's prices with the payment provider's", rest.Handle(prices.Statuses)),
 	}
 }
 
@@ -36,11 +37,11 @@ func (svc *service) currencyRoutes(plans *catalog.HTTP) []rest.Route {
 	return []rest.Route{
 		route(get, "/api/v1/currencies", rest.Public, "", "catalog", "List active currencies", rest.Cached(plans.Currencies)),
 
-		route(get, "/api/v1/admin/currencies", rest.Admin, "", "default", "List currencies, active and inactive", rest.Handle(currencies.List)),
-		route(get, "/api/v1/admin/currencies/catalog", rest.Admin, "", "default", "List the currencies of ISO 4217 that can be added", rest.Handle(currencies.ListAddable)),
-		route(post, "/api/v1/admin/currencies", rest.Admin, "", "default", "Add a currency", rest.Handle(currencies.Create, created)),
-		route(post, "/api/v1/admin/currencies/bulk", rest.Admin, "", "default", "Add currencies of ISO 4217 by their codes", rest.Handle(currencies.AddListed)),
-		route(patch, "/api/v1/admin/currencies/{currency}", rest.Admin, "", "default", "Change a currency", rest.Handle(currencies.Update, exists)),
-		route(del, "/api/v1/admin/currencies/{currency}", rest.Admin, "", "default", "Delete a currency that nothing uses", rest.Handle(currencies.Delete)),
+		route(get, "/api/v1/admin/currencies", rest.Admin, authz.CurrenciesManage, "default", "List currencies, active and inactive", rest.Handle(currencies.List)),
+		route(get, "/api/v1/admin/currencies/catalog", rest.Admin, authz.CurrenciesManage, "default", "List the currencies of ISO 4217 that can be added", rest.Handle(currencies.ListAddable)),
+		route(post, "/api/v1/admin/currencies", rest.Admin, authz.CurrenciesManage, "default", "Add a currency", rest.Handle(currencies.Create, created)),
+		route(post, "/api/v1/admin/currencies/bulk", rest.Admin, authz.CurrenciesManage, "default", "Add currencies of ISO 4217 by their codes", rest.Handle(currencies.AddListed)),
+		route(patch, "/api/v1/admin/currencies/{currency}", rest.Admin, authz.CurrenciesManage, "default", "Change a currency", rest.Handle(currencies.Update, exists)),
+		route(del, "/api/v1/admin/currencies/{currency}", rest.Admin, authz.CurrenciesManage, "default", "Delete a currency that nothing uses", rest.Handle(currencies.Delete)),
 	}
 }

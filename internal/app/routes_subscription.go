@@ -34,7 +34,7 @@ func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 		route(post, of+"/docs/billing/portal", rest.Billing, authz.BillingManage, "default", "Open the hosted billing portal", rest.Handle(customers.Portal, rest.Exists(customers.PortalExists))),
 		route(get, of+"/entitlements", rest.Tenant, "", "default", "List what the subscription entitles to", rest.Handle(entitlements.Entitlements)),
 
-		route(get, adminOf+"/subscriptions", rest.Admin, "", "default", "List a tenant's subscriptions", rest.Handle(subscriptions.AdminList, inTenant)),
-		route(post, adminOf+"/subscriptions/{subscription}/cancel", rest.Admin, "", "default", "Cancel a tenant's subscription", rest.Handle(operations.AdminCancel, rest.Exists(operations.AdminSubscriptionExists))),
+		route(get, adminOf+"/subscriptions", rest.Admin, authz.TenantsView, "default", "List a tenant's subscriptions", rest.Handle(subscriptions.AdminList, inTenant)),
+		route(post, adminOf+"/subscriptions/{subscription}/cancel", rest.Admin, authz.TenantsManage, "default", "Cancel a tenant's subscription", rest.Handle(operations.AdminCancel, rest.Exists(operations.AdminSubscriptionExists))),
 	}
 }

@@ -36,13 +36,13 @@ func (svc *service) teamRoutes(members *team.HTTP) []rest.Route {
 		route(post, "/api/v1/invitations/{token}/accept", rest.User, "", "invitations", "Accept an invitation", rest.Handle(members.Accept)),
 		route(post, "/api/v1/invitations/{token}/accept-with-registration", rest.Public, "", "invitations", "Register and accept an invitation", rest.Handle(members.AcceptAndRegister, created, invitee)),
 
-		route(get, adminOf+"/members", rest.Admin, "", "default", "List a tenant's members", rest.Handle(members.AdminMembers, inTenant)),
-		route(patch, adminOf+"/members/{user}", rest.Admin, "", "default", "Change a member's name and password", rest.Handle(members.AdminUpdateMember, inTeam)),
-		route(patch, adminOf+"/members/{user}/role", rest.Admin, "", "default", "Give a member another role", rest.Handle(members.AdminChangeRole, inTeam)),
-		route(del, adminOf+"/members/{user}", rest.Admin, "", "default", "Remove a member", rest.Handle(members.AdminRemoveMember)),
-		route(get, adminOf+"/invitations", rest.Admin, "", "default", "List a tenant's invitations", rest.Handle(members.AdminInvitations, inTenant)),
-		route(post, adminOf+"/invitations", rest.Admin, "", "default", "Invite somebody into a tenant", rest.Handle(members.AdminInvite, created, inTenant)),
-		route(del, adminOf+"/invitations/{invitation}", rest.Admin, "", "default", "Revoke an invitation", rest.Handle(members.AdminRevokeInvitation)),
-		route(post, adminOf+"/invitations/{invitation}/resend", rest.Admin, "", "default", "Mail an invitation anew", rest.Handle(members.AdminResendInvitation)),
+		route(get, adminOf+"/members", rest.Admin, authz.TenantsView, "default", "List a tenant's members", rest.Handle(members.AdminMembers, inTenant)),
+		route(patch, adminOf+"/members/{user}", rest.Admin, authz.TenantsManage+"|"+authz.UsersPassword, "default", "Change a member's name and password", rest.Handle(members.AdminUpdateMember, inTeam)),
+		route(patch, adminOf+"/members/{user}/role", rest.Admin, authz.TenantsManage, "default", "Give a member another role", rest.Handle(members.AdminChangeRole, inTeam)),
+		route(del, adminOf+"/members/{user}", rest.Admin, authz.TenantsManage, "default", "Remove a member", rest.Handle(members.AdminRemoveMember)),
+		route(get, adminOf+"/invitations", rest.Admin, authz.TenantsView, "default", "List a tenant's invitations", rest.Handle(members.AdminInvitations, inTenant)),
+		route(post, adminOf+"/invitations", rest.Admin, authz.TenantsManage, "default", "Invite somebody into a tenant", rest.Handle(members.AdminInvite, created, inTenant)),
+		route(del, adminOf+"/invitations/{invitation}", rest.Admin, authz.TenantsManage, "default", "Revoke an invitation", rest.Handle(members.AdminRevokeInvitation)),
+		route(post, adminOf+"/invitations/{invitation}/resend", rest.Admin, authz.TenantsManage, "default", "Mail an invitation anew", rest.Handle(members.AdminResendInvitation)),
 	}
 }

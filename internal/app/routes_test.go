@@ -46,8 +46,13 @@ func TestRouteTable(t *testing.T) {
 		if r.Scope == rest.Admin {
 			permissions = authz.PlatformPermissions()
 		}
-		if r.Permission != "" && !slices.Contains(permissions, r.Permission) {
-			t.Errorf("%s: unknown permission %q", name, r.Permission)
+		for p := range strings.SplitSeq(r.Permission, "|") {
+			if p != "" && !slices.Contains(permissions, p) {
+				t.Errorf("%s: unknown permission %q", name, p)
+			}
+		}
+		if r.Scope == rest.Admin && r.Permission == "" {
+			t.Errorf("%s: open to every administrator", name)
 		}
 	}
 }

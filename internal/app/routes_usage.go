@@ -28,11 +28,11 @@ func (svc *service) usageRoutes() []rest.Route {
 		route(get, of+"/usage/cost-estimate", rest.Tenant, "", "default", "Estimate what the usage of the current billing period costs", rest.Handle(costs.CostEstimate)),
 		route(get, of+"/usage/{meterCode}", rest.Tenant, "", "default", "Show one meter with its newest events", rest.Handle(ofTenants.Meter)),
 
-		route(get, "/api/v1/admin/meters", rest.Admin, "", "default", "List meters", rest.Handle(adminMeters.List, rest.Lists(meters.List()))),
-		route(post, "/api/v1/admin/meters", rest.Admin, "", "default", "Make a meter", rest.Handle(adminMeters.Create, created)),
-		route(get, "/api/v1/admin/meters/{meter}", rest.Admin, "", "default", "Show a meter", rest.Handle(adminMeters.Show)),
-		route(patch, "/api/v1/admin/meters/{meter}", rest.Admin, "", "default", "Change a meter", rest.Handle(adminMeters.Update, rest.Exists(adminMeters.Exists))),
-		route(del, "/api/v1/admin/meters/{meter}", rest.Admin, "", "default", "Delete a meter; its events stay", rest.Handle(adminMeters.Delete)),
+		route(get, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "List meters", rest.Handle(adminMeters.List, rest.Lists(meters.List()))),
+		route(post, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "Make a meter", rest.Handle(adminMeters.Create, created)),
+		route(get, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Show a meter", rest.Handle(adminMeters.Show)),
+		route(patch, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Change a meter", rest.Handle(adminMeters.Update, rest.Exists(adminMeters.Exists))),
+		route(del, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Delete a meter; its events stay", rest.Handle(adminMeters.Delete)),
 	}
 }
 
@@ -45,6 +45,6 @@ func (svc *service) invoiceRoutes() []rest.Route {
 		route(post, of+"/invoices/{invoiceId}/pay", rest.Tenant, authz.BillingManage, "default", "Pay an open invoice now", rest.Handle(invoices.Pay)),
 		route(get, of+"/invoices/{invoiceId}/pdf", rest.Tenant, "", "default", "Download an invoice's document", rest.File(invoices.PDF, "application/pdf")),
 
-		route(post, adminOf+"/invoices/{invoice}/void", rest.Admin, "", "default", "Void an invoice that is not final", rest.Handle(invoices.AdminVoid)),
+		route(post, adminOf+"/invoices/{invoice}/void", rest.Admin, authz.TenantsManage, "default", "Void an invoice that is not final", rest.Handle(invoices.AdminVoid)),
 	}
 }

@@ -19,6 +19,18 @@ const (
 	RolesManage   = "roles.manage"
 )
 
+// The permissions of a platform admin for what is not the catalog (rules:
+// http#permissions-of-administrators).
+const (
+	CurrenciesManage   = "currencies.manage"
+	ImpersonationStart = "impersonation.start"
+	LogsView           = "logs.view"
+	MetersManage       = "meters.manage"
+	TenantsManage      = "tenants.manage"
+	TenantsView        = "tenants.view"
+	UsersPassword      = "users.password"
+)
+
 // TenantPermissions returns all permissions that a role can hold, sorted.
 func TenantPermissions() []string {
 	return []string{BillingManage, RolesManage, TeamInvite, TeamManage, TenantUpdate}
@@ -29,12 +41,19 @@ func TenantPermissions() []string {
 func PlatformPermissions() []string {
 	return []string{
 		BillingManage,
+		CurrenciesManage,
 		"entitlements.delete", "entitlements.sync", "entitlements.view",
 		"features.create", "features.delete", "features.update", "features.view",
+		ImpersonationStart,
+		LogsView,
+		MetersManage,
 		"plans.create", "plans.delete", "plans.update", "plans.view",
 		"products.create", "products.delete", "products.update", "products.view",
 		RolesManage,
+		TenantsManage,
+		TenantsView,
 		"users.create",
+		UsersPassword,
 	}
 }
 

@@ -148,14 +148,28 @@ func TestStepsRefuse(t *testing.T) {
 			s.Call("DELETE", path, ada.Token, nil).WantRefused(405, "")
 		}
 
-		// Whoever may not pay opens no checkout; the rest is open to each member.
+		// Whoever may not pay opens no checkout, and whoever may not change the tenant
+		// writes no billing details. The status is open to each member.
 		retry := func(token string, body any) apptest.Reply {
 			return s.Call("POST", "/api/v1/onboarding/retry-checkout", token, body)
 		}
 		retry(bob, `{`).WantRefused(403, "")
 		retry(bob, object{"plan_slug": "starter", "currency": "EUR"}).WantRefused(403, "")
 		s.Call("GET", "/api/v1/onboarding/status", bob, nil).Want(200).WantAt("tenant_id", ada.Tenant)
-		s.Call("PATCH", "/api/v1/onboarding/complete-setup", bob, nil).Want(200).WantAt("data.user_role", "member")
+		setup := func(token string, body any) apptest.Reply {
+			return s.Call("PATCH", "/api/v1/onboarding/complete-setup", token, body)
+		}
+		setup(bob, nil).WantRefused(403, "")
+		setup(bob, `{`).WantRefused(403, "")
+		setup(bob, object{"legal_name": "Bob's Own Ltd", "billing_email": "bob@example.com"}).WantRefused(403, "")
+		s.Call("GET", "/api/v1/tenant", ada.Token, nil).Want(200).WantAt("data.billing_email", apptest.BillingDetails["billing_email"])
+		s.CreateRole(ada, "Bookkeeper", "tenant.update")
+		eve, _ := s.Join(ada, "Edith", "edith@example.com", "Bookkeeper")
+		setup(eve, nil).Want(200).WantAt("data.user_role", "Bookkeeper")
+		fresh := s.Register("fresh@example.com", false)
+		cy, _ := s.Join(ada, "Cy", "cy@example.com", "admin")
+		setup(cy, nil).Want(200).WantAt("data.user_role", "admin")
+		setup(fresh.Token, nil).Want(200).WantAt("data.user_role", "owner")
 
 		const required = "This field is required."
 		for name, tt := range map[string]struct {

@@ -163,17 +163,8 @@ func (a *API) check(r *http.Request, op *operation) error {
 			return err
 		}
 	}
-	if p := op.route.Permission; p != "" {
-		allowed := caller.Can(p)
-		switch op.route.Scope {
-		case Admin:
-			allowed = caller.CanOnPlatform(p)
-		case Billing:
-			allowed = allowed && isMember(caller, r) || caller.IsPlatformAdmin
-		}
-		if !allowed {
-			return errForbidden
-		}
+	if !op.route.permits(caller, isMember(caller, r)) {
+		return errForbidden
 	}
 	if err := op.checkPath(r); err != nil {
 		return err
@@ -182,6 +173,27 @@ func (a *API) check(r *http.Request, op *operation) error {
 		return op.exists(ctx, func(name string) string { return pathParam(r, name) })
 	}
 	return nil
+}
+
+// permits reports whether the caller, who may be a member of the path's tenant, holds
+// the route's permission, or one of those between bars.
+func (r Route) permits(caller *authz.Caller, member bool) bool {
+	if r.Permission == "" {
+		return true
+	}
+	for p := range strings.SplitSeq(r.Permission, "|") {
+		allowed := caller.Can(p)
+		switch r.Scope {
+		case Admin:
+			allowed = caller.CanOnPlatform(p)
+		case Billing:
+			allowed = allowed && member || caller.CanOnPlatform(p)
+		}
+		if allowed {
+			return true
+		}
+	}
+	return false
 }
 
 func runGuard(guard Guard, caller *authz.Caller, r *http.Request) error {

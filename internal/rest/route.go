@@ -45,8 +45,8 @@ const (
 	Member Scope = "member" // a caller with a tenant, onboarded or not
 	Tenant Scope = "tenant" // a member of the tenant in the path or of their own, onboarded
 	Admin  Scope = "admin"  // platform administrators who act for themselves
-	// Billing are members of the tenant in the path, onboarded or not, with the
-	// route's permission, and platform administrators for any tenant, without.
+	// Billing are members of the tenant in the path, onboarded or not, and platform
+	// administrators for any tenant, with the route's permission there.
 	Billing Scope = "billing"
 	// Impersonating are platform administrators who act as somebody else. Its routes
 	// show and end the impersonation.
@@ -79,7 +79,7 @@ type Route struct {
 	Method     string
 	Path       string
 	Scope      Scope
-	Permission string // "" asks for none
+	Permission string // "" asks for none, "a|b" for one of the two
 	Rate       string // a group of package limit; "" is unlimited
 	Summary    string // one line for the reference
 	Handler    Handler

@@ -13,6 +13,7 @@ var errInNoTenant = errors.New("the email is in no tenant")
 var (
 	// ErrNotMember says that a user is not in the tenant (404).
 	ErrNotMember       = fault.New(fault.NotFound, "error.not_found")
+	errNotPermitted    = fault.New(fault.Forbidden, "error.forbidden")
 	errOwnMembership   = fault.New(fault.Forbidden, "error.own_membership")
 	errOwnerMembership = fault.New(fault.Forbidden, "error.owner_membership")
 

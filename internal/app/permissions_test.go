@@ -1,0 +1,151 @@
+package app_test
+
+import (
+	"encoding/json"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// adminPermissions has what an administrator with a list needs for each route of the
+// administration (rules: http#permissions-of-administrators). "a|b" is either.
+var adminPermissions = map[string]string{
+	"GET /tenants": "tenants.view", "GET /tenants/{tenant}": "tenants.view", "PATCH /tenants/{tenant}": "tenants.manage",
+	"GET /tenants/search-with-roles":                             "users.create",
+	"GET /tenants/{tenant}/members":                              "tenants.view",
+	"PATCH /tenants/{tenant}/members/{user}":                     "tenants.manage|users.password",
+	"PATCH /tenants/{tenant}/members/{user}/role":                "tenants.manage",
+	"DELETE /tenants/{tenant}/members/{user}":                    "tenants.manage",
+	"GET /tenants/{tenant}/invitations":                          "tenants.view",
+	"POST /tenants/{tenant}/invitations":                         "tenants.manage",
+	"DELETE /tenants/{tenant}/invitations/{invitation}":          "tenants.manage",
+	"POST /tenants/{tenant}/invitations/{invitation}/resend":     "tenants.manage",
+	"GET /tenants/{tenant}/subscriptions":                        "tenants.view",
+	"POST /tenants/{tenant}/subscriptions/{subscription}/cancel": "tenants.manage",
+	"POST /tenants/{tenant}/invoices/{invoice}/void":             "tenants.manage",
+	"POST /impersonation/start":                                  "impersonation.start",
+	"GET /impersonation/logs":                                    "logs.view",
+	"GET /audit-logs":                                            "logs.view",
+
+	"GET /products": "products.view", "POST /products": "products.create", "GET /products/{product}": "products.view",
+	"PATCH /products/{product}": "products.update", "DELETE /products/{product}": "products.delete",
+	"GET /plans": "plans.view", "POST /plans": "plans.create", "GET /plans/{plan}": "plans.view",
+	"PATCH /plans/{plan}": "plans.update", "DELETE /plans/{plan}": "plans.delete", "POST /plans/{plan}/duplicate": "plans.create",
+	"GET /features": "features.view", "POST /features": "features.create", "GET /features/{feature}": "features.view",
+	"PATCH /features/{feature}": "features.update", "DELETE /features/{feature}": "features.delete",
+	"GET /plans/{plan}/entitlements": "entitlements.view", "PUT /plans/{plan}/entitlements": "entitlements.sync",
+	"DELETE /entitlements/{entitlement}": "entitlements.delete",
+	"PUT /plans/{plan}/prices":           "plans.update", "DELETE /plans/{plan}/prices/{price}": "plans.update",
+	"POST /plans/{plan}/prices/{price}/psp-create": "plans.update", "POST /plans/{plan}/prices/{price}/psp-link": "plans.update",
+	"POST /plans/{plan}/prices/{price}/psp-unlink": "plans.update", "POST /plans/{plan}/prices/psp-import": "plans.update",
+	"GET /plans/{plan}/psp-price-status": "plans.view",
+
+	"GET /currencies": "currencies.manage", "GET /currencies/catalog": "currencies.manage", "POST /currencies": "currencies.manage",
+	"POST /currencies/bulk": "currencies.manage", "PATCH /currencies/{currency}": "currencies.manage", "DELETE /currencies/{currency}": "currencies.manage",
+	"GET /meters": "meters.manage", "POST /meters": "meters.manage", "GET /meters/{meter}": "meters.manage",
+	"PATCH /meters/{meter}": "meters.manage", "DELETE /meters/{meter}": "meters.manage",
+}
+
+// TestPermissionsOfAdministrators walks every route of the administration as an
+// administrator who lacks its permission alone, and as one who has nothing else. A
+// refusal comes before anything is said of what does not exist or is wrong.
+func TestPermissionsOfAdministrators(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
+		db := s.DB()
+		allow := func(permissions []string) {
+			t.Helper()
+			text, err := json.Marshal(permissions)
+			if err != nil {
+				t.Fatal(err)
+			}
+			apptest.Exec(t, db, "UPDATE users SET platform_permissions = $1 WHERE is_platform_admin", string(text))
+		}
+		rules := maps.Clone(adminPermissions)
+		for _, r := range s.Routes() {
+			if r.Scope != rest.Admin {
+				continue
+			}
+			name := r.Method + " " + strings.TrimPrefix(r.Path, "/api/v1/admin")
+			want := rules[name]
+			delete(rules, name)
+			if want == "" || r.Permission != want {
+				t.Errorf("%s has the permission %q, want %q", name, r.Permission, want)
+				continue
+			}
+			call := func() apptest.Reply { return k.Call(r.Method, apptest.FillPath(r.Path, ""), k.Token, nil) }
+			either := strings.Split(want, "|")
+			allow(slices.DeleteFunc(authz.PlatformPermissions(), func(p string) bool { return slices.Contains(either, p) }))
+			call().As(name+" without "+want).WantRefused(403, "")
+			for _, one := range either {
+				allow([]string{one})
+				if a := call(); a.Status != 200 && a.Status != 404 && a.Status != 422 {
+					t.Errorf("%s with %q alone: %d %s", name, one, a.Status, a.Text)
+				}
+			}
+		}
+		for name := range rules {
+			t.Errorf("%s is no route", name)
+		}
+	})
+}
+
+// An administrator with a list is held to it wherever one route does several things,
+// or is not one of the administration.
+func TestListOfAnAdministrator(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("ada@example.com", true)
+		bob, id := s.Join(o, "Bob", "bob@example.com", "member")
+		admin := s.Admin()
+		grant := func(permissions ...string) {
+			t.Helper()
+			if err := app.GrantAdmin(t.Context(), s.CLISettings(), "admin@tenantry.test", permissions, io.Discard); err != nil {
+				t.Fatal(err)
+			}
+		}
+		member := "/api/v1/admin/tenants/" + o.Tenant + "/members/" + apptest.IDText(float64(id))
+		update := func(body apptest.Object) apptest.Reply { return s.Call("PATCH", member, admin, body) }
+		name, password := apptest.Object{"name": "Robert"}, apptest.Object{"password": "something quite new"}
+		both := apptest.With(name, password)
+		portal := func() apptest.Reply { return s.Call("POST", o.Path("/docs/billing/portal"), admin, nil) }
+
+		grant("tenants.manage", "tenants.view")
+		update(password).WantRefused(403, "")
+		update(both).WantRefused(403, "")
+		update(name).Want(200).WantAt("data.name", "Robert")
+		portal().WantRefused(403, "")
+		s.Call("GET", "/api/v1/auth/me", bob, nil).Want(200)
+		s.Call("GET", "/api/v1/auth/me", admin, nil).Want(200).WantAt("user.permissions", []any{"tenants.manage", "tenants.view"})
+		s.Call("POST", "/api/v1/admin/impersonation/start", admin, apptest.Object{"user_id": id, "tenant_id": o.Tenant}).WantRefused(403, "")
+
+		grant("users.password")
+		update(name).WantRefused(403, "")
+		update(both).WantRefused(403, "")
+		s.Call("GET", "/api/v1/admin/tenants/"+o.Tenant+"/members", admin, nil).WantRefused(403, "")
+		update(password).Want(200)
+		s.Call("GET", "/api/v1/auth/me", bob, nil).WantRefused(401, "")
+
+		grant("billing.manage")
+		portal().WantRefused(422, "") // the tenant has bought nothing
+		grant()
+		portal().WantRefused(422, "")
+		update(both).Want(200)
+
+		// Nobody gives themselves more over HTTP.
+		grant("tenants.manage", "users.password")
+		for _, body := range []apptest.Object{{"platform_permissions": nil}, {"is_platform_admin": true}, {"permissions": []string{"plans.view"}}} {
+			update(body).Want(200)
+		}
+		s.Call("GET", "/api/v1/admin/plans", admin, nil).WantRefused(403, "")
+		s.Call("GET", "/api/v1/admin/plans", s.LogIn("ada@example.com"), nil).WantRefused(403, "")
+	})
+}
