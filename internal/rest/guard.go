@@ -163,7 +163,7 @@ func (a *API) check(r *http.Request, op *operation) error {
 			return err
 		}
 	}
-	if !op.route.permits(caller, isMember(caller, r)) {
+	if !op.route.permits(caller, r) {
 		return errForbidden
 	}
 	if err := op.checkPath(r); err != nil {
@@ -175,9 +175,9 @@ func (a *API) check(r *http.Request, op *operation) error {
 	return nil
 }
 
-// permits reports whether the caller, who may be a member of the path's tenant, holds
-// the route's permission, or one of those between bars.
-func (r Route) permits(caller *authz.Caller, member bool) bool {
+// permits reports whether a request's caller holds the route's permission, or one of
+// those between bars.
+func (r Route) permits(caller *authz.Caller, request *http.Request) bool {
 	if r.Permission == "" {
 		return true
 	}
@@ -187,7 +187,7 @@ func (r Route) permits(caller *authz.Caller, member bool) bool {
 		case Admin:
 			allowed = caller.CanOnPlatform(p)
 		case Billing:
-			allowed = allowed && member || caller.CanOnPlatform(p)
+			allowed = allowed && isMember(caller, request) || caller.CanOnPlatform(p)
 		}
 		if allowed {
 			return true

@@ -37,7 +37,7 @@ var callers = map[string]*authz.Caller{
 		TenantID: ownTenant, OnboardingComplete: true, Permissions: authz.TenantPermissions(),
 	}},
 	"member": {UserID: 4, Tenant: &authz.Membership{TenantID: ownTenant, OnboardingComplete: true}},
-	"admin":  {UserID: 5, IsPlatformAdmin: true, PlatformPermissions: []string{"products.view"}},
+	"admin":  {UserID: 5, IsPlatformAdmin: true, PlatformPermissions: []string{authz.BillingManage, "products.view"}},
 	"clerk":  {UserID: 6, IsPlatformAdmin: true},
 	"fraud":  {UserID: 7, PlatformPermissions: []string{"products.view"}},
 }

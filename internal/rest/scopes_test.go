@@ -71,7 +71,7 @@ func TestScopes(t *testing.T) {
 		"clerk":       "204  204  400C 403  403  403  204  403  400  204  403",
 		"fraud":       "204  204  400C 403  403  403  403  403  400  403  403",
 		"posing":      "204  204  204  204  204  204  403  403  204  204  204",
-		"posingadmin": "204  204  400C 403  403  403  403  403  204  204  204",
+		"posingadmin": "204  204  400C 403  403  403  403  403  204  204  403",
 	}
 	codes := map[string]string{"C": "TENANT_CONTEXT_REQUIRED", "O": "ONBOARDING_INCOMPLETE", "": ""}
 	for token, row := range want {

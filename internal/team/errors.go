@@ -19,6 +19,7 @@ var (
 
 	errNoRole      = fault.New(fault.NotFound, "error.not_found")
 	errBuiltInRole = fault.New(fault.Forbidden, "error.built_in_role")
+	errStronger    = fault.New(fault.Forbidden, "error.stronger_role")
 	errNotHeld     = fault.New(fault.Forbidden, "error.grant_not_held")
 	errNameTaken   = fault.OnField("name", "validation.taken")
 	errUnknownID   = fault.OnField("role_id", "validation.exists")

@@ -179,7 +179,7 @@ func (h *HTTP) AdminRevokeInvitation(ctx context.Context, in *adminInvitationInp
 	if err != nil {
 		return nil, err
 	}
-	if err := h.svc.Revoke(ctx, tenantID, id); err != nil {
+	if err := h.svc.Revoke(ctx, PlatformActor(authz.From(ctx)), tenantID, id); err != nil {
 		return nil, err
 	}
 	return rest.Message("team.invitation_revoked"), nil

@@ -102,7 +102,7 @@ func (h *HTTP) RevokeInvitation(ctx context.Context, in *invitationInput) (*rest
 	if err != nil {
 		return nil, err
 	}
-	if err := h.svc.Revoke(ctx, authz.TenantID(ctx), id); err != nil {
+	if err := h.svc.Revoke(ctx, MemberActor(authz.From(ctx)), authz.TenantID(ctx), id); err != nil {
 		return nil, err
 	}
 	return rest.Message("team.invitation_revoked"), nil

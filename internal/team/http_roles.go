@@ -104,7 +104,7 @@ func (h *HTTP) DeleteRole(ctx context.Context, in *roleInput) (*rest.Plain[rest.
 	if err != nil {
 		return nil, err
 	}
-	if err := h.svc.DeleteRole(ctx, authz.TenantID(ctx), id); err != nil {
+	if err := h.svc.DeleteRole(ctx, MemberActor(authz.From(ctx)), authz.TenantID(ctx), id); err != nil {
 		return nil, err
 	}
 	return rest.Message("roles.deleted"), nil

@@ -104,8 +104,8 @@ func (s *Service) mail(ctx context.Context, i Invitation, token string) (Invitat
 }
 
 // Revoke revokes an invitation. One that was accepted or revoked already is refused
-// (410).
-func (s *Service) Revoke(ctx context.Context, tenantID, id uuid.UUID) error {
+// (410), and one to a role with a permission that the actor lacks (403).
+func (s *Service) Revoke(ctx context.Context, by Actor, tenantID, id uuid.UUID) error {
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
 		now := s.deps.Clock.Now()
 		i, err := s.store.invitation(ctx, tenantID, id, now)
@@ -113,6 +113,9 @@ func (s *Service) Revoke(ctx context.Context, tenantID, id uuid.UUID) error {
 			return err
 		}
 		if err := i.open(); err != nil {
+			return err
+		}
+		if err := s.notStronger(ctx, by, tenantID, i.RoleID); err != nil {
 			return err
 		}
 		revoked := i

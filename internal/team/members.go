@@ -25,7 +25,7 @@ func (s *Service) Member(ctx context.Context, tenantID uuid.UUID, userID int64) 
 }
 
 // ChangeRole gives a member another role. Nobody can change their own role or the
-// owner's, or give a role with a permission that they lack (403). The role owner and
+// owner's, or give or take a role with a permission that they lack (403). The role owner and
 // roles that the tenant does not have are a validation error on role_id (422).
 func (s *Service) ChangeRole(ctx context.Context, by Actor, tenantID uuid.UUID, userID, roleID int64) error {
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
@@ -50,8 +50,8 @@ func (s *Service) ChangeRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 	})
 }
 
-// Remove removes a member from the team. Nobody can remove themselves or the owner
-// (403). The user keeps their account and stays logged in, but has no tenant from the
+// Remove removes a member from the team. Nobody can remove themselves, the owner, or a
+// member whose role holds a permission that they lack (403). The user keeps their account and stays logged in, but has no tenant from the
 // next request on.
 func (s *Service) Remove(ctx context.Context, by Actor, tenantID uuid.UUID, userID int64) error {
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
@@ -71,7 +71,8 @@ func (s *Service) Remove(ctx context.Context, by Actor, tenantID uuid.UUID, user
 }
 
 // changeable returns a member whose membership the actor may change: neither the
-// actor nor the owner.
+// actor nor the owner, nor anybody with a permission that the actor lacks. The tenant
+// is locked, so that the role keeps its permissions until the change is made.
 func (s *Service) changeable(ctx context.Context, by Actor, tenantID uuid.UUID, userID int64) (Member, error) {
 	m, err := s.store.member(ctx, tenantID, userID)
 	switch {
@@ -82,7 +83,17 @@ func (s *Service) changeable(ctx context.Context, by Actor, tenantID uuid.UUID, 
 	case m.Role == Owner:
 		return Member{}, errOwnerMembership
 	}
-	return m, nil
+	return m, s.notStronger(ctx, by, tenantID, m.RoleID)
+}
+
+// notStronger refuses an actor who lacks a permission of a role (rules:
+// team#permissions).
+func (s *Service) notStronger(ctx context.Context, by Actor, tenantID uuid.UUID, roleID int64) error {
+	role, err := s.store.role(ctx, tenantID, roleID)
+	if err == nil && !by.holds(role.Permissions) {
+		err = errStronger
+	}
+	return err
 }
 
 // Profile is what an administrator changes of a member; nil fields stay as they are.

@@ -66,11 +66,11 @@ RETURNING id;
 -- name: UpdateRole :execrows
 UPDATE roles
 SET name = $2, name_key = $3, updated_at = $4
-WHERE roles.id = $1
+WHERE roles.id = $1 AND roles.tenant_id = sqlc.arg(tenant_id)
   AND NOT EXISTS (SELECT 1 FROM roles o WHERE o.tenant_id = roles.tenant_id AND o.name_key = $3 AND o.id <> $1);
 
 -- name: DeleteRole :exec
-DELETE FROM roles WHERE id = $1;
+DELETE FROM roles WHERE tenant_id = $1 AND id = $2;
 
 -- name: InsertRolePermission :exec
 INSERT INTO role_permissions (role_id, permission) VALUES ($1, $2);
@@ -79,10 +79,10 @@ INSERT INTO role_permissions (role_id, permission) VALUES ($1, $2);
 DELETE FROM role_permissions WHERE role_id = $1;
 
 -- name: MoveMembers :exec
-UPDATE memberships SET role_id = sqlc.arg(new_role_id) WHERE role_id = sqlc.arg(role_id);
+UPDATE memberships SET role_id = sqlc.arg(new_role_id) WHERE tenant_id = sqlc.arg(tenant_id) AND role_id = sqlc.arg(role_id);
 
 -- name: MoveInvitations :exec
-UPDATE invitations SET role_id = sqlc.arg(new_role_id) WHERE role_id = sqlc.arg(role_id);
+UPDATE invitations SET role_id = sqlc.arg(new_role_id) WHERE tenant_id = sqlc.arg(tenant_id) AND role_id = sqlc.arg(role_id);
 
 -- name: Invitations :many
 SELECT sqlc.embed(invitations), r.name AS role_name, t.name AS tenant_name, u.name AS inviter_name
@@ -115,7 +115,7 @@ INSERT INTO invitations (id, tenant_id, email, role_id, inviter_id, status, toke
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10);
 
 -- name: UpdateInvitation :exec
-UPDATE invitations SET status = $2, token_hash = $3, expires_at = $4, updated_at = $5 WHERE id = $1;
+UPDATE invitations SET status = $3, token_hash = $4, expires_at = $5, updated_at = $6 WHERE tenant_id = $1 AND id = $2;
 
 -- An invitation that has expired no longer counts as pending.
 -- name: ExpireInvitations :exec

@@ -118,7 +118,7 @@ func TestAcceptWhileRevoked(t *testing.T) {
 			i := r.invited(eve.Email)
 			ends := atOnce(t,
 				func() error { _, err := r.team.Accept(t.Context(), r.token(eve.Email), eve); return err },
-				func() error { return r.team.Revoke(t.Context(), r.tenant, i.ID) },
+				func() error { return r.team.Revoke(t.Context(), r.by, r.tenant, i.ID) },
 			)
 			accepted := ends[fault.InvitationAlreadyAccepted] == 1
 			if ends[""] != 1 || !accepted && ends[fault.InvitationRevoked] != 1 {

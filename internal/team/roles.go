@@ -61,7 +61,8 @@ type RoleChange struct {
 }
 
 // UpdateRole changes one of the tenant's own roles, with the refusals of CreateRole.
-// Permissions that the role has already may stay even if the actor lacks them.
+// Permissions that the role has already may stay even if the actor lacks them, but then
+// the actor can take none away (403).
 func (s *Service) UpdateRole(ctx context.Context, by Actor, tenantID uuid.UUID, id int64, c RoleChange) (Role, error) {
 	var role Role
 	err := s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
@@ -84,6 +85,10 @@ func (s *Service) UpdateRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 		if !by.holds(added) {
 			return errNotHeld
 		}
+		removes := slices.ContainsFunc(old.Permissions, func(p string) bool { return !slices.Contains(role.Permissions, p) })
+		if removes && !by.holds(old.Permissions) {
+			return errStronger
+		}
 		if err := s.store.updateRole(ctx, role); err != nil {
 			return err
 		}
@@ -93,18 +98,22 @@ func (s *Service) UpdateRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 }
 
 // DeleteRole deletes one of the tenant's own roles. Members who have it and
-// invitations to it get the role member.
-func (s *Service) DeleteRole(ctx context.Context, tenantID uuid.UUID, id int64) error {
+// invitations to it get the role member. Nobody can delete one with a permission that
+// they lack (403).
+func (s *Service) DeleteRole(ctx context.Context, by Actor, tenantID uuid.UUID, id int64) error {
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
 		role, err := s.OwnRole(ctx, tenantID, id)
 		if err != nil {
 			return err
 		}
+		if !by.holds(role.Permissions) {
+			return errStronger
+		}
 		heir, err := s.store.roleNamed(ctx, tenantID, Plain)
 		if err != nil {
 			return err
 		}
-		if err := s.store.deleteRole(ctx, id, heir.ID); err != nil {
+		if err := s.store.deleteRole(ctx, tenantID, id, heir.ID); err != nil {
 			return err
 		}
 		return s.recordRole(ctx, tenantID, "role.deleted", &role, nil)

@@ -79,7 +79,7 @@ func TestSeats(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.seats("1+2")
-		if err := r.team.Revoke(ctx, r.tenant, bobs.ID); err != nil {
+		if err := r.team.Revoke(ctx, r.by, r.tenant, bobs.ID); err != nil {
 			t.Fatal(err)
 		}
 		r.seats("1+1")
@@ -161,9 +161,9 @@ func TestTrail(t *testing.T) {
 		password := "a new password"
 		_, err = r.team.UpdateProfile(ctx, r.tenant, eve.ID, team.Profile{Name: &name, Password: &password})
 		must(err)
-		must(r.team.DeleteRole(ctx, r.tenant, role.ID))
+		must(r.team.DeleteRole(ctx, r.by, r.tenant, role.ID))
 		must(r.team.Remove(ctx, r.by, r.tenant, eve.ID))
-		must(r.team.Revoke(ctx, r.tenant, r.invited("zoe@example.com").ID))
+		must(r.team.Revoke(ctx, r.by, r.tenant, r.invited("zoe@example.com").ID))
 
 		var actions []string
 		for _, e := range r.trail {

@@ -51,7 +51,7 @@ func (s store) insertInvitation(ctx context.Context, i Invitation) error {
 
 func (s store) updateInvitation(ctx context.Context, i Invitation) error {
 	err := s.q(ctx).UpdateInvitation(ctx, teamsql.UpdateInvitationParams{
-		ID: i.ID, Status: string(i.Status), TokenHash: i.tokenHash, ExpiresAt: i.ExpiresAt, UpdatedAt: i.UpdatedAt,
+		TenantID: i.Tenant, ID: i.ID, Status: string(i.Status), TokenHash: i.tokenHash, ExpiresAt: i.ExpiresAt, UpdatedAt: i.UpdatedAt,
 	})
 	return sqldb.Wrap(err, "update invitation")
 }

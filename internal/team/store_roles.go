@@ -61,10 +61,10 @@ func (s store) insertRole(ctx context.Context, tenantID uuid.UUID, name string, 
 	return id, s.insertPermissions(ctx, id, permissions)
 }
 
-// updateRole changes the name and the permissions; errNameTaken where another role
-// has the name.
+// updateRole changes the name and the permissions of one of a tenant's own roles;
+// errNameTaken where another role has the name.
 func (s store) updateRole(ctx context.Context, r Role) error {
-	n, err := s.q(ctx).UpdateRole(ctx, teamsql.UpdateRoleParams{ID: r.ID, Name: r.Name, NameKey: nameKey(r.Name), UpdatedAt: r.UpdatedAt})
+	n, err := s.q(ctx).UpdateRole(ctx, teamsql.UpdateRoleParams{TenantID: r.TenantID, ID: r.ID, Name: r.Name, NameKey: nameKey(r.Name), UpdatedAt: r.UpdatedAt})
 	if err != nil {
 		return sqldb.Wrap(err, "update role")
 	}
@@ -86,14 +86,14 @@ func (s store) insertPermissions(ctx context.Context, roleID int64, permissions 
 	return nil
 }
 
-// deleteRole deletes a role. Members who have it and invitations to it get the role
-// heir.
-func (s store) deleteRole(ctx context.Context, id, heir int64) error {
-	if err := s.q(ctx).MoveMembers(ctx, teamsql.MoveMembersParams{RoleID: id, NewRoleID: heir}); err != nil {
+// deleteRole deletes a role of a tenant. Members who have it and invitations to it get
+// the role heir.
+func (s store) deleteRole(ctx context.Context, tenantID uuid.UUID, id, heir int64) error {
+	if err := s.q(ctx).MoveMembers(ctx, teamsql.MoveMembersParams{TenantID: tenantID, RoleID: id, NewRoleID: heir}); err != nil {
 		return sqldb.Wrap(err, "move members of role")
 	}
-	if err := s.q(ctx).MoveInvitations(ctx, teamsql.MoveInvitationsParams{RoleID: id, NewRoleID: heir}); err != nil {
+	if err := s.q(ctx).MoveInvitations(ctx, teamsql.MoveInvitationsParams{TenantID: tenantID, RoleID: id, NewRoleID: heir}); err != nil {
 		return sqldb.Wrap(err, "move invitations of role")
 	}
-	return sqldb.Wrap(s.q(ctx).DeleteRole(ctx, id), "delete role")
+	return sqldb.Wrap(s.q(ctx).DeleteRole(ctx, teamsql.DeleteRoleParams{TenantID: &tenantID, ID: id}), "delete role")
 }

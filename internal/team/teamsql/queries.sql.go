@@ -43,11 +43,16 @@ func (q *Queries) DeleteMember(ctx context.Context, arg DeleteMemberParams) erro
 }
 
 const deleteRole = `-- name: DeleteRole :exec
-DELETE FROM roles WHERE id = $1
+DELETE FROM roles WHERE tenant_id = $1 AND id = $2
 `
 
-func (q *Queries) DeleteRole(ctx context.Context, id int64) error {
-	_, err := q.db.ExecContext(ctx, deleteRole, id)
+type DeleteRoleParams struct {
+	TenantID *uuid.UUID
+	ID       int64
+}
+
+func (q *Queries) DeleteRole(ctx context.Context, arg DeleteRoleParams) error {
+	_, err := q.db.ExecContext(ctx, deleteRole, arg.TenantID, arg.ID)
 	return err
 }
 
@@ -408,30 +413,32 @@ func (q *Queries) Members(ctx context.Context, tenantID uuid.UUID) ([]MembersRow
 }
 
 const moveInvitations = `-- name: MoveInvitations :exec
-UPDATE invitations SET role_id = $1 WHERE role_id = $2
+UPDATE invitations SET role_id = $1 WHERE tenant_id = $2 AND role_id = $3
 `
 
 type MoveInvitationsParams struct {
 	NewRoleID int64
+	TenantID  uuid.UUID
 	RoleID    int64
 }
 
 func (q *Queries) MoveInvitations(ctx context.Context, arg MoveInvitationsParams) error {
-	_, err := q.db.ExecContext(ctx, moveInvitations, arg.NewRoleID, arg.RoleID)
+	_, err := q.db.ExecContext(ctx, moveInvitations, arg.NewRoleID, arg.TenantID, arg.RoleID)
 	return err
 }
 
 const moveMembers = `-- name: MoveMembers :exec
-UPDATE memberships SET role_id = $1 WHERE role_id = $2
+UPDATE memberships SET role_id = $1 WHERE tenant_id = $2 AND role_id = $3
 `
 
 type MoveMembersParams struct {
 	NewRoleID int64
+	TenantID  uuid.UUID
 	RoleID    int64
 }
 
 func (q *Queries) MoveMembers(ctx context.Context, arg MoveMembersParams) error {
-	_, err := q.db.ExecContext(ctx, moveMembers, arg.NewRoleID, arg.RoleID)
+	_, err := q.db.ExecContext(ctx, moveMembers, arg.NewRoleID, arg.TenantID, arg.RoleID)
 	return err
 }
 
@@ -596,10 +603,11 @@ func (q *Queries) TenantOfEmail(ctx context.Context, email string) (uuid.UUID, e
 }
 
 const updateInvitation = `-- name: UpdateInvitation :exec
-UPDATE invitations SET status = $2, token_hash = $3, expires_at = $4, updated_at = $5 WHERE id = $1
+UPDATE invitations SET status = $3, token_hash = $4, expires_at = $5, updated_at = $6 WHERE tenant_id = $1 AND id = $2
 `
 
 type UpdateInvitationParams struct {
+	TenantID  uuid.UUID
 	ID        uuid.UUID
 	Status    string
 	TokenHash string
@@ -609,6 +617,7 @@ type UpdateInvitationParams struct {
 
 func (q *Queries) UpdateInvitation(ctx context.Context, arg UpdateInvitationParams) error {
 	_, err := q.db.ExecContext(ctx, updateInvitation,
+		arg.TenantID,
 		arg.ID,
 		arg.Status,
 		arg.TokenHash,
@@ -621,7 +630,7 @@ func (q *Queries) UpdateInvitation(ctx context.Context, arg UpdateInvitationPara
 const updateRole = `-- name: UpdateRole :execrows
 UPDATE roles
 SET name = $2, name_key = $3, updated_at = $4
-WHERE roles.id = $1
+WHERE roles.id = $1 AND roles.tenant_id = $5
   AND NOT EXISTS (SELECT 1 FROM roles o WHERE o.tenant_id = roles.tenant_id AND o.name_key = $3 AND o.id <> $1)
 `
 
@@ -630,6 +639,7 @@ type UpdateRoleParams struct {
 	Name      string
 	NameKey   string
 	UpdatedAt time.Time
+	TenantID  *uuid.UUID
 }
 
 // Changes nothing when another role of the tenant has the name.
@@ -639,6 +649,7 @@ func (q *Queries) UpdateRole(ctx context.Context, arg UpdateRoleParams) (int64, 
 		arg.Name,
 		arg.NameKey,
 		arg.UpdatedAt,
+		arg.TenantID,
 	)
 	if err != nil {
 		return 0, err

@@ -1,0 +1,105 @@
+package arch
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// unkeyed are the statements that change rows of tenants without naming the tenant, with
+// their reason. Each is run for a row that the service found by itself: no caller has a
+// say in the id.
+var unkeyed = map[string]string{
+	"NoteFailedPayment":     "by the provider's id of the invoice, from a notification",
+	"MarkAlertSent":         "by the id of an alert that a job carries",
+	"DeleteCountersOfMeter": "the meter is deleted for all tenants",
+	"TakeRejection":         "a rejected report, for the command line",
+	"UpdateSubscription":    "under the tenant's lock, of the row that was read there",
+	"SetCheckoutSession":    "of the checkout that was just made",
+	"ExpireCheckout":        "by the provider's id of the checkout, from a notification",
+	"CompleteCheckout":      "by the provider's id of the checkout, from a notification",
+	"RefuseCheckout":        "by the provider's id of the checkout, from a notification",
+	"MarkSeen":              "of all tenants, when everything is compared with the provider",
+}
+
+var (
+	createdTable = regexp.MustCompile(`(?s)CREATE TABLE (\w+) \((.*?)\n\);`)
+	addedTenant  = regexp.MustCompile(`ALTER TABLE (\w+) ADD COLUMN tenant_id`)
+	tenantColumn = regexp.MustCompile(`(?m)^\s+tenant_id `)
+	changedTable = regexp.MustCompile(`\b(?:UPDATE|DELETE FROM) (\w+)`)
+	inWhere      = regexp.MustCompile(`(?s)WHERE.*\btenant_id\b`)
+)
+
+// TestChangesNameTheTenant holds that whatever changes or deletes a row of a tenant says
+// whose it is, so that no id of another tenant is of any use, however it got there.
+func TestChangesNameTheTenant(t *testing.T) {
+	t.Parallel()
+	ofTenants := map[string]bool{}
+	for _, file := range glob(t, "../sqldb/migrations/*.sql") {
+		for _, table := range createdTable.FindAllStringSubmatch(read(t, file), -1) {
+			if tenantColumn.MatchString(table[2]) {
+				ofTenants[table[1]] = true
+			}
+		}
+		for _, table := range addedTenant.FindAllStringSubmatch(read(t, file), -1) {
+			ofTenants[table[1]] = true
+		}
+	}
+	if len(ofTenants) < 15 {
+		t.Fatalf("found only %d tables of tenants", len(ofTenants))
+	}
+	seen := map[string]bool{}
+	for _, file := range queryFiles(t) {
+		for statement := range strings.SplitSeq(read(t, file), "-- name: ") {
+			name, _, _ := strings.Cut(statement, " ")
+			table := changedTable.FindStringSubmatch(statement)
+			if table == nil || !ofTenants[table[1]] || inWhere.MatchString(statement) {
+				continue
+			}
+			if seen[name] = true; unkeyed[name] == "" {
+				t.Errorf("%s: %s changes rows of %s without tenant_id in its WHERE", file, name, table[1])
+			}
+		}
+	}
+	for name := range unkeyed {
+		if !seen[name] {
+			t.Errorf("%s is no such statement any more", name)
+		}
+	}
+}
+
+// queryFiles lists all files of queries.
+func queryFiles(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir("..", func(path string, _ os.DirEntry, err error) error {
+		if filepath.Base(path) == "queries.sql" {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func glob(t *testing.T, pattern string) []string {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
