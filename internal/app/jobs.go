@@ -75,6 +75,7 @@ func (svc *service) registerPeriodic() {
 		{common, "account.prune", time.Hour, svc.accounts.Prune},
 		{common, "account.prune-oauth", time.Hour, svc.oauth.Prune},
 		{common, "impersonation.sweep", time.Minute, svc.impersonation.Sweep},
+		{common, "team.prune", time.Hour, svc.team.Prune},
 		{common, "usage.prune", 10 * time.Minute, svc.retention.Prune},
 		{common, "psp.prune", 24 * time.Hour, svc.receiver.Prune},
 		{common, "psp.reconcile", 24 * time.Hour, svc.startComparisons},

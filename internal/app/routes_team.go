@@ -24,9 +24,9 @@ func (svc *service) teamRoutes(members *team.HTTP) []rest.Route {
 		route(patch, of+"/team/members/{member}/role", rest.Tenant, authz.TeamManage, "default", "Give a member another role", rest.Handle(members.ChangeRole, rest.Exists(members.MemberExists))),
 		route(del, of+"/team/members/{member}", rest.Tenant, authz.TeamManage, "default", "Remove a member", rest.Handle(members.RemoveMember)),
 		route(get, of+"/team/invitations", rest.Tenant, "", "default", "List the invitations", rest.Handle(members.Invitations)),
-		route(post, of+"/team/invitations", rest.Tenant, "", "default", "Invite somebody by mail", rest.Handle(members.Invite, created, rest.Exists(members.MayInvite))),
+		route(post, of+"/team/invitations", rest.Tenant, "", "inviting", "Invite somebody by mail", rest.Handle(members.Invite, created, rest.Exists(members.MayInvite))),
 		route(del, of+"/team/invitations/{invitation}", rest.Tenant, authz.TeamInvite, "default", "Revoke an invitation", rest.Handle(members.RevokeInvitation)),
-		route(post, of+"/team/invitations/{invitation}/resend", rest.Tenant, authz.TeamInvite, "default", "Mail an invitation anew", rest.Handle(members.ResendInvitation)),
+		route(post, of+"/team/invitations/{invitation}/resend", rest.Tenant, authz.TeamInvite, "inviting", "Mail an invitation anew", rest.Handle(members.ResendInvitation)),
 		route(get, of+"/roles", rest.Tenant, authz.RolesManage, "default", "List built-in and custom roles", rest.Handle(members.Roles)),
 		route(get, of+"/roles/permissions", rest.Tenant, authz.RolesManage, "default", "List what a role can hold", rest.Handle(members.Permissions)),
 		route(post, of+"/roles", rest.Tenant, authz.RolesManage, "default", "Make a role", rest.Handle(members.CreateRole, created)),
@@ -41,8 +41,8 @@ func (svc *service) teamRoutes(members *team.HTTP) []rest.Route {
 		route(patch, adminOf+"/members/{user}/role", rest.Admin, authz.TenantsManage, "default", "Give a member another role", rest.Handle(members.AdminChangeRole, inTeam)),
 		route(del, adminOf+"/members/{user}", rest.Admin, authz.TenantsManage, "default", "Remove a member", rest.Handle(members.AdminRemoveMember)),
 		route(get, adminOf+"/invitations", rest.Admin, authz.TenantsView, "default", "List a tenant's invitations", rest.Handle(members.AdminInvitations, inTenant)),
-		route(post, adminOf+"/invitations", rest.Admin, authz.TenantsManage, "default", "Invite somebody into a tenant", rest.Handle(members.AdminInvite, created, inTenant)),
+		route(post, adminOf+"/invitations", rest.Admin, authz.TenantsManage, "inviting", "Invite somebody into a tenant", rest.Handle(members.AdminInvite, created, inTenant)),
 		route(del, adminOf+"/invitations/{invitation}", rest.Admin, authz.TenantsManage, "default", "Revoke an invitation", rest.Handle(members.AdminRevokeInvitation)),
-		route(post, adminOf+"/invitations/{invitation}/resend", rest.Admin, authz.TenantsManage, "default", "Mail an invitation anew", rest.Handle(members.AdminResendInvitation)),
+		route(post, adminOf+"/invitations/{invitation}/resend", rest.Admin, authz.TenantsManage, "inviting", "Mail an invitation anew", rest.Handle(members.AdminResendInvitation)),
 	}
 }

@@ -3,7 +3,7 @@ package limit
 import "maps"
 
 // The groups of requests that share a limit. Public groups are keyed by the
-// client's address (AddrKey), authenticated ones by the user.
+// client's address (AddrKey), authenticated ones by the user unless they say otherwise.
 const (
 	Login           = "login"         // by address and lower-cased email
 	LoginAddress    = "login_address" // every login of an address, whatever the email
@@ -14,6 +14,7 @@ const (
 	OnboardingStart = "onboarding_start"
 	Onboarding      = "onboarding"  // status, retry, complete
 	Invitations     = "invitations" // public: view, accept, accept with registration
+	Inviting        = "inviting"    // what mails an invitation, by the caller's tenant
 	Catalog         = "catalog"     // public: products, plans, features, currencies
 	Avatar          = "avatar"
 	Push            = "push"
@@ -34,6 +35,7 @@ var perMinute = map[string]int{
 	OnboardingStart: 5,
 	Onboarding:      10,
 	Invitations:     30,
+	Inviting:        20,
 	Catalog:         60,
 	Avatar:          10,
 	Push:            10,
@@ -45,6 +47,9 @@ var perMinute = map[string]int{
 
 // Defaults returns every group with its requests per minute.
 func Defaults() map[string]int { return maps.Clone(perMinute) }
+
+// ByTenant reports whether all members of a tenant share a group's figure.
+func ByTenant(group string) bool { return group == Inviting }
 
 // Known reports whether there is a group of that name.
 func Known(group string) bool {

@@ -89,14 +89,18 @@ const maxToken = 512
 // notToken reports whether no token has this character: they are visible ASCII.
 func notToken(c rune) bool { return c <= ' ' || c > '~' }
 
-// limit counts the request in the route's group: by the caller if there is one, else
-// by the client's address.
+// limit counts the request in the route's group: by the caller or, in some groups, the
+// caller's tenant, if there is one, else by the client's address.
 func (a *API) limit(w http.ResponseWriter, r *http.Request, op *operation) error {
 	if op.route.Rate == "" {
 		return nil
 	}
 	if caller := authz.From(r.Context()); caller != nil {
-		return a.count(r.Context(), w.Header(), op.route.Rate, "user:"+strconv.FormatInt(caller.UserID, 10))
+		key := "user:" + strconv.FormatInt(caller.UserID, 10)
+		if caller.Tenant != nil && limit.ByTenant(op.route.Rate) {
+			key = "tenant:" + caller.Tenant.TenantID.String()
+		}
+		return a.count(r.Context(), w.Header(), op.route.Rate, key)
 	}
 	group := op.route.Rate
 	if op.byField != nil {

@@ -30,7 +30,8 @@ type NewInvitation struct {
 // Invite makes an invitation and mails it. It refuses, in this order: a role that
 // nobody can be given (422) or that has permissions that the inviter lacks (403,
 // INSUFFICIENT_PERMISSIONS), ALREADY_MEMBER, USER_BELONGS_TO_ANOTHER_TENANT,
-// ALREADY_INVITED, SEAT_LIMIT_REACHED (rules: team#invitations).
+// ALREADY_INVITED, SEAT_LIMIT_REACHED, too many pending invitations (422), too many
+// mails to the address (429; rules: team#invitations).
 func (s *Service) Invite(ctx context.Context, by Actor, tenantID uuid.UUID, n NewInvitation) (Invitation, error) {
 	email, err := mail.NormalizeAddress(n.Email)
 	if err != nil {
@@ -54,6 +55,9 @@ func (s *Service) Invite(ctx context.Context, by Actor, tenantID uuid.UUID, n Ne
 			return err
 		}
 		now, token := s.deps.Clock.Now(), account.NewSecret()
+		if err := s.countMail(ctx, tenantID, email, now); err != nil {
+			return err
+		}
 		i := Invitation{
 			ID: sqldb.NewID(), Tenant: tenantID, Email: email, RoleID: role.ID, InviterID: by.UserID, CreatedAt: now, days: n.Days,
 		}.sent(now, account.HashSecret(token))
@@ -69,7 +73,7 @@ func (s *Service) Invite(ctx context.Context, by Actor, tenantID uuid.UUID, n Ne
 }
 
 // checkInvitable refuses to invite an email that is in a tenant or invited already, or
-// for which there is no seat.
+// for which there is no seat or no room among the pending invitations.
 func (s *Service) checkInvitable(ctx context.Context, tenantID uuid.UUID, email string) error {
 	at, err := s.store.tenantOf(ctx, email)
 	switch {
@@ -81,14 +85,18 @@ func (s *Service) checkInvitable(ctx context.Context, tenantID uuid.UUID, email 
 	default:
 		return tenant.ErrInAnotherTenant
 	}
-	invited, err := s.store.isInvited(ctx, tenantID, email, s.deps.Clock.Now())
+	now := s.deps.Clock.Now()
+	invited, err := s.store.isInvited(ctx, tenantID, email, now)
 	if err != nil {
 		return err
 	}
 	if invited {
 		return errAlreadyInvited
 	}
-	return s.needSeats(ctx, tenantID, 1)
+	if err := s.needSeats(ctx, tenantID, 1); err != nil {
+		return err
+	}
+	return s.needPending(ctx, tenantID, now)
 }
 
 // mail sends an invitation in the locale of the request, and returns it as it was
@@ -132,7 +140,8 @@ func (s *Service) Revoke(ctx context.Context, by Actor, tenantID, id uuid.UUID) 
 // up its seat. One that was accepted or revoked is refused (410).
 //
 // The role may have got more permissions since the invitation was made, so only
-// someone who could invite to it now may resend (403).
+// someone who could invite to it now may resend (403). Too many mails to the address
+// are refused as for a new invitation (429).
 func (s *Service) Resend(ctx context.Context, by Actor, tenantID, id uuid.UUID) (Invitation, error) {
 	var sent Invitation
 	err := s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
@@ -155,6 +164,9 @@ func (s *Service) Resend(ctx context.Context, by Actor, tenantID, id uuid.UUID) 
 			if err := s.checkInvitable(ctx, tenantID, i.Email); err != nil {
 				return err
 			}
+		}
+		if err := s.countMail(ctx, tenantID, i.Email, now); err != nil {
+			return err
 		}
 		token := account.NewSecret()
 		again := i.sent(now, account.HashSecret(token))

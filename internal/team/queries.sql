@@ -124,3 +124,15 @@ WHERE tenant_id = $1 AND email = $2 AND status = 'pending' AND expires_at <= sql
 
 -- name: CountPending :one
 SELECT count(*) FROM invitations WHERE tenant_id = $1 AND email = $2 AND status = 'pending';
+
+-- Locks the address, also one that has no row yet.
+-- name: LockInvitedAddress :one
+INSERT INTO invited_addresses (email, mails, last_sent_at) VALUES ($1, '[]', $2)
+ON CONFLICT (email) DO UPDATE SET email = excluded.email
+RETURNING mails;
+
+-- name: SetMailsToAddress :exec
+UPDATE invited_addresses SET mails = $2, last_sent_at = $3 WHERE email = $1;
+
+-- name: PruneInvitedAddresses :exec
+DELETE FROM invited_addresses WHERE last_sent_at <= $1;

@@ -31,7 +31,8 @@ func (l *Letters) QuotaAlert(ctx context.Context, locale, to string, a QuotaAler
 		ours: map[string]string{
 			"current": in.Total(a.Current), "limit": in.Total(money.Total{Units: a.Limit}), "percent": in.Percent(a.Percent), "period_end": "",
 		},
-		theirs: map[string]string{"tenant": a.Tenant, "meter": a.Meter, "unit": a.Unit},
+		admins: map[string]string{"meter": a.Meter, "unit": a.Unit},
+		theirs: map[string]string{"tenant": a.Tenant},
 	}
 	if a.Percent >= 100 {
 		m.key = "quota_reached"
@@ -58,7 +59,8 @@ func (l *Letters) PaymentFailed(ctx context.Context, locale, to string, p Paymen
 	return l.send(ctx, in, letter{
 		key: "payment_failed", to: to, link: cmp.Or(p.PaymentURL, l.link(billingPage)),
 		ours:   map[string]string{"amount": in.Money(p.Amount, p.MinorUnits)},
-		theirs: map[string]string{"tenant": p.Tenant, "plan": p.Plan},
+		admins: map[string]string{"plan": p.Plan},
+		theirs: map[string]string{"tenant": p.Tenant},
 	})
 }
 
@@ -77,7 +79,8 @@ func (l *Letters) TrialEnds(ctx context.Context, locale, to string, e TrialEnds)
 	m := letter{
 		key: "trial_ends", to: to, link: l.link(billingPage),
 		ours:   map[string]string{"ends": in.Instant(e.EndsAt), "price": ""},
-		theirs: map[string]string{"tenant": e.Tenant, "plan": e.Plan},
+		admins: map[string]string{"plan": e.Plan},
+		theirs: map[string]string{"tenant": e.Tenant},
 	}
 	if e.Price.AmountCents > 0 {
 		m.ours["price"] = in.Money(e.Price, e.MinorUnits)

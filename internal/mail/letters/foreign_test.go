@@ -131,3 +131,36 @@ func TestUnlinked(t *testing.T) {
 		}
 	}
 }
+
+// No subject has what a stranger chose: it is what people read before they decide
+// whether to trust a mail.
+func TestSubjectsHaveNothingOfStrangers(t *testing.T) {
+	t.Parallel()
+	l, b := newLetters(t, "https://app.example.test")
+	const chosen = "Zebra"
+	for letter, write := range map[string]func(ctx context.Context, locale string) error{
+		"invitation": func(ctx context.Context, locale string) error {
+			return l.Invitation(ctx, locale, to, letters.Invitation{Token: "t", Tenant: chosen, Inviter: chosen, Role: chosen, ExpiresAt: now})
+		},
+		"reset":   func(ctx context.Context, locale string) error { return l.PasswordReset(ctx, locale, to, chosen, "t") },
+		"changed": func(ctx context.Context, locale string) error { return l.PasswordChanged(ctx, locale, to, chosen) },
+		"alert": func(ctx context.Context, locale string) error {
+			return l.QuotaAlert(ctx, locale, to, letters.QuotaAlert{Tenant: chosen, Meter: "Calls", Percent: 80, PeriodEnd: now})
+		},
+		"trial": func(ctx context.Context, locale string) error {
+			return l.TrialEnds(ctx, locale, to, letters.TrialEnds{Tenant: chosen, Plan: "Team", EndsAt: now})
+		},
+		"payment": func(ctx context.Context, locale string) error {
+			return l.PaymentFailed(ctx, locale, to, letters.PaymentFailed{Tenant: chosen, Plan: "Team", Amount: money.Money{AmountCents: 1, Currency: "EUR"}})
+		},
+	} {
+		for _, locale := range i18n.Locales() {
+			if err := write(t.Context(), locale); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(b.Subject, chosen) || strings.ContainsAny(b.Subject, "{}") || !strings.Contains(b.Text, chosen) {
+				t.Errorf("%s in %s: %s\n%s", letter, locale, b.Subject, b.Text)
+			}
+		}
+	}
+}

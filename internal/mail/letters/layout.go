@@ -64,8 +64,10 @@ func (l layout) render(in *locale, app string, m letter) (text, html string, err
 	return textOut.String(), htmlOut.String(), nil
 }
 
-// subject returns the subject of a letter, in which typed texts have no line breaks.
+// subject returns the subject of a letter, in which typed texts have no line breaks, and
+// only administrators have typed them (rules: mail#letters).
 func subject(in *locale, app string, m letter) string {
+	m.theirs = nil
 	return i18n.Fill(in.Letters[m.key].Subject, m.values(app, func(typed string) string { return clean(typed, maxInSubject) }))
 }
 
@@ -74,8 +76,10 @@ func subject(in *locale, app string, m letter) string {
 func (m letter) values(app string, tame func(string) string) map[string]string {
 	values := map[string]string{"app": clean(app, maxInBody)}
 	maps.Copy(values, m.ours)
-	for name, typed := range m.theirs {
-		values[name] = tame(typed)
+	for _, typed := range []map[string]string{m.admins, m.theirs} {
+		for name, text := range typed {
+			values[name] = tame(text)
+		}
 	}
 	return values
 }

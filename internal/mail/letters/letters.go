@@ -60,7 +60,8 @@ type letter struct {
 	to     string
 	link   string            // where its button leads
 	ours   map[string]string // variables that the service fills
-	theirs map[string]string // variables that somebody has typed
+	admins map[string]string // variables that a platform administrator has typed
+	theirs map[string]string // variables that anybody may have typed; no subject has them
 }
 
 func (l *Letters) send(ctx context.Context, in *locale, m letter) error {

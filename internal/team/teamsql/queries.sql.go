@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 const countPending = `-- name: CountPending :one
@@ -325,6 +326,25 @@ func (q *Queries) Invitations(ctx context.Context, arg InvitationsParams) ([]Inv
 	return items, nil
 }
 
+const lockInvitedAddress = `-- name: LockInvitedAddress :one
+INSERT INTO invited_addresses (email, mails, last_sent_at) VALUES ($1, '[]', $2)
+ON CONFLICT (email) DO UPDATE SET email = excluded.email
+RETURNING mails
+`
+
+type LockInvitedAddressParams struct {
+	Email      string
+	LastSentAt time.Time
+}
+
+// Locks the address, also one that has no row yet.
+func (q *Queries) LockInvitedAddress(ctx context.Context, arg LockInvitedAddressParams) (sqldb.JSON, error) {
+	row := q.db.QueryRowContext(ctx, lockInvitedAddress, arg.Email, arg.LastSentAt)
+	var mails sqldb.JSON
+	err := row.Scan(&mails)
+	return mails, err
+}
+
 const member = `-- name: Member :one
 SELECT u.id, u.name, u.email, u.avatar_hash, r.id AS role_id, r.name AS role_name, m.joined_at
 FROM memberships m
@@ -439,6 +459,15 @@ type MoveMembersParams struct {
 
 func (q *Queries) MoveMembers(ctx context.Context, arg MoveMembersParams) error {
 	_, err := q.db.ExecContext(ctx, moveMembers, arg.NewRoleID, arg.TenantID, arg.RoleID)
+	return err
+}
+
+const pruneInvitedAddresses = `-- name: PruneInvitedAddresses :exec
+DELETE FROM invited_addresses WHERE last_sent_at <= $1
+`
+
+func (q *Queries) PruneInvitedAddresses(ctx context.Context, lastSentAt time.Time) error {
+	_, err := q.db.ExecContext(ctx, pruneInvitedAddresses, lastSentAt)
 	return err
 }
 
@@ -571,6 +600,21 @@ func (q *Queries) Seats(ctx context.Context, arg SeatsParams) (SeatsRow, error) 
 	var i SeatsRow
 	err := row.Scan(&i.Members, &i.Invitations)
 	return i, err
+}
+
+const setMailsToAddress = `-- name: SetMailsToAddress :exec
+UPDATE invited_addresses SET mails = $2, last_sent_at = $3 WHERE email = $1
+`
+
+type SetMailsToAddressParams struct {
+	Email      string
+	Mails      sqldb.JSON
+	LastSentAt time.Time
+}
+
+func (q *Queries) SetMailsToAddress(ctx context.Context, arg SetMailsToAddressParams) error {
+	_, err := q.db.ExecContext(ctx, setMailsToAddress, arg.Email, arg.Mails, arg.LastSentAt)
+	return err
 }
 
 const setRoleOfMember = `-- name: SetRoleOfMember :exec
