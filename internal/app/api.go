@@ -30,7 +30,7 @@ func (svc *service) newAPI() (*rest.API, error) {
 			return limit.AddrKey(limit.ClientIP(r, s.TrustedProxies))
 		},
 		Address:          func(r *http.Request) string { return limit.ClientIP(r, s.TrustedProxies).String() },
-		FirstPartyOrigin: firstParty(s.FirstPartyHosts),
+		FirstPartyOrigin: firstParty(s.FrontendURL, s.FirstPartyHosts),
 		HTTPS:            s.PublicURL.Scheme == "https",
 		PublicURL:        s.PublicURL.String(),
 		Version:          "v1",
@@ -46,14 +46,21 @@ func (svc *service) newAPI() (*rest.API, error) {
 	return api, nil
 }
 
-// firstParty returns what reports whether a browser's Origin is one of the hosts.
-// A host is compared with its port; http and https both count.
-func firstParty(hosts []string) func(origin string) bool {
-	return func(origin string) bool {
-		u, err := url.Parse(origin)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" {
-			return false
-		}
-		return slices.Contains(hosts, strings.ToLower(u.Host))
+// firstParty returns what reports whether a browser's Origin is the frontend's or that of
+// another first-party host, reached by the frontend's scheme. Only exactly these origins
+// count: a page at http beside a frontend at https may be anybody's who sits on the
+// network (rules: http#headers).
+func firstParty(frontend *url.URL, hosts []string) func(origin string) bool {
+	origins := []string{originOf(frontend.Scheme, frontend.Host)}
+	for _, host := range hosts {
+		origins = append(origins, originOf(frontend.Scheme, host))
 	}
+	return func(origin string) bool { return slices.Contains(origins, strings.ToLower(origin)) }
+}
+
+// originOf returns an origin as browsers write it: in lower case, without the port that
+// the scheme has anyway.
+func originOf(scheme, host string) string {
+	host = strings.TrimSuffix(host, map[string]string{"http": ":80", "https": ":443"}[scheme])
+	return strings.ToLower(scheme + "://" + host)
 }

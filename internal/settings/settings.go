@@ -26,7 +26,7 @@ type Settings struct {
 
 	PublicURL       *url.URL // how clients reach the service; nil means the listening address
 	FrontendURL     *url.URL // where links in mails and redirects lead; nil means PublicURL
-	FirstPartyHosts []string // host or host:port in lower case; nil means the frontend's host
+	FirstPartyHosts []string // host or host:port in lower case, beside the frontend's
 
 	TrustedProxies []netip.Prefix
 	RateLimits     map[string]int // requests per minute by group; 0 turns a group off
@@ -101,9 +101,6 @@ func (s Settings) Listening(on net.Addr) Settings {
 	}
 	if s.FrontendURL == nil {
 		s.FrontendURL = s.PublicURL
-	}
-	if s.FirstPartyHosts == nil {
-		s.FirstPartyHosts = []string{s.FrontendURL.Host}
 	}
 	return s
 }
