@@ -13,6 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -37,8 +38,8 @@ func (s *Service) CreateAdmin(ctx context.Context, name, email, password string,
 		return User{}, err
 	}
 	name = strings.TrimSpace(name)
-	if n := utf8.RuneCountInString(name); n == 0 || n > 255 {
-		return User{}, errors.New("name: must have 1 to 255 characters")
+	if n := utf8.RuneCountInString(name); n == 0 || n > 255 || !shape.IsName(name) {
+		return User{}, errors.New("name: must have 1 to 255 characters, none of them for control, format or private use")
 	}
 	if utf8.RuneCountInString(password) < 8 || len(password) > 1024 {
 		return User{}, errors.New("password: must have at least 8 characters and at most 1024 bytes")

@@ -51,11 +51,11 @@ type Session struct {
 
 type registerInput struct {
 	Body struct {
-		Name                 string `json:"name" maxLength:"255"`
+		Name                 string `json:"name" format:"name" maxLength:"255"`
 		Email                string `json:"email" format:"email" maxLength:"255"`
 		Password             string `json:"password" format:"password" minLength:"8" maxLength:"1024"`
 		PasswordConfirmation string `json:"password_confirmation" format:"password"`
-		TenantName           string `json:"tenant_name,omitempty" maxLength:"255"`
+		TenantName           string `json:"tenant_name,omitempty" format:"name" maxLength:"255"`
 		CreateTenant         *bool  `json:"create_tenant,omitempty" doc:"Default true; false for a user who is going to accept an invitation."`
 	}
 }

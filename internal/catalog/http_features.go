@@ -47,7 +47,7 @@ func (h *HTTP) FeatureExists(ctx context.Context, param func(string) string) err
 type createFeatureInput struct {
 	Body struct {
 		Code        string       `json:"code" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
-		Name        shape.Texts  `json:"name" maxLength:"255"`
+		Name        shape.Texts  `json:"name" format:"name" maxLength:"255"`
 		Description shape.Texts  `json:"description,omitempty" nullable:"true" maxLength:"65535" format:"multiline"`
 		IsActive    *bool        `json:"is_active,omitempty" default:"true"`
 		Metadata    shape.Object `json:"metadata,omitempty" nullable:"true"`

@@ -58,7 +58,7 @@ type createPlanInput struct {
 	Body struct {
 		ProductID     uuid.UUID    `json:"product_id"`
 		Slug          string       `json:"slug" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
-		Name          shape.Texts  `json:"name" maxLength:"255"`
+		Name          shape.Texts  `json:"name" format:"name" maxLength:"255"`
 		Description   shape.Texts  `json:"description,omitempty" nullable:"true" maxLength:"65535" format:"multiline"`
 		PricingType   string       `json:"pricing_type" enum:"flat,seat,usage"`
 		BillingCycle  string       `json:"billing_cycle" enum:"monthly,yearly,quarterly,weekly" doc:"Gives the interval, unless that is given too."`

@@ -71,7 +71,7 @@ func exists[T any](ctx context.Context, id string, read func(context.Context, uu
 type createProductInput struct {
 	Body struct {
 		Slug        string       `json:"slug" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
-		Name        shape.Texts  `json:"name" maxLength:"255"`
+		Name        shape.Texts  `json:"name" format:"name" maxLength:"255"`
 		Description shape.Texts  `json:"description,omitempty" nullable:"true" maxLength:"65535" format:"multiline"`
 		IsActive    *bool        `json:"is_active,omitempty" default:"true"`
 		Metadata    shape.Object `json:"metadata,omitempty" nullable:"true"`
@@ -128,7 +128,7 @@ func (h *HTTP) DeleteProduct(ctx context.Context, in *productInput) (*rest.Empty
 // alike. A text changes in the locales that are named
 // (rules: http#translatable-fields).
 type RecordChange struct {
-	Name        shape.Opt[shape.TextsChange] `json:"name,omitzero" maxLength:"255" doc:"Changes the locales that it names; null removes one, but not en."`
+	Name        shape.Opt[shape.TextsChange] `json:"name,omitzero" format:"name" maxLength:"255" doc:"Changes the locales that it names; null removes one, but not en."`
 	Description shape.Opt[shape.TextsChange] `json:"description,omitzero" nullable:"true" maxLength:"65535" format:"multiline" doc:"As name; null removes the whole."`
 	IsActive    shape.Opt[bool]              `json:"is_active,omitzero"`
 	Metadata    shape.Opt[shape.Object]      `json:"metadata,omitzero" nullable:"true"`

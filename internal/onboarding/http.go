@@ -26,11 +26,11 @@ func NewHTTP(svc *Service, accounts *account.HTTP) *HTTP { return &HTTP{svc: svc
 
 type startInput struct {
 	Body struct {
-		Name                 string `json:"name" maxLength:"255"`
+		Name                 string `json:"name" format:"name" maxLength:"255"`
 		Email                string `json:"email" format:"email" maxLength:"255"`
 		Password             string `json:"password" format:"password" minLength:"8" maxLength:"1024"`
 		PasswordConfirmation string `json:"password_confirmation" format:"password"`
-		TenantName           string `json:"tenant_name,omitempty" maxLength:"255" doc:"Default: the user's name."`
+		TenantName           string `json:"tenant_name,omitempty" format:"name" maxLength:"255" doc:"Default: the user's name."`
 		PlanSlug             string `json:"plan_slug" maxLength:"255"`
 		Currency             string `json:"currency" minLength:"3" maxLength:"3"`
 		Quantity             *int64 `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Seats of a seat plan; default 1."`
@@ -135,9 +135,9 @@ func (h *HTTP) Status(ctx context.Context, _ *struct{}) (*rest.Plain[OnboardingS
 
 type completeSetupInput struct {
 	Body struct {
-		LegalName    shape.Opt[string] `json:"legal_name,omitzero" nullable:"true" maxLength:"255"`
+		LegalName    shape.Opt[string] `json:"legal_name,omitzero" nullable:"true" format:"name" maxLength:"255"`
 		Address      shape.Opt[string] `json:"address,omitzero" nullable:"true" maxLength:"255"`
-		City         shape.Opt[string] `json:"city,omitzero" nullable:"true" maxLength:"255"`
+		City         shape.Opt[string] `json:"city,omitzero" nullable:"true" format:"name" maxLength:"255"`
 		PostalCode   shape.Opt[string] `json:"postal_code,omitzero" nullable:"true" maxLength:"20"`
 		Country      shape.Opt[string] `json:"country,omitzero" nullable:"true" format:"country"`
 		VATNumber    shape.Opt[string] `json:"vat_number,omitzero" nullable:"true" maxLength:"50"`

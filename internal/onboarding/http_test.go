@@ -188,7 +188,7 @@ func TestStepsRefuse(t *testing.T) {
 			wantErrors(t, name, retry(ada.Token, tt.body), tt.want)
 		}
 		retry(ada.Token, `{`).WantRefused(400, "")
-		opened := retry(ada.Token, object{"plan_slug": "team", "currency": "EUR", "quantity": 2}).Want(200)
+		opened := retry(ada.Token, object{"plan_slug": "team", "currency": "EUR", "quantity": 4}).Want(200)
 		if data, _ := opened.At("data").(object); len(opened.Body) != 1 || len(data) != 1 || !strings.HasPrefix(opened.Str("data.checkout_url"), "http") {
 			t.Errorf("opened: %s", opened.Text)
 		}

@@ -70,7 +70,7 @@ type adminProfileInput struct {
 	Tenant string `path:"tenant" format:"uuid"`
 	User   string `path:"user"`
 	Body   struct {
-		Name     *string `json:"name,omitempty" minLength:"1" maxLength:"255"`
+		Name     *string `json:"name,omitempty" format:"name" minLength:"1" maxLength:"255"`
 		Password *string `json:"password,omitempty" format:"password" minLength:"8" maxLength:"1024"`
 	}
 }

@@ -65,7 +65,7 @@ func (h *HTTP) joinedTenant(ctx context.Context, joined Joined) (tenant.TenantVi
 type acceptAndRegisterInput struct {
 	Token string `path:"token"`
 	Body  struct {
-		Name                 string `json:"name" maxLength:"255"`
+		Name                 string `json:"name" format:"name" maxLength:"255"`
 		Email                string `json:"email" format:"email" maxLength:"255" doc:"The one that was invited."`
 		Password             string `json:"password" format:"password" minLength:"8" maxLength:"1024"`
 		PasswordConfirmation string `json:"password_confirmation" format:"password"`

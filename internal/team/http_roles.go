@@ -57,7 +57,7 @@ func (h *HTTP) RoleEditable(ctx context.Context, param func(string) string) erro
 
 type createRoleInput struct {
 	Body struct {
-		Name        string   `json:"name" maxLength:"255" doc:"Unique in the tenant without regard to case, and none of a built-in role."`
+		Name        string   `json:"name" format:"name" maxLength:"255" doc:"Unique in the tenant without regard to case, and none of a built-in role."`
 		Permissions []string `json:"permissions"`
 	}
 }
@@ -74,7 +74,7 @@ func (h *HTTP) CreateRole(ctx context.Context, in *createRoleInput) (*rest.Data[
 type updateRoleInput struct {
 	Role string `path:"role"`
 	Body struct {
-		Name        *string   `json:"name,omitempty" minLength:"1" maxLength:"255"`
+		Name        *string   `json:"name,omitempty" format:"name" minLength:"1" maxLength:"255"`
 		Permissions *[]string `json:"permissions,omitempty"`
 	}
 }

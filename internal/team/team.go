@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/google/uuid"
 	"golang.org/x/text/cases"
@@ -89,9 +90,17 @@ func (a Actor) holds(permissions []string) bool {
 
 // nameKey returns the form in which names are compared without regard to case, in any
 // script: "STRASSE" equals "Straße". It converts to lower case first because case
-// folding alone swaps the two cases of Cherokee instead of making them equal.
+// folding alone swaps the two cases of Cherokee instead of making them equal, and
+// normalizes again what folding has taken apart. Characters that nobody sees do not
+// count (as in Unicode's NFKC_Casefold).
 func nameKey(name string) string {
-	return cases.Fold().String(strings.ToLower(norm.NFKC.String(name)))
+	visible := strings.Map(func(c rune) rune {
+		if unicode.In(c, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
+			return -1
+		}
+		return c
+	}, norm.NFKC.String(name))
+	return norm.NFKC.String(cases.Fold().String(strings.ToLower(visible)))
 }
 
 // isBuiltInName reports whether a name, as nameKey returns it, is that of a built-in

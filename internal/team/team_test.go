@@ -20,6 +20,9 @@ func TestNameKey(t *testing.T) {
 		{"é", "e\u0301", "É"}, // in one and in two code points
 		{"owner", "ｏｗｎｅｒ"},    // full width
 		{"Ꭰ", "ꭰ"},            // Cherokee
+		{"finance", "ﬁnance", "ＦＩＮＡＮＣＥ"},
+		{"admin", "ad\u200bmin", "admin\ufe0f", "a\u034fdmin"}, // nobody sees the difference
+		{"\u01f0", "J\u030c"},                                  // folding takes it apart
 	} {
 		for _, other := range same[1:] {
 			if nameKey(same[0]) != nameKey(other) {

@@ -110,7 +110,7 @@ func (h *HTTP) Show(ctx context.Context, _ *struct{}) (*rest.Data[TenantView], e
 
 type createInput struct {
 	Body struct {
-		Name string `json:"name" maxLength:"255"`
+		Name string `json:"name" format:"name" maxLength:"255"`
 	}
 }
 

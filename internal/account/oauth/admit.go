@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // identity is a person as a provider knows them.
@@ -90,11 +91,11 @@ func (s *Service) importPicture(ctx context.Context, userID int64, picture strin
 const maxName = 255
 
 // personName turns the name that a provider gives into one that the service
-// accepts: trimmed, without control characters, cut to length. Without a name it is
+// accepts: trimmed, without characters that no name has, cut to length. Without a name it is
 // the part of the email before the @.
 func personName(name, email string) string {
 	name = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == unicode.ReplacementChar {
+		if shape.NotInName(r) || r == unicode.ReplacementChar {
 			return -1
 		}
 		return r

@@ -24,6 +24,7 @@ func TestPersonName(t *testing.T) {
 		"padded":       {" \t Ada\u0000 ", "Ada"},
 		"none":         {"", "ada"},
 		"only control": {"\n\x7f", "ada"},
+		"unseen":       {"A\u200bd\u202ea\ue000", "Ada"},
 		"not UTF-8":    {"Ad\xffa", "Ada"},
 		"too long":     {strings.Repeat("é", 254) + " long", strings.Repeat("é", 254)},
 	} {

@@ -59,8 +59,8 @@ func (h *HTTP) ListAddable(ctx context.Context, _ *noInput) (*rest.Data[[]catalo
 type createInput struct {
 	Body struct {
 		Code       string `json:"code" minLength:"3" maxLength:"3" pattern:"^[A-Za-z]{3}$" doc:"Three letters, in either case."`
-		Name       string `json:"name" minLength:"1" maxLength:"100"`
-		Symbol     string `json:"symbol" minLength:"1" maxLength:"10"`
+		Name       string `json:"name" format:"name" minLength:"1" maxLength:"100"`
+		Symbol     string `json:"symbol" format:"name" minLength:"1" maxLength:"10"`
 		MinorUnits int32  `json:"minor_units" enum:"0,2,3" doc:"How many decimals an amount has."`
 		IsActive   *bool  `json:"is_active,omitempty" default:"true"`
 	}
@@ -102,8 +102,8 @@ type pathInput struct {
 type updateInput struct {
 	Currency string `path:"currency" doc:"The code, in either case."`
 	Body     struct {
-		Name       shape.Opt[string] `json:"name,omitzero" minLength:"1" maxLength:"100"`
-		Symbol     shape.Opt[string] `json:"symbol,omitzero" minLength:"1" maxLength:"10"`
+		Name       shape.Opt[string] `json:"name,omitzero" format:"name" minLength:"1" maxLength:"100"`
+		Symbol     shape.Opt[string] `json:"symbol,omitzero" format:"name" minLength:"1" maxLength:"10"`
 		MinorUnits shape.Opt[int32]  `json:"minor_units,omitzero" enum:"0,2,3" doc:"Stays while amounts are kept in the currency."`
 		IsActive   shape.Opt[bool]   `json:"is_active,omitzero"`
 	}

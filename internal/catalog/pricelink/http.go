@@ -54,7 +54,7 @@ type createInput struct {
 	Price string `path:"price" format:"uuid"`
 	Body  struct {
 		ProductID string `json:"product_id" minLength:"1" maxLength:"255" doc:"A product of the payment provider (prod_…), or the id of the plan's product here, whose counterpart is made if there is none."`
-		Nickname  string `json:"nickname,omitempty" maxLength:"255" doc:"An internal name at the payment provider; the plan's slug when omitted."`
+		Nickname  string `json:"nickname,omitempty" format:"name" maxLength:"255" doc:"An internal name at the payment provider; the plan's slug when omitted."`
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // The longest texts, in characters, as the API has them (rules: http#validation).
@@ -106,7 +107,7 @@ func (c *checker) text(path, text string, most int, multiline bool) {
 	if utf8.RuneCountInString(text) > most {
 		c.fail(path, "must have at most %d characters", most)
 	}
-	if hasControl(text, multiline) {
+	if hasControl(text, multiline) || !multiline && !shape.IsName(text) {
 		c.fail(path, "has characters that are not allowed")
 	}
 }

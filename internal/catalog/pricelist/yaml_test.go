@@ -12,6 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/pricelist"
 	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // drawText draws what the API takes as a text, and likes what YAML could read as
@@ -27,7 +28,7 @@ func drawText(t *rapid.T, name string, multiline bool) string {
 	part := rapid.OneOf(rapid.SampledFrom(awkward), rapid.StringOfN(rapid.Rune(), 0, 6, -1))
 	text := strings.Join(rapid.SliceOfN(part, 0, 6).Draw(t, name), "")
 	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && (!multiline || !strings.ContainsRune("\n\r\t", r)) {
+		if unicode.IsControl(r) && (!multiline || !strings.ContainsRune("\n\r\t", r)) || !multiline && shape.NotInName(r) {
 			return -1
 		}
 		return r

@@ -18,7 +18,7 @@ type format struct {
 
 // formats lists every format that a schema may name. A password is neither
 // trimmed nor bounded in characters, but in bytes; a multiline text may have
-// line breaks and tabs.
+// line breaks and tabs, and a name has no characters that nobody sees.
 var formats = map[string]format{
 	"": {},
 
@@ -29,6 +29,7 @@ var formats = map[string]format{
 	"date":      {validDate, "validation.date"},
 	"country":   {IsCountry, "validation.country"},
 	"currency":  {validCurrency, "validation.currency"},
+	"name":      {IsName, "validation.characters"},
 
 	"password": {}, "multiline": {}, "quantity": {}, "unit-price": {},
 	"int32": {}, "int64": {}, "double": {},

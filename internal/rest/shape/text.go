@@ -61,6 +61,17 @@ func (v *validator) badCharacters(text string, multiline bool) bool {
 	return false
 }
 
+// IsName reports whether a text has only characters that a name may have: what people
+// cannot see, or see differently, would let one name pass for another (rules:
+// http#requests).
+func IsName(text string) bool { return !strings.ContainsFunc(text, NotInName) }
+
+// NotInName reports whether no name has a character: control characters, those that only
+// format (zero width, direction of text), line separators, and private ones.
+func NotInName(c rune) bool {
+	return unicode.In(c, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp)
+}
+
 // CleanText reports whether every database can store the texts: they have no
 // control characters and no invalid UTF-8.
 func CleanText(texts ...string) bool {

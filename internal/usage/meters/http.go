@@ -125,11 +125,11 @@ func (h *HTTP) Exists(ctx context.Context, param func(string) string) error {
 type createMeterInput struct {
 	Body struct {
 		Code             string              `json:"code" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
-		Name             string              `json:"name" minLength:"1" maxLength:"255"`
+		Name             string              `json:"name" format:"name" minLength:"1" maxLength:"255"`
 		AggregationType  usage.Aggregation   `json:"aggregation_type" enum:"sum,max,count,last_value"`
 		ResetInterval    usage.ResetInterval `json:"reset_interval" enum:"monthly,weekly,daily,none"`
 		QuotaEnforcement usage.Enforcement   `json:"quota_enforcement" enum:"none,soft,hard"`
-		UnitLabel        *string             `json:"unit_label,omitempty" nullable:"true" maxLength:"255"`
+		UnitLabel        *string             `json:"unit_label,omitempty" nullable:"true" format:"name" maxLength:"255"`
 		IsActive         *bool               `json:"is_active,omitempty" default:"true"`
 		Prices           []MeterPriceInput   `json:"prices,omitempty" maxItems:"300"`
 	}
@@ -158,11 +158,11 @@ type updateMeterInput struct {
 	Meter string `path:"meter" format:"uuid"`
 	Body  struct {
 		Code             shape.Opt[string]              `json:"code,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
-		Name             shape.Opt[string]              `json:"name,omitzero" minLength:"1" maxLength:"255"`
+		Name             shape.Opt[string]              `json:"name,omitzero" format:"name" minLength:"1" maxLength:"255"`
 		AggregationType  shape.Opt[usage.Aggregation]   `json:"aggregation_type,omitzero" enum:"sum,max,count,last_value"`
 		ResetInterval    shape.Opt[usage.ResetInterval] `json:"reset_interval,omitzero" enum:"monthly,weekly,daily,none"`
 		QuotaEnforcement shape.Opt[usage.Enforcement]   `json:"quota_enforcement,omitzero" enum:"none,soft,hard"`
-		UnitLabel        shape.Opt[string]              `json:"unit_label,omitzero" nullable:"true" maxLength:"255"`
+		UnitLabel        shape.Opt[string]              `json:"unit_label,omitzero" nullable:"true" format:"name" maxLength:"255"`
 		IsActive         shape.Opt[bool]                `json:"is_active,omitzero"`
 		Prices           shape.Opt[[]MeterPriceInput]   `json:"prices,omitzero" maxItems:"300" doc:"Replaces the whole set."`
 	}
