@@ -136,7 +136,7 @@ func (h *HTTP) Status(ctx context.Context, _ *struct{}) (*rest.Plain[OnboardingS
 type completeSetupInput struct {
 	Body struct {
 		LegalName    shape.Opt[string] `json:"legal_name,omitzero" nullable:"true" format:"name" maxLength:"255"`
-		Address      shape.Opt[string] `json:"address,omitzero" nullable:"true" maxLength:"255"`
+		Address      shape.Opt[string] `json:"address,omitzero" nullable:"true" format:"multiline" maxLength:"255"`
 		City         shape.Opt[string] `json:"city,omitzero" nullable:"true" format:"name" maxLength:"255"`
 		PostalCode   shape.Opt[string] `json:"postal_code,omitzero" nullable:"true" maxLength:"20"`
 		Country      shape.Opt[string] `json:"country,omitzero" nullable:"true" format:"country"`

@@ -15,7 +15,7 @@ type TenantFields struct {
 	Name         shape.Opt[string]       `json:"name,omitzero" format:"name" minLength:"1" maxLength:"255"`
 	Settings     shape.Opt[shape.Object] `json:"settings,omitzero" nullable:"true"`
 	LegalName    shape.Opt[string]       `json:"legal_name,omitzero" nullable:"true" format:"name" maxLength:"255"`
-	Address      shape.Opt[string]       `json:"address,omitzero" nullable:"true" maxLength:"500"`
+	Address      shape.Opt[string]       `json:"address,omitzero" nullable:"true" format:"multiline" maxLength:"500"`
 	City         shape.Opt[string]       `json:"city,omitzero" nullable:"true" format:"name" maxLength:"255"`
 	PostalCode   shape.Opt[string]       `json:"postal_code,omitzero" nullable:"true" maxLength:"20"`
 	Country      shape.Opt[string]       `json:"country,omitzero" nullable:"true" format:"country"`

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -209,6 +210,17 @@ func (s *Service) HandleUpdate(ctx context.Context, job jobs.Job) error {
 	return psp.Permanent(s.deps.Provider.UpdateCustomer(ctx, id, p))
 }
 
+// oneLine returns a text of several lines in one, as the provider keeps an address.
+func oneLine(text string) string {
+	var lines []string
+	for line := range strings.FieldsFuncSeq(text, func(c rune) bool { return c == '\n' || c == '\r' }) {
+		if line = strings.Join(strings.Fields(line), " "); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, ", ")
+}
+
 // params describes a tenant as a customer, without a key.
 func params(t tenant.Tenant) psp.CustomerParams {
 	text := func(field *string) string {
@@ -219,7 +231,7 @@ func params(t tenant.Tenant) psp.CustomerParams {
 	}
 	p := psp.CustomerParams{
 		TenantID: t.ID.String(), Name: text(t.Billing.LegalName),
-		Email: text(t.Billing.BillingEmail), Address: text(t.Billing.Address), City: text(t.Billing.City),
+		Email: text(t.Billing.BillingEmail), Address: oneLine(text(t.Billing.Address)), City: text(t.Billing.City),
 		PostalCode: text(t.Billing.PostalCode), Country: text(t.Billing.Country), VATNumber: text(t.Billing.VATNumber),
 	}
 	if p.Name == "" {
