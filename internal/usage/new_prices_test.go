@@ -321,3 +321,30 @@ func TestWhichSubscriptionsFollowNewPrices(t *testing.T) {
 		}
 	})
 }
+
+// A subscription that somebody made at the provider from metered prices alone begins
+// without an invoice there. It is taken over, bills what is used, and ends like others.
+func TestMeteredOnlySubscriptionIsTakenOver(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		plan := sellMetered(s, "calls", "sum", "100", nil)
+		m := newMetering(s, nil, plan)
+		s.Cancel(m.Owner, true).Want(200)
+		customer := s.ProviderObjects(m.Owner, "customer")[0].Str("id")
+		before := len(s.ProviderObjects(m.Owner, "invoice"))
+		made := s.AtProvider("POST", "/subscriptions", "customer", customer, "items[0][price]", meteredPrice(s, "calls", "30"), "metadata[plan_id]", plan)
+		if made.At("latest_invoice") != nil {
+			t.Errorf("it begins with the invoice %v", made.At("latest_invoice"))
+		}
+		apptest.Eventually(t, "that it is taken over", func() bool { return s.Subscription(m.Owner).At("data") != nil })
+		s.Subscription(m.Owner).WantAt("data.status", "active").WantAt("data.payment_action", nil).WantAt("data.plan.id", plan)
+		if n := len(s.ProviderObjects(m.Owner, "invoice")); n != before {
+			t.Errorf("%d invoices were made", n-before)
+		}
+		m.use("calls", 4)
+		m.settled()
+		s.AdvanceTo(s.Now().Add(5 * time.Second))
+		s.Cancel(m.Owner, true).Want(200)
+		m.wantBilled("4 × calls = 120")
+	})
+}

@@ -114,3 +114,47 @@ func TestLicensedItemsComeAndGo(t *testing.T) {
 	_, err := change(&api.SubscriptionUpdateItemParams{ID: &sub.Items.Data[0].ID, Deleted: api.Bool(true)})
 	refused(t, err, http.StatusBadRequest, "", "items")
 }
+
+// A subscription that has metered items alone begins without an invoice, through
+// checkout, through the API and with a trial. Its renewals bill what was used.
+func TestMeteredOnlyBeginsWithoutAnInvoice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	m := w.meter("calls", "sum")
+	p := w.metered(m, "20")
+	params := w.checkoutParams(p, 1)
+	params.LineItems[0].Quantity = nil
+	session := must[*api.CheckoutSession](t)(w.V1CheckoutSessions.Create(ctx, params))
+	if got := w.pay(session.ID, "4242424242424242"); got.status != http.StatusSeeOther {
+		t.Fatalf("paying answers %d %s", got.status, got.body)
+	}
+	session = must[*api.CheckoutSession](t)(w.V1CheckoutSessions.Retrieve(ctx, session.ID, nil))
+	if session.Status != "complete" || session.PaymentStatus == "unpaid" || session.Invoice != nil {
+		t.Errorf("the session: %s, %s, %v", session.Status, session.PaymentStatus, session.Invoice)
+	}
+	bought := w.subscription(session.Subscription.ID)
+	made := must[*api.Subscription](t)(w.V1Subscriptions.Create(ctx, &api.SubscriptionCreateParams{
+		Customer: &bought.Customer.ID, Items: []*api.SubscriptionCreateItemParams{{Price: &p.ID}},
+	}))
+	tried := must[*api.Subscription](t)(w.V1Subscriptions.Create(ctx, &api.SubscriptionCreateParams{
+		Customer: &bought.Customer.ID, Items: []*api.SubscriptionCreateItemParams{{Price: &p.ID}}, TrialPeriodDays: api.Int64(5),
+	}))
+	for status, sub := range map[string]*api.Subscription{"active": made, "trialing": tried} {
+		if string(sub.Status) != status || sub.LatestInvoice != nil {
+			t.Errorf("%s with the invoice %v, want %s", sub.Status, sub.LatestInvoice, status)
+		}
+	}
+	if bought.Status != "active" || bought.LatestInvoice != nil {
+		t.Errorf("bought: %s with the invoice %v", bought.Status, bought.LatestInvoice)
+	}
+	w.use(m, bought.Customer.ID, "3", 0)
+	w.clock.Set(start.Add(6 * day))
+	if sub := w.subscription(tried.ID); sub.Status != "active" || sub.LatestInvoice != nil {
+		t.Errorf("after its trial: %s with the invoice %v", sub.Status, sub.LatestInvoice)
+	}
+	w.clock.Set(start.Add(28*day + 2*time.Hour))
+	if in := w.latestInvoice(bought.ID); in.Total != 60 || len(in.Lines.Data) != 1 || in.Status != "paid" {
+		t.Errorf("the renewal: %d, %s, %v", in.Total, in.Status, lines(in))
+	}
+}

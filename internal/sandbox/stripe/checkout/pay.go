@@ -2,6 +2,7 @@ package checkout
 
 import (
 	"context"
+	"errors"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
@@ -92,6 +93,9 @@ func complete(ctx context.Context, st *kernel.Step, cs *Session, used tender) er
 // the buyer is present. pm may be nil if nothing is due.
 func payFirstInvoice(ctx context.Context, st *kernel.Step, sub *subscriptions.Subscription, cu *customers.Customer, pm *customers.PaymentMethod) error {
 	in, err := subscriptions.FirstInvoice(ctx, st, sub, cu)
+	if errors.Is(err, subscriptions.ErrNothingToBill) {
+		return nil
+	}
 	if err != nil || in.Status == invoices.Paid {
 		return err
 	}

@@ -33,9 +33,12 @@ type bill struct {
 	names ProductNames
 }
 
-// needed reports whether there is anything to bill.
+// needed reports whether there is anything to bill. A period of metered items alone has
+// nothing before something could be used, and then Stripe makes no invoice.
 func (b bill) needed() bool {
-	return b.period || len(b.pending) > 0 || slices.ContainsFunc(b.usage, func(l invoices.Line) bool { return l.Amount > 0 })
+	licensed := slices.ContainsFunc(b.sub.Items.Data, func(item Item) bool { return !item.Price.Metered() })
+	return b.period && (licensed || len(b.usage) > 0) || len(b.pending) > 0 ||
+		slices.ContainsFunc(b.usage, func(l invoices.Line) bool { return l.Amount > 0 })
 }
 
 // ProductNames are the names of products by their ids.

@@ -2,6 +2,7 @@ package subscriptions
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/billing"
@@ -71,6 +72,9 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 // absent. The subscription is incomplete until the invoice is paid.
 func startBilling(ctx context.Context, st *kernel.Step, sub *Subscription, cu *customers.Customer, behavior string) error {
 	in, err := FirstInvoice(ctx, st, sub, cu)
+	if errors.Is(err, ErrNothingToBill) {
+		return nil
+	}
 	if err != nil || in.Status == invoices.Paid {
 		return err
 	}

@@ -108,7 +108,7 @@ func nextBill(ctx context.Context, st *kernel.Step, sub *Subscription, rev *revi
 		return bill{}, err
 	}
 	b := sub.renewal(cu, pending, usage, rev.names)
-	if !b.needed() {
+	if !b.period && !b.needed() {
 		return bill{}, noUpcomingInvoice(sub.Customer)
 	}
 	b.reason = invoices.ReasonUpcoming

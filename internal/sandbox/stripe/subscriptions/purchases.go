@@ -2,6 +2,7 @@ package subscriptions
 
 import (
 	"context"
+	"errors"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
@@ -139,11 +140,19 @@ func CheckCurrency(ctx context.Context, st *kernel.Step, cu *customers.Customer,
 	return nil
 }
 
-// FirstInvoice makes and finalizes the first invoice of a subscription.
+// ErrNothingToBill says that a subscription has no first invoice: all its items are
+// metered.
+var ErrNothingToBill = errors.New("there is nothing to bill")
+
+// FirstInvoice makes and finalizes the first invoice of a subscription. Errors:
+// ErrNothingToBill.
 func FirstInvoice(ctx context.Context, st *kernel.Step, sub *Subscription, cu *customers.Customer) (*invoices.Invoice, error) {
 	b := bill{sub: sub, cu: cu, reason: invoices.ReasonCreate, since: st.Now, at: st.Now, period: true, names: ProductNames{}}
 	if err := ReadProductNames(ctx, st, sub.Items.Data, b.names); err != nil {
 		return nil, err
+	}
+	if !b.needed() {
+		return nil, ErrNothingToBill
 	}
 	in, err := issueInvoice(ctx, st, b)
 	if err != nil {

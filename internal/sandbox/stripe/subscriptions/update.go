@@ -113,7 +113,11 @@ func applyRevision(ctx context.Context, st *kernel.Step, before, sub *Subscripti
 	if err != nil {
 		return err
 	}
-	in, err := issueInvoice(ctx, st, rev.bill(sub, cu, pending, st.Now))
+	b := rev.bill(sub, cu, pending, st.Now)
+	if !b.needed() {
+		return nil
+	}
+	in, err := issueInvoice(ctx, st, b)
 	if err != nil {
 		return err
 	}
