@@ -35,7 +35,7 @@ func TestRevokeAdmin(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Call("GET", search, acts, nil).Want(403)
-		s.Call("GET", "/api/v1/admin/tenants", acts, nil).Want(200)
+		s.Call("GET", "/api/v1/admin/plans", acts, nil).Want(200)
 		s.Call("GET", "/api/v1/admin/impersonation/status", acting, nil).Want(200)
 
 		if err := app.RevokeAdmin(t.Context(), cli, "chief@example.com", io.Discard); err != nil {

@@ -330,7 +330,7 @@ func TestPermissionsTakenAwayAreGone(t *testing.T) {
 			if got := search(); got != 200 {
 				t.Errorf("search-with-roles: %d", got)
 			}
-			apptest.Exec(t, db, "UPDATE users SET platform_permissions = '[\"plans.view\"]' WHERE is_platform_admin")
+			apptest.Exec(t, db, "UPDATE users SET platform_permissions = '[\"impersonation.start\"]' WHERE is_platform_admin")
 			if got := search(); got != 403 {
 				t.Errorf("search-with-roles without users.create: %d", got)
 			}
