@@ -24,7 +24,7 @@ func (c *Client) VoidInvoice(ctx context.Context, id, key string) error {
 	case draft && in.SubscriptionID == "":
 		return c.deleteDraft(ctx, id, key)
 	case draft:
-		if err := c.finalizeUncollected(ctx, id, key+"-finalize"); err != nil {
+		if err := c.finalize(ctx, id, false, key+"-finalize"); err != nil {
 			return err
 		}
 	}
@@ -37,10 +37,12 @@ func (c *Client) VoidInvoice(ctx context.Context, id, key string) error {
 	return err
 }
 
-func (c *Client) finalizeUncollected(ctx context.Context, id, key string) error {
+// finalize makes a draft final; collect says whether the provider may collect it by
+// itself.
+func (c *Client) finalize(ctx context.Context, id string, collect bool, key string) error {
 	_, err := writeOnce(ctx, c, "finalize invoice", key, func(ctx context.Context) (struct{}, error) {
 		_, err := c.api.V1Invoices.FinalizeInvoice(ctx, id, &stripe.InvoiceFinalizeInvoiceParams{
-			Params: keyed(key), AutoAdvance: stripe.Bool(false),
+			Params: keyed(key), AutoAdvance: stripe.Bool(collect),
 		})
 		return struct{}{}, err
 	}, func(ctx context.Context) (struct{}, error) {

@@ -101,8 +101,15 @@ func (c *Client) CancelSubscription(ctx context.Context, id, key string) (Subscr
 
 // EndSubscription is CancelSubscription with a final invoice, which is made at once:
 // what was used so far and changes that waited for the next invoice. A sum below zero
-// becomes the customer's credit. Time that is paid and not used is not given back.
+// becomes the customer's credit. Time that is paid and not used is not given back. An
+// invoice that waits for its automatic collection is collected before.
 func (c *Client) EndSubscription(ctx context.Context, id, key string) (Subscription, error) {
+	if id == "" {
+		return Subscription{}, c.failure(ctx, "end subscription", errNoID)
+	}
+	if err := c.collectDue(ctx, id, key); err != nil {
+		return Subscription{}, err
+	}
 	return c.cancelSubscription(ctx, id, &stripe.SubscriptionCancelParams{
 		Params: keyed(key), InvoiceNow: stripe.Bool(true), Prorate: stripe.Bool(false),
 	})

@@ -42,6 +42,58 @@ func TestLastPeriodIsBilled(t *testing.T) {
 	})
 }
 
+// Who cancels at once soon after a renewal is billed what the renewal's invoice has, which
+// is a draft for an hour: the last period's usage, and changes of seats. One that cannot
+// be paid stays open.
+func TestCancelNowWhileTheRenewalIsADraft(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		plan := sellMetered(s, "peak", "sum", "100", apptest.Object{"aggregation_type": "max"})
+		s.AddPlan("crew", "seat", "year", 36500, 0, nil)
+		buyers := map[string]*apptest.Customer{}
+		for name, card := range map[string]string{"pays": apptest.CardPays, "fails": apptest.CardFailsAtRenewal, "seats": apptest.CardPays} {
+			c := s.NewCustomer(name)
+			buyers[name] = c
+			if name == "seats" {
+				c.Buy(s.PlanID(c.Owner, "crew"), "EUR", apptest.Card(card))
+				s.Join(c.Owner, "Grace", "grace@example.com", "member")
+				continue
+			}
+			c.Buy(plan, "EUR", apptest.Card(card))
+			c.Call("POST", c.Path("/usage"), c.Token, apptest.Object{"meter_code": "peak", "quantity": 5.5}).Want(201)
+		}
+		awaitReported(s, 2)
+		s.AwaitNotifications()
+		seats := buyers["seats"]
+		apptest.Eventually(t, "the seats", func() bool { return s.Subscription(seats.Owner).At("data.quantity") == 2.0 })
+		s.AdvanceTo(s.Now().AddDate(0, 1, 0).Add(10 * time.Minute))
+		for name, c := range buyers {
+			c.LogInAgain()
+			made := s.ProviderObjects(c.Owner, "invoice")
+			if last := made[len(made)-1]; last.At("status") != "draft" {
+				t.Fatalf("%s: the last invoice is %s", name, last.Text)
+			}
+			s.Cancel(c.Owner, true).Want(200).WantAt("data.status", "canceled")
+			want := map[string]string{"pays": "paid", "fails": "open", "seats": "paid"}[name]
+			after := s.ProviderObjects(c.Owner, "invoice")
+			if last := after[len(after)-1]; len(after) != len(made) || last.At("status") != want {
+				t.Errorf("%s: %d more invoices, the last is %s", name, len(after)-len(made), last.Text)
+			}
+			if name == "seats" {
+				if total := after[len(after)-1].At("total").(float64); total < 36400 || total > 36500 {
+					t.Errorf("the seat costs %v", total)
+				}
+			} else if quantity, amount := lastLine(s, c.Owner, "peak"); quantity != "5.5" || amount != 550 {
+				t.Errorf("%s: the last period is billed %v for %v", name, amount, quantity)
+			}
+			s.AwaitNotifications()
+			if got := s.InvoiceStates(c.Owner)[after[len(after)-1].Str("id")]; got != want {
+				t.Errorf("%s: the invoice is shown as %s", name, got)
+			}
+		}
+	})
+}
+
 // link gives a meter another price in euros.
 func link(s *apptest.Server, code, price string, cents float64) {
 	s.T.Helper()
