@@ -1,12 +1,13 @@
 // Package audit is the trail of changes: who changed what, as whom and from where
 // (rules: impersonation#audit-trail). Whatever a tenant or the administration changes
 // adds one entry in the same transaction, so that neither is stored without the other.
-// Entries are never changed or deleted.
+// Entries are never changed, and deleted only at the end of their retention.
 package audit
 
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -26,7 +27,8 @@ type Entry struct {
 	Resource, ResourceID string
 	// Before and After are the changed thing, or the part of it that was changed:
 	// anything that encodes as a JSON object, or nil. Of two objects only the keys that
-	// differ are stored. Do not pass secrets; those under well-known names are removed.
+	// differ are stored, large values as their digests. Do not pass secrets; those under
+	// well-known names are removed.
 	Before, After any
 }
 
@@ -60,4 +62,10 @@ func (l *Log) Record(ctx context.Context, e Entry) error {
 		}
 	}
 	return l.store.insert(ctx, r)
+}
+
+// DeleteOld deletes at most limit entries of a time from (inclusive) to before (exclusive),
+// the oldest first, and returns their times.
+func (l *Log) DeleteOld(ctx context.Context, from, before time.Time, limit int32) ([]time.Time, error) {
+	return l.store.deleteOld(ctx, from, before, limit)
 }

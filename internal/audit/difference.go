@@ -16,8 +16,8 @@ const removed = "[removed]"
 // is never stored, however deep it is nested. The first is not to record secrets.
 var secretWords = []string{"password", "token", "hash", "secret", "credential", "authorization", "cookie", "apikey", "privatekey"}
 
-// difference encodes both sides of a change without secrets and, where both are
-// objects, without the keys whose values are the same in both.
+// difference encodes both sides of a change without secrets, in bounded size and, where
+// both are objects, without the keys whose values are the same in both.
 func difference(before, after any) (from, to sqldb.JSON, err error) {
 	old, err := plain(before)
 	if err != nil {
@@ -64,7 +64,7 @@ func encode(value any) (sqldb.JSON, error) {
 	if value == nil {
 		return nil, nil
 	}
-	return json.Marshal(withoutSecrets(value))
+	return bounded(withoutSecrets(value))
 }
 
 // withoutSecrets returns value with everything under a secret key replaced.

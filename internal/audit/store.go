@@ -68,3 +68,9 @@ func (s store) page(ctx context.Context, q page.Query) ([]AuditEntry, int64, err
 	})
 	return entries, total, sqldb.Wrap(err, "list audit entries")
 }
+
+// deleteOld deletes entries of a time, the oldest first, and returns their times.
+func (s store) deleteOld(ctx context.Context, earliest, before time.Time, most int32) ([]time.Time, error) {
+	at, err := auditsql.New(s.db.Conn(ctx)).DeleteOldEntries(ctx, auditsql.DeleteOldEntriesParams{Earliest: earliest, Before: before, Most: most})
+	return at, sqldb.Wrap(err, "delete old audit entries")
+}

@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -207,5 +208,38 @@ func TestCatalogListsOwn(t *testing.T) {
 				t.Errorf("features of the code %s: %s", code, diff)
 			}
 		}
+	})
+}
+
+// A page of large records is refused with the number that fits, and each can be read.
+func TestCatalogListsAreBoundedInBytes(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
+		text := strings.Repeat("d", 65_535)
+		large := apptest.Object{"description": apptest.Object{"en": text, "fr": text, "es": text, "it": text}} // 262 KB
+		product := k.CreateProduct("large", large)
+		features := make([]any, 12)
+		for i := range features {
+			id := k.CreateFeature(fmt.Sprint("large-", i), large)
+			features[i] = apptest.Object{"feature_id": id, "type": "boolean"}
+		}
+		for i := range 4 {
+			plan := k.CreatePlan(product, fmt.Sprint("plan-", i))
+			k.AdminCall("PUT", "/plans/"+plan+"/entitlements", apptest.Object{"entitlements": features}).Want(200)
+		}
+		k.AdminCall("GET", "/plans?per_page=100", nil).WantInvalid("per_page") // 12 MB of features
+		k.AdminCall("GET", "/plans?per_page=1", nil).Want(200)
+		k.AdminCall("GET", "/features?per_page=100", nil).Want(200)
+		k.AdminCall("GET", "/products?include=plans&filter[search]=large", nil).Want(200) // one product
+		for i := range 32 {
+			k.CreateProduct(fmt.Sprint("large-", i), large)
+		}
+		k.AdminCall("GET", "/products?per_page=33", nil).WantInvalid("per_page")
+		if got := k.AdminCall("GET", "/products", nil).Want(200); len(got.Text) > 9<<20 {
+			t.Errorf("a page of %d bytes", len(got.Text))
+		}
+		body := apptest.Object{"slug": "meta", "name": apptest.Object{"en": "Meta"}, "metadata": apptest.Object{"x": strings.Repeat("m", 17<<10)}}
+		k.AdminCall("POST", "/products", body).WantInvalid("metadata")
 	})
 }

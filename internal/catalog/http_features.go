@@ -50,7 +50,7 @@ type createFeatureInput struct {
 		Name        shape.Texts  `json:"name" format:"name" maxLength:"255"`
 		Description shape.Texts  `json:"description,omitempty" nullable:"true" maxLength:"65535" format:"multiline"`
 		IsActive    *bool        `json:"is_active,omitempty" default:"true"`
-		Metadata    shape.Object `json:"metadata,omitempty" nullable:"true"`
+		Metadata    shape.Object `json:"metadata,omitempty" nullable:"true" maxBytes:"16384"`
 	}
 }
 

@@ -83,7 +83,7 @@ func (h *HTTP) AdminEntitlements(ctx context.Context, in *planInput) (*rest.Data
 type setEntitlementsInput struct {
 	Plan string `path:"plan" format:"uuid"`
 	Body struct {
-		Entitlements []EntitlementFields `json:"entitlements"`
+		Entitlements []EntitlementFields `json:"entitlements" maxItems:"500"`
 	}
 }
 

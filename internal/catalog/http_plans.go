@@ -67,7 +67,7 @@ type createPlanInput struct {
 		TrialDays     int32        `json:"trial_days,omitempty" minimum:"0" maximum:"730" default:"0"`
 		SortOrder     int32        `json:"sort_order,omitempty" minimum:"0" default:"0"`
 		IsActive      *bool        `json:"is_active,omitempty" default:"true"`
-		Metadata      shape.Object `json:"metadata,omitempty" nullable:"true"`
+		Metadata      shape.Object `json:"metadata,omitempty" nullable:"true" maxBytes:"16384"`
 	}
 }
 
@@ -98,7 +98,7 @@ type updatePlanInput struct {
 		IntervalCount *int32               `json:"interval_count,omitempty" minimum:"1" doc:"An interval is at most three years long."`
 		TrialDays     shape.Opt[int32]     `json:"trial_days,omitzero" minimum:"0" maximum:"730"`
 		SortOrder     shape.Opt[int32]     `json:"sort_order,omitzero" minimum:"0"`
-		Entitlements  *[]EntitlementFields `json:"entitlements,omitempty" doc:"Replaces the whole set."`
+		Entitlements  *[]EntitlementFields `json:"entitlements,omitempty" maxItems:"500" doc:"Replaces the whole set."`
 		Prices        *[]PriceFields       `json:"prices,omitempty" doc:"Replaces the whole set."`
 		RecordChange
 	}

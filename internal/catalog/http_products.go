@@ -74,7 +74,7 @@ type createProductInput struct {
 		Name        shape.Texts  `json:"name" format:"name" maxLength:"255"`
 		Description shape.Texts  `json:"description,omitempty" nullable:"true" maxLength:"65535" format:"multiline"`
 		IsActive    *bool        `json:"is_active,omitempty" default:"true"`
-		Metadata    shape.Object `json:"metadata,omitempty" nullable:"true"`
+		Metadata    shape.Object `json:"metadata,omitempty" nullable:"true" maxBytes:"16384"`
 	}
 }
 
@@ -131,7 +131,7 @@ type RecordChange struct {
 	Name        shape.Opt[shape.TextsChange] `json:"name,omitzero" format:"name" maxLength:"255" doc:"Changes the locales that it names; null removes one, but not en."`
 	Description shape.Opt[shape.TextsChange] `json:"description,omitzero" nullable:"true" maxLength:"65535" format:"multiline" doc:"As name; null removes the whole."`
 	IsActive    shape.Opt[bool]              `json:"is_active,omitzero"`
-	Metadata    shape.Opt[shape.Object]      `json:"metadata,omitzero" nullable:"true"`
+	Metadata    shape.Opt[shape.Object]      `json:"metadata,omitzero" nullable:"true" maxBytes:"16384"`
 }
 
 func (c RecordChange) apply(name, description *Text, isActive *bool, metadata *sqldb.JSON) {

@@ -47,7 +47,7 @@ func (s *Service) Products(ctx context.Context, q page.Query) (entries []Product
 		return entries, total, err
 	}
 	ids := all(entries, func(e ProductEntry) uuid.UUID { return e.ID })
-	plans, err := s.store.plansOf(ctx, ids)
+	plans, err := s.store.plansOf(page.Bounding(ctx, len(ids)), ids)
 	if err != nil {
 		return nil, 0, err
 	}

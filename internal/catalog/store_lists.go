@@ -56,7 +56,7 @@ func (s store) planPage(ctx context.Context, q page.Query) (plans []Plan, total 
 	if err != nil {
 		return nil, 0, err
 	}
-	plans, err = s.complete(ctx, rows)
+	plans, err = s.complete(page.Bounding(ctx, len(rows)), rows)
 	return plans, total, err
 }
 

@@ -18,7 +18,8 @@ type Scanner interface {
 
 // Fetch counts a list and reads the page that q asks for. These are two statements: an
 // entry that is added or removed in between may show in only one of the results. scan
-// reads the columns of sel.
+// reads the columns of sel. A page whose texts are larger than MaxBytes is refused as
+// Budget says.
 func Fetch[T any](
 	ctx context.Context, conn sqldb.DBTX, q Query, sel Select, scan func(Scanner) (T, error),
 ) (items []T, total int64, err error) {
@@ -35,10 +36,15 @@ func Fetch[T any](
 		return nil, 0, fmt.Errorf("page: list: %w", err)
 	}
 	defer func() { _ = rows.Close() }() // rows.Err below returns what went wrong
+	var budget Budget
 	for rows.Next() {
-		item, err := scan(rows)
+		row := weigher{row: rows}
+		item, err := scan(&row)
 		if err != nil {
 			return nil, 0, fmt.Errorf("page: scan: %w", err)
+		}
+		if err := budget.Add(row.bytes); err != nil {
+			return nil, 0, err
 		}
 		items = append(items, item)
 	}
@@ -49,7 +55,8 @@ func Fetch[T any](
 }
 
 // Among runs a query whose text ends before a list of ids, of which there must be at
-// least one ("… WHERE id IN"), and reads its rows with scan.
+// least one ("… WHERE id IN"), and reads its rows with scan. How much is bounded where
+// ctx is of Bounding.
 func Among(ctx context.Context, conn sqldb.DBTX, query string, ids []uuid.UUID, scan func(Scanner) error) error {
 	places, args := make([]string, len(ids)), make([]any, len(ids))
 	for i, id := range ids {
@@ -60,8 +67,13 @@ func Among(ctx context.Context, conn sqldb.DBTX, query string, ids []uuid.UUID, 
 		return err
 	}
 	defer func() { _ = rows.Close() }() // rows.Err below returns what went wrong
+	budget, _ := ctx.Value(boundKey{}).(*bound)
 	for rows.Next() {
-		if err := scan(rows); err != nil {
+		row := weigher{row: rows}
+		if err := scan(&row); err != nil {
+			return err
+		}
+		if err := budget.add(row.bytes); err != nil {
 			return err
 		}
 	}

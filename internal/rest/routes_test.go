@@ -50,7 +50,7 @@ type gadget struct {
 	Titles   map[string]string `json:"titles,omitempty" maxLength:"5"`
 	Prices   []price           `json:"prices,omitempty"`
 	Maker    *maker            `json:"maker,omitempty"`
-	Metadata shape.Object      `json:"metadata,omitempty" nullable:"true"`
+	Metadata shape.Object      `json:"metadata,omitempty" nullable:"true" maxBytes:"400000"`
 	Anything any               `json:"anything,omitempty"`
 }
 

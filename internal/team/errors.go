@@ -17,11 +17,14 @@ var (
 	errOwnMembership   = fault.New(fault.Forbidden, "error.own_membership")
 	errOwnerMembership = fault.New(fault.Forbidden, "error.owner_membership")
 
-	errNoRole      = fault.New(fault.NotFound, "error.not_found")
-	errBuiltInRole = fault.New(fault.Forbidden, "error.built_in_role")
-	errStronger    = fault.New(fault.Forbidden, "error.stronger_role")
-	errNotHeld     = fault.New(fault.Forbidden, "error.grant_not_held")
-	errNameTaken   = fault.OnField("name", "validation.taken")
+	errNoRole       = fault.New(fault.NotFound, "error.not_found")
+	errBuiltInRole  = fault.New(fault.Forbidden, "error.built_in_role")
+	errStronger     = fault.New(fault.Forbidden, "error.stronger_role")
+	errNotHeld      = fault.New(fault.Forbidden, "error.grant_not_held")
+	errNameTaken    = fault.OnField("name", "validation.taken")
+	errTooManyRoles = error(&fault.Error{Kind: fault.Invalid, Fields: []fault.Field{{
+		Path: "name", Message: "validation.roles_limit", Args: map[string]any{"max": maxRoles},
+	}}})
 	errUnknownID   = fault.OnField("role_id", "validation.exists")
 	errUnknownRole = fault.OnField("role", "validation.exists")
 

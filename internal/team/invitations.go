@@ -3,6 +3,7 @@ package team
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -189,4 +190,11 @@ func (s *Service) recordInvitation(ctx context.Context, action string, before, a
 		return map[string]any{"email": i.Email, "role": i.Role, "status": i.Status, "expires_at": i.ExpiresAt}
 	}
 	return s.record(ctx, after.Tenant, action, "invitation", after.ID.String(), state(before), state(after))
+}
+
+// DeleteOldInvitations deletes at most limit invitations, whatever became of them, whose
+// expiry is from (inclusive) to before (exclusive), the oldest first, and returns the times
+// of their expiry.
+func (s *Service) DeleteOldInvitations(ctx context.Context, from, before time.Time, limit int32) ([]time.Time, error) {
+	return s.store.deleteOldInvitations(ctx, from, before, limit)
 }

@@ -92,7 +92,8 @@ JOIN tenants t ON t.id = invitations.tenant_id
 JOIN users u ON u.id = invitations.inviter_id
 WHERE invitations.tenant_id = $1
   AND (NOT sqlc.arg(pending_only)::boolean OR (invitations.status = 'pending' AND invitations.expires_at > sqlc.arg(now)))
-ORDER BY invitations.created_at DESC, invitations.id DESC;
+ORDER BY invitations.created_at DESC, invitations.id DESC
+LIMIT 1000;
 
 -- name: Invitation :one
 SELECT sqlc.embed(invitations), r.name AS role_name, t.name AS tenant_name, u.name AS inviter_name
@@ -136,3 +137,12 @@ UPDATE invited_addresses SET mails = $2, last_sent_at = $3 WHERE email = $1;
 
 -- name: PruneInvitedAddresses :exec
 DELETE FROM invited_addresses WHERE last_sent_at <= $1;
+
+-- Invitations that ended or expired long ago.
+-- name: DeleteOldInvitations :many
+DELETE FROM invitations WHERE id IN (
+    SELECT i.id FROM invitations i
+    WHERE i.expires_at >= sqlc.arg(earliest) AND i.expires_at < sqlc.arg(before)
+    ORDER BY i.expires_at
+    LIMIT sqlc.arg(most)
+) RETURNING expires_at;

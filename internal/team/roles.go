@@ -1,6 +1,7 @@
 package team
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -29,6 +30,10 @@ func (s *Service) OwnRole(ctx context.Context, tenantID uuid.UUID, id int64) (Ro
 	return role, err
 }
 
+// maxRoles is how many roles a tenant can have, the built-in ones included: lists of them
+// have no pages.
+const maxRoles = 100
+
 // CreateRole adds a role of the tenant's own. Its name must be unique in the tenant
 // without regard to case and not that of a built-in role (422 on name). Nobody can
 // give it a permission that they lack (403).
@@ -42,6 +47,9 @@ func (s *Service) CreateRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 	}
 	var role Role
 	err = s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
+		if there, err := s.store.roles(ctx, tenantID); err != nil || len(there) >= maxRoles {
+			return cmp.Or(err, errTooManyRoles)
+		}
 		id, err := s.store.insertRole(ctx, tenantID, name, permissions, s.deps.Clock.Now())
 		if err != nil {
 			return err

@@ -66,3 +66,10 @@ func (s store) isInvited(ctx context.Context, tenantID uuid.UUID, email string, 
 	n, err := s.q(ctx).CountPending(ctx, teamsql.CountPendingParams{TenantID: tenantID, Email: email})
 	return n > 0, sqldb.Wrap(err, "count pending invitations")
 }
+
+// deleteOldInvitations deletes invitations that expired in a time, the oldest first, and
+// returns when they did.
+func (s store) deleteOldInvitations(ctx context.Context, earliest, before time.Time, most int32) ([]time.Time, error) {
+	at, err := s.q(ctx).DeleteOldInvitations(ctx, teamsql.DeleteOldInvitationsParams{Earliest: earliest, Before: before, Most: most})
+	return at, sqldb.Wrap(err, "delete old invitations")
+}

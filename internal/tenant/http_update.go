@@ -13,7 +13,7 @@ import (
 // change (rules: tenant#changes).
 type TenantFields struct {
 	Name         shape.Opt[string]       `json:"name,omitzero" format:"name" minLength:"1" maxLength:"255"`
-	Settings     shape.Opt[shape.Object] `json:"settings,omitzero" nullable:"true"`
+	Settings     shape.Opt[shape.Object] `json:"settings,omitzero" nullable:"true" maxBytes:"16384"`
 	LegalName    shape.Opt[string]       `json:"legal_name,omitzero" nullable:"true" format:"name" maxLength:"255"`
 	Address      shape.Opt[string]       `json:"address,omitzero" nullable:"true" format:"multiline" maxLength:"500"`
 	City         shape.Opt[string]       `json:"city,omitzero" nullable:"true" format:"name" maxLength:"255"`

@@ -19,7 +19,7 @@ type UsageRecording struct {
 	Quantity       *shape.Quantity `json:"quantity,omitempty" minimum:"0"`
 	IdempotencyKey *string         `json:"idempotency_key,omitempty" nullable:"true" maxLength:"255"`
 	RecordedAt     *shape.Time     `json:"recorded_at,omitempty"`
-	Metadata       shape.Object    `json:"metadata,omitempty" nullable:"true"`
+	Metadata       shape.Object    `json:"metadata,omitempty" nullable:"true" maxBytes:"4096"`
 }
 
 func (u UsageRecording) recording() Recording {

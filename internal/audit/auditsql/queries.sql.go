@@ -13,6 +13,44 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
+const deleteOldEntries = `-- name: DeleteOldEntries :many
+DELETE FROM audit_logs WHERE id IN (
+    SELECT a.id FROM audit_logs a
+    WHERE a.created_at >= $1 AND a.created_at < $2
+    ORDER BY a.created_at, a.id
+    LIMIT $3
+) RETURNING created_at
+`
+
+type DeleteOldEntriesParams struct {
+	Earliest time.Time
+	Before   time.Time
+	Most     int32
+}
+
+func (q *Queries) DeleteOldEntries(ctx context.Context, arg DeleteOldEntriesParams) ([]time.Time, error) {
+	rows, err := q.db.QueryContext(ctx, deleteOldEntries, arg.Earliest, arg.Before, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []time.Time{}
+	for rows.Next() {
+		var created_at time.Time
+		if err := rows.Scan(&created_at); err != nil {
+			return nil, err
+		}
+		items = append(items, created_at)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const insertEntry = `-- name: InsertEntry :exec
 INSERT INTO audit_logs (actor_id, subject_id, tenant_id, action, resource, resource_id, before, after, ip, user_agent, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
@@ -32,7 +70,8 @@ type InsertEntryParams struct {
 	CreatedAt  time.Time
 }
 
-// The trail is append-only: no statement changes or deletes an entry.
+// The trail is append-only: no statement changes an entry, and only the end of its
+// retention deletes it.
 func (q *Queries) InsertEntry(ctx context.Context, arg InsertEntryParams) error {
 	_, err := q.db.ExecContext(ctx, insertEntry,
 		arg.ActorID,

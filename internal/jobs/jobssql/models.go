@@ -23,4 +23,5 @@ type Job struct {
 	LastError   *string
 	DeadAt      *time.Time
 	CreatedAt   time.Time
+	IsEmptied   bool
 }

@@ -90,7 +90,7 @@ func (q *Queries) Count(ctx context.Context) (CountRow, error) {
 }
 
 const dead = `-- name: Dead :many
-SELECT id, kind, unique_key, payload, periodic, attempt, due_at, lease_id, leased_until, last_error, dead_at, created_at FROM jobs WHERE dead_at IS NOT NULL ORDER BY dead_at DESC, id DESC LIMIT $1
+SELECT id, kind, unique_key, payload, periodic, attempt, due_at, lease_id, leased_until, last_error, dead_at, created_at, is_emptied FROM jobs WHERE dead_at IS NOT NULL ORDER BY dead_at DESC, id DESC LIMIT $1
 `
 
 func (q *Queries) Dead(ctx context.Context, limit int32) ([]Job, error) {
@@ -115,6 +115,7 @@ func (q *Queries) Dead(ctx context.Context, limit int32) ([]Job, error) {
 			&i.LastError,
 			&i.DeadAt,
 			&i.CreatedAt,
+			&i.IsEmptied,
 		); err != nil {
 			return nil, err
 		}
@@ -282,7 +283,7 @@ func (q *Queries) Release(ctx context.Context, arg ReleaseParams) (int64, error)
 }
 
 const takeDead = `-- name: TakeDead :one
-DELETE FROM jobs WHERE id = $1 AND dead_at IS NOT NULL RETURNING id, kind, unique_key, payload, periodic, attempt, due_at, lease_id, leased_until, last_error, dead_at, created_at
+DELETE FROM jobs WHERE id = $1 AND dead_at IS NOT NULL RETURNING id, kind, unique_key, payload, periodic, attempt, due_at, lease_id, leased_until, last_error, dead_at, created_at, is_emptied
 `
 
 func (q *Queries) TakeDead(ctx context.Context, id uuid.UUID) (Job, error) {
@@ -301,6 +302,7 @@ func (q *Queries) TakeDead(ctx context.Context, id uuid.UUID) (Job, error) {
 		&i.LastError,
 		&i.DeadAt,
 		&i.CreatedAt,
+		&i.IsEmptied,
 	)
 	return i, err
 }

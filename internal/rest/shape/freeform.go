@@ -35,6 +35,19 @@ func (v *validator) checkFreeForm(raw jsontext.Value, path string) jsontext.Valu
 	return lastOfEach(raw)
 }
 
+// checkSize refuses an object that takes more bytes than its field may, without the spaces
+// that are not kept. A nil value was refused before.
+func (v *validator) checkSize(n *Rules, raw jsontext.Value, path string) jsontext.Value {
+	if n.maxBytes == 0 || len(raw) <= n.maxBytes {
+		return raw
+	}
+	compact := raw.Clone()
+	if err := compact.Compact(); err != nil || len(compact) > n.maxBytes {
+		return v.failWith(path, "validation.max_bytes", "max", n.maxBytes)
+	}
+	return raw
+}
+
 // storable reports whether every reader and database understands a number of a
 // free-form value.
 func storable(number string) bool {

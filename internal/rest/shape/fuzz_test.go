@@ -33,7 +33,7 @@ type fuzzed struct {
 	Child  *struct {
 		X Opt[int] `json:"x,omitzero" nullable:"true"`
 	} `json:"child,omitempty"`
-	Metadata Object `json:"metadata,omitempty" nullable:"true"`
+	Metadata Object `json:"metadata,omitempty" nullable:"true" maxBytes:"4096"`
 	Any      any    `json:"any,omitempty"`
 }
 

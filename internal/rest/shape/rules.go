@@ -14,6 +14,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -34,6 +35,7 @@ type Rules struct {
 	maximum     *float64
 	minItems    int
 	maxItems    int      // 0 is none
+	maxBytes    int      // of a free-form object, as compact JSON; 0 is none
 	enum        []string // as they look in JSON, without quotes
 	pattern     *regexp.Regexp
 	props       []Property
@@ -138,12 +140,34 @@ func compileFields(registry huma.Registry, s *huma.Schema, t reflect.Type) []Pro
 		if name == "" || schema == nil {
 			continue
 		}
+		rules := Compile(registry, schema, field.Type)
+		rules.boundBytes(schema, field)
 		confirms := slices.IndexFunc(props, func(p Property) bool { return p.Name+"_confirmation" == name })
 		props = append(props, Property{
-			Name: name, Required: required[name], Rules: Compile(registry, schema, field.Type), confirms: confirms,
+			Name: name, Required: required[name], Rules: rules, confirms: confirms,
 		})
 	}
 	return props
+}
+
+// boundBytes reads the tag maxBytes of a free-form object, for which JSON schema has no
+// rule. An object without it is a programming error: whatever a caller stores is bounded.
+func (n *Rules) boundBytes(s *huma.Schema, field reflect.StructField) {
+	tag := field.Tag.Get("maxBytes")
+	if n.freeForm != (tag != "") {
+		panic(field.Name + ": exactly the free-form objects have the tag maxBytes")
+	}
+	if tag == "" {
+		return
+	}
+	var err error
+	if n.maxBytes, err = strconv.Atoi(tag); err != nil || n.maxBytes < 1 {
+		panic(field.Name + ": maxBytes is no number of bytes")
+	}
+	if s.Extensions == nil {
+		s.Extensions = map[string]any{}
+	}
+	s.Extensions["x-max-bytes"] = n.maxBytes
 }
 
 // compileKeys compiles a map whose schema names each of its keys.

@@ -146,7 +146,7 @@ func (v *validator) checkObject(n *Rules, raw jsontext.Value, path string) jsont
 	case raw.Kind() != '{':
 		return v.fail(path, "validation.object")
 	case n.freeForm:
-		return v.checkFreeForm(raw, path)
+		return v.checkSize(n, v.checkFreeForm(raw, path), path)
 	case n.values != nil:
 		return v.checkMap(n.values, raw, path)
 	}

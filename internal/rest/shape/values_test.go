@@ -65,7 +65,7 @@ type forms struct {
 	Currency *string          `json:"currency,omitempty" format:"currency"`
 	URL      *string          `json:"url,omitempty" format:"uri"`
 	Email    *string          `json:"email,omitempty" format:"email"`
-	Metadata shape.Object     `json:"metadata,omitempty"`
+	Metadata shape.Object     `json:"metadata,omitempty" maxBytes:"400"`
 }
 
 // Each text is a JSON value. One that is accepted has a normal form; "" means that it

@@ -43,6 +43,45 @@ func (q *Queries) DeleteMember(ctx context.Context, arg DeleteMemberParams) erro
 	return err
 }
 
+const deleteOldInvitations = `-- name: DeleteOldInvitations :many
+DELETE FROM invitations WHERE id IN (
+    SELECT i.id FROM invitations i
+    WHERE i.expires_at >= $1 AND i.expires_at < $2
+    ORDER BY i.expires_at
+    LIMIT $3
+) RETURNING expires_at
+`
+
+type DeleteOldInvitationsParams struct {
+	Earliest time.Time
+	Before   time.Time
+	Most     int32
+}
+
+// Invitations that ended or expired long ago.
+func (q *Queries) DeleteOldInvitations(ctx context.Context, arg DeleteOldInvitationsParams) ([]time.Time, error) {
+	rows, err := q.db.QueryContext(ctx, deleteOldInvitations, arg.Earliest, arg.Before, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []time.Time{}
+	for rows.Next() {
+		var expires_at time.Time
+		if err := rows.Scan(&expires_at); err != nil {
+			return nil, err
+		}
+		items = append(items, expires_at)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const deleteRole = `-- name: DeleteRole :exec
 DELETE FROM roles WHERE tenant_id = $1 AND id = $2
 `
@@ -273,6 +312,7 @@ JOIN users u ON u.id = invitations.inviter_id
 WHERE invitations.tenant_id = $1
   AND (NOT $2::boolean OR (invitations.status = 'pending' AND invitations.expires_at > $3))
 ORDER BY invitations.created_at DESC, invitations.id DESC
+LIMIT 1000
 `
 
 type InvitationsParams struct {
