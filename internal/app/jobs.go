@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/prune"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/inbox"
 	"github.com/tenantry/tenantry/internal/safehttp"
@@ -60,6 +61,7 @@ func (svc *service) registerJobs() {
 	} {
 		svc.jobs.Lane(job.lane).Handle(job.kind, job.handler)
 	}
+	svc.jobs.Redact(mail.JobSend, mail.WithoutTokens)
 	if svc.settings.InvoiceMode == settings.PlatformManaged {
 		svc.jobs.Lane(common).Handle(invoice.JobDocument, svc.invoices.HandleDocument)
 	}
@@ -77,7 +79,7 @@ func (svc *service) registerPeriodic() {
 		{common, "impersonation.sweep", time.Minute, svc.impersonation.Sweep},
 		{common, "team.prune", time.Hour, svc.team.Prune},
 		{common, "usage.prune", 10 * time.Minute, svc.retention.Prune},
-		{common, "psp.prune", 24 * time.Hour, svc.receiver.Prune},
+		{common, "data.prune", 10 * time.Minute, svc.pruner().Run},
 		{common, "psp.reconcile", 24 * time.Hour, svc.startComparisons},
 		{provider, "usage.report", 10 * time.Second, svc.reporter.Report},
 		{provider, "usage.carry", time.Minute, svc.reporter.Carry},
@@ -87,6 +89,18 @@ func (svc *service) registerPeriodic() {
 	} {
 		svc.jobs.Lane(job.lane).Every(job.name, job.every, job.run)
 	}
+}
+
+// pruner deletes what grows with use, once it has been kept for as long as the settings say.
+func (svc *service) pruner() *prune.Pruner {
+	keep := svc.settings.Retention.OrDefault()
+	return prune.New(svc.clock, svc.log,
+		prune.Table{Name: "jobs", Keep: keep.DeadJobs, Delete: svc.jobs.DeleteOldDead},
+		prune.Table{Name: "psp_events", Keep: keep.Deliveries, Delete: svc.receiver.DeleteOld},
+		prune.Table{Name: "audit_logs", Keep: keep.Audit, Delete: svc.audit.DeleteOld},
+		prune.Table{Name: "impersonation_logs", Keep: keep.Audit, Delete: svc.impersonation.DeleteOldLogs},
+		prune.Table{Name: "invitations", Keep: keep.Audit, Delete: svc.team.DeleteOldInvitations},
+	)
 }
 
 // registerNotifications registers the handlers of the payment provider's

@@ -3,6 +3,7 @@ package impersonation
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -45,4 +46,10 @@ type ImpersonationRecord struct {
 // records is how the log can be listed: newest first, without filters.
 func records() page.Spec {
 	return page.Spec{Sorts: map[string]string{"created_at": "created_at"}, DefaultSort: "-created_at", Tiebreak: "id"}
+}
+
+// DeleteOldLogs deletes at most limit records of a time from (inclusive) to before
+// (exclusive), the oldest first, and returns their times.
+func (s *Service) DeleteOldLogs(ctx context.Context, from, before time.Time, limit int32) ([]time.Time, error) {
+	return s.store.deleteOld(ctx, from, before, limit)
 }

@@ -42,7 +42,16 @@ WHERE impersonated_user_id IS NOT NULL AND (revoked_at IS NOT NULL OR expires_at
 ORDER BY impersonated_user_id, id -- by the index that has only these
 LIMIT 1000;
 
--- The log is append-only: no statement changes or deletes a record.
+-- The log is append-only: no statement changes a record, and only the end of its retention
+-- deletes it.
 -- name: InsertLog :exec
 INSERT INTO impersonation_logs (impersonator_id, impersonated_id, tenant_id, action, ip_address, user_agent, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7);
+
+-- name: DeleteOldLogs :many
+DELETE FROM impersonation_logs WHERE id IN (
+    SELECT l.id FROM impersonation_logs l
+    WHERE l.created_at >= sqlc.arg(earliest) AND l.created_at < sqlc.arg(before)
+    ORDER BY l.created_at, l.id
+    LIMIT sqlc.arg(most)
+) RETURNING created_at;

@@ -130,3 +130,9 @@ func (s store) records(ctx context.Context, q page.Query) ([]ImpersonationRecord
 	})
 	return list, total, sqldb.Wrap(err, "list impersonation log")
 }
+
+// deleteOld deletes records of a time, the oldest first, and returns their times.
+func (s store) deleteOld(ctx context.Context, earliest, before time.Time, most int32) ([]time.Time, error) {
+	at, err := s.q(ctx).DeleteOldLogs(ctx, impersonationsql.DeleteOldLogsParams{Earliest: earliest, Before: before, Most: most})
+	return at, sqldb.Wrap(err, "delete old impersonation logs")
+}

@@ -8,7 +8,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// ErrNotDead is returned by Retry for a job that does not exist or is not dead.
+// ErrNotDead is returned by Retry for a job that does not exist, is not dead, or has lost
+// its payload (see Redact).
 var ErrNotDead = errors.New("jobs: no such dead job")
 
 // DeadJob is a job that is not tried again.
@@ -43,6 +44,12 @@ func (q *Queue) Retry(ctx context.Context, id uuid.UUID) error {
 	}
 	q.db.AfterCommit(ctx, q.Wake)
 	return nil
+}
+
+// DeleteOldDead deletes at most limit jobs that died from (inclusive) to before
+// (exclusive), the oldest first, and returns when they did.
+func (q *Queue) DeleteOldDead(ctx context.Context, from, before time.Time, limit int32) ([]time.Time, error) {
+	return q.store.deleteOldDead(ctx, from, before, limit)
 }
 
 // Stats counts jobs, for metrics.

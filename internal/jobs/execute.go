@@ -71,7 +71,11 @@ func (q *Queue) record(ctx context.Context, c claimed, err error, interrupted bo
 	text := errorText(err)
 	if _, fatal := errors.AsType[fatalError](err); fatal || c.Attempt >= q.maxAttempts {
 		q.log.ErrorContext(ctx, "job is dead", "job", c.ID, "kind", c.Kind, "error", err)
-		return q.store.bury(ctx, c, now, text)
+		emptied := false
+		if redact := q.redactions[c.Kind]; redact != nil {
+			c.Payload, emptied = redact(c.Payload)
+		}
+		return q.store.bury(ctx, c, now, text, emptied)
 	}
 	return q.store.release(ctx, c, c.Attempt, now.Add(backoff(c.Attempt)), &text)
 }

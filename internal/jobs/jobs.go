@@ -80,7 +80,11 @@ func (j Job) Decode(v any) error {
 // a panic means another attempt later; Fatal means none.
 type Handler func(ctx context.Context, job Job) error
 
-// Queue writes jobs and runs them. Handle, Every and Lane are called before Run;
+// Redaction takes the secrets out of a payload and reports whether there were any. Its
+// result is JSON.
+type Redaction func(payload []byte) (without []byte, found bool)
+
+// Queue writes jobs and runs them. Handle, Every, Lane and Redact are called before Run;
 // the rest is safe for concurrent use.
 type Queue struct {
 	db          *sqldb.DB
@@ -96,6 +100,7 @@ type Queue struct {
 	periods     map[string]time.Duration
 	lanes       map[string]*Lane // by name
 	laneOf      map[string]*Lane // by kind
+	redactions  map[string]Redaction
 }
 
 // New returns a queue without handlers.
@@ -114,6 +119,7 @@ func New(deps Deps) *Queue {
 		periods:     map[string]time.Duration{},
 		lanes:       map[string]*Lane{},
 		laneOf:      map[string]*Lane{},
+		redactions:  map[string]Redaction{},
 	}
 }
 
@@ -164,6 +170,10 @@ func (q *Queue) Enqueue(ctx context.Context, kind string, payload any, opts ...O
 	}
 	return nil
 }
+
+// Redact says how the payloads of a kind are kept once a job is dead. A dead job is kept
+// for weeks, so it must not have tokens in it; one that had cannot be tried again.
+func (q *Queue) Redact(kind string, r Redaction) { q.redactions[kind] = r }
 
 // Wake makes this instance look for work at once, as after the clock was moved.
 // It never blocks.

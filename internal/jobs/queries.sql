@@ -37,14 +37,14 @@ UPDATE jobs SET lease_id = NULL, leased_until = NULL,
 WHERE id = sqlc.arg(id) AND lease_id = sqlc.arg(lease_id);
 
 -- name: Bury :execrows
-UPDATE jobs SET lease_id = NULL, leased_until = NULL, dead_at = $1, last_error = $2
-WHERE id = $3 AND lease_id = $4;
+UPDATE jobs SET lease_id = NULL, leased_until = NULL, dead_at = $1, last_error = $2, payload = $3, is_emptied = $4
+WHERE id = $5 AND lease_id = $6;
 
 -- name: Dead :many
 SELECT * FROM jobs WHERE dead_at IS NOT NULL ORDER BY dead_at DESC, id DESC LIMIT $1;
 
 -- name: TakeDead :one
-DELETE FROM jobs WHERE id = $1 AND dead_at IS NOT NULL RETURNING *;
+DELETE FROM jobs WHERE id = $1 AND dead_at IS NOT NULL AND NOT is_emptied RETURNING *;
 
 -- name: Count :one
 SELECT
@@ -57,3 +57,11 @@ FROM jobs;
 SELECT due_at FROM jobs
 WHERE lease_id IS NULL AND dead_at IS NULL AND NOT periodic AND due_at <= $1
 ORDER BY due_at LIMIT 1;
+
+-- name: DeleteOldDead :many
+DELETE FROM jobs WHERE id IN (
+    SELECT j.id FROM jobs j
+    WHERE j.dead_at IS NOT NULL AND j.dead_at >= sqlc.arg(earliest)::timestamptz AND j.dead_at < sqlc.arg(before)::timestamptz
+    ORDER BY j.dead_at
+    LIMIT sqlc.arg(most)
+) RETURNING dead_at;

@@ -165,12 +165,23 @@ func (s store) release(ctx context.Context, c claimed, attempt int, due time.Tim
 	return err
 }
 
-// bury keeps a job as dead.
-func (s store) bury(ctx context.Context, c claimed, now time.Time, lastError string) error {
+// bury keeps a job as dead; emptied says that its payload is not what it was.
+func (s store) bury(ctx context.Context, c claimed, now time.Time, lastError string, emptied bool) error {
 	n, err := s.q(ctx).Bury(ctx, jobssql.BuryParams{
-		ID: c.ID, LeaseID: &c.lease, DeadAt: &now, LastError: &lastError,
+		ID: c.ID, LeaseID: &c.lease, DeadAt: &now, LastError: &lastError, Payload: string(c.Payload), IsEmptied: emptied,
 	})
 	return held(n, err, "bury job")
+}
+
+// deleteOldDead deletes jobs that died in a time, the oldest first, and returns when they
+// did.
+func (s store) deleteOldDead(ctx context.Context, earliest, before time.Time, most int32) ([]time.Time, error) {
+	rows, err := s.q(ctx).DeleteOldDead(ctx, jobssql.DeleteOldDeadParams{Earliest: earliest, Before: before, Most: most})
+	at := make([]time.Time, len(rows))
+	for i, t := range rows {
+		at[i] = deref(t)
+	}
+	return at, sqldb.Wrap(err, "delete old dead jobs")
 }
 
 // held returns errLeaseLost where a change that depends on the lease changed no row.

@@ -28,7 +28,8 @@ type HTTPFlags struct {
 	RateLimits      string `env:"TENANTRY_RATE_LIMITS" placeholder:"LIMITS" help:"Rate limits: on, off, or requests per minute of single groups, such as login=5,default=1200, where 0 turns a group off. Default: on."`
 	RedisURL        string `env:"TENANTRY_REDIS_URL" placeholder:"URL" help:"Redis in which all instances count the rate limits together: redis://user:password@host:port/database or rediss://…. Default: each instance counts for itself."`
 	RedisURLFile    string `env:"TENANTRY_REDIS_URL_FILE" placeholder:"FILE" help:"File that contains the URL of Redis."`
-	MetricsAddr     string `env:"TENANTRY_METRICS_ADDR" placeholder:"HOST:PORT" help:"Separate address that serves GET /metrics for Prometheus and /debug/pprof/ for go tool pprof. Default: none. The sandbox serves /metrics on the main address as well."`
+	MetricsAddr     string `env:"TENANTRY_METRICS_ADDR" placeholder:"HOST:PORT" help:"Separate address that serves GET /metrics for Prometheus. On a loopback address /debug/pprof/ for go tool pprof too. Default: none. The sandbox serves /metrics on the main address as well."`
+	ProfilesAddr    string `env:"TENANTRY_PROFILES_ADDR" placeholder:"HOST:PORT" help:"Address that serves /debug/pprof/ for go tool pprof to whoever reaches it; it may be that of the metrics. Profiles show what is in memory. Default: none but a loopback address of the metrics."`
 }
 
 // LifetimeFlags are the flags about how long tokens, sessions and invitations are
@@ -40,6 +41,13 @@ type LifetimeFlags struct {
 	SessionLifetime           string `env:"TENANTRY_SESSION_LIFETIME" placeholder:"DURATION" help:"How long a session stays valid without a request. Default: 2h."`
 	RememberedSessionLifetime string `env:"TENANTRY_REMEMBERED_SESSION_LIFETIME" placeholder:"DURATION" help:"How long a session that remembers its user stays valid without a request. Default: 720h."`
 	InvitationLifetime        string `env:"TENANTRY_INVITATION_LIFETIME" placeholder:"DAYS" help:"How many days an invitation is valid unless the inviter chooses, from 1 to 30. Default: 7."`
+}
+
+// RetentionFlags are the flags about how long records are kept that grow with use.
+type RetentionFlags struct {
+	AuditRetention    string `env:"TENANTRY_AUDIT_RETENTION" placeholder:"DAYS" help:"How many days the audit trail, the log of impersonations and invitations that are over are kept. Default: 400."`
+	DeadJobRetention  string `env:"TENANTRY_DEAD_JOB_RETENTION" placeholder:"DAYS" help:"How many days jobs are kept that failed for the last time, without the tokens in them. Default: 30."`
+	DeliveryRetention string `env:"TENANTRY_DELIVERY_RETENTION" placeholder:"DAYS" help:"How many days the payment provider's notifications are remembered, at least 30, because it can repeat them for so long. Default: 30."`
 }
 
 // UsageFlags are the flags about how long usage events are kept.
@@ -58,21 +66,23 @@ type OutsideFlags struct {
 
 // DevFlags are the flags of dev.
 type DevFlags struct {
-	HTTPFlags     `embed:""`
-	InvoiceFlags  `embed:""`
-	LifetimeFlags `embed:""`
-	UsageFlags    `embed:""`
-	StoreFlags    `embed:""`
+	HTTPFlags      `embed:""`
+	InvoiceFlags   `embed:""`
+	LifetimeFlags  `embed:""`
+	RetentionFlags `embed:""`
+	UsageFlags     `embed:""`
+	StoreFlags     `embed:""`
 }
 
 // ServeFlags are the flags of serve.
 type ServeFlags struct {
-	HTTPFlags     `embed:""`
-	InvoiceFlags  `embed:""`
-	LifetimeFlags `embed:""`
-	UsageFlags    `embed:""`
-	StoreFlags    `embed:""`
-	OutsideFlags  `embed:""`
+	HTTPFlags      `embed:""`
+	InvoiceFlags   `embed:""`
+	LifetimeFlags  `embed:""`
+	RetentionFlags `embed:""`
+	UsageFlags     `embed:""`
+	StoreFlags     `embed:""`
+	OutsideFlags   `embed:""`
 }
 
 // ProviderFlags are the flags of commands that need the data and the payment
@@ -103,6 +113,7 @@ func (f DevFlags) Settings(getenv func(string) string) (Settings, error) {
 	p.invoices(f.InvoiceFlags, &s)
 	p.lifetimes(f.LifetimeFlags, &s)
 	p.usage(f.UsageFlags, &s)
+	p.retention(f.RetentionFlags, &s)
 	p.store(f.StoreFlags, LogText, &s)
 	s.StripeSecretKey = Secret(getenv("TENANTRY_STRIPE_SECRET_KEY"))
 	p.sandboxKey("TENANTRY_STRIPE_SECRET_KEY", s.StripeSecretKey)
@@ -118,6 +129,7 @@ func (f ServeFlags) Settings(getenv func(string) string) (Settings, error) {
 	p.invoices(f.InvoiceFlags, &s)
 	p.lifetimes(f.LifetimeFlags, &s)
 	p.usage(f.UsageFlags, &s)
+	p.retention(f.RetentionFlags, &s)
 	p.store(f.StoreFlags, LogJSON, &s)
 	p.outside(f.OutsideFlags, &s)
 	p.refuseSandbox(s)

@@ -15,6 +15,9 @@ import (
 // folder that has it belongs to dev, whose accounts have well-known passwords.
 const SandboxFile = "sandbox.db"
 
+// DatabaseFile is the name of the database in the data folder, unless another is given.
+const DatabaseFile = "tenantry.db"
+
 // parser turns flags into settings and collects what is wrong with them.
 type parser struct {
 	getenv func(string) string
@@ -43,6 +46,9 @@ func (p *parser) http(f HTTPFlags, s *Settings) {
 	}
 	if f.MetricsAddr != "" {
 		s.MetricsAddr = p.addr("TENANTRY_METRICS_ADDR", f.MetricsAddr)
+	}
+	if f.ProfilesAddr != "" {
+		s.ProfilesAddr = p.addr("TENANTRY_PROFILES_ADDR", f.ProfilesAddr)
 	}
 }
 

@@ -34,6 +34,7 @@ type Settings struct {
 	InvoiceMode    InvoiceMode
 	Invoices       Invoices // used in mode PlatformManaged only
 	MetricsAddr    string   // host:port of GET /metrics; "" for none
+	ProfilesAddr   string   // host:port of /debug/pprof/; "" for none but on a loopback MetricsAddr
 
 	// The next four are required by serve. Dev ignores them, but for tests, which
 	// give it a key and a webhook secret.
@@ -53,6 +54,8 @@ type Settings struct {
 	// InvitationDays is how many days an invitation is valid unless the inviter
 	// chooses; 0 stands for the default.
 	InvitationDays int
+
+	Retention Retention
 
 	UsageRetention time.Duration // how long usage events are kept; 0 keeps them for ever
 	UsageArchive   string        // absolute path of the folder to which events are written before they are deleted; "" for none

@@ -46,7 +46,7 @@ func (p *parser) databaseURL(f StoreFlags, data string) Secret {
 	const name = "TENANTRY_DATABASE_URL"
 	value := p.secretOf(name, f.DatabaseURL, f.DatabaseURLFile)
 	if value == "" {
-		return Secret((&url.URL{Scheme: "sqlite", Path: filepath.ToSlash(filepath.Join(data, "tenantry.db"))}).String())
+		return Secret((&url.URL{Scheme: "sqlite", Path: filepath.ToSlash(filepath.Join(data, DatabaseFile))}).String())
 	}
 	u, err := url.Parse(value.Reveal()) // err is not shown: it contains the password
 	switch {

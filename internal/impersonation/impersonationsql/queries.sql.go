@@ -42,6 +42,44 @@ func (q *Queries) DeadImpersonating(ctx context.Context, now time.Time) ([]uuid.
 	return items, nil
 }
 
+const deleteOldLogs = `-- name: DeleteOldLogs :many
+DELETE FROM impersonation_logs WHERE id IN (
+    SELECT l.id FROM impersonation_logs l
+    WHERE l.created_at >= $1 AND l.created_at < $2
+    ORDER BY l.created_at, l.id
+    LIMIT $3
+) RETURNING created_at
+`
+
+type DeleteOldLogsParams struct {
+	Earliest time.Time
+	Before   time.Time
+	Most     int32
+}
+
+func (q *Queries) DeleteOldLogs(ctx context.Context, arg DeleteOldLogsParams) ([]time.Time, error) {
+	rows, err := q.db.QueryContext(ctx, deleteOldLogs, arg.Earliest, arg.Before, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []time.Time{}
+	for rows.Next() {
+		var created_at time.Time
+		if err := rows.Scan(&created_at); err != nil {
+			return nil, err
+		}
+		items = append(items, created_at)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const impersonatingOfFamily = `-- name: ImpersonatingOfFamily :many
 SELECT id FROM credentials
 WHERE user_id = $1 AND family = $2 AND impersonated_user_id IS NOT NULL
@@ -149,7 +187,8 @@ type InsertLogParams struct {
 	CreatedAt      time.Time
 }
 
-// The log is append-only: no statement changes or deletes a record.
+// The log is append-only: no statement changes a record, and only the end of its retention
+// deletes it.
 func (q *Queries) InsertLog(ctx context.Context, arg InsertLogParams) error {
 	_, err := q.db.ExecContext(ctx, insertLog,
 		arg.ImpersonatorID,

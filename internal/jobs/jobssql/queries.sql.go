@@ -27,13 +27,15 @@ func (q *Queries) BringForward(ctx context.Context, arg BringForwardParams) erro
 }
 
 const bury = `-- name: Bury :execrows
-UPDATE jobs SET lease_id = NULL, leased_until = NULL, dead_at = $1, last_error = $2
-WHERE id = $3 AND lease_id = $4
+UPDATE jobs SET lease_id = NULL, leased_until = NULL, dead_at = $1, last_error = $2, payload = $3, is_emptied = $4
+WHERE id = $5 AND lease_id = $6
 `
 
 type BuryParams struct {
 	DeadAt    *time.Time
 	LastError *string
+	Payload   string
+	IsEmptied bool
 	ID        uuid.UUID
 	LeaseID   *uuid.UUID
 }
@@ -42,6 +44,8 @@ func (q *Queries) Bury(ctx context.Context, arg BuryParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, bury,
 		arg.DeadAt,
 		arg.LastError,
+		arg.Payload,
+		arg.IsEmptied,
 		arg.ID,
 		arg.LeaseID,
 	)
@@ -120,6 +124,44 @@ func (q *Queries) Dead(ctx context.Context, limit int32) ([]Job, error) {
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const deleteOldDead = `-- name: DeleteOldDead :many
+DELETE FROM jobs WHERE id IN (
+    SELECT j.id FROM jobs j
+    WHERE j.dead_at IS NOT NULL AND j.dead_at >= $1::timestamptz AND j.dead_at < $2::timestamptz
+    ORDER BY j.dead_at
+    LIMIT $3
+) RETURNING dead_at
+`
+
+type DeleteOldDeadParams struct {
+	Earliest time.Time
+	Before   time.Time
+	Most     int32
+}
+
+func (q *Queries) DeleteOldDead(ctx context.Context, arg DeleteOldDeadParams) ([]*time.Time, error) {
+	rows, err := q.db.QueryContext(ctx, deleteOldDead, arg.Earliest, arg.Before, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*time.Time{}
+	for rows.Next() {
+		var dead_at *time.Time
+		if err := rows.Scan(&dead_at); err != nil {
+			return nil, err
+		}
+		items = append(items, dead_at)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -283,7 +325,7 @@ func (q *Queries) Release(ctx context.Context, arg ReleaseParams) (int64, error)
 }
 
 const takeDead = `-- name: TakeDead :one
-DELETE FROM jobs WHERE id = $1 AND dead_at IS NOT NULL RETURNING id, kind, unique_key, payload, periodic, attempt, due_at, lease_id, leased_until, last_error, dead_at, created_at, is_emptied
+DELETE FROM jobs WHERE id = $1 AND dead_at IS NOT NULL AND NOT is_emptied RETURNING id, kind, unique_key, payload, periodic, attempt, due_at, lease_id, leased_until, last_error, dead_at, created_at, is_emptied
 `
 
 func (q *Queries) TakeDead(ctx context.Context, id uuid.UUID) (Job, error) {

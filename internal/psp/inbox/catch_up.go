@@ -16,13 +16,14 @@ const (
 	catchUpMost = 30 * 24 * time.Hour
 )
 
-// keepEvents is how long handled events are remembered: twice as long as the
-// provider can still name them.
-const keepEvents = 2 * catchUpMost
+// ShortestMemory is how long handled events must be remembered: the provider can still name
+// them, and one that is not known would be handled again.
+const ShortestMemory = catchUpMost
 
-// Prune deletes handled events that cannot come again.
-func (r *Receiver) Prune(ctx context.Context) error {
-	return r.inbox.deleteHandled(ctx, r.clock.Now().Add(-keepEvents))
+// DeleteOld deletes at most limit handled events that were received from (inclusive) to
+// before (exclusive), the oldest first, and returns when they were.
+func (r *Receiver) DeleteOld(ctx context.Context, from, before time.Time, limit int32) ([]time.Time, error) {
+	return r.inbox.deleteHandled(ctx, from, before, limit)
 }
 
 // CatchUp takes over, from the provider's own list, the events that no notification

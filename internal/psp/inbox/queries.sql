@@ -20,8 +20,13 @@ INSERT INTO psp_cursor (id, taken_until) VALUES (1, $1)
 ON CONFLICT (id) DO UPDATE SET taken_until = excluded.taken_until
 WHERE psp_cursor.taken_until < excluded.taken_until;
 
--- name: DeleteHandledEvents :exec
-DELETE FROM psp_events WHERE handled_at IS NOT NULL AND received_at < $1;
+-- name: DeleteHandledEvents :many
+DELETE FROM psp_events WHERE id IN (
+    SELECT e.id FROM psp_events e
+    WHERE e.handled_at IS NOT NULL AND e.received_at >= sqlc.arg(earliest) AND e.received_at < sqlc.arg(before)
+    ORDER BY e.received_at
+    LIMIT sqlc.arg(most)
+) RETURNING received_at;
 
 -- name: LastEventAt :one
 SELECT received_at FROM psp_events ORDER BY received_at DESC LIMIT 1;

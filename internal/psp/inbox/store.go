@@ -55,9 +55,11 @@ func (s store) waiting(ctx context.Context, e psp.Event) ([]psp.Event, error) {
 	return events, sqldb.Wrap(err, "list waiting notifications")
 }
 
-// deleteHandled removes events that were handled before a time.
-func (s store) deleteHandled(ctx context.Context, before time.Time) error {
-	return sqldb.Wrap(s.q(ctx).DeleteHandledEvents(ctx, before), "delete handled notifications")
+// deleteHandled deletes handled events that were received in a time, the oldest first, and
+// returns when they were.
+func (s store) deleteHandled(ctx context.Context, earliest, before time.Time, most int32) ([]time.Time, error) {
+	at, err := s.q(ctx).DeleteHandledEvents(ctx, inboxsql.DeleteHandledEventsParams{Earliest: earliest, Before: before, Most: most})
+	return at, sqldb.Wrap(err, "delete handled notifications")
 }
 
 func (s store) markHandled(ctx context.Context, events []psp.Event, now time.Time) error {

@@ -128,7 +128,7 @@ func (r *Pruner) writeArchive(ctx context.Context, f archiveFile) (n int, err er
 	if err != nil {
 		return 0, err
 	}
-	if err := os.MkdirAll(r.deps.Archive, 0o750); err != nil {
+	if err := os.MkdirAll(r.deps.Archive, 0o700); err != nil {
 		return 0, fmt.Errorf("make archive folder: %w", err)
 	}
 	out, err := createLines(r.path(f))

@@ -21,13 +21,42 @@ func (q *Queries) Cursor(ctx context.Context) (time.Time, error) {
 	return taken_until, err
 }
 
-const deleteHandledEvents = `-- name: DeleteHandledEvents :exec
-DELETE FROM psp_events WHERE handled_at IS NOT NULL AND received_at < $1
+const deleteHandledEvents = `-- name: DeleteHandledEvents :many
+DELETE FROM psp_events WHERE id IN (
+    SELECT e.id FROM psp_events e
+    WHERE e.handled_at IS NOT NULL AND e.received_at >= $1 AND e.received_at < $2
+    ORDER BY e.received_at
+    LIMIT $3
+) RETURNING received_at
 `
 
-func (q *Queries) DeleteHandledEvents(ctx context.Context, receivedAt time.Time) error {
-	_, err := q.db.ExecContext(ctx, deleteHandledEvents, receivedAt)
-	return err
+type DeleteHandledEventsParams struct {
+	Earliest time.Time
+	Before   time.Time
+	Most     int32
+}
+
+func (q *Queries) DeleteHandledEvents(ctx context.Context, arg DeleteHandledEventsParams) ([]time.Time, error) {
+	rows, err := q.db.QueryContext(ctx, deleteHandledEvents, arg.Earliest, arg.Before, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []time.Time{}
+	for rows.Next() {
+		var received_at time.Time
+		if err := rows.Scan(&received_at); err != nil {
+			return nil, err
+		}
+		items = append(items, received_at)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const eventIsKnown = `-- name: EventIsKnown :one

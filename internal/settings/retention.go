@@ -1,0 +1,46 @@
+package settings
+
+import (
+	"cmp"
+	"strconv"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/psp/inbox"
+)
+
+const day = 24 * time.Hour
+
+// Retention says how long records are kept that grow with use.
+type Retention struct {
+	Audit      time.Duration // the audit trail, impersonations, invitations that are over
+	DeadJobs   time.Duration
+	Deliveries time.Duration // notifications of the payment provider
+}
+
+// OrDefault returns the retention with the defaults for what is not set.
+func (r Retention) OrDefault() Retention {
+	return Retention{Audit: cmp.Or(r.Audit, 400*day), DeadJobs: cmp.Or(r.DeadJobs, 30*day), Deliveries: cmp.Or(r.Deliveries, 30*day)}
+}
+
+// retention reads how long records are kept.
+func (p *parser) retention(f RetentionFlags, s *Settings) {
+	for _, d := range []struct {
+		name, given string
+		least       int
+		to          *time.Duration
+	}{
+		{"TENANTRY_AUDIT_RETENTION", f.AuditRetention, 1, &s.Retention.Audit},
+		{"TENANTRY_DEAD_JOB_RETENTION", f.DeadJobRetention, 1, &s.Retention.DeadJobs},
+		{"TENANTRY_DELIVERY_RETENTION", f.DeliveryRetention, int(inbox.ShortestMemory / day), &s.Retention.Deliveries},
+	} {
+		if d.given == "" {
+			continue
+		}
+		days, err := strconv.Atoi(d.given)
+		if err != nil || days < d.least || days > maxRetentionDays {
+			p.fail(d.name, "%q is not a number of days from %d to %d", d.given, d.least, maxRetentionDays)
+			continue
+		}
+		*d.to = time.Duration(days) * day
+	}
+}

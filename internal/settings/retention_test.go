@@ -1,0 +1,39 @@
+package settings_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/settings"
+)
+
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	none := func(string) string { return "" }
+	const day = 24 * time.Hour
+	for name, tt := range map[string]struct {
+		flags settings.RetentionFlags
+		want  settings.Retention
+	}{
+		"defaults": {settings.RetentionFlags{}, settings.Retention{Audit: 400 * day, DeadJobs: 30 * day, Deliveries: 30 * day}},
+		"all": {
+			settings.RetentionFlags{AuditRetention: "1", DeadJobRetention: "2", DeliveryRetention: "31"},
+			settings.Retention{Audit: day, DeadJobs: 2 * day, Deliveries: 31 * day},
+		},
+	} {
+		s, err := settings.DevFlags{RetentionFlags: tt.flags}.Settings(none)
+		if err != nil || s.Retention.OrDefault() != tt.want {
+			t.Errorf("%s: %+v, %v", name, s.Retention.OrDefault(), err)
+		}
+	}
+	_, err := settings.DevFlags{RetentionFlags: settings.RetentionFlags{AuditRetention: "0", DeadJobRetention: "ever", DeliveryRetention: "29"}}.Settings(none)
+	for _, want := range []string{
+		`TENANTRY_AUDIT_RETENTION: "0" is not a number of days from 1 to 36500`, `TENANTRY_DEAD_JOB_RETENTION: "ever" is not`,
+		`TENANTRY_DELIVERY_RETENTION: "29" is not a number of days from 30 to`,
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v lacks %s", err, want)
+		}
+	}
+}
