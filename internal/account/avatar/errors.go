@@ -9,6 +9,8 @@ import (
 var (
 	errNotFound   = fault.New(fault.NotFound, "error.not_found")
 	errNotPicture = fault.OnField("avatar", "validation.image")
+	errTooCostly  = fault.OnField("avatar", "validation.image_cost")
+	errBusy       = fault.New(fault.Unavailable, "error.unavailable")
 
 	// errNoUser means that a user is gone.
 	errNoUser = errors.New("the user does not exist")

@@ -2,6 +2,7 @@ package avatar
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,9 +12,9 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"runtime"
 	"time"
 
-	"golang.org/x/image/draw"
 	"golang.org/x/image/webp"
 	"golang.org/x/sync/semaphore"
 )
@@ -23,16 +24,13 @@ const (
 	avatarSide = 256
 	// maxPictureSide is the longest side of a picture that is decoded, in pixels.
 	maxPictureSide = 4096
-	// maxBytesPerPixel is the most memory that decoding takes, in bytes per pixel: a
-	// progressive JPEG with four components keeps four coefficients of 32 bits and
-	// four samples for each.
-	maxBytesPerPixel = 20
-	// pictureMemory is how much memory all decoding at one time may take, in bytes:
-	// enough for one of the largest pictures, or for many ordinary ones.
-	pictureMemory = maxPictureSide * maxPictureSide * maxBytesPerPixel
-	// pictureTime bounds the decoding of one picture. A good one takes less than a
-	// second; a JPEG of two megabytes can be made to take hours.
-	pictureTime = 10 * time.Second
+	// pictureTime bounds the decoding of one picture, and pictureReads how many bytes a
+	// decoder gets before it is looked at the time again.
+	pictureTime  = 2 * time.Second
+	pictureReads = 128
+	// queuePerCore is how many pictures wait for each core. One more is refused: who
+	// uploads can try again, and what waits holds a file in memory.
+	queuePerCore = 8
 	// pictureQuality is the JPEG quality of an avatar, of 100.
 	pictureQuality = 88
 )
@@ -46,21 +44,22 @@ type picture struct {
 
 // format is a file format that pictures may have.
 type format struct {
-	magic         string // how a file begins; ? is any byte
-	bytesPerPixel int64  // the most memory that decoding takes
-	config        func(io.Reader) (image.Config, error)
-	decode        func(io.Reader) (image.Image, error)
-	orientation   func(file []byte) int
+	magic string // how a file begins; ? is any byte
+	// cost is the most memory that decoding takes, in bytes.
+	cost        func(file []byte, pixels int64) int64
+	config      func(io.Reader) (image.Config, error)
+	decode      func(io.Reader) (image.Image, error)
+	orientation func(file []byte) int
 }
 
 // formats are recognised by how a file begins, never by its name or its declared
 // type.
 var formats = []format{
-	{"\x89PNG\r\n\x1a\n", 8, png.DecodeConfig, png.Decode, upright},
-	{"\xff\xd8\xff", maxBytesPerPixel, jpeg.DecodeConfig, jpeg.Decode, exifOrientation},
-	{"RIFF????WEBPVP8", 12, webp.DecodeConfig, decodeWebP, upright},
-	{"GIF87a", 2, gif.DecodeConfig, gif.Decode, upright}, // only the first frame
-	{"GIF89a", 2, gif.DecodeConfig, gif.Decode, upright},
+	{"\x89PNG\r\n\x1a\n", pngCost, png.DecodeConfig, png.Decode, upright},
+	{"\xff\xd8\xff", jpegCost, jpeg.DecodeConfig, jpeg.Decode, exifOrientation},
+	{"RIFF????WEBPVP8", webpCost, webp.DecodeConfig, decodeWebP, upright},
+	{"GIF87a", gifCost, gif.DecodeConfig, gif.Decode, upright}, // only the first frame
+	{"GIF89a", gifCost, gif.DecodeConfig, gif.Decode, upright},
 }
 
 func upright([]byte) int { return 1 }
@@ -111,19 +110,24 @@ next:
 	return format{}, false
 }
 
-// pictures turns files into avatars, within limits of memory and time.
+// pictures turns files into avatars: one on each core at a time, within limits of memory
+// and time.
 type pictures struct {
-	memory *semaphore.Weighted
-	time   time.Duration
+	queue, cores *semaphore.Weighted
+	time         time.Duration
 }
 
 func newPictures() *pictures {
-	return &pictures{memory: semaphore.NewWeighted(pictureMemory), time: pictureTime}
+	cores := int64(runtime.GOMAXPROCS(0))
+	return &pictures{
+		queue: semaphore.NewWeighted(cores * (1 + queuePerCore)), cores: semaphore.NewWeighted(cores), time: pictureTime,
+	}
 }
 
 // square turns a file into an avatar: the middle of the picture, as a square. It
 // is a PNG where any of it is transparent, else a JPEG. A file that is no picture
-// is errNotPicture.
+// is errNotPicture, one that takes too much time or memory errTooCostly, and one more than
+// can wait errBusy.
 func (p *pictures) square(ctx context.Context, file []byte) (picture, error) {
 	f, ok := formatOf(file)
 	if !ok {
@@ -139,11 +143,17 @@ func (p *pictures) square(ctx context.Context, file []byte) (picture, error) {
 	if config.Width > maxPictureSide || config.Height > maxPictureSide {
 		return picture{}, errTooManyPixels()
 	}
-	memory := int64(config.Width) * int64(config.Height) * f.bytesPerPixel
-	if err := p.memory.Acquire(ctx, memory); err != nil {
+	if f.cost(file, int64(config.Width)*int64(config.Height)) > maxMemory {
+		return picture{}, errTooCostly
+	}
+	if !p.queue.TryAcquire(1) {
+		return picture{}, errBusy
+	}
+	defer p.queue.Release(1)
+	if err := p.cores.Acquire(ctx, 1); err != nil {
 		return picture{}, err
 	}
-	defer p.memory.Release(memory)
+	defer p.cores.Release(1)
 
 	limited, cancel := context.WithTimeout(ctx, p.time)
 	defer cancel()
@@ -151,24 +161,20 @@ func (p *pictures) square(ctx context.Context, file []byte) (picture, error) {
 	if ctx.Err() != nil {
 		return picture{}, ctx.Err() // not the picture's fault
 	}
+	if limited.Err() != nil {
+		return picture{}, errTooCostly.Wrap(limited.Err())
+	}
 	if err != nil {
 		return picture{}, errNotPicture.Wrap(err)
 	}
 	if size := decoded.Bounds().Size(); size.X < 1 || size.Y < 1 {
 		return picture{}, errNotPicture
 	}
-	return encode(turn(shrink(decoded), f.orientation(file)))
-}
-
-// shrink returns the middle square of a picture at the size of an avatar.
-func shrink(from image.Image) *image.RGBA {
-	b := from.Bounds()
-	side := min(b.Dx(), b.Dy())
-	corner := b.Min.Add(image.Pt((b.Dx()-side)/2, (b.Dy()-side)/2))
-	middle := image.Rectangle{Min: corner, Max: corner.Add(image.Pt(side, side))}
-	to := image.NewRGBA(image.Rect(0, 0, avatarSide, avatarSide))
-	draw.CatmullRom.Scale(to, to.Bounds(), from, middle, draw.Src, nil)
-	return to
+	small, err := shrink(limited, decoded)
+	if err != nil {
+		return picture{}, cmp.Or[error](ctx.Err(), errTooCostly.Wrap(err))
+	}
+	return encode(turn(small, f.orientation(file)))
 }
 
 func encode(square *image.RGBA) (picture, error) {
@@ -200,5 +206,5 @@ func (t *timedReader) Read(p []byte) (int, error) {
 	if err := t.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return t.r.Read(p[:min(len(p), 512)])
+	return t.r.Read(p[:min(len(p), pictureReads)])
 }
