@@ -63,16 +63,20 @@ func (svc *service) registerFigures() {
 	}
 }
 
-// serveMetrics serves GET /metrics and Go's profiles under /debug/pprof/ until ctx
-// ends. They have a listener of their own, so that the public address does not
+// serveFigures serves GET /metrics and, with profiles, Go's profiles under /debug/pprof/
+// until ctx ends. They have listeners of their own, so that the public address does not
 // expose them.
-func serveMetrics(l net.Listener, m *metrics.Metrics) func(context.Context) error {
+func serveFigures(l net.Listener, figures http.Handler, profiles bool) func(context.Context) error {
 	return func(ctx context.Context) error {
 		mux := http.NewServeMux()
-		mux.Handle("GET /metrics", m.Handler())
-		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
-		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+		if figures != nil {
+			mux.Handle("GET /metrics", figures)
+		}
+		if profiles {
+			mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+			mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+			mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+		}
 		server := &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout}
 		stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 		defer stop()
@@ -81,4 +85,10 @@ func serveMetrics(l net.Listener, m *metrics.Metrics) func(context.Context) erro
 		}
 		return nil
 	}
+}
+
+// isLoopback reports whether only this machine reaches a listener.
+func isLoopback(l net.Listener) bool {
+	at, ok := l.Addr().(*net.TCPAddr)
+	return ok && at.IP.IsLoopback()
 }

@@ -2,12 +2,14 @@ package app_test
 
 import (
 	"net"
+	"net/http"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
@@ -56,6 +58,37 @@ func TestMetricsOnAnAddressOfTheirOwn(t *testing.T) {
 		if c, err := new(net.Dialer).DialContext(t.Context(), "tcp", address); err == nil {
 			_ = c.Close()
 			t.Error("the address is still held")
+		}
+	}
+}
+
+// Profiles show what is in memory: a metrics address that others reach has none, unless it
+// is named for them.
+func TestProfilesAreForThisMachine(t *testing.T) {
+	t.Parallel()
+	everywhere := func(t *testing.T) (listens, reached string) {
+		_, port, err := net.SplitHostPort(apptest.FreeAddress(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return "0.0.0.0:" + port, "http://127.0.0.1:" + port
+	}
+	metrics, at := everywhere(t)
+	named, namedAt := everywhere(t)
+	s := apptest.Start(t, sqldb.SQLite, func(s *settings.Settings) { s.MetricsAddr, s.ProfilesAddr = metrics, named })
+	ask := func(address string) int {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Do(r).Status
+	}
+	for address, want := range map[string]int{
+		at + "/metrics": 200, at + "/debug/pprof/": 404, at + "/debug/pprof/goroutine?debug=1": 404,
+		namedAt + "/metrics": 404, namedAt + "/debug/pprof/": 200,
+	} {
+		if got := ask(address); got != want {
+			t.Errorf("%s: %d, want %d", address, got, want)
 		}
 	}
 }

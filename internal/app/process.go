@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/tenantry/tenantry/internal/framing"
 )
 
 // The limits of a connection, and how long requests may go on when the process
@@ -41,7 +43,8 @@ func (p *process) run(ctx context.Context, started func(context.Context) error) 
 	tuneMemory()
 	var fresh freshConns
 	server := &http.Server{
-		Handler: p.svc.api, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
+		Handler: framing.Handler(p.svc.api, p.svc.api.Unreadable), ConnContext: framing.Context, DisableGeneralOptionsHandler: true,
+		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes, ConnState: fresh.track,
 		ErrorLog: slog.NewLogLogger(p.svc.log.Handler(), slog.LevelDebug),
 	}
@@ -53,7 +56,7 @@ func (p *process) run(ctx context.Context, started func(context.Context) error) 
 		group.Go(func() error { return f(background) })
 	}
 	group.Go(func() error {
-		if err := server.Serve(p.listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(framing.Listener{Listener: p.listener}); !errors.Is(err, http.ErrServerClosed) {
 			return err
 		}
 		return nil

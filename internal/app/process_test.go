@@ -2,12 +2,15 @@ package app_test
 
 import (
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -29,5 +32,29 @@ func TestStopDoesNotWaitForSilence(t *testing.T) {
 	}
 	if took := clock.System().Now().Sub(began); took > 3*time.Second {
 		t.Errorf("it took %s", took)
+	}
+}
+
+// A data folder that other users of the machine could read is theirs no more, nor are the
+// databases in it.
+func TestTheDataFolderIsPrivate(t *testing.T) {
+	t.Parallel()
+	config := apptest.NewSettings(t, sqldb.SQLite)
+	folder := config.Data
+	for path, mode := range map[string]os.FileMode{folder: 0o755, filepath.Join(folder, settings.SandboxFile): 0o644} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := apptest.StartWith(t, config)
+	s.Call("GET", "/healthz", "", nil).Want(200)
+	for path, want := range map[string]os.FileMode{folder: 0o700, filepath.Join(folder, settings.SandboxFile): 0o600} {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != want {
+			t.Errorf("%s has the mode %v, want %v", path, got, want)
+		}
 	}
 }

@@ -186,6 +186,13 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	_ = jsonFormat().Marshal(w, p)
 }
 
+// Unreadable answers 400 to a request that was refused before the API saw it.
+func (a *API) Unreadable(w http.ResponseWriter, r *http.Request) {
+	a.begin(a.securityHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.WriteError(w, r, errUnreadable)
+	}))).ServeHTTP(w, r)
+}
+
 func (a *API) notFound(w http.ResponseWriter, r *http.Request) { a.WriteError(w, r, errNotFound) }
 
 // methodNotAllowed answers 405 with the methods that the path has. The router also

@@ -59,6 +59,8 @@ type Config struct {
 	Exempt []netip.Prefix
 	// RootCAs are the authorities to trust; nil trusts the system's.
 	RootCAs *x509.CertPool
+	// Resolver looks up names; nil is the system's.
+	Resolver *net.Resolver
 }
 
 // Client makes requests. It is safe for concurrent use.
@@ -68,14 +70,11 @@ type Client struct {
 }
 
 // New returns a client.
-func New(cfg Config) *Client { return newClient(cfg, nil) }
-
-// newClient is New with a name resolver; nil is the system's.
-func newClient(cfg Config, names *net.Resolver) *Client {
+func New(cfg Config) *Client {
 	timeout := cmp.Or(cfg.Timeout, DefaultTimeout)
-	transport := newTransport(cfg, timeout, names, isPublic)
+	transport := newTransport(cfg, timeout, isPublic)
 	if cfg.HTTPS {
-		transport.RegisterProtocol("http", newTransport(cfg, timeout, names, func(netip.Addr) bool { return false }))
+		transport.RegisterProtocol("http", newTransport(cfg, timeout, func(netip.Addr) bool { return false }))
 	}
 	return &Client{
 		maxBody: cmp.Or(cfg.MaxBody, DefaultMaxBody),
@@ -95,10 +94,10 @@ func newClient(cfg Config, names *net.Resolver) *Client {
 
 // newTransport returns a transport that connects to exempt networks, and to the addresses
 // that open allows.
-func newTransport(cfg Config, timeout time.Duration, names *net.Resolver, open func(netip.Addr) bool) *http.Transport {
+func newTransport(cfg Config, timeout time.Duration, open func(netip.Addr) bool) *http.Transport {
 	dialer := &net.Dialer{
 		Timeout:  timeout,
-		Resolver: names,
+		Resolver: cfg.Resolver,
 		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 			return checkAddress(address, open, cfg.Exempt)
 		},

@@ -51,7 +51,7 @@ func TestNothingInsideIsReached(t *testing.T) {
 	} {
 		t.Run(host, func(t *testing.T) {
 			t.Parallel()
-			client := safehttp.NewWithResolver(safehttp.Config{Timeout: 5 * time.Second}, names)
+			client := safehttp.New(safehttp.Config{Timeout: 5 * time.Second, Resolver: names})
 			got, err := client.Get(t.Context(), "http://"+host+port)
 			// Of what is no address the resolver may also say that it is no name.
 			if _, noName := errors.AsType[*net.DNSError](err); !noName && !errors.Is(err, safehttp.ErrForbidden) {
@@ -68,7 +68,7 @@ func TestNothingInsideIsReached(t *testing.T) {
 func TestNamesAreResolved(t *testing.T) {
 	t.Parallel()
 	srv, _ := inside(t, hello)
-	client := safehttp.NewWithResolver(safehttp.Config{Exempt: loopback4}, dnsServer(t))
+	client := safehttp.New(safehttp.Config{Exempt: loopback4, Resolver: dnsServer(t)})
 	_, port, _ := net.SplitHostPort(srv.Listener.Addr().String())
 	if got, err := client.Get(t.Context(), "http://example.com:"+port); err != nil || string(got.Body) != "hello" {
 		t.Errorf("%v, %q", err, got.Body)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -40,13 +41,17 @@ var (
 type Config struct {
 	Hosts     []string       // with their ports, by http and https
 	Reachable []netip.Prefix // networks that redirects may lead into, by http too
+	Resolver  *net.Resolver  // nil is the system's
 }
 
 // Client fetches documents. It sends no key: links carry their own secret. It is safe
 // for concurrent use.
 type Client struct {
 	hosts []string
-	// first asks the provider, further whoever it names.
+	// first asks the hosts of the configuration, which may be in a private network.
+	// further asks everybody else, the provider too: a name in its domain that leads to a
+	// private address, now or only when it is asked for again, is refused as the
+	// connection is made.
 	first   *http.Client
 	further *safehttp.Client
 }
@@ -60,7 +65,7 @@ func New(cfg Config) *Client {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		further: safehttp.New(safehttp.Config{
-			Timeout: timeout, MaxBody: largest, MaxRedirects: redirects - 1, HTTPS: true, Exempt: cfg.Reachable,
+			Timeout: timeout, MaxBody: largest, MaxRedirects: redirects, HTTPS: true, Exempt: cfg.Reachable, Resolver: cfg.Resolver,
 		}),
 	}
 }
@@ -102,6 +107,9 @@ func (c *Client) follow(ctx context.Context, link string) (*http.Response, error
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
 	if err != nil {
 		return nil, errHost
+	}
+	if !slices.Contains(c.hosts, u.Host) {
+		return c.further.Do(req) // and on to where it leads
 	}
 	resp, err := c.first.Do(req)
 	if err != nil {

@@ -1,8 +1,11 @@
 package document_test
 
 import (
+	"context"
+	"encoding/binary"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -11,8 +14,11 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/net/dns/dnsmessage"
+
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/document"
+	"github.com/tenantry/tenantry/internal/safehttp"
 )
 
 const limit = 16 << 20
@@ -173,5 +179,55 @@ func TestSizeOfDocuments(t *testing.T) {
 			t.Errorf("%d bytes: %d read, %v", size, n, err)
 		}
 		_ = file.Body.Close()
+	}
+}
+
+// A name in the provider's domain that leads into a private network, as after a change of
+// its record, is refused when the connection is made.
+func TestTheProvidersNameMustLeadToAPublicAddress(t *testing.T) {
+	t.Parallel()
+	resolver := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		client, server := net.Pipe() // a stream, on which each message follows its length
+		go answerLoopback(server)
+		return client, nil
+	}}
+	client := document.New(document.Config{Resolver: resolver})
+	_, err := client.Fetch(t.Context(), "https://files.stripe.com/invoice.pdf")
+	if !errors.Is(err, safehttp.ErrForbidden) || !errors.Is(err, psp.ErrUnavailable) {
+		t.Errorf("%v", err)
+	}
+}
+
+// answerLoopback answers each question for a name, over a stream, with 127.0.0.1.
+func answerLoopback(c net.Conn) {
+	defer func() { _ = c.Close() }()
+	for {
+		var size [2]byte
+		if _, err := io.ReadFull(c, size[:]); err != nil {
+			return
+		}
+		question := make([]byte, binary.BigEndian.Uint16(size[:]))
+		if _, err := io.ReadFull(c, question); err != nil {
+			return
+		}
+		var p dnsmessage.Message
+		if p.Unpack(question) != nil || len(p.Questions) != 1 {
+			return
+		}
+		q := p.Questions[0]
+		p.Response, p.RecursionAvailable, p.Additionals = true, true, nil
+		if q.Type == dnsmessage.TypeA {
+			p.Answers = []dnsmessage.Resource{{
+				Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class, TTL: 1},
+				Body:   &dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}},
+			}}
+		}
+		answer, err := p.Pack()
+		if err != nil {
+			return
+		}
+		if _, err := c.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(answer))), answer...)); err != nil {
+			return
+		}
 	}
 }

@@ -1,0 +1,130 @@
+// Command notice writes the licences of the modules that the program contains: `make notice`.
+// It fails for a licence that it does not know, so that somebody reads it first.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+func main() {
+	text, err := notice("./cmd/tenantry")
+	if err == nil {
+		_, err = os.Stdout.WriteString(text)
+	}
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "notice:", err)
+		os.Exit(1)
+	}
+}
+
+// module is a module of which packages are in the program.
+type module struct {
+	Path, Version, Dir string
+	Main               bool
+}
+
+// notice returns the text for a program: a line for each module, sorted, and the notices
+// that some of them ask to be handed on.
+func notice(program string) (string, error) {
+	modules, err := modulesOf(program)
+	if err != nil {
+		return "", err
+	}
+	var out, handedOn strings.Builder
+	out.WriteString("Tenantry contains these modules, under these licences. All are permissive. Their texts are\n" +
+		"in the modules themselves, which `go mod download` fetches. Written by `make notice`.\n\n")
+	for _, m := range modules {
+		licence, err := licenceOf(m.Dir)
+		if err != nil {
+			return "", fmt.Errorf("%s %s: %w", m.Path, m.Version, err)
+		}
+		fmt.Fprintf(&out, "%-52s %-12s %s\n", m.Path, short(m.Version), licence)
+		text, err := os.ReadFile(filepath.Join(m.Dir, "NOTICE"))
+		switch {
+		case err == nil:
+			fmt.Fprintf(&handedOn, "\n== The notice of %s\n\n%s\n", m.Path, strings.TrimSpace(string(text)))
+		case !errors.Is(err, os.ErrNotExist):
+			return "", err
+		}
+	}
+	return out.String() + handedOn.String(), nil
+}
+
+// short cuts the date and the commit of a version that has no name.
+func short(version string) string {
+	if at := strings.IndexByte(version, '-'); at > 0 {
+		return version[:at] + "-" + version[strings.LastIndexByte(version, '-')+1:]
+	}
+	return version
+}
+
+// modulesOf lists the modules of a program's packages, for the system that releases run on.
+func modulesOf(program string) ([]module, error) {
+	cmd := exec.Command("go", "list", "-deps", "-json=Module", program)
+	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
+	cmd.Stderr = os.Stderr
+	text, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	var modules []module
+	for dec := json.NewDecoder(bytes.NewReader(text)); ; {
+		var p struct{ Module *module }
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		if p.Module != nil && !p.Module.Main && !slices.Contains(modules, *p.Module) {
+			modules = append(modules, *p.Module)
+		}
+	}
+	slices.SortFunc(modules, func(a, b module) int { return strings.Compare(a.Path, b.Path) })
+	return modules, nil
+}
+
+// licences are known by words that only they have, the more particular first. The words
+// are compared without regard to spaces and line ends.
+var licences = []struct{ name, words string }{
+	{"Apache-2.0", "Apache License Version 2.0"},
+	{"MPL-2.0", "Mozilla Public License Version 2.0"},
+	{"BSD-3-Clause", "Neither the name"},
+	{"BSD-3-Clause", "The name of the author may not be used to endorse"},
+	{"BSD-2-Clause", "Redistributions in binary form must reproduce"},
+	{"ISC", "Permission to use, copy, modify, and/or distribute this software"},
+	{"ISC", "Permission to use, copy, modify, and distribute this software"},
+	{"MIT", "Permission is hereby granted, free of charge"},
+	{"Unlicense", "This is free and unencumbered software released into the public domain"},
+}
+
+// licenceOf names the licence in a module's folder.
+func licenceOf(folder string) (string, error) {
+	for _, pattern := range []string{"LICENSE*", "LICENCE*", "License*", "license*", "COPYING*", "UNLICENSE*"} {
+		files, err := filepath.Glob(filepath.Join(folder, pattern))
+		if err != nil {
+			return "", err
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return "", err
+			}
+			plain := strings.Join(strings.Fields(strings.ReplaceAll(string(text), "*", "")), " ")
+			for _, l := range licences {
+				if strings.Contains(plain, l.words) {
+					return l.name, nil
+				}
+			}
+		}
+	}
+	return "", errors.New("no licence that is known here")
+}
