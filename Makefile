@@ -80,6 +80,22 @@ fmt: ## Format the Go code
 vuln: ## Look for known vulnerabilities (needs the Go vulnerability database)
 	go run $(GOVULNCHECK) ./...
 
+.PHONY: notice
+notice: ## Write NOTICE, the licences of the modules in the program, anew
+	@text=$$(go run ./internal/arch/notice) && printf '%s\n' "$$text" > NOTICE
+
+.PHONY: notice-check
+notice-check: ## Fail when NOTICE is not what the program contains
+	go test ./internal/arch/notice
+
+.PHONY: fuzz
+fuzz: ## Give each parser random input (FUZZTIME=1m for each; ARGS=Cookies for some)
+	scripts/fuzz $(ARGS)
+
+.PHONY: release-check
+release-check: ## Run everything that a release must pass (needs the vulnerability database)
+	scripts/release-check
+
 .PHONY: ci
 ci: ## Run everything that a change must pass
 	bash .ci/run

@@ -1,0 +1,34 @@
+package pricelist_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/catalog/pricelist"
+)
+
+// FuzzParse holds that no file, in YAML or JSON, makes the reader of catalogs panic or go on
+// for long, and that what it takes can be written and read again.
+func FuzzParse(f *testing.F) {
+	demo, err := os.ReadFile("demo.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(demo)
+	for _, seed := range []string{
+		"", "[]", `{"products":[{"slug":"a","name":{"en":"A"},"plans":[]}]}`, "a: &a [*a]", "a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]", "products:\n- slug: !!binary aGk=\n",
+		"currencies: [{code: EUR, code: USD}]", "features:\n- {code: x, name: {en: 1e999999999}}", "? [a]\n: b", "--- a\n--- b", "meters: ~", "\t", "<<: {a: 1}", "{",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if len(text) > 64<<10 {
+			t.Skip()
+		}
+		c, err := pricelist.Parse(text)
+		if err != nil {
+			return
+		}
+		_ = c.Check()
+	})
+}
