@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/inbox"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
@@ -159,9 +160,9 @@ func TestPruneKeepsWhatCanComeAgain(t *testing.T) {
 		for _, step := range []struct {
 			after time.Duration
 			left  int
-		}{{59 * 24 * time.Hour, 1}, {2 * 24 * time.Hour, 0}} {
+		}{{29 * 24 * time.Hour, 1}, {2 * 24 * time.Hour, 0}} {
 			i.clock.Advance(step.after)
-			if err := i.Prune(t.Context()); err != nil {
+			if _, err := i.DeleteOld(t.Context(), time.Time{}, i.clock.Now().Add(-inbox.ShortestMemory), 10); err != nil {
 				t.Fatal(err)
 			}
 			if got := i.stored(t); got != step.left {
