@@ -31,7 +31,7 @@ func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err er
 		return err
 	}
 	s = s.Listening(listener.Addr())
-	if err := keepPrivate(s); err != nil {
+	if err := s.KeepPrivate(); err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	db, err := openFor(ctx, s, sandboxed)

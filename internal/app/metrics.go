@@ -2,9 +2,6 @@ package app
 
 import (
 	"context"
-	"net"
-	"net/http"
-	"net/http/pprof"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/metrics"
@@ -61,34 +58,4 @@ func (svc *service) registerFigures() {
 			return []float64{float64(s.Open), float64(s.InUse), float64(s.Waits), s.Waited.Seconds()}
 		})
 	}
-}
-
-// serveFigures serves GET /metrics and, with profiles, Go's profiles under /debug/pprof/
-// until ctx ends. They have listeners of their own, so that the public address does not
-// expose them.
-func serveFigures(l net.Listener, figures http.Handler, profiles bool) func(context.Context) error {
-	return func(ctx context.Context) error {
-		mux := http.NewServeMux()
-		if figures != nil {
-			mux.Handle("GET /metrics", figures)
-		}
-		if profiles {
-			mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-			mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
-			mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
-		}
-		server := &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout}
-		stop := context.AfterFunc(ctx, func() { _ = server.Close() })
-		defer stop()
-		if err := server.Serve(l); ctx.Err() == nil {
-			return err
-		}
-		return nil
-	}
-}
-
-// isLoopback reports whether only this machine reaches a listener.
-func isLoopback(l net.Listener) bool {
-	at, ok := l.Addr().(*net.TCPAddr)
-	return ok && at.IP.IsLoopback()
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/mail"
-	"github.com/tenantry/tenantry/internal/private"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -26,7 +25,7 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := keepPrivate(s); err != nil {
+	if err := s.KeepPrivate(); err != nil {
 		return err
 	}
 	db, err := openFor(ctx, s, production)
@@ -62,24 +61,8 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 // background returns what the service does besides answering requests.
 func (svc *service) background(ctx context.Context) ([]func(context.Context) error, error) {
 	work := []func(context.Context) error{svc.jobs.Run, svc.usage.Run}
-	// Profiles show what is in memory: they are for this machine, or for an address that
-	// was named for them.
-	metricsAddr, profilesAddr := svc.settings.MetricsAddr, svc.settings.ProfilesAddr
-	if metricsAddr != "" {
-		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", metricsAddr)
-		if err != nil {
-			return nil, fmt.Errorf("TENANTRY_METRICS_ADDR: %w", err)
-		}
-		work = append(work, serveFigures(listener, svc.metrics.Handler(), isLoopback(listener) || profilesAddr == metricsAddr))
-	}
-	if profilesAddr != "" && profilesAddr != metricsAddr {
-		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", profilesAddr)
-		if err != nil {
-			return nil, fmt.Errorf("TENANTRY_PROFILES_ADDR: %w", err)
-		}
-		work = append(work, serveFigures(listener, nil, true))
-	}
-	return work, nil
+	figures, err := svc.metrics.Listen(ctx, svc.settings.MetricsAddr, svc.settings.ProfilesAddr)
+	return append(work, figures...), err
 }
 
 // Migrate applies all pending migrations and writes the state of each to out. With
@@ -121,12 +104,6 @@ func openMigrated(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
-}
-
-// keepPrivate keeps other users of the machine from the data folder.
-func keepPrivate(s settings.Settings) error {
-	return private.Folder(s.Data, settings.DatabaseFile, settings.DatabaseFile+"-wal", settings.DatabaseFile+"-shm",
-		settings.SandboxFile, settings.SandboxFile+"-wal", settings.SandboxFile+"-shm")
 }
 
 // The purposes of a database. The first start claims it for one of them.

@@ -21,6 +21,9 @@ var unkeyed = map[string]string{
 	"ExpireCheckout":        "by the provider's id of the checkout, from a notification",
 	"CompleteCheckout":      "by the provider's id of the checkout, from a notification",
 	"RefuseCheckout":        "by the provider's id of the checkout, from a notification",
+	"DeleteOldEntries":      "of all tenants, at the end of their retention",
+	"DeleteOldLogs":         "of all tenants, at the end of their retention",
+	"DeleteOldInvitations":  "of all tenants, at the end of their retention",
 	"MarkSeen":              "of all tenants, when everything is compared with the provider",
 }
 
