@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"slices"
 	"testing"
 )
 
@@ -23,14 +24,8 @@ func FuzzHeads(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, sent []byte, piece int) {
 		c := &conn{}
-		for step := max(1, piece%64); len(sent) > 0; { // as the pieces come
-			c.look(sent[:min(step, len(sent))])
-			if step >= len(sent) {
-				break
-			}
-			sent = append([]byte(nil), sent...)
-			c.look(sent[step:])
-			break
+		for part := range slices.Chunk(sent, max(1, piece%64)) { // as the pieces come
+			c.look(part)
 		}
 		source := bytes.NewReader(sent)
 		reader := bufio.NewReader(source)

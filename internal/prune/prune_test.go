@@ -95,7 +95,7 @@ func TestDeadMailHasNoToken(t *testing.T) {
 func fill(t testing.TB, db *sqldb.DB, entries int) {
 	t.Helper()
 	apptest.Exec(t, db, `INSERT INTO audit_logs (action, resource, resource_id, before, after, ip, user_agent, created_at)
-		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT 'x', 'y', 'z', NULL, NULL, '', '', $1 FROM n`, noon)
+		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT 'x', 'y', 'z', $2, $2, '', '', $1 FROM n`, noon, sqldb.JSON(`{}`))
 	for ; entries > 1000; entries -= 1000 {
 		at := noon.Add(-time.Duration(entries) * time.Second)
 		apptest.Exec(t, db, `INSERT INTO audit_logs (action, resource, resource_id, before, after, ip, user_agent, created_at)

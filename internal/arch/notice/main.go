@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,7 +17,7 @@ import (
 )
 
 func main() {
-	text, err := notice("./cmd/tenantry")
+	text, err := notice()
 	if err == nil {
 		_, err = os.Stdout.WriteString(text)
 	}
@@ -32,10 +33,10 @@ type module struct {
 	Main               bool
 }
 
-// notice returns the text for a program: a line for each module, sorted, and the notices
+// notice returns the text for the program: a line for each module, sorted, and the notices
 // that some of them ask to be handed on.
-func notice(program string) (string, error) {
-	modules, err := modulesOf(program)
+func notice() (string, error) {
+	modules, err := modulesOfProgram()
 	if err != nil {
 		return "", err
 	}
@@ -67,10 +68,11 @@ func short(version string) string {
 	return version
 }
 
-// modulesOf lists the modules of a program's packages, for the system that releases run on.
-func modulesOf(program string) ([]module, error) {
-	cmd := exec.Command("go", "list", "-deps", "-json=Module", program)
-	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
+// modulesOfProgram lists the modules of the program's packages, for the system that releases
+// run on.
+func modulesOfProgram() ([]module, error) {
+	cmd := exec.CommandContext(context.Background(), "env", "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0",
+		"go", "list", "-deps", "-json=Module", "./cmd/tenantry")
 	cmd.Stderr = os.Stderr
 	text, err := cmd.Output()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // to be named.
 func TestNoticeIsUpToDate(t *testing.T) {
 	t.Chdir("../../..")
-	want, err := notice("./cmd/tenantry")
+	want, err := notice()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,10 +34,10 @@ func TestLicences(t *testing.T) {
 		"MIT License\n\nPermission is hereby granted,\nfree of charge, to any person": "MIT",
 		"   Apache License\n   Version 2.0, January 2004":                             "Apache-2.0",
 		" * Redistributions in binary form must\n * reproduce\nNeither the name of X": "BSD-3-Clause",
-		"Redistributions in binary form must reproduce the above":                    "BSD-2-Clause",
-		"Permission to use, copy, modify, and distribute this software for any":      "ISC",
-		"GNU GENERAL PUBLIC LICENSE":                                                 "",
-		"":                                                                           "",
+		"Redistributions in binary form must reproduce the above":                     "BSD-2-Clause",
+		"Permission to use, copy, modify, and distribute this software for any":       "ISC",
+		"GNU GENERAL PUBLIC LICENSE":                                                  "",
+		"":                                                                            "",
 	} {
 		folder := t.TempDir()
 		if err := os.WriteFile(filepath.Join(folder, "LICENSE.txt"), []byte(text), 0o600); err != nil {
