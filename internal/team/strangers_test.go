@@ -193,3 +193,39 @@ func TestSubjectsAreOurs(t *testing.T) {
 		}
 	})
 }
+
+// Addresses are not kept for longer than their mails count.
+func TestInvitedAddressesAreForgotten(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		ctx := t.Context()
+		kept := func(want int) {
+			t.Helper()
+			if err := r.team.Prune(ctx); err != nil {
+				t.Fatal(err)
+			}
+			var n int
+			if err := r.db.Conn(ctx).QueryRowContext(ctx, `SELECT count(*) FROM invited_addresses`).Scan(&n); err != nil || n != want {
+				t.Errorf("%d addresses, want %d: %v", n, want, err)
+			}
+		}
+		r.invited("eve@example.com")
+		r.clock.Advance(30 * time.Minute)
+		i := r.invited("zoe@example.com")
+		kept(2)
+		r.clock.Advance(30 * time.Minute)
+		kept(1)
+		for n, refused := range []bool{false, false, true} {
+			if _, err := r.team.Resend(ctx, r.by, r.tenant, i.ID); (err != nil) != refused {
+				t.Errorf("resending again (%d): %v", n, err)
+			}
+		}
+		r.clock.Advance(30 * time.Minute) // the first one no longer counts
+		if _, err := r.team.Resend(ctx, r.by, r.tenant, i.ID); err != nil {
+			t.Error(err)
+		}
+		kept(1)
+		r.clock.Advance(time.Hour)
+		kept(0)
+	})
+}

@@ -1,6 +1,7 @@
 package team
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/fault"
 )
 
 func TestNameKey(t *testing.T) {
@@ -127,6 +129,42 @@ func TestInvitationAt(t *testing.T) {
 		i := Invitation{Status: c.stored, ExpiresAt: end}.at(end.Add(c.passed))
 		if i.Status != c.status || i.IsExpired != c.expired || i.Valid() != (c.status == Pending) {
 			t.Errorf("%s, %v after its end: %s, %t", c.stored, c.passed, i.Status, i.IsExpired)
+		}
+	}
+}
+
+func TestMailsAfter(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC)
+	own := uuid.New()
+	at := func(tenant uuid.UUID, minutes ...int) []sentMail {
+		var mails []sentMail
+		for _, m := range minutes {
+			mails = append(mails, sentMail{Tenant: tenant, At: start.Add(time.Duration(m) * time.Minute)})
+		}
+		return mails
+	}
+	for name, c := range map[string]struct {
+		sent []sentMail
+		now  int           // minutes after the start
+		wait time.Duration // 0 is none
+		kept int           // with the new one
+	}{
+		"the first":               {nil, 0, 0, 1},
+		"the third":               {at(own, 0, 1), 2, 0, 3},
+		"the fourth":              {at(own, 0, 10, 20), 30, 30 * time.Minute, 0},
+		"just before an hour":     {at(own, 0, 10, 20), 59, time.Minute, 0},
+		"an hour after the first": {at(own, 0, 10, 20), 60, 0, 3},
+		"an hour after them all":  {at(own, 0, 10, 20), 80, 0, 1},
+		"beside another tenant":   {append(at(uuid.New(), 0, 1, 2), at(own, 3, 4)...), 5, 0, 6},
+		"the tenth of all":        {at(uuid.New(), 0, 1, 2, 3, 4, 5, 6, 7, 8), 9, 0, 10},
+		"the eleventh of all":     {at(uuid.New(), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9), 10, 50 * time.Minute, 0},
+		"more than there may be":  {at(own, 0, 10, 20, 30), 40, 30 * time.Minute, 0},
+	} {
+		sent, err := mailsAfter(c.sent, own, start.Add(time.Duration(c.now)*time.Minute))
+		var refusal *fault.Error
+		if errors.As(err, &refusal) != (c.wait > 0) || refusal != nil && refusal.RetryAfter != c.wait || len(sent) != c.kept {
+			t.Errorf("%s: %d mails, %v", name, len(sent), err)
 		}
 	}
 }
