@@ -7,23 +7,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 
-	"github.com/tenantry/tenantry/internal/audit"
-	"github.com/tenantry/tenantry/internal/catalog"
-	"github.com/tenantry/tenantry/internal/catalog/currency"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/invoice"
-	"github.com/tenantry/tenantry/internal/jobs"
-	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/compare"
 	"github.com/tenantry/tenantry/internal/settings"
-	"github.com/tenantry/tenantry/internal/subscription"
-	"github.com/tenantry/tenantry/internal/subscription/customer"
-	"github.com/tenantry/tenantry/internal/subscription/entitlement"
-	"github.com/tenantry/tenantry/internal/subscription/operation"
 	"github.com/tenantry/tenantry/internal/subscription/reconcile"
-	"github.com/tenantry/tenantry/internal/tenant"
 )
 
 // Reconcile compares what is stored with the payment provider, writes a line for
@@ -31,49 +22,29 @@ import (
 // Differences are not an error; failing to compare something is.
 func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun bool) (err error) {
 	log := newLog(os.Stderr, s)
-	issuing, err := issuing(s)
-	if err != nil {
-		return err
+	provider := outside{clock: clock.System(), pspKey: s.StripeSecretKey, webhookSecrets: []string{"none is received"}}
+	purpose := production
+	if s.StripeURL != nil {
+		provider.pspBaseURL, purpose = s.StripeURL.String(), sandboxed
 	}
-	db, err := openFor(ctx, s, production)
+	db, err := openFor(ctx, s, purpose)
 	if err != nil {
 		return err
 	}
 	defer closing(db, &err)
-	provider, err := psp.NewClient(psp.Config{
-		SecretKey: s.StripeSecretKey.Reveal(), Log: log, Decimals: currency.Decimals(db),
-	})
+	// No repair sends a letter or a link, so nobody ever sees these URLs. The jobs that a
+	// repair enqueues are left to the running service: nothing runs them here.
+	s.PublicURL = &url.URL{Scheme: "http", Host: "localhost"}
+	s.FrontendURL = s.PublicURL
+	platform, err := newPlatform(s, db, provider, log)
 	if err != nil {
-		return fmt.Errorf("payment provider: %w", err)
+		return err
 	}
-	trail := audit.New(audit.Deps{DB: db, Clock: clock.System()})
-	link := &links{}
-	// The jobs that a repair enqueues are left to the running service: this queue
-	// has no workers.
-	queue := jobs.New(jobs.Deps{DB: db, Clock: clock.System(), Lease: clock.System(), Log: log})
-	tenants := tenant.NewService(tenant.Deps{
-		DB: db, Clock: clock.System(), Subscriptions: link, Overviews: link, Billing: link, Audit: trail,
-	})
-	link.entitlements = entitlement.NewService(entitlement.Deps{DB: db, Tenants: tenants})
-	link.customers = customer.NewService(customer.Deps{
-		DB: db, Clock: clock.System(), Jobs: queue, Tenants: tenants, Provider: provider, Audit: trail,
-	})
-	stored := subscription.NewService(subscription.Deps{
-		DB: db, Clock: clock.System(), Jobs: queue, Provider: provider, Audit: trail, Log: log, Tenants: tenants,
-		Customers: link.customers, Operations: link,
-		Catalog: catalog.New(catalog.Deps{DB: db, Clock: clock.System(), Subscriptions: link, Audit: trail}),
-	})
-	link.operations = operation.NewService(operation.Deps{
-		DB: db, Clock: clock.System(), Jobs: queue, Subscriptions: stored, Tenants: tenants, Provider: provider, Audit: trail,
-	})
-	subscriptions := reconcile.NewService(reconcile.Deps{
-		DB: db, Clock: clock.System(), Jobs: queue, Subscriptions: stored, Provider: provider, Log: log,
-	})
-	invoices := invoice.NewService(invoice.Deps{
-		DB: db, Clock: clock.System(), Jobs: queue, Provider: provider, Audit: trail, Log: log, Tenants: tenants,
-		Subscriptions: stored, Issuing: issuing,
-	})
-	found, err := compareAll(ctx, comparisons(subscriptions, invoices), dryRun)
+	domains, err := newDomains(platform, provider)
+	if err != nil {
+		return err
+	}
+	found, err := compareAll(ctx, comparisons(domains.reconciler, domains.invoices), dryRun)
 	return errors.Join(writeDifferences(out, s.InvoiceMode, found), err)
 }
 

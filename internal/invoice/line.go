@@ -36,10 +36,14 @@ func lineFromProvider(l psp.InvoiceLine, refs references, t texts) Line {
 
 // units splits a line's amount into a quantity and the price of one, whose product is
 // the amount. An amount that its quantity does not divide, such as part of a month, a
-// part of a unit, or a price with a fraction of a cent, is one unit.
+// part of a unit, or a price with a fraction of a cent, is one unit; so is one that the
+// provider has rounded, as it does where the smallest amounts cannot be charged.
 func units(l psp.InvoiceLine) (quantity int64, price money.Money, divides bool) {
 	of := func(cents int64) money.Money { return money.Money{AmountCents: cents, Currency: l.Currency} }
 	whole := !strings.Contains(l.UnitAmount, ".") && !strings.Contains(l.ExactQuantity, ".")
+	if unit, err := strconv.ParseInt(l.UnitAmount, 10, 64); err == nil && !l.Proration && unit*l.Quantity != l.Amount {
+		whole = false
+	}
 	if whole && l.Quantity > 0 && l.Amount%l.Quantity == 0 {
 		// Where units of a price were free, a unit price of 0 would be wrong: such a
 		// line is one unit.

@@ -1,8 +1,12 @@
 package invoice_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/settings"
@@ -50,6 +54,42 @@ func TestLinesKeepWhatTheyWereFor(t *testing.T) {
 					t.Errorf("after the change: %v, want plan %s", line, want)
 				}
 			}
+		}
+	})
+}
+
+// A line of usage names its meter also where the meter has another price by the time that
+// it is billed, and was never billed before.
+func TestLinesOfUsageNameTheirMeter(t *testing.T) {
+	t.Parallel()
+	inBothModes(t, func(t *testing.T, s *apptest.Server, _ settings.InvoiceMode) {
+		k := s.CatalogAdmin()
+		plan := k.CreatePricedPlan(k.CreateProduct("lines"), "metered", map[string]int{"EUR": 500}, apptest.Object{"pricing_type": "usage"})
+		priced := func(cents string) apptest.Object {
+			return apptest.Object{"prices": []any{apptest.Object{
+				"currency": "EUR", "unit_price_cents": json.Number(cents), "psp_price_id": s.NewMeteredPrice("EUR", cents),
+			}}}
+		}
+		meter := s.Call("POST", "/api/v1/admin/meters", s.Admin(), apptest.With(priced("10"), apptest.Object{
+			"code": "renders", "name": "Renders", "aggregation_type": "sum", "reset_interval": "monthly", "quota_enforcement": "soft",
+		})).Want(201).Str("data.id")
+		l := s.NewCustomer("renders")
+		l.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
+		l.Call("POST", l.Path("/usage"), l.Token, apptest.Object{"meter_code": "renders", "quantity": 3}).Want(201)
+		s.Advance(time.Minute) // it is reported
+		s.Call("PATCH", "/api/v1/admin/meters/"+meter, s.Admin(), priced("20")).Want(200)
+		s.Advance(31*apptest.Day + 2*time.Hour)
+		l.LogInAgain()
+		var lines []string
+		for _, in := range s.Invoices(l.Owner, 2) {
+			for _, line := range in.(apptest.Object)["lines"].([]any) {
+				if line := line.(apptest.Object); line["meter_id"] != nil {
+					lines = append(lines, fmt.Sprint(line["meter_id"], line["plan_id"], line["description"], line["amount"].(apptest.Object)["amount_cents"]))
+				}
+			}
+		}
+		if want := []string{meter + "<nil>Renders30"}; !slices.Equal(lines, want) {
+			t.Errorf("lines of meters: %v, want %v", lines, want)
 		}
 	})
 }

@@ -154,6 +154,7 @@ func TestFromProvider(t *testing.T) {
 			{ID: "il_5", PriceID: "price_moved", SubscriptionID: "sub_1", Amount: 0, Quantity: 2, UnitAmount: "900", Currency: "JPY"},
 			{ID: "il_6", PriceID: "price_never", SubscriptionID: "sub_1", Proration: true, Amount: 100, Quantity: 1, Currency: "JPY", PeriodStart: at},
 			{ID: "il_7", PriceID: "price_meter", SubscriptionID: "sub_1", Amount: 6, Quantity: 1235, ExactQuantity: "1234.5", UnitAmount: "0.005", Currency: "JPY"},
+			{ID: "il_8", PriceID: "price_meter", SubscriptionID: "sub_1", Amount: 10, Quantity: 2, UnitAmount: "7", Currency: "JPY"}, // rounded to what can be charged
 		},
 	}, refs, "fr")
 	if inv.Number != draftNumber || *inv.SubscriptionID != subID || inv.Total != (money.Money{AmountCents: 1200, Currency: "JPY"}) || inv.Subtotal.AmountCents != 1000 {
@@ -171,12 +172,16 @@ func TestFromProvider(t *testing.T) {
 		{SubscriptionLine, &planID, nil, "Période d’essai de Cloud – Team (2 × 900\u00a0JPY)"}, // as it was when it was first seen
 		{ProrationLine, &subID, nil, "Temps restant de Cloud – Now à partir du 1er mars 2026"},
 		{SubscriptionLine, nil, &meterID, "Calls (1\u00a0234,5 × 0,005\u00a0JPY)"},
+		{SubscriptionLine, nil, &meterID, "Calls (2 × 7\u00a0JPY)"},
 	} {
 		line := inv.Lines[i]
 		same := func(a, b *uuid.UUID) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
 		if line.Type != want.kind || !same(line.PlanID, want.plan) || !same(line.MeterID, want.meter) || line.Description != want.text {
 			t.Errorf("line %d: %+v", i, line)
 		}
+	}
+	if rounded := inv.Lines[7]; rounded.Quantity != 1 || rounded.UnitPrice != rounded.Amount {
+		t.Errorf("a rounded line is %+v", rounded)
 	}
 	if inv.Lines[0].PeriodStart == nil || inv.Lines[3].PeriodStart != nil {
 		t.Error("periods")

@@ -3,6 +3,7 @@ package invoice
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -48,17 +49,27 @@ func (s store) known(ctx context.Context, tenantID uuid.UUID, invoices []psp.Inv
 	return known, sqldb.Wrap(err, "list known invoices")
 }
 
+// mostIDs is how many ids a statement looks for: databases bound its parameters.
+const mostIDs = 1000
+
 // ofIDs runs a query of a tenant's rows that ends with the column in which the ids are
 // looked for. It calls row for each.
 func (s store) ofIDs(ctx context.Context, query string, tenantID uuid.UUID, ids []string, row func(scan func(...any) error) error) error {
-	if len(ids) == 0 {
-		return nil
+	for some := range slices.Chunk(ids, mostIDs) {
+		args := []any{tenantID}
+		for _, id := range sqldb.Padded(some) {
+			args = append(args, id)
+		}
+		if err := s.each(ctx, query+` IN (VALUES `+sqldb.Tuples(2, len(args)-1, "text")+`)`, args, row); err != nil {
+			return err
+		}
 	}
-	args := []any{tenantID}
-	for _, id := range sqldb.Padded(ids) {
-		args = append(args, id)
-	}
-	rows, err := s.db.Conn(ctx).QueryContext(ctx, query+` IN (VALUES `+sqldb.Tuples(2, len(args)-1, "text")+`)`, args...)
+	return nil
+}
+
+// each runs a query and calls row for each row of the result.
+func (s store) each(ctx context.Context, query string, args []any, row func(scan func(...any) error) error) error {
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (s store) references(ctx context.Context, tenantID uuid.UUID, invoices ...p
 		return refs, sqldb.Wrap(err, "list linked prices of meters")
 	}
 	for _, row := range meters {
-		refs.linked[*row.PSPPriceID] = billed{meterID: &row.MeterID, name: sameEverywhere(row.Name)}
+		refs.linked[row.PSPPriceID] = billed{meterID: &row.MeterID, name: sameEverywhere(row.Name)}
 	}
 	if err := s.addLinesSeen(ctx, tenantID, refs, invoices); err != nil {
 		return refs, err

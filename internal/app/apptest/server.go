@@ -36,9 +36,17 @@ func (s *Server) Stop() error { return s.stop() }
 func (s *Server) Log() string { return s.log.String() }
 
 // CLISettings are the settings with which the command line reaches the database of
-// the service.
+// the service, and its provider.
 func (s *Server) CLISettings() settings.Settings {
-	return settings.Settings{DatabaseURL: settings.Secret(s.Database)}
+	s.T.Helper()
+	provider, err := url.Parse(s.URL + "/sandbox/stripe")
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return settings.Settings{
+		DatabaseURL: settings.Secret(s.Database), StripeSecretKey: providerKey, InvoiceMode: settings.PSPManaged,
+		StripeURL: provider,
+	}
 }
 
 // Call makes a request with a body that is encoded as JSON (nil for none, a string

@@ -381,16 +381,16 @@ func (q *Queries) LastBilled(ctx context.Context, arg LastBilledParams) (LastBil
 
 const linkedMeterPrices = `-- name: LinkedMeterPrices :many
 SELECT l.psp_price_id, l.meter_id, m.name
-FROM meter_prices l JOIN meters m ON m.id = l.meter_id
-WHERE l.psp_price_id IS NOT NULL ORDER BY l.created_at, l.id
+FROM meter_links l JOIN meters m ON m.id = l.meter_id
 `
 
 type LinkedMeterPricesRow struct {
-	PSPPriceID *string
+	PSPPriceID string
 	MeterID    uuid.UUID
 	Name       string
 }
 
+// Every price that a meter was ever linked to: subscriptions keep theirs.
 func (q *Queries) LinkedMeterPrices(ctx context.Context) ([]LinkedMeterPricesRow, error) {
 	rows, err := q.db.QueryContext(ctx, linkedMeterPrices)
 	if err != nil {

@@ -1,0 +1,49 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/app/apptest"
+)
+
+// The command repairs what a service missed: the renewal of a plan that bills usage, and
+// a subscription with a trial that it does not know. It finds nothing afterwards.
+func TestReconcileCommand(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
+		product := k.CreateProduct("machines")
+		metered := k.CreatePricedPlan(product, "metered", map[string]int{"EUR": 1000}, apptest.Object{"pricing_type": "usage"})
+		tried := k.CreatePricedPlan(product, "tried", map[string]int{"EUR": 2000}, apptest.Object{"trial_days": 14})
+		renewed, lost := s.NewCustomer("renewed"), s.NewCustomer("lost")
+		renewed.Buy(metered, "EUR", apptest.Card(apptest.CardPays))
+		lost.Buy(tried, "EUR", apptest.Card(apptest.CardPays))
+		s.AwaitNotifications()
+		want := renewed.Subscription(renewed.Owner).Str("data.current_period_start")
+		before := s.Now().Add(-31 * apptest.Day)
+		apptest.Exec(t, s.DB(), `UPDATE subscriptions SET current_period_start = $1, current_period_end = $2 WHERE tenant_id = $3`,
+			before, s.Now(), renewed.Tenant)
+		for _, table := range []string{"trials", "subscriptions"} {
+			apptest.Exec(t, s.DB(), `DELETE FROM `+table+` WHERE tenant_id = $1`, lost.Tenant)
+		}
+
+		run := func(dryRun bool, ends string) {
+			t.Helper()
+			var out strings.Builder
+			err := app.Reconcile(t.Context(), s.CLISettings(), &out, dryRun)
+			if err != nil || !strings.HasSuffix(out.String(), ends+"\n") {
+				t.Errorf("it ends with %v and says\n%s", err, out.String())
+			}
+		}
+		run(true, "3 differences, 0 repaired")
+		run(false, "3 differences, 3 repaired")
+		run(false, "0 differences, 0 repaired")
+		renewed.Subscription(renewed.Owner).WantAt("data.current_period_start", want)
+		lost.Subscription(lost.Owner).WantAt("data.status", "trialing")
+		if n := s.CountRows(`SELECT count(*) FROM trials WHERE tenant_id = $1`, lost.Tenant); n != 1 {
+			t.Errorf("%d trials are recorded", n)
+		}
+	})
+}
