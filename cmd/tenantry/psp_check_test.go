@@ -66,6 +66,14 @@ func wellSetUp(types []string) account {
 			"payment_method_update": {"enabled": true}}}`),
 		"/prices/price_1": `{"id": "price_1", "object": "price", "active": true, "currency": "eur", "unit_amount": 1900,
 			"recurring": {"interval": "month", "interval_count": 1, "usage_type": "licensed"}}`,
+		// The provider has two decimals for a currency that has none here.
+		"/prices/price_isk": `{"id": "price_isk", "object": "price", "active": true, "currency": "isk", "unit_amount": 500000,
+			"recurring": {"interval": "month", "interval_count": 1, "usage_type": "licensed"}}`,
+		"/prices/price_calls": `{"id": "price_calls", "object": "price", "active": true, "currency": "eur", "unit_amount": null, "unit_amount_decimal": "10.5",
+			"recurring": {"interval": "month", "interval_count": 1, "usage_type": "metered", "meter": "mtr_1"}}`,
+		"/billing/meters/mtr_1": `{"id": "mtr_1", "object": "billing.meter", "status": "active", "event_name": "calls",
+			"default_aggregation": {"formula": "sum"}, "customer_mapping": {"type": "by_id", "event_payload_key": "stripe_customer_id"},
+			"value_settings": {"event_payload_key": "value"}}`,
 	}
 }
 
@@ -125,6 +133,13 @@ func checkedDatabase(t *testing.T, dialect sqldb.Dialect) string {
 			VALUES ('019c0000-0000-7000-8000-000000000002', '019c0000-0000-7000-8000-000000000001', 'starter', '{"en": "Starter"}', 'flat', 'monthly', 'month', 1, $1, $1)`,
 		`INSERT INTO plan_prices (id, plan_id, currency, price_cents, psp_price_id, created_at, updated_at)
 			VALUES ('019c0000-0000-7000-8000-000000000003', '019c0000-0000-7000-8000-000000000002', 'EUR', 1900, 'price_1', $1, $1)`,
+		`INSERT INTO currencies (code, name, symbol, minor_units, is_active, created_at, updated_at) VALUES ('ISK', 'Icelandic króna', 'kr', 0, true, $1, $1)`,
+		`INSERT INTO plan_prices (id, plan_id, currency, price_cents, psp_price_id, created_at, updated_at)
+			VALUES ('019c0000-0000-7000-8000-000000000004', '019c0000-0000-7000-8000-000000000002', 'ISK', 5000, 'price_isk', $1, $1)`,
+		`INSERT INTO meters (id, code, name, aggregation_type, reset_interval, quota_enforcement, is_active, is_billable, created_at, updated_at)
+			VALUES ('019c0000-0000-7000-8000-000000000005', 'calls', 'Calls', 'sum', 'monthly', 'soft', 1 = 1, 1 = 1, $1, $1)`,
+		`INSERT INTO meter_prices (id, meter_id, currency, unit_price_cents, psp_price_id, created_at, updated_at)
+			VALUES ('019c0000-0000-7000-8000-000000000006', '019c0000-0000-7000-8000-000000000005', 'EUR', '10.5', 'price_calls', $1, $1)`,
 		`INSERT INTO psp_events (id, type, object_id, received_at) VALUES ('evt_1', 'invoice.paid', 'in_1', $1)`,
 	} {
 		if _, err := db.Conn(t.Context()).ExecContext(t.Context(), text, now); err != nil {
@@ -175,6 +190,8 @@ func TestPSPCheck(t *testing.T) {
 				"endpoints unseen":   {"/webhook_endpoints", "forbidden", "webhook", "warning"},
 				"price archived":     {"/prices/price_1", strings.Replace(wellSetUp(types)["/prices/price_1"], `"active": true`, `"active": false`, 1), "price: plan starter in EUR", "error"},
 				"price of another":   {"/prices/price_1", strings.Replace(wellSetUp(types)["/prices/price_1"], "1900", "2900", 1), "price: plan starter in EUR", "error"},
+				"another currency":   {"/prices/price_isk", strings.Replace(wellSetUp(types)["/prices/price_isk"], "500000", "5000", 1), "price: plan starter in ISK", "error"},
+				"another unit price": {"/prices/price_calls", strings.Replace(wellSetUp(types)["/prices/price_calls"], "10.5", "10.6", 1), "price: meter calls in EUR", "error"},
 				"price that is gone": {"/prices/price_1", "", "price: plan starter in EUR", "error"},
 			} {
 				t.Run(name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/catalog/currency"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/check"
@@ -24,26 +25,29 @@ import (
 // CheckProvider checks the account at the payment provider, and what is linked to it
 // here. It writes what it finds, as text or as JSON, and fails if anything of it is an
 // error. It changes nothing, neither there nor here (rules: psp#check).
-func CheckProvider(ctx context.Context, s settings.Settings, out io.Writer, asJSON bool) error {
-	log := newLog(io.Discard, s) // what goes wrong is a finding
-	cfg := psp.Config{SecretKey: s.StripeSecretKey.Reveal(), Log: log}
+func CheckProvider(ctx context.Context, s settings.Settings, out io.Writer, asJSON bool) (err error) {
+	cfg := psp.Config{SecretKey: s.StripeSecretKey.Reveal(), Log: newLog(io.Discard, s)} // what goes wrong is a finding
 	if s.StripeURL != nil {
 		cfg.BaseURL = s.StripeURL.String()
-	}
-	client, err := psp.NewClient(cfg)
-	if err != nil {
-		return fmt.Errorf("payment provider: %w", err)
 	}
 	types, err := handledTypes()
 	if err != nil {
 		return err
 	}
-	c := check.Config{Client: client, Types: types, Now: clock.System().Now}
+	c := check.Config{Types: types, Now: clock.System().Now}
 	if s.PublicURL != nil {
 		c.WebhookURL = strings.TrimSuffix(s.PublicURL.String(), "/") + webhookPath
 	}
-	here := readForCheck(ctx, s, &c)
-	found := append([]check.Finding{here}, check.Run(ctx, c)...)
+	db, problem := openForCheck(ctx, s)
+	if problem == nil {
+		defer closing(db, &err)
+		cfg.Decimals = currency.Decimals(db)
+		problem = readForCheck(ctx, db, &c)
+	}
+	if c.Client, err = psp.NewClient(cfg); err != nil {
+		return fmt.Errorf("payment provider: %w", err)
+	}
+	found := append([]check.Finding{databaseFinding(problem)}, check.Run(ctx, c)...)
 	return errors.Join(writeFindings(out, found, asJSON), verdictOn(found))
 }
 
@@ -61,33 +65,33 @@ func handledTypes() ([]string, error) {
 	return receiver.Types(), nil
 }
 
-// readForCheck adds what the database says, and returns whether it could be read.
-func readForCheck(ctx context.Context, s settings.Settings, c *check.Config) check.Finding {
-	finding := check.Finding{Name: "database", Status: check.OK, Detail: "it can be read"}
-	if err := readDatabase(ctx, s, c); err != nil {
-		fix := "Set TENANTRY_DATA or TENANTRY_DATABASE_URL to the database of the service, and run tenantry migrate."
-		finding.Status, finding.Detail, finding.Fix = check.Error, "prices and notifications were not checked: "+err.Error(), &fix
-		if errors.Is(err, errNoDatabase) { // as before the first start, when nothing is linked
-			finding.Status = check.Warning
-		}
+// databaseFinding says whether the database could be read.
+func databaseFinding(problem error) check.Finding {
+	if problem == nil {
+		return check.Finding{Name: "database", Status: check.OK, Detail: "it can be read"}
+	}
+	fix := "Set TENANTRY_DATA or TENANTRY_DATABASE_URL to the database of the service, and run tenantry migrate."
+	finding := check.Finding{Name: "database", Status: check.Error, Detail: "prices and notifications were not checked: " + problem.Error(), Fix: &fix}
+	if errors.Is(problem, errNoDatabase) { // as before the first start, when nothing is linked
+		finding.Status = check.Warning
 	}
 	return finding
 }
 
 var errNoDatabase = errors.New("there is no database")
 
-func readDatabase(ctx context.Context, s settings.Settings, c *check.Config) (err error) {
+func openForCheck(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
 	// Opening an absent file would make one.
 	if u, err := url.Parse(s.DatabaseURL.Reveal()); err == nil && u.Scheme == "sqlite" {
 		if _, err := os.Stat(filepath.FromSlash(u.Path)); err != nil {
-			return fmt.Errorf("%w at %s", errNoDatabase, filepath.FromSlash(u.Path))
+			return nil, fmt.Errorf("%w at %s", errNoDatabase, filepath.FromSlash(u.Path))
 		}
 	}
-	db, err := sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Log: newLog(io.Discard, s)})
-	if err != nil {
-		return err
-	}
-	defer closing(db, &err)
+	return sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Log: newLog(io.Discard, s)})
+}
+
+// readForCheck adds what the database says.
+func readForCheck(ctx context.Context, db *sqldb.DB, c *check.Config) (err error) {
 	if c.LastReceived, err = inbox.LastEventAt(ctx, db); err != nil && !errors.Is(err, inbox.ErrNoEvent) {
 		return err
 	}
@@ -122,7 +126,8 @@ func linkedPrices(ctx context.Context, db *sqldb.DB) ([]check.Link, error) {
 		for _, price := range meter.Prices {
 			if price.PSPPriceID != nil {
 				links = append(links, check.Link{
-					Name: "meter " + meter.Code + " in " + price.Currency, PSPPriceID: *price.PSPPriceID, Currency: price.Currency, Metered: true,
+					Name: "meter " + meter.Code + " in " + price.Currency, PSPPriceID: *price.PSPPriceID, Currency: price.Currency,
+					UnitPrice: price.UnitPrice.String(), Metered: true,
 				})
 			}
 		}

@@ -49,6 +49,7 @@ type Link struct {
 	PSPPriceID    string
 	Currency      string // ISO 4217
 	Amount        *int64 // in minor units; nil where it is not compared
+	UnitPrice     string // what a unit costs, as psp.Price has it; "" where it is not compared
 	IntervalUnit  string // "" where it is not compared
 	IntervalCount int
 	Metered       bool

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,6 +47,9 @@ func (l Link) differs(p psp.Price) []string {
 			there = strconv.FormatInt(*p.UnitAmount, 10)
 		}
 		differs = append(differs, fmt.Sprintf("amount %s instead of %d", there, *l.Amount))
+	}
+	if l.UnitPrice != "" && p.UnitPrice != l.UnitPrice {
+		differs = append(differs, fmt.Sprintf("a unit costs %s instead of %s", cmp.Or(p.UnitPrice, "no single amount"), l.UnitPrice))
 	}
 	if l.IntervalUnit != "" && (p.IntervalUnit != l.IntervalUnit || p.IntervalCount != l.IntervalCount) {
 		differs = append(differs, fmt.Sprintf("every %d %s instead of every %d %s", p.IntervalCount, p.IntervalUnit, l.IntervalCount, l.IntervalUnit))

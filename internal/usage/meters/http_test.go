@@ -3,7 +3,9 @@ package meters_test
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -285,5 +287,40 @@ func TestAdminMeterChangesHoldAtOnce(t *testing.T) {
 		shows(0)
 		record(201, 3)
 		shows(3)
+	})
+}
+
+// A price of the provider belongs to one meter: linked to two it would bill the usage of
+// one for both. Of two that are linked at the same time one is refused.
+func TestOneMeterAPrice(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		admin := s.Admin()
+		code := func(code string) apptest.Object { return apptest.With(newMeter, apptest.Object{"code": code}) }
+		linked := func(id string) apptest.Object {
+			return apptest.Object{"prices": []any{meterPrice("USD", 3, nil), meterPrice("EUR", 5, id)}}
+		}
+		first := s.NewMeteredPrice("eur", "5")
+		one := s.Call("POST", adminMeters, admin, apptest.With(code("one"), linked(first))).Want(201).Str("data.id")
+		s.Call("POST", adminMeters, admin, apptest.With(code("two"), linked(first))).WantInvalid("prices.1.psp_price_id")
+		two := s.Call("POST", adminMeters, admin, code("two")).Want(201).Str("data.id")
+		s.Call("PATCH", adminMeters+"/"+two, admin, linked(first)).WantInvalid("prices.1.psp_price_id")
+		s.Call("PATCH", adminMeters+"/"+one, admin, linked(first)).Want(200)
+		for range 5 {
+			price := s.NewMeteredPrice("eur", "5")
+			statuses := make([]int, 2)
+			var both sync.WaitGroup
+			for i, id := range []string{one, two} {
+				both.Go(func() { statuses[i] = s.Call("PATCH", adminMeters+"/"+id, admin, linked(price)).Status })
+			}
+			both.Wait()
+			slices.Sort(statuses)
+			if !slices.Equal(statuses, []int{200, 422}) {
+				t.Errorf("at the same time: %v", statuses)
+			}
+		}
+		s.Call("PATCH", adminMeters+"/"+one, admin, linked(first)).Want(200)
+		s.Call("DELETE", adminMeters+"/"+one, admin, nil).Want(204)
+		s.Call("PATCH", adminMeters+"/"+two, admin, linked(first)).Want(200)
 	})
 }

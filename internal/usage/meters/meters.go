@@ -159,7 +159,7 @@ func (s *Service) Create(ctx context.Context, e Entry) (Entry, error) {
 		if !inserted {
 			return errCodeTaken
 		}
-		if err := s.store.setPrices(ctx, e.ID, nil, e.Prices, now); err != nil {
+		if err := s.setPrices(ctx, e.ID, nil, e.Prices, now); err != nil {
 			return err
 		}
 		if err := s.store.recordSales(ctx, e, now); err != nil {
@@ -174,8 +174,8 @@ func (s *Service) Create(ctx context.Context, e Entry) (Entry, error) {
 // Update changes a meter, and returns a 404 error where there is none. change is
 // given the meter as it is and returns it as it is to be. The price of a currency that
 // stays keeps its id. Update refuses a code that another meter has (422 on code); a
-// currency that does not exist, and a currency or a price of the payment provider that
-// is there twice (422 on prices); and billing a maximum that never resets (422 on
+// currency that does not exist, a currency or a price of the payment provider that
+// is there twice, and a price that another meter has (422 on prices); and billing a maximum that never resets (422 on
 // reset_interval), since its period never ends.
 //
 // Invariant: a counter is the aggregate of its events by the meter's aggregation. A
@@ -204,7 +204,7 @@ func (s *Service) Update(ctx context.Context, id uuid.UUID, change func(Entry) E
 		if err := s.store.updateMeter(ctx, e); err != nil {
 			return err
 		}
-		if err := s.store.setPrices(ctx, id, old.Prices, e.Prices, now); err != nil {
+		if err := s.setPrices(ctx, id, old.Prices, e.Prices, now); err != nil {
 			return err
 		}
 		if err := s.store.recordSales(ctx, e, now); err != nil {
@@ -217,6 +217,32 @@ func (s *Service) Update(ctx context.Context, id uuid.UUID, change func(Entry) E
 		err = errCodeTaken
 	}
 	return e, err
+}
+
+// setPrices stores the prices of a meter and refuses a price of the provider that another
+// meter has: the provider would bill the usage of one for both.
+//
+// Invariant: no two meters that are not deleted are linked to one price. Storing a link
+// locks the row that is kept of it for ever, so that who links the same price at the same
+// time waits, and then finds it taken.
+func (s *Service) setPrices(ctx context.Context, id uuid.UUID, old, prices []Price, now time.Time) error {
+	if err := s.store.setPrices(ctx, id, old, prices, now); err != nil {
+		return err
+	}
+	var broken fault.Fields
+	for i, p := range prices {
+		if p.PSPPriceID == nil {
+			continue
+		}
+		taken, err := s.store.linkedToAnother(ctx, id, *p.PSPPriceID)
+		if err != nil {
+			return err
+		}
+		if taken {
+			broken.Add("prices."+strconv.Itoa(i)+".psp_price_id", "validation.taken")
+		}
+	}
+	return broken.Err()
 }
 
 // Delete deletes a meter, and returns a 404 error where there is none. The rows of

@@ -73,6 +73,12 @@ WHERE s.currency = $1 AND s.psp_price_id IS NOT NULL AND s.since = (
 )
 ORDER BY s.meter_id;
 
+-- name: PriceOfAnotherMeter :one
+SELECT EXISTS (
+    SELECT 1 FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id
+    WHERE meter_prices.psp_price_id = $1 AND meter_prices.meter_id <> $2 AND meters.deleted_at IS NULL
+);
+
 -- name: MeterOfPrice :one
 SELECT meter_id FROM meter_links WHERE psp_price_id = $1;
 

@@ -352,6 +352,25 @@ func (q *Queries) Meters(ctx context.Context) ([]Meter, error) {
 	return items, nil
 }
 
+const priceOfAnotherMeter = `-- name: PriceOfAnotherMeter :one
+SELECT EXISTS (
+    SELECT 1 FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id
+    WHERE meter_prices.psp_price_id = $1 AND meter_prices.meter_id <> $2 AND meters.deleted_at IS NULL
+)
+`
+
+type PriceOfAnotherMeterParams struct {
+	PSPPriceID *string
+	MeterID    uuid.UUID
+}
+
+func (q *Queries) PriceOfAnotherMeter(ctx context.Context, arg PriceOfAnotherMeterParams) (bool, error) {
+	row := q.db.QueryRowContext(ctx, priceOfAnotherMeter, arg.PSPPriceID, arg.MeterID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const pricesOfMeter = `-- name: PricesOfMeter :many
 SELECT id, meter_id, currency, unit_price_cents, psp_price_id, created_at, updated_at FROM meter_prices WHERE meter_id = $1
 `
