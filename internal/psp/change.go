@@ -29,6 +29,17 @@ type Change struct {
 	// Unprorated changes what is billed from the next period on. Nothing is credited
 	// or charged for the rest of the present period.
 	Unprorated bool
+	// TrialEnd begins a trial with the change, zero for none: the rest of the period is
+	// credited, and the first period at the new price begins when the trial ends.
+	TrialEnd time.Time
+}
+
+// trialEnd returns when the trial ends that the change begins, nil for none.
+func (ch Change) trialEnd() *int64 {
+	if ch.TrialEnd.IsZero() {
+		return nil
+	}
+	return stripe.Int64(ch.TrialEnd.Unix())
 }
 
 // proration returns how the provider has to prorate, and from when on.
@@ -58,7 +69,7 @@ func (ch Change) params(payment, key string) *stripe.SubscriptionUpdateParams {
 		Items: []*stripe.SubscriptionUpdateItemParams{{
 			ID: stripe.String(ch.ItemID), Price: stripe.String(ch.PriceID), Quantity: stripe.Int64(ch.Quantity),
 		}},
-		ProrationBehavior: behavior, ProrationDate: date, PaymentBehavior: stripe.String(payment),
+		ProrationBehavior: behavior, ProrationDate: date, PaymentBehavior: stripe.String(payment), TrialEnd: ch.trialEnd(),
 	}
 }
 

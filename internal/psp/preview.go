@@ -22,6 +22,7 @@ func (c *Client) PreviewChange(ctx context.Context, ch Change) (Invoice, error) 
 				}},
 				ProrationBehavior: behavior,
 				ProrationDate:     date,
+				TrialEnd:          ch.trialEnd(),
 			},
 		})
 	})

@@ -118,7 +118,7 @@ func (s *Service) apply(ctx context.Context, known Subscription, remote psp.Subs
 			if err := s.store.update(ctx, next); err != nil {
 				return err
 			}
-			if known.TrialEndsAt == nil { // one that begins now was given at the provider
+			if known.TrialEndsAt == nil || known.Status != Trialing && next.Status == Trialing { // by a change of plan, or at the provider
 				if err := s.beginTrial(ctx, adopting{}, next); err != nil {
 					return err
 				}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
@@ -75,9 +76,21 @@ func TestOneTrialOfAProduct(t *testing.T) {
 		try(later, shop.one)
 		later.Advance(11 * apptest.Day)
 		later.WantStatus("active")
+		later.LogInAgain()
+		begun := later.Now().Truncate(time.Second)
+		changed := later.ChangePlan(later.Owner, "other", nil).Want(200).WantAt("data.subscription.status", "trialing")
+		ends, err := time.Parse(time.RFC3339, changed.Str("data.subscription.trial_ends_at"))
+		if first := begun.AddDate(0, 0, 20); err != nil || ends.Before(first) || ends.After(first.Add(time.Minute)) {
+			t.Errorf("the trial of the second product ends at %v (%v), want %v", ends, err, first)
+		}
+		later.ChangePlan(later.Owner, "more", nil).Want(200).WantAt("data.subscription.status", "trialing").
+			WantAt("data.subscription.trial_ends_at", changed.At("data.subscription.trial_ends_at"))
+		later.Advance(21 * apptest.Day)
+		later.LogInAgain()
+		later.WantStatus("active")
 		later.ChangePlan(later.Owner, "other", nil).Want(200).WantAt("data.subscription.status", "active")
 		quit(later)
-		wantTrial(later, "the second product after a change without a trial", shop.other, true)
+		wantTrial(later, "the second product after a change began its trial", shop.other, false)
 
 		free := s.NewCustomer("free")
 		free.Buy(shop.free, "EUR", nil)

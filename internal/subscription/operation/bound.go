@@ -59,11 +59,10 @@ func (s *Service) unbound(ctx context.Context, sub subscription.Subscription, se
 	if paidFromFree(sub, sel) {
 		return psp.Change{}, nil
 	}
-	change, err := s.providerChange(ctx, sub, sel)
+	change, err := s.providerChange(ctx, sub, sel, prorationDate(sub, s.deps.Clock.Now()))
 	if err != nil {
 		return psp.Change{}, err
 	}
-	change.ProrationDate = prorationDate(sub, s.deps.Clock.Now())
 	if sub.Status == subscription.PastDue {
 		change, _, err = s.figures(ctx, sub, change)
 	}

@@ -108,7 +108,7 @@ func (c *changePlan) prepare(ctx context.Context, sub subscription.Subscription)
 	}
 	return instruction{
 		Kind: opChange, PlanID: sel.Plan.ID, Quantity: sel.Quantity, ItemID: change.ItemID, PriceID: change.PriceID,
-		ProrationDate: change.ProrationDate, Unprorated: change.Unprorated, Departures: sub.Departures,
+		ProrationDate: change.ProrationDate, Unprorated: change.Unprorated, TrialEnd: change.TrialEnd, Departures: sub.Departures,
 	}, nil
 }
 
@@ -134,7 +134,7 @@ func (c *changePlan) send(ctx context.Context, op operation) error {
 	}
 	change := psp.Change{
 		SubscriptionID: op.before.PSPSubscriptionID, ItemID: op.ItemID, PriceID: op.PriceID, Quantity: op.Quantity,
-		ProrationDate: op.ProrationDate, Unprorated: op.Unprorated,
+		ProrationDate: op.ProrationDate, Unprorated: op.Unprorated, TrialEnd: op.TrialEnd,
 	}
 	_, err := c.svc.deps.Provider.ChangeSubscription(ctx, change, map[string]string{subscription.MetaPlan: op.PlanID.String()}, op.key())
 	if errors.Is(err, psp.ErrActionRequired) && op.before.Status != subscription.PastDue {
@@ -204,9 +204,8 @@ func (s *Service) selectPlan(ctx context.Context, sub subscription.Subscription,
 	return subscription.Selection{Plan: plan, Price: price, Quantity: quantity}, err
 }
 
-// providerChange puts a change in the provider's terms, without the moment from
-// which it is prorated.
-func (s *Service) providerChange(ctx context.Context, sub subscription.Subscription, sel subscription.Selection) (psp.Change, error) {
+// providerChange puts a change, counted from a moment, in the provider's terms.
+func (s *Service) providerChange(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, from time.Time) (psp.Change, error) {
 	price, err := s.deps.Prices.Ensure(ctx, sel.Plan.ID, sel.Price.ID)
 	if err != nil {
 		return psp.Change{}, err
@@ -215,7 +214,27 @@ func (s *Service) providerChange(ctx context.Context, sub subscription.Subscript
 	if err != nil {
 		return psp.Change{}, goneOr(err, subscription.ErrNotFound)
 	}
-	return psp.Change{SubscriptionID: remote.ID, ItemID: remote.ItemID, PriceID: price, Quantity: sel.Quantity}, nil
+	change := psp.Change{SubscriptionID: remote.ID, ItemID: remote.ItemID, PriceID: price, Quantity: sel.Quantity, ProrationDate: from}
+	change.TrialEnd, err = s.trialEnd(ctx, sub, sel, from)
+	return change, err
+}
+
+// trialEnd returns when the trial ends that a change begins: one to a paid plan of
+// another product, of which the tenant has had no trial. Zero is for none. A trial that
+// runs keeps its end, and whoever has not paid gets none (rules: subscription#trials).
+func (s *Service) trialEnd(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, from time.Time) (time.Time, error) {
+	if sub.Status != subscription.Active || sub.Ending() || sel.Price.PriceCents == 0 || sel.Plan.TrialDays == 0 {
+		return time.Time{}, nil
+	}
+	current, err := s.deps.Catalog.Plan(ctx, sub.PlanID)
+	if err != nil || current.Product.ID == sel.Plan.Product.ID {
+		return time.Time{}, err
+	}
+	days, err := s.deps.Subscriptions.TrialDays(ctx, sub.TenantID, sel.Plan)
+	if err != nil || days == 0 {
+		return time.Time{}, err
+	}
+	return from.AddDate(0, 0, days), nil
 }
 
 // prorationDate returns a moment in whole seconds, which the provider counts in, and

@@ -44,7 +44,7 @@ const (
 type instruction struct {
 	Kind   string  `json:"kind"`
 	Reason *string `json:"reason,omitempty"` // of a cancellation
-	// PlanID to Unprorated are of a change of plan; Quantity and ItemID are of a
+	// PlanID to TrialEnd are of a change of plan; Quantity and ItemID are of a
 	// change of quantity too.
 	PlanID        uuid.UUID `json:"plan_id,omitzero"`
 	Quantity      int64     `json:"quantity,omitzero"`
@@ -52,6 +52,7 @@ type instruction struct {
 	PriceID       string    `json:"price_id,omitzero"`
 	ProrationDate time.Time `json:"proration_date,omitzero"`
 	Unprorated    bool      `json:"unprorated,omitzero"`
+	TrialEnd      time.Time `json:"trial_end,omitzero"`
 	// Departures counts the members who had left when it was prepared: their seats
 	// are not billed any more when it is done.
 	Departures int64 `json:"departures,omitzero"`

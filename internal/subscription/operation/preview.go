@@ -75,11 +75,10 @@ func (s *Service) price(ctx context.Context, sub subscription.Subscription, sel 
 		p, err := s.previewCheckout(ctx, sub, sel, from)
 		return psp.Change{}, p, err
 	}
-	change, err := s.providerChange(ctx, sub, sel)
+	change, err := s.providerChange(ctx, sub, sel, from)
 	if err != nil {
 		return psp.Change{}, Preview{}, err
 	}
-	change.ProrationDate = from
 	return s.figures(ctx, sub, change)
 }
 
