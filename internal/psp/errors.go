@@ -50,6 +50,11 @@ var ErrNothingUpcoming = fmt.Errorf("%w: nothing will be billed", ErrNotFound)
 // call is pointless.
 var ErrRefused = errors.New("the provider refused the request")
 
+// errDenied is the cause when the provider does not accept the key, or the key may not do
+// what was asked. An operator can mend that, so it is no ErrRefused: who can wait tries
+// again. It tells nothing of an earlier attempt, so that callers take it for an outage.
+var errDenied = errors.New("the provider does not accept the key, or the key may not do this")
+
 // ErrDeclined is the cause when a payment was declined, or needs an action of the
 // payer. Nothing was paid and nothing was changed.
 var ErrDeclined = errors.New("the payment was declined")
@@ -130,7 +135,11 @@ func worthRetrying(err error) bool {
 // what the call was doing.
 func (c *Client) failure(ctx context.Context, op string, err error) error {
 	cause := c.cause(err)
-	if errors.Is(cause, ErrRefused) {
+	switch {
+	case errors.Is(cause, errDenied):
+		c.log.ErrorContext(ctx, "the payment provider does not take the key: nothing is billed until that is mended",
+			"operation", op, "error", cause)
+	case errors.Is(cause, ErrRefused):
 		c.log.ErrorContext(ctx, "the payment provider refused a request: a defect here or a wrong setting",
 			"operation", op, "error", cause)
 	}
@@ -206,6 +215,8 @@ func (c *Client) answerCause(e *stripe.Error) error {
 	case e.Code == "subscription_payment_intent_requires_action", e.Code == stripe.ErrorCodeInvoicePaymentIntentRequiresAction,
 		e.Code == stripe.ErrorCodeAuthenticationRequired:
 		kind = fmt.Errorf("%w: %w", ErrDeclined, ErrActionRequired)
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		kind = errDenied
 	case status == http.StatusPaymentRequired:
 		kind = ErrDeclined
 	case status >= http.StatusInternalServerError, status == http.StatusConflict,

@@ -30,6 +30,7 @@ const (
 	FailBefore                // the provider begins, fails, and repeats that to the same key
 	FailAfter                 // the provider does it, says that it failed, and repeats that
 	Refuse                    // the provider understands it and will not do it
+	Deny                      // the provider does not accept the key any more
 	LoseAnswer                // the provider does it, and the answer is lost
 	HoldAnswer                // the provider does it, and the answer waits for [Proxy.LetGo]
 )
@@ -59,6 +60,8 @@ func (p *Proxy) around(provider http.Handler) http.Handler {
 			provider.ServeHTTP(w, r.WithContext(kernel.Failing(r.Context(), failure)))
 		case Refuse:
 			http.Error(w, `{"error": {"type": "invalid_request_error"}}`, http.StatusBadRequest)
+		case Deny:
+			http.Error(w, `{"error": {"type": "invalid_request_error", "code": "api_key_expired"}}`, http.StatusUnauthorized)
 		case LoseAnswer:
 			provider.ServeHTTP(httptest.NewRecorder(), r)
 			panic(http.ErrAbortHandler)
