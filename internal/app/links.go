@@ -30,6 +30,10 @@ type links struct {
 	impersonation *impersonation.Service
 }
 
+func (l *links) PlanAsked(ctx context.Context, sub subscription.Subscription, pspPriceID string) (uuid.UUID, error) {
+	return l.operations.PlanAsked(ctx, sub, pspPriceID)
+}
+
 func (l *links) RecordEffect(ctx context.Context, before, after subscription.Subscription) error {
 	return l.operations.RecordEffect(ctx, before, after)
 }

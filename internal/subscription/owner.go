@@ -71,27 +71,32 @@ func (s *Service) currencyOf(ctx context.Context, tenantID uuid.UUID, remote psp
 }
 
 // planOf returns the plan that a subscription bills: the one that has its price.
-// Where several plans have that price the metadata decides. Where none has it any more,
-// the price tells as long as it is the one that is stored, or that of a change which
-// waited: that change takes no metadata. For a price that was made by hand at the
-// provider it is the metadata, and after that the plan that is stored.
+// Where several plans have that price the metadata decides, and next the plan that is
+// stored. For a price that no plan has, such as one made by hand at the provider, it is
+// the metadata too.
+//
+// Invariant: what plans a price is linked to by now does not move a subscription. While
+// it pays the price that is stored it keeps its plan, unless the metadata names another
+// plan with that price; and the price of a change that waited means the plan of that
+// change, which takes no metadata.
 func (s *Service) planOf(ctx context.Context, remote psp.Subscription, known Subscription) (uuid.UUID, error) {
 	plans, err := s.store.plansOfPrice(ctx, remote.PriceID)
 	if err != nil {
 		return uuid.Nil, err
 	}
 	named, _ := uuid.Parse(remote.Metadata[MetaPlan])
+	same := known.PlanID != uuid.Nil && known.PSPPriceID == remote.PriceID
+	waited := known.Pending != nil && known.Pending.PSPPriceID == remote.PriceID && !same
+	renamed := slices.Contains(plans, named) && named != known.PlanID
 	switch {
-	case slices.Contains(plans, named):
+	case renamed:
 		return named, nil
-	case slices.Contains(plans, known.PlanID):
+	case waited:
+		return known.Pending.PlanID, nil
+	case same || slices.Contains(plans, known.PlanID):
 		return known.PlanID, nil
 	case len(plans) > 0:
 		return plans[0], nil
-	case known.Pending != nil && known.Pending.PSPPriceID == remote.PriceID:
-		return known.Pending.PlanID, nil
-	case known.PlanID != uuid.Nil && known.PSPPriceID == remote.PriceID:
-		return known.PlanID, nil
 	}
 	_, err = s.deps.Catalog.Plan(ctx, named)
 	switch {
@@ -106,21 +111,30 @@ func (s *Service) planOf(ctx context.Context, remote psp.Subscription, known Sub
 	}
 }
 
-// pendingOf returns the change that a subscription waits with. It has no plan where none
-// waits, and for a change to a price of no plan, which somebody made by hand at the
-// provider.
+// pendingOf returns the change that a subscription waits with: to the plan that an
+// operation asks for at that price, else to the one that is stored, else to the oldest
+// that has the price. It has no plan where none waits, and for a change to a price of no
+// plan, which somebody made by hand at the provider.
 func (s *Service) pendingOf(ctx context.Context, remote psp.Subscription, known Subscription) (PendingChange, error) {
 	w := remote.Pending
 	if w == nil {
 		return PendingChange{}, nil
 	}
 	change := PendingChange{PSPPriceID: w.PriceID, PSPInvoiceID: remote.LatestInvoiceID, ExpiresAt: w.ExpiresAt}
+	asked, err := s.deps.Operations.PlanAsked(ctx, known, w.PriceID)
+	if err != nil || asked != uuid.Nil {
+		change.PlanID = asked
+		return change, err
+	}
+	if was := known.Pending; was != nil && was.PSPPriceID == w.PriceID {
+		change.PlanID = was.PlanID
+		if was.ExpiresAt.Equal(w.ExpiresAt) { // it is the same: its invoice may not be the latest any more
+			change.PSPInvoiceID = was.PSPInvoiceID
+		}
+		return change, nil
+	}
 	plans, err := s.store.plansOfPrice(ctx, w.PriceID)
-	switch {
-	case err != nil:
-	case known.Pending != nil && known.Pending.PSPPriceID == w.PriceID:
-		change.PlanID = known.Pending.PlanID
-	case len(plans) > 0:
+	if len(plans) > 0 {
 		change.PlanID = plans[0]
 	}
 	return change, err

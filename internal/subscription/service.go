@@ -67,9 +67,12 @@ type Audit interface {
 }
 
 // Operations is what follows from a stored state in the package above, which changes
-// subscriptions; *operation.Service does it. All are called in the transaction that
-// stores the state.
+// subscriptions; *operation.Service does it. All but PlanAsked are called in the
+// transaction that stores the state.
 type Operations interface {
+	// PlanAsked returns the plan that a pending operation asks for at a price of the
+	// provider, Nil if none does.
+	PlanAsked(ctx context.Context, sub Subscription, pspPriceID string) (uuid.UUID, error)
 	// RecordEffect adds to the audit trail what led from one state to the other: an
 	// operation, or the end of a change that waited.
 	RecordEffect(ctx context.Context, before, after Subscription) error

@@ -40,6 +40,20 @@ func (op *operation) restore(o origin) {
 	b.CancelAt, b.CancelAtPeriodEnd, b.Pending = o.CancelAt, o.CancelAtPeriodEnd, o.Pending
 }
 
+// PlanAsked returns the plan that a pending change of a subscription asks for at a price
+// of the provider, Nil if none does.
+func (s *Service) PlanAsked(ctx context.Context, sub subscription.Subscription, pspPriceID string) (uuid.UUID, error) {
+	op, err := s.store.pending(ctx, sub)
+	switch {
+	case errors.Is(err, errNoOperation):
+		return uuid.Nil, nil
+	case err != nil || op.Kind != opChange || op.PriceID != pspPriceID:
+		return uuid.Nil, err
+	default:
+		return op.PlanID, nil
+	}
+}
+
 // RecordEffect adds the entry of a pending operation to the audit trail if the state
 // that is being stored shows its effect. The operation stays pending: a repetition is
 // still the same write. The end of a change that waited is recorded too.

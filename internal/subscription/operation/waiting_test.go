@@ -218,3 +218,24 @@ func TestSeatsWhileAChangeWaits(t *testing.T) {
 		apptest.Eventually(t, "the seats", func() bool { return s.Subscription(b.Owner).At("data.quantity") == 2.0 })
 	})
 }
+
+// A change that waits is one to the plan that was asked for, also where another plan has
+// its price.
+func TestChangeWaitsForAPriceOfSeveralPlans(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
+		product, price := k.CreateProduct("life"), s.NewProviderPrice("unit_amount", "4900")
+		for _, slug := range []string{"older", "wanted", "newer"} {
+			k.AdminCall("POST", "/plans/"+k.CreatePlan(product, slug)+"/prices/psp-import", apptest.Object{"psp_price_id": price}).Want(201)
+		}
+		b := buysWith(s, "ada", "starter", apptest.Confirmation(apptest.CardConfirms))
+		page, _ := b.waits("wanted")
+		s.AwaitNotifications()
+		wanted := s.PlanID(b.Owner, "wanted")
+		s.Subscription(b.Owner).WantAt("data.pending_change.plan.id", wanted)
+		k.AdminCall("PUT", "/plans/"+wanted+"/prices", apptest.Object{"prices": []any{}}).Want(200)
+		s.Submit(page, apptest.Confirmation("")).Want(303)
+		b.nothingWaits(wanted)
+	})
+}
