@@ -126,6 +126,11 @@ func (s *Service) apply(ctx context.Context, known Subscription, remote psp.Subs
 			if err := s.deps.Operations.RecordEffect(ctx, known, next); err != nil {
 				return err
 			}
+			if !known.Status.Running() && next.Status.Running() {
+				if err := s.runs(ctx, known, next, remote); err != nil {
+					return err
+				}
+			}
 			if next.CurrentPeriodStart.After(known.CurrentPeriodStart) && !next.Status.Over() {
 				if err := s.deps.Operations.PeriodBegan(ctx, next); err != nil {
 					return err
@@ -137,6 +142,26 @@ func (s *Service) apply(ctx context.Context, known Subscription, remote psp.Subs
 		}
 		return then(ctx, next)
 	})
+}
+
+// runs is called when a stored subscription begins to run, or does so again. Its seats
+// follow the team, whom nobody could follow meanwhile. If it waited for its first payment,
+// the checkout that bought it is paid now.
+func (s *Service) runs(ctx context.Context, known, next Subscription, remote psp.Subscription) error {
+	if err := s.deps.Operations.SeatsChanged(ctx, next.TenantID); err != nil {
+		return err
+	}
+	if known.Status != Incomplete {
+		return nil
+	}
+	_, err := s.checkoutOf(ctx, next.TenantID, remote.Metadata[metaCheckout])
+	if errors.Is(err, errNoCheckout) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.deps.Tenants.PreferCurrency(ctx, next.TenantID, next.Currency)
 }
 
 // Merge returns a subscription of the provider as it is stored here, zero where it
