@@ -51,22 +51,30 @@ func (s *Service) read(ctx context.Context) (*Public, error) {
 
 // publicOf returns what is active. It changes its arguments.
 func publicOf(products []Product, plans []Plan, features []Feature, currencies []Currency) *Public {
+	plans = onSale(plans, currencies)
+	for i := range plans {
+		plans[i] = plans[i].Shown()
+	}
 	return &Public{
 		Products:   slices.DeleteFunc(products, func(p Product) bool { return !p.IsActive }),
-		Plans:      onSale(plans, currencies),
+		Plans:      plans,
 		Features:   slices.DeleteFunc(features, func(f Feature) bool { return !f.IsActive }),
 		Currencies: slices.DeleteFunc(currencies, func(c Currency) bool { return !c.IsActive }),
 	}
 }
 
-// onSale returns the plans that are on sale, without prices in inactive currencies and
-// without entitlements to inactive features. It changes plans.
+// onSale returns the plans on sale, without prices in inactive currencies. It changes plans.
 func onSale(plans []Plan, currencies []Currency) []Plan {
 	plans = slices.DeleteFunc(plans, func(p Plan) bool { return !p.OnSale() })
 	for i := range plans {
-		p := &plans[i]
-		p.Prices = inActiveCurrencies(p.Prices, currencies)
-		p.Entitlements = slices.DeleteFunc(p.Entitlements, func(e Entitlement) bool { return !e.Feature.IsActive })
+		plans[i].Prices = inActiveCurrencies(plans[i].Prices, currencies)
 	}
 	return plans
+}
+
+// Shown returns the plan as it is shown: without entitlements to inactive features. Their
+// quotas hold all the same.
+func (p Plan) Shown() Plan {
+	p.Entitlements = slices.DeleteFunc(slices.Clone(p.Entitlements), func(e Entitlement) bool { return !e.Feature.IsActive })
+	return p
 }

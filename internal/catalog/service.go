@@ -72,8 +72,8 @@ func (s *Service) PlanBySlug(ctx context.Context, slug string) (Plan, error) {
 	return s.store.planBySlug(ctx, slug)
 }
 
-// PlansForTenant lists the plans on sale like the public catalog, but always from the
-// database: what a tenant is about to buy must be up to date.
+// PlansForTenant lists the plans on sale, always from the database: what a tenant is
+// about to buy must be up to date. They have entitlements that are not shown too.
 func (s *Service) PlansForTenant(ctx context.Context) ([]Plan, error) {
 	currencies, err := s.store.currencies(ctx)
 	if err != nil {

@@ -43,7 +43,7 @@ func (s *Service) Offers(ctx context.Context, tenantID uuid.UUID, currency strin
 	}
 	offers := make([]Offer, len(plans))
 	for i, plan := range plans {
-		offers[i] = Offer{Plan: plan, Violations: violations(plan, used)}
+		offers[i] = Offer{Plan: plan.Shown(), Violations: violations(plan, used)}
 		if o, is := obstacles[plan.ID]; is {
 			offers[i].Obstacle = &o
 		}

@@ -119,6 +119,22 @@ func TestPlansEligibility(t *testing.T) {
 		wants("a second member", o, map[string][]any{
 			"one-seat": {violation("team-members", 2, 1)}, "no-seat": {violation("team-members", 2, 0)}, "starter": {},
 		})
+		// A quota holds also while its feature is inactive, in the list as at checkout.
+		k := s.CatalogAdmin()
+		calls := k.AdminCall("GET", "/features?filter[code]=api-calls", nil).Want(200).Str("data.0.id")
+		k.AdminCall("PATCH", "/features/"+calls, apptest.Object{"is_active": false}).Want(200)
+		wants("an inactive feature", o, map[string][]any{"free": {violation("api-calls", 1000, 100)}, "starter": {}})
+		refused := s.Call("POST", o.Path("/checkout"), o.Token, apptest.With(apptest.ReturnURLs, apptest.Object{
+			"plan_id": s.PlanID(o, "free"), "currency": "EUR",
+		}))
+		refused.WantRefused(422, "plan_change_error")
+		refused.WantAt("violations", []any{violation("api-calls", 1000, 100)})
+		for _, f := range plansBySlug(s.Call("GET", o.Path("/plans"), o.Token, nil))["free"]["features"].([]any) {
+			if f := f.(apptest.Object); f["code"] == "api-calls" {
+				t.Errorf("the inactive feature is listed: %v", f)
+			}
+		}
+		k.AdminCall("PATCH", "/features/"+calls, apptest.Object{"is_active": true}).Want(200)
 		wants("another tenant", other, map[string][]any{"free": {}, "starter": {}, "one-seat": {}, "no-seat": noSeat})
 	})
 }
