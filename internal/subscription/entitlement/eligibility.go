@@ -61,6 +61,13 @@ func (s *Service) Violations(ctx context.Context, tenantID uuid.UUID, plan catal
 	return violations(plan, used), nil
 }
 
+// TeamTooLarge reports whether the tenant's team takes more seats than a plan allows. Who
+// holds the tenant's lock is told of every invitation.
+func (s *Service) TeamTooLarge(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan) (bool, error) {
+	taken, err := s.deps.Team.TakenSeats(ctx, tenantID)
+	return err == nil && len(violations(plan, map[string]int64{catalog.TeamMembers: taken})) > 0, err
+}
+
 // used returns what the tenant uses of each feature that can have a quota, by
 // feature code.
 func (s *Service) used(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {

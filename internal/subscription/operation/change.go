@@ -112,10 +112,18 @@ func (c *changePlan) prepare(ctx context.Context, sub subscription.Subscription)
 	}, nil
 }
 
-// confirm checks that the seats still suffice. Who joined before the operation is
-// stored found a plan without seats; who joins later finds the operation.
+// confirm checks that the plan still has room for the team, and that the seats suffice:
+// who was invited or joined before the operation is stored found the old plan. Who joins
+// later finds the operation.
 func (c *changePlan) confirm(ctx context.Context, sub subscription.Subscription, in instruction) error {
 	plan, err := c.svc.deps.Catalog.Plan(ctx, in.PlanID)
+	if err != nil {
+		return err
+	}
+	tooLarge, err := c.svc.deps.Entitlements.TeamTooLarge(ctx, sub.TenantID, plan)
+	if tooLarge {
+		err = subscription.ErrOvertaken
+	}
 	if err != nil || plan.PricingType != catalog.Seat {
 		return err
 	}
