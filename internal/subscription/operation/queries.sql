@@ -5,8 +5,10 @@ VALUES ($1, $2, $3, $4, $5, 'pending', $6, $7, $7);
 -- name: PendingOperation :one
 SELECT * FROM psp_operations WHERE tenant_id = $1 AND subscription_id = $2 AND state = 'pending';
 
--- name: LastOrigin :one
-SELECT origin FROM psp_operations WHERE tenant_id = $1 AND subscription_id = $2 AND state = 'done'
+-- name: LastChange :one
+-- The newest change of plan whose effect was recorded.
+SELECT request, origin FROM psp_operations
+WHERE tenant_id = $1 AND subscription_id = $2 AND recorded_at IS NOT NULL AND request ->> 'kind' = 'change'
 ORDER BY created_at DESC, id DESC
 LIMIT 1;
 

@@ -45,14 +45,22 @@ func (s store) pending(ctx context.Context, sub subscription.Subscription) (oper
 	return op, sqldb.Wrap(json.Unmarshal(row.Request, &op.instruction), "read instruction of operation")
 }
 
-// lastAsked returns who asked for the last operation on a subscription that was made.
-func (s store) lastAsked(ctx context.Context, sub subscription.Subscription) (authz.Origin, error) {
-	var from origin
-	text, err := s.q(ctx).LastOrigin(ctx, operationsql.LastOriginParams{TenantID: sub.TenantID, SubscriptionID: sub.ID})
-	if err != nil || text == nil {
-		return from.By, sqldb.WrapAbsent(err, "read origin of the last operation", nil)
+// lastChange returns who asked for the last change of plan whose effect was recorded, and
+// the departures that it was prepared with; zero values without one.
+func (s store) lastChange(ctx context.Context, sub subscription.Subscription) (by authz.Origin, departures int64, err error) {
+	row, err := s.q(ctx).LastChange(ctx, operationsql.LastChangeParams{TenantID: sub.TenantID, SubscriptionID: sub.ID})
+	if err != nil {
+		return by, 0, sqldb.WrapAbsent(err, "read the last change", nil)
 	}
-	return from.By, sqldb.Wrap(json.Unmarshal(text, &from), "read origin of operation")
+	var in instruction
+	if err := json.Unmarshal(row.Request, &in); err != nil {
+		return by, 0, sqldb.Wrap(err, "read instruction of operation")
+	}
+	var from origin
+	if row.Origin != nil { // operations that are older than the column have none
+		err = json.Unmarshal(row.Origin, &from)
+	}
+	return from.By, in.Departures, sqldb.Wrap(err, "read origin of operation")
 }
 
 // insertOperation stores an operation, leased to the caller.

@@ -110,8 +110,11 @@ func (s *Service) recordWaited(ctx context.Context, before, after subscription.S
 	case waited == nil || after.Pending != nil:
 		return nil
 	case before.PlanID != after.PlanID && after.PlanID == waited.PlanID:
-		by, err := s.store.lastAsked(ctx, after)
+		by, departures, err := s.store.lastChange(ctx, after)
 		if err != nil {
+			return err
+		}
+		if err := s.deps.Subscriptions.SeatsFollowed(ctx, after, departures); err != nil {
 			return err
 		}
 		return s.deps.Audit.Record(by.In(ctx), before.ChangeEntry("subscription.plan_changed", after))
@@ -136,8 +139,10 @@ func (s *Service) record(ctx context.Context, op operation, after subscription.S
 			return err
 		}
 	}
-	if err := s.deps.Subscriptions.SeatsFollowed(ctx, op.before, op.Departures); err != nil {
-		return err
+	if !op.waits(after) { // a change that waits bills the seats of those who left until it is made
+		if err := s.deps.Subscriptions.SeatsFollowed(ctx, op.before, op.Departures); err != nil {
+			return err
+		}
 	}
 	return s.deps.Audit.Record(op.by.In(ctx), op.entry(after))
 }

@@ -219,6 +219,47 @@ func TestSeatsWhileAChangeWaits(t *testing.T) {
 	})
 }
 
+// Who leaves while a change waits frees a seat, also if another change takes its place
+// and is dropped too. A change that is made settles what its seats were counted without.
+func TestDeparturesWhileAChangeWaits(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AddPlan("crew", "seat", "month", 3000, 0, nil)
+		s.AddPlan("fleet", "seat", "month", 6000, 0, nil)
+		s.AddPlan("max", "flat", "month", 90000, 0, nil)
+		s.AddPlan("pro", "flat", "month", 80000, 0, nil)
+		b := buysWith(s, "ada", "crew", apptest.Confirmation(apptest.CardConfirms))
+		leave := func(id int64) {
+			t.Helper()
+			s.Call("DELETE", b.Path("/team/members/")+apptest.IDText(float64(id)), b.Token, nil).Want(200)
+		}
+		_, grace := s.Join(b.Owner, "Grace", "grace@example.com", "member")
+		_, mary := s.Join(b.Owner, "Mary", "mary@example.com", "member")
+		followed(s)
+		s.Subscription(b.Owner).WantAt("data.quantity", 3.0)
+		b.waits("max")
+		leave(grace)
+		b.waits("pro")
+		s.Call("DELETE", b.Path("/subscription/pending-change"), b.Token, nil).Want(204)
+		s.Advance(11 * time.Minute)
+		b.LogInAgain()
+		followed(s)
+		s.Subscription(b.Owner).WantAt("data.quantity", 2.0)
+
+		// Seats that a change bought after a departure stay.
+		b.waits("max")
+		leave(mary)
+		page := s.ChangePlan(b.Owner, "fleet", apptest.Object{"quantity": 4}).Want(200).WantAt("data.action", "confirmation_required").
+			Str("data.payment_action.url")
+		s.Submit(page, apptest.Confirmation("")).Want(303)
+		b.nothingWaits(s.PlanID(b.Owner, "fleet"))
+		s.Advance(11 * time.Minute)
+		b.LogInAgain()
+		followed(s)
+		s.Subscription(b.Owner).WantAt("data.quantity", 4.0)
+	})
+}
+
 // A change that waits is one to the plan that was asked for, also where another plan has
 // its price.
 func TestChangeWaitsForAPriceOfSeveralPlans(t *testing.T) {

@@ -118,22 +118,29 @@ func (q *Queries) KeepPreview(ctx context.Context, arg KeepPreviewParams) error 
 	return err
 }
 
-const lastOrigin = `-- name: LastOrigin :one
-SELECT origin FROM psp_operations WHERE tenant_id = $1 AND subscription_id = $2 AND state = 'done'
+const lastChange = `-- name: LastChange :one
+SELECT request, origin FROM psp_operations
+WHERE tenant_id = $1 AND subscription_id = $2 AND recorded_at IS NOT NULL AND request ->> 'kind' = 'change'
 ORDER BY created_at DESC, id DESC
 LIMIT 1
 `
 
-type LastOriginParams struct {
+type LastChangeParams struct {
 	TenantID       uuid.UUID
 	SubscriptionID uuid.UUID
 }
 
-func (q *Queries) LastOrigin(ctx context.Context, arg LastOriginParams) (sqldb.JSON, error) {
-	row := q.db.QueryRowContext(ctx, lastOrigin, arg.TenantID, arg.SubscriptionID)
-	var origin sqldb.JSON
-	err := row.Scan(&origin)
-	return origin, err
+type LastChangeRow struct {
+	Request sqldb.JSON
+	Origin  sqldb.JSON
+}
+
+// The newest change of plan whose effect was recorded.
+func (q *Queries) LastChange(ctx context.Context, arg LastChangeParams) (LastChangeRow, error) {
+	row := q.db.QueryRowContext(ctx, lastChange, arg.TenantID, arg.SubscriptionID)
+	var i LastChangeRow
+	err := row.Scan(&i.Request, &i.Origin)
+	return i, err
 }
 
 const lastPreview = `-- name: LastPreview :one
