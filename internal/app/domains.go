@@ -14,6 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog/currency"
 	"github.com/tenantry/tenantry/internal/catalog/pricelink"
 	"github.com/tenantry/tenantry/internal/catalog/pricelist"
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/impersonation"
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/onboarding"
@@ -153,8 +154,8 @@ func (d *domains) addSubscriptions(p *platform, link *links) {
 		Metered: link, Letters: p.letters, Operations: link, Trials: trial.NewRecord(p.db),
 	})
 	d.operations = operation.NewService(operation.Deps{
-		DB: p.db, Clock: p.clock, Jobs: p.jobs, Subscriptions: d.subscriptions, Catalog: d.catalog, Tenants: d.tenants,
-		Entitlements: d.entitlements, Provider: p.provider, Prices: d.priceLinks, Audit: d.audit, Usage: link,
+		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Subscriptions: d.subscriptions, Catalog: d.catalog,
+		Tenants: d.tenants, Entitlements: d.entitlements, Provider: p.provider, Prices: d.priceLinks, Audit: d.audit, Usage: link,
 		Metering: metering{d.meters, prices{d.priceLinks}}, Log: p.log,
 	})
 	d.reconciler = reconcile.NewService(reconcile.Deps{

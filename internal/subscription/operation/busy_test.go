@@ -2,6 +2,8 @@ package operation_test
 
 import (
 	"net/http"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,6 +39,32 @@ func TestScheduledEndAcrossAChange(t *testing.T) {
 	})
 }
 
+// asked is a request about a subscription that waits for its answer.
+type asked struct {
+	s        *apptest.Server
+	answered chan *http.Response
+}
+
+// asks makes a request and does not wait for its answer.
+func asks(s *apptest.Server, o apptest.Owner, path string, body any) asked {
+	s.T.Helper()
+	request, a := s.NewRequest("POST", o.Path("/subscription")+path, o.Token, body), asked{s, make(chan *http.Response, 1)}
+	go func() {
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			s.T.Error(err)
+		}
+		a.answered <- answer
+	}()
+	return a
+}
+
+// read waits for the answer.
+func (a asked) read() apptest.Reply {
+	answer := <-a.answered
+	return a.s.Read(answer.Request, answer)
+}
+
 // While somebody works on a subscription others wait, and not for ever.
 func TestBusySubscription(t *testing.T) {
 	t.Parallel()
@@ -50,30 +78,61 @@ func TestBusySubscription(t *testing.T) {
 		w.Tamper(nil)
 		db := s.DB()
 		apptest.Exec(t, db, `UPDATE psp_operations SET leased_until = $1 WHERE tenant_id = $2`, clock.System().Now().Add(3*apptest.Day), o.Tenant)
+		began := clock.System().Now()
+		var waiting []func() apptest.Reply
 		for path, body := range map[string]any{
 			"/resume": nil, "/cancel": apptest.Object{"immediately": true}, "/change-plan": apptest.Object{"new_plan_id": s.PlanID(o, "free")},
 		} {
-			request, answered := s.NewRequest("POST", o.Path("/subscription")+path, o.Token, body), make(chan *http.Response, 1)
-			go func() {
-				a, err := http.DefaultClient.Do(request)
-				if err != nil {
-					t.Error(err)
-				}
-				answered <- a
-			}()
-			var a *http.Response
-			for advanced := 0; a == nil; advanced++ {
-				select {
-				case a = <-answered:
-				case <-time.After(50 * time.Millisecond):
-					if advanced < 60 { // the owner stays logged in
-						s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "4s"}).Want(200)
-					}
-				}
-			}
-			s.Read(request, a).WantRefused(409, "subscription_busy")
+			waiting = append(waiting, asks(s, o, path, body).read)
 		}
-		apptest.Exec(t, db, `UPDATE psp_operations SET leased_until = created_at WHERE tenant_id = $1`, o.Tenant)
+		s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "4m"}).Want(200) // which is not waited for
+		for _, read := range waiting {
+			read().WantRefused(409, "subscription_busy")
+		}
+		if waited := clock.System().Now().Sub(began); waited < 15*time.Second {
+			t.Errorf("they waited %s", waited)
+		}
+		apptest.Exec(t, db, `UPDATE psp_operations SET leased_until = $1 WHERE tenant_id = $2`, clock.System().Now(), o.Tenant)
 		s.RetryWhileDown(func() apptest.Reply { return s.Call("POST", o.Path("/subscription/resume"), o.Token, nil) }).Want(200).WantAt("data.cancel_at_period_end", false)
+	})
+}
+
+// An operation that is under way is not given up because the service's time is moved:
+// how long it may take is real time.
+func TestOperationWhileTimeIsMoved(t *testing.T) {
+	t.Parallel()
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
+		s.AddPlan("pro", "flat", "month", 4900, 0, nil)
+		o := s.Register("ada@example.com", true)
+		s.BuyPlan(o, "starter")
+		s.AwaitNotifications()
+		var first atomic.Bool
+		arrived, goOn := make(chan struct{}), make(chan struct{})
+		w.Tamper(func(r *http.Request) apptest.Verdict {
+			if r.Method == "POST" && strings.Contains(r.URL.Path, "/v1/subscriptions/") && !first.Swap(true) {
+				close(arrived)
+				<-goOn
+			}
+			return apptest.Pass
+		})
+		changed := asks(s, o, "/change-plan", apptest.Object{"new_plan_id": s.PlanID(o, "pro")})
+		<-arrived
+		s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "5m"}).Want(200)
+		canceled := asks(s, o, "/cancel", nil)
+		select {
+		case a := <-canceled.answered:
+			t.Error("another caller did not wait")
+			canceled.answered <- a
+		case <-time.After(2 * time.Second):
+		}
+		s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "5m"}).Want(200)
+		close(goOn)
+		changed.read().Want(200).WantAt("data.subscription.plan.id", s.PlanID(o, "pro"))
+		canceled.read().Want(200).WantAt("data.cancel_at_period_end", true).WantAt("data.plan.id", s.PlanID(o, "pro"))
+		for _, action := range []string{"subscription.plan_changed", "subscription.canceled"} {
+			if n := s.CountAudited(o, action); n != 1 {
+				t.Errorf("%d times %s in the trail", n, action)
+			}
+		}
 	})
 }

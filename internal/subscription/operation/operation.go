@@ -26,7 +26,8 @@ const (
 
 const (
 	// operationLease is longer than it takes to ask the provider and to read the
-	// state back. It matters only when a process dies in between.
+	// state back. It matters only when a process dies in between, and is real time, like
+	// busyWait.
 	operationLease = 45 * time.Second
 	// repeatable is how long a repetition continues an operation of unknown outcome.
 	// After that its effect, if any, has long been read back, and what it was
@@ -125,7 +126,7 @@ var errNothingToDo = errors.New("there is nothing to do")
 // outcome stays pending: a repetition makes the same write with the same key, and
 // any other operation first reads back what came of it.
 func (s *Service) operate(ctx context.Context, k kind) (subscription.Subscription, error) {
-	began := s.deps.Clock.Now()
+	began := s.deps.Lease.Now()
 	for {
 		sub, err := k.load(ctx)
 		if err != nil {
@@ -139,7 +140,7 @@ func (s *Service) operate(ctx context.Context, k kind) (subscription.Subscriptio
 			return sub, nil
 		case errors.Is(err, subscription.ErrOvertaken):
 		case errors.Is(err, errBusy):
-			if s.deps.Clock.Now().Sub(began) >= busyWait || !pause(ctx, busyPause) {
+			if s.deps.Lease.Now().Sub(began) >= busyWait || !pause(ctx, busyPause) {
 				return subscription.Subscription{}, err
 			}
 		default:
@@ -173,10 +174,10 @@ func (s *Service) claim(ctx context.Context, sub subscription.Subscription, k ki
 // another caller is repeating, and its effect is recorded.
 func (s *Service) claimPending(ctx context.Context, pending operation, k kind) error {
 	now := s.deps.Clock.Now()
-	if pending.leasedUntil.After(now) {
+	if pending.leasedUntil.After(s.deps.Lease.Now()) {
 		return errBusy
 	}
-	leased, err := s.store.lease(ctx, pending, now)
+	leased, err := s.store.lease(ctx, pending, s.deps.Lease.Now(), now)
 	switch {
 	case err != nil:
 		return err
@@ -215,7 +216,7 @@ func (s *Service) begin(ctx context.Context, op operation, k kind) error {
 		if err := k.confirm(ctx, op.before, op.instruction); err != nil {
 			return err
 		}
-		return s.store.insertOperation(ctx, op, s.deps.Clock.Now())
+		return s.store.insertOperation(ctx, op, s.deps.Lease.Now(), s.deps.Clock.Now())
 	})
 }
 
@@ -237,7 +238,7 @@ func (s *Service) settle(ctx context.Context, op operation, k kind) (subscriptio
 		_, closeErr := s.store.closeOperation(ctx, op, stateFailed, s.deps.Clock.Now())
 		return subscription.Subscription{}, errors.Join(k.refusal(err), closeErr)
 	}
-	return subscription.Subscription{}, errors.Join(err, s.store.release(ctx, op, s.deps.Clock.Now()))
+	return subscription.Subscription{}, errors.Join(err, s.store.release(ctx, op, s.deps.Lease.Now(), s.deps.Clock.Now()))
 }
 
 // complete ends, in the transaction that stores the new state, an operation that the
@@ -263,7 +264,7 @@ func (s *Service) complete(ctx context.Context, op operation, after subscription
 // after its outcome was read back.
 func (s *Service) abandon(ctx context.Context, op operation) error {
 	if err := s.deps.Subscriptions.ReadBack(ctx, op.before.PSPSubscriptionID, nil); err != nil {
-		return errors.Join(err, s.store.release(context.WithoutCancel(ctx), op, s.deps.Clock.Now()))
+		return errors.Join(err, s.store.release(context.WithoutCancel(ctx), op, s.deps.Lease.Now(), s.deps.Clock.Now()))
 	}
 	_, err := s.store.closeOperation(ctx, op, stateAbandoned, s.deps.Clock.Now())
 	return err

@@ -17,7 +17,7 @@ UPDATE psp_operations SET leased_until = sqlc.arg(until), updated_at = sqlc.arg(
 WHERE tenant_id = $1 AND id = $2 AND state = 'pending' AND leased_until <= sqlc.arg(free_at);
 
 -- name: ReleaseOperation :exec
-UPDATE psp_operations SET leased_until = $3, updated_at = $3 WHERE tenant_id = $1 AND id = $2 AND state = 'pending';
+UPDATE psp_operations SET leased_until = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2 AND state = 'pending';
 
 -- name: CloseOperation :execrows
 UPDATE psp_operations SET state = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2 AND state = 'pending';

@@ -44,6 +44,7 @@ type Tenants interface {
 type Deps struct {
 	DB            *sqldb.DB
 	Clock         clock.Clock
+	Lease         clock.Clock // the machine's, which says what is abandoned
 	Jobs          *jobs.Queue
 	Subscriptions *subscription.Service
 	Catalog       *catalog.Service

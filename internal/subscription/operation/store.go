@@ -64,7 +64,7 @@ func (s store) lastChange(ctx context.Context, sub subscription.Subscription) (b
 }
 
 // insertOperation stores an operation, leased to the caller.
-func (s store) insertOperation(ctx context.Context, op operation, now time.Time) error {
+func (s store) insertOperation(ctx context.Context, op operation, leasedAt, now time.Time) error {
 	text, err := json.Marshal(op.instruction)
 	if err != nil {
 		return err
@@ -75,24 +75,24 @@ func (s store) insertOperation(ctx context.Context, op operation, now time.Time)
 	}
 	err = s.q(ctx).InsertOperation(ctx, operationsql.InsertOperationParams{
 		ID: op.id, TenantID: op.before.TenantID, SubscriptionID: op.before.ID, Request: text, Origin: from,
-		LeasedUntil: now.Add(operationLease), CreatedAt: now,
+		LeasedUntil: leasedAt.Add(operationLease), CreatedAt: now,
 	})
 	return sqldb.Wrap(err, "insert operation")
 }
 
 // lease takes over a pending operation and reports whether nobody else was working
 // on it.
-func (s store) lease(ctx context.Context, op operation, now time.Time) (bool, error) {
+func (s store) lease(ctx context.Context, op operation, leasedAt, now time.Time) (bool, error) {
 	n, err := s.q(ctx).LeaseOperation(ctx, operationsql.LeaseOperationParams{
-		TenantID: op.before.TenantID, ID: op.id, Until: now.Add(operationLease), Now: now, FreeAt: now,
+		TenantID: op.before.TenantID, ID: op.id, Until: leasedAt.Add(operationLease), Now: now, FreeAt: leasedAt,
 	})
 	return n == 1, sqldb.Wrap(err, "lease operation")
 }
 
 // release leaves an operation pending, with nobody working on it.
-func (s store) release(ctx context.Context, op operation, now time.Time) error {
+func (s store) release(ctx context.Context, op operation, freeAt, now time.Time) error {
 	err := s.q(ctx).ReleaseOperation(ctx, operationsql.ReleaseOperationParams{
-		TenantID: op.before.TenantID, ID: op.id, LeasedUntil: now,
+		TenantID: op.before.TenantID, ID: op.id, LeasedUntil: freeAt, UpdatedAt: now,
 	})
 	return sqldb.Wrap(err, "release operation")
 }

@@ -271,16 +271,22 @@ func (q *Queries) RecordOperation(ctx context.Context, arg RecordOperationParams
 }
 
 const releaseOperation = `-- name: ReleaseOperation :exec
-UPDATE psp_operations SET leased_until = $3, updated_at = $3 WHERE tenant_id = $1 AND id = $2 AND state = 'pending'
+UPDATE psp_operations SET leased_until = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2 AND state = 'pending'
 `
 
 type ReleaseOperationParams struct {
 	TenantID    uuid.UUID
 	ID          uuid.UUID
 	LeasedUntil time.Time
+	UpdatedAt   time.Time
 }
 
 func (q *Queries) ReleaseOperation(ctx context.Context, arg ReleaseOperationParams) error {
-	_, err := q.db.ExecContext(ctx, releaseOperation, arg.TenantID, arg.ID, arg.LeasedUntil)
+	_, err := q.db.ExecContext(ctx, releaseOperation,
+		arg.TenantID,
+		arg.ID,
+		arg.LeasedUntil,
+		arg.UpdatedAt,
+	)
 	return err
 }
