@@ -114,6 +114,13 @@ type PendingChange struct {
 	ExpiresAt    time.Time `json:"expires_at"`
 }
 
+// BillsLike reports whether the provider's state of the subscription has the status, the
+// price, the quantity and the period that are stored here.
+func (s Subscription) BillsLike(remote psp.Subscription) bool {
+	return string(s.Status) == remote.Status && s.PSPPriceID == remote.PriceID && s.Quantity == remote.Quantity &&
+		s.CurrentPeriodStart.Equal(remote.PeriodStart) && s.CurrentPeriodEnd.Equal(remote.PeriodEnd)
+}
+
 // Waits reports whether a change of the subscription waits for its payment.
 func (s Subscription) Waits(now time.Time) bool {
 	return s.Pending != nil && s.Pending.ExpiresAt.After(now)

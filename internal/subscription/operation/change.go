@@ -213,6 +213,10 @@ func (s *Service) selectPlan(ctx context.Context, sub subscription.Subscription,
 }
 
 // providerChange puts a change, counted from a moment, in the provider's terms.
+//
+// Invariant: a change is priced on the state that the provider has. If that is newer than
+// the one that is stored here, it is stored first, and ErrOvertaken has the change
+// prepared on it.
 func (s *Service) providerChange(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, from time.Time) (psp.Change, error) {
 	price, err := s.deps.Prices.Ensure(ctx, sel.Plan.ID, sel.Price.ID)
 	if err != nil {
@@ -221,6 +225,12 @@ func (s *Service) providerChange(ctx context.Context, sub subscription.Subscript
 	remote, err := s.deps.Provider.GetSubscription(ctx, sub.PSPSubscriptionID)
 	if err != nil {
 		return psp.Change{}, goneOr(err, subscription.ErrNotFound)
+	}
+	if !sub.BillsLike(remote) {
+		if err := s.deps.Subscriptions.ReadBack(ctx, remote.ID, nil); err != nil {
+			return psp.Change{}, goneOr(err, subscription.ErrNotFound)
+		}
+		return psp.Change{}, subscription.ErrOvertaken
 	}
 	change := psp.Change{SubscriptionID: remote.ID, ItemID: remote.ItemID, PriceID: price, Quantity: sel.Quantity, ProrationDate: from}
 	change.TrialEnd, err = s.trialEnd(ctx, sub, sel, from)

@@ -57,6 +57,17 @@ func days(from, to time.Time) int {
 // two exceptions: without a running subscription it is 404, and a change that the
 // provider cannot compute is proration_not_supported. What it returns binds: see bound.
 func (s *Service) PreviewChange(ctx context.Context, tenantID, planID uuid.UUID, quantity int64) (Preview, error) {
+	for {
+		p, err := s.previewChange(ctx, tenantID, planID, quantity)
+		if !errors.Is(err, subscription.ErrOvertaken) {
+			return p, err
+		}
+	}
+}
+
+// previewChange is PreviewChange for the subscription as it is stored; ErrOvertaken asks
+// for another try.
+func (s *Service) previewChange(ctx context.Context, tenantID, planID uuid.UUID, quantity int64) (Preview, error) {
 	sub, err := s.deps.Subscriptions.Running(ctx, tenantID)
 	if err != nil {
 		return Preview{}, err
