@@ -53,6 +53,11 @@ type Tenants interface {
 	Create(ctx context.Context, ownerID int64, name string) (uuid.UUID, error)
 	// MembershipsOf lists the tenants that a user is in: at most one.
 	MembershipsOf(ctx context.Context, userID int64) ([]Membership, error)
+	// LockOf locks the tenant that a user is in, if any, in the transaction of ctx.
+	LockOf(ctx context.Context, userID int64) error
+	// Forsake takes a user out of the tenant that somebody else made in their name, in
+	// the transaction of ctx, which has locked it. A tenant that pays is kept.
+	Forsake(ctx context.Context, userID int64) error
 }
 
 // Lifetimes say how long credentials live.

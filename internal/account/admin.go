@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tenantry/tenantry/internal/account/common"
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/mail"
@@ -44,6 +45,9 @@ func (s *Service) CreateAdmin(ctx context.Context, name, email, password string,
 	if utf8.RuneCountInString(password) < 8 || len(password) > 1024 {
 		return User{}, errors.New("password: must have at least 8 characters and at most 1024 bytes")
 	}
+	if common.Has(password) {
+		return User{}, errors.New("password: everybody uses this one; choose another")
+	}
 	list, err := permissionList(permissions)
 	if err != nil {
 		return User{}, err
@@ -74,7 +78,8 @@ func (s *Service) Admins(ctx context.Context) ([]Admin, error) {
 // GrantAdmin makes an account a platform admin, or changes the permissions of one. No
 // permissions means all of them. Who becomes one must log in again, so that no older
 // login gains rights, and impersonations of them end (rules:
-// account#platform-admins). ErrNoAccount where the email has no account.
+// account#platform-admins). ErrNoAccount where the email has no account, ErrUnverified
+// where nobody has proved that it is theirs.
 func (s *Service) GrantAdmin(ctx context.Context, email string, permissions []string) (User, error) {
 	list, err := permissionList(permissions)
 	if err != nil {
@@ -97,28 +102,37 @@ func (s *Service) changeAdmin(ctx context.Context, action, email string, isAdmin
 	}
 	var user User
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		old, oldList, err := s.store.lockAdmin(ctx, address)
+		id, _, err := s.store.userOfEmail(ctx, address)
+		if errors.Is(err, errNoUser) {
+			return ErrNoAccount
+		}
+		if err != nil {
+			return err
+		}
+		old, err := s.lockTarget(ctx, id)
 		switch {
 		case err != nil:
 			return err
 		case !isAdmin && !old.IsPlatformAdmin:
 			return ErrNotAdmin
+		case isAdmin && !old.IsPlatformAdmin && !old.verified:
+			return ErrUnverified
 		}
 		now := s.deps.Clock.Now()
-		user = old
+		user = old.User
 		user.IsPlatformAdmin = isAdmin
 		if err := s.store.setAdmin(ctx, old.ID, isAdmin, list, now); err != nil {
 			return err
 		}
 		if isAdmin != old.IsPlatformAdmin {
-			if err := s.revokeAll(ctx, old.ID, now); err != nil {
+			if err := s.endAll(ctx, old.ID, now); err != nil {
 				return err
 			}
 			if err := s.deps.Impersonations.EndOf(ctx, old.ID); err != nil {
 				return err
 			}
 		}
-		return s.recordAdmin(ctx, action, old.ID, adminFacts(old.IsPlatformAdmin, oldList), adminFacts(isAdmin, list))
+		return s.recordAdmin(ctx, action, old.ID, adminFacts(old.IsPlatformAdmin, old.permissions), adminFacts(isAdmin, list))
 	})
 	return user, err
 }

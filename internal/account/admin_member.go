@@ -12,7 +12,7 @@ type HashedPassword struct{ phc string }
 
 // HashPassword hashes a password for SetPassword.
 func (s *Service) HashPassword(ctx context.Context, password string) (HashedPassword, error) {
-	hash, err := s.deps.Passwords.Hash(ctx, password)
+	hash, err := s.deps.Passwords.HashNew(ctx, password)
 	return HashedPassword{hash}, err
 }
 
@@ -22,23 +22,15 @@ func (s *Service) HashPassword(ctx context.Context, password string) (HashedPass
 // ErrPlatformAdminPassword.
 func (s *Service) SetPassword(ctx context.Context, userID int64, password HashedPassword) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		// The lock keeps the user from becoming a platform admin in between.
-		user, err := s.store.lockUser(ctx, userID)
+		// The lock also keeps the user from becoming a platform admin in between.
+		user, err := s.lock(ctx, userID)
 		if err != nil {
 			return err
 		}
 		if user.IsPlatformAdmin {
 			return ErrPlatformAdminPassword
 		}
-		now := s.deps.Clock.Now()
-		if err := s.store.updatePassword(ctx, userID, password.phc, now); err != nil {
-			return err
-		}
-		if err := s.store.revokeAll(ctx, userID, now); err != nil {
-			return err
-		}
-		// A reset link that was mailed before must not replace the new password.
-		if err := s.store.deleteReset(ctx, userID); err != nil {
+		if err := s.replacePassword(ctx, userID, password.phc, s.deps.Clock.Now()); err != nil {
 			return err
 		}
 		return s.deps.Notices.PasswordChanged(ctx, i18n.Locale(ctx), user.Email, user.Name)

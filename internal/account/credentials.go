@@ -25,6 +25,9 @@ func (s *Service) Credentials(ctx context.Context, userID int64) ([]Credential, 
 // impersonation of somebody else.
 func (s *Service) RevokeCredentials(ctx context.Context, userID int64) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		return s.revokeAll(ctx, userID, s.deps.Clock.Now())
+		if _, err := s.lock(ctx, userID); err != nil {
+			return err
+		}
+		return s.endAll(ctx, userID, s.deps.Clock.Now())
 	})
 }

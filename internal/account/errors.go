@@ -9,6 +9,7 @@ import (
 var (
 	errCredentials     = fault.Coded(fault.Unauthenticated, fault.InvalidCredentials)
 	errUnauthenticated = fault.New(fault.Unauthenticated, "error.unauthenticated")
+	errCommonPassword  = fault.OnField("password", "validation.common_password")
 	errEmailTaken      = fault.OnField("email", "validation.taken")
 	errRefreshToken    = fault.Coded(fault.Unauthenticated, fault.InvalidRefreshToken)
 	errRefreshExpired  = fault.Coded(fault.Unauthenticated, fault.RefreshTokenExpired)
@@ -18,8 +19,14 @@ var (
 	// cannot be set over HTTP (403).
 	ErrPlatformAdminPassword = fault.New(fault.Forbidden, "error.platform_admin_password")
 
-	errNoUser    = errors.New("the user does not exist")
-	errNoSession = errors.New("the credential is not a session")
+	// ErrNeverLinked says that a delegated login is not linked to an account by its
+	// email, because the account is a platform admin's.
+	ErrNeverLinked = errors.New("a platform admin's account is never linked by its email")
+
+	errNoUser          = errors.New("the user does not exist")
+	errNoSession       = errors.New("the credential is not a session")
+	errNoCredential    = errors.New("the credential does not exist")
+	errPasswordChanged = errors.New("the password was changed while it was checked")
 )
 
 // Errors of the commands that manage platform admins, worded for the operator.
@@ -30,6 +37,8 @@ var (
 	ErrNoAccount = errors.New("no account has this email")
 	// ErrNotAdmin says that an account is not a platform admin.
 	ErrNotAdmin = errors.New("this account is no platform admin")
+	// ErrUnverified says that nobody has proved that an account's email is theirs.
+	ErrUnverified = errors.New("this account's email is not verified: its owner verifies it by resetting the password")
 	// ErrUnknownPermission says that a list contains something that is not a
 	// platform permission.
 	ErrUnknownPermission = errors.New("unknown permission")

@@ -20,8 +20,11 @@ type Impersonations interface {
 	// EndFamily ends the impersonations that depend on credentials of one login, and
 	// revokes those credentials.
 	EndFamily(ctx context.Context, userID int64, family uuid.UUID) error
-	// EndOf ends the impersonations whose target a user is.
+	// EndOf ends the impersonations whose target a user is. The target and the
+	// impersonators are locked.
 	EndOf(ctx context.Context, targetID int64) error
+	// ImpersonatorsOf lists who impersonates a user.
+	ImpersonatorsOf(ctx context.Context, targetID int64) ([]int64, error)
 }
 
 // noImpersonations is for a service in which nobody can impersonate.
@@ -30,14 +33,8 @@ type noImpersonations struct{}
 func (noImpersonations) EndDead(context.Context, int64) error              { return nil }
 func (noImpersonations) EndFamily(context.Context, int64, uuid.UUID) error { return nil }
 func (noImpersonations) EndOf(context.Context, int64) error                { return nil }
-
-// revokeAll ends every credential of a user, and the impersonations that depend on
-// them, in the transaction of ctx.
-func (s *Service) revokeAll(ctx context.Context, userID int64, now time.Time) error {
-	if err := s.store.revokeAll(ctx, userID, now); err != nil {
-		return err
-	}
-	return s.deps.Impersonations.EndDead(ctx, userID)
+func (noImpersonations) ImpersonatorsOf(context.Context, int64) ([]int64, error) {
+	return nil, nil
 }
 
 // ownerOf returns who the credential of the caller belongs to: the admin while
@@ -50,7 +47,7 @@ func ownerOf(caller *authz.Caller) int64 {
 }
 
 // RenewSession gives a session a new secret, which it needs whenever its privileges
-// change, in the transaction of ctx. keep is how long the browser is to keep it; 0 is
+// change, in the transaction of ctx, which has locked its user. keep is how long the browser is to keep it; 0 is
 // until the browser is closed. For a credential that is not a session, secret is "".
 func (s *Service) RenewSession(ctx context.Context, id uuid.UUID) (secret string, keep time.Duration, err error) {
 	secret = newAccessToken()

@@ -47,16 +47,43 @@ func (b *cookieBrowser) logInAtSandbox(email, name string) *url.URL {
 	t := b.s.T
 	t.Helper()
 	consent := b.open("GET", b.s.URL+"/api/v1/auth/oauth/sandbox/redirect", nil).Want(302).Header.Get("Location")
-	page := b.open("GET", consent, nil).Want(200)
-	if !strings.Contains(page.Text, `id="consent"`) {
-		t.Fatalf("no consent form: %s", page.Text)
+	callback := b.open("GET", b.consent(consent, email, name), nil).Want(302).Header.Get("Location")
+	end, err := url.Parse(callback)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return end
+}
+
+// key is the cookie with the key of logins at providers.
+func (b *cookieBrowser) key() *http.Cookie {
+	at, err := url.Parse(b.s.URL + "/api/v1/auth/oauth/exchange")
+	if err != nil {
+		b.s.T.Fatal(err)
+	}
+	for _, c := range b.client.Jar.Cookies(at) {
+		if c.Name == "tenantry_oauth" {
+			return c
+		}
+	}
+	b.s.T.Fatal("the browser has no key")
+	return nil
+}
+
+// consent fills in the consent page and returns the address of the callback.
+func (b *cookieBrowser) consent(page, email, name string) string {
+	t := b.s.T
+	t.Helper()
 	form := url.Values{"email": {email}, "name": {name}, "email_verified": {"true"}}
-	for _, field := range hiddenField.FindAllStringSubmatch(page.Text, -1) {
+	shown := b.open("GET", page, nil).Want(200)
+	if !strings.Contains(shown.Text, `id="consent"`) {
+		t.Fatalf("no consent form: %s", shown.Text)
+	}
+	for _, field := range hiddenField.FindAllStringSubmatch(shown.Text, -1) {
 		form.Set(field[1], strings.ReplaceAll(field[2], "&amp;", "&"))
 	}
-	action := regexp.MustCompile(`<form[^>]*id="consent"[^>]*action="([^"]*)"|<form[^>]*action="([^"]*)"[^>]*id="consent"`).FindStringSubmatch(page.Text)
-	to, err := url.Parse(consent)
+	action := regexp.MustCompile(`<form[^>]*id="consent"[^>]*action="([^"]*)"|<form[^>]*action="([^"]*)"[^>]*id="consent"`).FindStringSubmatch(shown.Text)
+	to, err := url.Parse(page)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,13 +92,7 @@ func (b *cookieBrowser) logInAtSandbox(email, name string) *url.URL {
 			t.Fatal(err)
 		}
 	}
-	back := b.open("POST", to.String(), form)
-	callback := b.open("GET", back.Header.Get("Location"), nil).Want(302).Header.Get("Location")
-	end, err := url.Parse(callback)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return end
+	return b.open("POST", to.String(), form).Header.Get("Location")
 }
 
 // A login at the sandbox's identity provider, from the popup to the session.
@@ -100,10 +121,18 @@ func TestDelegatedLogin(t *testing.T) {
 		}
 
 		// The second time it is the same user; the frontend gets a session.
-		end = newCookieBrowser(s).logInAtSandbox("new@example.com", "New Person")
+		// A session is for the browser that began, nobody else's, who may have got the
+		// code by a link and would act as another.
+		browser := newCookieBrowser(s)
+		end = browser.logInAtSandbox("new@example.com", "New Person")
+		code := map[string]any{"code": end.Query().Get("code")}
+		other := s.Frontend()
+		other.Fetch("GET", "/csrf-cookie", "", nil).Want(204)
+		other.Send("POST", "/api/v1/auth/oauth/exchange", code).WantRefused(400, "OAUTH_CODE_EXPIRED")
 		f := s.Frontend()
 		f.Fetch("GET", "/csrf-cookie", "", nil).Want(204)
-		second := f.Send("POST", "/api/v1/auth/oauth/exchange", map[string]any{"code": end.Query().Get("code")}).Want(200)
+		f.Cookies["tenantry_oauth"] = browser.key()
+		second := f.Send("POST", "/api/v1/auth/oauth/exchange", code).Want(200)
 		if second.At("isNewUser") != false || second.At("accessToken") != nil {
 			t.Errorf("second: %s", second.Text)
 		}

@@ -5,6 +5,8 @@ import (
 	"runtime"
 
 	"github.com/alexedwards/argon2id"
+
+	"github.com/tenantry/tenantry/internal/account/common"
 )
 
 // HashCost is the work that one password hash takes.
@@ -35,6 +37,15 @@ func NewPasswords(cost HashCost) (*Passwords, error) {
 	decoy, err := argon2id.CreateHash("a password that nobody has", p.params)
 	p.decoy = decoy
 	return p, err
+}
+
+// HashNew is Hash for a password that somebody chooses. One that everybody uses is a
+// validation error on password (rules: account#passwords).
+func (p *Passwords) HashNew(ctx context.Context, password string) (string, error) {
+	if common.Has(password) {
+		return "", errCommonPassword
+	}
+	return p.Hash(ctx, password)
 }
 
 // Hash returns the hash of a password, in the PHC string format. It fails when ctx

@@ -20,6 +20,8 @@ import (
 type noTenants struct{}
 
 func (noTenants) Create(context.Context, int64, string) (uuid.UUID, error)   { return uuid.Nil, nil }
+func (noTenants) LockOf(context.Context, int64) error                        { return nil }
+func (noTenants) Forsake(context.Context, int64) error                       { return nil }
 func (noTenants) MembershipsOf(context.Context, int64) ([]Membership, error) { return nil, nil }
 
 func newTestService(t *testing.T, db *sqldb.DB) *Service {

@@ -5,7 +5,7 @@ ON CONFLICT (email) DO NOTHING
 RETURNING id;
 
 -- name: UserByEmail :one
-SELECT id, name, email, password_hash, is_platform_admin FROM users WHERE email = $1;
+SELECT id, name, email, password_hash, is_platform_admin, email_verified_at FROM users WHERE email = $1;
 
 -- name: UserByID :one
 SELECT id, name, email, is_platform_admin FROM users WHERE id = $1;
@@ -17,8 +17,16 @@ UPDATE users SET password_hash = $2, updated_at = $3 WHERE id = $1;
 UPDATE users SET email_verified_at = $2 WHERE id = $1 AND email_verified_at IS NULL;
 
 -- name: InsertCredential :exec
-INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9);
+INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10);
+
+-- The logins of a user beyond the newest, the newest of them first.
+-- name: OldLogins :many
+SELECT family FROM credentials
+WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > sqlc.arg(now)
+GROUP BY family
+ORDER BY MIN(login_at) DESC, family
+LIMIT 1000 OFFSET sqlc.arg(kept);
 
 -- name: MoveExpiry :exec
 UPDATE credentials SET expires_at = $2 WHERE id = $1 AND revoked_at IS NULL;
@@ -35,13 +43,24 @@ ORDER BY created_at DESC, id DESC;
 -- name: RevokeCredentialsOfUser :exec
 UPDATE credentials SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL;
 
--- name: DeleteExpiredCredentials :exec
-DELETE FROM credentials
+-- name: UsersWithExpiredCredentials :many
+SELECT DISTINCT user_id FROM credentials
 WHERE (family_expires_at < sqlc.arg(before) OR (kind <> 'refresh' AND expires_at < sqlc.arg(before)))
-  AND impersonated_user_id IS NULL; -- an impersonation is ended and logged before
+  AND impersonated_user_id IS NULL -- an impersonation is ended and logged before
+ORDER BY user_id
+LIMIT 500;
+
+-- name: DeleteExpiredCredentialsOfUser :exec
+DELETE FROM credentials
+WHERE user_id = $1
+  AND (family_expires_at < sqlc.arg(before) OR (kind <> 'refresh' AND expires_at < sqlc.arg(before)))
+  AND impersonated_user_id IS NULL;
+
+-- name: OwnerOfCredential :one
+SELECT user_id FROM credentials WHERE token_hash = $1 AND kind = $2;
 
 -- name: LockRefreshToken :one
-SELECT c.id, c.user_id, c.family, c.family_expires_at, c.expires_at, c.revoked_at
+SELECT c.id, c.user_id, c.family, c.family_expires_at, c.expires_at, c.login_at, c.revoked_at
 FROM credentials c
 WHERE c.token_hash = $1 AND c.kind = 'refresh'
 FOR UPDATE;
@@ -64,22 +83,24 @@ SET token_hash = excluded.token_hash, expires_at = excluded.expires_at, created_
 -- name: DeletePasswordReset :exec
 DELETE FROM password_resets WHERE user_id = $1;
 
--- One statement uses the token up and finds its user, so that of two uses at the
--- same time only one succeeds.
--- name: TakePasswordReset :one
+-- name: TakePasswordReset :execrows
 DELETE FROM password_resets
-WHERE token_hash = $1 AND expires_at > sqlc.arg(now)
-  AND user_id IN (SELECT u.id FROM users u WHERE u.email = sqlc.arg(email))
-RETURNING user_id;
+WHERE user_id = $1 AND token_hash = $2 AND expires_at > sqlc.arg(now);
 
--- name: LockUserByEmail :one
-SELECT u.id, u.email_verified_at FROM users u WHERE u.email = $1 FOR UPDATE;
+-- name: DeleteOneTimeCodes :exec
+DELETE FROM oauth_codes WHERE user_id = $1;
 
--- name: ClaimUnverifiedUser :exec
-UPDATE users SET password_hash = NULL, email_verified_at = $2, updated_at = $3 WHERE id = $1;
+-- name: RemovePassword :exec
+UPDATE users SET password_hash = NULL, updated_at = $2 WHERE id = $1;
+
+-- name: DeletePushSubscriptions :exec
+DELETE FROM push_subscriptions WHERE user_id = $1;
 
 -- name: LockUserByID :one
-SELECT u.id, u.name, u.email, u.is_platform_admin FROM users u WHERE u.id = $1 FOR UPDATE;
+SELECT u.id, u.name, u.email, u.password_hash, u.is_platform_admin, u.platform_permissions, u.email_verified_at
+FROM users u
+WHERE u.id = $1
+FOR UPDATE;
 
 -- name: RenameUser :exec
 UPDATE users SET name = $2, updated_at = $3 WHERE id = $1;
@@ -96,8 +117,21 @@ SELECT id, name, email, platform_permissions FROM users WHERE is_platform_admin 
 -- name: SetPlatformAdmin :exec
 UPDATE users SET is_platform_admin = $2, platform_permissions = $3, updated_at = $4 WHERE id = $1;
 
--- name: LockAdminByEmail :one
-SELECT u.id, u.name, u.email, u.is_platform_admin, u.platform_permissions FROM users u WHERE u.email = $1 FOR UPDATE;
-
 -- name: DeleteUser :exec
 DELETE FROM users WHERE id = $1;
+
+-- name: InsertWrongPasswords :exec
+INSERT INTO wrong_passwords (email_hash, count, began_at, closed_until) VALUES ($1, 0, $2, $2)
+ON CONFLICT (email_hash) DO NOTHING;
+
+-- name: LockWrongPasswords :one
+SELECT w.count, w.began_at, w.closed_until FROM wrong_passwords w WHERE w.email_hash = $1 FOR UPDATE;
+
+-- name: UpdateWrongPasswords :exec
+UPDATE wrong_passwords SET count = $2, began_at = $3, closed_until = $4 WHERE email_hash = $1;
+
+-- name: DeleteWrongPasswords :exec
+DELETE FROM wrong_passwords WHERE email_hash = $1;
+
+-- name: DeleteOldWrongPasswords :exec
+DELETE FROM wrong_passwords WHERE closed_until < sqlc.arg(before);

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/mail"
 )
 
@@ -38,6 +39,9 @@ func (s *Service) ForgotPassword(ctx context.Context, email string) error {
 	if err != nil {
 		return nil //nolint:nilerr // no account has such an email, which is no error here
 	}
+	if s.deps.Limiter != nil && !s.deps.Limiter.Allow(ctx, limit.AccountMail, normalized).Allowed {
+		return nil // the answer stays the same
+	}
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		return s.deps.Jobs.Enqueue(ctx, JobForgot, forgotten{Email: normalized, Locale: i18n.Locale(ctx)})
 	})
@@ -59,6 +63,9 @@ func (s *Service) HandleForgot(ctx context.Context, job jobs.Job) error {
 	}
 	token := newRefreshToken()
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if _, err := s.lock(ctx, user.ID); err != nil {
+			return err
+		}
 		if err := s.store.putReset(ctx, user.ID, token, s.deps.Clock.Now()); err != nil {
 			return err
 		}
@@ -67,36 +74,40 @@ func (s *Service) HandleForgot(ctx context.Context, job jobs.Job) error {
 }
 
 // ResetPassword sets a new password with the token from a mail and ends every
-// credential of the user. A token works once. Unknown, used and expired tokens and
+// credential of the user. Where the email was not verified before, it also takes the
+// account from whoever registered it (see claim). A token works once. Unknown, used and expired tokens and
 // those for another email get the same refusal (400).
 func (s *Service) ResetPassword(ctx context.Context, email, token, password string) error {
 	normalized, err := mail.NormalizeAddress(email)
 	if err != nil {
 		return errResetToken
 	}
-	hash, err := s.deps.Passwords.Hash(ctx, password)
+	hash, err := s.deps.Passwords.HashNew(ctx, password)
 	if err != nil {
 		return err
 	}
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		user, err := s.lockProved(ctx, normalized)
+		if errors.Is(err, errNoUser) {
+			return errResetToken
+		}
+		if err != nil {
+			return err
+		}
 		now := s.deps.Clock.Now()
-		id, err := s.store.takeReset(ctx, normalized, token, now)
-		if err != nil {
+		if err := s.store.takeReset(ctx, user.ID, token, now); err != nil {
 			return err
 		}
-		if err := s.store.updatePassword(ctx, id, hash, now); err != nil {
+		if err := s.replacePassword(ctx, user.ID, hash, now); err != nil {
 			return err
 		}
-		if err := s.revokeAll(ctx, id, now); err != nil {
+		if err := s.store.clearGuesses(ctx, normalized); err != nil {
 			return err
 		}
-		// The email is verified, because its mail was read.
-		if err := s.store.verifyEmail(ctx, id, now); err != nil {
-			return err
-		}
-		user, err := s.store.user(ctx, id)
-		if err != nil {
-			return err
+		if !user.verified {
+			if err := s.claim(ctx, user.ID, now); err != nil {
+				return err
+			}
 		}
 		return s.deps.Notices.PasswordChanged(ctx, i18n.Locale(ctx), user.Email, user.Name)
 	})

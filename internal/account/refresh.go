@@ -2,14 +2,16 @@ package account
 
 import (
 	"context"
+	"errors"
 
 	"github.com/tenantry/tenantry/internal/authz"
 )
 
 // Refresh trades a refresh token for a new pair of the same family.
 //
-// Invariant: a refresh token works once. Its row is locked, so that of several uses
-// at the same time one wins. Every other finds it revoked, which means that it was
+// Invariant: a refresh token works once. Its user is locked, so that of several uses
+// at the same time one wins, and that a logout or a reset at the same time ends the new
+// pair too. Every other finds it revoked, which means that it was
 // stolen or sent twice, and revokes the whole family, the winner's new pair
 // included. That is committed although the request is refused (rules:
 // account#refresh-tokens).
@@ -21,7 +23,7 @@ func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, erro
 	)
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		user, tokens, refused = User{}, Tokens{}, nil // again at each try of Tx
-		t, err := s.store.lockRefreshToken(ctx, token)
+		t, err := s.lockRefreshToken(ctx, token)
 		if err != nil {
 			return err
 		}
@@ -32,7 +34,7 @@ func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, erro
 			if err := s.store.revokeFamily(ctx, t.of.family, now); err != nil {
 				return err
 			}
-			return s.deps.Impersonations.EndDead(ctx, t.of.userID)
+			return s.endCodes(ctx, t.of.userID)
 		case !t.expires.After(now):
 			refused = errRefreshExpired
 			return nil
@@ -57,18 +59,37 @@ func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, erro
 	return user, tokens, err
 }
 
-// Logout ends the credential that the caller used and every refresh token of the
-// user. While impersonating that user is the admin; the target stays logged in.
+// lockRefreshToken returns a refresh token, with its user locked.
+func (s *Service) lockRefreshToken(ctx context.Context, token string) (refreshToken, error) {
+	owner, err := s.store.ownerOf(ctx, kindRefresh, token)
+	if errors.Is(err, errNoCredential) {
+		return refreshToken{}, errRefreshToken
+	}
+	if err != nil {
+		return refreshToken{}, err
+	}
+	if _, err := s.lock(ctx, owner); err != nil {
+		return refreshToken{}, err
+	}
+	return s.store.lockRefreshToken(ctx, token)
+}
+
+// Logout ends the login that the caller used, and every refresh token and one-time code
+// of the user. While impersonating that user is the admin; the target stays logged in.
 func (s *Service) Logout(ctx context.Context, caller *authz.Caller) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		now := s.deps.Clock.Now()
-		if err := s.store.revoke(ctx, caller.TokenID, now); err != nil {
+		owner := ownerOf(caller)
+		if _, err := s.lock(ctx, owner); err != nil {
 			return err
 		}
-		owner := ownerOf(caller)
+		now := s.deps.Clock.Now()
+		// A refresh may have given the login a newer access token than the caller's.
+		if err := s.store.revokeFamily(ctx, caller.Family, now); err != nil {
+			return err
+		}
 		if err := s.store.revokeRefreshTokens(ctx, owner, now); err != nil {
 			return err
 		}
-		return s.deps.Impersonations.EndDead(ctx, owner)
+		return s.endCodes(ctx, owner)
 	})
 }

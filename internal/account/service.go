@@ -11,6 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/gather"
 	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -28,6 +29,16 @@ type Deps struct {
 	// can impersonate.
 	Impersonations Impersonations
 	Audit          Audit // nil records nothing
+	// WrongPasswords is how many wrong passwords of one account are free in 15 minutes;
+	// 0 does not count them.
+	WrongPasswords int
+	// Limiter limits the mails that strangers can cause; nil does not.
+	Limiter Limiter
+}
+
+// Limiter decides whether one more of a group may pass for a key; *limit.Limiter is one.
+type Limiter interface {
+	Allow(ctx context.Context, group, key string) limit.Decision
 }
 
 // Service has the users and what authenticates them.
@@ -83,7 +94,7 @@ func (s *Service) RegisterAnd(ctx context.Context, r Registration, grant Grant, 
 	if err != nil {
 		return User{}, Tokens{}, err
 	}
-	hash, err := s.deps.Passwords.Hash(ctx, r.Password) // before the transaction, because it takes long
+	hash, err := s.deps.Passwords.HashNew(ctx, r.Password) // before the transaction, because it takes long
 	if err != nil {
 		return User{}, Tokens{}, err
 	}
@@ -91,6 +102,10 @@ func (s *Service) RegisterAnd(ctx context.Context, r Registration, grant Grant, 
 	var tokens Tokens
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		now := s.deps.Clock.Now()
+		// Nobody else sees the new user's row, which is as good as its lock.
+		if err := s.lockReplaced(ctx, grant); err != nil {
+			return err
+		}
 		id, err := s.store.insertUser(ctx, newUser{name: r.Name, email: email, passwordHash: &hash, verified: r.EmailVerified}, now)
 		if err != nil {
 			return err
@@ -120,12 +135,39 @@ func firstTenantName(r Registration) string {
 // password, an unknown email and an account without a password get the same refusal
 // (INVALID_CREDENTIALS) and take the same time. revokePrevious ends every older
 // credential of the user in the same transaction.
-func (s *Service) Login(ctx context.Context, email, password string, grant Grant, revokePrevious bool) (User, Tokens, error) {
+//
+// Invariant: what is issued follows from the password that holds when it is issued. The
+// hash that was checked is compared with the present one under the user's lock, and the
+// password is checked anew if it has changed; so another login may renew the hash, and a
+// reset makes this one a refusal.
+func (s *Service) Login(ctx context.Context, email, password string, grant Grant, revokePrevious bool) (user User, tokens Tokens, err error) {
 	normalized, err := mail.NormalizeAddress(email)
 	if err != nil {
 		normalized = "" // no account has it, and the login takes the same time
 	}
-	user, hash, err := s.store.userByEmail(ctx, normalized)
+	right, err := s.guess(ctx, normalized)
+	if err != nil {
+		return User{}, Tokens{}, err
+	}
+	for range loginTries {
+		user, tokens, err = s.login(ctx, normalized, password, grant, revokePrevious)
+		if err == nil {
+			return user, tokens, right(ctx)
+		}
+		if !errors.Is(err, errPasswordChanged) {
+			return User{}, Tokens{}, err
+		}
+	}
+	return User{}, Tokens{}, errCredentials
+}
+
+// loginTries is how often a login checks a password that changes meanwhile.
+const loginTries = 3
+
+// login is one try of Login; errPasswordChanged where the password has changed since it
+// was checked.
+func (s *Service) login(ctx context.Context, email, password string, grant Grant, revokePrevious bool) (User, Tokens, error) {
+	user, hash, err := s.store.userByEmail(ctx, email)
 	if err != nil && !errors.Is(err, errNoUser) {
 		return User{}, Tokens{}, err
 	}
@@ -145,13 +187,21 @@ func (s *Service) Login(ctx context.Context, email, password string, grant Grant
 	var tokens Tokens
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		now := s.deps.Clock.Now()
+		present, err := s.lockFor(ctx, user.ID, grant)
+		switch {
+		case err != nil:
+			return err
+		case present.passwordHash == nil || *present.passwordHash != *hash:
+			return errPasswordChanged
+		}
+		user = present.User
 		if renewed != "" {
 			if err := s.store.updatePassword(ctx, user.ID, renewed, now); err != nil {
 				return err
 			}
 		}
 		if revokePrevious {
-			if err := s.revokeAll(ctx, user.ID, now); err != nil {
+			if err := s.endAll(ctx, user.ID, now); err != nil {
 				return err
 			}
 		}
@@ -161,18 +211,38 @@ func (s *Service) Login(ctx context.Context, email, password string, grant Grant
 	return user, tokens, err
 }
 
-// issue makes and stores what a new login hands out.
+// maxLogins is how many logins of one user live at once (rules: account#logins).
+const maxLogins = 100
+
+// issue makes and stores what a new login hands out, and ends the oldest logins beyond
+// maxLogins. The user and the owner of the session that the grant replaces are locked
+// (see lockFor).
 func (s *Service) issue(ctx context.Context, userID int64, grant Grant, now time.Time) (Tokens, error) {
+	tokens, err := s.insertLogin(ctx, userID, grant, now)
+	if err != nil {
+		return Tokens{}, err
+	}
+	old, err := s.store.oldLogins(ctx, userID, maxLogins, now)
+	if err != nil || len(old) == 0 {
+		return tokens, err
+	}
+	for _, family := range old {
+		if err := s.store.revokeFamily(ctx, family, now); err != nil {
+			return Tokens{}, err
+		}
+	}
+	return tokens, s.deps.Impersonations.EndDead(ctx, userID)
+}
+
+func (s *Service) insertLogin(ctx context.Context, userID int64, grant Grant, now time.Time) (Tokens, error) {
 	l := s.deps.Lifetimes
-	of := login{userID: userID, family: uuid.New(), end: now.Add(l.Family)}
+	of := login{userID: userID, family: uuid.New(), began: now, end: now.Add(l.Family)}
 	if !grant.Session {
 		tokens := Tokens{Access: newAccessToken(), Refresh: newRefreshToken()}
 		return tokens, s.store.insertTokens(ctx, of, tokens, now, l)
 	}
-	if grant.Replaces != "" {
-		if err := s.store.revokeSession(ctx, grant.Replaces, now); err != nil {
-			return Tokens{}, err
-		}
+	if err := s.endReplaced(ctx, grant, now); err != nil {
+		return Tokens{}, err
 	}
 	idle := l.Session
 	of.end = now.Add(l.SessionEnd)
@@ -192,9 +262,36 @@ func (s *Service) Memberships(ctx context.Context, userID int64) ([]Membership, 
 // told that it has expired, not that it is unknown.
 const pruneAfter = 30 * 24 * time.Hour
 
-// Prune deletes credentials that expired long ago.
+// Prune deletes credentials that expired long ago, user by user.
 func (s *Service) Prune(ctx context.Context) error {
-	return s.store.deleteExpired(ctx, s.deps.Clock.Now().Add(-pruneAfter))
+	if err := s.store.deleteOldGuesses(ctx, s.deps.Clock.Now().Add(-guessWindow)); err != nil {
+		return err
+	}
+	before := s.deps.Clock.Now().Add(-pruneAfter)
+	for {
+		users, err := s.store.usersWithExpired(ctx, before)
+		if err != nil || len(users) == 0 {
+			return err
+		}
+		err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+			_, err := s.lock(ctx, users[0], users[1:]...)
+			if errors.Is(err, errNoUser) { // gone since, with its credentials
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			for _, id := range users {
+				if err := s.store.deleteExpired(ctx, id, before); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // Discard deletes an account that was just made and that nobody has used, with its

@@ -276,6 +276,15 @@ func TestCookiesUnderHTTPS(t *testing.T) {
 			t.Errorf("%s is not secure", c.Name)
 		}
 	}
+	// The prefix: no other host and no plain http can set the session.
+	f := &apptest.Frontend{}
+	f.Cookies = map[string]*http.Cookie{}
+	for _, c := range (&http.Response{Header: a.Header}).Cookies() {
+		f.Cookies[c.Name] = c
+	}
+	if c := f.Cookies["__Host-tenantry_session"]; c == nil || c.Path != "/" || c.Domain != "" || f.Cookies["tenantry_session"] != nil {
+		t.Errorf("cookies: %v", f.Cookies)
+	}
 	if a.Header.Get("Strict-Transport-Security") == "" {
 		t.Error("no HSTS")
 	}

@@ -50,18 +50,20 @@ func (s store) userByEmail(ctx context.Context, email string) (User, *string, er
 		row.PasswordHash, sqldb.WrapAbsent(err, "read user by email", errNoUser)
 }
 
-// lockUser is user, and locks the row.
-func (s store) lockUser(ctx context.Context, id int64) (User, error) {
+// lockUser locks a user and returns it, or errNoUser.
+func (s store) lockUser(ctx context.Context, id int64) (locked, error) {
 	row, err := s.q(ctx).LockUserByID(ctx, id)
-	return User{ID: row.ID, Name: row.Name, Email: row.Email, IsPlatformAdmin: row.IsPlatformAdmin},
-		sqldb.WrapAbsent(err, "lock user", errNoUser)
+	return locked{
+		User:         User{ID: row.ID, Name: row.Name, Email: row.Email, IsPlatformAdmin: row.IsPlatformAdmin},
+		passwordHash: row.PasswordHash, verified: row.EmailVerifiedAt != nil, permissions: row.PlatformPermissions,
+	}, sqldb.WrapAbsent(err, "lock user", errNoUser)
 }
 
-// lockEmail locks the user with an email and returns their id and whether the email
-// is verified; errNoUser where there is no such user.
-func (s store) lockEmail(ctx context.Context, email string) (id int64, verified bool, err error) {
-	row, err := s.q(ctx).LockUserByEmail(ctx, email)
-	return row.ID, row.EmailVerifiedAt != nil, sqldb.WrapAbsent(err, "lock user by email", errNoUser)
+// userOfEmail returns the id of the user with an email, and whether the email is
+// verified; errNoUser where there is no such user.
+func (s store) userOfEmail(ctx context.Context, email string) (id int64, verified bool, err error) {
+	row, err := s.q(ctx).UserByEmail(ctx, email)
+	return row.ID, row.EmailVerifiedAt != nil, sqldb.WrapAbsent(err, "read user by email", errNoUser)
 }
 
 func (s store) updatePassword(ctx context.Context, userID int64, hash string, now time.Time) error {
@@ -69,10 +71,13 @@ func (s store) updatePassword(ctx context.Context, userID int64, hash string, no
 	return sqldb.Wrap(err, "update password")
 }
 
-// removePassword also marks the email as verified.
 func (s store) removePassword(ctx context.Context, userID int64, now time.Time) error {
-	err := s.q(ctx).ClaimUnverifiedUser(ctx, accountsql.ClaimUnverifiedUserParams{ID: userID, EmailVerifiedAt: &now, UpdatedAt: now})
+	err := s.q(ctx).RemovePassword(ctx, accountsql.RemovePasswordParams{ID: userID, UpdatedAt: now})
 	return sqldb.Wrap(err, "remove password")
+}
+
+func (s store) deletePushSubscriptions(ctx context.Context, userID int64) error {
+	return sqldb.Wrap(s.q(ctx).DeletePushSubscriptions(ctx, userID), "delete push subscriptions")
 }
 
 // verifyEmail leaves an email that is verified already as it is.
@@ -98,13 +103,16 @@ func (s store) putReset(ctx context.Context, userID int64, token string, now tim
 	return sqldb.Wrap(err, "store password reset")
 }
 
-// takeReset deletes the token of a password reset and returns the user that it was
-// for; errResetToken where no such token works at now for the email.
-func (s store) takeReset(ctx context.Context, email, token string, now time.Time) (int64, error) {
-	id, err := s.q(ctx).TakePasswordReset(ctx, accountsql.TakePasswordResetParams{
-		TokenHash: hashToken(token), Now: now, Email: email,
+// takeReset deletes the token of a user's password reset; errResetToken where they have
+// no such token that works at now.
+func (s store) takeReset(ctx context.Context, userID int64, token string, now time.Time) error {
+	n, err := s.q(ctx).TakePasswordReset(ctx, accountsql.TakePasswordResetParams{
+		TokenHash: hashToken(token), Now: now, UserID: userID,
 	})
-	return id, sqldb.WrapAbsent(err, "take password reset", errResetToken)
+	if err == nil && n == 0 {
+		return errResetToken
+	}
+	return sqldb.Wrap(err, "take password reset")
 }
 
 func (s store) deleteReset(ctx context.Context, userID int64) error {

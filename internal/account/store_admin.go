@@ -28,14 +28,6 @@ func (s store) admins(ctx context.Context) ([]Admin, error) {
 	return admins, nil
 }
 
-// lockAdmin locks the user with an email and returns them with their platform
-// permissions, nil for all; ErrNoAccount where there is no such user.
-func (s store) lockAdmin(ctx context.Context, email string) (User, sqldb.JSON, error) {
-	row, err := s.q(ctx).LockAdminByEmail(ctx, email)
-	return User{ID: row.ID, Name: row.Name, Email: row.Email, IsPlatformAdmin: row.IsPlatformAdmin},
-		row.PlatformPermissions, sqldb.WrapAbsent(err, "lock platform admin", ErrNoAccount)
-}
-
 func (s store) setAdmin(ctx context.Context, userID int64, isAdmin bool, permissions sqldb.JSON, now time.Time) error {
 	err := s.q(ctx).SetPlatformAdmin(ctx, accountsql.SetPlatformAdminParams{
 		ID: userID, IsPlatformAdmin: isAdmin, PlatformPermissions: permissions, UpdatedAt: now,

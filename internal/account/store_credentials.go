@@ -21,6 +21,7 @@ const (
 type login struct {
 	userID int64
 	family uuid.UUID
+	began  time.Time // when somebody logged in, however often it was refreshed since
 	end    time.Time // of the family
 }
 
@@ -37,7 +38,7 @@ func (s store) insertTokens(ctx context.Context, of login, t Tokens, now time.Ti
 func (s store) insertCredential(ctx context.Context, of login, kind, token string, now time.Time, life time.Duration) error {
 	row := accountsql.InsertCredentialParams{
 		ID: sqldb.NewID(), UserID: of.userID, Kind: kind, TokenHash: hashToken(token),
-		Family: of.family, FamilyExpiresAt: of.end, ExpiresAt: now.Add(life), CreatedAt: now,
+		Family: of.family, FamilyExpiresAt: of.end, ExpiresAt: now.Add(life), LoginAt: of.began, CreatedAt: now,
 	}
 	if row.ExpiresAt.After(of.end) {
 		row.ExpiresAt = of.end
@@ -77,6 +78,18 @@ func (s store) renewSession(ctx context.Context, id uuid.UUID, secret string) (r
 		sqldb.WrapAbsent(err, "renew session", errNoSession)
 }
 
+// ownerOf returns whose credential of a kind a token is, or errNoCredential.
+func (s store) ownerOf(ctx context.Context, kind, token string) (int64, error) {
+	id, err := s.q(ctx).OwnerOfCredential(ctx, accountsql.OwnerOfCredentialParams{TokenHash: hashToken(token), Kind: kind})
+	return id, sqldb.WrapAbsent(err, "read owner of credential", errNoCredential)
+}
+
+// oldLogins lists the families of a user's logins at now, but for the newest.
+func (s store) oldLogins(ctx context.Context, userID int64, newest int32, now time.Time) ([]uuid.UUID, error) {
+	families, err := s.q(ctx).OldLogins(ctx, accountsql.OldLoginsParams{UserID: userID, Now: now, Kept: newest})
+	return families, sqldb.Wrap(err, "list old logins")
+}
+
 // refreshToken is a refresh token as it is stored.
 type refreshToken struct {
 	id      uuid.UUID
@@ -90,7 +103,7 @@ type refreshToken struct {
 func (s store) lockRefreshToken(ctx context.Context, token string) (refreshToken, error) {
 	row, err := s.q(ctx).LockRefreshToken(ctx, hashToken(token))
 	return refreshToken{
-		id: row.ID, of: login{userID: row.UserID, family: row.Family, end: row.FamilyExpiresAt},
+		id: row.ID, of: login{userID: row.UserID, family: row.Family, began: row.LoginAt, end: row.FamilyExpiresAt},
 		expires: row.ExpiresAt, revoked: row.RevokedAt != nil,
 	}, sqldb.WrapAbsent(err, "lock refresh token", errRefreshToken)
 }
@@ -122,6 +135,19 @@ func (s store) revokeAll(ctx context.Context, userID int64, now time.Time) error
 	return sqldb.Wrap(err, "revoke credentials of user")
 }
 
-func (s store) deleteExpired(ctx context.Context, before time.Time) error {
-	return sqldb.Wrap(s.q(ctx).DeleteExpiredCredentials(ctx, before), "delete expired credentials")
+// deleteCodes deletes the one-time codes of delegated logins.
+func (s store) deleteCodes(ctx context.Context, userID int64) error {
+	return sqldb.Wrap(s.q(ctx).DeleteOneTimeCodes(ctx, userID), "delete one-time codes")
+}
+
+// usersWithExpired lists at most 500 users, by their ids, who have credentials that
+// expired before a time.
+func (s store) usersWithExpired(ctx context.Context, before time.Time) ([]int64, error) {
+	ids, err := s.q(ctx).UsersWithExpiredCredentials(ctx, before)
+	return ids, sqldb.Wrap(err, "list users with expired credentials")
+}
+
+func (s store) deleteExpired(ctx context.Context, userID int64, before time.Time) error {
+	err := s.q(ctx).DeleteExpiredCredentialsOfUser(ctx, accountsql.DeleteExpiredCredentialsOfUserParams{UserID: userID, Before: before})
+	return sqldb.Wrap(err, "delete expired credentials")
 }

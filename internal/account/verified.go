@@ -3,16 +3,18 @@ package account
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // AdmitVerified returns the account of somebody who has proved that an email is
-// theirs, in the transaction of ctx if there is one. Where the email has no account,
-// it makes one without a password, with its first tenant. email is in the form of
-// mail.NormalizeAddress.
+// theirs, in the transaction of ctx if there is one, with the user locked. Where the
+// email has no account, it makes one without a password, with its first tenant. email is
+// in the form of mail.NormalizeAddress. It fails with ErrNeverLinked for a platform
+// admin's account: whoever controls an identity provider must not get it.
 //
 // Whoever registered the email without proving it may have been somebody else who
-// waited for its owner. So where the email was not verified yet, the account's
-// password and all its logins end.
+// waited for its owner. So where the email was not verified yet, the account's password
+// goes with everything else that claim ends.
 func (s *Service) AdmitVerified(ctx context.Context, name, email string) (userID int64, isNew bool, err error) {
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		now := s.deps.Clock.Now()
@@ -25,25 +27,82 @@ func (s *Service) AdmitVerified(ctx context.Context, name, email string) (userID
 		if !errors.Is(err, errEmailTaken) {
 			return err
 		}
-		var verified bool
-		if userID, verified, err = s.store.lockEmail(ctx, email); err != nil || verified {
+		user, err := s.lockProved(ctx, email)
+		if err != nil {
 			return err
+		}
+		userID = user.ID
+		switch {
+		case user.IsPlatformAdmin:
+			return ErrNeverLinked
+		case user.verified:
+			return nil
 		}
 		if err := s.store.removePassword(ctx, userID, now); err != nil {
 			return err
 		}
-		return s.revokeAll(ctx, userID, now)
+		return s.claim(ctx, userID, now)
 	})
 	return userID, isNew, err
 }
 
-// LogIn issues what grant asks for to a user who has been authenticated elsewhere,
-// in the transaction of ctx if there is one.
-func (s *Service) LogIn(ctx context.Context, userID int64, grant Grant) (user User, tokens Tokens, err error) {
+// lockProved locks the user whose email somebody has proved to be theirs, with all that
+// claim changes; errNoUser where the email has no account.
+func (s *Service) lockProved(ctx context.Context, email string) (locked, error) {
+	id, verified, err := s.store.userOfEmail(ctx, email)
+	if err != nil {
+		return locked{}, err
+	}
+	if !verified { // its tenant may have to be left; a verified email stays verified
+		if err := s.deps.Tenants.LockOf(ctx, id); err != nil {
+			return locked{}, err
+		}
+	}
+	return s.lockTarget(ctx, id)
+}
+
+// claim gives an account whose email was never verified to whoever has just proved that
+// the email is theirs: it ends what the one who registered it has left, so that they
+// neither act as the account nor see what it does (rules: account#unproved-emails). The
+// user is locked by lockProved.
+func (s *Service) claim(ctx context.Context, userID int64, now time.Time) error {
+	if err := s.endAll(ctx, userID, now); err != nil {
+		return err
+	}
+	if err := s.store.deleteReset(ctx, userID); err != nil {
+		return err
+	}
+	if err := s.store.deletePushSubscriptions(ctx, userID); err != nil {
+		return err
+	}
+	if err := s.deps.Impersonations.EndOf(ctx, userID); err != nil {
+		return err
+	}
+	if err := s.deps.Tenants.Forsake(ctx, userID); err != nil {
+		return err
+	}
+	return s.store.verifyEmail(ctx, userID, now)
+}
+
+// Verify records that a user's email is theirs, because the user, logged in, has shown a
+// secret that was mailed there. Nothing of the account ends: it has one owner.
+func (s *Service) Verify(ctx context.Context, userID int64) error {
+	return s.store.verifyEmail(ctx, userID, s.deps.Clock.Now())
+}
+
+// LogIn issues what grant asks for to a user who has been authenticated elsewhere, in
+// the transaction of ctx if there is one. use is called first, under the user's lock, to
+// use up what authenticated them.
+func (s *Service) LogIn(ctx context.Context, userID int64, grant Grant, use func(ctx context.Context) error) (user User, tokens Tokens, err error) {
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		if user, err = s.store.user(ctx, userID); err != nil {
+		present, err := s.lockFor(ctx, userID, grant)
+		if err != nil {
 			return err
 		}
+		if err := use(ctx); err != nil {
+			return err
+		}
+		user = present.User
 		tokens, err = s.issue(ctx, userID, grant, s.deps.Clock.Now())
 		return err
 	})

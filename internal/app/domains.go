@@ -17,6 +17,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/impersonation"
 	"github.com/tenantry/tenantry/internal/invoice"
+	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/onboarding"
 	"github.com/tenantry/tenantry/internal/psp/document"
 	"github.com/tenantry/tenantry/internal/push"
@@ -94,7 +95,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 	})
 	link.operations, link.customers, link.entitlements = d.operations, d.customers, d.entitlements
 	link.usage, link.meters, link.reporter = d.usage, d.meters, d.reporter
-	link.team, link.impersonation = d.team, d.impersonation
+	link.team, link.impersonation, link.subscriptions = d.team, d.impersonation, d.subscriptions
 	return d, nil
 }
 
@@ -108,7 +109,8 @@ func (d *domains) addAccounts(p *platform, out outside, link *links) error {
 	d.accounts = account.NewService(account.Deps{
 		DB: p.db, Clock: p.clock, Passwords: passwords, Tenants: d.tenants,
 		Jobs: p.jobs, Notices: p.letters, Lifetimes: cmp.Or(p.settings.Lifetimes, account.DefaultLifetimes()),
-		Impersonations: link,
+		Impersonations: link, WrongPasswords: p.settings.RateLimits[limit.LoginAccount],
+		Limiter: limit.New(limit.Config{Groups: p.settings.RateLimits, Counter: p.counter, Log: p.log}),
 	})
 	d.avatars = avatar.NewService(avatar.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, PublicURL: p.publicURL,

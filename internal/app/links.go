@@ -28,6 +28,7 @@ type links struct {
 	team          *team.Service
 	reporter      *billing.Reporter
 	impersonation *impersonation.Service
+	subscriptions *subscription.Service
 }
 
 func (l *links) PlanAsked(ctx context.Context, sub subscription.Subscription, pspPriceID string) (uuid.UUID, error) {
@@ -62,6 +63,10 @@ func (l *links) BillingChanged(ctx context.Context, tenantID uuid.UUID) error {
 	return l.customers.BillingChanged(ctx, tenantID)
 }
 
+func (l *links) Discard(ctx context.Context, tenantID uuid.UUID) error {
+	return l.subscriptions.Discard(ctx, tenantID)
+}
+
 func (l *links) Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {
 	return consumption{l.usage}.Current(ctx, tenantID)
 }
@@ -80,6 +85,10 @@ func (l *links) EndFamily(ctx context.Context, userID int64, family uuid.UUID) e
 
 func (l *links) EndOf(ctx context.Context, targetID int64) error {
 	return l.impersonation.EndOf(ctx, targetID)
+}
+
+func (l *links) ImpersonatorsOf(ctx context.Context, targetID int64) ([]int64, error) {
+	return l.impersonation.ImpersonatorsOf(ctx, targetID)
 }
 
 func (l *links) Settle(ctx context.Context, tenantID uuid.UUID) error {

@@ -49,6 +49,12 @@ const (
 	planOf  = "/api/v1/admin/plans/{plan}"
 )
 
+// inPerson makes a route one that is refused while impersonating.
+func inPerson(r rest.Route) rest.Route {
+	r.InPerson = true
+	return r
+}
+
 // route is one row of the table.
 func route(method, path string, scope rest.Scope, permission, rate, summary string, h rest.Handler) rest.Route {
 	return rest.Route{

@@ -37,7 +37,7 @@ func (svc *service) accountRoutes(accounts *account.HTTP) []rest.Route {
 		route(post, "/api/v1/user/avatar", rest.User, "", "avatar", "Upload the caller's picture", rest.Upload("avatar", avatar.MaxBytes, avatars.Upload)),
 		route(del, "/api/v1/user/avatar", rest.User, "", "avatar", "Delete the caller's picture", rest.Handle(avatars.Delete)),
 		route(get, "/api/v1/push-subscriptions", rest.User, "", "push", "List the browsers that get the caller's push messages", rest.Handle(pushes.List)),
-		route(post, "/api/v1/push-subscriptions", rest.User, "", "push", "Subscribe a browser to push messages", rest.Handle(pushes.Subscribe, created)),
-		route(del, "/api/v1/push-subscriptions", rest.User, "", "push", "End a browser's subscription", rest.Handle(pushes.Unsubscribe)),
+		inPerson(route(post, "/api/v1/push-subscriptions", rest.User, "", "push", "Subscribe a browser to push messages", rest.Handle(pushes.Subscribe, created))),
+		inPerson(route(del, "/api/v1/push-subscriptions", rest.User, "", "push", "End a browser's subscription", rest.Handle(pushes.Unsubscribe))),
 	}
 }

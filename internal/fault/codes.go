@@ -12,6 +12,7 @@ const (
 	RefreshTokenExpired         Code = "REFRESH_TOKEN_EXPIRED"
 	OAuthCodeExpired            Code = "OAUTH_CODE_EXPIRED"
 	UserInAnotherTenant         Code = "USER_BELONGS_TO_ANOTHER_TENANT"
+	TenantNotEmpty              Code = "TENANT_NOT_EMPTY"
 	TenantContextRequired       Code = "TENANT_CONTEXT_REQUIRED"
 	OnboardingIncomplete        Code = "ONBOARDING_INCOMPLETE"
 	PlanNotInCurrency           Code = "plan_not_available_in_currency"

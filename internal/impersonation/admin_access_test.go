@@ -17,6 +17,7 @@ func TestRevokeAdmin(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		cli := s.CLISettings()
 		ada, chief := s.Register("ada@example.com", true), s.Register("chief@example.com", false)
+		apptest.Exec(t, s.DB(), "UPDATE users SET email_verified_at = created_at")
 		if err := app.GrantAdmin(t.Context(), cli, "chief@example.com", nil, io.Discard); err != nil {
 			t.Fatal(err)
 		}
@@ -73,6 +74,7 @@ func TestGrantAdminToATarget(t *testing.T) {
 		body := map[string]any{"user_id": float64(s.UserID(ada.Token)), "tenant_id": ada.Tenant}
 		token := s.Admin()
 		s.Call("POST", "/api/v1/admin/impersonation/start", token, body).Want(200)
+		apptest.Exec(t, s.DB(), "UPDATE users SET email_verified_at = created_at")
 		if err := app.GrantAdmin(t.Context(), cli, "ada@example.com", nil, io.Discard); err != nil {
 			t.Fatal(err)
 		}

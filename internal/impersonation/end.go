@@ -8,8 +8,8 @@ import (
 )
 
 // EndDead ends the impersonations that depend on credentials of a user that
-// authenticate nobody any more, in the transaction of ctx. It is called after a logout
-// and after credentials were revoked.
+// authenticate nobody any more, in the transaction of ctx, which has locked the user. It
+// is called after a logout and after credentials were revoked.
 func (s *Service) EndDead(ctx context.Context, userID int64) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		ids, err := s.store.impersonatingOfUser(ctx, userID)
@@ -21,7 +21,7 @@ func (s *Service) EndDead(ctx context.Context, userID int64) error {
 }
 
 // EndFamily ends the impersonations that depend on credentials of one login, and
-// revokes those credentials, in the transaction of ctx. It is called at a refresh: the
+// revokes those credentials, in the transaction of ctx, which has locked the user. It is called at a refresh: the
 // new tokens are the admin's own, and a request with an old token must not suddenly
 // act as the admin.
 func (s *Service) EndFamily(ctx context.Context, userID int64, family uuid.UUID) error {
@@ -39,8 +39,14 @@ func (s *Service) EndFamily(ctx context.Context, userID int64, family uuid.UUID)
 	})
 }
 
-// EndOf ends the impersonations of a target, in the transaction of ctx. It is called
-// when the target becomes a platform admin, whom nobody may impersonate.
+// ImpersonatorsOf lists who impersonates a user at the moment.
+func (s *Service) ImpersonatorsOf(ctx context.Context, targetID int64) ([]int64, error) {
+	return s.store.impersonatorsOf(ctx, targetID)
+}
+
+// EndOf ends the impersonations of a target, in the transaction of ctx, which has locked
+// the target and the impersonators. It is called when the target leaves the tenant, or
+// becomes a platform admin, whom nobody may impersonate.
 func (s *Service) EndOf(ctx context.Context, targetID int64) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		ids, err := s.store.impersonatingTarget(ctx, targetID)
@@ -59,11 +65,28 @@ func (s *Service) Sweep(ctx context.Context) error {
 		return err
 	}
 	for _, id := range ids {
-		if _, err := s.end(ctx, id, true); err != nil {
+		if err := s.sweep(ctx, id); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (s *Service) sweep(ctx context.Context, id uuid.UUID) error {
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		owner, err := s.store.ownerOf(ctx, id)
+		if errors.Is(err, errNoCredential) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := s.store.lockUser(ctx, owner); err != nil {
+			return err
+		}
+		_, err = s.end(ctx, id, true)
+		return err
+	})
 }
 
 func (s *Service) endAll(ctx context.Context, ids []uuid.UUID, onlyDead bool) error {
@@ -75,7 +98,8 @@ func (s *Service) endAll(ctx context.Context, ids []uuid.UUID, onlyDead bool) er
 	return nil
 }
 
-// end ends the impersonation of one credential and reports whether there was one.
+// end ends the impersonation of one credential, whose user is locked, and reports whether
+// there was one.
 // onlyDead skips a credential that still authenticates somebody, such as a session that
 // has just been extended.
 func (s *Service) end(ctx context.Context, id uuid.UUID, onlyDead bool) (ended bool, err error) {

@@ -8,8 +8,9 @@ FOR UPDATE;
 -- name: LockTenant :one
 SELECT id FROM tenants WHERE id = $1 FOR UPDATE;
 
--- The lock keeps the target from becoming a platform admin meanwhile.
--- name: LockTarget :one
+-- Before a credential is locked its user is (rules: account#lock-order). A target that is
+-- locked does not become a platform admin meanwhile.
+-- name: LockUser :one
 SELECT id, is_platform_admin FROM users WHERE id = $1 FOR UPDATE;
 
 -- name: IsMember :one
@@ -30,6 +31,14 @@ ORDER BY id;
 SELECT id FROM credentials
 WHERE user_id = $1 AND impersonated_user_id IS NOT NULL
 ORDER BY id;
+
+-- name: ImpersonatorsOf :many
+SELECT DISTINCT user_id FROM credentials
+WHERE impersonated_user_id = $1
+ORDER BY user_id;
+
+-- name: OwnerOfCredential :one
+SELECT user_id FROM credentials WHERE id = $1;
 
 -- name: ImpersonatingTarget :many
 SELECT id FROM credentials

@@ -21,8 +21,8 @@ import (
 
 // Accounts is what impersonation needs from accounts.
 type Accounts interface {
-	// RenewSession gives a session a new secret, in the transaction of ctx; "" for a
-	// credential that is not a session.
+	// RenewSession gives a session a new secret, in the transaction of ctx, which has
+	// locked its user; "" for a credential that is not a session.
 	RenewSession(ctx context.Context, id uuid.UUID) (secret string, keep time.Duration, err error)
 	// SessionUser returns a user in the form that the answer of a login has.
 	SessionUser(ctx context.Context, id int64) (account.SessionUser, error)
@@ -76,24 +76,26 @@ type Renewed struct {
 // unless a guard rail refuses it (rules: impersonation#guard-rails). A user or tenant
 // that does not exist is a validation error.
 //
-// Invariant: the rows that the checks read are locked in the order credential, tenant,
-// user. So of two starts with one credential the second sees the first, and between the
-// checks and the start the target is not removed from the tenant and does not become a
-// platform admin.
+// Invariant: the rows that the checks read are locked in the order tenant, users,
+// credential (rules: account#lock-order). So of two starts with one credential the second
+// sees the first, and between the checks and the start the target is not removed from the
+// tenant and does not become a platform admin.
 func (s *Service) Start(ctx context.Context, target Target) (Renewed, error) {
 	caller := authz.From(ctx)
 	var renewed Renewed
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		targetIsAdmin, refused := s.lock(ctx, caller.UserID, target)
+		if refusal := new(fault.Error); refused != nil && !errors.As(refused, &refusal) {
+			return refused
+		}
 		credential, err := s.store.lockCredential(ctx, caller.TokenID)
-		if errors.Is(err, errNoCredential) || err == nil && credential.dead(s.deps.Clock.Now()) {
+		switch {
+		case errors.Is(err, errNoCredential) || err == nil && credential.dead(s.deps.Clock.Now()):
 			return errUnauthenticated
-		}
-		if err != nil {
+		case err != nil:
 			return err
-		}
-		targetIsAdmin, err := s.lock(ctx, target)
-		if err != nil {
-			return err
+		case refused != nil:
+			return refused
 		}
 		isMember, err := s.store.isMember(ctx, target)
 		if err != nil {
@@ -127,6 +129,9 @@ func (s *Service) Stop(ctx context.Context) (account.SessionUser, Renewed, error
 	caller := authz.From(ctx)
 	var renewed Renewed
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if _, err := s.store.lockUser(ctx, caller.Impersonator.UserID); err != nil {
+			return err
+		}
 		ended, err := s.end(ctx, caller.TokenID, false)
 		if err != nil {
 			return err
@@ -144,16 +149,22 @@ func (s *Service) Stop(ctx context.Context) (account.SessionUser, Renewed, error
 	return admin, renewed, err
 }
 
-// lock locks the tenant and the user of a target, and reports whether the user is a
-// platform admin. What does not exist is a validation error.
-func (s *Service) lock(ctx context.Context, target Target) (isAdmin bool, err error) {
+// lock locks the tenant of a target and the two users, and reports whether the target is
+// a platform admin. What does not exist is a validation error.
+func (s *Service) lock(ctx context.Context, callerID int64, target Target) (isAdmin bool, err error) {
 	noTenant := s.store.lockTenant(ctx, target.TenantID)
 	if noTenant != nil && !errors.Is(noTenant, errNoTenant) {
 		return false, noTenant
 	}
-	isAdmin, noUser := s.store.lockTarget(ctx, target.UserID)
-	if noUser != nil && !errors.Is(noUser, errNoUser) {
-		return false, noUser
+	var noUser error
+	for _, id := range []int64{min(callerID, target.UserID), max(callerID, target.UserID)} {
+		admin, err := s.store.lockUser(ctx, id)
+		switch {
+		case err != nil && !errors.Is(err, errNoUser):
+			return false, err
+		case id == target.UserID:
+			isAdmin, noUser = admin, err
+		}
 	}
 	var broken fault.Fields
 	if noUser != nil {

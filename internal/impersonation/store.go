@@ -49,11 +49,23 @@ func (s store) lockTenant(ctx context.Context, id uuid.UUID) error {
 	return sqldb.WrapAbsent(err, "lock tenant", errNoTenant)
 }
 
-// lockTarget locks a user and reports whether they are a platform admin; errNoUser
+// lockUser locks a user and reports whether they are a platform admin; errNoUser
 // where there is no such user.
-func (s store) lockTarget(ctx context.Context, id int64) (isPlatformAdmin bool, err error) {
-	row, err := s.q(ctx).LockTarget(ctx, id)
-	return row.IsPlatformAdmin, sqldb.WrapAbsent(err, "lock target", errNoUser)
+func (s store) lockUser(ctx context.Context, id int64) (isPlatformAdmin bool, err error) {
+	row, err := s.q(ctx).LockUser(ctx, id)
+	return row.IsPlatformAdmin, sqldb.WrapAbsent(err, "lock user", errNoUser)
+}
+
+// ownerOf returns whose credential one is, or errNoCredential.
+func (s store) ownerOf(ctx context.Context, id uuid.UUID) (int64, error) {
+	owner, err := s.q(ctx).OwnerOfCredential(ctx, id)
+	return owner, sqldb.WrapAbsent(err, "read owner of credential", errNoCredential)
+}
+
+// impersonatorsOf lists who impersonates a user.
+func (s store) impersonatorsOf(ctx context.Context, targetID int64) ([]int64, error) {
+	ids, err := s.q(ctx).ImpersonatorsOf(ctx, &targetID)
+	return ids, sqldb.Wrap(err, "list impersonators of user")
 }
 
 func (s store) isMember(ctx context.Context, t Target) (bool, error) {

@@ -7,6 +7,8 @@ import "maps"
 const (
 	Login           = "login"         // by address and lower-cased email
 	LoginAddress    = "login_address" // every login of an address, whatever the email
+	LoginAccount    = "login_account" // wrong passwords of one account in 15 minutes, counted by package account
+	AccountMail     = "account_mail"  // mails about an account that anybody can cause, by the address
 	Register        = "register"
 	Password        = "password" // forgot and reset
 	Refresh         = "refresh"
@@ -28,6 +30,8 @@ const (
 var perMinute = map[string]int{
 	Login:           5,
 	LoginAddress:    30,
+	LoginAccount:    10,
+	AccountMail:     1,
 	Register:        10,
 	Password:        5,
 	Refresh:         10,

@@ -31,8 +31,8 @@ func BenchmarkPost(b *testing.B) {
 	cfg := config(b, io.Discard)
 	cfg.Limiter = limited(map[string]int{limit.Usage: 1_000_000_000})
 	api := rest.New(cfg, []rest.Route{{
-		"POST", "/api/v1/usage/meters/{code}/events", rest.Tenant, "", limit.Usage, "Record",
-		rest.Handle(func(_ context.Context, in *eventInput) (*rest.Data[event], error) { return rest.OK(in.Body), nil }, rest.Status(201)),
+		Method: "POST", Path: "/api/v1/usage/meters/{code}/events", Scope: rest.Tenant, Rate: limit.Usage, Summary: "Record",
+		Handler: rest.Handle(func(_ context.Context, in *eventInput) (*rest.Data[event], error) { return rest.OK(in.Body), nil }, rest.Status(201)),
 	}})
 	benchmark(b, api)
 }

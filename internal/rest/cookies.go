@@ -19,8 +19,13 @@ import (
 // The CSRF token is derived from the session by a one-way function. So a session that
 // nobody is logged in with needs no row in the database. A page of another site can
 // make a browser send the cookie but cannot read it, so it does not know the token.
+//
+// Under https the session's cookie has the prefix __Host-: browsers take it from this host
+// alone and over https alone, so neither another subdomain nor somebody on the way can
+// plant a session. Plain http, on a developer's machine, has no such cookies.
 const (
 	sessionCookie = "tenantry_session"
+	hostPrefix    = "__Host-"
 	csrfCookie    = "XSRF-TOKEN"
 )
 
@@ -44,7 +49,7 @@ func (a *API) browserOf(w http.ResponseWriter, r *http.Request) *browser {
 	if r.Header.Get("Authorization") != "" {
 		return b
 	}
-	if c, err := r.Cookie(sessionCookie); err == nil && len(c.Value) == sessionLength {
+	if c, err := r.Cookie(b.sessionCookie()); err == nil && len(c.Value) == sessionLength {
 		b.session = c.Value
 	}
 	origin := r.Header.Get("Origin")
@@ -55,6 +60,14 @@ func (a *API) browserOf(w http.ResponseWriter, r *http.Request) *browser {
 	}
 	b.mode = origin != "" && a.cfg.FirstPartyOrigin(origin)
 	return b
+}
+
+// sessionCookie returns the name of the cookie with the session.
+func (b *browser) sessionCookie() string {
+	if b.secure {
+		return hostPrefix + sessionCookie
+	}
+	return sessionCookie
 }
 
 func fromBrowser(ctx context.Context) *browser {
@@ -97,7 +110,7 @@ func newSession() string {
 func (b *browser) set(secret string, keep time.Duration) {
 	b.w.Header().Set("Cache-Control", "no-store")
 	for _, c := range []http.Cookie{
-		{Name: sessionCookie, Value: secret, HttpOnly: true},
+		{Name: b.sessionCookie(), Value: secret, HttpOnly: true},
 		{Name: csrfCookie, Value: csrfToken(secret)},
 	} {
 		c.Path, c.SameSite, c.Secure = "/", http.SameSiteLaxMode, b.secure

@@ -77,7 +77,7 @@ func TestCSRFCookie(t *testing.T) {
 	t.Parallel()
 	plain := start(t, sessionRoutes(), withSessions)
 	https := start(t, sessionRoutes(), withSessions, func(c *rest.Config) { c.HTTPS = true })
-	for _, s := range []*server{plain, https} {
+	for s, cookie := range map[*server]string{plain: "tenantry_session", https: "__Host-tenantry_session"} {
 		first, second := s.get("/csrf-cookie"), s.get("/csrf-cookie")
 		if first.Status != 204 || first.Body != "" || first.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%d %s %v", first.Status, first.Body, first.Header)
@@ -87,7 +87,7 @@ func TestCSRFCookie(t *testing.T) {
 			t.Fatalf("cookies %v", given)
 		}
 		for name, c := range given {
-			if c.HttpOnly != (name == "tenantry_session") || c.Secure != (s == https) || c.Path != "/" || c.SameSite != http.SameSiteLaxMode || c.MaxAge != 0 || c.Domain != "" {
+			if c.HttpOnly != (name == cookie) || c.Secure != (s == https) || c.Path != "/" || c.SameSite != http.SameSiteLaxMode || c.MaxAge != 0 || c.Domain != "" {
 				t.Errorf("%s", c)
 			}
 			if other := second.cookies()[name]; other == nil || other.Value == c.Value || len(c.Value) < 43 {
@@ -95,14 +95,14 @@ func TestCSRFCookie(t *testing.T) {
 			}
 		}
 		// A browser that has a session keeps it, and learns its token anew.
-		session := given["tenantry_session"].Value
-		again := s.get("/csrf-cookie", "Cookie: tenantry_session="+session).cookies()
-		if again["tenantry_session"] != nil || again["XSRF-TOKEN"].Value != given["XSRF-TOKEN"].Value || again["XSRF-TOKEN"].HttpOnly {
+		session := given[cookie].Value
+		again := s.get("/csrf-cookie", "Cookie: "+cookie+"="+session).cookies()
+		if again[cookie] != nil || again["XSRF-TOKEN"].Value != given["XSRF-TOKEN"].Value || again["XSRF-TOKEN"].HttpOnly {
 			t.Errorf("again: %v", again)
 		}
 		// One of the wrong length was never given out.
 		for _, strange := range []string{"", "x", session + "x"} {
-			if got := s.get("/csrf-cookie", "Cookie: tenantry_session="+strange).cookies(); got["tenantry_session"] == nil {
+			if got := s.get("/csrf-cookie", "Cookie: "+cookie+"="+strange).cookies(); got[cookie] == nil {
 				t.Errorf("%q is kept", strange)
 			}
 		}

@@ -36,6 +36,7 @@ var (
 	errOnboardingNeeded = fault.Coded(fault.Forbidden, fault.OnboardingIncomplete)
 	errImpersonating    = fault.New(fault.Forbidden, "error.impersonating")
 	errNotImpersonating = fault.New(fault.Malformed, "error.not_impersonating")
+	errNotInPerson      = fault.New(fault.Malformed, "error.impersonating")
 )
 
 // NotFound is the refusal for what does not exist or is another tenant's.

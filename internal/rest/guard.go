@@ -20,7 +20,7 @@ import (
 // (rules: http#order-of-refusals), up to the 404. Validation comes after them, in
 // bind.
 func (a *API) protect(op *operation, next http.Handler) http.Handler {
-	guards := op.route.Scope.Guards()
+	guards := op.route.Guards()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := withTimeout(r.Context(), a.cfg.Timeout)
 		defer cancel()
@@ -162,7 +162,7 @@ func (a *API) count(ctx context.Context, h http.Header, group, key string) error
 func (a *API) check(r *http.Request, op *operation) error {
 	ctx := r.Context()
 	caller := authz.From(ctx)
-	for _, guard := range op.route.Scope.Guards() {
+	for _, guard := range op.route.Guards() {
 		if err := runGuard(guard, caller, r); err != nil {
 			return err
 		}
@@ -227,6 +227,10 @@ func runGuard(guard Guard, caller *authz.Caller, r *http.Request) error {
 	case ImpersonationPrevent:
 		if caller.Impersonator != nil {
 			return errImpersonating
+		}
+	case ImpersonationRefuse:
+		if caller.Impersonator != nil {
+			return errNotInPerson
 		}
 	case ImpersonationActive:
 		if caller.Impersonator == nil {

@@ -52,7 +52,7 @@ func (a *API) describe(op *operation) huma.Operation {
 		MaxBodyBytes:       -1,
 		Extensions:         map[string]any{"x-scope": string(r.Scope)},
 	}
-	if guards := r.Scope.Guards(); len(guards) > 0 {
+	if guards := r.Guards(); len(guards) > 0 {
 		doc.Security = []map[string][]string{{"bearer": {}}}
 		doc.Extensions["x-guards"] = guards
 	}

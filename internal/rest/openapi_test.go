@@ -68,7 +68,7 @@ func checkOperation(t *testing.T, r rest.Route, op *openapi3.Operation) {
 	}
 	guards, _ := op.Extensions["x-guards"].([]any)
 	var want []any
-	for _, g := range r.Scope.Guards() {
+	for _, g := range r.Guards() {
 		want = append(want, string(g))
 	}
 	diff(t, want, guards)

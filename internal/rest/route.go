@@ -29,7 +29,9 @@ const (
 	OnboardingComplete   Guard = "onboarding.complete"
 	ImpersonationPrevent Guard = "impersonation.prevent"
 	ImpersonationActive  Guard = "impersonation.active"
-	PlatformAdmin        Guard = "platform.admin"
+	// ImpersonationRefuse is the guard of routes that are for people in person.
+	ImpersonationRefuse Guard = "impersonation.refuse"
+	PlatformAdmin       Guard = "platform.admin"
 	// MemberOrAdmin is the guard of the billing portal: a member of the tenant, or a
 	// platform admin for any tenant.
 	MemberOrAdmin Guard = "tenant.member|platform.admin"
@@ -82,7 +84,19 @@ type Route struct {
 	Permission string // "" asks for none, "a|b" for one of the two
 	Rate       string // a group of package limit; "" is unlimited
 	Summary    string // one line for the reference
-	Handler    Handler
+	// InPerson refuses the route to whoever acts as somebody else: what it makes would
+	// outlive the impersonation.
+	InPerson bool
+	Handler  Handler
+}
+
+// Guards lists the checks of a route in the order in which they run.
+func (r Route) Guards() []Guard {
+	guards := r.Scope.Guards()
+	if r.InPerson && len(guards) > 0 {
+		guards = slices.Insert(guards, 1, ImpersonationRefuse)
+	}
+	return guards
 }
 
 // ID names the route in OpenAPI: method and path in kebab-case.
@@ -107,6 +121,8 @@ func (r Route) check() {
 		panic(fmt.Sprintf("unknown scope %q", r.Scope))
 	case r.Permission != "" && !slices.Contains([]Scope{Tenant, Member, Admin, Billing}, r.Scope):
 		panic(fmt.Sprintf("nobody can hold %q in scope %q", r.Permission, r.Scope))
+	case r.InPerson && r.Scope == Public:
+		panic("nobody impersonates in scope public")
 	case r.Rate != "" && !limit.Known(r.Rate):
 		panic(fmt.Sprintf("unknown rate-limit group %q", r.Rate))
 	}

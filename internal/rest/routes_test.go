@@ -189,32 +189,32 @@ func routes() []rest.Route {
 		return nil
 	}
 	return []rest.Route{
-		{"POST", "/api/v1/gadgets", rest.User, "", limit.Default, "Make a gadget", rest.Handle(echo, rest.Status(http.StatusCreated))},
-		{"GET", "/api/v1/gadgets", rest.Public, "", limit.Catalog, "Search gadgets", rest.Handle(search)},
-		{"PATCH", "/api/v1/gadgets/{id}", rest.User, "", limit.Default, "Change a gadget", rest.Handle(patch, rest.Exists(gone))},
-		{"DELETE", "/api/v1/gadgets/{id}", rest.Admin, "products.view", "", "Delete a gadget", empty},
-		{"POST", "/api/v1/login", rest.Public, "", limit.Login, "Log in", rest.Handle(login, rest.LimitByField("email", mail.NormalizeAddress, limit.LoginAddress))},
-		{"GET", "/api/v1/me", rest.User, "", limit.Default, "Who am I", empty},
-		{"GET", "/api/v1/tenant", rest.Member, "", "", "Own tenant", empty},
-		{"GET", "/api/v1/tenants/{tenantId}/team", rest.Tenant, "", "", "Team", empty},
-		{"GET", "/api/v1/tenants/{tenantId}/billing", rest.Tenant, "billing.manage", "", "Billing", empty},
-		{"GET", "/api/v1/usage/{tenantId}/meters/{code}/{event}", rest.Tenant, "", "", "Meter", rest.Handle(meter)},
-		{"GET", "/api/v1/admin/products", rest.Admin, "products.view", "", "Products", empty},
-		{"GET", "/api/v1/show", rest.Public, "", "", "Answer", rest.Handle(show)},
-		{"GET", "/api/v1/panic", rest.User, "", "", "Panic", rest.Handle(func(context.Context, *struct{}) (*rest.Empty, error) { panic("secret: boom") })},
-		{"GET", "/api/v1/accident", rest.User, "", "", "Fail", fails(errors.New("secret: no such column"))},
-		{"GET", "/api/v1/conflict", rest.User, "", "", "Refuse", fails(errSoldOut.Wrap(errors.New("secret: cause")).With("missing_fields", []string{"city"}))},
-		{"GET", "/api/v1/unencodable", rest.Public, "", "", "Fail late", rest.Handle(func(context.Context, *struct{}) (*rest.Plain[unencodable], error) {
+		{Method: "POST", Path: "/api/v1/gadgets", Scope: rest.User, Rate: limit.Default, Summary: "Make a gadget", Handler: rest.Handle(echo, rest.Status(http.StatusCreated))},
+		{Method: "GET", Path: "/api/v1/gadgets", Scope: rest.Public, Rate: limit.Catalog, Summary: "Search gadgets", Handler: rest.Handle(search)},
+		{Method: "PATCH", Path: "/api/v1/gadgets/{id}", Scope: rest.User, Rate: limit.Default, Summary: "Change a gadget", Handler: rest.Handle(patch, rest.Exists(gone))},
+		{Method: "DELETE", Path: "/api/v1/gadgets/{id}", Scope: rest.Admin, Permission: "products.view", Summary: "Delete a gadget", Handler: empty},
+		{Method: "POST", Path: "/api/v1/login", Scope: rest.Public, Rate: limit.Login, Summary: "Log in", Handler: rest.Handle(login, rest.LimitByField("email", mail.NormalizeAddress, limit.LoginAddress))},
+		{Method: "GET", Path: "/api/v1/me", Scope: rest.User, Rate: limit.Default, Summary: "Who am I", Handler: empty},
+		{Method: "GET", Path: "/api/v1/tenant", Scope: rest.Member, Summary: "Own tenant", Handler: empty},
+		{Method: "GET", Path: "/api/v1/tenants/{tenantId}/team", Scope: rest.Tenant, Summary: "Team", Handler: empty},
+		{Method: "GET", Path: "/api/v1/tenants/{tenantId}/billing", Scope: rest.Tenant, Permission: "billing.manage", Summary: "Billing", Handler: empty},
+		{Method: "GET", Path: "/api/v1/usage/{tenantId}/meters/{code}/{event}", Scope: rest.Tenant, Summary: "Meter", Handler: rest.Handle(meter)},
+		{Method: "GET", Path: "/api/v1/admin/products", Scope: rest.Admin, Permission: "products.view", Summary: "Products", Handler: empty},
+		{Method: "GET", Path: "/api/v1/show", Scope: rest.Public, Summary: "Answer", Handler: rest.Handle(show)},
+		{Method: "GET", Path: "/api/v1/panic", Scope: rest.User, Summary: "Panic", Handler: rest.Handle(func(context.Context, *struct{}) (*rest.Empty, error) { panic("secret: boom") })},
+		{Method: "GET", Path: "/api/v1/accident", Scope: rest.User, Summary: "Fail", Handler: fails(errors.New("secret: no such column"))},
+		{Method: "GET", Path: "/api/v1/conflict", Scope: rest.User, Summary: "Refuse", Handler: fails(errSoldOut.Wrap(errors.New("secret: cause")).With("missing_fields", []string{"city"}))},
+		{Method: "GET", Path: "/api/v1/unencodable", Scope: rest.Public, Summary: "Fail late", Handler: rest.Handle(func(context.Context, *struct{}) (*rest.Plain[unencodable], error) {
 			return rest.Bare(unencodable{}), nil
 		})},
-		{"GET", "/api/v1/slow", rest.Public, "", "", "Wait", rest.Handle(func(ctx context.Context, _ *struct{}) (*rest.Empty, error) {
+		{Method: "GET", Path: "/api/v1/slow", Scope: rest.Public, Summary: "Wait", Handler: rest.Handle(func(ctx context.Context, _ *struct{}) (*rest.Empty, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		})},
-		{"POST", "/api/v1/hook", rest.Public, "", "", "Raw", rest.Raw(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		{Method: "POST", Path: "/api/v1/hook", Scope: rest.Public, Summary: "Raw", Handler: rest.Raw(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte("raw"))
 		}), "application/json")},
-		{"GET", "/api/v1/half", rest.Public, "", "", "Break off", rest.Raw(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		{Method: "GET", Path: "/api/v1/half", Scope: rest.Public, Summary: "Break off", Handler: rest.Raw(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte("half of the answer"))
 			panic("secret: boom")
 		}), "text/plain")},

@@ -78,6 +78,10 @@ func (s *Service) join(ctx context.Context, t tenant.Tenant, i Invitation, user 
 	if !added { // they joined another tenant since the check; its lock is not held here
 		return Joined{}, tenant.ErrInAnotherTenant
 	}
+	// The invitation's token was mailed to the user's address.
+	if err := s.deps.Accounts.Verify(ctx, user.ID); err != nil {
+		return Joined{}, err
+	}
 	if err := s.deps.Billing.SeatsChanged(ctx, t.ID); err != nil {
 		return Joined{}, err
 	}

@@ -59,6 +59,9 @@ func (s *Service) Remove(ctx context.Context, by Actor, tenantID uuid.UUID, user
 		if err != nil {
 			return err
 		}
+		if err := s.deps.Accounts.Left(ctx, userID); err != nil {
+			return err
+		}
 		if err := s.store.deleteMember(ctx, tenantID, userID); err != nil {
 			return err
 		}

@@ -31,6 +31,10 @@ type Accounts interface {
 	HashPassword(ctx context.Context, password string) (account.HashedPassword, error)
 	SetPassword(ctx context.Context, userID int64, password account.HashedPassword) error
 	Rename(ctx context.Context, userID int64, name string) error
+	// Left ends what depended on the place of a user in a tenant, which is locked.
+	Left(ctx context.Context, userID int64) error
+	// Verify records that a user has read mail at their address.
+	Verify(ctx context.Context, userID int64) error
 }
 
 // SeatLimits knows how large a team may be.

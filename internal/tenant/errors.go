@@ -12,6 +12,9 @@ var (
 	// ErrInAnotherTenant says that a user belongs to a tenant already (409).
 	ErrInAnotherTenant = fault.Coded(fault.Conflict, fault.UserInAnotherTenant)
 
+	// ErrNotEmpty says that a tenant has members, or something that must be kept (409).
+	ErrNotEmpty = fault.Coded(fault.Conflict, fault.TenantNotEmpty)
+
 	errSlugTaken = fault.OnField("slug", "validation.taken")
 
 	errNotLocked = errors.New("tenant: lock outside of a transaction")

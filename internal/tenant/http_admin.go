@@ -131,6 +131,15 @@ func (h *AdminHTTP) Update(ctx context.Context, in *adminUpdateInput) (*rest.Dat
 	return rest.OKMessage(adminTenant(e), actionUpdated), nil
 }
 
+// Dissolve handles DELETE /admin/tenants/{tenant}.
+func (h *AdminHTTP) Dissolve(ctx context.Context, in *adminInput) (*rest.Empty, error) {
+	id, err := shape.ParseID(in.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	return &rest.Empty{}, h.svc.Dissolve(ctx, id)
+}
+
 type searchInput struct {
 	Search string `query:"search" required:"true" minLength:"1" maxLength:"255" doc:"A part of the name, without regard to case."`
 }

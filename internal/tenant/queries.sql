@@ -44,5 +44,8 @@ JOIN roles r ON r.id = m.role_id
 WHERE m.user_id = $1
 ORDER BY m.joined_at;
 
+-- name: DeleteMember :exec
+DELETE FROM memberships WHERE tenant_id = $1 AND user_id = $2;
+
 -- name: DeleteTenant :exec
 DELETE FROM tenants WHERE id = $1;

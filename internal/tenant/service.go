@@ -37,6 +37,9 @@ type Billing interface {
 	// BillingChanged tells, in the same transaction, that a tenant's name or billing
 	// details have changed.
 	BillingChanged(ctx context.Context, tenantID uuid.UUID) error
+	// Discard deletes, in the same transaction, what is kept of a tenant that never had a
+	// subscription.
+	Discard(ctx context.Context, tenantID uuid.UUID) error
 }
 
 // Deps is what the service needs.
@@ -44,9 +47,9 @@ type Deps struct {
 	DB            *sqldb.DB
 	Clock         clock.Clock
 	Subscriptions Subscriptions
-	Overviews     Overviews
-	Billing       Billing // nil tells nobody
-	Audit         Audit   // nil records nothing
+	Overviews     Overviews // nil knows of no subscription
+	Billing       Billing   // nil tells nobody
+	Audit         Audit     // nil records nothing
 }
 
 // Service has the tenants and their billing details.

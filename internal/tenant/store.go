@@ -90,6 +90,11 @@ func (s store) members(ctx context.Context, id uuid.UUID) ([]Member, error) {
 	return members, sqldb.Wrap(err, "list members")
 }
 
+func (s store) deleteMember(ctx context.Context, id uuid.UUID, userID int64) error {
+	err := s.q(ctx).DeleteMember(ctx, tenantsql.DeleteMemberParams{TenantID: id, UserID: userID})
+	return sqldb.Wrap(err, "delete member")
+}
+
 func (s store) countMembers(ctx context.Context, id uuid.UUID) (int64, error) {
 	n, err := s.q(ctx).CountMembers(ctx, id)
 	return n, sqldb.Wrap(err, "count members")

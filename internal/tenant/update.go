@@ -18,6 +18,8 @@ type Audit interface {
 const (
 	actionCreated        = "tenant.created"
 	actionDiscarded      = "tenant.discarded"
+	actionForsaken       = "tenant.forsaken"
+	actionDissolved      = "tenant.dissolved"
 	actionUpdated        = "tenant.updated"
 	actionSetupCompleted = "tenant.setup_completed"
 )

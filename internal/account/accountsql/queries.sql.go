@@ -13,21 +13,6 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-const claimUnverifiedUser = `-- name: ClaimUnverifiedUser :exec
-UPDATE users SET password_hash = NULL, email_verified_at = $2, updated_at = $3 WHERE id = $1
-`
-
-type ClaimUnverifiedUserParams struct {
-	ID              int64
-	EmailVerifiedAt *time.Time
-	UpdatedAt       time.Time
-}
-
-func (q *Queries) ClaimUnverifiedUser(ctx context.Context, arg ClaimUnverifiedUserParams) error {
-	_, err := q.db.ExecContext(ctx, claimUnverifiedUser, arg.ID, arg.EmailVerifiedAt, arg.UpdatedAt)
-	return err
-}
-
 const credentialsOfUser = `-- name: CredentialsOfUser :many
 SELECT id, kind, family, expires_at, created_at
 FROM credentials
@@ -77,14 +62,38 @@ func (q *Queries) CredentialsOfUser(ctx context.Context, arg CredentialsOfUserPa
 	return items, nil
 }
 
-const deleteExpiredCredentials = `-- name: DeleteExpiredCredentials :exec
+const deleteExpiredCredentialsOfUser = `-- name: DeleteExpiredCredentialsOfUser :exec
 DELETE FROM credentials
-WHERE (family_expires_at < $1 OR (kind <> 'refresh' AND expires_at < $1))
+WHERE user_id = $1
+  AND (family_expires_at < $2 OR (kind <> 'refresh' AND expires_at < $2))
   AND impersonated_user_id IS NULL
 `
 
-func (q *Queries) DeleteExpiredCredentials(ctx context.Context, before time.Time) error {
-	_, err := q.db.ExecContext(ctx, deleteExpiredCredentials, before)
+type DeleteExpiredCredentialsOfUserParams struct {
+	UserID int64
+	Before time.Time
+}
+
+func (q *Queries) DeleteExpiredCredentialsOfUser(ctx context.Context, arg DeleteExpiredCredentialsOfUserParams) error {
+	_, err := q.db.ExecContext(ctx, deleteExpiredCredentialsOfUser, arg.UserID, arg.Before)
+	return err
+}
+
+const deleteOldWrongPasswords = `-- name: DeleteOldWrongPasswords :exec
+DELETE FROM wrong_passwords WHERE closed_until < $1
+`
+
+func (q *Queries) DeleteOldWrongPasswords(ctx context.Context, before time.Time) error {
+	_, err := q.db.ExecContext(ctx, deleteOldWrongPasswords, before)
+	return err
+}
+
+const deleteOneTimeCodes = `-- name: DeleteOneTimeCodes :exec
+DELETE FROM oauth_codes WHERE user_id = $1
+`
+
+func (q *Queries) DeleteOneTimeCodes(ctx context.Context, userID int64) error {
+	_, err := q.db.ExecContext(ctx, deleteOneTimeCodes, userID)
 	return err
 }
 
@@ -97,6 +106,15 @@ func (q *Queries) DeletePasswordReset(ctx context.Context, userID int64) error {
 	return err
 }
 
+const deletePushSubscriptions = `-- name: DeletePushSubscriptions :exec
+DELETE FROM push_subscriptions WHERE user_id = $1
+`
+
+func (q *Queries) DeletePushSubscriptions(ctx context.Context, userID int64) error {
+	_, err := q.db.ExecContext(ctx, deletePushSubscriptions, userID)
+	return err
+}
+
 const deleteUser = `-- name: DeleteUser :exec
 DELETE FROM users WHERE id = $1
 `
@@ -106,9 +124,18 @@ func (q *Queries) DeleteUser(ctx context.Context, id int64) error {
 	return err
 }
 
+const deleteWrongPasswords = `-- name: DeleteWrongPasswords :exec
+DELETE FROM wrong_passwords WHERE email_hash = $1
+`
+
+func (q *Queries) DeleteWrongPasswords(ctx context.Context, emailHash string) error {
+	_, err := q.db.ExecContext(ctx, deleteWrongPasswords, emailHash)
+	return err
+}
+
 const insertCredential = `-- name: InsertCredential :exec
-INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 `
 
 type InsertCredentialParams struct {
@@ -120,6 +147,7 @@ type InsertCredentialParams struct {
 	FamilyExpiresAt time.Time
 	ExpiresAt       time.Time
 	IdleSeconds     int64
+	LoginAt         time.Time
 	CreatedAt       time.Time
 }
 
@@ -133,6 +161,7 @@ func (q *Queries) InsertCredential(ctx context.Context, arg InsertCredentialPara
 		arg.FamilyExpiresAt,
 		arg.ExpiresAt,
 		arg.IdleSeconds,
+		arg.LoginAt,
 		arg.CreatedAt,
 	)
 	return err
@@ -170,34 +199,23 @@ func (q *Queries) InsertUser(ctx context.Context, arg InsertUserParams) (int64, 
 	return id, err
 }
 
-const lockAdminByEmail = `-- name: LockAdminByEmail :one
-SELECT u.id, u.name, u.email, u.is_platform_admin, u.platform_permissions FROM users u WHERE u.email = $1 FOR UPDATE
+const insertWrongPasswords = `-- name: InsertWrongPasswords :exec
+INSERT INTO wrong_passwords (email_hash, count, began_at, closed_until) VALUES ($1, 0, $2, $2)
+ON CONFLICT (email_hash) DO NOTHING
 `
 
-type LockAdminByEmailRow struct {
-	ID                  int64
-	Name                string
-	Email               string
-	IsPlatformAdmin     bool
-	PlatformPermissions sqldb.JSON
+type InsertWrongPasswordsParams struct {
+	EmailHash string
+	BeganAt   time.Time
 }
 
-func (q *Queries) LockAdminByEmail(ctx context.Context, email string) (LockAdminByEmailRow, error) {
-	row := q.db.QueryRowContext(ctx, lockAdminByEmail, email)
-	var i LockAdminByEmailRow
-	err := row.Scan(
-		&i.ID,
-		&i.Name,
-		&i.Email,
-		&i.IsPlatformAdmin,
-		&i.PlatformPermissions,
-	)
-	return i, err
+func (q *Queries) InsertWrongPasswords(ctx context.Context, arg InsertWrongPasswordsParams) error {
+	_, err := q.db.ExecContext(ctx, insertWrongPasswords, arg.EmailHash, arg.BeganAt)
+	return err
 }
 
 const lockRefreshToken = `-- name: LockRefreshToken :one
-
-SELECT c.id, c.user_id, c.family, c.family_expires_at, c.expires_at, c.revoked_at
+SELECT c.id, c.user_id, c.family, c.family_expires_at, c.expires_at, c.login_at, c.revoked_at
 FROM credentials c
 WHERE c.token_hash = $1 AND c.kind = 'refresh'
 FOR UPDATE
@@ -209,10 +227,10 @@ type LockRefreshTokenRow struct {
 	Family          uuid.UUID
 	FamilyExpiresAt time.Time
 	ExpiresAt       time.Time
+	LoginAt         time.Time
 	RevokedAt       *time.Time
 }
 
-// an impersonation is ended and logged before
 func (q *Queries) LockRefreshToken(ctx context.Context, tokenHash string) (LockRefreshTokenRow, error) {
 	row := q.db.QueryRowContext(ctx, lockRefreshToken, tokenHash)
 	var i LockRefreshTokenRow
@@ -222,36 +240,27 @@ func (q *Queries) LockRefreshToken(ctx context.Context, tokenHash string) (LockR
 		&i.Family,
 		&i.FamilyExpiresAt,
 		&i.ExpiresAt,
+		&i.LoginAt,
 		&i.RevokedAt,
 	)
 	return i, err
 }
 
-const lockUserByEmail = `-- name: LockUserByEmail :one
-SELECT u.id, u.email_verified_at FROM users u WHERE u.email = $1 FOR UPDATE
-`
-
-type LockUserByEmailRow struct {
-	ID              int64
-	EmailVerifiedAt *time.Time
-}
-
-func (q *Queries) LockUserByEmail(ctx context.Context, email string) (LockUserByEmailRow, error) {
-	row := q.db.QueryRowContext(ctx, lockUserByEmail, email)
-	var i LockUserByEmailRow
-	err := row.Scan(&i.ID, &i.EmailVerifiedAt)
-	return i, err
-}
-
 const lockUserByID = `-- name: LockUserByID :one
-SELECT u.id, u.name, u.email, u.is_platform_admin FROM users u WHERE u.id = $1 FOR UPDATE
+SELECT u.id, u.name, u.email, u.password_hash, u.is_platform_admin, u.platform_permissions, u.email_verified_at
+FROM users u
+WHERE u.id = $1
+FOR UPDATE
 `
 
 type LockUserByIDRow struct {
-	ID              int64
-	Name            string
-	Email           string
-	IsPlatformAdmin bool
+	ID                  int64
+	Name                string
+	Email               string
+	PasswordHash        *string
+	IsPlatformAdmin     bool
+	PlatformPermissions sqldb.JSON
+	EmailVerifiedAt     *time.Time
 }
 
 func (q *Queries) LockUserByID(ctx context.Context, id int64) (LockUserByIDRow, error) {
@@ -261,8 +270,28 @@ func (q *Queries) LockUserByID(ctx context.Context, id int64) (LockUserByIDRow, 
 		&i.ID,
 		&i.Name,
 		&i.Email,
+		&i.PasswordHash,
 		&i.IsPlatformAdmin,
+		&i.PlatformPermissions,
+		&i.EmailVerifiedAt,
 	)
+	return i, err
+}
+
+const lockWrongPasswords = `-- name: LockWrongPasswords :one
+SELECT w.count, w.began_at, w.closed_until FROM wrong_passwords w WHERE w.email_hash = $1 FOR UPDATE
+`
+
+type LockWrongPasswordsRow struct {
+	Count       int64
+	BeganAt     time.Time
+	ClosedUntil time.Time
+}
+
+func (q *Queries) LockWrongPasswords(ctx context.Context, emailHash string) (LockWrongPasswordsRow, error) {
+	row := q.db.QueryRowContext(ctx, lockWrongPasswords, emailHash)
+	var i LockWrongPasswordsRow
+	err := row.Scan(&i.Count, &i.BeganAt, &i.ClosedUntil)
 	return i, err
 }
 
@@ -278,6 +307,60 @@ type MoveExpiryParams struct {
 func (q *Queries) MoveExpiry(ctx context.Context, arg MoveExpiryParams) error {
 	_, err := q.db.ExecContext(ctx, moveExpiry, arg.ID, arg.ExpiresAt)
 	return err
+}
+
+const oldLogins = `-- name: OldLogins :many
+SELECT family FROM credentials
+WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > $2
+GROUP BY family
+ORDER BY MIN(login_at) DESC, family
+LIMIT 1000 OFFSET $3
+`
+
+type OldLoginsParams struct {
+	UserID int64
+	Now    time.Time
+	Kept   int32
+}
+
+// The logins of a user beyond the newest, the newest of them first.
+func (q *Queries) OldLogins(ctx context.Context, arg OldLoginsParams) ([]uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, oldLogins, arg.UserID, arg.Now, arg.Kept)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var family uuid.UUID
+		if err := rows.Scan(&family); err != nil {
+			return nil, err
+		}
+		items = append(items, family)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ownerOfCredential = `-- name: OwnerOfCredential :one
+SELECT user_id FROM credentials WHERE token_hash = $1 AND kind = $2
+`
+
+type OwnerOfCredentialParams struct {
+	TokenHash string
+	Kind      string
+}
+
+func (q *Queries) OwnerOfCredential(ctx context.Context, arg OwnerOfCredentialParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, ownerOfCredential, arg.TokenHash, arg.Kind)
+	var user_id int64
+	err := row.Scan(&user_id)
+	return user_id, err
 }
 
 const platformAdmins = `-- name: PlatformAdmins :many
@@ -340,6 +423,20 @@ func (q *Queries) PutPasswordReset(ctx context.Context, arg PutPasswordResetPara
 		arg.ExpiresAt,
 		arg.CreatedAt,
 	)
+	return err
+}
+
+const removePassword = `-- name: RemovePassword :exec
+UPDATE users SET password_hash = NULL, updated_at = $2 WHERE id = $1
+`
+
+type RemovePasswordParams struct {
+	ID        int64
+	UpdatedAt time.Time
+}
+
+func (q *Queries) RemovePassword(ctx context.Context, arg RemovePasswordParams) error {
+	_, err := q.db.ExecContext(ctx, removePassword, arg.ID, arg.UpdatedAt)
 	return err
 }
 
@@ -473,26 +570,23 @@ func (q *Queries) SetPlatformAdmin(ctx context.Context, arg SetPlatformAdminPara
 	return err
 }
 
-const takePasswordReset = `-- name: TakePasswordReset :one
+const takePasswordReset = `-- name: TakePasswordReset :execrows
 DELETE FROM password_resets
-WHERE token_hash = $1 AND expires_at > $2
-  AND user_id IN (SELECT u.id FROM users u WHERE u.email = $3)
-RETURNING user_id
+WHERE user_id = $1 AND token_hash = $2 AND expires_at > $3
 `
 
 type TakePasswordResetParams struct {
+	UserID    int64
 	TokenHash string
 	Now       time.Time
-	Email     string
 }
 
-// One statement uses the token up and finds its user, so that of two uses at the
-// same time only one succeeds.
 func (q *Queries) TakePasswordReset(ctx context.Context, arg TakePasswordResetParams) (int64, error) {
-	row := q.db.QueryRowContext(ctx, takePasswordReset, arg.TokenHash, arg.Now, arg.Email)
-	var user_id int64
-	err := row.Scan(&user_id)
-	return user_id, err
+	result, err := q.db.ExecContext(ctx, takePasswordReset, arg.UserID, arg.TokenHash, arg.Now)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const updatePassword = `-- name: UpdatePassword :exec
@@ -510,8 +604,29 @@ func (q *Queries) UpdatePassword(ctx context.Context, arg UpdatePasswordParams) 
 	return err
 }
 
+const updateWrongPasswords = `-- name: UpdateWrongPasswords :exec
+UPDATE wrong_passwords SET count = $2, began_at = $3, closed_until = $4 WHERE email_hash = $1
+`
+
+type UpdateWrongPasswordsParams struct {
+	EmailHash   string
+	Count       int64
+	BeganAt     time.Time
+	ClosedUntil time.Time
+}
+
+func (q *Queries) UpdateWrongPasswords(ctx context.Context, arg UpdateWrongPasswordsParams) error {
+	_, err := q.db.ExecContext(ctx, updateWrongPasswords,
+		arg.EmailHash,
+		arg.Count,
+		arg.BeganAt,
+		arg.ClosedUntil,
+	)
+	return err
+}
+
 const userByEmail = `-- name: UserByEmail :one
-SELECT id, name, email, password_hash, is_platform_admin FROM users WHERE email = $1
+SELECT id, name, email, password_hash, is_platform_admin, email_verified_at FROM users WHERE email = $1
 `
 
 type UserByEmailRow struct {
@@ -520,6 +635,7 @@ type UserByEmailRow struct {
 	Email           string
 	PasswordHash    *string
 	IsPlatformAdmin bool
+	EmailVerifiedAt *time.Time
 }
 
 func (q *Queries) UserByEmail(ctx context.Context, email string) (UserByEmailRow, error) {
@@ -531,6 +647,7 @@ func (q *Queries) UserByEmail(ctx context.Context, email string) (UserByEmailRow
 		&i.Email,
 		&i.PasswordHash,
 		&i.IsPlatformAdmin,
+		&i.EmailVerifiedAt,
 	)
 	return i, err
 }
@@ -556,6 +673,37 @@ func (q *Queries) UserByID(ctx context.Context, id int64) (UserByIDRow, error) {
 		&i.IsPlatformAdmin,
 	)
 	return i, err
+}
+
+const usersWithExpiredCredentials = `-- name: UsersWithExpiredCredentials :many
+SELECT DISTINCT user_id FROM credentials
+WHERE (family_expires_at < $1 OR (kind <> 'refresh' AND expires_at < $1))
+  AND impersonated_user_id IS NULL -- an impersonation is ended and logged before
+ORDER BY user_id
+LIMIT 500
+`
+
+func (q *Queries) UsersWithExpiredCredentials(ctx context.Context, before time.Time) ([]int64, error) {
+	rows, err := q.db.QueryContext(ctx, usersWithExpiredCredentials, before)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var user_id int64
+		if err := rows.Scan(&user_id); err != nil {
+			return nil, err
+		}
+		items = append(items, user_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const verifyEmail = `-- name: VerifyEmail :exec

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
@@ -28,8 +29,8 @@ type identity struct {
 const admitTries = 3
 
 // admit finds or makes the user of an identity and returns a one-time code for
-// them.
-func (s *Service) admit(ctx context.Context, provider string, who identity) (code string, err error) {
+// them. key is that of the browser in which the login began.
+func (s *Service) admit(ctx context.Context, provider string, who identity, key string) (code string, err error) {
 	// All of the code must be random, because it is a secret. The ids elsewhere are
 	// ordered by time and so partly known.
 	code = uuid.New().String()
@@ -40,6 +41,7 @@ func (s *Service) admit(ctx context.Context, provider string, who identity) (cod
 			if err != nil {
 				return err
 			}
+			a.browserHash = account.HashSecret(key)
 			return s.store.insertCode(ctx, code, a, now)
 		})
 		if !errors.Is(err, errIdentityTaken) {
@@ -53,17 +55,24 @@ func (s *Service) admit(ctx context.Context, provider string, who identity) (cod
 // else the one with its email, else a new one.
 //
 // Invariant: an identity belongs to one user, and nobody gets the account of an
-// email unless the provider confirms that the email is theirs.
+// email unless the provider confirms that the email is theirs. The user is locked
+// afterwards, so that whatever ends logins ends the code too, or comes before it.
 func (s *Service) resolve(ctx context.Context, provider string, who identity, now time.Time) (admitted, error) {
 	userID, err := s.store.userOf(ctx, provider, who.subject)
-	if !errors.Is(err, errNotLinked) {
-		return admitted{userID: userID}, err
+	switch {
+	case err == nil:
+		return admitted{userID: userID}, s.deps.Accounts.Lock(ctx, userID)
+	case !errors.Is(err, errNotLinked):
+		return admitted{}, err
 	}
 	email, err := mail.NormalizeAddress(who.email)
 	if err != nil || !who.emailVerified {
 		return admitted{}, errEmailUnverified
 	}
 	userID, isNew, err := s.deps.Accounts.AdmitVerified(ctx, personName(who.name, email), email)
+	if errors.Is(err, account.ErrNeverLinked) {
+		return admitted{}, errLinkRefused
+	}
 	if err != nil {
 		return admitted{}, err
 	}

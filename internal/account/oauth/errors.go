@@ -37,6 +37,9 @@ const (
 	// errEmailUnverified: the provider does not confirm that the email is the
 	// person's, or the service does not accept it.
 	errEmailUnverified loginError = "email_unverified"
+	// errLinkRefused: the email is that of an account to which no identity is ever
+	// linked by its email.
+	errLinkRefused loginError = "link_refused"
 	// errProvider: the provider cannot be reached, or its answer failed a check.
 	errProvider loginError = "provider_error"
 	// errServer: this service failed.

@@ -86,7 +86,8 @@ type callbackInput struct {
 
 // Callback handles GET /auth/oauth/{provider}/callback. When the login failed, the
 // browser goes to the frontend all the same, which is told why in error:
-// access_denied, email_unverified, invalid_state, provider_error or server_error.
+// access_denied, email_unverified, invalid_state, link_refused, provider_error or
+// server_error.
 func (h *HTTP) Callback(ctx context.Context, in *callbackInput) (*OAuthRedirect, error) {
 	to, err := h.svc.Finish(ctx, in.Provider, Reply{
 		Code: in.Code, State: in.State, Error: in.Error, Issuer: in.Issuer,
@@ -98,6 +99,7 @@ func (h *HTTP) Callback(ctx context.Context, in *callbackInput) (*OAuthRedirect,
 }
 
 type exchangeInput struct {
+	Key  string `cookie:"tenantry_oauth" doc:"The browser's key; in cookie mode it must be that of the browser in which the login began."`
 	Body struct {
 		Code string `json:"code" maxLength:"255" doc:"The one-time code, a UUID, from the frontend's callback page."`
 	}
@@ -115,7 +117,7 @@ type OAuthSession struct {
 // out: the session is in a cookie.
 func (h *HTTP) Exchange(ctx context.Context, in *exchangeInput) (*rest.Plain[OAuthSession], error) {
 	grant := account.GrantOf(ctx)
-	user, isNew, tokens, err := h.svc.Exchange(ctx, in.Body.Code, grant)
+	user, isNew, tokens, err := h.svc.Exchange(ctx, in.Body.Code, in.Key, grant)
 	if err != nil {
 		return nil, err
 	}

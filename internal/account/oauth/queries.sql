@@ -18,10 +18,13 @@ VALUES ($1, $2, $3, $4)
 ON CONFLICT (provider, subject) DO NOTHING;
 
 -- name: InsertOAuthCode :exec
-INSERT INTO oauth_codes (code_hash, user_id, is_new_user, expires_at, created_at) VALUES ($1, $2, $3, $4, $5);
+INSERT INTO oauth_codes (code_hash, user_id, is_new_user, browser_hash, expires_at, created_at) VALUES ($1, $2, $3, $4, $5, $6);
 
--- name: TakeOAuthCode :one
-DELETE FROM oauth_codes WHERE code_hash = $1 AND expires_at > sqlc.arg(now) RETURNING user_id, is_new_user;
+-- name: OAuthCode :one
+SELECT user_id, is_new_user, browser_hash FROM oauth_codes WHERE code_hash = $1 AND expires_at > sqlc.arg(now);
+
+-- name: DeleteOAuthCode :execrows
+DELETE FROM oauth_codes WHERE code_hash = $1;
 
 -- name: DeleteExpiredOAuthFlows :exec
 DELETE FROM oauth_flows WHERE expires_at <= sqlc.arg(now);

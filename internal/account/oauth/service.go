@@ -36,10 +36,12 @@ const Path = "/api/v1/auth/oauth/"
 
 // Accounts are the accounts that people get; *account.Service implements it.
 type Accounts interface {
-	// AdmitVerified finds or makes the account of a verified email.
+	// Lock locks a user until the transaction of ctx ends.
+	Lock(ctx context.Context, userID int64) error
+	// AdmitVerified finds or makes the account of a verified email, and locks its user.
 	AdmitVerified(ctx context.Context, name, email string) (userID int64, isNew bool, err error)
-	// LogIn issues what grant asks for to a user.
-	LogIn(ctx context.Context, userID int64, grant account.Grant) (account.User, account.Tokens, error)
+	// LogIn locks a user, calls use, and issues what grant asks for.
+	LogIn(ctx context.Context, userID int64, grant account.Grant, use func(context.Context) error) (account.User, account.Tokens, error)
 }
 
 // AvatarImporter takes over a person's picture from an identity provider.
@@ -161,23 +163,30 @@ func (s *Service) finish(ctx context.Context, provider string, p identityProvide
 	if err != nil {
 		return "", err
 	}
-	return s.admit(ctx, provider, who)
+	return s.admit(ctx, provider, who, key)
 }
 
 // Exchange trades a one-time code for a login. Unknown, used and expired codes are
-// one refusal (OAUTH_CODE_EXPIRED).
-func (s *Service) Exchange(ctx context.Context, code string, grant account.Grant) (user account.User, isNew bool, tokens account.Tokens, err error) {
+// one refusal (OAUTH_CODE_EXPIRED). A session is only for the browser in which the login
+// began, whose key this is: nobody gets logged in as somebody else by a code that a link
+// brought.
+func (s *Service) Exchange(ctx context.Context, code, key string, grant account.Grant) (user account.User, isNew bool, tokens account.Tokens, err error) {
 	parsed, err := uuid.Parse(code)
 	if err != nil {
 		return account.User{}, false, account.Tokens{}, errCode
 	}
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		who, err := s.store.takeCode(ctx, parsed.String(), s.deps.Clock.Now())
+		who, err := s.store.code(ctx, parsed.String(), s.deps.Clock.Now())
 		if err != nil {
 			return err
 		}
+		if grant.Session && !equalSecrets(who.browserHash, account.HashSecret(key)) {
+			return errCode
+		}
 		isNew = who.isNew
-		user, tokens, err = s.deps.Accounts.LogIn(ctx, who.userID, grant)
+		user, tokens, err = s.deps.Accounts.LogIn(ctx, who.userID, grant, func(ctx context.Context) error {
+			return s.store.takeCode(ctx, parsed.String())
+		})
 		return err
 	})
 	return user, isNew, tokens, err

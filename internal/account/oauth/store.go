@@ -55,20 +55,32 @@ func (s store) link(ctx context.Context, provider, subject string, userID int64,
 type admitted struct {
 	userID int64
 	isNew  bool // the account was made by this login
+	// browserHash is the hash of the key of the browser in which the login began.
+	browserHash string
 }
 
 func (s store) insertCode(ctx context.Context, code string, a admitted, now time.Time) error {
 	err := s.q(ctx).InsertOAuthCode(ctx, oauthsql.InsertOAuthCodeParams{
-		CodeHash: account.HashSecret(code), UserID: a.userID, IsNewUser: a.isNew, ExpiresAt: now.Add(codeLifetime), CreatedAt: now,
+		CodeHash: account.HashSecret(code), UserID: a.userID, IsNewUser: a.isNew, BrowserHash: a.browserHash,
+		ExpiresAt: now.Add(codeLifetime), CreatedAt: now,
 	})
 	return sqldb.Wrap(err, "insert login code")
 }
 
-// takeCode returns who a code stands for, and deletes the code; errCode where
-// there is none that works at now.
-func (s store) takeCode(ctx context.Context, code string, now time.Time) (admitted, error) {
-	row, err := s.q(ctx).TakeOAuthCode(ctx, oauthsql.TakeOAuthCodeParams{CodeHash: account.HashSecret(code), Now: now})
-	return admitted{userID: row.UserID, isNew: row.IsNewUser}, sqldb.WrapAbsent(err, "take login code", errCode)
+// code returns who a code stands for; errCode where there is none that works at now.
+func (s store) code(ctx context.Context, code string, now time.Time) (admitted, error) {
+	row, err := s.q(ctx).OAuthCode(ctx, oauthsql.OAuthCodeParams{CodeHash: account.HashSecret(code), Now: now})
+	return admitted{userID: row.UserID, isNew: row.IsNewUser, browserHash: row.BrowserHash},
+		sqldb.WrapAbsent(err, "read login code", errCode)
+}
+
+// takeCode deletes a code; errCode where it is gone.
+func (s store) takeCode(ctx context.Context, code string) error {
+	n, err := s.q(ctx).DeleteOAuthCode(ctx, account.HashSecret(code))
+	if err == nil && n == 0 {
+		return errCode
+	}
+	return sqldb.Wrap(err, "take login code")
 }
 
 // deleteExpired deletes flows and codes that have expired at now.

@@ -172,6 +172,35 @@ func (q *Queries) ImpersonatingTarget(ctx context.Context, impersonatedUserID *i
 	return items, nil
 }
 
+const impersonatorsOf = `-- name: ImpersonatorsOf :many
+SELECT DISTINCT user_id FROM credentials
+WHERE impersonated_user_id = $1
+ORDER BY user_id
+`
+
+func (q *Queries) ImpersonatorsOf(ctx context.Context, impersonatedUserID *int64) ([]int64, error) {
+	rows, err := q.db.QueryContext(ctx, impersonatorsOf, impersonatedUserID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var user_id int64
+		if err := rows.Scan(&user_id); err != nil {
+			return nil, err
+		}
+		items = append(items, user_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const insertLog = `-- name: InsertLog :exec
 INSERT INTO impersonation_logs (impersonator_id, impersonated_id, tenant_id, action, ip_address, user_agent, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -246,23 +275,6 @@ func (q *Queries) LockCredential(ctx context.Context, id uuid.UUID) (LockCredent
 	return i, err
 }
 
-const lockTarget = `-- name: LockTarget :one
-SELECT id, is_platform_admin FROM users WHERE id = $1 FOR UPDATE
-`
-
-type LockTargetRow struct {
-	ID              int64
-	IsPlatformAdmin bool
-}
-
-// The lock keeps the target from becoming a platform admin meanwhile.
-func (q *Queries) LockTarget(ctx context.Context, id int64) (LockTargetRow, error) {
-	row := q.db.QueryRowContext(ctx, lockTarget, id)
-	var i LockTargetRow
-	err := row.Scan(&i.ID, &i.IsPlatformAdmin)
-	return i, err
-}
-
 const lockTenant = `-- name: LockTenant :one
 SELECT id FROM tenants WHERE id = $1 FOR UPDATE
 `
@@ -273,6 +285,35 @@ func (q *Queries) LockTenant(ctx context.Context, id uuid.UUID) (uuid.UUID, erro
 	var id_2 uuid.UUID
 	err := row.Scan(&id_2)
 	return id_2, err
+}
+
+const lockUser = `-- name: LockUser :one
+SELECT id, is_platform_admin FROM users WHERE id = $1 FOR UPDATE
+`
+
+type LockUserRow struct {
+	ID              int64
+	IsPlatformAdmin bool
+}
+
+// Before a credential is locked its user is (rules: account#lock-order). A target that is
+// locked does not become a platform admin meanwhile.
+func (q *Queries) LockUser(ctx context.Context, id int64) (LockUserRow, error) {
+	row := q.db.QueryRowContext(ctx, lockUser, id)
+	var i LockUserRow
+	err := row.Scan(&i.ID, &i.IsPlatformAdmin)
+	return i, err
+}
+
+const ownerOfCredential = `-- name: OwnerOfCredential :one
+SELECT user_id FROM credentials WHERE id = $1
+`
+
+func (q *Queries) OwnerOfCredential(ctx context.Context, id uuid.UUID) (int64, error) {
+	row := q.db.QueryRowContext(ctx, ownerOfCredential, id)
+	var user_id int64
+	err := row.Scan(&user_id)
+	return user_id, err
 }
 
 const revokeCredential = `-- name: RevokeCredential :exec

@@ -24,6 +24,20 @@ func (q *Queries) CountMembers(ctx context.Context, tenantID uuid.UUID) (int64, 
 	return count, err
 }
 
+const deleteMember = `-- name: DeleteMember :exec
+DELETE FROM memberships WHERE tenant_id = $1 AND user_id = $2
+`
+
+type DeleteMemberParams struct {
+	TenantID uuid.UUID
+	UserID   int64
+}
+
+func (q *Queries) DeleteMember(ctx context.Context, arg DeleteMemberParams) error {
+	_, err := q.db.ExecContext(ctx, deleteMember, arg.TenantID, arg.UserID)
+	return err
+}
+
 const deleteTenant = `-- name: DeleteTenant :exec
 DELETE FROM tenants WHERE id = $1
 `

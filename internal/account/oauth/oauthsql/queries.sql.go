@@ -28,16 +28,29 @@ func (q *Queries) DeleteExpiredOAuthFlows(ctx context.Context, now time.Time) er
 	return err
 }
 
+const deleteOAuthCode = `-- name: DeleteOAuthCode :execrows
+DELETE FROM oauth_codes WHERE code_hash = $1
+`
+
+func (q *Queries) DeleteOAuthCode(ctx context.Context, codeHash string) (int64, error) {
+	result, err := q.db.ExecContext(ctx, deleteOAuthCode, codeHash)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const insertOAuthCode = `-- name: InsertOAuthCode :exec
-INSERT INTO oauth_codes (code_hash, user_id, is_new_user, expires_at, created_at) VALUES ($1, $2, $3, $4, $5)
+INSERT INTO oauth_codes (code_hash, user_id, is_new_user, browser_hash, expires_at, created_at) VALUES ($1, $2, $3, $4, $5, $6)
 `
 
 type InsertOAuthCodeParams struct {
-	CodeHash  string
-	UserID    int64
-	IsNewUser bool
-	ExpiresAt time.Time
-	CreatedAt time.Time
+	CodeHash    string
+	UserID      int64
+	IsNewUser   bool
+	BrowserHash string
+	ExpiresAt   time.Time
+	CreatedAt   time.Time
 }
 
 func (q *Queries) InsertOAuthCode(ctx context.Context, arg InsertOAuthCodeParams) error {
@@ -45,6 +58,7 @@ func (q *Queries) InsertOAuthCode(ctx context.Context, arg InsertOAuthCodeParams
 		arg.CodeHash,
 		arg.UserID,
 		arg.IsNewUser,
+		arg.BrowserHash,
 		arg.ExpiresAt,
 		arg.CreatedAt,
 	)
@@ -105,24 +119,25 @@ func (q *Queries) InsertOAuthIdentity(ctx context.Context, arg InsertOAuthIdenti
 	return result.RowsAffected()
 }
 
-const takeOAuthCode = `-- name: TakeOAuthCode :one
-DELETE FROM oauth_codes WHERE code_hash = $1 AND expires_at > $2 RETURNING user_id, is_new_user
+const oAuthCode = `-- name: OAuthCode :one
+SELECT user_id, is_new_user, browser_hash FROM oauth_codes WHERE code_hash = $1 AND expires_at > $2
 `
 
-type TakeOAuthCodeParams struct {
+type OAuthCodeParams struct {
 	CodeHash string
 	Now      time.Time
 }
 
-type TakeOAuthCodeRow struct {
-	UserID    int64
-	IsNewUser bool
+type OAuthCodeRow struct {
+	UserID      int64
+	IsNewUser   bool
+	BrowserHash string
 }
 
-func (q *Queries) TakeOAuthCode(ctx context.Context, arg TakeOAuthCodeParams) (TakeOAuthCodeRow, error) {
-	row := q.db.QueryRowContext(ctx, takeOAuthCode, arg.CodeHash, arg.Now)
-	var i TakeOAuthCodeRow
-	err := row.Scan(&i.UserID, &i.IsNewUser)
+func (q *Queries) OAuthCode(ctx context.Context, arg OAuthCodeParams) (OAuthCodeRow, error) {
+	row := q.db.QueryRowContext(ctx, oAuthCode, arg.CodeHash, arg.Now)
+	var i OAuthCodeRow
+	err := row.Scan(&i.UserID, &i.IsNewUser, &i.BrowserHash)
 	return i, err
 }
 

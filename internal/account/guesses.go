@@ -1,0 +1,79 @@
+package account
+
+import (
+	"context"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/fault"
+)
+
+// guessWindow is the time over which wrong passwords of an account are counted, and the
+// longest that an account is closed to passwords.
+const guessWindow = 15 * time.Minute
+
+// firstClosing is how long the first wrong password too many closes an account to
+// passwords; each further one doubles it, up to guessWindow.
+const firstClosing = time.Minute
+
+// guesses are the wrong passwords of one account.
+type guesses struct {
+	count  int64
+	began  time.Time // when the count began
+	closed time.Time // until when no password is checked
+}
+
+// add counts one more guess at now, of which limit are free.
+func (g *guesses) add(limit int64, now time.Time) {
+	if now.Sub(g.began) >= guessWindow && now.Sub(g.closed) >= guessWindow {
+		*g = guesses{began: now, closed: now}
+	}
+	g.count++
+	if over := g.count - limit; over >= 0 {
+		g.closed = now.Add(min(guessWindow, firstClosing<<min(over, 4)))
+	}
+}
+
+// guess counts a login as a guess before its password is checked, so that guesses at the
+// same time don't get past the limit together. It refuses, with the time to wait, where
+// there were too many wrong ones, whether or not this one is right. It returns what takes
+// the guess back because the password was right. Emails without an account count alike,
+// so that nobody learns which have one (rules: account#wrong-passwords).
+func (s *Service) guess(ctx context.Context, email string) (right func(context.Context) error, err error) {
+	limit := int64(s.deps.WrongPasswords)
+	if limit <= 0 {
+		return func(context.Context) error { return nil }, nil
+	}
+	var before, after guesses
+	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		now := s.deps.Clock.Now()
+		if before, err = s.store.lockGuesses(ctx, email, now); err != nil {
+			return err
+		}
+		if left := before.closed.Sub(now); left > 0 {
+			refusal := *errTooManyGuesses
+			refusal.RetryAfter = (left + time.Second - 1).Truncate(time.Second)
+			return &refusal
+		}
+		after = before
+		after.add(limit, now)
+		return s.store.setGuesses(ctx, email, after)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error {
+		return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+			present, err := s.store.lockGuesses(ctx, email, s.deps.Clock.Now())
+			if err != nil || present.count == 0 { // a reset has cleared them
+				return err
+			}
+			present.count--
+			if present.closed.Equal(after.closed) { // nobody guessed wrong since
+				present.closed = before.closed
+			}
+			return s.store.setGuesses(ctx, email, present)
+		})
+	}, nil
+}
+
+var errTooManyGuesses = fault.New(fault.TooMany, "error.too_many_guesses")

@@ -1,0 +1,37 @@
+package account
+
+import (
+	"context"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/account/accountsql"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// lockGuesses returns and locks the wrong passwords of an email, none where it has none.
+func (s store) lockGuesses(ctx context.Context, email string, now time.Time) (guesses, error) {
+	hash := hashToken(email)
+	err := s.q(ctx).InsertWrongPasswords(ctx, accountsql.InsertWrongPasswordsParams{EmailHash: hash, BeganAt: now})
+	if err != nil {
+		return guesses{}, sqldb.Wrap(err, "begin to count wrong passwords")
+	}
+	row, err := s.q(ctx).LockWrongPasswords(ctx, hash)
+	return guesses{count: row.Count, began: row.BeganAt, closed: row.ClosedUntil}, sqldb.Wrap(err, "lock wrong passwords")
+}
+
+func (s store) setGuesses(ctx context.Context, email string, g guesses) error {
+	err := s.q(ctx).UpdateWrongPasswords(ctx, accountsql.UpdateWrongPasswordsParams{
+		EmailHash: hashToken(email), Count: g.count, BeganAt: g.began, ClosedUntil: g.closed,
+	})
+	return sqldb.Wrap(err, "count wrong password")
+}
+
+// clearGuesses forgets the wrong passwords of an email.
+func (s store) clearGuesses(ctx context.Context, email string) error {
+	return sqldb.Wrap(s.q(ctx).DeleteWrongPasswords(ctx, hashToken(email)), "clear wrong passwords")
+}
+
+// deleteOldGuesses forgets those whose account is open again since before a time.
+func (s store) deleteOldGuesses(ctx context.Context, before time.Time) error {
+	return sqldb.Wrap(s.q(ctx).DeleteOldWrongPasswords(ctx, before), "delete old wrong passwords")
+}

@@ -1,0 +1,84 @@
+package tenant
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// LockOf locks the tenant that a user is in, if any, until the transaction of ctx ends.
+func (s *Service) LockOf(ctx context.Context, userID int64) error {
+	places, err := s.store.membershipsOf(ctx, userID)
+	if err != nil || len(places) == 0 {
+		return err
+	}
+	_, err = s.Lock(ctx, places[0].tenant.ID)
+	return err
+}
+
+// Forsake takes a user out of their tenant, which somebody else made in the user's name,
+// in the transaction of ctx, which holds the tenant's lock. A tenant with a subscription
+// that has not ended stays the user's: whoever pays for it did not squat on the name, and
+// nobody else could end it (rules: account#unproved-emails).
+func (s *Service) Forsake(ctx context.Context, userID int64) error {
+	places, err := s.store.membershipsOf(ctx, userID)
+	if err != nil || len(places) == 0 {
+		return err
+	}
+	id := places[0].tenant.ID
+	if subscribed, err := s.subscribed(ctx, id); err != nil || subscribed {
+		return err
+	}
+	if err := s.store.deleteMember(ctx, id, userID); err != nil {
+		return err
+	}
+	return s.record(ctx, actionForsaken, id, map[string]any{"owner_id": userID}, nil)
+}
+
+// Dissolve deletes a tenant without members, with its roles and invitations. ErrNotEmpty
+// refuses one that has a member, has a subscription, or ever had one: its invoices and
+// usage are kept.
+func (s *Service) Dissolve(ctx context.Context, id uuid.UUID) error {
+	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		t, err := s.Lock(ctx, id)
+		if err != nil {
+			return err
+		}
+		members, err := s.store.countMembers(ctx, id)
+		if err != nil {
+			return err
+		}
+		subscribed, err := s.subscribed(ctx, id)
+		switch {
+		case err != nil:
+			return err
+		case members > 0 || subscribed:
+			return ErrNotEmpty
+		}
+		if s.deps.Billing != nil {
+			if err := s.deps.Billing.Discard(ctx, id); err != nil {
+				return err
+			}
+		}
+		if err := s.store.delete(ctx, id); err != nil {
+			return err
+		}
+		return s.record(ctx, actionDissolved, id, map[string]any{"name": t.Name, "slug": t.Slug}, nil)
+	})
+	if sqldb.IsForeignKey(err) {
+		return ErrNotEmpty
+	}
+	return err
+}
+
+// subscribed reports whether a tenant has a subscription that has not ended.
+func (s *Service) subscribed(ctx context.Context, id uuid.UUID) (bool, error) {
+	if s.deps.Overviews == nil {
+		return false, nil
+	}
+	overviews, err := s.deps.Overviews.Overview(ctx, []uuid.UUID{id})
+	_, ok := overviews[id]
+	return ok, err
+}
