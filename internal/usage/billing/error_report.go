@@ -37,7 +37,7 @@ func (r *Reporter) ErrorReport(ctx context.Context, e psp.Event) error {
 		if !found {
 			continue
 		}
-		if err := r.store.insertRejection(ctx, rejection{Figure: f, reason: s.Reason, told: true}, r.deps.Clock.Now()); err != nil {
+		if err := r.store.insertRejection(ctx, rejection{Figure: f, reason: s.Reason}, r.deps.Clock.Now()); err != nil {
 			return err
 		}
 	}
@@ -46,15 +46,20 @@ func (r *Reporter) ErrorReport(ctx context.Context, e psp.Event) error {
 
 // told finds a figure that was reported, by its id. The id and the row that the figure
 // was queued in are of version 7 and were made in one transaction, so that the time in
-// the id leads to the row. Figures that were carried over have other ids.
+// the id leads to the row. Figures that were carried over have ids of version 5, and rows
+// of their own, which are few.
 func (r *Reporter) told(ctx context.Context, identifier string) (f usage.Figure, found bool, err error) {
 	id, err := uuid.Parse(identifier[:min(len(identifier), 36)]) // it may be the key of the request, which begins with it
-	if err != nil || id.Version() != 7 {
+	if err != nil {
 		return usage.Figure{}, false, nil //nolint:nilerr // not one of ours: it was not found
 	}
-	const apart = int64(time.Minute / time.Millisecond)
-	made := int64(binary.BigEndian.Uint64(append([]byte{0, 0}, id[:6]...)))
-	figures, err := r.store.toldBetween(ctx, madeAt(made-apart, 0), madeAt(made+apart, 0xff))
+	var figures []usage.Figure
+	switch id.Version() {
+	case 7:
+		figures, err = r.toldAbout(ctx, id)
+	case 5:
+		figures, err = r.store.toldCarried(ctx)
+	}
 	if err != nil {
 		return usage.Figure{}, false, err
 	}
@@ -63,6 +68,13 @@ func (r *Reporter) told(ctx context.Context, identifier string) (f usage.Figure,
 		return usage.Figure{}, false, nil
 	}
 	return figures[i], true, nil
+}
+
+// toldAbout reads the figures that were reported from rows of the time in an id.
+func (r *Reporter) toldAbout(ctx context.Context, id uuid.UUID) ([]usage.Figure, error) {
+	const apart = int64(time.Minute / time.Millisecond)
+	made := int64(binary.BigEndian.Uint64(append([]byte{0, 0}, id[:6]...)))
+	return r.store.toldBetween(ctx, madeAt(made-apart, 0), madeAt(made+apart, 0xff))
 }
 
 // madeAt is the first or the last id that is made in a millisecond.

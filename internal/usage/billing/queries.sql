@@ -29,17 +29,27 @@ UPDATE usage_reports SET reported = $2, tried_at = $3 WHERE id = $1;
 DELETE FROM usage_reports WHERE id = $1;
 
 -- name: InsertRejection :exec
-INSERT INTO usage_refusals (id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at, told)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-ON CONFLICT (id) DO UPDATE SET reason = excluded.reason, refused_at = excluded.refused_at, told = excluded.told;
+INSERT INTO usage_refusals (id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (id) DO UPDATE SET reason = excluded.reason, refused_at = excluded.refused_at;
 
 -- name: KeepTold :exec
 INSERT INTO usage_told (id, events, created_at)
 SELECT r.id, r.events, r.created_at FROM usage_reports r WHERE r.id = $1
 ON CONFLICT DO NOTHING;
 
+-- Rows of which some figures were reported, or all.
 -- name: ToldBetween :many
-SELECT events FROM usage_told WHERE id >= sqlc.arg(earliest) AND id <= sqlc.arg(latest) ORDER BY id;
+SELECT told.events FROM usage_told told WHERE told.id >= sqlc.arg(earliest) AND told.id <= sqlc.arg(latest)
+UNION ALL
+SELECT waiting.events FROM usage_reports waiting WHERE waiting.id >= sqlc.arg(earliest) AND waiting.id <= sqlc.arg(latest);
+
+-- Rows of which some figures were reported, or all, and whose first figure has an id of
+-- one version: the seventh byte is between two.
+-- name: ToldOfVersion :many
+SELECT told.events FROM usage_told told WHERE substr(told.events, 7, 1) >= sqlc.arg(first_byte) AND substr(told.events, 7, 1) <= sqlc.arg(last_byte)
+UNION ALL
+SELECT waiting.events FROM usage_reports waiting WHERE substr(waiting.events, 7, 1) >= sqlc.arg(first_byte) AND substr(waiting.events, 7, 1) <= sqlc.arg(last_byte);
 
 -- name: PruneTold :exec
 DELETE FROM usage_told WHERE created_at < $1;

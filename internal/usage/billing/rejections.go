@@ -17,7 +17,6 @@ import (
 type rejection struct {
 	usage.Figure
 	reason string
-	told   bool // the provider took it first, and knows its id
 }
 
 // unconfirmed rejects figures whose report was begun at a time and never confirmed, too
@@ -34,7 +33,7 @@ func unconfirmed(figures []usage.Figure, tried time.Time) []rejection {
 
 // Rejected is a report of billable usage that the payment provider rejected.
 type Rejected struct {
-	ID         uuid.UUID // of the event, and the provider's identifier
+	ID         uuid.UUID // the provider's identifier: that of the event, until it is reported again
 	TenantID   uuid.UUID
 	MeterCode  string
 	Quantity   money.Quantity // in the unit of the meter
@@ -74,13 +73,12 @@ func (r *Rejections) Each(ctx context.Context, yield func(Rejected) error) error
 	}
 }
 
-// Retry queues a rejected figure to be reported again soon. It returns ErrNotRejected
-// for an id that no rejected report has.
+// Retry queues a rejected figure to be reported again soon, under a new id: the provider
+// would ignore one that it knows, and the time in the id leads to the row that has the
+// figure then (see told). It returns ErrNotRejected for an id that no rejected report has.
 func (r *Rejections) Retry(ctx context.Context, id uuid.UUID) error {
 	return r.decide(ctx, id, "usage.refusal_retried", func(ctx context.Context, f rejection) error {
-		if f.told {
-			f.ID = sqldb.NewID() // the provider would ignore one that it knows
-		}
+		f.ID = sqldb.NewID()
 		return r.queue.Add(ctx, []usage.Figure{f.Figure}, r.clock.Now())
 	})
 }

@@ -73,11 +73,22 @@ func (s store) deleteReport(ctx context.Context, id uuid.UUID) error {
 	})
 }
 
-// toldBetween reads the figures of the rows with ids in a range that were reported.
+// toldBetween reads the figures of the rows with ids in a range, of which some were reported.
 func (s store) toldBetween(ctx context.Context, earliest, latest uuid.UUID) ([]usage.Figure, error) {
 	rows, err := s.q(ctx).ToldBetween(ctx, billingsql.ToldBetweenParams{Earliest: earliest, Latest: latest})
+	return toldOf(rows, sqldb.Wrap(err, "read what was reported"))
+}
+
+// toldCarried reads the figures that were carried over, of the rows that were reported.
+func (s store) toldCarried(ctx context.Context) ([]usage.Figure, error) {
+	const version5, version6 = 0x50, 0x60 // as the seventh byte of an id begins
+	rows, err := s.q(ctx).ToldOfVersion(ctx, billingsql.ToldOfVersionParams{FirstByte: []byte{version5}, LastByte: []byte{version6 - 1}})
+	return toldOf(rows, sqldb.Wrap(err, "read what was carried over"))
+}
+
+func toldOf(rows [][]byte, err error) ([]usage.Figure, error) {
 	if err != nil {
-		return nil, sqldb.Wrap(err, "read what was reported")
+		return nil, err
 	}
 	var told []usage.Figure
 	for _, row := range rows {
@@ -97,7 +108,7 @@ func (s store) pruneTold(ctx context.Context, before time.Time) error {
 func (s store) insertRejection(ctx context.Context, f rejection, now time.Time) error {
 	err := s.q(ctx).InsertRejection(ctx, billingsql.InsertRejectionParams{
 		ID: f.ID, TenantID: f.TenantID, MeterID: f.MeterID, Quantity: int64(f.Quantity), RecordedAt: f.At,
-		Reason: f.reason, RefusedAt: now, Told: f.told,
+		Reason: f.reason, RefusedAt: now,
 	})
 	return sqldb.Wrap(err, "insert rejected report")
 }
@@ -131,7 +142,7 @@ func (s store) takeRejection(ctx context.Context, id uuid.UUID) (rejection, erro
 	row, err := s.q(ctx).TakeRejection(ctx, id)
 	return rejection{
 		usage.Figure{ID: row.ID, TenantID: row.TenantID, MeterID: row.MeterID, Quantity: money.Quantity(row.Quantity), At: row.RecordedAt},
-		row.Reason, row.Told,
+		row.Reason,
 	}, sqldb.WrapAbsent(err, "take rejected report", ErrNotRejected)
 }
 

@@ -44,7 +44,6 @@ type UsageRefusal struct {
 	RecordedAt time.Time
 	Reason     string
 	RefusedAt  time.Time
-	Told       bool
 }
 
 type UsageReport struct {

@@ -293,9 +293,9 @@ func (q *Queries) HoldReport(ctx context.Context, arg HoldReportParams) error {
 }
 
 const insertRejection = `-- name: InsertRejection :exec
-INSERT INTO usage_refusals (id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at, told)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-ON CONFLICT (id) DO UPDATE SET reason = excluded.reason, refused_at = excluded.refused_at, told = excluded.told
+INSERT INTO usage_refusals (id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (id) DO UPDATE SET reason = excluded.reason, refused_at = excluded.refused_at
 `
 
 type InsertRejectionParams struct {
@@ -306,7 +306,6 @@ type InsertRejectionParams struct {
 	RecordedAt time.Time
 	Reason     string
 	RefusedAt  time.Time
-	Told       bool
 }
 
 func (q *Queries) InsertRejection(ctx context.Context, arg InsertRejectionParams) error {
@@ -318,7 +317,6 @@ func (q *Queries) InsertRejection(ctx context.Context, arg InsertRejectionParams
 		arg.RecordedAt,
 		arg.Reason,
 		arg.RefusedAt,
-		arg.Told,
 	)
 	return err
 }
@@ -496,7 +494,7 @@ func (q *Queries) PutReportedUntil(ctx context.Context, arg PutReportedUntilPara
 }
 
 const rejections = `-- name: Rejections :many
-SELECT usage_refusals.id, usage_refusals.tenant_id, usage_refusals.meter_id, usage_refusals.quantity, usage_refusals.recorded_at, usage_refusals.reason, usage_refusals.refused_at, usage_refusals.told, meters.code
+SELECT usage_refusals.id, usage_refusals.tenant_id, usage_refusals.meter_id, usage_refusals.quantity, usage_refusals.recorded_at, usage_refusals.reason, usage_refusals.refused_at, meters.code
 FROM usage_refusals
 JOIN meters ON meters.id = usage_refusals.meter_id
 WHERE usage_refusals.refused_at > $1 OR usage_refusals.refused_at = $1 AND usage_refusals.id > $2
@@ -532,7 +530,6 @@ func (q *Queries) Rejections(ctx context.Context, arg RejectionsParams) ([]Rejec
 			&i.UsageRefusal.RecordedAt,
 			&i.UsageRefusal.Reason,
 			&i.UsageRefusal.RefusedAt,
-			&i.UsageRefusal.Told,
 			&i.Code,
 		); err != nil {
 			return nil, err
@@ -583,7 +580,7 @@ func (q *Queries) ReportsAfter(ctx context.Context, after uuid.UUID) ([]UsageRep
 }
 
 const takeRejection = `-- name: TakeRejection :one
-DELETE FROM usage_refusals WHERE id = $1 RETURNING id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at, told
+DELETE FROM usage_refusals WHERE id = $1 RETURNING id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at
 `
 
 func (q *Queries) TakeRejection(ctx context.Context, id uuid.UUID) (UsageRefusal, error) {
@@ -597,13 +594,14 @@ func (q *Queries) TakeRejection(ctx context.Context, id uuid.UUID) (UsageRefusal
 		&i.RecordedAt,
 		&i.Reason,
 		&i.RefusedAt,
-		&i.Told,
 	)
 	return i, err
 }
 
 const toldBetween = `-- name: ToldBetween :many
-SELECT events FROM usage_told WHERE id >= $1 AND id <= $2 ORDER BY id
+SELECT told.events FROM usage_told told WHERE told.id >= $1 AND told.id <= $2
+UNION ALL
+SELECT waiting.events FROM usage_reports waiting WHERE waiting.id >= $1 AND waiting.id <= $2
 `
 
 type ToldBetweenParams struct {
@@ -611,8 +609,45 @@ type ToldBetweenParams struct {
 	Latest   uuid.UUID
 }
 
+// Rows of which some figures were reported, or all.
 func (q *Queries) ToldBetween(ctx context.Context, arg ToldBetweenParams) ([][]byte, error) {
 	rows, err := q.db.QueryContext(ctx, toldBetween, arg.Earliest, arg.Latest)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := [][]byte{}
+	for rows.Next() {
+		var events []byte
+		if err := rows.Scan(&events); err != nil {
+			return nil, err
+		}
+		items = append(items, events)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const toldOfVersion = `-- name: ToldOfVersion :many
+SELECT told.events FROM usage_told told WHERE substr(told.events, 7, 1) >= $1 AND substr(told.events, 7, 1) <= $2
+UNION ALL
+SELECT waiting.events FROM usage_reports waiting WHERE substr(waiting.events, 7, 1) >= $1 AND substr(waiting.events, 7, 1) <= $2
+`
+
+type ToldOfVersionParams struct {
+	FirstByte []byte
+	LastByte  []byte
+}
+
+// Rows of which some figures were reported, or all, and whose first figure has an id of
+// one version: the seventh byte is between two.
+func (q *Queries) ToldOfVersion(ctx context.Context, arg ToldOfVersionParams) ([][]byte, error) {
+	rows, err := q.db.QueryContext(ctx, toldOfVersion, arg.FirstByte, arg.LastByte)
 	if err != nil {
 		return nil, err
 	}

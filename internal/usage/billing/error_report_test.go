@@ -1,0 +1,114 @@
+package billing_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/billing"
+	"github.com/tenantry/tenantry/internal/usage/usagetest"
+)
+
+// findWrong tells of every figure of a meter that the provider has counted that it was
+// found wrong, and returns how many are listed then.
+func findWrong(t *testing.T, w *usagetest.World, p *till, meter string) int {
+	t.Helper()
+	p.wrong = nil
+	for id, u := range p.counted {
+		if u.EventName == meter {
+			p.wrong = append(p.wrong, psp.UsageError{Identifier: id, Reason: "gone"})
+		}
+	}
+	if len(p.wrong) == 0 {
+		t.Fatalf("nothing of %s was counted", meter)
+	}
+	if err := reporter(w, p).ErrorReport(t.Context(), psp.Event{ID: "evt_1"}); err != nil {
+		t.Fatal(err)
+	}
+	_, ids := refused(t, w)
+	return len(ids)
+}
+
+// What is found wrong is found here while the rest of its row is still waiting, after it
+// was reported again, and when it was carried over.
+func TestErrorReportOfAnyFigure(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := usagetest.New(t, db, "2026-11-21 12:00")
+		w.Sell(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard), "1")
+		w.Sell(t, usagetest.Meter("disk", usage.LastValue, usage.Never, usage.Soft), "1")
+		payer := w.NewPayer(t)
+		p := &till{}
+		run := func(when string) {
+			t.Helper()
+			w.Clock.Set(usagetest.At(when))
+			r := reporter(w, p)
+			if err := errors.Join(r.Carry(t.Context()), r.Report(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run("2026-11-21 12:00")
+
+		// The later chunks of a row fail.
+		batch := make([]usage.Recording, billing.ChunkSize+3)
+		for i := range batch {
+			batch[i] = usagetest.Recording("calls", "1")
+		}
+		if _, err := w.RecordBatch(t.Context(), payer, batch); err != nil {
+			t.Fatal(err)
+		}
+		p.fail = func(call int, _ psp.UsageReport) error {
+			if call > billing.ChunkSize {
+				return psp.ErrUnavailable
+			}
+			return nil
+		}
+		if err := reporter(w, p).Report(t.Context()); !errors.Is(err, psp.ErrUnavailable) {
+			t.Fatal(err)
+		}
+		if n := findWrong(t, w, p, "calls"); n != billing.ChunkSize {
+			t.Errorf("%d of %d are listed while others wait", n, billing.ChunkSize)
+		}
+		_, ids := refused(t, w)
+		for _, id := range ids {
+			if err := refusals(w).Discard(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+		}
+
+		// A figure is refused at once, reported again, and found wrong then.
+		p.fail = nil
+		run("2026-11-21 13:00")
+		p.counted, p.fail = nil, func(int, psp.UsageReport) error { return psp.ErrRefused }
+		w.RecordAll(t, payer, []usage.Recording{usagetest.Recording("calls", "2")}, true)
+		run("2026-11-21 14:00")
+		_, ids = refused(t, w)
+		if len(ids) != 1 {
+			t.Fatalf("%d are refused", len(ids))
+		}
+		p.fail = nil
+		if err := refusals(w).Retry(t.Context(), ids[0]); err != nil {
+			t.Fatal(err)
+		}
+		run("2026-11-21 14:10")
+		if len(p.counted) != 1 || p.counted[ids[0].String()] != (psp.UsageReport{}) {
+			t.Errorf("reported again under the same id: %v", p.counted)
+		}
+		if n := findWrong(t, w, p, "calls"); n != 1 {
+			t.Errorf("%d are listed after one was reported again", n)
+		}
+
+		// A value is carried over.
+		w.RecordAll(t, payer, []usage.Recording{usagetest.Recording("disk", "40")}, true)
+		run("2026-12-09")
+		p.counted = nil
+		w.Plans.Grant(payer, usage.Allowance{Billing: usagetest.Billing("2026-11-10", usage.Month, 1, "2026-12-10", "2027-01-10")})
+		run("2026-12-10 02:00")
+		if n := findWrong(t, w, p, "disk"); n != 2 {
+			t.Errorf("%d are listed after a value was carried over", n)
+		}
+	})
+}
