@@ -72,14 +72,14 @@ func (m *Metered) holds(at time.Time) bool {
 
 // billedAt returns the time that usage is reported with. What was used in a period
 // before its prices took effect is reported as used right after that.
-func (m *Metered) billedAt(at time.Time) (told time.Time, moved bool) {
+func (m *Metered) billedAt(at time.Time) time.Time {
 	if m == nil || !m.Period.Contains(at) || !at.Before(m.Since) {
-		return at, false
+		return at
 	}
 	if last := m.Period.End.Add(-time.Second); last.Before(m.Since) {
-		return last, true
+		return last
 	}
-	return m.Since, true
+	return m.Since
 }
 
 // Payers knows how tenants pay.

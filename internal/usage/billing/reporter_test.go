@@ -420,3 +420,32 @@ func TestErrorReport(t *testing.T) {
 		}
 	})
 }
+
+// The provider counts in seconds: whichever figure of a second it keeps, the value is the
+// last one.
+func TestReportLastValuesOfOneSecond(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := usagetest.New(t, db, "2026-11-21 12:00")
+		w.Sell(t, usagetest.Meter("disk", usage.LastValue, usage.Never, usage.Soft), "1")
+		payer := w.NewPayer(t)
+		w.RecordAll(t, payer, []usage.Recording{
+			usagetest.Recording("disk", "100"), usagetest.Recording("disk", "50"),
+			usagetest.On(usagetest.Recording("disk", "8"), "2026-11-21 11:00:00.9"), usagetest.On(usagetest.Recording("disk", "9"), "2026-11-21 11:00:00.1"),
+		}, true)
+		p := &till{formula: psp.AggregateLast}
+		report(t, w, p)
+		told := map[string]map[string]bool{}
+		for _, u := range p.counted {
+			second := u.At.Format(time.TimeOnly)
+			if told[second] == nil {
+				told[second] = map[string]bool{}
+			}
+			told[second][u.Quantity.String()] = true
+		}
+		want := map[string]map[string]bool{"11:00:00": {"8": true}, "12:00:00": {"50": true}}
+		if diff := cmp.Diff(want, told); diff != "" || len(p.counted) != 4 {
+			t.Errorf("%d are told (-want +got)\n%s", len(p.counted), diff)
+		}
+	})
+}

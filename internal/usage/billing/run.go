@@ -100,7 +100,7 @@ func (r *run) sendOne(ctx context.Context, f usage.Figure, to target) (reason st
 			return "", err
 		}
 	}
-	if f, err = r.moved(ctx, f, to); err != nil {
+	if f, err = r.inTime(ctx, f, to); err != nil {
 		return "", err
 	}
 	err = r.deps.Provider.ReportUsage(ctx, psp.UsageReport{
@@ -112,19 +112,18 @@ func (r *run) sendOne(ctx context.Context, f usage.Figure, to target) (reason st
 	return "", err
 }
 
-// moved gives a figure the time at which its price is in effect. Where the provider takes
-// the last figure, those with one time are all the value that holds after it.
-func (r *run) moved(ctx context.Context, f usage.Figure, to target) (usage.Figure, error) {
-	at, moved := to.metered.billedAt(f.At)
-	if !moved {
-		return f, nil
+// inTime gives a figure the time at which its price is in effect. Where the provider takes
+// the last figure, the quantity is the value that holds after that second.
+//
+// Invariant: the provider counts in seconds, and of several figures of one it keeps the
+// one that arrives last. They are all told with the same value, so that it does not matter
+// which one that is; what is recorded in the same second later has a figure that is sent later.
+func (r *run) inTime(ctx context.Context, f usage.Figure, to target) (_ usage.Figure, err error) {
+	f.At = to.metered.billedAt(f.At)
+	if to.last {
+		second := f.At.Truncate(time.Second)
+		f.Quantity, err = r.records.ValueBefore(ctx, f.TenantID, usage.Meter{ID: f.MeterID}, second.Add(time.Second))
 	}
-	f.At = at
-	if !to.last {
-		return f, nil
-	}
-	value, err := r.records.ValueBefore(ctx, f.TenantID, usage.Meter{ID: f.MeterID}, at.Truncate(time.Second).Add(time.Second))
-	f.Quantity = value
 	return f, err
 }
 
