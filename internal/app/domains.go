@@ -177,7 +177,7 @@ func (d *domains) addUsage(p *platform) {
 	})
 	d.priceList = pricelist.New(pricelist.Deps{DB: p.db, Catalog: d.catalog, Currencies: d.currencies, Meters: d.meters})
 	paying := payers{d.subscriptions, d.tenants, d.catalog}
-	d.estimator = billing.NewEstimator(p.db, p.clock, paying)
+	d.estimator = billing.NewEstimator(p.db, p.clock, paying, currency.Decimals(p.db))
 	d.reporter = billing.NewReporter(billing.ReporterDeps{
 		DB: p.db, Clock: p.clock, Log: p.log, Provider: p.provider, Customers: d.customers, Payers: paying,
 	})

@@ -96,19 +96,21 @@ func (p UnitPrice) String() string {
 	return whole + "." + strings.TrimRight(fmt.Sprintf("%012d", p.trillionths), "0")
 }
 
-// Amount returns what a total costs in minor units, rounded half up. Call it once for
-// each line of a bill, never for each event. A result that does not fit an int64 is cut
-// to the largest or smallest int64.
-func (p UnitPrice) Amount(t Total) int64 {
+// Amount returns what a total costs in minor units, rounded half up to a multiple of
+// step. Call it once for each line of a bill, never for each event. A result that does not
+// fit an int64 is cut to the largest or smallest int64.
+func (p UnitPrice) Amount(t Total, step int64) int64 {
 	exact := big.NewInt(p.cents)
 	exact.Mul(exact, big.NewInt(trillion))
 	exact.Add(exact, big.NewInt(p.trillionths))
 	exact.Mul(exact, t.exact())
 
-	// exact counts units of 1 ÷ (10^12 × 10^6); floor(exact ÷ one + ½).
+	// exact counts units of 1 ÷ (10^12 × 10^6); floor(exact ÷ one + ½), where one is a step.
 	one := new(big.Int).Mul(big.NewInt(trillion), big.NewInt(int64(One)))
+	one.Mul(one, big.NewInt(step))
 	exact.Lsh(exact, 1).Add(exact, one)
 	rounded := exact.Div(exact, one.Lsh(one, 1))
+	rounded.Mul(rounded, big.NewInt(step))
 	switch {
 	case rounded.IsInt64():
 		return rounded.Int64()

@@ -128,7 +128,7 @@ func TestUnitPriceAmount(t *testing.T) {
 		{"999999999999.999999999999", math.MaxInt64, math.MaxInt64},
 	}
 	for _, tt := range tests {
-		if got := unitPrice(t, tt.price).Amount(money.TotalOf(tt.quantity)); got != tt.want {
+		if got := unitPrice(t, tt.price).Amount(money.TotalOf(tt.quantity), 1); got != tt.want {
 			t.Errorf("%s × %s = %d, want %d", tt.price, tt.quantity, got, tt.want)
 		}
 	}
@@ -224,7 +224,7 @@ func TestUnitPriceAmountIsRoundedHalfUp(t *testing.T) {
 		p, price := drawUnitPrice(t)
 		q := money.Quantity(rapid.Int64Range(0, math.MaxInt64).Draw(t, "quantity"))
 		exact := new(big.Rat).Mul(price, big.NewRat(int64(q), int64(money.One)))
-		got := p.Amount(money.TotalOf(q))
+		got := p.Amount(money.TotalOf(q), 1)
 		if limit := new(big.Rat).SetFrac(big.NewInt(math.MaxInt64), big.NewInt(1)); exact.Cmp(limit) >= 0 {
 			if got != math.MaxInt64 {
 				t.Fatalf("%s × %s = %d, want the limit", p, q, got)
@@ -251,4 +251,19 @@ func FuzzParseUnitPrice(f *testing.F) {
 			t.Fatalf("ParseUnitPrice(%q) = %s, which reads as %s, %v", text, p, again, err)
 		}
 	})
+}
+
+func TestUnitPriceAmountByStep(t *testing.T) {
+	t.Parallel()
+	for quantity, want := range map[int64]int64{0: 0, 1: 10, 2: 10, 3: 20, 100: 700} { // 7 each
+		if got := unitPrice(t, "7").Amount(money.NewTotal(quantity, 0), 10); got != want {
+			t.Errorf("%d × 7 is %d, want %d", quantity, got, want)
+		}
+	}
+	if got := unitPrice(t, "7.25").Amount(money.NewTotal(2, 0), 10); got != 10 { // 14.5 is not 15 first
+		t.Errorf("2 × 7.25 is %d", got)
+	}
+	if got := unitPrice(t, "1000000000000").Amount(money.NewTotal(1_000_000_000_000, 0), 100); got != math.MaxInt64 {
+		t.Errorf("too much is %d", got)
+	}
 }

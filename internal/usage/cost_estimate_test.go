@@ -36,3 +36,29 @@ func TestCostEstimate(t *testing.T) {
 		}
 	})
 }
+
+// In a currency whose smallest coin is worth several minor units a line is what the
+// provider's invoice has.
+func TestCostEstimateOfThreeDecimals(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.Call("POST", "/api/v1/admin/currencies/bulk", s.Admin(), apptest.Object{"codes": []string{"KWD"}}).Want(200)
+		s.Call("POST", adminMeters, s.Admin(), apptest.Object{
+			"code": "calls", "name": "calls", "aggregation_type": "sum", "reset_interval": "monthly", "quota_enforcement": "none",
+			"prices": []any{apptest.Object{"currency": "KWD", "unit_price_cents": 7, "psp_price_id": s.NewMeteredPrice("KWD", "7")}},
+		}).Want(201)
+		k := s.CatalogAdmin()
+		plan := k.CreatePricedPlan(k.CreateProduct("billed"), "billed", map[string]int{"KWD": 5000}, apptest.Object{"pricing_type": "usage"})
+		l := s.NewCustomer("ada")
+		l.Buy(plan, "KWD", apptest.Card(apptest.CardPays))
+		l.Call("POST", l.Path("/usage"), l.Token, apptest.Object{"meter_code": "calls", "quantity": 2.07}).Want(201)
+		l.Call("GET", l.Path("/usage")+"/cost-estimate", l.Token, nil).Want(200).
+			WantAt("data.total_amount_cents", 10.0). // 14.49, rounded once
+			WantAt("data.currency", "KWD")
+		awaitReported(s, 1)
+		s.Advance(32 * apptest.Day)
+		if invoices := l.ProviderObjects(l.Owner, "invoice"); invoices[len(invoices)-1].At("total") != 5010.0 {
+			t.Errorf("the invoice is %s", invoices[len(invoices)-1].Text)
+		}
+	})
+}

@@ -149,6 +149,9 @@ func (u Units) Possible(amount int64) []int64 {
 	}
 }
 
+// Step returns the smallest amount that can be charged; every amount is a multiple of it.
+func (u Units) Step() int64 { return u.step }
+
 // Maximum returns the largest amount that can be charged at once.
 func (u Units) Maximum() int64 { return u.max }
 

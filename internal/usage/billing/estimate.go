@@ -2,28 +2,32 @@ package billing
 
 import (
 	"context"
+	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/psp/charge"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
 // Estimator estimates what usage will cost.
 type Estimator struct {
-	store   store
-	records usage.Records
-	payers  Payers
-	clock   clock.Clock
+	store    store
+	records  usage.Records
+	payers   Payers
+	decimals charge.Decimals
+	clock    clock.Clock
 }
 
 // NewEstimator makes an estimator.
-func NewEstimator(db *sqldb.DB, c clock.Clock, p Payers) *Estimator {
-	return &Estimator{store: store{db: db}, records: usage.NewRecords(db), payers: p, clock: c}
+func NewEstimator(db *sqldb.DB, c clock.Clock, p Payers, d charge.Decimals) *Estimator {
+	return &Estimator{store: store{db: db}, records: usage.NewRecords(db), payers: p, decimals: d, clock: c}
 }
 
 // Estimate is what the usage of the current billing period costs as it is now.
@@ -41,7 +45,7 @@ type EstimateLine struct {
 	// resets; for a last_value meter that never resets it is the current value.
 	Quantity  money.Total
 	UnitPrice money.UnitPrice
-	Amount    money.Money // rounded half up, once
+	Amount    money.Money // rounded half up, once, to what can be charged
 }
 
 // Estimate computes what the billable usage of the current billing period costs,
@@ -62,6 +66,10 @@ func (s *Estimator) Estimate(ctx context.Context, tenantID uuid.UUID) (Estimate,
 	if err != nil {
 		return Estimate{}, err
 	}
+	step, err := s.step(ctx, payer.Currency)
+	if err != nil {
+		return Estimate{}, err
+	}
 	used := make([]money.Total, len(priced))
 	for i, p := range priced {
 		if used[i], err = s.billed(ctx, tenantID, p.Meter, payer.Billing, e.Period, now); err != nil {
@@ -74,12 +82,26 @@ func (s *Estimator) Estimate(ctx context.Context, tenantID uuid.UUID) (Estimate,
 		}
 		line := EstimateLine{
 			Meter: p.Meter, Quantity: used[i], UnitPrice: p.unitPrice,
-			Amount: money.Money{AmountCents: p.unitPrice.Amount(used[i]), Currency: payer.Currency},
+			Amount: money.Money{AmountCents: p.unitPrice.Amount(used[i], step), Currency: payer.Currency},
 		}
 		e.Lines = append(e.Lines, line)
 		e.Total.AmountCents = addCents(e.Total.AmountCents, line.Amount.AmountCents)
 	}
 	return e, nil
+}
+
+// step returns the smallest amount that the provider charges in a currency; 1 for one in
+// which it cannot charge.
+func (s *Estimator) step(ctx context.Context, currency string) (int64, error) {
+	decimals, known, err := s.decimals(ctx, currency)
+	if err != nil || !known {
+		return 1, err
+	}
+	units, err := charge.UnitsOf(currency, decimals)
+	if errors.Is(err, charge.ErrMinorUnits) {
+		return 1, nil
+	}
+	return units.Step(), err
 }
 
 // billingPeriod is the whole period that the next invoice will bill usage of.
@@ -109,25 +131,57 @@ func (s *Estimator) billed(ctx context.Context, tenantID uuid.UUID, m usage.Mete
 	case m.Aggregation == usage.LastValue && m.Reset == usage.Never:
 		p = usage.AllTime()
 	}
-	used, err := s.records.Used(ctx, tenantID, []usage.MeterPeriod{{Meter: m, Period: p}}, now)
-	if err != nil {
-		return money.Total{}, err
+	if m.Aggregation == usage.LastValue || m.Reset == usage.Never {
+		used, err := s.records.Used(ctx, tenantID, []usage.MeterPeriod{{Meter: m, Period: p}}, now)
+		if err != nil {
+			return money.Total{}, err
+		}
+		return used[0], nil
 	}
-	return used[0], nil
+	return s.billedSum(ctx, tenantID, m, b, p)
+}
+
+// billedSum is what the events of a billing period come to, by the counters that lie
+// within it, and by the events before, between and after them.
+//
+// Invariant: the counters of a meter's own periods do not overlap, and each shows the
+// events of its period, deleted ones included. So what was reported is not forgotten
+// where a billing period is longer than events are kept.
+func (s *Estimator) billedSum(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period) (sum money.Total, err error) {
+	counters, err := s.ownCounters(ctx, tenantID, m, b, p)
+	if err != nil {
+		return sum, err
+	}
+	counted := p.Start
+	countTo := func(end time.Time) error {
+		if !counted.Before(end) {
+			return nil
+		}
+		c, err := s.records.Count(ctx, tenantID, m, usage.Period{Start: counted, End: end})
+		sum, _ = sum.Add(c.Value)
+		return err
+	}
+	for _, c := range counters {
+		if c.period.Start.Before(counted) || c.period.End.After(p.End) {
+			continue
+		}
+		if err := countTo(c.period.Start); err != nil {
+			return sum, err
+		}
+		sum, _ = sum.Add(c.value)
+		counted = c.period.End
+	}
+	return sum, countTo(p.End)
 }
 
 // billedMaxima is the sum of the maxima of a meter's periods, of which the first counts
 // with what it rose by in the billing period.
-func (s *Estimator) billedMaxima(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period) (money.Total, error) {
-	counters, err := s.store.countersDuring(ctx, usage.StreamKey{TenantID: tenantID, MeterID: m.ID}, p)
+func (s *Estimator) billedMaxima(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period) (sum money.Total, err error) {
+	counters, err := s.ownCounters(ctx, tenantID, m, b, p)
 	if err != nil {
-		return money.Total{}, err
+		return sum, err
 	}
-	var sum money.Total
 	for _, c := range counters {
-		if !usage.PeriodOf(m.Reset, b, c.period.Start).Equal(c.period) {
-			continue // of a former subscription
-		}
 		sum, _ = sum.Add(c.value)
 		if !c.period.Start.Before(p.Start) {
 			continue
@@ -139,6 +193,15 @@ func (s *Estimator) billedMaxima(ctx context.Context, tenantID uuid.UUID, m usag
 		sum = sum.Sub(before.Value)
 	}
 	return sum, nil
+}
+
+// ownCounters lists the counters of a meter's periods that overlap a billing period, the
+// earliest first, without those of a former subscription.
+func (s *Estimator) ownCounters(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period) ([]tenantCounter, error) {
+	counters, err := s.store.countersDuring(ctx, usage.StreamKey{TenantID: tenantID, MeterID: m.ID}, p)
+	return slices.DeleteFunc(counters, func(c tenantCounter) bool {
+		return !usage.PeriodOf(m.Reset, b, c.period.Start).Equal(c.period)
+	}), err
 }
 
 // addCents adds amounts that are not negative and stops at the largest.

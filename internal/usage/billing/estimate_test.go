@@ -92,3 +92,41 @@ func TestEstimateOfTooMuch(t *testing.T) {
 		t.Errorf("%v %v", lines, total)
 	}
 }
+
+// Where the cycle is longer than events are kept, what was reported of deleted ones is
+// billed, and so estimated.
+func TestEstimateOfDeletedEvents(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := usagetest.New(t, db, "2026-02-15 12:00")
+		w.Sell(t, usagetest.Meter("a-month", usage.Sum, usage.Monthly, usage.Hard), "1")
+		w.Sell(t, usagetest.Meter("b-day", usage.Count, usage.Daily, usage.Hard), "1")
+		w.Sell(t, usagetest.Meter("c-week", usage.Sum, usage.Weekly, usage.Hard), "1")
+		tenantID := w.NewTenant(t)
+		w.Plans.Grant(tenantID, usage.Allowance{Billing: usagetest.Billing("2026-01-10", usage.Year, 1, "2026-01-10", "2027-01-10")})
+		record := func(days ...string) {
+			t.Helper()
+			var events []usage.Recording
+			for _, day := range days {
+				for _, code := range []string{"a-month", "b-day", "c-week"} {
+					events = append(events, usagetest.On(usagetest.Recording(code, "5"), day))
+				}
+			}
+			w.RecordAll(t, tenantID, events, true)
+		}
+		want := func(lines ...string) {
+			t.Helper()
+			if got, _ := estimate(t, w, tenantID); !cmp.Equal(lines, got) {
+				t.Errorf("got %v, want %v", got, lines)
+			}
+		}
+		record("2026-01-09", "2026-01-10", "2026-02-10", "2026-02-11")
+		want("a-month 15 × 1 = 15 EUR", "b-day 3 × 1 = 3 EUR", "c-week 15 × 1 = 15 EUR")
+		record("2026-02-01")
+		w.Clock.Set(usagetest.At("2026-04-15"))
+		record("2026-04-14")
+		w.Prune(t, w.Retention(""))
+		// Of the week that the cycle has begun in the days before it cannot be told any more.
+		want("a-month 25 × 1 = 25 EUR", "b-day 5 × 1 = 5 EUR", "c-week 20 × 1 = 20 EUR")
+	})
+}

@@ -85,3 +85,6 @@ func (n *Alerts) QuotaAlert(_ context.Context, a usage.Alert) error {
 type anyCurrency struct{}
 
 func (anyCurrency) CurrencyExists(context.Context, string) (bool, error) { return true, nil }
+
+// cents says that the amounts of every currency have two decimals.
+func cents(context.Context, string) (decimals int, known bool, err error) { return 2, true, nil }

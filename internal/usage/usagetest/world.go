@@ -244,7 +244,9 @@ func (w *World) Race(t *testing.T, n int, tenantID func(i int) uuid.UUID, r func
 }
 
 // Estimator estimates what the world's tenants will pay.
-func (w *World) Estimator() *billing.Estimator { return billing.NewEstimator(w.DB, w.Clock, w.Plans) }
+func (w *World) Estimator() *billing.Estimator {
+	return billing.NewEstimator(w.DB, w.Clock, w.Plans, cents)
+}
 
 // Recount counts the counters that differ from their events.
 func (w *World) Recount(t TB) int {
