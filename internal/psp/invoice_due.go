@@ -11,16 +11,17 @@ import (
 
 // collectDue collects, now, the invoices of a subscription that the provider was about to
 // collect by itself: that of a renewal is a draft for an hour, and so is the one for what
-// waited. With the end of the subscription the provider would leave them for ever.
+// waited. With the end of the subscription the provider would leave them for ever. What is
+// held back stays so, such as the drafts of a subscription that was unpaid.
 //
 // One that cannot be paid stays open. It was finalized with automatic collection, so that
 // after an attempt of unknown outcome it is found again.
 func (c *Client) collectDue(ctx context.Context, subscriptionID, key string) error {
-	due, err := c.dueInvoices(ctx, subscriptionID)
-	if err != nil {
-		return err
-	}
+	due, err := c.invoicesOf(ctx, subscriptionID, stripe.InvoiceStatusDraft, stripe.InvoiceStatusOpen)
 	for _, in := range due {
+		if !in.AutoAdvance || in.Attempted {
+			continue
+		}
 		if in.Status == stripe.InvoiceStatusDraft {
 			if err := passed(c.finalize(ctx, in.ID, true, key+"-finalize-"+in.ID)); err != nil {
 				return err
@@ -30,7 +31,7 @@ func (c *Client) collectDue(ctx context.Context, subscriptionID, key string) err
 			return err
 		}
 	}
-	return nil
+	return passed(err)
 }
 
 // passed returns nil for an answer that is final: the payment is declined, or the provider
@@ -42,12 +43,10 @@ func passed(err error) error {
 	return err
 }
 
-// dueInvoices lists the invoices of a subscription that the provider will collect by
-// itself and has not tried to yet, the oldest first. It leaves alone what is held back,
-// such as the drafts of a subscription that was unpaid.
-func (c *Client) dueInvoices(ctx context.Context, subscriptionID string) ([]*stripe.Invoice, error) {
-	due, err := call(ctx, c, "list invoices that are due", func(ctx context.Context) (due []*stripe.Invoice, _ error) {
-		for _, status := range []stripe.InvoiceStatus{stripe.InvoiceStatusDraft, stripe.InvoiceStatusOpen} {
+// invoicesOf lists a subscription's invoices in some statuses, the oldest first.
+func (c *Client) invoicesOf(ctx context.Context, subscriptionID string, statuses ...stripe.InvoiceStatus) ([]*stripe.Invoice, error) {
+	all, err := call(ctx, c, "list invoices of a subscription", func(ctx context.Context) (all []*stripe.Invoice, _ error) {
+		for _, status := range statuses {
 			list := c.api.V1Invoices.List(ctx, &stripe.InvoiceListParams{
 				ListParams:   stripe.ListParams{Limit: stripe.Int64(listPage)},
 				Subscription: stripe.String(subscriptionID), Status: stripe.String(string(status)),
@@ -56,13 +55,11 @@ func (c *Client) dueInvoices(ctx context.Context, subscriptionID string) ([]*str
 				if err != nil {
 					return nil, err
 				}
-				if in.AutoAdvance && !in.Attempted {
-					due = append(due, in)
-				}
+				all = append(all, in)
 			}
 		}
-		return due, nil
+		return all, nil
 	})
-	slices.SortFunc(due, func(a, b *stripe.Invoice) int { return cmp.Compare(a.Created, b.Created) })
-	return due, passed(err)
+	slices.SortStableFunc(all, func(a, b *stripe.Invoice) int { return cmp.Compare(a.Created, b.Created) })
+	return all, err
 }

@@ -64,7 +64,7 @@ func (s *Service) unbound(ctx context.Context, sub subscription.Subscription, se
 		return psp.Change{}, err
 	}
 	if sub.Status == subscription.PastDue {
-		change, _, err = s.figures(ctx, sub, change)
+		change, _, err = s.figures(ctx, sub, sel, change)
 	}
 	return change, err
 }

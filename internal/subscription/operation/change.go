@@ -136,9 +136,18 @@ func (c *changePlan) confirm(ctx context.Context, sub subscription.Subscription,
 
 // send makes the change at the provider, in place of one that waits. It is paid or does
 // not happen; one that its payer has to confirm waits for that.
+//
+// Invariant: while something is owed (past_due), no change that costs something makes an
+// invoice. It would be the latest, and the provider takes a subscription for paid when its
+// latest invoice is. So what is owed is paid first, or nothing happens.
 func (c *changePlan) send(ctx context.Context, op operation) error {
 	if err := c.svc.dropWaiting(ctx, op); err != nil {
 		return err
+	}
+	if op.before.Status == subscription.PastDue && !op.Unprorated {
+		if err := c.svc.payOwed(ctx, op); err != nil {
+			return err
+		}
 	}
 	change := psp.Change{
 		SubscriptionID: op.before.PSPSubscriptionID, ItemID: op.ItemID, PriceID: op.PriceID, Quantity: op.Quantity,

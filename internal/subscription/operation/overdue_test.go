@@ -56,3 +56,42 @@ func TestChangeWhileOverdue(t *testing.T) {
 		}
 	})
 }
+
+// A change that makes an invoice would make the subscription active once that is paid. So
+// what is owed is paid first, or nothing happens.
+func TestChangePaysWhatIsOwed(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AddPlan("pro", "flat", "month", 4900, 0, nil)
+		s.AddPlan("annual", "flat", "year", 40000, 0, nil)
+		s.AddPlan("weekly", "flat", "week", 500, 0, nil)
+		k := s.Customers()
+		names := map[string]string{"more": "pro", "longer": "annual", "shorter": "weekly", "refused": "weekly"}
+		open := k.AddOwing("more", "longer", "shorter", "refused")
+		for name, plan := range names {
+			b := buyer{&apptest.Customer{Server: s, Owner: k.Names[name], Email: name + "@example.com"}}
+			before := len(b.invoices())
+			if name == "refused" {
+				s.ChangePlan(b.Owner, plan, nil).WantRefused(422, "plan_change_error")
+				s.AwaitNotifications()
+				b.WantStatus("past_due")
+				if got := s.InvoiceStates(b.Owner)[open[name]]; got != "open" || len(b.invoices()) != before {
+					t.Errorf("refused: the invoice is %s, %d were made", got, len(b.invoices())-before)
+				}
+				continue
+			}
+			b.ReplaceCard(apptest.CardPays)
+			b.WantStatus("past_due")
+			shown := b.sees(plan, 0)
+			if shown.credit == 0 || shown.charge == 0 {
+				t.Errorf("%s: shown is %+v", name, shown)
+			}
+			b.changes(plan, nil, shown)
+			s.AwaitNotifications()
+			s.Subscription(b.Owner).WantAt("data.status", "active").WantAt("data.plan.id", s.PlanID(b.Owner, plan))
+			if got := s.InvoiceStates(b.Owner)[open[name]]; got != "paid" {
+				t.Errorf("%s: what was owed is %s", name, got)
+			}
+		}
+	})
+}

@@ -90,19 +90,20 @@ func (s *Service) price(ctx context.Context, sub subscription.Subscription, sel 
 	if err != nil {
 		return psp.Change{}, Preview{}, err
 	}
-	return s.figures(ctx, sub, change)
+	return s.figures(ctx, sub, sel, change)
 }
 
 // figures asks the provider what a change costs. It returns the change as it is to
 // be made, and its preview.
 //
 // A tenant that has not paid for its period (past_due) gets no credit for the rest
-// of it: a change that would come to a credit takes effect without proration. That
-// also makes no newer invoice, whose settlement the provider would take for the
-// missing payment. So the subscription stays past_due until what is owed is paid.
-func (s *Service) figures(ctx context.Context, sub subscription.Subscription, change psp.Change) (psp.Change, Preview, error) {
+// of it: a change that would come to a credit takes effect without proration, and makes
+// no invoice. A paid plan with another interval begins a period, which is invoiced in
+// any case; what is owed is paid before that, and the rest of the period is given back.
+func (s *Service) figures(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, change psp.Change) (psp.Change, Preview, error) {
 	p, err := s.cost(ctx, sub, change)
-	if err != nil || sub.Status != subscription.PastDue || p.Net() > 0 && p.Net() > p.Pending {
+	begins := sel.Plan.Interval != sub.Interval() && sel.Price.PriceCents > 0
+	if err != nil || sub.Status != subscription.PastDue || begins || p.Net() > 0 && p.Net() > p.Pending {
 		return change, p, err
 	}
 	change.Unprorated = true

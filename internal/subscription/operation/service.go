@@ -30,6 +30,9 @@ type Provider interface {
 	ChangeSubscription(ctx context.Context, c psp.Change, metadata map[string]string, key string) (psp.Subscription, error)
 	AwaitChange(ctx context.Context, c psp.Change, key string) (psp.Subscription, error)
 	VoidInvoice(ctx context.Context, id, key string) error
+	ListInvoices(ctx context.Context, q psp.InvoiceQuery) (psp.InvoicePage, error)
+	GetInvoice(ctx context.Context, id string) (psp.Invoice, error)
+	PayInvoice(ctx context.Context, id, key string) error
 	ChangeMetered(ctx context.Context, id string, changes []psp.MeteredChange, key string) (psp.Subscription, error)
 	SetQuantity(ctx context.Context, id, itemID string, quantity int64, monthly bool, key string) (psp.Subscription, error)
 }
