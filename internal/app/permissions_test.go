@@ -18,6 +18,7 @@ import (
 // administration (rules: http#permissions-of-administrators). "a|b" is either.
 var adminPermissions = map[string]string{
 	"GET /tenants": "tenants.view", "GET /tenants/{tenant}": "tenants.view", "PATCH /tenants/{tenant}": "tenants.manage",
+	"DELETE /tenants/{tenant}":                                   "tenants.manage",
 	"GET /tenants/search-with-roles":                             "users.create",
 	"GET /tenants/{tenant}/members":                              "tenants.view",
 	"PATCH /tenants/{tenant}/members/{user}":                     "tenants.manage|users.password",

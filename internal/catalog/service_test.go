@@ -60,8 +60,8 @@ func TestReads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(plans) != 2 || plans[0].Slug != "first" || len(plans[0].Entitlements) != 2 ||
-			plans[0].Entitlements[0].Feature.Name["fr"] != "Authentification unique" || len(plans[0].Prices) != 2 {
+		if len(plans) != 2 || plans[0].Slug != "first" || len(plans[0].Entitlements) != 3 ||
+			len(plans[0].Shown().Entitlements) != 2 || plans[0].Entitlements[1].Feature.Name["fr"] != "Authentification unique" || len(plans[0].Prices) != 2 {
 			t.Errorf("plans = %+v", plans)
 		}
 	})

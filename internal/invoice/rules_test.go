@@ -82,8 +82,8 @@ func TestUnitsMultiplyToTheAmount(t *testing.T) {
 		price    int64
 	}{
 		{psp.InvoiceLine{Amount: 2700, Quantity: 3, UnitAmount: "900"}, 3, 900},
-		{psp.InvoiceLine{Amount: -450, Quantity: 3, UnitAmount: "900"}, 3, -150},
-		{psp.InvoiceLine{Amount: -451, Quantity: 3, UnitAmount: "900"}, 1, -451},
+		{psp.InvoiceLine{Amount: -450, Quantity: 3, UnitAmount: "900", Proration: true}, 3, -150},
+		{psp.InvoiceLine{Amount: -451, Quantity: 3, UnitAmount: "900", Proration: true}, 1, -451},
 		{psp.InvoiceLine{Amount: 12, Quantity: 1234, UnitAmount: "0.01"}, 1, 12},
 		{psp.InvoiceLine{Amount: 0, Quantity: 5, UnitAmount: "0"}, 5, 0},
 		{psp.InvoiceLine{Amount: 0, Quantity: 5, UnitAmount: "900"}, 1, 0}, // a trial
