@@ -44,7 +44,7 @@ func Plans(t *testing.T, ran *sqldb.DB, match *regexp.Regexp) []Plan {
 var (
 	plannable = regexp.MustCompile(`(?i)^(\s|--[^\n]*\n)*(select|insert|update|delete|with)\b`)
 	// What a step of a plan begins with when it reads a table.
-	reads = regexp.MustCompile(`^(SCAN|SEARCH|Seq Scan|Index Scan|Index Only Scan|Index Cond:)`)
+	reads = regexp.MustCompile(`^(SCAN|SEARCH|Seq Scan|Index (Only )?Scan|Index Cond:)`)
 	// A row of constants is no table.
 	constants = regexp.MustCompile(`SCAN (CONSTANT ROW|\d+-ROW VALUES CLAUSE|\d+ CONSTANT ROWS)`)
 )
