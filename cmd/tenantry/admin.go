@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
@@ -56,8 +56,8 @@ func (c *adminCreateCmd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	admin := app.AdminParams{Name: c.Name, Email: c.Email, Password: password.Reveal(), Permissions: c.list()}
-	if err := app.CreateAdmin(ctx, s, admin, p.out); err != nil {
+	admin := commands.AdminParams{Name: c.Name, Email: c.Email, Password: password.Reveal(), Permissions: c.list()}
+	if err := commands.CreateAdmin(ctx, s, admin, p.out); err != nil {
 		return err
 	}
 	if c.GeneratePassword {

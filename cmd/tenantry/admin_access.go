@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
@@ -17,7 +17,7 @@ func (c *adminListCmd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	return app.ListAdmins(ctx, s, p.out)
+	return commands.ListAdmins(ctx, s, p.out)
 }
 
 type adminGrantCmd struct {
@@ -33,7 +33,7 @@ func (c *adminGrantCmd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	return app.GrantAdmin(ctx, s, c.Email, c.list(), p.out)
+	return commands.GrantAdmin(ctx, s, c.Email, c.list(), p.out)
 }
 
 type adminRevokeCmd struct {
@@ -48,5 +48,5 @@ func (c *adminRevokeCmd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	return app.RevokeAdmin(ctx, s, c.Email, p.out)
+	return commands.RevokeAdmin(ctx, s, c.Email, p.out)
 }

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
@@ -30,7 +30,7 @@ func (c *catalogExportCmd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	return app.ExportCatalog(ctx, s, app.CatalogExport{File: c.Output, OmitLinks: c.OmitPSPIDs}, p.out)
+	return commands.ExportCatalog(ctx, s, commands.CatalogExport{File: c.Output, OmitLinks: c.OmitPSPIDs}, p.out)
 }
 
 type catalogImportCmd struct {
@@ -51,7 +51,7 @@ func (c *catalogImportCmd) Run(ctx context.Context, p *process) error {
 	if !c.Yes && !c.DryRun && !term.IsTerminal(int(p.in.Fd())) {
 		return &settings.Error{Name: "--yes", Reason: "required without a terminal to ask in, unless --dry-run is given"}
 	}
-	return app.ImportCatalog(ctx, s, app.CatalogImport{
+	return commands.ImportCatalog(ctx, s, commands.CatalogImport{
 		File: c.File, DryRun: c.DryRun, Prune: c.Prune, Confirm: func() (bool, error) { return c.confirm(p) },
 	}, p.out)
 }

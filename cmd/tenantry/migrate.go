@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
@@ -19,5 +19,5 @@ func (c *migrateCmd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	return app.Migrate(ctx, s, p.out, c.Status)
+	return commands.Migrate(ctx, s, p.out, c.Status)
 }

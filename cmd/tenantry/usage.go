@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
@@ -27,7 +27,7 @@ func (c *usageRebuildCmd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	return app.RebuildUsage(ctx, s, app.RebuildParams{Tenant: c.Tenant, DryRun: c.DryRun}, p.out)
+	return commands.RebuildUsage(ctx, s, commands.RebuildParams{Tenant: c.Tenant, DryRun: c.DryRun}, p.out)
 }
 
 type usageRefusedCmd struct {
@@ -40,7 +40,7 @@ func (c *usageRefusedCmd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	return app.ListRefusedUsage(ctx, s, p.out)
+	return commands.ListRefusedUsage(ctx, s, p.out)
 }
 
 // refusedFlags select refused usage.
@@ -50,7 +50,7 @@ type refusedFlags struct {
 }
 
 // decide applies do to the selected refused usage.
-func (f refusedFlags) decide(p *process, store settings.StoreFlags, do func(settings.Settings, app.RefusedParams) error) error {
+func (f refusedFlags) decide(p *process, store settings.StoreFlags, do func(settings.Settings, commands.RefusedParams) error) error {
 	s, err := store.Settings(p.getenv)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (f refusedFlags) decide(p *process, store settings.StoreFlags, do func(sett
 	if f.All != (len(f.ID) == 0) {
 		return &settings.Error{Name: "id", Reason: "give either the ids of refused usage or --all"}
 	}
-	return do(s, app.RefusedParams{IDs: f.ID})
+	return do(s, commands.RefusedParams{IDs: f.ID})
 }
 
 type usageRetryCmd struct {
@@ -68,8 +68,8 @@ type usageRetryCmd struct {
 
 // Run schedules refused usage for another submission.
 func (c *usageRetryCmd) Run(ctx context.Context, p *process) error {
-	return c.decide(p, c.StoreFlags, func(s settings.Settings, which app.RefusedParams) error {
-		return app.RetryRefusedUsage(ctx, s, which, p.out)
+	return c.decide(p, c.StoreFlags, func(s settings.Settings, which commands.RefusedParams) error {
+		return commands.RetryRefusedUsage(ctx, s, which, p.out)
 	})
 }
 
@@ -80,7 +80,7 @@ type usageDiscardCmd struct {
 
 // Run discards refused usage.
 func (c *usageDiscardCmd) Run(ctx context.Context, p *process) error {
-	return c.decide(p, c.StoreFlags, func(s settings.Settings, which app.RefusedParams) error {
-		return app.DiscardRefusedUsage(ctx, s, which, p.out)
+	return c.decide(p, c.StoreFlags, func(s settings.Settings, which commands.RefusedParams) error {
+		return commands.DiscardRefusedUsage(ctx, s, which, p.out)
 	})
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app"
 	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
@@ -103,7 +103,9 @@ var enders = []ender{
 		return func() bool { return c.s.Call("DELETE", path, c.boss.Token, nil).Status < 300 }
 	}},
 	{"admin revoke", func(c *scene) func() bool {
-		return func() bool { return app.RevokeAdmin(c.s.T.Context(), c.s.CLISettings(), c.email, io.Discard) == nil }
+		return func() bool {
+			return commands.RevokeAdmin(c.s.T.Context(), c.s.CLISettings(), c.email, io.Discard) == nil
+		}
 	}},
 }
 

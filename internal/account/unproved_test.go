@@ -4,8 +4,8 @@ import (
 	"io"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app"
 	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/app/commands"
 )
 
 // browserKeys are keys of a push subscription in the form that browsers send.
@@ -104,7 +104,7 @@ func TestAdminsAreNeverLinked(t *testing.T) {
 
 		s.Register("ada@example.com", false)
 		grant := func() error {
-			return app.GrantAdmin(t.Context(), s.CLISettings(), "ada@example.com", nil, io.Discard)
+			return commands.GrantAdmin(t.Context(), s.CLISettings(), "ada@example.com", nil, io.Discard)
 		}
 		if grant() == nil {
 			t.Error("an account that nobody has proved became an admin's")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/account/oauth"
+	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/sandbox"
 	"github.com/tenantry/tenantry/internal/sandbox/idp"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe"
@@ -25,7 +26,7 @@ import (
 // ends. When it is ready it writes a banner with its URLs to out, in one Write. The
 // log goes to logTo.
 func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err error) {
-	log := newLog(logTo, s)
+	log := commands.NewLog(logTo, s)
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Addr)
 	if err != nil {
 		return err
@@ -38,7 +39,7 @@ func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err er
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	defer closing(db, &err)
+	defer commands.Closing(db, &err)
 	world, err := sandbox.Open(ctx, filepath.Join(s.Data, settings.SandboxFile))
 	if err != nil {
 		return errors.Join(err, listener.Close())

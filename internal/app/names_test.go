@@ -4,8 +4,8 @@ import (
 	"io"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app"
 	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/app/commands"
 )
 
 // hidden are characters that no name has, by what they are.
@@ -63,8 +63,8 @@ func TestNamesShowWhatTheyAre(t *testing.T) {
 					a.As(what + " in " + field).WantInvalid(field)
 				}
 			}
-			admin := app.AdminParams{Name: name, Email: "new@example.com", Password: "correct horse"}
-			if err := app.CreateAdmin(t.Context(), s.CLISettings(), admin, io.Discard); err == nil {
+			admin := commands.AdminParams{Name: name, Email: "new@example.com", Password: "correct horse"}
+			if err := commands.CreateAdmin(t.Context(), s.CLISettings(), admin, io.Discard); err == nil {
 				t.Errorf("%s: an administrator has it", what)
 			}
 			// Texts of several lines are no names.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app"
 	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
 )
@@ -109,7 +109,7 @@ func TestListOfAnAdministrator(t *testing.T) {
 		admin := s.Admin()
 		grant := func(permissions ...string) {
 			t.Helper()
-			if err := app.GrantAdmin(t.Context(), s.CLISettings(), "admin@tenantry.test", permissions, io.Discard); err != nil {
+			if err := commands.GrantAdmin(t.Context(), s.CLISettings(), "admin@tenantry.test", permissions, io.Discard); err != nil {
 				t.Fatal(err)
 			}
 		}

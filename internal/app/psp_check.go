@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/currency"
 	"github.com/tenantry/tenantry/internal/clock"
@@ -26,7 +27,7 @@ import (
 // here. It writes what it finds, as text or as JSON, and fails if anything of it is an
 // error. It changes nothing, neither there nor here (rules: psp#check).
 func CheckProvider(ctx context.Context, s settings.Settings, out io.Writer, asJSON bool) (err error) {
-	cfg := psp.Config{SecretKey: s.StripeSecretKey.Reveal(), Log: newLog(io.Discard, s)} // what goes wrong is a finding
+	cfg := psp.Config{SecretKey: s.StripeSecretKey.Reveal(), Log: commands.NewLog(io.Discard, s)} // what goes wrong is a finding
 	if s.StripeURL != nil {
 		cfg.BaseURL = s.StripeURL.String()
 	}
@@ -40,7 +41,7 @@ func CheckProvider(ctx context.Context, s settings.Settings, out io.Writer, asJS
 	}
 	db, problem := openForCheck(ctx, s)
 	if problem == nil {
-		defer closing(db, &err)
+		defer commands.Closing(db, &err)
 		cfg.Decimals = currency.Decimals(db)
 		problem = readForCheck(ctx, db, &c)
 	}
@@ -87,7 +88,7 @@ func openForCheck(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
 			return nil, fmt.Errorf("%w at %s", errNoDatabase, filepath.FromSlash(u.Path))
 		}
 	}
-	return sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Log: newLog(io.Discard, s)})
+	return sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Log: commands.NewLog(io.Discard, s)})
 }
 
 // readForCheck adds what the database says.

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 
+	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/psp/compare"
@@ -21,7 +22,7 @@ import (
 // each difference, and repairs what can be repaired unless it is a dry run.
 // Differences are not an error; failing to compare something is.
 func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun bool) (err error) {
-	log := newLog(os.Stderr, s)
+	log := commands.NewLog(os.Stderr, s)
 	provider := outside{clock: clock.System(), pspKey: s.StripeSecretKey, webhookSecrets: []string{"none is received"}}
 	purpose := production
 	if s.StripeURL != nil {
@@ -31,7 +32,7 @@ func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun b
 	if err != nil {
 		return err
 	}
-	defer closing(db, &err)
+	defer commands.Closing(db, &err)
 	// No repair sends a letter or a link, so nobody ever sees these URLs. The jobs that a
 	// repair enqueues are left to the running service: nothing runs them here.
 	s.PublicURL = &url.URL{Scheme: "http", Host: "localhost"}

@@ -3,11 +3,10 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net"
 	"os"
 
+	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/settings"
@@ -16,7 +15,7 @@ import (
 
 // Serve runs the service in production until ctx ends.
 func Serve(ctx context.Context, s settings.Settings) (err error) {
-	log := newLog(os.Stderr, s)
+	log := commands.NewLog(os.Stderr, s)
 	server, err := mail.ParseSMTPURL(s.SMTPURL.Reveal())
 	if err != nil {
 		return err
@@ -32,7 +31,7 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 	if err != nil {
 		return err
 	}
-	defer closing(db, &err)
+	defer commands.Closing(db, &err)
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Addr)
 	if err != nil {
 		return err
@@ -65,47 +64,6 @@ func (svc *service) background(ctx context.Context) ([]func(context.Context) err
 	return append(work, figures...), err
 }
 
-// Migrate applies all pending migrations and writes the state of each to out. With
-// statusOnly it applies none.
-func Migrate(ctx context.Context, s settings.Settings, out io.Writer, statusOnly bool) (err error) {
-	db, err := sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Log: newLog(os.Stderr, s)})
-	if err != nil {
-		return err
-	}
-	defer closing(db, &err)
-	if !statusOnly {
-		if err := db.Migrate(ctx); err != nil {
-			return err
-		}
-	}
-	migrations, err := db.MigrationStatus(ctx)
-	if err != nil {
-		return err
-	}
-	for _, m := range migrations {
-		state := "pending"
-		if m.AppliedAt != nil {
-			state = "applied"
-		}
-		if _, err := fmt.Fprintf(out, "%-8s %s\n", state, m.Name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// openMigrated opens the database and brings it up to date.
-func openMigrated(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
-	db, err := sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Log: newLog(os.Stderr, s)})
-	if err != nil {
-		return nil, err
-	}
-	if err := db.Migrate(ctx); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return db, nil
-}
-
 // The purposes of a database. The first start claims it for one of them.
 const (
 	production = "production"
@@ -116,7 +74,7 @@ const (
 // other: production must never contain demo accounts, whose passwords are well
 // known, and a sandbox no real customers.
 func openFor(ctx context.Context, s settings.Settings, purpose string) (*sqldb.DB, error) {
-	db, err := openMigrated(ctx, s)
+	db, err := commands.Open(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -129,6 +87,3 @@ func openFor(ctx context.Context, s settings.Settings, purpose string) (*sqldb.D
 	}
 	return db, nil
 }
-
-// closing closes the database when a function returns, and joins the error to *err.
-func closing(db *sqldb.DB, err *error) { *err = errors.Join(*err, db.Close()) }

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/sandbox"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe"
 	"github.com/tenantry/tenantry/internal/settings"
@@ -24,7 +25,7 @@ import (
 // ends. When it is ready it writes to out how to reach it, in one Write. The log goes
 // to logTo.
 func StripeSandbox(ctx context.Context, s settings.StripeSandbox, out, logTo io.Writer) (err error) {
-	log := newLog(logTo, settings.Settings{LogFormat: settings.LogText, LogLevel: slog.LevelWarn})
+	log := commands.NewLog(logTo, settings.Settings{LogFormat: settings.LogText, LogLevel: slog.LevelWarn})
 	world, err := sandbox.Open(ctx, filepath.Join(s.Data, settings.SandboxFile))
 	if err != nil {
 		return err

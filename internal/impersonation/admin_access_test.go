@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tenantry/tenantry/internal/app"
 	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/app/commands"
 )
 
 // What the command line takes away is gone on the next request.
@@ -18,7 +18,7 @@ func TestRevokeAdmin(t *testing.T) {
 		cli := s.CLISettings()
 		ada, chief := s.Register("ada@example.com", true), s.Register("chief@example.com", false)
 		apptest.Exec(t, s.DB(), "UPDATE users SET email_verified_at = created_at")
-		if err := app.GrantAdmin(t.Context(), cli, "chief@example.com", nil, io.Discard); err != nil {
+		if err := commands.GrantAdmin(t.Context(), cli, "chief@example.com", nil, io.Discard); err != nil {
 			t.Fatal(err)
 		}
 		s.Call("GET", "/api/v1/auth/me", chief.Token, nil).Want(401) // an older login gains nothing
@@ -32,14 +32,14 @@ func TestRevokeAdmin(t *testing.T) {
 		// Another list holds at once, and ends no login.
 		search := "/api/v1/admin/tenants/search-with-roles?search=a"
 		s.Call("GET", search, acts, nil).Want(200)
-		if err := app.GrantAdmin(t.Context(), cli, "chief@example.com", []string{"plans.view"}, io.Discard); err != nil {
+		if err := commands.GrantAdmin(t.Context(), cli, "chief@example.com", []string{"plans.view"}, io.Discard); err != nil {
 			t.Fatal(err)
 		}
 		s.Call("GET", search, acts, nil).Want(403)
 		s.Call("GET", "/api/v1/admin/plans", acts, nil).Want(200)
 		s.Call("GET", "/api/v1/admin/impersonation/status", acting, nil).Want(200)
 
-		if err := app.RevokeAdmin(t.Context(), cli, "chief@example.com", io.Discard); err != nil {
+		if err := commands.RevokeAdmin(t.Context(), cli, "chief@example.com", io.Discard); err != nil {
 			t.Fatal(err)
 		}
 		s.Call("GET", "/api/v1/auth/me", acting, nil).Want(401)
@@ -75,7 +75,7 @@ func TestGrantAdminToATarget(t *testing.T) {
 		token := s.Admin()
 		s.Call("POST", "/api/v1/admin/impersonation/start", token, body).Want(200)
 		apptest.Exec(t, s.DB(), "UPDATE users SET email_verified_at = created_at")
-		if err := app.GrantAdmin(t.Context(), cli, "ada@example.com", nil, io.Discard); err != nil {
+		if err := commands.GrantAdmin(t.Context(), cli, "ada@example.com", nil, io.Discard); err != nil {
 			t.Fatal(err)
 		}
 		me := s.Call("GET", "/api/v1/auth/me", token, nil).Want(200)

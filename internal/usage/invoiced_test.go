@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/app"
 	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/app/commands"
 )
 
 // The last period of a subscription is billed like the others, although the service
@@ -136,7 +136,7 @@ func TestLateUsageIsListed(t *testing.T) {
 		apptest.Eventually(t, "that the late usage is listed", func() bool {
 			s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "10s"}).Want(200)
 			out.Reset()
-			if err := app.ListRefusedUsage(t.Context(), s.CLISettings(), &out); err != nil {
+			if err := commands.ListRefusedUsage(t.Context(), s.CLISettings(), &out); err != nil {
 				t.Fatal(err)
 			}
 			return strings.Contains(out.String(), "period_closed")
@@ -226,13 +226,13 @@ func TestUsageFoundWrongLaterIsListed(t *testing.T) {
 		apptest.Eventually(t, "that the usage is listed", func() bool {
 			s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "10s"}).Want(200)
 			out.Reset()
-			if err := app.ListRefusedUsage(t.Context(), s.CLISettings(), &out); err != nil {
+			if err := commands.ListRefusedUsage(t.Context(), s.CLISettings(), &out); err != nil {
 				t.Fatal(err)
 			}
 			return strings.Contains(out.String(), "meter_event_customer_not_found: No such customer: 'cus_gone'")
 		})
 		apptest.Exec(t, s.DB(), `UPDATE psp_customers SET psp_customer_id = $1 WHERE tenant_id = $2`, s.ProviderObjects(c.Owner, "customer")[0].Str("id"), c.Tenant)
-		if err := app.RetryRefusedUsage(t.Context(), s.CLISettings(), app.RefusedParams{}, &out); err != nil {
+		if err := commands.RetryRefusedUsage(t.Context(), s.CLISettings(), commands.RefusedParams{}, &out); err != nil {
 			t.Fatal(err)
 		}
 		awaitReported(s, 1)

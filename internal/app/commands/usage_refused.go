@@ -1,4 +1,4 @@
-package app
+package commands
 
 import (
 	"context"
@@ -76,10 +76,10 @@ func decideRefused(
 }
 
 func withRejections(ctx context.Context, s settings.Settings, command func(*billing.Rejections) error) (err error) {
-	db, err := openMigrated(ctx, s)
+	db, err := Open(ctx, s)
 	if err != nil {
 		return err
 	}
-	defer closing(db, &err)
+	defer Closing(db, &err)
 	return command(billing.NewRejections(db, clock.System(), audit.New(audit.Deps{DB: db, Clock: clock.System()})))
 }

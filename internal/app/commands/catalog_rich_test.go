@@ -1,4 +1,4 @@
-package app_test
+package commands_test
 
 // richCatalog has what a file can have, in the order and the form of an export:
 // translations, quotes, emoji, several lines, metadata, currencies without and with

@@ -1,4 +1,4 @@
-package app
+package commands
 
 import (
 	"context"
@@ -152,11 +152,11 @@ func explain(file string, err error) error {
 // the audit trail without an actor. Services that run on the same database show them
 // within a minute, because they keep the public catalog for that long.
 func withPriceList(ctx context.Context, s settings.Settings, command func(*pricelist.Service) error) (err error) {
-	db, err := openMigrated(ctx, s)
+	db, err := Open(ctx, s)
 	if err != nil {
 		return err
 	}
-	defer closing(db, &err)
+	defer Closing(db, &err)
 	trail := audit.New(audit.Deps{DB: db, Clock: clock.System()})
 	plans := catalog.New(catalog.Deps{
 		DB: db, Clock: clock.System(), Audit: trail,

@@ -1,4 +1,4 @@
-package app
+package commands
 
 // What the tests outside of the package compare errors with.
 var ErrNotConfirmed = errNotConfirmed

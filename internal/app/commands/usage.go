@@ -1,4 +1,4 @@
-package app
+package commands
 
 import (
 	"context"
@@ -36,11 +36,11 @@ func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out
 		}
 		tenantID = &id
 	}
-	db, err := openMigrated(ctx, s)
+	db, err := Open(ctx, s)
 	if err != nil {
 		return err
 	}
-	defer closing(db, &err)
+	defer Closing(db, &err)
 	what := "corrected"
 	if p.DryRun {
 		what = "not changed"

@@ -1,4 +1,4 @@
-package app
+package commands
 
 import (
 	"context"
@@ -73,11 +73,11 @@ func ListAdmins(ctx context.Context, s settings.Settings, out io.Writer) error {
 // withAccounts runs a command on the accounts of the database. The audit trail
 // records its changes without an actor.
 func withAccounts(ctx context.Context, s settings.Settings, command func(*account.Service) error) (err error) {
-	db, err := openMigrated(ctx, s)
+	db, err := Open(ctx, s)
 	if err != nil {
 		return err
 	}
-	defer closing(db, &err)
+	defer Closing(db, &err)
 	passwords, err := account.NewPasswords(account.DefaultHashCost())
 	if err != nil {
 		return err

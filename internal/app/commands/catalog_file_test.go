@@ -1,4 +1,4 @@
-package app_test
+package commands_test
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tenantry/tenantry/internal/app"
 	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/catalog/pricelist"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
@@ -27,16 +27,16 @@ type catalogFile struct {
 func (f catalogFile) export(omitLinks bool) string {
 	f.t.Helper()
 	var out bytes.Buffer
-	if err := app.ExportCatalog(f.t.Context(), f.settings, app.CatalogExport{OmitLinks: omitLinks}, &out); err != nil {
+	if err := commands.ExportCatalog(f.t.Context(), f.settings, commands.CatalogExport{OmitLinks: omitLinks}, &out); err != nil {
 		f.t.Fatal(err)
 	}
 	return out.String()
 }
 
 // try imports a text and returns what was shown. Each change of how changes it.
-func (f catalogFile) try(text string, how ...func(*app.CatalogImport)) (string, error) {
+func (f catalogFile) try(text string, how ...func(*commands.CatalogImport)) (string, error) {
 	f.t.Helper()
-	p := app.CatalogImport{File: filepath.Join(f.t.TempDir(), "catalog.yaml"), Confirm: func() (bool, error) { return true, nil }}
+	p := commands.CatalogImport{File: filepath.Join(f.t.TempDir(), "catalog.yaml"), Confirm: func() (bool, error) { return true, nil }}
 	if err := os.WriteFile(p.File, []byte(text), 0o600); err != nil {
 		f.t.Fatal(err)
 	}
@@ -44,11 +44,11 @@ func (f catalogFile) try(text string, how ...func(*app.CatalogImport)) (string, 
 		change(&p)
 	}
 	var out bytes.Buffer
-	err := app.ImportCatalog(f.t.Context(), f.settings, p, &out)
+	err := commands.ImportCatalog(f.t.Context(), f.settings, p, &out)
 	return out.String(), err
 }
 
-func (f catalogFile) imports(text, shown string, how ...func(*app.CatalogImport)) {
+func (f catalogFile) imports(text, shown string, how ...func(*commands.CatalogImport)) {
 	f.t.Helper()
 	got, err := f.try(text, how...)
 	if diff := cmp.Diff(strings.TrimPrefix(shown, "\n"), got); diff != "" || err != nil {
@@ -56,8 +56,8 @@ func (f catalogFile) imports(text, shown string, how ...func(*app.CatalogImport)
 	}
 }
 
-func dryRun(p *app.CatalogImport) { p.DryRun = true }
-func prune(p *app.CatalogImport)  { p.Prune = true }
+func dryRun(p *commands.CatalogImport) { p.DryRun = true }
+func prune(p *commands.CatalogImport)  { p.Prune = true }
 
 func fileOf(t *testing.T, database string) catalogFile {
 	t.Helper()
@@ -291,15 +291,15 @@ func TestCatalogImportRefusals(t *testing.T) {
 			}
 		}
 		// Nobody confirmed.
-		_, err := f.try(shop, func(p *app.CatalogImport) { p.Confirm = func() (bool, error) { return false, nil } })
-		if !errors.Is(err, app.ErrNotConfirmed) {
+		_, err := f.try(shop, func(p *commands.CatalogImport) { p.Confirm = func() (bool, error) { return false, nil } })
+		if !errors.Is(err, commands.ErrNotConfirmed) {
 			t.Errorf("not confirmed: %v", err)
 		}
 		if got := f.export(false); got != before {
 			t.Errorf("a refusal has changed something (-want +got)\n%s", cmp.Diff(before, got))
 		}
 		// What was shown is not what would be changed any more.
-		_, err = f.try(shop, func(p *app.CatalogImport) {
+		_, err = f.try(shop, func(p *commands.CatalogImport) {
 			p.Confirm = func() (bool, error) {
 				s.Call("POST", "/api/v1/admin/features", s.Admin(), map[string]any{"code": "beta", "name": map[string]any{"en": "Beta"}}).Want(201)
 				return true, nil
@@ -311,7 +311,7 @@ func TestCatalogImportRefusals(t *testing.T) {
 		if got := f.export(false); strings.Contains(got, "slug: shop") {
 			t.Error("half of it was changed")
 		}
-		if _, err := f.try(shop, func(p *app.CatalogImport) { p.File = "nowhere.yaml" }); err == nil || !strings.Contains(err.Error(), "nowhere.yaml") {
+		if _, err := f.try(shop, func(p *commands.CatalogImport) { p.File = "nowhere.yaml" }); err == nil || !strings.Contains(err.Error(), "nowhere.yaml") {
 			t.Errorf("a file that is not there: %v", err)
 		}
 	})

@@ -1,0 +1,38 @@
+// Package commands has the commands that need nothing but the database. They may run
+// beside a server.
+package commands
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// Open opens the database and brings it up to date.
+func Open(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
+	db, err := sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Log: NewLog(os.Stderr, s)})
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Migrate(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// Closing closes the database when a function returns, and joins the error to *err.
+func Closing(db *sqldb.DB, err *error) { *err = errors.Join(*err, db.Close()) }
+
+// NewLog returns a logger that writes to w in the level and format of s.
+func NewLog(w io.Writer, s settings.Settings) *slog.Logger {
+	options := &slog.HandlerOptions{Level: s.LogLevel}
+	if s.LogFormat == settings.LogJSON {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}
