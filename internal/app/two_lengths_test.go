@@ -1,4 +1,4 @@
-package framing_test
+package app_test
 
 import (
 	"bufio"

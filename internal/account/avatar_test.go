@@ -1,4 +1,4 @@
-package avatar_test
+package account_test
 
 import (
 	"bytes"
