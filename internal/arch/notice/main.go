@@ -57,8 +57,18 @@ func notice() (string, error) {
 			return "", err
 		}
 	}
+	for _, folder := range data {
+		text, err := os.ReadFile(filepath.Join(folder, "LICENSE.txt"))
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&handedOn, "\n== The licence of data in %s\n\n%s\n", folder, strings.TrimSpace(string(text)))
+	}
 	return out.String() + handedOn.String(), nil
 }
+
+// data are the folders of this repository with data of others, beside which their licence is.
+var data = []string{"internal/account/common"}
 
 // short cuts the date and the commit of a version that has no name.
 func short(version string) string {
