@@ -15,6 +15,7 @@ type User struct {
 	Name            string
 	Email           string // in the form of mail.NormalizeAddress
 	IsPlatformAdmin bool
+	Locale          *string // the language of mails to the user; nil where none was chosen
 }
 
 // Tokens is what a login hands out: a pair of tokens, or a session. Only their
@@ -53,6 +54,9 @@ type Tenants interface {
 	Create(ctx context.Context, ownerID int64, name string) (uuid.UUID, error)
 	// MembershipsOf lists the tenants that a user is in: at most one.
 	MembershipsOf(ctx context.Context, userID int64) ([]Membership, error)
+	// LocaleOf returns the language of mail to a user whose own is given: the one that
+	// their tenant has set, else their own, else another.
+	LocaleOf(ctx context.Context, userID int64, own *string, otherwise string) (string, error)
 	// LockOf locks the tenant that a user is in, if any, in the transaction of ctx.
 	LockOf(ctx context.Context, userID int64) error
 	// Forsake takes a user out of the tenant that somebody else made in their name, in

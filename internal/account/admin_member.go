@@ -1,10 +1,6 @@
 package account
 
-import (
-	"context"
-
-	"github.com/tenantry/tenantry/internal/i18n"
-)
+import "context"
 
 // HashedPassword is a password in the form in which it is stored. Make it before a
 // transaction begins, because hashing takes long.
@@ -33,7 +29,7 @@ func (s *Service) SetPassword(ctx context.Context, userID int64, password Hashed
 		if err := s.replacePassword(ctx, userID, password.phc, s.deps.Clock.Now()); err != nil {
 			return err
 		}
-		return s.deps.Notices.PasswordChanged(ctx, i18n.Locale(ctx), user.Email, user.Name)
+		return s.tellPasswordChanged(ctx, user.User)
 	})
 }
 

@@ -59,7 +59,7 @@ func (s *Service) lookUp(ctx context.Context, kind, token string) (credential, e
 func (c *credential) caller() (*authz.Caller, error) {
 	caller := &authz.Caller{
 		UserID: c.userID, Name: c.name, Email: c.email, IsPlatformAdmin: c.isPlatformAdmin,
-		AvatarHash: c.avatarHash, TokenID: c.id, Family: c.family,
+		AvatarHash: c.avatarHash, Locale: c.locale, TokenID: c.id, Family: c.family,
 	}
 	if c.impersonatorID != nil {
 		// The caller is the target, without any rights of a platform admin.

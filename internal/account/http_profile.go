@@ -28,6 +28,7 @@ type ProfileUser struct {
 	Email           string          `json:"email"`
 	IsPlatformAdmin bool            `json:"is_platform_admin"`
 	Avatar          *string         `json:"avatar"`
+	Locale          *string         `json:"locale" enum:"en,fr,es,it" doc:"The language of mails to the user; null where none was chosen."`
 	Roles           []string        `json:"roles"`
 	Permissions     []string        `json:"permissions"`
 	Tenants         []ProfileTenant `json:"tenants"`
@@ -75,7 +76,7 @@ func (h *HTTP) Me(ctx context.Context, _ *struct{}) (*rest.Plain[Profile], error
 	}
 	profile := Profile{User: ProfileUser{
 		ID: caller.UserID, Name: caller.Name, Email: caller.Email, IsPlatformAdmin: caller.IsPlatformAdmin,
-		Avatar: h.avatars.URL(caller.AvatarHash), Permissions: permissionsOf(caller),
+		Avatar: h.avatars.URL(caller.AvatarHash), Locale: caller.Locale, Permissions: permissionsOf(caller),
 	}}
 	for _, m := range memberships {
 		profile.User.Roles = append(profile.User.Roles, m.Role)

@@ -15,6 +15,8 @@ import (
 type cookieBrowser struct {
 	s      *apptest.Server
 	client *http.Client
+	// language is the browser's Accept-Language, "" for none.
+	language string
 }
 
 func newCookieBrowser(s *apptest.Server) *cookieBrowser {
@@ -22,7 +24,7 @@ func newCookieBrowser(s *apptest.Server) *cookieBrowser {
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	return &cookieBrowser{s, &http.Client{
+	return &cookieBrowser{s: s, client: &http.Client{
 		Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
@@ -32,6 +34,9 @@ func (b *cookieBrowser) open(method, address string, form url.Values) apptest.Re
 	r, err := http.NewRequestWithContext(b.s.T.Context(), method, address, strings.NewReader(form.Encode()))
 	if err != nil {
 		b.s.T.Fatal(err)
+	}
+	if b.language != "" {
+		r.Header.Set("Accept-Language", b.language)
 	}
 	if form != nil {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")

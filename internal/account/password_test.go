@@ -19,7 +19,11 @@ import (
 // noTenants stands for the tenant domain where none is needed.
 type noTenants struct{}
 
-func (noTenants) Create(context.Context, int64, string) (uuid.UUID, error)   { return uuid.Nil, nil }
+func (noTenants) Create(context.Context, int64, string) (uuid.UUID, error) { return uuid.Nil, nil }
+
+func (noTenants) LocaleOf(context.Context, int64, *string, string) (string, error) {
+	return "en", nil
+}
 func (noTenants) LockOf(context.Context, int64) error                        { return nil }
 func (noTenants) Forsake(context.Context, int64) error                       { return nil }
 func (noTenants) MembershipsOf(context.Context, int64) ([]Membership, error) { return nil, nil }

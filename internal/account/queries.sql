@@ -1,14 +1,14 @@
 -- name: InsertUser :one
-INSERT INTO users (name, email, password_hash, is_platform_admin, platform_permissions, email_verified_at, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
+INSERT INTO users (name, email, password_hash, is_platform_admin, platform_permissions, email_verified_at, locale, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
 ON CONFLICT (email) DO NOTHING
 RETURNING id;
 
 -- name: UserByEmail :one
-SELECT id, name, email, password_hash, is_platform_admin, email_verified_at FROM users WHERE email = $1;
+SELECT id, name, email, password_hash, is_platform_admin, email_verified_at, locale FROM users WHERE email = $1;
 
 -- name: UserByID :one
-SELECT id, name, email, is_platform_admin FROM users WHERE id = $1;
+SELECT id, name, email, is_platform_admin, locale FROM users WHERE id = $1;
 
 -- name: UpdatePassword :exec
 UPDATE users SET password_hash = $2, updated_at = $3 WHERE id = $1;
@@ -97,10 +97,13 @@ UPDATE users SET password_hash = NULL, updated_at = $2 WHERE id = $1;
 DELETE FROM push_subscriptions WHERE user_id = $1;
 
 -- name: LockUserByID :one
-SELECT u.id, u.name, u.email, u.password_hash, u.is_platform_admin, u.platform_permissions, u.email_verified_at
+SELECT u.id, u.name, u.email, u.password_hash, u.is_platform_admin, u.platform_permissions, u.email_verified_at, u.locale
 FROM users u
 WHERE u.id = $1
 FOR UPDATE;
+
+-- name: KeepLocale :exec
+UPDATE users SET locale = sqlc.arg(locale)::text WHERE id = $1 AND locale IS NULL;
 
 -- name: RenameUser :exec
 UPDATE users SET name = $2, updated_at = $3 WHERE id = $1;

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -28,7 +29,7 @@ type Notices interface {
 
 type forgotten struct {
 	Email  string `json:"email"`
-	Locale string `json:"locale"`
+	Locale string `json:"locale"` // that the request asked for; "" for none
 }
 
 // ForgotPassword has a reset link mailed to an email, if it has an account. The
@@ -43,7 +44,7 @@ func (s *Service) ForgotPassword(ctx context.Context, email string) error {
 		return nil // the answer stays the same
 	}
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		return s.deps.Jobs.Enqueue(ctx, JobForgot, forgotten{Email: normalized, Locale: i18n.Locale(ctx)})
+		return s.deps.Jobs.Enqueue(ctx, JobForgot, forgotten{Email: normalized, Locale: i18n.Asked(ctx)})
 	})
 }
 
@@ -69,7 +70,11 @@ func (s *Service) HandleForgot(ctx context.Context, job jobs.Job) error {
 		if err := s.store.putReset(ctx, user.ID, token, s.deps.Clock.Now()); err != nil {
 			return err
 		}
-		return s.deps.Notices.PasswordReset(ctx, f.Locale, user.Email, user.Name, token)
+		locale, err := s.deps.Tenants.LocaleOf(ctx, user.ID, user.Locale, cmp.Or(f.Locale, i18n.Default))
+		if err != nil {
+			return err
+		}
+		return s.deps.Notices.PasswordReset(ctx, locale, user.Email, user.Name, token)
 	})
 }
 
@@ -109,6 +114,15 @@ func (s *Service) ResetPassword(ctx context.Context, email, token, password stri
 				return err
 			}
 		}
-		return s.deps.Notices.PasswordChanged(ctx, i18n.Locale(ctx), user.Email, user.Name)
+		return s.tellPasswordChanged(ctx, user.User)
 	})
+}
+
+// tellPasswordChanged mails a user that their password has changed.
+func (s *Service) tellPasswordChanged(ctx context.Context, user User) error {
+	locale, err := s.deps.Tenants.LocaleOf(ctx, user.ID, user.Locale, i18n.Locale(ctx))
+	if err != nil {
+		return err
+	}
+	return s.deps.Notices.PasswordChanged(ctx, locale, user.Email, user.Name)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/gather"
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/mail"
@@ -98,7 +99,7 @@ func (s *Service) RegisterAnd(ctx context.Context, r Registration, grant Grant, 
 	if err != nil {
 		return User{}, Tokens{}, err
 	}
-	user := User{Name: r.Name, Email: email}
+	user := User{Name: r.Name, Email: email, Locale: askedLocale(ctx)}
 	var tokens Tokens
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		now := s.deps.Clock.Now()
@@ -106,7 +107,9 @@ func (s *Service) RegisterAnd(ctx context.Context, r Registration, grant Grant, 
 		if err := s.lockReplaced(ctx, grant); err != nil {
 			return err
 		}
-		id, err := s.store.insertUser(ctx, newUser{name: r.Name, email: email, passwordHash: &hash, verified: r.EmailVerified}, now)
+		id, err := s.store.insertUser(ctx, newUser{
+			name: r.Name, email: email, passwordHash: &hash, verified: r.EmailVerified, locale: user.Locale,
+		}, now)
 		if err != nil {
 			return err
 		}
@@ -118,6 +121,14 @@ func (s *Service) RegisterAnd(ctx context.Context, r Registration, grant Grant, 
 		return err
 	})
 	return user, tokens, err
+}
+
+// askedLocale returns the language that a new user has asked for, nil for none.
+func askedLocale(ctx context.Context) *string {
+	if locale := i18n.Asked(ctx); locale != "" {
+		return &locale
+	}
+	return nil
 }
 
 func firstTenantName(r Registration) string {
@@ -298,6 +309,16 @@ func (s *Service) Prune(ctx context.Context) error {
 // credentials.
 func (s *Service) Discard(ctx context.Context, userID int64) error {
 	return s.store.deleteUser(ctx, userID)
+}
+
+// LocaleOfEmail returns the language that the user with an email has chosen, nil where
+// they have chosen none, or where nobody has the email.
+func (s *Service) LocaleOfEmail(ctx context.Context, email string) (*string, error) {
+	user, _, err := s.store.userByEmail(ctx, email)
+	if errors.Is(err, errNoUser) {
+		return nil, nil //nolint:nilnil // nobody has chosen
+	}
+	return user.Locale, err
 }
 
 // Exists reports whether an email has an account.

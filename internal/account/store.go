@@ -19,6 +19,7 @@ type newUser struct {
 	platformAdmin bool
 	permissions   sqldb.JSON // of a platform admin; nil is all
 	verified      bool       // the email is known to be the user's
+	locale        *string    // nil where none was asked for
 }
 
 // insertUser returns the id of the new user, or errEmailTaken where the email has
@@ -26,7 +27,7 @@ type newUser struct {
 func (s store) insertUser(ctx context.Context, u newUser, now time.Time) (int64, error) {
 	row := accountsql.InsertUserParams{
 		Name: u.name, Email: u.email, PasswordHash: u.passwordHash,
-		IsPlatformAdmin: u.platformAdmin, PlatformPermissions: u.permissions, CreatedAt: now,
+		IsPlatformAdmin: u.platformAdmin, PlatformPermissions: u.permissions, Locale: u.locale, CreatedAt: now,
 	}
 	if u.verified {
 		row.EmailVerifiedAt = &now
@@ -38,7 +39,7 @@ func (s store) insertUser(ctx context.Context, u newUser, now time.Time) (int64,
 // user returns a user, or errNoUser.
 func (s store) user(ctx context.Context, id int64) (User, error) {
 	row, err := s.q(ctx).UserByID(ctx, id)
-	return User{ID: row.ID, Name: row.Name, Email: row.Email, IsPlatformAdmin: row.IsPlatformAdmin},
+	return User{ID: row.ID, Name: row.Name, Email: row.Email, IsPlatformAdmin: row.IsPlatformAdmin, Locale: row.Locale},
 		sqldb.WrapAbsent(err, "read user", errNoUser)
 }
 
@@ -46,7 +47,7 @@ func (s store) user(ctx context.Context, id int64) (User, error) {
 // where they have none; errNoUser where there is no such user.
 func (s store) userByEmail(ctx context.Context, email string) (User, *string, error) {
 	row, err := s.q(ctx).UserByEmail(ctx, email)
-	return User{ID: row.ID, Name: row.Name, Email: row.Email, IsPlatformAdmin: row.IsPlatformAdmin},
+	return User{ID: row.ID, Name: row.Name, Email: row.Email, IsPlatformAdmin: row.IsPlatformAdmin, Locale: row.Locale},
 		row.PasswordHash, sqldb.WrapAbsent(err, "read user by email", errNoUser)
 }
 
@@ -54,7 +55,7 @@ func (s store) userByEmail(ctx context.Context, email string) (User, *string, er
 func (s store) lockUser(ctx context.Context, id int64) (locked, error) {
 	row, err := s.q(ctx).LockUserByID(ctx, id)
 	return locked{
-		User:         User{ID: row.ID, Name: row.Name, Email: row.Email, IsPlatformAdmin: row.IsPlatformAdmin},
+		User:         User{ID: row.ID, Name: row.Name, Email: row.Email, IsPlatformAdmin: row.IsPlatformAdmin, Locale: row.Locale},
 		passwordHash: row.PasswordHash, verified: row.EmailVerifiedAt != nil, permissions: row.PlatformPermissions,
 	}, sqldb.WrapAbsent(err, "lock user", errNoUser)
 }
@@ -84,6 +85,12 @@ func (s store) deletePushSubscriptions(ctx context.Context, userID int64) error 
 func (s store) verifyEmail(ctx context.Context, userID int64, now time.Time) error {
 	err := s.q(ctx).VerifyEmail(ctx, accountsql.VerifyEmailParams{ID: userID, EmailVerifiedAt: &now})
 	return sqldb.Wrap(err, "verify email")
+}
+
+// keepLocale leaves a language that was chosen before.
+func (s store) keepLocale(ctx context.Context, userID int64, locale string) error {
+	err := s.q(ctx).KeepLocale(ctx, accountsql.KeepLocaleParams{ID: userID, Locale: locale})
+	return sqldb.Wrap(err, "keep language of user")
 }
 
 func (s store) rename(ctx context.Context, userID int64, name string, now time.Time) error {

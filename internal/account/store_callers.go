@@ -24,6 +24,7 @@ type credential struct {
 	isPlatformAdmin     bool
 	platformPermissions sqldb.JSON
 	avatarHash          *string
+	locale              *string
 
 	impersonatorID      *int64
 	impersonatorName    *string
@@ -48,7 +49,7 @@ func (s store) callers(ctx context.Context, hashes []string) (map[string]credent
 	}
 	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT
     t.token_hash, t.id, t.kind, t.family, t.family_expires_at, t.expires_at, t.idle_seconds,
-    u.id, u.name, u.email, u.is_platform_admin, u.platform_permissions, u.avatar_hash,
+    u.id, u.name, u.email, u.is_platform_admin, u.platform_permissions, u.avatar_hash, u.locale,
     i.id, i.name, i.is_platform_admin,
     m.tenant_id, tn.name, tn.onboarding_completed_at IS NOT NULL, r.name,
     COALESCE((SELECT string_agg(p.permission, ',') FROM role_permissions p WHERE p.role_id = m.role_id), '')::text
@@ -68,7 +69,7 @@ WHERE t.revoked_at IS NULL AND t.token_hash IN (VALUES `+sqldb.Tuples(1, len(has
 		var c credential
 		if err := rows.Scan(
 			&hash, &c.id, &c.kind, &c.family, &c.familyExpiresAt, &c.expiresAt, &c.idleSeconds,
-			&c.userID, &c.name, &c.email, &c.isPlatformAdmin, &c.platformPermissions, &c.avatarHash,
+			&c.userID, &c.name, &c.email, &c.isPlatformAdmin, &c.platformPermissions, &c.avatarHash, &c.locale,
 			&c.impersonatorID, &c.impersonatorName, &c.impersonatorIsAdmin,
 			&c.tenantID, &c.tenantName, &c.onboarded, &c.roleName, &c.permissions,
 		); err != nil {

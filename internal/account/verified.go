@@ -18,7 +18,7 @@ import (
 func (s *Service) AdmitVerified(ctx context.Context, name, email string) (userID int64, isNew bool, err error) {
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		now := s.deps.Clock.Now()
-		userID, err = s.store.insertUser(ctx, newUser{name: name, email: email, verified: true}, now)
+		userID, err = s.store.insertUser(ctx, newUser{name: name, email: email, verified: true, locale: askedLocale(ctx)}, now)
 		isNew = err == nil
 		if isNew {
 			_, err := s.deps.Tenants.Create(ctx, userID, firstTenantName(Registration{Name: name}))
@@ -88,6 +88,16 @@ func (s *Service) claim(ctx context.Context, userID int64, now time.Time) error 
 // secret that was mailed there. Nothing of the account ends: it has one owner.
 func (s *Service) Verify(ctx context.Context, userID int64) error {
 	return s.store.verifyEmail(ctx, userID, s.deps.Clock.Now())
+}
+
+// KeepLocale keeps the language that the request of ctx asks for, for a user who has
+// none yet.
+func (s *Service) KeepLocale(ctx context.Context, userID int64) error {
+	asked := askedLocale(ctx)
+	if asked == nil {
+		return nil
+	}
+	return s.store.keepLocale(ctx, userID, *asked)
 }
 
 // LogIn issues what grant asks for to a user who has been authenticated elsewhere, in

@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/account/avatar"
 	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/account/webpush"
+	"github.com/tenantry/tenantry/internal/app/alerts"
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/currency"
@@ -171,8 +172,8 @@ func (d *domains) addUsage(p *platform) {
 	d.usage = usage.NewService(usage.Deps{
 		DB: p.db, Clock: p.clock, Plans: allowances{d.entitlements}, Log: p.log,
 		Jobs: p.jobs, Billing: billing.NewQueue(p.db),
-		Alerts: quotaAlerts{
-			tenants: d.tenants, letters: p.letters, pushes: d.pushes, messages: p.messages, frontendURL: p.frontendURL,
+		Alerts: alerts.Alerts{
+			Tenants: d.tenants, Letters: p.letters, Pushes: d.pushes, Messages: p.messages, FrontendURL: p.frontendURL,
 		},
 	})
 	d.priceList = pricelist.New(pricelist.Deps{DB: p.db, Catalog: d.catalog, Currencies: d.currencies, Meters: d.meters})

@@ -63,6 +63,7 @@ type Caller struct {
 	Name            string
 	Email           string
 	AvatarHash      *string // nil without a picture
+	Locale          *string // nil where none was chosen
 	IsPlatformAdmin bool
 	// PlatformPermissions are those that a platform admin holds; empty for others.
 	PlatformPermissions []string

@@ -3,6 +3,7 @@
 package i18n
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -53,19 +54,23 @@ func Load() (*Catalog, error) {
 	return c, nil
 }
 
-// Match picks the locale for an Accept-Language header: quality values and
-// region subtags count, anything unsupported or malformed is the default.
+// Match picks the locale that an Accept-Language header asks for: quality values and
+// region subtags count. It is "" where the header asks for none of the supported ones,
+// or is malformed.
 func (c *Catalog) Match(acceptLanguage string) string {
+	if acceptLanguage == "" {
+		return ""
+	}
 	if locale := firstRange(acceptLanguage); locale != "" {
 		return locale
 	}
 	wanted, _, err := language.ParseAcceptLanguage(acceptLanguage)
 	if err != nil || len(wanted) == 0 {
-		return Default
+		return ""
 	}
 	_, index, confidence := c.matcher.Match(wanted...)
 	if confidence == language.No {
-		return Default
+		return ""
 	}
 	return Locales()[index]
 }
@@ -73,9 +78,6 @@ func (c *Catalog) Match(acceptLanguage string) string {
 // firstRange returns the first language range, if it is supported and has no quality
 // value: nothing can be better, so that most requests need no parser.
 func firstRange(acceptLanguage string) string {
-	if acceptLanguage == "" {
-		return Default
-	}
 	first, _, _ := strings.Cut(acceptLanguage, ",")
 	base, _, _ := strings.Cut(first, "-")
 	for _, locale := range Locales() {
@@ -111,17 +113,30 @@ func (c *Catalog) Text(locale, key string, args map[string]any) string {
 
 type key struct{}
 
-// With returns a context that carries the reader's locale.
+// With returns a context that carries the locale that the reader has asked for.
 func With(ctx context.Context, locale string) context.Context {
 	return context.WithValue(ctx, key{}, locale)
 }
 
-// Locale returns the reader's locale, the default when none was set.
-func Locale(ctx context.Context) string {
-	if l, ok := ctx.Value(key{}).(string); ok {
-		return l
+// Locale returns the reader's locale, the default when they have asked for none.
+func Locale(ctx context.Context) string { return cmp.Or(Asked(ctx), Default) }
+
+// Asked returns the locale that the reader has asked for, "" for none.
+func Asked(ctx context.Context) string {
+	locale, _ := ctx.Value(key{}).(string)
+	return locale
+}
+
+// Known returns the first of some locales that the service has, "" for none.
+func Known(locales ...string) string {
+	for _, wanted := range locales {
+		for _, locale := range Locales() {
+			if strings.EqualFold(wanted, locale) {
+				return locale
+			}
+		}
 	}
-	return Default
+	return ""
 }
 
 // Pick resolves a translatable field: the locale's text, else the default's.

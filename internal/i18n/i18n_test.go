@@ -26,21 +26,22 @@ func TestMatch(t *testing.T) {
 	t.Parallel()
 	c := load(t)
 	for header, want := range map[string]string{
-		"":                          "en",
+		"":                          "",
 		"fr":                        "fr",
 		"FR-ca":                     "fr",
 		"es-419,es;q=0.9":           "es",
 		"it_IT":                     "it",
-		"de":                        "en",
+		"de":                        "",
 		"de,it;q=0.2":               "it",
 		"de-DE,de;q=0.9,fr;q=0.8":   "fr",
 		"en;q=0.5,fr;q=0.6":         "fr",
 		"fr;q=0.3,en":               "en",
 		"fr;q=0, es;q=0.1":          "es",
-		"*":                         "en",
-		"fr;q=high":                 "en",
-		"\x00":                      "en",
-		strings.Repeat("a-", 10000): "en",
+		"*":                         "",
+		"fr;q=high":                 "",
+		"\x00":                      "",
+		strings.Repeat("a-", 10000): "",
+		"en-GB":                     "en",
 	} {
 		if got := c.Match(header); got != want {
 			t.Errorf("%.30q: %s, want %s", header, got, want)
@@ -73,10 +74,14 @@ func TestPickAndLocale(t *testing.T) {
 			t.Errorf("%s: %s, want %s", locale, got, want)
 		}
 	}
-	if got := i18n.Locale(t.Context()); got != "en" {
-		t.Error(got)
+	if got, asked := i18n.Locale(t.Context()), i18n.Asked(t.Context()); got != "en" || asked != "" {
+		t.Error(got, asked)
 	}
-	if got := i18n.Locale(i18n.With(t.Context(), "it")); got != "it" {
+	italian := i18n.With(t.Context(), "it")
+	if got, asked := i18n.Locale(italian), i18n.Asked(italian); got != "it" || asked != "it" {
+		t.Error(got, asked)
+	}
+	if got := i18n.Known("", "de", "FR", "it"); got != "fr" {
 		t.Error(got)
 	}
 }

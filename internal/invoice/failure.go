@@ -36,7 +36,10 @@ func (s *Service) mailFailure(ctx context.Context, tenantID uuid.UUID, in psp.In
 		if err != nil {
 			return err
 		}
-		locale := t.Locale()
+		locale, err := s.deps.Tenants.Locale(ctx, t, i18n.Default)
+		if err != nil {
+			return err
+		}
 		return s.deps.Letters.PaymentFailed(ctx, locale, *to, letters.PaymentFailed{
 			Tenant: t.Name, Plan: i18n.Pick(plan, locale), MinorUnits: units,
 			Amount: money.Money{AmountCents: in.AmountDue, Currency: in.Currency}, PaymentURL: in.Action.URL,

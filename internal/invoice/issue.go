@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
@@ -96,7 +97,11 @@ func (s *Service) take(ctx context.Context, tenantID uuid.UUID, in psp.Invoice) 
 		if err != nil {
 			return err
 		}
-		inv := fromProvider(tenantID, in, refs, t.Locale())
+		locale, err := s.deps.Tenants.Locale(ctx, t, i18n.Default)
+		if err != nil {
+			return err
+		}
+		inv := fromProvider(tenantID, in, refs, locale)
 		if err := s.store.remember(ctx, inv); err != nil {
 			return err
 		}
@@ -114,18 +119,18 @@ func (s *Service) take(ctx context.Context, tenantID uuid.UUID, in psp.Invoice) 
 			return err
 		}
 		if !exists {
-			return s.issue(ctx, t, inv)
+			return s.issue(ctx, t, inv, locale)
 		}
 		_, err = s.store.move(ctx, inv, s.deps.Clock.Now())
 		return err
 	})
 }
 
-// issue gives an invoice a number, makes it out to the tenant's current billing details,
+// issue gives an invoice, whose texts are in a language, a number, makes it out to the tenant's current billing details,
 // stores it and queues the making of its document.
-func (s *Service) issue(ctx context.Context, t tenant.Tenant, inv Invoice) error {
+func (s *Service) issue(ctx context.Context, t tenant.Tenant, inv Invoice, locale string) error {
 	now := s.deps.Clock.Now()
-	n := issued{Invoice: inv, year: inv.IssueDate.UTC().Year(), vatNumber: t.Billing.VATNumber, locale: t.Locale()}
+	n := issued{Invoice: inv, year: inv.IssueDate.UTC().Year(), vatNumber: t.Billing.VATNumber, locale: locale}
 	var err error
 	if n.Billed, err = s.billedTo(ctx, t); err != nil {
 		return err

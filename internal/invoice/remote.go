@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/psp"
 )
@@ -102,10 +103,14 @@ func (r remote) translate(ctx context.Context, tenantID uuid.UUID, raw []psp.Inv
 	if err != nil {
 		return nil, err
 	}
+	locale, err := r.tenants.Locale(ctx, t, i18n.Default)
+	if err != nil {
+		return nil, err
+	}
 	invoices := make([]Invoice, len(raw))
 	var unknown []psp.Invoice
 	for i, in := range raw {
-		invoices[i] = fromProvider(tenantID, in, refs, t.Locale())
+		invoices[i] = fromProvider(tenantID, in, refs, locale)
 		if !known[in.ID] {
 			unknown = append(unknown, in)
 		}
@@ -120,12 +125,11 @@ func (r remote) remember(ctx context.Context, tenantID uuid.UUID, unknown []psp.
 		return nil
 	}
 	return r.store.db.Tx(ctx, func(ctx context.Context) error {
-		t, err := r.tenants.Lock(ctx, tenantID)
-		if err != nil {
+		if _, err := r.tenants.Lock(ctx, tenantID); err != nil {
 			return err
 		}
 		for _, in := range unknown {
-			if err := r.store.remember(ctx, fromProvider(tenantID, in, refs, t.Locale())); err != nil {
+			if err := r.store.remember(ctx, fromProvider(tenantID, in, refs, i18n.Default)); err != nil {
 				return err
 			}
 			if err := r.store.rememberLines(ctx, tenantID, in, refs, r.clock.Now()); err != nil {
@@ -146,7 +150,11 @@ func (r remote) get(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error
 		return Invoice{}, err
 	}
 	t, err := r.tenants.Get(ctx, tenantID)
-	return fromProvider(tenantID, in, refs, t.Locale()), err
+	if err != nil {
+		return Invoice{}, err
+	}
+	locale, err := r.tenants.Locale(ctx, t, i18n.Default)
+	return fromProvider(tenantID, in, refs, locale), err
 }
 
 // read reads an invoice of the tenant from the provider.

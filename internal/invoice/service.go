@@ -34,6 +34,7 @@ type Documents interface {
 type Tenants interface {
 	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	Lock(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
+	Locale(ctx context.Context, t tenant.Tenant, otherwise string) (string, error)
 	BillingEmail(ctx context.Context, t tenant.Tenant) (*string, error)
 }
 

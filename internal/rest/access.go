@@ -62,7 +62,7 @@ func (a *API) begin(next http.Handler) http.Handler {
 		routing := chi.NewRouteContext()
 		ctx := context.WithValue(r.Context(), infoKey{}, info)
 		ctx = context.WithValue(ctx, chi.RouteCtxKey, routing)
-		if locale := a.cfg.Messages.Match(r.Header.Get("Accept-Language")); locale != i18n.Default {
+		if locale := a.cfg.Messages.Match(r.Header.Get("Accept-Language")); locale != "" {
 			ctx = i18n.With(ctx, locale)
 		}
 		r = r.WithContext(ctx)

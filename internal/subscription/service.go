@@ -37,6 +37,7 @@ type Tenants interface {
 	Lock(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	CountMembers(ctx context.Context, id uuid.UUID) (int64, error)
 	PreferCurrency(ctx context.Context, id uuid.UUID, currency string) error
+	Locale(ctx context.Context, t tenant.Tenant, otherwise string) (string, error)
 	BillingEmail(ctx context.Context, t tenant.Tenant) (*string, error)
 }
 

@@ -51,7 +51,10 @@ func (s *Service) TrialEvent(ctx context.Context, e psp.Event) error {
 		if err != nil {
 			return err
 		}
-		locale := t.Locale()
+		locale, err := s.deps.Tenants.Locale(ctx, t, i18n.Default)
+		if err != nil {
+			return err
+		}
 		return s.deps.Letters.TrialEnds(ctx, locale, *to, letters.TrialEnds{
 			Tenant: t.Name, Plan: i18n.Pick(plan.Name, locale), EndsAt: *current.TrialEndsAt, MinorUnits: units,
 			Price: money.Money{AmountCents: current.PriceCents * current.Quantity, Currency: current.Currency},

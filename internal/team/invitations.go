@@ -100,16 +100,37 @@ func (s *Service) checkInvitable(ctx context.Context, tenantID uuid.UUID, email 
 	return s.needPending(ctx, tenantID, now)
 }
 
-// mail sends an invitation in the locale of the request, and returns it as it was
-// stored. The token is only in the mail.
+// mail sends an invitation and returns it as it was stored. The token is only in the
+// mail.
 func (s *Service) mail(ctx context.Context, i Invitation, token string) (Invitation, error) {
 	stored, err := s.store.invitation(ctx, i.Tenant, i.ID, s.deps.Clock.Now())
 	if err != nil {
 		return Invitation{}, err
 	}
-	return stored, s.deps.Letters.Invitation(ctx, i18n.Locale(ctx), stored.Email, letters.Invitation{
+	locale, err := s.locale(ctx, i.Tenant, stored.Email)
+	if err != nil {
+		return Invitation{}, err
+	}
+	return stored, s.deps.Letters.Invitation(ctx, locale, stored.Email, letters.Invitation{
 		Token: token, Tenant: stored.TenantName, Inviter: stored.Inviter, Role: stored.Role, ExpiresAt: stored.ExpiresAt,
 	})
+}
+
+// locale returns the language of an invitation to an email: the one that the tenant has
+// set, else that of the user who has the email, the owner's, the request's.
+func (s *Service) locale(ctx context.Context, tenantID uuid.UUID, email string) (string, error) {
+	t, err := s.deps.Tenants.Get(ctx, tenantID)
+	if err != nil {
+		return "", err
+	}
+	own, err := s.deps.Accounts.LocaleOfEmail(ctx, email)
+	if err != nil {
+		return "", err
+	}
+	if locale := t.LocaleFor(own, ""); locale != "" {
+		return locale, nil
+	}
+	return s.deps.Tenants.Locale(ctx, t, i18n.Locale(ctx))
 }
 
 // Revoke revokes an invitation. One that was accepted or revoked already is refused

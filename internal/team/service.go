@@ -21,12 +21,14 @@ const DefaultExpiryDays = 7
 type Tenants interface {
 	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	Lock(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
+	Locale(ctx context.Context, t tenant.Tenant, otherwise string) (string, error)
 	View(ctx context.Context, t tenant.Tenant) (tenant.TenantView, error)
 }
 
 // Accounts is what teams need from the account domain.
 type Accounts interface {
 	Exists(ctx context.Context, email string) (bool, error)
+	LocaleOfEmail(ctx context.Context, email string) (*string, error)
 	RegisterAnd(ctx context.Context, r account.Registration, g account.Grant, also func(context.Context, account.User) error) (account.User, account.Tokens, error)
 	HashPassword(ctx context.Context, password string) (account.HashedPassword, error)
 	SetPassword(ctx context.Context, userID int64, password account.HashedPassword) error

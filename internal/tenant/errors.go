@@ -17,5 +17,7 @@ var (
 
 	errSlugTaken = fault.OnField("slug", "validation.taken")
 
+	errNoOwner = errors.New("tenant: no owner")
+
 	errNotLocked = errors.New("tenant: lock outside of a transaction")
 )

@@ -26,12 +26,24 @@ SET name = $2, slug = $3, settings = $4, legal_name = $5, address = $6, city = $
 WHERE id = $1;
 
 -- name: Members :many
-SELECT u.id, u.name, u.email, r.name AS role_name, m.joined_at
+SELECT u.id, u.name, u.email, u.locale, r.name AS role_name, m.joined_at
 FROM memberships m
 JOIN users u ON u.id = m.user_id
 JOIN roles r ON r.id = m.role_id
 WHERE m.tenant_id = $1
 ORDER BY m.joined_at, u.id;
+
+-- name: OwnerLocale :one
+SELECT u.locale
+FROM memberships m
+JOIN users u ON u.id = m.user_id
+JOIN roles r ON r.id = m.role_id
+WHERE m.tenant_id = $1 AND r.tenant_id IS NULL AND r.name = sqlc.arg(owner)::text
+ORDER BY m.joined_at
+LIMIT 1;
+
+-- name: SettingsOfUser :one
+SELECT t.settings FROM memberships m JOIN tenants t ON t.id = m.tenant_id WHERE m.user_id = $1;
 
 -- name: CountMembers :one
 SELECT count(*) FROM memberships WHERE tenant_id = $1;

@@ -96,7 +96,7 @@ func TestLocaleOfTenant(t *testing.T) {
 		`{"locale":"de"}`: "en", `{"locale":""}`: "en", `{"locale":null}`: "en", `{"locale":5}`: "en", `{"locale":["fr"]}`: "en",
 		`{"locale":"fr-CA"}`: "en", `{"language":"fr"}`: "en", `{`: "en",
 	} {
-		if got := (Tenant{Settings: sqldb.JSON(settings)}).Locale(); got != want {
+		if got := (Tenant{Settings: sqldb.JSON(settings)}).LocaleFor(nil, "en"); got != want {
 			t.Errorf("settings %s: locale %q, want %q", settings, got, want)
 		}
 	}

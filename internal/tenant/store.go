@@ -85,9 +85,23 @@ func (s store) members(ctx context.Context, id uuid.UUID) ([]Member, error) {
 	rows, err := s.q(ctx).Members(ctx, id)
 	members := make([]Member, len(rows))
 	for i, row := range rows {
-		members[i] = Member{UserID: row.ID, Name: row.Name, Email: row.Email, Role: row.RoleName, JoinedAt: row.JoinedAt}
+		members[i] = Member{UserID: row.ID, Name: row.Name, Email: row.Email, Locale: row.Locale, Role: row.RoleName, JoinedAt: row.JoinedAt}
 	}
 	return members, sqldb.Wrap(err, "list members")
+}
+
+// ownerLocale returns the language of a tenant's owner, nil where they have chosen none,
+// or errNoOwner.
+func (s store) ownerLocale(ctx context.Context, id uuid.UUID) (*string, error) {
+	locale, err := s.q(ctx).OwnerLocale(ctx, tenantsql.OwnerLocaleParams{TenantID: id, Owner: BuiltInOwner})
+	return locale, sqldb.WrapAbsent(err, "read the owner's language", errNoOwner)
+}
+
+// settingsOf returns the tenant that a user is in, with nothing but its settings, or
+// ErrNotFound.
+func (s store) settingsOf(ctx context.Context, userID int64) (Tenant, error) {
+	settings, err := s.q(ctx).SettingsOfUser(ctx, userID)
+	return Tenant{Settings: settings}, sqldb.WrapAbsent(err, "read the settings of a user's tenant", ErrNotFound)
 }
 
 func (s store) deleteMember(ctx context.Context, id uuid.UUID, userID int64) error {

@@ -3,13 +3,10 @@
 package tenant
 
 import (
-	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -30,23 +27,6 @@ type Tenant struct {
 	OnboardingCompletedAt *time.Time
 	CreatedAt             time.Time
 	UpdatedAt             time.Time
-}
-
-// Locale returns the language of mail to a tenant: the one under "locale" in its
-// settings where the service has it, else the default.
-func (t Tenant) Locale() string {
-	var settings struct {
-		Locale string `json:"locale"`
-	}
-	if json.Unmarshal(t.Settings, &settings) != nil {
-		return i18n.Default
-	}
-	for _, locale := range i18n.Locales() {
-		if strings.EqualFold(settings.Locale, locale) {
-			return locale
-		}
-	}
-	return i18n.Default
 }
 
 // BillingDetails are printed on invoices; all may be missing.
@@ -104,6 +84,7 @@ type Member struct {
 	UserID   int64
 	Name     string
 	Email    string
+	Locale   *string // the language of mail to the user; nil where none was chosen
 	Role     string
 	JoinedAt time.Time
 }

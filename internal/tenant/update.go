@@ -84,7 +84,7 @@ func (s *Service) update(ctx context.Context, id uuid.UUID, action string, chang
 // tellBilling tells the subscription domain when something changes that the payment
 // provider stores of a tenant.
 func (s *Service) tellBilling(ctx context.Context, old, t Tenant) error {
-	if s.deps.Billing == nil || old.Name == t.Name && old.Billing.equal(t.Billing) {
+	if s.deps.Billing == nil || old.Name == t.Name && old.Billing.equal(t.Billing) && old.LocaleFor(nil, "") == t.LocaleFor(nil, "") {
 		return nil
 	}
 	return s.deps.Billing.BillingChanged(ctx, t.ID)

@@ -168,8 +168,8 @@ func (q *Queries) InsertCredential(ctx context.Context, arg InsertCredentialPara
 }
 
 const insertUser = `-- name: InsertUser :one
-INSERT INTO users (name, email, password_hash, is_platform_admin, platform_permissions, email_verified_at, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
+INSERT INTO users (name, email, password_hash, is_platform_admin, platform_permissions, email_verified_at, locale, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
 ON CONFLICT (email) DO NOTHING
 RETURNING id
 `
@@ -181,6 +181,7 @@ type InsertUserParams struct {
 	IsPlatformAdmin     bool
 	PlatformPermissions sqldb.JSON
 	EmailVerifiedAt     *time.Time
+	Locale              *string
 	CreatedAt           time.Time
 }
 
@@ -192,6 +193,7 @@ func (q *Queries) InsertUser(ctx context.Context, arg InsertUserParams) (int64, 
 		arg.IsPlatformAdmin,
 		arg.PlatformPermissions,
 		arg.EmailVerifiedAt,
+		arg.Locale,
 		arg.CreatedAt,
 	)
 	var id int64
@@ -211,6 +213,20 @@ type InsertWrongPasswordsParams struct {
 
 func (q *Queries) InsertWrongPasswords(ctx context.Context, arg InsertWrongPasswordsParams) error {
 	_, err := q.db.ExecContext(ctx, insertWrongPasswords, arg.EmailHash, arg.BeganAt)
+	return err
+}
+
+const keepLocale = `-- name: KeepLocale :exec
+UPDATE users SET locale = $2::text WHERE id = $1 AND locale IS NULL
+`
+
+type KeepLocaleParams struct {
+	ID     int64
+	Locale string
+}
+
+func (q *Queries) KeepLocale(ctx context.Context, arg KeepLocaleParams) error {
+	_, err := q.db.ExecContext(ctx, keepLocale, arg.ID, arg.Locale)
 	return err
 }
 
@@ -247,7 +263,7 @@ func (q *Queries) LockRefreshToken(ctx context.Context, tokenHash string) (LockR
 }
 
 const lockUserByID = `-- name: LockUserByID :one
-SELECT u.id, u.name, u.email, u.password_hash, u.is_platform_admin, u.platform_permissions, u.email_verified_at
+SELECT u.id, u.name, u.email, u.password_hash, u.is_platform_admin, u.platform_permissions, u.email_verified_at, u.locale
 FROM users u
 WHERE u.id = $1
 FOR UPDATE
@@ -261,6 +277,7 @@ type LockUserByIDRow struct {
 	IsPlatformAdmin     bool
 	PlatformPermissions sqldb.JSON
 	EmailVerifiedAt     *time.Time
+	Locale              *string
 }
 
 func (q *Queries) LockUserByID(ctx context.Context, id int64) (LockUserByIDRow, error) {
@@ -274,6 +291,7 @@ func (q *Queries) LockUserByID(ctx context.Context, id int64) (LockUserByIDRow, 
 		&i.IsPlatformAdmin,
 		&i.PlatformPermissions,
 		&i.EmailVerifiedAt,
+		&i.Locale,
 	)
 	return i, err
 }
@@ -626,7 +644,7 @@ func (q *Queries) UpdateWrongPasswords(ctx context.Context, arg UpdateWrongPassw
 }
 
 const userByEmail = `-- name: UserByEmail :one
-SELECT id, name, email, password_hash, is_platform_admin, email_verified_at FROM users WHERE email = $1
+SELECT id, name, email, password_hash, is_platform_admin, email_verified_at, locale FROM users WHERE email = $1
 `
 
 type UserByEmailRow struct {
@@ -636,6 +654,7 @@ type UserByEmailRow struct {
 	PasswordHash    *string
 	IsPlatformAdmin bool
 	EmailVerifiedAt *time.Time
+	Locale          *string
 }
 
 func (q *Queries) UserByEmail(ctx context.Context, email string) (UserByEmailRow, error) {
@@ -648,12 +667,13 @@ func (q *Queries) UserByEmail(ctx context.Context, email string) (UserByEmailRow
 		&i.PasswordHash,
 		&i.IsPlatformAdmin,
 		&i.EmailVerifiedAt,
+		&i.Locale,
 	)
 	return i, err
 }
 
 const userByID = `-- name: UserByID :one
-SELECT id, name, email, is_platform_admin FROM users WHERE id = $1
+SELECT id, name, email, is_platform_admin, locale FROM users WHERE id = $1
 `
 
 type UserByIDRow struct {
@@ -661,6 +681,7 @@ type UserByIDRow struct {
 	Name            string
 	Email           string
 	IsPlatformAdmin bool
+	Locale          *string
 }
 
 func (q *Queries) UserByID(ctx context.Context, id int64) (UserByIDRow, error) {
@@ -671,6 +692,7 @@ func (q *Queries) UserByID(ctx context.Context, id int64) (UserByIDRow, error) {
 		&i.Name,
 		&i.Email,
 		&i.IsPlatformAdmin,
+		&i.Locale,
 	)
 	return i, err
 }

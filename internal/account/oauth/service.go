@@ -40,6 +40,8 @@ type Accounts interface {
 	Lock(ctx context.Context, userID int64) error
 	// AdmitVerified finds or makes the account of a verified email, and locks its user.
 	AdmitVerified(ctx context.Context, name, email string) (userID int64, isNew bool, err error)
+	// KeepLocale keeps the language that the request asks for, for a user who has none.
+	KeepLocale(ctx context.Context, userID int64) error
 	// LogIn locks a user, calls use, and issues what grant asks for.
 	LogIn(ctx context.Context, userID int64, grant account.Grant, use func(context.Context) error) (account.User, account.Tokens, error)
 }
@@ -187,6 +189,9 @@ func (s *Service) Exchange(ctx context.Context, code, key string, grant account.
 		user, tokens, err = s.deps.Accounts.LogIn(ctx, who.userID, grant, func(ctx context.Context) error {
 			return s.store.takeCode(ctx, parsed.String())
 		})
+		if err == nil && isNew { // the browser may not have said what the frontend says
+			err = s.deps.Accounts.KeepLocale(ctx, who.userID)
+		}
 		return err
 	})
 	return user, isNew, tokens, err

@@ -35,6 +35,7 @@ type Provider interface {
 type Tenants interface {
 	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	Lock(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
+	Locale(ctx context.Context, t tenant.Tenant, otherwise string) (string, error)
 }
 
 // Audit keeps the trail of what was changed; *audit.Log is one.
@@ -105,7 +106,10 @@ func (s *Service) Ensure(ctx context.Context, t tenant.Tenant) (string, error) {
 	}
 	p := params(t)
 	// The update sends every detail, so a repetition under another key does no harm.
-	p.Key, p.Locale = "customer-"+sqldb.NewID().String(), i18n.Locale(ctx)
+	p.Key = "customer-" + sqldb.NewID().String()
+	if p.Locale, err = s.deps.Tenants.Locale(ctx, t, i18n.Locale(ctx)); err != nil {
+		return "", err
+	}
 	if err := s.deps.Provider.UpdateCustomer(ctx, id, p); err != nil {
 		return "", err
 	}
@@ -206,6 +210,9 @@ func (s *Service) HandleUpdate(ctx context.Context, job jobs.Job) error {
 		return err
 	}
 	p := params(t)
+	if p.Locale, err = s.deps.Tenants.Locale(ctx, t, ""); err != nil { // "" leaves it as it is
+		return err
+	}
 	p.Key = fmt.Sprintf("customer-%s-%d", job.ID, job.Attempt)
 	return psp.Permanent(s.deps.Provider.UpdateCustomer(ctx, id, p))
 }

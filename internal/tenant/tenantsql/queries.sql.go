@@ -132,7 +132,7 @@ func (q *Queries) LockTenant(ctx context.Context, id uuid.UUID) (Tenant, error) 
 }
 
 const members = `-- name: Members :many
-SELECT u.id, u.name, u.email, r.name AS role_name, m.joined_at
+SELECT u.id, u.name, u.email, u.locale, r.name AS role_name, m.joined_at
 FROM memberships m
 JOIN users u ON u.id = m.user_id
 JOIN roles r ON r.id = m.role_id
@@ -144,6 +144,7 @@ type MembersRow struct {
 	ID       int64
 	Name     string
 	Email    string
+	Locale   *string
 	RoleName string
 	JoinedAt time.Time
 }
@@ -161,6 +162,7 @@ func (q *Queries) Members(ctx context.Context, tenantID uuid.UUID) ([]MembersRow
 			&i.ID,
 			&i.Name,
 			&i.Email,
+			&i.Locale,
 			&i.RoleName,
 			&i.JoinedAt,
 		); err != nil {
@@ -231,6 +233,39 @@ func (q *Queries) MembershipsOfUser(ctx context.Context, userID int64) ([]Member
 		return nil, err
 	}
 	return items, nil
+}
+
+const ownerLocale = `-- name: OwnerLocale :one
+SELECT u.locale
+FROM memberships m
+JOIN users u ON u.id = m.user_id
+JOIN roles r ON r.id = m.role_id
+WHERE m.tenant_id = $1 AND r.tenant_id IS NULL AND r.name = $2::text
+ORDER BY m.joined_at
+LIMIT 1
+`
+
+type OwnerLocaleParams struct {
+	TenantID uuid.UUID
+	Owner    string
+}
+
+func (q *Queries) OwnerLocale(ctx context.Context, arg OwnerLocaleParams) (*string, error) {
+	row := q.db.QueryRowContext(ctx, ownerLocale, arg.TenantID, arg.Owner)
+	var locale *string
+	err := row.Scan(&locale)
+	return locale, err
+}
+
+const settingsOfUser = `-- name: SettingsOfUser :one
+SELECT t.settings FROM memberships m JOIN tenants t ON t.id = m.tenant_id WHERE m.user_id = $1
+`
+
+func (q *Queries) SettingsOfUser(ctx context.Context, userID int64) (sqldb.JSON, error) {
+	row := q.db.QueryRowContext(ctx, settingsOfUser, userID)
+	var settings sqldb.JSON
+	err := row.Scan(&settings)
+	return settings, err
 }
 
 const tenant = `-- name: Tenant :one

@@ -1,4 +1,7 @@
-package app
+// Package alerts tells a tenant that a soft quota is nearly or wholly used: by mail to
+// its billing address, or to its owner without one, and by push message to the owner and
+// the admins (rules: usage#alerts).
+package alerts
 
 import (
 	"context"
@@ -13,46 +16,47 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// quotaAlerts notifies a tenant about its soft quotas: by mail to its billing
-// address, or to its owner without one, and by push message to the owner and the
-// admins.
-type quotaAlerts struct {
-	tenants interface {
+// Alerts needs what it asks and what it sends with.
+type Alerts struct {
+	Tenants interface {
 		Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 		Members(ctx context.Context, id uuid.UUID) ([]tenant.Member, error)
+		Locale(ctx context.Context, t tenant.Tenant, otherwise string) (string, error)
 	}
-	letters interface {
+	Letters interface {
 		QuotaAlert(ctx context.Context, locale, to string, a letters.QuotaAlert) error
 	}
-	pushes interface {
+	Pushes interface {
 		Notify(ctx context.Context, userID int64, m push.Message) error
 	}
-	messages    *i18n.Catalog
-	frontendURL string // without a slash at the end
+	Messages    *i18n.Catalog
+	FrontendURL string // without a slash at the end
 }
 
 // QuotaAlert queues the mail and the push messages in the transaction of ctx.
-func (q quotaAlerts) QuotaAlert(ctx context.Context, a usage.Alert) error {
-	t, err := q.tenants.Get(ctx, a.TenantID)
+func (q Alerts) QuotaAlert(ctx context.Context, a usage.Alert) error {
+	t, err := q.Tenants.Get(ctx, a.TenantID)
 	if err != nil {
 		return fmt.Errorf("quota alert: read tenant: %w", err)
 	}
-	members, err := q.tenants.Members(ctx, a.TenantID)
+	members, err := q.Tenants.Members(ctx, a.TenantID)
 	if err != nil {
 		return fmt.Errorf("quota alert: list members: %w", err)
 	}
-	locale := t.Locale()
+	locale, err := q.Tenants.Locale(ctx, t, i18n.Default)
+	if err != nil {
+		return fmt.Errorf("quota alert: %w", err)
+	}
 	var to string
 	if t.Billing.BillingEmail != nil {
 		to = *t.Billing.BillingEmail
 	}
-	message := q.push(locale, t, a)
 	for _, m := range members {
 		if to == "" && m.Role == tenant.BuiltInOwner {
 			to = m.Email
 		}
 		if m.Role == tenant.BuiltInOwner || m.Role == builtInAdmin {
-			if err := q.pushes.Notify(ctx, m.UserID, message); err != nil {
+			if err := q.Pushes.Notify(ctx, m.UserID, q.push(t.LocaleFor(m.Locale, locale), t, a)); err != nil {
 				return err
 			}
 		}
@@ -60,7 +64,7 @@ func (q quotaAlerts) QuotaAlert(ctx context.Context, a usage.Alert) error {
 	if to == "" {
 		return nil // the tenant has no owner any more
 	}
-	return q.letters.QuotaAlert(ctx, locale, to, letterOf(t, a))
+	return q.Letters.QuotaAlert(ctx, locale, to, letterOf(t, a))
 }
 
 // builtInAdmin is the built-in role below the owner.
@@ -79,17 +83,17 @@ func letterOf(t tenant.Tenant, a usage.Alert) letters.QuotaAlert {
 	return letter
 }
 
-func (q quotaAlerts) push(locale string, t tenant.Tenant, a usage.Alert) push.Message {
+func (q Alerts) push(locale string, t tenant.Tenant, a usage.Alert) push.Message {
 	key := "push.quota_near"
 	if a.Threshold >= 100 {
 		key = "push.quota_reached"
 	}
 	return push.Message{
-		Title: q.messages.Text(locale, "push.quota", nil),
-		Body: q.messages.Text(locale, key, map[string]any{
+		Title: q.Messages.Text(locale, "push.quota", nil),
+		Body: q.Messages.Text(locale, key, map[string]any{
 			"tenant": t.Name, "meter": a.Meter.Name, "percent": a.Threshold,
 		}),
-		URL: q.frontendURL + "/billing",
+		URL: q.FrontendURL + "/billing",
 		// The alert at 100 percent replaces the one at 80 in the browser.
 		Tag: "quota-" + a.Meter.Code,
 	}

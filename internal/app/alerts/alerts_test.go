@@ -1,4 +1,4 @@
-package app
+package alerts_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/app/alerts"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/money"
@@ -18,7 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// bulletin notes what quotaAlerts hands over, and is the tenant that it reads.
+// bulletin notes what the alerts hand over, and is the tenant that it reads.
 type bulletin struct {
 	tenant  tenant.Tenant
 	members []tenant.Member
@@ -29,6 +30,15 @@ func (b *bulletin) Get(context.Context, uuid.UUID) (tenant.Tenant, error) { retu
 
 func (b *bulletin) Members(context.Context, uuid.UUID) ([]tenant.Member, error) {
 	return b.members, nil
+}
+
+func (b *bulletin) Locale(_ context.Context, t tenant.Tenant, otherwise string) (string, error) {
+	for _, m := range b.members {
+		if m.Role == tenant.BuiltInOwner {
+			return t.LocaleFor(m.Locale, otherwise), nil
+		}
+	}
+	return t.LocaleFor(nil, otherwise), nil
 }
 
 func (b *bulletin) QuotaAlert(_ context.Context, locale, to string, a letters.QuotaAlert) error {
@@ -90,13 +100,23 @@ func TestQuotaAlertsReachTheRightPeople(t *testing.T) {
 		{"a language that is none", tenant.Tenant{Name: "Acme", Settings: sqldb.JSON(`{"locale":7}`), Billing: billed}, nil, reached, []string{
 			"mail to billing@example.com in en: Acme API calls 8.5/10 100% until 0001-01-01",
 		}},
+		{"each in their own language", tenant.Tenant{Name: "Acme"}, []tenant.Member{
+			{UserID: 2, Email: "admin@example.com", Role: "admin", Locale: new("es")},
+			{UserID: 5, Email: "second@example.com", Role: "admin"},
+			{UserID: 3, Email: "owner@example.com", Role: "owner", Locale: new("fr")},
+		}, reached, []string{
+			"push to 2: Alerta de consumo: Acme ha alcanzado su límite de «API calls». https://app.example.com/billing quota-api-calls",
+			"push to 5: Alerte de consommation: Acme a atteint sa limite pour « API calls ». https://app.example.com/billing quota-api-calls",
+			"push to 3: Alerte de consommation: Acme a atteint sa limite pour « API calls ». https://app.example.com/billing quota-api-calls",
+			"mail to owner@example.com in fr: Acme API calls 8.5/10 100% until 0001-01-01",
+		}},
 		{"nobody to tell", tenant.Tenant{Name: "Acme"}, team[:1], reached, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			b := &bulletin{tenant: tt.tenant, members: tt.team}
-			q := quotaAlerts{tenants: b, letters: b, pushes: b, messages: messages, frontendURL: "https://app.example.com"}
+			q := alerts.Alerts{Tenants: b, Letters: b, Pushes: b, Messages: messages, FrontendURL: "https://app.example.com"}
 			if err := q.QuotaAlert(t.Context(), tt.alert); err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,48 @@
+package tenant
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/tenantry/tenantry/internal/i18n"
+)
+
+// LocaleFor returns the language of mail about a tenant (rules: mail#language): the one
+// under "locale" in the tenant's settings, else the reader's own, which is nil where they
+// have chosen none, else another.
+func (t Tenant) LocaleFor(own *string, otherwise string) string {
+	var settings struct {
+		Locale string `json:"locale"`
+	}
+	if json.Unmarshal(t.Settings, &settings) != nil {
+		settings.Locale = ""
+	}
+	personal := ""
+	if own != nil {
+		personal = *own
+	}
+	return cmp.Or(i18n.Known(settings.Locale, personal), otherwise)
+}
+
+// Locale returns the language of mail and invoices to a tenant: LocaleFor its owner.
+func (s *Service) Locale(ctx context.Context, t Tenant, otherwise string) (string, error) {
+	if set := t.LocaleFor(nil, ""); set != "" {
+		return set, nil
+	}
+	own, err := s.store.ownerLocale(ctx, t.ID)
+	if err != nil && !errors.Is(err, errNoOwner) {
+		return "", err
+	}
+	return t.LocaleFor(own, otherwise), nil
+}
+
+// LocaleOf returns LocaleFor a user, in the tenant that they are in, if any.
+func (s *Service) LocaleOf(ctx context.Context, userID int64, own *string, otherwise string) (string, error) {
+	t, err := s.store.settingsOf(ctx, userID)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return "", err
+	}
+	return t.LocaleFor(own, otherwise), nil
+}
