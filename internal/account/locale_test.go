@@ -68,7 +68,7 @@ func TestLocaleOfUsers(t *testing.T) {
 			t.Errorf("guest: %v", got)
 		}
 		// What the organization has set goes before what its people have chosen.
-		s.Call("PATCH", fr.Path(""), fr.Token, apptest.Object{"settings": apptest.Object{"locale": "it"}}).Want(200)
+		s.Call("PATCH", "/api/v1/tenant", fr.Token, apptest.Object{"settings": apptest.Object{"locale": "it"}}).Want(200)
 		s.Call("POST", "/api/v1/auth/forgot-password", "", apptest.Object{"email": "guest@example.com"}).Want(200)
 		wantMail(s, "guest@example.com", "Reimposta")
 	})
