@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/prune"
-	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/errorreport"
 	"github.com/tenantry/tenantry/internal/psp/inbox"
 	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/settings"
@@ -119,8 +119,8 @@ func (svc *service) registerNotifications() {
 		{"invoice.payment_failed", svc.invoices.FailureEvent},
 		{"price.updated", svc.priceLinks.PriceEvent},
 		{"price.deleted", svc.priceLinks.PriceEvent},
-		{psp.EventUsageErrors, svc.reporter.ErrorReport},
-		{psp.EventNoMeter, svc.reporter.ErrorReport},
+		{errorreport.EventErrors, svc.reporter.ErrorReport},
+		{errorreport.EventNoMeter, svc.reporter.ErrorReport},
 		{"product.updated", svc.priceLinks.ProductEvent},
 	} {
 		svc.receiver.On(event.kind, event.handler)

@@ -19,6 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/prepared"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/errorreport"
 	sandbox "github.com/tenantry/tenantry/internal/sandbox/stripe"
 )
 
@@ -315,8 +316,8 @@ func adapterWorks(t *testing.T, p counterpart) {
 			EventName: "api-calls", CustomerID: customer, Quantity: 2_500_000, Identifier: "0198c6f2", At: clock.System().Now(),
 		})
 	})
-	called["UsageErrors"] = true // neither makes such an event here; TestErrorReport reads one
-	if _, _, err := p.UsageErrors(t.Context(), "evt_none"); !errors.Is(err, psp.ErrNotFound) {
+	// Neither makes such an event here; TestErrorReport reads one.
+	if _, _, err := (errorreport.Reader{Client: p.Client}).UsageErrors(t.Context(), "evt_none"); !errors.Is(err, psp.ErrNotFound) {
 		t.Errorf("UsageErrors of no event: %v", err)
 	}
 	step("OtherCurrency", func(ctx context.Context) error {

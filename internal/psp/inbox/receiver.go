@@ -17,6 +17,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/errorreport"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -116,7 +117,7 @@ func (r *Receiver) Types() []string {
 			types = append(types, reg.kind)
 		}
 	}
-	types = slices.DeleteFunc(types, func(t string) bool { return t == psp.EventUsageErrors || t == psp.EventNoMeter })
+	types = slices.DeleteFunc(types, func(t string) bool { return t == errorreport.EventErrors || t == errorreport.EventNoMeter })
 	slices.Sort(types)
 	return slices.Compact(types)
 }

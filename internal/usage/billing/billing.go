@@ -15,6 +15,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/errorreport"
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
@@ -26,8 +27,11 @@ type Provider interface {
 	// is reported within psp.IdentifierLife.
 	ReportUsage(ctx context.Context, u psp.UsageReport) error
 	ListInvoices(ctx context.Context, q psp.InvoiceQuery) (psp.InvoicePage, error)
-	// UsageErrors reads what the provider found wrong later; total counts all of it.
-	UsageErrors(ctx context.Context, eventID string) (samples []psp.UsageError, total int, err error)
+}
+
+// ErrorReports reads what the provider found wrong later; total counts all of it.
+type ErrorReports interface {
+	UsageErrors(ctx context.Context, eventID string) (samples []errorreport.UsageError, total int, err error)
 }
 
 // Customers knows the tenants' customers at the payment provider.

@@ -19,7 +19,7 @@ const keepTold = 4 * 24 * time.Hour
 // ErrorReport handles the notification that the provider took figures and found later
 // that it cannot count them: those that the report names are rejected reports then.
 func (r *Reporter) ErrorReport(ctx context.Context, e psp.Event) error {
-	samples, total, err := r.deps.Provider.UsageErrors(ctx, e.ID)
+	samples, total, err := r.deps.Reports.UsageErrors(ctx, e.ID)
 	if err != nil {
 		return psp.Permanent(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/errorreport"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 	"github.com/tenantry/tenantry/internal/usage"
@@ -19,7 +20,7 @@ func findWrong(t *testing.T, w *usagetest.World, p *till, meter string) int {
 	p.wrong = nil
 	for id, u := range p.counted {
 		if u.EventName == meter {
-			p.wrong = append(p.wrong, psp.UsageError{Identifier: id, Reason: "gone"})
+			p.wrong = append(p.wrong, errorreport.UsageError{Identifier: id, Reason: "gone"})
 		}
 	}
 	if len(p.wrong) == 0 {

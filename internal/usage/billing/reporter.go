@@ -20,6 +20,7 @@ type ReporterDeps struct {
 	Clock     clock.Clock
 	Log       *slog.Logger
 	Provider  Provider
+	Reports   ErrorReports
 	Customers Customers
 	Payers    Payers
 }

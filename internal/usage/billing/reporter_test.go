@@ -17,6 +17,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/errorreport"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 	"github.com/tenantry/tenantry/internal/usage"
@@ -34,8 +35,8 @@ type till struct {
 	forget  bool                                    // every identifier that it was told
 	formula string                                  // of its meters
 	drafts  []psp.Invoice
-	wrong   []psp.UsageError // found later
-	twice   int              // counted although it was before
+	wrong   []errorreport.UsageError // found later
+	twice   int                      // counted although it was before
 }
 
 func (p *till) GetPrice(_ context.Context, id string) (psp.Price, error) {
@@ -53,7 +54,7 @@ func (p *till) ListInvoices(context.Context, psp.InvoiceQuery) (psp.InvoicePage,
 	return psp.InvoicePage{Invoices: p.drafts}, nil
 }
 
-func (p *till) UsageErrors(context.Context, string) ([]psp.UsageError, int, error) {
+func (p *till) UsageErrors(context.Context, string) ([]errorreport.UsageError, int, error) {
 	return p.wrong, len(p.wrong), nil
 }
 
@@ -99,8 +100,9 @@ func (p *till) list() []string {
 }
 
 func reporter(w *usagetest.World, p billing.Provider) *billing.Reporter {
+	reports, _ := p.(billing.ErrorReports)
 	return billing.NewReporter(billing.ReporterDeps{
-		DB: w.DB, Clock: w.Clock, Log: slog.New(slog.DiscardHandler), Provider: p, Customers: w.Plans, Payers: w.Plans,
+		DB: w.DB, Clock: w.Clock, Log: slog.New(slog.DiscardHandler), Provider: p, Reports: reports, Customers: w.Plans, Payers: w.Plans,
 	})
 }
 
@@ -390,10 +392,10 @@ func TestErrorReport(t *testing.T) {
 		}
 		for id, u := range p.counted {
 			if u.Quantity == usagetest.Quantity("2") {
-				p.wrong = append(p.wrong, psp.UsageError{Identifier: id + "-KEY", Reason: "no_customer: gone"})
+				p.wrong = append(p.wrong, errorreport.UsageError{Identifier: id + "-KEY", Reason: "no_customer: gone"})
 			}
 		}
-		p.wrong = append(p.wrong, psp.UsageError{Identifier: "somebody else's"}, psp.UsageError{Identifier: uuid.NewString()}, psp.UsageError{Identifier: sqldb.NewID().String()})
+		p.wrong = append(p.wrong, errorreport.UsageError{Identifier: "somebody else's"}, errorreport.UsageError{Identifier: uuid.NewString()}, errorreport.UsageError{Identifier: sqldb.NewID().String()})
 		for range 2 {
 			if err := r.ErrorReport(t.Context(), psp.Event{ID: "evt_1"}); err != nil {
 				t.Fatal(err)

@@ -1,19 +1,27 @@
-package psp
+// Package errorreport reads what the payment provider says about usage that it took and
+// found wrong later (rules: usage#billing).
+package errorreport
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/stripe/stripe-go/v85"
+
+	"github.com/tenantry/tenantry/internal/psp"
 )
 
 // The events about usage that the provider took and found wrong later. They are thin:
 // the notification has an id alone, and the report is read by it.
 const (
-	EventUsageErrors = "v1.billing.meter.error_report_triggered"
-	EventNoMeter     = "v1.billing.meter.no_meter_found"
+	EventErrors  = "v1.billing.meter.error_report_triggered"
+	EventNoMeter = "v1.billing.meter.no_meter_found"
 )
+
+// Reader reads the reports.
+type Reader struct{ Client *psp.Client }
 
 // UsageError says why the provider does not count a report that it took.
 type UsageError struct {
@@ -21,11 +29,11 @@ type UsageError struct {
 	Reason     string // a code and a sentence
 }
 
-// UsageErrors reads the report of an event of EventUsageErrors or EventNoMeter. The
+// UsageErrors reads the report of an event of EventErrors or EventNoMeter. The
 // report has samples alone; total is how many reports are wrong.
-func (c *Client) UsageErrors(ctx context.Context, eventID string) (samples []UsageError, total int, err error) {
-	found, err := read(ctx, c, "get usage errors", eventID, func(ctx context.Context) (usageErrors, error) {
-		e, err := c.api.V2CoreEvents.Retrieve(ctx, eventID, nil)
+func (r Reader) UsageErrors(ctx context.Context, eventID string) (samples []UsageError, total int, err error) {
+	found, _, err := psp.Ask(ctx, r.Client, "get usage errors", func(ctx context.Context, api *stripe.Client) (usageErrors, error) {
+		e, err := api.V2CoreEvents.Retrieve(ctx, eventID, nil)
 		if err != nil {
 			return usageErrors{}, asFirstVersion(err)
 		}
@@ -35,7 +43,7 @@ func (c *Client) UsageErrors(ctx context.Context, eventID string) (samples []Usa
 		case *stripe.V1BillingMeterNoMeterFoundEvent:
 			return usageErrorsOf(e.Data.Reason)
 		default:
-			return usageErrors{}, errUnreadable
+			return usageErrors{}, fmt.Errorf("an event of another kind: %T", e)
 		}
 	})
 	return found.samples(), found.ErrorCount, err
