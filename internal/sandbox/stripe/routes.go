@@ -77,6 +77,7 @@ func billingRoutes() []route {
 		{"POST", "/v1/invoices/{id}/pay", subscriptions.PayInvoice},
 		{"POST", "/v1/invoices/{id}/void", subscriptions.VoidInvoice},
 		{"POST", "/v1/invoices/{id}/mark_uncollectible", subscriptions.MarkUncollectible},
+		{"POST", "/v1/invoiceitems", invoices.CreateItem(subscriptions.Billed)},
 		{"GET", "/v1/invoiceitems", invoices.ListItems},
 		{"GET", "/v1/invoiceitems/{id}", invoices.GetItem},
 	}

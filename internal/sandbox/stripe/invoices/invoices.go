@@ -172,15 +172,32 @@ type Line struct {
 func (l Line) Head() kernel.Header { return kernel.Header{ID: l.ID, Object: l.Object} }
 
 type lineParent struct {
-	InvoiceItemDetails      form.Null `json:"invoice_item_details"`
-	SubscriptionItemDetails struct {
-		InvoiceItem      *string           `json:"invoice_item"`
-		Proration        bool              `json:"proration"`
-		ProrationDetails *prorationDetails `json:"proration_details"`
-		Subscription     string            `json:"subscription"`
-		SubscriptionItem string            `json:"subscription_item"`
-	} `json:"subscription_item_details"`
-	Type string `json:"type"`
+	InvoiceItemDetails      *invoiceItemDetails      `json:"invoice_item_details"`
+	SubscriptionItemDetails *subscriptionItemDetails `json:"subscription_item_details"`
+	Type                    string                   `json:"type"`
+}
+
+// invoiceItemDetails are of a line of an item that a client has made.
+type invoiceItemDetails struct {
+	InvoiceItem      string            `json:"invoice_item"`
+	Proration        bool              `json:"proration"`
+	ProrationDetails *prorationDetails `json:"proration_details"`
+	Subscription     string            `json:"subscription"`
+}
+
+type subscriptionItemDetails struct {
+	InvoiceItem      *string           `json:"invoice_item"`
+	Proration        bool              `json:"proration"`
+	ProrationDetails *prorationDetails `json:"proration_details"`
+	Subscription     string            `json:"subscription"`
+	SubscriptionItem string            `json:"subscription_item"`
+}
+
+// BillsItem names the item of a subscription that the line bills.
+func (l *Line) BillsItem(subscription, item string) {
+	l.Parent = lineParent{Type: "subscription_item_details", SubscriptionItemDetails: &subscriptionItemDetails{
+		Subscription: subscription, SubscriptionItem: item,
+	}}
 }
 
 // prorationDetails names the lines that a credit refers to, which the sandbox

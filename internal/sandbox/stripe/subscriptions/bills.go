@@ -114,9 +114,7 @@ func newInvoiceLine(sub *Subscription, item Item, name string) invoices.Line {
 		Metadata: sub.Metadata, Period: invoices.Period{Start: item.CurrentPeriodStart, End: item.CurrentPeriodEnd},
 		Pricing: invoices.NewPricing(item.Price), Quantity: item.Quantity, Subscription: sub.ID,
 	}
-	line.Parent.Type = "subscription_item_details"
-	line.Parent.SubscriptionItemDetails.Subscription = sub.ID
-	line.Parent.SubscriptionItemDetails.SubscriptionItem = item.ID
+	line.BillsItem(sub.ID, item.ID)
 	if sub.Status == Trialing {
 		line.Description = "Trial period for " + name
 		line.Pricing.UnitAmountDecimal = "0"

@@ -66,9 +66,7 @@ func (rev *revision) billLeft(ctx context.Context, st *kernel.Step, was, sub *Su
 			Description: line.Description, Metadata: map[string]string{}, Period: line.Period, Pricing: line.Pricing,
 			Quantity: line.Quantity, QuantityText: *line.QuantityDecimal, TestClock: sub.TestClock,
 		}
-		ii.Parent.Type = "subscription_details"
-		ii.Parent.SubscriptionDetails.Subscription = sub.ID
-		ii.Parent.SubscriptionDetails.SubscriptionItem = item.ID
+		ii.Ref(sub.ID, &item.ID)
 		rev.prorations = append(rev.prorations, ii)
 	}
 	return nil

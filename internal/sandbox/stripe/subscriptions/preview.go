@@ -3,6 +3,7 @@ package subscriptions
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
@@ -27,6 +28,7 @@ func PreviewInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 		ch = readChange(details, c.Now)
 		details.Boolean("cancel_at_period_end", &ending)
 	}
+	extra := invoices.ReadPreviewed(p, c.Now)
 	if customerID == "" && subscriptionID == "" {
 		p.Fail("customer", "parameter_missing", "You must provide one of: customer, subscription.")
 	}
@@ -45,7 +47,7 @@ func PreviewInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := nextBill(ctx, c.Step, sub, rev)
+	b, err := nextBill(ctx, c.Step, sub, rev, extra)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +88,8 @@ func previewedSubscription(ctx context.Context, st *kernel.Step, customerID, id 
 
 // nextBill returns the next bill after a revision: due at once, or at the end
 // of the period.
-func nextBill(ctx context.Context, st *kernel.Step, sub *Subscription, rev *revision) (bill, error) {
+// extra are further items, as if they were pending.
+func nextBill(ctx context.Context, st *kernel.Step, sub *Subscription, rev *revision, extra []*invoices.Item) (bill, error) {
 	cu, err := customers.All.Get(ctx, st.Q, sub.Customer, "customer")
 	if err != nil {
 		return bill{}, err
@@ -95,7 +98,10 @@ func nextBill(ctx context.Context, st *kernel.Step, sub *Subscription, rev *revi
 	if err != nil {
 		return bill{}, err
 	}
-	pending = append(pending, rev.prorations...)
+	for _, item := range extra {
+		item.Ref(sub.ID, nil)
+	}
+	pending = slices.Concat(pending, extra, rev.prorations)
 	if rev.now {
 		return rev.bill(sub, cu, pending, st.Now), nil
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/billing"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 )
@@ -41,11 +42,21 @@ func newProration(sub *Subscription, item Item, name string, sign, from, now int
 		Pricing: invoices.NewPricing(item.Price), Proration: true,
 		Quantity: item.Quantity, QuantityText: strconv.FormatInt(item.Quantity, 10), TestClock: sub.TestClock,
 	}
-	ii.Parent.Type = "subscription_details"
-	ii.Parent.SubscriptionDetails.Subscription = sub.ID
-	ii.Parent.SubscriptionDetails.SubscriptionItem = item.ID
+	ii.Ref(sub.ID, &item.ID)
 	ii.Pricing.UnitAmountDecimal = perUnit(amount, item.Quantity)
 	return ii
+}
+
+// Billed reads who pays for a subscription, which must not be over.
+func Billed(ctx context.Context, st *kernel.Step, id string) (invoices.Payer, error) {
+	sub, err := All.Get(ctx, st.Q, id, "subscription")
+	if err == nil && sub.Ended() {
+		err = form.Refuse("subscription", "", "The subscription %s is canceled: no invoice would include the item.", id)
+	}
+	if err != nil {
+		return invoices.Payer{}, err
+	}
+	return invoices.Payer{Customer: sub.Customer, Currency: sub.Currency, TestClock: sub.TestClock}, nil
 }
 
 // perUnit returns the amount of one unit, with up to twelve decimals.
