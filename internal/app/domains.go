@@ -22,6 +22,7 @@ import (
 	"github.com/tenantry/tenantry/internal/onboarding"
 	"github.com/tenantry/tenantry/internal/psp/document"
 	"github.com/tenantry/tenantry/internal/psp/errorreport"
+	"github.com/tenantry/tenantry/internal/psp/items"
 	"github.com/tenantry/tenantry/internal/push"
 	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/settings"
@@ -160,6 +161,7 @@ func (d *domains) addSubscriptions(p *platform, link *links) {
 	d.operations = operation.NewService(operation.Deps{
 		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Subscriptions: d.subscriptions, Catalog: d.catalog,
 		Tenants: d.tenants, Entitlements: d.entitlements, Provider: p.provider, Prices: d.priceLinks, Audit: d.audit, Usage: link,
+		Items:    items.Items{Client: p.provider},
 		Metering: metering{d.meters, prices{d.priceLinks}}, Log: p.log,
 	})
 	d.reconciler = reconcile.NewService(reconcile.Deps{

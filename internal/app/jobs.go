@@ -54,6 +54,7 @@ func (svc *service) registerJobs() {
 		{provider, subscription.JobRefuse, svc.subscriptions.HandleRefuse},
 		{provider, subscription.JobRetire, svc.subscriptions.HandleRetire},
 		{provider, operation.JobSeats, svc.operations.HandleSeats},
+		{provider, operation.JobItems, svc.operations.HandleItems},
 		{provider, operation.JobMetered, svc.operations.HandleMetered},
 		{provider, customer.JobUpdate, svc.customers.HandleUpdate},
 		{provider, ofSubscriptions.Kind, ofSubscriptions.HandlePart},

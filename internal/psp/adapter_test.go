@@ -20,6 +20,7 @@ import (
 	"github.com/tenantry/tenantry/internal/prepared"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/errorreport"
+	"github.com/tenantry/tenantry/internal/psp/items"
 	sandbox "github.com/tenantry/tenantry/internal/sandbox/stripe"
 )
 
@@ -319,6 +320,16 @@ func adapterWorks(t *testing.T, p counterpart) {
 	// Neither makes such an event here; TestErrorReport reads one.
 	if _, _, err := (errorreport.Reader{Client: p.Client}).UsageErrors(t.Context(), "evt_none"); !errors.Is(err, psp.ErrNotFound) {
 		t.Errorf("UsageErrors of no event: %v", err)
+	}
+	its := items.Items{Client: p.Client}
+	if _, err := its.Waiting(t.Context(), customer, sub.ID); err != nil {
+		t.Errorf("what waits: %v", err)
+	}
+	if all, err := its.On(t.Context(), sub.LatestInvoiceID); err != nil || its.Again(t.Context(), all, clock.System().Now()) != nil {
+		t.Errorf("items are not made again: %v", err)
+	}
+	if _, err := its.InvoiceOf(t.Context(), "ii_none"); p.remembers && !errors.Is(err, psp.ErrNotFound) {
+		t.Errorf("the invoice of no item: %v", err)
 	}
 	step("OtherCurrency", func(ctx context.Context) error {
 		other, err := p.OtherCurrency(ctx, customer, "EUR")

@@ -84,7 +84,7 @@ func (c *Client) CreatePrice(ctx context.Context, p PriceParams) (Price, error) 
 		return c.newPrice(ctx, created)
 	}, func(ctx context.Context) (Price, error) {
 		if p.LookupKey == "" {
-			return Price{}, errNotDone
+			return Price{}, ErrNotDone
 		}
 		made, err := c.FindPrice(ctx, p.LookupKey)
 		return made, orNotDone(err)

@@ -32,6 +32,16 @@ type Change struct {
 	// TrialEnd begins a trial with the change, zero for none: the rest of the period is
 	// credited, and the first period at the new price begins when the trial ends.
 	TrialEnd time.Time
+	// Waiting is what is not among the subscription's pending items, but will be when the
+	// change is made. It counts in a preview alone.
+	Waiting Waiting
+}
+
+// Waiting are amounts that are to wait for the next invoice, in the provider's own minor
+// units. Credit is not positive.
+type Waiting struct {
+	Credit, Charge int64
+	Currency       string // lower case
 }
 
 // trialEnd returns when the trial ends that the change begins, nil for none.
@@ -177,7 +187,7 @@ func (c *Client) updateSubscription(
 	}, func(ctx context.Context) (Subscription, error) {
 		s, err := c.GetSubscription(ctx, id)
 		if err == nil && !updated(s) {
-			err = errNotDone
+			err = ErrNotDone
 		}
 		return s, err
 	})

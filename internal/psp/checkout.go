@@ -91,7 +91,7 @@ func (c *Client) CreateCheckout(ctx context.Context, p CheckoutParams) (Checkout
 }
 
 // findCheckout looks for an open checkout that was made for the same purchase, which the
-// metadata name. It returns errNotDone if there is none among the customer's newest.
+// metadata name. It returns ErrNotDone if there is none among the customer's newest.
 func (c *Client) findCheckout(ctx context.Context, p CheckoutParams) (Checkout, error) {
 	open, err := call(ctx, c, "find checkout", func(ctx context.Context) ([]*stripe.CheckoutSession, error) {
 		list := c.api.V1CheckoutSessions.List(ctx, &stripe.CheckoutSessionListParams{
@@ -108,7 +108,7 @@ func (c *Client) findCheckout(ctx context.Context, p CheckoutParams) (Checkout, 
 			return newCheckout(s), nil
 		}
 	}
-	return Checkout{}, errNotDone
+	return Checkout{}, ErrNotDone
 }
 
 // GetCheckout reads a checkout; ErrNotFound if there is none.

@@ -100,7 +100,7 @@ func (c *Client) giveBackCredit(ctx context.Context, invoiceID, key string) erro
 	}, func(ctx context.Context) (struct{}, error) {
 		given, err := c.gaveBackCredit(ctx, in.Customer.ID, invoiceID)
 		if err == nil && !given {
-			err = errNotDone
+			err = ErrNotDone
 		}
 		return struct{}{}, err
 	})

@@ -69,7 +69,7 @@ func (c *Client) CreateCustomer(ctx context.Context, p CustomerParams) (string, 
 const recentCustomers = 1000
 
 // findCustomer returns the newest customer that was made for a tenant lately, else
-// errNotDone.
+// ErrNotDone.
 func (c *Client) findCustomer(ctx context.Context, tenantID string) (string, error) {
 	seen := 0
 	id := func(customer *stripe.Customer) string { return customer.ID }
@@ -94,7 +94,7 @@ func (c *Client) findCustomer(ctx context.Context, tenantID string) (string, err
 			break
 		}
 	}
-	return "", errNotDone
+	return "", ErrNotDone
 }
 
 // metaTenant is where a customer's metadata name its tenant.

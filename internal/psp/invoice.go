@@ -298,5 +298,21 @@ func newInvoiceLine(l *stripe.InvoiceLineItem) InvoiceLine {
 	if d := l.Parent.InvoiceItemDetails; d != nil {
 		line.ItemID, line.SubscriptionID, line.Proration = d.InvoiceItem, d.Subscription, d.Proration
 	}
+	line.standIn(l.Metadata)
 	return line
+}
+
+// The metadata of an item that was made in place of a proration whose invoice is void:
+// the item that it stands in for, and what that had.
+const (
+	MetaStandsInFor = "stands_in_for"
+	MetaPrice       = "price"
+)
+
+// standIn gives a line of such an item what the provider does not say of it any more. It
+// has no number of units, so that no change takes it for one of its own lines.
+func (l *InvoiceLine) standIn(metadata map[string]string) {
+	if metadata[MetaStandsInFor] != "" {
+		l.Proration, l.Quantity, l.PriceID = true, 0, metadata[MetaPrice]
+	}
 }

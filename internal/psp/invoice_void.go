@@ -51,11 +51,11 @@ func (c *Client) finalize(ctx context.Context, id string, collect bool, key stri
 	return err
 }
 
-// invoiceHas returns errNotDone unless the status of an invoice is as wanted.
+// invoiceHas returns ErrNotDone unless the status of an invoice is as wanted.
 func (c *Client) invoiceHas(ctx context.Context, id string, wanted func(stripe.InvoiceStatus) bool) (struct{}, error) {
 	in, err := c.GetInvoice(ctx, id)
 	if err == nil && !wanted(stripe.InvoiceStatus(in.Status)) {
-		err = errNotDone
+		err = ErrNotDone
 	}
 	return struct{}{}, err
 }

@@ -10,8 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/items"
 )
 
 // Stripe shows ten lines of an invoice in itself. A preview with more is completed from
@@ -69,11 +72,21 @@ func TestInvoicesOfManyLines(t *testing.T) {
 	}
 	for _, price := range []string{dearer, yearly} {
 		change := psp.Change{SubscriptionID: sub.ID, ItemID: sub.ItemID, PriceID: price, Quantity: sub.Quantity, ProrationDate: now.Now()}
+		change.Waiting = psp.Waiting{Credit: -7, Charge: 500, Currency: "eur"}
+		more, err := p.PreviewChange(ctx, change)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, n := lines(more)
+		if sum != more.Subtotal || n != 2*joined+4 {
+			t.Errorf("%s: with what is to wait too %d lines of %d, the subtotal is %d", price, n, sum, more.Subtotal)
+		}
+		change.Waiting = psp.Waiting{}
 		shown, err := p.PreviewChange(ctx, change)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sum, n := lines(shown); sum != shown.Subtotal || n != 2*joined+2 {
+		if less, n := lines(shown); less != sum-493 || less != shown.Subtotal || n != 2*joined+2 {
 			t.Errorf("%s: %d lines of %d, the subtotal is %d", price, n, sum, shown.Subtotal)
 		}
 		if got := shown.Lines[len(shown.Lines)-1]; price == yearly && (got.PriceID != yearly || got.Amount != 9000*sub.Quantity) {
@@ -95,7 +108,54 @@ func TestInvoicesOfManyLines(t *testing.T) {
 	if sum, n := lines(charged); sum != shown.Subtotal || n != 2*joined+2 || charged.Total != shown.Total {
 		t.Errorf("charged %d lines of %d, shown was %d", n, sum, shown.Subtotal)
 	}
+	p.makesAgainOnce(ctx, t, sub, charged, now)
 	p.refusesPagesOfPreviews(ctx, t, sub.ID)
+}
+
+// makesAgainOnce makes the items of an invoice again, now and after the provider has
+// forgotten the keys: a preview counts them once, with what they say of themselves.
+func (p counterpart) makesAgainOnce(ctx context.Context, t *testing.T, sub psp.Subscription, billed psp.Invoice, now *clock.Adjustable) {
+	t.Helper()
+	its := items.Items{Client: p.Client}
+	all, err := its.On(ctx, billed.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := its.Again(ctx, all, billed.CreatedAt); err != nil {
+			t.Fatal(err)
+		}
+		now.Advance(25 * time.Hour)
+	}
+	waiting, err := its.Waiting(ctx, sub.CustomerID, sub.ID)
+	if err != nil || len(waiting) != len(billed.Lines) || len(waiting) != len(all) {
+		t.Errorf("%d items wait, %d were billed: %v", len(waiting), len(billed.Lines), err)
+	}
+	if in, err := its.InvoiceOf(ctx, all[0].ID); in != billed.ID || err != nil {
+		t.Errorf("it is on %s: %v", in, err)
+	}
+	if in, err := its.InvoiceOf(ctx, waiting[0]); in != "" || err != nil {
+		t.Errorf("one that waits is on %s: %v", in, err)
+	}
+	if sum := items.Sum(all); sum.Credit+sum.Charge != billed.Subtotal || sum.Credit >= 0 || sum.Currency != "eur" {
+		t.Errorf("%+v of %d", sum, billed.Subtotal)
+	}
+	shown, err := p.PreviewChange(ctx, psp.Change{SubscriptionID: sub.ID, ItemID: sub.ItemID, PriceID: sub.PriceID, Quantity: sub.Quantity + 1, ProrationDate: now.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, again := map[string]int{}, map[string]int{}
+	for _, line := range billed.Lines {
+		was[line.Description+line.PriceID+line.PeriodStart.String()+strconv.FormatInt(line.Amount, 10)]++
+	}
+	for _, line := range shown.Lines {
+		if line.Proration && line.Quantity == 0 {
+			again[line.Description+line.PriceID+line.PeriodStart.String()+strconv.FormatInt(line.Amount, 10)]++
+		}
+	}
+	if diff := cmp.Diff(was, again); diff != "" {
+		t.Errorf("billed and made again (-want +got)\n%s", diff)
+	}
 }
 
 // refusesPagesOfPreviews holds that the sandbox is no kinder than Stripe.

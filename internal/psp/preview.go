@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/stripe/stripe-go/v85"
 )
@@ -24,6 +25,7 @@ func (c *Client) PreviewChange(ctx context.Context, ch Change) (Invoice, error) 
 				ProrationDate:     date,
 				TrialEnd:          ch.trialEnd(),
 			},
+			InvoiceItems: ch.waiting(),
 		})
 	})
 	if err != nil {
@@ -34,6 +36,32 @@ func (c *Client) PreviewChange(ctx context.Context, ch Change) (Invoice, error) 
 		return Invoice{}, err
 	}
 	return c.inOurUnits(ctx, preview)
+}
+
+// waiting returns what a preview counts as if it were pending: two items at most, so that
+// the change's own lines are among the first ten. They are dated before the change.
+func (ch Change) waiting() (items []*stripe.InvoiceCreatePreviewInvoiceItemParams) {
+	for _, line := range ch.waitingLines() {
+		items = append(items, &stripe.InvoiceCreatePreviewInvoiceItemParams{
+			Amount: stripe.Int64(line.Amount), Currency: stripe.String(line.Currency), Discountable: stripe.Bool(false),
+			Period: &stripe.InvoiceCreatePreviewInvoiceItemPeriodParams{
+				Start: stripe.Int64(line.PeriodStart.Unix()), End: stripe.Int64(line.PeriodEnd.Unix()),
+			},
+		})
+	}
+	return items
+}
+
+func (ch Change) waitingLines() (lines []InvoiceLine) {
+	for _, amount := range []int64{ch.Waiting.Credit, ch.Waiting.Charge} {
+		if amount != 0 {
+			lines = append(lines, InvoiceLine{
+				Amount: amount, Currency: ch.Waiting.Currency, Quantity: 1, SubscriptionID: ch.SubscriptionID,
+				PeriodStart: ch.ProrationDate.Add(-time.Second), PeriodEnd: ch.ProrationDate,
+			})
+		}
+	}
+	return lines
 }
 
 // wholePreview returns a preview with all of its lines (adr 0013). The provider shows the
@@ -55,7 +83,8 @@ func (c *Client) wholePreview(ctx context.Context, raw *stripe.Invoice, ch Chang
 	for _, line := range pending {
 		waits[line.ItemID] = true
 	}
-	lines := slices.Concat(slices.DeleteFunc(preview.Lines, func(l InvoiceLine) bool { return waits[l.ItemID] }), pending)
+	known := func(l InvoiceLine) bool { return waits[l.ItemID] || l.ItemID != "" && l.SubscriptionItemID == "" }
+	lines := slices.Concat(slices.DeleteFunc(preview.Lines, known), pending, ch.waitingLines())
 	rest := raw.Subtotal
 	for _, line := range lines {
 		rest -= line.Amount
@@ -113,5 +142,6 @@ func newPendingLine(item *stripe.InvoiceItem) InvoiceLine {
 	if p := item.Parent; p != nil && p.SubscriptionDetails != nil {
 		line.SubscriptionID, line.SubscriptionItemID = p.SubscriptionDetails.Subscription, p.SubscriptionDetails.SubscriptionItem
 	}
+	line.standIn(item.Metadata)
 	return line
 }

@@ -37,7 +37,7 @@ func (c *Client) CreateProduct(ctx context.Context, p ProductParams) (string, er
 		return created.ID, nil
 	}, func(ctx context.Context) (string, error) {
 		if p.ID == "" {
-			return "", errNotDone
+			return "", ErrNotDone
 		}
 		made, err := c.GetProduct(ctx, p.ID)
 		return made.ID, orNotDone(err)

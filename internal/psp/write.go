@@ -16,12 +16,12 @@ func write[T any](
 ) (T, error) {
 	return writeOnce(ctx, c, op, key, f, func(context.Context) (T, error) {
 		var zero T
-		return zero, errNotDone
+		return zero, ErrNotDone
 	})
 }
 
 // writeOnce is write for what would do harm if it were done twice. done looks whether it
-// was done: it returns what f would have, or errNotDone.
+// was done: it returns what f would have, or ErrNotDone.
 //
 // For a day the provider repeats its first answer to a key, also when that was a failure
 // (rules: psp#writes). Such an answer says nothing of what is possible now, and a failure
@@ -38,7 +38,7 @@ func writeOnce[T any](
 	v, err := attempt(ctx, c, op, f)
 	if isReplayed(err) {
 		found, readErr := done(ctx)
-		if !errors.Is(readErr, errNotDone) {
+		if !errors.Is(readErr, ErrNotDone) {
 			return found, readErr
 		}
 		v, err = attempt(context.WithValue(ctx, otherKey{}, key+"-"+rand.Text()), c, op, f)
@@ -49,13 +49,22 @@ func writeOnce[T any](
 	return v, nil
 }
 
-// errNotDone says that a write was looked for and has no effect so far.
-var errNotDone = errors.New("the write has not been done")
+// Write is writeOnce for a package below this one, which says in the library's terms what
+// it writes. done returns ErrNotDone where it was not done.
+func Write[T any](
+	ctx context.Context, c *Client, op, key string,
+	f func(ctx context.Context, api *stripe.Client) (T, error), done func(ctx context.Context) (T, error),
+) (T, error) {
+	return writeOnce(ctx, c, op, key, func(ctx context.Context) (T, error) { return f(ctx, c.api) }, done)
+}
 
-// orNotDone returns errNotDone for an object that does not exist.
+// ErrNotDone says that a write was looked for and has no effect so far.
+var ErrNotDone = errors.New("the write has not been done")
+
+// orNotDone returns ErrNotDone for an object that does not exist.
 func orNotDone(err error) error {
 	if errors.Is(err, ErrNotFound) {
-		return errNotDone
+		return ErrNotDone
 	}
 	return err
 }

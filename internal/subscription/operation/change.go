@@ -242,6 +242,9 @@ func (s *Service) providerChange(ctx context.Context, sub subscription.Subscript
 		return psp.Change{}, subscription.ErrOvertaken
 	}
 	change := psp.Change{SubscriptionID: remote.ID, ItemID: remote.ItemID, PriceID: price, Quantity: sel.Quantity, ProrationDate: from}
+	if change.Waiting, err = s.settleItems(ctx, sub); err != nil {
+		return psp.Change{}, err
+	}
 	change.TrialEnd, err = s.trialEnd(ctx, sub, sel, from)
 	return change, err
 }

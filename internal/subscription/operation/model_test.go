@@ -258,7 +258,6 @@ func (l *life) unpaid(asked apptest.Reply) (made bool) {
 	if l.draw.IntN(3) == 0 {
 		l.Call("DELETE", l.Path("/subscription/pending-change"), l.Token, nil).Want(204)
 		l.AwaitNotifications()
-		l.money.pending = nil // the provider keeps them with the void invoice (ADR 0016)
 		l.note("dropped", "drops the change")
 		l.agrees("dropped")
 		return false

@@ -47,3 +47,18 @@ SELECT * FROM change_previews
 WHERE tenant_id = $1 AND plan_id = $2 AND (asked = $3 OR quantity = $4) AND expires_at > sqlc.arg(now)
 ORDER BY CASE WHEN asked = $3 AND quantity <> $4 THEN 0 ELSE 1 END, shown_at DESC
 LIMIT 1;
+
+-- name: KeepItem :exec
+INSERT INTO waiting_items (tenant_id, subscription_id, operation_id, psp_item_id, created_at) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (tenant_id, subscription_id, psp_item_id) DO UPDATE SET operation_id = excluded.operation_id;
+
+-- name: KeptItems :many
+SELECT psp_item_id FROM waiting_items WHERE tenant_id = $1 AND subscription_id = $2 ORDER BY created_at, psp_item_id;
+
+-- name: ForgetItem :exec
+-- Not while the operation that kept it may still have its invoice made.
+DELETE FROM waiting_items
+WHERE waiting_items.tenant_id = $1 AND waiting_items.subscription_id = $2 AND waiting_items.psp_item_id = $3 AND NOT EXISTS (
+    SELECT 1 FROM psp_operations o
+    WHERE o.tenant_id = waiting_items.tenant_id AND o.id = waiting_items.operation_id AND o.state = 'pending'
+);

@@ -54,6 +54,7 @@ type Deps struct {
 	Tenants       Tenants
 	Entitlements  *entitlement.Service
 	Provider      Provider
+	Items         Items
 	Prices        subscription.Prices
 	Audit         subscription.Audit
 	Usage         Usage

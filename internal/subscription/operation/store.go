@@ -114,6 +114,36 @@ func (s store) markRecorded(ctx context.Context, op operation, now time.Time) (b
 	return n == 1, sqldb.Wrap(err, "mark operation as recorded")
 }
 
+// keepItems notes what waits for the next invoice before an operation.
+func (s store) keepItems(ctx context.Context, op operation, ids []string, now time.Time) error {
+	for _, id := range ids {
+		err := s.q(ctx).KeepItem(ctx, operationsql.KeepItemParams{
+			TenantID: op.before.TenantID, SubscriptionID: op.before.ID, OperationID: op.id, PSPItemID: id, CreatedAt: now,
+		})
+		if err != nil {
+			return sqldb.Wrap(err, "keep item")
+		}
+	}
+	return nil
+}
+
+// keptItems returns the notes of a subscription.
+func (s store) keptItems(ctx context.Context, sub subscription.Subscription) ([]string, error) {
+	ids, err := s.q(ctx).KeptItems(ctx, operationsql.KeptItemsParams{TenantID: sub.TenantID, SubscriptionID: sub.ID})
+	return ids, sqldb.Wrap(err, "list kept items")
+}
+
+// forgetItems deletes notes, but not those of an operation that is under way.
+func (s store) forgetItems(ctx context.Context, sub subscription.Subscription, ids []string) error {
+	for _, id := range ids {
+		err := s.q(ctx).ForgetItem(ctx, operationsql.ForgetItemParams{TenantID: sub.TenantID, SubscriptionID: sub.ID, PSPItemID: id})
+		if err != nil {
+			return sqldb.Wrap(err, "forget item")
+		}
+	}
+	return nil
+}
+
 // keepPreview stores what a tenant is shown of a change, and deletes the tenant's
 // previews that have expired.
 func (s store) keepPreview(ctx context.Context, tenantID uuid.UUID, sel subscription.Selection, asked int64, p Preview, now time.Time) error {

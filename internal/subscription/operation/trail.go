@@ -62,6 +62,9 @@ func (s *Service) PlanAsked(ctx context.Context, sub subscription.Subscription, 
 // a comparison) records in the same transaction, once, the operation that caused it.
 // So no change lacks its entry, even if nobody ever learns the answer.
 func (s *Service) RecordEffect(ctx context.Context, before, after subscription.Subscription) error {
+	if err := s.itemsReleased(ctx, before, after); err != nil {
+		return err
+	}
 	op, err := s.store.pending(ctx, after)
 	none := errors.Is(err, errNoOperation)
 	if none || err == nil {

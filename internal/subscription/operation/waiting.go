@@ -22,6 +22,9 @@ import (
 // await leaves a change waiting for the confirmation of its payment. If the payment is
 // refused now after all, nothing waits and nothing is open.
 func (s *Service) await(ctx context.Context, op operation, change psp.Change) error {
+	if err := s.keepItems(ctx, op); err != nil {
+		return err
+	}
 	after, err := s.deps.Provider.AwaitChange(ctx, change, op.key()+"-waits")
 	if err != nil || after.Pending == nil || after.Action.Type == psp.ActionConfirm {
 		return err
@@ -29,17 +32,23 @@ func (s *Service) await(ctx context.Context, op operation, change psp.Change) er
 	if err := s.void(ctx, after.LatestInvoiceID); err != nil {
 		return err
 	}
+	if _, err := s.settleItems(ctx, op.before); err != nil {
+		return err
+	}
 	return psp.ErrDeclined
 }
 
 // dropWaiting ends a change that the operation found waiting, by voiding its invoice:
-// nothing is owed for a change that never was. ErrRefused is the cause when the invoice
-// was paid meanwhile, and so the change made.
+// nothing is owed for a change that never was, and what waited before it waits again.
+// ErrRefused is the cause when the invoice was paid meanwhile, and so the change made.
 func (s *Service) dropWaiting(ctx context.Context, op operation) error {
-	if op.before.Pending == nil {
-		return nil
+	if op.before.Pending != nil {
+		if err := s.void(ctx, op.before.Pending.PSPInvoiceID); err != nil {
+			return err
+		}
 	}
-	return s.void(ctx, op.before.Pending.PSPInvoiceID)
+	_, err := s.settleItems(ctx, op.before)
+	return err
 }
 
 // void voids the invoice of a change that waits. Its key is fixed: a repetition changes

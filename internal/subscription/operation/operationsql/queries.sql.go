@@ -37,6 +37,26 @@ func (q *Queries) CloseOperation(ctx context.Context, arg CloseOperationParams) 
 	return result.RowsAffected()
 }
 
+const forgetItem = `-- name: ForgetItem :exec
+DELETE FROM waiting_items
+WHERE waiting_items.tenant_id = $1 AND waiting_items.subscription_id = $2 AND waiting_items.psp_item_id = $3 AND NOT EXISTS (
+    SELECT 1 FROM psp_operations o
+    WHERE o.tenant_id = waiting_items.tenant_id AND o.id = waiting_items.operation_id AND o.state = 'pending'
+)
+`
+
+type ForgetItemParams struct {
+	TenantID       uuid.UUID
+	SubscriptionID uuid.UUID
+	PSPItemID      string
+}
+
+// Not while the operation that kept it may still have its invoice made.
+func (q *Queries) ForgetItem(ctx context.Context, arg ForgetItemParams) error {
+	_, err := q.db.ExecContext(ctx, forgetItem, arg.TenantID, arg.SubscriptionID, arg.PSPItemID)
+	return err
+}
+
 const forgetPreviews = `-- name: ForgetPreviews :exec
 DELETE FROM change_previews WHERE tenant_id = $1 AND plan_id = $2
 `
@@ -79,6 +99,30 @@ func (q *Queries) InsertOperation(ctx context.Context, arg InsertOperationParams
 	return err
 }
 
+const keepItem = `-- name: KeepItem :exec
+INSERT INTO waiting_items (tenant_id, subscription_id, operation_id, psp_item_id, created_at) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (tenant_id, subscription_id, psp_item_id) DO UPDATE SET operation_id = excluded.operation_id
+`
+
+type KeepItemParams struct {
+	TenantID       uuid.UUID
+	SubscriptionID uuid.UUID
+	OperationID    uuid.UUID
+	PSPItemID      string
+	CreatedAt      time.Time
+}
+
+func (q *Queries) KeepItem(ctx context.Context, arg KeepItemParams) error {
+	_, err := q.db.ExecContext(ctx, keepItem,
+		arg.TenantID,
+		arg.SubscriptionID,
+		arg.OperationID,
+		arg.PSPItemID,
+		arg.CreatedAt,
+	)
+	return err
+}
+
 const keepPreview = `-- name: KeepPreview :exec
 INSERT INTO change_previews (
     tenant_id, plan_id, asked, quantity, proration_date, credit_cents, charge_cents, pending_cents, shown_at, expires_at
@@ -116,6 +160,38 @@ func (q *Queries) KeepPreview(ctx context.Context, arg KeepPreviewParams) error 
 		arg.ExpiresAt,
 	)
 	return err
+}
+
+const keptItems = `-- name: KeptItems :many
+SELECT psp_item_id FROM waiting_items WHERE tenant_id = $1 AND subscription_id = $2 ORDER BY created_at, psp_item_id
+`
+
+type KeptItemsParams struct {
+	TenantID       uuid.UUID
+	SubscriptionID uuid.UUID
+}
+
+func (q *Queries) KeptItems(ctx context.Context, arg KeptItemsParams) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, keptItems, arg.TenantID, arg.SubscriptionID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var psp_item_id string
+		if err := rows.Scan(&psp_item_id); err != nil {
+			return nil, err
+		}
+		items = append(items, psp_item_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const lastChange = `-- name: LastChange :one

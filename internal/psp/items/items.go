@@ -1,0 +1,154 @@
+// Package items knows the invoice items of subscriptions: what waits for the next
+// invoice, such as the prorations of seats. The provider leaves an item with its invoice
+// when that is voided; what should wait again is made again here.
+package items
+
+import (
+	"context"
+	"time"
+
+	"github.com/stripe/stripe-go/v85"
+
+	"github.com/tenantry/tenantry/internal/psp"
+)
+
+// Items reads and makes invoice items.
+type Items struct{ Client *psp.Client }
+
+// Item is an item of an invoice.
+type Item struct {
+	ID  string
+	raw *stripe.InvoiceItem
+}
+
+// Waiting returns the ids of what waits for the next invoice of a subscription.
+func (i Items) Waiting(ctx context.Context, customerID, subscriptionID string) ([]string, error) {
+	all, err := i.list(ctx, "list pending invoice items", &stripe.InvoiceItemListParams{
+		Customer: stripe.String(customerID), Pending: stripe.Bool(true),
+	})
+	var ids []string
+	for _, item := range all {
+		if item.subscription() == subscriptionID {
+			ids = append(ids, item.ID)
+		}
+	}
+	return ids, err
+}
+
+// InvoiceOf returns the invoice that has an item, "" while it waits for one. It is
+// psp.ErrNotFound if the item does not exist any more.
+func (i Items) InvoiceOf(ctx context.Context, id string) (string, error) {
+	item, _, err := psp.Ask(ctx, i.Client, "get invoice item", func(ctx context.Context, api *stripe.Client) (*stripe.InvoiceItem, error) {
+		return api.V1InvoiceItems.Retrieve(ctx, id, nil)
+	})
+	if err != nil || item.Invoice == nil {
+		return "", err
+	}
+	return item.Invoice.ID, nil
+}
+
+// On returns the items of an invoice.
+func (i Items) On(ctx context.Context, invoiceID string) ([]Item, error) {
+	return i.list(ctx, "list items of an invoice", &stripe.InvoiceItemListParams{Invoice: stripe.String(invoiceID)})
+}
+
+// Sum returns what items come to.
+func Sum(all []Item) psp.Waiting {
+	var sum psp.Waiting
+	for _, item := range all {
+		sum.Currency = string(item.raw.Currency)
+		sum.Credit += min(item.raw.Amount, 0)
+		sum.Charge += max(item.raw.Amount, 0)
+	}
+	return sum
+}
+
+// Again makes items again, which were on one invoice, so that they wait for the next one.
+// since is when that invoice was made. Each is made once, however often it is asked for:
+// for a day by its key, and at any time because it names the item that it stands in for.
+func (i Items) Again(ctx context.Context, all []Item, since time.Time) error {
+	if len(all) == 0 {
+		return nil
+	}
+	made, err := i.made(ctx, all[0].raw.Customer.ID, since)
+	if err != nil {
+		return err
+	}
+	for _, item := range all {
+		if made[item.ID] {
+			continue
+		}
+		if err := i.again(ctx, item, since); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (i Items) again(ctx context.Context, item Item, since time.Time) error {
+	old := item.raw
+	params := &stripe.InvoiceItemCreateParams{
+		Params:   stripe.Params{IdempotencyKey: stripe.String("again-" + item.ID)},
+		Customer: stripe.String(old.Customer.ID), Subscription: stripe.String(item.subscription()),
+		Amount: stripe.Int64(old.Amount), Currency: stripe.String(string(old.Currency)), Discountable: stripe.Bool(false),
+		Metadata: map[string]string{psp.MetaStandsInFor: item.ID},
+	}
+	if old.Description != "" {
+		params.Description = stripe.String(old.Description)
+	}
+	if p := old.Period; p != nil {
+		params.Period = &stripe.InvoiceItemCreatePeriodParams{Start: stripe.Int64(p.Start), End: stripe.Int64(p.End)}
+	}
+	if price := old.Metadata[psp.MetaPrice]; price != "" { // it stands in for one itself
+		params.Metadata[psp.MetaPrice] = price
+	} else if p := old.Pricing; p != nil && p.PriceDetails != nil && p.PriceDetails.Price != nil {
+		params.Metadata[psp.MetaPrice] = p.PriceDetails.Price.ID
+	}
+	_, err := psp.Write(ctx, i.Client, "make invoice item again", *params.IdempotencyKey, func(ctx context.Context, api *stripe.Client) (struct{}, error) {
+		_, err := api.V1InvoiceItems.Create(ctx, params)
+		return struct{}{}, err
+	}, func(ctx context.Context) (struct{}, error) {
+		made, err := i.made(ctx, old.Customer.ID, since)
+		if err == nil && !made[item.ID] {
+			err = psp.ErrNotDone
+		}
+		return struct{}{}, err
+	})
+	return err
+}
+
+// made returns the items of a customer that others stand in for, which were made since a
+// time.
+func (i Items) made(ctx context.Context, customerID string, since time.Time) (map[string]bool, error) {
+	all, err := i.list(ctx, "list invoice items", &stripe.InvoiceItemListParams{
+		Customer: stripe.String(customerID), CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: since.Unix()},
+	})
+	made := map[string]bool{}
+	for _, item := range all {
+		made[item.raw.Metadata[psp.MetaStandsInFor]] = true
+	}
+	return made, err
+}
+
+func (i Items) list(ctx context.Context, op string, params *stripe.InvoiceItemListParams) ([]Item, error) {
+	all, _, err := psp.Ask(ctx, i.Client, op, func(ctx context.Context, api *stripe.Client) (all []Item, _ error) {
+		params := *params
+		params.Limit = stripe.Int64(100)
+		for item, err := range api.V1InvoiceItems.List(ctx, &params).All(ctx) {
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, Item{ID: item.ID, raw: item})
+		}
+		return all, nil
+	})
+	return all, err
+}
+
+// subscription returns the subscription that an item belongs to, "" for none.
+func (i Item) subscription() string {
+	if p := i.raw.Parent; p != nil && p.SubscriptionDetails != nil {
+		return p.SubscriptionDetails.Subscription
+	}
+	return ""
+}

@@ -1,0 +1,151 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/items"
+	"github.com/tenantry/tenantry/internal/subscription"
+)
+
+// The invoice of a change that waits takes along what waited for the next invoice, such as
+// changes of seats, and the provider leaves it there when that invoice is voided (adr 0016).
+//
+// Invariant: what waited before a change that is not made waits again after it, once,
+// whatever became of the change and whoever ended it. So the items are noted before the
+// change is asked for, a note stays until it is known what became of its item, and as long
+// as there are notes a job waits that looks.
+
+// JobItems is the kind of those jobs.
+const JobItems = "subscription.items"
+
+const (
+	// itemsLook is when the job looks if nobody tells of the end of a change: the provider
+	// lets none wait for a day.
+	itemsLook = 24 * time.Hour
+	// itemsPause is the pause until it looks again.
+	itemsPause = time.Hour
+	// invoiceOfChange is the provider's reason for the invoice of a change.
+	invoiceOfChange = "subscription_update"
+)
+
+// Items are the items of the provider's invoices; items.Items is one.
+type Items interface {
+	Waiting(ctx context.Context, customerID, subscriptionID string) ([]string, error)
+	InvoiceOf(ctx context.Context, id string) (string, error)
+	On(ctx context.Context, invoiceID string) ([]items.Item, error)
+	Again(ctx context.Context, all []items.Item, since time.Time) error
+}
+
+// keepItems notes what waits for the next invoice, before an operation asks for a change
+// that may wait.
+func (s *Service) keepItems(ctx context.Context, op operation) error {
+	remote, err := s.deps.Provider.GetSubscription(ctx, op.before.PSPSubscriptionID)
+	if err != nil {
+		return err
+	}
+	waiting, err := s.deps.Items.Waiting(ctx, remote.CustomerID, remote.ID)
+	if err != nil || len(waiting) == 0 {
+		return err
+	}
+	now := s.deps.Clock.Now()
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if err := s.store.keepItems(ctx, op, waiting, now); err != nil {
+			return err
+		}
+		return s.lookAtItems(ctx, op.before, now.Add(itemsLook))
+	})
+}
+
+// settleItems makes again what has to wait again, after a change that was not made. Where
+// the change still waits, it returns what will have to.
+func (s *Service) settleItems(ctx context.Context, sub subscription.Subscription) (psp.Waiting, error) {
+	kept, err := s.store.keptItems(ctx, sub)
+	if err != nil || len(kept) == 0 {
+		return psp.Waiting{}, err
+	}
+	in, err := s.invoiceOfItems(ctx, kept)
+	if err != nil {
+		return psp.Waiting{}, err
+	}
+	open, void := in.Status == "open" || in.Status == "draft", in.Status == "void"
+	if in.BillingReason != invoiceOfChange || !open && !void { // they wait, or are billed
+		return psp.Waiting{}, s.store.forgetItems(ctx, sub, kept)
+	}
+	there, err := s.deps.Items.On(ctx, in.ID)
+	if err != nil {
+		return psp.Waiting{}, err
+	}
+	there = slices.DeleteFunc(there, func(i items.Item) bool { return !slices.Contains(kept, i.ID) })
+	sum := items.Sum(there)
+	switch {
+	case open:
+		return sum, nil
+	case sub.Status.Over():
+		s.deps.Log.ErrorContext(ctx, "what waited for the next invoice is not billed: the subscription ended while a change waited",
+			"tenant", sub.TenantID, "psp_subscription_id", sub.PSPSubscriptionID, "invoice", in.ID,
+			"charge", sum.Charge, "credit", sum.Credit, "currency", sum.Currency)
+	default:
+		if err := s.deps.Items.Again(ctx, there, in.CreatedAt); err != nil {
+			return psp.Waiting{}, err
+		}
+	}
+	return psp.Waiting{}, s.store.forgetItems(ctx, sub, kept)
+}
+
+// invoiceOfItems returns the invoice that took items along, zero where none did. They
+// waited together, so that the first that still exists tells.
+func (s *Service) invoiceOfItems(ctx context.Context, kept []string) (psp.Invoice, error) {
+	for _, id := range kept {
+		invoiceID, err := s.deps.Items.InvoiceOf(ctx, id)
+		if errors.Is(err, psp.ErrNotFound) {
+			continue
+		}
+		if err != nil || invoiceID == "" {
+			return psp.Invoice{}, err
+		}
+		return s.deps.Provider.GetInvoice(ctx, invoiceID)
+	}
+	return psp.Invoice{}, nil
+}
+
+// itemsReleased has the job look when a change does not wait any more; it is called in the
+// transaction that stores that.
+func (s *Service) itemsReleased(ctx context.Context, before, after subscription.Subscription) error {
+	if before.Pending == nil || after.Pending != nil && after.Pending.PSPInvoiceID == before.Pending.PSPInvoiceID {
+		return nil
+	}
+	kept, err := s.store.keptItems(ctx, after)
+	if err != nil || len(kept) == 0 {
+		return err
+	}
+	return s.lookAtItems(ctx, after, s.deps.Clock.Now())
+}
+
+func (s *Service) lookAtItems(ctx context.Context, sub subscription.Subscription, at time.Time) error {
+	return s.deps.Jobs.Enqueue(ctx, JobItems, sub.PSPSubscriptionID, jobs.Key(sub.PSPSubscriptionID), jobs.At(at))
+}
+
+// HandleItems is the handler of JobItems.
+func (s *Service) HandleItems(ctx context.Context, job jobs.Job) error {
+	var pspID string
+	if err := job.Decode(&pspID); err != nil {
+		return err
+	}
+	sub, err := s.deps.Subscriptions.ByPSPID(ctx, pspID)
+	if err != nil {
+		return err
+	}
+	if _, err := s.settleItems(ctx, sub); err != nil {
+		return psp.Permanent(err)
+	}
+	kept, err := s.store.keptItems(ctx, sub)
+	if err != nil || len(kept) == 0 {
+		return err
+	}
+	return s.lookAtItems(ctx, sub, s.deps.Clock.Now().Add(itemsPause))
+}
