@@ -65,6 +65,10 @@ func recordings(onPostgres bool) []scenario {
 		caller: func(w *world, i int) caller { return numbered(recordOne(w.users[i%users]), w.nextSeries()) },
 		probe:  func(w *world) request { return recordOne(w.users[0]) },
 	}
+	keyed := record
+	keyed.name = "record with a key"
+	keyed.caller = func(w *world, i int) caller { return numbered(recordKeyed(w.users[i%users]), w.nextSeries()) }
+	keyed.probe = func(w *world) request { return recordKeyed(w.users[0]) }
 	hot := record
 	hot.name = "record, one counter"
 	hot.caller = func(w *world, _ int) caller { return numbered(recordOne(w.users[0]), w.nextSeries()) }
@@ -79,10 +83,11 @@ func recordings(onPostgres bool) []scenario {
 	}
 	if onPostgres {
 		record.bare, record.ratio, record.p99 = pgbench, 1, 0
+		keyed.bare, keyed.ratio, keyed.p99 = pgbench, 1, 0
 		hot.bare, hot.ratio, hot.p99 = pgbenchOne, 2, 0
 		batch.rate = 25_000
 	}
-	return []scenario{record, hot, batch}
+	return []scenario{record, keyed, hot, batch}
 }
 
 // reading returns the work of reading a path. A ratio and a latency are promised on
@@ -115,6 +120,13 @@ const event = `{"meter_code":"api-calls","quantity":1,"idempotency_key":"` + pla
 
 func recordOne(u *user) request {
 	return request{method: http.MethodPost, path: "/api/v1/tenant/" + u.tenant.String() + "/usage", token: u.access, body: event}
+}
+
+// recordKeyed is recordOne with an API key in place of the user's token.
+func recordKeyed(u *user) request {
+	r := recordOne(u)
+	r.token = u.key
+	return r
 }
 
 // batchSize is how many events are in a batch.

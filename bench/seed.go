@@ -11,7 +11,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/apikey"
 	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/currency"
 	"github.com/tenantry/tenantry/internal/catalog/pricelist"
@@ -34,6 +36,7 @@ type user struct {
 	tenant  uuid.UUID
 	access  string
 	refresh string // the newest
+	key     string // an API key of the tenant that records usage
 }
 
 // world is what the load knows about the service's data.
@@ -72,6 +75,7 @@ type seeder struct {
 	db       *sqldb.DB
 	tenants  *tenant.Service
 	accounts *account.Service
+	keys     *apikey.Service
 	plan     catalog.Plan
 }
 
@@ -121,6 +125,7 @@ func newSeeder(ctx context.Context, db *sqldb.DB) (*seeder, error) {
 	if _, err := list.Apply(ctx, demo, false); err != nil {
 		return nil, err
 	}
+	s.keys = apikey.NewService(apikey.Deps{DB: db, Clock: clock.System(), Tenants: s.tenants})
 	s.plan, err = plans.PlanBySlug(ctx, "team")
 	return s, err
 }
@@ -151,5 +156,9 @@ func (s *seeder) user(ctx context.Context, email string) (*user, error) {
 	interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, psp_subscription_id, sync_version, created_at, updated_at)
 VALUES ($1, $2, $3, 'active', 'EUR', 900, 5, 'month', 1, $4, $5, $6, $7, 1, $8, $9)`,
 		sqldb.NewID(), id, s.plan.ID, first, first, first.AddDate(0, 1, 0), "sub_"+email, now, now)
-	return &user{email: email, tenant: id, access: tokens.Access, refresh: tokens.Refresh}, err
+	if err != nil {
+		return nil, err
+	}
+	_, key, err := s.keys.Create(ctx, &id, apikey.Terms{Name: "Bench", Scopes: []string{authz.UsageWrite}})
+	return &user{email: email, tenant: id, access: tokens.Access, refresh: tokens.Refresh, key: key}, err
 }

@@ -33,6 +33,7 @@ type cli struct {
 	Serve   serveCmd   `cmd:"" help:"Run in production."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database's schema up to date."`
 	Admin   adminCmd   `cmd:"" help:"Manage platform admins."`
+	APIKey  apiKeyCmd  `cmd:"" name:"api-key" help:"Make API keys of the platform."`
 	Catalog catalogCmd `cmd:"" help:"Export and import the catalog as a file."`
 	Usage   usageCmd   `cmd:"" help:"Check metered usage and its billing."`
 	PSP     pspCmd     `cmd:"" name:"psp" help:"Work with the payment provider."`

@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/account/avatar"
 	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/account/webpush"
+	"github.com/tenantry/tenantry/internal/apikey"
 	"github.com/tenantry/tenantry/internal/app/alerts"
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/catalog"
@@ -47,6 +48,7 @@ type domains struct {
 	avatars       *avatar.Service
 	pushes        *webpush.Service
 	audit         *audit.Log
+	apiKeys       *apikey.Service
 	team          *team.Service
 	impersonation *impersonation.Service
 	tenants       *tenant.Service
@@ -76,6 +78,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 	d.tenants = tenant.NewService(tenant.Deps{
 		DB: p.db, Clock: p.clock, Subscriptions: link, Overviews: link, Billing: link, Audit: d.audit,
 	})
+	d.apiKeys = apikey.NewService(apikey.Deps{DB: p.db, Clock: p.clock, Tenants: d.tenants, Audit: d.audit, Log: p.log})
 	if err := d.addAccounts(p, out, link); err != nil {
 		return nil, err
 	}

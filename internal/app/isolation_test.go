@@ -106,8 +106,9 @@ func furnish(s *apptest.Server, o apptest.Owner) map[string]string {
 	s.Call("POST", o.Path("/usage"), o.Token, map[string]any{"meter_code": "api-calls", "idempotency_key": "k"}).Want(201)
 	subscription := s.Call("GET", o.Path("/subscription"), o.Token, nil).Want(200).Str("data.id")
 	invoice := s.Invoices(o, 1)[0].(map[string]any)["id"].(string)
+	key := s.Call("POST", o.Path("/api-keys"), o.Token, map[string]any{"name": "Theirs", "scopes": []string{"usage.read"}}).Want(201).Str("data.id")
 	return map[string]string{
-		"invoiceId": invoice, "invoice": invoice,
+		"key": key, "invoiceId": invoice, "invoice": invoice,
 		"member": strconv.FormatInt(member, 10), "user": strconv.FormatInt(member, 10),
 		"role": strconv.FormatInt(int64(role), 10), "invitation": invitation, "subscription": subscription,
 	}

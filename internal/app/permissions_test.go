@@ -33,7 +33,9 @@ var adminPermissions = map[string]string{
 	"POST /tenants/{tenant}/invoices/{invoice}/void":             "tenants.manage",
 	"POST /impersonation/start":                                  "impersonation.start",
 	"GET /impersonation/logs":                                    "logs.view",
-	"GET /audit-logs":                                            "logs.view",
+	"GET /api-keys":                                              "api_keys.manage", "POST /api-keys": "api_keys.manage", "PATCH /api-keys/{key}": "api_keys.manage",
+	"POST /api-keys/{key}/rotate": "api_keys.manage", "DELETE /api-keys/{key}": "api_keys.manage",
+	"GET /audit-logs": "logs.view",
 
 	"GET /products": "products.view", "POST /products": "products.create", "GET /products/{product}": "products.view",
 	"PATCH /products/{product}": "products.update", "DELETE /products/{product}": "products.delete",

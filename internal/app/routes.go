@@ -22,6 +22,7 @@ func (svc *service) routes() []rest.Route {
 		svc.accountRoutes(accounts),
 		svc.onboardingRoutes(accounts),
 		svc.tenantRoutes(),
+		svc.apiKeyRoutes(),
 		svc.teamRoutes(members),
 		svc.catalogRoutes(plans),
 		svc.priceLinkRoutes(plans),
@@ -52,6 +53,12 @@ const (
 // inPerson makes a route one that is refused while impersonating.
 func inPerson(r rest.Route) rest.Route {
 	r.InPerson = true
+	return r
+}
+
+// forKeys opens a route to API keys with a scope. Every other route is closed to them.
+func forKeys(scope string, r rest.Route) rest.Route {
+	r.KeyScope = scope
 	return r
 }
 

@@ -18,12 +18,12 @@ func (svc *service) teamRoutes(members *team.HTTP) []rest.Route {
 		created  = rest.Status(http.StatusCreated)
 	)
 	return []rest.Route{
-		route(get, of+"/team/members", rest.Tenant, "", "default", "List the team's members", rest.Handle(members.Members)),
-		route(get, of+"/team/roles", rest.Tenant, "", "default", "List the roles that a member can be given", rest.Handle(members.AssignableRoles)),
-		route(get, of+"/team/stats", rest.Tenant, "", "default", "Count the team's places", rest.Handle(members.Stats)),
+		forKeys(authz.TeamRead, route(get, of+"/team/members", rest.Tenant, "", "default", "List the team's members", rest.Handle(members.Members))),
+		forKeys(authz.TeamRead, route(get, of+"/team/roles", rest.Tenant, "", "default", "List the roles that a member can be given", rest.Handle(members.AssignableRoles))),
+		forKeys(authz.TeamRead, route(get, of+"/team/stats", rest.Tenant, "", "default", "Count the team's places", rest.Handle(members.Stats))),
 		route(patch, of+"/team/members/{member}/role", rest.Tenant, authz.TeamManage, "default", "Give a member another role", rest.Handle(members.ChangeRole, rest.Exists(members.MemberExists))),
 		route(del, of+"/team/members/{member}", rest.Tenant, authz.TeamManage, "default", "Remove a member", rest.Handle(members.RemoveMember)),
-		route(get, of+"/team/invitations", rest.Tenant, "", "default", "List the invitations", rest.Handle(members.Invitations)),
+		forKeys(authz.TeamRead, route(get, of+"/team/invitations", rest.Tenant, "", "default", "List the invitations", rest.Handle(members.Invitations))),
 		route(post, of+"/team/invitations", rest.Tenant, "", "inviting", "Invite somebody by mail", rest.Handle(members.Invite, created, rest.Exists(members.MayInvite))),
 		route(del, of+"/team/invitations/{invitation}", rest.Tenant, authz.TeamInvite, "default", "Revoke an invitation", rest.Handle(members.RevokeInvitation)),
 		route(post, of+"/team/invitations/{invitation}/resend", rest.Tenant, authz.TeamInvite, "inviting", "Mail an invitation anew", rest.Handle(members.ResendInvitation)),

@@ -36,9 +36,9 @@ func (svc *service) tenantRoutes() []rest.Route {
 		route(get, "/api/v1/tenant", rest.Tenant, "", "default", "Show the caller's tenant", rest.Handle(tenants.Show)),
 		route(patch, "/api/v1/tenant", rest.Tenant, authz.TenantUpdate, "default", "Change the caller's tenant", rest.Handle(tenants.Update)),
 
-		route(get, "/api/v1/admin/tenants", rest.Admin, authz.TenantsView, "default", "List tenants", rest.Handle(adminTenants.List)),
+		forKeys(authz.TenantsRead, route(get, "/api/v1/admin/tenants", rest.Admin, authz.TenantsView, "default", "List tenants", rest.Handle(adminTenants.List))),
 		route(get, "/api/v1/admin/tenants/search-with-roles", rest.Admin, "users.create", "default", "Search tenants, with their roles", rest.Handle(adminTenants.SearchWithRoles)),
-		route(get, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsView, "default", "Show a tenant", rest.Handle(adminTenants.Show)),
+		forKeys(authz.TenantsRead, route(get, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsView, "default", "Show a tenant", rest.Handle(adminTenants.Show))),
 		route(del, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsManage, "default", "Dissolve a tenant without members", rest.Handle(adminTenants.Dissolve)),
 		route(patch, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsManage, "default", "Change a tenant", rest.Handle(adminTenants.Update, rest.Exists(adminTenants.Exists))),
 	}

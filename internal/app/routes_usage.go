@@ -21,12 +21,12 @@ func (svc *service) usageRoutes() []rest.Route {
 		created     = rest.Status(http.StatusCreated)
 	)
 	return []rest.Route{
-		route(post, of+"/usage", rest.Tenant, "", "usage", "Record usage", rest.Handle(ofTenants.Record, created)),
-		route(post, of+"/usage/batch", rest.Tenant, "", "usage", "Record several usage events", rest.Handle(ofTenants.Batch)),
-		route(get, of+"/usage", rest.Tenant, "", "default", "Summarize the usage of the current period", rest.Handle(ofTenants.Summary)),
-		route(get, of+"/usage/quotas", rest.Tenant, "", "default", "Show usage against quotas", rest.Handle(ofTenants.Quotas)),
-		route(get, of+"/usage/cost-estimate", rest.Tenant, "", "default", "Estimate what the usage of the current billing period costs", rest.Handle(costs.CostEstimate)),
-		route(get, of+"/usage/{meterCode}", rest.Tenant, "", "default", "Show one meter with its newest events", rest.Handle(ofTenants.Meter)),
+		forKeys(authz.UsageWrite, route(post, of+"/usage", rest.Tenant, "", "usage", "Record usage", rest.Handle(ofTenants.Record, created))),
+		forKeys(authz.UsageWrite, route(post, of+"/usage/batch", rest.Tenant, "", "usage", "Record several usage events", rest.Handle(ofTenants.Batch))),
+		forKeys(authz.UsageRead, route(get, of+"/usage", rest.Tenant, "", "default", "Summarize the usage of the current period", rest.Handle(ofTenants.Summary))),
+		forKeys(authz.UsageRead, route(get, of+"/usage/quotas", rest.Tenant, "", "default", "Show usage against quotas", rest.Handle(ofTenants.Quotas))),
+		forKeys(authz.UsageRead, route(get, of+"/usage/cost-estimate", rest.Tenant, "", "default", "Estimate what the usage of the current billing period costs", rest.Handle(costs.CostEstimate))),
+		forKeys(authz.UsageRead, route(get, of+"/usage/{meterCode}", rest.Tenant, "", "default", "Show one meter with its newest events", rest.Handle(ofTenants.Meter))),
 
 		route(get, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "List meters", rest.Handle(adminMeters.List, rest.Lists(meters.List()))),
 		route(post, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "Make a meter", rest.Handle(adminMeters.Create, created)),
@@ -40,10 +40,10 @@ func (svc *service) usageRoutes() []rest.Route {
 func (svc *service) invoiceRoutes() []rest.Route {
 	invoices := invoice.NewHTTP(svc.invoices, svc.publicURL)
 	return []rest.Route{
-		route(get, of+"/invoices", rest.Tenant, "", "default", "List the invoices", rest.Handle(invoices.List)),
-		route(get, of+"/invoices/{invoiceId}", rest.Tenant, "", "default", "Show an invoice", rest.Handle(invoices.Show)),
+		forKeys(authz.InvoicesRead, route(get, of+"/invoices", rest.Tenant, "", "default", "List the invoices", rest.Handle(invoices.List))),
+		forKeys(authz.InvoicesRead, route(get, of+"/invoices/{invoiceId}", rest.Tenant, "", "default", "Show an invoice", rest.Handle(invoices.Show))),
 		route(post, of+"/invoices/{invoiceId}/pay", rest.Tenant, authz.BillingManage, "default", "Pay an open invoice now", rest.Handle(invoices.Pay)),
-		route(get, of+"/invoices/{invoiceId}/pdf", rest.Tenant, "", "default", "Download an invoice's document", rest.File(invoices.PDF, "application/pdf")),
+		forKeys(authz.InvoicesRead, route(get, of+"/invoices/{invoiceId}/pdf", rest.Tenant, "", "default", "Download an invoice's document", rest.File(invoices.PDF, "application/pdf"))),
 
 		route(post, adminOf+"/invoices/{invoice}/void", rest.Admin, authz.TenantsManage, "default", "Void an invoice that is not final", rest.Handle(invoices.AdminVoid)),
 	}

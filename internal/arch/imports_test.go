@@ -16,6 +16,7 @@ const module = "github.com/tenantry/tenantry/"
 // One of them may have a line of its own in place of its domain's.
 var domains = map[string][]string{
 	"account": {},
+	"apikey":  {"tenant"},
 	"tenant":  {"account"},
 	"team":    {"account", "tenant"},
 	"catalog": {},

@@ -56,7 +56,11 @@ func (l *Log) Record(ctx context.Context, e Entry) error {
 	}
 	r := record{Entry: e, before: before, after: after, source: authz.SourceOf(ctx), at: l.deps.Clock.Now()}
 	if caller := authz.From(ctx); caller != nil {
-		r.actorID = &caller.UserID
+		if caller.Key != nil {
+			r.keyID = &caller.Key.ID
+		} else {
+			r.actorID = &caller.UserID
+		}
 		if caller.Impersonator != nil {
 			r.actorID, r.subjectID = &caller.Impersonator.UserID, &caller.UserID
 		}

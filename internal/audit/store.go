@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/tenantry/tenantry/internal/audit/auditsql"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/page"
@@ -16,8 +18,9 @@ type store struct{ db *sqldb.DB }
 // record is an entry as it is stored.
 type record struct {
 	Entry
-	actorID   *int64 // nil for the command line and the service itself
-	subjectID *int64 // as whom, while impersonating
+	actorID   *int64     // nil for the command line and the service itself
+	subjectID *int64     // as whom, while impersonating
+	keyID     *uuid.UUID // the API key that did it; nil for people
 	before    sqldb.JSON
 	after     sqldb.JSON
 	source    authz.Source
@@ -26,7 +29,7 @@ type record struct {
 
 func (s store) insert(ctx context.Context, r record) error {
 	err := auditsql.New(s.db.Conn(ctx)).InsertEntry(ctx, auditsql.InsertEntryParams{
-		ActorID: r.actorID, SubjectID: r.subjectID, TenantID: r.TenantID,
+		ActorID: r.actorID, SubjectID: r.subjectID, ApiKeyID: r.keyID, TenantID: r.TenantID,
 		Action: r.Action, Resource: r.Resource, ResourceID: r.ResourceID,
 		Before: r.before, After: r.after, Ip: r.source.IP, UserAgent: r.source.UserAgent, CreatedAt: r.at,
 	})
@@ -52,7 +55,7 @@ func list() page.Spec {
 // page returns a page of the trail and how many entries there are on all pages.
 func (s store) page(ctx context.Context, q page.Query) ([]AuditEntry, int64, error) {
 	sel := page.Select{
-		Columns: "id, actor_id, subject_id, tenant_id, action, resource, resource_id, before, after, ip, user_agent, created_at",
+		Columns: "id, actor_id, subject_id, api_key_id, tenant_id, action, resource, resource_id, before, after, ip, user_agent, created_at",
 		From:    "audit_logs",
 	}
 	entries, total, err := page.Fetch(ctx, s.db.Conn(ctx), q, sel, func(row page.Scanner) (AuditEntry, error) {
@@ -61,7 +64,7 @@ func (s store) page(ctx context.Context, q page.Query) ([]AuditEntry, int64, err
 			before, after sqldb.JSON
 			at            time.Time
 		)
-		err := row.Scan(&e.ID, &e.ActorID, &e.SubjectID, &e.TenantID, &e.Action, &e.Resource, &e.ResourceID,
+		err := row.Scan(&e.ID, &e.ActorID, &e.SubjectID, &e.APIKeyID, &e.TenantID, &e.Action, &e.Resource, &e.ResourceID,
 			&before, &after, &e.IP, &e.UserAgent, &at)
 		e.Before, e.After, e.CreatedAt = shape.Object(before), shape.Object(after), shape.T(at)
 		return e, err

@@ -12,6 +12,7 @@ import (
 
 // The permissions that a role in a tenant can hold (rules: team#permissions).
 const (
+	APIKeysManage = "api_keys.manage" // of the platform too
 	TenantUpdate  = "tenant.update"
 	BillingManage = "billing.manage"
 	TeamManage    = "team.manage"
@@ -33,13 +34,14 @@ const (
 
 // TenantPermissions returns all permissions that a role can hold, sorted.
 func TenantPermissions() []string {
-	return []string{BillingManage, RolesManage, TeamInvite, TeamManage, TenantUpdate}
+	return []string{APIKeysManage, BillingManage, RolesManage, TeamInvite, TeamManage, TenantUpdate}
 }
 
 // PlatformPermissions returns all permissions that a platform admin can hold,
 // sorted (rules: account#platform-admins).
 func PlatformPermissions() []string {
 	return []string{
+		APIKeysManage,
 		BillingManage,
 		CurrenciesManage,
 		"entitlements.delete", "entitlements.sync", "entitlements.view",
@@ -57,7 +59,7 @@ func PlatformPermissions() []string {
 	}
 }
 
-// Caller is the authenticated user behind a request.
+// Caller is the authenticated user, or API key, behind a request.
 type Caller struct {
 	UserID          int64
 	Name            string
@@ -73,6 +75,9 @@ type Caller struct {
 	Family  uuid.UUID
 	// Tenant is the caller's own tenant, nil for a caller without one.
 	Tenant *Membership
+	// Key is the API key that the request was made with. There is no user then: UserID is
+	// 0, Name is the key's, and what the key opens is in its scopes. Nil for a user.
+	Key *Key
 	// Impersonator is the platform admin behind the caller, nil for a caller who
 	// acts for themselves (rules:
 	// impersonation#sessions).

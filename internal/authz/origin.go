@@ -1,15 +1,21 @@
 package authz
 
-import "context"
+import (
+	"context"
+
+	"github.com/google/uuid"
+)
 
 // Origin is who asked for something and from where. It is stored with work that is done
 // later, and has no more than a trail needs.
 type Origin struct {
 	UserID int64 `json:"user_id,omitzero"` // 0 for background work
 	// ImpersonatorID is the platform admin who acted as the user, 0 for none.
-	ImpersonatorID int64  `json:"impersonator_id,omitzero"`
-	IP             string `json:"ip,omitzero"`
-	UserAgent      string `json:"user_agent,omitzero"`
+	ImpersonatorID int64 `json:"impersonator_id,omitzero"`
+	// KeyID is the API key that asked, Nil for a user.
+	KeyID     uuid.UUID `json:"key_id,omitzero"`
+	IP        string    `json:"ip,omitzero"`
+	UserAgent string    `json:"user_agent,omitzero"`
 }
 
 // OriginOf returns the origin of what is done in ctx.
@@ -18,6 +24,9 @@ func OriginOf(ctx context.Context) Origin {
 	o := Origin{IP: source.IP, UserAgent: source.UserAgent}
 	if c := From(ctx); c != nil {
 		o.UserID = c.UserID
+		if c.Key != nil {
+			o.KeyID = c.Key.ID
+		}
 		if c.Impersonator != nil {
 			o.ImpersonatorID = c.Impersonator.UserID
 		}
@@ -29,10 +38,13 @@ func OriginOf(ctx context.Context) Origin {
 // permissions: it names who asked, but gives them no access.
 func (o Origin) In(ctx context.Context) context.Context {
 	ctx = WithSource(ctx, Source{IP: o.IP, UserAgent: o.UserAgent})
-	if o.UserID == 0 {
+	if o.UserID == 0 && o.KeyID == uuid.Nil {
 		return With(ctx, nil)
 	}
 	c := &Caller{UserID: o.UserID}
+	if o.KeyID != uuid.Nil {
+		c.Key = &Key{ID: o.KeyID}
+	}
 	if o.ImpersonatorID != 0 {
 		c.Impersonator = &Impersonator{UserID: o.ImpersonatorID}
 	}

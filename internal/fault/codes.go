@@ -50,4 +50,6 @@ const (
 	InvoiceNotVoidable          Code = "invoice_not_voidable"
 	InvoiceNotPayable           Code = "invoice_not_payable"
 	PaymentFailed               Code = "payment_failed"
+	APIKeyRevoked               Code = "api_key_revoked"
+	InsufficientScope           Code = "insufficient_scope"
 )

@@ -22,6 +22,7 @@ type requestInfo struct {
 	api    *API
 	id     string
 	userID int64     // 0 is nobody
+	key    uuid.UUID // the API key; Nil is none
 	tenant uuid.UUID // Nil is none
 }
 
@@ -82,7 +83,7 @@ func (a *API) logRequest(r *http.Request, info *requestInfo, route string, rw mi
 	if !a.cfg.Log.Enabled(r.Context(), slog.LevelInfo) {
 		return
 	}
-	attrs := make([]slog.Attr, 0, 9)
+	attrs := make([]slog.Attr, 0, 10)
 	attrs = append(attrs,
 		slog.String("method", methodForLog(r.Method)),
 		slog.String("route", route),
@@ -94,6 +95,9 @@ func (a *API) logRequest(r *http.Request, info *requestInfo, route string, rw mi
 	)
 	if info.userID != 0 {
 		attrs = append(attrs, slog.Int64("user", info.userID))
+	}
+	if info.key != uuid.Nil {
+		attrs = append(attrs, slog.String("api_key", info.key.String()))
 	}
 	if info.tenant != uuid.Nil {
 		attrs = append(attrs, slog.String("tenant", info.tenant.String()))

@@ -13,6 +13,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/clock"
@@ -31,7 +32,10 @@ type Config struct {
 	Authenticate func(ctx context.Context, token string) (*authz.Caller, error)
 	// AuthenticateSession does the same for a session cookie. Nil accepts none.
 	AuthenticateSession func(ctx context.Context, secret string) (*authz.Caller, error)
-	Limiter             Limiter
+	// AuthenticateKey does the same for an API key; tenantID is the tenant in the path,
+	// uuid.Nil where there is none. Nil accepts none.
+	AuthenticateKey func(ctx context.Context, secret string, tenantID uuid.UUID) (*authz.Caller, error)
+	Limiter         Limiter
 	// ClientIP returns the key of the client's address for public rate limits.
 	ClientIP func(*http.Request) string
 	// Address returns the address itself, for the log and the audit trail; nil stands
@@ -80,6 +84,9 @@ func New(cfg Config, routes []Route) *API {
 	}
 	if cfg.AuthenticateSession == nil {
 		cfg.AuthenticateSession = func(context.Context, string) (*authz.Caller, error) { return nil, errUnauthenticated }
+	}
+	if cfg.AuthenticateKey == nil {
+		cfg.AuthenticateKey = func(context.Context, string, uuid.UUID) (*authz.Caller, error) { return nil, errUnauthenticated }
 	}
 	if cfg.Observe == nil {
 		cfg.Observe = func(string, string, int, time.Duration) {}

@@ -30,7 +30,7 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 		r = r.WithContext(ctx)
 		bySession := false
 		if len(guards) > 0 {
-			caller, err := a.authenticate(ctx, r.Header.Get("Authorization"), b.session)
+			caller, err := a.authenticate(r, b.session)
 			if err != nil {
 				a.WriteError(w, r, err)
 				return
@@ -38,6 +38,9 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 			bySession = b.session != ""
 			info := infoOf(ctx)
 			info.userID = caller.UserID
+			if caller.Key != nil {
+				info.key = caller.Key.ID
+			}
 			if caller.Tenant != nil {
 				info.tenant = caller.Tenant.TenantID
 			}
@@ -60,8 +63,9 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 	})
 }
 
-// authenticate reads the bearer token and looks its caller up.
-func (a *API) authenticate(ctx context.Context, authorization, session string) (*authz.Caller, error) {
+// authenticate reads the bearer token, or API key, and looks its caller up.
+func (a *API) authenticate(r *http.Request, session string) (*authz.Caller, error) {
+	ctx, authorization := r.Context(), r.Header.Get("Authorization")
 	if authorization == "" && session != "" {
 		return a.cfg.AuthenticateSession(ctx, session)
 	}
@@ -69,6 +73,13 @@ func (a *API) authenticate(ctx context.Context, authorization, session string) (
 	token = strings.TrimSpace(token)
 	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > maxToken || strings.ContainsFunc(token, notToken) {
 		return nil, errUnauthenticated
+	}
+	if len(token) == authz.KeyLength && strings.HasPrefix(token, authz.KeyPrefix) {
+		tenantID, err := shape.ParseID(chi.URLParam(r, "tenantId"))
+		if err != nil {
+			tenantID = uuid.Nil
+		}
+		return a.cfg.AuthenticateKey(ctx, token, tenantID)
 	}
 	return a.cfg.Authenticate(ctx, token)
 }
@@ -89,15 +100,19 @@ const maxToken = 512
 // notToken reports whether no token has this character: they are visible ASCII.
 func notToken(c rune) bool { return c <= ' ' || c > '~' }
 
-// limit counts the request in the route's group: by the caller or, in some groups, the
-// caller's tenant, if there is one, else by the client's address.
+// limit counts the request in the route's group: by the caller, who is a user or an API
+// key, or, in some groups, the caller's tenant, if there is one, else by the client's
+// address.
 func (a *API) limit(w http.ResponseWriter, r *http.Request, op *operation) error {
 	if op.route.Rate == "" {
 		return nil
 	}
 	if caller := authz.From(r.Context()); caller != nil {
 		key := "user:" + strconv.FormatInt(caller.UserID, 10)
-		if caller.Tenant != nil && limit.ByTenant(op.route.Rate) {
+		switch {
+		case caller.Key != nil:
+			key = "key:" + caller.Key.ID.String()
+		case caller.Tenant != nil && limit.ByTenant(op.route.Rate):
 			key = "tenant:" + caller.Tenant.TenantID.String()
 		}
 		return a.count(r.Context(), w.Header(), op.route.Rate, key)
@@ -162,6 +177,9 @@ func (a *API) count(ctx context.Context, h http.Header, group, key string) error
 func (a *API) check(r *http.Request, op *operation) error {
 	ctx := r.Context()
 	caller := authz.From(ctx)
+	if caller != nil && caller.Key != nil && !caller.Key.Opens(op.route.KeyScope) {
+		return errScope
+	}
 	for _, guard := range op.route.Guards() {
 		if err := runGuard(guard, caller, r); err != nil {
 			return err
@@ -180,9 +198,9 @@ func (a *API) check(r *http.Request, op *operation) error {
 }
 
 // permits reports whether a request's caller holds the route's permission, or one of
-// those between bars.
+// those between bars. For an API key its scope stands for the permission.
 func (r Route) permits(caller *authz.Caller, request *http.Request) bool {
-	if r.Permission == "" {
+	if r.Permission == "" || caller.Key != nil {
 		return true
 	}
 	for p := range strings.SplitSeq(r.Permission, "|") {
@@ -237,7 +255,7 @@ func runGuard(guard Guard, caller *authz.Caller, r *http.Request) error {
 			return errNotImpersonating
 		}
 	case PlatformAdmin:
-		if !caller.IsPlatformAdmin {
+		if !caller.IsPlatformAdmin && (caller.Key == nil || !caller.Key.Platform) {
 			return errForbidden
 		}
 	default:

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/tenantry/tenantry/internal/authz"
 )
 
 func humaConfig(cfg Config) huma.Config {
@@ -16,7 +18,8 @@ func humaConfig(cfg Config) huma.Config {
 			Title:   "Tenantry",
 			Version: cfg.Version,
 			Description: "Self-hosted backend for multi-tenant subscription software. " +
-				"Every route states its guards (x-guards), its permission (x-permission) and its rate-limit group (x-rate-limit).",
+				"Every route states its guards (x-guards), its permission (x-permission), its rate-limit group (x-rate-limit), " +
+				"and the scope of API keys that opens it, if one does (x-api-key-scope).",
 			License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 		},
 		Servers: []*huma.Server{{URL: cfg.PublicURL}},
@@ -24,6 +27,10 @@ func humaConfig(cfg Config) huma.Config {
 			Schemas: newRegistry(),
 			SecuritySchemes: map[string]*huma.SecurityScheme{
 				"bearer": {Type: "http", Scheme: "bearer", Description: "The accessToken of login, register or refresh."},
+				"apiKey": {
+					Type: "http", Scheme: "bearer", BearerFormat: authz.KeyPrefix + "...",
+					Description: "The secret of an API key with the scope of the route (x-api-key-scope).",
+				},
 			},
 		},
 	}
@@ -55,6 +62,10 @@ func (a *API) describe(op *operation) huma.Operation {
 	if guards := r.Guards(); len(guards) > 0 {
 		doc.Security = []map[string][]string{{"bearer": {}}}
 		doc.Extensions["x-guards"] = guards
+	}
+	if r.KeyScope != "" {
+		doc.Security = append(doc.Security, map[string][]string{"apiKey": {}})
+		doc.Extensions["x-api-key-scope"] = r.KeyScope
 	}
 	if r.Permission != "" {
 		doc.Extensions["x-permission"] = r.Permission

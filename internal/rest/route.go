@@ -13,6 +13,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest/shape"
@@ -87,6 +88,8 @@ type Route struct {
 	// InPerson refuses the route to whoever acts as somebody else: what it makes would
 	// outlive the impersonation.
 	InPerson bool
+	// KeyScope is the scope of API keys that opens the route; "" closes it to all keys.
+	KeyScope string
 	Handler  Handler
 }
 
@@ -123,6 +126,10 @@ func (r Route) check() {
 		panic(fmt.Sprintf("nobody can hold %q in scope %q", r.Permission, r.Scope))
 	case r.InPerson && r.Scope == Public:
 		panic("nobody impersonates in scope public")
+	case r.KeyScope != "" && !slices.Contains(authz.PlatformScopes(), r.KeyScope):
+		panic(fmt.Sprintf("unknown scope of API keys %q", r.KeyScope))
+	case r.KeyScope != "" && r.Scope != Tenant && r.Scope != Admin:
+		panic(fmt.Sprintf("no key authenticates in scope %q", r.Scope))
 	case r.Rate != "" && !limit.Known(r.Rate):
 		panic(fmt.Sprintf("unknown rate-limit group %q", r.Rate))
 	}

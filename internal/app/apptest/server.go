@@ -160,7 +160,7 @@ func (s *Server) Routes() []rest.Route {
 			text := func(key string) string { v, _ := op.(Object)[key].(string); return v }
 			routes = append(routes, rest.Route{
 				Method: strings.ToUpper(method), Path: path, Scope: rest.Scope(text("x-scope")),
-				Permission: text("x-permission"), Rate: text("x-rate-limit"), Summary: text("summary"),
+				Permission: text("x-permission"), Rate: text("x-rate-limit"), Summary: text("summary"), KeyScope: text("x-api-key-scope"),
 			})
 		}
 	}

@@ -52,8 +52,8 @@ func (q *Queries) DeleteOldEntries(ctx context.Context, arg DeleteOldEntriesPara
 }
 
 const insertEntry = `-- name: InsertEntry :exec
-INSERT INTO audit_logs (actor_id, subject_id, tenant_id, action, resource, resource_id, before, after, ip, user_agent, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+INSERT INTO audit_logs (actor_id, subject_id, tenant_id, action, resource, resource_id, before, after, ip, user_agent, created_at, api_key_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 `
 
 type InsertEntryParams struct {
@@ -68,6 +68,7 @@ type InsertEntryParams struct {
 	Ip         string
 	UserAgent  string
 	CreatedAt  time.Time
+	ApiKeyID   *uuid.UUID
 }
 
 // The trail is append-only: no statement changes an entry, and only the end of its
@@ -85,6 +86,7 @@ func (q *Queries) InsertEntry(ctx context.Context, arg InsertEntryParams) error 
 		arg.Ip,
 		arg.UserAgent,
 		arg.CreatedAt,
+		arg.ApiKeyID,
 	)
 	return err
 }

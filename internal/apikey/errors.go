@@ -1,0 +1,33 @@
+package apikey
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/tenantry/tenantry/internal/fault"
+)
+
+var (
+	errUnauthenticated = fault.New(fault.Unauthenticated, "error.unauthenticated")
+	errRevoked         = fault.Coded(fault.Conflict, fault.APIKeyRevoked)
+	errNotFound        = fault.New(fault.NotFound, "error.not_found")
+
+	// ErrUnknownScope says that a list contains something that is not a scope. It is for
+	// the command line; callers over HTTP are told which one it is.
+	ErrUnknownScope = errors.New("unknown scope")
+)
+
+func errTooManyKeys() error {
+	return &fault.Error{Kind: fault.Invalid, Fields: []fault.Field{{
+		Path: "name", Message: "validation.api_keys_limit", Args: map[string]any{"max": maxKeys},
+	}}}
+}
+
+// errScope says which scope of a list is unknown.
+func errScope(index int, known []string) error {
+	refusal := &fault.Error{Kind: fault.Invalid, Fields: []fault.Field{{
+		Path: "scopes." + strconv.Itoa(index), Message: "validation.enum", Args: map[string]any{"values": strings.Join(known, ", ")},
+	}}}
+	return refusal.Wrap(ErrUnknownScope)
+}

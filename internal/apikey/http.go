@@ -1,0 +1,166 @@
+package apikey
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
+)
+
+// HTTP has the handlers of keys.
+type HTTP struct {
+	svc *Service
+	// owner returns whose keys a request is about; nil for the platform's.
+	owner func(ctx context.Context) *uuid.UUID
+}
+
+// NewHTTP returns the handlers of the keys of the caller's tenant.
+func NewHTTP(svc *Service) *HTTP {
+	return &HTTP{svc: svc, owner: func(ctx context.Context) *uuid.UUID {
+		id := authz.TenantID(ctx)
+		return &id
+	}}
+}
+
+// NewPlatformHTTP returns the handlers of the platform's keys.
+func NewPlatformHTTP(svc *Service) *HTTP {
+	return &HTTP{svc: svc, owner: func(context.Context) *uuid.UUID { return nil }}
+}
+
+// APIKeyMaker names who made a key.
+type APIKeyMaker struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+}
+
+// APIKey is a key as it is listed.
+type APIKey struct {
+	ID         uuid.UUID    `json:"id"`
+	Name       string       `json:"name" example:"Metering"`
+	Prefix     string       `json:"prefix" example:"tnk_4fK9sQ2x" doc:"The first 12 characters of the secret."`
+	Scopes     []string     `json:"scopes" example:"[\"usage.read\",\"usage.write\"]" doc:"Sorted."`
+	CreatedBy  *APIKeyMaker `json:"created_by" doc:"Null for a key of the command line, or whose maker is gone."`
+	CreatedAt  shape.Time   `json:"created_at"`
+	LastUsedAt *shape.Time  `json:"last_used_at" doc:"To the minute."`
+	ExpiresAt  *shape.Time  `json:"expires_at"`
+	RevokedAt  *shape.Time  `json:"revoked_at"`
+}
+
+// NewAPIKey is a key as it is shown once, to whoever makes it.
+type NewAPIKey struct {
+	APIKey
+	Secret string `json:"secret" example:"tnk_4fK9sQ2xV7mB1nC8zL5pR3tY6wA0dG2hJ4kE9uXoSf1aWq" doc:"Shown here and never again."`
+}
+
+func view(k Key) APIKey {
+	v := APIKey{
+		ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: k.Scopes, CreatedAt: shape.T(k.CreatedAt),
+		LastUsedAt: shape.TP(k.LastUsedAt), ExpiresAt: shape.TP(k.ExpiresAt), RevokedAt: shape.TP(k.RevokedAt),
+	}
+	if k.CreatedBy != nil {
+		v.CreatedBy = &APIKeyMaker{ID: k.CreatedBy.ID, Name: k.CreatedBy.Name}
+	}
+	return v
+}
+
+// Exists refuses a path that names no key, before the body is checked.
+func (h *HTTP) Exists(ctx context.Context, param func(string) string) error {
+	id, err := shape.ParseID(param("key"))
+	if err != nil {
+		return err
+	}
+	_, err = h.svc.Get(ctx, h.owner(ctx), id)
+	return err
+}
+
+// List handles GET /api-keys.
+func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Data[[]APIKey], error) {
+	all, err := h.svc.List(ctx, h.owner(ctx))
+	if err != nil {
+		return nil, err
+	}
+	views := make([]APIKey, len(all))
+	for i, k := range all {
+		views[i] = view(k)
+	}
+	return rest.List(views), nil
+}
+
+type createInput struct {
+	Body struct {
+		Name          string   `json:"name" format:"name" maxLength:"255" example:"Metering"`
+		Scopes        []string `json:"scopes" minItems:"1" example:"[\"usage.read\",\"usage.write\"]" doc:"What the key opens. Routes say which scope opens them (x-api-key-scope)."`
+		ExpiresInDays *int64   `json:"expires_in_days,omitempty" nullable:"true" minimum:"1" maximum:"3650" example:"365" doc:"Null, or absent, for a key that does not expire."`
+	}
+}
+
+// Create handles POST /api-keys.
+func (h *HTTP) Create(ctx context.Context, in *createInput) (*rest.Data[NewAPIKey], error) {
+	key, secret, err := h.svc.Create(ctx, h.owner(ctx), Terms{Name: in.Body.Name, Scopes: in.Body.Scopes, Days: in.Body.ExpiresInDays})
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(NewAPIKey{APIKey: view(key), Secret: secret}), nil
+}
+
+type renameInput struct {
+	Key  string `path:"key"`
+	Body struct {
+		Name *string `json:"name,omitempty" format:"name" minLength:"1" maxLength:"255" example:"Metering"`
+	}
+}
+
+// Rename handles PATCH /api-keys/{key}.
+func (h *HTTP) Rename(ctx context.Context, in *renameInput) (*rest.Data[APIKey], error) {
+	id, err := shape.ParseID(in.Key)
+	if err != nil {
+		return nil, err
+	}
+	var key Key
+	if in.Body.Name == nil {
+		key, err = h.svc.Get(ctx, h.owner(ctx), id)
+	} else {
+		key, err = h.svc.Rename(ctx, h.owner(ctx), id, *in.Body.Name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(view(key)), nil
+}
+
+type rotateInput struct {
+	Key  string `path:"key"`
+	Body struct {
+		OverlapMinutes int64 `json:"overlap_minutes,omitempty" minimum:"0" maximum:"10080" default:"0" example:"60" doc:"How long the old key lives on."`
+	}
+}
+
+// Rotate handles POST /api-keys/{key}/rotate.
+func (h *HTTP) Rotate(ctx context.Context, in *rotateInput) (*rest.Data[NewAPIKey], error) {
+	id, err := shape.ParseID(in.Key)
+	if err != nil {
+		return nil, err
+	}
+	key, secret, err := h.svc.Rotate(ctx, h.owner(ctx), id, time.Duration(in.Body.OverlapMinutes)*time.Minute)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(NewAPIKey{APIKey: view(key), Secret: secret}), nil
+}
+
+type revokeInput struct {
+	Key string `path:"key"`
+}
+
+// Revoke handles DELETE /api-keys/{key}.
+func (h *HTTP) Revoke(ctx context.Context, in *revokeInput) (*rest.Empty, error) {
+	id, err := shape.ParseID(in.Key)
+	if err != nil {
+		return nil, err
+	}
+	return &rest.Empty{}, h.svc.Revoke(ctx, h.owner(ctx), id)
+}

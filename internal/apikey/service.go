@@ -1,0 +1,207 @@
+package apikey
+
+import (
+	"context"
+	"log/slog"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/gather"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/tenant"
+)
+
+const (
+	// maxKeys is how many keys of a tenant live at once.
+	maxKeys = 50
+	// shownDead is how long a key is listed after its end.
+	shownDead = 90 * 24 * time.Hour
+)
+
+// Tenants is what keys need of tenants.
+type Tenants interface {
+	// Lock locks a tenant until the transaction of ctx ends.
+	Lock(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
+}
+
+// Audit is the trail of changes.
+type Audit interface {
+	Record(ctx context.Context, e audit.Entry) error
+}
+
+// Deps is what the service needs.
+type Deps struct {
+	DB      *sqldb.DB
+	Clock   clock.Clock
+	Tenants Tenants // nil where there are only the platform's keys, as on the command line
+	Audit   Audit   // nil records nothing
+	Log     *slog.Logger
+}
+
+// Service has the keys.
+type Service struct {
+	deps  Deps
+	store store
+	known *gather.Gather[asked, found]
+	uses  uses
+}
+
+// NewService returns the service.
+func NewService(d Deps) *Service {
+	s := &Service{deps: d, store: store{d.DB}}
+	s.known = gather.New(s.store.find, runtime.GOMAXPROCS(0))
+	return s
+}
+
+// List returns the keys of a tenant, or of the platform for nil, the newest first: those
+// that live, and those that ended in the last 90 days.
+func (s *Service) List(ctx context.Context, tenantID *uuid.UUID) ([]Key, error) {
+	return s.store.list(ctx, tenantID, s.deps.Clock.Now().Add(-shownDead))
+}
+
+// Get returns a key of a tenant, or of the platform for nil; the refusal of something
+// that does not exist where there is no such key.
+func (s *Service) Get(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) (Key, error) {
+	return s.store.get(ctx, tenantID, id)
+}
+
+// Create makes a key of a tenant, or of the platform for nil, and returns it with its
+// secret, which cannot be read again.
+//
+// Invariant: at most maxKeys keys of a tenant live. The tenant is locked before they are
+// counted, so that of two requests that compete for the last place one is refused.
+func (s *Service) Create(ctx context.Context, tenantID *uuid.UUID, t Terms) (key Key, secret string, err error) {
+	scopes := authz.PlatformScopes()
+	if tenantID != nil {
+		scopes = authz.TenantScopes()
+	}
+	for i, scope := range t.Scopes {
+		if !slices.Contains(scopes, scope) {
+			return Key{}, "", errScope(i, scopes)
+		}
+	}
+	t.Scopes = sortedScopes(t.Scopes)
+	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		now := s.deps.Clock.Now()
+		if tenantID != nil {
+			if _, err := s.deps.Tenants.Lock(ctx, *tenantID); err != nil {
+				return err
+			}
+			switch live, err := s.store.countLive(ctx, *tenantID, now); {
+			case err != nil:
+				return err
+			case live >= maxKeys:
+				return errTooManyKeys()
+			}
+		}
+		if key, secret, err = s.insert(ctx, tenantID, t, now); err != nil {
+			return err
+		}
+		return s.record(ctx, "api_key.created", tenantID, key.ID, nil, recorded(key))
+	})
+	return key, secret, err
+}
+
+// insert stores a new key and returns it with its secret.
+func (s *Service) insert(ctx context.Context, tenantID *uuid.UUID, t Terms, now time.Time) (Key, string, error) {
+	secret := newSecret()
+	key := Key{
+		ID: sqldb.NewID(), Name: t.Name, Prefix: secret[:shownLength], Scopes: t.Scopes, CreatedAt: now, lifetimeDays: t.Days,
+	}
+	if t.Days != nil {
+		expires := now.AddDate(0, 0, int(*t.Days))
+		key.ExpiresAt = &expires
+	}
+	if caller := authz.From(ctx); caller != nil {
+		key.CreatedBy = &Person{ID: caller.UserID, Name: caller.Name}
+	}
+	return key, secret, s.store.insert(ctx, tenantID, key, hash(secret))
+}
+
+// Rename gives a key another name.
+func (s *Service) Rename(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, name string) (Key, error) {
+	return s.change(ctx, tenantID, id, func(ctx context.Context, key *Key) error {
+		before := recorded(*key)
+		key.Name = name
+		if err := s.store.rename(ctx, tenantID, id, name); err != nil {
+			return err
+		}
+		return s.record(ctx, "api_key.updated", tenantID, id, before, recorded(*key))
+	})
+}
+
+// Rotate makes a key that takes the place of another, with its name, scopes and lifetime,
+// and returns it with its secret. The old key ends after the overlap, at once for 0. One
+// that has ended, or that was rotated before, is refused.
+func (s *Service) Rotate(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, overlap time.Duration) (key Key, secret string, err error) {
+	_, err = s.change(ctx, tenantID, id, func(ctx context.Context, old *Key) error {
+		now := s.deps.Clock.Now()
+		if !old.alive(now) || old.rotatedAt != nil {
+			return errRevoked
+		}
+		before := recorded(*old)
+		old.end(now, overlap)
+		if err := s.store.end(ctx, tenantID, *old); err != nil {
+			return err
+		}
+		if key, secret, err = s.insert(ctx, tenantID, Terms{Name: old.Name, Scopes: old.Scopes, Days: old.lifetimeDays}, now); err != nil {
+			return err
+		}
+		if err := s.record(ctx, "api_key.rotated", tenantID, id, before, recorded(*old)); err != nil {
+			return err
+		}
+		return s.record(ctx, "api_key.created", tenantID, key.ID, nil, recorded(key))
+	})
+	return key, secret, err
+}
+
+// Revoke ends a key: the very next request with it is refused. Revoking a key again
+// changes nothing.
+func (s *Service) Revoke(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) error {
+	_, err := s.change(ctx, tenantID, id, func(ctx context.Context, key *Key) error {
+		if key.RevokedAt != nil {
+			return nil
+		}
+		before, now := recorded(*key), s.deps.Clock.Now()
+		key.RevokedAt = &now
+		if err := s.store.end(ctx, tenantID, *key); err != nil {
+			return err
+		}
+		return s.record(ctx, "api_key.revoked", tenantID, id, before, recorded(*key))
+	})
+	return err
+}
+
+// change changes a key under its lock, and returns what it is then.
+func (s *Service) change(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, do func(ctx context.Context, key *Key) error) (key Key, err error) {
+	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if tenantID != nil {
+			if _, err := s.deps.Tenants.Lock(ctx, *tenantID); err != nil {
+				return err
+			}
+		}
+		if key, err = s.store.lock(ctx, tenantID, id); err != nil {
+			return err
+		}
+		return do(ctx, &key)
+	})
+	return key, err
+}
+
+// record adds an entry about a key to the trail.
+func (s *Service) record(ctx context.Context, action string, tenantID *uuid.UUID, id uuid.UUID, before, after map[string]any) error {
+	if s.deps.Audit == nil {
+		return nil
+	}
+	e := audit.Entry{Action: action, TenantID: tenantID, Resource: "api_key", ResourceID: id.String(), After: after}
+	if before != nil {
+		e.Before = before
+	}
+	return s.deps.Audit.Record(ctx, e)
+}

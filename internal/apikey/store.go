@@ -1,0 +1,129 @@
+package apikey
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/apikey/apikeysql"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+type store struct{ db *sqldb.DB }
+
+func (s store) q(ctx context.Context) *apikeysql.Queries { return apikeysql.New(s.db.Conn(ctx)) }
+
+func (s store) insert(ctx context.Context, tenantID *uuid.UUID, k Key, hash string) error {
+	row := apikeysql.InsertKeyParams{
+		ID: k.ID, TenantID: tenantID, Name: k.Name, Prefix: k.Prefix, SecretHash: hash, Scopes: strings.Join(k.Scopes, ","),
+		LifetimeDays: k.lifetimeDays, CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt,
+	}
+	if k.CreatedBy != nil {
+		row.CreatedBy = &k.CreatedBy.ID
+	}
+	return sqldb.Wrap(s.q(ctx).InsertKey(ctx, row), "insert API key")
+}
+
+// list returns the keys that live or ended since a time, the newest first.
+func (s store) list(ctx context.Context, tenantID *uuid.UUID, since time.Time) ([]Key, error) {
+	if tenantID == nil {
+		rows, err := s.q(ctx).KeysOfPlatform(ctx, &since)
+		return keys(rows, func(r apikeysql.KeysOfPlatformRow) apikeysql.KeyRow { return apikeysql.KeyRow(r) }),
+			sqldb.Wrap(err, "list API keys of the platform")
+	}
+	rows, err := s.q(ctx).KeysOfTenant(ctx, apikeysql.KeysOfTenantParams{TenantID: *tenantID, Since: &since})
+	return keys(rows, func(r apikeysql.KeysOfTenantRow) apikeysql.KeyRow { return apikeysql.KeyRow(r) }),
+		sqldb.Wrap(err, "list API keys")
+}
+
+func keys[R any](rows []R, as func(R) apikeysql.KeyRow) []Key {
+	all := make([]Key, len(rows))
+	for i, row := range rows {
+		all[i] = keyOf(as(row))
+	}
+	return all
+}
+
+func keyOf(row apikeysql.KeyRow) Key {
+	k := Key{
+		ID: row.ID, Name: row.Name, Prefix: row.Prefix, Scopes: strings.Split(row.Scopes, ","), CreatedAt: row.CreatedAt,
+		LastUsedAt: row.LastUsedAt, ExpiresAt: row.ExpiresAt, RevokedAt: row.RevokedAt,
+		lifetimeDays: row.LifetimeDays, rotatedAt: row.RotatedAt,
+	}
+	if row.CreatedBy != nil && row.Creator != nil {
+		k.CreatedBy = &Person{ID: *row.CreatedBy, Name: *row.Creator}
+	}
+	return k
+}
+
+// get returns a key, or errNotFound.
+func (s store) get(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) (Key, error) {
+	row, err := s.q(ctx).Key(ctx, apikeysql.KeyParams{ID: id, TenantID: tenantID})
+	return keyOf(row), sqldb.WrapAbsent(err, "read API key", errNotFound)
+}
+
+// lock locks a key and returns it, or errNotFound.
+func (s store) lock(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) (Key, error) {
+	if err := s.q(ctx).LockKey(ctx, apikeysql.LockKeyParams{ID: id, TenantID: tenantID}); err != nil {
+		return Key{}, sqldb.Wrap(err, "lock API key")
+	}
+	return s.get(ctx, tenantID, id)
+}
+
+// countLive counts the keys of a tenant that live at now.
+func (s store) countLive(ctx context.Context, tenantID uuid.UUID, now time.Time) (int64, error) {
+	n, err := s.q(ctx).CountLiveKeys(ctx, apikeysql.CountLiveKeysParams{TenantID: tenantID, Now: &now})
+	return n, sqldb.Wrap(err, "count API keys")
+}
+
+func (s store) rename(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, name string) error {
+	return sqldb.Wrap(s.q(ctx).RenameKey(ctx, apikeysql.RenameKeyParams{ID: id, Name: name, TenantID: tenantID}), "rename API key")
+}
+
+// end stores when a key ends.
+func (s store) end(ctx context.Context, tenantID *uuid.UUID, k Key) error {
+	err := s.q(ctx).EndKey(ctx, apikeysql.EndKeyParams{
+		ID: k.ID, ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, RotatedAt: k.rotatedAt, TenantID: tenantID,
+	})
+	return sqldb.Wrap(err, "end API key")
+}
+
+func (s store) markUsed(ctx context.Context, id uuid.UUID, at time.Time) error {
+	return sqldb.Wrap(s.q(ctx).MarkKeyUsed(ctx, apikeysql.MarkKeyUsedParams{ID: id, LastUsedAt: &at}), "mark API key as used")
+}
+
+// find returns the keys that are not revoked, each with the tenant that it speaks for. A
+// key whose tenant is gone is not found.
+func (s store) find(ctx context.Context, all []asked) (map[asked]found, error) {
+	all = sqldb.Padded(all)
+	args := make([]any, 0, 2*len(all))
+	for _, one := range all {
+		args = append(args, one.hash, one.tenant)
+	}
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT
+    asked.column1, asked.column2, k.id, k.name, k.scopes, k.tenant_id IS NULL, k.expires_at, k.last_used_at,
+    tn.id, tn.name, tn.onboarding_completed_at IS NOT NULL
+FROM (VALUES `+sqldb.Tuples(1, len(all), "text", "uuid")+`) AS asked
+JOIN api_keys k ON k.secret_hash = asked.column1
+LEFT JOIN tenants tn ON tn.id = COALESCE(k.tenant_id, asked.column2)
+WHERE k.revoked_at IS NULL AND (k.tenant_id IS NULL OR tn.id IS NOT NULL)`, args...)
+	if err != nil {
+		return nil, sqldb.Wrap(err, "look up API keys")
+	}
+	defer func() { _ = rows.Close() }() // rows.Err has the error
+	known := make(map[asked]found, len(all))
+	for rows.Next() {
+		var one asked
+		var k found
+		if err := rows.Scan(
+			&one.hash, &one.tenant, &k.id, &k.name, &k.scopes, &k.platform, &k.expiresAt, &k.lastUsedAt,
+			&k.tenantID, &k.tenantName, &k.onboarded,
+		); err != nil {
+			return nil, sqldb.Wrap(err, "look up API keys")
+		}
+		known[one] = k
+	}
+	return known, sqldb.Wrap(rows.Err(), "look up API keys")
+}

@@ -1,0 +1,33 @@
+package app
+
+import (
+	"net/http"
+
+	"github.com/tenantry/tenantry/internal/apikey"
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// apiKeyRoutes returns the routes of API keys, which keys themselves do not open.
+func (svc *service) apiKeyRoutes() []rest.Route {
+	var (
+		keys     = apikey.NewHTTP(svc.apiKeys)
+		platform = apikey.NewPlatformHTTP(svc.apiKeys)
+		known    = rest.Exists(keys.Exists)
+		knownOf  = rest.Exists(platform.Exists)
+		created  = rest.Status(http.StatusCreated)
+	)
+	return []rest.Route{
+		inPerson(route(get, of+"/api-keys", rest.Tenant, authz.APIKeysManage, "default", "List the tenant's API keys", rest.Handle(keys.List))),
+		inPerson(route(post, of+"/api-keys", rest.Tenant, authz.APIKeysManage, "default", "Make an API key; its secret is shown once", rest.Handle(keys.Create, created))),
+		inPerson(route(patch, of+"/api-keys/{key}", rest.Tenant, authz.APIKeysManage, "default", "Rename an API key", rest.Handle(keys.Rename, known))),
+		inPerson(route(post, of+"/api-keys/{key}/rotate", rest.Tenant, authz.APIKeysManage, "default", "Replace an API key by a new one", rest.Handle(keys.Rotate, created, known))),
+		inPerson(route(del, of+"/api-keys/{key}", rest.Tenant, authz.APIKeysManage, "default", "End an API key at once", rest.Handle(keys.Revoke))),
+
+		route(get, "/api/v1/admin/api-keys", rest.Admin, authz.APIKeysManage, "default", "List the platform's API keys", rest.Handle(platform.List)),
+		route(post, "/api/v1/admin/api-keys", rest.Admin, authz.APIKeysManage, "default", "Make an API key of the platform", rest.Handle(platform.Create, created)),
+		route(patch, "/api/v1/admin/api-keys/{key}", rest.Admin, authz.APIKeysManage, "default", "Rename an API key of the platform", rest.Handle(platform.Rename, knownOf)),
+		route(post, "/api/v1/admin/api-keys/{key}/rotate", rest.Admin, authz.APIKeysManage, "default", "Replace an API key of the platform by a new one", rest.Handle(platform.Rotate, created, knownOf)),
+		route(del, "/api/v1/admin/api-keys/{key}", rest.Admin, authz.APIKeysManage, "default", "End an API key of the platform at once", rest.Handle(platform.Revoke)),
+	}
+}
