@@ -28,7 +28,7 @@ func TestMakingAndListingKeys(t *testing.T) {
 			"created_by": map[string]any{"id": float64(s.UserID(ada.Token)), "name": "Ada"}, "created_at": made.Str("data.created_at"),
 			"last_used_at": nil, "expires_at": nil, "revoked_at": nil,
 		}
-		if diff := cmp.Diff(map[string]any(apptest.With(want, apptest.Object{"secret": secret})), made.At("data")); diff != "" {
+		if diff := cmp.Diff(apptest.With(want, apptest.Object{"secret": secret}), made.At("data")); diff != "" {
 			t.Error(diff)
 		}
 		second := s.Call("POST", keys, ada.Token, apptest.With(usageWrite, apptest.Object{"expires_in_days": 30})).Want(201)
@@ -39,7 +39,7 @@ func TestMakingAndListingKeys(t *testing.T) {
 		if got := list.Column("id"); len(got) != 2 || got[0] != second.Str("data.id") {
 			t.Errorf("not the newest first: %s", list.Text)
 		}
-		if diff := cmp.Diff(map[string]any(want), list.At("data.1")); diff != "" || strings.Contains(list.Text, secret) {
+		if diff := cmp.Diff(want, list.At("data.1")); diff != "" || strings.Contains(list.Text, secret) {
 			t.Errorf("%s%s", diff, list.Text)
 		}
 		// Only a hash is stored.
