@@ -34,7 +34,7 @@ func (c *catalogExportCmd) Run(ctx context.Context, p *process) error {
 }
 
 type catalogImportCmd struct {
-	settings.StoreFlags `embed:""`
+	settings.ImportFlags `embed:""`
 
 	File   string `arg:"" help:"YAML file in the format that export writes."`
 	DryRun bool   `help:"Only show what would change."`
@@ -52,7 +52,7 @@ func (c *catalogImportCmd) Run(ctx context.Context, p *process) error {
 		return &settings.Error{Name: "--yes", Reason: "required without a terminal to ask in, unless --dry-run is given"}
 	}
 	return commands.ImportCatalog(ctx, s, commands.CatalogImport{
-		File: c.File, DryRun: c.DryRun, Prune: c.Prune, Confirm: func() (bool, error) { return c.confirm(p) },
+		File: c.File, DryRun: c.DryRun, Prune: c.Prune, Notes: p.err, Confirm: func() (bool, error) { return c.confirm(p) },
 	}, p.out)
 }
 

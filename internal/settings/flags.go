@@ -1,6 +1,9 @@
 package settings
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // The flags of the commands, for kong. All are strings that kong only stores: the
 // parser judges them, so that each wrong setting is one plain line and so that
@@ -143,6 +146,30 @@ func (f StoreFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv}
 	var s Settings
 	p.store(f, LogText, &s)
+	return s, errors.Join(p.errs...)
+}
+
+// ImportFlags are the flags of the command that imports the catalog.
+type ImportFlags struct {
+	StoreFlags `embed:""`
+
+	StripeSecretKeyFile string `env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that contains Stripe's secret key, with which the links to Stripe's prices are checked. Or set TENANTRY_STRIPE_SECRET_KEY to the key. Default: they are not checked."`
+	StripeURL           string `name:"stripe-url" placeholder:"URL" help:"Ask a sandbox at this URL in place of Stripe."`
+}
+
+// Settings checks the settings of ImportFlags. The key may be missing; that of a sandbox,
+// without the URL to reach it, is as good as none.
+func (f ImportFlags) Settings(getenv func(string) string) (Settings, error) {
+	p := parser{getenv: getenv}
+	var s Settings
+	p.store(f.StoreFlags, LogText, &s)
+	s.StripeURL = p.webURL("--stripe-url", f.StripeURL)
+	if f.StripeSecretKeyFile != "" || getenv("TENANTRY_STRIPE_SECRET_KEY") != "" {
+		p.provider(f.StripeSecretKeyFile, &s)
+	}
+	if s.StripeURL == nil && strings.Contains(s.StripeSecretKey.Reveal(), "sandbox") {
+		s.StripeSecretKey = ""
+	}
 	return s, errors.Join(p.errs...)
 }
 

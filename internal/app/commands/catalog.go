@@ -54,6 +54,8 @@ type CatalogImport struct {
 	File   string
 	DryRun bool // only show what would change
 	Prune  bool // delete what the file does not name
+	// Notes gets what is to be known beside the changes; nil discards.
+	Notes io.Writer
 	// Confirm asks whether to make the changes that are shown.
 	Confirm func() (bool, error)
 }
@@ -62,7 +64,8 @@ var errNotConfirmed = errors.New("not confirmed: nothing was changed")
 
 // ImportCatalog brings the catalog and the meters of a file into the database. It
 // first shows what would change, one line each, then asks, and then changes it all in
-// one transaction or nothing. Each mistake in the file is a *settings.Error that
+// one transaction or nothing. With a key of the payment provider the links that it would
+// set are checked there before. Each mistake in the file is a *settings.Error that
 // names its line and field.
 func ImportCatalog(ctx context.Context, s settings.Settings, p CatalogImport, out io.Writer) error {
 	wanted, err := readCatalog(p.File)
@@ -70,6 +73,9 @@ func ImportCatalog(ctx context.Context, s settings.Settings, p CatalogImport, ou
 		return err
 	}
 	return withPriceList(ctx, s, func(list *pricelist.Service) error {
+		if err := checkLinks(ctx, s, p, list, wanted); err != nil {
+			return explain(p.File, err)
+		}
 		changes, err := list.Preview(ctx, wanted, p.Prune)
 		if err != nil {
 			return explain(p.File, err)

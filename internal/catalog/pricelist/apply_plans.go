@@ -17,7 +17,7 @@ func (a *applier) applyPlan(ctx context.Context, product catalog.Product, data P
 	set := func(p *catalog.Plan) {
 		p.Product.ID = product.ID
 		p.Slug, p.Name, p.Description = data.Slug, catalog.Text(data.Name), catalog.Text(data.Description)
-		p.PricingType, p.BillingCycle, p.Interval = data.PricingType, data.BillingCycle, data.interval()
+		p.PricingType, p.BillingCycle, p.Interval = data.PricingType, data.BillingCycle, data.Interval()
 		p.TrialDays, p.SortOrder = data.TrialDays, data.SortOrder
 		p.IsActive, p.Metadata = isOn(data.IsActive), data.Metadata.column()
 	}

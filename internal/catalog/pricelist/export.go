@@ -150,7 +150,7 @@ func planData(p catalog.Plan) (PlanData, error) {
 		TrialDays: p.TrialDays, SortOrder: p.SortOrder, IsActive: Switch(p.IsActive), Metadata: metadata,
 		Prices: map[string]PriceData{}, Entitlements: map[string]Grant{},
 	}
-	if data.interval() != p.Interval {
+	if data.Interval() != p.Interval {
 		data.IntervalUnit, data.IntervalCount = p.Interval.Unit, p.Interval.Count
 	}
 	for _, price := range p.Prices {

@@ -75,8 +75,8 @@ type PlanData struct {
 	Entitlements  map[string]Grant     `yaml:"entitlements,omitempty"` // by feature code
 }
 
-// interval returns the time that the plan's prices pay for.
-func (p PlanData) interval() catalog.Interval {
+// Interval returns the time that the plan's prices pay for.
+func (p PlanData) Interval() catalog.Interval {
 	interval, _ := catalog.CycleInterval(p.BillingCycle)
 	if p.IntervalUnit != "" {
 		interval.Unit = p.IntervalUnit

@@ -39,6 +39,11 @@ func (p *problems) fail(path, format string, args ...any) {
 	p.found = append(p.found, &ProblemError{Line: p.lines.of(path), Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
+// Problem returns a mistake in the field at a path, which was found by others.
+func (c Catalog) Problem(path, message string) error {
+	return &ProblemError{Line: c.lines.of(path), Path: path, Message: message}
+}
+
 // err joins the problems in the order of the file; nil when there are none.
 func (p *problems) err() error {
 	slices.SortStableFunc(p.found, func(a, b *ProblemError) int { return cmp.Compare(a.Line, b.Line) })

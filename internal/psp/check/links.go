@@ -15,24 +15,39 @@ import (
 func (c *checker) links(ctx context.Context) {
 	for _, link := range c.Links {
 		name := "price: " + link.Name
-		price, err := c.Client.GetPrice(ctx, link.PSPPriceID)
+		price, wrong, fix, err := link.look(ctx, c.Client)
 		switch {
-		case errors.Is(err, psp.ErrNotFound):
-			c.note(name, Error, "Stripe has no price "+link.PSPPriceID, "Unlink it and create it anew, or see that the key is of the right account and mode.")
 		case err != nil:
 			c.failed(name, 0, err)
-		case !price.Active:
-			c.note(name, Error, link.PSPPriceID+" is archived", "Activate it in Stripe's dashboard, or link another price.")
-		default:
-			if differs := link.differs(price); len(differs) > 0 {
-				c.note(name, Error, link.PSPPriceID+" differs: "+strings.Join(differs, ", "), "Link a price that sells the same; prices cannot be changed.")
-				continue
-			}
-			if c.meter(ctx, name, link, price) {
-				c.ok(name, link.PSPPriceID)
-			}
+		case wrong != "":
+			c.note(name, Error, wrong, fix)
+		case c.meter(ctx, name, link, price):
+			c.ok(name, link.PSPPriceID)
 		}
 	}
+}
+
+// Wrong asks the provider and says what is wrong with a link, "" if nothing is.
+func (l Link) Wrong(ctx context.Context, client *psp.Client) (string, error) {
+	_, wrong, _, err := l.look(ctx, client)
+	return wrong, err
+}
+
+// look reads the price of a link, and says what is wrong with it and what to do.
+func (l Link) look(ctx context.Context, client *psp.Client) (price psp.Price, wrong, fix string, err error) {
+	price, err = client.GetPrice(ctx, l.PSPPriceID)
+	switch {
+	case errors.Is(err, psp.ErrNotFound):
+		return price, "Stripe has no price " + l.PSPPriceID, "Unlink it and create it anew, or see that the key is of the right account and mode.", nil
+	case err != nil:
+		return price, "", "", err
+	case !price.Active:
+		return price, l.PSPPriceID + " is archived", "Activate it in Stripe's dashboard, or link another price.", nil
+	}
+	if differs := l.differs(price); len(differs) > 0 {
+		return price, l.PSPPriceID + " differs: " + strings.Join(differs, ", "), "Link a price that sells the same; prices cannot be changed.", nil
+	}
+	return price, "", "", nil
 }
 
 // differs lists what a price sells otherwise than the one that is linked to it.
