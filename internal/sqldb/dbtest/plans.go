@@ -20,8 +20,7 @@ type Plan struct {
 }
 
 // Plans returns how both databases would run the statements that ran on a SQLite
-// database and match: on SQLite without statistics, and with those of a large installation,
-// and on PostgreSQL where there is one. There an index is taken wherever one can be.
+// database and match (see PlansOf).
 func Plans(t *testing.T, ran *sqldb.DB, match *regexp.Regexp) []Plan {
 	t.Helper()
 	var statements []string
@@ -30,6 +29,14 @@ func Plans(t *testing.T, ran *sqldb.DB, match *regexp.Regexp) []Plan {
 			statements = append(statements, text)
 		}
 	}
+	return PlansOf(t, statements)
+}
+
+// PlansOf returns how both databases would run statements: on SQLite without statistics, and
+// with those of a large installation, and on PostgreSQL where there is one. There an index is
+// taken wherever one can be.
+func PlansOf(t *testing.T, statements []string) []Plan {
+	t.Helper()
 	plain, large := New(t, sqldb.SQLite), New(t, sqldb.SQLite)
 	assumeLarge(t, large)
 	plans := explainSQLite(t, plain, "sqlite", statements)
