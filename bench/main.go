@@ -35,12 +35,24 @@ func main() {
 		exit(serveBare(os.Args[2]))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	o, err := parse(os.Args[1:])
-	if err == nil {
-		err = run(ctx, o, os.Stdout)
-	}
+	err := command(ctx, os.Args[1:], os.Stdout)
 	stop()
 	exit(err)
+}
+
+// command runs what the arguments name: a command, or else the benchmark.
+func command(ctx context.Context, args []string, out io.Writer) error {
+	if len(args) > 0 && args[0] == seedCommand {
+		return runSeed(ctx, args[1:], out)
+	}
+	if len(args) > 0 && args[0] == scaleCommand {
+		return runScale(ctx, args[1:], out)
+	}
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	return run(ctx, o, out)
 }
 
 func exit(err error) {
@@ -68,7 +80,8 @@ func parse(args []string) (o options, err error) {
 	return o, err
 }
 
-func run(ctx context.Context, o options, out io.Writer) (err error) {
+// inFolder calls f with a new folder, which is gone afterwards.
+func inFolder(f func(dir string) error) (err error) {
 	dir, err := os.MkdirTemp("", "tenantry-bench-")
 	if err != nil {
 		return err
@@ -77,13 +90,30 @@ func run(ctx context.Context, o options, out io.Writer) (err error) {
 	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's user has to get through.
 		return err
 	}
-	if o.binary == "" {
-		o.binary = filepath.Join(dir, "tenantry")
-		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", o.binary, "./cmd/tenantry")
-		build.Stdout, build.Stderr = out, os.Stderr
-		if err := build.Run(); err != nil {
-			return fmt.Errorf("build the service (from the repository's root): %w", err)
-		}
+	return f(dir)
+}
+
+// build builds the service's program in the folder, unless one was given.
+func (o *options) build(ctx context.Context, dir string, out io.Writer) error {
+	if o.binary != "" {
+		return nil
+	}
+	o.binary = filepath.Join(dir, "tenantry")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", o.binary, "./cmd/tenantry")
+	build.Stdout, build.Stderr = out, os.Stderr
+	if err := build.Run(); err != nil {
+		return fmt.Errorf("build the service (from the repository's root): %w", err)
+	}
+	return nil
+}
+
+func run(ctx context.Context, o options, out io.Writer) error {
+	return inFolder(func(dir string) error { return runIn(ctx, dir, o, out) })
+}
+
+func runIn(ctx context.Context, dir string, o options, out io.Writer) (err error) {
+	if err := o.build(ctx, dir, out); err != nil {
+		return err
 	}
 	bare, err := startBare(ctx)
 	if err != nil {

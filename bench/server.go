@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/limit"
 )
 
 // child is a server in a process of its own.
@@ -51,9 +52,9 @@ func startService(ctx context.Context, binary, databaseURL, data string, env ...
 
 // generousLimits are rate limits that count every request and refuse none.
 var generousLimits = func() string {
-	groups := []string{"login", "login_address", "refresh", "default", "usage", "catalog"}
-	for i, group := range groups {
-		groups[i] = group + "=1000000000"
+	var groups []string
+	for group := range limit.Defaults() {
+		groups = append(groups, group+"=1000000000")
 	}
 	return strings.Join(groups, ",")
 }()

@@ -1,0 +1,241 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// volume is how much a filled database holds. Tenant 1 is large: it has a quarter as
+// many members as there are tenants, half as many invitations and invoices, and a fifth
+// of all events.
+type volume struct {
+	tenants int
+	events  int
+}
+
+// What each tenant has, besides the large one.
+const (
+	membersEach     = 3
+	invitationsEach = 7
+	invoicesEach    = 10
+	entriesEach     = 50 // of the audit trail
+	loginsEach      = 5  // of each user
+	filledDays      = 365
+)
+
+// large is what the first tenant has.
+type large struct{ members, invitations, invoices, events int }
+
+func (v volume) large() large {
+	return large{
+		members: max(membersEach, v.tenants/4+1), invitations: max(invitationsEach, v.tenants/2),
+		invoices: max(invoicesEach, v.tenants/2), events: v.events / 5,
+	}
+}
+
+// filler writes rows in bulk. All of it comes from one seed, so that two databases of
+// one size hold the same but for their ids.
+type filler struct {
+	*seeder
+	volume  volume
+	chance  *rand.Rand
+	now     time.Time
+	meters  []meter
+	roles   map[string]int64
+	tenants []*filledTenant
+}
+
+type meter struct {
+	id   uuid.UUID
+	code string
+}
+
+type filledTenant struct {
+	id    uuid.UUID
+	users []int64 // the owner first
+	fresh bool    // made by the filler: nothing belongs to it yet
+}
+
+// fill migrates a database and fills it: as the service itself would for the accounts
+// that are used, in bulk for the rest.
+func fill(ctx context.Context, url string, v volume, progress func(string)) (err error) {
+	db, err := sqldb.Open(ctx, sqldb.Config{URL: url})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := db.Migrate(ctx); err != nil {
+		return err
+	}
+	s, err := newSeeder(ctx, db)
+	if err != nil {
+		return err
+	}
+	f := &filler{seeder: s, volume: v, chance: rand.New(rand.NewPCG(1, 2)), now: clock.System().Now().Truncate(time.Second)}
+	for _, step := range []struct {
+		name string
+		run  func(context.Context) error
+	}{
+		{"accounts", f.accounts},
+		{"tenants and users", f.people},
+		{"memberships and subscriptions", f.memberships},
+		{"invitations", f.invitations},
+		{"logins", f.logins},
+		{"invoices", f.invoices},
+		{"usage", f.usage},
+		{"audit trail", f.trail},
+		{"statistics", func(ctx context.Context) error { return f.exec(ctx, `ANALYZE`) }},
+	} {
+		progress(step.name)
+		if err := step.run(ctx); err != nil {
+			return fmt.Errorf("%s: %w", step.name, err)
+		}
+	}
+	return nil
+}
+
+func (f *filler) exec(ctx context.Context, query string, args ...any) error {
+	_, err := f.db.Conn(ctx).ExecContext(ctx, query, args...)
+	return err
+}
+
+// The accounts that are made to log in with: the owners of the large tenant and of a
+// small one, and a platform admin.
+var knownEmails = []string{"large@bench.test", "small@bench.test", "admin@bench.test"}
+
+func (f *filler) accounts(ctx context.Context) error {
+	for _, email := range knownEmails {
+		u, err := f.user(ctx, email)
+		if err != nil {
+			return err
+		}
+		t := &filledTenant{id: u.tenant, users: make([]int64, 1)}
+		if err := f.db.Conn(ctx).QueryRowContext(ctx, `SELECT user_id FROM memberships WHERE tenant_id = $1`, t.id).Scan(&t.users[0]); err != nil {
+			return err
+		}
+		f.tenants = append(f.tenants, t)
+	}
+	if err := f.exec(ctx, `UPDATE users SET is_platform_admin = true WHERE id = $1`, f.tenants[2].users[0]); err != nil {
+		return err
+	}
+	return f.known(ctx)
+}
+
+// known reads the meters and the roles that are there from the start.
+func (f *filler) known(ctx context.Context) error {
+	f.roles = map[string]int64{}
+	return errors.Join(
+		f.each(ctx, `SELECT id, name FROM roles WHERE tenant_id IS NULL`, func(scan func(...any) error) error {
+			var id int64
+			var name string
+			err := scan(&id, &name)
+			f.roles[name] = id
+			return err
+		}),
+		f.each(ctx, `SELECT id, code FROM meters WHERE aggregation_type = 'sum' ORDER BY code`, func(scan func(...any) error) error {
+			var m meter
+			err := scan(&m.id, &m.code)
+			f.meters = append(f.meters, m)
+			return err
+		}),
+	)
+}
+
+func (f *filler) each(ctx context.Context, query string, row func(scan func(...any) error) error) (err error) {
+	rows, err := f.db.Conn(ctx).QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := row(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// bulk collects rows of one table and writes many in a statement, many statements in a
+// transaction.
+type bulk struct {
+	f       *filler
+	head    string // INSERT INTO … (…) VALUES
+	columns int
+	args    []any
+	waiting [][]any // statements' arguments
+}
+
+const (
+	rowsOfStatement = 200
+	statementsOfTx  = 100
+)
+
+func (f *filler) into(table string, columns ...string) *bulk {
+	return &bulk{f: f, head: "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES ", columns: len(columns)}
+}
+
+func (b *bulk) add(ctx context.Context, values ...any) error {
+	b.args = append(b.args, values...)
+	if len(b.args) < rowsOfStatement*b.columns {
+		return nil
+	}
+	b.waiting = append(b.waiting, b.args)
+	b.args = nil
+	if len(b.waiting) < statementsOfTx {
+		return nil
+	}
+	return b.flush(ctx)
+}
+
+func (b *bulk) flush(ctx context.Context) error {
+	if len(b.args) > 0 {
+		b.waiting = append(b.waiting, b.args)
+		b.args = nil
+	}
+	waiting := b.waiting
+	b.waiting = nil
+	return b.f.db.Tx(ctx, func(ctx context.Context) error {
+		for _, args := range waiting {
+			if err := b.f.exec(ctx, b.head+placeholders(len(args)/b.columns, b.columns), args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// placeholders returns ($1, $2), ($3, $4) and so on.
+func placeholders(rows, columns int) string {
+	var text strings.Builder
+	for r := range rows {
+		if r > 0 {
+			text.WriteString(", ")
+		}
+		for c := range columns {
+			if c == 0 {
+				text.WriteByte('(')
+			} else {
+				text.WriteString(", ")
+			}
+			fmt.Fprintf(&text, "$%d", r*columns+c+1)
+		}
+		text.WriteByte(')')
+	}
+	return text.String()
+}
+
+// ago returns a moment of the last year, evenly spread.
+func (f *filler) ago() time.Time {
+	return f.now.Add(-time.Duration(f.chance.Int64N(int64(filledDays * 24 * time.Hour)))).Truncate(time.Second)
+}

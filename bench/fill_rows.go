@@ -1,0 +1,234 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// people makes the other tenants and their users.
+func (f *filler) people(ctx context.Context) error {
+	users := f.into("users", "id", "name", "email", "created_at", "updated_at")
+	tenants := f.into("tenants", "id", "name", "slug", "preferred_currency", "legal_name", "country", "onboarding_completed_at", "created_at", "updated_at")
+	var last int64
+	if err := f.db.Conn(ctx).QueryRowContext(ctx, `SELECT max(id) FROM users`).Scan(&last); err != nil {
+		return err
+	}
+	for i := range f.volume.tenants {
+		at := f.ago()
+		if i >= len(f.tenants) {
+			t := &filledTenant{id: sqldb.NewID(), fresh: true}
+			f.tenants = append(f.tenants, t)
+			name := fmt.Sprintf("Tenant %d", i)
+			if err := tenants.add(ctx, t.id, name, fmt.Sprintf("tenant-%d", i), "EUR", name+" GmbH", "DE", at, at, at); err != nil {
+				return err
+			}
+		}
+		t, n := f.tenants[i], membersEach
+		if i == 0 {
+			n = f.volume.large().members
+		}
+		for len(t.users) < n {
+			last++
+			t.users = append(t.users, last)
+			if err := users.add(ctx, last, fmt.Sprintf("User %d", last), fmt.Sprintf("user-%d@filled.test", last), at, at); err != nil {
+				return err
+			}
+		}
+	}
+	if err := errors.Join(users.flush(ctx), tenants.flush(ctx)); err != nil {
+		return err
+	}
+	if f.db.Dialect() == sqldb.Postgres {
+		return f.exec(ctx, `SELECT setval(pg_get_serial_sequence('users', 'id'), (SELECT max(id) FROM users))`)
+	}
+	return nil
+}
+
+// memberships makes those of all users, and the subscriptions of the other tenants.
+func (f *filler) memberships(ctx context.Context) error {
+	members := f.into("memberships", "tenant_id", "user_id", "role_id", "joined_at")
+	subscriptions := f.into("subscriptions", "id", "tenant_id", "plan_id", "status", "currency", "price_cents", "quantity",
+		"interval_unit", "interval_count", "billing_anchor", "current_period_start", "current_period_end", "psp_subscription_id",
+		"sync_version", "created_at", "updated_at")
+	first := time.Date(f.now.Year(), f.now.Month(), 1, 0, 0, 0, 0, time.UTC)
+	for i, t := range f.tenants {
+		joined := t.users[1:] // the owner is there
+		if t.fresh {
+			joined = t.users
+			if err := subscriptions.add(ctx, sqldb.NewID(), t.id, f.plan.ID, "active", "EUR", 900, membersEach, "month", 1,
+				first, first, first.AddDate(0, 1, 0), fmt.Sprintf("sub_filled_%d", i), 1, f.now, f.now); err != nil {
+				return err
+			}
+		}
+		for _, id := range joined {
+			role := "member"
+			if id == t.users[0] {
+				role = "owner"
+			}
+			if err := members.add(ctx, t.id, id, f.roles[role], f.now); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(members.flush(ctx), subscriptions.flush(ctx))
+}
+
+// invitations makes them, of which one in ten is pending.
+func (f *filler) invitations(ctx context.Context) error {
+	b := f.into("invitations", "id", "tenant_id", "email", "role_id", "inviter_id", "status", "token_hash", "expires_in_days", "expires_at", "created_at", "updated_at")
+	n := 0
+	for i, t := range f.tenants {
+		many := invitationsEach
+		if i == 0 {
+			many = f.volume.large().invitations
+		}
+		for range many {
+			n++
+			at, status := f.ago(), "accepted"
+			if n%10 == 0 && n < 400*10 {
+				status = "pending"
+			}
+			if err := b.add(ctx, sqldb.NewID(), t.id, fmt.Sprintf("invited-%d@filled.test", n), f.roles["member"], t.users[0], status,
+				fmt.Sprintf("filled-%d", n), 7, at.AddDate(0, 0, 7), at, at); err != nil {
+				return err
+			}
+		}
+	}
+	return b.flush(ctx)
+}
+
+// logins makes credentials, of which half are over.
+func (f *filler) logins(ctx context.Context) error {
+	b := f.into("credentials", "id", "user_id", "kind", "token_hash", "family", "family_expires_at", "expires_at", "idle_seconds", "created_at", "login_at")
+	n := 0
+	for _, t := range f.tenants {
+		for _, id := range t.users[:min(len(t.users), membersEach)] {
+			for range loginsEach {
+				n++
+				at := f.now.Add(-time.Duration(f.chance.Int64N(int64(60 * 24 * time.Hour)))).Truncate(time.Second)
+				end := at.AddDate(0, 0, 30)
+				if err := b.add(ctx, sqldb.NewID(), id, "refresh", fmt.Sprintf("filled-%d", n), sqldb.NewID(), end, end, 0, at, at); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return b.flush(ctx)
+}
+
+// invoices makes paid ones with a line each.
+func (f *filler) invoices(ctx context.Context) error {
+	heads := f.into("invoices", "id", "tenant_id", "psp_invoice_id", "number", "year", "sequence", "status", "currency", "subtotal_cents",
+		"tax_cents", "total_cents", "tax_rate", "issue_date", "paid_at", "billing_info", "locale", "created_at", "updated_at")
+	lines := f.into("invoice_lines", "invoice_id", "position", "id", "tenant_id", "description", "type", "quantity", "unit_price_cents", "amount_cents", "plan_id", "period_start", "period_end")
+	n := 0
+	for i, t := range f.tenants {
+		many := invoicesEach
+		if i == 0 {
+			many = f.volume.large().invoices
+		}
+		for range many {
+			n++
+			id, at := sqldb.NewID(), f.ago()
+			if err := heads.add(ctx, id, t.id, fmt.Sprintf("in_filled_%d", n), fmt.Sprintf("F-%07d", n), 2020, n, "paid", "EUR", 2700, 0, 2700, 0,
+				at, at, `{"legal_name": "Bench GmbH", "country": "DE"}`, "en", at, at); err != nil {
+				return err
+			}
+			if err := lines.add(ctx, id, 0, sqldb.NewID(), t.id, "Team", "seat", 3, 900, 2700, f.plan.ID, at, at.AddDate(0, 1, 0)); err != nil {
+				return err
+			}
+		}
+	}
+	if err := heads.flush(ctx); err != nil {
+		return err
+	}
+	return lines.flush(ctx)
+}
+
+// usage makes events of one unit each, and the counters that show them.
+func (f *filler) usage(ctx context.Context) error {
+	if len(f.meters) == 0 {
+		return fmt.Errorf("there is no meter that sums")
+	}
+	streams := f.into("usage_streams", "tenant_id", "meter_id")
+	for _, t := range f.tenants {
+		if err := streams.add(ctx, t.id, f.meters[0].id); err != nil {
+			return err
+		}
+	}
+	if err := streams.flush(ctx); err != nil {
+		return err
+	}
+	events := f.into("usage_events", "tenant_id", "id", "meter_id", "quantity", "recorded_at", "created_at")
+	counters := f.into("usage_counters", "tenant_id", "period_end", "meter_id", "period_start", "updated_at", "units", "millionths")
+	rest := (f.volume.events - f.volume.large().events) / max(1, len(f.tenants)-1)
+	for i, t := range f.tenants {
+		many := rest
+		if i == 0 {
+			many = f.volume.large().events
+		}
+		months := map[time.Time]int{}
+		for range many {
+			at := f.ago()
+			months[time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)]++
+			if err := events.add(ctx, t.id, idAt(at), f.meters[0].id, 1_000_000, at, at); err != nil {
+				return err
+			}
+		}
+		for month, units := range months {
+			if err := counters.add(ctx, t.id, month.AddDate(0, 1, 0), f.meters[0].id, month, f.now, units, 0); err != nil {
+				return err
+			}
+		}
+	}
+	if err := events.flush(ctx); err != nil {
+		return err
+	}
+	return counters.flush(ctx)
+}
+
+// idAt returns an id (UUID version 7) as if it had been made at that time.
+func idAt(at time.Time) uuid.UUID {
+	id := sqldb.NewID()
+	ms := uint64(at.UnixMilli())
+	for i := range 6 {
+		id[i] = byte(ms >> (40 - 8*i))
+	}
+	return id
+}
+
+// trail makes entries of the audit trail and of the log of impersonation, oldest first.
+func (f *filler) trail(ctx context.Context) error {
+	audit := f.into("audit_logs", "actor_id", "subject_id", "tenant_id", "action", "resource", "resource_id", "ip", "user_agent", "created_at")
+	impersonation := f.into("impersonation_logs", "impersonator_id", "impersonated_id", "tenant_id", "action", "ip_address", "user_agent", "created_at")
+	actions := []string{"invitation.created", "member.role_changed", "tenant.updated", "user.login", "role.updated"}
+	n := f.volume.tenants * entriesEach
+	step := time.Duration(filledDays) * 24 * time.Hour / time.Duration(n)
+	for i := range n {
+		t := f.tenants[f.chance.IntN(len(f.tenants))]
+		if i%10 == 0 {
+			t = f.tenants[0]
+		}
+		actor, at := t.users[f.chance.IntN(len(t.users))], f.now.Add(-step*time.Duration(n-i)).Truncate(time.Second)
+		if err := audit.add(ctx, actor, t.users[0], t.id, actions[f.chance.IntN(len(actions))], "tenant", t.id.String(), "192.0.2.1", "bench", at); err != nil {
+			return err
+		}
+		if i%entriesEach == 0 {
+			if err := impersonation.add(ctx, f.tenants[2].users[0], actor, t.id, "started", "192.0.2.1", "bench", at); err != nil {
+				return err
+			}
+		}
+	}
+	if err := audit.flush(ctx); err != nil {
+		return err
+	}
+	return impersonation.flush(ctx)
+}

@@ -1,0 +1,399 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// The commands that work on databases of a given size.
+const (
+	seedCommand  = "seed"
+	scaleCommand = "scale"
+)
+
+// What a route may cost on the largest database.
+const (
+	mostTimes  = 2 // the median of the one before
+	mostMedian = 20 * time.Millisecond
+	// Below this a difference is that of the machine.
+	beneath = 2 * time.Millisecond
+)
+
+// runSeed fills a database: bench seed --database URL --tenants N --events M.
+func runSeed(ctx context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("bench seed", flag.ContinueOnError)
+	url := flags.String("database", "", "`URL` of the database, such as "+sqldb.FileURL("/tmp/tenantry.db"))
+	var v volume
+	flags.IntVar(&v.tenants, "tenants", 20_000, "how many tenants")
+	flags.IntVar(&v.events, "events", 5_000_000, "how many usage events")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *url == "" {
+		return errors.New("seed needs --database")
+	}
+	if err := fill(ctx, *url, v, func(step string) { _, _ = fmt.Fprintln(out, step) }); err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(out, "accounts: %s, with the password %q\n", strings.Join(knownEmails, ", "), password)
+	return nil
+}
+
+// scale measures every route that reads, and the writes that every tenant makes, on
+// databases of several sizes.
+type scale struct {
+	options
+	sizes  []int
+	events int    // for each tenant
+	url    string // of a filled database; empty to fill one of each size
+	dir    string
+	out    io.Writer
+	failed []string
+}
+
+func runScale(ctx context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("bench scale", flag.ContinueOnError)
+	s := scale{out: out}
+	databases := flags.String("databases", "sqlite,postgres", "which databases")
+	sizes := flags.String("tenants", "1,100,20000", "sizes to compare, ascending")
+	only := flags.String("only", "", "`regexp` of the routes that are measured")
+	flags.StringVar(&s.url, "database", "", "`URL` of a database that was filled before, to measure that one alone")
+	flags.StringVar(&s.binary, "binary", "", "the service's program; built unless given")
+	flags.IntVar(&s.events, "events", 250, "usage events for each tenant")
+	flags.Float64Var(&s.seconds, "seconds", 0.3, "how long each route is asked")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	var err error
+	if s.only, err = regexp.Compile(*only); err != nil {
+		return err
+	}
+	for text := range strings.SplitSeq(*sizes, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return err
+		}
+		s.sizes = append(s.sizes, n)
+	}
+	return inFolder(func(dir string) error {
+		s.dir = dir
+		if err := s.build(ctx, dir, out); err != nil {
+			return err
+		}
+		if s.url != "" {
+			session := &session{options: s.options, dir: dir}
+			s.sizes = s.sizes[:1]
+			return s.measure(ctx, session, func(context.Context, int) (string, error) { return s.url, nil })
+		}
+		for s.databases = strings.Split(*databases, ","); len(s.databases) > 0; s.databases = s.databases[1:] {
+			if err := s.compare(ctx, s.databases[0]); err != nil {
+				return fmt.Errorf("%s: %w", s.databases[0], err)
+			}
+		}
+		if len(s.failed) > 0 {
+			return fmt.Errorf("%d routes grow with the data:\n%s", len(s.failed), strings.Join(s.failed, "\n"))
+		}
+		return nil
+	})
+}
+
+// cost is what one route costs on one database.
+type cost struct {
+	p50, p99 time.Duration
+	bytes    int
+	status   int
+}
+
+// compare measures one kind of database in all sizes.
+func (s *scale) compare(ctx context.Context, database string) (err error) {
+	session := &session{options: s.options, dir: filepath.Join(s.dir, database), database: database}
+	if err := os.MkdirAll(session.dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's user has to get through.
+		return err
+	}
+	if database == "postgres" {
+		if session.postgres, err = startPostgres(ctx, session.dir); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, session.postgres.stop(context.WithoutCancel(ctx))) }()
+	}
+	return s.measure(ctx, session, func(ctx context.Context, size int) (string, error) {
+		url, err := session.newDatabase(ctx, "tenants"+strconv.Itoa(size))
+		if err != nil {
+			return "", err
+		}
+		began := clock.System().Now()
+		err = fill(ctx, url, volume{tenants: size, events: size * s.events}, func(string) {})
+		_, _ = fmt.Fprintf(s.out, "%s with %d tenants, filled in %v\n", database, size, clock.System().Now().Sub(began).Round(time.Second))
+		return url, err
+	})
+}
+
+// measure measures a database of each size.
+func (s *scale) measure(ctx context.Context, session *session, database func(ctx context.Context, size int) (string, error)) error {
+	var names []string
+	costs := map[string][]cost{}
+	for _, size := range s.sizes {
+		url, err := database(ctx, size)
+		if err != nil {
+			return err
+		}
+		routes, found, err := s.routes(ctx, session, url)
+		if err != nil {
+			return err
+		}
+		names = routes
+		for name, c := range found {
+			costs[name] = append(costs[name], c)
+		}
+	}
+	return s.print(session.database, names, costs)
+}
+
+// routes starts the service on a database and measures every route.
+func (s *scale) routes(ctx context.Context, session *session, url string) (names []string, costs map[string]cost, err error) {
+	c, err := session.start(ctx, url)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, c.stop()) }()
+	time.Sleep(2 * time.Second) // until the work at the start is done
+	w, err := lookAt(ctx, c, url)
+	if err != nil {
+		return nil, nil, err
+	}
+	asked, err := readsOf(ctx, c, w)
+	if err != nil {
+		return nil, nil, err
+	}
+	asked = append(asked, writesOf(w)...)
+	costs = map[string]cost{}
+	for _, a := range asked {
+		if !s.only.MatchString(a.name) {
+			continue
+		}
+		if costs[a.name], err = s.cost(ctx, c, a); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", a.name, err)
+		}
+		names = append(names, a.name)
+	}
+	return names, costs, nil
+}
+
+// cost asks one route again and again.
+func (s *scale) cost(ctx context.Context, c *child, a asked) (cost, error) {
+	const least, warm = 5, 2
+	var found cost
+	var took []time.Duration
+	end := clock.System().Now().Add(time.Duration(s.seconds * float64(time.Second)))
+	for i := 0; i < least+warm || clock.System().Now().Before(end); i++ {
+		began := clock.System().Now()
+		status, body, err := a.next(i).do(ctx, c.address)
+		if err != nil {
+			return cost{}, err
+		}
+		if i >= warm {
+			took = append(took, clock.System().Now().Sub(began))
+		}
+		found.status, found.bytes = status, len(body)
+		if status >= http.StatusInternalServerError {
+			return cost{}, fmt.Errorf("%d %s", status, body)
+		}
+	}
+	slices.Sort(took)
+	found.p50, found.p99 = took[len(took)/2], took[len(took)*99/100]
+	return found, nil
+}
+
+// print writes the table of one database, and keeps what grew.
+func (s *scale) print(database string, names []string, costs map[string][]cost) error {
+	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	_, _ = fmt.Fprintf(w, "\n%s\t", database)
+	for _, size := range s.sizes {
+		_, _ = fmt.Fprintf(w, "%d: p50 ms\tp99\tKB\t", size)
+	}
+	_, _ = fmt.Fprintln(w, "status\t\t")
+	for _, name := range names {
+		row := costs[name]
+		_, _ = fmt.Fprintf(w, "%s\t", name)
+		for _, c := range row {
+			_, _ = fmt.Fprintf(w, "%.2f\t%.2f\t%.1f\t", ms(c.p50), ms(c.p99), float64(c.bytes)/1000)
+		}
+		last := row[len(row)-1]
+		grown := ""
+		most := max(row[0].p50, mostMedian) // a login costs what its hash does
+		if len(row) > 1 {
+			before := row[len(row)-2]
+			if last.p50 > beneath && (last.p50 > mostTimes*before.p50 || last.p50 > most*11/10) {
+				grown = "GROWS"
+				s.failed = append(s.failed, fmt.Sprintf("%s %s: %.2f to %.2f ms", database, name, ms(before.p50), ms(last.p50)))
+			}
+		}
+		_, _ = fmt.Fprintf(w, "%d\t%s\t\n", last.status, grown)
+	}
+	return w.Flush()
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// filled is what the requests need to know of a filled database.
+type filled struct {
+	large, small, admin *user
+	invoice             uuid.UUID // of the large tenant
+	subject             int64     // a user whom the audit trail mentions
+	meter               string    // the code of a meter with events
+}
+
+// lookAt logs in and looks what there is to ask for.
+func lookAt(ctx context.Context, c *child, url string) (_ *filled, err error) {
+	db, err := sqldb.Open(ctx, sqldb.Config{URL: url})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	w := &filled{}
+	for i, u := range []**user{&w.large, &w.small, &w.admin} {
+		*u = &user{email: knownEmails[i]}
+		if err := logIn(ctx, c, *u); err != nil {
+			return nil, err
+		}
+		row := db.Conn(ctx).QueryRowContext(ctx, `SELECT m.tenant_id FROM memberships m JOIN users u ON u.id = m.user_id WHERE u.email = $1`, knownEmails[i])
+		if err := row.Scan(&(*u).tenant); err != nil {
+			return nil, err
+		}
+	}
+	return w, errors.Join(
+		db.Conn(ctx).QueryRowContext(ctx, `SELECT id FROM invoices WHERE tenant_id = $1 ORDER BY id LIMIT 1`, w.large.tenant).Scan(&w.invoice),
+		db.Conn(ctx).QueryRowContext(ctx, `SELECT max(actor_id) FROM audit_logs`).Scan(&w.subject),
+		db.Conn(ctx).QueryRowContext(ctx, `SELECT m.code FROM usage_streams s JOIN meters m ON m.id = s.meter_id WHERE s.tenant_id = $1`, w.large.tenant).Scan(&w.meter),
+	)
+}
+
+func logIn(ctx context.Context, c *child, u *user) error {
+	body := fmt.Sprintf(`{"email": %q, "password": %q}`, u.email, password)
+	status, answer, err := request{method: http.MethodPost, path: "/api/v1/auth/login", body: body}.do(ctx, c.address)
+	if err != nil {
+		return err
+	}
+	var tokens struct {
+		AccessToken string `json:"accessToken"`
+	}
+	if err := json.Unmarshal(answer, &tokens); err != nil || status != http.StatusOK {
+		return fmt.Errorf("login answered %d: %s", status, answer)
+	}
+	u.access = tokens.AccessToken
+	return nil
+}
+
+// asked is a route with what it is asked.
+type asked struct {
+	name string
+	next func(i int) request
+}
+
+// readsOf returns every route of the service's description that reads and that can be
+// answered without the outside world, as the tenant with much data asks it.
+func readsOf(ctx context.Context, c *child, w *filled) ([]asked, error) {
+	_, body, err := request{method: http.MethodGet, path: "/openapi.json"}.do(ctx, c.address)
+	if err != nil {
+		return nil, err
+	}
+	var description struct {
+		Paths map[string]map[string]json.RawMessage `json:"paths"`
+	}
+	if err := json.Unmarshal(body, &description); err != nil {
+		return nil, err
+	}
+	var all []asked
+	for path, methods := range description.Paths {
+		if methods["get"] == nil || !strings.HasPrefix(path, "/api/v1/") || outside(path) {
+			continue
+		}
+		filledIn := strings.NewReplacer("{tenantId}", w.large.tenant.String(), "{tenant}", w.large.tenant.String(),
+			"{invoiceId}", w.invoice.String(), "{meterCode}", w.meter).Replace(path)
+		if strings.Contains(filledIn, "{") {
+			continue // objects of the catalog, of which there are as many in each size
+		}
+		all = append(all, reads(path, filledIn, w))
+	}
+	tenant := "/api/v1/tenant/{tenantId}"
+	for _, variant := range []string{
+		"/api/v1/admin/tenants?page=100", "/api/v1/admin/tenants?search=tenant-9", "/api/v1/admin/tenants?search=Tenant",
+		"/api/v1/admin/tenants/search-with-roles?search=user-9", "/api/v1/admin/tenants/search-with-roles?search=Tenant",
+		"/api/v1/admin/audit-logs?filter[action]=user.login", "/api/v1/admin/audit-logs?filter[action]=none",
+		"/api/v1/admin/audit-logs?filter[tenant]=" + w.large.tenant.String(), "/api/v1/admin/audit-logs?filter[action]=user.login&filter[tenant]=" + w.large.tenant.String(),
+		"/api/v1/admin/audit-logs?filter[actor]=" + strconv.FormatInt(w.subject, 10), "/api/v1/admin/audit-logs?page=50",
+		tenant + "/team/members?page=2&per_page=20", tenant + "/team/invitations?page=2&per_page=20", tenant + "/team/invitations?pending_only=true",
+		tenant + "/invoices?page=100",
+	} {
+		all = append(all, reads(variant, strings.ReplaceAll(variant, "{tenantId}", w.large.tenant.String()), w))
+	}
+	slices.SortFunc(all, func(a, b asked) int { return strings.Compare(a.name, b.name) })
+	return all, nil
+}
+
+func reads(name, path string, w *filled) asked {
+	token := w.large.access
+	if strings.HasPrefix(path, "/api/v1/admin/") {
+		token = w.admin.access
+	}
+	r := request{method: http.MethodGet, path: path, token: token}
+	return asked{name: "GET " + strings.ReplaceAll(name, w.large.tenant.String(), "{tenant}"), next: func(int) request { return r }}
+}
+
+// outside reports whether a route asks the provider or belongs to a login elsewhere.
+func outside(path string) bool {
+	for _, part := range []string{"/oauth/", "/pdf", "preview-change", "psp-price-status", "/studio", "search-with-roles"} {
+		if strings.Contains(path, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// writesOf returns the writes that every tenant makes all day, each by the large tenant
+// and by a small one.
+func writesOf(w *filled) []asked {
+	var all []asked
+	for _, by := range []struct {
+		name string
+		user *user
+	}{{"large", w.large}, {"small", w.small}} {
+		of := "/api/v1/tenant/" + by.user.tenant.String()
+		all = append(
+			all,
+			asked{"POST usage, " + by.name, func(i int) request {
+				body := fmt.Sprintf(`{"meter_code": %q, "quantity": 1, "idempotency_key": "scale-%d"}`, w.meter, i)
+				return request{method: http.MethodPost, path: of + "/usage", token: by.user.access, body: body}
+			}},
+			asked{"PATCH tenant, " + by.name, func(i int) request {
+				body := fmt.Sprintf(`{"name": "Renamed %d"}`, i)
+				return request{method: http.MethodPatch, path: "/api/v1/tenant", token: by.user.access, body: body}
+			}},
+			asked{"POST login, " + by.name, func(int) request {
+				body := fmt.Sprintf(`{"email": %q, "password": %q}`, by.user.email, password)
+				return request{method: http.MethodPost, path: "/api/v1/auth/login", body: body}
+			}},
+		)
+	}
+	return all
+}
