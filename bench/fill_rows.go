@@ -207,7 +207,7 @@ func idAt(at time.Time) uuid.UUID {
 
 // trail makes entries of the audit trail and of the log of impersonation, oldest first.
 func (f *filler) trail(ctx context.Context) error {
-	audit := f.into("audit_logs", "actor_id", "subject_id", "tenant_id", "action", "resource", "resource_id", "ip", "user_agent", "created_at")
+	entries := f.into("audit_logs", "actor_id", "subject_id", "tenant_id", "action", "resource", "resource_id", "ip", "user_agent", "created_at")
 	impersonation := f.into("impersonation_logs", "impersonator_id", "impersonated_id", "tenant_id", "action", "ip_address", "user_agent", "created_at")
 	actions := []string{"invitation.created", "member.role_changed", "tenant.updated", "user.login", "role.updated"}
 	n := f.volume.tenants * entriesEach
@@ -218,7 +218,7 @@ func (f *filler) trail(ctx context.Context) error {
 			t = f.tenants[0]
 		}
 		actor, at := t.users[f.chance.IntN(len(t.users))], f.now.Add(-step*time.Duration(n-i)).Truncate(time.Second)
-		if err := audit.add(ctx, actor, t.users[0], t.id, actions[f.chance.IntN(len(actions))], "tenant", t.id.String(), "192.0.2.1", "bench", at); err != nil {
+		if err := entries.add(ctx, actor, t.users[0], t.id, actions[f.chance.IntN(len(actions))], "tenant", t.id.String(), "192.0.2.1", "bench", at); err != nil {
 			return err
 		}
 		if i%entriesEach == 0 {
@@ -227,8 +227,11 @@ func (f *filler) trail(ctx context.Context) error {
 			}
 		}
 	}
-	if err := audit.flush(ctx); err != nil {
+	if err := entries.flush(ctx); err != nil {
 		return err
 	}
-	return impersonation.flush(ctx)
+	if err := impersonation.flush(ctx); err != nil {
+		return err
+	}
+	return f.auditLog.CountDays(ctx)
 }

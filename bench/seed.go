@@ -77,6 +77,7 @@ type seeder struct {
 	accounts *account.Service
 	keys     *apikey.Service
 	plan     catalog.Plan
+	auditLog *audit.Log
 }
 
 // noSubscriptions replaces the subscription domain where it is not used.
@@ -94,9 +95,10 @@ func newSeeder(ctx context.Context, db *sqldb.DB) (*seeder, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &seeder{db: db}
+	trail := audit.New(audit.Deps{DB: db, Clock: system})
+	s := &seeder{db: db, auditLog: trail}
 	s.tenants = tenant.NewService(tenant.Deps{
-		DB: db, Clock: system, Subscriptions: noSubscriptions{}, Overviews: noSubscriptions{}, Audit: audit.New(audit.Deps{DB: db, Clock: system}),
+		DB: db, Clock: system, Subscriptions: noSubscriptions{}, Overviews: noSubscriptions{}, Audit: trail,
 	})
 	lifetimes := account.DefaultLifetimes()
 	lifetimes.Access = 24 * time.Hour // longer than any run
@@ -116,7 +118,6 @@ func newSeeder(ctx context.Context, db *sqldb.DB) (*seeder, error) {
 			}
 		}
 	}
-	trail := audit.New(audit.Deps{DB: db, Clock: system})
 	plans := catalog.New(catalog.Deps{DB: db, Clock: system, Audit: trail})
 	list := pricelist.New(pricelist.Deps{
 		DB: db, Catalog: plans, Meters: meters.NewService(meters.Deps{DB: db, Clock: system, Audit: trail, Currencies: plans}),

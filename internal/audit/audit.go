@@ -68,6 +68,17 @@ func (l *Log) Record(ctx context.Context, e Entry) error {
 	return l.store.insert(ctx, r)
 }
 
+// CountDays is a periodic job: it counts the entries of days that are over.
+func (l *Log) CountDays(ctx context.Context) error {
+	for more := true; more; {
+		var err error
+		if more, err = l.store.countDays(ctx, l.deps.Clock.Now()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // DeleteOld deletes at most limit entries of a time from (inclusive) to before (exclusive),
 // the oldest first, and returns their times.
 func (l *Log) DeleteOld(ctx context.Context, from, before time.Time, limit int32) ([]time.Time, error) {

@@ -10,4 +10,38 @@ DELETE FROM audit_logs WHERE id IN (
     WHERE a.created_at >= sqlc.arg(earliest) AND a.created_at < sqlc.arg(before)
     ORDER BY a.created_at, a.id
     LIMIT sqlc.arg(most)
-) RETURNING created_at;
+) RETURNING created_at, action;
+
+-- Who counts days and who deletes entries wait for each other.
+-- name: LockDays :one
+SELECT day FROM audit_days WHERE day = '' AND action = '' FOR UPDATE;
+
+-- name: LastCountedDay :one
+SELECT COALESCE(max(day), '')::text AS day FROM audit_days;
+
+-- name: OldestEntry :one
+SELECT created_at FROM audit_logs ORDER BY created_at, id LIMIT 1;
+
+-- name: CountDay :exec
+INSERT INTO audit_days (day, action, entries)
+SELECT sqlc.arg(day)::text, a.action, count(*) FROM audit_logs a
+WHERE a.created_at >= sqlc.arg(earliest) AND a.created_at < sqlc.arg(before)
+GROUP BY a.action;
+
+-- name: MarkDay :exec
+INSERT INTO audit_days (day, action, entries) VALUES ($1, '', 0);
+
+-- name: DiscountDay :exec
+UPDATE audit_days SET entries = entries - sqlc.arg(deleted) WHERE day = $1 AND action = $2;
+
+-- name: CountedEntries :one
+SELECT COALESCE(sum(entries), 0)::bigint FROM audit_days WHERE day <= sqlc.arg(until)::text;
+
+-- name: CountedEntriesOfAction :one
+SELECT COALESCE(sum(entries), 0)::bigint FROM audit_days WHERE action = $1 AND day <= sqlc.arg(until)::text;
+
+-- name: CountEntriesSince :one
+SELECT count(*) FROM audit_logs WHERE created_at >= $1;
+
+-- name: CountEntriesOfActionSince :one
+SELECT count(*) FROM audit_logs WHERE action = $1 AND created_at >= sqlc.arg(since);

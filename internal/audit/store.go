@@ -58,6 +58,9 @@ func (s store) page(ctx context.Context, q page.Query) ([]AuditEntry, int64, err
 		Columns: "id, actor_id, subject_id, api_key_id, tenant_id, action, resource, resource_id, before, after, ip, user_agent, created_at",
 		From:    "audit_logs",
 	}
+	if q.OnlyFiltered("action") {
+		sel.Count = func(ctx context.Context) (int64, error) { return s.count(ctx, q.Param("filter[action]")) }
+	}
 	entries, total, err := page.Fetch(ctx, s.db.Conn(ctx), q, sel, func(row page.Scanner) (AuditEntry, error) {
 		var (
 			e             AuditEntry
@@ -70,10 +73,4 @@ func (s store) page(ctx context.Context, q page.Query) ([]AuditEntry, int64, err
 		return e, err
 	})
 	return entries, total, sqldb.Wrap(err, "list audit entries")
-}
-
-// deleteOld deletes entries of a time, the oldest first, and returns their times.
-func (s store) deleteOld(ctx context.Context, earliest, before time.Time, most int32) ([]time.Time, error) {
-	at, err := auditsql.New(s.db.Conn(ctx)).DeleteOldEntries(ctx, auditsql.DeleteOldEntriesParams{Earliest: earliest, Before: before, Most: most})
-	return at, sqldb.Wrap(err, "delete old audit entries")
 }

@@ -23,8 +23,13 @@ type Scanner interface {
 func Fetch[T any](
 	ctx context.Context, conn sqldb.DBTX, q Query, sel Select, scan func(Scanner) (T, error),
 ) (items []T, total int64, err error) {
-	count := q.Count(sel)
-	if err := conn.QueryRowContext(ctx, count.Text, count.Args...).Scan(&total); err != nil {
+	if sel.Count != nil {
+		total, err = sel.Count(ctx)
+	} else {
+		count := q.Count(sel)
+		err = conn.QueryRowContext(ctx, count.Text, count.Args...).Scan(&total)
+	}
+	if err != nil {
 		return nil, 0, fmt.Errorf("page: count: %w", err)
 	}
 	if total <= q.offset() {

@@ -24,6 +24,7 @@ type Query struct {
 // condition is a filter with the caller's value, whose type depends on the filter's
 // kind: string, bool, int64, uuid.UUID or time.Time.
 type condition struct {
+	path   string // such as "filter.action"
 	filter Filter
 	value  any
 }
@@ -36,6 +37,11 @@ type order struct {
 // Includes reports whether the caller asked for an include, by itself or as a part of
 // a nested one.
 func (q Query) Includes(name string) bool { return q.includes[name] }
+
+// OnlyFiltered reports whether the caller gave no other filter than one.
+func (q Query) OnlyFiltered(name string) bool {
+	return !slices.ContainsFunc(q.conditions, func(c condition) bool { return c.path != "filter."+name })
+}
 
 // Param returns the value of a parameter as Parse read it: the last one given, without
 // blanks around it, or "" if there is none.
@@ -83,7 +89,7 @@ func (q *Query) add(filter Filter, text, path string, broken *fault.Fields) {
 		*broken = append(*broken, *problem)
 		return
 	}
-	q.conditions = append(q.conditions, condition{filter: filter, value: value})
+	q.conditions = append(q.conditions, condition{path: path, filter: filter, value: value})
 }
 
 // filterNames lists the filters of a query, sorted, and refuses those that the

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"strconv"
 	"strings"
 )
@@ -9,8 +10,15 @@ import (
 type Select struct {
 	Columns string
 	From    string // tables and joins, without FROM
-	Where   string // a condition with the parameters $1… of Args; "" means none
-	Args    []any
+	// Join has further joins, each to at most one row, for Columns alone: it is made for
+	// the entries of the page and not for the whole list. From is one table then, with an
+	// alias.
+	Join  string
+	Where string // a condition with the parameters $1… of Args; "" means none
+	Args  []any
+	// Count returns the number of entries on all pages, where that is known without
+	// counting them; nil counts them.
+	Count func(ctx context.Context) (int64, error)
 }
 
 // Statement is SQL with its arguments.
@@ -25,7 +33,20 @@ const maxOffset = 1 << 40
 
 // List returns the statement that selects the entries of the page.
 func (q Query) List(sel Select) Statement {
-	b := q.build("SELECT "+sel.Columns, sel)
+	if sel.Join == "" {
+		b := q.build("SELECT "+sel.Columns, sel)
+		q.writePage(b)
+		return b.statement()
+	}
+	_, alias, _ := strings.Cut(sel.From, " ")
+	b := q.build("SELECT "+sel.Columns+" FROM (SELECT "+alias+".*", sel)
+	q.writePage(b)
+	b.text.WriteString(") " + alias + " " + sel.Join)
+	q.writeOrder(b)
+	return b.statement()
+}
+
+func (q Query) writeOrder(b *builder) {
 	b.text.WriteString(" ORDER BY ")
 	for i, o := range q.orders {
 		if i > 0 {
@@ -36,8 +57,11 @@ func (q Query) List(sel Select) Statement {
 			b.text.WriteString(" DESC")
 		}
 	}
+}
+
+func (q Query) writePage(b *builder) {
+	q.writeOrder(b)
 	b.text.WriteString(" LIMIT " + b.arg(q.perPage) + " OFFSET " + b.arg(q.offset()))
-	return b.statement()
 }
 
 // Count returns the statement that counts the entries of all pages.

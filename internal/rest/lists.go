@@ -15,6 +15,10 @@ import (
 // of its spec. It enforces nothing: the handler parses the query by the same spec.
 func Lists(spec page.Spec) Option { return func(o *operation) { o.list = &spec } }
 
+// Parts describes a list of which a caller can have a page or, without page and
+// per_page, the whole.
+func Parts() Option { return Lists(page.Spec{}) }
+
 // describeList adds a list's parameters to its operation. Parameters that
 // several lists share are components of the document.
 func (a *API) describeList(doc *huma.Operation, spec page.Spec) {

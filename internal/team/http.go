@@ -3,7 +3,10 @@ package team
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
@@ -19,11 +22,18 @@ type HTTP struct {
 	svc      *Service
 	accounts Sessions
 	avatars  Avatars
+	// tenants and admin are the absolute URLs that a tenant's id follows, for the links
+	// between pages.
+	tenants, admin string
 }
 
-// NewHTTP returns the handlers.
-func NewHTTP(svc *Service, accounts Sessions, avatars Avatars) *HTTP {
-	return &HTTP{svc: svc, accounts: accounts, avatars: avatars}
+// NewHTTP returns the handlers. publicURL, without a slash at its end, begins the links
+// between pages.
+func NewHTTP(svc *Service, accounts Sessions, avatars Avatars, publicURL string) *HTTP {
+	return &HTTP{
+		svc: svc, accounts: accounts, avatars: avatars,
+		tenants: publicURL + "/api/v1/tenant/", admin: publicURL + "/api/v1/admin/tenants/",
+	}
 }
 
 // TeamRole names a role.
@@ -59,12 +69,28 @@ func all[T, V any](items []T, show func(T) V) []V {
 }
 
 // Members handles GET /members.
-func (h *HTTP) Members(ctx context.Context, _ *struct{}) (*rest.Data[[]TeamMember], error) {
-	members, err := h.svc.Members(ctx, authz.TenantID(ctx))
+func (h *HTTP) Members(ctx context.Context, _ *struct{}) (*rest.Plain[page.Part[TeamMember]], error) {
+	id := authz.TenantID(ctx)
+	return h.members(ctx, id, h.tenants+id.String()+"/team/members")
+}
+
+// members answers with a tenant's members, at an address. Their order is not that of an
+// index, so that all are read for a page too.
+func (h *HTTP) members(ctx context.Context, tenantID uuid.UUID, address string) (*rest.Plain[page.Part[TeamMember]], error) {
+	q, err := page.ParsePart(rest.Query(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return rest.List(all(members, h.member)), nil
+	members, err := h.svc.Members(ctx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	total := len(members)
+	if !q.Whole() {
+		from, to := q.Window(total)
+		members = members[from:to]
+	}
+	return rest.Bare(page.NewPart(q, address, all(members, h.member), int64(total))), nil
 }
 
 // AssignableRoles handles GET /team/roles.

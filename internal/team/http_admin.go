@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
@@ -40,16 +41,12 @@ type adminTenantInput struct {
 }
 
 // AdminMembers handles GET /admin/tenants/{tenant}/members.
-func (h *HTTP) AdminMembers(ctx context.Context, in *adminTenantInput) (*rest.Data[[]TeamMember], error) {
+func (h *HTTP) AdminMembers(ctx context.Context, in *adminTenantInput) (*rest.Plain[page.Part[TeamMember]], error) {
 	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err
 	}
-	members, err := h.svc.Members(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return rest.List(all(members, h.member)), nil
+	return h.members(ctx, id, h.admin+id.String()+"/members")
 }
 
 type adminMemberInput struct {
@@ -129,16 +126,12 @@ type adminInvitationsInput struct {
 }
 
 // AdminInvitations handles GET /admin/tenants/{tenant}/invitations.
-func (h *HTTP) AdminInvitations(ctx context.Context, in *adminInvitationsInput) (*rest.Data[[]TeamInvitation], error) {
+func (h *HTTP) AdminInvitations(ctx context.Context, in *adminInvitationsInput) (*rest.Plain[page.Part[TeamInvitation]], error) {
 	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err
 	}
-	invitations, err := h.svc.Invitations(ctx, id, in.PendingOnly)
-	if err != nil {
-		return nil, err
-	}
-	return rest.List(all(invitations, teamInvitation)), nil
+	return h.invitations(ctx, id, in.PendingOnly, h.admin+id.String()+"/invitations")
 }
 
 type adminInviteInput struct {

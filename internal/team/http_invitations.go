@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
@@ -52,12 +53,22 @@ type invitationsInput struct {
 }
 
 // Invitations handles GET /invitations.
-func (h *HTTP) Invitations(ctx context.Context, in *invitationsInput) (*rest.Data[[]TeamInvitation], error) {
-	invitations, err := h.svc.Invitations(ctx, authz.TenantID(ctx), in.PendingOnly)
+func (h *HTTP) Invitations(ctx context.Context, in *invitationsInput) (*rest.Plain[page.Part[TeamInvitation]], error) {
+	id := authz.TenantID(ctx)
+	return h.invitations(ctx, id, in.PendingOnly, h.tenants+id.String()+"/team/invitations")
+}
+
+// invitations answers with a tenant's invitations, at an address.
+func (h *HTTP) invitations(ctx context.Context, tenantID uuid.UUID, pendingOnly bool, address string) (*rest.Plain[page.Part[TeamInvitation]], error) {
+	q, err := page.ParsePart(rest.Query(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return rest.List(all(invitations, teamInvitation)), nil
+	found, total, err := h.svc.Invitations(ctx, tenantID, pendingOnly, q)
+	if err != nil {
+		return nil, err
+	}
+	return rest.Bare(page.NewPart(q, address, all(found, teamInvitation), total)), nil
 }
 
 // MayInvite refuses a caller whose role does not let them invite

@@ -11,14 +11,18 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/mail/letters"
+	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// Invitations lists a tenant's invitations, the newest first; pendingOnly leaves
-// out those that can no longer be accepted.
-func (s *Service) Invitations(ctx context.Context, tenantID uuid.UUID, pendingOnly bool) ([]Invitation, error) {
-	return s.store.invitations(ctx, tenantID, pendingOnly, s.deps.Clock.Now())
+// Invitations lists the part of a tenant's invitations that q asks for, the newest first,
+// and how many there are; pendingOnly leaves out those that can no longer be accepted.
+func (s *Service) Invitations(ctx context.Context, tenantID uuid.UUID, pendingOnly bool, q page.Query) ([]Invitation, int64, error) {
+	if pendingOnly {
+		return s.store.pendingInvitations(ctx, tenantID, q, s.deps.Clock.Now())
+	}
+	return s.store.invitations(ctx, tenantID, q, s.deps.Clock.Now())
 }
 
 // NewInvitation is what an inviter gives.

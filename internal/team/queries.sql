@@ -91,9 +91,24 @@ JOIN roles r ON r.id = invitations.role_id
 JOIN tenants t ON t.id = invitations.tenant_id
 JOIN users u ON u.id = invitations.inviter_id
 WHERE invitations.tenant_id = $1
-  AND (NOT sqlc.arg(pending_only)::boolean OR (invitations.status = 'pending' AND invitations.expires_at > sqlc.arg(now)))
 ORDER BY invitations.created_at DESC, invitations.id DESC
-LIMIT 1000;
+LIMIT sqlc.arg(most) OFFSET sqlc.arg(skipped);
+
+-- name: CountInvitations :one
+SELECT count(*) FROM invitations WHERE tenant_id = $1;
+
+-- name: PendingInvitations :many
+SELECT sqlc.embed(invitations), r.name AS role_name, t.name AS tenant_name, u.name AS inviter_name
+FROM invitations
+JOIN roles r ON r.id = invitations.role_id
+JOIN tenants t ON t.id = invitations.tenant_id
+JOIN users u ON u.id = invitations.inviter_id
+WHERE invitations.tenant_id = $1 AND invitations.status = 'pending' AND invitations.expires_at > sqlc.arg(now)
+ORDER BY invitations.created_at DESC, invitations.id DESC
+LIMIT sqlc.arg(most) OFFSET sqlc.arg(skipped);
+
+-- name: CountPendingInvitations :one
+SELECT count(*) FROM invitations WHERE tenant_id = $1 AND status = 'pending' AND expires_at > sqlc.arg(now);
 
 -- name: Invitation :one
 SELECT sqlc.embed(invitations), r.name AS role_name, t.name AS tenant_name, u.name AS inviter_name

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/team/teamsql"
 )
@@ -19,14 +20,47 @@ func toInvitation(row teamsql.InvitationRow, now time.Time) Invitation {
 	}.at(now)
 }
 
-// invitations lists a tenant's invitations, the newest first.
-func (s store) invitations(ctx context.Context, tenantID uuid.UUID, pendingOnly bool, now time.Time) ([]Invitation, error) {
-	rows, err := s.q(ctx).Invitations(ctx, teamsql.InvitationsParams{TenantID: tenantID, PendingOnly: pendingOnly, Now: now})
-	invitations := make([]Invitation, len(rows))
-	for i, row := range rows {
-		invitations[i] = toInvitation(teamsql.InvitationRow(row), now)
+// mostInvitations is how many of a tenant's invitations are listed at once. Older ones are
+// on further pages.
+const mostInvitations = 1000
+
+// invitations lists the part of a tenant's invitations that q asks for, the newest first,
+// and how many there are.
+func (s store) invitations(ctx context.Context, tenantID uuid.UUID, q page.Query, now time.Time) ([]Invitation, int64, error) {
+	rows, err := s.q(ctx).Invitations(ctx, teamsql.InvitationsParams{
+		TenantID: tenantID, Most: int32(q.Limit(mostInvitations)), Skipped: int32(q.Offset()),
+	})
+	if err != nil {
+		return nil, 0, sqldb.Wrap(err, "list invitations")
 	}
-	return invitations, sqldb.Wrap(err, "list invitations")
+	found := make([]Invitation, len(rows))
+	for i, row := range rows {
+		found[i] = toInvitation(teamsql.InvitationRow(row), now)
+	}
+	if q.Whole() {
+		return found, int64(len(found)), nil
+	}
+	total, err := s.q(ctx).CountInvitations(ctx, tenantID)
+	return found, total, sqldb.Wrap(err, "count invitations")
+}
+
+// pendingInvitations is invitations for those that can be accepted at now.
+func (s store) pendingInvitations(ctx context.Context, tenantID uuid.UUID, q page.Query, now time.Time) ([]Invitation, int64, error) {
+	rows, err := s.q(ctx).PendingInvitations(ctx, teamsql.PendingInvitationsParams{
+		TenantID: tenantID, Now: now, Most: int32(q.Limit(mostInvitations)), Skipped: int32(q.Offset()),
+	})
+	if err != nil {
+		return nil, 0, sqldb.Wrap(err, "list pending invitations")
+	}
+	found := make([]Invitation, len(rows))
+	for i, row := range rows {
+		found[i] = toInvitation(teamsql.InvitationRow(row), now)
+	}
+	if q.Whole() {
+		return found, int64(len(found)), nil
+	}
+	total, err := s.q(ctx).CountPendingInvitations(ctx, teamsql.CountPendingInvitationsParams{TenantID: tenantID, Now: now})
+	return found, total, sqldb.Wrap(err, "count pending invitations")
 }
 
 // invitation returns a tenant's invitation as it is at now, or errNoInvitation.

@@ -18,7 +18,8 @@ func (s store) adminPage(ctx context.Context, q page.Query, only page.Select) ([
 	only.Columns = `t.id, t.name, t.slug, t.settings, t.preferred_currency, t.legal_name, t.address, t.city, t.postal_code, t.country,
 		t.vat_number, t.billing_email, t.onboarding_completed_at, t.created_at, t.updated_at, o.id, o.name, o.email,
 		(SELECT count(*) FROM memberships c WHERE c.tenant_id = t.id)`
-	only.From = `tenants t LEFT JOIN users o ON o.id = (
+	only.From = `tenants t`
+	only.Join = `LEFT JOIN users o ON o.id = (
 		SELECT m.user_id FROM memberships m JOIN roles r ON r.id = m.role_id
 		WHERE m.tenant_id = t.id AND r.tenant_id IS NULL AND r.name = '` + BuiltInOwner + `'
 		ORDER BY m.joined_at, m.user_id LIMIT 1)`

@@ -13,13 +13,85 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
+const countDay = `-- name: CountDay :exec
+INSERT INTO audit_days (day, action, entries)
+SELECT $1::text, a.action, count(*) FROM audit_logs a
+WHERE a.created_at >= $2 AND a.created_at < $3
+GROUP BY a.action
+`
+
+type CountDayParams struct {
+	Day      string
+	Earliest time.Time
+	Before   time.Time
+}
+
+func (q *Queries) CountDay(ctx context.Context, arg CountDayParams) error {
+	_, err := q.db.ExecContext(ctx, countDay, arg.Day, arg.Earliest, arg.Before)
+	return err
+}
+
+const countEntriesOfActionSince = `-- name: CountEntriesOfActionSince :one
+SELECT count(*) FROM audit_logs WHERE action = $1 AND created_at >= $2
+`
+
+type CountEntriesOfActionSinceParams struct {
+	Action string
+	Since  time.Time
+}
+
+func (q *Queries) CountEntriesOfActionSince(ctx context.Context, arg CountEntriesOfActionSinceParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countEntriesOfActionSince, arg.Action, arg.Since)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countEntriesSince = `-- name: CountEntriesSince :one
+SELECT count(*) FROM audit_logs WHERE created_at >= $1
+`
+
+func (q *Queries) CountEntriesSince(ctx context.Context, createdAt time.Time) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countEntriesSince, createdAt)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countedEntries = `-- name: CountedEntries :one
+SELECT COALESCE(sum(entries), 0)::bigint FROM audit_days WHERE day <= $1::text
+`
+
+func (q *Queries) CountedEntries(ctx context.Context, until string) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countedEntries, until)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
+const countedEntriesOfAction = `-- name: CountedEntriesOfAction :one
+SELECT COALESCE(sum(entries), 0)::bigint FROM audit_days WHERE action = $1 AND day <= $2::text
+`
+
+type CountedEntriesOfActionParams struct {
+	Action string
+	Until  string
+}
+
+func (q *Queries) CountedEntriesOfAction(ctx context.Context, arg CountedEntriesOfActionParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countedEntriesOfAction, arg.Action, arg.Until)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const deleteOldEntries = `-- name: DeleteOldEntries :many
 DELETE FROM audit_logs WHERE id IN (
     SELECT a.id FROM audit_logs a
     WHERE a.created_at >= $1 AND a.created_at < $2
     ORDER BY a.created_at, a.id
     LIMIT $3
-) RETURNING created_at
+) RETURNING created_at, action
 `
 
 type DeleteOldEntriesParams struct {
@@ -28,19 +100,24 @@ type DeleteOldEntriesParams struct {
 	Most     int32
 }
 
-func (q *Queries) DeleteOldEntries(ctx context.Context, arg DeleteOldEntriesParams) ([]time.Time, error) {
+type DeleteOldEntriesRow struct {
+	CreatedAt time.Time
+	Action    string
+}
+
+func (q *Queries) DeleteOldEntries(ctx context.Context, arg DeleteOldEntriesParams) ([]DeleteOldEntriesRow, error) {
 	rows, err := q.db.QueryContext(ctx, deleteOldEntries, arg.Earliest, arg.Before, arg.Most)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []time.Time{}
+	items := []DeleteOldEntriesRow{}
 	for rows.Next() {
-		var created_at time.Time
-		if err := rows.Scan(&created_at); err != nil {
+		var i DeleteOldEntriesRow
+		if err := rows.Scan(&i.CreatedAt, &i.Action); err != nil {
 			return nil, err
 		}
-		items = append(items, created_at)
+		items = append(items, i)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -49,6 +126,21 @@ func (q *Queries) DeleteOldEntries(ctx context.Context, arg DeleteOldEntriesPara
 		return nil, err
 	}
 	return items, nil
+}
+
+const discountDay = `-- name: DiscountDay :exec
+UPDATE audit_days SET entries = entries - $3 WHERE day = $1 AND action = $2
+`
+
+type DiscountDayParams struct {
+	Day     string
+	Action  string
+	Deleted int64
+}
+
+func (q *Queries) DiscountDay(ctx context.Context, arg DiscountDayParams) error {
+	_, err := q.db.ExecContext(ctx, discountDay, arg.Day, arg.Action, arg.Deleted)
+	return err
 }
 
 const insertEntry = `-- name: InsertEntry :exec
@@ -89,4 +181,47 @@ func (q *Queries) InsertEntry(ctx context.Context, arg InsertEntryParams) error 
 		arg.ApiKeyID,
 	)
 	return err
+}
+
+const lastCountedDay = `-- name: LastCountedDay :one
+SELECT COALESCE(max(day), '')::text AS day FROM audit_days
+`
+
+func (q *Queries) LastCountedDay(ctx context.Context) (string, error) {
+	row := q.db.QueryRowContext(ctx, lastCountedDay)
+	var day string
+	err := row.Scan(&day)
+	return day, err
+}
+
+const lockDays = `-- name: LockDays :one
+SELECT day FROM audit_days WHERE day = '' AND action = '' FOR UPDATE
+`
+
+// Who counts days and who deletes entries wait for each other.
+func (q *Queries) LockDays(ctx context.Context) (string, error) {
+	row := q.db.QueryRowContext(ctx, lockDays)
+	var day string
+	err := row.Scan(&day)
+	return day, err
+}
+
+const markDay = `-- name: MarkDay :exec
+INSERT INTO audit_days (day, action, entries) VALUES ($1, '', 0)
+`
+
+func (q *Queries) MarkDay(ctx context.Context, day string) error {
+	_, err := q.db.ExecContext(ctx, markDay, day)
+	return err
+}
+
+const oldestEntry = `-- name: OldestEntry :one
+SELECT created_at FROM audit_logs ORDER BY created_at, id LIMIT 1
+`
+
+func (q *Queries) OldestEntry(ctx context.Context) (time.Time, error) {
+	row := q.db.QueryRowContext(ctx, oldestEntry)
+	var created_at time.Time
+	err := row.Scan(&created_at)
+	return created_at, err
 }

@@ -13,6 +13,17 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
+const countInvitations = `-- name: CountInvitations :one
+SELECT count(*) FROM invitations WHERE tenant_id = $1
+`
+
+func (q *Queries) CountInvitations(ctx context.Context, tenantID uuid.UUID) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countInvitations, tenantID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countPending = `-- name: CountPending :one
 SELECT count(*) FROM invitations WHERE tenant_id = $1 AND email = $2 AND status = 'pending'
 `
@@ -24,6 +35,22 @@ type CountPendingParams struct {
 
 func (q *Queries) CountPending(ctx context.Context, arg CountPendingParams) (int64, error) {
 	row := q.db.QueryRowContext(ctx, countPending, arg.TenantID, arg.Email)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countPendingInvitations = `-- name: CountPendingInvitations :one
+SELECT count(*) FROM invitations WHERE tenant_id = $1 AND status = 'pending' AND expires_at > $2
+`
+
+type CountPendingInvitationsParams struct {
+	TenantID uuid.UUID
+	Now      time.Time
+}
+
+func (q *Queries) CountPendingInvitations(ctx context.Context, arg CountPendingInvitationsParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countPendingInvitations, arg.TenantID, arg.Now)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -310,15 +337,14 @@ JOIN roles r ON r.id = invitations.role_id
 JOIN tenants t ON t.id = invitations.tenant_id
 JOIN users u ON u.id = invitations.inviter_id
 WHERE invitations.tenant_id = $1
-  AND (NOT $2::boolean OR (invitations.status = 'pending' AND invitations.expires_at > $3))
 ORDER BY invitations.created_at DESC, invitations.id DESC
-LIMIT 1000
+LIMIT $3 OFFSET $2
 `
 
 type InvitationsParams struct {
-	TenantID    uuid.UUID
-	PendingOnly bool
-	Now         time.Time
+	TenantID uuid.UUID
+	Skipped  int32
+	Most     int32
 }
 
 type InvitationsRow struct {
@@ -329,7 +355,7 @@ type InvitationsRow struct {
 }
 
 func (q *Queries) Invitations(ctx context.Context, arg InvitationsParams) ([]InvitationsRow, error) {
-	rows, err := q.db.QueryContext(ctx, invitations, arg.TenantID, arg.PendingOnly, arg.Now)
+	rows, err := q.db.QueryContext(ctx, invitations, arg.TenantID, arg.Skipped, arg.Most)
 	if err != nil {
 		return nil, err
 	}
@@ -500,6 +526,74 @@ type MoveMembersParams struct {
 func (q *Queries) MoveMembers(ctx context.Context, arg MoveMembersParams) error {
 	_, err := q.db.ExecContext(ctx, moveMembers, arg.NewRoleID, arg.TenantID, arg.RoleID)
 	return err
+}
+
+const pendingInvitations = `-- name: PendingInvitations :many
+SELECT invitations.id, invitations.tenant_id, invitations.email, invitations.role_id, invitations.inviter_id, invitations.status, invitations.token_hash, invitations.expires_in_days, invitations.expires_at, invitations.created_at, invitations.updated_at, r.name AS role_name, t.name AS tenant_name, u.name AS inviter_name
+FROM invitations
+JOIN roles r ON r.id = invitations.role_id
+JOIN tenants t ON t.id = invitations.tenant_id
+JOIN users u ON u.id = invitations.inviter_id
+WHERE invitations.tenant_id = $1 AND invitations.status = 'pending' AND invitations.expires_at > $2
+ORDER BY invitations.created_at DESC, invitations.id DESC
+LIMIT $4 OFFSET $3
+`
+
+type PendingInvitationsParams struct {
+	TenantID uuid.UUID
+	Now      time.Time
+	Skipped  int32
+	Most     int32
+}
+
+type PendingInvitationsRow struct {
+	Invitation  Invitation
+	RoleName    string
+	TenantName  string
+	InviterName string
+}
+
+func (q *Queries) PendingInvitations(ctx context.Context, arg PendingInvitationsParams) ([]PendingInvitationsRow, error) {
+	rows, err := q.db.QueryContext(ctx, pendingInvitations,
+		arg.TenantID,
+		arg.Now,
+		arg.Skipped,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PendingInvitationsRow{}
+	for rows.Next() {
+		var i PendingInvitationsRow
+		if err := rows.Scan(
+			&i.Invitation.ID,
+			&i.Invitation.TenantID,
+			&i.Invitation.Email,
+			&i.Invitation.RoleID,
+			&i.Invitation.InviterID,
+			&i.Invitation.Status,
+			&i.Invitation.TokenHash,
+			&i.Invitation.ExpiresInDays,
+			&i.Invitation.ExpiresAt,
+			&i.Invitation.CreatedAt,
+			&i.Invitation.UpdatedAt,
+			&i.RoleName,
+			&i.TenantName,
+			&i.InviterName,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const pruneInvitedAddresses = `-- name: PruneInvitedAddresses :exec
