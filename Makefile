@@ -41,6 +41,10 @@ race: ## Run all tests under the race detector
 bench: ## Measure the service beside the machine's limits (ARGS="--only 'record 64'", see bench/README.md)
 	go run ./bench $(ARGS)
 
+.PHONY: scale
+scale: ## Measure every route on databases of 1, 100 and 20,000 tenants (ARGS="--databases sqlite")
+	go run ./bench scale $(ARGS)
+
 .PHONY: prove
 prove: ## Run all tests in their long form, which repeats more
 	TENANTRY_TEST_LONG=1 go test -timeout 90m ./...

@@ -81,7 +81,7 @@ func (f *filler) memberships(ctx context.Context) error {
 	return errors.Join(members.flush(ctx), subscriptions.flush(ctx))
 }
 
-// invitations makes them, of which one in ten is pending.
+// invitations makes them, of which one in twenty is pending.
 func (f *filler) invitations(ctx context.Context) error {
 	b := f.into("invitations", "id", "tenant_id", "email", "role_id", "inviter_id", "status", "token_hash", "expires_in_days", "expires_at", "created_at", "updated_at")
 	n := 0
@@ -93,7 +93,7 @@ func (f *filler) invitations(ctx context.Context) error {
 		for range many {
 			n++
 			at, status := f.ago(), "accepted"
-			if n%10 == 0 && n < 400*10 {
+			if n%20 == 0 {
 				status = "pending"
 			}
 			if err := b.add(ctx, sqldb.NewID(), t.id, fmt.Sprintf("invited-%d@filled.test", n), f.roles["member"], t.users[0], status,

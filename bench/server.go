@@ -43,7 +43,7 @@ func startService(ctx context.Context, binary, databaseURL, data string, env ...
 	cmd.Env = append(os.Environ(),
 		"TENANTRY_DATABASE_URL="+databaseURL,
 		"TENANTRY_STRIPE_SECRET_KEY=sk_test_bench", "TENANTRY_STRIPE_WEBHOOK_SECRET=whsec_bench",
-		"TENANTRY_SMTP_URL=smtp://127.0.0.1:9", "TENANTRY_MAIL_FROM=bench@example.com",
+		"TENANTRY_INVOICE_MODE=platform_managed", "TENANTRY_SMTP_URL=smtp://127.0.0.1:9", "TENANTRY_MAIL_FROM=bench@example.com",
 		"HTTPS_PROXY=http://127.0.0.1:9", "HTTP_PROXY=http://127.0.0.1:9", "NO_PROXY=",
 	)
 	cmd.Env = append(cmd.Env, env...)
