@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"path/filepath"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/account/oauth"
@@ -35,17 +34,17 @@ func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err er
 	if err := s.KeepPrivate(); err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	world, release, err := openSandbox(ctx, s.Data)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer release()
+	defer func() { err = errors.Join(err, world.Close()) }()
 	db, err := openFor(ctx, s, sandboxed)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	defer commands.Closing(db, &err)
-	world, err := sandbox.Open(ctx, filepath.Join(s.Data, settings.SandboxFile))
-	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	defer func() { err = errors.Join(err, world.Close()) }()
-
 	own := "http://" + loopback(listener.Addr())
 	svc, provider, err := newSandboxed(ctx, s, db, world, own, log)
 	if err != nil {

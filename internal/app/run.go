@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/private"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -32,6 +33,13 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 		return err
 	}
 	defer commands.Closing(db, &err)
+	if db.File() != "" {
+		release, err := private.Lock(ctx, db.File())
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Addr)
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tenantry/tenantry/internal/app/commands"
+	"github.com/tenantry/tenantry/internal/private"
 	"github.com/tenantry/tenantry/internal/sandbox"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe"
 	"github.com/tenantry/tenantry/internal/settings"
@@ -26,10 +27,11 @@ import (
 // to logTo.
 func StripeSandbox(ctx context.Context, s settings.StripeSandbox, out, logTo io.Writer) (err error) {
 	log := commands.NewLog(logTo, settings.Settings{LogFormat: settings.LogText, LogLevel: slog.LevelWarn})
-	world, err := sandbox.Open(ctx, filepath.Join(s.Data, settings.SandboxFile))
+	world, release, err := openSandbox(ctx, s.Data)
 	if err != nil {
 		return err
 	}
+	defer release()
 	defer func() { err = errors.Join(err, world.Close()) }()
 	key, secret, err := sandboxSecrets(ctx, world, s.Key, s.WebhookSecret)
 	if err != nil {
@@ -54,6 +56,23 @@ func StripeSandbox(ctx context.Context, s settings.StripeSandbox, out, logTo io.
 	return serveAlone(ctx, listener, world.Alone(provider.Handler(), hosts...), provider.Run, func() error {
 		return stripeBanner(out, own, key, secret, s)
 	})
+}
+
+// openSandbox opens the sandbox of a data folder, which one process at a time may have.
+// The caller closes it before calling release.
+func openSandbox(ctx context.Context, folder string) (world *sandbox.World, release func(), err error) {
+	path := filepath.Join(folder, settings.SandboxFile)
+	if err := private.Folder(folder, settings.SandboxFile); err != nil {
+		return nil, nil, err
+	}
+	if release, err = private.Lock(ctx, path); err != nil {
+		return nil, nil, err
+	}
+	if world, err = sandbox.Open(ctx, path); err != nil {
+		release()
+		return nil, nil, err
+	}
+	return world, release, nil
 }
 
 // sandboxSecrets returns the provider's key and what signs its events: those that

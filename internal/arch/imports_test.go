@@ -32,7 +32,7 @@ var domains = map[string][]string{
 // platform are the packages that domains stand on. They import no domain, psp
 // included, which has types of its own.
 var platform = []string{
-	"audit", "authz", "clock", "fault", "framing", "gather", "i18n", "jobs", "limit", "mail", "metrics", "money", "page", "prepared", "private", "prune", "psp", "push", "rest", "safehttp", "sqldb",
+	"audit", "authz", "clock", "dbfile", "fault", "framing", "gather", "i18n", "jobs", "limit", "mail", "metrics", "money", "page", "prepared", "private", "prune", "psp", "push", "rest", "safehttp", "sqldb",
 }
 
 // settings reads the values that some domains take from outside, into their types.
@@ -40,7 +40,7 @@ var platform = []string{
 var settings = []string{"account", "usage", "invoice"}
 
 // sandbox is what the stand-ins for the outside world may import.
-var sandbox = []string{"clock", "mail", "prepared"}
+var sandbox = []string{"clock", "dbfile", "mail", "prepared"}
 
 // libraries are confined to the packages that wrap them.
 var libraries = []struct {
@@ -51,7 +51,7 @@ var libraries = []struct {
 	{"github.com/danielgtaylor/huma", "huma stays in the HTTP layer", []string{"internal/rest"}},
 	{"github.com/go-chi/chi", "chi stays in the HTTP layer", []string{"internal/rest"}},
 	{"github.com/prometheus", "figures are counted in one place", []string{"internal/metrics"}},
-	{"database/sql", "SQL is run by stores, through generated code", []string{"internal/prepared", "internal/sqldb", "internal/sandbox"}},
+	{"database/sql", "SQL is run by stores, through generated code", []string{"internal/dbfile", "internal/prepared", "internal/sqldb", "internal/sandbox"}},
 }
 
 type pkg struct {

@@ -11,10 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/dbfile"
 	"github.com/tenantry/tenantry/internal/prepared"
 	"github.com/tenantry/tenantry/internal/sandbox/mailbox"
 )
@@ -66,7 +66,7 @@ func Open(ctx context.Context, path string) (*World, error) {
 }
 
 func open(ctx context.Context, path string, base clock.Clock) (_ *World, err error) {
-	db, err := openDatabase(path)
+	db, err := openDatabase(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
@@ -85,21 +85,12 @@ func open(ctx context.Context, path string, base clock.Clock) (_ *World, err err
 	return w, nil
 }
 
-// openDatabase makes a new file readable only by its owner, because the mails
-// in it contain tokens.
-func openDatabase(path string) (*sql.DB, error) {
+func openDatabase(ctx context.Context, path string) (*sql.DB, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
-	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := file.Close(); err != nil {
+	if err := dbfile.Own(ctx, path, settingsTable); err != nil {
 		return nil, err
 	}
 	dsn := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: parameters}

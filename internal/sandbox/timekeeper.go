@@ -12,7 +12,10 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-const settingsSchema = `CREATE TABLE IF NOT EXISTS sandbox_settings (key TEXT PRIMARY KEY, value INTEGER NOT NULL)`
+// settingsTable is in every sandbox, from its first start on.
+const settingsTable = "sandbox_settings"
+
+const settingsSchema = `CREATE TABLE IF NOT EXISTS ` + settingsTable + ` (key TEXT PRIMARY KEY, value INTEGER NOT NULL)`
 
 // offsetKey is the setting that says how far the clock is ahead, in
 // nanoseconds.

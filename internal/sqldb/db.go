@@ -8,12 +8,15 @@
 package sqldb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
+
+	"github.com/pressly/goose/v3"
 )
 
 // Dialect names the database behind a DB.
@@ -33,6 +36,9 @@ type Config struct {
 	// URL is "sqlite:///absolute/path.db" (see FileURL) or "postgres://…" with
 	// the parameters of libpq.
 	URL string
+	// Table is one that a SQLite file with tables must have, so that nothing is written to
+	// another program's; by default the one of the migrations.
+	Table string
 	// Log receives applied migrations and repeated transactions; nil discards.
 	Log *slog.Logger
 }
@@ -65,7 +71,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	var err error
 	switch scheme {
 	case "sqlite":
-		err = db.openSQLite(ctx, cfg.URL)
+		err = db.openSQLite(ctx, cfg.URL, cmp.Or(cfg.Table, goose.DefaultTablename))
 	case "postgres", "postgresql":
 		err = db.openPostgres(cfg.URL)
 	default:
@@ -79,6 +85,9 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	}
 	return db, nil
 }
+
+// File returns the path of a SQLite database, and "" for PostgreSQL.
+func (db *DB) File() string { return db.path }
 
 // Dialect returns which database db is.
 func (db *DB) Dialect() Dialect { return db.dialect }

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"runtime"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/dbfile"
 	"github.com/tenantry/tenantry/internal/prepared"
 )
 
@@ -36,12 +36,12 @@ const sqliteParams = "_txlock=immediate&_pragma=journal_mode(WAL)&_pragma=foreig
 // connection writes and callers queue for it in Go, fairly and without busy
 // errors; the readers see the last commit and never wait for it. There are as
 // many readers as cores: more of them only starve the writer.
-func (db *DB) openSQLite(ctx context.Context, rawURL string) error {
+func (db *DB) openSQLite(ctx context.Context, rawURL, table string) error {
 	path, err := sqlitePath(rawURL)
 	if err != nil {
 		return err
 	}
-	if err := createFile(path); err != nil {
+	if err := dbfile.Own(ctx, path, table); err != nil {
 		return err
 	}
 	db.dialect, db.path = SQLite, path
@@ -69,19 +69,6 @@ func sqlitePath(rawURL string) (string, error) {
 		return "", fmt.Errorf("%q is not of the form sqlite:///path/to/file.db", rawURL)
 	}
 	return filepath.Abs(filepath.FromSlash(u.Path))
-}
-
-// createFile makes sure that the file exists and, if it is new, that only its
-// owner can read it; SQLite gives the files beside it the same mode.
-func createFile(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
-	}
-	return f.Close()
 }
 
 func sqlitePool(path, params string, size int) (*sql.DB, error) {

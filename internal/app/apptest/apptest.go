@@ -162,12 +162,12 @@ func StartWith(t testing.TB, config settings.Settings) *Server {
 }
 
 func newServer(t testing.TB, database, data string) *Server {
-	open := func(url string) func() *sqldb.DB {
-		return sync.OnceValue(func() *sqldb.DB { return dbtest.Open(t, url) })
+	open := func(url, table string) func() *sqldb.DB {
+		return sync.OnceValue(func() *sqldb.DB { return dbtest.OpenWith(t, sqldb.Config{URL: url, Table: table}) })
 	}
 	return &Server{
 		T: t, Database: database, log: &logBuffer{},
-		db: open(database), sandbox: open("sqlite://" + filepath.Join(data, settings.SandboxFile)),
+		db: open(database, ""), sandbox: open("sqlite://"+filepath.Join(data, settings.SandboxFile), "sandbox_settings"),
 	}
 }
 

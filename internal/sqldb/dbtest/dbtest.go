@@ -65,9 +65,15 @@ func New(t testing.TB, dialect sqldb.Dialect) *sqldb.DB {
 // instance on the database of the first.
 func Open(t testing.TB, url string) *sqldb.DB {
 	t.Helper()
+	return OpenWith(t, sqldb.Config{URL: url})
+}
+
+// OpenWith is Open with a configuration of its own.
+func OpenWith(t testing.TB, config sqldb.Config) *sqldb.DB {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), setupTimeout)
 	defer cancel()
-	db, err := sqldb.Open(ctx, sqldb.Config{URL: url})
+	db, err := sqldb.Open(ctx, config)
 	if err != nil {
 		t.Fatalf("dbtest: %v", err)
 	}

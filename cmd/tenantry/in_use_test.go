@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// One process at a time serves from a data folder. The second one says which folder it is,
+// and ends. Commands that only talk to the database run beside it.
+func TestTheDataFolderIsServedByOne(t *testing.T) {
+	t.Parallel()
+	address, folder := freeAddress(t), t.TempDir()
+	env := append(os.Environ(), "TENANTRY_DATA="+folder, "TENANTRY_LOG_LEVEL=error")
+	server := startDev(t, append(env, "TENANTRY_ADDR="+address), address)
+	run := func(args ...string) (string, int) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, "tenantry", args...)
+		cmd.Env = env
+		out, err := cmd.CombinedOutput()
+		exit, failed := errors.AsType[*exec.ExitError](err)
+		if err != nil && !failed {
+			t.Fatal(err)
+		}
+		if failed {
+			return string(out), exit.ExitCode()
+		}
+		return string(out), 0
+	}
+	out, code := run("dev", "--addr", freeAddress(t))
+	if code != 1 || !strings.Contains(out, "the data folder "+folder+" is in use") {
+		t.Errorf("a second process: %d %s", code, out)
+	}
+	if out, code := run("admin", "list"); code != 0 {
+		t.Errorf("a command beside the server: %d %s", code, out)
+	}
+	server.stop(t)
+	again := freeAddress(t)
+	startDev(t, append(env, "TENANTRY_ADDR="+again), again).stop(t)
+}

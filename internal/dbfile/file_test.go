@@ -1,0 +1,73 @@
+package dbfile_test
+
+import (
+	"bytes"
+	"database/sql"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/dbfile"
+)
+
+// made makes a SQLite file with a table.
+func made(t *testing.T, path, table, mode string) {
+	t.Helper()
+	dsn := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "_pragma=journal_mode(" + mode + ")"}
+	db, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(t.Context(), `CREATE TABLE `+table+` (a integer)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A file that is not the service's is refused by its path, and stays as it is.
+func TestOwn(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	at := func(name string) string { return filepath.Join(folder, name) }
+	for name, content := range map[string]string{"empty": "", "text": "hello", "longer": strings.Repeat("no database ", 500)} {
+		if err := os.WriteFile(at(name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made(t, at("foreign"), "notes", "DELETE")
+	made(t, at("log"), "notes", "WAL")
+	made(t, at("own"), "ours", "WAL")
+	for name, want := range map[string]string{
+		"empty": "is empty", "text": "is not a SQLite database", "longer": "is not a SQLite database",
+		"foreign": "is the database of another program", "log": "is the database of another program", "own": "",
+	} {
+		before, err := os.ReadFile(at(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = dbfile.Own(t.Context(), at(name), "ours")
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), at(name)+" "+want)) {
+			t.Errorf("%s: %v", name, err)
+		}
+		after, err := os.ReadFile(at(name))
+		if err != nil || !bytes.Equal(before, after) {
+			t.Errorf("%s was changed, or %v", name, err)
+		}
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil || len(entries) != 6 {
+		t.Errorf("there are %v, %v", entries, err)
+	}
+	// A file that is not there is made, for its owner alone.
+	if err := dbfile.Own(t.Context(), at("new/file.db"), "ours"); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(at("new/file.db"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
