@@ -182,12 +182,14 @@ type resetInput struct {
 		Token                string `json:"token" maxLength:"255"`
 		Password             string `json:"password" format:"password" minLength:"8" maxLength:"1024"`
 		PasswordConfirmation string `json:"password_confirmation" format:"password"`
+		KeepTenant           bool   `json:"keep_tenant,omitempty" doc:"True says that the organization of an account whose email was never verified is the caller's own. Default false: it may be of somebody else who registered the email."`
 	}
 }
 
 // ResetPassword handles POST /auth/reset-password.
 func (h *HTTP) ResetPassword(ctx context.Context, in *resetInput) (*rest.Plain[rest.Note], error) {
-	if err := h.svc.ResetPassword(ctx, in.Body.Email, in.Body.Token, in.Body.Password); err != nil {
+	reset := Reset{Email: in.Body.Email, Token: in.Body.Token, Password: in.Body.Password, KeepTenant: in.Body.KeepTenant}
+	if err := h.svc.ResetPassword(ctx, reset); err != nil {
 		return nil, err
 	}
 	return rest.Message("auth.password_reset"), nil

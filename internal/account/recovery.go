@@ -78,16 +78,24 @@ func (s *Service) HandleForgot(ctx context.Context, job jobs.Job) error {
 	})
 }
 
+// Reset is what somebody sends who has got the mail.
+type Reset struct {
+	Email, Token, Password string
+	// KeepTenant says that the tenant of an account whose email was never verified is the
+	// person's own. Nobody but the person knows.
+	KeepTenant bool
+}
+
 // ResetPassword sets a new password with the token from a mail and ends every
 // credential of the user. Where the email was not verified before, it also takes the
 // account from whoever registered it (see claim). A token works once. Unknown, used and expired tokens and
 // those for another email get the same refusal (400).
-func (s *Service) ResetPassword(ctx context.Context, email, token, password string) error {
-	normalized, err := mail.NormalizeAddress(email)
+func (s *Service) ResetPassword(ctx context.Context, r Reset) error {
+	normalized, err := mail.NormalizeAddress(r.Email)
 	if err != nil {
 		return errResetToken
 	}
-	hash, err := s.deps.Passwords.HashNew(ctx, password)
+	hash, err := s.deps.Passwords.HashNew(ctx, r.Password)
 	if err != nil {
 		return err
 	}
@@ -100,7 +108,7 @@ func (s *Service) ResetPassword(ctx context.Context, email, token, password stri
 			return err
 		}
 		now := s.deps.Clock.Now()
-		if err := s.store.takeReset(ctx, user.ID, token, now); err != nil {
+		if err := s.store.takeReset(ctx, user.ID, r.Token, now); err != nil {
 			return err
 		}
 		if err := s.replacePassword(ctx, user.ID, hash, now); err != nil {
@@ -110,7 +118,7 @@ func (s *Service) ResetPassword(ctx context.Context, email, token, password stri
 			return err
 		}
 		if !user.verified {
-			if err := s.claim(ctx, user.ID, now); err != nil {
+			if err := s.claim(ctx, user.ID, r.KeepTenant, now); err != nil {
 				return err
 			}
 		}

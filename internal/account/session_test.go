@@ -289,3 +289,45 @@ func TestCookiesUnderHTTPS(t *testing.T) {
 		t.Error("no HSTS")
 	}
 }
+
+// With a cookie domain another subdomain's pages have the session too: a login there is a
+// login here.
+func TestCookieDomain(t *testing.T) {
+	t.Parallel()
+	address := apptest.FreeAddress(t)
+	s := apptest.Start(t, sqldb.SQLite, func(s *settings.Settings) {
+		s.Addr, s.PublicURL, s.CookieDomain = address, &url.URL{Scheme: "https", Host: "api.example.com"}, "example.com"
+		s.FrontendURL = &url.URL{Scheme: "https", Host: "app.example.com"}
+	})
+	s.URL = "http://" + address // as a proxy in front of it would
+	s.Register("ada@example.com", false)
+	var session, token string
+	send := func(method, path string, body any) apptest.Reply {
+		t.Helper()
+		r := s.NewRequest(method, path, "", body)
+		r.Header.Set("Origin", "https://app.example.com")
+		r.Header.Set("Cookie", session)
+		r.Header.Set("X-XSRF-TOKEN", token)
+		a := s.Do(r)
+		for _, c := range (&http.Response{Header: a.Header}).Cookies() {
+			if c.Domain != "example.com" || !c.Secure || c.HttpOnly != (c.Name == "__Secure-tenantry_session") {
+				t.Errorf("%s sets %v", path, c)
+			}
+			switch c.Name {
+			case "__Secure-tenantry_session":
+				session = c.Name + "=" + c.Value
+			case "XSRF-TOKEN":
+				token = c.Value
+			default:
+				t.Errorf("%s sets %v", path, c)
+			}
+		}
+		return a
+	}
+	send("GET", "/csrf-cookie", nil).Want(204)
+	send("GET", "/csrf-cookie", nil).Want(204)
+	send("POST", "/api/v1/auth/login", apptest.AdaLogin).Want(200)
+	send("GET", "/api/v1/auth/me", nil).Want(200)
+	send("POST", "/api/v1/auth/logout", nil)
+	send("GET", "/api/v1/auth/me", nil).Want(401)
+}

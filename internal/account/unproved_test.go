@@ -72,7 +72,8 @@ func TestWhoProvesAnAddressGetsTheAccountAlone(t *testing.T) {
 	})
 }
 
-// What pays is nobody's squatting: a customer who forgets the password keeps the tenant.
+// What was paid for is nobody's squatting: a customer who forgets the password keeps the
+// tenant, and so does whoever says that it is their own. A free subscription proves nothing.
 // And an invitation that was accepted by its mail is a proof too.
 func TestWhatAResetLeavesAlone(t *testing.T) {
 	t.Parallel()
@@ -88,6 +89,27 @@ func TestWhatAResetLeavesAlone(t *testing.T) {
 			}
 		}
 		s.Call("DELETE", "/api/v1/admin/tenants/"+ada.Tenant, s.Admin(), nil).WantRefused(409, "TENANT_NOT_EMPTY")
+
+		for email, kept := range map[string]bool{"free@example.com": false, "former@example.com": true, "says@example.com": true, "silent@example.com": false} {
+			o := s.Register(email, true)
+			switch email {
+			case "free@example.com":
+				s.BuyPlan(o, "free")
+			case "former@example.com":
+				s.BuyPlan(o, "starter")
+				s.Call("POST", o.Path("/subscription/cancel"), o.Token, apptest.Object{"immediately": true}).Want(200)
+			}
+			reset := apptest.Object{"email": email, "token": resetToken(s, email), "password": "a new password", "password_confirmation": "a new password"}
+			if email == "says@example.com" {
+				reset["keep_tenant"] = true
+			}
+			s.Call("POST", "/api/v1/auth/reset-password", "", reset).Want(200)
+			s.Call("GET", "/api/v1/auth/me", o.Token, nil).Want(401)
+			login := s.Call("POST", "/api/v1/auth/login", "", apptest.Object{"email": email, "password": "a new password"}).Want(200)
+			if tenants := login.At("user.tenants").([]any); (len(tenants) == 1) != kept {
+				t.Errorf("%s keeps the tenant: %s", email, login.Text)
+			}
+		}
 	})
 }
 

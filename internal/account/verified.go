@@ -41,7 +41,7 @@ func (s *Service) AdmitVerified(ctx context.Context, name, email string) (userID
 		if err := s.store.removePassword(ctx, userID, now); err != nil {
 			return err
 		}
-		return s.claim(ctx, userID, now)
+		return s.claim(ctx, userID, false, now)
 	})
 	return userID, isNew, err
 }
@@ -64,8 +64,8 @@ func (s *Service) lockProved(ctx context.Context, email string) (locked, error) 
 // claim gives an account whose email was never verified to whoever has just proved that
 // the email is theirs: it ends what the one who registered it has left, so that they
 // neither act as the account nor see what it does (rules: account#unproved-emails). The
-// user is locked by lockProved.
-func (s *Service) claim(ctx context.Context, userID int64, now time.Time) error {
+// user is locked by lockProved. The tenant is left too, unless keepTenant.
+func (s *Service) claim(ctx context.Context, userID int64, keepTenant bool, now time.Time) error {
 	if err := s.endAll(ctx, userID, now); err != nil {
 		return err
 	}
@@ -78,8 +78,10 @@ func (s *Service) claim(ctx context.Context, userID int64, now time.Time) error 
 	if err := s.deps.Impersonations.EndOf(ctx, userID); err != nil {
 		return err
 	}
-	if err := s.deps.Tenants.Forsake(ctx, userID); err != nil {
-		return err
+	if !keepTenant {
+		if err := s.deps.Tenants.Forsake(ctx, userID); err != nil {
+			return err
+		}
 	}
 	return s.store.verifyEmail(ctx, userID, now)
 }

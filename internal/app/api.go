@@ -33,6 +33,7 @@ func (svc *service) newAPI() (*rest.API, error) {
 		Address:          func(r *http.Request) string { return limit.ClientIP(r, s.TrustedProxies).String() },
 		FirstPartyOrigin: firstParty(s.FrontendURL, s.FirstPartyHosts),
 		HTTPS:            s.PublicURL.Scheme == "https",
+		CookieDomain:     s.CookieDomain,
 		PublicURL:        s.PublicURL.String(),
 		Version:          "v1",
 		Timeout:          requestTimeout,

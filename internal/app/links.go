@@ -59,6 +59,10 @@ func (l *links) Overview(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]te
 	return l.entitlements.Overview(ctx, ids)
 }
 
+func (l *links) HasBought(ctx context.Context, tenantID uuid.UUID) (bool, error) {
+	return l.entitlements.HasBought(ctx, tenantID)
+}
+
 func (l *links) BillingChanged(ctx context.Context, tenantID uuid.UUID) error {
 	return l.customers.BillingChanged(ctx, tenantID)
 }

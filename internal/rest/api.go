@@ -45,6 +45,9 @@ type Config struct {
 	FirstPartyOrigin func(origin string) bool
 	// HTTPS says that the service is reached over TLS; it turns HSTS on.
 	HTTPS bool
+	// CookieDomain is the domain whose subdomains share the cookies; "" keeps them to the
+	// host that sets them.
+	CookieDomain string
 	// PublicURL and Version are shown in the OpenAPI document.
 	PublicURL string
 	Version   string

@@ -22,10 +22,13 @@ import (
 //
 // Under https the session's cookie has the prefix __Host-: browsers take it from this host
 // alone and over https alone, so neither another subdomain nor somebody on the way can
-// plant a session. Plain http, on a developer's machine, has no such cookies.
+// plant a session. Plain http, on a developer's machine, has no such cookies. With a cookie
+// domain, whose subdomains share the session and so have to be trusted, the prefix is
+// __Secure-: over https alone.
 const (
 	sessionCookie = "tenantry_session"
 	hostPrefix    = "__Host-"
+	securePrefix  = "__Secure-"
 	csrfCookie    = "XSRF-TOKEN"
 )
 
@@ -38,6 +41,7 @@ type browserKey struct{}
 type browser struct {
 	w       http.ResponseWriter
 	secure  bool
+	domain  string // of the cookies; "" is this host alone
 	mode    bool   // whether the request is in cookie mode
 	session string // "" is none
 }
@@ -45,7 +49,7 @@ type browser struct {
 // browserOf reads the cookies of a request and decides whether it is in cookie mode:
 // without Authorization, and with a first-party host as Origin or else Referer.
 func (a *API) browserOf(w http.ResponseWriter, r *http.Request) *browser {
-	b := &browser{w: w, secure: a.cfg.HTTPS}
+	b := &browser{w: w, secure: a.cfg.HTTPS, domain: a.cfg.CookieDomain}
 	if r.Header.Get("Authorization") != "" {
 		return b
 	}
@@ -64,8 +68,11 @@ func (a *API) browserOf(w http.ResponseWriter, r *http.Request) *browser {
 
 // sessionCookie returns the name of the cookie with the session.
 func (b *browser) sessionCookie() string {
-	if b.secure {
+	switch {
+	case b.secure && b.domain == "":
 		return hostPrefix + sessionCookie
+	case b.secure:
+		return securePrefix + sessionCookie
 	}
 	return sessionCookie
 }
@@ -113,7 +120,7 @@ func (b *browser) set(secret string, keep time.Duration) {
 		{Name: b.sessionCookie(), Value: secret, HttpOnly: true},
 		{Name: csrfCookie, Value: csrfToken(secret)},
 	} {
-		c.Path, c.SameSite, c.Secure = "/", http.SameSiteLaxMode, b.secure
+		c.Path, c.Domain, c.SameSite, c.Secure = "/", b.domain, http.SameSiteLaxMode, b.secure
 		c.MaxAge = int(keep / time.Second)
 		http.SetCookie(b.w, &c)
 	}
@@ -157,7 +164,7 @@ func (a *API) csrf(w http.ResponseWriter, r *http.Request) {
 	} else {
 		// Only the readable cookie is set: the session keeps its lifetime.
 		http.SetCookie(w, &http.Cookie{
-			Name: csrfCookie, Value: csrfToken(b.session), Path: "/", SameSite: http.SameSiteLaxMode, Secure: b.secure,
+			Name: csrfCookie, Value: csrfToken(b.session), Path: "/", Domain: b.domain, SameSite: http.SameSiteLaxMode, Secure: b.secure,
 		})
 	}
 	w.Header().Set("Cache-Control", "no-store")

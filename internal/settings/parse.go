@@ -33,6 +33,7 @@ func (p *parser) http(f HTTPFlags, s *Settings) {
 	s.PublicURL = p.webURL("TENANTRY_PUBLIC_URL", f.PublicURL)
 	s.FrontendURL = p.webURL("TENANTRY_FRONTEND_URL", f.FrontendURL)
 	s.FirstPartyHosts = p.hosts("TENANTRY_FIRST_PARTY_HOSTS", f.FirstPartyHosts)
+	s.CookieDomain = p.cookieDomain("TENANTRY_COOKIE_DOMAIN", f.CookieDomain, s.PublicURL)
 	s.TrustedProxies = p.proxies("TENANTRY_TRUSTED_PROXIES", f.TrustedProxies)
 	limits, err := limit.ParseSetting(f.RateLimits)
 	if err != nil {

@@ -27,6 +27,7 @@ type Settings struct {
 	PublicURL       *url.URL // how clients reach the service; nil means the listening address
 	FrontendURL     *url.URL // where links in mails and redirects lead; nil means PublicURL
 	FirstPartyHosts []string // host or host:port in lower case, beside the frontend's
+	CookieDomain    string   // whose subdomains share the cookies; "" keeps them to the service's host
 
 	TrustedProxies []netip.Prefix
 	RateLimits     map[string]int // requests per minute by group; 0 turns a group off

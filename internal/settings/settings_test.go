@@ -63,7 +63,7 @@ func TestSettingsAreParsed(t *testing.T) {
 	data := t.TempDir()
 	flags := settings.ServeFlags{
 		HTTPFlags: settings.HTTPFlags{
-			Addr: ":0", PublicURL: "https://API.example.com/", FrontendURL: "https://example.com/app/",
+			Addr: ":0", PublicURL: "https://API.example.com/", FrontendURL: "https://example.com/app/", CookieDomain: ".Example.com",
 			FirstPartyHosts: "Example.com, www.example.com:8443", TrustedProxies: "10.0.0.0/8,192.0.2.1, ::1,::ffff:192.0.2.2,10.1.2.3/16",
 			RateLimits: "off", RedisURL: "rediss://u:p@redis:6380/1", MetricsAddr: "127.0.0.1:9464",
 		},
@@ -91,7 +91,7 @@ func TestSettingsAreParsed(t *testing.T) {
 	got.PublicURL, got.FrontendURL = nil, nil
 	want := settings.Settings{
 		Addr: ":0", Data: data, DatabaseURL: "postgres://u:p@db/tenantry",
-		FirstPartyHosts: []string{"example.com", "www.example.com:8443"},
+		FirstPartyHosts: []string{"example.com", "www.example.com:8443"}, CookieDomain: "example.com",
 		TrustedProxies: []netip.Prefix{
 			netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("::1/128"),
 			netip.MustParsePrefix("192.0.2.2/32"), netip.MustParsePrefix("10.1.0.0/16"),
@@ -133,6 +133,10 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"TENANTRY_FRONTEND_URL", "must not have a query or a fragment", settings.HTTPFlags{FrontendURL: "https://example.com/?a"}, settings.StoreFlags{}},
 		{"TENANTRY_FIRST_PARTY_HOSTS", `"https://example.com" is not a host or host:port`, settings.HTTPFlags{FirstPartyHosts: "https://example.com"}, settings.StoreFlags{}},
 		{"TENANTRY_FIRST_PARTY_HOSTS", `"*.example.com" is not a host or host:port`, settings.HTTPFlags{FirstPartyHosts: "*.example.com"}, settings.StoreFlags{}},
+		{"TENANTRY_COOKIE_DOMAIN", `"com" is not a domain such as example.com`, settings.HTTPFlags{PublicURL: "https://example.com", CookieDomain: "com"}, settings.StoreFlags{}},
+		{"TENANTRY_COOKIE_DOMAIN", `"127.0.0.1" is not a domain such as example.com`, settings.HTTPFlags{CookieDomain: "127.0.0.1"}, settings.StoreFlags{}},
+		{"TENANTRY_COOKIE_DOMAIN", `"a.example:80" is not a domain such as example.com`, settings.HTTPFlags{CookieDomain: "a.example:80"}, settings.StoreFlags{}},
+		{"TENANTRY_COOKIE_DOMAIN", `"ample.com" is neither the host of TENANTRY_PUBLIC_URL nor a domain above it`, settings.HTTPFlags{PublicURL: "https://api.example.com", CookieDomain: "ample.com"}, settings.StoreFlags{}},
 		{"TENANTRY_TRUSTED_PROXIES", `"proxy" is neither an IP address nor a network such as 10.0.0.0/8`, settings.HTTPFlags{TrustedProxies: "10.0.0.1,proxy"}, settings.StoreFlags{}},
 		{"TENANTRY_TRUSTED_PROXIES", `"10.0.0.0/33" is neither an IP address nor a network such as 10.0.0.0/8`, settings.HTTPFlags{TrustedProxies: "10.0.0.0/33"}, settings.StoreFlags{}},
 		{"TENANTRY_RATE_LIMITS", `group "login" is given twice`, settings.HTTPFlags{RateLimits: "login=1,login=1"}, settings.StoreFlags{}},

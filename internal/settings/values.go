@@ -99,6 +99,26 @@ func (p *parser) hosts(name, value string) []string {
 	return hosts
 }
 
+// cookieDomain reads a domain that browsers take cookies for from the service's host. A top
+// level alone they refuse.
+func (p *parser) cookieDomain(name, value string, public *url.URL) string {
+	domain := strings.ToLower(strings.TrimPrefix(value, "."))
+	if domain == "" {
+		return ""
+	}
+	u, err := url.Parse("//" + domain)
+	_, notIP := netip.ParseAddr(domain)
+	if err != nil || u.Hostname() != domain || notIP == nil || !strings.Contains(strings.Trim(domain, "."), ".") || strings.Contains(domain, "*") {
+		p.fail(name, "%q is not a domain such as example.com", value)
+		return ""
+	}
+	if public == nil || !strings.HasSuffix("."+strings.ToLower(public.Hostname()), "."+domain) {
+		p.fail(name, "%q is neither the host of TENANTRY_PUBLIC_URL nor a domain above it", value)
+		return ""
+	}
+	return domain
+}
+
 func (p *parser) proxies(name, value string) []netip.Prefix {
 	var prefixes []netip.Prefix
 	for _, text := range list(value) {

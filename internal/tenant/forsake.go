@@ -19,17 +19,19 @@ func (s *Service) LockOf(ctx context.Context, userID int64) error {
 }
 
 // Forsake takes a user out of their tenant, which somebody else made in the user's name,
-// in the transaction of ctx, which holds the tenant's lock. A tenant with a subscription
-// that has not ended stays the user's: whoever pays for it did not squat on the name, and
-// nobody else could end it (rules: account#unproved-emails).
+// in the transaction of ctx, which holds the tenant's lock. A tenant that ever bought
+// something stays the user's: whoever paid for it did not squat on the name. A free
+// subscription proves nothing (rules: account#unproved-emails).
 func (s *Service) Forsake(ctx context.Context, userID int64) error {
 	places, err := s.store.membershipsOf(ctx, userID)
 	if err != nil || len(places) == 0 {
 		return err
 	}
 	id := places[0].tenant.ID
-	if subscribed, err := s.subscribed(ctx, id); err != nil || subscribed {
-		return err
+	if s.deps.Overviews != nil {
+		if bought, err := s.deps.Overviews.HasBought(ctx, id); err != nil || bought {
+			return err
+		}
 	}
 	if err := s.store.deleteMember(ctx, id, userID); err != nil {
 		return err

@@ -18,12 +18,13 @@ type Subscriptions interface {
 	HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error)
 }
 
-// Overviews is what the administration's list of tenants needs from the
-// subscription domain.
+// Overviews is what the administration needs from the subscription domain.
 type Overviews interface {
 	// Overview returns the subscription of each tenant that has not ended, in one
 	// query; tenants without one are left out.
 	Overview(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Overview, error)
+	// HasBought reports whether a tenant has, or ever had, a subscription that is not free.
+	HasBought(ctx context.Context, tenantID uuid.UUID) (bool, error)
 }
 
 // Overview is the summary of a subscription.

@@ -17,6 +17,12 @@ func (s *Service) Overview(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid
 	return s.store.overview(ctx, tenantIDs)
 }
 
+// HasBought reports whether a tenant has, or ever had, a subscription that is not free: it
+// has a price, or its usage is billed.
+func (s *Service) HasBought(ctx context.Context, tenantID uuid.UUID) (bool, error) {
+	return s.store.hasBought(ctx, tenantID)
+}
+
 // AnyTo reports whether a subscription that is not over is to one of the plans.
 func (s *Service) AnyTo(ctx context.Context, plans []uuid.UUID) (bool, error) {
 	if len(plans) == 0 {

@@ -1,6 +1,12 @@
 -- name: HasActiveSubscription :one
 SELECT EXISTS (SELECT 1 FROM subscriptions WHERE tenant_id = $1 AND status IN ('active', 'trialing'));
 
+-- name: HasBoughtSubscription :one
+SELECT EXISTS (
+    SELECT 1 FROM subscriptions s JOIN plans p ON p.id = s.plan_id
+    WHERE s.tenant_id = $1 AND s.status NOT IN ('incomplete', 'incomplete_expired') AND (s.price_cents > 0 OR p.pricing_type = 'usage')
+);
+
 -- No row without a subscription that grants features; one without a code where
 -- its plan has none.
 -- name: GrantedFeatures :many

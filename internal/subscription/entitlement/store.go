@@ -21,6 +21,11 @@ func (s store) hasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) 
 	return has, sqldb.Wrap(err, "look for an active subscription")
 }
 
+func (s store) hasBought(ctx context.Context, tenantID uuid.UUID) (bool, error) {
+	has, err := s.q(ctx).HasBoughtSubscription(ctx, tenantID)
+	return has, sqldb.Wrap(err, "look for a subscription that is not free")
+}
+
 // granted lists what a tenant's subscription grants, in no order; ErrNone without
 // one that grants features.
 func (s store) granted(ctx context.Context, tenantID uuid.UUID) ([]Feature, error) {

@@ -61,6 +61,20 @@ func (q *Queries) HasActiveSubscription(ctx context.Context, tenantID uuid.UUID)
 	return exists, err
 }
 
+const hasBoughtSubscription = `-- name: HasBoughtSubscription :one
+SELECT EXISTS (
+    SELECT 1 FROM subscriptions s JOIN plans p ON p.id = s.plan_id
+    WHERE s.tenant_id = $1 AND s.status NOT IN ('incomplete', 'incomplete_expired') AND (s.price_cents > 0 OR p.pricing_type = 'usage')
+)
+`
+
+func (q *Queries) HasBoughtSubscription(ctx context.Context, tenantID uuid.UUID) (bool, error) {
+	row := q.db.QueryRowContext(ctx, hasBoughtSubscription, tenantID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const quotaOfFeature = `-- name: QuotaOfFeature :one
 SELECT e.value
 FROM subscriptions s
