@@ -89,6 +89,8 @@ func (noSubscriptions) Overview(context.Context, []uuid.UUID) (map[uuid.UUID]ten
 	return map[uuid.UUID]tenant.Overview{}, nil
 }
 
+func (noSubscriptions) HasBought(context.Context, uuid.UUID) (bool, error) { return false, nil }
+
 func newSeeder(ctx context.Context, db *sqldb.DB) (*seeder, error) {
 	system := clock.System()
 	passwords, err := account.NewPasswords(account.DefaultHashCost())
