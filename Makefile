@@ -35,7 +35,7 @@ test: ## Run all tests
 
 .PHONY: race
 race: ## Run all tests under the race detector
-	go test $(RACE) $(ARGS) ./...
+	go run ./internal/sqldb/dbtest/shared go test $(RACE) $(ARGS) ./...
 
 .PHONY: bench
 bench: ## Measure the service beside the machine's limits (ARGS="--only 'record 64'", see bench/README.md)

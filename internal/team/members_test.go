@@ -99,7 +99,7 @@ func TestChangeRoleOfMember(t *testing.T) {
 		if a := change(adminToken, id, admin).Want(200); a.Str("message") != "team.role_changed" {
 			t.Errorf("changed: %s", a.Text)
 		}
-		if me := s.Call("GET", "/api/v1/auth/me", token, nil).Want(200); me.At("user.roles.0") != "admin" || me.At("user.permissions.0") != "billing.manage" {
+		if me := s.Call("GET", "/api/v1/auth/me", token, nil).Want(200); me.At("user.roles.0") != "admin" || me.At("user.permissions.0") != "api_keys.manage" {
 			t.Errorf("me: %s", me.Text)
 		}
 		// What is taken away is gone on the next request.

@@ -11,10 +11,21 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// sqliteTemplate returns the bytes of a migrated database; made once per
-// process.
+// sqliteTemplate returns the bytes of a migrated database: made once per process, or once
+// for all that share a folder for it. Its name tells the migrations' content.
 var sqliteTemplate = sync.OnceValues(func() (_ []byte, err error) {
-	dir, err := os.MkdirTemp("", "tenantry-sqlite-")
+	shared := os.Getenv(folderVariable)
+	if shared != "" {
+		sum, err := migrationsSum()
+		if err != nil {
+			return nil, err
+		}
+		shared = filepath.Join(shared, "sqlite-"+sum+".db")
+		if template, err := os.ReadFile(shared); err == nil {
+			return template, nil
+		}
+	}
+	dir, err := os.MkdirTemp(os.Getenv(folderVariable), "tenantry-sqlite-")
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +34,11 @@ var sqliteTemplate = sync.OnceValues(func() (_ []byte, err error) {
 	if err := migrate(sqldb.FileURL(path)); err != nil {
 		return nil, err
 	}
-	return os.ReadFile(path)
+	template, err := os.ReadFile(path)
+	if err == nil && shared != "" {
+		err = os.Rename(path, shared) // whole or not at all
+	}
+	return template, err
 })
 
 func sqliteURL(t testing.TB, migrated bool) string {

@@ -1,0 +1,34 @@
+package dbtest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+)
+
+// folderVariable names a folder in which processes share the migrated SQLite database.
+const folderVariable = "TENANTRY_TEST_FOLDER"
+
+// Share runs a command, such as `go test ./...`, whose processes share one PostgreSQL
+// server and one migrated database of each kind, instead of making their own. Without
+// PostgreSQL's programs, or if a server is shared already, it only runs the command.
+func Share(ctx context.Context, command []string) (err error) {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = os.Stdin, os.Stdout, os.Stderr, os.Environ()
+	if _, err := findPrograms(); err != nil || os.Getenv(urlVariable) != "" {
+		return cmd.Run()
+	}
+	folder, err := os.MkdirTemp("", "tenantry-shared-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	address, leash, err := startServer()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, leash.Close()) }()
+	cmd.Env = append(cmd.Env, urlVariable+"="+address, folderVariable+"="+folder)
+	return cmd.Run()
+}
