@@ -24,7 +24,7 @@ func TestAcceptInvitation(t *testing.T) {
 		for path, want := range map[string]any{
 			"message": "team.invitation_accepted", "data.invitation.status": "accepted", "data.invitation.is_valid": false,
 			"data.invitation.email": "eve@example.com", "data.tenant.id": o.Tenant, "data.tenant.user_role": "admin",
-			"data.tenant.user_permissions.0": "billing.manage", "data.tenant.owner.email": "owner@example.com",
+			"data.tenant.user_permissions.0": "api_keys.manage", "data.tenant.owner.email": "owner@example.com",
 		} {
 			if got := a.At(path); got != want {
 				t.Errorf("%s is %v, want %v", path, got, want)
