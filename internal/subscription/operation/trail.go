@@ -67,15 +67,17 @@ func (s *Service) RecordEffect(ctx context.Context, before, after subscription.S
 	}
 	op, err := s.store.pending(ctx, after)
 	none := errors.Is(err, errNoOperation)
-	if none || err == nil {
-		if err := s.recordWaited(ctx, before, after, none); err != nil || none {
-			return err
-		}
-	}
-	if err != nil || !op.shows(after) || s.deps.Clock.Now().Sub(op.createdAt) > attributable {
+	if err != nil && !none {
 		return err
 	}
-	return s.record(ctx, op, after)
+	// Who asks again for the plan that waits makes the change in place of it.
+	if !none && op.shows(after) && s.deps.Clock.Now().Sub(op.createdAt) <= attributable {
+		if op.Kind != opChange {
+			err = s.recordWaited(ctx, before, after, false)
+		}
+		return errors.Join(err, s.record(ctx, op, after))
+	}
+	return s.recordWaited(ctx, before, after, none)
 }
 
 // shows reports whether a state has what the operation asked for, and the state

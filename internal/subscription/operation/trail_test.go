@@ -149,3 +149,27 @@ func TestRepetitionWhileTheOutcomeIsReadBack(t *testing.T) {
 		}
 	})
 }
+
+// Who asks again for the plan that waits already, with a card that pays now, has it in the
+// trail once, whether or not anybody tells of the end of what waited.
+func TestAskingAgainForThePlanThatWaits(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AddPlan("pro", "flat", "month", 4900, 0, nil)
+		for name, chaos := range map[string]map[string]any{"told": nil, "untold": apptest.ChaosNoWebhooks} {
+			b := buysWith(s, name, "starter", apptest.Confirmation(apptest.CardConfirms))
+			b.waits("pro")
+			b.ReplaceCard(apptest.CardPays)
+			s.AwaitNotifications()
+			s.Chaos(chaos)
+			s.ChangePlan(b.Owner, "pro", nil).Want(200).WantAt("data.action", "updated")
+			s.Chaos(nil)
+			b.nothingWaits(s.PlanID(b.Owner, "pro"))
+			for action, want := range map[string]int{"changed": 1, "change_waits": 1, "change_lapsed": 0, "change_dropped": 0} {
+				if n := s.CountAudited(b.Owner, "subscription.plan_"+action); n != want {
+					t.Errorf("%s: plan_%s is %d times in the trail", name, action, n)
+				}
+			}
+		}
+	})
+}
