@@ -88,7 +88,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 	d.addSubscriptions(p, link)
 	d.addUsage(p)
 	d.team = team.NewService(team.Deps{
-		DB: p.db, Clock: p.clock, Tenants: d.tenants, Accounts: d.accounts, Seats: d.entitlements, Billing: d.operations,
+		DB: p.db, Clock: p.clock, Tenants: d.tenants, Accounts: d.accounts, Seats: d.operations, Billing: d.operations,
 		Letters: p.letters, Audit: d.audit, ExpiryDays: cmp.Or(p.settings.InvitationDays, team.DefaultExpiryDays),
 	})
 	if err := d.addInvoices(p, out); err != nil {

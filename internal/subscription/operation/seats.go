@@ -67,6 +67,39 @@ func (s *Service) Seats(ctx context.Context, tenantID uuid.UUID) (Seats, error) 
 	return seats, err
 }
 
+// SeatLimit returns how many seats a team may take now, nil when unlimited: the quota of
+// team members on the tenant's plan, or on the plan that a change is being made to if that
+// is lower. The change counted who has a seat when it began, under the tenant's lock; who
+// gets one later holds the lock too, and finds the change. What became of one whose answer
+// was lost is read back by the time that nobody can repeat it.
+func (s *Service) SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, error) {
+	limit, err := s.deps.Entitlements.SeatLimit(ctx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	sub, err := s.deps.Subscriptions.Current(ctx, tenantID)
+	if errors.Is(err, subscription.ErrNotFound) {
+		return limit, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	op, err := s.store.pending(ctx, sub)
+	if errors.Is(err, errNoOperation) {
+		return limit, nil
+	}
+	if err != nil || op.Kind != opChange || s.deps.Clock.Now().Sub(op.createdAt) >= repeatable {
+		return limit, err
+	}
+	plan, err := s.deps.Catalog.Plan(ctx, op.PlanID)
+	for _, e := range plan.Entitlements {
+		if e.Feature.Code == catalog.TeamMembers && e.Value != nil && (limit == nil || *e.Value < *limit) {
+			limit = e.Value
+		}
+	}
+	return limit, err
+}
+
 // SeatsChanged has the billed quantity follow the team, in the background; it is
 // called in the transaction that changes the team.
 func (s *Service) SeatsChanged(ctx context.Context, tenantID uuid.UUID) error {
