@@ -1,8 +1,12 @@
 package billing_test
 
 import (
+	"context"
 	"errors"
 	"testing"
+	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/errorreport"
@@ -101,6 +105,27 @@ func TestErrorReportOfAnyFigure(t *testing.T) {
 		if n := findWrong(t, w, p, "calls"); n != 1 {
 			t.Errorf("%d are listed after one was reported again", n)
 		}
+		// What is decided about is not listed again, though it is told of again.
+		for _, decide := range []func(context.Context, uuid.UUID) error{refusals(w).Retry, refusals(w).Discard} {
+			_, ids = refused(t, w)
+			if err := decide(t.Context(), ids[0]); err != nil {
+				t.Fatal(err)
+			}
+			if err := reporter(w, p).ErrorReport(t.Context(), psp.Event{ID: "evt_1"}); err != nil {
+				t.Fatal(err)
+			}
+			if _, again := refused(t, w); len(again) != 0 {
+				t.Errorf("%v is listed again as %v", ids[0], again)
+			}
+			if err := decide(t.Context(), ids[0]); !errors.Is(err, billing.ErrNotRejected) {
+				t.Errorf("it is decided about twice: %v", err)
+			}
+			p.counted = nil
+			run(w.Clock.Now().Add(10 * time.Minute).Format("2006-01-02 15:04"))
+			if len(p.counted) == 1 {
+				findWrong(t, w, p, "calls")
+			}
+		}
 
 		// A value is carried over.
 		w.RecordAll(t, payer, []usage.Recording{usagetest.Recording("disk", "40")}, true)
@@ -108,7 +133,7 @@ func TestErrorReportOfAnyFigure(t *testing.T) {
 		p.counted = nil
 		w.Plans.Grant(payer, usage.Allowance{Billing: usagetest.Billing("2026-11-10", usage.Month, 1, "2026-12-10", "2027-01-10")})
 		run("2026-12-10 02:00")
-		if n := findWrong(t, w, p, "disk"); n != 2 {
+		if n := findWrong(t, w, p, "disk"); n != 1 {
 			t.Errorf("%d are listed after a value was carried over", n)
 		}
 	})

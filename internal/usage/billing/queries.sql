@@ -31,7 +31,8 @@ DELETE FROM usage_reports WHERE id = $1;
 -- name: InsertRejection :exec
 INSERT INTO usage_refusals (id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
-ON CONFLICT (id) DO UPDATE SET reason = excluded.reason, refused_at = excluded.refused_at;
+ON CONFLICT (id) DO UPDATE SET reason = excluded.reason, refused_at = excluded.refused_at
+WHERE usage_refusals.decided_at IS NULL;
 
 -- name: KeepTold :exec
 INSERT INTO usage_told (id, events, created_at)
@@ -54,19 +55,23 @@ SELECT waiting.events FROM usage_reports waiting WHERE substr(waiting.events, 7,
 -- name: PruneTold :exec
 DELETE FROM usage_told WHERE created_at < $1;
 
+-- name: PruneDecided :exec
+DELETE FROM usage_refusals WHERE decided_at < $1;
+
 -- name: CountRejections :one
-SELECT count(*) FROM usage_refusals;
+SELECT count(*) FROM usage_refusals WHERE decided_at IS NULL;
 
 -- name: Rejections :many
 SELECT sqlc.embed(usage_refusals), meters.code
 FROM usage_refusals
 JOIN meters ON meters.id = usage_refusals.meter_id
-WHERE usage_refusals.refused_at > sqlc.arg(after) OR usage_refusals.refused_at = sqlc.arg(after) AND usage_refusals.id > sqlc.arg(after_id)
+WHERE usage_refusals.decided_at IS NULL
+    AND (usage_refusals.refused_at > sqlc.arg(after) OR usage_refusals.refused_at = sqlc.arg(after) AND usage_refusals.id > sqlc.arg(after_id))
 ORDER BY usage_refusals.refused_at, usage_refusals.id
 LIMIT sqlc.arg(max_rejections);
 
 -- name: TakeRejection :one
-DELETE FROM usage_refusals WHERE id = $1 RETURNING *;
+UPDATE usage_refusals SET decided_at = $2 WHERE id = $1 AND decided_at IS NULL RETURNING *;
 
 -- name: LinkedPrice :one
 SELECT sqlc.embed(meters), meter_prices.psp_price_id

@@ -89,11 +89,11 @@ func (r *Rejections) Discard(ctx context.Context, id uuid.UUID) error {
 	return r.decide(ctx, id, "usage.refusal_discarded", func(context.Context, rejection) error { return nil })
 }
 
-// decide removes a rejected report, carries out the decision about its figure and
+// decide takes a rejected report off the list, carries out the decision about its figure and
 // records the action in the audit trail.
 func (r *Rejections) decide(ctx context.Context, id uuid.UUID, action string, carryOut func(context.Context, rejection) error) error {
 	return r.store.db.Tx(ctx, func(ctx context.Context) error {
-		taken, err := r.store.takeRejection(ctx, id)
+		taken, err := r.store.takeRejection(ctx, id, r.clock.Now())
 		if err != nil {
 			return err
 		}

@@ -102,6 +102,9 @@ func toldOf(rows [][]byte, err error) ([]usage.Figure, error) {
 }
 
 func (s store) pruneTold(ctx context.Context, before time.Time) error {
+	if err := s.q(ctx).PruneDecided(ctx, &before); err != nil {
+		return sqldb.Wrap(err, "delete rejected reports that are decided about")
+	}
 	return sqldb.Wrap(s.q(ctx).PruneTold(ctx, before), "delete what was reported")
 }
 
@@ -136,10 +139,13 @@ func (s store) rejectionsAfter(ctx context.Context, last Rejected, n int32) ([]R
 	return page, nil
 }
 
-// takeRejection deletes a rejected report and returns it, ErrNotRejected where there
-// is none.
-func (s store) takeRejection(ctx context.Context, id uuid.UUID) (rejection, error) {
-	row, err := s.q(ctx).TakeRejection(ctx, id)
+// takeRejection notes that a rejected report is decided about and returns it,
+// ErrNotRejected where there is none.
+//
+// Invariant: what is decided about is never listed again. Its row stays for as long as the
+// provider may tell of it again, and insertRejection leaves it alone.
+func (s store) takeRejection(ctx context.Context, id uuid.UUID, now time.Time) (rejection, error) {
+	row, err := s.q(ctx).TakeRejection(ctx, billingsql.TakeRejectionParams{ID: id, DecidedAt: &now})
 	return rejection{
 		usage.Figure{ID: row.ID, TenantID: row.TenantID, MeterID: row.MeterID, Quantity: money.Quantity(row.Quantity), At: row.RecordedAt},
 		row.Reason,

@@ -44,6 +44,7 @@ type UsageRefusal struct {
 	RecordedAt time.Time
 	Reason     string
 	RefusedAt  time.Time
+	DecidedAt  *time.Time
 }
 
 type UsageReport struct {

@@ -146,7 +146,7 @@ func (q *Queries) CarriedMeters(ctx context.Context) ([]CarriedMetersRow, error)
 }
 
 const countRejections = `-- name: CountRejections :one
-SELECT count(*) FROM usage_refusals
+SELECT count(*) FROM usage_refusals WHERE decided_at IS NULL
 `
 
 func (q *Queries) CountRejections(ctx context.Context) (int64, error) {
@@ -296,6 +296,7 @@ const insertRejection = `-- name: InsertRejection :exec
 INSERT INTO usage_refusals (id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (id) DO UPDATE SET reason = excluded.reason, refused_at = excluded.refused_at
+WHERE usage_refusals.decided_at IS NULL
 `
 
 type InsertRejectionParams struct {
@@ -469,6 +470,15 @@ func (q *Queries) OldestReport(ctx context.Context) (UsageReport, error) {
 	return i, err
 }
 
+const pruneDecided = `-- name: PruneDecided :exec
+DELETE FROM usage_refusals WHERE decided_at < $1
+`
+
+func (q *Queries) PruneDecided(ctx context.Context, decidedAt *time.Time) error {
+	_, err := q.db.ExecContext(ctx, pruneDecided, decidedAt)
+	return err
+}
+
 const pruneTold = `-- name: PruneTold :exec
 DELETE FROM usage_told WHERE created_at < $1
 `
@@ -494,10 +504,11 @@ func (q *Queries) PutReportedUntil(ctx context.Context, arg PutReportedUntilPara
 }
 
 const rejections = `-- name: Rejections :many
-SELECT usage_refusals.id, usage_refusals.tenant_id, usage_refusals.meter_id, usage_refusals.quantity, usage_refusals.recorded_at, usage_refusals.reason, usage_refusals.refused_at, meters.code
+SELECT usage_refusals.id, usage_refusals.tenant_id, usage_refusals.meter_id, usage_refusals.quantity, usage_refusals.recorded_at, usage_refusals.reason, usage_refusals.refused_at, usage_refusals.decided_at, meters.code
 FROM usage_refusals
 JOIN meters ON meters.id = usage_refusals.meter_id
-WHERE usage_refusals.refused_at > $1 OR usage_refusals.refused_at = $1 AND usage_refusals.id > $2
+WHERE usage_refusals.decided_at IS NULL
+    AND (usage_refusals.refused_at > $1 OR usage_refusals.refused_at = $1 AND usage_refusals.id > $2)
 ORDER BY usage_refusals.refused_at, usage_refusals.id
 LIMIT $3
 `
@@ -530,6 +541,7 @@ func (q *Queries) Rejections(ctx context.Context, arg RejectionsParams) ([]Rejec
 			&i.UsageRefusal.RecordedAt,
 			&i.UsageRefusal.Reason,
 			&i.UsageRefusal.RefusedAt,
+			&i.UsageRefusal.DecidedAt,
 			&i.Code,
 		); err != nil {
 			return nil, err
@@ -580,11 +592,16 @@ func (q *Queries) ReportsAfter(ctx context.Context, after uuid.UUID) ([]UsageRep
 }
 
 const takeRejection = `-- name: TakeRejection :one
-DELETE FROM usage_refusals WHERE id = $1 RETURNING id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at
+UPDATE usage_refusals SET decided_at = $2 WHERE id = $1 AND decided_at IS NULL RETURNING id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at, decided_at
 `
 
-func (q *Queries) TakeRejection(ctx context.Context, id uuid.UUID) (UsageRefusal, error) {
-	row := q.db.QueryRowContext(ctx, takeRejection, id)
+type TakeRejectionParams struct {
+	ID        uuid.UUID
+	DecidedAt *time.Time
+}
+
+func (q *Queries) TakeRejection(ctx context.Context, arg TakeRejectionParams) (UsageRefusal, error) {
+	row := q.db.QueryRowContext(ctx, takeRejection, arg.ID, arg.DecidedAt)
 	var i UsageRefusal
 	err := row.Scan(
 		&i.ID,
@@ -594,6 +611,7 @@ func (q *Queries) TakeRejection(ctx context.Context, id uuid.UUID) (UsageRefusal
 		&i.RecordedAt,
 		&i.Reason,
 		&i.RefusedAt,
+		&i.DecidedAt,
 	)
 	return i, err
 }
