@@ -28,6 +28,10 @@ const (
 	web      = safehttp.Lane // jobs that wait for servers which users name
 )
 
+// providerAttempts is how often a job of the provider's lane is tried: for about a week, as
+// far as an hour apart. A key that was revoked on Friday is replaced by then.
+const providerAttempts = 220
+
 // registerBackground registers everything that runs without a request of a client:
 // the handlers of jobs, the periodic jobs, and the handlers of the payment
 // provider's notifications.
@@ -40,6 +44,7 @@ func (svc *service) registerBackground() {
 // registerJobs registers the handlers of the jobs that requests, notifications and
 // other jobs enqueue.
 func (svc *service) registerJobs() {
+	svc.jobs.Lane(provider).Attempts(providerAttempts)
 	ofSubscriptions, ofInvoices := svc.reconciler.Comparison(), svc.invoices.Comparison()
 	for _, job := range []struct {
 		lane, kind string

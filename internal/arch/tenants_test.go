@@ -24,6 +24,7 @@ var unkeyed = map[string]string{
 	"DeleteOldEntries":      "of all tenants, at the end of their retention",
 	"DeleteOldLogs":         "of all tenants, at the end of their retention",
 	"DeleteOldInvitations":  "of all tenants, at the end of their retention",
+	"PruneDecided":          "of all tenants, days after somebody decided",
 	"MarkKeyUsed":           "of a key that has just authenticated",
 	"MarkSeen":              "of all tenants, when everything is compared with the provider",
 }

@@ -40,7 +40,7 @@ func (q *Queue) execute(work context.Context, c claimed) {
 
 // call runs the handler; a panic becomes an error.
 func (q *Queue) call(ctx context.Context, c claimed) (err error) {
-	if c.Attempt > q.maxAttempts && !c.periodic {
+	if c.Attempt > q.attemptsOf(c.Kind) && !c.periodic {
 		// The process died during the last attempt. Without this check such a job
 		// would kill one process after the other.
 		return Fatal(errors.New("jobs: the worker ended before the job did"))
@@ -53,6 +53,14 @@ func (q *Queue) call(ctx context.Context, c claimed) (err error) {
 		}
 	}()
 	return q.handlers[c.Kind](ctx, c.Job)
+}
+
+// attemptsOf returns how often a job of a kind is tried.
+func (q *Queue) attemptsOf(kind string) int {
+	if l := q.laneOf[kind]; l != nil && l.attempts > 0 {
+		return l.attempts
+	}
+	return q.maxAttempts
 }
 
 // record stores that c ended with err. interrupted says that it failed because the
@@ -69,7 +77,7 @@ func (q *Queue) record(ctx context.Context, c claimed, err error, interrupted bo
 		return q.store.complete(ctx, c)
 	}
 	text := errorText(err)
-	if _, fatal := errors.AsType[fatalError](err); fatal || c.Attempt >= q.maxAttempts {
+	if _, fatal := errors.AsType[fatalError](err); fatal || c.Attempt >= q.attemptsOf(c.Kind) {
 		q.log.ErrorContext(ctx, "job is dead", "job", c.ID, "kind", c.Kind, "error", err)
 		emptied := false
 		if redact := q.redactions[c.Kind]; redact != nil {

@@ -15,6 +15,8 @@ type Lane struct {
 	q     *Queue
 	kinds []string
 	wake  chan struct{}
+	// attempts is how often its jobs are tried; 0 is as often as any others.
+	attempts int
 }
 
 // Lane returns the lane of a name, to register handlers in it. Lanes are not stored:
@@ -50,6 +52,10 @@ func (l *Lane) Handle(kind string, h Handler) {
 	l.q.handlers[kind], l.q.laneOf[kind] = h, l
 	l.kinds = append(l.kinds, kind)
 }
+
+// Attempts has the jobs of the lane tried so many times before they are dead. It is for
+// those that fail while a service outside does, which can take days to mend.
+func (l *Lane) Attempts(n int) { l.attempts = n }
 
 // Every is Queue.Every for a function of this lane.
 func (l *Lane) Every(name string, every time.Duration, f func(ctx context.Context) error) {

@@ -69,3 +69,35 @@ func TestLanesShareNoKind(t *testing.T) {
 		q.Lane("outside").Handle("mail", func(context.Context, jobs.Job) error { return nil })
 	})
 }
+
+// A lane may try its jobs more often than others are tried.
+func TestLanesHaveTheirPatience(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		q := r.queue(func(d *jobs.Deps) { d.MaxAttempts = 1 })
+		attempts := make(chan int, 10)
+		fails := func(_ context.Context, job jobs.Job) error {
+			attempts <- job.Attempt
+			return errOops
+		}
+		patient := q.Lane("outside")
+		patient.Attempts(3)
+		patient.Handle("ask", fails)
+		q.Handle("mail", fails)
+		start(t, q)
+		enqueue(t, q, "mail", nil)
+		receive(t, attempts)
+		waitFor(t, q, jobs.Stats{Dead: 1})
+		enqueue(t, q, "ask", nil)
+		for n := 1; n <= 3; n++ {
+			if got := receive(t, attempts); got != n {
+				t.Fatalf("attempt %d, want %d", got, n)
+			}
+			if n < 3 {
+				waitFor(t, q, jobs.Stats{Waiting: 1, Dead: 1})
+				r.advance(time.Hour, q)
+			}
+		}
+		waitFor(t, q, jobs.Stats{Dead: 2})
+	})
+}
