@@ -1,0 +1,131 @@
+// Package plans_test looks at how both databases run every generated query.
+package plans_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// grows are the tables that grow with tenants or with use.
+var grows = regexp.MustCompile(`^(api_keys|audit_logs|avatars|checkouts|credentials|impersonation_logs|invitations|invited_addresses|invoices|invoice_lines|invoice_documents|jobs|memberships|oauth_identities|psp_customers|psp_events|psp_invoices|psp_invoice_lines|psp_operations|push_subscriptions|roles|role_permissions|subscriptions|tenants|trials|usage_alerts|usage_counters|usage_events|usage_keys|usage_refusals|usage_reports|usage_streams|usage_told|users|wrong_passwords)$`)
+
+// query is a statement of generated code.
+type query struct{ name, text string }
+
+// queries returns every statement of the generated packages.
+func queries(t *testing.T) []query {
+	t.Helper()
+	var all []query
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".sql.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if v, ok := n.(*ast.BasicLit); ok && strings.HasPrefix(v.Value, "`-- name: ") {
+				text, _ := strconv.Unquote(v.Value)
+				name, _, _ := strings.Cut(strings.TrimPrefix(text, "-- name: "), " ")
+				all = append(all, query{filepath.Base(filepath.Dir(path)) + "." + name, text})
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+var (
+	// step is a part of a plan that reads a whole table.
+	step = regexp.MustCompile(`^(?:SCAN|Seq Scan on) (\S+)`)
+	// slices is how generated code writes a list of values.
+	slices = regexp.MustCompile(`/\*SLICE:\w+\*/\?`)
+	// named is a table in a statement, with its alias.
+	named = regexp.MustCompile(`(?i)\b(?:from|join|into|update)\s+([a-z_]+)(?:\s+(?:as\s+)?([a-z_]+))?`)
+)
+
+// tables returns the table of each alias.
+func tables(text string) map[string]string {
+	found := map[string]string{}
+	for _, m := range named.FindAllStringSubmatch(text, -1) {
+		found[m[1]] = m[1]
+		if m[2] != "" {
+			found[m[2]] = m[1]
+		}
+	}
+	return found
+}
+
+// whole are the queries that may go through a whole table, each with the reason.
+var whole = map[string]string{
+	"accountsql.PlatformAdmins":              "the command line lists the platform's admins",
+	"accountsql.UsersWithExpiredCredentials": "an hourly job, up to its limit",
+	"auditsql.OldestEntry":                   "reads one entry, by an index",
+	"billingsql.CountRejections":             "the figure of a metric; refusals are few",
+	"billingsql.NextReport":                  "reads one report, by an index",
+	"billingsql.OldestReport":                "reads one report, by an index",
+	"billingsql.ToldOfVersion":               "an upgrade, once",
+	"currencysql.CountAmounts":               "an admin changes the decimals of a currency",
+	"currencysql.CountTenantsPreferring":     "an admin switches a currency off",
+	"currencysql.DeleteCurrency":             "an admin deletes a currency",
+	"inboxsql.LastEventAt":                   "reads one notification, by an index",
+	"jobssql.Count":                          "the figure of a metric; finished jobs are gone",
+	"metersql.DeleteCountersOfMeter":         "an admin changes how a meter counts",
+	"reconcilesql.AnySeen":                   "reads one subscription",
+	"teamsql.Roles":                          "PostgreSQL: two look-ups by an index, which are switched off here",
+}
+
+// No query goes through a whole table that grows with tenants or with use, unless it may.
+func TestQueriesFindTheirRows(t *testing.T) {
+	t.Parallel()
+	var texts []string
+	names := map[string]string{}
+	for _, q := range queries(t) {
+		text := slices.ReplaceAllString(q.text, "$$1")
+		texts = append(texts, text)
+		names[text] = q.name
+	}
+	if len(texts) < 300 {
+		t.Fatalf("only %d queries were found", len(texts))
+	}
+	found := map[string]bool{}
+	for _, p := range dbtest.PlansOf(t, texts) {
+		of, name := tables(p.Statement), names[p.Statement]
+		for _, line := range p.Steps {
+			m := step.FindStringSubmatch(line)
+			if m == nil {
+				continue
+			}
+			table := of[m[1]]
+			if table == "" {
+				table = m[1]
+			}
+			if !grows.MatchString(table) {
+				continue
+			}
+			found[name] = true
+			if whole[name] == "" {
+				t.Errorf("%s: %s goes through a whole table: %s", p.Database, name, line)
+			}
+		}
+	}
+	for name, reason := range whole {
+		if !found[name] {
+			t.Errorf("%s goes through no whole table (%s): take it off the list", name, reason)
+		}
+	}
+}
