@@ -41,8 +41,11 @@ func TestLocaleOfUsers(t *testing.T) {
 			email, language string
 			want            any
 		}{
-			{"user@example.com", "", nil}, {"userde@example.com", "de, *", nil}, {"useren@example.com", "en-GB", "en"},
-			{"userit@example.com", "de, it;q=0.2", "it"}, {"userfr@example.com", "fr-CA,en;q=0.5", "fr"},
+			{"user@example.com", "", nil},
+			{"userde@example.com", "de, *", nil},
+			{"useren@example.com", "en-GB", "en"},
+			{"userit@example.com", "de, it;q=0.2", "it"},
+			{"userfr@example.com", "fr-CA,en;q=0.5", "fr"},
 		} {
 			a := in(s, tt.language, "POST", "/api/v1/auth/register", "", apptest.Registration(tt.email, nil)).Want(201)
 			if got := locale(a.Str("accessToken")); got != tt.want {
