@@ -18,7 +18,7 @@ type adminCmd struct {
 	Create adminCreateCmd `cmd:"" help:"Create an account that is a platform admin."`
 	List   adminListCmd   `cmd:"" help:"List the platform admins."`
 	Grant  adminGrantCmd  `cmd:"" help:"Make an existing account a platform admin, or change the permissions of one."`
-	Revoke adminRevokeCmd `cmd:"" help:"Make a platform admin an ordinary account again and end its logins."`
+	Revoke adminRevokeCmd `cmd:"" help:"Remove platform admin rights from an account and end its logins."`
 }
 
 // permissionFlags are the flags of the commands that make an account an admin.
@@ -40,7 +40,7 @@ type adminCreateCmd struct {
 	settings.StoreFlags `embed:""`
 	permissionFlags     `embed:""`
 
-	Email            string `required:"" placeholder:"ADDRESS" help:"Mail address with which the admin logs in."`
+	Email            string `required:"" placeholder:"ADDRESS" help:"Email address that the admin logs in with."`
 	Name             string `required:"" help:"Name of the admin."`
 	PasswordFile     string `env:"TENANTRY_ADMIN_PASSWORD_FILE" placeholder:"FILE" help:"File that contains the password. Or set TENANTRY_ADMIN_PASSWORD to the password, or type it when asked."`
 	GeneratePassword bool   `help:"Generate a random password and show it once."`

@@ -24,7 +24,7 @@ type adminGrantCmd struct {
 	settings.StoreFlags `embed:""`
 	permissionFlags     `embed:""`
 
-	Email string `required:"" placeholder:"ADDRESS" help:"Mail address of the account."`
+	Email string `required:"" placeholder:"ADDRESS" help:"Email address of the account."`
 }
 
 // Run makes an account a platform admin.
@@ -39,7 +39,7 @@ func (c *adminGrantCmd) Run(ctx context.Context, p *process) error {
 type adminRevokeCmd struct {
 	settings.StoreFlags `embed:""`
 
-	Email string `required:"" placeholder:"ADDRESS" help:"Mail address of the platform admin."`
+	Email string `required:"" placeholder:"ADDRESS" help:"Email address of the platform admin."`
 }
 
 // Run makes a platform admin an ordinary account.

@@ -8,7 +8,7 @@ import (
 )
 
 type apiKeyCmd struct {
-	Create apiKeyCreateCmd `cmd:"" help:"Make an API key of the platform and print it. It works for every tenant."`
+	Create apiKeyCreateCmd `cmd:"" help:"Create an API key of the platform and print it. It works for every tenant."`
 }
 
 type apiKeyCreateCmd struct {

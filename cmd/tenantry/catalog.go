@@ -39,7 +39,7 @@ type catalogImportCmd struct {
 	File   string `arg:"" help:"YAML file in the format that export writes."`
 	DryRun bool   `help:"Only show what would change."`
 	Prune  bool   `help:"Delete the products, plans, prices, features, entitlements and meters that the file does not contain. What a subscription uses cannot be deleted."`
-	Yes    bool   `help:"Make the changes without asking. Required without a terminal to ask in."`
+	Yes    bool   `help:"Make the changes without asking. Required where there is no terminal to ask in."`
 }
 
 // Run shows what would change, asks, and makes the changes.

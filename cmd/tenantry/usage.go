@@ -8,10 +8,10 @@ import (
 )
 
 type usageCmd struct {
-	Rebuild usageRebuildCmd `cmd:"" help:"Recalculate what meters show from the usage events, list the differences and correct them. Safe while the service runs."`
-	Refused usageRefusedCmd `cmd:"" help:"List the billable usage that the payment provider refused, with the reason."`
-	Retry   usageRetryCmd   `cmd:"" help:"Let the running service submit refused usage to the payment provider again."`
-	Discard usageDiscardCmd `cmd:"" help:"Give up refused usage: it will not be billed."`
+	Rebuild usageRebuildCmd `cmd:"" help:"Recount usage events, list meters whose totals differ, and correct them. Safe while the service runs."`
+	Refused usageRefusedCmd `cmd:"" help:"List billable usage that the payment provider rejected, with the reason."`
+	Retry   usageRetryCmd   `cmd:"" help:"Queue rejected usage to be reported to the payment provider again by the running service."`
+	Discard usageDiscardCmd `cmd:"" help:"Discard rejected usage. It will never be billed."`
 }
 
 type usageRebuildCmd struct {
@@ -45,8 +45,8 @@ func (c *usageRefusedCmd) Run(ctx context.Context, p *process) error {
 
 // refusedFlags select refused usage.
 type refusedFlags struct {
-	ID  []string `arg:"" optional:"" help:"Ids of the refused events."`
-	All bool     `help:"All refused usage."`
+	ID  []string `arg:"" optional:"" help:"IDs of the rejected events."`
+	All bool     `help:"All rejected usage."`
 }
 
 // decide applies do to the selected refused usage.

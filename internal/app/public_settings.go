@@ -20,7 +20,7 @@ type PublicSettings struct {
 	RegistrationEnabled bool                 `json:"registration_enabled"`
 	OAuthProviders      []string             `json:"oauth_providers" doc:"Names of the identity providers that delegated login offers."`
 	InvoiceMode         settings.InvoiceMode `json:"invoice_mode" enum:"psp_managed,platform_managed"`
-	PushPublicKey       string               `json:"push_public_key" doc:"What a browser subscribes to push messages with, in base64url."`
+	PushPublicKey       string               `json:"push_public_key" doc:"The key with which browsers subscribe to push notifications, in base64url."`
 }
 
 // settingsHTTP handles the public settings.

@@ -21,18 +21,18 @@ func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 		inTenant      = rest.Exists(members.AdminTenantExists)
 	)
 	return []rest.Route{
-		route(get, "/api/v1/studio/access", rest.Member, "", "studio", "Tell whether the tenant may use the studio", rest.Handle(entitlements.StudioAccess)),
+		route(get, "/api/v1/studio/access", rest.Member, "", "studio", "Show whether the tenant may use the studio", rest.Handle(entitlements.StudioAccess)),
 		forKeys(authz.SubscriptionRead, route(get, of+"/plans", rest.Tenant, "", "default", "List plans with the tenant's eligibility", rest.Handle(entitlements.Plans))),
 		route(post, of+"/checkout", rest.Tenant, authz.BillingManage, "default", "Open a hosted checkout", rest.Handle(subscriptions.Checkout)),
 		forKeys(authz.SubscriptionRead, route(get, of+"/subscription", rest.Tenant, "", "default", "Show the subscription", rest.Handle(subscriptions.Show))),
 		route(post, of+"/subscription/cancel", rest.Tenant, authz.BillingManage, "default", "Cancel the subscription", rest.Handle(operations.Cancel, running)),
-		route(post, of+"/subscription/resume", rest.Tenant, authz.BillingManage, "default", "Take back that the subscription ends", rest.Handle(operations.Resume, running)),
+		route(post, of+"/subscription/resume", rest.Tenant, authz.BillingManage, "default", "Resume a subscription that is set to end", rest.Handle(operations.Resume, running)),
 		forKeys(authz.SubscriptionRead, route(get, of+"/subscription/preview-change", rest.Tenant, "", "default", "Show what another plan would cost now", rest.Handle(operations.PreviewChange, running))),
 		route(post, of+"/subscription/change-plan", rest.Tenant, authz.BillingManage, "default", "Change to another plan", rest.Handle(operations.ChangePlan, rest.Exists(operations.CurrentExists))),
-		route(del, of+"/subscription/pending-change", rest.Tenant, authz.BillingManage, "default", "Drop a change that waits for its confirmation", rest.Handle(operations.DropChange)),
-		forKeys(authz.SubscriptionRead, route(get, of+"/subscription/seats", rest.Tenant, "", "default", "Show what the team takes of the subscription", rest.Handle(operations.Seats, running))),
+		route(del, of+"/subscription/pending-change", rest.Tenant, authz.BillingManage, "default", "Discard a change that waits for confirmation", rest.Handle(operations.DropChange)),
+		forKeys(authz.SubscriptionRead, route(get, of+"/subscription/seats", rest.Tenant, "", "default", "Show seats in use", rest.Handle(operations.Seats, running))),
 		route(post, of+"/docs/billing/portal", rest.Billing, authz.BillingManage, "default", "Open the hosted billing portal", rest.Handle(customers.Portal, rest.Exists(customers.PortalExists))),
-		forKeys(authz.EntitlementsRead, route(get, of+"/entitlements", rest.Tenant, "", "default", "List what the subscription entitles to", rest.Handle(entitlements.Entitlements))),
+		forKeys(authz.EntitlementsRead, route(get, of+"/entitlements", rest.Tenant, "", "default", "List the subscription's entitlements", rest.Handle(entitlements.Entitlements))),
 
 		route(get, adminOf+"/subscriptions", rest.Admin, authz.TenantsView, "default", "List a tenant's subscriptions", rest.Handle(subscriptions.AdminList, inTenant)),
 		route(post, adminOf+"/subscriptions/{subscription}/cancel", rest.Admin, authz.TenantsManage, "default", "Cancel a tenant's subscription", rest.Handle(operations.AdminCancel, rest.Exists(operations.AdminSubscriptionExists))),

@@ -18,9 +18,9 @@ func (svc *service) onboardingRoutes(accounts *account.HTTP) []rest.Route {
 	)
 	return []rest.Route{
 		route(post, "/api/v1/onboarding/start", rest.Public, "", "onboarding_start", "Register and open the checkout of a plan", rest.Handle(onboarding.Start, created)),
-		route(get, "/api/v1/onboarding/status", rest.Member, "", "onboarding", "Tell how far the onboarding is", rest.Handle(onboarding.Status)),
-		route(post, "/api/v1/onboarding/retry-checkout", rest.Member, authz.BillingManage, "onboarding", "Open a checkout anew", rest.Handle(onboarding.RetryCheckout)),
-		route(patch, "/api/v1/onboarding/complete-setup", rest.Member, authz.TenantUpdate, "onboarding", "Fill billing details and complete the onboarding", rest.Handle(onboarding.CompleteSetup)),
+		route(get, "/api/v1/onboarding/status", rest.Member, "", "onboarding", "Show onboarding progress", rest.Handle(onboarding.Status)),
+		route(post, "/api/v1/onboarding/retry-checkout", rest.Member, authz.BillingManage, "onboarding", "Reopen checkout", rest.Handle(onboarding.RetryCheckout)),
+		route(patch, "/api/v1/onboarding/complete-setup", rest.Member, authz.TenantUpdate, "onboarding", "Save billing details and complete the onboarding", rest.Handle(onboarding.CompleteSetup)),
 	}
 }
 
@@ -32,14 +32,14 @@ func (svc *service) tenantRoutes() []rest.Route {
 		created      = rest.Status(http.StatusCreated)
 	)
 	return []rest.Route{
-		route(post, "/api/v1/tenants", rest.User, "", "default", "Make a tenant, for a caller without one", rest.Handle(tenants.Create, created)),
+		route(post, "/api/v1/tenants", rest.User, "", "default", "Create a tenant, for a caller without one", rest.Handle(tenants.Create, created)),
 		route(get, "/api/v1/tenant", rest.Tenant, "", "default", "Show the caller's tenant", rest.Handle(tenants.Show)),
 		route(patch, "/api/v1/tenant", rest.Tenant, authz.TenantUpdate, "default", "Change the caller's tenant", rest.Handle(tenants.Update)),
 
 		forKeys(authz.TenantsRead, route(get, "/api/v1/admin/tenants", rest.Admin, authz.TenantsView, "default", "List tenants", rest.Handle(adminTenants.List))),
 		route(get, "/api/v1/admin/tenants/search-with-roles", rest.Admin, "users.create", "default", "Search tenants, with their roles", rest.Handle(adminTenants.SearchWithRoles)),
 		forKeys(authz.TenantsRead, route(get, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsView, "default", "Show a tenant", rest.Handle(adminTenants.Show))),
-		route(del, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsManage, "default", "Dissolve a tenant without members", rest.Handle(adminTenants.Dissolve)),
+		route(del, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsManage, "default", "Delete a tenant without members", rest.Handle(adminTenants.Dissolve)),
 		route(patch, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsManage, "default", "Change a tenant", rest.Handle(adminTenants.Update, rest.Exists(adminTenants.Exists))),
 	}
 }

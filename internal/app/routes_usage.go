@@ -29,7 +29,7 @@ func (svc *service) usageRoutes() []rest.Route {
 		forKeys(authz.UsageRead, route(get, of+"/usage/{meterCode}", rest.Tenant, "", "default", "Show one meter with its newest events", rest.Handle(ofTenants.Meter))),
 
 		route(get, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "List meters", rest.Handle(adminMeters.List, rest.Lists(meters.List()))),
-		route(post, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "Make a meter", rest.Handle(adminMeters.Create, created)),
+		route(post, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "Create a meter", rest.Handle(adminMeters.Create, created)),
 		route(get, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Show a meter", rest.Handle(adminMeters.Show)),
 		route(patch, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Change a meter", rest.Handle(adminMeters.Update, rest.Exists(adminMeters.Exists))),
 		route(del, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Delete a meter; its events stay", rest.Handle(adminMeters.Delete)),

@@ -13,9 +13,9 @@ import (
 // AuditEntry is an entry of the trail as the administration reads it.
 type AuditEntry struct {
 	ID         int64        `json:"id"`
-	ActorID    *int64       `json:"actor_id" doc:"Who did it; null for the command line and the service itself."`
-	SubjectID  *int64       `json:"subject_id" doc:"As whom, while impersonating."`
-	APIKeyID   *uuid.UUID   `json:"api_key_id" doc:"The API key that did it, in place of a person."`
+	ActorID    *int64       `json:"actor_id" doc:"Who made the change; null for the command line and the service itself."`
+	SubjectID  *int64       `json:"subject_id" doc:"The impersonated user, while impersonating."`
+	APIKeyID   *uuid.UUID   `json:"api_key_id" doc:"The API key that made the change, in place of a person."`
 	TenantID   *uuid.UUID   `json:"tenant_id"`
 	Action     string       `json:"action"`
 	Resource   string       `json:"resource"`

@@ -144,7 +144,7 @@ func TestAuditLogRefusals(t *testing.T) {
 			"sort=action":             "Sorting by action is not supported here.",
 			"sort=-id":                "Sorting by -id is not supported here.",
 			"sort=created_at,ip":      "Sorting by ip is not supported here.",
-			"include=actor":           "The include actor is not supported here.",
+			"include=actor":           "Including actor is not supported here.",
 			"filter[x]=1&page=0":      "The filter x is not supported here.", // before values are read
 			"filter[actor]=x&sort=ip": "Sorting by ip is not supported here.",
 		} {
@@ -154,7 +154,7 @@ func TestAuditLogRefusals(t *testing.T) {
 			in("en", query, ada.Token).WantRefused(403, "")
 			in("en", query, "").WantRefused(401, "")
 		}
-		in("fr", "sort=ip", token).WantAt("message", "Le tri par ip n'est pas pris en charge ici.")
+		in("fr", "sort=ip", token).WantAt("message", "Le tri par ip n’est pas pris en charge ici.")
 		in("es", "filter[x]=", token).WantAt("message", "El filtro x no se admite aquí.")
 
 		const date, number = "This must be a date and time such as 2026-01-31T08:15:30Z.", "This must be an integer."

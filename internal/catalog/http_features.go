@@ -70,7 +70,7 @@ func (h *HTTP) CreateFeature(ctx context.Context, in *createFeatureInput) (*rest
 type updateFeatureInput struct {
 	Feature string `path:"feature" format:"uuid"`
 	Body    struct {
-		Code shape.Opt[string] `json:"code,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$" doc:"That of a system feature cannot be changed."`
+		Code shape.Opt[string] `json:"code,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$" doc:"The code of a system feature cannot be changed."`
 		RecordChange
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // PriceFields is one price of a set (rules: catalog#prices).
 type PriceFields struct {
-	Currency   string            `json:"currency" format:"currency" doc:"One that exists, each once in a set."`
+	Currency   string            `json:"currency" format:"currency" doc:"An existing one, at most once per set."`
 	PriceCents int64             `json:"price_cents" minimum:"0" maximum:"999999999999"`
 	PSPPriceID shape.Opt[string] `json:"psp_price_id,omitzero" nullable:"true" maxLength:"255" pattern:"^price_" doc:"Each once in a set. Without it a price keeps its own while its amount, the plan's interval and its pricing type stay."`
 }
@@ -24,9 +24,9 @@ func (f PriceFields) terms() PriceTerms {
 
 // EntitlementFields is one entitlement of a set (rules: catalog#entitlements).
 type EntitlementFields struct {
-	FeatureID uuid.UUID `json:"feature_id" doc:"One that exists, each once in a set."`
+	FeatureID uuid.UUID `json:"feature_id" doc:"An existing one, at most once per set."`
 	Type      string    `json:"type" enum:"boolean,quota"`
-	Value     *int64    `json:"value,omitempty" nullable:"true" minimum:"1" doc:"Required for a quota, left out for a boolean."`
+	Value     *int64    `json:"value,omitempty" nullable:"true" minimum:"1" doc:"Required for a quota, omitted for a boolean."`
 }
 
 func (f EntitlementFields) terms() EntitlementTerms {

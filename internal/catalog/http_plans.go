@@ -61,7 +61,7 @@ type createPlanInput struct {
 		Name          shape.Texts  `json:"name" format:"name" maxLength:"255"`
 		Description   shape.Texts  `json:"description,omitempty" nullable:"true" maxLength:"65535" format:"multiline"`
 		PricingType   string       `json:"pricing_type" enum:"flat,seat,usage"`
-		BillingCycle  string       `json:"billing_cycle" enum:"monthly,yearly,quarterly,weekly" doc:"Gives the interval, unless that is given too."`
+		BillingCycle  string       `json:"billing_cycle" enum:"monthly,yearly,quarterly,weekly" doc:"Sets the interval, unless the interval is given too."`
 		IntervalUnit  *string      `json:"interval_unit,omitempty" enum:"day,week,month,year"`
 		IntervalCount *int32       `json:"interval_count,omitempty" minimum:"1" doc:"An interval is at most three years long."`
 		TrialDays     int32        `json:"trial_days,omitempty" minimum:"0" maximum:"730" default:"0"`
@@ -92,8 +92,8 @@ type updatePlanInput struct {
 	Body struct {
 		ProductID     shape.Opt[uuid.UUID] `json:"product_id,omitzero"`
 		Slug          shape.Opt[string]    `json:"slug,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
-		PricingType   shape.Opt[string]    `json:"pricing_type,omitzero" enum:"flat,seat,usage" doc:"Cannot be changed while somebody is subscribed to the plan."`
-		BillingCycle  *string              `json:"billing_cycle,omitempty" enum:"monthly,yearly,quarterly,weekly" doc:"Gives the interval, unless that is given too."`
+		PricingType   shape.Opt[string]    `json:"pricing_type,omitzero" enum:"flat,seat,usage" doc:"Cannot be changed while the plan has subscribers."`
+		BillingCycle  *string              `json:"billing_cycle,omitempty" enum:"monthly,yearly,quarterly,weekly" doc:"Sets the interval, unless the interval is given too."`
 		IntervalUnit  *string              `json:"interval_unit,omitempty" enum:"day,week,month,year"`
 		IntervalCount *int32               `json:"interval_count,omitempty" minimum:"1" doc:"An interval is at most three years long."`
 		TrialDays     shape.Opt[int32]     `json:"trial_days,omitzero" minimum:"0" maximum:"730"`

@@ -129,7 +129,7 @@ func (h *HTTP) DeleteProduct(ctx context.Context, in *productInput) (*rest.Empty
 // (rules: http#translatable-fields).
 type RecordChange struct {
 	Name        shape.Opt[shape.TextsChange] `json:"name,omitzero" format:"name" maxLength:"255" doc:"Changes the locales that it names; null removes one, but not en."`
-	Description shape.Opt[shape.TextsChange] `json:"description,omitzero" nullable:"true" maxLength:"65535" format:"multiline" doc:"As name; null removes the whole."`
+	Description shape.Opt[shape.TextsChange] `json:"description,omitzero" nullable:"true" maxLength:"65535" format:"multiline" doc:"Same form as name; null removes the description."`
 	IsActive    shape.Opt[bool]              `json:"is_active,omitzero"`
 	Metadata    shape.Opt[shape.Object]      `json:"metadata,omitzero" nullable:"true" maxBytes:"16384"`
 }

@@ -170,12 +170,12 @@ func TestPSPPriceStatus(t *testing.T) {
 			got = append(got, [3]any{e["currency"], e["status"], e["message"]})
 		}
 		if diff := cmp.Diff([][3]any{
-			{"CHF", "mismatch", "Différent chez le prestataire de paiement : amount."},
+			{"CHF", "mismatch", "Différent chez le prestataire de paiement\u00a0: amount."},
 			{"EUR", "inactive", "Inactif chez le prestataire de paiement."},
 			{"GBP", "linked", nil},
-			{"NOK", "error", "Le prestataire de paiement n'a pas pu être interrogé."},
-			{"SEK", "stripe_missing", "Le prestataire de paiement n'a pas ce prix."},
-			{"USD", "missing", "Lié à aucun prix du prestataire de paiement."},
+			{"NOK", "error", "Le prestataire de paiement est injoignable."},
+			{"SEK", "stripe_missing", "Ce prix n’existe pas chez le prestataire de paiement."},
+			{"USD", "missing", "Non associé à un prix chez le prestataire de paiement."},
 		}, got); diff != "" {
 			t.Error(diff)
 		}

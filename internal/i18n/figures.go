@@ -1,6 +1,7 @@
 package i18n
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"golang.org/x/text/currency"
 	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
 	"golang.org/x/text/message"
 	"golang.org/x/text/number"
 
@@ -25,6 +27,8 @@ type Figures struct {
 	instant  string // the same, and {time}
 	decimal  string // what stands before the decimals
 	money    string // {symbol} {amount}
+	group    string // between groups of digits, where it is not the library's
+	millions bool   // whole millions have a plural form of their own
 }
 
 // FiguresOf is how a locale writes; one that is not supported writes like the
@@ -33,19 +37,19 @@ func FiguresOf(locale string) Figures {
 	switch locale {
 	case "fr":
 		return Figures{
-			tag: language.French, firstDay: "1er", decimal: ",", money: "{amount}\u00a0{symbol}",
-			date: "{day} {month} {year}", instant: "{day} {month} {year} à {time} UTC",
+			tag: language.French, firstDay: "1er", decimal: ",", money: "{amount}\u00a0{symbol}", group: "\u202f", millions: true,
+			date: "{day} {month} {year}", instant: "{day} {month} {year} à {time} (UTC)",
 			months: [12]string{"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"},
 		}
 	case "es":
 		return Figures{
-			tag: language.Spanish, firstDay: "1", decimal: ",", money: "{amount}\u00a0{symbol}",
+			tag: language.Spanish, firstDay: "1", decimal: ",", money: "{amount}\u00a0{symbol}", millions: true,
 			date: "{day} de {month} de {year}", instant: "{day} de {month} de {year} a las {time} UTC",
 			months: [12]string{"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre"},
 		}
 	case "it":
 		return Figures{
-			tag: language.Italian, firstDay: "1º", decimal: ",", money: "{amount}\u00a0{symbol}",
+			tag: language.Italian, firstDay: "1º", decimal: ",", money: "{amount}\u00a0{symbol}", millions: true,
 			date: "{day} {month} {year}", instant: "{day} {month} {year} alle ore {time} UTC",
 			months: [12]string{"gennaio", "febbraio", "marzo", "aprile", "maggio", "giugno", "luglio", "agosto", "settembre", "ottobre", "novembre", "dicembre"},
 		}
@@ -75,8 +79,34 @@ func (f Figures) Date(t time.Time) string {
 func (f Figures) Instant(t time.Time) string {
 	t = t.UTC()
 	return Fill(f.instant, map[string]string{
-		"day": f.day(t), "month": f.months[t.Month()-1], "year": strconv.Itoa(t.Year()), "time": t.Format("15:04"),
+		"day": f.day(t), "month": f.months[t.Month()-1], "year": strconv.Itoa(t.Year()), "time": f.clock(t),
 	})
+}
+
+// clock is how a time of day is written.
+func (f Figures) clock(t time.Time) string {
+	if f.tag == language.French {
+		return fmt.Sprintf("%d\u00a0h\u00a0%02d", t.Hour(), t.Minute())
+	}
+	return t.Format("15:04")
+}
+
+// Rate writes a rate in millionths as a percentage, such as 5.5%.
+func (f Figures) Rate(millionths int64) string {
+	sign := "%"
+	if f.tag == language.French || f.tag == language.Spanish {
+		sign = "\u00a0%"
+	}
+	return f.Millionths(millionths*100) + sign
+}
+
+// Country writes the name of a country (ISO 3166-1 alpha-2); a code that is none stays.
+func (f Figures) Country(code string) string {
+	region, err := language.ParseRegion(code)
+	if err != nil {
+		return code
+	}
+	return cmp.Or(display.Regions(f.tag).Name(region), code)
 }
 
 // Percent writes whole percents.
@@ -153,6 +183,9 @@ func (f Figures) withSymbol(code, amount string) string {
 // grouped writes a number that is given exactly: no float is in between.
 func (f Figures) grouped(whole int64, decimals string) string {
 	text := message.NewPrinter(f.tag).Sprint(number.Decimal(whole))
+	if f.group != "" {
+		text = strings.ReplaceAll(text, "\u00a0", f.group)
+	}
 	if decimals != "" {
 		text += f.decimal + decimals
 	}

@@ -25,12 +25,12 @@ func TestInstant(t *testing.T) {
 	each(t, func(locale string) string {
 		return i18n.FiguresOf(locale).Instant(time.Date(2026, 8, 1, 1, 30, 59, 0, zone))
 	}, [4]string{
-		"31 July 2026 at 23:30 UTC", "31 juillet 2026 à 23:30 UTC", "31 de julio de 2026 a las 23:30 UTC", "31 luglio 2026 alle ore 23:30 UTC",
+		"31 July 2026 at 23:30 UTC", "31 juillet 2026 à 23\u00a0h\u00a030 (UTC)", "31 de julio de 2026 a las 23:30 UTC", "31 luglio 2026 alle ore 23:30 UTC",
 	})
 	each(t, func(locale string) string {
 		return i18n.FiguresOf(locale).Instant(time.Date(2027, 2, 1, 0, 0, 0, 0, time.UTC))
 	}, [4]string{
-		"1 February 2027 at 00:00 UTC", "1er février 2027 à 00:00 UTC", "1 de febrero de 2027 a las 00:00 UTC", "1º febbraio 2027 alle ore 00:00 UTC",
+		"1 February 2027 at 00:00 UTC", "1er février 2027 à 0\u00a0h\u00a000 (UTC)", "1 de febrero de 2027 a las 00:00 UTC", "1º febbraio 2027 alle ore 00:00 UTC",
 	})
 }
 
@@ -41,13 +41,13 @@ func TestTotal(t *testing.T) {
 		1:                         {"0.000001", "0,000001", "0,000001", "0,000001"},
 		-1_500_000:                {"-1.5", "-1,5", "-1,5", "-1,5"},
 		80_500_000:                {"80.5", "80,5", "80,5", "80,5"},
-		1_000_000_000_000_000_001: {"1,000,000,000,000.000001", "1\u00a0000\u00a0000\u00a0000\u00a0000,000001", "1.000.000.000.000,000001", "1.000.000.000.000,000001"},
+		1_000_000_000_000_000_001: {"1,000,000,000,000.000001", "1\u202f000\u202f000\u202f000\u202f000,000001", "1.000.000.000.000,000001", "1.000.000.000.000,000001"},
 	} {
 		each(t, func(locale string) string { return i18n.FiguresOf(locale).Millionths(n) }, want)
 	}
 	most := money.Total{Units: money.MaxTotal - 1, Millionths: 500_000}
 	each(t, func(locale string) string { return i18n.FiguresOf(locale).Total(most) }, [4]string{
-		"999,999,999,999,999,999.5", "999\u00a0999\u00a0999\u00a0999\u00a0999\u00a0999,5", "999.999.999.999.999.999,5", "999.999.999.999.999.999,5",
+		"999,999,999,999,999,999.5", "999\u202f999\u202f999\u202f999\u202f999\u202f999,5", "999.999.999.999.999.999,5", "999.999.999.999.999.999,5",
 	})
 }
 
@@ -58,14 +58,14 @@ func TestMoney(t *testing.T) {
 		minorUnits int
 		want       [4]string
 	}{
-		{money.Money{AmountCents: 123_405, Currency: "EUR"}, 2, [4]string{"€1,234.05", "1\u00a0234,05\u00a0€", "1.234,05\u00a0€", "1.234,05\u00a0€"}},
+		{money.Money{AmountCents: 123_405, Currency: "EUR"}, 2, [4]string{"€1,234.05", "1\u202f234,05\u00a0€", "1.234,05\u00a0€", "1.234,05\u00a0€"}},
 		{money.Money{AmountCents: 900, Currency: "usd"}, 2, [4]string{"$9.00", "9,00\u00a0$US", "9,00\u00a0US$", "9,00\u00a0USD"}},
-		{money.Money{AmountCents: 1200, Currency: "JPY"}, 0, [4]string{"¥1,200", "1\u00a0200\u00a0JPY", "1.200\u00a0JPY", "1.200\u00a0JPY"}},
+		{money.Money{AmountCents: 1200, Currency: "JPY"}, 0, [4]string{"¥1,200", "1\u202f200\u00a0JPY", "1.200\u00a0JPY", "1.200\u00a0JPY"}},
 		{money.Money{AmountCents: 1_500, Currency: "KWD"}, 3, [4]string{"KWD\u00a01.500", "1,500\u00a0KWD", "1,500\u00a0KWD", "1,500\u00a0KWD"}},
 		{money.Money{AmountCents: 5, Currency: "XXQ"}, 2, [4]string{"XXQ\u00a00.05", "0,05\u00a0XXQ", "0,05\u00a0XXQ", "0,05\u00a0XXQ"}},
 		{money.Money{AmountCents: -150, Currency: "EUR"}, 2, [4]string{"-€1.50", "-1,50\u00a0€", "-1,50\u00a0€", "-1,50\u00a0€"}},
 		{money.Money{AmountCents: math.MaxInt64, Currency: "EUR"}, 0, [4]string{
-			"€9,223,372,036,854,775,807", "9\u00a0223\u00a0372\u00a0036\u00a0854\u00a0775\u00a0807\u00a0€", "9.223.372.036.854.775.807\u00a0€", "9.223.372.036.854.775.807\u00a0€",
+			"€9,223,372,036,854,775,807", "9\u202f223\u202f372\u202f036\u202f854\u202f775\u202f807\u00a0€", "9.223.372.036.854.775.807\u00a0€", "9.223.372.036.854.775.807\u00a0€",
 		}},
 	} {
 		each(t, func(locale string) string { return i18n.FiguresOf(locale).Money(tt.Money, tt.minorUnits) }, tt.want)
@@ -82,7 +82,7 @@ func TestUnitPrice(t *testing.T) {
 		{"1250", "EUR", 2, [4]string{"€12.50", "12,50\u00a0€", "12,50\u00a0€", "12,50\u00a0€"}},
 		{"0.000000000001", "EUR", 2, [4]string{"€0.00000000000001", "0,00000000000001\u00a0€", "0,00000000000001\u00a0€", "0,00000000000001\u00a0€"}},
 		{"7", "EUR", 2, [4]string{"€0.07", "0,07\u00a0€", "0,07\u00a0€", "0,07\u00a0€"}},
-		{"1200.5", "JPY", 0, [4]string{"¥1,200.5", "1\u00a0200,5\u00a0JPY", "1.200,5\u00a0JPY", "1.200,5\u00a0JPY"}},
+		{"1200.5", "JPY", 0, [4]string{"¥1,200.5", "1\u202f200,5\u00a0JPY", "1.200,5\u00a0JPY", "1.200,5\u00a0JPY"}},
 		{"nonsense", "EUR", 2, [4]string{"nonsense", "nonsense", "nonsense", "nonsense"}},
 	} {
 		each(t, func(locale string) string {
@@ -94,7 +94,7 @@ func TestUnitPrice(t *testing.T) {
 func TestDecimal(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][4]string{
-		"0": {"0", "0", "0", "0"}, "-1234.50": {"-1,234.50", "-1\u00a0234,50", "-1.234,50", "-1.234,50"}, "x": {"x", "x", "x", "x"},
+		"0": {"0", "0", "0", "0"}, "-1234.50": {"-1,234.50", "-1\u202f234,50", "-1.234,50", "-1.234,50"}, "x": {"x", "x", "x", "x"},
 	} {
 		each(t, func(locale string) string { return i18n.FiguresOf(locale).Decimal(text) }, want)
 	}

@@ -8,6 +8,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"golang.org/x/text/language"
@@ -24,21 +25,24 @@ func Locales() []string { return []string{"en", "fr", "es", "it"} }
 
 // Catalog has the messages of every locale and matches readers to locales.
 type Catalog struct {
-	messages map[string]map[string]string
+	messages map[string]map[string]Message
 	matcher  language.Matcher
 }
 
-// Load reads the embedded catalogs. It fails when one is not valid JSON or
-// lacks a key that the default locale has.
-func Load() (*Catalog, error) {
-	c := &Catalog{messages: map[string]map[string]string{}}
+// Load reads the messages of answers and alerts.
+func Load() (*Catalog, error) { return Read(files) }
+
+// Read reads the catalogs locales/{locale}.json of a package. It fails when one is not
+// valid JSON or lacks a key that the default locale has.
+func Read(from fs.FS) (*Catalog, error) {
+	c := &Catalog{messages: map[string]map[string]Message{}}
 	tags := make([]language.Tag, 0, len(Locales()))
 	for _, locale := range Locales() {
-		text, err := files.ReadFile("locales/" + locale + ".json")
+		text, err := fs.ReadFile(from, "locales/"+locale+".json")
 		if err != nil {
 			return nil, err
 		}
-		messages := map[string]string{}
+		messages := map[string]Message{}
 		if err := json.Unmarshal(text, &messages); err != nil {
 			return nil, fmt.Errorf("messages of %s: %w", locale, err)
 		}
@@ -52,6 +56,14 @@ func Load() (*Catalog, error) {
 	}
 	c.matcher = language.NewMatcher(tags)
 	return c, nil
+}
+
+// Must is Read for catalogs in the program, which tests have read.
+func Must(c *Catalog, err error) *Catalog {
+	if err != nil {
+		panic(err)
+	}
+	return c
 }
 
 // Match picks the locale that an Accept-Language header asks for: quality values and
@@ -91,24 +103,18 @@ func firstRange(acceptLanguage string) string {
 // Has reports whether key is a message.
 func (c *Catalog) Has(key string) bool { _, ok := c.messages[Default][key]; return ok }
 
-// Text returns the message of a key with its {placeholders} filled. A key without a
-// message is returned as it is.
+// Text returns the message of a key with its {placeholders} filled, numbers as the locale
+// writes them. A key without a message is returned as it is.
 func (c *Catalog) Text(locale, key string, args map[string]any) string {
-	text, ok := c.messages[locale][key]
+	m, ok := c.messages[locale][key]
 	if !ok {
-		text, ok = c.messages[Default][key]
+		m, ok = c.messages[Default][key]
+		locale = Default
 	}
 	if !ok {
 		return key
 	}
-	if len(args) == 0 {
-		return text
-	}
-	pairs := make([]string, 0, 2*len(args))
-	for name, value := range args {
-		pairs = append(pairs, "{"+name+"}", fmt.Sprint(value))
-	}
-	return strings.NewReplacer(pairs...).Replace(text) // in one pass: a value may look like a placeholder
+	return m.Text(locale, args)
 }
 
 type key struct{}

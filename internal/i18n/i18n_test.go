@@ -1,14 +1,9 @@
 package i18n_test
 
 import (
-	"encoding/json"
-	"os"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
+	"testing/fstest"
 
 	"github.com/tenantry/tenantry/internal/i18n"
 )
@@ -86,61 +81,56 @@ func TestPickAndLocale(t *testing.T) {
 	}
 }
 
-// Every locale has the same keys, each text says something, and has the
-// placeholders that the English one has.
-func TestCatalogsAgree(t *testing.T) {
+// Numbers in messages are written by locale, and in the form that the number asks for.
+func TestNumbersInMessages(t *testing.T) {
 	t.Parallel()
-	placeholder := regexp.MustCompile(`\{\w+\}`)
-	english := read(t, i18n.Default)
-	for _, locale := range i18n.Locales() {
-		messages := read(t, locale)
-		if diff := cmp.Diff(keys(english), keys(messages)); diff != "" {
-			t.Errorf("keys of %s (-en +%s)\n%s", locale, locale, diff)
-		}
-		for key, text := range messages {
-			want, got := placeholder.FindAllString(english[key], -1), placeholder.FindAllString(text, -1)
-			slices.Sort(want)
-			slices.Sort(got)
-			if !slices.Equal(want, got) || strings.TrimSpace(text) != text || text == "" {
-				t.Errorf("%s of %s: %q", key, locale, text)
-			}
-			if locale != i18n.Default && text == english[key] {
-				t.Errorf("%s is not translated to %s", key, locale)
-			}
-		}
+	c := load(t)
+	for _, tt := range []struct {
+		key  string
+		args map[string]any
+		want [4]string
+	}{
+		{"validation.min_items", map[string]any{"min": 1}, [4]string{
+			"The list must not be empty.", "La liste ne peut pas être vide.", "La lista no puede estar vacía.", "L’elenco non può essere vuoto.",
+		}},
+		{"validation.max_items", map[string]any{"max": 1000}, [4]string{
+			"The list must have at most 1,000 entries.", "Cette liste peut contenir au plus 1\u202f000 éléments.",
+			"La lista puede tener como máximo 1.000 elementos.", "L’elenco può avere al massimo 1.000 elementi.",
+		}},
+		{"validation.max_items", map[string]any{"max": int64(2_000_000)}, [4]string{
+			"The list must have at most 2,000,000 entries.", "Cette liste peut contenir au plus 2\u202f000\u202f000 d’éléments.",
+			"La lista puede tener como máximo 2.000.000 de elementos.", "L’elenco può avere al massimo 2.000.000 di elementi.",
+		}},
+		{"validation.max_items", map[string]any{"max": 0}, [4]string{
+			"The list must have at most 0 entries.", "Cette liste peut contenir au plus 0 élément.",
+			"La lista puede tener como máximo 0 elementos.", "L’elenco può avere al massimo 0 elementi.",
+		}},
+		{"validation.maximum", map[string]any{"max": i18n.Digits("1000000000000.5")}, [4]string{
+			"This must be at most 1,000,000,000,000.5.", "Cette valeur doit être inférieure ou égale à 1\u202f000\u202f000\u202f000\u202f000,5.",
+			"Debe ser menor o igual que 1.000.000.000.000,5.", "Deve essere minore o uguale a 1.000.000.000.000,5.",
+		}},
+	} {
+		each(t, func(locale string) string { return c.Text(locale, tt.key, tt.args) }, tt.want)
 	}
 }
 
-func read(t *testing.T, locale string) map[string]string {
-	t.Helper()
-	text, err := os.ReadFile("locales/" + locale + ".json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dec := json.NewDecoder(strings.NewReader(string(text)))
-	messages := map[string]string{}
-	if _, err := dec.Token(); err != nil {
-		t.Fatal(err)
-	}
-	for dec.More() {
-		key, keyErr := dec.Token()
-		value, valueErr := dec.Token()
-		if keyErr != nil || valueErr != nil {
-			t.Fatal(keyErr, valueErr)
+// A catalog that is not whole is refused when it is read.
+func TestBrokenCatalogs(t *testing.T) {
+	t.Parallel()
+	for name, french := range map[string]string{
+		"a key is missing": `{}`, "no JSON": `{`, "a number": `{"a": 1}`, "forms without a count": `{"a": {"one": "x", "other": "y"}}`,
+		"forms without other": `{"a": {"count": "n", "one": "x"}}`,
+	} {
+		files := fstest.MapFS{}
+		for _, locale := range i18n.Locales() {
+			text := `{"a": {"count": "n", "one": "{n} x", "other": "{n} y"}}`
+			if locale == "fr" {
+				text = french
+			}
+			files["locales/"+locale+".json"] = &fstest.MapFile{Data: []byte(text)}
 		}
-		if _, twice := messages[key.(string)]; twice {
-			t.Errorf("%s has %s twice", locale, key)
+		if _, err := i18n.Read(files); err == nil {
+			t.Errorf("%s: no error", name)
 		}
-		messages[key.(string)] = value.(string)
 	}
-	return messages
-}
-
-func keys(messages map[string]string) []string {
-	var keys []string
-	for key := range messages {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

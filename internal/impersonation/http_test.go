@@ -200,22 +200,22 @@ func TestGuardRailMessagesAndOrder(t *testing.T) {
 			messages map[string]string
 		}{
 			"oneself, an admin, who is in no tenant": {startPath, body(self, ada), map[string]string{
-				"en": "You cannot act as yourself.", "fr": "Vous ne pouvez pas agir en votre propre nom de cette façon.",
-				"es": "No puede actuar en nombre de usted mismo.", "it": "Non può agire per conto di se stesso.",
+				"en": "You cannot act as yourself.", "fr": "Vous ne pouvez pas prendre votre propre identité.",
+				"es": "No puede suplantar su propia cuenta.", "it": "Non è possibile operare come sé stessi.",
 			}},
 			"an admin, who is not in the tenant": {startPath, body(chiefID, ada), map[string]string{
-				"en": "Nobody can act as a platform administrator.", "fr": "Personne ne peut agir au nom d’un administrateur de la plateforme.",
-				"it": "Nessuno può agire per conto di un amministratore della piattaforma.",
+				"en": "Nobody can act as a platform administrator.", "fr": "Personne ne peut agir en tant qu’administrateur de la plateforme.",
+				"it": "Nessuno può operare come un amministratore della piattaforma.",
 			}},
 			"a stranger to the tenant": {startPath, body(adaID, eve), map[string]string{
-				"en": "This user is not a member of this organization.", "fr": "Cet utilisateur n’est pas membre de cette organisation.",
+				"en": "This user is not a member of this organization.", "fr": "Cette personne n’est pas membre de cette organisation.",
 				"it": "Questo utente non è membro di questa organizzazione.",
 			}},
 			"stopping what has not begun": {stopPath, nil, map[string]string{
-				"en": "You are not acting as anybody else.", "fr": "Vous n’agissez au nom de personne d’autre.",
-				"es": "No está actuando en nombre de nadie.", "it": "Non sta agendo per conto di nessuno.",
+				"en": "You are not acting as another user.", "fr": "Vous n’agissez pas en tant qu’un autre compte.",
+				"es": "No está actuando como otra persona.", "it": "Non sta operando come un altro utente.",
 			}},
-			"stopping, with a body that cannot be read": {stopPath, `{`, map[string]string{"en": "You are not acting as anybody else."}},
+			"stopping, with a body that cannot be read": {stopPath, `{`, map[string]string{"en": "You are not acting as another user."}},
 		} {
 			for locale, message := range tt.messages {
 				a := inLocale(s, locale, "POST", tt.path, token, tt.body).As(name + " in " + locale)
@@ -224,7 +224,7 @@ func TestGuardRailMessagesAndOrder(t *testing.T) {
 				}
 			}
 		}
-		for locale, message := range map[string]string{"en": "You are not acting as anybody else.", "es": "No está actuando en nombre de nadie."} {
+		for locale, message := range map[string]string{"en": "You are not acting as another user.", "es": "No está actuando como otra persona."} {
 			a := inLocale(s, locale, "GET", statusPath, token, nil)
 			a.WantRefused(400, "")
 			a.WantAt("message", message)
@@ -268,8 +268,8 @@ func TestNestedAndStopRestores(t *testing.T) {
 
 		// Another start is refused in each language, whomever it names.
 		for locale, message := range map[string]string{
-			"en": "You are acting as somebody else. Please end that first.", "fr": "Vous agissez au nom de quelqu’un d’autre. Veuillez d’abord y mettre fin.",
-			"es": "Está actuando en nombre de otra persona. Termine primero esa sesión.", "it": "Sta agendo per conto di un’altra persona. Prima termini quella sessione.",
+			"en": "You are acting as another user. Please end that session first.", "fr": "Une session au nom d’un autre compte est en cours. Veuillez d’abord la fermer.",
+			"es": "Está actuando como otra persona. Cierre primero esa sesión.", "it": "È in corso una sessione come un altro utente. Terminarla prima di continuare.",
 		} {
 			for _, target := range []any{asBob, object{"user_id": float64(s.UserID(eve.Token)), "tenant_id": eve.Tenant}, object{}} {
 				a := inLocale(s, locale, "POST", startPath, acting, target)

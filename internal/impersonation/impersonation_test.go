@@ -227,7 +227,7 @@ func TestAdminRoutesWhileImpersonating(t *testing.T) {
 				t.Errorf("%s %s has the guards %v", r.Method, r.Path, guards)
 			}
 			a := s.Call(r.Method, apptest.FillPath(r.Path, ada.Tenant), token, nil)
-			if a.Status != 403 || a.At("message") != "You are acting as somebody else. Please end that first." {
+			if a.Status != 403 || a.At("message") != "You are acting as another user. Please end that session first." {
 				t.Errorf("%s %s: %d %s", r.Method, r.Path, a.Status, a.Text)
 			}
 		}

@@ -32,6 +32,9 @@ type Seller struct {
 	VATNumber string
 	Email     string
 	Logo      []byte // as package pdf takes it; nil for none
+	// Notes stand at the foot of documents, by locale; a language without one has
+	// English's.
+	Notes map[string]string
 }
 
 // NumberFormat forms the display number from a year and the running number in it:

@@ -1,6 +1,7 @@
 package invoice
 
 import (
+	"embed"
 	"strconv"
 	"strings"
 
@@ -60,13 +61,11 @@ type texts struct {
 	minorUnits int // of the currency
 }
 
-// words are the texts of lines by locale.
-var words = map[string]struct{ unused, remaining, trial string }{
-	"en": {"Unused time of {what} from {date}", "Remaining time of {what} from {date}", "Trial period of {what}"},
-	"fr": {"Temps non utilisé de {what} à partir du {date}", "Temps restant de {what} à partir du {date}", "Période d’essai de {what}"},
-	"es": {"Tiempo no utilizado de {what} desde el {date}", "Tiempo restante de {what} desde el {date}", "Periodo de prueba de {what}"},
-	"it": {"Tempo non utilizzato di {what}, con decorrenza {date}", "Tempo restante di {what}, con decorrenza {date}", "Periodo di prova di {what}"},
-}
+//go:embed locales/*.json
+var localeFiles embed.FS
+
+// words are the texts of lines.
+var words = i18n.Must(i18n.Read(localeFiles))
 
 // describe says what a line is for; of what nobody knows here the provider has a text.
 func (t texts) describe(l psp.InvoiceLine, of billed) string {
@@ -74,20 +73,21 @@ func (t texts) describe(l psp.InvoiceLine, of billed) string {
 	if what == "" {
 		return l.Description
 	}
-	w, ok := words[t.locale]
-	if !ok {
-		w = words[i18n.Default]
+	if of.planID != nil && l.Quantity > 1 { // only what is sold by the seat has more than one
+		what = words.Text(t.locale, "line.seats", map[string]any{"what": what, "seats": l.Quantity})
 	}
-	text := "{what}"
+	key := ""
 	switch {
 	case l.Proration && l.Amount < 0:
-		text = w.unused
+		key = "line.unused"
 	case l.Proration:
-		text = w.remaining
+		key = "line.remaining"
 	case of.planID != nil && l.Amount == 0 && l.Quantity > 0 && l.UnitAmount != "" && l.UnitAmount != "0":
-		text = w.trial
+		key = "line.trial"
+	default:
+		return what
 	}
-	return i18n.Fill(text, map[string]string{"what": what, "date": i18n.FiguresOf(t.locale).Date(l.PeriodStart)})
+	return words.Text(t.locale, key, map[string]any{"what": what, "date": i18n.FiguresOf(t.locale).Date(l.PeriodStart)})
 }
 
 // withFigures adds the quantity and the price of one to a text, where the line cannot

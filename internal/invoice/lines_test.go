@@ -24,7 +24,7 @@ func TestLinesKeepWhatTheyWereFor(t *testing.T) {
 		first := s.Invoices(o, 1)[0].(map[string]any)
 		line := first["lines"].([]any)[0].(map[string]any)
 		text := line["description"].(string)
-		if product, plan, ok := strings.Cut(text, " – "); !ok || product == "" || plan == "" || line["plan_id"] != starter {
+		if text != "Essentiel (Plateforme)" || line["plan_id"] != starter {
 			t.Errorf("the first line is %v", line)
 		}
 
@@ -46,11 +46,11 @@ func TestLinesKeepWhatTheyWereFor(t *testing.T) {
 			for _, line := range lines {
 				line := line.(map[string]any)
 				credit := line["amount"].(map[string]any)["amount_cents"].(float64) < 0
-				want, begins := team, "Temps restant de "
+				want, says := team, "Équipe (Plateforme) – temps restant à partir du "
 				if credit {
-					want, begins = starter, "Temps non utilisé de "
+					want, says = starter, "Essentiel (Plateforme) – temps non utilisé à partir du "
 				}
-				if line["plan_id"] != want || !strings.HasPrefix(line["description"].(string), begins) {
+				if line["plan_id"] != want || !strings.HasPrefix(line["description"].(string), says) {
 					t.Errorf("after the change: %v, want plan %s", line, want)
 				}
 			}

@@ -52,7 +52,7 @@ func (r references) of(l psp.InvoiceLine) billed {
 func planName(product, plan map[string]string) map[string]string {
 	name := map[string]string{}
 	for _, locale := range i18n.Locales() {
-		name[locale] = i18n.Pick(product, locale) + " – " + i18n.Pick(plan, locale)
+		name[locale] = words.Text(locale, "line.plan", map[string]any{"plan": i18n.Pick(plan, locale), "product": i18n.Pick(product, locale)})
 	}
 	return name
 }

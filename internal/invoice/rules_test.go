@@ -135,9 +135,9 @@ func TestFromProvider(t *testing.T) {
 	t.Parallel()
 	tenantID, subID, planID, meterID := uuid.New(), uuid.New(), uuid.New(), uuid.New()
 	name := func(text string) map[string]string { return map[string]string{"en": text} }
-	plan, meter := billed{planID: &planID, name: name("Cloud – Team")}, billed{meterID: &meterID, name: name("Calls")}
+	plan, meter := billed{planID: &planID, name: name("Team (Cloud)")}, billed{meterID: &meterID, name: name("Calls")}
 	refs := references{
-		subscriptions: map[string]subscriptionRef{"sub_1": {subID, billed{planID: &subID, name: name("Cloud – Now")}}},
+		subscriptions: map[string]subscriptionRef{"sub_1": {subID, billed{planID: &subID, name: name("Now (Cloud)")}}},
 		lines:         map[string]billed{"il_5": plan},
 		linked:        map[string]billed{"price_plan": plan, "price_meter": meter, "price_moved": meter},
 		former:        map[string]billed{"price_gone": plan, "price_plan": meter},
@@ -157,7 +157,7 @@ func TestFromProvider(t *testing.T) {
 			{ID: "il_8", PriceID: "price_meter", SubscriptionID: "sub_1", Amount: 10, Quantity: 2, UnitAmount: "7", Currency: "JPY"}, // rounded to what can be charged
 		},
 	}, refs, "fr")
-	if inv.Number != draftNumber || *inv.SubscriptionID != subID || inv.Total != (money.Money{AmountCents: 1200, Currency: "JPY"}) || inv.Subtotal.AmountCents != 1000 {
+	if inv.Number != "Brouillon" || *inv.SubscriptionID != subID || inv.Total != (money.Money{AmountCents: 1200, Currency: "JPY"}) || inv.Subtotal.AmountCents != 1000 {
 		t.Errorf("invoice %+v", inv)
 	}
 	for i, want := range []struct {
@@ -165,13 +165,13 @@ func TestFromProvider(t *testing.T) {
 		plan, meter *uuid.UUID
 		text        string
 	}{
-		{SubscriptionLine, &planID, nil, "Cloud – Team"},
+		{SubscriptionLine, &planID, nil, "Team (Cloud)"},
 		{SubscriptionLine, nil, &meterID, "Calls"},
-		{ProrationLine, &planID, nil, "Temps non utilisé de Cloud – Team à partir du 1er mars 2026"},
+		{ProrationLine, &planID, nil, "Team (Cloud) – temps non utilisé à partir du 1er mars 2026"},
 		{AdjustmentLine, nil, nil, "By hand"},
-		{SubscriptionLine, &planID, nil, "Période d’essai de Cloud – Team (2 × 900\u00a0JPY)"}, // as it was when it was first seen
-		{ProrationLine, &subID, nil, "Temps restant de Cloud – Now à partir du 1er mars 2026"},
-		{SubscriptionLine, nil, &meterID, "Calls (1\u00a0234,5 × 0,005\u00a0JPY)"},
+		{SubscriptionLine, &planID, nil, "Team (Cloud), 2 sièges – période d’essai (2 × 900\u00a0JPY)"}, // as it was when it was first seen
+		{ProrationLine, &subID, nil, "Now (Cloud) – temps restant à partir du 1er mars 2026"},
+		{SubscriptionLine, nil, &meterID, "Calls (1\u202f234,5 × 0,005\u00a0JPY)"},
 		{SubscriptionLine, nil, &meterID, "Calls (2 × 7\u00a0JPY)"},
 	} {
 		line := inv.Lines[i]

@@ -35,7 +35,7 @@ func fromProvider(tenantID uuid.UUID, in psp.Invoice, refs references, locale st
 		inv.UpdatedAt = *in.PaidAt
 	}
 	if inv.Number == "" {
-		inv.Number = draftNumber
+		inv.Number = words.Text(locale, "draft", nil) // it gets its number when it is finalized
 	}
 	if ref, ok := refs.subscriptions[in.SubscriptionID]; ok {
 		inv.SubscriptionID = &ref.id
@@ -47,9 +47,6 @@ func fromProvider(tenantID uuid.UUID, in psp.Invoice, refs references, locale st
 	}
 	return inv
 }
-
-// draftNumber is shown for a draft, which gets its number when it is finalized.
-const draftNumber = "DRAFT"
 
 func orNil(text string) *string {
 	if text == "" {

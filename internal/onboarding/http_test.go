@@ -56,16 +56,16 @@ func TestStartMessages(t *testing.T) {
 			"long currency":         {object{"currency": "EURO"}, "en", map[string]string{"currency": "This must have at most 3 characters."}},
 			"unknown currency":      {object{"currency": "XXX"}, "en", map[string]string{"currency": "This does not exist."}},
 			"no email":              {object{"email": "grace@"}, "en", map[string]string{"email": "This must be a valid email address."}},
-			"taken":                 {object{"email": " TAKEN@example.com "}, "en", map[string]string{"email": "This is already taken."}},
+			"taken":                 {object{"email": " TAKEN@example.com "}, "en", map[string]string{"email": "This is already in use."}},
 			"taken, Italian":        {object{"email": "taken@example.com"}, "it", map[string]string{"email": "È già in uso."}},
 			"7 characters":          {object{"password": "1234567", "password_confirmation": "1234567"}, "en", map[string]string{"password": "This must have at least 8 characters."}},
 			"other confirmation":    {object{"password_confirmation": "Correct horse"}, "en", map[string]string{"password_confirmation": "The confirmation does not match."}},
 			"no seats":              {object{"quantity": 0}, "en", map[string]string{"quantity": "This must be at least 1."}},
-			"a million seats":       {object{"quantity": 1_000_000}, "en", map[string]string{"quantity": "This must be at most 999999."}},
+			"a million seats":       {object{"quantity": 1_000_000}, "en", map[string]string{"quantity": "This must be at most 999,999."}},
 			"half a seat":           {object{"quantity": 1.5}, "en", map[string]string{"quantity": whole}},
 			"form before existence": {object{"plan_slug": "none", "quantity": "2"}, "en", map[string]string{"quantity": whole}},
 			"all that does not exist": {object{"plan_slug": "none", "currency": "XXX", "email": "taken@example.com"}, "en", map[string]string{
-				"plan_slug": "This does not exist.", "currency": "This does not exist.", "email": "This is already taken.",
+				"plan_slug": "This does not exist.", "currency": "This does not exist.", "email": "This is already in use.",
 			}},
 		} {
 			body := newcomer("grace@example.com", nil)
@@ -82,7 +82,7 @@ func TestStartMessages(t *testing.T) {
 		r.Header.Set("Accept-Language", "fr")
 		gbp := s.Do(r)
 		gbp.WantRefused(422, "PLAN_NOT_AVAILABLE_IN_CURRENCY")
-		gbp.WantAt("message", "Cette offre n'a pas de prix dans cette devise.")
+		gbp.WantAt("message", "Cette offre n’a pas de prix dans cette devise.")
 		for _, table := range []string{"users WHERE email = 'grace@example.com'", "tenants WHERE name = 'Grace Hopper'"} {
 			if n := s.CountRows("SELECT count(*) FROM " + table); n != 0 {
 				t.Errorf("%d rows are left of %s", n, table)
@@ -181,7 +181,7 @@ func TestStepsRefuse(t *testing.T) {
 			"unknown":        {object{"plan_slug": "none", "currency": "XXX"}, map[string]string{"plan_slug": "This does not exist.", "currency": "This does not exist."}},
 			"long currency":  {object{"plan_slug": "starter", "currency": "EURO"}, map[string]string{"currency": "This must have at most 3 characters."}},
 			"no seats":       {object{"plan_slug": "team", "currency": "EUR", "quantity": 0}, map[string]string{"quantity": "This must be at least 1."}},
-			"million seats":  {object{"plan_slug": "team", "currency": "EUR", "quantity": 1e6}, map[string]string{"quantity": "This must be at most 999999."}},
+			"million seats":  {object{"plan_slug": "team", "currency": "EUR", "quantity": 1e6}, map[string]string{"quantity": "This must be at most 999,999."}},
 			"seats as text":  {object{"plan_slug": "team", "currency": "EUR", "quantity": "1"}, map[string]string{"quantity": "This must be an integer."}},
 			"below the team": {object{"plan_slug": "team", "currency": "EUR", "quantity": 1}, map[string]string{"quantity": "There are more team members than seats."}},
 		} {

@@ -215,7 +215,7 @@ func TestNotifications(t *testing.T) {
 				{
 					"customer.subscription.trial_will_end", (*noticed).trial,
 					func(n *noticed) bool {
-						return mailsTitled(n.Server, "essai de l’offre « Débutant »") == 1
+						return mailsTitled(n.Server, "essai de l’offre « Essentiel »") == 1
 					},
 				},
 				{
@@ -252,7 +252,7 @@ func TestNotifications(t *testing.T) {
 				{
 					"invoice.payment_failed", (*noticed).told,
 					func(n *noticed) bool {
-						return mailsTitled(n.Server, "Payment for the plan “Starter” failed") == 1
+						return mailsTitled(n.Server, "We could not charge you for the “Starter” plan") == 1
 					},
 				},
 				{
@@ -339,7 +339,7 @@ func TestTrialEndIsToldOnce(t *testing.T) {
 			notify(s, kind, id)
 			notify(s, kind, id)
 			apptest.Eventually(t, "the sending of mail", func() bool { return s.CountRows(`SELECT count(*) FROM jobs WHERE kind = 'mail.send'`) == 0 })
-			if got := mailsTitled(s, "essai de l’offre « Débutant »"); got != want {
+			if got := mailsTitled(s, "essai de l’offre « Essentiel »"); got != want {
 				t.Errorf("%d mails, want %d", got, want)
 			}
 		}

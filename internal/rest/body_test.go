@@ -92,12 +92,12 @@ func TestBodyRefused(t *testing.T) {
 		"number as string":         {`{"name":"bolt","count":"5"}`, one("count", integer)},
 		"1.5 for an integer":       {`{"name":"bolt","count":1.5}`, one("count", integer)},
 		"an integer out of range":  {`{"name":"bolt","count":0}`, one("count", "This must be at least 1.")},
-		"an integer above":         {`{"name":"bolt","count":1001}`, one("count", "This must be at most 1000.")},
-		"beyond int32":             {`{"name":"bolt","small":2147483648}`, one("small", "This must be at most 2147483647.")},
+		"an integer above":         {`{"name":"bolt","count":1001}`, one("count", "This must be at most 1,000.")},
+		"beyond int32":             {`{"name":"bolt","small":2147483648}`, one("small", "This must be at most 2,147,483,647.")},
 		"beyond int64":             {`{"name":"bolt","count":9223372036854775808}`, one("count", integer)},
 		"a huge exponent":          {`{"name":"bolt","count":1e999999999}`, one("count", integer)},
 		"a tiny exponent":          {`{"name":"bolt","count":1e-999999999}`, one("count", integer)},
-		"a huge quantity":          {`{"name":"bolt","amount":1e999999999}`, one("amount", "This must be at most 1000000000000.")},
+		"a huge quantity":          {`{"name":"bolt","amount":1e999999999}`, one("amount", "This must be at most 1,000,000,000,000.")},
 		"a tiny quantity":          {`{"name":"bolt","amount":1.0000001}`, one("amount", "This must have at most 6 decimals.")},
 		"a quantity of zero":       {`{"name":"bolt","amount":0.0}`, one("amount", "This must be greater than 0.")},
 		"a float beyond floats":    {`{"name":"bolt","ratio":1e400}`, one("ratio", number)},
@@ -109,7 +109,7 @@ func TestBodyRefused(t *testing.T) {
 		"enum":                     {`{"name":"bolt","kind":"gas"}`, one("kind", "This must be one of: solid, liquid.")},
 		"enum by case":             {`{"name":"bolt","kind":"Solid"}`, one("kind", "This must be one of: solid, liquid.")},
 		"enum of integers":         {`{"name":"bolt","level":3}`, one("level", "This must be one of: 1, 2.")},
-		"pattern":                  {`{"name":"bolt","code":"A1"}`, one("code", "This has not the right form.")},
+		"pattern":                  {`{"name":"bolt","code":"A1"}`, one("code", "This does not have the right format.")},
 		"email":                    {`{"name":"bolt","email":"ann@localhost"}`, one("email", "This must be a valid email address.")},
 		"email empty, optional":    {`{"name":"bolt","email":" "}`, one("email", "This must be a valid email address.")},
 		"datetime empty, optional": {`{"name":"bolt","at":""}`, one("at", "This must be a date and time such as 2026-01-31T08:15:30Z.")},
@@ -132,9 +132,9 @@ func TestBodyRefused(t *testing.T) {
 			map[string]string{"prices.1.cents": "This must be at least 0.", "prices.1.currency": "This must be a three-letter ISO 4217 currency code.", "prices.2": "This must be an object."},
 		},
 		"a nested field":               {`{"name":"bolt","maker":{}}`, map[string]string{"maker.name": required, "maker.website": required}},
-		"an array of strings":          {`{"name":"bolt","tags":["a",""," b ",5]}`, one("tags", "This must have at most 3 entries.")},
+		"an array of strings":          {`{"name":"bolt","tags":["a",""," b ",5]}`, one("tags", "The list must have at most 3 entries.")},
 		"an empty string in an array":  {`{"name":"bolt","tags":["a"," ",5]}`, map[string]string{"tags.1": required, "tags.2": "This must be a string."}},
-		"no items":                     {`{"name":"bolt","tags":[]}`, one("tags", "This must have at least 1 entries.")},
+		"no items":                     {`{"name":"bolt","tags":[]}`, one("tags", "The list must not be empty.")},
 		"an object as array":           {`{"name":"bolt","tags":{"0":"a"}}`, one("tags", "This must be a list.")},
 		"a map's value":                {`{"name":"bolt","titles":{"en":5,"fr":null,"it":"too long"}}`, map[string]string{"titles.en": "This must be a string.", "titles.fr": notNull, "titles.it": "This must have at most 5 characters."}},
 		"a map's key":                  {`{"name":"bolt","titles":{"\u0001":"x"}}`, one("titles", chars)},
@@ -268,7 +268,7 @@ func TestPatch(t *testing.T) {
 		}
 	}
 	s.do("PATCH", "/api/v1/gadgets/5", `{"name":null,"note":"123456","tags":["a","b","c"],"size":0}`, "Authorization: Bearer owner").broken(map[string]string{
-		"name": notNull, "note": "This must have at most 5 characters.", "tags": "This must have at most 2 entries.", "size": "This must be at least 1.",
+		"name": notNull, "note": "This must have at most 5 characters.", "tags": "The list must have at most 2 entries.", "size": "This must be at least 1.",
 	})
 	s.do("PATCH", "/api/v1/gadgets/5", `{"name":" ","tags":null}`, "Authorization: Bearer owner").broken(map[string]string{
 		"name": required, "tags": notNull,

@@ -87,7 +87,7 @@ func (c cached[I, T]) document(a *API, doc *huma.Operation) {
 			Schema: huma.SchemaFromField(a.huma.OpenAPI().Components.Schemas, body, answer.Name()+"Body"),
 		}},
 	}
-	doc.Responses["304"] = &huma.Response{Description: "The answer named by If-None-Match is still right", Headers: headers}
+	doc.Responses["304"] = &huma.Response{Description: "The answer named by If-None-Match is still current", Headers: headers}
 	doc.Parameters = append(doc.Parameters, &huma.Param{Name: "If-None-Match", In: "header", Schema: text})
 }
 

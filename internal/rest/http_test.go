@@ -120,7 +120,7 @@ func TestRefusalOfADomain(t *testing.T) {
 	s := start(t, routes())
 	got := s.get("/api/v1/conflict", "Authorization: Bearer owner", "Accept-Language: fr")
 	if got.Status != http.StatusConflict || strings.Contains(got.Body, "secret") || got.Body !=
-		`{"code":"billing_not_ready","message":"Veuillez d'abord compléter vos coordonnées de facturation.","missing_fields":["city"]}` {
+		`{"code":"billing_not_ready","message":"Veuillez d’abord compléter vos coordonnées de facturation.","missing_fields":["city"]}` {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
 	if strings.Contains(s.log.String(), "secret") {

@@ -51,7 +51,7 @@ func (a *API) describeList(doc *huma.Operation, spec page.Spec) {
 		for _, name := range slices.Sorted(maps.Keys(spec.Sorts)) {
 			sorts = append(sorts, name, "-"+name)
 		}
-		text := fmt.Sprintf("Several with commas; a minus is descending. Without it: %s.", spec.DefaultSort)
+		text := fmt.Sprintf("Comma-separated; a leading minus sorts descending. Without it: %s.", spec.DefaultSort)
 		doc.Parameters = append(doc.Parameters, namesParam("sort", text, sorts))
 	}
 	if len(spec.Includes) > 0 {
@@ -59,7 +59,7 @@ func (a *API) describeList(doc *huma.Operation, spec page.Spec) {
 		for _, name := range spec.Includes {
 			includes = append(includes, name)
 		}
-		doc.Parameters = append(doc.Parameters, namesParam("include", "Several with commas.", includes))
+		doc.Parameters = append(doc.Parameters, namesParam("include", "Comma-separated.", includes))
 	}
 }
 
@@ -81,7 +81,7 @@ func filterParam(name string, f page.Filter) *huma.Param {
 	text := &huma.Schema{Type: huma.TypeString}
 	switch f.Kind {
 	case page.Partial:
-		return queryParam(name, "A part, without regard to case.", text)
+		return queryParam(name, "Matches a part, case-insensitively.", text)
 	case page.Bool:
 		return queryParam(name, "", &huma.Schema{Type: huma.TypeBoolean})
 	case page.UUID:
@@ -97,5 +97,5 @@ func filterParam(name string, f page.Filter) *huma.Param {
 	case page.DateTo:
 		return queryParam(name, "A datetime, or a date: its last moment in UTC.", text)
 	}
-	return queryParam(name, "Exactly.", text)
+	return queryParam(name, "Matches exactly.", text)
 }

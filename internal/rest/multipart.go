@@ -128,7 +128,7 @@ func (u upload[T]) document(a *API, doc *huma.Operation) {
 	for status, description := range map[string]string{
 		"400": "The body cannot be read",
 		"413": "The file is too large",
-		"415": "The body is no multipart/form-data by its content type",
+		"415": "The content type is not multipart/form-data",
 	} {
 		doc.Responses[status] = errorResponse(description)
 	}

@@ -64,7 +64,7 @@ func TestUpload(t *testing.T) {
 	send("").broken(map[string]string{"doc": "This field is required."})
 	send(end, uploadType).broken(map[string]string{"doc": "This field is required."})
 	send(field("doc", "")+end, uploadType).broken(map[string]string{"doc": "This field is required."})
-	send(field("doc", "bad")+end, uploadType).broken(map[string]string{"doc": "This has not the right form."})
+	send(field("doc", "bad")+end, uploadType).broken(map[string]string{"doc": "This does not have the right format."})
 	s.do(http.MethodPost, "/api/v1/docs/upload", field("doc", "x")+end, uploadType).refused(401)
 }
 

@@ -143,7 +143,7 @@ func refusals(op *operation) map[string]string {
 	}
 	if op.body != nil {
 		statuses["413"] = "The body is larger than 1 MiB"
-		statuses["415"] = "The body is no JSON by its content type"
+		statuses["415"] = "The content type is not JSON"
 	}
 	if op.body != nil || op.list != nil || len(op.query) > 0 || r.Method != http.MethodGet {
 		statuses["422"] = "Invalid, or refused by a rule (see code)"
@@ -155,7 +155,7 @@ func errorSchema() *huma.Schema {
 	return &huma.Schema{
 		Type: huma.TypeObject,
 		Properties: map[string]*huma.Schema{
-			"message": {Type: huma.TypeString, Description: "For people, in the locale of Accept-Language."},
+			"message": {Type: huma.TypeString, Description: "In errors: text for people, in the locale of Accept-Language. In successes: a translation key."},
 			"code":    {Type: huma.TypeString, Description: "For programs: stable and never localized. Absent where none is defined."},
 			"errors": {
 				Type:        huma.TypeObject,

@@ -16,7 +16,7 @@ type StoreFlags struct {
 	Data            string `env:"TENANTRY_DATA" placeholder:"DIR" help:"Folder for the SQLite database and everything else kept on disk. Default: ./data."`
 	DatabaseURL     string `env:"TENANTRY_DATABASE_URL" placeholder:"URL" help:"Database: postgres://user:password@host/name or sqlite:///absolute/path. Default: SQLite in the data folder."`
 	DatabaseURLFile string `env:"TENANTRY_DATABASE_URL_FILE" placeholder:"FILE" help:"File that contains the database URL."`
-	LogLevel        string `env:"TENANTRY_LOG_LEVEL" placeholder:"LEVEL" help:"Lowest level that is logged: debug, info, warn or error. Default: info."`
+	LogLevel        string `env:"TENANTRY_LOG_LEVEL" placeholder:"LEVEL" help:"Minimum level to log: debug, info, warn or error. Default: info."`
 	LogFormat       string `env:"TENANTRY_LOG_FORMAT" placeholder:"FORMAT" help:"Format of the log: text or json. Default: json for serve, text for the other commands."`
 }
 
@@ -30,7 +30,7 @@ type HTTPFlags struct {
 	CookieDomain    string `env:"TENANTRY_COOKIE_DOMAIN" placeholder:"HOST" help:"Domain whose subdomains share the cookies of a login, such as example.com: that of the public URL or one above it. All of them have to be trusted. Default: none, the cookies stay with the service's own host."`
 	TrustedProxies  string `env:"TENANTRY_TRUSTED_PROXIES" placeholder:"CIDR,…" help:"Addresses or networks of the proxies whose X-Forwarded-For header is trusted. Default: none."`
 	RateLimits      string `env:"TENANTRY_RATE_LIMITS" placeholder:"LIMITS" help:"Rate limits: on, off, or requests per minute of single groups, such as login=5,default=1200, where 0 turns a group off. Default: on."`
-	RedisURL        string `env:"TENANTRY_REDIS_URL" placeholder:"URL" help:"Redis in which all instances count the rate limits together: redis://user:password@host:port/database or rediss://…. Default: each instance counts for itself."`
+	RedisURL        string `env:"TENANTRY_REDIS_URL" placeholder:"URL" help:"Redis in which all instances count the rate limits together: redis://user:password@host:port/database or rediss://…. Default: each instance counts on its own."`
 	RedisURLFile    string `env:"TENANTRY_REDIS_URL_FILE" placeholder:"FILE" help:"File that contains the URL of Redis."`
 	MetricsAddr     string `env:"TENANTRY_METRICS_ADDR" placeholder:"HOST:PORT" help:"Separate address that serves GET /metrics for Prometheus. On a loopback address /debug/pprof/ for go tool pprof too. Default: none. The sandbox serves /metrics on the main address as well."`
 	ProfilesAddr    string `env:"TENANTRY_PROFILES_ADDR" placeholder:"HOST:PORT" help:"Address that serves /debug/pprof/ for go tool pprof to whoever reaches it; it may be that of the metrics. Profiles show what is in memory. Default: none but a loopback address of the metrics."`
@@ -41,10 +41,10 @@ type HTTPFlags struct {
 type LifetimeFlags struct {
 	AccessTokenLifetime       string `env:"TENANTRY_ACCESS_TOKEN_LIFETIME" placeholder:"DURATION" help:"How long an access token is valid. Default: 15m."`
 	RefreshTokenLifetime      string `env:"TENANTRY_REFRESH_TOKEN_LIFETIME" placeholder:"DURATION" help:"How long a refresh token is valid. Default: 720h."`
-	RefreshFamilyLifetime     string `env:"TENANTRY_REFRESH_FAMILY_LIFETIME" placeholder:"DURATION" help:"How long after a login its tokens can be refreshed at all. Default: 2160h."`
-	SessionLifetime           string `env:"TENANTRY_SESSION_LIFETIME" placeholder:"DURATION" help:"How long a session stays valid without a request. Default: 2h."`
-	RememberedSessionLifetime string `env:"TENANTRY_REMEMBERED_SESSION_LIFETIME" placeholder:"DURATION" help:"How long a session that remembers its user stays valid without a request. Default: 720h."`
-	InvitationLifetime        string `env:"TENANTRY_INVITATION_LIFETIME" placeholder:"DAYS" help:"How many days an invitation is valid unless the inviter chooses, from 1 to 30. Default: 7."`
+	RefreshFamilyLifetime     string `env:"TENANTRY_REFRESH_FAMILY_LIFETIME" placeholder:"DURATION" help:"How long a login can be kept alive by refreshing, in total. Default: 2160h."`
+	SessionLifetime           string `env:"TENANTRY_SESSION_LIFETIME" placeholder:"DURATION" help:"Idle time after which a session ends. Default: 2h."`
+	RememberedSessionLifetime string `env:"TENANTRY_REMEMBERED_SESSION_LIFETIME" placeholder:"DURATION" help:"Idle time after which a “remember me” session ends. Default: 720h."`
+	InvitationLifetime        string `env:"TENANTRY_INVITATION_LIFETIME" placeholder:"DAYS" help:"Days that an invitation stays valid if it sets no expiry of its own, 1 to 30. Default: 7."`
 }
 
 // RetentionFlags are the flags about how long records are kept that grow with use.
@@ -56,7 +56,7 @@ type RetentionFlags struct {
 
 // UsageFlags are the flags about how long usage events are kept.
 type UsageFlags struct {
-	UsageRetention string `env:"TENANTRY_USAGE_RETENTION" placeholder:"DAYS" help:"How many days usage events are kept after their recorded time, at least 35. What meters show does not change when events are deleted. Default: for ever."`
+	UsageRetention string `env:"TENANTRY_USAGE_RETENTION" placeholder:"DAYS" help:"How many days usage events are kept after their recorded time, at least 35. Meter totals are kept. Default: forever."`
 	UsageArchive   string `env:"TENANTRY_USAGE_ARCHIVE" placeholder:"DIR" help:"Folder, shared by all instances, to which usage events are written as compressed JSON lines before they are deleted. Default: they are deleted without a copy."`
 }
 

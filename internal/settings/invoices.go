@@ -16,11 +16,15 @@ type InvoiceFlags struct {
 	InvoiceMode         string `env:"TENANTRY_INVOICE_MODE" placeholder:"MODE" help:"Who issues the invoices: the payment provider (psp_managed) or the service itself (platform_managed). Default: psp_managed."`
 	InvoiceNumberFormat string `env:"TENANTRY_INVOICE_NUMBER_FORMAT" placeholder:"FORMAT" help:"Number format of the invoices that the service issues, with {year} and {number} or {number:6}. Default: INV-{year}-{number:6}."`
 	InvoiceLogo         string `env:"TENANTRY_INVOICE_LOGO" placeholder:"FILE" help:"Logo on the invoices that the service issues, PNG or JPEG. Default: the seller's name instead."`
-	TaxRates            string `env:"TENANTRY_TAX_RATES" placeholder:"RATES" help:"Tax included in prices, in percent by the tenant's country, such as DE=19,FR=20. Default: none."`
+	InvoiceNoteEN       string `name:"invoice-note-en" env:"TENANTRY_INVOICE_NOTE_EN" placeholder:"TEXT" help:"Text at the foot of the invoices that the service issues in English, lines separated by | or line breaks. It stands in for a language that has none."`
+	InvoiceNoteFR       string `name:"invoice-note-fr" env:"TENANTRY_INVOICE_NOTE_FR" placeholder:"TEXT" help:"The same in French, such as late-payment terms."`
+	InvoiceNoteES       string `name:"invoice-note-es" env:"TENANTRY_INVOICE_NOTE_ES" placeholder:"TEXT" help:"The same in Spanish."`
+	InvoiceNoteIT       string `name:"invoice-note-it" env:"TENANTRY_INVOICE_NOTE_IT" placeholder:"TEXT" help:"The same in Italian, such as that the PDF is a courtesy copy."`
+	TaxRates            string `env:"TENANTRY_TAX_RATES" placeholder:"RATES" help:"Tax included in prices, in percent per tenant country, such as DE=19,FR=20. Default: none."`
 	SellerName          string `env:"TENANTRY_SELLER_NAME" placeholder:"NAME" help:"Name of the seller on invoices. Default: Tenantry."`
-	SellerAddress       string `env:"TENANTRY_SELLER_ADDRESS" placeholder:"LINES" help:"Address of the seller, with | or line breaks between its lines."`
+	SellerAddress       string `env:"TENANTRY_SELLER_ADDRESS" placeholder:"LINES" help:"Seller's address, lines separated by | or line breaks."`
 	SellerVATNumber     string `name:"seller-vat-number" env:"TENANTRY_SELLER_VAT_NUMBER" placeholder:"NUMBER" help:"VAT number of the seller."`
-	SellerEmail         string `env:"TENANTRY_SELLER_EMAIL" placeholder:"ADDRESS" help:"Mail address for questions about invoices."`
+	SellerEmail         string `env:"TENANTRY_SELLER_EMAIL" placeholder:"ADDRESS" help:"Email address for questions about invoices."`
 }
 
 // Invoices are the settings of invoices that the service issues itself.
@@ -36,6 +40,7 @@ func (p *parser) invoices(f InvoiceFlags, s *Settings) {
 		Numbers: invoice.DefaultNumbers, Taxes: p.taxes("TENANTRY_TAX_RATES", f.TaxRates),
 		Seller: invoice.Seller{
 			Name: AppName, VATNumber: strings.TrimSpace(f.SellerVATNumber), Email: strings.TrimSpace(f.SellerEmail),
+			Notes: map[string]string{"en": f.InvoiceNoteEN, "fr": f.InvoiceNoteFR, "es": f.InvoiceNoteES, "it": f.InvoiceNoteIT},
 			Lines: strings.FieldsFunc(f.SellerAddress, func(r rune) bool { return r == '|' || r == '\n' }),
 		},
 	}

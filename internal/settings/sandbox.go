@@ -12,9 +12,9 @@ import (
 type StripeSandboxFlags struct {
 	Addr          string `placeholder:"HOST:PORT" help:"Address to listen on. Default: 127.0.0.1:12111."`
 	PublicURL     string `name:"url" placeholder:"URL" help:"URL at which it is reached, for links to its pages. Default: the listening address."`
-	Key           string `env:"TENANTRY_STRIPE_SECRET_KEY" placeholder:"KEY" help:"Secret key of its clients, such as sk_test_sandbox. Default: one that is drawn and kept in the data folder."`
+	Key           string `env:"TENANTRY_STRIPE_SECRET_KEY" placeholder:"KEY" help:"Secret key of its clients, such as sk_test_sandbox. Default: a random one, kept in the data folder."`
 	Webhook       string `placeholder:"URL" help:"URL that receives every event, besides the webhook endpoints that clients create. Default: none."`
-	WebhookSecret string `placeholder:"SECRET" help:"What signs the events to that URL. Default: one that is drawn and kept in the data folder."`
+	WebhookSecret string `placeholder:"SECRET" help:"What signs the events to that URL. Default: a random one, kept in the data folder."`
 	Data          string `placeholder:"DIR" help:"Folder in which its state is kept. Default: ./stripe-sandbox."`
 }
 

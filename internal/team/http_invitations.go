@@ -49,7 +49,7 @@ func teamInvitation(i Invitation) TeamInvitation {
 }
 
 type invitationsInput struct {
-	PendingOnly bool `query:"pending_only" doc:"Only those that can be accepted."`
+	PendingOnly bool `query:"pending_only" doc:"Only invitations that can be accepted."`
 }
 
 // Invitations handles GET /invitations.

@@ -66,7 +66,7 @@ type acceptAndRegisterInput struct {
 	Token string `path:"token"`
 	Body  struct {
 		Name                 string `json:"name" format:"name" maxLength:"255"`
-		Email                string `json:"email" format:"email" maxLength:"255" doc:"The one that was invited."`
+		Email                string `json:"email" format:"email" maxLength:"255" doc:"The address that was invited."`
 		Password             string `json:"password" format:"password" minLength:"8" maxLength:"1024"`
 		PasswordConfirmation string `json:"password_confirmation" format:"password"`
 	}
@@ -94,7 +94,7 @@ type InvitedRegistration struct {
 type InvitedTokens struct {
 	AccessToken  string `json:"access_token,omitempty"`
 	RefreshToken string `json:"refresh_token,omitempty"`
-	TokenType    string `json:"token_type,omitempty" doc:"Bearer."`
+	TokenType    string `json:"token_type,omitempty" doc:"Always Always Always Bearer."`
 }
 
 // AcceptAndRegister handles POST /invitations/{token}/accept-with-registration.

@@ -35,22 +35,22 @@ func wantMessages(s *apptest.Server, status int, method, path, token string, bod
 
 var (
 	takenTexts = map[string]string{
-		"en": "This is already taken.", "fr": "Ceci est déjà utilisé.", "es": "Ya está en uso.", "it": "È già in uso.",
+		"en": "This is already in use.", "fr": "Cette valeur est déjà utilisée.", "es": "Ya está en uso.", "it": "È già in uso.",
 	}
 	unknownTexts = map[string]string{
-		"en": "This does not exist.", "fr": "Ceci n'existe pas.", "es": "No existe.", "it": "Non esiste.",
+		"en": "This does not exist.", "fr": "Cet élément n’existe pas.", "es": "No existe.", "it": "Non esiste.",
 	}
 	notFoundTexts = map[string]string{"en": "Not found.", "fr": "Introuvable.", "es": "No encontrado.", "it": "Non trovato."}
 	notHeldTexts  = map[string]string{
-		"en": "You cannot give a permission that you do not have.", "fr": "Vous ne pouvez pas accorder une permission que vous n'avez pas.",
-		"es": "No puede conceder un permiso que no tiene.", "it": "Non puoi concedere un permesso che non hai.",
+		"en": "You cannot grant a permission that you do not have.", "fr": "Vous ne pouvez pas accorder une autorisation que vous n’avez pas.",
+		"es": "No puede conceder un permiso que no tiene.", "it": "Non è possibile concedere un’autorizzazione che non si possiede.",
 	}
 	ownTexts = map[string]string{
-		"en": "You cannot change your own role or remove yourself.", "fr": "Vous ne pouvez ni modifier votre propre rôle ni vous retirer vous-même.",
-		"es": "No puede cambiar su propio rol ni eliminarse a sí mismo.", "it": "Non puoi cambiare il tuo ruolo né rimuovere te stesso.",
+		"en": "You cannot change your own role or remove yourself.", "fr": "Vous ne pouvez ni modifier votre propre rôle ni quitter l’organisation de cette façon.",
+		"es": "No puede cambiar su propio rol ni darse de baja del equipo.", "it": "Non è possibile cambiare il proprio ruolo né rimuovere sé stessi.",
 	}
 	ownersTexts = map[string]string{
-		"en": "The owner's role cannot be changed, and the owner cannot be removed.",
+		"en": "The owner’s role cannot be changed, and the owner cannot be removed.",
 		"fr": "Le rôle du propriétaire ne peut pas être modifié, et le propriétaire ne peut pas être retiré.",
 		"es": "El rol del propietario no se puede cambiar y el propietario no se puede eliminar.",
 		"it": "Il ruolo del proprietario non può essere cambiato e il proprietario non può essere rimosso.",
@@ -82,9 +82,9 @@ func TestRoleFieldsAndMessages(t *testing.T) {
 			"name too long":             {object{"name": many}, object{"name": []any{"This must have at most 255 characters."}}},
 			"name of two lines":         {object{"name": "Ed\nitor"}, object{"name": []any{"This contains characters that are not allowed."}}},
 			"name with a zero":          {object{"name": "Ed\x00itor"}, object{"name": []any{"This contains characters that are not allowed."}}},
-			"name taken":                {object{"name": " EDITOR "}, object{"name": []any{"This is already taken."}}},
-			"name of the owner":         {object{"name": "OWNER"}, object{"name": []any{"This is already taken."}}},
-			"name of a member":          {object{"name": " Member"}, object{"name": []any{"This is already taken."}}},
+			"name taken":                {object{"name": " EDITOR "}, object{"name": []any{"This is already in use."}}},
+			"name of the owner":         {object{"name": "OWNER"}, object{"name": []any{"This is already in use."}}},
+			"name of a member":          {object{"name": " Member"}, object{"name": []any{"This is already in use."}}},
 			"permissions null":          {object{"permissions": nil}, object{"permissions": []any{"This field must not be null."}}},
 			"permissions as text":       {object{"permissions": "team.invite"}, object{"permissions": []any{"This must be a list."}}},
 			"permissions as an object":  {object{"permissions": object{"0": "team.invite"}}, object{"permissions": []any{"This must be a list."}}},
@@ -93,7 +93,7 @@ func TestRoleFieldsAndMessages(t *testing.T) {
 			"a platform's permission":   {object{"permissions": []any{"team.manage", "users.create"}}, object{"permissions.1": []any{"This does not exist."}}},
 			"all permissions by a star": {object{"permissions": []any{"*"}}, object{"permissions.0": []any{"This does not exist."}}},
 			"several": {object{"name": "admin", "permissions": []any{"no.1", "team.manage", "no.2"}}, object{
-				"name": []any{"This is already taken."}, "permissions.0": []any{"This does not exist."}, "permissions.2": []any{"This does not exist."},
+				"name": []any{"This is already in use."}, "permissions.0": []any{"This does not exist."}, "permissions.2": []any{"This does not exist."},
 			}},
 			// The form of all comes before what they name.
 			"form first": {object{"name": many, "permissions": []any{"no.1"}}, object{"name": []any{"This must have at most 255 characters."}}},
@@ -284,12 +284,12 @@ func TestAdminMemberFieldsAndScope(t *testing.T) {
 			field, want string
 		}{
 			{"en", object{"name": strings.Repeat("é", 256)}, "name", "This must have at most 255 characters."},
-			{"fr", object{"name": nil}, "name", "Ce champ ne peut pas être nul."},
+			{"fr", object{"name": nil}, "name", "Ce champ ne peut pas être null."},
 			{"es", object{"name": 7}, "name", "Debe ser una cadena de texto."},
 			{"it", object{"name": "B\nob"}, "name", "Contiene caratteri non consentiti."},
 			{"en", object{"password": nil}, "password", "This field must not be null."},
-			{"fr", object{"password": "ééééééé"}, "password", "Ceci doit comporter au moins 8 caractères."},
-			{"es", object{"password": strings.Repeat("x", 1025)}, "password", "Debe tener como máximo 1024 caracteres."},
+			{"fr", object{"password": "ééééééé"}, "password", "Saisissez au moins 8 caractères."},
+			{"es", object{"password": strings.Repeat("x", 1025)}, "password", "Debe tener como máximo 1.024 caracteres."},
 			{"it", object{"password": 12345678}, "password", "Deve essere una stringa."},
 		} {
 			a := inLocale(s, tt.locale, "PATCH", bob, admin, tt.body)

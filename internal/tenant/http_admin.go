@@ -59,7 +59,7 @@ func NewAdminHTTP(svc *Service, publicURL string) *AdminHTTP {
 }
 
 type adminListInput struct {
-	Search string `query:"search" maxLength:"255" doc:"A part of the name, without regard to case."`
+	Search string `query:"search" maxLength:"255" doc:"Matches a part of the name, case-insensitively."`
 }
 
 // List handles GET /admin/tenants.
@@ -141,7 +141,7 @@ func (h *AdminHTTP) Dissolve(ctx context.Context, in *adminInput) (*rest.Empty, 
 }
 
 type searchInput struct {
-	Search string `query:"search" required:"true" minLength:"1" maxLength:"255" doc:"A part of the name, without regard to case."`
+	Search string `query:"search" required:"true" minLength:"1" maxLength:"255" doc:"Matches a part of the name, case-insensitively."`
 }
 
 // TenantRoles is a tenant with the roles that its members can have.

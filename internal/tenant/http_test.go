@@ -77,12 +77,12 @@ func TestShowTenant(t *testing.T) {
 				message      string
 			}{
 				{"nobody", "", 401, "", "en", "Please log in."},
-				{"nobody", "", 401, "", "it", "Effettua l'accesso."},
+				{"nobody", "", 401, "", "it", "Effettuare l’accesso."},
 				{"a token that is none", "x", 401, "", "fr-CA", "Veuillez vous connecter."},
 				{"no tenant", alone, 400, "TENANT_CONTEXT_REQUIRED", "en", "You do not belong to an organization yet."},
 				{"no tenant", alone, 400, "TENANT_CONTEXT_REQUIRED", "es", "Aún no pertenece a ninguna organización."},
 				{"not onboarded", late.Token, 403, "ONBOARDING_INCOMPLETE", "de", "Please complete the setup of your organization first."},
-				{"not onboarded", late.Token, 403, "ONBOARDING_INCOMPLETE", "de, fr;q=0.5", "Veuillez d'abord terminer la configuration de votre organisation."},
+				{"not onboarded", late.Token, 403, "ONBOARDING_INCOMPLETE", "de, fr;q=0.5", "Veuillez d’abord terminer la configuration de votre organisation."},
 			} {
 				refused := inLocale(s, tt.locale, method, "/api/v1/tenant", tt.token, `{`).As(method + " " + tt.name)
 				refused.WantRefused(tt.status, tt.code)
@@ -141,8 +141,8 @@ func TestCreateTenant(t *testing.T) {
 		// Of one tenant at most, and that is told after what is wrong with the body.
 		create(ada, object{"name": ""}).WantInvalid("name")
 		for locale, message := range map[string]string{
-			"en": "This user already belongs to an organization.", "fr": "Cet utilisateur appartient déjà à une organisation.",
-			"it": "Questo utente appartiene già a un'organizzazione.", "es": "Este usuario ya pertenece a una organización.",
+			"en": "This user already belongs to an organization.", "fr": "Cette personne appartient déjà à une organisation.",
+			"it": "Questo utente appartiene già a un’organizzazione.", "es": "Esta persona ya pertenece a una organización.",
 		} {
 			second := inLocale(s, locale, "POST", "/api/v1/tenants", ada, object{"name": "Second"})
 			second.WantRefused(409, "USER_BELONGS_TO_ANOTHER_TENANT")
@@ -178,13 +178,13 @@ func TestUpdateTenantMessages(t *testing.T) {
 			want         map[string]string
 		}{
 			{`{"name":null}`, "en", map[string]string{"name": "This field must not be null."}},
-			{`{"name":null}`, "fr", map[string]string{"name": "Ce champ ne peut pas être nul."}},
-			{`{"slug":"a b"}`, "en", map[string]string{"slug": "This has not the right form."}},
+			{`{"name":null}`, "fr", map[string]string{"name": "Ce champ ne peut pas être null."}},
+			{`{"slug":"a b"}`, "en", map[string]string{"slug": "This does not have the right format."}},
 			{`{"slug":"a b"}`, "es", map[string]string{"slug": "El formato no es correcto."}},
 			{`{"settings":[]}`, "en", map[string]string{"settings": "This must be an object."}},
 			{`{"settings":"{}"}`, "it", map[string]string{"settings": "Deve essere un oggetto."}},
 			{`{"country":"ZZ"}`, "en", map[string]string{"country": "This must be a two-letter ISO 3166-1 country code."}},
-			{`{"country":"ZZ"}`, "fr", map[string]string{"country": "Ceci doit être un code pays ISO 3166-1 à deux lettres."}},
+			{`{"country":"ZZ"}`, "fr", map[string]string{"country": "Cette valeur doit être un code pays ISO 3166-1 à deux lettres."}},
 			{`{"billing_email":"nobody"}`, "en", map[string]string{"billing_email": "This must be a valid email address."}},
 			{`{"city":"Ro\nma"}`, "en", map[string]string{"city": "This contains characters that are not allowed."}},
 			{`{"city":7}`, "en", map[string]string{"city": "This must be a string."}},
@@ -193,7 +193,7 @@ func TestUpdateTenantMessages(t *testing.T) {
 			{`{"name":"Ada","name":null}`, "en", map[string]string{"name": "This field must not be null."}}, // the last one counts
 			{`{"settings":` + strings.Repeat(`{"a":`, 33) + `1` + strings.Repeat(`}`, 33) + `}`, "en", map[string]string{"settings": "This is nested too deeply."}},
 			{`{"name":5,"slug":"é","city":[],"country":"de","legal_name":"fine"}`, "en", map[string]string{
-				"name": "This must be a string.", "slug": "This has not the right form.", "city": "This must be a string.",
+				"name": "This must be a string.", "slug": "This does not have the right format.", "city": "This must be a string.",
 				"country": "This must be a two-letter ISO 3166-1 country code.",
 			}},
 		} {

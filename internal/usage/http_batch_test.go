@@ -66,9 +66,9 @@ func TestBatchRefusedAsAWhole(t *testing.T) {
 	}{
 		{"no events", `{}`, 422, "This field is required."},
 		{"null", `{"events":null}`, 422, "This field must not be null."},
-		{"none", `{"events":[]}`, 422, "This must have at least 1 entries."},
+		{"none", `{"events":[]}`, 422, "The list must not be empty."},
 		{"an object", `{"events":{}}`, 422, "This must be a list."},
-		{"too many", events(1001), 422, "This must have at most 1000 entries."},
+		{"too many", events(1001), 422, "The list must have at most 1,000 entries."},
 		{"too large", `{"events":[],"more":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "The request body is too large."},
 		{"no JSON", `{"events":[`, 400, "The request body is not valid JSON."},
 	} {

@@ -70,7 +70,7 @@ type batchInput struct {
 type BatchResult struct {
 	Index   int                 `json:"index" doc:"The event's place in the batch, from 0."`
 	Status  int                 `json:"status"`
-	ID      *uuid.UUID          `json:"id,omitempty" doc:"Of an event that was stored."`
+	ID      *uuid.UUID          `json:"id,omitempty" doc:"Set only for stored events."`
 	Code    string              `json:"code,omitempty"`
 	Message string              `json:"message,omitempty"`
 	Errors  map[string][]string `json:"errors,omitempty" doc:"The broken fields of an invalid event."`

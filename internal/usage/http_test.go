@@ -94,8 +94,8 @@ type recordCase struct {
 func recordCases() []recordCase {
 	const (
 		notFound  = `{"message":"There is no active meter with this code."}`
-		duplicate = `{"message":"Usage with this idempotency key was already recorded on this meter."}`
-		exceeded  = `{"code":"QUOTA_EXCEEDED","message":"This would exceed the quota of your plan."}`
+		duplicate = `{"message":"Usage with this idempotency key has already been recorded for this meter."}`
+		exceeded  = `{"code":"QUOTA_EXCEEDED","message":"This would exceed the limit of your plan."}`
 	)
 	invalid := func(field, message string) string {
 		return `{"errors":{"` + field + `":["` + message + `"]},"message":"` + message + `"}`
@@ -122,14 +122,14 @@ func recordCases() []recordCase {
 		{"no meter", `{}`, 422, invalid("meter_code", "This field is required.")},
 		{"validation comes before the meter", `{"meter_code":"nowhere","quantity":-1}`, 422, invalid("quantity", "This must be at least 0.")},
 		{"too many decimals", `{"meter_code":"calls","quantity":0.0000001}`, 422, invalid("quantity", "This must have at most 6 decimals.")},
-		{"too large", `{"meter_code":"calls","quantity":1000000000000.1}`, 422, invalid("quantity", "This must be at most 1000000000000.")},
+		{"too large", `{"meter_code":"calls","quantity":1000000000000.1}`, 422, invalid("quantity", "This must be at most 1,000,000,000,000.")},
 		{"a quantity as text", `{"meter_code":"calls","quantity":"1"}`, 422, invalid("quantity", "This must be a number.")},
 		{"a quantity of null", `{"meter_code":"calls","quantity":null}`, 422, invalid("quantity", "This field must not be null.")},
 		{"a key too long", `{"meter_code":"calls","idempotency_key":"` + strings.Repeat("k", 256) + `"}`, 422, invalid("idempotency_key", "This must have at most 255 characters.")},
 		{"a time too far ahead", `{"meter_code":"calls","recorded_at":"2026-11-21T12:05:00.000001Z"}`, 422, invalid("recorded_at", "This must not be in the future.")},
 		{"a time of no form", `{"meter_code":"calls","recorded_at":"yesterday"}`, 422, invalid("recorded_at", "This must be a date and time such as 2026-01-31T08:15:30Z.")},
 		{"metadata that is a list", `{"meter_code":"calls","metadata":[]}`, 422, invalid("metadata", "This must be an object.")},
-		{"a total that does not fit", `{"meter_code":"bytes","quantity":1e12}`, 422, invalid("quantity", "The total of this meter would become too large.")},
+		{"a total that does not fit", `{"meter_code":"bytes","quantity":1e12}`, 422, invalid("quantity", "With this event the meter’s total would be too large.")},
 	}
 }
 

@@ -144,7 +144,7 @@ func TestRefusalsAreInTheReadersLanguage(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		body, contentType := form(t, part{"avatar", []byte("no")})
 		w := r.Call("POST", "/api/v1/user/avatar", "1", body, "Content-Type", contentType, "Accept-Language", "fr")
-		if want := "Ceci doit être une image PNG, JPEG, WebP ou GIF."; !strings.Contains(w.Body.String(), want) {
+		if want := "Ce fichier doit être une image PNG, JPEG, WebP ou GIF."; !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%s", w.Body)
 		}
 	})

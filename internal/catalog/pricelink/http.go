@@ -123,7 +123,7 @@ type AdminPriceStatus struct {
 	Currency   string        `json:"currency"`
 	PSPPriceID *string       `json:"psp_price_id"`
 	Status     string        `json:"status" enum:"linked,missing,mismatch,stripe_missing,inactive,error"`
-	Message    *string       `json:"message" doc:"What is wrong, for a reader; null when linked."`
+	Message    *string       `json:"message" doc:"What is wrong, as a text for people; null when linked."`
 	Warning    *string       `json:"warning" doc:"Why the price cannot be sold although nothing is wrong with its link: it is below the lowest amount that the payment provider collects."`
 	Meters     []MeterSwitch `json:"meters" nullable:"false" doc:"What a usage plan bills besides, and how running subscriptions follow; empty for other plans."`
 }
@@ -182,7 +182,7 @@ func (h *HTTP) explain(ctx context.Context, s PriceStatus) *string {
 	}
 	fields := make([]string, len(s.Mismatches))
 	for i, m := range s.Mismatches {
-		fields[i] = m.Field
+		fields[i] = h.messages.Text(i18n.Locale(ctx), "psp_price.field."+m.Field, nil)
 	}
 	text := h.messages.Text(i18n.Locale(ctx), "psp_price."+string(s.Status), map[string]any{"fields": strings.Join(fields, ", ")})
 	return &text

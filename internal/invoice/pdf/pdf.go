@@ -6,7 +6,6 @@ package pdf
 import (
 	"bytes"
 	"embed"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -23,44 +22,13 @@ import (
 //go:embed locales/*.json
 var localeFiles embed.FS
 
-// words are the texts of a document in one language.
-type words struct {
-	Invoice   string `json:"invoice"`
-	Number    string `json:"number"`
-	Issued    string `json:"issued"`
-	Due       string `json:"due"`
-	BilledTo  string `json:"billed_to"`
-	VAT       string `json:"vat"` // before a VAT number
-	What      string `json:"what"`
-	Quantity  string `json:"quantity"`
-	UnitPrice string `json:"unit_price"`
-	Amount    string `json:"amount"`
-	Subtotal  string `json:"subtotal"`
-	Tax       string `json:"tax"`       // {rate}
-	PlainTax  string `json:"plain_tax"` // where the rate is not ours to tell
-	Total     string `json:"total"`
-	Period    string `json:"period"` // {from} {to}
-	Page      string `json:"page"`   // {page} {pages}
-}
-
 // Renderer makes documents. It is safe for concurrent use.
-type Renderer struct{ words map[string]words }
+type Renderer struct{ words *i18n.Catalog }
 
 // New reads the texts.
 func New() (*Renderer, error) {
-	r := &Renderer{words: map[string]words{}}
-	for _, locale := range i18n.Locales() {
-		file, err := localeFiles.ReadFile("locales/" + locale + ".json")
-		if err != nil {
-			return nil, err
-		}
-		var w words
-		if err := json.Unmarshal(file, &w); err != nil {
-			return nil, fmt.Errorf("texts of documents in %s: %w", locale, err)
-		}
-		r.words[locale] = w
-	}
-	return r, nil
+	words, err := i18n.Read(localeFiles)
+	return &Renderer{words}, err
 }
 
 // The page in millimetres.
@@ -81,11 +49,7 @@ const (
 
 // Render makes a document.
 func (r *Renderer) Render(s invoice.Statement) ([]byte, error) {
-	w, ok := r.words[s.Locale]
-	if !ok {
-		w = r.words[i18n.Default]
-	}
-	d := &document{Fpdf: fpdf.New("P", "mm", "A4", ""), words: w, figures: i18n.FiguresOf(s.Locale), of: s}
+	d := &document{Fpdf: fpdf.New("P", "mm", "A4", ""), words: r.words, figures: i18n.FiguresOf(s.Locale), of: s}
 	d.begin()
 	if err := d.head(); err != nil {
 		return nil, err
@@ -93,6 +57,7 @@ func (r *Renderer) Render(s invoice.Statement) ([]byte, error) {
 	d.parties()
 	d.table()
 	d.totals()
+	d.notes()
 	var out bytes.Buffer
 	if err := d.Output(&out); err != nil {
 		return nil, fmt.Errorf("pdf: %w", err)
@@ -103,9 +68,41 @@ func (r *Renderer) Render(s invoice.Statement) ([]byte, error) {
 // document is one that is being made.
 type document struct {
 	*fpdf.Fpdf
-	words   words
+	words   *i18n.Catalog
 	figures i18n.Figures
 	of      invoice.Statement
+}
+
+// say returns a text of the document; values has names and values in turn.
+func (d *document) say(key string, values ...string) string {
+	args := map[string]any{}
+	for i := 0; i+1 < len(values); i += 2 {
+		args[values[i]] = values[i+1]
+	}
+	return printable(d.words.Text(d.of.Locale, key, args))
+}
+
+// printable replaces what the fonts lack: the narrow space that does not break.
+func printable(text string) string { return strings.ReplaceAll(text, "\u202f", "\u00a0") }
+
+// gross reports whether the lines are with tax: it was taken out of the total here.
+func (d *document) gross() bool { return d.of.TaxRate > 0 }
+
+// priced says one text where the amounts are without tax, another where they are with it.
+func (d *document) priced(net, gross string) string {
+	if d.gross() {
+		return d.say(gross)
+	}
+	return d.say(net)
+}
+
+// vat names a VAT number. In Spain the country's own numbers have a name of their own.
+func (d *document) vat(number string) string {
+	key := "vat"
+	if strings.HasPrefix(strings.ToUpper(number), strings.ToUpper(d.of.Locale)) {
+		key = "vat_home"
+	}
+	return d.say(key, "number", number)
 }
 
 func (d *document) begin() {
@@ -115,7 +112,7 @@ func (d *document) begin() {
 	d.SetModificationDate(issued)
 	d.SetCatalogSort(true)
 	d.SetProducer("Tenantry", true)
-	d.SetTitle(d.words.Invoice+" "+d.of.Invoice.Number, true)
+	d.SetTitle(d.say("invoice")+" "+d.of.Invoice.Number, true)
 	d.SetAuthor(d.of.Seller.Name, true)
 	d.SetLang(d.of.Locale)
 	d.AddUTF8FontFromBytes(font, "", goregular.TTF)
@@ -133,13 +130,13 @@ func (d *document) footer() {
 	d.SetXY(margin, pageHeight-15)
 	about := []string{d.of.Seller.Name}
 	if d.of.Seller.VATNumber != "" {
-		about = append(about, d.words.VAT+" "+d.of.Seller.VATNumber)
+		about = append(about, d.vat(d.of.Seller.VATNumber))
 	}
 	if d.of.Seller.Email != "" {
 		about = append(about, d.of.Seller.Email)
 	}
 	d.CellFormat(content*3/4, leading, d.fit(strings.Join(about, " · "), content*3/4), "", 0, "L", false, 0, "")
-	page := i18n.Fill(d.words.Page, map[string]string{"page": strconv.Itoa(d.PageNo()), "pages": "{pages}"})
+	page := d.say("page", "page", strconv.Itoa(d.PageNo()), "pages", "{pages}")
 	d.CellFormat(content/4, leading, page, "", 0, "R", false, 0, "")
 	d.SetTextColor(0, 0, 0)
 }
@@ -157,16 +154,16 @@ func (d *document) head() error {
 	}
 	d.SetFont(font, "B", 18)
 	d.SetXY(rightHalf, margin)
-	d.CellFormat(rightHalf-margin, 8, d.words.Invoice, "", 2, "R", false, 0, "")
+	d.CellFormat(rightHalf-margin, 8, d.say("invoice"), "", 2, "R", false, 0, "")
 	inv := d.of.Invoice
-	facts := [][2]string{{d.words.Number, inv.Number}, {d.words.Issued, d.figures.Date(inv.IssueDate)}}
+	facts := []string{d.say("number", "number", inv.Number), d.say("issued", "date", d.figures.Date(inv.IssueDate))}
 	if inv.DueDate != nil {
-		facts = append(facts, [2]string{d.words.Due, d.figures.Date(*inv.DueDate)})
+		facts = append(facts, d.say("due", "date", d.figures.Date(*inv.DueDate)))
 	}
 	for _, fact := range facts {
 		d.SetFont(font, "", textSize)
 		d.SetX(rightHalf)
-		d.CellFormat(rightHalf-margin, leading+.4, fact[0]+": "+fact[1], "", 2, "R", false, 0, "")
+		d.CellFormat(rightHalf-margin, leading+.4, fact, "", 2, "R", false, 0, "")
 	}
 	return nil
 }
@@ -187,16 +184,16 @@ func (d *document) parties() {
 	y := max(d.GetY(), margin+logoHeight) + 10
 	seller := append([]string{d.of.Seller.Name}, d.of.Seller.Lines...)
 	if d.of.Seller.VATNumber != "" {
-		seller = append(seller, d.words.VAT+" "+d.of.Seller.VATNumber)
+		seller = append(seller, d.vat(d.of.Seller.VATNumber))
 	}
 	left := d.block(margin, y, "", seller)
 	b := d.of.Invoice.Billed
 	a := b.Address
-	payer := []string{text(b.Name), text(a.Line1), text(a.Line2), strings.TrimSpace(text(a.PostalCode) + " " + text(a.City)), text(a.State), text(a.Country)}
+	payer := []string{text(b.Name), text(a.Line1), text(a.Line2), strings.TrimSpace(text(a.PostalCode) + " " + text(a.City)), text(a.State), d.figures.Country(text(a.Country))}
 	if d.of.VATNumber != "" {
-		payer = append(payer, d.words.VAT+" "+d.of.VATNumber)
+		payer = append(payer, d.vat(d.of.VATNumber))
 	}
-	right := d.block(rightHalf, y, d.words.BilledTo, append(payer, text(b.Email)))
+	right := d.block(rightHalf, y, d.say("billed_to"), append(payer, text(b.Email)))
 	d.SetXY(margin, max(left, right)+8)
 }
 
@@ -219,7 +216,7 @@ func (d *document) block(x, y float64, title string, lines []string) float64 {
 	return d.GetY()
 }
 
-func (d *document) money(m money.Money) string { return d.figures.Money(m, d.of.MinorUnits) }
+func (d *document) money(m money.Money) string { return printable(d.figures.Money(m, d.of.MinorUnits)) }
 
 func text(s *string) string {
 	if s == nil {

@@ -101,11 +101,11 @@ func TestDocument(t *testing.T) {
 	t.Parallel()
 	text := plain(read(t, render(t, sample("EUR", 2, "en", 1_234_50))))
 	for _, want := range []string{
-		"Invoice", "Number: INV-2026-000042", "Issue date: 1 March 2026", "Due date: 15 March 2026",
-		"Analytical Engines Ltd", "12 St James’s Square", "VAT no. GB123456789",
-		"Billed to", "Ωμέγα Ναυτιλιακή Α.Ε. & Søren Ærø", "Λεωφόρος Αθηνών 1", "104 31 Αθήνα", "GR", "VAT no. EL123456789", "λογιστήριο@example.com",
-		"Команда «Юпитер» 1 × Größe", "1 March 2026 to 1 April 2026", "€1,234.50", "€3,703.50",
-		"Subtotal", "€2,986.70", "VAT 24 %", "€716.80", "Total", "Page 1 of 1",
+		"Invoice", "Invoice number: INV-2026-000042", "Issue date: 1 March 2026", "Due date: 15 March 2026",
+		"Analytical Engines Ltd", "12 St James’s Square", "VAT number: GB123456789",
+		"Bill to", "Ωμέγα Ναυτιλιακή Α.Ε. & Søren Ærø", "Λεωφόρος Αθηνών 1", "104 31 Αθήνα", "Greece", "VAT number: EL123456789", "λογιστήριο@example.com",
+		"Команда «Юпитер» 1 × Größe", "1 March 2026 to 31 March 2026", "€1,234.50", "€3,703.50",
+		"Unit price (incl. VAT)", "Amount (incl. VAT)", "Net total", "€2,986.70", "VAT 24%", "€716.80", "Total (incl. VAT)", "Page 1 of 1",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -121,9 +121,9 @@ func TestDocumentInEveryLocaleAndCurrency(t *testing.T) {
 		amount           int64
 		want             []string
 	}{
-		{"fr", "EUR", 2, 123450, []string{"Facture", "1 234,50 €", "Facturé à", "du 1er mars 2026 au 1er avril 2026", "TVA 24 %", "Page 1 sur 1"}},
-		{"es", "JPY", 0, 1200, []string{"Factura", "1.200 JPY", "3.600 JPY", "del 1 de marzo de 2026", "IVA 24 %"}},
-		{"it", "KWD", 3, 12345, []string{"Fattura", "12,345 KWD", "37,035 KWD", "Imponibile", "P. IVA EL123456789"}},
+		{"fr", "EUR", 2, 123450, []string{"Facture", "1 234,50 €", "Facturé à", "du 1er mars 2026 au 31 mars 2026", "Grèce", "Facture n° INV-2026-000042", "Date d’émission : 1er mars 2026", "N° de TVA intracommunautaire : EL123456789", "Total HT", "TVA 24 %", "Total TTC", "Page 1 sur 1"}},
+		{"es", "JPY", 0, 1200, []string{"Factura", "1.200 JPY", "3.600 JPY", "del 1 de marzo de 2026 al 31 de marzo de 2026", "NIF-IVA: EL123456789", "Grecia", "Base imponible", "IVA 24 %", "Total (IVA incl.)"}},
+		{"it", "KWD", 3, 12345, []string{"Fattura", "12,345 KWD", "37,035 KWD", "Imponibile", "IVA 24%", "Partita IVA: EL123456789", "Totale (IVA incl.)"}},
 		{"en", "JPY", 0, 1200, []string{"¥1,200", "¥3,600"}},
 		{"en", "KWD", 3, 12345, []string{"KWD 12.345", "KWD 37.035"}},
 		{"de", "USD", 2, 900, []string{"Invoice", "$9.00", "$27.00"}},
@@ -261,6 +261,46 @@ func TestSamples(t *testing.T) {
 		// Compared as they read: compression may differ from one compiler to another.
 		if got, want := read(t, kept), read(t, file); got != want {
 			t.Errorf("%s is not what is made now: it reads\n%s\nnot\n%s", path, got, want)
+		}
+	}
+}
+
+// What is not in the lines: why there is no tax, what the tax is called elsewhere, and the
+// seller's own text in the language of the document.
+func TestNotesOfDocument(t *testing.T) {
+	t.Parallel()
+	untaxed := func(locale, seller, payer string) invoice.Statement {
+		s := sample("EUR", 2, locale, 900)
+		s.TaxRate, s.Invoice.Tax.AmountCents, s.Invoice.Subtotal = 0, 0, s.Invoice.Total
+		s.Seller.VATNumber, s.VATNumber = seller, payer
+		s.Seller.Notes = map[string]string{"en": "Thank you.", "fr": "Pas d’escompte.|Indemnité forfaitaire : 40 €."}
+		return s
+	}
+	elsewhere := sample("USD", 2, "en", 900)
+	elsewhere.Invoice.Billed.Address.Country = ptr("AU")
+	for name, tt := range map[string]struct {
+		of           invoice.Statement
+		want, absent []string
+	}{
+		"between two countries": {
+			untaxed("fr", "FR12345678901", "ESB12345678"),
+			[]string{"Autoliquidation : TVA due par le preneur", "Pas d’escompte.", "Indemnité forfaitaire : 40 €.", "Sous-total"},
+			[]string{"TTC", "Thank you"},
+		},
+		"in one country":   {untaxed("es", "ESB87654321", "ESB12345678"), []string{"NIF: ESB12345678", "Thank you."}, []string{"Inversión", "NIF-IVA"}},
+		"out of the union": {untaxed("it", "IT12345678901", "GB123456789"), []string{"Imponibile"}, []string{"Inversione"}},
+		"another tax":      {elsewhere, []string{"Australia", "Tax 24%"}, []string{"VAT 24%"}},
+	} {
+		shown := plain(read(t, render(t, tt.of)))
+		for _, want := range tt.want {
+			if !strings.Contains(shown, want) {
+				t.Errorf("%s: no %q in\n%s", name, want, shown)
+			}
+		}
+		for _, absent := range tt.absent {
+			if strings.Contains(shown, absent) {
+				t.Errorf("%s: %q in\n%s", name, absent, shown)
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/invoice"
@@ -10,8 +11,8 @@ import (
 
 // The columns of the table, in millimetres; the first takes what is left.
 const (
-	quantityWidth = 22.0
-	priceWidth    = 34.0
+	quantityWidth = 20.0
+	priceWidth    = 44.0
 	amountWidth   = 36.0
 	whatWidth     = content - quantityWidth - priceWidth - amountWidth
 	padding       = 1.6 // above and below a row
@@ -35,10 +36,10 @@ func (d *document) tableHead() {
 		head  string
 		align string
 	}{
-		{whatWidth, d.words.What, "L"},
-		{quantityWidth, d.words.Quantity, "R"},
-		{priceWidth, d.words.UnitPrice, "R"},
-		{amountWidth, d.words.Amount, "R"},
+		{whatWidth, d.say("what"), "L"},
+		{quantityWidth, d.say("quantity"), "R"},
+		{priceWidth, d.priced("unit_price", "unit_price_gross"), "R"},
+		{amountWidth, d.priced("amount", "amount_gross"), "R"},
 	} {
 		d.CellFormat(column.width, 7, column.head, "", 0, column.align, true, 0, "")
 	}
@@ -81,13 +82,17 @@ func (d *document) row(line invoice.Line) {
 	d.SetXY(margin, y+height)
 }
 
+// period is the days of a line, the last one included: the next period begins on the
+// day after it.
 func (d *document) period(line invoice.Line) string {
 	if line.PeriodStart == nil || line.PeriodEnd == nil || line.PeriodStart.Equal(*line.PeriodEnd) {
 		return ""
 	}
-	return i18n.Fill(d.words.Period, map[string]string{
-		"from": d.figures.Date(*line.PeriodStart), "to": d.figures.Date(*line.PeriodEnd),
-	})
+	from, to := d.figures.Date(*line.PeriodStart), d.figures.Date(line.PeriodEnd.AddDate(0, 0, -1))
+	if from == to || line.PeriodEnd.AddDate(0, 0, -1).Before(*line.PeriodStart) {
+		return from
+	}
+	return d.say("period", "from", from, "to", to)
 }
 
 func (d *document) nextPage() {
@@ -106,15 +111,15 @@ type total struct {
 func (d *document) totals() {
 	const height = 6.2
 	inv := d.of.Invoice
-	rows := []total{{d.words.Subtotal, inv.Subtotal, ""}}
-	if inv.Tax.AmountCents != 0 || d.of.TaxRate > 0 {
-		label := d.words.PlainTax
-		if d.of.TaxRate > 0 {
-			label = i18n.Fill(d.words.Tax, map[string]string{"rate": d.figures.Millionths(d.of.TaxRate * 100)})
+	rows := []total{{d.priced("subtotal", "subtotal_gross"), inv.Subtotal, ""}}
+	if inv.Tax.AmountCents != 0 || d.gross() {
+		label := d.say("plain_tax")
+		if d.gross() {
+			label = d.say(d.taxKey(), "rate", d.figures.Rate(d.of.TaxRate))
 		}
 		rows = append(rows, total{label, inv.Tax, ""})
 	}
-	rows = append(rows, total{d.words.Total, inv.Total, "B"})
+	rows = append(rows, total{d.priced("total", "total_gross"), inv.Total, "B"})
 	if d.GetY()+float64(len(rows))*height+6 > bottom {
 		d.nextPage()
 	}
@@ -125,4 +130,55 @@ func (d *document) totals() {
 		d.CellFormat(quantityWidth+priceWidth+20, height, row.label, "", 0, "R", false, 0, "")
 		d.CellFormat(amountWidth, height, d.money(row.amount), "", 1, "R", false, 0, "")
 	}
+}
+
+// notes are the reason for a missing tax and the seller's own text.
+func (d *document) notes() {
+	var notes []string
+	if d.reverseCharge() {
+		notes = append(notes, d.say("reverse_charge"))
+	}
+	if note := i18n.Pick(d.of.Seller.Notes, d.of.Locale); note != "" {
+		notes = append(notes, strings.FieldsFunc(note, func(r rune) bool { return r == '|' || r == '\n' })...)
+	}
+	d.SetFont(font, "", 8.5)
+	d.SetY(d.GetY() + 8)
+	for _, note := range notes {
+		for _, line := range d.SplitText(clean(note), content) {
+			if d.GetY()+leading > bottom {
+				d.nextPage()
+				d.SetFont(font, "", 8.5)
+			}
+			d.SetX(margin)
+			d.CellFormat(content, leading, line, "", 1, "L", false, 0, "")
+		}
+	}
+}
+
+// union are the countries that have the common VAT, by what their VAT numbers begin with.
+const union = " AT BE BG CY CZ DE DK EE EL GR ES FI FR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK "
+
+func member(country string) bool { return strings.Contains(union, " "+country+" ") }
+
+// reverseCharge reports whether the payer owes the tax: both have VAT numbers of
+// different members of the union, and the invoice has no tax.
+func (d *document) reverseCharge() bool {
+	seller, payer := home(d.of.Seller.VATNumber), home(d.of.VATNumber)
+	return member(seller) && member(payer) && seller != payer && d.of.Invoice.Tax.AmountCents == 0 && d.of.Invoice.Total.AmountCents != 0
+}
+
+// home returns the country that a VAT number begins with.
+func home(number string) string {
+	number = strings.ToUpper(strings.TrimSpace(number))
+	return number[:min(2, len(number))]
+}
+
+// taxKey names the tax by the payer's country: only the union and Great Britain call it
+// VAT.
+func (d *document) taxKey() string {
+	country := text(d.of.Invoice.Billed.Address.Country)
+	if country == "" || country == "GB" || member(country) {
+		return "tax"
+	}
+	return "other_tax"
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/money"
 )
 
@@ -74,11 +75,11 @@ func (v *validator) checkNumber(n *Rules, raw jsontext.Value, path string) jsont
 func (v *validator) inRange(n *Rules, value float64, path string) bool {
 	switch {
 	case n.minimum != nil && value < *n.minimum:
-		v.failWith(path, "validation.minimum", "min", formatBound(*n.minimum))
+		v.failWith(path, "validation.minimum", "min", i18n.Digits(formatBound(*n.minimum)))
 	case n.above != nil && value <= *n.above:
-		v.failWith(path, "validation.above", "min", formatBound(*n.above))
+		v.failWith(path, "validation.above", "min", i18n.Digits(formatBound(*n.above)))
 	case n.maximum != nil && value > *n.maximum:
-		v.failWith(path, "validation.maximum", "max", formatBound(*n.maximum))
+		v.failWith(path, "validation.maximum", "max", i18n.Digits(formatBound(*n.maximum)))
 	default:
 		return true
 	}
@@ -94,7 +95,7 @@ func (v *validator) checkQuantity(raw jsontext.Value, path string) jsontext.Valu
 	case errors.Is(err, money.ErrTooPrecise):
 		return v.failWith(path, "validation.decimals", "max", money.Decimals)
 	case errors.Is(err, money.ErrTooLarge):
-		return v.failWith(path, "validation.maximum", "max", money.Max.String())
+		return v.failWith(path, "validation.maximum", "max", i18n.Digits(money.Max.String()))
 	case err != nil:
 		return v.fail(path, "validation.number")
 	}

@@ -65,7 +65,7 @@ func TestPlansOffered(t *testing.T) {
 		r := s.NewRequest("GET", o.Path("/plans"), o.Token, nil)
 		r.Header.Set("Accept-Language", "fr")
 		french := plansBySlug(s.Do(r))
-		for slug, name := range map[string]string{"bare": "Nu", "starter": "Débutant", "free": "Gratuit"} {
+		for slug, name := range map[string]string{"bare": "Nu", "starter": "Essentiel", "free": "Gratuit"} {
 			if french[slug]["name"] != name {
 				t.Errorf("%s is %v in French", slug, french[slug]["name"])
 			}

@@ -42,7 +42,7 @@ type cancelInput struct {
 	tenantInput
 	Body struct {
 		Reason      *string `json:"reason,omitempty" nullable:"true" maxLength:"500"`
-		Immediately bool    `json:"immediately,omitempty" doc:"Now, instead of with the current period."`
+		Immediately bool    `json:"immediately,omitempty" doc:"End at once instead of at the end of the period."`
 	}
 }
 

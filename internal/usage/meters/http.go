@@ -33,7 +33,7 @@ type AdminMeter struct {
 	QuotaEnforcement usage.Enforcement   `json:"quota_enforcement" enum:"none,soft,hard"`
 	UnitLabel        *string             `json:"unit_label"`
 	IsActive         bool                `json:"is_active"`
-	IsBillable       bool                `json:"is_billable" doc:"One of the prices is linked to one of the payment provider."`
+	IsBillable       bool                `json:"is_billable" doc:"One of the prices is linked to a price at the payment provider."`
 	Prices           []AdminMeterPrice   `json:"prices"`
 	CreatedAt        shape.Time          `json:"created_at"`
 	UpdatedAt        shape.Time          `json:"updated_at"`

@@ -1,0 +1,228 @@
+package arch
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/i18n"
+)
+
+// catalogs returns every catalog of texts: by its folder and its locale the texts by
+// their key. A key of a nested catalog is its path.
+func catalogs(t *testing.T) map[string]map[string]map[string]string {
+	t.Helper()
+	all := map[string]map[string]map[string]string{}
+	err := walk("../../internal", ".json", func(name string, file []byte) error {
+		folder, base := path.Split(name)
+		if path.Base(folder) != "locales" {
+			return nil
+		}
+		var tree any
+		if err := json.Unmarshal(file, &tree); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		texts := map[string]string{}
+		flatten(texts, "", tree)
+		if all[folder] == nil {
+			all[folder] = map[string]map[string]string{}
+		}
+		all[folder][strings.TrimSuffix(base, ".json")] = texts
+		return nil
+	})
+	if err != nil || len(all) < 3 {
+		t.Fatalf("%d catalogs: %v", len(all), err)
+	}
+	return all
+}
+
+func flatten(texts map[string]string, key string, tree any) {
+	switch node := tree.(type) {
+	case string:
+		texts[key] = node
+	case []any:
+		for i, child := range node {
+			flatten(texts, fmt.Sprintf("%s/%d", key, i), child)
+		}
+	case map[string]any:
+		for name, child := range node {
+			flatten(texts, strings.TrimPrefix(key+"/"+name, "/"), child)
+		}
+	}
+}
+
+// plain takes the plural form off a key.
+func plain(key string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(key, "/one"), "/many"), "/other")
+}
+
+var placeholder = regexp.MustCompile(`\{\w+\}`)
+
+func placeholders(text string) string {
+	found := placeholder.FindAllString(text, -1)
+	slices.Sort(found)
+	return strings.Join(slices.Compact(found), "")
+}
+
+// Every locale has the same keys with the same placeholders, and where a text depends on
+// a number, the forms that the language has.
+func TestCatalogsAgree(t *testing.T) {
+	t.Parallel()
+	for folder, locales := range catalogs(t) {
+		english := locales[i18n.Default]
+		wanted := map[string]string{}
+		for key, text := range english {
+			if base := plain(key); base == key || strings.HasSuffix(key, "/other") {
+				wanted[base] = placeholders(text)
+			}
+		}
+		for _, locale := range i18n.Locales() {
+			found, forms := map[string]string{}, map[string][]string{}
+			for key, text := range locales[locale] {
+				base := plain(key)
+				if base != key {
+					forms[base] = append(forms[base], strings.TrimPrefix(key, base+"/"))
+				}
+				if strings.HasSuffix(key, "/other") || base == key {
+					found[base] = placeholders(text)
+				}
+				if text == "" || strings.Trim(text, " \u00a0") != text {
+					t.Errorf("%s%s: %s is %q", folder, locale, key, text)
+				}
+			}
+			if diff := cmp.Diff(wanted, found); diff != "" {
+				t.Errorf("%s%s (-en +%s)\n%s", folder, locale, locale, diff)
+			}
+			for key, has := range forms {
+				slices.Sort(has)
+				if !slices.Equal(has, slices.Sorted(slices.Values(i18n.Categories(locale)))) {
+					t.Errorf("%s%s: %s has the forms %v, the language has %v", folder, locale, key, has, i18n.Categories(locale))
+				}
+			}
+		}
+	}
+}
+
+// typography is what no text may have, by locale.
+var typography = map[string]*regexp.Regexp{
+	"en": regexp.MustCompile(`'|"|\s%`),
+	"fr": regexp.MustCompile(`'|"|“|[^\x{00a0}\s]:(\s|$)|[^\x{00a0}]»|«[^\x{00a0}]| [:%€»]|[^\x{202f}][!?;]|\d%|\}%`),
+	"es": regexp.MustCompile(`'|"|“|«\s|\s»|\s:| %|\d%|\}%`),
+	"it": regexp.MustCompile(`'|"|“|«\s|\s»|\s:|\s%`),
+}
+
+// notOurs are words that are not ours (docs/words.md#glossary), by locale; "" is all of them.
+var notOurs = map[string]*regexp.Regexp{
+	"":   regexp.MustCompile(`(?i)(^|[^\pL])(tenant|psp|idempotent)([^\pL]|$)`),
+	"en": regexp.MustCompile(`(?i)(^|[^\pL])(quota|sign(ed)? in|for ever|anew|somebody|places|push messages?|withdrawn)([^\pL]|$)`),
+	"fr": regexp.MustCompile(`(?i)(^|[^\pL])(tu|ton|ta|tes|toi|quota|places?|utilisation|permissions?|nul)([^\pL]|$)|^Ceci `),
+	"es": regexp.MustCompile(`(?i)(^|[^\pL])(tú|tus?|cuota|plazas?|período|solicitud debe|consumos?|se pudo|en nombre de)([^\pL]|$)`),
+	"it": regexp.MustCompile(`(?i)(^|[^\pL])(tuo|tua|tuoi|tue|quota|posti|email|consumi|fornitore di pagamenti|per conto di|riprova|effettua)([^\pL]|$)`),
+}
+
+// allowed are exceptions: where a word means something else.
+var allowed = regexp.MustCompile(`\{tenant\}|d’utilisation|Idempotency-Key`)
+
+// Texts are set as the language sets them and use the words of the glossary.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for folder, locales := range catalogs(t) {
+		for locale, texts := range locales {
+			for _, key := range slices.Sorted(maps.Keys(texts)) {
+				text := allowed.ReplaceAllString(texts[key], "X")
+				if found := typography[locale].FindString(text); found != "" {
+					t.Errorf("%s%s: %s is not set right at %q: %q", folder, locale, key, found, texts[key])
+				}
+				for _, words := range []*regexp.Regexp{notOurs[""], notOurs[locale]} {
+					if found := words.FindString(text); found != "" {
+						t.Errorf("%s%s: %s says %q: %q", folder, locale, key, found, texts[key])
+					}
+				}
+			}
+		}
+	}
+}
+
+// Every message that answers and alerts can have is used by the program. A key that ends
+// with a variable is used by its beginning.
+func TestMessagesAreUsed(t *testing.T) {
+	t.Parallel()
+	program, codes := "", ""
+	err := walk("../..", ".go", func(name string, text []byte) error {
+		switch {
+		case strings.HasSuffix(name, "internal/fault/codes.go"):
+			codes = string(text)
+		case !strings.HasSuffix(name, "_test.go"):
+			program += string(text)
+		}
+		return nil
+	})
+	if err != nil || codes == "" {
+		t.Fatal(err)
+	}
+	for folder, locales := range catalogs(t) {
+		if strings.Contains(folder, "letters") {
+			continue // each of its fields is shown
+		}
+		for key := range locales[i18n.Default] {
+			key = plain(strings.TrimSuffix(key, "/count"))
+			beginning := key[:strings.LastIndexByte(key, '.')+1]
+			if !strings.Contains(program, `"`+key+`"`) && (beginning == "error." || beginning == "" || !strings.Contains(program, `"`+beginning+`"`)) &&
+				!strings.Contains(codes, `"`+strings.TrimPrefix(key, "error.")+`"`) {
+				t.Errorf("%s: nothing uses %s", folder, key)
+			}
+		}
+	}
+}
+
+// riddles are turns of phrase that readers of the reference and of the command line had
+// to read twice.
+var riddles = regexp.MustCompile(`(?i)\b(for ever|told of|told again|in vain|given up|give refused|anew|of which none|unless given|take back that|` +
+	`one of the payment provider|no platform admin any more|everybody uses|sign in|hand out|mail address|begin anew|` +
+	`make an? (meter|plan|role|product|feature|price|currency|api key))\b|[^e]mail address`)
+
+// The English of the reference and of the command line is plain.
+func TestPlainEnglish(t *testing.T) {
+	t.Parallel()
+	reference, err := os.ReadFile("../../api/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range strings.Split(string(reference), "\n") {
+		text := strings.TrimSpace(line)
+		if strings.HasPrefix(text, "summary:") || strings.HasPrefix(text, "description:") {
+			if found := riddles.FindString(strings.ReplaceAll(text, "email address", "")); found != "" {
+				t.Errorf("api/openapi.yaml:%d says %q: %s", i+1, found, text)
+			}
+		}
+	}
+	help := regexp.MustCompile(`help:"((?:[^"\\]|\\.)*)"`)
+	err = walk("../../cmd", ".go", func(name string, text []byte) error {
+		for _, match := range help.FindAllStringSubmatch(string(text), -1) {
+			if found := riddles.FindString(strings.ReplaceAll(match[1], "email address", "")); found != "" {
+				t.Errorf("%s says %q: %s", name, found, match[1])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = walk("../../internal/sandbox", ".html", func(name string, text []byte) error {
+		if found := riddles.FindString(string(text)); found != "" {
+			t.Errorf("%s says %q", name, found)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,112 @@
+package i18n
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"golang.org/x/text/feature/plural"
+)
+
+// Message is a text of a catalog with {placeholders}. In a file it is a string, or where
+// it depends on a number an object with the forms of the language by CLDR's plural
+// categories, and the placeholder that counts:
+//
+//	{"count": "max", "one": "{max} entry", "other": "{max} entries"}
+type Message struct {
+	count string // a placeholder; "" for a text with one form
+	forms map[string]string
+}
+
+// Categories returns the plural categories of a locale, of whole numbers.
+func Categories(locale string) []string {
+	if locale == Default {
+		return []string{"one", "other"}
+	}
+	return []string{"one", "many", "other"}
+}
+
+// category returns the plural category of a whole number. "many" of French, Spanish and
+// Italian, as in "un million d’appels", is newer than the library's tables.
+func (f Figures) category(n int64) string {
+	n = abs(n)
+	if f.millions && n != 0 && n%1_000_000 == 0 {
+		return "many"
+	}
+	digits := []byte(strconv.FormatInt(n, 10))
+	for i := range digits {
+		digits[i] -= '0'
+	}
+	if plural.Cardinal.MatchDigits(f.tag, digits, len(digits), 0) == plural.One {
+		return "one"
+	}
+	return "other"
+}
+
+// UnmarshalJSON reads a message in either form.
+func (m *Message) UnmarshalJSON(text []byte) error {
+	*m = Message{forms: map[string]string{}}
+	if text[0] == '"' {
+		var only string
+		err := json.Unmarshal(text, &only)
+		m.forms["other"] = only
+		return err
+	}
+	if err := json.Unmarshal(text, &m.forms); err != nil {
+		return err
+	}
+	m.count = m.forms["count"]
+	delete(m.forms, "count")
+	if m.count == "" || m.forms["other"] == "" {
+		return fmt.Errorf("a message with plural forms lacks its count or its other: %s", text)
+	}
+	return nil
+}
+
+// Forms returns the texts of a message by category; one that depends on no number has
+// "other" alone.
+func (m Message) Forms() map[string]string { return m.forms }
+
+// Digits is a number that is given as text, to be written as the locale does.
+type Digits string
+
+// Text returns the message with its placeholders filled. Numbers are written as the
+// locale writes them.
+func (m Message) Text(locale string, args map[string]any) string {
+	form := m.forms["other"]
+	if len(args) == 0 {
+		return form
+	}
+	figures := FiguresOf(locale)
+	if n, ok := whole(args[m.count]); ok && m.count != "" {
+		if chosen, ok := m.forms[figures.category(n)]; ok {
+			form = chosen
+		}
+	}
+	pairs := make([]string, 0, 2*len(args))
+	for name, value := range args {
+		pairs = append(pairs, "{"+name+"}", figures.written(value))
+	}
+	return strings.NewReplacer(pairs...).Replace(form) // in one pass: a value may look like a placeholder
+}
+
+func whole(value any) (int64, bool) {
+	switch n := value.(type) {
+	case int:
+		return int64(n), true
+	case int64:
+		return n, true
+	}
+	return 0, false
+}
+
+func (f Figures) written(value any) string {
+	if n, ok := whole(value); ok {
+		return sign(n) + f.grouped(abs(n), "")
+	}
+	if digits, ok := value.(Digits); ok {
+		return f.Decimal(string(digits))
+	}
+	return fmt.Sprint(value)
+}
