@@ -28,7 +28,7 @@ func TestRegister(t *testing.T) {
 			"user.name": "Ada", "user.avatar": nil, "user.roles.0": "owner",
 			"user.tenants.0.user_role": "owner", "user.tenants.0.has_active_subscription": false,
 			"user.tenants.0.has_billing_details": false, "user.tenants.0.onboarding_completed_at": nil,
-			"currentTenant.name": "Ada's Organization", "user.permissions.0": "billing.manage",
+			"currentTenant.name": "Ada's Organization", "user.permissions.0": "api_keys.manage",
 		} {
 			if got := me.At(path); got != want {
 				t.Errorf("me: %s is %v, want %v", path, got, want)
