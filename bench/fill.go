@@ -82,7 +82,7 @@ func fill(ctx context.Context, url string, v volume, progress func(string)) (err
 	if err != nil {
 		return err
 	}
-	f := &filler{seeder: s, volume: v, chance: rand.New(rand.NewPCG(1, 2)), now: clock.System().Now().Truncate(time.Second)}
+	f := &filler{seeder: s, volume: v, chance: rand.New(rand.NewPCG(1, 2)), now: clock.System().Now().Truncate(time.Second)} //nolint:gosec // The same data each time.
 	for _, step := range []struct {
 		name string
 		run  func(context.Context) error

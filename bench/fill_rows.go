@@ -156,7 +156,7 @@ func (f *filler) invoices(ctx context.Context) error {
 // usage makes events of one unit each, and the counters that show them.
 func (f *filler) usage(ctx context.Context) error {
 	if len(f.meters) == 0 {
-		return fmt.Errorf("there is no meter that sums")
+		return errors.New("there is no meter that sums")
 	}
 	streams := f.into("usage_streams", "tenant_id", "meter_id")
 	for _, t := range f.tenants {

@@ -76,7 +76,7 @@ func (t texts) describe(l psp.InvoiceLine, of billed) string {
 	if of.planID != nil && l.Quantity > 1 { // only what is sold by the seat has more than one
 		what = words.Text(t.locale, "line.seats", map[string]any{"what": what, "seats": l.Quantity})
 	}
-	key := ""
+	var key string
 	switch {
 	case l.Proration && l.Amount < 0:
 		key = "line.unused"
