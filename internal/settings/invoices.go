@@ -40,7 +40,7 @@ func (p *parser) invoices(f InvoiceFlags, s *Settings) {
 		Numbers: invoice.DefaultNumbers, Taxes: p.taxes("TENANTRY_TAX_RATES", f.TaxRates),
 		Seller: invoice.Seller{
 			Name: AppName, VATNumber: strings.TrimSpace(f.SellerVATNumber), Email: strings.TrimSpace(f.SellerEmail),
-			Notes: map[string]string{"en": f.InvoiceNoteEN, "fr": f.InvoiceNoteFR, "es": f.InvoiceNoteES, "it": f.InvoiceNoteIT},
+			Notes: f.notes(),
 			Lines: strings.FieldsFunc(f.SellerAddress, func(r rune) bool { return r == '|' || r == '\n' }),
 		},
 	}
@@ -62,6 +62,20 @@ func (p *parser) invoices(f InvoiceFlags, s *Settings) {
 			p.fail("TENANTRY_INVOICE_LOGO", "%s: %v", f.InvoiceLogo, err)
 		}
 	}
+}
+
+// notes are the texts for the foot, by locale; nil for none.
+func (f InvoiceFlags) notes() map[string]string {
+	var notes map[string]string
+	for locale, text := range map[string]string{"en": f.InvoiceNoteEN, "fr": f.InvoiceNoteFR, "es": f.InvoiceNoteES, "it": f.InvoiceNoteIT} {
+		if text = strings.TrimSpace(text); text != "" {
+			if notes == nil {
+				notes = map[string]string{}
+			}
+			notes[locale] = text
+		}
+	}
+	return notes
 }
 
 // taxes reads percentages by country, such as DE=19,FR=5.5.
