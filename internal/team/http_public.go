@@ -94,7 +94,7 @@ type InvitedRegistration struct {
 type InvitedTokens struct {
 	AccessToken  string `json:"access_token,omitempty"`
 	RefreshToken string `json:"refresh_token,omitempty"`
-	TokenType    string `json:"token_type,omitempty" doc:"Always Always Always Bearer."`
+	TokenType    string `json:"token_type,omitempty" doc:"Always Bearer."`
 }
 
 // AcceptAndRegister handles POST /invitations/{token}/accept-with-registration.
