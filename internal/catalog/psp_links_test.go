@@ -170,7 +170,7 @@ func TestPSPPriceStatus(t *testing.T) {
 			got = append(got, [3]any{e["currency"], e["status"], e["message"]})
 		}
 		if diff := cmp.Diff([][3]any{
-			{"CHF", "mismatch", "Différent chez le prestataire de paiement\u00a0: amount."},
+			{"CHF", "mismatch", "Différent chez le prestataire de paiement\u00a0: montant."},
 			{"EUR", "inactive", "Inactif chez le prestataire de paiement."},
 			{"GBP", "linked", nil},
 			{"NOK", "error", "Le prestataire de paiement est injoignable."},
