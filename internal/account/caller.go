@@ -49,6 +49,9 @@ func (s *Service) lookUp(ctx context.Context, kind, token string) (credential, e
 		return c, err
 	case !found || c.kind != kind || !c.expiresAt.After(s.deps.Clock.Now()):
 		return c, errUnauthenticated
+	}
+	s.uses.Add(c.id, c.lastUsedAt, s.deps.Clock.Now())
+	switch {
 	case c.impersonatorIsAdmin != nil && !*c.impersonatorIsAdmin:
 		return c, errUnauthenticated // who is no admin any more impersonates nobody
 	}
@@ -59,7 +62,7 @@ func (s *Service) lookUp(ctx context.Context, kind, token string) (credential, e
 func (c *credential) caller() (*authz.Caller, error) {
 	caller := &authz.Caller{
 		UserID: c.userID, Name: c.name, Email: c.email, IsPlatformAdmin: c.isPlatformAdmin,
-		AvatarHash: c.avatarHash, Locale: c.locale, TokenID: c.id, Family: c.family,
+		AvatarHash: c.avatarHash, Locale: c.locale, EmailVerified: c.verified, TokenID: c.id, Family: c.family,
 	}
 	if c.impersonatorID != nil {
 		// The caller is the target, without any rights of a platform admin.

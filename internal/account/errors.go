@@ -10,6 +10,7 @@ var (
 	errCredentials     = fault.Coded(fault.Unauthenticated, fault.InvalidCredentials)
 	errUnauthenticated = fault.New(fault.Unauthenticated, "error.unauthenticated")
 	errCommonPassword  = fault.OnField("password", "validation.common_password")
+	errCurrentPassword = fault.OnField("current_password", "validation.current_password")
 	errEmailTaken      = fault.OnField("email", "validation.taken")
 	errRefreshToken    = fault.Coded(fault.Unauthenticated, fault.InvalidRefreshToken)
 	errRefreshExpired  = fault.Coded(fault.Unauthenticated, fault.RefreshTokenExpired)

@@ -28,6 +28,7 @@ type ProfileUser struct {
 	Email           string          `json:"email"`
 	IsPlatformAdmin bool            `json:"is_platform_admin"`
 	Avatar          *string         `json:"avatar"`
+	EmailVerified   bool            `json:"email_verified"`
 	Locale          *string         `json:"locale" enum:"en,fr,es,it" doc:"The language of mails to the user; null where none was chosen."`
 	Roles           []string        `json:"roles"`
 	Permissions     []string        `json:"permissions"`
@@ -70,27 +71,38 @@ type Profile struct {
 // platform's for a platform admin.
 func (h *HTTP) Me(ctx context.Context, _ *struct{}) (*rest.Plain[Profile], error) {
 	caller := authz.From(ctx)
-	memberships, err := h.svc.Memberships(ctx, caller.UserID)
+	user, err := h.ProfileOf(ctx, caller)
 	if err != nil {
 		return nil, err
 	}
-	profile := Profile{User: ProfileUser{
-		ID: caller.UserID, Name: caller.Name, Email: caller.Email, IsPlatformAdmin: caller.IsPlatformAdmin,
-		Avatar: h.avatars.URL(caller.AvatarHash), Locale: caller.Locale, Permissions: permissionsOf(caller),
-	}}
-	for _, m := range memberships {
-		profile.User.Roles = append(profile.User.Roles, m.Role)
-		profile.User.Tenants = append(profile.User.Tenants, ProfileTenant{
-			ID: m.TenantID, Name: m.Name, UserRole: m.Role,
-			HasActiveSubscription: m.HasActiveSubscription, HasBillingDetails: m.HasBillingDetails,
-			OnboardingCompletedAt: shape.TP(m.OnboardingCompletedAt),
-		})
-	}
+	profile := Profile{User: user}
 	if caller.Tenant != nil {
 		profile.CurrentTenant = &CurrentTenant{ID: caller.Tenant.TenantID, Name: caller.Tenant.TenantName}
 	}
 	profile.Impersonation = ImpersonationOf(caller)
 	return rest.Bare(profile), nil
+}
+
+// ProfileOf returns a caller as their profile shows them.
+func (h *HTTP) ProfileOf(ctx context.Context, caller *authz.Caller) (ProfileUser, error) {
+	memberships, err := h.svc.Memberships(ctx, caller.UserID)
+	if err != nil {
+		return ProfileUser{}, err
+	}
+	user := ProfileUser{
+		ID: caller.UserID, Name: caller.Name, Email: caller.Email, IsPlatformAdmin: caller.IsPlatformAdmin,
+		Avatar: h.avatars.URL(caller.AvatarHash), EmailVerified: caller.EmailVerified, Locale: caller.Locale,
+		Permissions: permissionsOf(caller),
+	}
+	for _, m := range memberships {
+		user.Roles = append(user.Roles, m.Role)
+		user.Tenants = append(user.Tenants, ProfileTenant{
+			ID: m.TenantID, Name: m.Name, UserRole: m.Role,
+			HasActiveSubscription: m.HasActiveSubscription, HasBillingDetails: m.HasBillingDetails,
+			OnboardingCompletedAt: shape.TP(m.OnboardingCompletedAt),
+		})
+	}
+	return user, nil
 }
 
 func permissionsOf(caller *authz.Caller) []string {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -130,13 +131,31 @@ func (s *Service) endCodes(ctx context.Context, userID int64) error {
 	return s.deps.Impersonations.EndDead(ctx, userID)
 }
 
+// endOthers ends every login of a user but the one that the caller used, and every one-time
+// code. The user is locked.
+func (s *Service) endOthers(ctx context.Context, caller *authz.Caller, now time.Time) error {
+	if err := s.store.revokeOthers(ctx, caller.UserID, caller.Family, now); err != nil {
+		return err
+	}
+	return s.endCodes(ctx, caller.UserID)
+}
+
+// endLinks ends the links that were mailed to a user: for a new password, and for a change
+// of their email. The user is locked.
+func (s *Service) endLinks(ctx context.Context, userID int64) error {
+	if err := s.store.deleteReset(ctx, userID); err != nil {
+		return err
+	}
+	return s.store.deleteVerifications(ctx, userID)
+}
+
 // replacePassword ends everything that was issued while another password held: with the
-// credentials the links for resetting it. The user is locked.
+// credentials the links for resetting it and for a change of the email. The user is locked.
 func (s *Service) replacePassword(ctx context.Context, userID int64, hash string, now time.Time) error {
 	if err := s.store.updatePassword(ctx, userID, hash, now); err != nil {
 		return err
 	}
-	if err := s.store.deleteReset(ctx, userID); err != nil {
+	if err := s.endLinks(ctx, userID); err != nil {
 		return err
 	}
 	return s.endAll(ctx, userID, now)

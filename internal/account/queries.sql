@@ -17,8 +17,26 @@ UPDATE users SET password_hash = $2, updated_at = $3 WHERE id = $1;
 UPDATE users SET email_verified_at = $2 WHERE id = $1 AND email_verified_at IS NULL;
 
 -- name: InsertCredential :exec
-INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10);
+INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12);
+
+-- name: MarkCredentialUsed :exec
+UPDATE credentials SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2);
+
+-- name: CredentialLives :one
+SELECT count(*) FROM credentials WHERE id = $1 AND user_id = $2 AND revoked_at IS NULL;
+
+-- name: RevokeOtherLogins :exec
+UPDATE credentials SET revoked_at = sqlc.arg(now) WHERE user_id = $1 AND family <> $2 AND revoked_at IS NULL;
+
+-- name: RevokeLogin :execrows
+UPDATE credentials SET revoked_at = sqlc.arg(now) WHERE user_id = $1 AND family = $2 AND revoked_at IS NULL;
+
+-- name: PasswordOf :one
+SELECT password_hash FROM users WHERE id = $1;
+
+-- name: DeleteEmailVerifications :exec
+DELETE FROM email_verifications WHERE user_id = $1;
 
 -- The logins of a user beyond the newest, the newest of them first.
 -- name: OldLogins :many

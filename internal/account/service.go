@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"runtime"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/uses"
 )
 
 // Deps is what the service needs.
@@ -33,6 +35,7 @@ type Deps struct {
 	// WrongPasswords is how many wrong passwords of one account are free in 15 minutes;
 	// 0 does not count them.
 	WrongPasswords int
+	Log            *slog.Logger // nil logs nothing
 	// Limiter limits the mails that strangers can cause; nil does not.
 	Limiter Limiter
 }
@@ -47,6 +50,7 @@ type Service struct {
 	deps    Deps
 	store   store
 	callers *gather.Gather[string, credential] // by the hash of their token
+	uses    *uses.Recorder                     // of credentials
 }
 
 // NewService returns the service.
@@ -55,6 +59,7 @@ func NewService(d Deps) *Service {
 		d.Impersonations = noImpersonations{}
 	}
 	s := &Service{deps: d, store: store{d.DB}}
+	s.uses = uses.New(s.store.markUsed, d.Log)
 	s.callers = gather.New(s.store.callers, runtime.GOMAXPROCS(0))
 	return s
 }

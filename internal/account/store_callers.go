@@ -18,6 +18,7 @@ type credential struct {
 	familyExpiresAt time.Time
 	expiresAt       time.Time
 	idleSeconds     int64
+	lastUsedAt      *time.Time
 
 	userID              int64
 	name, email         string
@@ -25,6 +26,7 @@ type credential struct {
 	platformPermissions sqldb.JSON
 	avatarHash          *string
 	locale              *string
+	verified            bool
 
 	impersonatorID      *int64
 	impersonatorName    *string
@@ -48,8 +50,8 @@ func (s store) callers(ctx context.Context, hashes []string) (map[string]credent
 		args[i] = hash
 	}
 	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT
-    t.token_hash, t.id, t.kind, t.family, t.family_expires_at, t.expires_at, t.idle_seconds,
-    u.id, u.name, u.email, u.is_platform_admin, u.platform_permissions, u.avatar_hash, u.locale,
+    t.token_hash, t.id, t.kind, t.family, t.family_expires_at, t.expires_at, t.idle_seconds, t.last_used_at,
+    u.id, u.name, u.email, u.is_platform_admin, u.platform_permissions, u.avatar_hash, u.locale, u.email_verified_at IS NOT NULL,
     i.id, i.name, i.is_platform_admin,
     m.tenant_id, tn.name, tn.onboarding_completed_at IS NOT NULL, r.name,
     COALESCE((SELECT string_agg(p.permission, ',') FROM role_permissions p WHERE p.role_id = m.role_id), '')::text
@@ -68,8 +70,8 @@ WHERE t.revoked_at IS NULL AND t.token_hash IN (VALUES `+sqldb.Tuples(1, len(has
 		var hash string
 		var c credential
 		if err := rows.Scan(
-			&hash, &c.id, &c.kind, &c.family, &c.familyExpiresAt, &c.expiresAt, &c.idleSeconds,
-			&c.userID, &c.name, &c.email, &c.isPlatformAdmin, &c.platformPermissions, &c.avatarHash, &c.locale,
+			&hash, &c.id, &c.kind, &c.family, &c.familyExpiresAt, &c.expiresAt, &c.idleSeconds, &c.lastUsedAt,
+			&c.userID, &c.name, &c.email, &c.isPlatformAdmin, &c.platformPermissions, &c.avatarHash, &c.locale, &c.verified,
 			&c.impersonatorID, &c.impersonatorName, &c.impersonatorIsAdmin,
 			&c.tenantID, &c.tenantName, &c.onboarded, &c.roleName, &c.permissions,
 		); err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/account/accountsql"
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -43,6 +44,8 @@ func (s store) insertCredential(ctx context.Context, of login, kind, token strin
 	if row.ExpiresAt.After(of.end) {
 		row.ExpiresAt = of.end
 	}
+	source := authz.SourceOf(ctx)
+	row.Ip, row.UserAgent = source.IP, source.UserAgent
 	if kind == kindSession {
 		row.IdleSeconds = int64(life / time.Second)
 	}

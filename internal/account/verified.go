@@ -69,7 +69,7 @@ func (s *Service) claim(ctx context.Context, userID int64, keepTenant bool, now 
 	if err := s.endAll(ctx, userID, now); err != nil {
 		return err
 	}
-	if err := s.store.deleteReset(ctx, userID); err != nil {
+	if err := s.endLinks(ctx, userID); err != nil {
 		return err
 	}
 	if err := s.store.deletePushSubscriptions(ctx, userID); err != nil {

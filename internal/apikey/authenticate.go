@@ -3,7 +3,6 @@ package apikey
 import (
 	"context"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -49,9 +48,7 @@ func (s *Service) Authenticate(ctx context.Context, secret string, tenantID uuid
 	if !known || k.expiresAt != nil && !k.expiresAt.After(now) {
 		return nil, errUnauthenticated
 	}
-	if minute := now.Truncate(time.Minute); k.lastUsedAt == nil || k.lastUsedAt.Before(minute) {
-		s.uses.add(k.id, minute)
-	}
+	s.uses.Add(k.id, k.lastUsedAt, now)
 	caller := &authz.Caller{
 		Name: k.name, Key: &authz.Key{ID: k.id, Scopes: strings.Split(k.scopes, ","), Platform: k.platform},
 	}
@@ -61,65 +58,5 @@ func (s *Service) Authenticate(ctx context.Context, secret string, tenantID uuid
 	return caller, nil
 }
 
-// uses are the keys that were used since the last time that it was stored when.
-type uses struct {
-	mu sync.Mutex
-	at map[uuid.UUID]time.Time
-}
-
-func (u *uses) add(id uuid.UUID, at time.Time) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.at == nil {
-		u.at = map[uuid.UUID]time.Time{}
-	}
-	u.at[id] = at
-}
-
-// take returns the uses and forgets them.
-func (u *uses) take() map[uuid.UUID]time.Time {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	at := u.at
-	u.at = nil
-	return at
-}
-
-// useInterval is how often it is stored which keys were used. A key is written at most
-// once a minute, because last_used_at is to the minute.
-const useInterval = 2 * time.Second
-
-// Run stores when keys were used until ctx ends, so that no request waits for it.
-func (s *Service) Run(ctx context.Context) error {
-	ticker := time.NewTicker(useInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			s.storeUses(context.WithoutCancel(ctx))
-			return nil
-		case <-ticker.C:
-			s.storeUses(ctx)
-		}
-	}
-}
-
-// storeUses stores what was used since the last time. What fails is left out: the next
-// use says it again.
-func (s *Service) storeUses(ctx context.Context) {
-	used := s.uses.take()
-	if len(used) == 0 {
-		return
-	}
-	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		for id, at := range used {
-			if err := s.store.markUsed(ctx, id, at); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		s.deps.Log.WarnContext(ctx, "it was not stored when keys were used", "error", err)
-	}
-}
+// Run stores when keys were used until ctx ends.
+func (s *Service) Run(ctx context.Context) error { return s.uses.Run(ctx) }

@@ -15,6 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/gather"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
+	"github.com/tenantry/tenantry/internal/uses"
 )
 
 const (
@@ -49,12 +50,13 @@ type Service struct {
 	deps  Deps
 	store store
 	known *gather.Gather[asked, found]
-	uses  uses
+	uses  *uses.Recorder
 }
 
 // NewService returns the service.
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
+	s.uses = uses.New(s.store.markUsed, d.Log)
 	s.known = gather.New(s.store.find, runtime.GOMAXPROCS(0))
 	return s
 }

@@ -30,14 +30,15 @@ func (svc *service) newAPI() (*rest.API, error) {
 		ClientIP: func(r *http.Request) string {
 			return limit.AddrKey(limit.ClientIP(r, s.TrustedProxies))
 		},
-		Address:          func(r *http.Request) string { return limit.ClientIP(r, s.TrustedProxies).String() },
-		FirstPartyOrigin: firstParty(s.FrontendURL, s.FirstPartyHosts),
-		HTTPS:            s.PublicURL.Scheme == "https",
-		CookieDomain:     s.CookieDomain,
-		PublicURL:        s.PublicURL.String(),
-		Version:          "v1",
-		Timeout:          requestTimeout,
-		Observe:          svc.metrics.Request,
+		Address:              func(r *http.Request) string { return limit.ClientIP(r, s.TrustedProxies).String() },
+		FirstPartyOrigin:     firstParty(s.FrontendURL, s.FirstPartyHosts),
+		RequireVerifiedEmail: s.RequireVerifiedEmail,
+		HTTPS:                s.PublicURL.Scheme == "https",
+		CookieDomain:         s.CookieDomain,
+		PublicURL:            s.PublicURL.String(),
+		Version:              "v1",
+		Timeout:              requestTimeout,
+		Observe:              svc.metrics.Request,
 	}, svc.routes())
 	popup, err := oauth.Popup(s.FrontendURL.String())
 	if err != nil {

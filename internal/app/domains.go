@@ -8,6 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/account/avatar"
 	"github.com/tenantry/tenantry/internal/account/oauth"
+	"github.com/tenantry/tenantry/internal/account/self"
 	"github.com/tenantry/tenantry/internal/account/webpush"
 	"github.com/tenantry/tenantry/internal/apikey"
 	"github.com/tenantry/tenantry/internal/app/alerts"
@@ -49,6 +50,7 @@ type domains struct {
 	pushes        *webpush.Service
 	audit         *audit.Log
 	apiKeys       *apikey.Service
+	self          *self.Service
 	team          *team.Service
 	impersonation *impersonation.Service
 	tenants       *tenant.Service
@@ -115,7 +117,11 @@ func (d *domains) addAccounts(p *platform, out outside, link *links) error {
 	d.accounts = account.NewService(account.Deps{
 		DB: p.db, Clock: p.clock, Passwords: passwords, Tenants: d.tenants,
 		Jobs: p.jobs, Notices: p.letters, Lifetimes: cmp.Or(p.settings.Lifetimes, account.DefaultLifetimes()),
-		Impersonations: link, WrongPasswords: p.settings.RateLimits[limit.LoginAccount],
+		Impersonations: link, Log: p.log, WrongPasswords: p.settings.RateLimits[limit.LoginAccount],
+		Limiter: limit.New(limit.Config{Groups: p.settings.RateLimits, Counter: p.counter, Log: p.log}),
+	})
+	d.self = self.NewService(self.Deps{
+		DB: p.db, Clock: p.clock, Accounts: d.accounts, Notices: p.letters,
 		Limiter: limit.New(limit.Config{Groups: p.settings.RateLimits, Counter: p.counter, Log: p.log}),
 	})
 	d.avatars = avatar.NewService(avatar.Deps{

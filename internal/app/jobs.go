@@ -81,6 +81,7 @@ func (svc *service) registerPeriodic() {
 		run        func(ctx context.Context) error
 	}{
 		{common, "account.prune", time.Hour, svc.accounts.Prune},
+		{common, "account.prune-links", time.Hour, svc.self.Prune},
 		{common, "account.prune-oauth", time.Hour, svc.oauth.Prune},
 		{common, "impersonation.sweep", time.Minute, svc.impersonation.Sweep},
 		{common, "team.prune", time.Hour, svc.team.Prune},

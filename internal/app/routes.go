@@ -20,6 +20,7 @@ func (svc *service) routes() []rest.Route {
 	plans := catalog.NewHTTP(svc.catalog, svc.publicURL)
 	return slices.Concat(
 		svc.accountRoutes(accounts),
+		svc.ownAccountRoutes(accounts),
 		svc.onboardingRoutes(accounts),
 		svc.tenantRoutes(),
 		svc.apiKeyRoutes(),
@@ -53,6 +54,13 @@ const (
 // inPerson makes a route one that is refused while impersonating.
 func inPerson(r rest.Route) rest.Route {
 	r.InPerson = true
+	return r
+}
+
+// verified closes a route to callers whose email nobody has proved, where the settings say
+// so.
+func verified(r rest.Route) rest.Route {
+	r.Verified = true
 	return r
 }
 

@@ -18,11 +18,11 @@ func (svc *service) apiKeyRoutes() []rest.Route {
 		created  = rest.Status(http.StatusCreated)
 	)
 	return []rest.Route{
-		inPerson(route(get, of+"/api-keys", rest.Tenant, authz.APIKeysManage, "default", "List the tenant's API keys", rest.Handle(keys.List))),
-		inPerson(route(post, of+"/api-keys", rest.Tenant, authz.APIKeysManage, "default", "Create an API key; its secret is shown once", rest.Handle(keys.Create, created))),
-		inPerson(route(patch, of+"/api-keys/{key}", rest.Tenant, authz.APIKeysManage, "default", "Rename an API key", rest.Handle(keys.Rename, known))),
-		inPerson(route(post, of+"/api-keys/{key}/rotate", rest.Tenant, authz.APIKeysManage, "default", "Replace an API key by a new one", rest.Handle(keys.Rotate, created, known))),
-		inPerson(route(del, of+"/api-keys/{key}", rest.Tenant, authz.APIKeysManage, "default", "End an API key at once", rest.Handle(keys.Revoke))),
+		verified(inPerson(route(get, of+"/api-keys", rest.Tenant, authz.APIKeysManage, "default", "List the tenant's API keys", rest.Handle(keys.List)))),
+		verified(inPerson(route(post, of+"/api-keys", rest.Tenant, authz.APIKeysManage, "default", "Create an API key; its secret is shown once", rest.Handle(keys.Create, created)))),
+		verified(inPerson(route(patch, of+"/api-keys/{key}", rest.Tenant, authz.APIKeysManage, "default", "Rename an API key", rest.Handle(keys.Rename, known)))),
+		verified(inPerson(route(post, of+"/api-keys/{key}/rotate", rest.Tenant, authz.APIKeysManage, "default", "Replace an API key by a new one", rest.Handle(keys.Rotate, created, known)))),
+		verified(inPerson(route(del, of+"/api-keys/{key}", rest.Tenant, authz.APIKeysManage, "default", "End an API key at once", rest.Handle(keys.Revoke)))),
 
 		route(get, "/api/v1/admin/api-keys", rest.Admin, authz.APIKeysManage, "default", "List the platform's API keys", rest.Handle(platform.List)),
 		route(post, "/api/v1/admin/api-keys", rest.Admin, authz.APIKeysManage, "default", "Create an API key of the platform", rest.Handle(platform.Create, created)),

@@ -23,7 +23,7 @@ func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 	return []rest.Route{
 		route(get, "/api/v1/studio/access", rest.Member, "", "studio", "Show whether the tenant may use the studio", rest.Handle(entitlements.StudioAccess)),
 		forKeys(authz.SubscriptionRead, route(get, of+"/plans", rest.Tenant, "", "default", "List plans with the tenant's eligibility", rest.Handle(entitlements.Plans))),
-		route(post, of+"/checkout", rest.Tenant, authz.BillingManage, "default", "Open a hosted checkout", rest.Handle(subscriptions.Checkout)),
+		verified(route(post, of+"/checkout", rest.Tenant, authz.BillingManage, "default", "Open a hosted checkout", rest.Handle(subscriptions.Checkout))),
 		forKeys(authz.SubscriptionRead, route(get, of+"/subscription", rest.Tenant, "", "default", "Show the subscription", rest.Handle(subscriptions.Show))),
 		route(post, of+"/subscription/cancel", rest.Tenant, authz.BillingManage, "default", "Cancel the subscription", rest.Handle(operations.Cancel, running)),
 		route(post, of+"/subscription/resume", rest.Tenant, authz.BillingManage, "default", "Resume a subscription that is set to end", rest.Handle(operations.Resume, running)),

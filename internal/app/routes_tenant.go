@@ -19,7 +19,7 @@ func (svc *service) onboardingRoutes(accounts *account.HTTP) []rest.Route {
 	return []rest.Route{
 		route(post, "/api/v1/onboarding/start", rest.Public, "", "onboarding_start", "Register and open the checkout of a plan", rest.Handle(onboarding.Start, created)),
 		route(get, "/api/v1/onboarding/status", rest.Member, "", "onboarding", "Show onboarding progress", rest.Handle(onboarding.Status)),
-		route(post, "/api/v1/onboarding/retry-checkout", rest.Member, authz.BillingManage, "onboarding", "Reopen checkout", rest.Handle(onboarding.RetryCheckout)),
+		verified(route(post, "/api/v1/onboarding/retry-checkout", rest.Member, authz.BillingManage, "onboarding", "Reopen checkout", rest.Handle(onboarding.RetryCheckout))),
 		route(patch, "/api/v1/onboarding/complete-setup", rest.Member, authz.TenantUpdate, "onboarding", "Save billing details and complete the onboarding", rest.Handle(onboarding.CompleteSetup)),
 	}
 }

@@ -61,11 +61,13 @@ func PlatformPermissions() []string {
 
 // Caller is the authenticated user, or API key, behind a request.
 type Caller struct {
-	UserID          int64
-	Name            string
-	Email           string
-	AvatarHash      *string // nil without a picture
-	Locale          *string // nil where none was chosen
+	UserID     int64
+	Name       string
+	Email      string
+	AvatarHash *string // nil without a picture
+	Locale     *string // nil where none was chosen
+	// EmailVerified says that somebody has proved the email to be theirs.
+	EmailVerified   bool
 	IsPlatformAdmin bool
 	// PlatformPermissions are those that a platform admin holds; empty for others.
 	PlatformPermissions []string

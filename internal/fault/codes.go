@@ -51,5 +51,6 @@ const (
 	InvoiceNotPayable           Code = "invoice_not_payable"
 	PaymentFailed               Code = "payment_failed"
 	APIKeyRevoked               Code = "api_key_revoked"
+	EmailNotVerified            Code = "EMAIL_NOT_VERIFIED"
 	InsufficientScope           Code = "insufficient_scope"
 )

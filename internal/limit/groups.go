@@ -5,10 +5,11 @@ import "maps"
 // The groups of requests that share a limit. Public groups are keyed by the
 // client's address (AddrKey), authenticated ones by the user unless they say otherwise.
 const (
-	Login           = "login"         // by address and lower-cased email
-	LoginAddress    = "login_address" // every login of an address, whatever the email
-	LoginAccount    = "login_account" // wrong passwords of one account in 15 minutes, counted by package account
-	AccountMail     = "account_mail"  // mails about an account that anybody can cause, by the address
+	Login           = "login"            // by address and lower-cased email
+	LoginAddress    = "login_address"    // every login of an address, whatever the email
+	LoginAccount    = "login_account"    // wrong passwords of one account in 15 minutes, counted by package account
+	AccountMail     = "account_mail"     // mails about an account that anybody can cause, by the address
+	AccountPassword = "account_password" // what asks for the present password, by the user
 	Register        = "register"
 	Password        = "password" // forgot and reset
 	Refresh         = "refresh"
@@ -32,6 +33,7 @@ var perMinute = map[string]int{
 	LoginAddress:    30,
 	LoginAccount:    10,
 	AccountMail:     1,
+	AccountPassword: 5,
 	Register:        10,
 	Password:        5,
 	Refresh:         10,

@@ -43,6 +43,9 @@ type Config struct {
 	Address func(*http.Request) string
 	// FirstPartyOrigin reports whether a browser's Origin may read answers.
 	FirstPartyOrigin func(origin string) bool
+	// RequireVerifiedEmail closes the routes that say so to callers whose email nobody has
+	// proved.
+	RequireVerifiedEmail bool
 	// HTTPS says that the service is reached over TLS; it turns HSTS on.
 	HTTPS bool
 	// CookieDomain is the domain whose subdomains share the cookies; "" keeps them to the

@@ -25,6 +25,7 @@ var (
 	errUnauthenticated  = fault.New(fault.Unauthenticated, "error.unauthenticated")
 	errCSRF             = fault.New(fault.CSRF, "error.csrf")
 	errForbidden        = fault.New(fault.Forbidden, "error.forbidden")
+	errEmailNotVerified = fault.Coded(fault.Forbidden, fault.EmailNotVerified)
 	errScope            = fault.Coded(fault.Forbidden, fault.InsufficientScope)
 	errTooManyRequests  = fault.New(fault.TooMany, "error.too_many_requests")
 	errMalformedJSON    = fault.New(fault.Malformed, "error.malformed_json")

@@ -181,6 +181,9 @@ func (a *API) check(r *http.Request, op *operation) error {
 		return errScope
 	}
 	for _, guard := range op.route.Guards() {
+		if guard == EmailVerified && !a.cfg.RequireVerifiedEmail {
+			continue
+		}
 		if err := runGuard(guard, caller, r); err != nil {
 			return err
 		}
@@ -241,6 +244,10 @@ func runGuard(guard Guard, caller *authz.Caller, r *http.Request) error {
 	case OnboardingComplete:
 		if !caller.Tenant.OnboardingComplete {
 			return errOnboardingNeeded
+		}
+	case EmailVerified:
+		if !caller.EmailVerified {
+			return errEmailNotVerified
 		}
 	case ImpersonationPrevent:
 		if caller.Impersonator != nil {

@@ -33,6 +33,8 @@ const (
 	// ImpersonationRefuse is the guard of routes that are for people in person.
 	ImpersonationRefuse Guard = "impersonation.refuse"
 	PlatformAdmin       Guard = "platform.admin"
+	// EmailVerified is the guard of routes that need a proved email, by the settings.
+	EmailVerified Guard = "email.verified"
 	// MemberOrAdmin is the guard of the billing portal: a member of the tenant, or a
 	// platform admin for any tenant.
 	MemberOrAdmin Guard = "tenant.member|platform.admin"
@@ -88,6 +90,9 @@ type Route struct {
 	// InPerson refuses the route to whoever acts as somebody else: what it makes would
 	// outlive the impersonation.
 	InPerson bool
+	// Verified refuses the route to a caller whose email nobody has proved, where the
+	// settings say so.
+	Verified bool
 	// KeyScope is the scope of API keys that opens the route; "" closes it to all keys.
 	KeyScope string
 	Handler  Handler
@@ -98,6 +103,9 @@ func (r Route) Guards() []Guard {
 	guards := r.Scope.Guards()
 	if r.InPerson && len(guards) > 0 {
 		guards = slices.Insert(guards, 1, ImpersonationRefuse)
+	}
+	if r.Verified && len(guards) > 0 {
+		guards = append(guards, EmailVerified)
 	}
 	return guards
 }

@@ -30,6 +30,7 @@ type HTTPFlags struct {
 	CookieDomain    string `env:"TENANTRY_COOKIE_DOMAIN" placeholder:"HOST" help:"Domain whose subdomains share the cookies of a login, such as example.com: that of the public URL or one above it. All of them have to be trusted. Default: none, the cookies stay with the service's own host."`
 	TrustedProxies  string `env:"TENANTRY_TRUSTED_PROXIES" placeholder:"CIDR,…" help:"Addresses or networks of the proxies whose X-Forwarded-For header is trusted. Default: none."`
 	RateLimits      string `env:"TENANTRY_RATE_LIMITS" placeholder:"LIMITS" help:"Rate limits: on, off, or requests per minute of single groups, such as login=5,default=1200, where 0 turns a group off. Default: on."`
+	VerifiedEmail   string `env:"TENANTRY_REQUIRE_VERIFIED_EMAIL" name:"require-verified-email" placeholder:"on|off" help:"Whether inviting, checkout and API keys wait until the caller has confirmed their email address. Default: off."`
 	RedisURL        string `env:"TENANTRY_REDIS_URL" placeholder:"URL" help:"Redis in which all instances count the rate limits together: redis://user:password@host:port/database or rediss://…. Default: each instance counts on its own."`
 	RedisURLFile    string `env:"TENANTRY_REDIS_URL_FILE" placeholder:"FILE" help:"File that contains the URL of Redis."`
 	MetricsAddr     string `env:"TENANTRY_METRICS_ADDR" placeholder:"HOST:PORT" help:"Separate address that serves GET /metrics for Prometheus. On a loopback address /debug/pprof/ for go tool pprof too. Default: none. The sandbox serves /metrics on the main address as well."`

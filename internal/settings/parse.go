@@ -45,6 +45,13 @@ func (p *parser) http(f HTTPFlags, s *Settings) {
 			p.fail("TENANTRY_REDIS_URL", "%v", err)
 		}
 	}
+	switch f.VerifiedEmail {
+	case "", "off":
+	case "on":
+		s.RequireVerifiedEmail = true
+	default:
+		p.fail("TENANTRY_REQUIRE_VERIFIED_EMAIL", "%q is neither on nor off", f.VerifiedEmail)
+	}
 	if f.MetricsAddr != "" {
 		s.MetricsAddr = p.addr("TENANTRY_METRICS_ADDR", f.MetricsAddr)
 	}

@@ -52,6 +52,9 @@ type Settings struct {
 
 	// Lifetimes of tokens and sessions; the zero value stands for the defaults.
 	Lifetimes account.Lifetimes
+	// RequireVerifiedEmail closes inviting, checkout and API keys to callers whose email
+	// nobody has proved.
+	RequireVerifiedEmail bool
 	// InvitationDays is how many days an invitation is valid unless the inviter
 	// chooses; 0 stands for the default.
 	InvitationDays int

@@ -13,6 +13,22 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
+const credentialLives = `-- name: CredentialLives :one
+SELECT count(*) FROM credentials WHERE id = $1 AND user_id = $2 AND revoked_at IS NULL
+`
+
+type CredentialLivesParams struct {
+	ID     uuid.UUID
+	UserID int64
+}
+
+func (q *Queries) CredentialLives(ctx context.Context, arg CredentialLivesParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, credentialLives, arg.ID, arg.UserID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const credentialsOfUser = `-- name: CredentialsOfUser :many
 SELECT id, kind, family, expires_at, created_at
 FROM credentials
@@ -60,6 +76,15 @@ func (q *Queries) CredentialsOfUser(ctx context.Context, arg CredentialsOfUserPa
 		return nil, err
 	}
 	return items, nil
+}
+
+const deleteEmailVerifications = `-- name: DeleteEmailVerifications :exec
+DELETE FROM email_verifications WHERE user_id = $1
+`
+
+func (q *Queries) DeleteEmailVerifications(ctx context.Context, userID int64) error {
+	_, err := q.db.ExecContext(ctx, deleteEmailVerifications, userID)
+	return err
 }
 
 const deleteExpiredCredentialsOfUser = `-- name: DeleteExpiredCredentialsOfUser :exec
@@ -134,8 +159,8 @@ func (q *Queries) DeleteWrongPasswords(ctx context.Context, emailHash string) er
 }
 
 const insertCredential = `-- name: InsertCredential :exec
-INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 `
 
 type InsertCredentialParams struct {
@@ -149,6 +174,8 @@ type InsertCredentialParams struct {
 	IdleSeconds     int64
 	LoginAt         time.Time
 	CreatedAt       time.Time
+	Ip              string
+	UserAgent       string
 }
 
 func (q *Queries) InsertCredential(ctx context.Context, arg InsertCredentialParams) error {
@@ -163,6 +190,8 @@ func (q *Queries) InsertCredential(ctx context.Context, arg InsertCredentialPara
 		arg.IdleSeconds,
 		arg.LoginAt,
 		arg.CreatedAt,
+		arg.Ip,
+		arg.UserAgent,
 	)
 	return err
 }
@@ -313,6 +342,20 @@ func (q *Queries) LockWrongPasswords(ctx context.Context, emailHash string) (Loc
 	return i, err
 }
 
+const markCredentialUsed = `-- name: MarkCredentialUsed :exec
+UPDATE credentials SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)
+`
+
+type MarkCredentialUsedParams struct {
+	ID         uuid.UUID
+	LastUsedAt *time.Time
+}
+
+func (q *Queries) MarkCredentialUsed(ctx context.Context, arg MarkCredentialUsedParams) error {
+	_, err := q.db.ExecContext(ctx, markCredentialUsed, arg.ID, arg.LastUsedAt)
+	return err
+}
+
 const moveExpiry = `-- name: MoveExpiry :exec
 UPDATE credentials SET expires_at = $2 WHERE id = $1 AND revoked_at IS NULL
 `
@@ -379,6 +422,17 @@ func (q *Queries) OwnerOfCredential(ctx context.Context, arg OwnerOfCredentialPa
 	var user_id int64
 	err := row.Scan(&user_id)
 	return user_id, err
+}
+
+const passwordOf = `-- name: PasswordOf :one
+SELECT password_hash FROM users WHERE id = $1
+`
+
+func (q *Queries) PasswordOf(ctx context.Context, id int64) (*string, error) {
+	row := q.db.QueryRowContext(ctx, passwordOf, id)
+	var password_hash *string
+	err := row.Scan(&password_hash)
+	return password_hash, err
 }
 
 const platformAdmins = `-- name: PlatformAdmins :many
@@ -536,6 +590,39 @@ type RevokeFamilyParams struct {
 
 func (q *Queries) RevokeFamily(ctx context.Context, arg RevokeFamilyParams) error {
 	_, err := q.db.ExecContext(ctx, revokeFamily, arg.Family, arg.RevokedAt)
+	return err
+}
+
+const revokeLogin = `-- name: RevokeLogin :execrows
+UPDATE credentials SET revoked_at = $3 WHERE user_id = $1 AND family = $2 AND revoked_at IS NULL
+`
+
+type RevokeLoginParams struct {
+	UserID int64
+	Family uuid.UUID
+	Now    *time.Time
+}
+
+func (q *Queries) RevokeLogin(ctx context.Context, arg RevokeLoginParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, revokeLogin, arg.UserID, arg.Family, arg.Now)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const revokeOtherLogins = `-- name: RevokeOtherLogins :exec
+UPDATE credentials SET revoked_at = $3 WHERE user_id = $1 AND family <> $2 AND revoked_at IS NULL
+`
+
+type RevokeOtherLoginsParams struct {
+	UserID int64
+	Family uuid.UUID
+	Now    *time.Time
+}
+
+func (q *Queries) RevokeOtherLogins(ctx context.Context, arg RevokeOtherLoginsParams) error {
+	_, err := q.db.ExecContext(ctx, revokeOtherLogins, arg.UserID, arg.Family, arg.Now)
 	return err
 }
 

@@ -11,6 +11,24 @@ func (l *Letters) PasswordReset(ctx context.Context, locale, to, name, token str
 	})
 }
 
+// VerifyEmail sends the link with which a user proves that an email is theirs. The mail says
+// that the link works for 24 hours (rules: account#own-account).
+func (l *Letters) VerifyEmail(ctx context.Context, locale, to, name, token string) error {
+	return l.send(ctx, l.locale(locale), letter{
+		key: "verify_email", to: to, link: l.link("/verify-email", "token", token),
+		theirs: map[string]string{"name": name},
+	})
+}
+
+// EmailChange tells a user at their present email that somebody has asked for another to
+// take its place, and what to do if it was not them.
+func (l *Letters) EmailChange(ctx context.Context, locale, to, name string) error {
+	return l.send(ctx, l.locale(locale), letter{
+		key: "email_change", to: to, link: l.link("/forgot-password"),
+		theirs: map[string]string{"name": name},
+	})
+}
+
 // PasswordChanged tells a user that their password was just changed, that all sessions
 // have ended, and what to do if they did not change it.
 func (l *Letters) PasswordChanged(ctx context.Context, locale, to, name string) error {

@@ -64,6 +64,12 @@ func samples(l *letters.Letters) map[string]func(ctx context.Context, locale str
 		"password_changed": func(ctx context.Context, locale string) error {
 			return l.PasswordChanged(ctx, locale, to, "Ada Lovelace")
 		},
+		"verify_email": func(ctx context.Context, locale string) error {
+			return l.VerifyEmail(ctx, locale, to, "Ada Lovelace", "t0ken")
+		},
+		"email_change": func(ctx context.Context, locale string) error {
+			return l.EmailChange(ctx, locale, to, "Ada Lovelace")
+		},
 		"quota_near":    func(ctx context.Context, locale string) error { return l.QuotaAlert(ctx, locale, to, alert) },
 		"quota_reached": func(ctx context.Context, locale string) error { return l.QuotaAlert(ctx, locale, to, reached) },
 		"trial_ends": func(ctx context.Context, locale string) error {
