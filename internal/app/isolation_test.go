@@ -121,7 +121,7 @@ func parameters(path string) []string {
 	var names []string
 	for part := range strings.SplitSeq(path, "/") {
 		name := strings.Trim(part, "{}")
-		if name != part && !slices.Contains(platformWide, name) && !slices.Contains([]string{"token", "hash", "provider"}, name) {
+		if name != part && !slices.Contains(platformWide, name) && !slices.Contains([]string{"token", "hash", "provider", "id"}, name) {
 			names = append(names, name)
 		}
 	}
