@@ -71,6 +71,9 @@ func (m Message) Forms() map[string]string { return m.forms }
 // Digits is a number that is given as text, to be written as the locale does.
 type Digits string
 
+// MarshalJSON writes the number as a number.
+func (d Digits) MarshalJSON() ([]byte, error) { return []byte(d), nil }
+
 // Text returns the message with its placeholders filled. Numbers are written as the
 // locale writes them.
 func (m Message) Text(locale string, args map[string]any) string {

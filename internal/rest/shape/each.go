@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/i18n"
 )
 
 // ErrNotObject is the refusal of a body that is JSON, but no object.
@@ -60,12 +62,35 @@ func (e *Each[T]) UnmarshalJSON(data []byte) error {
 	if data[0] == '{' {
 		return jsonexp.Unmarshal(data, &e.Value)
 	}
-	var broken fault.Fields
-	if err := json.Unmarshal(data, &broken); err != nil {
+	broken, err := readBroken(data)
+	if err != nil {
 		return err
 	}
 	if e.Err = broken.Err(); e.Err == nil {
 		e.Err = ErrNotObject
 	}
 	return nil
+}
+
+// readBroken reads the list of broken fields, with its numbers as messages take them.
+func readBroken(data []byte) (fault.Fields, error) {
+	var broken fault.Fields
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	if err := decoder.Decode(&broken); err != nil {
+		return nil, err
+	}
+	for _, field := range broken {
+		for name, value := range field.Args {
+			number, ok := value.(json.Number)
+			if !ok {
+				continue
+			}
+			field.Args[name] = i18n.Digits(number)
+			if n, err := number.Int64(); err == nil {
+				field.Args[name] = n
+			}
+		}
+	}
+	return broken, nil
 }
