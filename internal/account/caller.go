@@ -51,8 +51,7 @@ func (s *Service) lookUp(ctx context.Context, kind, token string) (credential, e
 		return c, errUnauthenticated
 	}
 	s.uses.Add(c.id, c.lastUsedAt, s.deps.Clock.Now())
-	switch {
-	case c.impersonatorIsAdmin != nil && !*c.impersonatorIsAdmin:
+	if c.impersonatorIsAdmin != nil && !*c.impersonatorIsAdmin {
 		return c, errUnauthenticated // who is no admin any more impersonates nobody
 	}
 	return c, nil

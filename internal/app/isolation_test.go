@@ -116,7 +116,7 @@ func furnish(s *apptest.Server, o apptest.Owner) map[string]string {
 
 // parameters are the names in a path that stand for something of one tenant. The
 // token of an invitation and the hash of a picture are secrets or contents, and
-// not ids.
+// not ids; {id} is a login of a user, whichever tenant they are in.
 func parameters(path string) []string {
 	var names []string
 	for part := range strings.SplitSeq(path, "/") {
