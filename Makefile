@@ -5,8 +5,7 @@ DEADCODE      := golang.org/x/tools/cmd/deadcode@v0.52.0
 
 # What only tests call, on purpose: packages of test helpers, the clock that tests
 # set, the statements whose plans they look at, the plural forms that a language has, and
-# methods that JSON decoding finds by
-# reflection.
+# methods that JSON decoding finds by reflection.
 ONLY_TESTS    := test/[a-z_]+\.go|clock\.go.* (NewFixed|Fixed\.)|DB\.Statements$$|: Categories$$|: (Each|Opt)\.UnmarshalJSON$$
 
 SHELL         := /bin/bash
