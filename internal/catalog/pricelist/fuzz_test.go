@@ -23,7 +23,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if len(text) > 64<<10 {
-			t.Skip()
+			return
 		}
 		c, err := pricelist.Parse(text)
 		if err != nil {
