@@ -20,13 +20,16 @@ type layout struct {
 }
 
 func loadLayout() (layout, error) {
-	html, err := htmltemplate.ParseFS(layoutFiles, "layout.html")
+	html, err := htmltemplate.New("layout.html").Funcs(htmltemplate.FuncMap{"whole": whole}).ParseFS(layoutFiles, "layout.html")
 	if err != nil {
 		return layout{}, err
 	}
 	text, err := texttemplate.ParseFS(layoutFiles, "layout.txt")
 	return layout{html: html, text: text}, err
 }
+
+// whole keeps a line from ending inside "e-mail".
+func whole(text string) string { return strings.ReplaceAll(text, "e-mail", "e\u2011mail") }
 
 // page is what the layout shows: plain texts, which the HTML template escapes.
 type page struct {
