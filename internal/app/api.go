@@ -9,8 +9,10 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // requestTimeout bounds the handling of one request.
@@ -37,6 +39,7 @@ func (svc *service) newAPI() (*rest.API, error) {
 		CookieDomain:         s.CookieDomain,
 		PublicURL:            s.PublicURL.String(),
 		Version:              "v1",
+		Outage:               outage,
 		Timeout:              requestTimeout,
 		Observe:              svc.metrics.Request,
 	}, svc.routes())
@@ -47,6 +50,25 @@ func (svc *service) newAPI() (*rest.API, error) {
 	api.Mount("/oauth/callback", popup)
 	api.Mount("/oauth/callback.js", popup)
 	return api, nil
+}
+
+// The refusals of what needs a database that cannot work for now.
+var (
+	errAway = &fault.Error{Kind: fault.Unavailable, Message: "error.unavailable", RetryAfter: time.Second}
+	errFull = &fault.Error{Kind: fault.Unavailable, Code: fault.StorageFull, Message: "error.storage_full", RetryAfter: time.Minute}
+)
+
+// outage returns the refusal for an error of a database that is away or whose disk is
+// full (rules: http#errors).
+func outage(err error) *fault.Error {
+	switch {
+	case sqldb.IsFull(err):
+		return errFull
+	case sqldb.IsUnavailable(err):
+		return errAway
+	default:
+		return nil
+	}
 }
 
 // firstParty returns what reports whether a browser's Origin is the frontend's or that of

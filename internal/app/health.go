@@ -11,7 +11,7 @@ import (
 )
 
 // health answers liveness and readiness. The process is ready once it has started
-// completely, until it begins to stop, as long as the database answers.
+// completely, until it begins to stop, as long as the database answers and has room.
 type health struct {
 	db    *sqldb.DB
 	ready atomic.Bool
@@ -27,6 +27,8 @@ func (h *health) readiness(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusServiceUnavailable, "starting or stopping")
 	case h.db.Ping(ctx) != nil:
 		answer(w, http.StatusServiceUnavailable, "the database does not answer")
+	case h.db.Full():
+		answer(w, http.StatusServiceUnavailable, "the disk of the database is full")
 	default:
 		answer(w, http.StatusOK, "ready")
 	}

@@ -20,8 +20,8 @@ type Public struct {
 	Currencies []Currency // by code
 }
 
-// Public returns the public catalog. It is at most PublicMaxAge old, and has every
-// change that was made on this instance.
+// Public returns the public catalog. It is at most PublicMaxAge old unless the database is
+// away, and has every change that was made on this instance.
 func (s *Service) Public(ctx context.Context) (*Public, error) { return s.cache.Get(ctx) }
 
 // Changed must be called when a change of the catalog has been committed. Readers on

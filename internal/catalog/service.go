@@ -31,7 +31,7 @@ type Service struct {
 // New returns the catalog's service.
 func New(d Deps) *Service {
 	s := &Service{db: d.DB, clock: d.Clock, subscriptions: d.Subscriptions, audit: d.Audit, store: store{conn: d.DB.Conn}}
-	s.cache = cache.New(d.Clock, PublicMaxAge, s.read)
+	s.cache = cache.New(d.Clock, PublicMaxAge, s.read, sqldb.IsUnavailable)
 	return s
 }
 

@@ -53,4 +53,5 @@ const (
 	APIKeyRevoked               Code = "api_key_revoked"
 	EmailNotVerified            Code = "EMAIL_NOT_VERIFIED"
 	InsufficientScope           Code = "insufficient_scope"
+	StorageFull                 Code = "storage_full"
 )

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/limit"
 )
@@ -57,6 +58,9 @@ type Config struct {
 	// Observe is called for each answered request. route is the template of its path,
 	// empty for a path without a route. Nil observes nothing.
 	Observe func(method, route string, status int, took time.Duration)
+	// Outage returns the refusal for an error that says that a part of the service is away
+	// for now, such as its database, and nil for any other; nil knows none.
+	Outage func(err error) *fault.Error
 	// Timeout bounds the handling of one request.
 	Timeout time.Duration
 }

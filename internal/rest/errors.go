@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
@@ -33,7 +35,7 @@ var (
 	errUnsupported      = fault.New(fault.Unsupported, "error.unsupported_media_type")
 	errUnreadable       = fault.New(fault.Malformed, "error.unreadable_body")
 	errMalformedQuery   = fault.New(fault.Malformed, "error.query_malformed")
-	errTimeout          = fault.New(fault.Unavailable, "error.unavailable")
+	errTimeout          = &fault.Error{Kind: fault.Unavailable, Message: "error.unavailable", RetryAfter: time.Second}
 	errContextRequired  = fault.Coded(fault.Malformed, fault.TenantContextRequired)
 	errOnboardingNeeded = fault.Coded(fault.Forbidden, fault.OnboardingIncomplete)
 	errImpersonating    = fault.New(fault.Forbidden, "error.impersonating")
@@ -99,13 +101,17 @@ func (p *problem) MarshalJSON() ([]byte, error) {
 // other place logs errors of requests.
 func (a *API) problem(ctx context.Context, err error) *problem {
 	var refusal *fault.Error
+	outage := false
 	switch {
 	case errors.As(err, &refusal) && refusal.Kind != fault.Internal:
 	case ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded):
 		refusal = errTimeout.Wrap(err)
 		err = refusal
 	default:
-		return a.accident(ctx, err)
+		if refusal = a.outage(err); refusal == nil {
+			return a.accident(ctx, err)
+		}
+		outage = true
 	}
 	locale := i18n.Locale(ctx)
 	p := &problem{status: statusOf(refusal.Kind), headers: http.Header{}, body: map[string]any{}}
@@ -128,9 +134,21 @@ func (a *API) problem(ctx context.Context, err error) *problem {
 		p.headers.Set("Retry-After", strconv.Itoa(seconds))
 	}
 	if p.status >= http.StatusInternalServerError {
-		a.cfg.Log.WarnContext(ctx, "request refused", "error", err, "request_id", requestIDOf(ctx))
+		level := slog.LevelWarn
+		if outage {
+			level = slog.LevelDebug // who noticed it has logged it once, and this is every request
+		}
+		a.cfg.Log.Log(ctx, level, "request refused", "error", err, "request_id", requestIDOf(ctx))
 	}
 	return p
+}
+
+// outage returns the refusal for an accident that is nobody's mistake, or nil.
+func (a *API) outage(err error) *fault.Error {
+	if a.cfg.Outage == nil {
+		return nil
+	}
+	return a.cfg.Outage(err)
 }
 
 // fieldMessages returns the messages of each broken field, and the first of them as

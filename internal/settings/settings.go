@@ -23,6 +23,9 @@ type Settings struct {
 	Addr        string // host:port to listen on; port 0 takes any free port
 	Data        string // absolute path of the data folder, which need not exist yet
 	DatabaseURL Secret // sqlite:///absolute/path or postgres://…
+	// DatabasePatience is how long PostgreSQL may be silent before it counts as away; 0 is
+	// the default. Only tests on busy machines need another.
+	DatabasePatience time.Duration
 
 	PublicURL       *url.URL // how clients reach the service; nil means the listening address
 	FrontendURL     *url.URL // where links in mails and redirects lead; nil means PublicURL

@@ -22,7 +22,7 @@ func (db *DB) Conn(ctx context.Context) DBTX {
 	if db.dialect == Postgres {
 		return db.write
 	}
-	return sqliteConn{rewriter: db.rewriter, write: db.write, read: db.read, groups: db.groups}
+	return sqliteConn{rewriter: db.rewriter, write: db.write, read: db.read, groups: db.groups, noteFull: db.noteFull}
 }
 
 // sqliteConn runs PostgreSQL's text on SQLite. With a context that has ended it runs
@@ -32,7 +32,8 @@ func (db *DB) Conn(ctx context.Context) DBTX {
 type sqliteConn struct {
 	rewriter    *rewriter
 	write, read DBTX
-	groups      *grouped // nil in a transaction
+	groups      *grouped        // nil in a transaction
+	noteFull    func(err error) // where groups is set
 }
 
 // unwatched returns ctx if it has ended, else a context like it that never ends.
@@ -62,6 +63,7 @@ func (c sqliteConn) ExecContext(ctx context.Context, query string, args ...any) 
 		result, err = conn.ExecContext(unwatched(ctx), text, args...)
 		return err
 	})
+	c.noteFull(err)
 	return result, err
 }
 

@@ -15,6 +15,8 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/pressly/goose/v3"
 )
@@ -39,6 +41,9 @@ type Config struct {
 	// Table is one that a SQLite file with tables must have, so that nothing is written to
 	// another program's; by default the one of the migrations.
 	Table string
+	// Patience is how long PostgreSQL may be silent before it counts as away (see
+	// IsUnavailable); 0 is a second.
+	Patience time.Duration
 	// Log receives applied migrations and repeated transactions; nil discards.
 	Log *slog.Logger
 }
@@ -55,6 +60,11 @@ type DB struct {
 	// groups runs SQLite's transactions; nil on PostgreSQL.
 	groups   *grouped
 	rewriter *rewriter
+	// full is set while SQLite's disk has no room (see Full).
+	full atomic.Bool
+	// watch watches PostgreSQL, until unwatch; both are nil on SQLite.
+	watch   *watch
+	unwatch func()
 	// migrating holds a token while somebody reads or changes the schema.
 	migrating chan struct{}
 }
@@ -73,7 +83,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	case "sqlite":
 		err = db.openSQLite(ctx, cfg.URL, cmp.Or(cfg.Table, goose.DefaultTablename))
 	case "postgres", "postgresql":
-		err = db.openPostgres(cfg.URL)
+		err = db.openPostgres(cfg.URL, cfg.Patience)
 	default:
 		return nil, errors.New("sqldb: the database URL must begin with sqlite:// or postgres://")
 	}
@@ -82,6 +92,9 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	}
 	if err := db.Ping(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
+	}
+	if db.watch != nil {
+		db.unwatch = db.watch.start()
 	}
 	return db, nil
 }
@@ -108,6 +121,9 @@ func (db *DB) Ping(ctx context.Context) error {
 
 // Close closes every connection and waits for the queries that run.
 func (db *DB) Close() error {
+	if db.unwatch != nil {
+		db.unwatch()
+	}
 	var err error
 	// The readers go first: SQLite folds its log into the file when the last
 	// connection closes, and only a writer can do that.

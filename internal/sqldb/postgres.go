@@ -20,7 +20,7 @@ const (
 // openPostgres opens one pool. pgx prepares each text once per connection and
 // keeps it; behind a pooler that cannot do that, add
 // default_query_exec_mode=exec to the URL.
-func (db *DB) openPostgres(rawURL string) error {
+func (db *DB) openPostgres(rawURL string, patience time.Duration) error {
 	cfg, err := pgx.ParseConfig(rawURL)
 	if err != nil {
 		return err
@@ -29,6 +29,7 @@ func (db *DB) openPostgres(rawURL string) error {
 	if cfg.RuntimeParams["application_name"] == "" {
 		cfg.RuntimeParams["application_name"] = "tenantry"
 	}
+	db.watch = newWatch(cfg, patience, db.log)
 	pool := stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(scanUTC))
 	pool.SetMaxOpenConns(postgresConns)
 	pool.SetMaxIdleConns(postgresConns)

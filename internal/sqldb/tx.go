@@ -109,6 +109,7 @@ func (db *DB) runTx(ctx context.Context, f func(ctx context.Context) error) erro
 		err = db.groups.run(ctx, func(conn *sql.Conn) error {
 			return run(sqliteConn{rewriter: db.rewriter, write: conn, read: conn})
 		})
+		db.noteFull(err)
 	}
 	if err != nil {
 		return err

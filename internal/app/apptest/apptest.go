@@ -57,6 +57,7 @@ import (
 	"regexp"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/app"
@@ -123,6 +124,7 @@ func plainSettings() settings.Settings {
 	return settings.Settings{
 		Addr: "127.0.0.1:0", RateLimits: map[string]int{}, InvoiceMode: settings.PSPManaged,
 		LogFormat: settings.LogJSON, LogLevel: slog.LevelDebug, HashCost: cheapHash, StripeSecretKey: providerKey,
+		DatabasePatience: 30 * time.Second, // the machines that run tests are busy
 	}
 }
 

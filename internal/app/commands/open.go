@@ -15,7 +15,9 @@ import (
 
 // Open opens the database and brings it up to date.
 func Open(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
-	db, err := sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Log: NewLog(os.Stderr, s)})
+	db, err := sqldb.Open(ctx, sqldb.Config{
+		URL: s.DatabaseURL.Reveal(), Patience: s.DatabasePatience, Log: NewLog(os.Stderr, s),
+	})
 	if err != nil {
 		return nil, err
 	}

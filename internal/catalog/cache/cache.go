@@ -16,6 +16,7 @@ type Cache[T any] struct {
 	clock      clock.Clock
 	maxAge     time.Duration
 	read       func(ctx context.Context) (*T, error)
+	passing    func(err error) bool
 	current    atomic.Pointer[kept[T]]
 	generation atomic.Uint64 // how often the value was dropped so far
 	reading    chan struct{} // holds one token while somebody reads
@@ -28,13 +29,15 @@ type kept[T any] struct {
 	generation uint64
 }
 
-// New returns an empty cache of what read returns.
-func New[T any](c clock.Clock, maxAge time.Duration, read func(ctx context.Context) (*T, error)) *Cache[T] {
-	return &Cache[T]{clock: c, maxAge: maxAge, read: read, reading: make(chan struct{}, 1)}
+// New returns an empty cache of what read returns. While read fails with an error that is
+// passing, such as that of a database that is away, the last value is kept.
+func New[T any](c clock.Clock, maxAge time.Duration, read func(ctx context.Context) (*T, error), passing func(err error) bool) *Cache[T] {
+	return &Cache[T]{clock: c, maxAge: maxAge, read: read, passing: passing, reading: make(chan struct{}, 1)}
 }
 
-// Get returns the value, at most the maximum age old and read after the last Drop. It
-// is shared: nobody may change it. The error is that of reading, or of ctx.
+// Get returns the value, read after the last Drop and at most the maximum age old unless
+// reading fails for a while. It is shared: nobody may change it. The error is that of
+// reading, or of ctx.
 func (c *Cache[T]) Get(ctx context.Context) (*T, error) {
 	if value := c.fresh(); value != nil {
 		return value, nil
@@ -53,6 +56,9 @@ func (c *Cache[T]) Get(ctx context.Context) (*T, error) {
 	next := &kept[T]{at: c.clock.Now(), generation: c.generation.Load()}
 	var err error
 	if next.value, err = c.read(ctx); err != nil {
+		if last := c.current.Load(); last != nil && last.generation == next.generation && c.passing(err) {
+			return last.value, nil
+		}
 		return nil, err
 	}
 	c.current.Store(next)

@@ -1,0 +1,180 @@
+package app_test
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// line is the way to PostgreSQL, which a test can freeze or cut.
+type line struct {
+	folder string // of the socket to connect to
+	socket string // of the server
+
+	mu     sync.Mutex
+	flows  *sync.Cond // is told of changes of frozen
+	frozen bool
+	cut    bool
+	conns  []net.Conn
+}
+
+// newLine leads to the server of a database URL, and returns the URL that goes along it.
+func newLine(t *testing.T, address string) (*line, string) {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const name = ".s.PGSQL.5432"
+	query := u.Query()
+	l := &line{folder: dbtest.TempDir(t), socket: filepath.Join(query.Get("host"), name)}
+	l.flows = sync.NewCond(&l.mu)
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "unix", filepath.Join(l.folder, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close(); l.Cut() })
+	go l.serve(t, listener)
+	query.Set("host", l.folder)
+	u.RawQuery = query.Encode()
+	return l, u.String()
+}
+
+func (l *line) serve(t *testing.T, listener net.Listener) {
+	for {
+		client, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		server, err := new(net.Dialer).DialContext(t.Context(), "unix", l.socket)
+		if err != nil {
+			_ = client.Close()
+			return
+		}
+		l.mu.Lock()
+		if l.cut {
+			_, _ = client.Close(), server.Close()
+		}
+		l.conns = append(l.conns, client, server)
+		l.mu.Unlock()
+		go l.carry(client, server)
+		go l.carry(server, client)
+	}
+}
+
+// carry copies what comes from one side, unless the line is frozen.
+func (l *line) carry(to, from net.Conn) {
+	defer to.Close()
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buffer)
+		l.mu.Lock()
+		for l.frozen {
+			l.flows.Wait()
+		}
+		l.mu.Unlock()
+		if _, failed := to.Write(buffer[:n]); errors.Join(err, failed) != nil {
+			if err != nil && !errors.Is(err, io.EOF) {
+				_ = from.Close()
+			}
+			return
+		}
+	}
+}
+
+// Freeze keeps everything on its way.
+func (l *line) Freeze() { l.set(func() { l.frozen = true }) }
+
+// Cut ends all connections, and each new one at once.
+func (l *line) Cut() {
+	l.set(func() {
+		l.cut, l.frozen = true, false
+		for _, c := range l.conns {
+			_ = c.Close()
+		}
+		l.conns = nil
+	})
+}
+
+// Mend lets everything through again.
+func (l *line) Mend() { l.set(func() { l.cut, l.frozen = false, false }) }
+
+func (l *line) set(change func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change()
+	l.flows.Broadcast()
+}
+
+// While PostgreSQL is away or does not answer, what needs it is refused soon and says
+// when to come back, and the public catalog is still there. As soon as it answers again,
+// so does the service.
+func TestTheDatabaseIsAway(t *testing.T) {
+	t.Parallel()
+	config := apptest.NewSettings(t, sqldb.Postgres)
+	config.DatabasePatience = time.Duration(dbtest.Rounds(3, 0)) * time.Second
+	patience := time.Duration(dbtest.Rounds(30, 2)) * time.Second
+	l, address := newLine(t, config.DatabaseURL.Reveal())
+	config.DatabaseURL = settings.Secret(address)
+	s := apptest.StartWith(t, config)
+	o, admin := s.Register("ada@example.com", true), s.Admin()
+	s.Call("GET", "/api/v1/catalog/plans", "", nil).Want(200)
+	event := apptest.Object{"meter_code": "api-calls", "quantity": 1}
+	requests := []struct {
+		method, path, token string
+		body                any
+	}{
+		{"GET", "/api/v1/auth/me", o.Token, nil},
+		{"POST", "/api/v1/auth/login", "", apptest.Object{"email": "ada@example.com", "password": "correct horse"}},
+		{"POST", "/api/v1/auth/forgot-password", "", apptest.Object{"email": "ada@example.com"}},
+		{"POST", o.Path("/usage"), o.Token, event},
+		{"POST", o.Path("/usage/batch"), o.Token, apptest.Object{"events": []any{event, event}}},
+		{"GET", o.Path("/usage/quotas"), o.Token, nil},
+		{"GET", o.Path("/subscription"), o.Token, nil},
+		{"PATCH", "/api/v1/tenant", o.Token, apptest.Object{"name": "New name"}},
+		{"GET", "/api/v1/admin/tenants", admin, nil},
+		{"GET", "/api/v1/invitations/unknown", "", nil},
+	}
+	for name, fail := range map[string]func(){"frozen": l.Freeze, "cut": l.Cut} {
+		s.Call("GET", "/api/v1/auth/me", o.Token, nil).Want(200)
+		fail()
+		s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "61s"}).Want(200)
+		var all sync.WaitGroup
+		for _, r := range requests {
+			all.Go(func() {
+				began := clock.System().Now()
+				a := s.Call(r.method, r.path, r.token, r.body)
+				if seconds, err := strconv.Atoi(a.Header.Get("Retry-After")); a.Status != 503 || err != nil || seconds < 1 {
+					t.Errorf("%s: %s %s: %d, retry after %q: %s", name, r.method, r.path, a.Status, a.Header.Get("Retry-After"), a.Text)
+				}
+				if took := clock.System().Now().Sub(began); took > patience {
+					t.Errorf("%s: %s %s took %s", name, r.method, r.path, took)
+				}
+			})
+		}
+		all.Wait()
+		s.Call("GET", "/readyz", "", nil).Want(503)
+		s.Call("GET", "/healthz", "", nil).Want(200)
+		s.Call("GET", "/api/v1/catalog/plans", "", nil).Want(200)
+		l.Mend()
+		began := clock.System().Now()
+		apptest.Eventually(t, "readiness", func() bool { return s.Call("GET", "/readyz", "", nil).Status == 200 })
+		if took := clock.System().Now().Sub(began); took > patience {
+			t.Errorf("%s: ready again after %s", name, took)
+		}
+		apptest.Eventually(t, "an answer", func() bool { return s.Call("GET", "/api/v1/auth/me", o.Token, nil).Status == 200 })
+		s.Call("POST", o.Path("/usage"), o.Token, event).Want(201)
+	}
+}

@@ -1,0 +1,93 @@
+package sqldb
+
+import (
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// IsUnavailable reports whether err comes from a database that is away, starts, stops,
+// fails over or has no connection left. The same statement may succeed a moment later. A
+// commit that ends so may have happened or not.
+func IsUnavailable(err error) bool {
+	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return isOutage(refusal)
+	}
+	if _, ok := errors.AsType[*url.Error](err); ok {
+		return false // of an HTTP call
+	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+	for _, lost := range []error{errAway, driver.ErrBadConn, sql.ErrConnDone, net.ErrClosed, io.ErrUnexpectedEOF} {
+		if errors.Is(err, lost) {
+			return true
+		}
+	}
+	_, ok := errors.AsType[*net.OpError](err)
+	return ok || pgconn.SafeToRetry(err)
+}
+
+// isOutage reports whether an answer of PostgreSQL says that it cannot work now, or
+// that this server is one that only reads. The codes are those of appendix A of its
+// manual.
+func isOutage(refusal *pgconn.PgError) bool {
+	switch refusal.Code {
+	case "57P01", "57P02", "57P03", // it stops, has crashed, starts
+		"53300", // too many connections
+		"25006": // read-only: a standby
+		return true
+	default:
+		return strings.HasPrefix(refusal.Code, "08") // of connections
+	}
+}
+
+// IsFull reports whether err comes from a disk without room.
+func IsFull(err error) bool {
+	return hasCode(err, "53100", sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
+}
+
+// roomProbe is how many bytes must fit on the disk of a SQLite file before it counts as
+// having room again.
+const roomProbe = 1 << 20
+
+// Full reports whether a write to SQLite's file has failed for want of room on its disk
+// and there is still no room.
+func (db *DB) Full() bool {
+	if !db.full.Load() {
+		return false
+	}
+	if hasRoom(filepath.Dir(db.path)) {
+		db.full.Store(false)
+		db.log.Info("the disk of the database has room again")
+		return false
+	}
+	return true
+}
+
+// noteFull remembers a write that failed for want of room.
+func (db *DB) noteFull(err error) {
+	if err != nil && IsFull(err) && !db.full.Swap(true) {
+		db.log.Error("the disk of the database is full: nothing can be stored", "error", err)
+	}
+}
+
+// hasRoom reports whether a file of roomProbe bytes fits into a folder.
+func hasRoom(folder string) bool {
+	f, err := os.CreateTemp(folder, ".room-*")
+	if err != nil {
+		return false
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(make([]byte, roomProbe))
+	return errors.Join(err, f.Sync(), f.Close()) == nil
+}
