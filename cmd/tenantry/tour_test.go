@@ -105,7 +105,13 @@ type running struct {
 // startDev starts `tenantry dev` and waits until it is ready.
 func startDev(t *testing.T, env []string, address string) *running {
 	t.Helper()
-	r := &running{cmd: exec.CommandContext(t.Context(), "tenantry", "dev")}
+	return startCommand(t, exec.CommandContext(t.Context(), "tenantry", "dev"), env, address)
+}
+
+// startCommand starts a command that becomes the program, and waits until it is ready.
+func startCommand(t *testing.T, cmd *exec.Cmd, env []string, address string) *running {
+	t.Helper()
+	r := &running{cmd: cmd}
 	r.cmd.Env = env
 	r.cmd.Stderr = &r.stderr
 	if err := r.cmd.Start(); err != nil {

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// While the disk of the database is full, what would be stored is refused with a code, what
+// reads goes on, and nobody is told that the service is ready. With room it goes on.
+func TestTheDiskIsFull(t *testing.T) {
+	t.Parallel()
+	address, folder := freeAddress(t), t.TempDir()
+	env := append(os.Environ(), "TENANTRY_ADDR="+address, "TENANTRY_DATA="+t.TempDir(),
+		"TENANTRY_DATABASE_URL="+sqldb.FileURL(filepath.Join(folder, "t.db")), "TENANTRY_LOG_LEVEL=error", "TENANTRY_RATE_LIMITS=off")
+	// The program gets a disk of 32 MiB that only it sees and that ends with it.
+	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", `mount -t tmpfs -o size=32m tmpfs "$1" && exec tenantry dev`, "sh", folder)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
+	if id := os.Getuid(); id != 0 {
+		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: id, Size: 1}}
+	}
+	server := startCommand(t, cmd, env, address)
+	r := &recorder{t: t, base: "http://" + address + "/api/v1"}
+	r.logIn()
+	wantStored := func(key string) {
+		t.Helper()
+		if status, err := r.record(key); err != nil || status != http.StatusCreated {
+			t.Fatalf("%s: %d, %v", key, status, err)
+		}
+	}
+	wantStored("before")
+	ballast := fmt.Sprintf("/proc/%d/root%s/ballast", server.cmd.Process.Pid, folder)
+	fill(t, ballast)
+	full := 0
+	for i := 0; full < 20 && i < 20_000; i++ { // what was stored once is used again before it is full
+		switch status, err := r.record(fmt.Sprint("full ", i)); {
+		case err != nil:
+			t.Fatal(err)
+		case status == http.StatusServiceUnavailable:
+			full++
+		case status != http.StatusCreated:
+			t.Fatalf("recording answered %d", status)
+		}
+	}
+	if full < 20 {
+		t.Fatal("the disk was never full")
+	}
+	if ready(t, address) {
+		t.Error("ready with a full disk")
+	}
+	for path, want := range map[string]string{
+		"/tenant/" + r.tenant + "/usage/quotas": `"api-calls"`,
+		"/auth/me":                              r.tenant,
+		"/catalog/plans":                        `"slug"`,
+	} {
+		if text := r.get(path); !strings.Contains(text, want) {
+			t.Errorf("%s: %s", path, text)
+		}
+	}
+	if text := r.post("/tenant/"+r.tenant+"/usage", `{"meter_code":"api-calls"}`); !strings.Contains(text, `"code":"storage_full"`) {
+		t.Errorf("refused with %s", text)
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; !ready(t, address); i++ {
+		if i == 100 {
+			t.Fatal("not ready with room")
+		}
+	}
+	wantStored("after")
+	server.stop(t)
+}
+
+// fill writes to a file until nothing fits any more.
+func fill(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for size := 1 << 20; size >= 1; {
+		if _, err := f.Write(make([]byte, size)); errors.Is(err, syscall.ENOSPC) {
+			size /= 2
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (r *recorder) get(path string) string { return r.ask(http.MethodGet, path, "") }
+
+func (r *recorder) post(path, body string) string { return r.ask(http.MethodPost, path, body) }
+
+// ask makes a request and returns the text of the answer.
+func (r *recorder) ask(method, path, body string) string {
+	r.t.Helper()
+	req, err := http.NewRequestWithContext(r.t.Context(), method, r.base+path, strings.NewReader(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+r.token)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return string(text)
+}
