@@ -42,6 +42,7 @@ func (svc *service) newAPI() (*rest.API, error) {
 		Outage:               outage,
 		Timeout:              requestTimeout,
 		Observe:              svc.metrics.Request,
+		Panicked:             svc.metrics.Panicked,
 	}, svc.routes())
 	popup, err := oauth.Popup(s.FrontendURL.String())
 	if err != nil {

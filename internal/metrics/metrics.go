@@ -21,6 +21,7 @@ type Metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.HistogramVec
 	provider *prometheus.HistogramVec
+	panics   prometheus.Counter
 }
 
 // New returns metrics that start at zero. c measures durations.
@@ -36,8 +37,11 @@ func New(c clock.Clock) *Metrics {
 			Name: "tenantry_psp_call_duration_seconds", Help: "Time taken by calls to the payment provider, their retries included.",
 			Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 20},
 		}, []string{"operation", "outcome"}),
+		panics: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "tenantry_panics_total", Help: "Requests that a panic ended.",
+		}),
 	}
-	m.registry.MustRegister(m.requests, m.provider,
+	m.registry.MustRegister(m.requests, m.provider, m.panics,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -50,6 +54,9 @@ func (m *Metrics) Request(method, route string, status int, took time.Duration) 
 	}
 	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Observe(took.Seconds())
 }
+
+// Panicked counts a request that a panic ended.
+func (m *Metrics) Panicked() { m.panics.Inc() }
 
 // ProviderCall starts timing a call to the payment provider. The function that it
 // returns records the call with its outcome.

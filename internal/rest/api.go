@@ -58,6 +58,8 @@ type Config struct {
 	// Observe is called for each answered request. route is the template of its path,
 	// empty for a path without a route. Nil observes nothing.
 	Observe func(method, route string, status int, took time.Duration)
+	// Panicked is called for each panic of a request; nil is not called.
+	Panicked func()
 	// Outage returns the refusal for an error that says that a part of the service is away
 	// for now, such as its database, and nil for any other; nil knows none.
 	Outage func(err error) *fault.Error
@@ -80,6 +82,7 @@ type API struct {
 	ops    map[string]*operation // by operation id
 	// settled are the schemas that settleSchemas has seen.
 	settled  map[string]bool
+	panics   panics
 	document func() ([]byte, error)
 }
 
@@ -101,7 +104,10 @@ func New(cfg Config, routes []Route) *API {
 	if cfg.Observe == nil {
 		cfg.Observe = func(string, string, int, time.Duration) {}
 	}
-	a := &API{cfg: cfg, router: chi.NewRouter(), routes: routes, ops: map[string]*operation{}, settled: map[string]bool{}}
+	if cfg.Panicked == nil {
+		cfg.Panicked = func() {}
+	}
+	a := &API{cfg: cfg, router: chi.NewRouter(), routes: routes, ops: map[string]*operation{}, settled: map[string]bool{}, panics: panics{places: map[string]*panicPlaceLog{}}}
 	a.huma = huma.NewAPI(humaConfig(cfg), adapter{a})
 	a.router.NotFound(a.notFound)
 	a.router.MethodNotAllowed(a.methodNotAllowed)

@@ -181,20 +181,12 @@ func (a *API) accident(ctx context.Context, err error) *problem {
 	}
 	var panicked *panicError
 	if errors.As(err, &panicked) {
-		a.cfg.Log.ErrorContext(ctx, "panic", "reason", fmt.Sprint(panicked.reason), "stack", panicked.stack, "request_id", requestIDOf(ctx))
+		a.logPanic(ctx, panicked)
 		return p
 	}
 	a.cfg.Log.ErrorContext(ctx, "request failed", "error", err, "request_id", requestIDOf(ctx))
 	return p
 }
-
-// panicError is a panic on its way to the log.
-type panicError struct {
-	reason any
-	stack  string
-}
-
-func (e *panicError) Error() string { return fmt.Sprint("panic: ", e.reason) }
 
 // WriteError answers a request with an error, outside of huma's handlers.
 func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {

@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
@@ -93,6 +95,30 @@ func TestAccidents(t *testing.T) {
 	}
 	if !strings.Contains(s.log.String(), "secret: no such column") {
 		t.Error("the log does not say what happened")
+	}
+}
+
+// A place that panics often is logged with its stack once a minute; each panic is counted
+// and answered.
+func TestPanicsDoNotFillTheLog(t *testing.T) {
+	t.Parallel()
+	began := clock.System().Now()
+	now, counted := clock.NewFixed(began), 0
+	s := start(t, routes(), func(cfg *rest.Config) { cfg.Clock, cfg.Panicked = now, func() { counted++ } })
+	const logged = `"msg":"panic"`
+	for i, minutes := range []int{0, 0, 0, 1, 1} {
+		now.Set(began.Add(time.Duration(minutes) * time.Minute))
+		s.get("/api/v1/panic", "Authorization: Bearer owner").refused(http.StatusInternalServerError)
+		if got, want := strings.Count(s.log.String(), logged), 1+i/3; got != want {
+			t.Errorf("after %d panics %d in the log, want %d", i+1, got, want)
+		}
+	}
+	s.get("/api/v1/unencodable", "Authorization: Bearer owner").refused(http.StatusInternalServerError)
+	if got := strings.Count(s.log.String(), logged); got != 3 || counted != 6 {
+		t.Errorf("of two places: %d in the log, %d counted", got, counted)
+	}
+	if entry := s.logged(`"not_logged_before":2`); !strings.Contains(fmt.Sprint(entry["place"]), "rest_test.routes") {
+		t.Errorf("%v", entry)
 	}
 }
 

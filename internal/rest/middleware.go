@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"net/http"
-	"runtime/debug"
 	"time"
 
 	"github.com/go-chi/chi/v5/middleware"
@@ -22,7 +21,7 @@ func (a *API) recoverPanic(next http.Handler) http.Handler {
 			if reason == http.ErrAbortHandler { //nolint:errorlint // net/http compares the same way
 				panic(reason)
 			}
-			err := &panicError{reason: reason, stack: string(debug.Stack())}
+			err := caught(reason)
 			if rw, ok := w.(middleware.WrapResponseWriter); ok && rw.Status() != 0 {
 				_ = a.problem(r.Context(), err)
 				panic(http.ErrAbortHandler) // an answer was partly sent: cut the connection
