@@ -236,6 +236,27 @@ func TestACrashedWorkersJobRunsAgain(t *testing.T) {
 	})
 }
 
+// A lease that a clock far ahead has made is no lease: the job would wait for years.
+func TestALeaseOfTheFarFutureIsTakenBack(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		q := r.queue(nil)
+		attempts := make(chan int, 10)
+		q.Handle("a", func(_ context.Context, job jobs.Job) error { attempts <- job.Attempt; return nil })
+		enqueue(t, q, "a", nil)
+		abandon(t, r, 1)
+		now := r.lease.Now()
+		r.lease.Set(now.Add(-20 * time.Minute)) // a clock that is a little behind proves nothing
+		start(t, q)
+		silent(t, attempts)
+		r.lease.Set(now.AddDate(-3, 0, 0))
+		if got := receive(t, attempts); got != 2 {
+			t.Errorf("attempt %d, want 2", got)
+		}
+		waitFor(t, q, jobs.Stats{})
+	})
+}
+
 // A job that takes its process down each time ends as dead too.
 func TestAJobThatCrashesItsWorkerDies(t *testing.T) {
 	t.Parallel()

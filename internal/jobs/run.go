@@ -20,6 +20,8 @@ const (
 	leaseTime      = 90 * time.Second
 	// statementTimeout bounds a statement of the queue's own.
 	statementTimeout = 10 * time.Second
+	// clockError is how far the clocks of instances may be apart.
+	clockError = time.Hour
 	// releaseTime is what handlers get to return, after draining is over, so that
 	// their jobs can be given back at once.
 	releaseTime = time.Second
@@ -141,7 +143,7 @@ func (q *Queue) claim(ctx context.Context, kinds []string, limit int, sweep bool
 	var abandoned []claimed
 	if sweep {
 		var err error
-		if abandoned, err = q.store.claim(ctx, isAbandoned, now, until, kinds, limit); err != nil {
+		if abandoned, err = q.store.claim(ctx, isAbandoned, now, until, kinds, limit, until.Add(clockError)); err != nil {
 			return nil, err
 		}
 	}

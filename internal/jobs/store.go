@@ -83,18 +83,21 @@ const (
 	isDue = `lease_id IS NULL AND dead_at IS NULL AND due_at <= $1
 		AND NOT EXISTS (SELECT 1 FROM jobs twin
 			WHERE twin.kind = jobs.kind AND twin.unique_key = jobs.unique_key AND twin.lease_id IS NOT NULL)`
-	isAbandoned = `lease_id IS NOT NULL AND leased_until < $1`
+	// isAbandoned also finds leases that end after $5, which is later than any clock
+	// can be right: whoever made one had the wrong time, and would keep the job for
+	// as long.
+	isAbandoned = `lease_id IS NOT NULL AND (leased_until < $1 OR leased_until > $5)`
 )
 
 // claim leases at most limit jobs of the given kinds that meet the condition at the
-// time t, earliest first. Jobs that other workers claim at the same moment are
+// time t, earliest first. more are what the condition needs from $5 on. Jobs that other workers claim at the same moment are
 // skipped. The query is written by hand because the list of kinds has no fixed
 // length. The cast of kind makes SQLite follow the index by time instead of sorting
 // all jobs of the kinds. The inner query is MATERIALIZED because it must run once:
 // a second run would lock other rows and lease more than limit.
-func (s store) claim(ctx context.Context, condition string, t, until time.Time, kinds []string, limit int) ([]claimed, error) {
+func (s store) claim(ctx context.Context, condition string, t, until time.Time, kinds []string, limit int, more ...any) ([]claimed, error) {
 	lease := sqldb.NewID()
-	args := []any{t, limit, lease, until}
+	args := append([]any{t, limit, lease, until}, more...)
 	var places strings.Builder
 	for i, kind := range kinds {
 		if i > 0 {
