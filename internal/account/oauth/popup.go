@@ -2,10 +2,14 @@ package oauth
 
 import (
 	"bytes"
-	_ "embed"
+	"cmp"
+	"embed"
 	"html/template"
 	"net/http"
 	"net/url"
+	"strings"
+
+	"github.com/tenantry/tenantry/internal/i18n"
 )
 
 // The page is for a frontend that has none of its own: it ends a login at a provider
@@ -15,6 +19,8 @@ var (
 	popupPage string
 	//go:embed popup.js
 	popupScript []byte
+	//go:embed locales/*.json
+	popupTexts embed.FS
 )
 
 // popupPolicy lets the page run its own script and nothing else.
@@ -26,7 +32,7 @@ const popupPolicy = "default-src 'none'; script-src 'self'; style-src 'unsafe-in
 // opened it, as a message {type: "oauth-callback", code} that only a page of
 // frontendURL's origin can receive, and closes itself (rules:
 // account#delegated-login). The origin is fixed here: nothing in the page's address
-// changes it.
+// changes it. The page speaks the language that the browser asks for.
 func Popup(frontendURL string) (http.Handler, error) {
 	u, err := url.Parse(frontendURL)
 	if err != nil {
@@ -36,24 +42,39 @@ func Popup(frontendURL string) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	var page bytes.Buffer
-	if err := tmpl.Execute(&page, map[string]string{"Origin": u.Scheme + "://" + u.Host, "Home": frontendURL + "/"}); err != nil {
+	texts, err := i18n.Read(popupTexts)
+	if err != nil {
 		return nil, err
 	}
+	pages := map[string][]byte{}
+	for _, locale := range i18n.Locales() {
+		say := func(key string) string { return texts.Text(locale, key, nil) }
+		before, after, _ := strings.Cut(say("popup.closes"), "{link}")
+		var page bytes.Buffer
+		if err := tmpl.Execute(&page, map[string]string{
+			"Locale": locale, "Title": say("popup.title"), "Before": before, "Back": say("popup.back"), "After": after,
+			"Origin": u.Scheme + "://" + u.Host, "Home": frontendURL + "/",
+		}); err != nil {
+			return nil, err
+		}
+		pages[locale] = page.Bytes()
+	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /oauth/callback", popupFile("text/html; charset=utf-8", page.Bytes()))
-	mux.Handle("GET /oauth/callback.js", popupFile("text/javascript; charset=utf-8", popupScript))
+	mux.Handle("GET /oauth/callback", popupFile("text/html; charset=utf-8", func(r *http.Request) []byte {
+		return pages[cmp.Or(texts.Match(r.Header.Get("Accept-Language")), i18n.Default)]
+	}))
+	mux.Handle("GET /oauth/callback.js", popupFile("text/javascript; charset=utf-8", func(*http.Request) []byte { return popupScript }))
 	return mux, nil
 }
 
-func popupFile(contentType string, content []byte) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+func popupFile(contentType string, content func(*http.Request) []byte) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Type", contentType)
 		h.Set("Content-Security-Policy", popupPolicy)
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Content-Type-Options", "nosniff")
-		_, _ = w.Write(content)
+		_, _ = w.Write(content(r))
 	})
 }

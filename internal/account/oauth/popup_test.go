@@ -49,6 +49,31 @@ func TestOAuthPopup(t *testing.T) {
 	}
 }
 
+func TestOAuthPopupSpeaksTheReadersLanguage(t *testing.T) {
+	t.Parallel()
+	h, err := oauth.Popup("https://app.example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for asked, want := range map[string]string{
+		"":                       `<html lang="en">|<title>Logging in</title>|go <a href="https://app.example.com/">back to the application</a>.`,
+		"de":                     `<html lang="en">`,
+		"fr-CA, en;q=0.5":        `<html lang="fr">|<title>Connexion</title>|fermez-la et <a href="https://app.example.com/">retournez à l’application</a>.`,
+		"es":                     `<html lang="es">|<title>Inicio de sesión</title>|ciérrela y <a href="https://app.example.com/">vuelva a la aplicación</a>.`,
+		"de, it;q=0.9, en;q=0.1": `<html lang="it">|<title>Accesso</title>|può chiuderla e <a href="https://app.example.com/">tornare all’applicazione</a>.`,
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/oauth/callback?code=1", nil)
+		r.Header.Set("Accept-Language", asked)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		for part := range strings.SplitSeq(want, "|") {
+			if !strings.Contains(w.Body.String(), part) {
+				t.Errorf("%q: no %q in %s", asked, part, w.Body)
+			}
+		}
+	}
+}
+
 // The script runs here in Node.js, on as much of a browser as it looks at.
 func TestOAuthPopupScript(t *testing.T) {
 	t.Parallel()
