@@ -78,7 +78,7 @@ func (c *adminCreateCmd) password(p *process) (settings.Secret, error) {
 	}
 	switch {
 	case sources > 1:
-		return "", &settings.Error{Name: passwordVariable, Reason: "given in more than one way: give only one of " + passwordVariable + ", --password-file and --generate-password"}
+		return "", &settings.Error{Name: passwordVariable, Reason: "set in more than one way; use only one of " + passwordVariable + ", --password-file and --generate-password"}
 	case given != "":
 		return given, nil
 	case c.GeneratePassword:
@@ -90,7 +90,7 @@ func (c *adminCreateCmd) password(p *process) (settings.Secret, error) {
 		}
 		return secret, nil
 	case !term.IsTerminal(int(p.in.Fd())):
-		return "", &settings.Error{Name: passwordVariable, Reason: "required without a terminal to ask in, unless --password-file or --generate-password is given"}
+		return "", &settings.Error{Name: passwordVariable, Reason: "there is no terminal to ask for it; set it, or pass --password-file or --generate-password"}
 	}
 	return ask(p)
 }

@@ -39,7 +39,7 @@ type catalogImportCmd struct {
 	File   string `arg:"" help:"YAML file in the format that export writes."`
 	DryRun bool   `help:"Only show what would change."`
 	Prune  bool   `help:"Delete the products, plans, prices, features, entitlements and meters that the file does not contain. What a subscription uses cannot be deleted."`
-	Yes    bool   `help:"Make the changes without asking. Required where there is no terminal to ask in."`
+	Yes    bool   `help:"Make the changes without asking. Required where there is no terminal."`
 }
 
 // Run shows what would change, asks, and makes the changes.
@@ -49,7 +49,7 @@ func (c *catalogImportCmd) Run(ctx context.Context, p *process) error {
 		return err
 	}
 	if !c.Yes && !c.DryRun && !term.IsTerminal(int(p.in.Fd())) {
-		return &settings.Error{Name: "--yes", Reason: "required without a terminal to ask in, unless --dry-run is given"}
+		return &settings.Error{Name: "--yes", Reason: "there is no terminal to ask for confirmation; pass --yes, or --dry-run to only see the changes"}
 	}
 	return commands.ImportCatalog(ctx, s, commands.CatalogImport{
 		File: c.File, DryRun: c.DryRun, Prune: c.Prune, Notes: p.err, Confirm: func() (bool, error) { return c.confirm(p) },

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -70,7 +71,11 @@ func run(ctx context.Context, args []string, p *process) int {
 	}
 	command, err := parser.Parse(args)
 	if err != nil {
-		_, _ = fmt.Fprintf(p.err, "tenantry: %v\n", err)
+		hint := ""
+		if strings.HasPrefix(err.Error(), "unexpected argument") {
+			hint = `: run "tenantry --help" for the list of commands`
+		}
+		_, _ = fmt.Fprintf(p.err, "tenantry: %v%s\n", err, hint)
 		return exitMisused
 	}
 	if err := command.Run(); err != nil {

@@ -56,7 +56,7 @@ func (f refusedFlags) decide(p *process, store settings.StoreFlags, do func(sett
 		return err
 	}
 	if f.All != (len(f.ID) == 0) {
-		return &settings.Error{Name: "id", Reason: "give either the ids of refused usage or --all"}
+		return &settings.Error{Name: "id", Reason: "give either the IDs of rejected events or --all"}
 	}
 	return do(s, commands.RefusedParams{IDs: f.ID})
 }

@@ -37,7 +37,7 @@ var (
 	// ErrNoAccount says that an email has no account.
 	ErrNoAccount = errors.New("no account has this email")
 	// ErrNotAdmin says that an account is not a platform admin.
-	ErrNotAdmin = errors.New("this account is no platform admin")
+	ErrNotAdmin = errors.New("this account is not a platform admin")
 	// ErrUnverified says that nobody has proved that an account's email is theirs.
 	ErrUnverified = errors.New("this account's email is not verified: its owner verifies it by resetting the password")
 	// ErrUnknownPermission says that a list contains something that is not a

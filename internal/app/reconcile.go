@@ -98,7 +98,7 @@ func writeDifferences(out io.Writer, mode settings.InvoiceMode, found []compare.
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(out, "%d differences, %d repaired\n", len(found), repaired)
+	_, err := fmt.Fprintf(out, "%s, %d repaired\n", commands.Counted(len(found), "difference"), repaired)
 	return err
 }
 

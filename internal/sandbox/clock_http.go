@@ -88,12 +88,12 @@ func (w *World) apply(r *http.Request, m move) (now time.Time, fields map[string
 	field := "advance"
 	switch {
 	case (m.Advance == nil) == (m.To == nil):
-		const reason = "Give either advance or to."
+		const reason = "Give either “advance” or “to”."
 		return now, map[string]string{"advance": reason, "to": reason}, nil
 	case m.Advance != nil:
 		d, readable := parsed(time.ParseDuration(*m.Advance))
 		if !readable {
-			return now, map[string]string{"advance": "The advance must be a duration such as 720h or 90m."}, nil
+			return now, map[string]string{"advance": "“advance” must be a duration such as 720h or 90m."}, nil
 		}
 		now, err = w.time.advance(r.Context(), d)
 		return outcome(now, field, err)
@@ -101,7 +101,7 @@ func (w *World) apply(r *http.Request, m move) (now time.Time, fields map[string
 	field = "to"
 	to, readable := parsed(time.Parse(time.RFC3339, *m.To))
 	if !readable {
-		return now, map[string]string{"to": "The to must be a time such as 2026-01-31T08:15:30Z."}, nil
+		return now, map[string]string{"to": "“to” must be a time such as 2026-01-31T08:15:30Z."}, nil
 	}
 	now, err = w.time.advanceTo(r.Context(), to)
 	return outcome(now, field, err)
@@ -112,9 +112,9 @@ func (w *World) apply(r *http.Request, m move) (now time.Time, fields map[string
 func outcome(now time.Time, field string, err error) (time.Time, map[string]string, error) {
 	switch {
 	case errors.Is(err, errNotAhead):
-		return now, map[string]string{field: "The " + field + " must be ahead: time only moves forward."}, nil
+		return now, map[string]string{field: "“" + field + "” must be ahead: time only moves forward."}, nil
 	case errors.Is(err, errTooFar):
-		return now, map[string]string{field: "The " + field + " is too far ahead."}, nil
+		return now, map[string]string{field: "“" + field + "” is too far ahead."}, nil
 	}
 	return now, nil, err
 }

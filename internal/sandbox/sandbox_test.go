@@ -90,12 +90,12 @@ func TestMovesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	w := world(t)
 	const (
-		either  = `{"message":"Give either advance or to.","errors":{"advance":["Give either advance or to."],"to":["Give either advance or to."]}}`
-		advance = `{"message":"The advance must be ahead: time only moves forward.","errors":{"advance":["The advance must be ahead: time only moves forward."]}}`
-		to      = `{"message":"The to must be ahead: time only moves forward.","errors":{"to":["The to must be ahead: time only moves forward."]}}`
-		length  = `{"message":"The advance must be a duration such as 720h or 90m.","errors":{"advance":["The advance must be a duration such as 720h or 90m."]}}`
-		moment  = `{"message":"The to must be a time such as 2026-01-31T08:15:30Z.","errors":{"to":["The to must be a time such as 2026-01-31T08:15:30Z."]}}`
-		far     = `{"message":"The to is too far ahead.","errors":{"to":["The to is too far ahead."]}}`
+		either  = `{"message":"Give either “advance” or “to”.","errors":{"advance":["Give either “advance” or “to”."],"to":["Give either “advance” or “to”."]}}`
+		advance = `{"message":"“advance” must be ahead: time only moves forward.","errors":{"advance":["“advance” must be ahead: time only moves forward."]}}`
+		to      = `{"message":"“to” must be ahead: time only moves forward.","errors":{"to":["“to” must be ahead: time only moves forward."]}}`
+		length  = `{"message":"“advance” must be a duration such as 720h or 90m.","errors":{"advance":["“advance” must be a duration such as 720h or 90m."]}}`
+		moment  = `{"message":"“to” must be a time such as 2026-01-31T08:15:30Z.","errors":{"to":["“to” must be a time such as 2026-01-31T08:15:30Z."]}}`
+		far     = `{"message":"“to” is too far ahead.","errors":{"to":["“to” is too far ahead."]}}`
 	)
 	for body, want := range map[string]struct {
 		status int

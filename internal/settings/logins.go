@@ -89,7 +89,7 @@ func (p *parser) providerPrefixes(env map[string]string) []string {
 	}
 	slices.Sort(unknown)
 	for _, variable := range unknown {
-		p.fail(variable, "is not a setting")
+		p.fail(variable, "no such setting")
 	}
 	slices.Sort(prefixes)
 	return slices.Compact(prefixes)
@@ -141,7 +141,7 @@ func wrongIssuer(issuer string) string {
 	u, err := url.Parse(issuer)
 	switch {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
-		return "is not an absolute https URL"
+		return "not an absolute https URL"
 	case u.User != nil, u.RawQuery != "", u.ForceQuery, u.Fragment != "":
 		return "must not have a user, a query or a fragment"
 	case u.Scheme == "http" && !isLoopback(u.Hostname()):

@@ -86,7 +86,7 @@ func (p *parser) outside(f OutsideFlags, s *Settings) {
 	if s.MailFrom = f.MailFrom; s.MailFrom == "" {
 		p.fail("TENANTRY_MAIL_FROM", "required by serve")
 	} else if _, err := netmail.ParseAddress(s.MailFrom); err != nil {
-		p.fail("TENANTRY_MAIL_FROM", "%q is not a mail address", s.MailFrom)
+		p.fail("TENANTRY_MAIL_FROM", "%q is not an email address", s.MailFrom)
 	}
 }
 
@@ -100,6 +100,6 @@ func (p *parser) refuseSandbox(s Settings) {
 		p.fail("TENANTRY_DATA", "%s belongs to a sandbox of tenantry dev, whose accounts have well-known passwords", s.Data)
 	}
 	if strings.Contains(s.StripeSecretKey.Reveal(), "sandbox") {
-		p.fail("TENANTRY_STRIPE_SECRET_KEY", "is a key of the sandbox")
+		p.fail("TENANTRY_STRIPE_SECRET_KEY", "this is a key of the sandbox")
 	}
 }

@@ -40,7 +40,7 @@ func (p *parser) stripeSecret(name, file string, prefixes ...string) Secret {
 			return value
 		}
 	}
-	p.fail(name, "does not begin with %s", strings.Join(prefixes, " or "))
+	p.fail(name, "must begin with %s", strings.Join(prefixes, " or "))
 	return ""
 }
 
@@ -51,7 +51,7 @@ func (p *parser) webhookSecrets(name, file string) []Secret {
 	var secrets []Secret
 	for _, text := range list(p.required(name, file).Reveal()) {
 		if !strings.HasPrefix(text, prefix) {
-			p.fail(name, "does not begin with %s", prefix)
+			p.fail(name, "must begin with %s", prefix)
 			return nil
 		}
 		secrets = append(secrets, Secret(text))
@@ -75,7 +75,7 @@ func (p *parser) secretOf(name, value, file string) Secret {
 	case file == "":
 		return Secret(value)
 	case value != "":
-		p.fail(name, "given itself and as %s_FILE: give one of them", name)
+		p.fail(name, "set together with %s_FILE; set only one of them", name)
 		return ""
 	}
 	secret, err := ReadSecretFile(file)

@@ -125,10 +125,10 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"TENANTRY_ADDR", `"localhost:http" is not host:port`, settings.HTTPFlags{Addr: "localhost:http"}, settings.StoreFlags{}},
 		{"TENANTRY_ADDR", `":65536" is not host:port`, settings.HTTPFlags{Addr: ":65536"}, settings.StoreFlags{}},
 		{"TENANTRY_METRICS_ADDR", `"9464" is not host:port`, settings.HTTPFlags{MetricsAddr: "9464"}, settings.StoreFlags{}},
-		{"TENANTRY_PUBLIC_URL", "is not an absolute http or https URL", settings.HTTPFlags{PublicURL: "example.com"}, settings.StoreFlags{}},
-		{"TENANTRY_PUBLIC_URL", "is not an absolute http or https URL", settings.HTTPFlags{PublicURL: "ftp://example.com"}, settings.StoreFlags{}},
-		{"TENANTRY_PUBLIC_URL", "is not an absolute http or https URL", settings.HTTPFlags{PublicURL: "https://:443"}, settings.StoreFlags{}},
-		{"TENANTRY_PUBLIC_URL", "is not an absolute http or https URL", settings.HTTPFlags{PublicURL: "https://a\nb"}, settings.StoreFlags{}},
+		{"TENANTRY_PUBLIC_URL", "not an absolute http or https URL", settings.HTTPFlags{PublicURL: "example.com"}, settings.StoreFlags{}},
+		{"TENANTRY_PUBLIC_URL", "not an absolute http or https URL", settings.HTTPFlags{PublicURL: "ftp://example.com"}, settings.StoreFlags{}},
+		{"TENANTRY_PUBLIC_URL", "not an absolute http or https URL", settings.HTTPFlags{PublicURL: "https://:443"}, settings.StoreFlags{}},
+		{"TENANTRY_PUBLIC_URL", "not an absolute http or https URL", settings.HTTPFlags{PublicURL: "https://a\nb"}, settings.StoreFlags{}},
 		{"TENANTRY_FRONTEND_URL", "must not have a user or a password", settings.HTTPFlags{FrontendURL: "https://u:p@example.com"}, settings.StoreFlags{}},
 		{"TENANTRY_FRONTEND_URL", "must not have a query or a fragment", settings.HTTPFlags{FrontendURL: "https://example.com/?a"}, settings.StoreFlags{}},
 		{"TENANTRY_FIRST_PARTY_HOSTS", `"https://example.com" is not a host or host:port`, settings.HTTPFlags{FirstPartyHosts: "https://example.com"}, settings.StoreFlags{}},
@@ -141,12 +141,12 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"TENANTRY_TRUSTED_PROXIES", `"10.0.0.0/33" is neither an IP address nor a network such as 10.0.0.0/8`, settings.HTTPFlags{TrustedProxies: "10.0.0.0/33"}, settings.StoreFlags{}},
 		{"TENANTRY_RATE_LIMITS", `group "login" is given twice`, settings.HTTPFlags{RateLimits: "login=1,login=1"}, settings.StoreFlags{}},
 		{"TENANTRY_REDIS_URL", limit.ErrRedisURL.Error(), settings.HTTPFlags{RedisURL: "http://u:p@redis"}, settings.StoreFlags{}},
-		{"TENANTRY_REDIS_URL", "given itself and as TENANTRY_REDIS_URL_FILE: give one of them", settings.HTTPFlags{RedisURL: "x", RedisURLFile: file}, settings.StoreFlags{}},
+		{"TENANTRY_REDIS_URL", "set together with TENANTRY_REDIS_URL_FILE; set only one of them", settings.HTTPFlags{RedisURL: "x", RedisURLFile: file}, settings.StoreFlags{}},
 		{"TENANTRY_DATA", file + " is not a folder", settings.HTTPFlags{}, settings.StoreFlags{Data: file}},
-		{"TENANTRY_DATABASE_URL", "begins with neither postgres:// nor sqlite://", settings.HTTPFlags{}, settings.StoreFlags{DatabaseURL: "mysql://u:p@db/x"}},
-		{"TENANTRY_DATABASE_URL", "is not of the form sqlite:///absolute/path", settings.HTTPFlags{}, settings.StoreFlags{DatabaseURL: "sqlite://data/x.db"}},
-		{"TENANTRY_DATABASE_URL", "is not a URL", settings.HTTPFlags{}, settings.StoreFlags{DatabaseURL: "postgres://u:p#@db/x%zz"}},
-		{"TENANTRY_DATABASE_URL", "given itself and as TENANTRY_DATABASE_URL_FILE: give one of them", settings.HTTPFlags{}, settings.StoreFlags{DatabaseURL: "x", DatabaseURLFile: file}},
+		{"TENANTRY_DATABASE_URL", "must begin with postgres:// or sqlite://", settings.HTTPFlags{}, settings.StoreFlags{DatabaseURL: "mysql://u:p@db/x"}},
+		{"TENANTRY_DATABASE_URL", "not of the form sqlite:///absolute/path", settings.HTTPFlags{}, settings.StoreFlags{DatabaseURL: "sqlite://data/x.db"}},
+		{"TENANTRY_DATABASE_URL", "not a URL", settings.HTTPFlags{}, settings.StoreFlags{DatabaseURL: "postgres://u:p#@db/x%zz"}},
+		{"TENANTRY_DATABASE_URL", "set together with TENANTRY_DATABASE_URL_FILE; set only one of them", settings.HTTPFlags{}, settings.StoreFlags{DatabaseURL: "x", DatabaseURLFile: file}},
 		{"TENANTRY_LOG_LEVEL", `"loud" is not debug, info, warn or error`, settings.HTTPFlags{}, settings.StoreFlags{LogLevel: "loud"}},
 		{"TENANTRY_LOG_LEVEL", `"info+2" is not debug, info, warn or error`, settings.HTTPFlags{}, settings.StoreFlags{LogLevel: "info+2"}},
 		{"TENANTRY_LOG_FORMAT", `"xml" is neither text nor json`, settings.HTTPFlags{}, settings.StoreFlags{LogFormat: "xml"}},
@@ -186,7 +186,7 @@ func TestServeRefusesTheSandbox(t *testing.T) {
 	}))
 	want := map[string]string{
 		"TENANTRY_DATA":              data + " belongs to a sandbox of tenantry dev, whose accounts have well-known passwords",
-		"TENANTRY_STRIPE_SECRET_KEY": "is a key of the sandbox",
+		"TENANTRY_STRIPE_SECRET_KEY": "this is a key of the sandbox",
 	}
 	if diff := cmp.Diff(want, reasons(err)); diff != "" {
 		t.Error(diff)
@@ -214,7 +214,7 @@ func TestWrongSecrets(t *testing.T) {
 	}
 	_, err := flags.Settings(env(map[string]string{"TENANTRY_SMTP_URL": "smtp://user:hu#sh@mail"}))
 	want := map[string]string{
-		"TENANTRY_DATABASE_URL":               "is not a URL",
+		"TENANTRY_DATABASE_URL":               "not a URL",
 		"TENANTRY_REDIS_URL":                  limit.ErrRedisURL.Error(),
 		"TENANTRY_STRIPE_SECRET_KEY_FILE":     dir + "/empty is empty",
 		"TENANTRY_STRIPE_WEBHOOK_SECRET_FILE": dir + "/long is too long for a secret",
@@ -228,8 +228,8 @@ func TestWrongSecrets(t *testing.T) {
 	}))
 	want = map[string]string{
 		"TENANTRY_STRIPE_SECRET_KEY_FILE": "open " + dir + "/none: no such file or directory",
-		"TENANTRY_STRIPE_WEBHOOK_SECRET":  "does not begin with whsec_",
-		"TENANTRY_MAIL_FROM":              `"nobody" is not a mail address`,
+		"TENANTRY_STRIPE_WEBHOOK_SECRET":  "must begin with whsec_",
+		"TENANTRY_MAIL_FROM":              `"nobody" is not an email address`,
 	}
 	if diff := cmp.Diff(want, reasons(err)); diff != "" {
 		t.Error(diff)
@@ -258,7 +258,7 @@ func TestSecretsFromFiles(t *testing.T) {
 	}
 	others["TENANTRY_STRIPE_SECRET_KEY"] = "sk_test_2"
 	_, err = flags.Settings(env(others))
-	want := map[string]string{"TENANTRY_STRIPE_SECRET_KEY": "given itself and as TENANTRY_STRIPE_SECRET_KEY_FILE: give one of them"}
+	want := map[string]string{"TENANTRY_STRIPE_SECRET_KEY": "set together with TENANTRY_STRIPE_SECRET_KEY_FILE; set only one of them"}
 	if diff := cmp.Diff(want, reasons(err)); diff != "" {
 		t.Error(diff)
 	}

@@ -51,15 +51,15 @@ func (p *parser) databaseURL(f StoreFlags, data string) Secret {
 	u, err := url.Parse(value.Reveal()) // err is not shown: it contains the password
 	switch {
 	case err != nil:
-		p.fail(name, "is not a URL")
+		p.fail(name, "not a URL")
 	case u.Scheme == "sqlite":
 		if u.Host != "" || u.User != nil || !filepath.IsAbs(filepath.FromSlash(u.Path)) {
-			p.fail(name, "is not of the form sqlite:///absolute/path")
+			p.fail(name, "not of the form sqlite:///absolute/path")
 		}
 	case u.Scheme != "postgres" && u.Scheme != "postgresql":
-		p.fail(name, "begins with neither postgres:// nor sqlite://")
+		p.fail(name, "must begin with postgres:// or sqlite://")
 	case u.Opaque != "":
-		p.fail(name, "is not of the form postgres://user:password@host/name")
+		p.fail(name, "not of the form postgres://user:password@host/name")
 	}
 	return value
 }
@@ -73,7 +73,7 @@ func (p *parser) webURL(name, value string) *url.URL {
 	u, err := url.Parse(value)
 	switch {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", u.Opaque != "":
-		p.fail(name, "is not an absolute http or https URL")
+		p.fail(name, "not an absolute http or https URL")
 	case u.User != nil:
 		p.fail(name, "must not have a user or a password")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":

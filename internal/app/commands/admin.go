@@ -46,7 +46,7 @@ func GrantAdmin(ctx context.Context, s settings.Settings, email string, permissi
 func RevokeAdmin(ctx context.Context, s settings.Settings, email string, out io.Writer) error {
 	return withAccounts(ctx, s, func(accounts *account.Service) error {
 		user, err := accounts.RevokeAdmin(ctx, email)
-		return say(out, err, "%s (id %d) is no platform admin any more\n", user.Email, user.ID)
+		return say(out, err, "%s (id %d) is no longer a platform admin\n", user.Email, user.ID)
 	})
 }
 

@@ -89,7 +89,7 @@ func ImportCatalog(ctx context.Context, s settings.Settings, p CatalogImport, ou
 			}
 		}
 		if p.DryRun {
-			return say(out, nil, "%s, of which none was made\n", counted(changes))
+			return say(out, nil, "%s found; none made (dry run)\n", Counted(len(changes), "change"))
 		}
 		confirmed, err := p.Confirm()
 		switch {
@@ -98,15 +98,17 @@ func ImportCatalog(ctx context.Context, s settings.Settings, p CatalogImport, ou
 		case !confirmed:
 			return errNotConfirmed
 		}
-		return say(out, explain(p.File, list.ApplyPreviewed(ctx, wanted, p.Prune, changes)), "%s made\n", counted(changes))
+		return say(out, explain(p.File, list.ApplyPreviewed(ctx, wanted, p.Prune, changes)), "%s made\n", Counted(len(changes), "change"))
 	})
 }
 
-func counted(changes pricelist.Changes) string {
-	if len(changes) == 1 {
-		return "1 change"
+// Counted writes how many there are of something, which is given in the singular and
+// has a regular plural.
+func Counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
 	}
-	return fmt.Sprintf("%d changes", len(changes))
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func readCatalog(file string) (pricelist.Catalog, error) {

@@ -141,7 +141,7 @@ func TestCatalogImport(t *testing.T) {
 + product shop
 + plan basic
 + meter mails
-4 changes, of which none was made
+4 changes found; none made (dry run)
 `, dryRun)
 		f.imports(shop, `
 + feature beta

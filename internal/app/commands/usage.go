@@ -41,19 +41,19 @@ func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out
 		return err
 	}
 	defer Closing(db, &err)
-	what := "corrected"
+	outcome := "corrected"
 	if p.DryRun {
-		what = "not changed"
+		outcome = "left as it is"
 	}
 	n, err := retention.NewRecounter(db, clock.System()).Recount(ctx, tenantID, !p.DryRun, func(c retention.WrongCounter) {
-		_, _ = fmt.Fprintf(out, "tenant %s, meter %s, %s: showed %s, the events add up to %s: %s\n",
-			c.TenantID, c.MeterCode, periodText(c.Period), c.Stored, c.Counted, what)
+		_, _ = fmt.Fprintf(out, "tenant %s, meter %s, %s: shown %s, counted %s: %s\n",
+			c.TenantID, c.MeterCode, periodText(c.Period), c.Stored, c.Counted, outcome)
 	})
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%d counters of %d streams: %d differ, %d skipped because events of theirs may have been deleted\n",
-		n.Counters, n.Streams, n.Wrong, n.Skipped)
+	_, err = fmt.Fprintf(out, "%s of %s: %d wrong, %d skipped because some of their events may have been deleted\n",
+		Counted(n.Counters, "counter"), Counted(n.Streams, "stream"), n.Wrong, n.Skipped)
 	if err == nil && p.DryRun && n.Wrong > 0 {
 		err = ErrCountersDiffer
 	}

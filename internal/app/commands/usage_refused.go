@@ -21,7 +21,7 @@ import (
 func ListRefusedUsage(ctx context.Context, s settings.Settings, out io.Writer) error {
 	return withRejections(ctx, s, func(rejections *billing.Rejections) error {
 		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		_, _ = fmt.Fprintln(table, "ID\tTENANT\tMETER\tQUANTITY\tRECORDED\tREFUSED\tREASON") // Flush returns the error
+		_, _ = fmt.Fprintln(table, "ID\tTENANT\tMETER\tQUANTITY\tRECORDED\tREJECTED\tREASON") // Flush returns the error
 		err := rejections.Each(ctx, func(f billing.Rejected) error {
 			_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.ID, f.TenantID, f.MeterCode, f.Quantity,
 				f.RecordedAt.UTC().Format(time.RFC3339), f.RejectedAt.UTC().Format(time.RFC3339), f.Reason)
@@ -39,12 +39,12 @@ type RefusedParams struct {
 // RetryRefusedUsage lets the running service submit refused usage to the payment
 // provider again, which helps once the reason for the refusal is gone.
 func RetryRefusedUsage(ctx context.Context, s settings.Settings, p RefusedParams, out io.Writer) error {
-	return decideRefused(ctx, s, p, out, "%d will be submitted again\n", (*billing.Rejections).Retry)
+	return decideRefused(ctx, s, p, out, "%s queued again\n", (*billing.Rejections).Retry)
 }
 
 // DiscardRefusedUsage gives up refused usage: it will not be billed.
 func DiscardRefusedUsage(ctx context.Context, s settings.Settings, p RefusedParams, out io.Writer) error {
-	return decideRefused(ctx, s, p, out, "%d discarded\n", (*billing.Rejections).Discard)
+	return decideRefused(ctx, s, p, out, "%s discarded\n", (*billing.Rejections).Discard)
 }
 
 func decideRefused(
@@ -71,7 +71,7 @@ func decideRefused(
 				return fmt.Errorf("%s: %w", id, err)
 			}
 		}
-		return say(out, nil, done, len(ids))
+		return say(out, nil, done, Counted(len(ids), "event"))
 	})
 }
 

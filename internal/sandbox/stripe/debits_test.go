@@ -57,7 +57,7 @@ func TestADebitIsUnderWayForFiveDays(t *testing.T) {
 		pi.PaymentMethod.Type != "sepa_debit" || pi.PaymentMethod.SEPADebit.Last4 != "3000" || pi.LatestCharge.PaymentMethodDetails.SEPADebit.BankCode != "37040044" {
 		t.Errorf("invoice %s, payment %+v", in.Status, pi)
 	}
-	w.visit(http.MethodGet, session.ID, nil).shows(t, "complete", "debited within the next days")
+	w.visit(http.MethodGet, session.ID, nil).shows(t, "complete", "debited in the next few days")
 	w.clock.Set(start.Add(5*24*time.Hour - time.Second))
 	if got := w.session(session.ID); got.PaymentStatus != "unpaid" {
 		t.Errorf("before five days it is %s", got.PaymentStatus)
@@ -165,13 +165,13 @@ func TestWaysToPay(t *testing.T) {
 			"iban=%22%3E%3Cscript%3E":                           "not a valid IBAN",
 			"iban=" + strings.Repeat("9", 40):                   "not a valid IBAN",
 			"iban=DE8937040044053201300%C3%A9":                  "not a valid IBAN",
-			"iban=DE89370400440532013000&card_number=424242424": "either with a card or by debit",
+			"iban=DE89370400440532013000&card_number=424242424": "either by card or by direct debit",
 			"iban=&card_number=":                                "Enter a card number",
 		}},
-		"dollars": {dollars, nil, []string{"card"}, []string{`<form id="pay"`, `-<form id="debit"`}, map[string]string{"iban=DE89370400440532013000": "Debits are not taken"}},
-		"cards":   {euros, []string{"card"}, []string{"card"}, []string{`<form id="pay"`, `-<form id="debit"`}, map[string]string{"iban=DE89370400440532013000": "Debits are not taken"}},
+		"dollars": {dollars, nil, []string{"card"}, []string{`<form id="pay"`, `-<form id="debit"`}, map[string]string{"iban=DE89370400440532013000": "Direct debit is not available"}},
+		"cards":   {euros, []string{"card"}, []string{"card"}, []string{`<form id="pay"`, `-<form id="debit"`}, map[string]string{"iban=DE89370400440532013000": "Direct debit is not available"}},
 		"debits": {euros, []string{"sepa_debit"}, []string{"sepa_debit"}, []string{`-<form id="pay"`, `<form id="debit"`}, map[string]string{
-			"card_number=4242424242424242": "Cards are not taken", "": "not a valid IBAN",
+			"card_number=4242424242424242": "Cards are not available", "": "not a valid IBAN",
 		}},
 	} {
 		params := w.checkoutParams(c.price, 1)

@@ -59,7 +59,7 @@ func TestPortalShowsWhatACustomerHas(t *testing.T) {
 		policy != "default-src 'none'; style-src 'nonce-"+nonce[1]+"'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'" {
 		t.Errorf("policy %q with nonce %v", policy, nonce)
 	}
-	w.open(http.MethodGet, w.portal(w.customer("new@example.test").ID), nil).shows(t, "There is no subscription.", "No card is kept.", "There are none.")
+	w.open(http.MethodGet, w.portal(w.customer("new@example.test").ID), nil).shows(t, "There is no subscription.", "No card on file.", "No invoices yet.")
 }
 
 func TestPortalCancelsAndResumes(t *testing.T) {
@@ -92,7 +92,7 @@ func TestPortalCancelsAndResumes(t *testing.T) {
 		t.Errorf("there were %d updates", updates)
 	}
 	must[*api.Subscription](t)(w.V1Subscriptions.Cancel(t.Context(), sub.ID, nil))
-	w.open(http.MethodGet, path, nil).shows(t, `<td id="status">Ended</td>`, "It ended on 31 January 2026.", `-<form id="cancel"`, "-Current period")
+	w.open(http.MethodGet, path, nil).shows(t, `<td id="status">Canceled</td>`, "It ended on 31 January 2026.", `-<form id="cancel"`, "-Current period")
 	if got := w.open(http.MethodPost, path+"/cancel", form); got.status != http.StatusNotFound {
 		t.Errorf("canceling what is over answers %d", got.status)
 	}
@@ -131,7 +131,7 @@ func TestPortalChangesTheCard(t *testing.T) {
 		t.Fatalf("the failing card leaves it %s", overdue.Status)
 	}
 	path := w.portal(sub.Customer.ID)
-	w.open(http.MethodGet, path, nil).shows(t, "Payment overdue", ">Pay</a></td>", "ending in 0341")
+	w.open(http.MethodGet, path, nil).shows(t, "Past due", ">Pay</a></td>", "ending in 0341")
 	for number, c := range map[string]struct {
 		status int
 		says   string
@@ -151,7 +151,7 @@ func TestPortalChangesTheCard(t *testing.T) {
 	if got := w.open(http.MethodPost, path+"/card", url.Values{"card_number": {"4242 4242 4242 4242"}}); got.status != http.StatusSeeOther || got.location != path {
 		t.Fatalf("a card that pays answers %d", got.status)
 	}
-	w.open(http.MethodGet, path, nil).shows(t, "Payment overdue", ">Pay</a></td>", "ending in 4242")
+	w.open(http.MethodGet, path, nil).shows(t, "Past due", ">Pay</a></td>", "ending in 4242")
 	w.payOpen(sub.Customer.ID)
 	w.open(http.MethodGet, path, nil).shows(t, `<td id="status">Active</td>`, "->Pay</a>", "ending in 4242")
 	paid := w.subscription(sub.ID)

@@ -96,9 +96,9 @@ func TestForms(t *testing.T) {
 		{"declined card of a trial", "subscription_data[trial_period_days]=7", []string{"card_number", "4000000000000002"}, 402, "The card was declined."},
 		{"good account", "", []string{"iban", "DE89 3704 0044 0532 0130 00"}, 303, ""},
 		{"wrong account", "", []string{"iban", "DE89 3704 0044 0532 0130 01"}, 422, "This is not a valid IBAN."},
-		{"card and account", "", []string{"card_number", "4242424242424242", "iban", "DE89370400440532013000"}, 422, "Pay either with a card or by debit."},
-		{"account where cards are taken", card, []string{"iban", "DE89370400440532013000"}, 422, "Debits are not taken here."},
-		{"card where debits are taken", debit, []string{"card_number", "4242424242424242"}, 422, "Cards are not taken here."},
+		{"card and account", "", []string{"card_number", "4242424242424242", "iban", "DE89370400440532013000"}, 422, "Pay either by card or by direct debit."},
+		{"account where cards are taken", card, []string{"iban", "DE89370400440532013000"}, 422, "Direct debit is not available here."},
+		{"card where debits are taken", debit, []string{"card_number", "4242424242424242"}, 422, "Cards are not available here."},
 		{"nothing where debits are taken", debit, nil, 422, "This is not a valid IBAN."},
 		{"nothing for a trial that needs nothing", "payment_method_collection=if_required&subscription_data[trial_period_days]=7", nil, 303, ""},
 		{"nothing for a trial that needs a card", "subscription_data[trial_period_days]=7", nil, 422, "Enter a card number."},
@@ -185,6 +185,7 @@ func TestThePageSaysWhatIsDue(t *testing.T) {
 	}{
 		"price": {paid, "", []string{"Pay 123,456 JPY", "123,456 JPY / year"}},
 		"free":  {free, "", []string{"This plan is free.", "Start your subscription"}},
+		"day":   {paid, "subscription_data[trial_period_days]=1", []string{"Free for 1 day, until 2 March 2026."}},
 		"trial": {paid, "subscription_data[trial_period_days]=14", []string{"Free for 14 days, until 15 March 2026.", "Start trial"}},
 		"both":  {paid, "line_items[1][price]=" + used, []string{"Pay 123,456 JPY", "0.5 JPY / unit", "What you use is charged at the end of each period."}},
 	} {

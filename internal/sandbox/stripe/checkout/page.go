@@ -129,11 +129,11 @@ func (p *Page) Pay(w http.ResponseWriter, r *http.Request) {
 func (a *attempt) read(cs *Session) (used tender, ok bool) {
 	switch {
 	case a.IBAN != "" && a.Card != "":
-		a.IBANError = "Pay either with a card or by debit."
+		a.IBANError = "Pay either by card or by direct debit."
 	case a.IBAN != "" && !cs.takes(customers.MethodDebit):
-		a.CardError = "Debits are not taken here. Pay with a card."
+		a.CardError = "Direct debit is not available here. Pay by card."
 	case a.Card != "" && !cs.takes(customers.MethodCard):
-		a.IBANError = "Cards are not taken here. Pay by debit."
+		a.IBANError = "Cards are not available here. Pay by direct debit."
 	case a.IBAN != "" || !cs.takes(customers.MethodCard) && cs.needsCard():
 		var account customers.TestAccount
 		account, a.IBANError = customers.ReadIBAN(a.IBAN)
@@ -192,7 +192,7 @@ func newPageView(cs *Session, state *sale, now time.Time) pageView {
 	case statusComplete:
 		view.Title, view.Note = "This checkout is complete", "Your subscription has started."
 		if cs.PaymentStatus == paymentUnpaid {
-			view.Note += " Your account is debited within the next days."
+			view.Note += " Your account will be debited in the next few days."
 		}
 		view.Back = &pages.BackLink{ID: "continue", URL: cs.successURL(), Text: "Continue"}
 		return view
@@ -216,7 +216,11 @@ func (view *pageView) describeOpen(cs *Session, state *sale, now time.Time) {
 	case state.TrialDays > 0:
 		ends := now.AddDate(0, 0, int(state.TrialDays)).Format("2 January 2006")
 		view.Title, view.Button = "Start your trial", "Start trial"
-		view.Note = fmt.Sprintf("Free for %d days, until %s.", state.TrialDays, ends)
+		days := "1 day"
+		if state.TrialDays > 1 {
+			days = fmt.Sprintf("%d days", state.TrialDays)
+		}
+		view.Note = "Free for " + days + ", until " + ends + "."
 	case state.metered():
 		view.Title, view.Button, view.Note = "Subscribe", "Subscribe", "What you use is charged at the end of each period."
 		if cs.due() > 0 {

@@ -245,9 +245,9 @@ func newShownSubscription(sub *subscriptions.Subscription, names subscriptions.P
 	shown := shownSubscription{
 		ID: sub.ID, Period: form.Day(start) + " – " + form.Day(end), Running: sub.Running(), Ending: sub.CancelAt != nil,
 		Status: map[string]string{
-			subscriptions.Active: "Active", subscriptions.Canceled: "Ended", subscriptions.Incomplete: "Waiting for its first payment",
-			subscriptions.IncompleteExpired: "Never paid", subscriptions.PastDue: "Payment overdue", subscriptions.Paused: "Paused",
-			subscriptions.Trialing: "Trial", subscriptions.Unpaid: "Unpaid",
+			subscriptions.Active: "Active", subscriptions.Canceled: "Canceled", subscriptions.Incomplete: "Incomplete",
+			subscriptions.IncompleteExpired: "Expired", subscriptions.PastDue: "Past due", subscriptions.Paused: "Paused",
+			subscriptions.Trialing: "Trialing", subscriptions.Unpaid: "Unpaid",
 		}[sub.Status],
 	}
 	for _, item := range sub.Items.Data {

@@ -137,12 +137,12 @@ func TestTheStatesThatAPageShows(t *testing.T) {
 		says               []string
 	}{
 		{"active", visa, "", 0, false, []string{"Active", "1 March 2026 – 1 April 2026", "It renews on 1 April 2026.", "Paid", "Ada Lovelace"}},
-		{"trial", visa, "trial_period_days=7", 0, false, []string{"Trial", "The trial ends on 8 March 2026."}},
-		{"incomplete", late, "", 0, false, []string{"Waiting for its first payment", ">Pay</a>"}},
-		{"never paid", late, "", day, false, []string{"Never paid", "It ended on 2 March 2026.", "Void"}},
-		{"overdue", "", "trial_period_days=7", 8 * day, false, []string{"Payment overdue", "It renews on 8 April 2026."}},
+		{"trial", visa, "trial_period_days=7", 0, false, []string{"Trialing", "The trial ends on 8 March 2026."}},
+		{"incomplete", late, "", 0, false, []string{"Incomplete", ">Pay</a>"}},
+		{"never paid", late, "", day, false, []string{"Expired", "It ended on 2 March 2026.", "Void"}},
+		{"overdue", "", "trial_period_days=7", 8 * day, false, []string{"Past due", "It renews on 8 April 2026."}},
 		{"paused", "", "trial_period_days=7&trial_settings[end_behavior][missing_payment_method]=pause", 8 * day, false, []string{"Paused"}},
-		{"ended", visa, "", 0, true, []string{"Ended", "It ended on 1 March 2026."}},
+		{"ended", visa, "", 0, true, []string{"Canceled", "It ended on 1 March 2026."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
