@@ -116,8 +116,11 @@ func (f Figures) Percent(n int) string {
 
 // Total writes as many of the six decimals as there are.
 func (f Figures) Total(t money.Total) string {
-	return f.grouped(t.Units, strings.TrimRight(fmt.Sprintf("%06d", t.Millionths), "0"))
+	return f.grouped(t.Units, decimals(t))
 }
+
+// decimals returns as many of the six decimals as there are.
+func decimals(t money.Total) string { return strings.TrimRight(fmt.Sprintf("%06d", t.Millionths), "0") }
 
 // Millionths writes a number of millionths with as many decimals as there are.
 func (f Figures) Millionths(n int64) string {

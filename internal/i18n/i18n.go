@@ -100,6 +100,9 @@ func firstRange(acceptLanguage string) string {
 	return ""
 }
 
+// Messages returns the messages of a locale by key. Callers must not change them.
+func (c *Catalog) Messages(locale string) map[string]Message { return c.messages[locale] }
+
 // Has reports whether key is a message.
 func (c *Catalog) Has(key string) bool { _, ok := c.messages[Default][key]; return ok }
 
@@ -143,6 +146,19 @@ func Known(locales ...string) string {
 		}
 	}
 	return ""
+}
+
+// Named returns the names of something by locale that has one name of its own, and in
+// other languages the names of its counterpart, which may have none.
+func Named(own string, counterpart []byte) (map[string]string, error) {
+	names := map[string]string{}
+	if len(counterpart) > 0 {
+		if err := json.Unmarshal(counterpart, &names); err != nil {
+			return nil, fmt.Errorf("names of %q: %w", own, err)
+		}
+	}
+	names[Default] = own
+	return names, nil
 }
 
 // Pick resolves a translatable field: the locale's text, else the default's.

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/text/feature/plural"
+
+	"github.com/tenantry/tenantry/internal/money"
 )
 
 // Message is a text of a catalog with {placeholders}. In a file it is a string, or where
@@ -27,21 +29,27 @@ func Categories(locale string) []string {
 	return []string{"one", "many", "other"}
 }
 
-// category returns the plural category of a whole number. "many" of French, Spanish and
+// category returns the plural category of a number. "many" of French, Spanish and
 // Italian, as in "un million d’appels", is newer than the library's tables.
-func (f Figures) category(n int64) string {
-	n = abs(n)
-	if f.millions && n != 0 && n%1_000_000 == 0 {
+func (f Figures) category(n money.Total) string {
+	if f.millions && n.Units != 0 && n.Units%1_000_000 == 0 && n.Millionths == 0 {
 		return "many"
 	}
-	digits := []byte(strconv.FormatInt(n, 10))
-	for i := range digits {
-		digits[i] -= '0'
-	}
-	if plural.Cardinal.MatchDigits(f.tag, digits, len(digits), 0) == plural.One {
+	if f.Singular(n) {
 		return "one"
 	}
 	return "other"
+}
+
+// Singular reports whether the language counts so many with the singular: French does for
+// all numbers below two.
+func (f Figures) Singular(n money.Total) bool {
+	whole, decimals := strconv.FormatInt(n.Units, 10), decimals(n)
+	digits := []byte(whole + decimals)
+	for i := range digits {
+		digits[i] -= '0'
+	}
+	return plural.Cardinal.MatchDigits(f.tag, digits, len(whole), len(decimals)) == plural.One
 }
 
 // UnmarshalJSON reads a message in either form.
@@ -82,7 +90,7 @@ func (m Message) Text(locale string, args map[string]any) string {
 		return form
 	}
 	figures := FiguresOf(locale)
-	if n, ok := whole(args[m.count]); ok && m.count != "" {
+	if n, ok := counted(args[m.count]); ok && m.count != "" {
 		if chosen, ok := m.forms[figures.category(n)]; ok {
 			form = chosen
 		}
@@ -92,6 +100,15 @@ func (m Message) Text(locale string, args map[string]any) string {
 		pairs = append(pairs, "{"+name+"}", figures.written(value))
 	}
 	return strings.NewReplacer(pairs...).Replace(form) // in one pass: a value may look like a placeholder
+}
+
+// counted returns the number that decides about a plural form.
+func counted(value any) (money.Total, bool) {
+	if n, ok := value.(money.Total); ok {
+		return n, true
+	}
+	n, ok := whole(value)
+	return money.Total{Units: abs(n)}, ok
 }
 
 func whole(value any) (int64, bool) {
@@ -108,8 +125,11 @@ func (f Figures) written(value any) string {
 	if n, ok := whole(value); ok {
 		return sign(n) + f.grouped(abs(n), "")
 	}
-	if digits, ok := value.(Digits); ok {
-		return f.Decimal(string(digits))
+	switch n := value.(type) {
+	case Digits:
+		return f.Decimal(string(n))
+	case money.Total:
+		return f.Total(n)
 	}
 	return fmt.Sprint(value)
 }

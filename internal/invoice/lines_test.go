@@ -58,8 +58,9 @@ func TestLinesKeepWhatTheyWereFor(t *testing.T) {
 	})
 }
 
-// A line of usage names its meter also where the meter has another price by the time that
-// it is billed, and was never billed before.
+// A line of usage names its meter, in the tenant's language by the feature of the same
+// code, also where the meter has another price by the time that it is billed, and was never
+// billed before.
 func TestLinesOfUsageNameTheirMeter(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, s *apptest.Server, _ settings.InvoiceMode) {
@@ -73,7 +74,9 @@ func TestLinesOfUsageNameTheirMeter(t *testing.T) {
 		meter := s.Call("POST", "/api/v1/admin/meters", s.Admin(), apptest.With(priced("10"), apptest.Object{
 			"code": "renders", "name": "Renders", "aggregation_type": "sum", "reset_interval": "monthly", "quota_enforcement": "soft",
 		})).Want(201).Str("data.id")
+		k.CreateFeature("renders", apptest.Object{"name": apptest.Object{"en": "Rendering", "fr": "Rendus"}})
 		l := s.NewCustomer("renders")
+		l.Call("PATCH", "/api/v1/tenant", l.Token, apptest.Object{"settings": apptest.Object{"locale": "fr"}}).Want(200)
 		l.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
 		l.Call("POST", l.Path("/usage"), l.Token, apptest.Object{"meter_code": "renders", "quantity": 3}).Want(201)
 		s.Advance(time.Minute) // it is reported
@@ -88,7 +91,7 @@ func TestLinesOfUsageNameTheirMeter(t *testing.T) {
 				}
 			}
 		}
-		if want := []string{meter + "<nil>Renders30"}; !slices.Equal(lines, want) {
+		if want := []string{meter + "<nil>Rendus30"}; !slices.Equal(lines, want) {
 			t.Errorf("lines of meters: %v, want %v", lines, want)
 		}
 	})

@@ -21,9 +21,11 @@ FROM plan_prices l JOIN plans p ON p.id = l.plan_id JOIN products o ON o.id = p.
 WHERE l.psp_price_id IS NOT NULL ORDER BY l.created_at, l.id;
 
 -- name: LinkedMeterPrices :many
--- Every price that a meter was ever linked to: subscriptions keep theirs.
-SELECT l.psp_price_id, l.meter_id, m.name
-FROM meter_links l JOIN meters m ON m.id = l.meter_id;
+-- Every price that a meter was ever linked to: subscriptions keep theirs. The feature
+-- with the meter's code has names in other languages.
+SELECT l.psp_price_id, l.meter_id, m.name, f.name AS feature_name
+FROM meter_links l JOIN meters m ON m.id = l.meter_id
+LEFT JOIN features f ON f.code = m.code AND f.deleted_at IS NULL;
 
 -- name: LastBilled :one
 SELECT plan_id, meter_id, name FROM psp_invoice_lines

@@ -1,8 +1,6 @@
 package invoice
 
 import (
-	"maps"
-
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/i18n"
@@ -55,9 +53,4 @@ func planName(product, plan map[string]string) map[string]string {
 		name[locale] = words.Text(locale, "line.plan", map[string]any{"plan": i18n.Pick(plan, locale), "product": i18n.Pick(product, locale)})
 	}
 	return name
-}
-
-// sameEverywhere is a name that is not translated.
-func sameEverywhere(name string) map[string]string {
-	return maps.Collect(func(yield func(string, string) bool) { yield(i18n.Default, name) })
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/invoice/invoicesql"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -50,7 +51,11 @@ func (s store) references(ctx context.Context, tenantID uuid.UUID, invoices ...p
 		return refs, sqldb.Wrap(err, "list linked prices of meters")
 	}
 	for _, row := range meters {
-		refs.linked[row.PSPPriceID] = billed{meterID: &row.MeterID, name: sameEverywhere(row.Name)}
+		name, err := i18n.Named(row.Name, row.FeatureName)
+		if err != nil {
+			return refs, err
+		}
+		refs.linked[row.PSPPriceID] = billed{meterID: &row.MeterID, name: name}
 	}
 	if err := s.addLinesSeen(ctx, tenantID, refs, invoices); err != nil {
 		return refs, err

@@ -18,13 +18,14 @@ const JobAlert = "usage.alert"
 
 // Alert says that Threshold percent of a soft quota are used.
 type Alert struct {
-	ID        uuid.UUID
-	TenantID  uuid.UUID
-	Meter     Meter
-	Period    Period
-	Threshold int         // 80 or 100
-	Current   money.Total // the usage after the event that raised the alert
-	Limit     int64       // in whole units
+	ID         uuid.UUID
+	TenantID   uuid.UUID
+	Meter      Meter
+	MeterNames map[string]string // by locale; set when the alert is sent
+	Period     Period
+	Threshold  int         // 80 or 100
+	Current    money.Total // the usage after the event that raised the alert
+	Limit      int64       // in whole units
 }
 
 // Notifier sends alerts to people.

@@ -58,10 +58,12 @@ WHERE NOT EXISTS (
         AND a.threshold >= sqlc.arg(threshold)::integer
 );
 
+-- The feature with the meter's code has names in other languages.
 -- name: UnsentAlert :one
-SELECT sqlc.embed(usage_alerts), sqlc.embed(meters)
+SELECT sqlc.embed(usage_alerts), sqlc.embed(meters), f.name AS feature_name
 FROM usage_alerts
 JOIN meters ON meters.id = usage_alerts.meter_id
+LEFT JOIN features f ON f.code = meters.code AND f.deleted_at IS NULL
 WHERE usage_alerts.id = $1 AND usage_alerts.sent_at IS NULL
 FOR UPDATE OF usage_alerts;
 

@@ -2,6 +2,7 @@ package usage_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,13 +10,20 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// A soft quota is told of by mail at 80 and at 100 percent, and blocks nothing.
+// A soft quota is told of by mail at 80 and at 100 percent, and blocks nothing. In other
+// languages the meter has the name of the feature with its code, and its unit that of the
+// language.
 func TestSoftQuotaAlerts(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		soften(s, "api-calls")
-		o := s.Register("soft@example.com", true)
+		o, fr := s.Register("soft@example.com", true), s.Register("doux@example.com", true)
+		s.Call("PATCH", "/api/v1/tenant", fr.Token, map[string]any{
+			"billing_email": "doux@example.com", "settings": map[string]any{"locale": "fr"},
+		}).Want(200)
 		s.BuyPlan(o, "free")
+		s.BuyPlan(fr, "free")
+		s.Call("POST", fr.Path("/usage"), fr.Token, map[string]any{"meter_code": "api-calls", "quantity": 80}).Want(201)
 		record := func(quantity int) {
 			t.Helper()
 			s.Call("POST", o.Path("/usage"), o.Token, map[string]any{"meter_code": "api-calls", "quantity": quantity}).Want(201)
@@ -39,6 +47,12 @@ func TestSoftQuotaAlerts(t *testing.T) {
 		if got := strings.Join(alerts(), "\n"); len(alerts()) != 2 || strings.Count(got, "80%") != 1 {
 			t.Errorf("mails:\n%s", got)
 		}
+		apptest.Eventually(t, "the mail in French", func() bool {
+			return slices.ContainsFunc(s.Mails("doux@example.com"), func(m map[string]any) bool {
+				return m["subject"] == "«\u00a0Appels d’API\u00a0»\u00a0: 80\u00a0% de la limite atteints" &&
+					strings.Contains(m["text"].(string), "Consommation actuelle\u00a0: 80\u00a0appels\n")
+			})
+		})
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage/usagesql"
@@ -25,11 +26,15 @@ func (s store) raiseAlert(ctx context.Context, a Alert, now time.Time) (bool, er
 // unsentAlert reads an alert and locks it, errAlertSent where it was sent already.
 func (s store) unsentAlert(ctx context.Context, id uuid.UUID) (Alert, error) {
 	row, err := s.q(ctx).UnsentAlert(ctx, id)
+	if err != nil {
+		return Alert{}, sqldb.WrapAbsent(err, "read alert", errAlertSent)
+	}
+	names, err := i18n.Named(row.Meter.Name, row.FeatureName)
 	a := row.UsageAlert
 	return Alert{
-		ID: a.ID, TenantID: a.TenantID, Meter: MeterOf(row.Meter), Period: Period{a.PeriodStart, a.PeriodEnd},
+		ID: a.ID, TenantID: a.TenantID, Meter: MeterOf(row.Meter), MeterNames: names, Period: Period{a.PeriodStart, a.PeriodEnd},
 		Threshold: int(a.Threshold), Current: money.Total{Units: a.Units, Millionths: a.Millionths}, Limit: a.Quota,
-	}, sqldb.WrapAbsent(err, "read alert", errAlertSent)
+	}, err
 }
 
 func (s store) markAlertSent(ctx context.Context, id uuid.UUID, now time.Time) error {

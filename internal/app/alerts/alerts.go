@@ -64,15 +64,15 @@ func (q Alerts) QuotaAlert(ctx context.Context, a usage.Alert) error {
 	if to == "" {
 		return nil // the tenant has no owner any more
 	}
-	return q.Letters.QuotaAlert(ctx, locale, to, letterOf(t, a))
+	return q.Letters.QuotaAlert(ctx, locale, to, letterOf(locale, t, a))
 }
 
 // builtInAdmin is the built-in role below the owner.
 const builtInAdmin = "admin"
 
-func letterOf(t tenant.Tenant, a usage.Alert) letters.QuotaAlert {
+func letterOf(locale string, t tenant.Tenant, a usage.Alert) letters.QuotaAlert {
 	letter := letters.QuotaAlert{
-		Tenant: t.Name, Meter: a.Meter.Name, Current: a.Current, Limit: a.Limit, Percent: a.Threshold,
+		Tenant: t.Name, Meter: i18n.Pick(a.MeterNames, locale), Current: a.Current, Limit: a.Limit, Percent: a.Threshold,
 	}
 	if a.Meter.UnitLabel != nil {
 		letter.Unit = *a.Meter.UnitLabel
@@ -91,7 +91,7 @@ func (q Alerts) push(locale string, t tenant.Tenant, a usage.Alert) push.Message
 	return push.Message{
 		Title: q.Messages.Text(locale, "push.quota", nil),
 		Body: q.Messages.Text(locale, key, map[string]any{
-			"tenant": t.Name, "meter": a.Meter.Name, "percent": i18n.FiguresOf(locale).Percent(a.Threshold),
+			"tenant": t.Name, "meter": i18n.Pick(a.MeterNames, locale), "percent": i18n.FiguresOf(locale).Percent(a.Threshold),
 		}),
 		URL: q.FrontendURL + "/billing",
 		// The alert at 100 percent replaces the one at 80 in the browser.

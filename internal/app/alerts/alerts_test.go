@@ -66,7 +66,7 @@ func TestQuotaAlertsReachTheRightPeople(t *testing.T) {
 	}
 	billed := tenant.BillingDetails{BillingEmail: new("billing@example.com")}
 	near := usage.Alert{
-		Meter: usage.Meter{Code: "api-calls", Name: "API calls", UnitLabel: new("calls")}, Threshold: 80, Current: money.Total{Units: 8, Millionths: 500_000}, Limit: 10,
+		Meter: usage.Meter{Code: "api-calls", Name: "API calls", UnitLabel: new("calls")}, MeterNames: map[string]string{"en": "API calls", "es": "Llamadas a la API", "fr": "Appels d’API"}, Threshold: 80, Current: money.Total{Units: 8, Millionths: 500_000}, Limit: 10,
 		Period: usage.PeriodOf(usage.Monthly, nil, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)),
 	}
 	reached := near
@@ -105,10 +105,10 @@ func TestQuotaAlertsReachTheRightPeople(t *testing.T) {
 			{UserID: 5, Email: "second@example.com", Role: "admin"},
 			{UserID: 3, Email: "owner@example.com", Role: "owner", Locale: new("fr")},
 		}, reached, []string{
-			"push to 2: Aviso de uso: Acme ha alcanzado su límite de «API calls». https://app.example.com/billing quota-api-calls",
-			"push to 5: Alerte de consommation: Acme a atteint sa limite pour « API calls ». https://app.example.com/billing quota-api-calls",
-			"push to 3: Alerte de consommation: Acme a atteint sa limite pour « API calls ». https://app.example.com/billing quota-api-calls",
-			"mail to owner@example.com in fr: Acme API calls 8.5/10 100% until 0001-01-01",
+			"push to 2: Aviso de uso: Acme ha alcanzado su límite de «Llamadas a la API». https://app.example.com/billing quota-api-calls",
+			"push to 5: Alerte de consommation: Acme a atteint sa limite pour « Appels d’API ». https://app.example.com/billing quota-api-calls",
+			"push to 3: Alerte de consommation: Acme a atteint sa limite pour « Appels d’API ». https://app.example.com/billing quota-api-calls",
+			"mail to owner@example.com in fr: Acme Appels d’API 8.5/10 100% until 0001-01-01",
 		}},
 		{"nobody to tell", tenant.Tenant{Name: "Acme"}, team[:1], reached, nil},
 	}

@@ -380,17 +380,20 @@ func (q *Queries) LastBilled(ctx context.Context, arg LastBilledParams) (LastBil
 }
 
 const linkedMeterPrices = `-- name: LinkedMeterPrices :many
-SELECT l.psp_price_id, l.meter_id, m.name
+SELECT l.psp_price_id, l.meter_id, m.name, f.name AS feature_name
 FROM meter_links l JOIN meters m ON m.id = l.meter_id
+LEFT JOIN features f ON f.code = m.code AND f.deleted_at IS NULL
 `
 
 type LinkedMeterPricesRow struct {
-	PSPPriceID string
-	MeterID    uuid.UUID
-	Name       string
+	PSPPriceID  string
+	MeterID     uuid.UUID
+	Name        string
+	FeatureName sqldb.JSON
 }
 
-// Every price that a meter was ever linked to: subscriptions keep theirs.
+// Every price that a meter was ever linked to: subscriptions keep theirs. The feature
+// with the meter's code has names in other languages.
 func (q *Queries) LinkedMeterPrices(ctx context.Context) ([]LinkedMeterPricesRow, error) {
 	rows, err := q.db.QueryContext(ctx, linkedMeterPrices)
 	if err != nil {
@@ -400,7 +403,12 @@ func (q *Queries) LinkedMeterPrices(ctx context.Context) ([]LinkedMeterPricesRow
 	items := []LinkedMeterPricesRow{}
 	for rows.Next() {
 		var i LinkedMeterPricesRow
-		if err := rows.Scan(&i.PSPPriceID, &i.MeterID, &i.Name); err != nil {
+		if err := rows.Scan(
+			&i.PSPPriceID,
+			&i.MeterID,
+			&i.Name,
+			&i.FeatureName,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -1,7 +1,6 @@
 package pdf
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/i18n"
@@ -74,7 +73,7 @@ func (d *document) row(line invoice.Line) {
 	}
 	d.SetFont(font, "", textSize)
 	d.SetXY(margin+whatWidth, y+padding)
-	d.CellFormat(quantityWidth, leading, strconv.FormatInt(line.Quantity, 10), "", 0, "R", false, 0, "")
+	d.CellFormat(quantityWidth, leading, printable(d.figures.Total(money.Total{Units: line.Quantity})), "", 0, "R", false, 0, "")
 	d.CellFormat(priceWidth, leading, d.money(line.UnitPrice), "", 0, "R", false, 0, "")
 	d.CellFormat(amountWidth, leading, d.money(line.Amount), "", 0, "R", false, 0, "")
 	d.SetDrawColor(221, 224, 228)

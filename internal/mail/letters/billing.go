@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/i18n/units"
 	"github.com/tenantry/tenantry/internal/money"
 )
 
@@ -15,7 +16,7 @@ const billingPage = "/billing"
 type QuotaAlert struct {
 	Tenant    string // its name
 	Meter     string // its name
-	Unit      string // of the meter; may be empty
+	Unit      string // the meter's label, which may name a unit; may be empty
 	Current   money.Total
 	Limit     int64     // in whole units
 	Percent   int       // of the limit that is reached: 80 or 100
@@ -26,12 +27,14 @@ type QuotaAlert struct {
 // says that the quota is used up (rules: mail#letters).
 func (l *Letters) QuotaAlert(ctx context.Context, locale, to string, a QuotaAlert) error {
 	in := l.locale(locale)
+	unit := unlinked(clean(a.Unit, maxInBody))
 	m := letter{
 		key: "quota_near", to: to, link: l.link(billingPage),
 		ours: map[string]string{
-			"current": in.Total(a.Current), "limit": in.Total(money.Total{Units: a.Limit}), "percent": in.Percent(a.Percent), "period_end": "",
+			"current": units.Text(in.name, a.Current, unit), "limit": units.Text(in.name, money.Total{Units: a.Limit}, unit),
+			"percent": in.Percent(a.Percent), "period_end": "",
 		},
-		admins: map[string]string{"meter": a.Meter, "unit": a.Unit},
+		admins: map[string]string{"meter": a.Meter},
 		theirs: map[string]string{"tenant": a.Tenant},
 	}
 	if a.Percent >= 100 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 const activeMeters = `-- name: ActiveMeters :many
@@ -352,18 +353,21 @@ func (q *Queries) TotalsEver(ctx context.Context, arg TotalsEverParams) (TotalsE
 }
 
 const unsentAlert = `-- name: UnsentAlert :one
-SELECT usage_alerts.id, usage_alerts.tenant_id, usage_alerts.meter_id, usage_alerts.period_start, usage_alerts.period_end, usage_alerts.threshold, usage_alerts.quota, usage_alerts.created_at, usage_alerts.sent_at, usage_alerts.units, usage_alerts.millionths, meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, meters.is_billable
+SELECT usage_alerts.id, usage_alerts.tenant_id, usage_alerts.meter_id, usage_alerts.period_start, usage_alerts.period_end, usage_alerts.threshold, usage_alerts.quota, usage_alerts.created_at, usage_alerts.sent_at, usage_alerts.units, usage_alerts.millionths, meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, meters.is_billable, f.name AS feature_name
 FROM usage_alerts
 JOIN meters ON meters.id = usage_alerts.meter_id
+LEFT JOIN features f ON f.code = meters.code AND f.deleted_at IS NULL
 WHERE usage_alerts.id = $1 AND usage_alerts.sent_at IS NULL
 FOR UPDATE OF usage_alerts
 `
 
 type UnsentAlertRow struct {
-	UsageAlert UsageAlert
-	Meter      Meter
+	UsageAlert  UsageAlert
+	Meter       Meter
+	FeatureName sqldb.JSON
 }
 
+// The feature with the meter's code has names in other languages.
 func (q *Queries) UnsentAlert(ctx context.Context, id uuid.UUID) (UnsentAlertRow, error) {
 	row := q.db.QueryRowContext(ctx, unsentAlert, id)
 	var i UnsentAlertRow
@@ -391,6 +395,7 @@ func (q *Queries) UnsentAlert(ctx context.Context, id uuid.UUID) (UnsentAlertRow
 		&i.Meter.UpdatedAt,
 		&i.Meter.DeletedAt,
 		&i.Meter.IsBillable,
+		&i.FeatureName,
 	)
 	return i, err
 }
