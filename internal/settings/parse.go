@@ -5,6 +5,7 @@ import (
 	netmail "net/mail"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/limit"
@@ -60,9 +61,22 @@ func (p *parser) http(f HTTPFlags, s *Settings) {
 	}
 }
 
+// Bounds of TENANTRY_DATABASE_CONNS. Migrations alone need two at once.
+const (
+	minConns = 4
+	maxConns = 500
+)
+
 func (p *parser) store(f StoreFlags, format LogFormat, s *Settings) {
 	s.Data = p.dir("TENANTRY_DATA", f.Data)
 	s.DatabaseURL = p.databaseURL(f, s.Data)
+	if f.DatabaseConns != "" {
+		conns, err := strconv.Atoi(f.DatabaseConns)
+		if err != nil || conns < minConns || conns > maxConns {
+			p.fail("TENANTRY_DATABASE_CONNS", "%q is not a number from %d to %d", f.DatabaseConns, minConns, maxConns)
+		}
+		s.DatabaseConns = conns
+	}
 	if f.LogLevel != "" {
 		if err := s.LogLevel.UnmarshalText([]byte(f.LogLevel)); err != nil || strings.ContainsAny(f.LogLevel, "+-") {
 			p.fail("TENANTRY_LOG_LEVEL", "%q is not debug, info, warn or error", f.LogLevel)

@@ -23,6 +23,8 @@ type Settings struct {
 	Addr        string // host:port to listen on; port 0 takes any free port
 	Data        string // absolute path of the data folder, which need not exist yet
 	DatabaseURL Secret // sqlite:///absolute/path or postgres://…
+	// DatabaseConns is how many connections to PostgreSQL one process has at most.
+	DatabaseConns int
 	// DatabasePatience is how long PostgreSQL may be silent before it counts as away; 0 is
 	// the default. Only tests on busy machines need another.
 	DatabasePatience time.Duration

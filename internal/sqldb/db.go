@@ -41,6 +41,8 @@ type Config struct {
 	// Table is one that a SQLite file with tables must have, so that nothing is written to
 	// another program's; by default the one of the migrations.
 	Table string
+	// Conns is how many connections to PostgreSQL there are at most; 0 is DefaultConns.
+	Conns int
 	// Patience is how long PostgreSQL may be silent before it counts as away (see
 	// IsUnavailable); 0 is a second.
 	Patience time.Duration
@@ -83,7 +85,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	case "sqlite":
 		err = db.openSQLite(ctx, cfg.URL, cmp.Or(cfg.Table, goose.DefaultTablename))
 	case "postgres", "postgresql":
-		err = db.openPostgres(cfg.URL, cfg.Patience)
+		err = db.openPostgres(ctx, cfg)
 	default:
 		return nil, errors.New("sqldb: the database URL must begin with sqlite:// or postgres://")
 	}

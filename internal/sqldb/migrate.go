@@ -2,8 +2,6 @@ package sqldb
 
 import (
 	"context"
-	"database/sql"
-	"database/sql/driver"
 	"embed"
 	"errors"
 	"fmt"
@@ -147,23 +145,14 @@ func (db *DB) lockMigrations(ctx context.Context) (unlock func(), err error) {
 		}
 		return func() { _ = lock.Close() }, nil
 	}
-	conn, err := db.write.Conn(ctx)
+	// The lock is that of a transaction, which ends it whatever happens: one of a session
+	// would stay with a pooler's connection.
+	tx, err := db.write.BeginTx(context.WithoutCancel(ctx), nil)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock($1)", int64(migrationLock)); err != nil {
-		return nil, errors.Join(err, conn.Close())
+	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1)", int64(migrationLock)); err != nil {
+		return nil, errors.Join(err, tx.Rollback())
 	}
-	return func() { db.unlockPostgres(ctx, conn) }, nil
-}
-
-// unlockPostgres gives the lock back even if ctx has ended. The lock belongs to
-// the connection, so one that cannot be unlocked must not return to the pool.
-func (db *DB) unlockPostgres(ctx context.Context, conn *sql.Conn) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_unlock($1)", int64(migrationLock)); err != nil {
-		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
-	}
-	_ = conn.Close()
+	return func() { _ = tx.Rollback() }, nil
 }

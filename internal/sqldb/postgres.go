@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -9,19 +10,21 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// Limits of the PostgreSQL pool of one process. More connections do not make
-// short transactions faster, and several instances share one server.
+// Limits of the PostgreSQL pool of one process.
 const (
-	postgresConns    = 16
+	// DefaultConns is how many connections there are at most unless Config says
+	// otherwise. More of them do not make short transactions faster, and several
+	// instances share one server.
+	DefaultConns     = 16
 	postgresIdleTime = 5 * time.Minute
 	postgresLifetime = time.Hour
 )
 
-// openPostgres opens one pool. pgx prepares each text once per connection and
-// keeps it; behind a pooler that cannot do that, add
-// default_query_exec_mode=exec to the URL.
-func (db *DB) openPostgres(rawURL string, patience time.Duration) error {
-	cfg, err := pgx.ParseConfig(rawURL)
+// openPostgres opens one pool. pgx prepares each text once per connection and keeps it.
+// A pooler such as PgBouncer may hand each transaction to another connection of the server,
+// where that is unknown; behind one only the types of each text are kept.
+func (db *DB) openPostgres(ctx context.Context, c Config) error {
+	cfg, err := pgx.ParseConfig(c.URL)
 	if err != nil {
 		return err
 	}
@@ -29,14 +32,43 @@ func (db *DB) openPostgres(rawURL string, patience time.Duration) error {
 	if cfg.RuntimeParams["application_name"] == "" {
 		cfg.RuntimeParams["application_name"] = "tenantry"
 	}
-	db.watch = newWatch(cfg, patience, db.log)
+	if cfg.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement {
+		pooled, err := isPooled(ctx, cfg)
+		if err != nil {
+			return err
+		}
+		if pooled {
+			db.log.InfoContext(ctx, "the database is reached through a pooler: statements are not prepared")
+			cfg.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+		}
+	}
+	db.watch = newWatch(cfg, c.Patience, db.log)
 	pool := stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(scanUTC))
-	pool.SetMaxOpenConns(postgresConns)
-	pool.SetMaxIdleConns(postgresConns)
+	conns := cmp.Or(c.Conns, DefaultConns)
+	pool.SetMaxOpenConns(conns)
+	pool.SetMaxIdleConns(conns)
 	pool.SetConnMaxIdleTime(postgresIdleTime)
 	pool.SetConnMaxLifetime(postgresLifetime)
 	db.dialect, db.write, db.read = Postgres, pool, pool
 	return nil
+}
+
+// isPooled reports whether there is a pooler between here and the server. A server tells a
+// new connection the id of its process, which a pooler makes up, as what it tells belongs to
+// the pooler's connection.
+func isPooled(ctx context.Context, cfg *pgx.ConnConfig) (bool, error) {
+	cfg = cfg.Copy()
+	cfg.DefaultQueryExecMode = pgx.QueryExecModeExec
+	conn, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return false, err
+	}
+	defer hangUp(conn)
+	var process int32
+	if err := conn.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&process); err != nil {
+		return false, err
+	}
+	return uint32(process) != conn.PgConn().PID(), nil //nolint:gosec // Ids of processes are not negative.
 }
 
 // scanUTC makes the driver return times in UTC instead of the machine's zone.

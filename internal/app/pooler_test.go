@@ -1,0 +1,119 @@
+package app_test
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// throughPooler starts a PgBouncer that gives each transaction any of a few connections,
+// and returns the URL of a database through it.
+func throughPooler(t *testing.T, address string) string {
+	t.Helper()
+	if _, err := exec.LookPath("pgbouncer"); err != nil {
+		if slices.Contains(strings.Split(os.Getenv("TENANTRY_TEST_REQUIRE"), ","), "pgbouncer") {
+			t.Fatalf("TENANTRY_TEST_REQUIRE asks for pgbouncer: %v", err)
+		}
+		t.Skipf("no PgBouncer here: %v", err)
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	folder := dbtest.TempDir(t)
+	config := fmt.Sprintf(`[databases]
+* = host=%s
+[pgbouncer]
+unix_socket_dir = %s
+listen_port = 6432
+auth_type = trust
+auth_file = %s/users
+pool_mode = transaction
+default_pool_size = 4
+`, query.Get("host"), folder, folder)
+	files := map[string]string{"config": config, "users": fmt.Sprintf("%q \"\"\n", u.User.Username())}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{filepath.Join(folder, "config")}
+	if os.Geteuid() == 0 { // it refuses to run as root
+		account, err := user.Lookup("postgres")
+		if err != nil {
+			t.Fatal(err)
+		}
+		uid, _ := strconv.Atoi(account.Uid)
+		if err := os.Chown(folder, uid, -1); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, "-u", account.Username)
+	}
+	var output strings.Builder
+	cmd := exec.CommandContext(t.Context(), "pgbouncer", args...)
+	cmd.Stderr = &output
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // before the context ends and kills it
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Log(output.String())
+		}
+	})
+	apptest.Eventually(t, "PgBouncer's socket", func() bool {
+		_, err := os.Stat(filepath.Join(folder, ".s.PGSQL.6432"))
+		return err == nil
+	})
+	query.Set("host", folder)
+	query.Set("port", "6432")
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+// Behind a pooler that gives each transaction another connection of the server everything
+// works with a plain URL, from the migrations to the payment of a plan, also at once.
+func TestThroughAPooler(t *testing.T) {
+	t.Parallel()
+	config := apptest.NewSettings(t, sqldb.Postgres)
+	config.DatabaseURL = settings.Secret(throughPooler(t, config.DatabaseURL.Reveal()))
+	s := apptest.StartWith(t, config)
+	owners := make([]apptest.Owner, 4)
+	for i := range owners {
+		owners[i] = s.Register(fmt.Sprintf("owner%d@example.com", i), true)
+	}
+	s.BuyPlan(owners[0], "starter")
+	s.Invite(owners[0], "grace@example.com", "member")
+	var all sync.WaitGroup
+	for i := range 24 {
+		all.Go(func() {
+			o := owners[i%len(owners)]
+			for n := range 15 {
+				event := apptest.Object{"meter_code": "api-calls", "quantity": 0.5, "idempotency_key": fmt.Sprint(i, n)}
+				s.Call("POST", o.Path("/usage"), o.Token, event).Want(201)
+				s.Call("GET", o.Path("/usage/quotas"), o.Token, nil).Want(200)
+				s.Call("GET", "/api/v1/auth/me", o.Token, nil).Want(200)
+				s.Call("PATCH", "/api/v1/tenant", o.Token, apptest.Object{"settings": apptest.Object{"n": n}}).Want(200)
+			}
+		})
+	}
+	all.Wait()
+	for _, o := range owners {
+		s.Call("GET", o.Path("/usage/api-calls"), o.Token, nil).Want(200).WantAt("data.current_usage", 45.0)
+	}
+}
