@@ -186,7 +186,7 @@ func TestMessagesAreUsed(t *testing.T) {
 // riddles are turns of phrase that readers of the reference and of the command line had
 // to read twice.
 var riddles = regexp.MustCompile(`(?i)\b(for ever|told of|told again|in vain|given up|give refused|anew|of which none|unless given|take back that|` +
-	`one of the payment provider|is no platform admin|everybody uses|sign in|hand out|mail address|begin anew|html form|of no use|` +
+	`one of the payment provider|is no platform admin|everybody uses|sign in|hand out|mail address|begin anew|html form|of no use|is there twice|somebody else changed|` +
 	`nobody takes|card is kept|never answered|given itself|take debits|debits are not taken|not taken here|waiting for its first|` +
 	`make an? (meter|plan|role|product|feature|price|currency|api key))\b|[^e]mail address`)
 
@@ -210,6 +210,7 @@ func TestPlainEnglish(t *testing.T) {
 	texts := 0
 	for folder, pattern := range map[string]*regexp.Regexp{
 		"../../cmd": help, "../../internal/settings": help, "../../internal/app/commands": said, "../../internal/sandbox": said,
+		"../../internal/catalog/pricelist": said,
 	} {
 		err := walk(folder, ".go", func(name string, text []byte) error {
 			if strings.HasSuffix(name, "_test.go") {

@@ -78,7 +78,7 @@ func (c *checker) key(path, kind, key string) {
 
 func (c *checker) once(path, kind, key string) {
 	if c.seen[kind+" "+key] {
-		c.fail(path, "%q is there twice", key)
+		c.fail(path, "%q appears twice", key)
 	}
 	c.seen[kind+" "+key] = true
 }
@@ -186,7 +186,7 @@ func (c *checker) price(path, currency string, link Link, linked map[string]bool
 	case !strings.HasPrefix(id, pspPricePrefix):
 		c.fail(at+".psp_price_id", "must begin with %s", pspPricePrefix)
 	case linked[id]:
-		c.fail(at+".psp_price_id", "%q is there twice", id)
+		c.fail(at+".psp_price_id", "%q appears twice", id)
 	}
 	linked[id] = true
 	c.text(at+".psp_price_id", id, maxPSPPriceID, false)

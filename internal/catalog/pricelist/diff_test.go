@@ -112,7 +112,7 @@ func TestProblemErrorSaysWhere(t *testing.T) {
 	for want, problem := range map[string]pricelist.ProblemError{
 		"the file is empty":             {Message: "the file is empty"},
 		"line 3: there must be one":     {Line: 3, Message: "there must be one"},
-		"meters[0].code is there twice": {Path: "meters[0].code", Message: "is there twice"},
+		"meters[0].code appears twice": {Path: "meters[0].code", Message: "appears twice"},
 		"line 12: plans is not known":   {Line: 12, Path: "plans", Message: "is not known"},
 	} {
 		if got := problem.Error(); got != want {

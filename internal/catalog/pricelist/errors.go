@@ -8,7 +8,7 @@ import (
 
 // ErrChanged says that the catalog is no longer as it was when the changes were
 // previewed; nothing was changed.
-var ErrChanged = errors.New("somebody else changed the catalog in the meantime: nothing was changed; please look again")
+var ErrChanged = errors.New("the catalog was changed in the meantime, so nothing was imported: please look again")
 
 // errPreview rolls a preview back.
 var errPreview = errors.New("only a preview")

@@ -189,7 +189,7 @@ func (r *reader) members(node *yaml.Node, path string, f func(key string, value 
 		path := strings.TrimPrefix(path+"."+key.Value, ".")
 		r.lines[path] = key.Line
 		if seen[key.Value] {
-			r.fail(path, "is there twice")
+			r.fail(path, "appears twice")
 			continue
 		}
 		seen[key.Value] = true

@@ -96,11 +96,15 @@ func (d *document) priced(net, gross string) string {
 	return d.say(net)
 }
 
-// vat names a VAT number. In Spain the country's own numbers have a name of their own.
+// vat names a VAT number. In Spain the country's own numbers, which may lack the country,
+// have a name of their own; and only those of the union are intra-community numbers.
 func (d *document) vat(number string) string {
-	key := "vat"
-	if strings.HasPrefix(strings.ToUpper(number), strings.ToUpper(d.of.Locale)) {
+	key := "vat_abroad"
+	switch country := home(number); {
+	case country == strings.ToUpper(d.of.Locale), strings.ContainsAny(country, "0123456789"):
 		key = "vat_home"
+	case member(country):
+		key = "vat"
 	}
 	return d.say(key, "number", number)
 }

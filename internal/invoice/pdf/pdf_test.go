@@ -287,9 +287,11 @@ func TestNotesOfDocument(t *testing.T) {
 			[]string{"Autoliquidation : TVA due par le preneur", "Pas d’escompte.", "Indemnité forfaitaire : 40 €.", "Sous-total"},
 			[]string{"TTC", "Thank you"},
 		},
-		"in one country":   {untaxed("es", "ESB87654321", "ESB12345678"), []string{"NIF: ESB12345678", "Thank you."}, []string{"Inversión", "NIF-IVA"}},
-		"out of the union": {untaxed("it", "IT12345678901", "GB123456789"), []string{"Imponibile"}, []string{"Inversione"}},
-		"another tax":      {elsewhere, []string{"Australia", "Tax 24%"}, []string{"VAT 24%"}},
+		"in one country":            {untaxed("es", "ESB87654321", "ESB12345678"), []string{"NIF: ESB12345678", "Thank you."}, []string{"Inversión", "NIF-IVA"}},
+		"numbers without a country": {untaxed("es", "B87654321", "12345678Z"), []string{"NIF: B87654321", "NIF: 12345678Z"}, []string{"NIF-IVA"}},
+		"numbers from abroad":       {untaxed("es", "EL123456789", "GB123456789"), []string{"NIF-IVA: EL123456789", "N.º de IVA: GB123456789"}, nil},
+		"out of the union":          {untaxed("it", "IT12345678901", "GB123456789"), []string{"Imponibile"}, []string{"Inversione"}},
+		"another tax":               {elsewhere, []string{"Australia", "Tax 24%"}, []string{"VAT 24%"}},
 	} {
 		shown := plain(read(t, render(t, tt.of)))
 		for _, want := range tt.want {
