@@ -101,7 +101,7 @@ func (d *document) priced(net, gross string) string {
 func (d *document) vat(number string) string {
 	key := "vat_abroad"
 	switch country := home(number); {
-	case country == strings.ToUpper(d.of.Locale), strings.ContainsAny(country, "0123456789"):
+	case strings.EqualFold(country, d.of.Locale), strings.ContainsAny(country, "0123456789"):
 		key = "vat_home"
 	case member(country):
 		key = "vat"
