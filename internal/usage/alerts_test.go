@@ -156,7 +156,10 @@ func TestAlertsAreSentOnce(t *testing.T) {
 		}
 		wg.Wait()
 		soft.ID = w.Detail(t, tenantID, "calls").Meter.ID
-		want := []usage.Alert{{TenantID: tenantID, Meter: soft, Period: usagetest.Period("2026-11-01", "2026-12-01"), Threshold: 80, Current: usagetest.Total("9.5"), Limit: 10}}
+		want := []usage.Alert{{
+			TenantID: tenantID, Meter: soft, MeterNames: map[string]string{"en": "calls"}, Period: usagetest.Period("2026-11-01", "2026-12-01"),
+			Threshold: 80, Current: usagetest.Total("9.5"), Limit: 10,
+		}}
 		for i := range w.Alerts.Sent {
 			w.Alerts.Sent[i].ID = uuid.Nil
 		}
