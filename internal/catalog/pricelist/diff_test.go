@@ -110,10 +110,10 @@ func TestDefaultsOfAFile(t *testing.T) {
 func TestProblemErrorSaysWhere(t *testing.T) {
 	t.Parallel()
 	for want, problem := range map[string]pricelist.ProblemError{
-		"the file is empty":             {Message: "the file is empty"},
-		"line 3: there must be one":     {Line: 3, Message: "there must be one"},
+		"the file is empty":            {Message: "the file is empty"},
+		"line 3: there must be one":    {Line: 3, Message: "there must be one"},
 		"meters[0].code appears twice": {Path: "meters[0].code", Message: "appears twice"},
-		"line 12: plans is not known":   {Line: 12, Path: "plans", Message: "is not known"},
+		"line 12: plans is not known":  {Line: 12, Path: "plans", Message: "is not known"},
 	} {
 		if got := problem.Error(); got != want {
 			t.Errorf("%q, want %q", got, want)
