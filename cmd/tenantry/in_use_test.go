@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -37,10 +38,19 @@ func TestTheDataFolderIsServedByOne(t *testing.T) {
 	if code != 1 || !strings.Contains(out, "the data folder "+folder+" is in use") {
 		t.Errorf("a second process: %d %s", code, out)
 	}
-	if out, code := run("admin", "list"); code != 0 {
-		t.Errorf("a command beside the server: %d %s", code, out)
+	backup := filepath.Join(t.TempDir(), "saved.db")
+	for _, beside := range [][]string{{"admin", "list"}, {"backup", backup}, {"doctor"}} {
+		if out, code := run(beside...); code != 0 {
+			t.Errorf("%s beside the server: %d %s", beside, code, out)
+		}
+	}
+	if out, code := run("restore", "--force", backup); code != 1 || !strings.Contains(out, "the data folder "+folder+" is in use") {
+		t.Errorf("a restore under the server: %d %s", code, out)
 	}
 	server.stop(t)
+	if out, code := run("restore", "--force", backup); code != 0 {
+		t.Errorf("a restore: %d %s", code, out)
+	}
 	again := freeAddress(t)
 	startDev(t, append(env, "TENANTRY_ADDR="+again), again).stop(t)
 }

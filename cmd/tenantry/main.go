@@ -33,10 +33,13 @@ type cli struct {
 	Dev     devCmd     `cmd:"" help:"Run on this machine with demo data and a sandbox for the payment provider, mail and the clock."`
 	Serve   serveCmd   `cmd:"" help:"Run in production."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database's schema up to date."`
+	Backup  backupCmd  `cmd:"" help:"Write the SQLite database to one file, also while a server runs. A copy of the database file alone would miss the latest changes, which are in the file beside it that ends in -wal."`
+	Restore restoreCmd `cmd:"" help:"Put a backup in place of the SQLite database, while no server runs."`
 	Admin   adminCmd   `cmd:"" help:"Manage platform admins."`
 	APIKey  apiKeyCmd  `cmd:"" name:"api-key" help:"Make API keys of the platform."`
 	Catalog catalogCmd `cmd:"" help:"Export and import the catalog as a file."`
 	Usage   usageCmd   `cmd:"" help:"Check metered usage and its billing."`
+	Doctor  doctorCmd  `cmd:"" help:"Look at an installation and say what to do: settings, unknown variables, the data folder and its disk, the database with its schema and integrity, Redis, the mail server, identity providers, the public URL and cookies, and the payment provider. The exit code is 1 if something is an error; warnings are none."`
 	PSP     pspCmd     `cmd:"" name:"psp" help:"Work with the payment provider."`
 	Sandbox sandboxCmd `cmd:"" help:"Run a stand-in for an outside service alone."`
 	Version versionCmd `cmd:"" help:"Show the version."`

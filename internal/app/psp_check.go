@@ -26,14 +26,23 @@ import (
 // CheckProvider checks the account at the payment provider, and what is linked to it
 // here. It writes what it finds, as text or as JSON, and fails if anything of it is an
 // error. It changes nothing, neither there nor here (rules: psp#check).
-func CheckProvider(ctx context.Context, s settings.Settings, out io.Writer, asJSON bool) (err error) {
+func CheckProvider(ctx context.Context, s settings.Settings, out io.Writer, asJSON bool) error {
+	found, err := checkProvider(ctx, s)
+	if err != nil {
+		return err
+	}
+	return errors.Join(writeFindings(out, found, asJSON), verdictOn(found))
+}
+
+// checkProvider makes the checks of CheckProvider.
+func checkProvider(ctx context.Context, s settings.Settings) (found []check.Finding, err error) {
 	cfg := psp.Config{SecretKey: s.StripeSecretKey.Reveal(), Log: commands.NewLog(io.Discard, s)} // what goes wrong is a finding
 	if s.StripeURL != nil {
 		cfg.BaseURL = s.StripeURL.String()
 	}
 	types, err := handledTypes()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c := check.Config{Types: types, Now: clock.System().Now}
 	if s.PublicURL != nil {
@@ -46,10 +55,9 @@ func CheckProvider(ctx context.Context, s settings.Settings, out io.Writer, asJS
 		problem = readForCheck(ctx, db, &c)
 	}
 	if c.Client, err = psp.NewClient(cfg); err != nil {
-		return fmt.Errorf("payment provider: %w", err)
+		return nil, fmt.Errorf("payment provider: %w", err)
 	}
-	found := append([]check.Finding{databaseFinding(problem)}, check.Run(ctx, c)...)
-	return errors.Join(writeFindings(out, found, asJSON), verdictOn(found))
+	return append([]check.Finding{databaseFinding(problem)}, check.Run(ctx, c)...), nil
 }
 
 // webhookPath is where notifications of the payment provider arrive.

@@ -4,12 +4,10 @@ package dbfile
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -86,12 +84,7 @@ func headOf(ctx context.Context, path string) ([]byte, error) {
 // isForeign reports whether a SQLite file has tables, but not the named one. Nothing is written to the file or beside it, unless
 // there is a log to read already.
 func isForeign(ctx context.Context, path, table string) (foreign bool, err error) {
-	params := "mode=ro&_query_only=1"
-	if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
-		params += "&immutable=1"
-	}
-	dsn := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: params}
-	db, err := sql.Open("sqlite", dsn.String())
+	db, err := openToRead(path)
 	if err != nil {
 		return false, err
 	}

@@ -122,6 +122,9 @@ func (r *Redis) Take(ctx context.Context, key string, limit int) (Count, error) 
 	}, nil
 }
 
+// Ping asks for a sign of life.
+func (r *Redis) Ping(ctx context.Context) error { return r.client.Ping(ctx).Err() }
+
 // Close closes the connections. Take fails from then on.
 func (r *Redis) Close() error { return r.client.Close() }
 

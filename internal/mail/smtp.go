@@ -93,6 +93,22 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	return nil
 }
 
+// Greet connects to the server and logs in, as sending does, and sends nothing.
+func (s *SMTP) Greet(ctx context.Context) error {
+	client, err := gomail.NewClient(s.server.Host, s.options...)
+	if err != nil {
+		return fmt.Errorf("mail: %w", err)
+	}
+	conn, err := client.DialToSMTPClientWithContext(ctx)
+	if err != nil {
+		return fmt.Errorf("mail: connecting to %s: %w", s.server.address(), err)
+	}
+	if err := client.CloseWithSMTPClient(conn); err != nil {
+		return fmt.Errorf("mail: %w", err)
+	}
+	return nil
+}
+
 func (s *SMTP) compose(m Message) *gomail.Msg {
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	msg.FromMailAddress(s.from)

@@ -18,6 +18,11 @@ const patience = 3 * time.Second
 func Lock(ctx context.Context, database string) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	return TryLock(ctx, database)
+}
+
+// TryLock is Lock for a caller who waits until ctx ends.
+func TryLock(ctx context.Context, database string) (release func(), err error) {
 	lock := flock.New(database+".serve.lock", flock.SetPermissions(fileMode))
 	if locked, err := lock.TryLockContext(ctx, 20*time.Millisecond); !locked {
 		if err != nil && ctx.Err() == nil {

@@ -91,6 +91,14 @@ type ServeFlags struct {
 	OutsideFlags   `embed:""`
 }
 
+// Dev returns the flags that dev has too.
+func (f ServeFlags) Dev() DevFlags {
+	return DevFlags{
+		HTTPFlags: f.HTTPFlags, InvoiceFlags: f.InvoiceFlags, LifetimeFlags: f.LifetimeFlags,
+		RetentionFlags: f.RetentionFlags, UsageFlags: f.UsageFlags, StoreFlags: f.StoreFlags,
+	}
+}
+
 // ProviderFlags are the flags of commands that need the data and the payment
 // provider.
 type ProviderFlags struct {

@@ -121,6 +121,12 @@ func (db *DB) Ping(ctx context.Context) error {
 	return nil
 }
 
+// Now returns the time of PostgreSQL's machine. SQLite has this machine's.
+func (db *DB) Now(ctx context.Context) (now time.Time, err error) {
+	err = db.read.QueryRowContext(ctx, "SELECT now()").Scan(&now)
+	return now, Wrap(err, "read the database's clock")
+}
+
 // Close closes every connection and waits for the queries that run.
 func (db *DB) Close() error {
 	if db.unwatch != nil {

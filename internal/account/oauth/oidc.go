@@ -95,6 +95,16 @@ func (p *oidcProvider) ask(ctx context.Context) (*discovered, error) {
 	}, nil
 }
 
+// Discover reads a provider's discovery document, as the first login does. A provider
+// without one, such as GitHub, is not asked.
+func Discover(ctx context.Context, p Provider, c clock.Clock) error {
+	if p.Issuer == "" {
+		return nil
+	}
+	_, err := (&oidcProvider{config: p, client: NewClient(), clock: c}).discover(ctx)
+	return err
+}
+
 // authStyle is how the client secret is sent: in the only way of the two that the
 // provider lists, else by trying which one it accepts. Some list more than they
 // accept.

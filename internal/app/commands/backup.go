@@ -1,0 +1,157 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/pressly/goose/v3"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/dbfile"
+	"github.com/tenantry/tenantry/internal/private"
+	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// Backup writes the SQLite database of s to a new file, also while a server writes to it
+// (rules: settings#backups).
+func Backup(ctx context.Context, s settings.Settings, file string, out io.Writer) error {
+	source, err := databaseFile(s, "use pg_dump for PostgreSQL, as docs/operations.md describes")
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(source); err != nil {
+		return fmt.Errorf("there is no database at %s", source)
+	}
+	if err := dbfile.Own(ctx, source, goose.DefaultTablename); err != nil {
+		return err
+	}
+	if err := dbfile.CopyLive(ctx, source, file); errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s already exists: give the backup another name", file)
+	} else if err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	size, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "Wrote %s (%s), checked.\n", file, megabytes(size.Size()))
+	return err
+}
+
+// Restore puts a backup in place of the SQLite database of s. One that is there is kept
+// beside it with force, and refuses the restore without (rules: settings#backups).
+func Restore(ctx context.Context, s settings.Settings, file string, force bool, out io.Writer) error {
+	target, err := databaseFile(s, "use pg_restore for PostgreSQL, as docs/operations.md describes")
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(file); err != nil {
+		return fmt.Errorf("there is no backup at %s", file)
+	}
+	if err := dbfile.Own(ctx, file, goose.DefaultTablename); err != nil {
+		return err
+	}
+	if err := s.KeepPrivate(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
+		return err
+	}
+	release, err := lockServers(ctx, s, target)
+	if err != nil {
+		return err
+	}
+	defer release()
+	_, err = os.Lstat(target)
+	exists := err == nil
+	if exists && !force {
+		return fmt.Errorf("there is a database at %s: with --force it is kept beside the restored one", target)
+	}
+	// The copy is whole and known to be readable before the old one is moved.
+	fresh := target + ".restored"
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // of a restore that was killed
+	}
+	if err := dbfile.Copy(ctx, file, fresh); err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	if err := isKnown(ctx, s, file, fresh); err != nil {
+		return errors.Join(err, os.Remove(fresh))
+	}
+	if exists {
+		kept, err := setAside(target)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(out, "Kept the former database as %s.\n", kept); err != nil {
+			return err
+		}
+	}
+	if err := os.Rename(fresh, target); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "Restored %s from %s.\n", target, file)
+	return err
+}
+
+// isKnown refuses a copy of a file that a later version of the service has made.
+func isKnown(ctx context.Context, s settings.Settings, file, restored string) (err error) {
+	db, err := sqldb.Open(ctx, sqldb.Config{URL: sqldb.FileURL(restored), Log: NewLog(io.Discard, s)})
+	if err != nil {
+		return err
+	}
+	defer Closing(db, &err)
+	if _, err := db.MigrationStatus(ctx); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return os.Remove(restored + ".migrate.lock") // which reading the status has made
+}
+
+// lockServers keeps servers from the data meanwhile: serve, which locks the database, and
+// dev, which locks its sandbox.
+func lockServers(ctx context.Context, s settings.Settings, database string) (release func(), err error) {
+	releaseDatabase, err := private.Lock(ctx, database)
+	if err != nil {
+		return nil, err
+	}
+	sandbox := filepath.Join(s.Data, settings.SandboxFile)
+	if _, err := os.Stat(sandbox); err != nil {
+		return releaseDatabase, nil //nolint:nilerr // There is no sandbox here.
+	}
+	releaseSandbox, err := private.Lock(ctx, sandbox)
+	if err != nil {
+		releaseDatabase()
+		return nil, err
+	}
+	return func() { releaseSandbox(); releaseDatabase() }, nil
+}
+
+// setAside moves a database, with what belongs to it, to a name beside it, which it
+// returns.
+func setAside(path string) (string, error) {
+	kept := path + clock.System().Now().UTC().Format(".before-20060102T150405.000")
+	for _, suffix := range []string{"-wal", "-shm", ""} { // the database last, which needs the others
+		if err := os.Rename(path+suffix, kept+suffix); err != nil && (suffix == "" || !errors.Is(err, fs.ErrNotExist)) {
+			return "", err
+		}
+	}
+	return kept, nil
+}
+
+// databaseFile returns the SQLite file of s; otherwise is what to do with another database.
+func databaseFile(s settings.Settings, otherwise string) (string, error) {
+	u, err := url.Parse(s.DatabaseURL.Reveal())
+	if err != nil || u.Scheme != "sqlite" {
+		return "", errors.New("the database is not SQLite: " + otherwise)
+	}
+	return filepath.FromSlash(u.Path), nil
+}
+
+func megabytes(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }

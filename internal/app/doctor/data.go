@@ -1,0 +1,188 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/dbfile"
+	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/private"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// Below these a disk is a warning or an error.
+const (
+	littleRoom = 2 << 30
+	noRoom     = 256 << 20
+)
+
+// Above these the clocks of this machine and of the database differ too much.
+const (
+	skewWarning = 2 * time.Second
+	skewError   = time.Minute
+)
+
+// folder looks at the data folder and its disk.
+func (d *doctor) folder() {
+	path := d.Settings.Data
+	if path == "" {
+		return // a wrong setting
+	}
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		d.ok("data folder", "%s does not exist yet; the first start makes it", path)
+		return
+	}
+	if err != nil {
+		d.fail("data folder", err.Error(), "Let the user that runs the service read and write it.")
+		return
+	}
+	probe, err := os.CreateTemp(path, ".doctor-*")
+	if err != nil {
+		d.fail("data folder", err.Error(), "Let the user that runs the service read and write it.")
+		return
+	}
+	_, _ = probe.Close(), os.Remove(probe.Name())
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		d.warn("data folder", fmt.Sprintf("%s can be read by other users of this machine (mode %v)", path, mode), "The next start of the service takes that away; or run chmod 700 on it.")
+	} else {
+		d.ok("data folder", "%s is writable and private", path)
+	}
+	d.disk(path)
+}
+
+func (d *doctor) disk(path string) {
+	var stat syscall.Statfs_t
+	if err := syscall.Statfs(path, &stat); err != nil {
+		d.warn("disk", err.Error(), "")
+		return
+	}
+	free := stat.Bavail * uint64(stat.Bsize)
+	detail := fmt.Sprintf("%.1f GB are free where the data folder is", float64(free)/1e9)
+	const fix = "Make room, or move the data folder to a larger disk."
+	switch {
+	case free < noRoom:
+		d.fail("disk", detail, fix)
+	case free < littleRoom:
+		d.warn("disk", detail, fix)
+	default:
+		d.ok("disk", "%s", detail)
+	}
+}
+
+// database looks at the database without changing it.
+func (d *doctor) database(ctx context.Context) {
+	address := d.Settings.DatabaseURL.Reveal()
+	if address == "" {
+		return // a wrong setting
+	}
+	file := ""
+	if u, err := url.Parse(address); err == nil && u.Scheme == "sqlite" {
+		file = filepath.FromSlash(u.Path)
+		if _, err := os.Stat(file); err != nil {
+			d.warn("database", "there is none at "+file+" yet", "Run tenantry migrate, or start the service.")
+			return
+		}
+	}
+	open, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	db, err := sqldb.Open(open, sqldb.Config{URL: address, Conns: d.Settings.DatabaseConns})
+	if err != nil {
+		d.fail("database", err.Error(), "Check TENANTRY_DATABASE_URL and TENANTRY_DATA, and that the server runs and lets this machine in.")
+		return
+	}
+	defer func() { _ = db.Close() }()
+	d.schema(ctx, db)
+	if file == "" {
+		d.clock(ctx, db)
+		return
+	}
+	if err := dbfile.Check(ctx, file); err != nil {
+		d.fail("integrity", err.Error(), "Stop the service, keep the file, and restore the last backup with tenantry restore.")
+	} else {
+		d.ok("integrity", "SQLite's quick check finds nothing")
+	}
+	d.server(ctx, file)
+}
+
+// schema compares the schema with the program's.
+func (d *doctor) schema(ctx context.Context, db *sqldb.DB) {
+	migrations, err := db.MigrationStatus(ctx)
+	switch {
+	case errors.Is(err, sqldb.ErrNewer):
+		d.fail("database", err.Error(), "Run the version of the service that migrated it, or a later one.")
+		return
+	case err != nil:
+		d.fail("database", err.Error(), "")
+		return
+	}
+	pending := 0
+	for _, m := range migrations {
+		if m.AppliedAt == nil {
+			pending++
+		}
+	}
+	if pending > 0 {
+		d.warn("database", fmt.Sprintf("it answers; %d of %d migrations are pending", pending, len(migrations)), "Run tenantry migrate; or the next start does it.")
+		return
+	}
+	d.ok("database", "it answers, and its schema is this program's")
+}
+
+func (d *doctor) clock(ctx context.Context, db *sqldb.DB) {
+	before := clock.System().Now()
+	there, err := db.Now(ctx)
+	if err != nil {
+		d.fail("clock", err.Error(), "")
+		return
+	}
+	after := clock.System().Now()
+	skew := max(before.Sub(there), there.Sub(after), 0)
+	const fix = "Let both machines follow time servers (NTP)."
+	detail := fmt.Sprintf("this machine and the database differ by %s", skew.Round(time.Millisecond))
+	switch {
+	case skew > skewError:
+		d.fail("clock", detail, fix)
+	case skew > skewWarning:
+		d.warn("clock", detail, fix)
+	default:
+		d.ok("clock", "%s", detail)
+	}
+}
+
+// server says whether a server runs on the data folder, which is no fault.
+func (d *doctor) server(ctx context.Context, file string) {
+	ctx, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+	defer cancel()
+	if release, err := private.TryLock(ctx, file); err == nil {
+		release()
+		d.ok("server", "none runs on this database now")
+		return
+	}
+	d.ok("server", "one runs on this database")
+}
+
+func (d *doctor) redis(ctx context.Context) {
+	if d.Settings.RedisURL == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	r, err := limit.NewRedis(d.Settings.RedisURL.Reveal())
+	if err == nil {
+		err = errors.Join(r.Ping(ctx), r.Close())
+	}
+	if err != nil {
+		d.fail("redis", err.Error(), "Check TENANTRY_REDIS_URL. Until it answers, rate limits are not counted.")
+		return
+	}
+	d.ok("redis", "it answers")
+}

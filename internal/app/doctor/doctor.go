@@ -1,0 +1,191 @@
+// Package doctor finds what is wrong with an installation before its users do, and says
+// what to do. It changes nothing but for a mail that it is asked to send
+// (rules: settings#doctor).
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/account/oauth"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/psp/check"
+	"github.com/tenantry/tenantry/internal/settings"
+)
+
+// Config is what is looked at.
+type Config struct {
+	Settings settings.Settings
+	// SettingsError joins what is wrong with the settings; those that are wrong are missing
+	// in Settings.
+	SettingsError error
+	// Unknown are variables in the environment that are no settings.
+	Unknown []settings.UnknownVariable
+	// Sandbox says that the data folder is a sandbox's, which needs nothing from outside.
+	Sandbox bool
+	// Logins are the identity providers.
+	Logins []oauth.Provider
+	// SendTo is the address that a test mail is sent to; "" sends none.
+	SendTo string
+	// Provider makes the checks of the payment provider; nil where its key is missing.
+	Provider func(ctx context.Context) ([]check.Finding, error)
+}
+
+// patience bounds each check that asks somebody.
+const patience = 10 * time.Second
+
+// doctor collects findings.
+type doctor struct {
+	Config
+	findings []check.Finding
+}
+
+// Run makes all checks, in the order in which they depend on each other.
+func Run(ctx context.Context, cfg Config) []check.Finding {
+	d := &doctor{Config: cfg}
+	d.settings()
+	d.variables()
+	d.folder()
+	d.database(ctx)
+	d.redis(ctx)
+	d.mail(ctx)
+	d.logins(ctx)
+	d.addresses(ctx)
+	d.provider(ctx)
+	return d.findings
+}
+
+func (d *doctor) ok(name, format string, args ...any) {
+	d.note(name, check.OK, fmt.Sprintf(format, args...), "")
+}
+
+func (d *doctor) warn(name, detail, fix string) { d.note(name, check.Warning, detail, fix) }
+
+func (d *doctor) fail(name, detail, fix string) { d.note(name, check.Error, detail, fix) }
+
+func (d *doctor) note(name string, status check.Status, detail, fix string) {
+	f := check.Finding{Name: name, Status: status, Detail: detail}
+	if fix != "" {
+		f.Fix = &fix
+	}
+	d.findings = append(d.findings, f)
+}
+
+// settings lists each wrong setting.
+func (d *doctor) settings() {
+	wrong := unjoin(d.SettingsError)
+	for _, err := range wrong {
+		name := "settings"
+		if setting, ok := errors.AsType[*settings.Error](err); ok {
+			name, err = setting.Name, errors.New(setting.Reason)
+		}
+		d.fail(name, err.Error(), "Set it right; tenantry serve --help describes every setting.")
+	}
+	switch {
+	case len(wrong) > 0:
+	case d.Sandbox:
+		d.ok("settings", "the data folder is a sandbox's: only what tenantry dev needs is looked at")
+	default:
+		d.ok("settings", "tenantry serve accepts all of them")
+	}
+}
+
+// unjoin returns the single errors of what errors.Join has joined.
+func unjoin(err error) []error {
+	if err == nil {
+		return nil
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var all []error
+	for _, err := range joined.Unwrap() {
+		all = append(all, unjoin(err)...)
+	}
+	return all
+}
+
+func (d *doctor) variables() {
+	for _, v := range d.Unknown {
+		d.warn(v.Name, "no setting has this name", "Did you mean "+v.Nearest+"?")
+	}
+}
+
+func (d *doctor) mail(ctx context.Context) {
+	s := d.Settings
+	if s.SMTPURL == "" || s.MailFrom == "" {
+		if d.Sandbox {
+			d.ok("mail", "not needed: mails stay in the sandbox's mailbox")
+		}
+		return // else the settings are wrong, which was said
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*patience)
+	defer cancel()
+	const fix = "Check host, port, user and password in TENANTRY_SMTP_URL, and that this machine may connect there."
+	server, err := mail.ParseSMTPURL(s.SMTPURL.Reveal())
+	if err != nil {
+		return
+	}
+	sender, err := mail.NewSMTP(mail.SMTPConfig{Server: server, From: s.MailFrom})
+	if err == nil {
+		err = sender.Greet(ctx)
+	}
+	if err != nil {
+		d.fail("mail", err.Error(), fix)
+		return
+	}
+	if d.SendTo == "" {
+		d.ok("mail", "%s accepts connections and the login; --send-to sends a test mail", server.Host)
+		return
+	}
+	const text = "This is the test mail of tenantry doctor. It has arrived."
+	if err := sender.Send(ctx, mail.Message{To: d.SendTo, Subject: "Test mail of " + settings.AppName, Text: text}); err != nil {
+		d.fail("mail", "the test mail was not accepted: "+err.Error(), "Check that the server lets "+s.MailFrom+" send.")
+		return
+	}
+	d.ok("mail", "%s has accepted a mail to %s", server.Host, d.SendTo)
+}
+
+// logins asks each identity provider for what it says about itself.
+func (d *doctor) logins(ctx context.Context) {
+	for _, p := range d.Logins {
+		name := "login " + p.Name
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		err := oauth.Discover(ctx, p, clock.System())
+		cancel()
+		if err != nil {
+			d.fail(name, err.Error(), "Check its issuer, and that this machine may connect there.")
+			continue
+		}
+		d.ok(name, "its address answers; register %s as redirect URI there", d.callback(p.Name))
+	}
+}
+
+func (d *doctor) callback(provider string) string {
+	base := "{public URL}"
+	if d.Settings.PublicURL != nil {
+		base = d.Settings.PublicURL.String()
+	}
+	return base + "/api/v1/auth/oauth/" + provider + "/callback"
+}
+
+func (d *doctor) provider(ctx context.Context) {
+	if d.Provider == nil {
+		if d.Sandbox {
+			d.ok("stripe", "not needed: the sandbox stands in for it")
+		}
+		return
+	}
+	found, err := d.Provider(ctx)
+	if err != nil {
+		d.fail("stripe", err.Error(), "")
+	}
+	for _, f := range found {
+		f.Name = "stripe: " + f.Name
+		d.findings = append(d.findings, f)
+	}
+}

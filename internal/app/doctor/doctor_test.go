@@ -1,0 +1,209 @@
+package doctor_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/emersion/go-smtp"
+
+	"github.com/tenantry/tenantry/internal/account/oauth"
+	"github.com/tenantry/tenantry/internal/app/doctor"
+	"github.com/tenantry/tenantry/internal/psp/check"
+	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// find makes all checks and returns those of a name.
+func find(t *testing.T, cfg doctor.Config, name string) []check.Finding {
+	t.Helper()
+	var found []check.Finding
+	for _, f := range doctor.Run(t.Context(), cfg) {
+		if f.Name == name {
+			found = append(found, f)
+		}
+		if (f.Status == check.OK) != (f.Fix == nil) && f.Status != check.OK && f.Detail == "" {
+			t.Errorf("%s says neither what is wrong nor what to do", f.Name)
+		}
+	}
+	return found
+}
+
+// wantFound wants one finding with a status, whose detail has a text.
+func wantFound(t *testing.T, cfg doctor.Config, name string, status check.Status, detail string) {
+	t.Helper()
+	found := find(t, cfg, name)
+	if len(found) != 1 || found[0].Status != status || !strings.Contains(found[0].Detail, detail) {
+		t.Errorf("%s: %+v, want %s with %q", name, found, status, detail)
+	}
+}
+
+func absolute(t *testing.T, text string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func TestDatabaseChecks(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range dbtest.Dialects(t) {
+		address := dbtest.URL(t, dialect)
+		db := dbtest.Open(t, address)
+		folder := t.TempDir()
+		if err := os.Chmod(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		cfg := doctor.Config{Settings: settings.Settings{Data: folder, DatabaseURL: settings.Secret(address)}}
+		wantFound(t, cfg, "data folder", check.OK, "private")
+		wantFound(t, cfg, "database", check.OK, "its schema is this program's")
+		if db.Dialect() == sqldb.Postgres {
+			wantFound(t, cfg, "clock", check.OK, "differ by")
+		} else {
+			wantFound(t, cfg, "integrity", check.OK, "nothing")
+			wantFound(t, cfg, "server", check.OK, "none runs")
+		}
+		if err := os.Chmod(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		wantFound(t, cfg, "data folder", check.Warning, "other users")
+		if _, err := db.Conn(t.Context()).ExecContext(t.Context(), `DELETE FROM goose_db_version WHERE version_id = (SELECT max(version_id) FROM goose_db_version)`); err != nil {
+			t.Fatal(err)
+		}
+		wantFound(t, cfg, "database", check.Warning, "are pending")
+		if _, err := db.Conn(t.Context()).ExecContext(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)`); err != nil {
+			t.Fatal(err)
+		}
+		wantFound(t, cfg, "database", check.Error, "newer")
+	}
+	absent := settings.Settings{DatabaseURL: settings.Secret(sqldb.FileURL(filepath.Join(t.TempDir(), "t.db")))}
+	wantFound(t, doctor.Config{Settings: absent}, "database", check.Warning, "there is none at")
+	away := settings.Settings{DatabaseURL: "postgres://nobody@127.0.0.1:1/x"}
+	wantFound(t, doctor.Config{Settings: away}, "database", check.Error, "refused")
+}
+
+// Browsers send cookies within one site and scheme, and show a page those of its own host
+// or of a domain above it.
+func TestCookieChecks(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		public, frontend, domain string
+		status                   check.Status
+	}{
+		{"https://example.com", "", "", check.OK},
+		{"https://example.com", "https://example.com", "", check.OK},
+		{"https://api.example.com", "https://app.example.com", "example.com", check.OK},
+		{"https://api.example.com", "https://app.example.com", "", check.Warning},
+		{"https://api.example.com", "https://app.example.com", "api.example.com", check.Warning},
+		{"https://api.example.com", "https://example.org", "", check.Error},
+		{"https://a.github.io", "https://b.github.io", "", check.Error}, // each is a site of its own
+		{"https://api.example.com", "http://api.example.com", "", check.Error},
+		{"http://127.0.0.1:9", "http://127.0.0.1:3000", "", check.OK},
+		{"http://example.com", "", "", check.Warning},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel() // the addresses are nobody's to ask
+		s := settings.Settings{PublicURL: absolute(t, c.public), CookieDomain: c.domain}
+		if c.frontend != "" {
+			s.FrontendURL = absolute(t, c.frontend)
+		}
+		for _, f := range doctor.Run(ctx, doctor.Config{Settings: s}) {
+			if f.Name == "cookies" && f.Status != c.status {
+				t.Errorf("%s and %s with %q: %+v", c.public, c.frontend, c.domain, f)
+			}
+		}
+	}
+}
+
+// service answers as ours, a mail server and an identity provider do.
+func TestOutsideChecks(t *testing.T) {
+	t.Parallel()
+	var outside *httptest.Server
+	outside = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/healthz":
+			_, _ = io.WriteString(w, `{"message":"ok"}`+"\n")
+		case "/.well-known/openid-configuration":
+			_, _ = io.WriteString(w, `{"issuer":"`+outside.URL+`","authorization_endpoint":"a","token_endpoint":"b","jwks_uri":"c"}`)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer outside.Close()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	post := &post{}
+	mails := smtp.NewServer(post)
+	mails.Domain = "localhost"
+	go func() { _ = mails.Serve(listener) }()
+	defer mails.Close()
+	redis := miniredis.RunT(t)
+	s := settings.Settings{
+		PublicURL: absolute(t, outside.URL), SMTPURL: settings.Secret("smtp://" + listener.Addr().String() + "?tls=none"), MailFrom: "a@example.com",
+		RedisURL: settings.Secret("redis://" + redis.Addr()),
+	}
+	cfg := doctor.Config{Settings: s, Logins: []oauth.Provider{{Name: "acme", Issuer: outside.URL}, {Name: "broken", Issuer: outside.URL + "/other"}, {Name: "github"}}}
+	wantFound(t, cfg, "public url", check.OK, "leads to the service")
+	wantFound(t, cfg, "mail", check.OK, "accepts connections")
+	wantFound(t, cfg, "redis", check.OK, "it answers")
+	wantFound(t, cfg, "login acme", check.OK, outside.URL+"/api/v1/auth/oauth/acme/callback")
+	wantFound(t, cfg, "login broken", check.Error, "404")
+	wantFound(t, cfg, "login github", check.OK, "redirect URI")
+	if post.taken != 0 {
+		t.Errorf("%d mails were sent unasked", post.taken)
+	}
+	cfg.SendTo = "ops@example.com"
+	wantFound(t, cfg, "mail", check.OK, "accepted a mail to ops@example.com")
+	if post.taken != 1 {
+		t.Errorf("%d test mails", post.taken)
+	}
+	redis.Close()
+	cfg.Settings.PublicURL = absolute(t, outside.URL+"/elsewhere")
+	cfg.Settings.SMTPURL = "smtp://127.0.0.1:1?tls=none"
+	wantFound(t, cfg, "public url", check.Warning, "404")
+	wantFound(t, cfg, "mail", check.Error, "refused")
+	wantFound(t, cfg, "redis", check.Error, "refused")
+}
+
+// post is a mail server that counts what it takes.
+type post struct{ taken int }
+
+func (p *post) NewSession(*smtp.Conn) (smtp.Session, error) { return p, nil }
+func (*post) Mail(string, *smtp.MailOptions) error          { return nil }
+func (*post) Rcpt(string, *smtp.RcptOptions) error          { return nil }
+func (p *post) Data(r io.Reader) error {
+	p.taken++
+	_, err := io.Copy(io.Discard, r)
+	return err
+}
+func (*post) Reset()        {}
+func (*post) Logout() error { return nil }
+
+func TestSettingsChecks(t *testing.T) {
+	t.Parallel()
+	wrong := errors.Join(&settings.Error{Name: "TENANTRY_ADDR", Reason: "is wrong"}, errors.Join(&settings.Error{Name: "TENANTRY_DATA", Reason: "is no folder"}))
+	cfg := doctor.Config{SettingsError: wrong, Unknown: []settings.UnknownVariable{{Name: "TENANTRY_ADR", Nearest: "TENANTRY_ADDR"}}}
+	wantFound(t, cfg, "TENANTRY_ADDR", check.Error, "is wrong")
+	wantFound(t, cfg, "TENANTRY_DATA", check.Error, "is no folder")
+	wantFound(t, cfg, "TENANTRY_ADR", check.Warning, "no setting has this name")
+	wantFound(t, doctor.Config{}, "settings", check.OK, "accepts all")
+	wantFound(t, doctor.Config{Sandbox: true}, "stripe", check.OK, "not needed")
+	cfg.Provider = func(context.Context) ([]check.Finding, error) {
+		return []check.Finding{{Name: "key", Status: check.Error, Detail: "it is revoked"}}, nil
+	}
+	wantFound(t, cfg, "stripe: key", check.Error, "it is revoked")
+}

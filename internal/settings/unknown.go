@@ -1,0 +1,65 @@
+package settings
+
+import (
+	"slices"
+	"strings"
+)
+
+// UnknownVariable is a variable in the environment that looks like a setting and is none.
+type UnknownVariable struct {
+	Name    string
+	Nearest string // the setting with the most similar name
+}
+
+// prefix is what the names of all variables begin with.
+const prefix = "TENANTRY_"
+
+// foreign are the beginnings of names that are not checked here: those of identity
+// providers have a check of their own, and tests have variables.
+var foreign = []string{prefix + "OAUTH_", prefix + "OIDC_", prefix + "TEST_"}
+
+// UnknownVariables returns the variables of an environment, in the form of [os.Environ],
+// that are not in known though they begin like a setting, sorted by name. A secret's
+// variable is known if the one for its file is.
+func UnknownVariables(environ, known []string) []UnknownVariable {
+	names := slices.Clone(known)
+	for _, name := range known {
+		if secret, ok := strings.CutSuffix(name, "_FILE"); ok {
+			names = append(names, secret)
+		}
+	}
+	var unknown []UnknownVariable
+	for _, entry := range environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, prefix) || slices.Contains(names, name) ||
+			slices.ContainsFunc(foreign, func(p string) bool { return strings.HasPrefix(name, p) }) {
+			continue
+		}
+		nearest := slices.MinFunc(names, func(a, b string) int { return distance(name, a) - distance(name, b) })
+		unknown = append(unknown, UnknownVariable{Name: name, Nearest: nearest})
+	}
+	slices.SortFunc(unknown, func(a, b UnknownVariable) int { return strings.Compare(a.Name, b.Name) })
+	return unknown
+}
+
+// distance returns how many letters have to be inserted, removed or replaced to make b of a
+// (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replace := corner
+			if a[i] != b[j] {
+				replace++
+			}
+			corner = row[j+1]
+			row[j+1] = min(row[j+1]+1, row[j]+1, replace)
+		}
+	}
+	return row[len(b)]
+}
