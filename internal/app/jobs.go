@@ -87,6 +87,7 @@ func (svc *service) registerPeriodic() {
 		{common, "team.prune", time.Hour, svc.team.Prune},
 		{common, "usage.prune", 10 * time.Minute, svc.retention.Prune},
 		{common, "audit.count", time.Hour, svc.audit.CountDays},
+		{common, "database.optimize", 24 * time.Hour, svc.db.Optimize},
 		{common, "data.prune", 10 * time.Minute, svc.pruner().Run},
 		{common, "psp.reconcile", 24 * time.Hour, svc.startComparisons},
 		{provider, "usage.report", 10 * time.Second, svc.reporter.Report},
