@@ -72,7 +72,7 @@ func run(ctx context.Context, args []string, p *process) int {
 		_, _ = fmt.Fprintf(p.err, "tenantry: %v\n", err)
 		return exitFailed
 	}
-	command, err := parser.Parse(args)
+	command, err := parser.Parse(spelled(args))
 	if err != nil {
 		hint := ""
 		if strings.HasPrefix(err.Error(), "unexpected argument") {
@@ -85,6 +85,21 @@ func run(ctx context.Context, args []string, p *process) int {
 		return report(p.err, command, err)
 	}
 	return exitOK
+}
+
+// spelled returns arguments in the form that kong knows: no argument and "help …" are
+// --help, -v and --version are version.
+func spelled(args []string) []string {
+	switch {
+	case len(args) == 0:
+		return []string{"--help"}
+	case args[0] == "help":
+		return append(args[1:len(args):len(args)], "--help")
+	case len(args) == 1 && (args[0] == "-v" || args[0] == "--version"):
+		return []string{"version"}
+	default:
+		return args
+	}
 }
 
 // report writes one line for each error and returns the exit code.

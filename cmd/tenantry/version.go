@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -8,29 +9,54 @@ import (
 	"github.com/tenantry/tenantry/internal/app"
 )
 
-type versionCmd struct{}
+type versionCmd struct {
+	JSON bool `name:"json" help:"Write an object in place of text: {version, commit, modified, date, go, os, arch}."`
+}
+
+// build is what is known of a binary.
+type build struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit"` // "unknown" for one that was not built from a repository
+	Modified bool   `json:"modified"`
+	Date     string `json:"date"` // of the commit, RFC 3339; "" where it is unknown
+	Go       string `json:"go"`
+	OS       string `json:"os"`
+	Arch     string `json:"arch"`
+}
 
 // Run shows the version, the commit and the Go version of the build.
-func (versionCmd) Run(p *process) error {
-	_, err := fmt.Fprintf(p.out, "tenantry %s\ncommit %s\n%s %s/%s\n",
-		app.Version(), commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+func (c versionCmd) Run(p *process) error {
+	b := thisBuild()
+	if c.JSON {
+		return json.NewEncoder(p.out).Encode(b)
+	}
+	modified := ""
+	if b.Modified {
+		modified = " (modified)"
+	}
+	date := ""
+	if b.Date != "" {
+		date = " of " + b.Date
+	}
+	_, err := fmt.Fprintf(p.out, "tenantry %s\ncommit %s%s%s\n%s %s/%s\n", b.Version, b.Commit, modified, date, b.Go, b.OS, b.Arch)
 	return err
 }
 
-// commit returns the git revision that the binary was built from.
-func commit() string {
-	revision, modified := "unknown", ""
+func thisBuild() build {
+	b := build{Version: app.Version(), Commit: "unknown", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return revision
+		return b
 	}
 	for _, setting := range info.Settings {
-		switch {
-		case setting.Key == "vcs.revision":
-			revision = setting.Value
-		case setting.Key == "vcs.modified" && setting.Value == "true":
-			modified = " (modified)"
+		switch setting.Key {
+		case "vcs.revision":
+			b.Commit = setting.Value
+		case "vcs.modified":
+			b.Modified = setting.Value == "true"
+		case "vcs.time":
+			b.Date = setting.Value
 		}
 	}
-	return revision + modified
+	return b
 }

@@ -138,7 +138,7 @@ func (f DevFlags) Settings(getenv func(string) string) (Settings, error) {
 // Settings checks the settings of serve, like DevFlags.Settings. It refuses a data
 // folder and a key that belong to the sandbox.
 func (f ServeFlags) Settings(getenv func(string) string) (Settings, error) {
-	p := parser{getenv: getenv}
+	p := parser{getenv: getenv, command: "serve"}
 	var s Settings
 	p.http(f.HTTPFlags, &s)
 	p.invoices(f.InvoiceFlags, &s)
@@ -187,7 +187,7 @@ func (f ImportFlags) Settings(getenv func(string) string) (Settings, error) {
 // Settings checks the settings of CheckFlags, like DevFlags.Settings. It refuses what
 // belongs to a sandbox, unless it leads to one.
 func (f CheckFlags) Settings(getenv func(string) string) (Settings, error) {
-	p := parser{getenv: getenv}
+	p := parser{getenv: getenv, command: "psp check"}
 	var s Settings
 	p.store(f.StoreFlags, LogText, &s)
 	p.provider(f.StripeSecretKeyFile, &s)
@@ -201,7 +201,7 @@ func (f CheckFlags) Settings(getenv func(string) string) (Settings, error) {
 // Settings checks the settings of a command that needs the data and the payment
 // provider, like ServeFlags.Settings.
 func (f ProviderFlags) Settings(getenv func(string) string) (Settings, error) {
-	p := parser{getenv: getenv}
+	p := parser{getenv: getenv, command: "psp reconcile"}
 	var s Settings
 	p.invoices(f.InvoiceFlags, &s)
 	p.store(f.StoreFlags, LogText, &s)

@@ -21,8 +21,9 @@ const DatabaseFile = "tenantry.db"
 
 // parser turns flags into settings and collects what is wrong with them.
 type parser struct {
-	getenv func(string) string
-	errs   []error
+	getenv  func(string) string
+	command string // that needs what is required
+	errs    []error
 }
 
 func (p *parser) fail(name, format string, args ...any) {
@@ -98,7 +99,7 @@ func (p *parser) outside(f OutsideFlags, s *Settings) {
 		}
 	}
 	if s.MailFrom = f.MailFrom; s.MailFrom == "" {
-		p.fail("TENANTRY_MAIL_FROM", "required by serve")
+		p.fail("TENANTRY_MAIL_FROM", "required by %s", p.command)
 	} else if _, err := netmail.ParseAddress(s.MailFrom); err != nil {
 		p.fail("TENANTRY_MAIL_FROM", "%q is not an email address", s.MailFrom)
 	}

@@ -64,7 +64,7 @@ func (p *parser) required(name, file string) Secret {
 	before := len(p.errs)
 	value := p.secretOf(name, p.getenv(name), file)
 	if value == "" && len(p.errs) == before {
-		p.fail(name, "required by serve")
+		p.fail(name, "required by %s", p.command)
 	}
 	return value
 }
