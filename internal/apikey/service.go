@@ -13,6 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/gather"
+	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/uses"
@@ -40,8 +41,9 @@ type Audit interface {
 type Deps struct {
 	DB      *sqldb.DB
 	Clock   clock.Clock
-	Tenants Tenants // nil where there are only the platform's keys, as on the command line
-	Audit   Audit   // nil records nothing
+	Tenants Tenants     // nil where there are only the platform's keys, as on the command line
+	Audit   Audit       // nil records nothing
+	Events  hook.Outbox // nil tells nobody
 	Log     *slog.Logger
 }
 
@@ -105,9 +107,20 @@ func (s *Service) Create(ctx context.Context, tenantID *uuid.UUID, t Terms) (key
 		if key, secret, err = s.insert(ctx, tenantID, t, now); err != nil {
 			return err
 		}
+		if err := s.tell(ctx, hook.APIKeyCreated, tenantID, key); err != nil {
+			return err
+		}
 		return s.record(ctx, "api_key.created", tenantID, key.ID, nil, recorded(key))
 	})
 	return key, secret, err
+}
+
+// tell hands an event about a key to the outbox.
+func (s *Service) tell(ctx context.Context, t hook.Type, tenantID *uuid.UUID, key Key) error {
+	if s.deps.Events == nil {
+		return nil
+	}
+	return s.deps.Events.Add(ctx, hook.Event{Type: t, TenantID: tenantID, Data: hook.Is(view(key))})
 }
 
 // insert stores a new key and returns it with its secret.
@@ -155,6 +168,14 @@ func (s *Service) Rotate(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID,
 		if key, secret, err = s.insert(ctx, tenantID, Terms{Name: old.Name, Scopes: old.Scopes, Days: old.lifetimeDays}, now); err != nil {
 			return err
 		}
+		if old.RevokedAt != nil {
+			if err := s.tell(ctx, hook.APIKeyRevoked, tenantID, *old); err != nil {
+				return err
+			}
+		}
+		if err := s.tell(ctx, hook.APIKeyCreated, tenantID, key); err != nil {
+			return err
+		}
 		if err := s.record(ctx, "api_key.rotated", tenantID, id, before, recorded(*old)); err != nil {
 			return err
 		}
@@ -173,6 +194,9 @@ func (s *Service) Revoke(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID)
 		before, now := recorded(*key), s.deps.Clock.Now()
 		key.RevokedAt = &now
 		if err := s.store.end(ctx, tenantID, *key); err != nil {
+			return err
+		}
+		if err := s.tell(ctx, hook.APIKeyRevoked, tenantID, *key); err != nil {
 			return err
 		}
 		return s.record(ctx, "api_key.revoked", tenantID, id, before, recorded(*key))

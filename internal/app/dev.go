@@ -97,7 +97,7 @@ func newSandboxed(
 		return nil, nil, err
 	}
 	world.Show(sandbox.Access{API: s.PublicURL.String() + "/sandbox/stripe", Key: key.Reveal(), Secret: secret.Reveal()})
-	world.Clock().OnAdvance(func(time.Time) { provider.Wake(); svc.jobs.Wake() })
+	world.Clock().OnAdvance(func(time.Time) { provider.Wake(); svc.jobs.Wake(); svc.hooks.Wake() })
 	payments := provider.Handler()
 	if s.AroundProvider != nil {
 		payments = s.AroundProvider(payments)

@@ -18,6 +18,7 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog/pricelink"
 	"github.com/tenantry/tenantry/internal/catalog/pricelist"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/impersonation"
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/limit"
@@ -40,6 +41,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/billing"
 	"github.com/tenantry/tenantry/internal/usage/meters"
 	"github.com/tenantry/tenantry/internal/usage/retention"
+	"github.com/tenantry/tenantry/internal/webhook"
 )
 
 // domains are the services with the product's rules.
@@ -50,6 +52,7 @@ type domains struct {
 	pushes        *webpush.Service
 	audit         *audit.Log
 	apiKeys       *apikey.Service
+	hooks         *webhook.Service
 	self          *self.Service
 	team          *team.Service
 	impersonation *impersonation.Service
@@ -76,24 +79,30 @@ type domains struct {
 // each other, links connects them.
 func newDomains(p *platform, out outside) (*domains, error) {
 	d, link := &domains{}, &links{}
+	events := webhook.NewOutbox(p.db, p.clock)
 	d.audit = audit.New(audit.Deps{DB: p.db, Clock: p.clock})
 	d.tenants = tenant.NewService(tenant.Deps{
-		DB: p.db, Clock: p.clock, Subscriptions: link, Overviews: link, Billing: link, Audit: d.audit,
+		DB: p.db, Clock: p.clock, Subscriptions: link, Overviews: link, Billing: link, Team: link, Audit: d.audit, Events: events,
 	})
-	d.apiKeys = apikey.NewService(apikey.Deps{DB: p.db, Clock: p.clock, Tenants: d.tenants, Audit: d.audit, Log: p.log})
+	events.Languages = d.tenants
+	d.hooks = webhook.NewService(webhook.Deps{
+		DB: p.db, Clock: p.clock, Machine: clock.System(), Tenants: d.tenants, Letters: p.letters, Audit: d.audit, Log: p.log,
+		Reachable: out.reachable,
+	}, events)
+	d.apiKeys = apikey.NewService(apikey.Deps{DB: p.db, Clock: p.clock, Tenants: d.tenants, Audit: d.audit, Events: events, Log: p.log})
 	if err := d.addAccounts(p, out, link); err != nil {
 		return nil, err
 	}
 	d.impersonation = impersonation.NewService(impersonation.Deps{
 		DB: p.db, Clock: p.clock, Accounts: d.accounts, Audit: d.audit,
 	})
-	d.addSubscriptions(p, link)
-	d.addUsage(p)
+	d.addSubscriptions(p, link, events)
+	d.addUsage(p, events)
 	d.team = team.NewService(team.Deps{
 		DB: p.db, Clock: p.clock, Tenants: d.tenants, Accounts: d.accounts, Seats: d.operations, Billing: d.operations,
-		Letters: p.letters, Audit: d.audit, ExpiryDays: cmp.Or(p.settings.InvitationDays, team.DefaultExpiryDays),
+		Letters: p.letters, Audit: d.audit, Avatars: d.avatars, Events: events, ExpiryDays: cmp.Or(p.settings.InvitationDays, team.DefaultExpiryDays),
 	})
-	if err := d.addInvoices(p, out); err != nil {
+	if err := d.addInvoices(p, out, events); err != nil {
 		return nil, err
 	}
 	d.onboarding = onboarding.NewService(onboarding.Deps{
@@ -145,7 +154,7 @@ func (d *domains) addAccounts(p *platform, out outside, link *links) error {
 }
 
 // addSubscriptions builds the catalog and the subscriptions to its plans.
-func (d *domains) addSubscriptions(p *platform, link *links) {
+func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox) {
 	d.catalog = catalog.New(catalog.Deps{DB: p.db, Clock: p.clock, Subscriptions: link, Audit: d.audit})
 	d.currencies = currency.New(currency.Deps{DB: p.db, Clock: p.clock, Catalog: d.catalog, Audit: d.audit})
 	d.priceLinks = pricelink.New(pricelink.Deps{
@@ -165,7 +174,7 @@ func (d *domains) addSubscriptions(p *platform, link *links) {
 	d.subscriptions = subscription.NewService(subscription.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants, Customers: d.customers,
 		Entitlements: d.entitlements, Provider: p.provider, Prices: d.priceLinks, Audit: d.audit, Log: p.log,
-		Metered: link, Letters: p.letters, Operations: link, Trials: trial.NewRecord(p.db),
+		Metered: link, Letters: p.letters, Operations: link, Trials: trial.NewRecord(p.db), Events: events,
 	})
 	d.operations = operation.NewService(operation.Deps{
 		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Subscriptions: d.subscriptions, Catalog: d.catalog,
@@ -180,10 +189,10 @@ func (d *domains) addSubscriptions(p *platform, link *links) {
 
 // addUsage builds the metering, what reports it to the payment provider, and
 // what deletes old events.
-func (d *domains) addUsage(p *platform) {
+func (d *domains) addUsage(p *platform, events hook.Outbox) {
 	d.usage = usage.NewService(usage.Deps{
 		DB: p.db, Clock: p.clock, Plans: allowances{d.entitlements}, Log: p.log,
-		Jobs: p.jobs, Billing: billing.NewQueue(p.db),
+		Jobs: p.jobs, Billing: billing.NewQueue(p.db), Events: events,
 		Alerts: alerts.Alerts{
 			Tenants: d.tenants, Letters: p.letters, Pushes: d.pushes, Messages: p.messages, FrontendURL: p.frontendURL,
 		},
@@ -200,14 +209,14 @@ func (d *domains) addUsage(p *platform) {
 	})
 }
 
-func (d *domains) addInvoices(p *platform, out outside) error {
+func (d *domains) addInvoices(p *platform, out outside, events hook.Outbox) error {
 	issuing, err := issuing(p.settings)
 	if err != nil {
 		return err
 	}
 	d.invoices = invoice.NewService(invoice.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Tenants: d.tenants, Subscriptions: d.subscriptions,
-		Provider: p.provider, Letters: p.letters, Audit: d.audit, Issuing: issuing, Log: p.log,
+		Provider: p.provider, Letters: p.letters, Audit: d.audit, Events: events, Issuing: issuing, Log: p.log,
 		Documents: document.New(document.Config{Hosts: out.pspFileHosts, Reachable: out.reachable}),
 	})
 	return nil

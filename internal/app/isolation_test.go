@@ -24,7 +24,10 @@ var bodies = map[string]func(mine apptest.Owner, s *apptest.Server) any{
 	"PATCH members/{user}/role": func(mine apptest.Owner, s *apptest.Server) any {
 		return map[string]any{"role_id": s.RoleID(mine, "member")}
 	},
-	"PATCH roles/{role}":   func(apptest.Owner, *apptest.Server) any { return map[string]any{"name": "Stolen"} },
+	"PATCH roles/{role}": func(apptest.Owner, *apptest.Server) any { return map[string]any{"name": "Stolen"} },
+	"POST webhook-endpoints/{endpoint}/replay": func(_ apptest.Owner, s *apptest.Server) any {
+		return map[string]any{"since": s.Now()}
+	},
 	"PATCH members/{user}": func(apptest.Owner, *apptest.Server) any { return map[string]any{"name": "Stolen"} },
 }
 
@@ -107,7 +110,13 @@ func furnish(s *apptest.Server, o apptest.Owner) map[string]string {
 	subscription := s.Call("GET", o.Path("/subscription"), o.Token, nil).Want(200).Str("data.id")
 	invoice := s.Invoices(o, 1)[0].(map[string]any)["id"].(string)
 	key := s.Call("POST", o.Path("/api-keys"), o.Token, map[string]any{"name": "Theirs", "scopes": []string{"usage.read"}}).Want(201).Str("data.id")
+	endpoint := o.Path("/webhook-endpoints")
+	hook := s.Call("POST", endpoint, o.Token, map[string]any{"url": "http://127.0.0.1:1", "events": []string{"*"}}).Want(201).Str("data.id")
+	// Nothing is sent to it while the rows are compared.
+	s.Call("PATCH", endpoint+"/"+hook, o.Token, map[string]any{"enabled": false}).Want(200)
+	delivery := s.Call("POST", endpoint+"/"+hook+"/test", o.Token, nil).Want(202).Str("data.id")
 	return map[string]string{
+		"endpoint": hook, "delivery": delivery,
 		"key": key, "invoiceId": invoice, "invoice": invoice,
 		"member": strconv.FormatInt(member, 10), "user": strconv.FormatInt(member, 10),
 		"role": strconv.FormatInt(int64(role), 10), "invitation": invitation, "subscription": subscription,

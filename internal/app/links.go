@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/catalog/pricelink"
+	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/impersonation"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
@@ -73,6 +74,10 @@ func (l *links) Discard(ctx context.Context, tenantID uuid.UUID) error {
 
 func (l *links) Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {
 	return consumption{l.usage}.Current(ctx, tenantID)
+}
+
+func (l *links) TellMember(ctx context.Context, t hook.Type, tenantID uuid.UUID, userID int64) error {
+	return l.team.TellMember(ctx, t, tenantID, userID)
 }
 
 func (l *links) TakenSeats(ctx context.Context, tenantID uuid.UUID) (int64, error) {

@@ -37,6 +37,13 @@ var adminPermissions = map[string]string{
 	"POST /api-keys/{key}/rotate": "api_keys.manage", "DELETE /api-keys/{key}": "api_keys.manage",
 	"GET /audit-logs": "logs.view",
 
+	"GET /webhook-endpoints": "webhooks.manage", "POST /webhook-endpoints": "webhooks.manage",
+	"GET /webhook-endpoints/{endpoint}": "webhooks.manage", "PATCH /webhook-endpoints/{endpoint}": "webhooks.manage",
+	"DELETE /webhook-endpoints/{endpoint}": "webhooks.manage", "POST /webhook-endpoints/{endpoint}/rotate-secret": "webhooks.manage",
+	"POST /webhook-endpoints/{endpoint}/test": "webhooks.manage", "GET /webhook-endpoints/{endpoint}/deliveries": "webhooks.manage",
+	"POST /webhook-endpoints/{endpoint}/deliveries/{delivery}/resend": "webhooks.manage",
+	"POST /webhook-endpoints/{endpoint}/replay":                       "webhooks.manage",
+
 	"GET /products": "products.view", "POST /products": "products.create", "GET /products/{product}": "products.view",
 	"PATCH /products/{product}": "products.update", "DELETE /products/{product}": "products.delete",
 	"GET /plans": "plans.view", "POST /plans": "plans.create", "GET /plans/{plan}": "plans.view",

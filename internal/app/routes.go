@@ -16,7 +16,7 @@ import (
 // routes_*.go.
 func (svc *service) routes() []rest.Route {
 	accounts := account.NewHTTP(svc.accounts, svc.avatars)
-	members := team.NewHTTP(svc.team, accounts, svc.avatars, svc.publicURL)
+	members := team.NewHTTP(svc.team, accounts, svc.publicURL)
 	plans := catalog.NewHTTP(svc.catalog, svc.publicURL)
 	return slices.Concat(
 		svc.accountRoutes(accounts),
@@ -24,6 +24,7 @@ func (svc *service) routes() []rest.Route {
 		svc.onboardingRoutes(accounts),
 		svc.tenantRoutes(),
 		svc.apiKeyRoutes(),
+		svc.webhookRoutes(),
 		svc.teamRoutes(members),
 		svc.catalogRoutes(plans),
 		svc.priceLinkRoutes(plans),

@@ -67,7 +67,7 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 
 // background returns what the service does besides answering requests.
 func (svc *service) background(ctx context.Context) ([]func(context.Context) error, error) {
-	work := []func(context.Context) error{svc.jobs.Run, svc.usage.Run, svc.apiKeys.Run, svc.accounts.Run}
+	work := []func(context.Context) error{svc.jobs.Run, svc.usage.Run, svc.apiKeys.Run, svc.accounts.Run, svc.hooks.Run}
 	figures, err := svc.metrics.Listen(ctx, svc.settings.MetricsAddr, svc.settings.ProfilesAddr)
 	return append(work, figures...), err
 }

@@ -27,12 +27,13 @@ var domains = map[string][]string{
 	"invoice":           {"tenant"},
 	"onboarding":        {"account", "tenant", "catalog", "subscription"},
 	"impersonation":     {"account"},
+	"webhook":           {"tenant"},
 }
 
 // platform are the packages that domains stand on. They import no domain, psp
 // included, which has types of its own.
 var platform = []string{
-	"audit", "authz", "clock", "dbfile", "fault", "framing", "gather", "i18n", "jobs", "limit", "mail", "metrics", "money", "page", "prepared", "private", "prune", "psp", "push", "rest", "safehttp", "sqldb", "uses",
+	"audit", "authz", "clock", "dbfile", "fault", "framing", "gather", "hook", "i18n", "jobs", "limit", "mail", "metrics", "money", "page", "prepared", "private", "prune", "psp", "push", "rest", "safehttp", "sqldb", "uses",
 }
 
 // settings reads the values that some domains take from outside, into their types.

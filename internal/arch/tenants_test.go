@@ -26,6 +26,10 @@ var unkeyed = map[string]string{
 	"DeleteOldInvitations":  "of all tenants, at the end of their retention",
 	"PruneDecided":          "of all tenants, days after somebody decided",
 	"MarkKeyUsed":           "of a key that has just authenticated",
+	"DeleteOldEvents":       "of all tenants, at the end of their retention",
+	"NoteDelivered":         "of a webhook endpoint that was just sent to",
+	"NoteFailing":           "of a webhook endpoint that was just sent to",
+	"DisableEndpoint":       "of a webhook endpoint that was just sent to",
 	"MarkSeen":              "of all tenants, when everything is compared with the provider",
 }
 

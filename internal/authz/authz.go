@@ -18,6 +18,8 @@ const (
 	TeamManage    = "team.manage"
 	TeamInvite    = "team.invite"
 	RolesManage   = "roles.manage"
+
+	WebhooksManage = "webhooks.manage" // of the platform too
 )
 
 // The permissions of a platform admin for what is not the catalog (rules:
@@ -34,7 +36,7 @@ const (
 
 // TenantPermissions returns all permissions that a role can hold, sorted.
 func TenantPermissions() []string {
-	return []string{APIKeysManage, BillingManage, RolesManage, TeamInvite, TeamManage, TenantUpdate}
+	return []string{APIKeysManage, BillingManage, RolesManage, TeamInvite, TeamManage, TenantUpdate, WebhooksManage}
 }
 
 // PlatformPermissions returns all permissions that a platform admin can hold,
@@ -56,6 +58,7 @@ func PlatformPermissions() []string {
 		TenantsView,
 		"users.create",
 		UsersPassword,
+		WebhooksManage,
 	}
 }
 

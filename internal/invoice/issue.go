@@ -114,18 +114,25 @@ func (s *Service) take(ctx context.Context, tenantID uuid.UUID, in psp.Invoice) 
 		// A subscription that is not known by now was refused, as the second of two
 		// that were paid: its payment is refunded.
 		refused := in.SubscriptionID != "" && inv.SubscriptionID == nil
-		if s.deps.Issuing == nil || inv.Status == Draft || refused {
+		if inv.Status == Draft || refused {
 			return nil
+		}
+		if s.deps.Issuing == nil {
+			return s.tell(ctx, inv)
 		}
 		exists, err := s.store.isIssued(ctx, tenantID, in.ID)
 		if err != nil {
 			return err
 		}
-		if !exists {
-			return s.issue(ctx, t, inv, locale)
+		if exists {
+			_, err = s.store.move(ctx, inv, s.deps.Clock.Now())
+		} else {
+			err = s.issue(ctx, t, inv, locale)
 		}
-		_, err = s.store.move(ctx, inv, s.deps.Clock.Now())
-		return err
+		if err != nil {
+			return err
+		}
+		return s.tell(ctx, inv)
 	})
 }
 

@@ -123,3 +123,9 @@ AND NOT EXISTS (SELECT 1 FROM invoices i WHERE i.psp_invoice_id = psp_invoices.p
 
 -- name: TenantOfPSPInvoice :one
 SELECT tenant_id FROM psp_invoices WHERE psp_invoice_id = $1;
+
+-- name: Told :one
+SELECT told FROM psp_invoices WHERE tenant_id = $1 AND psp_invoice_id = $2;
+
+-- name: SetTold :exec
+UPDATE psp_invoices SET told = $3 WHERE tenant_id = $1 AND psp_invoice_id = $2;

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/page"
@@ -65,6 +66,7 @@ type Deps struct {
 	Documents     Documents
 	Letters       Letters
 	Audit         Audit
+	Events        hook.Outbox // nil tells nobody
 	// Issuing says how invoices are issued here; nil where they are the provider's
 	// (rules: invoices#source).
 	Issuing *Issuing

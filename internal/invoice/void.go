@@ -39,13 +39,18 @@ func (s *Service) Void(ctx context.Context, tenantID, id uuid.UUID) (Invoice, er
 	after := before
 	after.Status, after.Action = Void, psp.PaymentAction{}
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if _, err := s.deps.Tenants.Lock(ctx, tenantID); err != nil {
+			return err
+		}
 		if s.deps.Issuing != nil {
-			if _, err := s.deps.Tenants.Lock(ctx, tenantID); err != nil {
-				return err
-			}
 			moved, err := s.store.move(ctx, after, s.deps.Clock.Now())
 			if err != nil || !moved {
 				return err // a notification has changed the state already
+			}
+		}
+		if before.Status != Draft {
+			if err := s.tell(ctx, after); err != nil {
+				return err
 			}
 		}
 		return s.deps.Audit.Record(ctx, audit.Entry{

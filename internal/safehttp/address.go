@@ -3,6 +3,7 @@ package safehttp
 import (
 	"fmt"
 	"net/netip"
+	"strings"
 )
 
 // reserved are the networks inside what Go calls global unicast that are not the
@@ -59,4 +60,25 @@ func checkAddress(address string, open func(netip.Addr) bool, exempt []netip.Pre
 		return nil
 	}
 	return fmt.Errorf("%w: %s is no public address, or is asked without https", ErrForbidden, to.Addr())
+}
+
+// CheckHost refuses, with ErrForbidden, the host of a URL that is an address which is neither
+// public nor exempt, the name of this machine, or a number, which some systems read as an
+// address. What other names stand for is only known when a connection is made.
+func CheckHost(host string, exempt []netip.Prefix) error {
+	name := strings.TrimSuffix(strings.ToLower(host), ".")
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		name = "127.0.0.1"
+	}
+	if addr, err := netip.ParseAddr(name); err == nil {
+		if isPublic(addr) || within(addr.Unmap(), exempt) {
+			return nil
+		}
+		return fmt.Errorf("%w: %s is no public address", ErrForbidden, addr)
+	}
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	if last == "" || strings.HasPrefix(last, "0x") || strings.Trim(last, "0123456789") == "" {
+		return fmt.Errorf("%w: the host is a number", ErrForbidden)
+	}
+	return nil
 }

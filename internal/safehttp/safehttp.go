@@ -52,6 +52,10 @@ type Config struct {
 	MaxBody int64
 	// MaxRedirects is how many redirects are followed; one more is ErrForbidden.
 	MaxRedirects int
+	// NoRedirects returns an answer that redirects as it is.
+	NoRedirects bool
+	// IdlePerHost is how many connections to one host wait for the next request; 0 is 2.
+	IdlePerHost int
 	// HTTPS allows http to exempt networks only.
 	HTTPS bool
 	// Exempt are networks that may be reached although they are not public: for
@@ -82,6 +86,9 @@ func New(cfg Config) *Client {
 			Transport: transport,
 			Timeout:   timeout,
 			CheckRedirect: func(next *http.Request, made []*http.Request) error {
+				if cfg.NoRedirects {
+					return http.ErrUseLastResponse
+				}
 				if len(made) > cfg.MaxRedirects {
 					return fmt.Errorf("%w: more than %d redirects", ErrForbidden, cfg.MaxRedirects)
 				}
@@ -109,7 +116,8 @@ func newTransport(cfg Config, timeout time.Duration, open func(netip.Addr) bool)
 		MaxResponseHeaderBytes: 64 << 10,
 		DisableCompression:     true,
 		ForceAttemptHTTP2:      true,
-		MaxIdleConns:           16,
+		MaxIdleConns:           max(16, 16*cfg.IdlePerHost),
+		MaxIdleConnsPerHost:    cfg.IdlePerHost,
 		IdleConnTimeout:        30 * time.Second,
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/subscription/trial"
@@ -107,6 +108,9 @@ func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subsc
 	if err := s.beginTrial(ctx, a, next); err != nil {
 		return err
 	}
+	if err := s.tellOf(ctx, hook.SubscriptionCreated, next); err != nil {
+		return err
+	}
 	if a.bought() && next.Status.Running() {
 		if err := s.deps.Tenants.PreferCurrency(ctx, next.TenantID, next.Currency); err != nil {
 			return err
@@ -199,7 +203,11 @@ func (s *Service) checkoutOf(ctx context.Context, tenantID uuid.UUID, id string)
 
 // replace ends a subscription that another one replaces, and has the provider end it.
 func (s *Service) replace(ctx context.Context, old Subscription) error {
-	if _, err := s.endHere(ctx, old); err != nil {
+	ended, err := s.endHere(ctx, old)
+	if err != nil {
+		return err
+	}
+	if err := s.tell(ctx, old, ended); err != nil {
 		return err
 	}
 	return s.retireLater(ctx, old)
@@ -236,6 +244,9 @@ func (s *Service) EndMissing(ctx context.Context, sub Subscription) (bool, error
 		}
 		reason := reasonMissing
 		if err := s.SetReason(ctx, sub, &reason); err != nil {
+			return err
+		}
+		if err := s.tell(ctx, sub, ended); err != nil {
 			return err
 		}
 		return s.deps.Audit.Record(ctx, sub.CancelEntry(ended, true, &reason))

@@ -137,10 +137,15 @@ func (s *Service) apply(ctx context.Context, known Subscription, remote psp.Subs
 				}
 			}
 		}
-		if then == nil {
-			return nil
+		if then != nil {
+			if err := then(ctx, next); err != nil {
+				return err
+			}
 		}
-		return then(ctx, next)
+		if known.Status.Over() && !next.Status.Over() {
+			return nil // nothing was stored
+		}
+		return s.tell(ctx, known, next)
 	})
 }
 

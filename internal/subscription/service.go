@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -98,7 +99,8 @@ type Deps struct {
 	Metered      Metering // nil bills no usage, and handles no jobs
 	Operations   Operations
 	Audit        Audit
-	Letters      Letters // needed by TrialEvent alone
+	Letters      Letters     // needed by TrialEvent alone
+	Events       hook.Outbox // nil tells nobody
 	Log          *slog.Logger
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
@@ -88,6 +89,12 @@ func (s *Service) join(ctx context.Context, t tenant.Tenant, i Invitation, user 
 	accepted := i
 	accepted.Status, accepted.UpdatedAt = Accepted, now
 	if err := s.store.updateInvitation(ctx, accepted); err != nil {
+		return Joined{}, err
+	}
+	if err := s.tellInvitation(ctx, hook.InvitationAccepted, t.ID, i.ID); err != nil {
+		return Joined{}, err
+	}
+	if err := s.TellMember(ctx, hook.MemberJoined, t.ID, user.ID); err != nil {
 		return Joined{}, err
 	}
 	return Joined{Invitation: accepted, Tenant: t, Member: asMember(ctx, user, t, role)},

@@ -21,7 +21,6 @@ type Avatars interface {
 type HTTP struct {
 	svc      *Service
 	accounts Sessions
-	avatars  Avatars
 	// tenants and admin are the absolute URLs that a tenant's id follows, for the links
 	// between pages.
 	tenants, admin string
@@ -29,9 +28,9 @@ type HTTP struct {
 
 // NewHTTP returns the handlers. publicURL, without a slash at its end, begins the links
 // between pages.
-func NewHTTP(svc *Service, accounts Sessions, avatars Avatars, publicURL string) *HTTP {
+func NewHTTP(svc *Service, accounts Sessions, publicURL string) *HTTP {
 	return &HTTP{
-		svc: svc, accounts: accounts, avatars: avatars,
+		svc: svc, accounts: accounts,
 		tenants: publicURL + "/api/v1/tenant/", admin: publicURL + "/api/v1/admin/tenants/",
 	}
 }
@@ -52,9 +51,11 @@ type TeamMember struct {
 	JoinedAt *shape.Time `json:"joined_at"`
 }
 
-func (h *HTTP) member(m Member) TeamMember {
+func (h *HTTP) member(m Member) TeamMember { return teamMember(h.svc.deps.Avatars, m) }
+
+func teamMember(avatars Avatars, m Member) TeamMember {
 	return TeamMember{
-		ID: m.UserID, Name: m.Name, Email: m.Email, Avatar: h.avatars.URL(m.AvatarHash),
+		ID: m.UserID, Name: m.Name, Email: m.Email, Avatar: avatars.URL(m.AvatarHash),
 		Role: TeamRole{ID: m.RoleID, Name: m.Role}, JoinedAt: shape.TP(&m.JoinedAt),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/mail/letters"
@@ -70,6 +71,9 @@ func (s *Service) Invite(ctx context.Context, by Actor, tenantID uuid.UUID, n Ne
 			return err
 		}
 		if made, err = s.mail(ctx, i, token); err != nil {
+			return err
+		}
+		if err := s.tellInvitation(ctx, hook.InvitationCreated, tenantID, i.ID); err != nil {
 			return err
 		}
 		return s.recordInvitation(ctx, "invitation.created", nil, &made)
@@ -155,6 +159,9 @@ func (s *Service) Revoke(ctx context.Context, by Actor, tenantID, id uuid.UUID) 
 		revoked := i
 		revoked.Status, revoked.UpdatedAt = Revoked, now
 		if err := s.store.updateInvitation(ctx, revoked); err != nil {
+			return err
+		}
+		if err := s.tellInvitation(ctx, hook.InvitationRevoked, tenantID, id); err != nil {
 			return err
 		}
 		return s.recordInvitation(ctx, "invitation.revoked", &i, &revoked)

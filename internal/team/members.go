@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
@@ -45,6 +46,9 @@ func (s *Service) ChangeRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 		if err := s.store.setRole(ctx, tenantID, userID, roleID); err != nil {
 			return err
 		}
+		if err := s.TellMember(ctx, hook.MemberRoleChanged, tenantID, userID); err != nil {
+			return err
+		}
 		return s.record(ctx, tenantID, "member.role_changed", "user", formatID(userID),
 			map[string]any{"role": m.Role}, map[string]any{"role": role.Name})
 	})
@@ -57,6 +61,9 @@ func (s *Service) Remove(ctx context.Context, by Actor, tenantID uuid.UUID, user
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
 		m, err := s.changeable(ctx, by, tenantID, userID)
 		if err != nil {
+			return err
+		}
+		if err := s.TellMember(ctx, hook.MemberRemoved, tenantID, userID); err != nil {
 			return err
 		}
 		if err := s.deps.Accounts.Left(ctx, userID); err != nil {

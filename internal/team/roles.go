@@ -10,6 +10,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
@@ -121,8 +122,19 @@ func (s *Service) DeleteRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 		if err != nil {
 			return err
 		}
+		members, err := s.store.members(ctx, tenantID)
+		if err != nil {
+			return err
+		}
 		if err := s.store.deleteRole(ctx, tenantID, id, heir.ID); err != nil {
 			return err
+		}
+		for _, m := range members {
+			if m.RoleID == id {
+				if err := s.TellMember(ctx, hook.MemberRoleChanged, tenantID, m.UserID); err != nil {
+					return err
+				}
+			}
 		}
 		return s.recordRole(ctx, tenantID, "role.deleted", &role, nil)
 	})

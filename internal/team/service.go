@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
@@ -75,6 +76,8 @@ type Deps struct {
 	Billing  SeatBilling
 	Letters  Letters
 	Audit    Audit
+	Avatars  Avatars
+	Events   hook.Outbox // nil tells nobody
 	// ExpiryDays is how many days an invitation works by default.
 	ExpiryDays int
 }
@@ -103,6 +106,23 @@ func (s *Service) change(ctx context.Context, tenantID uuid.UUID, f func(ctx con
 func (s *Service) record(ctx context.Context, tenantID uuid.UUID, action, resource, id string, before, after any) error {
 	return s.deps.Audit.Record(ctx, audit.Entry{
 		Action: action, TenantID: &tenantID, Resource: resource, ResourceID: id, Before: before, After: after,
+	})
+}
+
+// TellMember hands an event about a member to the outbox, in the transaction of ctx: the
+// member as they are at that moment. Of one who leaves it is called before they do.
+func (s *Service) TellMember(ctx context.Context, t hook.Type, tenantID uuid.UUID, userID int64) error {
+	return hook.Tell(ctx, s.deps.Events, t, tenantID, func(ctx context.Context) (any, error) {
+		m, err := s.store.member(ctx, tenantID, userID)
+		return teamMember(s.deps.Avatars, m), err
+	})
+}
+
+// tellInvitation hands an event about an invitation to the outbox.
+func (s *Service) tellInvitation(ctx context.Context, t hook.Type, tenantID, id uuid.UUID) error {
+	return hook.Tell(ctx, s.deps.Events, t, tenantID, func(ctx context.Context) (any, error) {
+		i, err := s.store.invitation(ctx, tenantID, id, s.deps.Clock.Now())
+		return teamInvitation(i), err
 	})
 }
 

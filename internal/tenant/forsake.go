@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -30,6 +31,11 @@ func (s *Service) Forsake(ctx context.Context, userID int64) error {
 	id := places[0].tenant.ID
 	if s.deps.Overviews != nil {
 		if bought, err := s.deps.Overviews.HasBought(ctx, id); err != nil || bought {
+			return err
+		}
+	}
+	if s.deps.Events != nil {
+		if err := s.deps.Team.TellMember(ctx, hook.MemberRemoved, id, userID); err != nil {
 			return err
 		}
 	}
@@ -63,6 +69,9 @@ func (s *Service) Dissolve(ctx context.Context, id uuid.UUID) error {
 			if err := s.deps.Billing.Discard(ctx, id); err != nil {
 				return err
 			}
+		}
+		if err := s.tell(ctx, hook.TenantDeleted, id); err != nil {
+			return err
 		}
 		if err := s.store.delete(ctx, id); err != nil {
 			return err

@@ -43,7 +43,8 @@ type TenantView struct {
 	UpdatedAt             shape.Time   `json:"updated_at"`
 }
 
-// View returns a tenant as the caller of ctx sees it.
+// View returns a tenant as the caller of ctx sees it; without a caller, what concerns them
+// alone is empty.
 func (s *Service) View(ctx context.Context, t Tenant) (TenantView, error) {
 	members, err := s.Members(ctx, t.ID)
 	if err != nil {
@@ -68,7 +69,7 @@ func (s *Service) View(ctx context.Context, t Tenant) (TenantView, error) {
 		if m.Role == BuiltInOwner && v.Owner == nil {
 			v.Owner = &person
 		}
-		if m.UserID == caller.UserID {
+		if caller != nil && m.UserID == caller.UserID {
 			v.UserJoinedAt, v.UserRole = shape.TP(&m.JoinedAt), &m.Role
 			v.UserPermissions = permissionsOf(caller, m.Role)
 		}

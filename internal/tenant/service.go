@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -43,14 +44,22 @@ type Billing interface {
 	Discard(ctx context.Context, tenantID uuid.UUID) error
 }
 
+// Team tells of members.
+type Team interface {
+	// TellMember hands an event about a member to the outbox, as they are at that moment.
+	TellMember(ctx context.Context, t hook.Type, tenantID uuid.UUID, userID int64) error
+}
+
 // Deps is what the service needs.
 type Deps struct {
 	DB            *sqldb.DB
 	Clock         clock.Clock
 	Subscriptions Subscriptions
-	Overviews     Overviews // nil knows of no subscription
-	Billing       Billing   // nil tells nobody
-	Audit         Audit     // nil records nothing
+	Overviews     Overviews   // nil knows of no subscription
+	Billing       Billing     // nil tells nobody
+	Team          Team        // needed where Events is
+	Audit         Audit       // nil records nothing
+	Events        hook.Outbox // nil tells nobody
 }
 
 // Service has the tenants and their billing details.
@@ -99,6 +108,9 @@ func (s *Service) CreateIn(ctx context.Context, ownerID int64, name, currency st
 		if err != nil {
 			return err
 		}
+		if err := s.tell(ctx, hook.TenantCreated, id); err != nil {
+			return err
+		}
 		return s.record(ctx, actionCreated, id, nil, map[string]any{"name": name, "slug": slug, "owner_id": ownerID})
 	})
 	return id, err
@@ -108,6 +120,9 @@ func (s *Service) CreateIn(ctx context.Context, ownerID int64, name, currency st
 // have deleted what they keep of it before.
 func (s *Service) Discard(ctx context.Context, id uuid.UUID) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if err := s.tell(ctx, hook.TenantDeleted, id); err != nil {
+			return err
+		}
 		if err := s.store.delete(ctx, id); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -76,9 +77,24 @@ func (s *Service) update(ctx context.Context, id uuid.UUID, action string, chang
 		if err := s.tellBilling(ctx, old, t); err != nil {
 			return err
 		}
+		if err := s.tell(ctx, hook.TenantUpdated, id); err != nil {
+			return err
+		}
 		return s.record(ctx, action, id, recorded(old), recorded(t))
 	})
 	return t, err
+}
+
+// tell hands an event about a tenant to the outbox: the tenant as its members see it, but
+// for what concerns the caller alone.
+func (s *Service) tell(ctx context.Context, t hook.Type, id uuid.UUID) error {
+	return hook.Tell(ctx, s.deps.Events, t, id, func(ctx context.Context) (any, error) {
+		now, err := s.Get(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return s.View(ctx, now)
+	})
 }
 
 // tellBilling tells the subscription domain when something changes that the payment

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -16,7 +17,7 @@ import (
 // JobAlert is the kind of the jobs that tell people of one alert.
 const JobAlert = "usage.alert"
 
-// Alert says that Threshold percent of a soft quota are used.
+// Alert says that Threshold percent of a quota are used.
 type Alert struct {
 	ID         uuid.UUID
 	TenantID   uuid.UUID
@@ -63,16 +64,17 @@ func (s Status) threshold() int {
 // raises that alert alone. Usage of the past that is recorded late raises none: only
 // the period that contains now is looked at.
 type alarm struct {
-	store store
-	jobs  Jobs
-	known *knownAlerts
+	store  store
+	jobs   Jobs
+	known  *knownAlerts
+	events hook.Outbox // nil tells nobody
 }
 
 // alertAfter is called after an event of the stream was counted. It returns the alert
 // that may have to be raised, and reports whether there is one.
 func (s *stream) alertAfter(e *entry, now time.Time) (Alert, bool) {
 	limit := s.allowance.limit(s.meter.Code)
-	if s.meter.Enforcement != Soft || limit == nil || !e.period.Contains(now) {
+	if s.meter.Enforcement == Unenforced || limit == nil || !e.period.Contains(now) {
 		return Alert{}, false
 	}
 	c, current := find(s.counters, e.period), s.current(e, s.counters).Value
@@ -87,8 +89,21 @@ func (s *stream) alertAfter(e *entry, now time.Time) (Alert, bool) {
 	}, true
 }
 
-// raise stores the alerts that were not raised before, each with the job that sends
-// it.
+// tell hands an alert that was just raised to the outbox, and where the quota is soft to the
+// job that mails it: at a hard one people see the refusals.
+func (a *alarm) tell(ctx context.Context, one Alert) error {
+	event := hook.QuotaWarning
+	if one.Threshold >= 100 {
+		event = hook.QuotaReached
+	}
+	row := quotaOf(Reading{Meter: one.Meter, Period: one.Period, Current: one.Current, Limit: &one.Limit})
+	if err := hook.Tell(ctx, a.events, event, one.TenantID, hook.Is(row)); err != nil || one.Meter.Enforcement != Soft {
+		return err
+	}
+	return a.jobs.Enqueue(ctx, JobAlert, one.ID)
+}
+
+// raise stores the alerts that were not raised before, and tells of each.
 func (a *alarm) raise(ctx context.Context, alerts []Alert, now time.Time) error {
 	for _, one := range alerts {
 		if a.known.has(one) {
@@ -100,7 +115,7 @@ func (a *alarm) raise(ctx context.Context, alerts []Alert, now time.Time) error 
 			return err
 		}
 		if raised {
-			if err := a.jobs.Enqueue(ctx, JobAlert, one.ID); err != nil {
+			if err := a.tell(ctx, one); err != nil {
 				return err
 			}
 		}

@@ -109,13 +109,17 @@ func (h *HTTP) Quotas(ctx context.Context, _ *tenantInput) (*rest.Data[UsageQuot
 	}
 	out := UsageQuotas{TenantID: s.TenantID, Meters: make([]MeterQuota, len(s.Readings))}
 	for i, r := range s.Readings {
-		out.Meters[i] = MeterQuota{
-			MeterID: r.Meter.ID, MeterCode: r.Meter.Code, MeterName: r.Meter.Name,
-			CurrentUsage: shape.Total{Total: r.Current}, QuotaLimit: r.Limit, UsagePercent: r.Percent(),
-			Status: r.Status(), QuotaEnforcement: r.Meter.Enforcement, UnitLabel: r.Meter.UnitLabel,
-		}
+		out.Meters[i] = quotaOf(r)
 	}
 	return rest.OK(out), nil
+}
+
+func quotaOf(r Reading) MeterQuota {
+	return MeterQuota{
+		MeterID: r.Meter.ID, MeterCode: r.Meter.Code, MeterName: r.Meter.Name,
+		CurrentUsage: shape.Total{Total: r.Current}, QuotaLimit: r.Limit, UsagePercent: r.Percent(),
+		Status: r.Status(), QuotaEnforcement: r.Meter.Enforcement, UnitLabel: r.Meter.UnitLabel,
+	}
 }
 
 // RecentEvent is one event of a meter's detail.

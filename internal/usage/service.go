@@ -13,6 +13,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/gather"
+	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -27,6 +28,7 @@ type Deps struct {
 	Alerts Notifier
 	// Billing takes the figures of billable events; needed where usage is recorded.
 	Billing BillingQueue
+	Events  hook.Outbox // nil tells nobody
 }
 
 // Service has the use cases of usage. It is safe for concurrent use.
@@ -49,7 +51,7 @@ func NewService(d Deps) *Service {
 	s := store{db: d.DB}
 	l := &ledger{
 		store: s, plans: d.Plans, clock: d.Clock,
-		alarm: alarm{store: s, jobs: d.Jobs, known: &knownAlerts{}}, billing: d.Billing,
+		alarm: alarm{store: s, jobs: d.Jobs, known: &knownAlerts{}, events: d.Events}, billing: d.Billing,
 	}
 	writers := 1
 	if d.DB.Dialect() == sqldb.Postgres {

@@ -13,6 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/webhook"
 )
 
 // CreateAPIKey makes an API key of the platform and writes its secret, which cannot be
@@ -29,6 +30,7 @@ func CreateAPIKey(ctx context.Context, s settings.Settings, name string, scopes 
 	defer Closing(db, &err)
 	keys := apikey.NewService(apikey.Deps{
 		DB: db, Clock: clock.System(), Audit: audit.New(audit.Deps{DB: db, Clock: clock.System()}),
+		Events: webhook.NewOutbox(db, clock.System()),
 	})
 	key, secret, err := keys.Create(ctx, nil, apikey.Terms{Name: name, Scopes: scopes})
 	if errors.Is(err, apikey.ErrUnknownScope) {

@@ -624,6 +624,21 @@ func (q *Queries) RememberPSPInvoice(ctx context.Context, arg RememberPSPInvoice
 	return err
 }
 
+const setTold = `-- name: SetTold :exec
+UPDATE psp_invoices SET told = $3 WHERE tenant_id = $1 AND psp_invoice_id = $2
+`
+
+type SetToldParams struct {
+	TenantID     uuid.UUID
+	PSPInvoiceID string
+	Told         string
+}
+
+func (q *Queries) SetTold(ctx context.Context, arg SetToldParams) error {
+	_, err := q.db.ExecContext(ctx, setTold, arg.TenantID, arg.PSPInvoiceID, arg.Told)
+	return err
+}
+
 const startNumbers = `-- name: StartNumbers :exec
 INSERT INTO invoice_numbers (year, last) VALUES ($1, 0) ON CONFLICT (year) DO NOTHING
 `
@@ -698,4 +713,20 @@ func (q *Queries) TenantOfPSPInvoice(ctx context.Context, pspInvoiceID string) (
 	var tenant_id uuid.UUID
 	err := row.Scan(&tenant_id)
 	return tenant_id, err
+}
+
+const told = `-- name: Told :one
+SELECT told FROM psp_invoices WHERE tenant_id = $1 AND psp_invoice_id = $2
+`
+
+type ToldParams struct {
+	TenantID     uuid.UUID
+	PSPInvoiceID string
+}
+
+func (q *Queries) Told(ctx context.Context, arg ToldParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, told, arg.TenantID, arg.PSPInvoiceID)
+	var told string
+	err := row.Scan(&told)
+	return told, err
 }

@@ -90,3 +90,24 @@ func (l *Letters) TrialEnds(ctx context.Context, locale, to string, e TrialEnds)
 	}
 	return l.send(ctx, in, m)
 }
+
+// webhooksPage is where the frontend shows webhook endpoints.
+const webhooksPage = "/webhooks"
+
+// WebhookDisabled is the content of the mail about an endpoint that was disabled.
+type WebhookDisabled struct {
+	Tenant string // its name
+	URL    string // of the endpoint
+	Since  time.Time
+}
+
+// WebhookDisabled tells that a webhook endpoint was disabled because nothing could be
+// delivered to it.
+func (l *Letters) WebhookDisabled(ctx context.Context, locale, to string, d WebhookDisabled) error {
+	in := l.locale(locale)
+	return l.send(ctx, in, letter{
+		key: "webhook_disabled", to: to, link: l.link(webhooksPage),
+		ours:   map[string]string{"since": in.Instant(d.Since)},
+		theirs: map[string]string{"tenant": d.Tenant, "url": d.URL},
+	})
+}

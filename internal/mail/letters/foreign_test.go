@@ -36,6 +36,9 @@ func TestWhatPeopleTypeStaysText(t *testing.T) {
 			"trial": func(ctx context.Context, locale string) error {
 				return l.TrialEnds(ctx, locale, to, letters.TrialEnds{Tenant: name, Plan: name, EndsAt: now})
 			},
+			"webhook": func(ctx context.Context, locale string) error {
+				return l.WebhookDisabled(ctx, locale, to, letters.WebhookDisabled{Tenant: name, URL: name, Since: now})
+			},
 			"payment": func(ctx context.Context, locale string) error {
 				return l.PaymentFailed(ctx, locale, to, letters.PaymentFailed{
 					Tenant: name, Plan: name, Amount: money.Money{AmountCents: 1, Currency: "eur"}, MinorUnits: 2,

@@ -77,6 +77,9 @@ func samples(l *letters.Letters) map[string]func(ctx context.Context, locale str
 				Tenant: "Acme", Plan: "Team", EndsAt: now.AddDate(0, 0, 3), Price: money.Money{AmountCents: 4_900, Currency: "EUR"}, MinorUnits: 2,
 			})
 		},
+		"webhook_disabled": func(ctx context.Context, locale string) error {
+			return l.WebhookDisabled(ctx, locale, to, letters.WebhookDisabled{Tenant: "Acme", URL: "https://example.com/hooks", Since: now.AddDate(0, 0, -5)})
+		},
 		"payment_failed": func(ctx context.Context, locale string) error {
 			return l.PaymentFailed(ctx, locale, to, letters.PaymentFailed{
 				Tenant: "Acme", Plan: "Team", Amount: money.Money{AmountCents: 123_450, Currency: "EUR"}, MinorUnits: 2,

@@ -1,0 +1,111 @@
+package webhook
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/page"
+)
+
+const (
+	// replayable is how far back deliveries can be sent again.
+	replayable = 30 * 24 * time.Hour
+	// grace is how much older a time may be, so that who computes it by another clock, or a
+	// moment before, is not refused.
+	grace = time.Minute
+)
+
+// DeliveryList says how the list of deliveries can be filtered.
+func DeliveryList() page.Spec {
+	types := make([]string, 0, len(hook.Types()))
+	for _, t := range hook.Types() {
+		types = append(types, string(t))
+	}
+	return page.Spec{
+		Params: map[string]page.Filter{
+			"status": {Kind: page.Enum, Exprs: []string{"d.status"}, Values: []string{pending, delivered, failed}},
+			"type":   {Kind: page.Enum, Exprs: []string{"d.type"}, Values: types},
+		},
+		Sorts: map[string]string{"created_at": "d.created_at"}, DefaultSort: "-created_at", Tiebreak: "d.id",
+	}
+}
+
+// Deliveries returns a page of an endpoint's deliveries and how many there are.
+func (s *Service) Deliveries(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, q page.Query) ([]Delivery, int64, error) {
+	if _, err := s.store.get(ctx, tenantID, id); err != nil {
+		return nil, 0, err
+	}
+	return s.store.deliveries(ctx, id, q)
+}
+
+// Delivery returns a delivery of an endpoint; the refusal of something that does not exist
+// where there is none.
+func (s *Service) Delivery(ctx context.Context, tenantID *uuid.UUID, id, deliveryID uuid.UUID) (Delivery, error) {
+	if _, err := s.store.get(ctx, tenantID, id); err != nil {
+		return Delivery{}, err
+	}
+	return s.store.delivery(ctx, id, deliveryID)
+}
+
+// Test sends an event to an endpoint, whatever types it chose.
+func (s *Service) Test(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) (d Delivery, err error) {
+	_, err = s.change(ctx, tenantID, id, func(ctx context.Context, e *Endpoint) error {
+		made, err := s.outbox.send(ctx, hook.Event{Type: hook.Test, TenantID: tenantID, Data: hook.Is(view(*e))},
+			[]listener{{id: e.ID, enabled: e.Enabled}})
+		if err != nil {
+			return err
+		}
+		d = made[0]
+		return s.record(ctx, "tested", *e, nil, nil)
+	})
+	return d, err
+}
+
+// Resend sends a delivery again, whatever became of it, with all attempts left. To an
+// endpoint that is disabled nothing is sent.
+func (s *Service) Resend(ctx context.Context, tenantID *uuid.UUID, id, deliveryID uuid.UUID) (d Delivery, err error) {
+	_, err = s.change(ctx, tenantID, id, func(ctx context.Context, e *Endpoint) error {
+		if _, err := s.store.delivery(ctx, id, deliveryID); err != nil {
+			return err
+		}
+		if e.Enabled {
+			if err := s.store.resend(ctx, id, deliveryID, s.deps.Clock.Now(), s.deps.Machine.Now()); err != nil {
+				return err
+			}
+			s.deps.DB.AfterCommit(ctx, func() { s.sender.wake(id) })
+		}
+		if d, err = s.store.delivery(ctx, id, deliveryID); err != nil {
+			return err
+		}
+		return s.record(ctx, "resent", *e, nil, map[string]any{"delivery": deliveryID})
+	})
+	return d, err
+}
+
+// Replay sends again what was not delivered since a time, at most 30 days ago, and returns
+// how many deliveries those are: none where the endpoint is disabled.
+func (s *Service) Replay(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, since time.Time) (n int64, err error) {
+	now := s.deps.Clock.Now()
+	if since.Before(now.Add(-replayable - grace)) {
+		return 0, errTooOld
+	}
+	_, err = s.change(ctx, tenantID, id, func(ctx context.Context, e *Endpoint) error {
+		if e.Enabled {
+			if n, err = s.store.replay(ctx, id, since, now); err != nil {
+				return err
+			}
+			s.deps.DB.AfterCommit(ctx, func() { s.sender.wake(id) })
+		}
+		return s.record(ctx, "replayed", *e, nil, map[string]any{"since": since, "deliveries": n})
+	})
+	return n, err
+}
+
+// DeleteOld deletes at most limit events, with their deliveries, of a time from (inclusive)
+// to before (exclusive), the oldest first, and returns their times.
+func (s *Service) DeleteOld(ctx context.Context, from, before time.Time, limit int32) ([]time.Time, error) {
+	return s.store.deleteOld(ctx, from, before, limit)
+}

@@ -1,0 +1,173 @@
+package webhook
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
+)
+
+// HTTP has the handlers of endpoints.
+type HTTP struct {
+	svc *Service
+	// owner returns whose endpoints a request is about; nil for the platform's. base is
+	// where these are, an absolute URL.
+	owner func(ctx context.Context) *uuid.UUID
+	base  func(ctx context.Context) string
+}
+
+// NewHTTP returns the handlers of the endpoints of the caller's tenant. publicURL, without a
+// slash at its end, begins the links between pages.
+func NewHTTP(svc *Service, publicURL string) *HTTP {
+	return &HTTP{
+		svc: svc,
+		owner: func(ctx context.Context) *uuid.UUID {
+			id := authz.TenantID(ctx)
+			return &id
+		},
+		base: func(ctx context.Context) string {
+			return publicURL + "/api/v1/tenant/" + authz.TenantID(ctx).String() + "/webhook-endpoints/"
+		},
+	}
+}
+
+// NewPlatformHTTP returns the handlers of the platform's endpoints.
+func NewPlatformHTTP(svc *Service, publicURL string) *HTTP {
+	return &HTTP{
+		svc:   svc,
+		owner: func(context.Context) *uuid.UUID { return nil },
+		base:  func(context.Context) string { return publicURL + "/api/v1/admin/webhook-endpoints/" },
+	}
+}
+
+// WebhookEndpoint is an endpoint as it is listed.
+type WebhookEndpoint struct {
+	ID             uuid.UUID   `json:"id"`
+	URL            string      `json:"url" example:"https://example.com/hooks"`
+	Events         []string    `json:"events" example:"[\"invoice.paid\",\"subscription.updated\"]" doc:"Types of events, or a star for all."`
+	Description    *string     `json:"description"`
+	Enabled        bool        `json:"enabled"`
+	DisabledReason *string     `json:"disabled_reason" enum:"gone,failing" doc:"gone: it answered 410. failing: nothing was delivered for 5 days. Null where it is enabled, or was disabled by hand."`
+	CreatedAt      shape.Time  `json:"created_at"`
+	LastDeliveryAt *shape.Time `json:"last_delivery_at" doc:"The last success."`
+}
+
+// NewWebhookEndpoint is an endpoint with its new secret, which is shown once.
+type NewWebhookEndpoint struct {
+	WebhookEndpoint
+	Secret string `json:"secret" example:"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" doc:"Shown here and never again."`
+}
+
+func view(e Endpoint) WebhookEndpoint {
+	return WebhookEndpoint{
+		ID: e.ID, URL: e.URL, Events: e.Types, Description: e.Description, Enabled: e.Enabled, DisabledReason: e.DisabledReason,
+		CreatedAt: shape.T(e.CreatedAt), LastDeliveryAt: shape.TP(e.LastDeliveryAt),
+	}
+}
+
+// Exists refuses a path that names no endpoint, before the body is checked.
+func (h *HTTP) Exists(ctx context.Context, param func(string) string) error {
+	id, err := shape.ParseID(param("endpoint"))
+	if err != nil {
+		return err
+	}
+	_, err = h.svc.Get(ctx, h.owner(ctx), id)
+	return err
+}
+
+// List handles GET /webhook-endpoints.
+func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Data[[]WebhookEndpoint], error) {
+	all, err := h.svc.List(ctx, h.owner(ctx))
+	if err != nil {
+		return nil, err
+	}
+	views := make([]WebhookEndpoint, len(all))
+	for i, e := range all {
+		views[i] = view(e)
+	}
+	return rest.List(views), nil
+}
+
+type createInput struct {
+	Body struct {
+		URL         string   `json:"url" format:"uri" maxLength:"2048" example:"https://example.com/hooks" doc:"https, with a public address; in the sandbox also http, and this machine."`
+		Events      []string `json:"events" minItems:"1" example:"[\"invoice.paid\",\"subscription.updated\"]" doc:"Types of events, or a star for all."`
+		Description *string  `json:"description,omitempty" nullable:"true" format:"multiline" maxLength:"255"`
+	}
+}
+
+// Create handles POST /webhook-endpoints.
+func (h *HTTP) Create(ctx context.Context, in *createInput) (*rest.Data[NewWebhookEndpoint], error) {
+	e, secret, err := h.svc.Create(ctx, h.owner(ctx), Terms{URL: in.Body.URL, Types: in.Body.Events, Description: in.Body.Description})
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(NewWebhookEndpoint{view(e), secret}), nil
+}
+
+type endpointInput struct {
+	Endpoint string `path:"endpoint"`
+}
+
+// Show handles GET /webhook-endpoints/{endpoint}.
+func (h *HTTP) Show(ctx context.Context, in *endpointInput) (*rest.Data[WebhookEndpoint], error) {
+	id, err := shape.ParseID(in.Endpoint)
+	if err != nil {
+		return nil, err
+	}
+	e, err := h.svc.Get(ctx, h.owner(ctx), id)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(view(e)), nil
+}
+
+type updateInput struct {
+	Endpoint string `path:"endpoint"`
+	Body     struct {
+		URL         shape.Opt[string]   `json:"url,omitzero" format:"uri" maxLength:"2048"`
+		Events      shape.Opt[[]string] `json:"events,omitzero" minItems:"1"`
+		Description shape.Opt[string]   `json:"description,omitzero" nullable:"true" format:"multiline" maxLength:"255"`
+		Enabled     shape.Opt[bool]     `json:"enabled,omitzero" doc:"Enabling sends nothing by itself: what has failed can be replayed."`
+	}
+}
+
+// Update handles PATCH /webhook-endpoints/{endpoint}.
+func (h *HTTP) Update(ctx context.Context, in *updateInput) (*rest.Data[WebhookEndpoint], error) {
+	id, err := shape.ParseID(in.Endpoint)
+	if err != nil {
+		return nil, err
+	}
+	e, err := h.svc.Update(ctx, h.owner(ctx), id, Change{
+		URL: in.Body.URL.Or(nil), Types: in.Body.Events.Value, Description: in.Body.Description.Or, Enabled: in.Body.Enabled.Or(nil),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(view(e)), nil
+}
+
+// Rotate handles POST /webhook-endpoints/{endpoint}/rotate-secret.
+func (h *HTTP) Rotate(ctx context.Context, in *endpointInput) (*rest.Data[NewWebhookEndpoint], error) {
+	id, err := shape.ParseID(in.Endpoint)
+	if err != nil {
+		return nil, err
+	}
+	e, secret, err := h.svc.Rotate(ctx, h.owner(ctx), id)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(NewWebhookEndpoint{view(e), secret}), nil
+}
+
+// Delete handles DELETE /webhook-endpoints/{endpoint}.
+func (h *HTTP) Delete(ctx context.Context, in *endpointInput) (*rest.Empty, error) {
+	id, err := shape.ParseID(in.Endpoint)
+	if err != nil {
+		return nil, err
+	}
+	return &rest.Empty{}, h.svc.Delete(ctx, h.owner(ctx), id)
+}

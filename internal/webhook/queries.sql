@@ -1,0 +1,100 @@
+-- tenant_id is null for the platform's endpoints in every statement.
+-- name: InsertEndpoint :exec
+INSERT INTO webhook_endpoints (id, tenant_id, url, types, description, is_enabled, secrets, created_at)
+VALUES ($1, $2, $3, $4, $5, true, $6, $7);
+
+-- name: EndpointsOfTenant :many
+SELECT * FROM webhook_endpoints WHERE tenant_id = sqlc.arg(tenant_id)::uuid ORDER BY created_at DESC, id DESC;
+
+-- name: EndpointsOfPlatform :many
+SELECT * FROM webhook_endpoints WHERE tenant_id IS NULL ORDER BY created_at DESC, id DESC;
+
+-- name: Endpoint :one
+SELECT * FROM webhook_endpoints
+WHERE id = $1 AND tenant_id IS NOT DISTINCT FROM sqlc.narg(tenant_id)::uuid;
+
+-- name: LockEndpoint :one
+-- The lock lets those pass who refer to the endpoint: a change is stored while it is held.
+SELECT * FROM webhook_endpoints
+WHERE id = $1 AND tenant_id IS NOT DISTINCT FROM sqlc.narg(tenant_id)::uuid FOR NO KEY UPDATE;
+
+-- name: CountEndpoints :one
+SELECT count(*) FROM webhook_endpoints WHERE tenant_id = sqlc.arg(tenant_id)::uuid;
+
+-- name: CountPlatformEndpoints :one
+SELECT count(*) FROM webhook_endpoints WHERE tenant_id IS NULL;
+
+-- name: LockPlatform :one
+SELECT id FROM webhook_platform FOR UPDATE;
+
+-- name: UpdateEndpoint :exec
+UPDATE webhook_endpoints
+SET url = $2, types = $3, description = $4, is_enabled = $5, disabled_reason = $6, secrets = $7, failing_since = $8
+WHERE id = $1 AND tenant_id IS NOT DISTINCT FROM sqlc.narg(tenant_id)::uuid;
+
+-- name: DeleteEndpoint :execrows
+DELETE FROM webhook_endpoints WHERE id = $1 AND tenant_id IS NOT DISTINCT FROM sqlc.narg(tenant_id)::uuid;
+
+-- name: Listening :many
+-- Who may want an event of a tenant. The lock keeps them from being deleted before the
+-- deliveries to them are stored; it does not keep them from being changed.
+SELECT id, types, is_enabled FROM (
+    SELECT * FROM webhook_endpoints WHERE tenant_id = sqlc.narg(tenant_id)::uuid FOR KEY SHARE
+) AS of_tenant
+UNION ALL
+SELECT id, types, is_enabled FROM (
+    SELECT * FROM webhook_endpoints WHERE tenant_id IS NULL FOR KEY SHARE
+) AS of_platform;
+
+-- name: InsertEvent :exec
+INSERT INTO webhook_events (id, tenant_id, type, body, created_at) VALUES ($1, $2, $3, $4, $5);
+
+-- name: InsertDelivery :exec
+INSERT INTO webhook_deliveries (id, endpoint_id, event_id, type, status, next_attempt_at, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7);
+
+-- name: Delivery :one
+SELECT id, event_id, type, status, attempts, next_attempt_at, created_at FROM webhook_deliveries
+WHERE endpoint_id = $1 AND id = $2;
+
+-- name: Resend :execrows
+-- What is on its way at this moment is left to itself.
+UPDATE webhook_deliveries SET status = 'pending', attempt = 0, next_attempt_at = sqlc.arg(now)::timestamptz
+WHERE endpoint_id = $1 AND id = $2
+  AND (next_attempt_at IS NULL OR leased_until IS NULL OR leased_until < sqlc.arg(lease_now)::timestamptz);
+
+-- name: Replay :execrows
+UPDATE webhook_deliveries SET status = 'pending', attempt = 0, next_attempt_at = sqlc.arg(now)::timestamptz
+WHERE endpoint_id = $1 AND status = 'failed' AND created_at >= sqlc.arg(since)::timestamptz;
+
+-- name: FailPending :exec
+UPDATE webhook_deliveries SET status = 'failed', next_attempt_at = NULL
+WHERE endpoint_id = $1 AND next_attempt_at IS NOT NULL;
+
+-- name: NoteDelivered :exec
+UPDATE webhook_endpoints SET last_delivery_at = $2, failing_since = sqlc.narg(failing_since) WHERE id = $1;
+
+-- name: NoteFailing :exec
+UPDATE webhook_endpoints SET failing_since = $2 WHERE id = $1 AND failing_since IS NULL;
+
+-- name: DisableEndpoint :execrows
+UPDATE webhook_endpoints SET is_enabled = false, disabled_reason = $2 WHERE id = $1 AND is_enabled;
+
+-- name: GivenUp :many
+-- Those that have failed for too long, and have nothing left to try.
+SELECT e.id FROM webhook_endpoints e
+WHERE e.failing_since <= sqlc.arg(since)::timestamptz AND e.is_enabled
+  AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.endpoint_id = e.id AND d.next_attempt_at IS NOT NULL)
+ORDER BY e.failing_since LIMIT 100;
+
+-- name: DeleteOldEvents :many
+DELETE FROM webhook_events WHERE id IN (
+    SELECT e.id FROM webhook_events e
+    WHERE e.created_at >= sqlc.arg(earliest)::timestamptz AND e.created_at < sqlc.arg(before)::timestamptz
+    ORDER BY e.created_at
+    LIMIT sqlc.arg(most)
+) RETURNING created_at;
+
+-- name: AllEndpoints :many
+-- For the sandbox alone.
+SELECT * FROM webhook_endpoints ORDER BY id;

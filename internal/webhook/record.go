@@ -1,0 +1,228 @@
+package webhook
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/mail/letters"
+	"github.com/tenantry/tenantry/internal/tenant"
+)
+
+const (
+	// givenUp is how long nothing was delivered to an endpoint before it is disabled, from
+	// the first failure since the last success on.
+	givenUp = 5 * 24 * time.Hour
+	// maxRecords is how many results are stored in one transaction.
+	maxRecords = 256
+	// recordTimeout bounds that transaction.
+	recordTimeout = 10 * time.Second
+)
+
+// keepRecords stores results until there are no more, those that wait together.
+func (s *Service) keepRecords(ctx context.Context, results <-chan result) {
+	for first := range results {
+		batch := []result{first}
+	collect:
+		for len(batch) < maxRecords {
+			select {
+			case r, more := <-results:
+				if !more {
+					break collect
+				}
+				batch = append(batch, r)
+			default:
+				break collect
+			}
+		}
+		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+		if err := s.recordAll(within, batch); err != nil {
+			s.deps.Log.ErrorContext(ctx, "outcomes of webhook deliveries were not stored; they are sent again", "error", err)
+		}
+		cancel()
+	}
+}
+
+// recordAll stores results in one transaction.
+//
+// Invariant: the endpoints are locked first, in the order of their ids, so that what an
+// endpoint is now decides: a delivery to one that was disabled meanwhile has failed, and one
+// that was deleted has no deliveries. A result counts only while its lease holds.
+func (s *Service) recordAll(ctx context.Context, batch []result) error {
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		known, err := s.store.lockAll(ctx, batch)
+		if err != nil {
+			return err
+		}
+		changes := map[uuid.UUID]*health{}
+		outcomes := make([]outcome, 0, len(batch))
+		for _, r := range batch {
+			e, ok := known[r.endpoint.ID]
+			if !ok {
+				continue
+			}
+			outcomes = append(outcomes, outcomeOf(r, e.Enabled))
+			h := changes[e.ID]
+			if h == nil {
+				h = &health{Endpoint: e}
+				changes[e.ID] = h
+			}
+			h.note(r)
+		}
+		if len(outcomes) == 0 {
+			return nil
+		}
+		if err := s.store.recordOutcomes(ctx, outcomes); err != nil {
+			return err
+		}
+		for _, h := range changes {
+			if err := s.recordHealth(ctx, h); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// outcome is what is stored of a result.
+type outcome struct {
+	delivery, lease uuid.UUID
+	status          string
+	attempt         int
+	attempts        []Attempt
+	next            *time.Time
+}
+
+func outcomeOf(r result, enabled bool) outcome {
+	o := outcome{delivery: r.delivery, lease: r.lease, status: pending, attempt: r.task.attempt, attempts: r.attempts}
+	switch {
+	case r.interrupted && enabled:
+		o.next = &r.attempt.At // at once, by whoever comes next
+		return o
+	case r.made && !r.interrupted:
+		o.attempt++
+		o.attempts = append(o.attempts, r.attempt)
+		o.attempts = o.attempts[max(0, len(o.attempts)-maxAttempts):]
+		o.next = r.next()
+	}
+	switch {
+	case r.ok():
+		o.status = delivered
+	case o.next == nil, !enabled:
+		o.status, o.next = failed, nil
+	}
+	return o
+}
+
+// health is what a batch says of an endpoint.
+type health struct {
+	Endpoint
+	delivered *time.Time // the last success of the batch
+	gone      bool
+	noted     bool
+}
+
+func (h *health) note(r result) {
+	switch at := r.attempt.At; {
+	case !r.made || r.interrupted:
+	case r.ok():
+		if h.delivered == nil || at.After(*h.delivered) {
+			h.delivered = &at
+		}
+		h.failingSince, h.noted = nil, true
+	default:
+		h.gone = h.gone || r.gone()
+		if h.failingSince == nil {
+			h.failingSince, h.noted = &at, true
+		}
+	}
+}
+
+// recordHealth stores what a batch says of an endpoint, which is locked, and disables it
+// where that is due.
+func (s *Service) recordHealth(ctx context.Context, h *health) error {
+	if h.noted {
+		if err := s.store.noteHealth(ctx, h.ID, h.delivered, h.failingSince); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !h.Enabled:
+		return nil
+	case h.gone:
+		return s.disable(ctx, h.Endpoint, reasonGone)
+	case h.failingSince != nil && !h.failingSince.After(s.deps.Clock.Now().Add(-givenUp)):
+		return s.disable(ctx, h.Endpoint, reasonFailing)
+	}
+	return nil
+}
+
+// GiveUp is a periodic job: it disables the endpoints to which nothing was delivered for too
+// long and for which nothing is left to try. The others are disabled by their next failure.
+func (s *Service) GiveUp(ctx context.Context) error {
+	ids, err := s.store.givenUp(ctx, s.deps.Clock.Now().Add(-givenUp))
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+			known, err := s.store.lockAll(ctx, []result{{task: task{endpoint: Endpoint{ID: id}}}})
+			e, ok := known[id]
+			if err != nil || !ok {
+				return err
+			}
+			return s.recordHealth(ctx, &health{Endpoint: e})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// disable ends the sending to an endpoint, which is locked and enabled. What waits has
+// failed. Its owner is told by mail where it was not the endpoint's own wish.
+func (s *Service) disable(ctx context.Context, e Endpoint, reason string) error {
+	if err := s.store.disable(ctx, e.ID, reason); err != nil {
+		return err
+	}
+	if err := s.store.failPending(ctx, e.ID); err != nil {
+		return err
+	}
+	before := recorded(e)
+	e.Enabled, e.DisabledReason = false, &reason
+	if err := s.record(ctx, "disabled", e, before, recorded(e)); err != nil {
+		return err
+	}
+	s.deps.DB.AfterCommit(ctx, func() {
+		s.deps.Log.WarnContext(ctx, "a webhook endpoint was disabled", "endpoint", e.ID, "tenant_id", e.TenantID, "reason", reason)
+	})
+	if reason != reasonFailing || e.TenantID == nil {
+		return nil
+	}
+	return s.tellOwner(ctx, e)
+}
+
+// tellOwner mails the owner of a tenant that an endpoint was disabled.
+func (s *Service) tellOwner(ctx context.Context, e Endpoint) error {
+	t, err := s.deps.Tenants.Get(ctx, *e.TenantID)
+	if err != nil {
+		return err
+	}
+	members, err := s.deps.Tenants.Members(ctx, t.ID)
+	if err != nil {
+		return err
+	}
+	locale, err := s.deps.Tenants.Locale(ctx, t, i18n.Default)
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		if m.Role == tenant.BuiltInOwner {
+			return s.deps.Letters.WebhookDisabled(ctx, locale, m.Email, letters.WebhookDisabled{Tenant: t.Name, URL: e.URL, Since: *e.failingSince})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,219 @@
+package webhook
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/safehttp"
+)
+
+const (
+	// poll is how often an instance looks for what others stored and for what became due.
+	poll = time.Second
+	// maxFlying bounds the attempts of this instance at one moment, and maxOfEndpoint those
+	// to one endpoint. One that fails or is slow gets no more than maxOfSlow: so hanging
+	// endpoints would have to be many hundreds before others waited for them.
+	maxFlying     = 512
+	maxOfEndpoint = 16
+	maxOfSlow     = 2
+	// slow is a time for an answer after which an endpoint counts as slow.
+	slow = 2 * time.Second
+	// leaseTime is longer than an attempt takes with its record: only what an instance that
+	// died has left is taken by another.
+	leaseTime = 2 * timeout
+	// drain is how long attempts may go on when the service stops.
+	drain = 4 * time.Second
+	// claimed is how many endpoints one statement claims for.
+	claimed = 8
+)
+
+// sender takes deliveries that are due and sends them.
+//
+// Invariants: a delivery is sent by one instance at a time, which holds its lease; one whose
+// outcome is not stored is sent again once the lease is over. An endpoint never has more
+// attempts in flight than its share, so that one that hangs delays no other.
+type sender struct {
+	svc     *Service
+	client  *safehttp.Client
+	results chan result
+	signal  chan struct{}
+
+	mu     sync.Mutex
+	due    map[uuid.UUID]bool // endpoints to look at
+	flying map[uuid.UUID]int  // attempts by endpoint
+	total  int                // attempts
+	more   map[uuid.UUID]bool // endpoints that probably have more than they had room for
+	slow   map[uuid.UUID]bool // endpoints whose last attempt was slow or failed
+}
+
+func newSender(s *Service) *sender {
+	return &sender{
+		svc: s, results: make(chan result, maxFlying), signal: make(chan struct{}, 1),
+		client: safehttp.New(safehttp.Config{
+			Timeout: timeout, MaxBody: maxAnswer, NoRedirects: true, HTTPS: len(s.deps.Reachable) == 0,
+			Exempt: s.deps.Reachable, IdlePerHost: maxOfEndpoint,
+		}),
+		due: map[uuid.UUID]bool{}, flying: map[uuid.UUID]int{}, more: map[uuid.UUID]bool{}, slow: map[uuid.UUID]bool{},
+	}
+}
+
+// wake makes the sender look at some endpoints. It never blocks.
+func (d *sender) wake(endpoints ...uuid.UUID) {
+	if len(endpoints) == 0 {
+		return
+	}
+	d.mu.Lock()
+	for _, id := range endpoints {
+		d.due[id] = true
+	}
+	d.mu.Unlock()
+	d.poke()
+}
+
+// wakeAll makes the sender look at every endpoint with something due, uuid.Nil.
+func (d *sender) wakeAll() { d.wake(uuid.Nil) }
+
+func (d *sender) poke() {
+	select {
+	case d.signal <- struct{}{}:
+	default: // it is about to look anyway
+	}
+}
+
+// run sends until ctx ends, and then lets what is in flight come to its end for a while.
+func (d *sender) run(ctx context.Context) error {
+	work, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var attempts, recorder sync.WaitGroup
+	recorder.Go(func() { d.svc.keepRecords(work, d.results) })
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	d.wakeAll()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+			d.wakeAll()
+		case <-d.signal:
+			d.round(ctx, work, &attempts)
+		}
+	}
+	timer := time.AfterFunc(drain, stop)
+	defer timer.Stop()
+	attempts.Wait()
+	close(d.results)
+	recorder.Wait()
+	return nil
+}
+
+// round takes what is due for the endpoints to look at, as far as there is room, and starts
+// the attempts.
+func (d *sender) round(ctx, work context.Context, attempts *sync.WaitGroup) {
+	rooms, err := d.rooms(ctx)
+	for batch := range slices.Chunk(rooms, claimed) {
+		var list []task
+		if list, err = d.svc.store.claim(ctx, d.svc.deps.Clock.Now(), d.svc.deps.Machine.Now(), batch); err != nil {
+			break
+		}
+		taken := map[uuid.UUID]int{}
+		for _, t := range list {
+			taken[t.endpoint.ID]++
+		}
+		d.mu.Lock()
+		for _, r := range batch {
+			d.flying[r.endpoint] += taken[r.endpoint]
+			d.total += taken[r.endpoint]
+			d.more[r.endpoint] = taken[r.endpoint] == r.room
+		}
+		d.mu.Unlock()
+		for _, t := range list {
+			attempts.Go(func() { d.deliver(work, t) })
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		d.svc.deps.Log.ErrorContext(ctx, "webhook deliveries cannot be claimed", "error", err)
+	}
+}
+
+// room is how many deliveries of an endpoint can be taken.
+type room struct {
+	endpoint uuid.UUID
+	room     int
+}
+
+// rooms returns the endpoints to look at, each with its room, as many as fit.
+func (d *sender) rooms(ctx context.Context) ([]room, error) {
+	d.mu.Lock()
+	due := d.due
+	d.due = map[uuid.UUID]bool{}
+	d.mu.Unlock()
+	if due[uuid.Nil] {
+		delete(due, uuid.Nil)
+		all, err := d.svc.store.dueEndpoints(ctx, d.svc.deps.Clock.Now())
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range all {
+			due[id] = true
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	left := maxFlying - d.total
+	var rooms []room
+	// The order is by chance, so that the same ones do not always come last.
+	for id := range maps.Keys(due) {
+		r := room{id, min(d.share(id)-d.flying[id], left)}
+		if r.room <= 0 {
+			d.more[id] = true
+			continue
+		}
+		left -= r.room
+		rooms = append(rooms, r)
+	}
+	return rooms, nil
+}
+
+// share is how many attempts to an endpoint there may be at once.
+func (d *sender) share(id uuid.UUID) int {
+	if d.slow[id] {
+		return maxOfSlow
+	}
+	return maxOfEndpoint
+}
+
+// deliver makes an attempt and hands on what became of it.
+func (d *sender) deliver(ctx context.Context, t task) {
+	r := result{task: t}
+	if t.endpoint.Enabled {
+		r = d.attempt(ctx, t)
+	}
+	d.results <- r
+	d.landed(t.endpoint.ID, r)
+}
+
+// landed gives back the room of an attempt. The sender looks again at an endpoint with more
+// once half of its room is free, so that it takes several at once.
+func (d *sender) landed(id uuid.UUID, r result) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.total--
+	if d.flying[id]--; d.flying[id] == 0 {
+		delete(d.flying, id)
+	}
+	if r.attempt.DurationMS > slow.Milliseconds() || !r.ok() {
+		d.slow[id] = true
+	} else {
+		delete(d.slow, id)
+	}
+	if d.more[id] && d.flying[id] <= d.share(id)/2 {
+		delete(d.more, id)
+		d.due[id] = true
+		d.poke()
+	}
+}

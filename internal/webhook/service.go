@@ -1,0 +1,287 @@
+package webhook
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/mail/letters"
+	"github.com/tenantry/tenantry/internal/safehttp"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/tenant"
+)
+
+// Tenants is what endpoints need of tenants.
+type Tenants interface {
+	// Lock locks a tenant until the transaction of ctx ends.
+	Lock(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
+	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
+	Members(ctx context.Context, id uuid.UUID) ([]tenant.Member, error)
+	Locale(ctx context.Context, t tenant.Tenant, otherwise string) (string, error)
+}
+
+// Letters sends mails, in the transaction of ctx.
+type Letters interface {
+	WebhookDisabled(ctx context.Context, locale, to string, d letters.WebhookDisabled) error
+}
+
+// Audit is the trail of changes.
+type Audit interface {
+	Record(ctx context.Context, e audit.Entry) error
+}
+
+// Deps is what the service needs.
+type Deps struct {
+	DB      *sqldb.DB
+	Clock   clock.Clock // the service's
+	Machine clock.Clock // the machine's, for leases and for what is signed
+	Tenants Tenants
+	Letters Letters
+	Audit   Audit
+	Log     *slog.Logger
+	// Reachable are networks that are not public and can be reached all the same, also
+	// without https: the sandbox's own, none in production.
+	Reachable []netip.Prefix
+}
+
+// Service has the endpoints and their deliveries.
+type Service struct {
+	deps   Deps
+	store  store
+	outbox *Outbox
+	sender *sender
+}
+
+// NewService returns the service. What is added to its outbox, Run sends.
+func NewService(d Deps, outbox *Outbox) *Service {
+	s := &Service{deps: d, store: store{d.DB}, outbox: outbox}
+	s.sender = newSender(s)
+	outbox.wake = s.sender.wake
+	return s
+}
+
+// List returns the endpoints of a tenant, or of the platform for nil, the newest first.
+func (s *Service) List(ctx context.Context, tenantID *uuid.UUID) ([]Endpoint, error) {
+	return s.store.list(ctx, tenantID)
+}
+
+// Get returns an endpoint of a tenant, or of the platform for nil; the refusal of something
+// that does not exist where there is no such endpoint.
+func (s *Service) Get(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) (Endpoint, error) {
+	return s.store.get(ctx, tenantID, id)
+}
+
+// Create makes an endpoint of a tenant, or of the platform for nil, and returns it with its
+// secret, which cannot be read again.
+//
+// Invariant: a tenant has at most maxOfTenant endpoints, the platform maxOfPlatform. The
+// tenant, or the platform's row, is locked before they are counted, so that of two requests
+// that compete for the last place one is refused.
+func (s *Service) Create(ctx context.Context, tenantID *uuid.UUID, t Terms) (e Endpoint, text string, err error) {
+	if err := s.check(&t); err != nil {
+		return e, "", err
+	}
+	text = newSecret()
+	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		most := maxOfPlatform
+		if tenantID != nil {
+			most = maxOfTenant
+		}
+		if err := s.lockOwner(ctx, tenantID); err != nil {
+			return err
+		}
+		switch n, err := s.store.count(ctx, tenantID); {
+		case err != nil:
+			return err
+		case n >= int64(most):
+			return errTooMany(most)
+		}
+		e = Endpoint{
+			ID: sqldb.NewID(), TenantID: tenantID, URL: t.URL, Types: t.Types, Description: t.Description, Enabled: true,
+			CreatedAt: s.deps.Clock.Now(), secrets: secrets{{Text: text}},
+		}
+		if err := s.store.insert(ctx, e); err != nil {
+			return err
+		}
+		return s.record(ctx, "created", e, nil, recorded(e))
+	})
+	return e, text, err
+}
+
+// lockOwner locks whose endpoints are about to be counted or changed.
+func (s *Service) lockOwner(ctx context.Context, tenantID *uuid.UUID) error {
+	if tenantID == nil {
+		return s.store.lockPlatform(ctx)
+	}
+	_, err := s.deps.Tenants.Lock(ctx, *tenantID)
+	return err
+}
+
+// check refuses terms that cannot be, and brings the others into their normal form.
+func (s *Service) check(t *Terms) error {
+	if err := s.checkURL(t.URL); err != nil {
+		return err
+	}
+	return checkTypes(t)
+}
+
+// checkURL refuses a URL that is never requested. What its host's name resolves to is
+// checked when a connection is made, each time.
+func (s *Service) checkURL(text string) error {
+	u, err := safehttp.CheckURL(text)
+	if err != nil || u.Scheme != "https" && len(s.deps.Reachable) == 0 || safehttp.CheckHost(u.Hostname(), s.deps.Reachable) != nil {
+		return errNotPublic
+	}
+	return nil
+}
+
+// checkTypes refuses unknown types; each is kept once, and none beside everything.
+func checkTypes(t *Terms) error {
+	types := make([]string, 0, len(t.Types))
+	for i, one := range t.Types {
+		if one != everything && !slices.Contains(hook.Types(), hook.Type(one)) {
+			return errType(i)
+		}
+		if !slices.Contains(types, one) {
+			types = append(types, one)
+		}
+	}
+	if t.Types = types; slices.Contains(types, everything) {
+		t.Types = []string{everything}
+	}
+	return nil
+}
+
+// Change is what is changed of an endpoint; nil leaves a field as it is.
+type Change struct {
+	URL         *string
+	Types       []string
+	Description func(old *string) *string
+	Enabled     *bool
+}
+
+// Update changes an endpoint. Enabling it forgets why it was disabled, and sends nothing by
+// itself; what waits when it is disabled has failed.
+func (s *Service) Update(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, c Change) (Endpoint, error) {
+	t := Terms{Types: c.Types}
+	if c.URL != nil {
+		if err := s.checkURL(*c.URL); err != nil {
+			return Endpoint{}, err
+		}
+	}
+	if err := checkTypes(&t); err != nil {
+		return Endpoint{}, err
+	}
+	return s.change(ctx, tenantID, id, func(ctx context.Context, e *Endpoint) error {
+		before := recorded(*e)
+		if c.URL != nil {
+			e.URL = *c.URL
+		}
+		if c.Types != nil {
+			e.Types = t.Types
+		}
+		e.Description = c.Description(e.Description)
+		if c.Enabled != nil && *c.Enabled != e.Enabled {
+			e.Enabled, e.DisabledReason, e.failingSince = *c.Enabled, nil, nil
+			if !e.Enabled {
+				if err := s.store.failPending(ctx, e.ID); err != nil {
+					return err
+				}
+			}
+		}
+		if err := s.store.update(ctx, *e); err != nil {
+			return err
+		}
+		return s.record(ctx, "updated", *e, before, recorded(*e))
+	})
+}
+
+// Rotate gives an endpoint another secret and returns it. The old one signs beside it for
+// 24 hours.
+func (s *Service) Rotate(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) (e Endpoint, text string, err error) {
+	text = newSecret()
+	e, err = s.change(ctx, tenantID, id, func(ctx context.Context, e *Endpoint) error {
+		e.secrets = e.secrets.rotated(text, s.deps.Clock.Now())
+		if err := s.store.update(ctx, *e); err != nil {
+			return err
+		}
+		return s.record(ctx, "secret_rotated", *e, nil, nil)
+	})
+	return e, text, err
+}
+
+// Delete deletes an endpoint with its deliveries: nothing more is sent.
+func (s *Service) Delete(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) error {
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if err := s.lockOwner(ctx, tenantID); err != nil {
+			return err
+		}
+		e, err := s.store.get(ctx, tenantID, id)
+		if err != nil {
+			return err
+		}
+		if err := s.store.delete(ctx, tenantID, id); err != nil {
+			return err
+		}
+		return s.record(ctx, "deleted", e, recorded(e), nil)
+	})
+}
+
+// change changes an endpoint under its lock, and returns what it is then.
+func (s *Service) change(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, do func(ctx context.Context, e *Endpoint) error) (e Endpoint, err error) {
+	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if tenantID != nil {
+			if err := s.lockOwner(ctx, tenantID); err != nil {
+				return err
+			}
+		}
+		if e, err = s.store.lock(ctx, tenantID, id); err != nil {
+			return err
+		}
+		return do(ctx, &e)
+	})
+	return e, err
+}
+
+// record adds an entry about an endpoint to the trail.
+func (s *Service) record(ctx context.Context, action string, e Endpoint, before, after map[string]any) error {
+	entry := audit.Entry{Action: "webhook_endpoint." + action, TenantID: e.TenantID, Resource: "webhook_endpoint", ResourceID: e.ID.String()}
+	if before != nil {
+		entry.Before = before
+	}
+	if after != nil {
+		entry.After = after
+	}
+	return s.deps.Audit.Record(ctx, entry)
+}
+
+// Run sends deliveries until ctx ends.
+func (s *Service) Run(ctx context.Context) error { return s.sender.run(ctx) }
+
+// Wake makes the sender look at once for what is due, as after the clock was moved.
+func (s *Service) Wake() { s.sender.wakeAll() }
+
+// Secrets returns the secrets that sign at this moment for a URL that endpoints have. It is
+// for the sandbox's receiver, which has no other way to know them.
+func (s *Service) Secrets(ctx context.Context, matches func(url string) bool) ([]string, error) {
+	all, err := s.store.all(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var texts []string
+	now := s.deps.Clock.Now()
+	for _, e := range all {
+		for _, one := range e.secrets {
+			if matches(e.URL) && (one.Until == nil || one.Until.After(now)) {
+				texts = append(texts, one.Text)
+			}
+		}
+	}
+	return texts, nil
+}

@@ -1,0 +1,193 @@
+package webhook
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/webhook/webhooksql"
+)
+
+// dueEndpoints returns the endpoints that have a delivery due. It looks up one endpoint
+// after the other in the index of what waits, so that a long queue of one costs no more than
+// a short one.
+func (s store) dueEndpoints(ctx context.Context, now time.Time) ([]uuid.UUID, error) {
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, `
+WITH RECURSIVE waiting(id) AS (
+	SELECT first.endpoint_id FROM (
+		SELECT d.endpoint_id FROM webhook_deliveries d WHERE d.next_attempt_at IS NOT NULL ORDER BY d.endpoint_id LIMIT 1
+	) AS first
+	UNION ALL
+	SELECT (
+		SELECT d.endpoint_id FROM webhook_deliveries d
+		WHERE d.next_attempt_at IS NOT NULL AND d.endpoint_id > waiting.id ORDER BY d.endpoint_id LIMIT 1
+	) FROM waiting WHERE waiting.id IS NOT NULL
+)
+SELECT waiting.id FROM waiting
+WHERE waiting.id IS NOT NULL
+	AND EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.endpoint_id = waiting.id AND d.next_attempt_at <= $1)`, now)
+	ids, err := scanIDs(rows, err)
+	return ids, sqldb.Wrap(err, "find webhook endpoints with deliveries due")
+}
+
+// claim leases deliveries that are due, of each endpoint as many as it has room, the
+// earliest first. What other instances claim at the same moment is skipped. The inner query
+// is MATERIALIZED because it must run once.
+func (s store) claim(ctx context.Context, now, leaseNow time.Time, rooms []room) ([]task, error) {
+	lease := sqldb.NewID()
+	args := []any{now, leaseNow, lease, leaseNow.Add(leaseTime)}
+	var picked strings.Builder
+	for i, r := range sqldb.Padded(rooms) {
+		if i >= len(rooms) {
+			r.room = 0 // repeated for its text alone
+		}
+		if i > 0 {
+			picked.WriteString("\n\tUNION ALL ")
+		}
+		args = append(args, r.endpoint, r.room)
+		n := strconv.Itoa(len(args) - 1)
+		picked.WriteString(`SELECT e` + n + `.id FROM (
+		SELECT d.id FROM webhook_deliveries d
+		WHERE d.endpoint_id = $` + n + `::uuid AND d.next_attempt_at <= $1 AND (d.leased_until IS NULL OR d.leased_until < $2)
+		ORDER BY d.next_attempt_at LIMIT $` + strconv.Itoa(len(args)) + ` FOR UPDATE SKIP LOCKED
+	) AS e` + n)
+	}
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, `
+WITH picked AS MATERIALIZED (
+	`+picked.String()+`
+)
+UPDATE webhook_deliveries SET lease_id = $3, leased_until = $4 WHERE id IN (SELECT picked.id FROM picked)
+RETURNING id`, args...)
+	ids, err := scanIDs(rows, err)
+	if err != nil || len(ids) == 0 {
+		return nil, sqldb.Wrap(err, "claim webhook deliveries")
+	}
+	return s.tasks(ctx, ids, lease)
+}
+
+// scanIDs reads rows of one id each. It takes the error of the query, too.
+func scanIDs(rows *sql.Rows, err error) ([]uuid.UUID, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // rows.Err has the error
+	var ids []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
+}
+
+// tasks reads deliveries that this instance has leased, with what is sent where.
+func (s store) tasks(ctx context.Context, ids []uuid.UUID, lease uuid.UUID) ([]task, error) {
+	var list []task
+	err := page.Among(ctx, s.db.Conn(ctx), `
+SELECT d.id, d.event_id, d.attempt, d.attempts, v.body, e.id, e.url, e.is_enabled, e.secrets
+FROM webhook_deliveries d JOIN webhook_events v ON v.id = d.event_id JOIN webhook_endpoints e ON e.id = d.endpoint_id
+WHERE d.id IN`, ids, func(row page.Scanner) error {
+		t := task{lease: lease}
+		var attempts, kept string
+		err := row.Scan(&t.delivery, &t.event, &t.attempt, &attempts, &t.body, &t.endpoint.ID, &t.endpoint.URL, &t.endpoint.Enabled, &kept)
+		if err != nil {
+			return err
+		}
+		if t.attempts, err = readAttempts(attempts); err != nil {
+			return err
+		}
+		t.endpoint.secrets, err = readSecrets(kept)
+		list = append(list, t)
+		return err
+	})
+	return list, sqldb.Wrap(err, "read claimed webhook deliveries")
+}
+
+// lockAll locks the endpoints of results against other changes, in the order of their ids,
+// and returns those that are left.
+func (s store) lockAll(ctx context.Context, batch []result) (map[uuid.UUID]Endpoint, error) {
+	var args []any
+	var places []string
+	seen := map[uuid.UUID]bool{}
+	for _, r := range batch {
+		if id := r.endpoint.ID; !seen[id] {
+			seen[id] = true
+			args = append(args, id)
+			places = append(places, "$"+strconv.Itoa(len(args))+"::uuid")
+		}
+	}
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, `
+SELECT id, tenant_id, url, types, description, is_enabled, disabled_reason, failing_since FROM webhook_endpoints
+WHERE id IN (`+strings.Join(places, ", ")+`) ORDER BY id FOR NO KEY UPDATE`, args...)
+	if err != nil {
+		return nil, sqldb.Wrap(err, "lock webhook endpoints")
+	}
+	defer func() { _ = rows.Close() }() // rows.Err has the error
+	known := map[uuid.UUID]Endpoint{}
+	for rows.Next() {
+		var e Endpoint
+		var types string
+		if err := rows.Scan(&e.ID, &e.TenantID, &e.URL, &types, &e.Description, &e.Enabled, &e.DisabledReason, &e.failingSince); err != nil {
+			return nil, sqldb.Wrap(err, "lock webhook endpoints")
+		}
+		e.Types = strings.Split(types, ",")
+		known[e.ID] = e
+	}
+	return known, sqldb.Wrap(rows.Err(), "lock webhook endpoints")
+}
+
+// recordOutcomes stores what became of deliveries whose leases this instance has still, and
+// gives those back.
+func (s store) recordOutcomes(ctx context.Context, all []outcome) error {
+	all = sqldb.Padded(all)
+	args := make([]any, 0, 6*len(all))
+	for _, o := range all {
+		attempts, err := json.Marshal(o.attempts)
+		if err != nil {
+			return fmt.Errorf("encode attempts: %w", err)
+		}
+		if o.attempts == nil {
+			attempts = []byte("[]")
+		}
+		args = append(args, o.delivery, o.lease, o.status, o.attempt, string(attempts), o.next)
+	}
+	_, err := s.db.Conn(ctx).ExecContext(ctx, `
+UPDATE webhook_deliveries
+SET status = o.column3, attempt = o.column4, attempts = o.column5, next_attempt_at = o.column6, lease_id = NULL, leased_until = NULL
+FROM (VALUES `+sqldb.Tuples(1, len(all), "uuid", "uuid", "text", "integer", "text", "timestamptz")+`) AS o
+WHERE webhook_deliveries.id = o.column1 AND webhook_deliveries.lease_id = o.column2`, args...)
+	return sqldb.Wrap(err, "record webhook deliveries")
+}
+
+// noteHealth stores the last success of an endpoint, unless nil, and since when it fails.
+func (s store) noteHealth(ctx context.Context, id uuid.UUID, deliveredAt, failingSince *time.Time) error {
+	if deliveredAt == nil {
+		return sqldb.Wrap(s.q(ctx).NoteFailing(ctx, webhooksql.NoteFailingParams{ID: id, FailingSince: failingSince}), "note failing webhook endpoint")
+	}
+	return sqldb.Wrap(s.q(ctx).NoteDelivered(ctx, webhooksql.NoteDeliveredParams{
+		ID: id, LastDeliveryAt: deliveredAt, FailingSince: failingSince,
+	}), "note working webhook endpoint")
+}
+
+// givenUp returns some endpoints that have failed since a time or longer, with nothing left
+// to try.
+func (s store) givenUp(ctx context.Context, since time.Time) ([]uuid.UUID, error) {
+	ids, err := s.q(ctx).GivenUp(ctx, since)
+	return ids, sqldb.Wrap(err, "list failing webhook endpoints")
+}
+
+// disable disables an endpoint that is enabled.
+func (s store) disable(ctx context.Context, id uuid.UUID, reason string) error {
+	_, err := s.q(ctx).DisableEndpoint(ctx, webhooksql.DisableEndpointParams{ID: id, DisabledReason: &reason})
+	return sqldb.Wrap(err, "disable webhook endpoint")
+}
