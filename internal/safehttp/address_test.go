@@ -46,3 +46,21 @@ func TestExemptions(t *testing.T) {
 		}
 	}
 }
+
+func TestCheckHost(t *testing.T) {
+	t.Parallel()
+	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+	for host, want := range map[string]struct{ open, sandbox bool }{
+		"example.com": {true, true}, "example.com.": {true, true}, "8.8.8.8": {true, true}, "2606:4700::1111": {true, true},
+		"localhost": {false, true}, "Localhost.": {false, true}, "a.localhost": {false, true}, "127.0.0.1": {false, true}, "::1": {false, true},
+		"10.0.0.1": {false, false}, "169.254.169.254": {false, false}, "fe80::1%eth0": {false, false}, "::ffff:10.0.0.1": {false, false},
+		"2130706433": {false, false}, "0x7f000001": {false, false}, "127.1": {false, false}, "a.0x1": {false, false}, "": {false, false},
+	} {
+		if got := CheckHost(host, nil) == nil; got != want.open {
+			t.Errorf("%q: %v", host, got)
+		}
+		if got := CheckHost(host, loopback) == nil; got != want.sandbox {
+			t.Errorf("%q in the sandbox: %v", host, got)
+		}
+	}
+}

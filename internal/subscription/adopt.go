@@ -105,6 +105,11 @@ func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subsc
 	if err := s.store.insert(ctx, next); err != nil {
 		return err
 	}
+	return s.adopted(ctx, a, next)
+}
+
+// adopted is called when a subscription that is new here was stored.
+func (s *Service) adopted(ctx context.Context, a adopting, next Subscription) error {
 	if err := s.beginTrial(ctx, a, next); err != nil {
 		return err
 	}

@@ -116,7 +116,7 @@ func kindOf(err error) string {
 		return "timeout"
 	case errors.As(err, &name):
 		return "name_not_found"
-	case errors.As(err, &broken), errors.As(err, &record), errors.As(err, &alert):
+	case errors.As(err, &broken), errors.As(err, &record), errors.As(err, &alert), errors.Is(err, http.ErrSchemeMismatch):
 		return "tls_failed"
 	}
 	var failed *net.OpError

@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -20,7 +19,7 @@ import (
 // after the other in the index of what waits, so that a long queue of one costs no more than
 // a short one.
 func (s store) dueEndpoints(ctx context.Context, now time.Time) ([]uuid.UUID, error) {
-	rows, err := s.db.Conn(ctx).QueryContext(ctx, `
+	ids, err := s.ids(ctx, `
 WITH RECURSIVE waiting(id) AS (
 	SELECT first.endpoint_id FROM (
 		SELECT d.endpoint_id FROM webhook_deliveries d WHERE d.next_attempt_at IS NOT NULL ORDER BY d.endpoint_id LIMIT 1
@@ -34,7 +33,6 @@ WITH RECURSIVE waiting(id) AS (
 SELECT waiting.id FROM waiting
 WHERE waiting.id IS NOT NULL
 	AND EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.endpoint_id = waiting.id AND d.next_attempt_at <= $1)`, now)
-	ids, err := scanIDs(rows, err)
 	return ids, sqldb.Wrap(err, "find webhook endpoints with deliveries due")
 }
 
@@ -60,21 +58,21 @@ func (s store) claim(ctx context.Context, now, leaseNow time.Time, rooms []room)
 		ORDER BY d.next_attempt_at LIMIT $` + strconv.Itoa(len(args)) + ` FOR UPDATE SKIP LOCKED
 	) AS e` + n)
 	}
-	rows, err := s.db.Conn(ctx).QueryContext(ctx, `
+	ids, err := s.ids(ctx, `
 WITH picked AS MATERIALIZED (
 	`+picked.String()+`
 )
 UPDATE webhook_deliveries SET lease_id = $3, leased_until = $4 WHERE id IN (SELECT picked.id FROM picked)
 RETURNING id`, args...)
-	ids, err := scanIDs(rows, err)
 	if err != nil || len(ids) == 0 {
 		return nil, sqldb.Wrap(err, "claim webhook deliveries")
 	}
 	return s.tasks(ctx, ids, lease)
 }
 
-// scanIDs reads rows of one id each. It takes the error of the query, too.
-func scanIDs(rows *sql.Rows, err error) ([]uuid.UUID, error) {
+// ids runs a query for ids.
+func (s store) ids(ctx context.Context, query string, args ...any) ([]uuid.UUID, error) {
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}

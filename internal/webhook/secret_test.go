@@ -1,0 +1,53 @@
+package webhook
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// The example of the standard's own specification.
+func TestSignature(t *testing.T) {
+	t.Parallel()
+	got := Signature("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, []byte(`{"test": 2432232314}`))
+	if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; got != want {
+		t.Errorf("%s, not %s", got, want)
+	}
+}
+
+// A secret signs for a day beside its successors; however often somebody rotates, the header
+// stays short, and the present secret is the first.
+func TestRotatedSecrets(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	s := secrets{{Text: newSecret()}}
+	first := s[0].Text
+	s = s.rotated(newSecret(), now)
+	signed := func(at time.Time) int { return len(strings.Fields(s.sign("id", 1, nil, at))) }
+	if len(s) != 2 || s[1].Text != first || s[0].Until != nil || signed(now.Add(overlap-time.Second)) != 2 || signed(now.Add(overlap)) != 1 {
+		t.Errorf("%+v", s)
+	}
+	s = s.rotated(newSecret(), now.Add(time.Hour))
+	if len(s) != 3 || !s[2].Until.Equal(now.Add(overlap)) || !s[1].Until.Equal(now.Add(time.Hour+overlap)) {
+		t.Errorf("%+v", s)
+	}
+	if later := s.rotated(newSecret(), now.Add(overlap+time.Minute)); len(later) != 3 {
+		t.Errorf("what is over is kept: %+v", later)
+	}
+	for range 20 {
+		s = s.rotated(newSecret(), now.Add(2*time.Hour))
+	}
+	if len(s) != maxSecrets || signed(now.Add(2*time.Hour)) != maxSecrets {
+		t.Errorf("%d secrets", len(s))
+	}
+	text, err := s.stored()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err := readSecrets(text); err != nil || len(back) != len(s) || back[0].Text != s[0].Text {
+		t.Errorf("%v %v", back, err)
+	}
+	if _, err := readSecrets(first); err == nil || strings.Contains(err.Error(), first) {
+		t.Errorf("%v", err)
+	}
+}
