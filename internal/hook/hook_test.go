@@ -1,0 +1,58 @@
+package hook_test
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/hook"
+)
+
+// The names are part of the contract.
+func TestTypes(t *testing.T) {
+	t.Parallel()
+	seen := map[hook.Type]bool{}
+	form := regexp.MustCompile(`^[a-z_]+\.[a-z_]+$`)
+	for _, one := range hook.Types() {
+		if seen[one] || !form.MatchString(string(one)) {
+			t.Errorf("%s", one)
+		}
+		seen[one] = true
+	}
+	if len(seen) != 21 {
+		t.Errorf("%d types", len(seen))
+	}
+	hook.Types()[0] = "changed"
+	if hook.Types()[0] != hook.TenantCreated {
+		t.Error("the list can be changed from outside")
+	}
+}
+
+// kept is an outbox that keeps the last event.
+type kept struct{ hook.Event }
+
+var errFull = errors.New("full")
+
+func (k *kept) Add(_ context.Context, e hook.Event) error {
+	k.Event = e
+	return errFull
+}
+
+func TestTell(t *testing.T) {
+	t.Parallel()
+	id := uuid.New()
+	if err := hook.Tell(t.Context(), nil, hook.InvoicePaid, id, nil); err != nil {
+		t.Errorf("without an outbox: %v", err)
+	}
+	var k kept
+	if err := hook.Tell(t.Context(), &k, hook.InvoicePaid, id, hook.Is("resource")); !errors.Is(err, errFull) {
+		t.Errorf("%v", err)
+	}
+	data, err := k.Data(t.Context())
+	if k.Type != hook.InvoicePaid || k.TenantID == nil || *k.TenantID != id || data != "resource" || err != nil {
+		t.Errorf("%+v %v %v", k.Event, data, err)
+	}
+}

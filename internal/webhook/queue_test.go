@@ -1,0 +1,169 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// queue is a database with endpoints of the platform and what waits for them.
+type queue struct {
+	t *testing.T
+	store
+	outbox *Outbox
+}
+
+// eachQueue runs f on each kind of database.
+func eachQueue(t *testing.T, f func(q queue)) {
+	for _, dialect := range dbtest.Dialects(t) {
+		t.Run(string(dialect), func(t *testing.T) {
+			t.Parallel()
+			db := dbtest.New(t, dialect)
+			f(queue{t, store{db}, NewOutbox(db, at(noon))})
+		})
+	}
+}
+
+// add makes an endpoint for which n deliveries wait.
+func (q queue) add(n int) uuid.UUID {
+	q.t.Helper()
+	e := Endpoint{ID: sqldb.NewID(), URL: "https://example.com/", Types: []string{"webhook.test"}, Enabled: true, CreatedAt: noon, secrets: secrets{{Text: newSecret()}}}
+	if err := q.insert(q.t.Context(), e); err != nil {
+		q.t.Fatal(err)
+	}
+	for range n {
+		err := q.outbox.Add(q.t.Context(), hook.Event{Type: hook.Test, Data: hook.Is("something")})
+		if err != nil {
+			q.t.Fatal(err)
+		}
+	}
+	e.Types = []string{"tenant.created"} // what is added next is for others
+	if err := q.update(q.t.Context(), e); err != nil {
+		q.t.Fatal(err)
+	}
+	return e.ID
+}
+
+// claimAt claims for endpoints at a time of the machine.
+func (q queue) claimAt(machine time.Time, rooms ...room) []task {
+	q.t.Helper()
+	list, err := q.claim(q.t.Context(), noon, machine, rooms)
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	return list
+}
+
+// Each endpoint gets as much as it has room for; what is leased is nobody else's until the
+// lease is over, and what was recorded does not come back.
+func TestClaims(t *testing.T) {
+	t.Parallel()
+	eachQueue(t, func(q queue) {
+		t := q.t
+		long, short, none := q.add(5), q.add(1), q.add(0)
+		due, err := q.dueEndpoints(t.Context(), noon)
+		if err != nil || len(due) != 2 || !slices.Contains(due, long) || !slices.Contains(due, short) {
+			t.Errorf("due are %v (%v)", due, err)
+		}
+		if early, _ := q.dueEndpoints(t.Context(), noon.Add(-time.Second)); len(early) != 0 {
+			t.Errorf("a second before, %v are due", early)
+		}
+		first := q.claimAt(noon, room{long, 3}, room{short, 3}, room{none, 3})
+		count := map[uuid.UUID]int{}
+		for _, one := range first {
+			count[one.endpoint.ID]++
+			if len(one.body) == 0 || one.endpoint.URL == "" || len(one.endpoint.secrets) != 1 || !one.endpoint.Enabled || one.attempt != 0 {
+				t.Errorf("%+v", one)
+			}
+		}
+		if count[long] != 3 || count[short] != 1 || len(first) != 4 {
+			t.Errorf("claimed %v", count)
+		}
+		if rest := q.claimAt(noon, room{long, 3}, room{short, 3}); len(rest) != 2 {
+			t.Errorf("%d are left", len(rest))
+		}
+		if again := q.claimAt(noon.Add(leaseTime), room{long, 9}); len(again) != 0 {
+			t.Errorf("%d are leased twice", len(again))
+		}
+		after := noon.Add(leaseTime + time.Second)
+		second := q.claimAt(after, room{long, 9}, room{short, 9})
+		if len(second) != 6 {
+			t.Errorf("%d are sent again after the leases", len(second))
+		}
+		// The first instance comes too late; the second's word holds.
+		late, done := outcome{first[0].delivery, first[0].lease, failed, 1, nil, nil}, []outcome{}
+		for _, one := range second {
+			done = append(done, outcome{one.delivery, one.lease, delivered, 1, []Attempt{{At: noon}}, nil})
+		}
+		for _, all := range [][]outcome{{late}, done, {late}} {
+			if err := q.recordOutcomes(t.Context(), all); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, one := range second {
+			d, err := q.delivery(t.Context(), one.endpoint.ID, one.delivery)
+			if err != nil || d.Status != delivered || len(d.Attempts) != 1 || d.NextAttemptAt != nil {
+				t.Errorf("%+v %v", d, err)
+			}
+		}
+		if left := q.claimAt(after.Add(time.Hour), room{long, 9}, room{short, 9}); len(left) != 0 {
+			t.Errorf("%d come back", len(left))
+		}
+		times, err := q.deleteOld(t.Context(), time.Time{}, noon.Add(time.Second), 4)
+		if err != nil || len(times) != 4 {
+			t.Errorf("deleted %v (%v)", times, err)
+		}
+	})
+}
+
+// An event whose resource cannot be read is not stored, and neither is its change; nobody is
+// asked for a resource that nobody wants.
+func TestOutboxIsPartOfTheChange(t *testing.T) {
+	t.Parallel()
+	eachQueue(t, func(q queue) {
+		t := q.t
+		events := func() (n int) {
+			if err := q.db.Conn(t.Context()).QueryRowContext(t.Context(), `SELECT count(*) FROM webhook_events`).Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		asked := 0
+		broken := func(context.Context) (any, error) {
+			asked++
+			return nil, errUnreadable
+		}
+		e := hook.Event{Type: hook.InvoicePaid, Data: broken}
+		if err := q.outbox.Add(t.Context(), e); err != nil || asked != 0 {
+			t.Errorf("nobody listens: %v, asked %d times", err, asked)
+		}
+		id := q.add(0)
+		change := func() error {
+			return q.db.Tx(t.Context(), func(ctx context.Context) error {
+				if err := q.disable(ctx, id, reasonGone); err != nil {
+					return err
+				}
+				return q.outbox.Add(ctx, hook.Event{Type: hook.TenantCreated, Data: broken})
+			})
+		}
+		if err := change(); !errors.Is(err, errUnreadable) || asked != 1 || events() != 0 {
+			t.Errorf("%v, asked %d times, %d events", err, asked, events())
+		}
+		if now, err := q.get(t.Context(), nil, id); err != nil || !now.Enabled {
+			t.Errorf("the change was made without its event: %+v %v", now, err)
+		}
+		// What cannot be encoded is no message either.
+		err := q.outbox.Add(t.Context(), hook.Event{Type: hook.TenantCreated, Data: hook.Is(func() {})})
+		if err == nil || events() != 0 {
+			t.Errorf("%v, %d events", err, events())
+		}
+	})
+}
