@@ -2,6 +2,7 @@ package apikey_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -260,5 +261,37 @@ func TestAtMostFiftyKeys(t *testing.T) {
 		s.Call("DELETE", ada.Path("/api-keys/"+one), ada.Token, nil).Want(204)
 		makeKey(s, ada, "usage.read")
 		s.Call("POST", ada.Path("/api-keys"), ada.Token, usageWrite).WantInvalid("name")
+	})
+}
+
+// What people do to keys is in the trail of their tenant, without a secret.
+func TestTrailOfKeys(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.Register("ada@example.com", true)
+		made := s.Call("POST", ada.Path("/api-keys"), ada.Token, apptest.Object{"name": "First", "scopes": []string{"usage.read"}}).Want(201)
+		of := ada.Path("/api-keys/" + made.Str("data.id"))
+		s.Call("PATCH", of, ada.Token, apptest.Object{"name": "Second"}).Want(200)
+		rotated := s.Call("POST", of+"/rotate", ada.Token, apptest.Object{"overlap_minutes": 10}).Want(201)
+		s.Call("DELETE", ada.Path("/api-keys/"+rotated.Str("data.id")), ada.Token, nil).Want(204)
+		trail := s.Call("GET", ada.Path("/audit-logs"), ada.Token, nil).Want(200)
+		var got []string
+		for _, action := range trail.Actions() {
+			if strings.HasPrefix(action, "api_key.") {
+				got = append(got, action)
+			}
+		}
+		for _, want := range []string{"api_key.created", "api_key.updated", "api_key.rotated", "api_key.revoked"} {
+			if !slices.Contains(got, want) {
+				t.Errorf("%v lacks %s", got, want)
+			}
+		}
+		renamed := s.Call("GET", ada.Path("/audit-logs?filter[action]=api_key.updated"), ada.Token, nil).Want(200)
+		renamed.WantAt("data.0.before.name", "First").WantAt("data.0.after.name", "Second").WantAt("data.0.resource_id", made.Str("data.id"))
+		for _, secret := range []string{made.Str("data.secret"), rotated.Str("data.secret")} {
+			if strings.Contains(trail.Text, secret) {
+				t.Error("a secret is in the trail")
+			}
+		}
 	})
 }

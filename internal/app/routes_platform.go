@@ -23,5 +23,6 @@ func (svc *service) platformRoutes() []rest.Route {
 		route(get, "/api/v1/admin/impersonation/status", rest.Impersonating, "", "default", "Show the impersonation that is active", rest.Handle(impersonations.Status)),
 		route(get, "/api/v1/admin/impersonation/logs", rest.Admin, authz.LogsView, "default", "List impersonations", rest.Handle(impersonations.Logs)),
 		route(get, "/api/v1/admin/audit-logs", rest.Admin, authz.LogsView, "default", "List the audit trail", rest.Handle(trail.List)),
+		route(get, of+"/audit-logs", rest.Tenant, authz.AuditView, "default", "List the tenant's part of the audit trail", rest.Handle(trail.OfTenant)),
 	}
 }

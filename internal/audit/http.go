@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
@@ -49,4 +50,23 @@ func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Plain[page.Page[Aud
 		return nil, err
 	}
 	return rest.Bare(page.New(q, h.publicURL+"/api/v1/admin/audit-logs", entries, total)), nil
+}
+
+type tenantInput struct {
+	TenantID string `path:"tenantId"`
+}
+
+// OfTenant handles GET /tenant/{tenantId}/audit-logs: newest first, filtered by actor,
+// action, from and to.
+func (h *HTTP) OfTenant(ctx context.Context, _ *tenantInput) (*rest.Plain[page.Page[AuditEntry]], error) {
+	q, err := ownList().Parse(rest.Query(ctx))
+	if err != nil {
+		return nil, err
+	}
+	id := authz.TenantID(ctx)
+	entries, total, err := h.log.store.pageOf(ctx, id, q)
+	if err != nil {
+		return nil, err
+	}
+	return rest.Bare(page.New(q, h.publicURL+"/api/v1/tenant/"+id.String()+"/audit-logs", entries, total)), nil
 }

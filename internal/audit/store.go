@@ -52,15 +52,33 @@ func list() page.Spec {
 	}
 }
 
+// ownList is how a tenant can filter and sort its part of the trail.
+func ownList() page.Spec {
+	spec := list()
+	return page.Spec{
+		Filters: map[string]page.Filter{"actor": spec.Filters["actor"], "action": spec.Filters["action"]},
+		Params:  map[string]page.Filter{"from": spec.Filters["created_after"], "to": spec.Filters["created_before"]},
+		Sorts:   spec.Sorts, DefaultSort: spec.DefaultSort, Tiebreak: spec.Tiebreak,
+	}
+}
+
+// pageOf is page for the entries of one tenant.
+func (s store) pageOf(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]AuditEntry, int64, error) {
+	return s.fetch(ctx, q, page.Select{Where: "tenant_id = $1", Args: []any{tenantID}})
+}
+
 // page returns a page of the trail and how many entries there are on all pages.
 func (s store) page(ctx context.Context, q page.Query) ([]AuditEntry, int64, error) {
-	sel := page.Select{
-		Columns: "id, actor_id, subject_id, api_key_id, tenant_id, action, resource, resource_id, before, after, ip, user_agent, created_at",
-		From:    "audit_logs",
-	}
+	var sel page.Select
 	if q.OnlyFiltered("action") {
 		sel.Count = func(ctx context.Context) (int64, error) { return s.count(ctx, q.Param("filter[action]")) }
 	}
+	return s.fetch(ctx, q, sel)
+}
+
+func (s store) fetch(ctx context.Context, q page.Query, sel page.Select) ([]AuditEntry, int64, error) {
+	sel.Columns = "id, actor_id, subject_id, api_key_id, tenant_id, action, resource, resource_id, before, after, ip, user_agent, created_at"
+	sel.From = "audit_logs"
 	entries, total, err := page.Fetch(ctx, s.db.Conn(ctx), q, sel, func(row page.Scanner) (AuditEntry, error) {
 		var (
 			e             AuditEntry

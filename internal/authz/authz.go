@@ -13,6 +13,7 @@ import (
 // The permissions that a role in a tenant can hold (rules: team#permissions).
 const (
 	APIKeysManage = "api_keys.manage" // of the platform too
+	AuditView     = "audit.view"
 	TenantUpdate  = "tenant.update"
 	BillingManage = "billing.manage"
 	TeamManage    = "team.manage"
@@ -36,7 +37,7 @@ const (
 
 // TenantPermissions returns all permissions that a role can hold, sorted.
 func TenantPermissions() []string {
-	return []string{APIKeysManage, BillingManage, RolesManage, TeamInvite, TeamManage, TenantUpdate, WebhooksManage}
+	return []string{APIKeysManage, AuditView, BillingManage, RolesManage, TeamInvite, TeamManage, TenantUpdate, WebhooksManage}
 }
 
 // PlatformPermissions returns all permissions that a platform admin can hold,
