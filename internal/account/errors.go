@@ -48,3 +48,7 @@ var (
 // IsEmailTaken reports whether a registration failed because the email has an
 // account already.
 func IsEmailTaken(err error) bool { return errors.Is(err, errEmailTaken) }
+
+// IsGone reports whether something failed because the user has deleted their account
+// meanwhile.
+func IsGone(err error) bool { return errors.Is(err, errNoUser) }

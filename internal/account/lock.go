@@ -113,6 +113,16 @@ func (s *Service) Lock(ctx context.Context, userID int64) error {
 	return err
 }
 
+// LockPresent is Lock for whoever gives a user a place in a tenant. It refuses a user who
+// has deleted their account (401), and keeps them from it until the transaction ends.
+func (s *Service) LockPresent(ctx context.Context, userID int64) error {
+	_, err := s.lock(ctx, userID)
+	if errors.Is(err, errNoUser) {
+		err = errUnauthenticated.Wrap(err)
+	}
+	return err
+}
+
 // endAll ends every credential and one-time code of a user, and the impersonations that
 // depend on them, in the transaction of ctx. The user is locked.
 func (s *Service) endAll(ctx context.Context, userID int64, now time.Time) error {

@@ -117,7 +117,7 @@ DELETE FROM push_subscriptions WHERE user_id = $1;
 -- name: LockUserByID :one
 SELECT u.id, u.name, u.email, u.password_hash, u.is_platform_admin, u.platform_permissions, u.email_verified_at, u.locale
 FROM users u
-WHERE u.id = $1
+WHERE u.id = $1 AND u.deleted_at IS NULL
 FOR UPDATE;
 
 -- name: KeepLocale :exec

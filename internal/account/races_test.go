@@ -102,6 +102,31 @@ var enders = []ender{
 		path := fmt.Sprintf("%s/%d", c.boss.Path("/team/members"), c.id)
 		return func() bool { return c.s.Call("DELETE", path, c.boss.Token, nil).Status < 300 }
 	}},
+	{"own password", func(c *scene) func() bool {
+		return func() bool {
+			return c.s.Call("PUT", "/api/v1/user/password", c.access, apptest.Object{
+				"current_password": "correct horse", "password": "a new password", "password_confirmation": "a new password",
+			}).Status == 204
+		}
+	}},
+	{"end of others", func(c *scene) func() bool {
+		return func() bool { return c.s.Call("DELETE", "/api/v1/user/sessions", c.access, nil).Status == 204 }
+	}},
+	{"account's end", func(c *scene) func() bool {
+		return func() bool {
+			return c.s.Call("DELETE", "/api/v1/user", c.access, apptest.Object{"current_password": "correct horse"}).Status == 204
+		}
+	}},
+	{"leaving", func(c *scene) func() bool {
+		return func() bool { return c.s.Call("POST", c.boss.Path("/leave"), c.access, nil).Status == 204 }
+	}},
+	{"tenant's end", func(c *scene) func() bool {
+		c.boss = c.s.Register("boss-of-"+c.email, true) // of a tenant that no other scene needs
+		apptest.Exec(c.s.T, c.s.DB(), "UPDATE memberships SET tenant_id = $1 WHERE user_id = $2", c.boss.Tenant, c.id)
+		return func() bool {
+			return c.s.Call("DELETE", c.boss.Path(""), c.boss.Token, apptest.Object{"current_password": "correct horse"}).Status == 204
+		}
+	}},
 	{"admin revoke", func(c *scene) func() bool {
 		return func() bool {
 			return commands.RevokeAdmin(c.s.T.Context(), c.s.CLISettings(), c.email, io.Discard) == nil
@@ -116,25 +141,31 @@ var fates = map[string]map[string][2]string{
 	"login": {
 		"logout": {access, lives}, "reset": {dead, refused}, "admin's password": {dead, refused},
 		"revoke_previous": {dead, lives}, "reuse": {lives, lives}, "claim": {dead, refused}, "removal": {lives, lives},
+		"own password": {dead, refused}, "end of others": {dead, lives}, "account's end": {dead, refused}, "leaving": {lives, lives}, "tenant's end": {lives, lives},
 	},
 	"refresh": {
 		"logout": {dead, refused}, "reset": {dead, refused}, "admin's password": {dead, refused},
 		"revoke_previous": {dead, refused}, "reuse": {dead, refused}, "claim": {dead, refused}, "removal": {lives, lives},
+		"own password": {lives, lives}, "end of others": {lives, lives}, "account's end": {dead, refused}, "leaving": {lives, lives}, "tenant's end": {lives, lives},
 	},
 	"code exchange": {
 		"logout": {access, refused}, "reset": {dead, refused}, "admin's password": {dead, refused},
 		"revoke_previous": {dead, refused}, "reuse": {lives, refused}, "claim": {dead, refused}, "removal": {lives, refused},
+		"own password": {dead, refused}, "end of others": {dead, refused}, "account's end": {dead, refused}, "leaving": {lives, refused}, "tenant's end": {lives, refused},
 	},
 	"delegated login": { // which is a proof of its own: it may come after
 		"logout": {dead, lives}, "reset": {dead, lives}, "admin's password": {dead, lives},
 		"revoke_previous": {dead, lives}, "reuse": {dead, lives}, "removal": {dead, lives},
+		"own password": {dead, lives}, "end of others": {dead, lives}, "account's end": {dead, lives}, "leaving": {dead, lives}, "tenant's end": {dead, lives},
 	},
 	"registration": {"claim": {dead, refused}},
 	"impersonation": {
 		"logout": {dead, refused}, "reset": {dead, refused}, "revoke_previous": {dead, refused},
 		"reuse": {dead, refused}, "admin revoke": {dead, refused},
 	},
-	"impersonation of": {"removal": {dead, refused}},
+	"impersonation of": {
+		"removal": {dead, refused}, "account's end": {dead, refused}, "leaving": {dead, refused}, "tenant's end": {dead, refused},
+	},
 }
 
 // Every issuer meets every ender at the same moment, in both orders: the test holds what
@@ -249,7 +280,7 @@ func TestLockOrder(t *testing.T) {
 		g.wantFree(name, call, fmt.Sprintf("SELECT 1 FROM users WHERE id = %d FOR UPDATE", c.id),
 			"credentials WHERE "+mine, "oauth_codes WHERE "+mine, "password_resets WHERE "+mine)
 	}
-	for _, name := range []string{"admin's password", "removal", "claim", "impersonation of"} {
+	for _, name := range []string{"admin's password", "removal", "claim", "impersonation of", "account's end", "leaving", "tenant's end"} {
 		c := g.scene(name != "claim")
 		g.wantFree(name, calls[name](c), fmt.Sprintf("SELECT 1 FROM tenants WHERE id = '%s' FOR UPDATE", c.boss.Tenant),
 			fmt.Sprintf("users WHERE id = %d", c.id), fmt.Sprintf("credentials WHERE user_id = %d", c.id))

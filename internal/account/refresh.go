@@ -68,7 +68,11 @@ func (s *Service) lockRefreshToken(ctx context.Context, token string) (refreshTo
 	if err != nil {
 		return refreshToken{}, err
 	}
-	if _, err := s.lock(ctx, owner); err != nil {
+	_, err = s.lock(ctx, owner)
+	if errors.Is(err, errNoUser) { // who has deleted the account meanwhile
+		err = errRefreshToken
+	}
+	if err != nil {
 		return refreshToken{}, err
 	}
 	return s.store.lockRefreshToken(ctx, token)
@@ -79,7 +83,7 @@ func (s *Service) lockRefreshToken(ctx context.Context, token string) (refreshTo
 func (s *Service) Logout(ctx context.Context, caller *authz.Caller) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		owner := ownerOf(caller)
-		if _, err := s.lock(ctx, owner); err != nil {
+		if err := s.LockPresent(ctx, owner); err != nil {
 			return err
 		}
 		now := s.deps.Clock.Now()

@@ -205,6 +205,8 @@ func (s *Service) login(ctx context.Context, email, password string, grant Grant
 		now := s.deps.Clock.Now()
 		present, err := s.lockFor(ctx, user.ID, grant)
 		switch {
+		case errors.Is(err, errNoUser): // who has deleted the account meanwhile
+			return errPasswordChanged
 		case err != nil:
 			return err
 		case present.passwordHash == nil || *present.passwordHash != *hash:

@@ -29,7 +29,7 @@ const (
 // Tenants is what keys need of tenants.
 type Tenants interface {
 	// Lock locks a tenant until the transaction of ctx ends.
-	Lock(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
+	LockLive(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 }
 
 // Audit is the trail of changes.
@@ -94,7 +94,7 @@ func (s *Service) Create(ctx context.Context, tenantID *uuid.UUID, t Terms) (key
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		now := s.deps.Clock.Now()
 		if tenantID != nil {
-			if _, err := s.deps.Tenants.Lock(ctx, *tenantID); err != nil {
+			if _, err := s.deps.Tenants.LockLive(ctx, *tenantID); err != nil {
 				return err
 			}
 			switch live, err := s.store.countLive(ctx, *tenantID, now); {
@@ -208,7 +208,7 @@ func (s *Service) Revoke(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID)
 func (s *Service) change(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, do func(ctx context.Context, key *Key) error) (key Key, err error) {
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if tenantID != nil {
-			if _, err := s.deps.Tenants.Lock(ctx, *tenantID); err != nil {
+			if _, err := s.deps.Tenants.LockLive(ctx, *tenantID); err != nil {
 				return err
 			}
 		}

@@ -107,7 +107,7 @@ func (s store) find(ctx context.Context, all []asked) (map[asked]found, error) {
     tn.id, tn.name, tn.onboarding_completed_at IS NOT NULL
 FROM (VALUES `+sqldb.Tuples(1, len(all), "text", "uuid")+`) AS asked
 JOIN api_keys k ON k.secret_hash = asked.column1
-LEFT JOIN tenants tn ON tn.id = COALESCE(k.tenant_id, asked.column2)
+LEFT JOIN tenants tn ON tn.id = COALESCE(k.tenant_id, asked.column2) AND tn.deleted_at IS NULL
 WHERE k.revoked_at IS NULL AND (k.tenant_id IS NULL OR tn.id IS NOT NULL)`, args...)
 	if err != nil {
 		return nil, sqldb.Wrap(err, "look up API keys")

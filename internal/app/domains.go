@@ -39,6 +39,7 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/billing"
+	"github.com/tenantry/tenantry/internal/usage/history"
 	"github.com/tenantry/tenantry/internal/usage/meters"
 	"github.com/tenantry/tenantry/internal/usage/retention"
 	"github.com/tenantry/tenantry/internal/webhook"
@@ -73,6 +74,8 @@ type domains struct {
 	reporter      *billing.Reporter
 	estimator     *billing.Estimator
 	retention     *retention.Pruner
+	history       *history.Reader
+	sums          *history.Sums
 }
 
 // newDomains builds the domains, each after those that it needs; where two need
@@ -83,6 +86,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 	d.audit = audit.New(audit.Deps{DB: p.db, Clock: p.clock})
 	d.tenants = tenant.NewService(tenant.Deps{
 		DB: p.db, Clock: p.clock, Subscriptions: link, Overviews: link, Billing: link, Team: link, Audit: d.audit, Events: events,
+		People: link, Leftovers: link, Keep: p.settings.Retention.OrDefault().Tenants,
 	})
 	events.Languages = d.tenants
 	d.hooks = webhook.NewService(webhook.Deps{
@@ -112,6 +116,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 	})
 	link.operations, link.customers, link.entitlements = d.operations, d.customers, d.entitlements
 	link.usage, link.meters, link.reporter = d.usage, d.meters, d.reporter
+	link.accounts, link.tenants, link.retention = d.accounts, d.tenants, d.retention
 	link.team, link.impersonation, link.subscriptions = d.team, d.impersonation, d.subscriptions
 	return d, nil
 }
@@ -129,15 +134,15 @@ func (d *domains) addAccounts(p *platform, out outside, link *links) error {
 		Impersonations: link, Log: p.log, WrongPasswords: p.settings.RateLimits[limit.LoginAccount],
 		Limiter: limit.New(limit.Config{Groups: p.settings.RateLimits, Counter: p.counter, Log: p.log}),
 	})
-	d.self = self.NewService(self.Deps{
-		DB: p.db, Clock: p.clock, Accounts: d.accounts, Notices: p.letters,
-		Limiter: limit.New(limit.Config{Groups: p.settings.RateLimits, Counter: p.counter, Log: p.log}),
-	})
 	d.avatars = avatar.NewService(avatar.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, PublicURL: p.publicURL,
 		Pictures: safehttp.New(safehttp.Config{
 			Timeout: 5 * time.Second, MaxBody: avatar.MaxBytes, MaxRedirects: 3, Exempt: out.reachable,
 		}),
+	})
+	d.self = self.NewService(self.Deps{
+		DB: p.db, Clock: p.clock, Accounts: d.accounts, Notices: p.letters, Places: link, Avatars: d.avatars, Audit: d.audit,
+		Limiter: limit.New(limit.Config{Groups: p.settings.RateLimits, Counter: p.counter, Log: p.log}),
 	})
 	d.pushes = webpush.NewService(webpush.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Log: p.log,
@@ -204,6 +209,7 @@ func (d *domains) addUsage(p *platform, events hook.Outbox) {
 		DB: p.db, Clock: p.clock, Log: p.log, Provider: p.provider, Customers: d.customers, Payers: paying,
 		Reports: errorreport.Reader{Client: p.provider},
 	})
+	d.history, d.sums = history.NewReader(p.db, p.clock), history.NewSums(p.db, p.clock)
 	d.retention = retention.New(retention.Deps{
 		DB: p.db, Clock: p.clock, Log: p.log, Keep: p.settings.UsageRetention, Archive: p.settings.UsageArchive,
 	})

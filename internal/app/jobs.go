@@ -85,6 +85,8 @@ func (svc *service) registerPeriodic() {
 		{common, "account.prune-oauth", time.Hour, svc.oauth.Prune},
 		{common, "impersonation.sweep", time.Minute, svc.impersonation.Sweep},
 		{common, "team.prune", time.Hour, svc.team.Prune},
+		{common, "tenant.purge", 10 * time.Minute, svc.tenants.Purge},
+		{common, "usage.sum", 10 * time.Minute, svc.sums.Run},
 		{common, "usage.prune", 10 * time.Minute, svc.retention.Prune},
 		{common, "audit.count", time.Hour, svc.audit.CountDays},
 		{common, "database.optimize", 24 * time.Hour, svc.db.Optimize},

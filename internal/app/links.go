@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog/pricelink"
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/impersonation"
@@ -17,10 +19,14 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/billing"
 	"github.com/tenantry/tenantry/internal/usage/meters"
+	"github.com/tenantry/tenantry/internal/usage/retention"
 )
 
 // links lets a domain use one that is built after it. newDomains fills it in.
 type links struct {
+	accounts      *account.Service
+	tenants       *tenant.Service
+	retention     *retention.Pruner
 	operations    *operation.Service
 	customers     *customer.Service
 	entitlements  *entitlement.Service
@@ -70,6 +76,40 @@ func (l *links) BillingChanged(ctx context.Context, tenantID uuid.UUID) error {
 
 func (l *links) Discard(ctx context.Context, tenantID uuid.UUID) error {
 	return l.subscriptions.Discard(ctx, tenantID)
+}
+
+func (l *links) Prove(ctx context.Context, caller *authz.Caller, password string) (account.Proof, error) {
+	return l.accounts.Prove(ctx, caller, password)
+}
+
+func (l *links) InPersonWith(ctx context.Context, caller *authz.Caller, proof account.Proof, do func(context.Context, account.Self) error) error {
+	return l.accounts.InPersonWith(ctx, caller, proof, do)
+}
+
+func (l *links) AllLeft(ctx context.Context, userIDs []int64) error {
+	return l.accounts.AllLeft(ctx, userIDs)
+}
+
+func (l *links) LockPresent(ctx context.Context, userID int64) error {
+	return l.accounts.LockPresent(ctx, userID)
+}
+
+// CloseOwn and Deleted take a user out of their tenant who deletes their account.
+func (l *links) CloseOwn(ctx context.Context, userID int64) (id uuid.UUID, owned bool, err error) {
+	return l.tenants.CloseOwn(ctx, userID)
+}
+
+func (l *links) Deleted(ctx context.Context, tenantID uuid.UUID, userID int64) error {
+	return l.team.Deleted(ctx, tenantID, userID)
+}
+
+func (l *links) LockAll(ctx context.Context, userIDs []int64) error {
+	return l.accounts.LockAll(ctx, userIDs)
+}
+
+// Purge deletes the usage of a tenant, which is all that is kept in bulk.
+func (l *links) Purge(ctx context.Context, tenantID uuid.UUID) error {
+	return l.retention.PurgeTenant(ctx, tenantID)
 }
 
 func (l *links) Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {

@@ -19,6 +19,7 @@ import (
 var adminPermissions = map[string]string{
 	"GET /tenants": "tenants.view", "GET /tenants/{tenant}": "tenants.view", "PATCH /tenants/{tenant}": "tenants.manage",
 	"DELETE /tenants/{tenant}":                                   "tenants.manage",
+	"POST /tenants/{tenant}/restore":                             "tenants.manage",
 	"GET /tenants/search-with-roles":                             "users.create",
 	"GET /tenants/{tenant}/members":                              "tenants.view",
 	"PATCH /tenants/{tenant}/members/{user}":                     "tenants.manage|users.password",

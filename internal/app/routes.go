@@ -22,7 +22,7 @@ func (svc *service) routes() []rest.Route {
 		svc.accountRoutes(accounts),
 		svc.ownAccountRoutes(accounts),
 		svc.onboardingRoutes(accounts),
-		svc.tenantRoutes(),
+		svc.tenantRoutes(members),
 		svc.apiKeyRoutes(),
 		svc.webhookRoutes(),
 		svc.teamRoutes(members),

@@ -21,6 +21,8 @@ func (svc *service) ownAccountRoutes(accounts *account.HTTP) []rest.Route {
 		inPerson(route(post, "/api/v1/user/email/verification", rest.User, "", "default", "Have a link mailed to the present address", rest.Accepted(own.AskVerification, self.LinkSent))),
 		route(post, "/api/v1/auth/verify-email", rest.Public, "", "password", "Confirm an email by the token of a mail", rest.Handle(own.VerifyEmail)),
 		route(get, "/api/v1/user/sessions", rest.User, "", "default", "List the caller's logins", rest.Handle(own.Sessions)),
+		route(get, "/api/v1/user/export", rest.User, "", "default", "Download everything that is kept about the caller", rest.File(own.Export, "application/json")),
+		inPerson(route(del, "/api/v1/user", rest.User, "", "account_password", "Delete the caller's account", rest.Handle(own.Delete))),
 		inPerson(route(del, "/api/v1/user/sessions", rest.User, "", "default", "End every login but this one", rest.Handle(own.EndOtherSessions))),
 		inPerson(route(del, "/api/v1/user/sessions/{id}", rest.User, "", "default", "End one of the caller's logins", rest.Handle(own.EndSession))),
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/onboarding"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/team"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
@@ -25,7 +26,7 @@ func (svc *service) onboardingRoutes(accounts *account.HTTP) []rest.Route {
 }
 
 // tenantRoutes returns the routes of tenants.
-func (svc *service) tenantRoutes() []rest.Route {
+func (svc *service) tenantRoutes(members *team.HTTP) []rest.Route {
 	var (
 		tenants      = tenant.NewHTTP(svc.tenants)
 		adminTenants = tenant.NewAdminHTTP(svc.tenants, svc.publicURL)
@@ -35,11 +36,15 @@ func (svc *service) tenantRoutes() []rest.Route {
 		route(post, "/api/v1/tenants", rest.User, "", "default", "Create a tenant, for a caller without one", rest.Handle(tenants.Create, created)),
 		route(get, "/api/v1/tenant", rest.Tenant, "", "default", "Show the caller's tenant", rest.Handle(tenants.Show)),
 		route(patch, "/api/v1/tenant", rest.Tenant, authz.TenantUpdate, "default", "Change the caller's tenant", rest.Handle(tenants.Update)),
+		inPerson(route(del, of, rest.Member, "", "account_password", "Delete the tenant; it can be restored for some time", rest.Handle(tenants.Delete, rest.Exists(tenants.OwnerOnly)))),
+		inPerson(route(post, of+"/leave", rest.Member, "", "default", "Leave the tenant", rest.Handle(members.Leave))),
+		inPerson(route(post, of+"/transfer-ownership", rest.Member, "", "account_password", "Make another member the owner", rest.Handle(members.Transfer, rest.Exists(tenants.OwnerOnly)))),
 
 		forKeys(authz.TenantsRead, route(get, "/api/v1/admin/tenants", rest.Admin, authz.TenantsView, "default", "List tenants", rest.Handle(adminTenants.List))),
 		route(get, "/api/v1/admin/tenants/search-with-roles", rest.Admin, "users.create", "default", "Search tenants, with their roles", rest.Handle(adminTenants.SearchWithRoles)),
 		forKeys(authz.TenantsRead, route(get, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsView, "default", "Show a tenant", rest.Handle(adminTenants.Show))),
 		route(del, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsManage, "default", "Delete a tenant without members", rest.Handle(adminTenants.Dissolve)),
+		route(post, adminOf+"/restore", rest.Admin, authz.TenantsManage, "default", "Restore a deleted tenant", rest.Handle(adminTenants.Restore)),
 		route(patch, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsManage, "default", "Change a tenant", rest.Handle(adminTenants.Update, rest.Exists(adminTenants.Exists))),
 	}
 }

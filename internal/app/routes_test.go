@@ -33,7 +33,7 @@ func TestRouteTable(t *testing.T) {
 		if inPath, scope := strings.HasPrefix(r.Path, "/api/v1/admin/"), r.Scope == rest.Admin || r.Scope == rest.Impersonating; inPath != scope {
 			t.Errorf("%s: the path and the scope %q disagree", name, r.Scope)
 		}
-		if strings.HasPrefix(r.Path+"/", "/api/v1/tenant/") && r.Scope != rest.Tenant && r.Scope != rest.Billing {
+		if strings.HasPrefix(r.Path+"/", "/api/v1/tenant/") && !slices.Contains([]rest.Scope{rest.Tenant, rest.Member, rest.Billing}, r.Scope) {
 			t.Errorf("%s: a tenant's path with the scope %q", name, r.Scope)
 		}
 		if r.Rate == "" && !slices.Contains(unlimited, r.Path) {
@@ -89,7 +89,13 @@ func TestGuardsOfEveryRoute(t *testing.T) {
 			case rest.Admin:
 				refused("a tenant's owner", mine.Token, path, 403, "")
 			case rest.Member:
-				refused("somebody without a tenant", alone, path, 400, "TENANT_CONTEXT_REQUIRED")
+				if !strings.Contains(r.Path, "{tenantId}") {
+					refused("somebody without a tenant", alone, path, 400, "TENANT_CONTEXT_REQUIRED")
+					break
+				}
+				refused("another tenant's owner", other.Token, path, 403, "")
+				refused("anybody in a malformed tenant", mine.Token, apptest.FillPath(r.Path, "x"), 403, "")
+				refused("somebody without a tenant", alone, path, 403, "")
 			case rest.Billing:
 				refused("another tenant's owner", other.Token, path, 403, "")
 				refused("anybody in a malformed tenant", mine.Token, apptest.FillPath(r.Path, "x"), 403, "")

@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/billing"
+	"github.com/tenantry/tenantry/internal/usage/history"
 	"github.com/tenantry/tenantry/internal/usage/meters"
 )
 
@@ -16,6 +17,7 @@ import (
 func (svc *service) usageRoutes() []rest.Route {
 	var (
 		ofTenants   = usage.NewHTTP(svc.usage)
+		past        = history.NewHTTP(svc.history)
 		costs       = billing.NewHTTP(svc.estimator)
 		adminMeters = meters.NewHTTP(svc.meters, svc.publicURL)
 		created     = rest.Status(http.StatusCreated)
@@ -26,6 +28,8 @@ func (svc *service) usageRoutes() []rest.Route {
 		forKeys(authz.UsageRead, route(get, of+"/usage", rest.Tenant, "", "default", "Summarize the usage of the current period", rest.Handle(ofTenants.Summary))),
 		forKeys(authz.UsageRead, route(get, of+"/usage/quotas", rest.Tenant, "", "default", "Show usage against quotas", rest.Handle(ofTenants.Quotas))),
 		forKeys(authz.UsageRead, route(get, of+"/usage/cost-estimate", rest.Tenant, "", "default", "Estimate what the usage of the current billing period costs", rest.Handle(costs.CostEstimate))),
+		forKeys(authz.UsageRead, route(get, of+"/usage/series", rest.Tenant, "", "default", "Show a meter over time", rest.Handle(past.Series))),
+		forKeys(authz.UsageRead, route(get, of+"/usage/export", rest.Tenant, "", "default", "Download the events of a meter", rest.File(past.Export, "text/csv", "application/x-ndjson"))),
 		forKeys(authz.UsageRead, route(get, of+"/usage/{meterCode}", rest.Tenant, "", "default", "Show one meter with its newest events", rest.Handle(ofTenants.Meter))),
 
 		route(get, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "List meters", rest.Handle(adminMeters.List, rest.Lists(meters.List()))),

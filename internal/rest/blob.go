@@ -2,13 +2,17 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/tenantry/tenantry/internal/clock"
 )
 
 // Blob is an answer that is a file instead of JSON.
@@ -84,12 +88,48 @@ func (b *Blob) write(ctx huma.Context) {
 
 func (b *Blob) copy(ctx huma.Context) {
 	defer func() { _ = b.Stream.Close() }() // it was only read
-	if b.Length >= 0 {
-		ctx.SetHeader("Content-Length", strconv.FormatInt(b.Length, 10))
+	if b.Length < 0 {
+		b.flow(ctx)
+		return
 	}
+	ctx.SetHeader("Content-Length", strconv.FormatInt(b.Length, 10))
 	ctx.SetStatus(http.StatusOK)
 	if _, err := io.Copy(ctx.BodyWriter(), b.Stream); err != nil {
 		panic(http.ErrAbortHandler)
+	}
+}
+
+// stalled is how long a client may take for one part of a long file.
+const stalled = time.Minute
+
+// flow sends a file of unknown length part by part, each at once. It may take longer than
+// an answer otherwise may, as long as the client goes on reading.
+func (b *Blob) flow(ctx huma.Context) {
+	ctx.SetStatus(http.StatusOK)
+	w := ctx.BodyWriter()
+	var control *http.ResponseController
+	if rw, ok := w.(http.ResponseWriter); ok {
+		control = http.NewResponseController(rw)
+	}
+	for part := make([]byte, 32<<10); ; {
+		n, err := b.Stream.Read(part)
+		if n > 0 {
+			if control != nil { // an error means that the connection cannot do it, which is no harm
+				_ = control.SetWriteDeadline(clock.System().Now().Add(stalled))
+			}
+			if _, err := w.Write(part[:n]); err != nil {
+				panic(http.ErrAbortHandler)
+			}
+			if control != nil {
+				_ = control.Flush()
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
 	}
 }
 

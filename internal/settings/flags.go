@@ -54,6 +54,7 @@ type RetentionFlags struct {
 	AuditRetention    string `env:"TENANTRY_AUDIT_RETENTION" placeholder:"DAYS" help:"How many days the audit trail, the log of impersonations and invitations that are over are kept. Default: 400."`
 	DeadJobRetention  string `env:"TENANTRY_DEAD_JOB_RETENTION" placeholder:"DAYS" help:"How many days jobs are kept that failed for the last time, without the tokens in them. Default: 30."`
 	DeliveryRetention string `env:"TENANTRY_DELIVERY_RETENTION" placeholder:"DAYS" help:"How many days the payment provider's notifications are remembered and deliveries to webhook endpoints are kept, at least 30, because both can be repeated for so long. Default: 30."`
+	TenantRetention   string `env:"TENANTRY_TENANT_RETENTION" placeholder:"DAYS" help:"How many days a deleted tenant can be restored, before its data is deleted for good. Default: 30."`
 }
 
 // UsageFlags are the flags about how long usage events are kept.

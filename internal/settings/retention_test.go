@@ -16,10 +16,10 @@ func TestRetention(t *testing.T) {
 		flags settings.RetentionFlags
 		want  settings.Retention
 	}{
-		"defaults": {settings.RetentionFlags{}, settings.Retention{Audit: 400 * day, DeadJobs: 30 * day, Deliveries: 30 * day}},
+		"defaults": {settings.RetentionFlags{}, settings.Retention{Audit: 400 * day, DeadJobs: 30 * day, Deliveries: 30 * day, Tenants: 30 * day}},
 		"all": {
-			settings.RetentionFlags{AuditRetention: "1", DeadJobRetention: "2", DeliveryRetention: "31"},
-			settings.Retention{Audit: day, DeadJobs: 2 * day, Deliveries: 31 * day},
+			settings.RetentionFlags{AuditRetention: "1", DeadJobRetention: "2", DeliveryRetention: "31", TenantRetention: "3"},
+			settings.Retention{Audit: day, DeadJobs: 2 * day, Deliveries: 31 * day, Tenants: 3 * day},
 		},
 	} {
 		s, err := settings.DevFlags{RetentionFlags: tt.flags}.Settings(none)
@@ -27,10 +27,11 @@ func TestRetention(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, s.Retention.OrDefault(), err)
 		}
 	}
-	_, err := settings.DevFlags{RetentionFlags: settings.RetentionFlags{AuditRetention: "0", DeadJobRetention: "ever", DeliveryRetention: "29"}}.Settings(none)
+	_, err := settings.DevFlags{RetentionFlags: settings.RetentionFlags{AuditRetention: "0", DeadJobRetention: "ever", DeliveryRetention: "29", TenantRetention: "0"}}.Settings(none)
 	for _, want := range []string{
 		`TENANTRY_AUDIT_RETENTION: "0" is not a number of days from 1 to 36500`, `TENANTRY_DEAD_JOB_RETENTION: "ever" is not`,
 		`TENANTRY_DELIVERY_RETENTION: "29" is not a number of days from 30 to`,
+		`TENANTRY_TENANT_RETENTION: "0" is not a number of days from 1 to`,
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v lacks %s", err, want)

@@ -34,10 +34,10 @@ const (
 	// AdoptLater is AdoptReplacing once it is paid; until then the other one stays.
 	AdoptLater
 	// AdoptRefused cancels and refunds it: it is the second of two paid checkouts, or
-	// begins with a trial that the tenant has had.
+	// begins with a trial that the tenant has had, or the tenant was deleted meanwhile.
 	AdoptRefused
-	// AdoptIgnored leaves it alone: it is the tenant's second one, and was not bought
-	// here.
+	// AdoptIgnored leaves it alone: it is the tenant's second one, or that of a deleted
+	// tenant, and was not bought here.
 	AdoptIgnored
 )
 
@@ -84,7 +84,7 @@ func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subsc
 	case AdoptRefused:
 		return s.refuse(ctx, a.opened, next.PSPSubscriptionID)
 	case AdoptIgnored:
-		s.deps.Log.WarnContext(ctx, "a tenant has a second subscription at the payment provider, which was not bought here",
+		s.deps.Log.WarnContext(ctx, "a tenant has a subscription at the payment provider that was not bought here, and has another one or is deleted",
 			"tenant_id", next.TenantID, "psp_subscription_id", next.PSPSubscriptionID)
 		return nil
 	case AdoptLater:
@@ -178,7 +178,16 @@ func (s *Service) adoptionOf(ctx context.Context, next Subscription, remote psp.
 		return a, err
 	}
 	alone := err != nil
+	t, err := s.deps.Tenants.Get(ctx, next.TenantID)
+	if err != nil {
+		return a, err
+	}
+	deleted := t.DeletedAt != nil
 	switch {
+	case deleted && !a.bought():
+		a.Adoption = AdoptIgnored
+	case deleted:
+		a.Adoption = AdoptRefused
 	case a.opened.refused:
 		a.Adoption = AdoptRefused
 	case alone:

@@ -52,6 +52,9 @@ func (s *Service) Accept(ctx context.Context, token string, user account.User) (
 
 // join adds a member by an acceptable invitation. The tenant is locked.
 func (s *Service) join(ctx context.Context, t tenant.Tenant, i Invitation, user account.User) (Joined, error) {
+	if err := s.deps.Accounts.LockPresent(ctx, user.ID); err != nil {
+		return Joined{}, err
+	}
 	at, err := s.store.tenantOf(ctx, user.Email)
 	switch {
 	case errors.Is(err, errInNoTenant):

@@ -17,6 +17,11 @@ var (
 	errOwnMembership   = fault.New(fault.Forbidden, "error.own_membership")
 	errOwnerMembership = fault.New(fault.Forbidden, "error.owner_membership")
 
+	errOwnerLeaves = fault.New(fault.Forbidden, "error.owner_leaves")
+	errNotOwner    = fault.New(fault.Forbidden, "error.owner_only")
+	errNoMember    = fault.OnField("user_id", "validation.exists")
+	errOtherMember = fault.OnField("user_id", "validation.other_member")
+
 	errNoRole       = fault.New(fault.NotFound, "error.not_found")
 	errBuiltInRole  = fault.New(fault.Forbidden, "error.built_in_role")
 	errStronger     = fault.New(fault.Forbidden, "error.stronger_role")

@@ -22,7 +22,7 @@ func (h *HTTP) AdminTenantExists(ctx context.Context, param func(string) string)
 	if err != nil {
 		return err
 	}
-	_, err = h.svc.deps.Tenants.Get(ctx, id)
+	_, err = h.svc.deps.Tenants.Live(ctx, id)
 	return err
 }
 

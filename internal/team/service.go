@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/mail/letters"
@@ -21,7 +22,8 @@ const DefaultExpiryDays = 7
 // Tenants is what teams need from the tenant domain.
 type Tenants interface {
 	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
-	Lock(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
+	Live(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
+	LockLive(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	Locale(ctx context.Context, t tenant.Tenant, otherwise string) (string, error)
 	View(ctx context.Context, t tenant.Tenant) (tenant.TenantView, error)
 }
@@ -36,6 +38,11 @@ type Accounts interface {
 	Rename(ctx context.Context, userID int64, name string) error
 	// Left ends what depended on the place of a user in a tenant, which is locked.
 	Left(ctx context.Context, userID int64) error
+	// LockPresent locks a user; it refuses one who has deleted their account.
+	LockPresent(ctx context.Context, userID int64) error
+	Prove(ctx context.Context, caller *authz.Caller, password string) (account.Proof, error)
+	InPerson(ctx context.Context, caller *authz.Caller, do func(context.Context, account.Self) error) error
+	InPersonWith(ctx context.Context, caller *authz.Caller, proof account.Proof, do func(context.Context, account.Self) error) error
 	// Verify records that a user has read mail at their address.
 	Verify(ctx context.Context, userID int64) error
 }
@@ -94,7 +101,7 @@ func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} 
 // change runs f in a transaction that holds the tenant's lock.
 func (s *Service) change(ctx context.Context, tenantID uuid.UUID, f func(ctx context.Context, t tenant.Tenant) error) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		t, err := s.deps.Tenants.Lock(ctx, tenantID)
+		t, err := s.deps.Tenants.LockLive(ctx, tenantID)
 		if err != nil {
 			return err
 		}

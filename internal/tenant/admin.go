@@ -38,10 +38,14 @@ func adminList() page.Spec {
 	}
 }
 
-// AdminList returns a page of all tenants and how many there are, with a fixed
-// number of queries.
-func (s *Service) AdminList(ctx context.Context, q page.Query) ([]AdminEntry, int64, error) {
-	entries, total, err := s.store.adminPage(ctx, q, page.Select{})
+// AdminList returns a page of all tenants, those that are deleted or the others, and how
+// many there are, with a fixed number of queries.
+func (s *Service) AdminList(ctx context.Context, q page.Query, deleted bool) ([]AdminEntry, int64, error) {
+	where := "t.deleted_at IS NULL"
+	if deleted {
+		where = "t.deleted_at IS NOT NULL AND t.purged_at IS NULL"
+	}
+	entries, total, err := s.store.adminPage(ctx, q, page.Select{Where: where})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -54,7 +58,7 @@ func (s *Service) AdminGet(ctx context.Context, id uuid.UUID) (AdminEntry, error
 	if err != nil {
 		return AdminEntry{}, err
 	}
-	entries, _, err := s.store.adminPage(ctx, q, page.Select{Where: "t.id = $1", Args: []any{id}})
+	entries, _, err := s.store.adminPage(ctx, q, page.Select{Where: "t.id = $1 AND t.purged_at IS NULL", Args: []any{id}})
 	if err != nil {
 		return AdminEntry{}, err
 	}
@@ -65,9 +69,9 @@ func (s *Service) AdminGet(ctx context.Context, id uuid.UUID) (AdminEntry, error
 	return entries[0], err
 }
 
-// Exists reports whether there is a tenant with an id.
+// Exists reports whether there is a tenant with an id that is not deleted.
 func (s *Service) Exists(ctx context.Context, id uuid.UUID) (bool, error) {
-	_, err := s.store.get(ctx, id)
+	_, err := s.Live(ctx, id)
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}

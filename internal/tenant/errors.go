@@ -15,6 +15,11 @@ var (
 	// ErrNotEmpty says that a tenant has members, or something that must be kept (409).
 	ErrNotEmpty = fault.Coded(fault.Conflict, fault.TenantNotEmpty)
 
+	errNotOwner   = fault.New(fault.Forbidden, "error.owner_only")
+	errSubscribed = fault.Coded(fault.Conflict, fault.SubscriptionRunning)
+	errOwns       = fault.Coded(fault.Conflict, fault.OwnsTenant)
+	errNotDeleted = fault.Coded(fault.Conflict, fault.TenantNotDeleted)
+
 	errSlugTaken = fault.OnField("slug", "validation.taken")
 
 	errNoOwner = errors.New("tenant: no owner")

@@ -50,7 +50,7 @@ func (s *Service) Forsake(ctx context.Context, userID int64) error {
 // usage are kept.
 func (s *Service) Dissolve(ctx context.Context, id uuid.UUID) error {
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		t, err := s.Lock(ctx, id)
+		t, err := s.LockLive(ctx, id)
 		if err != nil {
 			return err
 		}

@@ -30,6 +30,7 @@ type AdminTenant struct {
 	PlanName              *string     `json:"plan_name"`
 	OnboardingCompletedAt *shape.Time `json:"onboarding_completed_at"`
 	CreatedAt             shape.Time  `json:"created_at"`
+	DeletedAt             *shape.Time `json:"deleted_at,omitempty" doc:"Only of a tenant that is deleted. Until its data is purged it can be restored."`
 	Roles                 []RoleName  `json:"roles"`
 }
 
@@ -38,7 +39,8 @@ func adminTenant(e AdminEntry) AdminTenant {
 		ID: e.ID, Name: e.Name, Slug: e.Slug, LegalName: e.Billing.LegalName, Address: e.Billing.Address, City: e.Billing.City,
 		PostalCode: e.Billing.PostalCode, Country: e.Billing.Country, VATNumber: e.Billing.VATNumber,
 		BillingEmail: e.Billing.BillingEmail, Owner: e.Owner, MemberCount: e.MemberCount,
-		OnboardingCompletedAt: shape.TP(e.OnboardingCompletedAt), CreatedAt: shape.T(e.CreatedAt), Roles: e.Roles,
+		OnboardingCompletedAt: shape.TP(e.OnboardingCompletedAt), CreatedAt: shape.T(e.CreatedAt),
+		DeletedAt: shape.TP(e.DeletedAt), Roles: e.Roles,
 	}
 	if e.Subscription != nil {
 		v.SubscriptionStatus, v.PlanName = &e.Subscription.Status, &e.Subscription.PlanName
@@ -59,16 +61,17 @@ func NewAdminHTTP(svc *Service, publicURL string) *AdminHTTP {
 }
 
 type adminListInput struct {
-	Search string `query:"search" maxLength:"255" doc:"Matches a part of the name, case-insensitively."`
+	Search  string `query:"search" maxLength:"255" doc:"Matches a part of the name, case-insensitively."`
+	Deleted bool   `query:"deleted" doc:"Lists the tenants that are deleted and can be restored, in place of the others."`
 }
 
 // List handles GET /admin/tenants.
-func (h *AdminHTTP) List(ctx context.Context, _ *adminListInput) (*rest.Plain[page.Page[AdminTenant]], error) {
+func (h *AdminHTTP) List(ctx context.Context, in *adminListInput) (*rest.Plain[page.Page[AdminTenant]], error) {
 	q, err := adminList().Parse(rest.Query(ctx))
 	if err != nil {
 		return nil, err
 	}
-	entries, total, err := h.svc.AdminList(ctx, q)
+	entries, total, err := h.svc.AdminList(ctx, q, in.Deleted)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +161,7 @@ func (h *AdminHTTP) SearchWithRoles(ctx context.Context, in *searchInput) (*rest
 	if err != nil {
 		return nil, err
 	}
-	entries, _, err := h.svc.AdminList(ctx, q)
+	entries, _, err := h.svc.AdminList(ctx, q, false)
 	if err != nil {
 		return nil, err
 	}

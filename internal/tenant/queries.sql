@@ -61,3 +61,73 @@ DELETE FROM memberships WHERE tenant_id = $1 AND user_id = $2;
 
 -- name: DeleteTenant :exec
 DELETE FROM tenants WHERE id = $1;
+
+-- name: IsOwner :one
+SELECT count(*) FROM memberships m JOIN roles r ON r.id = m.role_id
+WHERE m.tenant_id = $1 AND m.user_id = $2 AND r.tenant_id IS NULL AND r.name = sqlc.arg(owner)::text;
+
+-- name: KeepMembers :exec
+INSERT INTO former_memberships (tenant_id, user_id, role_id, joined_at)
+SELECT m.tenant_id, m.user_id, m.role_id, m.joined_at FROM memberships m WHERE m.tenant_id = $1;
+
+-- name: DeleteMembers :exec
+DELETE FROM memberships WHERE tenant_id = $1;
+
+-- name: MarkDeleted :exec
+UPDATE tenants SET deleted_at = $2, updated_at = sqlc.arg(now) WHERE id = $1;
+
+-- name: FormerMembers :many
+SELECT user_id FROM former_memberships WHERE tenant_id = $1 ORDER BY user_id;
+
+-- Who is in another tenant by now is left out.
+-- name: RestoreMembers :execrows
+INSERT INTO memberships (tenant_id, user_id, role_id, joined_at)
+SELECT f.tenant_id, f.user_id, f.role_id, f.joined_at FROM former_memberships f WHERE f.tenant_id = $1
+ON CONFLICT (user_id) DO NOTHING;
+
+-- name: DeleteFormerMembers :exec
+DELETE FROM former_memberships WHERE tenant_id = $1;
+
+-- Where nobody owns the tenant, the member who was an admin for longest does, else the
+-- one who was a member for longest.
+-- name: PromoteOwner :execrows
+UPDATE memberships
+SET role_id = (SELECT r.id FROM roles r WHERE r.tenant_id IS NULL AND r.name = sqlc.arg(owner)::text)
+WHERE memberships.tenant_id = $1
+    AND NOT EXISTS (
+        SELECT 1 FROM memberships o JOIN roles r ON r.id = o.role_id
+        WHERE o.tenant_id = $1 AND r.tenant_id IS NULL AND r.name = sqlc.arg(owner)::text
+    )
+    AND memberships.user_id = (
+        SELECT m.user_id FROM memberships m JOIN roles r ON r.id = m.role_id
+        WHERE m.tenant_id = $1
+        ORDER BY CASE WHEN r.tenant_id IS NULL AND r.name = sqlc.arg(admin)::text THEN 0 ELSE 1 END, m.joined_at, m.user_id
+        LIMIT 1
+    );
+
+-- name: PurgeableTenants :many
+SELECT t.id FROM tenants t
+WHERE t.deleted_at IS NOT NULL AND t.deleted_at <= sqlc.arg(before) AND t.emptied_at IS NULL
+ORDER BY t.deleted_at
+LIMIT sqlc.arg(most);
+
+-- name: EmptyTenant :exec
+UPDATE tenants
+SET name = '', slug = sqlc.arg(slug), settings = NULL, legal_name = NULL, address = NULL, city = NULL, postal_code = NULL,
+    country = NULL, vat_number = NULL, billing_email = NULL, purged_at = $2
+WHERE id = $1 AND purged_at IS NULL;
+
+-- name: MarkEmptied :exec
+UPDATE tenants SET emptied_at = $2 WHERE id = $1;
+
+-- name: DeleteInvitationsOfTenant :exec
+DELETE FROM invitations WHERE tenant_id = $1;
+
+-- name: DeleteKeysOfTenant :exec
+DELETE FROM api_keys WHERE tenant_id = $1;
+
+-- name: DeleteRolesOfTenant :exec
+DELETE FROM roles WHERE tenant_id = $1;
+
+-- name: DeleteEndpointsOfTenant :exec
+DELETE FROM webhook_endpoints WHERE tenant_id = $1;

@@ -3,6 +3,7 @@ package tenant
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -60,6 +61,10 @@ type Deps struct {
 	Team          Team        // needed where Events is
 	Audit         Audit       // nil records nothing
 	Events        hook.Outbox // nil tells nobody
+	People        People      // nil where nobody deletes a tenant
+	Leftovers     Leftovers   // nil where nothing else is kept
+	// Keep is how long a deleted tenant can be restored.
+	Keep time.Duration
 }
 
 // Service has the tenants and their billing details.
@@ -100,6 +105,11 @@ func (s *Service) CreateIn(ctx context.Context, ownerID int64, name, currency st
 				break
 			}
 			slug = withSuffix(slugOf(name))
+		}
+		if s.deps.People != nil {
+			if err := s.deps.People.LockPresent(ctx, ownerID); err != nil {
+				return err
+			}
 		}
 		joined, err := s.store.insertMember(ctx, id, ownerID, BuiltInOwner, now)
 		if err == nil && !joined {

@@ -23,6 +23,7 @@ func toTenant(row tenantsql.Tenant) Tenant {
 			Country: row.Country, VATNumber: row.VATNumber, BillingEmail: row.BillingEmail,
 		},
 		OnboardingCompletedAt: row.OnboardingCompletedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+		DeletedAt: row.DeletedAt, PurgedAt: row.PurgedAt,
 	}
 }
 

@@ -16,6 +16,9 @@ const DefaultCurrency = "EUR"
 // BuiltInOwner is the role of the user who made the tenant.
 const BuiltInOwner = "owner"
 
+// builtInAdmin is the role below it.
+const builtInAdmin = "admin"
+
 // Tenant is an organization.
 type Tenant struct {
 	ID                    uuid.UUID
@@ -27,6 +30,8 @@ type Tenant struct {
 	OnboardingCompletedAt *time.Time
 	CreatedAt             time.Time
 	UpdatedAt             time.Time
+	DeletedAt             *time.Time // nil for a tenant that lives
+	PurgedAt              *time.Time // when its data began to go for good
 }
 
 // BillingDetails are printed on invoices; all may be missing.

@@ -22,6 +22,9 @@ const (
 	actionForsaken       = "tenant.forsaken"
 	actionDissolved      = "tenant.dissolved"
 	actionUpdated        = "tenant.updated"
+	actionDeleted        = "tenant.deleted"
+	actionRestored       = "tenant.restored"
+	actionPurged         = "tenant.purged"
 	actionSetupCompleted = "tenant.setup_completed"
 )
 
@@ -64,7 +67,7 @@ func (s *Service) PreferCurrency(ctx context.Context, id uuid.UUID, currency str
 func (s *Service) update(ctx context.Context, id uuid.UUID, action string, change func(*Tenant)) (Tenant, error) {
 	var t Tenant
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		old, err := s.Lock(ctx, id)
+		old, err := s.LockLive(ctx, id)
 		if err != nil {
 			return err
 		}

@@ -129,14 +129,15 @@ func (l *ledger) open(ctx context.Context, streams []*stream) error {
 			}
 		}
 	}
-	pruned, err := l.store.lockStreams(ctx, keys)
+	states, err := l.store.lockStreams(ctx, keys)
 	if err != nil {
 		return err
 	}
-	if len(pruned) > 0 {
-		if err := l.markUsedKeys(ctx, streams, pruned); err != nil {
-			return err
-		}
+	for _, s := range streams {
+		s.streamState = states[s.key]
+	}
+	if err := l.markUsedKeys(ctx, streams); err != nil {
+		return err
 	}
 	counters, err := l.store.counters(ctx, keys, earliest, latest)
 	if err != nil {
@@ -177,12 +178,12 @@ func (l *ledger) addInterrupted(ctx context.Context, streams []*stream, counters
 }
 
 // markUsedKeys finds the entries whose idempotency keys belong to deleted events.
-func (l *ledger) markUsedKeys(ctx context.Context, streams []*stream, pruned map[StreamKey]bool) error {
+func (l *ledger) markUsedKeys(ctx context.Context, streams []*stream) error {
 	var keyed []*entry
 	var keys []eventKey
 	for _, s := range streams {
 		for _, e := range s.entries {
-			if pruned[s.key] && e.IdempotencyKey != nil {
+			if s.pruned && e.IdempotencyKey != nil {
 				keyed, keys = append(keyed, e), append(keys, e.key(s.key))
 			}
 		}
@@ -242,6 +243,7 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 		return err
 	}
 	var changed []changedCounter
+	var late []Happened
 	var alerts []Alert
 	var billed []Figure
 	for _, s := range streams {
@@ -260,6 +262,7 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 				*e.verdict = verdict{err: ErrDuplicate}
 			}
 		}
+		late = append(late, s.late(stored)...)
 		for _, c := range s.counters {
 			if c.changed {
 				changed = append(changed, changedCounter{s.key, c})
@@ -267,6 +270,9 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 		}
 	}
 	if err := l.store.putCounters(ctx, changed, now); err != nil {
+		return err
+	}
+	if err := (Records{l.store}).AddHours(ctx, HoursOf(late)); err != nil {
 		return err
 	}
 	if len(billed) > 0 {

@@ -13,13 +13,18 @@ import (
 // The statements of recording, the hot path, each for many rows at once, which sqlc
 // cannot generate. Where none of the rows is there they return empty maps.
 
+// streamState is what a stream's row says besides its key.
+type streamState struct {
+	pruned       bool       // it had events deleted
+	summedBefore *time.Time // the hours have its events that were recorded before; nil: none
+}
+
 // lockStreams lets nobody else record on the streams until the transaction ends, and
-// returns those that had events deleted. keys must be sorted: everybody locks in that
-// order.
-func (s store) lockStreams(ctx context.Context, keys []StreamKey) (pruned map[StreamKey]bool, err error) {
-	locked, pruned, err := s.lock(ctx, keys)
-	if err != nil || locked == len(keys) {
-		return pruned, err
+// returns their states. keys must be sorted: everybody locks in that order.
+func (s store) lockStreams(ctx context.Context, keys []StreamKey) (map[StreamKey]streamState, error) {
+	states, err := s.lock(ctx, keys)
+	if err != nil || len(states) == len(keys) {
+		return states, err
 	}
 	// Some are new. Inserting their rows locks them; where another transaction inserts
 	// the same row, this waits until it has committed.
@@ -29,31 +34,26 @@ func (s store) lockStreams(ctx context.Context, keys []StreamKey) (pruned map[St
 	if err != nil {
 		return nil, sqldb.Wrap(err, "insert streams")
 	}
-	_, pruned, err = s.lock(ctx, keys)
-	return pruned, err
+	return s.lock(ctx, keys)
 }
 
-// lock locks those of the streams that exist and returns how many they are, and which
-// of them had events deleted.
-func (s store) lock(ctx context.Context, keys []StreamKey) (n int, pruned map[StreamKey]bool, err error) {
+// lock locks those of the streams that exist and returns their states.
+func (s store) lock(ctx context.Context, keys []StreamKey) (map[StreamKey]streamState, error) {
+	states := make(map[StreamKey]streamState, len(keys))
 	keys = sqldb.Padded(keys)
-	pruned = map[StreamKey]bool{}
-	err = s.each(ctx, `SELECT tenant_id, meter_id, pruned_before FROM usage_streams WHERE (tenant_id, meter_id) IN (VALUES `+
+	err := s.each(ctx, `SELECT tenant_id, meter_id, pruned_before IS NOT NULL, summed_before FROM usage_streams WHERE (tenant_id, meter_id) IN (VALUES `+
 		sqldb.Tuples(1, len(keys), "uuid", "uuid")+`) ORDER BY tenant_id, meter_id FOR UPDATE`, keyArgs(keys),
 		func(scan func(...any) error) error {
 			var k StreamKey
-			var before *time.Time
-			err := scan(&k.TenantID, &k.MeterID, &before)
-			if before != nil {
-				pruned[k] = true
-			}
-			n++
+			var state streamState
+			err := scan(&k.TenantID, &k.MeterID, &state.pruned, &state.summedBefore)
+			states[k] = state
 			return err
 		})
 	if err != nil {
-		return 0, nil, sqldb.Wrap(err, "lock streams")
+		return nil, sqldb.Wrap(err, "lock streams")
 	}
-	return n, pruned, nil
+	return states, nil
 }
 
 // counters reads the counters of streams whose periods overlap the time from earliest

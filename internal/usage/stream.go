@@ -27,7 +27,8 @@ type stream struct {
 	meter     Meter
 	billable  bool // as in meterRules
 	allowance Allowance
-	entries   []*entry // in order of arrival
+	streamState
+	entries []*entry // in order of arrival
 	// counters are all that an event of the batch can change: those of the events'
 	// periods, and those of the periods of earlier subscriptions. The latter must
 	// stay true too, since a later change can make them visible again.

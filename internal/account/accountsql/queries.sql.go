@@ -294,7 +294,7 @@ func (q *Queries) LockRefreshToken(ctx context.Context, tokenHash string) (LockR
 const lockUserByID = `-- name: LockUserByID :one
 SELECT u.id, u.name, u.email, u.password_hash, u.is_platform_admin, u.platform_permissions, u.email_verified_at, u.locale
 FROM users u
-WHERE u.id = $1
+WHERE u.id = $1 AND u.deleted_at IS NULL
 FOR UPDATE
 `
 

@@ -1,5 +1,5 @@
 -- name: LockAvatarOfUser :one
-SELECT avatar_hash, avatar_chosen FROM users WHERE id = $1 FOR UPDATE;
+SELECT avatar_hash, avatar_chosen FROM users WHERE id = $1 AND deleted_at IS NULL FOR UPDATE;
 
 -- name: SetAvatarOfUser :exec
 UPDATE users SET avatar_hash = $2, avatar_chosen = $3, updated_at = $4 WHERE id = $1;

@@ -25,7 +25,8 @@ type identity struct {
 }
 
 // admitTries is how often admit begins anew when another callback gets in its way.
-// The second try finds the identity that the other callback linked.
+// The second try finds the identity that the other callback linked, or nobody where the
+// user has deleted their account meanwhile.
 const admitTries = 3
 
 // admit finds or makes the user of an identity and returns a one-time code for
@@ -44,7 +45,7 @@ func (s *Service) admit(ctx context.Context, provider string, who identity, key 
 			a.browserHash = account.HashSecret(key)
 			return s.store.insertCode(ctx, code, a, now)
 		})
-		if !errors.Is(err, errIdentityTaken) {
+		if !errors.Is(err, errIdentityTaken) && !account.IsGone(err) {
 			break
 		}
 	}

@@ -189,6 +189,9 @@ func (s *Service) Exchange(ctx context.Context, code, key string, grant account.
 		user, tokens, err = s.deps.Accounts.LogIn(ctx, who.userID, grant, func(ctx context.Context) error {
 			return s.store.takeCode(ctx, parsed.String())
 		})
+		if account.IsGone(err) { // with their codes
+			err = errCode
+		}
 		if err == nil && isNew { // the browser may not have said what the frontend says
 			err = s.deps.Accounts.KeepLocale(ctx, who.userID)
 		}

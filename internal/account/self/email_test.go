@@ -13,6 +13,8 @@ const password = "correct horse"
 
 var link = regexp.MustCompile(`/verify-email\?token=([A-Za-z0-9]{64})`)
 
+var resetLink = regexp.MustCompile(`/reset-password\?\S*token=([A-Za-z0-9]+)`)
+
 // links returns the tokens of the links that were mailed to an address, the newest first,
 // once there are n of them.
 func links(s *apptest.Server, to string, n int) []string {
@@ -143,6 +145,23 @@ func TestChangingTheEmail(t *testing.T) {
 			"current_password": password, "password": "battery staple", "password_confirmation": "battery staple",
 		}).Want(204)
 		verify(s, token).WantRefused(400, "")
+
+		s.Call("POST", "/api/v1/user/email", ada.Token, apptest.Object{"email": "last@example.com", "current_password": "battery staple"}).Want(202)
+		token = links(s, "last@example.com", 1)[0]
+		s.Call("POST", "/api/v1/auth/forgot-password", "", apptest.Object{"email": "new@example.com"}).Want(200)
+		reset := ""
+		apptest.Eventually(t, "the mail for the reset", func() bool {
+			for _, mail := range s.Mails("new@example.com") {
+				if found := resetLink.FindStringSubmatch(mail["text"].(string)); found != nil {
+					reset = found[1]
+				}
+			}
+			return reset != ""
+		})
+		s.Call("POST", "/api/v1/auth/reset-password", "", apptest.Object{
+			"email": "new@example.com", "token": reset, "password": password, "password_confirmation": password,
+		}).Want(200)
+		verify(s, token).As("after a reset").WantRefused(400, "")
 	})
 }
 

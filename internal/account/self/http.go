@@ -2,6 +2,7 @@ package self
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/google/uuid"
 
@@ -147,4 +148,28 @@ func (h *HTTP) EndSession(ctx context.Context, in *sessionInput) (*rest.Empty, e
 // EndOtherSessions handles DELETE /user/sessions.
 func (h *HTTP) EndOtherSessions(ctx context.Context, _ *struct{}) (*rest.Empty, error) {
 	return &rest.Empty{}, h.svc.deps.Accounts.EndOtherLogins(ctx, authz.From(ctx))
+}
+
+type deleteInput struct {
+	Body struct {
+		CurrentPassword string `json:"current_password,omitempty" format:"password" maxLength:"1024" doc:"Needed by an account that has one."`
+	}
+}
+
+// Delete handles DELETE /user.
+func (h *HTTP) Delete(ctx context.Context, in *deleteInput) (*rest.Empty, error) {
+	return &rest.Empty{}, h.svc.Delete(ctx, authz.From(ctx), in.Body.CurrentPassword)
+}
+
+// Export handles GET /user/export.
+func (h *HTTP) Export(ctx context.Context, _ *struct{}) (*rest.Blob, error) {
+	kept, err := h.svc.Kept(ctx, authz.From(ctx).UserID)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.MarshalIndent(kept, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return &rest.Blob{ContentType: "application/json", Data: append(text, '\n'), Disposition: rest.Attachment("account.json")}, nil
 }

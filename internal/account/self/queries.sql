@@ -33,3 +33,76 @@ SELECT count(*) FROM users WHERE email = $1;
 -- name: ChangeEmail :execrows
 UPDATE users SET email = sqlc.arg(email), email_verified_at = sqlc.arg(now), updated_at = sqlc.arg(now)
 WHERE users.id = $1 AND NOT EXISTS (SELECT 1 FROM users o WHERE o.email = sqlc.arg(email));
+
+-- name: DeleteCredentials :exec
+DELETE FROM credentials WHERE user_id = $1;
+
+-- name: DeleteIdentities :exec
+DELETE FROM oauth_identities WHERE user_id = $1;
+
+-- name: DeletePushes :exec
+DELETE FROM push_subscriptions WHERE user_id = $1;
+
+-- name: DeleteFormerPlaces :exec
+DELETE FROM former_memberships WHERE user_id = $1;
+
+-- name: ForgetMaker :exec
+UPDATE api_keys SET created_by = NULL WHERE created_by = $1;
+
+-- Those that wait are for whoever has the address.
+-- name: DeleteInvitationsTo :exec
+DELETE FROM invitations WHERE email = $1 AND status <> 'pending';
+
+-- name: DeleteGuesses :exec
+DELETE FROM wrong_passwords WHERE email_hash = $1;
+
+-- name: EmptyUser :exec
+UPDATE users
+SET name = '', email = sqlc.arg(email), password_hash = NULL, email_verified_at = NULL, is_platform_admin = false,
+    platform_permissions = NULL, locale = NULL, deleted_at = $2, updated_at = sqlc.arg(now)
+WHERE id = $1;
+
+-- name: MembersOf :one
+SELECT count(*) FROM memberships WHERE user_id = $1;
+
+-- name: KeptUser :one
+SELECT id, name, email, email_verified_at, is_platform_admin, avatar_hash, locale, (password_hash IS NOT NULL)::boolean AS has_password, created_at, updated_at
+FROM users WHERE id = $1;
+
+-- name: KeptPlaces :many
+SELECT t.id, t.name, r.name AS role_name, m.joined_at, t.deleted_at FROM memberships m
+JOIN tenants t ON t.id = m.tenant_id
+JOIN roles r ON r.id = m.role_id
+WHERE m.user_id = $1
+UNION ALL
+SELECT t.id, t.name, r.name AS role_name, f.joined_at, t.deleted_at FROM former_memberships f
+JOIN tenants t ON t.id = f.tenant_id
+JOIN roles r ON r.id = f.role_id
+WHERE f.user_id = $1;
+
+-- name: KeptIdentities :many
+SELECT provider, subject, created_at FROM oauth_identities WHERE user_id = $1 ORDER BY created_at, provider, subject;
+
+-- name: KeptPushes :many
+SELECT endpoint, created_at FROM push_subscriptions WHERE user_id = $1 ORDER BY created_at, id;
+
+-- name: KeptVerifications :many
+SELECT email, created_at, expires_at FROM email_verifications WHERE user_id = $1 ORDER BY created_at, email;
+
+-- name: KeptInvitations :many
+SELECT t.name AS tenant_name, i.status, i.created_at, i.expires_at FROM invitations i
+JOIN tenants t ON t.id = i.tenant_id
+WHERE i.email = $1
+ORDER BY i.created_at, i.id;
+
+-- name: KeptSent :many
+SELECT id, status, created_at FROM invitations WHERE inviter_id = $1 ORDER BY created_at, id;
+
+-- name: KeptKeys :many
+SELECT id, name, created_at FROM api_keys WHERE created_by = $1 ORDER BY created_at, id;
+
+-- name: KeptEntries :many
+SELECT action, resource, resource_id, tenant_id, ip, user_agent, created_at FROM audit_logs WHERE actor_id = $1 ORDER BY created_at, id;
+
+-- name: KeptImpersonations :many
+SELECT action, created_at FROM impersonation_logs WHERE impersonated_id = $1 ORDER BY created_at, id;

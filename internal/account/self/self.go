@@ -37,6 +37,9 @@ type Deps struct {
 	Accounts *account.Service
 	Notices  Notices
 	Limiter  Limiter
+	Places   Places
+	Avatars  Avatars
+	Audit    Audit
 }
 
 // Service does what users ask for about themselves.

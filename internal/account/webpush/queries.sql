@@ -1,5 +1,5 @@
 -- name: LockUser :one
-SELECT id FROM users WHERE id = $1 FOR UPDATE;
+SELECT id FROM users WHERE id = $1 AND deleted_at IS NULL FOR UPDATE;
 
 -- name: CountOtherPushSubscriptions :one
 SELECT count(*) FROM push_subscriptions WHERE user_id = $1 AND endpoint <> $2;

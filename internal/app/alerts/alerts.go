@@ -39,6 +39,9 @@ func (q Alerts) QuotaAlert(ctx context.Context, a usage.Alert) error {
 	if err != nil {
 		return fmt.Errorf("quota alert: read tenant: %w", err)
 	}
+	if t.DeletedAt != nil {
+		return nil // nobody uses it any more
+	}
 	members, err := q.Tenants.Members(ctx, a.TenantID)
 	if err != nil {
 		return fmt.Errorf("quota alert: list members: %w", err)

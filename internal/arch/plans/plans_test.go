@@ -16,7 +16,7 @@ import (
 )
 
 // grows are the tables that grow with tenants or with use.
-var grows = regexp.MustCompile(`^(api_keys|audit_logs|avatars|checkouts|credentials|impersonation_logs|invitations|invited_addresses|invoices|invoice_lines|invoice_documents|jobs|memberships|oauth_identities|psp_customers|psp_events|psp_invoices|psp_invoice_lines|psp_operations|push_subscriptions|roles|role_permissions|subscriptions|tenants|trials|usage_alerts|usage_counters|usage_events|usage_keys|usage_refusals|usage_reports|usage_streams|usage_told|users|webhook_deliveries|webhook_endpoints|webhook_events|wrong_passwords)$`)
+var grows = regexp.MustCompile(`^(api_keys|audit_logs|avatars|checkouts|credentials|former_memberships|impersonation_logs|invitations|invited_addresses|invoices|invoice_lines|invoice_documents|jobs|memberships|oauth_identities|psp_customers|psp_events|psp_invoices|psp_invoice_lines|psp_operations|push_subscriptions|roles|role_permissions|subscriptions|tenants|trials|usage_alerts|usage_counters|usage_events|usage_hours|usage_keys|usage_refusals|usage_reports|usage_streams|usage_told|users|webhook_deliveries|webhook_endpoints|webhook_events|wrong_passwords)$`)
 
 // query is a statement of generated code.
 type query struct{ name, text string }
@@ -86,6 +86,7 @@ var whole = map[string]string{
 	"jobssql.Count":                          "the figure of a metric; finished jobs are gone",
 	"metersql.DeleteCountersOfMeter":         "an admin changes how a meter counts",
 	"reconcilesql.AnySeen":                   "reads one subscription",
+	"retentionsql.DeleteRefusalsOfTenant":    "refusals are few, and a tenant is purged once",
 	"webhooksql.AllEndpoints":                "the sandbox alone",
 	"teamsql.Roles":                          "PostgreSQL: two look-ups by an index, which are switched off here",
 }

@@ -34,8 +34,8 @@ func (h *HTTP) PortalExists(ctx context.Context, param func(string) string) erro
 	if err != nil {
 		return err
 	}
-	_, err = h.svc.deps.Tenants.Get(ctx, id)
-	if errors.Is(err, tenant.ErrNotFound) {
+	t, err := h.svc.deps.Tenants.Get(ctx, id)
+	if errors.Is(err, tenant.ErrNotFound) || err == nil && t.DeletedAt != nil {
 		err = errNoTenant
 	}
 	return err

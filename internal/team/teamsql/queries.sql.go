@@ -298,7 +298,7 @@ FROM invitations
 JOIN roles r ON r.id = invitations.role_id
 JOIN tenants t ON t.id = invitations.tenant_id
 JOIN users u ON u.id = invitations.inviter_id
-WHERE invitations.token_hash = $1
+WHERE invitations.token_hash = $1 AND t.deleted_at IS NULL
 `
 
 type InvitationByTokenRow struct {

@@ -27,4 +27,7 @@ type Tenant struct {
 	OnboardingCompletedAt *time.Time
 	CreatedAt             time.Time
 	UpdatedAt             time.Time
+	DeletedAt             *time.Time
+	PurgedAt              *time.Time
+	EmptiedAt             *time.Time
 }

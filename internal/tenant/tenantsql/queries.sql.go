@@ -24,6 +24,42 @@ func (q *Queries) CountMembers(ctx context.Context, tenantID uuid.UUID) (int64, 
 	return count, err
 }
 
+const deleteEndpointsOfTenant = `-- name: DeleteEndpointsOfTenant :exec
+DELETE FROM webhook_endpoints WHERE tenant_id = $1
+`
+
+func (q *Queries) DeleteEndpointsOfTenant(ctx context.Context, tenantID *uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteEndpointsOfTenant, tenantID)
+	return err
+}
+
+const deleteFormerMembers = `-- name: DeleteFormerMembers :exec
+DELETE FROM former_memberships WHERE tenant_id = $1
+`
+
+func (q *Queries) DeleteFormerMembers(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteFormerMembers, tenantID)
+	return err
+}
+
+const deleteInvitationsOfTenant = `-- name: DeleteInvitationsOfTenant :exec
+DELETE FROM invitations WHERE tenant_id = $1
+`
+
+func (q *Queries) DeleteInvitationsOfTenant(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteInvitationsOfTenant, tenantID)
+	return err
+}
+
+const deleteKeysOfTenant = `-- name: DeleteKeysOfTenant :exec
+DELETE FROM api_keys WHERE tenant_id = $1
+`
+
+func (q *Queries) DeleteKeysOfTenant(ctx context.Context, tenantID *uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteKeysOfTenant, tenantID)
+	return err
+}
+
 const deleteMember = `-- name: DeleteMember :exec
 DELETE FROM memberships WHERE tenant_id = $1 AND user_id = $2
 `
@@ -38,6 +74,24 @@ func (q *Queries) DeleteMember(ctx context.Context, arg DeleteMemberParams) erro
 	return err
 }
 
+const deleteMembers = `-- name: DeleteMembers :exec
+DELETE FROM memberships WHERE tenant_id = $1
+`
+
+func (q *Queries) DeleteMembers(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteMembers, tenantID)
+	return err
+}
+
+const deleteRolesOfTenant = `-- name: DeleteRolesOfTenant :exec
+DELETE FROM roles WHERE tenant_id = $1
+`
+
+func (q *Queries) DeleteRolesOfTenant(ctx context.Context, tenantID *uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteRolesOfTenant, tenantID)
+	return err
+}
+
 const deleteTenant = `-- name: DeleteTenant :exec
 DELETE FROM tenants WHERE id = $1
 `
@@ -45,6 +99,51 @@ DELETE FROM tenants WHERE id = $1
 func (q *Queries) DeleteTenant(ctx context.Context, id uuid.UUID) error {
 	_, err := q.db.ExecContext(ctx, deleteTenant, id)
 	return err
+}
+
+const emptyTenant = `-- name: EmptyTenant :exec
+UPDATE tenants
+SET name = '', slug = $3, settings = NULL, legal_name = NULL, address = NULL, city = NULL, postal_code = NULL,
+    country = NULL, vat_number = NULL, billing_email = NULL, purged_at = $2
+WHERE id = $1 AND purged_at IS NULL
+`
+
+type EmptyTenantParams struct {
+	ID       uuid.UUID
+	PurgedAt *time.Time
+	Slug     string
+}
+
+func (q *Queries) EmptyTenant(ctx context.Context, arg EmptyTenantParams) error {
+	_, err := q.db.ExecContext(ctx, emptyTenant, arg.ID, arg.PurgedAt, arg.Slug)
+	return err
+}
+
+const formerMembers = `-- name: FormerMembers :many
+SELECT user_id FROM former_memberships WHERE tenant_id = $1 ORDER BY user_id
+`
+
+func (q *Queries) FormerMembers(ctx context.Context, tenantID uuid.UUID) ([]int64, error) {
+	rows, err := q.db.QueryContext(ctx, formerMembers, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var user_id int64
+		if err := rows.Scan(&user_id); err != nil {
+			return nil, err
+		}
+		items = append(items, user_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const insertMember = `-- name: InsertMember :one
@@ -103,8 +202,36 @@ func (q *Queries) InsertTenant(ctx context.Context, arg InsertTenantParams) (uui
 	return id, err
 }
 
+const isOwner = `-- name: IsOwner :one
+SELECT count(*) FROM memberships m JOIN roles r ON r.id = m.role_id
+WHERE m.tenant_id = $1 AND m.user_id = $2 AND r.tenant_id IS NULL AND r.name = $3::text
+`
+
+type IsOwnerParams struct {
+	TenantID uuid.UUID
+	UserID   int64
+	Owner    string
+}
+
+func (q *Queries) IsOwner(ctx context.Context, arg IsOwnerParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, isOwner, arg.TenantID, arg.UserID, arg.Owner)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const keepMembers = `-- name: KeepMembers :exec
+INSERT INTO former_memberships (tenant_id, user_id, role_id, joined_at)
+SELECT m.tenant_id, m.user_id, m.role_id, m.joined_at FROM memberships m WHERE m.tenant_id = $1
+`
+
+func (q *Queries) KeepMembers(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, keepMembers, tenantID)
+	return err
+}
+
 const lockTenant = `-- name: LockTenant :one
-SELECT id, name, slug, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, billing_email, onboarding_completed_at, created_at, updated_at FROM tenants WHERE id = $1 FOR UPDATE
+SELECT id, name, slug, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, billing_email, onboarding_completed_at, created_at, updated_at, deleted_at, purged_at, emptied_at FROM tenants WHERE id = $1 FOR UPDATE
 `
 
 // The lock serializes work on one tenant.
@@ -127,8 +254,40 @@ func (q *Queries) LockTenant(ctx context.Context, id uuid.UUID) (Tenant, error) 
 		&i.OnboardingCompletedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.DeletedAt,
+		&i.PurgedAt,
+		&i.EmptiedAt,
 	)
 	return i, err
+}
+
+const markDeleted = `-- name: MarkDeleted :exec
+UPDATE tenants SET deleted_at = $2, updated_at = $3 WHERE id = $1
+`
+
+type MarkDeletedParams struct {
+	ID        uuid.UUID
+	DeletedAt *time.Time
+	Now       time.Time
+}
+
+func (q *Queries) MarkDeleted(ctx context.Context, arg MarkDeletedParams) error {
+	_, err := q.db.ExecContext(ctx, markDeleted, arg.ID, arg.DeletedAt, arg.Now)
+	return err
+}
+
+const markEmptied = `-- name: MarkEmptied :exec
+UPDATE tenants SET emptied_at = $2 WHERE id = $1
+`
+
+type MarkEmptiedParams struct {
+	ID        uuid.UUID
+	EmptiedAt *time.Time
+}
+
+func (q *Queries) MarkEmptied(ctx context.Context, arg MarkEmptiedParams) error {
+	_, err := q.db.ExecContext(ctx, markEmptied, arg.ID, arg.EmptiedAt)
+	return err
 }
 
 const members = `-- name: Members :many
@@ -257,6 +416,88 @@ func (q *Queries) OwnerLocale(ctx context.Context, arg OwnerLocaleParams) (*stri
 	return locale, err
 }
 
+const promoteOwner = `-- name: PromoteOwner :execrows
+UPDATE memberships
+SET role_id = (SELECT r.id FROM roles r WHERE r.tenant_id IS NULL AND r.name = $2::text)
+WHERE memberships.tenant_id = $1
+    AND NOT EXISTS (
+        SELECT 1 FROM memberships o JOIN roles r ON r.id = o.role_id
+        WHERE o.tenant_id = $1 AND r.tenant_id IS NULL AND r.name = $2::text
+    )
+    AND memberships.user_id = (
+        SELECT m.user_id FROM memberships m JOIN roles r ON r.id = m.role_id
+        WHERE m.tenant_id = $1
+        ORDER BY CASE WHEN r.tenant_id IS NULL AND r.name = $3::text THEN 0 ELSE 1 END, m.joined_at, m.user_id
+        LIMIT 1
+    )
+`
+
+type PromoteOwnerParams struct {
+	TenantID uuid.UUID
+	Owner    string
+	Admin    string
+}
+
+// Where nobody owns the tenant, the member who was an admin for longest does, else the
+// one who was a member for longest.
+func (q *Queries) PromoteOwner(ctx context.Context, arg PromoteOwnerParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, promoteOwner, arg.TenantID, arg.Owner, arg.Admin)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const purgeableTenants = `-- name: PurgeableTenants :many
+SELECT t.id FROM tenants t
+WHERE t.deleted_at IS NOT NULL AND t.deleted_at <= $1 AND t.emptied_at IS NULL
+ORDER BY t.deleted_at
+LIMIT $2
+`
+
+type PurgeableTenantsParams struct {
+	Before *time.Time
+	Most   int32
+}
+
+func (q *Queries) PurgeableTenants(ctx context.Context, arg PurgeableTenantsParams) ([]uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, purgeableTenants, arg.Before, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const restoreMembers = `-- name: RestoreMembers :execrows
+INSERT INTO memberships (tenant_id, user_id, role_id, joined_at)
+SELECT f.tenant_id, f.user_id, f.role_id, f.joined_at FROM former_memberships f WHERE f.tenant_id = $1
+ON CONFLICT (user_id) DO NOTHING
+`
+
+// Who is in another tenant by now is left out.
+func (q *Queries) RestoreMembers(ctx context.Context, tenantID uuid.UUID) (int64, error) {
+	result, err := q.db.ExecContext(ctx, restoreMembers, tenantID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const settingsOfUser = `-- name: SettingsOfUser :one
 SELECT t.settings FROM memberships m JOIN tenants t ON t.id = m.tenant_id WHERE m.user_id = $1
 `
@@ -269,7 +510,7 @@ func (q *Queries) SettingsOfUser(ctx context.Context, userID int64) (sqldb.JSON,
 }
 
 const tenant = `-- name: Tenant :one
-SELECT id, name, slug, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, billing_email, onboarding_completed_at, created_at, updated_at FROM tenants WHERE id = $1
+SELECT id, name, slug, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, billing_email, onboarding_completed_at, created_at, updated_at, deleted_at, purged_at, emptied_at FROM tenants WHERE id = $1
 `
 
 func (q *Queries) Tenant(ctx context.Context, id uuid.UUID) (Tenant, error) {
@@ -291,6 +532,9 @@ func (q *Queries) Tenant(ctx context.Context, id uuid.UUID) (Tenant, error) {
 		&i.OnboardingCompletedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.DeletedAt,
+		&i.PurgedAt,
+		&i.EmptiedAt,
 	)
 	return i, err
 }

@@ -113,6 +113,11 @@ func (r *Pruner) deleteEvents(ctx context.Context, events []event, cutoff time.T
 		}
 	}
 	slices.SortFunc(streams, usage.StreamKey.Compare)
+	for _, k := range streams { // what is deleted stays in the hours, which never go back
+		if err := r.sums.Until(ctx, k, cutoff); err != nil {
+			return err
+		}
+	}
 	return r.store.db.Tx(ctx, func(ctx context.Context) error {
 		if err := r.records.LockStreams(ctx, streams); err != nil {
 			return err

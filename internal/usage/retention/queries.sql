@@ -61,3 +61,31 @@ LIMIT sqlc.arg(max_streams);
 
 -- name: CountersOfStream :many
 SELECT * FROM usage_counters WHERE tenant_id = $1 AND meter_id = $2 ORDER BY period_start, period_end;
+
+-- name: DeleteEventsOfTenant :execrows
+DELETE FROM usage_events WHERE usage_events.tenant_id = $1 AND (meter_id, recorded_at, id) IN (
+    SELECT e.meter_id, e.recorded_at, e.id FROM usage_events e
+    WHERE e.tenant_id = $1
+    ORDER BY e.meter_id, e.recorded_at, e.id
+    LIMIT sqlc.arg(most)
+);
+
+-- name: DeleteKeysOfTenant :execrows
+DELETE FROM usage_keys WHERE usage_keys.tenant_id = $1 AND (meter_id, idempotency_key) IN (
+    SELECT k.meter_id, k.idempotency_key FROM usage_keys k
+    WHERE k.tenant_id = $1
+    ORDER BY k.meter_id, k.idempotency_key
+    LIMIT sqlc.arg(most)
+);
+
+-- name: DeleteCountersOfTenant :exec
+DELETE FROM usage_counters WHERE tenant_id = $1;
+
+-- name: DeleteHoursOfTenant :exec
+DELETE FROM usage_hours WHERE tenant_id = $1;
+
+-- name: DeleteAlertsOfTenant :exec
+DELETE FROM usage_alerts WHERE tenant_id = $1;
+
+-- name: DeleteRefusalsOfTenant :exec
+DELETE FROM usage_refusals WHERE tenant_id = $1;

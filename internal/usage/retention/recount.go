@@ -10,9 +10,11 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/history"
 )
 
-// WrongCounter is a counter that is not the aggregate of its events.
+// WrongCounter is a counter, or an hour of a series, that is not the aggregate of its
+// events.
 type WrongCounter struct {
 	TenantID  uuid.UUID
 	MeterCode string
@@ -26,19 +28,20 @@ type Recounted struct {
 	Streams  int // pairs of a tenant and a meter that it has recorded on
 	Counters int
 	Skipped  int // counters some of whose events may have been deleted
-	Wrong    int // counters
+	Wrong    int // counters, and hours of series
 }
 
 // Recounter compares counters with their events.
 type Recounter struct {
 	store   store
 	records usage.Records
+	sums    *history.Sums
 	clock   clock.Clock
 }
 
 // NewRecounter makes a Recounter.
 func NewRecounter(db *sqldb.DB, c clock.Clock) *Recounter {
-	return &Recounter{store: store{db: db}, records: usage.NewRecords(db), clock: c}
+	return &Recounter{store: store{db: db}, records: usage.NewRecords(db), sums: history.NewSums(db, c), clock: c}
 }
 
 // Recount counts the events of every counter, those of one tenant unless tenantID is
@@ -96,6 +99,9 @@ func (r *Recounter) recountStream(ctx context.Context, k usage.StreamKey, fix bo
 		if found, err = r.compare(ctx, k); err != nil || !fix {
 			return err
 		}
+		if _, err := r.sums.Recount(ctx, k, true); err != nil {
+			return err
+		}
 		return r.records.PutCounters(ctx, k, found.correct, r.clock.Now())
 	})
 	return found, err
@@ -134,7 +140,29 @@ func (r *Recounter) compare(ctx context.Context, k usage.StreamKey) (comparison,
 		})
 		found.correct = append(found.correct, counted)
 	}
-	return found, nil
+	hours, err := r.sums.Recount(ctx, k, false)
+	for _, h := range hours {
+		start := usage.StartOfHour(h.Stored.Hour)
+		found.wrong = append(found.wrong, WrongCounter{
+			TenantID: k.TenantID, MeterCode: m.Code, Period: usage.Period{Start: start, End: start.Add(time.Hour)},
+			Stored: shown(m, h.Stored), Counted: shown(m, h.Counted),
+		})
+	}
+	return found, err
+}
+
+// shown is what a series shows of an hour.
+func shown(m usage.Meter, h usage.Hour) money.Total {
+	switch m.Aggregation {
+	case usage.Sum:
+		return money.NewTotal(h.Units, h.Millionths)
+	case usage.Count:
+		return money.NewTotal(h.Events, 0)
+	case usage.Max:
+		return money.TotalOf(h.Highest)
+	default:
+		return money.TotalOf(h.Last)
+	}
 }
 
 func sameTime(a, b *time.Time) bool {

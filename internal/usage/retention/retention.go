@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/history"
 )
 
 const day = 24 * time.Hour
@@ -58,12 +59,13 @@ type Deps struct {
 type Pruner struct {
 	store   store
 	records usage.Records
+	sums    *history.Sums
 	deps    Deps
 }
 
 // New makes a Pruner.
 func New(d Deps) *Pruner {
-	return &Pruner{store: store{db: d.DB}, records: usage.NewRecords(d.DB), deps: d}
+	return &Pruner{store: store{db: d.DB}, records: usage.NewRecords(d.DB), sums: history.NewSums(d.DB, d.Clock), deps: d}
 }
 
 var errNoStream = errors.New("nothing was recorded on the stream")

@@ -48,7 +48,7 @@ func (q *Queries) LockAvatar(ctx context.Context, hash string) (string, error) {
 }
 
 const lockAvatarOfUser = `-- name: LockAvatarOfUser :one
-SELECT avatar_hash, avatar_chosen FROM users WHERE id = $1 FOR UPDATE
+SELECT avatar_hash, avatar_chosen FROM users WHERE id = $1 AND deleted_at IS NULL FOR UPDATE
 `
 
 type LockAvatarOfUserRow struct {

@@ -109,12 +109,58 @@ func (q *Queries) Credentials(ctx context.Context, arg CredentialsParams) ([]Cre
 	return items, nil
 }
 
+const deleteCredentials = `-- name: DeleteCredentials :exec
+DELETE FROM credentials WHERE user_id = $1
+`
+
+func (q *Queries) DeleteCredentials(ctx context.Context, userID int64) error {
+	_, err := q.db.ExecContext(ctx, deleteCredentials, userID)
+	return err
+}
+
 const deleteExpiredVerifications = `-- name: DeleteExpiredVerifications :exec
 DELETE FROM email_verifications WHERE expires_at <= $1
 `
 
 func (q *Queries) DeleteExpiredVerifications(ctx context.Context, now time.Time) error {
 	_, err := q.db.ExecContext(ctx, deleteExpiredVerifications, now)
+	return err
+}
+
+const deleteFormerPlaces = `-- name: DeleteFormerPlaces :exec
+DELETE FROM former_memberships WHERE user_id = $1
+`
+
+func (q *Queries) DeleteFormerPlaces(ctx context.Context, userID int64) error {
+	_, err := q.db.ExecContext(ctx, deleteFormerPlaces, userID)
+	return err
+}
+
+const deleteGuesses = `-- name: DeleteGuesses :exec
+DELETE FROM wrong_passwords WHERE email_hash = $1
+`
+
+func (q *Queries) DeleteGuesses(ctx context.Context, emailHash string) error {
+	_, err := q.db.ExecContext(ctx, deleteGuesses, emailHash)
+	return err
+}
+
+const deleteIdentities = `-- name: DeleteIdentities :exec
+DELETE FROM oauth_identities WHERE user_id = $1
+`
+
+func (q *Queries) DeleteIdentities(ctx context.Context, userID int64) error {
+	_, err := q.db.ExecContext(ctx, deleteIdentities, userID)
+	return err
+}
+
+const deleteInvitationsTo = `-- name: DeleteInvitationsTo :exec
+DELETE FROM invitations WHERE email = $1 AND status <> 'pending'
+`
+
+// Those that wait are for whoever has the address.
+func (q *Queries) DeleteInvitationsTo(ctx context.Context, email string) error {
+	_, err := q.db.ExecContext(ctx, deleteInvitationsTo, email)
 	return err
 }
 
@@ -132,12 +178,433 @@ func (q *Queries) DeleteOtherVerifications(ctx context.Context, arg DeleteOtherV
 	return err
 }
 
+const deletePushes = `-- name: DeletePushes :exec
+DELETE FROM push_subscriptions WHERE user_id = $1
+`
+
+func (q *Queries) DeletePushes(ctx context.Context, userID int64) error {
+	_, err := q.db.ExecContext(ctx, deletePushes, userID)
+	return err
+}
+
 const emailTaken = `-- name: EmailTaken :one
 SELECT count(*) FROM users WHERE email = $1
 `
 
 func (q *Queries) EmailTaken(ctx context.Context, email string) (int64, error) {
 	row := q.db.QueryRowContext(ctx, emailTaken, email)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const emptyUser = `-- name: EmptyUser :exec
+UPDATE users
+SET name = '', email = $3, password_hash = NULL, email_verified_at = NULL, is_platform_admin = false,
+    platform_permissions = NULL, locale = NULL, deleted_at = $2, updated_at = $4
+WHERE id = $1
+`
+
+type EmptyUserParams struct {
+	ID        int64
+	DeletedAt *time.Time
+	Email     string
+	Now       time.Time
+}
+
+func (q *Queries) EmptyUser(ctx context.Context, arg EmptyUserParams) error {
+	_, err := q.db.ExecContext(ctx, emptyUser,
+		arg.ID,
+		arg.DeletedAt,
+		arg.Email,
+		arg.Now,
+	)
+	return err
+}
+
+const forgetMaker = `-- name: ForgetMaker :exec
+UPDATE api_keys SET created_by = NULL WHERE created_by = $1
+`
+
+func (q *Queries) ForgetMaker(ctx context.Context, createdBy *int64) error {
+	_, err := q.db.ExecContext(ctx, forgetMaker, createdBy)
+	return err
+}
+
+const keptEntries = `-- name: KeptEntries :many
+SELECT action, resource, resource_id, tenant_id, ip, user_agent, created_at FROM audit_logs WHERE actor_id = $1 ORDER BY created_at, id
+`
+
+type KeptEntriesRow struct {
+	Action     string
+	Resource   string
+	ResourceID string
+	TenantID   *uuid.UUID
+	Ip         string
+	UserAgent  string
+	CreatedAt  time.Time
+}
+
+func (q *Queries) KeptEntries(ctx context.Context, actorID *int64) ([]KeptEntriesRow, error) {
+	rows, err := q.db.QueryContext(ctx, keptEntries, actorID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []KeptEntriesRow{}
+	for rows.Next() {
+		var i KeptEntriesRow
+		if err := rows.Scan(
+			&i.Action,
+			&i.Resource,
+			&i.ResourceID,
+			&i.TenantID,
+			&i.Ip,
+			&i.UserAgent,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const keptIdentities = `-- name: KeptIdentities :many
+SELECT provider, subject, created_at FROM oauth_identities WHERE user_id = $1 ORDER BY created_at, provider, subject
+`
+
+type KeptIdentitiesRow struct {
+	Provider  string
+	Subject   string
+	CreatedAt time.Time
+}
+
+func (q *Queries) KeptIdentities(ctx context.Context, userID int64) ([]KeptIdentitiesRow, error) {
+	rows, err := q.db.QueryContext(ctx, keptIdentities, userID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []KeptIdentitiesRow{}
+	for rows.Next() {
+		var i KeptIdentitiesRow
+		if err := rows.Scan(&i.Provider, &i.Subject, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const keptImpersonations = `-- name: KeptImpersonations :many
+SELECT action, created_at FROM impersonation_logs WHERE impersonated_id = $1 ORDER BY created_at, id
+`
+
+type KeptImpersonationsRow struct {
+	Action    string
+	CreatedAt time.Time
+}
+
+func (q *Queries) KeptImpersonations(ctx context.Context, impersonatedID int64) ([]KeptImpersonationsRow, error) {
+	rows, err := q.db.QueryContext(ctx, keptImpersonations, impersonatedID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []KeptImpersonationsRow{}
+	for rows.Next() {
+		var i KeptImpersonationsRow
+		if err := rows.Scan(&i.Action, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const keptInvitations = `-- name: KeptInvitations :many
+SELECT t.name AS tenant_name, i.status, i.created_at, i.expires_at FROM invitations i
+JOIN tenants t ON t.id = i.tenant_id
+WHERE i.email = $1
+ORDER BY i.created_at, i.id
+`
+
+type KeptInvitationsRow struct {
+	TenantName string
+	Status     string
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
+}
+
+func (q *Queries) KeptInvitations(ctx context.Context, email string) ([]KeptInvitationsRow, error) {
+	rows, err := q.db.QueryContext(ctx, keptInvitations, email)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []KeptInvitationsRow{}
+	for rows.Next() {
+		var i KeptInvitationsRow
+		if err := rows.Scan(
+			&i.TenantName,
+			&i.Status,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const keptKeys = `-- name: KeptKeys :many
+SELECT id, name, created_at FROM api_keys WHERE created_by = $1 ORDER BY created_at, id
+`
+
+type KeptKeysRow struct {
+	ID        uuid.UUID
+	Name      string
+	CreatedAt time.Time
+}
+
+func (q *Queries) KeptKeys(ctx context.Context, createdBy *int64) ([]KeptKeysRow, error) {
+	rows, err := q.db.QueryContext(ctx, keptKeys, createdBy)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []KeptKeysRow{}
+	for rows.Next() {
+		var i KeptKeysRow
+		if err := rows.Scan(&i.ID, &i.Name, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const keptPlaces = `-- name: KeptPlaces :many
+SELECT t.id, t.name, r.name AS role_name, m.joined_at, t.deleted_at FROM memberships m
+JOIN tenants t ON t.id = m.tenant_id
+JOIN roles r ON r.id = m.role_id
+WHERE m.user_id = $1
+UNION ALL
+SELECT t.id, t.name, r.name AS role_name, f.joined_at, t.deleted_at FROM former_memberships f
+JOIN tenants t ON t.id = f.tenant_id
+JOIN roles r ON r.id = f.role_id
+WHERE f.user_id = $1
+`
+
+type KeptPlacesRow struct {
+	ID        uuid.UUID
+	Name      string
+	RoleName  string
+	JoinedAt  time.Time
+	DeletedAt *time.Time
+}
+
+func (q *Queries) KeptPlaces(ctx context.Context, userID int64) ([]KeptPlacesRow, error) {
+	rows, err := q.db.QueryContext(ctx, keptPlaces, userID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []KeptPlacesRow{}
+	for rows.Next() {
+		var i KeptPlacesRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Name,
+			&i.RoleName,
+			&i.JoinedAt,
+			&i.DeletedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const keptPushes = `-- name: KeptPushes :many
+SELECT endpoint, created_at FROM push_subscriptions WHERE user_id = $1 ORDER BY created_at, id
+`
+
+type KeptPushesRow struct {
+	Endpoint  string
+	CreatedAt time.Time
+}
+
+func (q *Queries) KeptPushes(ctx context.Context, userID int64) ([]KeptPushesRow, error) {
+	rows, err := q.db.QueryContext(ctx, keptPushes, userID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []KeptPushesRow{}
+	for rows.Next() {
+		var i KeptPushesRow
+		if err := rows.Scan(&i.Endpoint, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const keptSent = `-- name: KeptSent :many
+SELECT id, status, created_at FROM invitations WHERE inviter_id = $1 ORDER BY created_at, id
+`
+
+type KeptSentRow struct {
+	ID        uuid.UUID
+	Status    string
+	CreatedAt time.Time
+}
+
+func (q *Queries) KeptSent(ctx context.Context, inviterID int64) ([]KeptSentRow, error) {
+	rows, err := q.db.QueryContext(ctx, keptSent, inviterID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []KeptSentRow{}
+	for rows.Next() {
+		var i KeptSentRow
+		if err := rows.Scan(&i.ID, &i.Status, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const keptUser = `-- name: KeptUser :one
+SELECT id, name, email, email_verified_at, is_platform_admin, avatar_hash, locale, (password_hash IS NOT NULL)::boolean AS has_password, created_at, updated_at
+FROM users WHERE id = $1
+`
+
+type KeptUserRow struct {
+	ID              int64
+	Name            string
+	Email           string
+	EmailVerifiedAt *time.Time
+	IsPlatformAdmin bool
+	AvatarHash      *string
+	Locale          *string
+	HasPassword     bool
+	CreatedAt       time.Time
+	UpdatedAt       time.Time
+}
+
+func (q *Queries) KeptUser(ctx context.Context, id int64) (KeptUserRow, error) {
+	row := q.db.QueryRowContext(ctx, keptUser, id)
+	var i KeptUserRow
+	err := row.Scan(
+		&i.ID,
+		&i.Name,
+		&i.Email,
+		&i.EmailVerifiedAt,
+		&i.IsPlatformAdmin,
+		&i.AvatarHash,
+		&i.Locale,
+		&i.HasPassword,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
+const keptVerifications = `-- name: KeptVerifications :many
+SELECT email, created_at, expires_at FROM email_verifications WHERE user_id = $1 ORDER BY created_at, email
+`
+
+type KeptVerificationsRow struct {
+	Email     string
+	CreatedAt time.Time
+	ExpiresAt time.Time
+}
+
+func (q *Queries) KeptVerifications(ctx context.Context, userID int64) ([]KeptVerificationsRow, error) {
+	rows, err := q.db.QueryContext(ctx, keptVerifications, userID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []KeptVerificationsRow{}
+	for rows.Next() {
+		var i KeptVerificationsRow
+		if err := rows.Scan(&i.Email, &i.CreatedAt, &i.ExpiresAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const membersOf = `-- name: MembersOf :one
+SELECT count(*) FROM memberships WHERE user_id = $1
+`
+
+func (q *Queries) MembersOf(ctx context.Context, userID int64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, membersOf, userID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err

@@ -88,7 +88,7 @@ func (q *Queries) InsertPlatformKey(ctx context.Context, arg InsertPlatformKeyPa
 }
 
 const lockUser = `-- name: LockUser :one
-SELECT id FROM users WHERE id = $1 FOR UPDATE
+SELECT id FROM users WHERE id = $1 AND deleted_at IS NULL FOR UPDATE
 `
 
 func (q *Queries) LockUser(ctx context.Context, id int64) (int64, error) {

@@ -53,6 +53,15 @@ func (q *Queries) CountersOfStream(ctx context.Context, arg CountersOfStreamPara
 	return items, nil
 }
 
+const deleteAlertsOfTenant = `-- name: DeleteAlertsOfTenant :exec
+DELETE FROM usage_alerts WHERE tenant_id = $1
+`
+
+func (q *Queries) DeleteAlertsOfTenant(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteAlertsOfTenant, tenantID)
+	return err
+}
+
 const deleteArchive = `-- name: DeleteArchive :exec
 DELETE FROM usage_archives WHERE day = $1 AND part = $2
 `
@@ -64,6 +73,77 @@ type DeleteArchiveParams struct {
 
 func (q *Queries) DeleteArchive(ctx context.Context, arg DeleteArchiveParams) error {
 	_, err := q.db.ExecContext(ctx, deleteArchive, arg.Day, arg.Part)
+	return err
+}
+
+const deleteCountersOfTenant = `-- name: DeleteCountersOfTenant :exec
+DELETE FROM usage_counters WHERE tenant_id = $1
+`
+
+func (q *Queries) DeleteCountersOfTenant(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteCountersOfTenant, tenantID)
+	return err
+}
+
+const deleteEventsOfTenant = `-- name: DeleteEventsOfTenant :execrows
+DELETE FROM usage_events WHERE usage_events.tenant_id = $1 AND (meter_id, recorded_at, id) IN (
+    SELECT e.meter_id, e.recorded_at, e.id FROM usage_events e
+    WHERE e.tenant_id = $1
+    ORDER BY e.meter_id, e.recorded_at, e.id
+    LIMIT $2
+)
+`
+
+type DeleteEventsOfTenantParams struct {
+	TenantID uuid.UUID
+	Most     int32
+}
+
+func (q *Queries) DeleteEventsOfTenant(ctx context.Context, arg DeleteEventsOfTenantParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, deleteEventsOfTenant, arg.TenantID, arg.Most)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const deleteHoursOfTenant = `-- name: DeleteHoursOfTenant :exec
+DELETE FROM usage_hours WHERE tenant_id = $1
+`
+
+func (q *Queries) DeleteHoursOfTenant(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteHoursOfTenant, tenantID)
+	return err
+}
+
+const deleteKeysOfTenant = `-- name: DeleteKeysOfTenant :execrows
+DELETE FROM usage_keys WHERE usage_keys.tenant_id = $1 AND (meter_id, idempotency_key) IN (
+    SELECT k.meter_id, k.idempotency_key FROM usage_keys k
+    WHERE k.tenant_id = $1
+    ORDER BY k.meter_id, k.idempotency_key
+    LIMIT $2
+)
+`
+
+type DeleteKeysOfTenantParams struct {
+	TenantID uuid.UUID
+	Most     int32
+}
+
+func (q *Queries) DeleteKeysOfTenant(ctx context.Context, arg DeleteKeysOfTenantParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, deleteKeysOfTenant, arg.TenantID, arg.Most)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const deleteRefusalsOfTenant = `-- name: DeleteRefusalsOfTenant :exec
+DELETE FROM usage_refusals WHERE tenant_id = $1
+`
+
+func (q *Queries) DeleteRefusalsOfTenant(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteRefusalsOfTenant, tenantID)
 	return err
 }
 
@@ -257,7 +337,7 @@ func (q *Queries) SetArchiveState(ctx context.Context, arg SetArchiveStateParams
 }
 
 const stream = `-- name: Stream :one
-SELECT tenant_id, meter_id, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
+SELECT tenant_id, meter_id, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at, summed_before FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
 `
 
 type StreamParams struct {
@@ -278,6 +358,7 @@ func (q *Queries) Stream(ctx context.Context, arg StreamParams) (UsageStream, er
 		&i.PrunedHighest,
 		&i.PrunedLast,
 		&i.PrunedLastAt,
+		&i.SummedBefore,
 	)
 	return i, err
 }

@@ -1,0 +1,40 @@
+package team
+
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/tenant"
+)
+
+type ownInput struct {
+	TenantID string `path:"tenantId"`
+}
+
+// Leave handles POST /leave.
+func (h *HTTP) Leave(ctx context.Context, _ *ownInput) (*rest.Empty, error) {
+	return &rest.Empty{}, h.svc.Leave(ctx, authz.From(ctx), authz.TenantID(ctx))
+}
+
+type transferInput struct {
+	TenantID string `path:"tenantId"`
+	Body     struct {
+		UserID          int64  `json:"user_id" doc:"Another member."`
+		CurrentPassword string `json:"current_password,omitempty" format:"password" maxLength:"1024" doc:"Needed by an account that has one."`
+	}
+}
+
+// Ownership says who owns a tenant.
+type Ownership struct {
+	Owner tenant.Person `json:"owner"`
+}
+
+// Transfer handles POST /transfer-ownership.
+func (h *HTTP) Transfer(ctx context.Context, in *transferInput) (*rest.Data[Ownership], error) {
+	owner, err := h.svc.Transfer(ctx, authz.From(ctx), authz.TenantID(ctx), in.Body.UserID, in.Body.CurrentPassword)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(Ownership{Owner: owner}), nil
+}

@@ -1,0 +1,130 @@
+package team
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/tenant"
+)
+
+// Leave takes a member out of the team at their own wish. The owner cannot leave (403).
+// The user keeps their account, and has no tenant from the next request on.
+func (s *Service) Leave(ctx context.Context, caller *authz.Caller, tenantID uuid.UUID) error {
+	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
+		m, err := s.own(ctx, caller, tenantID)
+		if err != nil {
+			return err
+		}
+		if m.Role == Owner {
+			return errOwnerLeaves
+		}
+		return s.deps.Accounts.InPerson(ctx, caller, func(ctx context.Context, _ account.Self) error {
+			if err := s.part(ctx, tenantID, m); err != nil {
+				return err
+			}
+			return s.record(ctx, tenantID, "member.left", "user", formatID(m.UserID),
+				map[string]any{"email": m.Email, "role": m.Role}, nil)
+		})
+	})
+}
+
+// Deleted takes a user out of their team whose account is being deleted, in the
+// transaction of ctx, which holds the tenant's lock. What the trail says does not name
+// them.
+func (s *Service) Deleted(ctx context.Context, tenantID uuid.UUID, userID int64) error {
+	m, err := s.store.member(ctx, tenantID, userID)
+	if err != nil {
+		return err
+	}
+	if err := s.part(ctx, tenantID, m); err != nil {
+		return err
+	}
+	return s.record(ctx, tenantID, "member.left", "user", formatID(userID), map[string]any{"role": m.Role}, nil)
+}
+
+// part deletes a membership and ends what depended on it. The tenant is locked.
+func (s *Service) part(ctx context.Context, tenantID uuid.UUID, m Member) error {
+	if err := s.TellMember(ctx, hook.MemberRemoved, tenantID, m.UserID); err != nil {
+		return err
+	}
+	if err := s.deps.Accounts.Left(ctx, m.UserID); err != nil {
+		return err
+	}
+	if err := s.store.deleteMember(ctx, tenantID, m.UserID); err != nil {
+		return err
+	}
+	return s.deps.Billing.SeatFreed(ctx, tenantID)
+}
+
+// own returns the caller's own membership; 403 where it has ended meanwhile.
+func (s *Service) own(ctx context.Context, caller *authz.Caller, tenantID uuid.UUID) (Member, error) {
+	m, err := s.store.member(ctx, tenantID, caller.UserID)
+	if errors.Is(err, ErrNotMember) {
+		err = errNotPermitted
+	}
+	return m, err
+}
+
+// Transfer makes another member the owner, and the owner an admin. Somebody else than the
+// owner is refused (403); who is no other member is a validation error on user_id.
+//
+// Invariant: the tenant has exactly one owner. Both roles change in one transaction under
+// the tenant's lock, which everything takes that gives, changes or ends a membership, and
+// the caller's role and the other's membership are read under it.
+func (s *Service) Transfer(ctx context.Context, caller *authz.Caller, tenantID uuid.UUID, to int64, password string) (tenant.Person, error) {
+	if to == caller.UserID {
+		return tenant.Person{}, errOtherMember
+	}
+	proof, err := s.deps.Accounts.Prove(ctx, caller, password)
+	if err != nil {
+		return tenant.Person{}, err
+	}
+	var owner tenant.Person
+	err = s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
+		former, err := s.own(ctx, caller, tenantID)
+		if err == nil && former.Role != Owner {
+			err = errNotOwner
+		}
+		if err != nil {
+			return err
+		}
+		next, err := s.store.member(ctx, tenantID, to)
+		if errors.Is(err, ErrNotMember) {
+			err = errNoMember
+		}
+		if err != nil {
+			return err
+		}
+		owner = tenant.Person{ID: next.UserID, Name: next.Name, Email: next.Email}
+		return s.deps.Accounts.InPersonWith(ctx, caller, proof, func(ctx context.Context, _ account.Self) error {
+			return s.swap(ctx, tenantID, former, next)
+		})
+	})
+	return owner, err
+}
+
+// swap makes a member the owner in place of another.
+func (s *Service) swap(ctx context.Context, tenantID uuid.UUID, former, next Member) error {
+	admin, err := s.store.roleNamed(ctx, tenantID, Admin)
+	if err != nil {
+		return err
+	}
+	if err := s.store.setRole(ctx, tenantID, former.UserID, admin.ID); err != nil {
+		return err
+	}
+	if err := s.store.setRole(ctx, tenantID, next.UserID, former.RoleID); err != nil {
+		return err
+	}
+	for _, id := range []int64{former.UserID, next.UserID} {
+		if err := s.TellMember(ctx, hook.MemberRoleChanged, tenantID, id); err != nil {
+			return err
+		}
+	}
+	return s.record(ctx, tenantID, "tenant.ownership_transferred", "tenant", tenantID.String(),
+		map[string]any{"owner_id": former.UserID, "role": next.Role}, map[string]any{"owner_id": next.UserID, "former_owner_role": Admin})
+}

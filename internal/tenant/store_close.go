@@ -1,0 +1,85 @@
+package tenant
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/tenant/tenantsql"
+)
+
+func (s store) isOwner(ctx context.Context, id uuid.UUID, userID int64) (bool, error) {
+	n, err := s.q(ctx).IsOwner(ctx, tenantsql.IsOwnerParams{TenantID: id, UserID: userID, Owner: BuiltInOwner})
+	return n > 0, sqldb.Wrap(err, "look for the owner")
+}
+
+// keepMembers takes all members out of a tenant, and notes them for a restore.
+func (s store) keepMembers(ctx context.Context, id uuid.UUID) error {
+	if err := s.q(ctx).KeepMembers(ctx, id); err != nil {
+		return sqldb.Wrap(err, "note former members")
+	}
+	return sqldb.Wrap(s.q(ctx).DeleteMembers(ctx, id), "delete members")
+}
+
+// markDeleted stores when a tenant was deleted; nil for one that lives.
+func (s store) markDeleted(ctx context.Context, id uuid.UUID, at *time.Time, now time.Time) error {
+	err := s.q(ctx).MarkDeleted(ctx, tenantsql.MarkDeletedParams{ID: id, DeletedAt: at, Now: now})
+	return sqldb.Wrap(err, "mark tenant as deleted")
+}
+
+// formerMembers lists who was in a deleted tenant, by their ids.
+func (s store) formerMembers(ctx context.Context, id uuid.UUID) ([]int64, error) {
+	ids, err := s.q(ctx).FormerMembers(ctx, id)
+	return ids, sqldb.Wrap(err, "list former members")
+}
+
+// restoreMembers makes former members members again, and one of them the owner.
+func (s store) restoreMembers(ctx context.Context, id uuid.UUID) error {
+	if _, err := s.q(ctx).RestoreMembers(ctx, id); err != nil {
+		return sqldb.Wrap(err, "restore members")
+	}
+	if err := s.q(ctx).DeleteFormerMembers(ctx, id); err != nil {
+		return sqldb.Wrap(err, "delete former members")
+	}
+	_, err := s.q(ctx).PromoteOwner(ctx, tenantsql.PromoteOwnerParams{TenantID: id, Owner: BuiltInOwner, Admin: builtInAdmin})
+	return sqldb.Wrap(err, "promote an owner")
+}
+
+// purgeable lists tenants that were deleted before a time and are not empty yet.
+func (s store) purgeable(ctx context.Context, before time.Time, most int32) ([]uuid.UUID, error) {
+	ids, err := s.q(ctx).PurgeableTenants(ctx, tenantsql.PurgeableTenantsParams{Before: &before, Most: most})
+	return ids, sqldb.Wrap(err, "list tenants to purge")
+}
+
+// empty deletes what a tenant's own row has, and what few rows have that belong to it.
+func (s store) empty(ctx context.Context, id uuid.UUID, now time.Time) error {
+	q := s.q(ctx)
+	for _, clear := range []func(context.Context, uuid.UUID) error{
+		q.DeleteFormerMembers, deleteKeys(q), deleteEndpoints(q), q.DeleteInvitationsOfTenant, deleteRoles(q),
+	} {
+		if err := clear(ctx, id); err != nil {
+			return sqldb.Wrap(err, "empty tenant")
+		}
+	}
+	err := q.EmptyTenant(ctx, tenantsql.EmptyTenantParams{ID: id, Slug: id.String(), PurgedAt: &now})
+	return sqldb.Wrap(err, "empty tenant")
+}
+
+func deleteKeys(q *tenantsql.Queries) func(context.Context, uuid.UUID) error {
+	return func(ctx context.Context, id uuid.UUID) error { return q.DeleteKeysOfTenant(ctx, &id) }
+}
+
+func deleteEndpoints(q *tenantsql.Queries) func(context.Context, uuid.UUID) error {
+	return func(ctx context.Context, id uuid.UUID) error { return q.DeleteEndpointsOfTenant(ctx, &id) }
+}
+
+func deleteRoles(q *tenantsql.Queries) func(context.Context, uuid.UUID) error {
+	return func(ctx context.Context, id uuid.UUID) error { return q.DeleteRolesOfTenant(ctx, &id) }
+}
+
+func (s store) markEmptied(ctx context.Context, id uuid.UUID, now time.Time) error {
+	err := s.q(ctx).MarkEmptied(ctx, tenantsql.MarkEmptiedParams{ID: id, EmptiedAt: &now})
+	return sqldb.Wrap(err, "mark tenant as empty")
+}

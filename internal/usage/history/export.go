@@ -1,0 +1,159 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/rest/shape"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage"
+)
+
+// exported is an event as an export has it.
+type exported struct {
+	id         uuid.UUID
+	quantity   money.Quantity
+	recordedAt time.Time
+	key        *string
+	metadata   sqldb.JSON
+}
+
+// pageTimeout is how long the database may take for a page of an export. An export as a
+// whole may take longer than a request.
+const pageTimeout = 20 * time.Second
+
+// export is a file with events that is written while it is read, so that it takes the
+// memory of one page however many events there are.
+type export struct {
+	ctx   context.Context //nolint:containedctx // it is read after the handler has returned
+	store store
+	k     usage.StreamKey
+	code  string
+	p     usage.Period // from the last event on
+	after uuid.UUID
+	write func(b *bytes.Buffer, events []exported, code string) error
+	page  bytes.Buffer
+	ended bool
+}
+
+// Export returns the events of a tenant's meter that were recorded for a time, the oldest
+// first, as CSV or as lines of JSON. Events that come meanwhile may be in it or not.
+func (r *Reader) Export(ctx context.Context, tenantID uuid.UUID, m usage.Meter, p usage.Period, lines bool) io.ReadCloser {
+	e := &export{
+		ctx: context.WithoutCancel(ctx), store: r.store, k: usage.StreamKey{TenantID: tenantID, MeterID: m.ID},
+		code: m.Code, p: p, write: writeCSV,
+	}
+	if lines {
+		e.write = writeLines
+	} else {
+		e.page.WriteString("id,meter_code,quantity,recorded_at,idempotency_key,metadata\n")
+	}
+	return e
+}
+
+// eventsOfPage is how many events a page has.
+const eventsOfPage = 500
+
+// Read reads the next part of the file.
+func (e *export) Read(into []byte) (int, error) {
+	if e.page.Len() == 0 && !e.ended {
+		if err := e.next(); err != nil {
+			return 0, err
+		}
+	}
+	if e.page.Len() == 0 {
+		return 0, io.EOF
+	}
+	return e.page.Read(into)
+}
+
+// Close does nothing: no statement is open between two pages.
+func (e *export) Close() error { return nil }
+
+func (e *export) next() error {
+	ctx, cancel := context.WithTimeout(e.ctx, pageTimeout)
+	defer cancel()
+	events, err := e.store.exportPage(ctx, e.k, e.p, e.after, eventsOfPage)
+	if err != nil {
+		return err
+	}
+	e.ended = len(events) < eventsOfPage
+	if len(events) == 0 {
+		return nil
+	}
+	last := events[len(events)-1]
+	e.p.Start, e.after = last.recordedAt, last.id
+	e.page.Reset()
+	return e.write(&e.page, events, e.code)
+}
+
+func writeCSV(b *bytes.Buffer, events []exported, code string) error {
+	w := csv.NewWriter(b)
+	for _, e := range events {
+		key := ""
+		if e.key != nil {
+			key = *e.key
+		}
+		at, err := shape.T(e.recordedAt).MarshalText()
+		if err != nil {
+			return err
+		}
+		row := []string{e.id.String(), harmless(code), e.quantity.String(), string(at), harmless(key), compact(e.metadata)}
+		if err := w.Write(row); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// compact returns metadata without spaces, however the database keeps it.
+func compact(metadata sqldb.JSON) string {
+	var b bytes.Buffer
+	if len(metadata) == 0 || json.Compact(&b, metadata) != nil {
+		return ""
+	}
+	return b.String() // an object: no formula
+}
+
+// harmless returns a text that spreadsheets do not take for a formula: one that begins
+// like one gets an apostrophe in front.
+func harmless(text string) string {
+	if text != "" && strings.ContainsAny(text[:1], "=+-@\t\r\n") {
+		return "'" + text
+	}
+	return text
+}
+
+// line is an event in JSON.
+type line struct {
+	ID             uuid.UUID      `json:"id"`
+	MeterCode      string         `json:"meter_code"`
+	Quantity       shape.Quantity `json:"quantity"`
+	RecordedAt     shape.Time     `json:"recorded_at"`
+	IdempotencyKey *string        `json:"idempotency_key"`
+	Metadata       shape.Object   `json:"metadata"`
+}
+
+func writeLines(b *bytes.Buffer, events []exported, code string) error {
+	w := json.NewEncoder(b)
+	w.SetEscapeHTML(false)
+	for _, e := range events {
+		err := w.Encode(line{
+			ID: e.id, MeterCode: code, Quantity: shape.Quantity{Quantity: e.quantity}, RecordedAt: shape.T(e.recordedAt),
+			IdempotencyKey: e.key, Metadata: shape.Object(e.metadata),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package history
+
+import (
+	"context"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
+	"github.com/tenantry/tenantry/internal/usage"
+)
+
+// HTTP has the handlers.
+type HTTP struct{ reader *Reader }
+
+// NewHTTP returns the handlers.
+func NewHTTP(r *Reader) *HTTP { return &HTTP{reader: r} }
+
+// Between is the time that is asked for.
+type Between struct {
+	From string `query:"from" doc:"A datetime, or a date in UTC; inclusive. By default 30 days before to."`
+	To   string `query:"to" doc:"A datetime, or a date in UTC; exclusive. By default now."`
+}
+
+// byDefault is how long the time is without a beginning.
+const byDefault = 30 * 24 * time.Hour
+
+// period reads the time; now ends it by default, with what is recorded at this moment.
+func (b Between) period(now time.Time) (usage.Period, error) {
+	var broken fault.Fields
+	read := func(field, text string, otherwise time.Time) time.Time {
+		if text == "" {
+			return otherwise
+		}
+		at, err := time.Parse(time.RFC3339Nano, text)
+		if err != nil {
+			at, err = time.Parse(time.DateOnly, text)
+		}
+		if at = at.UTC().Truncate(time.Microsecond); err != nil || at.Year() < 1 || at.Year() > 9999 {
+			broken.Add(field, "validation.datetime")
+		}
+		return at
+	}
+	to := read("to", b.To, now.UTC().Add(time.Microsecond))
+	p := usage.Period{Start: read("from", b.From, to.Add(-byDefault)), End: to}
+	if err := broken.Err(); err != nil {
+		return p, err
+	}
+	if !p.Start.Before(p.End) {
+		return p, errNoPeriod
+	}
+	return p, nil
+}
+
+type seriesInput struct {
+	TenantID  string   `path:"tenantId"`
+	MeterCode string   `query:"meter_code" required:"true" minLength:"1" maxLength:"255"`
+	Interval  Interval `query:"interval" enum:"hour,day,month" default:"day" doc:"The periods of the points, in UTC."`
+	Between
+}
+
+// SeriesPoint is what a meter comes to in one period.
+type SeriesPoint struct {
+	At    shape.Time  `json:"at" doc:"When the period begins."`
+	Value shape.Total `json:"value" doc:"0 in a period without events; of a last_value meter the value that holds then."`
+}
+
+// UsageSeries is a meter over time.
+type UsageSeries struct {
+	MeterCode string        `json:"meter_code"`
+	UnitLabel *string       `json:"unit_label"`
+	Interval  Interval      `json:"interval" enum:"hour,day,month"`
+	Points    []SeriesPoint `json:"points"`
+}
+
+// Series handles GET /usage/series.
+func (h *HTTP) Series(ctx context.Context, in *seriesInput) (*rest.Data[UsageSeries], error) {
+	p, err := in.period(h.reader.clock.Now())
+	if err != nil {
+		return nil, err
+	}
+	m, err := h.reader.store.meter(ctx, in.MeterCode)
+	if err != nil {
+		return nil, err
+	}
+	points, err := h.reader.Series(ctx, authz.TenantID(ctx), m, in.Interval, p)
+	if err != nil {
+		return nil, err
+	}
+	out := UsageSeries{MeterCode: m.Code, UnitLabel: m.UnitLabel, Interval: in.Interval, Points: make([]SeriesPoint, len(points))}
+	for i, point := range points {
+		out.Points[i] = SeriesPoint{At: shape.T(point.At), Value: shape.Total{Total: point.Value}}
+	}
+	return rest.OK(out), nil
+}
+
+type exportInput struct {
+	TenantID  string `path:"tenantId"`
+	MeterCode string `query:"meter_code" required:"true" minLength:"1" maxLength:"255"`
+	Format    string `query:"format" enum:"csv,jsonl" default:"csv"`
+	Between
+}
+
+// Export handles GET /usage/export.
+func (h *HTTP) Export(ctx context.Context, in *exportInput) (*rest.Blob, error) {
+	p, err := in.period(h.reader.clock.Now())
+	if err != nil {
+		return nil, err
+	}
+	m, err := h.reader.store.meter(ctx, in.MeterCode)
+	if err != nil {
+		return nil, err
+	}
+	lines := in.Format == "jsonl"
+	contentType := "text/csv; charset=utf-8"
+	if lines {
+		contentType = "application/x-ndjson"
+	}
+	return &rest.Blob{
+		ContentType: contentType, Length: -1, Stream: h.reader.Export(ctx, authz.TenantID(ctx), m, p, lines),
+		Disposition: rest.Attachment("usage-" + m.Code + "." + in.Format),
+	}, nil
+}

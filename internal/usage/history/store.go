@@ -1,0 +1,220 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/history/historysql"
+)
+
+type store struct{ db *sqldb.DB }
+
+func (s store) q(ctx context.Context) *historysql.Queries { return historysql.New(s.db.Conn(ctx)) }
+
+// state is what the row of a stream says. Times are that before all events where nothing is
+// summed or deleted.
+type state struct {
+	summedBefore, prunedBefore time.Time
+	lastPruned                 *money.Quantity // as it was known before hours were kept
+	lastPrunedAt               *time.Time
+}
+
+// complete is the first time from which on all events are there.
+func (s state) complete() time.Time { return s.prunedBefore }
+
+// state reads the row of a stream; a stream on which nothing was recorded has none.
+func (s store) state(ctx context.Context, k usage.StreamKey) (state, error) {
+	row, err := s.q(ctx).StreamState(ctx, historysql.StreamStateParams{TenantID: k.TenantID, MeterID: k.MeterID})
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return state{}, nil
+	}
+	found := state{lastPrunedAt: row.PrunedLastAt}
+	if row.SummedBefore != nil {
+		found.summedBefore = row.SummedBefore.UTC()
+	}
+	if row.PrunedBefore != nil {
+		found.prunedBefore = row.PrunedBefore.UTC()
+	}
+	if row.PrunedLast != nil {
+		last := money.Quantity(*row.PrunedLast)
+		found.lastPruned = &last
+	}
+	return found, sqldb.Wrap(err, "read state of stream")
+}
+
+func (s store) setSummed(ctx context.Context, k usage.StreamKey, before time.Time) error {
+	err := s.q(ctx).SetSummed(ctx, historysql.SetSummedParams{TenantID: k.TenantID, MeterID: k.MeterID, SummedBefore: &before})
+	return sqldb.Wrap(err, "store until when a stream is summed")
+}
+
+// unsummed lists streams after one, in their order, that have events before a time which
+// are not summed.
+func (s store) unsummed(ctx context.Context, after usage.StreamKey, until time.Time, most int32) ([]usage.StreamKey, error) {
+	rows, err := s.q(ctx).UnsummedStreams(ctx, historysql.UnsummedStreamsParams{
+		TenantID: after.TenantID, MeterID: after.MeterID, Earliest: usage.AllTime().Start, Until: &until, Most: most,
+	})
+	keys := make([]usage.StreamKey, len(rows))
+	for i, row := range rows {
+		keys[i] = usage.StreamKey{TenantID: row.TenantID, MeterID: row.MeterID}
+	}
+	return keys, sqldb.Wrap(err, "list streams to sum")
+}
+
+// events reads at most n events of a period, the oldest first.
+func (s store) events(ctx context.Context, k usage.StreamKey, p usage.Period, n int) ([]usage.Happened, error) {
+	return s.eventsAfter(ctx, k, p, uuid.Nil, n)
+}
+
+// eventsAfter is events for those with a larger id, of the ones at the period's start.
+func (s store) eventsAfter(ctx context.Context, k usage.StreamKey, p usage.Period, after uuid.UUID, n int) ([]usage.Happened, error) {
+	rows, err := s.q(ctx).EventsToSum(ctx, historysql.EventsToSumParams{
+		TenantID: k.TenantID, MeterID: k.MeterID, Since: p.Start, After: after, Until: p.End, Most: int32(n),
+	})
+	events := make([]usage.Happened, len(rows))
+	for i, row := range rows {
+		events[i] = usage.Happened{Stream: k, ID: row.ID, Quantity: money.Quantity(row.Quantity), At: row.RecordedAt.UTC()}
+	}
+	return events, sqldb.Wrap(err, "read events to sum")
+}
+
+// walk calls f for all events of a period, in order, reading some at a time.
+func (s store) walk(ctx context.Context, k usage.StreamKey, p usage.Period, f func(usage.Happened)) error {
+	for after := uuid.Nil; p.Start.Before(p.End); {
+		events, err := s.eventsAfter(ctx, k, p, after, eventsAtOnce)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			f(e)
+		}
+		if len(events) < eventsAtOnce {
+			return nil
+		}
+		p.Start, after = events[len(events)-1].At, events[len(events)-1].ID
+	}
+	return nil
+}
+
+// tally is what the events of a period come to, whatever its length; Events is 0 where
+// there are none.
+func (s store) tally(ctx context.Context, k usage.StreamKey, p usage.Period) (usage.Hour, error) {
+	row, err := s.q(ctx).Tally(ctx, historysql.TallyParams{TenantID: k.TenantID, MeterID: k.MeterID, Since: p.Start, Until: p.End})
+	h := usage.Hour{Stream: k, Events: row.Events, Units: row.Units, Millionths: row.Millionths, Highest: money.Quantity(row.Highest)}
+	if err != nil || row.Events == 0 {
+		return h, sqldb.Wrap(err, "tally events")
+	}
+	last, _, err := s.lastEvent(ctx, k, p)
+	h.Last, h.LastAt = last.Quantity, last.At
+	return h, err
+}
+
+// lastEvent reads the last event of a period, and reports whether there is one.
+func (s store) lastEvent(ctx context.Context, k usage.StreamKey, p usage.Period) (usage.Happened, bool, error) {
+	row, err := s.q(ctx).LastEvent(ctx, historysql.LastEventParams{TenantID: k.TenantID, MeterID: k.MeterID, Since: p.Start, Until: p.End})
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return usage.Happened{}, false, nil
+	}
+	return usage.Happened{Stream: k, Quantity: money.Quantity(row.Quantity), At: row.RecordedAt.UTC()}, err == nil, sqldb.Wrap(err, "read last event")
+}
+
+// nextEvent returns when the first event of a period was recorded for, and whether there
+// is one.
+func (s store) nextEvent(ctx context.Context, k usage.StreamKey, p usage.Period) (time.Time, bool, error) {
+	at, err := s.q(ctx).NextEvent(ctx, historysql.NextEventParams{TenantID: k.TenantID, MeterID: k.MeterID, Since: p.Start, Until: p.End})
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return time.Time{}, false, nil
+	}
+	return at.UTC(), err == nil, sqldb.Wrap(err, "look for the next event")
+}
+
+func hourOf(k usage.StreamKey, row historysql.UsageHour) usage.Hour {
+	return usage.Hour{
+		Stream: k, Hour: row.Hour, Events: row.Events, Units: row.Units, Millionths: row.Millionths,
+		Highest: money.Quantity(row.Highest), Last: money.Quantity(row.Last), LastAt: row.LastAt.UTC(),
+	}
+}
+
+// hours lists the hours of a stream from one on.
+func (s store) hours(ctx context.Context, k usage.StreamKey, from int64) ([]usage.Hour, error) {
+	rows, err := s.q(ctx).Hours(ctx, historysql.HoursParams{TenantID: k.TenantID, MeterID: k.MeterID, Earliest: from})
+	hours := make([]usage.Hour, len(rows))
+	for i, row := range rows {
+		hours[i] = hourOf(k, row)
+	}
+	return hours, sqldb.Wrap(err, "list hours")
+}
+
+// lastHour returns the last hour before one, and whether there is any.
+func (s store) lastHour(ctx context.Context, k usage.StreamKey, before int64) (usage.Hour, bool, error) {
+	row, err := s.q(ctx).LastHour(ctx, historysql.LastHourParams{TenantID: k.TenantID, MeterID: k.MeterID, Before: before})
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return usage.Hour{}, false, nil
+	}
+	return hourOf(k, row), err == nil, sqldb.Wrap(err, "read last hour")
+}
+
+func (s store) deleteHour(ctx context.Context, k usage.StreamKey, hour int64) error {
+	err := s.q(ctx).DeleteHour(ctx, historysql.DeleteHourParams{TenantID: k.TenantID, MeterID: k.MeterID, Hour: hour})
+	return sqldb.Wrap(err, "delete hour")
+}
+
+// shift makes every hour that can be stored positive, so that a division rounds down. It is
+// a whole number of days.
+const shift = 24 * 1_000_000
+
+// grouped reads hours from one (inclusive) to another (exclusive), those of each group of
+// so many hours together: Hour is the first hour of the group.
+func (s store) grouped(ctx context.Context, k usage.StreamKey, from, to, size int64) ([]usage.Hour, error) {
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT g.part, g.events, g.units, g.millionths, g.highest, h.last, h.last_at
+FROM (
+    SELECT (u.hour + $5::bigint) / $6::bigint AS part, sum(u.events)::bigint AS events, sum(u.units)::bigint AS units,
+        sum(u.millionths)::bigint AS millionths, max(u.highest) AS highest, max(u.hour) AS latest
+    FROM usage_hours u
+    WHERE u.tenant_id = $1 AND u.meter_id = $2 AND u.hour >= $3::bigint AND u.hour < $4::bigint
+    GROUP BY (u.hour + $5::bigint) / $6::bigint
+) g
+JOIN usage_hours h ON h.tenant_id = $1 AND h.meter_id = $2 AND h.hour = g.latest
+ORDER BY g.part`, k.TenantID, k.MeterID, from, to, int64(shift), size)
+	if err != nil {
+		return nil, sqldb.Wrap(err, "read hours")
+	}
+	defer func() { _ = rows.Close() }() // rows.Err has the error
+	var groups []usage.Hour
+	for rows.Next() {
+		h := usage.Hour{Stream: k}
+		if err := rows.Scan(&h.Hour, &h.Events, &h.Units, &h.Millionths, (*int64)(&h.Highest), (*int64)(&h.Last), &h.LastAt); err != nil {
+			return nil, sqldb.Wrap(err, "read hours")
+		}
+		h.Hour, h.LastAt = h.Hour*size-shift, h.LastAt.UTC()
+		groups = append(groups, h)
+	}
+	return groups, sqldb.Wrap(rows.Err(), "read hours")
+}
+
+// exportPage reads at most n events of a period, after one of those at its start.
+func (s store) exportPage(ctx context.Context, k usage.StreamKey, p usage.Period, after uuid.UUID, n int32) ([]exported, error) {
+	rows, err := s.q(ctx).ExportPage(ctx, historysql.ExportPageParams{
+		TenantID: k.TenantID, MeterID: k.MeterID, Since: p.Start, After: after, Until: p.End, Most: n,
+	})
+	events := make([]exported, len(rows))
+	for i, row := range rows {
+		events[i] = exported{
+			id: row.ID, quantity: money.Quantity(row.Quantity), recordedAt: row.RecordedAt.UTC(), key: row.IdempotencyKey, metadata: row.Metadata,
+		}
+	}
+	return events, sqldb.Wrap(err, "read events to export")
+}
+
+// meter finds an active or inactive meter by its code; errNoMeter where there is none.
+func (s store) meter(ctx context.Context, code string) (usage.Meter, error) {
+	row, err := s.q(ctx).MeterOfHistory(ctx, code)
+	return usage.Meter{
+		ID: row.ID, Code: row.Code, Aggregation: usage.Aggregation(row.AggregationType), UnitLabel: row.UnitLabel,
+	}, sqldb.WrapAbsent(err, "read meter", errNoMeter)
+}

@@ -1,0 +1,35 @@
+package retention
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage/retention/retentionsql"
+)
+
+// deleteEventsOfTenant deletes at most so many events of a tenant, and returns how many.
+func (s store) deleteEventsOfTenant(ctx context.Context, id uuid.UUID, most int32) (int64, error) {
+	n, err := s.q(ctx).DeleteEventsOfTenant(ctx, retentionsql.DeleteEventsOfTenantParams{TenantID: id, Most: most})
+	return n, sqldb.Wrap(err, "delete events of tenant")
+}
+
+// deleteKeysOfTenant deletes at most so many keys of deleted events.
+func (s store) deleteKeysOfTenant(ctx context.Context, id uuid.UUID, most int32) (int64, error) {
+	n, err := s.q(ctx).DeleteKeysOfTenant(ctx, retentionsql.DeleteKeysOfTenantParams{TenantID: id, Most: most})
+	return n, sqldb.Wrap(err, "delete keys of tenant")
+}
+
+// deleteFiguresOfTenant deletes what was made of a tenant's events.
+func (s store) deleteFiguresOfTenant(ctx context.Context, id uuid.UUID) error {
+	q := s.q(ctx)
+	for _, clear := range []func(context.Context, uuid.UUID) error{
+		q.DeleteCountersOfTenant, q.DeleteHoursOfTenant, q.DeleteAlertsOfTenant, q.DeleteRefusalsOfTenant,
+	} {
+		if err := clear(ctx, id); err != nil {
+			return sqldb.Wrap(err, "delete figures of tenant")
+		}
+	}
+	return nil
+}
