@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/account/oauth"
+	"github.com/tenantry/tenantry/internal/brand"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/limit"
@@ -44,12 +45,15 @@ func (svc *service) newAPI() (*rest.API, error) {
 		Observe:              svc.metrics.Request,
 		Panicked:             svc.metrics.Panicked,
 	}, svc.routes())
-	popup, err := oauth.Popup(s.FrontendURL.String())
+	popup, err := oauth.Popup(s.FrontendURL.String(), s.Brand, svc.publicURL)
 	if err != nil {
 		return nil, err
 	}
 	api.Mount("/oauth/callback", popup)
 	api.Mount("/oauth/callback.js", popup)
+	if s.Brand.Logo.Picture != nil {
+		api.Mount(brand.LogoPath, s.Brand.Logo.Handler())
+	}
 	return api, nil
 }
 

@@ -17,7 +17,7 @@ func issuing(s settings.Settings) (*invoice.Issuing, error) {
 	if s.InvoiceMode != settings.PlatformManaged {
 		return nil, nil
 	}
-	renderer, err := pdf.New()
+	renderer, err := pdf.New(s.Brand.App())
 	return &invoice.Issuing{
 		Numbers: cmp.Or(s.Invoices.Numbers, invoice.DefaultNumbers), Taxes: s.Invoices.Taxes, Seller: s.Invoices.Seller,
 		Render: renderer.Render,

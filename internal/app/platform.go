@@ -74,7 +74,7 @@ func newPlatform(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logge
 	}
 	p.outbox = mail.NewOutbox(p.jobs, out.sender)
 	p.letters, err = letters.New(letters.Config{
-		FrontendURL: p.frontendURL, AppName: settings.AppName, Outbox: p.outbox, Clock: p.clock,
+		FrontendURL: p.frontendURL, PublicURL: p.publicURL, Brand: s.Brand, Templates: s.Templates, Outbox: p.outbox, Clock: p.clock, Log: log,
 	})
 	return p, err
 }

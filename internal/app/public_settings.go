@@ -21,6 +21,11 @@ type PublicSettings struct {
 	OAuthProviders      []string             `json:"oauth_providers" doc:"Names of the identity providers that delegated login offers."`
 	InvoiceMode         settings.InvoiceMode `json:"invoice_mode" enum:"psp_managed,platform_managed"`
 	PushPublicKey       string               `json:"push_public_key" doc:"The key with which browsers subscribe to push notifications, in base64url."`
+	LogoURL             *string              `json:"logo_url" doc:"Where the logo is; null for none."`
+	Accent              *string              `json:"accent" doc:"Color of buttons and links as #rrggbb, on which white text can be read; null where the operator has chosen none."`
+	SupportEmail        *string              `json:"support_email" doc:"Address for questions; null for none."`
+	TermsURL            *string              `json:"terms_url" doc:"Page with the terms of service; null for none."`
+	PrivacyURL          *string              `json:"privacy_url" doc:"Page with the privacy policy; null for none."`
 }
 
 // settingsHTTP handles the public settings.
@@ -43,8 +48,18 @@ func (h settingsHTTP) Show(ctx context.Context, _ *struct{}) (*rest.Data[PublicS
 func (svc *service) publicSettings() settingsHTTP {
 	s := svc.settings
 	return settingsHTTP{pushKey: svc.pushes.PublicKey, fixed: PublicSettings{
-		AppName: settings.AppName, FrontendURL: s.FrontendURL.String(), DefaultLocale: i18n.Default, Locales: i18n.Locales(),
+		AppName: s.Brand.App(), FrontendURL: s.FrontendURL.String(), DefaultLocale: i18n.Default, Locales: i18n.Locales(),
 		DefaultCurrency: tenant.DefaultCurrency, RegistrationEnabled: true, OAuthProviders: svc.oauth.Providers(),
 		InvoiceMode: s.InvoiceMode,
+		LogoURL:     given(s.Brand.Logo.Address(svc.publicURL)), Accent: given(s.Brand.Accent), SupportEmail: given(s.Brand.SupportEmail),
+		TermsURL: given(s.Brand.TermsURL), PrivacyURL: given(s.Brand.PrivacyURL),
 	}}
+}
+
+// given returns nil for a setting that is absent.
+func given(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }

@@ -29,7 +29,8 @@ func TestPublicSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"data":{"app_name":"Tenantry","frontend_url":"https://app.example.com","default_locale":"en","locales":["en","fr"],` +
-		`"default_currency":"EUR","registration_enabled":true,"oauth_providers":["google"],"invoice_mode":"psp_managed","push_public_key":"BKey"}}`
+		`"default_currency":"EUR","registration_enabled":true,"oauth_providers":["google"],"invoice_mode":"psp_managed","push_public_key":"BKey",` +
+		`"logo_url":null,"accent":null,"support_email":null,"terms_url":null,"privacy_url":null}}`
 	if diff := cmp.Diff(want, string(text)); diff != "" {
 		t.Error(diff)
 	}

@@ -2,6 +2,8 @@ package settings
 
 import (
 	"errors"
+	"net"
+	"net/netip"
 	"strings"
 )
 
@@ -74,6 +76,7 @@ type OutsideFlags struct {
 // DevFlags are the flags of dev.
 type DevFlags struct {
 	HTTPFlags      `embed:""`
+	BrandFlags     `embed:""`
 	InvoiceFlags   `embed:""`
 	LifetimeFlags  `embed:""`
 	RetentionFlags `embed:""`
@@ -84,6 +87,7 @@ type DevFlags struct {
 // ServeFlags are the flags of serve.
 type ServeFlags struct {
 	HTTPFlags      `embed:""`
+	BrandFlags     `embed:""`
 	InvoiceFlags   `embed:""`
 	LifetimeFlags  `embed:""`
 	RetentionFlags `embed:""`
@@ -95,7 +99,7 @@ type ServeFlags struct {
 // Dev returns the flags that dev has too.
 func (f ServeFlags) Dev() DevFlags {
 	return DevFlags{
-		HTTPFlags: f.HTTPFlags, InvoiceFlags: f.InvoiceFlags, LifetimeFlags: f.LifetimeFlags,
+		HTTPFlags: f.HTTPFlags, BrandFlags: f.BrandFlags, InvoiceFlags: f.InvoiceFlags, LifetimeFlags: f.LifetimeFlags,
 		RetentionFlags: f.RetentionFlags, UsageFlags: f.UsageFlags, StoreFlags: f.StoreFlags,
 	}
 }
@@ -104,10 +108,19 @@ func (f ServeFlags) Dev() DevFlags {
 // provider.
 type ProviderFlags struct {
 	StoreFlags   `embed:""`
+	BrandFlags   `embed:""`
 	InvoiceFlags `embed:""`
 
 	StripeSecretKeyFile string `env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that contains Stripe's secret key. Or set TENANTRY_STRIPE_SECRET_KEY to the key."`
 	StripeURL           string `name:"stripe-url" placeholder:"URL" help:"Ask a sandbox at this URL in place of Stripe. The data must be a sandbox's too."`
+}
+
+// MailFlags are the flags of commands that show mails.
+type MailFlags struct {
+	BrandFlags `embed:""`
+
+	PublicURL   string `env:"TENANTRY_PUBLIC_URL" placeholder:"URL" help:"URL at which clients reach the service, and mail programs the logo. Default: http://127.0.0.1:8080."`
+	FrontendURL string `env:"TENANTRY_FRONTEND_URL" placeholder:"URL" help:"URL of the web frontend, where links in mails lead. Default: the public URL."`
 }
 
 // CheckFlags are the flags of the command that checks the account at the payment
@@ -126,6 +139,7 @@ func (f DevFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv}
 	var s Settings
 	p.http(f.HTTPFlags, &s)
+	p.brand(f.BrandFlags, &s)
 	p.invoices(f.InvoiceFlags, &s)
 	p.lifetimes(f.LifetimeFlags, &s)
 	p.usage(f.UsageFlags, &s)
@@ -142,6 +156,7 @@ func (f ServeFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv, command: "serve"}
 	var s Settings
 	p.http(f.HTTPFlags, &s)
+	p.brand(f.BrandFlags, &s)
 	p.invoices(f.InvoiceFlags, &s)
 	p.lifetimes(f.LifetimeFlags, &s)
 	p.usage(f.UsageFlags, &s)
@@ -159,6 +174,16 @@ func (f StoreFlags) Settings(getenv func(string) string) (Settings, error) {
 	var s Settings
 	p.store(f, LogText, &s)
 	return s, errors.Join(p.errs...)
+}
+
+// Settings checks the settings of MailFlags, like DevFlags.Settings.
+func (f MailFlags) Settings() (Settings, error) {
+	var p parser
+	var s Settings
+	p.brand(f.BrandFlags, &s)
+	s.PublicURL = p.webURL("TENANTRY_PUBLIC_URL", f.PublicURL)
+	s.FrontendURL = p.webURL("TENANTRY_FRONTEND_URL", f.FrontendURL)
+	return s.Listening(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(defaultAddr))), errors.Join(p.errs...)
 }
 
 // ImportFlags are the flags of the command that imports the catalog.
@@ -204,6 +229,7 @@ func (f CheckFlags) Settings(getenv func(string) string) (Settings, error) {
 func (f ProviderFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv, command: "psp reconcile"}
 	var s Settings
+	p.brand(f.BrandFlags, &s)
 	p.invoices(f.InvoiceFlags, &s)
 	p.store(f.StoreFlags, LogText, &s)
 	p.provider(f.StripeSecretKeyFile, &s)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/tenantry/tenantry/internal/brand"
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/invoice/pdf"
 	"github.com/tenantry/tenantry/internal/money"
@@ -15,13 +16,13 @@ import (
 type InvoiceFlags struct {
 	InvoiceMode         string `env:"TENANTRY_INVOICE_MODE" placeholder:"MODE" help:"Who issues the invoices: the payment provider (psp_managed) or the service itself (platform_managed). Default: psp_managed."`
 	InvoiceNumberFormat string `env:"TENANTRY_INVOICE_NUMBER_FORMAT" placeholder:"FORMAT" help:"Number format of the invoices that the service issues, with {year} and {number} or {number:6}. Default: INV-{year}-{number:6}."`
-	InvoiceLogo         string `env:"TENANTRY_INVOICE_LOGO" placeholder:"FILE" help:"Logo on the invoices that the service issues, PNG or JPEG. Default: the seller's name instead."`
+	InvoiceLogo         string `env:"TENANTRY_INVOICE_LOGO" placeholder:"FILE" help:"Logo on the invoices that the service issues, PNG or JPEG. Default: the logo of the product if it is such a file, else the seller's name."`
 	InvoiceNoteEN       string `name:"invoice-note-en" env:"TENANTRY_INVOICE_NOTE_EN" placeholder:"TEXT" help:"Text at the foot of the invoices that the service issues in English, lines separated by | or line breaks. It stands in for a language that has none."`
 	InvoiceNoteFR       string `name:"invoice-note-fr" env:"TENANTRY_INVOICE_NOTE_FR" placeholder:"TEXT" help:"The same in French, such as late-payment terms."`
 	InvoiceNoteES       string `name:"invoice-note-es" env:"TENANTRY_INVOICE_NOTE_ES" placeholder:"TEXT" help:"The same in Spanish."`
 	InvoiceNoteIT       string `name:"invoice-note-it" env:"TENANTRY_INVOICE_NOTE_IT" placeholder:"TEXT" help:"The same in Italian, such as that the PDF is a courtesy copy."`
 	TaxRates            string `env:"TENANTRY_TAX_RATES" placeholder:"RATES" help:"Tax included in prices, in percent per tenant country, such as DE=19,FR=20. Default: none."`
-	SellerName          string `env:"TENANTRY_SELLER_NAME" placeholder:"NAME" help:"Name of the seller on invoices. Default: Tenantry."`
+	SellerName          string `env:"TENANTRY_SELLER_NAME" placeholder:"NAME" help:"Name of the seller on invoices. Default: the name of the product."`
 	SellerAddress       string `env:"TENANTRY_SELLER_ADDRESS" placeholder:"LINES" help:"Seller's address, lines separated by | or line breaks."`
 	SellerVATNumber     string `name:"seller-vat-number" env:"TENANTRY_SELLER_VAT_NUMBER" placeholder:"NUMBER" help:"VAT number of the seller."`
 	SellerEmail         string `env:"TENANTRY_SELLER_EMAIL" placeholder:"ADDRESS" help:"Email address for questions about invoices."`
@@ -39,7 +40,7 @@ func (p *parser) invoices(f InvoiceFlags, s *Settings) {
 	s.Invoices = Invoices{
 		Numbers: invoice.DefaultNumbers, Taxes: p.taxes("TENANTRY_TAX_RATES", f.TaxRates),
 		Seller: invoice.Seller{
-			Name: AppName, VATNumber: strings.TrimSpace(f.SellerVATNumber), Email: strings.TrimSpace(f.SellerEmail),
+			Name: s.Brand.App(), VATNumber: strings.TrimSpace(f.SellerVATNumber), Email: strings.TrimSpace(f.SellerEmail),
 			Notes: f.notes(),
 			Lines: strings.FieldsFunc(f.SellerAddress, func(r rune) bool { return r == '|' || r == '\n' }),
 		},
@@ -53,15 +54,26 @@ func (p *parser) invoices(f InvoiceFlags, s *Settings) {
 	if name := strings.TrimSpace(f.SellerName); name != "" {
 		s.Invoices.Seller.Name = name
 	}
-	if f.InvoiceLogo != "" {
-		picture, err := os.ReadFile(f.InvoiceLogo)
-		if err == nil {
-			s.Invoices.Seller.Logo, err = pdf.ParseLogo(picture)
-		}
-		if err != nil {
-			p.fail("TENANTRY_INVOICE_LOGO", "%s: %v", f.InvoiceLogo, err)
-		}
+	s.Invoices.Seller.Logo = p.invoiceLogo(f.InvoiceLogo, s.Brand.Logo)
+}
+
+// invoiceLogo returns the logo of documents: the one in a file, else that of the product
+// where documents can have it. nil is none.
+func (p *parser) invoiceLogo(file string, own brand.Logo) []byte {
+	picture, err := own.Picture, error(nil)
+	if file != "" {
+		picture, err = os.ReadFile(file)
+	} else if own.Type != "image/png" && own.Type != "image/jpeg" {
+		return nil
 	}
+	if err == nil {
+		picture, err = pdf.ParseLogo(picture)
+	}
+	if err != nil {
+		p.fail("TENANTRY_INVOICE_LOGO", "%s: %v", file, err)
+		return nil
+	}
+	return picture
 }
 
 // notes are the texts for the foot, by locale; nil for none.

@@ -11,10 +11,9 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/brand"
+	"github.com/tenantry/tenantry/internal/mail/letters"
 )
-
-// AppName is what the service calls itself in mails, invoices and settings.
-const AppName = "Tenantry"
 
 // Settings is the checked configuration of one process. The commands make it from
 // their flags and the environment (see DevFlags, ServeFlags, StoreFlags and
@@ -33,6 +32,9 @@ type Settings struct {
 	FrontendURL     *url.URL // where links in mails and redirects lead; nil means PublicURL
 	FirstPartyHosts []string // host or host:port in lower case, beside the frontend's
 	CookieDomain    string   // whose subdomains share the cookies; "" keeps them to the service's host
+
+	Brand     brand.Brand
+	Templates *letters.Templates // mails of the operator's own; nil for none
 
 	TrustedProxies []netip.Prefix
 	RateLimits     map[string]int // requests per minute by group; 0 turns a group off

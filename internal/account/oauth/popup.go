@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/tenantry/tenantry/internal/brand"
 	"github.com/tenantry/tenantry/internal/i18n"
 )
 
@@ -23,17 +24,23 @@ var (
 	popupTexts embed.FS
 )
 
-// popupPolicy lets the page run its own script and nothing else.
-const popupPolicy = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// popupPolicy lets the page run its own script and show the logo, and nothing else.
+func popupPolicy(logo string) string {
+	policy := "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; "
+	if u, err := url.Parse(logo); err == nil && u.Host != "" {
+		policy += "img-src " + u.Scheme + "://" + u.Host + "; "
+	}
+	return policy + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+}
 
 // Popup serves /oauth/callback, the page to which Finish sends the browser,
 // and its script. The page hands the code, or the error, to the window that
 // opened it, as a message {type: "oauth-callback", code} that only a page of
 // frontendURL's origin can receive, and closes itself (rules:
 // account#delegated-login). The origin is fixed here: nothing in the page's address
-// changes it. The page speaks the language that the browser asks for.
-func Popup(frontendURL string) (http.Handler, error) {
+// changes it. The page speaks the language that the browser asks for and looks like the
+// operator's product.
+func Popup(frontendURL string, b brand.Brand, publicURL string) (http.Handler, error) {
 	u, err := url.Parse(frontendURL)
 	if err != nil {
 		return nil, err
@@ -46,6 +53,8 @@ func Popup(frontendURL string) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	logo := b.Logo.Address(publicURL)
+	policy := popupPolicy(logo)
 	pages := map[string][]byte{}
 	for _, locale := range i18n.Locales() {
 		say := func(key string) string { return texts.Text(locale, key, nil) }
@@ -54,24 +63,25 @@ func Popup(frontendURL string) (http.Handler, error) {
 		if err := tmpl.Execute(&page, map[string]string{
 			"Locale": locale, "Title": say("popup.title"), "Before": before, "Back": say("popup.back"), "After": after,
 			"Origin": u.Scheme + "://" + u.Host, "Home": frontendURL + "/",
+			"App": b.Name, "Alt": b.App(), "Logo": logo, "Accent": b.Accent,
 		}); err != nil {
 			return nil, err
 		}
 		pages[locale] = page.Bytes()
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /oauth/callback", popupFile("text/html; charset=utf-8", func(r *http.Request) []byte {
+	mux.Handle("GET /oauth/callback", popupFile("text/html; charset=utf-8", policy, func(r *http.Request) []byte {
 		return pages[cmp.Or(texts.Match(r.Header.Get("Accept-Language")), i18n.Default)]
 	}))
-	mux.Handle("GET /oauth/callback.js", popupFile("text/javascript; charset=utf-8", func(*http.Request) []byte { return popupScript }))
+	mux.Handle("GET /oauth/callback.js", popupFile("text/javascript; charset=utf-8", policy, func(*http.Request) []byte { return popupScript }))
 	return mux, nil
 }
 
-func popupFile(contentType string, content func(*http.Request) []byte) http.Handler {
+func popupFile(contentType, policy string, content func(*http.Request) []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Type", contentType)
-		h.Set("Content-Security-Policy", popupPolicy)
+		h.Set("Content-Security-Policy", policy)
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Content-Type-Options", "nosniff")

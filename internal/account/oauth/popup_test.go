@@ -11,11 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenantry/tenantry/internal/account/oauth"
+	"github.com/tenantry/tenantry/internal/brand"
 )
 
 func popup(t *testing.T, frontend, path string) *httptest.ResponseRecorder {
 	t.Helper()
-	h, err := oauth.Popup(frontend)
+	h, err := oauth.Popup(frontend, brand.Brand{}, "https://api.example.com")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +52,7 @@ func TestOAuthPopup(t *testing.T) {
 
 func TestOAuthPopupSpeaksTheReadersLanguage(t *testing.T) {
 	t.Parallel()
-	h, err := oauth.Popup("https://app.example.com")
+	h, err := oauth.Popup("https://app.example.com", brand.Brand{}, "https://api.example.com")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,6 +71,48 @@ func TestOAuthPopupSpeaksTheReadersLanguage(t *testing.T) {
 			if !strings.Contains(w.Body.String(), part) {
 				t.Errorf("%q: no %q in %s", asked, part, w.Body)
 			}
+		}
+	}
+}
+
+// The page has the operator's name, logo and color; without them it is as plain as ever.
+func TestOAuthPopupHasTheBrand(t *testing.T) {
+	t.Parallel()
+	const policy = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; "
+	for name, c := range map[string]struct {
+		brand              brand.Brand
+		has, lacks, policy string
+	}{
+		"none": {brand.Brand{}, "<title>Logging in</title>", "<img|Tenantry|class=|@media", policy + "base-uri"},
+		"name": {brand.Brand{Name: "Acme <b>", Accent: "#123456"}, `<title>Logging in · Acme &lt;b&gt;</title>|<p class="app">Acme &lt;b&gt;</p>|a { color: #123456; }`, "<img|<b>", policy + "base-uri"},
+		"file": {
+			brand.Brand{Name: "Acme", Logo: brand.Logo{Type: "image/png", Picture: []byte("x")}},
+			`<img src="https://api.example.com/brand/logo" alt="Acme" height="40">`, `class="app"`, policy + "img-src https://api.example.com; base-uri",
+		},
+		"url": {
+			brand.Brand{Logo: brand.Logo{URL: "https://cdn.example.com/a.png?v=1&w=2"}},
+			`<img src="https://cdn.example.com/a.png?v=1&amp;w=2" alt="Tenantry" height="40">`, "· ", policy + "img-src https://cdn.example.com; base-uri",
+		},
+	} {
+		h, err := oauth.Popup("https://app.example.com", c.brand, "https://api.example.com")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/oauth/callback", nil))
+		page := w.Body.String()
+		for part := range strings.SplitSeq(c.has, "|") {
+			if !strings.Contains(page, part) {
+				t.Errorf("%s: no %q in %s", name, part, page)
+			}
+		}
+		for part := range strings.SplitSeq(c.lacks, "|") {
+			if strings.Contains(page, part) {
+				t.Errorf("%s: %q in %s", name, part, page)
+			}
+		}
+		if got := w.Header().Get("Content-Security-Policy"); !strings.HasPrefix(got, c.policy) {
+			t.Errorf("%s: policy %q", name, got)
 		}
 	}
 }

@@ -143,7 +143,7 @@ func (d *doctor) mail(ctx context.Context) {
 		return
 	}
 	const text = "This is the test mail of tenantry doctor. It has arrived."
-	if err := sender.Send(ctx, mail.Message{To: d.SendTo, Subject: "Test mail of " + settings.AppName, Text: text}); err != nil {
+	if err := sender.Send(ctx, mail.Message{To: d.SendTo, Subject: "Test mail of " + s.Brand.App(), Text: text}); err != nil {
 		d.fail("mail", "the test mail was not accepted: "+err.Error(), "Check that the server lets "+s.MailFrom+" send.")
 		return
 	}

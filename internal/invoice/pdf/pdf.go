@@ -23,12 +23,15 @@ import (
 var localeFiles embed.FS
 
 // Renderer makes documents. It is safe for concurrent use.
-type Renderer struct{ words *i18n.Catalog }
+type Renderer struct {
+	words *i18n.Catalog
+	maker string
+}
 
-// New reads the texts.
-func New() (*Renderer, error) {
+// New reads the texts. maker is the product that documents name as the one that made them.
+func New(maker string) (*Renderer, error) {
 	words, err := i18n.Read(localeFiles)
-	return &Renderer{words}, err
+	return &Renderer{words, maker}, err
 }
 
 // The page in millimetres.
@@ -49,7 +52,7 @@ const (
 
 // Render makes a document.
 func (r *Renderer) Render(s invoice.Statement) ([]byte, error) {
-	d := &document{Fpdf: fpdf.New("P", "mm", "A4", ""), words: r.words, figures: i18n.FiguresOf(s.Locale), of: s}
+	d := &document{Fpdf: fpdf.New("P", "mm", "A4", ""), words: r.words, maker: r.maker, figures: i18n.FiguresOf(s.Locale), of: s}
 	d.begin()
 	if err := d.head(); err != nil {
 		return nil, err
@@ -69,6 +72,7 @@ func (r *Renderer) Render(s invoice.Statement) ([]byte, error) {
 type document struct {
 	*fpdf.Fpdf
 	words   *i18n.Catalog
+	maker   string
 	figures i18n.Figures
 	of      invoice.Statement
 }
@@ -115,7 +119,7 @@ func (d *document) begin() {
 	d.SetCreationDate(issued)
 	d.SetModificationDate(issued)
 	d.SetCatalogSort(true)
-	d.SetProducer("Tenantry", true)
+	d.SetProducer(d.maker, true)
 	d.SetTitle(d.say("invoice")+" "+d.of.Invoice.Number, true)
 	d.SetAuthor(d.of.Seller.Name, true)
 	d.SetLang(d.of.Locale)

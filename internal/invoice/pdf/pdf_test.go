@@ -62,7 +62,7 @@ func sample(currency string, units int, locale string, amounts ...int64) invoice
 
 func render(t *testing.T, s invoice.Statement) []byte {
 	t.Helper()
-	r, err := pdf.New()
+	r, err := pdf.New("Tenantry")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,6 +174,23 @@ func TestDocumentIsTheSameEachTime(t *testing.T) {
 	s.Invoice.Number = "INV-2026-000043"
 	if bytes.Equal(first, render(t, s)) {
 		t.Error("the documents of two invoices are equal")
+	}
+}
+
+// The product that made a document is the operator's; who sells is somebody else.
+func TestDocumentNamesItsMaker(t *testing.T) {
+	t.Parallel()
+	r, err := pdf.New("Acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := r.Render(sample("EUR", 2, "en", 900))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wide := func(s string) []byte { return []byte("\x00" + strings.Join(strings.Split(s, ""), "\x00")) }
+	if !bytes.Contains(file, wide("Acme")) || bytes.Contains(file, wide("Tenantry")) || bytes.Contains(file, []byte("Tenantry")) {
+		t.Error("another maker than Acme")
 	}
 }
 

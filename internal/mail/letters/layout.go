@@ -2,82 +2,188 @@ package letters
 
 import (
 	"embed"
+	"errors"
+	"fmt"
 	htmltemplate "html/template"
+	"io"
 	"maps"
 	"strings"
 	texttemplate "text/template"
 
 	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/mail"
 )
 
 //go:embed layout.html layout.txt
 var layoutFiles embed.FS
 
-// layout is the form that all letters share.
-type layout struct {
-	html *htmltemplate.Template
-	text *texttemplate.Template
+// forms are the templates that make a mail. One that is nil stands for the program's own.
+type forms struct{ html, text, subject *template }
+
+// template is a text/template or an html/template.
+type template struct {
+	path string // of its file
+	exec interface {
+		Execute(w io.Writer, data any) error
+	}
 }
 
-func loadLayout() (layout, error) {
-	html, err := htmltemplate.New("layout.html").Funcs(htmltemplate.FuncMap{"whole": whole}).ParseFS(layoutFiles, "layout.html")
-	if err != nil {
-		return layout{}, err
+// loadLayout returns the forms that all letters share; their subjects are texts.
+func loadLayout() (forms, error) {
+	var f forms
+	for name, form := range map[string]**template{"layout.html": &f.html, "layout.txt": &f.text} {
+		content, err := layoutFiles.ReadFile(name)
+		if err != nil {
+			return f, err
+		}
+		if *form, err = parse(name, name, string(content)); err != nil {
+			return f, err
+		}
 	}
-	text, err := texttemplate.ParseFS(layoutFiles, "layout.txt")
-	return layout{html: html, text: text}, err
+	return f, nil
+}
+
+// parse reads a template; the end of its name says which kind it is. What it asks for that a
+// mail does not have is an error of its execution.
+func parse(path, name, content string) (*template, error) {
+	funcs := map[string]any{"whole": whole}
+	if strings.HasSuffix(name, ".html") {
+		t, err := htmltemplate.New(name).Funcs(funcs).Option("missingkey=error").Parse(content)
+		return &template{path, t}, err
+	}
+	t, err := texttemplate.New(name).Funcs(funcs).Option("missingkey=error").Parse(content)
+	return &template{path, t}, err
 }
 
 // whole keeps a line from ending inside "e-mail".
 func whole(text string) string { return strings.ReplaceAll(text, "e-mail", "e\u2011mail") }
 
-// page is what the layout shows: plain texts, which the HTML template escapes.
-type page struct {
-	Lang     string
-	Subject  string
-	Heading  string // the subject, fit for the body
-	Body     []string
-	Facts    []fact
-	Action   string
-	Link     string
-	After    []string
-	Fallback string
-	Footer   string
+// maxForm is the most that a template may write, in bytes. Mail programs cut off mails that
+// are much shorter.
+const maxForm = 512 << 10
+
+var (
+	errTooLong = fmt.Errorf("writes more than %d KiB", maxForm>>10)
+	errBlank   = errors.New("writes nothing")
+)
+
+// bounded is a text that ends with an error when it becomes too long.
+type bounded struct{ strings.Builder }
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > maxForm {
+		return 0, errTooLong
+	}
+	return b.Builder.Write(p)
 }
 
-func (l layout) render(in *locale, app string, m letter) (text, html string, err error) {
-	values := m.values(app, func(typed string) string { return unlinked(clean(typed, maxInBody)) })
-	t := in.Letters[m.key]
-	p := page{
-		Lang: in.name, Subject: subject(in, app, m), Heading: i18n.Fill(t.Subject, values), Body: fillAll(t.Body, values),
-		Action: i18n.Fill(t.Action, values), Link: m.link, After: fillAll(t.After, values), Fallback: in.Fallback, Footer: i18n.Fill(in.Footer, values),
+func (t *template) write(data map[string]any) (string, error) {
+	var out bounded
+	err := t.exec.Execute(&out, data)
+	if err == nil && strings.TrimSpace(out.String()) == "" {
+		err = errBlank
 	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", t.path, err)
+	}
+	return out.String(), nil
+}
+
+// compose writes a mail with the forms that own has, and the program's for the others.
+func (l *Letters) compose(in *locale, m letter, own forms) (mail.Message, error) {
+	data, err := l.page(in, m, own.subject)
+	if err != nil {
+		return mail.Message{}, err
+	}
+	if own.text == nil {
+		own.text = l.layout.text
+	}
+	if own.html == nil {
+		own.html = l.layout.html
+	}
+	out := mail.Message{To: m.to, Subject: data["subject"].(string)}
+	if out.Text, err = own.text.write(data); err != nil {
+		return out, err
+	}
+	out.HTML, err = own.html.write(data)
+	return out, err
+}
+
+// inBody is how a text that somebody has typed stands in the body of a mail, inSubject how in
+// its subject.
+func inBody(typed string) string    { return unlinked(clean(typed, maxInBody)) }
+func inSubject(typed string) string { return clean(typed, maxInSubject) }
+
+// page returns what the templates of a mail's body know: plain texts, which HTML templates
+// escape (see Variables).
+func (l *Letters) page(in *locale, m letter, ownSubject *template) (map[string]any, error) {
+	values, t := m.values(l.config.Brand.App(), inBody), in.Letters[m.key]
+	subject, heading, err := l.subject(in, m, ownSubject)
+	if err != nil {
+		return nil, err
+	}
+	facts := []map[string]string{}
 	for _, f := range t.Facts {
 		if value := strings.TrimSpace(i18n.Fill(f.Value, values)); value != "" {
-			p.Facts = append(p.Facts, fact{Label: f.Label, Value: value})
+			facts = append(facts, map[string]string{"label": f.Label, "value": value})
 		}
 	}
-	var textOut, htmlOut strings.Builder
-	if err := l.text.Execute(&textOut, p); err != nil {
-		return "", "", err
+	light, dark := l.config.Brand.Colors()
+	data := map[string]any{
+		"lang": in.name, "subject": subject, "heading": heading, "body": fillAll(t.Body, values), "facts": facts,
+		"action": i18n.Fill(t.Action, values), "link": m.link, "after": fillAll(t.After, values), "fallback": in.Fallback,
+		"footer": i18n.Fill(in.Footer, values),
+		"logo":   l.config.Brand.Logo.Address(l.config.PublicURL), "accent": light, "accent_dark": dark,
+		"support_email": l.config.Brand.SupportEmail, "support_label": in.Support,
+		"terms_url": l.config.Brand.TermsURL, "terms_label": in.Terms,
+		"privacy_url": l.config.Brand.PrivacyURL, "privacy_label": in.Privacy,
 	}
-	if err := l.html.Execute(&htmlOut, p); err != nil {
-		return "", "", err
+	for name, value := range values {
+		data[name] = value
 	}
-	return textOut.String(), htmlOut.String(), nil
+	return data, nil
 }
 
-// subject returns the subject of a letter, in which typed texts have no line breaks, and
-// only administrators have typed them (rules: mail#letters).
-func subject(in *locale, app string, m letter) string {
+// maxSubject is the longest subject, in characters, that a template of the operator may write.
+const maxSubject = 200
+
+// subject returns the subject of a letter, and the same as its heading, fit for the body. In
+// the subject typed texts have no line breaks, and only administrators have typed them
+// (rules: mail#letters).
+func (l *Letters) subject(in *locale, m letter, own *template) (subject, heading string, err error) {
+	body := m.values(l.config.Brand.App(), inBody)
 	m.theirs = nil
-	return i18n.Fill(in.Letters[m.key].Subject, m.values(app, func(typed string) string { return clean(typed, maxInSubject) }))
+	line := m.values(l.config.Brand.App(), inSubject)
+	if own == nil {
+		text := in.Letters[m.key].Subject
+		return i18n.Fill(text, line), i18n.Fill(text, body), nil
+	}
+	if subject, err = own.subject(in.name, line); err == nil {
+		heading, err = own.subject(in.name, m.values(l.config.Brand.App(), inBody))
+	}
+	return subject, heading, err
+}
+
+// subject writes the one line of a subject.
+func (t *template) subject(lang string, values map[string]string) (string, error) {
+	data := map[string]any{"lang": lang}
+	for name, value := range values {
+		data[name] = value
+	}
+	text, err := t.write(data)
+	if text = strings.TrimSpace(text); err != nil {
+		return "", err
+	}
+	if clean(text, maxSubject) != strings.Join(strings.Fields(text), " ") || strings.ContainsAny(text, "\r\n") {
+		return "", fmt.Errorf("%s: writes more than one line of %d characters", t.path, maxSubject)
+	}
+	return text, nil
 }
 
 // values returns all variables of a letter; tame is applied to those that somebody has
 // typed.
 func (m letter) values(app string, tame func(string) string) map[string]string {
-	values := map[string]string{"app": clean(app, maxInBody)}
+	values := map[string]string{"app": app}
 	maps.Copy(values, m.ours)
 	for _, typed := range []map[string]string{m.admins, m.theirs} {
 		for name, text := range typed {

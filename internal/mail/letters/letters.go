@@ -9,9 +9,11 @@ package letters
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"strings"
 
+	"github.com/tenantry/tenantry/internal/brand"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/mail"
 )
@@ -25,9 +27,12 @@ type Outbox interface {
 // Config is what Letters needs.
 type Config struct {
 	FrontendURL string // absolute, without a slash at its end; all links begin with it
-	AppName     string // what the service calls itself
+	PublicURL   string // likewise; where the service serves the logo
+	Brand       brand.Brand
+	Templates   *Templates // the operator's own texts; nil for none
 	Outbox      Outbox
-	Clock       clock.Clock // for the time at which something happened
+	Clock       clock.Clock  // for the time at which something happened
+	Log         *slog.Logger // nil drops what it would say
 }
 
 // Letters writes mails. It is safe for concurrent use.
@@ -37,7 +42,8 @@ type Config struct {
 type Letters struct {
 	config  Config
 	locales map[string]*locale
-	layout  layout
+	layout  forms
+	strict  bool // a template of the operator that fails is an error
 }
 
 // New returns Letters. It fails when the embedded texts cannot be read.
@@ -50,7 +56,10 @@ func New(c Config) (*Letters, error) {
 	if err != nil {
 		return nil, fmt.Errorf("letters: %w", err)
 	}
-	c.FrontendURL = strings.TrimRight(c.FrontendURL, "/")
+	c.FrontendURL, c.PublicURL = strings.TrimRight(c.FrontendURL, "/"), strings.TrimRight(c.PublicURL, "/")
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
 	return &Letters{config: c, locales: locales, layout: layout}, nil
 }
 
@@ -64,12 +73,22 @@ type letter struct {
 	theirs map[string]string // variables that anybody may have typed; no subject has them
 }
 
+// send writes a letter and queues it. A mail has to arrive: where a template of the operator
+// fails, which the samples at the start did not show, the program's own text takes its place.
 func (l *Letters) send(ctx context.Context, in *locale, m letter) error {
-	text, html, err := l.layout.render(in, l.config.AppName, m)
+	own := l.config.Templates.of(in.name, m.key)
+	message, err := l.compose(in, m, own)
+	if err != nil && l.strict {
+		return err
+	}
+	if err != nil && own != (forms{}) {
+		l.config.Log.WarnContext(ctx, "a mail's own template failed, the program's is sent", "mail", m.key, "locale", in.name, "error", err)
+		message, err = l.compose(in, m, forms{})
+	}
 	if err != nil {
 		return fmt.Errorf("letters: %s: %w", m.key, err)
 	}
-	return l.config.Outbox.Enqueue(ctx, mail.Message{To: m.to, Subject: subject(in, l.config.AppName, m), Text: text, HTML: html})
+	return l.config.Outbox.Enqueue(ctx, message)
 }
 
 // link returns the URL of a page of the frontend; query has names and values in turn.

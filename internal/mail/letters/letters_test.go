@@ -17,7 +17,6 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/mail/letters"
-	"github.com/tenantry/tenantry/internal/money"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -36,7 +35,7 @@ func (b *box) Enqueue(_ context.Context, m mail.Message) error {
 func newLetters(t *testing.T, frontend string) (*letters.Letters, *box) {
 	t.Helper()
 	b := &box{}
-	l, err := letters.New(letters.Config{FrontendURL: frontend, AppName: "Tenantry", Outbox: b, Clock: clock.NewFixed(now)})
+	l, err := letters.New(letters.Config{FrontendURL: frontend, Outbox: b, Clock: clock.NewFixed(now)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,55 +44,14 @@ func newLetters(t *testing.T, frontend string) (*letters.Letters, *box) {
 
 const to = "ada+x@example.test"
 
-// samples has every letter with typical values.
-func samples(l *letters.Letters) map[string]func(ctx context.Context, locale string) error {
-	alert := letters.QuotaAlert{
-		Tenant: "Acme", Meter: "Storage", Unit: "GB", Current: money.Total{Units: 80, Millionths: 500_000}, Limit: 100, Percent: 80, PeriodEnd: now.AddDate(0, 1, 12),
-	}
-	reached := alert
-	reached.Percent, reached.Current, reached.Unit, reached.PeriodEnd = 100, money.Total{Units: 1_234_567, Millionths: 1}, "", time.Time{}
-	return map[string]func(context.Context, string) error{
-		"invitation": func(ctx context.Context, locale string) error {
-			return l.Invitation(ctx, locale, to, letters.Invitation{
-				Token: "t0ken", Tenant: "Acme & Sons", Inviter: "Grace Hopper", Role: "admin", ExpiresAt: now.AddDate(0, 0, 7),
-			})
-		},
-		"password_reset": func(ctx context.Context, locale string) error {
-			return l.PasswordReset(ctx, locale, to, "Ada Lovelace", "t0ken")
-		},
-		"password_changed": func(ctx context.Context, locale string) error {
-			return l.PasswordChanged(ctx, locale, to, "Ada Lovelace")
-		},
-		"verify_email": func(ctx context.Context, locale string) error {
-			return l.VerifyEmail(ctx, locale, to, "Ada Lovelace", "t0ken")
-		},
-		"email_change": func(ctx context.Context, locale string) error {
-			return l.EmailChange(ctx, locale, to, "Ada Lovelace")
-		},
-		"quota_near":    func(ctx context.Context, locale string) error { return l.QuotaAlert(ctx, locale, to, alert) },
-		"quota_reached": func(ctx context.Context, locale string) error { return l.QuotaAlert(ctx, locale, to, reached) },
-		"trial_ends": func(ctx context.Context, locale string) error {
-			return l.TrialEnds(ctx, locale, to, letters.TrialEnds{
-				Tenant: "Acme", Plan: "Team", EndsAt: now.AddDate(0, 0, 3), Price: money.Money{AmountCents: 4_900, Currency: "EUR"}, MinorUnits: 2,
-			})
-		},
-		"webhook_disabled": func(ctx context.Context, locale string) error {
-			return l.WebhookDisabled(ctx, locale, to, letters.WebhookDisabled{Tenant: "Acme", URL: "https://example.com/hooks", Since: now.AddDate(0, 0, -5)})
-		},
-		"payment_failed": func(ctx context.Context, locale string) error {
-			return l.PaymentFailed(ctx, locale, to, letters.PaymentFailed{
-				Tenant: "Acme", Plan: "Team", Amount: money.Money{AmountCents: 123_450, Currency: "EUR"}, MinorUnits: 2,
-			})
-		},
-	}
-}
-
 func TestLetters(t *testing.T) {
 	t.Parallel()
 	for _, locale := range i18n.Locales() {
-		l, b := newLetters(t, "https://app.example.test/")
-		for name, write := range samples(l) {
-			if err := write(t.Context(), locale); err != nil {
+		l, _ := newLetters(t, "https://app.example.test/")
+		for _, mail := range letters.Mails() {
+			name := mail.Name
+			b, err := l.Preview(t.Context(), name, locale)
+			if err != nil {
 				t.Fatal(err)
 			}
 			if b.To != to || strings.ContainsAny(b.Subject+b.Text, "{}") || strings.Contains(b.HTML, "{app}") {

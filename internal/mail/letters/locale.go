@@ -18,6 +18,9 @@ type locale struct {
 	Roles    map[string]string `json:"roles"`    // the built-in ones
 	Fallback string            `json:"fallback"` // before the address that a button leads to
 	Footer   string            `json:"footer"`
+	Support  string            `json:"support"` // before the address for questions
+	Terms    string            `json:"terms"`   // the name of that page
+	Privacy  string            `json:"privacy"` // likewise
 	Letters  map[string]texts  `json:"letters"`
 
 	i18n.Figures `json:"-"` // its way to write dates and numbers

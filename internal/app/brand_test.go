@@ -1,0 +1,123 @@
+package app_test
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/brand"
+	"github.com/tenantry/tenantry/internal/mail/letters"
+	"github.com/tenantry/tenantry/internal/settings"
+)
+
+// branded is the option that gives the service a brand, and one mail of its own.
+func branded(t *testing.T, picture []byte) apptest.Option {
+	t.Helper()
+	folder := t.TempDir()
+	if err := os.Mkdir(filepath.Join(folder, "fr"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	own := map[string]string{
+		"invitation.html":    `<p>{{.app}}: {{.tenant}} <a href="{{.link}}">{{.action}}</a></p>`,
+		"invitation.subject": "{{.app}} vous attend\n",
+	}
+	for name, text := range own {
+		if err := os.WriteFile(filepath.Join(folder, "fr", name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := brand.Brand{
+		Name: "Acme & Co", Logo: brand.Logo{Type: "image/png", Picture: picture}, Accent: "#123456", SupportEmail: "help@acme.example",
+		TermsURL: "https://acme.example/terms?a=1&b=2",
+	}
+	templates, wrong := letters.ReadTemplates(folder, b)
+	if wrong != nil {
+		t.Fatal(wrong)
+	}
+	return func(s *settings.Settings) { s.Brand, s.Templates = b, templates }
+}
+
+// The operator's brand is where people look: in mails, on the page that ends a login, in
+// the settings, and the logo at its address.
+func TestBrand(t *testing.T) {
+	t.Parallel()
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 4, 2))); err != nil {
+		t.Fatal(err)
+	}
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		logo := s.Call(http.MethodGet, "/brand/logo", "", nil).Want(200)
+		if logo.Text != picture.String() || logo.Header.Get("Content-Type") != "image/png" || logo.Header.Get("Cache-Control") != "public, max-age=3600" ||
+			!strings.Contains(logo.Header.Get("Content-Security-Policy"), "sandbox") {
+			t.Errorf("the logo: %v", logo.Header)
+		}
+		got := map[string]any{}
+		for _, key := range []string{"app_name", "logo_url", "accent", "support_email", "terms_url", "privacy_url"} {
+			got[key] = s.Call(http.MethodGet, "/api/v1/settings", "", nil).Want(200).At("data." + key)
+		}
+		want := map[string]any{
+			"app_name": "Acme & Co", "logo_url": s.URL + "/brand/logo", "accent": "#123456", "support_email": "help@acme.example",
+			"terms_url": "https://acme.example/terms?a=1&b=2", "privacy_url": nil,
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		page := s.Call(http.MethodGet, "/oauth/callback", "", nil).Want(200)
+		has(t, page.Text, "· Acme &amp; Co</title>", `<img src="`+s.URL+`/brand/logo" alt="Acme &amp; Co"`)
+		has(t, page.Header.Get("Content-Security-Policy"), "img-src "+s.URL+";")
+
+		o := s.Register("ada@example.com", true)
+		s.Call(http.MethodPatch, "/api/v1/tenant", o.Token, apptest.Object{"name": `<b>evil.example</b>`}).Want(200)
+		s.Invite(o, "english@example.com", "member")
+		english := s.Mails("english@example.com")[0]
+		has(t, english["subject"].(string), "join an organization on Acme & Co")
+		has(t, english["html"].(string), `<img src="`+s.URL+`/brand/logo" alt="Acme &amp; Co" height="40">`, "background: #123456; color: #ffffff",
+			`<a href="mailto:help@acme.example">`, `<a href="https://acme.example/terms?a=1&amp;b=2">Terms of service</a>`)
+		has(t, english["text"].(string), "\nQuestions? help@acme.example\n", "\nTerms of service\nhttps://acme.example/terms?a=1&b=2\n")
+		if text := english["text"].(string) + english["html"].(string); strings.Contains(text, "Tenantry") || strings.Contains(text, "Privacy") {
+			t.Error(text)
+		}
+
+		// A mail of the operator's own, and the program's text beside it. What people typed is
+		// as tame as ever: no tag, and no address that becomes a link.
+		s.Call(http.MethodPatch, "/api/v1/tenant", o.Token, apptest.Object{"settings": apptest.Object{"locale": "fr"}}).Want(200)
+		_, token := s.Invite(o, "french@example.com", "member")
+		french := s.Mails("french@example.com")[0]
+		if french["subject"] != "Acme & Co vous attend" {
+			t.Errorf("subject %q", french["subject"])
+		}
+		if want := "<p>Acme &amp; Co: &lt;b&gt;evil.\u200aexample&lt;/b&gt; <a href=\"" + s.URL + "/invitations/" + token + `">`; !strings.HasPrefix(french["html"].(string), want) {
+			t.Errorf("%q, want %q", french["html"], want)
+		}
+		has(t, french["text"].(string), "Bonjour,", "Une question\u202f? help@acme.example")
+	}, branded(t, picture.Bytes()))
+}
+
+func has(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in %s", part, text)
+		}
+	}
+}
+
+// Without a brand there is no logo, and the settings say so.
+func TestNoBrand(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.Call(http.MethodGet, "/brand/logo", "", nil).Want(404)
+		a := s.Call(http.MethodGet, "/api/v1/settings", "", nil).Want(200)
+		if a.At("data.app_name") != "Tenantry" || a.At("data.logo_url") != nil || a.At("data.accent") != nil {
+			t.Error(a.Text)
+		}
+	})
+}

@@ -1,0 +1,75 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/mail/letters"
+	"github.com/tenantry/tenantry/internal/settings"
+)
+
+// ListMails writes the mails that the service sends: one a line, or as JSON.
+func ListMails(out io.Writer, asJSON bool) error {
+	if asJSON {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(map[string]any{"mails": letters.Mails(), "common": letters.Common()})
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, m := range letters.Mails() {
+		var names []string
+		for _, v := range m.Variables {
+			names = append(names, v.Name)
+		}
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\n", m.Name, m.About, strings.Join(names, ", "))
+	}
+	return w.Flush()
+}
+
+// MailPreview says which mail is shown, and how.
+type MailPreview struct {
+	Name   string
+	Locale string
+	Format string // html, text or subject
+}
+
+// PreviewMail writes a mail with sample data. What it does not know are errors of settings,
+// which say what there is.
+func PreviewMail(ctx context.Context, s settings.Settings, m MailPreview, out io.Writer) error {
+	var wrong []error
+	if err := letters.CheckName(m.Name); err != nil {
+		wrong = append(wrong, &settings.Error{Name: "<name>", Reason: err.Error()})
+	}
+	if !slices.Contains(i18n.Locales(), m.Locale) {
+		wrong = append(wrong, &settings.Error{
+			Name: "--locale", Reason: fmt.Sprintf("there is no locale %q; the locales are %s", m.Locale, strings.Join(i18n.Locales(), ", ")),
+		})
+	}
+	if !slices.Contains([]string{"html", "text", "subject"}, m.Format) {
+		wrong = append(wrong, &settings.Error{Name: "--format", Reason: fmt.Sprintf("%q is none of html, text and subject", m.Format)})
+	}
+	if len(wrong) > 0 {
+		return errors.Join(wrong...)
+	}
+	l, err := letters.New(letters.Config{
+		FrontendURL: s.FrontendURL.String(), PublicURL: s.PublicURL.String(), Brand: s.Brand, Templates: s.Templates, Clock: clock.System(),
+	})
+	if err != nil {
+		return err
+	}
+	message, err := l.Preview(ctx, m.Name, m.Locale)
+	if err != nil {
+		return err
+	}
+	text := map[string]string{"html": message.HTML, "text": message.Text, "subject": message.Subject}[m.Format]
+	_, err = fmt.Fprintln(out, strings.TrimRight(text, "\n"))
+	return err
+}

@@ -1,0 +1,209 @@
+package letters
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/money"
+)
+
+// Mail is one of the mails that the service sends.
+type Mail struct {
+	Name      string     `json:"name"`
+	About     string     `json:"about"`     // what it is for
+	Variables []Variable `json:"variables"` // its own ones, without Common
+
+	// sample sends it with typical data, sparse without all that may be missing.
+	sample func(ctx context.Context, l *Letters, locale string, sparse bool) error
+}
+
+// Variable is something that the templates of a mail can show: {{.name}}.
+type Variable struct {
+	Name    string `json:"name"`
+	About   string `json:"about"`
+	Subject bool   `json:"in_subject"` // the subject may have it too
+}
+
+// Common are the variables that all mails have.
+func Common() []Variable {
+	return []Variable{
+		{"app", "Name of the product.", true},
+		{"lang", "Locale of the mail: en, fr, es or it.", true},
+		{"subject", "The subject.", false},
+		{"heading", "The subject, fit for the body.", false},
+		{"body", "List: the paragraphs of the program's own text.", false},
+		{"facts", "List of label and value: the table of the program's own text.", false},
+		{"action", "Text of the button.", false},
+		{"link", "Address of the button.", false},
+		{"after", "List: the paragraphs below the button.", false},
+		{"fallback", "The sentence before the address in plain sight.", false},
+		{"footer", "The sentence at the foot.", false},
+		{"logo", "Address of the logo; empty for none.", false},
+		{"accent", "Color of the button.", false},
+		{"accent_dark", "The same on a dark page.", false},
+		{"support_email", "Address for questions; empty for none.", false},
+		{"support_label", "The words before it.", false},
+		{"terms_url", "Page with the terms of service; empty for none.", false},
+		{"terms_label", "Its name.", false},
+		{"privacy_url", "Page with the privacy policy; empty for none.", false},
+		{"privacy_label", "Its name.", false},
+	}
+}
+
+// sampleTo gets the mails with sample data.
+const sampleTo = "ada+x@example.test"
+
+// sampleTime is the first of a month, which some languages write in their own way.
+var sampleTime = time.Date(2026, 5, 1, 8, 5, 59, 0, time.UTC)
+
+// Mails returns all mails, in a fixed order.
+func Mails() []Mail {
+	name := Variable{"name", "Name of the user.", false}
+	tenant := Variable{"tenant", "Name of the organization.", false}
+	plan := Variable{"plan", "Name of the plan.", true}
+	quota := []Variable{
+		tenant,
+		{"meter", "Name of the meter.", true},
+		{"percent", "How much of the limit is used.", true},
+		{"current", "Usage so far, with its unit.", true},
+		{"limit", "The limit, with its unit.", true},
+		{"period_end", "When the period ends; empty for a meter that is never reset.", true},
+	}
+	user := func(write func(l *Letters, ctx context.Context, locale, to, name, token string) error) func(context.Context, *Letters, string, bool) error {
+		return func(ctx context.Context, l *Letters, locale string, _ bool) error {
+			return write(l, ctx, locale, sampleTo, "Ada Lovelace", "t0ken")
+		}
+	}
+	return []Mail{
+		{"invitation", "Somebody is invited to join an organization.", []Variable{
+			tenant,
+			{"inviter", "Name of who invites; may be empty.", false},
+			{"role", "Name of the role.", false},
+			{"expires", "Until when the invitation is valid.", true},
+		}, sampleInvitation},
+		{"password_reset", "The link with which a user chooses a new password.", []Variable{name}, user((*Letters).PasswordReset)},
+		{
+			"password_changed", "A user's password was changed.",
+			[]Variable{name, {"time", "When it was changed.", true}},
+			user(func(l *Letters, ctx context.Context, locale, to, name, _ string) error {
+				return l.PasswordChanged(ctx, locale, to, name)
+			}),
+		},
+		{"verify_email", "The link with which a user confirms an email address.", []Variable{name}, user((*Letters).VerifyEmail)},
+		{
+			"email_change", "To the present address: another one was requested in its place.",
+			[]Variable{name},
+			user(func(l *Letters, ctx context.Context, locale, to, name, _ string) error {
+				return l.EmailChange(ctx, locale, to, name)
+			}),
+		},
+		{"quota_near", "80 percent of a limit are used.", quota, sampleQuotaNear},
+		{"quota_reached", "A limit is reached.", quota, sampleQuotaReached},
+		{"trial_ends", "A trial is about to end.", []Variable{
+			tenant, plan,
+			{"ends", "When the trial ends.", true},
+			{"price", "Price of a period after the trial; empty where usage is billed.", true},
+		}, sampleTrialEnds},
+		{"payment_failed", "A payment for a subscription failed.", []Variable{
+			tenant, plan, {"amount", "What could not be charged.", true},
+		}, samplePaymentFailed},
+		{"webhook_disabled", "A webhook endpoint was disabled, as nothing could be delivered to it.", []Variable{
+			tenant, {"url", "Address of the endpoint.", false}, {"since", "Since when deliveries fail.", true},
+		}, sampleWebhookDisabled},
+	}
+}
+
+func sampleInvitation(ctx context.Context, l *Letters, locale string, sparse bool) error {
+	i := Invitation{Token: "t0ken", Tenant: "Acme & Sons", Inviter: "Grace Hopper", Role: "admin", ExpiresAt: sampleTime.AddDate(0, 0, 7)}
+	if sparse {
+		i.Inviter = ""
+	}
+	return l.Invitation(ctx, locale, sampleTo, i)
+}
+
+func sampleQuota(sparse bool) QuotaAlert {
+	a := QuotaAlert{
+		Tenant: "Acme", Meter: "Storage", Unit: "GB", Current: money.Total{Units: 80, Millionths: 500_000}, Limit: 100,
+		Percent: 80, PeriodEnd: sampleTime.AddDate(0, 1, 12),
+	}
+	if sparse {
+		a.Unit, a.PeriodEnd = "", time.Time{}
+	}
+	return a
+}
+
+func sampleQuotaNear(ctx context.Context, l *Letters, locale string, sparse bool) error {
+	return l.QuotaAlert(ctx, locale, sampleTo, sampleQuota(sparse))
+}
+
+func sampleQuotaReached(ctx context.Context, l *Letters, locale string, sparse bool) error {
+	a := sampleQuota(sparse)
+	a.Percent, a.Current = 100, money.Total{Units: 104, Millionths: 250_000}
+	return l.QuotaAlert(ctx, locale, sampleTo, a)
+}
+
+func sampleTrialEnds(ctx context.Context, l *Letters, locale string, sparse bool) error {
+	e := TrialEnds{Tenant: "Acme", Plan: "Team", EndsAt: sampleTime.AddDate(0, 0, 3), Price: money.Money{AmountCents: 4_900, Currency: "EUR"}, MinorUnits: 2}
+	if sparse {
+		e.Price = money.Money{}
+	}
+	return l.TrialEnds(ctx, locale, sampleTo, e)
+}
+
+func samplePaymentFailed(ctx context.Context, l *Letters, locale string, _ bool) error {
+	return l.PaymentFailed(ctx, locale, sampleTo, PaymentFailed{
+		Tenant: "Acme", Plan: "Team", Amount: money.Money{AmountCents: 123_450, Currency: "EUR"}, MinorUnits: 2,
+	})
+}
+
+func sampleWebhookDisabled(ctx context.Context, l *Letters, locale string, _ bool) error {
+	return l.WebhookDisabled(ctx, locale, sampleTo, WebhookDisabled{Tenant: "Acme", URL: "https://example.com/hooks", Since: sampleTime.AddDate(0, 0, -5)})
+}
+
+// find returns a mail by its name.
+func find(name string) (Mail, error) {
+	var names []string
+	for _, m := range Mails() {
+		if m.Name == name {
+			return m, nil
+		}
+		names = append(names, m.Name)
+	}
+	return Mail{}, fmt.Errorf("there is no mail %q; the mails are %s", name, strings.Join(names, ", "))
+}
+
+// CheckName refuses the name of a mail that there is not, and says which there are.
+func CheckName(name string) error {
+	_, err := find(name)
+	return err
+}
+
+// Preview writes a mail with sample data, and sends nothing. A template that fails is an
+// error.
+func (l *Letters) Preview(ctx context.Context, name, locale string) (mail.Message, error) {
+	return l.sample(ctx, name, locale, false)
+}
+
+func (l *Letters) sample(ctx context.Context, name, locale string, sparse bool) (mail.Message, error) {
+	m, err := find(name)
+	if err != nil {
+		return mail.Message{}, err
+	}
+	own, kept := *l, &keeper{}
+	own.config.Outbox, own.config.Clock, own.strict = kept, clock.NewFixed(sampleTime), true
+	err = m.sample(ctx, &own, locale, sparse)
+	return kept.message, err
+}
+
+// keeper is an outbox that keeps the last message.
+type keeper struct{ message mail.Message }
+
+// Enqueue implements Outbox.
+func (k *keeper) Enqueue(_ context.Context, m mail.Message) error {
+	k.message = m
+	return m.Validate()
+}

@@ -1,0 +1,137 @@
+package letters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tenantry/tenantry/internal/brand"
+	"github.com/tenantry/tenantry/internal/i18n"
+)
+
+// Templates are the operator's own mails, read from a folder (rules: mail#templates). nil has
+// none.
+type Templates struct{ own map[place]forms }
+
+// place is one mail in one language.
+type place struct{ locale, mail string }
+
+// of returns the templates of a mail.
+func (t *Templates) of(locale, mail string) forms {
+	if t == nil {
+		return forms{}
+	}
+	return t.own[place{locale, mail}]
+}
+
+// maxTemplate is the largest template, in bytes.
+const maxTemplate = 256 << 10
+
+// ReadTemplates reads the files {locale}/{mail}.html, .txt and .subject of a folder. It
+// returns everything that is wrong with them, each with its path: names that no mail or
+// locale has, and templates that cannot be parsed or that fail with sample data. What
+// begins with a dot is passed over, as file systems and tools put such names there.
+func ReadTemplates(dir string, b brand.Brand) (*Templates, []error) {
+	l, err := New(Config{FrontendURL: "https://app.example.com", PublicURL: "https://api.example.com", Brand: b})
+	if err != nil {
+		return nil, []error{err}
+	}
+	folders, err := visible(dir)
+	if err != nil {
+		return nil, []error{err}
+	}
+	all := &Templates{own: map[place]forms{}}
+	var wrong []error
+	for _, locale := range folders {
+		folder := filepath.Join(dir, locale)
+		if !slices.Contains(i18n.Locales(), locale) {
+			wrong = append(wrong, fmt.Errorf("%s: there is no locale %q; the locales are %s", folder, locale, strings.Join(i18n.Locales(), ", ")))
+			continue
+		}
+		files, err := visible(folder)
+		if err != nil {
+			wrong = append(wrong, err)
+		}
+		for _, file := range files {
+			if err := all.add(l, filepath.Join(folder, file), locale, file); err != nil {
+				wrong = append(wrong, err)
+			}
+		}
+	}
+	return all, wrong
+}
+
+// visible returns the names in a folder, but for those that begin with a dot.
+func visible(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	var names []string
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
+}
+
+// add reads one file, and tries it with sample data.
+func (t *Templates) add(l *Letters, path, locale, file string) error {
+	extension := filepath.Ext(file)
+	at := place{locale, strings.TrimSuffix(file, extension)}
+	of := t.own[at]
+	form, ok := map[string]**template{".html": &of.html, ".txt": &of.text, ".subject": &of.subject}[extension]
+	if !ok {
+		return fmt.Errorf("%s: does not end in .html, .txt or .subject", path)
+	}
+	if err := CheckName(at.mail); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	content, err := readTemplate(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	parsed, err := parse(path, file, content)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	*form = parsed
+	t.own[at] = of
+	// The file alone, so that the error of another is not told twice.
+	var alone forms
+	switch extension {
+	case ".html":
+		alone.html = parsed
+	case ".txt":
+		alone.text = parsed
+	default:
+		alone.subject = parsed
+	}
+	l.config.Templates = &Templates{own: map[place]forms{at: alone}}
+	for _, sparse := range []bool{false, true} {
+		if _, err := l.sample(context.Background(), at.mail, locale, sparse); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readTemplate(path string) (string, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular():
+		return "", errors.New("is not a file")
+	case info.Size() > maxTemplate:
+		return "", fmt.Errorf("is larger than %d KiB", maxTemplate>>10)
+	}
+	content, err := os.ReadFile(path)
+	if err == nil && !utf8.Valid(content) {
+		err = errors.New("is not UTF-8")
+	}
+	return strings.TrimPrefix(string(content), "\ufeff"), err
+}

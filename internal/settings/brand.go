@@ -1,0 +1,96 @@
+package settings
+
+import (
+	"errors"
+	"io/fs"
+	"net/url"
+	"strings"
+
+	"github.com/tenantry/tenantry/internal/brand"
+	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/mail/letters"
+)
+
+// BrandFlags are the flags about how the service looks to the people who use it.
+type BrandFlags struct {
+	AppName      string `env:"TENANTRY_APP_NAME" placeholder:"NAME" help:"Name of the product, in mails, pages and documents. Default: Tenantry."`
+	Logo         string `env:"TENANTRY_LOGO" placeholder:"FILE|URL" help:"Logo in mails and pages: a PNG, JPEG, WebP or SVG file of at most 1 MiB, which the service serves at /brand/logo, or an https URL. A PNG or JPEG file is on invoices too. Mail programs show no SVG and not all show WebP. Default: none."`
+	Accent       string `env:"TENANTRY_ACCENT" placeholder:"#RRGGBB" help:"Color of buttons and links in mails and pages, dark enough for white text. Default: a blue."`
+	SupportEmail string `env:"TENANTRY_SUPPORT_EMAIL" placeholder:"ADDRESS" help:"Email address for questions, at the foot of mails. Default: none."`
+	TermsURL     string `env:"TENANTRY_TERMS_URL" placeholder:"URL" help:"Page with the terms of service, at the foot of mails. Default: none."`
+	PrivacyURL   string `env:"TENANTRY_PRIVACY_URL" placeholder:"URL" help:"Page with the privacy policy, at the foot of mails. Default: none."`
+	Templates    string `env:"TENANTRY_TEMPLATES" placeholder:"DIR" help:"Folder with mails of your own: {locale}/{mail}.html, .txt and .subject; see tenantry mail list. Default: the program's own."`
+}
+
+// brand reads the brand and the mails' templates.
+func (p *parser) brand(f BrandFlags, s *Settings) {
+	b := brand.Brand{
+		Name: strings.TrimSpace(f.AppName), Logo: p.logo("TENANTRY_LOGO", f.Logo), Accent: f.Accent,
+		SupportEmail: strings.TrimSpace(f.SupportEmail),
+		TermsURL:     p.link("TENANTRY_TERMS_URL", f.TermsURL), PrivacyURL: p.link("TENANTRY_PRIVACY_URL", f.PrivacyURL),
+	}
+	if err := brand.CheckName(b.Name); err != nil {
+		p.fail("TENANTRY_APP_NAME", "%v", err)
+	}
+	if b.Accent != "" {
+		if err := brand.CheckAccent(b.Accent); err != nil {
+			p.fail("TENANTRY_ACCENT", "%v", err)
+		}
+	}
+	if b.SupportEmail != "" {
+		if _, err := mail.NormalizeAddress(b.SupportEmail); err != nil {
+			p.fail("TENANTRY_SUPPORT_EMAIL", "%q is not an email address", b.SupportEmail)
+		}
+	}
+	s.Brand = b
+	if f.Templates == "" {
+		return
+	}
+	templates, wrong := letters.ReadTemplates(f.Templates, b)
+	for _, err := range wrong {
+		p.fail("TENANTRY_TEMPLATES", "%v", err)
+	}
+	s.Templates = templates
+}
+
+// logo reads a file, or takes an https URL.
+func (p *parser) logo(name, value string) brand.Logo {
+	if value == "" {
+		return brand.Logo{}
+	}
+	if strings.Contains(value, "://") {
+		address := p.link(name, value)
+		if address != "" && !strings.HasPrefix(address, "https://") {
+			p.fail(name, "%q is neither an https URL nor a file", value)
+		}
+		return brand.Logo{URL: address}
+	}
+	logo, err := brand.ReadLogo(value)
+	if reading, ok := errors.AsType[*fs.PathError](err); ok {
+		err = reading.Err // which has the path as well
+	}
+	if err != nil {
+		p.fail(name, "%s: %v", value, err)
+	}
+	return logo
+}
+
+// maxLink is more than any address has that people follow.
+const maxLink = 2000
+
+// link reads the address of a page, which may have a query and a fragment.
+func (p *parser) link(name, value string) string {
+	if value = strings.TrimSpace(value); value == "" {
+		return ""
+	}
+	u, err := url.Parse(value)
+	switch {
+	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", u.Opaque != "", len(value) > maxLink:
+		p.fail(name, "not an absolute http or https URL")
+	case u.User != nil:
+		p.fail(name, "must not have a user or a password")
+	default:
+		return u.String()
+	}
+	return ""
+}

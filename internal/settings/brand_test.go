@@ -1,0 +1,123 @@
+package settings_test
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/brand"
+	"github.com/tenantry/tenantry/internal/settings"
+)
+
+func logoFile(t *testing.T) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := png.Encode(&out, image.NewGray(image.Rect(0, 0, 4, 2))); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "logo.png")
+	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestBrandIsParsed(t *testing.T) {
+	t.Parallel()
+	got, err := settings.DevFlags{BrandFlags: settings.BrandFlags{
+		AppName: " Acme ", Logo: "https://cdn.example.com/logo.png?v=2", Accent: "#123456", SupportEmail: "Help@acme.example",
+		TermsURL: "https://acme.example/legal?lang=en#terms", PrivacyURL: "http://acme.example/privacy",
+	}}.Settings(env(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := brand.Brand{
+		Name: "Acme", Logo: brand.Logo{URL: "https://cdn.example.com/logo.png?v=2"}, Accent: "#123456", SupportEmail: "Help@acme.example",
+		TermsURL: "https://acme.example/legal?lang=en#terms", PrivacyURL: "http://acme.example/privacy",
+	}
+	if diff := cmp.Diff(want, got.Brand); diff != "" {
+		t.Error(diff)
+	}
+	if seller := got.Invoices.Seller; seller.Name != "Acme" || seller.Logo != nil {
+		t.Errorf("who has no seller's settings sells as %q with a logo of %d bytes", seller.Name, len(seller.Logo))
+	}
+}
+
+// The logo is on invoices too, unless they have one of their own or cannot show it.
+func TestBrandOnInvoices(t *testing.T) {
+	t.Parallel()
+	drawing := filepath.Join(t.TempDir(), "logo.svg")
+	if err := os.WriteFile(drawing, []byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		logo, own string
+		has       bool
+	}{"none": {"", "", false}, "a picture": {logoFile(t), "", true}, "a drawing": {drawing, "", false}, "both": {drawing, logoFile(t), true}} {
+		got, err := settings.DevFlags{
+			BrandFlags:   settings.BrandFlags{AppName: "Acme", Logo: c.logo},
+			InvoiceFlags: settings.InvoiceFlags{SellerName: "Acme Sales Ltd", InvoiceLogo: c.own},
+		}.Settings(env(nil))
+		if err != nil || got.Invoices.Seller.Name != "Acme Sales Ltd" || (got.Invoices.Seller.Logo != nil) != c.has {
+			t.Errorf("%s: %+v, %v", name, got.Invoices.Seller, err)
+		}
+	}
+}
+
+func TestWrongBrandIsNamed(t *testing.T) {
+	t.Parallel()
+	text := filepath.Join(t.TempDir(), "logo.png")
+	if err := os.WriteFile(text, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, reason string
+		flags        settings.BrandFlags
+	}{
+		{"TENANTRY_APP_NAME", "has 61 characters, more than 60", settings.BrandFlags{AppName: strings.Repeat("a", 61)}},
+		{"TENANTRY_APP_NAME", "must not have control or format characters", settings.BrandFlags{AppName: "Ac\nme"}},
+		{"TENANTRY_LOGO", text + ": is none of PNG, JPEG, WebP and SVG", settings.BrandFlags{Logo: text}},
+		{"TENANTRY_LOGO", `"http://a.example/l.png" is neither an https URL nor a file`, settings.BrandFlags{Logo: "http://a.example/l.png"}},
+		{"TENANTRY_LOGO", "not an absolute http or https URL", settings.BrandFlags{Logo: "ftp://a.example/l.png"}},
+		{"TENANTRY_LOGO", "must not have a user or a password", settings.BrandFlags{Logo: "https://u:p@a.example/l.png"}},
+		{"TENANTRY_LOGO", "/nowhere/l.png: no such file or directory", settings.BrandFlags{Logo: "/nowhere/l.png"}},
+		{"TENANTRY_ACCENT", `"blue" is not a color of the form #rrggbb`, settings.BrandFlags{Accent: "blue"}},
+		{"TENANTRY_ACCENT", "white text on #ffcc00 cannot be read: the contrast is 1.51, at least 4.5 is needed; take a darker color", settings.BrandFlags{Accent: "#ffcc00"}},
+		{"TENANTRY_SUPPORT_EMAIL", `"help" is not an email address`, settings.BrandFlags{SupportEmail: "help"}},
+		{"TENANTRY_SUPPORT_EMAIL", `"Help <help@acme.example>" is not an email address`, settings.BrandFlags{SupportEmail: "Help <help@acme.example>"}},
+		{"TENANTRY_TERMS_URL", "not an absolute http or https URL", settings.BrandFlags{TermsURL: "/terms"}},
+		{"TENANTRY_TERMS_URL", "not an absolute http or https URL", settings.BrandFlags{TermsURL: "https://a.example/" + strings.Repeat("a", 2000)}},
+		{"TENANTRY_PRIVACY_URL", "not an absolute http or https URL", settings.BrandFlags{PrivacyURL: "javascript:alert(1)"}},
+		{"TENANTRY_TEMPLATES", "open /nowhere: no such file or directory", settings.BrandFlags{Templates: "/nowhere"}},
+	} {
+		want := map[string]string{c.name: c.reason}
+		_, err := settings.DevFlags{BrandFlags: c.flags}.Settings(env(nil))
+		if diff := cmp.Diff(want, reasons(err)); diff != "" {
+			t.Errorf("dev: %s", diff)
+		}
+		if _, err = (settings.MailFlags{BrandFlags: c.flags}).Settings(); cmp.Diff(want, reasons(err)) != "" {
+			t.Errorf("mail: %v", err)
+		}
+		if _, err = (settings.ServeFlags{BrandFlags: c.flags}).Settings(env(nil)); reasons(err)[c.name] != c.reason {
+			t.Errorf("serve: %v", err)
+		}
+	}
+}
+
+func TestMailSettings(t *testing.T) {
+	t.Parallel()
+	got, err := settings.MailFlags{}.Settings()
+	if err != nil || got.PublicURL.String() != "http://127.0.0.1:8080" || got.FrontendURL.String() != "http://127.0.0.1:8080" {
+		t.Errorf("%v %v %v", got.PublicURL, got.FrontendURL, err)
+	}
+	got, err = settings.MailFlags{PublicURL: "https://api.example.com/", FrontendURL: "https://example.com"}.Settings()
+	if err != nil || got.PublicURL.String() != "https://api.example.com" || got.FrontendURL.String() != "https://example.com" {
+		t.Errorf("%v %v %v", got.PublicURL, got.FrontendURL, err)
+	}
+}
