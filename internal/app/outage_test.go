@@ -1,11 +1,6 @@
 package app_test
 
 import (
-	"errors"
-	"io"
-	"net"
-	"net/url"
-	"path/filepath"
 	"strconv"
 	"sync"
 	"testing"
@@ -18,106 +13,6 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
-// line is the way to PostgreSQL, which a test can freeze or cut.
-type line struct {
-	folder string // of the socket to connect to
-	socket string // of the server
-
-	mu     sync.Mutex
-	flows  *sync.Cond // is told of changes of frozen
-	frozen bool
-	cut    bool
-	conns  []net.Conn
-}
-
-// newLine leads to the server of a database URL, and returns the URL that goes along it.
-func newLine(t *testing.T, address string) (*line, string) {
-	t.Helper()
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const name = ".s.PGSQL.5432"
-	query := u.Query()
-	l := &line{folder: dbtest.TempDir(t), socket: filepath.Join(query.Get("host"), name)}
-	l.flows = sync.NewCond(&l.mu)
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "unix", filepath.Join(l.folder, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close(); l.Cut() })
-	go l.serve(t, listener)
-	query.Set("host", l.folder)
-	u.RawQuery = query.Encode()
-	return l, u.String()
-}
-
-func (l *line) serve(t *testing.T, listener net.Listener) {
-	for {
-		client, err := listener.Accept()
-		if err != nil {
-			return
-		}
-		server, err := new(net.Dialer).DialContext(t.Context(), "unix", l.socket)
-		if err != nil {
-			_ = client.Close()
-			return
-		}
-		l.mu.Lock()
-		if l.cut {
-			_, _ = client.Close(), server.Close()
-		}
-		l.conns = append(l.conns, client, server)
-		l.mu.Unlock()
-		go l.carry(client, server)
-		go l.carry(server, client)
-	}
-}
-
-// carry copies what comes from one side, unless the line is frozen.
-func (l *line) carry(to, from net.Conn) {
-	defer to.Close()
-	buffer := make([]byte, 64<<10)
-	for {
-		n, err := from.Read(buffer)
-		l.mu.Lock()
-		for l.frozen {
-			l.flows.Wait()
-		}
-		l.mu.Unlock()
-		if _, failed := to.Write(buffer[:n]); errors.Join(err, failed) != nil {
-			if err != nil && !errors.Is(err, io.EOF) {
-				_ = from.Close()
-			}
-			return
-		}
-	}
-}
-
-// Freeze keeps everything on its way.
-func (l *line) Freeze() { l.set(func() { l.frozen = true }) }
-
-// Cut ends all connections, and each new one at once.
-func (l *line) Cut() {
-	l.set(func() {
-		l.cut, l.frozen = true, false
-		for _, c := range l.conns {
-			_ = c.Close()
-		}
-		l.conns = nil
-	})
-}
-
-// Mend lets everything through again.
-func (l *line) Mend() { l.set(func() { l.cut, l.frozen = false, false }) }
-
-func (l *line) set(change func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	change()
-	l.flows.Broadcast()
-}
-
 // While PostgreSQL is away or does not answer, what needs it is refused soon and says
 // when to come back, and the public catalog is still there. As soon as it answers again,
 // so does the service.
@@ -126,7 +21,7 @@ func TestTheDatabaseIsAway(t *testing.T) {
 	config := apptest.NewSettings(t, sqldb.Postgres)
 	config.DatabasePatience = time.Duration(dbtest.Rounds(3, 0)) * time.Second
 	patience := time.Duration(dbtest.Rounds(30, 2)) * time.Second
-	l, address := newLine(t, config.DatabaseURL.Reveal())
+	l, address := dbtest.NewLine(t, config.DatabaseURL.Reveal())
 	config.DatabaseURL = settings.Secret(address)
 	s := apptest.StartWith(t, config)
 	o, admin := s.Register("ada@example.com", true), s.Admin()

@@ -1,0 +1,180 @@
+package sqldb_test
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// What a database that is away says is told from what a statement got wrong, and from what
+// others outside say.
+func TestOutagesAreRecognised(t *testing.T) {
+	t.Parallel()
+	coded := func(code string) error { return &pgconn.PgError{Code: code} }
+	refused := &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+	for _, c := range []struct {
+		name              string
+		err               error
+		unavailable, full bool
+	}{
+		{"nothing", nil, false, false},
+		{"stopped by its administrator", coded("57P01"), true, false},
+		{"crashed", coded("57P02"), true, false},
+		{"starting", coded("57P03"), true, false},
+		{"no connection left", coded("53300"), true, false},
+		{"a standby", coded("25006"), true, false},
+		{"connection failure", coded("08006"), true, false},
+		{"protocol violation", coded("08P01"), true, false},
+		{"disk full", coded("53100"), false, true},
+		{"out of memory", coded("53200"), false, false},
+		{"unique violation", coded("23505"), false, false},
+		{"canceled statement", coded("57014"), false, false},
+		{"deadlock", coded("40P01"), false, false},
+		{"refused", refused, true, false},
+		{"refused to somebody else", &url.Error{Op: "Post", URL: "https://api.example.com", Err: refused}, false, false},
+		{"bad connection", driver.ErrBadConn, true, false},
+		{"connection given back", sql.ErrConnDone, true, false},
+		{"cut", net.ErrClosed, true, false},
+		{"ended in the middle", io.ErrUnexpectedEOF, true, false},
+		{"ended", io.EOF, false, false},
+		{"no row", sqldb.ErrNoRows, false, false},
+		{"out of time", context.DeadlineExceeded, false, false},
+		{"something else", errors.New("something else"), false, false},
+	} {
+		err := c.err
+		if err != nil {
+			err = fmt.Errorf("store: %w", sqldb.Wrap(err, "do something"))
+		}
+		if got := sqldb.IsUnavailable(err); got != c.unavailable {
+			t.Errorf("%s: unavailable is %v", c.name, got)
+		}
+		if got := sqldb.IsFull(err); got != c.full {
+			t.Errorf("%s: full is %v", c.name, got)
+		}
+	}
+}
+
+// A statement and a transaction that wait for a server which has stopped answering end, new
+// ones fail at once, and both work again as soon as the server answers.
+func TestAFrozenServer(t *testing.T) {
+	t.Parallel()
+	address := dbtest.URL(t, sqldb.Postgres)
+	line, through := dbtest.NewLine(t, address)
+	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: through, Patience: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	ask := func(ctx context.Context) error {
+		var one int
+		return db.Conn(ctx).QueryRowContext(ctx, "SELECT 1").Scan(&one)
+	}
+	if err := ask(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	inside, ended := make(chan struct{}), make(chan error, 2)
+	go func() {
+		ended <- db.Tx(t.Context(), func(ctx context.Context) error {
+			if err := ask(ctx); err != nil {
+				return err
+			}
+			close(inside)
+			for {
+				if err := ask(ctx); err != nil {
+					return err
+				}
+			}
+		})
+	}()
+	<-inside
+	line.Freeze()
+	go func() { ended <- ask(t.Context()) }()
+	for range 2 {
+		select {
+		case err := <-ended:
+			if !sqldb.IsUnavailable(err) {
+				t.Errorf("ended with %v", err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("it still waits")
+		}
+	}
+	if err := ask(t.Context()); !sqldb.IsUnavailable(err) {
+		t.Errorf("while it is away: %v", err)
+	}
+	if err := db.Ping(t.Context()); !sqldb.IsUnavailable(err) {
+		t.Errorf("ping while it is away: %v", err)
+	}
+	line.Mend()
+	for deadline := time.After(time.Minute); ; {
+		err := ask(t.Context())
+		if err == nil {
+			break
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("not back: %v", err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	if err := db.Tx(t.Context(), ask); err != nil {
+		t.Errorf("a transaction afterwards: %v", err)
+	}
+}
+
+// Without a server there is no database, and the error says why.
+func TestOpenWithoutAServer(t *testing.T) {
+	t.Parallel()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = sqldb.Open(t.Context(), sqldb.Config{URL: "postgres://ada:hush@" + address + "/x"})
+	if !sqldb.IsUnavailable(err) || !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A database that was never full has room, also where its folder can't be written.
+func TestRoomIsLookedForOnlyAfterAFailure(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	db := dbtest.Open(t, sqldb.FileURL(filepath.Join(folder, "t.db")))
+	if db.Full() {
+		t.Error("full from the start")
+	}
+	before, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		_ = db.Full()
+		if after, err := os.ReadDir(folder); err != nil || len(after) != len(before) {
+			t.Errorf("look %s wrote something: %v, %v", strconv.Itoa(i), after, err)
+		}
+	}
+}
