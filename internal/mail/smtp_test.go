@@ -343,3 +343,29 @@ func TestParseSMTPURL(t *testing.T) {
 		}
 	}
 }
+
+// A greeting connects and logs in as sending does, sends nothing, and says what is wrong.
+func TestGreeting(t *testing.T) {
+	t.Parallel()
+	c := &catcher{}
+	for _, security := range []string{"starttls", "tls"} {
+		scheme := map[string]string{"starttls": "smtp", "tls": "smtps"}[security]
+		address, trust := listen(t, c, security)
+		if err := sender(t, scheme+"://user:p%40ss%3Aword@"+address, trust).Greet(t.Context()); err != nil {
+			t.Errorf("%s: %v", security, err)
+		}
+		err := sender(t, scheme+"://user:hush@"+address, trust).Greet(t.Context())
+		if err == nil || strings.Contains(err.Error(), "hush") {
+			t.Errorf("%s with a wrong password: %v", security, err)
+		}
+		if err := sender(t, scheme+"://"+address, nil).Greet(t.Context()); err == nil {
+			t.Errorf("%s with a certificate that nobody has signed: no error", security)
+		}
+	}
+	if err := sender(t, "smtp://127.0.0.1:1?tls=none", nil).Greet(t.Context()); err == nil || !strings.Contains(err.Error(), "127.0.0.1:1") {
+		t.Errorf("nobody there: %v", err)
+	}
+	if sent := c.all(); len(sent) != 0 {
+		t.Errorf("%d mails were sent", len(sent))
+	}
+}

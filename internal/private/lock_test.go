@@ -1,6 +1,7 @@
 package private_test
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -32,4 +33,31 @@ func TestLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	again()
+}
+
+// Whoever tries a lock waits for it as long as the context lasts, and no longer.
+func TestTryLock(t *testing.T) {
+	t.Parallel()
+	database := filepath.Join(t.TempDir(), "t.db")
+	release, err := private.Lock(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := private.TryLock(over, database); err == nil || !strings.Contains(err.Error(), "is in use") {
+		t.Errorf("a held lock: %v", err)
+	}
+	got := make(chan error, 1)
+	go func() {
+		again, err := private.TryLock(t.Context(), database)
+		if err == nil {
+			again()
+		}
+		got <- err
+	}()
+	release()
+	if err := <-got; err != nil {
+		t.Errorf("a lock that was given back: %v", err)
+	}
 }
