@@ -10,11 +10,13 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/sandbox"
+	"github.com/tenantry/tenantry/internal/sandbox/hooks"
 	"github.com/tenantry/tenantry/internal/sandbox/idp"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe"
 	"github.com/tenantry/tenantry/internal/settings"
@@ -106,6 +108,11 @@ func newSandboxed(
 	around.Handle("/", payments)
 	around.HandleFunc("POST /sandbox/stripe/reconcile", svc.reconcileNow)
 	pages := world.Handler(around, identities.Handler(), s.PublicURL.Host)
+	received := (&hooks.Receiver{Clock: world.Clock(), Secrets: func(ctx context.Context, path string) ([]string, error) {
+		return svc.hooks.Secrets(ctx, func(url string) bool { return strings.HasSuffix(url, path) })
+	}}).Handler()
+	svc.api.Mount("/sandbox/hooks", world.Guarded(received, s.PublicURL.Host))
+	svc.api.Mount("/sandbox/hooks/", world.Guarded(received, s.PublicURL.Host))
 	svc.api.Mount("/sandbox", pages)
 	svc.api.Mount("/sandbox/", pages)
 	svc.api.Mount("/metrics", svc.metrics.Handler())

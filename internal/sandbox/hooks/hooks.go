@@ -1,0 +1,209 @@
+// Package hooks is the sandbox's receiver of webhooks: any endpoint whose URL is
+// /sandbox/hooks/in/{name}. It keeps what came in memory, so that people and tests can read
+// it, and answers as it is told (rules: sandbox#receiver-of-webhooks).
+package hooks
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"html/template"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/clock"
+)
+
+const (
+	// keep is how many messages are kept, and maxBody how long one may be, in bytes; longer
+	// ones are refused. maxKept bounds them together, maxNames how many names have answers.
+	keep     = 1000
+	maxBody  = 1 << 20
+	maxKept  = 32 << 20
+	maxNames = 1000
+	maxDelay = 60_000 // milliseconds
+	shown    = 100
+	// timeLayout is the API's format of times: UTC with exactly six decimals.
+	timeLayout = "2006-01-02T15:04:05.000000Z"
+	policy     = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+//go:embed hooks.html
+var page string
+
+// Message is what came to an endpoint.
+type Message struct {
+	ID             string            `json:"id"`
+	Headers        map[string]string `json:"headers"` // by their names in lower case
+	Body           json.RawMessage   `json:"body"`    // a string where it is no JSON
+	SignatureValid bool              `json:"signature_valid"`
+	ReceivedAt     string            `json:"received_at"`
+
+	size int
+}
+
+// Text returns the body for the page.
+func (m Message) Text() string { return string(m.Body) }
+
+// answer is how an endpoint answers.
+type answer struct {
+	Status  int `json:"status"`
+	DelayMS int `json:"delay_ms"`
+}
+
+// Receiver receives webhooks. Its zero value, with a clock, is ready.
+type Receiver struct {
+	Clock clock.Clock
+	// Secrets returns what may have signed a message to a URL that ends with a path.
+	Secrets func(ctx context.Context, path string) ([]string, error)
+
+	mu       sync.Mutex
+	messages []Message // the newest last
+	size     int       // of their bodies
+	answers  map[string]answer
+}
+
+// Handler serves /sandbox/hooks and what is below it.
+func (r *Receiver) Handler() http.Handler {
+	mux := http.NewServeMux()
+	tmpl := template.Must(template.New("hooks").Parse(page))
+	mux.HandleFunc("GET /sandbox/hooks", func(w http.ResponseWriter, _ *http.Request) { r.showPage(w, tmpl) })
+	mux.HandleFunc("GET /sandbox/hooks/messages", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, map[string]any{"data": r.newest(keep)})
+	})
+	mux.HandleFunc("POST /sandbox/hooks/in/{name}", r.receive)
+	mux.HandleFunc("POST /sandbox/hooks/in/{name}/answer", r.setAnswer)
+	return mux
+}
+
+// newest returns at most n messages, the newest first.
+func (r *Receiver) newest(n int) []Message {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := append([]Message{}, r.messages[max(0, len(r.messages)-n):]...)
+	slices.Reverse(list)
+	return list
+}
+
+func (r *Receiver) receive(w http.ResponseWriter, req *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
+	if err != nil {
+		writeJSON(w, http.StatusRequestEntityTooLarge, map[string]string{"message": "The body cannot be read."})
+		return
+	}
+	secrets, err := r.Secrets(req.Context(), req.URL.Path)
+	if err != nil {
+		writeJSON(w, http.StatusInternalServerError, map[string]string{"message": err.Error()})
+		return
+	}
+	m := Message{
+		ID: uuid.Must(uuid.NewV7()).String(), Headers: map[string]string{}, Body: body, SignatureValid: signed(secrets, req.Header, body),
+		ReceivedAt: r.Clock.Now().UTC().Format(timeLayout), size: len(body),
+	}
+	for name, values := range req.Header {
+		m.Headers[strings.ToLower(name)] = strings.Join(values, ", ")
+	}
+	if !json.Valid(body) {
+		m.Body, _ = json.Marshal(string(body)) // a text always encodes
+	}
+	switch a := r.keep(m, req.PathValue("name")); {
+	case !pause(req.Context(), time.Duration(a.DelayMS)*time.Millisecond):
+	case a.Status >= 300 && a.Status < 400:
+		http.Redirect(w, req, req.URL.Path+"-redirected", a.Status)
+	default:
+		w.WriteHeader(a.Status)
+	}
+}
+
+// keep keeps a message, drops the oldest ones beyond the bounds, and returns how the endpoint
+// answers.
+func (r *Receiver) keep(m Message, name string) answer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.messages, r.size = append(r.messages, m), r.size+m.size
+	for len(r.messages) > keep || r.size > maxKept {
+		r.size -= r.messages[0].size
+		r.messages = r.messages[1:]
+	}
+	if a, ok := r.answers[name]; ok {
+		return a
+	}
+	return answer{Status: http.StatusOK}
+}
+
+func (r *Receiver) setAnswer(w http.ResponseWriter, req *http.Request) {
+	a := answer{Status: http.StatusOK}
+	err := json.NewDecoder(http.MaxBytesReader(w, req.Body, maxBody)).Decode(&a)
+	if err != nil || a.Status < 200 || a.Status > 599 || a.DelayMS < 0 || a.DelayMS > maxDelay {
+		writeJSON(w, http.StatusUnprocessableEntity, map[string]string{"message": "Give a status from 200 to 599 and a delay_ms from 0 to 60000."})
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.answers == nil || len(r.answers) >= maxNames {
+		r.answers = map[string]answer{}
+	}
+	r.answers[req.PathValue("name")] = a
+	writeJSON(w, http.StatusOK, map[string]any{"data": a})
+}
+
+func (r *Receiver) showPage(w http.ResponseWriter, tmpl *template.Template) {
+	var html bytes.Buffer
+	if err := tmpl.Execute(&html, r.newest(shown)); err != nil {
+		writeJSON(w, http.StatusInternalServerError, map[string]string{"message": err.Error()})
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", policy)
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write(html.Bytes())
+}
+
+// signed reports whether one of some secrets signed a message, by the rules of Standard
+// Webhooks.
+func signed(secrets []string, header http.Header, body []byte) bool {
+	for _, secret := range secrets {
+		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+		if err != nil {
+			continue
+		}
+		mac := hmac.New(sha256.New, key)
+		_, _ = mac.Write([]byte(header.Get("webhook-id") + "." + header.Get("webhook-timestamp") + "." + string(body)))
+		want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+		for one := range strings.FieldsSeq(header.Get("webhook-signature")) {
+			if hmac.Equal([]byte(one), []byte(want)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// pause waits, and reports whether the caller waited too.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
