@@ -41,15 +41,6 @@ func (s *Service) Deliveries(ctx context.Context, tenantID *uuid.UUID, id uuid.U
 	return s.store.deliveries(ctx, id, q)
 }
 
-// Delivery returns a delivery of an endpoint; the refusal of something that does not exist
-// where there is none.
-func (s *Service) Delivery(ctx context.Context, tenantID *uuid.UUID, id, deliveryID uuid.UUID) (Delivery, error) {
-	if _, err := s.store.get(ctx, tenantID, id); err != nil {
-		return Delivery{}, err
-	}
-	return s.store.delivery(ctx, id, deliveryID)
-}
-
 // Test sends an event to an endpoint, whatever types it chose.
 func (s *Service) Test(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) (d Delivery, err error) {
 	_, err = s.change(ctx, tenantID, id, func(ctx context.Context, e *Endpoint) error {
