@@ -64,7 +64,9 @@ func (w *World) Alone(provider http.Handler, hosts ...string) http.Handler {
 }
 
 // Guarded keeps other web pages away from further pages of the sandbox, as Handler does.
-func (w *World) Guarded(pages http.Handler, hosts ...string) http.Handler { return guarded(pages, hosts) }
+func (w *World) Guarded(pages http.Handler, hosts ...string) http.Handler {
+	return guarded(pages, hosts)
+}
 
 // guarded keeps other web pages away from what next serves.
 func guarded(next http.Handler, hosts []string) http.Handler {

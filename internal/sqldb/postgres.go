@@ -68,7 +68,7 @@ func isPooled(ctx context.Context, cfg *pgx.ConnConfig) (bool, error) {
 	if err := conn.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&process); err != nil {
 		return false, err
 	}
-	return uint32(process) != conn.PgConn().PID(), nil //nolint:gosec // Ids of processes are not negative.
+	return uint32(process) != conn.PgConn().PID(), nil
 }
 
 // scanUTC makes the driver return times in UTC instead of the machine's zone.

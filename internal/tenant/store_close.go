@@ -35,7 +35,7 @@ func (s store) formerMembers(ctx context.Context, id uuid.UUID) ([]int64, error)
 	return ids, sqldb.Wrap(err, "list former members")
 }
 
-// restoreMembers makes former members members again, and one of them the owner.
+// restoreMembers gives former members their places back, and makes one of them the owner.
 func (s store) restoreMembers(ctx context.Context, id uuid.UUID) error {
 	if _, err := s.q(ctx).RestoreMembers(ctx, id); err != nil {
 		return sqldb.Wrap(err, "restore members")
@@ -56,10 +56,10 @@ func (s store) purgeable(ctx context.Context, before time.Time, most int32) ([]u
 // empty deletes what a tenant's own row has, and what few rows have that belong to it.
 func (s store) empty(ctx context.Context, id uuid.UUID, now time.Time) error {
 	q := s.q(ctx)
-	for _, clear := range []func(context.Context, uuid.UUID) error{
+	for _, remove := range []func(context.Context, uuid.UUID) error{
 		q.DeleteFormerMembers, deleteKeys(q), deleteEndpoints(q), q.DeleteInvitationsOfTenant, deleteRoles(q),
 	} {
-		if err := clear(ctx, id); err != nil {
+		if err := remove(ctx, id); err != nil {
 			return sqldb.Wrap(err, "empty tenant")
 		}
 	}

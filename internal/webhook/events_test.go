@@ -39,7 +39,7 @@ func TestEventsOfTenantsAndTeams(t *testing.T) {
 		shown := s.Call("GET", "/api/v1/tenant", ada.Token, nil).Want(200).At("data").(map[string]any)
 		changed := own.await(1, "tenant.updated")[0]
 		want := apptest.With(shown, apptest.Object{"user_joined_at": nil, "user_role": nil, "user_permissions": []any{}})
-		if diff := cmp.Diff(map[string]any(want), changed.event["data"]); diff != "" || changed.event["tenant_id"] != ada.Tenant {
+		if diff := cmp.Diff(want, changed.event["data"]); diff != "" || changed.event["tenant_id"] != ada.Tenant {
 			t.Error(diff)
 		}
 		s.Call("PATCH", "/api/v1/admin/tenants/"+ada.Tenant, admin, apptest.Object{"name": "Acme 2"}).Want(200)

@@ -52,7 +52,7 @@ func TestEventsOfATenantsEndAndReturn(t *testing.T) {
 		ended := own.await(1, "tenant.deleted")
 		alike(t, ada.Tenant, ended, all.got())
 		want := apptest.With(shown.At("data").(map[string]any), apptest.Object{"user_joined_at": nil, "user_role": nil, "user_permissions": []any{}})
-		if diff := cmp.Diff(map[string]any(want), ended[0].event["data"]); diff != "" {
+		if diff := cmp.Diff(want, ended[0].event["data"]); diff != "" {
 			t.Error(diff)
 		}
 

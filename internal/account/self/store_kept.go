@@ -21,7 +21,7 @@ func (s store) placed(ctx context.Context, userID int64) (bool, error) {
 // none that anybody can have, so that theirs can register anew.
 func (s store) erase(ctx context.Context, user account.User, now time.Time) error {
 	q := s.q(ctx)
-	for _, clear := range []func() error{
+	for _, remove := range []func() error{
 		func() error { return q.DeleteCredentials(ctx, user.ID) },
 		func() error { return q.DeleteIdentities(ctx, user.ID) },
 		func() error { return q.DeletePushes(ctx, user.ID) },
@@ -35,7 +35,7 @@ func (s store) erase(ctx context.Context, user account.User, now time.Time) erro
 			})
 		},
 	} {
-		if err := clear(); err != nil {
+		if err := remove(); err != nil {
 			return sqldb.Wrap(err, "erase user")
 		}
 	}
@@ -100,7 +100,8 @@ func (s store) kept(ctx context.Context, userID int64) (k Kept, err error) {
 			return k, err
 		}
 	}
-	return k, s.keptWork(ctx, &k)
+	err = s.keptWork(ctx, &k)
+	return k, err
 }
 
 // keptWork reads what a user has done.

@@ -24,10 +24,10 @@ func (s store) deleteKeysOfTenant(ctx context.Context, id uuid.UUID, most int32)
 // deleteFiguresOfTenant deletes what was made of a tenant's events.
 func (s store) deleteFiguresOfTenant(ctx context.Context, id uuid.UUID) error {
 	q := s.q(ctx)
-	for _, clear := range []func(context.Context, uuid.UUID) error{
+	for _, remove := range []func(context.Context, uuid.UUID) error{
 		q.DeleteCountersOfTenant, q.DeleteHoursOfTenant, q.DeleteAlertsOfTenant, q.DeleteRefusalsOfTenant,
 	} {
-		if err := clear(ctx, id); err != nil {
+		if err := remove(ctx, id); err != nil {
 			return sqldb.Wrap(err, "delete figures of tenant")
 		}
 	}
