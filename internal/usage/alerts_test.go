@@ -33,7 +33,7 @@ WHERE a.tenant_id = $1 ORDER BY a.id`, []any{tenantID}, func(scan func(...any) e
 	return alerts
 }
 
-func TestSoftQuotasAlertOncePerPeriodAndThreshold(t *testing.T) {
+func TestQuotasAlertOncePerPeriodAndThreshold(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
@@ -62,7 +62,7 @@ func TestSoftQuotasAlertOncePerPeriodAndThreshold(t *testing.T) {
 				usagetest.Recording("older", "1"), usagetest.On(usagetest.Recording("older", "20"), "2026-11-20"),
 			}, nil},
 			{"usage of the past", usagetest.Meter("past", usage.Sum, usage.Monthly, usage.Soft), []usage.Recording{usagetest.On(usagetest.Recording("past", "50"), "2026-10-31")}, nil},
-			{"a hard quota", usagetest.Meter("hard", usage.Sum, usage.Monthly, usage.Hard), []usage.Recording{usagetest.Recording("hard", "10")}, nil},
+			{"a hard quota", usagetest.Meter("hard", usage.Sum, usage.Monthly, usage.Hard), []usage.Recording{usagetest.Recording("hard", "10")}, []string{"hard 100 10"}},
 			{"no enforcement", usagetest.Meter("none", usage.Sum, usage.Monthly, usage.Unenforced), []usage.Recording{usagetest.Recording("none", "50")}, nil},
 			{"no quota", usagetest.Meter("unlimited", usage.Sum, usage.Monthly, usage.Soft), []usage.Recording{usagetest.Recording("unlimited", "50")}, nil},
 		}

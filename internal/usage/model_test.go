@@ -138,7 +138,7 @@ func (m *model) record(now time.Time, r *usage.Submission) error {
 		m.keys[fmt.Sprint(s, *r.IdempotencyKey)] = e.key
 	}
 	m.events[s] = append(m.events[s], e)
-	if p.Contains(now) && meter.Enforcement == usage.Soft {
+	if p.Contains(now) && meter.Enforcement != usage.Unenforced {
 		m.alert(s, p)
 	}
 	return nil
