@@ -86,7 +86,6 @@ var whole = map[string]string{
 	"jobssql.Count":                          "the figure of a metric; finished jobs are gone",
 	"metersql.DeleteCountersOfMeter":         "an admin changes how a meter counts",
 	"reconcilesql.AnySeen":                   "reads one subscription",
-	"retentionsql.DeleteRefusalsOfTenant":    "refusals are few, and a tenant is purged once",
 	"webhooksql.AllEndpoints":                "the sandbox alone",
 	"teamsql.Roles":                          "PostgreSQL: two look-ups by an index, which are switched off here",
 }
