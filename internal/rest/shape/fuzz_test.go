@@ -60,7 +60,7 @@ func FuzzBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		raw := jsontext.Value(body)
 		if !Readable(raw) || raw.Kind() != '{' {
-			t.Skip()
+			return // no body that gets here
 		}
 		normal, broken := normalize(raw)
 		if len(broken) > 0 {
