@@ -49,6 +49,7 @@ package apptest
 
 import (
 	"context"
+	"hash/fnv"
 	"io"
 	"log/slog"
 	"net"
@@ -70,11 +71,26 @@ import (
 // Option changes the settings that a service is started with.
 type Option = func(*settings.Settings)
 
+// dialects returns the kinds of database that a test against a whole service runs on: all of
+// them, but under the race detector one, by the name of the test, because the detector watches
+// the same Go code on both (docs/adr/0021). Long runs take all of them always.
+func dialects(t testing.TB) []sqldb.Dialect {
+	t.Helper()
+	all := dbtest.Dialects(t)
+	if !raced || dbtest.Long() {
+		return all
+	}
+	name := fnv.New32a()
+	_, _ = name.Write([]byte(t.Name())) // a hash takes everything
+	i := int(name.Sum32() % uint32(len(all)))
+	return all[i : i+1]
+}
+
 // Each runs f as a parallel subtest on each kind of database, each time against a
 // whole service on a fresh one.
 func Each(t *testing.T, f func(t *testing.T, s *Server), options ...Option) {
 	t.Helper()
-	for _, dialect := range dbtest.Dialects(t) {
+	for _, dialect := range dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			f(t, Start(t, dialect, options...))
@@ -86,7 +102,7 @@ func Each(t *testing.T, f func(t *testing.T, s *Server), options ...Option) {
 // provider.
 func EachWithProxy(t *testing.T, f func(t *testing.T, s *Server, p *Proxy)) {
 	t.Helper()
-	for _, dialect := range dbtest.Dialects(t) {
+	for _, dialect := range dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			p := &Proxy{}
