@@ -1,12 +1,14 @@
 package self_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -238,6 +240,33 @@ func TestExportHasEverythingButSecrets(t *testing.T) {
 		for _, secret := range secrets {
 			if strings.Contains(kept.Text, secret) {
 				t.Errorf("it has %q", secret)
+			}
+		}
+	})
+}
+
+// The changes of somebody who has made many are sent page by page, each once, also where they
+// end with a page and where many are of the same moment.
+func TestExportOfManyChanges(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.Register("ada@example.com", true)
+		id := s.UserID(ada.Token)
+		first := keptOf(s, ada.Token)
+		had, _ := first.At("audit_log").([]any)
+		for _, total := range []int{500, 1000, 1001} {
+			have := s.CountRows("SELECT count(*) FROM audit_logs WHERE actor_id = $1", id)
+			for i := have; i < total; i++ {
+				apptest.Exec(t, s.DB(), `INSERT INTO audit_logs (actor_id, action, resource, resource_id, ip, user_agent, created_at)
+					VALUES ($1, 'api_key.created', 'api_key', $2, '', '', $3)`, id, fmt.Sprint(i), s.Now().Truncate(time.Hour).Add(time.Duration(i/700)*time.Hour))
+			}
+			seen := map[any]bool{}
+			list, _ := keptOf(s, ada.Token).At("audit_log").([]any)
+			for _, one := range list {
+				seen[one.(map[string]any)["resource_id"]] = true
+			}
+			if len(list) != total || len(seen) < total-len(had) {
+				t.Errorf("%d changes, %d of them different, want %d", len(list), len(seen), total)
 			}
 		}
 	})

@@ -2,7 +2,6 @@ package self
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/google/uuid"
 
@@ -163,13 +162,9 @@ func (h *HTTP) Delete(ctx context.Context, in *deleteInput) (*rest.Empty, error)
 
 // Export handles GET /user/export.
 func (h *HTTP) Export(ctx context.Context, _ *struct{}) (*rest.Blob, error) {
-	kept, err := h.svc.Kept(ctx, authz.From(ctx).UserID)
+	file, err := h.svc.Export(ctx, authz.From(ctx).UserID)
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.MarshalIndent(kept, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	return &rest.Blob{ContentType: "application/json", Data: append(text, '\n'), Disposition: rest.Attachment("account.json")}, nil
+	return &rest.Blob{ContentType: "application/json", Stream: file, Length: -1, Disposition: rest.Attachment("account.json")}, nil
 }

@@ -1,15 +1,20 @@
 package self
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"io"
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // Kept is everything that is kept about a user: nothing of others, and nothing that
-// somebody could log in with.
+// somebody could log in with. What the user has changed is added by Export, since it can be
+// long.
 type Kept struct {
 	ExportedAt    shape.Time       `json:"exported_at"`
 	Account       KeptAccount      `json:"account"`
@@ -21,7 +26,6 @@ type Kept struct {
 	Invitations   []KeptInvitation `json:"invitations_received"`
 	Sent          []KeptSent       `json:"invitations_sent"`
 	Keys          []KeptKey        `json:"api_keys_created"`
-	Changes       []KeptChange     `json:"audit_log"`
 	Impersonation []KeptActed      `json:"impersonations"`
 }
 
@@ -108,8 +112,47 @@ type KeptActed struct {
 	CreatedAt shape.Time `json:"created_at"`
 }
 
-// Kept returns everything that is kept about a user.
-func (s *Service) Kept(ctx context.Context, userID int64) (Kept, error) {
+// Export returns everything that is kept about a user as a JSON document, whose last key,
+// audit_log, is read while it is sent.
+func (s *Service) Export(ctx context.Context, userID int64) (io.ReadCloser, error) {
+	kept, err := s.kept(ctx, userID)
+	if err != nil {
+		return nil, err
+	}
+	head, err := json.MarshalIndent(kept, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	head = append(bytes.TrimSuffix(head, []byte("\n}")), ",\n  \"audit_log\": ["...)
+	var after place
+	return rest.Pages(ctx, func(ctx context.Context, page *bytes.Buffer) (bool, error) {
+		page.Write(head)
+		changes, next, err := s.store.changes(ctx, userID, after)
+		if err != nil {
+			return false, err
+		}
+		for i, change := range changes {
+			text, err := json.Marshal(change)
+			if err != nil {
+				return false, err
+			}
+			if i > 0 || after != (place{}) {
+				page.WriteByte(',')
+			}
+			page.WriteString("\n    ")
+			page.Write(text)
+		}
+		head, after = nil, next
+		more := len(changes) == changesOfPage
+		if !more {
+			page.WriteString("\n  ]\n}\n")
+		}
+		return more, nil
+	}), nil
+}
+
+// kept returns what is kept about a user, but for their changes.
+func (s *Service) kept(ctx context.Context, userID int64) (Kept, error) {
 	kept, err := s.store.kept(ctx, userID)
 	if err != nil {
 		return Kept{}, err

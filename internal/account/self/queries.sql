@@ -102,7 +102,11 @@ SELECT id, status, created_at FROM invitations WHERE inviter_id = $1 ORDER BY cr
 SELECT id, name, created_at FROM api_keys WHERE created_by = $1 ORDER BY created_at, id;
 
 -- name: KeptEntries :many
-SELECT action, resource, resource_id, tenant_id, ip, user_agent, created_at FROM audit_logs WHERE actor_id = $1 ORDER BY created_at, id;
+-- A page of what a user has changed, the oldest first, after an entry.
+SELECT id, action, resource, resource_id, tenant_id, ip, user_agent, created_at FROM audit_logs
+WHERE actor_id = $1 AND created_at >= sqlc.arg(since)::timestamptz
+    AND (created_at > sqlc.arg(since)::timestamptz OR id > sqlc.arg(after)::bigint)
+ORDER BY created_at, id LIMIT sqlc.arg(most);
 
 -- name: KeptImpersonations :many
 SELECT action, created_at FROM impersonation_logs WHERE impersonated_id = $1 ORDER BY created_at, id;

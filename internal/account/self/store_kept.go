@@ -128,19 +128,35 @@ func (s store) keptWork(ctx context.Context, k *Kept) error {
 	if err != nil {
 		return err
 	}
-	entries, err := q.KeptEntries(ctx, &userID)
-	k.Changes, err = rows(entries, err, func(r selfsql.KeptEntriesRow) KeptChange {
-		return KeptChange{
-			Action: r.Action, Resource: r.Resource, ResourceID: r.ResourceID, TenantID: r.TenantID, IP: r.Ip, UserAgent: r.UserAgent,
-			CreatedAt: shape.T(r.CreatedAt),
-		}
-	})
-	if err != nil {
-		return err
-	}
 	acted, err := q.KeptImpersonations(ctx, userID)
 	k.Impersonation, err = rows(acted, err, func(r selfsql.KeptImpersonationsRow) KeptActed {
 		return KeptActed{Action: r.Action, CreatedAt: shape.T(r.CreatedAt)}
 	})
 	return err
+}
+
+// changesOfPage is how many changes are read at a time.
+const changesOfPage = 500
+
+// place is where the reading of somebody's changes has come to.
+type place struct {
+	at time.Time
+	id int64
+}
+
+// changes reads what a user has changed after a place, the oldest first, and returns the next
+// place; there is another page if this one is full.
+func (s store) changes(ctx context.Context, userID int64, after place) ([]KeptChange, place, error) {
+	list, err := s.q(ctx).KeptEntries(ctx, selfsql.KeptEntriesParams{ActorID: &userID, Since: after.at, After: after.id, Most: changesOfPage})
+	if len(list) > 0 {
+		last := list[len(list)-1]
+		after = place{last.CreatedAt, last.ID}
+	}
+	views, err := rows(list, err, func(r selfsql.KeptEntriesRow) KeptChange {
+		return KeptChange{
+			Action: r.Action, Resource: r.Resource, ResourceID: r.ResourceID, TenantID: r.TenantID, IP: r.Ip, UserAgent: r.UserAgent,
+			CreatedAt: shape.T(r.CreatedAt),
+		}
+	})
+	return views, after, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage"
@@ -26,73 +27,29 @@ type exported struct {
 	metadata   sqldb.JSON
 }
 
-// pageTimeout is how long the database may take for a page of an export. An export as a
-// whole may take longer than a request.
-const pageTimeout = 20 * time.Second
-
-// export is a file with events that is written while it is read, so that it takes the
-// memory of one page however many events there are.
-type export struct {
-	ctx   context.Context //nolint:containedctx // it is read after the handler has returned
-	store store
-	k     usage.StreamKey
-	code  string
-	p     usage.Period // from the last event on
-	after uuid.UUID
-	write func(b *bytes.Buffer, events []exported, code string) error
-	page  bytes.Buffer
-	ended bool
-}
+// eventsOfPage is how many events a page has.
+const eventsOfPage = 500
 
 // Export returns the events of a tenant's meter that were recorded for a time, the oldest
 // first, as CSV or as lines of JSON. Events that come meanwhile may be in it or not.
 func (r *Reader) Export(ctx context.Context, tenantID uuid.UUID, m usage.Meter, p usage.Period, lines bool) io.ReadCloser {
-	e := &export{
-		ctx: context.WithoutCancel(ctx), store: r.store, k: usage.StreamKey{TenantID: tenantID, MeterID: m.ID},
-		code: m.Code, p: p, write: writeCSV,
-	}
+	k := usage.StreamKey{TenantID: tenantID, MeterID: m.ID}
+	write, head := writeCSV, "id,meter_code,quantity,recorded_at,idempotency_key,metadata\n"
 	if lines {
-		e.write = writeLines
-	} else {
-		e.page.WriteString("id,meter_code,quantity,recorded_at,idempotency_key,metadata\n")
+		write, head = writeLines, ""
 	}
-	return e
-}
-
-// eventsOfPage is how many events a page has.
-const eventsOfPage = 500
-
-// Read reads the next part of the file.
-func (e *export) Read(into []byte) (int, error) {
-	if e.page.Len() == 0 && !e.ended {
-		if err := e.next(); err != nil {
-			return 0, err
+	var after uuid.UUID
+	return rest.Pages(ctx, func(ctx context.Context, page *bytes.Buffer) (bool, error) {
+		page.WriteString(head)
+		head = ""
+		events, err := r.store.exportPage(ctx, k, p, after, eventsOfPage)
+		if err != nil || len(events) == 0 {
+			return false, err
 		}
-	}
-	if e.page.Len() == 0 {
-		return 0, io.EOF
-	}
-	return e.page.Read(into)
-}
-
-// Close does nothing: no statement is open between two pages.
-func (e *export) Close() error { return nil }
-
-func (e *export) next() error {
-	ctx, cancel := context.WithTimeout(e.ctx, pageTimeout)
-	defer cancel()
-	events, err := e.store.exportPage(ctx, e.k, e.p, e.after, eventsOfPage)
-	if err != nil {
-		return err
-	}
-	e.ended = len(events) < eventsOfPage
-	if len(events) == 0 {
-		return nil
-	}
-	last := events[len(events)-1]
-	e.p.Start, e.after = last.recordedAt, last.id
-	e.page.Reset()
-	return e.write(&e.page, events, e.code)
+		last := events[len(events)-1]
+		p.Start, after = last.recordedAt, last.id
+		return len(events) == eventsOfPage, write(page, events, m.Code)
+	})
 }
 
 func writeCSV(b *bytes.Buffer, events []exported, code string) error {

@@ -232,10 +232,21 @@ func (q *Queries) ForgetMaker(ctx context.Context, createdBy *int64) error {
 }
 
 const keptEntries = `-- name: KeptEntries :many
-SELECT action, resource, resource_id, tenant_id, ip, user_agent, created_at FROM audit_logs WHERE actor_id = $1 ORDER BY created_at, id
+SELECT id, action, resource, resource_id, tenant_id, ip, user_agent, created_at FROM audit_logs
+WHERE actor_id = $1 AND created_at >= $2::timestamptz
+    AND (created_at > $2::timestamptz OR id > $3::bigint)
+ORDER BY created_at, id LIMIT $4
 `
 
+type KeptEntriesParams struct {
+	ActorID *int64
+	Since   time.Time
+	After   int64
+	Most    int32
+}
+
 type KeptEntriesRow struct {
+	ID         int64
 	Action     string
 	Resource   string
 	ResourceID string
@@ -245,8 +256,14 @@ type KeptEntriesRow struct {
 	CreatedAt  time.Time
 }
 
-func (q *Queries) KeptEntries(ctx context.Context, actorID *int64) ([]KeptEntriesRow, error) {
-	rows, err := q.db.QueryContext(ctx, keptEntries, actorID)
+// A page of what a user has changed, the oldest first, after an entry.
+func (q *Queries) KeptEntries(ctx context.Context, arg KeptEntriesParams) ([]KeptEntriesRow, error) {
+	rows, err := q.db.QueryContext(ctx, keptEntries,
+		arg.ActorID,
+		arg.Since,
+		arg.After,
+		arg.Most,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -255,6 +272,7 @@ func (q *Queries) KeptEntries(ctx context.Context, actorID *int64) ([]KeptEntrie
 	for rows.Next() {
 		var i KeptEntriesRow
 		if err := rows.Scan(
+			&i.ID,
 			&i.Action,
 			&i.Resource,
 			&i.ResourceID,
