@@ -96,14 +96,17 @@ func TestEventsOfTenantsAndTeams(t *testing.T) {
 			t.Error(diff)
 		}
 		for _, m := range own.got() {
-			same := 0
-			for _, p := range all.await(len(own.got())) {
-				if p.id == m.id && string(p.body) == string(m.body) {
-					same++
+			same := func() (n int) {
+				for _, p := range all.got(m.kind()) {
+					if p.id == m.id && string(p.body) == string(m.body) {
+						n++
+					}
 				}
+				return n
 			}
-			if same != 1 {
-				t.Errorf("the platform got %s %d times", m.kind(), same)
+			apptest.Eventually(t, "the platform's "+m.kind(), func() bool { return same() > 0 })
+			if n := same(); n != 1 {
+				t.Errorf("the platform got %s %d times", m.kind(), n)
 			}
 		}
 		if n := len(other.got()); n != 0 {

@@ -37,9 +37,12 @@ DELETE FROM webhook_endpoints WHERE id = $1 AND tenant_id IS NOT DISTINCT FROM s
 
 -- name: Listening :many
 -- Who may want an event of a tenant. The lock keeps them from being deleted before the
--- deliveries to them are stored; it does not keep them from being changed.
+-- deliveries to them are stored; it does not keep them from being changed. Nobody can switch
+-- off an endpoint of a deleted tenant, so it gets nothing.
 SELECT id, types, is_enabled FROM (
-    SELECT * FROM webhook_endpoints WHERE tenant_id = sqlc.narg(tenant_id)::uuid FOR KEY SHARE
+    SELECT e.* FROM webhook_endpoints e WHERE e.tenant_id = sqlc.narg(tenant_id)::uuid
+        AND EXISTS (SELECT 1 FROM tenants t WHERE t.id = e.tenant_id AND t.deleted_at IS NULL)
+    FOR KEY SHARE
 ) AS of_tenant
 UNION ALL
 SELECT id, types, is_enabled FROM (

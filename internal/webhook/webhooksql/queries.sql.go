@@ -411,7 +411,9 @@ func (q *Queries) InsertEvent(ctx context.Context, arg InsertEventParams) error 
 
 const listening = `-- name: Listening :many
 SELECT id, types, is_enabled FROM (
-    SELECT id, tenant_id, url, types, description, is_enabled, disabled_reason, secrets, failing_since, last_delivery_at, created_at FROM webhook_endpoints WHERE tenant_id = $1::uuid FOR KEY SHARE
+    SELECT e.id, e.tenant_id, e.url, e.types, e.description, e.is_enabled, e.disabled_reason, e.secrets, e.failing_since, e.last_delivery_at, e.created_at FROM webhook_endpoints e WHERE e.tenant_id = $1::uuid
+        AND EXISTS (SELECT 1 FROM tenants t WHERE t.id = e.tenant_id AND t.deleted_at IS NULL)
+    FOR KEY SHARE
 ) AS of_tenant
 UNION ALL
 SELECT id, types, is_enabled FROM (
@@ -426,7 +428,8 @@ type ListeningRow struct {
 }
 
 // Who may want an event of a tenant. The lock keeps them from being deleted before the
-// deliveries to them are stored; it does not keep them from being changed.
+// deliveries to them are stored; it does not keep them from being changed. Nobody can switch
+// off an endpoint of a deleted tenant, so it gets nothing.
 func (q *Queries) Listening(ctx context.Context, tenantID *uuid.UUID) ([]ListeningRow, error) {
 	rows, err := q.db.QueryContext(ctx, listening, tenantID)
 	if err != nil {
