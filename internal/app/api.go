@@ -40,8 +40,10 @@ func (svc *service) newAPI() (*rest.API, error) {
 		CookieDomain:         s.CookieDomain,
 		PublicURL:            s.PublicURL.String(),
 		Version:              "v1",
+		Events:               events(),
 		Outage:               outage,
 		Timeout:              requestTimeout,
+		Unlogged:             svc.unlogged,
 		Observe:              svc.metrics.Request,
 		Panicked:             svc.metrics.Panicked,
 	}, svc.routes())

@@ -27,6 +27,9 @@ type outside struct {
 	// reachable are the private networks that URLs from outside may lead to: the
 	// sandbox's own, none in production.
 	reachable []netip.Prefix
+	// unlogged are the beginnings of paths whose requests are not logged: what the sandbox
+	// talks about with itself, none in production.
+	unlogged []string
 }
 
 // service is the whole service, on one database.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -27,7 +28,7 @@ import (
 // ends. When it is ready it writes a banner with its URLs to out, in one Write. The
 // log goes to logTo.
 func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err error) {
-	log := commands.NewLog(logTo, s)
+	log := slog.New(calm{commands.NewLog(logTo, s).Handler()})
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Addr)
 	if err != nil {
 		return err
@@ -58,10 +59,14 @@ func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err er
 	}
 	p := &process{svc: svc, health: &health{db: db}, listener: listener, background: append(background, provider.Run)}
 	return p.run(ctx, func(ctx context.Context) error {
-		if err := svc.seedDemo(ctx, own); err != nil {
+		if err := svc.seedDemo(ctx, world, own); err != nil {
 			return fmt.Errorf("demo data: %w", err)
 		}
-		return banner(out, s)
+		key, err := world.Secret(ctx, demoKey, "")
+		if err != nil {
+			return err
+		}
+		return banner(out, s, key)
 	})
 }
 
@@ -94,6 +99,7 @@ func newSandboxed(
 		clock: world.Clock(), pspKey: key, pspBaseURL: own + "/sandbox/stripe", pspFileHosts: []string{s.PublicURL.Host},
 		webhookSecrets: []string{secret.Reveal()}, sender: world.Mailbox(), logins: append(oauthProviders(s.Logins), login),
 		reachable: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
+		unlogged:  []string{"/sandbox", "/api/v1/webhooks/stripe"},
 	}, log)
 	if err != nil {
 		return nil, nil, err
@@ -151,22 +157,20 @@ func loopback(on net.Addr) string {
 }
 
 // banner shows where to start.
-func banner(w io.Writer, s settings.Settings) error {
+func banner(w io.Writer, s settings.Settings, key string) error {
 	url := s.PublicURL.String()
 	_, err := fmt.Fprintf(w, `
   Tenantry runs with its sandbox.
 
-    Start here   %[1]s/sandbox
-    API          %[1]s/api/v1
-    Reference    %[1]s/docs
-    Mailbox      %[1]s/sandbox/mail
-    Data         %[2]s
+    Start here %[1]s/sandbox
+    API        %[1]s/api/v1, described at %[1]s/docs
+    Admin      %[3]s, password %[4]s
+    Owner      %[5]s, password %[6]s
+    API key    %[7]s
+    Data       %[2]s
 
-    Admin        %[3]s  password %[4]s
-    Owner        %[5]s    password %[6]s
+  Stop with Ctrl-C. The data is kept; delete the folder to start over.
 
-  Stop with Ctrl-C. The data is kept; delete the data folder to start over.
-
-`, url, s.Data, sandbox.AdminEmail, sandbox.AdminPassword, sandbox.OwnerEmail, sandbox.OwnerPassword)
+`, url, s.Data, sandbox.AdminEmail, sandbox.AdminPassword, sandbox.OwnerEmail, sandbox.OwnerPassword, cmp.Or(key, "none: made with tenantry api-key create"))
 	return err
 }

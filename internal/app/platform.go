@@ -33,6 +33,7 @@ type platform struct {
 	outbox   *mail.Outbox
 	letters  *letters.Letters
 	counter  limit.Counter // of the rate limits; nil counts in memory
+	unlogged []string      // see outside
 
 	publicURL, frontendURL string // without a slash at the end
 
@@ -43,6 +44,7 @@ func newPlatform(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logge
 	p := &platform{
 		settings: s, log: log, db: db, clock: out.clock,
 		metrics:     metrics.New(clock.System()),
+		unlogged:    out.unlogged,
 		publicURL:   strings.TrimSuffix(s.PublicURL.String(), "/"),
 		frontendURL: strings.TrimSuffix(s.FrontendURL.String(), "/"),
 		close:       func() error { return nil },

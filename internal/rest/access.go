@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,7 +81,8 @@ func (a *API) begin(next http.Handler) http.Handler {
 // logRequest writes one line for a request. It names the route by its template
 // and leaves out query strings, headers and bodies, which carry tokens and codes.
 func (a *API) logRequest(r *http.Request, info *requestInfo, route string, rw middleware.WrapResponseWriter, took time.Duration) {
-	if !a.cfg.Log.Enabled(r.Context(), slog.LevelInfo) {
+	quiet := slices.ContainsFunc(a.cfg.Unlogged, func(start string) bool { return strings.HasPrefix(r.URL.Path, start) })
+	if quiet || !a.cfg.Log.Enabled(r.Context(), slog.LevelInfo) {
 		return
 	}
 	attrs := make([]slog.Attr, 0, 10)

@@ -55,6 +55,10 @@ type Config struct {
 	// PublicURL and Version are shown in the OpenAPI document.
 	PublicURL string
 	Version   string
+	// Events are the messages to endpoints outside that the document describes.
+	Events []Event
+	// Unlogged are the beginnings of paths whose requests are not logged, such as "/sandbox/".
+	Unlogged []string
 	// Observe is called for each answered request. route is the template of its path,
 	// empty for a path without a route. Nil observes nothing.
 	Observe func(method, route string, status int, took time.Duration)
@@ -114,6 +118,7 @@ func New(cfg Config, routes []Route) *API {
 	for _, r := range routes {
 		a.add(r)
 	}
+	a.addEvents(cfg.Events)
 	a.document = sync.OnceValues(a.encodeDocument)
 	a.mountDocs()
 	a.Mount("/csrf-cookie", http.HandlerFunc(a.csrf))

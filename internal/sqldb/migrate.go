@@ -51,10 +51,16 @@ type Migration struct {
 // The error is ErrNewer if the database is ahead of this program.
 func (db *DB) Migrate(ctx context.Context) error {
 	return db.migrations(ctx, func(p *goose.Provider) error {
+		before, err := p.GetDBVersion(ctx)
+		if err != nil {
+			return err
+		}
 		done, err := p.Up(ctx)
 		for _, m := range done {
-			db.log.InfoContext(ctx, "migration applied",
-				"migration", filepath.Base(m.Source.Path), "duration", m.Duration)
+			db.log.DebugContext(ctx, "migration applied", "migration", filepath.Base(m.Source.Path), "duration", m.Duration)
+		}
+		if before > 0 && len(done) > 0 { // a new database has nothing to tell
+			db.log.InfoContext(ctx, "schema brought up to date", "from", before, "to", done[len(done)-1].Source.Version)
 		}
 		return err
 	})

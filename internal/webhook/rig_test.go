@@ -62,6 +62,9 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if err := json.Unmarshal(body, &m.event); err != nil {
 		r.t.Errorf("%s: %v", body, err)
 	}
+	if err := checkDescribed(m.event); err != nil {
+		r.t.Error(err)
+	}
 	r.mu.Lock()
 	r.messages = append(r.messages, m)
 	r.mu.Unlock()

@@ -13,6 +13,10 @@ import (
 	"github.com/tenantry/tenantry/internal/jobs"
 )
 
+// LoggedDifference is the text of the warning for each difference that is found in the
+// background.
+const LoggedDifference = "a difference from the payment provider"
+
 const (
 	// partTime is how long a job works on its part, less than a job may take.
 	partTime = 30 * time.Second
@@ -71,7 +75,7 @@ func (c Comparison[W]) HandlePart(ctx context.Context, job jobs.Job) error {
 	defer cancel()
 	p := &Part{Repair: true, due: func() bool { return soon.Err() != nil }}
 	p.report = func(d Difference) {
-		c.Log.WarnContext(ctx, "a difference from the payment provider", "difference", d.String())
+		c.Log.WarnContext(ctx, LoggedDifference, "difference", d.String())
 	}
 	done, err := c.Run(ctx, p, &w)
 	for _, failure := range p.failures {

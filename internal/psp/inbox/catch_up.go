@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// LoggedMissed is the text of the warning about notifications that never came.
+const LoggedMissed = "events of the payment provider came without a notification"
+
 const (
 	// catchUpOverlap is how much of the list is read again each time: an event may
 	// show up later than it happened, and clocks differ.
@@ -61,7 +64,7 @@ func (r *Receiver) CatchUp(ctx context.Context) (int, error) {
 		}
 	}
 	if missed > 0 {
-		r.log.WarnContext(ctx, "events of the payment provider came without a notification", "count", missed)
+		r.log.WarnContext(ctx, LoggedMissed, "count", missed)
 	}
 	return missed, r.inbox.moveCursor(ctx, now)
 }
