@@ -41,9 +41,13 @@ type cli struct {
 	Usage   usageCmd   `cmd:"" help:"Check metered usage and its billing."`
 	Doctor  doctorCmd  `cmd:"" help:"Look at an installation and say what to do: settings, unknown variables, the data folder and its disk, the database with its schema and integrity, Redis, the mail server, identity providers, the public URL and cookies, and the payment provider. The exit code is 1 if something is an error; warnings are none."`
 	Mail    mailCmd    `cmd:"" help:"List and show the mails that the service sends."`
+	Hooks   hooksCmd   `cmd:"" help:"Try out webhooks."`
 	PSP     pspCmd     `cmd:"" name:"psp" help:"Work with the payment provider."`
 	Sandbox sandboxCmd `cmd:"" help:"Run a stand-in for an outside service alone."`
 	Version versionCmd `cmd:"" help:"Show the version."`
+
+	Completion completionCmd `cmd:"" help:"Write the script that completes commands and flags in a shell; the script's first line says how it is used."`
+	Man        manCmd        `cmd:"" help:"Write the manual page: tenantry man > tenantry.1"`
 }
 
 // process is what a command may use of the process.
@@ -72,6 +76,12 @@ func run(ctx context.Context, args []string, p *process) int {
 	if err != nil {
 		_, _ = fmt.Fprintf(p.err, "tenantry: %v\n", err)
 		return exitFailed
+	}
+	if len(args) > 0 && args[0] == completeCommand {
+		if err := complete(parser.Model, args[1:], p.out); err != nil {
+			return exitFailed
+		}
+		return exitOK
 	}
 	command, err := parser.Parse(spelled(args))
 	if err != nil {

@@ -1,12 +1,19 @@
 package webhook_test
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/webhook"
 )
 
@@ -39,6 +46,46 @@ func TestTheDocumentationVerifies(t *testing.T) {
 		run(t, want, "python3", "verify.py", python)
 		run(t, want, "node", "verify.ts", script, "--experimental-strip-types", "--no-warnings")
 	}
+}
+
+// The Go code of the documentation is this file's function handle, which takes our signatures
+// and no others.
+func TestTheGoCodeOfTheDocumentation(t *testing.T) {
+	text, err := os.ReadFile("docs_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), example(t, "go")) {
+		t.Error("the Go code of docs/webhooks.md is not the function handle of this file")
+	}
+	const secret, other, body = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSx", `{"type":"webhook.test"}`
+	t.Setenv("WEBHOOK_SECRET", secret)
+	now := clock.System().Now().Unix()
+	for signer, want := range map[string]int{secret: http.StatusNoContent, other: http.StatusUnauthorized} {
+		r := httptest.NewRequest(http.MethodPost, "/hooks", strings.NewReader(body))
+		r.Header.Set("Webhook-Id", "id")
+		r.Header.Set("Webhook-Timestamp", strconv.FormatInt(now, 10))
+		r.Header.Set("Webhook-Signature", "v1,AAAA "+webhook.Signature(signer, "id", now, []byte(body)))
+		answer := httptest.NewRecorder()
+		handle(answer, r)
+		if answer.Code != want {
+			t.Errorf("answer %d, want %d", answer.Code, want)
+		}
+	}
+}
+
+func handle(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+	if err != nil {
+		http.Error(w, "unreadable", http.StatusBadRequest)
+		return
+	}
+	verifier, err := standardwebhooks.NewWebhook(os.Getenv("WEBHOOK_SECRET"))
+	if err != nil || verifier.Verify(body, r.Header) != nil {
+		http.Error(w, "not signed", http.StatusUnauthorized)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
 }
 
 // run runs a program in a language and compares what it prints.

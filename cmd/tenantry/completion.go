@@ -1,0 +1,159 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// completeCommand is what the scripts of the shells call with the words up to the cursor. It
+// is no command of the parser, which would refuse words that are not finished.
+const completeCommand = "__complete"
+
+// The scripts of the shells. They ask the program, so that they never grow old.
+var (
+	//go:embed completion/bash.sh
+	bashScript string
+	//go:embed completion/zsh.sh
+	zshScript string
+	//go:embed completion/fish.fish
+	fishScript string
+)
+
+type completionCmd struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+}
+
+// Run writes the script of a shell.
+func (c *completionCmd) Run(p *process) error {
+	script := map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[c.Shell]
+	_, err := io.WriteString(p.out, script)
+	return err
+}
+
+// complete writes what can stand at the cursor: a word and its help on each line.
+func complete(app *kong.Application, words []string, out io.Writer) error {
+	for _, c := range candidates(app.Node, words) {
+		if _, err := fmt.Fprintf(out, "%s\t%s\n", c.word, firstSentence(c.help)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// candidate is a word that can stand at the cursor.
+type candidate struct{ word, help string }
+
+// candidates returns what can stand in place of the last of some words. Where only the user
+// knows, such as the name of a file, there is none.
+func candidates(root *kong.Node, words []string) []candidate {
+	// bash gives --locale=fr as three words.
+	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "=" })
+	if len(words) == 0 {
+		words = []string{""}
+	}
+	node, before, partial := root, words[:len(words)-1], words[len(words)-1]
+	var open *kong.Flag // whose value comes next
+	for _, word := range before {
+		switch {
+		case open != nil:
+			open = nil
+		case strings.HasPrefix(word, "-"):
+			if flag := flagOf(node, word); flag != nil && !flag.IsBool() {
+				open = flag
+			}
+		default:
+			if child := childOf(node, word); child != nil {
+				node = child
+			}
+		}
+	}
+	name, _, assigned := strings.Cut(partial, "=")
+	if flag := flagOf(node, name); assigned && flag != nil {
+		return startingWith(partial, values(name+"=", flag.Value))
+	}
+	switch {
+	case open != nil:
+		return startingWith(partial, values("", open.Value))
+	case strings.HasPrefix(partial, "-"):
+		return startingWith(partial, flags(node))
+	default:
+		return startingWith(partial, subcommands(node))
+	}
+}
+
+// subcommands returns what can follow a command: those below it, or the values of its argument.
+func subcommands(node *kong.Node) []candidate {
+	var list []candidate
+	for _, child := range node.Children {
+		if !child.Hidden && child.Type == kong.CommandNode {
+			list = append(list, candidate{child.Name, child.Help})
+		}
+	}
+	for _, arg := range node.Positional {
+		list = append(list, values("", arg)...)
+	}
+	return list
+}
+
+// flags returns the flags of a command and of those above it.
+func flags(node *kong.Node) []candidate {
+	var list []candidate
+	for n := node; n != nil; n = n.Parent {
+		for _, f := range n.Flags {
+			if !f.Hidden {
+				list = append(list, candidate{"--" + f.Name, f.Help})
+			}
+		}
+	}
+	return list
+}
+
+// values returns the values that can be given, each after a text.
+func values(after string, v *kong.Value) []candidate {
+	var list []candidate
+	for _, one := range v.EnumSlice() {
+		if one != "" {
+			list = append(list, candidate{after + one, ""})
+		}
+	}
+	return list
+}
+
+func startingWith(partial string, list []candidate) []candidate {
+	return slices.DeleteFunc(list, func(c candidate) bool { return !strings.HasPrefix(c.word, partial) })
+}
+
+// flagOf returns the flag that a word names, nil for none.
+func flagOf(node *kong.Node, word string) *kong.Flag {
+	for n := node; n != nil; n = n.Parent {
+		for _, f := range n.Flags {
+			if word == "--"+f.Name || f.Short != 0 && word == "-"+string(f.Short) {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+func childOf(node *kong.Node, name string) *kong.Node {
+	for _, child := range node.Children {
+		if child.Name == name {
+			return child
+		}
+	}
+	return nil
+}
+
+// firstSentence returns the start of a help text that says enough beside a word.
+func firstSentence(help string) string {
+	sentence, _, more := strings.Cut(help, ". ")
+	if more {
+		sentence += "."
+	}
+	return sentence
+}

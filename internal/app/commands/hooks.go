@@ -1,0 +1,46 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/webhook/listen"
+)
+
+// HookListener says where webhooks are taken, and what becomes of them.
+type HookListener struct {
+	Addr      string
+	Secrets   []string // of the endpoint; none: signatures are not checked
+	ForwardTo string   // a URL; "" for nowhere
+	JSON      bool
+}
+
+// ListenForHooks takes webhooks and writes them to out until ctx ends. What is wrong with the
+// listener are errors of settings.
+func ListenForHooks(ctx context.Context, h HookListener, out io.Writer) error {
+	config := listen.Config{Secrets: h.Secrets, JSON: h.JSON, Out: out, Clock: clock.System()}
+	var wrong []error
+	if _, _, err := net.SplitHostPort(h.Addr); err != nil {
+		wrong = append(wrong, &settings.Error{Name: "--addr", Reason: "must be HOST:PORT, such as 127.0.0.1:4400"})
+	}
+	if h.ForwardTo != "" {
+		to, err := url.Parse(h.ForwardTo)
+		if err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
+			wrong = append(wrong, &settings.Error{Name: "--forward-to", Reason: "must be a URL, such as http://127.0.0.1:3000/webhooks"})
+		}
+		config.Forward = to
+	}
+	listener, err := listen.New(config)
+	if err != nil {
+		wrong = append(wrong, &settings.Error{Name: "--secret", Reason: err.Error()})
+	}
+	if len(wrong) > 0 {
+		return errors.Join(wrong...)
+	}
+	return listener.Run(ctx, h.Addr)
+}

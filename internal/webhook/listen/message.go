@@ -1,0 +1,121 @@
+package listen
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+)
+
+// signature is what is known of a message's signature.
+type signature string
+
+const (
+	valid     signature = "valid"
+	invalid   signature = "invalid"
+	unchecked signature = "not checked"
+)
+
+// Message is what is printed of a message.
+type Message struct {
+	ReceivedAt string          `json:"received_at"`
+	ID         string          `json:"id"`
+	Type       string          `json:"type"`
+	TenantID   *string         `json:"tenant_id"` // null for what belongs to no tenant
+	Signature  signature       `json:"signature"`
+	Reason     string          `json:"reason,omitempty"` // why the signature is invalid
+	Seen       int             `json:"seen"`             // how often this id has come, this time included
+	Answer     int             `json:"answer"`           // the status of the answer
+	Error      string          `json:"error,omitempty"`  // why the program gave none
+	Body       json.RawMessage `json:"body"`             // a string where it is no JSON
+}
+
+// read returns what a message says, and counts its id.
+func (l *Listener) read(header http.Header, body []byte) Message {
+	m := Message{
+		ReceivedAt: l.config.Clock.Now().UTC().Format("2006-01-02T15:04:05Z"), ID: header.Get(standardwebhooks.HeaderWebhookID), Body: body,
+	}
+	var event struct {
+		Type     string  `json:"type"`
+		TenantID *string `json:"tenant_id"`
+	}
+	if json.Unmarshal(body, &event) == nil {
+		m.Type, m.TenantID = event.Type, event.TenantID
+	}
+	if !json.Valid(body) {
+		m.Body, _ = json.Marshal(string(body)) // a text always encodes
+	}
+	m.Signature, m.Reason = l.verify(header, body)
+	m.Seen = l.count(m)
+	return m
+}
+
+// count returns how often the id of a message has come. Unsigned messages say nothing about
+// what the service sends, so they do not count.
+func (l *Listener) count(m Message) int {
+	if m.Signature == invalid || m.ID == "" {
+		return 1
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.known) >= maxKnown {
+		clear(l.known)
+	}
+	l.known[m.ID]++
+	return l.known[m.ID]
+}
+
+// print writes a message: as an object on a line of its own, or as a line and its body.
+func (l *Listener) print(m Message, body []byte) {
+	var text bytes.Buffer
+	if l.config.JSON {
+		_ = json.NewEncoder(&text).Encode(m) // it has only what encodes
+	} else {
+		text.WriteString(m.line())
+		if json.Indent(&text, body, "  ", "  ") != nil {
+			text.WriteString(printable(string(body)))
+		}
+		text.WriteString("\n\n")
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = l.config.Out.Write(text.Bytes())
+}
+
+// line returns the line above the body of a message.
+func (m Message) line() string {
+	tenant := "no tenant"
+	if m.TenantID != nil {
+		tenant = "tenant " + printable(*m.TenantID)
+	}
+	parts := []string{m.ReceivedAt, printable(m.Type), "id " + printable(m.ID), tenant, "signature " + string(m.Signature)}
+	if m.Reason != "" {
+		parts[len(parts)-1] += " (" + m.Reason + ")"
+	}
+	if m.Seen > 1 {
+		parts = append(parts, fmt.Sprintf("a repetition, seen %d times", m.Seen))
+	}
+	answer := "answered " + strconv.Itoa(m.Answer)
+	if m.Error != "" {
+		answer += " (" + printable(m.Error) + ")"
+	}
+	return strings.Join(append(parts, answer), "  ") + "\n  "
+}
+
+// printable returns a text that can go to a terminal: anybody may send a message.
+func printable(text string) string {
+	if text == "" {
+		return "-"
+	}
+	for _, r := range text {
+		if !unicode.IsPrint(r) {
+			return strconv.Quote(text)
+		}
+	}
+	return text
+}

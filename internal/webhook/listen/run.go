@@ -1,0 +1,39 @@
+package listen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Run listens on an address until ctx ends.
+func (l *Listener) Run(ctx context.Context, addr string) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return err
+	}
+	if !l.config.JSON {
+		checked := "their signatures are checked"
+		if len(l.verifiers) == 0 {
+			checked = "their signatures are not checked: give the endpoint's secret with --secret"
+		}
+		_, _ = fmt.Fprintf(l.config.Out, "Waiting for webhooks on http://%s (any path); %s. Ctrl-C ends.\n\n", listener.Addr(), checked)
+	}
+	server := &http.Server{Handler: l, ReadTimeout: patience, ReadHeaderTimeout: patience, IdleTimeout: time.Minute}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if err := server.Shutdown(ending); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
+}
