@@ -345,6 +345,7 @@ func readsOf(ctx context.Context, c *child, w *filled) ([]asked, error) {
 		all = append(all, reads(path, filledIn, w))
 	}
 	tenant := "/api/v1/tenant/{tenantId}"
+	yearAgo := clock.System().Now().AddDate(-1, 0, 0).Format(time.DateOnly)
 	for _, variant := range []string{
 		"/api/v1/admin/tenants?page=100", "/api/v1/admin/tenants?search=tenant-9", "/api/v1/admin/tenants?search=Tenant",
 		"/api/v1/admin/tenants/search-with-roles?search=user-9", "/api/v1/admin/tenants/search-with-roles?search=Tenant",
@@ -352,7 +353,8 @@ func readsOf(ctx context.Context, c *child, w *filled) ([]asked, error) {
 		"/api/v1/admin/audit-logs?filter[tenant]=" + w.large.tenant.String(), "/api/v1/admin/audit-logs?filter[action]=user.login&filter[tenant]=" + w.large.tenant.String(),
 		"/api/v1/admin/audit-logs?filter[actor]=" + strconv.FormatInt(w.subject, 10), "/api/v1/admin/audit-logs?page=50",
 		tenant + "/team/members?page=2&per_page=20", tenant + "/team/invitations?page=2&per_page=20", tenant + "/team/invitations?pending_only=true",
-		tenant + "/invoices?page=100",
+		tenant + "/invoices?page=100", tenant + "/usage/series?interval=day&meter_code=" + w.meter + "&from=" + yearAgo,
+		tenant + "/usage/series?interval=hour&meter_code=" + w.meter,
 	} {
 		all = append(all, reads(variant, strings.ReplaceAll(variant, "{tenantId}", w.large.tenant.String()), w))
 	}
