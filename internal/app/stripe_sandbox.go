@@ -52,6 +52,7 @@ func StripeSandbox(ctx context.Context, s settings.StripeSandbox, out, logTo io.
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	world.Show(sandbox.Access{API: own, Key: key.Reveal(), Secret: secret.Reveal(), Coming: provider.Coming})
 	world.Clock().OnAdvance(func(time.Time) { provider.Wake() })
 	return serveAlone(ctx, listener, world.Alone(provider.Handler(), hosts...), provider.Run, func() error {
 		return stripeBanner(out, own, key, secret, s)

@@ -136,8 +136,8 @@ func TestTheDashboardOfDev(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, sqldb.SQLite)
 	page := s.Call("GET", "/sandbox/dashboard", "", nil).Want(200).Text
-	found := regexp.MustCompile(`<dd id="key">([^<]+)</dd>`).FindStringSubmatch(page)
-	if found == nil || !strings.Contains(page, `<dd id="api">`+s.URL+"/sandbox/stripe</dd>") || !strings.Contains(page, `<dd id="secret">whsec_`) {
+	found := regexp.MustCompile(`<span id="key">([^<]+)</span>`).FindStringSubmatch(page)
+	if found == nil || !strings.Contains(page, `<span id="api">`+s.URL+"/sandbox/stripe</span>") || !strings.Contains(page, `<span id="secret">whsec_`) {
 		t.Fatalf("it shows %s", page)
 	}
 	if body := create(t, s.URL+"/sandbox/stripe", found[1]); !strings.Contains(body, `"object":"customer"`) {

@@ -3,10 +3,15 @@ package sandbox
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"html/template"
 	"io"
 	"mime"
 	"net/http"
+	"strings"
 	"time"
+
+	"github.com/tenantry/tenantry/internal/sandbox/look"
 )
 
 // timeLayout is the API's format of times: UTC with exactly six decimals.
@@ -15,26 +20,32 @@ const timeLayout = "2006-01-02T15:04:05.000000Z"
 // maxBody is more than any request to the sandbox's own pages has, in bytes.
 const maxBody = 64 << 10
 
-// showClock answers GET /sandbox/clock.
-func (w *World) showClock(rw http.ResponseWriter, _ *http.Request) {
-	writeNow(rw, w.time.clock.Now())
+// clockHandler serves the clock, as a page for people and as JSON for programs.
+type clockHandler struct {
+	*World
+
+	page  *template.Template
+	alone bool // whether the provider runs without the service
 }
 
-// moveClock answers POST /sandbox/clock. A form, which is what the page sends,
-// is redirected to the page.
-func (w *World) moveClock(rw http.ResponseWriter, r *http.Request) {
+// show answers GET /sandbox/clock: a browser gets the page.
+func (c clockHandler) show(rw http.ResponseWriter, r *http.Request) {
+	rw.Header().Set("Vary", "Accept")
+	if strings.Contains(r.Header.Get("Accept"), "text/html") {
+		c.showPage(rw, r, http.StatusOK, "")
+		return
+	}
+	writeNow(rw, c.time.clock.Now())
+}
+
+// move answers POST /sandbox/clock. A form, which is what the pages send, is redirected to
+// the page that it came from.
+func (c clockHandler) move(rw http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(rw, r.Body, maxBody)
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case kind == "application/x-www-form-urlencoded":
-		advance := r.PostFormValue("advance")
-		if _, fields, err := w.apply(r, move{Advance: &advance}); !answerProblem(rw, fields, err) {
-			back := "/sandbox"
-			if r.PostFormValue("back") == "dashboard" {
-				back = "/sandbox/dashboard"
-			}
-			http.Redirect(rw, r, back, http.StatusSeeOther)
-		}
+		c.moveByForm(rw, r)
 		return
 	case kind != "application/json" && r.Header.Get("Content-Type") != "":
 		writeJSON(rw, http.StatusUnsupportedMediaType, problem{Message: "The body must be JSON."})
@@ -44,9 +55,107 @@ func (w *World) moveClock(rw http.ResponseWriter, r *http.Request) {
 	if !readMove(rw, r, &m) {
 		return
 	}
-	if now, fields, err := w.apply(r, m); !answerProblem(rw, fields, err) {
+	if now, fields, err := c.apply(r, m); !answerProblem(rw, fields, err) {
 		writeNow(rw, now)
 	}
+}
+
+// month is what a form sends to move the clock by a month of the calendar.
+const month = "1mo"
+
+// moveByForm moves the clock and leads back. What is refused is said on the clock's page.
+func (c clockHandler) moveByForm(rw http.ResponseWriter, r *http.Request) {
+	var m move
+	if to := r.PostFormValue("to"); to != "" {
+		m.To = &to
+	} else if advance := r.PostFormValue("advance"); advance == month {
+		to := c.time.clock.Now().AddDate(0, 1, 0).Format(time.RFC3339Nano)
+		m.To = &to
+	} else {
+		m.Advance = &advance
+	}
+	_, fields, err := c.apply(r, m)
+	if err != nil {
+		answerProblem(rw, nil, err)
+		return
+	}
+	for _, reason := range fields {
+		c.showPage(rw, r, http.StatusUnprocessableEntity, reason)
+		return
+	}
+	back := "/sandbox"
+	switch r.PostFormValue("back") {
+	case "dashboard":
+		back = "/sandbox/dashboard"
+	case "clock":
+		back = "/sandbox/clock"
+	}
+	http.Redirect(rw, r, back, http.StatusSeeOther)
+}
+
+// shownComing is how many events the page has.
+const shownComing = 12
+
+// coming is an event on the page.
+type coming struct {
+	look.Coming
+	When look.Moment
+}
+
+// To is the moment of the event, as the form sends it.
+func (c coming) To() string { return c.At.UTC().Format(time.RFC3339) }
+
+// clockView is the data of the page's template.
+type clockView struct {
+	look.Frame
+
+	Problem, Ahead string
+	Next, Renewal  *coming // the next event; the next end of a period, unless it is the same
+	Coming         []coming
+}
+
+func (c clockHandler) showPage(rw http.ResponseWriter, r *http.Request, status int, problem string) {
+	view := clockView{Problem: problem}
+	var err error
+	var next []look.Coming
+	if c.access.Coming != nil {
+		next, err = c.access.Coming(r.Context(), 4*shownComing)
+	}
+	now := c.time.clock.Now()
+	view.Frame = look.Frame{Title: "Clock", Here: "Clock", Now: look.At(now, now), Alone: c.alone}
+	if ahead := c.time.clock.Offset(); ahead > 0 {
+		view.Ahead = distance(ahead)
+	}
+	for _, one := range next {
+		shown := coming{one, look.At(one.At, now)}
+		if one.Renews && view.Renewal == nil && len(view.Coming) > 0 {
+			view.Renewal = &shown
+		}
+		if len(view.Coming) == 0 {
+			view.Next = &shown
+		}
+		view.Coming = append(view.Coming, shown)
+	}
+	view.Coming = view.Coming[:min(len(view.Coming), shownComing)]
+	if err == nil {
+		err = look.Write(rw, status, c.page, "'self'", view)
+	}
+	if err != nil {
+		answerProblem(rw, nil, err)
+	}
+}
+
+// distance says how long a time is, in the largest unit that has at least two of it.
+func distance(d time.Duration) string {
+	for _, unit := range []struct {
+		length time.Duration
+		name   string
+	}{{365 * 24 * time.Hour, "years"}, {30 * 24 * time.Hour, "months"}, {24 * time.Hour, "days"}, {time.Hour, "hours"}, {time.Minute, "minutes"}} {
+		if n := d / unit.length; n >= 2 {
+			return fmt.Sprintf("about %d %s", n, unit.name)
+		}
+	}
+	return "a moment"
 }
 
 // move is a request to move the clock: either by a duration or to a time.

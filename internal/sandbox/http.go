@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	_ "embed"
 	"html/template"
 	"net"
@@ -9,12 +8,15 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/tenantry/tenantry/internal/sandbox/look"
 )
 
 //go:embed index.html
 var indexPage string
 
-const indexPolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+//go:embed clock.html
+var clockPage string
 
 // Handler serves everything below /sandbox. provider serves what belongs to the
 // payment provider: /sandbox/stripe/, /sandbox/checkout/, /sandbox/portal/,
@@ -27,11 +29,13 @@ const indexPolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 
 // name point to this machine in order to read the mailbox.
 func (w *World) Handler(provider, identities http.Handler, hosts ...string) http.Handler {
 	mux := http.NewServeMux()
-	index := template.Must(template.New("index").Parse(indexPage))
-	mux.HandleFunc("GET /sandbox", func(rw http.ResponseWriter, _ *http.Request) { w.showIndex(rw, index) })
+	look.Register(mux)
+	index := look.Shell(indexPage, nil)
+	mux.HandleFunc("GET /sandbox", func(rw http.ResponseWriter, r *http.Request) { w.showIndex(rw, r, index) })
 	mux.Handle("GET /sandbox/{$}", http.RedirectHandler("/sandbox", http.StatusFound))
-	mux.HandleFunc("GET /sandbox/clock", w.showClock)
-	mux.HandleFunc("POST /sandbox/clock", w.moveClock)
+	clocks := clockHandler{World: w, page: look.Shell(clockPage, nil)}
+	mux.HandleFunc("GET /sandbox/clock", clocks.show)
+	mux.HandleFunc("POST /sandbox/clock", clocks.move)
 	mux.Handle("/sandbox/mail", w.mailbox.Handler())
 	mux.Handle("/sandbox/mail/", w.mailbox.Handler())
 	for _, own := range []string{"/sandbox/stripe/", "/sandbox/checkout/", "/sandbox/portal/", "/sandbox/invoices/", "/sandbox/chaos", "/sandbox/dashboard", "/sandbox/dashboard/"} {
@@ -50,8 +54,10 @@ func (w *World) Handler(provider, identities http.Handler, hosts ...string) http
 // as Handler does.
 func (w *World) Alone(provider http.Handler, hosts ...string) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /sandbox/clock", w.showClock)
-	mux.HandleFunc("POST /sandbox/clock", w.moveClock)
+	look.Register(mux)
+	clocks := clockHandler{World: w, page: look.Shell(clockPage, nil), alone: true}
+	mux.HandleFunc("GET /sandbox/clock", clocks.show)
+	mux.HandleFunc("POST /sandbox/clock", clocks.move)
 	mux.Handle("/sandbox/", provider)
 	mux.Handle("/sandbox/{$}", http.RedirectHandler("/sandbox/dashboard", http.StatusFound))
 	mux.Handle("/sandbox", http.RedirectHandler("/sandbox/dashboard", http.StatusFound))
@@ -77,25 +83,45 @@ func guarded(next http.Handler, hosts []string) http.Handler {
 	return onlyLocalNames(hosts, sameOrigin.Handler(next))
 }
 
-func (w *World) showIndex(rw http.ResponseWriter, index *template.Template) {
-	var html bytes.Buffer
-	err := index.Execute(&html, map[string]any{
-		"Now":           w.time.clock.Now(),
-		"Ahead":         w.time.clock.Offset() > 0,
-		"AdminEmail":    AdminEmail,
-		"AdminPassword": AdminPassword,
-		"OwnerEmail":    OwnerEmail,
-		"OwnerPassword": OwnerPassword,
-		"Access":        w.access,
-	})
+// login is an account of the demo data.
+type login struct{ Who, Email, Password string }
+
+// testCard is a card or an account, and what becomes of a payment with it.
+type testCard struct{ Number, Does string }
+
+var testCards = []testCard{
+	{"4242 4242 4242 4242", "pays"},
+	{"4000 0000 0000 0002", "is declined"},
+	{"4000 0000 0000 0341", "pays once and fails at the renewal"},
+	{"4000 0027 6000 3184", "asks its owner to confirm each payment (3-D Secure)"},
+	{"DE89 3704 0044 0532 0130 00", "SEPA Direct Debit: pays five days later"},
+	{"DE62 3704 0044 0532 0130 01", "SEPA Direct Debit: fails five days later"},
+}
+
+func (w *World) showIndex(rw http.ResponseWriter, r *http.Request, index *template.Template) {
+	mails, err := w.mailbox.Count(r.Context())
+	if err == nil {
+		now, site := w.time.clock.Now(), strings.TrimSuffix(w.access.API, "/sandbox/stripe")
+		err = look.Write(rw, http.StatusOK, index, "'self'", struct {
+			look.Frame
+
+			Logins          []login
+			Login, Me, Curl string
+			Mails           int
+			Access          Access
+			Cards           []testCard
+		}{
+			look.Frame{Title: "Start", Here: "Start", Now: look.At(now, now)},
+			[]login{{"Owner of the tenant Acme", OwnerEmail, OwnerPassword}, {"Platform admin", AdminEmail, AdminPassword}},
+			"curl " + site + "/api/v1/auth/login -H 'Content-Type: application/json' \\\n  -d '{\"email\": \"" + OwnerEmail + "\", \"password\": \"" + OwnerPassword + "\"}'",
+			"curl " + site + "/api/v1/auth/me -H \"Authorization: Bearer $TOKEN\"",
+			"curl " + w.access.API + "/v1/customers -u " + w.access.Key + ":",
+			mails, w.access, testCards,
+		})
+	}
 	if err != nil {
 		writeJSON(rw, http.StatusInternalServerError, problem{Message: err.Error()})
-		return
 	}
-	rw.Header().Set("Content-Type", "text/html; charset=utf-8")
-	rw.Header().Set("Content-Security-Policy", indexPolicy)
-	rw.Header().Set("Cache-Control", "no-store")
-	_, _ = rw.Write(html.Bytes())
 }
 
 // onlyLocalNames lets only requests pass whose host is an IP address, a name

@@ -16,6 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/dbfile"
 	"github.com/tenantry/tenantry/internal/prepared"
+	"github.com/tenantry/tenantry/internal/sandbox/look"
 	"github.com/tenantry/tenantry/internal/sandbox/mailbox"
 )
 
@@ -52,10 +53,12 @@ type Access struct {
 	API    string // its URL, without /v1
 	Key    string
 	Secret string // what signs its webhooks
+	// Coming returns what happens there next by itself, the soonest first.
+	Coming func(ctx context.Context, limit int) ([]look.Coming, error)
 }
 
-// Show lets the start page show how the payment provider is reached. Call it before
-// the page is served.
+// Show lets the pages show how the payment provider is reached and what happens next. Call
+// it before they are served.
 func (w *World) Show(a Access) { w.access = a }
 
 // Open opens the sandbox in the file at path. It creates the file and its

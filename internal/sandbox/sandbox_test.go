@@ -15,6 +15,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/sandbox/look"
 )
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -183,14 +184,15 @@ func TestIndex(t *testing.T) {
 	page := rec.Body.String()
 	for _, want := range []string{
 		"admin@tenantry.test", "sandbox-admin", "owner@acme.test", "sandbox-owner", `href="/docs"`, `href="/openapi.json"`,
-		`href="/sandbox/mail"`, `href="/sandbox/mail/messages"`, `action="/sandbox/clock"`, "4242 4242 4242 4242",
+		`href="/sandbox/mail"`, `href="/sandbox/clock"`, `href="/sandbox/dashboard"`, `href="/sandbox/hooks"`, `href="/sandbox/idp"`, `href="/sandbox/chaos"`,
+		`action="/sandbox/clock"`, "4242 4242 4242 4242", `data-copy="owner@acme.test" hidden>`, `<link rel="stylesheet" href="/sandbox/style.css">`,
 		"1 March 2026, 12:00:00",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %s", want)
 		}
 	}
-	if csp := rec.Header().Get("Content-Security-Policy"); rec.Code != http.StatusOK || !strings.HasPrefix(csp, "default-src 'none';") {
+	if csp := rec.Header().Get("Content-Security-Policy"); rec.Code != http.StatusOK || csp != look.Policy("'self'") {
 		t.Errorf("%d, policy %q", rec.Code, csp)
 	}
 	if rec := request(w, "GET", "/sandbox/", ""); rec.Header().Get("Location") != "/sandbox" {
@@ -209,8 +211,55 @@ func TestTheFormMovesTheClock(t *testing.T) {
 	if rec := request(w, "POST", "/sandbox/clock", "advance=soon", form...); rec.Code != http.StatusUnprocessableEntity {
 		t.Errorf("nonsense: %d", rec.Code)
 	}
-	if page := request(w, "GET", "/sandbox", "").Body.String(); !strings.Contains(page, "which is ahead of the machine’s clock") {
-		t.Error("the page does not say that time was moved")
+	if page := request(w, "GET", "/sandbox/clock", "", "Accept", "text/html,*/*").Body.String(); !strings.Contains(page, "This is about 30 days ahead of the machine’s clock.") {
+		t.Errorf("the page does not say that time was moved: %s", page)
+	}
+}
+
+// The page shows what comes next and leads there; a month is one of the calendar, and what is
+// refused is said on the page.
+func TestTheClocksPage(t *testing.T) {
+	t.Parallel()
+	w := world(t)
+	w.Show(Access{Coming: func(context.Context, int) ([]look.Coming, error) {
+		return []look.Coming{
+			{What: "A trial ends", About: "<b>Ada", At: start.Add(time.Hour)},
+			{What: "A period ends", About: "Acme", Href: "/sandbox/dashboard/subscriptions/sub_1", At: start.AddDate(0, 0, 3), Renews: true},
+		}, nil
+	}})
+	rec := request(w, "GET", "/sandbox/clock", "", "Accept", "text/html")
+	for _, want := range []string{
+		`value="2026-03-01T13:00:00Z"><svg`, "To the next event, in 1 h", "To the next renewal, in 3 days", "&lt;b&gt;Ada", `<a href="/sandbox/dashboard/subscriptions/sub_1">Acme</a>`,
+		"It is the machine’s time.", `aria-current="page"`,
+	} {
+		if !strings.Contains(rec.Body.String(), want) {
+			t.Errorf("the page has no %s\n%s", want, rec.Body)
+		}
+	}
+	if rec.Header().Get("Vary") != "Accept" || rec.Header().Get("Content-Security-Policy") != look.Policy("'self'") {
+		t.Errorf("headers %v", rec.Header())
+	}
+	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin"}
+	rec = request(w, "POST", "/sandbox/clock", "to=2026-03-01T13:00:00Z&back=clock", form...)
+	if now := w.Clock().Now(); rec.Header().Get("Location") != "/sandbox/clock" || !now.Equal(start.Add(time.Hour)) {
+		t.Errorf("to the next event: %v, %v", rec.Header(), now)
+	}
+	request(w, "POST", "/sandbox/clock", "advance=1mo", form...)
+	if now := w.Clock().Now(); !now.Equal(start.Add(time.Hour).AddDate(0, 1, 0)) {
+		t.Errorf("a month later it is %v", now)
+	}
+	rec = request(w, "POST", "/sandbox/clock", "to=2026-03-01T13:00:00Z", form...)
+	if rec.Code != http.StatusUnprocessableEntity || !strings.Contains(rec.Body.String(), `role="alert">“to” must be ahead`) {
+		t.Errorf("backwards: %d %s", rec.Code, rec.Body)
+	}
+	for path, kind := range map[string]string{"/sandbox/style.css": "text/css; charset=utf-8", "/sandbox/script.js": "text/javascript; charset=utf-8"} {
+		if got := request(w, "GET", path, ""); got.Code != http.StatusOK || got.Header().Get("Content-Type") != kind {
+			t.Errorf("%s: %d %v", path, got.Code, got.Header())
+		}
+	}
+	w.Show(Access{Coming: func(context.Context, int) ([]look.Coming, error) { return nil, io.ErrUnexpectedEOF }})
+	if rec := request(w, "GET", "/sandbox/clock", "", "Accept", "text/html"); rec.Code != http.StatusInternalServerError {
+		t.Errorf("when the provider fails: %d", rec.Code)
 	}
 }
 

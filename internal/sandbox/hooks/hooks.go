@@ -20,6 +20,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/sandbox/look"
 )
 
 const (
@@ -33,7 +34,6 @@ const (
 	shown    = 100
 	// timeLayout is the API's format of times: UTC with exactly six decimals.
 	timeLayout = "2006-01-02T15:04:05.000000Z"
-	policy     = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
 //go:embed hooks.html
@@ -48,10 +48,9 @@ type Message struct {
 	ReceivedAt     string            `json:"received_at"`
 
 	size int
+	name string // of the endpoint
+	at   time.Time
 }
-
-// Text returns the body for the page.
-func (m Message) Text() string { return string(m.Body) }
 
 // answer is how an endpoint answers.
 type answer struct {
@@ -74,8 +73,8 @@ type Receiver struct {
 // Handler serves /sandbox/hooks and what is below it.
 func (r *Receiver) Handler() http.Handler {
 	mux := http.NewServeMux()
-	tmpl := template.Must(template.New("hooks").Parse(page))
-	mux.HandleFunc("GET /sandbox/hooks", func(w http.ResponseWriter, _ *http.Request) { r.showPage(w, tmpl) })
+	tmpl := look.Shell(page, nil)
+	mux.HandleFunc("GET /sandbox/hooks", func(w http.ResponseWriter, req *http.Request) { r.showPage(w, req, tmpl) })
 	mux.HandleFunc("GET /sandbox/hooks/messages", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]any{"data": r.newest(keep)})
 	})
@@ -106,15 +105,16 @@ func (r *Receiver) receive(w http.ResponseWriter, req *http.Request) {
 	}
 	m := Message{
 		ID: uuid.Must(uuid.NewV7()).String(), Headers: map[string]string{}, Body: body, SignatureValid: signed(secrets, req.Header, body),
-		ReceivedAt: r.Clock.Now().UTC().Format(timeLayout), size: len(body),
+		size: len(body), name: req.PathValue("name"), at: r.Clock.Now().UTC(),
 	}
+	m.ReceivedAt = m.at.Format(timeLayout)
 	for name, values := range req.Header {
 		m.Headers[strings.ToLower(name)] = strings.Join(values, ", ")
 	}
 	if !json.Valid(body) {
 		m.Body, _ = json.Marshal(string(body)) // a text always encodes
 	}
-	switch a := r.keep(m, req.PathValue("name")); {
+	switch a := r.keep(m); {
 	case !pause(req.Context(), time.Duration(a.DelayMS)*time.Millisecond):
 	case a.Status >= 300 && a.Status < 400:
 		http.Redirect(w, req, req.URL.Path+"-redirected", a.Status) //nolint:gosec // To a path of this server, as a test asked for.
@@ -125,7 +125,7 @@ func (r *Receiver) receive(w http.ResponseWriter, req *http.Request) {
 
 // keep keeps a message, drops the oldest ones beyond the bounds, and returns how the endpoint
 // answers.
-func (r *Receiver) keep(m Message, name string) answer {
+func (r *Receiver) keep(m Message) answer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.messages, r.size = append(r.messages, m), r.size+m.size
@@ -133,7 +133,7 @@ func (r *Receiver) keep(m Message, name string) answer {
 		r.size -= r.messages[0].size
 		r.messages = r.messages[1:]
 	}
-	if a, ok := r.answers[name]; ok {
+	if a, ok := r.answers[m.name]; ok {
 		return a
 	}
 	return answer{Status: http.StatusOK}
@@ -155,16 +155,45 @@ func (r *Receiver) setAnswer(w http.ResponseWriter, req *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"data": a})
 }
 
-func (r *Receiver) showPage(w http.ResponseWriter, tmpl *template.Template) {
-	var html bytes.Buffer
-	if err := tmpl.Execute(&html, r.newest(shown)); err != nil {
-		writeJSON(w, http.StatusInternalServerError, map[string]string{"message": err.Error()})
-		return
+// view is the data of the page's template.
+type view struct {
+	look.Frame
+
+	Site, Answer string // Answer is a command that says how an endpoint answers
+	Messages     []shownMessage
+}
+
+type shownMessage struct {
+	Message
+	Name, Type string
+	When       look.Moment
+}
+
+// Text returns the body, laid out for people.
+func (m shownMessage) Text() string {
+	var out bytes.Buffer
+	if json.Indent(&out, m.Body, "", "  ") != nil {
+		return string(m.Body)
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", policy)
-	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write(html.Bytes())
+	return out.String()
+}
+
+func (r *Receiver) showPage(w http.ResponseWriter, req *http.Request, tmpl *template.Template) {
+	now, site := r.Clock.Now(), "http://"+req.Host
+	v := view{Frame: look.Frame{Title: "Webhooks", Here: "Webhooks", Now: look.At(now, now)}, Site: site}
+	v.Answer = "curl " + site + "/sandbox/hooks/in/demo/answer \\\n  -d '{\"status\": 500, \"delay_ms\": 0}'"
+	for _, m := range r.newest(shown) {
+		var body struct {
+			Type string `json:"type"`
+		}
+		if json.Unmarshal(m.Body, &body) != nil || body.Type == "" {
+			body.Type = "no event"
+		}
+		v.Messages = append(v.Messages, shownMessage{m, m.name, body.Type, look.At(m.at, now)})
+	}
+	if err := look.Write(w, http.StatusOK, tmpl, "'none'", v); err != nil {
+		writeJSON(w, http.StatusInternalServerError, map[string]string{"message": err.Error()})
+	}
 }
 
 // signed reports whether one of some secrets signed a message, at whatever time: the sandbox's

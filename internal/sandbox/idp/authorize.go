@@ -1,21 +1,21 @@
 package idp
 
 import (
-	"bytes"
 	_ "embed"
 	"net/http"
 	"net/mail"
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/tenantry/tenantry/internal/sandbox/look"
 )
 
 //go:embed page.html
 var pageText string
 
-// policy has no form-action, because browsers would apply it to the redirect to
-// the client and to every redirect from there.
-const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
+//go:embed about.html
+var aboutText string
 
 // maxBody is more than any form here has, in bytes.
 const maxBody = 64 << 10
@@ -155,15 +155,10 @@ func (p *Provider) refuse(w http.ResponseWriter) {
 	})
 }
 
+// show renders a page. It names no targets of its form, because browsers would apply them to
+// the redirect to the client and to every redirect from there.
 func (p *Provider) show(w http.ResponseWriter, status int, v view) {
-	var html bytes.Buffer
-	if err := p.page.Execute(&html, v); err != nil {
+	if err := look.Write(w, status, p.page, "", v); err != nil {
 		p.fail(w, err)
-		return
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", policy)
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_, _ = w.Write(html.Bytes())
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+
+	"github.com/tenantry/tenantry/internal/sandbox/look"
 )
 
 // Handler serves everything below /sandbox/idp.
@@ -25,11 +27,17 @@ func (p *Provider) Handler() http.Handler {
 	return mux
 }
 
+// describe answers GET /sandbox/idp.
 func (p *Provider) describe(w http.ResponseWriter, _ *http.Request) {
-	p.show(w, http.StatusOK, view{
-		Title: "Identity provider",
-		Text:  "An OpenID Connect provider for delegated login. Begin at /api/v1/auth/oauth/sandbox/redirect.",
-	})
+	now := p.cfg.Clock.Now()
+	err := look.Write(w, http.StatusOK, p.about, "'self'", struct {
+		look.Frame
+
+		Issuer, Client, Back string
+	}{look.Frame{Title: "Login", Here: "Login", Now: look.At(now, now)}, p.Issuer(), p.cfg.ClientID, strings.Join(p.cfg.RedirectURIs, " ")})
+	if err != nil {
+		p.fail(w, err)
+	}
 }
 
 // discovery answers with the provider's metadata (OpenID Connect Discovery

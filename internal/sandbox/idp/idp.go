@@ -20,6 +20,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/sandbox/look"
 )
 
 const (
@@ -49,9 +50,9 @@ type Config struct {
 
 // Provider is an OpenID Connect provider with one client.
 type Provider struct {
-	cfg  Config
-	key  jose.JSONWebKey
-	page *template.Template
+	cfg         Config
+	key         jose.JSONWebKey
+	page, about *template.Template
 }
 
 const schema = `
@@ -80,11 +81,8 @@ func New(ctx context.Context, cfg Config) (*Provider, error) {
 	if _, err := cfg.DB.ExecContext(ctx, schema); err != nil {
 		return nil, fmt.Errorf("idp: create tables: %w", err)
 	}
-	page, err := template.New("idp").Parse(pageText)
-	if err != nil {
-		return nil, fmt.Errorf("idp: %w", err)
-	}
-	p := &Provider{cfg: cfg, page: page}
+	p := &Provider{cfg: cfg, page: look.Card(pageText, nil), about: look.Shell(aboutText, nil)}
+	var err error
 	if p.key, err = p.openKey(ctx); err != nil {
 		return nil, fmt.Errorf("idp: key: %w", err)
 	}

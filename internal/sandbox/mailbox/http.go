@@ -1,12 +1,18 @@
 package mailbox
 
 import (
-	"bytes"
+	"database/sql"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"html/template"
+	"io"
 	"net/http"
+	"net/url"
 	"regexp"
+	"strings"
+
+	"github.com/tenantry/tenantry/internal/sandbox/look"
 )
 
 //go:embed mail.html
@@ -18,35 +24,91 @@ const shown = 100
 // timeLayout is the API's format of times: UTC with exactly six decimals.
 const timeLayout = "2006-01-02T15:04:05.000000Z"
 
-// policy prevents that anything in a mail is run or framed, and lets it load pictures
-// alone: the logo. The HTML of a mail is in a sandboxed frame, which inherits the policy.
-// Mail uses inline styles.
-const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' https: data:; frame-src 'self'; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// mailPolicy prevents that anything in a mail is run, and lets it load pictures alone: the
+// logo. Mail uses inline styles. Its links open elsewhere.
+const mailPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' https: data:; base-uri 'none'; form-action 'none'; " +
+	"frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox"
 
-// Handler serves the page /sandbox/mail and the JSON /sandbox/mail/messages.
+// Handler serves the page /sandbox/mail, the mails below it, and the JSON
+// /sandbox/mail/messages.
 func (b *Mailbox) Handler() http.Handler {
 	mux := http.NewServeMux()
-	tmpl := template.Must(template.New("mail").Funcs(template.FuncMap{"links": links}).Parse(page))
+	tmpl := look.Shell(page, template.FuncMap{"links": links})
 	mux.HandleFunc("GET /sandbox/mail", func(w http.ResponseWriter, r *http.Request) { b.showPage(w, r, tmpl) })
+	mux.HandleFunc("GET /sandbox/mail/{id}", func(w http.ResponseWriter, r *http.Request) { b.showPage(w, r, tmpl) })
+	mux.HandleFunc("GET /sandbox/mail/{id}/html", b.showHTML)
 	mux.HandleFunc("GET /sandbox/mail/messages", b.listMessages)
 	return mux
 }
 
+// view is the data of the page's template.
+type view struct {
+	look.Frame
+
+	Messages []shownMessage
+	Shown    *shownMessage // the one that was chosen, else the newest; nil if there is none
+	One      bool          // whether one was chosen
+	More     bool          // whether there may be older ones
+}
+
+type shownMessage struct {
+	Message
+	When look.Moment
+}
+
+// Href is the page of the message.
+func (m shownMessage) Href() string { return "/sandbox/mail/" + url.PathEscape(m.ID) }
+
 func (b *Mailbox) showPage(w http.ResponseWriter, r *http.Request, tmpl *template.Template) {
 	messages, err := b.Messages(r.Context(), shown)
-	var html bytes.Buffer
-	if err == nil {
-		err = tmpl.Execute(&html, map[string]any{"Messages": messages, "Shown": shown})
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	now, id := b.clock.Now(), r.PathValue("id")
+	v := view{Frame: look.Frame{Title: "Mail", Here: "Mail", Now: look.At(now, now)}, One: id != "", More: len(messages) == shown}
+	for _, m := range messages {
+		v.Messages = append(v.Messages, shownMessage{m, look.At(m.SentAt, now)})
+	}
+	status := http.StatusOK
+	if id != "" {
+		m, err := b.message(r.Context(), id)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			status, v.One = http.StatusNotFound, false
+		case err != nil:
+			fail(w, err)
+			return
+		default:
+			v.Up, v.Title = &look.Link{Text: "Mail", Href: "/sandbox/mail"}, m.Subject
+			v.Shown = &shownMessage{m, look.At(m.SentAt, now)}
+		}
+	}
+	if v.Shown == nil && len(v.Messages) > 0 {
+		v.Shown = &v.Messages[0]
+	}
+	if err := look.Write(w, status, tmpl, "'none'", v); err != nil {
+		fail(w, err)
+	}
+}
+
+// showHTML answers with the HTML of a mail. Its links open in a window of their own, because
+// it is shown in a frame.
+func (b *Mailbox) showHTML(w http.ResponseWriter, r *http.Request) {
+	m, err := b.message(r.Context(), r.PathValue("id"))
+	if errors.Is(err, sql.ErrNoRows) {
+		writeJSON(w, http.StatusNotFound, map[string]any{"message": "There is no such mail."})
+		return
 	}
 	if err != nil {
 		fail(w, err)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", policy)
+	w.Header().Set("Content-Security-Policy", mailPolicy)
 	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write(html.Bytes())
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	_, _ = io.WriteString(w, strings.Replace(m.HTML, "<head>", `<head><base target="_blank">`, 1))
 }
 
 // jsonMessage is a message in the JSON.

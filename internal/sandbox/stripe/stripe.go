@@ -11,7 +11,9 @@ import (
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/sandbox/look"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/chaos"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/dashboard"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/meters"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/portal"
@@ -92,9 +94,7 @@ func New(cfg Config) (*Server, error) {
 	if s.chaos, err = chaos.New(context.Background(), e, draws); err != nil {
 		return nil, fmt.Errorf("stripe sandbox: %w", err)
 	}
-	if s.handler, err = s.newHandler(cfg); err != nil {
-		return nil, fmt.Errorf("stripe sandbox: %w", err)
-	}
+	s.handler = s.newHandler(cfg)
 	return s, nil
 }
 
@@ -118,6 +118,14 @@ func (s *Server) Run(ctx context.Context) error { return s.engine.Run(ctx) }
 
 // Wake makes Run check both clocks. Call it after the clock was moved.
 func (s *Server) Wake() { s.engine.Wake() }
+
+// Coming returns what happens next by itself, the soonest first.
+func (s *Server) Coming(ctx context.Context, limit int) ([]look.Coming, error) {
+	if err := s.engine.Settle(ctx); err != nil {
+		return nil, err
+	}
+	return dashboard.ComingNext(ctx, s.engine.Read(), limit)
+}
 
 // Handler serves the API below /sandbox/stripe/v1, or /v1 if it is alone; the PDFs
 // of invoices below /sandbox/stripe/invoices and /sandbox/stripe/storage; the hosted

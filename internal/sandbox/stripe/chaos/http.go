@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/tenantry/tenantry/internal/sandbox/look"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/pages"
@@ -36,10 +37,6 @@ type Control struct {
 // New returns the control of d and lets d use the settings that were stored
 // last.
 func New(ctx context.Context, e *kernel.Engine, d *Dice) (*Control, error) {
-	page, err := pages.Parse("chaos", pageHTML)
-	if err != nil {
-		return nil, err
-	}
 	kept, err := records.Find(ctx, e.Read().Q, records.Name)
 	switch {
 	case err == nil:
@@ -47,7 +44,7 @@ func New(ctx context.Context, e *kernel.Engine, d *Dice) (*Control, error) {
 	case !errors.Is(err, kernel.ErrAbsent):
 		return nil, err
 	}
-	return &Control{engine: e, dice: d, page: page}, nil
+	return &Control{engine: e, dice: d, page: look.Shell(pageHTML, nil)}, nil
 }
 
 // set stores the settings and counts events and calls from the beginning.
@@ -89,7 +86,8 @@ func (c *Control) Change(w http.ResponseWriter, r *http.Request) {
 
 // pageView is the data of the page's template.
 type pageView struct {
-	Nonce  string
+	look.Frame
+
 	Quiet  bool // whether the provider behaves well
 	Fields []input
 }
@@ -179,6 +177,7 @@ func (c *settings) fill(form url.Values) (wrong map[string]string) {
 
 // writePage renders a view.
 func (c *Control) writePage(w http.ResponseWriter, r *http.Request, status int, view pageView) {
-	view.Nonce = pages.NewNonce()
-	pages.Write(w, r, c.engine.Log(), status, c.page, view.Nonce, "'self'", view)
+	now := c.engine.Now()
+	view.Frame = look.Frame{Title: "Chaos", Here: "Chaos", Now: look.At(now, now), Alone: c.engine.Alone()}
+	pages.Write(w, r, c.engine.Log(), status, c.page, "'self'", view)
 }

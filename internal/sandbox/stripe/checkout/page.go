@@ -27,10 +27,7 @@ type Page struct {
 }
 
 // NewPage returns the page of the sessions that e keeps.
-func NewPage(e *kernel.Engine) (*Page, error) {
-	page, err := pages.Parse("checkout", pageHTML)
-	return &Page{engine: e, page: page}, err
-}
+func NewPage(e *kernel.Engine) *Page { return &Page{engine: e, page: pages.Parse(pageHTML)} }
 
 // pageView is the data of the page's template.
 type pageView struct {
@@ -44,7 +41,7 @@ type pageView struct {
 	NeedsCard     bool
 	Attempt       attempt
 	Confirmation  *pages.Confirmation // nil unless the buyer has to confirm
-	Button, Nonce string
+	Button        string
 	Back          *pages.BackLink
 }
 
@@ -235,7 +232,6 @@ func (view *pageView) describeOpen(cs *Session, state *sale, now time.Time) {
 
 // writePage renders a view.
 func (p *Page) writePage(w http.ResponseWriter, r *http.Request, status int, view pageView) {
-	view.Nonce = pages.NewNonce()
 	formAction := "'self'"
 	if view.Session != nil {
 		// Browsers also apply the policy to the redirect that answers the form.
@@ -244,5 +240,5 @@ func (p *Page) writePage(w http.ResponseWriter, r *http.Request, status int, vie
 		}
 	}
 	w.Header().Set("Referrer-Policy", "no-referrer")
-	pages.Write(w, r, p.engine.Log(), status, p.page, view.Nonce, formAction, view)
+	pages.Write(w, r, p.engine.Log(), status, p.page, formAction, view)
 }

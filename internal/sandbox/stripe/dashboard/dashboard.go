@@ -4,20 +4,17 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"fmt"
 	"html/template"
 	"net/http"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/sandbox/look"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/pages"
 )
 
 // Path is the path of the dashboard; everything of it is below.
 const Path = "/sandbox/dashboard"
-
-//go:embed style.css
-var styleCSS string
 
 //go:embed dashboard.html
 var pagesHTML string
@@ -40,16 +37,11 @@ type Dashboard struct {
 	engine *kernel.Engine
 	cfg    Config
 	page   *template.Template
-	style  template.CSS
 }
 
 // New returns the dashboard of what e keeps.
-func New(e *kernel.Engine, cfg Config) (*Dashboard, error) {
-	page, err := template.New("dashboard").Parse(pagesHTML)
-	if err != nil {
-		return nil, fmt.Errorf("dashboard: %w", err)
-	}
-	return &Dashboard{engine: e, cfg: cfg, page: page, style: template.CSS(styleCSS)}, nil //nolint:gosec // the style is a file of this package
+func New(e *kernel.Engine, cfg Config) *Dashboard {
+	return &Dashboard{engine: e, cfg: cfg, page: look.Shell(pagesHTML, nil)}
 }
 
 // Register adds the pages to a mux.
@@ -71,24 +63,15 @@ func (d *Dashboard) Register(mux *http.ServeMux) {
 	mux.HandleFunc("POST "+Path+"/events/{id}/resend", d.resend)
 }
 
-// frame is what all pages have in common. Exactly one of the parts below is set.
+// frame is a page. Exactly one of the parts below is set.
 type frame struct {
-	Title, Here string // Here is the entry of the navigation
-	Up          *link  // the list that the page belongs to
-	Now         moment
-	Nonce       string
-	Style       template.CSS
-	Nav         []entry
+	look.Frame
 
 	Overview *overviewPart
 	List     *listPart
 	Detail   *detailPart
 	Coverage *coveragePart
 }
-
-type link struct{ Text, Href string }
-
-type entry struct{ Name, Href, Icon string }
 
 // view fills a page. Errors: kernel.ErrAbsent for what does not exist.
 type view func(ctx context.Context, st *kernel.Step, r *http.Request, f *frame) error
@@ -101,7 +84,7 @@ func (d *Dashboard) serve(show view) http.HandlerFunc {
 			return
 		}
 		st := d.engine.Read()
-		f := frame{Nonce: pages.NewNonce(), Style: d.style, Now: at(st.Now, st.Now), Nav: navigation()}
+		f := frame{Frame: look.Frame{Now: at(st.Now, st.Now), Alone: d.cfg.AtRoot}}
 		status := http.StatusOK
 		err := show(r.Context(), st, r, &f)
 		if errors.Is(err, kernel.ErrAbsent) {
@@ -113,18 +96,7 @@ func (d *Dashboard) serve(show view) http.HandlerFunc {
 			return
 		}
 		w.Header().Set("Referrer-Policy", "same-origin")
-		pages.Write(w, r, d.engine.Log(), status, d.page, f.Nonce, "'self'", f)
-	}
-}
-
-func navigation() []entry {
-	return []entry{
-		{"Overview", Path, "home"},
-		{"Customers", Path + "/customers", "people"},
-		{"Subscriptions", Path + "/subscriptions", "cycle"},
-		{"Invoices", Path + "/invoices", "bill"},
-		{"Events", Path + "/events", "pulse"},
-		{"Coverage", Path + "/coverage", "list"},
+		pages.Write(w, r, d.engine.Log(), status, d.page, "'self'", f)
 	}
 }
 
@@ -151,32 +123,5 @@ func (d *Dashboard) resend(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, Path+"/events/"+id, http.StatusSeeOther) //nolint:gosec // the path stays on this site
 }
 
-// moment is a time for people: how long ago or ahead it is within a week, else
-// its date.
-type moment struct{ Text, Exact, ISO string }
-
-func at(when, now int64) moment {
-	t := time.Unix(when, 0).UTC()
-	m := moment{Exact: t.Format("2 January 2006, 15:04:05") + " UTC", ISO: t.Format(time.RFC3339)}
-	distance, suffix, prefix := now-when, " ago", ""
-	if distance < 0 {
-		distance, suffix, prefix = -distance, "", "in "
-	}
-	switch {
-	case distance < 5:
-		m.Text = "now"
-	case distance < 60:
-		m.Text = fmt.Sprintf("%s%d s%s", prefix, distance, suffix)
-	case distance < 60*60:
-		m.Text = fmt.Sprintf("%s%d min%s", prefix, distance/60, suffix)
-	case distance < 24*60*60:
-		m.Text = fmt.Sprintf("%s%d h%s", prefix, distance/60/60, suffix)
-	case distance < 2*24*60*60:
-		m.Text = prefix + "1 day" + suffix
-	case distance < 7*24*60*60:
-		m.Text = fmt.Sprintf("%s%d days%s", prefix, distance/24/60/60, suffix)
-	default:
-		m.Text = t.Format("2 Jan 2006")
-	}
-	return m
-}
+// at describes a time in seconds, seen from now.
+func at(when, now int64) look.Moment { return look.At(time.Unix(when, 0), time.Unix(now, 0)) }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/tenantry/tenantry/internal/sandbox/look"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
@@ -25,7 +26,7 @@ func (d *Dashboard) customer(ctx context.Context, st *kernel.Step, r *http.Reque
 		return err
 	}
 	who := person(cu)
-	f.Title, f.Here, f.Up = who.Text, "Customers", &link{"Customers", Path + "/customers"}
+	f.Title, f.Here, f.Up = who.Text, "Customers", &look.Link{Text: "Customers", Href: Path + "/customers"}
 	part := &detailPart{ID: cu.ID}
 	f.Detail = part
 	if cu.Deleted {
@@ -81,7 +82,7 @@ func (d *Dashboard) subscription(ctx context.Context, st *kernel.Step, r *http.R
 	if err != nil {
 		return err
 	}
-	f.Title, f.Here, f.Up = items.Text, "Subscriptions", &link{"Subscriptions", Path + "/subscriptions"}
+	f.Title, f.Here, f.Up = items.Text, "Subscriptions", &look.Link{Text: "Subscriptions", Href: Path + "/subscriptions"}
 	start, end := sub.Period()
 	begun := at(sub.StartDate, st.Now)
 	part := &detailPart{ID: sub.ID, Status: statusOf(sub), Facts: []fact{
@@ -115,7 +116,7 @@ func (d *Dashboard) invoice(ctx context.Context, st *kernel.Step, r *http.Reques
 	if err != nil {
 		return err
 	}
-	f.Title, f.Here, f.Up = "Draft", "Invoices", &link{"Invoices", Path + "/invoices"}
+	f.Title, f.Here, f.Up = "Draft", "Invoices", &look.Link{Text: "Invoices", Href: Path + "/invoices"}
 	sub, created := in.Parent.SubscriptionDetails.Subscription, at(in.Created, st.Now)
 	part := &detailPart{ID: in.ID, Status: invoiceStatus(in), Facts: []fact{
 		{Label: "Customer", Text: deref(in.CustomerName), Href: hrefOf(in.Customer)},
@@ -163,7 +164,7 @@ func (d *Dashboard) event(ctx context.Context, st *kernel.Step, r *http.Request,
 	if err != nil {
 		return err
 	}
-	f.Title, f.Here, f.Up = e.Type, "Events", &link{"Events", Path + "/events"}
+	f.Title, f.Here, f.Up = e.Type, "Events", &look.Link{Text: "Events", Href: Path + "/events"}
 	part := &detailPart{ID: e.ID, Status: cell{Mark: h.Mark, Text: h.MarkSay}, Open: true, Facts: []fact{
 		{Label: "Object", Text: h.ObjectID, Href: h.AboutHref, Mono: true}, {Label: "When", When: &h.When},
 	}}

@@ -2,14 +2,16 @@ package dashboard
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/tenantry/tenantry/internal/sandbox/look"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/subscriptions"
 )
 
 // overviewPart is the first page: how to reach the provider, how it is, what
@@ -30,9 +32,8 @@ type number struct {
 
 // coming is something that happens by itself.
 type coming struct {
-	What, About, AboutHref string
-	When                   moment
-	Ahead                  string // how far the clock has to be moved
+	look.Coming
+	When look.Moment
 }
 
 func (d *Dashboard) overview(ctx context.Context, st *kernel.Step, _ *http.Request, f *frame) error {
@@ -65,19 +66,22 @@ func (d *Dashboard) overview(ctx context.Context, st *kernel.Step, _ *http.Reque
 	if part.Happened, err = d.happenings(ctx, st, found); err != nil {
 		return err
 	}
-	part.Coming, err = comingNext(ctx, st)
+	next, err := ComingNext(ctx, st, 6)
+	for _, c := range next {
+		part.Coming = append(part.Coming, coming{c, at(c.At.Unix(), st.Now)})
+	}
 	return err
 }
 
-// comingNext reads what happens next by itself.
-func comingNext(ctx context.Context, st *kernel.Step) ([]coming, error) {
-	next, err := kernel.NextTimers(ctx, st.Q, 6)
+// ComingNext reads what happens next by itself, the soonest first.
+func ComingNext(ctx context.Context, st *kernel.Step, limit int) ([]look.Coming, error) {
+	next, err := kernel.NextTimers(ctx, st.Q, limit)
 	if err != nil {
 		return nil, err
 	}
-	var all []coming
+	var all []look.Coming
 	for _, t := range next {
-		c := coming{What: wordsFor(t.Kind), About: short(t.Object), AboutHref: hrefOf(t.Object), When: at(t.At, st.Now), Ahead: fmt.Sprintf("%ds", max(1, t.At-st.Now))}
+		c := look.Coming{What: wordsFor(t.Kind), About: short(t.Object), Href: hrefOf(t.Object), At: time.Unix(t.At, 0).UTC(), Renews: t.Kind == subscriptions.TimerPeriodEnds}
 		if t.Customer != "" {
 			who, err := personOf(ctx, st, t.Customer)
 			if err != nil {
@@ -97,6 +101,7 @@ func wordsFor(kind string) string {
 		"subscription.upcoming":               "A renewal is announced",
 		"subscription.trial_will_end":         "The end of a trial is announced",
 		"subscription.incomplete_expires":     "A first payment lapses",
+		"subscription.pending_items":          "What waits is invoiced",
 		"subscription.pending_update_expires": "A waiting change lapses",
 		"checkout.expires":                    "A checkout expires",
 		"invoice.finalizes":                   "An invoice is finalized and paid",

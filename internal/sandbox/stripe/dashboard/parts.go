@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/tenantry/tenantry/internal/sandbox/look"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/subscriptions"
@@ -42,7 +43,7 @@ type cell struct {
 	Mark                string // good, warn, bad, half or off
 	Person, Hue         string
 	Mono, Right, Strong bool
-	When                *moment
+	When                *look.Moment
 }
 
 // detailPart is a page about one object: facts on the left, what belongs to it
@@ -67,7 +68,7 @@ type action struct {
 type fact struct {
 	Label, Text, Href string
 	Mono              bool
-	When              *moment
+	When              *look.Moment
 }
 
 type section struct {
@@ -82,7 +83,7 @@ type happening struct {
 	About         string // whom it is about, or else the object
 	AboutHref     string // the page of the object
 	CustomerHref  string
-	When          moment
+	When          look.Moment
 	Mark, MarkSay string
 }
 

@@ -26,10 +26,7 @@ type Page struct {
 }
 
 // NewPage returns the page of the invoices that e keeps.
-func NewPage(e *kernel.Engine) (*Page, error) {
-	page, err := pages.Parse("invoice", pageHTML)
-	return &Page{engine: e, page: page}, err
-}
+func NewPage(e *kernel.Engine) *Page { return &Page{engine: e, page: pages.Parse(pageHTML)} }
 
 // pageView is the data of the page's template.
 type pageView struct {
@@ -41,7 +38,6 @@ type pageView struct {
 	Confirmation *pages.Confirmation // nil unless a payment waits for its payer
 	Action       string
 	Typed, Error string
-	Nonce        string
 }
 
 type shownLine struct{ Text, Period, Amount string }
@@ -146,7 +142,7 @@ func payable(in *invoices.Invoice) bool {
 // write renders the invoice. problem says why it is not paid.
 func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, problem string) {
 	st := p.engine.Read()
-	view := pageView{Nonce: pages.NewNonce(), Typed: r.PostFormValue("card_number"), Error: problem}
+	view := pageView{Typed: r.PostFormValue("card_number"), Error: problem}
 	in, err := find(r.Context(), st, r.PathValue("id"))
 	switch {
 	case errors.Is(err, kernel.ErrAbsent):
@@ -160,7 +156,7 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, problem
 		return
 	}
 	w.Header().Set("Referrer-Policy", "no-referrer")
-	pages.Write(w, r, p.engine.Log(), status, p.page, view.Nonce, "'self'", view)
+	pages.Write(w, r, p.engine.Log(), status, p.page, "'self'", view)
 }
 
 // fill shows an invoice.

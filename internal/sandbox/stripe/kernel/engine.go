@@ -106,6 +106,12 @@ func (e *Engine) Wake() {
 // Log returns the log for failures that clients are not told about.
 func (e *Engine) Log() *slog.Logger { return e.cfg.Log }
 
+// Now returns the sandbox's time.
+func (e *Engine) Now() time.Time { return e.cfg.Clock.Now() }
+
+// Alone reports whether the provider runs without the service.
+func (e *Engine) Alone() bool { return e.cfg.Root == "" }
+
 // poke sends a signal unless one is already waiting. It never blocks.
 func poke(signal chan struct{}) {
 	select {

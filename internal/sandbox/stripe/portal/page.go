@@ -28,10 +28,7 @@ type Page struct {
 }
 
 // NewPage returns the page of the sessions that e keeps.
-func NewPage(e *kernel.Engine) (*Page, error) {
-	page, err := pages.Parse("portal", pageHTML)
-	return &Page{engine: e, page: page}, err
-}
+func NewPage(e *kernel.Engine) *Page { return &Page{engine: e, page: pages.Parse(pageHTML)} }
 
 // pageView is the data of the page's template.
 type pageView struct {
@@ -42,7 +39,6 @@ type pageView struct {
 	Card          string
 	Invoices      []shownInvoice
 	Typed, Error  string
-	Nonce         string
 	Back          *pages.BackLink
 }
 
@@ -173,8 +169,7 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed, 
 
 // writePage renders a view.
 func (p *Page) writePage(w http.ResponseWriter, r *http.Request, status int, view pageView) {
-	view.Nonce = pages.NewNonce()
-	pages.Write(w, r, p.engine.Log(), status, p.page, view.Nonce, "'self'", view)
+	pages.Write(w, r, p.engine.Log(), status, p.page, "'self'", view)
 }
 
 // fill adds what the customer has to the view.
