@@ -7,6 +7,7 @@ import (
 	"net/netip"
 
 	"github.com/tenantry/tenantry/internal/account/oauth"
+	"github.com/tenantry/tenantry/internal/app/figures"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/rest"
@@ -53,7 +54,9 @@ func newService(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logger
 	}
 	svc := &service{platform: platform, domains: domains}
 	svc.registerBackground()
-	svc.registerFigures()
+	figures.Register(svc.metrics, figures.Sources{
+		DB: db, Jobs: svc.jobs, Inbox: svc.receiver, Hooks: svc.hooks, Reporter: svc.reporter, Log: log,
+	})
 	svc.api, err = svc.newAPI()
 	return svc, err
 }

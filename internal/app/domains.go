@@ -91,7 +91,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 	events.Languages = d.tenants
 	d.hooks = webhook.NewService(webhook.Deps{
 		DB: p.db, Clock: p.clock, Machine: clock.System(), Tenants: d.tenants, Letters: p.letters, Audit: d.audit, Log: p.log,
-		Reachable: out.reachable,
+		Reachable: out.reachable, Observe: p.metrics.WebhookAttempt,
 	}, events)
 	d.apiKeys = apikey.NewService(apikey.Deps{DB: p.db, Clock: p.clock, Tenants: d.tenants, Audit: d.audit, Events: events, Log: p.log})
 	if err := d.addAccounts(p, out, link); err != nil {
@@ -197,7 +197,7 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 func (d *domains) addUsage(p *platform, events hook.Outbox) {
 	d.usage = usage.NewService(usage.Deps{
 		DB: p.db, Clock: p.clock, Plans: allowances{d.entitlements}, Log: p.log,
-		Jobs: p.jobs, Billing: billing.NewQueue(p.db), Events: events,
+		Jobs: p.jobs, Billing: billing.NewQueue(p.db), Events: events, Observe: p.metrics.Usage,
 		Alerts: alerts.Alerts{
 			Tenants: d.tenants, Letters: p.letters, Pushes: d.pushes, Messages: p.messages, FrontendURL: p.frontendURL,
 		},

@@ -9,3 +9,15 @@ func Version() string {
 	}
 	return "dev"
 }
+
+// revision returns the commit that the build recorded, "unknown" without one.
+func revision() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, setting := range info.Settings {
+			if setting.Key == "vcs.revision" {
+				return setting.Value
+			}
+		}
+	}
+	return "unknown"
+}

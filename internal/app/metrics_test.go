@@ -1,13 +1,21 @@
 package app_test
 
 import (
+	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
 	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
@@ -36,6 +44,110 @@ func TestMetrics(t *testing.T) {
 		// Nothing that callers choose becomes a label.
 		if found := regexp.MustCompile(`ada@example|` + o.Tenant + `|cus_|/no/such`).FindString(text); found != "" {
 			t.Errorf("the metrics name %q", found)
+		}
+	})
+}
+
+// served describes a metric as it is served.
+type served struct{ kind, labels string }
+
+var (
+	documented = regexp.MustCompile("(?m)^\\| `(tenantry_[a-z_]+)` \\| ([a-z]+) \\|([^|]*)\\| [^|]+ \\|$")
+	kindLine   = regexp.MustCompile(`(?m)^# TYPE (tenantry_[a-z_]+) ([a-z]+)$`)
+	helpLine   = regexp.MustCompile(`(?m)^# HELP (tenantry_[a-z_]+) \S`)
+	sampleLine = regexp.MustCompile(`(?m)^(tenantry_[a-z_]+?)(?:_bucket|_sum|_count)?(?:\{([^}]*)\})? `)
+	labelName  = regexp.MustCompile(`([a-z_]+)="[^"]*"`)
+)
+
+// readServed reads what a text of metrics has of the service's own.
+func readServed(t *testing.T, text string) map[string]served {
+	t.Helper()
+	helped := map[string]bool{}
+	for _, match := range helpLine.FindAllStringSubmatch(text, -1) {
+		helped[match[1]] = true
+	}
+	labels := map[string]string{}
+	for _, match := range sampleLine.FindAllStringSubmatch(text, -1) {
+		var names []string
+		for _, label := range labelName.FindAllStringSubmatch(match[2], -1) {
+			if label[1] != "le" {
+				names = append(names, label[1])
+			}
+		}
+		slices.Sort(names)
+		labels[match[1]] = strings.Join(names, " ")
+	}
+	all := map[string]served{}
+	for _, match := range kindLine.FindAllStringSubmatch(text, -1) {
+		if all[match[1]] = (served{match[2], labels[match[1]]}); !helped[match[1]] {
+			t.Errorf("%s has no help text", match[1])
+		}
+	}
+	return all
+}
+
+// readDocumented reads a part of the page about the metrics.
+func readDocumented(t *testing.T, into map[string]served, page, heading string) {
+	t.Helper()
+	_, part, found := strings.Cut(page, "\n## "+heading+"\n")
+	part, _, _ = strings.Cut(part, "\n## ")
+	rows := documented.FindAllStringSubmatch(part, -1)
+	if !found || len(rows) == 0 {
+		t.Fatalf("the page has nothing %q", heading)
+	}
+	for _, row := range rows {
+		names := strings.FieldsFunc(row[3], func(r rune) bool { return strings.ContainsRune("`, ", r) })
+		slices.Sort(names)
+		into[row[1]] = served{row[2], strings.Join(names, " ")}
+	}
+}
+
+// After a bit of everything the metrics are exactly those of the page, each with a help text,
+// and Prometheus's own linter finds nothing.
+func TestMetricsAreDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("ada@example.com", true)
+		s.BuyPlan(o, "starter") // calls the provider, which notifies
+		s.Call("POST", o.Path("/usage"), o.Token, apptest.Object{"meter_code": "api-calls", "idempotency_key": "1"}).Want(201)
+		s.Call("POST", o.Path("/usage"), o.Token, apptest.Object{"meter_code": "api-calls", "idempotency_key": "1"}).Want(409)
+		hook := s.Call("POST", o.Path("/webhook-endpoints"), o.Token, apptest.Object{"url": s.URL + "/sandbox/hooks/in/ada", "events": []string{"webhook.test"}}).Want(201)
+		s.Call("POST", o.Path("/webhook-endpoints/")+hook.Str("data.id")+"/test", o.Token, nil).Want(202)
+		want := map[string]served{}
+		readDocumented(t, want, string(page), "Of each process")
+		readDocumented(t, want, string(page), "Of the database")
+		if strings.HasPrefix(s.Database, "sqlite:") {
+			readDocumented(t, want, string(page), "Of SQLite alone")
+			if err := commands.Backup(t.Context(), s.CLISettings(), filepath.Join(t.TempDir(), "saved.db"), io.Discard); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var text string
+		apptest.Eventually(t, "a delivery and a notification", func() bool {
+			text = s.Scrape(s.URL + "/metrics")
+			return strings.Contains(text, `tenantry_webhook_attempt_duration_seconds_count{outcome="answered"} 1`) &&
+				strings.Contains(text, "tenantry_psp_last_notification_timestamp_seconds ")
+		})
+		if diff := cmp.Diff(want, readServed(t, text), cmp.AllowUnexported(served{})); diff != "" {
+			t.Errorf("docs/metrics.md (-) and what is served (+):\n%s", diff)
+		}
+		problems, err := promlint.New(strings.NewReader(text)).Lint()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range problems {
+			t.Errorf("%s: %s", p.Metric, p.Text)
+		}
+		for _, line := range []string{
+			`tenantry_usage_events_total{outcome="accepted"} 1`, `tenantry_usage_events_total{outcome="duplicate"} 1`,
+		} {
+			if !strings.Contains(text, line+"\n") {
+				t.Errorf("no %s", line)
+			}
 		}
 	})
 }

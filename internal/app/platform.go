@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"log/slog"
+	"runtime"
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/catalog/currency"
@@ -49,6 +50,10 @@ func newPlatform(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logge
 		frontendURL: strings.TrimSuffix(s.FrontendURL.String(), "/"),
 		close:       func() error { return nil },
 	}
+	p.metrics.Build(Version(), revision(), runtime.Version(), string(db.Dialect()))
+	if db.ObserveCommits(p.metrics.CommitWaited, p.metrics.Committed) {
+		p.metrics.ObserveCommits()
+	}
 	var err error
 	if p.messages, err = i18n.Load(); err != nil {
 		return nil, err
@@ -67,7 +72,7 @@ func newPlatform(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logge
 		}
 		p.counter, p.close = redis, redis.Close
 	}
-	p.jobs = jobs.New(jobs.Deps{DB: db, Clock: p.clock, Lease: clock.System(), Log: log})
+	p.jobs = jobs.New(jobs.Deps{DB: db, Clock: p.clock, Lease: clock.System(), Log: log, Observe: p.metrics.Job})
 	p.receiver, err = inbox.NewReceiver(inbox.ReceiverDeps{
 		DB: db, Jobs: p.jobs, Client: p.provider, Clock: p.clock, Secrets: out.webhookSecrets, Log: log,
 	})

@@ -3,6 +3,8 @@ package jobs
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -52,7 +54,11 @@ func (q *Queue) DeleteOldDead(ctx context.Context, from, before time.Time, limit
 	return q.store.deleteOldDead(ctx, from, before, limit)
 }
 
-// Stats counts jobs, for metrics.
+// countLimit is how many jobs are counted at most: metrics are read often, and must not cost
+// more when a great many jobs wait.
+const countLimit = 10_000
+
+// Stats counts jobs, for metrics; a figure of 10,000 says that there are at least as many.
 type Stats struct {
 	// Waiting counts the jobs that are due now or later; periodic ones are not
 	// counted.
@@ -79,3 +85,20 @@ func (q *Queue) Stats(ctx context.Context) (Stats, error) {
 	}
 	return stats, nil
 }
+
+// Due are the jobs of a kind that wait although they are due.
+type Due struct {
+	Kind  string
+	Count int64
+	// Lag is for how long the earliest of them has been due.
+	Lag time.Duration
+}
+
+// DueByKind returns what is due in all instances together, periodic functions included. It
+// looks at the 10,000 jobs that have been due for the longest.
+func (q *Queue) DueByKind(ctx context.Context) ([]Due, error) {
+	return q.store.dueByKind(ctx, q.clock.Now())
+}
+
+// Kinds returns the kinds that this instance has handlers for, periodic functions included.
+func (q *Queue) Kinds() []string { return slices.Sorted(maps.Keys(q.handlers)) }

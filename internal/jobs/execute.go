@@ -23,7 +23,9 @@ const maxErrorLength = 2000
 // conditional on the lease, so a worker that was too slow cannot touch a job
 // that another has taken over.
 func (q *Queue) execute(work context.Context, c claimed) {
+	began := q.lease.Now()
 	err := q.call(work, c)
+	q.observe(c.Kind, outcome(err, work.Err() != nil), q.lease.Now().Sub(began))
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(work), statementTimeout)
 	defer cancel()
 	log := q.log.With("job", c.ID, "kind", c.Kind, "attempt", c.Attempt)
@@ -35,6 +37,18 @@ func (q *Queue) execute(work context.Context, c claimed) {
 	}
 	if c.key != nil {
 		q.laneOf[c.Kind].poke() // Its twin may start now.
+	}
+}
+
+// outcome names what became of a run.
+func outcome(err error, interrupted bool) string {
+	switch {
+	case err == nil:
+		return "done"
+	case interrupted:
+		return "interrupted"
+	default:
+		return "failed"
 	}
 }
 

@@ -50,6 +50,9 @@ type Deps struct {
 	Lease clock.Clock
 	// Log receives what fails; nil discards.
 	Log *slog.Logger
+	// Observe is called after each run, with "done", "failed" or "interrupted" (by the end of
+	// the service) and the time that it took by the machine's clock; nil is not called.
+	Observe func(kind, outcome string, took time.Duration)
 	// Workers is how many jobs this instance runs at once in each lane.
 	Workers int
 	// MaxAttempts is how often a job is tried before it is dead.
@@ -96,6 +99,7 @@ type Queue struct {
 	maxAttempts int
 	drain       time.Duration
 	timeout     time.Duration
+	observe     func(kind, outcome string, took time.Duration)
 	handlers    map[string]Handler
 	periods     map[string]time.Duration
 	lanes       map[string]*Lane // by name
@@ -105,6 +109,9 @@ type Queue struct {
 
 // New returns a queue without handlers.
 func New(deps Deps) *Queue {
+	if deps.Observe == nil {
+		deps.Observe = func(string, string, time.Duration) {}
+	}
 	return &Queue{
 		db:          deps.DB,
 		store:       store{db: deps.DB},
@@ -115,6 +122,7 @@ func New(deps Deps) *Queue {
 		maxAttempts: cmp.Or(deps.MaxAttempts, DefaultMaxAttempts),
 		drain:       cmp.Or(deps.Drain, DefaultDrain),
 		timeout:     handlerTimeout,
+		observe:     deps.Observe,
 		handlers:    map[string]Handler{},
 		periods:     map[string]time.Duration{},
 		lanes:       map[string]*Lane{},

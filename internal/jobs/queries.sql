@@ -47,11 +47,30 @@ SELECT * FROM jobs WHERE dead_at IS NOT NULL ORDER BY dead_at DESC, id DESC LIMI
 DELETE FROM jobs WHERE id = $1 AND dead_at IS NOT NULL AND NOT is_emptied RETURNING *;
 
 -- name: Count :one
+-- Each part reads one index, and no more of it than is counted.
 SELECT
-    count(*) FILTER (WHERE lease_id IS NULL AND dead_at IS NULL AND NOT periodic) AS waiting,
-    count(*) FILTER (WHERE lease_id IS NOT NULL) AS running,
-    count(*) FILTER (WHERE dead_at IS NOT NULL) AS dead
-FROM jobs;
+    (SELECT count(*) FROM (
+        SELECT w.id FROM jobs w WHERE w.lease_id IS NULL AND w.dead_at IS NULL AND NOT w.periodic ORDER BY w.due_at LIMIT sqlc.arg(most)
+    ) AS waits) AS waiting,
+    (SELECT count(*) FROM (
+        SELECT r.id FROM jobs r WHERE r.lease_id IS NOT NULL ORDER BY r.leased_until LIMIT sqlc.arg(most)
+    ) AS runs) AS running,
+    (SELECT count(*) FROM (
+        SELECT d.id FROM jobs d WHERE d.dead_at IS NOT NULL ORDER BY d.dead_at LIMIT sqlc.arg(most)
+    ) AS died) AS dead;
+
+-- name: DueByKind :many
+SELECT kind, due_at, due FROM (
+    SELECT longest.kind, longest.due_at,
+        row_number() OVER (PARTITION BY longest.kind ORDER BY longest.due_at) AS place,
+        count(*) OVER (PARTITION BY longest.kind) AS due
+    FROM (
+        SELECT j.kind, j.due_at FROM jobs j
+        WHERE j.lease_id IS NULL AND j.dead_at IS NULL AND j.due_at <= sqlc.arg(now)
+        ORDER BY j.due_at LIMIT sqlc.arg(most)
+    ) AS longest
+) AS ranked
+WHERE place = 1;
 
 -- name: OldestDue :one
 SELECT due_at FROM jobs

@@ -225,11 +225,24 @@ func (s store) takeDead(ctx context.Context, id uuid.UUID) (waiting, error) {
 
 // count returns how many jobs there are, without Lag.
 func (s store) count(ctx context.Context) (Stats, error) {
-	row, err := s.q(ctx).Count(ctx)
+	row, err := s.q(ctx).Count(ctx, countLimit)
 	if err != nil {
 		return Stats{}, sqldb.Wrap(err, "count jobs")
 	}
 	return Stats{Waiting: row.Waiting, Running: row.Running, Dead: row.Dead}, nil
+}
+
+// dueByKind returns what is due at now.
+func (s store) dueByKind(ctx context.Context, now time.Time) ([]Due, error) {
+	rows, err := s.q(ctx).DueByKind(ctx, jobssql.DueByKindParams{Now: now, Most: countLimit})
+	if err != nil {
+		return nil, sqldb.Wrap(err, "read due jobs by kind")
+	}
+	list := make([]Due, len(rows))
+	for i, r := range rows {
+		list[i] = Due{Kind: r.Kind, Count: r.Due, Lag: now.Sub(r.DueAt)}
+	}
+	return list, nil
 }
 
 // oldestDue returns since when the earliest job that is due at now has been due, or

@@ -1,6 +1,7 @@
 // Package metrics keeps the service's metrics for Prometheus. Label values come
 // from the program only, such as route templates and operation names, never from
-// callers, such as ids and addresses, so that their number is bounded.
+// callers, such as ids and addresses, so that their number is bounded. What each of them
+// means is in docs/metrics.md.
 package metrics
 
 import (
@@ -19,32 +20,101 @@ import (
 type Metrics struct {
 	clock    clock.Clock
 	registry *prometheus.Registry
+
 	requests *prometheus.HistogramVec
-	provider *prometheus.HistogramVec
 	panics   prometheus.Counter
+	provider *prometheus.HistogramVec
+	jobs     *prometheus.HistogramVec
+	webhooks *prometheus.HistogramVec
+	usage    usageMetrics
+	commits  commitMetrics
 }
+
+// usageMetrics are about what is recorded. The counters are by outcome, of which there are
+// few, so that recording looks none of them up.
+type usageMetrics struct {
+	accepted, duplicate, overQuota, failed prometheus.Counter
+	batch                                  prometheus.Histogram
+}
+
+// commitMetrics are about how SQLite's transactions share commits.
+type commitMetrics struct{ transactions, took, waited prometheus.Histogram }
 
 // New returns metrics that start at zero. c measures durations.
 func New(c clock.Clock) *Metrics {
 	m := &Metrics{
 		clock:    c,
 		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "tenantry_http_request_duration_seconds", Help: "Time taken to answer requests.",
-			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 30},
-		}, []string{"method", "route", "status"}),
-		provider: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "tenantry_psp_call_duration_seconds", Help: "Time taken by calls to the payment provider, their retries included.",
-			Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 20},
-		}, []string{"operation", "outcome"}),
-		panics: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "tenantry_panics_total", Help: "Requests that a panic ended.",
-		}),
+		requests: histogramVec("tenantry_http_request_duration_seconds", "Time taken to answer requests.",
+			[]float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 30}, "method", "route", "status"),
+		panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "tenantry_panics_total", Help: "Requests that a panic ended."}),
+		provider: histogramVec("tenantry_psp_call_duration_seconds", "Time taken by calls to the payment provider, their retries included.",
+			[]float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 20}, "operation", "outcome"),
+		jobs: histogramVec("tenantry_job_duration_seconds", "Time taken by runs of background jobs.",
+			[]float64{.005, .025, .1, .5, 2.5, 10, 60}, "kind", "outcome"),
+		webhooks: histogramVec("tenantry_webhook_attempt_duration_seconds", "Time taken by attempts to deliver an event to a webhook endpoint.",
+			[]float64{.025, .1, .25, .5, 1, 2.5, 5, 15}, "outcome"),
 	}
-	m.registry.MustRegister(m.requests, m.provider, m.panics,
+	m.registry.MustRegister(m.requests, m.panics, m.provider, m.jobs, m.webhooks,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.usage = m.newUsage()
 	return m
 }
+
+func histogramVec(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+}
+
+func (m *Metrics) newUsage() usageMetrics {
+	events := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "tenantry_usage_events_total", Help: "Usage events that were recorded or refused, by outcome.",
+	}, []string{"outcome"})
+	batch := prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "tenantry_usage_batch_events", Help: "How many usage events were decided in one transaction.", Buckets: []float64{1, 2, 4, 8, 16, 32, 64, 128, 256},
+	})
+	m.registry.MustRegister(events, batch)
+	return usageMetrics{
+		accepted: events.WithLabelValues("accepted"), duplicate: events.WithLabelValues("duplicate"),
+		overQuota: events.WithLabelValues("quota_exceeded"), failed: events.WithLabelValues("failed"), batch: batch,
+	}
+}
+
+// Build says which program this is, on which kind of database.
+func (m *Metrics) Build(version, commit, goVersion, database string) {
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "tenantry_build_info", Help: "Always 1; the labels say which program this is.",
+	}, []string{"version", "commit", "go_version", "database"})
+	build.WithLabelValues(version, commit, goVersion, database).Set(1)
+	m.registry.MustRegister(build)
+}
+
+// ObserveCommits adds the metrics of a database whose transactions share commits. It is called
+// at most once, before Committed and CommitWaited.
+func (m *Metrics) ObserveCommits() {
+	m.commits = commitMetrics{
+		transactions: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "tenantry_db_commit_transactions", Help: "How many transactions shared one commit.", Buckets: []float64{1, 2, 4, 8, 16, 32},
+		}),
+		took: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "tenantry_db_commit_duration_seconds", Help: "Time taken to make a commit durable.",
+			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .1, 1},
+		}),
+		waited: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "tenantry_db_commit_wait_seconds", Help: "Time that transactions waited for those before them, where they had to.",
+			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .1, 1, 5},
+		}),
+	}
+	m.registry.MustRegister(m.commits.transactions, m.commits.took, m.commits.waited)
+}
+
+// Committed records a commit that a number of transactions shared.
+func (m *Metrics) Committed(transactions int, took time.Duration) {
+	m.commits.transactions.Observe(float64(transactions))
+	m.commits.took.Observe(took.Seconds())
+}
+
+// CommitWaited records that a transaction waited for its turn.
+func (m *Metrics) CommitWaited(d time.Duration) { m.commits.waited.Observe(d.Seconds()) }
 
 // Request records an answered request. route is the template of its path, "" if no
 // route matched.
@@ -67,53 +137,27 @@ func (m *Metrics) ProviderCall(operation string) func(outcome string) {
 	}
 }
 
-// Sample describes a metric that is computed when the metrics are read.
-type Sample struct {
-	Name, Help string
-	// Labels are constant; nil for none. Samples with the same name have the same
-	// label keys.
-	Labels map[string]string
-	// Total marks a counter, whose value only grows.
-	Total bool
+// Job records a run of a background job.
+func (m *Metrics) Job(kind, outcome string, took time.Duration) {
+	m.jobs.WithLabelValues(kind, outcome).Observe(took.Seconds())
 }
 
-// Read adds samples that one function computes together. values returns one value
-// for each sample, in order, or nil if it cannot read them.
-func (m *Metrics) Read(samples []Sample, values func() []float64) {
-	r := &reader{values: values}
-	for _, s := range samples {
-		kind := prometheus.GaugeValue
-		if s.Total {
-			kind = prometheus.CounterValue
-		}
-		r.descs = append(r.descs, prometheus.NewDesc(s.Name, s.Help, nil, s.Labels))
-		r.kinds = append(r.kinds, kind)
-	}
-	m.registry.MustRegister(r)
+// WebhookAttempt records an attempt to deliver an event.
+func (m *Metrics) WebhookAttempt(outcome string, took time.Duration) {
+	m.webhooks.WithLabelValues(outcome).Observe(took.Seconds())
+}
+
+// Usage records a batch of usage events by what became of them.
+func (m *Metrics) Usage(accepted, duplicate, overQuota, failed int) {
+	u := &m.usage
+	u.batch.Observe(float64(accepted + duplicate + overQuota + failed))
+	u.accepted.Add(float64(accepted))
+	u.duplicate.Add(float64(duplicate))
+	u.overQuota.Add(float64(overQuota))
+	u.failed.Add(float64(failed))
 }
 
 // Handler returns the handler of GET /metrics.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
-}
-
-// reader is a prometheus.Collector of samples that are computed together.
-type reader struct {
-	descs  []*prometheus.Desc
-	kinds  []prometheus.ValueType
-	values func() []float64
-}
-
-// Describe implements prometheus.Collector.
-func (r *reader) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range r.descs {
-		ch <- d
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (r *reader) Collect(ch chan<- prometheus.Metric) {
-	for i, v := range r.values() {
-		ch <- prometheus.MustNewConstMetric(r.descs[i], r.kinds[i], v)
-	}
 }

@@ -228,6 +228,33 @@ func TestDuplicatesAreOneJob(t *testing.T) {
 	})
 }
 
+// What is stored and not handled is the backlog, with the age of the oldest.
+func TestBacklog(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		i := newInbox(t, db, nil)
+		want := func(waiting int64, atLeast, below time.Duration) {
+			t.Helper()
+			n, lag, err := i.Backlog(t.Context())
+			if err != nil || n != waiting || lag < atLeast || lag >= below {
+				t.Errorf("%d wait, for %s (%v)", n, lag, err)
+			}
+		}
+		want(0, 0, 1)
+		for n, object := range []string{"in_2", "in_1"} {
+			body := eventJSON(fmt.Sprint("evt_", n), "invoice.paid", object)
+			if w := i.deliver(t.Context(), body, sign(body, newSecret, 0)); w.Code != 200 {
+				t.Fatalf("status %d: %s", w.Code, w.Body)
+			}
+			i.clock.Advance(time.Hour)
+		}
+		want(2, 2*time.Hour, 3*time.Hour)
+		i.run(t)
+		eventually(t, "the handling", func() bool { return i.handled(t) == 2 })
+		want(0, 0, 1)
+	})
+}
+
 func TestNotificationThatCannotBeStoredIsSentAgain(t *testing.T) {
 	t.Parallel()
 	i := newInbox(t, dbtest.New(t, sqldb.SQLite), nil)

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/clock"
 )
 
 // maxGroup bounds how many transactions share a commit on SQLite, and with it how
@@ -27,6 +30,10 @@ type grouped struct {
 	turn    chan struct{} // holds a token while somebody has the turn
 	waiting atomic.Int64  // callers who wait for it
 	open    *commonTx
+
+	clock     clock.Clock
+	waited    func(time.Duration)                        // nil tells nobody
+	committed func(transactions int, took time.Duration) // nil tells nobody
 }
 
 // commonTx is a transaction that several callers share.
@@ -37,20 +44,15 @@ type commonTx struct {
 	err     error         // why it was not committed; set before ended is closed
 }
 
-func newGrouped(pool *sql.DB) *grouped { return &grouped{pool: pool, turn: make(chan struct{}, 1)} }
+func newGrouped(pool *sql.DB) *grouped {
+	return &grouped{pool: pool, turn: make(chan struct{}, 1), clock: clock.System()}
+}
 
 // run runs f as a part of the open transaction, or of a new one, and returns once
 // that has ended. f's error, or that of a context that ended, undoes f alone.
 func (g *grouped) run(ctx context.Context, f func(conn *sql.Conn) error) error {
-	g.waiting.Add(1)
-	select {
-	case g.turn <- struct{}{}:
-		g.waiting.Add(-1)
-	case <-ctx.Done():
-		if g.waiting.Add(-1) == 0 {
-			go g.settle() // somebody may have counted on this caller
-		}
-		return fmt.Errorf("sqldb: begin: %w", ctx.Err())
+	if err := g.await(ctx); err != nil {
+		return err
 	}
 	tx, err := g.member(ctx, f)
 	if tx == nil {
@@ -61,6 +63,30 @@ func (g *grouped) run(ctx context.Context, f func(conn *sql.Conn) error) error {
 		err = tx.err
 	}
 	return err
+}
+
+// await returns with the turn, or once ctx has ended. Who gets it at once measures nothing.
+func (g *grouped) await(ctx context.Context) error {
+	select {
+	case g.turn <- struct{}{}:
+		return nil
+	default:
+	}
+	began := g.clock.Now()
+	g.waiting.Add(1)
+	select {
+	case g.turn <- struct{}{}:
+		g.waiting.Add(-1)
+		if g.waited != nil {
+			g.waited(g.clock.Now().Sub(began))
+		}
+		return nil
+	case <-ctx.Done():
+		if g.waiting.Add(-1) == 0 {
+			go g.settle() // somebody may have counted on this caller
+		}
+		return fmt.Errorf("sqldb: begin: %w", ctx.Err())
+	}
 }
 
 // member runs f with the turn and gives it back. A nil commonTx is one that could
@@ -144,9 +170,7 @@ func (g *grouped) leave(tx *commonTx, failed error) error {
 // why it was not committed.
 func (g *grouped) end(tx *commonTx, failed error) error {
 	if failed == nil {
-		if err := tx.exec("COMMIT"); err != nil {
-			failed = fmt.Errorf("sqldb: commit: %w", err)
-		}
+		failed = g.commit(tx)
 	}
 	if failed != nil {
 		_ = tx.exec("ROLLBACK") // fails where SQLite has done it already
@@ -156,6 +180,28 @@ func (g *grouped) end(tx *commonTx, failed error) error {
 	tx.err = failed
 	close(tx.ended)
 	return failed
+}
+
+func (g *grouped) commit(tx *commonTx) error {
+	began := g.clock.Now()
+	if err := tx.exec("COMMIT"); err != nil {
+		return fmt.Errorf("sqldb: commit: %w", err)
+	}
+	if g.committed != nil {
+		g.committed(tx.members, g.clock.Now().Sub(began))
+	}
+	return nil
+}
+
+// ObserveCommits has functions called for each transaction on SQLite that waited for others,
+// and for each commit, with how many transactions shared it. They must be quick. It is called
+// before the database is used by several at once. It reports whether there are such figures.
+func (db *DB) ObserveCommits(waited func(time.Duration), committed func(transactions int, took time.Duration)) bool {
+	if db.groups == nil {
+		return false
+	}
+	db.groups.waited, db.groups.committed = waited, committed
+	return true
 }
 
 // settle ends a transaction that nobody is coming to end.

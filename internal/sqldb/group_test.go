@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
@@ -112,5 +113,42 @@ func TestGroupedGivenUp(t *testing.T) {
 		}
 		wg.Wait()
 		cancel()
+	}
+}
+
+// Each commit is told of with how many transactions shared it, and each transaction that had
+// to wait with its time. One that is undone is no commit.
+func TestCommitsAreObserved(t *testing.T) {
+	t.Parallel()
+	db := dbtest.New(t, sqldb.SQLite)
+	var mu sync.Mutex
+	var shared, waits int
+	observed := db.ObserveCommits(
+		func(time.Duration) { mu.Lock(); defer mu.Unlock(); waits++ },
+		func(transactions int, _ time.Duration) {
+			mu.Lock()
+			defer mu.Unlock()
+			shared = max(shared, transactions)
+		},
+	)
+	if !observed {
+		t.Error("there are no figures of SQLite")
+	}
+	nothing := func(ctx context.Context) error { return db.Tx(ctx, func(context.Context) error { return nil }) }
+	if err := nothing(t.Context()); err != nil || waits != 0 || shared != 1 {
+		t.Errorf("alone: %d waited, %d shared a commit (%v)", waits, shared, err)
+	}
+	together(t, db, nothing, nothing, nothing)
+	if waits != 3 || shared != 4 {
+		t.Errorf("together: %d waited, %d shared a commit", waits, shared)
+	}
+	shared = 0
+	if err := db.Tx(t.Context(), func(context.Context) error { return errors.New("no") }); err == nil || shared != 0 {
+		t.Errorf("undone: %d shared a commit (%v)", shared, err)
+	}
+	for _, dialect := range dbtest.Dialects(t) {
+		if dialect == sqldb.Postgres && dbtest.New(t, dialect).ObserveCommits(nil, nil) {
+			t.Error("PostgreSQL groups commits by itself")
+		}
 	}
 }

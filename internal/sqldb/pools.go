@@ -8,6 +8,7 @@ import (
 // Pool says how busy a pool of connections is.
 type Pool struct {
 	Name   string // "write" and "read", or "all" where one pool does both
+	Max    int    // connections that there are at most
 	Open   int
 	InUse  int
 	Waits  int64         // how often somebody had to wait, since the start
@@ -24,5 +25,5 @@ func (db *DB) Pools() []Pool {
 
 func poolOf(name string, pool *sql.DB) Pool {
 	s := pool.Stats()
-	return Pool{Name: name, Open: s.OpenConnections, InUse: s.InUse, Waits: s.WaitCount, Waited: s.WaitDuration}
+	return Pool{Name: name, Max: s.MaxOpenConnections, Open: s.OpenConnections, InUse: s.InUse, Waits: s.WaitCount, Waited: s.WaitDuration}
 }

@@ -29,6 +29,10 @@ type Deps struct {
 	// Billing takes the figures of billable events; needed where usage is recorded.
 	Billing BillingQueue
 	Events  hook.Outbox // nil tells nobody
+	// Observe is called for each batch that was decided, with how many events were accepted,
+	// refused as duplicates, refused for a quota, and failed for another reason; nil is not
+	// called.
+	Observe func(accepted, duplicate, overQuota, failed int)
 }
 
 // Service has the use cases of usage. It is safe for concurrent use.
@@ -61,6 +65,7 @@ func NewService(d Deps) *Service {
 		store: s, plans: d.Plans, clock: d.Clock, alerts: d.Alerts,
 		writer: newWriter(l.decide, d.Log, maxWaiting), writers: writers,
 	}
+	svc.writer.observe = d.Observe
 	svc.summaries = gather.New(svc.summarize, runtime.GOMAXPROCS(0))
 	return svc
 }

@@ -2,6 +2,7 @@ package usage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -30,6 +31,8 @@ type writer struct {
 	log    *slog.Logger
 	queue  chan *call
 	queued atomic.Int64 // events in queue
+	// observe is told of each batch (see Deps); nil is not.
+	observe func(accepted, duplicate, overQuota, failed int)
 
 	mu      sync.RWMutex
 	stopped bool
@@ -149,11 +152,33 @@ func (w *writer) write(ctx context.Context, batch []*call) {
 	if err != nil {
 		verdicts = w.oneByOne(ctx, submissions, err)
 	}
+	w.tell(verdicts)
 	for _, one := range batch {
 		n := len(one.submissions)
 		one.done <- verdicts[:n:n]
 		verdicts = verdicts[n:]
 	}
+}
+
+// tell counts the verdicts of a batch.
+func (w *writer) tell(verdicts []verdict) {
+	if w.observe == nil {
+		return
+	}
+	var accepted, duplicate, overQuota, failed int
+	for i := range verdicts {
+		switch err := verdicts[i].err; {
+		case err == nil:
+			accepted++
+		case errors.Is(err, ErrDuplicate):
+			duplicate++
+		case errors.Is(err, ErrQuotaExceeded):
+			overQuota++
+		default:
+			failed++
+		}
+	}
+	w.observe(accepted, duplicate, overQuota, failed)
 }
 
 // oneByOne stores each submission in its own transaction, since storing them together

@@ -104,6 +104,30 @@ func TestWriterStoresWhatWaitsTogether(t *testing.T) {
 	}
 }
 
+// A batch is told of once, by what became of its events.
+func TestWriterTellsWhatBecameOfABatch(t *testing.T) {
+	t.Parallel()
+	var told [][4]int
+	w := newWriter((&journal{}).decide, slog.New(slog.DiscardHandler), 8)
+	w.observe = func(accepted, duplicate, overQuota, failed int) {
+		told = append(told, [4]int{accepted, duplicate, overQuota, failed})
+	}
+	for _, code := range []string{"a", "refused", "bad"} {
+		ask(t.Context(), t, w, code)
+	}
+	start(t, w)() // what waits is written before it ends
+	w.tell([]verdict{{err: ErrQuotaExceeded.With("limit", 1)}})
+	total := [4]int{}
+	for _, one := range told {
+		for i, n := range one {
+			total[i] += n
+		}
+	}
+	if len(told) != 2 || total != [4]int{1, 1, 1, 1} {
+		t.Errorf("told %v", told)
+	}
+}
+
 func TestWriterBoundsABatch(t *testing.T) {
 	t.Parallel()
 	j := &journal{}

@@ -101,3 +101,13 @@ DELETE FROM webhook_events WHERE id IN (
 -- name: AllEndpoints :many
 -- For the sandbox alone.
 SELECT * FROM webhook_endpoints ORDER BY id;
+
+-- name: Backlog :one
+-- Each part reads one index, and no more of it than is counted.
+SELECT
+    (SELECT count(*) FROM (
+        SELECT d.id FROM webhook_deliveries d WHERE d.next_attempt_at IS NOT NULL ORDER BY d.endpoint_id LIMIT sqlc.arg(most)
+    ) AS waits) AS waiting,
+    (SELECT count(*) FROM (
+        SELECT e.id FROM webhook_endpoints e WHERE e.failing_since IS NOT NULL ORDER BY e.failing_since LIMIT sqlc.arg(most)
+    ) AS fails) AS failing;

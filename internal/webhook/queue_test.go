@@ -124,6 +124,42 @@ func TestClaims(t *testing.T) {
 	})
 }
 
+// The backlog counts what waits, and its lag is that of the attempt that was due first; what
+// is to be tried later has none.
+func TestBacklog(t *testing.T) {
+	t.Parallel()
+	eachQueue(t, func(q queue) {
+		t := q.t
+		want := func(what string, now time.Time, want Backlog) {
+			t.Helper()
+			if got, err := q.backlog(t.Context(), now); err != nil || got != want {
+				t.Errorf("%s: %+v %v, want %+v", what, got, err, want)
+			}
+		}
+		want("nothing", noon, Backlog{})
+		long := q.add(3)
+		q.add(1)
+		q.add(0)
+		want("all are due", noon.Add(time.Minute), Backlog{Waiting: 4, Lag: time.Minute})
+		tasks := q.claimAt(noon, room{long, 9})
+		later := noon.Add(time.Hour)
+		for _, one := range tasks {
+			if err := q.recordOutcomes(t.Context(), []outcome{{one.delivery, one.lease, pending, 1, []Attempt{{At: noon}}, &later}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want("one is due", noon.Add(time.Minute), Backlog{Waiting: 4, Lag: time.Minute})
+		if _, err := q.db.Conn(t.Context()).ExecContext(t.Context(), `UPDATE webhook_endpoints SET failing_since = $1 WHERE id = $2`, noon, long); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := q.db.Conn(t.Context()).ExecContext(t.Context(), `DELETE FROM webhook_deliveries WHERE endpoint_id <> $1`, long); err != nil {
+			t.Fatal(err)
+		}
+		want("none is due", noon.Add(time.Minute), Backlog{Waiting: 3, Failing: 1})
+		want("an hour later", later.Add(time.Second), Backlog{Waiting: 3, Failing: 1, Lag: time.Second})
+	})
+}
+
 // An event whose resource cannot be read is not stored, and neither is its change; nobody is
 // asked for a resource that nobody wants.
 func TestOutboxIsPartOfTheChange(t *testing.T) {

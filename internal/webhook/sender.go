@@ -192,9 +192,25 @@ func (d *sender) deliver(ctx context.Context, t task) {
 	r := result{task: t}
 	if t.endpoint.Enabled {
 		r = d.attempt(ctx, t)
+		d.observe(r)
 	}
 	d.results <- r
 	d.landed(t.endpoint.ID, r)
+}
+
+// observe counts an attempt, unless the end of the service interrupted it.
+func (d *sender) observe(r result) {
+	if d.svc.deps.Observe == nil || r.interrupted {
+		return
+	}
+	outcome := "failed"
+	switch {
+	case r.ok():
+		outcome = "answered"
+	case r.attempt.StatusCode != nil:
+		outcome = "refused"
+	}
+	d.svc.deps.Observe(outcome, time.Duration(r.attempt.DurationMS)*time.Millisecond)
 }
 
 // landed gives back the room of an attempt. The sender looks again at an endpoint with more

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -48,6 +49,9 @@ type Deps struct {
 	// Reachable are networks that are not public and can be reached all the same, also
 	// without https: the sandbox's own, none in production.
 	Reachable []netip.Prefix
+	// Observe is called after each attempt, with "answered" (2xx), "refused" (another answer) or
+	// "failed" (none); nil is not called.
+	Observe func(outcome string, took time.Duration)
 }
 
 // Service has the endpoints and their deliveries.
@@ -259,6 +263,21 @@ func (s *Service) record(ctx context.Context, action string, e Endpoint, before,
 		entry.After = after
 	}
 	return s.deps.Audit.Record(ctx, entry)
+}
+
+// Backlog says how far the deliveries to all endpoints are behind.
+type Backlog struct {
+	// Waiting counts the deliveries with an attempt to come, up to 10,000.
+	Waiting int64
+	// Lag is for how long the earliest attempt has been due.
+	Lag time.Duration
+	// Failing counts the endpoints that have failed since their last success, up to 10,000.
+	Failing int64
+}
+
+// Backlog returns how far all instances together are behind.
+func (s *Service) Backlog(ctx context.Context) (Backlog, error) {
+	return s.store.backlog(ctx, s.deps.Clock.Now())
 }
 
 // Run sends deliveries until ctx ends.

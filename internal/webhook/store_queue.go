@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -14,6 +15,9 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/webhook/webhooksql"
 )
+
+// backlogLimit is how many deliveries are counted, and how many endpoints looked at, at most.
+const backlogLimit = 10_000
 
 // dueEndpoints returns the endpoints that have a delivery due. It looks up one endpoint
 // after the other in the index of what waits, so that a long queue of one costs no more than
@@ -34,6 +38,41 @@ SELECT waiting.id FROM waiting
 WHERE waiting.id IS NOT NULL
 	AND EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.endpoint_id = waiting.id AND d.next_attempt_at <= $1)`, now)
 	return ids, sqldb.Wrap(err, "find webhook endpoints with deliveries due")
+}
+
+// backlog counts what waits, and finds the attempt that has been due for the longest. It goes
+// from endpoint to endpoint like dueEndpoints, and counts up to a limit.
+func (s store) backlog(ctx context.Context, now time.Time) (Backlog, error) {
+	row, err := s.q(ctx).Backlog(ctx, backlogLimit)
+	if err != nil {
+		return Backlog{}, sqldb.Wrap(err, "count waiting webhook deliveries")
+	}
+	b := Backlog{Waiting: row.Waiting, Failing: row.Failing}
+	var due time.Time
+	err = s.db.Conn(ctx).QueryRowContext(ctx, `
+WITH RECURSIVE waiting(id, place) AS (
+	SELECT first.endpoint_id, 1 FROM (
+		SELECT d.endpoint_id FROM webhook_deliveries d WHERE d.next_attempt_at IS NOT NULL ORDER BY d.endpoint_id LIMIT 1
+	) AS first
+	UNION ALL
+	SELECT (
+		SELECT d.endpoint_id FROM webhook_deliveries d
+		WHERE d.next_attempt_at IS NOT NULL AND d.endpoint_id > waiting.id ORDER BY d.endpoint_id LIMIT 1
+	), waiting.place + 1 FROM waiting WHERE waiting.id IS NOT NULL AND waiting.place < $1
+)
+SELECT v.next_attempt_at FROM waiting JOIN webhook_deliveries v ON v.id = (
+	SELECT d.id FROM webhook_deliveries d
+	WHERE d.endpoint_id = waiting.id AND d.next_attempt_at <= $2 ORDER BY d.next_attempt_at LIMIT 1
+)
+ORDER BY v.next_attempt_at LIMIT 1`, backlogLimit, now).Scan(&due)
+	switch {
+	case errors.Is(err, sqldb.ErrNoRows):
+		return b, nil
+	case err != nil:
+		return Backlog{}, sqldb.Wrap(err, "find the webhook delivery that is due for the longest")
+	}
+	b.Lag = now.Sub(due)
+	return b, nil
 }
 
 // claim leases deliveries that are due, of each endpoint as many as it has room, the

@@ -41,8 +41,14 @@ func Backup(ctx context.Context, s settings.Settings, file string, out io.Writer
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "Wrote %s (%s), checked.\n", file, megabytes(size.Size()))
-	return err
+	if _, err = fmt.Fprintf(out, "Wrote %s (%s), checked.\n", file, megabytes(size.Size())); err != nil {
+		return err
+	}
+	if err := dbfile.NoteBackup(source, clock.System().Now()); err != nil { // the backup is good all the same
+		_, err = fmt.Fprintf(out, "The metrics will not show it: %v.\n", err)
+		return err
+	}
+	return nil
 }
 
 // Restore puts a backup in place of the SQLite database of s. One that is there is kept

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/clock"
@@ -60,12 +59,11 @@ func (d *doctor) folder() {
 }
 
 func (d *doctor) disk(path string) {
-	var stat syscall.Statfs_t
-	if err := syscall.Statfs(path, &stat); err != nil {
+	free, err := dbfile.Free(path)
+	if err != nil {
 		d.warn("disk", err.Error(), "")
 		return
 	}
-	free := stat.Bavail * uint64(stat.Bsize)
 	detail := fmt.Sprintf("%.1f GB are free where the data folder is", float64(free)/1e9)
 	const fix = "Make room, or move the data folder to a larger disk."
 	switch {

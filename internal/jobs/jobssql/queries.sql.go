@@ -74,10 +74,15 @@ func (q *Queries) Complete(ctx context.Context, arg CompleteParams) (int64, erro
 
 const count = `-- name: Count :one
 SELECT
-    count(*) FILTER (WHERE lease_id IS NULL AND dead_at IS NULL AND NOT periodic) AS waiting,
-    count(*) FILTER (WHERE lease_id IS NOT NULL) AS running,
-    count(*) FILTER (WHERE dead_at IS NOT NULL) AS dead
-FROM jobs
+    (SELECT count(*) FROM (
+        SELECT w.id FROM jobs w WHERE w.lease_id IS NULL AND w.dead_at IS NULL AND NOT w.periodic ORDER BY w.due_at LIMIT $1
+    ) AS waits) AS waiting,
+    (SELECT count(*) FROM (
+        SELECT r.id FROM jobs r WHERE r.lease_id IS NOT NULL ORDER BY r.leased_until LIMIT $1
+    ) AS runs) AS running,
+    (SELECT count(*) FROM (
+        SELECT d.id FROM jobs d WHERE d.dead_at IS NOT NULL ORDER BY d.dead_at LIMIT $1
+    ) AS died) AS dead
 `
 
 type CountRow struct {
@@ -86,8 +91,9 @@ type CountRow struct {
 	Dead    int64
 }
 
-func (q *Queries) Count(ctx context.Context) (CountRow, error) {
-	row := q.db.QueryRowContext(ctx, count)
+// Each part reads one index, and no more of it than is counted.
+func (q *Queries) Count(ctx context.Context, most int32) (CountRow, error) {
+	row := q.db.QueryRowContext(ctx, count, most)
 	var i CountRow
 	err := row.Scan(&i.Waiting, &i.Running, &i.Dead)
 	return i, err
@@ -185,6 +191,54 @@ type DropWaitingTwinParams struct {
 func (q *Queries) DropWaitingTwin(ctx context.Context, arg DropWaitingTwinParams) error {
 	_, err := q.db.ExecContext(ctx, dropWaitingTwin, arg.Kind, arg.UniqueKey)
 	return err
+}
+
+const dueByKind = `-- name: DueByKind :many
+SELECT kind, due_at, due FROM (
+    SELECT longest.kind, longest.due_at,
+        row_number() OVER (PARTITION BY longest.kind ORDER BY longest.due_at) AS place,
+        count(*) OVER (PARTITION BY longest.kind) AS due
+    FROM (
+        SELECT j.kind, j.due_at FROM jobs j
+        WHERE j.lease_id IS NULL AND j.dead_at IS NULL AND j.due_at <= $1
+        ORDER BY j.due_at LIMIT $2
+    ) AS longest
+) AS ranked
+WHERE place = 1
+`
+
+type DueByKindParams struct {
+	Now  time.Time
+	Most int32
+}
+
+type DueByKindRow struct {
+	Kind  string
+	DueAt time.Time
+	Due   int64
+}
+
+func (q *Queries) DueByKind(ctx context.Context, arg DueByKindParams) ([]DueByKindRow, error) {
+	rows, err := q.db.QueryContext(ctx, dueByKind, arg.Now, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []DueByKindRow{}
+	for rows.Next() {
+		var i DueByKindRow
+		if err := rows.Scan(&i.Kind, &i.DueAt, &i.Due); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const insert = `-- name: Insert :exec

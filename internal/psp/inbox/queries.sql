@@ -30,3 +30,15 @@ DELETE FROM psp_events WHERE id IN (
 
 -- name: LastEventAt :one
 SELECT received_at FROM psp_events ORDER BY received_at DESC LIMIT 1;
+
+-- name: CountWaiting :one
+SELECT count(*) FROM (
+    SELECT e.object_id FROM psp_events e WHERE e.handled_at IS NULL ORDER BY e.object_id LIMIT sqlc.arg(most)
+) AS waits;
+
+-- name: OldestWaiting :one
+-- Of as many as are counted, in the order of an index that has only those that wait.
+SELECT waits.received_at FROM (
+    SELECT e.received_at FROM psp_events e WHERE e.handled_at IS NULL ORDER BY e.object_id LIMIT sqlc.arg(most)
+) AS waits
+ORDER BY waits.received_at LIMIT 1;

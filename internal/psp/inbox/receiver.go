@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/jobs"
@@ -195,6 +196,16 @@ func (r *Receiver) HandleEvent(ctx context.Context, job jobs.Job) error {
 		}
 	}
 	return r.inbox.markHandled(ctx, waiting, r.clock.Now())
+}
+
+// Backlog returns how many notifications are stored and not handled yet, up to 10,000, and for
+// how long the oldest of those has been waiting.
+func (r *Receiver) Backlog(ctx context.Context) (waiting int64, lag time.Duration, err error) {
+	waiting, oldest, err := r.inbox.backlog(ctx)
+	if err != nil || waiting == 0 {
+		return 0, 0, err
+	}
+	return waiting, max(0, r.clock.Now().Sub(oldest)), nil
 }
 
 // of returns those of the events about one object that the handler gets (see On).

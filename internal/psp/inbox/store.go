@@ -55,6 +55,23 @@ func (s store) waiting(ctx context.Context, e psp.Event) ([]psp.Event, error) {
 	return events, sqldb.Wrap(err, "list waiting notifications")
 }
 
+// backlogLimit is how many notifications are counted at most.
+const backlogLimit = 10_000
+
+// backlog counts the events that are not handled yet, and returns when the oldest of those
+// was received, the zero time where there is none.
+func (s store) backlog(ctx context.Context) (waiting int64, oldest time.Time, err error) {
+	waiting, err = s.q(ctx).CountWaiting(ctx, backlogLimit)
+	if err != nil || waiting == 0 {
+		return 0, time.Time{}, sqldb.Wrap(err, "count waiting notifications")
+	}
+	oldest, err = s.q(ctx).OldestWaiting(ctx, backlogLimit)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return 0, time.Time{}, nil // handled meanwhile
+	}
+	return waiting, oldest, sqldb.Wrap(err, "read the oldest waiting notification")
+}
+
 // deleteHandled deletes handled events that were received in a time, the oldest first, and
 // returns when they were.
 func (s store) deleteHandled(ctx context.Context, earliest, before time.Time, most int32) ([]time.Time, error) {

@@ -52,6 +52,29 @@ func (q *Queries) AllEndpoints(ctx context.Context) ([]WebhookEndpoint, error) {
 	return items, nil
 }
 
+const backlog = `-- name: Backlog :one
+SELECT
+    (SELECT count(*) FROM (
+        SELECT d.id FROM webhook_deliveries d WHERE d.next_attempt_at IS NOT NULL ORDER BY d.endpoint_id LIMIT $1
+    ) AS waits) AS waiting,
+    (SELECT count(*) FROM (
+        SELECT e.id FROM webhook_endpoints e WHERE e.failing_since IS NOT NULL ORDER BY e.failing_since LIMIT $1
+    ) AS fails) AS failing
+`
+
+type BacklogRow struct {
+	Waiting int64
+	Failing int64
+}
+
+// Each part reads one index, and no more of it than is counted.
+func (q *Queries) Backlog(ctx context.Context, most int32) (BacklogRow, error) {
+	row := q.db.QueryRowContext(ctx, backlog, most)
+	var i BacklogRow
+	err := row.Scan(&i.Waiting, &i.Failing)
+	return i, err
+}
+
 const countEndpoints = `-- name: CountEndpoints :one
 SELECT count(*) FROM webhook_endpoints WHERE tenant_id = $1::uuid
 `

@@ -10,6 +10,19 @@ import (
 	"time"
 )
 
+const countWaiting = `-- name: CountWaiting :one
+SELECT count(*) FROM (
+    SELECT e.object_id FROM psp_events e WHERE e.handled_at IS NULL ORDER BY e.object_id LIMIT $1
+) AS waits
+`
+
+func (q *Queries) CountWaiting(ctx context.Context, most int32) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countWaiting, most)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const cursor = `-- name: Cursor :one
 SELECT taken_until FROM psp_cursor WHERE id = 1
 `
@@ -130,6 +143,21 @@ WHERE psp_cursor.taken_until < excluded.taken_until
 func (q *Queries) MoveCursor(ctx context.Context, takenUntil time.Time) error {
 	_, err := q.db.ExecContext(ctx, moveCursor, takenUntil)
 	return err
+}
+
+const oldestWaiting = `-- name: OldestWaiting :one
+SELECT waits.received_at FROM (
+    SELECT e.received_at FROM psp_events e WHERE e.handled_at IS NULL ORDER BY e.object_id LIMIT $1
+) AS waits
+ORDER BY waits.received_at LIMIT 1
+`
+
+// Of as many as are counted, in the order of an index that has only those that wait.
+func (q *Queries) OldestWaiting(ctx context.Context, most int32) (time.Time, error) {
+	row := q.db.QueryRowContext(ctx, oldestWaiting, most)
+	var received_at time.Time
+	err := row.Scan(&received_at)
+	return received_at, err
 }
 
 const waitingEvents = `-- name: WaitingEvents :many

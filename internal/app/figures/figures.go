@@ -1,0 +1,202 @@
+// Package figures registers the metrics that are read from the database and from its files
+// when somebody asks for the metrics. Reading them costs about the same however much there
+// is in the database: what can be many is counted up to 10,000.
+package figures
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/dbfile"
+	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/metrics"
+	"github.com/tenantry/tenantry/internal/psp/inbox"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage/billing"
+	"github.com/tenantry/tenantry/internal/webhook"
+)
+
+// timeout bounds the queries of one reading, of each source.
+const timeout = 5 * time.Second
+
+// Sources are what is read.
+type Sources struct {
+	DB       *sqldb.DB
+	Jobs     *jobs.Queue
+	Inbox    *inbox.Receiver
+	Hooks    *webhook.Service
+	Reporter *billing.Reporter
+	Log      *slog.Logger
+}
+
+// Register adds the metrics of the sources.
+func Register(m *metrics.Metrics, s Sources) {
+	s.jobs(m)
+	s.inbox(m)
+	s.hooks(m)
+	s.reports(m)
+	s.pools(m)
+	if path := s.DB.File(); path != "" {
+		s.file(m, path)
+	}
+}
+
+// read adds families of one source. What cannot be read is absent, and the log says why.
+func (s Sources) read(m *metrics.Metrics, source string, families []metrics.Family, read func(ctx context.Context, put metrics.Put) error) {
+	m.Read(families, func(put metrics.Put) {
+		ctx, cancel := context.WithTimeout(context.Background(), timeout)
+		defer cancel()
+		if err := read(ctx, put); err != nil {
+			s.Log.WarnContext(ctx, "figures could not be read", "of", source, "error", err)
+		}
+	})
+}
+
+func (s Sources) jobs(m *metrics.Metrics) {
+	s.read(m, "jobs", []metrics.Family{
+		{Name: "tenantry_jobs_waiting", Help: "Jobs that are due now or later, in all instances, up to 10,000."},
+		{Name: "tenantry_jobs_running", Help: "Jobs that an instance is running."},
+		{Name: "tenantry_jobs_dead", Help: "Jobs that failed for the last time and need attention, up to 10,000."},
+		{Name: "tenantry_jobs_lag_seconds", Help: "How long the oldest waiting job has been due."},
+		{Name: "tenantry_job_due", Help: "Jobs of a kind that wait although they are due, among the 10,000 that have been due for the longest.", Labels: []string{"kind"}},
+		{Name: "tenantry_job_lag_seconds", Help: "How long the oldest job of a kind has been due.", Labels: []string{"kind"}},
+	}, func(ctx context.Context, put metrics.Put) error {
+		stats, err := s.Jobs.Stats(ctx)
+		if err != nil {
+			return err
+		}
+		put("tenantry_jobs_waiting", float64(stats.Waiting))
+		put("tenantry_jobs_running", float64(stats.Running))
+		put("tenantry_jobs_dead", float64(stats.Dead))
+		put("tenantry_jobs_lag_seconds", stats.Lag.Seconds())
+		due, err := s.Jobs.DueByKind(ctx)
+		if err != nil {
+			return err
+		}
+		known := map[string]bool{}
+		for _, d := range due {
+			put("tenantry_job_due", float64(d.Count), d.Kind)
+			put("tenantry_job_lag_seconds", d.Lag.Seconds(), d.Kind)
+			known[d.Kind] = true
+		}
+		// A kind with nothing due is 0, so that a graph of it ends where the queue does.
+		for _, kind := range s.Jobs.Kinds() {
+			if !known[kind] {
+				put("tenantry_job_due", 0, kind)
+				put("tenantry_job_lag_seconds", 0, kind)
+			}
+		}
+		return nil
+	})
+}
+
+func (s Sources) inbox(m *metrics.Metrics) {
+	s.read(m, "notifications", []metrics.Family{
+		{Name: "tenantry_psp_inbox_waiting", Help: "Notifications of the payment provider that are stored and not handled yet, up to 10,000."},
+		{Name: "tenantry_psp_inbox_lag_seconds", Help: "How long the oldest of them has been waiting."},
+		{Name: "tenantry_psp_last_notification_timestamp_seconds", Help: "When the last event of the payment provider was stored, in Unix time; absent before the first."},
+	}, func(ctx context.Context, put metrics.Put) error {
+		waiting, lag, err := s.Inbox.Backlog(ctx)
+		if err != nil {
+			return err
+		}
+		put("tenantry_psp_inbox_waiting", float64(waiting))
+		put("tenantry_psp_inbox_lag_seconds", lag.Seconds())
+		last, err := inbox.LastEventAt(ctx, s.DB)
+		if errors.Is(err, inbox.ErrNoEvent) {
+			return nil
+		}
+		if err == nil {
+			put("tenantry_psp_last_notification_timestamp_seconds", float64(last.Unix()))
+		}
+		return err
+	})
+}
+
+func (s Sources) hooks(m *metrics.Metrics) {
+	s.read(m, "webhooks", []metrics.Family{
+		{Name: "tenantry_webhook_deliveries_waiting", Help: "Deliveries to webhook endpoints with an attempt to come, up to 10,000."},
+		{Name: "tenantry_webhook_lag_seconds", Help: "How long the earliest attempt at a delivery has been due."},
+		{Name: "tenantry_webhook_endpoints_failing", Help: "Webhook endpoints that have failed since their last success."},
+	}, func(ctx context.Context, put metrics.Put) error {
+		b, err := s.Hooks.Backlog(ctx)
+		if err != nil {
+			return err
+		}
+		put("tenantry_webhook_deliveries_waiting", float64(b.Waiting))
+		put("tenantry_webhook_lag_seconds", b.Lag.Seconds())
+		put("tenantry_webhook_endpoints_failing", float64(b.Failing))
+		return nil
+	})
+}
+
+func (s Sources) reports(m *metrics.Metrics) {
+	s.read(m, "usage reports", []metrics.Family{
+		{Name: "tenantry_usage_report_lag_seconds", Help: "How long the oldest billable usage has been waiting to be reported to the payment provider."},
+		{Name: "tenantry_usage_reports_refused", Help: "Billable usage that the payment provider refused and that needs attention."},
+	}, func(ctx context.Context, put metrics.Put) error {
+		lag, err := s.Reporter.Lag(ctx)
+		if err != nil {
+			return err
+		}
+		put("tenantry_usage_report_lag_seconds", lag.Seconds())
+		refused, err := s.Reporter.Rejected(ctx)
+		if err != nil {
+			return err
+		}
+		put("tenantry_usage_reports_refused", float64(refused))
+		return nil
+	})
+}
+
+func (s Sources) pools(m *metrics.Metrics) {
+	labels := []string{"pool"}
+	m.Read([]metrics.Family{
+		{Name: "tenantry_db_connections_max", Help: "Connections to the database that there may be.", Labels: labels},
+		{Name: "tenantry_db_connections_open", Help: "Open connections to the database.", Labels: labels},
+		{Name: "tenantry_db_connections_in_use", Help: "Connections that a query or a transaction holds.", Labels: labels},
+		{Name: "tenantry_db_waits_total", Help: "How often a query had to wait for a connection.", Labels: labels, Total: true},
+		{Name: "tenantry_db_wait_seconds_total", Help: "Time spent waiting for connections.", Labels: labels, Total: true},
+	}, func(put metrics.Put) {
+		for _, p := range s.DB.Pools() {
+			put("tenantry_db_connections_max", float64(p.Max), p.Name)
+			put("tenantry_db_connections_open", float64(p.Open), p.Name)
+			put("tenantry_db_connections_in_use", float64(p.InUse), p.Name)
+			put("tenantry_db_waits_total", float64(p.Waits), p.Name)
+			put("tenantry_db_wait_seconds_total", p.Waited.Seconds(), p.Name)
+		}
+	})
+}
+
+// file is about what SQLite has on its disk.
+func (s Sources) file(m *metrics.Metrics, path string) {
+	s.read(m, "the database file", []metrics.Family{
+		{Name: "tenantry_db_file_bytes", Help: "Size of the database file."},
+		{Name: "tenantry_db_wal_bytes", Help: "Size of the log beside the database file."},
+		{Name: "tenantry_db_disk_free_bytes", Help: "Room on the disk of the database file."},
+		{Name: "tenantry_backup_last_timestamp_seconds", Help: "When tenantry backup last wrote a backup of the database, in Unix time; absent before the first."},
+	}, func(_ context.Context, put metrics.Put) error {
+		file, log, err := dbfile.Sizes(path)
+		if err != nil {
+			return err
+		}
+		put("tenantry_db_file_bytes", float64(file))
+		put("tenantry_db_wal_bytes", float64(log))
+		free, err := dbfile.Free(filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		put("tenantry_db_disk_free_bytes", float64(free))
+		at, err := dbfile.LastBackup(path)
+		if errors.Is(err, dbfile.ErrNoBackup) {
+			return nil
+		}
+		if err == nil {
+			put("tenantry_backup_last_timestamp_seconds", float64(at.Unix()))
+		}
+		return err
+	})
+}

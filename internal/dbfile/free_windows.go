@@ -1,0 +1,14 @@
+package dbfile
+
+import "golang.org/x/sys/windows"
+
+// Free returns how many bytes this user may still write to the disk of a folder.
+func Free(folder string) (uint64, error) {
+	name, err := windows.UTF16PtrFromString(folder)
+	if err != nil {
+		return 0, err
+	}
+	var free uint64
+	err = windows.GetDiskFreeSpaceEx(name, &free, nil, nil)
+	return free, err
+}
