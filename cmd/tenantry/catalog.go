@@ -48,9 +48,6 @@ func (c *catalogImportCmd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	if !c.Yes && !c.DryRun && !term.IsTerminal(int(p.in.Fd())) {
-		return &settings.Error{Name: "--yes", Reason: "there is no terminal to ask for confirmation; pass --yes, or --dry-run to only see the changes"}
-	}
 	return commands.ImportCatalog(ctx, s, commands.CatalogImport{
 		File: c.File, DryRun: c.DryRun, Prune: c.Prune, Notes: p.err, Confirm: func() (bool, error) { return c.confirm(p) },
 	}, p.out)
@@ -60,6 +57,9 @@ func (c *catalogImportCmd) Run(ctx context.Context, p *process) error {
 func (c *catalogImportCmd) confirm(p *process) (bool, error) {
 	if c.Yes {
 		return true, nil
+	}
+	if !term.IsTerminal(int(p.in.Fd())) {
+		return false, &settings.Error{Name: "--yes", Reason: "there is no terminal to ask for confirmation; pass --yes, or --dry-run to only see the changes"}
 	}
 	_, _ = fmt.Fprint(p.err, "Make these changes? [y/N] ")
 	answer, err := bufio.NewReader(p.in).ReadString('\n')

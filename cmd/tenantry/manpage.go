@@ -38,7 +38,7 @@ func manPage(app *kong.Application) []byte {
 			line(".TP\n.B %s", quoted("--"+flag.Name+placeholderOf(flag)))
 			line("%s", escaped(flag.Help))
 			if len(flag.Envs) > 0 {
-				line("In the environment: \\fB%s\\fR.", escaped(strings.Join(flag.Envs, ", ")))
+				line("In the environment: \\fB\\%%%s\\fR.", escaped(strings.Join(flag.Envs, ", ")))
 			}
 		}
 	}

@@ -44,6 +44,9 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 	if err != nil {
 		return err
 	}
+	if s.PublicURL == nil {
+		log.WarnContext(ctx, "TENANTRY_PUBLIC_URL is not set: links in mails and at the payment provider lead to the listening address")
+	}
 	s = s.Listening(listener.Addr())
 	out := outside{clock: clock.System(), pspKey: s.StripeSecretKey, sender: sender, logins: oauthProviders(s.Logins)}
 	for _, secret := range s.StripeWebhookSecrets {

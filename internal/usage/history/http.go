@@ -19,15 +19,16 @@ func NewHTTP(r *Reader) *HTTP { return &HTTP{reader: r} }
 
 // Between is the time that is asked for.
 type Between struct {
-	From string `query:"from" doc:"A datetime, or a date in UTC; inclusive. By default 30 days before to."`
+	From string `query:"from" doc:"A datetime, or a date in UTC; inclusive. By default 30 days before to; of a series by hour 7 days, by month a year."`
 	To   string `query:"to" doc:"A datetime, or a date in UTC; exclusive. By default now."`
 }
 
-// byDefault is how long the time is without a beginning.
-const byDefault = 30 * 24 * time.Hour
+// byDefault is how many days the time has without a beginning.
+const byDefault = 30
 
-// period reads the time; now ends it by default, with what is recorded at this moment.
-func (b Between) period(now time.Time) (usage.Period, error) {
+// period reads the time: days is how long it is without a beginning, and now ends it by
+// default, with what is recorded at this moment.
+func (b Between) period(now time.Time, days int) (usage.Period, error) {
 	var broken fault.Fields
 	read := func(field, text string, otherwise time.Time) time.Time {
 		if text == "" {
@@ -43,7 +44,7 @@ func (b Between) period(now time.Time) (usage.Period, error) {
 		return at
 	}
 	to := read("to", b.To, now.UTC().Add(time.Microsecond))
-	p := usage.Period{Start: read("from", b.From, to.Add(-byDefault)), End: to}
+	p := usage.Period{Start: read("from", b.From, to.AddDate(0, 0, -days)), End: to}
 	if err := broken.Err(); err != nil {
 		return p, err
 	}
@@ -76,7 +77,7 @@ type UsageSeries struct {
 
 // Series handles GET /usage/series.
 func (h *HTTP) Series(ctx context.Context, in *seriesInput) (*rest.Data[UsageSeries], error) {
-	p, err := in.period(h.reader.clock.Now())
+	p, err := in.period(h.reader.clock.Now(), in.Interval.days())
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ type exportInput struct {
 
 // Export handles GET /usage/export.
 func (h *HTTP) Export(ctx context.Context, in *exportInput) (*rest.Blob, error) {
-	p, err := in.period(h.reader.clock.Now())
+	p, err := in.period(h.reader.clock.Now(), byDefault)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,18 @@ const (
 	Month Interval = "month"
 )
 
+// days returns how long a series is without a beginning, in days: what fits on a picture.
+func (i Interval) days() int {
+	switch i {
+	case Hour:
+		return 7
+	case Month:
+		return 365
+	default:
+		return byDefault
+	}
+}
+
 // maxPoints is how many points a series has at most.
 const maxPoints = 400
 

@@ -204,7 +204,12 @@ func TestSeriesRefusals(t *testing.T) {
 		ask(s, ada, "series", many).WantInvalid("from")
 		many.Set("to", "2025-01-01")
 		ask(s, ada, "series", many).As("no time").WantInvalid("from")
-		ask(s, ada, "series", url.Values{"meter_code": {"api-calls"}, "interval": {"hour"}}).As("30 days by hour").WantInvalid("from")
+		for interval, want := range map[string]int{"hour": 169, "month": 13} { // a part at both ends
+			a := ask(s, ada, "series", url.Values{"meter_code": {"api-calls"}, "interval": {interval}}).Want(200)
+			if n := len(a.At("data.points").([]any)); n != want && n != want-1 {
+				t.Errorf("%d points by %s", n, interval)
+			}
+		}
 		for _, what := range []string{"series", "export"} {
 			ask(s, ada, what, url.Values{"meter_code": {"nowhere"}}).WantRefused(404, "")
 		}
