@@ -53,9 +53,6 @@ func (svc *service) seedDemo(ctx context.Context, world *sandbox.World, own stri
 	return err
 }
 
-// demoKey is the name of the sandbox's API key among its secrets.
-const demoKey = "api_key"
-
 // seedKey makes an API key of the platform, for the first program of one's own. The sandbox
 // keeps it readable, to show it at every start.
 func (svc *service) seedKey(ctx context.Context, world *sandbox.World) error {
@@ -63,7 +60,7 @@ func (svc *service) seedKey(ctx context.Context, world *sandbox.World) error {
 	if err != nil {
 		return err
 	}
-	_, err = world.Secret(ctx, demoKey, secret)
+	_, err = world.Secret(ctx, sandbox.APIKey, secret)
 	return err
 }
 

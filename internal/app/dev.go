@@ -62,7 +62,7 @@ func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err er
 		if err := svc.seedDemo(ctx, world, own); err != nil {
 			return fmt.Errorf("demo data: %w", err)
 		}
-		key, err := world.Secret(ctx, demoKey, "")
+		key, err := world.Kept(ctx, sandbox.APIKey)
 		if err != nil {
 			return err
 		}

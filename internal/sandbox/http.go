@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	_ "embed"
+	"errors"
 	"html/template"
 	"net"
 	"net/http"
@@ -100,13 +101,15 @@ var testCards = []testCard{
 
 func (w *World) showIndex(rw http.ResponseWriter, r *http.Request, index *template.Template) {
 	mails, err := w.mailbox.Count(r.Context())
-	if err == nil {
+	key, keyErr := w.Kept(r.Context(), APIKey)
+	if err = errors.Join(err, keyErr); err == nil {
 		now, site := w.time.clock.Now(), strings.TrimSuffix(w.access.API, "/sandbox/stripe")
 		err = look.Write(rw, http.StatusOK, index, "'self'", struct {
 			look.Frame
 
 			Logins          []login
 			Login, Me, Curl string
+			APIKey, Record  string
 			Mails           int
 			Access          Access
 			Cards           []testCard
@@ -116,6 +119,7 @@ func (w *World) showIndex(rw http.ResponseWriter, r *http.Request, index *templa
 			"curl " + site + "/api/v1/auth/login -H 'Content-Type: application/json' \\\n  -d '{\"email\": \"" + OwnerEmail + "\", \"password\": \"" + OwnerPassword + "\"}'",
 			"curl " + site + "/api/v1/auth/me -H \"Authorization: Bearer $TOKEN\"",
 			"curl " + w.access.API + "/v1/customers -u " + w.access.Key + ":",
+			key, "curl " + site + "/api/v1/tenant/$TENANT/usage -H \"Authorization: Bearer " + key + "\" \\\n  -H 'Content-Type: application/json' -d '{\"meter_code\": \"api-calls\", \"quantity\": 1}'",
 			mails, w.access, testCards,
 		})
 	}
