@@ -119,7 +119,7 @@ func (w *World) showIndex(rw http.ResponseWriter, r *http.Request, index *templa
 			"curl " + site + "/api/v1/auth/login -H 'Content-Type: application/json' \\\n  -d '{\"email\": \"" + OwnerEmail + "\", \"password\": \"" + OwnerPassword + "\"}'",
 			"curl " + site + "/api/v1/auth/me -H \"Authorization: Bearer $TOKEN\"",
 			"curl " + w.access.API + "/v1/customers -u " + w.access.Key + ":",
-			key, "curl " + site + "/api/v1/tenant/$TENANT/usage -H \"Authorization: Bearer " + key + "\" \\\n  -H 'Content-Type: application/json' -d '{\"meter_code\": \"api-calls\", \"quantity\": 1}'",
+			key, "curl " + site + "/api/v1/tenant/$TENANT/usage \\\n  -H \"Authorization: Bearer " + key + "\" \\\n  -H 'Content-Type: application/json' -d '{\"meter_code\": \"api-calls\", \"quantity\": 1}'",
 			mails, w.access, testCards,
 		})
 	}
