@@ -12,6 +12,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/clock"
 )
 
 // The library of the standard takes what is sent, and nothing that was changed.
@@ -268,6 +269,7 @@ func TestHangingEndpointsDelayNobody(t *testing.T) {
 		t.Cleanup(func() { close(end) })
 		fine := newReceiver(t, nil)
 		slow, _ := endpoint(s, ada, hanging.url, "tenant.updated")
+		began := clock.System().Now()
 		for i := range 40 {
 			s.Call("PATCH", "/api/v1/tenant", ada.Token, apptest.Object{"name": fmt.Sprint("Acme ", i)}).Want(200)
 		}
@@ -277,7 +279,8 @@ func TestHangingEndpointsDelayNobody(t *testing.T) {
 			s.Call("POST", path+"/test", ada.Token, nil).Want(202)
 		}
 		fine.await(3)
-		if n := len(hanging.got()); n != 16 {
+		// On a machine that is too busy the first attempts are over by now, and were repeated.
+		if n := len(hanging.got()); n != 16 && clock.System().Now().Sub(began) < 15*time.Second {
 			t.Errorf("%d attempts are under way at the endpoint that hangs", n)
 		}
 		if got := deliveries(s, ada.Token, slow, "?status=pending").At("meta.total"); got != float64(40) {

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/webhook"
 )
@@ -91,6 +93,32 @@ func (r *receiver) await(n int, kinds ...string) []message {
 	r.t.Helper()
 	apptest.Eventually(r.t, strings.Join(kinds, ", "), func() bool { return len(r.got(kinds...)) >= n })
 	return r.got(kinds...)
+}
+
+// find waits for a message of a type that is as wanted, and returns the first one.
+func (r *receiver) find(kind string, wanted func(m message) bool) (found message) {
+	r.t.Helper()
+	apptest.Eventually(r.t, kind, func() bool {
+		for _, m := range r.got(kind) {
+			if wanted(m) {
+				found = m
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// wantKinds waits until as many messages of each type have come, and fails if there are more.
+func (r *receiver) wantKinds(want map[string]int) {
+	r.t.Helper()
+	for kind, n := range want {
+		r.await(n, kind)
+	}
+	if diff := cmp.Diff(want, kinds(r.got())); diff != "" {
+		r.t.Error(diff)
+	}
 }
 
 // endpoint makes an endpoint of a tenant and returns its path and secret.
