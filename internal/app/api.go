@@ -45,6 +45,7 @@ func (svc *service) newAPI() (*rest.API, error) {
 		Timeout:              requestTimeout,
 		Unlogged:             svc.unlogged,
 		Observe:              svc.metrics.Request,
+		Tracer:               svc.tracer,
 		Panicked:             svc.metrics.Panicked,
 	}, svc.routes())
 	popup, err := oauth.Popup(s.FrontendURL.String(), s.Brand, svc.publicURL)

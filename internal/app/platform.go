@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -18,6 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/inbox"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/tracing"
 )
 
 // platform is what the domains stand on.
@@ -28,6 +30,7 @@ type platform struct {
 	clock    clock.Clock
 	jobs     *jobs.Queue
 	metrics  *metrics.Metrics
+	tracer   *tracing.Tracer // nil where there are no traces
 	messages *i18n.Catalog
 	provider *psp.Client
 	receiver *inbox.Receiver
@@ -55,12 +58,18 @@ func newPlatform(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logge
 		p.metrics.ObserveCommits()
 	}
 	var err error
+	if s.Traces {
+		if p.tracer, err = tracing.New(context.Background(), Version(), log); err != nil {
+			return nil, err
+		}
+		db.Trace(p.tracer)
+	}
 	if p.messages, err = i18n.Load(); err != nil {
 		return nil, err
 	}
 	p.provider, err = psp.NewClient(psp.Config{
 		SecretKey: out.pspKey.Reveal(), BaseURL: out.pspBaseURL, Log: log,
-		Observe: p.metrics.ProviderCall, Decimals: currency.Decimals(db),
+		Observe: p.observeCall, Decimals: currency.Decimals(db),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("payment provider: %w", err)
@@ -72,7 +81,7 @@ func newPlatform(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logge
 		}
 		p.counter, p.close = redis, redis.Close
 	}
-	p.jobs = jobs.New(jobs.Deps{DB: db, Clock: p.clock, Lease: clock.System(), Log: log, Observe: p.metrics.Job})
+	p.jobs = jobs.New(jobs.Deps{DB: db, Clock: p.clock, Lease: clock.System(), Log: log, Observe: p.metrics.Job, Tracer: p.tracer})
 	p.receiver, err = inbox.NewReceiver(inbox.ReceiverDeps{
 		DB: db, Jobs: p.jobs, Client: p.provider, Clock: p.clock, Secrets: out.webhookSecrets, Log: log,
 	})
@@ -84,4 +93,11 @@ func newPlatform(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logge
 		FrontendURL: p.frontendURL, PublicURL: p.publicURL, Brand: s.Brand, Templates: s.Templates, Outbox: p.outbox, Clock: p.clock, Log: log,
 	})
 	return p, err
+}
+
+// observeCall counts and traces a call to the payment provider.
+func (p *platform) observeCall(ctx context.Context, operation string) (context.Context, func(outcome string)) {
+	count := p.metrics.ProviderCall(operation)
+	ctx, end := p.tracer.Call(ctx, "stripe", operation)
+	return ctx, func(outcome string) { count(outcome); end(outcome) }
 }

@@ -21,6 +21,7 @@ const (
 	writeTimeout      = 90 * time.Second
 	idleTimeout       = 120 * time.Second
 	drainTimeout      = 5 * time.Second
+	traceTimeout      = time.Second
 	maxHeaderBytes    = 32 << 10
 )
 
@@ -82,5 +83,9 @@ func (p *process) run(ctx context.Context, started func(context.Context) error) 
 		_ = server.Close()
 	}
 	stopBackground()
-	return errors.Join(group.Wait(), p.svc.close())
+	err := group.Wait()
+	last, done := context.WithTimeout(context.WithoutCancel(ctx), traceTimeout)
+	defer done()
+	_ = p.svc.tracer.Close(last) // a collector that is away fails no stop
+	return errors.Join(err, p.svc.close())
 }

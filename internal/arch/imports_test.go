@@ -33,7 +33,7 @@ var domains = map[string][]string{
 // platform are the packages that domains stand on. They import no domain, psp
 // included, which has types of its own.
 var platform = []string{
-	"audit", "authz", "brand", "clock", "dbfile", "fault", "framing", "gather", "hook", "i18n", "jobs", "limit", "mail", "metrics", "money", "page", "prepared", "private", "prune", "psp", "push", "rest", "safehttp", "sqldb", "uses",
+	"audit", "authz", "brand", "clock", "dbfile", "fault", "framing", "gather", "hook", "i18n", "jobs", "limit", "mail", "metrics", "money", "page", "prepared", "private", "prune", "psp", "push", "rest", "safehttp", "sqldb", "tracing", "uses",
 }
 
 // settings reads the values that some domains take from outside, into their types.
@@ -51,6 +51,7 @@ var libraries = []struct {
 	{"github.com/stripe/stripe-go", "only psp knows the provider's library", []string{"internal/psp"}},
 	{"github.com/danielgtaylor/huma", "huma stays in the HTTP layer", []string{"internal/rest"}},
 	{"github.com/go-chi/chi", "chi stays in the HTTP layer", []string{"internal/rest"}},
+	{"go.opentelemetry.io", "spans are made in one place", []string{"internal/tracing"}},
 	{"github.com/prometheus", "figures are counted in one place", []string{"internal/metrics"}},
 	{"database/sql", "SQL is run by stores, through generated code", []string{"internal/dbfile", "internal/prepared", "internal/sqldb", "internal/sandbox"}},
 }

@@ -24,9 +24,12 @@ const maxErrorLength = 2000
 // that another has taken over.
 func (q *Queue) execute(work context.Context, c claimed) {
 	began := q.lease.Now()
-	err := q.call(work, c)
-	q.observe(c.Kind, outcome(err, work.Err() != nil), q.lease.Now().Sub(began))
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(work), statementTimeout)
+	traced, end := q.tracer.Job(work, c.Kind, c.origin, c.Attempt)
+	err := q.call(traced, c)
+	became := outcome(err, work.Err() != nil)
+	end(became)
+	q.observe(c.Kind, became, q.lease.Now().Sub(began))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(traced), statementTimeout)
 	defer cancel()
 	log := q.log.With("job", c.ID, "kind", c.Kind, "attempt", c.Attempt)
 	if err != nil && work.Err() == nil {

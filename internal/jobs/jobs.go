@@ -32,6 +32,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/tracing"
 )
 
 // Defaults of Deps.
@@ -53,6 +54,8 @@ type Deps struct {
 	// Observe is called after each run, with "done", "failed" or "interrupted" (by the end of
 	// the service) and the time that it took by the machine's clock; nil is not called.
 	Observe func(kind, outcome string, took time.Duration)
+	// Tracer makes spans of the runs; nil makes none.
+	Tracer *tracing.Tracer
 	// Workers is how many jobs this instance runs at once in each lane.
 	Workers int
 	// MaxAttempts is how often a job is tried before it is dead.
@@ -99,6 +102,7 @@ type Queue struct {
 	maxAttempts int
 	drain       time.Duration
 	timeout     time.Duration
+	tracer      *tracing.Tracer
 	observe     func(kind, outcome string, took time.Duration)
 	handlers    map[string]Handler
 	periods     map[string]time.Duration
@@ -122,6 +126,7 @@ func New(deps Deps) *Queue {
 		maxAttempts: cmp.Or(deps.MaxAttempts, DefaultMaxAttempts),
 		drain:       cmp.Or(deps.Drain, DefaultDrain),
 		timeout:     handlerTimeout,
+		tracer:      deps.Tracer,
 		observe:     deps.Observe,
 		handlers:    map[string]Handler{},
 		periods:     map[string]time.Duration{},
@@ -168,7 +173,7 @@ func (q *Queue) Enqueue(ctx context.Context, kind string, payload any, opts ...O
 		opt(&o)
 	}
 	err = q.store.insert(ctx, waiting{
-		id: sqldb.NewID(), kind: kind, key: o.key, payload: string(text), due: o.at.UTC(), created: now,
+		id: sqldb.NewID(), kind: kind, key: o.key, payload: string(text), due: o.at.UTC(), created: now, origin: tracing.Origin(ctx),
 	})
 	if err != nil {
 		return err

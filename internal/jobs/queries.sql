@@ -1,5 +1,5 @@
 -- name: Insert :exec
-INSERT INTO jobs (id, kind, payload, due_at, created_at) VALUES ($1, $2, $3, $4, $5);
+INSERT INTO jobs (id, kind, payload, due_at, created_at, origin) VALUES ($1, $2, $3, $4, $5, $6);
 
 -- name: InsertKeyed :exec
 -- The update changes nothing but a due time, and yet it must be there: it locks
@@ -7,7 +7,7 @@ INSERT INTO jobs (id, kind, payload, due_at, created_at) VALUES ($1, $2, $3, $4,
 -- what was true before and leave this change without a run of its own. A retry
 -- (attempt > 0) is not brought forward, or a flood of calls would defeat its
 -- backoff and use up its attempts.
-INSERT INTO jobs (id, kind, unique_key, payload, due_at, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO jobs (id, kind, unique_key, payload, due_at, created_at, origin) VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (kind, unique_key) WHERE lease_id IS NULL AND dead_at IS NULL
 DO UPDATE SET due_at = CASE
     WHEN jobs.attempt = 0 AND excluded.due_at < jobs.due_at THEN excluded.due_at

@@ -32,6 +32,7 @@ type waiting struct {
 	key          *string
 	payload      string // JSON
 	due, created time.Time
+	origin       string // see tracing.Origin
 }
 
 // insert adds a waiting job, under the rules of Key if it has one.
@@ -39,11 +40,11 @@ func (s store) insert(ctx context.Context, job waiting) error {
 	var err error
 	if job.key != nil {
 		err = s.q(ctx).InsertKeyed(ctx, jobssql.InsertKeyedParams{
-			ID: job.id, Kind: job.kind, UniqueKey: job.key, Payload: job.payload, DueAt: job.due, CreatedAt: job.created,
+			ID: job.id, Kind: job.kind, UniqueKey: job.key, Payload: job.payload, DueAt: job.due, CreatedAt: job.created, Origin: job.origin,
 		})
 	} else {
 		err = s.q(ctx).Insert(ctx, jobssql.InsertParams{
-			ID: job.id, Kind: job.kind, Payload: job.payload, DueAt: job.due, CreatedAt: job.created,
+			ID: job.id, Kind: job.kind, Payload: job.payload, DueAt: job.due, CreatedAt: job.created, Origin: job.origin,
 		})
 	}
 	if err != nil {
@@ -73,6 +74,7 @@ type claimed struct {
 	key      *string
 	periodic bool
 	due      time.Time
+	origin   string // see tracing.Origin
 }
 
 // Conditions of claim. $1 is a time.
@@ -113,7 +115,7 @@ WITH picked AS MATERIALIZED (
 )
 UPDATE jobs SET lease_id = $3, leased_until = $4, attempt = attempt + 1
 WHERE id IN (SELECT id FROM picked)
-RETURNING id, kind, unique_key, payload, periodic, attempt, due_at`, args...)
+RETURNING id, kind, unique_key, payload, periodic, attempt, due_at, origin`, args...)
 	if err != nil {
 		return nil, sqldb.Wrap(err, "claim jobs")
 	}
@@ -121,7 +123,7 @@ RETURNING id, kind, unique_key, payload, periodic, attempt, due_at`, args...)
 	var list []claimed
 	for rows.Next() {
 		c := claimed{lease: lease}
-		if err := rows.Scan(&c.ID, &c.Kind, &c.key, &c.Payload, &c.periodic, &c.Attempt, &c.due); err != nil {
+		if err := rows.Scan(&c.ID, &c.Kind, &c.key, &c.Payload, &c.periodic, &c.Attempt, &c.due, &c.origin); err != nil {
 			return nil, sqldb.Wrap(err, "claim jobs")
 		}
 		list = append(list, c)
@@ -220,7 +222,7 @@ func (s store) takeDead(ctx context.Context, id uuid.UUID) (waiting, error) {
 	if err != nil {
 		return waiting{}, sqldb.WrapAbsent(err, "take dead job", ErrNotDead)
 	}
-	return waiting{id: id, kind: row.Kind, key: row.UniqueKey, payload: row.Payload, created: row.CreatedAt}, nil
+	return waiting{id: id, kind: row.Kind, key: row.UniqueKey, payload: row.Payload, created: row.CreatedAt, origin: row.Origin}, nil
 }
 
 // count returns how many jobs there are, without Lag.

@@ -5,6 +5,7 @@
 package metrics
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/tracing"
 )
 
 // Metrics are the metrics of one process, safe for concurrent use.
@@ -117,12 +119,19 @@ func (m *Metrics) Committed(transactions int, took time.Duration) {
 func (m *Metrics) CommitWaited(d time.Duration) { m.commits.waited.Observe(d.Seconds()) }
 
 // Request records an answered request. route is the template of its path, "" if no
-// route matched.
-func (m *Metrics) Request(method, route string, status int, took time.Duration) {
+// route matched. A request that is traced leaves its trace as an example of its duration.
+func (m *Metrics) Request(ctx context.Context, method, route string, status int, took time.Duration) {
 	if route == "" {
 		route = "none"
 	}
-	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Observe(took.Seconds())
+	o := m.requests.WithLabelValues(method, route, strconv.Itoa(status))
+	if trace := tracing.ID(ctx); trace != "" {
+		if exemplar, ok := o.(prometheus.ExemplarObserver); ok {
+			exemplar.ObserveWithExemplar(took.Seconds(), prometheus.Labels{"trace_id": trace})
+			return
+		}
+	}
+	o.Observe(took.Seconds())
 }
 
 // Panicked counts a request that a panic ended.
@@ -159,5 +168,6 @@ func (m *Metrics) Usage(accepted, duplicate, overQuota, failed int) {
 
 // Handler returns the handler of GET /metrics.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	// Examples are told only in the format of OpenMetrics, to those who ask for it.
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
 }

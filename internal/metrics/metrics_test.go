@@ -38,7 +38,7 @@ func TestObserved(t *testing.T) {
 	m.WebhookAttempt("refused", time.Second)
 	m.Committed(7, time.Millisecond)
 	m.CommitWaited(time.Second)
-	m.Request("GET", "", 404, time.Second)
+	m.Request(t.Context(), "GET", "", 404, time.Second)
 	m.ProviderCall("read price")("answered")
 	m.Panicked()
 	wantLines(t, scrape(m),

@@ -38,7 +38,7 @@ type Client struct {
 	log      *slog.Logger
 	secret   string
 	timeout  time.Duration
-	observe  func(operation string) func(outcome string)
+	observe  func(ctx context.Context, operation string) (context.Context, func(outcome string))
 	decimals charge.Decimals
 	retry    failsafe.Executor[any]
 	breaker  circuitbreaker.CircuitBreaker[any]
@@ -90,7 +90,7 @@ func NewClient(cfg Config) (*Client, error) {
 		WithDelay(cfg.BreakerPause).
 		WithJitterFactor(0.1).
 		OnOpen(func(circuitbreaker.StateChangedEvent) {
-			c.log.Warn("the payment provider is out of order: calls fail at once", "for", cfg.BreakerPause)
+			c.log.Warn("the payment provider is out of order: calls fail at once", "for", cfg.BreakerPause.String())
 		}).
 		OnClose(func(circuitbreaker.StateChangedEvent) {
 			c.log.Info("the payment provider answers again")
@@ -113,7 +113,7 @@ func call[T any](ctx context.Context, c *Client, op string, f func(ctx context.C
 // attempt is call with the error as it came.
 func attempt[T any](ctx context.Context, c *Client, op string, f func(ctx context.Context) (T, error)) (T, error) {
 	var zero T
-	done := c.observe(op)
+	ctx, done := c.observe(ctx, op)
 	if !c.breaker.TryAcquirePermit() {
 		done(outage.String())
 		return zero, circuitbreaker.ErrOpen

@@ -1,6 +1,7 @@
 package psp
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -35,10 +36,10 @@ type Config struct {
 	// Log receives what goes wrong between the service and the provider, and at
 	// level debug each request. Nil discards.
 	Log *slog.Logger
-	// Observe is called when a call to the provider begins. The function that it
-	// returns is called with the outcome: "answered", "outage" or "abandoned". Nil
-	// observes nothing.
-	Observe func(operation string) func(outcome string)
+	// Observe is called when a call to the provider begins, which then has the context that
+	// it returns. The function that it returns is called with the outcome: "answered",
+	// "outage" or "abandoned". Nil observes nothing.
+	Observe func(ctx context.Context, operation string) (context.Context, func(outcome string))
 	// Decimals says how amounts are counted here. Nil counts them as the provider does.
 	Decimals charge.Decimals
 	// Timeout bounds a whole call, its retries included.
@@ -67,7 +68,7 @@ func (c Config) withDefaults() Config {
 	orElse(&c.BreakerPause, DefaultBreakerPause)
 	c.Retries = max(c.Retries, 0)
 	if c.Observe == nil {
-		c.Observe = func(string) func(string) { return func(string) {} }
+		c.Observe = func(ctx context.Context, _ string) (context.Context, func(string)) { return ctx, func(string) {} }
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

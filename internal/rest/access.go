@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/tracing"
 )
 
 type infoKey struct{}
@@ -62,7 +63,8 @@ func (a *API) begin(next http.Handler) http.Handler {
 		}
 		w.Header().Set("X-Request-Id", info.id)
 		routing := chi.NewRouteContext()
-		ctx := context.WithValue(r.Context(), infoKey{}, info)
+		ctx, end := a.cfg.Tracer.Request(r, methodForLog(r.Method))
+		ctx = tracing.WithRequest(context.WithValue(ctx, infoKey{}, info), info.id)
 		ctx = context.WithValue(ctx, chi.RouteCtxKey, routing)
 		if locale := a.cfg.Messages.Match(r.Header.Get("Accept-Language")); locale != "" {
 			ctx = i18n.With(ctx, locale)
@@ -70,9 +72,10 @@ func (a *API) begin(next http.Handler) http.Handler {
 		r = r.WithContext(ctx)
 		rw := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		defer func() {
-			took := a.cfg.Clock.Now().Sub(start)
-			a.cfg.Observe(methodForLog(r.Method), routing.RoutePattern(), max(rw.Status(), http.StatusOK), took)
+			took, status := a.cfg.Clock.Now().Sub(start), max(rw.Status(), http.StatusOK)
+			a.cfg.Observe(ctx, methodForLog(r.Method), routing.RoutePattern(), status, took)
 			a.logRequest(r, info, routing.RoutePattern(), rw, took)
+			end(routing.RoutePattern(), status)
 		}()
 		next.ServeHTTP(rw, r)
 	})
@@ -91,9 +94,8 @@ func (a *API) logRequest(r *http.Request, info *requestInfo, route string, rw mi
 		slog.String("route", route),
 		slog.Int("status", max(rw.Status(), http.StatusOK)),
 		slog.Int("bytes", rw.BytesWritten()),
-		slog.Duration("took", took),
+		slog.Float64("took_ms", float64(took.Microseconds())/1000),
 		slog.String("ip", a.cfg.Address(r)),
-		slog.String("request_id", info.id),
 	)
 	if info.userID != 0 {
 		attrs = append(attrs, slog.Int64("user", info.userID))

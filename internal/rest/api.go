@@ -20,6 +20,7 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/tracing"
 )
 
 // Config is what the HTTP layer needs from the rest of the service.
@@ -61,7 +62,9 @@ type Config struct {
 	Unlogged []string
 	// Observe is called for each answered request. route is the template of its path,
 	// empty for a path without a route. Nil observes nothing.
-	Observe func(method, route string, status int, took time.Duration)
+	Observe func(ctx context.Context, method, route string, status int, took time.Duration)
+	// Tracer makes spans of requests; nil makes none.
+	Tracer *tracing.Tracer
 	// Panicked is called for each panic of a request; nil is not called.
 	Panicked func()
 	// Outage returns the refusal for an error that says that a part of the service is away
@@ -106,7 +109,7 @@ func New(cfg Config, routes []Route) *API {
 		cfg.AuthenticateKey = func(context.Context, string, uuid.UUID) (*authz.Caller, error) { return nil, errUnauthenticated }
 	}
 	if cfg.Observe == nil {
-		cfg.Observe = func(string, string, int, time.Duration) {}
+		cfg.Observe = func(context.Context, string, string, int, time.Duration) {}
 	}
 	if cfg.Panicked == nil {
 		cfg.Panicked = func() {}

@@ -138,7 +138,7 @@ func (a *API) problem(ctx context.Context, err error) *problem {
 		if outage {
 			level = slog.LevelDebug // who noticed it has logged it once, and this is every request
 		}
-		a.cfg.Log.Log(ctx, level, "request refused", "error", err, "request_id", requestIDOf(ctx))
+		a.cfg.Log.Log(ctx, level, "request refused", "error", err)
 	}
 	return p
 }
@@ -176,7 +176,7 @@ func (a *API) accident(ctx context.Context, err error) *problem {
 	}}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		p.status = statusAbandoned
-		a.cfg.Log.InfoContext(ctx, "request abandoned by the caller", "error", err, "request_id", requestIDOf(ctx))
+		a.cfg.Log.InfoContext(ctx, "request abandoned by the caller", "error", err)
 		return p
 	}
 	var panicked *panicError
@@ -184,7 +184,7 @@ func (a *API) accident(ctx context.Context, err error) *problem {
 		a.logPanic(ctx, panicked)
 		return p
 	}
-	a.cfg.Log.ErrorContext(ctx, "request failed", "error", err, "request_id", requestIDOf(ctx))
+	a.cfg.Log.ErrorContext(ctx, "request failed", "error", err)
 	return p
 }
 

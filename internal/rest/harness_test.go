@@ -22,6 +22,7 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/tracing"
 )
 
 var (
@@ -86,7 +87,7 @@ func config(t testing.TB, log io.Writer) rest.Config {
 	}
 	return rest.Config{
 		Messages:         messages,
-		Log:              slog.New(slog.NewJSONHandler(log, nil)),
+		Log:              slog.New(tracing.LogHandler(slog.NewJSONHandler(log, nil))),
 		Clock:            clock.System(),
 		Authenticate:     authenticate,
 		Limiter:          limited(nil),

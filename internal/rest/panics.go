@@ -83,5 +83,5 @@ func (a *API) logPanic(ctx context.Context, e *panicError) {
 		return
 	}
 	a.cfg.Log.ErrorContext(ctx, "panic", "reason", fmt.Sprint(e.reason), "place", e.place,
-		"not_logged_before", silent, "stack", e.stack, "request_id", requestIDOf(ctx))
+		"not_logged_before", silent, "stack", e.stack)
 }

@@ -145,6 +145,7 @@ func (f DevFlags) Settings(getenv func(string) string) (Settings, error) {
 	p.usage(f.UsageFlags, &s)
 	p.retention(f.RetentionFlags, &s)
 	p.store(f.StoreFlags, LogText, &s)
+	p.traces(&s)
 	s.StripeSecretKey = Secret(getenv("TENANTRY_STRIPE_SECRET_KEY"))
 	p.sandboxKey("TENANTRY_STRIPE_SECRET_KEY", s.StripeSecretKey)
 	return s, errors.Join(p.errs...)
@@ -163,6 +164,7 @@ func (f ServeFlags) Settings(getenv func(string) string) (Settings, error) {
 	p.retention(f.RetentionFlags, &s)
 	p.store(f.StoreFlags, LogJSON, &s)
 	p.outside(f.OutsideFlags, &s)
+	p.traces(&s)
 	p.refuseSandbox(s)
 	return s, errors.Join(p.errs...)
 }

@@ -79,6 +79,10 @@ type Settings struct {
 	// tests, which watch and break the service's requests to it; no flag sets it.
 	AroundProvider func(http.Handler) http.Handler `json:"-"`
 
+	// Traces says that traces are sent by OpenTelemetry, which reads from the environment where
+	// to and how.
+	Traces bool
+
 	LogLevel  slog.Level
 	LogFormat LogFormat
 }

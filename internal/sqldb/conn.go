@@ -16,6 +16,13 @@ type DBTX interface {
 // Conn returns the transaction of ctx if there is one, else the pool. Outside a transaction SQLite's queries go to the readers and
 // everything else to the writer, by the statement's first word.
 func (db *DB) Conn(ctx context.Context) DBTX {
+	if db.tracer != nil {
+		return tracedConn{db.conn(ctx), db.tracer, string(db.dialect)}
+	}
+	return db.conn(ctx)
+}
+
+func (db *DB) conn(ctx context.Context) DBTX {
 	if t := db.current(ctx); t != nil {
 		return t.conn
 	}

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/pressly/goose/v3"
+
+	"github.com/tenantry/tenantry/internal/tracing"
 )
 
 // Dialect names the database behind a DB.
@@ -67,6 +69,8 @@ type DB struct {
 	// watch watches PostgreSQL, until unwatch; both are nil on SQLite.
 	watch   *watch
 	unwatch func()
+	// tracer makes spans of statements; nil makes none.
+	tracer *tracing.Tracer
 	// migrating holds a token while somebody reads or changes the schema.
 	migrating chan struct{}
 }

@@ -57,7 +57,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 		}
 		done, err := p.Up(ctx)
 		for _, m := range done {
-			db.log.DebugContext(ctx, "migration applied", "migration", filepath.Base(m.Source.Path), "duration", m.Duration)
+			db.log.DebugContext(ctx, "migration applied", "migration", filepath.Base(m.Source.Path), "took_ms", m.Duration.Milliseconds())
 		}
 		if before > 0 && len(done) > 0 { // a new database has nothing to tell
 			db.log.InfoContext(ctx, "schema brought up to date", "from", before, "to", done[len(done)-1].Source.Version)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/tracing"
 )
 
 // Open opens the database and brings it up to date.
@@ -34,7 +35,7 @@ func Closing(db *sqldb.DB, err *error) { *err = errors.Join(*err, db.Close()) }
 func NewLog(w io.Writer, s settings.Settings) *slog.Logger {
 	options := &slog.HandlerOptions{Level: s.LogLevel}
 	if s.LogFormat == settings.LogJSON {
-		return slog.New(slog.NewJSONHandler(w, options))
+		return slog.New(tracing.LogHandler(slog.NewJSONHandler(w, options)))
 	}
-	return slog.New(slog.NewTextHandler(w, options))
+	return slog.New(tracing.LogHandler(slog.NewTextHandler(w, options)))
 }

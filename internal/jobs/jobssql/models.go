@@ -24,4 +24,5 @@ type Job struct {
 	DeadAt      *time.Time
 	CreatedAt   time.Time
 	IsEmptied   bool
+	Origin      string
 }

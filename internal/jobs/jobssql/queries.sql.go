@@ -100,7 +100,7 @@ func (q *Queries) Count(ctx context.Context, most int32) (CountRow, error) {
 }
 
 const dead = `-- name: Dead :many
-SELECT id, kind, unique_key, payload, periodic, attempt, due_at, lease_id, leased_until, last_error, dead_at, created_at, is_emptied FROM jobs WHERE dead_at IS NOT NULL ORDER BY dead_at DESC, id DESC LIMIT $1
+SELECT id, kind, unique_key, payload, periodic, attempt, due_at, lease_id, leased_until, last_error, dead_at, created_at, is_emptied, origin FROM jobs WHERE dead_at IS NOT NULL ORDER BY dead_at DESC, id DESC LIMIT $1
 `
 
 func (q *Queries) Dead(ctx context.Context, limit int32) ([]Job, error) {
@@ -126,6 +126,7 @@ func (q *Queries) Dead(ctx context.Context, limit int32) ([]Job, error) {
 			&i.DeadAt,
 			&i.CreatedAt,
 			&i.IsEmptied,
+			&i.Origin,
 		); err != nil {
 			return nil, err
 		}
@@ -242,7 +243,7 @@ func (q *Queries) DueByKind(ctx context.Context, arg DueByKindParams) ([]DueByKi
 }
 
 const insert = `-- name: Insert :exec
-INSERT INTO jobs (id, kind, payload, due_at, created_at) VALUES ($1, $2, $3, $4, $5)
+INSERT INTO jobs (id, kind, payload, due_at, created_at, origin) VALUES ($1, $2, $3, $4, $5, $6)
 `
 
 type InsertParams struct {
@@ -251,6 +252,7 @@ type InsertParams struct {
 	Payload   string
 	DueAt     time.Time
 	CreatedAt time.Time
+	Origin    string
 }
 
 func (q *Queries) Insert(ctx context.Context, arg InsertParams) error {
@@ -260,12 +262,13 @@ func (q *Queries) Insert(ctx context.Context, arg InsertParams) error {
 		arg.Payload,
 		arg.DueAt,
 		arg.CreatedAt,
+		arg.Origin,
 	)
 	return err
 }
 
 const insertKeyed = `-- name: InsertKeyed :exec
-INSERT INTO jobs (id, kind, unique_key, payload, due_at, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO jobs (id, kind, unique_key, payload, due_at, created_at, origin) VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (kind, unique_key) WHERE lease_id IS NULL AND dead_at IS NULL
 DO UPDATE SET due_at = CASE
     WHEN jobs.attempt = 0 AND excluded.due_at < jobs.due_at THEN excluded.due_at
@@ -280,6 +283,7 @@ type InsertKeyedParams struct {
 	Payload   string
 	DueAt     time.Time
 	CreatedAt time.Time
+	Origin    string
 }
 
 // The update changes nothing but a due time, and yet it must be there: it locks
@@ -295,6 +299,7 @@ func (q *Queries) InsertKeyed(ctx context.Context, arg InsertKeyedParams) error 
 		arg.Payload,
 		arg.DueAt,
 		arg.CreatedAt,
+		arg.Origin,
 	)
 	return err
 }
@@ -379,7 +384,7 @@ func (q *Queries) Release(ctx context.Context, arg ReleaseParams) (int64, error)
 }
 
 const takeDead = `-- name: TakeDead :one
-DELETE FROM jobs WHERE id = $1 AND dead_at IS NOT NULL AND NOT is_emptied RETURNING id, kind, unique_key, payload, periodic, attempt, due_at, lease_id, leased_until, last_error, dead_at, created_at, is_emptied
+DELETE FROM jobs WHERE id = $1 AND dead_at IS NOT NULL AND NOT is_emptied RETURNING id, kind, unique_key, payload, periodic, attempt, due_at, lease_id, leased_until, last_error, dead_at, created_at, is_emptied, origin
 `
 
 func (q *Queries) TakeDead(ctx context.Context, id uuid.UUID) (Job, error) {
@@ -399,6 +404,7 @@ func (q *Queries) TakeDead(ctx context.Context, id uuid.UUID) (Job, error) {
 		&i.DeadAt,
 		&i.CreatedAt,
 		&i.IsEmptied,
+		&i.Origin,
 	)
 	return i, err
 }
