@@ -92,6 +92,14 @@ notice: ## Write NOTICE, the licences of the modules in the program, anew
 notice-check: ## Fail when NOTICE is not what the program contains
 	go test ./internal/arch/notice
 
+.PHONY: deploy-check
+deploy-check: ## Have the tools that deploy/ is for read it, those that are here
+	scripts/check-deploy
+
+.PHONY: release
+release: ## Build what is released into dist/ (ARGS="linux/amd64" for some platforms, SBOM=1 for the list of parts)
+	scripts/release $(ARGS)
+
 .PHONY: fuzz
 fuzz: ## Give each parser random input (FUZZTIME=1m for each; ARGS=Cookies for some)
 	scripts/fuzz $(ARGS)

@@ -40,6 +40,7 @@ type cli struct {
 	Catalog catalogCmd `cmd:"" help:"Export and import the catalog as a file."`
 	Usage   usageCmd   `cmd:"" help:"Check metered usage and its billing."`
 	Doctor  doctorCmd  `cmd:"" help:"Look at an installation and say what to do: settings, unknown variables, the data folder and its disk, the database with its schema and integrity, Redis, the mail server, identity providers, the public URL and cookies, and the payment provider. The exit code is 1 if something is an error; warnings are none."`
+	Health  healthCmd  `cmd:"" help:"Ask the service on this machine whether it is ready. The exit code is 1 if it is not."`
 	Mail    mailCmd    `cmd:"" help:"List and show the mails that the service sends."`
 	Hooks   hooksCmd   `cmd:"" help:"Try out webhooks."`
 	PSP     pspCmd     `cmd:"" name:"psp" help:"Work with the payment provider."`

@@ -2,8 +2,14 @@ package app
 
 import "runtime/debug"
 
-// Version returns the version that the build recorded, "dev" without one.
+// version is that of a release, which its build sets (scripts/release).
+var version string
+
+// Version returns the version of a release, else the one that Go recorded, "dev" without one.
 func Version() string {
+	if version != "" {
+		return version
+	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version
 	}

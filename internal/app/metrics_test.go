@@ -86,6 +86,28 @@ func readServed(t *testing.T, text string) map[string]served {
 	return all
 }
 
+// deployed holds that what is in deploy asks for metrics that there are, with the suffixes
+// that they have.
+func deployed(t *testing.T, text string) {
+	t.Helper()
+	asked := 0
+	for _, file := range []string{"prometheus/alerts.yml", "prometheus/alerts_test.yml", "grafana/tenantry.json"} {
+		content, err := os.ReadFile("../../deploy/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range regexp.MustCompile(`\b(?:tenantry|process|go)_[a-z_]+\b`).FindAllString(string(content), -1) {
+			asked++
+			if !strings.Contains(text, "\n"+name+" ") && !strings.Contains(text, "\n"+name+"{") {
+				t.Errorf("%s asks for %s, which is not served", file, name)
+			}
+		}
+	}
+	if asked < 50 {
+		t.Errorf("found only %d metrics", asked)
+	}
+}
+
 // readDocumented reads a part of the page about the metrics.
 func readDocumented(t *testing.T, into map[string]served, page, heading string) {
 	t.Helper()
@@ -134,6 +156,9 @@ func TestMetricsAreDocumented(t *testing.T) {
 		})
 		if diff := cmp.Diff(want, readServed(t, text), cmp.AllowUnexported(served{})); diff != "" {
 			t.Errorf("docs/metrics.md (-) and what is served (+):\n%s", diff)
+		}
+		if strings.HasPrefix(s.Database, "sqlite:") { // which has all
+			deployed(t, text)
 		}
 		problems, err := promlint.New(strings.NewReader(text)).Lint()
 		if err != nil {
