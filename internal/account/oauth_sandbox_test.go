@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // cookieBrowser is a browser that keeps cookies and follows redirects by hand.
@@ -159,4 +160,30 @@ func TestDelegatedLoginTakesAnUnverifiedAccountOver(t *testing.T) {
 		s.Call("GET", "/api/v1/auth/me", squatter.Token, nil).Want(401)
 		s.Call("POST", "/api/v1/auth/login", "", map[string]any{"email": "victim@example.com", "password": "correct horse"}).Want(401)
 	})
+}
+
+// On a developer's machine a login ends under the name with which it began, since the cookies
+// of localhost and of 127.0.0.1 are not each other's.
+func TestALoginUnderAnotherNameOfThisMachine(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, sqldb.SQLite)
+	at := strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
+	b := newCookieBrowser(s)
+	consent := b.open("GET", at+"/api/v1/auth/oauth/sandbox/redirect", nil).Want(302).Header.Get("Location")
+	callback := b.consent(consent, "near@example.com", "Near")
+	if !strings.HasPrefix(callback, at+"/api/v1/auth/oauth/sandbox/callback?") {
+		t.Fatalf("the provider leads to %s", callback)
+	}
+	end := b.open("GET", callback, nil).Want(302).Header.Get("Location")
+	if !strings.HasPrefix(end, at+"/oauth/callback?code=") {
+		t.Fatalf("the browser ends at %s", end)
+	}
+	if page := b.open("GET", end, nil).Want(200).Text; !strings.Contains(page, `data-origin="`+at+`"`) {
+		t.Errorf("the code is for another window: %s", page)
+	}
+	r := s.NewRequest("GET", "/api/v1/auth/oauth/sandbox/redirect", "", nil)
+	r.Host = "evil.example"
+	if to := s.DoWith(b.client, r).Header.Get("Location"); strings.Contains(to, "evil") {
+		t.Errorf("another name is taken: %s", to)
+	}
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/brand"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/frontend"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -34,7 +36,7 @@ func (svc *service) newAPI() (*rest.API, error) {
 			return limit.AddrKey(limit.ClientIP(r, s.TrustedProxies))
 		},
 		Address:              func(r *http.Request) string { return limit.ClientIP(r, s.TrustedProxies).String() },
-		FirstPartyOrigin:     firstParty(s.FrontendURL, s.FirstPartyHosts),
+		FirstPartyOrigin:     firstParty(s.FrontendURL, s.FirstPartyHosts, svc.sandboxed),
 		RequireVerifiedEmail: s.RequireVerifiedEmail,
 		HTTPS:                s.PublicURL.Scheme == "https",
 		CookieDomain:         s.CookieDomain,
@@ -48,16 +50,36 @@ func (svc *service) newAPI() (*rest.API, error) {
 		Tracer:               svc.tracer,
 		Panicked:             svc.metrics.Panicked,
 	}, svc.routes())
-	popup, err := oauth.Popup(s.FrontendURL.String(), s.Brand, svc.publicURL)
-	if err != nil {
+	if err := svc.mountFrontend(api); err != nil {
 		return nil, err
 	}
-	api.Mount("/oauth/callback", popup)
-	api.Mount("/oauth/callback.js", popup)
 	if s.Brand.Logo.Picture != nil {
 		api.Mount(brand.LogoPath, s.Brand.Logo.Handler())
 	}
 	return api, nil
+}
+
+// mountFrontend serves the page that ends delegated logins, and all other pages of the
+// frontend where there is none: no link in a mail leads nowhere.
+func (svc *service) mountFrontend(api *rest.API) error {
+	s := svc.settings
+	own := svc.frontend.URL == svc.publicURL
+	popup, err := oauth.Popup(svc.frontend, own, s.Brand, svc.publicURL)
+	if err != nil {
+		return err
+	}
+	callback := svc.frontend.Path(frontend.OAuthCallback)
+	api.Mount(callback, popup)
+	api.Mount(callback+".js", popup)
+	if !own {
+		return nil
+	}
+	pages, err := frontend.NewPages(frontend.Config{Addresses: svc.frontend, PublicURL: svc.publicURL, Brand: s.Brand})
+	if err != nil {
+		return err
+	}
+	pages.Mount(api.Mount)
+	return nil
 }
 
 // The refusals of what needs a database that cannot work for now.
@@ -82,13 +104,26 @@ func outage(err error) *fault.Error {
 // firstParty returns what reports whether a browser's Origin is the frontend's or that of
 // another first-party host, reached by the frontend's scheme. Only exactly these origins
 // count: a page at http beside a frontend at https may be anybody's who sits on the
-// network (rules: http#headers).
-func firstParty(frontend *url.URL, hosts []string) func(origin string) bool {
+// network (rules: http#headers). In the sandbox every page of this machine is first-party, by
+// whatever name and port: nobody else can have one.
+func firstParty(frontend *url.URL, hosts []string, sandboxed bool) func(origin string) bool {
 	origins := []string{originOf(frontend.Scheme, frontend.Host)}
 	for _, host := range hosts {
 		origins = append(origins, originOf(frontend.Scheme, host))
 	}
-	return func(origin string) bool { return slices.Contains(origins, strings.ToLower(origin)) }
+	return func(origin string) bool {
+		return slices.Contains(origins, strings.ToLower(origin)) || sandboxed && local(origin)
+	}
+}
+
+// local reports whether an origin is a page of this machine.
+func local(origin string) bool {
+	u, err := url.Parse(origin)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || origin != u.Scheme+"://"+u.Host {
+		return false
+	}
+	addr, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && addr.IsLoopback()
 }
 
 // originOf returns an origin as browsers write it: in lower case, without the port that

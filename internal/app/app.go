@@ -30,7 +30,8 @@ type outside struct {
 	reachable []netip.Prefix
 	// unlogged are the beginnings of paths whose requests are not logged: what the sandbox
 	// talks about with itself, none in production.
-	unlogged []string
+	unlogged  []string
+	sandboxed bool // whether all of it is the sandbox's
 }
 
 // service is the whole service, on one database.
@@ -38,7 +39,8 @@ type service struct {
 	*platform
 	*domains
 
-	api *rest.API
+	api       *rest.API
+	sandboxed bool
 }
 
 // newService builds the service, which does nothing yet: process runs it. s must
@@ -52,7 +54,7 @@ func newService(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logger
 	if err != nil {
 		return nil, err
 	}
-	svc := &service{platform: platform, domains: domains}
+	svc := &service{platform: platform, domains: domains, sandboxed: out.sandboxed}
 	svc.registerBackground()
 	figures.Register(svc.metrics, figures.Sources{
 		DB: db, Jobs: svc.jobs, Inbox: svc.receiver, Hooks: svc.hooks, Reporter: svc.reporter, Log: log,

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/app/apptest"
@@ -33,8 +34,8 @@ func TestOriginsAreExact(t *testing.T) {
 		},
 		"http": {
 			frontend("http://localhost:3000"),
-			[]string{"http://localhost:3000"},
-			[]string{"https://localhost:3000", "http://localhost", "http://localhost:3001", "http://127.0.0.1:3000"},
+			[]string{"http://localhost:3000", "http://localhost", "http://localhost:3001", "http://127.0.0.1:3000", "https://localhost:3000", "http://[::1]:5173"},
+			[]string{"http://localhost.evil.example", "http://127.0.0.1.evil.example", "http://evil@localhost:3000", "http://localhost:3000/", "ftp://localhost", "http://192.168.1.7:3000"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,7 +54,7 @@ func TestOriginsAreExact(t *testing.T) {
 				}
 				for _, origin := range c.ours {
 					a := login("Origin", origin).Want(419) // in cookie mode, without the token
-					if a.Header.Get("Access-Control-Allow-Origin") != origin || a.Header.Get("Access-Control-Allow-Credentials") != "true" {
+					if a.Header.Get("Access-Control-Allow-Origin") != origin || !strings.Contains(a.Header.Get("Access-Control-Expose-Headers"), "X-CSRF-Token") || a.Header.Get("Access-Control-Allow-Credentials") != "true" {
 						t.Errorf("%s: %v", origin, a.Header)
 					}
 					preflight(origin).Want(204)

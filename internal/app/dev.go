@@ -98,6 +98,7 @@ func newSandboxed(
 	svc, err := newService(s, db, outside{
 		clock: world.Clock(), pspKey: key, pspBaseURL: own + "/sandbox/stripe", pspFileHosts: []string{s.PublicURL.Host},
 		webhookSecrets: []string{secret.Reveal()}, sender: world.Mailbox(), logins: append(oauthProviders(s.Logins), login),
+		sandboxed: true,
 		reachable: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 		unlogged:  []string{"/sandbox", "/api/v1/webhooks/stripe"},
 	}, log)
@@ -134,7 +135,7 @@ func sandboxLogin(ctx context.Context, world *sandbox.World, s settings.Settings
 	identities, err := idp.New(ctx, idp.Config{
 		DB: world.DB(), Clock: world.Clock(), PublicURL: s.PublicURL.String(), BackURL: own,
 		ClientID: client, ClientSecret: secret,
-		RedirectURIs: []string{s.PublicURL.String() + oauth.Path + settings.SandboxProvider + "/callback"},
+		RedirectURIs: oauth.Callbacks(s.PublicURL.String(), settings.SandboxProvider),
 	})
 	if err != nil {
 		return nil, oauth.Provider{}, err

@@ -18,6 +18,7 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog/pricelink"
 	"github.com/tenantry/tenantry/internal/catalog/pricelist"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/frontend"
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/impersonation"
 	"github.com/tenantry/tenantry/internal/invoice"
@@ -112,7 +113,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 	d.onboarding = onboarding.NewService(onboarding.Deps{
 		DB: p.db, Accounts: d.accounts, Tenants: d.tenants, Catalog: d.catalog, Subscriptions: d.subscriptions,
 		Entitlements: d.entitlements, Log: p.log,
-		Pages: onboarding.Pages{Success: p.frontendURL + "/onboarding/success", Cancel: p.frontendURL + "/onboarding/plans"},
+		Pages: onboarding.Pages{Success: p.frontend.Of(frontend.OnboardingSuccess), Cancel: p.frontend.Of(frontend.OnboardingPlans)},
 	})
 	link.operations, link.customers, link.entitlements = d.operations, d.customers, d.entitlements
 	link.usage, link.meters, link.reporter = d.usage, d.meters, d.reporter
@@ -153,7 +154,7 @@ func (d *domains) addAccounts(p *platform, out outside, link *links) error {
 	d.oauth, err = oauth.NewService(oauth.Deps{
 		DB: p.db, Clock: p.clock,
 		Accounts: d.accounts, Providers: out.logins, Avatars: d.avatars,
-		PublicURL: p.settings.PublicURL.String(), FrontendURL: p.settings.FrontendURL.String(), Log: p.log,
+		PublicURL: p.publicURL, CallbackPage: p.frontend.Of(frontend.OAuthCallback), Log: p.log,
 	})
 	return err
 }
@@ -170,7 +171,7 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 	})
 	d.customers = customer.NewService(customer.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Tenants: d.tenants, Provider: p.provider, Audit: d.audit,
-		FrontendURL: p.frontendURL,
+		FrontendURL: p.frontend.URL, BillingPage: p.frontend.Of(frontend.Billing),
 	})
 	d.entitlements = entitlement.NewService(entitlement.Deps{
 		DB: p.db, Catalog: d.catalog, Tenants: d.tenants, Team: link, Consumption: link,
@@ -199,7 +200,7 @@ func (d *domains) addUsage(p *platform, events hook.Outbox) {
 		DB: p.db, Clock: p.clock, Plans: allowances{d.entitlements}, Log: p.log,
 		Jobs: p.jobs, Billing: billing.NewQueue(p.db), Events: events, Observe: p.metrics.Usage,
 		Alerts: alerts.Alerts{
-			Tenants: d.tenants, Letters: p.letters, Pushes: d.pushes, Messages: p.messages, FrontendURL: p.frontendURL,
+			Tenants: d.tenants, Letters: p.letters, Pushes: d.pushes, Messages: p.messages, BillingPage: p.frontend.Of(frontend.Billing),
 		},
 	})
 	d.priceList = pricelist.New(pricelist.Deps{DB: p.db, Catalog: d.catalog, Currencies: d.currencies, Meters: d.meters})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/catalog/currency"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/frontend"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/limit"
@@ -39,7 +40,8 @@ type platform struct {
 	counter  limit.Counter // of the rate limits; nil counts in memory
 	unlogged []string      // see outside
 
-	publicURL, frontendURL string // without a slash at the end
+	publicURL string             // without a slash at the end
+	frontend  frontend.Addresses // where the frontend's pages are
 
 	close func() error // what is held beside the database, after the last request
 }
@@ -47,11 +49,11 @@ type platform struct {
 func newPlatform(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logger) (*platform, error) {
 	p := &platform{
 		settings: s, log: log, db: db, clock: out.clock,
-		metrics:     metrics.New(clock.System()),
-		unlogged:    out.unlogged,
-		publicURL:   strings.TrimSuffix(s.PublicURL.String(), "/"),
-		frontendURL: strings.TrimSuffix(s.FrontendURL.String(), "/"),
-		close:       func() error { return nil },
+		metrics:   metrics.New(clock.System()),
+		unlogged:  out.unlogged,
+		publicURL: strings.TrimSuffix(s.PublicURL.String(), "/"),
+		frontend:  s.Addresses(),
+		close:     func() error { return nil },
 	}
 	p.metrics.Build(Version(), revision(), runtime.Version(), string(db.Dialect()))
 	if db.ObserveCommits(p.metrics.CommitWaited, p.metrics.Committed) {
@@ -90,7 +92,7 @@ func newPlatform(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logge
 	}
 	p.outbox = mail.NewOutbox(p.jobs, out.sender)
 	p.letters, err = letters.New(letters.Config{
-		FrontendURL: p.frontendURL, PublicURL: p.publicURL, Brand: s.Brand, Templates: s.Templates, Outbox: p.outbox, Clock: p.clock, Log: log,
+		FrontendURL: p.frontend.URL, Paths: p.frontend.Paths, PublicURL: p.publicURL, Brand: s.Brand, Templates: s.Templates, Outbox: p.outbox, Clock: p.clock, Log: log,
 	})
 	return p, err
 }

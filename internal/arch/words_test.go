@@ -168,6 +168,12 @@ func TestMessagesAreUsed(t *testing.T) {
 	if err != nil || codes == "" {
 		t.Fatal(err)
 	}
+	if err := walk("../..", ".js", func(_ string, text []byte) error {
+		program += strings.ReplaceAll(string(text), "'", `"`)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
 	for folder, locales := range catalogs(t) {
 		if strings.Contains(folder, "letters") || strings.Contains(folder, "units") {
 			continue // each of its fields is shown, and a meter may name any unit

@@ -23,6 +23,7 @@ type infoKey struct{}
 type requestInfo struct {
 	api    *API
 	id     string
+	host   string    // by which the caller calls the service
 	userID int64     // 0 is nobody
 	key    uuid.UUID // the API key; Nil is none
 	tenant uuid.UUID // Nil is none
@@ -34,6 +35,9 @@ func infoOf(ctx context.Context) *requestInfo {
 	}
 	return &requestInfo{}
 }
+
+// Host returns the host, and the port if there is one, by which a request calls the service.
+func Host(ctx context.Context) string { return infoOf(ctx).host }
 
 func requestIDOf(ctx context.Context) string { return infoOf(ctx).id }
 
@@ -57,7 +61,7 @@ func saneRequestID(id string) bool {
 func (a *API) begin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := a.cfg.Clock.Now()
-		info := &requestInfo{api: a, id: r.Header.Get("X-Request-Id")}
+		info := &requestInfo{api: a, id: r.Header.Get("X-Request-Id"), host: r.Host}
 		if !saneRequestID(info.id) {
 			info.id = uuid.NewString()
 		}

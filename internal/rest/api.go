@@ -88,9 +88,10 @@ type API struct {
 	routes []Route
 	ops    map[string]*operation // by operation id
 	// settled are the schemas that settleSchemas has seen.
-	settled  map[string]bool
-	panics   panics
-	document func() ([]byte, error)
+	settled   map[string]bool
+	panics    panics
+	strangers strangers
+	document  func() ([]byte, error)
 }
 
 // New builds the API of a route table. It panics on a table that contradicts

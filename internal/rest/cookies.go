@@ -43,6 +43,7 @@ type browser struct {
 	secure  bool
 	domain  string // of the cookies; "" is this host alone
 	mode    bool   // whether the request is in cookie mode
+	refused string // the origin that is not first-party; "" is none
 	session string // "" is none
 }
 
@@ -63,6 +64,9 @@ func (a *API) browserOf(w http.ResponseWriter, r *http.Request) *browser {
 		}
 	}
 	b.mode = origin != "" && a.cfg.FirstPartyOrigin(origin)
+	if !b.mode {
+		b.refused = origin
+	}
 	return b
 }
 
@@ -150,23 +154,32 @@ func checkCSRF(r *http.Request, b *browser, bySession bool) error {
 		given = decoded
 	}
 	if b.session == "" || !hmac.Equal([]byte(given), []byte(csrfToken(b.session))) {
+		if b.refused != "" {
+			refused := *errOrigin
+			refused.Args = map[string]any{"origin": b.refused}
+			return &refused
+		}
 		return errCSRF
 	}
 	return nil
 }
 
 // csrf answers GET /csrf-cookie: 204 with the cookies of a session, the one that
-// the browser has or a new one.
+// the browser has or a new one. The token is in a header too: a page on another host than the
+// service cannot read the cookie, and only pages of first-party origins can read the header.
 func (a *API) csrf(w http.ResponseWriter, r *http.Request) {
 	b := a.browserOf(w, r)
-	if b.session == "" {
-		b.set(newSession(), 0)
+	session := b.session
+	if session == "" {
+		session = newSession()
+		b.set(session, 0)
 	} else {
 		// Only the readable cookie is set: the session keeps its lifetime.
 		http.SetCookie(w, &http.Cookie{
-			Name: csrfCookie, Value: csrfToken(b.session), Path: "/", Domain: b.domain, SameSite: http.SameSiteLaxMode, Secure: b.secure,
+			Name: csrfCookie, Value: csrfToken(session), Path: "/", Domain: b.domain, SameSite: http.SameSiteLaxMode, Secure: b.secure,
 		})
 	}
+	w.Header().Set("X-Csrf-Token", csrfToken(session))
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusNoContent)
 }

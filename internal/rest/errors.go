@@ -26,6 +26,7 @@ var (
 	errNotFound         = shape.ErrNotFound
 	errUnauthenticated  = fault.New(fault.Unauthenticated, "error.unauthenticated")
 	errCSRF             = fault.New(fault.CSRF, "error.csrf")
+	errOrigin           = fault.New(fault.CSRF, "error.csrf_origin")
 	errForbidden        = fault.New(fault.Forbidden, "error.forbidden")
 	errEmailNotVerified = fault.Coded(fault.Forbidden, fault.EmailNotVerified)
 	errScope            = fault.Coded(fault.Forbidden, fault.InsufficientScope)

@@ -58,6 +58,9 @@ func (a *API) cors(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin := r.Header.Get("Origin")
 		if origin == "" || !a.cfg.FirstPartyOrigin(origin) {
+			if origin != "" {
+				a.strangers.tell(r.Context(), a.cfg.Log, origin)
+			}
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -71,7 +74,7 @@ func (a *API) cors(next http.Handler) http.Handler {
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}
-		h.Set("Access-Control-Expose-Headers", "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, Retry-After, ETag")
+		h.Set("Access-Control-Expose-Headers", "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, Retry-After, ETag, X-CSRF-Token")
 		next.ServeHTTP(w, r)
 	})
 }

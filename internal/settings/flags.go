@@ -29,6 +29,7 @@ type HTTPFlags struct {
 	Addr            string `env:"TENANTRY_ADDR" placeholder:"HOST:PORT" help:"Address to listen on. Default: 127.0.0.1:8080."`
 	PublicURL       string `env:"TENANTRY_PUBLIC_URL" placeholder:"URL" help:"URL at which clients reach the service. Default: the listening address."`
 	FrontendURL     string `env:"TENANTRY_FRONTEND_URL" placeholder:"URL" help:"URL of the web frontend, where links in mails and redirects lead. Default: the public URL."`
+	FrontendPaths   string `env:"TENANTRY_FRONTEND_PATHS" placeholder:"PAGE=PATH,…" help:"Paths of the frontend's pages where they are others than by default, such as billing=/settings/billing. Pages: invitation (with {token} in its path), reset_password, forgot_password, verify_email, billing, webhooks, oauth_callback, onboarding_success, onboarding_plans."`
 	FirstPartyHosts string `env:"TENANTRY_FIRST_PARTY_HOSTS" placeholder:"HOST,…" help:"Hosts beside the frontend whose pages may use cookies, with the port where it is not the standard one. They are reached by the scheme of the frontend."`
 	CookieDomain    string `env:"TENANTRY_COOKIE_DOMAIN" placeholder:"HOST" help:"Domain whose subdomains share the cookies of a login, such as example.com: that of the public URL or one above it. All of them have to be trusted. Default: none, the cookies stay with the service's own host."`
 	TrustedProxies  string `env:"TENANTRY_TRUSTED_PROXIES" placeholder:"CIDR,…" help:"Addresses or networks of the proxies whose X-Forwarded-For header is trusted. Default: none."`
@@ -119,8 +120,9 @@ type ProviderFlags struct {
 type MailFlags struct {
 	BrandFlags `embed:""`
 
-	PublicURL   string `env:"TENANTRY_PUBLIC_URL" placeholder:"URL" help:"URL at which clients reach the service, and mail programs the logo. Default: http://127.0.0.1:8080."`
-	FrontendURL string `env:"TENANTRY_FRONTEND_URL" placeholder:"URL" help:"URL of the web frontend, where links in mails lead. Default: the public URL."`
+	PublicURL     string `env:"TENANTRY_PUBLIC_URL" placeholder:"URL" help:"URL at which clients reach the service, and mail programs the logo. Default: http://127.0.0.1:8080."`
+	FrontendURL   string `env:"TENANTRY_FRONTEND_URL" placeholder:"URL" help:"URL of the web frontend, where links in mails lead. Default: the public URL."`
+	FrontendPaths string `env:"TENANTRY_FRONTEND_PATHS" placeholder:"PAGE=PATH,…" help:"Paths of the frontend's pages where they are others than by default."`
 }
 
 // CheckFlags are the flags of the command that checks the account at the payment
@@ -185,6 +187,7 @@ func (f MailFlags) Settings() (Settings, error) {
 	p.brand(f.BrandFlags, &s)
 	s.PublicURL = p.webURL("TENANTRY_PUBLIC_URL", f.PublicURL)
 	s.FrontendURL = p.webURL("TENANTRY_FRONTEND_URL", f.FrontendURL)
+	s.FrontendPaths = p.paths("TENANTRY_FRONTEND_PATHS", f.FrontendPaths)
 	return s.Listening(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(defaultAddr))), errors.Join(p.errs...)
 }
 

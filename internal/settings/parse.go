@@ -34,6 +34,7 @@ func (p *parser) http(f HTTPFlags, s *Settings) {
 	s.Addr = p.addr("TENANTRY_ADDR", f.Addr)
 	s.PublicURL = p.webURL("TENANTRY_PUBLIC_URL", f.PublicURL)
 	s.FrontendURL = p.webURL("TENANTRY_FRONTEND_URL", f.FrontendURL)
+	s.FrontendPaths = p.paths("TENANTRY_FRONTEND_PATHS", f.FrontendPaths)
 	s.FirstPartyHosts = p.hosts("TENANTRY_FIRST_PARTY_HOSTS", f.FirstPartyHosts)
 	s.CookieDomain = p.cookieDomain("TENANTRY_COOKIE_DOMAIN", f.CookieDomain, s.PublicURL)
 	s.TrustedProxies = p.proxies("TENANTRY_TRUSTED_PROXIES", f.TrustedProxies)

@@ -8,10 +8,12 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/brand"
+	"github.com/tenantry/tenantry/internal/frontend"
 	"github.com/tenantry/tenantry/internal/mail/letters"
 )
 
@@ -28,10 +30,11 @@ type Settings struct {
 	// the default. Only tests on busy machines need another.
 	DatabasePatience time.Duration
 
-	PublicURL       *url.URL // how clients reach the service; nil means the listening address
-	FrontendURL     *url.URL // where links in mails and redirects lead; nil means PublicURL
-	FirstPartyHosts []string // host or host:port in lower case, beside the frontend's
-	CookieDomain    string   // whose subdomains share the cookies; "" keeps them to the service's host
+	PublicURL       *url.URL       // how clients reach the service; nil means the listening address
+	FrontendURL     *url.URL       // where links in mails and redirects lead; nil means PublicURL
+	FrontendPaths   frontend.Paths // of its pages, where they are others than by default
+	FirstPartyHosts []string       // host or host:port in lower case, beside the frontend's
+	CookieDomain    string         // whose subdomains share the cookies; "" keeps them to the service's host
 
 	Brand     brand.Brand
 	Templates *letters.Templates // mails of the operator's own; nil for none
@@ -121,6 +124,11 @@ func (s Settings) Listening(on net.Addr) Settings {
 		s.FrontendURL = s.PublicURL
 	}
 	return s
+}
+
+// Addresses returns where the pages of the frontend are.
+func (s Settings) Addresses() frontend.Addresses {
+	return frontend.Addresses{URL: strings.TrimSuffix(s.FrontendURL.String(), "/"), Paths: s.FrontendPaths}
 }
 
 // Error is a setting that is wrong or missing. Several are joined with

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/tenantry/tenantry/internal/frontend"
 )
 
 // Defaults of settings that are absent or empty.
@@ -97,6 +99,14 @@ func (p *parser) hosts(name, value string) []string {
 		hosts = append(hosts, strings.ToLower(host))
 	}
 	return hosts
+}
+
+func (p *parser) paths(name, value string) frontend.Paths {
+	paths, err := frontend.ParsePaths(value)
+	if err != nil {
+		p.fail(name, "%v", err)
+	}
+	return paths
 }
 
 // cookieDomain reads a domain that browsers take cookies for from the service's host. A top

@@ -53,7 +53,7 @@ type redirectInput struct {
 
 // Redirect handles GET /auth/oauth/{provider}/redirect.
 func (h *HTTP) Redirect(ctx context.Context, in *redirectInput) (*OAuthRedirect, error) {
-	to, key, err := h.svc.Start(ctx, in.Provider, in.Key)
+	to, key, err := h.svc.Start(ctx, in.Provider, in.Key, rest.Host(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ type callbackInput struct {
 func (h *HTTP) Callback(ctx context.Context, in *callbackInput) (*OAuthRedirect, error) {
 	to, err := h.svc.Finish(ctx, in.Provider, Reply{
 		Code: in.Code, State: in.State, Error: in.Error, Issuer: in.Issuer,
-	}, in.Key)
+	}, in.Key, rest.Host(ctx))
 	if err != nil {
 		return nil, err
 	}

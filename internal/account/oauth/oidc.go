@@ -136,7 +136,7 @@ func (p *oidcProvider) identify(ctx context.Context, reply Reply, f flow) (ident
 		return identity{}, err
 	}
 	ctx = oidc.ClientContext(ctx, p.client)
-	token, err := d.oauth.Exchange(ctx, reply.Code, oauth2.VerifierOption(f.verifier))
+	token, err := f.back(&d.oauth).Exchange(ctx, reply.Code, oauth2.VerifierOption(f.verifier))
 	if err != nil {
 		return identity{}, providerError("token", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/brand"
+	"github.com/tenantry/tenantry/internal/frontend"
 	"github.com/tenantry/tenantry/internal/i18n"
 )
 
@@ -26,21 +27,23 @@ var (
 
 // popupPolicy lets the page run its own script and show the logo, and nothing else.
 func popupPolicy(logo string) string {
-	policy := "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; "
+	policy := "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'unsafe-inline'; "
 	if u, err := url.Parse(logo); err == nil && u.Host != "" {
 		policy += "img-src " + u.Scheme + "://" + u.Host + "; "
 	}
 	return policy + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 
-// Popup serves /oauth/callback, the page to which Finish sends the browser,
-// and its script. The page hands the code, or the error, to the window that
+// Popup serves the frontend's callback page, to which Finish sends the browser,
+// and its script, below the same path. The page hands the code, or the error, to the window that
 // opened it, as a message {type: "oauth-callback", code} that only a page of
 // frontendURL's origin can receive, and closes itself (rules:
 // account#delegated-login). The origin is fixed here: nothing in the page's address
 // changes it. The page speaks the language that the browser asks for and looks like the
-// operator's product.
-func Popup(frontendURL string, b brand.Brand, publicURL string) (http.Handler, error) {
+// operator's product. Where the service has no frontend but its own pages, a login that did not
+// begin in a popup ends here too: the page exchanges the code and goes on to the billing page.
+func Popup(pages frontend.Addresses, own bool, b brand.Brand, publicURL string) (http.Handler, error) {
+	frontendURL, path := strings.TrimRight(pages.URL, "/"), pages.Path(frontend.OAuthCallback)
 	u, err := url.Parse(frontendURL)
 	if err != nil {
 		return nil, err
@@ -55,25 +58,32 @@ func Popup(frontendURL string, b brand.Brand, publicURL string) (http.Handler, e
 	}
 	logo := b.Logo.Address(publicURL)
 	policy := popupPolicy(logo)
-	pages := map[string][]byte{}
+	shown := map[string][]byte{}
+	ownPage := ""
+	if own {
+		ownPage = pages.Of(frontend.Billing)
+	}
 	for _, locale := range i18n.Locales() {
 		say := func(key string) string { return texts.Text(locale, key, nil) }
 		before, after, _ := strings.Cut(say("popup.closes"), "{link}")
 		var page bytes.Buffer
 		if err := tmpl.Execute(&page, map[string]string{
 			"Locale": locale, "Title": say("popup.title"), "Before": before, "Back": say("popup.back"), "After": after,
-			"Origin": u.Scheme + "://" + u.Host, "Home": frontendURL + "/",
+			"Origin": u.Scheme + "://" + u.Host, "Home": frontendURL + "/", "Script": path + ".js", "Own": ownPage,
 			"App": b.Name, "Alt": b.App(), "Logo": logo, "Accent": b.Accent,
 		}); err != nil {
 			return nil, err
 		}
-		pages[locale] = page.Bytes()
+		shown[locale] = page.Bytes()
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /oauth/callback", popupFile("text/html; charset=utf-8", policy, func(r *http.Request) []byte {
-		return pages[cmp.Or(texts.Match(r.Header.Get("Accept-Language")), i18n.Default)]
+	mux.Handle("GET "+path, popupFile("text/html; charset=utf-8", policy, func(r *http.Request) []byte {
+		html := shown[cmp.Or(texts.Match(r.Header.Get("Accept-Language")), i18n.Default)]
+		// On a developer's machine the window that waits may be under another of its names.
+		origin := u.Scheme + "://" + u.Host
+		return bytes.ReplaceAll(html, []byte(`data-origin="`+origin+`"`), []byte(`data-origin="`+nearby(origin, r.Host)+`"`))
 	}))
-	mux.Handle("GET /oauth/callback.js", popupFile("text/javascript; charset=utf-8", policy, func(*http.Request) []byte { return popupScript }))
+	mux.Handle("GET "+path+".js", popupFile("text/javascript; charset=utf-8", policy, func(*http.Request) []byte { return popupScript }))
 	return mux, nil
 }
 

@@ -12,11 +12,12 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/brand"
+	"github.com/tenantry/tenantry/internal/frontend"
 )
 
-func popup(t *testing.T, frontend, path string) *httptest.ResponseRecorder {
+func popup(t *testing.T, at, path string) *httptest.ResponseRecorder {
 	t.Helper()
-	h, err := oauth.Popup(frontend, brand.Brand{}, "https://api.example.com")
+	h, err := oauth.Popup(frontend.Addresses{URL: at}, false, brand.Brand{}, "https://api.example.com")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func TestOAuthPopup(t *testing.T) {
 
 func TestOAuthPopupSpeaksTheReadersLanguage(t *testing.T) {
 	t.Parallel()
-	h, err := oauth.Popup("https://app.example.com", brand.Brand{}, "https://api.example.com")
+	h, err := oauth.Popup(frontend.Addresses{URL: "https://app.example.com"}, false, brand.Brand{}, "https://api.example.com")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func TestOAuthPopupSpeaksTheReadersLanguage(t *testing.T) {
 // The page has the operator's name, logo and color; without them it is as plain as ever.
 func TestOAuthPopupHasTheBrand(t *testing.T) {
 	t.Parallel()
-	const policy = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; "
+	const policy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'unsafe-inline'; "
 	for name, c := range map[string]struct {
 		brand              brand.Brand
 		has, lacks, policy string
@@ -94,7 +95,7 @@ func TestOAuthPopupHasTheBrand(t *testing.T) {
 			`<img src="https://cdn.example.com/a.png?v=1&amp;w=2" alt="Tenantry" height="40">`, "· ", policy + "img-src https://cdn.example.com; base-uri",
 		},
 	} {
-		h, err := oauth.Popup("https://app.example.com", c.brand, "https://api.example.com")
+		h, err := oauth.Popup(frontend.Addresses{URL: "https://app.example.com"}, false, c.brand, "https://api.example.com")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -66,7 +66,7 @@ func newRig(t *testing.T, db *sqldb.DB, c clock.Clock, providers func(url string
 		Tenants: tenant.NewService(tenant.Deps{DB: db, Clock: c, Subscriptions: noSubscriptions{}}),
 	})
 	r.oauth, err = oauth.NewService(oauth.Deps{
-		DB: db, Clock: c, Accounts: r.accounts, Providers: providers(r.url), PublicURL: r.url, FrontendURL: oauthFrontend, Avatars: r.pictures, Log: log,
+		DB: db, Clock: c, Accounts: r.accounts, Providers: providers(r.url), PublicURL: r.url, CallbackPage: oauthFrontend + "/oauth/callback", Avatars: r.pictures, Log: log,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -55,16 +55,15 @@ type AvatarImporter interface {
 
 // Deps is what delegated login needs.
 type Deps struct {
-	DB        *sqldb.DB
-	Clock     clock.Clock
-	Accounts  Accounts
-	Providers []Provider
-	// PublicURL and FrontendURL have no slash at the end.
-	PublicURL   string
-	FrontendURL string
-	Avatars     AvatarImporter // nil imports no pictures
-	Client      *http.Client   // for requests to the providers; nil is NewClient
-	Log         *slog.Logger
+	DB           *sqldb.DB
+	Clock        clock.Clock
+	Accounts     Accounts
+	Providers    []Provider
+	PublicURL    string         // without a slash at the end
+	CallbackPage string         // of the frontend, where logins end
+	Avatars      AvatarImporter // nil imports no pictures
+	Client       *http.Client   // for requests to the providers; nil is NewClient
+	Log          *slog.Logger
 }
 
 // Service is delegated login: authorization code with PKCE, state and nonce.
@@ -85,8 +84,7 @@ func NewService(d Deps) (*Service, error) {
 		if s.providers[p.Name] != nil {
 			return nil, fmt.Errorf("delegated login: there are two providers called %s", p.Name)
 		}
-		callback := d.PublicURL + Path + p.Name + "/callback"
-		s.providers[p.Name] = p.connect(callback, d.Client, d.Clock)
+		s.providers[p.Name] = p.connect(s.callback(p.Name, ""), d.Client, d.Clock)
 	}
 	return s, nil
 }
@@ -102,21 +100,25 @@ func (s *Service) Providers() []string {
 }
 
 // flow is the secrets of one login under way.
-type flow struct{ state, nonce, verifier string }
+type flow struct {
+	state, nonce, verifier string
+	callback               string // where the provider leads back to; it is not stored
+}
 
 // Start begins a login. url leads to the provider's consent page, or, when the
 // provider cannot be reached, back to the frontend with an error. key is to be
 // kept in a cookie of the browser: only the browser that has it can finish the
 // login. known is the key that the browser has already, or ""; keeping it lets
-// logins in two windows of one browser go on side by side.
-func (s *Service) Start(ctx context.Context, provider, known string) (url, key string, err error) {
+// logins in two windows of one browser go on side by side. host is what the browser calls the
+// service.
+func (s *Service) Start(ctx context.Context, provider, known, host string) (url, key string, err error) {
 	p, ok := s.providers[provider]
 	if !ok {
 		return "", "", errUnknownProvider
 	}
-	f := flow{state: rand.Text(), nonce: rand.Text(), verifier: oauth2.GenerateVerifier()}
+	f := flow{state: rand.Text(), nonce: rand.Text(), verifier: oauth2.GenerateVerifier(), callback: s.callback(provider, host)}
 	if url, err = p.authURL(ctx, f); err != nil {
-		return s.frontend(s.fail(ctx, provider, err)), "", nil
+		return s.frontend(host, s.fail(ctx, provider, err)), "", nil
 	}
 	if key = known; !isBrowserKey(known) {
 		key = rand.Text()
@@ -139,20 +141,21 @@ type Reply struct {
 
 // Finish ends a login and returns where the browser goes: to the frontend, with a
 // one-time code or an error. It fails only for an unknown provider.
-func (s *Service) Finish(ctx context.Context, provider string, reply Reply, key string) (string, error) {
+func (s *Service) Finish(ctx context.Context, provider string, reply Reply, key, host string) (string, error) {
 	p, ok := s.providers[provider]
 	if !ok {
 		return "", errUnknownProvider
 	}
-	code, err := s.finish(ctx, provider, p, reply, key)
+	code, err := s.finish(ctx, provider, p, reply, key, host)
 	if err != nil {
-		return s.frontend(s.fail(ctx, provider, err)), nil
+		return s.frontend(host, s.fail(ctx, provider, err)), nil
 	}
-	return s.frontend(url.Values{"code": {code}}), nil
+	return s.frontend(host, url.Values{"code": {code}}), nil
 }
 
-func (s *Service) finish(ctx context.Context, provider string, p identityProvider, reply Reply, key string) (string, error) {
+func (s *Service) finish(ctx context.Context, provider string, p identityProvider, reply Reply, key, host string) (string, error) {
 	f, err := s.store.takeFlow(ctx, provider, reply.State, key, s.deps.Clock.Now())
+	f.callback = s.callback(provider, host)
 	switch {
 	case err != nil:
 		return "", err
@@ -206,8 +209,13 @@ func (s *Service) Prune(ctx context.Context) error {
 }
 
 // frontend returns the URL of the frontend's callback page.
-func (s *Service) frontend(query url.Values) string {
-	return s.deps.FrontendURL + "/oauth/callback?" + query.Encode()
+func (s *Service) frontend(host string, query url.Values) string {
+	return nearby(s.deps.CallbackPage, host) + "?" + query.Encode()
+}
+
+// callback returns where a provider leads a browser back to.
+func (s *Service) callback(provider, host string) string {
+	return nearby(s.deps.PublicURL+Path+provider+"/callback", host)
 }
 
 // fail logs why a login failed and returns what the frontend is told of it.

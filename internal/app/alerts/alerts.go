@@ -30,7 +30,7 @@ type Alerts struct {
 		Notify(ctx context.Context, userID int64, m push.Message) error
 	}
 	Messages    *i18n.Catalog
-	FrontendURL string // without a slash at the end
+	BillingPage string // of the frontend
 }
 
 // QuotaAlert queues the mail and the push messages in the transaction of ctx.
@@ -96,7 +96,7 @@ func (q Alerts) push(locale string, t tenant.Tenant, a usage.Alert) push.Message
 		Body: q.Messages.Text(locale, key, map[string]any{
 			"tenant": t.Name, "meter": i18n.Pick(a.MeterNames, locale), "percent": i18n.FiguresOf(locale).Percent(a.Threshold),
 		}),
-		URL: q.FrontendURL + "/billing",
+		URL: q.BillingPage,
 		// The alert at 100 percent replaces the one at 80 in the browser.
 		Tag: "quota-" + a.Meter.Code,
 	}

@@ -116,7 +116,7 @@ func TestQuotaAlertsReachTheRightPeople(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			b := &bulletin{tenant: tt.tenant, members: tt.team}
-			q := alerts.Alerts{Tenants: b, Letters: b, Pushes: b, Messages: messages, FrontendURL: "https://app.example.com"}
+			q := alerts.Alerts{Tenants: b, Letters: b, Pushes: b, Messages: messages, BillingPage: "https://app.example.com/billing"}
 			if err := q.QuotaAlert(t.Context(), tt.alert); err != nil {
 				t.Fatal(err)
 			}

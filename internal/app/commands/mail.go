@@ -60,7 +60,7 @@ func PreviewMail(ctx context.Context, s settings.Settings, m MailPreview, out io
 		return errors.Join(wrong...)
 	}
 	l, err := letters.New(letters.Config{
-		FrontendURL: s.FrontendURL.String(), PublicURL: s.PublicURL.String(), Brand: s.Brand, Templates: s.Templates, Clock: clock.System(),
+		FrontendURL: s.FrontendURL.String(), Paths: s.FrontendPaths, PublicURL: s.PublicURL.String(), Brand: s.Brand, Templates: s.Templates, Clock: clock.System(),
 	})
 	if err != nil {
 		return err

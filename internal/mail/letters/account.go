@@ -1,12 +1,16 @@
 package letters
 
-import "context"
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/frontend"
+)
 
 // PasswordReset sends the link with which a user chooses a new password. The mail says
 // that the link works for 60 minutes (rules: account#password-reset).
 func (l *Letters) PasswordReset(ctx context.Context, locale, to, name, token string) error {
 	return l.send(ctx, l.locale(locale), letter{
-		key: "password_reset", to: to, link: l.link("/reset-password", "token", token, "email", to),
+		key: "password_reset", to: to, link: l.pages().Of(frontend.ResetPassword, "token", token, "email", to),
 		theirs: map[string]string{"name": name},
 	})
 }
@@ -15,7 +19,7 @@ func (l *Letters) PasswordReset(ctx context.Context, locale, to, name, token str
 // that the link works for 24 hours (rules: account#own-account).
 func (l *Letters) VerifyEmail(ctx context.Context, locale, to, name, token string) error {
 	return l.send(ctx, l.locale(locale), letter{
-		key: "verify_email", to: to, link: l.link("/verify-email", "token", token),
+		key: "verify_email", to: to, link: l.pages().Of(frontend.VerifyEmail, "token", token),
 		theirs: map[string]string{"name": name},
 	})
 }
@@ -24,7 +28,7 @@ func (l *Letters) VerifyEmail(ctx context.Context, locale, to, name, token strin
 // take its place, and what to do if it was not them.
 func (l *Letters) EmailChange(ctx context.Context, locale, to, name string) error {
 	return l.send(ctx, l.locale(locale), letter{
-		key: "email_change", to: to, link: l.link("/forgot-password"),
+		key: "email_change", to: to, link: l.pages().Of(frontend.ForgotPassword),
 		theirs: map[string]string{"name": name},
 	})
 }
@@ -34,7 +38,7 @@ func (l *Letters) EmailChange(ctx context.Context, locale, to, name string) erro
 func (l *Letters) PasswordChanged(ctx context.Context, locale, to, name string) error {
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{
-		key: "password_changed", to: to, link: l.link("/forgot-password"),
+		key: "password_changed", to: to, link: l.pages().Of(frontend.ForgotPassword),
 		ours:   map[string]string{"time": in.Instant(l.config.Clock.Now())},
 		theirs: map[string]string{"name": name},
 	})

@@ -5,12 +5,10 @@ import (
 	"context"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/frontend"
 	"github.com/tenantry/tenantry/internal/i18n/units"
 	"github.com/tenantry/tenantry/internal/money"
 )
-
-// billingPage is where the frontend shows plan, usage and payment details.
-const billingPage = "/billing"
 
 // QuotaAlert is the content of the mail about a soft quota.
 type QuotaAlert struct {
@@ -29,7 +27,7 @@ func (l *Letters) QuotaAlert(ctx context.Context, locale, to string, a QuotaAler
 	in := l.locale(locale)
 	unit := unlinked(clean(a.Unit, maxInBody))
 	m := letter{
-		key: "quota_near", to: to, link: l.link(billingPage),
+		key: "quota_near", to: to, link: l.pages().Of(frontend.Billing),
 		ours: map[string]string{
 			"current": units.Text(in.name, a.Current, unit), "limit": units.Text(in.name, money.Total{Units: a.Limit}, unit),
 			"percent": in.Percent(a.Percent), "period_end": "",
@@ -60,7 +58,7 @@ type PaymentFailed struct {
 func (l *Letters) PaymentFailed(ctx context.Context, locale, to string, p PaymentFailed) error {
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{
-		key: "payment_failed", to: to, link: cmp.Or(p.PaymentURL, l.link(billingPage)),
+		key: "payment_failed", to: to, link: cmp.Or(p.PaymentURL, l.pages().Of(frontend.Billing)),
 		ours:   map[string]string{"amount": in.Money(p.Amount, p.MinorUnits)},
 		admins: map[string]string{"plan": p.Plan},
 		theirs: map[string]string{"tenant": p.Tenant},
@@ -80,7 +78,7 @@ type TrialEnds struct {
 func (l *Letters) TrialEnds(ctx context.Context, locale, to string, e TrialEnds) error {
 	in := l.locale(locale)
 	m := letter{
-		key: "trial_ends", to: to, link: l.link(billingPage),
+		key: "trial_ends", to: to, link: l.pages().Of(frontend.Billing),
 		ours:   map[string]string{"ends": in.Instant(e.EndsAt), "price": ""},
 		admins: map[string]string{"plan": e.Plan},
 		theirs: map[string]string{"tenant": e.Tenant},
@@ -90,9 +88,6 @@ func (l *Letters) TrialEnds(ctx context.Context, locale, to string, e TrialEnds)
 	}
 	return l.send(ctx, in, m)
 }
-
-// webhooksPage is where the frontend shows webhook endpoints.
-const webhooksPage = "/webhooks"
 
 // WebhookDisabled is the content of the mail about an endpoint that was disabled.
 type WebhookDisabled struct {
@@ -106,7 +101,7 @@ type WebhookDisabled struct {
 func (l *Letters) WebhookDisabled(ctx context.Context, locale, to string, d WebhookDisabled) error {
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{
-		key: "webhook_disabled", to: to, link: l.link(webhooksPage),
+		key: "webhook_disabled", to: to, link: l.pages().Of(frontend.Webhooks),
 		ours:   map[string]string{"since": in.Instant(d.Since)},
 		theirs: map[string]string{"tenant": d.Tenant, "url": d.URL},
 	})

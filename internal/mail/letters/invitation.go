@@ -2,7 +2,6 @@ package letters
 
 import (
 	"context"
-	"net/url"
 	"time"
 )
 
@@ -19,7 +18,7 @@ type Invitation struct {
 func (l *Letters) Invitation(ctx context.Context, locale, to string, i Invitation) error {
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{
-		key: "invitation", to: to, link: l.link("/invitations/" + url.PathEscape(i.Token)),
+		key: "invitation", to: to, link: l.pages().Invitation(i.Token),
 		ours:   map[string]string{"expires": in.Instant(i.ExpiresAt)},
 		theirs: map[string]string{"tenant": i.Tenant, "inviter": i.Inviter, "role": in.role(i.Role)},
 	})

@@ -10,11 +10,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/brand"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/frontend"
 	"github.com/tenantry/tenantry/internal/mail"
 )
 
@@ -26,8 +26,9 @@ type Outbox interface {
 
 // Config is what Letters needs.
 type Config struct {
-	FrontendURL string // absolute, without a slash at its end; all links begin with it
-	PublicURL   string // likewise; where the service serves the logo
+	FrontendURL string         // absolute, without a slash at its end; all links begin with it
+	Paths       frontend.Paths // of the frontend's pages, where they are others than by default
+	PublicURL   string         // likewise; where the service serves the logo
 	Brand       brand.Brand
 	Templates   *Templates // the operator's own texts; nil for none
 	Outbox      Outbox
@@ -91,13 +92,7 @@ func (l *Letters) send(ctx context.Context, in *locale, m letter) error {
 	return l.config.Outbox.Enqueue(ctx, message)
 }
 
-// link returns the URL of a page of the frontend; query has names and values in turn.
-func (l *Letters) link(path string, query ...string) string {
-	var b strings.Builder
-	b.WriteString(l.config.FrontendURL + path)
-	for i := 0; i+1 < len(query); i += 2 {
-		b.WriteByte("?&"[min(i, 1)])
-		b.WriteString(query[i] + "=" + url.QueryEscape(query[i+1]))
-	}
-	return b.String()
+// pages are where the links lead.
+func (l *Letters) pages() frontend.Addresses {
+	return frontend.Addresses{URL: l.config.FrontendURL, Paths: l.config.Paths}
 }

@@ -14,9 +14,6 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// billingPage is the frontend's page of billing settings.
-const billingPage = "/settings/billing"
-
 // Portal opens the provider's billing portal for a tenant and returns its address
 // (rules: subscription#billing-portal).
 // It leads back to returnURL, which must be on the frontend's domain; "" leads to the
@@ -26,7 +23,7 @@ const billingPage = "/settings/billing"
 // Opening the portal changes nothing, so its idempotency key is not stored.
 func (s *Service) Portal(ctx context.Context, tenantID uuid.UUID, returnURL string) (string, error) {
 	if returnURL == "" {
-		returnURL = s.deps.FrontendURL + billingPage
+		returnURL = s.deps.BillingPage
 	} else if !s.onFrontend(returnURL) {
 		return "", errForeignReturnURL
 	}

@@ -51,9 +51,8 @@ type Deps struct {
 	Tenants  Tenants
 	Provider Provider
 	Audit    Audit
-	// FrontendURL, without a slash at its end, is where the billing portal leads
-	// back to.
-	FrontendURL string
+	// The billing portal leads back to BillingPage, or to another page of FrontendURL's host.
+	FrontendURL, BillingPage string
 }
 
 // Service has the use cases of customers.

@@ -1,0 +1,83 @@
+package app_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/frontend"
+	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+var mailLink = regexp.MustCompile(`http://[^\s<>"]+`)
+
+// Without a frontend every link in a mail leads to a page of the service, at the paths of the
+// settings; with one elsewhere the service has none but the page that ends logins.
+func TestNoLinkInAMailIsDead(t *testing.T) {
+	t.Parallel()
+	own := func(s *settings.Settings) { s.FrontendPaths = frontend.Paths{frontend.Invitation: "/join/{token}"} }
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("owner@mail.test", true)
+		s.Call("POST", "/api/v1/tenant/"+o.Tenant+"/team/invitations", o.Token, map[string]any{"email": "grace@example.test", "role": "member"}).Want(201)
+		s.Call("POST", "/api/v1/auth/forgot-password", "", map[string]any{"email": "owner@mail.test"}).Want(200)
+		s.Call("POST", "/api/v1/user/email/verification", o.Token, nil).Want(202)
+		seen := map[string]bool{}
+		apptest.Eventually(t, "the mails are there", func() bool {
+			for _, m := range s.Call("GET", "/sandbox/mail/messages", "", nil).Want(200).At("data").([]any) {
+				for _, link := range mailLink.FindAllString(m.(map[string]any)["text"].(string), -1) {
+					u, err := url.Parse(link)
+					if err != nil {
+						t.Fatal(err)
+					}
+					page := s.Call("GET", u.RequestURI(), "", nil).Want(200)
+					if !strings.Contains(page.Text, "<main data-page=") {
+						t.Errorf("%s: %s", link, page.Text)
+					}
+					seen[strings.Split(u.Path, "/")[1]] = true
+				}
+			}
+			return seen["join"] && seen["reset-password"] && seen["verify-email"]
+		})
+	}, own)
+	s := apptest.Start(t, sqldb.SQLite, func(s *settings.Settings) { s.FrontendURL, _ = url.Parse("http://app.example.test") })
+	s.Call("GET", "/billing", "", nil).Want(404)
+	s.Call("GET", "/oauth/callback", "", nil).Want(200)
+}
+
+// A page that is refused is told why, and so is the log, once, with the settings that would
+// allow it. The token for others is in a header.
+func TestARefusedOriginIsExplained(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, sqldb.SQLite)
+	page := s.Frontend()
+	shown := page.Fetch("GET", "/csrf-cookie", "", nil).Want(204)
+	if token := shown.Header.Get("X-CSRF-Token"); token == "" || page.Cookies["XSRF-TOKEN"] == nil || page.Cookies["XSRF-TOKEN"].Value != token {
+		t.Errorf("the token is %q in the header, %v in the cookie", token, page.Cookies["XSRF-TOKEN"])
+	}
+	if again := page.Fetch("GET", "/csrf-cookie", "", nil).Want(204).Header.Get("X-CSRF-Token"); again != shown.Header.Get("X-CSRF-Token") {
+		t.Errorf("the token of the same session became %q", again)
+	}
+	page.Send("POST", "/api/v1/auth/login", apptest.AdminLogin).Want(200)
+	for origin, want := range map[string]string{
+		"https://evil.example": "Pages of https://evil.example may not use cookies here. An operator allows them with TENANTRY_FRONTEND_URL or TENANTRY_FIRST_PARTY_HOSTS.",
+		s.URL:                  "Your session could not be verified. Please reload the page.",
+	} {
+		r := s.NewRequest(http.MethodPost, "/api/v1/auth/logout", "", nil)
+		r.Header.Set("Origin", origin)
+		for _, c := range page.Cookies {
+			r.AddCookie(c)
+		}
+		for range 2 {
+			if got := s.Do(r.Clone(t.Context())).Want(419).Str("message"); got != want {
+				t.Errorf("%s: %s", origin, got)
+			}
+		}
+	}
+	if log := s.Log(); strings.Count(log, "origin=https://evil.example") != 1 || !strings.Contains(log, "TENANTRY_FIRST_PARTY_HOSTS=evil.example ") {
+		t.Errorf("the log tells of it %d times", strings.Count(log, "origin=https://evil.example"))
+	}
+}

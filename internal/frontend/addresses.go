@@ -1,0 +1,136 @@
+// Package frontend knows the addresses that the web frontend has to have, because mails, the
+// payment provider and identity providers lead there, and has plain pages that answer them
+// where there is no frontend (rules: settings#addresses).
+package frontend
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Page is an address of the frontend, by its name in the setting.
+type Page string
+
+// The addresses. Invitation takes a token in its path, ResetPassword and VerifyEmail in
+// their query.
+const (
+	Invitation        Page = "invitation"
+	ResetPassword     Page = "reset_password"
+	ForgotPassword    Page = "forgot_password"
+	VerifyEmail       Page = "verify_email"
+	Billing           Page = "billing"
+	Webhooks          Page = "webhooks"
+	OAuthCallback     Page = "oauth_callback"
+	OnboardingSuccess Page = "onboarding_success"
+	OnboardingPlans   Page = "onboarding_plans"
+)
+
+// token stands for the token in the path of an invitation.
+const token = "{token}"
+
+// defaults are the paths below the frontend's URL, in the order of the documentation.
+var defaults = []struct {
+	page Page
+	path string
+}{
+	{Invitation, "/invitations/" + token},
+	{ResetPassword, "/reset-password"},
+	{ForgotPassword, "/forgot-password"},
+	{VerifyEmail, "/verify-email"},
+	{Billing, "/billing"},
+	{Webhooks, "/webhooks"},
+	{OAuthCallback, "/oauth/callback"},
+	{OnboardingSuccess, "/onboarding/success"},
+	{OnboardingPlans, "/onboarding/plans"},
+}
+
+// Paths are the paths of the pages that are elsewhere than by default.
+type Paths map[Page]string
+
+// ParsePaths reads paths as the setting has them: page=/path, with commas between.
+func ParsePaths(text string) (Paths, error) {
+	var paths Paths
+	for one := range strings.SplitSeq(text, ",") {
+		one = strings.TrimSpace(one)
+		if one == "" {
+			continue
+		}
+		name, path, _ := strings.Cut(one, "=")
+		page, path := Page(strings.TrimSpace(name)), strings.TrimSpace(path)
+		if err := checkPath(page, path); err != nil {
+			return nil, err
+		}
+		if _, twice := paths[page]; twice {
+			return nil, fmt.Errorf("%s is given twice", page)
+		}
+		if paths == nil {
+			paths = Paths{}
+		}
+		paths[page] = path
+	}
+	return paths, nil
+}
+
+// checkPath refuses what cannot be the path of a page.
+func checkPath(page Page, path string) error {
+	if !slices.Contains(Names(), string(page)) {
+		return fmt.Errorf("%q is none of the pages %s", string(page), strings.Join(Names(), ", "))
+	}
+	plain := strings.Replace(path, token, "x", 1)
+	u, err := url.Parse(plain)
+	switch {
+	case err != nil || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || u.Path != plain || strings.ContainsAny(plain, "{}"):
+		return fmt.Errorf("%q of %s is not a path such as /billing, without a query or fragment", path, page)
+	case (page == Invitation) != strings.Contains(path, token):
+		return fmt.Errorf("the path of invitation, and no other, contains %s: %q", token, path)
+	}
+	return nil
+}
+
+// Names returns the names of the pages.
+func Names() []string {
+	names := make([]string, 0, len(defaults))
+	for _, d := range defaults {
+		names = append(names, string(d.page))
+	}
+	return names
+}
+
+// Addresses are where the pages are. The zero value has them at their default paths, without
+// a host.
+type Addresses struct {
+	URL   string // of the frontend, without a slash at its end
+	Paths Paths
+}
+
+// Path returns the path of a page below the frontend's URL; that of an invitation contains
+// {token}.
+func (a Addresses) Path(page Page) string {
+	if path, ok := a.Paths[page]; ok {
+		return path
+	}
+	for _, d := range defaults {
+		if d.page == page {
+			return d.path
+		}
+	}
+	return "/"
+}
+
+// Of returns the address of a page; query has names and values in turn.
+func (a Addresses) Of(page Page, query ...string) string {
+	var b strings.Builder
+	b.WriteString(strings.TrimRight(a.URL, "/") + a.Path(page))
+	for i := 0; i+1 < len(query); i += 2 {
+		b.WriteByte("?&"[min(i, 1)])
+		b.WriteString(query[i] + "=" + url.QueryEscape(query[i+1]))
+	}
+	return b.String()
+}
+
+// Invitation returns the address at which an invitation is accepted.
+func (a Addresses) Invitation(secret string) string {
+	return strings.TrimRight(a.URL, "/") + strings.Replace(a.Path(Invitation), token, url.PathEscape(secret), 1)
+}
