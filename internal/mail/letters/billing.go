@@ -58,7 +58,7 @@ type PaymentFailed struct {
 func (l *Letters) PaymentFailed(ctx context.Context, locale, to string, p PaymentFailed) error {
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{
-		key: "payment_failed", to: to, link: cmp.Or(p.PaymentURL, l.pages().Of(frontend.Billing)),
+		key: "payment_failed", to: to, link: cmp.Or(p.PaymentURL, l.pages().Of(frontend.Billing)), paying: p.PaymentURL != "",
 		ours:   map[string]string{"amount": in.Money(p.Amount, p.MinorUnits)},
 		admins: map[string]string{"plan": p.Plan},
 		theirs: map[string]string{"tenant": p.Tenant},

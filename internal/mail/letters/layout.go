@@ -128,10 +128,14 @@ func (l *Letters) page(in *locale, m letter, ownSubject *template) (map[string]a
 			facts = append(facts, map[string]string{"label": f.Label, "value": value})
 		}
 	}
+	action := t.Action
+	if m.paying {
+		action = t.Pay
+	}
 	light, dark := l.config.Brand.Colors()
 	data := map[string]any{
 		"lang": in.name, "subject": subject, "heading": heading, "body": fillAll(t.Body, values), "facts": facts,
-		"action": i18n.Fill(t.Action, values), "link": m.link, "after": fillAll(t.After, values), "fallback": in.Fallback,
+		"action": i18n.Fill(action, values), "link": m.link, "after": fillAll(t.After, values), "fallback": in.Fallback,
 		"footer": i18n.Fill(in.Footer, values),
 		"logo":   l.config.Brand.Logo.Address(l.config.PublicURL), "accent": light, "accent_dark": dark,
 		"support_email": l.config.Brand.SupportEmail, "support_label": in.Support,

@@ -69,6 +69,7 @@ type letter struct {
 	key    string // of its texts
 	to     string
 	link   string            // where its button leads
+	paying bool              // whether it can be paid there
 	ours   map[string]string // variables that the service fills
 	admins map[string]string // variables that a platform administrator has typed
 	theirs map[string]string // variables that anybody may have typed; no subject has them

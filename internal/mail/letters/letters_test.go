@@ -17,6 +17,7 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/mail/letters"
+	"github.com/tenantry/tenantry/internal/money"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -132,4 +133,20 @@ func hrefs(mail string) (links []string) {
 		links = append(links, html.UnescapeString(m[1]))
 	}
 	return links
+}
+
+// Where a payment can be made by a link, the button says so, with the amount in one piece.
+func TestAFailedPaymentCanBePaid(t *testing.T) {
+	t.Parallel()
+	for locale, want := range map[string]string{
+		"en": "Pay €1,234.50 now", "fr": "Payer 1\u202f234,50\u00a0€ maintenant", "es": "Pagar 1.234,50\u00a0€ ahora", "it": "Paga 1.234,50\u00a0€ ora",
+	} {
+		l, b := newLetters(t, "https://app.example.test")
+		err := l.PaymentFailed(t.Context(), locale, to, letters.PaymentFailed{
+			Tenant: "Acme", Plan: "Team", Amount: money.Money{AmountCents: 123_450, Currency: "EUR"}, MinorUnits: 2, PaymentURL: "https://pay.example.test/in_1",
+		})
+		if err != nil || !strings.Contains(b.HTML, `<a href="https://pay.example.test/in_1">`+want+"</a>") || !strings.Contains(b.Text, want) {
+			t.Errorf("%s: %v, no %q in %s", locale, err, want, b.HTML)
+		}
+	}
 }

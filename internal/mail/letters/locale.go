@@ -34,6 +34,7 @@ type texts struct {
 	Body    []string `json:"body"` // paragraphs
 	Facts   []fact   `json:"facts"`
 	Action  string   `json:"action"` // on the button
+	Pay     string   `json:"pay"`    // on the button where it leads to a payment; most have none
 	After   []string `json:"after"`  // paragraphs below it
 }
 
