@@ -1,6 +1,7 @@
 SQLC          := github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.8.0
+OASDIFF       := github.com/oasdiff/oasdiff@v1.18.5
 DEADCODE      := golang.org/x/tools/cmd/deadcode@v0.52.0
 
 # What only tests call, on purpose: packages of test helpers, the clock that tests
@@ -63,10 +64,16 @@ house: ## Print lines per package; fail where a package, file or function is too
 	go run ./internal/arch/house
 
 .PHONY: generate
-generate: ## Write the query code (sqlc), api/openapi.yaml and the sandbox's coverage anew
+generate: ## Write the query code (sqlc), api/openapi.yaml, docs/errors.md and the sandbox's coverage anew
 	go run $(SQLC) generate
-	TENANTRY_UPDATE=1 go test ./internal/app -run TestOpenAPIFile -count=1
+	TENANTRY_UPDATE=1 go test ./internal/app -run "TestExamples" -count=1
+	TENANTRY_UPDATE=1 go test ./internal/app -run "TestOpenAPIFile|TestErrorsPage" -count=1
 	TENANTRY_UPDATE=1 go test ./internal/sandbox/stripe -run TestCoverageIsToldRight -count=1
+
+.PHONY: openapi-lint
+openapi-lint: ## Lint api/openapi.yaml, and fail on what breaks clients of the last release (needs npm)
+	cd api/lint && npm ci --silent --ignore-scripts --no-audit --no-fund && npm run --silent lint
+	go run $(OASDIFF) breaking --fail-on ERR api/released.yaml api/openapi.yaml
 
 .PHONY: generated
 generated: ## Fail when the generated query code is not what is committed

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/account/oauth"
+	"github.com/tenantry/tenantry/internal/app/handbook"
 	"github.com/tenantry/tenantry/internal/brand"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/fault"
@@ -23,7 +24,11 @@ const requestTimeout = 30 * time.Second
 
 // newAPI puts the routes of all domains behind one set of guards.
 func (svc *service) newAPI() (*rest.API, error) {
-	s := svc.settings
+	s, texts := svc.settings, handbook.Read()
+	routes := svc.routes()
+	for i, r := range routes {
+		routes[i].Entry = texts.Entry(r.Method, r.Path)
+	}
 	api := rest.New(rest.Config{
 		Messages:            svc.messages,
 		Log:                 svc.log,
@@ -49,7 +54,8 @@ func (svc *service) newAPI() (*rest.API, error) {
 		Observe:              svc.metrics.Request,
 		Tracer:               svc.tracer,
 		Panicked:             svc.metrics.Panicked,
-	}, svc.routes())
+		Book:                 texts.Book(),
+	}, routes)
 	if err := svc.mountFrontend(api); err != nil {
 		return nil, err
 	}

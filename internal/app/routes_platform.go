@@ -21,8 +21,8 @@ func (svc *service) platformRoutes() []rest.Route {
 		route(post, "/api/v1/admin/impersonation/start", rest.Admin, authz.ImpersonationStart, "default", "Act as a member of a tenant", rest.Handle(impersonations.Start)),
 		route(post, "/api/v1/admin/impersonation/stop", rest.Impersonating, "", "default", "Stop impersonating", rest.Handle(impersonations.Stop)),
 		route(get, "/api/v1/admin/impersonation/status", rest.Impersonating, "", "default", "Show the impersonation that is active", rest.Handle(impersonations.Status)),
-		route(get, "/api/v1/admin/impersonation/logs", rest.Admin, authz.LogsView, "default", "List impersonations", rest.Handle(impersonations.Logs)),
-		route(get, "/api/v1/admin/audit-logs", rest.Admin, authz.LogsView, "default", "List the audit trail", rest.Handle(trail.List)),
-		route(get, of+"/audit-logs", rest.Tenant, authz.AuditView, "default", "List the tenant's part of the audit trail", rest.Handle(trail.OfTenant)),
+		route(get, "/api/v1/admin/impersonation/logs", rest.Admin, authz.LogsView, "default", "List impersonations", rest.Handle(impersonations.Logs, rest.Lists(impersonation.LogList()))),
+		route(get, "/api/v1/admin/audit-logs", rest.Admin, authz.LogsView, "default", "List the audit trail", rest.Handle(trail.List, rest.Lists(audit.TrailList()))),
+		route(get, of+"/audit-logs", rest.Tenant, authz.AuditView, "default", "List the tenant's part of the audit trail", rest.Handle(trail.OfTenant, rest.Lists(audit.OwnList()))),
 	}
 }

@@ -44,7 +44,7 @@ func (svc *service) usageRoutes() []rest.Route {
 func (svc *service) invoiceRoutes() []rest.Route {
 	invoices := invoice.NewHTTP(svc.invoices, svc.publicURL)
 	return []rest.Route{
-		forKeys(authz.InvoicesRead, route(get, of+"/invoices", rest.Tenant, "", "default", "List the invoices", rest.Handle(invoices.List))),
+		forKeys(authz.InvoicesRead, route(get, of+"/invoices", rest.Tenant, "", "default", "List the invoices", rest.Handle(invoices.List, rest.Lists(invoice.InvoiceList())))),
 		forKeys(authz.InvoicesRead, route(get, of+"/invoices/{invoiceId}", rest.Tenant, "", "default", "Show an invoice", rest.Handle(invoices.Show))),
 		route(post, of+"/invoices/{invoiceId}/pay", rest.Tenant, authz.BillingManage, "default", "Pay an open invoice now", rest.Handle(invoices.Pay)),
 		forKeys(authz.InvoicesRead, route(get, of+"/invoices/{invoiceId}/pdf", rest.Tenant, "", "default", "Download an invoice's document", rest.File(invoices.PDF, "application/pdf"))),

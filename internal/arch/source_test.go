@@ -3,9 +3,12 @@ package arch
 import (
 	"go/ast"
 	"go/token"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/tenantry/tenantry/internal/fault"
 )
 
 // parsed parses the project once for all tests.
@@ -104,4 +107,28 @@ func is(e ast.Expr, pkg, name string) bool {
 func fromFault(e ast.Expr) bool {
 	s, ok := e.(*ast.SelectorExpr)
 	return ok && is(s, "fault", s.Sel.Name)
+}
+
+// The list of all codes has each of them.
+func TestCodesAreAllListed(t *testing.T) {
+	t.Parallel()
+	count := 0
+	for _, s := range sources(t) {
+		if s.Path != "internal/fault/codes.go" {
+			continue
+		}
+		ast.Inspect(s.File, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.ValueSpec); ok {
+				count++
+				code := fault.Code(strings.Trim(spec.Values[0].(*ast.BasicLit).Value, `"`))
+				if !slices.Contains(fault.Codes(), code) {
+					t.Errorf("fault.Codes lacks %s", code)
+				}
+			}
+			return true
+		})
+	}
+	if count != len(fault.Codes()) {
+		t.Errorf("%d codes, %d listed", count, len(fault.Codes()))
+	}
 }

@@ -41,7 +41,7 @@ func NewHTTP(log *Log, publicURL string) *HTTP { return &HTTP{log: log, publicUR
 // List handles GET /admin/audit-logs: newest first, filtered by actor, tenant,
 // action, created_after and created_before.
 func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Plain[page.Page[AuditEntry]], error) {
-	q, err := list().Parse(rest.Query(ctx))
+	q, err := TrailList().Parse(rest.Query(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ type tenantInput struct {
 // OfTenant handles GET /tenant/{tenantId}/audit-logs: newest first, filtered by actor,
 // action, from and to.
 func (h *HTTP) OfTenant(ctx context.Context, _ *tenantInput) (*rest.Plain[page.Page[AuditEntry]], error) {
-	q, err := ownList().Parse(rest.Query(ctx))
+	q, err := OwnList().Parse(rest.Query(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -36,8 +36,8 @@ func (s store) insert(ctx context.Context, r record) error {
 	return sqldb.Wrap(err, "insert audit entry")
 }
 
-// list is how the trail can be filtered and sorted.
-func list() page.Spec {
+// TrailList is how the trail can be filtered and sorted.
+func TrailList() page.Spec {
 	return page.Spec{
 		Filters: map[string]page.Filter{
 			"actor":          {Kind: page.Integer, Exprs: []string{"actor_id"}},
@@ -52,9 +52,9 @@ func list() page.Spec {
 	}
 }
 
-// ownList is how a tenant can filter and sort its part of the trail.
-func ownList() page.Spec {
-	spec := list()
+// OwnList is how a tenant can filter and sort its part of the trail.
+func OwnList() page.Spec {
+	spec := TrailList()
 	return page.Spec{
 		Filters: map[string]page.Filter{"actor": spec.Filters["actor"], "action": spec.Filters["action"]},
 		Params:  map[string]page.Filter{"from": spec.Filters["created_after"], "to": spec.Filters["created_before"]},

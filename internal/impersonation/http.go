@@ -63,7 +63,7 @@ func (h *HTTP) Status(ctx context.Context, _ *struct{}) (*rest.Data[account.Prof
 
 // Logs handles GET /admin/impersonation/logs: newest first.
 func (h *HTTP) Logs(ctx context.Context, _ *struct{}) (*rest.Plain[page.Page[ImpersonationRecord]], error) {
-	q, err := records().Parse(rest.Query(ctx))
+	q, err := LogList().Parse(rest.Query(ctx))
 	if err != nil {
 		return nil, err
 	}

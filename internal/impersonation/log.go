@@ -43,8 +43,8 @@ type ImpersonationRecord struct {
 	CreatedAt      shape.Time `json:"created_at"`
 }
 
-// records is how the log can be listed: newest first, without filters.
-func records() page.Spec {
+// LogList is how the log can be listed: newest first, without filters.
+func LogList() page.Spec {
 	return page.Spec{Sorts: map[string]string{"created_at": "created_at"}, DefaultSort: "-created_at", Tiebreak: "id"}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/rest/reference"
 	"github.com/tenantry/tenantry/internal/tracing"
 )
 
@@ -60,6 +61,8 @@ type Config struct {
 	Events []Event
 	// Unlogged are the beginnings of paths whose requests are not logged, such as "/sandbox/".
 	Unlogged []string
+	// Book is what is written about the API by hand; nil says nothing.
+	Book *reference.Book
 	// Observe is called for each answered request. route is the template of its path,
 	// empty for a path without a route. Nil observes nothing.
 	Observe func(ctx context.Context, method, route string, status int, took time.Duration)
@@ -91,6 +94,7 @@ type API struct {
 	settled   map[string]bool
 	panics    panics
 	strangers strangers
+	openAPI   func() *huma.OpenAPI
 	document  func() ([]byte, error)
 }
 
@@ -109,6 +113,9 @@ func New(cfg Config, routes []Route) *API {
 	if cfg.AuthenticateKey == nil {
 		cfg.AuthenticateKey = func(context.Context, string, uuid.UUID) (*authz.Caller, error) { return nil, errUnauthenticated }
 	}
+	if cfg.Book == nil {
+		cfg.Book = &reference.Book{}
+	}
 	if cfg.Observe == nil {
 		cfg.Observe = func(context.Context, string, string, int, time.Duration) {}
 	}
@@ -123,6 +130,7 @@ func New(cfg Config, routes []Route) *API {
 		a.add(r)
 	}
 	a.addEvents(cfg.Events)
+	a.openAPI = sync.OnceValue(a.completed)
 	a.document = sync.OnceValues(a.encodeDocument)
 	a.mountDocs()
 	a.Mount("/csrf-cookie", http.HandlerFunc(a.csrf))
@@ -142,7 +150,6 @@ func (a *API) add(r Route) {
 	}
 	r.Handler.register(a, r)
 	a.settleSchemas()
-	a.completeDoc(a.ops[r.ID()])
 }
 
 // handle registers h for the method and path of the route. HEAD is answered like
@@ -171,8 +178,9 @@ func (a *API) Mount(prefix string, h http.Handler) {
 // Routes returns the table that the API serves.
 func (a *API) Routes() []Route { return a.routes }
 
-// OpenAPI returns the document of all routes.
-func (a *API) OpenAPI() *huma.OpenAPI { return a.huma.OpenAPI() }
+// OpenAPI returns the document of all routes. It is completed at the first call, because
+// most processes are never asked for it.
+func (a *API) OpenAPI() *huma.OpenAPI { return a.openAPI() }
 
 // adapter registers huma's operations with chi, behind the middleware of their route.
 type adapter struct{ api *API }

@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/rest/reference"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
@@ -169,7 +170,9 @@ func compileInput[I any](a *API, op *operation) {
 	if _, raw := t.FieldByName("RawBody"); raw {
 		panic("a RawBody is neither bounded nor checked: make it a Raw route")
 	}
+	op.input = reference.QueryOnly
 	if body, ok := t.FieldByName("Body"); ok {
+		op.input = reference.JSON
 		op.body = shape.Compile(registry, bodySchema(registry, body, op.route.ID()), body.Type)
 	}
 }

@@ -50,8 +50,11 @@ func (f file[I]) register(a *API, r Route) {
 	content := map[string]*huma.MediaType{}
 	for _, contentType := range f.contentTypes {
 		content[contentType] = &huma.MediaType{Schema: binary}
+		if contentType == "application/json" {
+			content[contentType] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}
+		}
 	}
-	doc.Responses["200"] = &huma.Response{Description: http.StatusText(http.StatusOK), Content: content}
+	doc.Responses["200"] = success(http.StatusOK, content, "Content-Disposition")
 	huma.Register(a.huma, doc, func(ctx context.Context, in *I) (*written, error) {
 		blob, err := f.fn(ctx, in)
 		if err != nil {

@@ -79,16 +79,14 @@ func (c cached[I, T]) document(a *API, doc *huma.Operation) {
 	answer := reflect.TypeFor[Data[T]]()
 	body, _ := answer.FieldByName("Body")
 	text := &huma.Schema{Type: huma.TypeString}
-	headers := map[string]*huma.Header{"Cache-Control": {Schema: text}, "ETag": {Schema: text}, "Vary": {Schema: text}}
-	doc.Responses["200"] = &huma.Response{
-		Description: http.StatusText(http.StatusOK),
-		Headers:     headers,
-		Content: map[string]*huma.MediaType{"application/json": {
-			Schema: huma.SchemaFromField(a.huma.OpenAPI().Components.Schemas, body, answer.Name()+"Body"),
-		}},
-	}
-	doc.Responses["304"] = &huma.Response{Description: "The answer named by If-None-Match is still current", Headers: headers}
-	doc.Parameters = append(doc.Parameters, &huma.Param{Name: "If-None-Match", In: "header", Schema: text})
+	headers := []string{"Cache-Control", "ETag", "Vary"}
+	doc.Responses["200"] = success(http.StatusOK, map[string]*huma.MediaType{"application/json": {
+		Schema: huma.SchemaFromField(a.huma.OpenAPI().Components.Schemas, body, answer.Name()+"Body"),
+	}}, headers...)
+	doc.Responses["304"] = success(http.StatusNotModified, nil, headers...)
+	doc.Parameters = append(doc.Parameters, &huma.Param{
+		Name: "If-None-Match", In: "header", Schema: text, Description: "The ETag of the answer that the caller has.",
+	})
 }
 
 func (s *Stored[T]) write(ctx huma.Context) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/rest/reference"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
@@ -241,7 +242,7 @@ func (a *API) allowed(r *http.Request) []string {
 
 // Schema describes the body to OpenAPI.
 func (*problem) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Ref: schemaPrefix + errorSchemaName}
+	return &huma.Schema{Ref: reference.Prefix + "Error"}
 }
 
 // replaceHumaErrors turns huma's own refusals into panics, which recoverPanic logs

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/tenantry/tenantry/internal/rest/reference"
 )
 
 // Event is a type of message that the service sends to endpoints outside, as the section
@@ -34,7 +36,7 @@ func (a *API) addEvents(events []Event) {
 		Discriminator: &huma.Discriminator{PropertyName: "type", Mapping: map[string]string{}},
 	}
 	for _, e := range events {
-		ref := schemaPrefix + e.schemaName()
+		ref := reference.Prefix + e.schemaName()
 		doc.Components.Schemas.Map()[e.schemaName()] = e.schema(doc.Components.Schemas)
 		one.OneOf = append(one.OneOf, &huma.Schema{Ref: ref})
 		one.Discriminator.Mapping[e.name] = ref
@@ -77,7 +79,7 @@ func (e Event) operation(ref string) *huma.Operation {
 		Summary:     e.summary,
 		Description: "Sent to the endpoints of the tenant and of the platform that want this type, at least once, signed by the rules of Standard Webhooks. " +
 			"Verify the signature before you trust the message, and leave out an id that you have seen.",
-		Tags:     []string{"webhooks"},
+		Tags:     []string{"Webhooks"},
 		Security: []map[string][]string{},
 		Parameters: []*huma.Param{
 			header("webhook-id", "The id of the event: the same at every attempt and endpoint."),

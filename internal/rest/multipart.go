@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/rest/reference"
 )
 
 // multipartOverhead is how much larger than its file a multipart body may be, in
@@ -37,7 +38,7 @@ type upload[T any] struct {
 }
 
 func (u upload[T]) register(a *API, r Route) {
-	op := &operation{route: r}
+	op := &operation{route: r, input: reference.Upload}
 	doc := a.describe(op)
 	u.document(a, &doc)
 	a.huma.OpenAPI().AddOperation(&doc)
@@ -124,12 +125,5 @@ func (u upload[T]) document(a *API, doc *huma.Operation) {
 		Content: map[string]*huma.MediaType{"application/json": {
 			Schema: huma.SchemaFromField(a.huma.OpenAPI().Components.Schemas, body, answer.Name()+"Body"),
 		}},
-	}
-	for status, description := range map[string]string{
-		"400": "The body cannot be read",
-		"413": "The file is too large",
-		"415": "The content type is not multipart/form-data",
-	} {
-		doc.Responses[status] = errorResponse(description)
 	}
 }

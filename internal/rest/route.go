@@ -16,6 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/rest/reference"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
@@ -95,7 +96,9 @@ type Route struct {
 	Verified bool
 	// KeyScope is the scope of API keys that opens the route; "" closes it to all keys.
 	KeyScope string
-	Handler  Handler
+	// Entry is what is written about the route by hand.
+	Entry   reference.Entry
+	Handler Handler
 }
 
 // Guards lists the checks of a route in the order in which they run.
@@ -110,8 +113,11 @@ func (r Route) Guards() []Guard {
 	return guards
 }
 
-// ID names the route in OpenAPI: method and path in kebab-case.
+// ID names the route in OpenAPI: as its entry does, else by method and path in kebab-case.
 func (r Route) ID() string {
+	if r.Entry.ID != "" {
+		return r.Entry.ID
+	}
 	path := strings.TrimPrefix(r.Path, "/api/v1")
 	var b strings.Builder
 	b.WriteString(strings.ToLower(r.Method))
@@ -143,9 +149,12 @@ func (r Route) check() {
 	}
 }
 
-// tag returns the group of the route in the reference: the first part of its path
-// that names a subject.
+// tag returns the group of the route in the reference: that of its entry, else the first
+// part of its path that names a subject.
 func (r Route) tag() string {
+	if r.Entry.Tag != "" {
+		return r.Entry.Tag
+	}
 	for _, part := range strings.Split(strings.TrimPrefix(r.Path, "/api/v1"), "/") {
 		if part != "" && part != "tenant" && part != "docs" && !strings.HasPrefix(part, "{") {
 			return part
@@ -171,6 +180,7 @@ type operation struct {
 	query  []shape.Property
 	body   *shape.Rules
 	list   *page.Spec // the filters, sorts and includes of a list; nil for others
+	input  reference.Input
 	// byField is a limit that needs the body; nil for none.
 	byField *fieldLimit
 }
@@ -234,7 +244,7 @@ func (h raw) register(a *API, r Route) {
 			Content:  map[string]*huma.MediaType{h.contentType: {Schema: &huma.Schema{Type: huma.TypeString}}},
 		}
 	}
-	doc.Responses["200"] = &huma.Response{Description: http.StatusText(http.StatusOK)}
+	doc.Responses["200"] = success(http.StatusOK, nil)
 	a.huma.OpenAPI().AddOperation(&doc)
 	a.handle(op, h.handler)
 }

@@ -5,20 +5,15 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/tenantry/tenantry/internal/rest/reference"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// newRegistry returns the registry for the schemas of named types.
-func newRegistry() huma.Registry {
-	registry := shape.NewRegistry(schemaPrefix)
-	registry.Map()[errorSchemaName] = errorSchema()
-	return registry
+// newRegistry returns the registry for the schemas of named types. names renames schemas.
+func newRegistry(names map[string]string) huma.Registry {
+	return shape.NewRegistry(reference.Prefix, names)
 }
-
-const (
-	schemaPrefix    = "#/components/schemas/"
-	errorSchemaName = "Error"
-)
 
 // describeBody sets the schema of a route's body before huma does. Huma would name an
 // anonymous body after the input's type, and many domains have an updateInput.
@@ -45,7 +40,7 @@ func bodySchema(registry huma.Registry, body reflect.StructField, id string) *hu
 func (a *API) settleSchemas() {
 	registry := a.huma.OpenAPI().Components.Schemas
 	for name, s := range registry.Map() {
-		if t := registry.TypeFromRef(schemaPrefix + name); t != nil && !a.settled[name] {
+		if t := registry.TypeFromRef(reference.Prefix + name); t != nil && !a.settled[name] {
 			a.settled[name] = true
 			shape.SettleNullables(s, t)
 			// Answers may get more keys within v1, and unknown keys of a body are ignored.

@@ -27,9 +27,9 @@ type RoleName struct {
 	Name string `json:"name"`
 }
 
-// adminList is how the administration's list can be filtered and sorted (rules:
+// AdminTenantList is how the administration's list can be filtered and sorted (rules:
 // tenant#administration).
-func adminList() page.Spec {
+func AdminTenantList() page.Spec {
 	return page.Spec{
 		Params:      map[string]page.Filter{"search": {Kind: page.Partial, Exprs: []string{"t.name"}}},
 		Sorts:       map[string]string{"created_at": "t.created_at"},
@@ -54,7 +54,7 @@ func (s *Service) AdminList(ctx context.Context, q page.Query, deleted bool) ([]
 
 // AdminGet returns one tenant, or ErrNotFound.
 func (s *Service) AdminGet(ctx context.Context, id uuid.UUID) (AdminEntry, error) {
-	q, err := adminList().Parse(url.Values{})
+	q, err := AdminTenantList().Parse(url.Values{})
 	if err != nil {
 		return AdminEntry{}, err
 	}

@@ -26,6 +26,7 @@ type Server struct {
 	stop        func() error
 	db, sandbox func() *sqldb.DB
 	secrets     secrets
+	record      func(Exchange) // nil records nothing
 }
 
 // Stop ends the service and returns what it ended with. Later calls return the
@@ -117,6 +118,7 @@ func (s *Server) Read(r *http.Request, resp *http.Response) Reply {
 	if err != nil {
 		s.T.Fatal(err)
 	}
+	s.holdToContract(r, resp, text)
 	a := Reply{T: s.T, Status: resp.StatusCode, Header: resp.Header, Text: string(text), what: r.Method + " " + r.URL.Path}
 	if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
 		if err := json.Unmarshal(text, &a.Body); err != nil {
@@ -157,6 +159,9 @@ func (s *Server) Routes() []rest.Route {
 	var routes []rest.Route
 	for path, methods := range paths {
 		for method, op := range methods.(Object) {
+			if op.(Object)["x-scope"] == nil {
+				continue // what is answered outside of the table
+			}
 			text := func(key string) string { v, _ := op.(Object)[key].(string); return v }
 			routes = append(routes, rest.Route{
 				Method: strings.ToUpper(method), Path: path, Scope: rest.Scope(text("x-scope")),

@@ -50,7 +50,7 @@ func FuzzBody(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	registry := NewRegistry("#/components/schemas/")
+	registry := NewRegistry("#/components/schemas/", nil)
 	field, _ := reflect.TypeFor[struct{ Body fuzzed }]().FieldByName("Body")
 	rules := Compile(registry, huma.SchemaFromField(registry, field, "Fuzzed"), field.Type)
 	normalize := func(raw jsontext.Value) (jsontext.Value, fault.Fields) {

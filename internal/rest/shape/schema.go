@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -12,11 +13,30 @@ import (
 )
 
 // NewRegistry returns an empty registry for the schemas of named types, whose
-// references begin with prefix.
-func NewRegistry(prefix string) huma.Registry {
-	registry := huma.NewMapRegistry(prefix, huma.DefaultSchemaNamer)
+// references begin with prefix. names renames schemas.
+func NewRegistry(prefix string, names map[string]string) huma.Registry {
+	registry := huma.NewMapRegistry(prefix, func(t reflect.Type, hint string) string {
+		return schemaName(huma.DefaultSchemaNamer(t, hint), names)
+	})
 	registry.RegisterTypeAlias(reflect.TypeFor[uuid.UUID](), reflect.TypeFor[uuidSchema]())
 	return registry
+}
+
+// schemaName returns what a schema is called that huma would call name: an answer with one
+// resource is PlanAnswer, one with several PlanList.
+func schemaName(name string, names map[string]string) string {
+	if inner, ok := strings.CutPrefix(name, "DataList"); ok && strings.HasSuffix(name, "Body") {
+		return schemaName(strings.TrimSuffix(inner, "Body"), names) + "List"
+	}
+	if inner, ok := strings.CutPrefix(name, "Data"); ok && strings.HasSuffix(name, "Body") {
+		return schemaName(strings.TrimSuffix(inner, "Body"), names) + "Answer"
+	}
+	for _, prefix := range []string{"Page", "Part"} {
+		if inner, ok := strings.CutPrefix(name, prefix); ok && inner != "" {
+			return prefix + schemaName(inner, names)
+		}
+	}
+	return cmp.Or(names[name], name)
 }
 
 // uuidSchema is the schema of uuid.UUID, which huma would describe as any text.

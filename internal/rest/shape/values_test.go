@@ -22,7 +22,7 @@ import (
 // rulesOf compiles the rules of a body.
 func rulesOf[B any](t testing.TB) *shape.Rules {
 	t.Helper()
-	registry := shape.NewRegistry("#/components/schemas/")
+	registry := shape.NewRegistry("#/components/schemas/", nil)
 	field, _ := reflect.TypeFor[struct{ Body B }]().FieldByName("Body")
 	return shape.Compile(registry, huma.SchemaFromField(registry, field, "Body"), field.Type)
 }
@@ -222,7 +222,7 @@ func TestCountries(t *testing.T) {
 // In a query everything is text, and means the same as in a body.
 func TestCheckText(t *testing.T) {
 	t.Parallel()
-	registry := shape.NewRegistry("#/components/schemas/")
+	registry := shape.NewRegistry("#/components/schemas/", nil)
 	type params struct {
 		Count  int             `query:"count" minimum:"1" maximum:"9"`
 		Amount shape.Quantity  `query:"amount"`

@@ -1,0 +1,84 @@
+package apptest
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+const smallReference = `{
+  "components": {
+    "responses": {"Refused": {"description": "No", "content": {"application/json": {"schema": {"anyOf": [
+      {"$ref": "#/components/schemas/Error"},
+      {"type": "object", "required": ["message", "code"], "properties": {"message": {"type": "string"}, "code": {"enum": ["sold_out"]}}}
+    ]}}}}},
+    "schemas": {
+      "Error": {"type": "object", "required": ["message"], "properties": {"message": {"type": "string"}}},
+      "Thing": {"type": "object", "required": ["id", "at"], "properties": {
+        "id": {"type": "string", "format": "uuid"}, "at": {"type": ["string", "null"]}, "any": {"type": "object", "additionalProperties": true},
+        "parts": {"type": "array", "items": {"type": "object", "properties": {"n": {"type": "integer"}}}}
+      }}
+    }
+  },
+  "paths": {
+    "/things/{thing}": {"get": {"responses": {
+      "200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}},
+      "204": {"description": "Nothing"},
+      "409": {"$ref": "#/components/responses/Refused"}
+    }}},
+    "/things/mine": {"get": {"responses": {"200": {"content": {"text/csv": {"schema": {"type": "string"}}}}}}}
+  }
+}`
+
+// Whatever is not declared is found, with the name of the operation.
+func TestContract(t *testing.T) {
+	t.Parallel()
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(smallReference))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := newContract(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const id = `"id": "01990000-0000-7000-8000-000000000000"`
+	for _, tt := range []struct {
+		request string
+		status  int
+		kind    string
+		body    string
+		want    string // a part of what is wrong, "" for nothing
+	}{
+		{"GET /things/1", 200, "application/json", `{` + id + `, "at": null}`, ""},
+		{"GET /things/1", 200, "application/json", `{` + id + `, "at": "x", "any": {"free": 1}, "parts": [{"n": 1}]}`, ""},
+		{"GET /things/1", 200, "application/json", `{` + id + `}`, "missing property 'at'"},
+		{"GET /things/1", 200, "application/json", `{` + id + `, "at": null, "more": 1}`, "'more' not allowed"},
+		{"GET /things/1", 200, "application/json", `{` + id + `, "at": null, "parts": [{"m": 1}]}`, "'m' not allowed"},
+		{"GET /things/1", 200, "application/json", `{"id": "x", "at": null}`, "uuid"},
+		{"GET /things/1", 200, "text/plain", `hello`, "declares no text/plain for 200"},
+		{"HEAD /things/1", 200, "text/plain", "", ""},
+		{"GET /things/1", 204, "", "", ""},
+		{"GET /things/1", 418, "", "", "GET /things/{thing} declares no status 418"},
+		{"GET /things/1", 409, "application/json", `{"message": "no"}`, ""},
+		{"GET /things/1", 409, "application/json", `{"message": "no", "code": "sold_out"}`, ""},
+		{"GET /things/1", 409, "application/json", `{"message": "no", "code": "broken"}`, "is not as declared"},
+		{"GET /things/mine", 200, "text/csv; charset=utf-8", "a,b", ""},
+		{"GET /things/mine", 409, "", "", "GET /things/mine declares no status 409"},
+		{"POST /things/mine", 405, "", "", ""},
+		{"GET /others", 404, "", "", ""},
+	} {
+		method, path, _ := strings.Cut(tt.request, " ")
+		r, err := http.NewRequestWithContext(t.Context(), method, "http://localhost"+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp := &http.Response{StatusCode: tt.status, Header: http.Header{"Content-Type": {tt.kind}}, Body: io.NopCloser(strings.NewReader(""))}
+		err = c.check(r, resp, []byte(tt.body))
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s %d %s: %v, want %q", tt.request, tt.status, tt.body, err, tt.want)
+		}
+	}
+}

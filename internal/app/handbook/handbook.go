@@ -1,0 +1,159 @@
+// Package handbook has what is written about the API by hand: a name and a text for each
+// operation, what its domain refuses, and names for sets of values. The operations are in the
+// folder operations, one section each.
+package handbook
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/rest/reference"
+)
+
+//go:embed operations
+var operations embed.FS
+
+// Handbook is the read folder.
+type Handbook struct {
+	// Entries are what is written about operations, by method and path.
+	Entries map[string]reference.Entry
+
+	tags []reference.Tag
+}
+
+// Read reads the texts. It panics where they cannot be read, which is a programming error.
+func Read() *Handbook {
+	h := &Handbook{Entries: map[string]reference.Entry{}}
+	files, err := fs.ReadDir(operations, "operations")
+	if err != nil {
+		panic(err)
+	}
+	for _, file := range files {
+		text, err := operations.ReadFile("operations/" + file.Name())
+		if err != nil {
+			panic(err)
+		}
+		h.parse(string(text))
+	}
+	return h
+}
+
+// parse reads a file. "# Tag" begins a group, whose text follows, "## name" an operation: a
+// line with method and path, lines with a status and codes, and then its text.
+func (h *Handbook) parse(text string) {
+	for section := range strings.SplitSeq("\n"+text, "\n#") {
+		title, rest, _ := strings.Cut(section, "\n")
+		switch {
+		case strings.TrimSpace(section) == "":
+		case !strings.HasPrefix(title, "#"):
+			h.tags = append(h.tags, reference.Tag{Name: strings.TrimSpace(title), Text: strings.TrimSpace(rest)})
+		default:
+			h.add(strings.TrimSpace(strings.TrimPrefix(title, "#")), rest)
+		}
+	}
+}
+
+// add reads the section of one operation.
+func (h *Handbook) add(id, section string) {
+	route, rest, _ := strings.Cut(section, "\n")
+	e := reference.Entry{ID: id, Tag: h.tags[len(h.tags)-1].Name, Answers: map[int][]string{}}
+	for {
+		line, after, _ := strings.Cut(rest, "\n")
+		if !addAnswer(e.Answers, line) {
+			break
+		}
+		rest = after
+	}
+	e.Text = strings.TrimSpace(rest)
+	if _, twice := h.Entries[route]; twice {
+		panic(fmt.Sprintf("%s is described twice", route))
+	}
+	h.Entries[route] = e
+}
+
+// addAnswer reads a line with a status and codes, where "-" stands for a refusal without one.
+// "provider" is what every call to the payment provider can end with.
+func addAnswer(answers map[int][]string, line string) bool {
+	if line == "provider" {
+		answers[429] = append(answers[429], "")
+		answers[502] = append(answers[502], string(fault.PSPError))
+		return true
+	}
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return false
+	}
+	status, err := strconv.Atoi(words[0])
+	if err != nil {
+		return false
+	}
+	list := []string{}
+	for _, code := range words[1:] {
+		switch {
+		case code == "-":
+			code = ""
+		case !slices.ContainsFunc(fault.Codes(), func(c fault.Code) bool { return string(c) == code }):
+			panic(fmt.Sprintf("%q is no code", code))
+		}
+		list = append(list, code)
+	}
+	answers[status] = append(answers[status], list...)
+	return true
+}
+
+// Entry returns what is written about a route; nothing for one that nobody described.
+func (h *Handbook) Entry(method, path string) reference.Entry { return h.Entries[method+" "+path] }
+
+// Book returns the whole of what is written for the reference.
+func (h *Handbook) Book() *reference.Book {
+	return &reference.Book{
+		About: about, Tags: h.tags, Kinds: kinds, Enums: enums(), Names: names, Params: params, Fields: texts(), Examples: Examples,
+		Mounted: []reference.Mounted{
+			h.mounted("/csrf-cookie", "Begin cookie mode", map[int]string{204: "The cookies are set"}),
+			h.mounted("/healthz", "Show whether the process lives", map[int]string{200: "It does"}),
+			h.mounted("/readyz", "Show whether requests can be served", map[int]string{200: "They can", 503: "They cannot, for now"}),
+		},
+	}
+}
+
+func (h *Handbook) mounted(path, summary string, answers map[int]string) reference.Mounted {
+	return reference.Mounted{Entry: h.Entry("GET", path), Method: "GET", Path: path, Summary: summary, Answers: answers}
+}
+
+//go:embed fields.txt
+var fields string
+
+//go:embed examples.json
+var examples []byte
+
+// Examples returns what was recorded of requests and answers, by the names of operations.
+// TestExamples records it.
+func Examples() map[string]reference.Example {
+	all := map[string]reference.Example{}
+	if err := json.Unmarshal(examples, &all); err != nil {
+		panic(err) // a programming error, which a test shows
+	}
+	return all
+}
+
+// texts returns the texts of fields by their name, with or without their schema's.
+func texts() map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(fields) {
+		name, text, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		if !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if all[name] != "" {
+			panic(name + " has two texts")
+		}
+		all[name] = text
+	}
+	return all
+}
