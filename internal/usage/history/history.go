@@ -63,24 +63,19 @@ func (s *Sums) run(ctx context.Context, until time.Time) error {
 		if err != nil || len(keys) == 0 {
 			return err
 		}
-		for rest := keys; len(rest) > 0; {
-			if rest, err = s.add(ctx, rest, until); err != nil {
-				return err
-			}
+		if err := s.Until(ctx, keys, until); err != nil {
+			return err
 		}
 		after = keys[len(keys)-1]
 	}
 }
 
-// Until adds the events of a stream that were recorded before a time.
-func (s *Sums) Until(ctx context.Context, k usage.StreamKey, until time.Time) error {
-	for rest := []usage.StreamKey{k}; len(rest) > 0; {
-		var err error
-		if rest, err = s.add(ctx, rest, until); err != nil {
-			return err
-		}
+// Until adds the events of streams, which are sorted, that were recorded before a time.
+func (s *Sums) Until(ctx context.Context, streams []usage.StreamKey, until time.Time) (err error) {
+	for len(streams) > 0 && err == nil {
+		streams, err = s.add(ctx, streams, until)
 	}
-	return nil
+	return err
 }
 
 // add adds events of streams, which are sorted, in one transaction, and returns the

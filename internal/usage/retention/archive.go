@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -136,11 +137,12 @@ func (r *Pruner) writeArchive(ctx context.Context, f archiveFile) (n int, err er
 		return 0, err
 	}
 	defer out.discard()
-	for after := (usage.StreamKey{}); n < fileSize; {
-		streams, err := r.store.streamsWithEvents(ctx, after, p, 100)
+	for done := (usage.StreamKey{}); n < fileSize; {
+		streams, err := r.store.streamsWithEvents(ctx, done, p, 100)
 		if err != nil {
 			return 0, err
 		}
+		streams = slices.DeleteFunc(streams, func(k usage.StreamKey) bool { return k == done })
 		for _, k := range streams {
 			events, err := r.store.oldestEvents(ctx, k, p, int32(fileSize-n))
 			if err != nil {
@@ -154,7 +156,7 @@ func (r *Pruner) writeArchive(ctx context.Context, f archiveFile) (n int, err er
 			if n += len(events); n == fileSize {
 				break
 			}
-			after = k
+			done = k
 		}
 		if len(streams) == 0 {
 			break

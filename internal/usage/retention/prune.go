@@ -66,11 +66,17 @@ func (r *Pruner) prune(ctx context.Context) error {
 	}
 }
 
-// pruneEvents deletes the events that were recorded for a time before cutoff.
+// pruneEvents deletes the events that were recorded for a time before cutoff, stream by
+// stream in their order. It never looks again at streams that it has done with: what is
+// recorded late for one of them waits for the next run.
 func (r *Pruner) pruneEvents(ctx context.Context, cutoff time.Time) error {
 	all := usage.Period{Start: usage.AllTime().Start, End: cutoff}
-	for {
-		events, err := r.oldest(ctx, all, chunkSize)
+	atOnce := int32(chunkSize)
+	if r.deps.Archive != "" {
+		atOnce = 1 // it only says which day is next
+	}
+	for from := (usage.StreamKey{}); ; {
+		events, err := r.oldest(ctx, from, all, atOnce)
 		if err != nil || len(events) == 0 {
 			return err
 		}
@@ -82,16 +88,24 @@ func (r *Pruner) pruneEvents(ctx context.Context, cutoff time.Time) error {
 		if err != nil {
 			return err
 		}
+		from = events[len(events)-1].stream
 	}
 }
 
-// oldest reads at most n events of a time, all of one stream.
-func (r *Pruner) oldest(ctx context.Context, p usage.Period, n int32) ([]event, error) {
-	streams, err := r.store.streamsWithEvents(ctx, usage.StreamKey{}, p, 1)
-	if err != nil || len(streams) == 0 {
-		return nil, err
+// oldest reads at most n events of a time: the oldest of the first streams, from a place in
+// their order on, that have any.
+func (r *Pruner) oldest(ctx context.Context, from usage.StreamKey, p usage.Period, n int32) (events []event, err error) {
+	streams, err := r.store.streamsWithEvents(ctx, from, p, min(n, streamsAtOnce))
+	for _, k := range streams {
+		room := n - int32(len(events))
+		if err != nil || room == 0 {
+			break
+		}
+		var more []event
+		more, err = r.store.oldestEvents(ctx, k, p, room)
+		events = append(events, more...)
 	}
-	return r.store.oldestEvents(ctx, streams[0], p, n)
+	return events, err
 }
 
 // deleteEvents deletes events and keeps their idempotency keys, in one transaction. The
@@ -113,10 +127,8 @@ func (r *Pruner) deleteEvents(ctx context.Context, events []event, cutoff time.T
 		}
 	}
 	slices.SortFunc(streams, usage.StreamKey.Compare)
-	for _, k := range streams { // what is deleted stays in the hours, which never go back
-		if err := r.sums.Until(ctx, k, cutoff); err != nil {
-			return err
-		}
+	if err := r.sums.Until(ctx, streams, cutoff); err != nil { // what is deleted stays in the hours, which never go back
+		return err
 	}
 	return r.store.db.Tx(ctx, func(ctx context.Context) error {
 		if err := r.records.LockStreams(ctx, streams); err != nil {

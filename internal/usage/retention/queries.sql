@@ -1,7 +1,7 @@
--- Streams after a place in their order that have events of a time.
+-- Streams from a place in their order on that have events of a time.
 -- name: StreamsWithEvents :many
 SELECT s.tenant_id, s.meter_id FROM usage_streams s
-WHERE (s.tenant_id > sqlc.arg(tenant_id) OR s.tenant_id = sqlc.arg(tenant_id) AND s.meter_id > sqlc.arg(meter_id))
+WHERE (s.tenant_id > sqlc.arg(tenant_id) OR s.tenant_id = sqlc.arg(tenant_id) AND s.meter_id >= sqlc.arg(meter_id))
     AND EXISTS (
         SELECT 1 FROM usage_events e
         WHERE e.tenant_id = s.tenant_id AND e.meter_id = s.meter_id

@@ -25,6 +25,8 @@ const (
 	keepKeys = 35 * day
 	// chunkSize is how many events are deleted in one transaction.
 	chunkSize = 500
+	// streamsAtOnce is how many streams these may be of.
+	streamsAtOnce = 64
 	// runTime is how long one run goes on; less than a periodic job may take.
 	runTime = 40 * time.Second
 )

@@ -3,6 +3,10 @@ package retention
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,11 +23,11 @@ type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *retentionsql.Queries { return retentionsql.New(s.db.Conn(ctx)) }
 
-// streamsWithEvents lists at most n streams after a place in their order that have
-// events of a time.
-func (s store) streamsWithEvents(ctx context.Context, after usage.StreamKey, p usage.Period, n int32) ([]usage.StreamKey, error) {
+// streamsWithEvents lists at most n streams from a place in their order on that have events
+// of a time.
+func (s store) streamsWithEvents(ctx context.Context, from usage.StreamKey, p usage.Period, n int32) ([]usage.StreamKey, error) {
 	rows, err := s.q(ctx).StreamsWithEvents(ctx, retentionsql.StreamsWithEventsParams{
-		TenantID: after.TenantID, MeterID: after.MeterID, Since: p.Start, Until: p.End, MaxStreams: n,
+		TenantID: from.TenantID, MeterID: from.MeterID, Since: p.Start, Until: p.End, MaxStreams: n,
 	})
 	keys := make([]usage.StreamKey, len(rows))
 	for i, row := range rows {
@@ -81,23 +85,45 @@ func (s store) expireKeys(ctx context.Context, now time.Time, n int32) (int64, e
 	return expired, sqldb.Wrap(err, "delete expired keys")
 }
 
-// deleteEvents deletes events, at least one, and returns those that were still there,
-// without their keys and metadata.
+// deleteEvents deletes events and returns those that were still there, without their keys and
+// metadata.
+//
+// It goes stream by stream, within the time that the events are of: SQLite finds none by a
+// list of whole keys, and would read the table.
 func (s store) deleteEvents(ctx context.Context, events []event) (deleted []event, err error) {
-	events = sqldb.Padded(events)
-	args := make([]any, 0, 4*len(events))
+	byStream := map[usage.StreamKey][]event{}
 	for _, e := range events {
-		args = append(args, e.stream.TenantID, e.stream.MeterID, e.recordedAt, e.id)
+		byStream[e.stream] = append(byStream[e.stream], e)
 	}
-	rows, err := s.db.Conn(ctx).QueryContext(ctx, `DELETE FROM usage_events WHERE (tenant_id, meter_id, recorded_at, id) IN (VALUES `+
-		sqldb.Tuples(1, len(events), "uuid", "uuid", "timestamptz", "uuid")+`) RETURNING tenant_id, meter_id, recorded_at, id, quantity`, args...)
+	for _, k := range slices.SortedFunc(maps.Keys(byStream), usage.StreamKey.Compare) {
+		some, err := s.deleteOfStream(ctx, k, byStream[k])
+		if err != nil {
+			return nil, err
+		}
+		deleted = append(deleted, some...)
+	}
+	return deleted, nil
+}
+
+func (s store) deleteOfStream(ctx context.Context, k usage.StreamKey, events []event) (deleted []event, err error) {
+	byTime := func(a, b event) int { return a.recordedAt.Compare(b.recordedAt) }
+	args := []any{k.TenantID, k.MeterID, slices.MinFunc(events, byTime).recordedAt, slices.MaxFunc(events, byTime).recordedAt}
+	var list strings.Builder // VALUES in its place would be joined row by row on PostgreSQL
+	for i, e := range sqldb.Padded(events) {
+		args = append(args, e.id)
+		list.WriteString(map[bool]string{true: "(", false: ", "}[i == 0] + "$" + strconv.Itoa(len(args)) + "::uuid")
+	}
+	list.WriteString(")")
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, `DELETE FROM usage_events
+WHERE tenant_id = $1 AND meter_id = $2 AND recorded_at >= $3 AND recorded_at <= $4 AND id IN `+
+		list.String()+` RETURNING recorded_at, id, quantity`, args...)
 	if err != nil {
 		return nil, sqldb.Wrap(err, "delete events")
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var e event
-		if err := rows.Scan(&e.stream.TenantID, &e.stream.MeterID, &e.recordedAt, &e.id, (*int64)(&e.quantity)); err != nil {
+		e := event{stream: k}
+		if err := rows.Scan(&e.recordedAt, &e.id, (*int64)(&e.quantity)); err != nil {
 			return nil, sqldb.Wrap(err, "delete events")
 		}
 		deleted = append(deleted, e)

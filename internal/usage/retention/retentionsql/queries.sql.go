@@ -413,7 +413,7 @@ func (q *Queries) StreamsFrom(ctx context.Context, arg StreamsFromParams) ([]Str
 
 const streamsWithEvents = `-- name: StreamsWithEvents :many
 SELECT s.tenant_id, s.meter_id FROM usage_streams s
-WHERE (s.tenant_id > $1 OR s.tenant_id = $1 AND s.meter_id > $2)
+WHERE (s.tenant_id > $1 OR s.tenant_id = $1 AND s.meter_id >= $2)
     AND EXISTS (
         SELECT 1 FROM usage_events e
         WHERE e.tenant_id = s.tenant_id AND e.meter_id = s.meter_id
@@ -436,7 +436,7 @@ type StreamsWithEventsRow struct {
 	MeterID  uuid.UUID
 }
 
-// Streams after a place in their order that have events of a time.
+// Streams from a place in their order on that have events of a time.
 func (q *Queries) StreamsWithEvents(ctx context.Context, arg StreamsWithEventsParams) ([]StreamsWithEventsRow, error) {
 	rows, err := q.db.QueryContext(ctx, streamsWithEvents,
 		arg.TenantID,
