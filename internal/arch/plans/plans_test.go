@@ -82,11 +82,14 @@ var whole = map[string]string{
 	"currencysql.CountAmounts":               "an admin changes the decimals of a currency",
 	"currencysql.CountTenantsPreferring":     "an admin switches a currency off",
 	"currencysql.DeleteCurrency":             "an admin deletes a currency",
+	"inboxsql.CountWaiting":                  "the figure of a metric, up to its limit, of an index of what waits",
 	"inboxsql.LastEventAt":                   "reads one notification, by an index",
-	"jobssql.Count":                          "the figure of a metric; finished jobs are gone",
+	"inboxsql.OldestWaiting":                 "the figure of a metric, up to its limit, of an index of what waits",
+	"jobssql.Count":                          "the figure of a metric, up to its limit",
 	"metersql.DeleteCountersOfMeter":         "an admin changes how a meter counts",
 	"reconcilesql.AnySeen":                   "reads one subscription",
 	"webhooksql.AllEndpoints":                "the sandbox alone",
+	"webhooksql.Backlog":                     "the figure of a metric, up to its limit, of indexes of what waits",
 	"teamsql.Roles":                          "PostgreSQL: two look-ups by an index, which are switched off here",
 }
 
