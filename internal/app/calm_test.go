@@ -25,7 +25,7 @@ func TestASandboxWarnsOfWhatIsNotNormal(t *testing.T) {
 		level, _, _ = strings.Cut(level, " ")
 		levels = append(levels, level)
 	}
-	if got := strings.Join(levels, " "); got != "INFO INFO ERROR WARN" || !strings.Contains(out.String(), "a=1 g.b=2") {
+	if got := strings.Join(levels, ","); got != "INFO,INFO,ERROR,WARN" || !strings.Contains(out.String(), "a=1 g.b=2") {
 		t.Errorf("%s: %s", got, &out)
 	}
 }

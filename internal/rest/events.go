@@ -21,28 +21,17 @@ func NewEvent[T any](name, summary string) Event {
 	return Event{name: name, summary: summary, data: reflect.TypeFor[T]()}
 }
 
-const eventSchemaName = "WebhookEvent"
-
-// addEvents describes messages, and any of them as one schema, which programs tell apart by
-// the type.
+// addEvents describes messages.
 func (a *API) addEvents(events []Event) {
 	doc := a.huma.OpenAPI()
 	if len(events) == 0 {
 		return
 	}
 	doc.Webhooks = map[string]*huma.PathItem{}
-	one := &huma.Schema{
-		Description:   "A message of any type.",
-		Discriminator: &huma.Discriminator{PropertyName: "type", Mapping: map[string]string{}},
-	}
 	for _, e := range events {
-		ref := reference.Prefix + e.schemaName()
 		doc.Components.Schemas.Map()[e.schemaName()] = e.schema(doc.Components.Schemas)
-		one.OneOf = append(one.OneOf, &huma.Schema{Ref: ref})
-		one.Discriminator.Mapping[e.name] = ref
-		doc.Webhooks[e.name] = &huma.PathItem{Post: e.operation(ref)}
+		doc.Webhooks[e.name] = &huma.PathItem{Post: e.operation(reference.Prefix + e.schemaName())}
 	}
-	doc.Components.Schemas.Map()[eventSchemaName] = one
 	a.settleSchemas()
 }
 

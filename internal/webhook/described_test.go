@@ -49,13 +49,12 @@ func TestTheDescriptionHasEveryType(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	union := doc.Components.Schemas["WebhookEvent"].Value
-	if len(doc.Webhooks) != len(hook.Types()) || len(union.OneOf) != len(hook.Types()) {
-		t.Errorf("%d webhooks and %d schemas for %d types", len(doc.Webhooks), len(union.OneOf), len(hook.Types()))
+	if len(doc.Webhooks) != len(hook.Types()) {
+		t.Errorf("%d webhooks for %d types", len(doc.Webhooks), len(hook.Types()))
 	}
 	for _, one := range hook.Types() {
 		item := doc.Webhooks[string(one)]
-		if item == nil || !strings.HasPrefix(union.Discriminator.Mapping[string(one)].Ref, "#/components/schemas/") {
+		if item == nil {
 			t.Errorf("%s is not described", one)
 			continue
 		}

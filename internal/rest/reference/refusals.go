@@ -60,6 +60,7 @@ func (op Operation) refusals() map[int]codes {
 	add(body, http.StatusUnsupportedMediaType, "")
 	add(op.changes(), StatusCSRF, "")
 	add(op.Input != Raw, http.StatusUnprocessableEntity)
+	add(op.Input == JSON, http.StatusUnprocessableEntity, "") // a body that is no object
 	add(op.Rate != "", http.StatusTooManyRequests, "")
 	for status, list := range op.Answers {
 		add(status >= http.StatusBadRequest, status, list...)
