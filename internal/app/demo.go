@@ -12,8 +12,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/account"
-	"github.com/tenantry/tenantry/internal/apikey"
-	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog/pricelist"
 	"github.com/tenantry/tenantry/internal/sandbox"
 	"github.com/tenantry/tenantry/internal/subscription"
@@ -22,12 +20,12 @@ import (
 
 // seedDemo fills a new sandbox with the demo catalog, the tenant Acme with its
 // owner and an active subscription, really bought at the sandbox's hosted page,
-// an API key, and a platform admin. own is the URL at which the process reaches itself,
+// and a platform admin. own is the URL at which the process reaches itself,
 // without a path.
 //
 // Invariant: the admin is created last, so once it exists, everything does. Until
 // then each step continues from what an interrupted start left behind.
-func (svc *service) seedDemo(ctx context.Context, world *sandbox.World, own string) error {
+func (svc *service) seedDemo(ctx context.Context, own string) error {
 	done, err := svc.accounts.Exists(ctx, sandbox.AdminEmail)
 	if err != nil || done {
 		return err
@@ -46,21 +44,7 @@ func (svc *service) seedDemo(ctx context.Context, world *sandbox.World, own stri
 	if err := svc.subscribeAcme(ctx, acme, own); err != nil {
 		return fmt.Errorf("demo subscription: %w", err)
 	}
-	if err := svc.seedKey(ctx, world); err != nil {
-		return fmt.Errorf("demo key: %w", err)
-	}
 	_, err = svc.accounts.CreateAdmin(ctx, "Sandbox Admin", sandbox.AdminEmail, sandbox.AdminPassword, nil)
-	return err
-}
-
-// seedKey makes an API key of the platform, for the first program of one's own. The sandbox
-// keeps it readable, to show it at every start.
-func (svc *service) seedKey(ctx context.Context, world *sandbox.World) error {
-	_, secret, err := svc.apiKeys.Create(ctx, nil, apikey.Terms{Name: "Sandbox", Scopes: authz.PlatformScopes()})
-	if err != nil {
-		return err
-	}
-	_, err = world.Secret(ctx, sandbox.APIKey, secret)
 	return err
 }
 

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -59,14 +58,10 @@ func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err er
 	}
 	p := &process{svc: svc, health: &health{db: db}, listener: listener, background: append(background, provider.Run)}
 	return p.run(ctx, func(ctx context.Context) error {
-		if err := svc.seedDemo(ctx, world, own); err != nil {
+		if err := svc.seedDemo(ctx, own); err != nil {
 			return fmt.Errorf("demo data: %w", err)
 		}
-		key, err := world.Kept(ctx, sandbox.APIKey)
-		if err != nil {
-			return err
-		}
-		return banner(out, s, key)
+		return banner(out, s)
 	})
 }
 
@@ -158,7 +153,7 @@ func loopback(on net.Addr) string {
 }
 
 // banner shows where to start.
-func banner(w io.Writer, s settings.Settings, key string) error {
+func banner(w io.Writer, s settings.Settings) error {
 	url := s.PublicURL.String()
 	_, err := fmt.Fprintf(w, `
   Tenantry runs with its sandbox.
@@ -167,11 +162,11 @@ func banner(w io.Writer, s settings.Settings, key string) error {
     API        %[1]s/api/v1, described at %[1]s/docs
     Admin      %[3]s, password %[4]s
     Owner      %[5]s, password %[6]s
-    API key    %[7]s
+    API key    made with: tenantry api-key create --name demo --scope usage.write
     Data       %[2]s
 
   Stop with Ctrl-C. The data is kept; delete the folder to start over.
 
-`, url, s.Data, sandbox.AdminEmail, sandbox.AdminPassword, sandbox.OwnerEmail, sandbox.OwnerPassword, cmp.Or(key, "none: made with tenantry api-key create"))
+`, url, s.Data, sandbox.AdminEmail, sandbox.AdminPassword, sandbox.OwnerEmail, sandbox.OwnerPassword)
 	return err
 }

@@ -77,7 +77,7 @@ func TestARefusedOriginIsExplained(t *testing.T) {
 			}
 		}
 	}
-	if log := s.Log(); strings.Count(log, "origin=https://evil.example") != 1 || !strings.Contains(log, "TENANTRY_FIRST_PARTY_HOSTS=evil.example ") {
-		t.Errorf("the log tells of it %d times", strings.Count(log, "origin=https://evil.example"))
+	if log := s.Log(); strings.Count(log, `"origin":"https://evil.example"`) != 1 || !strings.Contains(log, "TENANTRY_FIRST_PARTY_HOSTS=evil.example ") {
+		t.Errorf("the log tells of it %d times: %s", strings.Count(log, `"origin":"https://evil.example"`), log)
 	}
 }

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	_ "embed"
-	"errors"
 	"html/template"
 	"net"
 	"net/http"
@@ -101,15 +100,14 @@ var testCards = []testCard{
 
 func (w *World) showIndex(rw http.ResponseWriter, r *http.Request, index *template.Template) {
 	mails, err := w.mailbox.Count(r.Context())
-	key, keyErr := w.Kept(r.Context(), APIKey)
-	if err = errors.Join(err, keyErr); err == nil {
+	if err == nil {
 		now, site := w.time.clock.Now(), strings.TrimSuffix(w.access.API, "/sandbox/stripe")
 		err = look.Write(rw, http.StatusOK, index, "'self'", struct {
 			look.Frame
 
 			Logins          []login
 			Login, Me, Curl string
-			APIKey, Record  string
+			Key, Record     string
 			Mails           int
 			Access          Access
 			Cards           []testCard
@@ -119,7 +117,8 @@ func (w *World) showIndex(rw http.ResponseWriter, r *http.Request, index *templa
 			"curl " + site + "/api/v1/auth/login -H 'Content-Type: application/json' \\\n  -d '{\"email\": \"" + OwnerEmail + "\", \"password\": \"" + OwnerPassword + "\"}'",
 			"curl " + site + "/api/v1/auth/me -H \"Authorization: Bearer $TOKEN\"",
 			"curl " + w.access.API + "/v1/customers -u " + w.access.Key + ":",
-			key, "curl " + site + "/api/v1/tenant/$TENANT/usage \\\n  -H \"Authorization: Bearer " + key + "\" \\\n  -H 'Content-Type: application/json' -d '{\"meter_code\": \"api-calls\", \"quantity\": 1}'",
+			"KEY=$(tenantry api-key create --name demo --scope usage.write | tail -1)",
+			"curl " + site + "/api/v1/tenant/$TENANT/usage \\\n  -H \"Authorization: Bearer $KEY\" \\\n  -H 'Content-Type: application/json' -d '{\"meter_code\": \"api-calls\", \"quantity\": 1}'",
 			mails, w.access, testCards,
 		})
 	}

@@ -2,8 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 )
 
@@ -21,22 +19,6 @@ func (w *World) Secret(ctx context.Context, name, fresh string) (string, error) 
 		err = w.db.QueryRowContext(ctx, `SELECT value FROM sandbox_secrets WHERE name = ?`, name).Scan(&kept)
 	}
 	if err != nil {
-		return "", fmt.Errorf("sandbox: secret %s: %w", name, err)
-	}
-	return kept, nil
-}
-
-// APIKey is the name of the demo data's API key among the secrets.
-const APIKey = "api_key"
-
-// Kept returns the secret with the name, "" where the sandbox has none.
-func (w *World) Kept(ctx context.Context, name string) (string, error) {
-	_, err := w.db.ExecContext(ctx, secretsSchema)
-	var kept string
-	if err == nil {
-		err = w.db.QueryRowContext(ctx, `SELECT value FROM sandbox_secrets WHERE name = ?`, name).Scan(&kept)
-	}
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return "", fmt.Errorf("sandbox: secret %s: %w", name, err)
 	}
 	return kept, nil

@@ -26,7 +26,7 @@ func TestBillingPortal(t *testing.T) {
 				t.Errorf("the portal at %s does not lead back to %s:\n%s", a.Str("data.url"), back, page.Text)
 			}
 		}
-		settings := strings.TrimSuffix(frontend, "/") + "/settings/billing"
+		settings := strings.TrimSuffix(frontend, "/") + "/billing"
 		opened(o.Token, nil, settings)
 		opened(o.Token, map[string]any{"return_url": nil}, settings)
 		opened(o.Token, map[string]any{"return_url": frontend + "/elsewhere"}, frontend+"/elsewhere")
