@@ -72,7 +72,7 @@ func (h *Handbook) add(id, section string) {
 	}
 	e.Text = strings.TrimSpace(rest)
 	if _, twice := h.Entries[route]; twice {
-		panic(fmt.Sprintf("%s is described twice", route))
+		panic(route + " is described twice")
 	}
 	h.Entries[route] = e
 }

@@ -16,9 +16,9 @@ func (op Operation) access() string {
 			continue
 		}
 		if !strings.Contains(who, " with the permission ") {
-			who += fmt.Sprintf(" with the permission `%s`", p)
+			who += fmt.Sprintf(" with the permission %#q", p)
 		} else {
-			who += fmt.Sprintf(" or `%s`", p)
+			who += fmt.Sprintf(" or %#q", p)
 		}
 	}
 	lines := []string{"**Access:** " + who + "."}
@@ -30,7 +30,7 @@ func (op Operation) access() string {
 	}
 	switch {
 	case op.KeyScope != "":
-		lines = append(lines, fmt.Sprintf("API keys with the scope `%s`.", op.KeyScope))
+		lines = append(lines, fmt.Sprintf("API keys with the scope %#q.", op.KeyScope))
 	case op.secured():
 		lines = append(lines, "No API key.")
 	}
@@ -71,5 +71,5 @@ func (op Operation) rate() string {
 	case op.secured():
 		by = "user or API key"
 	}
-	return fmt.Sprintf("group `%s`, %d requests a minute by default, counted by %s.", op.Rate, limit.Defaults()[op.Rate], by)
+	return fmt.Sprintf("group %#q, %d requests a minute by default, counted by %s.", op.Rate, limit.Defaults()[op.Rate], by)
 }
