@@ -26,10 +26,7 @@ func TestTour(t *testing.T) {
 	t.Parallel()
 	for _, bin := range []string{"bash", "curl", "sed"} {
 		if _, err := exec.LookPath(bin); err != nil {
-			if strings.Contains(os.Getenv("TENANTRY_TEST_REQUIRE"), "curl") {
-				t.Fatalf("the tour needs %s, which is required: %v", bin, err)
-			}
-			t.Skipf("the tour needs %s: %v", bin, err)
+			withoutTool(t, err)
 		}
 	}
 	steps := tourSteps(t)
@@ -41,6 +38,16 @@ func TestTour(t *testing.T) {
 			})
 		}
 	}
+}
+
+// withoutTool skips a test because a tool of the shell is not here, or fails it where they are
+// required, which "curl" says.
+func withoutTool(t *testing.T, err error) {
+	t.Helper()
+	if strings.Contains(os.Getenv("TENANTRY_TEST_REQUIRE"), "curl") {
+		t.Fatalf("a tool that is required is not here: %v", err)
+	}
+	t.Skipf("a tool is not here: %v", err)
 }
 
 // tourSteps are the README's shell blocks that are marked as the tour.

@@ -13,9 +13,6 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
-// TestServeAsChild is the service in a process of its own, see apptest.Hosting.
-func TestServeAsChild(t *testing.T) { apptest.ServeAsChild(t) }
-
 // Of months of customers' notifications a tenth is lost and the rest comes three
 // times and in no order, while the service is killed and started again. After one
 // reconciliation everything is as it is at the provider, each thing once.

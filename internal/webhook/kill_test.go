@@ -9,9 +9,6 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
-// TestServeAsChild is the service in a process of its own, see apptest.Hosting.
-func TestServeAsChild(t *testing.T) { apptest.ServeAsChild(t) }
-
 // The service is killed between a change and its delivery, again and again: everything that
 // was answered arrives, under one id.
 func TestKilledBetweenChangeAndDelivery(t *testing.T) {

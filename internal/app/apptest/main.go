@@ -2,6 +2,7 @@ package apptest
 
 import (
 	"flag"
+	"os"
 	"runtime"
 	"strconv"
 	"testing"
@@ -12,6 +13,9 @@ import (
 // once as there are processors, unless the command says otherwise by -parallel. At the
 // end Main removes what the tests have shared.
 func Main(m *testing.M) int {
+	if hosting := os.Getenv(childVariable); hosting != "" {
+		return serveAsChild(hosting)
+	}
 	flag.Parse()
 	chosen := false
 	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })

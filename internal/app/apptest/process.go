@@ -2,7 +2,9 @@ package apptest
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -43,17 +45,13 @@ func (h Hosting) Settings(g *Gate) settings.Settings {
 // starts to kill it, the hosting.
 const childVariable = "TENANTRY_TEST_HOSTING"
 
-// ServeAsChild runs the service in a process that [Hosting.Start] has started. The
-// test binary that calls Start must have a test named TestServeAsChild that is only
-// this.
-func ServeAsChild(t *testing.T) {
-	text := os.Getenv(childVariable)
-	if text == "" {
-		t.Skip("only as a child of another test")
-	}
+// serveAsChild runs the service in a process that [Hosting.Start] has started, and returns its
+// exit code.
+func serveAsChild(text string) int {
 	var h Hosting
 	if err := json.Unmarshal([]byte(text), &h); err != nil {
-		t.Fatal(err)
+		_, _ = fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
 	g := &Gate{}
 	g.Set(ListsClosed)
@@ -61,9 +59,11 @@ func ServeAsChild(t *testing.T) {
 		_, _ = io.Copy(io.Discard, os.Stdin) // ends with the parent
 		os.Exit(1)
 	}()
-	if err := app.Dev(t.Context(), h.Settings(g), os.Stdout, os.Stderr); err != nil {
-		t.Fatal(err)
+	if err := app.Dev(context.Background(), h.Settings(g), os.Stdout, os.Stderr); err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
+	return 0
 }
 
 // Child is a service in a process of its own.
@@ -73,8 +73,8 @@ type Child struct {
 	Kill func()
 }
 
-// Start runs the service in a process of its own until it is killed, see
-// [ServeAsChild]. It asks the provider for single objects and not for lists.
+// Start runs the service in a process of its own until it is killed: this test binary once
+// more, which [Main] makes the service. It asks the provider for single objects and not for lists.
 func (h Hosting) Start(t *testing.T) Child {
 	t.Helper()
 	text, err := json.Marshal(h)
@@ -83,7 +83,7 @@ func (h Hosting) Start(t *testing.T) Child {
 	}
 	c := Child{Server: newServer(t, h.Database, h.Data)}
 	c.URL = "http://" + h.Addr
-	run := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServeAsChild$", "-test.timeout=0")
+	run := exec.CommandContext(t.Context(), os.Args[0])
 	run.Env = append(os.Environ(), childVariable+"="+string(text))
 	run.Stderr = c.log
 	out, err := run.StdoutPipe()
