@@ -1,0 +1,33 @@
+import { QueryClient } from '@tanstack/react-query'
+import { ApiError } from './client'
+
+/** Called when a request that needs a login is refused because there is none any more. */
+let onExpired = () => {}
+
+/** Sets what happens when the login has ended while somebody works. */
+export function whenExpired(then: () => void): void {
+  onExpired = then
+}
+
+/** Tells that a request was refused for want of a login. */
+export function noteExpired(error: unknown): void {
+  if (error instanceof ApiError && error.status === 401) onExpired()
+}
+
+/** Reports whether another attempt may help: the service was away, not that it refused. */
+export function worthRetrying(count: number, error: unknown): boolean {
+  if (!(error instanceof ApiError)) return false
+  return count < 2 && (error.status === 0 || error.status === 502 || error.status === 503 || error.status === 504)
+}
+
+export function newQueryClient(): QueryClient {
+  const client = new QueryClient({
+    defaultOptions: {
+      queries: { retry: worthRetrying, staleTime: 15_000, refetchOnWindowFocus: true },
+      mutations: { retry: false },
+    },
+  })
+  client.getQueryCache().config.onError = noteExpired
+  client.getMutationCache().config.onError = noteExpired
+  return client
+}

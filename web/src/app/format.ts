@@ -1,0 +1,69 @@
+import { useLingui } from '@lingui/react'
+import { useMemo } from 'react'
+import type { Schema } from '../api/client'
+
+/** The decimals of a currency, as the runtime knows them. */
+function decimals(locale: string, currency: string): number {
+  return new Intl.NumberFormat(locale, { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
+}
+
+/** Formats of one locale for all that people read. Times are the reader's own. */
+export function formats(locale: string) {
+  const date = (options: Intl.DateTimeFormatOptions) => {
+    const format = new Intl.DateTimeFormat(locale === 'en' ? 'en-GB' : locale, options)
+    return (at: string | Date) => format.format(new Date(at))
+  }
+  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
+  const day = date({ day: 'numeric', month: 'long' })
+  const dayWithYear = date({ day: 'numeric', month: 'long', year: 'numeric' })
+  const thisYear = (at: string | Date) => new Date(at).getFullYear() === new Date().getFullYear()
+  return {
+    /** A sum in minor units of its currency; whole leaves zero cents away. */
+    money(cents: number, currency: string, { whole = false, sign = false } = {}): string {
+      const digits = decimals(locale, currency)
+      const fractions = whole && cents % 10 ** digits === 0 ? 0 : digits
+      const format = new Intl.NumberFormat(locale, {
+        style: 'currency', currency, minimumFractionDigits: fractions, maximumFractionDigits: digits,
+        signDisplay: sign ? 'exceptZero' : 'auto', currencyDisplay: 'narrowSymbol',
+      })
+      return format.format(cents / 10 ** digits).replace('-', '−')
+    },
+    sum(money: Schema<'Money'>): string {
+      return this.money(money.amount_cents, money.currency)
+    },
+    number: (value: number) => new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }).format(value),
+    percent: (share: number) => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }).format(share),
+    /** 1 December, with the year where it is another one. */
+    day: (at: string | Date) => (thisYear(at) ? day(at) : dayWithYear(at)),
+    dayWithYear,
+    /** 1 Dec */
+    shortDay: date({ day: 'numeric', month: 'short' }),
+    month: date({ month: 'long' }),
+    shortMonth: date({ month: 'short' }),
+    monthWithYear: date({ month: 'long', year: 'numeric' }),
+    time: date({ hour: '2-digit', minute: '2-digit' }),
+    /** Day and time in full, as one hovers for it. */
+    exact: date({ day: 'numeric', month: 'long', year: 'numeric', hour: '2-digit', minute: '2-digit' }),
+    /** 3 minutes ago below a week, else the day. */
+    ago(at: string | Date, now = Date.now()): string {
+      const seconds = (new Date(at).getTime() - now) / 1000
+      const size = Math.abs(seconds)
+      if (size < 45) return relative.format(0, 'second')
+      if (size < 3600) return relative.format(Math.round(seconds / 60), 'minute')
+      if (size < 86_400) return relative.format(Math.round(seconds / 3600), 'hour')
+      if (size < 7 * 86_400) return relative.format(Math.round(seconds / 86_400), 'day')
+      return this.day(at)
+    },
+    currency: (code: string) => new Intl.DisplayNames(locale, { type: 'currency' }).of(code) ?? code,
+    country: (code: string) => new Intl.DisplayNames(locale, { type: 'region' }).of(code) ?? code,
+    list: (items: string[]) => new Intl.ListFormat(locale, { type: 'conjunction' }).format(items),
+  }
+}
+
+export type Formats = ReturnType<typeof formats>
+
+/** The formats of the reader's language. */
+export function useFormat(): Formats {
+  const { i18n } = useLingui()
+  return useMemo(() => formats(i18n.locale), [i18n.locale])
+}

@@ -1,0 +1,68 @@
+import { i18n, type Messages } from '@lingui/core'
+import { setApiLocale } from '../api/client'
+
+/** The languages of the console, each by its own name. */
+export const languages = { en: 'English', fr: 'Français', es: 'Español', it: 'Italiano' } as const
+
+export type Language = keyof typeof languages
+
+type Catalogs = Record<string, () => Promise<{ messages: Messages }>>
+
+/** The texts of each area by its language's file. */
+const areas = {
+  shared: import.meta.glob('../locales/*.po') as Catalogs,
+  out: import.meta.glob('../pages/out/locales/*.po') as Catalogs,
+  tenant: import.meta.glob('../pages/tenant/locales/*.po') as Catalogs,
+  platform: import.meta.glob('../pages/platform/locales/*.po') as Catalogs,
+}
+
+export type Area = keyof typeof areas
+
+const used = new Set<Area>(['shared'])
+
+async function read(area: Area, language: string): Promise<Messages> {
+  const load = Object.entries(areas[area]).find(([file]) => file.endsWith(`/${language}.po`))?.[1]
+  if (!load) throw new Error(`no texts of ${area} in ${language}`)
+  return (await load()).messages
+}
+
+function isLanguage(text: string | null | undefined): text is Language {
+  return !!text && text in languages
+}
+
+function stored(): string | null {
+  try {
+    return localStorage.getItem('locale')
+  } catch {
+    return null
+  }
+}
+
+/** Returns the language to begin with: the one chosen here before, else the browser's, else English. */
+export function preferredLanguage(): Language {
+  const wishes = [stored(), ...navigator.languages.map((tag) => tag.slice(0, 2).toLowerCase())]
+  return wishes.find(isLanguage) ?? 'en'
+}
+
+/** Loads the texts of an area in the present language. */
+export async function textsOf(area: Area): Promise<void> {
+  if (used.has(area)) return
+  used.add(area)
+  i18n.load(i18n.locale, await read(area, i18n.locale))
+}
+
+/** Shows the console in a language and, with remember, keeps the choice in this browser. */
+export async function showIn(language: string | null | undefined, remember = false): Promise<void> {
+  if (!isLanguage(language)) return
+  const messages = await Promise.all([...used].map((area) => read(area, language)))
+  i18n.loadAndActivate({ locale: language, messages: Object.assign({}, ...messages) })
+  document.documentElement.lang = language
+  setApiLocale(language)
+  if (remember) {
+    try {
+      localStorage.setItem('locale', language)
+    } catch {
+      // Without storage the choice holds until the page is closed.
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import type { QueryClient } from '@tanstack/react-query'
+import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from '@tanstack/react-router'
+import { PlatformShell } from '../shell/PlatformShell'
+import { TenantShell } from '../shell/TenantShell'
+import { ProfileShell } from '../shell/ProfileShell'
+import { Failure, NotFound } from './Failure'
+import { textsOf, type Area } from './locale'
+import { meQuery, settingsQuery, tenantQuery } from './session'
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof newRouter>
+  }
+  interface StaticDataRouteOption {
+    /** The page's name in the bar above. */
+    crumb?: MessageDescriptor
+  }
+}
+
+const root = createRootRouteWithContext<{ queries: QueryClient }>()({
+  beforeLoad: ({ context }) => context.queries.ensureQueryData(settingsQuery).then(() => {}),
+  component: Outlet,
+  notFoundComponent: NotFound,
+  errorComponent: Failure,
+})
+
+type Search = Record<string, string | undefined>
+
+/** The filters in the address are texts; what a page does not know is left away by it. */
+const texts = (search: Record<string, unknown>): Search =>
+  Object.fromEntries(Object.entries(search).flatMap(([key, value]) => (value === undefined || value === null || value === '' ? [] : [[key, String(value)]])))
+
+type Load = () => Promise<{ default: React.ComponentType }>
+
+/** Loads a page with the texts of its area. */
+const load = (area: Area, page: Load) => lazyRouteComponent(async () => (await Promise.all([page(), textsOf(area)]))[0])
+
+function out<Path extends string>(path: Path, page: Load) {
+  return createRoute({ getParentRoute: () => root, path, validateSearch: texts, component: load('out', page) })
+}
+
+/** What only those who are signed in see. Others sign in first and come back. */
+const signedIn = createRoute({
+  getParentRoute: () => root,
+  id: 'signed-in',
+  beforeLoad: async ({ context, location }) => {
+    const me = await context.queries.ensureQueryData(meQuery)
+    if (!me) throw redirect({ to: '/sign-in', search: location.href === '/' ? {} : { next: location.href } })
+    return { me }
+  },
+})
+
+/** The pages of a tenant. Who is in none runs the platform or makes one; who has not finished its beginning goes on there. */
+const tenant = createRoute({
+  getParentRoute: () => signedIn,
+  id: 'tenant',
+  beforeLoad: async ({ context, location }) => {
+    const { user, currentTenant } = context.me
+    if (!currentTenant) throw redirect({ to: user.is_platform_admin ? '/platform' : '/onboarding' })
+    const mine = user.tenants.find((one) => one.id === currentTenant.id)
+    if (mine && !mine.onboarding_completed_at && location.pathname !== '/onboarding') throw redirect({ to: '/onboarding' })
+    await context.queries.ensureQueryData(tenantQuery)
+  },
+  component: TenantShell,
+})
+
+const platform = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/platform',
+  beforeLoad: ({ context }) => {
+    if (!context.me.user.is_platform_admin) throw redirect({ to: '/' })
+  },
+  component: PlatformShell,
+})
+
+const profileFrame = createRoute({ getParentRoute: () => signedIn, id: 'profile-frame', component: ProfileShell })
+
+const tenantPage = <Path extends string>(path: Path, crumb: MessageDescriptor, page: Load) =>
+  createRoute({ getParentRoute: () => tenant, path, validateSearch: texts, staticData: { crumb }, component: load('tenant', page) })
+
+const platformPage = <Path extends string>(path: Path, crumb: MessageDescriptor, page: Load) =>
+  createRoute({ getParentRoute: () => platform, path, validateSearch: texts, staticData: { crumb }, component: load('platform', page) })
+
+const profile = createRoute({
+  getParentRoute: () => profileFrame, path: '/profile', validateSearch: texts, staticData: { crumb: msg`Profile` },
+  component: load('tenant', () => import('../pages/profile/Profile')),
+})
+
+const onboarding = createRoute({
+  getParentRoute: () => root, path: '/onboarding', validateSearch: texts, component: load('out', () => import('../pages/out/Onboarding')),
+})
+
+const routes = root.addChildren([
+  out('/sign-in', () => import('../pages/out/SignIn')),
+  out('/register', () => import('../pages/out/Register')),
+  out('/forgot-password', () => import('../pages/out/ForgotPassword')),
+  out('/reset-password', () => import('../pages/out/ResetPassword')),
+  out('/verify-email', () => import('../pages/out/VerifyEmail')),
+  out('/oauth/callback', () => import('../pages/out/OAuthCallback')),
+  out('/invitations/$token', () => import('../pages/out/Invitation')),
+  out('/pricing', () => import('../pages/out/Pricing')),
+  onboarding,
+  signedIn.addChildren([
+    tenant.addChildren([
+      tenantPage('/', msg`Home`, () => import('../pages/tenant/Home')),
+      tenantPage('/plan', msg`Plan`, () => import('../pages/tenant/Plan')),
+      tenantPage('/invoices', msg`Invoices`, () => import('../pages/tenant/Invoices')),
+      tenantPage('/invoices/$invoiceId', msg`Invoice`, () => import('../pages/tenant/Invoice')),
+      tenantPage('/team', msg`Team`, () => import('../pages/tenant/Team')),
+      tenantPage('/team/roles', msg`Roles`, () => import('../pages/tenant/Roles')),
+      tenantPage('/developers', msg`Developers`, () => import('../pages/tenant/Developers')),
+      tenantPage('/developers/webhooks/$endpointId', msg`Webhook endpoint`, () => import('../pages/tenant/WebhookEndpoint')),
+      tenantPage('/activity', msg`Activity`, () => import('../pages/tenant/Activity')),
+      tenantPage('/settings', msg`Settings`, () => import('../pages/tenant/Settings')),
+    ]),
+    platform.addChildren([
+      platformPage('/', msg`Home`, () => import('../pages/platform/Home')),
+      platformPage('/tenants', msg`Tenants`, () => import('../pages/platform/Tenants')),
+      platformPage('/tenants/$tenantId', msg`Tenant`, () => import('../pages/platform/Tenant')),
+      platformPage('/catalog', msg`Catalog`, () => import('../pages/platform/Catalog')),
+      platformPage('/catalog/plans/$planId', msg`Plan`, () => import('../pages/platform/PlanEditor')),
+      platformPage('/catalog/features', msg`Features`, () => import('../pages/platform/Features')),
+      platformPage('/meters', msg`Meters`, () => import('../pages/platform/Meters')),
+      platformPage('/activity', msg`Activity`, () => import('../pages/platform/Activity')),
+      platformPage('/developers', msg`Developers`, () => import('../pages/platform/Developers')),
+      platformPage('/developers/webhooks/$endpointId', msg`Webhook endpoint`, () => import('../pages/platform/WebhookEndpoint')),
+      platformPage('/settings', msg`Settings`, () => import('../pages/platform/Settings')),
+    ]),
+    profileFrame.addChildren([profile]),
+  ]),
+])
+
+export function newRouter(queries: QueryClient) {
+  return createRouter({
+    routeTree: routes,
+    basepath: new URL(document.baseURI).pathname,
+    context: { queries },
+    defaultPreload: 'intent',
+    defaultPreloadStaleTime: 0,
+    defaultPendingMs: 300,
+    scrollRestoration: true,
+  })
+}

@@ -1,0 +1,61 @@
+import { queryOptions, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import { ApiError, api, type Schema } from '../api/client'
+
+/** What everybody may know about the service. */
+export const settingsQuery = queryOptions({
+  queryKey: ['settings'],
+  queryFn: async () => (await api.GET('/api/v1/settings')).data!.data,
+  staleTime: Infinity,
+})
+
+/** Who is signed in, or null. */
+export const meQuery = queryOptions({
+  queryKey: ['me'],
+  queryFn: async (): Promise<Schema<'Profile'> | null> => {
+    try {
+      return (await api.GET('/api/v1/auth/me')).data!
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) return null
+      throw error
+    }
+  },
+  staleTime: 60_000,
+})
+
+export function useSettings(): Schema<'Settings'> {
+  return useSuspenseQuery(settingsQuery).data
+}
+
+/** Who is signed in. Only for pages behind the login. */
+export function useMe(): Schema<'Profile'> {
+  const me = useQuery(meQuery).data
+  if (!me) throw new Error('nobody is signed in')
+  return me
+}
+
+/** The caller's tenant, with what the caller may do in it. */
+export const tenantQuery = queryOptions({
+  queryKey: ['tenant'],
+  queryFn: async () => (await api.GET('/api/v1/tenant')).data!.data,
+})
+
+/** The caller's tenant. Only for the pages of a tenant. */
+export function useTenant(): Schema<'Tenant'> {
+  return useSuspenseQuery(tenantQuery).data
+}
+
+/** Returns whether the caller may do something in the tenant. */
+export function useMay(): (permission: Schema<'TenantPermission'>) => boolean {
+  const { user_permissions } = useTenant()
+  return (permission) => user_permissions.includes(permission)
+}
+
+/** Signs out here and forgets all that was read. */
+export function useSignOut(): () => Promise<void> {
+  const queries = useQueryClient()
+  return async () => {
+    await api.POST('/api/v1/auth/logout').catch(() => {})
+    queries.clear()
+    location.assign(document.baseURI)
+  }
+}

@@ -1,0 +1,35 @@
+import { i18n } from '@lingui/core'
+import { I18nProvider } from '@lingui/react'
+import { MantineProvider } from '@mantine/core'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { newQueryClient } from './api/queries'
+import { preferredLanguage, showIn } from './app/locale'
+import { newRouter } from './app/router'
+import { settingsQuery } from './app/session'
+import { applyAccent, theme } from './app/theme'
+import { Expired } from './shell/Expired'
+import { Toasts } from './ui/Toast'
+import './styles/index.css'
+
+const queries = newQueryClient()
+const router = newRouter(queries)
+
+void queries.prefetchQuery(settingsQuery).then(() => applyAccent(queries.getQueryData(settingsQuery.queryKey)?.accent ?? null))
+await showIn(preferredLanguage())
+
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <MantineProvider theme={theme} withCssVariables={false} withGlobalClasses={false} deduplicateCssVariables>
+      <I18nProvider i18n={i18n}>
+        <QueryClientProvider client={queries}>
+          <RouterProvider router={router} />
+          <Expired />
+          <Toasts />
+        </QueryClientProvider>
+      </I18nProvider>
+    </MantineProvider>
+  </StrictMode>,
+)

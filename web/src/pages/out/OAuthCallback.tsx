@@ -1,0 +1,5 @@
+import { Page } from '../../ui/Page'
+
+export default function OAuthCallback() {
+  return <Page title="OAuthCallback">OAuthCallback</Page>
+}

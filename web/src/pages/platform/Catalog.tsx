@@ -1,0 +1,5 @@
+import { Page } from '../../ui/Page'
+
+export default function Catalog() {
+  return <Page title="Catalog">Catalog</Page>
+}

@@ -1,0 +1,5 @@
+import { Page } from '../../ui/Page'
+
+export default function Features() {
+  return <Page title="Features">Features</Page>
+}

@@ -1,0 +1,5 @@
+import { Page } from '../../ui/Page'
+
+export default function Tenants() {
+  return <Page title="Tenants">Tenants</Page>
+}

@@ -1,0 +1,5 @@
+import { Page } from '../../ui/Page'
+
+export default function Invoices() {
+  return <Page title="Invoices">Invoices</Page>
+}

@@ -1,0 +1,5 @@
+import { Page } from '../../ui/Page'
+
+export default function Roles() {
+  return <Page title="Roles">Roles</Page>
+}

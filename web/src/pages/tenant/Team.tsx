@@ -1,0 +1,5 @@
+import { Page } from '../../ui/Page'
+
+export default function Team() {
+  return <Page title="Team">Team</Page>
+}

@@ -1,0 +1,33 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { languages, showIn, type Language } from '../app/locale'
+import { useSettings } from '../app/session'
+import { useTitle } from '../ui/Page'
+import { Mark } from './PlatformShell'
+
+/** The frame of the pages that need no login. */
+export function Out({ title, end, board, children }: { title: string; end?: ReactNode; board?: boolean; children: ReactNode }) {
+  const { t, i18n } = useLingui()
+  const settings = useSettings()
+  useTitle(title)
+  return (
+    <div className="out">
+      <header>
+        <Link className="brand" to="/sign-in"><Mark /><b>{settings.app_name}</b></Link>
+        {end && <span className="end">{end}</span>}
+      </header>
+      <main id="content" className={board ? 'board' : 'door'}>{children}</main>
+      <footer>
+        {settings.terms_url && <a href={settings.terms_url}><Trans>Terms</Trans></a>}
+        {settings.privacy_url && <a href={settings.privacy_url}><Trans>Privacy</Trans></a>}
+        {settings.support_email && <a href={`mailto:${settings.support_email}`}><Trans>Help</Trans></a>}
+        <span className="end">
+          <select className="select dense plain" aria-label={t`Language`} value={i18n.locale} onChange={(event) => void showIn(event.target.value as Language, true)}>
+            {Object.entries(languages).map(([code, name]) => <option key={code} value={code}>{name}</option>)}
+          </select>
+        </span>
+      </footer>
+    </div>
+  )
+}

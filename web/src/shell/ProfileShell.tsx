@@ -1,0 +1,13 @@
+import { Outlet } from '@tanstack/react-router'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { meQuery } from '../app/session'
+import { PlatformShell } from './PlatformShell'
+import { TenantShell } from './TenantShell'
+
+/** The frame of one's own pages: that of the tenant, or of the platform for who is in none. */
+export function ProfileShell() {
+  const me = useSuspenseQuery(meQuery).data
+  if (me?.currentTenant) return <TenantShell />
+  if (me?.user.is_platform_admin) return <PlatformShell />
+  return <Outlet />
+}

@@ -1,0 +1,94 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { Link, useMatches, type LinkProps } from '@tanstack/react-router'
+import { type ReactNode } from 'react'
+import { useSettings } from '../app/session'
+import { Icon, type IconName } from '../ui/Icon'
+import { Menu, MenuEntry } from '../ui/Menu'
+import { ActingBanner } from './ActingBanner'
+import { PaletteButton } from './Palette'
+import { WhoMenu } from './WhoMenu'
+
+/** An entry of the navigation. */
+export interface Entry {
+  to: LinkProps['to']
+  icon: IconName
+  label: string
+  /** Not in the bottom bar of a phone, but behind More. */
+  rest?: boolean
+  /** Something there needs attention. */
+  alert?: boolean
+}
+
+function NavLink({ entry, home }: { entry: Entry; home: boolean }) {
+  return (
+    <Link to={entry.to} activeOptions={{ exact: home }} activeProps={{ 'aria-current': 'page' }}>
+      <Icon name={entry.icon} />
+      <span>{entry.label}</span>
+      {entry.alert && <span className="dot" />}
+    </Link>
+  )
+}
+
+/** Where one is: the names of the routes from the area to the page. */
+function Crumbs() {
+  const { i18n, t } = useLingui()
+  const crumbs = useMatches().flatMap((match) => {
+    const { crumb } = match.staticData
+    return crumb ? [{ to: match.pathname, label: i18n._(crumb) }] : []
+  })
+  return (
+    <nav className="crumbs" aria-label={t`Where you are`}>
+      {crumbs.map((one, i) => i === crumbs.length - 1
+        ? <b key={one.to} aria-current="page">{one.label}</b>
+        : [<Link key={one.to} to={one.to}>{one.label}</Link>, <Icon key={`${one.to}>`} name="right" />])}
+    </nav>
+  )
+}
+
+/** The frame of all pages behind the login: navigation at the left, at the bottom on a phone; the bar above. */
+export function Shell({ mark, name, below, entries, foot, banner, children }: {
+  mark: ReactNode; name: string; below: string; entries: Entry[]; foot?: ReactNode; banner?: ReactNode; children: ReactNode
+}) {
+  const { t } = useLingui()
+  const settings = useSettings()
+  const home = entries[0]!
+  const rest = entries.filter((entry) => entry.rest)
+  return (
+    <>
+      <a className="skip" href="#content"><Trans>To the content</Trans></a>
+      {banner ?? <ActingBanner />}
+      <div className="app">
+        <nav className="nav" aria-label={name}>
+          <Link className="nav-head" to={home.to}>
+            {mark}
+            <span><b title={name}>{name}</b><span>{below}</span></span>
+          </Link>
+          <ul>
+            {entries.map((entry) => (
+              <li key={entry.to} className={entry.rest ? 'rest' : undefined}><NavLink entry={entry} home={entry === home} /></li>
+            ))}
+            {rest.length > 0 && (
+              <li className="only-phone">
+                <Menu target={<button type="button" className="nav-more"><Icon name="dots" /><span><Trans>More</Trans></span></button>}>
+                  {rest.map((entry) => <MenuEntry key={entry.to} icon={entry.icon} to={entry.to}>{entry.label}</MenuEntry>)}
+                </Menu>
+              </li>
+            )}
+          </ul>
+          <p className="nav-foot">
+            {foot ?? (settings.support_email && <Trans>Help: <a href={`mailto:${settings.support_email}`}>{settings.support_email}</a></Trans>)}
+          </p>
+        </nav>
+        <div className="main">
+          <header className="top">
+            <Link className="top-home" to={home.to} aria-label={t`Home`}>{mark}</Link>
+            <Crumbs />
+            <PaletteButton />
+            <WhoMenu />
+          </header>
+          {children}
+        </div>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,27 @@
+import { useLingui } from '@lingui/react/macro'
+import { Outlet } from '@tanstack/react-router'
+import { useMay, useSettings, useTenant } from '../app/session'
+import { Avatar } from '../ui/People'
+import { Shell, type Entry } from './Shell'
+
+/** The frame of the pages of a tenant. */
+export function TenantShell() {
+  const { t } = useLingui()
+  const { app_name } = useSettings()
+  const tenant = useTenant()
+  const may = useMay()
+  const entries: (Entry | false)[] = [
+    { to: '/', icon: 'home', label: t`Home` },
+    { to: '/plan', icon: 'plan', label: t`Plan` },
+    { to: '/invoices', icon: 'receipt', label: t`Invoices` },
+    { to: '/team', icon: 'team', label: t`Team` },
+    (may('api_keys.manage') || may('webhooks.manage')) && { to: '/developers', icon: 'code', label: t`Developers`, rest: true },
+    may('audit.view') && { to: '/activity', icon: 'activity', label: t`Activity`, rest: true },
+    { to: '/settings', icon: 'settings', label: t`Settings`, rest: true },
+  ]
+  return (
+    <Shell mark={<Avatar square name={tenant.name} />} name={tenant.name} below={app_name} entries={entries.filter((entry) => entry !== false)}>
+      <Outlet />
+    </Shell>
+  )
+}

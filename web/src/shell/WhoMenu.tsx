@@ -1,0 +1,44 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useState } from 'react'
+import { languages, showIn, type Language } from '../app/locale'
+import { useMe, useSignOut } from '../app/session'
+import { chooseTheme, chosenTheme, type Theme } from '../app/theme'
+import { Icon } from '../ui/Icon'
+import { Menu, MenuEntry, MenuLabel, MenuLine } from '../ui/Menu'
+import { Avatar } from '../ui/People'
+
+/** Who is signed in: the profile, theme, language and the way out. */
+export function WhoMenu() {
+  const { t, i18n } = useLingui()
+  const { user, currentTenant } = useMe()
+  const signOut = useSignOut()
+  const [theme, setTheme] = useState<Theme>(chosenTheme())
+  const themes: [Theme, string][] = [['system', t`As the system`], ['light', t`Light`], ['dark', t`Dark`]]
+  return (
+    <Menu
+      target={(
+        <button type="button" className="who" aria-label={t`${user.name}: account`}>
+          <Avatar name={user.name} src={user.avatar} />
+          <span>{user.name}</span>
+          <Icon name="down" />
+        </button>
+      )}
+    >
+      <MenuLabel>{user.email}</MenuLabel>
+      <MenuEntry icon="person" to="/profile"><Trans>Profile</Trans></MenuEntry>
+      {user.is_platform_admin && currentTenant && <MenuEntry icon="building" to="/">{currentTenant.name}</MenuEntry>}
+      {user.is_platform_admin && <MenuEntry icon="gauge" to="/platform"><Trans>Platform</Trans></MenuEntry>}
+      <MenuLine />
+      <MenuLabel><Trans>Theme</Trans></MenuLabel>
+      {themes.map(([value, label]) => (
+        <MenuEntry key={value} icon={theme === value ? 'check' : 'sun'} onClick={() => { chooseTheme(value); setTheme(value) }}>{label}</MenuEntry>
+      ))}
+      <MenuLabel><Trans>Language</Trans></MenuLabel>
+      {Object.entries(languages).map(([code, name]) => (
+        <MenuEntry key={code} icon={i18n.locale === code ? 'check' : 'globe'} onClick={() => void showIn(code as Language, true)}>{name}</MenuEntry>
+      ))}
+      <MenuLine />
+      <MenuEntry icon="out" onClick={() => void signOut()}><Trans>Sign out</Trans></MenuEntry>
+    </Menu>
+  )
+}

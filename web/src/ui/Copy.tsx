@@ -1,0 +1,31 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useEffect, useState } from 'react'
+import { Icon } from './Icon'
+
+/** Writes a text to the clipboard and tells for two seconds that it did. */
+function useCopied(): [boolean, (text: string) => void] {
+  const [copied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!copied) return
+    const timer = setTimeout(() => setCopied(false), 2000)
+    return () => clearTimeout(timer)
+  }, [copied])
+  return [copied, (text) => void navigator.clipboard.writeText(text).then(() => setCopied(true))]
+}
+
+function shortened(text: string): string {
+  return text.length > 16 ? `${text.slice(0, 8)}…${text.slice(-4)}` : text
+}
+
+/** A text that one copies with a click: an id shortened, or with whole all of it. */
+export function Copy({ text, whole }: { text: string; whole?: boolean }) {
+  const { t } = useLingui()
+  const [copied, copy] = useCopied()
+  return (
+    <button type="button" className="copy" title={text} aria-label={t`Copy ${text}`} onClick={() => copy(text)}>
+      {copied
+        ? <><Icon name="check" /> <Trans>Copied</Trans></>
+        : <><span>{whole ? text : shortened(text)}</span> <Icon name="copy" /></>}
+    </button>
+  )
+}

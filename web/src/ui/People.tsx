@@ -1,0 +1,29 @@
+import type { CSSProperties } from 'react'
+
+/** Two letters of a name. */
+function initials(name: string): string {
+  const words = name.trim().split(/\s+/).filter(Boolean)
+  const first = words[0]?.[0] ?? '?'
+  const last = words.length > 1 ? words.at(-1)![0]! : (words[0]?.[1] ?? '')
+  return (first + last).toUpperCase()
+}
+
+/** A hue that stays with a name. */
+function hue(name: string): number {
+  let sum = 0
+  for (const letter of name) sum = (sum * 31 + letter.codePointAt(0)!) % 360
+  return sum
+}
+
+/** A person's picture, or the initials of a name. It says nothing by itself: the name stands beside it. */
+export function Avatar({ name, src, square, large, open }: {
+  name: string; src?: string | null; square?: boolean; large?: boolean; open?: boolean
+}) {
+  const classes = ['av', square && 'sq', large && 'l', open && 'open'].filter(Boolean).join(' ')
+  if (src) return <img className={classes} src={src} alt="" />
+  return (
+    <span className={classes} style={{ '--h': hue(name) } as CSSProperties} aria-hidden="true">
+      {open ? '' : initials(name)}
+    </span>
+  )
+}

@@ -1,0 +1,30 @@
+import { useLingui } from '@lingui/react/macro'
+import type { ReactNode } from 'react'
+import type { Schema } from '../api/client'
+
+/** The shapes of a state: tick, half disc, triangle, octagon, struck ring, ring. */
+export type Tone = 'good' | 'wait' | 'warn' | 'bad' | 'off' | 'plain'
+
+/** A state as a shape and a word. */
+export function Status({ tone, children }: { tone: Tone; children: ReactNode }) {
+  return <span className={`st ${tone}`}>{children}</span>
+}
+
+export function SubscriptionState({ status }: { status: Schema<'SubscriptionStatus'> | null | undefined }) {
+  const { t } = useLingui()
+  const looks: Record<string, [Tone, string]> = {
+    active: ['good', t`Active`], trialing: ['wait', t`In trial`], past_due: ['bad', t`Past due`], unpaid: ['bad', t`Unpaid`],
+    paused: ['off', t`Paused`], incomplete: ['warn', t`Payment to be finished`], incomplete_expired: ['off', t`Never began`], canceled: ['off', t`Canceled`],
+  }
+  const [tone, word] = looks[status ?? ''] ?? ['plain', status ?? t`None`]
+  return <Status tone={tone}>{word}</Status>
+}
+
+export function InvoiceState({ status }: { status: Schema<'InvoiceStatus'> }) {
+  const { t } = useLingui()
+  const looks: Record<string, [Tone, string]> = {
+    draft: ['plain', t`Draft`], open: ['bad', t`Open`], paid: ['good', t`Paid`], void: ['off', t`Void`], uncollectible: ['off', t`Written off`],
+  }
+  const [tone, word] = looks[status] ?? ['plain', status]
+  return <Status tone={tone}>{word}</Status>
+}

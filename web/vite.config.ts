@@ -1,0 +1,64 @@
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { lingui, linguiTransformerBabelPreset } from '@lingui/vite-plugin'
+import babel from '@rolldown/plugin-babel'
+import react from '@vitejs/plugin-react'
+import { defineConfig, type Plugin } from 'vite'
+
+/** What is worth a compressed copy beside it; fonts are compressed already. */
+const compressible = /\.(js|css|html|svg|json)$/
+
+/** Writes x.br and x.gz beside each x, so that nothing is compressed while serving. */
+function sidecars(): Plugin {
+  return {
+    name: 'sidecars',
+    apply: 'build',
+    enforce: 'post',
+    generateBundle: {
+      order: 'post',
+      handler(_, bundle) {
+        for (const [name, file] of Object.entries(bundle)) {
+          if (!compressible.test(name)) continue
+          const content = Buffer.from(file.type === 'chunk' ? file.code : file.source)
+          if (content.length < 1024) continue
+          const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length } }
+          this.emitFile({ type: 'asset', fileName: `${name}.br`, source: brotliCompressSync(content, brotli) })
+          this.emitFile({ type: 'asset', fileName: `${name}.gz`, source: gzipSync(content, { level: 9 }) })
+        }
+      },
+    },
+  }
+}
+
+/** Has the browser fetch the font of Latin text at once, not only after the styles. */
+function preloadFont(): Plugin {
+  return {
+    name: 'preload-font',
+    apply: 'build',
+    transformIndexHtml: {
+      order: 'post',
+      handler(html, { bundle }) {
+        const font = Object.keys(bundle ?? {}).find((name) => /inter-latin-wght-normal.*\.woff2$/.test(name))
+        if (!font) throw new Error('the font of Latin text is not in the build')
+        const attrs = { rel: 'preload', as: 'font', type: 'font/woff2', href: `./${font}`, crossorigin: '' }
+        return { html, tags: [{ tag: 'link', attrs, injectTo: 'head' }] }
+      },
+    },
+  }
+}
+
+export default defineConfig({
+  base: '',
+  plugins: [babel({ presets: [linguiTransformerBabelPreset()] }), react(), ...lingui({ failOnMissing: process.env.DRAFT !== "1", failOnCompileError: true }), preloadFont(), sidecars()],
+  build: {
+    target: 'es2023',
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+    chunkSizeWarningLimit: 700,
+  },
+  server: {
+    proxy: Object.fromEntries(
+      ['/api', '/csrf-cookie', '/sandbox', '/readyz'].map((path) => [path, { target: process.env.TENANTRY ?? 'http://127.0.0.1:8080' }]),
+    ),
+  },
+})
