@@ -12,11 +12,13 @@ import (
 	"github.com/tenantry/tenantry/internal/app/handbook"
 	"github.com/tenantry/tenantry/internal/brand"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/console"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/frontend"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	ui "github.com/tenantry/tenantry/web"
 )
 
 // requestTimeout bounds the handling of one request.
@@ -41,7 +43,7 @@ func (svc *service) newAPI() (*rest.API, error) {
 			return limit.AddrKey(limit.ClientIP(r, s.TrustedProxies))
 		},
 		Address:              func(r *http.Request) string { return limit.ClientIP(r, s.TrustedProxies).String() },
-		FirstPartyOrigin:     firstParty(s.FrontendURL, s.FirstPartyHosts, svc.sandboxed),
+		FirstPartyOrigin:     svc.firstParty(),
 		RequireVerifiedEmail: s.RequireVerifiedEmail,
 		HTTPS:                s.PublicURL.Scheme == "https",
 		CookieDomain:         s.CookieDomain,
@@ -65,8 +67,11 @@ func (svc *service) newAPI() (*rest.API, error) {
 	return api, nil
 }
 
-// mountFrontend serves the page that ends delegated logins, and all other pages of the
-// frontend where there is none: no link in a mail leads nowhere.
+// hasConsole reports whether the service shows the web console.
+func (svc *service) hasConsole() bool { return ui.Included && !svc.settings.NoConsole }
+
+// mountFrontend serves the page that ends delegated logins and the console. Without a console the
+// service has plain pages where there is no frontend: no link in a mail leads nowhere.
 func (svc *service) mountFrontend(api *rest.API) error {
 	s := svc.settings
 	own := svc.frontend.URL == svc.publicURL
@@ -77,10 +82,25 @@ func (svc *service) mountFrontend(api *rest.API) error {
 	callback := svc.frontend.Path(frontend.OAuthCallback)
 	api.Mount(callback, popup)
 	api.Mount(callback+".js", popup)
+	if svc.hasConsole() {
+		return svc.mountConsole(api, own)
+	}
 	if !own {
 		return nil
 	}
 	pages, err := frontend.NewPages(frontend.Config{Addresses: svc.frontend, PublicURL: svc.publicURL, Brand: s.Brand})
+	if err != nil {
+		return err
+	}
+	pages.Mount(api.Mount)
+	return nil
+}
+
+// mountConsole serves the web console.
+func (svc *service) mountConsole(api *rest.API, own bool) error {
+	pages, err := console.New(console.Config{
+		Files: ui.Files(), Addresses: svc.frontend, Own: own, PublicURL: svc.publicURL, Brand: svc.settings.Brand,
+	})
 	if err != nil {
 		return err
 	}
@@ -107,18 +127,22 @@ func outage(err error) *fault.Error {
 	}
 }
 
-// firstParty returns what reports whether a browser's Origin is the frontend's or that of
-// another first-party host, reached by the frontend's scheme. Only exactly these origins
+// firstParty returns what reports whether a browser's Origin is the frontend's, that of
+// another first-party host, reached by the frontend's scheme, or the console's. Only exactly these origins
 // count: a page at http beside a frontend at https may be anybody's who sits on the
 // network (rules: http#headers). In the sandbox every page of this machine is first-party, by
 // whatever name and port: nobody else can have one.
-func firstParty(frontend *url.URL, hosts []string, sandboxed bool) func(origin string) bool {
-	origins := []string{originOf(frontend.Scheme, frontend.Host)}
-	for _, host := range hosts {
-		origins = append(origins, originOf(frontend.Scheme, host))
+func (svc *service) firstParty() func(origin string) bool {
+	s := svc.settings
+	origins := []string{originOf(s.FrontendURL.Scheme, s.FrontendURL.Host)}
+	for _, host := range s.FirstPartyHosts {
+		origins = append(origins, originOf(s.FrontendURL.Scheme, host))
+	}
+	if svc.hasConsole() {
+		origins = append(origins, originOf(s.PublicURL.Scheme, s.PublicURL.Host))
 	}
 	return func(origin string) bool {
-		return slices.Contains(origins, strings.ToLower(origin)) || sandboxed && local(origin)
+		return slices.Contains(origins, strings.ToLower(origin)) || svc.sandboxed && local(origin)
 	}
 }
 

@@ -118,7 +118,9 @@ func newSandboxed(
 	svc.api.Mount("/sandbox", pages)
 	svc.api.Mount("/sandbox/", pages)
 	svc.api.Mount("/metrics", svc.metrics.Handler())
-	svc.api.Mount("/", http.RedirectHandler("/sandbox", http.StatusFound))
+	if !svc.hasConsole() {
+		svc.api.Mount("/", http.RedirectHandler("/sandbox", http.StatusFound))
+	}
 	return svc, provider, nil
 }
 

@@ -48,13 +48,8 @@ func (p *parser) http(f HTTPFlags, s *Settings) {
 			p.fail("TENANTRY_REDIS_URL", "%v", err)
 		}
 	}
-	switch f.VerifiedEmail {
-	case "", "off":
-	case "on":
-		s.RequireVerifiedEmail = true
-	default:
-		p.fail("TENANTRY_REQUIRE_VERIFIED_EMAIL", "%q is neither on nor off", f.VerifiedEmail)
-	}
+	s.RequireVerifiedEmail = p.onOff("TENANTRY_REQUIRE_VERIFIED_EMAIL", f.VerifiedEmail, false)
+	s.NoConsole = !p.onOff("TENANTRY_CONSOLE", f.Console, true)
 	if f.MetricsAddr != "" {
 		s.MetricsAddr = p.addr("TENANTRY_METRICS_ADDR", f.MetricsAddr)
 	}

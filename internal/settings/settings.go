@@ -34,6 +34,7 @@ type Settings struct {
 	FrontendURL     *url.URL       // where links in mails and redirects lead; nil means PublicURL
 	FrontendPaths   frontend.Paths // of its pages, where they are others than by default
 	FirstPartyHosts []string       // host or host:port in lower case, beside the frontend's
+	NoConsole       bool           // the web console is not served
 	CookieDomain    string         // whose subdomains share the cookies; "" keeps them to the service's host
 
 	Brand     brand.Brand

@@ -163,3 +163,16 @@ func oneOf[T ~string](p *parser, name, value string, first, second T) T {
 func list(value string) []string {
 	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
 }
+
+// onOff reads a setting that is on or off; otherwise holds for one that is not given.
+func (p *parser) onOff(name, value string, otherwise bool) bool {
+	switch value {
+	case "":
+		return otherwise
+	case "on", "off":
+		return value == "on"
+	default:
+		p.fail(name, "%q is neither on nor off", value)
+		return otherwise
+	}
+}
