@@ -36,6 +36,11 @@ function csrfToken(): string | undefined {
   return found && decodeURIComponent(found.slice('XSRF-TOKEN='.length))
 }
 
+/** Reports whether there may be a login: every session has a token against forged requests beside it. */
+export function hasSession(): boolean {
+  return csrfToken() !== undefined
+}
+
 let locale = 'en'
 
 /** Sets the language in which the service answers. */

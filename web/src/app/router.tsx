@@ -88,9 +88,16 @@ const profile = createRoute({
   component: load('tenant', () => import('../pages/profile/Profile')),
 })
 
-const onboarding = createRoute({
-  getParentRoute: () => root, path: '/onboarding', validateSearch: texts, component: load('out', () => import('../pages/out/Onboarding')),
-})
+/** Where mails and the provider lead that have no page of their own. */
+const leads = ([['/billing', '/plan'], ['/webhooks', '/developers'], ['/onboarding/success', '/onboarding'], ['/onboarding/plans', '/onboarding']] as const).map(
+  ([from, to]) => createRoute({
+    getParentRoute: () => root, path: from, validateSearch: texts,
+    beforeLoad: ({ search }) => {
+      const back = from === '/onboarding/success' ? { paid: '1' } : from === '/onboarding/plans' ? { left: '1' } : {}
+      throw redirect({ to, search: { ...search, ...back }, replace: true })
+    },
+  }),
+)
 
 const routes = root.addChildren([
   out('/sign-in', () => import('../pages/out/SignIn')),
@@ -98,10 +105,10 @@ const routes = root.addChildren([
   out('/forgot-password', () => import('../pages/out/ForgotPassword')),
   out('/reset-password', () => import('../pages/out/ResetPassword')),
   out('/verify-email', () => import('../pages/out/VerifyEmail')),
-  out('/oauth/callback', () => import('../pages/out/OAuthCallback')),
   out('/invitations/$token', () => import('../pages/out/Invitation')),
   out('/pricing', () => import('../pages/out/Pricing')),
-  onboarding,
+  out('/onboarding', () => import('../pages/out/Onboarding')),
+  ...leads,
   signedIn.addChildren([
     tenant.addChildren([
       tenantPage('/', msg`Home`, () => import('../pages/tenant/Home')),

@@ -1,5 +1,5 @@
 import { queryOptions, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
-import { ApiError, api, type Schema } from '../api/client'
+import { ApiError, api, hasSession, type Schema } from '../api/client'
 
 /** What everybody may know about the service. */
 export const settingsQuery = queryOptions({
@@ -12,6 +12,7 @@ export const settingsQuery = queryOptions({
 export const meQuery = queryOptions({
   queryKey: ['me'],
   queryFn: async (): Promise<Schema<'Profile'> | null> => {
+    if (!hasSession()) return null
     try {
       return (await api.GET('/api/v1/auth/me')).data!
     } catch (error) {

@@ -7,7 +7,7 @@ import { useTitle } from '../ui/Page'
 import { Mark } from './PlatformShell'
 
 /** The frame of the pages that need no login. */
-export function Out({ title, end, board, children }: { title: string; end?: ReactNode; board?: boolean; children: ReactNode }) {
+export function Out({ title, end, board, wide, children }: { title: string; end?: ReactNode; board?: boolean; wide?: boolean; children: ReactNode }) {
   const { t, i18n } = useLingui()
   const settings = useSettings()
   useTitle(title)
@@ -17,7 +17,7 @@ export function Out({ title, end, board, children }: { title: string; end?: Reac
         <Link className="brand" to="/sign-in"><Mark /><b>{settings.app_name}</b></Link>
         {end && <span className="end">{end}</span>}
       </header>
-      <main id="content" className={board ? 'board' : 'door'}>{children}</main>
+      <main id="content" className={board ? 'board' : wide ? 'page' : 'door'}>{children}</main>
       <footer>
         {settings.terms_url && <a href={settings.terms_url}><Trans>Terms</Trans></a>}
         {settings.privacy_url && <a href={settings.privacy_url}><Trans>Privacy</Trans></a>}

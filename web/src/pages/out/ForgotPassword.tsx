@@ -1,5 +1,45 @@
-import { Page } from '../../ui/Page'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../../api/client'
+import { Out } from '../../shell/Out'
+import { Button } from '../../ui/Button'
+import { TextField } from '../../ui/Field'
+import { Form, type Values } from '../../ui/Form'
 
+/** Asks for the mail with which a new password is set. */
 export default function ForgotPassword() {
-  return <Page title="ForgotPassword">ForgotPassword</Page>
+  const { t } = useLingui()
+  const [sent, setSent] = useState<string>()
+
+  async function ask(values: Values) {
+    const email = String(values.email)
+    await api.POST('/api/v1/auth/forgot-password', { body: { email } })
+    setSent(email)
+  }
+  return (
+    <Out title={t`Forgotten password`} end={<Link to="/sign-in"><Trans>Sign in</Trans></Link>}>
+      {sent
+        ? (
+          <div role="status">
+            <h1><Trans>Look into your mail</Trans></h1>
+            <p className="muted"><Trans>If {sent} has an account, a link is on its way. It works for an hour. Nothing there? Look among the junk, or try another address.</Trans></p>
+            <p className="gap-top"><Button onClick={() => setSent(undefined)}><Trans>Try another address</Trans></Button></p>
+          </div>
+        )
+        : (
+          <>
+            <h1><Trans>Set a new password</Trans></h1>
+            <Form onSubmit={ask}>
+              {({ busy }) => (
+                <>
+                  <TextField name="email" label={t`Email`} type="email" autoComplete="username" autoFocus help={t`We send a link to this address.`} />
+                  <Button type="submit" look="primary" size="big" block busy={busy}><Trans>Send the link</Trans></Button>
+                </>
+              )}
+            </Form>
+          </>
+        )}
+    </Out>
+  )
 }

@@ -1,5 +1,82 @@
-import { Page } from '../../ui/Page'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import { Navigate, useSearch } from '@tanstack/react-router'
+import { api } from '../../api/client'
+import { firstCurrency } from '../../app/plans'
+import { meQuery, useSettings, useSignOut } from '../../app/session'
+import { Out } from '../../shell/Out'
+import { Icon } from '../../ui/Icon'
+import { Read } from '../../ui/Read'
+import { Problem, Skeleton } from '../../ui/Messages'
+import { plansQuery } from './catalog'
+import { AccountStep } from './onboarding/AccountStep'
+import { DetailsStep } from './onboarding/DetailsStep'
+import { OrganizationStep } from './onboarding/OrganizationStep'
+import { PaymentStep } from './onboarding/PaymentStep'
+import { PlanStep } from './onboarding/PlanStep'
+import { WaitStep } from './onboarding/WaitStep'
 
+/** What was chosen so far. It lives in the address, so that a reload or the way back keeps it. */
+export interface Choice {
+  plan?: string
+  currency: string
+  seats: number
+}
+
+/**
+ * Leads a new customer from the plan to a subscription: account, plan, payment, details. Where one
+ * is follows from the account and the service alone, so that a reload, the way back and a payment
+ * that failed lead to the right step.
+ */
 export default function Onboarding() {
-  return <Page title="Onboarding">Onboarding</Page>
+  const { t, i18n } = useLingui()
+  const { default_currency } = useSettings()
+  const search = useSearch({ strict: false }) as Record<string, string | undefined>
+  const signOut = useSignOut()
+  const me = useQuery(meQuery)
+  const tenant = me.data?.currentTenant
+  const status = useQuery({
+    queryKey: ['onboarding'],
+    enabled: !!tenant,
+    queryFn: async () => (await api.GET('/api/v1/onboarding/status')).data!,
+    refetchInterval: (query) => (search.paid && !query.state.data?.has_subscription ? 2000 : false),
+  })
+  const plans = useQuery(plansQuery(i18n.locale))
+  const email = me.data?.user.email
+
+  if (me.data && status.data?.onboarding_completed && status.data.has_subscription) return <Navigate to="/" replace />
+  // A visitor chooses the plan first: the account is made with it.
+  const steps = me.data ? [t`Account`, t`Plan`, t`Payment`, t`Details`] : [t`Plan`, t`Account`, t`Payment`, t`Details`]
+  const [at, step] = (() => {
+    if (me.isPending || plans.isPending) return [0, <Skeleton key="wait" lines={5} />] as const
+    if (me.isError) return [0, <Problem key="error" error={me.error} onRetry={() => void me.refetch()} />] as const
+    if (plans.isError) return [0, <Problem key="error" error={plans.error} onRetry={() => void plans.refetch()} />] as const
+    const choice: Choice = {
+      plan: plans.data.find((plan) => plan.slug === search.plan)?.slug,
+      currency: firstCurrency(plans.data, search.currency, default_currency),
+      seats: Math.max(1, Number(search.seats) || 1),
+    }
+    if (!me.data) return choice.plan ? ([1, <AccountStep key="account" choice={choice} plans={plans.data} />] as const) : ([0, <PlanStep key="plan" choice={choice} plans={plans.data} />] as const)
+    if (!tenant) return [0, <OrganizationStep key="organization" />] as const
+    if (!status.data) return [2, <Read key="status" query={status}>{() => null}</Read>] as const
+    if (status.data.has_subscription) return [3, <DetailsStep key="details" status={status.data} />] as const
+    if (search.paid) return [2, <WaitStep key="wait" />] as const
+    if (!choice.plan) return [1, <PlanStep key="plan" choice={choice} plans={plans.data} canSkip />] as const
+    return [2, <PaymentStep key="payment" choice={choice} plans={plans.data} left={search.left === '1'} />] as const
+  })()
+  return (
+    <Out
+      title={t`Get started`} board
+      end={email && <>{email} · <button type="button" className="as-link" onClick={() => void signOut()}><Trans>Sign out</Trans></button></>}
+    >
+      <ol className="steps board-steps">
+        {steps.map((name, i) => (
+          <li key={name} className={i < at ? 'done' : undefined} aria-current={i === at ? 'step' : undefined}>
+            <i>{i < at ? <Icon name="check" /> : i + 1}</i><span>{name}</span>
+          </li>
+        ))}
+      </ol>
+      {step}
+    </Out>
+  )
 }

@@ -1,5 +1,72 @@
-import { Page } from '../../ui/Page'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useFormat } from '../../app/format'
+import { firstCurrency } from '../../app/plans'
+import { meQuery, useSettings } from '../../app/session'
+import { Out } from '../../shell/Out'
+import { ButtonLink } from '../../ui/Button'
+import { Empty } from '../../ui/Messages'
+import { Read } from '../../ui/Read'
+import { currenciesOf, plansQuery, productsQuery } from './catalog'
+import { PlanCards } from './PlanCards'
 
+/** The plans on sale, in the visitor's currency and language. */
 export default function Pricing() {
-  return <Page title="Pricing">Pricing</Page>
+  const { t, i18n } = useLingui()
+  const format = useFormat()
+  const { app_name, default_currency } = useSettings()
+  const navigate = useNavigate()
+  const { currency: wish } = useSearch({ strict: false }) as { currency?: string }
+  const me = useQuery(meQuery).data
+  const plans = useQuery(plansQuery(i18n.locale))
+  const products = useQuery(productsQuery(i18n.locale))
+  return (
+    <Out
+      wide title={t`Plans`}
+      end={me ? <Link to="/"><Trans>To the home page</Trans></Link> : <Trans>Have an account? <Link to="/sign-in">Sign in</Link></Trans>}
+    >
+      <Read query={plans}>
+        {(all) => {
+          const currency = firstCurrency(all, wish, default_currency)
+          const currencies = currenciesOf(all)
+          const groups = (products.data ?? []).map((product) => ({ product, plans: all.filter((plan) => plan.product_id === product.id) })).filter((one) => one.plans.length > 0)
+          if (all.length === 0) return <Empty icon="plan" title={<Trans>There is nothing to buy yet</Trans>}><Trans>Come back later, or ask who runs {app_name}.</Trans></Empty>
+          return (
+            <>
+              <div className="page-head">
+                <div>
+                  <h1><Trans>Plans of {app_name}</Trans></h1>
+                  <p><Trans>Change or stop whenever you like; you only pay for the days that you had.</Trans></p>
+                </div>
+                {currencies.length > 1 && (
+                  <div className="acts">
+                    <select
+                      className="select w160" aria-label={t`Currency`} value={currency}
+                      onChange={(event) => void navigate({ to: '/pricing', search: { currency: event.target.value }, replace: true })}
+                    >
+                      {currencies.map((code) => <option key={code} value={code}>{format.currency(code)}</option>)}
+                    </select>
+                  </div>
+                )}
+              </div>
+              {groups.map(({ product, plans }) => (
+                <section key={product.id} className="sec first-plain">
+                  {groups.length > 1 && <div className="sec-head"><h2>{product.name}</h2>{product.description && <p>{product.description}</p>}</div>}
+                  <PlanCards
+                    plans={plans} currency={currency}
+                    action={(plan) => (
+                      <ButtonLink block to="/onboarding" search={{ plan: plan.slug, currency }}>
+                        {plan.trial_days > 0 ? <Trans>Try {plan.name}</Trans> : <Trans>Choose {plan.name}</Trans>}
+                      </ButtonLink>
+                    )}
+                  />
+                </section>
+              ))}
+            </>
+          )
+        }}
+      </Read>
+    </Out>
+  )
 }

@@ -1,15 +1,13 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { address, api, ApiError } from '../../api/client'
+import { api, ApiError } from '../../api/client'
 import { useSettings } from '../../app/session'
 import { Out } from '../../shell/Out'
-import { Button, ButtonAnchor } from '../../ui/Button'
+import { Button } from '../../ui/Button'
 import { Check, PasswordField, TextField } from '../../ui/Field'
 import { Form } from '../../ui/Form'
-
-/** The names of identity providers that people know. */
-const providerNames: Record<string, string> = { google: 'Google', github: 'GitHub', microsoft: 'Microsoft', apple: 'Apple' }
+import { Providers } from './Providers'
 
 /** Signs in, in cookie mode, and goes where one wanted to go. */
 export default function SignIn() {
@@ -19,6 +17,10 @@ export default function SignIn() {
   const navigate = useNavigate()
   const { next } = useSearch({ strict: false }) as { next?: string }
 
+  async function goOn() {
+    queries.clear()
+    await navigate({ href: next ?? '/', replace: true })
+  }
   async function signIn(values: Record<string, string | boolean>) {
     try {
       await api.POST('/api/v1/auth/login', {
@@ -31,8 +33,7 @@ export default function SignIn() {
       }
       throw error
     }
-    queries.clear()
-    await navigate({ href: next ?? '/', replace: true })
+    await goOn()
   }
   return (
     <Out title={t`Sign in`} end={<Trans>New here? <Link to="/pricing">See plans</Link></Trans>}>
@@ -40,11 +41,7 @@ export default function SignIn() {
       <Form onSubmit={signIn}>
         {({ busy }) => (
           <>
-            {oauth_providers.map((name) => (
-              <ButtonAnchor key={name} size="big" block icon="key" href={address(`/api/v1/auth/oauth/${name}/redirect`)}>
-                <Trans>Continue with {providerNames[name] ?? name}</Trans>
-              </ButtonAnchor>
-            ))}
+            <Providers providers={oauth_providers} next={next ?? '/'} onDone={goOn} />
             {oauth_providers.length > 0 && <div className="or"><Trans>or with a password</Trans></div>}
             <TextField name="email" label={t`Email`} type="email" autoComplete="username" required autoFocus />
             <PasswordField

@@ -1,0 +1,92 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, type Schema } from '../../../api/client'
+import { useFormat } from '../../../app/format'
+import { Button } from '../../../ui/Button'
+import { TextField } from '../../../ui/Field'
+import { Form, type Values } from '../../../ui/Form'
+import { AccountFields, Agreement } from '../AccountFields'
+import type { Choice } from '../Onboarding'
+import { PlanChoice } from './PlanChoice'
+import { Receipt, useCosts } from './Receipt'
+
+const store = 'onboarding'
+
+/** What was typed before, without the password, so that a reload loses nothing. */
+function kept(): Record<string, string> {
+  try {
+    return JSON.parse(sessionStorage.getItem(store) ?? '{}') as Record<string, string>
+  } catch {
+    return {}
+  }
+}
+
+/** Makes the account with its organization and leads to the payment in one step. */
+export function AccountStep({ choice, plans }: { choice: Choice; plans: Schema<'Plan'>[] }) {
+  const { t } = useLingui()
+  const format = useFormat()
+  const queries = useQueryClient()
+  const plan = plans.find((one) => one.slug === choice.plan)!
+  const costs = useCosts(plan, choice)
+  const [tenant, setTenant] = useState(kept().tenant_name ?? '')
+  const amount = format.money(costs.regular, choice.currency)
+  const start = format.day(costs.start)
+
+  async function begin(values: Values) {
+    const answer = await api.POST('/api/v1/onboarding/start', {
+      body: {
+        plan_slug: plan.slug, currency: choice.currency, quantity: plan.pricing_type === 'seat' ? choice.seats : undefined,
+        name: String(values.name), email: String(values.email), password: String(values.password), password_confirmation: String(values.password),
+        tenant_name: String(values.tenant_name) || undefined,
+      },
+    })
+    sessionStorage.removeItem(store)
+    queries.clear()
+    location.assign(answer.data!.checkout_url)
+    await new Promise(() => {}) // the button stays at work until the page is left
+  }
+  return (
+    <>
+      <div>
+        <h1><Trans>Your account</Trans></h1>
+        <p className="muted">
+          {plan.trial_days > 0
+            ? <Trans>Free until {start}. Stop before and you pay nothing.</Trans>
+            : <Trans>Then you pay, and your organization is ready.</Trans>}
+        </p>
+        <Form
+          onSubmit={begin}
+          className="kept"
+        >
+          {({ busy }) => (
+            <div
+              className="stack"
+              onChange={(event) => {
+                const field = event.target as HTMLInputElement
+                if (!field.name || field.type === 'password') return
+                try {
+                  sessionStorage.setItem(store, JSON.stringify({ ...kept(), [field.name]: field.value }))
+                } catch {
+                  // Without storage a reload starts over.
+                }
+                if (field.name === 'tenant_name') setTenant(field.value)
+              }}
+            >
+              <AccountFields kept={kept()} />
+              <TextField name="tenant_name" label={t`Organization`} hint={t`optional`} autoComplete="organization" defaultValue={kept().tenant_name} />
+              <PlanChoice plan={plan} choice={choice} />
+              <Button type="submit" look="primary" size="big" block busy={busy}>
+                {plan.trial_days > 0 ? <Trans>To the payment — {amount} on {start}</Trans> : <Trans>To the payment — {amount}</Trans>}
+              </Button>
+              <Agreement />
+              <p className="help center"><Trans>Have an account? <Link to="/sign-in" search={{ next: `/onboarding?plan=${plan.slug}&currency=${choice.currency}&seats=${choice.seats}` }}>Sign in</Link></Trans></p>
+            </div>
+          )}
+        </Form>
+      </div>
+      <Receipt plan={plan} choice={choice} tenant={tenant || undefined} />
+    </>
+  )
+}

@@ -1,0 +1,39 @@
+import { Trans } from '@lingui/react/macro'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { api, type Schema } from '../../../api/client'
+import { Button } from '../../../ui/Button'
+import { PlanCards } from '../PlanCards'
+import type { Choice } from '../Onboarding'
+
+/** Chooses the plan. Who has an account may go on without one. */
+export function PlanStep({ choice, plans, canSkip }: { choice: Choice; plans: Schema<'Plan'>[]; canSkip?: boolean }) {
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const skip = useMutation({
+    mutationFn: () => api.PATCH('/api/v1/onboarding/complete-setup', { body: {} }),
+    onSuccess: async () => {
+      await queries.invalidateQueries()
+      await navigate({ to: '/', replace: true })
+    },
+  })
+  return (
+    <div className="board-wide">
+      <h1><Trans>Choose a plan</Trans></h1>
+      <p className="muted gap-below"><Trans>You can change it whenever you like.</Trans></p>
+      <PlanCards
+        plans={plans} currency={choice.currency}
+        action={(plan) => (
+          <Button block onClick={() => void navigate({ to: '/onboarding', search: { plan: plan.slug, currency: choice.currency } })}>
+            {plan.trial_days > 0 ? <Trans>Try {plan.name}</Trans> : <Trans>Choose {plan.name}</Trans>}
+          </Button>
+        )}
+      />
+      {canSkip && (
+        <p className="help center gap-top">
+          <button type="button" className="as-link" onClick={() => skip.mutate()}><Trans>Go on without a plan for now</Trans></button>
+        </p>
+      )}
+    </div>
+  )
+}

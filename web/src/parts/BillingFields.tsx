@@ -1,0 +1,60 @@
+import { useLingui } from '@lingui/react/macro'
+import { useMemo } from 'react'
+import { useFormat } from '../app/format'
+import { AreaField, SelectField, TextField } from '../ui/Field'
+import type { Values } from '../ui/Form'
+
+/** The billing details of a tenant. */
+export interface BillingDetails {
+  legal_name?: string | null
+  address?: string | null
+  city?: string | null
+  postal_code?: string | null
+  country?: string | null
+  vat_number?: string | null
+  billing_email?: string | null
+}
+
+const names = ['legal_name', 'address', 'city', 'postal_code', 'country', 'vat_number', 'billing_email'] as const
+
+/** The billing details among the values of a form; what is empty is cleared. */
+export function billingOf(values: Values): BillingDetails {
+  return Object.fromEntries(names.map((name) => [name, String(values[name] ?? '').trim() || null]))
+}
+
+/** Every country and territory that has a code of two letters, by its name in the reader's language. */
+function useCountries(): [code: string, name: string][] {
+  const { i18n } = useLingui()
+  const format = useFormat()
+  return useMemo(() => {
+    const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
+    const codes = [...letters].flatMap((a) => [...letters].map((b) => a + b))
+    const none = new Set(['EU', 'EZ', 'UN', 'QO', 'XA', 'XB', 'ZZ', 'AC', 'CP', 'CQ', 'DG', 'EA', 'IC', 'TA', 'SU', 'DD', 'FX', 'TP', 'YU', 'ZR', 'BU', 'CS', 'AN', 'NT', 'UK', 'DY', 'HV', 'NH', 'RH', 'VD', 'YD'])
+    return codes
+      .filter((code) => !none.has(code) && format.country(code) !== code)
+      .map((code): [string, string] => [code, format.country(code)])
+      .sort((a, b) => a[1].localeCompare(b[1], i18n.locale))
+  }, [format, i18n.locale])
+}
+
+/** The fields of the billing details, as they are printed on an invoice. */
+export function BillingFields({ details }: { details: BillingDetails }) {
+  const { t } = useLingui()
+  const countries = useCountries()
+  return (
+    <>
+      <TextField name="legal_name" label={t`Legal name`} autoComplete="organization" defaultValue={details.legal_name ?? ''} help={t`Printed on every invoice`} />
+      <AreaField name="address" label={t`Address`} autoComplete="street-address" rows={2} defaultValue={details.address ?? ''} />
+      <div className="two">
+        <TextField name="postal_code" label={t`Postal code`} autoComplete="postal-code" defaultValue={details.postal_code ?? ''} />
+        <TextField name="city" label={t`City`} autoComplete="address-level2" defaultValue={details.city ?? ''} />
+      </div>
+      <SelectField name="country" label={t`Country`} autoComplete="country" defaultValue={details.country ?? ''}>
+        <option value="">{t`Choose`}</option>
+        {countries.map(([code, name]) => <option key={code} value={code}>{name}</option>)}
+      </SelectField>
+      <TextField name="vat_number" label={t`VAT number`} hint={t`optional`} defaultValue={details.vat_number ?? ''} />
+      <TextField name="billing_email" label={t`Mail for invoices`} hint={t`optional`} type="email" autoComplete="email" defaultValue={details.billing_email ?? ''} help={t`Without one they go to the owner.`} />
+    </>
+  )
+}
