@@ -1,0 +1,138 @@
+// The stories of people who are not signed in yet.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { call, check, hasBrowser, mailLink, register, startBrowser, startService, visit } from './world.mjs'
+
+const skip = !hasBrowser()
+let service, browser
+
+before(async () => {
+  if (skip) return
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+})
+after(async () => {
+  await browser?.close()
+  await service?.stop()
+})
+
+async function pay(page, card) {
+  await page.waitForSelector('form#pay')
+  await page.fill('[name=card_number]', card)
+  await page.click('form#pay [type=submit]')
+}
+
+test('from the prices to a paid subscription', { skip }, async (t) => {
+  const page = await visit(t, browser, service.base)
+  await page.goto('/pricing')
+  await check(page, 'prices')
+  await page.getByRole('link', { name: 'Try Team' }).click()
+  await check(page, 'account')
+  await page.getByLabel('One seat more').click()
+  await page.fill('[name=name]', 'Ada Buyer')
+  await page.fill('[name=email]', 'ada@buyer.test')
+  await page.fill('[name=tenant_name]', 'Buyer & Sons')
+  await page.reload()
+  assert.equal(await page.inputValue('[name=email]'), 'ada@buyer.test', 'a reload keeps what was typed')
+  assert.equal(await page.getByLabel('Seats', { exact: true }).inputValue(), '2')
+  await page.fill('[name=password]', 'short')
+  await page.getByRole('button', { name: /To the payment — €24/ }).click()
+  await page.waitForSelector('.field:has([name=password]) .error')
+  assert.ok(await page.locator('[name=password]').evaluate((field) => field === document.activeElement), 'the focus is at the error')
+  await page.fill('[name=password]', 'correct-horse')
+  await page.getByRole('button', { name: /To the payment/ }).click()
+  await pay(page, '4242 4242 4242 4242')
+  await page.getByRole('heading', { name: 'Team is yours' }).waitFor()
+  await check(page, 'details')
+  await page.fill('[name=legal_name]', 'Buyer & Sons Ltd')
+  await page.fill('[name=address]', '1 Test Street')
+  await page.fill('[name=postal_code]', '1010')
+  await page.fill('[name=city]', 'Vienna')
+  await page.selectOption('[name=country]', 'AT')
+  await page.getByRole('button', { name: /Done/ }).click()
+  await page.waitForURL(`${service.base}/`)
+  await page.locator('.nav-head', { hasText: 'Buyer & Sons' }).waitFor()
+}, )
+
+test('a payment that is left and one that is declined lose nothing, in Italian on a phone', { skip }, async (t) => {
+  const page = await visit(t, browser, service.base, { width: 390, locale: 'it-IT' })
+  await page.goto('/onboarding?plan=starter&currency=EUR')
+  await page.fill('[name=name]', 'Bruno Prova')
+  await page.fill('[name=email]', 'bruno@prova.test')
+  await page.fill('[name=password]', 'correct-horse')
+  await page.click('button[type=submit]')
+  await page.waitForSelector('form#pay')
+  await page.click('#cancel')
+  await page.getByText('Nessun addebito').waitFor()
+  await check(page, 'the payment that was left')
+  await page.locator('.btn.primary').click()
+  await pay(page, '4000 0000 0000 0002')
+  await page.waitForSelector('form#pay')
+  await pay(page, '4242 4242 4242 4242')
+  await page.waitForSelector('[name=legal_name]')
+  await check(page, 'details')
+})
+
+test('an invitation is accepted with a new account, in French on a phone', { skip }, async (t) => {
+  const owner = await register(service.base, 'Olga Owner', 'olga@host.test', 'Host')
+  await call(service.base, 'POST', `/api/v1/tenant/${owner.tenant}/team/invitations`, { email: 'guest@host.test', role: 'member' }, owner.token)
+  const link = await mailLink(service.base, 'guest@host.test', /invitations/)
+  const page = await visit(t, browser, service.base, { width: 390, locale: 'fr-FR' })
+  await page.goto(link)
+  await page.getByRole('heading', { name: /Host/ }).waitFor()
+  await check(page, 'invitation')
+  await page.fill('[name=name]', 'Gus Guest')
+  await page.fill('[name=password]', 'correct-horse')
+  await page.click('button[type=submit]')
+  await page.waitForURL(`${service.base}/`)
+  await page.goto(link)
+  await page.getByText('Cette invitation n’est plus valable').waitFor()
+}, )
+
+test('a forgotten password is set anew by the link of a mail', { skip }, async (t) => {
+  await register(service.base, 'Fay Forgets', 'fay@forgets.test', 'Forgets')
+  const page = await visit(t, browser, service.base, { theme: 'dark', expect: ['401 /api/v1/auth/login', '422 /api/v1/auth/login'] })
+  await page.goto('/sign-in')
+  await check(page, 'sign in')
+  await page.fill('[name=email]', 'fay@forgets.test')
+  await page.fill('[name=password]', 'not-the-right-one')
+  await page.click('button[type=submit]')
+  await page.getByText('Email or password is not right').first().waitFor()
+  await page.getByRole('link', { name: 'Forgotten?' }).click()
+  await page.fill('[name=email]', 'fay@forgets.test')
+  await page.getByRole('button', { name: 'Send the link' }).click()
+  await page.getByText('Look into your mail').waitFor()
+  await page.goto(await mailLink(service.base, 'fay@forgets.test', /reset-password/))
+  await check(page, 'new password')
+  await page.fill('[name=password]', 'another-horse')
+  await page.getByRole('button', { name: 'Save the password' }).click()
+  await page.getByText('Your new password is set').waitFor()
+  await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
+  await page.fill('[name=email]', 'fay@forgets.test')
+  await page.fill('[name=password]', 'another-horse')
+  await page.click('button[type=submit]')
+  await page.waitForURL(`${service.base}/`)
+})
+
+for (const width of [1280, 390]) {
+  test(`a login at an identity provider, ${width === 390 ? 'on the page itself' : 'in a popup'}`, { skip }, async (t) => {
+    const page = await visit(t, browser, service.base, { width })
+    await page.goto('/sign-in')
+    const button = page.getByRole('link', { name: 'Continue with sandbox' })
+    const [at] = width === 390 ? [page, await button.click()] : await Promise.all([page.waitForEvent('popup'), button.click()])
+    await at.waitForSelector('form#consent')
+    await at.fill('[name=email]', `delegated${width}@idp.test`)
+    await at.fill('[name=name]', 'Dora Delegates')
+    await at.click('form#consent [type=submit]')
+    await page.waitForURL(`${service.base}/onboarding`)
+  })
+}
+
+test('the pages that need no login pass axe in both themes', { skip }, async (t) => {
+  for (const theme of ['light', 'dark']) {
+    const page = await visit(t, browser, service.base, { theme, expect: ['404 /api/v1/invitations/*', '422 /api/v1/invitations/*'] })
+    for (const path of ['/sign-in', '/register', '/forgot-password', '/reset-password?token=x&email=a@b.test', '/verify-email?token=x', '/invitations/none', '/pricing', '/onboarding']) {
+      await page.goto(path)
+      await check(page, `${path} ${theme}`)
+    }
+  }
+})

@@ -1,0 +1,174 @@
+// What the stories need: a service with its sandbox, a browser, and looks at both.
+import { AxeBuilder } from '@axe-core/playwright'
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { chromium } from 'playwright-core'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const browserPath = process.env.CHROMIUM ?? '/usr/bin/chromium'
+
+/** Reports whether there is a browser; where one is required its absence is a failure. */
+export function hasBrowser() {
+  if (existsSync(browserPath)) return true
+  if ((process.env.TENANTRY_TEST_REQUIRE ?? '').split(',').includes('chromium')) throw new Error(`there is no ${browserPath}`)
+  console.log(`skipped: there is no ${browserPath}`)
+  return false
+}
+
+function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address()
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+/** Starts `tenantry dev` with data of its own. TENANTRY_BIN is a built program; without it one is built. */
+export async function startService() {
+  const folder = mkdtempSync(path.join(tmpdir(), 'console-'))
+  let program = process.env.TENANTRY_BIN
+  if (!program) {
+    program = path.join(folder, 'tenantry')
+    execFileSync('go', ['build', '-o', program, './cmd/tenantry'], { cwd: root, stdio: 'inherit' })
+  }
+  const port = await freePort()
+  const base = `http://127.0.0.1:${port}`
+  const env = { ...process.env, TENANTRY_RATE_LIMITS: 'off' }
+  const service = spawn(program, ['dev', '--addr', `127.0.0.1:${port}`, '--data', path.join(folder, 'data')], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let log = ''
+  service.stdout.on('data', (text) => (log += text))
+  service.stderr.on('data', (text) => (log += text))
+  for (let i = 0; ; i++) {
+    if (await fetch(`${base}/readyz`).then((r) => r.ok, () => false)) break
+    if (i > 300 || service.exitCode !== null) throw new Error(`the service did not start:\n${log}`)
+    await new Promise((then) => setTimeout(then, 200))
+  }
+  const ended = new Promise((then) => service.on('exit', then))
+  return {
+    base,
+    log: () => log,
+    async stop() {
+      service.kill('SIGTERM')
+      await ended
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export function startBrowser() {
+  const args = [
+    '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync',
+  ]
+  return chromium.launch({ executablePath: browserPath, args })
+}
+
+/**
+ * Opens a page of a new person: a window of a size, in a language and theme. At the end of the test
+ * the browser must have logged no error, and no request may have failed but those that expect names
+ * as `STATUS /path`.
+ */
+export async function visit(t, browser, base, { width = 1280, locale = 'en-GB', theme = 'light', expect = [] } = {}) {
+  const context = await browser.newContext({ viewport: { width, height: width < 700 ? 844 : 900 }, locale, colorScheme: theme, baseURL: base })
+  context.setDefaultTimeout(20_000)
+  const troubles = []
+  const watch = (page) => {
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) troubles.push(`console: ${message.text()}`)
+    })
+    page.on('pageerror', (error) => troubles.push(`script: ${error}`))
+    page.on('response', (response) => {
+      const { pathname } = new URL(response.url())
+      const known = expect.some((one) => one === `${response.status()} ${pathname}` || (one.endsWith('*') && `${response.status()} ${pathname}`.startsWith(one.slice(0, -1))))
+      if (response.status() >= 400 && !known) troubles.push(`${response.status()} ${response.request().method()} ${pathname}`)
+    })
+    page.on('requestfailed', (request) => {
+      if (request.failure()?.errorText !== 'net::ERR_ABORTED') troubles.push(`${request.failure()?.errorText} ${request.url()}`)
+    })
+  }
+  context.on('page', watch)
+  const page = await context.newPage()
+  t.after(async () => {
+    await context.close()
+    assert.deepEqual(troubles, [], 'what the browser complained of')
+  })
+  return page
+}
+
+/** The newest mail to an address whose text matches, waiting for it; returns the first link in it. */
+export async function mailLink(base, to, pattern) {
+  for (let i = 0; i < 100; i++) {
+    const { data } = await (await fetch(`${base}/sandbox/mail/messages`)).json()
+    const found = data.find((one) => one.to.includes(to) && pattern.test(one.text))
+    const link = found?.text.match(new RegExp(`${base}[^\\s<>"]*`))?.[0]
+    if (link) return link
+    await new Promise((then) => setTimeout(then, 100))
+  }
+  throw new Error(`no mail to ${to} with ${pattern}`)
+}
+
+/** Calls the API as a program: with a token where one is given. */
+export async function call(base, method, path, body, token) {
+  const headers = { 'Content-Type': 'application/json', ...(token ? { Authorization: `Bearer ${token}` } : {}) }
+  const response = await fetch(base + path, { method, headers, body: body && JSON.stringify(body) })
+  const answer = response.status === 204 ? null : await response.json()
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`)
+  return answer
+}
+
+/** Moves the time of the service and its sandbox forward, such as '24h'. */
+export async function advance(base, by) {
+  await call(base, 'POST', '/sandbox/clock', { advance: by })
+}
+
+/** Registers an account with an organization, without a browser; returns the token and the tenant. */
+export async function register(base, name, email, organization, plan) {
+  const password = 'correct-horse'
+  const login = await call(base, 'POST', '/api/v1/auth/register', {
+    name, email, password, password_confirmation: password, create_tenant: true, tenant_name: organization,
+  })
+  const tenant = login.user.tenants[0].id
+  await call(base, 'PATCH', '/api/v1/onboarding/complete-setup', {
+    legal_name: organization, address: '1 Test Street', city: 'Vienna', postal_code: '1010', country: 'AT',
+  }, login.accessToken)
+  if (plan) await subscribe(base, login.accessToken, tenant, plan)
+  return { email, password, token: login.accessToken, tenant }
+}
+
+/** Buys a plan with a card of the sandbox. */
+export async function subscribe(base, token, tenant, { slug, card = '4242424242424242', seats = 1, currency = 'EUR' }) {
+  const plans = await call(base, 'GET', `/api/v1/tenant/${tenant}/plans`, undefined, token)
+  const plan = plans.data.find((one) => one.slug === slug)
+  const { data } = await call(base, 'POST', `/api/v1/tenant/${tenant}/checkout`, {
+    plan_id: plan.id, currency, quantity: plan.pricing_type === 'seat' ? seats : undefined, success_url: `${base}/`, cancel_url: `${base}/`,
+  }, token)
+  await fetch(data.url, { method: 'POST', body: new URLSearchParams({ card_number: card }), redirect: 'manual', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } })
+  for (let i = 0; i < 100; i++) {
+    if ((await call(base, 'GET', `/api/v1/tenant/${tenant}/subscription`, undefined, token)).data) return
+    await new Promise((then) => setTimeout(then, 100))
+  }
+  throw new Error('no subscription after the payment')
+}
+
+/** Signs in at the console. */
+export async function signIn(page, { email, password }) {
+  await page.goto('/sign-in')
+  await page.fill('input[name=email]', email)
+  await page.fill('input[name=password]', password)
+  await page.click('button[type=submit]')
+  await page.waitForURL((url) => url.pathname !== '/sign-in')
+}
+
+/** Fails where axe finds what keeps people out, or the page is wider than its window. */
+export async function check(page, what) {
+  await page.waitForLoadState('networkidle')
+  const { violations } = await new AxeBuilder({ page }).analyze()
+  const found = violations.map((one) => `${one.id}: ${one.help}\n  ${one.nodes.map((node) => node.html).slice(0, 3).join('\n  ')}`)
+  assert.deepEqual(found, [], `axe at ${what}`)
+  const [wide, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth])
+  assert.ok(wide <= window, `${what} is ${wide} px wide in a window of ${window}`)
+}
