@@ -37,6 +37,7 @@ type Config struct {
 	Own       bool               // whether the console is the frontend
 	PublicURL string             // of the service, without a slash at its end
 	Brand     brand.Brand
+	Sandbox   bool // whether the service runs with its sandbox, whose bar the console shows
 }
 
 // Console serves the pages and files. Build one with New.
@@ -57,7 +58,7 @@ func New(c Config) (*Console, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := fill(index, strings.TrimRight(base.Path, "/")+"/", c.Brand)
+	page, err := fill(index, strings.TrimRight(base.Path, "/")+"/", c)
 	if err != nil {
 		return nil, err
 	}
@@ -78,18 +79,21 @@ func New(c Config) (*Console, error) {
 }
 
 // fill puts into the page what differs between services: below which path it is, the product's
-// name and its accent.
-func fill(index []byte, base string, b brand.Brand) ([]byte, error) {
+// name, its accent, and whether there is a sandbox.
+func fill(index []byte, base string, c Config) ([]byte, error) {
 	const head, title = "<head>", "<title>Tenantry</title>"
 	if !bytes.Contains(index, []byte(head)) || !bytes.Contains(index, []byte(title)) {
 		return nil, errors.New("console: the built page is not the expected one")
 	}
 	first := fmt.Sprintf("%s\n    <base href=\"%s\" />", head, html.EscapeString(base))
-	if b.Accent != "" {
-		first += fmt.Sprintf("\n    <meta name=\"accent\" content=\"%s\" />", html.EscapeString(b.Accent))
+	if c.Brand.Accent != "" {
+		first += fmt.Sprintf("\n    <meta name=\"accent\" content=\"%s\" />", html.EscapeString(c.Brand.Accent))
+	}
+	if c.Sandbox {
+		first += "\n    <meta name=\"sandbox\" content=\"on\" />"
 	}
 	page := bytes.Replace(index, []byte(head), []byte(first), 1)
-	return bytes.Replace(page, []byte(title), []byte("<title>"+html.EscapeString(b.App())+"</title>"), 1), nil
+	return bytes.Replace(page, []byte(title), []byte("<title>"+html.EscapeString(c.Brand.App())+"</title>"), 1), nil
 }
 
 // policy returns the content security policy of the console: its own files, the API and the logo,

@@ -9,15 +9,16 @@ import { newQueryClient } from './api/queries'
 import { preferredLanguage, showIn } from './app/locale'
 import { newRouter } from './app/router'
 import { settingsQuery } from './app/session'
-import { applyAccent, theme } from './app/theme'
+import { theme } from './app/theme'
 import { Expired } from './shell/Expired'
+import { Sandbox } from './shell/Sandbox'
 import { Toasts } from './ui/Toast'
 import './styles/index.css'
 
 const queries = newQueryClient()
 const router = newRouter(queries)
 
-void queries.prefetchQuery(settingsQuery).then(() => applyAccent(queries.getQueryData(settingsQuery.queryKey)?.accent ?? null))
+void queries.prefetchQuery(settingsQuery)
 await showIn(preferredLanguage())
 
 createRoot(document.getElementById('root')!).render(
@@ -26,6 +27,7 @@ createRoot(document.getElementById('root')!).render(
       <I18nProvider i18n={i18n}>
         <QueryClientProvider client={queries}>
           <RouterProvider router={router} />
+          <Sandbox />
           <Expired />
           <Toasts />
         </QueryClientProvider>

@@ -1,6 +1,7 @@
 import { useLingui } from '@lingui/react'
 import { useMemo } from 'react'
 import type { Schema } from '../api/client'
+import { now } from './clock'
 
 /** The decimals of a currency, as the runtime knows them. */
 function decimals(locale: string, currency: string): number {
@@ -16,7 +17,7 @@ export function formats(locale: string) {
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   const day = date({ day: 'numeric', month: 'long' })
   const dayWithYear = date({ day: 'numeric', month: 'long', year: 'numeric' })
-  const thisYear = (at: string | Date) => new Date(at).getFullYear() === new Date().getFullYear()
+  const thisYear = (at: string | Date) => new Date(at).getFullYear() === new Date(now()).getFullYear()
   return {
     /** A sum in minor units of its currency; whole leaves zero cents away. */
     money(cents: number, currency: string, { whole = false, sign = false } = {}): string {
@@ -45,8 +46,8 @@ export function formats(locale: string) {
     /** Day and time in full, as one hovers for it. */
     exact: date({ day: 'numeric', month: 'long', year: 'numeric', hour: '2-digit', minute: '2-digit' }),
     /** 3 minutes ago below a week, else the day. */
-    ago(at: string | Date, now = Date.now()): string {
-      const seconds = (new Date(at).getTime() - now) / 1000
+    ago(at: string | Date): string {
+      const seconds = (new Date(at).getTime() - now()) / 1000
       const size = Math.abs(seconds)
       if (size < 45) return relative.format(0, 'second')
       if (size < 3600) return relative.format(Math.round(seconds / 60), 'minute')

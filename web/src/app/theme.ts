@@ -29,8 +29,3 @@ export function chooseTheme(theme: Theme): void {
     // Without storage the choice holds until the page is closed.
   }
 }
-
-/** Takes the operator's accent; its lightness is clamped in the styles. */
-export function applyAccent(accent: string | null): void {
-  if (accent) document.documentElement.style.setProperty('--accent', accent)
-}

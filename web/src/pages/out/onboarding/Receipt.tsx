@@ -1,6 +1,7 @@
 import { plural } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import type { Schema } from '../../../api/client'
+import { now } from '../../../app/clock'
 import { useFormat } from '../../../app/format'
 import { usePlanWords } from '../../../app/plans'
 import type { Choice } from '../Onboarding'
@@ -10,7 +11,7 @@ export function useCosts(plan: Schema<'Plan'>, choice: Choice) {
   const price = plan.prices.find((one) => one.currency === choice.currency)?.price_cents ?? 0
   const seats = plan.pricing_type === 'seat' ? choice.seats : 1
   const regular = price * seats
-  const start = new Date(Date.now() + plan.trial_days * 86_400_000)
+  const start = new Date(now() + plan.trial_days * 86_400_000)
   return { price, seats, regular, today: plan.trial_days > 0 ? 0 : regular, start }
 }
 

@@ -1,0 +1,237 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState, type CSSProperties } from 'react'
+import { address, api, ApiError } from '../api/client'
+import { setNow } from '../app/clock'
+import { useFormat } from '../app/format'
+import { Button } from '../ui/Button'
+import { Dialog } from '../ui/Dialog'
+import { Form } from '../ui/Form'
+import { TextField } from '../ui/Field'
+import { Icon } from '../ui/Icon'
+
+/** What GET /sandbox/bar answers. It is the sandbox's, not part of the API's description. */
+interface BarState {
+  now: string
+  coming: { at: string; what: string; about: string; href?: string }[]
+  mails: { count: number; last: { id: string; to: string; subject: string; sent_at: string }[] }
+  events: { id: string; type: string; at: string; waiting: number }[]
+  accounts: { role: string; email: string; password: string }[]
+  chaos: { webhooks?: Record<string, number>; api?: Record<string, number> }
+}
+
+async function sandbox<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const response = await fetch(address(`/sandbox${path}`), {
+    method, headers: body ? { 'Content-Type': 'application/json' } : {}, body: body ? JSON.stringify(body) : undefined,
+  })
+  const answer = (await response.json().catch(() => ({}))) as { data?: T; message?: string; errors?: Record<string, string[]> }
+  if (!response.ok) throw new ApiError(response.status, answer.message ?? response.statusText, undefined, answer.errors)
+  return answer.data as T
+}
+
+function wasOpen(): boolean {
+  try {
+    return localStorage.getItem('sandbox') === 'open'
+  } catch {
+    return false
+  }
+}
+
+/** The sandbox at hand: its clock with what comes next, the mailbox, the events, chaos, and the demo accounts. */
+export default function SandboxBar() {
+  const { t } = useLingui()
+  const format = useFormat()
+  const queries = useQueryClient()
+  const [open, setOpen] = useState(wasOpen)
+  const [sets, setSets] = useState(false)
+  const bar = useQuery({
+    queryKey: ['sandbox'], refetchInterval: open ? 5000 : 60_000, retry: false,
+    queryFn: async () => {
+      const state = await sandbox<BarState>('GET', '/bar')
+      setNow(state.now)
+      return state
+    },
+  })
+  const move = useMutation({
+    mutationFn: async (by: { advance?: string; to?: string; next?: boolean }) => {
+      const { now } = await sandbox<{ now: string }>('POST', '/clock', by)
+      setNow(now)
+    },
+    onSuccess: async () => {
+      // What the moved time brings about arrives within moments.
+      await queries.invalidateQueries()
+      setTimeout(() => void queries.invalidateQueries(), 1500)
+    },
+  })
+  useEffect(() => {
+    document.body.classList.toggle('has-sandbox', open)
+    document.body.classList.add('with-sandbox')
+    try {
+      localStorage.setItem('sandbox', open ? 'open' : 'folded')
+    } catch {
+      // Without storage the bar is folded at the next visit.
+    }
+  }, [open])
+
+  const state = bar.data
+  if (!state) return null
+  const next = state.coming[0]
+  return (
+    <aside className={`sandbox ${open ? '' : 'folded'}`} aria-label={t`Sandbox`}>
+      <div className="sb-top">
+        <a className="word" href={address('/sandbox')}><Icon name="flag" /><Trans>Sandbox</Trans></a>
+        <span className="now"><b>{format.exact(state.now)}</b></span>
+        <div className="acts">
+          {next && (
+            <Button size="s" className="go" icon="next" busy={move.isPending} title={`${next.what}: ${next.about}`} onClick={() => move.mutate({ next: true })}>
+              <Trans>To the next event, {format.shortDay(next.at)}</Trans>
+            </Button>
+          )}
+          <Button size="s" onClick={() => move.mutate({ advance: '24h' })}><Trans>+ 1 day</Trans></Button>
+          <Button size="s" className="wide-only" onClick={() => move.mutate({ advance: '744h' })}><Trans>+ 31 days</Trans></Button>
+          <Button size="s" className="wide-only" onClick={() => setSets(true)}><Trans>Set…</Trans></Button>
+          <Button size="s" icon={open ? 'down' : 'up'} aria-label={open ? t`Fold` : t`Unfold`} aria-expanded={open} onClick={() => setOpen(!open)} />
+        </div>
+      </div>
+      {open && <Line now={state.now} coming={state.coming} />}
+      {open && <Columns state={state} />}
+      <Dialog open={sets} onClose={() => setSets(false)} title={<Trans>Move the sandbox’s time</Trans>}>
+        <Form
+          className="stack"
+          onSubmit={async ({ to }) => {
+            await move.mutateAsync({ to: new Date(String(to)).toISOString() })
+            setSets(false)
+          }}
+        >
+          {({ busy }) => (
+            <>
+              <TextField name="to" type="datetime-local" label={t`To`} help={t`Only forward: what happened stays.`} required autoFocus />
+              <div className="acts">
+                <Button onClick={() => setSets(false)}><Trans>Cancel</Trans></Button>
+                <Button type="submit" look="primary" busy={busy}><Trans>Move</Trans></Button>
+              </div>
+            </>
+          )}
+        </Form>
+      </Dialog>
+    </aside>
+  )
+}
+
+/** The next days as a line with what comes on it; what is too near to the one before moves below it. */
+function Line({ now, coming }: { now: string; coming: BarState['coming'] }) {
+  const format = useFormat()
+  const start = new Date(now).getTime()
+  const shown = coming.slice(0, 5)
+  const last = shown.length > 0 ? new Date(shown.at(-1)!.at).getTime() : start
+  const span = Math.max(7 * 86_400_000, (last - start) * 1.2)
+  const at = (time: number) => (100 * (time - start)) / span
+  const step = Math.max(1, Math.round(span / 86_400_000 / 7))
+  const days: number[] = []
+  const first = new Date(now)
+  first.setHours(24, 0, 0, 0)
+  for (let day = first.getTime(); day < start + span; day += step * 86_400_000) days.push(day)
+  let free = -100
+  return (
+    <div className="sb-line">
+      {days.map((day) => <i key={day} className="day" style={{ '--x': `${at(day)}%` } as CSSProperties}><span>{format.shortDay(new Date(day))}</span></i>)}
+      {shown.map((one, i) => {
+        const x = Math.min(88, Math.max(0.6, at(new Date(one.at).getTime()), free + 12))
+        free = x
+        return (
+          <a key={`${one.at}${one.about}${i}`} className={i === 0 ? 'next' : undefined} href={one.href ?? address('/sandbox/clock')} style={{ '--x': `${x}%`, '--w': '150px' } as CSSProperties}>
+            <b>{one.what}</b><span>{one.about}</span>
+          </a>
+        )
+      })}
+    </div>
+  )
+}
+
+function Columns({ state }: { state: BarState }) {
+  const { t } = useLingui()
+  const format = useFormat()
+  const queries = useQueryClient()
+  const calm = useMutation({ mutationFn: () => sandbox('PUT', '/stripe/chaos', {}), onSuccess: () => queries.invalidateQueries({ queryKey: ['sandbox'] }) })
+  const as = useMutation({
+    mutationFn: async ({ email, password }: { email: string; password: string }) => {
+      await api.POST('/api/v1/auth/logout').catch(() => {})
+      await api.POST('/api/v1/auth/login', { body: { email, password, remember: true } })
+      location.assign(document.baseURI)
+    },
+  })
+  const roles: Record<string, string> = { platform_admin: t`Platform admin`, owner: t`Owner`, admin: t`Admin`, member: t`Member` }
+  return (
+    <div className="sb-cols">
+      <section>
+        <h2><Trans>Mailbox</Trans> <a href={address('/sandbox/mail')}><Trans>All {state.mails.count}</Trans></a></h2>
+        <ul>
+          {state.mails.last.slice(0, 3).map((mail) => (
+            <li key={mail.id}>
+              <a className="plain" href={address(`/sandbox/mail/${mail.id}`)}><b>{mail.subject}</b><span>{mail.to}</span></a>
+              <time dateTime={mail.sent_at}>{format.shortDay(mail.sent_at)}</time>
+            </li>
+          ))}
+          {state.mails.count === 0 && <li className="muted"><Trans>No mail yet</Trans></li>}
+        </ul>
+      </section>
+      <section>
+        <h2><Trans>Last events</Trans> <a href={address('/sandbox/dashboard')}><Trans>All</Trans></a></h2>
+        <ul>
+          {state.events.slice(0, 3).map((event) => (
+            <li key={event.id}>
+              <span><b>{event.type}</b><span>{event.waiting > 0 ? <Trans>On its way</Trans> : <Trans>Received</Trans>}</span></span>
+              <time dateTime={event.at}>{format.shortDay(event.at)}</time>
+            </li>
+          ))}
+          {state.events.length === 0 && <li className="muted"><Trans>Nothing happened yet</Trans></li>}
+        </ul>
+      </section>
+      <section>
+        <h2><Trans>Chaos</Trans> <button type="button" className="as-link" onClick={() => calm.mutate()}><Trans>All calm</Trans></button></h2>
+        <Chaos chaos={state.chaos} />
+      </section>
+      <section>
+        <h2><Trans>Sign in as</Trans></h2>
+        <ul className="as">
+          {state.accounts.map((one) => (
+            <li key={one.email}><button type="button" className="as-link" title={one.email} onClick={() => as.mutate(one)}>{roles[one.role] ?? one.role}</button></li>
+          ))}
+        </ul>
+      </section>
+    </div>
+  )
+}
+
+/** How often things go wrong, from never to always. */
+function Chaos({ chaos }: { chaos: BarState['chaos'] }) {
+  const { t } = useLingui()
+  const format = useFormat()
+  const queries = useQueryClient()
+  const set = useMutation({
+    mutationFn: (to: BarState['chaos']) => sandbox('PUT', '/stripe/chaos', to),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['sandbox'] }),
+  })
+  const dials: { label: string; of: 'webhooks' | 'api'; key: string }[] = [
+    { label: t`Webhooks lost`, of: 'webhooks', key: 'drop' },
+    { label: t`Webhooks twice`, of: 'webhooks', key: 'duplicate' },
+    { label: t`Stripe fails`, of: 'api', key: 'fail' },
+  ]
+  return (
+    <>
+      {dials.map((dial) => {
+        const value = Number(chaos[dial.of]?.[dial.key] ?? 0)
+        return (
+          <label key={dial.label} className="sl">
+            <span>{dial.label}</span>
+            <input
+              type="range" min={0} max={1} step={0.05} defaultValue={value} key={value}
+              onChange={(event) => set.mutate({ ...chaos, [dial.of]: { ...chaos[dial.of], [dial.key]: Number(event.target.value) } })}
+            />
+            <b>{format.percent(value)}</b>
+          </label>
+        )
+      })}
+    </>
+  )
+}
