@@ -18,7 +18,7 @@ after(async () => {
 async function pay(page, card) {
   await page.waitForSelector('form#pay')
   await page.fill('[name=card_number]', card)
-  await page.click('form#pay [type=submit]')
+  await page.click('form#pay button')
 }
 
 test('from the prices to a paid subscription', { skip }, async (t) => {
@@ -122,7 +122,7 @@ for (const width of [1280, 390]) {
     await at.waitForSelector('form#consent')
     await at.fill('[name=email]', `delegated${width}@idp.test`)
     await at.fill('[name=name]', 'Dora Delegates')
-    await at.click('form#consent [type=submit]')
+    await at.click('form#consent button')
     await page.waitForURL(`${service.base}/onboarding`)
   })
 }

@@ -14,7 +14,7 @@ export function NotFound() {
   const { t } = useLingui()
   return (
     <Page title={t`Not found`} heading={null}>
-      <Empty icon="search" title={<Trans>There is nothing at this address</Trans>} actions={<ButtonLink to="/"><Trans>To the home page</Trans></ButtonLink>}>
+      <Empty level="h1" icon="search" title={<Trans>There is nothing at this address</Trans>} actions={<ButtonLink to="/"><Trans>To the home page</Trans></ButtonLink>}>
         <Trans>The link may be old, or a letter is missing.</Trans>
       </Empty>
     </Page>

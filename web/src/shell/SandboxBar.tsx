@@ -215,7 +215,7 @@ function Chaos({ chaos }: { chaos: BarState['chaos'] }) {
   const dials: { label: string; of: 'webhooks' | 'api'; key: string }[] = [
     { label: t`Webhooks lost`, of: 'webhooks', key: 'drop' },
     { label: t`Webhooks twice`, of: 'webhooks', key: 'duplicate' },
-    { label: t`Stripe fails`, of: 'api', key: 'fail' },
+    { label: t`Stripe fails`, of: 'api', key: 'fail_before' },
   ]
   return (
     <>

@@ -34,13 +34,15 @@ export function Problem({ error, onRetry, retrying }: { error: unknown; onRetry?
 }
 
 /** What stands where a list is empty: a sentence, why one would want it, the action. */
-export function Empty({ icon, title, children, actions, slim }: {
+export function Empty({ icon, title, children, actions, slim, level: Heading = 'h2' }: {
   icon: IconName; title: ReactNode; children?: ReactNode; actions?: ReactNode; slim?: boolean
+  /** h1 where nothing else heads the page. */
+  level?: 'h1' | 'h2'
 }) {
   return (
     <div className={`empty ${slim ? 'slim' : ''}`}>
       <Icon name={icon} />
-      <h2>{title}</h2>
+      <Heading>{title}</Heading>
       {children && <p>{children}</p>}
       {actions && <div className="acts">{actions}</div>}
     </div>

@@ -25,7 +25,7 @@ export default function Invitation() {
   if (invitation.error instanceof ApiError && [404, 410, 422].includes(invitation.error.status)) {
     return (
       <Out title={t`Invitation`}>
-        <Empty icon="mail" title={<Trans>This invitation is not valid any more</Trans>} actions={<ButtonLink to="/sign-in"><Trans>Sign in</Trans></ButtonLink>}>
+        <Empty level="h1" icon="mail" title={<Trans>This invitation is not valid any more</Trans>} actions={<ButtonLink to="/sign-in"><Trans>Sign in</Trans></ButtonLink>}>
           <Trans>It was used, taken back, or too old. Ask who invited you for another one.</Trans>
         </Empty>
       </Out>

@@ -31,7 +31,7 @@ export default function Pricing() {
           const currency = firstCurrency(all, wish, default_currency)
           const currencies = currenciesOf(all)
           const groups = (products.data ?? []).map((product) => ({ product, plans: all.filter((plan) => plan.product_id === product.id) })).filter((one) => one.plans.length > 0)
-          if (all.length === 0) return <Empty icon="plan" title={<Trans>There is nothing to buy yet</Trans>}><Trans>Come back later, or ask who runs {app_name}.</Trans></Empty>
+          if (all.length === 0) return <Empty level="h1" icon="plan" title={<Trans>There is nothing to buy yet</Trans>}><Trans>Come back later, or ask who runs {app_name}.</Trans></Empty>
           return (
             <>
               <div className="page-head">
