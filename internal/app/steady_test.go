@@ -37,9 +37,9 @@ func TestAnOutageIsLoggedOnceAMinute(t *testing.T) {
 		log.Error("a")
 		log.Info("a", "error", away)
 	}
-	now.Set(now.Now().Add(steadyEvery - 1))
+	now.Set(now.Now().Add(steadyEvery - time.Microsecond))
 	log.Error("a", "error", away)
-	now.Set(now.Now().Add(1))
+	now.Set(now.Now().Add(time.Microsecond))
 	log.Error("a", "error", away)
 	log.Error("a", "error", away)
 	now.Set(now.Now().Add(steadyEvery))
