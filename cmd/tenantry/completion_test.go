@@ -40,6 +40,8 @@ func TestCompletion(t *testing.T) {
 		"admin create --em":              {"--email"},
 		"admin create --email ":          nil,
 		"admin create --email a@b.c --n": {"--name"},
+		"jobs ":                          {"list", "retry", "drop"},
+		"jobs drop --k":                  {"--kind"},
 		"completion ":                    {"bash", "zsh", "fish"},
 		"completion z":                   {"zsh"},
 		"mail preview invitation --lo":   {"--logo", "--locale"},

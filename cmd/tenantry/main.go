@@ -39,6 +39,7 @@ type cli struct {
 	APIKey  apiKeyCmd  `cmd:"" name:"api-key" help:"Make API keys of the platform."`
 	Catalog catalogCmd `cmd:"" help:"Export and import the catalog as a file."`
 	Usage   usageCmd   `cmd:"" help:"Check metered usage and its billing."`
+	Jobs    jobsCmd    `cmd:"" help:"List, retry and drop background jobs that failed for the last time."`
 	Doctor  doctorCmd  `cmd:"" help:"Look at an installation and say what to do: settings, unknown variables, the data folder and its disk, the database with its schema and integrity, Redis, the mail server, identity providers, the public URL and cookies, and the payment provider. The exit code is 1 if something is an error; warnings are none."`
 	Health  healthCmd  `cmd:"" help:"Ask the service on this machine whether it is ready. The exit code is 1 if it is not."`
 	Mail    mailCmd    `cmd:"" help:"List and show the mails that the service sends."`

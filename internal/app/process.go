@@ -14,7 +14,8 @@ import (
 )
 
 // The limits of a connection, and how long requests may go on when the process
-// stops. Jobs drain after them, all within the ten seconds that a stop may take.
+// stops. Jobs drain after them, all within the ten seconds that a stop may take beyond the
+// delay of the settings.
 const (
 	readHeaderTimeout = 10 * time.Second
 	readTimeout       = 60 * time.Second
@@ -35,8 +36,9 @@ type process struct {
 	background []func(ctx context.Context) error
 }
 
-// run serves until ctx ends. It then stops in order: it accepts no new requests,
-// lets the open ones finish, and drains the background work. started runs as soon
+// run serves until ctx ends. It then stops in order: it is not ready any more, for as long
+// as the settings say it accepts new requests nevertheless, it lets the open ones finish, and
+// drains the background work. started runs as soon
 // as requests are answered; after it the process is ready.
 func (p *process) run(ctx context.Context, started func(context.Context) error) error {
 	p.svc.api.Mount("/healthz", http.HandlerFunc(p.health.live))
@@ -76,6 +78,10 @@ func (p *process) run(ctx context.Context, started func(context.Context) error) 
 	}
 	p.health.ready.Store(false)
 	p.svc.log.InfoContext(ctx, "stopping")
+	select {
+	case <-time.After(p.svc.settings.StopDelay):
+	case <-failed.Done():
+	}
 	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
 	server.RegisterOnShutdown(fresh.close)

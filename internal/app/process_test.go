@@ -35,6 +35,27 @@ func TestStopDoesNotWaitForSilence(t *testing.T) {
 	}
 }
 
+// A service that is told to stop says so to load balancers at once, and refuses nobody until
+// they had the time to ask.
+func TestStopDelay(t *testing.T) {
+	t.Parallel()
+	config := apptest.NewSettings(t, sqldb.SQLite)
+	config.StopDelay = 3 * time.Second
+	s := apptest.StartWith(t, config)
+	s.Call("GET", "/readyz", "", nil).Want(200)
+	began := clock.System().Now()
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Stop() }()
+	apptest.Eventually(t, "that it is not ready", func() bool { return s.Call("GET", "/readyz", "", nil).Status == 503 })
+	s.Call("GET", "/api/v1/catalog/plans", "", nil).Want(200)
+	if err := <-stopped; err != nil {
+		t.Fatal(err)
+	}
+	if took := clock.System().Now().Sub(began); took < config.StopDelay {
+		t.Errorf("it took %s", took)
+	}
+}
+
 // A data folder that other users of the machine could read is theirs no more, nor are the
 // databases in it.
 func TestTheDataFolderIsPrivate(t *testing.T) {

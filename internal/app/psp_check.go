@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/app/commands"
@@ -92,8 +91,8 @@ var errNoDatabase = errors.New("there is no database")
 func openForCheck(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
 	// Opening an absent file would make one.
 	if u, err := url.Parse(s.DatabaseURL.Reveal()); err == nil && u.Scheme == "sqlite" {
-		if _, err := os.Stat(filepath.FromSlash(u.Path)); err != nil {
-			return nil, fmt.Errorf("%w at %s", errNoDatabase, filepath.FromSlash(u.Path))
+		if _, err := os.Stat(sqldb.FilePath(u)); err != nil {
+			return nil, fmt.Errorf("%w at %s", errNoDatabase, sqldb.FilePath(u))
 		}
 	}
 	return sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Log: commands.NewLog(io.Discard, s)})

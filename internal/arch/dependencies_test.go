@@ -42,3 +42,13 @@ func TestDependenciesAreExplained(t *testing.T) {
 		}
 	}
 }
+
+// A module with these is refused by `go install …/cmd/tenantry@latest`.
+var directive = regexp.MustCompile(`(?m)^(replace|exclude)\b.*`)
+
+func TestTheModuleCanBeInstalled(t *testing.T) {
+	t.Parallel()
+	if found := directive.FindString(read(t, "../../go.mod")); found != "" {
+		t.Errorf("go.mod has %q: no other module may build the program", found)
+	}
+}

@@ -62,7 +62,7 @@ func copyFile(ctx context.Context, from, params, to string) (err error) {
 	if err := os.Rename(part.Name(), to); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(to))
+	return SyncFolder(filepath.Dir(to))
 }
 
 // copyPages copies within one read transaction, so that what is written meanwhile neither
@@ -156,13 +156,4 @@ func readOnly(path string) string {
 
 func fileURL(path, params string) string {
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: params}).String()
-}
-
-// syncFolder makes the names in a folder durable.
-func syncFolder(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

@@ -10,9 +10,13 @@ import (
 	"github.com/google/uuid"
 )
 
-// ErrNotDead is returned by Retry for a job that does not exist, is not dead, or has lost
-// its payload (see Redact).
-var ErrNotDead = errors.New("jobs: no such dead job")
+// What Retry and Drop refuse.
+var (
+	// ErrNotDead is the error for a job that does not exist or is not dead.
+	ErrNotDead = errors.New("no such dead job")
+	// ErrEmptied is the error of Retry for a job that has lost its payload (see Redact).
+	ErrEmptied = errors.New("its payload had a token and was not kept, so it can only be dropped")
+)
 
 // DeadJob is a job that is not tried again.
 type DeadJob struct {
@@ -21,16 +25,26 @@ type DeadJob struct {
 	LastError string
 	CreatedAt time.Time
 	DeadAt    time.Time
+	// Emptied says that the payload is not what it was, so that it cannot be tried again.
+	Emptied bool
 }
 
-// Dead lists at most limit dead jobs, the latest first.
-func (q *Queue) Dead(ctx context.Context, limit int) ([]DeadJob, error) {
-	return q.store.dead(ctx, limit)
+// Dead lists at most limit dead jobs of a kind ("" for all kinds), the latest first.
+func (q *Queue) Dead(ctx context.Context, kind string, limit int) ([]DeadJob, error) {
+	return q.store.dead(ctx, kind, limit)
 }
+
+// DeadIDs lists all dead jobs of a kind ("" for all kinds), the oldest first.
+func (q *Queue) DeadIDs(ctx context.Context, kind string) ([]uuid.UUID, error) {
+	return q.store.deadIDs(ctx, kind)
+}
+
+// Drop deletes a dead job. The error is ErrNotDead if there is none.
+func (q *Queue) Drop(ctx context.Context, id uuid.UUID) error { return q.store.dropDead(ctx, id) }
 
 // Retry makes a dead job due now, with all attempts left. If a job of its kind and
 // key waits already, the two become one. The error is ErrNotDead if there is no such
-// dead job.
+// dead job, and ErrEmptied if it cannot be tried again.
 func (q *Queue) Retry(ctx context.Context, id uuid.UUID) error {
 	now := q.clock.Now()
 	err := q.db.Tx(ctx, func(ctx context.Context) error {

@@ -362,7 +362,7 @@ func TestDeadJobs(t *testing.T) {
 				}
 				waitFor(t, q, jobs.Stats{Dead: 1})
 
-				list, err := q.Dead(t.Context(), 10)
+				list, err := q.Dead(t.Context(), "", 10)
 				if err != nil || len(list) != 1 {
 					t.Fatalf("dead: %+v, %v", list, err)
 				}
@@ -395,7 +395,7 @@ func TestRetry(t *testing.T) {
 		waitFor(t, q, jobs.Stats{Dead: 1})
 		stop()
 
-		list, err := q.Dead(t.Context(), 10)
+		list, err := q.Dead(t.Context(), "", 10)
 		if err != nil {
 			t.Fatal(err)
 		}

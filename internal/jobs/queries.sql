@@ -41,7 +41,20 @@ UPDATE jobs SET lease_id = NULL, leased_until = NULL, dead_at = $1, last_error =
 WHERE id = $5 AND lease_id = $6;
 
 -- name: Dead :many
-SELECT * FROM jobs WHERE dead_at IS NOT NULL ORDER BY dead_at DESC, id DESC LIMIT $1;
+SELECT * FROM jobs
+WHERE dead_at IS NOT NULL AND (sqlc.arg(kind)::text = '' OR kind = sqlc.arg(kind)::text)
+ORDER BY dead_at DESC, id DESC LIMIT sqlc.arg(most);
+
+-- name: DeadIDs :many
+SELECT id FROM jobs
+WHERE dead_at IS NOT NULL AND (sqlc.arg(kind)::text = '' OR kind = sqlc.arg(kind)::text)
+ORDER BY dead_at, id;
+
+-- name: DropDead :execrows
+DELETE FROM jobs WHERE id = $1 AND dead_at IS NOT NULL;
+
+-- name: IsEmptied :one
+SELECT is_emptied FROM jobs WHERE id = $1 AND dead_at IS NOT NULL;
 
 -- name: TakeDead :one
 DELETE FROM jobs WHERE id = $1 AND dead_at IS NOT NULL AND NOT is_emptied RETURNING *;

@@ -24,7 +24,7 @@ func TestDeadJobsAreKeptWithoutSecrets(t *testing.T) {
 		enqueue(t, q, "mail", "a token: hush")
 		enqueue(t, q, "mail", "plain")
 		waitFor(t, q, jobs.Stats{Dead: 2})
-		dead, err := q.Dead(t.Context(), 9)
+		dead, err := q.Dead(t.Context(), "", 9)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func TestDeadJobsAreKeptWithoutSecrets(t *testing.T) {
 			want := error(nil)
 			switch string(d.Payload) {
 			case `"a token: [removed]"`:
-				want = jobs.ErrNotDead
+				want = jobs.ErrEmptied
 			case `"plain"`:
 			default:
 				t.Errorf("kept with %s", d.Payload)

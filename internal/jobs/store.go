@@ -197,9 +197,9 @@ func held(rows int64, err error, doing string) error {
 	return sqldb.Wrap(err, doing)
 }
 
-// dead lists at most limit dead jobs, the latest first.
-func (s store) dead(ctx context.Context, limit int) ([]DeadJob, error) {
-	rows, err := s.q(ctx).Dead(ctx, int32(min(limit, 1<<20)))
+// dead lists at most limit dead jobs of a kind ("" for all), the latest first.
+func (s store) dead(ctx context.Context, kind string, limit int) ([]DeadJob, error) {
+	rows, err := s.q(ctx).Dead(ctx, jobssql.DeadParams{Kind: kind, Most: int32(min(limit, 1<<20))})
 	if err != nil {
 		return nil, sqldb.Wrap(err, "list dead jobs")
 	}
@@ -211,15 +211,34 @@ func (s store) dead(ctx context.Context, limit int) ([]DeadJob, error) {
 			LastError: deref(r.LastError),
 			CreatedAt: r.CreatedAt,
 			DeadAt:    deref(r.DeadAt),
+			Emptied:   r.IsEmptied,
 		})
 	}
 	return list, nil
 }
 
-// takeDead removes a dead job and returns it, or ErrNotDead.
+// deadIDs lists all dead jobs of a kind ("" for all), the oldest first.
+func (s store) deadIDs(ctx context.Context, kind string) ([]uuid.UUID, error) {
+	ids, err := s.q(ctx).DeadIDs(ctx, kind)
+	return ids, sqldb.Wrap(err, "list ids of dead jobs")
+}
+
+// dropDead deletes a dead job, or returns ErrNotDead.
+func (s store) dropDead(ctx context.Context, id uuid.UUID) error {
+	n, err := s.q(ctx).DropDead(ctx, id)
+	if err == nil && n == 0 {
+		return ErrNotDead
+	}
+	return sqldb.Wrap(err, "drop dead job")
+}
+
+// takeDead removes a dead job and returns it, or ErrNotDead or ErrEmptied.
 func (s store) takeDead(ctx context.Context, id uuid.UUID) (waiting, error) {
 	row, err := s.q(ctx).TakeDead(ctx, id)
 	if err != nil {
+		if emptied, e := s.q(ctx).IsEmptied(ctx, id); e == nil && emptied {
+			return waiting{}, ErrEmptied
+		}
 		return waiting{}, sqldb.WrapAbsent(err, "take dead job", ErrNotDead)
 	}
 	return waiting{id: id, kind: row.Kind, key: row.UniqueKey, payload: row.Payload, created: row.CreatedAt, origin: row.Origin}, nil

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 const (
@@ -30,7 +31,7 @@ func Folder(path string, files ...string) error {
 	if err != nil {
 		return err
 	}
-	if info.Mode().Perm()&others != 0 {
+	if Shared(info) {
 		if err := tighten(path, info); err != nil {
 			return fmt.Errorf("the data folder %s can be read by other users of this machine and is not made private: %w; "+
 				"give one of the service's own, with the mode 0700", path, err)
@@ -42,6 +43,12 @@ func Folder(path string, files ...string) error {
 		}
 	}
 	return nil
+}
+
+// Shared reports whether other users of the machine reach a file or a folder. On Windows that
+// is said by access control lists, which a folder inherits and which are not looked at.
+func Shared(info fs.FileInfo) bool {
+	return runtime.GOOS != "windows" && info.Mode().Perm()&others != 0
 }
 
 func tighten(path string, info fs.FileInfo) error {
@@ -72,7 +79,7 @@ func file(path string) error {
 	if err != nil {
 		return err
 	}
-	if info.Mode().IsRegular() && info.Mode().Perm()&others != 0 {
+	if info.Mode().IsRegular() && Shared(info) {
 		return os.Chmod(path, fileMode)
 	}
 	return nil

@@ -39,6 +39,7 @@ type HTTPFlags struct {
 	RedisURL        string `env:"TENANTRY_REDIS_URL" placeholder:"URL" help:"Redis in which all instances count the rate limits together: redis://user:password@host:port/database or rediss://…. Default: each instance counts on its own."`
 	RedisURLFile    string `env:"TENANTRY_REDIS_URL_FILE" placeholder:"FILE" help:"File that contains the URL of Redis."`
 	MetricsAddr     string `env:"TENANTRY_METRICS_ADDR" placeholder:"HOST:PORT" help:"Separate address that serves GET /metrics for Prometheus. On a loopback address /debug/pprof/ for go tool pprof too. Default: none. The sandbox serves /metrics on the main address as well."`
+	StopDelay       string `env:"TENANTRY_STOP_DELAY" placeholder:"DURATION" help:"How long requests are still taken after the service was told to stop, while /readyz is 503 already, so that a load balancer that asks there has stopped sending some. Up to 30s. Default: 0s."`
 	ProfilesAddr    string `env:"TENANTRY_PROFILES_ADDR" placeholder:"HOST:PORT" help:"Address that serves /debug/pprof/ for go tool pprof to whoever reaches it; it may be that of the metrics. Profiles show what is in memory. Default: none but a loopback address of the metrics."`
 }
 

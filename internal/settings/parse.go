@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/mail"
@@ -50,6 +51,13 @@ func (p *parser) http(f HTTPFlags, s *Settings) {
 	}
 	s.RequireVerifiedEmail = p.onOff("TENANTRY_REQUIRE_VERIFIED_EMAIL", f.VerifiedEmail, false)
 	s.NoConsole = !p.onOff("TENANTRY_CONSOLE", f.Console, true)
+	if f.StopDelay != "" {
+		delay, err := time.ParseDuration(f.StopDelay)
+		if err != nil || delay < 0 || delay > maxStopDelay {
+			p.fail("TENANTRY_STOP_DELAY", "%q is not a duration from 0s to %s, such as 5s", f.StopDelay, maxStopDelay)
+		}
+		s.StopDelay = delay
+	}
 	if f.MetricsAddr != "" {
 		s.MetricsAddr = p.addr("TENANTRY_METRICS_ADDR", f.MetricsAddr)
 	}
@@ -57,6 +65,9 @@ func (p *parser) http(f HTTPFlags, s *Settings) {
 		s.ProfilesAddr = p.addr("TENANTRY_PROFILES_ADDR", f.ProfilesAddr)
 	}
 }
+
+// maxStopDelay bounds TENANTRY_STOP_DELAY: whoever stops a process kills it some time later.
+const maxStopDelay = 30 * time.Second
 
 // Bounds of TENANTRY_DATABASE_CONNS. Migrations alone need two at once.
 const (

@@ -44,9 +44,10 @@ type Settings struct {
 	RateLimits     map[string]int // requests per minute by group; 0 turns a group off
 	RedisURL       Secret         // valid for limit.NewRedis; "" counts the limits in memory
 	InvoiceMode    InvoiceMode
-	Invoices       Invoices // used in mode PlatformManaged only
-	MetricsAddr    string   // host:port of GET /metrics; "" for none
-	ProfilesAddr   string   // host:port of /debug/pprof/; "" for none but on a loopback MetricsAddr
+	Invoices       Invoices      // used in mode PlatformManaged only
+	MetricsAddr    string        // host:port of GET /metrics; "" for none
+	StopDelay      time.Duration // for how long requests are taken after the stop has begun
+	ProfilesAddr   string        // host:port of /debug/pprof/; "" for none but on a loopback MetricsAddr
 
 	// The next four are required by serve. Dev ignores them, but for tests, which
 	// give it a key and a webhook secret.

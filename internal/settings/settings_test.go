@@ -65,7 +65,7 @@ func TestSettingsAreParsed(t *testing.T) {
 		HTTPFlags: settings.HTTPFlags{
 			Addr: ":0", PublicURL: "https://API.example.com/", FrontendURL: "https://example.com/app/", CookieDomain: ".Example.com",
 			FirstPartyHosts: "Example.com, www.example.com:8443", TrustedProxies: "10.0.0.0/8,192.0.2.1, ::1,::ffff:192.0.2.2,10.1.2.3/16",
-			RateLimits: "off", RedisURL: "rediss://u:p@redis:6380/1", MetricsAddr: "127.0.0.1:9464",
+			RateLimits: "off", RedisURL: "rediss://u:p@redis:6380/1", MetricsAddr: "127.0.0.1:9464", StopDelay: "5s",
 		},
 		InvoiceFlags: settings.InvoiceFlags{
 			InvoiceMode: "platform_managed", InvoiceNumberFormat: "{year}/{number}", TaxRates: "DE=19, FR=5.5",
@@ -97,6 +97,7 @@ func TestSettingsAreParsed(t *testing.T) {
 			netip.MustParsePrefix("192.0.2.2/32"), netip.MustParsePrefix("10.1.0.0/16"),
 		},
 		RateLimits: off, RedisURL: "rediss://u:p@redis:6380/1", InvoiceMode: settings.PlatformManaged, MetricsAddr: "127.0.0.1:9464",
+		StopDelay: 5 * time.Second,
 		Invoices: settings.Invoices{
 			Numbers: "{year}/{number}", Taxes: map[string]int64{"DE": 190_000, "FR": 55_000},
 			Seller: invoice.Seller{Name: "Engines", Lines: []string{"12 St James’s Square", "London"}, VATNumber: "GB1", Email: "a@example.com"},
@@ -125,6 +126,9 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"TENANTRY_ADDR", `"localhost:http" is not host:port`, settings.HTTPFlags{Addr: "localhost:http"}, settings.StoreFlags{}},
 		{"TENANTRY_ADDR", `":65536" is not host:port`, settings.HTTPFlags{Addr: ":65536"}, settings.StoreFlags{}},
 		{"TENANTRY_METRICS_ADDR", `"9464" is not host:port`, settings.HTTPFlags{MetricsAddr: "9464"}, settings.StoreFlags{}},
+		{"TENANTRY_STOP_DELAY", `"5" is not a duration from 0s to 30s, such as 5s`, settings.HTTPFlags{StopDelay: "5"}, settings.StoreFlags{}},
+		{"TENANTRY_STOP_DELAY", `"-1s" is not a duration from 0s to 30s, such as 5s`, settings.HTTPFlags{StopDelay: "-1s"}, settings.StoreFlags{}},
+		{"TENANTRY_STOP_DELAY", `"31s" is not a duration from 0s to 30s, such as 5s`, settings.HTTPFlags{StopDelay: "31s"}, settings.StoreFlags{}},
 		{"TENANTRY_PUBLIC_URL", "not an absolute http or https URL", settings.HTTPFlags{PublicURL: "example.com"}, settings.StoreFlags{}},
 		{"TENANTRY_PUBLIC_URL", "not an absolute http or https URL", settings.HTTPFlags{PublicURL: "ftp://example.com"}, settings.StoreFlags{}},
 		{"TENANTRY_PUBLIC_URL", "not an absolute http or https URL", settings.HTTPFlags{PublicURL: "https://:443"}, settings.StoreFlags{}},

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/frontend"
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // Defaults of settings that are absent or empty.
@@ -48,14 +49,14 @@ func (p *parser) databaseURL(f StoreFlags, data string) Secret {
 	const name = "TENANTRY_DATABASE_URL"
 	value := p.secretOf(name, f.DatabaseURL, f.DatabaseURLFile)
 	if value == "" {
-		return Secret((&url.URL{Scheme: "sqlite", Path: filepath.ToSlash(filepath.Join(data, DatabaseFile))}).String())
+		return Secret(sqldb.FileURL(filepath.Join(data, DatabaseFile)))
 	}
 	u, err := url.Parse(value.Reveal()) // err is not shown: it contains the password
 	switch {
 	case err != nil:
 		p.fail(name, "not a URL")
 	case u.Scheme == "sqlite":
-		if u.Host != "" || u.User != nil || !filepath.IsAbs(filepath.FromSlash(u.Path)) {
+		if u.Host != "" || u.User != nil || !filepath.IsAbs(sqldb.FilePath(u)) {
 			p.fail(name, "not of the form sqlite:///absolute/path")
 		}
 	case u.Scheme != "postgres" && u.Scheme != "postgresql":

@@ -14,12 +14,6 @@ import (
 	"github.com/tenantry/tenantry/internal/prepared"
 )
 
-// FileURL returns the URL of the SQLite database in the file path, which should
-// be absolute.
-func FileURL(path string) string {
-	return (&url.URL{Scheme: "sqlite", Path: filepath.ToSlash(path)}).String()
-}
-
 // sqliteParams are the settings of every SQLite connection. immediate: a
 // transaction takes the write lock at its start, so that it can never fail
 // half-way for want of it. synchronous(FULL): a commit that was answered
@@ -68,7 +62,7 @@ func sqlitePath(rawURL string) (string, error) {
 	if u.Host != "" || u.Path == "" || u.RawQuery != "" || u.Fragment != "" {
 		return "", fmt.Errorf("%q is not of the form sqlite:///path/to/file.db", rawURL)
 	}
-	return filepath.Abs(filepath.FromSlash(u.Path))
+	return filepath.Abs(FilePath(u))
 }
 
 func sqlitePool(path, params string, size int) (*sql.DB, error) {

@@ -29,6 +29,9 @@ func Backup(ctx context.Context, s settings.Settings, file string, out io.Writer
 	if _, err := os.Stat(source); err != nil {
 		return fmt.Errorf("there is no database at %s", source)
 	}
+	if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
+		return fmt.Errorf("there is no folder %s", filepath.Dir(file))
+	}
 	if err := dbfile.Own(ctx, source, goose.DefaultTablename); err != nil {
 		return err
 	}
@@ -157,7 +160,7 @@ func databaseFile(s settings.Settings, otherwise string) (string, error) {
 	if err != nil || u.Scheme != "sqlite" {
 		return "", errors.New("the database is not SQLite: " + otherwise)
 	}
-	return filepath.FromSlash(u.Path), nil
+	return sqldb.FilePath(u), nil
 }
 
 func megabytes(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }

@@ -14,6 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/dbfile"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/private"
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -50,8 +51,8 @@ func (d *doctor) folder() {
 		return
 	}
 	_, _ = probe.Close(), os.Remove(probe.Name())
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		d.warn("data folder", fmt.Sprintf("%s can be read by other users of this machine (mode %v)", path, mode), "The next start of the service takes that away; or run chmod 700 on it.")
+	if private.Shared(info) {
+		d.warn("data folder", fmt.Sprintf("%s can be read by other users of this machine (mode %v)", path, info.Mode().Perm()), "The next start of the service takes that away; or run chmod 700 on it.")
 	} else {
 		d.ok("data folder", "%s is writable and private", path)
 	}
@@ -84,7 +85,7 @@ func (d *doctor) database(ctx context.Context) {
 	}
 	file := ""
 	if u, err := url.Parse(address); err == nil && u.Scheme == "sqlite" {
-		file = filepath.FromSlash(u.Path)
+		file = sqldb.FilePath(u)
 		if _, err := os.Stat(file); err != nil {
 			d.warn("database", "there is none at "+file+" yet", "Run tenantry migrate, or start the service.")
 			return
@@ -156,8 +157,12 @@ func (d *doctor) clock(ctx context.Context, db *sqldb.DB) {
 	}
 }
 
-// server says whether a server runs on the data folder, which is no fault.
+// server says whether a server runs on the data folder, which is no fault. One of a sandbox
+// locks the sandbox.
 func (d *doctor) server(ctx context.Context, file string) {
+	if d.Sandbox {
+		file = filepath.Join(d.Settings.Data, settings.SandboxFile)
+	}
 	ctx, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 	defer cancel()
 	if release, err := private.TryLock(ctx, file); err == nil {

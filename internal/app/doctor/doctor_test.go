@@ -18,6 +18,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/app/doctor"
+	"github.com/tenantry/tenantry/internal/private"
 	"github.com/tenantry/tenantry/internal/psp/check"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -192,6 +193,24 @@ func (p *post) Data(r io.Reader) error {
 }
 func (*post) Reset()        {}
 func (*post) Logout() error { return nil }
+
+// A server locks the database that it serves from, and a sandbox's locks the sandbox.
+func TestAServerIsNoticed(t *testing.T) {
+	t.Parallel()
+	address, folder := dbtest.URL(t, sqldb.SQLite), t.TempDir()
+	u := absolute(t, address)
+	cfg := doctor.Config{Settings: settings.Settings{Data: folder, DatabaseURL: settings.Secret(address)}}
+	for sandboxed, file := range map[bool]string{false: sqldb.FilePath(u), true: filepath.Join(folder, settings.SandboxFile)} {
+		cfg.Sandbox = sandboxed
+		release, err := private.Lock(t.Context(), file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantFound(t, cfg, "server", check.OK, "one runs")
+		release()
+		wantFound(t, cfg, "server", check.OK, "none runs")
+	}
+}
 
 func TestSettingsChecks(t *testing.T) {
 	t.Parallel()

@@ -100,11 +100,18 @@ func (q *Queries) Count(ctx context.Context, most int32) (CountRow, error) {
 }
 
 const dead = `-- name: Dead :many
-SELECT id, kind, unique_key, payload, periodic, attempt, due_at, lease_id, leased_until, last_error, dead_at, created_at, is_emptied, origin FROM jobs WHERE dead_at IS NOT NULL ORDER BY dead_at DESC, id DESC LIMIT $1
+SELECT id, kind, unique_key, payload, periodic, attempt, due_at, lease_id, leased_until, last_error, dead_at, created_at, is_emptied, origin FROM jobs
+WHERE dead_at IS NOT NULL AND ($1::text = '' OR kind = $1::text)
+ORDER BY dead_at DESC, id DESC LIMIT $2
 `
 
-func (q *Queries) Dead(ctx context.Context, limit int32) ([]Job, error) {
-	rows, err := q.db.QueryContext(ctx, dead, limit)
+type DeadParams struct {
+	Kind string
+	Most int32
+}
+
+func (q *Queries) Dead(ctx context.Context, arg DeadParams) ([]Job, error) {
+	rows, err := q.db.QueryContext(ctx, dead, arg.Kind, arg.Most)
 	if err != nil {
 		return nil, err
 	}
@@ -131,6 +138,35 @@ func (q *Queries) Dead(ctx context.Context, limit int32) ([]Job, error) {
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const deadIDs = `-- name: DeadIDs :many
+SELECT id FROM jobs
+WHERE dead_at IS NOT NULL AND ($1::text = '' OR kind = $1::text)
+ORDER BY dead_at, id
+`
+
+func (q *Queries) DeadIDs(ctx context.Context, kind string) ([]uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, deadIDs, kind)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -177,6 +213,18 @@ func (q *Queries) DeleteOldDead(ctx context.Context, arg DeleteOldDeadParams) ([
 		return nil, err
 	}
 	return items, nil
+}
+
+const dropDead = `-- name: DropDead :execrows
+DELETE FROM jobs WHERE id = $1 AND dead_at IS NOT NULL
+`
+
+func (q *Queries) DropDead(ctx context.Context, id uuid.UUID) (int64, error) {
+	result, err := q.db.ExecContext(ctx, dropDead, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const dropWaitingTwin = `-- name: DropWaitingTwin :exec
@@ -324,6 +372,17 @@ func (q *Queries) InsertPeriodic(ctx context.Context, arg InsertPeriodicParams) 
 		arg.CreatedAt,
 	)
 	return err
+}
+
+const isEmptied = `-- name: IsEmptied :one
+SELECT is_emptied FROM jobs WHERE id = $1 AND dead_at IS NOT NULL
+`
+
+func (q *Queries) IsEmptied(ctx context.Context, id uuid.UUID) (bool, error) {
+	row := q.db.QueryRowContext(ctx, isEmptied, id)
+	var is_emptied bool
+	err := row.Scan(&is_emptied)
+	return is_emptied, err
 }
 
 const lockHeld = `-- name: LockHeld :one

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/dbfile"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage"
@@ -105,8 +106,8 @@ func (r *Pruner) finish(ctx context.Context, f archiveFile, cutoff time.Time) er
 	} else if err != nil {
 		return fmt.Errorf("find archive: %w", err)
 	}
-	if err := syncFolder(r.path(f)); err != nil {
-		return err
+	if err := dbfile.SyncFolder(filepath.Dir(r.path(f))); err != nil {
+		return fmt.Errorf("write archive: %w", err)
 	}
 	if err := r.store.setArchiveState(ctx, f, archiveWritten, r.deps.Clock.Now()); err != nil {
 		return err

@@ -8,11 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 )
 
 // lines is a compressed file of JSON lines. It gets its name only once all of it is on
-// the disk; after syncFolder the name is on the disk too.
+// the disk; after dbfile.SyncFolder the name is on the disk too.
 type lines struct {
 	path string
 	file *os.File // under the path and ".tmp"
@@ -48,18 +47,6 @@ func (l *lines) keep() error {
 		return fmt.Errorf("write archive: %w", err)
 	}
 	l.kept = true
-	return nil
-}
-
-// syncFolder writes the name of a file to the disk.
-func syncFolder(path string) error {
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return fmt.Errorf("write archive: %w", err)
-	}
-	if err := errors.Join(folder.Sync(), folder.Close()); err != nil {
-		return fmt.Errorf("write archive: %w", err)
-	}
 	return nil
 }
 

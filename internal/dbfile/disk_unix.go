@@ -2,7 +2,11 @@
 
 package dbfile
 
-import "syscall"
+import (
+	"errors"
+	"os"
+	"syscall"
+)
 
 // Free returns how many bytes this user may still write to the disk of a folder.
 func Free(folder string) (uint64, error) {
@@ -11,4 +15,13 @@ func Free(folder string) (uint64, error) {
 		return 0, err
 	}
 	return stat.Bavail * uint64(stat.Bsize), nil
+}
+
+// SyncFolder makes the names in a folder durable.
+func SyncFolder(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }

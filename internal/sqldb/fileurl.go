@@ -1,0 +1,29 @@
+package sqldb
+
+import (
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// FileURL returns the URL of a SQLite database in a file with an absolute path:
+// sqlite:///folder/file, and sqlite:///C:/folder/file on Windows.
+func FileURL(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "sqlite", Path: path}).String()
+}
+
+// FilePath returns the file of such a URL, as the system writes it.
+func FilePath(u *url.URL) string { return filepath.FromSlash(pathOn(runtime.GOOS, u.Path)) }
+
+// pathOn takes the slash before the letter of a drive away.
+func pathOn(system, path string) string {
+	if system == "windows" && len(path) > 2 && path[0] == '/' && path[2] == ':' {
+		return path[1:]
+	}
+	return path
+}
