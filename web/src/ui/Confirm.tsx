@@ -1,40 +1,49 @@
-import { Trans } from '@lingui/react/macro'
-import { useState, type ReactNode } from 'react'
+import { Trans, useLingui } from '@lingui/react/macro'
+import type { ReactNode } from 'react'
+import { ApiError } from '../api/client'
 import { Button } from './Button'
 import { Dialog } from './Dialog'
-import { TextField } from './Field'
-import { Form } from './Form'
+import { PasswordField, TextField } from './Field'
+import { Form, type Values } from './Form'
 
 /**
- * Asks before something that cannot be undone: says what is lost and, with name, has the name of
- * it written. The button says what will happen.
+ * Asks before something that cannot be undone, and says what is lost. With name it has to be
+ * typed, with password that is asked for, too. It stays open and says why when it is refused.
  */
-export function Confirm({ open, onClose, title, children, action, onConfirm, name, label, safe }: {
-  open: boolean; onClose: () => void; title: ReactNode; children: ReactNode
-  /** The words of the button. */
+export function Confirm({ open, onClose, title, action, onConfirm, name, password, calm, children }: {
+  open: boolean
+  onClose: () => void
+  title: ReactNode
+  /** What the button says. */
   action: ReactNode
-  onConfirm: () => Promise<unknown>
-  /** What has to be written first. */
+  onConfirm: (values: Values) => Promise<unknown>
   name?: string
-  /** The label of the field for it. */
-  label?: ReactNode
-  /** It can be undone: the button is no warning. */
-  safe?: boolean
+  password?: boolean
+  /** Something that can be undone. */
+  calm?: boolean
+  children?: ReactNode
 }) {
-  const [written, setWritten] = useState('')
-  const close = () => { setWritten(''); onClose() }
+  const { t } = useLingui()
+
+  async function confirm(values: Values) {
+    if (name && String(values.typed_name).trim() !== name.trim()) {
+      const message = t`This is not the name. Type ${name}.`
+      throw new ApiError(422, message, undefined, { typed_name: [message] })
+    }
+    await onConfirm(values)
+    onClose()
+  }
   return (
-    <Dialog open={open} onClose={close} title={title}>
-      <Form className="stack" onSubmit={async () => { await onConfirm(); close() }}>
+    <Dialog open={open} onClose={onClose} title={title}>
+      <Form onSubmit={confirm} className="stack">
         {({ busy }) => (
           <>
-            <div className="dialog-text">{children}</div>
-            {name !== undefined && (
-              <TextField name="confirm" label={label ?? <Trans>Write “{name}” to go on</Trans>} value={written} autoComplete="off" onChange={(event) => setWritten(event.target.value)} />
-            )}
+            <div className="muted">{children}</div>
+            {name && <TextField name="typed_name" label={<Trans>To go on, type {name}</Trans>} autoComplete="off" autoFocus />}
+            {password && <PasswordField name="current_password" label={t`Your password`} autoComplete="current-password" autoFocus={!name} />}
             <div className="acts">
-              <Button onClick={close}><Trans>Leave it</Trans></Button>
-              <Button type="submit" look={safe ? 'primary' : 'danger solid'} busy={busy} disabled={name !== undefined && written.trim() !== name.trim()}>{action}</Button>
+              <Button onClick={onClose}><Trans>Cancel</Trans></Button>
+              <Button type="submit" look={calm ? 'primary' : 'danger solid'} busy={busy}>{action}</Button>
             </div>
           </>
         )}

@@ -1,10 +1,11 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import type { Schema } from '../../api/client'
+import { pageOf, useFilters } from '../../app/filters'
 import { Chips } from '../../ui/Chips'
 import { Empty } from '../../ui/Messages'
 import { Section } from '../../ui/Page'
-import { Pager, pageOf, useFilters } from '../../ui/Pager'
+import { Pager } from '../../ui/Pager'
 import { Read } from '../../ui/Read'
 import type { Scope } from '../scope'
 import { deliveriesQuery } from './api'
@@ -26,7 +27,7 @@ export function Deliveries({ of, scope }: { of: Schema<'WebhookEndpoint'>; scope
         <Chips
           label={t`Show`} name="status" value={status}
           options={[
-            { value: undefined, label: t`All` }, { value: 'delivered', label: t`Delivered` },
+            { value: 'all', label: t`All` }, { value: 'delivered', label: t`Delivered` },
             { value: 'pending', label: t`Under way` }, { value: 'failed', label: t`Failed` },
           ]}
         />

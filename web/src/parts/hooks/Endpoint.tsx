@@ -73,7 +73,7 @@ function Body({ of, scope }: { of: Schema<'WebhookEndpoint'>; scope: Scope }) {
       <Deliveries of={of} scope={scope} />
       <EndpointForm open={asked === 'change'} of={of} onClose={close} onSave={async (wanted) => { await hooks.change(of.id, wanted); await reload(); close() }} />
       <Confirm
-        open={asked === 'secret'} onClose={close} safe title={<Trans>Make a new secret?</Trans>} action={<Trans>Make a new secret</Trans>}
+        open={asked === 'secret'} onClose={close} calm title={<Trans>Make a new secret?</Trans>} action={<Trans>Make a new secret</Trans>}
         onConfirm={async () => setSecret((await hooks.newSecret(of.id)).secret)}
       >
         <p><Trans>For 24 hours events are signed with the old and the new one, so that your program has time to change.</Trans></p>
