@@ -14,7 +14,9 @@ export function priceChanges(draft: Draft, before: Draft, digits: Digits): Price
     const found = of.prices.find((one) => one.currency === currency)
     return found && minorUnits(found.amount, digits(currency))
   }
-  const currencies = new Set([...before.prices, ...draft.prices].map((one) => one.currency))
+  // An amount that is being written and cannot be read yet is no change so far.
+  const readable = (currency: string) => !draft.prices.some((one) => one.currency === currency) || amount(draft, currency) !== undefined
+  const currencies = new Set([...before.prices, ...draft.prices].map((one) => one.currency).filter(readable))
   return [...currencies].map((currency) => ({ currency, before: amount(before, currency), after: amount(draft, currency) })).filter((one) => one.before !== one.after)
 }
 
@@ -24,10 +26,12 @@ export function summary(draft: Draft, before: Draft, digits: Digits, format: For
   const prices = priceChanges(draft, before, digits).map(({ currency, before: old, after }) => {
     const [from, to] = [old !== undefined && format.money(old, currency), after !== undefined && format.money(after, currency)]
     if (from && to) return t`${from} becomes ${to}`
-    return to ? t`${to} is new` : from ? t`${from} goes` : currency
+    return to ? t`${to} is new` : t`${from || currency} goes`
   })
+  const unreadable = draft.prices.filter((one) => minorUnits(one.amount, digits(one.currency)) === undefined).map((one) => t`the price in ${one.currency}`)
   return [
     ...prices,
+    ...unreadable,
     ...(differs('entitlements') ? [t`what is in it`] : []),
     ...(differs('texts') ? [t`name and description`] : []),
     ...(differs('interval_unit', 'interval_count') ? [t`how often it is paid`] : []),
