@@ -46,9 +46,14 @@ function preloadFont(): Plugin {
   }
 }
 
+/** While developing, pages are at any depth; the service says itself where the console begins. */
+function baseAddress(): Plugin {
+  return { name: 'base-address', apply: 'serve', transformIndexHtml: () => [{ tag: 'base', attrs: { href: '/' }, injectTo: 'head-prepend' }] }
+}
+
 export default defineConfig({
   base: '',
-  plugins: [babel({ presets: [linguiTransformerBabelPreset()] }), react(), ...lingui({ failOnMissing: process.env.DRAFT !== "1", failOnCompileError: true }), preloadFont(), sidecars()],
+  plugins: [babel({ presets: [linguiTransformerBabelPreset()] }), react(), ...lingui({ failOnMissing: process.env.DRAFT !== "1", failOnCompileError: true }), preloadFont(), sidecars(), baseAddress()],
   build: {
     target: 'es2023',
     modulePreload: { polyfill: false },

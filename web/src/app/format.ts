@@ -29,6 +29,11 @@ export function formats(locale: string) {
       })
       return format.format(cents / 10 ** digits).replace('-', '−')
     },
+    /** A sum in few letters, for the scale of a chart. */
+    short(cents: number, currency: string): string {
+      const format = new Intl.NumberFormat(locale, { style: 'currency', currency, notation: 'compact', maximumFractionDigits: 1, currencyDisplay: 'narrowSymbol' })
+      return format.format(cents / 10 ** decimals(locale, currency))
+    },
     sum(money: Schema<'Money'>): string {
       return this.money(money.amount_cents, money.currency)
     },
@@ -37,6 +42,8 @@ export function formats(locale: string) {
     /** 1 December, with the year where it is another one. */
     day: (at: string | Date) => (thisYear(at) ? day(at) : dayWithYear(at)),
     dayWithYear,
+    /** Wednesday, 2 December */
+    weekday: date({ weekday: 'long', day: 'numeric', month: 'long' }),
     /** 1 Dec */
     shortDay: date({ day: 'numeric', month: 'short' }),
     month: date({ month: 'long' }),

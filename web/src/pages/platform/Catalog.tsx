@@ -1,5 +1,38 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { pageOf, useFilters } from '../../app/filters'
+import { Button, ButtonLink } from '../../ui/Button'
+import { Empty } from '../../ui/Messages'
 import { Page } from '../../ui/Page'
+import { Pager } from '../../ui/Pager'
+import { Read } from '../../ui/Read'
+import { ProductForm } from './catalog/ProductForm'
+import { ProductSection } from './catalog/ProductSection'
+import { productsQuery } from './catalog/reads'
+import { usePlatformMay } from './may'
+import { NotAllowed } from './NotAllowed'
 
+/** What is sold: products with their plans. */
 export default function Catalog() {
-  return <Page title="Catalog">Catalog</Page>
+  const { t } = useLingui()
+  const may = usePlatformMay()
+  const [search] = useFilters()
+  const [creating, setCreating] = useState(false)
+  const products = useQuery({ ...productsQuery({ search: search.search, page: pageOf(search) }), enabled: may('products.view') })
+  if (!may('products.view')) return <NotAllowed title={t`Catalog`} />
+  const create = may('products.create') && <Button look="primary" icon="plus" onClick={() => setCreating(true)}><Trans>New product</Trans></Button>
+  return (
+    <Page
+      title={t`Catalog`} lead={<Trans>What you sell: products, their plans, and what each plan gives.</Trans>}
+      actions={<>{may('features.view') && <ButtonLink to="/platform/catalog/features"><Trans>Features</Trans></ButtonLink>}{products.data?.data.length ? create : null}</>}
+    >
+      <Read query={products} lines={9}>
+        {(found) => found.data.length === 0
+          ? <Empty icon="plan" title={<Trans>Nothing is sold yet</Trans>} actions={create}><Trans>A product groups plans that a customer chooses between, such as Starter, Team and Business.</Trans></Empty>
+          : <>{found.data.map((one) => <ProductSection key={one.id} of={one} />)}<Pager meta={found.meta} /></>}
+      </Read>
+      <ProductForm open={creating} onClose={() => setCreating(false)} />
+    </Page>
+  )
 }

@@ -1,5 +1,59 @@
-import { Page } from '../../ui/Page'
+import { Trans, useLingui } from '@lingui/react/macro'
+import type { ReactNode } from 'react'
+import { useFormat } from '../../app/format'
+import { languages } from '../../app/locale'
+import { useSettings } from '../../app/session'
+import { Copy } from '../../ui/Copy'
+import { Page, Section } from '../../ui/Page'
+import { Currencies } from './settings/Currencies'
+import { usePlatformMay } from './may'
 
+function Fact({ label, variable, children }: { label: ReactNode; variable?: string; children: ReactNode }) {
+  return <div><dt>{label}{variable && <small><code>{variable}</code></small>}</dt><dd>{children}</dd></div>
+}
+
+
+function None() {
+  return <span className="faint"><Trans>Not set</Trans></span>
+}
+
+/** What the service is set to. It is set where it runs, so that nobody changes it by a click. */
+function Service() {
+  const format = useFormat()
+  const settings = useSettings()
+  const { logo_url, accent } = settings
+  const link = (url: string | null) => (url ? <a href={url}>{url}</a> : <None />)
+  return (
+    <Section title={<Trans>The service</Trans>} lead={<Trans>Set where the service runs, by its environment, and shown here to look it up.</Trans>}>
+      <dl className="dl settings">
+        <Fact label={<Trans>Name of the product</Trans>} variable="TENANTRY_APP_NAME">{settings.app_name}</Fact>
+        <Fact label={<Trans>Logo</Trans>} variable="TENANTRY_LOGO">{logo_url ? <img className="logo-shown" src={logo_url} alt={settings.app_name} /> : <None />}</Fact>
+        <Fact label={<Trans>Accent</Trans>} variable="TENANTRY_ACCENT">{accent ? <span className="accent-shown"><i style={{ background: accent }} />{accent}</span> : <None />}</Fact>
+        <Fact label={<Trans>Address of the frontend</Trans>} variable="TENANTRY_FRONTEND_URL"><Copy text={settings.frontend_url} whole /></Fact>
+        <Fact label={<Trans>Support</Trans>} variable="TENANTRY_SUPPORT_EMAIL">{settings.support_email ?? <None />}</Fact>
+        <Fact label={<Trans>Terms</Trans>} variable="TENANTRY_TERMS_URL">{link(settings.terms_url)}</Fact>
+        <Fact label={<Trans>Privacy</Trans>} variable="TENANTRY_PRIVACY_URL">{link(settings.privacy_url)}</Fact>
+        <Fact label={<Trans>Invoices</Trans>} variable="TENANTRY_INVOICE_MODE">
+          {settings.invoice_mode === 'platform_managed' ? <Trans>Made by this service, with its own numbers and documents</Trans> : <Trans>Made by the payment provider</Trans>}
+        </Fact>
+        <Fact label={<Trans>Signing in with</Trans>} variable="TENANTRY_OAUTH_…, TENANTRY_OIDC_…">
+          {settings.oauth_providers.length > 0 ? format.list(settings.oauth_providers) : <Trans>A password only</Trans>}
+        </Fact>
+        <Fact label={<Trans>First currency</Trans>}>{format.currency(settings.default_currency)}</Fact>
+        <Fact label={<Trans>Languages</Trans>}>{format.list(settings.locales.map((one) => languages[one]))}</Fact>
+      </dl>
+    </Section>
+  )
+}
+
+/** Currencies, and what the service is set to. */
 export default function Settings() {
-  return <Page title="Settings">Settings</Page>
+  const { t } = useLingui()
+  const may = usePlatformMay()
+  return (
+    <Page title={t`Settings`}>
+      {may('currencies.manage') && <Currencies mayEdit />}
+      <Service />
+    </Page>
+  )
 }

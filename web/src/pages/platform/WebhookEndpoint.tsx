@@ -1,5 +1,8 @@
-import { Page } from '../../ui/Page'
+import { useParams } from '@tanstack/react-router'
+import { Endpoint } from '../../parts/hooks/Endpoint'
 
+/** One endpoint of the platform. */
 export default function WebhookEndpoint() {
-  return <Page title="WebhookEndpoint">WebhookEndpoint</Page>
+  const { endpointId } = useParams({ from: '/signed-in/platform/developers/webhooks/$endpointId' })
+  return <Endpoint scope="platform" id={endpointId} />
 }

@@ -1,0 +1,55 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { api } from '../../../api/client'
+import { pageOf, useFilters } from '../../../app/filters'
+import { useMe } from '../../../app/session'
+import { Copy } from '../../../ui/Copy'
+import { Empty } from '../../../ui/Messages'
+import { Pager } from '../../../ui/Pager'
+import { Read } from '../../../ui/Read'
+import { Status } from '../../../ui/Status'
+import { When } from '../../../ui/When'
+
+/** Who acted as whom, from when to when, and from where. */
+export function ActingList() {
+  const { t } = useLingui()
+  const { user } = useMe()
+  const [search] = useFilters()
+  const page = pageOf(search)
+  const log = useQuery({
+    queryKey: ['impersonations', page],
+    queryFn: async () => (await api.GET('/api/v1/admin/impersonation/logs', { params: { query: { page } } })).data!,
+    placeholderData: keepPreviousData,
+  })
+  const person = (id: number) => (id === user.id ? user.name : t`Person ${id}`)
+  return (
+    <Read query={log} lines={7}>
+      {(found) => found.data.length === 0
+        ? <Empty slim icon="eye" title={<Trans>Nobody has acted as a customer yet</Trans>}><Trans>Each time an administrator does, its beginning and end are recorded here.</Trans></Empty>
+        : (
+          <>
+            <table className="table mid cards rows">
+              <thead>
+                <tr>
+                  <th scope="col"><Trans>Who</Trans></th><th scope="col"><Trans>Acted as</Trans></th><th scope="col"><Trans>What</Trans></th><th scope="col"><Trans>From where</Trans></th><th scope="col"><Trans>When</Trans></th>
+                </tr>
+              </thead>
+              <tbody>
+                {found.data.map((one) => (
+                  <tr key={one.id}>
+                    <td className="k1"><b>{person(one.impersonator_id)}</b></td>
+                    <td className="k2" data-l={t`Acted as`}>{person(one.impersonated_id)} · <Link to="/platform/tenants/$tenantId" params={{ tenantId: one.tenant_id }}><Trans>Tenant</Trans></Link></td>
+                    <td className="k3">{one.action === 'started' ? <Status tone="wait"><Trans>Began</Trans></Status> : <Status tone="off"><Trans>Stopped</Trans></Status>}</td>
+                    <td className="k4">{one.ip_address ? <Copy text={one.ip_address} whole /> : <span className="faint"><Trans>By itself</Trans></span>}</td>
+                    <td className="k5 muted"><When at={one.created_at} /></td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+            <Pager meta={found.meta} />
+          </>
+        )}
+    </Read>
+  )
+}

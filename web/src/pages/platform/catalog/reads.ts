@@ -1,0 +1,47 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api } from '../../../api/client'
+
+/** The catalog changes as a whole: one change reads all of it again. */
+export const catalogKey = ['catalog']
+
+export const productsQuery = (query: { search?: string; page: number }) => queryOptions({
+  queryKey: [...catalogKey, 'products', query],
+  queryFn: async () => (await api.GET('/api/v1/admin/products', { params: { query: { 'filter[search]': query.search, page: query.page, include: ['plans'] } } })).data!,
+  placeholderData: (before) => before,
+})
+
+/** All products, to choose one. */
+export const allProductsQuery = queryOptions({
+  queryKey: [...catalogKey, 'products', 'all'],
+  queryFn: async () => (await api.GET('/api/v1/admin/products', { params: { query: { per_page: 100 } } })).data!.data,
+})
+
+export const planQuery = (id: string) => queryOptions({
+  queryKey: [...catalogKey, 'plans', id],
+  queryFn: async () => (await api.GET('/api/v1/admin/plans/{plan}', { params: { path: { plan: id } } })).data!.data,
+})
+
+/** How each price of a plan compares with the provider's, which is asked for it. */
+export const priceStatusQuery = (id: string) => queryOptions({
+  queryKey: [...catalogKey, 'plans', id, 'prices'],
+  queryFn: async () => (await api.GET('/api/v1/admin/plans/{plan}/psp-price-status', { params: { path: { plan: id } } })).data!.data,
+  staleTime: 60_000,
+  refetchOnWindowFocus: false,
+})
+
+/** All features, to choose from. */
+export const allFeaturesQuery = queryOptions({
+  queryKey: [...catalogKey, 'features', 'all'],
+  queryFn: async () => (await api.GET('/api/v1/admin/features', { params: { query: { per_page: 100 } } })).data!.data,
+})
+
+export const featuresQuery = (query: { search?: string; page: number }) => queryOptions({
+  queryKey: [...catalogKey, 'features', query],
+  queryFn: async () => (await api.GET('/api/v1/admin/features', { params: { query: { 'filter[search]': query.search, page: query.page } } })).data!,
+  placeholderData: (before) => before,
+})
+
+export const currenciesQuery = queryOptions({
+  queryKey: ['currencies'],
+  queryFn: async () => (await api.GET('/api/v1/admin/currencies')).data!.data,
+})

@@ -1,0 +1,61 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, type Schema } from '../../../api/client'
+import { Button } from '../../../ui/Button'
+import { Dialog } from '../../../ui/Dialog'
+import { Check, TextField } from '../../../ui/Field'
+import { Form, type Values } from '../../../ui/Form'
+import { catalogKey } from '../catalog/reads'
+import { TextFields } from '../catalog/TextFields'
+import { sent, slugOf, textsOf } from '../catalog/texts'
+
+interface Props {
+  /** The feature to change; a new one without it. */
+  of?: Schema<'AdminFeature'>
+  open: boolean
+  onClose: () => void
+}
+
+/** A new feature, or other texts for one. */
+export function FeatureForm(props: Props) {
+  return (
+    <Dialog open={props.open} onClose={props.onClose} title={props.of ? <Trans>Change the feature</Trans> : <Trans>New feature</Trans>} wide>
+      <Body {...props} />
+    </Dialog>
+  )
+}
+
+function Body({ of, onClose }: Props) {
+  const { t } = useLingui()
+  const queries = useQueryClient()
+  const [texts, setTexts] = useState(textsOf(of?.translations))
+  const [code, setCode] = useState(of?.code)
+  const shown = code ?? slugOf(texts.en.name)
+
+  async function save(values: Values) {
+    const body = { ...sent(texts), is_active: values.is_active === true }
+    if (of) await api.PATCH('/api/v1/admin/features/{feature}', { params: { path: { feature: of.id } }, body: of.is_system ? body : { ...body, code: shown } })
+    else await api.POST('/api/v1/admin/features', { body: { ...body, code: shown } })
+    await queries.invalidateQueries({ queryKey: catalogKey })
+    onClose()
+  }
+  return (
+    <Form className="stack" onSubmit={save}>
+      {({ busy }) => (
+        <>
+          <TextFields texts={texts} onChange={setTexts} />
+          <TextField
+            name="code" label={t`Code`} hint={of?.is_system ? t`fixed` : undefined} disabled={of?.is_system} value={shown} onChange={(event) => setCode(event.target.value)} autoComplete="off"
+            help={t`Your program asks by it what a customer may do.`}
+          />
+          <Check name="is_active" defaultChecked={of?.is_active ?? true} small={<Trans>Without it, price lists leave it out. Limits of who has it hold all the same.</Trans>}><Trans>Shown to customers</Trans></Check>
+          <div className="acts">
+            <Button onClick={onClose}><Trans>Cancel</Trans></Button>
+            <Button type="submit" look="primary" busy={busy}>{of ? <Trans>Save</Trans> : <Trans>Make the feature</Trans>}</Button>
+          </div>
+        </>
+      )}
+    </Form>
+  )
+}

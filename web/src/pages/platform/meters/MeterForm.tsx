@@ -1,0 +1,87 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, ApiError, type Schema } from '../../../api/client'
+import { Button } from '../../../ui/Button'
+import { Dialog } from '../../../ui/Dialog'
+import { Check, SelectField, TextField } from '../../../ui/Field'
+import { Form, type Values } from '../../../ui/Form'
+import { slugOf } from '../catalog/texts'
+import { useDigits } from '../plan/digits'
+import { MeterPrices, unitPrice, writtenUnit, type DraftMeterPrice } from './MeterPrices'
+import { aggregations, aggregationWord, enforcements, enforcementWord, resets, resetWord } from './words'
+
+interface Props {
+  /** The meter to change; a new one without it. */
+  of?: Schema<'AdminMeter'>
+  open: boolean
+  onClose: () => void
+}
+
+/** A new meter, or other rules for one. */
+export function MeterForm(props: Props) {
+  return (
+    <Dialog open={props.open} onClose={props.onClose} title={props.of ? <Trans>Change the meter</Trans> : <Trans>New meter</Trans>} wide>
+      <Body {...props} />
+    </Dialog>
+  )
+}
+
+function Body({ of, onClose }: Props) {
+  const { t } = useLingui()
+  const queries = useQueryClient()
+  const digits = useDigits()
+  const [name, setName] = useState(of?.name ?? '')
+  const [code, setCode] = useState(of?.code)
+  const [prices, setPrices] = useState<DraftMeterPrice[]>((of?.prices ?? []).map((one) => ({
+    currency: one.currency, amount: writtenUnit(one.unit_price_cents, digits(one.currency)), link: one.psp_price_id ?? '', saved: one,
+  })))
+  const shown = code ?? slugOf(name)
+
+  async function save(values: Values) {
+    const read = prices.map((one) => unitPrice(one.amount, digits(one.currency)))
+    const wrong = read.findIndex((one) => one === undefined)
+    if (wrong >= 0) throw new ApiError(422, '', undefined, { [`prices.${wrong}.unit_price_cents`]: [t`Write an amount, such as 0.002.`] })
+    const body = {
+      name: name.trim(), code: shown, unit_label: String(values.unit_label).trim() || null, is_active: values.is_active === true,
+      aggregation_type: String(values.aggregation_type) as Schema<'Aggregation'>, reset_interval: String(values.reset_interval) as Schema<'ResetInterval'>,
+      quota_enforcement: String(values.quota_enforcement) as Schema<'QuotaEnforcement'>,
+      // A link that nobody touched is left out, and so stays as long as the amount does.
+      prices: prices.map((one, i) => ({ currency: one.currency, unit_price_cents: read[i]!, ...(one.link.trim() !== (one.saved?.psp_price_id ?? '') ? { psp_price_id: one.link.trim() || null } : {}) })),
+    }
+    if (of) await api.PATCH('/api/v1/admin/meters/{meter}', { params: { path: { meter: of.id } }, body })
+    else await api.POST('/api/v1/admin/meters', { body })
+    await queries.invalidateQueries({ queryKey: ['meters'] })
+    onClose()
+  }
+  return (
+    <Form className="stack" onSubmit={save}>
+      {({ busy }) => (
+        <>
+          <div className="two">
+            <TextField name="name" label={t`Name`} value={name} onChange={(event) => setName(event.target.value)} autoComplete="off" help={t`As customers read it.`} data-autofocus />
+            <TextField name="unit_label" label={t`Unit`} hint={t`optional`} defaultValue={of?.unit_label ?? ''} autoComplete="off" help={t`Such as calls or GB.`} />
+          </div>
+          <TextField name="code" label={t`Code`} value={shown} onChange={(event) => setCode(event.target.value)} autoComplete="off" help={t`Programs record usage by it. A feature with the same code sets the limit.`} />
+          <div className="two">
+            <SelectField name="aggregation_type" label={t`It shows`} defaultValue={of?.aggregation_type ?? 'sum'} help={of && t`A change counts all stored events anew.`}>
+              {aggregations.map((one) => <option key={one} value={one}>{aggregationWord(one)}</option>)}
+            </SelectField>
+            <SelectField name="reset_interval" label={t`It begins again`} defaultValue={of?.reset_interval ?? 'monthly'}>
+              {resets.map((one) => <option key={one} value={one}>{resetWord(one)}</option>)}
+            </SelectField>
+          </div>
+          <SelectField name="quota_enforcement" label={t`At the limit it`} defaultValue={of?.quota_enforcement ?? 'hard'}>
+            {enforcements.map((one) => <option key={one} value={one}>{enforcementWord(one)}</option>)}
+          </SelectField>
+          <MeterPrices prices={prices} onChange={setPrices} />
+          <Check name="is_active" defaultChecked={of?.is_active ?? true} small={<Trans>Without it customers do not see it, and nothing is recorded.</Trans>}><Trans>Active</Trans></Check>
+          <div className="acts">
+            <Button onClick={onClose}><Trans>Cancel</Trans></Button>
+            <Button type="submit" look="primary" busy={busy}>{of ? <Trans>Save</Trans> : <Trans>Make the meter</Trans>}</Button>
+          </div>
+        </>
+      )}
+    </Form>
+  )
+}

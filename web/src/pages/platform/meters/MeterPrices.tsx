@@ -1,0 +1,66 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import { useContext } from 'react'
+import type { Schema } from '../../../api/client'
+import { useFormat } from '../../../app/format'
+import { Button } from '../../../ui/Button'
+import { FieldErrors } from '../../../ui/Field'
+import { Icon } from '../../../ui/Icon'
+import { Menu, MenuEntry } from '../../../ui/Menu'
+import { currenciesQuery } from '../catalog/reads'
+
+/** What one unit costs in a currency, as it is being written. */
+export interface DraftMeterPrice {
+  currency: string
+  amount: string
+  link: string
+  saved?: Schema<'AdminMeterPrice'>
+}
+
+/** A unit price as one writes it: 0.2 minor units are 0.002. */
+export function writtenUnit(cents: number, digits: number): string {
+  return String(Number((cents / 10 ** digits).toFixed(14)))
+}
+
+/** What was written as minor units with decimals; undefined where it is no amount. */
+export function unitPrice(text: string, digits: number): number | undefined {
+  const plain = text.trim().replace(/\s/g, '').replace(',', '.')
+  if (!/^\d+(\.\d*)?$/.test(plain)) return undefined
+  return Number((Number(plain) * 10 ** digits).toFixed(12))
+}
+
+/** What one unit costs, one price a currency. A meter with a linked price is billed. */
+export function MeterPrices({ prices, onChange }: { prices: DraftMeterPrice[]; onChange: (to: DraftMeterPrice[]) => void }) {
+  const { t } = useLingui()
+  const format = useFormat()
+  const errors = useContext(FieldErrors)
+  const currencies = useQuery(currenciesQuery).data ?? []
+  const free = currencies.filter((one) => !prices.some((price) => price.currency === one.code))
+  const set = (i: number, change: Partial<DraftMeterPrice>) => onChange(prices.map((one, n) => (n === i ? { ...one, ...change } : one)))
+  return (
+    <div className="choices" role="group" aria-label={t`Prices`}>
+      <div className="label-row">
+        <span className="label"><Trans>Price of a unit</Trans> <span><Trans>optional</Trans></span></span>
+        {free.length > 0 && (
+          <Menu target={<Button size="s" look="quiet" icon="plus"><Trans>Add a currency</Trans></Button>}>
+            {free.map((one) => <MenuEntry key={one.code} onClick={() => onChange([...prices, { currency: one.code, amount: '', link: '' }])}>{format.currency(one.code)} ({one.code})</MenuEntry>)}
+          </Menu>
+        )}
+      </div>
+      {prices.map((one, i) => {
+        const error = errors[`prices.${i}.unit_price_cents`]?.[0] ?? errors[`prices.${i}.psp_price_id`]?.[0]
+        const name = format.currency(one.currency)
+        return (
+          <div key={one.currency} className="unit-price">
+            <b>{one.currency}</b>
+            <input className="input dense" name={`prices.${i}.unit_price_cents`} inputMode="decimal" placeholder="0.002" autoComplete="off" aria-label={t`Price of a unit in ${name}`} aria-invalid={error ? true : undefined} value={one.amount} onChange={(event) => set(i, { amount: event.target.value })} />
+            <input className="input dense" name={`prices.${i}.psp_price_id`} placeholder="price_…" autoComplete="off" spellCheck={false} aria-label={t`Id of the provider’s price in ${name}`} value={one.link} onChange={(event) => set(i, { link: event.target.value })} />
+            <Button size="s" look="quiet" icon="x" aria-label={t`Take out ${name}`} onClick={() => onChange(prices.filter((_, n) => n !== i))} />
+            {error && <p className="error"><Icon name="alert" />{error}</p>}
+          </div>
+        )
+      })}
+      <p className="help"><Trans>With the id of a metered price of the provider the meter is billed, on plans by usage.</Trans></p>
+    </div>
+  )
+}

@@ -1,0 +1,94 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, ApiError, type Schema } from '../../../api/client'
+import { useFormat } from '../../../app/format'
+import { Button } from '../../../ui/Button'
+import { Form } from '../../../ui/Form'
+import { Section } from '../../../ui/Page'
+import { toast } from '../../../ui/Toast'
+import { catalogKey } from '../catalog/reads'
+import { TextFields, writtenIn } from '../catalog/TextFields'
+import { everyWord } from '../catalog/words'
+import { usePlatformMay } from '../may'
+import { Affected } from './Affected'
+import { priceChanges, summary } from './changes'
+import { useDigits } from './digits'
+import { draftOf, givenIn, requestOf, type Draft } from './draft'
+import { Entitlements } from './Entitlements'
+import { Preview } from './Preview'
+import { Prices } from './Prices'
+import { Terms } from './Terms'
+
+/** Puts an error of the set's second entry at the feature that is second in it. */
+function atFeatures(error: unknown, draft: Draft): never {
+  if (!(error instanceof ApiError)) throw error
+  const given = givenIn(draft)
+  const fields = Object.fromEntries(Object.entries(error.fields).map(([name, messages]) => {
+    const at = /^entitlements\.(\d+)/.exec(name)
+    return [at ? `entitlement.${given[Number(at[1])]}` : name, messages]
+  }))
+  throw new ApiError(error.status, error.message, error.code, fields, error.body)
+}
+
+/** A plan being changed: what is written stays until it is saved or discarded. */
+export function Editor({ plan, onDiscard }: { plan: Schema<'AdminPlan'>; onDiscard: () => void }) {
+  const { t } = useLingui()
+  const format = useFormat()
+  const queries = useQueryClient()
+  const digits = useDigits()
+  const may = usePlatformMay()
+  const mayEdit = may('plans.update')
+  const before = draftOf(plan, digits)
+  const [draft, setDraft] = useState(before)
+  const set = (change: Partial<Draft>) => setDraft({ ...draft, ...change })
+  const changes = summary(draft, before, digits, format)
+  const written = writtenIn(draft.texts)
+  const price = priceChanges(draft, before, digits).find((one) => one.before !== undefined && one.after !== undefined)
+  const every = everyWord({ interval_unit: draft.interval_unit, interval_count: Number(draft.interval_count) || 1 })
+
+  async function save() {
+    const { body, mistakes } = requestOf(draft, before, digits)
+    const wrong = Object.entries(mistakes)
+    if (wrong.length > 0) {
+      const words = { amount: t`Write an amount, such as 19.00.`, number: t`Write a whole number.` }
+      throw new ApiError(422, t`Something cannot be read as a number.`, undefined, Object.fromEntries(wrong.map(([name, kind]) => [name, [words[kind]]])))
+    }
+    const saved = await api.PATCH('/api/v1/admin/plans/{plan}', { params: { path: { plan: plan.id } }, body }).catch((error: unknown) => atFeatures(error, draft))
+    setDraft(draftOf(saved.data!.data, digits))
+    await queries.invalidateQueries({ queryKey: catalogKey })
+    toast(<Trans>The plan is saved.</Trans>)
+  }
+
+  return (
+    <Form className="editor" guard onSubmit={save}>
+      {({ busy }) => (
+        <>
+          <div>
+            <Section className="part" title={<Trans>Name and description</Trans>} end={<Trans>{written} of 4 languages</Trans>}>
+              <TextFields texts={draft.texts} onChange={(texts) => set({ texts })} />
+            </Section>
+            <Prices plan={plan} prices={draft.prices} onChange={(prices) => set({ prices })} label={t`Price, ${every}`} mayEdit={mayEdit} />
+            <Entitlements of={draft.entitlements} onChange={(entitlements) => set({ entitlements })} mayEdit={mayEdit} />
+            <Terms draft={draft} onChange={set} mayEdit={mayEdit} />
+          </div>
+          <aside className="preview" aria-label={t`What customers see`}>
+            <Preview draft={draft} />
+            <Affected draft={draft} before={before} />
+          </aside>
+          {changes.length > 0 && mayEdit && (
+            <div className="savebar">
+              <p className="t13 muted" role="status">{format.list(changes)}</p>
+              <div className="acts">
+                <Button look="quiet" onClick={onDiscard}><Trans>Discard</Trans></Button>
+                <Button type="submit" look="primary" busy={busy}>
+                  {price ? <Trans>Save — customers keep {format.money(price.before!, price.currency)}</Trans> : <Trans>Save</Trans>}
+                </Button>
+              </div>
+            </div>
+          )}
+        </>
+      )}
+    </Form>
+  )
+}

@@ -1,0 +1,123 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { api, ApiError, type Schema } from '../../../api/client'
+import { Button } from '../../../ui/Button'
+import { Dialog } from '../../../ui/Dialog'
+import { TextField } from '../../../ui/Field'
+import { Form } from '../../../ui/Form'
+import { toast } from '../../../ui/Toast'
+import { catalogKey } from '../catalog/reads'
+
+type Price = Schema<'AdminPrice'>
+
+/** What can be done about a saved price at the payment provider. */
+export function usePriceActions(plan: Schema<'AdminPlan'>, price: Price | undefined) {
+  const queries = useQueryClient()
+  const params = { path: { plan: plan.id, price: price?.id ?? '' } }
+  const reload = () => queries.invalidateQueries({ queryKey: catalogKey })
+  const onError = (error: Error) => toast(error.message)
+  const makeOne = () => api.POST('/api/v1/admin/plans/{plan}/prices/{price}/psp-create', { params, body: { product_id: plan.product_id } })
+  const unlinkIt = () => api.POST('/api/v1/admin/plans/{plan}/prices/{price}/psp-unlink', { params })
+  const create = useMutation({ mutationFn: makeOne, onSuccess: async () => { await reload(); toast(<Trans>The price is at the payment provider now.</Trans>) }, onError })
+  const unlink = useMutation({ mutationFn: unlinkIt, onSuccess: async () => { await reload(); toast(<Trans>The price is unlinked. The provider keeps its own.</Trans>) }, onError })
+  return { create, unlink, makeOne, unlinkIt, reload, params }
+}
+
+/** Tells where the provider's price is another one, field by field. */
+function withMismatches(error: unknown): never {
+  if (error instanceof ApiError && error.code === 'psp_price_mismatch' && Array.isArray(error.body.mismatches)) {
+    const found = (error.body.mismatches as { field: string; expected: unknown; actual: unknown }[]).map((one) => `${one.field}: ${String(one.actual)} ≠ ${String(one.expected)}`)
+    throw new ApiError(error.status, error.message, error.code, { psp_price_id: [`${error.message} ${found.join(', ')}`] })
+  }
+  throw error
+}
+
+function IdField() {
+  const { t } = useLingui()
+  return <TextField name="psp_price_id" label={t`Its id at the provider`} placeholder="price_…" autoComplete="off" spellCheck={false} data-autofocus />
+}
+
+export function LinkPrice({ plan, price, open, onClose }: { plan: Schema<'AdminPlan'>; price: Price; open: boolean; onClose: () => void }) {
+  const { params, reload } = usePriceActions(plan, price)
+  return (
+    <Dialog open={open} onClose={onClose} title={<Trans>Link the price in {price.currency}</Trans>}>
+      <Form
+        className="stack"
+        onSubmit={async (values) => {
+          await api.POST('/api/v1/admin/plans/{plan}/prices/{price}/psp-link', { params, body: { psp_price_id: String(values.psp_price_id).trim() } }).catch(withMismatches)
+          await reload()
+          onClose()
+        }}
+      >
+        {({ busy }) => (
+          <>
+            <p className="flat"><Trans>It must have the same amount, currency and interval, and be active there.</Trans></p>
+            <IdField />
+            <div className="acts"><Button onClick={onClose}><Trans>Cancel</Trans></Button><Button type="submit" look="primary" busy={busy}><Trans>Link</Trans></Button></div>
+          </>
+        )}
+      </Form>
+    </Dialog>
+  )
+}
+
+/** Puts a link right that does not fit: a new price there, or another one. */
+export function RepairPrice({ plan, price, status, open, onClose, onLink }: {
+  plan: Schema<'AdminPlan'>; price: Price; status?: Schema<'AdminPriceStatus'>; open: boolean; onClose: () => void; onLink: () => void
+}) {
+  const { makeOne, unlinkIt, reload } = usePriceActions(plan, price)
+  return (
+    <Dialog open={open} onClose={onClose} title={<Trans>Repair the price in {price.currency}</Trans>}>
+      <Form
+        className="stack"
+        onSubmit={async () => {
+          await unlinkIt()
+          await reload()
+          await makeOne()
+          await reload()
+          onClose()
+          toast(<Trans>There is a new price at the payment provider.</Trans>)
+        }}
+      >
+        {({ busy }) => (
+          <>
+            <div className="dialog-text">
+              <p>{status?.message}</p>
+              <p><Trans>Until it is right, nobody can buy the plan in {price.currency}. Who has it already keeps paying as before.</Trans></p>
+              <p><Trans>A new price is made there with your amount, and the old one stays there without being used.</Trans></p>
+            </div>
+            <div className="acts">
+              <Button onClick={() => void unlinkIt().then(reload).then(onLink, (error: Error) => toast(error.message))}><Trans>Link another one</Trans></Button>
+              <Button type="submit" look="primary" busy={busy}><Trans>Make a new one</Trans></Button>
+            </div>
+          </>
+        )}
+      </Form>
+    </Dialog>
+  )
+}
+
+/** Takes a price from the provider, in a currency that the plan does not have yet. */
+export function ImportPrice({ plan, open, onClose }: { plan: Schema<'AdminPlan'>; open: boolean; onClose: () => void }) {
+  const queries = useQueryClient()
+  return (
+    <Dialog open={open} onClose={onClose} title={<Trans>Take a price from the provider</Trans>}>
+      <Form
+        className="stack"
+        onSubmit={async (values) => {
+          await api.POST('/api/v1/admin/plans/{plan}/prices/psp-import', { params: { path: { plan: plan.id } }, body: { psp_price_id: String(values.psp_price_id).trim() } }).catch(withMismatches)
+          await queries.invalidateQueries({ queryKey: catalogKey })
+          onClose()
+        }}
+      >
+        {({ busy }) => (
+          <>
+            <p className="flat"><Trans>Its currency and amount become a price of this plan. It must have the plan’s interval, in a currency that the plan has no price in.</Trans></p>
+            <IdField />
+            <div className="acts"><Button onClick={onClose}><Trans>Cancel</Trans></Button><Button type="submit" look="primary" busy={busy}><Trans>Take it</Trans></Button></div>
+          </>
+        )}
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,98 @@
+import type { Schema } from '../../../api/client'
+import { sent, textsOf, type Texts } from '../catalog/texts'
+
+/** A price as it is being written. */
+export interface DraftPrice {
+  currency: string
+  /** What stands in the field. */
+  amount: string
+}
+
+/** What a plan gives of a feature, as it is being written. */
+export interface DraftEntitlement {
+  on: boolean
+  /** What stands in the field of the limit; empty for none. */
+  limit: string
+}
+
+/** A plan as it is being written, until it is saved or discarded. */
+export interface Draft {
+  texts: Texts
+  slug: string
+  product_id: string
+  pricing_type: Schema<'PricingType'>
+  interval_unit: Schema<'IntervalUnit'>
+  interval_count: string
+  trial_days: string
+  sort_order: string
+  is_active: boolean
+  prices: DraftPrice[]
+  entitlements: Record<string, DraftEntitlement>
+}
+
+/** The decimals of each currency, by its code. */
+export type Digits = (currency: string) => number
+
+/** Minor units as one writes them: 1900 is 19.00. */
+export function written(cents: number, digits: number): string {
+  return (cents / 10 ** digits).toFixed(digits)
+}
+
+/** What was written as minor units, with a comma or a point before the decimals; undefined where it is no amount. */
+export function minorUnits(text: string, digits: number): number | undefined {
+  const plain = text.trim().replace(/[\s'’]/g, '').replace(',', '.')
+  if (!new RegExp(`^\\d+(\\.\\d{0,${digits}})?$`).test(plain)) return undefined
+  return Math.round(Number(plain) * 10 ** digits)
+}
+
+export function draftOf(plan: Schema<'AdminPlan'>, digits: Digits): Draft {
+  return {
+    texts: textsOf(plan.translations), slug: plan.slug, product_id: plan.product_id, pricing_type: plan.pricing_type,
+    interval_unit: plan.interval_unit, interval_count: String(plan.interval_count), trial_days: String(plan.trial_days), sort_order: String(plan.sort_order),
+    is_active: plan.is_active,
+    prices: plan.prices.map((one) => ({ currency: one.currency, amount: written(one.price_cents, digits(one.currency)) })),
+    entitlements: Object.fromEntries(plan.entitlements.map((one) => [one.feature_id, { on: true, limit: one.value === null ? '' : String(one.value) }])),
+  }
+}
+
+/** A field whose text is no number, by its name in the request. */
+export type Mistakes = Record<string, 'amount' | 'number'>
+
+/** The request that saves a draft, and what cannot be read in it. Only what was changed is sent. */
+export function requestOf(draft: Draft, before: Draft, digits: Digits): { body: Schema<'AdminUpdatePlanRequest'>; mistakes: Mistakes } {
+  const mistakes: Mistakes = {}
+  const whole = (name: 'interval_count' | 'trial_days' | 'sort_order') => {
+    if (!/^\d+$/.test(draft[name].trim())) mistakes[name] = 'number'
+    return Number(draft[name])
+  }
+  const differs = (key: keyof Draft) => JSON.stringify(draft[key]) !== JSON.stringify(before[key])
+  const prices = draft.prices.map((one, i) => {
+    const price_cents = minorUnits(one.amount, digits(one.currency))
+    if (price_cents === undefined) mistakes[`prices.${i}.price_cents`] = 'amount'
+    return { currency: one.currency, price_cents: price_cents ?? 0 }
+  })
+  const entitlements = Object.entries(draft.entitlements).filter(([, one]) => one.on).map(([feature_id, one]) => {
+    const limit = one.limit.trim()
+    if (limit && !/^\d+$/.test(limit)) mistakes[`entitlement.${feature_id}`] = 'number'
+    return limit ? { feature_id, type: 'quota' as const, value: Number(limit) } : { feature_id, type: 'boolean' as const }
+  })
+  const interval = differs('interval_unit') || differs('interval_count')
+  const body: Schema<'AdminUpdatePlanRequest'> = {
+    ...(differs('texts') ? sent(draft.texts) : {}),
+    ...(differs('slug') ? { slug: draft.slug.trim() } : {}),
+    ...(differs('product_id') ? { product_id: draft.product_id } : {}),
+    ...(differs('pricing_type') ? { pricing_type: draft.pricing_type } : {}),
+    ...(interval ? { interval_unit: draft.interval_unit, interval_count: whole('interval_count') } : {}),
+    ...(differs('trial_days') ? { trial_days: whole('trial_days') } : {}),
+    ...(differs('sort_order') ? { sort_order: whole('sort_order') } : {}),
+    ...(differs('is_active') ? { is_active: draft.is_active } : {}),
+    ...(differs('prices') ? { prices } : {}),
+    ...(differs('entitlements') ? { entitlements } : {}),
+  }
+  return { body, mistakes }
+}
+
+/** The ids of the features that a request gives, in its order, to find their errors. */
+export function givenIn(draft: Draft): string[] {
+  return Object.entries(draft.entitlements).filter(([, one]) => one.on).map(([id]) => id)
+}

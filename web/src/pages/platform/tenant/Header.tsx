@@ -1,0 +1,75 @@
+import { Trans } from '@lingui/react/macro'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, type Schema } from '../../../api/client'
+import { useFormat } from '../../../app/format'
+import { Button } from '../../../ui/Button'
+import { Confirm } from '../../../ui/Confirm'
+import { Copy } from '../../../ui/Copy'
+import { MenuEntry, MenuLine, More } from '../../../ui/Menu'
+import { Avatar } from '../../../ui/People'
+import { Status, SubscriptionState } from '../../../ui/Status'
+import { toast } from '../../../ui/Toast'
+import { usePlatformMay } from '../may'
+import { useActAs } from './actAs'
+import { CancelSubscription } from './CancelSubscription'
+import { EditTenant } from './Details'
+import { currentOf } from './MoneyFacts'
+import { subscriptionsQuery } from './reads'
+
+type Asked = 'edit' | 'cancel' | 'dissolve' | undefined
+
+/** Who it is and how they are, with the two actions that matter. */
+export function Header({ of }: { of: Schema<'AdminTenant'> }) {
+  const format = useFormat()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const may = usePlatformMay()
+  const actAs = useActAs(of.id)
+  const subscriptions = useQuery({ ...subscriptionsQuery(of.id), enabled: !of.deleted_at }).data
+  const [asked, setAsked] = useState<Asked>()
+  const close = () => setAsked(undefined)
+  const current = currentOf(subscriptions ?? [])
+  const runs = current && current.status !== 'canceled' && current.status !== 'incomplete_expired'
+  const ending = current?.cancel_at_period_end || current?.cancel_at
+  const manage = may('tenants.manage')
+  const since = format.dayWithYear(of.created_at)
+  return (
+    <div className="ent">
+      <Avatar square large name={of.name} />
+      <div className="grow0">
+        <h1>{of.name} {of.deleted_at ? <Status tone="off"><Trans>Deleted</Trans></Status> : <SubscriptionState status={of.subscription_status} />}</h1>
+        <p>{of.plan_name && `${of.plan_name}. `}<Trans>Customer since {since}.</Trans> <Copy text={of.id} /></p>
+      </div>
+      {!of.deleted_at && (
+        <div className="acts">
+          {manage && <Button onClick={() => setAsked('edit')}><Trans>Edit</Trans></Button>}
+          {may('impersonation.start') && of.owner && (
+            <Button look="primary" icon="eye" busy={actAs.isPending} onClick={() => actAs.mutate(of.owner!.id)}><Trans>Act as {of.owner.name}</Trans></Button>
+          )}
+          {manage && (
+            <More>
+              {runs && <MenuEntry icon="x" disabled={!!ending && current.status === 'canceled'} onClick={() => setAsked('cancel')}><Trans>Cancel the subscription</Trans></MenuEntry>}
+              {runs && <MenuLine />}
+              <MenuEntry icon="x" danger disabled={of.member_count > 0 || (subscriptions ?? []).length > 0} onClick={() => setAsked('dissolve')}><Trans>Delete the empty tenant</Trans></MenuEntry>
+            </More>
+          )}
+        </div>
+      )}
+      <EditTenant of={of} open={asked === 'edit'} onClose={close} />
+      {current && <CancelSubscription of={current} tenant={of} open={asked === 'cancel'} onClose={close} />}
+      <Confirm
+        open={asked === 'dissolve'} onClose={close} name={of.name} title={<Trans>Delete {of.name}?</Trans>} action={<Trans>Delete the tenant</Trans>}
+        onConfirm={async () => {
+          await api.DELETE('/api/v1/admin/tenants/{tenant}', { params: { path: { tenant: of.id } } })
+          await navigate({ to: '/platform/tenants' })
+          await queries.invalidateQueries({ queryKey: ['tenants'] })
+          toast(<Trans>{of.name} is deleted.</Trans>)
+        }}
+      >
+        <p><Trans>Its roles and invitations go with it. It cannot be restored.</Trans></p>
+      </Confirm>
+    </div>
+  )
+}

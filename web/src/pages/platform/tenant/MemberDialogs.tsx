@@ -1,0 +1,104 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQueryClient } from '@tanstack/react-query'
+import { api, type Schema } from '../../../api/client'
+import { Button } from '../../../ui/Button'
+import { Confirm } from '../../../ui/Confirm'
+import { Dialog } from '../../../ui/Dialog'
+import { PasswordField, SelectField, TextField } from '../../../ui/Field'
+import { Form } from '../../../ui/Form'
+import { toast } from '../../../ui/Toast'
+import { usePlatformMay } from '../may'
+import { roleWord } from './words'
+
+interface Props {
+  of: Schema<'TeamMember'>
+  tenant: Schema<'AdminTenant'>
+  open: boolean
+  onClose: () => void
+}
+
+function useReload() {
+  const queries = useQueryClient()
+  return () => Promise.all([queries.invalidateQueries({ queryKey: ['tenants'] }), queries.invalidateQueries({ queryKey: ['timeline'] })])
+}
+
+export function ChangeRole({ of, tenant, open, onClose }: Props) {
+  const { t } = useLingui()
+  const reload = useReload()
+  return (
+    <Dialog open={open} onClose={onClose} title={<Trans>Role of {of.name}</Trans>}>
+      <Form
+        className="stack"
+        onSubmit={async (values) => {
+          await api.PATCH('/api/v1/admin/tenants/{tenant}/members/{user}/role', { params: { path: { tenant: tenant.id, user: String(of.id) } }, body: { role_id: Number(values.role_id) } })
+          await reload()
+          onClose()
+        }}
+      >
+        {({ busy }) => (
+          <>
+            <SelectField name="role_id" label={t`Role`} defaultValue={String(of.role.id)}>
+              {tenant.roles.filter((one) => one.name !== 'owner').map((one) => <option key={one.id} value={one.id}>{roleWord(one.name)}</option>)}
+            </SelectField>
+            <div className="acts">
+              <Button onClick={onClose}><Trans>Cancel</Trans></Button>
+              <Button type="submit" look="primary" busy={busy}><Trans>Save</Trans></Button>
+            </div>
+          </>
+        )}
+      </Form>
+    </Dialog>
+  )
+}
+
+/** Changes the name of a member and, where it is given, the password. */
+export function ChangeMember({ of, tenant, open, onClose }: Props) {
+  const { t } = useLingui()
+  const may = usePlatformMay()
+  const reload = useReload()
+  return (
+    <Dialog open={open} onClose={onClose} title={of.name}>
+      <Form
+        className="stack"
+        onSubmit={async (values) => {
+          const name = String(values.name ?? of.name).trim()
+          const password = String(values.password ?? '')
+          const body = { ...(name !== of.name ? { name } : {}), ...(password ? { password } : {}) }
+          if (Object.keys(body).length > 0) await api.PATCH('/api/v1/admin/tenants/{tenant}/members/{user}', { params: { path: { tenant: tenant.id, user: String(of.id) } }, body })
+          await reload()
+          onClose()
+          if (password) toast(<Trans>{of.name} has a new password and is told by mail.</Trans>)
+        }}
+      >
+        {({ busy }) => (
+          <>
+            {may('tenants.manage') && <TextField name="name" label={t`Name`} defaultValue={of.name} autoComplete="off" data-autofocus />}
+            {may('users.password') && (
+              <PasswordField name="password" label={t`New password`} hint={t`optional`} autoComplete="new-password" help={t`Ends all their logins, and tells them by mail.`} />
+            )}
+            <div className="acts">
+              <Button onClick={onClose}><Trans>Cancel</Trans></Button>
+              <Button type="submit" look="primary" busy={busy}><Trans>Save</Trans></Button>
+            </div>
+          </>
+        )}
+      </Form>
+    </Dialog>
+  )
+}
+
+export function RemoveMember({ of, tenant, open, onClose }: Props) {
+  const reload = useReload()
+  return (
+    <Confirm
+      open={open} onClose={onClose} title={<Trans>Remove {of.name} from {tenant.name}?</Trans>} action={<Trans>Remove {of.name}</Trans>}
+      onConfirm={async () => {
+        await api.DELETE('/api/v1/admin/tenants/{tenant}/members/{user}', { params: { path: { tenant: tenant.id, user: String(of.id) } } })
+        await reload()
+        toast(<Trans>{of.name} is no longer in {tenant.name}.</Trans>)
+      }}
+    >
+      <p><Trans>They lose access at once, and their seat is free. The account stays and can be invited again.</Trans></p>
+    </Confirm>
+  )
+}

@@ -1,0 +1,35 @@
+import { Trans } from '@lingui/react/macro'
+import { useState } from 'react'
+import type { Schema } from '../../../api/client'
+import { MenuEntry, MenuLine, More } from '../../../ui/Menu'
+import { Avatar } from '../../../ui/People'
+import { usePlatformMay } from '../may'
+import { useActAs } from './actAs'
+import { ChangeMember, ChangeRole, RemoveMember } from './MemberDialogs'
+import { roleWord } from './words'
+
+/** A member, and what can be done for them. */
+export function MemberItem({ of, tenant }: { of: Schema<'TeamMember'>; tenant: Schema<'AdminTenant'> }) {
+  const may = usePlatformMay()
+  const actAs = useActAs(tenant.id)
+  const [asked, setAsked] = useState<'role' | 'person' | 'remove'>()
+  const close = () => setAsked(undefined)
+  const owner = of.role.name === 'owner'
+  const manage = may('tenants.manage')
+  return (
+    <li>
+      <span className="person"><Avatar name={of.name} src={of.avatar} /><span><b>{of.name}</b><small>{of.email}</small></span></span>
+      <span className="end">{roleWord(of.role.name)}</span>
+      <More small>
+        {may('impersonation.start') && <MenuEntry icon="eye" onClick={() => actAs.mutate(of.id)}><Trans>Act as {of.name}</Trans></MenuEntry>}
+        {manage && !owner && <MenuEntry icon="swap" onClick={() => setAsked('role')}><Trans>Change role</Trans></MenuEntry>}
+        {(manage || may('users.password')) && <MenuEntry icon="pencil" onClick={() => setAsked('person')}><Trans>Name and password</Trans></MenuEntry>}
+        {manage && !owner && <MenuLine />}
+        {manage && !owner && <MenuEntry icon="x" danger onClick={() => setAsked('remove')}><Trans>Remove</Trans></MenuEntry>}
+      </More>
+      <ChangeRole of={of} tenant={tenant} open={asked === 'role'} onClose={close} />
+      <ChangeMember of={of} tenant={tenant} open={asked === 'person'} onClose={close} />
+      <RemoveMember of={of} tenant={tenant} open={asked === 'remove'} onClose={close} />
+    </li>
+  )
+}

@@ -1,0 +1,18 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { api } from '../../../api/client'
+import { toast } from '../../../ui/Toast'
+
+/** Acts as a member of a tenant from now on, and goes to what they see first. */
+export function useActAs(tenantId: string) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  return useMutation({
+    mutationFn: (userId: number) => api.POST('/api/v1/admin/impersonation/start', { body: { tenant_id: tenantId, user_id: userId } }),
+    onSuccess: async () => {
+      queries.clear()
+      await navigate({ to: '/' })
+    },
+    onError: (error) => toast(error.message),
+  })
+}

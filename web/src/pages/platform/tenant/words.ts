@@ -1,0 +1,15 @@
+import { t } from '@lingui/core/macro'
+import type { Schema } from '../../../api/client'
+
+/** The name of a role: the built-in ones in the reader's language, others as the tenant named them. */
+export function roleWord(name: string): string {
+  const builtIn: Record<string, string> = { owner: t`Owner`, admin: t`Admin`, member: t`Member` }
+  return builtIn[name.toLowerCase()] ?? name
+}
+
+/** What a price is paid for: a month, 3 months. */
+export function intervalWord(of: Pick<Schema<'Subscription'>, 'interval_unit' | 'interval_count'>): string {
+  const { interval_unit: unit, interval_count: count } = of
+  if (count === 1) return { day: t`a day`, week: t`a week`, month: t`a month`, year: t`a year` }[unit]
+  return { day: t`every ${count} days`, week: t`every ${count} weeks`, month: t`every ${count} months`, year: t`every ${count} years` }[unit]
+}

@@ -1,0 +1,66 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import type { Schema } from '../../api/client'
+import { pageOf, useFilters } from '../../app/filters'
+import { Chips } from '../../ui/Chips'
+import { Empty } from '../../ui/Messages'
+import { Section } from '../../ui/Page'
+import { Pager } from '../../ui/Pager'
+import { Read } from '../../ui/Read'
+import type { Scope } from '../scope'
+import { deliveriesQuery } from './api'
+import { DeliveryRow } from './DeliveryRow'
+import { eventTypes, type EventType } from './types'
+
+const states: Schema<'DeliveryStatus'>[] = ['delivered', 'pending', 'failed']
+
+/** What was sent to an endpoint, with its attempts. Filters and page are in the address. */
+export function Deliveries({ of, scope }: { of: Schema<'WebhookEndpoint'>; scope: Scope }) {
+  const { t } = useLingui()
+  const [search, change] = useFilters()
+  const status = states.find((one) => one === search.status)
+  const type = [...eventTypes, 'webhook.test' as const].find((one) => one === search.type) as EventType | undefined
+  const deliveries = useQuery(deliveriesQuery(scope, of.id, { page: pageOf(search), status, type }))
+  return (
+    <Section title={<Trans>Deliveries</Trans>} end={<Trans>of the last 30 days</Trans>}>
+      <div className="toolbar">
+        <Chips
+          label={t`Show`} name="status" value={status}
+          options={[
+            { value: 'all', label: t`All` }, { value: 'delivered', label: t`Delivered` },
+            { value: 'pending', label: t`Under way` }, { value: 'failed', label: t`Failed` },
+          ]}
+        />
+        <select className="select dense" aria-label={t`Type of event`} value={type ?? ''} onChange={(event) => change({ type: event.target.value || undefined })}>
+          <option value="">{t`All types`}</option>
+          {[...eventTypes, 'webhook.test'].map((one) => <option key={one}>{one}</option>)}
+        </select>
+      </div>
+      <Read query={deliveries}>
+        {(page) => page.data.length === 0
+          ? (
+            <Empty slim icon="hook" title={status || type ? <Trans>None of this kind</Trans> : <Trans>Nothing was sent yet</Trans>}>
+              {!status && !type && <Trans>The first event that happens shows here, with each attempt. A test sends one at once.</Trans>}
+            </Empty>
+          )
+          : (
+            <>
+              <table className="table cards rows">
+                <thead>
+                  <tr>
+                    <th scope="col"><Trans>Event</Trans></th>
+                    <th scope="col"><Trans>State</Trans></th>
+                    <th scope="col"><Trans>Attempts</Trans></th>
+                    <th scope="col"><Trans>When</Trans></th>
+                    <th scope="col" className="fit"><span className="sr">{t`Actions`}</span></th>
+                  </tr>
+                </thead>
+                <tbody>{page.data.map((one) => <DeliveryRow key={one.id} of={one} endpoint={of} scope={scope} />)}</tbody>
+              </table>
+              <Pager meta={page.meta} />
+            </>
+          )}
+      </Read>
+    </Section>
+  )
+}

@@ -1,0 +1,81 @@
+import { Plural, Trans } from '@lingui/react/macro'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Schema } from '../../api/client'
+import { Button } from '../../ui/Button'
+import { Empty } from '../../ui/Messages'
+import { Section } from '../../ui/Page'
+import { Read } from '../../ui/Read'
+import { When } from '../../ui/When'
+import { SecretDialog } from '../Secret'
+import type { Scope } from '../scope'
+import { endpointsQuery, hooksOf } from './api'
+import { EndpointForm } from './EndpointForm'
+import { EndpointState } from './EndpointState'
+
+/** The page of an endpoint. */
+function EndpointLink({ of, scope }: { of: Schema<'WebhookEndpoint'>; scope: Scope }) {
+  const to = scope === 'platform' ? '/platform/developers/webhooks/$endpointId' : '/developers/webhooks/$endpointId'
+  return <Link className="rowlink" to={to} params={{ endpointId: of.id }}>{of.url}</Link>
+}
+
+/** The webhook endpoints of the platform or a tenant: the list, and how one is made. */
+export function Endpoints({ scope }: { scope: Scope }) {
+  const queries = useQueryClient()
+  const endpoints = useQuery(endpointsQuery(scope))
+  const [creating, setCreating] = useState(false)
+  const [made, setMade] = useState<Schema<'NewWebhookEndpoint'>>()
+  const create = <Button size="s" icon="plus" onClick={() => setCreating(true)}><Trans>New endpoint</Trans></Button>
+  return (
+    <Section
+      title={<Trans>Webhooks</Trans>} end={endpoints.data?.length ? create : undefined}
+      lead={scope === 'platform'
+        ? <Trans>Addresses that are told what happens to every tenant: subscriptions, invoices, members, limits.</Trans>
+        : <Trans>Addresses of yours that are told what happens: subscription, invoices, members, limits.</Trans>}
+    >
+      <Read query={endpoints}>
+        {(list) => list.length === 0
+          ? (
+            <Empty slim icon="hook" title={<Trans>No endpoints yet</Trans>} actions={<Button look="primary" icon="plus" onClick={() => setCreating(true)}><Trans>New endpoint</Trans></Button>}>
+              <Trans>Give an address of your program, and it hears of changes at once without asking.</Trans>
+            </Empty>
+          )
+          : (
+            <table className="table mid cards rows">
+              <thead>
+                <tr>
+                  <th scope="col"><Trans>Address</Trans></th>
+                  <th scope="col"><Trans>Events</Trans></th>
+                  <th scope="col"><Trans>State</Trans></th>
+                  <th scope="col"><Trans>Last delivery</Trans></th>
+                </tr>
+              </thead>
+              <tbody>
+                {list.map((one) => (
+                  <tr key={one.id}>
+                    <td className="k1 break"><EndpointLink of={one} scope={scope} />{one.description && <small>{one.description}</small>}</td>
+                    <td className="k2">{one.events.includes('*') ? <Trans>All</Trans> : <span title={one.events.join(', ')}><Plural value={one.events.length} one="# type" other="# types" /></span>}</td>
+                    <td className="k3"><EndpointState of={one} /></td>
+                    <td className="k4 muted">{one.last_delivery_at ? <When at={one.last_delivery_at} /> : <Trans>None yet</Trans>}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )}
+      </Read>
+      <EndpointForm
+        open={creating} onClose={() => setCreating(false)}
+        onSave={async (wanted) => {
+          const endpoint = await hooksOf(scope).create(wanted)
+          await queries.invalidateQueries({ queryKey: endpointsQuery(scope).queryKey })
+          setCreating(false)
+          setMade(endpoint)
+        }}
+      />
+      <SecretDialog secret={made?.secret} onClose={() => setMade(undefined)} title={<Trans>The secret of this endpoint</Trans>}>
+        <Trans>Your program checks with it that an event is from us. Whoever has it could write events of their own.</Trans>
+      </SecretDialog>
+    </Section>
+  )
+}

@@ -1,0 +1,57 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Schema } from '../../api/client'
+import { Button } from '../../ui/Button'
+import { Choices } from '../../ui/Choices'
+import { Dialog } from '../../ui/Dialog'
+import { SelectField, TextField } from '../../ui/Field'
+import { Form, type Values } from '../../ui/Form'
+import type { Scope } from '../scope'
+import { keysOf, keysQuery } from './api'
+import { lifetimes, scopesOf, scopeWords } from './scopes'
+
+/** Makes a key: its name, what it opens and how long it works. */
+export function CreateKey({ open, scope, onClose, onMade }: {
+  open: boolean; scope: Scope; onClose: () => void; onMade: (key: Schema<'NewAPIKey'>) => void
+}) {
+  return (
+    <Dialog open={open} onClose={onClose} title={<Trans>New key</Trans>} wide>
+      <Body scope={scope} onClose={onClose} onMade={onMade} />
+    </Dialog>
+  )
+}
+
+function Body({ scope, onClose, onMade }: { scope: Scope; onClose: () => void; onMade: (key: Schema<'NewAPIKey'>) => void }) {
+  const { t, i18n } = useLingui()
+  const queries = useQueryClient()
+  const [scopes, setScopes] = useState<Schema<'APIKeyScope'>[]>(['usage.write'])
+
+  async function create(values: Values) {
+    const days = String(values.expires_in_days)
+    const made = await keysOf(scope).create({ name: String(values.name).trim(), scopes, expires_in_days: days ? Number(days) : null })
+    await queries.invalidateQueries({ queryKey: keysQuery(scope).queryKey })
+    onClose()
+    onMade(made)
+  }
+  return (
+    <Form className="stack" onSubmit={create}>
+      {({ busy }) => (
+        <>
+          <TextField name="name" label={t`Name`} help={t`Which program uses it, such as “metering”.`} autoComplete="off" required autoFocus data-autofocus />
+          <Choices
+            name="scopes" label={t`What it opens`} columns value={scopes} onChange={setScopes}
+            options={scopesOf(scope === 'platform').map((one) => ({ value: one, label: i18n._(scopeWords[one]), small: <code>{one}</code> }))}
+          />
+          <SelectField name="expires_in_days" label={t`Works`} defaultValue="365">
+            {lifetimes.map((days) => <option key={days} value={days ?? ''}>{days === null ? t`until it is ended` : days === 365 ? t`for a year` : t`for ${days} days`}</option>)}
+          </SelectField>
+          <div className="acts">
+            <Button onClick={onClose}><Trans>Leave it</Trans></Button>
+            <Button type="submit" look="primary" busy={busy}><Trans>Make the key</Trans></Button>
+          </div>
+        </>
+      )}
+    </Form>
+  )
+}

@@ -1,0 +1,22 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+
+/** A choice of what a list shows, kept in the address under a name. The first option is the default. */
+export function Chips({ name, value, options, label }: {
+  name: string; value: string | undefined; label: string; options: { value: string; label: ReactNode; count?: ReactNode }[]
+}) {
+  const chosen = options.some((one) => one.value === value) ? value : options[0]?.value
+  return (
+    <div className="chips" role="group" aria-label={label}>
+      {options.map((one, i) => (
+        <Link
+          key={one.value} className="chip" to="." replace resetScroll={false} activeProps={{}}
+          aria-current={one.value === chosen ? 'true' : undefined}
+          search={(search: Record<string, string | undefined>) => ({ ...search, page: undefined, [name]: i === 0 ? undefined : one.value })}
+        >
+          {one.label} {one.count !== undefined && <span>{one.count}</span>}
+        </Link>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,27 @@
+import { useEffect, useState } from 'react'
+import { useFilters } from '../app/filters'
+import { Icon } from './Icon'
+
+/** Narrows a list by a text, which is kept in the address under a name, shortly after one has stopped to write. */
+export function SearchField({ name = 'search', label }: { name?: string; label: string }) {
+  const [search, change] = useFilters()
+  const wanted = search[name] ?? ''
+  const [text, setText] = useState(wanted)
+  const [seen, setSeen] = useState(wanted)
+  // Somebody went back or opened a link: the address is right.
+  if (wanted !== seen) {
+    setSeen(wanted)
+    if (wanted !== text.trim()) setText(wanted)
+  }
+  useEffect(() => {
+    if (text.trim() === wanted) return
+    const timer = setTimeout(() => change({ [name]: text.trim() || undefined }, { replace: true }), 250)
+    return () => clearTimeout(timer)
+  })
+  return (
+    <div className="affix search-field">
+      <span><Icon name="search" /></span>
+      <input className="input dense" type="search" aria-label={label} placeholder={label} value={text} onChange={(event) => setText(event.target.value)} />
+    </div>
+  )
+}

@@ -1,0 +1,25 @@
+import type { ReactNode } from 'react'
+import { useFilters } from '../app/filters'
+import { Icon } from './Icon'
+
+/** The head of a column that sorts: once in one direction, again in the other. The order is kept in the address. */
+export function SortHead({ by, normal, children, className }: {
+  by: string
+  /** The order without one in the address, such as -created_at. */
+  normal: string
+  children: ReactNode
+  className?: string
+}) {
+  const [search, change] = useFilters()
+  const sort = search.sort ?? normal
+  const up = sort === by
+  const down = sort === `-${by}`
+  const next = down ? by : `-${by}`
+  return (
+    <th scope="col" className={className} aria-sort={up ? 'ascending' : down ? 'descending' : undefined}>
+      <button type="button" onClick={() => change({ sort: next === normal ? undefined : next })}>
+        {children} {(up || down) && <Icon name={up ? 'up' : 'down'} />}
+      </button>
+    </th>
+  )
+}
