@@ -51,7 +51,7 @@ export default function Team() {
           />
         )}
       </Read>
-      <RolesInWords />
+      <RolesInWords withLink />
       <InviteDialog open={inviting} onClose={() => setInviting(false)} />
     </Page>
   )

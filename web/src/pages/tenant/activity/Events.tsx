@@ -1,12 +1,14 @@
 import { Trans } from '@lingui/react/macro'
 import type { Schema } from '../../../api/client'
+import { useFormat } from '../../../app/format'
 import { useTenant } from '../../../app/session'
 import { Icon } from '../../../ui/Icon'
 import { When } from '../../../ui/When'
 import { useDescribe } from './describe'
 
-/** What happened, in plain words, the newest first. */
-export function Events({ entries }: { entries: Schema<'AuditEntry'>[] }) {
+/** What happened, in plain words, the newest first; exact with the time of the day. */
+export function Events({ entries, exact }: { entries: Schema<'AuditEntry'>[]; exact?: boolean }) {
+  const format = useFormat()
   const describe = useDescribe()
   const { users } = useTenant()
   return (
@@ -22,7 +24,7 @@ export function Events({ entries }: { entries: Schema<'AuditEntry'>[] }) {
               {more && <small>{more}</small>}
               {subject && <small>{subject === true ? <Trans>By the support</Trans> : <Trans>By the support, acting as {subject}</Trans>}</small>}
             </p>
-            <When at={entry.created_at} />
+            {exact ? <time dateTime={entry.created_at} title={format.exact(entry.created_at)}>{format.time(entry.created_at)}</time> : <When at={entry.created_at} />}
           </li>
         )
       })}

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { $api } from '../../../api/client'
-import { useTenant } from '../../../app/session'
+import { useMay, useTenant } from '../../../app/session'
 
 /** The path's parameters of all routes of the caller's tenant. */
 export function useHere() {
@@ -23,8 +23,9 @@ export function useMembers() {
   return $api.useQuery('get', '/api/v1/tenant/{tenantId}/team/members', useHere())
 }
 
+/** The roles with what they may do, for who may change them. */
 export function useRoles() {
-  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/roles', useHere())
+  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/roles', useHere(), { enabled: useMay()('roles.manage') })
 }
 
 /** Invitations that wait for an answer, also those whose time is over. */

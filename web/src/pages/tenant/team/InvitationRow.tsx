@@ -53,7 +53,7 @@ export function InvitationRow({ invitation }: { invitation: Schema<'TeamInvitati
         {may('team.invite') && (
           <>
             <Button size="s" busy={resend.busy} onClick={() => resend.run()} aria-label={t`Send the invitation of ${email} again`}><Trans>Send again</Trans></Button>
-            <More small>
+            <More small label={t`More for ${email}`}>
               <MenuEntry icon="x" danger onClick={() => setAsking(true)}><Trans>Take the invitation back</Trans></MenuEntry>
             </More>
           </>

@@ -9,7 +9,7 @@ import { SelectField, TextField } from '../../../ui/Field'
 import { Form, type Values } from '../../../ui/Form'
 import { Note } from '../../../ui/Messages'
 import { toast } from '../../../ui/Toast'
-import { useHere, useRefresh, useTeamStats } from '../shared/reads'
+import { useHere, useRefresh, useRoles, useTeamStats } from '../shared/reads'
 import { useWords } from '../shared/words'
 import { useRoleWords } from './permissions'
 
@@ -24,7 +24,7 @@ function InviteForm({ onClose }: { onClose: () => void }) {
   const refresh = useRefresh()
   const [role, setRole] = useState('member')
   const roles = $api.useQuery('get', '/api/v1/tenant/{tenantId}/team/roles', here).data?.data ?? []
-  const all = $api.useQuery('get', '/api/v1/tenant/{tenantId}/roles', here, { enabled: useMay()('roles.manage') }).data?.data
+  const all = useRoles().data?.data
   const chosen = all?.find((one) => one.name === role)
   const days = ['1', '3', '7', '14', '30']
 

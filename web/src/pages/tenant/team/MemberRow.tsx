@@ -72,7 +72,7 @@ export function MemberRow({ member }: { member: Schema<'TeamMember'> }) {
       <td className="k3">{member.joined_at && format.dayWithYear(member.joined_at)}</td>
       <td className="acts-cell k4">
         {(manages || (self && !owner)) && (
-          <More small>
+          <More small label={t`More for ${member.name}`}>
             <MenuEntry icon="mail" href={`mailto:${member.email}`}><Trans>Write a mail</Trans></MenuEntry>
             {manages && <MenuEntry icon="out" danger onClick={() => setAsking('remove')}><Trans>Remove from the team</Trans></MenuEntry>}
             {self && <MenuEntry icon="out" danger onClick={() => setAsking('leave')}><Trans>Leave the team</Trans></MenuEntry>}

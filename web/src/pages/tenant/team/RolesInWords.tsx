@@ -1,4 +1,5 @@
 import { Plural, Trans } from '@lingui/react/macro'
+import type { Schema } from '../../../api/client'
 import { useMay } from '../../../app/session'
 import { ButtonLink } from '../../../ui/Button'
 import { Section } from '../../../ui/Page'
@@ -7,29 +8,43 @@ import { useRoles } from '../shared/reads'
 import { useWords } from '../shared/words'
 import { useRoleWords } from './permissions'
 
-/** Each role with a sentence about what it may do; the matrix is a page of its own. */
-export function RolesInWords() {
-  const may = useMay()
+interface Told {
+  name: string
+  permissions?: Schema<'TenantPermission'>[]
+  users_count?: number
+}
+
+/** The roles that everybody has, for those who cannot read the others. */
+const builtin: Told[] = [{ name: 'owner' }, { name: 'admin' }, { name: 'member' }]
+
+function List({ roles }: { roles: Told[] }) {
   const words = useWords()
   const inWords = useRoleWords()
+  return (
+    <dl className="dl">
+      {roles.map((role) => (
+        <div key={role.name}>
+          <dt>{words.role(role.name)}</dt>
+          <dd>
+            {inWords(role.name, role.permissions)}{' '}
+            {role.users_count !== undefined && <span className="faint"><Plural value={role.users_count} one="# person" other="# people" /></span>}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+/** Each role with a sentence about what it may do; on the team's page with the way to the matrix. */
+export function RolesInWords({ withLink }: { withLink?: boolean }) {
+  const may = useMay()
   const roles = useRoles()
   return (
     <Section
-      title={<Trans>Roles</Trans>} lead={<Trans>What a role may do. Owner, Admin and Member are fixed; you can make as many others as you need.</Trans>}
-      end={may('roles.manage') && <ButtonLink size="s" to="/team/roles"><Trans>Compare and change roles</Trans></ButtonLink>}
+      title={<Trans>Roles in words</Trans>}
+      end={withLink && may('roles.manage') && <ButtonLink size="s" to="/team/roles"><Trans>Compare and change roles</Trans></ButtonLink>}
     >
-      <Read query={roles}>
-        {({ data }) => (
-          <dl className="dl roles">
-            {data.map((role) => (
-              <div key={role.id}>
-                <dt>{words.role(role.name)}</dt>
-                <dd>{inWords(role.name, role.permissions)} <span className="faint"><Plural value={role.users_count} one="# person" other="# people" /></span></dd>
-              </div>
-            ))}
-          </dl>
-        )}
-      </Read>
+      {may('roles.manage') ? <Read query={roles}>{({ data }) => <List roles={data} />}</Read> : <List roles={builtin} />}
     </Section>
   )
 }
