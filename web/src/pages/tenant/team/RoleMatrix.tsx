@@ -3,15 +3,11 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import type { Schema } from '../../../api/client'
 import { useMay } from '../../../app/session'
-import { Confirm } from '../../../ui/Confirm'
 import { Icon } from '../../../ui/Icon'
-import { MenuEntry, More } from '../../../ui/Menu'
-import { toast } from '../../../ui/Toast'
 import { useWords } from '../shared/words'
 import { permissions } from './permissions'
-import { RoleDialog } from './RoleDialog'
+import { RoleMenu } from './RoleMenu'
 import { SaveRoles } from './SaveRoles'
-import { useRoleWrites } from './useRoleWrites'
 
 type Role = Schema<'TenantRole'>
 type Permission = Schema<'TenantPermission'>
@@ -32,32 +28,13 @@ function Cell({ role, name, label, held, editable, onToggle }: {
 
 /** A role's name with how many hold it, and what can be done with one's own. */
 function RoleHead({ role }: { role: Role }) {
-  const { t } = useLingui()
   const words = useWords()
-  const writes = useRoleWrites()
-  const [asking, setAsking] = useState<'rename' | 'delete' | null>(null)
   const people = plural(role.users_count, { one: '# person', other: '# people' })
-  const name = words.role(role.name)
   return (
     <th scope="col" className={role.is_builtin ? undefined : 'edit'}>
-      {name}
+      {words.role(role.name)}
       <small>{people}</small>
-      {!role.is_builtin && (
-        <More small label={t`More for ${name}`}>
-          <MenuEntry icon="pencil" onClick={() => setAsking('rename')}><Trans>Rename</Trans></MenuEntry>
-          <MenuEntry icon="x" danger onClick={() => setAsking('delete')}><Trans>Delete</Trans></MenuEntry>
-        </More>
-      )}
-      <RoleDialog role={role} open={asking === 'rename'} onClose={() => setAsking(null)} />
-      <Confirm
-        open={asking === 'delete'} onClose={() => setAsking(null)} title={<Trans>Delete the role {name}?</Trans>} action={<Trans>Delete {name}</Trans>}
-        onConfirm={async () => {
-          await writes.remove(role)
-          toast(t`The role ${name} is deleted`)
-        }}
-      >
-        <p><Trans>Who has it, and who is invited with it, becomes a member.</Trans></p>
-      </Confirm>
+      {!role.is_builtin && <RoleMenu role={role} />}
     </th>
   )
 }
