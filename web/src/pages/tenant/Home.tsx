@@ -28,6 +28,14 @@ export default function Home() {
   const { usage, gauges, period, settled } = useGauges()
   const paused = stopped.has(subscription.data?.data?.status ?? '')
   const charted = gauges?.find((one) => one.used > 0 && one.days.length > 2 && (one.resets === 'monthly' || one.limit !== null))
+  const parts = [
+    charted && period && <Section key="chart" className="" title={<Trans>{charted.name}, day by day</Trans>}><Chart gauge={charted} period={period} /></Section>,
+    <LastInvoices key="invoices" />,
+    may('audit.view') && <LastEvents key="events" />,
+    <Next key="next" subscription={subscription.data?.data ?? null} gauges={gauges ?? []} />,
+  ].filter(Boolean)
+  // Without a chart or the events the others move up, so that no half of the page stays empty.
+  const pairs = [parts.slice(0, 2), parts.slice(2)].filter((pair) => pair.length > 0)
   return (
     <Page title={t`Home`} heading={null}>
       <Read query={subscription} lines={3}>
@@ -50,16 +58,7 @@ export default function Home() {
               </Section>
             ))}
       </Read>
-      <div className="cols sec">
-        {charted && period && (
-          <Section className="" title={<Trans>{charted.name}, day by day</Trans>}><Chart gauge={charted} period={period} /></Section>
-        )}
-        <LastInvoices />
-      </div>
-      <div className="cols sec">
-        {may('audit.view') && <LastEvents />}
-        <Next subscription={subscription.data?.data ?? null} gauges={gauges ?? []} />
-      </div>
+      {pairs.map((pair, i) => <div key={i} className="cols sec">{pair}</div>)}
     </Page>
   )
 }

@@ -27,7 +27,7 @@ export default function Team() {
   const waiting = (invitations.data?.data ?? []).filter((one) => one.status === 'pending' || one.status === 'expired')
   const people = members.data?.data.length ?? 0
   const price = subscription && format.money(subscription.price_cents, subscription.currency)
-  const each = subscription && words.each(subscription)
+  const each = subscription && words.each({ ...subscription, pricing_type: subscription.plan.pricing_type })
   const show = search.show === 'people' || search.show === 'invitations' ? search.show : 'everyone'
   const choices = [
     { value: 'everyone', label: t`Everyone`, count: people + waiting.length || undefined },

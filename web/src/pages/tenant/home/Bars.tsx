@@ -12,12 +12,14 @@ import { share, type Gauge, type Period } from './meters'
 const most = 4 / 3
 
 /** One line: a name, the bar with its forecast, and the figures. */
-function Bar({ name, below, used, forecast, limit, figure, remark }: {
+function Bar({ name, below, used, forecast, limit, figure, remark, calm }: {
   name: ReactNode; below: ReactNode; used: number; forecast?: number; limit: number | null; figure: ReactNode; remark: ReactNode
+  /** Being full is no trouble. */
+  calm?: boolean
 }) {
   const v = limit ? Math.min(most, used / limit) : 0
   const f = limit ? Math.min(most, Math.max(used, forecast ?? 0) / limit) : 0
-  const tone = limit === null ? 'none' : v >= 1 ? 'bad' : f >= 1 || v >= 0.8 ? 'warn' : ''
+  const tone = limit === null ? 'none' : calm ? (v > 1 ? 'warn' : '') : v >= 1 ? 'bad' : f >= 1 || v >= 0.8 ? 'warn' : ''
   return (
     <div className="bar">
       <div className="name"><b>{name}</b><span>{below}</span></div>
@@ -63,7 +65,7 @@ function PlacesBar() {
   return (
     <Bar
       name={<Trans>Places in the team</Trans>} below={invited > 0 ? <Trans>{people}, {waiting}</Trans> : people}
-      used={total} limit={limit}
+      used={total} limit={limit} calm
       figure={limit === null ? used : <Trans>{used} of {most}</Trans>}
       remark={limit === null ? <Trans>No limit</Trans> : <Plural value={Math.max(0, limit - total)} one="# free" other="# free" />}
     />

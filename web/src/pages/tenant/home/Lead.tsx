@@ -33,7 +33,7 @@ export function Lead({ subscription, open }: { subscription: Schema<'Subscriptio
   const regular = regularPrice(subscription)
   const usage = estimate.data?.data.total_amount_cents ?? 0
   const price = format.money(subscription.price_cents, currency)
-  const each = words.each(subscription)
+  const each = words.each({ ...subscription, pricing_type: subscription.plan.pricing_type })
   const total = format.money(regular + usage, currency)
   const base = format.money(regular, currency)
   const extra = format.money(usage, currency)

@@ -43,12 +43,12 @@ function Row({ invoice }: { invoice: Schema<'Invoice'> }) {
         {mainLine(invoice)?.description}
         {first && (
           <small>
-            {first.description}, {format.sum(first.amount)}
+            {first.description}, <span className="nowrap">{format.sum(first.amount)}</span>
             {more > 0 && <> <Trans>and {more} more</Trans></>}
           </small>
         )}
       </td>
-      <td className="k3 muted">{invoice.number}</td>
+      <td className="k3 muted nowrap">{invoice.number}</td>
       <td className="k4"><InvoiceState status={invoice.status} /><StateDetail invoice={invoice} /></td>
       <td className="num k5"><b>{format.sum(invoice.total)}</b></td>
       <td className="acts-cell k6"><PayButton invoice={invoice} size="s" /><PdfLink invoice={invoice} /></td>

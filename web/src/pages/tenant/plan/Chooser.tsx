@@ -4,7 +4,7 @@ import { useState } from 'react'
 import type { Schema } from '../../../api/client'
 import { useMay } from '../../../app/session'
 import { Segments, Stepper } from '../../../ui/Field'
-import { Empty } from '../../../ui/Messages'
+import { Empty, Skeleton } from '../../../ui/Messages'
 import { useFilters, useTeamStats } from '../shared/reads'
 import { useWords } from '../shared/words'
 import { hindranceOf, intervalOf, rowsOf } from './compare'
@@ -21,7 +21,8 @@ export function Chooser({ plans, subscription, currency }: { plans: Schema<'Offe
   const words = useWords()
   const may = useMay()
   const [search, filter] = useFilters()
-  const stats = useTeamStats().data?.data
+  const team = useTeamStats()
+  const stats = team.data?.data
   const members = Math.max(1, stats?.members ?? 1)
   const [wanted, setWanted] = useState(0)
 
@@ -35,6 +36,8 @@ export function Chooser({ plans, subscription, currency }: { plans: Schema<'Offe
   const people = plural(members, { one: '# person is in the team', other: '# people are in the team' })
 
   if (plans.length === 0) return <Empty icon="plan" title={<Trans>There are no plans yet</Trans>}><Trans>As soon as one is offered, you find it here.</Trans></Empty>
+  // Without the team's size the seats would be wrong for a moment, and asked for.
+  if (team.isPending) return <Skeleton lines={8} />
   const comparison = (
     <div className="plans" role="radiogroup" aria-label={t`Plans`} style={{ '--plans': shown.length, '--rows': rows.length + 3 } as React.CSSProperties}>
       <RowNames rows={rows} />

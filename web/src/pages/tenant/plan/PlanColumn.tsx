@@ -65,7 +65,7 @@ function Remark({ plan, subscription }: { plan: Schema<'OfferedPlan'>; subscript
   if (plan.id === subscription?.plan.id) {
     const what = words.planWithSeats(plan.name, plan.pricing_type, subscription.quantity)
     const price = format.money(regularPrice(subscription), subscription.currency)
-    const each = words.each(subscription)
+    const each = words.each({ ...subscription, pricing_type: subscription.plan.pricing_type })
     return <small><Trans>{what}: {price} {each}.</Trans></small>
   }
   if (plan.trial_days > 0) {
@@ -85,8 +85,8 @@ export function PlanColumn({ plan, rows, subscription, chosen, readOnly, onChoos
   const off = hindranceOf(plan, subscription) !== undefined
   // The price of the running subscription holds, whatever the plan costs by now.
   const price = current ? { price_cents: subscription.price_cents, currency: subscription.currency } : plan.prices[0]
-  const each = words.each(plan)
-  const below = plan.pricing_type === 'seat' ? <Trans>a seat, {each}</Trans> : plan.pricing_type === 'usage' ? <Trans>{each}, and usage</Trans> : each
+  const each = words.per(plan)
+  const below = plan.pricing_type === 'usage' ? <Trans>{each}, and usage</Trans> : each
   return (
     <label className={`plan ${off ? 'is-off' : ''} ${chosen ? 'is-chosen' : ''}`}>
       <span className="plan-h">

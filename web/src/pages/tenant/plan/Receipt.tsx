@@ -5,6 +5,7 @@ import { useFormat } from '../../../app/format'
 import { useMay, useTenant } from '../../../app/session'
 import { Button } from '../../../ui/Button'
 import { Note, Problem, Skeleton } from '../../../ui/Messages'
+import { PortalButton } from '../shared/Portal'
 import { useWords } from '../shared/words'
 import { Figures } from './Figures'
 import { useChange } from './useChange'
@@ -22,6 +23,14 @@ function Refusal({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   }
   if (code === 'preview_outdated') return <Note tone="warn" title={<Trans>The figures have changed</Trans>}><Trans>Nothing was charged. Above is what it costs now.</Trans></Note>
   if (code === 'proration_not_supported') return <Note tone="warn" title={<Trans>This change cannot be computed</Trans>}><Trans>Choose another plan, or change with the end of the period.</Trans></Note>
+  if (code === 'plan_change_error' && error instanceof ApiError && !error.body.violations) {
+    return (
+      <>
+        <Note tone="bad" title={error.message}><Trans>Nothing was charged. If your card was refused, use another one and try again.</Trans></Note>
+        <PortalButton size="s"><Trans>Change how you pay</Trans></PortalButton>
+      </>
+    )
+  }
   return <Problem error={error} onRetry={onRetry} />
 }
 

@@ -1,7 +1,5 @@
-import { useLingui } from '@lingui/react/macro'
 import { useMutation, useQueryClient, type QueryKey } from '@tanstack/react-query'
 import { address, api, ApiError, type Schema } from '../../../api/client'
-import { toast } from '../../../ui/Toast'
 import { useFilters, useHere, useRefresh } from '../shared/reads'
 
 /** Where the provider's page leads back to. */
@@ -9,7 +7,6 @@ const back = (how: 'paid' | 'left') => `${address('plan')}?checkout=${how}`
 
 /** Changes the plan, or buys the first one. The figures that come with preview_outdated replace those that were shown. */
 export function useChange(plan: Schema<'OfferedPlan'>, seats: number, subscription: Schema<'Subscription'> | null, currency: string, previewKey: QueryKey) {
-  const { t } = useLingui()
   const here = useHere()
   const queries = useQueryClient()
   const refresh = useRefresh()
@@ -27,9 +24,9 @@ export function useChange(plan: Schema<'OfferedPlan'>, seats: number, subscripti
     const { action, checkout_url: page, payment_action: confirmation } = data!.data
     if (action === 'checkout_required' && page) return location.assign(page)
     if (action === 'confirmation_required' && confirmation) return location.assign(confirmation.url)
-    await refresh('/subscription', '/plans', '/invoices', '/usage', '/team', '/entitlements', '/audit-logs', '/billing', '/timeline')
-    toast(t`${plan.name} is your plan now`)
+    // The choice goes first, so that its preview is not asked for again.
     filter({ plan: undefined, done: '1', checkout: undefined })
+    await refresh('/subscription', '/plans', '/invoices', '/usage', '/team', '/entitlements', '/audit-logs', '/billing', '/timeline')
     window.scrollTo({ top: 0 })
   }
 
