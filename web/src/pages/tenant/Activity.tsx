@@ -1,4 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
+import { pageOf, useFilters } from '../../app/filters'
 import { $api } from '../../api/client'
 import { useMay, useTenant } from '../../app/session'
 import { ButtonLink } from '../../ui/Button'
@@ -7,7 +8,7 @@ import { Page } from '../../ui/Page'
 import { Pager } from '../../ui/Pager'
 import { Read } from '../../ui/Read'
 import { Days } from './activity/Days'
-import { useFilters, useHere } from './shared/reads'
+import { useHere } from './shared/reads'
 
 /** The first moment of a day in the reader's own time. */
 const dayStart = (day: string) => new Date(`${day}T00:00:00`)
@@ -28,7 +29,7 @@ export default function Activity() {
   const { users } = useTenant()
   const [search, filter] = useFilters()
   const query = {
-    page: Math.max(1, Number(search.page) || 1), per_page: 50, from: time(search.from), to: time(search.to, 1),
+    page: pageOf(search), per_page: 50, from: time(search.from), to: time(search.to, 1),
     'filter[actor]': Number(search.who) || undefined,
   }
   const entries = $api.useQuery('get', '/api/v1/tenant/{tenantId}/audit-logs', { params: { ...here.params, query } }, { enabled: may('audit.view') })
@@ -43,15 +44,15 @@ export default function Activity() {
   return (
     <Page title={t`Activity`} lead={<Trans>Who changed what here, the newest first.</Trans>}>
       <div className="toolbar">
-        <select className="select dense w-auto" aria-label={t`By whom`} value={search.who ?? ''} onChange={(event) => filter({ who: event.target.value || undefined, page: undefined })}>
+        <select className="select dense w-auto" aria-label={t`By whom`} value={search.who ?? ''} onChange={(event) => filter({ who: event.target.value || undefined })}>
           <option value="">{t`By anybody`}</option>
           {users.map((user) => <option key={user.id} value={user.id}>{user.name}</option>)}
         </select>
         <label className="row t13"><span className="faint"><Trans>From</Trans></span>
-          <input className="input dense w-auto" type="date" value={search.from ?? ''} onChange={(event) => filter({ from: event.target.value || undefined, page: undefined })} />
+          <input className="input dense w-auto" type="date" value={search.from ?? ''} onChange={(event) => filter({ from: event.target.value || undefined })} />
         </label>
         <label className="row t13"><span className="faint"><Trans>To</Trans></span>
-          <input className="input dense w-auto" type="date" value={search.to ?? ''} onChange={(event) => filter({ to: event.target.value || undefined, page: undefined })} />
+          <input className="input dense w-auto" type="date" value={search.to ?? ''} onChange={(event) => filter({ to: event.target.value || undefined })} />
         </label>
         {filtered && <ButtonLink size="s" look="quiet" to="/activity"><Trans>Show everything</Trans></ButtonLink>}
       </div>

@@ -1,4 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
+import { pageOf, useFilters } from '../../app/filters'
 import { $api } from '../../api/client'
 import { useMay, useTenant } from '../../app/session'
 import { ButtonLink } from '../../ui/Button'
@@ -9,7 +10,7 @@ import { Pager } from '../../ui/Pager'
 import { Read } from '../../ui/Read'
 import { InvoiceTable } from './invoices/InvoiceTable'
 import { OpenInvoice } from './invoices/OpenInvoice'
-import { useFilters, useHere } from './shared/reads'
+import { useHere } from './shared/reads'
 
 const known = ['open', 'paid', 'void', 'uncollectible'] as const
 
@@ -21,7 +22,7 @@ export default function Invoices() {
   const here = useHere()
   const [search] = useFilters()
   const status = known.find((one) => one === search.status)
-  const page = Math.max(1, Number(search.page) || 1)
+  const page = pageOf(search)
   const path = '/api/v1/tenant/{tenantId}/invoices' as const
   const invoices = $api.useQuery('get', path, { params: { ...here.params, query: { page, per_page: 25, status } } })
   const open = $api.useQuery('get', path, { params: { ...here.params, query: { status: 'open', per_page: 5 } } })

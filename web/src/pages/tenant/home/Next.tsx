@@ -40,9 +40,9 @@ export function Next({ subscription, gauges }: { subscription: Schema<'Subscript
       })
     }
   }
-  if (coming.length === 0) return null
   return (
     <Section className="" title={<Trans>What comes next</Trans>}>
+      {coming.length === 0 && <p className="t13 muted"><Trans>No dates are ahead.</Trans></p>}
       <ul className="list dates">
         {coming.sort((a, b) => a.at.getTime() - b.at.getTime()).slice(0, 6).map((one) => (
           <li key={one.key}><time dateTime={one.at.toISOString()} title={format.exact(one.at)}>{one.about && '≈ '}{format.shortDay(one.at)}</time><span>{one.text}</span></li>

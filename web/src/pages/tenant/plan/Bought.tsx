@@ -1,9 +1,10 @@
 import { Trans } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'
 import { useEffect } from 'react'
+import { useFilters } from '../../../app/filters'
 import type { Schema } from '../../../api/client'
 import { Note } from '../../../ui/Messages'
-import { useFilters, useRefresh } from '../shared/reads'
+import { useRefresh } from '../shared/reads'
 
 /** How often and for how long the service is asked whether the provider has told of a payment. */
 const every = 2000

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient, type QueryKey } from '@tanstack/react-query'
+import { useFilters } from '../../../app/filters'
 import { address, api, ApiError, type Schema } from '../../../api/client'
-import { useFilters, useHere, useRefresh } from '../shared/reads'
+import { useHere, useRefresh } from '../shared/reads'
 
 /** Where the provider's page leads back to. */
 const back = (how: 'paid' | 'left') => `${address('plan')}?checkout=${how}`

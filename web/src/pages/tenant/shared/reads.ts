@@ -1,5 +1,4 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { $api } from '../../../api/client'
 import { useMay, useTenant } from '../../../app/session'
@@ -42,13 +41,4 @@ export function useRefresh(): (...parts: string[]) => Promise<void> {
     })
     await Promise.all([queries.invalidateQueries({ queryKey: ['tenant'] }), queries.invalidateQueries({ queryKey: ['me'] })])
   }, [queries])
-}
-
-type Search = Record<string, string | undefined>
-
-/** What the address says to show, and a way to change that. */
-export function useFilters(): [Search, (to: Search) => void] {
-  const search: Search = useSearch({ strict: false })
-  const navigate = useNavigate()
-  return [search, (to) => void navigate({ to: '.', search: { ...search, ...to }, replace: true, resetScroll: false })]
 }
