@@ -12,8 +12,13 @@ function decimals(locale: string, currency: string): number {
 export function formats(locale: string) {
   const date = (options: Intl.DateTimeFormatOptions) => {
     const format = new Intl.DateTimeFormat(locale === 'en' ? 'en-GB' : locale, options)
-    return (at: string | Date) => format.format(new Date(at))
+    // A day without a time is that day wherever one reads it.
+    const utc = new Intl.DateTimeFormat(locale === 'en' ? 'en-GB' : locale, { ...options, timeZone: 'UTC' })
+    return (at: string | Date) => (typeof at === 'string' && at.length === 10 ? utc : format).format(new Date(at))
   }
+  const range = new Intl.DateTimeFormat(locale === 'en' ? 'en-GB' : locale, { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' })
+  const shortRange = new Intl.DateTimeFormat(locale === 'en' ? 'en-GB' : locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+  const wholeMonth = new Intl.DateTimeFormat(locale === 'en' ? 'en-GB' : locale, { month: 'long', year: 'numeric', timeZone: 'UTC' })
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   const day = date({ day: 'numeric', month: 'long' })
   const dayWithYear = date({ day: 'numeric', month: 'long', year: 'numeric' })
@@ -49,6 +54,14 @@ export function formats(locale: string) {
     month: date({ month: 'long' }),
     shortMonth: date({ month: 'short' }),
     monthWithYear: date({ month: 'long', year: 'numeric' }),
+    /** A period that ends before the day of its end: a month by its name, else from day to day. In UTC, as one is billed; short leaves the year away. */
+    period(from: string, to: string, { short = false } = {}): string {
+      const [start, after] = [new Date(from), new Date(to)]
+      const last = new Date(Math.max(Date.UTC(after.getUTCFullYear(), after.getUTCMonth(), after.getUTCDate()) - 86_400_000, start.getTime()))
+      const months = (after.getUTCFullYear() - start.getUTCFullYear()) * 12 + after.getUTCMonth() - start.getUTCMonth()
+      if (start.getUTCDate() === 1 && after.getUTCDate() === 1 && months === 1) return wholeMonth.format(start)
+      return (short ? shortRange : range).formatRange(start, last)
+    },
     time: date({ hour: '2-digit', minute: '2-digit' }),
     /** Day and time in full, as one hovers for it. */
     exact: date({ day: 'numeric', month: 'long', year: 'numeric', hour: '2-digit', minute: '2-digit' }),

@@ -32,7 +32,7 @@ export const MenuLine = Mantine.Divider
 export const MenuLabel = Mantine.Label
 
 /** The rest of the actions, behind three dots. */
-export function More({ children, small }: { children: ReactNode; small?: boolean }) {
+export function More({ children, small, label }: { children: ReactNode; small?: boolean; label?: string }) {
   const { t } = useLingui()
-  return <Menu target={<Button icon="dots" look={small ? 'quiet' : 'plain'} size={small ? 's' : 'm'} aria-label={t`More`} />}>{children}</Menu>
+  return <Menu target={<Button icon="dots" look={small ? 'quiet' : 'plain'} size={small ? 's' : 'm'} aria-label={label ?? t`More`} />}>{children}</Menu>
 }

@@ -1,5 +1,64 @@
-import { Page } from '../../ui/Page'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { $api } from '../../api/client'
+import { useMay } from '../../app/session'
+import { Empty } from '../../ui/Messages'
+import { Page, Section } from '../../ui/Page'
+import { Read } from '../../ui/Read'
+import { Attention } from './home/Attention'
+import { Bars } from './home/Bars'
+import { Chart } from './home/Chart'
+import { LastEvents } from './home/LastEvents'
+import { LastInvoices } from './home/LastInvoices'
+import { Lead } from './home/Lead'
+import { useGauges } from './home/meters'
+import { Next } from './home/Next'
+import { Todo } from './home/Todo'
+import { useHere, useSubscription } from './shared/reads'
 
+/** The statuses in which nothing new can be used. */
+const stopped = new Set(['past_due', 'unpaid', 'paused', 'incomplete'])
+
+/** What one has, what comes next and what needs attention. */
 export default function Home() {
-  return <Page title="Home">Home</Page>
+  const { t } = useLingui()
+  const may = useMay()
+  const here = useHere()
+  const subscription = useSubscription()
+  const open = $api.useQuery('get', '/api/v1/tenant/{tenantId}/invoices', { params: { ...here.params, query: { status: 'open', per_page: 10 } } })
+  const { usage, gauges, period, settled } = useGauges()
+  const paused = stopped.has(subscription.data?.data?.status ?? '')
+  const charted = gauges?.find((one) => one.used > 0 && one.days.length > 2 && (one.resets === 'monthly' || one.limit !== null))
+  const parts = [
+    charted && period && <Section key="chart" className="" title={<Trans>{charted.name}, day by day</Trans>}><Chart gauge={charted} period={period} /></Section>,
+    <LastInvoices key="invoices" />,
+    may('audit.view') && <LastEvents key="events" />,
+    <Next key="next" subscription={subscription.data?.data ?? null} gauges={gauges ?? []} />,
+  ].filter(Boolean)
+  // Without a chart or the events the others move up, so that no half of the page stays empty.
+  const pairs = [parts.slice(0, 2), parts.slice(2)].filter((pair) => pair.length > 0)
+  return (
+    <Page title={t`Home`} heading={null}>
+      <Read query={subscription} lines={3}>
+        {({ data }) => (
+          <>
+            <Attention subscription={data} invoices={open.data?.data ?? []} gauges={paused ? [] : gauges ?? []} />
+            <Lead subscription={data} open={open.data?.data ?? []} />
+            <Todo subscribed={data !== null} />
+          </>
+        )}
+      </Read>
+      <Read query={usage} lines={5}>
+        {() => (!settled || !gauges || !period ? null : gauges.some((one) => one.used > 0) || !gauges.length
+          ? <Bars gauges={gauges} period={period} paused={paused} />
+          : (
+              <Section title={<Trans>Usage</Trans>}>
+                <Empty slim icon="gauge" title={<Trans>Nothing is used yet</Trans>}>
+                  <Trans>Here you will see how far what the plan contains reaches.</Trans>
+                </Empty>
+              </Section>
+            ))}
+      </Read>
+      {pairs.map((pair, i) => <div key={i} className="cols sec">{pair}</div>)}
+    </Page>
+  )
 }

@@ -1,5 +1,77 @@
-import { Page } from '../../ui/Page'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { Link, useParams } from '@tanstack/react-router'
+import { $api, type Schema } from '../../api/client'
+import { useFormat } from '../../app/format'
+import { useHere } from './shared/reads'
+import { Page, Section, useTitle } from '../../ui/Page'
+import { Read } from '../../ui/Read'
+import { InvoiceState } from '../../ui/Status'
+import { InvoiceLines } from './invoices/InvoiceLines'
+import { PdfLink } from './invoices/InvoiceTable'
+import { OpenInvoice } from './invoices/OpenInvoice'
+import { periodOf } from './shared/invoice'
 
+/** To whom an invoice is made out, as it was at its time. */
+function Party({ party }: { party: Schema<'InvoiceParty'> }) {
+  const format = useFormat()
+  const { address } = party
+  const place = [address.postal_code, address.city].filter(Boolean).join(' ')
+  const lines = [party.name, address.line1, address.line2, place, address.state, address.country && format.country(address.country), party.email]
+  return <address className="party">{lines.filter(Boolean).map((line) => <span key={line}>{line}</span>)}</address>
+}
+
+function Facts({ invoice }: { invoice: Schema<'Invoice'> }) {
+  const format = useFormat()
+  return (
+    <div className="facts">
+      <h2><Trans>Details</Trans></h2>
+      <dl className="dl">
+        <div><dt><Trans>Number</Trans></dt><dd>{invoice.number}</dd></div>
+        <div><dt><Trans>Date</Trans></dt><dd>{format.dayWithYear(invoice.issue_date)}</dd></div>
+        {invoice.due_date && <div><dt><Trans>Due</Trans></dt><dd>{format.dayWithYear(invoice.due_date)}</dd></div>}
+        {invoice.paid_at && <div><dt><Trans>Paid</Trans></dt><dd>{format.exact(invoice.paid_at)}</dd></div>}
+      </dl>
+      <h2><Trans>Billed to</Trans></h2>
+      <Party party={invoice.billing_info} />
+    </div>
+  )
+}
+
+function Shown({ invoice }: { invoice: Schema<'Invoice'> }) {
+  const { t } = useLingui()
+  const format = useFormat()
+  const period = periodOf(invoice, format)
+  useTitle(t`Invoice ${invoice.number}`)
+  return (
+    <>
+      <div className="ent">
+        <div>
+          <h1>{period} <InvoiceState status={invoice.status} /></h1>
+          <p><Trans>Invoice {invoice.number}</Trans></p>
+        </div>
+        <div className="acts"><PdfLink invoice={invoice} size="m" /></div>
+      </div>
+      {invoice.status === 'open' && <OpenInvoice invoice={invoice} />}
+      <div className="facts-left sec">
+        <Facts invoice={invoice} />
+        <InvoiceLines invoice={invoice} />
+      </div>
+      <Section title={<Trans>Something is not right?</Trans>}>
+        <p className="t13 muted"><Trans>An invoice that is issued does not change any more. A new name, address or VAT number holds from the next one on: <Link to="/settings" hash="billing">change the billing details</Link>.</Trans></p>
+      </Section>
+    </>
+  )
+}
+
+/** One invoice: what it is for, what it comes to, to whom it is made out; the document and the payment. */
 export default function Invoice() {
-  return <Page title="Invoice">Invoice</Page>
+  const { t } = useLingui()
+  const { invoiceId } = useParams({ strict: false }) as { invoiceId: string }
+  const { params } = useHere()
+  const invoice = $api.useQuery('get', '/api/v1/tenant/{tenantId}/invoices/{invoiceId}', { params: { path: { ...params.path, invoiceId } } })
+  return (
+    <Page title={t`Invoice`} heading={null}>
+      <Read query={invoice} lines={6}>{({ data }) => <Shown invoice={data} />}</Read>
+    </Page>
+  )
 }

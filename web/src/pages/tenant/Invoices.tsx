@@ -1,5 +1,56 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { pageOf, useFilters } from '../../app/filters'
+import { $api } from '../../api/client'
+import { useMay, useTenant } from '../../app/session'
+import { ButtonLink } from '../../ui/Button'
+import { Chips } from '../../ui/Chips'
+import { Empty } from '../../ui/Messages'
 import { Page } from '../../ui/Page'
+import { Pager } from '../../ui/Pager'
+import { Read } from '../../ui/Read'
+import { InvoiceTable } from './invoices/InvoiceTable'
+import { OpenInvoice } from './invoices/OpenInvoice'
+import { useHere } from './shared/reads'
 
+const known = ['open', 'paid', 'void', 'uncollectible'] as const
+
+/** The invoices: one finds a month by its name, pays what is open, and has the document with one click. */
 export default function Invoices() {
-  return <Page title="Invoices">Invoices</Page>
+  const { t } = useLingui()
+  const may = useMay()
+  const tenant = useTenant()
+  const here = useHere()
+  const [search] = useFilters()
+  const status = known.find((one) => one === search.status)
+  const page = pageOf(search)
+  const path = '/api/v1/tenant/{tenantId}/invoices' as const
+  const invoices = $api.useQuery('get', path, { params: { ...here.params, query: { page, per_page: 25, status } } })
+  const open = $api.useQuery('get', path, { params: { ...here.params, query: { status: 'open', per_page: 5 } } })
+  const to = tenant.billing_email ?? tenant.owner?.email
+  const states = [
+    { value: 'all', label: t`All` }, { value: 'open', label: t`Open`, count: open.data?.meta.total || undefined }, { value: 'paid', label: t`Paid` },
+    { value: 'void', label: t`Void` }, { value: 'uncollectible', label: t`Written off` },
+  ]
+  return (
+    <Page
+      title={t`Invoices`} lead={to && <Trans>Invoices go to {to}.</Trans>}
+      actions={may('tenant.update') && <ButtonLink to="/settings" hash="billing"><Trans>Billing details</Trans></ButtonLink>}
+    >
+      <div className="stack">{open.data?.data.map((invoice) => <OpenInvoice key={invoice.id} invoice={invoice} />)}</div>
+      <div className="toolbar gap-top">
+        <Chips name="status" label={t`Status`} value={status} options={states} />
+      </div>
+      <Read query={invoices} lines={6}>
+        {({ data, meta }) => data.length > 0
+          ? <><InvoiceTable invoices={data} /><Pager meta={meta} /></>
+          : status
+            ? <Empty slim icon="receipt" title={<Trans>No invoice is in this state</Trans>} actions={<ButtonLink to="/invoices"><Trans>All invoices</Trans></ButtonLink>} />
+            : (
+                <Empty icon="receipt" title={<Trans>No invoices yet</Trans>} actions={<ButtonLink to="/plan"><Trans>See the plans</Trans></ButtonLink>}>
+                  <Trans>The first one comes with your first payment. You find all of them here, with their documents.</Trans>
+                </Empty>
+              )}
+      </Read>
+    </Page>
+  )
 }

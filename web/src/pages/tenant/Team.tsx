@@ -1,5 +1,59 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useState } from 'react'
+import { useFilters } from '../../app/filters'
+import { useFormat } from '../../app/format'
+import { useMay } from '../../app/session'
+import { Button } from '../../ui/Button'
+import { Chips } from '../../ui/Chips'
 import { Page } from '../../ui/Page'
+import { Read } from '../../ui/Read'
+import { useInvitations, useMembers, useSubscription } from './shared/reads'
+import { useWords } from './shared/words'
+import { InviteDialog } from './team/InviteDialog'
+import { PeopleTable } from './team/PeopleTable'
+import { RolesInWords } from './team/RolesInWords'
+import { SeatLine } from './team/SeatLine'
 
+/** The people and the invitations in one list, how many places are left, and what each role may do. */
 export default function Team() {
-  return <Page title="Team">Team</Page>
+  const { t } = useLingui()
+  const may = useMay()
+  const format = useFormat()
+  const words = useWords()
+  const [search] = useFilters()
+  const [inviting, setInviting] = useState(false)
+  const members = useMembers()
+  const invitations = useInvitations()
+  const subscription = useSubscription().data?.data
+  const waiting = (invitations.data?.data ?? []).filter((one) => one.status === 'pending' || one.status === 'expired')
+  const people = members.data?.data.length ?? 0
+  const price = subscription && format.money(subscription.price_cents, subscription.currency)
+  const each = subscription && words.each({ ...subscription, pricing_type: subscription.plan.pricing_type })
+  const show = search.show === 'people' || search.show === 'invitations' ? search.show : 'everyone'
+  const choices = [
+    { value: 'everyone', label: t`Everyone`, count: people + waiting.length || undefined },
+    { value: 'people', label: t`People`, count: people || undefined },
+    { value: 'invitations', label: t`Invitations`, count: invitations.data ? waiting.length : undefined },
+  ]
+  return (
+    <Page
+      title={t`Team`}
+      lead={subscription?.plan.pricing_type === 'seat' ? <Trans>Each person is {price} {each} from the day they join.</Trans> : <Trans>Who works with you here, and what they may do.</Trans>}
+      actions={may('team.invite') && <Button look="primary" icon="plus" onClick={() => setInviting(true)}><Trans>Invite someone</Trans></Button>}
+    >
+      <SeatLine />
+      <div className="toolbar gap-top"><Chips name="show" label={t`Show`} value={show} options={choices} /></div>
+      <Read query={members} lines={6}>
+        {({ data }) => (
+          <PeopleTable
+            members={show === 'invitations' ? [] : data}
+            invitations={show === 'people' ? [] : waiting}
+            onInvite={may('team.invite') ? () => setInviting(true) : undefined}
+          />
+        )}
+      </Read>
+      <RolesInWords withLink />
+      <InviteDialog open={inviting} onClose={() => setInviting(false)} />
+    </Page>
+  )
 }

@@ -1,5 +1,10 @@
-import { Page } from '../../ui/Page'
+import { useParams } from '@tanstack/react-router'
+import { useTenant } from '../../app/session'
+import { Endpoint } from '../../parts/hooks/Endpoint'
 
+/** One webhook endpoint of the organization. */
 export default function WebhookEndpoint() {
-  return <Page title="WebhookEndpoint">WebhookEndpoint</Page>
+  const { id } = useTenant()
+  const { endpointId } = useParams({ strict: false }) as { endpointId: string }
+  return <Endpoint scope={{ tenantId: id }} id={endpointId} />
 }

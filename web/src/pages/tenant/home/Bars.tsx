@@ -1,0 +1,93 @@
+import { plural } from '@lingui/core/macro'
+import { Plural, Trans } from '@lingui/react/macro'
+import type { CSSProperties, ReactNode } from 'react'
+import { useFormat } from '../../../app/format'
+import { Section } from '../../../ui/Page'
+import { Status } from '../../../ui/Status'
+import { useTeamStats } from '../shared/reads'
+import { useWords } from '../shared/words'
+import { share, type Gauge, type Period } from './meters'
+
+/** The end of the track is at a third above the limit. */
+const most = 4 / 3
+
+/** One line: a name, the bar with its forecast, and the figures. */
+function Bar({ name, below, used, forecast, limit, figure, remark, calm }: {
+  name: ReactNode; below: ReactNode; used: number; forecast?: number; limit: number | null; figure: ReactNode; remark: ReactNode
+  /** Being full is no trouble. */
+  calm?: boolean
+}) {
+  const v = limit ? Math.min(most, used / limit) : 0
+  const f = limit ? Math.min(most, Math.max(used, forecast ?? 0) / limit) : 0
+  const tone = limit === null ? 'none' : calm ? (v > 1 ? 'warn' : '') : v >= 1 ? 'bad' : f >= 1 || v >= 0.8 ? 'warn' : ''
+  return (
+    <div className="bar">
+      <div className="name"><b>{name}</b><span>{below}</span></div>
+      <div className={`track ${tone}`} style={{ '--v': v, '--f': f } as CSSProperties}><i />{f > v && <u />}</div>
+      <div className="fig"><b>{figure}</b><span>{remark}</span></div>
+    </div>
+  )
+}
+
+function MeterBar({ gauge, period, paused }: { gauge: Gauge; period: Period; paused: boolean }) {
+  const words = useWords()
+  const format = useFormat()
+  const end = format.day(period.end)
+  const used = format.number(gauge.used)
+  const limit = gauge.limit === null ? '' : words.quantity(gauge.limit, gauge.unit)
+  const forecast = gauge.forecast === undefined ? '' : words.quantity(gauge.forecast, gauge.unit)
+  const below = gauge.resets === 'monthly' ? <Trans>Starts again on {end}</Trans>
+    : gauge.resets === 'weekly' ? <Trans>Starts again every Monday</Trans>
+      : gauge.resets === 'daily' ? <Trans>Starts again every day</Trans>
+        : <Trans>What is kept</Trans>
+  const remark = paused ? <Trans>Paused</Trans>
+    : gauge.limit === null ? <Trans>No limit</Trans>
+      : gauge.forecast !== undefined && gauge.forecast > gauge.used ? <Trans>≈ {forecast} at today’s pace</Trans>
+        : gauge.used >= gauge.limit ? (gauge.hard ? <Trans>The limit is reached</Trans> : <Trans>Above the limit</Trans>)
+          : null
+  return (
+    <Bar
+      name={gauge.name} below={below} used={gauge.used} forecast={paused ? undefined : gauge.forecast} limit={gauge.limit}
+      figure={gauge.limit === null ? words.quantity(gauge.used, gauge.unit) : <Trans>{used} of {limit}</Trans>} remark={remark}
+    />
+  )
+}
+
+function PlacesBar() {
+  const stats = useTeamStats().data?.data
+  const format = useFormat()
+  if (!stats) return null
+  const { total, members, pending_invitations: invited, limit } = stats
+  const used = format.number(total)
+  const most = limit === null ? '' : format.number(limit)
+  const people = plural(members, { one: '# person', other: '# people' })
+  const waiting = plural(invited, { one: '# invitation', other: '# invitations' })
+  return (
+    <Bar
+      name={<Trans>Places in the team</Trans>} below={invited > 0 ? <Trans>{people}, {waiting}</Trans> : people}
+      used={total} limit={limit} calm
+      figure={limit === null ? used : <Trans>{used} of {most}</Trans>}
+      remark={limit === null ? <Trans>No limit</Trans> : <Plural value={Math.max(0, limit - total)} one="# free" other="# free" />}
+    />
+  )
+}
+
+/** What is used of what the plan has, and what it comes to if it goes on like this. */
+export function Bars({ gauges, period, paused }: { gauges: Gauge[]; period: Period; paused: boolean }) {
+  const format = useFormat()
+  const days = Math.max(0, Math.ceil((period.end.getTime() - period.now.getTime()) / 86_400_000))
+  const from = format.day(period.start)
+  const limited = gauges.some((one) => share(one) > 0 || one.limit !== null)
+  return (
+    <Section
+      title={<Trans>Usage since {from}</Trans>}
+      end={paused ? <Status tone="warn"><Trans>Paused until the payment</Trans></Status> : <Plural value={days} one="# day left" other="# days left" />}
+    >
+      <div className="bars">
+        {limited && <div className="bar head" aria-hidden="true"><div /><div className="limit"><span><Trans>Limit</Trans></span></div><div /></div>}
+        {gauges.map((one) => <MeterBar key={one.code} gauge={one} period={period} paused={paused} />)}
+        <PlacesBar />
+      </div>
+    </Section>
+  )
+}

@@ -1,0 +1,53 @@
+import { Trans } from '@lingui/react/macro'
+import type { ReactNode } from 'react'
+import type { Schema } from '../../../api/client'
+import { useFormat } from '../../../app/format'
+import { Section } from '../../../ui/Page'
+import { useInvitations } from '../shared/reads'
+import { regularPrice, useWords } from '../shared/words'
+import type { Gauge } from './meters'
+
+interface Coming {
+  key: string
+  at: Date
+  about?: boolean
+  text: ReactNode
+}
+
+/** What comes next, by its day: limits at today's pace, invitations that end, the trial, the next payment. */
+export function Next({ subscription, gauges }: { subscription: Schema<'Subscription'> | null; gauges: Gauge[] }) {
+  const format = useFormat()
+  const words = useWords()
+  const invitations = useInvitations().data?.data ?? []
+  const coming: Coming[] = gauges.flatMap((gauge) => {
+    if (!gauge.reached || gauge.limit === null) return []
+    const limit = words.quantity(gauge.limit, gauge.unit)
+    return [{ key: gauge.code, at: gauge.reached, about: true, text: <Trans>{gauge.name} comes to {limit}, its limit</Trans> }]
+  })
+  for (const one of invitations.filter(({ is_valid }) => is_valid)) {
+    coming.push({ key: one.id, at: new Date(one.expires_at), text: <Trans>The invitation of {one.email} ends</Trans> })
+  }
+  if (subscription) {
+    const amount = format.money(regularPrice(subscription), subscription.currency)
+    const { name } = subscription.plan
+    const end = new Date(subscription.current_period_end)
+    if (subscription.cancel_at) coming.push({ key: 'end', at: new Date(subscription.cancel_at), text: <Trans>{name} ends</Trans> })
+    else if (subscription.status === 'trialing') coming.push({ key: 'trial', at: end, text: <Trans>The trial ends, and {amount} is charged</Trans> })
+    else if (subscription.status === 'active') {
+      coming.push({
+        key: 'renewal', at: end,
+        text: regularPrice(subscription) === 0 ? <Trans>Usage starts again</Trans> : <Trans>{amount} is charged, and usage starts again</Trans>,
+      })
+    }
+  }
+  return (
+    <Section className="" title={<Trans>What comes next</Trans>}>
+      {coming.length === 0 && <p className="t13 muted"><Trans>No dates are ahead.</Trans></p>}
+      <ul className="list dates">
+        {coming.sort((a, b) => a.at.getTime() - b.at.getTime()).slice(0, 6).map((one) => (
+          <li key={one.key}><time dateTime={one.at.toISOString()} title={format.exact(one.at)}>{one.about && '≈ '}{format.shortDay(one.at)}</time><span>{one.text}</span></li>
+        ))}
+      </ul>
+    </Section>
+  )
+}

@@ -1,0 +1,92 @@
+import { useQueries } from '@tanstack/react-query'
+import { $api, type Schema } from '../../../api/client'
+import { useHere } from '../shared/reads'
+
+const day = 86_400_000
+
+/** A meter with what it comes to at today's pace. */
+export interface Gauge {
+  code: string
+  name: string
+  unit: string | null
+  used: number
+  limit: number | null
+  hard: boolean
+  /** Starts again with the period; else it is kept. */
+  resets: Schema<'ResetInterval'>
+  /** At the end of the period; undefined where nobody can tell. */
+  forecast?: number
+  /** When the limit is reached at this pace, within the period. */
+  reached?: Date
+  /** Used to the end of each day of the period until today. */
+  days: number[]
+}
+
+export interface Period {
+  start: Date
+  end: Date
+  /** The service's day: in a sandbox it is not the browser's. */
+  now: Date
+}
+
+/** The days of a series as what they come to: sums add up, levels and maxima are as they are. */
+function totals(points: Schema<'SeriesPoint'>[], aggregation: Schema<'Aggregation'>): number[] {
+  let sum = 0
+  return points.map(({ value }) => {
+    if (aggregation === 'last_value') return value
+    sum = aggregation === 'max' ? Math.max(sum, value) : sum + value
+    return sum
+  })
+}
+
+/** A forecast is no more exact than three digits. */
+function rounded(value: number): number {
+  return Number(Math.max(0, value).toPrecision(3))
+}
+
+function gauge(meter: Schema<'MeterSummary'>, points: Schema<'SeriesPoint'>[], period: Period): Gauge {
+  const days = totals(points, meter.aggregation_type)
+  const told: Gauge = {
+    code: meter.meter_code, name: meter.meter_name, unit: meter.unit_label, used: meter.current_usage, limit: meter.quota_limit,
+    hard: meter.quota_enforcement === 'hard', resets: meter.reset_interval, days,
+  }
+  const passed = (period.now.getTime() - period.start.getTime()) / day
+  const left = (period.end.getTime() - period.now.getTime()) / day
+  const level = meter.aggregation_type === 'last_value'
+  const summed = meter.reset_interval === 'monthly' && (meter.aggregation_type === 'sum' || meter.aggregation_type === 'count')
+  // In the first two days a pace is not one yet; of a maximum nobody can tell.
+  if (passed < 2 || left <= 0 || (!level && !summed)) return told
+  const pace = level ? (meter.current_usage - (days[0] ?? meter.current_usage)) / passed : meter.current_usage / passed
+  told.forecast = Math.max(meter.current_usage, rounded(meter.current_usage + pace * left))
+  if (told.limit !== null && pace > 0 && told.used < told.limit && told.forecast > told.limit) {
+    told.reached = new Date(period.now.getTime() + ((told.limit - told.used) / pace) * day)
+  }
+  return told
+}
+
+/** The meters in this period, those nearest to their limit first. */
+export function useGauges() {
+  const here = useHere()
+  const usage = $api.useQuery('get', '/api/v1/tenant/{tenantId}/usage', here)
+  const summary = usage.data?.data
+  const from = summary?.period_start ?? ''
+  const series = useQueries({
+    queries: (summary?.meters ?? []).map(({ meter_code }) => ({
+      ...$api.queryOptions('get', '/api/v1/tenant/{tenantId}/usage/series', { params: { ...here.params, query: { meter_code, interval: 'day', from } } }),
+    })),
+  })
+  const read = series.map((one) => one.data?.data.points ?? [])
+  const latest = read.find((points) => points.length > 0)?.at(-1)
+  const today = latest ? new Date(latest.at).getTime() : Date.now()
+  // The last point is the service's day. Where that is today, the time is known better.
+  const now = Math.abs(Date.now() - today) < 2 * day ? Date.now() : today + day / 2
+  const period = summary && { start: new Date(summary.period_start), end: new Date(summary.period_end), now: new Date(now) }
+  const gauges = summary && period && summary.meters.map((meter, i) => gauge(meter, read[i]!, period))
+    .sort((a, b) => share(b) - share(a))
+  return { usage, gauges, period, settled: series.every((one) => !one.isPending) }
+}
+
+/** How much of its limit a meter will come to, or 0 without one. */
+export function share({ used, forecast, limit }: Gauge): number {
+  return limit ? Math.max(used, forecast ?? 0) / limit : 0
+}

@@ -1,0 +1,42 @@
+import { Trans } from '@lingui/react/macro'
+import type { Schema } from '../../../api/client'
+import { useFormat } from '../../../app/format'
+
+function Line({ line }: { line: Schema<'InvoiceLine'> }) {
+  const format = useFormat()
+  const several = line.quantity !== 1
+  return (
+    <tr>
+      <td className="k1">
+        {line.description}
+        {line.period_start && line.period_end && <small>{format.period(line.period_start, line.period_end)}</small>}
+      </td>
+      <td className="num k2 muted">{several && <>{format.number(line.quantity)} × {format.sum(line.unit_price)}</>}</td>
+      <td className="num k3"><b>{format.sum(line.amount)}</b></td>
+    </tr>
+  )
+}
+
+/** What an invoice consists of and comes to. */
+export function InvoiceLines({ invoice }: { invoice: Schema<'Invoice'> }) {
+  const format = useFormat()
+  return (
+    <div>
+      <table className="table cards lines">
+        <thead>
+          <tr>
+            <th scope="col"><Trans>What for</Trans></th>
+            <th scope="col" className="num"><Trans>Quantity</Trans></th>
+            <th scope="col" className="num"><Trans>Amount</Trans></th>
+          </tr>
+        </thead>
+        <tbody>{invoice.lines.map((line) => <Line key={line.id} line={line} />)}</tbody>
+      </table>
+      <dl className="sums totals">
+        <div><dt><Trans>Without tax</Trans></dt><dd>{format.sum(invoice.subtotal)}</dd></div>
+        <div><dt><Trans>Tax</Trans></dt><dd>{format.sum(invoice.tax)}</dd></div>
+        <div className="tot"><dt><Trans>Total</Trans></dt><dd>{format.sum(invoice.total)}</dd></div>
+      </dl>
+    </div>
+  )
+}

@@ -1,0 +1,73 @@
+import { plural } from '@lingui/core/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useState } from 'react'
+import { useFilters } from '../../../app/filters'
+import type { Schema } from '../../../api/client'
+import { useMay } from '../../../app/session'
+import { Segments, Stepper } from '../../../ui/Field'
+import { Empty, Skeleton } from '../../../ui/Messages'
+import { useTeamStats } from '../shared/reads'
+import { useWords } from '../shared/words'
+import { hindranceOf, intervalOf, rowsOf } from './compare'
+import { PlanColumn, RowNames } from './PlanColumn'
+import { PaymentSection } from './PaymentSection'
+import { Receipt } from './Receipt'
+
+/** How many plans stand beside the receipt; more have the whole width. */
+const beside = 3
+
+/** The plans to choose from, the seats, and what the choice costs. */
+export function Chooser({ plans, subscription, currency }: { plans: Schema<'OfferedPlan'>[]; subscription: Schema<'Subscription'> | null; currency: string }) {
+  const { t } = useLingui()
+  const words = useWords()
+  const may = useMay()
+  const [search, filter] = useFilters()
+  const team = useTeamStats()
+  const stats = team.data?.data
+  const members = Math.max(1, stats?.members ?? 1)
+  const [wanted, setWanted] = useState(0)
+
+  const intervals = [...new Map(plans.map((plan) => [intervalOf(plan), plan])).entries()].map(([value, plan]) => ({ value, label: words.each(plan) }))
+  const interval = intervals.find((one) => one.value === search.every)?.value ?? (subscription && intervals.find((one) => one.value === intervalOf(subscription))?.value) ?? intervals[0]?.value
+  const shown = plans.filter((plan) => intervalOf(plan) === interval || plan.id === subscription?.plan.id)
+  const chosen = shown.find((plan) => plan.slug === search.plan && !hindranceOf(plan, subscription)) ?? shown.find((plan) => plan.id === subscription?.plan.id)
+  const rows = rowsOf(shown)
+  const current = chosen !== undefined && chosen.id === subscription?.plan.id
+  const seats = current ? subscription!.quantity : chosen?.pricing_type === 'seat' ? Math.max(members, wanted || subscription?.quantity || members) : 1
+  const people = plural(members, { one: '# person is in the team', other: '# people are in the team' })
+
+  if (plans.length === 0) return <Empty icon="plan" title={<Trans>There are no plans yet</Trans>}><Trans>As soon as one is offered, you find it here.</Trans></Empty>
+  // Without the team's size the seats would be wrong for a moment, and asked for.
+  if (team.isPending) return <Skeleton lines={8} />
+  const comparison = (
+    <div className="plans" role="radiogroup" aria-label={t`Plans`} style={{ '--plans': shown.length, '--rows': rows.length + 3 } as React.CSSProperties}>
+      <RowNames rows={rows} />
+      {shown.map((plan) => (
+        <PlanColumn
+          key={plan.id} plan={plan} rows={rows} subscription={subscription} chosen={plan.id === chosen?.id} readOnly={!may('billing.manage')}
+          onChoose={() => filter({ plan: plan.slug, done: undefined, checkout: undefined })}
+        />
+      ))}
+    </div>
+  )
+  const choice = chosen?.pricing_type === 'seat' && !current && may('billing.manage') && (
+    <section className="seats">
+      <div>
+        <h2><Trans>Seats</Trans></h2>
+        <p className="muted t13"><Trans>{people}. An invitation is paid for when it is accepted.</Trans></p>
+      </div>
+      <Stepper value={seats} onChange={setWanted} min={members} max={100_000} label={t`Seats`} fewer={t`One seat fewer`} more={t`One seat more`} />
+    </section>
+  )
+  const receipt = chosen && <Receipt plan={chosen} seats={seats} subscription={subscription} currency={currency} />
+  return (
+    <>
+      {intervals.length > 1 && (
+        <div className="toolbar"><Segments label={t`Paid`} value={interval ?? ''} options={intervals} onChange={(every) => filter({ every, plan: undefined })} /></div>
+      )}
+      {shown.length > beside
+        ? <div className="stack wide-gap plan-page">{comparison}<div className="aside"><div className="stack wide-gap">{choice}<PaymentSection className="" subscription={subscription} /></div>{receipt}</div></div>
+        : <><div className="aside plan-page"><div className="stack">{comparison}{choice}</div>{receipt}</div><PaymentSection subscription={subscription} /></>}
+    </>
+  )
+}

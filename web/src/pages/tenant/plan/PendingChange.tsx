@@ -1,0 +1,39 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { api, type Schema } from '../../../api/client'
+import { useFormat } from '../../../app/format'
+import { useMay, useTenant } from '../../../app/session'
+import { Button, ButtonAnchor } from '../../../ui/Button'
+import { Note } from '../../../ui/Messages'
+import { toast } from '../../../ui/Toast'
+import { useAction } from '../shared/Action'
+import { useRefresh } from '../shared/reads'
+
+/** A change of plan that the bank wants to be confirmed. */
+export function PendingChange({ change }: { change: Schema<'PendingChange'> }) {
+  const { t } = useLingui()
+  const { id } = useTenant()
+  const may = useMay()
+  const format = useFormat()
+  const refresh = useRefresh()
+  const { name } = change.plan
+  const end = format.exact(change.expires_at)
+  const drop = useAction(async () => {
+    await api.DELETE('/api/v1/tenant/{tenantId}/subscription/pending-change', { params: { path: { tenantId: id } } })
+    await refresh('/subscription', '/invoices', '/audit-logs')
+    toast(t`The change to ${name} is dropped`)
+  }, t`The change is still waiting`)
+  const actions = may('billing.manage') && (
+    <>
+      <Button busy={drop.busy} onClick={() => drop.run()}><Trans>Drop the change</Trans></Button>
+      {change.payment_action && <ButtonAnchor look="primary" href={change.payment_action.url}><Trans>Confirm the payment</Trans></ButtonAnchor>}
+    </>
+  )
+  return (
+    <>
+      <Note tone="warn" role="status" title={<Trans>The change to {name} waits for your bank</Trans>} actions={actions}>
+        <Trans>Confirm the payment until {end}. Until then your plan stays as it is; without it nothing is charged.</Trans>
+      </Note>
+      {drop.problem}
+    </>
+  )
+}

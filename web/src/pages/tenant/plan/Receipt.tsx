@@ -1,0 +1,88 @@
+import { Trans } from '@lingui/react/macro'
+import { Link } from '@tanstack/react-router'
+import { ApiError, type Schema } from '../../../api/client'
+import { useFormat } from '../../../app/format'
+import { useMay, useTenant } from '../../../app/session'
+import { Button } from '../../../ui/Button'
+import { Note, Problem, Skeleton } from '../../../ui/Messages'
+import { PortalButton } from '../shared/Portal'
+import { useWords } from '../shared/words'
+import { Figures } from './Figures'
+import { useChange } from './useChange'
+import { canChange, usePreview } from './usePreview'
+
+/** Why a change was refused, with the way on where there is one. */
+function Refusal({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const code = error instanceof ApiError ? error.code : undefined
+  if (code === 'billing_not_ready') {
+    return (
+      <Note tone="warn" title={<Trans>Billing details are missing</Trans>} actions={<Link className="btn s" to="/settings" hash="billing"><Trans>Add them</Trans></Link>}>
+        <Trans>They are printed on the invoice, so they come first.</Trans>
+      </Note>
+    )
+  }
+  if (code === 'preview_outdated') return <Note tone="warn" title={<Trans>The figures have changed</Trans>}><Trans>Nothing was charged. Above is what it costs now.</Trans></Note>
+  if (code === 'proration_not_supported') return <Note tone="warn" title={<Trans>This change cannot be computed</Trans>}><Trans>Choose another plan, or change with the end of the period.</Trans></Note>
+  if (code === 'plan_change_error' && error instanceof ApiError && !error.body.violations) {
+    return (
+      <>
+        <Note tone="bad" title={error.message}><Trans>Nothing was charged. If your card was refused, use another one and try again.</Trans></Note>
+        <PortalButton size="s"><Trans>Change how you pay</Trans></PortalButton>
+      </>
+    )
+  }
+  return <Problem error={error} onRetry={onRetry} />
+}
+
+/** What the choice costs, and the button that says so. */
+export function Receipt({ plan, seats, subscription, currency }: {
+  plan: Schema<'OfferedPlan'>; seats: number; subscription: Schema<'Subscription'> | null; currency: string
+}) {
+  const may = useMay()
+  const words = useWords()
+  const format = useFormat()
+  const tenant = useTenant()
+  const current = plan.id === subscription?.plan.id
+  const previewed = !current && may('billing.manage') && canChange(subscription)
+  const { query, key } = usePreview(plan, seats, previewed)
+  const change = useChange(plan, seats, subscription, currency, key)
+  const preview = previewed ? query.data?.data : undefined
+  const price = plan.prices[0]?.price_cents ?? 0
+  const what = words.planWithSeats(plan.name, plan.pricing_type, seats)
+  const to = tenant.billing_email ?? tenant.owner?.email
+  const blocked = subscription !== null && !canChange(subscription)
+
+  if (current) {
+    return (
+      <aside className="receipt">
+        <h2><Trans>{what} is your plan</Trans></h2>
+        <Figures plan={plan} seats={seats} subscription={subscription} />
+        {may('billing.manage') && <p className="help"><Trans>Choose another plan to see what a change costs. Nothing happens before you confirm it.</Trans></p>}
+      </aside>
+    )
+  }
+  const pay = preview ? Math.max(0, preview.net.cents) : price * seats
+  const amount = format.money(pay, currency)
+  const label = !subscription
+    ? plan.trial_days > 0 ? <Trans>Begin with {plan.name}</Trans> : pay > 0 ? <Trans>Go to the payment of {amount}</Trans> : <Trans>Begin with {plan.name} for free</Trans>
+    : pay > 0 ? <Trans>Change to {plan.name} — pay {amount} now</Trans> : <Trans>Change to {plan.name} — nothing to pay now</Trans>
+  const ready = !previewed || (query.isSuccess && !query.isPlaceholderData)
+  return (
+    <aside className="receipt" aria-live="polite">
+      <h2>{subscription ? <Trans>{what}, from today</Trans> : what}</h2>
+      {previewed && query.isError
+        ? <div className="stack gap-top"><Refusal error={query.error} onRetry={() => void query.refetch()} /></div>
+        : previewed && !preview ? <Skeleton lines={5} /> : <Figures plan={plan} seats={seats} subscription={subscription} preview={preview} />}
+      {change.isError && <div className="gap-top"><Refusal error={change.error} /></div>}
+      {blocked && <div className="gap-top"><Note tone="warn" title={<Trans>Something is still to be paid</Trans>}><Trans>Pay what is open first; then the plan can be changed.</Trans></Note></div>}
+      {may('billing.manage')
+        ? (
+            <Button look="primary" size="big" block busy={change.isPending} disabled={blocked || !ready || query.isError} onClick={() => change.mutate()}>{label}</Button>
+          )
+        : <p className="help"><Trans>Only who may manage the billing can change the plan.</Trans></p>}
+      <p className="help">
+        {preview && <Trans>These figures hold for 15 minutes.</Trans>} {to && <Trans>The invoice goes to {to}.</Trans>}
+      </p>
+    </aside>
+  )
+}

@@ -1,0 +1,59 @@
+import type { Schema } from '../../../api/client'
+
+type Feature = Schema<'PlanFeature'>
+type Offered = Schema<'OfferedPlan'>
+
+/** How much of a feature a plan gives: none, a quota, or without a limit. */
+export type Amount = number | 'none' | 'unlimited'
+
+export function amountOf(features: Feature[], code: string): Amount {
+  const feature = features.find((one) => one.code === code)
+  if (!feature) return 'none'
+  return feature.type === 'quota' && feature.value !== null ? feature.value : 'unlimited'
+}
+
+/** A row of the comparison: a feature that any of the plans has. */
+export interface Row {
+  code: string
+  name: string
+  /** Some plan has a quota of it; else it is there or not. */
+  counted: boolean
+}
+
+/** Returns the rows of the comparison: what is counted first, each in the order of the plans. */
+export function rowsOf(plans: Offered[]): Row[] {
+  const rows = new Map<string, Row>()
+  for (const { features } of plans) {
+    for (const { code, name, type } of features) {
+      const row = rows.get(code) ?? { code, name, counted: false }
+      rows.set(code, { ...row, counted: row.counted || type === 'quota' })
+    }
+  }
+  return [...rows.values()].sort((a, b) => Number(b.counted) - Number(a.counted))
+}
+
+/** What one gains (above 0) or loses (below 0) of a feature; a number where it can be counted. */
+export function difference(now: Amount, then: Amount): { gain: boolean; by?: number } | null {
+  const size = (amount: Amount) => (amount === 'none' ? 0 : amount === 'unlimited' ? Infinity : amount)
+  if (size(now) === size(then)) return null
+  const gain = size(then) > size(now)
+  const by = Math.abs(size(then) - size(now))
+  return Number.isFinite(by) && now !== 'none' && then !== 'none' ? { gain, by } : { gain }
+}
+
+/** Why a plan cannot be chosen, or nothing. */
+export type Hindrance = 'too small' | 'not sold' | 'no price' | 'usage'
+
+export function hindranceOf(plan: Offered, current: Schema<'Subscription'> | null): Hindrance | undefined {
+  if (plan.id === current?.plan.id) return undefined
+  if (plan.prices.length === 0) return 'no price'
+  if (current && (plan.pricing_type === 'usage' || current.plan.pricing_type === 'usage')) return 'usage'
+  if (plan.eligibility.reason) return 'not sold'
+  if (!plan.eligibility.selectable) return 'too small'
+  return undefined
+}
+
+/** The interval of a plan as one word, to group plans by it. */
+export function intervalOf({ interval_unit, interval_count }: Pick<Offered, 'interval_unit' | 'interval_count'>): string {
+  return `${interval_count}-${interval_unit}`
+}

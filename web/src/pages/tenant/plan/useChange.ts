@@ -1,0 +1,42 @@
+import { useMutation, useQueryClient, type QueryKey } from '@tanstack/react-query'
+import { useFilters } from '../../../app/filters'
+import { address, api, ApiError, type Schema } from '../../../api/client'
+import { useHere, useRefresh } from '../shared/reads'
+
+/** Where the provider's page leads back to. */
+const back = (how: 'paid' | 'left') => `${address('plan')}?checkout=${how}`
+
+/** Changes the plan, or buys the first one. The figures that come with preview_outdated replace those that were shown. */
+export function useChange(plan: Schema<'OfferedPlan'>, seats: number, subscription: Schema<'Subscription'> | null, currency: string, previewKey: QueryKey) {
+  const here = useHere()
+  const queries = useQueryClient()
+  const refresh = useRefresh()
+  const [, filter] = useFilters()
+  const urls = { success_url: back('paid'), cancel_url: back('left') }
+  const quantity = plan.pricing_type === 'seat' ? seats : undefined
+
+  async function begin() {
+    const { data } = await api.POST('/api/v1/tenant/{tenantId}/checkout', { ...here, body: { plan_id: plan.id, currency, quantity, ...urls } })
+    location.assign(data!.data.url)
+  }
+
+  async function change() {
+    const { data } = await api.POST('/api/v1/tenant/{tenantId}/subscription/change-plan', { ...here, body: { new_plan_id: plan.id, quantity, ...urls } })
+    const { action, checkout_url: page, payment_action: confirmation } = data!.data
+    if (action === 'checkout_required' && page) return location.assign(page)
+    if (action === 'confirmation_required' && confirmation) return location.assign(confirmation.url)
+    // The choice goes first, so that its preview is not asked for again.
+    filter({ plan: undefined, done: '1', checkout: undefined })
+    await refresh('/subscription', '/plans', '/invoices', '/usage', '/team', '/entitlements', '/audit-logs', '/billing', '/timeline')
+    window.scrollTo({ top: 0 })
+  }
+
+  return useMutation({
+    mutationFn: () => (subscription ? change() : begin()),
+    onError: async (error) => {
+      if (!(error instanceof ApiError)) return
+      if (error.code === 'preview_outdated' && error.body.preview) queries.setQueryData(previewKey, { data: error.body.preview })
+      if (error.code === 'subscription_already_exists') await refresh('/subscription')
+    },
+  })
+}

@@ -1,0 +1,26 @@
+import { Trans } from '@lingui/react/macro'
+import { useTenant } from '../../../app/session'
+import { BillingFields, billingOf } from '../../../parts/BillingFields'
+import { Button } from '../../../ui/Button'
+import { Form } from '../../../ui/Form'
+import { Note } from '../../../ui/Messages'
+import { useSave } from './useSave'
+
+/** What is printed on invoices. */
+export function BillingForm() {
+  const tenant = useTenant()
+  const save = useSave()
+  return (
+    <Form className="stack form" guard onSubmit={(values) => save(billingOf(values))}>
+      {({ busy, changed }) => (
+        <>
+          {!tenant.has_billing_details && (
+            <Note tone="warn" title={<Trans>Something is missing</Trans>}><Trans>Before anything can be bought, the name on the invoice and the whole address are needed.</Trans></Note>
+          )}
+          <BillingFields details={tenant} />
+          <div className="acts"><Button type="submit" look="primary" busy={busy} disabled={!changed}><Trans>Save the billing details</Trans></Button></div>
+        </>
+      )}
+    </Form>
+  )
+}

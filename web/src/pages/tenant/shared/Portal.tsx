@@ -1,0 +1,29 @@
+import { useLingui } from '@lingui/react/macro'
+import type { ReactNode } from 'react'
+import { api } from '../../../api/client'
+import { useMay, useSettings, useTenant } from '../../../app/session'
+import { Button } from '../../../ui/Button'
+import { useAction } from './Action'
+
+/** Opens the provider's pages, where one changes the card, and comes back here. */
+export function PortalButton({ children, look, size }: { children: ReactNode; look?: 'primary' | 'plain' | 'quiet'; size?: 's' | 'm' }) {
+  const { t } = useLingui()
+  const { id } = useTenant()
+  const { frontend_url } = useSettings()
+  const may = useMay()
+  const open = useAction(async () => {
+    // The service leads back only to its own frontend's host.
+    const home = new URL(frontend_url, document.baseURI).host === location.host
+    const answer = await api.POST('/api/v1/tenant/{tenantId}/docs/billing/portal', {
+      params: { path: { tenantId: id } }, body: home ? { return_url: location.href } : {},
+    })
+    location.assign(answer.data!.data.url)
+  }, t`The provider’s page cannot be opened`)
+  if (!may('billing.manage')) return null
+  return (
+    <>
+      <Button look={look} size={size} busy={open.busy} onClick={() => open.run()}>{children}</Button>
+      {open.problem}
+    </>
+  )
+}

@@ -1,0 +1,44 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useCallback } from 'react'
+import { $api } from '../../../api/client'
+import { useMay, useTenant } from '../../../app/session'
+
+/** The path's parameters of all routes of the caller's tenant. */
+export function useHere() {
+  const { id } = useTenant()
+  return { params: { path: { tenantId: id } } }
+}
+
+/** The subscription that is not over, or null. */
+export function useSubscription() {
+  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/subscription', useHere())
+}
+
+export function useTeamStats() {
+  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/team/stats', useHere())
+}
+
+export function useMembers() {
+  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/team/members', useHere())
+}
+
+/** The roles with what they may do, for who may change them. */
+export function useRoles() {
+  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/roles', useHere(), { enabled: useMay()('roles.manage') })
+}
+
+/** Invitations that wait for an answer, also those whose time is over. */
+export function useInvitations() {
+  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/team/invitations', useHere())
+}
+
+/** Returns what reads again all whose address has one of the parts, and the tenant and person. */
+export function useRefresh(): (...parts: string[]) => Promise<void> {
+  const queries = useQueryClient()
+  return useCallback(async (...parts) => {
+    await queries.invalidateQueries({
+      predicate: ({ queryKey }) => typeof queryKey[1] === 'string' && parts.some((part) => String(queryKey[1]).includes(part)),
+    })
+    await Promise.all([queries.invalidateQueries({ queryKey: ['tenant'] }), queries.invalidateQueries({ queryKey: ['me'] })])
+  }, [queries])
+}

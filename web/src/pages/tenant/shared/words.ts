@@ -1,0 +1,36 @@
+import { plural } from '@lingui/core/macro'
+import { useLingui } from '@lingui/react/macro'
+import type { Schema } from '../../../api/client'
+import { useFormat } from '../../../app/format'
+import { usePlanWords } from '../../../app/plans'
+import { useRoleName } from '../../../app/roles'
+
+/** Words that several pages have in common. */
+export function useWords() {
+  const { t } = useLingui()
+  const format = useFormat()
+  const roleName = useRoleName()
+  const { each, per } = usePlanWords()
+
+  /** The plan with its seats: Team, 4 seats. */
+  function planWithSeats(name: string, type: Schema<'PricingType'>, quantity: number): string {
+    const places = plural(quantity, { one: '# seat', other: '# seats' })
+    return type === 'seat' ? t`${name}, ${places}` : name
+  }
+
+  /** A role's name: those that everybody has are in the reader's language. */
+  function role(name: string | null): string {
+    return name === null ? t`None` : roleName(name)
+  }
+
+  /** A quantity with its unit: 18.2 GB. Units that repeat the meter's name are left away. */
+  function quantity(value: number, unit: string | null): string {
+    return unit && /^[A-Za-z]{1,3}$/.test(unit) ? `${format.number(value)} ${unit}` : format.number(value)
+  }
+  return { each, per, planWithSeats, role, quantity }
+}
+
+/** Returns what one period costs, without usage. */
+export function regularPrice(subscription: Schema<'Subscription'>): number {
+  return subscription.price_cents * subscription.quantity
+}

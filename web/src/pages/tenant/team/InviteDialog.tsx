@@ -1,0 +1,92 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { $api, api, ApiError } from '../../../api/client'
+import { useMay } from '../../../app/session'
+import { Button } from '../../../ui/Button'
+import { Dialog } from '../../../ui/Dialog'
+import { SelectField, TextField } from '../../../ui/Field'
+import { Form, type Values } from '../../../ui/Form'
+import { Note } from '../../../ui/Messages'
+import { toast } from '../../../ui/Toast'
+import { useHere, useRefresh, useRoles, useTeamStats } from '../shared/reads'
+import { useWords } from '../shared/words'
+import { useRoleWords } from './permissions'
+
+/** What belongs to the address, though it is a code and no message of a field. */
+const aboutEmail = new Set(['ALREADY_MEMBER', 'ALREADY_INVITED', 'USER_BELONGS_TO_ANOTHER_TENANT'])
+
+function InviteForm({ onClose }: { onClose: () => void }) {
+  const { t } = useLingui()
+  const words = useWords()
+  const inWords = useRoleWords()
+  const here = useHere()
+  const refresh = useRefresh()
+  const [role, setRole] = useState('member')
+  const roles = $api.useQuery('get', '/api/v1/tenant/{tenantId}/team/roles', here).data?.data ?? []
+  const all = useRoles().data?.data
+  const chosen = all?.find((one) => one.name === role)
+  const days = ['1', '3', '7', '14', '30']
+
+  async function invite(values: Values) {
+    const email = String(values.email).trim()
+    try {
+      await api.POST('/api/v1/tenant/{tenantId}/team/invitations', {
+        ...here, body: { email, role: String(values.role), expires_in_days: values.expires_in_days ? Number(values.expires_in_days) : undefined },
+      })
+    } catch (error) {
+      if (error instanceof ApiError && aboutEmail.has(error.code ?? '')) {
+        throw new ApiError(error.status, error.message, error.code, { email: [error.message] })
+      }
+      throw error
+    }
+    await refresh('/team', '/audit-logs')
+    toast(t`The invitation to ${email} is on its way`)
+    onClose()
+  }
+  return (
+    <Form onSubmit={invite} className="stack">
+      {({ busy }) => (
+        <>
+          <TextField name="email" type="email" label={t`Email`} autoComplete="off" autoFocus help={<Trans>They get a mail with a link. You pay for a seat once they join.</Trans>} />
+          <SelectField name="role" label={t`Role`} value={role} onChange={(event) => setRole(event.target.value)} help={inWords(role, chosen?.permissions)}>
+            {roles.map((one) => <option key={one.id} value={one.name}>{words.role(one.name)}</option>)}
+          </SelectField>
+          <SelectField name="expires_in_days" label={t`The invitation holds for`} defaultValue="">
+            <option value="">{t`As usual`}</option>
+            {days.map((day) => <option key={day} value={day}>{day === '1' ? t`1 day` : t`${day} days`}</option>)}
+          </SelectField>
+          <div className="acts">
+            <Button onClick={onClose}><Trans>Cancel</Trans></Button>
+            <Button type="submit" look="primary" busy={busy}><Trans>Send the invitation</Trans></Button>
+          </div>
+        </>
+      )}
+    </Form>
+  )
+}
+
+/** Invites somebody by their email, or says that there is no place for them. */
+export function InviteDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const stats = useTeamStats().data?.data
+  const may = useMay()
+  const full = stats?.available !== null && stats !== undefined && stats.available <= 0
+  const limit = stats?.limit
+  return (
+    <Dialog open={open} onClose={onClose} title={<Trans>Invite someone</Trans>}>
+      {full
+        ? (
+            <div className="stack">
+              <Note tone="warn" title={<Trans>All {limit} places are taken</Trans>}>
+                <Trans>Remove somebody, take an invitation back, or change to a plan with more places.</Trans>
+              </Note>
+              <div className="acts">
+                <Button onClick={onClose}><Trans>Close</Trans></Button>
+                {may('billing.manage') && <Link className="btn primary" to="/plan"><Trans>See the plans</Trans></Link>}
+              </div>
+            </div>
+          )
+        : <InviteForm onClose={onClose} />}
+    </Dialog>
+  )
+}

@@ -1,0 +1,91 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useState } from 'react'
+import { $api, api, type Schema } from '../../../api/client'
+import { useFormat } from '../../../app/format'
+import { useMay, useMe } from '../../../app/session'
+import { Confirm } from '../../../ui/Confirm'
+import { MenuEntry, More } from '../../../ui/Menu'
+import { Avatar } from '../../../ui/People'
+import { toast } from '../../../ui/Toast'
+import { useAction } from '../shared/Action'
+import { LeaveDialog } from '../shared/LeaveDialog'
+import { useHere, useRefresh } from '../shared/reads'
+import { useWords } from '../shared/words'
+
+/** The role of a member, to be changed at once by who may. */
+function RoleOf({ member, fixed }: { member: Schema<'TeamMember'>; fixed: boolean }) {
+  const { t } = useLingui()
+  const words = useWords()
+  const here = useHere()
+  const refresh = useRefresh()
+  const roles = $api.useQuery('get', '/api/v1/tenant/{tenantId}/team/roles', here, { enabled: !fixed }).data?.data ?? []
+  const change = useAction(async (role: Schema<'TeamRole'>) => {
+    await api.PATCH('/api/v1/tenant/{tenantId}/team/members/{member}/role', {
+      params: { path: { ...here.params.path, member: String(member.id) } }, body: { role_id: role.id },
+    })
+    await refresh('/team', '/roles', '/audit-logs')
+    const name = words.role(role.name)
+    toast(t`${member.name} is ${name} now`)
+  }, t`The role stays as it was`)
+  if (fixed) return <span className="role-fixed">{words.role(member.role.name)}</span>
+  const known = roles.some((role) => role.id === member.role.id) ? roles : [member.role, ...roles]
+  return (
+    <>
+      <select
+        className="select plain dense" aria-label={t`Role of ${member.name}`} disabled={change.busy} aria-busy={change.busy}
+        value={change.busy ? change.about?.id : member.role.id}
+        onChange={(event) => change.run(known.find((role) => role.id === Number(event.target.value))!)}
+      >
+        {known.map((role) => <option key={role.id} value={role.id}>{words.role(role.name)}</option>)}
+      </select>
+      {change.problem}
+    </>
+  )
+}
+
+export function MemberRow({ member }: { member: Schema<'TeamMember'> }) {
+  const { t } = useLingui()
+  const me = useMe()
+  const may = useMay()
+  const format = useFormat()
+  const here = useHere()
+  const refresh = useRefresh()
+  const [asking, setAsking] = useState<'remove' | 'leave' | null>(null)
+  const self = member.id === me.user.id
+  const owner = member.role.name === 'owner'
+  const manages = may('team.manage') && !self && !owner
+
+  async function remove() {
+    await api.DELETE('/api/v1/tenant/{tenantId}/team/members/{member}', { params: { path: { ...here.params.path, member: String(member.id) } } })
+    await refresh('/team', '/roles', '/subscription', '/audit-logs')
+    toast(t`${member.name} is no longer in the team`)
+  }
+  return (
+    <tr>
+      <td className="k1">
+        <span className="person">
+          <Avatar name={member.name} src={member.avatar} />
+          <span><b>{member.name} {self && <span className="faint"><Trans>(you)</Trans></span>}</b><small>{member.email}</small></span>
+        </span>
+      </td>
+      <td className="k2"><RoleOf member={member} fixed={!manages} /></td>
+      <td className="k3">{member.joined_at && format.dayWithYear(member.joined_at)}</td>
+      <td className="acts-cell k4">
+        {(manages || (self && !owner)) && (
+          <More small label={t`More for ${member.name}`}>
+            <MenuEntry icon="mail" href={`mailto:${member.email}`}><Trans>Write a mail</Trans></MenuEntry>
+            {manages && <MenuEntry icon="out" danger onClick={() => setAsking('remove')}><Trans>Remove from the team</Trans></MenuEntry>}
+            {self && <MenuEntry icon="out" danger onClick={() => setAsking('leave')}><Trans>Leave the team</Trans></MenuEntry>}
+          </More>
+        )}
+        <Confirm
+          open={asking === 'remove'} onClose={() => setAsking(null)} onConfirm={remove}
+          title={<Trans>Remove {member.name}?</Trans>} action={<Trans>Remove {member.name}</Trans>}
+        >
+          <p><Trans>{member.name} can no longer see or change anything here, from now on. What they did stays. Their place is free again.</Trans></p>
+        </Confirm>
+        <LeaveDialog open={asking === 'leave'} onClose={() => setAsking(null)} />
+      </td>
+    </tr>
+  )
+}

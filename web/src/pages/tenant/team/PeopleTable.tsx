@@ -1,0 +1,34 @@
+import { Trans } from '@lingui/react/macro'
+import type { Schema } from '../../../api/client'
+import { Button } from '../../../ui/Button'
+import { Empty } from '../../../ui/Messages'
+import { InvitationRow } from './InvitationRow'
+import { MemberRow } from './MemberRow'
+
+export function PeopleTable({ members, invitations, onInvite }: {
+  members: Schema<'TeamMember'>[]; invitations: Schema<'TeamInvitation'>[]; onInvite?: () => void
+}) {
+  if (members.length + invitations.length === 0) {
+    return (
+      <Empty slim icon="mail" title={<Trans>Nobody is invited</Trans>} actions={onInvite && <Button onClick={onInvite}><Trans>Invite someone</Trans></Button>}>
+        <Trans>Who is invited gets a mail with a link and stands here until they have joined.</Trans>
+      </Empty>
+    )
+  }
+  return (
+    <table className="table mid cards people last">
+      <thead>
+        <tr>
+          <th scope="col"><Trans>Person</Trans></th>
+          <th scope="col"><Trans>Role</Trans></th>
+          <th scope="col"><Trans>Since</Trans></th>
+          <th scope="col" className="fit"><span className="sr"><Trans>Actions</Trans></span></th>
+        </tr>
+      </thead>
+      <tbody>
+        {members.map((member) => <MemberRow key={member.id} member={member} />)}
+        {invitations.map((invitation) => <InvitationRow key={invitation.id} invitation={invitation} />)}
+      </tbody>
+    </table>
+  )
+}
