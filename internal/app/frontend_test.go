@@ -16,11 +16,13 @@ import (
 var mailLink = regexp.MustCompile(`http://[^\s<>"]+`)
 
 // Without a frontend every link in a mail leads to a page of the service, at the paths of the
-// settings; with one elsewhere the service has none but the page that ends logins.
+// settings: to the console's, or to a plain page where there is no console. With a frontend
+// elsewhere and no console the service has no page but the one that ends logins.
 func TestNoLinkInAMailIsDead(t *testing.T) {
 	t.Parallel()
 	own := func(s *settings.Settings) { s.FrontendPaths = frontend.Paths{frontend.Invitation: "/join/{token}"} }
-	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+	plain := func(s *settings.Settings) { s.NoConsole = true }
+	follow := func(t *testing.T, s *apptest.Server) {
 		o := s.Register("owner@mail.test", true)
 		s.Call("POST", "/api/v1/tenant/"+o.Tenant+"/team/invitations", o.Token, map[string]any{"email": "grace@example.test", "role": "member"}).Want(201)
 		s.Call("POST", "/api/v1/auth/forgot-password", "", map[string]any{"email": "owner@mail.test"}).Want(200)
@@ -33,8 +35,12 @@ func TestNoLinkInAMailIsDead(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					page := s.Call("GET", u.RequestURI(), "", nil).Want(200)
-					if !strings.Contains(page.Text, "<main data-page=") {
+					page := s.Call("GET", u.RequestURI(), "", nil)
+					if to := page.Header.Get("Location"); page.Status == 302 { // from an address of the settings
+						page = s.Call("GET", strings.TrimPrefix(to, s.URL), "", nil)
+					}
+					page.Want(200)
+					if !strings.Contains(page.Text, "<main data-page=") && !strings.Contains(page.Text, `<div id="root">`) {
 						t.Errorf("%s: %s", link, page.Text)
 					}
 					seen[strings.Split(u.Path, "/")[1]] = true
@@ -42,8 +48,14 @@ func TestNoLinkInAMailIsDead(t *testing.T) {
 			}
 			return seen["join"] && seen["reset-password"] && seen["verify-email"]
 		})
-	}, own)
-	s := apptest.Start(t, sqldb.SQLite, func(s *settings.Settings) { s.FrontendURL, _ = url.Parse("http://app.example.test") })
+	}
+	apptest.Each(t, follow, own)
+	t.Run("without a console", func(t *testing.T) {
+		t.Parallel()
+		follow(t, apptest.Start(t, sqldb.SQLite, own, plain))
+	})
+	elsewhere := func(s *settings.Settings) { s.FrontendURL, _ = url.Parse("http://app.example.test") }
+	s := apptest.Start(t, sqldb.SQLite, elsewhere, plain)
 	s.Call("GET", "/billing", "", nil).Want(404)
 	s.Call("GET", "/oauth/callback", "", nil).Want(200)
 }

@@ -1,0 +1,213 @@
+package console_test
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/brand"
+	"github.com/tenantry/tenantry/internal/console"
+	"github.com/tenantry/tenantry/internal/frontend"
+	"github.com/tenantry/tenantry/web"
+)
+
+const index = "<!doctype html>\n<html lang=\"en\">\n<head>\n<title>Tenantry</title>\n</head>\n<body></body>\n</html>\n"
+
+// built stands for a built console.
+var built = fstest.MapFS{
+	"index.html":             {Data: []byte(index)},
+	"index.html.br":          {Data: []byte("?")},
+	"theme.js":               {Data: []byte("// theme")},
+	"assets/app-abc.js":      {Data: []byte("plain")},
+	"assets/app-abc.js.br":   {Data: []byte("brotli")},
+	"assets/app-abc.js.gz":   {Data: []byte("gzip")},
+	"assets/font-abc.woff2":  {Data: []byte("font")},
+	"assets/unknown-abc.exe": {Data: []byte("?")},
+}
+
+func serve(t *testing.T, c console.Config) http.Handler {
+	t.Helper()
+	pages, err := console.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	pages.Mount(func(path string, h http.Handler) {
+		if path == "/" {
+			path = "/{$}"
+		}
+		mux.Handle(path, h)
+	})
+	return mux
+}
+
+func get(h http.Handler, path string, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// The page says below which path it is, whose product it is, and that there is a sandbox; nothing
+// of it is markup. Its policy allows its own files and the logo, and no script or style in the page.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	h := serve(t, console.Config{
+		Files: built, PublicURL: "https://example.com/billing", Sandbox: true,
+		Brand: brand.Brand{Name: "Engines <& Sons>", Accent: "#123456"},
+	})
+	for _, path := range []string{"/", "/sign-in", "/invitations/abc", "/platform/tenants/1", "/team/roles"} {
+		w := get(h, path)
+		for _, want := range []string{
+			`<base href="/billing/" />`, `<meta name="accent" content="#123456" />`, `<meta name="sandbox" content="on" />`,
+			`<title>Engines &lt;&amp; Sons&gt;</title>`,
+		} {
+			if w.Code != 200 || !strings.Contains(w.Body.String(), want) {
+				t.Errorf("%s: %d, %s is not in %s", path, w.Code, want, w.Body)
+			}
+		}
+		policy := w.Header().Get("Content-Security-Policy")
+		if !strings.Contains(policy, "script-src 'self';") || !strings.Contains(policy, "style-src 'self';") || strings.Contains(policy, "unsafe") {
+			t.Errorf("%s: %s", path, policy)
+		}
+		if w.Header().Get("Cache-Control") != "no-cache" || w.Header().Get("Referrer-Policy") != "same-origin" {
+			t.Errorf("%s: %v", path, w.Header())
+		}
+	}
+	if w := get(serve(t, console.Config{Files: built}), "/"); strings.Contains(w.Body.String(), "sandbox") || !strings.Contains(w.Body.String(), `<base href="/" />`) {
+		t.Error(w.Body)
+	}
+	for path, want := range map[string]int{"/nothing": 404, "/assets/nothing.js": 404, "/assets/unknown-abc.exe": 404, "/index.html": 404, "/theme.js.br": 404} {
+		if w := get(h, path); w.Code != want {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/sign-in", nil))
+	if w.Code != 405 || w.Header().Get("Allow") != "GET, HEAD" {
+		t.Error(w.Code, w.Header())
+	}
+	for name, files := range map[string]fstest.MapFS{"no page": {}, "another page": {"index.html": {Data: []byte("<html>")}}} {
+		if _, err := console.New(console.Config{Files: files}); err == nil {
+			t.Errorf("%s is taken for a console", name)
+		}
+	}
+}
+
+// A file goes out as compressed as the client takes it, and is kept for ever where its name changes
+// with its content.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	h := serve(t, console.Config{Files: built})
+	for accept, want := range map[string][2]string{
+		"br, gzip": {"br", "brotli"}, "gzip;q=0.5": {"gzip", "gzip"}, "br;q=0, gzip": {"gzip", "gzip"}, "": {"", "plain"}, "identity": {"", "plain"},
+	} {
+		w := get(h, "/assets/app-abc.js", "Accept-Encoding", accept)
+		if got := [2]string{w.Header().Get("Content-Encoding"), w.Body.String()}; got != want {
+			t.Errorf("%q: %v, want %v", accept, got, want)
+		}
+		if w.Header().Get("Content-Type") != "text/javascript; charset=utf-8" || w.Header().Get("Vary") != "Accept-Encoding" ||
+			w.Header().Get("Cache-Control") != "public, max-age=31536000, immutable" {
+			t.Errorf("%q: %v", accept, w.Header())
+		}
+		if again := get(h, "/assets/app-abc.js", "Accept-Encoding", accept, "If-None-Match", w.Header().Get("ETag")); again.Code != 304 {
+			t.Errorf("%q: %d for what the client has", accept, again.Code)
+		}
+	}
+	if w := get(h, "/theme.js"); w.Header().Get("Cache-Control") != "no-cache" || w.Header().Get("ETag") == "" {
+		t.Error(w.Header())
+	}
+}
+
+// Where the console is the frontend, addresses of the operator's choice lead to its pages.
+func TestOtherAddresses(t *testing.T) {
+	t.Parallel()
+	c := console.Config{
+		Files: built, PublicURL: "https://example.com", Own: true,
+		Addresses: frontend.Addresses{URL: "https://example.com", Paths: frontend.Paths{frontend.Invitation: "/join/{token}", frontend.VerifyEmail: "/confirm"}},
+	}
+	h := serve(t, c)
+	for path, want := range map[string]string{
+		"/join/a%2Fb":      "https://example.com/invitations/a%2Fb",
+		"/confirm?token=x": "https://example.com/verify-email?token=x",
+	} {
+		if w := get(h, path); w.Code != 302 || w.Header().Get("Location") != want {
+			t.Errorf("%s: %d to %s", path, w.Code, w.Header().Get("Location"))
+		}
+	}
+	c.Own = false
+	if w := get(serve(t, c), "/confirm"); w.Code != 404 {
+		t.Error(w.Code)
+	}
+}
+
+// The built console is whole: its page names files that exist, every file is of a known kind, and
+// what is compressed is the same file.
+func TestBuilt(t *testing.T) {
+	t.Parallel()
+	if !web.Included {
+		t.Skip("this program is built without the console")
+	}
+	h := serve(t, console.Config{Files: web.Files()})
+	page := get(h, "/").Body.String()
+	names := regexp.MustCompile(`(?:src|href)="\./([^"]+)"`).FindAllStringSubmatch(page, -1)
+	if len(names) < 4 {
+		t.Fatal(page)
+	}
+	for _, name := range names {
+		plain := get(h, "/"+name[1])
+		if plain.Code != 200 || plain.Body.Len() == 0 {
+			t.Errorf("%s: %d", name[1], plain.Code)
+		}
+		packed := get(h, "/"+name[1], "Accept-Encoding", "gzip")
+		if packed.Header().Get("Content-Encoding") != "gzip" {
+			continue
+		}
+		r, err := gzip.NewReader(packed.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(r)
+		if diff := cmp.Diff(plain.Body.String(), string(text)); err != nil || diff != "" {
+			t.Errorf("%s: %v, the compressed file is another one", name[1], err)
+		}
+	}
+}
+
+// What the console's script calls a page is served.
+func TestPathsAreThoseOfTheScript(t *testing.T) {
+	t.Parallel()
+	script, err := os.ReadFile("../../web/src/app/router.tsx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`(?:\bout|tenantPage|platformPage)\('([^']*)'|\bpath: '([^']*)'|\['(/[a-z/]+)', '`).FindAllStringSubmatch(string(script), -1)
+	if len(found) < 20 {
+		t.Fatalf("%d paths are in the script", len(found))
+	}
+	for _, one := range found {
+		path := strings.Join(one[1:], "")
+		if strings.HasPrefix(one[0], "platformPage") {
+			path = "/platform" + path
+		}
+		first, _, below := strings.Cut(path[1:], "/")
+		if below {
+			first += "/"
+		}
+		if !slices.Contains(console.Paths, "/"+first) {
+			t.Errorf("%s is a page of the script that the service does not serve", path)
+		}
+	}
+}
