@@ -100,7 +100,7 @@ func newSandboxed(
 	if err != nil {
 		return nil, nil, err
 	}
-	world.Show(sandbox.Access{API: s.PublicURL.String() + "/sandbox/stripe", Key: key.Reveal(), Secret: secret.Reveal(), Coming: provider.Coming})
+	world.Show(sandbox.Access{API: s.PublicURL.String() + "/sandbox/stripe", Key: key.Reveal(), Secret: secret.Reveal(), Coming: provider.Coming, LastEvents: provider.LastEvents})
 	world.Clock().OnAdvance(func(time.Time) { provider.Wake(); svc.jobs.Wake(); svc.hooks.Wake() })
 	payments := provider.Handler()
 	if s.AroundProvider != nil {

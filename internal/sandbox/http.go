@@ -36,6 +36,7 @@ func (w *World) Handler(provider, identities http.Handler, hosts ...string) http
 	clocks := clockHandler{World: w, page: look.Shell(clockPage, nil)}
 	mux.HandleFunc("GET /sandbox/clock", clocks.show)
 	mux.HandleFunc("POST /sandbox/clock", clocks.move)
+	mux.HandleFunc("GET /sandbox/bar", w.showBar)
 	mux.Handle("/sandbox/mail", w.mailbox.Handler())
 	mux.Handle("/sandbox/mail/", w.mailbox.Handler())
 	for _, own := range []string{"/sandbox/stripe/", "/sandbox/checkout/", "/sandbox/portal/", "/sandbox/invoices/", "/sandbox/chaos", "/sandbox/dashboard", "/sandbox/dashboard/"} {

@@ -55,6 +55,8 @@ type Access struct {
 	Secret string // what signs its webhooks
 	// Coming returns what happens there next by itself, the soonest first.
 	Coming func(ctx context.Context, limit int) ([]look.Coming, error)
+	// LastEvents returns what happened there last, the newest first.
+	LastEvents func(ctx context.Context, limit int) ([]look.Event, error)
 }
 
 // Show lets the pages show how the payment provider is reached and what happens next. Call

@@ -171,7 +171,15 @@ func At(t, now time.Time) Moment {
 
 // Coming is something that happens by itself when its time has come.
 type Coming struct {
+	Kind              string // for programs, such as subscription.period_ends
 	What, About, Href string // Href is the page of what it is about; empty if it has none
 	At                time.Time
 	Renews            bool // whether a period ends
+}
+
+// Event is something that happened at the payment provider.
+type Event struct {
+	ID, Type string
+	At       time.Time
+	Waiting  int // how many receivers have not got it yet
 }

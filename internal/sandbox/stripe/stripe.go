@@ -127,6 +127,11 @@ func (s *Server) Coming(ctx context.Context, limit int) ([]look.Coming, error) {
 	return dashboard.ComingNext(ctx, s.engine.Read(), limit)
 }
 
+// LastEvents returns what happened last, the newest first.
+func (s *Server) LastEvents(ctx context.Context, limit int) ([]look.Event, error) {
+	return dashboard.LastEvents(ctx, s.engine.Read(), limit)
+}
+
 // Handler serves the API below /sandbox/stripe/v1, or /v1 if it is alone; the PDFs
 // of invoices below /sandbox/stripe/invoices and /sandbox/stripe/storage; the hosted
 // pages below /sandbox/checkout, /sandbox/portal and /sandbox/invoices; the setting

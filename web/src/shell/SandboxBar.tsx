@@ -13,11 +13,25 @@ import { Icon } from '../ui/Icon'
 /** What GET /sandbox/bar answers. It is the sandbox's, not part of the API's description. */
 interface BarState {
   now: string
-  coming: { at: string; what: string; about: string; href?: string }[]
+  coming: { at: string; kind: string; what: string; about: string; href: string }[]
   mails: { count: number; last: { id: string; to: string; subject: string; sent_at: string }[] }
   events: { id: string; type: string; at: string; waiting: number }[]
   accounts: { role: string; email: string; password: string }[]
-  chaos: { webhooks?: Record<string, number>; api?: Record<string, number> }
+}
+
+/** What GET /sandbox/stripe/chaos answers. */
+interface ChaosState { webhooks: Record<string, number>; api: Record<string, number> }
+
+/** What happens by itself at the provider, in the reader's words; what is unknown keeps the sandbox's. */
+function useEventWords(): (kind: string, otherwise: string) => string {
+  const { t } = useLingui()
+  const words: Record<string, string> = {
+    'subscription.period_ends': t`A renewal`, 'subscription.upcoming': t`A renewal is announced`, 'subscription.trial_will_end': t`The end of a trial is announced`,
+    'subscription.incomplete_expires': t`A first payment lapses`, 'subscription.pending_items': t`What waits is invoiced`,
+    'subscription.pending_update_expires': t`A waiting change lapses`, 'checkout.expires': t`A checkout expires`,
+    'invoice.finalizes': t`An invoice is final and paid`, 'invoice.retries': t`A payment is tried again`, 'payment_intent.settles': t`A debit is settled`,
+  }
+  return (kind, otherwise) => words[kind] ?? otherwise
 }
 
 async function sandbox<T>(method: string, path: string, body?: unknown): Promise<T> {
@@ -42,6 +56,7 @@ export default function SandboxBar() {
   const { t } = useLingui()
   const format = useFormat()
   const queries = useQueryClient()
+  const words = useEventWords()
   const [open, setOpen] = useState(wasOpen)
   const [sets, setSets] = useState(false)
   const bar = useQuery({
@@ -53,7 +68,7 @@ export default function SandboxBar() {
     },
   })
   const move = useMutation({
-    mutationFn: async (by: { advance?: string; to?: string; next?: boolean }) => {
+    mutationFn: async (by: { advance?: string; to?: string }) => {
       const { now } = await sandbox<{ now: string }>('POST', '/clock', by)
       setNow(now)
     },
@@ -83,7 +98,7 @@ export default function SandboxBar() {
         <span className="now"><b>{format.exact(state.now)}</b></span>
         <div className="acts">
           {next && (
-            <Button size="s" className="go" icon="next" busy={move.isPending} title={`${next.what}: ${next.about}`} onClick={() => move.mutate({ next: true })}>
+            <Button size="s" className="go" icon="next" busy={move.isPending} title={`${words(next.kind, next.what)}: ${next.about}`} onClick={() => move.mutate({ to: next.at })}>
               <Trans>To the next event, {format.shortDay(next.at)}</Trans>
             </Button>
           )}
@@ -121,6 +136,7 @@ export default function SandboxBar() {
 /** The next days as a line with what comes on it; what is too near to the one before moves below it. */
 function Line({ now, coming }: { now: string; coming: BarState['coming'] }) {
   const format = useFormat()
+  const words = useEventWords()
   const start = new Date(now).getTime()
   const shown = coming.slice(0, 5)
   const last = shown.length > 0 ? new Date(shown.at(-1)!.at).getTime() : start
@@ -139,8 +155,8 @@ function Line({ now, coming }: { now: string; coming: BarState['coming'] }) {
         const x = Math.min(88, Math.max(0.6, at(new Date(one.at).getTime()), free + 12))
         free = x
         return (
-          <a key={`${one.at}${one.about}${i}`} className={i === 0 ? 'next' : undefined} href={one.href ?? address('/sandbox/clock')} style={{ '--x': `${x}%`, '--w': '150px' } as CSSProperties}>
-            <b>{one.what}</b><span>{one.about}</span>
+          <a key={`${one.at}${one.about}${i}`} className={i === 0 ? 'next' : undefined} href={address(one.href || '/sandbox/clock')} style={{ '--x': `${x}%`, '--w': '150px' } as CSSProperties}>
+            <b>{words(one.kind, one.what)}</b><span>{one.about}</span>
           </a>
         )
       })}
@@ -152,6 +168,7 @@ function Columns({ state }: { state: BarState }) {
   const { t } = useLingui()
   const format = useFormat()
   const queries = useQueryClient()
+  const chaos = useQuery({ queryKey: ['sandbox', 'chaos'], queryFn: () => sandbox<ChaosState>('GET', '/stripe/chaos') })
   const calm = useMutation({ mutationFn: () => sandbox('PUT', '/stripe/chaos', {}), onSuccess: () => queries.invalidateQueries({ queryKey: ['sandbox'] }) })
   const as = useMutation({
     mutationFn: async ({ email, password }: { email: string; password: string }) => {
@@ -189,7 +206,7 @@ function Columns({ state }: { state: BarState }) {
       </section>
       <section>
         <h2><Trans>Chaos</Trans> <button type="button" className="as-link" onClick={() => calm.mutate()}><Trans>All calm</Trans></button></h2>
-        <Chaos chaos={state.chaos} />
+        {chaos.data && <Chaos chaos={chaos.data} />}
       </section>
       <section>
         <h2><Trans>Sign in as</Trans></h2>
@@ -204,15 +221,15 @@ function Columns({ state }: { state: BarState }) {
 }
 
 /** How often things go wrong, from never to always. */
-function Chaos({ chaos }: { chaos: BarState['chaos'] }) {
+function Chaos({ chaos }: { chaos: ChaosState }) {
   const { t } = useLingui()
   const format = useFormat()
   const queries = useQueryClient()
   const set = useMutation({
-    mutationFn: (to: BarState['chaos']) => sandbox('PUT', '/stripe/chaos', to),
+    mutationFn: (to: ChaosState) => sandbox('PUT', '/stripe/chaos', to),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['sandbox'] }),
   })
-  const dials: { label: string; of: 'webhooks' | 'api'; key: string }[] = [
+  const dials: { label: string; of: keyof ChaosState; key: string }[] = [
     { label: t`Webhooks lost`, of: 'webhooks', key: 'drop' },
     { label: t`Webhooks twice`, of: 'webhooks', key: 'duplicate' },
     { label: t`Stripe fails`, of: 'api', key: 'fail_before' },
@@ -220,7 +237,7 @@ function Chaos({ chaos }: { chaos: BarState['chaos'] }) {
   return (
     <>
       {dials.map((dial) => {
-        const value = Number(chaos[dial.of]?.[dial.key] ?? 0)
+        const value = Number(chaos[dial.of][dial.key] ?? 0)
         return (
           <label key={dial.label} className="sl">
             <span>{dial.label}</span>

@@ -81,7 +81,7 @@ func ComingNext(ctx context.Context, st *kernel.Step, limit int) ([]look.Coming,
 	}
 	var all []look.Coming
 	for _, t := range next {
-		c := look.Coming{What: wordsFor(t.Kind), About: short(t.Object), Href: hrefOf(t.Object), At: time.Unix(t.At, 0).UTC(), Renews: t.Kind == subscriptions.TimerPeriodEnds}
+		c := look.Coming{Kind: t.Kind, What: wordsFor(t.Kind), About: short(t.Object), Href: hrefOf(t.Object), At: time.Unix(t.At, 0).UTC(), Renews: t.Kind == subscriptions.TimerPeriodEnds}
 		if t.Customer != "" {
 			who, err := personOf(ctx, st, t.Customer)
 			if err != nil {
@@ -90,6 +90,19 @@ func ComingNext(ctx context.Context, st *kernel.Step, limit int) ([]look.Coming,
 			c.About = who.Text
 		}
 		all = append(all, c)
+	}
+	return all, nil
+}
+
+// LastEvents reads what happened last, the newest first.
+func LastEvents(ctx context.Context, st *kernel.Step, limit int) ([]look.Event, error) {
+	found, _, err := kernel.Events.Newest(ctx, st.Q, limit, "", `true`)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]look.Event, 0, len(found))
+	for _, e := range found {
+		all = append(all, look.Event{ID: e.ID, Type: e.Type, At: time.Unix(e.Created, 0).UTC(), Waiting: int(e.PendingWebhooks)})
 	}
 	return all, nil
 }
