@@ -122,7 +122,7 @@ func people(s *apptest.Server, o apptest.Owner, invitation string) {
 		s.T.Fatal(err)
 	}
 	const endpoint = "https://push.example.com/send/1"
-	call("POST", "/push-subscriptions", bob, object{"endpoint": endpoint, "expirationTime": nil, "keys": object{
+	call("POST", "/push-subscriptions", bob, object{"endpoint": endpoint, "keys": object{
 		"p256dh": base64.RawURLEncoding.EncodeToString(key.PublicKey().Bytes()), "auth": base64.RawURLEncoding.EncodeToString(make([]byte, 16)),
 	}}).Want(201)
 	call("DELETE", "/push-subscriptions", bob, object{"endpoint": endpoint}).Want(204)
