@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -16,7 +15,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -38,7 +36,7 @@ func TestRollingUpgrade(t *testing.T) {
 		t.Skip("scripts/rolling builds the version before and runs this")
 	}
 	url := dbtest.EmptyURL(t, sqldb.Postgres)
-	b := &balancer{}
+	b := &balancer{passed: map[string]int{}, open: map[string]int{}}
 	front := httptest.NewServer(b)
 	defer front.Close()
 	start := func(program string) (*running, string) {
@@ -61,12 +59,12 @@ func TestRollingUpgrade(t *testing.T) {
 	third, thirdAddress := start("tenantry") // which brings the schema up to date
 	b.add(thirdAddress)
 	l.await(200) // of all three
-	b.remove(firstAddress)
+	b.drain(firstAddress)
 	first.stop(t)
 	l.await(200) // of one of each version
 	fourth, fourthAddress := start("tenantry")
 	b.add(fourthAddress)
-	b.remove(secondAddress)
+	b.drain(secondAddress)
 	second.stop(t)
 	l.await(200)
 
@@ -142,6 +140,7 @@ type traffic struct {
 	r       *recorder
 	answers atomic.Int64
 	done    chan struct{}
+	end     func()
 	all     sync.WaitGroup
 	mu      sync.Mutex
 	keys    map[string]bool // of the events that were acknowledged
@@ -150,6 +149,8 @@ type traffic struct {
 func startTraffic(t *testing.T, r *recorder) *traffic {
 	t.Helper()
 	l := &traffic{r: r, done: make(chan struct{}), keys: map[string]bool{}}
+	l.end = sync.OnceFunc(func() { close(l.done); l.all.Wait() })
+	t.Cleanup(l.end)
 	for c := range 4 {
 		l.all.Go(func() { l.run(t, c) })
 	}
@@ -220,25 +221,44 @@ func (l *traffic) await(n int64) {
 
 // stop ends the load and returns the keys of the events that were acknowledged.
 func (l *traffic) stop() map[string]bool {
-	close(l.done)
-	l.all.Wait()
+	l.end()
 	return l.keys
 }
 
-// balancer passes requests on to each of its instances in turn. Like nginx without settings it
-// has a connection for each request, and passes one on to the next instance where it cannot
-// connect.
+// balancer passes requests on to each of its instances in turn, on a connection of its own each.
+// It tries no second instance: whoever cannot be reached has refused somebody.
 type balancer struct {
 	mu        sync.Mutex
 	instances []string
 	next      int
 	passed    map[string]int
+	open      map[string]int // requests that are not answered yet
 }
 
 func (b *balancer) add(address string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.instances = append(b.instances, address)
+}
+
+// drain takes an instance out and waits until it has answered what it has.
+func (b *balancer) drain(address string) {
+	b.remove(address)
+	for b.has(address) {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func (b *balancer) has(address string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.open[address] > 0
+}
+
+func (b *balancer) done(address string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.open[address]--
 }
 
 // remove takes an instance out. Requests that it has go on.
@@ -277,10 +297,8 @@ func (b *balancer) pick() string {
 	defer b.mu.Unlock()
 	address := b.instances[b.next%len(b.instances)]
 	b.next++
-	if b.passed == nil {
-		b.passed = map[string]int{}
-	}
 	b.passed[address]++
+	b.open[address]++
 	return address
 }
 
@@ -296,20 +314,12 @@ func (b *balancer) counts() []int {
 }
 
 func (b *balancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	address := b.pick()
+	defer b.done(address)
 	(&httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
-			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = "http", "instance", p.In.Host
+			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = "http", address, p.In.Host
 		},
-		Transport: &http.Transport{DisableKeepAlives: true, DialContext: b.dial},
+		Transport: &http.Transport{DisableKeepAlives: true},
 	}).ServeHTTP(w, r)
-}
-
-func (b *balancer) dial(ctx context.Context, network, _ string) (conn net.Conn, err error) {
-	for range 4 {
-		conn, err = new(net.Dialer).DialContext(ctx, network, b.pick())
-		if !errors.Is(err, syscall.ECONNREFUSED) {
-			return conn, err
-		}
-	}
-	return conn, err
 }

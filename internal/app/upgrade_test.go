@@ -175,6 +175,10 @@ func TestUpgrade(t *testing.T) {
 		if len(statements) < 400 {
 			t.Errorf("only %d statements are known", len(statements))
 		}
+		registered := texts(t, db, `SELECT email FROM users WHERE email LIKE 'ada%@example.com'`) // by the tour
+		if len(registered) != 1 {
+			t.Fatalf("the tour has registered %v", registered)
+		}
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +187,7 @@ func TestUpgrade(t *testing.T) {
 		config.DatabaseURL = settings.Secret(database)
 		s := apptest.StartWith(t, config)
 		owner := s.Call("POST", "/api/v1/auth/login", "", apptest.Object{"email": sandbox.OwnerEmail, "password": sandbox.OwnerPassword}).Want(200)
-		ada := s.LogIn("ada@example.com")
+		ada := s.LogIn(registered[0])
 		tenant := s.Call("GET", "/api/v1/auth/me", ada, nil).Want(200).Str("currentTenant.id")
 		o := apptest.Owner{Token: ada, Tenant: tenant}
 		for _, path := range []string{"/subscription", "/usage/quotas", "/invoices", "/team/members", "/roles", "/api-keys", "/webhook-endpoints", "/audit-logs"} {

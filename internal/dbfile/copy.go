@@ -111,7 +111,7 @@ func settle(ctx context.Context, path string) (err error) {
 	if err := quickCheck(ctx, db); err != nil {
 		return err
 	}
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDWR, 0) // Windows syncs no file that is open to read
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func (a *API) addEvents(events []Event) {
 func (e Event) schemaName() string {
 	var name strings.Builder
 	for _, word := range strings.FieldsFunc(e.name, func(r rune) bool { return r == '.' || r == '_' }) {
-		name.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		name.WriteString(reference.Capital(word))
 	}
 	return name.String() + "Event"
 }

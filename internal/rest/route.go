@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -225,26 +226,36 @@ func (t typed[I, O]) register(a *API, r Route) {
 
 // Raw makes a plain HTTP handler the handler of a route, such as the receiver of
 // signed notifications. Guards and limits run before it. It has to bound the body
-// by itself; contentType is what it accepts, for the reference.
-func Raw(h http.Handler, contentType string) Handler {
-	return raw{handler: h, contentType: contentType}
+// by itself. For the reference contentType is what it accepts, and A what it answers in JSON;
+// struct{} is something else, or nothing.
+func Raw[A any](h http.Handler, contentType string) Handler {
+	return raw{handler: h, contentType: contentType, answer: reflect.TypeFor[A]()}
 }
 
 type raw struct {
 	handler     http.Handler
 	contentType string
+	answer      reflect.Type
 }
 
 func (h raw) register(a *API, r Route) {
 	op := &operation{route: r}
 	doc := a.describe(op)
 	if r.Method != http.MethodGet {
+		schema := &huma.Schema{Type: huma.TypeString}
+		if h.contentType == "application/json" {
+			schema = &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+		}
 		doc.RequestBody = &huma.RequestBody{
 			Required: true,
-			Content:  map[string]*huma.MediaType{h.contentType: {Schema: &huma.Schema{Type: huma.TypeString}}},
+			Content:  map[string]*huma.MediaType{h.contentType: {Schema: schema}},
 		}
 	}
-	doc.Responses["200"] = success(http.StatusOK, nil)
+	var content map[string]*huma.MediaType
+	if h.answer.NumField() > 0 {
+		content = map[string]*huma.MediaType{"application/json": {Schema: a.huma.OpenAPI().Components.Schemas.Schema(h.answer, true, "")}}
+	}
+	doc.Responses["200"] = success(http.StatusOK, content)
 	a.huma.OpenAPI().AddOperation(&doc)
 	a.handle(op, h.handler)
 }

@@ -211,10 +211,10 @@ func routes() []rest.Route {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		})},
-		{Method: "POST", Path: "/api/v1/hook", Scope: rest.Public, Summary: "Raw", Handler: rest.Raw(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		{Method: "POST", Path: "/api/v1/hook", Scope: rest.Public, Summary: "Raw", Handler: rest.Raw[struct{}](http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte("raw"))
 		}), "application/json")},
-		{Method: "GET", Path: "/api/v1/half", Scope: rest.Public, Summary: "Break off", Handler: rest.Raw(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		{Method: "GET", Path: "/api/v1/half", Scope: rest.Public, Summary: "Break off", Handler: rest.Raw[struct{}](http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte("half of the answer"))
 			panic("secret: boom")
 		}), "text/plain")},

@@ -15,7 +15,7 @@ func TestReconcile(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		k := s.Customers()
 		ends, over, moves := k.AddSubscriber("ends", "starter"), k.AddSubscriber("over", "starter"), k.AddSubscriber("moves", "starter")
-		s.AddPlan("huge", "fixed", "month", 90_00, 0, nil)
+		s.AddPlan("huge", "flat", "month", 90_00, 0, nil)
 		huge := k.AddSubscriber("huge", "huge")
 		s.AwaitNotifications()
 		s.Chaos(apptest.ChaosNoWebhooks)

@@ -1,12 +1,15 @@
 package apptest
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 const smallReference = `{
@@ -79,6 +82,46 @@ func TestContract(t *testing.T) {
 		err = c.check(r, resp, []byte(tt.body))
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s %d %s: %v, want %q", tt.request, tt.status, tt.body, err, tt.want)
+		}
+	}
+}
+
+// verdicts is a test whose failures are kept.
+type verdicts struct {
+	testing.TB
+
+	found []string
+}
+
+func (v *verdicts) Error(args ...any) { v.found = append(v.found, fmt.Sprint(args...)) }
+
+// The answers of every test are held against what the running service says of itself: one that is
+// not as declared fails the test that reads it.
+func TestAnswersAreHeldAgainstTheReference(t *testing.T) {
+	t.Parallel()
+	s := Start(t, sqldb.SQLite)
+	for _, tt := range []struct {
+		path   string
+		status int
+		body   string
+		want   string // a part of what is wrong, "" for nothing
+	}{
+		{"/api/v1/auth/oauth/providers", 200, `{"providers": ["sandbox"]}`, ""},
+		{"/api/v1/auth/oauth/providers", 200, `{"providers": ["sandbox"], "undeclared": 1}`, "'undeclared' not allowed"},
+		{"/api/v1/auth/oauth/providers", 200, `{}`, "missing property 'providers'"},
+		{"/api/v1/auth/oauth/providers", 409, `{"message": "No"}`, "GET /api/v1/auth/oauth/providers declares no status 409"},
+		{"/api/v1/auth/oauth/providers", 503, `{"message": "No", "code": "storage_full"}`, ""},
+		{"/api/v1/auth/oauth/providers", 503, `{"message": "No", "code": "sold_out"}`, "value must be 'storage_full'"},
+		{"/sandbox/clock", 418, `{"anything": 1}`, ""},
+	} {
+		v := &verdicts{TB: t}
+		held := &Server{T: v, URL: s.URL}
+		r := s.NewRequest("GET", tt.path, "", nil)
+		held.Read(r, &http.Response{
+			StatusCode: tt.status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(tt.body)),
+		})
+		if got := strings.Join(v.found, "\n"); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%s %d %s: %q, want %q", tt.path, tt.status, tt.body, got, tt.want)
 		}
 	}
 }

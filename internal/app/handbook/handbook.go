@@ -113,7 +113,7 @@ func (h *Handbook) Entry(method, path string) reference.Entry { return h.Entries
 // Book returns the whole of what is written for the reference.
 func (h *Handbook) Book() *reference.Book {
 	return &reference.Book{
-		About: about, Tags: h.tags, Kinds: kinds, Enums: enums(), Names: names, Params: params, Fields: texts(), Examples: Examples,
+		About: about, Tags: h.tags, Kinds: kinds, Enums: enums(), Names: names, Refusals: refusals, Params: params, Fields: texts(), Examples: Examples,
 		Mounted: []reference.Mounted{
 			h.mounted("/csrf-cookie", "Begin cookie mode", map[int]string{204: "The cookies are set"}),
 			h.mounted("/healthz", "Show whether the process lives", map[int]string{200: "It does"}),

@@ -58,16 +58,30 @@ var kinds = []reference.Kind{
 	},
 	{
 		Code: string(fault.PSPPriceMismatch), Name: "PriceMismatchError", Text: "The price at the payment provider is another.",
-		Fields: []reference.Field{{Name: "mismatches", Type: "[]object", Text: "What differs.", Of: []reference.Field{
+		Fields: []reference.Field{{Name: "mismatches", Type: "[]PriceMismatch", Text: "What differs.", Of: []reference.Field{
 			{Name: "field", Type: "string", Text: "What differs: currency, interval, amount, usage_type, unit_price, active or others."},
 			{Name: "expected", Type: "any", Text: "What it has to be."},
 			{Name: "actual", Type: "any", Text: "What it is at the payment provider."},
 		}}},
 	},
 	{
+		Code: string(fault.PSPError), Name: "ProviderFailedError", Text: "The payment provider failed or cannot be reached. Nothing has changed.",
+	},
+	{
 		Code: string(fault.PSPAmountUnsupported), Name: "AmountUnsupportedError", Text: "The payment provider cannot charge this amount.",
 		Fields: []reference.Field{{Name: "possible_amounts", Type: "[]integer", Optional: true, Text: "The nearest amounts that it can charge, in minor units."}},
 	},
+}
+
+// refusals are names for several codes that one status comes with.
+var refusals = map[string]string{
+	"ONBOARDING_INCOMPLETE insufficient_scope":                                                                          "NotReady",
+	"EMAIL_NOT_VERIFIED ONBOARDING_INCOMPLETE insufficient_scope":                                                       "NotVerified",
+	"EMAIL_NOT_VERIFIED INSUFFICIENT_PERMISSIONS ONBOARDING_INCOMPLETE insufficient_scope":                              "NotInviting",
+	"ALREADY_INVITED ALREADY_MEMBER USER_BELONGS_TO_ANOTHER_TENANT":                                                     "NotInvitable",
+	"INVITATION_ALREADY_ACCEPTED INVITATION_EXPIRED INVITATION_REVOKED":                                                 "InvitationOver",
+	"plan_not_available_in_currency proration_not_supported seat_pricing_misconfigured subscription_cannot_be_upgraded": "PlanNotChangeable",
+	"plan_not_available_in_currency seat_pricing_misconfigured subscription_already_exists":                             "PlanNotSold",
 }
 
 // names are those of schemas whose types are called otherwise.

@@ -50,6 +50,11 @@ type ReceiverDeps struct {
 	Log     *slog.Logger // nil discards
 }
 
+// Receipt is the answer to a notification that was taken.
+type Receipt struct {
+	Received bool `json:"received" doc:"Always true: it is stored, and handled soon."`
+}
+
 // Receiver accepts the provider's notifications. It is the http.Handler of
 // POST /api/v1/webhooks/stripe; a job handles what was accepted.
 type Receiver struct {
@@ -149,7 +154,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		refuse(w, http.StatusInternalServerError, "The notification could not be stored.")
 		return
 	}
-	answer(w, http.StatusOK, map[string]bool{"received": true})
+	answer(w, http.StatusOK, Receipt{Received: true})
 }
 
 // accept stores an event and the job to handle it together, once per event id.

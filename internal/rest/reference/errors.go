@@ -34,12 +34,12 @@ type Kind struct {
 // Field is a key of a Kind.
 type Field struct {
 	Name string
-	// Type is string, integer, object, any, or the name of a schema; [] before it makes it a list,
+	// Type is string, integer, any, or the name of a schema; [] before it makes it a list,
 	// a ? behind it says that it may be null.
 	Type     string
 	Text     string
 	Optional bool // whether it may be absent
-	// Of are the fields of an object, or of each object of a list.
+	// Of are the fields of the schema, where it is made here.
 	Of []Field
 }
 
@@ -74,6 +74,13 @@ func (b *Book) errorSchemas() map[string]*huma.Schema {
 		s.Required = append(s.Required, "code")
 		addFields(s, kind.Fields)
 		all[kind.Name] = s
+		for _, field := range kind.Fields {
+			if len(field.Of) > 0 {
+				of := &huma.Schema{Type: huma.TypeObject, Description: field.Text, Properties: map[string]*huma.Schema{}}
+				addFields(of, field.Of)
+				all[strings.TrimPrefix(field.Type, "[]")] = of
+			}
+		}
 	}
 	return all
 }
@@ -105,9 +112,6 @@ func (f Field) schema() *huma.Schema {
 		s = &huma.Schema{Type: name}
 	case "any":
 		s = &huma.Schema{}
-	case huma.TypeObject:
-		s = &huma.Schema{Type: name, Properties: map[string]*huma.Schema{}}
-		addFields(s, f.Of)
 	}
 	switch {
 	case list:

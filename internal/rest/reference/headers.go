@@ -108,7 +108,7 @@ func shareResponses(doc *huma.OpenAPI) {
 		response := list[0].in[list[0].status]
 		name := responseName(list[0].status, response)
 		if doc.Components.Responses[name] != nil {
-			continue // the same codes with other headers
+			continue // the same with other headers
 		}
 		doc.Components.Responses[name] = response
 		for _, use := range list {
@@ -117,29 +117,33 @@ func shareResponses(doc *huma.OpenAPI) {
 	}
 }
 
-// responseName names a refusal after its status and codes: ForbiddenInsufficientScope.
+// responseName names a refusal after what it comes with: SubscriptionBusy has one schema,
+// InvalidOrPaymentFailed is that of invalid fields or of a payment. One that says no more than its
+// status is called after that, and Unreadable says that also the whole body may be refused.
 func responseName(status string, response *huma.Response) string {
-	var name strings.Builder
-	name.WriteString(statusNames[status])
-	schemas := []*huma.Schema{response.Content["application/json"].Schema}
-	schemas = append(schemas, schemas[0].AnyOf...)
-	var list []string
-	for _, s := range schemas {
-		if s.Ref != "" && s.Ref != Prefix+errorName && s.Ref != Prefix+validationName && s.Ref != Prefix+internalName {
-			list = append(list, strings.TrimSuffix(strings.TrimPrefix(s.Ref, Prefix), "Error"))
-		}
-		if code := s.Properties["code"]; code != nil {
-			for _, value := range code.Enum {
-				list = append(list, pascal(value.(string)))
-			}
-			if slices.Contains(s.Required, "code") {
-				list = append(list, "Always")
-			}
+	schema := response.Content["application/json"].Schema
+	one := append([]*huma.Schema{schema}, schema.AnyOf...)
+	var words []string
+	plain := false
+	for _, s := range one {
+		name := strings.TrimPrefix(s.Ref, Prefix)
+		code, mixed := strings.CutPrefix(strings.TrimSuffix(name, "Error"), statusNames[status]+"Or")
+		switch {
+		case name == "":
+		case len(schema.AnyOf) > 0 && name == errorName:
+			plain = true
+		case name == errorName, name == validationName, name == internalName:
+			words = append(words, statusNames[status])
+		case len(schema.AnyOf) > 0 && mixed:
+			words, plain = append(words, code), true
+		default:
+			words = append(words, strings.TrimSuffix(name, "Error"))
 		}
 	}
-	slices.Sort(list)
-	name.WriteString(strings.Join(list, ""))
-	return name.String()
+	if plain {
+		words = append(words, "Unreadable")
+	}
+	return strings.Join(words, "Or")
 }
 
 var statusNames = map[string]string{
@@ -153,8 +157,16 @@ func pascal(code string) string {
 	var name strings.Builder
 	for word := range strings.SplitSeq(strings.ToLower(code), "_") {
 		if word != "" {
-			name.WriteString(strings.ToUpper(word[:1]) + word[1:])
+			name.WriteString(Capital(word))
 		}
 	}
 	return name.String()
+}
+
+// Capital writes a word as a part of a name.
+func Capital(word string) string {
+	if word == "api" || word == "psp" || word == "csrf" {
+		return strings.ToUpper(word)
+	}
+	return strings.ToUpper(word[:1]) + word[1:]
 }

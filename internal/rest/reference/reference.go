@@ -23,6 +23,9 @@ type Book struct {
 	Kinds   []Kind
 	Enums   []Enum
 	Mounted []Mounted
+	// Refusals are names for several codes, which stand in order with spaces between. Without one the
+	// codes are the name.
+	Refusals map[string]string
 	// Names renames schemas, which are otherwise called as their types.
 	Names map[string]string
 	// Params are the texts of parameters that have none, by their names.
@@ -106,7 +109,7 @@ func (b *Book) Complete(doc *huma.OpenAPI, ops []Operation) {
 		if op.List != nil {
 			describeList(doc, item, *op.List)
 		}
-		b.addRefusals(item, op)
+		b.addRefusals(schemas, item, op)
 		addHeaders(item, op)
 	}
 	for _, m := range b.Mounted {
@@ -124,6 +127,7 @@ func (b *Book) Complete(doc *huma.OpenAPI, ops []Operation) {
 		b.describeFields(name, s)
 	}
 	b.addExamples(doc)
+	nameTexts(schemas)
 	b.nameEnums(doc)
 	shareResponses(doc)
 }

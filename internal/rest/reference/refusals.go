@@ -94,7 +94,7 @@ var meanings = map[int]string{
 
 // addRefusals describes the refusals of an operation. Of what stood there for errors before
 // nothing stays.
-func (b *Book) addRefusals(item *huma.Operation, op Operation) {
+func (b *Book) addRefusals(schemas map[string]*huma.Schema, item *huma.Operation, op Operation) {
 	for status := range item.Responses {
 		if n, err := strconv.Atoi(status); err != nil || n >= http.StatusBadRequest {
 			delete(item.Responses, status)
@@ -103,21 +103,24 @@ func (b *Book) addRefusals(item *huma.Operation, op Operation) {
 	for status, list := range op.refusals() {
 		item.Responses[text(status)] = &huma.Response{
 			Description: meanings[status],
-			Content:     content(b.refusal(status, list, op.Input != Raw)),
+			Content:     content(b.refusal(schemas, status, list, op.Input != Raw)),
 		}
 	}
 }
 
 // refusal returns the schema of what a status comes with: one of what is possible.
-func (b *Book) refusal(status int, list codes, validated bool) *huma.Schema {
+func (b *Book) refusal(schemas map[string]*huma.Schema, status int, list codes, validated bool) *huma.Schema {
 	var one []*huma.Schema
-	if status == http.StatusInternalServerError {
+	if status == http.StatusInternalServerError && validated {
 		return ref(internalName)
+	}
+	if status == http.StatusInternalServerError { // a handler that writes its answers itself says less
+		return &huma.Schema{AnyOf: []*huma.Schema{ref(internalName), ref(errorName)}}
 	}
 	if status == http.StatusUnprocessableEntity && validated {
 		one = append(one, ref(validationName))
 	}
-	var plain []any
+	var plain []string
 	for _, code := range list.sorted() {
 		if kind := b.kind(code); kind != nil {
 			one = append(one, ref(kind.Name))
@@ -127,7 +130,9 @@ func (b *Book) refusal(status int, list codes, validated bool) *huma.Schema {
 	}
 	switch {
 	case len(plain) > 0:
-		one = append(one, coded(plain, !list[""]))
+		name := b.codedName(status, plain, !list[""])
+		schemas[name] = coded(plain, !list[""])
+		one = append(one, ref(name))
 	case list[""]:
 		one = append(one, ref(errorName))
 	}
@@ -137,14 +142,39 @@ func (b *Book) refusal(status int, list codes, validated bool) *huma.Schema {
 	return &huma.Schema{AnyOf: one}
 }
 
-// coded is the schema of a refusal with one of some codes.
-func coded(list []any, always bool) *huma.Schema {
-	s := errorSchema("")
-	s.Properties["code"] = &huma.Schema{Type: huma.TypeString, Enum: list, Description: codeText}
+// coded is the schema of a refusal with one of some codes, or without one unless it is there always.
+func coded(list []string, always bool) *huma.Schema {
+	s := errorSchema("A refusal with one of these codes.")
+	code := &huma.Schema{Type: huma.TypeString, Description: codeText}
+	for _, value := range list {
+		code.Enum = append(code.Enum, value)
+	}
+	s.Properties["code"] = code
 	if always {
 		s.Required = append(s.Required, "code")
+	} else {
+		s.Description = "A refusal, which for some reasons has a code."
 	}
 	return s
+}
+
+// codedName names that schema: SubscriptionBusyError has its code always, and
+// ForbiddenOrInsufficientScopeError only for one of its reasons. The book has shorter names.
+func (b *Book) codedName(status int, list []string, always bool) string {
+	var words []string
+	if name := b.Refusals[strings.Join(list, " ")]; name != "" {
+		if always {
+			return name + "Error"
+		}
+		return statusNames[text(status)] + "Or" + name + "Error"
+	}
+	if !always {
+		words = append(words, statusNames[text(status)])
+	}
+	for _, code := range list {
+		words = append(words, pascal(code))
+	}
+	return strings.Join(words, "Or") + "Error"
 }
 
 func text(status int) string { return strconv.Itoa(status) }

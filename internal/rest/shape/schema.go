@@ -23,7 +23,7 @@ func NewRegistry(prefix string, names map[string]string) huma.Registry {
 }
 
 // schemaName returns what a schema is called that huma would call name: an answer with one
-// resource is PlanAnswer, one with several PlanList.
+// resource is PlanAnswer, one with several PlanList, one with a page of them PlanPage.
 func schemaName(name string, names map[string]string) string {
 	if inner, ok := strings.CutPrefix(name, "DataList"); ok && strings.HasSuffix(name, "Body") {
 		return schemaName(strings.TrimSuffix(inner, "Body"), names) + "List"
@@ -31,9 +31,9 @@ func schemaName(name string, names map[string]string) string {
 	if inner, ok := strings.CutPrefix(name, "Data"); ok && strings.HasSuffix(name, "Body") {
 		return schemaName(strings.TrimSuffix(inner, "Body"), names) + "Answer"
 	}
-	for _, prefix := range []string{"Page", "Part"} {
-		if inner, ok := strings.CutPrefix(name, prefix); ok && inner != "" {
-			return prefix + schemaName(inner, names)
+	for prefix, kind := range map[string]string{"Page": "Page", "Part": "List"} {
+		if inner, ok := strings.CutPrefix(name, prefix); ok && inner != "" && names[name] == "" {
+			return schemaName(inner, names) + kind
 		}
 	}
 	return cmp.Or(names[name], name)

@@ -4,7 +4,7 @@
 
 {{- define "tenantry.selector" -}}
 app.kubernetes.io/name: tenantry
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- define "tenantry.labels" -}}

@@ -1,0 +1,248 @@
+package app_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/settings"
+)
+
+// The code of docs/frontend.md runs in Chromium, as it stands there: on a frontend with cookies.
+func TestFrontendWithCookies(t *testing.T) {
+	t.Parallel()
+	inABrowser(t, "Cookies", func(t *testing.T, s *apptest.Server, b tab) {
+		s.Register("ada@example.com", true)
+		b.refused(`logIn("ada@example.com", "wrong")`, "401 INVALID_CREDENTIALS")
+		b.is(`logIn("ada@example.com", "correct horse").then((a) => [a.user.email, a.accessToken ?? "no token"].join())`, "ada@example.com,no token")
+		b.is(`whoIsIt().then((me) => me.user.email)`, "ada@example.com")
+		b.is(`Promise.resolve(String(document.cookie.includes("session")))`, "false")
+		b.open() // the login outlives the page, without being refreshed
+		s.Advance(3 * time.Hour)
+		b.is(`whoIsIt().then((me) => me.user.email)`, "ada@example.com")
+		b.is(`call("PATCH", "/api/v1/user", {name: "Ada Lovelace"}).then((a) => a.data.name)`, "Ada Lovelace")
+		b.refused(`call("PATCH", "/api/v1/user", {name: ""})`, "422 name")
+		b.is(`logOut().then((a) => a.message)`, "auth.logged_out")
+		b.refused(`whoIsIt()`, "401")
+
+		b.delegated("Refuse", "failed: access_denied")
+		b.delegated("Continue", "in: guest@example.com")
+		b.is(`whoIsIt().then((me) => me.user.email)`, "guest@example.com")
+	})
+}
+
+// The same page with tokens, behind a server of its own.
+func TestFrontendWithTokens(t *testing.T) {
+	t.Parallel()
+	inABrowser(t, "Tokens", func(t *testing.T, s *apptest.Server, b tab) {
+		s.Register("ada@example.com", true)
+		b.refused(`logIn("ada@example.com", "wrong")`, "401 INVALID_CREDENTIALS")
+		b.refused(`whoIsIt()`, "401")
+		b.is(`logIn("ada@example.com", "correct horse").then((user) => user.email)`, "ada@example.com")
+		b.is(`whoIsIt().then((me) => me.user.email)`, "ada@example.com")
+		// Calls that find the access token expired share one refresh, and are repeated.
+		s.Advance(20 * time.Minute)
+		b.is(`(async () => {
+			const before = tokens.refreshToken
+			const all = await Promise.all([whoIsIt(), whoIsIt(), whoIsIt()])
+			return [all.map((me) => me.user.email).join(), before === tokens.refreshToken].join()
+		})()`, "ada@example.com,ada@example.com,ada@example.com,false")
+		b.is(`(async () => { const old = {...tokens}; await logOut(); globalThis.old = old; return String(tokens) })()`, "null")
+		b.refused(`whoIsIt()`, "401")
+		b.refused(`(tokens = {...old, accessToken: "expired"}, whoIsIt())`, "401 INVALID_REFRESH_TOKEN")
+		b.is(`Promise.resolve(String(tokens))`, "null")
+
+		b.delegated("Refuse", "failed: access_denied")
+		b.delegated("Continue", "in: guest@example.com")
+		b.is(`whoIsIt().then((me) => me.user.email)`, "guest@example.com")
+	})
+}
+
+// inABrowser opens a page with the code of a mode, on a frontend of its own.
+func inABrowser(t *testing.T, mode string, test func(*testing.T, *apptest.Server, tab)) {
+	t.Helper()
+	program := chromium(t)
+	web := httptest.NewServer(newSite(t, mode))
+	t.Cleanup(web.Close)
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:],
+			chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-component-update", true),
+			chromedp.Flag("disable-popup-blocking", false),
+		)...)
+		t.Cleanup(cancel)
+		ctx, cancel = chromedp.NewContext(ctx)
+		t.Cleanup(cancel)
+		api := s.URL
+		if mode == "Tokens" {
+			api = web.URL + "/to/" + strings.TrimPrefix(s.URL, "http://")
+		}
+		b := tab{t: t, ctx: ctx, page: web.URL + "/?api=" + url.QueryEscape(api)}
+		b.open()
+		test(t, s, b)
+	}, func(s *settings.Settings) {
+		s.FrontendURL, _ = url.Parse(web.URL)
+	})
+}
+
+// chromium finds the browser, or skips the test where it is not required.
+func chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if program, err := exec.LookPath(name); err == nil {
+			return program
+		}
+	}
+	if slices.Contains(strings.Split(os.Getenv("TENANTRY_TEST_REQUIRE"), ","), "chromium") {
+		t.Fatal("TENANTRY_TEST_REQUIRE asks for chromium, and there is none")
+	}
+	t.Skip("no Chromium here")
+	return ""
+}
+
+// block is a piece of code in the documentation, with how far it is indented.
+var block = regexp.MustCompile("(?ms)^( *)```(js|html)\n(.*?)^ *```$")
+
+// newSite is the server of a frontend that is made of what docs/frontend.md shows: the page with the
+// code of a mode, the page that ends a delegated login, and below /to/ the way to a service for a
+// frontend whose own server passes its requests on.
+func newSite(t *testing.T, mode string) http.Handler {
+	t.Helper()
+	doc, err := os.ReadFile("../../docs/frontend.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := func(heading, language string) (all string) {
+		_, section, _ := strings.Cut(string(doc), "# "+heading+"\n")
+		section, _, _ = strings.Cut(section, "\n##")
+		for _, found := range block.FindAllStringSubmatch(section, -1) {
+			if found[2] == language {
+				all += found[3]
+			}
+		}
+		if all == "" {
+			t.Fatalf("docs/frontend.md shows no %s below %s", language, heading)
+		}
+		return all
+	}
+	const address = "'https://api.example.com'"
+	script := code(mode, "js") + code("Delegated login", "js")
+	if strings.Count(script, address) != 1 {
+		t.Fatalf("the code names %s %d times", address, strings.Count(script, address))
+	}
+	script = strings.Replace(script, address, "new URLSearchParams(location.search).get('api')", 1)
+	page := `<!doctype html><meta charset="utf-8"><title>Frontend</title><button id="begin">Log in</button><output id="said"></output>
+<script>` + script + `</script>
+<script>
+const said = document.querySelector('#said')
+document.querySelector('#begin').addEventListener('click', () => {
+  said.textContent = ''
+  logInAt('sandbox').then((answer) => {
+    if (typeof keep === 'function') keep(answer)
+    said.textContent = 'in: ' + answer.user.email
+  }, (refusal) => { said.textContent = 'failed: ' + refusal.message })
+})
+</script>`
+	callback := code("Delegated login", "html")
+	mux := http.NewServeMux()
+	show := func(path, text string) {
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_, _ = w.Write([]byte(text)) // an error means that the browser has gone
+		})
+	}
+	show("/{$}", page)
+	show("/oauth/callback", callback)
+	mux.Handle("/to/{host}/", &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		host := r.In.PathValue("host")
+		r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = "http", host, ""
+		r.Out.URL.Path = strings.TrimPrefix(r.In.URL.Path, "/to/"+host)
+		r.Out.Header.Del("Origin")
+		r.Out.Header.Del("Referer")
+	}})
+	return mux
+}
+
+// tab is a page in the browser.
+type tab struct {
+	t    *testing.T
+	ctx  context.Context
+	page string
+}
+
+// browserPatience is for how long a step in the browser may take: the machines that run tests are busy.
+const browserPatience = 30 * time.Second
+
+// do takes a step in the browser.
+func do[T any](b tab, what string, step chromedp.Action[T]) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, browserPatience)
+	defer cancel()
+	got, err := chromedp.Run(ctx, step)
+	if err != nil {
+		b.t.Fatalf("%s: %v", what, err)
+	}
+	return got
+}
+
+// open loads the page, anew.
+func (b tab) open() {
+	b.t.Helper()
+	if _, err := chromedp.Run(b.ctx, chromedp.Navigate(b.page)); err != nil { // the first step starts the browser, for as long as its context lives
+		b.t.Fatal(err)
+	}
+}
+
+// is wants the text that a promise in the page comes to.
+func (b tab) is(code, want string) {
+	b.t.Helper()
+	if got := do(b, code, chromedp.Evaluate[string](code, chromedp.EvalAwaitPromise)); got != want {
+		b.t.Errorf("%s is %q, want %q", code, got, want)
+	}
+}
+
+// refused wants a call to fail with a status and a code, or with the fields that are invalid.
+func (b tab) refused(call, want string) {
+	b.t.Helper()
+	b.is(`(`+call+`).then(() => "succeeded", (e) => [e.status ?? e, e.code ?? Object.keys(e.errors ?? {}).join()].join(" ").trim())`, want)
+}
+
+// delegated logs in by the sandbox's identity provider, in the popup that a click opens, and wants
+// what the page says in the end. button is what is pressed at the provider.
+func (b tab) delegated(button, want string) {
+	b.t.Helper()
+	opened := chromedp.WaitNewTarget(b.ctx, func(*target.Info) bool { return true })
+	pressed := func(p *runtime.EvaluateParams) { gesture := true; p.UserGesture = &gesture }
+	do(b, "the button", chromedp.Evaluate[chromedp.Void](`document.querySelector("#begin").click()`, pressed))
+	var popup tab
+	select {
+	case id := <-opened:
+		ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithTargetID(id))
+		defer cancel()
+		popup = tab{t: b.t, ctx: ctx}
+	case <-time.After(browserPatience):
+		b.t.Fatal("no popup has opened")
+	}
+	if _, err := chromedp.Run(popup.ctx, chromedp.WaitVisible("#email")); err != nil {
+		b.t.Fatalf("the provider's page: %v", err)
+	}
+	do(popup, "the email", chromedp.SetValue("#email", "guest@example.com"))
+	do(popup, button, chromedp.Click(map[string]string{"Continue": "button[value=allow]", "Refuse": "button[value=deny]"}[button]))
+	apptest.Eventually(b.t, "the end of the login", func() bool {
+		return do(b, "what the page says", chromedp.Evaluate[string](`said.textContent`)) != ""
+	})
+	b.is(`Promise.resolve(said.textContent)`, want)
+}

@@ -1,0 +1,326 @@
+package app_test
+
+import (
+	"bytes"
+	"crypto/ecdh"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"html"
+	"image"
+	"image/png"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"regexp"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+)
+
+type object = apptest.Object
+
+// story is a customer's first weeks, and what an administrator does meanwhile.
+func story(s *apptest.Server) {
+	get := func(token string, paths ...string) {
+		for _, path := range paths {
+			s.Call("GET", path, token, nil).Want(200)
+		}
+	}
+	get("", "/api/v1/settings", "/api/v1/catalog/products", "/api/v1/catalog/plans", "/api/v1/catalog/features", "/api/v1/currencies",
+		"/api/v1/auth/oauth/providers", "/healthz", "/readyz")
+	registered := s.Call("POST", "/api/v1/auth/register", "", apptest.Registration("ada@example.com", nil)).Want(201)
+	s.Refresh(registered.Str("refreshToken")).Want(200)
+	ada := s.Call("POST", "/api/v1/auth/login", "", apptest.AdaLogin).Want(200).Str("accessToken")
+	o := apptest.Owner{Token: ada, Tenant: s.Call("GET", "/api/v1/auth/me", ada, nil).Want(200).Str("currentTenant.id")}
+	s.Call("POST", "/api/v1/auth/forgot-password", "", object{"email": "ada@example.com"}).Want(200)
+	s.Call("PATCH", "/api/v1/onboarding/complete-setup", ada, apptest.BillingDetails).Want(200)
+	get(ada, "/api/v1/onboarding/status", "/api/v1/tenant", "/api/v1/user/sessions", "/api/v1/user/export", "/api/v1/push-subscriptions", "/api/v1/studio/access")
+	s.Call("PATCH", "/api/v1/user", ada, object{"name": "Ada Lovelace", "locale": "fr"}).Want(200)
+	s.Call("PATCH", "/api/v1/tenant", ada, object{"name": "Analytical Engines", "billing_email": "bills@example.com"}).Want(200)
+	s.BuyPlan(o, "starter")
+	get(ada, o.Path("/subscription"), o.Path("/subscription/seats"), o.Path("/plans"), o.Path("/entitlements"), o.Path("/team/members"), o.Path("/team/roles"),
+		o.Path("/team/stats"), o.Path("/roles"), o.Path("/roles/permissions"), o.Path("/usage"), o.Path("/usage/quotas"), o.Path("/usage/cost-estimate"))
+	_, bob := s.Invite(o, "bob@example.com", "member")
+	get(ada, o.Path("/team/invitations"))
+	s.Join(o, "Eve", "eve@example.com", "member")
+	s.CreateRole(o, "Billing", "billing.manage")
+	s.PreviewChange(o, "team", 1)
+	event := object{"meter_code": "api-calls", "quantity": 5, "idempotency_key": "request-81", "metadata": object{"region": "eu"}}
+	s.Call("POST", o.Path("/usage"), ada, event).Want(201)
+	s.Call("POST", o.Path("/usage"), ada, event).Want(409)
+	s.Call("POST", o.Path("/usage/batch"), ada, object{"events": []any{object{"meter_code": "api-calls", "quantity": 2}}}).Want(200)
+	get(ada, o.Path("/usage/api-calls"), o.Path("/usage/series?meter_code=api-calls&interval=day"), o.Path("/audit-logs"))
+	key := s.Call("POST", o.Path("/api-keys"), ada, object{"name": "Metering", "scopes": []any{"usage.write"}}).Want(201).Str("data.id")
+	get(ada, o.Path("/api-keys"))
+	s.Call("POST", o.Path("/api-keys/"+key+"/rotate"), ada, object{"overlap_minutes": 60}).Want(201)
+	hook := s.Call("POST", o.Path("/webhook-endpoints"), ada, object{"url": s.URL + "/sandbox/hooks/in/shop", "events": []any{"invoice.paid"}}).Want(201).Str("data.id")
+	get(ada, o.Path("/webhook-endpoints"), o.Path("/webhook-endpoints/"+hook), o.Path("/webhook-endpoints/"+hook+"/deliveries"))
+	s.Call("PATCH", o.Path("/webhook-endpoints/"+hook), ada, object{"description": "The shop"}).Want(200)
+	s.Invoices(o, 1)
+	s.Cancel(o, false).Want(200)
+	s.Resume(o).Want(200)
+	s.Call("POST", o.Path("/checkout"), ada, apptest.With(apptest.ReturnURLs, object{"plan_id": s.PlanID(o, "team"), "currency": "EUR"})).Want(422)
+	administration(s, o)
+	people(s, o, bob)
+	members(s, o)
+	machines(s, o)
+	prices(s)
+	tenants(s, o)
+	farewell(s, payments(s))
+}
+
+// administration is the administrator's part of the story.
+func administration(s *apptest.Server, o apptest.Owner) {
+	k := s.CatalogAdmin()
+	product, feature := k.CreateProduct("storage"), k.CreateFeature("backups")
+	plan := k.CreatePlan(product, "storage-s", object{"trial_days": 14})
+	k.AdminCall("PUT", "/plans/"+plan+"/prices", object{"prices": []any{apptest.Price("EUR", 1900)}}).Want(200)
+	k.AdminCall("PUT", "/plans/"+plan+"/entitlements", object{
+		"entitlements": []any{object{"feature_id": feature, "type": "quota", "value": 30}},
+	}).Want(200)
+	k.AdminCall("PATCH", "/plans/"+plan, object{"sort_order": 5}).Want(200)
+	k.AdminCall("POST", "/plans/"+plan+"/duplicate", nil).Want(201)
+	k.AdminCall("POST", "/meters", object{
+		"code": "exports", "name": "Exports", "aggregation_type": "count", "reset_interval": "monthly", "quota_enforcement": "soft",
+	}).Want(201)
+	k.AdminCall("POST", "/currencies/bulk", object{"codes": []any{"CHF", "EUR", "XXX"}}).Want(200)
+	for _, path := range []string{
+		"/products", "/products/" + product, "/plans", "/plans/" + plan, "/plans/" + plan + "/entitlements", "/plans/" + plan + "/psp-price-status",
+		"/features", "/features/" + feature, "/currencies", "/meters", "/tenants", "/tenants/" + o.Tenant, "/tenants/" + o.Tenant + "/members",
+		"/tenants/" + o.Tenant + "/invitations", "/tenants/" + o.Tenant + "/subscriptions", "/audit-logs", "/impersonation/logs", "/api-keys", "/webhook-endpoints",
+	} {
+		k.AdminCall("GET", path, nil).Want(200)
+	}
+	s.Impersonate(k.Token, o).Want(200)
+	s.Call("GET", "/api/v1/admin/impersonation/status", k.Token, nil).Want(200)
+	s.Call("POST", "/api/v1/admin/impersonation/stop", k.Token, nil).Want(200)
+}
+
+// people come, prove who they are, and change what is kept of them.
+func people(s *apptest.Server, o apptest.Owner, invitation string) {
+	call := func(method, path, token string, body any) apptest.Reply {
+		return s.Call(method, "/api/v1"+path, token, body)
+	}
+	call("GET", "/invitations/"+invitation, "", nil).Want(200)
+	call("POST", "/invitations/"+invitation+"/accept-with-registration", "", apptest.Registration("bob@example.com", object{"name": "Bob"})).Want(201)
+	password := apptest.AdaLogin["password"]
+	bob := s.LogIn("bob@example.com")
+	call("POST", "/user/email/verification", o.Token, nil).Want(202)
+	call("POST", "/auth/verify-email", "", object{"token": mailed(s, "ada@example.com", "verify-email")}).Want(200)
+	call("POST", "/auth/forgot-password", "", object{"email": "bob@example.com"}).Want(200)
+	call("POST", "/auth/reset-password", "", object{
+		"email": "bob@example.com", "token": mailed(s, "bob@example.com", "reset-password"), "password": password, "password_confirmation": password,
+	}).Want(200)
+	bob = s.LogIn("bob@example.com")
+	call("PUT", "/user/password", bob, object{"current_password": password, "password": "a new staple", "password_confirmation": "a new staple"}).Want(204)
+	bob = call("POST", "/auth/login", "", object{"email": "bob@example.com", "password": "a new staple"}).Want(200).Str("accessToken")
+	call("POST", "/user/email", bob, object{"email": "robert@example.com", "current_password": "a new staple"}).Want(202)
+	upload(s, bob)
+	key, err := ecdh.P256().GenerateKey(rand.Reader)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	const endpoint = "https://push.example.com/send/1"
+	call("POST", "/push-subscriptions", bob, object{"endpoint": endpoint, "keys": object{
+		"p256dh": base64.RawURLEncoding.EncodeToString(key.PublicKey().Bytes()), "auth": base64.RawURLEncoding.EncodeToString(make([]byte, 16)),
+	}}).Want(201)
+	call("DELETE", "/push-subscriptions", bob, object{"endpoint": endpoint}).Want(204)
+	call("POST", "/auth/logout", bob, nil).Want(200)
+	delegated(s, "guest@example.com")
+	call("GET", "/tenant", o.Token, nil).Want(200)
+}
+
+// mailed returns the token in the newest mail to somebody that leads to a page.
+func mailed(s *apptest.Server, to, page string) (token string) {
+	s.T.Helper()
+	link := regexp.MustCompile(`/` + page + `\?[^\s]*\btoken=([A-Za-z0-9_-]+)`)
+	apptest.Eventually(s.T, "the mail with the page "+page, func() bool {
+		for _, m := range s.Mails(to) {
+			if found := link.FindStringSubmatch(m["text"].(string)); found != nil {
+				token = found[1]
+			}
+		}
+		return token != ""
+	})
+	return token
+}
+
+// upload gives somebody a picture.
+func upload(s *apptest.Server, token string) {
+	s.T.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	part, err := form.CreateFormFile("avatar", "me.png")
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	if err := png.Encode(part, image.NewGray(image.Rect(0, 0, 64, 64))); err != nil {
+		s.T.Fatal(err)
+	}
+	if err := form.Close(); err != nil {
+		s.T.Fatal(err)
+	}
+	r := s.NewRequest("POST", "/api/v1/user/avatar", token, body.String())
+	r.Header.Set("Content-Type", form.FormDataContentType())
+	s.Do(r).Want(200)
+}
+
+// hiddenField is a field of the sandbox's identity provider that is sent back as it is.
+var hiddenField = regexp.MustCompile(`type="hidden" name="([^"]+)" value="([^"]*)"`)
+
+// delegated logs somebody in by the sandbox's identity provider.
+func delegated(s *apptest.Server, email string) {
+	s.T.Helper()
+	began := s.Call("GET", "/api/v1/auth/oauth/sandbox/redirect", "", nil).Want(302)
+	at := func(address string) *http.Request {
+		u, err := url.Parse(address)
+		if err != nil {
+			s.T.Fatal(err)
+		}
+		return s.NewRequest("GET", u.RequestURI(), "", nil)
+	}
+	fields := url.Values{"email": {email}, "name": {"Grace"}, "email_verified": {"true"}, "decision": {"allow"}}
+	for _, field := range hiddenField.FindAllStringSubmatch(s.Do(at(began.Header.Get("Location"))).Want(200).Text, -1) {
+		fields.Set(field[1], html.UnescapeString(field[2]))
+	}
+	back := at(s.Submit(s.URL+"/sandbox/idp/authorize", fields).Header.Get("Location"))
+	back.Header.Set("Cookie", began.Header.Get("Set-Cookie"))
+	to, err := url.Parse(s.Do(back).Want(302).Header.Get("Location"))
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	s.Call("POST", "/api/v1/auth/oauth/exchange", "", object{"code": to.Query().Get("code")}).Want(200)
+}
+
+// members is what an owner changes about people, roles and invitations.
+func members(s *apptest.Server, o apptest.Owner) {
+	call := func(method, path string, body any) apptest.Reply { return s.Call(method, o.Path(path), o.Token, body) }
+	role := fmt.Sprintf("/roles/%d", s.CreateRole(o, "Support", "billing.manage"))
+	call("PATCH", role, object{"name": "Help desk", "permissions": []any{"team.manage"}}).Want(200)
+	call("DELETE", role, nil).Want(200)
+	invitation, _ := s.Invite(o, "grace@example.com", "member")
+	s.Advance(2 * time.Hour) // a mail may be asked for again after a while
+	o.Token = s.LogIn("ada@example.com")
+	call("POST", "/team/invitations/"+invitation+"/resend", nil).Want(200)
+	call("DELETE", "/team/invitations/"+invitation, nil).Want(200)
+	eve := s.LogIn("eve@example.com")
+	member := fmt.Sprintf("/team/members/%d", s.UserID(eve))
+	call("PATCH", member+"/role", object{"role_id": s.RoleID(o, "admin")}).Want(200)
+	call("DELETE", member, nil).Want(200)
+	s.Call("POST", "/api/v1/tenants", s.LogIn("eve@example.com"), object{"name": "Second Thoughts"}).Want(201)
+}
+
+// machines are keys and endpoints, of a tenant and of the platform.
+func machines(s *apptest.Server, o apptest.Owner) {
+	ada := s.LogIn("ada@example.com")
+	admin := s.Admin()
+	for token, at := range map[string]string{ada: o.Path(""), admin: "/api/v1/admin"} {
+		scopes := []any{"usage.read"}
+		if token == admin {
+			scopes = []any{"tenants.read"}
+		}
+		key := at + "/api-keys/" + s.Call("POST", at+"/api-keys", token, object{"name": "Reports", "scopes": scopes}).Want(201).Str("data.id")
+		s.Call("PATCH", key, token, object{"name": "Monthly reports"}).Want(200)
+		s.Call("POST", key+"/rotate", token, object{"overlap_minutes": 60}).Want(201)
+		made := s.Call("POST", at+"/webhook-endpoints", token, object{"url": s.URL + "/sandbox/hooks/in/reports", "events": []any{"tenant.updated"}})
+		hook := at + "/webhook-endpoints/" + made.Want(201).Str("data.id")
+		s.Call("GET", hook, token, nil).Want(200)
+		s.Call("PATCH", hook, token, object{"description": "Reports"}).Want(200)
+		s.Call("POST", hook+"/test", token, nil).Want(202)
+		var delivery string
+		apptest.Eventually(s.T, "the delivery", func() bool {
+			list := s.Call("GET", hook+"/deliveries", token, nil).Want(200)
+			if list.At("data.0.status") == "delivered" {
+				delivery = list.Str("data.0.id")
+			}
+			return delivery != ""
+		})
+		s.Call("POST", hook+"/deliveries/"+delivery+"/resend", token, nil).Want(202)
+		s.Call("POST", hook+"/replay", token, object{"since": s.Now().Add(-apptest.Day)}).Want(202)
+		s.Call("POST", hook+"/rotate-secret", token, nil).Want(200)
+	}
+}
+
+// prices is what an administrator changes in the catalog, and how prices are tied to the provider's.
+func prices(s *apptest.Server) {
+	k := s.CatalogAdmin()
+	first := func(kind string) string { return kind + "/" + k.AdminCall("GET", kind, nil).Want(200).Str("data.0.id") }
+	k.AdminCall("POST", "/currencies", object{"code": "SEK", "name": "Krona", "symbol": "kr", "minor_units": 2}).Want(201)
+	k.AdminCall("GET", "/currencies/catalog", nil).Want(200)
+	k.AdminCall("PATCH", "/currencies/SEK", object{"is_active": false}).Want(200)
+	k.AdminCall("PATCH", first("/products"), object{"description": object{"en": "Everything for teams"}}).Want(200)
+	k.AdminCall("PATCH", first("/features"), object{"description": object{"en": "How many backups are kept"}}).Want(200)
+	meter := first("/meters")
+	k.AdminCall("GET", meter, nil).Want(200)
+	k.AdminCall("PATCH", meter, object{"unit_label": "calls"}).Want(200)
+	plan := "/plans/" + k.CreatePricedPlan(k.CreateProduct("archive"), "archive", map[string]int{"EUR": 1900})
+	price := plan + "/prices/" + k.AdminCall("GET", plan, nil).Want(200).Str("data.prices.0.id")
+	product := s.AtProvider("POST", "/products", "name", "Archive").Str("id")
+	k.AdminCall("POST", price+"/psp-unlink", nil)
+	k.AdminCall("POST", price+"/psp-create", object{"product_id": product, "nickname": "Archive, monthly"}).Want(200)
+	k.AdminCall("POST", price+"/psp-unlink", nil).Want(200)
+	k.AdminCall("POST", price+"/psp-link", object{"psp_price_id": s.NewProviderPrice("unit_amount", "1900")}).Want(200)
+	k.AdminCall("POST", plan+"/prices/psp-import", object{"psp_price_id": s.NewProviderPrice("currency", "usd")}).Want(201)
+}
+
+// tenants is what an administrator does for a tenant.
+func tenants(s *apptest.Server, o apptest.Owner) {
+	k := s.CatalogAdmin()
+	o.Token = s.LogIn("ada@example.com")
+	at := "/tenants/" + o.Tenant
+	k.AdminCall("GET", "/tenants/search-with-roles?search=analytical", nil).Want(200)
+	k.AdminCall("PATCH", at, object{"name": "Analytical Engines Ltd"}).Want(200)
+	k.AdminCall("PATCH", fmt.Sprintf("%s/members/%d", at, s.UserID(o.Token)), object{"name": "Ada Lovelace"}).Want(200)
+	invitation := k.AdminCall("POST", at+"/invitations", object{"email": "grace@example.com", "role": "member"}).Want(201).Str("data.id")
+	s.Advance(2 * time.Hour)
+	k.Token, o.Token = s.Admin(), s.LogIn("ada@example.com")
+	k.AdminCall("POST", at+"/invitations/"+invitation+"/resend", nil).Want(200)
+	k.AdminCall("DELETE", at+"/invitations/"+invitation, nil).Want(200)
+	bob := fmt.Sprintf("%s/members/%d", at, s.UserID(s.Call("POST", "/api/v1/auth/login", "", object{
+		"email": "bob@example.com", "password": "a new staple",
+	}).Want(200).Str("accessToken")))
+	k.AdminCall("PATCH", bob+"/role", object{"role_id": s.RoleID(o, "admin")}).Want(200)
+	k.AdminCall("DELETE", bob, nil).Want(200)
+}
+
+// payments is a customer whose card fails, and who then changes the plan.
+func payments(s *apptest.Server) *apptest.Customer {
+	s.Call("POST", "/api/v1/onboarding/start", "", apptest.Registration("owner@example.com", object{
+		"name": "Grace", "tenant_name": "Compilers", "plan_slug": "starter", "currency": "EUR",
+	})).Want(201)
+	s.Call("POST", "/api/v1/onboarding/retry-checkout", s.LogIn("owner@example.com"), object{"plan_slug": "starter", "currency": "EUR"}).Want(200)
+	c := s.NewCustomer("grace")
+	s.BuyPlanWith(c.Owner, "starter", apptest.CardFailsAtRenewal)
+	s.Call("POST", c.Path("/docs/billing/portal"), c.Token, object{"return_url": s.URL + "/billing"}).Want(200)
+	s.Advance(32 * apptest.Day)
+	c.LogInAgain()
+	invoice := "/invoices/" + s.Call("GET", c.Path("/invoices"), c.Token, nil).Want(200).Str("data.0.id")
+	s.Call("GET", c.Path(invoice), c.Token, nil).Want(200).WantAt("data.status", "open")
+	s.Call("POST", c.Path(invoice+"/pay"), c.Token, nil).WantRefused(422, "payment_failed")
+	c.ReplaceCard(apptest.CardPays)
+	s.Call("POST", c.Path(invoice+"/pay"), c.Token, nil).Want(200)
+	s.PreviewChange(c.Owner, "team", 1).Want(200)
+	s.ChangePlan(c.Owner, "team", object{"quantity": 1}).Want(200)
+	return c
+}
+
+// farewell is how tenants and people go.
+func farewell(s *apptest.Server, c *apptest.Customer) {
+	k := s.CatalogAdmin()
+	proof := object{"current_password": apptest.AdaLogin["password"]}
+	c.ReplaceCard(apptest.CardFailsAtRenewal)
+	s.Advance(32 * apptest.Day)
+	c.LogInAgain()
+	k.Token = s.Admin()
+	invoice := s.Call("GET", c.Path("/invoices"), c.Token, nil).Want(200).Str("data.0.id")
+	k.AdminCall("POST", "/tenants/"+c.Tenant+"/invoices/"+invoice+"/void", nil).Want(200)
+	subscription := k.AdminCall("GET", "/tenants/"+c.Tenant+"/subscriptions", nil).Want(200).Str("data.0.id")
+	k.AdminCall("POST", "/tenants/"+c.Tenant+"/subscriptions/"+subscription+"/cancel", object{"immediately": true, "reason": "Asked for by mail"}).Want(200)
+	s.AwaitNotifications()
+	heir, id := s.Join(c.Owner, "Bob", "heir@example.com", "admin")
+	s.Call("POST", c.Path("/transfer-ownership"), c.Token, apptest.With(proof, object{"user_id": id})).Want(200)
+	s.Call("DELETE", "/api/v1/user", c.LogIn(c.Email), proof).Want(204)
+	s.Call("DELETE", c.Path(""), heir, proof).Want(204)
+	k.AdminCall("POST", "/tenants/"+c.Tenant+"/restore", nil).Want(200)
+}
