@@ -15,8 +15,11 @@ function text(of: unknown): string | undefined {
 function nameOf({ facts }: Entry): string {
   const { after, before } = facts
   const of = (key: string) => text(after?.[key]) ?? text(before?.[key])
-  return facts.resource_name ?? of('name') ?? of('email') ?? of('code') ?? of('slug') ?? of('url') ?? of('number') ?? facts.resource_id ?? ''
+  return facts.resource_name ?? of('name') ?? of('email') ?? of('code') ?? of('slug') ?? of('url') ?? of('number') ?? shortened(facts.resource_id ?? '')
 }
+
+/** An id in few letters. */
+const shortened = (id: string) => (id.length > 20 ? `${id.slice(0, 8)}…` : id)
 
 /** Who did it: a person, a program by its key, or the service itself. */
 function whoOf(entry: Entry): string {

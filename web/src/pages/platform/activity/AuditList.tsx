@@ -9,6 +9,9 @@ import { Button } from '../../../ui/Button'
 import { Empty } from '../../../ui/Messages'
 import { Pager } from '../../../ui/Pager'
 import { Read } from '../../../ui/Read'
+import { allFeaturesQuery, allProductsQuery } from '../catalog/reads'
+import { nameIn } from '../catalog/texts'
+import { usePlatformMay } from '../may'
 
 /** The trail knows people by their numbers: the reader by name, others as a person with a number. */
 function usePeople(): (id: number | null) => Entry['actor'] {
@@ -17,13 +20,28 @@ function usePeople(): (id: number | null) => Entry['actor'] {
   return (id) => (id === null ? null : { id, name: id === user.id ? user.name : t`Person ${id}` })
 }
 
+/** The names of what the catalog has, by id: an entry of the trail holds only what was changed. */
+function useNames(): Map<string, string> {
+  const { i18n } = useLingui()
+  const may = usePlatformMay()
+  const products = useQuery({ ...allProductsQuery, enabled: may('products.view') }).data ?? []
+  const features = useQuery({ ...allFeaturesQuery, enabled: may('features.view') }).data ?? []
+  const name = (of: { translations: Record<string, Schema<'Translation'>> }) => nameIn(of.translations, i18n.locale)
+  const plans = products.flatMap((one) => one.plans ?? [])
+  return new Map([
+    ...products.map((one) => [one.id, name(one)] as const), ...features.map((one) => [one.id, name(one)] as const), ...plans.map((one) => [one.id, name(one)] as const),
+    ...plans.flatMap((one) => one.prices.map((price) => [price.id, `${name(one)} (${price.currency})`] as const)),
+  ])
+}
+
 function useEntries(): (found: Schema<'AuditEntry'>[]) => Entry[] {
   const { t } = useLingui()
   const person = usePeople()
+  const names = useNames()
   return (found) => found.map((one) => ({
     id: `audit-${one.id}`, type: one.action, kind: 'changes', at: one.created_at, tenant: one.tenant_id ? { id: one.tenant_id, name: t`Tenant` } : null,
     actor: person(one.actor_id), acting_as: person(one.subject_id), api_key: one.api_key_id ? { id: one.api_key_id, name: one.api_key_id.slice(0, 8) } : null,
-    facts: { resource: one.resource, resource_id: one.resource_id, resource_name: null, before: one.before, after: one.after },
+    facts: { resource: one.resource, resource_id: one.resource_id, resource_name: names.get(one.resource_id) ?? null, before: one.before, after: one.after },
   }))
 }
 
