@@ -34,11 +34,6 @@ export function formats(locale: string) {
       })
       return format.format(cents / 10 ** digits).replace('-', '−')
     },
-    /** A sum in few letters, for the scale of a chart. */
-    short(cents: number, currency: string): string {
-      const format = new Intl.NumberFormat(locale, { style: 'currency', currency, notation: 'compact', maximumFractionDigits: 1, currencyDisplay: 'narrowSymbol' })
-      return format.format(cents / 10 ** decimals(locale, currency))
-    },
     sum(money: Schema<'Money'>): string {
       return this.money(money.amount_cents, money.currency)
     },

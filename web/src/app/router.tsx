@@ -1,7 +1,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import type { QueryClient } from '@tanstack/react-query'
-import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from '@tanstack/react-router'
+import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, Outlet, redirect, type StaticDataRouteOption } from '@tanstack/react-router'
 import { PlatformShell } from '../shell/PlatformShell'
 import { TenantShell } from '../shell/TenantShell'
 import { ProfileShell } from '../shell/ProfileShell'
@@ -16,6 +16,8 @@ declare module '@tanstack/react-router' {
   interface StaticDataRouteOption {
     /** The page's name in the bar above. */
     crumb?: MessageDescriptor
+    /** The list that the page belongs to, named before it. */
+    under?: { to: '/platform/tenants' | '/platform/catalog' | '/platform/developers' | '/invoices' | '/developers'; crumb: MessageDescriptor }
   }
 }
 
@@ -77,11 +79,13 @@ const platform = createRoute({
 
 const profileFrame = createRoute({ getParentRoute: () => signedIn, id: 'profile-frame', component: ProfileShell })
 
-const tenantPage = <Path extends string>(path: Path, crumb: MessageDescriptor, page: Load) =>
-  createRoute({ getParentRoute: () => tenant, path, validateSearch: texts, staticData: { crumb }, component: load('tenant', page) })
+type Under = StaticDataRouteOption['under']
 
-const platformPage = <Path extends string>(path: Path, crumb: MessageDescriptor, page: Load) =>
-  createRoute({ getParentRoute: () => platform, path, validateSearch: texts, staticData: { crumb }, component: load('platform', page) })
+const tenantPage = <Path extends string>(path: Path, crumb: MessageDescriptor, page: Load, under?: Under) =>
+  createRoute({ getParentRoute: () => tenant, path, validateSearch: texts, staticData: { crumb, under }, component: load('tenant', page) })
+
+const platformPage = <Path extends string>(path: Path, crumb: MessageDescriptor, page: Load, under?: Under) =>
+  createRoute({ getParentRoute: () => platform, path, validateSearch: texts, staticData: { crumb, under }, component: load('platform', page) })
 
 const profile = createRoute({
   getParentRoute: () => profileFrame, path: '/profile', validateSearch: texts, staticData: { crumb: msg`Profile` },
@@ -114,25 +118,25 @@ const routes = root.addChildren([
       tenantPage('/', msg`Home`, () => import('../pages/tenant/Home')),
       tenantPage('/plan', msg`Plan`, () => import('../pages/tenant/Plan')),
       tenantPage('/invoices', msg`Invoices`, () => import('../pages/tenant/Invoices')),
-      tenantPage('/invoices/$invoiceId', msg`Invoice`, () => import('../pages/tenant/Invoice')),
+      tenantPage('/invoices/$invoiceId', msg`Invoice`, () => import('../pages/tenant/Invoice'), { to: '/invoices', crumb: msg`Invoices` }),
       tenantPage('/team', msg`Team`, () => import('../pages/tenant/Team')),
       tenantPage('/team/roles', msg`Roles`, () => import('../pages/tenant/Roles')),
       tenantPage('/developers', msg`Developers`, () => import('../pages/tenant/Developers')),
-      tenantPage('/developers/webhooks/$endpointId', msg`Webhook endpoint`, () => import('../pages/tenant/WebhookEndpoint')),
+      tenantPage('/developers/webhooks/$endpointId', msg`Webhook endpoint`, () => import('../pages/tenant/WebhookEndpoint'), { to: '/developers', crumb: msg`Developers` }),
       tenantPage('/activity', msg`Activity`, () => import('../pages/tenant/Activity')),
       tenantPage('/settings', msg`Settings`, () => import('../pages/tenant/Settings')),
     ]),
     platform.addChildren([
       platformPage('/', msg`Home`, () => import('../pages/platform/Home')),
       platformPage('/tenants', msg`Tenants`, () => import('../pages/platform/Tenants')),
-      platformPage('/tenants/$tenantId', msg`Tenant`, () => import('../pages/platform/Tenant')),
+      platformPage('/tenants/$tenantId', msg`Tenant`, () => import('../pages/platform/Tenant'), { to: '/platform/tenants', crumb: msg`Tenants` }),
       platformPage('/catalog', msg`Catalog`, () => import('../pages/platform/Catalog')),
-      platformPage('/catalog/plans/$planId', msg`Plan`, () => import('../pages/platform/PlanEditor')),
-      platformPage('/catalog/features', msg`Features`, () => import('../pages/platform/Features')),
+      platformPage('/catalog/plans/$planId', msg`Plan`, () => import('../pages/platform/PlanEditor'), { to: '/platform/catalog', crumb: msg`Catalog` }),
+      platformPage('/catalog/features', msg`Features`, () => import('../pages/platform/Features'), { to: '/platform/catalog', crumb: msg`Catalog` }),
       platformPage('/meters', msg`Meters`, () => import('../pages/platform/Meters')),
       platformPage('/activity', msg`Activity`, () => import('../pages/platform/Activity')),
       platformPage('/developers', msg`Developers`, () => import('../pages/platform/Developers')),
-      platformPage('/developers/webhooks/$endpointId', msg`Webhook endpoint`, () => import('../pages/platform/WebhookEndpoint')),
+      platformPage('/developers/webhooks/$endpointId', msg`Webhook endpoint`, () => import('../pages/platform/WebhookEndpoint'), { to: '/platform/developers', crumb: msg`Developers` }),
       platformPage('/settings', msg`Settings`, () => import('../pages/platform/Settings')),
     ]),
     profileFrame.addChildren([profile]),

@@ -33,8 +33,8 @@ function NavLink({ entry, home }: { entry: Entry; home: boolean }) {
 function Crumbs() {
   const { i18n, t } = useLingui()
   const crumbs = useMatches().flatMap((match) => {
-    const { crumb } = match.staticData
-    return crumb ? [{ to: match.pathname, label: i18n._(crumb) }] : []
+    const { crumb, under } = match.staticData
+    return [...(under ? [{ to: under.to as string, label: i18n._(under.crumb) }] : []), ...(crumb ? [{ to: match.pathname, label: i18n._(crumb) }] : [])]
   })
   return (
     <nav className="crumbs" aria-label={t`Where you are`}>

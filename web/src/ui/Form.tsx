@@ -55,11 +55,13 @@ export function Form({ onSubmit, guard = false, className, children }: FormProps
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
+    // A form in a dialog that this one opened is another form, although its events come by here.
+    if (event.target !== event.currentTarget) return
     if (!sending.isPending) sending.mutate(valuesOf(event.currentTarget))
   }
   return (
     <FieldErrors value={refusal?.fields ?? {}}>
-      <form ref={form} className={className} noValidate onSubmit={submit} onChange={() => setChanged(true)}>
+      <form ref={form} className={className} noValidate onSubmit={submit} onChange={(event) => { if (event.currentTarget.contains(event.target as Node)) setChanged(true) }}>
         {sending.error && known.length === 0 && <Problem error={sending.error} />}
         {known.length > 0 && elsewhere.map(([name, messages]) => <p key={name} className="error">{messages[0]}</p>)}
         {children({ busy: sending.isPending, changed })}

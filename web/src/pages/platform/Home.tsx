@@ -1,20 +1,19 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { Schema } from '../../api/client'
 import { useFormat } from '../../app/format'
 import { useMe } from '../../app/session'
 import { Events } from '../../parts/timeline/Events'
-import { activityPages } from '../../parts/timeline/reads'
-import { Empty, Problem, Skeleton } from '../../ui/Messages'
+import { Empty } from '../../ui/Messages'
 import { Page } from '../../ui/Page'
 import { Read } from '../../ui/Read'
-import { BySubscription, HealthList } from './home/Asides'
-import { checks } from './home/checks'
-import { Money } from './home/Money'
-import { Six } from './home/Six'
-import { statsQuery, type Stats } from './home/stats'
+import { trailQuery, useEntries } from './activity/entries'
+import { BySubscription, TenantList } from './home/Asides'
+import { Figures } from './home/Figures'
 import { usePlatformMay } from './may'
 import { NotAllowed } from './NotAllowed'
+import { newestQuery } from './tenants/reads'
 
 function useGreeting(): string {
   const { t } = useLingui()
@@ -24,52 +23,49 @@ function useGreeting(): string {
   return hour < 12 ? t`Good morning, ${name}` : t`Good afternoon, ${name}`
 }
 
-/** Today, and what is not as usual. */
-function Lead({ stats }: { stats: Stats | undefined }) {
-  const { t } = useLingui()
-  const format = useFormat()
-  const today = format.weekday(stats?.at ?? new Date())
-  if (!stats) return <>{today}.</>
-  const unusual = [
-    ...(stats.failed_payments.new > 0 ? [t`failed payments`] : []),
-    ...checks(stats, format).filter((one) => one.status !== 'ok').map((one) => one.label.charAt(0).toLocaleLowerCase() + one.label.slice(1)),
-  ]
-  return unusual.length === 0 ? <Trans>{today}. All is as usual.</Trans> : <Trans>{today}. Not as usual: {format.list(unusual)}.</Trans>
-}
-
 function Last() {
-  const activity = useInfiniteQuery(activityPages(undefined, 10))
-  const entries = activity.data?.pages[0]?.data
+  const trail = useQuery(trailQuery({ per_page: 10 }))
+  const entries = useEntries()
   return (
     <section>
       <div className="sec-head"><h2><Trans>What happened last</Trans></h2><span className="end"><Link to="/platform/activity"><Trans>All activity</Trans></Link></span></div>
-      {entries === undefined && (activity.isError ? <Problem error={activity.error} onRetry={() => void activity.refetch()} /> : <Skeleton lines={6} />)}
-      {entries?.length === 0 && <Empty slim icon="activity" title={<Trans>Nothing has happened yet</Trans>}><Trans>New tenants, payments and changes show here.</Trans></Empty>}
-      {entries && entries.length > 0 && <Events entries={entries} withTenant />}
+      <Read query={trail} lines={8}>
+        {(found) => found.data.length === 0
+          ? <Empty slim icon="activity" title={<Trans>Nothing was changed yet</Trans>}><Trans>Every change by anybody is recorded here and cannot be altered.</Trans></Empty>
+          : <Events entries={entries(found.data)} withTenant />}
+      </Read>
     </section>
   )
 }
 
-/** How the platform is doing: six numbers, the money, what happened last. */
+function Right({ tenants }: { tenants: Schema<'AdminTenant'>[] }) {
+  const owing = tenants.filter((one) => one.subscription_status === 'past_due' || one.subscription_status === 'unpaid').slice(0, 5)
+  return (
+    <section className="stack wide-gap">
+      {owing.length > 0 && <TenantList title={<Trans>Past due</Trans>} tenants={owing} />}
+      <BySubscription tenants={tenants} />
+      <TenantList title={<Trans>The newest</Trans>} tenants={tenants.slice(0, 5)} />
+    </section>
+  )
+}
+
+/** How the platform is doing: its tenants, and what happened last. */
 export default function Home() {
   const { t } = useLingui()
+  const format = useFormat()
   const may = usePlatformMay()
   const greeting = useGreeting()
-  const stats = useQuery({ ...statsQuery, enabled: may('tenants.view') })
+  const tenants = useQuery({ ...newestQuery, enabled: may('tenants.view') })
   if (!may('tenants.view')) return <NotAllowed title={t`Home`} />
   return (
-    <Page title={t`Home`} heading={greeting} lead={<Lead stats={stats.data} />}>
-      <Read query={stats} lines={9}>
+    <Page title={t`Home`} heading={greeting} lead={format.weekday(new Date())}>
+      <Read query={tenants} lines={9}>
         {(found) => (
           <>
-            <Six stats={found} />
-            <Money stats={found} />
-            <div className="split sec">
+            <Figures tenants={found.data} total={found.meta.total} />
+            <div className="split sec plain">
               {may('logs.view') ? <Last /> : <div />}
-              <section className="stack wide-gap">
-                <BySubscription stats={found} />
-                <HealthList stats={found} />
-              </section>
+              <Right tenants={found.data} />
             </div>
           </>
         )}

@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
-import { Fragment, type ReactNode } from 'react'
+import { Fragment } from 'react'
 import { useFormat, type Formats } from '../../app/format'
 import { Icon } from '../../ui/Icon'
 import { When } from '../../ui/When'
-import { say } from './say'
+import { sayChange } from './changes'
 import type { Entry } from './types'
 import { dayWord } from './days'
 
@@ -13,8 +13,6 @@ interface Props {
   withTenant?: boolean
   /** Puts a heading above the entries of each day and month. */
   byDay?: boolean
-  /** What can be done about an entry, such as sending it again. */
-  action?: (entry: Entry) => ReactNode
 }
 
 function TenantName({ of }: { of: Entry['tenant'] }) {
@@ -30,21 +28,20 @@ function Time({ at, byDay, format }: { at: string; byDay?: boolean; format: Form
 }
 
 /** What happened, the newest first, in plain words. */
-export function Events({ entries, withTenant, byDay, action }: Props) {
+export function Events({ entries, withTenant, byDay }: Props) {
   const format = useFormat()
   return (
     <ul className="events">
       {entries.map((entry, i) => {
-        const { icon, tone, text, small } = say(entry, format)
+        const { icon, text, small } = sayChange(entry)
         const day = byDay ? dayWord(entry.at, format) : undefined
         const again = i > 0 && byDay && dayWord(entries[i - 1]!.at, format) === day
-        const act = action?.(entry)
         return (
           <Fragment key={entry.id}>
             {day && !again && <li className="day">{day}</li>}
             <li>
-              <span className={`ic ${tone ?? ''}`}><Icon name={icon} /></span>
-              <p>{withTenant && <TenantName of={entry.tenant} />}{text}{(small || act) && <small>{small} {act}</small>}</p>
+              <span className="ic"><Icon name={icon} /></span>
+              <p>{withTenant && <TenantName of={entry.tenant} />}{text}{small && <small>{small}</small>}</p>
               <Time at={entry.at} byDay={byDay} format={format} />
             </li>
           </Fragment>

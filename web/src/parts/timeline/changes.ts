@@ -1,7 +1,13 @@
 import { t } from '@lingui/core/macro'
 import type { IconName } from '../../ui/Icon'
-import type { Said } from './say'
 import type { Entry } from './types'
+
+/** A change in words, with what it looks like. */
+export interface Said {
+  icon: IconName
+  text: string
+  small?: string
+}
 
 /** A text of a record: a name in English where there are several. */
 function text(of: unknown): string | undefined {
@@ -12,11 +18,13 @@ function text(of: unknown): string | undefined {
 }
 
 /** What a change was made to, by the name it has, had, or its number. */
-function nameOf({ facts }: Entry): string {
-  const { after, before } = facts
+function nameOf({ after, before, resource_id, resource_name }: Entry): string {
   const of = (key: string) => text(after?.[key]) ?? text(before?.[key])
-  return facts.resource_name ?? of('name') ?? of('email') ?? of('code') ?? of('slug') ?? of('url') ?? of('number') ?? facts.resource_id ?? ''
+  return resource_name ?? of('name') ?? of('email') ?? of('code') ?? of('slug') ?? of('url') ?? of('number') ?? shortened(resource_id)
 }
+
+/** An id in few letters. */
+const shortened = (id: string) => (id.length > 20 ? `${id.slice(0, 8)}…` : id)
 
 /** Who did it: a person, a program by its key, or the service itself. */
 function whoOf(entry: Entry): string {
@@ -27,7 +35,7 @@ function whoOf(entry: Entry): string {
 
 type Words = (who: string, what: string, entry: Entry) => string
 
-const role = (entry: Entry) => text(entry.facts.after?.role) ?? text(entry.facts.before?.role) ?? ''
+const role = (entry: Entry) => text(entry.after?.role) ?? text(entry.before?.role) ?? ''
 
 /** The changes that have words of their own, by the action of the trail. */
 const actions: Record<string, [IconName, Words]> = {
@@ -108,7 +116,7 @@ export function sayChange(entry: Entry): Said {
   const what = nameOf(entry)
   const known = actions[entry.type]
   const said = known ? { icon: known[0], text: known[1](who, what, entry) } : sayCommon(entry, who, what)
-  const reason = text(entry.facts.after?.reason)
+  const reason = text(entry.after?.reason)
   const acting = entry.acting_as && t`Acting as ${entry.acting_as.name}.`
   const small = [acting, reason && t`“${reason}”`].filter(Boolean).join(' ')
   return { ...(said ?? { icon: 'pencil', text: `${who}: ${entry.type} ${what}` }), small: small || undefined }

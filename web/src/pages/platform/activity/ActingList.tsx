@@ -3,18 +3,18 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api } from '../../../api/client'
 import { pageOf, useFilters } from '../../../app/filters'
-import { useMe } from '../../../app/session'
 import { Copy } from '../../../ui/Copy'
 import { Empty } from '../../../ui/Messages'
 import { Pager } from '../../../ui/Pager'
 import { Read } from '../../../ui/Read'
 import { Status } from '../../../ui/Status'
 import { When } from '../../../ui/When'
+import { usePerson } from './entries'
 
 /** Who acted as whom, from when to when, and from where. */
 export function ActingList() {
   const { t } = useLingui()
-  const { user } = useMe()
+  const person = usePerson()
   const [search] = useFilters()
   const page = pageOf(search)
   const log = useQuery({
@@ -22,7 +22,6 @@ export function ActingList() {
     queryFn: async () => (await api.GET('/api/v1/admin/impersonation/logs', { params: { query: { page } } })).data!,
     placeholderData: keepPreviousData,
   })
-  const person = (id: number) => (id === user.id ? user.name : t`Person ${id}`)
   return (
     <Read query={log} lines={7}>
       {(found) => found.data.length === 0

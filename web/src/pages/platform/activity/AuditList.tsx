@@ -1,31 +1,12 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { api, type Schema } from '../../../api/client'
+import { useQuery } from '@tanstack/react-query'
 import { pageOf, useFilters } from '../../../app/filters'
-import { useMe } from '../../../app/session'
 import { Events } from '../../../parts/timeline/Events'
-import type { Entry } from '../../../parts/timeline/types'
 import { Button } from '../../../ui/Button'
 import { Empty } from '../../../ui/Messages'
 import { Pager } from '../../../ui/Pager'
 import { Read } from '../../../ui/Read'
-
-/** The trail knows people by their numbers: the reader by name, others as a person with a number. */
-function usePeople(): (id: number | null) => Entry['actor'] {
-  const { t } = useLingui()
-  const { user } = useMe()
-  return (id) => (id === null ? null : { id, name: id === user.id ? user.name : t`Person ${id}` })
-}
-
-function useEntries(): (found: Schema<'AuditEntry'>[]) => Entry[] {
-  const { t } = useLingui()
-  const person = usePeople()
-  return (found) => found.map((one) => ({
-    id: `audit-${one.id}`, type: one.action, kind: 'changes', at: one.created_at, tenant: one.tenant_id ? { id: one.tenant_id, name: t`Tenant` } : null,
-    actor: person(one.actor_id), acting_as: person(one.subject_id), api_key: one.api_key_id ? { id: one.api_key_id, name: one.api_key_id.slice(0, 8) } : null,
-    facts: { resource: one.resource, resource_id: one.resource_id, resource_name: null, before: one.before, after: one.after },
-  }))
-}
+import { trailQuery, useEntries } from './entries'
 
 /** The audit trail, found by action, person and days. All filters are in the address. */
 export function AuditList() {
@@ -38,11 +19,7 @@ export function AuditList() {
     'filter[created_after]': search.after, 'filter[created_before]': search.before,
   }
   const filtered = Boolean(search.action || search.actor || search.after || search.before || search.tenant)
-  const trail = useQuery({
-    queryKey: ['audit', query],
-    queryFn: async () => (await api.GET('/api/v1/admin/audit-logs', { params: { query } })).data!,
-    placeholderData: keepPreviousData,
-  })
+  const trail = useQuery(trailQuery(query))
   const field = (name: 'action' | 'actor' | 'after' | 'before', label: string, rest: React.InputHTMLAttributes<HTMLInputElement>) => (
     <label className="filter">
       <span>{label}</span>

@@ -10,10 +10,10 @@ export const productsQuery = (query: { search?: string; page: number }) => query
   placeholderData: (before) => before,
 })
 
-/** All products, to choose one. */
+/** All products with their plans, to choose one or to find names. */
 export const allProductsQuery = queryOptions({
   queryKey: [...catalogKey, 'products', 'all'],
-  queryFn: async () => (await api.GET('/api/v1/admin/products', { params: { query: { per_page: 100 } } })).data!.data,
+  queryFn: async () => (await api.GET('/api/v1/admin/products', { params: { query: { per_page: 100, include: ['plans'] } } })).data!.data,
 })
 
 export const planQuery = (id: string) => queryOptions({

@@ -41,6 +41,13 @@ export function Editor({ plan, onDiscard }: { plan: Schema<'AdminPlan'>; onDisca
   const mayEdit = may('plans.update')
   const before = draftOf(plan, digits)
   const [draft, setDraft] = useState(before)
+  const [seen, setSeen] = useState(plan)
+  // A price that was taken from the provider meanwhile belongs to what is being written, too.
+  if (plan !== seen) {
+    setSeen(plan)
+    const taken = before.prices.filter((one) => !seen.prices.some((old) => old.currency === one.currency) && !draft.prices.some((own) => own.currency === one.currency))
+    if (taken.length > 0) setDraft({ ...draft, prices: [...draft.prices, ...taken] })
+  }
   const set = (change: Partial<Draft>) => setDraft({ ...draft, ...change })
   const changes = summary(draft, before, digits, format)
   const written = writtenIn(draft.texts)

@@ -26,7 +26,7 @@ export function CancelSubscription({ of, tenant, open, onClose }: {
           await api.POST('/api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/cancel', {
             params: { path: { tenant: tenant.id, subscription: of.id } }, body: { immediately: now, reason: String(values.reason).trim() || null },
           })
-          await Promise.all([queries.invalidateQueries({ queryKey: ['tenants'] }), queries.invalidateQueries({ queryKey: ['timeline'] })])
+          await Promise.all([queries.invalidateQueries({ queryKey: ['tenants'] }), queries.invalidateQueries({ queryKey: ['audit'] })])
           onClose()
           toast(now ? <Trans>The subscription has ended.</Trans> : <Trans>The subscription ends on {day}.</Trans>)
         }}

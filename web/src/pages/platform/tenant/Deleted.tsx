@@ -15,7 +15,7 @@ export function Deleted({ of }: { of: Schema<'AdminTenant'> }) {
   const restore = useMutation({
     mutationFn: () => api.POST('/api/v1/admin/tenants/{tenant}/restore', { params: { path: { tenant: of.id } } }),
     onSuccess: async () => {
-      await Promise.all([queries.invalidateQueries({ queryKey: ['tenants'] }), queries.invalidateQueries({ queryKey: ['timeline'] })])
+      await Promise.all([queries.invalidateQueries({ queryKey: ['tenants'] }), queries.invalidateQueries({ queryKey: ['audit'] })])
       toast(<Trans>{of.name} is back.</Trans>)
     },
   })

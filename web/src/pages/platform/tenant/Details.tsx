@@ -34,7 +34,7 @@ export function EditTenant({ of, open, onClose }: { of: Schema<'AdminTenant'>; o
         className="stack"
         onSubmit={async (values) => {
           await api.PATCH('/api/v1/admin/tenants/{tenant}', { params: { path: { tenant: of.id } }, body: { name: String(values.name).trim(), ...billingOf(values) } })
-          await Promise.all([queries.invalidateQueries({ queryKey: ['tenants'] }), queries.invalidateQueries({ queryKey: ['timeline'] })])
+          await Promise.all([queries.invalidateQueries({ queryKey: ['tenants'] }), queries.invalidateQueries({ queryKey: ['audit'] })])
           onClose()
           toast(<Trans>The details are saved.</Trans>)
         }}

@@ -17,8 +17,9 @@ import { CancelSubscription } from './CancelSubscription'
 import { EditTenant } from './Details'
 import { currentOf } from './MoneyFacts'
 import { subscriptionsQuery } from './reads'
+import { VoidInvoice } from './VoidInvoice'
 
-type Asked = 'edit' | 'cancel' | 'dissolve' | undefined
+type Asked = 'edit' | 'cancel' | 'void' | 'dissolve' | undefined
 
 /** Who it is and how they are, with the two actions that matter. */
 export function Header({ of }: { of: Schema<'AdminTenant'> }) {
@@ -32,7 +33,6 @@ export function Header({ of }: { of: Schema<'AdminTenant'> }) {
   const close = () => setAsked(undefined)
   const current = currentOf(subscriptions ?? [])
   const runs = current && current.status !== 'canceled' && current.status !== 'incomplete_expired'
-  const ending = current?.cancel_at_period_end || current?.cancel_at
   const manage = may('tenants.manage')
   const since = format.dayWithYear(of.created_at)
   return (
@@ -50,14 +50,16 @@ export function Header({ of }: { of: Schema<'AdminTenant'> }) {
           )}
           {manage && (
             <More>
-              {runs && <MenuEntry icon="x" disabled={!!ending && current.status === 'canceled'} onClick={() => setAsked('cancel')}><Trans>Cancel the subscription</Trans></MenuEntry>}
-              {runs && <MenuLine />}
+              {runs && <MenuEntry icon="x" onClick={() => setAsked('cancel')}><Trans>Cancel the subscription</Trans></MenuEntry>}
+              <MenuEntry icon="receipt" onClick={() => setAsked('void')}><Trans>Void an invoice</Trans></MenuEntry>
+              <MenuLine />
               <MenuEntry icon="x" danger disabled={of.member_count > 0 || (subscriptions ?? []).length > 0} onClick={() => setAsked('dissolve')}><Trans>Delete the empty tenant</Trans></MenuEntry>
             </More>
           )}
         </div>
       )}
       <EditTenant of={of} open={asked === 'edit'} onClose={close} />
+      <VoidInvoice tenant={of} open={asked === 'void'} onClose={close} />
       {current && <CancelSubscription of={current} tenant={of} open={asked === 'cancel'} onClose={close} />}
       <Confirm
         open={asked === 'dissolve'} onClose={close} name={of.name} title={<Trans>Delete {of.name}?</Trans>} action={<Trans>Delete the tenant</Trans>}

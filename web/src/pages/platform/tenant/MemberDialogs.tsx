@@ -19,7 +19,7 @@ interface Props {
 
 function useReload() {
   const queries = useQueryClient()
-  return () => Promise.all([queries.invalidateQueries({ queryKey: ['tenants'] }), queries.invalidateQueries({ queryKey: ['timeline'] })])
+  return () => Promise.all([queries.invalidateQueries({ queryKey: ['tenants'] }), queries.invalidateQueries({ queryKey: ['audit'] })])
 }
 
 export function ChangeRole({ of, tenant, open, onClose }: Props) {
