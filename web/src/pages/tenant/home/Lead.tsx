@@ -6,14 +6,14 @@ import { ButtonLink } from '../../../ui/Button'
 import { useHere } from '../shared/reads'
 import { regularPrice, useWords } from '../shared/words'
 
-function NoPlan() {
+function NoPlan({ calm }: { calm: boolean }) {
   const tenant = useTenant()
   const may = useMay()
   return (
     <div className="lead">
       <h1><Trans>{tenant.name} has no plan yet</Trans></h1>
       <p><Trans>Choose one to begin. You see what it costs before anything is charged.</Trans></p>
-      {may('billing.manage') && <div className="acts"><ButtonLink to="/plan" look="primary"><Trans>See the plans</Trans></ButtonLink></div>}
+      {may('billing.manage') && <div className="acts"><ButtonLink to="/plan" look={calm ? 'plain' : 'primary'}><Trans>See the plans</Trans></ButtonLink></div>}
     </div>
   )
 }
@@ -26,7 +26,7 @@ export function Lead({ subscription, open }: { subscription: Schema<'Subscriptio
   const format = useFormat()
   const usagePlan = subscription?.plan.pricing_type === 'usage'
   const estimate = $api.useQuery('get', '/api/v1/tenant/{tenantId}/usage/cost-estimate', here, { enabled: usagePlan })
-  if (!subscription) return <NoPlan />
+  if (!subscription) return <NoPlan calm={open.length > 0} />
 
   const { currency, plan } = subscription
   const what = words.planWithSeats(plan.name, plan.pricing_type, subscription.quantity)

@@ -36,7 +36,7 @@ export function PayButton({ invoice, look = 'plain', size, children }: {
     return <ButtonAnchor look={look} size={size} href={invoice.payment_action.url}><Trans>Confirm the payment</Trans></ButtonAnchor>
   }
   const refused = paying.error instanceof ApiError && paying.error.code === 'payment_failed' ? paying.error : undefined
-  const page = refused?.body.payment_action as Schema<'PaymentAction'> | null | undefined
+  const page = (refused?.body.payment_action as Schema<'PaymentAction'> | null | undefined) ?? invoice.payment_action
   return (
     <>
       <Button look={look} size={size} busy={paying.isPending} onClick={() => paying.mutate()} aria-label={t`Pay ${amount}, ${invoice.number}`}>
@@ -49,7 +49,7 @@ export function PayButton({ invoice, look = 'plain', size, children }: {
             : <Problem error={paying.error} />}
           <div className="acts">
             <Button onClick={paying.reset}><Trans>Close</Trans></Button>
-            {refused && <PortalButton><Trans>Use another card</Trans></PortalButton>}
+            <PortalButton><Trans>Use another card</Trans></PortalButton>
             {page && <ButtonAnchor look="primary" href={page.url}>{page.type === 'confirm' ? <Trans>Confirm the payment</Trans> : <Trans>Pay on the provider’s page</Trans>}</ButtonAnchor>}
           </div>
         </div>

@@ -52,7 +52,7 @@ export function InvitationRow({ invitation }: { invitation: Schema<'TeamInvitati
       <td className="acts-cell k4">
         {may('team.invite') && (
           <>
-            <Button size="s" busy={resend.busy} onClick={() => resend.run()} aria-label={t`Send the invitation of ${email} again`}><Trans>Send again</Trans></Button>
+            <Button size="s" busy={resend.busy} onClick={() => resend.run()}><span><Trans>Send again</Trans><span className="sr"> {email}</span></span></Button>
             <More small label={t`More for ${email}`}>
               <MenuEntry icon="x" danger onClick={() => setAsking(true)}><Trans>Take the invitation back</Trans></MenuEntry>
             </More>
