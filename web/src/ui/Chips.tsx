@@ -10,7 +10,7 @@ export function Chips({ name, value, options, label }: {
     <div className="chips" role="group" aria-label={label}>
       {options.map((one, i) => (
         <Link
-          key={one.value} className="chip" to="." replace resetScroll={false} activeProps={{}}
+          key={one.value} className="chip" to="." replace resetScroll={false} activeProps={{}} activeOptions={{ exact: true, includeSearch: true }}
           aria-current={one.value === chosen ? 'true' : undefined}
           search={(search: Record<string, string | undefined>) => ({ ...search, page: undefined, [name]: i === 0 ? undefined : one.value })}
         >

@@ -21,7 +21,7 @@ export default function Activity() {
     <Page title={t`Activity`} lead={<Trans>What happened, on the platform and at every tenant.</Trans>}>
       <nav className="tabs gap-below" aria-label={t`Activity`}>
         {views.map((one) => (
-          <Link key={one} to="." activeProps={{}} search={(one === 'audit' ? {} : { view: one }) as never} aria-current={one === view ? 'page' : undefined}>{words[one]}</Link>
+          <Link key={one} to="." activeProps={{}} activeOptions={{ exact: true, includeSearch: true }} search={(one === 'audit' ? {} : { view: one }) as never} aria-current={one === view ? 'page' : undefined}>{words[one]}</Link>
         ))}
       </nav>
       {view === 'audit' ? <AuditList /> : <ActingList />}
