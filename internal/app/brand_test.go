@@ -147,10 +147,14 @@ func TestBrandOnHostedPages(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = answer.Body.Close()
-			for _, want := range []string{`<html lang="it">`, "/brand/logo", `alt="Acme &amp; Co"`, "help@acme.example", "/sandbox/brand.css", "Condizioni del servizio"} {
+			for _, want := range []string{"/brand/logo", `alt="Acme &amp; Co"`, "help@acme.example", "/sandbox/brand.css", "https://acme.example/terms?a=1&amp;b=2"} {
 				if !strings.Contains(body.String(), want) {
 					t.Errorf("%s: no %s in %s", name, want, body.String())
 				}
+			}
+			// A page of the customer speaks the customer's language, the others the browser's.
+			if want := map[bool]string{true: `<html lang="en">`, false: `<html lang="it">`}[name == "portal"]; !strings.Contains(body.String(), want) {
+				t.Errorf("%s: no %s", name, want)
 			}
 		}
 		if css := s.Call(http.MethodGet, "/sandbox/brand.css", "", nil).Want(200).Text; !strings.Contains(css, "#123456") {
