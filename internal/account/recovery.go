@@ -25,6 +25,8 @@ type Notices interface {
 	PasswordReset(ctx context.Context, locale, to, name, token string) error
 	// PasswordChanged tells the owner of an account that its password was changed.
 	PasswordChanged(ctx context.Context, locale, to, name string) error
+	// Welcome greets a new user, where the operator asks for it.
+	Welcome(ctx context.Context, locale, to, name string) error
 }
 
 type forgotten struct {

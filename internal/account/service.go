@@ -122,10 +122,21 @@ func (s *Service) RegisterAnd(ctx context.Context, r Registration, grant Grant, 
 		if err := also(ctx, user); err != nil {
 			return err
 		}
+		if err := s.welcome(ctx, email, r.Name); err != nil {
+			return err
+		}
 		tokens, err = s.issue(ctx, id, grant, now)
 		return err
 	})
 	return user, tokens, err
+}
+
+// welcome greets a new user in the language of the request.
+func (s *Service) welcome(ctx context.Context, email, name string) error {
+	if s.deps.Notices == nil { // on the command line
+		return nil
+	}
+	return s.deps.Notices.Welcome(ctx, i18n.Locale(ctx), email, name)
 }
 
 // askedLocale returns the language that a new user has asked for, nil for none.

@@ -21,8 +21,10 @@ func (s *Service) AdmitVerified(ctx context.Context, name, email string) (userID
 		userID, err = s.store.insertUser(ctx, newUser{name: name, email: email, verified: true, locale: askedLocale(ctx)}, now)
 		isNew = err == nil
 		if isNew {
-			_, err := s.deps.Tenants.Create(ctx, userID, firstTenantName(Registration{Name: name}))
-			return err
+			if _, err := s.deps.Tenants.Create(ctx, userID, firstTenantName(Registration{Name: name})); err != nil {
+				return err
+			}
+			return s.welcome(ctx, email, name)
 		}
 		if !errors.Is(err, errEmailTaken) {
 			return err

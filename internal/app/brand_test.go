@@ -121,3 +121,44 @@ func TestNoBrand(t *testing.T) {
 		}
 	})
 }
+
+// The pages of the sandbox that customers see look like the product too, and speak the language
+// that the request asked for.
+func TestBrandOnHostedPages(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("ada@example.com", true)
+		pages := map[string]string{"checkout": s.Checkout(o, "starter"), "login": s.URL + "/sandbox/idp/authorize"}
+		s.BuyPlan(o, "starter")
+		portal := s.Call(http.MethodPost, o.Path("/docs/billing/portal"), o.Token, map[string]any{}).Want(200)
+		pages["portal"], _ = portal.At("data.url").(string)
+		for name, address := range pages {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Header.Set("Accept-Language", "it")
+			answer, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var body bytes.Buffer
+			if _, err := body.ReadFrom(answer.Body); err != nil {
+				t.Fatal(err)
+			}
+			_ = answer.Body.Close()
+			for _, want := range []string{"/brand/logo", `alt="Acme &amp; Co"`, "help@acme.example", "/sandbox/brand.css", "https://acme.example/terms?a=1&amp;b=2"} {
+				if !strings.Contains(body.String(), want) {
+					t.Errorf("%s: no %s in %s", name, want, body.String())
+				}
+			}
+			// A page of the customer speaks the customer's language, the others the browser's.
+			if want := map[bool]string{true: `<html lang="en">`, false: `<html lang="it">`}[name == "portal"]; !strings.Contains(body.String(), want) {
+				t.Errorf("%s: no %s", name, want)
+			}
+		}
+		if css := s.Call(http.MethodGet, "/sandbox/brand.css", "", nil).Want(200).Text; !strings.Contains(css, "#123456") {
+			t.Errorf("the colors are %s", css)
+		}
+	}, branded(t, []byte("picture")))
+}

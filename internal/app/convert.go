@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"log/slog"
 
 	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/invoice"
@@ -13,11 +14,11 @@ import (
 
 // issuing returns how invoices are issued here; nil where the payment provider
 // issues them.
-func issuing(s settings.Settings) (*invoice.Issuing, error) {
+func issuing(s settings.Settings, log *slog.Logger) (*invoice.Issuing, error) {
 	if s.InvoiceMode != settings.PlatformManaged {
 		return nil, nil
 	}
-	renderer, err := pdf.New(s.Brand.App())
+	renderer, err := pdf.New(pdf.Config{Maker: s.Brand.App(), Hybrid: s.Invoices.Hybrid, Log: log})
 	return &invoice.Issuing{
 		Numbers: cmp.Or(s.Invoices.Numbers, invoice.DefaultNumbers), Taxes: s.Invoices.Taxes, Seller: s.Invoices.Seller,
 		Render: renderer.Render,

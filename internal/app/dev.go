@@ -18,6 +18,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox"
 	"github.com/tenantry/tenantry/internal/sandbox/hooks"
 	"github.com/tenantry/tenantry/internal/sandbox/idp"
+	"github.com/tenantry/tenantry/internal/sandbox/look"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -85,7 +86,7 @@ func newSandboxed(
 	}
 	provider, err := stripe.New(stripe.Config{
 		DB: world.DB(), Clock: world.Clock(), PublicURL: s.PublicURL.String(), SecretKey: key.Reveal(),
-		WebhookSecret: secret.Reveal(), WebhookURL: own + "/api/v1/webhooks/stripe", Log: log,
+		WebhookSecret: secret.Reveal(), WebhookURL: own + "/api/v1/webhooks/stripe", Brand: sandboxBrand(s), Log: log,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -100,7 +101,10 @@ func newSandboxed(
 	if err != nil {
 		return nil, nil, err
 	}
-	world.Show(sandbox.Access{API: s.PublicURL.String() + "/sandbox/stripe", Key: key.Reveal(), Secret: secret.Reveal(), Coming: provider.Coming, LastEvents: provider.LastEvents})
+	world.Show(sandbox.Access{
+		API: s.PublicURL.String() + "/sandbox/stripe", Key: key.Reveal(), Secret: secret.Reveal(), Brand: sandboxBrand(s),
+		Coming: provider.Coming, LastEvents: provider.LastEvents,
+	})
 	world.Clock().OnAdvance(func(time.Time) { provider.Wake(); svc.jobs.Wake(); svc.hooks.Wake() })
 	payments := provider.Handler()
 	if s.AroundProvider != nil {
@@ -124,6 +128,16 @@ func newSandboxed(
 	return svc, provider, nil
 }
 
+// sandboxBrand is how the sandbox's pages look that customers see: like the operator's
+// product, as the provider's real ones do.
+func sandboxBrand(s settings.Settings) look.Brand {
+	b := s.Brand
+	return look.Brand{
+		Name: b.Name, Logo: b.Logo.Address(strings.TrimSuffix(s.PublicURL.String(), "/")), Accent: b.Accent,
+		SupportEmail: b.SupportEmail, TermsURL: b.TermsURL, PrivacyURL: b.PrivacyURL,
+	}
+}
+
 // sandboxLogin returns the sandbox's identity provider and the service's client
 // for it. The service reaches it at own, browsers at the public URL.
 func sandboxLogin(ctx context.Context, world *sandbox.World, s settings.Settings, own string) (*idp.Provider, oauth.Provider, error) {
@@ -131,7 +145,7 @@ func sandboxLogin(ctx context.Context, world *sandbox.World, s settings.Settings
 	secret := rand.Text()
 	identities, err := idp.New(ctx, idp.Config{
 		DB: world.DB(), Clock: world.Clock(), PublicURL: s.PublicURL.String(), BackURL: own,
-		ClientID: client, ClientSecret: secret,
+		ClientID: client, ClientSecret: secret, Brand: sandboxBrand(s),
 		RedirectURIs: oauth.Callbacks(s.PublicURL.String(), settings.SandboxProvider),
 	})
 	if err != nil {

@@ -217,7 +217,7 @@ func (d *domains) addUsage(p *platform, events hook.Outbox) {
 }
 
 func (d *domains) addInvoices(p *platform, out outside, events hook.Outbox) error {
-	issuing, err := issuing(p.settings)
+	issuing, err := issuing(p.settings, p.log)
 	if err != nil {
 		return err
 	}

@@ -43,15 +43,14 @@ const (
 
 // Product is a group of plans.
 type Product struct {
-	ID           uuid.UUID
-	Slug         string
-	Name         Text
-	Description  Text // nil means none
-	IsActive     bool
-	Metadata     sqldb.JSON // an object, or nil
-	PSPProductID *string    // at the payment provider; nil until linked
-	CreatedAt    time.Time
-	UpdatedAt    time.Time
+	ID          uuid.UUID
+	Slug        string
+	Name        Text
+	Description Text // nil means none
+	IsActive    bool
+	Metadata    sqldb.JSON // an object, or nil
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
 }
 
 // Plan is what a tenant subscribes to.

@@ -186,9 +186,9 @@ func TestPSPPriceStatus(t *testing.T) {
 func TestPSPProductGone(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, _ *apptest.Proxy) {
-		apptest.Exec(t, s.DB(), "UPDATE products SET psp_product_id = 'prod_gone'")
+		apptest.Exec(t, s.DB(), "UPDATE plans SET psp_product_id = 'prod_gone'")
 		s.Checkout(s.Register("ada@example.com", true), "team")
-		if actions := s.AuditLog(url.Values{"per_page": {"5"}}).Actions(); !slices.Contains(actions, "product.psp_unlinked") || !slices.Contains(actions, "product.psp_created") {
+		if actions := s.AuditLog(url.Values{"per_page": {"5"}}).Actions(); !slices.Contains(actions, "plan.psp_unlinked") || !slices.Contains(actions, "plan.psp_created") {
 			t.Errorf("trail: %v", actions)
 		}
 	})

@@ -158,7 +158,7 @@ func TestPSPCreateLostAnswer(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
 		admin, team := s.Admin(), soldPlanOf(s, "team")
-		apptest.Exec(t, s.DB(), "UPDATE products SET psp_product_id = NULL")
+		apptest.Exec(t, s.DB(), "UPDATE plans SET psp_product_id = NULL")
 		body := map[string]any{"product_id": team.product, "nickname": "Team"}
 		create := func() apptest.Reply { return s.Call("POST", team.path("EUR", "psp-create"), admin, body) }
 		products := func() int {
@@ -226,7 +226,7 @@ func TestPSPCreateAtOnce(t *testing.T) {
 		owners := []apptest.Owner{s.Register("ada@example.com", true), s.Register("eve@example.com", true), s.Register("bob@example.com", true)}
 		for range dbtest.Rounds(1, 10) {
 			team := soldPlanOf(s, "team")
-			apptest.Exec(t, db, "UPDATE products SET psp_product_id = NULL")
+			apptest.Exec(t, db, "UPDATE plans SET psp_product_id = NULL")
 			apptest.Exec(t, db, "UPDATE plan_prices SET psp_price_id = NULL WHERE plan_id = $1", team.id)
 			known := madeFor(s, team.prices["EUR"])
 			answers := make([]apptest.Reply, len(owners))

@@ -14,7 +14,7 @@ import (
 
 func (s store) productPage(ctx context.Context, q page.Query) ([]ProductEntry, int64, error) {
 	sel := page.Select{
-		Columns: `p.id, p.slug, p.name, p.description, p.is_active, p.metadata, p.psp_product_id, p.created_at, p.updated_at,
+		Columns: `p.id, p.slug, p.name, p.description, p.is_active, p.metadata, p.created_at, p.updated_at,
 			(SELECT count(*) FROM plans WHERE plans.product_id = p.id AND plans.deleted_at IS NULL)`,
 		From:  "products p",
 		Where: "p.deleted_at IS NULL",
@@ -24,7 +24,7 @@ func (s store) productPage(ctx context.Context, q page.Query) ([]ProductEntry, i
 			p     catalogsql.Product
 			entry ProductEntry
 		)
-		err := row.Scan(&p.ID, &p.Slug, &p.Name, &p.Description, &p.IsActive, &p.Metadata, &p.PSPProductID,
+		err := row.Scan(&p.ID, &p.Slug, &p.Name, &p.Description, &p.IsActive, &p.Metadata,
 			&p.CreatedAt, &p.UpdatedAt, &entry.PlansCount)
 		if err != nil {
 			return ProductEntry{}, err
@@ -64,7 +64,7 @@ const (
 	planTables  = "plans p JOIN products r ON r.id = p.product_id"
 	planColumns = `p.id, p.product_id, p.slug, p.name, p.description, p.pricing_type, p.billing_cycle, p.interval_unit,
 		p.interval_count, p.trial_days, p.sort_order, p.is_active, p.metadata, p.created_at, p.updated_at,
-		r.id, r.slug, r.name, r.description, r.is_active, r.metadata, r.psp_product_id, r.created_at, r.updated_at`
+		r.id, r.slug, r.name, r.description, r.is_active, r.metadata, r.created_at, r.updated_at`
 )
 
 func scanPlan(row page.Scanner) (catalogsql.PlansRow, error) {
@@ -72,7 +72,7 @@ func scanPlan(row page.Scanner) (catalogsql.PlansRow, error) {
 	p, r := &out.Plan, &out.Product
 	err := row.Scan(&p.ID, &p.ProductID, &p.Slug, &p.Name, &p.Description, &p.PricingType, &p.BillingCycle, &p.IntervalUnit,
 		&p.IntervalCount, &p.TrialDays, &p.SortOrder, &p.IsActive, &p.Metadata, &p.CreatedAt, &p.UpdatedAt,
-		&r.ID, &r.Slug, &r.Name, &r.Description, &r.IsActive, &r.Metadata, &r.PSPProductID, &r.CreatedAt, &r.UpdatedAt)
+		&r.ID, &r.Slug, &r.Name, &r.Description, &r.IsActive, &r.Metadata, &r.CreatedAt, &r.UpdatedAt)
 	return out, err
 }
 

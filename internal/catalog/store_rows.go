@@ -24,15 +24,14 @@ func productOf(row catalogsql.Product) (Product, error) {
 		return Product{}, fmt.Errorf("product %s: %w", row.ID, err)
 	}
 	return Product{
-		ID:           row.ID,
-		Slug:         row.Slug,
-		Name:         name,
-		Description:  description,
-		IsActive:     row.IsActive,
-		Metadata:     row.Metadata,
-		PSPProductID: row.PSPProductID,
-		CreatedAt:    row.CreatedAt,
-		UpdatedAt:    row.UpdatedAt,
+		ID:          row.ID,
+		Slug:        row.Slug,
+		Name:        name,
+		Description: description,
+		IsActive:    row.IsActive,
+		Metadata:    row.Metadata,
+		CreatedAt:   row.CreatedAt,
+		UpdatedAt:   row.UpdatedAt,
 	}, nil
 }
 

@@ -29,9 +29,11 @@ type Issuing struct {
 type Seller struct {
 	Name      string
 	Lines     []string // address, one line each
+	Country   string   // ISO 3166-1 alpha-2; empty where nobody needs it
 	VATNumber string
 	Email     string
 	Logo      []byte // as package pdf takes it; nil for none
+	Accent    string // #rrggbb, of the document's title; empty for none
 	// Notes stand at the foot of documents, by locale; a language without one has
 	// English's.
 	Notes map[string]string

@@ -49,6 +49,9 @@ func (books) PaymentFailed(context.Context, string, string, letters.PaymentFaile
 	return nil
 }
 
+func (books) Receipt(context.Context, string, string, letters.Receipt) error { return nil }
+func (books) SendsReceipts() bool                                            { return false }
+
 func issuer(db *sqldb.DB) *invoice.Service {
 	c := clock.System()
 	trail := audit.New(audit.Deps{DB: db, Clock: c})

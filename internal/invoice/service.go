@@ -53,6 +53,9 @@ type Audit interface {
 // Letters sends mails to tenants; *letters.Letters does.
 type Letters interface {
 	PaymentFailed(ctx context.Context, locale, to string, p letters.PaymentFailed) error
+	// Receipt sends nothing unless SendsReceipts.
+	Receipt(ctx context.Context, locale, to string, r letters.Receipt) error
+	SendsReceipts() bool
 }
 
 // Deps is what the service needs.

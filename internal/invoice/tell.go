@@ -2,8 +2,11 @@ package invoice
 
 import (
 	"context"
+	"slices"
 
 	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/mail/letters"
 )
 
 // What endpoints outside were told of an invoice. What was stored before they could be told
@@ -59,5 +62,49 @@ func (s *Service) tell(ctx context.Context, inv Invoice) error {
 			return err
 		}
 	}
+	if slices.Contains(events, hook.InvoicePaid) {
+		return s.mailReceipt(ctx, inv)
+	}
 	return nil
+}
+
+// mailReceipt thanks the tenant for a payment, once for each invoice, where the operator wants
+// it (rules: mail#optional-mails). Where nothing was paid there is no receipt.
+func (s *Service) mailReceipt(ctx context.Context, inv Invoice) error {
+	if !s.deps.Letters.SendsReceipts() || inv.Total.AmountCents <= 0 {
+		return nil
+	}
+	if s.deps.Issuing != nil { // with its own number
+		var err error
+		if inv, err = s.store.invoice(ctx, inv.TenantID, inv.ID); err != nil {
+			return err
+		}
+	}
+	t, err := s.deps.Tenants.Get(ctx, inv.TenantID)
+	if err != nil {
+		return err
+	}
+	to, err := s.deps.Tenants.BillingEmail(ctx, t)
+	if err != nil || to == nil {
+		return err
+	}
+	units, err := s.store.minorUnits(ctx, inv.Total.Currency)
+	if err != nil {
+		return err
+	}
+	locale, err := s.deps.Tenants.Locale(ctx, t, i18n.Default)
+	if err != nil {
+		return err
+	}
+	r := letters.Receipt{Tenant: t.Name, Number: inv.Number, Amount: inv.Total, MinorUnits: units, PaidAt: s.deps.Clock.Now()}
+	if inv.PaidAt != nil {
+		r.PaidAt = *inv.PaidAt
+	}
+	for _, line := range inv.Lines {
+		if line.PlanID != nil {
+			r.What = line.Description
+			break
+		}
+	}
+	return s.deps.Letters.Receipt(ctx, locale, *to, r)
 }

@@ -30,6 +30,7 @@ var clockPage string
 func (w *World) Handler(provider, identities http.Handler, hosts ...string) http.Handler {
 	mux := http.NewServeMux()
 	look.Register(mux)
+	look.RegisterBrand(mux, w.access.Brand)
 	index := look.Shell(indexPage, nil)
 	mux.HandleFunc("GET /sandbox", func(rw http.ResponseWriter, r *http.Request) { w.showIndex(rw, r, index) })
 	mux.Handle("GET /sandbox/{$}", http.RedirectHandler("/sandbox", http.StatusFound))

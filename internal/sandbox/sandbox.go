@@ -52,7 +52,8 @@ type World struct {
 type Access struct {
 	API    string // its URL, without /v1
 	Key    string
-	Secret string // what signs its webhooks
+	Secret string     // what signs its webhooks
+	Brand  look.Brand // of the pages that customers see
 	// Coming returns what happens there next by itself, the soonest first.
 	Coming func(ctx context.Context, limit int) ([]look.Coming, error)
 	// LastEvents returns what happened there last, the newest first.

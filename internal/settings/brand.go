@@ -13,13 +13,14 @@ import (
 
 // BrandFlags are the flags about how the service looks to the people who use it.
 type BrandFlags struct {
-	AppName      string `env:"TENANTRY_APP_NAME" placeholder:"NAME" help:"Name of the product, in mails, pages and documents. Default: Tenantry."`
-	Logo         string `env:"TENANTRY_LOGO" placeholder:"FILE|URL" help:"Logo in mails and pages: a PNG, JPEG, WebP or SVG file of at most 1 MiB, which the service serves at /brand/logo, or an https URL. A PNG or JPEG file is on invoices too. Mail programs show no SVG and not all show WebP. Default: none."`
-	Accent       string `env:"TENANTRY_ACCENT" placeholder:"#RRGGBB" help:"Color of buttons and links in mails and pages, dark enough for white text. Default: a blue."`
-	SupportEmail string `env:"TENANTRY_SUPPORT_EMAIL" placeholder:"ADDRESS" help:"Email address for questions, at the foot of mails. Default: none."`
-	TermsURL     string `env:"TENANTRY_TERMS_URL" placeholder:"URL" help:"Page with the terms of service, at the foot of mails. Default: none."`
-	PrivacyURL   string `env:"TENANTRY_PRIVACY_URL" placeholder:"URL" help:"Page with the privacy policy, at the foot of mails. Default: none."`
-	Templates    string `env:"TENANTRY_TEMPLATES" placeholder:"DIR" help:"Folder with mails of your own: {locale}/{mail}.html, .txt and .subject; see tenantry mail list. Default: the program's own."`
+	AppName       string `env:"TENANTRY_APP_NAME" placeholder:"NAME" help:"Name of the product, in mails, pages and documents. Default: Tenantry."`
+	Logo          string `env:"TENANTRY_LOGO" placeholder:"FILE|URL" help:"Logo in mails and pages: a PNG, JPEG, WebP or SVG file of at most 1 MiB, which the service serves at /brand/logo, or an https URL. A PNG or JPEG file is on invoices too. Mail programs show no SVG and not all show WebP. Default: none."`
+	Accent        string `env:"TENANTRY_ACCENT" placeholder:"#RRGGBB" help:"Color of buttons and links in mails and pages, dark enough for white text. Default: a blue."`
+	SupportEmail  string `env:"TENANTRY_SUPPORT_EMAIL" placeholder:"ADDRESS" help:"Email address for questions, at the foot of mails. Default: none."`
+	TermsURL      string `env:"TENANTRY_TERMS_URL" placeholder:"URL" help:"Page with the terms of service, at the foot of mails. Default: none."`
+	PrivacyURL    string `env:"TENANTRY_PRIVACY_URL" placeholder:"URL" help:"Page with the privacy policy, at the foot of mails. Default: none."`
+	OptionalMails string `env:"TENANTRY_OPTIONAL_MAILS" placeholder:"MAIL,…" help:"Mails that are sent only if they are named here: welcome (to a new user), receipt (for a paid invoice). Default: none."`
+	Templates     string `env:"TENANTRY_TEMPLATES" placeholder:"DIR" help:"Folder with mails of your own: {locale}/{mail}.html, .txt and .subject; see tenantry mail list. Default: the program's own."`
 }
 
 // brand reads the brand and the mails' templates.
@@ -43,6 +44,12 @@ func (p *parser) brand(f BrandFlags, s *Settings) {
 		}
 	}
 	s.Brand = b
+	for _, name := range list(f.OptionalMails) {
+		if err := letters.CheckOptional(name); err != nil {
+			p.fail("TENANTRY_OPTIONAL_MAILS", "%v", err)
+		}
+		s.OptionalMails = append(s.OptionalMails, name)
+	}
 	if f.Templates == "" {
 		return
 	}

@@ -121,3 +121,43 @@ func TestMailSettings(t *testing.T) {
 		t.Errorf("%v %v %v", got.PublicURL, got.FrontendURL, err)
 	}
 }
+
+// Optional mails are named one by one, and a name that there is not stops the start.
+func TestOptionalMailsAreParsed(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string][]string{
+		"":                 nil,
+		"welcome":          {"welcome"},
+		"receipt, welcome": {"receipt", "welcome"},
+	} {
+		got, err := settings.DevFlags{BrandFlags: settings.BrandFlags{OptionalMails: value}}.Settings(env(nil))
+		if diff := cmp.Diff(want, got.OptionalMails); err != nil || diff != "" {
+			t.Errorf("%q: %v %s", value, err, diff)
+		}
+	}
+	_, err := settings.DevFlags{BrandFlags: settings.BrandFlags{OptionalMails: "welcome,invitation"}}.Settings(env(nil))
+	if err == nil || !strings.Contains(err.Error(), `TENANTRY_OPTIONAL_MAILS: "invitation" is no optional mail; those are welcome and receipt`) {
+		t.Error(err)
+	}
+}
+
+// The data of invoices names its seller, and the title of documents has the product's color.
+func TestEInvoiceIsParsed(t *testing.T) {
+	t.Parallel()
+	got, err := settings.DevFlags{
+		BrandFlags:   settings.BrandFlags{Accent: "#123456"},
+		InvoiceFlags: settings.InvoiceFlags{EInvoice: "factur-x", SellerCountry: " DE ", SellerVATNumber: "DE123456789"},
+	}.Settings(env(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seller := got.Invoices.Seller; !got.Invoices.Hybrid || seller.Country != "DE" || seller.VATNumber != "DE123456789" || seller.Accent != "#123456" {
+		t.Errorf("%+v", got.Invoices)
+	}
+	for _, off := range []string{"", "off"} {
+		got, err := settings.DevFlags{InvoiceFlags: settings.InvoiceFlags{EInvoice: off}}.Settings(env(nil))
+		if err != nil || got.Invoices.Hybrid {
+			t.Errorf("%q: %v, %v", off, got.Invoices.Hybrid, err)
+		}
+	}
+}

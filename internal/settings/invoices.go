@@ -24,6 +24,8 @@ type InvoiceFlags struct {
 	TaxRates            string `env:"TENANTRY_TAX_RATES" placeholder:"RATES" help:"Tax included in prices, in percent per tenant country, such as DE=19,FR=20. Default: none."`
 	SellerName          string `env:"TENANTRY_SELLER_NAME" placeholder:"NAME" help:"Name of the seller on invoices. Default: the name of the product."`
 	SellerAddress       string `env:"TENANTRY_SELLER_ADDRESS" placeholder:"LINES" help:"Seller's address, lines separated by | or line breaks."`
+	SellerCountry       string `env:"TENANTRY_SELLER_COUNTRY" placeholder:"CODE" help:"Country of the seller, such as DE. Needed for TENANTRY_E_INVOICE."`
+	EInvoice            string `name:"e-invoice" env:"TENANTRY_E_INVOICE" placeholder:"FORM" help:"Whether the invoices that the service issues carry their data for programs, as EN 16931 wants it: factur-x (which ZUGFeRD is too), or off. Default: off."`
 	SellerVATNumber     string `name:"seller-vat-number" env:"TENANTRY_SELLER_VAT_NUMBER" placeholder:"NUMBER" help:"VAT number of the seller."`
 	SellerEmail         string `env:"TENANTRY_SELLER_EMAIL" placeholder:"ADDRESS" help:"Email address for questions about invoices."`
 }
@@ -32,7 +34,9 @@ type InvoiceFlags struct {
 type Invoices struct {
 	Numbers invoice.NumberFormat
 	Taxes   map[string]int64 // by country code, in millionths: 190_000 is 19 %
-	Seller  invoice.Seller
+	// Hybrid puts the data of an invoice into its document (Factur-X).
+	Hybrid bool
+	Seller invoice.Seller
 }
 
 func (p *parser) invoices(f InvoiceFlags, s *Settings) {
@@ -41,7 +45,7 @@ func (p *parser) invoices(f InvoiceFlags, s *Settings) {
 		Numbers: invoice.DefaultNumbers, Taxes: p.taxes("TENANTRY_TAX_RATES", f.TaxRates),
 		Seller: invoice.Seller{
 			Name: s.Brand.App(), VATNumber: strings.TrimSpace(f.SellerVATNumber), Email: strings.TrimSpace(f.SellerEmail),
-			Notes: f.notes(),
+			Notes: f.notes(), Accent: s.Brand.Accent,
 			Lines: strings.FieldsFunc(f.SellerAddress, func(r rune) bool { return r == '|' || r == '\n' }),
 		},
 	}
@@ -54,7 +58,29 @@ func (p *parser) invoices(f InvoiceFlags, s *Settings) {
 	if name := strings.TrimSpace(f.SellerName); name != "" {
 		s.Invoices.Seller.Name = name
 	}
+	p.eInvoice(f, &s.Invoices)
 	s.Invoices.Seller.Logo = p.invoiceLogo(f.InvoiceLogo, s.Brand.Logo)
+}
+
+// eInvoice reads whether documents carry data, and the seller whom that has to name.
+func (p *parser) eInvoice(f InvoiceFlags, s *Invoices) {
+	s.Seller.Country = strings.TrimSpace(f.SellerCountry)
+	if s.Seller.Country != "" && !shape.IsCountry(s.Seller.Country) {
+		p.fail("TENANTRY_SELLER_COUNTRY", "%q is not a country's code such as DE", s.Seller.Country)
+	}
+	switch f.EInvoice {
+	case "", "off":
+	case "factur-x":
+		s.Hybrid = true
+		if s.Seller.Country == "" {
+			p.fail("TENANTRY_SELLER_COUNTRY", "is needed for TENANTRY_E_INVOICE")
+		}
+		if s.Seller.VATNumber == "" {
+			p.fail("TENANTRY_SELLER_VAT_NUMBER", "is needed for TENANTRY_E_INVOICE")
+		}
+	default:
+		p.fail("TENANTRY_E_INVOICE", "%q is neither factur-x nor off", f.EInvoice)
+	}
 }
 
 // invoiceLogo returns the logo of documents: the one in a file, else that of the product

@@ -39,6 +39,8 @@ type Settings struct {
 
 	Brand     brand.Brand
 	Templates *letters.Templates // mails of the operator's own; nil for none
+	// OptionalMails are the optional mails that are sent.
+	OptionalMails []string
 
 	TrustedProxies []netip.Prefix
 	RateLimits     map[string]int // requests per minute by group; 0 turns a group off

@@ -99,7 +99,7 @@ func (s *Service) Open(ctx context.Context, bought Purchase) (psp.Checkout, erro
 // provider where they are missing.
 func (s *Service) checkoutParams(ctx context.Context, bought Purchase) (psp.CheckoutParams, error) {
 	p := psp.CheckoutParams{
-		Quantity: bought.Quantity, SuccessURL: bought.SuccessURL, CancelURL: bought.CancelURL, Locale: i18n.Locale(ctx),
+		Quantity: bought.Quantity, SuccessURL: bought.SuccessURL, CancelURL: bought.CancelURL, Locale: i18n.Asked(ctx),
 	}
 	var err error
 	if p.CustomerID, err = s.deps.Customers.Ensure(ctx, bought.Tenant); err != nil {

@@ -89,6 +89,7 @@ func (r *rig) SeatLimit(context.Context, uuid.UUID) (*int64, error) {
 
 func (r *rig) PasswordReset(context.Context, string, string, string, string) error { return nil }
 func (r *rig) PasswordChanged(context.Context, string, string, string) error       { return nil }
+func (r *rig) Welcome(context.Context, string, string, string) error               { return nil }
 
 func (r *rig) Invitation(_ context.Context, _, to string, i letters.Invitation) error {
 	r.mu.Lock()

@@ -68,7 +68,7 @@ func notice() (string, error) {
 }
 
 // data are the folders of this repository with data of others, beside which their licence is.
-var data = []string{"internal/account/common"}
+var data = []string{"internal/account/common", "internal/invoice/pdf/fonts"}
 
 // short cuts the date and the commit of a version that has no name.
 func short(version string) string {

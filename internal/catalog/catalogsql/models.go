@@ -61,6 +61,7 @@ type Plan struct {
 	DeletedAt     *time.Time
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
+	PSPProductID  *string
 }
 
 type PlanPrice struct {

@@ -568,7 +568,7 @@ func (q *Queries) LockPlansOfProduct(ctx context.Context, productID uuid.UUID) (
 }
 
 const plan = `-- name: Plan :one
-SELECT plans.id, plans.product_id, plans.slug, plans.name, plans.description, plans.pricing_type, plans.billing_cycle, plans.interval_unit, plans.interval_count, plans.trial_days, plans.sort_order, plans.is_active, plans.metadata, plans.deleted_at, plans.created_at, plans.updated_at, products.id, products.slug, products.name, products.description, products.is_active, products.metadata, products.psp_product_id, products.deleted_at, products.created_at, products.updated_at
+SELECT plans.id, plans.product_id, plans.slug, plans.name, plans.description, plans.pricing_type, plans.billing_cycle, plans.interval_unit, plans.interval_count, plans.trial_days, plans.sort_order, plans.is_active, plans.metadata, plans.deleted_at, plans.created_at, plans.updated_at, plans.psp_product_id, products.id, products.slug, products.name, products.description, products.is_active, products.metadata, products.psp_product_id, products.deleted_at, products.created_at, products.updated_at
 FROM plans JOIN products ON products.id = plans.product_id
 WHERE plans.id = $1
 `
@@ -598,6 +598,7 @@ func (q *Queries) Plan(ctx context.Context, id uuid.UUID) (PlanRow, error) {
 		&i.Plan.DeletedAt,
 		&i.Plan.CreatedAt,
 		&i.Plan.UpdatedAt,
+		&i.Plan.PSPProductID,
 		&i.Product.ID,
 		&i.Product.Slug,
 		&i.Product.Name,
@@ -613,7 +614,7 @@ func (q *Queries) Plan(ctx context.Context, id uuid.UUID) (PlanRow, error) {
 }
 
 const planBySlug = `-- name: PlanBySlug :one
-SELECT plans.id, plans.product_id, plans.slug, plans.name, plans.description, plans.pricing_type, plans.billing_cycle, plans.interval_unit, plans.interval_count, plans.trial_days, plans.sort_order, plans.is_active, plans.metadata, plans.deleted_at, plans.created_at, plans.updated_at, products.id, products.slug, products.name, products.description, products.is_active, products.metadata, products.psp_product_id, products.deleted_at, products.created_at, products.updated_at
+SELECT plans.id, plans.product_id, plans.slug, plans.name, plans.description, plans.pricing_type, plans.billing_cycle, plans.interval_unit, plans.interval_count, plans.trial_days, plans.sort_order, plans.is_active, plans.metadata, plans.deleted_at, plans.created_at, plans.updated_at, plans.psp_product_id, products.id, products.slug, products.name, products.description, products.is_active, products.metadata, products.psp_product_id, products.deleted_at, products.created_at, products.updated_at
 FROM plans JOIN products ON products.id = plans.product_id
 WHERE plans.slug = $1 AND plans.deleted_at IS NULL
 `
@@ -643,6 +644,7 @@ func (q *Queries) PlanBySlug(ctx context.Context, slug string) (PlanBySlugRow, e
 		&i.Plan.DeletedAt,
 		&i.Plan.CreatedAt,
 		&i.Plan.UpdatedAt,
+		&i.Plan.PSPProductID,
 		&i.Product.ID,
 		&i.Product.Slug,
 		&i.Product.Name,
@@ -673,7 +675,7 @@ func (q *Queries) PlanOfEntitlement(ctx context.Context, id uuid.UUID) (uuid.UUI
 }
 
 const plans = `-- name: Plans :many
-SELECT plans.id, plans.product_id, plans.slug, plans.name, plans.description, plans.pricing_type, plans.billing_cycle, plans.interval_unit, plans.interval_count, plans.trial_days, plans.sort_order, plans.is_active, plans.metadata, plans.deleted_at, plans.created_at, plans.updated_at, products.id, products.slug, products.name, products.description, products.is_active, products.metadata, products.psp_product_id, products.deleted_at, products.created_at, products.updated_at
+SELECT plans.id, plans.product_id, plans.slug, plans.name, plans.description, plans.pricing_type, plans.billing_cycle, plans.interval_unit, plans.interval_count, plans.trial_days, plans.sort_order, plans.is_active, plans.metadata, plans.deleted_at, plans.created_at, plans.updated_at, plans.psp_product_id, products.id, products.slug, products.name, products.description, products.is_active, products.metadata, products.psp_product_id, products.deleted_at, products.created_at, products.updated_at
 FROM plans JOIN products ON products.id = plans.product_id
 WHERE plans.deleted_at IS NULL
 ORDER BY plans.sort_order, plans.created_at, plans.id
@@ -710,6 +712,7 @@ func (q *Queries) Plans(ctx context.Context) ([]PlansRow, error) {
 			&i.Plan.DeletedAt,
 			&i.Plan.CreatedAt,
 			&i.Plan.UpdatedAt,
+			&i.Plan.PSPProductID,
 			&i.Product.ID,
 			&i.Product.Slug,
 			&i.Product.Name,

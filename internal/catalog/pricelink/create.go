@@ -18,7 +18,8 @@ const createTries = 4
 // CreateParams is how a price is to be created at the provider.
 type CreateParams struct {
 	// Product is the id of a product at the provider, or the id of the plan's product
-	// here. The latter is created at the provider if it is not linked yet.
+	// here. The latter stands for the plan's own product at the provider, which is created
+	// if there is none.
 	Product  string
 	Nickname string // internal name; empty means the plan's slug
 }
@@ -36,19 +37,19 @@ func (s *Service) Create(ctx context.Context, planID, priceID uuid.UUID, c Creat
 		case id != plan.Product.ID:
 			return params, false, errOtherProduct
 		}
-		params.Product, err = s.ensureProduct(ctx, plan.Product)
+		params.Product, err = s.ensureProduct(ctx, plan)
 		return params, true, err
 	}, func(open, wanted priceParams) bool { return open == wanted })
 }
 
 // Ensure returns the provider's price of a plan's price. It creates the price and
-// its product at the provider if that has not happened yet, which is at the first
+// the plan's product at the provider if that has not happened yet, which is at the first
 // checkout.
 func (s *Service) Ensure(ctx context.Context, planID, priceID uuid.UUID) (string, error) {
 	price, err := s.create(ctx, planID, priceID, func(ctx context.Context, plan catalog.Plan) (priceParams, bool, error) {
 		params := paramsOf(plan, "")
 		var err error
-		params.Product, err = s.ensureProduct(ctx, plan.Product)
+		params.Product, err = s.ensureProduct(ctx, plan)
 		return params, true, err
 	}, priceParams.sellsSame)
 	if errors.Is(err, errLinked) {
@@ -109,7 +110,7 @@ func (p priceParams) isOf(plan catalog.Plan, price catalog.Price) bool {
 
 // create creates a price at the provider in three steps: it stores the operation,
 // calls the provider, and stores the result. params returns the parameters besides
-// currency and amount, and whether their product belongs to ours. When somebody
+// currency and amount, and whether their product was made for the plan. When somebody
 // else links the price before the end, create returns errLinked with the price.
 //
 // Invariant: a price has at most one open operation. Everybody whose parameters fit
@@ -147,7 +148,7 @@ func (s *Service) create(
 		remote, err := s.performPrice(ctx, price, op)
 		if ownProduct && errors.Is(err, psp.ErrNotFound) {
 			// Our product is gone there: another account, or deleted by hand.
-			err = errors.Join(errChanged, s.forgetProduct(ctx, plan.Product, op.Params.Product))
+			err = errors.Join(errChanged, s.forgetProduct(ctx, plan, op.Params.Product))
 		}
 		if err == nil {
 			price, err = s.settlePrice(ctx, planID, priceID, op, remote)

@@ -18,37 +18,33 @@ type productParams struct {
 	Name string `json:"name"`
 }
 
-// ensureProduct returns the provider's product of a product, and creates it if there
-// is none, in the three steps of create and with the same invariant. The id of the
+// ensureProduct returns the provider's product of a plan, and creates it if there is none, in the three steps of create and with the same invariant. The id of the
 // new product is chosen here, so that the provider never creates a second one,
 // however late the operation is repeated.
-func (s *Service) ensureProduct(ctx context.Context, product catalog.Product) (string, error) {
-	if product.PSPProductID != nil {
-		return *product.PSPProductID, nil
-	}
+func (s *Service) ensureProduct(ctx context.Context, plan catalog.Plan) (string, error) {
 	linked := ""
 	var op operation[productParams]
 	err := s.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {
 		var err error
-		if linked, err = s.store.linkOfProduct(ctx, product.ID); err != nil || linked != "" {
+		if linked, err = s.store.linkOfPlan(ctx, plan.ID); err != nil || linked != "" {
 			return err
 		}
 		// An open operation always fits: the name is only for people.
-		wanted := productParams{Name: product.Name.In(i18n.Default)}
-		op, err = begin(ctx, s.store, now, product.ID, wanted, func(_, _ productParams) bool { return true })
+		wanted := productParams{Name: soldAs(plan)}
+		op, err = begin(ctx, s.store, now, plan.ID, wanted, func(_, _ productParams) bool { return true })
 		return err
 	})
 	if err != nil || linked != "" {
 		return linked, err
 	}
-	id, err := s.performProduct(ctx, product.ID, op)
+	id, err := s.performProduct(ctx, plan, op)
 	if err != nil {
 		return "", err
 	}
-	return s.settleProduct(ctx, product.ID, op.Key, id)
+	return s.settleProduct(ctx, plan.ID, op.Key, id)
 }
 
-func (s *Service) performProduct(ctx context.Context, productID uuid.UUID, op operation[productParams]) (string, error) {
+func (s *Service) performProduct(ctx context.Context, plan catalog.Plan, op operation[productParams]) (string, error) {
 	id := "prod_" + hex.EncodeToString(op.Key[:])
 	if op.Repeated {
 		created, err := s.provider.GetProduct(ctx, id)
@@ -57,44 +53,55 @@ func (s *Service) performProduct(ctx context.Context, productID uuid.UUID, op op
 		}
 	}
 	created, err := s.provider.CreateProduct(ctx, psp.ProductParams{
-		Key: op.Key.String(), ID: id, Name: op.Params.Name, Metadata: map[string]string{"product_id": productID.String()},
+		Key: op.Key.String(), ID: id, Name: op.Params.Name,
+		Metadata: map[string]string{"product_id": plan.Product.ID.String(), "plan_id": plan.ID.String()},
 	})
 	if errors.Is(err, psp.ErrRefused) {
-		err = errors.Join(err, s.store.endOperation(ctx, productID, op.Key))
+		err = errors.Join(err, s.store.endOperation(ctx, plan.ID, op.Key))
 	}
 	return created, err
 }
 
-// settleProduct links the product to what the provider created, unless it was linked
+// settleProduct links the plan to what the provider created, unless it was linked
 // to another one in the meantime. It returns the provider's product that is linked.
-func (s *Service) settleProduct(ctx context.Context, productID, key uuid.UUID, pspProductID string) (linked string, err error) {
+func (s *Service) settleProduct(ctx context.Context, planID, key uuid.UUID, pspProductID string) (linked string, err error) {
 	err = s.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {
 		var err error
-		if linked, err = s.store.linkOfProduct(ctx, productID); err != nil {
+		if linked, err = s.store.linkOfPlan(ctx, planID); err != nil {
 			return err
 		}
-		if err := s.store.endOperation(ctx, productID, key); err != nil || linked != "" {
+		if err := s.store.endOperation(ctx, planID, key); err != nil || linked != "" {
 			return err
 		}
 		linked = pspProductID
-		if err := s.store.linkProduct(ctx, productID, pspProductID, now); err != nil {
+		if err := s.store.linkPlan(ctx, planID, pspProductID, now); err != nil {
 			return err
 		}
-		return s.catalog.Record(ctx, "product", "psp_created", productID, nil, productTrail(pspProductID))
+		return s.catalog.Record(ctx, "plan", "psp_created", planID, nil, productTrail(pspProductID))
 	})
 	return linked, err
 }
 
 // forgetProduct removes the link to a product that the provider does not have.
-func (s *Service) forgetProduct(ctx context.Context, product catalog.Product, pspProductID string) error {
+func (s *Service) forgetProduct(ctx context.Context, plan catalog.Plan, pspProductID string) error {
 	return s.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {
-		removed, err := s.store.unlinkProduct(ctx, product.ID, pspProductID, now)
+		removed, err := s.store.unlinkPlan(ctx, plan.ID, pspProductID, now)
 		if err != nil || !removed {
 			return err
 		}
-		return s.catalog.Record(ctx, "product", "psp_unlinked", product.ID, productTrail(pspProductID), nil)
+		return s.catalog.Record(ctx, "plan", "psp_unlinked", plan.ID, productTrail(pspProductID), nil)
 	})
 }
 
-// productTrail is what the audit trail keeps of a product's link.
+// soldAs is how the provider's pages and invoices name a plan: with its product. They have
+// one name for all languages.
+func soldAs(plan catalog.Plan) string {
+	name, product := plan.Name.In(i18n.Default), plan.Product.Name.In(i18n.Default)
+	if product == "" || product == name {
+		return name
+	}
+	return name + " (" + product + ")"
+}
+
+// productTrail is what the audit trail keeps of a plan's link.
 func productTrail(pspProductID string) any { return map[string]any{"psp_product_id": pspProductID} }

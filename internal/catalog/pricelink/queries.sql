@@ -8,14 +8,14 @@ UPDATE plan_prices SET psp_price_id = NULL, updated_at = sqlc.arg(now) WHERE id 
 INSERT INTO plan_prices (id, plan_id, currency, price_cents, psp_price_id, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $6);
 
--- name: LinkOfProduct :one
-SELECT psp_product_id FROM products WHERE id = $1 AND deleted_at IS NULL;
+-- name: LinkOfPlan :one
+SELECT psp_product_id FROM plans WHERE id = $1 AND deleted_at IS NULL;
 
--- name: LinkProduct :exec
-UPDATE products SET psp_product_id = $2, updated_at = $3 WHERE id = $1 AND psp_product_id IS NULL;
+-- name: LinkPlan :exec
+UPDATE plans SET psp_product_id = $2, updated_at = $3 WHERE id = $1 AND psp_product_id IS NULL;
 
--- name: UnlinkProduct :execrows
-UPDATE products SET psp_product_id = NULL, updated_at = sqlc.arg(now) WHERE id = $1 AND psp_product_id = sqlc.arg(psp_product_id);
+-- name: UnlinkPlan :execrows
+UPDATE plans SET psp_product_id = NULL, updated_at = sqlc.arg(now) WHERE id = $1 AND psp_product_id = sqlc.arg(psp_product_id);
 
 -- name: Operation :one
 SELECT key, request FROM psp_catalog_operations WHERE target_id = $1;

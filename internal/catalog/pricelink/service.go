@@ -60,9 +60,9 @@ func (s *Service) Link(ctx context.Context, planID, priceID uuid.UUID, pspPriceI
 	return linked, err
 }
 
-// link stores a link, under the catalog's lock. A product that is not linked yet is
-// linked to the product of its first linked price, so that one product here is one
-// product there.
+// link stores a link, under the catalog's lock. A plan that is not linked yet is
+// linked to the product of its first linked price, so that one plan here is one product
+// there.
 func (s *Service) link(
 	ctx context.Context, now time.Time, action string, plan catalog.Plan, price catalog.Price, remote psp.Price,
 ) (catalog.Price, error) {
@@ -75,7 +75,7 @@ func (s *Service) link(
 		return price, err
 	}
 	if remote.ProductID != "" {
-		if err := s.store.linkProduct(ctx, plan.Product.ID, remote.ProductID, now); err != nil {
+		if err := s.store.linkPlan(ctx, plan.ID, remote.ProductID, now); err != nil {
 			return price, err
 		}
 	}

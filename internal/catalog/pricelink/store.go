@@ -40,29 +40,28 @@ func (s store) insertPrice(ctx context.Context, p catalog.Price, now time.Time) 
 	}), "insert price")
 }
 
-// linkOfProduct returns the provider's product that a product is linked to, "" when
-// it is not linked. It is catalog.ErrNotFound for a product that does not exist or
-// is deleted.
-func (s store) linkOfProduct(ctx context.Context, id uuid.UUID) (string, error) {
-	linked, err := s.q(ctx).LinkOfProduct(ctx, id)
+// linkOfPlan returns the provider's product that a plan is linked to, "" when it is not
+// linked. It is catalog.ErrNotFound for a plan that does not exist or is deleted.
+func (s store) linkOfPlan(ctx context.Context, id uuid.UUID) (string, error) {
+	linked, err := s.q(ctx).LinkOfPlan(ctx, id)
 	if err != nil || linked == nil {
-		return "", sqldb.WrapAbsent(err, "read the link of a product", catalog.ErrNotFound)
+		return "", sqldb.WrapAbsent(err, "read the link of a plan", catalog.ErrNotFound)
 	}
 	return *linked, nil
 }
 
-// linkProduct links a product to one of the provider, unless it is linked already.
-func (s store) linkProduct(ctx context.Context, id uuid.UUID, pspProductID string, now time.Time) error {
-	return sqldb.Wrap(s.q(ctx).LinkProduct(ctx, pricelinksql.LinkProductParams{
+// linkPlan links a plan to a product of the provider, unless it is linked already.
+func (s store) linkPlan(ctx context.Context, id uuid.UUID, pspProductID string, now time.Time) error {
+	return sqldb.Wrap(s.q(ctx).LinkPlan(ctx, pricelinksql.LinkPlanParams{
 		ID: id, PSPProductID: &pspProductID, UpdatedAt: now,
-	}), "link product")
+	}), "link plan")
 }
 
-// unlinkProduct reports whether it removed the link: false if the product is not
+// unlinkPlan reports whether it removed the link: false if the plan is not
 // linked to pspProductID any more.
-func (s store) unlinkProduct(ctx context.Context, id uuid.UUID, pspProductID string, now time.Time) (bool, error) {
-	n, err := s.q(ctx).UnlinkProduct(ctx, pricelinksql.UnlinkProductParams{ID: id, PSPProductID: &pspProductID, Now: now})
-	return n > 0, sqldb.Wrap(err, "unlink product")
+func (s store) unlinkPlan(ctx context.Context, id uuid.UUID, pspProductID string, now time.Time) (bool, error) {
+	n, err := s.q(ctx).UnlinkPlan(ctx, pricelinksql.UnlinkPlanParams{ID: id, PSPProductID: &pspProductID, Now: now})
+	return n > 0, sqldb.Wrap(err, "unlink plan")
 }
 
 // operation returns the key and the parameters, as JSON, of the open operation on a

@@ -1,37 +1,49 @@
 // Package pdf makes the document of an invoice: one or more A4 pages in the
-// tenant's language, with fonts of their own for Latin, Greek and Cyrillic. The
-// same invoice always gives the same bytes.
+// tenant's language, with fonts of their own for Latin, Greek, Cyrillic, Arabic, Hebrew,
+// Chinese, Japanese and Korean. The same invoice always gives the same bytes.
 package pdf
 
 import (
 	"bytes"
 	"embed"
+	"errors"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"strings"
 
 	"codeberg.org/go-pdf/fpdf"
-	"golang.org/x/image/font/gofont/gobold"
-	"golang.org/x/image/font/gofont/goregular"
-
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/invoice"
+	"github.com/tenantry/tenantry/internal/invoice/einvoice"
 	"github.com/tenantry/tenantry/internal/money"
 )
 
 //go:embed locales/*.json
 var localeFiles embed.FS
 
-// Renderer makes documents. It is safe for concurrent use.
-type Renderer struct {
-	words *i18n.Catalog
-	maker string
+// Config is what a Renderer needs.
+type Config struct {
+	Maker string // the product that documents name as the one that made them
+	// Hybrid puts the invoice for programs into each document that can have one, which then is
+	// PDF/A-3 (Factur-X, ZUGFeRD).
+	Hybrid bool
+	Log    *slog.Logger // nil drops why a document has none
 }
 
-// New reads the texts. maker is the product that documents name as the one that made them.
-func New(maker string) (*Renderer, error) {
+// Renderer makes documents. It is safe for concurrent use.
+type Renderer struct {
+	config Config
+	words  *i18n.Catalog
+}
+
+// New reads the texts.
+func New(c Config) (*Renderer, error) {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
 	words, err := i18n.Read(localeFiles)
-	return &Renderer{words, maker}, err
+	return &Renderer{c, words}, err
 }
 
 // The page in millimetres.
@@ -39,20 +51,23 @@ const (
 	pageWidth  = 210.0
 	pageHeight = 297.0
 	margin     = 20.0
-	bottom     = pageHeight - 25 // where the lines end; the footer is below
+	bottom     = pageHeight - 28 // where the lines end; the footer is below
 	content    = pageWidth - 2*margin
+	right      = pageWidth - margin
 	logoWidth  = 45.0
 	logoHeight = 18.0
-	rightHalf  = pageWidth / 2
+	half       = pageWidth/2 + 5 // where the right column begins
 
-	font     = "go"
-	textSize = 9.5
-	leading  = 4.6 // from line to line of text
+	textSize  = 9.5
+	smallSize = 8.0
+	leading   = 4.8 // from line to line of text
 )
 
 // Render makes a document.
 func (r *Renderer) Render(s invoice.Statement) ([]byte, error) {
-	d := &document{Fpdf: fpdf.New("P", "mm", "A4", ""), words: r.words, maker: r.maker, figures: i18n.FiguresOf(s.Locale), of: s}
+	d := &document{
+		Fpdf: newPage(), words: r.words, maker: r.config.Maker, figures: i18n.FiguresOf(s.Locale), of: s, loaded: map[string]bool{},
+	}
 	d.begin()
 	if err := d.head(); err != nil {
 		return nil, err
@@ -61,12 +76,42 @@ func (r *Renderer) Render(s invoice.Statement) ([]byte, error) {
 	d.table()
 	d.totals()
 	d.notes()
+	d.footers()
+	data, err := r.forPrograms(s)
+	hybrid := err == nil
+	switch {
+	case hybrid:
+		err = d.describe(d.title())
+	case errors.Is(err, einvoice.ErrImpossible):
+		err = nil
+	}
+	if err != nil {
+		return nil, err
+	}
 	var out bytes.Buffer
 	if err := d.Output(&out); err != nil {
 		return nil, fmt.Errorf("pdf: %w", err)
 	}
-	return out.Bytes(), nil
+	if !hybrid {
+		return out.Bytes(), nil
+	}
+	return attach(out.Bytes(), data, s.Invoice.IssueDate)
 }
+
+// forPrograms returns the invoice as its document carries it; einvoice.ErrImpossible for a
+// document that carries none.
+func (r *Renderer) forPrograms(s invoice.Statement) ([]byte, error) {
+	if !r.config.Hybrid {
+		return nil, einvoice.ErrImpossible
+	}
+	data, err := einvoice.Write(s)
+	if errors.Is(err, einvoice.ErrImpossible) {
+		r.config.Log.Warn("the document of an invoice has no data for programs", "invoice", s.Invoice.Number, "reason", err)
+	}
+	return data, err
+}
+
+func newPage() *fpdf.Fpdf { return fpdf.New("P", "mm", "A4", "") }
 
 // document is one that is being made.
 type document struct {
@@ -75,6 +120,10 @@ type document struct {
 	maker   string
 	figures i18n.Figures
 	of      invoice.Statement
+
+	loaded map[string]bool // fonts
+	style  string          // of what is written next: B or none
+	size   float64         // in points
 }
 
 // say returns a text of the document; values has names and values in turn.
@@ -83,35 +132,26 @@ func (d *document) say(key string, values ...string) string {
 	for i := 0; i+1 < len(values); i += 2 {
 		args[values[i]] = values[i+1]
 	}
-	return printable(d.words.Text(d.of.Locale, key, args))
+	return d.words.Text(d.of.Locale, key, args)
 }
-
-// printable replaces what the fonts lack: the narrow space that does not break.
-func printable(text string) string { return strings.ReplaceAll(text, "\u202f", "\u00a0") }
 
 // gross reports whether the lines are with tax: it was taken out of the total here.
 func (d *document) gross() bool { return d.of.TaxRate > 0 }
-
-// priced says one text where the amounts are without tax, another where they are with it.
-func (d *document) priced(net, gross string) string {
-	if d.gross() {
-		return d.say(gross)
-	}
-	return d.say(net)
-}
 
 // vat names a VAT number. In Spain the country's own numbers, which may lack the country,
 // have a name of their own; and only those of the union are intra-community numbers.
 func (d *document) vat(number string) string {
 	key := "vat_abroad"
-	switch country := home(number); {
+	switch country := invoice.Home(number); {
 	case strings.EqualFold(country, d.of.Locale), strings.ContainsAny(country, "0123456789"):
 		key = "vat_home"
-	case member(country):
+	case invoice.InUnion(country):
 		key = "vat"
 	}
 	return d.say(key, "number", number)
 }
+
+func (d *document) title() string { return d.say("invoice") + " " + d.of.Invoice.Number }
 
 func (d *document) begin() {
 	// Whatever would differ from one time to the next is fixed.
@@ -120,60 +160,115 @@ func (d *document) begin() {
 	d.SetModificationDate(issued)
 	d.SetCatalogSort(true)
 	d.SetProducer(d.maker, true)
-	d.SetTitle(d.say("invoice")+" "+d.of.Invoice.Number, true)
+	d.SetTitle(d.title(), true)
 	d.SetAuthor(d.of.Seller.Name, true)
 	d.SetLang(d.of.Locale)
-	d.AddUTF8FontFromBytes(font, "", goregular.TTF)
-	d.AddUTF8FontFromBytes(font, "B", gobold.TTF)
 	d.SetMargins(margin, margin, margin)
 	d.SetAutoPageBreak(false, 0)
-	d.AliasNbPages("{pages}")
-	d.SetFooterFunc(d.footer)
 	d.AddPage()
 }
 
-func (d *document) footer() {
-	d.SetFont(font, "", 7.5)
-	d.SetTextColor(110, 110, 110)
-	d.SetXY(margin, pageHeight-15)
-	about := []string{d.of.Seller.Name}
+// footers stand on every page, once it is known how many there are.
+func (d *document) footers() {
+	const y, pageNumber = pageHeight - 18, 30.0
+	about := []string{clean(d.of.Seller.Name)}
 	if d.of.Seller.VATNumber != "" {
 		about = append(about, d.vat(d.of.Seller.VATNumber))
 	}
 	if d.of.Seller.Email != "" {
 		about = append(about, d.of.Seller.Email)
 	}
-	d.CellFormat(content*3/4, leading, d.fit(strings.Join(about, " · "), content*3/4), "", 0, "L", false, 0, "")
-	page := d.say("page", "page", strconv.Itoa(d.PageNo()), "pages", "{pages}")
-	d.CellFormat(content/4, leading, page, "", 0, "R", false, 0, "")
-	d.SetTextColor(0, 0, 0)
+	pages := d.PageCount()
+	d.pen("", 7.5)
+	for n := 1; n <= pages; n++ {
+		d.SetPage(n)
+		d.rule(y - 2)
+		d.faint()
+		d.line(margin, y, content-pageNumber, leading, "L", d.fit(strings.Join(about, " · "), content-pageNumber))
+		d.line(right-pageNumber, y, pageNumber, leading, "R", d.say("page", "page", strconv.Itoa(n), "pages", strconv.Itoa(pages)))
+		d.dark()
+	}
+}
+
+func (d *document) dark()  { d.SetTextColor(26, 27, 25) }
+func (d *document) faint() { d.SetTextColor(103, 104, 97) }
+
+// accented writes in the color of the seller's product.
+func (d *document) accented() {
+	if n, err := strconv.ParseUint(strings.TrimPrefix(d.of.Seller.Accent, "#"), 16, 24); err == nil && d.of.Seller.Accent != "" {
+		d.SetTextColor(int(n>>16), int(n>>8&0xff), int(n&0xff))
+	}
+}
+
+// rule draws a line across the page.
+func (d *document) rule(y float64) {
+	d.SetDrawColor(221, 220, 214)
+	d.SetLineWidth(.2)
+	d.Line(margin, y, right, y)
 }
 
 // head has the logo, or the seller's name, and what the document is.
 func (d *document) head() error {
+	d.dark()
 	if logo := d.of.Seller.Logo; logo != nil {
 		if err := d.logo(logo); err != nil {
 			return err
 		}
 	} else {
-		d.SetFont(font, "B", 14)
-		d.SetXY(margin, margin)
-		d.MultiCell(rightHalf-margin-5, 6, clean(d.of.Seller.Name), "", "L", false)
+		d.pen("B", 14)
+		y := margin
+		for _, line := range d.wrap(clean(d.of.Seller.Name), half-margin-8) {
+			d.line(margin, y, content, 6.5, "L", line)
+			y += 6.5
+		}
+		d.SetY(y)
 	}
-	d.SetFont(font, "B", 18)
-	d.SetXY(rightHalf, margin)
-	d.CellFormat(rightHalf-margin, 8, d.say("invoice"), "", 2, "R", false, 0, "")
-	inv := d.of.Invoice
-	facts := []string{d.say("number", "number", inv.Number), d.say("issued", "date", d.figures.Date(inv.IssueDate))}
-	if inv.DueDate != nil {
-		facts = append(facts, d.say("due", "date", d.figures.Date(*inv.DueDate)))
+	top := max(d.GetY(), margin+logoHeight) + 8
+	d.pen("B", 20)
+	d.accented()
+	d.line(margin, top, content, 9, "L", d.say("invoice"))
+	d.dark()
+	if d.of.Invoice.Status == invoice.Paid {
+		d.paid(top)
 	}
-	for _, fact := range facts {
-		d.SetFont(font, "", textSize)
-		d.SetX(rightHalf)
-		d.CellFormat(rightHalf-margin, leading+.4, fact, "", 2, "R", false, 0, "")
-	}
+	d.facts(top + 14)
 	return nil
+}
+
+// paid is the mark of an invoice that was paid when its document was made.
+func (d *document) paid(top float64) {
+	text := d.say("paid")
+	if at := d.of.Invoice.PaidAt; at != nil {
+		text = d.say("paid_on", "date", d.figures.Date(*at))
+	}
+	d.pen("B", 9)
+	width := d.width(text) + 8
+	d.SetDrawColor(44, 107, 64)
+	d.SetTextColor(44, 107, 64)
+	d.SetLineWidth(.35)
+	d.RoundedRect(right-width, top+.6, width, 7.4, 1.6, "1234", "D")
+	d.line(right-width+4, top+.6, width, 7.4, "L", text)
+	d.dark()
+}
+
+// facts are what the document is about, beside each other.
+func (d *document) facts(y float64) {
+	inv := d.of.Invoice
+	facts := [][2]string{{d.say("number"), inv.Number}, {d.say("issued"), d.figures.Date(inv.IssueDate)}}
+	if inv.DueDate != nil {
+		facts = append(facts, [2]string{d.say("due"), d.figures.Date(*inv.DueDate)})
+	}
+	width := content / 3
+	for i, fact := range facts {
+		x := margin + float64(i)*width
+		d.pen("", smallSize)
+		d.faint()
+		d.line(x, y, width, leading, "L", fact[0])
+		d.dark()
+		d.pen("B", textSize)
+		d.line(x, y+leading, width, leading, "L", d.fit(fact[1], width-2))
+	}
+	d.SetY(y + 2*leading)
 }
 
 func (d *document) logo(picture []byte) error {
@@ -189,42 +284,45 @@ func (d *document) logo(picture []byte) error {
 
 // parties are the seller and who pays, side by side.
 func (d *document) parties() {
-	y := max(d.GetY(), margin+logoHeight) + 10
+	y := d.GetY() + 6
+	d.rule(y)
+	y += 5
 	seller := append([]string{d.of.Seller.Name}, d.of.Seller.Lines...)
 	if d.of.Seller.VATNumber != "" {
 		seller = append(seller, d.vat(d.of.Seller.VATNumber))
 	}
-	left := d.block(margin, y, "", seller)
+	first := d.block(margin, y, d.say("seller"), append(seller, d.of.Seller.Email))
 	b := d.of.Invoice.Billed
 	a := b.Address
 	payer := []string{text(b.Name), text(a.Line1), text(a.Line2), strings.TrimSpace(text(a.PostalCode) + " " + text(a.City)), text(a.State), d.figures.Country(text(a.Country))}
 	if d.of.VATNumber != "" {
 		payer = append(payer, d.vat(d.of.VATNumber))
 	}
-	right := d.block(rightHalf, y, d.say("billed_to"), append(payer, text(b.Email)))
-	d.SetXY(margin, max(left, right)+8)
+	second := d.block(half, y, d.say("billed_to"), append(payer, text(b.Email)))
+	d.SetXY(margin, max(first, second)+9)
 }
 
 // block writes lines below each other and returns where they end; empty ones are
-// left out.
+// left out. The first is who it is.
 func (d *document) block(x, y float64, title string, lines []string) float64 {
-	width := rightHalf - margin - 5
-	d.SetXY(x, y)
-	if title != "" {
-		d.SetFont(font, "B", textSize)
-		d.CellFormat(width, leading+1, title, "", 2, "L", false, 0, "")
-	}
-	d.SetFont(font, "", textSize)
-	for _, line := range lines {
-		if line = clean(line); line != "" {
-			d.SetX(x)
-			d.MultiCell(width, leading, line, "", "L", false)
+	width := right - half
+	d.pen("", smallSize)
+	d.faint()
+	d.line(x, y, width, leading, "L", title)
+	d.dark()
+	y += leading + .6
+	d.pen("B", textSize)
+	for _, text := range lines {
+		for _, line := range d.wrap(clean(text), width) {
+			d.line(x, y, width, leading, "L", line)
+			y += leading
 		}
+		d.pen("", textSize)
 	}
-	return d.GetY()
+	return y
 }
 
-func (d *document) money(m money.Money) string { return printable(d.figures.Money(m, d.of.MinorUnits)) }
+func (d *document) money(m money.Money) string { return d.figures.Money(m, d.of.MinorUnits) }
 
 func text(s *string) string {
 	if s == nil {
@@ -235,12 +333,3 @@ func text(s *string) string {
 
 // clean makes one line of a text that somebody has typed.
 func clean(s string) string { return strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ") }
-
-// fit cuts a text to a width.
-func (d *document) fit(s string, width float64) string {
-	for s != "" && d.GetStringWidth(s) > width-2 {
-		runes := []rune(s)
-		s = string(runes[:len(runes)-1])
-	}
-	return s
-}

@@ -11,11 +11,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/invoice/pdf"
@@ -36,7 +38,7 @@ func sample(currency string, units int, locale string, amounts ...int64) invoice
 		},
 		VATNumber: "EL123456789", TaxRate: 240_000, MinorUnits: units, Locale: locale,
 		Invoice: invoice.Invoice{
-			ID: uuid.MustParse("019c0000-0000-7000-8000-000000000001"), Number: "INV-2026-000042", Status: invoice.Paid,
+			ID: uuid.MustParse("019c0000-0000-7000-8000-000000000001"), Number: "INV-2026-000042", Status: invoice.Paid, PaidAt: ptr(issued.AddDate(0, 0, 1)),
 			IssueDate: issued, DueDate: &due,
 			Billed: invoice.Billed{
 				Name: ptr("Ωμέγα Ναυτιλιακή Α.Ε. & Søren Ærø"), Email: ptr("λογιστήριο@example.com"),
@@ -62,7 +64,7 @@ func sample(currency string, units int, locale string, amounts ...int64) invoice
 
 func render(t *testing.T, s invoice.Statement) []byte {
 	t.Helper()
-	r, err := pdf.New("Tenantry")
+	r, err := pdf.New(pdf.Config{Maker: "Tenantry"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,11 +103,11 @@ func TestDocument(t *testing.T) {
 	t.Parallel()
 	text := plain(read(t, render(t, sample("EUR", 2, "en", 1_234_50))))
 	for _, want := range []string{
-		"Invoice", "Invoice number: INV-2026-000042", "Issue date: 1 March 2026", "Due date: 15 March 2026",
+		"Invoice", "Invoice number", "INV-2026-000042", "Issue date", "1 March 2026", "Due date", "15 March 2026", "Paid on 2 March 2026",
 		"Analytical Engines Ltd", "12 St James’s Square", "VAT number: GB123456789",
 		"Bill to", "Ωμέγα Ναυτιλιακή Α.Ε. & Søren Ærø", "Λεωφόρος Αθηνών 1", "104 31 Αθήνα", "Greece", "VAT number: EL123456789", "λογιστήριο@example.com",
 		"Команда «Юпитер» 1 × Größe", "1 March 2026 to 31 March 2026", "€1,234.50", "€3,703.50",
-		"Unit price (incl. VAT)", "Amount (incl. VAT)", "Net total", "€2,986.70", "VAT 24%", "€716.80", "Total (incl. VAT)", "Page 1 of 1",
+		"Unit price", "Net amount", "(incl. VAT)", "Net total", "Prices include VAT.", "€2,986.70", "VAT 24%", "€716.80", "Total (incl. VAT)", "Page 1 of 1",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -121,7 +123,7 @@ func TestDocumentInEveryLocaleAndCurrency(t *testing.T) {
 		amount           int64
 		want             []string
 	}{
-		{"fr", "EUR", 2, 123450, []string{"Facture", "1 234,50 €", "Facturé à", "du 1er mars 2026 au 31 mars 2026", "Grèce", "Facture n° INV-2026-000042", "Date d’émission : 1er mars 2026", "N° de TVA intracommunautaire : EL123456789", "Total HT", "TVA 24 %", "Total TTC", "Page 1 sur 1"}},
+		{"fr", "EUR", 2, 123450, []string{"Facture", "1 234,50 €", "Facturé à", "du 1er mars 2026 au 31 mars 2026", "Grèce", "Facture n°", "INV-2026-000042", "Date d’émission", "1er mars 2026", "Payée le 2 mars 2026", "Montant HT", "Les prix s’entendent TTC.", "N° de TVA intracommunautaire : EL123456789", "Total HT", "TVA 24 %", "Total TTC", "Page 1 sur 1"}},
 		{"es", "JPY", 0, 1200, []string{"Factura", "1.200 JPY", "3.600 JPY", "del 1 de marzo de 2026 al 31 de marzo de 2026", "NIF-IVA: EL123456789", "Grecia", "Base imponible", "IVA 24 %", "Total (IVA incl.)"}},
 		{"it", "KWD", 3, 12345, []string{"Fattura", "12,345 KWD", "37,035 KWD", "Imponibile", "IVA 24%", "Partita IVA: EL123456789", "Totale (IVA incl.)"}},
 		{"en", "JPY", 0, 1200, []string{"¥1,200", "¥3,600"}},
@@ -180,7 +182,7 @@ func TestDocumentIsTheSameEachTime(t *testing.T) {
 // The product that made a document is the operator's; who sells is somebody else.
 func TestDocumentNamesItsMaker(t *testing.T) {
 	t.Parallel()
-	r, err := pdf.New("Acme")
+	r, err := pdf.New(pdf.Config{Maker: "Acme"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,6 +201,7 @@ func TestDocumentWithOddValues(t *testing.T) {
 	t.Parallel()
 	s := sample("EUR", 2, "en", 900)
 	s.Invoice.Billed = invoice.Billed{}
+	s.Invoice.Status = invoice.Open
 	s.Invoice.DueDate, s.VATNumber, s.TaxRate, s.Invoice.Tax.AmountCents = nil, "", 0, 0
 	s.Invoice.Lines[0].PeriodStart = nil
 	s.Invoice.Lines[0].Description = strings.Repeat("very long ", 60) + "\x00\xff漢字"
@@ -206,7 +209,7 @@ func TestDocumentWithOddValues(t *testing.T) {
 		Description: "Credit", Quantity: 1, UnitPrice: money.Money{AmountCents: -500, Currency: "EUR"}, Amount: money.Money{AmountCents: -500, Currency: "EUR"},
 	})
 	text := read(t, render(t, s))
-	for _, absent := range []string{"Due date", "VAT 24", " to "} {
+	for _, absent := range []string{"Due date", "VAT 24", " to ", "Net amount", "Prices include", "Paid"} {
 		if strings.Contains(text, absent) {
 			t.Errorf("%q in\n%s", absent, text)
 		}
@@ -251,6 +254,66 @@ func TestParseLogo(t *testing.T) {
 	}
 }
 
+// Names of the whole world are in the document: as a person reads them, and in few bytes.
+func TestDocumentInOtherScripts(t *testing.T) {
+	t.Parallel()
+	latin := len(render(t, sample("EUR", 2, "en", 900)))
+	for name, c := range map[string]struct{ name, address string }{
+		"Chinese": {"上海软件有限公司", "中山東一路12號"}, "Japanese": {"株式会社ソフトウェア", "東京都千代田区丸の内1-1"}, "Korean": {"주식회사 소프트웨어", "서울특별시 종로구 1"},
+		"Cyrillic": {"ООО «Юпитер»", "ул. Ленина, 5"}, "Vietnamese": {"Công ty Phần mềm Hữu hạn", "Đường Nguyễn Huệ"},
+	} {
+		s := sample("EUR", 2, "en", 900)
+		s.Invoice.Billed.Name, s.Invoice.Billed.Address.Line1 = &c.name, &c.address
+		file := render(t, s)
+		text := plain(read(t, file))
+		if !strings.Contains(text, c.name) || !strings.Contains(text, c.address) {
+			t.Errorf("%s: not in\n%s", name, text)
+		}
+		if len(file) > latin+60_000 {
+			t.Errorf("%s: %d bytes, not %d", name, len(file), latin)
+		}
+	}
+	// What is written to the left comes out as letters again once the forms are undone.
+	for name, want := range map[string]string{"Arabic": "شركة البرمجيات المحدودة", "Persian": "شرکت نرم‌افزار", "Hebrew": "חברת תוכנה"} {
+		s := sample("EUR", 2, "en", 900)
+		s.Invoice.Billed.Name = &want
+		text := norm.NFKC.String(read(t, render(t, s)))
+		for word := range strings.FieldsSeq(strings.ReplaceAll(want, "\u200c", "")) {
+			if !strings.Contains(text, word) {
+				t.Errorf("%s: no %s in\n%s", name, word, text)
+			}
+		}
+	}
+}
+
+// The net amounts of the lines add up to the net total, whatever is rounded.
+func TestLinesAddUp(t *testing.T) {
+	t.Parallel()
+	s := sample("EUR", 2, "en", 333, 1, 7, 999)
+	text := plain(read(t, render(t, s)))
+	cents := func(text string) int {
+		n, err := strconv.Atoi(strings.NewReplacer(".", "", "€", "", ",", "").Replace(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	amounts := regexp.MustCompile(`€[\d,.]+`)
+	var net, gross int
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "Команда") {
+			found := amounts.FindAllString(line, -1)
+			if len(found) != 3 {
+				t.Fatalf("%q has %d amounts", line, len(found))
+			}
+			net, gross = net+cents(found[1]), gross+cents(found[2])
+		}
+	}
+	if int64(net) != s.Invoice.Subtotal.AmountCents || int64(gross) != s.Invoice.Total.AmountCents {
+		t.Errorf("net %d, gross %d in\n%s", net, gross, text)
+	}
+}
+
 // The samples of the documentation are what the program makes; TENANTRY_UPDATE=1
 // writes them anew.
 func TestSamples(t *testing.T) {
@@ -261,8 +324,13 @@ func TestSamples(t *testing.T) {
 	}
 	branded := sample("KWD", 3, "it", 12_345)
 	branded.Seller.Logo, _ = pdf.ParseLogo(logo(t))
+	world := sample("USD", 2, "en", 12_900)
+	world.Seller.Accent = "#7a1fa2"
+	world.Invoice.Billed = invoice.Billed{Name: ptr("شركة البرمجيات المحدودة (Software Co. 24)"), Email: ptr("billing@example.com"), Address: invoice.BilledAddress{
+		Line1: ptr("上海软件有限公司 · 株式会社ソフトウェア"), Line2: ptr("주식회사 소프트웨어 · חברת תוכנה בע\"מ"), City: ptr("دبي"), Country: ptr("AE"),
+	}}
 	for name, s := range map[string]invoice.Statement{
-		"eur-en": sample("EUR", 2, "en", 1_234_50, 900), "jpy-fr-pages": sample("JPY", 0, "fr", many...), "kwd-it-logo": branded,
+		"eur-en": sample("EUR", 2, "en", 1_234_50, 900), "jpy-fr-pages": sample("JPY", 0, "fr", many...), "kwd-it-logo": branded, "scripts-en": world,
 	} {
 		path := filepath.Join("../../../docs/invoices", name+".pdf")
 		file := render(t, s)

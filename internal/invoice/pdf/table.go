@@ -8,46 +8,97 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// The columns of the table, in millimetres; the first takes what is left.
+// The columns of the table, in millimetres; the first takes what is left. Where the lines are
+// with tax each has its net amount too.
 const (
-	quantityWidth = 20.0
-	priceWidth    = 44.0
-	amountWidth   = 36.0
-	whatWidth     = content - quantityWidth - priceWidth - amountWidth
-	padding       = 1.6 // above and below a row
+	quantityWidth = 16.0
+	amountWidth   = 31.0
+	padding       = 2.0 // above and below a row
+	gap           = 4.0 // between columns
 )
+
+// columns are the widths of the table, with the heads of the columns.
+func (d *document) columns() (widths []float64, heads []string) {
+	heads = []string{d.say("what"), d.say("quantity"), d.say("unit_price"), d.say("amount")}
+	if d.gross() {
+		heads = []string{d.say("what"), d.say("quantity"), d.taxed("unit_price_gross", "unit_price_gross_other"), d.say("amount_net"), d.taxed("amount_gross", "amount_gross_other")}
+	}
+	widths = []float64{content - quantityWidth, quantityWidth}
+	for range heads[2:] {
+		widths = append(widths, amountWidth)
+		widths[0] -= amountWidth
+	}
+	return widths, heads
+}
+
+// cells writes a row, the first cell to the left and the others to the right.
+func (d *document) cells(y float64, widths []float64, cells []string) {
+	x := margin
+	for i, cell := range cells {
+		if i > 0 && cell != "" {
+			d.line(x, y, widths[i], leading, "R", cell)
+		}
+		x += widths[i]
+	}
+}
 
 // table has the lines, on as many pages as they need; each page begins with the
 // heads of the columns, and no line is torn apart.
 func (d *document) table() {
 	d.tableHead()
-	for _, line := range d.of.Invoice.Lines {
-		d.row(line)
+	nets := d.nets()
+	for i, line := range d.of.Invoice.Lines {
+		d.row(line, nets[i])
 	}
+}
+
+// nets are the amounts of the lines without tax. They add up to the subtotal: what rounding
+// leaves over goes to the lines that it changes least.
+func (d *document) nets() []money.Money {
+	gross := make([]int64, len(d.of.Invoice.Lines))
+	for i, line := range d.of.Invoice.Lines {
+		gross[i] = line.Amount.AmountCents
+	}
+	out := make([]money.Money, len(gross))
+	for i, net := range invoice.Shares(d.of.Invoice.Subtotal.AmountCents, gross) {
+		out[i] = money.Money{AmountCents: net, Currency: d.of.Invoice.Total.Currency}
+	}
+	return out
 }
 
 func (d *document) tableHead() {
-	d.SetFont(font, "B", 8.5)
-	d.SetFillColor(238, 240, 243)
-	d.SetX(margin)
-	for _, column := range []struct {
-		width float64
-		head  string
-		align string
-	}{
-		{whatWidth, d.say("what"), "L"},
-		{quantityWidth, d.say("quantity"), "R"},
-		{priceWidth, d.priced("unit_price", "unit_price_gross"), "R"},
-		{amountWidth, d.priced("amount", "amount_gross"), "R"},
-	} {
-		d.CellFormat(column.width, 7, column.head, "", 0, column.align, true, 0, "")
+	widths, heads := d.columns()
+	d.pen("", smallSize)
+	d.faint()
+	y, lines := d.GetY(), 1
+	wrapped := make([][]string, len(heads))
+	for i, head := range heads {
+		wrapped[i] = d.wrap(head, widths[i]-gap)
+		lines = max(lines, len(wrapped[i]))
 	}
-	d.SetXY(margin, d.GetY()+7)
+	x := margin
+	for i, head := range wrapped {
+		for n, line := range head {
+			align := "R"
+			if i == 0 {
+				align = "L"
+			}
+			d.line(x, y+float64(lines-len(head)+n)*leading*.85, widths[i], leading, align, line)
+		}
+		x += widths[i]
+	}
+	d.dark()
+	y += float64(lines)*leading*.85 + 1.6
+	d.SetDrawColor(147, 146, 138)
+	d.SetLineWidth(.3)
+	d.Line(margin, y, right, y)
+	d.SetXY(margin, y)
 }
 
-func (d *document) row(line invoice.Line) {
-	d.SetFont(font, "", textSize)
-	what := d.SplitText(clean(line.Description), whatWidth-2)
+func (d *document) row(line invoice.Line, net money.Money) {
+	widths, _ := d.columns()
+	d.pen("", textSize)
+	what := d.wrap(clean(line.Description), widths[0]-gap)
 	height := float64(max(len(what), 1))*leading + 2*padding
 	period := d.period(line)
 	if period != "" {
@@ -56,29 +107,28 @@ func (d *document) row(line invoice.Line) {
 	if d.GetY()+height > bottom {
 		d.nextPage()
 		d.tableHead()
-		d.SetFont(font, "", textSize)
+		d.pen("", textSize)
 	}
-	y := d.GetY()
-	d.SetY(y + padding)
+	y := d.GetY() + padding
+	cells := []string{"", d.figures.Total(money.Total{Units: line.Quantity}), d.money(line.UnitPrice)}
+	if d.gross() {
+		cells = append(cells, d.money(net))
+	}
+	d.cells(y, widths, append(cells, d.money(line.Amount)))
 	for _, text := range what {
-		d.SetX(margin)
-		d.CellFormat(whatWidth, leading, text, "", 2, "L", false, 0, "")
+		d.line(margin, y, widths[0], leading, "L", text)
+		y += leading
 	}
 	if period != "" {
-		d.SetFont(font, "", 8)
-		d.SetTextColor(110, 110, 110)
-		d.SetX(margin)
-		d.CellFormat(whatWidth, leading, period, "", 2, "L", false, 0, "")
-		d.SetTextColor(0, 0, 0)
+		d.pen("", smallSize)
+		d.faint()
+		d.line(margin, y, widths[0], leading, "L", period)
+		d.dark()
+		y += leading
 	}
-	d.SetFont(font, "", textSize)
-	d.SetXY(margin+whatWidth, y+padding)
-	d.CellFormat(quantityWidth, leading, printable(d.figures.Total(money.Total{Units: line.Quantity})), "", 0, "R", false, 0, "")
-	d.CellFormat(priceWidth, leading, d.money(line.UnitPrice), "", 0, "R", false, 0, "")
-	d.CellFormat(amountWidth, leading, d.money(line.Amount), "", 0, "R", false, 0, "")
-	d.SetDrawColor(221, 224, 228)
-	d.Line(margin, y+height, pageWidth-margin, y+height)
-	d.SetXY(margin, y+height)
+	y = max(y, d.GetY()+padding+leading) + padding
+	d.rule(y)
+	d.SetXY(margin, y)
 }
 
 // period is the days of a line, the last one included: the next period begins on the
@@ -106,78 +156,77 @@ type total struct {
 	style  string
 }
 
-// totals stand together below the last line.
+// totals stand together below the last line, and then whether prices include the tax.
 func (d *document) totals() {
-	const height = 6.2
+	const height = 6.6
 	inv := d.of.Invoice
-	rows := []total{{d.priced("subtotal", "subtotal_gross"), inv.Subtotal, ""}}
+	subtotal, all := d.say("subtotal"), d.say("total")
+	if d.gross() {
+		subtotal, all = d.say("subtotal_gross"), d.taxed("total_gross", "total_gross_other")
+	}
+	rows := []total{{subtotal, inv.Subtotal, ""}}
 	if inv.Tax.AmountCents != 0 || d.gross() {
 		label := d.say("plain_tax")
 		if d.gross() {
-			label = d.say(d.taxKey(), "rate", d.figures.Rate(d.of.TaxRate))
+			label = d.taxed("tax", "other_tax", "rate", d.figures.Rate(d.of.TaxRate))
 		}
 		rows = append(rows, total{label, inv.Tax, ""})
 	}
-	rows = append(rows, total{d.priced("total", "total_gross"), inv.Total, "B"})
-	if d.GetY()+float64(len(rows))*height+6 > bottom {
+	rows = append(rows, total{all, inv.Total, "B"})
+	if d.GetY()+float64(len(rows))*height+12 > bottom {
 		d.nextPage()
 	}
-	d.SetY(d.GetY() + 4)
-	for _, row := range rows {
-		d.SetFont(font, row.style, textSize+.5)
-		d.SetX(margin + whatWidth - 20)
-		d.CellFormat(quantityWidth+priceWidth+20, height, row.label, "", 0, "R", false, 0, "")
-		d.CellFormat(amountWidth, height, d.money(row.amount), "", 1, "R", false, 0, "")
+	y := d.GetY() + 4
+	for i, row := range rows {
+		if i == len(rows)-1 {
+			d.SetDrawColor(147, 146, 138)
+			d.SetLineWidth(.3)
+			d.Line(half, y+.4, right, y+.4)
+			y++
+		}
+		d.pen(row.style, textSize+.5)
+		d.line(half, y, right-half-amountWidth, height, "L", row.label)
+		d.line(right-amountWidth-10, y, amountWidth+10, height, "R", d.money(row.amount))
+		y += height
 	}
+	if d.gross() {
+		d.pen("", smallSize)
+		d.faint()
+		d.line(half, y, right-half, leading, "L", d.taxed("included_tax", "included_other_tax"))
+		d.dark()
+		y += leading
+	}
+	d.SetXY(margin, y)
 }
 
 // notes are the reason for a missing tax and the seller's own text.
 func (d *document) notes() {
 	var notes []string
-	if d.reverseCharge() {
+	if d.of.ReverseCharge() {
 		notes = append(notes, d.say("reverse_charge"))
 	}
 	if note := i18n.Pick(d.of.Seller.Notes, d.of.Locale); note != "" {
 		notes = append(notes, strings.FieldsFunc(note, func(r rune) bool { return r == '|' || r == '\n' })...)
 	}
-	d.SetFont(font, "", 8.5)
 	d.SetY(d.GetY() + 8)
 	for _, note := range notes {
-		for _, line := range d.SplitText(clean(note), content) {
+		d.pen("", 8.5)
+		for _, line := range d.wrap(clean(note), content) {
 			if d.GetY()+leading > bottom {
 				d.nextPage()
-				d.SetFont(font, "", 8.5)
 			}
-			d.SetX(margin)
-			d.CellFormat(content, leading, line, "", 1, "L", false, 0, "")
+			d.line(margin, d.GetY(), content, leading, "L", line)
+			d.SetY(d.GetY() + leading)
 		}
 	}
 }
 
-// union are the countries that have the common VAT, by what their VAT numbers begin with.
-const union = " AT BE BG CY CZ DE DK EE EL GR ES FI FR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK "
-
-func member(country string) bool { return strings.Contains(union, " "+country+" ") }
-
-// reverseCharge reports whether the payer owes the tax: both have VAT numbers of
-// different members of the union, and the invoice has no tax.
-func (d *document) reverseCharge() bool {
-	seller, payer := home(d.of.Seller.VATNumber), home(d.of.VATNumber)
-	return member(seller) && member(payer) && seller != payer && d.of.Invoice.Tax.AmountCents == 0 && d.of.Invoice.Total.AmountCents != 0
-}
-
-// home returns the country that a VAT number begins with.
-func home(number string) string {
-	number = strings.ToUpper(strings.TrimSpace(number))
-	return number[:min(2, len(number))]
-}
-
-// taxKey names the tax by the payer's country: only the union and Great Britain call it
-// VAT.
-func (d *document) taxKey() string {
+// taxed says one text where the tax is called VAT, another where it is not: by the payer's
+// country, since only the union and Great Britain call it so.
+func (d *document) taxed(vat, other string, values ...string) string {
 	country := text(d.of.Invoice.Billed.Address.Country)
-	if country == "" || country == "GB" || member(country) {
-		return "tax"
+	if country == "" || country == "GB" || invoice.InUnion(country) {
+		return d.say(vat, values...)
 	}
-	return "other_tax"
+	return d.say(other, values...)
 }

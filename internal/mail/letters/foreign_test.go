@@ -39,6 +39,10 @@ func TestWhatPeopleTypeStaysText(t *testing.T) {
 			"webhook": func(ctx context.Context, locale string) error {
 				return l.WebhookDisabled(ctx, locale, to, letters.WebhookDisabled{Tenant: name, URL: name, Since: now})
 			},
+			"welcome": func(ctx context.Context, locale string) error { return l.Welcome(ctx, locale, to, name) },
+			"receipt": func(ctx context.Context, locale string) error {
+				return l.Receipt(ctx, locale, to, letters.Receipt{Tenant: name, Number: "INV-1", What: name, Amount: money.Money{AmountCents: 1, Currency: "eur"}, MinorUnits: 2, PaidAt: now})
+			},
 			"payment": func(ctx context.Context, locale string) error {
 				return l.PaymentFailed(ctx, locale, to, letters.PaymentFailed{
 					Tenant: name, Plan: name, Amount: money.Money{AmountCents: 1, Currency: "eur"}, MinorUnits: 2,

@@ -31,6 +31,7 @@ type Config struct {
 	PublicURL   string         // likewise; where the service serves the logo
 	Brand       brand.Brand
 	Templates   *Templates // the operator's own texts; nil for none
+	Optional    []string   // the optional mails that are sent; see Optional
 	Outbox      Outbox
 	Clock       clock.Clock  // for the time at which something happened
 	Log         *slog.Logger // nil drops what it would say

@@ -64,21 +64,12 @@ var sampleTime = time.Date(2026, 5, 1, 8, 5, 59, 0, time.UTC)
 func Mails() []Mail {
 	name := Variable{"name", "Name of the user.", false}
 	tenant := Variable{"tenant", "Name of the organization.", false}
-	plan := Variable{"plan", "Name of the plan.", true}
-	quota := []Variable{
-		tenant,
-		{"meter", "Name of the meter.", true},
-		{"percent", "How much of the limit is used.", true},
-		{"current", "Usage so far, with its unit.", true},
-		{"limit", "The limit, with its unit.", true},
-		{"period_end", "When the period ends; empty for a meter that is never reset.", true},
-	}
 	user := func(write func(l *Letters, ctx context.Context, locale, to, name, token string) error) func(context.Context, *Letters, string, bool) error {
 		return func(ctx context.Context, l *Letters, locale string, _ bool) error {
 			return write(l, ctx, locale, sampleTo, "Ada Lovelace", "t0ken")
 		}
 	}
-	return []Mail{
+	all := []Mail{
 		{"invitation", "Somebody is invited to join an organization.", []Variable{
 			tenant,
 			{"inviter", "Name of who invites; may be empty.", false},
@@ -101,6 +92,25 @@ func Mails() []Mail {
 				return l.EmailChange(ctx, locale, to, name)
 			}),
 		},
+		{"welcome", "To a new user. Sent only if TENANTRY_OPTIONAL_MAILS names it.", []Variable{name}, user(func(l *Letters, ctx context.Context, locale, to, name, _ string) error {
+			return l.Welcome(ctx, locale, to, name)
+		})},
+	}
+	return append(all, billingMails(tenant)...)
+}
+
+// billingMails are those to whoever pays, and to who looks after an organization.
+func billingMails(tenant Variable) []Mail {
+	plan := Variable{"plan", "Name of the plan.", true}
+	quota := []Variable{
+		tenant,
+		{"meter", "Name of the meter.", true},
+		{"percent", "How much of the limit is used.", true},
+		{"current", "Usage so far, with its unit.", true},
+		{"limit", "The limit, with its unit.", true},
+		{"period_end", "When the period ends; empty for a meter that is never reset.", true},
+	}
+	return []Mail{
 		{"quota_near", "80 percent of a limit are used.", quota, sampleQuotaNear},
 		{"quota_reached", "A limit is reached.", quota, sampleQuotaReached},
 		{"trial_ends", "A trial is about to end.", []Variable{
@@ -111,6 +121,13 @@ func Mails() []Mail {
 		{"payment_failed", "A payment for a subscription failed.", []Variable{
 			tenant, plan, {"amount", "What could not be charged.", true},
 		}, samplePaymentFailed},
+		{"receipt", "An invoice was paid. Sent only if TENANTRY_OPTIONAL_MAILS names it.", []Variable{
+			tenant,
+			{"number", "Number of the invoice.", true},
+			{"what", "What was paid for; may be empty.", true},
+			{"amount", "What was paid.", true},
+			{"paid", "When it was paid.", true},
+		}, sampleReceipt},
 		{"webhook_disabled", "A webhook endpoint was disabled, as nothing could be delivered to it.", []Variable{
 			tenant, {"url", "Address of the endpoint.", false}, {"since", "Since when deliveries fail.", true},
 		}, sampleWebhookDisabled},
@@ -160,6 +177,14 @@ func samplePaymentFailed(ctx context.Context, l *Letters, locale string, _ bool)
 	})
 }
 
+func sampleReceipt(ctx context.Context, l *Letters, locale string, sparse bool) error {
+	r := Receipt{Tenant: "Acme", Number: "INV-2026-000042", What: "Team (Platform)", Amount: money.Money{AmountCents: 123_450, Currency: "EUR"}, MinorUnits: 2, PaidAt: sampleTime}
+	if sparse {
+		r.What = ""
+	}
+	return l.Receipt(ctx, locale, sampleTo, r)
+}
+
 func sampleWebhookDisabled(ctx context.Context, l *Letters, locale string, _ bool) error {
 	return l.WebhookDisabled(ctx, locale, sampleTo, WebhookDisabled{Tenant: "Acme", URL: "https://example.com/hooks", Since: sampleTime.AddDate(0, 0, -5)})
 }
@@ -194,7 +219,7 @@ func (l *Letters) sample(ctx context.Context, name, locale string, sparse bool) 
 		return mail.Message{}, err
 	}
 	own, kept := *l, &keeper{}
-	own.config.Outbox, own.config.Clock, own.strict = kept, clock.NewFixed(sampleTime), true
+	own.config.Outbox, own.config.Clock, own.config.Optional, own.strict = kept, clock.NewFixed(sampleTime), Optional(), true
 	err = m.sample(ctx, &own, locale, sparse)
 	return kept.message, err
 }

@@ -22,6 +22,7 @@ const maxBody = 64 << 10
 
 // view is the data of the page's template.
 type view struct {
+	look.Reader
 	Title, Text, Error string
 	Form               bool
 	Request            []parameter // the hidden fields of the form
@@ -75,11 +76,11 @@ func (p *Provider) showConsent(w http.ResponseWriter, r *http.Request) {
 	req := request{r.URL.Query()}
 	switch {
 	case !p.client(req):
-		p.refuse(w)
+		p.refuse(w, r)
 	case req.fault() != "":
 		p.answer(w, r, req, url.Values{"error": {req.fault()}})
 	default:
-		p.show(w, http.StatusOK, view{Title: "Who are you?", Form: true, Request: req.parameters(), Verified: true})
+		p.show(w, r, http.StatusOK, view{Title: "Who are you?", Form: true, Request: req.parameters(), Verified: true})
 	}
 }
 
@@ -87,13 +88,13 @@ func (p *Provider) showConsent(w http.ResponseWriter, r *http.Request) {
 func (p *Provider) consent(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if err := r.ParseForm(); err != nil {
-		p.show(w, http.StatusBadRequest, view{Title: "This form cannot be read", Text: err.Error()})
+		p.show(w, r, http.StatusBadRequest, view{Title: "This form cannot be read", Text: err.Error()})
 		return
 	}
 	req := request{r.PostForm}
 	switch {
 	case !p.client(req):
-		p.refuse(w)
+		p.refuse(w, r)
 		return
 	case req.fault() != "":
 		p.answer(w, r, req, url.Values{"error": {req.fault()}})
@@ -108,7 +109,7 @@ func (p *Provider) consent(w http.ResponseWriter, r *http.Request) {
 		emailVerified: checked(r.PostForm.Get("email_verified")),
 	}
 	if address, err := mail.ParseAddress(g.email); err != nil || address.Address != g.email {
-		p.show(w, http.StatusUnprocessableEntity, view{
+		p.show(w, r, http.StatusUnprocessableEntity, view{
 			Title: "Who are you?", Form: true, Error: "This is not an email address.", Request: req.parameters(),
 			Email: g.email, Name: g.name, Verified: g.emailVerified,
 		})
@@ -132,7 +133,7 @@ func checked(value string) bool {
 func (p *Provider) answer(w http.ResponseWriter, r *http.Request, req request, values url.Values) {
 	to, err := url.Parse(req.values.Get("redirect_uri"))
 	if err != nil {
-		p.refuse(w)
+		p.refuse(w, r)
 		return
 	}
 	query := to.Query()
@@ -148,8 +149,8 @@ func (p *Provider) answer(w http.ResponseWriter, r *http.Request, req request, v
 	http.Redirect(w, r, to.String(), http.StatusSeeOther)
 }
 
-func (p *Provider) refuse(w http.ResponseWriter) {
-	p.show(w, http.StatusBadRequest, view{
+func (p *Provider) refuse(w http.ResponseWriter, r *http.Request) {
+	p.show(w, r, http.StatusBadRequest, view{
 		Title: "Unknown application",
 		Text:  "The client_id or the redirect_uri of this request is none that the sandbox knows.",
 	})
@@ -157,7 +158,10 @@ func (p *Provider) refuse(w http.ResponseWriter) {
 
 // show renders a page. It names no targets of its form, because browsers would apply them to
 // the redirect to the client and to every redirect from there.
-func (p *Provider) show(w http.ResponseWriter, status int, v view) {
+func (p *Provider) show(w http.ResponseWriter, r *http.Request, status int, v view) {
+	v.Reader = p.cfg.Brand.For(r)
+	v.Title, v.Text, v.Error = v.T(v.Title), v.T(v.Text), v.T(v.Error)
+	w.Header().Add("Vary", "Accept-Language")
 	if err := look.Write(w, status, p.page, "", v); err != nil {
 		p.fail(w, err)
 	}

@@ -38,6 +38,7 @@ type Config struct {
 	// PublicURL is where browsers reach the sandbox. With Path it is the
 	// issuer.
 	PublicURL string
+	Brand     look.Brand // of the consent page
 	// BackURL is where the service itself reaches it; empty if that is
 	// PublicURL.
 	BackURL      string

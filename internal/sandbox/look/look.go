@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -27,7 +28,7 @@ func Shell(html string, funcs template.FuncMap) *template.Template {
 }
 
 // Card returns a page without the navigation, as the provider's customers see it. Its view
-// has a Title.
+// has a Title and embeds a Reader.
 func Card(html string, funcs template.FuncMap) *template.Template { return parse("card", html, funcs) }
 
 func parse(layout, html string, funcs template.FuncMap) *template.Template {
@@ -36,19 +37,24 @@ func parse(layout, html string, funcs template.FuncMap) *template.Template {
 	return t.Lookup(layout)
 }
 
-// Policy lets a page use the stylesheet and the script of this package and nothing else.
-// Its forms, and the redirects that answer them, may go to formAction; anywhere if that is
-// empty.
-func Policy(formAction string) string {
-	policy := "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; frame-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+// Policy lets a page use the stylesheet and the script of this package, pictures from the
+// origins of logos, and nothing else. Its forms, and the redirects that answer them, may go to formAction; anywhere
+// if that is empty.
+func Policy(formAction string, logos ...string) string {
+	policy := "default-src 'none'; style-src 'self'; script-src 'self'; img-src " + strings.Join(append([]string{"'self'", "data:"}, logos...), " ") +
+		"; frame-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 	if formAction != "" {
 		policy += "; form-action " + formAction
 	}
 	return policy
 }
 
-// Write renders a page, or returns why it cannot.
+// Write renders a page, or returns why it cannot. A view that is for a Reader has a brand.
 func Write(w http.ResponseWriter, status int, page *template.Template, formAction string, view any) error {
+	var logos []string
+	if of, ok := view.(interface{ Look() Brand }); ok {
+		logos = of.Look().origins()
+	}
 	var html bytes.Buffer
 	if err := page.Execute(&html, view); err != nil {
 		return fmt.Errorf("render: %w", err)
@@ -57,7 +63,7 @@ func Write(w http.ResponseWriter, status int, page *template.Template, formActio
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Security-Policy", Policy(formAction))
+	h.Set("Content-Security-Policy", Policy(formAction, logos...))
 	w.WriteHeader(status)
 	_, _ = html.WriteTo(w) // an error means that the reader is gone
 	return nil
@@ -69,12 +75,16 @@ func Register(mux *http.ServeMux) {
 		"/sandbox/style.css": {"text/css; charset=utf-8", styleCSS},
 		"/sandbox/script.js": {"text/javascript; charset=utf-8", scriptJS},
 	} {
-		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", file.kind)
-			w.Header().Set("Cache-Control", "no-cache")
-			w.Header().Set("X-Content-Type-Options", "nosniff")
-			_, _ = w.Write([]byte(file.text))
-		})
+		mux.HandleFunc("GET "+path, asset(file.kind, file.text))
+	}
+}
+
+func asset(kind, text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		w.Header().Set("Cache-Control", "no-cache")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		_, _ = w.Write([]byte(text))
 	}
 }
 
@@ -102,6 +112,9 @@ type Entry struct {
 	Name, Href, Icon, Word string
 	Bar                    bool
 }
+
+// Lang is the language of the pages with the navigation.
+func (f Frame) Lang() string { return "en" }
 
 // Nav returns the navigation.
 func (f Frame) Nav() []Group {

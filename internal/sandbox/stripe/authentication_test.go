@@ -58,7 +58,7 @@ func TestACheckoutIsConfirmed(t *testing.T) {
 	w := newWorld(t)
 	session := w.checkout(w.sold(1000, "eur", "month"), 1)
 	before := w.eventTypes()
-	w.pay(session.ID, asking).shows(t, "Did you order a payment of <strong>10.00 EUR</strong>?", `<form id="confirm"`, `<form id="refuse"`,
+	w.pay(session.ID, asking).shows(t, "Did you order a payment of €10.00?", `<form id="confirm"`, `<form id="refuse"`,
 		`name="card_number" value="`+asking+`"`, `-<form id="pay"`)
 	refusing := w.visit(http.MethodPost, session.ID, url.Values{"card_number": {asking}, "authentication": {"refused"}})
 	if refusing.status != http.StatusPaymentRequired {
@@ -105,7 +105,7 @@ func TestARenewalWaitsForItsPayer(t *testing.T) {
 	}
 	_, err := w.V1Invoices.Pay(t.Context(), in.ID, nil)
 	refused(t, err, http.StatusPaymentRequired, "invoice_payment_intent_requires_action", "")
-	w.open(http.MethodGet, w.pageOf(in), nil).shows(t, "10.00 EUR", `<form id="confirm"`, `<form id="refuse"`, `<form id="pay"`)
+	w.open(http.MethodGet, w.pageOf(in), nil).shows(t, "€10.00", `<form id="confirm"`, `<form id="refuse"`, `<form id="pay"`)
 
 	if got := w.answer(in, "refused"); got.status != http.StatusPaymentRequired {
 		t.Errorf("refusing answers %d", got.status)

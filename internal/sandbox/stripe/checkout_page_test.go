@@ -24,11 +24,11 @@ func TestCheckoutPageShowsWhatIsBought(t *testing.T) {
 		cardIsAskedOf bool
 		button        string
 	}{
-		{"eur", 123450, 2, 0, "1,234.50 EUR / month", "2,469.00 EUR", true, "Pay 2,469.00 EUR"},
-		{"jpy", 1200, 1, 0, "1,200 JPY / month", "1,200 JPY", true, "Pay 1,200 JPY"},
-		{"kwd", 1500, 3, 0, "1.500 KWD / month", "4.500 KWD", true, "Pay 4.500 KWD"},
-		{"usd", 900, 1, 14, "9.00 USD / month", "0.00 USD", true, "Start trial"},
-		{"usd", 0, 1, 0, "0.00 USD / month", "0.00 USD", false, "Subscribe"},
+		{"eur", 123450, 2, 0, "€1,234.50 / month", "€2,469.00", true, "Pay €2,469.00"},
+		{"jpy", 1200, 1, 0, "¥1,200 / month", "¥1,200", true, "Pay ¥1,200"},
+		{"kwd", 1500, 3, 0, "KWD\u00a01.500 / month", "KWD\u00a04.500", true, "Pay KWD\u00a04.500"},
+		{"usd", 900, 1, 14, "$9.00 / month", "$0.00", true, "Start trial"},
+		{"usd", 0, 1, 0, "$0.00 / month", "$0.00", false, "Subscribe"},
 	} {
 		params := w.checkoutParams(w.sold(c.amount, c.currency, "month"), c.quantity)
 		if c.trialDays > 0 {

@@ -43,10 +43,10 @@ func TestPortalShowsWhatACustomerHas(t *testing.T) {
 	_, sub := w.bought(w.sold(123450, "eur", "month"), 2)
 	path := w.portal(sub.Customer.ID)
 	got := w.open(http.MethodGet, path, nil)
-	got.shows(t, "Ada Lovelace", `Starter × 2</dt><dd>1,234.50 EUR / month`, `<dd id="status">Active</dd>`, "31 January 2026 – 28 February 2026",
+	got.shows(t, "Ada Lovelace", `Starter × 2</dt><dd>€1,234.50 / month`, `<dd id="status">Active</dd>`, "31 January 2026 – 28 February 2026",
 		"It renews on 28 February 2026.", `<form id="cancel" method="post" action="`+path+`/cancel">`, `value="`+sub.ID+`"`, "-id=\"resume\"",
 		"Visa ending in 4242", `<form id="card" method="post" action="`+path+`/card">`, `<label for="card_number">`, `<ul class="rows" id="invoices">`,
-		"31 January 2026 · Paid</small></div><span>2,469.00 EUR</span>", `<a id="return" href="https://app.example.test/billing?a=1&amp;b=2">`,
+		"31 January 2026 · Paid</small></div><span>€2,469.00</span>", `<a id="return" href="https://app.example.test/billing?a=1&amp;b=2">`,
 		`<html lang="en">`, "-<script", "-style=")
 	link := regexp.MustCompile(`<a href="([^"]+)">[^<]+-0001</a>`).FindStringSubmatch(got.body)
 	if link == nil {
@@ -104,7 +104,7 @@ func TestPortalKeepsCustomersApart(t *testing.T) {
 	_, mine := w.bought(w.sold(1000, "eur", "month"), 1)
 	_, other := w.bought(w.sold(2000, "eur", "month"), 1)
 	path := w.portal(mine.Customer.ID)
-	w.open(http.MethodGet, path, nil).shows(t, "-"+other.ID, "-20.00 EUR")
+	w.open(http.MethodGet, path, nil).shows(t, "-"+other.ID, "-€20.00")
 	for _, id := range []string{other.ID, "sub_x", ""} {
 		if got := w.open(http.MethodPost, path+"/cancel", url.Values{"subscription": {id}}); got.status != http.StatusNotFound {
 			t.Errorf("canceling %q answers %d", id, got.status)

@@ -133,7 +133,7 @@ func eventRoutes() []route {
 // newHandler connects the endpoints of the API, the hosted pages and the
 // sandbox's own controls.
 func (s *Server) newHandler(cfg Config) http.Handler {
-	checkouts, portals, bills := checkout.NewPage(s.engine), portal.NewPage(s.engine), hosted.NewPage(s.engine)
+	checkouts, portals, bills := checkout.NewPage(s.engine, cfg.Brand), portal.NewPage(s.engine, cfg.Brand), hosted.NewPage(s.engine, cfg.Brand)
 	mux := http.NewServeMux()
 	dashboard.New(s.engine, s.shown(cfg)).Register(mux)
 	for _, rt := range routes() {

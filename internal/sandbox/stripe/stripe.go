@@ -48,6 +48,8 @@ type Config struct {
 	WebhookSecret string
 	// HTTPClient sends webhooks; nil for one that gives up after ten seconds.
 	HTTPClient *http.Client
+	// Brand is how the pages that customers see look.
+	Brand look.Brand
 	// Log receives failed deliveries and internal errors; nil for none.
 	Log *slog.Logger
 }

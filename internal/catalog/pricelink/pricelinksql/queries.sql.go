@@ -86,15 +86,30 @@ func (q *Queries) ImportPrice(ctx context.Context, arg ImportPriceParams) error 
 	return err
 }
 
-const linkOfProduct = `-- name: LinkOfProduct :one
-SELECT psp_product_id FROM products WHERE id = $1 AND deleted_at IS NULL
+const linkOfPlan = `-- name: LinkOfPlan :one
+SELECT psp_product_id FROM plans WHERE id = $1 AND deleted_at IS NULL
 `
 
-func (q *Queries) LinkOfProduct(ctx context.Context, id uuid.UUID) (*string, error) {
-	row := q.db.QueryRowContext(ctx, linkOfProduct, id)
+func (q *Queries) LinkOfPlan(ctx context.Context, id uuid.UUID) (*string, error) {
+	row := q.db.QueryRowContext(ctx, linkOfPlan, id)
 	var psp_product_id *string
 	err := row.Scan(&psp_product_id)
 	return psp_product_id, err
+}
+
+const linkPlan = `-- name: LinkPlan :exec
+UPDATE plans SET psp_product_id = $2, updated_at = $3 WHERE id = $1 AND psp_product_id IS NULL
+`
+
+type LinkPlanParams struct {
+	ID           uuid.UUID
+	PSPProductID *string
+	UpdatedAt    time.Time
+}
+
+func (q *Queries) LinkPlan(ctx context.Context, arg LinkPlanParams) error {
+	_, err := q.db.ExecContext(ctx, linkPlan, arg.ID, arg.PSPProductID, arg.UpdatedAt)
+	return err
 }
 
 const linkPrice = `-- name: LinkPrice :exec
@@ -109,21 +124,6 @@ type LinkPriceParams struct {
 
 func (q *Queries) LinkPrice(ctx context.Context, arg LinkPriceParams) error {
 	_, err := q.db.ExecContext(ctx, linkPrice, arg.ID, arg.PSPPriceID, arg.UpdatedAt)
-	return err
-}
-
-const linkProduct = `-- name: LinkProduct :exec
-UPDATE products SET psp_product_id = $2, updated_at = $3 WHERE id = $1 AND psp_product_id IS NULL
-`
-
-type LinkProductParams struct {
-	ID           uuid.UUID
-	PSPProductID *string
-	UpdatedAt    time.Time
-}
-
-func (q *Queries) LinkProduct(ctx context.Context, arg LinkProductParams) error {
-	_, err := q.db.ExecContext(ctx, linkProduct, arg.ID, arg.PSPProductID, arg.UpdatedAt)
 	return err
 }
 
@@ -276,6 +276,24 @@ func (q *Queries) States(ctx context.Context) ([]PSPPriceState, error) {
 	return items, nil
 }
 
+const unlinkPlan = `-- name: UnlinkPlan :execrows
+UPDATE plans SET psp_product_id = NULL, updated_at = $2 WHERE id = $1 AND psp_product_id = $3
+`
+
+type UnlinkPlanParams struct {
+	ID           uuid.UUID
+	Now          time.Time
+	PSPProductID *string
+}
+
+func (q *Queries) UnlinkPlan(ctx context.Context, arg UnlinkPlanParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, unlinkPlan, arg.ID, arg.Now, arg.PSPProductID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const unlinkPrice = `-- name: UnlinkPrice :execrows
 UPDATE plan_prices SET psp_price_id = NULL, updated_at = $2 WHERE id = $1 AND psp_price_id = $3
 `
@@ -288,24 +306,6 @@ type UnlinkPriceParams struct {
 
 func (q *Queries) UnlinkPrice(ctx context.Context, arg UnlinkPriceParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, unlinkPrice, arg.ID, arg.Now, arg.PSPPriceID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-const unlinkProduct = `-- name: UnlinkProduct :execrows
-UPDATE products SET psp_product_id = NULL, updated_at = $2 WHERE id = $1 AND psp_product_id = $3
-`
-
-type UnlinkProductParams struct {
-	ID           uuid.UUID
-	Now          time.Time
-	PSPProductID *string
-}
-
-func (q *Queries) UnlinkProduct(ctx context.Context, arg UnlinkProductParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, unlinkProduct, arg.ID, arg.Now, arg.PSPProductID)
 	if err != nil {
 		return 0, err
 	}

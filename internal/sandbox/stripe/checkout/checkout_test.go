@@ -183,11 +183,11 @@ func TestThePageSaysWhatIsDue(t *testing.T) {
 		price, params string
 		says          []string
 	}{
-		"price": {paid, "", []string{"Pay 123,456 JPY", "123,456 JPY / year"}},
+		"price": {paid, "", []string{"Pay ¥123,456", "¥123,456 / year"}},
 		"free":  {free, "", []string{"This plan is free.", "Start your subscription"}},
 		"day":   {paid, "subscription_data[trial_period_days]=1", []string{"Free for 1 day, until 2 March 2026."}},
 		"trial": {paid, "subscription_data[trial_period_days]=14", []string{"Free for 14 days, until 15 March 2026.", "Start trial"}},
-		"both":  {paid, "line_items[1][price]=" + used, []string{"Pay 123,456 JPY", "0.5 JPY / unit", "What you use is charged at the end of each period."}},
+		"both":  {paid, "line_items[1][price]=" + used, []string{"Pay ¥123,456", "¥0.5 / unit", "What you use is charged at the end of each period."}},
 	} {
 		body := w.Send("GET", "/sandbox/checkout/"+w.Checkout(c.price, c.params).At("id"), "").Body.String()
 		for _, part := range c.says {

@@ -4,13 +4,13 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
+	"github.com/tenantry/tenantry/internal/sandbox/look"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
@@ -23,14 +23,18 @@ var pageHTML string
 // Page is the hosted page on which a session is paid.
 type Page struct {
 	engine *kernel.Engine
+	brand  look.Brand
 	page   *template.Template
 }
 
 // NewPage returns the page of the sessions that e keeps.
-func NewPage(e *kernel.Engine) *Page { return &Page{engine: e, page: pages.Parse(pageHTML)} }
+func NewPage(e *kernel.Engine, b look.Brand) *Page {
+	return &Page{engine: e, brand: b, page: pages.Parse(pageHTML)}
+}
 
 // pageView is the data of the page's template.
 type pageView struct {
+	pages.Reader
 	Title, Note   string
 	Session       *Session // nil if none is shown
 	Items         []pageLine
@@ -153,7 +157,10 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed a
 		return
 	}
 	if err != nil {
-		p.writePage(w, r, http.StatusNotFound, pageView{Title: "There is no such checkout", Note: "Check the link, or start again where you came from."})
+		reader := pages.For(p.brand, r)
+		p.writePage(w, r, http.StatusNotFound, pageView{
+			Reader: reader, Title: reader.T("There is no such checkout"), Note: reader.T("Check the link, or start again where you came from."),
+		})
 		return
 	}
 	state, err := sales.Get(ctx, st.Q, cs.ID, "id")
@@ -161,15 +168,16 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed a
 		pages.Fail(w, r, p.engine.Log(), err)
 		return
 	}
-	view := newPageView(cs, state, time.Unix(st.Now, 0).UTC())
+	view := newPageView(pages.For(p.brand, r, cs.locale()), cs, state, st.Now)
 	if cs.Status == statusExpired {
 		status = http.StatusGone
 	}
 	if view.Form {
 		view.Attempt = typed
+		view.Attempt.CardError, view.Attempt.IBANError = view.T(typed.CardError), view.T(typed.IBANError)
 	}
 	if view.Form && typed.asked {
-		view.Form, view.Confirmation = false, &pages.Confirmation{Action: view.Action, Card: typed.Card}
+		view.Form, view.Confirmation = false, &pages.Confirmation{Reader: view.Reader, Action: view.Action, Card: typed.Card}
 		if cs.due() > 0 {
 			view.Confirmation.Amount = view.Total
 		}
@@ -177,57 +185,65 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed a
 	p.writePage(w, r, status, view)
 }
 
-func newPageView(cs *Session, state *sale, now time.Time) pageView {
-	view := pageView{Session: cs, Total: form.FormatAmount(cs.AmountTotal, cs.Currency)}
+func newPageView(reader pages.Reader, cs *Session, state *sale, now int64) pageView {
+	view := pageView{Reader: reader, Session: cs, Total: reader.Amount(cs.AmountTotal, cs.Currency)}
 	for _, item := range state.Items {
 		view.Items = append(view.Items, pageLine{
 			Name: item.Description, Quantity: item.Quantity,
-			Price: catalog.DescribePrice(item.Price), Amount: form.FormatAmount(item.AmountTotal, cs.Currency),
+			Price: reader.Price(item.Price), Amount: reader.Amount(item.AmountTotal, cs.Currency),
 		})
 	}
 	switch cs.Status {
 	case statusComplete:
-		view.Title, view.Note = "This checkout is complete", "Your subscription has started."
+		view.Title, view.Note = view.T("This checkout is complete"), view.T("Your subscription has started.")
 		if cs.PaymentStatus == paymentUnpaid {
-			view.Note += " Your account will be debited in the next few days."
+			view.Note += " " + view.T("Your account will be debited in the next few days.")
 		}
-		view.Back = &pages.BackLink{ID: "continue", URL: cs.successURL(), Text: "Continue"}
+		view.Back = &pages.BackLink{ID: "continue", URL: cs.successURL(), Text: view.T("Continue")}
 		return view
 	case statusExpired:
 		view.Session, view.Items = nil, nil
-		view.Title, view.Note = "This checkout has expired", "Nothing was bought. Start again where you came from."
+		view.Title, view.Note = view.T("This checkout has expired"), view.T("Nothing was bought. Start again where you came from.")
 	default:
 		view.Cards, view.Debits = cs.takes(customers.MethodCard), cs.takes(customers.MethodDebit)
 		view.Form, view.Action, view.NeedsCard = true, Path(cs.ID), cs.needsCard()
 		view.describeOpen(cs, state, now)
 	}
 	if cs.CancelURL != nil {
-		view.Back = &pages.BackLink{ID: "cancel", URL: *cs.CancelURL, Text: "Cancel and go back"}
+		view.Back = &pages.BackLink{ID: "cancel", URL: *cs.CancelURL, Text: view.T("Cancel and go back")}
 	}
 	return view
 }
 
 // describeOpen sets the texts for a session that can be paid.
-func (view *pageView) describeOpen(cs *Session, state *sale, now time.Time) {
+func (view *pageView) describeOpen(cs *Session, state *sale, now int64) {
+	pay := view.T("Pay {amount}", "amount", view.Total)
 	switch {
 	case state.TrialDays > 0:
-		ends := now.AddDate(0, 0, int(state.TrialDays)).Format("2 January 2006")
-		view.Title, view.Button = "Start your trial", "Start trial"
-		days := "1 day"
+		ends := view.Day(time.Unix(now, 0).UTC().AddDate(0, 0, int(state.TrialDays)).Unix())
+		view.Title, view.Button = view.T("Start your trial"), view.T("Start trial")
+		view.Note = view.T("Free for 1 day, until {date}.", "date", ends)
 		if state.TrialDays > 1 {
-			days = fmt.Sprintf("%d days", state.TrialDays)
+			view.Note = view.T("Free for {days} days, until {date}.", "days", strconv.FormatInt(state.TrialDays, 10), "date", ends)
 		}
-		view.Note = "Free for " + days + ", until " + ends + "."
 	case state.metered():
-		view.Title, view.Button, view.Note = "Subscribe", "Subscribe", "What you use is charged at the end of each period."
+		view.Title, view.Button, view.Note = view.T("Subscribe"), view.T("Subscribe"), view.T("What you use is charged at the end of each period.")
 		if cs.due() > 0 {
-			view.Button = "Pay " + view.Total
+			view.Button = pay
 		}
 	case cs.due() == 0:
-		view.Title, view.Button, view.Note = "Start your subscription", "Subscribe", "This plan is free."
+		view.Title, view.Button, view.Note = view.T("Start your subscription"), view.T("Subscribe"), view.T("This plan is free.")
 	default:
-		view.Title, view.Button = "Subscribe", "Pay "+view.Total
+		view.Title, view.Button = view.T("Subscribe"), pay
 	}
+}
+
+// locale is the language that the client wants for the page; empty for the browser's.
+func (cs *Session) locale() string {
+	if cs.Locale == nil {
+		return ""
+	}
+	return *cs.Locale
 }
 
 // writePage renders a view.

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/text/currency"
 )
 
-// decimals returns how many decimals Stripe counts in a currency. Stripe's list
+// Decimals returns how many decimals Stripe counts in a currency. Stripe's list
 // differs from ISO 4217 in a few places: HUF, ISK, TWD and UGX, among others,
 // are counted in hundredths.
-func decimals(code string) int {
+func Decimals(code string) int {
 	switch code {
 	case "bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "vnd", "vuv", "xaf", "xof", "xpf":
 		return 0
@@ -42,7 +42,7 @@ func FormatAmount(amount int64, code string) string {
 		sign, digits = "-", digits[1:]
 	}
 	fraction := ""
-	if n := decimals(code); n > 0 {
+	if n := Decimals(code); n > 0 {
 		for len(digits) <= n {
 			digits = "0" + digits
 		}
@@ -112,7 +112,7 @@ func FormatDecimal(unit, code string) string {
 		return unit
 	}
 	shown, symbol, _ := strings.Cut(FormatAmount(amount.Int64(), code), " ")
-	if finer != "" && decimals(code) == 0 {
+	if finer != "" && Decimals(code) == 0 {
 		finer = "." + finer
 	}
 	return shown + finer + " " + symbol

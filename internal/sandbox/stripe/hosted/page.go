@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 
+	"github.com/tenantry/tenantry/internal/sandbox/look"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
@@ -22,14 +23,18 @@ var pageHTML string
 // Page is the page of an invoice that was finalized.
 type Page struct {
 	engine *kernel.Engine
+	brand  look.Brand
 	page   *template.Template
 }
 
 // NewPage returns the page of the invoices that e keeps.
-func NewPage(e *kernel.Engine) *Page { return &Page{engine: e, page: pages.Parse(pageHTML)} }
+func NewPage(e *kernel.Engine, b look.Brand) *Page {
+	return &Page{engine: e, brand: b, page: pages.Parse(pageHTML)}
+}
 
 // pageView is the data of the page's template.
 type pageView struct {
+	pages.Reader
 	Title, Note  string
 	Lines        []shownLine
 	Amount, PDF  string // both empty if there is no such invoice
@@ -142,14 +147,19 @@ func payable(in *invoices.Invoice) bool {
 // write renders the invoice. problem says why it is not paid.
 func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, problem string) {
 	st := p.engine.Read()
-	view := pageView{Typed: r.PostFormValue("card_number"), Error: problem}
+	view := pageView{Reader: pages.For(p.brand, r), Typed: r.PostFormValue("card_number")}
 	in, err := find(r.Context(), st, r.PathValue("id"))
 	switch {
 	case errors.Is(err, kernel.ErrAbsent):
 		status = http.StatusNotFound
-		view.Title, view.Note = "There is no such invoice", "Check the link, or open it again where you came from."
+		view.Title, view.Note = view.T("There is no such invoice"), view.T("Check the link, or open it again where you came from.")
 	case err == nil:
-		err = view.fill(r.Context(), st, in)
+		var cu *customers.Customer
+		if cu, err = customers.All.Find(r.Context(), st.Q, in.Customer); err == nil {
+			view.Reader = pages.For(p.brand, r, cu.PreferredLocales...)
+			view.Error = view.T(problem)
+			err = view.fill(r.Context(), st, in)
+		}
 	}
 	if err != nil && !errors.Is(err, kernel.ErrAbsent) {
 		pages.Fail(w, r, p.engine.Log(), err)
@@ -161,19 +171,19 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, problem
 
 // fill shows an invoice.
 func (view *pageView) fill(ctx context.Context, st *kernel.Step, in *invoices.Invoice) error {
-	view.Amount, view.PDF, view.Action = form.FormatAmount(in.AmountDue, in.Currency), *in.InvoicePDF, invoices.PagePath(in.ID)
+	view.Amount, view.PDF, view.Action = view.Reader.Amount(in.AmountDue, in.Currency), *in.InvoicePDF, invoices.PagePath(in.ID)
 	for _, line := range in.Lines.Data {
 		view.Lines = append(view.Lines, shownLine{
-			line.Description, form.Day(line.Period.Start) + " – " + form.Day(line.Period.End), form.FormatAmount(line.Amount, in.Currency),
+			line.Description, view.Period(line.Period.Start, line.Period.End), view.Reader.Amount(line.Amount, in.Currency),
 		})
 	}
 	if credit := in.AmountDue - in.Total; credit != 0 {
-		view.Credit = form.FormatAmount(credit, in.Currency)
+		view.Credit = view.Reader.Amount(credit, in.Currency)
 	}
-	view.Title = "Invoice " + *in.Number
+	view.Title = view.T("Invoice {number}", "number", *in.Number)
 	if !payable(in) {
 		view.Error, view.Typed = "", ""
-		view.Note = map[string]string{invoices.Paid: "It is paid. Thank you.", invoices.Void: "It was withdrawn. Nothing is owed."}[in.Status]
+		view.Note = view.T(map[string]string{invoices.Paid: "It is paid. Thank you.", invoices.Void: "It was voided. Nothing is owed."}[in.Status])
 		return nil
 	}
 	payment, err := invoices.PaymentStatus(ctx, st, in)
@@ -181,10 +191,10 @@ func (view *pageView) fill(ctx context.Context, st *kernel.Step, in *invoices.In
 	case err != nil:
 		return err
 	case payment == payments.Processing:
-		view.Note = "Your account is being debited. That takes a few days."
+		view.Note = view.T("Your account is being debited. That takes a few days.")
 		return nil
 	case payment == payments.RequiresAction:
-		view.Confirmation = &pages.Confirmation{Action: view.Action, Amount: view.Amount}
+		view.Confirmation = &pages.Confirmation{Reader: view.Reader, Action: view.Action, Amount: view.Amount}
 	}
 	view.Payable = true
 	return nil

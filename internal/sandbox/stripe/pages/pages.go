@@ -5,8 +5,11 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
+	"strconv"
 
 	"github.com/tenantry/tenantry/internal/sandbox/look"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 )
 
 // partsHTML is what the pages share.
@@ -18,6 +21,35 @@ var partsHTML string
 // shared parts.
 func Parse(html string) *template.Template { return look.Card(partsHTML+html, nil) }
 
+// Reader is who a page is for.
+type Reader struct{ look.Reader }
+
+// For returns the reader of a page: in the first known of some locales, else in the one that
+// the browser asks for.
+func For(b look.Brand, r *http.Request, wanted ...string) Reader { return Reader{b.For(r, wanted...)} }
+
+// Amount writes an amount of minor units.
+func (r Reader) Amount(amount int64, currency string) string {
+	return r.Money(amount, currency, form.Decimals(currency))
+}
+
+// Period writes two days, one after the other.
+func (r Reader) Period(start, end int64) string { return r.Day(start) + " – " + r.Day(end) }
+
+// Price describes a price, as in €9.00 / month.
+func (r Reader) Price(p catalog.Price) string {
+	amount := r.UnitPrice(p.UnitAmountDecimal, p.Currency, form.Decimals(p.Currency))
+	switch {
+	case p.Recurring == nil:
+		return amount
+	case p.Metered():
+		return r.T("{amount} / unit", "amount", amount)
+	case p.Recurring.IntervalCount == 1:
+		return r.T("{amount} / "+p.Recurring.Interval, "amount", amount)
+	}
+	return r.T("{amount} / {count} "+p.Recurring.Interval+"s", "amount", amount, "count", strconv.FormatInt(p.Recurring.IntervalCount, 10))
+}
+
 // BackLink is the link back to the site that the reader came from.
 type BackLink struct{ ID, URL, Text string }
 
@@ -28,11 +60,15 @@ const Confirmed = "confirmed"
 // Confirmation is what the part confirmation shows: the question of the payer's
 // bank, whose answer is sent to Action. Amount is empty if only the card itself
 // is to be confirmed. Card is sent along with the answer, unless it is empty.
-type Confirmation struct{ Action, Amount, Card string }
+type Confirmation struct {
+	Reader
+	Action, Amount, Card string
+}
 
 // Write renders a page. Its forms may be sent to formAction, which includes the redirects
 // that answer them.
 func Write(w http.ResponseWriter, r *http.Request, log *slog.Logger, status int, page *template.Template, formAction string, view any) {
+	w.Header().Add("Vary", "Accept-Language")
 	if err := look.Write(w, status, page, formAction, view); err != nil {
 		Fail(w, r, log, err)
 	}

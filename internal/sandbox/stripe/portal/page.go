@@ -4,12 +4,13 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"fmt"
 	"html/template"
 	"net/http"
 	"slices"
 	"strings"
 
-	"github.com/tenantry/tenantry/internal/sandbox/stripe/catalog"
+	"github.com/tenantry/tenantry/internal/sandbox/look"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
@@ -24,14 +25,18 @@ var pageHTML string
 // Page is the hosted page on which a customer looks after subscriptions.
 type Page struct {
 	engine *kernel.Engine
+	brand  look.Brand
 	page   *template.Template
 }
 
 // NewPage returns the page of the sessions that e keeps.
-func NewPage(e *kernel.Engine) *Page { return &Page{engine: e, page: pages.Parse(pageHTML)} }
+func NewPage(e *kernel.Engine, b look.Brand) *Page {
+	return &Page{engine: e, brand: b, page: pages.Parse(pageHTML)}
+}
 
 // pageView is the data of the page's template.
 type pageView struct {
+	pages.Reader
 	Title, Note   string
 	Customer      string // empty if only the title and the note are shown
 	Action        string // the target of the forms, without its last part
@@ -102,7 +107,10 @@ func (p *Page) Use(act func(ctx context.Context, st *kernel.Step, session *Sessi
 		case errors.As(err, &typed):
 			p.write(w, r, http.StatusUnprocessableEntity, r.PostFormValue("card_number"), string(typed))
 		case errors.Is(err, errNotHere):
-			p.writePage(w, r, http.StatusNotFound, pageView{Title: "There is no such subscription", Note: "Open the page again where you came from."})
+			reader := pages.For(p.brand, r)
+			p.writePage(w, r, http.StatusNotFound, pageView{
+				Reader: reader, Title: reader.T("There is no such subscription"), Note: reader.T("Open the page again where you came from."),
+			})
 		case err != nil:
 			pages.Fail(w, r, p.engine.Log(), err)
 		case !open:
@@ -144,22 +152,26 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed, 
 	session, cu, err := findSession(r.Context(), st, r.PathValue("id"))
 	switch {
 	case errors.Is(err, kernel.ErrAbsent):
-		p.writePage(w, r, http.StatusNotFound, pageView{Title: "There is no such page", Note: "Check the link, or open the page again where you came from."})
+		reader := pages.For(p.brand, r)
+		p.writePage(w, r, http.StatusNotFound, pageView{
+			Reader: reader, Title: reader.T("There is no such page"), Note: reader.T("Check the link, or open the page again where you came from."),
+		})
 		return
 	case err != nil:
 		pages.Fail(w, r, p.engine.Log(), err)
 		return
 	}
-	view := pageView{Title: "This link has expired", Note: "Open the page again where you came from."}
+	reader := pages.For(p.brand, r, localesOf(session, cu)...)
+	view := pageView{Reader: reader, Title: reader.T("This link has expired"), Note: reader.T("Open the page again where you came from.")}
 	if session.ReturnURL != nil {
-		view.Back = &pages.BackLink{ID: "return", URL: *session.ReturnURL, Text: "Go back"}
+		view.Back = &pages.BackLink{ID: "return", URL: *session.ReturnURL, Text: reader.T("Go back")}
 	}
 	if session.expired(st.Now) {
 		p.writePage(w, r, http.StatusGone, view)
 		return
 	}
-	view.Title, view.Note = "Your billing", ""
-	view.Action, view.Typed, view.Error = Path(session.ID), typed, problem
+	view.Title, view.Note = reader.T("Your billing"), ""
+	view.Action, view.Typed, view.Error = Path(session.ID), typed, reader.T(problem)
 	if err := fill(r.Context(), st, &view, cu); err != nil {
 		pages.Fail(w, r, p.engine.Log(), err)
 		return
@@ -174,7 +186,7 @@ func (p *Page) writePage(w http.ResponseWriter, r *http.Request, status int, vie
 
 // fill adds what the customer has to the view.
 func fill(ctx context.Context, st *kernel.Step, view *pageView, cu *customers.Customer) error {
-	view.Customer = "Customer " + cu.ID
+	view.Customer = view.T("Customer {id}", "id", cu.ID)
 	if cu.Name != nil {
 		view.Customer = *cu.Name
 	} else if cu.Email != nil {
@@ -190,7 +202,7 @@ func fill(ctx context.Context, st *kernel.Step, view *pageView, cu *customers.Cu
 		if err := subscriptions.ReadProductNames(ctx, st, sub.Items.Data, names); err != nil {
 			return err
 		}
-		shown := newShownSubscription(sub, names)
+		shown := newShownSubscription(view.Reader, sub, names)
 		if i > 0 {
 			shown.FormID = "-" + sub.ID
 		}
@@ -204,7 +216,7 @@ func fill(ctx context.Context, st *kernel.Step, view *pageView, cu *customers.Cu
 		if err != nil {
 			return err
 		}
-		view.Card = pm.Describe()
+		view.Card = view.method(pm)
 	}
 	bills, err := invoices.All.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.number' IS NOT NULL`, cu.ID)
 	if err != nil {
@@ -212,8 +224,8 @@ func fill(ctx context.Context, st *kernel.Step, view *pageView, cu *customers.Cu
 	}
 	for _, in := range slices.Backward(bills) {
 		shown := shownInvoice{
-			Number: *in.Number, Date: form.Day(in.Created), Amount: form.FormatAmount(in.Total, in.Currency),
-			Status: strings.ToUpper(in.Status[:1]) + in.Status[1:], PDF: *in.InvoicePDF,
+			Number: *in.Number, Date: view.Day(in.Created), Amount: view.Amount(in.Total, in.Currency),
+			Status: view.T(strings.ToUpper(in.Status[:1]) + in.Status[1:]), PDF: *in.InvoicePDF,
 		}
 		if in.Status == invoices.Open {
 			shown.Pay = invoices.PagePath(in.ID)
@@ -235,28 +247,44 @@ func shownSubscriptions(all []*subscriptions.Subscription) []*subscriptions.Subs
 }
 
 // newShownSubscription describes a subscription for people.
-func newShownSubscription(sub *subscriptions.Subscription, names subscriptions.ProductNames) shownSubscription {
+func newShownSubscription(reader pages.Reader, sub *subscriptions.Subscription, names subscriptions.ProductNames) shownSubscription {
 	start, end := sub.Period()
 	shown := shownSubscription{
-		ID: sub.ID, Period: form.Day(start) + " – " + form.Day(end), Running: sub.Running(), Ending: sub.CancelAt != nil,
-		Status: map[string]string{
+		ID: sub.ID, Period: reader.Period(start, end), Running: sub.Running(), Ending: sub.CancelAt != nil,
+		Status: reader.T(map[string]string{
 			subscriptions.Active: "Active", subscriptions.Canceled: "Canceled", subscriptions.Incomplete: "Incomplete",
 			subscriptions.IncompleteExpired: "Expired", subscriptions.PastDue: "Past due", subscriptions.Paused: "Paused",
 			subscriptions.Trialing: "Trialing", subscriptions.Unpaid: "Unpaid",
-		}[sub.Status],
+		}[sub.Status]),
 	}
 	for _, item := range sub.Items.Data {
-		shown.Items = append(shown.Items, shownItem{names[item.Price.Product], item.Quantity, catalog.DescribePrice(item.Price)})
+		shown.Items = append(shown.Items, shownItem{names[item.Price.Product], item.Quantity, reader.Price(item.Price)})
 	}
 	switch {
 	case sub.EndedAt != nil:
-		shown.Period, shown.Note = "", "It ended on "+form.Day(*sub.EndedAt)+"."
+		shown.Period, shown.Note = "", reader.T("It ended on {date}.", "date", reader.Day(*sub.EndedAt))
 	case sub.CancelAt != nil:
-		shown.Note = "It ends on " + form.Day(*sub.CancelAt) + "."
+		shown.Note = reader.T("It ends on {date}.", "date", reader.Day(*sub.CancelAt))
 	case sub.Status == subscriptions.Trialing:
-		shown.Note = "The trial ends on " + form.Day(end) + "."
+		shown.Note = reader.T("The trial ends on {date}.", "date", reader.Day(end))
 	case shown.Running:
-		shown.Note = "It renews on " + form.Day(end) + "."
+		shown.Note = reader.T("It renews on {date}.", "date", reader.Day(end))
 	}
 	return shown
+}
+
+// localesOf are the languages that a page may have, the one that the client wants first.
+func localesOf(session *Session, cu *customers.Customer) []string {
+	if session.Locale != nil {
+		return append([]string{*session.Locale}, cu.PreferredLocales...)
+	}
+	return cu.PreferredLocales
+}
+
+// method describes a card or an account.
+func (view *pageView) method(pm *customers.PaymentMethod) string {
+	if pm.SepaDebit != nil {
+		return view.T("Debit of the account ending in {digits}", "digits", pm.SepaDebit.Last4)
+	}
+	return view.T("Visa ending in {digits}, valid until {month}", "digits", pm.Card.Last4, "month", fmt.Sprintf("%02d/%d", pm.Card.ExpMonth, pm.Card.ExpYear))
 }

@@ -1,0 +1,237 @@
+// Package einvoice writes an invoice for programs: as EN 16931 wants it, in the form of
+// Factur-X 1.0 and ZUGFeRD 2 (UN/CEFACT's Cross Industry Invoice, profile EN 16931), which a
+// PDF carries (rules: invoices#for-programs).
+package einvoice
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/invoice"
+)
+
+// The profile, and the name that readers look for in a PDF.
+const (
+	guideline = "urn:cen.eu:en16931:2017"
+	FileName  = "factur-x.xml"
+)
+
+// The types of documents, taxes and categories (UNTDID 1001, 5153 and 5305).
+const (
+	commercialInvoice = "380"
+	vat               = "VAT"
+	standardRate      = "S"
+	reverseCharge     = "AE"
+	noMeans           = "1" // a means of payment that is not defined (UNTDID 4461)
+)
+
+// ErrImpossible says that an invoice lacks what EN 16931 requires. It is wrapped with what.
+var ErrImpossible = errors.New("no invoice in the sense of EN 16931")
+
+func impossible(why string) error { return fmt.Errorf("%w: %s", ErrImpossible, why) }
+
+// check returns why an invoice cannot be written.
+func check(s invoice.Statement) error {
+	inv := s.Invoice
+	switch {
+	case len(s.Seller.Country) != 2:
+		return impossible("the seller’s country is not known")
+	case s.Seller.VATNumber == "":
+		return impossible("the seller has no VAT number")
+	case inv.Billed.Name == nil || inv.Billed.Address.Country == nil:
+		return impossible("the name or the country of the payer is not known")
+	case len(inv.Lines) == 0:
+		return impossible("it has no lines")
+	case s.MinorUnits > 2:
+		return impossible("the currency has more than two decimals")
+	case inv.Total.AmountCents < 0:
+		return impossible("it is a credit")
+	case s.TaxRate == 0 && inv.Tax.AmountCents != 0:
+		return impossible("the rate of its tax is not known")
+	case s.TaxRate == 0 && !s.ReverseCharge():
+		return impossible("why it has no tax is not known")
+	}
+	var sum int64
+	for _, line := range inv.Lines {
+		sum += line.Amount.AmountCents
+	}
+	if sum != inv.Total.AmountCents {
+		return impossible("its lines do not add up to its total")
+	}
+	return nil
+}
+
+// Write returns the invoice as XML. It fails with ErrImpossible for one that EN 16931 has no
+// form for.
+func Write(s invoice.Statement) ([]byte, error) {
+	if err := check(s); err != nil {
+		return nil, err
+	}
+	w := writer{s}
+	doc := document{
+		RSM:       "urn:un:unece:uncefact:data:standard:CrossIndustryInvoice:100",
+		RAM:       "urn:un:unece:uncefact:data:standard:ReusableAggregateBusinessInformationEntity:100",
+		UDT:       "urn:un:unece:uncefact:data:standard:UnqualifiedDataType:100",
+		Guideline: guideline, ID: s.Invoice.Number, Type: commercialInvoice, Issued: day(s.Invoice.IssueDate),
+	}
+	doc.Trade.Lines = w.lines()
+	doc.Trade.Agreement.Seller, doc.Trade.Agreement.Buyer = w.seller(), w.buyer()
+	doc.Trade.Settlement = w.settlement()
+	var out bytes.Buffer
+	out.WriteString(xml.Header)
+	encoder := xml.NewEncoder(&out)
+	encoder.Indent("", "  ")
+	if err := encoder.Encode(doc); err != nil {
+		return nil, fmt.Errorf("e-invoice: %w", err)
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
+}
+
+// writer makes the parts of a document.
+type writer struct{ of invoice.Statement }
+
+// amount writes minor units with the currency's decimals.
+func (w writer) amount(cents int64) string {
+	text := strconv.FormatInt(max(cents, -cents), 10)
+	for len(text) <= w.of.MinorUnits {
+		text = "0" + text
+	}
+	if at := len(text) - w.of.MinorUnits; w.of.MinorUnits > 0 {
+		text = text[:at] + "." + text[at:]
+	}
+	if cents < 0 {
+		return "-" + text
+	}
+	return text
+}
+
+// percent writes the rate of the tax.
+func (w writer) percent() string {
+	whole, rest := w.of.TaxRate/10_000, w.of.TaxRate%10_000
+	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%d.%04d", whole, rest), "0"), ".")
+}
+
+func (w writer) tax() tax {
+	if w.of.TaxRate == 0 {
+		return tax{Type: vat, Category: reverseCharge, Rate: "0"}
+	}
+	return tax{Type: vat, Category: standardRate, Rate: w.percent()}
+}
+
+// lines are without tax: the price of one is the price of all, for their quantity, so that
+// nothing is rounded twice.
+func (w writer) lines() []line {
+	gross := make([]int64, len(w.of.Invoice.Lines))
+	for i, l := range w.of.Invoice.Lines {
+		gross[i] = l.Amount.AmountCents
+	}
+	var out []line
+	for i, net := range invoice.Shares(w.of.Invoice.Subtotal.AmountCents, gross) {
+		l := w.of.Invoice.Lines[i]
+		quantity := max(l.Quantity, 1)
+		if net < 0 { // a price is never negative; a quantity may be
+			quantity = -quantity
+		}
+		made := line{ID: strconv.Itoa(i + 1), Name: clean(l.Description), Total: w.amount(net), Tax: w.tax()}
+		made.Price.Amount = w.amount(max(net, -net))
+		made.Price.Per = units{"C62", strconv.FormatInt(max(quantity, -quantity), 10)}
+		made.Quantity = units{"C62", strconv.FormatInt(quantity, 10)}
+		if l.PeriodStart != nil && l.PeriodEnd != nil {
+			last := l.PeriodEnd.AddDate(0, 0, -1) // the next period begins on the day after it
+			if last.Before(*l.PeriodStart) {
+				last = *l.PeriodStart
+			}
+			made.Period = &period{day(*l.PeriodStart), day(last)}
+		}
+		out = append(out, made)
+	}
+	return out
+}
+
+func (w writer) seller() party {
+	s := w.of.Seller
+	p := party{Name: clean(s.Name), VAT: &registration{id{"VA", withCountry(s.VATNumber, s.Country)}}, Address: address{Country: s.Country}}
+	for i, at := range []*string{&p.Address.One, &p.Address.Two, &p.Address.Three} {
+		if i < len(s.Lines) {
+			*at = clean(s.Lines[i])
+		}
+	}
+	if len(s.Lines) > 3 {
+		p.Address.Three = clean(strings.Join(s.Lines[2:], ", "))
+	}
+	return p
+}
+
+func (w writer) buyer() party {
+	b := w.of.Invoice.Billed
+	a := b.Address
+	p := party{Name: clean(*b.Name), Address: address{
+		Postcode: clean(text(a.PostalCode)), One: clean(text(a.Line1)), Two: clean(text(a.Line2)), City: clean(text(a.City)),
+		Country: *a.Country, Region: clean(text(a.State)),
+	}}
+	if w.of.VATNumber != "" {
+		p.VAT = &registration{id{"VA", withCountry(w.of.VATNumber, *a.Country)}}
+	}
+	return p
+}
+
+func (w writer) settlement() settlement {
+	inv := w.of.Invoice
+	s := settlement{Currency: inv.Total.Currency, Means: noMeans, Tax: w.tax()}
+	s.Tax.Amount, s.Tax.Basis = w.amount(inv.Tax.AmountCents), w.amount(inv.Subtotal.AmountCents)
+	if s.Tax.Category == reverseCharge {
+		s.Tax.Reason, s.Tax.ReasonCode = "Reverse charge", "VATEX-EU-AE"
+	}
+	paid, due := int64(0), inv.Total.AmountCents
+	if inv.Status == invoice.Paid {
+		paid, due = due, 0
+	}
+	if due > 0 { // BR-CO-25: what is owed has a date
+		at := inv.IssueDate
+		if inv.DueDate != nil {
+			at = *inv.DueDate
+		}
+		s.Terms = &terms{day(at)}
+	}
+	s.Sums = sums{
+		Lines: w.amount(inv.Subtotal.AmountCents), Basis: w.amount(inv.Subtotal.AmountCents),
+		Tax:   money{inv.Total.Currency, w.amount(inv.Tax.AmountCents)},
+		Total: w.amount(inv.Total.AmountCents), Paid: w.amount(paid), Due: w.amount(due),
+	}
+	return s
+}
+
+// withCountry gives a VAT number the country that it begins with (BR-CO-09).
+func withCountry(number, country string) string {
+	number = strings.ToUpper(strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" .-", r) {
+			return -1
+		}
+		return r
+	}, number))
+	if len(number) > 2 && strings.IndexFunc(number[:2], func(r rune) bool { return r < 'A' || r > 'Z' }) < 0 {
+		return number
+	}
+	if country == "GR" {
+		country = "EL"
+	}
+	return country + number
+}
+
+func day(t time.Time) date { return date{"102", t.UTC().Format("20060102")} }
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// clean makes one line of a text that somebody has typed.
+func clean(s string) string { return strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ") }

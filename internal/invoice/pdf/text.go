@@ -1,0 +1,235 @@
+package pdf
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/bidi"
+)
+
+// run is a part of a line in one family, as it is drawn from left to right.
+type run struct{ family, text string }
+
+// runs lays out a line: Arabic letters are joined, what is written from right to left is turned
+// around, and each character gets a family that has it.
+func runs(line string) []run {
+	text := []rune(line)
+	for _, r := range text {
+		if isArabic(r) {
+			text = shaped(text)
+			break
+		}
+	}
+	text = visual(text)
+	var out []run
+	for _, r := range text {
+		family := familyOf(r)
+		last := len(out) - 1
+		if last >= 0 && out[last].family == family {
+			out[last].text += string(r)
+			continue
+		}
+		out = append(out, run{family, string(r)})
+	}
+	return out
+}
+
+// visual puts a line's characters in the order in which they are drawn. It is Unicode's
+// bidirectional algorithm (UAX 9) for one line without embeddings: names and addresses have none.
+func visual(text []rune) []rune {
+	classes := make([]bidi.Class, len(text))
+	base, decided, mixed := 0, false, false
+	for i, r := range text {
+		p, _ := bidi.LookupRune(r)
+		classes[i] = p.Class()
+		right := classes[i] == bidi.R || classes[i] == bidi.AL
+		if !decided && (right || classes[i] == bidi.L) {
+			decided = true
+			if right {
+				base = 1
+			}
+		}
+		mixed = mixed || right
+	}
+	if !mixed {
+		return text
+	}
+	levels := levelsOf(classes, base)
+	highest := 0
+	for i, level := range levels {
+		highest = max(highest, level)
+		if level%2 == 1 {
+			text[i] = mirrored(text[i])
+		}
+	}
+	for level := highest; level > 0; level-- { // L2
+		for start := 0; start < len(text); start++ {
+			end := start
+			for end < len(text) && levels[end] >= level {
+				end++
+			}
+			for i, j := start, end-1; i < j; i, j = i+1, j-1 {
+				text[i], text[j], levels[i], levels[j] = text[j], text[i], levels[j], levels[i]
+			}
+			start = max(start, end-1)
+		}
+	}
+	return text
+}
+
+// levelsOf resolves the level of each character: even from left to right, odd from right to
+// left. A number has the direction of the letters before it, and so have the signs within it;
+// other signs have the direction of the letters around them, or else of the line.
+func levelsOf(classes []bidi.Class, base int) []int {
+	const open = -1
+	levels, sides := make([]int, len(classes)), make([]int, len(classes))
+	strong := base // the direction of the last letter: 0 to the right, 1 to the left
+	for i, class := range classes {
+		levels[i], sides[i] = open, open
+		switch class {
+		case bidi.L:
+			strong = 0
+			levels[i], sides[i] = 2*base, 0
+		case bidi.R, bidi.AL:
+			strong = 1
+			levels[i], sides[i] = 1, 1
+		case bidi.EN, bidi.AN:
+			levels[i], sides[i] = 2*base, strong
+			if strong == 1 || class == bidi.AN {
+				levels[i], sides[i] = 2, 1
+			}
+		case bidi.CS, bidi.ES:
+			if i > 0 && i+1 < len(classes) && number(classes[i-1]) && number(classes[i+1]) {
+				levels[i], sides[i] = levels[i-1], sides[i-1]
+			}
+		case bidi.ET:
+			if i > 0 && classes[i-1] == bidi.EN {
+				levels[i], sides[i] = levels[i-1], sides[i-1]
+			}
+		}
+	}
+	for start := 0; start < len(levels); start++ {
+		end := start
+		for end < len(levels) && levels[end] == open {
+			end++
+		}
+		before, after, level := base, base, base
+		if start > 0 {
+			before = sides[start-1]
+		}
+		if end < len(levels) {
+			after = sides[end]
+		}
+		if before == after && before != base {
+			level = 1 // letters to the left in a line to the right
+			if before == 0 {
+				level = 2
+			}
+		}
+		for i := start; i < end; i++ {
+			levels[i], sides[i] = level, before
+		}
+		start = max(start, end-1)
+	}
+	return levels
+}
+
+func number(c bidi.Class) bool { return c == bidi.EN || c == bidi.AN }
+
+// mirrored returns the bracket that is seen where a text runs from right to left.
+func mirrored(r rune) rune {
+	pairs := []rune("()[]{}<>«»‹›")
+	if i := slices.Index(pairs, r); i >= 0 {
+		return pairs[i^1]
+	}
+	return r
+}
+
+// width is how wide a line is drawn in the current style and size.
+func (d *document) width(line string) (total float64) {
+	for _, part := range runs(line) {
+		d.use(part.family, d.style, d.size)
+		total += d.GetStringWidth(part.text)
+	}
+	return total
+}
+
+// pen sets the style and the size of what is written next.
+func (d *document) pen(style string, size float64) { d.style, d.size = style, size }
+
+// line writes a line in a box, whose upper left corner is given, to its left or its right.
+func (d *document) line(x, y, width, height float64, align, text string) {
+	all := runs(text)
+	if align == "R" {
+		x += width - d.width(text)
+	}
+	baseline := y + height/2 + d.size*0.352778*0.36 // half the height of a capital
+	for _, part := range all {
+		d.use(part.family, d.style, d.size)
+		d.Text(x, baseline, part.text)
+		x += d.GetStringWidth(part.text)
+	}
+}
+
+// wrap breaks a text into lines of a width: at spaces, between characters of scripts without
+// them, and else where the line ends.
+func (d *document) wrap(text string, width float64) []string {
+	var lines []string
+	line := ""
+	for _, word := range parts(text) {
+		switch next := line + word; {
+		case d.width(strings.TrimRight(next, " ")) <= width:
+			line = next
+		case line != "":
+			lines = append(lines, strings.TrimRight(line, " "))
+			line = strings.TrimLeft(word, " ")
+		default:
+			line = word
+		}
+		for d.width(strings.TrimRight(line, " ")) > width {
+			fitting := d.fit(line, width)
+			if fitting == "" {
+				break
+			}
+			lines = append(lines, fitting)
+			line = line[len(fitting):]
+		}
+	}
+	if line = strings.TrimRight(line, " "); line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// parts splits a text where a line may end. Spaces belong to the word before.
+func parts(text string) []string {
+	var out []string
+	word := ""
+	var last rune
+	for _, r := range text {
+		if word != "" && r != ' ' && (last == ' ' || (familyOf(r) == han || familyOf(last) == han) && !closes(r) && last != '（' && last != '「') {
+			out = append(out, word)
+			word = ""
+		}
+		word += string(r)
+		last = r
+	}
+	if word != "" {
+		out = append(out, word)
+	}
+	return out
+}
+
+// closes reports whether no line begins with a character.
+func closes(r rune) bool {
+	return strings.ContainsRune("、。，．：；！？）」』】〕ー々", r)
+}
+
+// fit cuts a text to a width.
+func (d *document) fit(s string, width float64) string {
+	runes := []rune(s)
+	for len(runes) > 0 && d.width(string(runes)) > width {
+		runes = runes[:len(runes)-1]
+	}
+	return string(runes)
+}

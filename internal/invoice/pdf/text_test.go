@@ -1,0 +1,80 @@
+package pdf
+
+import (
+	"strings"
+	"testing"
+)
+
+// What is drawn from left to right, in Unicode's presentation forms; each was compared with
+// what a browser draws.
+func TestVisual(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"plain (text) 1-2": "plain (text) 1-2", "": "",
+		// Letters join: alone, at the beginning, between and at the end.
+		"بببب": "\uFE90\uFE92\uFE92\uFE91", "ب": "\uFE8F",
+		// A letter that joins none after it parts the word.
+		"دار": "\uFEAD\uFE8D\uFEA9", "باب": "\uFE8F\uFE8E\uFE91",
+		// Lam and alef become one letter, alone and after another.
+		"لا": "\uFEFB", "بلا": "\uFEFC\uFE91", "الأ": "\uFEF7\uFE8D",
+		// Persian letters, a joiner that parts, one that extends.
+		"گپ": "\uFB57\uFB94", "ب\u200cب": "\uFE8F\uFE8F", "بـب": "\uFE90\u0640\uFE91",
+		// Signs above letters are left out.
+		"بَّب": "\uFE90\uFE91",
+		// Hebrew, with brackets that turn around.
+		"שלום (בע\"מ)": "(\u05DE\"\u05E2\u05D1) \u05DD\u05D5\u05DC\u05E9",
+		// Numbers keep their order, in both kinds of lines.
+		"\u05D0 12-34 \u05D1":  "\u05D1 12-34 \u05D0",
+		"Haus \u05D0\u05D1 12": "Haus 12 \u05D1\u05D0",
+		"12 \u05D0\u05D1":      "\u05D1\u05D0 12",
+		"A1 \u05D0\u05D1, B2":  "A1 \u05D1\u05D0, B2",
+		// A name in Latin letters within a line to the left.
+		"\u05D0 Acme Ltd. \u05D1": "\u05D1 .Acme Ltd \u05D0",
+	} {
+		var got strings.Builder
+		for _, part := range runs(text) {
+			got.WriteString(part.text)
+		}
+		if got.String() != want {
+			t.Errorf("%q: %+q, want %+q", text, got.String(), want)
+		}
+	}
+}
+
+func TestRuns(t *testing.T) {
+	t.Parallel()
+	var families []string
+	for _, part := range runs("Acme 株式会社 ひらがな 주식회사 Ωμέγα Юпитер שלום") {
+		families = append(families, part.family)
+	}
+	if got := strings.Join(families, " "); got != "sans han sans han sans hangul sans hebrew" {
+		t.Error(got)
+	}
+}
+
+// Lines end at spaces, between characters that need none, and in words that are too long; no
+// character is lost.
+func TestWrap(t *testing.T) {
+	t.Parallel()
+	d := &document{Fpdf: newPage(), loaded: map[string]bool{}}
+	d.pen("", textSize)
+	for text, lines := range map[string]int{
+		"": 0, "one": 1, strings.Repeat("word ", 30): 8, strings.Repeat("x", 100): 6, strings.Repeat("漢字、", 20): 7, "a " + strings.Repeat("y", 60): 5,
+	} {
+		got := d.wrap(text, 30)
+		if len(got) < lines-2 || len(got) > lines+2 || lines < 2 && len(got) != lines {
+			t.Errorf("%q: %d lines: %q", text, len(got), got)
+		}
+		if strings.ReplaceAll(strings.Join(got, ""), " ", "") != strings.ReplaceAll(text, " ", "") {
+			t.Errorf("%q became %q", text, got)
+		}
+		for _, line := range got {
+			if strings.HasPrefix(line, "、") || d.width(line) > 30 {
+				t.Errorf("the line %q", line)
+			}
+		}
+	}
+	if d.Error() != nil {
+		t.Error(d.Error())
+	}
+}
