@@ -70,6 +70,20 @@ generate: ## Write the query code (sqlc), api/openapi.yaml, docs/errors.md and t
 	TENANTRY_UPDATE=1 go test ./internal/app -run "TestOpenAPIFile|TestErrorsPage" -count=1
 	TENANTRY_UPDATE=1 go test ./internal/sandbox/stripe -run TestCoverageIsToldRight -count=1
 
+.PHONY: console
+console: ## Build the web console into web/dist, which is committed (needs npm)
+	cd web && npm ci --silent --ignore-scripts --no-audit --no-fund
+	cd web && npm run --silent api && npm run --silent check && npm run --silent build -- --logLevel warn && npm run --silent sizes
+
+.PHONY: console-check
+console-check: console ## Build the console and fail when that is not what is committed
+	@test -z "$$(git status --porcelain web)" || { git status --short web; echo "web/dist is not what the source gives: run make console and commit it"; exit 1; }
+
+.PHONY: console-stories
+console-stories: ## Run the console's stories in Chromium against the sandbox (needs npm and chromium)
+	go build -o bin/tenantry ./cmd/tenantry
+	cd web && TENANTRY_BIN=$(CURDIR)/bin/tenantry npm run --silent stories
+
 .PHONY: openapi-lint
 openapi-lint: ## Lint api/openapi.yaml, and fail on what breaks clients of the last release (needs npm)
 	cd api/lint && npm ci --silent --ignore-scripts --no-audit --no-fund && npm run --silent lint

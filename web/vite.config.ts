@@ -56,6 +56,7 @@ export default defineConfig({
   plugins: [babel({ presets: [linguiTransformerBabelPreset()] }), react(), ...lingui({ failOnMissing: process.env.DRAFT !== "1", failOnCompileError: true }), preloadFont(), sidecars(), baseAddress()],
   build: {
     target: 'es2023',
+    license: { fileName: 'licenses.md' },
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     reportCompressedSize: false,

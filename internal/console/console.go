@@ -174,7 +174,7 @@ func (s *Console) show(w http.ResponseWriter, r *http.Request) {
 // kinds are the types of the files by their ending; a system's table may lack some.
 var kinds = map[string]string{
 	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".woff2": "font/woff2", ".png": "image/png",
-	".webmanifest": "application/manifest+json",
+	".md": "text/plain; charset=utf-8",
 }
 
 // assets is the folder of the files whose names change with their content.

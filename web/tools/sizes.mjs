@@ -1,0 +1,20 @@
+// Fails where the built console is too large for its first paint or for a page: 200 and 60 KB of
+// compressed script.
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+
+const dist = new URL('../dist/', import.meta.url)
+const page = readFileSync(new URL('index.html', dist), 'utf8')
+const packed = (name) => statSync(new URL(`${name}.br`, dist), { throwIfNoEntry: false })?.size ?? statSync(new URL(name, dist)).size
+const first = [...page.matchAll(/(?:src|href)="\.\/([^"]+\.js)"/g)].map((found) => found[1])
+const language = readdirSync(new URL('assets/', dist)).filter((name) => /^en-.*\.js$/.test(name)).map((name) => `assets/${name}`)
+const total = [...first, ...language].reduce((sum, name) => sum + packed(name), 0)
+const wide = readdirSync(new URL('assets/', dist))
+  .filter((name) => name.endsWith('.js') && !first.includes(`assets/${name}`))
+  .map((name) => [name, packed(`assets/${name}`)])
+  .filter(([, size]) => size > 60_000)
+
+console.log(`first paint: ${(total / 1000).toFixed(1)} KB of compressed script in ${first.length} files and the texts`)
+if (total > 200_000 || wide.length > 0) {
+  console.error(`too large: ${total > 200_000 ? 'the first paint, ' : ''}${wide.map(([name, size]) => `${name} (${size})`).join(', ')}`)
+  process.exit(1)
+}
