@@ -1,4 +1,4 @@
-import { Trans, useLingui } from '@lingui/react/macro'
+import { Trans } from '@lingui/react/macro'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { Icon } from '../ui/Icon'
 
@@ -6,7 +6,6 @@ const PaletteDialog = lazy(() => import('./PaletteDialog'))
 
 /** The search in the bar above, opened by a click, ⌘K or Ctrl K. What it needs is loaded then. */
 export function PaletteButton() {
-  const { t } = useLingui()
   const [open, setOpen] = useState(false)
   useEffect(() => {
     function onKey(event: KeyboardEvent) {
@@ -20,10 +19,11 @@ export function PaletteButton() {
   const key = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘K' : 'Ctrl K'
   return (
     <>
-      <button type="button" className="search" aria-label={t`Search, ${key}`} aria-haspopup="dialog" onClick={() => setOpen(true)}>
+      <button type="button" className="search" aria-haspopup="dialog" aria-keyshortcuts="Control+K Meta+K" onClick={() => setOpen(true)}>
         <Icon name="search" />
-        <span><Trans>Search</Trans></span>
-        <kbd>{key}</kbd>
+        <b className="sr"><Trans>Search</Trans></b>
+        <span aria-hidden="true"><Trans>Search</Trans></span>
+        <kbd aria-hidden="true">{key}</kbd>
       </button>
       {open && <Suspense><PaletteDialog onClose={() => setOpen(false)} /></Suspense>}
     </>

@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState, type CSSProperties } from 'react'
-import { address, api, ApiError } from '../api/client'
+import { address, api, ApiError, hasSession } from '../api/client'
 import { setNow } from '../app/clock'
 import { useFormat } from '../app/format'
 import { Button } from '../ui/Button'
@@ -172,7 +172,7 @@ function Columns({ state }: { state: BarState }) {
   const calm = useMutation({ mutationFn: () => sandbox('PUT', '/stripe/chaos', {}), onSuccess: () => queries.invalidateQueries({ queryKey: ['sandbox'] }) })
   const as = useMutation({
     mutationFn: async ({ email, password }: { email: string; password: string }) => {
-      await api.POST('/api/v1/auth/logout').catch(() => {})
+      if (hasSession()) await api.POST('/api/v1/auth/logout').catch(() => {})
       await api.POST('/api/v1/auth/login', { body: { email, password, remember: true } })
       location.assign(document.baseURI)
     },

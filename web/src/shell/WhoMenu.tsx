@@ -17,9 +17,10 @@ export function WhoMenu() {
   return (
     <Menu
       target={(
-        <button type="button" className="who" aria-label={t`${user.name}: account`}>
+        <button type="button" className="who">
+          <span className="sr">{t`${user.name}: account`}</span>
           <Avatar name={user.name} src={user.avatar} />
-          <span>{user.name}</span>
+          <span aria-hidden="true">{user.name}</span>
           <Icon name="down" />
         </button>
       )}

@@ -1,0 +1,108 @@
+// The stories of people who are signed in: of a tenant, and of who runs the platform.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { call, check, hasBrowser, mailLink, register, signIn, startBrowser, startService, visit } from './world.mjs'
+
+const skip = !hasBrowser()
+const admin = { email: 'admin@tenantry.test', password: 'sandbox-admin' }
+let service, browser
+
+before(async () => {
+  if (skip) return
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+})
+after(async () => {
+  await browser?.close()
+  await service?.stop()
+})
+
+const looks = [{ width: 1280, theme: 'light' }, { width: 390, theme: 'dark', locale: 'it-IT' }]
+
+test('every page of a tenant passes axe and fits', { skip }, async (t) => {
+  const owner = await register(service.base, 'Tina Tenant', 'tina@tenant.test', 'Tenant & Daughters', { slug: 'starter' })
+  for (const look of looks) {
+    const page = await visit(t, browser, service.base, look)
+    await signIn(page, owner)
+    for (const path of ['/', '/plan', '/invoices', '/team', '/team/roles', '/developers', '/activity', '/settings', '/profile', '/no/such/page']) {
+      await page.goto(path)
+      await check(page, `${path} at ${look.width} px, ${look.theme}`)
+    }
+  }
+})
+
+test('every page of the platform passes axe and fits', { skip }, async (t) => {
+  const tenants = await call(service.base, 'POST', '/api/v1/auth/login', admin).then(({ accessToken }) => call(service.base, 'GET', '/api/v1/admin/tenants', undefined, accessToken))
+  for (const look of looks) {
+    const page = await visit(t, browser, service.base, look)
+    await signIn(page, admin)
+    for (const path of [
+      '/platform', '/platform/tenants', `/platform/tenants/${tenants.data[0].id}`, '/platform/catalog', '/platform/catalog/features', '/platform/meters',
+      '/platform/activity', '/platform/developers', '/platform/settings', '/profile',
+    ]) {
+      await page.goto(path)
+      await check(page, `${path} at ${look.width} px, ${look.theme}`)
+    }
+  }
+})
+
+test('a colleague is invited, joins, becomes an admin and is removed', { skip }, async (t) => {
+  const owner = await register(service.base, 'Lena Leads', 'lena@team.test', 'Leads', { slug: 'starter' })
+  const page = await visit(t, browser, service.base)
+  await signIn(page, owner)
+  await page.getByRole('navigation').getByRole('link', { name: 'Team' }).click()
+  await page.getByRole('button', { name: 'Invite someone' }).click()
+  await page.getByRole('dialog').getByLabel('Email').fill('nils@team.test')
+  await page.getByRole('dialog').locator('button[type=submit]').click()
+  await page.getByRole('row', { name: /nils@team.test/ }).waitFor()
+  const guest = await visit(t, browser, service.base, { width: 390 })
+  await guest.goto(await mailLink(service.base, 'nils@team.test', /invitations/))
+  await guest.fill('[name=name]', 'Nils New')
+  await guest.fill('[name=password]', 'correct-horse')
+  await guest.click('button[type=submit]')
+  await guest.waitForURL(`${service.base}/`)
+  await page.reload()
+  const row = page.getByRole('row', { name: /Nils New/ })
+  await row.getByRole('combobox').selectOption({ label: 'Admin' })
+  const { data } = await waitFor(async () => {
+    const members = await call(service.base, 'GET', `/api/v1/tenant/${owner.tenant}/team/members`, undefined, owner.token)
+    return members.data.some((one) => one.name === 'Nils New' && one.role.name === 'admin') && members
+  })
+  assert.equal(data.length, 2)
+})
+
+test('an administrator acts as an owner, sees the banner, and leaves', { skip }, async (t) => {
+  const owner = await register(service.base, 'Oda Owner', 'oda@acted.test', 'Acted')
+  const page = await visit(t, browser, service.base)
+  await signIn(page, admin)
+  await page.goto(`/platform/tenants/${owner.tenant}`)
+  await page.getByRole('button', { name: /Act as/ }).first().click()
+  const begin = page.getByRole('menuitem').or(page.getByRole('dialog').getByRole('button', { name: /Act/ })).first()
+  await Promise.race([page.locator('.actas').waitFor(), begin.waitFor().then(() => begin.click())])
+  await page.locator('.actas', { hasText: 'Oda Owner' }).waitFor()
+  await check(page, 'acting as somebody')
+  await page.getByRole('button', { name: 'Stop and go back' }).click()
+  await page.waitForURL(new RegExp(`/platform/tenants/${owner.tenant}`))
+  assert.equal(await page.locator('.actas').count(), 0)
+})
+
+test('the sandbox bar moves the time and shows the mail', { skip }, async (t) => {
+  const page = await visit(t, browser, service.base)
+  await page.goto('/sign-in')
+  const bar = page.getByRole('complementary', { name: 'Sandbox' })
+  const before = await bar.locator('.now').textContent()
+  await bar.getByRole('button', { name: 'Unfold' }).click()
+  await check(page, 'the open bar')
+  await bar.getByRole('button', { name: '+ 1 day' }).click()
+  await page.waitForFunction((old) => document.querySelector('.sandbox .now').textContent !== old, before)
+  await bar.getByRole('button', { name: 'Owner' }).click()
+  await page.locator('.nav-head', { hasText: 'Acme' }).waitFor()
+})
+
+async function waitFor(look) {
+  for (let i = 0; i < 100; i++) {
+    const found = await look()
+    if (found) return found
+    await new Promise((then) => setTimeout(then, 100))
+  }
+  throw new Error('it did not happen within ten seconds')
+}
