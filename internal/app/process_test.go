@@ -42,7 +42,7 @@ func TestStopDelay(t *testing.T) {
 	config := apptest.NewSettings(t, sqldb.SQLite)
 	config.StopDelay = 3 * time.Second
 	s := apptest.StartWith(t, config)
-	s.Call("GET", "/readyz", "", nil).Want(200)
+	apptest.Eventually(t, "that it is ready", func() bool { return s.Call("GET", "/readyz", "", nil).Status == 200 })
 	began := clock.System().Now()
 	stopped := make(chan error, 1)
 	go func() { stopped <- s.Stop() }()

@@ -126,7 +126,9 @@ func TestUnknownPaths(t *testing.T) {
 				t.Errorf("%s: %s", path, unknown.Text)
 			}
 		}
-		s.Call("GET", "/", "", nil).Want(302)
+		if console := s.Call("GET", "/", "", nil).Want(200); !strings.Contains(console.Text, `<div id="root">`) {
+			t.Errorf("/: %s", console.Text)
+		}
 		wrong := s.Call("DELETE", "/api/v1/auth/login", "", nil).Want(405)
 		if got := wrong.Header.Get("Allow"); got != "POST" || wrong.At("message") == nil {
 			t.Errorf("Allow %q, %s", got, wrong.Text)

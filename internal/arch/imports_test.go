@@ -33,7 +33,7 @@ var domains = map[string][]string{
 // platform are the packages that domains stand on. They import no domain, psp
 // included, which has types of its own.
 var platform = []string{
-	"audit", "authz", "brand", "clock", "dbfile", "fault", "framing", "frontend", "gather", "hook", "i18n", "jobs", "limit", "mail", "metrics", "money", "page", "prepared", "private", "prune", "psp", "push", "rest", "safehttp", "sqldb", "tracing", "uses",
+	"audit", "authz", "brand", "clock", "console", "dbfile", "fault", "framing", "frontend", "gather", "hook", "i18n", "jobs", "limit", "mail", "metrics", "money", "page", "prepared", "private", "prune", "psp", "push", "rest", "safehttp", "sqldb", "tracing", "uses",
 }
 
 // settings reads the values that some domains take from outside, into their types.
@@ -41,7 +41,7 @@ var platform = []string{
 var settings = []string{"account", "usage", "invoice"}
 
 // sandbox is what the stand-ins for the outside world may import.
-var sandbox = []string{"clock", "dbfile", "i18n", "mail", "money", "prepared"}
+var sandbox = []string{"clock", "console", "dbfile", "i18n", "mail", "money", "prepared"}
 
 // libraries are confined to the packages that wrap them.
 var libraries = []struct {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 const (
@@ -32,8 +34,16 @@ const (
 // back for another instance; one that ignores even that is left to its lease.
 // It returns an error only if it could not begin.
 func (q *Queue) Run(ctx context.Context) error {
-	if err := q.schedule(ctx); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("jobs: schedule: %w", err)
+	// A database that goes away just now is waited for, as it is later.
+	for err := q.schedule(ctx); err != nil && ctx.Err() == nil; err = q.schedule(ctx) {
+		if !sqldb.IsUnavailable(err) {
+			return fmt.Errorf("jobs: schedule: %w", err)
+		}
+		q.log.ErrorContext(ctx, "jobs cannot be scheduled", "error", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(poll):
+		}
 	}
 	// Handlers and the queue's statements go on when ctx ends, so that nothing is
 	// lost between the database's commit and its answer.

@@ -45,10 +45,14 @@ export function useTenant(): Schema<'Tenant'> {
   return useSuspenseQuery(tenantQuery).data
 }
 
+/** What nobody may who acts as somebody else: it would outlive the acting. */
+const ownOnly: Schema<'TenantPermission'>[] = ['api_keys.manage', 'webhooks.manage']
+
 /** Returns whether the caller may do something in the tenant. */
 export function useMay(): (permission: Schema<'TenantPermission'>) => boolean {
   const { user_permissions } = useTenant()
-  return (permission) => user_permissions.includes(permission)
+  const acting = useMe().impersonation?.is_impersonating === true
+  return (permission) => user_permissions.includes(permission) && !(acting && ownOnly.includes(permission))
 }
 
 /** Signs out here and forgets all that was read. */

@@ -22,10 +22,10 @@ export function Copy({ text, whole }: { text: string; whole?: boolean }) {
   const { t } = useLingui()
   const [copied, copy] = useCopied()
   return (
-    <button type="button" className="copy" title={text} aria-label={t`Copy ${text}`} onClick={() => copy(text)}>
+    <button type="button" className="copy" title={text} onClick={() => copy(text)}>
       {copied
         ? <><Icon name="check" /> <Trans>Copied</Trans></>
-        : <><span>{whole ? text : shortened(text)}</span> <Icon name="copy" /></>}
+        : <><span className="sr">{t`Copy`} </span><span>{whole ? text : shortened(text)}</span> <Icon name="copy" /></>}
     </button>
   )
 }
