@@ -6,6 +6,7 @@ import (
 	"github.com/tenantry/tenantry/internal/impersonation"
 	"github.com/tenantry/tenantry/internal/psp/inbox"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/timeline"
 )
 
 // platformRoutes returns the routes that belong to no domain of customers.
@@ -13,6 +14,7 @@ func (svc *service) platformRoutes() []rest.Route {
 	var (
 		settings       = svc.publicSettings()
 		impersonations = impersonation.NewHTTP(svc.impersonation, svc.publicURL)
+		events         = timeline.NewHTTP(svc.db)
 		trail          = audit.NewHTTP(svc.audit, svc.publicURL)
 	)
 	return []rest.Route{
@@ -24,6 +26,9 @@ func (svc *service) platformRoutes() []rest.Route {
 		route(get, "/api/v1/admin/impersonation/status", rest.Impersonating, "", "default", "Show the impersonation that is active", rest.Handle(impersonations.Status)),
 		route(get, "/api/v1/admin/impersonation/logs", rest.Admin, authz.LogsView, "default", "List impersonations", rest.Handle(impersonations.Logs, rest.Lists(impersonation.LogList()))),
 		route(get, "/api/v1/admin/audit-logs", rest.Admin, authz.LogsView, "default", "List the audit trail", rest.Handle(trail.List, rest.Lists(audit.TrailList()))),
+		route(get, "/api/v1/admin/activity", rest.Admin, authz.LogsView, "default", "List what has happened anywhere", rest.Handle(events.Activity)),
+		route(get, "/api/v1/admin/tenants/{tenant}/timeline", rest.Admin, authz.LogsView, "default", "List what has happened in a tenant", rest.Handle(events.AdminOfTenant)),
+		route(get, of+"/timeline", rest.Tenant, authz.AuditView, "default", "List what has happened in the tenant", rest.Handle(events.OfTenant)),
 		route(get, of+"/audit-logs", rest.Tenant, authz.AuditView, "default", "List the tenant's part of the audit trail", rest.Handle(trail.OfTenant, rest.Lists(audit.OwnList()))),
 	}
 }

@@ -25,6 +25,7 @@ var selfService = map[string]bool{
 	"POST /api/v1/tenant/{tenantId}/transfer-ownership":    false,
 	"DELETE /api/v1/tenant/{tenantId}":                     false,
 	"GET /api/v1/tenant/{tenantId}/audit-logs":             true,
+	"GET /api/v1/tenant/{tenantId}/timeline":               true,
 	"GET /api/v1/tenant/{tenantId}/usage/series":           true,
 	"GET /api/v1/tenant/{tenantId}/usage/export":           true,
 	"GET /api/v1/tenant/{tenantId}/api-keys":               false,

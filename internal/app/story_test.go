@@ -50,7 +50,7 @@ func story(s *apptest.Server) {
 	s.Call("POST", o.Path("/usage"), ada, event).Want(201)
 	s.Call("POST", o.Path("/usage"), ada, event).Want(409)
 	s.Call("POST", o.Path("/usage/batch"), ada, object{"events": []any{object{"meter_code": "api-calls", "quantity": 2}}}).Want(200)
-	get(ada, o.Path("/usage/api-calls"), o.Path("/usage/series?meter_code=api-calls&interval=day"), o.Path("/audit-logs"))
+	get(ada, o.Path("/usage/api-calls"), o.Path("/usage/series?meter_code=api-calls&interval=day"), o.Path("/audit-logs"), o.Path("/timeline"))
 	key := s.Call("POST", o.Path("/api-keys"), ada, object{"name": "Metering", "scopes": []any{"usage.write"}}).Want(201).Str("data.id")
 	get(ada, o.Path("/api-keys"))
 	s.Call("POST", o.Path("/api-keys/"+key+"/rotate"), ada, object{"overlap_minutes": 60}).Want(201)
@@ -88,7 +88,7 @@ func administration(s *apptest.Server, o apptest.Owner) {
 	for _, path := range []string{
 		"/products", "/products/" + product, "/plans", "/plans/" + plan, "/plans/" + plan + "/entitlements", "/plans/" + plan + "/psp-price-status",
 		"/features", "/features/" + feature, "/currencies", "/meters", "/tenants", "/tenants/" + o.Tenant, "/tenants/" + o.Tenant + "/members",
-		"/tenants/" + o.Tenant + "/invitations", "/tenants/" + o.Tenant + "/subscriptions", "/audit-logs", "/impersonation/logs", "/api-keys", "/webhook-endpoints",
+		"/tenants/" + o.Tenant + "/invitations", "/tenants/" + o.Tenant + "/subscriptions", "/tenants/" + o.Tenant + "/timeline", "/activity", "/audit-logs", "/impersonation/logs", "/api-keys", "/webhook-endpoints",
 	} {
 		k.AdminCall("GET", path, nil).Want(200)
 	}

@@ -28,6 +28,7 @@ var domains = map[string][]string{
 	"onboarding":        {"account", "tenant", "catalog", "subscription"},
 	"impersonation":     {"account"},
 	"webhook":           {"tenant"},
+	"timeline":          {},
 }
 
 // platform are the packages that domains stand on. They import no domain, psp

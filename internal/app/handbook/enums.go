@@ -17,6 +17,7 @@ func enums() []reference.Enum {
 		{Name: "InvitationStatus", Text: "The state of an invitation.", Values: []string{"pending", "accepted", "revoked", "expired"}},
 		{Name: "LoginKind", Text: "A session of a browser, or a pair of tokens.", Values: []string{"session", "token"}},
 		{Name: "ImpersonationAction", Text: "Whether an impersonation began or ended.", Values: []string{"started", "ended"}},
+		{Name: "TimelineKind", Text: "A group of entries of a time line.", Values: []string{"payments", "changes", "usage", "webhooks"}},
 		{Name: "InvoiceMode", Text: "Who issues invoices: the payment provider, or this service.", Values: []string{"psp_managed", "platform_managed"}},
 		{Name: "StudioReason", Text: "Why a tenant may not use the studio.", Values: []string{"no_active_subscription", "feature_not_in_plan"}},
 	})

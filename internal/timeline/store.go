@@ -1,0 +1,114 @@
+package timeline
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/timeline/timelinesql"
+)
+
+type store struct{ db *sqldb.DB }
+
+func (s store) q(ctx context.Context) *timelinesql.Queries { return timelinesql.New(s.db.Conn(ctx)) }
+
+// exists returns errNoTenant where there is no such tenant. One that is deleted exists until
+// it is purged.
+func (s store) exists(ctx context.Context, tenant uuid.UUID) error {
+	n, err := s.q(ctx).CountTenants(ctx, tenant)
+	if err == nil && n == 0 {
+		return errNoTenant
+	}
+	return sqldb.Wrap(err, "look for tenant")
+}
+
+// changes returns the first entries after a place, of one tenant unless that is nil.
+func (s store) changes(ctx context.Context, tenant *uuid.UUID, after place, most int32) ([]change, error) {
+	var rows []timelinesql.ChangesBeforeRow
+	var err error
+	if tenant == nil {
+		rows, err = s.q(ctx).ChangesBefore(ctx, timelinesql.ChangesBeforeParams{At: after.at, ID: after.id, Most: most})
+	} else {
+		var own []timelinesql.ChangesOfTenantBeforeRow
+		own, err = s.q(ctx).ChangesOfTenantBefore(ctx, timelinesql.ChangesOfTenantBeforeParams{
+			TenantID: *tenant, At: after.at, ID: after.id, Most: most,
+		})
+		for _, r := range own {
+			rows = append(rows, timelinesql.ChangesBeforeRow(r))
+		}
+	}
+	found := make([]change, len(rows))
+	for i, r := range rows {
+		found[i] = change{
+			id: r.ID, actor: r.ActorID, subject: r.SubjectID, key: r.ApiKeyID, tenant: r.TenantID, action: r.Action,
+			resource: r.Resource, resourceID: r.ResourceID, before: r.Before, after: r.After, at: r.CreatedAt,
+		}
+	}
+	return found, sqldb.Wrap(err, "list changes of time line")
+}
+
+// names are the present names of what a page speaks of. What is gone has none.
+type names struct {
+	users         map[int64]string
+	tenants, keys map[uuid.UUID]string
+}
+
+// names reads the names for a page, with one query for each table.
+func (s store) names(ctx context.Context, page []change) (names, error) {
+	users, tenants, keys := map[int64]string{}, map[uuid.UUID]string{}, map[uuid.UUID]string{}
+	for _, c := range page {
+		want(users, c.actor)
+		want(users, c.subject)
+		want(tenants, c.tenant)
+		want(keys, c.key)
+		want(users, c.userID())
+		want(tenants, c.idOf("tenant"))
+		want(keys, c.idOf("api_key"))
+	}
+	err := lookUp(ctx, s.db, "SELECT id, name FROM users WHERE deleted_at IS NULL AND id IN", users)
+	if err == nil {
+		err = lookUp(ctx, s.db, "SELECT id, name FROM tenants WHERE id IN", tenants)
+	}
+	if err == nil {
+		err = lookUp(ctx, s.db, "SELECT id, name FROM api_keys WHERE id IN", keys)
+	}
+	return names{users, tenants, keys}, sqldb.Wrap(err, "read names of time line")
+}
+
+func want[ID comparable](in map[ID]string, id *ID) {
+	if id != nil {
+		in[*id] = ""
+	}
+}
+
+// lookUp replaces the values of found with what the query, whose text ends before a list of
+// ids, returns for its keys. Those without a row are removed.
+func lookUp[ID comparable](ctx context.Context, db *sqldb.DB, query string, found map[ID]string) error {
+	if len(found) == 0 {
+		return nil
+	}
+	var places []string
+	var ids []any
+	for id := range found {
+		ids = append(ids, id)
+		places = append(places, "$"+strconv.Itoa(len(ids)))
+	}
+	clear(found)
+	rows, err := db.Conn(ctx).QueryContext(ctx, query+" ("+strings.Join(places, ", ")+")", ids...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }() // rows.Err below returns what went wrong
+	for rows.Next() {
+		var id ID
+		var name string
+		if err := rows.Scan(&id, &name); err != nil {
+			return err
+		}
+		found[id] = name
+	}
+	return rows.Err()
+}
