@@ -2,10 +2,7 @@ package app
 
 import (
 	"net/http"
-	"net/netip"
 	"net/url"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/account/oauth"
@@ -27,6 +24,10 @@ const requestTimeout = 30 * time.Second
 // newAPI puts the routes of all domains behind one set of guards.
 func (svc *service) newAPI() (*rest.API, error) {
 	s, texts := svc.settings, handbook.Read()
+	var own *url.URL // of the console's pages
+	if svc.hasConsole() {
+		own = s.PublicURL
+	}
 	routes := svc.routes()
 	for i, r := range routes {
 		routes[i].Entry = texts.Entry(r.Method, r.Path)
@@ -43,7 +44,7 @@ func (svc *service) newAPI() (*rest.API, error) {
 			return limit.AddrKey(limit.ClientIP(r, s.TrustedProxies))
 		},
 		Address:              func(r *http.Request) string { return limit.ClientIP(r, s.TrustedProxies).String() },
-		FirstPartyOrigin:     svc.firstParty(),
+		FirstPartyOrigin:     frontend.FirstParty(s.FrontendURL, s.FirstPartyHosts, own, svc.sandboxed),
 		RequireVerifiedEmail: s.RequireVerifiedEmail,
 		HTTPS:                s.PublicURL.Scheme == "https",
 		CookieDomain:         s.CookieDomain,
@@ -126,40 +127,4 @@ func outage(err error) *fault.Error {
 	default:
 		return nil
 	}
-}
-
-// firstParty returns what reports whether a browser's Origin is the frontend's, that of
-// another first-party host, reached by the frontend's scheme, or the console's. Only exactly these origins
-// count: a page at http beside a frontend at https may be anybody's who sits on the
-// network (rules: http#headers). In the sandbox every page of this machine is first-party, by
-// whatever name and port: nobody else can have one.
-func (svc *service) firstParty() func(origin string) bool {
-	s := svc.settings
-	origins := []string{originOf(s.FrontendURL.Scheme, s.FrontendURL.Host)}
-	for _, host := range s.FirstPartyHosts {
-		origins = append(origins, originOf(s.FrontendURL.Scheme, host))
-	}
-	if svc.hasConsole() {
-		origins = append(origins, originOf(s.PublicURL.Scheme, s.PublicURL.Host))
-	}
-	return func(origin string) bool {
-		return slices.Contains(origins, strings.ToLower(origin)) || svc.sandboxed && local(origin)
-	}
-}
-
-// local reports whether an origin is a page of this machine.
-func local(origin string) bool {
-	u, err := url.Parse(origin)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || origin != u.Scheme+"://"+u.Host {
-		return false
-	}
-	addr, err := netip.ParseAddr(u.Hostname())
-	return u.Hostname() == "localhost" || err == nil && addr.IsLoopback()
-}
-
-// originOf returns an origin as browsers write it: in lower case, without the port that
-// the scheme has anyway.
-func originOf(scheme, host string) string {
-	host = strings.TrimSuffix(host, map[string]string{"http": ":80", "https": ":443"}[scheme])
-	return strings.ToLower(scheme + "://" + host)
 }

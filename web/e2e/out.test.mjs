@@ -113,6 +113,19 @@ test('a forgotten password is set anew by the link of a mail', { skip }, async (
   await page.waitForURL(`${service.base}/`)
 })
 
+test('signing in never leads to another site', { skip }, async (t) => {
+  const owner = await register(service.base, 'Rae Redirected', 'rae@redirect.test', 'Redirected')
+  for (const next of ['https://evil.test/', '//evil.test/', '/\\evil.test/', 'javascript:alert(1)']) {
+    const page = await visit(t, browser, service.base)
+    await page.goto(`/sign-in?next=${encodeURIComponent(next)}`)
+    await page.fill('input[name=email]', owner.email)
+    await page.fill('input[name=password]', owner.password)
+    await page.click('button[type=submit]')
+    await page.locator('.nav-head', { hasText: 'Redirected' }).waitFor()
+    assert.equal(new URL(page.url()).origin, service.base)
+  }
+})
+
 for (const width of [1280, 390]) {
   test(`a login at an identity provider, ${width === 390 ? 'on the page itself' : 'in a popup'}`, { skip }, async (t) => {
     const page = await visit(t, browser, service.base, { width })

@@ -55,6 +55,17 @@ export function useMay(): (permission: Schema<'TenantPermission'>) => boolean {
   return (permission) => user_permissions.includes(permission) && !(acting && ownOnly.includes(permission))
 }
 
+/** The address to go to after signing in: one of this console, never elsewhere, whatever the address bar says. */
+export function within(next: string | undefined): string {
+  if (!next) return '/'
+  try {
+    const at = new URL(next, location.origin)
+    return at.origin === location.origin ? at.pathname + at.search + at.hash : '/'
+  } catch {
+    return '/'
+  }
+}
+
 /** Signs out here and forgets all that was read. */
 export function useSignOut(): () => Promise<void> {
   const queries = useQueryClient()

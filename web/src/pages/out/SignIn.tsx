@@ -2,7 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { api, ApiError } from '../../api/client'
-import { useSettings } from '../../app/session'
+import { useSettings, within } from '../../app/session'
 import { Out } from '../../shell/Out'
 import { Button } from '../../ui/Button'
 import { Check, PasswordField, TextField } from '../../ui/Field'
@@ -15,11 +15,11 @@ export default function SignIn() {
   const { app_name, oauth_providers } = useSettings()
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const { next } = useSearch({ strict: false }) as { next?: string }
+  const next = within((useSearch({ strict: false }) as { next?: string }).next)
 
   async function goOn() {
     queries.clear()
-    await navigate({ href: next ?? '/', replace: true })
+    await navigate({ href: next, replace: true })
   }
   async function signIn(values: Record<string, string | boolean>) {
     try {
@@ -41,7 +41,7 @@ export default function SignIn() {
       <Form onSubmit={signIn}>
         {({ busy }) => (
           <>
-            <Providers providers={oauth_providers} next={next ?? '/'} onDone={goOn} />
+            <Providers providers={oauth_providers} next={next} onDone={goOn} />
             {oauth_providers.length > 0 && <div className="or"><Trans>or with a password</Trans></div>}
             <TextField name="email" label={t`Email`} type="email" autoComplete="username" required autoFocus />
             <PasswordField

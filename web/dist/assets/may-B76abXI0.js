@@ -1,1 +1,0 @@
-import{a as e}from"./session-C8hlEy_V.js";function t(){let{user:t}=e();return e=>t.permissions.includes(e)}export{t};
