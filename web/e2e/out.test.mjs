@@ -22,7 +22,7 @@ async function pay(page, card) {
 }
 
 test('from the prices to a paid subscription', { skip }, async (t) => {
-  const page = await visit(t, browser, service.base)
+  const page = await visit(t, browser, service.base, { expect: ['422 /api/v1/onboarding/start'] })
   await page.goto('/pricing')
   await check(page, 'prices')
   await page.getByRole('link', { name: 'Try Team' }).click()
@@ -51,10 +51,10 @@ test('from the prices to a paid subscription', { skip }, async (t) => {
   await page.getByRole('button', { name: /Done/ }).click()
   await page.waitForURL(`${service.base}/`)
   await page.locator('.nav-head', { hasText: 'Buyer & Sons' }).waitFor()
-}, )
+})
 
 test('a payment that is left and one that is declined lose nothing, in Italian on a phone', { skip }, async (t) => {
-  const page = await visit(t, browser, service.base, { width: 390, locale: 'it-IT' })
+  const page = await visit(t, browser, service.base, { width: 390, locale: 'it-IT', expect: ['402 /sandbox/checkout/*'] })
   await page.goto('/onboarding?plan=starter&currency=EUR')
   await page.fill('[name=name]', 'Bruno Prova')
   await page.fill('[name=email]', 'bruno@prova.test')
@@ -86,7 +86,7 @@ test('an invitation is accepted with a new account, in French on a phone', { ski
   await page.waitForURL(`${service.base}/`)
   await page.goto(link)
   await page.getByText('Cette invitation n’est plus valable').waitFor()
-}, )
+})
 
 test('a forgotten password is set anew by the link of a mail', { skip }, async (t) => {
   await register(service.base, 'Fay Forgets', 'fay@forgets.test', 'Forgets')

@@ -81,7 +81,7 @@ export function Shell({ mark, name, below, entries, foot, banner, children }: {
         </nav>
         <div className="main">
           <header className="top">
-            <Link className="top-home" to={home.to} aria-label={t`Home`}>{mark}</Link>
+            <Link className="top-home" to={home.to}><span className="sr">{t`Home`}</span>{mark}</Link>
             <Crumbs />
             <PaletteButton />
             <WhoMenu />

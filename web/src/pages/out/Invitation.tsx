@@ -22,7 +22,8 @@ export default function Invitation() {
     queryFn: async () => (await api.GET('/api/v1/invitations/{token}', { params: { path: { token } } })).data!.data,
     retry: false,
   })
-  if (invitation.error instanceof ApiError && [404, 410, 422].includes(invitation.error.status)) {
+  const unknown = invitation.error instanceof ApiError && [404, 410, 422].includes(invitation.error.status)
+  if (unknown || invitation.data?.is_valid === false) {
     return (
       <Out title={t`Invitation`}>
         <Empty level="h1" icon="mail" title={<Trans>This invitation is not valid any more</Trans>} actions={<ButtonLink to="/sign-in"><Trans>Sign in</Trans></ButtonLink>}>

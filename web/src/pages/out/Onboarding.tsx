@@ -10,6 +10,7 @@ import { Read } from '../../ui/Read'
 import { Problem, Skeleton } from '../../ui/Messages'
 import { plansQuery } from './catalog'
 import { AccountStep } from './onboarding/AccountStep'
+import { keptChoice } from './onboarding/kept'
 import { DetailsStep } from './onboarding/DetailsStep'
 import { OrganizationStep } from './onboarding/OrganizationStep'
 import { PaymentStep } from './onboarding/PaymentStep'
@@ -51,10 +52,12 @@ export default function Onboarding() {
     if (me.isPending || plans.isPending) return [0, <Skeleton key="wait" lines={5} />] as const
     if (me.isError) return [0, <Problem key="error" error={me.error} onRetry={() => void me.refetch()} />] as const
     if (plans.isError) return [0, <Problem key="error" error={plans.error} onRetry={() => void plans.refetch()} />] as const
+    const kept = search.left && !search.plan ? keptChoice() : {}
+    const wanted = search.plan ?? kept.plan
     const choice: Choice = {
-      plan: plans.data.find((plan) => plan.slug === search.plan)?.slug,
-      currency: firstCurrency(plans.data, search.currency, default_currency),
-      seats: Math.max(1, Number(search.seats) || 1),
+      plan: plans.data.find((plan) => plan.slug === wanted)?.slug,
+      currency: firstCurrency(plans.data, search.currency ?? kept.currency, default_currency),
+      seats: Math.max(1, Number(search.seats ?? kept.seats) || 1),
     }
     if (!me.data) return choice.plan ? ([1, <AccountStep key="account" choice={choice} plans={plans.data} />] as const) : ([0, <PlanStep key="plan" choice={choice} plans={plans.data} />] as const)
     if (!tenant) return [0, <OrganizationStep key="organization" />] as const

@@ -9,6 +9,7 @@ import { TextField } from '../../../ui/Field'
 import { Form, type Values } from '../../../ui/Form'
 import { AccountFields, Agreement } from '../AccountFields'
 import type { Choice } from '../Onboarding'
+import { keepChoice } from './kept'
 import { PlanChoice } from './PlanChoice'
 import { Receipt, useCosts } from './Receipt'
 
@@ -44,6 +45,7 @@ export function AccountStep({ choice, plans }: { choice: Choice; plans: Schema<'
     })
     sessionStorage.removeItem(store)
     queries.clear()
+    keepChoice(choice)
     location.assign(answer.data!.checkout_url)
     await new Promise(() => {}) // the button stays at work until the page is left
   }

@@ -7,6 +7,7 @@ import { Button } from '../../../ui/Button'
 import { Icon } from '../../../ui/Icon'
 import { Note, Problem } from '../../../ui/Messages'
 import type { Choice } from '../Onboarding'
+import { keepChoice } from './kept'
 import { PlanChoice } from './PlanChoice'
 import { Receipt, useCosts } from './Receipt'
 
@@ -23,6 +24,7 @@ export function PaymentStep({ choice, plans, left }: { choice: Choice; plans: Sc
       const answer = await api.POST('/api/v1/onboarding/retry-checkout', {
         body: { plan_slug: plan.slug, currency: choice.currency, quantity: plan.pricing_type === 'seat' ? choice.seats : undefined },
       })
+      keepChoice(choice)
       location.assign(answer.data!.data.checkout_url)
       await new Promise(() => {}) // the button stays at work until the page is left
     },
