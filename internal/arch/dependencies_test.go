@@ -1,6 +1,8 @@
 package arch
 
 import (
+	"encoding/json"
+	"maps"
 	"os"
 	"regexp"
 	"testing"
@@ -27,6 +29,7 @@ func TestDependenciesAreExplained(t *testing.T) {
 		return found
 	}
 	required := read("go.mod", requirement)
+	maps.Copy(required, npmDependencies(t))
 	explained := read("docs/dependencies.md", explanation)
 	if len(required) < 10 {
 		t.Fatalf("found only %d requirements in go.mod", len(required))
@@ -51,4 +54,22 @@ func TestTheModuleCanBeInstalled(t *testing.T) {
 	if found := directive.FindString(read(t, "../../go.mod")); found != "" {
 		t.Errorf("go.mod has %q: no other module may build the program", found)
 	}
+}
+
+// npmDependencies are the packages of npm that the console is made of.
+func npmDependencies(t *testing.T) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile("../../web/package.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var manifest struct{ Dependencies map[string]string }
+	if err := json.Unmarshal(text, &manifest); err != nil || len(manifest.Dependencies) == 0 {
+		t.Fatalf("%v: %v", err, manifest)
+	}
+	names := map[string]bool{}
+	for name := range manifest.Dependencies {
+		names[name] = true
+	}
+	return names
 }

@@ -42,7 +42,7 @@ var platform = []string{
 var settings = []string{"account", "usage", "invoice"}
 
 // sandbox is what the stand-ins for the outside world may import.
-var sandbox = []string{"clock", "console", "dbfile", "i18n", "mail", "money", "prepared"}
+var sandbox = []string{"clock", "dbfile", "i18n", "mail", "money", "prepared"}
 
 // libraries are confined to the packages that wrap them.
 var libraries = []struct {

@@ -170,7 +170,7 @@ func TestThePageOfAnInvoice(t *testing.T) {
 	}
 	w.advance(time.Minute)
 	open := must[*api.Invoice](t)(w.V1Invoices.VoidInvoice(t.Context(), draft.ID, nil))
-	w.open(http.MethodGet, w.pageOf(open), nil).shows(t, "It was withdrawn.", "-<form")
+	w.open(http.MethodGet, w.pageOf(open), nil).shows(t, "It was voided.", "-<form")
 }
 
 // TestWhatIsRefusedForWantOfAConfirmation creates and changes subscriptions with
