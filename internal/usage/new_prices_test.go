@@ -190,7 +190,7 @@ func TestNewPricesBeginWithAPeriod(t *testing.T) {
 		}
 		m.AdvanceTo(s.Now().Add(2 * time.Hour))
 		m.LogInAgain()
-		m.wantBilled("1 × Product billed = 1000, 5 × calls = 500")
+		m.wantBilled("1 × Plan billed (Product billed) = 1000, 5 × calls = 500")
 
 		m.atEnd(2 * time.Hour)
 		m.settled()
@@ -245,7 +245,7 @@ func TestASwitchOfPricesIsMadeOnce(t *testing.T) {
 			m.LogInAgain()
 			m.settled()
 			m.atEnd(2 * time.Hour)
-			m.wantBilled("1 × Product billed = 1000, 6 × calls = 1500")
+			m.wantBilled("1 × Plan billed (Product billed) = 1000, 6 × calls = 1500")
 			if n := s.CountAudited(m.Owner, "subscription.metered_prices_changed"); n != 1 {
 				t.Errorf("%d entries in the audit trail", n)
 			}

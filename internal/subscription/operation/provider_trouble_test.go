@@ -202,7 +202,7 @@ func (c *customer) settledAs(t *testing.T) {
 func noDuplicates(s *apptest.Server, t *testing.T) {
 	t.Helper()
 	for kind, key := range map[string]string{
-		"customer": "metadata.tenant_id", "product": "metadata.product_id", "price": "metadata.price_id",
+		"customer": "metadata.tenant_id", "product": "metadata.plan_id", "price": "metadata.price_id",
 		"checkout.session": "metadata.checkout_id", "subscription": "metadata.checkout_id",
 	} {
 		seen := map[any]bool{}
