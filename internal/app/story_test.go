@@ -105,14 +105,13 @@ func people(s *apptest.Server, o apptest.Owner, invitation string) {
 	call("GET", "/invitations/"+invitation, "", nil).Want(200)
 	call("POST", "/invitations/"+invitation+"/accept-with-registration", "", apptest.Registration("bob@example.com", object{"name": "Bob"})).Want(201)
 	password := apptest.AdaLogin["password"]
-	bob := s.LogIn("bob@example.com")
 	call("POST", "/user/email/verification", o.Token, nil).Want(202)
 	call("POST", "/auth/verify-email", "", object{"token": mailed(s, "ada@example.com", "verify-email")}).Want(200)
 	call("POST", "/auth/forgot-password", "", object{"email": "bob@example.com"}).Want(200)
 	call("POST", "/auth/reset-password", "", object{
 		"email": "bob@example.com", "token": mailed(s, "bob@example.com", "reset-password"), "password": password, "password_confirmation": password,
 	}).Want(200)
-	bob = s.LogIn("bob@example.com")
+	bob := s.LogIn("bob@example.com")
 	call("PUT", "/user/password", bob, object{"current_password": password, "password": "a new staple", "password_confirmation": "a new staple"}).Want(204)
 	bob = call("POST", "/auth/login", "", object{"email": "bob@example.com", "password": "a new staple"}).Want(200).Str("accessToken")
 	call("POST", "/user/email", bob, object{"email": "robert@example.com", "current_password": "a new staple"}).Want(202)

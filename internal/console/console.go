@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"html"
 	"io/fs"
 	"net/http"
@@ -85,9 +84,9 @@ func fill(index []byte, base string, c Config) ([]byte, error) {
 	if !bytes.Contains(index, []byte(head)) || !bytes.Contains(index, []byte(title)) {
 		return nil, errors.New("console: the built page is not the expected one")
 	}
-	first := fmt.Sprintf("%s\n    <base href=\"%s\" />", head, html.EscapeString(base))
+	first := head + "\n    <base href=\"" + html.EscapeString(base) + "\" />"
 	if c.Brand.Accent != "" {
-		first += fmt.Sprintf("\n    <meta name=\"accent\" content=\"%s\" />", html.EscapeString(c.Brand.Accent))
+		first += "\n    <meta name=\"accent\" content=\"" + html.EscapeString(c.Brand.Accent) + "\" />"
 	}
 	if c.Sandbox {
 		first += "\n    <meta name=\"sandbox\" content=\"on\" />"
@@ -144,7 +143,7 @@ func (s *Console) lead(mount func(path string, h http.Handler), page frontend.Pa
 		if r.URL.RawQuery != "" {
 			target += "?" + r.URL.RawQuery
 		}
-		http.Redirect(w, r, target, http.StatusFound)
+		http.Redirect(w, r, target, http.StatusFound) //nolint:gosec // It begins with the service's own URL.
 	})
 	at, _, _ := strings.Cut(from, "{")
 	mount(at, mux)

@@ -274,7 +274,7 @@ func TestDocumentInOtherScripts(t *testing.T) {
 		}
 	}
 	// What is written to the left comes out as letters again once the forms are undone.
-	for name, want := range map[string]string{"Arabic": "شركة البرمجيات المحدودة", "Persian": "شرکت نرم‌افزار", "Hebrew": "חברת תוכנה"} {
+	for name, want := range map[string]string{"Arabic": "شركة البرمجيات المحدودة", "Persian": "شرکت نرم\u200cافزار", "Hebrew": "חברת תוכנה"} {
 		s := sample("EUR", 2, "en", 900)
 		s.Invoice.Billed.Name = &want
 		text := norm.NFKC.String(read(t, render(t, s)))

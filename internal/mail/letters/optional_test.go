@@ -23,7 +23,7 @@ func TestOptional(t *testing.T) {
 		if err := l.Welcome(t.Context(), "it", to, "Ada"); err != nil || (b.To == to) != c.welcome {
 			t.Errorf("%v: welcome %v: %v", c.named, b.To, err)
 		}
-		b.Message.To = ""
+		b.To = ""
 		err = l.Receipt(t.Context(), "en", to, letters.Receipt{Tenant: "Acme", Number: "INV-1", Amount: money.Money{AmountCents: 1900, Currency: "EUR"}, MinorUnits: 2, PaidAt: now})
 		if err != nil || (b.To == to) != c.receipt || l.SendsReceipts() != c.receipt {
 			t.Errorf("%v: receipt %v: %v", c.named, b.To, err)

@@ -1,7 +1,6 @@
 package reference
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 
@@ -23,7 +22,7 @@ func nameTexts(schemas map[string]*huma.Schema) {
 			text.Description = "The text in this language."
 		}
 		if named[name] != nil && !reflect.DeepEqual(named[name].Properties, bare.Properties) {
-			panic(fmt.Sprintf("%s is described in two ways", name))
+			panic(name + " is described in two ways")
 		}
 		named[name] = &bare
 		if s.Nullable {

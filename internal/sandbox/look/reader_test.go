@@ -88,8 +88,12 @@ func TestReader(t *testing.T) {
 		wanted  []string
 		lang    string
 	}{
-		{"", nil, "en"}, {"fr-CA, en;q=0.5", nil, "fr"}, {"de", nil, "en"}, {"fr", []string{"it"}, "it"},
-		{"fr", []string{"auto"}, "fr"}, {"fr", []string{"", "de", "es"}, "es"},
+		{"", nil, "en"},
+		{"fr-CA, en;q=0.5", nil, "fr"},
+		{"de", nil, "en"},
+		{"fr", []string{"it"}, "it"},
+		{"fr", []string{"auto"}, "fr"},
+		{"fr", []string{"", "de", "es"}, "es"},
 	} {
 		if got := (look.Brand{}).For(asks(c.browser), c.wanted...).Lang(); got != c.lang {
 			t.Errorf("%q with %q: %s, want %s", c.browser, c.wanted, got, c.lang)
