@@ -98,6 +98,70 @@ test('the sandbox bar moves the time and shows the mail', { skip }, async (t) =>
   await page.locator('.nav-head', { hasText: 'Acme' }).waitFor()
 })
 
+test('a key is made, opens what it was made for, and ends', { skip }, async (t) => {
+  const owner = await register(service.base, 'Kim Keys', 'kim@keys.test', 'Keys', { slug: 'starter' })
+  const page = await visit(t, browser, service.base)
+  await signIn(page, owner)
+  await page.goto('/developers')
+  await page.getByRole('button', { name: 'New key' }).first().click()
+  const form = page.getByRole('dialog')
+  await form.getByLabel('Name').fill('metering')
+  await form.locator('input[type=checkbox]').first().check()
+  await check(page, 'a new key')
+  await form.getByRole('button', { name: 'Make the key' }).click()
+  const secret = await page.getByLabel('Secret', { exact: true }).textContent()
+  await page.getByRole('button', { name: 'I have kept it' }).click()
+  const ask = (path) => fetch(`${service.base}/api/v1/tenant/${owner.tenant}${path}`, { headers: { Authorization: `Bearer ${secret}` } }).then((answer) => answer.status)
+  const before = await ask('/entitlements')
+  assert.ok(before === 200 || before === 403, `the key is known: ${before}`)
+  const row = page.getByRole('row', { name: /metering/ })
+  await row.getByRole('button').last().click()
+  await page.getByRole('menuitem', { name: /End/ }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'End the key' }).click()
+  await page.getByText('has ended').first().waitFor()
+  assert.equal(await ask('/entitlements'), 401)
+})
+
+test('an endpoint is made, gets a test event, and it is sent again', { skip }, async (t) => {
+  const owner = await register(service.base, 'Wes Hooks', 'wes@hooks.test', 'Hooks', { slug: 'starter' })
+  const page = await visit(t, browser, service.base, { theme: 'dark' })
+  await signIn(page, owner)
+  await page.goto('/developers')
+  await page.getByRole('button', { name: 'New endpoint' }).first().click()
+  await page.getByRole('dialog').getByLabel('Address').fill(`${service.base}/sandbox/hooks/in/console`)
+  await page.getByRole('dialog').getByRole('button', { name: 'Make the endpoint' }).click()
+  await page.getByRole('button', { name: 'I have kept it' }).click()
+  await page.getByRole('link', { name: /sandbox\/hooks\/in\/console/ }).click()
+  await page.getByRole('button', { name: /Send a test/ }).click()
+  const delivery = page.getByRole('row', { name: /webhook\.test/ }).filter({ hasText: 'Delivered' })
+  await page.waitForTimeout(500)
+  await page.reload()
+  await delivery.first().waitFor()
+  await check(page, 'an endpoint')
+  await delivery.first().getByRole('button').last().click()
+  await waitFor(async () => {
+    const { data } = await (await fetch(`${service.base}/sandbox/hooks/messages`)).json()
+    return data.filter((one) => JSON.stringify(one.body).includes('webhook.test') && one.signature_valid).length === 2
+  })
+})
+
+test('the quota is reached, and a larger plan is bought with the card that is known', { skip }, async (t) => {
+  const owner = await register(service.base, 'Una Upgrades', 'una@upgrades.test', 'Upgrades', { slug: 'starter' })
+  await call(service.base, 'POST', `/api/v1/tenant/${owner.tenant}/usage`, { meter_code: 'api-calls', quantity: 1000 }, owner.token)
+  const page = await visit(t, browser, service.base, { width: 390 })
+  await signIn(page, owner)
+  await page.getByText('the limit is reached').first().waitFor()
+  await page.getByRole('link', { name: 'See larger plans' }).first().click()
+  await page.getByRole('radio', { name: /^Team/ }).check()
+  const button = page.getByRole('button', { name: /Change to Team/ })
+  await button.click()
+  const { data } = await waitFor(async () => {
+    const answer = await call(service.base, 'GET', `/api/v1/tenant/${owner.tenant}/subscription`, undefined, owner.token)
+    return answer.data.plan.name === 'Team' && answer
+  })
+  assert.equal(data.status, 'active')
+})
+
 async function waitFor(look) {
   for (let i = 0; i < 100; i++) {
     const found = await look()

@@ -6,12 +6,18 @@ export function Dialog({ open, onClose, title, children, wide }: {
   open: boolean; onClose: () => void; title: ReactNode; children: ReactNode; wide?: boolean
 }) {
   return (
-    <Modal
-      opened={open} onClose={onClose} title={title} centered lockScroll={false} withCloseButton={false}
+    <Modal.Root
+      opened={open} onClose={onClose} centered lockScroll={false}
       transitionProps={{ duration: 120 }} size={wide ? 640 : 440} radius={12}
-      classNames={{ content: 'dialog', header: 'dialog-head', title: 'dialog-title', body: 'dialog-body', inner: 'dialog-inner', overlay: 'dialog-overlay' }}
+      classNames={{ content: 'dialog', title: 'dialog-title', body: 'dialog-body', inner: 'dialog-inner', overlay: 'dialog-overlay' }}
     >
-      {children}
-    </Modal>
+      <Modal.Overlay />
+      <Modal.Content>
+        <Modal.Body>
+          <Modal.Title>{title}</Modal.Title>
+          {children}
+        </Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
   )
 }

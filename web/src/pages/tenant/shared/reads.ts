@@ -36,8 +36,11 @@ export function useInvitations() {
 export function useRefresh(): (...parts: string[]) => Promise<void> {
   const queries = useQueryClient()
   return useCallback(async (...parts) => {
+    // A preview is never read again by itself: what it was for may have been done.
+    const preview = ({ queryKey }: { queryKey: readonly unknown[] }) => String(queryKey[1]).endsWith('/preview-change')
+    queries.removeQueries({ type: 'inactive', predicate: preview })
     await queries.invalidateQueries({
-      predicate: ({ queryKey }) => typeof queryKey[1] === 'string' && parts.some((part) => String(queryKey[1]).includes(part)),
+      predicate: (query) => typeof query.queryKey[1] === 'string' && !preview(query) && parts.some((part) => String(query.queryKey[1]).includes(part)),
     })
     await Promise.all([queries.invalidateQueries({ queryKey: ['tenant'] }), queries.invalidateQueries({ queryKey: ['me'] })])
   }, [queries])
