@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What is drawn from left to right, in Unicode's presentation forms; each was compared with
-// what a browser draws.
+// What is drawn from left to right, in Unicode's presentation forms; by
+// the Unicode Character Database, and looked at in a document.
 func TestVisual(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
