@@ -2,10 +2,10 @@ package app
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"github.com/tenantry/tenantry/internal/app/doctor"
+	"github.com/tenantry/tenantry/internal/app/pspcheck"
 	"github.com/tenantry/tenantry/internal/psp/check"
 	"github.com/tenantry/tenantry/internal/settings"
 )
@@ -19,5 +19,5 @@ func Diagnose(ctx context.Context, cfg doctor.Config, logins []settings.LoginPro
 		cfg.Provider = func(ctx context.Context) ([]check.Finding, error) { return checkProvider(ctx, cfg.Settings) }
 	}
 	found := doctor.Run(ctx, cfg)
-	return errors.Join(writeFindings(out, found, asJSON), verdictOn(found))
+	return pspcheck.Write(out, found, asJSON)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/account/webpush"
 	"github.com/tenantry/tenantry/internal/apikey"
 	"github.com/tenantry/tenantry/internal/app/alerts"
+	"github.com/tenantry/tenantry/internal/app/terms"
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/currency"
@@ -197,14 +198,14 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 // what deletes old events.
 func (d *domains) addUsage(p *platform, events hook.Outbox) {
 	d.usage = usage.NewService(usage.Deps{
-		DB: p.db, Clock: p.clock, Plans: allowances{d.entitlements}, Log: p.log,
+		DB: p.db, Clock: p.clock, Plans: terms.Allowances{Entitlements: d.entitlements}, Log: p.log,
 		Jobs: p.jobs, Billing: billing.NewQueue(p.db), Events: events, Observe: p.metrics.Usage,
 		Alerts: alerts.Alerts{
 			Tenants: d.tenants, Letters: p.letters, Pushes: d.pushes, Messages: p.messages, BillingPage: p.frontend.Of(frontend.Billing),
 		},
 	})
 	d.priceList = pricelist.New(pricelist.Deps{DB: p.db, Catalog: d.catalog, Currencies: d.currencies, Meters: d.meters})
-	paying := payers{d.subscriptions, d.tenants, d.catalog}
+	paying := terms.Payers{Subscriptions: d.subscriptions, Tenants: d.tenants, Catalog: d.catalog}
 	d.estimator = billing.NewEstimator(p.db, p.clock, paying, currency.Decimals(p.db))
 	d.reporter = billing.NewReporter(billing.ReporterDeps{
 		DB: p.db, Clock: p.clock, Log: p.log, Provider: p.provider, Customers: d.customers, Payers: paying,

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/app/terms"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog/pricelink"
 	"github.com/tenantry/tenantry/internal/hook"
@@ -113,7 +114,7 @@ func (l *links) Purge(ctx context.Context, tenantID uuid.UUID) error {
 }
 
 func (l *links) Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {
-	return consumption{l.usage}.Current(ctx, tenantID)
+	return terms.Consumption{Usage: l.usage}.Current(ctx, tenantID)
 }
 
 func (l *links) TellMember(ctx context.Context, t hook.Type, tenantID uuid.UUID, userID int64) error {

@@ -1,4 +1,6 @@
-package app
+// Package terms tells the domains of usage and subscriptions about each other: what a
+// tenant may use and pays for, and how much of it is used.
+package terms
 
 import (
 	"context"
@@ -16,12 +18,13 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/billing"
 )
 
-// allowances gives the usage domain the quotas and the billing period of a
+// Allowances gives the usage domain the quotas and the billing period of a
 // tenant's subscription.
-type allowances struct{ entitlements *entitlement.Service }
+type Allowances struct{ Entitlements *entitlement.Service }
 
-func (a allowances) Allowances(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]usage.Allowance, error) {
-	terms, err := a.entitlements.TermsOf(ctx, tenantIDs)
+// Allowances returns the allowance of each tenant that has one.
+func (a Allowances) Allowances(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]usage.Allowance, error) {
+	terms, err := a.Entitlements.TermsOf(ctx, tenantIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -49,18 +52,19 @@ func formerBilling(terms []entitlement.FormerTerms) []usage.FormerBilling {
 	return former
 }
 
-// payers gives the usage domain the currency and the billing period in which a
+// Payers gives the usage domain the currency and the billing period in which a
 // tenant pays, and what for.
-type payers struct {
-	subscriptions *subscription.Service
-	tenants       *tenant.Service
-	catalog       *catalog.Service
+type Payers struct {
+	Subscriptions *subscription.Service
+	Tenants       *tenant.Service
+	Catalog       *catalog.Service
 }
 
-func (p payers) Payer(ctx context.Context, tenantID uuid.UUID) (billing.Payer, error) {
-	sub, err := p.subscriptions.Current(ctx, tenantID)
+// Payer returns how a tenant pays for its usage now.
+func (p Payers) Payer(ctx context.Context, tenantID uuid.UUID) (billing.Payer, error) {
+	sub, err := p.Subscriptions.Current(ctx, tenantID)
 	if errors.Is(err, subscription.ErrNotFound) || err == nil && !sub.Status.Running() && sub.Status != subscription.Unpaid {
-		t, err := p.tenants.Get(ctx, tenantID)
+		t, err := p.Tenants.Get(ctx, tenantID)
 		return billing.Payer{Currency: t.PreferredCurrency}, err
 	}
 	if err != nil {
@@ -108,13 +112,15 @@ func pricesOf(items []psp.MeteredItem) []string {
 }
 
 // paysUsage reports whether the plan of a subscription bills usage.
-func (p payers) paysUsage(ctx context.Context, sub subscription.Subscription) (bool, error) {
-	plan, err := p.catalog.Plan(ctx, sub.PlanID)
+func (p Payers) paysUsage(ctx context.Context, sub subscription.Subscription) (bool, error) {
+	plan, err := p.Catalog.Plan(ctx, sub.PlanID)
 	return plan.PricingType == catalog.Usage, err
 }
 
-func (p payers) Billed(ctx context.Context, tenantID uuid.UUID, at time.Time) (bool, error) {
-	subs, err := p.subscriptions.OfTenant(ctx, tenantID)
+// Billed reports whether a time was in a billing period that is over, of a
+// subscription whose plan bills usage.
+func (p Payers) Billed(ctx context.Context, tenantID uuid.UUID, at time.Time) (bool, error) {
+	subs, err := p.Subscriptions.OfTenant(ctx, tenantID)
 	if err != nil {
 		return false, err
 	}
@@ -136,12 +142,13 @@ func (p payers) Billed(ctx context.Context, tenantID uuid.UUID, at time.Time) (b
 	return false, nil
 }
 
-// consumption gives the subscription domain how much a tenant uses of each metered
+// Consumption gives the subscription domain how much a tenant uses of each metered
 // feature, so that a plan with a lower quota is not offered.
-type consumption struct{ usage *usage.Service }
+type Consumption struct{ Usage *usage.Service }
 
-func (c consumption) Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {
-	summary, err := c.usage.Summary(ctx, tenantID)
+// Current returns the amount used of each meter by its code, rounded up.
+func (c Consumption) Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {
+	summary, err := c.Usage.Summary(ctx, tenantID)
 	if err != nil {
 		return nil, err
 	}

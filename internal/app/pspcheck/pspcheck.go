@@ -1,0 +1,159 @@
+// Package pspcheck checks the account at the payment provider, and what is linked to
+// it here (rules: psp#check).
+package pspcheck
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+
+	"github.com/tenantry/tenantry/internal/app/commands"
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/catalog/currency"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/check"
+	"github.com/tenantry/tenantry/internal/psp/inbox"
+	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage/meters"
+)
+
+// Run makes the checks. types are the types of events that the service handles, and
+// webhookURL is where it receives them, empty if that is not known. It changes nothing,
+// neither at the provider nor here.
+func Run(ctx context.Context, s settings.Settings, types []string, webhookURL string) (found []check.Finding, err error) {
+	cfg := psp.Config{SecretKey: s.StripeSecretKey.Reveal(), Log: commands.NewLog(io.Discard, s)} // what goes wrong is a finding
+	if s.StripeURL != nil {
+		cfg.BaseURL = s.StripeURL.String()
+	}
+	c := check.Config{Types: types, WebhookURL: webhookURL, Now: clock.System().Now}
+	db, problem := open(ctx, s)
+	if problem == nil {
+		defer commands.Closing(db, &err)
+		cfg.Decimals = currency.Decimals(db)
+		problem = read(ctx, db, &c)
+	}
+	if c.Client, err = psp.NewClient(cfg); err != nil {
+		return nil, fmt.Errorf("payment provider: %w", err)
+	}
+	return append([]check.Finding{databaseFinding(problem)}, check.Run(ctx, c)...), nil
+}
+
+// databaseFinding says whether the database could be read.
+func databaseFinding(problem error) check.Finding {
+	if problem == nil {
+		return check.Finding{Name: "database", Status: check.OK, Detail: "it can be read"}
+	}
+	fix := "Set TENANTRY_DATA or TENANTRY_DATABASE_URL to the database of the service, and run tenantry migrate."
+	finding := check.Finding{Name: "database", Status: check.Error, Detail: "prices and notifications were not checked: " + problem.Error(), Fix: &fix}
+	if errors.Is(problem, errNoDatabase) { // as before the first start, when nothing is linked
+		finding.Status = check.Warning
+	}
+	return finding
+}
+
+var errNoDatabase = errors.New("there is no database")
+
+func open(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
+	// Opening an absent file would make one.
+	if u, err := url.Parse(s.DatabaseURL.Reveal()); err == nil && u.Scheme == "sqlite" {
+		if _, err := os.Stat(sqldb.FilePath(u)); err != nil {
+			return nil, fmt.Errorf("%w at %s", errNoDatabase, sqldb.FilePath(u))
+		}
+	}
+	return sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Log: commands.NewLog(io.Discard, s)})
+}
+
+// read adds what the database says.
+func read(ctx context.Context, db *sqldb.DB, c *check.Config) (err error) {
+	if c.LastReceived, err = inbox.LastEventAt(ctx, db); err != nil && !errors.Is(err, inbox.ErrNoEvent) {
+		return err
+	}
+	c.Links, err = linkedPrices(ctx, db)
+	return err
+}
+
+// linkedPrices lists the prices of plans and meters that are linked to one of the
+// provider.
+func linkedPrices(ctx context.Context, db *sqldb.DB) ([]check.Link, error) {
+	plans, err := catalog.New(catalog.Deps{DB: db, Clock: clock.System()}).AllPlans(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var links []check.Link
+	for _, plan := range plans {
+		for _, price := range plan.Prices {
+			if price.PSPPriceID == nil {
+				continue
+			}
+			links = append(links, check.Link{
+				Name: "plan " + plan.Slug + " in " + price.Currency, PSPPriceID: *price.PSPPriceID, Currency: price.Currency,
+				Amount: &price.PriceCents, IntervalUnit: plan.Interval.Unit, IntervalCount: int(plan.Interval.Count),
+			})
+		}
+	}
+	all, err := meters.NewService(meters.Deps{DB: db, Clock: clock.System()}).All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, meter := range all {
+		for _, price := range meter.Prices {
+			if price.PSPPriceID != nil {
+				links = append(links, check.Link{
+					Name: "meter " + meter.Code + " in " + price.Currency, PSPPriceID: *price.PSPPriceID, Currency: price.Currency,
+					UnitPrice: price.UnitPrice.String(), Metered: true,
+				})
+			}
+		}
+	}
+	return links, nil
+}
+
+// Write writes what was found, an object with all of it or a paragraph each, and fails
+// if a finding is an error.
+func Write(out io.Writer, found []check.Finding, asJSON bool) error {
+	return errors.Join(writeFindings(out, found, asJSON), verdictOn(found))
+}
+
+// writeFindings writes what was found: an object with all of it, or a paragraph each.
+func writeFindings(out io.Writer, found []check.Finding, asJSON bool) error {
+	if asJSON {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(map[string]any{"checks": found})
+	}
+	width := 0
+	for _, f := range found {
+		width = max(width, len(f.Name))
+	}
+	for _, f := range found {
+		if _, err := fmt.Fprintf(out, "%-7s  %-*s  %s\n", f.Status, width, f.Name, f.Detail); err != nil {
+			return err
+		}
+		if f.Fix != nil {
+			if _, err := fmt.Fprintf(out, "%-7s  %-*s  → %s\n", "", width, "", *f.Fix); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// verdictOn fails if a finding is an error.
+func verdictOn(found []check.Finding) error {
+	n := 0
+	for _, f := range found {
+		if f.Status == check.Error {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d checks failed", n, len(found))
+}
