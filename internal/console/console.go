@@ -26,8 +26,12 @@ var Paths = []string{
 	"/", "/sign-in", "/register", "/forgot-password", "/reset-password", "/verify-email", "/invitations/",
 	"/pricing", "/onboarding", "/onboarding/", "/plan", "/invoices", "/invoices/", "/team", "/team/",
 	"/developers", "/developers/", "/activity", "/settings", "/profile", "/platform", "/platform/",
-	"/billing", "/webhooks",
+	"/billing", "/webhooks", components,
 }
+
+// components is the page of all pieces of the console, for who works on it. It is served with the
+// sandbox only.
+const components = "/components"
 
 // Config is what the console needs.
 type Config struct {
@@ -110,7 +114,9 @@ func policy(logo string) string {
 // to pages of its lead to them.
 func (s *Console) Mount(mount func(path string, h http.Handler)) {
 	for _, at := range Paths {
-		mount(at, only(s.show))
+		if at != components || s.config.Sandbox {
+			mount(at, only(s.show))
+		}
 	}
 	entries, err := fs.ReadDir(s.config.Files, ".")
 	if err != nil {

@@ -186,6 +186,17 @@ func TestBuilt(t *testing.T) {
 	}
 }
 
+// The page of components is there with the sandbox alone.
+func TestComponents(t *testing.T) {
+	t.Parallel()
+	for sandbox, want := range map[bool]int{true: http.StatusOK, false: http.StatusNotFound} {
+		h := serve(t, console.Config{Files: built, PublicURL: "https://example.com", Sandbox: sandbox})
+		if w := get(h, "/components"); w.Code != want {
+			t.Errorf("with a sandbox %t: %d", sandbox, w.Code)
+		}
+	}
+}
+
 // What the console's script calls a page is served.
 func TestPathsAreThoseOfTheScript(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import type { QueryClient } from '@tanstack/react-query'
-import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, Outlet, redirect, type StaticDataRouteOption } from '@tanstack/react-router'
+import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, notFound, Outlet, redirect, type StaticDataRouteOption } from '@tanstack/react-router'
 import { PlatformShell } from '../shell/PlatformShell'
 import { TenantShell } from '../shell/TenantShell'
 import { ProfileShell } from '../shell/ProfileShell'
@@ -92,6 +92,15 @@ const profile = createRoute({
   component: load('tenant', () => import('../pages/profile/Profile')),
 })
 
+/** All pieces of the console, for who works on it: only where the service runs with its sandbox. */
+const components = createRoute({
+  getParentRoute: () => root, path: '/components', validateSearch: texts,
+  beforeLoad: () => {
+    if (!import.meta.env.DEV && !document.querySelector('meta[name=sandbox]')) throw notFound()
+  },
+  component: lazyRouteComponent(() => import('../pages/components/Components')),
+})
+
 /** Where mails and the provider lead that have no page of their own. */
 const leads = ([['/billing', '/plan'], ['/webhooks', '/developers'], ['/onboarding/success', '/onboarding'], ['/onboarding/plans', '/onboarding']] as const).map(
   ([from, to]) => createRoute({
@@ -113,6 +122,7 @@ const routes = root.addChildren([
   out('/pricing', () => import('../pages/out/Pricing')),
   out('/onboarding', () => import('../pages/out/Onboarding')),
   ...leads,
+  components,
   signedIn.addChildren([
     tenant.addChildren([
       tenantPage('/', msg`Home`, () => import('../pages/tenant/Home')),

@@ -36,8 +36,8 @@ export function Problem({ error, onRetry, retrying }: { error: unknown; onRetry?
 /** What stands where a list is empty: a sentence, why one would want it, the action. */
 export function Empty({ icon, title, children, actions, slim, level: Heading = 'h2' }: {
   icon: IconName; title: ReactNode; children?: ReactNode; actions?: ReactNode; slim?: boolean
-  /** h1 where nothing else heads the page. */
-  level?: 'h1' | 'h2'
+  /** h1 where nothing else heads the page, h3 below a heading. */
+  level?: 'h1' | 'h2' | 'h3'
 }) {
   return (
     <div className={`empty ${slim ? 'slim' : ''}`}>
