@@ -34,6 +34,16 @@ export function formats(locale: string) {
       })
       return format.format(cents / 10 ** digits).replace('-', '−')
     },
+    /** A sum without its decimals, for figures that are read at a glance. */
+    about(cents: number, currency: string, { sign = false } = {}): string {
+      const format = new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: 0, signDisplay: sign ? 'exceptZero' : 'auto', currencyDisplay: 'narrowSymbol' })
+      return format.format(cents / 10 ** decimals(locale, currency)).replace('-', '−')
+    },
+    /** A sum in few letters, for the axis of a chart: €40K. */
+    compact(cents: number, currency: string): string {
+      const format = new Intl.NumberFormat(locale, { style: 'currency', currency, notation: 'compact', maximumFractionDigits: 1, minimumFractionDigits: 0, currencyDisplay: 'narrowSymbol' })
+      return format.format(cents / 10 ** decimals(locale, currency))
+    },
     sum(money: Schema<'Money'>): string {
       return this.money(money.amount_cents, money.currency)
     },

@@ -1,14 +1,15 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Schema } from '../../api/client'
 import { useFormat } from '../../app/format'
 import { useMe } from '../../app/session'
 import { Events } from '../../parts/timeline/Events'
+import { timelineQuery } from '../../parts/timeline/reads'
 import { Empty } from '../../ui/Messages'
 import { Page } from '../../ui/Page'
 import { Read } from '../../ui/Read'
-import { trailQuery, useEntries } from './activity/entries'
+import { useNameOf } from './activity/entries'
 import { BySubscription, TenantList } from './home/Asides'
 import { Figures } from './home/Figures'
 import { usePlatformMay } from './may'
@@ -24,15 +25,15 @@ function useGreeting(): string {
 }
 
 function Last() {
-  const trail = useQuery(trailQuery({ per_page: 10 }))
-  const entries = useEntries()
+  const name = useNameOf()
+  const entries = useInfiniteQuery(timelineQuery('all', undefined, 10))
   return (
     <section>
       <div className="sec-head"><h2><Trans>What happened last</Trans></h2><span className="end"><Link to="/platform/activity"><Trans>All activity</Trans></Link></span></div>
-      <Read query={trail} lines={8}>
-        {(found) => found.data.length === 0
-          ? <Empty slim icon="activity" title={<Trans>Nothing was changed yet</Trans>}><Trans>Every change by anybody is recorded here and cannot be altered.</Trans></Empty>
-          : <Events entries={entries(found.data)} withTenant />}
+      <Read query={entries} lines={8}>
+        {(found) => found.length === 0
+          ? <Empty slim icon="activity" title={<Trans>Nothing has happened yet</Trans>}><Trans>Payments, changes, usage and webhooks of all tenants appear here.</Trans></Empty>
+          : <Events entries={found} name={name} withTenant />}
       </Read>
     </section>
   )

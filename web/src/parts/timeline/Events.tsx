@@ -1,47 +1,65 @@
+import { Trans, useLingui } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'
 import { Fragment } from 'react'
+import { now } from '../../app/clock'
 import { useFormat, type Formats } from '../../app/format'
 import { Icon } from '../../ui/Icon'
 import { When } from '../../ui/When'
-import { sayChange } from './changes'
-import type { Entry } from './types'
 import { dayWord } from './days'
+import { say } from './say'
+import type { Entry, NameOf, Said } from './types'
 
 interface Props {
   entries: Entry[]
+  /** Names of records that the service does not tell. */
+  name?: NameOf
   /** Names the tenant of each entry and links to it: for lists of the platform. */
   withTenant?: boolean
+  /** Links to the reader's own invoices. */
+  withInvoices?: boolean
   /** Puts a heading above the entries of each day and month. */
   byDay?: boolean
 }
 
+const noName: NameOf = () => undefined
+
 function TenantName({ of }: { of: Entry['tenant'] }) {
-  if (!of) return null
-  return <><Link to="/platform/tenants/$tenantId" params={{ tenantId: String(of.id) }}>{of.name}</Link>: </>
+  if (!of?.name) return null
+  return <><Link to="/platform/tenants/$tenantId" params={{ tenantId: of.id }}>{of.name}</Link>: </>
+}
+
+function InvoiceName({ of, link }: { of: NonNullable<Said['invoice']>; link?: boolean }) {
+  const { number } = of
+  return <small>{link ? <Link to="/invoices/$invoiceId" params={{ invoiceId: of.id }}><Trans>Invoice {number}</Trans></Link> : <Trans>Invoice {number}</Trans>}</small>
 }
 
 /** The time of an entry below a heading that names its day already. */
 function Time({ at, byDay, format }: { at: string; byDay?: boolean; format: Formats }) {
-  if (!byDay || Date.now() - new Date(at).getTime() < 3_600_000) return <When at={at} />
-  const old = Date.now() - new Date(at).getTime() > 2 * 86_400_000
-  return <time dateTime={at} title={format.exact(at)}>{old ? format.shortDay(at) : format.time(at)}</time>
+  const age = now() - new Date(at).getTime()
+  if (!byDay || age < 3_600_000) return <When at={at} />
+  return <time dateTime={at} title={format.exact(at)}>{age > 2 * 86_400_000 ? format.shortDay(at) : format.time(at)}</time>
 }
 
 /** What happened, the newest first, in plain words. */
-export function Events({ entries, withTenant, byDay }: Props) {
+export function Events({ entries, name = noName, withTenant, withInvoices, byDay }: Props) {
   const format = useFormat()
+  const { i18n } = useLingui()
   return (
     <ul className="events">
       {entries.map((entry, i) => {
-        const { icon, text, small } = sayChange(entry)
+        const { icon, tone, text, small, invoice } = say(entry, name, format, i18n.locale)
         const day = byDay ? dayWord(entry.at, format) : undefined
         const again = i > 0 && byDay && dayWord(entries[i - 1]!.at, format) === day
         return (
           <Fragment key={entry.id}>
             {day && !again && <li className="day">{day}</li>}
             <li>
-              <span className="ic"><Icon name={icon} /></span>
-              <p>{withTenant && <TenantName of={entry.tenant} />}{text}{small && <small>{small}</small>}</p>
+              <span className={`ic ${tone ?? ''}`}><Icon name={icon} /></span>
+              <p>
+                {withTenant && <TenantName of={entry.tenant} />}{text}
+                {small && <small>{small}</small>}
+                {invoice && <InvoiceName of={invoice} link={withInvoices} />}
+              </p>
               <Time at={entry.at} byDay={byDay} format={format} />
             </li>
           </Fragment>

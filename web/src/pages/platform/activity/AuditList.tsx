@@ -6,13 +6,14 @@ import { Button } from '../../../ui/Button'
 import { Empty } from '../../../ui/Messages'
 import { Pager } from '../../../ui/Pager'
 import { Read } from '../../../ui/Read'
-import { trailQuery, useEntries } from './entries'
+import { trailQuery, useChanges, useNameOf } from './entries'
 
 /** The audit trail, found by action, person and days. All filters are in the address. */
 export function AuditList() {
   const { t } = useLingui()
   const [search, change] = useFilters()
-  const entries = useEntries()
+  const changes = useChanges()
+  const name = useNameOf()
   const actor = /^\d+$/.test(search.actor ?? '') ? Number(search.actor) : undefined
   const query = {
     page: pageOf(search), 'filter[action]': search.action, 'filter[actor]': actor, 'filter[tenant]': search.tenant,
@@ -38,7 +39,7 @@ export function AuditList() {
       <Read query={trail} lines={9}>
         {(found) => found.data.length === 0
           ? <Empty slim icon="activity" title={filtered ? <Trans>Nothing fits these filters</Trans> : <Trans>Nothing was changed yet</Trans>}>{!filtered && <Trans>Every change by anybody is recorded here and cannot be altered.</Trans>}</Empty>
-          : <><Events entries={entries(found.data)} byDay withTenant /><Pager meta={found.meta} /></>}
+          : <><Events entries={changes(found.data)} name={name} byDay withTenant /><Pager meta={found.meta} /></>}
       </Read>
       <datalist id="actions">{['plan.updated', 'plan_price.psp_created', 'member.role_changed', 'member.removed', 'invitation.created', 'tenant.updated', 'tenant.deleted', 'subscription.canceled', 'subscription.plan_changed', 'invoice.voided', 'api_key.created', 'impersonation.started'].map((one) => <option key={one} value={one} />)}</datalist>
     </>

@@ -2,7 +2,8 @@ import { useLingui } from '@lingui/react/macro'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api, type Schema } from '../../../api/client'
 import { useMe } from '../../../app/session'
-import type { Entry } from '../../../parts/timeline/types'
+import { changeOf } from '../../../parts/timeline/reads'
+import type { Change, NameOf } from '../../../parts/timeline/types'
 import { allFeaturesQuery, allProductsQuery } from '../catalog/reads'
 import { nameIn } from '../catalog/texts'
 import { usePlatformMay } from '../may'
@@ -26,12 +27,9 @@ export const trailQuery = (query: Filter) => queryOptions({
   placeholderData: (before) => before,
 })
 
-/**
- * Gives the names that are known here: the trail has numbers and ids. Members are known of one
- * tenant at a time; everybody else is a person with a number.
- */
-function useKnown(tenantId?: string) {
-  const { t, i18n } = useLingui()
+/** Finds the names of what is sold, of tenants and, of one tenant, of its members: entries have ids alone. */
+export function useNameOf(tenantId?: string): NameOf {
+  const { i18n } = useLingui()
   const { user } = useMe()
   const may = usePlatformMay()
   const products = useQuery({ ...allProductsQuery, enabled: may('products.view') }).data ?? []
@@ -48,25 +46,21 @@ function useKnown(tenantId?: string) {
     ...products.map((one) => [one.id, name(one)] as const), ...features.map((one) => [one.id, name(one)] as const), ...plans.map((one) => [one.id, name(one)] as const),
     ...plans.flatMap((one) => one.prices.map((price) => [price.id, `${name(one)} (${price.currency})`] as const)), ...tenants.map((one) => [one.id, one.name] as const),
   ])
-  const person = (id: number | string) => people.get(String(id)) ?? t`Person ${id}`
-  return { person, records }
-}
-
-/** Turns entries of the trail into what the time line says. */
-export function useEntries(tenantId?: string): (found: Schema<'AuditEntry'>[]) => Entry[] {
-  const { t } = useLingui()
-  const { person, records } = useKnown(tenantId)
-  const somebody = (id: number | null) => (id === null ? null : { id, name: person(id) })
-  return (found) => found.map((one) => ({
-    id: String(one.id), type: one.action, at: one.created_at,
-    tenant: one.tenant_id ? { id: one.tenant_id, name: records.get(one.tenant_id) ?? t`Tenant` } : null,
-    actor: somebody(one.actor_id), acting_as: somebody(one.subject_id), api_key: one.api_key_id ? { id: one.api_key_id, name: one.api_key_id.slice(0, 8) } : null,
-    resource_id: one.resource_id, resource_name: one.resource === 'user' ? person(one.resource_id) : records.get(one.resource_id),
-    before: one.before, after: one.after,
-  }))
+  return (resource, id) => (resource === 'user' ? people.get(id) : records.get(id))
 }
 
 /** The name of somebody by their number, where it is known. */
 export function usePerson(): (id: number) => string {
-  return useKnown().person
+  const { t } = useLingui()
+  const name = useNameOf()
+  return (id) => name('user', String(id)) ?? t`Person ${id}`
+}
+
+/** Turns entries of the audit trail into those of a time line. */
+export function useChanges(): (found: Schema<'AuditEntry'>[]) => Change[] {
+  const { t } = useLingui()
+  const person = usePerson()
+  const name = useNameOf()
+  const record: NameOf = (resource, id) => name(resource, id) ?? (resource === 'tenant' ? t`Tenant` : undefined)
+  return (found) => found.map((one) => changeOf(one, person, record))
 }

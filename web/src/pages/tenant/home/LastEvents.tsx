@@ -1,19 +1,22 @@
 import { Trans } from '@lingui/react/macro'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { $api } from '../../../api/client'
+import { useTenant } from '../../../app/session'
+import { Events } from '../../../parts/timeline/Events'
+import { timelineQuery } from '../../../parts/timeline/reads'
 import { Section } from '../../../ui/Page'
 import { Read } from '../../../ui/Read'
-import { Events } from '../activity/Events'
-import { useHere } from '../shared/reads'
+import { useNameOf } from '../activity/names'
 
-/** The last things that anybody did here. */
+/** The last things that happened here. */
 export function LastEvents() {
-  const here = useHere()
-  const entries = $api.useQuery('get', '/api/v1/tenant/{tenantId}/audit-logs', { params: { ...here.params, query: { per_page: 5 } } })
+  const { id } = useTenant()
+  const name = useNameOf()
+  const entries = useInfiniteQuery(timelineQuery({ own: id }, undefined, 5))
   return (
     <Section className="" title={<Trans>What happened last</Trans>} end={<Link to="/activity"><Trans>All activity</Trans></Link>}>
       <Read query={entries}>
-        {({ data }) => (data.length > 0 ? <Events entries={data} /> : <p className="t13 muted"><Trans>Nothing yet.</Trans></p>)}
+        {(found) => (found.length > 0 ? <Events entries={found} name={name} withInvoices /> : <p className="t13 muted"><Trans>Nothing yet.</Trans></p>)}
       </Read>
     </Section>
   )

@@ -42,6 +42,6 @@ export function useRefresh(): (...parts: string[]) => Promise<void> {
     await queries.invalidateQueries({
       predicate: (query) => typeof query.queryKey[1] === 'string' && !preview(query) && parts.some((part) => String(query.queryKey[1]).includes(part)),
     })
-    await Promise.all([queries.invalidateQueries({ queryKey: ['tenant'] }), queries.invalidateQueries({ queryKey: ['me'] })])
+    await Promise.all([queries.invalidateQueries({ queryKey: ['tenant'] }), queries.invalidateQueries({ queryKey: ['audit'] }), queries.invalidateQueries({ queryKey: ['me'] })])
   }, [queries])
 }

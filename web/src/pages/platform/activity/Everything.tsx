@@ -1,0 +1,25 @@
+import { Trans } from '@lingui/react/macro'
+import { useFilters } from '../../../app/filters'
+import { KindChips, kindOf, Timeline } from '../../../parts/timeline/Timeline'
+import { Empty } from '../../../ui/Messages'
+import { AuditList } from './AuditList'
+import { useNameOf } from './entries'
+
+/** What happened anywhere, of all kinds or of one. Changes can be found by action, person and day, too. */
+export function Everything() {
+  const [search] = useFilters()
+  const name = useNameOf()
+  return (
+    <>
+      <div className="toolbar"><KindChips /></div>
+      {kindOf(search) === 'changes'
+        ? <AuditList />
+        : (
+          <Timeline
+            whose="all" name={name} withTenant
+            empty={<Empty slim icon="activity" title={<Trans>Nothing has happened yet</Trans>}><Trans>Payments, changes, usage and webhooks of all tenants appear here.</Trans></Empty>}
+          />
+        )}
+    </>
+  )
+}

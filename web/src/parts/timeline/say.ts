@@ -1,0 +1,62 @@
+import { plural, t } from '@lingui/core/macro'
+import type { Formats } from '../../app/format'
+import { sayChange } from './changes'
+import type { Entry, NameOf, PaymentFacts, Said, UsageFacts, WebhookFacts } from './types'
+import { plainType } from './words'
+
+function sayPayment(type: string, facts: PaymentFacts, format: Formats): Said {
+  const sum = format.money(facts.amount, facts.currency)
+  const number = facts.number ?? ''
+  const about = facts.invoice && number ? { invoice: { id: facts.invoice, number } } : {}
+  const next = facts.next_attempt_at && t`Next attempt on ${format.day(facts.next_attempt_at)}.`
+  const small = [facts.decline_message, next].filter(Boolean).join(' ') || undefined
+  switch (type) {
+    case 'payment.succeeded': return { icon: 'card', text: t`${sum} was paid`, ...about }
+    case 'payment.failed': return { icon: 'alert', tone: 'bad', text: t`A payment of ${sum} was declined`, small, ...about }
+    case 'payment.action_required': return { icon: 'clock', tone: 'warn', text: t`A payment of ${sum} waits for the bank’s confirmation`, small, ...about }
+    case 'invoice.issued': return { icon: 'receipt', text: t`An invoice for ${sum} was issued`, ...about }
+    case 'invoice.voided': return { icon: 'x', text: t`An invoice for ${sum} was voided`, ...about }
+    case 'refund.created': return { icon: 'undo', text: t`${sum} was refunded`, ...about }
+    default: return { icon: 'card', text: `${plainType(type)}: ${sum}`, small, ...about }
+  }
+}
+
+function sayUsage(type: string, facts: UsageFacts, format: Formats): Said {
+  const number = (of: string | null) => (of === null ? '' : format.number(Number(of)))
+  const [meter, used, limit] = [facts.meter_name, number(facts.used), number(facts.limit)]
+  switch (type) {
+    case 'usage.alert': {
+      const share = format.percent((facts.threshold ?? 100) / 100)
+      const small = used && limit ? t`${used} of ${limit}` : undefined
+      return facts.threshold !== null && facts.threshold < 100
+        ? { icon: 'gauge', tone: 'warn', text: t`${meter}: ${share} of the limit was reached`, small }
+        : { icon: 'gauge', tone: 'bad', text: t`${meter}: the limit was reached`, small }
+    }
+    case 'usage.refused': {
+      const count = facts.refused ?? 0
+      const small = limit ? t`The limit is ${limit}.` : undefined
+      return { icon: 'gauge', tone: 'bad', text: plural(count, { one: `${meter}: # event was refused`, other: `${meter}: # events were refused` }), small }
+    }
+    default: return { icon: 'gauge', text: `${meter}: ${plainType(type)}` }
+  }
+}
+
+function sayWebhook(type: string, facts: WebhookFacts): Said {
+  const { event_type: event, url, status } = facts
+  if (type !== 'webhook.failed') return { icon: 'hook', text: `${plainType(type)}: ${url}`, small: event }
+  const attempts = plural(facts.attempts, { one: '# attempt', other: '# attempts' })
+  return {
+    icon: 'hook', tone: 'warn', text: t`The event ${event} did not reach ${url}`,
+    small: status === null ? t`${attempts}, the last without an answer` : t`${attempts}, the last answered with ${status}`,
+  }
+}
+
+/** An entry of a time line in plain words. What is new to this console still reads well. */
+export function say(entry: Entry, name: NameOf, format: Formats, language: string): Said {
+  switch (entry.kind) {
+    case 'payments': return sayPayment(entry.type, entry.facts, format)
+    case 'usage': return sayUsage(entry.type, entry.facts, format)
+    case 'webhooks': return sayWebhook(entry.type, entry.facts)
+    default: return sayChange(entry, name, format, language)
+  }
+}

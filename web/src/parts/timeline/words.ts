@@ -1,0 +1,41 @@
+import { t } from '@lingui/core/macro'
+import type { Change } from './types'
+
+/** A text of a record: a name in the reader's language or in English where there are several. */
+export function text(of: unknown, language = 'en'): string | undefined {
+  if (typeof of === 'string') return of || undefined
+  if (typeof of === 'number') return String(of)
+  if (!of || typeof of !== 'object') return undefined
+  const texts = of as Record<string, unknown>
+  return (typeof texts[language] === 'string' && texts[language]) || (typeof texts.en === 'string' && texts.en) || undefined
+}
+
+/** The name of a role: the built-in ones in the reader's language, others as the tenant named them. */
+export function roleWord(name: string): string {
+  const builtIn: Record<string, string> = { owner: t`Owner`, admin: t`Admin`, member: t`Member` }
+  return builtIn[name.toLowerCase()] ?? name
+}
+
+/** What only people do: where nobody is named, the account is gone. */
+const byPeople = /^(member|invitation|role|tenant\.(updated|ownership)|billing_portal|impersonation)/
+
+/** Who did it: a person, a program by its key, or the service itself. */
+export function whoOf(entry: Change): string {
+  if (entry.actor) return entry.actor.name
+  if (entry.api_key) return t`The API key “${entry.api_key.name}”`
+  return entry.tenant && byPeople.test(entry.type) ? t`Somebody who has left` : t`The service`
+}
+
+/** A type that has no words yet, as words: subscription.paused is subscription paused. */
+export function plainType(type: string): string {
+  return type.replace(/[._]+/g, ' ')
+}
+
+/** The names of the fields that a change of an organization touches. */
+export function fieldWords(after: Record<string, unknown>): string[] {
+  const known: Record<string, string> = {
+    name: t`name`, slug: t`short name`, legal_name: t`legal name`, address: t`address`, city: t`city`, postal_code: t`postal code`,
+    country: t`country`, vat_number: t`VAT number`, billing_email: t`billing email`, settings: t`settings`,
+  }
+  return Object.keys(after).flatMap((key) => known[key] ?? [])
+}
