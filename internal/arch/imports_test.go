@@ -62,6 +62,7 @@ type pkg struct {
 	Doc          string
 	Dir          string
 	GoFiles      []string
+	TestGoFiles  []string
 	Imports      []string
 	TestImports  []string
 	XTestImports []string
@@ -70,7 +71,7 @@ type pkg struct {
 // packages lists every package of the module.
 func packages(t *testing.T) []pkg {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Doc,Dir,GoFiles,Imports,TestImports,XTestImports", module+"...")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Doc,Dir,GoFiles,TestGoFiles,Imports,TestImports,XTestImports", module+"...")
 	cmd.Dir = "../.."
 	out, err := cmd.Output()
 	if err != nil {

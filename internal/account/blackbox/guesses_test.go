@@ -1,0 +1,127 @@
+package blackbox_test
+
+import (
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/settings"
+)
+
+// countsGuesses is the option that limits only what concerns an account itself.
+func countsGuesses(s *settings.Settings) {
+	s.RateLimits = map[string]int{limit.LoginAccount: 10, limit.AccountMail: 1}
+}
+
+// Wrong passwords of one account are counted wherever they come from, and whether or not
+// the account exists; the right one waits too, a delegated login does not, a reset clears.
+func TestWrongPasswords(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.Register("ada@example.com", false)
+		try := func(email, password string) apptest.Reply {
+			return s.Call("POST", "/api/v1/auth/login", "", apptest.Object{"email": email, "password": password})
+		}
+		wait := func(a apptest.Reply) int {
+			seconds, _ := strconv.Atoi(a.Want(429).Header.Get("Retry-After"))
+			return seconds
+		}
+		for _, email := range []string{"ada@example.com", "nobody@example.com"} {
+			for range 9 {
+				try(email, "wrong password").WantRefused(401, "INVALID_CREDENTIALS")
+			}
+		}
+		for range 3 { // right ones are not counted
+			try("ADA@example.com", "correct horse").Want(200)
+		}
+		for _, email := range []string{"ada@example.com", "nobody@example.com"} {
+			try(email, "wrong password").Want(401)
+			if got := wait(try(email, "correct horse")); got < 50 || got > 60 {
+				t.Errorf("%s: wait %d s", email, got)
+			}
+		}
+		want := []int{120, 240, 480, 900, 900}
+		for _, most := range want { // each further one doubles the wait, up to 15 minutes
+			s.Advance(time.Duration(wait(try("ada@example.com", "x"))) * time.Second)
+			try("ada@example.com", "wrong password").Want(401)
+			if got := wait(try("ada@example.com", "correct horse")); got > most || got < most-10 {
+				t.Errorf("wait %d s, want %d", got, most)
+			}
+		}
+		newCookieBrowser(s).logInAtSandbox("nobody@example.com", "Nobody") // works meanwhile
+		resetPassword(s, "ada@example.com", resetToken(s, "ada@example.com"), "a new password").Want(200)
+		try("ada@example.com", "a new password").Want(200)
+
+		// Of many guesses at once no more are checked than one after the other.
+		var checked atomic.Int64
+		var wg sync.WaitGroup
+		for range 30 {
+			wg.Go(func() {
+				if try("bob@example.com", "wrong password").Status == 401 {
+					checked.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		if n := checked.Load(); n != 10 {
+			t.Errorf("%d of 30 guesses at once were checked", n)
+		}
+	}, countsGuesses)
+}
+
+// Without rate limits nothing is counted.
+func TestWrongPasswordsWithoutLimits(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.Register("ada@example.com", false)
+		for range 15 {
+			s.Call("POST", "/api/v1/auth/login", "", apptest.Object{"email": "ada@example.com", "password": "wrong password"}).Want(401)
+		}
+		s.LogIn("ada@example.com")
+	})
+}
+
+// One address gets one mail for a reset a minute, and nobody sees the difference.
+func TestResetMailsAreLimited(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.Register("ada@example.com", false)
+		first := s.Call("POST", "/api/v1/auth/forgot-password", "", apptest.Object{"email": "ada@example.com"}).Want(200)
+		for range 20 {
+			a := s.Call("POST", "/api/v1/auth/forgot-password", "", apptest.Object{"email": "ADA@example.com"}).Want(200)
+			if a.Text != first.Text {
+				t.Errorf("%s, and %s", first.Text, a.Text)
+			}
+		}
+		s.Register("bob@example.com", false)
+		resetToken(s, "bob@example.com") // whose mail comes after those to Ada
+		// Around the change of a minute two fit.
+		if n := len(s.Mails("ada@example.com")); n > 2 {
+			t.Errorf("%d mails", n)
+		}
+	}, countsGuesses)
+}
+
+// Passwords that everybody uses are nobody's, wherever one is chosen.
+func TestCommonPasswordsAreRefused(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.Register("ada@example.com", true)
+		for _, p := range []string{"Password1", "qwertyuiop", "ILOVEYOU"} {
+			s.Call("POST", "/api/v1/auth/register", "", apptest.Registration("eve@example.com", apptest.Object{
+				"password": p, "password_confirmation": p,
+			})).WantInvalid("password")
+		}
+		resetPassword(s, "ada@example.com", resetToken(s, "ada@example.com"), "trustno1").WantInvalid("password")
+		_, token := s.Invite(ada, "bob@example.com", "member")
+		s.Call("POST", "/api/v1/invitations/"+token+"/accept-with-registration", "", apptest.Registration("bob@example.com", apptest.Object{
+			"password": "football", "password_confirmation": "football",
+		})).WantInvalid("password")
+		s.Call("PATCH", "/api/v1/admin/tenants/"+ada.Tenant+"/members/"+apptest.IDText(float64(s.UserID(ada.Token))), s.Admin(),
+			apptest.Object{"password": "princess"}).WantInvalid("password")
+	})
+}

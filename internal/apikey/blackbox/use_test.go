@@ -1,0 +1,259 @@
+package blackbox_test
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/app/commands"
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// opened are the routes of each scope (rules: api-keys#scopes). Every other route is
+// closed to keys.
+var opened = map[string][]string{
+	"usage.write":       {"POST /usage", "POST /usage/batch"},
+	"usage.read":        {"GET /usage", "GET /usage/{meterCode}", "GET /usage/quotas", "GET /usage/cost-estimate", "GET /usage/series", "GET /usage/export"},
+	"entitlements.read": {"GET /entitlements"},
+	"subscription.read": {"GET /subscription", "GET /subscription/seats", "GET /subscription/preview-change", "GET /plans"},
+	"invoices.read":     {"GET /invoices", "GET /invoices/{invoiceId}", "GET /invoices/{invoiceId}/pdf"},
+	"team.read":         {"GET /team/members", "GET /team/roles", "GET /team/stats", "GET /team/invitations"},
+	"tenants.read":      {"GET /api/v1/admin/tenants", "GET /api/v1/admin/tenants/{tenant}"},
+}
+
+// TestScopesOfEveryRoute walks the route table with keys: one with all scopes but the
+// route's, and one with the route's alone, of the tenant and of the platform.
+func TestScopesOfEveryRoute(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada, other := s.Register("ada@example.com", true), s.Register("other@example.com", true)
+		fresh := s.Register("fresh@example.com", false)
+		alone, without := map[string]string{}, map[string]string{}
+		platformAlone, platformWithout := map[string]string{}, map[string]string{}
+		for _, scope := range authz.PlatformScopes() {
+			but := func(scopes []string) []string {
+				return slices.DeleteFunc(scopes, func(each string) bool { return each == scope })
+			}
+			_, platformAlone[scope] = makePlatformKey(s, scope)
+			_, platformWithout[scope] = makePlatformKey(s, but(authz.PlatformScopes())...)
+			if scope != "tenants.read" {
+				_, alone[scope] = makeKey(s, ada, scope)
+				_, without[scope] = makeKey(s, ada, but(authz.TenantScopes())...)
+			}
+		}
+		_, all := makeKey(s, ada, everyScope...)
+		_, platformAll := makePlatformKey(s, authz.PlatformScopes()...)
+		walked := 0
+		for _, r := range s.Routes() {
+			if r.Scope == rest.Public {
+				continue
+			}
+			path := apptest.FillPath(r.Path, ada.Tenant)
+			name := r.Method + " " + strings.TrimPrefix(r.Path, "/api/v1/tenant/{tenantId}")
+			call := func(key, path string) apptest.Reply {
+				t.Helper()
+				return s.Call(r.Method, path, key, nil).As(name)
+			}
+			if r.KeyScope == "" {
+				call(all, path).WantRefused(403, "insufficient_scope")
+				call(platformAll, path).WantRefused(403, "insufficient_scope")
+				continue
+			}
+			walked++
+			if !slices.Contains(opened[r.KeyScope], name) {
+				t.Errorf("%s is not a route of %s", name, r.KeyScope)
+			}
+			passes := func(a apptest.Reply) {
+				t.Helper()
+				if a.Status == 401 || a.Status == 403 || a.Status >= 500 {
+					t.Errorf("%s: %d %s", name, a.Status, a.Text)
+				}
+			}
+			call(platformWithout[r.KeyScope], path).WantRefused(403, "insufficient_scope")
+			passes(call(platformAlone[r.KeyScope], path))
+			if r.Scope == rest.Admin {
+				call(all, path).WantRefused(403, "insufficient_scope")
+				continue
+			}
+			call(without[r.KeyScope], path).WantRefused(403, "insufficient_scope")
+			passes(call(alone[r.KeyScope], path))
+			passes(call(platformAlone[r.KeyScope], apptest.FillPath(r.Path, other.Tenant)))
+			call(alone[r.KeyScope], apptest.FillPath(r.Path, other.Tenant)).WantRefused(403, "")
+			for _, nowhere := range []string{apptest.NoSuchID, "x"} {
+				call(alone[r.KeyScope], apptest.FillPath(r.Path, nowhere)).WantRefused(403, "")
+				call(platformAlone[r.KeyScope], apptest.FillPath(r.Path, nowhere)).WantRefused(403, "")
+			}
+			call(platformAlone[r.KeyScope], apptest.FillPath(r.Path, fresh.Tenant)).WantRefused(403, "ONBOARDING_INCOMPLETE")
+		}
+		if walked < 20 {
+			t.Errorf("keys open only %d routes", walked)
+		}
+	})
+}
+
+// What is no key, or is one in another place than the header, authenticates nobody.
+func TestWhereKeysAreAccepted(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.Register("ada@example.com", true)
+		_, secret := makeKey(s, ada, "usage.read")
+		path := ada.Path("/usage")
+		s.Call("GET", path, secret, nil).Want(200)
+		swapped := secret[:20] + string(secret[21]) + string(secret[20]) + secret[22:]
+		other := "tnk_" + strings.Repeat("0", 42) + "1pgNSS" // of the right form or not, nobody has it
+		for _, wrong := range []string{secret[:51], secret + "x", strings.ToLower(secret), swapped, other, "tnk_", secret[4:]} {
+			if wrong != secret {
+				s.Call("GET", path, wrong, nil).As(wrong).WantRefused(401, "")
+			}
+		}
+		for _, query := range []string{"?token=", "?access_token=", "?api_key=", "?key="} {
+			r := s.NewRequest("GET", path, "", nil)
+			r.URL.RawQuery = strings.TrimPrefix(query, "?") + secret
+			s.Do(r).WantRefused(401, "")
+		}
+		for _, cookie := range []string{"tenantry_session", "token", "api_key"} {
+			r := s.NewRequest("GET", path, "", nil)
+			r.AddCookie(&http.Cookie{Name: cookie, Value: secret})
+			s.Do(r).WantRefused(401, "")
+		}
+		r := s.NewRequest("GET", path, "", nil)
+		r.Header.Set("X-Api-Key", secret)
+		s.Do(r).WantRefused(401, "")
+		r = s.NewRequest("GET", path, "", nil)
+		r.SetBasicAuth("tnk", secret)
+		s.Do(r).WantRefused(401, "")
+	})
+}
+
+func TestWhenAKeyWasUsed(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.Register("ada@example.com", true)
+		_, secret := makeKey(s, ada, "usage.write")
+		used := func() any {
+			return s.Call("GET", ada.Path("/api-keys"), ada.Token, nil).Want(200).At("data.0.last_used_at")
+		}
+		await := func(from time.Time) time.Time {
+			t.Helper()
+			var at time.Time
+			apptest.Eventually(t, "the time of use", func() bool {
+				text, ok := used().(string)
+				if !ok {
+					return false
+				}
+				var err error
+				at, err = time.Parse(time.RFC3339Nano, text)
+				return err == nil && !at.Before(from.Truncate(time.Minute))
+			})
+			return at
+		}
+		before := s.Now()
+		record(s, ada, secret).Want(201)
+		if at := await(before); at.Second() != 0 || at.After(s.Now()) {
+			t.Errorf("used at %s", at)
+		}
+		s.Advance(5 * time.Minute)
+		before = s.Now()
+		record(s, ada, secret).Want(201)
+		await(before)
+	})
+}
+
+func TestKeysOfThePlatform(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada, bob := s.Register("ada@example.com", true), s.Register("bob@example.com", true)
+		admin := s.Admin()
+		made := s.Call("POST", platformKeys, admin, apptest.Object{"name": "Backend", "scopes": []string{"usage.write", "tenants.read"}}).Want(201)
+		secret := made.Str("data.secret")
+		record(s, ada, secret).Want(201)
+		record(s, bob, secret).Want(201)
+		for _, o := range []apptest.Owner{ada, bob} {
+			s.Call("GET", o.Path("/usage/api-calls"), o.Token, nil).Want(200).WantAt("data.current_usage", float64(1))
+		}
+		s.Call("GET", "/api/v1/admin/tenants", secret, nil).Want(200)
+		s.Call("GET", "/api/v1/admin/tenants/"+ada.Tenant, secret, nil).Want(200).WantAt("data.id", ada.Tenant)
+		s.Call("GET", "/api/v1/admin/tenants/search-with-roles", secret, nil).WantRefused(403, "insufficient_scope")
+
+		// Nobody sees the keys of somebody else.
+		mine, _ := makeKey(s, ada, "usage.write")
+		s.Call("GET", platformKeys, admin, nil).Want(200).WantAt("data", []any{apptest.With(made.At("data").(map[string]any), apptest.Object{
+			"secret": apptest.Absent, "last_used_at": s.Call("GET", platformKeys, admin, nil).At("data.0.last_used_at"),
+		})})
+		s.Call("DELETE", platformKeys+"/"+mine, admin, nil).WantRefused(404, "")
+		s.Call("DELETE", ada.Path("/api-keys/"+made.Str("data.id")), ada.Token, nil).WantRefused(404, "")
+		s.Call("PATCH", platformKeys+"/"+mine, admin, apptest.Object{"name": "x"}).WantRefused(404, "")
+		s.Call("POST", platformKeys, ada.Token, usageWrite).WantRefused(403, "")
+
+		next := s.Call("POST", platformKeys+"/"+made.Str("data.id")+"/rotate", admin, nil).Want(201)
+		record(s, ada, secret).WantRefused(401, "")
+		record(s, ada, next.Str("data.secret")).Want(201)
+		s.Call("PATCH", platformKeys+"/"+next.Str("data.id"), admin, apptest.Object{"name": "Other"}).Want(200).WantAt("data.name", "Other")
+		s.Call("DELETE", platformKeys+"/"+next.Str("data.id"), admin, nil).Want(204)
+		s.Call("DELETE", platformKeys+"/"+next.Str("data.id"), admin, nil).Want(204)
+		record(s, ada, next.Str("data.secret")).WantRefused(401, "")
+
+		var out bytes.Buffer
+		if err := commands.CreateAPIKey(t.Context(), s.CLISettings(), "First", []string{"usage.write", "tenants.read"}, &out); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		first := lines[len(lines)-1]
+		if !secretForm.MatchString(first) {
+			t.Fatalf("%q", out.String())
+		}
+		record(s, bob, first).Want(201)
+		s.Call("GET", platformKeys, admin, nil).Want(200).WantAt("data.0.created_by", nil).WantAt("data.0.name", "First")
+		posing := s.Admin()
+		s.Impersonate(posing, ada).Want(200)
+		s.Call("GET", platformKeys, posing, nil).WantRefused(403, "")
+	})
+}
+
+// There is no number of keys that the platform can have at most.
+func TestManyKeysOfThePlatform(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, sqldb.SQLite)
+	admin := s.Admin()
+	for range 51 {
+		s.Call("POST", platformKeys, admin, usageWrite).Want(201)
+	}
+}
+
+func TestRateLimitsCountByKey(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.Register("ada@example.com", true)
+		_, one := makeKey(s, ada, "team.read")
+		_, two := makeKey(s, ada, "team.read")
+		path := ada.Path("/team/stats")
+		for range 8 {
+			s.Call("GET", path, one, nil).Want(200)
+		}
+		s.Call("GET", path, one, nil).Want(429)
+		s.Call("GET", path, two, nil).Want(200)
+		s.Call("GET", path, ada.Token, nil).Want(200)
+	}, func(s *settings.Settings) { s.RateLimits = map[string]int{"default": 8} })
+}
+
+// A key whose tenant is gone is dead.
+func TestKeysGoWithTheirTenant(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.Register("ada@example.com", true)
+		_, secret := makeKey(s, ada, "team.read")
+		_, platform := makePlatformKey(s, "team.read")
+		s.Call("GET", ada.Path("/team/stats"), secret, nil).Want(200)
+		apptest.Exec(t, s.DB(), `DELETE FROM memberships WHERE tenant_id = $1`, ada.Tenant)
+		s.Call("DELETE", "/api/v1/admin/tenants/"+ada.Tenant, s.Admin(), nil).Want(204)
+		s.Call("GET", ada.Path("/team/stats"), secret, nil).WantRefused(401, "")
+		s.Call("GET", ada.Path("/team/stats"), platform, nil).WantRefused(403, "")
+	})
+}

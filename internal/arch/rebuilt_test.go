@@ -1,0 +1,71 @@
+package arch
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestNothingIsCompiledTwice keeps the tests of the whole service apart from those of a
+// package's inside. A file of tests in the package itself makes another package of it,
+// and Go then compiles everything once more that lies between that package and what its
+// external tests import: half a minute for each domain under the race detector.
+func TestNothingIsCompiledTwice(t *testing.T) {
+	t.Parallel()
+	all := map[string]pkg{}
+	for _, p := range packages(t) {
+		all[p.ImportPath] = p
+	}
+	for _, p := range all {
+		if len(p.TestGoFiles) == 0 {
+			continue
+		}
+		again := map[string]bool{}
+		reaches := map[string]bool{}
+		for _, i := range p.XTestImports {
+			compiledAgain(all, i, p.ImportPath, reaches, again)
+		}
+		if path, _ := place(p.ImportPath); len(again) > 5 { // helpers of tests, which are soon compiled
+			t.Errorf("%s has tests inside, and its external tests compile %d packages again: put those into %s/blackbox", path, len(again), path)
+		}
+	}
+}
+
+// compiledAgain reports whether a package stands on target, and collects every package
+// on the way that does.
+func compiledAgain(all map[string]pkg, from, target string, seen, again map[string]bool) bool {
+	if from == target {
+		return true
+	}
+	if known, ok := seen[from]; ok || !strings.HasPrefix(from, module) {
+		return known
+	}
+	seen[from] = false
+	found := false
+	for _, i := range all[from].Imports {
+		found = compiledAgain(all, i, target, seen, again) || found
+	}
+	seen[from] = found
+	if found {
+		again[from] = true
+	}
+	return found
+}
+
+// TestBlackboxFoldersHaveTestsAlone holds that a folder of black-box tests has nothing else,
+// so that nothing is compiled for it but them.
+func TestBlackboxFoldersHaveTestsAlone(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for _, p := range packages(t) {
+		if !strings.HasSuffix(p.ImportPath, "/blackbox") {
+			continue
+		}
+		found++
+		if len(p.GoFiles)+len(p.TestGoFiles) > 0 || len(p.XTestImports) == 0 {
+			t.Errorf("%s has files that are not external tests", p.ImportPath)
+		}
+	}
+	if found < 10 {
+		t.Errorf("only %d folders of black-box tests", found)
+	}
+}

@@ -1,0 +1,79 @@
+package blackbox_test
+
+import (
+	"net/url"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+)
+
+func TestAuditLogs(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.Call("POST", "/sandbox/clock", "", map[string]any{"to": "2027-03-01T00:00:00Z"}).Want(200)
+		ada := s.Register("ada@example.com", true)
+		s.Call("POST", "/sandbox/clock", "", map[string]any{"to": "2027-03-10T00:00:00Z"}).Want(200)
+		ada.Token = s.Call("POST", "/api/v1/auth/login", "", apptest.AdaLogin).Want(200).Str("accessToken")
+		s.Call("PATCH", "/api/v1/tenant", ada.Token, map[string]any{"name": "New", "settings": map[string]any{"api_token": "hush", "color": "red"}}).Want(200)
+
+		of := url.Values{"filter[tenant]": {ada.Tenant}}
+		for name, tt := range map[string]struct {
+			add  url.Values
+			want []string
+		}{
+			"newest first":           {nil, []string{"tenant.updated", "tenant.setup_completed", "tenant.created"}},
+			"oldest first":           {url.Values{"sort": {"created_at"}}, []string{"tenant.created", "tenant.setup_completed", "tenant.updated"}},
+			"action":                 {url.Values{"filter[action]": {"tenant.created"}}, []string{"tenant.created"}},
+			"a part of an action":    {url.Values{"filter[action]": {"tenant"}}, []string{}},
+			"after":                  {url.Values{"filter[created_after]": {"2027-03-05"}}, []string{"tenant.updated"}},
+			"before":                 {url.Values{"filter[created_before]": {"2027-03-05T00:00:00Z"}}, []string{"tenant.setup_completed", "tenant.created"}},
+			"after and before":       {url.Values{"filter[created_after]": {"2027-03-05"}, "filter[created_before]": {"2027-03-06"}}, []string{}},
+			"the second of one page": {url.Values{"per_page": {"1"}, "page": {"2"}}, []string{"tenant.setup_completed"}},
+		} {
+			query := url.Values{}
+			for _, values := range []url.Values{of, tt.add} {
+				for key, v := range values {
+					query[key] = v
+				}
+			}
+			if diff := cmp.Diff(tt.want, s.AuditLog(query).Actions()); diff != "" {
+				t.Errorf("%s: %s", name, diff)
+			}
+		}
+
+		me := float64(s.UserID(ada.Token))
+		byAda := s.AuditLog(url.Values{"filter[actor]": {apptest.IDText(me)}})
+		if diff := cmp.Diff([]string{"tenant.updated", "tenant.setup_completed"}, byAda.Actions()); diff != "" {
+			t.Errorf("by actor: %s", diff)
+		}
+		got := byAda.At("data.0").(map[string]any)
+		delete(got, "id")
+		want := map[string]any{
+			"actor_id": me, "subject_id": nil, "api_key_id": nil, "tenant_id": ada.Tenant, "action": "tenant.updated",
+			"resource": "tenant", "resource_id": ada.Tenant, "ip": "127.0.0.1", "user_agent": "Go-http-client/1.1",
+			"before":     map[string]any{"name": "Ada's Organization", "settings": nil},
+			"after":      map[string]any{"name": "New", "settings": map[string]any{"api_token": "[removed]", "color": "red"}},
+			"created_at": got["created_at"],
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("an entry: %s", diff)
+		}
+
+		for query, status := range map[string]int{
+			"filter[tenant]=acme": 422, "filter[actor]=ada": 422, "filter[created_after]=soon": 422, "filter[name]=x": 400, "sort=action": 400, "include=actor": 400,
+			"per_page=101": 422, "page=0": 422,
+		} {
+			values, err := url.ParseQuery(query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a := s.AuditLog(values); a.Status != status {
+				t.Errorf("%s: %d %s", query, a.Status, a.Text)
+			}
+		}
+		s.Call("GET", "/api/v1/admin/audit-logs", ada.Token, nil).Want(403)
+		s.Call("GET", "/api/v1/admin/audit-logs", "", nil).Want(401)
+	})
+}

@@ -1,0 +1,42 @@
+package blackbox_test
+
+import (
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+)
+
+// The provider's pages and invoices show the name of what a price belongs to: that is the plan,
+// with its product, and each plan has one of its own.
+func TestPSPProductsNameThePlan(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		admin := s.Admin()
+		productOf := func(slug, currency string) string {
+			t.Helper()
+			plan := soldPlanOf(s, slug)
+			if linksOf(s, admin, plan)[currency]["psp_price_id"] == nil {
+				s.Call("POST", plan.path(currency, "psp-create"), admin, map[string]any{"product_id": plan.product}).Want(200)
+			}
+			price, _ := linksOf(s, admin, plan)[currency]["psp_price_id"].(string)
+			product, _ := s.AtProvider("GET", "/prices/"+price).At("product").(string)
+			return product
+		}
+		team, scale := productOf("team", "EUR"), productOf("scale", "EUR")
+		if team == scale {
+			t.Errorf("two plans are %s", team)
+		}
+		if again := productOf("team", "USD"); again != team {
+			t.Errorf("one plan is %s and %s", team, again)
+		}
+		for id, want := range map[string]string{team: "Team (Platform)", scale: "Scale (Platform)"} {
+			product := s.AtProvider("GET", "/products/"+id)
+			if got := product.At("name"); got != want {
+				t.Errorf("%s is %q, not %q", id, got, want)
+			}
+			if product.At("metadata.plan_id") == nil || product.At("metadata.product_id") == nil {
+				t.Errorf("%s has no ids: %s", id, product.Text)
+			}
+		}
+	})
+}

@@ -1,0 +1,52 @@
+package blackbox_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+)
+
+// Linked prices are read anew every hour, whatever notifications there were, and what is
+// not linked any more is forgotten.
+func TestPricesAreReadAnew(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		buyer, starter := s.Register("ada@example.com", true), soldPlanOf(s, "starter")
+		s.Checkout(buyer, "starter")
+		if got := eligibilityOf(s, buyer, "starter"); got["selectable"] != true {
+			t.Fatalf("at first: %v", got)
+		}
+		states := func(where string) int {
+			t.Helper()
+			return s.CountRows(`SELECT count(*) FROM psp_price_states WHERE ` + where)
+		}
+		if states("is_active") == 0 {
+			t.Fatal("nothing is known of the prices that are sold")
+		}
+		apptest.Exec(t, s.DB(), "UPDATE psp_price_states SET is_active = false")
+		apptest.Exec(t, s.DB(), `INSERT INTO psp_price_states (psp_price_id, psp_product_id, is_missing, is_active, currency, unit_amount,
+			interval_unit, interval_count, is_metered, read_at)
+			SELECT 'price_of_nobody', psp_product_id, is_missing, is_active, currency, unit_amount, interval_unit, interval_count, is_metered, read_at
+			FROM psp_price_states LIMIT 1`)
+		if got := eligibilityOf(s, buyer, "starter"); got["price_status"] != "inactive" {
+			t.Errorf("what is stored does not count: %v", got)
+		}
+		s.Advance(time.Hour + time.Minute)
+		apptest.Eventually(t, "the prices to be read anew", func() bool { return states("NOT is_active") == 0 })
+		if states("psp_price_id = 'price_of_nobody'") != 0 {
+			t.Error("a price that nobody links is kept")
+		}
+		buyer.Token = s.LogIn("ada@example.com")
+		if got := eligibilityOf(s, buyer, "starter"); got["selectable"] != true {
+			t.Errorf("after an hour: %v", got)
+		}
+		// A price without a link has no state, and is sold: the checkout makes its link.
+		admin := s.Admin()
+		s.Call("POST", starter.path("EUR", "psp-unlink"), admin, nil).Want(200)
+		if got := eligibilityOf(s, buyer, "starter"); got["selectable"] != true {
+			t.Errorf("without a link: %v", got)
+		}
+		s.Checkout(buyer, "starter")
+	})
+}

@@ -1,0 +1,244 @@
+package blackbox_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+)
+
+// eligibilityOf is what the tenant is told about a plan, by its slug.
+func eligibilityOf(s *apptest.Server, o apptest.Owner, slug string) map[string]any {
+	s.T.Helper()
+	for _, e := range s.Call("GET", o.Path("/plans"), o.Token, nil).Want(200).At("data").([]any) {
+		if e := e.(map[string]any); e["slug"] == slug {
+			return e["eligibility"].(map[string]any)
+		}
+	}
+	s.T.Fatalf("no plan %s", slug)
+	return nil
+}
+
+// wantSold fails the test unless everything that sells a plan says the same: why it is
+// not sold, or, without a status, that it is. free is a tenant with another plan, buyer
+// one without.
+func wantSold(s *apptest.Server, buyer, subscriber apptest.Owner, p soldPlan, slug string, status, meter any) {
+	s.T.Helper()
+	want := map[string]any{"selectable": status == nil, "violations": []any{}}
+	if status != nil {
+		want["reason"], want["price_status"] = "plan_not_sellable", status
+	}
+	if meter != nil {
+		want["meter_code"] = meter
+	}
+	if diff := cmp.Diff(want, eligibilityOf(s, buyer, slug)); diff != "" {
+		s.T.Errorf("%s (-want +got)\n%s", slug, diff)
+	}
+	refused := map[string]apptest.Reply{
+		"checkout": s.Call("POST", buyer.Path("/checkout"), buyer.Token, apptest.With(apptest.ReturnURLs, apptest.Object{"plan_id": p.id, "currency": "EUR"})),
+	}
+	if subscriber.Tenant != "" {
+		refused["preview"] = s.PreviewChange(subscriber, slug, 0)
+	}
+	if status != nil {
+		refused["onboarding"] = s.Call("POST", "/api/v1/onboarding/start", "", apptest.Object{
+			"name": "New", "email": "new@example.com", "password": "a long password 1", "password_confirmation": "a long password 1",
+			"plan_slug": slug, "currency": "EUR",
+		})
+		refused["retry"] = s.Call("POST", "/api/v1/onboarding/retry-checkout", buyer.Token, apptest.Object{"plan_slug": slug, "currency": "EUR"})
+		if subscriber.Tenant != "" {
+			refused["change"] = s.ChangePlan(subscriber, slug, nil)
+		}
+	}
+	for what, reply := range refused {
+		if status == nil {
+			reply.As(slug + " " + what).Want(200)
+			continue
+		}
+		reply.As(slug+" "+what).WantRefused(422, "plan_not_sellable")
+		reply.As(slug+" "+what).WantAt("price_status", status)
+		if meter != nil {
+			reply.As(slug+" "+what).WantAt("meter_code", meter)
+		}
+	}
+}
+
+// A price that is inactive at the provider, missing there, or sells something else, keeps
+// its link and is not sold until that is over. Who subscribed before goes on.
+func TestPriceThatIsNotSold(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		admin, team, starter := s.Admin(), soldPlanOf(s, "team"), soldPlanOf(s, "starter")
+		buyer, subscriber := s.Register("ada@example.com", true), s.NewCustomer("eve")
+		subscriber.BuyPlan(subscriber.Owner, "starter")
+		wantSold(s, buyer, subscriber.Owner, team, "team", nil, nil)
+		link, _ := linksOf(s, admin, team)["EUR"]["psp_price_id"].(string)
+		product := s.AtProvider("GET", "/prices/"+link).Str("product")
+		reads := func(status string) func() bool {
+			return func() bool { return eligibilityOf(s, buyer, "team")["price_status"] == any(status) }
+		}
+		sold := func() bool { return eligibilityOf(s, buyer, "team")["selectable"] == true }
+
+		// By notifications alone: nothing else reads the prices here.
+		s.AtProvider("POST", "/prices/"+link, "active", "false")
+		apptest.Eventually(t, "the price to be inactive", reads("inactive"))
+		wantSold(s, buyer, subscriber.Owner, team, "team", "inactive", nil)
+		if got := linksOf(s, admin, team)["EUR"]; got["status"] != "inactive" || got["psp_price_id"] != link {
+			t.Errorf("an inactive price: %v", got)
+		}
+		s.AtProvider("POST", "/prices/"+link, "active", "true")
+		apptest.Eventually(t, "the price to be sold again", sold)
+		s.AtProvider("POST", "/products/"+product, "active", "false")
+		apptest.Eventually(t, "the product to be inactive", reads("inactive"))
+		wantSold(s, buyer, subscriber.Owner, team, "team", "inactive", nil)
+		s.AtProvider("POST", "/products/"+product, "active", "true")
+		apptest.Eventually(t, "the product to be sold again", sold)
+		wantSold(s, buyer, subscriber.Owner, team, "team", nil, nil)
+
+		// The look at the status is enough where the notification is lost.
+		apptest.Exec(t, s.DB(), "UPDATE psp_price_states SET is_active = false WHERE psp_price_id = $1", link)
+		if !reads("inactive")() {
+			t.Error("what is stored does not count")
+		}
+		linksOf(s, admin, team)
+		wantSold(s, buyer, subscriber.Owner, team, "team", nil, nil)
+
+		// A link that was set to something else, or to nothing. No id was ever read before.
+		for status, id := range map[string]string{
+			"stripe_missing": "price_gone",
+			"mismatch":       s.NewProviderPrice("unit_amount", "1"),
+		} {
+			apptest.Exec(t, s.DB(), "UPDATE plan_prices SET psp_price_id = $1 WHERE id = $2", id, team.prices["EUR"])
+			wantSold(s, buyer, subscriber.Owner, team, "team", status, nil)
+			if got := linksOf(s, admin, team)["EUR"]; got["status"] != status || got["psp_price_id"] != id {
+				t.Errorf("%s: %v", status, got)
+			}
+		}
+
+		// Subscriptions of a price that is not sold go on.
+		starterLink, _ := linksOf(s, admin, starter)["EUR"]["psp_price_id"].(string)
+		s.AtProvider("POST", "/prices/"+starterLink, "active", "false")
+		apptest.Eventually(t, "the plan of the subscriber not to be sold", func() bool {
+			return eligibilityOf(s, buyer, "starter")["price_status"] == "inactive"
+		})
+		s.Advance(32*apptest.Day + 2*time.Hour)
+		subscriber.WantStatus("active")
+	})
+}
+
+// A price below what the provider collects is told where its status is shown, and is not
+// sold; free is not below it.
+func TestPriceBelowTheMinimum(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
+		buyer := s.Register("ada@example.com", true)
+		product := k.CreateProduct("cheap")
+		for slug, cents := range map[string]int{"cents": 49, "least": 50, "gift": 0} {
+			id := k.CreatePricedPlan(product, slug, map[string]int{"EUR": cents})
+			p, status := soldPlan{id: id, product: product}, any(nil)
+			warning := linksOf(s, k.Token, p)["EUR"]["warning"]
+			if cents == 49 {
+				status = "below_minimum"
+				if text, _ := warning.(string); !strings.Contains(text, " 50 ") {
+					t.Errorf("warning of 49 cents: %v", warning)
+				}
+			} else if warning != nil {
+				t.Errorf("warning of %d cents: %v", cents, warning)
+			}
+			wantSold(s, buyer, apptest.Owner{}, p, slug, status, nil)
+		}
+		// Several seats together may be enough.
+		seats := k.CreatePricedPlan(product, "seats", map[string]int{"EUR": 20}, apptest.Object{"pricing_type": "seat"})
+		body := apptest.With(apptest.ReturnURLs, apptest.Object{"plan_id": seats, "currency": "EUR"})
+		for quantity, status := range map[int]int{2: 422, 3: 200} {
+			s.Call("POST", buyer.Path("/checkout"), buyer.Token, apptest.With(body, apptest.Object{"quantity": quantity})).Want(status)
+		}
+		// So many that it is too much are refused, too.
+		s.Call("POST", buyer.Path("/checkout"), buyer.Token, apptest.With(apptest.ReturnURLs, apptest.Object{
+			"plan_id": soldPlanOf(s, "team").id, "currency": "EUR", "quantity": 999_999,
+		})).WantRefused(422, "psp_amount_unsupported")
+	})
+}
+
+// A meter's price is checked when it is linked. What cannot be sold together with a plan
+// keeps that plan from being sold, and no other.
+func TestMeterPricesThatAreNotSold(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k, buyer := s.CatalogAdmin(), s.Register("ada@example.com", true)
+		meter := k.AdminCall("POST", "/meters", apptest.Object{
+			"code": "mails", "name": "Mails", "aggregation_type": "sum", "reset_interval": "monthly", "quota_enforcement": "none",
+		}).Want(201).Str("data.id")
+		set := func(cents float64, id string) apptest.Reply {
+			return k.AdminCall("PATCH", "/meters/"+meter, apptest.Object{"prices": []any{
+				apptest.Object{"currency": "EUR", "unit_price_cents": cents, "psp_price_id": id},
+			}})
+		}
+		good := s.NewMeteredPrice("eur", "2.5")
+		for field, refusal := range map[string]apptest.Reply{
+			"psp_price_id": set(2.5, "price_nope"),
+			"currency":     set(2.5, s.NewMeteredPrice("usd", "2.5")),
+			"amount":       set(2.51, good),
+			"active":       set(2.5, s.NewMeteredPrice("eur", "2.5", "active", "false")),
+			"usage_type":   set(1000, s.NewProviderPrice()),
+		} {
+			refusal.As(field).WantRefused(422, "psp_price_mismatch")
+			refusal.As(field).WantAt("mismatches.0.field", field)
+		}
+		k.AdminCall("GET", "/meters/"+meter, nil).Want(200).WantAt("data.is_billable", false)
+		set(2.5, good).Want(200).WantAt("data.prices.0.psp_price_id", good)
+
+		scale := soldPlanOf(s, "scale")
+		wantSold(s, buyer, apptest.Owner{}, scale, "scale", nil, nil)
+		// A monthly meter does not go with a yearly plan.
+		yearly := k.CreatePricedPlan(k.CreateProduct("usage"), "yearly", map[string]int{"EUR": 9900},
+			apptest.Object{"pricing_type": "usage", "billing_cycle": "yearly"})
+		wantSold(s, buyer, apptest.Owner{}, soldPlan{id: yearly}, "yearly", "mismatch", "mails")
+		// One that was linked without being checked, as by an import of the catalog.
+		apptest.Exec(t, s.DB(), "UPDATE meter_prices SET psp_price_id = 'price_gone' WHERE psp_price_id = $1", good)
+		wantSold(s, buyer, apptest.Owner{}, scale, "scale", "stripe_missing", "mails")
+		apptest.Exec(t, s.DB(), "UPDATE meter_prices SET psp_price_id = $1 WHERE psp_price_id = 'price_gone'", good)
+		s.AtProvider("POST", "/prices/"+good, "active", "false")
+		// Even before its notification is there, a sale is refused and not an accident.
+		checkout := s.Call("POST", buyer.Path("/checkout"), buyer.Token,
+			apptest.With(apptest.ReturnURLs, apptest.Object{"plan_id": scale.id, "currency": "EUR", "cancel_url": "https://other.example/"}))
+		checkout.WantRefused(422, "plan_not_sellable")
+		checkout.WantAt("meter_code", "mails")
+		wantSold(s, buyer, apptest.Owner{}, scale, "scale", "inactive", "mails")
+		if got := eligibilityOf(s, buyer, "starter"); got["selectable"] != true {
+			t.Errorf("a flat plan beside it: %v", got)
+		}
+	})
+}
+
+// A price can be deleted while subscriptions run on it. They keep it: what they give and
+// cost, their renewals, and their change to another plan.
+func TestDeletedPriceGoesOn(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k, starter := s.CatalogAdmin(), soldPlanOf(s, "starter")
+		c := s.NewCustomer("ada")
+		c.BuyPlan(c.Owner, "starter")
+		k.AdminCall("DELETE", "/plans/"+starter.id+"/prices/"+starter.prices["EUR"], nil).Want(204)
+		s.NewCustomer("eve").OpenCheckout(starter.id, "EUR").WantRefused(422, "plan_not_available_in_currency")
+		goesOn := func() {
+			t.Helper()
+			c.WantStatus("active")
+			c.Subscription(c.Owner).WantAt("data.price_cents", 1900.0).WantAt("data.plan.id", starter.id)
+			invoices := c.ProviderObjects(c.Owner, "invoice")
+			invoices[len(invoices)-1].WantAt("total", 1900.0).WantAt("status", "paid")
+		}
+		goesOn()
+		s.Advance(32*apptest.Day + 2*time.Hour)
+		goesOn()
+		c.PreviewChange(c.Owner, "team", 0).Want(200)
+		c.ChangePlan(c.Owner, "team", nil).Want(200)
+		if got := c.Subscription(c.Owner).At("data.plan.id"); got != soldPlanOf(s, "team").id {
+			t.Errorf("after a change the plan is %v", got)
+		}
+	})
+}

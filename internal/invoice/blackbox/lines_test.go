@@ -1,0 +1,98 @@
+package blackbox_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/settings"
+)
+
+// Lines name what they were for when they were made, in the tenant's language: neither
+// another price, nor another link, nor another name of the plan changes them later.
+func TestLinesKeepWhatTheyWereFor(t *testing.T) {
+	t.Parallel()
+	inBothModes(t, func(t *testing.T, s *apptest.Server, _ settings.InvoiceMode) {
+		o := s.Register("ada@example.com", true)
+		s.Call("PATCH", "/api/v1/tenant", o.Token, map[string]any{"settings": map[string]any{"locale": "fr"}}).Want(200)
+		s.BuyPlan(o, "starter")
+		starter, team := s.PlanID(o, "starter"), s.PlanID(o, "team")
+		first := s.Invoices(o, 1)[0].(map[string]any)
+		line := first["lines"].([]any)[0].(map[string]any)
+		text := line["description"].(string)
+		if text != "Essentiel (Plateforme)" || line["plan_id"] != starter {
+			t.Errorf("the first line is %v", line)
+		}
+
+		// The plan gets another name, and its price is linked to nothing.
+		s.Call("PATCH", "/api/v1/admin/plans/"+starter, s.Admin(), map[string]any{"name": map[string]any{"en": "Renamed", "fr": "Renommé"}}).Want(200)
+		apptest.Exec(t, s.DB(), "UPDATE plan_prices SET psp_price_id = NULL WHERE plan_id = $1", starter)
+		s.Advance(10 * apptest.Day)
+		o.Token = s.LogIn("ada@example.com")
+		s.ChangePlan(o, "team", map[string]any{"quantity": 1}).Want(200)
+		for _, in := range s.Invoices(o, 2) {
+			in := in.(map[string]any)
+			lines := in["lines"].([]any)
+			if in["id"] == first["id"] {
+				if kept := lines[0].(map[string]any); kept["description"] != text || kept["plan_id"] != starter {
+					t.Errorf("the first line became %v", kept)
+				}
+				continue
+			}
+			for _, line := range lines {
+				line := line.(map[string]any)
+				credit := line["amount"].(map[string]any)["amount_cents"].(float64) < 0
+				want, says := team, "Équipe (Plateforme) – temps restant à partir du "
+				if credit {
+					want, says = starter, "Essentiel (Plateforme) – temps non utilisé à partir du "
+				}
+				if line["plan_id"] != want || !strings.HasPrefix(line["description"].(string), says) {
+					t.Errorf("after the change: %v, want plan %s", line, want)
+				}
+			}
+		}
+	})
+}
+
+// A line of usage names its meter, in the tenant's language by the feature of the same
+// code, also where the meter has another price by the time that it is billed, and was never
+// billed before.
+func TestLinesOfUsageNameTheirMeter(t *testing.T) {
+	t.Parallel()
+	inBothModes(t, func(t *testing.T, s *apptest.Server, _ settings.InvoiceMode) {
+		k := s.CatalogAdmin()
+		plan := k.CreatePricedPlan(k.CreateProduct("lines"), "metered", map[string]int{"EUR": 500}, apptest.Object{"pricing_type": "usage"})
+		priced := func(cents string) apptest.Object {
+			return apptest.Object{"prices": []any{apptest.Object{
+				"currency": "EUR", "unit_price_cents": json.Number(cents), "psp_price_id": s.NewMeteredPrice("EUR", cents),
+			}}}
+		}
+		meter := s.Call("POST", "/api/v1/admin/meters", s.Admin(), apptest.With(priced("10"), apptest.Object{
+			"code": "renders", "name": "Renders", "aggregation_type": "sum", "reset_interval": "monthly", "quota_enforcement": "soft",
+		})).Want(201).Str("data.id")
+		k.CreateFeature("renders", apptest.Object{"name": apptest.Object{"en": "Rendering", "fr": "Rendus"}})
+		l := s.NewCustomer("renders")
+		l.Call("PATCH", "/api/v1/tenant", l.Token, apptest.Object{"settings": apptest.Object{"locale": "fr"}}).Want(200)
+		l.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
+		l.Call("POST", l.Path("/usage"), l.Token, apptest.Object{"meter_code": "renders", "quantity": 3}).Want(201)
+		s.Advance(time.Minute) // it is reported
+		s.Call("PATCH", "/api/v1/admin/meters/"+meter, s.Admin(), priced("20")).Want(200)
+		s.Advance(31*apptest.Day + 2*time.Hour)
+		l.LogInAgain()
+		var lines []string
+		for _, in := range s.Invoices(l.Owner, 2) {
+			for _, line := range in.(apptest.Object)["lines"].([]any) {
+				if line := line.(apptest.Object); line["meter_id"] != nil {
+					lines = append(lines, fmt.Sprint(line["meter_id"], line["plan_id"], line["description"], line["amount"].(apptest.Object)["amount_cents"]))
+				}
+			}
+		}
+		if want := []string{meter + "<nil>Rendus30"}; !slices.Equal(lines, want) {
+			t.Errorf("lines of meters: %v, want %v", lines, want)
+		}
+	})
+}

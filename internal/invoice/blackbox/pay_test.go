@@ -1,0 +1,128 @@
+package blackbox_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/settings"
+)
+
+// owes makes a customer whose renewal could not be paid with a card, and returns the
+// path of the open invoice.
+func owes(s *apptest.Server, name, plan, card string) (c *apptest.Customer, invoice string) {
+	s.T.Helper()
+	c = s.NewCustomer(name)
+	way := apptest.Card(card)
+	if card == apptest.CardConfirms {
+		way = apptest.Confirmation(card)
+	}
+	c.Buy(plan, "EUR", way)
+	s.Advance(32*apptest.Day + 2*time.Hour)
+	c.LogInAgain()
+	s.Subscription(c.Owner).WantAt("data.status", "past_due")
+	list := s.Invoices(c.Owner, 2)
+	return c, c.Path("/invoices/" + list[0].(map[string]any)["id"].(string))
+}
+
+// wantAction wants an invoice to ask for something on the provider's page, and returns
+// the page.
+func wantAction(a apptest.Reply, at, kind string) string {
+	a.T.Helper()
+	page, _ := a.At(at + ".url").(string)
+	if a.At(at+".type") != kind || !strings.Contains(page, "/sandbox/invoices/in_") {
+		a.T.Fatalf("%s is not %s: %s", at, kind, a.Text)
+	}
+	return page
+}
+
+// An open invoice says what it waits for, and is paid once, by whoever may.
+func TestPayInvoice(t *testing.T) {
+	t.Parallel()
+	inBothModes(t, func(t *testing.T, s *apptest.Server, _ settings.InvoiceMode) {
+		k := s.CatalogAdmin()
+		plan := k.CreatePricedPlan(k.CreateProduct("life"), "plain", map[string]int{"EUR": 2000})
+		c, path := owes(s, "ada", plan, apptest.CardFailsAtRenewal)
+		shown := func(status string) apptest.Reply {
+			return s.Call("GET", path, c.Token, nil).Want(200).WantAt("data.status", status)
+		}
+		page := wantAction(shown("open"), "data.payment_action", "pay")
+		wantAction(s.Call("GET", c.Path("/invoices"), c.Token, nil).Want(200).WantAt("data.1.payment_action", nil), "data.0.payment_action", "pay")
+		apptest.Eventually(t, "the mail", func() bool {
+			for _, m := range s.Mails("billing@example.com") {
+				if strings.Contains(m["text"].(string), page) {
+					return true
+				}
+			}
+			return false
+		})
+
+		other := s.NewCustomer("eve")
+		member, _ := s.Join(c.Owner, "Grace", "grace@example.com", "member")
+		s.Call("POST", path+"/pay", member, nil).Want(403)
+		s.Call("POST", path+"/pay", other.Token, nil).Want(403)
+		s.Call("POST", c.Path("/invoices/01990000-0000-7000-8000-000000000000/pay"), c.Token, nil).Want(404)
+		s.Call("POST", c.Path("/invoices/x/pay"), c.Token, nil).Want(404)
+
+		failed := s.Call("POST", path+"/pay", c.Token, nil)
+		failed.WantRefused(422, "payment_failed")
+		if got := wantAction(failed, "payment_action", "pay"); got != page {
+			t.Errorf("the page is %s, and was %s", got, page)
+		}
+		// A new card pays nothing by itself; several payments charge once.
+		c.ReplaceCard(apptest.CardPays)
+		shown("open")
+		charges := len(s.ProviderObjects(c.Owner, "charge"))
+		statuses := make([]int, 5)
+		var wg sync.WaitGroup
+		for i := range statuses {
+			wg.Go(func() { statuses[i] = s.Call("POST", path+"/pay", c.Token, nil).Status })
+		}
+		wg.Wait()
+		paid := 0
+		for _, status := range statuses {
+			if status == 200 {
+				paid++
+			} else if status != 409 {
+				t.Errorf("a payment at the same time: %d", status)
+			}
+		}
+		if made := len(s.ProviderObjects(c.Owner, "charge")) - charges; paid == 0 || made != 1 {
+			t.Errorf("%d payments succeeded, %d were charged", paid, made)
+		}
+		shown("paid").WantAt("data.payment_action", nil)
+		s.Subscription(c.Owner).WantAt("data.status", "active")
+		s.Call("POST", path+"/pay", c.Token, nil).WantRefused(409, "invoice_not_payable")
+		if n := s.CountAudited(c.Owner, "invoice.paid"); n == 0 {
+			t.Error("the payment is not in the trail")
+		}
+	})
+}
+
+// A payment that the bank asks to confirm is confirmed on the provider's page.
+func TestConfirmInvoice(t *testing.T) {
+	t.Parallel()
+	inBothModes(t, func(t *testing.T, s *apptest.Server, _ settings.InvoiceMode) {
+		k := s.CatalogAdmin()
+		plan := k.CreatePricedPlan(k.CreateProduct("life"), "plain", map[string]int{"EUR": 2000})
+		c, path := owes(s, "ada", plan, apptest.CardConfirms)
+		page := wantAction(s.Call("GET", path, c.Token, nil).Want(200), "data.payment_action", "confirm")
+		again := s.Call("POST", path+"/pay", c.Token, nil)
+		again.WantRefused(422, "payment_failed")
+		wantAction(again, "payment_action", "confirm")
+		// Refused at the bank, it can be paid in another way.
+		refusal := apptest.Confirmation("")
+		refusal.Set("authentication", "refused")
+		s.Submit(page, refusal).Want(402)
+		s.AwaitNotifications()
+		wantAction(s.Call("GET", path, c.Token, nil).Want(200), "data.payment_action", "pay")
+		s.Call("POST", path+"/pay", c.Token, nil).WantRefused(422, "payment_failed")
+		wantAction(s.Call("GET", path, c.Token, nil).Want(200), "data.payment_action", "confirm")
+		s.Submit(page, apptest.Confirmation("")).Want(303)
+		s.AwaitNotifications()
+		s.Call("GET", path, c.Token, nil).Want(200).WantAt("data.status", "paid").WantAt("data.payment_action", nil)
+		s.Subscription(c.Owner).WantAt("data.status", "active")
+	})
+}

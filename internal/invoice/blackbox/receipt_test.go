@@ -1,0 +1,49 @@
+package blackbox_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// Where the operator wants it, whoever registers is greeted, and each payment has one receipt:
+// with the number of the invoice that people see.
+func TestOptionalMails(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range dbtest.Dialects(t) {
+		for _, mode := range []settings.InvoiceMode{settings.PSPManaged, settings.PlatformManaged} {
+			t.Run(string(dialect)+"/"+string(mode), func(t *testing.T) {
+				t.Parallel()
+				s := apptest.Start(t, dialect, func(s *settings.Settings) {
+					s.OptionalMails = []string{"welcome", "receipt"}
+					if mode == settings.PlatformManaged {
+						apptest.PlatformManaged(s)
+					}
+				})
+				const to, billing = "ada@example.com", "billing@example.com"
+				o := s.Register(to, true)
+				apptest.Eventually(t, "the greeting", func() bool { return len(s.Mails(to)) == 1 })
+				if got := s.Mails(to)[0]["subject"]; got != "Welcome to Tenantry" {
+					t.Errorf("the subject is %q", got)
+				}
+				s.BuyPlan(o, "starter")
+				inv := s.Invoices(o, 1)[0].(map[string]any)
+				apptest.Eventually(t, "the receipt", func() bool { return len(s.Mails(billing)) == 1 })
+				mail := s.Mails(billing)[0]
+				if got, want := mail["subject"], "Receipt for invoice "+inv["number"].(string); got != want {
+					t.Errorf("the subject is %q, not %q", got, want)
+				}
+				for _, want := range []string{"Starter (Platform)", "€19.00"} {
+					if !strings.Contains(mail["text"].(string), want) {
+						t.Errorf("no %s in %s", want, mail["text"])
+					}
+				}
+				s.Advance(32 * apptest.Day)
+				apptest.Eventually(t, "the receipt of the renewal", func() bool { return len(s.Mails(billing)) == 2 })
+			})
+		}
+	}
+}

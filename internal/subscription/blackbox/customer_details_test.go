@@ -1,0 +1,45 @@
+package blackbox_test
+
+import (
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+)
+
+// The provider's customer follows the billing details, whoever changes them.
+func TestCustomerFollowsBillingDetails(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("ada@example.com", true)
+		// Without a customer there is nobody to tell.
+		s.Call("PATCH", "/api/v1/tenant", o.Token, map[string]any{"city": "Turin"}).Want(200)
+		s.Checkout(o, "starter")
+		follows := func(want map[string]any) {
+			t.Helper()
+			apptest.Eventually(t, "the customer follows", func() bool {
+				c := s.ProviderObjects(o, "customer")
+				if len(c) != 1 {
+					t.Fatalf("%d customers", len(c))
+				}
+				for at, want := range want {
+					if c[0].At(at) != want {
+						return false
+					}
+				}
+				return true
+			})
+		}
+		follows(map[string]any{"name": "Analytical Engines Ltd", "address.city": "Turin", "email": "billing@example.com"})
+		s.Call("PATCH", "/api/v1/tenant", o.Token, map[string]any{"vat_number": "GB123", "address": " 1 Road\r\n\n\tBack  house ", "billing_email": nil}).Want(200)
+		follows(map[string]any{"address.line1": "1 Road, Back house", "email": nil, "invoice_settings.custom_fields.0.value": "GB123"})
+		s.Call("PATCH", "/api/v1/admin/tenants/"+o.Tenant, s.Admin(), map[string]any{"legal_name": "Difference Engines", "vat_number": nil}).Want(200)
+		follows(map[string]any{"name": "Difference Engines", "invoice_settings.custom_fields": nil})
+		s.Call("PATCH", "/api/v1/onboarding/complete-setup", o.Token, map[string]any{"city": "Rome", "country": "IT"}).Want(200)
+		follows(map[string]any{"address.city": "Rome", "address.country": "IT"})
+		// Without a legal name it is known by its name, changed while nobody answers.
+		s.Chaos(apptest.ChaosProviderDown)
+		s.Call("PATCH", "/api/v1/tenant", o.Token, map[string]any{"legal_name": nil, "name": "Engines"}).Want(200)
+		s.Chaos(nil)
+		follows(map[string]any{"name": "Engines"})
+	})
+}

@@ -1,0 +1,138 @@
+package blackbox_test
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/clock"
+)
+
+// Another plan does not take a scheduled end back: the subscription ends with the
+// period that it then has, unless it is resumed.
+func TestScheduledEndAcrossAChange(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AddPlan("pro", "flat", "month", 4900, 0, nil)
+		s.AddPlan("pro-yearly", "flat", "year", 49000, 0, nil)
+		o := s.Register("ada@example.com", true)
+		s.BuyPlan(o, "starter")
+		ending := s.Call("POST", o.Path("/subscription/cancel"), o.Token, apptest.Object{"reason": "too dear"}).Want(200)
+		for _, slug := range []string{"pro", "pro-yearly"} {
+			s.ChangePlan(o, slug, nil).Want(200).WantAt("data.subscription.plan.name", slug).
+				WantAt("data.subscription.cancel_at_period_end", true).WantAt("data.subscription.cancellation_reason", "too dear").
+				WantAt("data.subscription.canceled_at", ending.At("data.canceled_at"))
+			s.ProviderObjects(o, "subscription")[0].WantAt("cancel_at_period_end", true)
+		}
+		end, err := time.Parse(time.RFC3339Nano, s.Subscription(o).Str("data.current_period_end"))
+		if err != nil || end.Before(s.Now().Add(360*apptest.Day)) {
+			t.Fatalf("the period ends at %v, %v", end, err)
+		}
+		// Not with the period that it had when the end was asked for.
+		advanceAndLogIn(s, &o, "ada@example.com", (40 * apptest.Day).String())
+		s.AwaitProvider()
+		s.Subscription(o).WantAt("data.status", "active").WantAt("data.cancel_at_period_end", true)
+		s.Call("POST", o.Path("/subscription/resume"), o.Token, nil).Want(200).WantAt("data.cancel_at_period_end", false).WantAt("data.cancellation_reason", nil)
+	})
+}
+
+// asked is a request about a subscription that waits for its answer.
+type asked struct {
+	s        *apptest.Server
+	answered chan *http.Response
+}
+
+// asks makes a request and does not wait for its answer.
+func asks(s *apptest.Server, o apptest.Owner, path string, body any) asked {
+	s.T.Helper()
+	request, a := s.NewRequest("POST", o.Path("/subscription")+path, o.Token, body), asked{s, make(chan *http.Response, 1)}
+	go func() {
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			s.T.Error(err)
+		}
+		a.answered <- answer
+	}()
+	return a
+}
+
+// read waits for the answer.
+func (a asked) read() apptest.Reply {
+	answer := <-a.answered
+	return a.s.Read(answer.Request, answer)
+}
+
+// While somebody works on a subscription others wait, and not for ever.
+func TestBusySubscription(t *testing.T) {
+	t.Parallel()
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
+		o := s.Register("ada@example.com", true)
+		s.BuyPlan(o, "starter")
+		s.AwaitNotifications()
+		// An operation that is under way elsewhere.
+		w.Tamper(apptest.On(apptest.LoseAnswer, "POST", "/subscriptions/"))
+		s.Call("POST", o.Path("/subscription/cancel"), o.Token, nil).WantRefused(502, "psp_error")
+		w.Tamper(nil)
+		db := s.DB()
+		apptest.Exec(t, db, `UPDATE psp_operations SET leased_until = $1 WHERE tenant_id = $2`, clock.System().Now().Add(3*apptest.Day), o.Tenant)
+		began := clock.System().Now()
+		var waiting []func() apptest.Reply
+		for path, body := range map[string]any{
+			"/resume": nil, "/cancel": apptest.Object{"immediately": true}, "/change-plan": apptest.Object{"new_plan_id": s.PlanID(o, "free")},
+		} {
+			waiting = append(waiting, asks(s, o, path, body).read)
+		}
+		s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "4m"}).Want(200) // which is not waited for
+		for _, read := range waiting {
+			read().WantRefused(409, "subscription_busy")
+		}
+		if waited := clock.System().Now().Sub(began); waited < 15*time.Second {
+			t.Errorf("they waited %s", waited)
+		}
+		apptest.Exec(t, db, `UPDATE psp_operations SET leased_until = $1 WHERE tenant_id = $2`, clock.System().Now(), o.Tenant)
+		s.RetryWhileDown(func() apptest.Reply { return s.Call("POST", o.Path("/subscription/resume"), o.Token, nil) }).Want(200).WantAt("data.cancel_at_period_end", false)
+	})
+}
+
+// An operation that is under way is not given up because the service's time is moved:
+// how long it may take is real time.
+func TestOperationWhileTimeIsMoved(t *testing.T) {
+	t.Parallel()
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
+		s.AddPlan("pro", "flat", "month", 4900, 0, nil)
+		o := s.Register("ada@example.com", true)
+		s.BuyPlan(o, "starter")
+		s.AwaitNotifications()
+		var first atomic.Bool
+		arrived, goOn := make(chan struct{}), make(chan struct{})
+		w.Tamper(func(r *http.Request) apptest.Verdict {
+			if r.Method == "POST" && strings.Contains(r.URL.Path, "/v1/subscriptions/") && !first.Swap(true) {
+				close(arrived)
+				<-goOn
+			}
+			return apptest.Pass
+		})
+		changed := asks(s, o, "/change-plan", apptest.Object{"new_plan_id": s.PlanID(o, "pro")})
+		<-arrived
+		s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "5m"}).Want(200)
+		canceled := asks(s, o, "/cancel", nil)
+		select {
+		case a := <-canceled.answered:
+			t.Error("another caller did not wait")
+			canceled.answered <- a
+		case <-time.After(2 * time.Second):
+		}
+		s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "5m"}).Want(200)
+		close(goOn)
+		changed.read().Want(200).WantAt("data.subscription.plan.id", s.PlanID(o, "pro"))
+		canceled.read().Want(200).WantAt("data.cancel_at_period_end", true).WantAt("data.plan.id", s.PlanID(o, "pro"))
+		for _, action := range []string{"subscription.plan_changed", "subscription.canceled"} {
+			if n := s.CountAudited(o, action); n != 1 {
+				t.Errorf("%d times %s in the trail", n, action)
+			}
+		}
+	})
+}

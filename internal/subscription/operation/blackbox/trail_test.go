@@ -1,0 +1,175 @@
+package blackbox_test
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+)
+
+// What came of a request whose answer was lost, and that nobody makes again, is in
+// the trail as soon as it is known here, as the doing of who asked for it; made
+// again it is there once.
+func TestUnknownOutcomeIsInTheTrail(t *testing.T) {
+	t.Parallel()
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
+		s.AddPlan("pro", "flat", "month", 4900, 0, nil)
+		o := s.Register("ada@example.com", true)
+		s.BuyPlan(o, "starter")
+		s.PreviewChange(o, "pro", 0).Want(200) // makes the provider's price
+		s.AwaitNotifications()
+		ada := float64(s.UserID(o.Token))
+		entry := func(action string, want int) apptest.Reply {
+			t.Helper()
+			logs := s.Call("GET", "/api/v1/admin/audit-logs?filter[action]="+action+"&filter[tenant]="+o.Tenant, s.Admin(), nil).Want(200)
+			list := logs.At("data").([]any)
+			if len(list) != want {
+				t.Fatalf("%s: %d entries, want %d: %s", action, len(list), want, logs.Text)
+			}
+			if want > 0 && logs.At("data.0.actor_id") != ada {
+				t.Errorf("%s: %s is not of %v", action, logs.Text, ada)
+			}
+			return logs
+		}
+		// The notification tells.
+		s.Chaos(lost)
+		s.Call("POST", o.Path("/subscription/cancel"), o.Token, apptest.Object{"reason": "too dear"}).WantRefused(502, "psp_error")
+		s.Chaos(nil)
+		s.AwaitNotifications()
+		logs := entry("subscription.canceled", 1)
+		if logs.At("data.0.before.cancel_at_period_end") != false || logs.At("data.0.after.cancel_at_period_end") != true ||
+			logs.At("data.0.after.reason") != "too dear" {
+			t.Errorf("the entry is %s", logs.Text)
+		}
+		if a := s.Subscription(o); a.At("data.cancellation_reason") != "too dear" || a.At("data.cancel_at_period_end") != true {
+			t.Errorf("the subscription is %s", a.Text)
+		}
+		again := s.RetryWhileDown(func() apptest.Reply {
+			return s.Call("POST", o.Path("/subscription/cancel"), o.Token, apptest.Object{"reason": "too dear"})
+		})
+		again.Want(200)
+		entry("subscription.canceled", 1)
+
+		// No notification comes: the provider's list of events tells.
+		s.Chaos(apptest.ChaosNoWebhooks)
+		w.Tamper(apptest.On(apptest.LoseAnswer, "POST", "/subscriptions/"))
+		s.ChangePlan(o, "pro", nil).WantRefused(502, "psp_error")
+		entry("subscription.plan_changed", 0)
+		w.Tamper(nil)
+		s.RetryWhileDown(func() apptest.Reply { return s.PreviewChange(o, "free", 0) }).Want(200)
+		advanceAndLogIn(s, &o, "ada@example.com", "6m")
+		apptest.Eventually(t, "the change", func() bool { return s.Subscription(o).At("data.plan.name") == "pro" })
+		entry("subscription.plan_changed", 1)
+		s.ChangePlan(o, "pro", nil).Want(200)
+		entry("subscription.plan_changed", 1)
+
+		// What never happened is not in the trail, whatever follows.
+		s.Chaos(apptest.Object{"api": apptest.Object{"fail_before": 1, "status": 0}})
+		s.Call("POST", o.Path("/subscription/resume"), o.Token, nil).WantRefused(502, "psp_error")
+		s.Chaos(nil)
+		s.RetryWhileDown(func() apptest.Reply { return s.Call("POST", o.Path("/subscription/cancel"), o.Token, nil) }).Want(200)
+		entry("subscription.resumed", 0)
+		entry("subscription.canceled", 2)
+
+		// Nor is what somebody else did days later.
+		s.Chaos(apptest.Object{"api": apptest.Object{"fail_before": 1, "status": 0}})
+		s.Call("POST", o.Path("/subscription/cancel"), o.Token, apptest.Object{"immediately": true}).WantRefused(502, "psp_error")
+		s.Chaos(nil)
+		s.RetryWhileDown(func() apptest.Reply { return s.PreviewChange(o, "free", 0) }).Want(200)
+		advanceAndLogIn(s, &o, "ada@example.com", (33 * apptest.Day).String())
+		apptest.Eventually(t, "the end with the period", func() bool { return s.Subscription(o).At("data") == nil })
+		entry("subscription.canceled", 2)
+	})
+}
+
+// Another action finds out what came of one whose answer was lost.
+func TestAbandonedOperationIsInTheTrail(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("ada@example.com", true)
+		s.BuyPlan(o, "starter")
+		s.AwaitNotifications()
+		s.Chaos(apptest.With(lost, apptest.ChaosNoWebhooks))
+		s.Call("POST", o.Path("/subscription/cancel"), o.Token, nil).WantRefused(502, "psp_error")
+		s.Chaos(apptest.ChaosNoWebhooks)
+		s.RetryWhileDown(func() apptest.Reply { return s.Call("POST", o.Path("/subscription/resume"), o.Token, nil) }).Want(200)
+		for _, action := range []string{"subscription.canceled", "subscription.resumed"} {
+			if n := s.CountAudited(o, action); n != 1 {
+				t.Errorf("%d times %s in the trail", n, action)
+			}
+		}
+	})
+}
+
+// A change whose outcome is unknown is made again while another operation looks what
+// came of it. The change is in the trail all the same.
+func TestRepetitionWhileTheOutcomeIsReadBack(t *testing.T) {
+	t.Parallel()
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
+		s.AddPlan("pro", "flat", "month", 4900, 0, nil)
+		o := s.Register("ada@example.com", true)
+		s.BuyPlan(o, "starter")
+		s.PreviewChange(o, "pro", 0).Want(200)
+		s.AwaitNotifications()
+		s.Chaos(apptest.ChaosNoWebhooks)
+		w.Tamper(apptest.On(apptest.Fail, "POST", "/subscriptions/"))
+		s.ChangePlan(o, "pro", nil).WantRefused(502, "psp_error")
+
+		// The cancellation looks first. It is told what it saw when the change is being
+		// made, or after a while in which that was not so.
+		looks := make(chan struct{})
+		var first, sent sync.Once
+		w.Tamper(func(r *http.Request) apptest.Verdict {
+			does := apptest.Pass
+			switch {
+			case r.Method == "POST":
+				sent.Do(w.LetGo)
+			case strings.Contains(r.URL.Path, "/subscriptions/"):
+				time.Sleep(100 * time.Millisecond)
+				first.Do(func() { does = apptest.HoldAnswer; close(looks) })
+			}
+			return does
+		})
+		var canceled, changed apptest.Reply
+		var both sync.WaitGroup
+		both.Go(func() {
+			canceled = s.RetryWhileDown(func() apptest.Reply { return s.Call("POST", o.Path("/subscription/cancel"), o.Token, nil) })
+		})
+		<-looks
+		both.Go(func() { changed = s.ChangePlan(o, "pro", nil) })
+		time.AfterFunc(time.Second, func() { sent.Do(w.LetGo) })
+		both.Wait()
+		canceled.Want(200)
+		changed.Want(200).WantAt("data.subscription.plan.name", "pro")
+		if n := s.CountAudited(o, "subscription.plan_changed"); n != 1 {
+			t.Errorf("the change is %d times in the trail", n)
+		}
+	})
+}
+
+// Who asks again for the plan that waits already, with a card that pays now, has it in the
+// trail once, whether or not anybody tells of the end of what waited.
+func TestAskingAgainForThePlanThatWaits(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AddPlan("pro", "flat", "month", 4900, 0, nil)
+		for name, chaos := range map[string]map[string]any{"told": nil, "untold": apptest.ChaosNoWebhooks} {
+			b := buysWith(s, name, "starter", apptest.Confirmation(apptest.CardConfirms))
+			b.waits("pro")
+			b.ReplaceCard(apptest.CardPays)
+			s.AwaitNotifications()
+			s.Chaos(chaos)
+			s.ChangePlan(b.Owner, "pro", nil).Want(200).WantAt("data.action", "updated")
+			s.Chaos(nil)
+			b.nothingWaits(s.PlanID(b.Owner, "pro"))
+			for action, want := range map[string]int{"changed": 1, "change_waits": 1, "change_lapsed": 0, "change_dropped": 0} {
+				if n := s.CountAudited(b.Owner, "subscription.plan_"+action); n != want {
+					t.Errorf("%s: plan_%s is %d times in the trail", name, action, n)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,109 @@
+package blackbox_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+const password = "correct horse"
+
+// transfer makes a member the owner.
+func transfer(s *apptest.Server, o apptest.Owner, token string, to any) apptest.Reply {
+	s.T.Helper()
+	return s.Call("POST", o.Path("/transfer-ownership"), token, apptest.Object{"user_id": to, "current_password": password})
+}
+
+// owners counts the owners of a tenant.
+func owners(s *apptest.Server, tenant string) int {
+	s.T.Helper()
+	return s.CountRows(`SELECT count(*) FROM memberships m JOIN roles r ON r.id = m.role_id
+		WHERE m.tenant_id = $1 AND r.tenant_id IS NULL AND r.name = 'owner'`, tenant)
+}
+
+func TestLeaving(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.Register("ada@example.com", true)
+		bob, id := s.Join(ada, "Bob", "bob@example.com", "admin")
+		leave := func(token string) apptest.Reply { return s.Call("POST", ada.Path("/leave"), token, nil) }
+		leave(ada.Token).WantRefused(403, "")
+		admin := s.Admin()
+		s.Call("POST", "/api/v1/admin/impersonation/start", admin, apptest.Object{"user_id": id, "tenant_id": ada.Tenant}).Want(200)
+		leave(admin).WantRefused(400, "")
+		if a := leave(bob).Want(204); a.Text != "" {
+			t.Errorf("%q", a.Text)
+		}
+		s.Call("GET", "/api/v1/admin/impersonation/status", admin, nil).As("the impersonation of who left").WantRefused(400, "")
+		leave(bob).WantRefused(403, "")
+		s.Call("GET", ada.Path("/team/members"), bob, nil).WantRefused(403, "")
+		s.Call("GET", "/api/v1/auth/me", bob, nil).Want(200).WantAt("currentTenant", nil)
+		s.Call("POST", "/api/v1/tenants", bob, apptest.Object{"name": "Bob's own"}).Want(201)
+		if n := s.CountAudited(ada, "member.left"); n != 1 {
+			t.Errorf("%d entries in the trail", n)
+		}
+	})
+}
+
+func TestTransferringOwnership(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada, other := s.Register("ada@example.com", true), s.Register("other@example.com", true)
+		bob, id := s.Join(ada, "Bob", "bob@example.com", "member")
+		own := s.UserID(ada.Token)
+		transfer(s, ada, bob, own).As("a member").WantRefused(403, "")
+		transfer(s, ada, other.Token, own).As("a stranger").WantRefused(403, "")
+		for what, to := range map[string]any{"oneself": own, "somebody else's member": s.UserID(other.Token), "nobody": 987654, "no number": "x"} {
+			transfer(s, ada, ada.Token, to).As(what).WantInvalid("user_id")
+		}
+		s.Call("POST", ada.Path("/transfer-ownership"), ada.Token, apptest.Object{"current_password": password}).WantInvalid("user_id")
+		for what, given := range map[string]any{"wrong": "wrong horse", "missing": apptest.Absent} {
+			s.Call("POST", ada.Path("/transfer-ownership"), ada.Token, apptest.With(apptest.Object{"user_id": id}, apptest.Object{"current_password": given})).
+				As(what).WantInvalid("current_password")
+		}
+		admin := s.Admin()
+		s.Impersonate(admin, ada).Want(200)
+		transfer(s, ada, admin, id).As("while impersonating").WantRefused(400, "")
+		transfer(s, ada, ada.Token, id).Want(200).WantAt("data.owner.email", "bob@example.com").WantAt("data.owner.name", "Bob").WantAt("data.owner.id", float64(id))
+		s.Call("GET", "/api/v1/auth/me", ada.Token, nil).Want(200).WantAt("user.roles.0", "admin")
+		s.Call("GET", "/api/v1/tenant", bob, nil).Want(200).WantAt("data.owner.id", float64(id)).WantAt("data.user_role", "owner")
+		transfer(s, ada, ada.Token, id).As("the former owner").WantRefused(403, "")
+		s.Call("POST", ada.Path("/leave"), bob, nil).WantRefused(403, "")
+		s.Call("POST", ada.Path("/leave"), ada.Token, nil).Want(204)
+		if n := s.CountAudited(ada, "tenant.ownership_transferred"); n != 1 || owners(s, ada.Tenant) != 1 {
+			t.Errorf("%d entries, %d owners", n, owners(s, ada.Tenant))
+		}
+	})
+}
+
+// A tenant has one owner whatever comes at once: transfers to two members, and the one to
+// whom it is transferred leaving, or being removed, or deleting the account.
+func TestOneOwnerUnderConcurrency(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		for round := range dbtest.Rounds(3, 30) {
+			name := func(who string) string { return who + string(rune('a'+round%26)) + string(rune('a'+round/26)) }
+			ada := s.Register(name("ada")+"@example.com", true)
+			bob, bobID := s.Join(ada, "Bob", name("bob")+"@example.com", "member")
+			_, coyID := s.Join(ada, "Coy", name("coy")+"@example.com", "member")
+			calls := []func(){
+				func() { transfer(s, ada, ada.Token, bobID) },
+				func() { transfer(s, ada, ada.Token, coyID) },
+				func() { s.Call("POST", ada.Path("/leave"), bob, nil) },
+				func() {
+					s.Call("DELETE", ada.Path("/team/members/"+apptest.IDText(float64(coyID))), ada.Token, nil)
+				},
+			}
+			var wg sync.WaitGroup
+			for _, call := range calls {
+				wg.Go(call)
+			}
+			wg.Wait()
+			if n := owners(s, ada.Tenant); n != 1 {
+				t.Fatalf("round %d: %d owners", round, n)
+			}
+		}
+	})
+}

@@ -1,0 +1,46 @@
+package blackbox_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+)
+
+// filled is an object that takes the given number of bytes as JSON.
+func filled(bytes int) object {
+	return object{"x": strings.Repeat("s", bytes-len(`{"x":""}`))}
+}
+
+// A tenant's settings are bounded for members and for the administration, so that a
+// page of tenants is too.
+func TestSettingsAreBounded(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada, admin := s.Register("ada@example.com", true), s.Admin()
+		for _, by := range []struct{ path, token string }{{"/api/v1/tenant", ada.Token}, {"/api/v1/admin/tenants/" + ada.Tenant, admin}} {
+			s.Call("PATCH", by.path, by.token, object{"settings": filled(16 << 10)}).Want(200)
+			s.Call("PATCH", by.path, by.token, object{"settings": filled(16<<10 + 1)}).WantInvalid("settings")
+			// Spaces are not kept, and do not count.
+			s.Call("PATCH", by.path, by.token, `{"settings":{"x":`+strings.Repeat(" ", 16<<10)+`1}}`).Want(200)
+		}
+		inLocale(s, "it", "PATCH", "/api/v1/tenant", ada.Token, object{"settings": filled(20 << 10)}).
+			WantAt("errors.settings", []any{"Deve occupare al massimo 16.384 byte in JSON."})
+		if got := s.Call("GET", "/api/v1/tenant", ada.Token, nil).At("data.settings"); got.(object)["x"] != 1.0 {
+			t.Errorf("a refused change was made: %v", got)
+		}
+	})
+}
+
+// Roles have no pages, so a tenant cannot make any number of them.
+func TestRolesAreBounded(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.Register("ada@example.com", true)
+		for i := range 97 {
+			s.Call("POST", ada.Path("/roles"), ada.Token, object{"name": fmt.Sprint("Role ", i), "permissions": []string{}}).Want(201)
+		}
+		s.Call("POST", ada.Path("/roles"), ada.Token, object{"name": "One too many", "permissions": []string{}}).WantInvalid("name")
+	})
+}

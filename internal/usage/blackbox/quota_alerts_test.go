@@ -1,0 +1,70 @@
+package blackbox_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// A soft quota is told of by mail at 80 and at 100 percent, and blocks nothing. In other
+// languages the meter has the name of the feature with its code, and its unit that of the
+// language.
+func TestSoftQuotaAlerts(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		soften(s, "api-calls")
+		o, fr := s.Register("soft@example.com", true), s.Register("doux@example.com", true)
+		s.Call("PATCH", "/api/v1/tenant", fr.Token, map[string]any{
+			"billing_email": "doux@example.com", "settings": map[string]any{"locale": "fr"},
+		}).Want(200)
+		s.BuyPlan(o, "free")
+		s.BuyPlan(fr, "free")
+		s.Call("POST", fr.Path("/usage"), fr.Token, map[string]any{"meter_code": "api-calls", "quantity": 80}).Want(201)
+		record := func(quantity int) {
+			t.Helper()
+			s.Call("POST", o.Path("/usage"), o.Token, map[string]any{"meter_code": "api-calls", "quantity": quantity}).Want(201)
+		}
+		record(79)
+		record(1)
+		record(1)
+		record(19)
+		record(1000)
+		alerts := func() (subjects []string) {
+			list, _ := s.Call("GET", "/sandbox/mail/messages", "", nil).Want(200).At("data").([]any)
+			for _, m := range list {
+				m := m.(map[string]any)
+				if subject, _ := m["subject"].(string); fmt.Sprint(m["to"]) == "billing@example.com" && strings.Contains(subject, "API calls") {
+					subjects = append(subjects, subject)
+				}
+			}
+			return subjects
+		}
+		apptest.Eventually(t, "the second mail", func() bool { return len(alerts()) >= 2 })
+		if got := strings.Join(alerts(), "\n"); len(alerts()) != 2 || strings.Count(got, "80%") != 1 {
+			t.Errorf("mails:\n%s", got)
+		}
+		apptest.Eventually(t, "the mail in French", func() bool {
+			return slices.ContainsFunc(s.Mails("doux@example.com"), func(m map[string]any) bool {
+				return m["subject"] == "«\u00a0Appels d’API\u00a0»\u00a0: 80\u00a0% de la limite atteints" &&
+					strings.Contains(m["text"].(string), "Consommation actuelle\u00a0: 80\u00a0appels\n")
+			})
+		})
+	})
+}
+
+// soften makes a demo meter alert instead of refuse.
+func soften(s *apptest.Server, meter string) {
+	s.T.Helper()
+	db, err := sqldb.Open(s.T.Context(), sqldb.Config{URL: s.Database})
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if _, err := db.Conn(s.T.Context()).ExecContext(s.T.Context(), `UPDATE meters SET quota_enforcement = 'soft' WHERE code = $1`, meter); err != nil {
+		s.T.Fatal(err)
+	}
+}

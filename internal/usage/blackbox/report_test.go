@@ -1,0 +1,186 @@
+package blackbox_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+const adminMeters = "/api/v1/admin/meters"
+
+// sellMeter makes a meter at the provider and one here whose price in euros is linked to
+// it.
+func sellMeter(s *apptest.Server, code, formula, cents string, changes apptest.Object) {
+	s.T.Helper()
+	s.TryAtProvider("POST", "/billing/meters", "display_name", code, "event_name", code, "default_aggregation[formula]", formula).Want(200)
+	s.Call("POST", adminMeters, s.Admin(), apptest.With(apptest.Object{
+		"code": code, "name": code, "aggregation_type": "sum", "reset_interval": "monthly", "quota_enforcement": "none",
+		"prices": []any{apptest.Object{"currency": "EUR", "unit_price_cents": json.RawMessage(cents), "psp_price_id": meteredPrice(s, code, cents)}},
+	}, changes)).Want(201)
+}
+
+// meteredPrice makes a monthly price in euros at the provider, for its meter of an event
+// name.
+func meteredPrice(s *apptest.Server, code, cents string) (price string) {
+	s.T.Helper()
+	for _, m := range s.AllProviderObjects("billing.meter") {
+		if m.Str("event_name") == code {
+			return s.TryAtProvider("POST", "/prices", "currency", "eur", "unit_amount_decimal", cents, "product_data[name]", code,
+				"recurring[interval]", "month", "recurring[usage_type]", "metered", "recurring[meter]", m.Str("id")).Want(200).Str("id")
+		}
+	}
+	s.T.Fatalf("the provider has no meter %s", code)
+	return ""
+}
+
+// sellMetered is sellMeter, and makes a plan to subscribe to.
+func sellMetered(s *apptest.Server, code, formula, cents string, changes apptest.Object) (plan string) {
+	s.T.Helper()
+	sellMeter(s, code, formula, cents, changes)
+	k := s.CatalogAdmin()
+	return k.CreatePricedPlan(k.CreateProduct("billed"), "billed", map[string]int{"EUR": 1000}, apptest.Object{"pricing_type": "usage"})
+}
+
+// reportedUsage reads the identifiers under which the sandbox's provider has counted usage.
+func reportedUsage(s *apptest.Server) map[string]int {
+	s.T.Helper()
+	db := s.SandboxDB()
+	rows, err := db.Conn(s.T.Context()).QueryContext(s.T.Context(), `SELECT identifier FROM stripe_meter_events`)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	defer rows.Close()
+	told := map[string]int{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			s.T.Fatal(err)
+		}
+		told[id]++
+	}
+	if err := rows.Err(); err != nil {
+		s.T.Fatal(err)
+	}
+	return told
+}
+
+// awaitReported lets time go by until the provider has counted so many figures.
+func awaitReported(s *apptest.Server, n int) {
+	s.T.Helper()
+	apptest.Eventually(s.T, fmt.Sprintf("that the provider was told of %d figures", n), func() bool {
+		s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "10s"}).Want(200)
+		time.Sleep(50 * time.Millisecond) // so that hours do not pass meanwhile
+		return len(reportedUsage(s)) >= n
+	})
+}
+
+// metric reads a figure of the metrics.
+func metric(s *apptest.Server, name string) (value float64) {
+	s.T.Helper()
+	for line := range strings.Lines(s.Scrape(s.URL + "/metrics")) {
+		if text, ok := strings.CutPrefix(line, name+" "); ok {
+			if _, err := fmt.Sscan(text, &value); err != nil {
+				s.T.Fatal(err)
+			}
+			return value
+		}
+	}
+	s.T.Fatalf("no %s", name)
+	return 0
+}
+
+// lastLine is the line of a tenant's newest invoice at the provider for what a meter
+// counted.
+func lastLine(s *apptest.Server, o apptest.Owner, code string) (quantity any, amount float64) {
+	s.T.Helper()
+	invoices := s.ProviderObjects(o, "invoice")
+	lines, _ := invoices[len(invoices)-1].At("lines.data").([]any)
+	for _, l := range lines {
+		if l := l.(map[string]any); strings.Contains(fmt.Sprint(l["description"]), code) {
+			return l["quantity_decimal"], l["amount"].(float64)
+		}
+	}
+	s.T.Fatalf("no line for %s in %s", code, invoices[len(invoices)-1].Text)
+	return nil, 0
+}
+
+// What is recorded on a billable meter is told to the provider once per event, by
+// its id, although the provider fails, answers get lost and the service ends in
+// between; and the invoice of the period bills just that.
+func TestBillableUsageIsBilledOnce(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range dbtest.Dialects(t) {
+		t.Run(string(dialect), func(t *testing.T) {
+			t.Parallel()
+			w := &apptest.Proxy{}
+			config := apptest.NewSettings(t, dialect, w.Option)
+			s := apptest.StartWith(t, config)
+			plan := sellMetered(s, "mails", "sum", "12.5", nil)
+			l := s.NewCustomer("ada")
+			l.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
+			usage := l.Path("/usage")
+			want := map[string]int{}
+			record := func(n int) {
+				t.Helper()
+				var events []any
+				for range n {
+					events = append(events, apptest.Object{"meter_code": "mails", "quantity": 0.5, "idempotency_key": fmt.Sprint("k", len(want)+len(events))})
+				}
+				results, _ := l.Call("POST", usage+"/batch", l.Token, apptest.Object{"events": events}).Want(200).At("data").([]any)
+				for _, r := range results {
+					want[r.(map[string]any)["id"].(string)]++
+				}
+				l.Call("POST", usage, l.Token, events[0]).Want(409) // neither stored nor told again
+			}
+
+			var calls atomic.Int64
+			w.Tamper(func(r *http.Request) apptest.Verdict {
+				if !strings.HasSuffix(r.URL.Path, "/billing/meter_events") {
+					return apptest.Pass
+				}
+				return []apptest.Verdict{apptest.Pass, apptest.Pass, apptest.Fail, apptest.Pass, apptest.Pass, apptest.LoseAnswer, apptest.Pass}[calls.Add(1)%7]
+			})
+			record(30)
+			awaitReported(s, 30)
+			apptest.Eventually(t, "that nothing waits", func() bool { return metric(s, "tenantry_usage_report_lag_seconds") == 0 })
+
+			// The provider counts, but no answer arrives; and then the service ends.
+			w.Tamper(apptest.On(apptest.LoseAnswer, "POST", "/billing/meter_events"))
+			l.LogInAgain()
+			record(25)
+			awaitReported(s, 31)
+			if lag := metric(s, "tenantry_usage_report_lag_seconds"); lag < 10 {
+				t.Errorf("lags by %v", lag)
+			}
+			if err := s.Stop(); err != nil {
+				t.Fatal(err)
+			}
+			w.Tamper(nil)
+			s = apptest.StartWith(t, config)
+			l.Server = s
+			l.LogInAgain()
+			awaitReported(s, 55)
+			apptest.Eventually(t, "that nothing waits", func() bool { return metric(s, "tenantry_usage_report_lag_seconds") == 0 })
+			if refused := metric(s, "tenantry_usage_reports_refused"); refused != 0 {
+				t.Errorf("%v are refused", refused)
+			}
+			if diff := cmp.Diff(want, reportedUsage(s)); diff != "" {
+				t.Errorf("what was told (-want +got)\n%s", diff)
+			}
+
+			s.Advance(32 * 24 * time.Hour)
+			if quantity, amount := lastLine(s, l.Owner, "mails"); quantity != "27.5" || amount != 344 { // 343.75
+				t.Errorf("the invoice bills %v for %v", quantity, amount)
+			}
+		})
+	}
+}

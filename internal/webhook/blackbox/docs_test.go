@@ -1,0 +1,110 @@
+package blackbox_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/webhook"
+)
+
+// example returns the code of a language in the users' documentation.
+func example(t *testing.T, language string) string {
+	t.Helper()
+	text, err := os.ReadFile("../../../docs/webhooks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, code, ok := strings.Cut(string(text), "\n```"+language+"\n")
+	code, _, closed := strings.Cut(code, "\n```")
+	if !ok || !closed {
+		t.Fatalf("no code in %s", language)
+	}
+	return code
+}
+
+// The code of the documentation takes our signatures, and no others. Where a machine has not
+// got the language, the code is only looked for.
+func TestTheDocumentationVerifies(t *testing.T) {
+	t.Parallel()
+	const secret, other, body = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSx", `{"type":"webhook.test"}`
+	for _, s := range []string{secret, other} {
+		signature := "v1,AAAA " + webhook.Signature(s, "id", 1_700_000_000, []byte(body))
+		want := map[bool]string{true: "true", false: "false"}[s == secret]
+		headers := `{"webhook-id": "id", "webhook-timestamp": "1700000000", "webhook-signature": "` + signature + `"}`
+		python := example(t, "python") + "\nprint(str(verify('" + secret + "', " + headers + ", b'" + body + "', 1700000010)).lower())\n"
+		script := example(t, "ts") + "\nconsole.log(String(verify('" + secret + "', " + headers + ", '" + body + "', 1700000010)));\n"
+		run(t, want, "python3", "verify.py", python)
+		run(t, want, "node", "verify.ts", script, "--experimental-strip-types", "--no-warnings")
+	}
+}
+
+// The Go code of the documentation is this file's function handle, which takes our signatures
+// and no others.
+func TestTheGoCodeOfTheDocumentation(t *testing.T) {
+	text, err := os.ReadFile("docs_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), example(t, "go")) {
+		t.Error("the Go code of docs/webhooks.md is not the function handle of this file")
+	}
+	const secret, other, body = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSx", `{"type":"webhook.test"}`
+	t.Setenv("WEBHOOK_SECRET", secret)
+	now := clock.System().Now().Unix()
+	for signer, want := range map[string]int{secret: http.StatusNoContent, other: http.StatusUnauthorized} {
+		r := httptest.NewRequest(http.MethodPost, "/hooks", strings.NewReader(body))
+		r.Header.Set("Webhook-Id", "id")
+		r.Header.Set("Webhook-Timestamp", strconv.FormatInt(now, 10))
+		r.Header.Set("Webhook-Signature", "v1,AAAA "+webhook.Signature(signer, "id", now, []byte(body)))
+		answer := httptest.NewRecorder()
+		handle(answer, r)
+		if answer.Code != want {
+			t.Errorf("answer %d, want %d", answer.Code, want)
+		}
+	}
+}
+
+func handle(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+	if err != nil {
+		http.Error(w, "unreadable", http.StatusBadRequest)
+		return
+	}
+	verifier, err := standardwebhooks.NewWebhook(os.Getenv("WEBHOOK_SECRET"))
+	if err != nil || verifier.Verify(body, r.Header) != nil {
+		http.Error(w, "not signed", http.StatusUnauthorized)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// run runs a program in a language and compares what it prints.
+func run(t *testing.T, want, language, name, code string, flags ...string) {
+	t.Helper()
+	if _, err := exec.LookPath(language); err != nil {
+		t.Logf("there is no %s here", language)
+		return
+	}
+	file := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, []byte(code), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), language, append(flags, file)...).CombinedOutput()
+	if strings.Contains(string(out), "bad option") {
+		t.Logf("this %s is too old", language)
+		return
+	}
+	if err != nil || strings.TrimSpace(string(out)) != want {
+		t.Errorf("%s says %q, not %s: %v", language, out, want, err)
+	}
+}
