@@ -280,5 +280,8 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 			return err
 		}
 	}
-	return l.alarm.raise(ctx, alerts, now)
+	if err := l.alarm.raise(ctx, alerts, now); err != nil {
+		return err
+	}
+	return l.countRefused(ctx, streams, now)
 }

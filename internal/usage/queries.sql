@@ -77,3 +77,7 @@ SELECT * FROM meters WHERE id = $1 FOR KEY SHARE;
 -- What the latest of the deleted events of a stream said.
 -- name: LastPruned :one
 SELECT pruned_last, pruned_last_at FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2;
+
+-- name: AddRefusedOfDay :exec
+INSERT INTO quota_refusal_days (day, part, refused) VALUES ($1, $2, $3)
+ON CONFLICT (day, part) DO UPDATE SET refused = quota_refusal_days.refused + excluded.refused;

@@ -89,3 +89,6 @@ DELETE FROM usage_alerts WHERE tenant_id = $1;
 
 -- name: DeleteRefusalsOfTenant :exec
 DELETE FROM usage_refusals WHERE tenant_id = $1;
+
+-- name: DeleteQuotaRefusalsOfTenant :exec
+DELETE FROM quota_refusals WHERE tenant_id = $1;

@@ -25,7 +25,7 @@ func (s store) deleteKeysOfTenant(ctx context.Context, id uuid.UUID, most int32)
 func (s store) deleteFiguresOfTenant(ctx context.Context, id uuid.UUID) error {
 	q := s.q(ctx)
 	for _, remove := range []func(context.Context, uuid.UUID) error{
-		q.DeleteCountersOfTenant, q.DeleteHoursOfTenant, q.DeleteAlertsOfTenant, q.DeleteRefusalsOfTenant,
+		q.DeleteCountersOfTenant, q.DeleteHoursOfTenant, q.DeleteAlertsOfTenant, q.DeleteRefusalsOfTenant, q.DeleteQuotaRefusalsOfTenant,
 	} {
 		if err := remove(ctx, id); err != nil {
 			return sqldb.Wrap(err, "delete figures of tenant")

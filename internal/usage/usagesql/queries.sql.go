@@ -53,6 +53,22 @@ func (q *Queries) ActiveMeters(ctx context.Context) ([]Meter, error) {
 	return items, nil
 }
 
+const addRefusedOfDay = `-- name: AddRefusedOfDay :exec
+INSERT INTO quota_refusal_days (day, part, refused) VALUES ($1, $2, $3)
+ON CONFLICT (day, part) DO UPDATE SET refused = quota_refusal_days.refused + excluded.refused
+`
+
+type AddRefusedOfDayParams struct {
+	Day     int64
+	Part    int32
+	Refused int64
+}
+
+func (q *Queries) AddRefusedOfDay(ctx context.Context, arg AddRefusedOfDayParams) error {
+	_, err := q.db.ExecContext(ctx, addRefusedOfDay, arg.Day, arg.Part, arg.Refused)
+	return err
+}
+
 const anyMeter = `-- name: AnyMeter :one
 SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE id = $1 FOR KEY SHARE
 `

@@ -138,6 +138,15 @@ func (q *Queries) DeleteKeysOfTenant(ctx context.Context, arg DeleteKeysOfTenant
 	return result.RowsAffected()
 }
 
+const deleteQuotaRefusalsOfTenant = `-- name: DeleteQuotaRefusalsOfTenant :exec
+DELETE FROM quota_refusals WHERE tenant_id = $1
+`
+
+func (q *Queries) DeleteQuotaRefusalsOfTenant(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteQuotaRefusalsOfTenant, tenantID)
+	return err
+}
+
 const deleteRefusalsOfTenant = `-- name: DeleteRefusalsOfTenant :exec
 DELETE FROM usage_refusals WHERE tenant_id = $1
 `
