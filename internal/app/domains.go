@@ -34,6 +34,7 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
+	"github.com/tenantry/tenantry/internal/subscription/journal"
 	"github.com/tenantry/tenantry/internal/subscription/operation"
 	"github.com/tenantry/tenantry/internal/subscription/reconcile"
 	"github.com/tenantry/tenantry/internal/subscription/trial"
@@ -67,6 +68,7 @@ type domains struct {
 	customers     *customer.Service
 	entitlements  *entitlement.Service
 	subscriptions *subscription.Service
+	journal       *journal.Journal
 	operations    *operation.Service
 	reconciler    *reconcile.Service
 	onboarding    *onboarding.Service
@@ -119,6 +121,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 	link.operations, link.customers, link.entitlements = d.operations, d.customers, d.entitlements
 	link.usage, link.meters, link.reporter = d.usage, d.meters, d.reporter
 	link.accounts, link.tenants, link.retention = d.accounts, d.tenants, d.retention
+	link.journal = d.journal
 	link.team, link.impersonation, link.subscriptions = d.team, d.impersonation, d.subscriptions
 	return d, nil
 }
@@ -189,6 +192,7 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 		Items:    items.Items{Client: p.provider},
 		Metering: metering{d.meters, prices{d.priceLinks}}, Log: p.log,
 	})
+	d.journal = journal.New(p.db)
 	d.reconciler = reconcile.NewService(reconcile.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Subscriptions: d.subscriptions, Provider: p.provider, Log: p.log,
 	})

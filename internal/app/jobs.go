@@ -88,6 +88,7 @@ func (svc *service) registerPeriodic() {
 		{common, "tenant.purge", 10 * time.Minute, svc.tenants.Purge},
 		{common, "usage.sum", 10 * time.Minute, svc.sums.Run},
 		{common, "usage.prune", 10 * time.Minute, svc.retention.Prune},
+		{common, "subscription.journal", 10 * time.Minute, svc.journal.Run},
 		{common, "audit.count", time.Hour, svc.audit.CountDays},
 		{common, "database.optimize", 24 * time.Hour, svc.db.Optimize},
 		{common, "data.prune", 10 * time.Minute, svc.pruner().Run},

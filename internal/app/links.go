@@ -14,6 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
+	"github.com/tenantry/tenantry/internal/subscription/journal"
 	"github.com/tenantry/tenantry/internal/subscription/operation"
 	"github.com/tenantry/tenantry/internal/team"
 	"github.com/tenantry/tenantry/internal/tenant"
@@ -28,6 +29,7 @@ type links struct {
 	accounts      *account.Service
 	tenants       *tenant.Service
 	retention     *retention.Pruner
+	journal       *journal.Journal
 	operations    *operation.Service
 	customers     *customer.Service
 	entitlements  *entitlement.Service
@@ -108,8 +110,12 @@ func (l *links) LockAll(ctx context.Context, userIDs []int64) error {
 	return l.accounts.LockAll(ctx, userIDs)
 }
 
-// Purge deletes the usage of a tenant, which is all that is kept in bulk.
+// Purge deletes the usage of a tenant, which is all that is kept in bulk, and takes its name
+// off the journal.
 func (l *links) Purge(ctx context.Context, tenantID uuid.UUID) error {
+	if err := l.journal.Forget(ctx, tenantID); err != nil {
+		return err
+	}
 	return l.retention.PurgeTenant(ctx, tenantID)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/subscription/journal"
 	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
 )
 
@@ -107,7 +108,10 @@ func (s store) insert(ctx context.Context, n Subscription) error {
 		PaymentURL: orNil(n.Action.URL), CreatedAt: n.CreatedAt, FormerBilling: n.former, MeteredItems: n.metered,
 		MeteredPeriod: &n.CurrentPeriodStart, MeteredTerms: terms,
 	})
-	return sqldb.Wrap(err, "insert subscription")
+	if err != nil {
+		return sqldb.Wrap(err, "insert subscription")
+	}
+	return journal.New(s.db).Note(ctx, n.TenantID, n.ID)
 }
 
 // update stores a newer state; it gives ErrOvertaken when another state was stored
@@ -126,10 +130,13 @@ func (s store) update(ctx context.Context, n Subscription) error {
 		p.PendingPSPPriceID, p.PendingPSPInvoiceID = orNil(w.PSPPriceID), orNil(w.PSPInvoiceID)
 	}
 	rows, err := s.q(ctx).UpdateSubscription(ctx, p)
-	if err == nil && rows != 1 {
+	if err != nil {
+		return sqldb.Wrap(err, "update subscription")
+	}
+	if rows != 1 {
 		return ErrOvertaken
 	}
-	return sqldb.Wrap(err, "update subscription")
+	return journal.New(s.db).Note(ctx, n.TenantID, n.ID)
 }
 
 // countDeparture counts a member who has left on the tenant's subscription, if any.

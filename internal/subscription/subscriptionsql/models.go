@@ -64,4 +64,7 @@ type Subscription struct {
 	MeteredItems        sqldb.JSON
 	MeteredPeriod       *time.Time
 	MeteredTerms        sqldb.JSON
+	JournaledVersion    int64
+	JournaledAmount     int64
+	JournaledActive     bool
 }

@@ -263,7 +263,7 @@ func (q *Queries) LastAnsweredCheckout(ctx context.Context, arg LastAnsweredChec
 }
 
 const liveOfPlan = `-- name: LiveOfPlan :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active FROM subscriptions
 WHERE plan_id = $1 AND status IN ('active', 'trialing', 'past_due', 'unpaid') AND id > $2
 ORDER BY id
 LIMIT 500
@@ -320,6 +320,9 @@ func (q *Queries) LiveOfPlan(ctx context.Context, arg LiveOfPlanParams) ([]Subsc
 			&i.MeteredItems,
 			&i.MeteredPeriod,
 			&i.MeteredTerms,
+			&i.JournaledVersion,
+			&i.JournaledAmount,
+			&i.JournaledActive,
 		); err != nil {
 			return nil, err
 		}
@@ -335,7 +338,7 @@ func (q *Queries) LiveOfPlan(ctx context.Context, arg LiveOfPlanParams) ([]Subsc
 }
 
 const liveSubscription = `-- name: LiveSubscription :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active FROM subscriptions
 WHERE tenant_id = $1 AND status NOT IN ('canceled', 'incomplete_expired')
 `
 
@@ -378,6 +381,9 @@ func (q *Queries) LiveSubscription(ctx context.Context, tenantID uuid.UUID) (Sub
 		&i.MeteredItems,
 		&i.MeteredPeriod,
 		&i.MeteredTerms,
+		&i.JournaledVersion,
+		&i.JournaledAmount,
+		&i.JournaledActive,
 	)
 	return i, err
 }
@@ -564,7 +570,7 @@ func (q *Queries) SetCheckoutSession(ctx context.Context, arg SetCheckoutSession
 }
 
 const subscriptionByPSPID = `-- name: SubscriptionByPSPID :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms FROM subscriptions WHERE psp_subscription_id = $1
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active FROM subscriptions WHERE psp_subscription_id = $1
 `
 
 func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID string) (Subscription, error) {
@@ -606,12 +612,15 @@ func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID str
 		&i.MeteredItems,
 		&i.MeteredPeriod,
 		&i.MeteredTerms,
+		&i.JournaledVersion,
+		&i.JournaledAmount,
+		&i.JournaledActive,
 	)
 	return i, err
 }
 
 const subscriptionOfTenant = `-- name: SubscriptionOfTenant :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms FROM subscriptions WHERE tenant_id = $1 AND id = $2
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active FROM subscriptions WHERE tenant_id = $1 AND id = $2
 `
 
 type SubscriptionOfTenantParams struct {
@@ -658,12 +667,15 @@ func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTe
 		&i.MeteredItems,
 		&i.MeteredPeriod,
 		&i.MeteredTerms,
+		&i.JournaledVersion,
+		&i.JournaledAmount,
+		&i.JournaledActive,
 	)
 	return i, err
 }
 
 const subscriptionsOfTenant = `-- name: SubscriptionsOfTenant :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC
 `
 
 func (q *Queries) SubscriptionsOfTenant(ctx context.Context, tenantID uuid.UUID) ([]Subscription, error) {
@@ -711,6 +723,9 @@ func (q *Queries) SubscriptionsOfTenant(ctx context.Context, tenantID uuid.UUID)
 			&i.MeteredItems,
 			&i.MeteredPeriod,
 			&i.MeteredTerms,
+			&i.JournaledVersion,
+			&i.JournaledAmount,
+			&i.JournaledActive,
 		); err != nil {
 			return nil, err
 		}
