@@ -84,6 +84,14 @@ console-stories: ## Run the console's stories in Chromium against the sandbox (n
 	go build -o bin/tenantry ./cmd/tenantry
 	cd web && TENANTRY_BIN=$(CURDIR)/bin/tenantry npm run --silent stories
 
+.PHONY: clients-check
+clients-check: ## Build, check and test the TypeScript packages in clients/ (needs npm; TENANTRY_BIN for a program of your own)
+	[ -n "$$TENANTRY_BIN" ] || go build -o bin/tenantry ./cmd/tenantry
+	cd clients/testing && npm ci --silent --ignore-scripts && npm run --silent check && npm run --silent build
+	cd clients/typescript && npm ci --silent --ignore-scripts && npm run --silent build && npm run --silent check && npm run --silent sizes
+	export TENANTRY_BIN="$${TENANTRY_BIN:-$(CURDIR)/bin/tenantry}"; \
+	(cd clients/testing && npm test --silent) && (cd clients/typescript && npm test --silent)
+
 .PHONY: openapi-lint
 openapi-lint: ## Lint api/openapi.yaml, and fail on what breaks clients of the last release (needs npm)
 	cd api/lint && npm ci --silent --ignore-scripts --no-audit --no-fund && npm run --silent lint

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -56,20 +58,30 @@ func TestTheModuleCanBeInstalled(t *testing.T) {
 	}
 }
 
-// npmDependencies are the packages of npm that the console is made of.
+// npmDependencies are the packages of npm that the console, the clients and the examples are made
+// of, but for our own.
 func npmDependencies(t *testing.T) map[string]bool {
 	t.Helper()
-	text, err := os.ReadFile("../../web/package.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var manifest struct{ Dependencies map[string]string }
-	if err := json.Unmarshal(text, &manifest); err != nil || len(manifest.Dependencies) == 0 {
-		t.Fatalf("%v: %v", err, manifest)
-	}
 	names := map[string]bool{}
-	for name := range manifest.Dependencies {
-		names[name] = true
+	for _, pattern := range []string{"../../web/package.json", "../../clients/*/package.json", "../../examples/*/package.json"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			var manifest struct{ Dependencies map[string]string }
+			if err := json.Unmarshal([]byte(read(t, file)), &manifest); err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			for name := range manifest.Dependencies {
+				if !strings.HasPrefix(name, "@tenantry/") {
+					names[name] = true
+				}
+			}
+		}
+	}
+	if len(names) < 10 {
+		t.Fatalf("found only %d packages of npm", len(names))
 	}
 	return names
 }
