@@ -1,7 +1,7 @@
 // The stories of people who are signed in: of a tenant, and of who runs the platform.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { call, check, hasBrowser, mailLink, register, signIn, startBrowser, startService, visit } from './world.mjs'
+import { call, check, hasBrowser, mailLink, register, signIn, startBrowser, startService, visit, waitFor } from './world.mjs'
 
 const skip = !hasBrowser()
 const admin = { email: 'admin@tenantry.test', password: 'sandbox-admin' }
@@ -161,12 +161,3 @@ test('the quota is reached, and a larger plan is bought with the card that is kn
   })
   assert.equal(data.status, 'active')
 })
-
-async function waitFor(look) {
-  for (let i = 0; i < 100; i++) {
-    const found = await look()
-    if (found) return found
-    await new Promise((then) => setTimeout(then, 100))
-  }
-  throw new Error('it did not happen within ten seconds')
-}

@@ -70,9 +70,9 @@ export function startBrowser() {
 /**
  * Opens a page of a new person: a window of a size, in a language and theme. At the end of the test
  * the browser must have logged no error, and no request may have failed but those that expect names
- * as `STATUS /path`.
+ * as `STATUS /path`; with lost also those that the story takes the connection from.
  */
-export async function visit(t, browser, base, { width = 1280, locale = 'en-GB', theme = 'light', expect = [] } = {}) {
+export async function visit(t, browser, base, { width = 1280, locale = 'en-GB', theme = 'light', expect = [], lost = false } = {}) {
   const context = await browser.newContext({ viewport: { width, height: width < 700 ? 844 : 900 }, locale, colorScheme: theme, baseURL: base })
   context.setDefaultTimeout(20_000)
   const troubles = []
@@ -87,6 +87,7 @@ export async function visit(t, browser, base, { width = 1280, locale = 'en-GB', 
       if (response.status() >= 400 && !known) troubles.push(`${response.status()} ${response.request().method()} ${pathname}`)
     })
     page.on('requestfailed', (request) => {
+      if (lost && request.failure()?.errorText === 'net::ERR_INTERNET_DISCONNECTED') return
       if (request.failure()?.errorText !== 'net::ERR_ABORTED') troubles.push(`${request.failure()?.errorText} ${request.url()}`)
     })
   }
@@ -154,6 +155,16 @@ export async function subscribe(base, token, tenant, { slug, card = '42424242424
   throw new Error('no subscription after the payment')
 }
 
+/** Invites somebody, who makes an account and joins; returns the account. */
+export async function joins(base, owner, name, email, role = 'member') {
+  const password = 'correct-horse'
+  await call(base, 'POST', `/api/v1/tenant/${owner.tenant}/team/invitations`, { email, role }, owner.token)
+  const token = new URL(await mailLink(base, email, /invitations/)).pathname.split('/').pop()
+  const login = await call(base, 'POST', '/api/v1/auth/register', { name, email, password, password_confirmation: password, create_tenant: false })
+  await call(base, 'POST', `/api/v1/invitations/${token}/accept`, undefined, login.accessToken)
+  return { name, email, password, token: login.accessToken, tenant: owner.tenant }
+}
+
 /** Signs in at the console. */
 export async function signIn(page, { email, password }) {
   await page.goto('/sign-in')
@@ -171,4 +182,14 @@ export async function check(page, what) {
   assert.deepEqual(found, [], `axe at ${what}`)
   const [wide, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth])
   assert.ok(wide <= window, `${what} is ${wide} px wide in a window of ${window}`)
+}
+
+/** Looks again and again until there is something to see; returns it. */
+export async function waitFor(look) {
+  for (let i = 0; i < 100; i++) {
+    const found = await look()
+    if (found) return found
+    await new Promise((then) => setTimeout(then, 100))
+  }
+  throw new Error('it did not happen within ten seconds')
 }

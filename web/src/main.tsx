@@ -11,6 +11,7 @@ import { newRouter } from './app/router'
 import { settingsQuery } from './app/session'
 import { theme } from './app/theme'
 import { Expired } from './shell/Expired'
+import { Offline } from './shell/Offline'
 import { Sandbox } from './shell/Sandbox'
 import { Toasts } from './ui/Toast'
 import './styles/index.css'
@@ -29,7 +30,7 @@ createRoot(document.getElementById('root')!).render(
           <RouterProvider router={router} />
           <Sandbox />
           <Expired />
-          <Toasts />
+          <Toasts><Offline /></Toasts>
         </QueryClientProvider>
       </I18nProvider>
     </MantineProvider>

@@ -1,4 +1,4 @@
-import { QueryClient } from '@tanstack/react-query'
+import { onlineManager, QueryClient } from '@tanstack/react-query'
 import { ApiError } from './client'
 
 /** Called when a request that needs a login is refused because there is none any more. */
@@ -17,14 +17,16 @@ export function noteExpired(error: unknown): void {
 /** Reports whether another attempt may help: the service was away, not that it refused. */
 export function worthRetrying(count: number, error: unknown): boolean {
   if (!(error instanceof ApiError)) return false
+  if (error.status === 0 && !onlineManager.isOnline()) return false
   return count < 2 && (error.status === 0 || error.status === 502 || error.status === 503 || error.status === 504)
 }
 
 export function newQueryClient(): QueryClient {
   const client = new QueryClient({
     defaultOptions: {
-      queries: { retry: worthRetrying, staleTime: 15_000, refetchOnWindowFocus: true },
-      mutations: { retry: false },
+      // Offline a request fails at once and says so, in place of waiting for who knows how long.
+      queries: { retry: worthRetrying, staleTime: 15_000, refetchOnWindowFocus: true, networkMode: 'always', refetchOnReconnect: true },
+      mutations: { retry: false, networkMode: 'always' },
     },
   })
   client.getQueryCache().config.onError = noteExpired

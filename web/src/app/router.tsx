@@ -1,7 +1,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import type { QueryClient } from '@tanstack/react-query'
-import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, notFound, Outlet, redirect, type StaticDataRouteOption } from '@tanstack/react-router'
+import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, notFound, Outlet, parseSearchWith, redirect, stringifySearchWith, type StaticDataRouteOption } from '@tanstack/react-router'
 import { PlatformShell } from '../shell/PlatformShell'
 import { TenantShell } from '../shell/TenantShell'
 import { ProfileShell } from '../shell/ProfileShell'
@@ -162,5 +162,8 @@ export function newRouter(queries: QueryClient) {
     defaultPreloadStaleTime: 0,
     defaultPendingMs: 300,
     scrollRestoration: true,
+    // Filters stand in the address as they are, without quotation marks around what looks like a number.
+    parseSearch: parseSearchWith((value) => value),
+    stringifySearch: stringifySearchWith(String),
   })
 }

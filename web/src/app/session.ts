@@ -1,5 +1,6 @@
 import { queryOptions, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { ApiError, api, hasSession, type Schema } from '../api/client'
+import { turnAlertsOff } from './alerts'
 
 /** What everybody may know about the service. */
 export const settingsQuery = queryOptions({
@@ -11,12 +12,14 @@ export const settingsQuery = queryOptions({
 /** Who is signed in, or null. */
 export const meQuery = queryOptions({
   queryKey: ['me'],
-  queryFn: async (): Promise<Schema<'Profile'> | null> => {
-    if (!hasSession()) return null
+  queryFn: async ({ client, queryKey }): Promise<Schema<'Profile'> | null> => {
+    // Who was signed in stays so for the pages, whose forms would be gone: the login is asked for again.
+    const before = client.getQueryData<Schema<'Profile'> | null>(queryKey)
+    if (!before && !hasSession()) return null
     try {
       return (await api.GET('/api/v1/auth/me')).data!
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) return null
+      if (!before && error instanceof ApiError && error.status === 401) return null
       throw error
     }
   },
@@ -70,6 +73,8 @@ export function within(next: string | undefined): string {
 export function useSignOut(): () => Promise<void> {
   const queries = useQueryClient()
   return async () => {
+    // Whoever uses this browser next shall not read one's alerts.
+    await turnAlertsOff().catch(() => {})
     await api.POST('/api/v1/auth/logout').catch(() => {})
     queries.clear()
     location.assign(document.baseURI)

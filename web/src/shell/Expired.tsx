@@ -1,31 +1,44 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
-import { api } from '../api/client'
+import { lazy, Suspense, useEffect, useState } from 'react'
+import { api, ApiError } from '../api/client'
 import { whenExpired } from '../api/queries'
-import { meQuery } from '../app/session'
+import { textsOf } from '../app/locale'
+import { meQuery, useSettings } from '../app/session'
 import { Button } from '../ui/Button'
 import { Dialog } from '../ui/Dialog'
 import { PasswordField } from '../ui/Field'
 import { Form } from '../ui/Form'
 
-/** Asks for the password when the login has ended while somebody works, so that no form is lost. */
-export function Expired() {
+/** For those who have no password. What it needs is loaded when a login has ended. */
+const Providers = lazy(async () => ({ default: (await Promise.all([import('../pages/out/Providers'), textsOf('out')]))[0].Providers }))
+
+function SignInAgain({ onDone }: { onDone: () => void }) {
   const { t } = useLingui()
   const queries = useQueryClient()
-  const [ended, setEnded] = useState(false)
-  useEffect(() => whenExpired(() => {
-    if (queries.getQueryData(meQuery.queryKey)) setEnded(true)
-  }), [queries])
-  const email = queries.getQueryData(meQuery.queryKey)?.user.email ?? ''
+  const { oauth_providers: providers } = useSettings()
+  const [user] = useState(() => queries.getQueryData(meQuery.queryKey)?.user)
+  const email = user?.email ?? ''
 
-  async function signIn(values: Record<string, string | boolean>) {
-    await api.POST('/api/v1/auth/login', { body: { email, password: String(values.password), remember: true } })
-    setEnded(false)
+  async function goOn() {
+    const me = (await api.GET('/api/v1/auth/me')).data!
+    // What stands on the page is not another person's.
+    if (me.user.id !== user?.id) return location.assign(document.baseURI)
+    onDone()
     await queries.invalidateQueries()
   }
+  async function signIn(values: Record<string, string | boolean>) {
+    try {
+      await api.POST('/api/v1/auth/login', { body: { email, password: String(values.password), remember: true } })
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 401) throw error
+      const message = t`This is not your password.`
+      throw new ApiError(401, message, error.code, { password: [message] })
+    }
+    await goOn()
+  }
   return (
-    <Dialog open={ended} onClose={() => {}} title={<Trans>Your login has ended</Trans>}>
+    <>
       <p><Trans>Sign in again as {email}. What you wrote is kept.</Trans></p>
       <Form onSubmit={signIn} className="stack">
         {({ busy }) => (
@@ -38,6 +51,21 @@ export function Expired() {
           </>
         )}
       </Form>
+      {providers.length > 0 && <Suspense><div className="stack tight gap-top"><Providers providers={providers} next={location.pathname + location.search} onDone={goOn} /></div></Suspense>}
+    </>
+  )
+}
+
+/** Asks who it is when the login has ended while somebody works, so that no form is lost. */
+export function Expired() {
+  const queries = useQueryClient()
+  const [ended, setEnded] = useState(false)
+  useEffect(() => whenExpired(() => {
+    if (queries.getQueryData(meQuery.queryKey)) setEnded(true)
+  }), [queries])
+  return (
+    <Dialog open={ended} onClose={() => {}} title={<Trans>Your login has ended</Trans>}>
+      {ended && <SignInAgain onDone={() => setEnded(false)} />}
     </Dialog>
   )
 }

@@ -120,7 +120,7 @@ export default function SandboxBar() {
         >
           {({ busy }) => (
             <>
-              <TextField name="to" type="datetime-local" label={t`To`} help={t`Only forward: what happened stays.`} required autoFocus />
+              <TextField name="to" type="datetime-local" label={t({ message: 'To', context: 'a time' })} help={t`Only forward: what happened stays.`} required autoFocus />
               <div className="acts">
                 <Button onClick={() => setSets(false)}><Trans>Cancel</Trans></Button>
                 <Button type="submit" look="primary" busy={busy}><Trans>Move</Trans></Button>
@@ -193,7 +193,7 @@ function Columns({ state }: { state: BarState }) {
         </ul>
       </section>
       <section>
-        <h2><Trans>Last events</Trans> <a href={address('/sandbox/dashboard')}><Trans>All</Trans></a></h2>
+        <h2><Trans>Last events</Trans> <a href={address('/sandbox/dashboard')}><Trans context="events">All</Trans></a></h2>
         <ul>
           {state.events.slice(0, 3).map((event) => (
             <li key={event.id}>

@@ -1,13 +1,46 @@
 import { Modal } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
+
+/** What has the focus, or for an entry of a menu what opened that: the entry is gone when the dialog closes. */
+function opener(): HTMLElement | null {
+  const focused = document.activeElement
+  const menu = focused?.closest('[role=menu]')
+  const found = menu ? document.querySelector(`[aria-controls="${CSS.escape(menu.id)}"]`) : focused
+  return found instanceof HTMLElement ? found : null
+}
+
+/** Gives the focus to where it was before the dialog, or to the page where that is gone. */
+function useFocusBack(open: boolean) {
+  const [was, setWas] = useState(false)
+  const [from, setFrom] = useState<HTMLElement | null>(null)
+  const shown = useRef(false)
+  if (open !== was) {
+    setWas(open)
+    if (open) setFrom(opener())
+  }
+  useEffect(() => {
+    if (!open) return
+    shown.current = true
+    return () => {
+      shown.current = false
+      setTimeout(() => {
+        const focused = document.activeElement
+        if (shown.current || (focused && focused !== document.body && !focused.closest('.dialog'))) return
+        const to = from?.isConnected && from !== document.body ? from : document.getElementById('content')
+        to?.focus({ preventScroll: true })
+      }, 20)
+    }
+  }, [open, from])
+}
 
 /** A dialog: a question or a short form. It keeps the focus and gives it back. */
 export function Dialog({ open, onClose, title, children, wide }: {
   open: boolean; onClose: () => void; title: ReactNode; children: ReactNode; wide?: boolean
 }) {
+  useFocusBack(open)
   return (
     <Modal.Root
-      opened={open} onClose={onClose} centered lockScroll={false}
+      opened={open} onClose={onClose} centered lockScroll={false} returnFocus={false}
       transitionProps={{ duration: 120 }} size={wide ? 640 : 440} radius={12}
       classNames={{ content: 'dialog', title: 'dialog-title', body: 'dialog-body', inner: 'dialog-inner', overlay: 'dialog-overlay' }}
     >

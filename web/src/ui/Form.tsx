@@ -33,7 +33,8 @@ interface FormProps {
 
 /**
  * A form whose fields keep their values through every failure. Errors stand at their fields and
- * the first of them has the focus; what belongs to no field stands above.
+ * the first of them has the focus; what belongs to no field stands above. Where the login has
+ * ended it is asked for elsewhere, and the form waits to be sent again.
  */
 export function Form({ onSubmit, guard = false, className, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null)
@@ -47,12 +48,6 @@ export function Form({ onSubmit, guard = false, className, children }: FormProps
     if (sending.status === 'error') form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus()
   }, [sending.status, sending.submittedAt])
 
-  useBlocker({
-    shouldBlockFn: () => !confirmLeaving(),
-    enableBeforeUnload: guard && changed,
-    disabled: !(guard && changed),
-  })
-
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
     // A form in a dialog that this one opened is another form, although its events come by here.
@@ -62,12 +57,19 @@ export function Form({ onSubmit, guard = false, className, children }: FormProps
   return (
     <FieldErrors value={refusal?.fields ?? {}}>
       <form ref={form} className={className} noValidate onSubmit={submit} onChange={(event) => { if (event.currentTarget.contains(event.target as Node)) setChanged(true) }}>
-        {sending.error && known.length === 0 && <Problem error={sending.error} />}
+        {sending.error && refusal?.status !== 401 && known.length === 0 && <Problem error={sending.error} />}
         {known.length > 0 && elsewhere.map(([name, messages]) => <p key={name} className="error">{messages[0]}</p>)}
         {children({ busy: sending.isPending, changed })}
+        {guard && changed && <Guard />}
       </form>
     </FieldErrors>
   )
+}
+
+/** Asks before the page is left. It is a part of its own, because forms stand outside the router, too. */
+function Guard() {
+  useBlocker({ shouldBlockFn: () => !confirmLeaving(), enableBeforeUnload: true })
+  return null
 }
 
 let question = 'Leave without saving?'

@@ -22,7 +22,7 @@ export function Problem({ error, onRetry, retrying }: { error: unknown; onRetry?
   const { t } = useLingui()
   const [title, text] = (() => {
     if (!(error instanceof ApiError)) return [t`Something went wrong here`, t`Load the page again. If it stays like this, tell us.`]
-    if (error.status === 0) return [t`No connection`, t`Nothing was changed. Try again when you are back online.`]
+    if (error.status === 0) return [t`No connection`, t`We could not be reached. Try again in a moment; what you have written is kept.`]
     if (error.status === 429) return [t`Too many attempts`, error.retryAfter ? t`Wait ${error.retryAfter} seconds and try again.` : t`Wait a moment and try again.`]
     if (error.status >= 500) return [t`We cannot do this right now`, t`Nothing is lost. Try again in a moment.`]
     if (error.status === 404) return [t`This is not here any more`, t`It was removed, or the address is wrong.`]

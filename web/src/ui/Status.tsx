@@ -16,14 +16,14 @@ export function SubscriptionState({ status }: { status: Schema<'SubscriptionStat
     active: ['good', t`Active`], trialing: ['wait', t`In trial`], past_due: ['bad', t`Past due`], unpaid: ['bad', t`Unpaid`],
     paused: ['off', t`Paused`], incomplete: ['warn', t`Payment to be finished`], incomplete_expired: ['off', t`Never began`], canceled: ['off', t`Canceled`],
   }
-  const [tone, word] = looks[status ?? ''] ?? ['plain', status ?? t`None`]
+  const [tone, word] = looks[status ?? ''] ?? ['plain', status ?? t({ message: 'None', context: 'subscription' })]
   return <Status tone={tone}>{word}</Status>
 }
 
 export function InvoiceState({ status }: { status: Schema<'InvoiceStatus'> }) {
   const { t } = useLingui()
   const looks: Record<string, [Tone, string]> = {
-    draft: ['plain', t`Draft`], open: ['bad', t`Open`], paid: ['good', t`Paid`], void: ['off', t`Void`], uncollectible: ['off', t`Written off`],
+    draft: ['plain', t`Draft`], open: ['bad', t`Open`], paid: ['good', t({ message: 'Paid', context: 'an invoice' })], void: ['off', t`Void`], uncollectible: ['off', t`Written off`],
   }
   const [tone, word] = looks[status] ?? ['plain', status]
   return <Status tone={tone}>{word}</Status>

@@ -1,11 +1,20 @@
-import { useSyncExternalStore, type ReactNode } from 'react'
-import { useLingui } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react'
+import { ApiError } from '../api/client'
 import { Button } from './Button'
+import { Icon } from './Icon'
+
+interface Action {
+  label: ReactNode
+  /** Takes back what was done. What it is refused for is told. */
+  run: () => unknown
+}
 
 interface Message {
   id: number
   text: ReactNode
-  action?: { label: ReactNode; run: () => void }
+  action?: Action
+  bad?: boolean
 }
 
 let messages: readonly Message[] = []
@@ -21,11 +30,13 @@ function drop(id: number) {
   set(messages.filter((one) => one.id !== id))
 }
 
-/** Tells that something is done, for six seconds, with a way to take it back where there is one. */
-export function toast(text: ReactNode, action?: Message['action']): void {
-  const id = next++
-  set([...messages.slice(-2), { id, text, action }])
-  setTimeout(() => drop(id), 6000)
+function show(message: Omit<Message, 'id'>) {
+  set([...messages.slice(-2), { ...message, id: next++ }])
+}
+
+/** Tells that something is done: for six seconds, or for ten with a way to take it back. */
+export function toast(text: ReactNode, action?: Action): void {
+  show({ text, action })
 }
 
 function subscribe(read: () => void) {
@@ -33,19 +44,65 @@ function subscribe(read: () => void) {
   return () => void readers.delete(read)
 }
 
-/** Where the messages appear. */
-export function Toasts() {
+/** The newest message with something to take back. */
+const newest = () => messages.findLast((one) => one.action)
+
+async function take(message: Message) {
+  drop(message.id)
+  try {
+    await message.action!.run()
+  } catch (error) {
+    const why = error instanceof ApiError && error.status !== 0 ? error.message : undefined
+    show({ bad: true, text: why ? <Trans>It stays as it is. {why}</Trans> : <Trans>It stays as it is. Try again in a moment.</Trans> })
+  }
+}
+
+const writes = 'input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]'
+
+/** Takes back the newest message's deed by the keys of every other program; in a field they belong to its text. */
+function onKey(event: KeyboardEvent) {
+  if (event.key.toLowerCase() !== 'z' || event.shiftKey || event.altKey || !(event.ctrlKey || event.metaKey)) return
+  const message = newest()
+  if (!message || (event.target instanceof Element && event.target.matches(writes))) return
+  event.preventDefault()
+  void take(message)
+}
+
+/** One message. Its time stands still while the pointer or the focus is on it. */
+function Shown({ message }: { message: Message }) {
+  const { t } = useLingui()
+  const [held, setHeld] = useState(false)
+  const { id, action, bad } = message
+  useEffect(() => {
+    if (held) return
+    const timer = setTimeout(() => drop(id), action || bad ? 10_000 : 6000)
+    return () => clearTimeout(timer)
+  }, [held, id, action, bad])
+  return (
+    <div
+      className={`toast ${bad ? 'bad' : ''}`} role={bad ? 'alert' : undefined}
+      onPointerEnter={() => setHeld(true)} onPointerLeave={() => setHeld(false)} onFocus={() => setHeld(true)} onBlur={() => setHeld(false)}
+    >
+      {bad && <Icon name="alert" />}
+      <span>{message.text}</span>
+      {action && <Button size="s" aria-keyshortcuts="Control+Z Meta+Z" onClick={() => void take(message)}>{action.label}</Button>}
+      <Button size="s" look="quiet" icon="x" aria-label={t`Close`} onClick={() => drop(id)} />
+    </div>
+  )
+}
+
+/** Where the messages appear, below what stands there for longer. */
+export function Toasts({ children }: { children?: ReactNode }) {
   const { t } = useLingui()
   const shown = useSyncExternalStore(subscribe, () => messages)
+  useEffect(() => {
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [])
   return (
-    <div className="toasts" role="status" aria-live="polite">
-      {shown.map((one) => (
-        <div key={one.id} className="toast">
-          <span>{one.text}</span>
-          {one.action && <Button size="s" look="quiet" onClick={() => { one.action!.run(); drop(one.id) }}>{one.action.label}</Button>}
-          <Button size="s" look="quiet" icon="x" aria-label={t`Close`} onClick={() => drop(one.id)} />
-        </div>
-      ))}
-    </div>
+    <section className="toasts" aria-label={t`Messages`} role="status" aria-live="polite">
+      {children}
+      {shown.map((one) => <Shown key={one.id} message={one} />)}
+    </section>
   )
 }

@@ -47,7 +47,7 @@ export default function Onboarding() {
 
   if (me.data && status.data?.onboarding_completed && status.data.has_subscription) return <Navigate to="/" replace />
   // A visitor chooses the plan first: the account is made with it.
-  const steps = me.data ? [t`Account`, t`Plan`, t`Payment`, t`Details`] : [t`Plan`, t`Account`, t`Payment`, t`Details`]
+  const steps = me.data ? [t`Account`, t`Plan`, t`Payment`, t({ message: 'Details', context: 'a step' })] : [t`Plan`, t`Account`, t`Payment`, t({ message: 'Details', context: 'a step' })]
   const [at, step] = (() => {
     if (me.isPending || plans.isPending) return [0, <Skeleton key="wait" lines={5} />] as const
     if (me.isError) return [0, <Problem key="error" error={me.error} onRetry={() => void me.refetch()} />] as const

@@ -3,6 +3,7 @@ import { useMe } from '../../app/session'
 import { Note } from '../../ui/Messages'
 import { Page, Section } from '../../ui/Page'
 import { AccountSection } from './AccountSection'
+import { Alerts } from './Alerts'
 import { AvatarField } from './AvatarField'
 import { EmailForm } from './EmailForm'
 import { NameForm } from './NameForm'
@@ -12,7 +13,7 @@ import { Sessions } from './Sessions'
 /** One's own account: who one is, how one signs in, and where one is signed in. */
 export default function Profile() {
   const { t } = useLingui()
-  const { user, impersonation } = useMe()
+  const { user, currentTenant, impersonation } = useMe()
   if (impersonation?.is_impersonating) {
     return (
       <Page title={t`Profile`}>
@@ -26,6 +27,7 @@ export default function Profile() {
         <Section className="" title={<Trans>You</Trans>}><AvatarField /><NameForm /></Section>
         <Section title={<Trans>Email</Trans>}><EmailForm /></Section>
         <Section title={<Trans>Password</Trans>} lead={<Trans>A new one ends every other login.</Trans>}><PasswordForm /></Section>
+        {currentTenant && <Alerts />}
       </div>
       <Sessions />
       <AccountSection />

@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { $api } from '../../api/client'
 import { useMay } from '../../app/session'
-import { Empty } from '../../ui/Messages'
+import { Empty, Skeleton } from '../../ui/Messages'
 import { Page, Section } from '../../ui/Page'
 import { Read } from '../../ui/Read'
 import { Attention } from './home/Attention'
@@ -13,7 +13,7 @@ import { Lead } from './home/Lead'
 import { useGauges } from './home/meters'
 import { Next } from './home/Next'
 import { Todo } from './home/Todo'
-import { useHere, useSubscription } from './shared/reads'
+import { useHere, useSubscription, useTeamStats } from './shared/reads'
 
 /** The statuses in which nothing new can be used. */
 const stopped = new Set(['past_due', 'unpaid', 'paused', 'incomplete'])
@@ -26,6 +26,9 @@ export default function Home() {
   const subscription = useSubscription()
   const open = $api.useQuery('get', '/api/v1/tenant/{tenantId}/invoices', { params: { ...here.params, query: { status: 'open', per_page: 10 } } })
   const { usage, gauges, period, settled } = useGauges()
+  const team = useTeamStats()
+  // What comes piece by piece would push the rest down; it comes at once.
+  const pending = [subscription, open, team, usage].some((one) => one.isPending) || !settled
   const paused = stopped.has(subscription.data?.data?.status ?? '')
   const charted = gauges?.find((one) => one.used > 0 && one.days.length > 2 && (one.resets === 'monthly' || one.limit !== null))
   const parts = [
@@ -36,6 +39,7 @@ export default function Home() {
   ].filter(Boolean)
   // Without a chart or the events the others move up, so that no half of the page stays empty.
   const pairs = [parts.slice(0, 2), parts.slice(2)].filter((pair) => pair.length > 0)
+  if (pending) return <Page title={t`Home`} heading={null}><Skeleton lines={8} /></Page>
   return (
     <Page title={t`Home`} heading={null}>
       <Read query={subscription} lines={3}>
@@ -48,7 +52,7 @@ export default function Home() {
         )}
       </Read>
       <Read query={usage} lines={5}>
-        {() => (!settled || !gauges || !period ? null : gauges.some((one) => one.used > 0) || !gauges.length
+        {() => (!gauges || !period ? null : gauges.some((one) => one.used > 0) || !gauges.length
           ? <Bars gauges={gauges} period={period} paused={paused} />
           : (
               <Section title={<Trans>Usage</Trans>}>

@@ -29,7 +29,7 @@ function Facts({ invoice }: { invoice: Schema<'Invoice'> }) {
         <div><dt><Trans>Number</Trans></dt><dd>{invoice.number}</dd></div>
         <div><dt><Trans>Date</Trans></dt><dd>{format.dayWithYear(invoice.issue_date)}</dd></div>
         {invoice.due_date && <div><dt><Trans>Due</Trans></dt><dd>{format.dayWithYear(invoice.due_date)}</dd></div>}
-        {invoice.paid_at && <div><dt><Trans>Paid</Trans></dt><dd>{format.exact(invoice.paid_at)}</dd></div>}
+        {invoice.paid_at && <div><dt><Trans context="when">Paid</Trans></dt><dd>{format.exact(invoice.paid_at)}</dd></div>}
       </dl>
       <h2><Trans>Billed to</Trans></h2>
       <Party party={invoice.billing_info} />

@@ -28,8 +28,8 @@ export default function Invoices() {
   const open = $api.useQuery('get', path, { params: { ...here.params, query: { status: 'open', per_page: 5 } } })
   const to = tenant.billing_email ?? tenant.owner?.email
   const states = [
-    { value: 'all', label: t`All` }, { value: 'open', label: t`Open`, count: open.data?.meta.total || undefined }, { value: 'paid', label: t`Paid` },
-    { value: 'void', label: t`Void` }, { value: 'uncollectible', label: t`Written off` },
+    { value: 'all', label: t({ message: 'All', context: 'invoices' }) }, { value: 'open', label: t({ message: 'Open', context: 'invoices' }), count: open.data?.meta.total || undefined }, { value: 'paid', label: t({ message: 'Paid', context: 'invoices' }) },
+    { value: 'void', label: t({ message: 'Void', context: 'invoices' }) }, { value: 'uncollectible', label: t({ message: 'Written off', context: 'invoices' }) },
   ]
   return (
     <Page

@@ -8,7 +8,7 @@ import { Bought } from './plan/Bought'
 import { CancelSection } from './plan/CancelSection'
 import { Chooser } from './plan/Chooser'
 import { PendingChange } from './plan/PendingChange'
-import { useHere, useSubscription } from './shared/reads'
+import { useHere, useSubscription, useTeamStats } from './shared/reads'
 import { useWords } from './shared/words'
 
 /** The plans side by side with what one gains and loses, what a change costs, and the end of the subscription. */
@@ -22,6 +22,8 @@ export default function Plan() {
   const subscription = read.data?.data
   const currency = subscription?.currency ?? preferred_currency
   const plans = $api.useQuery('get', '/api/v1/tenant/{tenantId}/plans', { params: { ...here.params, query: { currency } } }, { enabled: read.isSuccess })
+
+  const team = useTeamStats()
 
   const what = subscription ? words.planWithSeats(subscription.plan.name, subscription.plan.pricing_type, subscription.quantity) : ''
   const until = subscription ? format.day(subscription.cancel_at ?? subscription.current_period_end) : ''
@@ -39,7 +41,7 @@ export default function Plan() {
         {({ data: current }) => (
           <>
             <Read query={plans} lines={8}>{({ data }) => <Chooser plans={data} subscription={current} currency={currency} />}</Read>
-            {current && <CancelSection subscription={current} />}
+            {current && !plans.isPending && !team.isPending && <CancelSection subscription={current} />}
           </>
         )}
       </Read>

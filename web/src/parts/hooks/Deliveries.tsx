@@ -27,7 +27,7 @@ export function Deliveries({ of, scope }: { of: Schema<'WebhookEndpoint'>; scope
         <Chips
           label={t`Show`} name="status" value={status}
           options={[
-            { value: 'all', label: t`All` }, { value: 'delivered', label: t`Delivered` },
+            { value: 'all', label: t({ message: 'All', context: 'deliveries' }) }, { value: 'delivered', label: t`Delivered` },
             { value: 'pending', label: t`Under way` }, { value: 'failed', label: t`Failed` },
           ]}
         />

@@ -36,13 +36,20 @@ function Body({ of, scope }: { of: Schema<'WebhookEndpoint'>; scope: Scope }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const hooks = hooksOf(scope)
+  const host = new URL(of.url).host
   const [asked, setAsked] = useState<Asked>()
   const [secret, setSecret] = useState<string>()
   const close = () => setAsked(undefined)
   const reload = () => queries.invalidateQueries({ queryKey: hooksKey(scope) })
   const test = useMutation({ mutationFn: () => hooks.test(of.id), onSuccess: async () => { toast(<Trans>An event of type webhook.test is on its way.</Trans>); await reload() } })
-  const turn = useMutation({ mutationFn: (enabled: boolean) => hooks.change(of.id, { enabled }), onSuccess: reload })
-  const host = new URL(of.url).host
+  const turnTo = async (enabled: boolean) => {
+    await hooks.change(of.id, { enabled })
+    await reload()
+  }
+  const turn = useMutation({
+    mutationFn: turnTo,
+    onSuccess: (_, enabled) => { if (!enabled) toast(<Trans>{host} is turned off.</Trans>, { label: <Trans>Undo</Trans>, run: () => turnTo(true) }) },
+  })
 
   return (
     <>

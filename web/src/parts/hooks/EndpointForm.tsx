@@ -54,7 +54,7 @@ function Body({ of, onClose, onSave }: Props) {
           </Check>
           {!all && <EventChoices value={events} onChange={setEvents} />}
           <div className="acts">
-            <Button onClick={onClose}><Trans>Leave it</Trans></Button>
+            <Button onClick={onClose}><Trans>Cancel</Trans></Button>
             <Button type="submit" look="primary" busy={busy}>{of ? <Trans>Save</Trans> : <Trans>Make the endpoint</Trans>}</Button>
           </div>
         </>

@@ -55,7 +55,7 @@ export function Endpoints({ scope }: { scope: Scope }) {
                 {list.map((one) => (
                   <tr key={one.id}>
                     <td className="k1 break"><EndpointLink of={one} scope={scope} />{one.description && <small>{one.description}</small>}</td>
-                    <td className="k2">{one.events.includes('*') ? <Trans>All</Trans> : <span title={one.events.join(', ')}><Plural value={one.events.length} one="# type" other="# types" /></span>}</td>
+                    <td className="k2">{one.events.includes('*') ? <Trans context="events">All</Trans> : <span title={one.events.join(', ')}><Plural value={one.events.length} one="# type" other="# types" /></span>}</td>
                     <td className="k3"><EndpointState of={one} /></td>
                     <td className="k4 muted">{one.last_delivery_at ? <When at={one.last_delivery_at} /> : <Trans>None yet</Trans>}</td>
                   </tr>

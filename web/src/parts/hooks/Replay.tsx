@@ -1,6 +1,7 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'
 import type { Schema } from '../../api/client'
+import { now } from '../../app/clock'
 import { Button } from '../../ui/Button'
 import { Dialog } from '../../ui/Dialog'
 import { SelectField } from '../../ui/Field'
@@ -16,7 +17,7 @@ export function Replay({ of, scope, open, onClose }: { of: Schema<'WebhookEndpoi
   const { t } = useLingui()
   const queries = useQueryClient()
   async function send(value: string) {
-    const since = new Date(Date.now() - Number(value) * 3_600_000).toISOString()
+    const since = new Date(now() - Number(value) * 3_600_000).toISOString()
     const { deliveries } = await hooksOf(scope).replay(of.id, since)
     await queries.invalidateQueries({ queryKey: hooksKey(scope) })
     onClose()
@@ -33,7 +34,7 @@ export function Replay({ of, scope, open, onClose }: { of: Schema<'WebhookEndpoi
               {hours.map((one, i) => <option key={one} value={one}>{words[i]}</option>)}
             </SelectField>
             <div className="acts">
-              <Button onClick={onClose}><Trans>Leave it</Trans></Button>
+              <Button onClick={onClose}><Trans>Cancel</Trans></Button>
               <Button type="submit" look="primary" busy={busy}><Trans>Send again</Trans></Button>
             </div>
           </>

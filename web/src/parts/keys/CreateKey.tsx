@@ -47,7 +47,7 @@ function Body({ scope, onClose, onMade }: { scope: Scope; onClose: () => void; o
             {lifetimes.map((days) => <option key={days} value={days ?? ''}>{days === null ? t`until it is ended` : days === 365 ? t`for a year` : t`for ${days} days`}</option>)}
           </SelectField>
           <div className="acts">
-            <Button onClick={onClose}><Trans>Leave it</Trans></Button>
+            <Button onClick={onClose}><Trans>Cancel</Trans></Button>
             <Button type="submit" look="primary" busy={busy}><Trans>Make the key</Trans></Button>
           </div>
         </>

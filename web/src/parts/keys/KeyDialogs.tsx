@@ -33,7 +33,7 @@ export function RenameKey({ of, scope, open, onClose }: Props) {
           <>
             <TextField name="name" label={t`Name`} defaultValue={of.name} autoComplete="off" data-autofocus />
             <div className="acts">
-              <Button onClick={onClose}><Trans>Leave it</Trans></Button>
+              <Button onClick={onClose}><Trans>Cancel</Trans></Button>
               <Button type="submit" look="primary" busy={busy}><Trans>Rename</Trans></Button>
             </div>
           </>
@@ -69,7 +69,7 @@ export function RotateKey({ of, scope, open, onClose, onMade }: Props & { onMade
               {overlaps.map((minutes) => <option key={minutes} value={minutes}>{words(minutes)}</option>)}
             </SelectField>
             <div className="acts">
-              <Button onClick={onClose}><Trans>Leave it</Trans></Button>
+              <Button onClick={onClose}><Trans>Cancel</Trans></Button>
               <Button type="submit" look="primary" busy={busy}><Trans>Make the new key</Trans></Button>
             </div>
           </>

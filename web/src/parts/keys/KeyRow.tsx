@@ -1,6 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import type { Schema } from '../../api/client'
+import { now } from '../../app/clock'
 import { MenuEntry, MenuLine, More } from '../../ui/Menu'
 import { Status } from '../../ui/Status'
 import { Day, When } from '../../ui/When'
@@ -12,19 +13,19 @@ type Asked = 'rename' | 'rotate' | 'end' | undefined
 
 /** When a key ends, or that it has ended. */
 function Ends({ of }: { of: Schema<'APIKey'> }) {
-  const now = Date.now()
-  if (of.revoked_at && new Date(of.revoked_at).getTime() <= now) return <Status tone="off"><Trans>Ended <When at={of.revoked_at} /></Trans></Status>
-  if (of.expires_at && new Date(of.expires_at).getTime() <= now) return <Status tone="off"><Trans>Expired <When at={of.expires_at} /></Trans></Status>
+  const at = now()
+  if (of.revoked_at && new Date(of.revoked_at).getTime() <= at) return <Status tone="off"><Trans>Ended <When at={of.revoked_at} /></Trans></Status>
+  if (of.expires_at && new Date(of.expires_at).getTime() <= at) return <Status tone="off"><Trans>Expired <When at={of.expires_at} /></Trans></Status>
   const until = of.revoked_at ?? of.expires_at
   if (!until) return <Status tone="good"><Trans>No end</Trans></Status>
-  const soon = new Date(until).getTime() - now < 14 * 86_400_000
+  const soon = new Date(until).getTime() - at < 14 * 86_400_000
   return <Status tone={soon ? 'warn' : 'good'}><Day at={until} /></Status>
 }
 
 export function KeyRow({ of, scope, onMade }: { of: Schema<'APIKey'>; scope: Scope; onMade: (key: Schema<'NewAPIKey'>) => void }) {
   const { t, i18n } = useLingui()
   const [asked, setAsked] = useState<Asked>()
-  const over = [of.revoked_at, of.expires_at].some((at) => at !== null && new Date(at).getTime() <= Date.now())
+  const over = [of.revoked_at, of.expires_at].some((at) => at !== null && new Date(at).getTime() <= now())
   const maker = of.created_by?.name
   return (
     <tr className={over ? 'is-over' : undefined}>

@@ -1,5 +1,6 @@
 import { Trans } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
+import { now } from '../../../app/clock'
 import { useMay, useTenant } from '../../../app/session'
 import { ButtonLink } from '../../../ui/Button'
 import { Section } from '../../../ui/Page'
@@ -22,7 +23,7 @@ export function Todo({ subscribed }: { subscribed: boolean }) {
   const tenant = useTenant()
   const may = useMay()
   const stats = useTeamStats().data?.data
-  if (!stats || Date.now() - new Date(tenant.created_at).getTime() > newFor) return null
+  if (!stats || now() - new Date(tenant.created_at).getTime() > newFor) return null
   const steps: (Step | false)[] = [
     may('billing.manage') && {
       done: subscribed, to: '/plan', title: <Trans>Choose a plan</Trans>, action: <Trans>See the plans</Trans>,

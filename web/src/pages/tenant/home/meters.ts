@@ -1,5 +1,6 @@
 import { useQueries } from '@tanstack/react-query'
 import { $api, type Schema } from '../../../api/client'
+import { now } from '../../../app/clock'
 import { useHere } from '../shared/reads'
 
 const day = 86_400_000
@@ -77,10 +78,10 @@ export function useGauges() {
   })
   const read = series.map((one) => one.data?.data.points ?? [])
   const latest = read.find((points) => points.length > 0)?.at(-1)
-  const today = latest ? new Date(latest.at).getTime() : Date.now()
+  const today = latest ? new Date(latest.at).getTime() : now()
   // The last point is the service's day. Where that is today, the time is known better.
-  const now = Math.abs(Date.now() - today) < 2 * day ? Date.now() : today + day / 2
-  const period = summary && { start: new Date(summary.period_start), end: new Date(summary.period_end), now: new Date(now) }
+  const at = Math.abs(now() - today) < 2 * day ? now() : today + day / 2
+  const period = summary && { start: new Date(summary.period_start), end: new Date(summary.period_end), now: new Date(at) }
   const gauges = summary && period && summary.meters.map((meter, i) => gauge(meter, read[i]!, period))
     .sort((a, b) => share(b) - share(a))
   return { usage, gauges, period, settled: series.every((one) => !one.isPending) }

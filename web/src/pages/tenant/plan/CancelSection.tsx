@@ -30,8 +30,15 @@ function CancelForm({ subscription, onClose }: { subscription: Schema<'Subscript
     const reason = String(values.reason).trim()
     await api.POST('/api/v1/tenant/{tenantId}/subscription/cancel', { ...here, body: { immediately: now, reason: reason || undefined } })
     await refresh(...changed)
-    toast(now ? t`${name} has ended` : t`${name} ends on ${end}`)
     onClose()
+    if (now) return toast(t`${name} has ended`)
+    toast(t`${name} ends on ${end}`, {
+      label: t`Undo`,
+      run: async () => {
+        await api.POST('/api/v1/tenant/{tenantId}/subscription/resume', here)
+        await refresh(...changed)
+      },
+    })
   }
   return (
     <Form onSubmit={cancel} className="stack">

@@ -63,7 +63,7 @@ export function Chooser({ plans, subscription, currency }: { plans: Schema<'Offe
   return (
     <>
       {intervals.length > 1 && (
-        <div className="toolbar"><Segments label={t`Paid`} value={interval ?? ''} options={intervals} onChange={(every) => filter({ every, plan: undefined })} /></div>
+        <div className="toolbar"><Segments label={t({ message: 'Paid', context: 'how often' })} value={interval ?? ''} options={intervals} onChange={(every) => filter({ every, plan: undefined })} /></div>
       )}
       {shown.length > beside
         ? <div className="stack wide-gap plan-page">{comparison}<div className="aside"><div className="stack wide-gap">{choice}<PaymentSection className="" subscription={subscription} /></div>{receipt}</div></div>

@@ -1,4 +1,4 @@
-import { Trans } from '@lingui/react/macro'
+import { Plural, Trans } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
 import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
@@ -36,7 +36,7 @@ export function Figures({ plan, seats, subscription, preview }: {
     return (
       <dl>
         <Figure label={plan.name} small={times} amount={<Trans>{regular} {each}</Trans>} />
-        {trial > 0 && <Figure label={<Trans>Trial</Trans>} small={<Trans>if you have not had one</Trans>} amount={<Trans>{trial} days</Trans>} />}
+        {trial > 0 && <Figure label={<Trans>Trial</Trans>} small={<Trans>if you have not had one</Trans>} amount={<Plural value={trial} one="# day" other="# days" />} />}
         {plan.pricing_type === 'usage' && <Figure label={<Trans>Usage</Trans>} amount={<Trans>at the end of each period</Trans>} />}
         <Figure className="sum" label={trial > 0 ? <Trans>To pay after the trial</Trans> : <Trans>To pay now</Trans>} amount={regular} />
       </dl>

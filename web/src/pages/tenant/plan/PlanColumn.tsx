@@ -1,4 +1,4 @@
-import { Trans, useLingui } from '@lingui/react/macro'
+import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { Icon } from '../../../ui/Icon'
@@ -70,7 +70,7 @@ function Remark({ plan, subscription }: { plan: Schema<'OfferedPlan'>; subscript
   }
   if (plan.trial_days > 0) {
     const days = plan.trial_days
-    return <small><Trans>{days} days free for whoever has not tried it.</Trans></small>
+    return <small><Plural value={days} one="# day free for whoever has not tried it." other="# days free for whoever has not tried it." /></small>
   }
   return plan.description && <small>{plan.description}</small>
 }

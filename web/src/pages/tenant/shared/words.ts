@@ -20,7 +20,7 @@ export function useWords() {
 
   /** A role's name: those that everybody has are in the reader's language. */
   function role(name: string | null): string {
-    return name === null ? t`None` : roleName(name)
+    return name === null ? t({ message: 'None', context: 'role' }) : roleName(name)
   }
 
   /** A quantity with its unit: 18.2 GB. Units that repeat the meter's name are left away. */

@@ -36,7 +36,14 @@ export function InvitationRow({ invitation }: { invitation: Schema<'TeamInvitati
   async function revoke() {
     await api.DELETE('/api/v1/tenant/{tenantId}/team/invitations/{invitation}', { params })
     await refresh('/team', '/audit-logs')
-    toast(t`The invitation of ${email} is taken back`)
+    // The link in the mail is dead for good, so what brings the person back is another mail.
+    toast(t`The invitation of ${email} is taken back`, {
+      label: t`Invite again`,
+      run: async () => {
+        await api.POST('/api/v1/tenant/{tenantId}/team/invitations', { ...here, body: { email, role: invitation.role } })
+        await refresh('/team', '/audit-logs')
+      },
+    })
   }
   return (
     <tr>

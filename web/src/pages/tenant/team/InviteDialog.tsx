@@ -1,3 +1,4 @@
+import { plural } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -26,7 +27,7 @@ function InviteForm({ onClose }: { onClose: () => void }) {
   const roles = $api.useQuery('get', '/api/v1/tenant/{tenantId}/team/roles', here).data?.data ?? []
   const all = useRoles().data?.data
   const chosen = all?.find((one) => one.name === role)
-  const days = ['1', '3', '7', '14', '30']
+  const days = [1, 3, 7, 14, 30]
 
   async function invite(values: Values) {
     const email = String(values.email).trim()
@@ -54,7 +55,7 @@ function InviteForm({ onClose }: { onClose: () => void }) {
           </SelectField>
           <SelectField name="expires_in_days" label={t`The invitation holds for`} defaultValue="">
             <option value="">{t`As usual`}</option>
-            {days.map((day) => <option key={day} value={day}>{day === '1' ? t`1 day` : t`${day} days`}</option>)}
+            {days.map((day) => <option key={day} value={day}>{plural(day, { one: '# day', other: '# days' })}</option>)}
           </SelectField>
           <div className="acts">
             <Button onClick={onClose}><Trans>Cancel</Trans></Button>

@@ -19,13 +19,17 @@ function RoleOf({ member, fixed }: { member: Schema<'TeamMember'>; fixed: boolea
   const here = useHere()
   const refresh = useRefresh()
   const roles = $api.useQuery('get', '/api/v1/tenant/{tenantId}/team/roles', here, { enabled: !fixed }).data?.data ?? []
-  const change = useAction(async (role: Schema<'TeamRole'>) => {
+  async function give(role: Pick<Schema<'TeamRole'>, 'id' | 'name'>) {
     await api.PATCH('/api/v1/tenant/{tenantId}/team/members/{member}/role', {
       params: { path: { ...here.params.path, member: String(member.id) } }, body: { role_id: role.id },
     })
     await refresh('/team', '/roles', '/audit-logs')
+  }
+  const change = useAction(async (role: Schema<'TeamRole'>) => {
+    const before = member.role
+    await give(role)
     const name = words.role(role.name)
-    toast(t`${member.name} is ${name} now`)
+    toast(t`${member.name} is ${name} now`, { label: t`Undo`, run: () => give(before) })
   }, t`The role stays as it was`)
   if (fixed) return <span className="role-fixed">{words.role(member.role.name)}</span>
   const known = roles.some((role) => role.id === member.role.id) ? roles : [member.role, ...roles]

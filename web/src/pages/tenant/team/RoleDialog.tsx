@@ -19,8 +19,9 @@ export function RoleDialog({ role, open, onClose }: { role?: Schema<'TenantRole'
     const name = String(values.name).trim()
     if (role) await writes.update(role, { name })
     else await writes.create(name, permissions.map(([one]) => one).filter((one) => values[one] === true))
-    toast(role ? t`The role is called ${name} now` : t`The role ${name} can be given from now on`)
     onClose()
+    if (!role) return toast(t`The role ${name} can be given from now on`)
+    toast(t`The role is called ${name} now`, { label: t`Undo`, run: () => writes.update(role, { name: role.name }) })
   }
   return (
     <Dialog open={open} onClose={onClose} title={role ? <Trans>Rename {role.name}</Trans> : <Trans>New role</Trans>}>

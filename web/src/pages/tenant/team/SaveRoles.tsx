@@ -21,7 +21,12 @@ export function SaveRoles({ changed, onDone }: {
       for (const { role, permissions } of changed) await writes.update(role, { permissions })
     },
     onSuccess: () => {
-      toast(t`${names}: saved`)
+      toast(t`${names}: saved`, {
+        label: t`Undo`,
+        run: async () => {
+          for (const { role } of changed) await writes.update(role, { permissions: role.permissions })
+        },
+      })
       onDone()
     },
   })

@@ -1,0 +1,188 @@
+// How the console behaves when something is in the way: no connection, a login that has ended, a
+// half-written form, no mouse.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { call, check, hasBrowser, joins, register, signIn, startBrowser, startService, visit, waitFor } from './world.mjs'
+
+const skip = !hasBrowser()
+let service, browser
+
+before(async () => {
+  if (skip) return
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+})
+after(async () => {
+  await browser?.close()
+  await service?.stop()
+})
+
+const tenantOf = (owner) => call(service.base, 'GET', '/api/v1/tenant', undefined, owner.token).then(({ data }) => data)
+const focused = (page) => page.evaluate(() => document.activeElement?.textContent || document.activeElement?.getAttribute('name'))
+
+const offline = [
+  { locale: 'en-GB', width: 1280, theme: 'light', save: 'Save the name', says: 'You are offline', why: 'No connection', saved: 'Saved' },
+  { locale: 'es-ES', width: 390, theme: 'dark', save: 'Guardar el nombre', says: 'No hay conexión', why: 'Sin conexión', saved: 'Guardado' },
+]
+for (const [i, words] of offline.entries()) {
+  test(`a form outlives a lost connection, in ${words.locale} at ${words.width} px`, { skip }, async (t) => {
+    const owner = await register(service.base, 'Ole Offline', `ole${i}@manners.test`, 'Before')
+    const page = await visit(t, browser, service.base, { ...words, lost: true })
+    await signIn(page, owner)
+    await page.goto('/settings')
+    await page.fill('[name=name]', 'Written offline')
+    await page.context().setOffline(true)
+    await page.locator('.toast', { hasText: words.says }).waitFor()
+    await page.getByRole('button', { name: words.save }).click()
+    await page.locator('.note.bad', { hasText: words.why }).waitFor()
+    assert.equal(await page.inputValue('[name=name]'), 'Written offline')
+    assert.equal((await tenantOf(owner)).name, 'Before')
+    await page.context().setOffline(false)
+    await page.locator('.toast', { hasText: words.says }).waitFor({ state: 'detached' })
+    await check(page, 'back online')
+    await page.getByRole('button', { name: words.save }).click()
+    await page.locator('.toast', { hasText: words.saved }).waitFor()
+    assert.equal((await tenantOf(owner)).name, 'Written offline')
+  })
+}
+
+const ended = [
+  { locale: 'en-GB', width: 1280, theme: 'dark', title: 'Your login has ended', save: 'Save the billing details' },
+  { locale: 'fr-FR', width: 390, theme: 'light', title: 'Votre session a expiré', save: 'Enregistrer les coordonnées' },
+]
+for (const [i, words] of ended.entries()) {
+  test(`a form outlives its login, in ${words.locale} at ${words.width} px`, { skip }, async (t) => {
+    const owner = await register(service.base, 'Eva Expired', `eva${i}@manners.test`, 'Expired')
+    const page = await visit(t, browser, service.base, { ...words, expect: ['401 *'] })
+    await signIn(page, owner)
+    await page.goto('/settings')
+    await page.fill('[name=city]', 'Graz')
+    await call(service.base, 'DELETE', '/api/v1/user/sessions', undefined, owner.token)
+    // Somebody who comes back to the window has it read again who they are.
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+    await page.locator('form:has([name=city]) button[type=submit]').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText(words.title).waitFor()
+    await check(page, 'the login has ended')
+    await dialog.locator('[name=password]').fill('not-the-right-one')
+    await dialog.locator('button[type=submit]').click()
+    await dialog.locator('.field:has([name=password]) .error').waitFor()
+    await dialog.locator('[name=password]').fill(owner.password)
+    await dialog.locator('button[type=submit]').click()
+    await dialog.waitFor({ state: 'detached' })
+    assert.equal(await page.inputValue('[name=city]'), 'Graz')
+    await page.locator('form:has([name=city]) button[type=submit]').click()
+    const again = await call(service.base, 'POST', '/api/v1/auth/login', { email: owner.email, password: owner.password })
+    await waitFor(async () => (await tenantOf({ token: again.accessToken })).city === 'Graz')
+  })
+}
+
+test('errors stand at their fields, and leaving with changes asks', { skip }, async (t) => {
+  const owner = await register(service.base, 'Fia Fields', 'fia@manners.test', 'Fields')
+  const page = await visit(t, browser, service.base, { expect: ['422 /api/v1/tenant'] })
+  await signIn(page, owner)
+  await page.goto('/settings')
+  await page.fill('[name=vat_number]', '?')
+  await page.fill('[name=billing_email]', 'nobody')
+  await page.locator('form:has([name=city]) button[type=submit]').click()
+  await page.locator('.field:has([name=billing_email]) .error').waitFor()
+  assert.ok(await page.locator('[aria-invalid]').first().evaluate((field) => field === document.activeElement), 'the focus is at the first error')
+  await check(page, 'errors at fields')
+  const questions = []
+  page.once('dialog', (dialog) => { questions.push(dialog.message()); void dialog.dismiss() })
+  await page.getByRole('navigation').getByRole('link', { name: 'Team' }).click()
+  await waitFor(() => questions.length === 1)
+  assert.equal(new URL(page.url()).pathname, '/settings')
+  assert.equal(await page.inputValue('[name=billing_email]'), 'nobody')
+  page.once('dialog', (dialog) => void dialog.accept())
+  await page.getByRole('navigation').getByRole('link', { name: 'Team' }).click()
+  await page.waitForURL(/\/team$/)
+})
+
+test('a dialog keeps the focus and gives it back, all with the keyboard', { skip }, async (t) => {
+  const owner = await register(service.base, 'Kay Keys', 'kay@manners.test', 'Keyboard', { slug: 'starter' })
+  await joins(service.base, owner, 'Ron Removed', 'ron@manners.test')
+  const page = await visit(t, browser, service.base)
+  await signIn(page, owner)
+  await page.goto('/team')
+  await page.getByRole('button', { name: 'Invite someone' }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').waitFor()
+  await waitFor(async () => (await focused(page)) === 'email')
+  for (let i = 0; i < 12; i++) {
+    await page.keyboard.press('Tab')
+    assert.ok(await page.evaluate(() => document.activeElement.closest('[role=dialog]') !== null), 'the focus stays in the dialog')
+  }
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await waitFor(async () => (await focused(page)) === 'Invite someone')
+
+  // From a menu the way back is to what opened the menu.
+  const more = page.getByRole('button', { name: 'More for Ron Removed' })
+  await more.focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('menuitem', { name: 'Write a mail' }).waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog', { name: /Remove Ron Removed/ }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await waitFor(() => more.evaluate((button) => button === document.activeElement))
+})
+
+test('every control can be reached with the tab key and shows its focus', { skip }, async (t) => {
+  const owner = await register(service.base, 'Tab Tabs', 'tab@manners.test', 'Tabs', { slug: 'starter' })
+  for (const look of [{ width: 1280 }, { width: 390, theme: 'dark' }]) {
+    const page = await visit(t, browser, service.base, look)
+    await signIn(page, owner)
+    for (const path of ['/', '/plan', '/invoices', '/team', '/team/roles', '/developers', '/settings', '/profile']) {
+      await page.goto(path)
+      await page.waitForLoadState('networkidle')
+      const reached = new Set()
+      const unseen = []
+      for (let i = 0; i < 120; i++) {
+        await page.keyboard.press('Tab')
+        const at = await page.evaluate(() => {
+          const one = document.activeElement
+          if (!one || one === document.body) return null
+          const outline = (element) => element && getComputedStyle(element).outlineStyle !== 'none' && parseFloat(getComputedStyle(element).outlineWidth) > 0
+          // A hidden input shows its focus at its label.
+          const seen = outline(one) || outline(one.closest('label')) || outline(one.nextElementSibling) || outline(one.parentElement)
+          one.dataset.tabbed ??= String(Math.random())
+          return { key: one.dataset.tabbed, seen, html: one.outerHTML.slice(0, 120) }
+        })
+        if (!at) break
+        if (reached.has(at.key)) break
+        reached.add(at.key)
+        if (!at.seen) unseen.push(at.html)
+      }
+      assert.deepEqual(unseen, [], `focus that is not seen at ${path}`)
+      const missed = await page.evaluate(() => {
+        const controls = document.querySelectorAll('a[href], button:not([disabled]), input:not([disabled], [type=hidden], [type=radio], [type=file]), select:not([disabled]), textarea:not([disabled])')
+        return [...controls].filter((one) => one.checkVisibility({ visibilityProperty: true }) && one.tabIndex >= 0 && !one.dataset.tabbed).map((one) => one.outerHTML.slice(0, 120))
+      })
+      assert.deepEqual(missed, [], `not reached at ${path}`)
+    }
+  }
+})
+
+test('nothing jumps while a page is read, and nothing moves for who wants no motion', { skip }, async (t) => {
+  const owner = await register(service.base, 'Cleo Calm', 'cleo@manners.test', 'Calm', { slug: 'starter' })
+  for (const width of [1280, 390]) {
+    const page = await visit(t, browser, service.base, { width })
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+    await signIn(page, owner)
+    for (const path of ['/', '/plan', '/invoices', '/team', '/developers', '/activity', '/settings', '/profile']) {
+      await page.goto(path)
+      await page.waitForLoadState('networkidle')
+      const shift = await page.evaluate(() => new Promise((done) => {
+        let sum = 0
+        new PerformanceObserver((list) => list.getEntries().forEach((one) => { if (!one.hadRecentInput) sum += one.value })).observe({ type: 'layout-shift', buffered: true })
+        setTimeout(() => done(sum), 100)
+      }))
+      assert.ok(shift < 0.1, `${path} at ${width} px shifts by ${shift}`)
+      const moving = await page.evaluate(() => document.getAnimations().filter((one) => one.effect.getComputedTiming().activeDuration > 1).length)
+      assert.equal(moving, 0, `${path} moves`)
+    }
+  }
+})
