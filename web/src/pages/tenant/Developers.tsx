@@ -1,8 +1,11 @@
 import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
 import { useMay, useTenant } from '../../app/session'
 import { Endpoints } from '../../parts/hooks/Endpoints'
+import { endpointsQuery } from '../../parts/hooks/api'
+import { keysQuery } from '../../parts/keys/api'
 import { Keys } from '../../parts/keys/Keys'
-import { Empty } from '../../ui/Messages'
+import { Empty, Skeleton } from '../../ui/Messages'
 import { Page } from '../../ui/Page'
 
 /** The keys and webhook endpoints with which one's own programs work with the organization. */
@@ -12,6 +15,9 @@ export default function Developers() {
   const { id } = useTenant()
   const keys = may('api_keys.manage')
   const hooks = may('webhooks.manage')
+  const scope = { tenantId: id }
+  // Both lists come at once, so that the first does not push the second down.
+  const pending = [useQuery({ ...keysQuery(scope), enabled: keys }), useQuery({ ...endpointsQuery(scope), enabled: hooks })].some((one) => one.isLoading)
   if (!keys && !hooks) {
     return (
       <Page title={t`Developers`}>
@@ -21,8 +27,9 @@ export default function Developers() {
   }
   return (
     <Page title={t`Developers`} lead={<Trans>How programs of yours work with the organization.</Trans>}>
-      {keys && <Keys scope={{ tenantId: id }} />}
-      {hooks && <Endpoints scope={{ tenantId: id }} />}
+      {pending && <Skeleton lines={6} />}
+      {!pending && keys && <Keys scope={scope} />}
+      {!pending && hooks && <Endpoints scope={scope} />}
     </Page>
   )
 }
