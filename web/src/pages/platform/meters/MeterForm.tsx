@@ -8,6 +8,7 @@ import { Check, SelectField, TextField } from '../../../ui/Field'
 import { Form, type Values } from '../../../ui/Form'
 import { slugOf } from '../catalog/texts'
 import { useDigits } from '../plan/digits'
+import { atField } from '../plan/mismatches'
 import { MeterPrices, unitPrice, writtenUnit, type DraftMeterPrice } from './MeterPrices'
 import { aggregations, aggregationWord, enforcements, enforcementWord, resets, resetWord } from './words'
 
@@ -49,8 +50,10 @@ function Body({ of, onClose }: Props) {
       // A link that nobody touched is left out, and so stays as long as the amount does.
       prices: prices.map((one, i) => ({ currency: one.currency, unit_price_cents: read[i]!, ...(one.link.trim() !== (one.saved?.psp_price_id ?? '') ? { psp_price_id: one.link.trim() || null } : {}) })),
     }
-    if (of) await api.PATCH('/api/v1/admin/meters/{meter}', { params: { path: { meter: of.id } }, body })
-    else await api.POST('/api/v1/admin/meters', { body })
+    // The refusal of a link does not say of which price: it is the one that was written last.
+    const linked = Math.max(0, prices.findLastIndex((one, i) => one.link.trim() && (one.link.trim() !== (one.saved?.psp_price_id ?? '') || read[i] !== one.saved?.unit_price_cents)))
+    const saved = of ? api.PATCH('/api/v1/admin/meters/{meter}', { params: { path: { meter: of.id } }, body }) : api.POST('/api/v1/admin/meters', { body })
+    await saved.catch((error: unknown) => atField(error, `prices.${linked}.psp_price_id`))
     await queries.invalidateQueries({ queryKey: ['meters'] })
     onClose()
   }

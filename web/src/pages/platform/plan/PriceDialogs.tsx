@@ -1,12 +1,13 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { api, ApiError, type Schema } from '../../../api/client'
+import { api, type Schema } from '../../../api/client'
 import { Button } from '../../../ui/Button'
 import { Dialog } from '../../../ui/Dialog'
 import { TextField } from '../../../ui/Field'
 import { Form } from '../../../ui/Form'
 import { toast } from '../../../ui/Toast'
 import { catalogKey } from '../catalog/reads'
+import { atField } from './mismatches'
 
 type Price = Schema<'AdminPrice'>
 
@@ -23,15 +24,6 @@ export function usePriceActions(plan: Schema<'AdminPlan'>, price: Price | undefi
   return { create, unlink, makeOne, unlinkIt, reload, params }
 }
 
-/** Tells where the provider's price is another one, field by field. */
-function withMismatches(error: unknown): never {
-  if (error instanceof ApiError && error.code === 'psp_price_mismatch' && Array.isArray(error.body.mismatches)) {
-    const found = (error.body.mismatches as { field: string; expected: unknown; actual: unknown }[]).map((one) => `${one.field}: ${String(one.actual)} ≠ ${String(one.expected)}`)
-    throw new ApiError(error.status, error.message, error.code, { psp_price_id: [`${error.message} ${found.join(', ')}`] })
-  }
-  throw error
-}
-
 function IdField() {
   const { t } = useLingui()
   return <TextField name="psp_price_id" label={t`Its id at the provider`} placeholder="price_…" autoComplete="off" spellCheck={false} data-autofocus />
@@ -44,7 +36,7 @@ export function LinkPrice({ plan, price, open, onClose }: { plan: Schema<'AdminP
       <Form
         className="stack"
         onSubmit={async (values) => {
-          await api.POST('/api/v1/admin/plans/{plan}/prices/{price}/psp-link', { params, body: { psp_price_id: String(values.psp_price_id).trim() } }).catch(withMismatches)
+          await api.POST('/api/v1/admin/plans/{plan}/prices/{price}/psp-link', { params, body: { psp_price_id: String(values.psp_price_id).trim() } }).catch((error: unknown) => atField(error, 'psp_price_id'))
           await reload()
           onClose()
         }}
@@ -105,7 +97,7 @@ export function ImportPrice({ plan, open, onClose }: { plan: Schema<'AdminPlan'>
       <Form
         className="stack"
         onSubmit={async (values) => {
-          await api.POST('/api/v1/admin/plans/{plan}/prices/psp-import', { params: { path: { plan: plan.id } }, body: { psp_price_id: String(values.psp_price_id).trim() } }).catch(withMismatches)
+          await api.POST('/api/v1/admin/plans/{plan}/prices/psp-import', { params: { path: { plan: plan.id } }, body: { psp_price_id: String(values.psp_price_id).trim() } }).catch((error: unknown) => atField(error, 'psp_price_id'))
           await queries.invalidateQueries({ queryKey: catalogKey })
           onClose()
         }}

@@ -1,4 +1,4 @@
-import { Trans, useLingui } from '@lingui/react/macro'
+import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useContext, useState } from 'react'
 import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
@@ -30,6 +30,20 @@ function State({ of, changed, isNew, waiting }: { of?: PriceStatus; changed: boo
   }
 }
 
+/** Which prices of meters some subscriptions do not have yet, and when they follow. */
+function Switches({ of }: { of: Schema<'MeterSwitch'>[] }) {
+  const format = useFormat()
+  return of.filter((one) => one.pending_subscriptions > 0).map((one) => {
+    const day = one.next_switch_at && format.day(one.next_switch_at)
+    return (
+      <small key={one.meter_code}>
+        <code>{one.meter_code}</code>: <Plural value={one.pending_subscriptions} one="# subscription follows with its next period" other="# subscriptions follow with their next period" />
+        {day && <>, <Trans>the first on {day}</Trans></>}
+      </small>
+    )
+  })
+}
+
 /** A price: the amount, what the provider has for it, and what puts that right. */
 export function PriceRow({ plan, price, index, saved, status, waiting, mayEdit, onAmount, onRemove }: {
   plan: Schema<'AdminPlan'>; price: DraftPrice; index: number; saved?: Schema<'AdminPrice'>; status?: PriceStatus; waiting: boolean; mayEdit: boolean
@@ -56,7 +70,7 @@ export function PriceRow({ plan, price, index, saved, status, waiting, mayEdit, 
         />
         {error && <small className="bad">{error}</small>}
       </td>
-      <td className="k4"><State of={status} changed={changed} isNew={!saved} waiting={waiting} /></td>
+      <td className="k4"><State of={status} changed={changed} isNew={!saved} waiting={waiting} />{!changed && status && <Switches of={status.meters} />}</td>
       <td className="acts-cell k5">
         {mayEdit && missing && <Button size="s" busy={create.isPending} onClick={() => create.mutate()}><Trans>Make it there</Trans></Button>}
         {mayEdit && broken && <Button size="s" onClick={() => setAsked('repair')}><Trans>Repair…</Trans></Button>}

@@ -1,0 +1,216 @@
+// The stories of who runs the platform: the catalog, the home page with its figures, one customer,
+// and the actions that are seldom needed.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { advance, call, check, hasBrowser, mailLink, register, signIn, startBrowser, startService, subscribe, visit } from './world.mjs'
+
+const skip = !hasBrowser()
+const admin = { email: 'admin@tenantry.test', password: 'sandbox-admin' }
+let service, browser
+
+before(async () => {
+  if (skip) return
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+})
+after(async () => {
+  await browser?.close()
+  await service?.stop()
+})
+
+/** Looks until something is there. */
+async function waitFor(look, what) {
+  for (let i = 0; i < 100; i++) {
+    const found = await look()
+    if (found) return found
+    await new Promise((then) => setTimeout(then, 100))
+  }
+  throw new Error(`not within ten seconds: ${what}`)
+}
+
+/** A token of now: moving the sandbox's time ends those of before. */
+const tokenOf = async ({ email, password }) => (await call(service.base, 'POST', '/api/v1/auth/login', { email, password })).accessToken
+
+const ask = async (path, who = admin) => call(service.base, 'GET', `/api/v1${path}`, undefined, await tokenOf(who))
+
+/** Calls the sandbox's payment provider as its customer would, with the key of the sandbox. */
+async function provider(path, fields) {
+  const page = await fetch(`${service.base}/sandbox`).then((answer) => answer.text())
+  const key = page.match(/sk_\w+/)[0]
+  const method = fields ? 'POST' : 'GET'
+  const response = await fetch(`${service.base}/sandbox/stripe/v1/${path}`, { method, headers: { Authorization: `Bearer ${key}` }, body: fields && new URLSearchParams(fields) })
+  const answer = await response.json()
+  assert.ok(response.ok, JSON.stringify(answer))
+  return answer
+}
+
+async function planOf(slug) {
+  const { data } = await ask('/admin/products?include=plans')
+  const found = data.flatMap((one) => one.plans).find((one) => one.slug === slug)
+  return (await ask(`/admin/plans/${found.id}`)).data
+}
+
+const dialog = (page) => page.getByRole('dialog')
+
+test('a plan is written in four languages, and customers read it', { skip }, async (t) => {
+  const plan = await planOf('team')
+  const page = await visit(t, browser, service.base)
+  await signIn(page, admin)
+  await page.goto(`/platform/catalog/plans/${plan.id}`)
+  const names = { en: 'Studio Team', fr: 'Équipe Studio', es: 'Equipo Estudio', it: 'Squadra Studio' }
+  for (const [code, name] of Object.entries(names)) {
+    await page.locator(`[name="name.${code}"]`).fill(name)
+    await page.locator(`[name="description.${code}"]`).fill(`${name} 2026`)
+  }
+  await page.getByRole('status').getByText('name and description').waitFor()
+  await check(page, 'a plan that is being written')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('The plan is saved.').waitFor()
+  for (const [locale, width] of [['fr-FR', 390], ['it-IT', 1280]]) {
+    const guest = await visit(t, browser, service.base, { locale, width, theme: 'dark' })
+    await guest.goto('/pricing')
+    await guest.getByRole('heading', { name: names[locale.slice(0, 2)] }).waitFor()
+    await guest.getByText(`${names[locale.slice(0, 2)]} 2026`).waitFor()
+    await check(guest, `the plans in ${locale}`)
+  }
+})
+
+test('a tenant that its owner deleted is restored', { skip }, async (t) => {
+  const owner = await register(service.base, 'Rita Restored', 'rita@restored.test', 'Restored')
+  await call(service.base, 'DELETE', `/api/v1/tenant/${owner.tenant}`, { current_password: owner.password }, owner.token)
+  const page = await visit(t, browser, service.base, { width: 390 })
+  await signIn(page, admin)
+  await page.goto('/platform/tenants?show=deleted')
+  await page.getByRole('link', { name: 'Restored' }).click()
+  await page.getByRole('button', { name: 'Restore' }).waitFor()
+  await check(page, 'a deleted tenant')
+  await page.getByRole('button', { name: 'Restore' }).click()
+  await page.getByText('Restored is back.').waitFor()
+  await page.getByRole('button', { name: 'Edit' }).waitFor()
+  assert.equal((await ask(`/admin/tenants/${owner.tenant}`)).data.deleted_at ?? null, null)
+})
+
+test('a tenant without anybody is deleted', { skip }, async (t) => {
+  const owner = await register(service.base, 'Dora Dissolved', 'dora@dissolved.test', 'Dissolved')
+  // Whoever proves the address without having registered with it leaves the tenant behind.
+  await call(service.base, 'POST', '/api/v1/auth/forgot-password', { email: owner.email })
+  const link = new URL(await mailLink(service.base, owner.email, /reset-password/))
+  const reset = { token: link.searchParams.get('token'), email: owner.email, password: 'another-horse', password_confirmation: 'another-horse' }
+  await call(service.base, 'POST', '/api/v1/auth/reset-password', reset)
+  const page = await visit(t, browser, service.base)
+  await signIn(page, admin)
+  await page.goto(`/platform/tenants/${owner.tenant}`)
+  await page.locator('.ent').getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'Delete the empty tenant' }).click()
+  await dialog(page).getByLabel(/type Dissolved/).fill('Another')
+  await dialog(page).getByRole('button', { name: 'Delete the tenant' }).click()
+  await dialog(page).getByText('This is not the name').waitFor()
+  await dialog(page).getByLabel(/type Dissolved/).fill('Dissolved')
+  await dialog(page).getByRole('button', { name: 'Delete the tenant' }).click()
+  await page.waitForURL(/\/platform\/tenants$/)
+  await page.getByText('Dissolved is deleted.').waitFor()
+})
+
+test('the components are shown in both themes', { skip }, async (t) => {
+  for (const look of [{ width: 1280, theme: 'light' }, { width: 390, theme: 'dark', locale: 'es-ES' }]) {
+    const page = await visit(t, browser, service.base, look)
+    await page.goto('/components')
+    await page.getByRole('heading', { name: 'Floating' }).waitFor()
+    await check(page, `the components at ${look.width} px, ${look.theme}`)
+    await page.getByRole('button', { name: 'Open a dialog' }).click()
+    await dialog(page).getByRole('button', { name: 'Delete' }).waitFor()
+  }
+})
+
+test('the provider’s prices are unlinked, linked and repaired', { skip }, async (t) => {
+  const owner = await register(service.base, 'Petra Price', 'petra@prices.test', 'Prices', { slug: 'starter' })
+  assert.ok(owner.tenant)
+  const plan = await planOf('starter')
+  const price = plan.prices.find((one) => one.currency === 'EUR')
+  const page = await visit(t, browser, service.base, { expect: [`422 /api/v1/admin/plans/${plan.id}/*`] })
+  await signIn(page, admin)
+  await page.goto(`/platform/catalog/plans/${plan.id}`)
+  const row = page.getByRole('row', { name: /Euro/ })
+  const now = async () => (await planOf('starter')).prices.find((one) => one.currency === 'EUR').psp_price_id
+  await row.getByText('Linked').waitFor()
+
+  await row.getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'Unlink' }).click()
+  await page.getByText('The price is unlinked.').waitFor()
+  assert.equal(await now(), null)
+
+  await row.getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'Link to one that is there' }).click()
+  const field = dialog(page).getByLabel('Its id at the provider')
+  const wrong = await provider('prices', { product: 'prod_other', currency: 'eur', unit_amount: '1', 'recurring[interval]': 'month' }).catch(() => null)
+  await field.fill(wrong?.id ?? 'price_unknown')
+  await dialog(page).getByRole('button', { name: 'Link', exact: true }).click()
+  await dialog(page).locator('.error, .note').first().waitFor()
+  await field.fill(price.psp_price_id)
+  await dialog(page).getByRole('button', { name: 'Link', exact: true }).click()
+  await row.getByText('Linked').waitFor()
+  assert.equal(await now(), price.psp_price_id)
+
+  await provider(`prices/${price.psp_price_id}`, { active: 'false' })
+  await page.reload()
+  await row.getByText('Not active there').waitFor()
+  await check(page, 'a price that is not active')
+  await row.getByRole('button', { name: 'Repair…' }).click()
+  await dialog(page).getByRole('button', { name: 'Make a new one' }).click()
+  await page.getByText('There is a new price at the payment provider.').waitFor()
+  await row.getByText('Linked').waitFor()
+  assert.notEqual(await now(), price.psp_price_id)
+})
+
+test('the price of a billed meter is changed, and the plan says who follows when', { skip }, async (t) => {
+  const plan = await planOf('scale')
+  const meters = await provider('billing/meters')
+  const at = meters.data.find((one) => one.event_name === 'api-calls')
+    ?? await provider('billing/meters', { display_name: 'API calls', event_name: 'api-calls', 'default_aggregation[formula]': 'sum' })
+  const metered = (cents) => provider('prices', {
+    currency: 'eur', unit_amount_decimal: cents, 'product_data[name]': 'API calls', 'recurring[interval]': 'month', 'recurring[usage_type]': 'metered', 'recurring[meter]': at.id,
+  })
+  const [first, second] = [await metered('0.2'), await metered('0.3')]
+  const page = await visit(t, browser, service.base, { theme: 'dark', expect: ['422 /api/v1/admin/meters/*'] })
+  await signIn(page, admin)
+  const price = async (amount, id, sure) => {
+    await page.goto('/platform/meters')
+    await page.getByRole('button', { name: 'API calls' }).click()
+    if (!await dialog(page).getByLabel('Price of a unit in Euro').isVisible()) {
+      await dialog(page).getByRole('button', { name: 'Add a currency' }).click()
+      await page.getByRole('menuitem', { name: /Euro/ }).click()
+    }
+    await dialog(page).getByLabel('Price of a unit in Euro').fill(amount)
+    await dialog(page).getByLabel(/Id of the provider’s price in Euro/).fill(id)
+    await dialog(page).locator('button[type=submit]').click()
+    if (sure) await dialog(page).waitFor({ state: 'detached' })
+  }
+  await price('0.005', first.id)
+  await dialog(page).locator('.error').first().waitFor()
+  await check(page, 'a price that does not fit')
+  await price('0.002', first.id, true)
+  await register(service.base, 'Mara Metered', 'mara@metered.test', 'Metered', { slug: 'scale' })
+  await price('0.003', second.id, true)
+  const row = page.getByRole('row', { name: /API calls/ })
+  await row.getByText('0.003 EUR').waitFor()
+  await page.goto(`/platform/catalog/plans/${plan.id}`)
+  await page.getByText('1 subscription follows with its next period').waitFor()
+  await check(page, 'a plan by usage')
+})
+
+test('an invoice that nobody pays is voided', { skip }, async (t) => {
+  const owner = await register(service.base, 'Vito Void', 'vito@void.test', 'Voided', { slug: 'starter', card: '4000000000000341' })
+  await advance(service.base, '768h')
+  const invoices = () => ask(`/tenant/${owner.tenant}/invoices`, owner)
+  const open = await waitFor(async () => (await invoices()).data.find((one) => one.status === 'open'), 'an open invoice')
+  const page = await visit(t, browser, service.base, { width: 390, theme: 'dark' })
+  await signIn(page, admin)
+  await page.goto(`/platform/tenants/${owner.tenant}`)
+  await page.locator('.ent').getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'Void an invoice' }).click()
+  await dialog(page).getByLabel('Id of the invoice').fill(open.id)
+  await dialog(page).getByRole('button', { name: 'Void the invoice' }).click()
+  await page.getByText('is void.').waitFor()
+  await page.getByText('Sandbox Admin voided an invoice').waitFor()
+  await check(page, 'a tenant whose invoice was voided')
+  assert.equal((await invoices()).data.find((one) => one.id === open.id).status, 'void')
+})
