@@ -16,7 +16,7 @@ var (
 )
 
 // TestDependenciesAreExplained holds that docs/dependencies.md gives a reason for
-// each direct dependency and for nothing else.
+// each direct dependency, of the service and of the Go client, and for nothing else.
 func TestDependenciesAreExplained(t *testing.T) {
 	t.Parallel()
 	read := func(name string, pattern *regexp.Regexp) map[string]bool {
@@ -31,6 +31,7 @@ func TestDependenciesAreExplained(t *testing.T) {
 		return found
 	}
 	required := read("go.mod", requirement)
+	maps.Copy(required, read("client/go.mod", requirement))
 	maps.Copy(required, npmDependencies(t))
 	explained := read("docs/dependencies.md", explanation)
 	if len(required) < 10 {

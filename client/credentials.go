@@ -1,0 +1,232 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/tenantry/tenantry/client/api"
+)
+
+// credentials say who calls.
+type credentials interface {
+	// token returns what goes into Authorization, "" for nothing.
+	token(ctx context.Context, c *Client) (string, error)
+	// renew replaces a token that was refused, and reports whether there is another one now.
+	renew(ctx context.Context, c *Client, refused string) (bool, error)
+}
+
+type nobody struct{}
+
+func (nobody) token(context.Context, *Client) (string, error)       { return "", nil }
+func (nobody) renew(context.Context, *Client, string) (bool, error) { return false, nil }
+
+type apiKey string
+
+func (k apiKey) token(context.Context, *Client) (string, error)     { return string(k), nil }
+func (apiKey) renew(context.Context, *Client, string) (bool, error) { return false, nil }
+
+// WithAPIKey calls with an API key of a tenant or of the platform (docs/api-keys.md).
+func WithAPIKey(key string) Option {
+	return func(c *Client) error {
+		if key == "" {
+			return errors.New("tenantry: the API key is empty")
+		}
+		c.credentials = apiKey(key)
+		return nil
+	}
+}
+
+// WithLogin logs in with email and password, at the first request and whenever the login has
+// ended. API keys are better for programs; this is for tools and tests.
+func WithLogin(email, password string) Option {
+	return func(c *Client) error {
+		if email == "" || password == "" {
+			return errors.New("tenantry: a login needs email and password")
+		}
+		c.credentials = &login{store: &memory{}, email: email, password: password}
+		return nil
+	}
+}
+
+// WithTokens goes on with a login: the tokens that login, registration or the exchange of a
+// delegated login gave. They are kept in memory alone; see [WithTokenStore].
+func WithTokens(t Tokens) Option {
+	return func(c *Client) error {
+		if t.Access == "" && t.Refresh == "" {
+			return errors.New("tenantry: the tokens are empty")
+		}
+		c.credentials = &login{store: &memory{tokens: t}}
+		return nil
+	}
+}
+
+// WithTokenStore goes on with the login whose tokens are in a store, and stores each new pair.
+func WithTokenStore(s TokenStore) Option {
+	return func(c *Client) error {
+		if s == nil {
+			return errors.New("tenantry: the token store is nil")
+		}
+		c.credentials = &login{store: s}
+		return nil
+	}
+}
+
+// Tokens are the pair of a login. The access token works for some minutes, the refresh token
+// once: it gives the next pair.
+type Tokens struct{ Access, Refresh string }
+
+// TokenStore keeps the tokens of one login. A refresh token that is used twice ends the login, so
+// that clients in several processes must not share one.
+type TokenStore interface {
+	// Load returns the tokens that were saved last.
+	Load(ctx context.Context) (Tokens, error)
+	// Save replaces them. Its context outlives the request that needed new tokens.
+	Save(ctx context.Context, t Tokens) error
+}
+
+type memory struct{ tokens Tokens }
+
+func (m *memory) Load(context.Context) (Tokens, error)   { return m.tokens, nil }
+func (m *memory) Save(_ context.Context, t Tokens) error { m.tokens = t; return nil }
+
+// login is a login whose tokens are replaced by one goroutine at a time.
+type login struct {
+	store           TokenStore
+	email, password string // empty where nobody can log in anew
+
+	mu      sync.Mutex
+	tokens  Tokens
+	unsaved bool     // the store has older ones
+	flight  *renewal // under way, or nil
+}
+
+// renewal is one replacement of the tokens, which any number of goroutines wait for.
+type renewal struct {
+	done chan struct{}
+	err  error
+}
+
+// renewalTime is what a renewal may take.
+const renewalTime = 30 * time.Second
+
+func (l *login) token(ctx context.Context, c *Client) (string, error) {
+	l.mu.Lock()
+	token, clean := l.tokens.Access, !l.unsaved
+	l.mu.Unlock()
+	if token != "" && clean {
+		return token, nil
+	}
+	if err := l.replace(ctx, c, ""); err != nil {
+		return "", err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.tokens.Access, nil
+}
+
+func (l *login) renew(ctx context.Context, c *Client, refused string) (bool, error) {
+	err := l.replace(ctx, c, refused)
+	return err == nil, err
+}
+
+// replace sees to it that there are tokens other than the refused one. It joins a renewal that is
+// under way. The renewal goes on when ctx ends: its answer must not be lost, because the refresh
+// token works once.
+func (l *login) replace(ctx context.Context, c *Client, refused string) error {
+	l.mu.Lock()
+	if l.tokens.Access != "" && l.tokens.Access != refused && !l.unsaved {
+		l.mu.Unlock()
+		return nil
+	}
+	flight := l.flight
+	if flight == nil {
+		flight = &renewal{done: make(chan struct{})}
+		l.flight = flight
+		go func() {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), renewalTime)
+			defer cancel()
+			flight.err = l.next(ctx, c, refused)
+			l.mu.Lock()
+			l.flight = nil
+			l.mu.Unlock()
+			close(flight.done)
+		}()
+	}
+	l.mu.Unlock()
+	select {
+	case <-flight.done:
+		return flight.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// next stores the next tokens. Only one goroutine runs it.
+func (l *login) next(ctx context.Context, c *Client, refused string) error {
+	l.mu.Lock()
+	tokens, unsaved := l.tokens, l.unsaved
+	l.mu.Unlock()
+	if !unsaved || tokens.Access == refused {
+		stored, err := l.store.Load(ctx)
+		if err != nil {
+			return fmt.Errorf("tenantry: load the tokens: %w", err)
+		}
+		if !unsaved {
+			tokens = stored
+		}
+		if tokens.Access == "" || tokens.Access == refused {
+			if tokens, err = l.ask(ctx, c, tokens.Refresh); err != nil {
+				return err
+			}
+			unsaved = true
+		}
+	}
+	l.mu.Lock()
+	l.tokens, l.unsaved = tokens, unsaved
+	l.mu.Unlock()
+	if !unsaved {
+		return nil
+	}
+	if err := l.store.Save(ctx, tokens); err != nil {
+		return fmt.Errorf("tenantry: save the tokens: %w", err) // the next request tries again
+	}
+	l.mu.Lock()
+	l.unsaved = false
+	l.mu.Unlock()
+	return nil
+}
+
+// ask gets a pair for a refresh token or, where that has ended or there is none, for the password.
+func (l *login) ask(ctx context.Context, c *Client, refresh string) (Tokens, error) {
+	calls := &Client{base: c.base, http: c.http, credentials: nobody{}, userAgent: c.userAgent, locale: c.locale, attempts: c.attempts, pause: c.pause}
+	calls.Client = &api.Client{Send: calls.send}
+	if refresh != "" {
+		answer, err := calls.RefreshTokens(ctx, api.RefreshTokensRequest{RefreshToken: refresh})
+		if err == nil {
+			return pair(answer)
+		}
+		if l.email == "" || StatusOf(err) != http.StatusUnauthorized {
+			return Tokens{}, err
+		}
+	}
+	if l.email == "" {
+		return Tokens{}, errors.New("tenantry: there is no refresh token")
+	}
+	answer, err := calls.Login(ctx, api.LoginRequest{Email: l.email, Password: l.password})
+	if err != nil {
+		return Tokens{}, err
+	}
+	return pair(answer)
+}
+
+// pair reads the tokens of an answer.
+func pair(answer *api.Login) (Tokens, error) {
+	if answer.AccessToken == nil || answer.RefreshToken == nil {
+		return Tokens{}, errors.New("tenantry: the answer has no tokens")
+	}
+	return Tokens{Access: *answer.AccessToken, Refresh: *answer.RefreshToken}, nil
+}

@@ -1,0 +1,425 @@
+package usage_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tenantry/tenantry/client"
+	"github.com/tenantry/tenantry/client/api"
+	"github.com/tenantry/tenantry/client/usage"
+)
+
+// service stands in for the batch route: it counts each key of a tenant and meter once.
+type service struct {
+	mu      sync.Mutex
+	counted map[string]int // by tenant, meter and key
+	order   []string       // of the keys that were taken
+	sizes   []int          // of the batches
+	busy    int            // at once
+	most    int            // at once
+	before  func(n int, events []api.UsageEventInput) error
+	verdict func(e api.UsageEventInput) (int, client.Code) // nil takes all
+	lose    bool                                           // takes each batch, and loses every other answer
+}
+
+func (s *service) RecordUsageBatch(ctx context.Context, tenant string, body api.RecordUsageBatchRequest) (*api.BatchResultList, error) {
+	s.mu.Lock()
+	s.sizes = append(s.sizes, len(body.Events))
+	n := len(s.sizes)
+	s.busy++
+	s.most = max(s.most, s.busy)
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		s.busy--
+		s.mu.Unlock()
+	}()
+	if s.before != nil {
+		if err := s.before(n, body.Events); err != nil {
+			return nil, err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := &api.BatchResultList{}
+	for i, e := range body.Events {
+		key := e.IdempotencyKey.MustGet()
+		id := tenant + " " + e.MeterCode + " " + key
+		result := api.BatchResult{Index: int64(i), Status: http.StatusCreated}
+		var code client.Code
+		status := http.StatusCreated
+		if s.verdict != nil {
+			status, code = s.verdict(e)
+		}
+		switch {
+		case status != http.StatusCreated:
+			result.Status, result.Code = int64(status), new(api.ErrorCode(code))
+		case s.counted[id] > 0:
+			result.Status = http.StatusConflict
+		default:
+			s.counted[id]++
+			s.order = append(s.order, key)
+		}
+		out.Data = append(out.Data, result)
+	}
+	rand.Shuffle(len(out.Data), func(i, j int) { out.Data[i], out.Data[j] = out.Data[j], out.Data[i] })
+	if s.lose && n%2 == 1 {
+		return nil, errors.New("connection reset")
+	}
+	return out, nil
+}
+
+func newService() *service { return &service{counted: map[string]int{}} }
+
+func start(t *testing.T, s usage.Sender, o usage.Options) *usage.Recorder {
+	t.Helper()
+	r, err := usage.NewRecorder(s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func record(t *testing.T, r *usage.Recorder, e usage.Event) {
+	t.Helper()
+	if err := r.Record(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func event(key string) usage.Event { return usage.Event{Tenant: "t", Meter: "m", Key: key} }
+
+// Whatever is lost on the way, every event counts once, in batches, in the order of Record.
+func TestEveryEventCountsOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newService()
+		s.lose = true
+		r := start(t, s, usage.Options{})
+		const n = 5000
+		for i := range n {
+			record(t, r, event(fmt.Sprintf("%05d", i)))
+		}
+		if err := r.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if len(s.counted) != n || !slices.IsSorted(s.order) {
+			t.Errorf("%d counted, want %d, in order %t", len(s.counted), n, slices.IsSorted(s.order))
+		}
+		if most := slices.Max(s.sizes); most > 1000 || len(s.sizes) > 20 {
+			t.Errorf("%d batches of at most %d", len(s.sizes), most)
+		}
+		if r.Waiting() != 0 || !errors.Is(r.Record(t.Context(), event("late")), usage.ErrClosed) || !errors.Is(r.Close(t.Context()), usage.ErrClosed) {
+			t.Error("a closed recorder goes on")
+		}
+	})
+}
+
+// An event waits no longer than the interval, and a full batch does not wait.
+func TestInterval(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newService()
+		r := start(t, s, usage.Options{Interval: time.Minute})
+		defer r.Close(t.Context())
+		record(t, r, event(""))
+		time.Sleep(59 * time.Second)
+		synctest.Wait()
+		if len(s.counted) != 0 {
+			t.Error("it was sent too early")
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if len(s.counted) != 1 {
+			t.Error("it was not sent after the interval")
+		}
+		for range 1000 {
+			record(t, r, event(""))
+		}
+		synctest.Wait()
+		if len(s.counted) != 1001 {
+			t.Errorf("a full batch waits: %d counted", len(s.counted))
+		}
+	})
+}
+
+// A full queue makes callers wait, or refuses them, as was chosen.
+func TestFullQueue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newService()
+		open := make(chan struct{})
+		s.before = func(int, []api.UsageEventInput) error { <-open; return nil }
+		refusing := start(t, s, usage.Options{Queue: 2, RefuseWhenFull: true})
+		blocking := start(t, s, usage.Options{Queue: 2})
+		for _, r := range []*usage.Recorder{refusing, blocking} {
+			record(t, r, event(""))
+			record(t, r, event(""))
+		}
+		if err := refusing.Record(t.Context(), event("")); !errors.Is(err, usage.ErrFull) {
+			t.Errorf("refusing: %v", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if err := blocking.Record(ctx, event("")); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("blocking until the deadline: %v", err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- blocking.Record(t.Context(), event("third")) }()
+		synctest.Wait()
+		close(open)
+		if err := <-done; err != nil {
+			t.Errorf("blocking until there is room: %v", err)
+		}
+		for _, r := range []*usage.Recorder{refusing, blocking} {
+			if err := r.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		if len(s.counted) != 5 {
+			t.Errorf("%d counted, want 5", len(s.counted))
+		}
+	})
+}
+
+// Each event that is refused is told once, with the reason; what passes is tried again.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newService()
+		tries := map[string]int{}
+		s.verdict = func(e api.UsageEventInput) (int, client.Code) {
+			key := e.IdempotencyKey.MustGet()
+			tries[key]++
+			switch {
+			case key == "full":
+				return 429, client.ErrQuotaExceeded
+			case key == "unknown":
+				return 404, ""
+			case key == "busy" && tries[key] < 3:
+				return 503, ""
+			case key == "limited" && tries[key] < 3:
+				return 429, ""
+			}
+			return 201, ""
+		}
+		var mu sync.Mutex
+		refused := map[string]error{}
+		var told int
+		r := start(t, s, usage.Options{OnRefused: func(e usage.Event, err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			refused[e.Key] = err
+			told++
+		}})
+		for _, key := range []string{"full", "busy", "fine", "unknown", "limited"} {
+			record(t, r, event(key))
+		}
+		if err := r.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if told != 2 || !errors.Is(refused["full"], client.ErrQuotaExceeded) || client.StatusOf(refused["unknown"]) != 404 {
+			t.Errorf("refused are %v", refused)
+		}
+		slices.Sort(s.order)
+		if !slices.Equal(s.order, []string{"busy", "fine", "limited"}) {
+			t.Errorf("counted are %v", s.order)
+		}
+	})
+}
+
+// A batch that is refused as a whole is refused event by event, unless that can be mended.
+func TestRefusedBatch(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		err     *client.Error
+		refused bool
+	}{
+		{&client.Error{Status: 403, Code: client.ErrOnboardingIncomplete}, true},
+		{&client.Error{Status: 422}, true},
+		{&client.Error{Status: 403, Code: client.ErrInsufficientScope}, false},
+		{&client.Error{Status: 401}, false},
+		{&client.Error{Status: 500}, false},
+		{&client.Error{Status: 429, RetryAfter: 3 * time.Second}, false},
+	} {
+		t.Run(strconv.Itoa(tt.err.Status)+string(tt.err.Code), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newService()
+				s.before = func(n int, _ []api.UsageEventInput) error {
+					if n < 3 {
+						return tt.err
+					}
+					return nil
+				}
+				var refused, errs int
+				r := start(t, s, usage.Options{OnRefused: func(usage.Event, error) { refused++ }, OnError: func(error) { errs++ }})
+				record(t, r, event("a"))
+				record(t, r, event("b"))
+				begin := time.Now()
+				if err := r.Flush(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if tt.refused != (refused == 2) || tt.refused == (len(s.counted) == 2) || tt.refused != (errs == 0) {
+					t.Errorf("%d refused, %d counted, %d errors", refused, len(s.counted), errs)
+				}
+				if took := time.Since(begin); took < 2*tt.err.RetryAfter {
+					t.Errorf("it took %s, want at least 2 × %s", took, tt.err.RetryAfter)
+				}
+				if err := r.Close(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
+}
+
+// Large events make small batches, and a batch that is too large all the same is halved.
+func TestBatchesFit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newService()
+		s.before = func(_ int, events []api.UsageEventInput) error {
+			text, err := json.Marshal(api.RecordUsageBatchRequest{Events: events})
+			if err != nil || len(text) > 1<<20 {
+				t.Errorf("a batch of %d bytes, %v", len(text), err)
+			}
+			if len(events) > 50 {
+				return &client.Error{Status: 413}
+			}
+			return nil
+		}
+		r := start(t, s, usage.Options{})
+		for range 600 {
+			e := event("")
+			e.Metadata = map[string]any{"text": strings.Repeat("ü", 2000)}
+			record(t, r, e)
+		}
+		if err := r.Close(t.Context()); err != nil || len(s.counted) != 600 {
+			t.Errorf("%v, %d counted", err, len(s.counted))
+		}
+	})
+}
+
+// Several tenants are sent at once, one tenant is not, and one that fails holds up no other.
+func TestTenantsDoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newService()
+		s.before = func(_ int, events []api.UsageEventInput) error {
+			time.Sleep(time.Second)
+			if events[0].MeterCode == "broken" {
+				return errors.New("broken")
+			}
+			return nil
+		}
+		r := start(t, s, usage.Options{Parallel: 3})
+		record(t, r, usage.Event{Tenant: "broken", Meter: "broken"})
+		for i := range 8 {
+			record(t, r, usage.Event{Tenant: strconv.Itoa(i), Meter: "m"})
+		}
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if len(s.counted) != 8 || s.most != 3 {
+			t.Errorf("%d counted, %d at once", len(s.counted), s.most)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := r.Close(ctx); !errors.Is(err, context.DeadlineExceeded) || r.Waiting() != 1 {
+			t.Errorf("closing ends with %v, %d waiting", err, r.Waiting())
+		}
+	})
+}
+
+// Flush waits for what was accepted before it, and not for what came later.
+func TestFlushHasAnEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newService()
+		var r *usage.Recorder
+		s.before = func(int, []api.UsageEventInput) error { return r.Record(t.Context(), event("")) }
+		r = start(t, s, usage.Options{Queue: 1 << 20})
+		record(t, r, event("first"))
+		if err := r.Flush(t.Context()); err != nil || len(s.order) == 0 || s.order[0] != "first" {
+			t.Errorf("%v, %v", err, s.order)
+		}
+		s.mu.Lock()
+		s.before = nil
+		s.mu.Unlock()
+		if err := r.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What the service would never take is refused at once, with the name of the field.
+func TestInvalidEvents(t *testing.T) {
+	t.Parallel()
+	r := start(t, newService(), usage.Options{})
+	defer r.Close(t.Context())
+	long := strings.Repeat("ü", 256)
+	for field, e := range map[string]usage.Event{
+		"tenant":        {Meter: "m"},
+		"meter":         {Tenant: "t"},
+		"meter has":     {Tenant: "t", Meter: long},
+		"key":           {Tenant: "t", Meter: "m", Key: long},
+		"quantity":      {Tenant: "t", Meter: "m", Quantity: "-1"},
+		"quantity i":    {Tenant: "t", Meter: "m", Quantity: "0.1234567"},
+		"quantity is":   {Tenant: "t", Meter: "m", Quantity: "1000000000000.1"},
+		"quantity is n": {Tenant: "t", Meter: "m", Quantity: "1e3"},
+		"metadata":      {Tenant: "t", Meter: "m", Metadata: map[string]any{"x": strings.Repeat("x", 4096)}},
+		"metadata j":    {Tenant: "t", Meter: "m", Metadata: map[string]any{"x": func() {}}},
+	} {
+		err := r.Record(t.Context(), e)
+		if name, _, _ := strings.Cut(field, " "); !errors.Is(err, usage.ErrInvalid) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	for _, quantity := range []json.Number{"", "0", "0.000001", "1000000000000", "1.5000000", usage.Whole(7)} {
+		if err := r.Record(t.Context(), usage.Event{Tenant: "t", Meter: "m", Quantity: quantity}); err != nil {
+			t.Errorf("%s: %v", quantity, err)
+		}
+	}
+}
+
+// The time of an event is when it was recorded, however late it is sent.
+func TestTimeOfAnEvent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newService()
+		var sent []time.Time
+		s.before = func(_ int, events []api.UsageEventInput) error {
+			for _, e := range events {
+				sent = append(sent, *e.RecordedAt)
+			}
+			return nil
+		}
+		r := start(t, s, usage.Options{Interval: time.Hour})
+		at := time.Now().Truncate(time.Microsecond)
+		record(t, r, event("now"))
+		e := event("given")
+		e.At = at.Add(-time.Minute)
+		record(t, r, e)
+		time.Sleep(2 * time.Hour)
+		if err := r.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if len(sent) != 2 || !sent[0].Equal(at) || !sent[1].Equal(at.Add(-time.Minute)) {
+			t.Errorf("sent are %v, want %v and a minute before", sent, at)
+		}
+	})
+}

@@ -1,0 +1,143 @@
+// Package webhook receives the webhooks of Tenantry.
+//
+//	receive, err := webhook.NewHandler(os.Getenv("WEBHOOK_SECRET"), func(ctx context.Context, e webhook.Event) error {
+//		if e.Type != api.WebhookEventTypeInvoicePaid {
+//			return nil
+//		}
+//		invoice, err := webhook.Data[api.Invoice](e)
+//		…
+//	})
+//	http.Handle("POST /hooks", receive)
+//
+// Delivery is at least once and in no certain order: leave out an [Event.ID] that was handled
+// before, and compare [Event.Time] where the order matters (docs/webhooks.md).
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/tenantry/tenantry/client/api"
+)
+
+// MaxBody is how long a message may be, in bytes.
+const MaxBody = 1 << 20
+
+// Tolerance is how far the time of a message may be off the clock.
+const Tolerance = 5 * time.Minute
+
+// Event is a message whose signature is right.
+type Event struct {
+	// ID is the same at every attempt to deliver the event.
+	ID string `json:"-"`
+	// Type says what happened; types may be added at any time.
+	Type api.WebhookEventType `json:"type"`
+	// Time is when it happened.
+	Time time.Time `json:"timestamp"`
+	// Tenant is the id of the tenant that it concerns, empty for what concerns the platform alone.
+	Tenant string `json:"tenant_id"`
+	// Data is the resource as the API shows it, as of the change. [Data] decodes it.
+	Data json.RawMessage `json:"data"`
+}
+
+// Data decodes the data of an event: an [api.Invoice] of the types that begin with invoice, and
+// so on.
+func Data[T any](e Event) (T, error) {
+	var out T
+	if err := json.Unmarshal(e.Data, &out); err != nil {
+		return out, fmt.Errorf("webhook: data of %s: %w", e.Type, err)
+	}
+	return out, nil
+}
+
+// Verifier checks messages to one endpoint.
+type Verifier struct {
+	signature *standardwebhooks.Webhook
+	now       func() time.Time
+}
+
+// Option changes a [Verifier].
+type Option func(*Verifier)
+
+// WithClock takes another clock than the machine's, for tests that let time go by.
+func WithClock(now func() time.Time) Option { return func(v *Verifier) { v.now = now } }
+
+// NewVerifier returns a verifier of an endpoint by its secret (whsec_…).
+func NewVerifier(secret string, options ...Option) (*Verifier, error) {
+	signature, err := standardwebhooks.NewWebhook(secret)
+	if err != nil || secret == "" {
+		return nil, errors.New("webhook: the secret is not one of an endpoint (whsec_…)")
+	}
+	v := &Verifier{signature: signature, now: time.Now}
+	for _, option := range options {
+		option(v)
+	}
+	return v, nil
+}
+
+// ErrNotSigned is returned for a message that the endpoint's secret has not signed, or whose time
+// is off by more than [Tolerance].
+var ErrNotSigned = errors.New("webhook: the message is not signed, or too old")
+
+// Verify checks a message, whose body is as it came, and reads it.
+func (v *Verifier) Verify(header http.Header, body []byte) (Event, error) {
+	seconds, err := strconv.ParseInt(header.Get(standardwebhooks.HeaderWebhookTimestamp), 10, 64)
+	if err != nil {
+		return Event{}, ErrNotSigned
+	}
+	if off := v.now().Sub(time.Unix(seconds, 0)).Abs(); off > Tolerance {
+		return Event{}, ErrNotSigned
+	}
+	if err := v.signature.VerifyIgnoringTimestamp(body, header); err != nil {
+		return Event{}, ErrNotSigned
+	}
+	e := Event{ID: header.Get(standardwebhooks.HeaderWebhookID)}
+	if err := json.Unmarshal(body, &e); err != nil {
+		return Event{}, fmt.Errorf("webhook: the message cannot be read: %w", err)
+	}
+	return e, nil
+}
+
+// NewHandler returns what receives the messages to an endpoint. It answers 204 where handle
+// returns nil, else 500, so that the event is delivered again; 401 to what is not signed, without
+// asking handle. Return within 15 seconds: do what takes longer afterwards.
+func NewHandler(secret string, handle func(context.Context, Event) error, options ...Option) (http.Handler, error) {
+	v, err := NewVerifier(secret, options...)
+	if err != nil {
+		return nil, err
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			w.Header().Set("Allow", http.MethodPost)
+			http.Error(w, "send a POST", http.StatusMethodNotAllowed)
+			return
+		}
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+			http.Error(w, "the message is too large", http.StatusRequestEntityTooLarge)
+			return
+		} else if err != nil {
+			http.Error(w, "the message cannot be read", http.StatusBadRequest)
+			return
+		}
+		e, err := v.Verify(r.Header, body)
+		switch {
+		case errors.Is(err, ErrNotSigned):
+			http.Error(w, "not signed", http.StatusUnauthorized)
+		case err != nil:
+			http.Error(w, "not a message", http.StatusBadRequest)
+		case handle(r.Context(), e) != nil:
+			http.Error(w, "not handled", http.StatusInternalServerError)
+		default:
+			w.WriteHeader(http.StatusNoContent)
+		}
+	}), nil
+}
