@@ -1,0 +1,231 @@
+// Package tenantrytest starts the real service in a test: the whole of `tenantry dev`, with its
+// payment provider, mailbox, clock and demo data, in the test's process, on a database of its own.
+//
+//	func TestCustomersPay(t *testing.T) {
+//		t.Parallel()
+//		s := tenantrytest.Start(t)
+//		ada := s.Register("ada@example.com")
+//		s.Subscribe(ada, "starter")
+//		s.Advance(31 * 24 * time.Hour)
+//		…
+//	}
+//
+// Each server is a test's own, so that tests run in parallel. It stops when the test ends, after
+// what the test has registered with Cleanup since [Start]. Nothing leaves the machine. Rate limits
+// are off, and passwords are hashed cheaply; all else is as in production.
+//
+// A method that fails ends the test with the reason.
+package tenantrytest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/client"
+	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/sandbox"
+	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// Server is a running service.
+type Server struct {
+	// URL is where it is reached, without a slash at its end.
+	URL string
+
+	t           testing.TB
+	db, sandbox *sqldb.DB
+	log         *buffer
+
+	mu    sync.Mutex
+	ahead time.Duration // of the machine's clock
+}
+
+// Option changes how [Start] starts the service.
+type Option func(*settings.Settings)
+
+// WithRateLimits has requests limited as in production.
+func WithRateLimits() Option {
+	return func(s *settings.Settings) { s.RateLimits = limit.Defaults() }
+}
+
+// Start starts the service with the sandbox's demo data: the catalog with the plans starter, team
+// and others, the tenant Acme with its owner and a subscription to starter, and a platform
+// administrator. The document of Acme's first invoice cannot be downloaded, because the provider's
+// links lead to the server on which the demo data was made; those of later invoices can.
+func Start(t testing.TB, options ...Option) *Server {
+	t.Helper()
+	config := plain(t.TempDir())
+	for _, option := range options {
+		option(&config)
+	}
+	seed, err := demo()
+	if err != nil {
+		t.Fatalf("tenantrytest: %v", err)
+	}
+	if err := seed.write(config.Data); err != nil {
+		t.Fatalf("tenantrytest: %v", err)
+	}
+	s := &Server{t: t, log: &buffer{}}
+	url, stop, err := run(config, s.log)
+	if err != nil {
+		t.Fatalf("tenantrytest: %v\n%s", err, s.log)
+	}
+	s.URL = url
+	t.Cleanup(func() {
+		if err := stop(); err != nil {
+			t.Errorf("tenantrytest: the service stopped with %v", err)
+		}
+		if t.Failed() {
+			t.Logf("what the service logged:\n%s", s.log)
+		}
+	})
+	s.db = s.open(config.DatabaseURL.Reveal(), "")
+	s.sandbox = s.open("sqlite://"+filepath.Join(config.Data, settings.SandboxFile), "sandbox_settings")
+	return s
+}
+
+func (s *Server) open(url, table string) *sqldb.DB {
+	s.t.Helper()
+	db, err := sqldb.Open(context.Background(), sqldb.Config{URL: url, Table: table})
+	if err != nil {
+		s.t.Fatalf("tenantrytest: %v", err)
+	}
+	s.t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			s.t.Errorf("tenantrytest: %v", err)
+		}
+	})
+	return db
+}
+
+// plain are the settings of a service whose files are in a folder.
+func plain(folder string) settings.Settings {
+	return settings.Settings{
+		Addr: "127.0.0.1:0", RateLimits: map[string]int{}, InvoiceMode: settings.PSPManaged,
+		LogFormat: settings.LogJSON, LogLevel: slog.LevelWarn, HashCost: account.HashCost{MemoryKiB: 64, Passes: 1},
+		DatabasePatience: 30 * time.Second, // machines that run tests are busy
+		Data:             folder, DatabaseURL: settings.Secret("sqlite://" + filepath.Join(folder, settings.DatabaseFile)),
+	}
+}
+
+// address finds the service's address in its greeting.
+var address = regexp.MustCompile(`http://[^/\s]+`)
+
+// run starts a service. stop ends it, and returns what it ended with.
+func run(config settings.Settings, log io.Writer) (url string, stop func() error, err error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	read, write := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		err := app.Dev(ctx, config, write, log)
+		_ = write.CloseWithError(fmt.Errorf("it did not start: %w", err))
+		done <- err
+	}()
+	greeting := make([]byte, 4096)
+	n, err := read.Read(greeting)
+	if err != nil {
+		cancel()
+		return "", nil, err
+	}
+	return address.FindString(string(greeting[:n])), sync.OnceValue(func() error { cancel(); return <-done }), nil
+}
+
+// seed are the files of a service that has stopped after its first start, which fills the sandbox
+// with its demo data. That takes longer than many tests do, so that each process does it once.
+type seed struct{ database, sandbox []byte }
+
+// demo makes the seed, once.
+var demo = sync.OnceValues(func() (*seed, error) {
+	folder, err := os.MkdirTemp("", "tenantrytest-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	log := &buffer{}
+	_, stop, err := run(plain(folder), log)
+	if err == nil {
+		err = stop()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, log)
+	}
+	database, err := os.ReadFile(filepath.Join(folder, settings.DatabaseFile))
+	if err != nil {
+		return nil, err
+	}
+	world, err := os.ReadFile(filepath.Join(folder, settings.SandboxFile))
+	return &seed{database, world}, err
+})
+
+func (s *seed) write(folder string) error {
+	if err := os.WriteFile(filepath.Join(folder, settings.DatabaseFile), s.database, 0o600); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, settings.SandboxFile), s.sandbox, 0o600)
+}
+
+// buffer is a log.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// Client returns a client of the service, with options that say who calls.
+func (s *Server) Client(options ...client.Option) *client.Client {
+	s.t.Helper()
+	c, err := client.New(s.URL, options...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return c
+}
+
+// Admin returns a client of the platform administrator.
+func (s *Server) Admin() *client.Client {
+	s.t.Helper()
+	return s.Client(client.WithLogin(sandbox.AdminEmail, sandbox.AdminPassword))
+}
+
+// want reads and closes an answer, which must have a status.
+func (s *Server) want(resp *http.Response, err error, status int) []byte {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatalf("tenantrytest: %v", err)
+	}
+	body, err := io.ReadAll(resp.Body)
+	if closing := resp.Body.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		s.t.Fatalf("tenantrytest: %v", err)
+	}
+	if resp.StatusCode != status {
+		s.t.Fatalf("tenantrytest: %s %s: %s, want %d: %s", resp.Request.Method, resp.Request.URL.Path, resp.Status, status, body)
+	}
+	return body
+}

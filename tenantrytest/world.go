@@ -1,0 +1,221 @@
+package tenantrytest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/tenantry/tenantry/client/api"
+	"github.com/tenantry/tenantry/client/webhook"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// Now is the time of the service: the machine's, and what [Server.Advance] has added.
+func (s *Server) Now() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Now().Add(s.ahead)
+}
+
+// Advance lets time go by for everything, and waits until what became due is done: renewals,
+// payments and their retries, mails. Logins of people end meanwhile; clients log in again.
+func (s *Server) Advance(d time.Duration) {
+	s.t.Helper()
+	s.move(d)
+	s.settle()
+}
+
+// move moves the clock. Nobody sees another time meanwhile.
+func (s *Server) move(d time.Duration) {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sandboxCall(http.MethodPost, "/sandbox/clock", map[string]string{"advance": d.String()}, nil)
+	s.ahead += d
+}
+
+// settle waits until the payment provider has done what is due, and the service has handled what
+// it was told.
+func (s *Server) settle() {
+	s.t.Helper()
+	now := s.Now().Unix()
+	s.eventually("what is due at the payment provider", func() bool {
+		return s.count(s.sandbox, `SELECT count(*) FROM stripe_timers WHERE at <= $1`, now) == 0
+	})
+	s.eventually("the end of its notifications", func() bool {
+		var told struct {
+			Data struct {
+				Pending int `json:"pending"`
+			} `json:"data"`
+		}
+		s.sandboxCall(http.MethodGet, "/sandbox/stripe/replay", nil, &told)
+		return told.Data.Pending == 0 && s.count(s.db, `SELECT count(*) FROM psp_events WHERE handled_at IS NULL`) == 0
+	})
+}
+
+// Mail is a message that the service has sent.
+type Mail struct {
+	To      string `json:"to"`
+	Subject string `json:"subject"`
+	Text    string `json:"text"`
+	HTML    string `json:"html"`
+}
+
+// Mail returns what was sent to an address, the newest first. Mails are sent in the background:
+// see [Server.AwaitMail].
+func (s *Server) Mail(to string) []Mail {
+	s.t.Helper()
+	var answer struct {
+		Data []Mail `json:"data"`
+	}
+	s.sandboxCall(http.MethodGet, "/sandbox/mail/messages", nil, &answer)
+	return slices.DeleteFunc(answer.Data, func(m Mail) bool { return m.To != to })
+}
+
+// AwaitMail waits for a mail to an address for which wanted returns true, and returns the newest.
+func (s *Server) AwaitMail(to string, wanted func(Mail) bool) Mail {
+	s.t.Helper()
+	var found Mail
+	s.eventually("a mail to "+to, func() bool {
+		mails := s.Mail(to)
+		i := slices.IndexFunc(mails, wanted)
+		if i >= 0 {
+			found = mails[i]
+		}
+		return i >= 0
+	})
+	return found
+}
+
+// Endpoint makes a webhook endpoint of the platform, which is sent the events of all tenants, and
+// returns its secret. url may be that of a server of the test. Without types it gets all.
+func (s *Server) Endpoint(url string, types ...api.WebhookEventType) (secret string) {
+	s.t.Helper()
+	events := []string{"*"}
+	if len(types) > 0 {
+		events = nil
+	}
+	for _, one := range types {
+		events = append(events, string(one))
+	}
+	answer, err := s.Admin().CreatePlatformWebhookEndpoint(s.context(), api.CreatePlatformWebhookEndpointRequest{URL: url, Events: events})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return answer.Data.Secret
+}
+
+// Webhooks are the events that an endpoint has received.
+type Webhooks struct {
+	s *Server
+
+	mu     sync.Mutex
+	events []webhook.Event
+}
+
+// Webhooks receives the events of all tenants from now on, those of some types or all. Their
+// signatures are checked.
+func (s *Server) Webhooks(types ...api.WebhookEventType) *Webhooks {
+	s.t.Helper()
+	w := &Webhooks{s: s}
+	secret := make(chan string, 1) // the service may send before it has told the secret
+	receiver := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		known := <-secret
+		secret <- known
+		// A message that was sent before an Advance may come after it: its age is not looked at.
+		sent, _ := strconv.ParseInt(r.Header.Get("webhook-timestamp"), 10, 64)
+		receive, err := webhook.NewHandler(known, w.take, webhook.WithClock(func() time.Time { return time.Unix(sent, 0) }))
+		if err != nil {
+			http.Error(rw, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		receive.ServeHTTP(rw, r)
+	}))
+	s.t.Cleanup(receiver.Close)
+	secret <- s.Endpoint(receiver.URL, types...)
+	return w
+}
+
+func (w *Webhooks) take(_ context.Context, e webhook.Event) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !slices.ContainsFunc(w.events, func(other webhook.Event) bool { return other.ID == e.ID }) {
+		w.events = append(w.events, e)
+	}
+	return nil
+}
+
+// All returns what was received, each event once, in the order of arrival.
+func (w *Webhooks) All() []webhook.Event {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.events)
+}
+
+// Await waits for an event of a type about a tenant, by its id, and returns the first.
+func (w *Webhooks) Await(kind api.WebhookEventType, tenant string) webhook.Event {
+	w.s.t.Helper()
+	var found webhook.Event
+	w.s.eventually("the webhook "+string(kind), func() bool {
+		all := w.All()
+		i := slices.IndexFunc(all, func(e webhook.Event) bool { return e.Type == kind && e.Tenant == tenant })
+		if i >= 0 {
+			found = all[i]
+		}
+		return i >= 0
+	})
+	return found
+}
+
+// sandboxCall makes a request to the sandbox and reads its answer into out, unless that is nil.
+func (s *Server) sandboxCall(method, path string, in, out any) {
+	s.t.Helper()
+	var body bytes.Buffer
+	if in != nil {
+		if err := json.NewEncoder(&body).Encode(in); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	r, err := http.NewRequestWithContext(s.context(), method, s.URL+path, &body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	resp, err := noRedirects.Do(r)
+	text := s.want(resp, err, http.StatusOK)
+	if out == nil {
+		return
+	}
+	if err := json.Unmarshal(text, out); err != nil {
+		s.t.Fatalf("tenantrytest: %s: %v", path, err)
+	}
+}
+
+// eventually waits up to a minute, because machines that run tests are busy.
+func (s *Server) eventually(what string, look func() bool) {
+	s.t.Helper()
+	pause := 2 * time.Millisecond
+	for waited := time.Duration(0); waited < time.Minute; waited += pause {
+		if look() {
+			return
+		}
+		time.Sleep(pause)
+		pause = min(pause*5/4, 40*time.Millisecond)
+	}
+	s.t.Fatalf("tenantrytest: %s did not come", what)
+}
+
+func (s *Server) count(db *sqldb.DB, query string, args ...any) int {
+	s.t.Helper()
+	var n int
+	if err := db.Conn(s.context()).QueryRowContext(s.context(), query, args...).Scan(&n); err != nil {
+		s.t.Fatalf("tenantrytest: %v", err)
+	}
+	return n
+}
