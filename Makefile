@@ -2,7 +2,11 @@ SQLC          := github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 OASDIFF       := github.com/oasdiff/oasdiff@v1.18.5
+OAPI_CODEGEN  := github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2
 DEADCODE      := golang.org/x/tools/cmd/deadcode@v0.52.0
+
+# The modules beside the service's: whoever imports one gets its dependencies and no others.
+MODULES       := client tenantrytest examples/go
 
 # What only tests call, on purpose: packages of test helpers, the clock that tests
 # set, the statements whose plans they look at, the plural forms that a language has, and
@@ -51,8 +55,18 @@ prove: ## Run all tests in their long form, which repeats more
 	TENANTRY_TEST_LONG=1 go test -timeout 90m ./...
 
 .PHONY: tidy
-tidy: ## Fail when go.mod or go.sum is not what the code needs
+tidy: ## Fail when a go.mod or go.sum is not what the code needs
 	go mod tidy -diff
+	@for module in $(MODULES); do (cd $$module && go mod tidy -diff) || { echo "$$module: run make tidy-modules"; exit 1; }; done
+
+.PHONY: tidy-modules
+tidy-modules: ## Write go.mod and go.sum of the other modules anew, after a change of the service's
+	@for module in $(MODULES); do (cd $$module && go mod tidy) || exit 1; done
+
+.PHONY: modules
+modules: ## Vet and test the Go client, the testing kit and the example
+	@for module in $(MODULES); do (cd $$module && go vet ./... && go test ./...) || exit 1; done
+	cd client && GOOS=windows go vet . ./api ./webhook && GOOS=windows go build ./... && go test -race ./...
 
 .PHONY: deadcode
 deadcode: ## Fail when there is code that the programs never reach
@@ -64,11 +78,16 @@ house: ## Print lines per package; fail where a package, file or function is too
 	go run ./internal/arch/house
 
 .PHONY: generate
-generate: ## Write the query code (sqlc), api/openapi.yaml, docs/errors.md and the sandbox's coverage anew
+generate: ## Write the query code (sqlc), api/openapi.yaml, docs/errors.md, the sandbox's coverage and the Go client anew
 	go run $(SQLC) generate
 	TENANTRY_UPDATE=1 go test ./internal/app -run "TestExamples" -count=1
 	TENANTRY_UPDATE=1 go test ./internal/app -run "TestOpenAPIFile|TestErrorsPage" -count=1
 	TENANTRY_UPDATE=1 go test ./internal/sandbox/stripe -run TestCoverageIsToldRight -count=1
+	$(MAKE) client
+
+.PHONY: client
+client: ## Write client/api/api.gen.go anew, of api/openapi.yaml
+	cd client/api && go run $(OAPI_CODEGEN) -config generate.yaml ../../api/openapi.yaml
 
 .PHONY: console
 console: ## Build the web console into web/dist, which is committed (needs npm)
@@ -98,12 +117,14 @@ openapi-lint: ## Lint api/openapi.yaml, and fail on what breaks clients of the l
 	go run $(OASDIFF) breaking --fail-on ERR api/released.yaml api/openapi.yaml
 
 .PHONY: generated
-generated: ## Fail when the generated query code is not what is committed
+generated: ## Fail when the generated code (queries, the Go client) is not what is committed
 	go run $(SQLC) diff
+	@$(MAKE) --silent client && git diff --exit-code --stat client/api || { echo "client/api is not what api/openapi.yaml gives: run make client"; exit 1; }
 
 .PHONY: lint
 lint: ## Check style and common mistakes
 	go run $(GOLANGCI_LINT) run
+	@for module in $(MODULES); do (cd $$module && go run $(GOLANGCI_LINT) run) || exit 1; done
 
 .PHONY: fmt
 fmt: ## Format the Go code
