@@ -103,13 +103,24 @@ console-stories: ## Run the console's stories in Chromium against the sandbox (n
 	go build -o bin/tenantry ./cmd/tenantry
 	cd web && TENANTRY_BIN=$(CURDIR)/bin/tenantry npm run --silent stories
 
+.PHONY: clients
+clients: ## Build the TypeScript packages in clients/ (needs npm)
+	cd clients/testing && npm ci --silent --ignore-scripts && npm run --silent build
+	cd clients/typescript && npm ci --silent --ignore-scripts && npm run --silent build
+
+# The program that the tests of the packages and of the examples start: TENANTRY_BIN, or one that is built.
+PROGRAM = { [ -n "$$TENANTRY_BIN" ] || go build -o bin/tenantry ./cmd/tenantry; } && export TENANTRY_BIN="$${TENANTRY_BIN:-$(CURDIR)/bin/tenantry}"
+
 .PHONY: clients-check
-clients-check: ## Build, check and test the TypeScript packages in clients/ (needs npm; TENANTRY_BIN for a program of your own)
-	[ -n "$$TENANTRY_BIN" ] || go build -o bin/tenantry ./cmd/tenantry
-	cd clients/testing && npm ci --silent --ignore-scripts && npm run --silent check && npm run --silent build
-	cd clients/typescript && npm ci --silent --ignore-scripts && npm run --silent build && npm run --silent check && npm run --silent sizes
-	export TENANTRY_BIN="$${TENANTRY_BIN:-$(CURDIR)/bin/tenantry}"; \
-	(cd clients/testing && npm test --silent) && (cd clients/typescript && npm test --silent)
+clients-check: clients ## Check and test the TypeScript packages (needs npm and chromium)
+	$(PROGRAM) && \
+	for package in testing typescript; do (cd clients/$$package && npm run --silent check && npm test --silent) || exit 1; done
+	cd clients/typescript && npm run --silent sizes
+
+.PHONY: examples-next
+examples-next: clients ## Build the example of Next.js and go through its story (needs npm and chromium)
+	cd examples/nextjs && npm ci --silent --ignore-scripts && npm run --silent build
+	$(PROGRAM) && cd examples/nextjs && npm test --silent
 
 .PHONY: openapi-lint
 openapi-lint: ## Lint api/openapi.yaml, and fail on what breaks clients of the last release (needs npm)
