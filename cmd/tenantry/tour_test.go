@@ -19,7 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
-// The tour of the README, line by line as it stands there, against the real
+// The tour of the quick start, line by line as it stands there, against the real
 // program: once straight through, and once with the program killed and started
 // again between any two steps.
 func TestTour(t *testing.T) {
@@ -50,19 +50,19 @@ func withoutTool(t *testing.T, err error) {
 	t.Skipf("a tool is not here: %v", err)
 }
 
-// tourSteps are the README's shell blocks that are marked as the tour.
+// tourSteps are the shell blocks of the quick start that are marked as the tour.
 func tourSteps(t *testing.T) []string {
 	t.Helper()
-	readme, err := os.ReadFile("../../README.md")
+	page, err := os.ReadFile("../../docs/quick-start.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var steps []string
-	for _, block := range regexp.MustCompile("(?s)```sh tour\n(.*?)```").FindAllStringSubmatch(string(readme), -1) {
+	for _, block := range regexp.MustCompile("(?s)```sh tour\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
 		steps = append(steps, block[1])
 	}
 	if len(steps) < 7 {
-		t.Fatalf("the README has only %d steps of the tour", len(steps))
+		t.Fatalf("the quick start has only %d steps of the tour", len(steps))
 	}
 	return steps
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/tenantry/tenantry"
 	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/app/handbook"
 	"github.com/tenantry/tenantry/internal/brand"
@@ -12,6 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/console"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/frontend"
+	"github.com/tenantry/tenantry/internal/guides"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -62,6 +64,7 @@ func (svc *service) newAPI() (*rest.API, error) {
 	if err := svc.mountFrontend(api); err != nil {
 		return nil, err
 	}
+	guides.New(guides.Config{Texts: tenantry.Texts, Fonts: ui.Files()}).Mount(api.Mount)
 	if s.Brand.Logo.Picture != nil {
 		api.Mount(brand.LogoPath, s.Brand.Logo.Handler())
 	}

@@ -34,7 +34,7 @@ var domains = map[string][]string{
 // platform are the packages that domains stand on. They import no domain, psp
 // included, which has types of its own.
 var platform = []string{
-	"audit", "authz", "brand", "clock", "console", "dbfile", "fault", "framing", "frontend", "gather", "hook", "i18n", "jobs", "limit", "mail", "metrics", "money", "page", "prepared", "private", "prune", "psp", "push", "rest", "safehttp", "sqldb", "tracing", "uses",
+	"audit", "authz", "brand", "clock", "console", "dbfile", "fault", "framing", "frontend", "gather", "guides", "hook", "i18n", "jobs", "limit", "mail", "metrics", "money", "page", "prepared", "private", "prune", "psp", "push", "rest", "safehttp", "sqldb", "tracing", "uses",
 }
 
 // settings reads the values that some domains take from outside, into their types.
@@ -135,6 +135,10 @@ func forbidden(from, fromTop, toTop string) string {
 			return "commands go through app"
 		}
 	case fromTop == "app" || from == "bench": // bench fills databases as the domains would
+	case from == "docs/site": // it writes the guides
+		if to := toTop; to != "guides" && to != "" {
+			return "the site is made of the guides alone"
+		}
 	case fromDomain:
 		if toDomain && !slices.Contains(allowed, toTop) {
 			return "not a line of the import table"

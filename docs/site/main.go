@@ -1,0 +1,25 @@
+// Command site writes the guides and the API's reference into a folder, for any server of files:
+//
+//	go run ./docs/site OUT
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/tenantry/tenantry"
+	"github.com/tenantry/tenantry/internal/guides"
+	"github.com/tenantry/tenantry/web"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: go run ./docs/site OUT")
+		os.Exit(2)
+	}
+	site := guides.New(guides.Config{Texts: tenantry.Texts, Fonts: web.Files(), Files: true})
+	if err := site.Write(os.Args[1], "api/openapi.yaml"); err != nil {
+		fmt.Fprintln(os.Stderr, "site:", err)
+		os.Exit(1)
+	}
+}

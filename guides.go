@@ -1,0 +1,9 @@
+// Package tenantry has the texts that the program carries: the guides and what they lead to.
+package tenantry
+
+import "embed"
+
+// Texts are the guides in Markdown, with their pictures and samples, by their paths in the repository.
+//
+//go:embed docs/*.md docs/rules/*.md docs/adr/*.md docs/images docs/invoices CHANGELOG.md SECURITY.md deploy/README.md
+var Texts embed.FS

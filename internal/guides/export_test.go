@@ -1,0 +1,10 @@
+package guides
+
+// LeftOut are the pages that are not on the site.
+var LeftOut = leftOut
+
+// Build renders the site.
+func (s *Site) Build() error {
+	_, err := s.build()
+	return err
+}

@@ -1,0 +1,227 @@
+// Package guides makes a site of the guides in docs: pages with navigation and search, and the
+// API's reference. The service serves it at /docs, and docs/site writes it as files.
+package guides
+
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// Config says what the site is made of.
+type Config struct {
+	Texts fs.FS // the repository's texts, by their paths
+	Fonts fs.FS // the built console, which has the font; without one the system's font is used
+	// Files says that the site is for a server of files: addresses end with ".html".
+	Files bool
+}
+
+// Site is the guides. They are rendered when the first of them is asked for.
+type Site struct {
+	config Config
+	build  func() (map[string]file, error)
+}
+
+// file is what is served at one address below /docs/.
+type file struct {
+	kind    string // content type
+	content []byte
+	packed  []byte // content with gzip; nil when that makes it no smaller
+	status  int    // 0 is 200
+}
+
+// page is one page of the site.
+type page struct {
+	Entry    entry
+	Section  string
+	Address  string // below /docs/, without a suffix
+	source   []byte
+	Title    string // of its first heading
+	Headings []heading
+	Body     template.HTML
+	passages []passage
+	Parent   *page // of a page of a folder: the folder's README
+	children []*page
+}
+
+// heading is one of those that the contents of a page show.
+type heading struct {
+	Level    int
+	ID, Text string
+}
+
+// New returns the site.
+func New(c Config) *Site {
+	s := &Site{config: c}
+	s.build = sync.OnceValues(s.render)
+	return s
+}
+
+// address returns where a file of the repository is on the site.
+func address(name string) string {
+	name = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(name, "docs/"), ".md"), "/README")
+	switch name {
+	case "CHANGELOG":
+		return "changelog"
+	case "SECURITY":
+		return "reporting"
+	default:
+		return name
+	}
+}
+
+// pages reads all pages in the order of the navigation.
+func (s *Site) pages() ([]*page, error) {
+	var all []*page
+	for _, section := range order {
+		for _, e := range section.entries {
+			source, err := fs.ReadFile(s.config.Texts, e.file)
+			if err != nil {
+				continue // it is not written yet
+			}
+			p := &page{Entry: e, Section: section.Title, Address: address(e.file), source: source}
+			all = append(all, p)
+			if folder := path.Dir(e.file); slices.Contains(folders, folder) {
+				if err := s.readFolder(folder, p); err != nil {
+					return nil, err
+				}
+				all = append(all, p.children...)
+			}
+		}
+	}
+	return all, nil
+}
+
+func (s *Site) readFolder(folder string, parent *page) error {
+	names, err := fs.Glob(s.config.Texts, folder+"/*.md")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if name == parent.Entry.file {
+			continue
+		}
+		source, err := fs.ReadFile(s.config.Texts, name)
+		if err != nil {
+			return err
+		}
+		title := strings.TrimSpace(strings.TrimPrefix(strings.SplitN(string(source), "\n", 2)[0], "#"))
+		parent.children = append(parent.children, &page{
+			Entry: entry{file: name, Title: title}, Section: parent.Section, Address: address(name), source: source, Parent: parent,
+		})
+	}
+	return nil
+}
+
+// render makes every file of the site.
+func (s *Site) render() (map[string]file, error) {
+	pages, err := s.pages()
+	if err != nil {
+		return nil, err
+	}
+	r := newRenderer(s.config, pages)
+	for _, p := range pages {
+		if err := r.page(p); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Entry.file, err)
+		}
+	}
+	files := map[string]file{}
+	if err := s.layOut(files, pages); err != nil {
+		return nil, err
+	}
+	index, err := searchIndex(pages, s.config.suffix())
+	if err != nil {
+		return nil, err
+	}
+	files["assets/search.json"] = file{kind: kinds[".json"], content: index}
+	for _, add := range []func(map[string]file) error{s.addAssets, s.addPictures, addReference} {
+		if err := add(files); err != nil {
+			return nil, err
+		}
+	}
+	for name, f := range files {
+		if f.packed == nil {
+			f.packed = pack(f.content)
+			files[name] = f
+		}
+	}
+	return files, nil
+}
+
+// kinds are the content types by the ending of names.
+var kinds = map[string]string{
+	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+	".json": "application/json", ".svg": "image/svg+xml", ".png": "image/png", ".pdf": "application/pdf", ".woff2": "font/woff2",
+}
+
+func (s *Site) addAssets(files map[string]file) error {
+	for _, name := range []string{"guides.css", "guides.js", "theme.js", "icon.svg"} {
+		content, err := fs.ReadFile(assets, "assets/"+name)
+		if err != nil {
+			return err
+		}
+		files["assets/"+name] = file{kind: kinds[path.Ext(name)], content: content}
+	}
+	for _, part := range []string{"latin", "latin-ext"} {
+		found, err := fs.Glob(s.config.Fonts, font(part))
+		if err != nil || len(found) == 0 {
+			continue // a program without the console
+		}
+		content, err := fs.ReadFile(s.config.Fonts, found[0])
+		if err != nil {
+			return err
+		}
+		files["assets/inter-"+part+".woff2"] = file{kind: kinds[".woff2"], content: content}
+	}
+	return nil
+}
+
+// font is the name of a part of the font in the built console.
+func font(part string) string { return "assets/inter-" + part + "-wght-normal-*.woff2" }
+
+// addPictures adds what the texts show and lead to beside pages.
+func (s *Site) addPictures(files map[string]file) error {
+	for _, folder := range []string{"docs/images", "docs/invoices"} {
+		entries, err := fs.ReadDir(s.config.Texts, folder)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			name := folder + "/" + e.Name()
+			content, err := fs.ReadFile(s.config.Texts, name)
+			if err != nil {
+				return err
+			}
+			files[strings.TrimPrefix(name, "docs/")] = file{kind: kinds[path.Ext(name)], content: content}
+		}
+	}
+	return nil
+}
+
+// suffix is how the addresses of pages end.
+func (c Config) suffix() string {
+	if c.Files {
+		return ".html"
+	}
+	return ""
+}
+
+// pack compresses what becomes smaller by it.
+func pack(content []byte) []byte {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write(content); err != nil || w.Close() != nil || packed.Len() > len(content)*9/10 {
+		return nil
+	}
+	return packed.Bytes()
+}

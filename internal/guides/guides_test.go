@@ -1,0 +1,423 @@
+package guides_test
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"github.com/tenantry/tenantry"
+	"github.com/tenantry/tenantry/internal/guides"
+	"github.com/tenantry/tenantry/web"
+)
+
+// start serves the guides below a path, as a service behind a proxy may be.
+func start(t *testing.T) *httptest.Server {
+	t.Helper()
+	mux := http.NewServeMux()
+	guides.New(guides.Config{Texts: tenantry.Texts, Fonts: web.Files()}).Mount(func(at string, h http.Handler) {
+		mux.Handle("/below"+at, http.StripPrefix("/below", h))
+	})
+	mux.HandleFunc("/below/openapi.json", func(http.ResponseWriter, *http.Request) {})
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s
+}
+
+type answer struct {
+	status int
+	header http.Header
+	body   string
+	final  *url.URL // where redirects led
+}
+
+func get(t *testing.T, address string, header ...string) answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{resp.StatusCode, resp.Header, string(body), resp.Request.URL}
+}
+
+// walk calls visit for each element of a page.
+func walk(t *testing.T, page string, visit func(n *html.Node, attr map[string]string)) {
+	t.Helper()
+	doc, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range doc.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		attr := map[string]string{}
+		for _, a := range n.Attr {
+			attr[a.Key] = a.Val
+		}
+		visit(n, attr)
+	}
+}
+
+// Every link, picture, script and font of every page is there, anchors included, and no page loads
+// anything from another host or has a script or a style within it.
+func TestEveryLinkOfTheSite(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	base := s.URL + "/below/docs/"
+	pages, ids := map[string]answer{}, map[string]map[string]bool{}
+	waiting := []string{base}
+	type link struct{ from, to, anchor string }
+	var links []link
+	for len(waiting) > 0 {
+		at := waiting[0]
+		waiting = waiting[1:]
+		if _, seen := pages[at]; seen {
+			continue
+		}
+		page := get(t, at)
+		pages[at] = page
+		if page.status != http.StatusOK || !strings.HasPrefix(page.header.Get("Content-Type"), "text/html") || strings.HasSuffix(at, "/docs/api") {
+			continue
+		}
+		ids[at] = map[string]bool{}
+		walk(t, page.body, func(n *html.Node, attr map[string]string) {
+			if id := attr["id"]; id != "" {
+				if ids[at][id] {
+					t.Errorf("%s has two elements %s", at, id)
+				}
+				ids[at][id] = true
+			}
+			if attr["style"] != "" || n.Data == "style" || n.Data == "script" && attr["src"] == "" {
+				t.Errorf("%s: <%s> has what the policy forbids", at, n.Data)
+			}
+			to := attr["href"]
+			if to == "" {
+				to = attr["src"]
+			}
+			if to == "" {
+				return
+			}
+			target, err := page.final.Parse(to)
+			if err != nil {
+				t.Errorf("%s: %v", at, err)
+				return
+			}
+			anchor := target.Fragment
+			target.Fragment = ""
+			if target.Host != page.final.Host {
+				if n.Data != "a" {
+					t.Errorf("%s loads %s", at, to)
+				}
+				return
+			}
+			if !strings.HasPrefix(target.String(), base) {
+				t.Errorf("%s leads out of the guides: %s", at, to)
+				return
+			}
+			links = append(links, link{at, target.String(), anchor})
+			waiting = append(waiting, target.String())
+		})
+	}
+	for _, l := range links {
+		if pages[l.to].status != http.StatusOK {
+			t.Errorf("%s leads to %s: %d", l.from, l.to, pages[l.to].status)
+		} else if l.anchor != "" && !ids[l.to][l.anchor] {
+			t.Errorf("%s leads to %s#%s, which is no heading there", l.from, l.to, l.anchor)
+		}
+	}
+	if len(ids) < 50 || len(links) < 1000 {
+		t.Errorf("only %d pages and %d links", len(ids), len(links))
+	}
+	for at, page := range pages {
+		if strings.HasSuffix(at, "/docs/api") {
+			continue
+		}
+		if p := page.header.Get("Content-Security-Policy"); !strings.HasPrefix(p, "default-src 'none'; script-src 'self'; style-src 'self';") || strings.Contains(p, "unsafe") {
+			t.Errorf("%s has the policy %q", at, p)
+		}
+	}
+}
+
+// Every page of docs is in the navigation, and so readable from any page of it.
+func TestEveryPageIsInTheNavigation(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	contents := get(t, s.URL+"/below/docs/contents").body
+	count := 0
+	err := fs.WalkDir(os.DirFS("../.."), "docs", func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || path.Ext(name) != ".md" {
+			return err
+		}
+		count++
+		at := strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(name, "docs/"), ".md"), "/README")
+		if guides.LeftOut[name] != "" {
+			if strings.Contains(contents, `href="`+at+`"`) {
+				t.Errorf("%s is on the site, although it is left out: %s", name, guides.LeftOut[name])
+			}
+		} else if !strings.Contains(contents, `href="`+at+`"`) {
+			t.Errorf("%s is in no list of internal/guides/order.go", name)
+		}
+		return nil
+	})
+	if err != nil || count < 40 {
+		t.Errorf("%d pages: %v", count, err)
+	}
+}
+
+// A page has its title, its place in the navigation, its contents, and the pages before and after.
+func TestAPage(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	page := get(t, s.URL+"/below/docs/webhooks")
+	if kind := page.header.Get("Content-Type"); kind != "text/html; charset=utf-8" {
+		t.Error(kind)
+	}
+	for _, want := range []string{
+		"<title>Webhooks · Tenantry</title>", `<a href="webhooks" aria-current="page">Webhooks</a>`, `<h1 id="webhooks">Webhooks</h1>`,
+		`<li class="level-2"><a href="#verifying-in-go">Verifying in Go</a></li>`, `<h2 id="verifying-in-go">Verifying in Go<a class="anchor" href="#verifying-in-go"`,
+		`<a href="rules/webhooks#types">`, `<a href="rules/webhooks">Rules: Webhooks to the outside</a>`, `<a href="api">`, `rel="prev"`, `rel="next"`, `<span class="c-s">`,
+	} {
+		if !strings.Contains(page.body, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	if below := get(t, s.URL+"/below/docs/rules/team").body; !strings.Contains(below, `src="../assets/guides.js"`) || !strings.Contains(below, `<a href="../rules/team" aria-current="page">`) {
+		t.Error("a page of a folder does not find what it needs")
+	}
+	if strings.Contains(page.body, "raw HTML") || strings.Contains(page.body, "&lt;!--") {
+		t.Error("the page shows a comment")
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for from, to := range map[string]string{
+		"docs": "docs/", "docs/webhooks.md": "docs/webhooks", "docs/webhooks/": "docs/webhooks", "docs/webhooks.html": "docs/webhooks",
+		"docs/rules/team.md": "docs/rules/team", "docs/rules/": "docs/rules", "docs/rules/README.md": "docs/rules",
+	} {
+		if got := get(t, s.URL+"/below/"+from); got.status != http.StatusOK || got.final.Path != "/below/"+to {
+			t.Errorf("%s: %d at %s, want %s", from, got.status, got.final.Path, to)
+		}
+	}
+	for _, name := range []string{"docs/nothing", "docs/rules/nothing", "docs/../../etc/passwd", "docs/assets/page.html", "docs/a/b/c"} {
+		if got := get(t, s.URL+"/below/"+name); got.status != http.StatusNotFound {
+			t.Errorf("%s: %d", name, got.status)
+		}
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/below/docs/webhooks", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusMethodNotAllowed || resp.Header.Get("Allow") != "GET, HEAD" {
+		t.Errorf("POST: %d %q", resp.StatusCode, resp.Header.Get("Allow"))
+	}
+}
+
+// Files are kept by their ETag, and sent compressed to those who take that.
+func TestFilesAreKept(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for _, name := range []string{"webhooks", "assets/guides.css", "assets/search.json", "api/swagger-ui-bundle.js"} {
+		at := s.URL + "/below/docs/" + name
+		bare := get(t, at, "Accept-Encoding", "identity")
+		packed := get(t, at, "Accept-Encoding", "gzip")
+		r, err := gzip.NewReader(strings.NewReader(packed.body))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if text, err := io.ReadAll(r); err != nil || string(text) != bare.body || len(packed.body) >= len(bare.body) {
+			t.Errorf("%s: compressed it is %d of %d bytes: %v", name, len(packed.body), len(bare.body), err)
+		}
+		if bare.header.Get("ETag") == packed.header.Get("ETag") || packed.header.Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%s: a cache would mistake the one for the other", name)
+		}
+		if again := get(t, at, "Accept-Encoding", "gzip", "If-None-Match", packed.header.Get("ETag")); again.status != http.StatusNotModified {
+			t.Errorf("%s: %d", name, again.status)
+		}
+	}
+}
+
+// The reference needs nothing from another host, and its policy forbids it.
+func TestReference(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	page := get(t, s.URL+"/below/docs/api")
+	if page.status != http.StatusOK || strings.Contains(page.body, "//") {
+		t.Fatalf("%d\n%s", page.status, page.body)
+	}
+	policy := page.header.Get("Content-Security-Policy")
+	if !strings.HasPrefix(policy, "default-src 'none'") || strings.Contains(policy, "http") || strings.Contains(policy, "script-src 'self' ") {
+		t.Errorf("policy %s", policy)
+	}
+	walk(t, page.body, func(_ *html.Node, attr map[string]string) {
+		for _, to := range []string{attr["href"], attr["src"]} {
+			if target, err := page.final.Parse(to); err != nil || to != "" && get(t, target.String()).status != http.StatusOK {
+				t.Errorf("the page needs %s: %v", to, err)
+			}
+		}
+	})
+	if script := get(t, s.URL+"/below/docs/api/init.js").body; !strings.Contains(script, `url: "../openapi.json"`) {
+		t.Error("the reference shows another document")
+	}
+}
+
+// The search knows every section with the words in it.
+func TestSearchIndex(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	var pages []struct {
+		A, T, S string
+		P       [][3]string
+	}
+	if err := json.Unmarshal([]byte(get(t, s.URL+"/below/docs/assets/search.json").body), &pages); err != nil {
+		t.Fatal(err)
+	}
+	found := ""
+	for _, page := range pages {
+		for _, p := range page.P {
+			if page.A == "webhooks" && p[0] == "verifying-in-python" {
+				found = fmt.Sprint(page.T, " | ", page.S, " | ", p)
+			}
+			if strings.Contains(p[2], "<!--") || strings.Contains(p[2], "](") {
+				t.Errorf("%s#%s has marks in its text: %s", page.A, p[0], p[2])
+			}
+		}
+	}
+	if !strings.HasPrefix(found, "Webhooks | Build | [verifying-in-python Verifying in Python import base64") {
+		t.Errorf("found %q", found)
+	}
+}
+
+// The site as files is complete: each link of it leads to a file.
+func TestTheSiteAsFiles(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	site := guides.New(guides.Config{Texts: tenantry.Texts, Fonts: web.Files(), Files: true})
+	if err := site.Write(folder, "../../api/openapi.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	pages := 0
+	err := filepath.WalkDir(folder, func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(name) != ".html" {
+			return err
+		}
+		pages++
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		walk(t, string(text), func(_ *html.Node, attr map[string]string) {
+			for _, to := range []string{attr["href"], attr["src"]} {
+				to, _, _ = strings.Cut(to, "#")
+				if to == "" || strings.Contains(to, "://") || strings.HasPrefix(to, "mailto:") {
+					continue
+				}
+				if info, err := os.Stat(filepath.Join(filepath.Dir(name), to)); err != nil || info.IsDir() {
+					t.Errorf("%s leads to %s: %v", name, to, err)
+				}
+			}
+		})
+		return nil
+	})
+	if err != nil || pages < 50 {
+		t.Errorf("%d pages: %v", pages, err)
+	}
+	if script, err := os.ReadFile(filepath.Join(folder, "api/init.js")); err != nil || !strings.Contains(string(script), `"openapi.yaml"`) {
+		t.Errorf("the reference shows another document: %v", err)
+	}
+}
+
+// The colours and sizes are those of the console.
+func TestTokensAreTheConsoles(t *testing.T) {
+	t.Parallel()
+	token := regexp.MustCompile(`(?m)^ *(--[\w-]+): ([^;]+);`)
+	read := func(name string) map[string]string {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := map[string]string{}
+		for _, m := range token.FindAllStringSubmatch(string(text), -1) {
+			all[m[1]] = strings.Join(strings.Fields(m[2]), " ")
+		}
+		return all
+	}
+	console := read("../../web/src/styles/tokens.css")
+	ours := read("assets/guides.css")
+	for name, value := range ours {
+		if console[name] != value {
+			t.Errorf("%s is %s here and %s in the console", name, value, console[name])
+		}
+	}
+	if len(ours) < 20 {
+		t.Errorf("only %d tokens", len(ours))
+	}
+}
+
+// Texts have no HTML but comments: hosts of repositories and the site would show it differently.
+func TestTextsHaveNoHTML(t *testing.T) {
+	t.Parallel()
+	code := regexp.MustCompile("(?ms)^ *```.*?^ *```|`[^`]*`|<!--.*?-->|<https?://[^>]+>|<mailto:[^>]+>|<[^ >]+@[^ >]+>")
+	tag := regexp.MustCompile(`</?[a-zA-Z][^>]*>`)
+	err := fs.WalkDir(tenantry.Texts, ".", func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || path.Ext(name) != ".md" {
+			return err
+		}
+		text, err := fs.ReadFile(tenantry.Texts, name)
+		if found := tag.FindString(code.ReplaceAllString(string(text), "")); found != "" {
+			t.Errorf("%s has %s", name, found)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A program without the console has the guides in the system's font.
+func TestWithoutTheConsole(t *testing.T) {
+	t.Parallel()
+	if err := guides.New(guides.Config{Texts: tenantry.Texts, Fonts: os.DirFS(t.TempDir()), Files: true}).Write(t.TempDir(), "../../api/openapi.yaml"); err != nil {
+		t.Error(err)
+	}
+}
+
+func BenchmarkSite(b *testing.B) {
+	for b.Loop() {
+		if err := guides.New(guides.Config{Texts: tenantry.Texts, Fonts: web.Files()}).Build(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package guides
+
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/yuin/goldmark/ast"
+)
+
+// passage is what stands below one heading: what search finds.
+type passage struct {
+	heading heading
+	text    string
+}
+
+// note collects the headings and passages of a page.
+func (p *page) note(doc ast.Node) {
+	var current *passage
+	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
+		h, ok := n.(*ast.Heading)
+		if !ok {
+			if text := plain(n, p.source); current != nil && n.Kind() != ast.KindHTMLBlock {
+				current.text += text + " "
+			}
+			continue
+		}
+		here := heading{Level: h.Level, ID: headingID(h), Text: plain(h, p.source)}
+		if h.Level == 1 && p.Title == "" {
+			p.Title = here.Text
+		} else if h.Level <= 3 {
+			p.Headings = append(p.Headings, here)
+		}
+		p.passages = append(p.passages, passage{heading: here})
+		current = &p.passages[len(p.passages)-1]
+	}
+}
+
+// found is a page in the index of the search, in the short form that is sent.
+type found struct {
+	Address  string      `json:"a"`
+	Title    string      `json:"t"`
+	Section  string      `json:"s"`
+	Passages [][3]string `json:"p"` // id, heading and text
+}
+
+// searchIndex returns what the search of the pages reads: every passage with its page.
+func searchIndex(pages []*page, suffix string) ([]byte, error) {
+	var index []found
+	for _, p := range pages {
+		f := found{Address: p.Address + suffix, Title: p.Entry.Title, Section: p.Section}
+		if p.Parent != nil {
+			f.Section += " · " + p.Parent.Entry.Title
+		}
+		for i, passage := range p.passages {
+			one := [3]string{passage.heading.ID, passage.heading.Text, passage.text}
+			if i == 0 {
+				one[0], one[1] = "", ""
+			}
+			f.Passages = append(f.Passages, one)
+		}
+		index = append(index, f)
+	}
+	return json.Marshal(index)
+}

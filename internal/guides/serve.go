@@ -1,0 +1,84 @@
+package guides
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// policy is the content security policy of the guides: their own files and nothing from elsewhere.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// Mount serves the site at /docs with mount.
+func (s *Site) Mount(mount func(path string, h http.Handler)) {
+	mount("/docs", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", "docs/") // relative: the service may be below a path
+		w.WriteHeader(http.StatusMovedPermanently)
+	}))
+	mount("/docs/", http.HandlerFunc(s.serve))
+}
+
+// elsewhere is how the address of a page ends where the texts are shown by others.
+var elsewhere = regexp.MustCompile(`(/README)?\.(md|html)$|/$`)
+
+func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "This is a page.", http.StatusMethodNotAllowed)
+		return
+	}
+	files, err := s.build()
+	if err != nil { // a test holds that there is none
+		http.Error(w, "The guides cannot be shown.", http.StatusInternalServerError)
+		return
+	}
+	_, name, _ := strings.Cut(r.URL.Path, "/docs/")
+	f, there := files[name]
+	if !there {
+		// Pages are also found by the names that they have elsewhere.
+		if other := elsewhere.ReplaceAllString(name, ""); other != name && files[other].content != nil {
+			w.Header().Set("Location", strings.Repeat("../", strings.Count(name, "/"))+"./"+other)
+			w.WriteHeader(http.StatusMovedPermanently)
+			return
+		}
+		if strings.Contains(name, "/") { // its links are those of a page without a folder
+			w.Header().Set("Location", strings.Repeat("../", strings.Count(name, "/"))+"404")
+			w.WriteHeader(http.StatusFound)
+			return
+		}
+		f = files["404"]
+	}
+	s.answer(w, r, name, f)
+}
+
+func (s *Site) answer(w http.ResponseWriter, r *http.Request, name string, f file) {
+	h := w.Header()
+	h.Set("Content-Type", f.kind)
+	h.Set("Content-Security-Policy", policy)
+	if name == "api" {
+		h.Set("Content-Security-Policy", referencePolicy)
+	}
+	h.Set("Cache-Control", "no-cache")
+	h.Add("Vary", "Accept-Encoding")
+	content := f.content
+	if f.packed != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		content = f.packed
+		h.Set("Content-Encoding", "gzip")
+	}
+	if f.status != 0 {
+		w.WriteHeader(f.status)
+		if r.Method != http.MethodHead {
+			_, _ = w.Write(content)
+		}
+		return
+	}
+	sum := sha256.Sum256(content)
+	h.Set("ETag", `"`+hex.EncodeToString(sum[:12])+`"`)
+	http.ServeContent(w, r, path.Base(name), time.Time{}, bytes.NewReader(content))
+}
