@@ -22,6 +22,7 @@ type outside struct {
 	pspKey         settings.Secret
 	pspBaseURL     string // "" is the provider's own
 	pspFileHosts   []string
+	pspDashboard   string // where the provider's pages about the account are; "" are its own
 	webhookSecrets []string
 	sender         mail.Sender
 	logins         []oauth.Provider

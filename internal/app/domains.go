@@ -23,11 +23,13 @@ import (
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/impersonation"
 	"github.com/tenantry/tenantry/internal/invoice"
+	"github.com/tenantry/tenantry/internal/invoice/payments"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/onboarding"
 	"github.com/tenantry/tenantry/internal/psp/document"
 	"github.com/tenantry/tenantry/internal/psp/errorreport"
 	"github.com/tenantry/tenantry/internal/psp/items"
+	"github.com/tenantry/tenantry/internal/psp/wallet"
 	"github.com/tenantry/tenantry/internal/push"
 	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/settings"
@@ -73,6 +75,7 @@ type domains struct {
 	reconciler    *reconcile.Service
 	onboarding    *onboarding.Service
 	invoices      *invoice.Service
+	payments      *payments.Book
 	usage         *usage.Service
 	meters        *meters.Service
 	reporter      *billing.Reporter
@@ -226,8 +229,9 @@ func (d *domains) addInvoices(p *platform, out outside, events hook.Outbox) erro
 	if err != nil {
 		return err
 	}
+	d.payments = payments.NewBook(p.db, p.clock, wallet.Wallet{Client: p.provider, Dashboard: out.pspDashboard})
 	d.invoices = invoice.NewService(invoice.Deps{
-		DB: p.db, Clock: p.clock, Jobs: p.jobs, Tenants: d.tenants, Subscriptions: d.subscriptions,
+		DB: p.db, Clock: p.clock, Jobs: p.jobs, Tenants: d.tenants, Subscriptions: d.subscriptions, Payments: d.payments,
 		Provider: p.provider, Letters: p.letters, Audit: d.audit, Events: events, Issuing: issuing, Log: p.log,
 		Documents: document.New(document.Config{Hosts: out.pspFileHosts, Reachable: out.reachable}),
 	})

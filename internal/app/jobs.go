@@ -13,6 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/prune"
 	"github.com/tenantry/tenantry/internal/psp/errorreport"
 	"github.com/tenantry/tenantry/internal/psp/inbox"
+	"github.com/tenantry/tenantry/internal/psp/wallet"
 	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/subscription"
@@ -131,6 +132,7 @@ func (svc *service) registerNotifications() {
 		{"customer.deleted", svc.subscriptions.CustomerEvent},
 		{"invoice.", svc.invoices.Event},
 		{"invoice.payment_failed", svc.invoices.FailureEvent},
+		{wallet.EventRefunded, svc.payments.Refund},
 		{"price.updated", svc.priceLinks.PriceEvent},
 		{"price.deleted", svc.priceLinks.PriceEvent},
 		{errorreport.EventErrors, svc.reporter.ErrorReport},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/subscription"
 )
 
 // catalogRoutes returns the routes of products, plans and features.
@@ -14,6 +15,7 @@ func (svc *service) catalogRoutes(plans *catalog.HTTP) []rest.Route {
 		plan    = rest.Exists(plans.PlanExists)
 		feature = rest.Exists(plans.FeatureExists)
 		created = rest.Status(http.StatusCreated)
+		buyers  = subscription.NewHTTP(svc.subscriptions)
 	)
 	return []rest.Route{
 		route(get, "/api/v1/catalog/products", rest.Public, "", "catalog", "List active products", rest.Cached(plans.Products)),
@@ -30,6 +32,7 @@ func (svc *service) catalogRoutes(plans *catalog.HTTP) []rest.Route {
 		route(get, planOf, rest.Admin, "plans.view", "default", "Show a plan", rest.Handle(plans.AdminPlan)),
 		route(patch, planOf, rest.Admin, "plans.update", "default", "Change a plan", rest.Handle(plans.UpdatePlan, plan)),
 		route(del, planOf, rest.Admin, "plans.delete", "default", "Delete a plan", rest.Handle(plans.DeletePlan)),
+		route(get, planOf+"/customers", rest.Admin, "plans.view", "default", "Count who pays which price of a plan", rest.Handle(buyers.AdminCustomers, plan)),
 		route(post, planOf+"/duplicate", rest.Admin, "plans.create", "default", "Copy a plan", rest.Handle(plans.DuplicatePlan, created)),
 		route(get, planOf+"/entitlements", rest.Admin, "entitlements.view", "default", "List a plan's entitlements", rest.Handle(plans.AdminEntitlements)),
 		route(put, planOf+"/entitlements", rest.Admin, "entitlements.sync", "default", "Replace a plan's entitlements", rest.Handle(plans.SetEntitlements, plan)),

@@ -6,6 +6,7 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 
 	"github.com/tenantry/tenantry/internal/invoice"
+	"github.com/tenantry/tenantry/internal/invoice/payments"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/billing"
@@ -43,12 +44,17 @@ func (svc *service) usageRoutes() []rest.Route {
 // invoiceRoutes returns the routes of invoices.
 func (svc *service) invoiceRoutes() []rest.Route {
 	invoices := invoice.NewHTTP(svc.invoices, svc.publicURL)
+	paid := payments.NewHTTP(svc.payments, svc.messages)
 	return []rest.Route{
 		forKeys(authz.InvoicesRead, route(get, of+"/invoices", rest.Tenant, "", "default", "List the invoices", rest.Handle(invoices.List, rest.Lists(invoice.InvoiceList())))),
+		forKeys(authz.InvoicesRead, route(get, of+"/invoices/summary", rest.Tenant, "", "default", "Add up the invoices of a year", rest.Handle(paid.Summary))),
 		forKeys(authz.InvoicesRead, route(get, of+"/invoices/{invoiceId}", rest.Tenant, "", "default", "Show an invoice", rest.Handle(invoices.Show))),
 		route(post, of+"/invoices/{invoiceId}/pay", rest.Tenant, authz.BillingManage, "default", "Pay an open invoice now", rest.Handle(invoices.Pay)),
 		forKeys(authz.InvoicesRead, route(get, of+"/invoices/{invoiceId}/pdf", rest.Tenant, "", "default", "Download an invoice's document", rest.File(invoices.PDF, "application/pdf"))),
 
+		route(get, of+"/billing/payment-method", rest.Tenant, authz.BillingManage, "default", "Show what the next invoice is paid with", rest.Handle(paid.Method)),
+		route(get, of+"/billing/failed-payment", rest.Tenant, authz.BillingManage, "default", "Show the last failed payment", rest.Handle(paid.Failed)),
+		route(get, adminOf+"/billing", rest.Admin, authz.TenantsView, "default", "Show how a tenant pays", rest.Handle(paid.AdminBilling)),
 		route(post, adminOf+"/invoices/{invoice}/void", rest.Admin, authz.TenantsManage, "default", "Void an invoice that is not final", rest.Handle(invoices.AdminVoid)),
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/compare"
 )
@@ -64,6 +65,32 @@ func (c comparison) compare(ctx context.Context, k kept, listed psp.Invoice) ([]
 		return nil, fmt.Errorf("%s: %w", listed.ID, err)
 	}
 	return c.settle(ctx, in)
+}
+
+// catchUp stores what an invoice came to where that is not known or is behind. It is no
+// difference: nothing that anybody was told hangs on it.
+func (c comparison) catchUp(ctx context.Context, in psp.Invoice, refs references) error {
+	if !c.repair {
+		return nil
+	}
+	behind, err := c.deps.Payments.Behind(ctx, c.tenantID, in)
+	if err != nil || !behind {
+		return err
+	}
+	state, err := c.deps.Payments.Read(ctx, in)
+	if err != nil {
+		return err
+	}
+	inv := fromProvider(c.tenantID, in, refs, i18n.Default)
+	return c.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if _, err := c.deps.Tenants.Lock(ctx, c.tenantID); err != nil {
+			return err
+		}
+		if err := c.store.remember(ctx, inv); err != nil {
+			return err
+		}
+		return c.deps.Payments.Take(ctx, c.tenantID, inv.ID, inv.IssueDate, state)
+	})
 }
 
 // unlisted compares an invoice that the provider's list lacks. hasOthers says that the

@@ -53,7 +53,16 @@ func (s *Service) follow(ctx context.Context, pspID string) (psp.Invoice, uuid.U
 			return in, tenantID, err
 		}
 	}
-	return in, tenantID, s.take(ctx, tenantID, in)
+	return in, tenantID, s.takeRead(ctx, tenantID, in)
+}
+
+// takeRead stores an invoice that was just read from the provider.
+func (s *Service) takeRead(ctx context.Context, tenantID uuid.UUID, in psp.Invoice) error {
+	state, err := s.deps.Payments.Read(ctx, in)
+	if err != nil {
+		return err
+	}
+	return s.take(ctx, tenantID, state)
 }
 
 // forget deletes the id that an invoice has here which the provider does not have any

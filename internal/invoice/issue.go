@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/i18n"
-	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/invoice/payments"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
@@ -92,7 +92,8 @@ func (f NumberFormat) Of(year int, number int64) string {
 // Invariant: an invoice of the provider that is no draft is issued here once,
 // with the next number of its year, under the tenant's lock and in one
 // transaction; a number is taken only together with its invoice.
-func (s *Service) take(ctx context.Context, tenantID uuid.UUID, in psp.Invoice) error {
+func (s *Service) take(ctx context.Context, tenantID uuid.UUID, state payments.State) error {
+	in := state.Invoice
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		t, err := s.deps.Tenants.Lock(ctx, tenantID)
 		if err != nil {
@@ -113,11 +114,11 @@ func (s *Service) take(ctx context.Context, tenantID uuid.UUID, in psp.Invoice) 
 		if err := s.store.rememberLines(ctx, tenantID, in, refs, s.deps.Clock.Now()); err != nil {
 			return err
 		}
-		// A subscription that is not known by now was refused, as the second of two
-		// that were paid: its payment is refunded.
-		refused := in.SubscriptionID != "" && inv.SubscriptionID == nil
-		if inv.Status == Draft || refused {
+		if inv.isRefused(in) {
 			return nil
+		}
+		if err := s.deps.Payments.Take(ctx, tenantID, inv.ID, inv.IssueDate, state); err != nil || inv.Status == Draft {
+			return err
 		}
 		if s.deps.Issuing == nil {
 			return s.tell(ctx, inv)

@@ -66,5 +66,5 @@ func (s *Service) readPaid(ctx context.Context, tenantID uuid.UUID, pspID string
 			return err
 		}
 	}
-	return s.take(ctx, tenantID, in)
+	return s.takeRead(ctx, tenantID, in)
 }

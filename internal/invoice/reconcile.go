@@ -98,6 +98,7 @@ func (s *Service) compareTenant(ctx context.Context, tenantID uuid.UUID, repair 
 			// invoices; see take.
 			if _, known := refs.subscriptions[in.SubscriptionID]; known || in.SubscriptionID == "" || here[in.ID].issued() {
 				note(c.compare(ctx, here[in.ID], in))
+				note(nil, c.catchUp(ctx, in, refs))
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/invoice/payments"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/psp"
 )
@@ -27,6 +28,7 @@ type remote struct {
 	tenants   Tenants
 	provider  Provider
 	documents Documents
+	payments  *payments.Book
 	clock     clock.Clock
 }
 
@@ -118,21 +120,36 @@ func (r remote) translate(ctx context.Context, tenantID uuid.UUID, raw []psp.Inv
 	return invoices, r.remember(ctx, tenantID, unknown, refs)
 }
 
-// remember stores the ids of invoices, and what their lines are for. It locks the tenant first, as does a notification
-// that may store the same id at the same time; otherwise both could deadlock.
+// remember stores the ids of invoices, what their lines are for, and what they come to. It
+// locks the tenant first, as does a notification that may store the same id at the same time;
+// otherwise both could deadlock.
 func (r remote) remember(ctx context.Context, tenantID uuid.UUID, unknown []psp.Invoice, refs references) error {
 	if len(unknown) == 0 {
 		return nil
+	}
+	states := make([]payments.State, len(unknown))
+	for i, in := range unknown {
+		var err error
+		if states[i], err = r.payments.Read(ctx, in); err != nil {
+			return err
+		}
 	}
 	return r.store.db.Tx(ctx, func(ctx context.Context) error {
 		if _, err := r.tenants.Lock(ctx, tenantID); err != nil {
 			return err
 		}
-		for _, in := range unknown {
-			if err := r.store.remember(ctx, fromProvider(tenantID, in, refs, i18n.Default)); err != nil {
+		for i, in := range unknown {
+			inv := fromProvider(tenantID, in, refs, i18n.Default)
+			if err := r.store.remember(ctx, inv); err != nil {
 				return err
 			}
 			if err := r.store.rememberLines(ctx, tenantID, in, refs, r.clock.Now()); err != nil {
+				return err
+			}
+			if inv.isRefused(in) {
+				continue
+			}
+			if err := r.payments.Take(ctx, tenantID, inv.ID, inv.IssueDate, states[i]); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/invoice/payments"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/page"
@@ -67,6 +68,7 @@ type Deps struct {
 	Subscriptions Subscriptions
 	Provider      Provider
 	Documents     Documents
+	Payments      *payments.Book
 	Letters       Letters
 	Audit         Audit
 	Events        hook.Outbox // nil tells nobody
@@ -98,7 +100,7 @@ type Service struct {
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
 	if d.Issuing == nil {
-		s.source = remote{store: s.store, tenants: d.Tenants, provider: d.Provider, documents: d.Documents, clock: d.Clock}
+		s.source = remote{store: s.store, tenants: d.Tenants, provider: d.Provider, documents: d.Documents, payments: d.Payments, clock: d.Clock}
 		return s
 	}
 	s.source = local{s.store}

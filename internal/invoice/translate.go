@@ -48,6 +48,12 @@ func fromProvider(tenantID uuid.UUID, in psp.Invoice, refs references, locale st
 	return inv
 }
 
+// isRefused reports whether an invoice bills a subscription that was refused, as the second
+// of two that were paid: one that is not known by now. Its payment is refunded.
+func (inv Invoice) isRefused(in psp.Invoice) bool {
+	return in.SubscriptionID != "" && inv.SubscriptionID == nil
+}
+
 func orNil(text string) *string {
 	if text == "" {
 		return nil

@@ -136,7 +136,7 @@ func (c *Client) newPrice(ctx context.Context, p *stripe.Price) (Price, error) {
 	if err := json.Unmarshal(p.LastResponse.RawJSON, &exact); err != nil {
 		return Price{}, err
 	}
-	units, err := c.unitsRead(ctx, string(p.Currency))
+	units, err := c.UnitsRead(ctx, string(p.Currency))
 	if err != nil {
 		return Price{}, err
 	}

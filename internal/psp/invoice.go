@@ -28,14 +28,18 @@ type Invoice struct {
 	Subtotal int64
 	Tax      int64
 	Total    int64
-	// AmountDue is what remains to be paid after the customer's balance.
-	AmountDue   int64
-	CreatedAt   time.Time
-	FinalizedAt *time.Time
-	DueAt       *time.Time
-	PaidAt      *time.Time
-	PDFURL      string // empty while there is none
-	HostedURL   string
+	// AmountDue is what remains to be paid after the customer's balance: Paid of it is, and
+	// Open is not.
+	AmountDue, Paid, Open int64
+	CreatedAt             time.Time
+	FinalizedAt           *time.Time
+	DueAt                 *time.Time
+	PaidAt, VoidedAt      *time.Time
+	// Attempts is how often it was tried to collect it, and NextAttemptAt when it is next.
+	Attempts      int64
+	NextAttemptAt *time.Time
+	PDFURL        string // empty while there is none
+	HostedURL     string
 	// Action is what the invoice asks of a person.
 	Action PaymentAction
 	Billed Billed
@@ -163,11 +167,11 @@ func (c *Client) wholeInvoice(ctx context.Context, in *stripe.Invoice) (Invoice,
 
 // inOurUnits returns an invoice with its amounts in our minor units.
 func (c *Client) inOurUnits(ctx context.Context, in Invoice) (Invoice, error) {
-	units, err := c.unitsRead(ctx, in.Currency)
+	units, err := c.UnitsRead(ctx, in.Currency)
 	if err != nil {
 		return Invoice{}, err
 	}
-	for _, amount := range []*int64{&in.Subtotal, &in.Tax, &in.Total, &in.AmountDue} {
+	for _, amount := range []*int64{&in.Subtotal, &in.Tax, &in.Total, &in.AmountDue, &in.Paid, &in.Open} {
 		*amount = units.FromProvider(*amount)
 	}
 	for i := range in.Lines {
@@ -201,6 +205,10 @@ func newInvoice(in *stripe.Invoice) Invoice {
 		Subtotal:        in.Subtotal,
 		Total:           in.Total,
 		AmountDue:       in.AmountDue,
+		Paid:            in.AmountPaid,
+		Open:            in.AmountRemaining,
+		Attempts:        in.AttemptCount,
+		NextAttemptAt:   atOrNil(in.NextPaymentAttempt),
 		CreatedAt:       at(in.Created),
 		DueAt:           atOrNil(in.DueDate),
 		PDFURL:          in.InvoicePDF,
@@ -220,7 +228,7 @@ func newInvoice(in *stripe.Invoice) Invoice {
 		invoice.SubscriptionID = p.SubscriptionDetails.Subscription.ID
 	}
 	if t := in.StatusTransitions; t != nil {
-		invoice.FinalizedAt, invoice.PaidAt = atOrNil(t.FinalizedAt), atOrNil(t.PaidAt)
+		invoice.FinalizedAt, invoice.PaidAt, invoice.VoidedAt = atOrNil(t.FinalizedAt), atOrNil(t.PaidAt), atOrNil(t.VoidedAt)
 	}
 	if in.Lines != nil {
 		invoice.Lines = newInvoiceLines(in.Lines.Data)

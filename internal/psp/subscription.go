@@ -213,7 +213,7 @@ func (c *Client) newSubscription(ctx context.Context, s *stripe.Subscription) (S
 	if err != nil {
 		return Subscription{}, err
 	}
-	units, err := c.unitsRead(ctx, string(s.Currency))
+	units, err := c.UnitsRead(ctx, string(s.Currency))
 	if err != nil {
 		return Subscription{}, err
 	}

@@ -21,9 +21,9 @@ func (c *Client) units(ctx context.Context, currency string) (charge.Units, erro
 	return charge.UnitsOf(currency, decimals)
 }
 
-// unitsRead is units for amounts that are read. Where the currency cannot be charged
+// UnitsRead returns the units of a currency for amounts that are read. Where the currency cannot be charged
 // nothing was sold in it, and what somebody else sold is shown as the provider counts.
-func (c *Client) unitsRead(ctx context.Context, currency string) (charge.Units, error) {
+func (c *Client) UnitsRead(ctx context.Context, currency string) (charge.Units, error) {
 	u, err := c.units(ctx, currency)
 	if errors.Is(err, charge.ErrMinorUnits) {
 		return charge.ProviderUnits(currency), nil

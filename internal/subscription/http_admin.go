@@ -3,6 +3,8 @@ package subscription
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
@@ -31,4 +33,47 @@ func (h *HTTP) AdminList(ctx context.Context, in *adminTenantInput) (*rest.Data[
 		views[i] = *v
 	}
 	return rest.List(views), nil
+}
+
+// PlanCustomers are the tenants with a subscription to a plan that is not over.
+type PlanCustomers struct {
+	Tenants int64            `json:"tenants" doc:"How many tenants there are."`
+	ByPrice []PriceCustomers `json:"by_price" doc:"The same by the price that they pay, the most first."`
+}
+
+// PriceCustomers are those who pay the same price. Subscriptions keep theirs when the plan's
+// changes.
+type PriceCustomers struct {
+	Price         *uuid.UUID `json:"price" doc:"The id of the plan's price; null for one that the plan does not have any more."`
+	Currency      string     `json:"currency"`
+	Amount        int64      `json:"amount" doc:"The price of a unit, in minor units of the currency."`
+	IntervalUnit  string     `json:"interval_unit" enum:"day,week,month,year"`
+	IntervalCount int32      `json:"interval_count"`
+	Tenants       int64      `json:"tenants" doc:"How many tenants pay it."`
+}
+
+type planInput struct {
+	Plan string `path:"plan" format:"uuid"`
+}
+
+// AdminCustomers handles GET /admin/plans/{plan}/customers. The route refuses a plan that
+// does not exist.
+func (h *HTTP) AdminCustomers(ctx context.Context, in *planInput) (*rest.Data[PlanCustomers], error) {
+	id, err := shape.ParseID(in.Plan)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := h.svc.store.customersOfPlan(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	v := PlanCustomers{ByPrice: make([]PriceCustomers, len(rows))}
+	for i, r := range rows {
+		v.Tenants += r.Tenants
+		v.ByPrice[i] = PriceCustomers{
+			Price: r.PriceID, Currency: r.Currency, Amount: r.PriceCents, IntervalUnit: r.IntervalUnit, IntervalCount: r.IntervalCount,
+			Tenants: r.Tenants,
+		}
+	}
+	return rest.OK(v), nil
 }

@@ -118,3 +118,15 @@ SELECT * FROM subscriptions
 WHERE plan_id = $1 AND status IN ('active', 'trialing', 'past_due', 'unpaid') AND id > sqlc.arg(after)
 ORDER BY id
 LIMIT 500;
+
+-- name: CustomersOfPlan :many
+-- Who pays which price of a plan. A price that the plan has no more, or another by now, has
+-- no id.
+SELECT s.currency, s.price_cents, s.interval_unit, s.interval_count, count(*) AS tenants, p.id AS price_id
+FROM subscriptions s
+JOIN plans l ON l.id = s.plan_id
+LEFT JOIN plan_prices p ON p.plan_id = s.plan_id AND p.currency = s.currency AND p.price_cents = s.price_cents
+    AND l.interval_unit = s.interval_unit AND l.interval_count = s.interval_count
+WHERE s.plan_id = $1 AND s.status NOT IN ('canceled', 'incomplete_expired')
+GROUP BY s.currency, s.price_cents, s.interval_unit, s.interval_count, p.id
+ORDER BY tenants DESC, s.currency, s.price_cents, s.interval_unit, s.interval_count;

@@ -177,3 +177,9 @@ func (s store) minorUnits(ctx context.Context, currency string) (int, error) {
 	units, err := s.q(ctx).MinorUnits(ctx, currency)
 	return int(units), sqldb.Wrap(err, "read minor units")
 }
+
+// customersOfPlan counts the tenants with a subscription to a plan by what they pay.
+func (s store) customersOfPlan(ctx context.Context, planID uuid.UUID) ([]subscriptionsql.CustomersOfPlanRow, error) {
+	rows, err := s.q(ctx).CustomersOfPlan(ctx, planID)
+	return rows, sqldb.Wrap(err, "count the customers of a plan")
+}

@@ -126,6 +126,9 @@ func permissions() []permission {
 			}
 			return err
 		}},
+		{"Payment Methods", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
+			return first(api.V1PaymentMethods.List(ctx, &stripe.PaymentMethodListParams{ListParams: one}))
+		}},
 		{"Billing Meters", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
 			return first(api.V1BillingMeters.List(ctx, &stripe.BillingMeterListParams{ListParams: one}))
 		}},

@@ -63,6 +63,58 @@ func (q *Queries) CountDeparture(ctx context.Context, tenantID uuid.UUID) error 
 	return err
 }
 
+const customersOfPlan = `-- name: CustomersOfPlan :many
+SELECT s.currency, s.price_cents, s.interval_unit, s.interval_count, count(*) AS tenants, p.id AS price_id
+FROM subscriptions s
+JOIN plans l ON l.id = s.plan_id
+LEFT JOIN plan_prices p ON p.plan_id = s.plan_id AND p.currency = s.currency AND p.price_cents = s.price_cents
+    AND l.interval_unit = s.interval_unit AND l.interval_count = s.interval_count
+WHERE s.plan_id = $1 AND s.status NOT IN ('canceled', 'incomplete_expired')
+GROUP BY s.currency, s.price_cents, s.interval_unit, s.interval_count, p.id
+ORDER BY tenants DESC, s.currency, s.price_cents, s.interval_unit, s.interval_count
+`
+
+type CustomersOfPlanRow struct {
+	Currency      string
+	PriceCents    int64
+	IntervalUnit  string
+	IntervalCount int32
+	Tenants       int64
+	PriceID       *uuid.UUID
+}
+
+// Who pays which price of a plan. A price that the plan has no more, or another by now, has
+// no id.
+func (q *Queries) CustomersOfPlan(ctx context.Context, planID uuid.UUID) ([]CustomersOfPlanRow, error) {
+	rows, err := q.db.QueryContext(ctx, customersOfPlan, planID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []CustomersOfPlanRow{}
+	for rows.Next() {
+		var i CustomersOfPlanRow
+		if err := rows.Scan(
+			&i.Currency,
+			&i.PriceCents,
+			&i.IntervalUnit,
+			&i.IntervalCount,
+			&i.Tenants,
+			&i.PriceID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const decideMetered = `-- name: DecideMetered :execrows
 UPDATE subscriptions SET metered_period = $4, metered_terms = $3
 WHERE tenant_id = $1 AND id = $2 AND (metered_period IS NULL OR metered_period < $4)

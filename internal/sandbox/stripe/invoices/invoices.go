@@ -280,6 +280,10 @@ func ListPayments(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.Equals(c.Params, "invoice", "$.invoice")
 	f.OneOf(c.Params, "status", "$.status", "canceled", "open", "paid")
+	if of := c.Params.Hash("payment"); of != nil {
+		f.OneOf(of, "type", "$.payment.type", "payment_intent", "payment_record")
+		f.Equals(of, "payment_intent", "$.payment.payment_intent")
+	}
 	return Payments.Page(ctx, c, f)
 }
 

@@ -1,0 +1,51 @@
+package payments
+
+// genericDecline is the code that tenants read in place of one that only the bank may
+// explain to the holder of the card.
+const genericDecline = "generic_decline"
+
+// discreet reports whether the provider asks to keep a code from who pays: whoever holds the
+// card may not be its owner.
+func discreet(code string) bool {
+	switch code {
+	case "fraudulent", "lost_card", "stolen_card", "pickup_card", "merchant_blacklist":
+		return true
+	}
+	return false
+}
+
+// ForTenant returns a decline code as the tenant may read it.
+func ForTenant(code *string) *string {
+	if code != nil && discreet(*code) {
+		generic := genericDecline
+		return &generic
+	}
+	return code
+}
+
+// MessageKey returns the key of the text that tells people what a decline code means and
+// what to do. Codes that are not known here have a general one.
+func MessageKey(code string) string {
+	switch code {
+	case "insufficient_funds":
+		return "decline.insufficient_funds"
+	case "card_velocity_exceeded", "withdrawal_count_limit_exceeded":
+		return "decline.limit"
+	case "expired_card":
+		return "decline.expired"
+	case "authentication_required", "authentication_not_handled", "payment_intent_authentication_failure", "offline_pin_required",
+		"online_or_offline_pin_required":
+		return "decline.confirm"
+	case "incorrect_number", "invalid_number", "incorrect_cvc", "invalid_cvc", "invalid_expiry_month", "invalid_expiry_year",
+		"incorrect_address", "incorrect_zip", "invalid_account", "new_account_information_available":
+		return "decline.details"
+	case "card_not_supported", "currency_not_supported":
+		return "decline.unsupported"
+	case "processing_error", "issuer_not_available", "try_again_later", "reenter_transaction":
+		return "decline.temporary"
+	case "account_closed", "debit_not_authorized", "no_account", "bank_account_restricted":
+		return "decline.account"
+	default:
+		return "decline.generic"
+	}
+}

@@ -1,0 +1,226 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
+)
+
+// HTTP has the handlers of what is known of payments.
+type HTTP struct {
+	book     *Book
+	messages *i18n.Catalog
+}
+
+// NewHTTP returns the handlers. messages has the texts of decline codes.
+func NewHTTP(book *Book, messages *i18n.Catalog) *HTTP { return &HTTP{book, messages} }
+
+// PaymentMethod is what the next invoice is paid with.
+type PaymentMethod struct {
+	Type     string  `json:"type" doc:"The payment provider's name of its type, such as card or sepa_debit."`
+	Brand    *string `json:"brand" doc:"The brand of a card, such as visa; null for anything else."`
+	Last4    *string `json:"last4" doc:"The last four characters of its number; null where it has none."`
+	ExpMonth *int64  `json:"exp_month" doc:"The month until whose end a card is valid; null for anything else."`
+	ExpYear  *int64  `json:"exp_year" doc:"The year of that month."`
+	Holder   *string `json:"holder" doc:"The name of who it belongs to; null where nobody said."`
+}
+
+// FailedPayment is the last attempt to collect an open invoice, which failed.
+type FailedPayment struct {
+	Invoice        *uuid.UUID  `json:"invoice" doc:"The id of the invoice."`
+	Number         *string     `json:"number" doc:"The number of the invoice."`
+	Amount         int64       `json:"amount" doc:"What is left to pay of the invoice, in minor units of the currency."`
+	Currency       string      `json:"currency"`
+	At             shape.Time  `json:"at" doc:"When it failed, in UTC."`
+	Attempts       int32       `json:"attempts" doc:"How often it was tried to collect the invoice."`
+	DeclineCode    *string     `json:"decline_code" doc:"The payment provider's code of the reason, such as insufficient_funds; null where nobody gave one. New codes may appear. Tenants read generic_decline in place of a code that only the bank may explain."`
+	DeclineMessage *string     `json:"decline_message" doc:"What the code means and what to do, in the caller's language."`
+	NextAttemptAt  *shape.Time `json:"next_attempt_at" doc:"When the provider tries next, in UTC; null when it does not."`
+}
+
+// CurrencySum is a sum in one currency.
+type CurrencySum struct {
+	Currency string `json:"currency"`
+	Amount   int64  `json:"amount" doc:"The sum, in minor units of the currency."`
+}
+
+// TenantBilling is how a tenant pays, for the administration.
+type TenantBilling struct {
+	PaymentMethod *PaymentMethod `json:"payment_method" doc:"What the next invoice is paid with; null for nothing."`
+	Customer      *string        `json:"customer" doc:"The tenant's customer at the payment provider; null before its first purchase."`
+	ProviderURL   *string        `json:"provider_url" format:"uri" doc:"The provider's page about the customer, for the operator; null without a customer."`
+	FailedPayment *FailedPayment `json:"failed_payment" doc:"The last failed payment of an invoice that is still open; null for none."`
+	PaidInAll     []CurrencySum  `json:"paid_in_all" doc:"What the tenant has ever paid, refunds not taken off, by currency."`
+	Open          []CurrencySum  `json:"open" doc:"What is left to pay of open invoices, by currency."`
+}
+
+// InvoiceTotals are what the invoices of a year come to in one currency.
+type InvoiceTotals struct {
+	Currency string `json:"currency"`
+	Paid     int64  `json:"paid" doc:"What was paid, in minor units; credit that was used up is not in it."`
+	Open     int64  `json:"open" doc:"What is left to pay, in minor units."`
+	Refunded int64  `json:"refunded" doc:"What was given back of what was paid, in minor units."`
+	Count    int64  `json:"count" doc:"How many invoices there are; drafts are not counted."`
+}
+
+// InvoiceSummary is what the invoices of a year come to.
+type InvoiceSummary struct {
+	Year   int32           `json:"year" doc:"The year of the issue dates, in UTC."`
+	Years  []int32         `json:"years" doc:"The years that have invoices, the newest first."`
+	Totals []InvoiceTotals `json:"totals" doc:"By currency; empty for a year without invoices."`
+}
+
+type tenantInput struct {
+	TenantID string `path:"tenantId" format:"uuid"`
+}
+
+// Method handles GET /billing/payment-method.
+func (h *HTTP) Method(ctx context.Context, _ *tenantInput) (*rest.Data[*PaymentMethod], error) {
+	customer, subscription, err := h.book.store.payer(ctx, authz.TenantID(ctx))
+	if errors.Is(err, errNone) {
+		return rest.OK[*PaymentMethod](nil), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	method, err := h.method(ctx, customer, subscription)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(method), nil
+}
+
+func (h *HTTP) method(ctx context.Context, customer, subscription string) (*PaymentMethod, error) {
+	m, ok, err := h.book.wallet.Default(ctx, customer, subscription)
+	if err != nil || !ok {
+		return nil, err
+	}
+	v := &PaymentMethod{Type: m.Type, Brand: orNil(m.Brand), Last4: orNil(m.Last4), Holder: orNil(m.Holder)}
+	if m.ExpYear != 0 {
+		v.ExpMonth, v.ExpYear = &m.ExpMonth, &m.ExpYear
+	}
+	return v, nil
+}
+
+// Failed handles GET /billing/failed-payment.
+func (h *HTTP) Failed(ctx context.Context, _ *tenantInput) (*rest.Data[*FailedPayment], error) {
+	failed, err := h.failed(ctx, authz.TenantID(ctx))
+	if err != nil {
+		return nil, err
+	}
+	if failed != nil {
+		failed.DeclineCode = ForTenant(failed.DeclineCode)
+	}
+	return rest.OK(failed), nil
+}
+
+// failed returns the last failed payment of a tenant, nil for none.
+func (h *HTTP) failed(ctx context.Context, tenantID uuid.UUID) (*FailedPayment, error) {
+	row, err := h.book.store.lastFailed(ctx, tenantID)
+	if errors.Is(err, errNone) {
+		return nil, nil //nolint:nilnil // null is the answer
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &FailedPayment{
+		Invoice: &row.ID, Number: row.Number, Amount: row.OpenCents, Currency: row.Currency, At: shape.T(*row.FailedAt), Attempts: row.Attempts,
+		DeclineCode: row.DeclineCode, DeclineMessage: h.message(ctx, row.DeclineCode), NextAttemptAt: shape.TP(row.NextAttemptAt),
+	}, nil
+}
+
+// message explains a decline code in the caller's language. It is the same for a code that
+// the tenant may not read and for the one that stands in for it.
+func (h *HTTP) message(ctx context.Context, code *string) *string {
+	key := MessageKey("")
+	if code != nil {
+		key = MessageKey(*code)
+	}
+	text := h.messages.Text(i18n.Locale(ctx), key, nil)
+	return &text
+}
+
+type adminInput struct {
+	Tenant string `path:"tenant" format:"uuid"`
+}
+
+// AdminBilling handles GET /admin/tenants/{tenant}/billing.
+func (h *HTTP) AdminBilling(ctx context.Context, in *adminInput) (*rest.Data[TenantBilling], error) {
+	id, err := shape.ParseID(in.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.book.store.exists(ctx, id); err != nil {
+		return nil, err
+	}
+	sums, err := h.book.store.sums(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	v := TenantBilling{PaidInAll: []CurrencySum{}, Open: []CurrencySum{}}
+	for _, row := range sums {
+		v.PaidInAll, v.Open = add(v.PaidInAll, row.Currency, row.Paid), add(v.Open, row.Currency, row.Open)
+	}
+	if v.FailedPayment, err = h.failed(ctx, id); err != nil {
+		return nil, err
+	}
+	customer, subscription, err := h.book.store.payer(ctx, id)
+	if errors.Is(err, errNone) {
+		return rest.OK(v), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	page := h.book.wallet.CustomerPage(customer)
+	v.Customer, v.ProviderURL = &customer, &page
+	if v.PaymentMethod, err = h.method(ctx, customer, subscription); err != nil {
+		return nil, err
+	}
+	return rest.OK(v), nil
+}
+
+// add adds an amount to the sum of its currency; currencies without one are left out.
+func add(sums []CurrencySum, currency string, amount int64) []CurrencySum {
+	if amount == 0 {
+		return sums
+	}
+	i := slices.IndexFunc(sums, func(s CurrencySum) bool { return s.Currency == currency })
+	if i < 0 {
+		return append(sums, CurrencySum{currency, amount})
+	}
+	sums[i].Amount += amount
+	return sums
+}
+
+type summaryInput struct {
+	TenantID string `path:"tenantId" format:"uuid"`
+	Year     int32  `query:"year" minimum:"2000" maximum:"9999" doc:"The year of the issue dates, in UTC; this year when omitted."`
+}
+
+// Summary handles GET /invoices/summary.
+func (h *HTTP) Summary(ctx context.Context, in *summaryInput) (*rest.Data[InvoiceSummary], error) {
+	sums, err := h.book.store.sums(ctx, authz.TenantID(ctx))
+	if err != nil {
+		return nil, err
+	}
+	v := InvoiceSummary{Year: in.Year, Years: []int32{}, Totals: []InvoiceTotals{}}
+	if v.Year == 0 {
+		v.Year = int32(h.book.clock.Now().UTC().Year())
+	}
+	for _, row := range sums {
+		if !slices.Contains(v.Years, row.Year) {
+			v.Years = append(v.Years, row.Year)
+		}
+		if row.Year == v.Year {
+			v.Totals = append(v.Totals, InvoiceTotals{Currency: row.Currency, Paid: row.Paid, Open: row.Open, Refunded: row.Refunded, Count: row.Count})
+		}
+	}
+	return rest.OK(v), nil
+}

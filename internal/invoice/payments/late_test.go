@@ -1,0 +1,29 @@
+package payments_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/invoice/payments"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/wallet"
+)
+
+// late takes a state of a paid invoice from before its payment, with a failure.
+func late(t *testing.T, s *apptest.Server, o apptest.Owner, pspID string) {
+	t.Helper()
+	book := payments.NewBook(s.DB(), clock.NewFixed(s.Now()), wallet.Wallet{})
+	err := s.DB().Tx(t.Context(), func(ctx context.Context) error {
+		return book.Take(ctx, uuid.MustParse(o.Tenant), uuid.New(), s.Now(), payments.State{
+			Invoice: psp.Invoice{ID: pspID, Status: "open", Currency: "EUR", Total: 2000, AmountDue: 2000, Open: 2000, Attempts: 1},
+			Failure: wallet.Failure{Key: "failed-ch_late", Code: "card_declined"},
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

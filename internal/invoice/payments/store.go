@@ -1,0 +1,97 @@
+package payments
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/invoice/payments/paymentssql"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+type store struct{ db *sqldb.DB }
+
+func (s store) q(ctx context.Context) *paymentssql.Queries { return paymentssql.New(s.db.Conn(ctx)) }
+
+// noteState stores what an invoice is, and reports whether it did: a state that was read
+// before the stored one is not.
+func (s store) noteState(ctx context.Context, tenantID uuid.UUID, issued time.Time, failedAt *time.Time, st State) (bool, error) {
+	in, year := st.Invoice, int32(issued.UTC().Year())
+	n, err := s.q(ctx).NoteState(ctx, paymentssql.NoteStateParams{
+		TenantID: tenantID, PSPInvoiceID: in.ID, Status: &in.Status, Number: orNil(in.Number), Currency: &in.Currency,
+		TotalCents: in.Total, PaidCents: in.Paid, OpenCents: left(in), IssuedAt: &issued, Year: &year, Attempts: int32(in.Attempts),
+		NextAttemptAt: in.NextAttemptAt, FailedAt: failedAt, FailedKey: orNil(st.Failure.Key), DeclineCode: orNil(st.Failure.Code),
+		Final: in.Status != draft && in.Status != open,
+	})
+	return n == 1, sqldb.Wrap(err, "note the state of an invoice")
+}
+
+// state returns what is stored of an invoice of the provider, errNone where nothing is.
+func (s store) state(ctx context.Context, tenantID uuid.UUID, pspID string) (paymentssql.StateRow, error) {
+	row, err := s.q(ctx).State(ctx, paymentssql.StateParams{TenantID: tenantID, PSPInvoiceID: pspID})
+	return row, sqldb.WrapAbsent(err, "read the state of an invoice", errNone)
+}
+
+// find returns whose an invoice of the provider is and its id here, errNone where it is
+// nobody's.
+func (s store) find(ctx context.Context, pspID string) (tenantID, id uuid.UUID, err error) {
+	row, err := s.q(ctx).Find(ctx, pspID)
+	return row.TenantID, row.ID, sqldb.WrapAbsent(err, "find an invoice", errNone)
+}
+
+// add stores what happened to an invoice, unless it is stored.
+func (s store) add(ctx context.Context, tenantID, id uuid.UUID, e entry) error {
+	err := s.q(ctx).AddEntry(ctx, paymentssql.AddEntryParams{
+		TenantID: tenantID, InvoiceID: id, Key: e.key, Type: e.kind, Currency: e.currency, AmountCents: e.amount,
+		DeclineCode: orNil(e.declineCode), NextAttemptAt: e.nextAttemptAt, HappenedAt: e.at,
+	})
+	return sqldb.Wrap(err, "add an entry of a payment")
+}
+
+func (s store) sumRefunds(ctx context.Context, tenantID, id uuid.UUID) error {
+	err := s.q(ctx).SumRefunds(ctx, paymentssql.SumRefundsParams{TenantID: tenantID, InvoiceID: id})
+	return sqldb.Wrap(err, "add up the refunds of an invoice")
+}
+
+// sums returns what a tenant's invoices come to by year and currency, the newest year first.
+func (s store) sums(ctx context.Context, tenantID uuid.UUID) ([]paymentssql.SumsRow, error) {
+	rows, err := s.q(ctx).Sums(ctx, tenantID)
+	return rows, sqldb.Wrap(err, "add up invoices")
+}
+
+// lastFailed returns the open invoice of a tenant whose payment failed last, errNone where
+// there is none.
+func (s store) lastFailed(ctx context.Context, tenantID uuid.UUID) (paymentssql.LastFailedRow, error) {
+	row, err := s.q(ctx).LastFailed(ctx, tenantID)
+	if row.OwnNumber != nil {
+		row.Number = row.OwnNumber
+	}
+	return row, sqldb.WrapAbsent(err, "read the last failed payment", errNone)
+}
+
+// payer returns the customer of a tenant at the provider, and its subscription there if it
+// has one; errNone where the tenant is no customer.
+func (s store) payer(ctx context.Context, tenantID uuid.UUID) (customer, subscription string, err error) {
+	row, err := s.q(ctx).Payer(ctx, tenantID)
+	if row.PSPSubscriptionID != nil {
+		subscription = *row.PSPSubscriptionID
+	}
+	return row.PSPCustomerID, subscription, sqldb.WrapAbsent(err, "find the customer of a tenant", errNone)
+}
+
+// exists returns errNoTenant where there is no such tenant.
+func (s store) exists(ctx context.Context, tenantID uuid.UUID) error {
+	n, err := s.q(ctx).CountTenants(ctx, tenantID)
+	if err == nil && n == 0 {
+		return errNoTenant
+	}
+	return sqldb.Wrap(err, "look for a tenant")
+}
+
+func orNil(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
