@@ -19,9 +19,11 @@ import (
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/invoice"
+	"github.com/tenantry/tenantry/internal/invoice/payments"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/wallet"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 	"github.com/tenantry/tenantry/internal/tenant"
@@ -58,6 +60,7 @@ func issuer(db *sqldb.DB) *invoice.Service {
 	return invoice.NewService(invoice.Deps{
 		DB: db, Clock: c, Jobs: jobs.New(jobs.Deps{DB: db, Clock: c, Lease: c}), Audit: trail, Log: slog.New(slog.DiscardHandler),
 		Tenants: tenant.NewService(tenant.Deps{DB: db, Clock: c}), Subscriptions: books{}, Provider: books{}, Letters: books{},
+		Payments: payments.NewBook(db, c, wallet.Wallet{}),
 		Issuing: &invoice.Issuing{Numbers: invoice.DefaultNumbers, Render: func(invoice.Statement) ([]byte, error) { return []byte("%PDF"), nil }},
 	})
 }
