@@ -103,6 +103,11 @@ func adapterWorks(t *testing.T, p counterpart) {
 			t.Error(what)
 		}
 	}
+	step("UnitsRead", func(ctx context.Context) error {
+		units, err := p.UnitsRead(ctx, "eur")
+		is("an amount in EUR has other units", units.FromProvider(1250) == 1250)
+		return err
+	})
 	step("Mode", func(context.Context) error {
 		is("the key is of another mode", p.Mode() == psp.TestMode)
 		return nil

@@ -39,3 +39,22 @@ CREATE TABLE payment_entries (
 CREATE UNIQUE INDEX payment_entries_once_key ON payment_entries (tenant_id, invoice_id, key);
 CREATE INDEX payment_entries_tenant_id_idx ON payment_entries (tenant_id, happened_at, id);
 CREATE INDEX payment_entries_happened_at_idx ON payment_entries (happened_at, id);
+
+-- Deliveries to webhook endpoints that were given up, for time lines: the last time, if one
+-- was sent again. tenant_id is null for an endpoint of the platform. status is that of the last
+-- answer, null for none.
+CREATE TABLE webhook_failures (
+    delivery_id uuid PRIMARY KEY REFERENCES webhook_deliveries (id) ON DELETE CASCADE,
+    endpoint_id uuid NOT NULL REFERENCES webhook_endpoints (id) ON DELETE CASCADE,
+    tenant_id uuid,
+    status integer,
+    attempts integer NOT NULL,
+    failed_at timestamp with time zone NOT NULL
+);
+CREATE INDEX webhook_failures_endpoint_id_idx ON webhook_failures (endpoint_id);
+CREATE INDEX webhook_failures_tenant_id_idx ON webhook_failures (tenant_id, failed_at, delivery_id);
+CREATE INDEX webhook_failures_failed_at_idx ON webhook_failures (failed_at, delivery_id);
+
+-- Alerts by time, for the same.
+CREATE INDEX usage_alerts_tenant_id_idx ON usage_alerts (tenant_id, created_at, id);
+CREATE INDEX usage_alerts_created_at_idx ON usage_alerts (created_at, id);
