@@ -122,6 +122,15 @@ examples-next: clients ## Build the example of Next.js and go through its story 
 	cd examples/nextjs && npm ci --silent --ignore-scripts && npm run --silent build
 	$(PROGRAM) && cd examples/nextjs && npm test --silent
 
+.PHONY: elements
+elements: ## Build the web components into clients/elements/dist, which is committed (needs npm)
+	cd clients/elements && npm ci --silent --ignore-scripts --no-audit --no-fund
+	cd clients/elements && npm run --silent api && npm run --silent check && npm run --silent build
+
+.PHONY: elements-check
+elements-check: elements ## Build the web components and fail when one is too large or not what is committed
+	@test -z "$$(git status --porcelain clients/elements)" || { git status --short clients/elements; echo "clients/elements/dist is not what the source gives: run make elements and commit it"; exit 1; }
+
 .PHONY: openapi-lint
 openapi-lint: ## Lint api/openapi.yaml, and fail on what breaks clients of the last release (needs npm)
 	cd api/lint && npm ci --silent --ignore-scripts --no-audit --no-fund && npm run --silent lint

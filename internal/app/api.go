@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry"
+	parts "github.com/tenantry/tenantry/clients/elements"
 	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/app/handbook"
 	"github.com/tenantry/tenantry/internal/brand"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/console"
+	"github.com/tenantry/tenantry/internal/elements"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/frontend"
 	"github.com/tenantry/tenantry/internal/guides"
@@ -86,6 +88,13 @@ func (svc *service) mountFrontend(api *rest.API) error {
 	callback := svc.frontend.Path(frontend.OAuthCallback)
 	api.Mount(callback, popup)
 	api.Mount(callback+".js", popup)
+	if parts.Included {
+		served, err := elements.Handler(parts.Files())
+		if err != nil {
+			return err
+		}
+		api.Mount(elements.Path, served)
+	}
 	if svc.hasConsole() {
 		return svc.mountConsole(api, own)
 	}

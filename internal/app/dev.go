@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	parts "github.com/tenantry/tenantry/clients/elements"
 	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/sandbox"
@@ -105,6 +106,7 @@ func newSandboxed(
 	world.Show(sandbox.Access{
 		API: s.PublicURL.String() + "/sandbox/stripe", Key: key.Reveal(), Secret: secret.Reveal(), Brand: sandboxBrand(s),
 		Coming: provider.Coming, LastEvents: provider.LastEvents,
+		Elements: parts.Included,
 	})
 	world.Clock().OnAdvance(func(time.Time) { provider.Wake(); svc.jobs.Wake(); svc.hooks.Wake() })
 	payments := provider.Handler()

@@ -38,6 +38,9 @@ func (w *World) Handler(provider, identities http.Handler, hosts ...string) http
 	mux.HandleFunc("GET /sandbox/clock", clocks.show)
 	mux.HandleFunc("POST /sandbox/clock", clocks.move)
 	mux.HandleFunc("GET /sandbox/bar", w.showBar)
+	if w.access.Elements {
+		w.registerElements(mux)
+	}
 	mux.Handle("/sandbox/mail", w.mailbox.Handler())
 	mux.Handle("/sandbox/mail/", w.mailbox.Handler())
 	for _, own := range []string{"/sandbox/stripe/", "/sandbox/checkout/", "/sandbox/portal/", "/sandbox/invoices/", "/sandbox/chaos", "/sandbox/dashboard", "/sandbox/dashboard/"} {

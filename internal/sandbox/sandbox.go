@@ -58,6 +58,7 @@ type Access struct {
 	Coming func(ctx context.Context, limit int) ([]look.Coming, error)
 	// LastEvents returns what happened there last, the newest first.
 	LastEvents func(ctx context.Context, limit int) ([]look.Event, error)
+	Elements   bool // whether the service has the web components, which a page shows
 }
 
 // Show lets the pages show how the payment provider is reached and what happens next. Call

@@ -49,12 +49,21 @@ func Policy(formAction string, logos ...string) string {
 	return policy
 }
 
+// WriteWithAPI renders a page whose script calls the service.
+func WriteWithAPI(w http.ResponseWriter, page *template.Template, view any) error {
+	return write(w, http.StatusOK, page, Policy("'self'")+"; connect-src 'self'", view)
+}
+
 // Write renders a page, or returns why it cannot. A view that is for a Reader has a brand.
 func Write(w http.ResponseWriter, status int, page *template.Template, formAction string, view any) error {
 	var logos []string
 	if of, ok := view.(interface{ Look() Brand }); ok {
 		logos = of.Look().origins()
 	}
+	return write(w, status, page, Policy(formAction, logos...), view)
+}
+
+func write(w http.ResponseWriter, status int, page *template.Template, policy string, view any) error {
 	var html bytes.Buffer
 	if err := page.Execute(&html, view); err != nil {
 		return fmt.Errorf("render: %w", err)
@@ -63,7 +72,7 @@ func Write(w http.ResponseWriter, status int, page *template.Template, formActio
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Security-Policy", Policy(formAction, logos...))
+	h.Set("Content-Security-Policy", policy)
 	w.WriteHeader(status)
 	_, _ = html.WriteTo(w) // an error means that the reader is gone
 	return nil
@@ -77,6 +86,11 @@ func Register(mux *http.ServeMux) {
 	} {
 		mux.HandleFunc("GET "+path, asset(file.kind, file.text))
 	}
+}
+
+// RegisterScript serves a script of one page.
+func RegisterScript(mux *http.ServeMux, path, text string) {
+	mux.HandleFunc("GET "+path, asset("text/javascript; charset=utf-8", text))
 }
 
 func asset(kind, text string) http.HandlerFunc {

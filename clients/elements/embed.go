@@ -1,0 +1,24 @@
+//go:build !no_ui
+
+// Package elements has the built web components, with compressed copies.
+package elements
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed dist
+var dist embed.FS
+
+// Included reports whether the components are in this program.
+const Included = true
+
+// Files returns the built components.
+func Files() fs.FS {
+	files, err := fs.Sub(dist, "dist")
+	if err != nil {
+		panic(err) // the folder is in the program
+	}
+	return files
+}

@@ -1,0 +1,5 @@
+export { TenantryAccount } from './account'
+export { TenantryBilling } from './billing'
+export { TenantryPricing } from './pricing'
+export { TenantryTeam } from './team'
+export { TenantryUsage } from './usage'

@@ -1,0 +1,108 @@
+package elements_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	built "github.com/tenantry/tenantry/clients/elements"
+	"github.com/tenantry/tenantry/internal/elements"
+)
+
+func serve(t *testing.T, files fs.FS) http.Handler {
+	t.Helper()
+	h, err := elements.Handler(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func ask(h http.Handler, method, path string, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, nil)
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// A component goes out to pages of every origin, compressed where the client takes that. It is kept
+// for ever only under its version.
+func TestHandler(t *testing.T) {
+	t.Parallel()
+	h := serve(t, fstest.MapFS{
+		"team.js": {Data: []byte("plain")}, "team.js.gz": {Data: []byte("packed")}, "licenses.md": {Data: []byte("licences")}, "other.txt": {Data: []byte("?")},
+	})
+	for accept, want := range map[string][2]string{
+		"br, gzip": {"gzip", "packed"}, "gzip;q=0.5": {"gzip", "packed"}, "gzip;q=0": {"", "plain"}, "": {"", "plain"},
+	} {
+		w := ask(h, "GET", "/elements/v1/team.js", "Accept-Encoding", accept, "Origin", "https://shop.example")
+		if got := [2]string{w.Header().Get("Content-Encoding"), w.Body.String()}; got != want {
+			t.Errorf("%q: %v, want %v", accept, got, want)
+		}
+		if w.Header().Get("Access-Control-Allow-Origin") != "*" || w.Header().Get("Cross-Origin-Resource-Policy") != "cross-origin" ||
+			w.Header().Get("Vary") != "Accept-Encoding" || w.Header().Get("Content-Type") != "text/javascript; charset=utf-8" {
+			t.Errorf("%q: %v", accept, w.Header())
+		}
+		if again := ask(h, "GET", "/elements/v1/team.js", "Accept-Encoding", accept, "If-None-Match", w.Header().Get("ETag")); again.Code != 304 {
+			t.Errorf("%q: %d for what the client has", accept, again.Code)
+		}
+	}
+	version := strings.Trim(ask(h, "GET", "/elements/v1/team.js").Header().Get("ETag"), `"`)
+	for query, want := range map[string]string{"": "max-age=3600,", "?v=" + version: "immutable", "?v=older": "max-age=3600,"} {
+		if got := ask(h, "GET", "/elements/v1/team.js"+query).Header().Get("Cache-Control"); !strings.Contains(got, want) {
+			t.Errorf("%q: %s", query, got)
+		}
+	}
+	for path, want := range map[string]int{"licenses.md": 200, "nothing.js": 404, "team.js.gz": 404, "other.txt": 404, "": 404, "../team.js": 404} {
+		if w := ask(h, "GET", "/elements/v1/"+path); w.Code != want {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
+	if w := ask(h, "POST", "/elements/v1/team.js"); w.Code != 405 || w.Header().Get("Allow") != "GET, HEAD" {
+		t.Error(w.Code, w.Header())
+	}
+}
+
+// Each built component defines its element, is what its compressed copy has, and is below 20 KB so.
+func TestBuilt(t *testing.T) {
+	t.Parallel()
+	if !built.Included {
+		t.Skip("this program is built without the components")
+	}
+	h := serve(t, built.Files())
+	all := ask(h, "GET", "/elements/v1/elements.js").Body.String()
+	for _, name := range []string{"pricing", "team", "billing", "usage", "account"} {
+		plain := ask(h, "GET", "/elements/v1/"+name+".js").Body.Bytes()
+		packed := ask(h, "GET", "/elements/v1/"+name+".js", "Accept-Encoding", "gzip").Body
+		if packed.Len() == 0 || packed.Len() >= 20_000 {
+			t.Errorf("%s has %d bytes", name, packed.Len())
+		}
+		unpacked, err := gzip.NewReader(packed)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if content, err := io.ReadAll(unpacked); err != nil || !bytes.Equal(content, plain) {
+			t.Errorf("%s is not what its compressed copy has: %v", name, err)
+		}
+		if tag := `"tenantry-` + name + `"`; !bytes.Contains(plain, []byte(tag)) || !strings.Contains(all, tag) {
+			t.Errorf("%s is not defined", tag)
+		}
+		// A page with a strict policy refuses these.
+		if found := regexp.MustCompile(`\beval\(|new Function\(| style="`).Find(plain); found != nil {
+			t.Errorf("%s has %s", name, found)
+		}
+		if found := regexp.MustCompile(`https?://[\w./-]+`).FindAll(plain, -1); len(found) > 0 {
+			t.Errorf("%s names addresses of others: %s", name, found)
+		}
+	}
+}
