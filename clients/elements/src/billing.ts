@@ -73,7 +73,7 @@ export class TenantryBilling extends TenantryElement<Billing> {
       <div class="lead" part="plan">${this.headed(sentence)}<p>${why}</p>
         ${manages ? html`<div class="acts">${this.choose(data)}${subscription ? this.portal(data, this.t(texts.portal)) : nothing}${this.ending(data)}</div>` : nothing}</div>
       <div class="sec">${this.headed(this.t(texts.invoices), 1)}
-        ${invoices.length === 0 ? this.empty(this.t(texts.noInvoices), this.t(texts.noInvoicesText)) : html`<ul class="rows" part="list">${invoices.map((one) => this.invoice(one, data, manages))}</ul>`}
+        ${invoices.length === 0 ? this.empty(this.t(texts.noInvoices), this.t(texts.noInvoicesText), undefined, 2) : html`<ul class="rows" part="list">${invoices.map((one) => this.invoice(one, data, manages))}</ul>`}
         ${total > invoices.length && this.shownInvoices < 100 ? html`<p>${this.button(this.t(texts.more), () => this.more(), { look: 'quiet s' })}</p>` : nothing}</div>`
   }
 

@@ -106,7 +106,7 @@ export class TenantryPricing extends TenantryElement<Catalog> {
 
   protected override show(data: Catalog): Content {
     const { plans, products, currency, own } = data
-    if (plans.length === 0) return this.empty(this.t(texts.none), this.t(texts.noneText))
+    if (plans.length === 0) return html`<div class="head">${this.headed(this.heading())}</div>${this.empty(this.t(texts.none), this.t(texts.noneText))}`
     const current = own?.subscription && plans.find((one) => one.id === own.subscription?.plan.id)
     const intervals = [...new Map(plans.map((plan) => [intervalOf(plan), plan])).entries()]
     const wish = (value?: string) => intervals.find(([one]) => one === value || one === `1-${value}`)?.[0]

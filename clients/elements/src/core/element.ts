@@ -282,8 +282,8 @@ export abstract class TenantryElement<Data = unknown> extends Reactive {
       <p>${title ? html`<b>${title}</b>` : nothing}${text}</p>${actions ? html`<div class="acts">${actions}</div>` : nothing}</div>`
   }
 
-  protected empty(title: string, text: Content, actions?: Content): TemplateResult {
-    return html`<div class="empty" part="empty">${this.headed(title, 1)}<p>${text}</p>${actions ? html`<div class="acts">${actions}</div>` : nothing}</div>`
+  protected empty(title: string, text: Content, actions?: Content, below = 1): TemplateResult {
+    return html`<div class="empty" part="empty">${this.headed(title, below)}<p>${text}</p>${actions ? html`<div class="acts">${actions}</div>` : nothing}</div>`
   }
 
   protected headed(text: Content, below = 0): TemplateResult {
@@ -346,10 +346,10 @@ export abstract class TenantryElement<Data = unknown> extends Reactive {
   private inside(): Content {
     const { data, failure } = this
     if (failure instanceof ApiError && failure.status === 401) {
-      return this.empty(this.t(shared.signInTitle), this.t(shared.signInText),
-        this.signInUrl ? html`<a class="btn primary" part="button primary" href=${this.signInUrl}>${this.t(shared.signIn)}</a>` : undefined)
+      return html`<div class="head">${this.headed(this.heading())}</div>${this.empty(this.t(shared.signInTitle), this.t(shared.signInText),
+        this.signInUrl ? html`<a class="btn primary" part="button primary" href=${this.signInUrl}>${this.t(shared.signIn)}</a>` : undefined)}`
     }
-    if (data === undefined && failure !== undefined) return html`${this.headed(this.heading())}${this.problem(failure, () => this.reload())}`
+    if (data === undefined && failure !== undefined) return html`<div class="head">${this.headed(this.heading())}</div>${this.problem(failure, () => this.reload())}`
     if (data === undefined) return html`<div class="skel" role="status" aria-label=${this.t(shared.loading)}><i></i><i></i><i></i><i></i><i></i></div>`
     return html`${failure === undefined ? nothing : html`<div class="said">${this.problem(failure, () => this.reload())}</div>`}${this.show(data)}`
   }
