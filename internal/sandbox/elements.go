@@ -41,7 +41,8 @@ func (w *World) registerElements(mux *http.ServeMux) {
 			Login    login
 		}{
 			look.Frame{Title: "Elements", Here: "Start", Up: &look.Link{Text: "Start", Href: "/sandbox"}, Now: look.At(now, now)},
-			shownElements, shownElements[i], login{"the owner of Acme", OwnerEmail, OwnerPassword},
+			shownElements, shownElements[i],
+			login{"the owner of Acme", OwnerEmail, OwnerPassword},
 		})
 		if err != nil {
 			writeJSON(rw, http.StatusInternalServerError, problem{Message: err.Error()})

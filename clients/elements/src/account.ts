@@ -1,4 +1,5 @@
 import { html, nothing } from 'lit-html'
+import { ago } from './core/ago'
 import { ApiError, type Schema } from './core/client'
 import { define, status, TenantryElement, type Content, type Values } from './core/element'
 import { account as texts } from './texts/account'
@@ -110,7 +111,7 @@ export class TenantryAccount extends TenantryElement<Account> {
     const device = deviceOf(one.user_agent)
     const end = () => this.change('account', () => this.client.call('DELETE', `/user/sessions/${one.id}`), this.t(texts.endDone))
     return html`<li part="row"><div><b>${device}</b><small>${[one.ip, one.kind === 'token' && this.t(texts.program)].filter(Boolean).join(', ')}</small></div>
-      ${one.current ? status('good', this.t(texts.here)) : html`<span class="muted">${this.format.ago(one.last_used_at)}</span>
+      ${one.current ? status('good', this.t(texts.here)) : html`<span class="muted">${ago(this.language, one.last_used_at)}</span>
         ${this.doing(`end-${one.id}`, this.t(texts.endLogin), end, { look: 's', label: this.t(texts.endLabel, { device }), failed: this.t(texts.endFailed) })}`}</li>`
   }
 }

@@ -122,7 +122,7 @@ export class TenantryPricing extends TenantryElement<Catalog> {
         ${intervals.length > 1 ? html`<div class="seg" part="intervals" role="group" aria-label=${this.t(texts.paid)}>${intervals.map(([value, plan]) =>
           html`<button type="button" part="interval" aria-pressed=${value === interval} @click=${() => { this.shownInterval = value }}>${each(this.t, plan)}</button>`)}</div>` : nothing}
         ${currencies.length > 1 && !own?.subscription ? html`<select class="input select" part="input" aria-label=${this.t(texts.currency)} @change=${chooseCurrency}>
-          ${currencies.map((code) => html`<option value=${code} ?selected=${code === currency}>${this.format.currency(code)}</option>`)}</select>` : nothing}</div></div>
+          ${currencies.map((code) => html`<option value=${code} .selected=${code === currency}>${this.format.currency(code)}</option>`)}</select>` : nothing}</div></div>
       ${this.outcome(own)}
       ${groups.map(({ product, plans }) => html`<div class="sec">${groups.length > 1 ? html`${this.headed(product.name, 1)}${product.description ? html`<p class="muted">${product.description}</p>` : nothing}` : nothing}
         <ul class="offers" part="plans">${plans.map((plan) => this.offer(plan, data, groups.length > 1 ? 2 : 1))}</ul></div>`)}`

@@ -1,4 +1,5 @@
 import { html, nothing } from 'lit-html'
+import { ago } from './core/ago'
 import { ApiError, type Schema } from './core/client'
 import { define, status, TenantryElement, type Content, type Values } from './core/element'
 import { team as texts } from './texts/team'
@@ -97,7 +98,7 @@ export class TenantryTeam extends TenantryElement<Team> {
         <span><b>${member.name} ${self ? this.t(texts.you) : nothing}</b><small>${member.email}</small></span></div>
       <div class="how">${manages
         ? html`<select class="input select s" part="input" aria-label=${this.t(texts.roleOf, { name: member.name })} aria-busy=${busy || nothing} @change=${assign}>
-            ${known.map((one) => html`<option value=${one.id} ?selected=${one.id === member.role.id}>${this.roleName(one.name)}</option>`)}</select>`
+            ${known.map((one) => html`<option value=${one.id} .selected=${one.id === member.role.id}>${this.roleName(one.name)}</option>`)}</select>`
         : this.roleName(member.role.name)}
         ${member.joined_at ? html`<small>${this.t(texts.since, { day: this.format.dayWithYear(member.joined_at) })}</small>` : nothing}</div>
       <div class="acts">${manages ? this.button(this.t(texts.remove), () => this.dismiss(member, path), { look: 's quiet danger', part: 'button', label: this.t(texts.removeDo, { name: member.name }) })
@@ -126,7 +127,7 @@ export class TenantryTeam extends TenantryElement<Team> {
     const end = this.format.day(one.expires_at)
     const state = one.is_expired
       ? [status('off', this.t(texts.ended)), html`<small>${this.t(texts.endedText, { end })}</small>`]
-      : [status('wait', this.t(texts.invited)), html`<small>${this.t(texts.invitedText, { by: one.inviter.name, since: this.format.ago(one.created_at), end })}</small>`]
+      : [status('wait', this.t(texts.invited)), html`<small>${this.t(texts.invitedText, { by: one.inviter.name, since: ago(this.language, one.created_at), end })}</small>`]
     const resend = () => this.change('team', () => this.client.call('POST', `${path}/resend`), this.t(texts.againDone, { email }))
     const revoke = () => this.ask({
       title: this.t(texts.backTitle, { email }), body: () => html`<p class="muted">${this.t(texts.backText)}</p>`, danger: true,

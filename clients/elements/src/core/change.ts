@@ -29,8 +29,7 @@ export class PlanChange {
   hindrance(plan: Offered): Content {
     const { host: { t, format }, subscription } = this
     if (plan.prices.length === 0) return t(texts.noPrice)
-    if (subscription && (plan.pricing_type === 'usage') !== (subscription.plan.pricing_type === 'usage')) return t(texts.usagePlan)
-    if (subscription && plan.pricing_type === 'usage') return t(texts.usagePlan)
+    if (subscription && [plan, subscription.plan].some((one) => one.pricing_type === 'usage')) return t(texts.usagePlan)
     if (plan.eligibility.reason) return t(texts.notSold)
     if (plan.eligibility.selectable) return undefined
     return [t(texts.tooSmall), ...plan.eligibility.violations.map((one) => html` ${t(texts.violation, {

@@ -120,6 +120,7 @@ export abstract class TenantryElement<Data = unknown> extends Reactive {
     if (this.shown && ['api', 'token', 'getToken'].some((one) => properties.has(one))) void this.reload()
     this.shown = true
     if (properties.has('dialog')) this.place()
+    if (properties.has('said') && this.said) this.root.querySelector('.said')!.scrollIntoView({ block: 'nearest' })
   }
 
   /** Reads everything again. What is shown stays until then. */
@@ -161,7 +162,7 @@ export abstract class TenantryElement<Data = unknown> extends Reactive {
 
   /** Takes the language of the element, or of what it stands in. Reports whether it is another one. */
   private speak(): boolean {
-    const language = languageOf(this.getAttribute('lang')) ?? languageOf(this.closest('[lang]')?.getAttribute('lang')) ?? 'en'
+    const language = languageOf(this.getAttribute('lang')) ?? languageOf(this.closest('[lang]')?.getAttribute('lang')) ?? languageOf(document.documentElement.lang) ?? 'en'
     if (language === this.language) return false
     this.language = language
     this.format = formats(language)
