@@ -1,6 +1,8 @@
 // The kit against the program that TENANTRY_BIN names.
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { cards, startSandbox } from '../dist/index.js'
 
 let sandbox
@@ -121,6 +123,14 @@ test('the provider misbehaves while it is told to', async () => {
 test('a program that is not there, or does not start, says why', async () => {
   await assert.rejects(startSandbox({ program: '/nowhere/tenantry' }), /no such program.*TENANTRY_BIN/s)
   await assert.rejects(startSandbox({ settings: { TENANTRY_PUBLIC_URL: 'nonsense' } }), /ended with status \d+\.\n.*TENANTRY_PUBLIC_URL/s)
+})
+
+const go = spawnSync('go', ['version']).status === 0
+test('the program is built from a folder with its source', { skip: go ? false : 'there is no Go here' }, async () => {
+  const built = await startSandbox({ source: fileURLToPath(new URL('../../..', import.meta.url)), timeout: 60_000 })
+  assert.equal((await fetch(`${built.url}/readyz`)).status, 200)
+  await built.stop()
+  await assert.rejects(startSandbox({ source: '/nowhere' }))
 })
 
 test('a stopped service has ended', async () => {
