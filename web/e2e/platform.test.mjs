@@ -74,6 +74,20 @@ test('a plan is written in four languages, and customers read it', { skip }, asy
   }
 })
 
+test('before a price is saved it says who keeps the old one', { skip }, async (t) => {
+  await register(service.base, 'Kai Keeps', 'kai@keeps.test', 'Keeps', { slug: 'starter' })
+  const plan = await planOf('starter')
+  const { data } = await ask(`/admin/plans/${plan.id}/customers`)
+  const tenants = data.by_price.find((one) => one.currency === 'EUR').tenants
+  const page = await visit(t, browser, service.base, { width: 390 })
+  await signIn(page, admin)
+  await page.goto(`/platform/catalog/plans/${plan.id}`)
+  await page.getByLabel('Price in Euro').fill('22.00')
+  await page.getByText(new RegExp(`^${tenants} tenants? keeps? €19.00 until they change their plan`)).waitFor()
+  await check(page, 'a plan with another price')
+  await page.getByRole('button', { name: /customers keep €19.00/ }).waitFor()
+})
+
 test('a tenant that its owner deleted is restored', { skip }, async (t) => {
   const owner = await register(service.base, 'Rita Restored', 'rita@restored.test', 'Restored')
   await call(service.base, 'DELETE', `/api/v1/tenant/${owner.tenant}`, { current_password: owner.password }, owner.token)
@@ -205,9 +219,13 @@ test('an invoice that nobody pays is voided', { skip }, async (t) => {
   const page = await visit(t, browser, service.base, { width: 390, theme: 'dark' })
   await signIn(page, admin)
   await page.goto(`/platform/tenants/${owner.tenant}`)
+  await page.getByText('Next attempt').waitFor()
+  await page.getByText(/^Visa 0341, until/).waitFor()
   await page.locator('.ent').getByRole('button', { name: 'More' }).click()
   await page.getByRole('menuitem', { name: 'Void an invoice' }).click()
-  await dialog(page).getByLabel('Id of the invoice').fill(open.id)
+  await dialog(page).getByLabel('Invoice', { exact: true }).getByRole('option', { name: open.number }).waitFor({ state: 'attached' })
+  await dialog(page).getByLabel('Invoice', { exact: true }).selectOption(open.id)
+  await check(page, 'the choice of an invoice')
   await dialog(page).getByRole('button', { name: 'Void the invoice' }).click()
   await page.getByText('is void.').waitFor()
   await page.getByText('Sandbox Admin voided an invoice').waitFor()

@@ -11,6 +11,7 @@ import { BillingDetailsList } from './tenant/Details'
 import { Header } from './tenant/Header'
 import { History } from './tenant/History'
 import { MoneyFacts } from './tenant/MoneyFacts'
+import { PaymentFacts } from './tenant/PaymentFacts'
 import { People } from './tenant/People'
 import { oneQuery } from './tenant/reads'
 
@@ -40,6 +41,7 @@ function Body({ of }: { of: Schema<'AdminTenant'> }) {
             <>
               <h2><Trans>Money</Trans></h2>
               <MoneyFacts id={of.id} />
+              <PaymentFacts id={of.id} />
               <People tenant={of} />
             </>
           )}

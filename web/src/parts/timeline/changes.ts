@@ -1,8 +1,9 @@
 import { plural, t } from '@lingui/core/macro'
 import type { Formats } from '../../app/format'
+import { roleWord } from '../../app/roles'
 import type { IconName } from '../../ui/Icon'
 import type { Change, NameOf, Said } from './types'
-import { fieldWords, plainType, roleWord, text, whoOf } from './words'
+import { fieldWords, plainType, text, whoOf } from './words'
 
 /** What is needed to say a change. */
 interface Told {

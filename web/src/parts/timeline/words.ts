@@ -10,12 +10,6 @@ export function text(of: unknown, language = 'en'): string | undefined {
   return (typeof texts[language] === 'string' && texts[language]) || (typeof texts.en === 'string' && texts.en) || undefined
 }
 
-/** The name of a role: the built-in ones in the reader's language, others as the tenant named them. */
-export function roleWord(name: string): string {
-  const builtIn: Record<string, string> = { owner: t`Owner`, admin: t`Admin`, member: t`Member` }
-  return builtIn[name.toLowerCase()] ?? name
-}
-
 /** What only people do: where nobody is named, the account is gone. */
 const byPeople = /^(member|invitation|role|tenant\.(updated|ownership)|billing_portal|impersonation)/
 

@@ -45,3 +45,9 @@ export const currenciesQuery = queryOptions({
   queryKey: ['currencies'],
   queryFn: async () => (await api.GET('/api/v1/admin/currencies')).data!.data,
 })
+
+/** How many tenants have a plan, by the price that they pay. */
+export const customersQuery = (id: string) => queryOptions({
+  queryKey: [...catalogKey, 'plans', id, 'customers'],
+  queryFn: async () => (await api.GET('/api/v1/admin/plans/{plan}/customers', { params: { path: { plan: id } } })).data!.data,
+})

@@ -1,14 +1,51 @@
-import { Trans } from '@lingui/react/macro'
+import { Plural, Trans } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { Icon } from '../../../ui/Icon'
-import { priceChanges } from './changes'
+import { customersQuery } from '../catalog/reads'
+import { priceChanges, type PriceChange } from './changes'
 import { useDigits } from './digits'
 import type { Draft } from './draft'
 
-/** Whom saving concerns, before it is done. */
-export function Affected({ draft, before }: { draft: Draft; before: Draft }) {
+/** Who keeps what they pay in a currency. Some may pay an earlier price still. */
+function Keepers({ of, customers }: { of: PriceChange; customers: Schema<'PlanCustomers'> | undefined }) {
   const format = useFormat()
+  if (of.before === undefined) return null
+  const old = format.money(of.before, of.currency)
+  if (!customers) return <Trans>Who pays {old} keeps it until they change their plan.</Trans>
+  const keep = customers.by_price.filter((one) => one.currency === of.currency && one.tenants > 0)
+  if (keep.length === 0) return <Trans>Nobody pays {old} so far.</Trans>
+  return keep.map((one) => {
+    const amount = format.money(one.amount, one.currency)
+    return (
+      <span key={`${one.price ?? ''} ${one.amount} ${one.interval_unit} ${one.interval_count}`} className="block">
+        <Plural value={one.tenants} one={`# tenant keeps ${amount} until they change their plan.`} other={`# tenants keep ${amount} until they change their plan.`} />
+      </span>
+    )
+  })
+}
+
+/** A price that changes: who keeps the old one, and who pays the new one. */
+function PriceLine({ of, customers }: { of: PriceChange; customers: Schema<'PlanCustomers'> | undefined }) {
+  const format = useFormat()
+  const { currency, after } = of
+  return (
+    <li>
+      <Icon name={after === undefined ? 'minus' : 'card'} />
+      <span>
+        <Keepers of={of} customers={customers} />{' '}
+        {after !== undefined ? <Trans>New customers pay {format.money(after, currency)} from the moment you save.</Trans> : <Trans>Nobody new can buy it in {currency}.</Trans>}
+      </span>
+    </li>
+  )
+}
+
+/** Whom saving concerns, before it is done. */
+export function Affected({ plan, draft, before }: { plan: string; draft: Draft; before: Draft }) {
   const digits = useDigits()
+  const customers = useQuery(customersQuery(plan)).data
+  const count = customers?.tenants ?? 0
   const prices = priceChanges(draft, before, digits)
   const differs = (key: keyof Draft) => JSON.stringify(draft[key]) !== JSON.stringify(before[key])
   const gives = differs('entitlements')
@@ -19,20 +56,35 @@ export function Affected({ draft, before }: { draft: Draft; before: Draft }) {
     <section className="sec">
       <div className="sec-head"><h2><Trans>Who is affected</Trans></h2></div>
       <ul className="affected icons">
-        {prices.map(({ currency, before: old, after }) => (
-          <li key={currency}>
-            <Icon name={after === undefined ? 'minus' : 'card'} />
+        {prices.map((one) => <PriceLine key={one.currency} of={one} customers={customers} />)}
+        {interval && <li><Icon name="clock" /><span><Trans>Who has the plan keeps the interval; the new one is for new customers.</Trans></span></li>}
+        {gives && (
+          <li>
+            <Icon name="team" />
             <span>
-              {old !== undefined && <Trans>Who pays {format.money(old, currency)} keeps it until they change their plan.</Trans>}{' '}
-              {after !== undefined && <Trans>New customers pay {format.money(after, currency)} from the moment you save.</Trans>}
-              {after === undefined && <Trans>Nobody new can buy it in {currency}.</Trans>}
+              {customers
+                ? <Plural value={count} _0="Nobody has the plan so far; what is in it holds for whoever buys it." one="What is in it changes at once for # tenant, also where it becomes less." other="What is in it changes at once for # tenants, also where it becomes less." />
+                : <Trans>What is in it changes at once for everybody who has the plan, also where it becomes less.</Trans>}
             </span>
           </li>
-        ))}
-        {interval && <li><Icon name="clock" /><span><Trans>Who has the plan keeps the interval; the new one is for new customers.</Trans></span></li>}
-        {gives && <li><Icon name="team" /><span><Trans>What is in it changes at once for everybody who has the plan, also where it becomes less.</Trans></span></li>}
-        {sale && <li><Icon name="plan" /><span>{draft.is_active ? <Trans>Everybody can buy it within a minute.</Trans> : <Trans>Nobody new can buy it. Subscriptions go on.</Trans>}</span></li>}
-        {nothing && <li><Icon name="check" /><span className="muted"><Trans>Nobody, so far. Change something and it says here for whom.</Trans></span></li>}
+        )}
+        {sale && (
+          <li>
+            <Icon name="plan" />
+            {draft.is_active
+              ? <span><Trans>Everybody can buy it within a minute.</Trans></span>
+              : <span><Trans>Nobody new can buy it.</Trans> {customers && <Plural value={count} _0="Nobody has it." one="# tenant keeps it." other="# tenants keep it." />}</span>}
+          </li>
+        )}
+        {nothing && (
+          <li>
+            <Icon name="team" />
+            <span className="muted">
+              {customers && <><Plural value={count} _0="Nobody has this plan." one="# tenant has this plan." other="# tenants have this plan." />{' '}</>}
+              <Trans>Change something and it says here whom that concerns.</Trans>
+            </span>
+          </li>
+        )}
       </ul>
     </section>
   )

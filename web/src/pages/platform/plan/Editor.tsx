@@ -81,7 +81,7 @@ export function Editor({ plan, onDiscard }: { plan: Schema<'AdminPlan'>; onDisca
           </div>
           <aside className="preview" aria-label={t`What customers see`}>
             <Preview draft={draft} />
-            <Affected draft={draft} before={before} />
+            <Affected plan={plan.id} draft={draft} before={before} />
           </aside>
           {changes.length > 0 && mayEdit && (
             <div className="savebar">

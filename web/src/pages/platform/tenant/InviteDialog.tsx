@@ -1,13 +1,13 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'
 import { api, type Schema } from '../../../api/client'
+import { roleWord } from '../../../app/roles'
 import { Button } from '../../../ui/Button'
 import { Dialog } from '../../../ui/Dialog'
 import { SelectField, TextField } from '../../../ui/Field'
 import { Form } from '../../../ui/Form'
 import { toast } from '../../../ui/Toast'
 import { tenantKey } from './reads'
-import { roleWord } from './words'
 
 /** Invites somebody into a tenant, as its members can. */
 export function InviteDialog({ tenant, open, onClose }: { tenant: Schema<'AdminTenant'>; open: boolean; onClose: () => void }) {

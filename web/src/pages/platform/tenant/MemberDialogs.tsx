@@ -1,6 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'
 import { api, type Schema } from '../../../api/client'
+import { roleWord } from '../../../app/roles'
 import { Button } from '../../../ui/Button'
 import { Confirm } from '../../../ui/Confirm'
 import { Dialog } from '../../../ui/Dialog'
@@ -8,7 +9,6 @@ import { PasswordField, SelectField, TextField } from '../../../ui/Field'
 import { Form } from '../../../ui/Form'
 import { toast } from '../../../ui/Toast'
 import { usePlatformMay } from '../may'
-import { roleWord } from './words'
 
 interface Props {
   of: Schema<'TeamMember'>

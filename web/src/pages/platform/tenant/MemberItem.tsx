@@ -1,12 +1,12 @@
 import { Trans } from '@lingui/react/macro'
 import { useState } from 'react'
 import type { Schema } from '../../../api/client'
+import { roleWord } from '../../../app/roles'
 import { MenuEntry, MenuLine, More } from '../../../ui/Menu'
 import { Avatar } from '../../../ui/People'
 import { usePlatformMay } from '../may'
 import { useActAs } from './actAs'
 import { ChangeMember, ChangeRole, RemoveMember } from './MemberDialogs'
-import { roleWord } from './words'
 
 /** A member, and what can be done for them. */
 export function MemberItem({ of, tenant }: { of: Schema<'TeamMember'>; tenant: Schema<'AdminTenant'> }) {

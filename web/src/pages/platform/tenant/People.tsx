@@ -2,6 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, type Schema } from '../../../api/client'
+import { roleWord } from '../../../app/roles'
 import { useFormat } from '../../../app/format'
 import { Button } from '../../../ui/Button'
 import { Icon } from '../../../ui/Icon'
@@ -12,7 +13,6 @@ import { usePlatformMay } from '../may'
 import { InviteDialog } from './InviteDialog'
 import { MemberItem } from './MemberItem'
 import { invitationsQuery, membersQuery, tenantKey } from './reads'
-import { roleWord } from './words'
 
 function InvitationItem({ of, tenant }: { of: Schema<'TeamInvitation'>; tenant: string }) {
   const format = useFormat()

@@ -1,16 +1,60 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { api, type Schema } from '../../../api/client'
+import { useFormat } from '../../../app/format'
+import { timelineQuery } from '../../../parts/timeline/reads'
 import { Button } from '../../../ui/Button'
 import { Dialog } from '../../../ui/Dialog'
-import { TextField } from '../../../ui/Field'
+import { SelectField, TextField } from '../../../ui/Field'
 import { Form } from '../../../ui/Form'
 import { toast } from '../../../ui/Toast'
+import { billingQuery } from './reads'
 
-/** Voids an invoice of a tenant by its id: the tenant's members see the list, the platform does not. */
-export function VoidInvoice({ tenant, open, onClose }: { tenant: Schema<'AdminTenant'>; open: boolean; onClose: () => void }) {
+interface Unpaid {
+  id: string
+  number: string | null
+  sum: string
+}
+
+/** The invoices that are not paid: the one whose payment failed, and what the last entries of the time line tell. */
+function useUnpaid(tenant: string, enabled: boolean): Unpaid[] {
+  const format = useFormat()
+  const failed = useQuery({ ...billingQuery(tenant), enabled }).data?.failed_payment
+  const entries = useInfiniteQuery({ ...timelineQuery({ tenant }, 'payments', 100), enabled }).data ?? []
+  const found = new Map<string, Unpaid>()
+  const over = new Set<string>()
+  for (const { kind, type, facts } of entries) {
+    if (kind !== 'payments' || !facts.invoice) continue
+    if (type === 'payment.succeeded' || type === 'invoice.voided') over.add(facts.invoice)
+    else if (type === 'invoice.issued') found.set(facts.invoice, { id: facts.invoice, number: facts.number, sum: format.money(facts.amount, facts.currency) })
+  }
+  if (failed?.invoice) found.set(failed.invoice, { id: failed.invoice, number: failed.number, sum: format.money(failed.amount, failed.currency) })
+  return [...found.values()].filter((one) => !over.has(one.id) || one.id === failed?.invoice)
+}
+
+/** Chooses an invoice that is not paid, or takes the id of any other. */
+function Choice({ unpaid }: { unpaid: Unpaid[] }) {
   const { t } = useLingui()
+  const [other, setOther] = useState(false)
+  const byId = unpaid.length === 0 || other
+  return (
+    <>
+      {unpaid.length > 0 && (
+        <SelectField name={other ? 'choice' : 'invoice'} label={t`Invoice`} onChange={(event) => setOther(event.target.value === '')} data-autofocus>
+          {unpaid.map(({ id, number, sum }) => <option key={id} value={id}>{number ? t`${number}, ${sum}` : sum}</option>)}
+          <option value="">{t`Another, by its id`}</option>
+        </SelectField>
+      )}
+      {byId && <TextField name="invoice" label={t`Id of the invoice`} autoComplete="off" spellCheck={false} help={t`Act as a member and open the invoice: the id is the end of its address.`} data-autofocus={unpaid.length === 0 || undefined} />}
+    </>
+  )
+}
+
+/** Voids an invoice of a tenant. */
+export function VoidInvoice({ tenant, open, onClose }: { tenant: Schema<'AdminTenant'>; open: boolean; onClose: () => void }) {
   const queries = useQueryClient()
+  const unpaid = useUnpaid(tenant.id, open)
   return (
     <Dialog open={open} onClose={onClose} title={<Trans>Void an invoice</Trans>}>
       <Form
@@ -26,7 +70,7 @@ export function VoidInvoice({ tenant, open, onClose }: { tenant: Schema<'AdminTe
         {({ busy }) => (
           <>
             <p className="flat"><Trans>Nobody can pay it any more, here or at the payment provider. It stays in the list with its number. This cannot be undone.</Trans></p>
-            <TextField name="invoice" label={t`Id of the invoice`} autoComplete="off" spellCheck={false} help={t`Act as a member and open the invoice: the id is the end of its address.`} data-autofocus />
+            <Choice unpaid={unpaid} />
             <div className="acts">
               <Button onClick={onClose}><Trans>Leave it</Trans></Button>
               <Button type="submit" look="danger solid" busy={busy}><Trans>Void the invoice</Trans></Button>

@@ -25,3 +25,9 @@ export const invitationsQuery = (id: string) => queryOptions({
   queryKey: [...tenantKey(id), 'invitations'],
   queryFn: async () => (await api.GET('/api/v1/admin/tenants/{tenant}/invitations', { params: { path: { tenant: id }, query: { pending_only: true } } })).data!.data,
 })
+
+/** What is open and paid, and with what; the provider is asked for the latter. */
+export const billingQuery = (id: string) => queryOptions({
+  queryKey: [...tenantKey(id), 'billing'],
+  queryFn: async () => (await api.GET('/api/v1/admin/tenants/{tenant}/billing', at(id))).data!.data,
+})

@@ -1,12 +1,6 @@
 import { t } from '@lingui/core/macro'
 import type { Schema } from '../../../api/client'
 
-/** The name of a role: the built-in ones in the reader's language, others as the tenant named them. */
-export function roleWord(name: string): string {
-  const builtIn: Record<string, string> = { owner: t`Owner`, admin: t`Admin`, member: t`Member` }
-  return builtIn[name.toLowerCase()] ?? name
-}
-
 /** What a price is paid for: a month, 3 months. */
 export function intervalWord(of: Pick<Schema<'Subscription'>, 'interval_unit' | 'interval_count'>): string {
   const { interval_unit: unit, interval_count: count } = of
