@@ -41,6 +41,27 @@ test('the compiler accepts what docs/typescript.md and docs/testing.md show', ()
   }
 })
 
+test('the test that docs/testing.md shows passes', async () => {
+  const folder = path.join(here, '.shown')
+  mkdirSync(folder, { recursive: true })
+  try {
+    const [shown] = blocks(read('testing.md'), 'ts')
+    const contents = shown.replace('http://127.0.0.1:3000', 'http://127.0.0.1:1') // nothing has to listen there
+    const alias = { '@tenantry/testing': path.resolve(here, '../../testing/dist/index.js') }
+    const outfile = path.join(folder, 'shown.test.mjs')
+    await build({ stdin: { contents, resolveDir: here, loader: 'ts' }, bundle: true, platform: 'node', format: 'esm', alias, outfile, logLevel: 'silent' })
+    const env = { ...process.env }
+    delete env.NODE_TEST_CONTEXT // a run of its own, not a part of this one
+    const told = execFileSync(process.execPath, ['--test', '--test-reporter=tap', outfile], { encoding: 'utf8', env })
+    assert.match(told, /^# pass 1$/m)
+    assert.match(told, /^# fail 0$/m)
+  } catch (error) {
+    assert.fail(error.stdout || error)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
 const required = (process.env.TENANTRY_TEST_REQUIRE ?? '').split(',').includes('chromium')
 const skip = existsSync(executablePath) || required ? false : `there is no ${executablePath}`
