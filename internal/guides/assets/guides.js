@@ -219,6 +219,7 @@ input.addEventListener('keydown', (event) => {
   if (event.key === 'ArrowDown') choose(options[(at + 1) % options.length])
   else if (event.key === 'ArrowUp') choose(options.at(at - 1))
   else if (event.key === 'Enter' && options[at]) go(options[at])
+  else if (event.key === 'Escape') dialog.close() // the browser would only empty the field
   else return
   event.preventDefault()
 })

@@ -1,0 +1,113 @@
+// The stories of whoever reads the guides at /docs.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { check, hasBrowser, startBrowser, startService, visit } from './world.mjs'
+
+const skip = !hasBrowser()
+let service, browser
+
+before(async () => {
+  if (skip) return
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+})
+after(async () => {
+  await browser?.close()
+  await service?.stop()
+})
+
+const pages = ['', 'quick-start', 'concepts', 'metering', 'frontend', 'operations', 'errors', 'rules', 'rules/team', 'adr/0012-speed', 'changelog', 'contents']
+
+const some = ['', 'concepts', 'metering']
+const looks = [
+  { width: 1280, theme: 'light', names: pages },
+  { width: 390, theme: 'dark', names: pages },
+  { width: 1280, theme: 'dark', names: some },
+  { width: 320, theme: 'light', names: some },
+]
+for (const { width, theme, names } of looks) {
+  test(`guides pass axe and fit at ${width} px, ${theme}`, { skip }, async (t) => {
+    const page = await visit(t, browser, service.base, { width, theme })
+    for (const name of names) {
+      await page.goto(`/docs/${name}`)
+      await check(page, `/docs/${name} at ${width} px, ${theme}`)
+    }
+  })
+}
+
+test('a reader finds a section by the keyboard', { skip }, async (t) => {
+  const page = await visit(t, browser, service.base, {})
+  await page.goto('/docs/rules/team')
+  await page.keyboard.press('/')
+  const field = page.getByRole('combobox', { name: 'Search the guides' })
+  assert.equal(await field.evaluate((element) => element === document.activeElement), true)
+  await field.fill('verifying pyth')
+  await page.getByRole('option', { name: 'Verifying in Python' }).waitFor()
+  await check(page, 'the search with results')
+  const options = page.getByRole('option')
+  assert.equal(await options.first().getAttribute('aria-selected'), 'true')
+  assert.match(await options.first().textContent(), /Build › Webhooks/)
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/docs/webhooks#verifying-in-python')
+
+  await page.keyboard.press('Control+k')
+  await field.fill('no such words at all')
+  await page.getByText('Nothing was found').waitFor()
+  await field.fill('backup')
+  await options.nth(1).waitFor()
+  await page.keyboard.press('ArrowDown')
+  assert.equal(await options.nth(1).getAttribute('aria-selected'), 'true')
+  assert.equal(await field.getAttribute('aria-activedescendant'), await options.nth(1).getAttribute('id'))
+  await page.keyboard.press('Escape')
+  assert.equal(await field.isVisible(), false)
+})
+
+test('a reader copies a command, changes the theme and keeps it', { skip }, async (t) => {
+  const page = await visit(t, browser, service.base, {})
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.goto('/docs/metering')
+  const code = page.locator('.code').first()
+  await code.getByRole('button', { name: 'Copy this code' }).click()
+  await code.getByText('Copied').waitFor()
+  assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^tenantry api-key create --name backend/)
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+  const light = await ground()
+  await page.getByRole('button', { name: 'Change between light and dark' }).click()
+  const dark = await ground()
+  assert.notEqual(dark, light)
+  await page.goto('/docs/webhooks')
+  assert.equal(await ground(), dark)
+})
+
+test('a reader with a phone opens the navigation and closes it', { skip }, async (t) => {
+  const page = await visit(t, browser, service.base, { width: 390 })
+  await page.goto('/docs/webhooks')
+  const menu = page.getByRole('button', { name: 'Menu' })
+  const nav = page.getByRole('navigation', { name: 'Guides' })
+  assert.equal(await nav.isVisible(), false)
+  await menu.click()
+  await check(page, 'the open navigation')
+  await page.keyboard.press('Escape')
+  assert.equal(await nav.isVisible(), false)
+  await menu.click()
+  await nav.getByRole('link', { name: 'Metering' }).click()
+  await page.waitForURL('**/docs/metering')
+  assert.equal(await nav.isVisible(), false)
+})
+
+test('without a script everything is there but the search', { skip }, async (t) => {
+  const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 390, height: 844 }, baseURL: service.base })
+  t.after(() => context.close())
+  const page = await context.newPage()
+  await page.goto('/docs/webhooks')
+  assert.equal(await page.getByRole('button').count(), 0)
+  await page.getByRole('navigation', { name: 'Guides' }).getByRole('link', { name: 'All pages' }).click()
+  await page.getByRole('link', { name: 'Verifying in Python' }).click()
+  await page.waitForURL('**/docs/webhooks#verifying-in-python')
+})
+
+test('the reference opens', { skip }, async (t) => {
+  const page = await visit(t, browser, service.base, {})
+  await page.goto('/docs/')
+  await page.getByRole('link', { name: 'API reference' }).first().click()
+  await page.locator('[id^=operations-tag-]').first().waitFor()
+})
