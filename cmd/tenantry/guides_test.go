@@ -89,13 +89,13 @@ func TestGuides(t *testing.T) {
 	}
 	pages = append(pages, "../../README.md", "../../CONTRIBUTING.md", "../../deploy/README.md")
 	var mu sync.Mutex
-	ran, left := 0, map[string]int{}
+	read, ran, left := 0, 0, map[string]int{}
 	t.Cleanup(func() {
 		t.Logf("%d pieces of shell were run", ran)
 		for _, why := range slices.Sorted(maps.Keys(left)) {
 			t.Logf("%d were not: %s", left[why], why)
 		}
-		if ran < 30 {
+		if read == len(pages) && ran < 30 {
 			t.Error("that is too few: are they still found?")
 		}
 	})
@@ -109,7 +109,7 @@ func TestGuides(t *testing.T) {
 			n := runGuide(t, all)
 			mu.Lock()
 			defer mu.Unlock()
-			ran += n
+			read, ran = read+1, ran+n
 			for _, b := range all {
 				if b.not != "" {
 					left[b.not]++
