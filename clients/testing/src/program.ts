@@ -1,4 +1,5 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -36,8 +37,7 @@ export async function start(key: string, options: StartOptions): Promise<Running
     const program = options.source ? await build(options.source, folder) : (options.program ?? process.env.TENANTRY_BIN ?? 'tenantry')
     const args = ['dev', '--addr', options.address ?? '127.0.0.1:0', '--data', path.join(folder, 'data')]
     const child = spawn(program, args, { env: environment(key, options.settings), stdio: ['ignore', 'pipe', 'pipe'] })
-    const killed = () => child.kill('SIGKILL')
-    process.once('exit', killed) // a test run that ends early leaves nothing behind
+    const letGo = killWithUs(child, folder)
     const ended = new Promise<void>((resolve) => {
       child.once('close', () => resolve())
       child.once('error', () => resolve())
@@ -51,7 +51,7 @@ export async function start(key: string, options: StartOptions): Promise<Running
       const late = setTimeout(() => child.kill('SIGKILL'), 10_000)
       await ended
       clearTimeout(late)
-      process.off('exit', killed)
+      letGo()
       await clean()
     }
     try {
@@ -64,6 +64,27 @@ export async function start(key: string, options: StartOptions): Promise<Running
     await clean()
     throw error
   }
+}
+
+/** Ends the program and deletes its data with this program, also when a signal ends it; returns what calls that off. */
+function killWithUs(child: ChildProcess, folder: string): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  const exiting = () => {
+    child.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  }
+  const signalled = (signal: NodeJS.Signals) => {
+    exiting()
+    off()
+    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal) // what would have happened without us
+  }
+  const off = () => {
+    process.off('exit', exiting)
+    for (const signal of signals) process.off(signal, signalled)
+  }
+  process.on('exit', exiting)
+  for (const signal of signals) process.on(signal, signalled)
+  return off
 }
 
 async function build(source: string, folder: string): Promise<string> {

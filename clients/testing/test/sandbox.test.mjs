@@ -1,6 +1,8 @@
 // The kit against the program that TENANTRY_BIN names.
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { cards, startSandbox } from '../dist/index.js'
@@ -123,6 +125,24 @@ test('the provider misbehaves while it is told to', async () => {
 test('a program that is not there, or does not start, says why', async () => {
   await assert.rejects(startSandbox({ program: '/nowhere/tenantry' }), /no such program.*TENANTRY_BIN/s)
   await assert.rejects(startSandbox({ settings: { TENANTRY_PUBLIC_URL: 'nonsense' } }), /ended with status \d+\.\n.*TENANTRY_PUBLIC_URL/s)
+})
+
+test('a test run that a signal ends leaves no service behind', async () => {
+  const kit = new URL('../dist/index.js', import.meta.url)
+  const run = spawn(process.execPath, ['--input-type=module', '-e', `const { startSandbox } = await import('${kit}'); console.log((await startSandbox()).url)`], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [text] = await once(run.stdout, 'data')
+  const url = text.toString().trim()
+  assert.equal((await fetch(`${url}/healthz`)).status, 200)
+  run.kill('SIGTERM')
+  const [, signal] = await once(run, 'exit')
+  assert.equal(signal, 'SIGTERM')
+  // Nothing is asked of it: it could end because it cannot write to its log any more.
+  const listens = () => new Promise((tell) => {
+    const socket = connect({ port: new URL(url).port, host: '127.0.0.1' })
+    socket.once('connect', () => (socket.destroy(), tell(true))).once('error', () => tell(false))
+  })
+  for (let i = 0; i < 100 && (await listens()); i++) await new Promise((then) => setTimeout(then, 20))
+  assert.equal(await listens(), false)
 })
 
 const go = spawnSync('go', ['version']).status === 0
