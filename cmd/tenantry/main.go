@@ -44,6 +44,7 @@ type cli struct {
 	Health  healthCmd  `cmd:"" help:"Ask the service on this machine whether it is ready. The exit code is 1 if it is not."`
 	Mail    mailCmd    `cmd:"" help:"List and show the mails that the service sends."`
 	Hooks   hooksCmd   `cmd:"" help:"Try out webhooks."`
+	MCP     mcpCmd     `cmd:"" name:"mcp" help:"Let an assistant look things up in a running service: a server of the Model Context Protocol on standard input and output. It can change nothing unless --allow-writes is given."`
 	PSP     pspCmd     `cmd:"" name:"psp" help:"Work with the payment provider."`
 	Sandbox sandboxCmd `cmd:"" help:"Run a stand-in for an outside service alone."`
 	Version versionCmd `cmd:"" help:"Show the version."`

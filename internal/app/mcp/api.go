@@ -1,0 +1,132 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/fault"
+)
+
+const (
+	// patience is how long an answer of the service may take.
+	patience = 30 * time.Second
+	// maxAnswer is how much of an answer of the service is read, in bytes.
+	maxAnswer = 4 << 20
+)
+
+// service is a running Tenantry, called with an API key.
+type service struct {
+	base   *url.URL
+	key    string
+	agent  string
+	client *http.Client
+}
+
+func newService(base *url.URL, key, version string) *service {
+	return &service{
+		base: base, key: key, agent: "tenantry-mcp/" + version,
+		client: &http.Client{
+			Timeout: patience,
+			// The key is meant for this host alone, and no route redirects.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+}
+
+// refusal is an answer of the service that is no success. Its text is what a model reads.
+type refusal struct {
+	Status  int
+	Code    fault.Code          `json:"code"`
+	Message string              `json:"message"`
+	Errors  map[string][]string `json:"errors"`
+}
+
+func (r *refusal) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "the service answered %d", r.Status)
+	if r.Code != "" {
+		fmt.Fprintf(&b, " (%s)", r.Code)
+	}
+	if r.Message != "" {
+		fmt.Fprintf(&b, ": %s", r.Message)
+	}
+	for _, field := range slices.Sorted(maps.Keys(r.Errors)) {
+		fmt.Fprintf(&b, "\n%s: %s", field, strings.Join(r.Errors[field], " "))
+	}
+	switch {
+	case r.Status == http.StatusUnauthorized:
+		b.WriteString("\nThe API key is wrong, expired or revoked.")
+	case r.Code == fault.InsufficientScope:
+		b.WriteString("\nThe API key does not have the scope that this takes.")
+	}
+	return b.String()
+}
+
+// get reads a resource. segments are the parts of its path, each of which is escaped.
+func (s *service) get(ctx context.Context, query url.Values, segments ...string) (object, error) {
+	return s.call(ctx, http.MethodGet, query, nil, segments)
+}
+
+func (s *service) post(ctx context.Context, body object, segments ...string) (object, error) {
+	return s.call(ctx, http.MethodPost, nil, body, segments)
+}
+
+func (s *service) call(ctx context.Context, method string, query url.Values, body object, segments []string) (object, error) {
+	target := s.base.JoinPath("api", "v1")
+	for _, segment := range segments {
+		if segment == "" || segment == "." || segment == ".." {
+			return nil, fmt.Errorf("%q cannot be part of a path", segment)
+		}
+		target = target.JoinPath(url.PathEscape(segment))
+	}
+	target.RawQuery = query.Encode()
+	var content io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		content = strings.NewReader(string(text))
+	}
+	request, err := http.NewRequestWithContext(ctx, method, target.String(), content)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Authorization", "Bearer "+s.key)
+	request.Header.Set("Accept", "application/json")
+	request.Header.Set("User-Agent", s.agent)
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := s.client.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("the service cannot be reached: %w", err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	if err != nil {
+		return nil, fmt.Errorf("the answer of the service broke off: %w", err)
+	}
+	if len(text) > maxAnswer {
+		return nil, errors.New("the answer of the service is too large: ask for less")
+	}
+	if response.StatusCode/100 != 2 {
+		refused := &refusal{Status: response.StatusCode}
+		_ = json.Unmarshal(text, refused) // a proxy's page has no message for us
+		return nil, refused
+	}
+	var answer object
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return nil, fmt.Errorf("%s does not answer as Tenantry does: %w", target.Host, err)
+	}
+	return answer, nil
+}
