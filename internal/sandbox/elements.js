@@ -7,7 +7,8 @@ async function call(method, path, body) {
   const headers = { 'Content-Type': 'application/json' }
   if (method !== 'GET') headers['X-XSRF-TOKEN'] = (await fetch('/csrf-cookie', { referrerPolicy: 'same-origin' })).headers.get('X-CSRF-Token')
   const answer = await fetch(path, { method, headers, body: body && JSON.stringify(body), referrerPolicy: 'same-origin' })
-  return answer.ok && answer.status !== 204 ? answer.json() : null
+  const data = await answer.json().catch(() => null)
+  return answer.ok ? data : null
 }
 
 async function showWho() {

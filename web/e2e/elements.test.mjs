@@ -1,5 +1,6 @@
 // The stories of the web components for pages of one's own, on the page of the sandbox that shows them.
 import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
 import { advance, call, check, hasBrowser, mailLink, register, startBrowser, startService, visit } from './world.mjs'
 
@@ -255,4 +256,33 @@ test('without a connection nothing is lost', { skip }, async (t) => {
   await page.unroute('**/api/v1/user', block)
   await account.getByRole('button', { name: 'Save' }).click()
   await account.getByText('Saved').waitFor()
+})
+
+test('a page of another origin uses them under a strict policy', { skip }, async (t) => {
+  const owner = await register(service.base, 'Cora Cross', 'cora@cross.test', 'Cross', { slug: 'starter' })
+  const policy = `default-src 'none'; script-src ${service.base}; connect-src ${service.base}; img-src data:; base-uri 'none'; require-trusted-types-for 'script'; trusted-types lit-html`
+  const site = createServer((request, answer) => {
+    answer.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' })
+    answer.end(`<!doctype html><html lang="es-MX"><title>Tienda</title><link rel="icon" href="data:,"><main><h1>Tienda</h1>
+      <tenantry-team></tenantry-team><tenantry-usage></tenantry-usage></main><script type="module" src="${service.base}/elements/v1/elements.js"></script></html>`)
+  })
+  await new Promise((then) => site.listen(0, '127.0.0.1', then))
+  t.after(() => new Promise((then) => { site.close(then); site.closeAllConnections() }))
+  const page = await visit(t, browser, `http://127.0.0.1:${site.address().port}`, { expect: ['401 /api/v1/*'] })
+  await page.goto('/')
+  const team = page.locator('tenantry-team')
+  await team.getByText('No ha iniciado sesión').waitFor()
+  await page.evaluate(async ({ base, email, password }) => {
+    const token = (await fetch(`${base}/csrf-cookie`, { credentials: 'include', referrerPolicy: 'origin' })).headers.get('X-CSRF-Token')
+    const headers = { 'Content-Type': 'application/json', 'X-XSRF-TOKEN': token }
+    await (await fetch(`${base}/api/v1/auth/login`, { method: 'POST', credentials: 'include', headers, body: JSON.stringify({ email, password }) })).json()
+    document.dispatchEvent(new CustomEvent('tenantry-changed'))
+  }, { base: service.base, ...owner })
+  await team.getByText('cora@cross.test').waitFor()
+  await page.locator('tenantry-usage').getByText(/^Uso desde el/).waitFor()
+  await team.getByRole('button', { name: 'Invitar a alguien' }).click()
+  await team.getByRole('dialog').getByLabel('Correo electrónico').fill('nuevo@cross.test')
+  await team.getByRole('button', { name: 'Enviar la invitación' }).click()
+  await team.getByText('La invitación para nuevo@cross.test va de camino').waitFor()
+  await check(page, 'a page of another origin')
 })
