@@ -27,8 +27,8 @@ async function again(owner) {
 }
 
 const failing = [
-  { width: 1280, locale: 'en-GB', theme: 'light', open: 'is open', another: 'Use another card', pay: /^Pay €/, thanks: 'is paid. Thank you.' },
-  { width: 390, locale: 'es-ES', theme: 'dark', open: 'por pagar', another: 'Usar otra tarjeta', pay: /^Pagar/, thanks: 'recibido. Gracias.' },
+  { width: 1280, locale: 'en-GB', theme: 'light', open: 'is open', retry: 'tried again on', total: /€19\.00 open/, card: 'Visa ending in 0341', another: 'Use another card', pay: /^Pay €/, thanks: 'is paid. Thank you.' },
+  { width: 390, locale: 'es-ES', theme: 'dark', open: 'por pagar', retry: 'se volverá a intentar', total: /19,00\s€ por pagar ·/, card: 'Visa terminada en 0341', another: 'Usar otra tarjeta', pay: /^Pagar/, thanks: 'recibido. Gracias.' },
 ]
 for (const [i, words] of failing.entries()) {
   test(`a renewal fails, and a new card pays it, in ${words.locale} at ${words.width} px`, { skip }, async (t) => {
@@ -39,7 +39,14 @@ for (const [i, words] of failing.entries()) {
     const page = await visit(t, browser, service.base, words)
     await signIn(page, owner)
     await page.locator('.attention .note.bad', { hasText: words.open }).waitFor()
+    await page.locator('.attention .note.bad', { hasText: words.retry }).waitFor()
     await check(page, 'a failed renewal')
+    await page.goto('/invoices')
+    await page.locator('.yearline', { hasText: words.total }).waitFor()
+    await check(page, 'an open invoice')
+    await page.goto('/plan')
+    await page.getByText(words.card).waitFor()
+    await page.goto('/')
     await page.getByRole('button', { name: words.another }).first().click()
     await page.waitForSelector('form#card')
     await page.fill('[name=card_number]', '4242 4242 4242 4242')

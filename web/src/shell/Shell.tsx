@@ -24,7 +24,7 @@ function NavLink({ entry, home }: { entry: Entry; home: boolean }) {
     <Link to={entry.to} activeOptions={{ exact: home }} activeProps={{ 'aria-current': 'page' }}>
       <Icon name={entry.icon} />
       <span>{entry.label}</span>
-      {entry.alert && <span className="dot" />}
+      {entry.alert && <span className="dot"><span className="sr"><Trans>needs attention</Trans></span></span>}
     </Link>
   )
 }

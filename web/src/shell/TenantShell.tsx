@@ -1,6 +1,7 @@
 import { useLingui } from '@lingui/react/macro'
 import { Outlet } from '@tanstack/react-router'
 import { useMay, useSettings, useTenant } from '../app/session'
+import { useOpenInvoices } from '../pages/tenant/shared/reads'
 import { Avatar } from '../ui/People'
 import { Shell, type Entry } from './Shell'
 
@@ -10,10 +11,11 @@ export function TenantShell() {
   const { app_name } = useSettings()
   const tenant = useTenant()
   const may = useMay()
+  const owed = useOpenInvoices().data?.data.some((one) => one.payment_action !== null)
   const entries: (Entry | false)[] = [
     { to: '/', icon: 'home', label: t`Home` },
     { to: '/plan', icon: 'plan', label: t`Plan` },
-    { to: '/invoices', icon: 'receipt', label: t`Invoices` },
+    { to: '/invoices', icon: 'receipt', label: t`Invoices`, alert: owed },
     { to: '/team', icon: 'team', label: t`Team` },
     (may('api_keys.manage') || may('webhooks.manage')) && { to: '/developers', icon: 'code', label: t`Developers`, rest: true },
     may('audit.view') && { to: '/activity', icon: 'activity', label: t`Activity`, rest: true },

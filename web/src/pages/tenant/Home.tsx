@@ -1,5 +1,4 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { $api } from '../../api/client'
 import { useMay } from '../../app/session'
 import { Empty, Skeleton } from '../../ui/Messages'
 import { Page, Section } from '../../ui/Page'
@@ -13,7 +12,7 @@ import { Lead } from './home/Lead'
 import { useGauges } from './home/meters'
 import { Next } from './home/Next'
 import { Todo } from './home/Todo'
-import { useHere, useSubscription, useTeamStats } from './shared/reads'
+import { useFailedPayment, useOpenInvoices, usePaymentMethod, useSubscription, useTeamStats } from './shared/reads'
 
 /** The statuses in which nothing new can be used. */
 const stopped = new Set(['past_due', 'unpaid', 'paused', 'incomplete'])
@@ -22,13 +21,13 @@ const stopped = new Set(['past_due', 'unpaid', 'paused', 'incomplete'])
 export default function Home() {
   const { t } = useLingui()
   const may = useMay()
-  const here = useHere()
   const subscription = useSubscription()
-  const open = $api.useQuery('get', '/api/v1/tenant/{tenantId}/invoices', { params: { ...here.params, query: { status: 'open', per_page: 10 } } })
+  const open = useOpenInvoices()
+  const billing = [usePaymentMethod(), useFailedPayment()]
   const { usage, gauges, period, settled } = useGauges()
   const team = useTeamStats()
   // What comes piece by piece would push the rest down; it comes at once.
-  const pending = [subscription, open, team, usage].some((one) => one.isPending) || !settled
+  const pending = [subscription, open, team, usage, ...billing].some((one) => one.isLoading) || !settled
   const paused = stopped.has(subscription.data?.data?.status ?? '')
   const charted = gauges?.find((one) => one.used > 0 && one.days.length > 2 && (one.resets === 'monthly' || one.limit !== null))
   const parts = [

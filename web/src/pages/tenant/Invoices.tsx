@@ -10,7 +10,8 @@ import { Pager } from '../../ui/Pager'
 import { Read } from '../../ui/Read'
 import { InvoiceTable } from './invoices/InvoiceTable'
 import { OpenInvoice } from './invoices/OpenInvoice'
-import { useHere } from './shared/reads'
+import { YearTotals } from './invoices/YearTotals'
+import { useHere, useOpenInvoices } from './shared/reads'
 
 const known = ['open', 'paid', 'void', 'uncollectible'] as const
 
@@ -25,7 +26,7 @@ export default function Invoices() {
   const page = pageOf(search)
   const path = '/api/v1/tenant/{tenantId}/invoices' as const
   const invoices = $api.useQuery('get', path, { params: { ...here.params, query: { page, per_page: 25, status } } })
-  const open = $api.useQuery('get', path, { params: { ...here.params, query: { status: 'open', per_page: 5 } } })
+  const open = useOpenInvoices()
   const to = tenant.billing_email ?? tenant.owner?.email
   const states = [
     { value: 'all', label: t({ message: 'All', context: 'invoices' }) }, { value: 'open', label: t({ message: 'Open', context: 'invoices' }), count: open.data?.meta.total || undefined }, { value: 'paid', label: t({ message: 'Paid', context: 'invoices' }) },
@@ -39,6 +40,7 @@ export default function Invoices() {
       <div className="stack">{open.data?.data.map((invoice) => <OpenInvoice key={invoice.id} invoice={invoice} />)}</div>
       <div className="toolbar gap-top">
         <Chips name="status" label={t`Status`} value={status} options={states} />
+        <YearTotals />
       </div>
       <Read query={invoices} lines={6}>
         {({ data, meta }) => data.length > 0

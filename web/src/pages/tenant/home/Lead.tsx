@@ -3,7 +3,8 @@ import { $api, type Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { useMay, useTenant } from '../../../app/session'
 import { ButtonLink } from '../../../ui/Button'
-import { useHere } from '../shared/reads'
+import { useMethodWords } from '../shared/method'
+import { useHere, usePaymentMethod } from '../shared/reads'
 import { regularPrice, useWords } from '../shared/words'
 
 function NoPlan({ calm }: { calm: boolean }) {
@@ -26,6 +27,8 @@ export function Lead({ subscription, open }: { subscription: Schema<'Subscriptio
   const format = useFormat()
   const usagePlan = subscription?.plan.pricing_type === 'usage'
   const estimate = $api.useQuery('get', '/api/v1/tenant/{tenantId}/usage/cost-estimate', here, { enabled: usagePlan })
+  const method = usePaymentMethod().data?.data
+  const methodWords = useMethodWords()
   if (!subscription) return <NoPlan calm={open.length > 0} />
 
   const { currency, plan } = subscription
@@ -41,6 +44,9 @@ export function Lead({ subscription, open }: { subscription: Schema<'Subscriptio
   const due = open.reduce((sum, one) => sum + one.total.amount_cents, 0)
   const owed = format.money(due, open[0]?.total.currency ?? currency)
   const seat = plan.pricing_type === 'seat'
+
+  // Of a payment to come; what is due may have been tried with another one.
+  const how = method && due === 0 && !subscription.cancel_at && regular + usage > 0 && methodWords(method)
 
   const [sentence, why] = (() => {
     if (due > 0) {
@@ -80,7 +86,7 @@ export function Lead({ subscription, open }: { subscription: Schema<'Subscriptio
   return (
     <div className="lead">
       <h1>{sentence}</h1>
-      <p>{why}</p>
+      <p>{why} {how && <span className="nowrap"><Trans>Paid with {how}.</Trans></span>}</p>
       <div className="acts">
         {may('billing.manage') && <ButtonLink to="/plan">{subscription.cancel_at ? <Trans>Keep or change it</Trans> : <Trans>Change plan</Trans>}</ButtonLink>}
         {may('tenant.update') && <ButtonLink to="/settings" hash="billing"><Trans>Billing details</Trans></ButtonLink>}

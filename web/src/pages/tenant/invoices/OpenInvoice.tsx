@@ -4,6 +4,7 @@ import { useFormat } from '../../../app/format'
 import { useMay } from '../../../app/session'
 import { Note } from '../../../ui/Messages'
 import { periodOf } from '../shared/invoice'
+import { useFailedPayment } from '../shared/reads'
 import { PayButton } from '../shared/Pay'
 import { PortalButton } from '../shared/Portal'
 
@@ -11,9 +12,12 @@ import { PortalButton } from '../shared/Portal'
 export function OpenInvoice({ invoice }: { invoice: Schema<'Invoice'> }) {
   const format = useFormat()
   const may = useMay()
+  const read = useFailedPayment().data?.data
   const amount = format.sum(invoice.total)
   const period = periodOf(invoice, format)
   if (!invoice.payment_action) return <Note icon="clock" title={<Trans>{amount} for {period} is under way</Trans>}><Trans>Your bank is moving it. That can take a few days.</Trans></Note>
+  const failed = read?.invoice === invoice.id ? read : undefined
+  const retry = failed?.next_attempt_at && format.day(failed.next_attempt_at)
   const confirm = invoice.payment_action.type === 'confirm'
   const actions = may('billing.manage') && (
     <>
@@ -25,7 +29,8 @@ export function OpenInvoice({ invoice }: { invoice: Schema<'Invoice'> }) {
     <Note tone="bad" title={<Trans>{amount} for {period} is open</Trans>} actions={actions}>
       {confirm
         ? <Trans>Your bank wants you to confirm this payment. It takes a minute, on the bank’s own page.</Trans>
-        : <Trans>The payment did not go through. Pay now, or use another card first.</Trans>}
+        : failed?.decline_message ?? <Trans>The payment did not go through. Pay now, or use another card first.</Trans>}
+      {!confirm && retry && <> <Trans>Without you, it is tried again on {retry}.</Trans></>}
       {!may('billing.manage') && <> <Trans>Somebody who may pay has to do that; you may not.</Trans></>}
     </Note>
   )

@@ -3,19 +3,36 @@ import type { Schema } from '../../../api/client'
 import { useMay, useTenant } from '../../../app/session'
 import { ButtonLink } from '../../../ui/Button'
 import { Section } from '../../../ui/Page'
+import { Status } from '../../../ui/Status'
+import { endsBefore, useMethodWords, validUntil } from '../shared/method'
+import { usePaymentMethod } from '../shared/reads'
 import { PortalButton } from '../shared/Portal'
 
 /** How it is paid and where invoices go. Cards are kept and changed at the payment provider only. */
 export function PaymentSection({ subscription, className }: { subscription: Schema<'Subscription'> | null; className?: string }) {
   const may = useMay()
   const tenant = useTenant()
-  if (!may('billing.manage') || !subscription) return null
+  const method = usePaymentMethod().data?.data
+  const words = useMethodWords()
+  const until = method && validUntil(method)
   const to = tenant.billing_email ?? tenant.owner?.email ?? ''
+  if (!may('billing.manage') || !subscription) return null
   return (
     <Section className={className} title={<Trans>Payment</Trans>}>
       <ul className="list">
         <li>
-          <span><Trans>Cards and bank accounts are kept by the payment provider. You see and change them there.</Trans></span>
+          <span>
+            {method
+              ? (
+                  <>
+                    <b>{words(method)}</b>
+                    {until && <> <span className="muted nowrap"><Trans>valid until {until}</Trans></span></>}
+                    {method.holder && <small className="muted line">{method.holder}</small>}
+                    {endsBefore(method, subscription.current_period_end) && <Status tone="warn"><Trans>Ends before the next payment: use another one in time</Trans></Status>}
+                  </>
+                )
+              : <Trans>Cards and bank accounts are kept by the payment provider. You see and change them there.</Trans>}
+          </span>
           <span className="end"><PortalButton size="s"><Trans>Change how you pay</Trans></PortalButton></span>
         </li>
         <li>

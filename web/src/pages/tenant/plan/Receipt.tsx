@@ -5,6 +5,8 @@ import { useFormat } from '../../../app/format'
 import { useMay, useTenant } from '../../../app/session'
 import { Button } from '../../../ui/Button'
 import { Note, Problem, Skeleton } from '../../../ui/Messages'
+import { useMethodWords } from '../shared/method'
+import { usePaymentMethod } from '../shared/reads'
 import { PortalButton } from '../shared/Portal'
 import { useWords } from '../shared/words'
 import { Figures } from './Figures'
@@ -43,6 +45,9 @@ export function Receipt({ plan, seats, subscription, currency }: {
   const format = useFormat()
   const tenant = useTenant()
   const current = plan.id === subscription?.plan.id
+  const method = usePaymentMethod().data?.data
+  const methodWords = useMethodWords()
+  const how = method && methodWords(method)
   const previewed = !current && may('billing.manage') && canChange(subscription)
   const { query, key } = usePreview(plan, seats, previewed)
   const change = useChange(plan, seats, subscription, currency, key)
@@ -81,7 +86,7 @@ export function Receipt({ plan, seats, subscription, currency }: {
           )
         : <p className="help"><Trans>Only who may manage the billing can change the plan.</Trans></p>}
       <p className="help">
-        {preview && <Trans>These figures hold for 15 minutes.</Trans>} {to && <Trans>The invoice goes to {to}.</Trans>}
+        {preview && pay > 0 && how && <Trans>Charged to {how}.</Trans>} {preview && <Trans>These figures hold for 15 minutes.</Trans>} {to && <Trans>The invoice goes to {to}.</Trans>}
       </p>
     </aside>
   )

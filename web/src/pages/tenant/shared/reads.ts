@@ -14,6 +14,21 @@ export function useSubscription() {
   return $api.useQuery('get', '/api/v1/tenant/{tenantId}/subscription', useHere())
 }
 
+/** How the next invoice is paid, for who may manage the billing. */
+export function usePaymentMethod() {
+  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/billing/payment-method', useHere(), { enabled: useMay()('billing.manage') })
+}
+
+/** The last payment that failed and is still owed, for who may manage the billing. */
+export function useFailedPayment() {
+  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/billing/failed-payment', useHere(), { enabled: useMay()('billing.manage') })
+}
+
+/** The invoices that wait for their payment. */
+export function useOpenInvoices() {
+  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/invoices', { params: { ...useHere().params, query: { status: 'open', per_page: 10 } } })
+}
+
 export function useTeamStats() {
   return $api.useQuery('get', '/api/v1/tenant/{tenantId}/team/stats', useHere())
 }
