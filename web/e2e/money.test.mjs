@@ -66,7 +66,7 @@ for (const [i, words] of failing.entries()) {
 
 test('the bank wants to be asked at a change of plan: refused, dropped, then confirmed', { skip }, async (t) => {
   const owner = await register(service.base, 'Bea Bank', 'bea@money.test', 'Bank', { slug: 'starter' })
-  const page = await visit(t, browser, service.base, { width: 390, locale: 'fr-FR' })
+  const page = await visit(t, browser, service.base, { width: 390, locale: 'fr-FR', expect: ['402 /sandbox/invoices/*'] })
   await signIn(page, owner)
   const chooseTeam = async () => {
     await page.getByRole('radio', { name: /^Équipe/ }).check()
