@@ -268,6 +268,21 @@ const (
 	SeriesIntervalMonth SeriesInterval = "month"
 )
 
+// Defines values for StatsFigure.
+const (
+	StatsFigureFailedPayments StatsFigure = "failed_payments"
+	StatsFigureMrr            StatsFigure = "mrr"
+	StatsFigureQuotaRefusals  StatsFigure = "quota_refusals"
+	StatsFigureSubscriptions  StatsFigure = "subscriptions"
+	StatsFigureTenants        StatsFigure = "tenants"
+)
+
+// Defines values for StatsInterval.
+const (
+	StatsIntervalDay   StatsInterval = "day"
+	StatsIntervalMonth StatsInterval = "month"
+)
+
 // Defines values for StudioReason.
 const (
 	StudioReasonFeatureNotInPlan     StudioReason = "feature_not_in_plan"
@@ -1631,6 +1646,15 @@ type Currency struct {
 	Symbol string `json:"symbol"`
 }
 
+// CurrencyAmount defines model for CurrencyAmount.
+type CurrencyAmount struct {
+	// Amount In minor units of the currency.
+	Amount int64 `json:"amount"`
+
+	// Currency The ISO 4217 code of the currency.
+	Currency string `json:"currency"`
+}
+
 // CurrencyList defines model for CurrencyList.
 type CurrencyList struct {
 	// Data The resource, or the list of them.
@@ -1638,6 +1662,39 @@ type CurrencyList struct {
 
 	// Message What was done, as a translation key such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
+}
+
+// CurrencyRevenue defines model for CurrencyRevenue.
+type CurrencyRevenue struct {
+	// Amount What recurs in a month, now: amount_30_days_ago and the four figures of what has changed since.
+	Amount int64 `json:"amount"`
+
+	// Amount30DaysAgo The same at the end of the day 30 days ago.
+	Amount30DaysAgo int64 `json:"amount_30_days_ago"`
+
+	// Contraction What they pay less since; negative.
+	Contraction int64 `json:"contraction"`
+
+	// Currency The ISO 4217 code of the currency.
+	Currency string `json:"currency"`
+
+	// Ended What ended since; negative.
+	Ended int64 `json:"ended"`
+
+	// Expansion What subscriptions pay more since.
+	Expansion int64 `json:"expansion"`
+
+	// New What began since.
+	New int64 `json:"new"`
+}
+
+// CurrencySum defines model for CurrencySum.
+type CurrencySum struct {
+	// Amount The sum, in minor units of the currency.
+	Amount int64 `json:"amount"`
+
+	// Currency The ISO 4217 code of the currency.
+	Currency string `json:"currency"`
 }
 
 // CurrentTenant defines model for CurrentTenant.
@@ -1779,6 +1836,60 @@ type ExchangeLoginCodeRequest struct {
 	Code string `json:"code"`
 }
 
+// FailedPayment defines model for FailedPayment.
+type FailedPayment struct {
+	// Amount What is left to pay of the invoice, in minor units of the currency.
+	Amount int64 `json:"amount"`
+
+	// At When it failed, in UTC.
+	At time.Time `json:"at"`
+
+	// Attempts How often it was tried to collect the invoice.
+	Attempts int `json:"attempts"`
+
+	// Currency The ISO 4217 code of the currency.
+	Currency string `json:"currency"`
+
+	// DeclineCode The payment provider's code of the reason, such as insufficient_funds; null where nobody gave one. New codes may appear. Tenants read generic_decline in place of a code that only the bank may explain.
+	DeclineCode nullable.Nullable[string] `json:"decline_code"`
+
+	// DeclineMessage What the code means and what to do, in the caller's language.
+	DeclineMessage nullable.Nullable[string] `json:"decline_message"`
+
+	// Invoice The id of the invoice.
+	Invoice nullable.Nullable[string] `json:"invoice"`
+
+	// NextAttemptAt When the provider tries next, in UTC; null when it does not.
+	NextAttemptAt nullable.Nullable[time.Time] `json:"next_attempt_at"`
+
+	// Number The number of the invoice.
+	Number nullable.Nullable[string] `json:"number"`
+}
+
+// FailedPaymentAnswer defines model for FailedPaymentAnswer.
+type FailedPaymentAnswer struct {
+	// Data The resource, or the list of them.
+	Data nullable.Nullable[FailedPayment] `json:"data"`
+
+	// Message What was done, as a translation key such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// FailedPaymentFigures defines model for FailedPaymentFigures.
+type FailedPaymentFigures struct {
+	// Amounts What is left to pay of them, by currency, the largest first.
+	Amounts []CurrencyAmount `json:"amounts"`
+
+	// Last7Days How many payments failed in the last seven days.
+	Last7Days int64 `json:"last_7_days"`
+
+	// Open How many invoices are open whose last payment failed.
+	Open int64 `json:"open"`
+
+	// Previous7Days How many failed in the seven days before.
+	Previous7Days int64 `json:"previous_7_days"`
+}
+
 // Feature defines model for Feature.
 type Feature struct {
 	// Code The code by which programs know it.
@@ -1810,6 +1921,19 @@ type FeatureName struct {
 
 	// Name The name.
 	Name string `json:"name"`
+}
+
+// Health defines model for Health.
+type Health struct {
+	// DatabaseMs How many milliseconds the database took to answer; null where it did not within a second.
+	DatabaseMs nullable.Nullable[float64] `json:"database_ms"`
+	Jobs       JobHealth                  `json:"jobs"`
+	Mail       MailHealth                 `json:"mail"`
+
+	// Ok Whether nothing needs attention: the database and the payment provider answer, nothing is late, and no job has failed for good.
+	Ok       bool           `json:"ok"`
+	Provider ProviderHealth `json:"provider"`
+	Webhooks WebhookHealth  `json:"webhooks"`
 }
 
 // ImpersonationAction Whether an impersonation began or ended.
@@ -2093,6 +2217,56 @@ type InvoiceParty struct {
 // InvoiceStatus The state of an invoice. Paid, void and uncollectible are final.
 type InvoiceStatus string
 
+// InvoiceSummary defines model for InvoiceSummary.
+type InvoiceSummary struct {
+	// Totals By currency; empty for a year without invoices.
+	Totals []InvoiceTotals `json:"totals"`
+
+	// Year The year of the issue dates, in UTC.
+	Year int `json:"year"`
+
+	// Years The years that have invoices, the newest first.
+	Years []int `json:"years"`
+}
+
+// InvoiceSummaryAnswer defines model for InvoiceSummaryAnswer.
+type InvoiceSummaryAnswer struct {
+	Data InvoiceSummary `json:"data"`
+
+	// Message What was done, as a translation key such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// InvoiceTotals defines model for InvoiceTotals.
+type InvoiceTotals struct {
+	// Count How many invoices there are; drafts are not counted.
+	Count int64 `json:"count"`
+
+	// Currency The ISO 4217 code of the currency.
+	Currency string `json:"currency"`
+
+	// Open What is left to pay, in minor units.
+	Open int64 `json:"open"`
+
+	// Paid What was paid, in minor units; credit that was used up is not in it.
+	Paid int64 `json:"paid"`
+
+	// Refunded What was given back of what was paid, in minor units.
+	Refunded int64 `json:"refunded"`
+}
+
+// JobHealth defines model for JobHealth.
+type JobHealth struct {
+	// Dead How many failed for good and need attention, up to 10,000.
+	Dead int64 `json:"dead"`
+
+	// Late How many have been due for five minutes, up to 10,000.
+	Late int64 `json:"late"`
+
+	// Waiting How many jobs are due now or later, up to 10,000.
+	Waiting int64 `json:"waiting"`
+}
+
 // Locale A language.
 type Locale string
 
@@ -2196,6 +2370,12 @@ type LoginUserAnswer struct {
 
 	// Message What was done, as a translation key such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
+}
+
+// MailHealth defines model for MailHealth.
+type MailHealth struct {
+	// Waiting How many mails are to be sent, up to 10,000.
+	Waiting int64 `json:"waiting"`
 }
 
 // MemberRoleInput defines model for MemberRoleInput.
@@ -2647,6 +2827,36 @@ type PaymentAction struct {
 // PaymentActionType What a person is asked for: to confirm the payment with the bank, or to pay.
 type PaymentActionType string
 
+// PaymentMethod defines model for PaymentMethod.
+type PaymentMethod struct {
+	// Brand The brand of a card, such as visa; null for anything else.
+	Brand nullable.Nullable[string] `json:"brand"`
+
+	// ExpMonth The month until whose end a card is valid; null for anything else.
+	ExpMonth nullable.Nullable[int64] `json:"exp_month"`
+
+	// ExpYear The year of that month.
+	ExpYear nullable.Nullable[int64] `json:"exp_year"`
+
+	// Holder The name of who it belongs to; null where nobody said.
+	Holder nullable.Nullable[string] `json:"holder"`
+
+	// Last4 The last four characters of its number; null where it has none.
+	Last4 nullable.Nullable[string] `json:"last4"`
+
+	// Type The payment provider's name of its type, such as card or sepa_debit.
+	Type string `json:"type"`
+}
+
+// PaymentMethodAnswer defines model for PaymentMethodAnswer.
+type PaymentMethodAnswer struct {
+	// Data The resource, or the list of them.
+	Data nullable.Nullable[PaymentMethod] `json:"data"`
+
+	// Message What was done, as a translation key such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
 // PendingChange defines model for PendingChange.
 type PendingChange struct {
 	// ExpiresAt When it ends by itself, in UTC; null where it does not.
@@ -2754,6 +2964,23 @@ type PlanChangeAnswer struct {
 	Message *string `json:"message,omitempty"`
 }
 
+// PlanCustomers defines model for PlanCustomers.
+type PlanCustomers struct {
+	// ByPrice The same by the price that they pay, the most first.
+	ByPrice []PriceCustomers `json:"by_price"`
+
+	// Tenants How many tenants there are.
+	Tenants int64 `json:"tenants"`
+}
+
+// PlanCustomersAnswer defines model for PlanCustomersAnswer.
+type PlanCustomersAnswer struct {
+	Data PlanCustomers `json:"data"`
+
+	// Message What was done, as a translation key such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
 // PlanEntitlement defines model for PlanEntitlement.
 type PlanEntitlement struct {
 	Feature FeatureName `json:"feature"`
@@ -2804,6 +3031,28 @@ type PlanPrice struct {
 	PriceCents int64 `json:"price_cents"`
 }
 
+// PlatformStats defines model for PlatformStats.
+type PlatformStats struct {
+	// At When the figures were read.
+	At             time.Time            `json:"at"`
+	FailedPayments FailedPaymentFigures `json:"failed_payments"`
+	Health         Health               `json:"health"`
+
+	// Mrr What recurs in a month, of each currency in which something does or did 30 days ago, the largest first.
+	Mrr           []CurrencyRevenue   `json:"mrr"`
+	QuotaRefusals QuotaRefusalFigures `json:"quota_refusals"`
+	Subscriptions SubscriptionFigures `json:"subscriptions"`
+	Tenants       TenantFigures       `json:"tenants"`
+}
+
+// PlatformStatsAnswer defines model for PlatformStatsAnswer.
+type PlatformStatsAnswer struct {
+	Data PlatformStats `json:"data"`
+
+	// Message What was done, as a translation key such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
 // PreviewAmount defines model for PreviewAmount.
 type PreviewAmount struct {
 	// Cents The amount in the currency's minor units.
@@ -2826,6 +3075,27 @@ type Price struct {
 
 	// PriceCents The price of one interval, in minor units of its currency; of a seat plan for one seat.
 	PriceCents int64 `json:"price_cents"`
+}
+
+// PriceCustomers defines model for PriceCustomers.
+type PriceCustomers struct {
+	// Amount The price of a unit, in minor units of the currency.
+	Amount int64 `json:"amount"`
+
+	// Currency The ISO 4217 code of the currency.
+	Currency string `json:"currency"`
+
+	// IntervalCount How many units of time an interval has.
+	IntervalCount int `json:"interval_count"`
+
+	// IntervalUnit The unit of an interval.
+	IntervalUnit IntervalUnit `json:"interval_unit"`
+
+	// Price The id of the plan's price; null for one that the plan does not have any more.
+	Price nullable.Nullable[string] `json:"price"`
+
+	// Tenants How many tenants pay it.
+	Tenants int64 `json:"tenants"`
 }
 
 // PriceInput defines model for PriceInput.
@@ -2982,6 +3252,24 @@ type ProrationBreakdown struct {
 	TotalDays int64 `json:"total_days"`
 }
 
+// ProviderHealth defines model for ProviderHealth.
+type ProviderHealth struct {
+	// DelaySeconds For how long the oldest of them has been waiting.
+	DelaySeconds int64 `json:"delay_seconds"`
+
+	// LastNotificationAt When its last notification was stored; null before the first.
+	LastNotificationAt nullable.Nullable[time.Time] `json:"last_notification_at"`
+
+	// LatencyMs How many milliseconds its last answer took; null before the first.
+	LatencyMs nullable.Nullable[float64] `json:"latency_ms"`
+
+	// Reachable Whether it answered the last call of this instance; true before the first.
+	Reachable bool `json:"reachable"`
+
+	// Waiting How many notifications are stored and not handled, up to 10,000.
+	Waiting int64 `json:"waiting"`
+}
+
 // ProviderPriceInput defines model for ProviderPriceInput.
 type ProviderPriceInput struct {
 	// PspPriceID The id of the price at the payment provider; null where it is not linked.
@@ -3028,6 +3316,18 @@ type PushSubscriptionList struct {
 
 // QuotaEnforcement What happens at a quota: usage is refused, alerts are sent, or nothing.
 type QuotaEnforcement string
+
+// QuotaRefusalFigures defines model for QuotaRefusalFigures.
+type QuotaRefusalFigures struct {
+	// Last24Hours How many events were refused in this hour of UTC and the 23 before it.
+	Last24Hours int64 `json:"last_24_hours"`
+
+	// Previous24Hours How many in the 24 hours before.
+	Previous24Hours int64 `json:"previous_24_hours"`
+
+	// Tenants Of how many tenants events were refused in the last 24 hours.
+	Tenants int64 `json:"tenants"`
+}
 
 // QuotaStatus Below 80 percent of the quota, from 80, from 100.
 type QuotaStatus string
@@ -3313,6 +3613,52 @@ type StartedOnboarding struct {
 	User         LoginUser `json:"user"`
 }
 
+// StatsFigure A figure of the platform that there is a series of.
+type StatsFigure string
+
+// StatsInterval The length of the periods of a series of the platform.
+type StatsInterval string
+
+// StatsLine defines model for StatsLine.
+type StatsLine struct {
+	// Currency The currency of revenue; null for other figures.
+	Currency nullable.Nullable[string] `json:"currency"`
+
+	// Points One for each period, the oldest first.
+	Points []StatsPoint `json:"points"`
+}
+
+// StatsPoint defines model for StatsPoint.
+type StatsPoint struct {
+	// At The day on which the period begins.
+	At Date `json:"at"`
+
+	// Value A number; of revenue minor units a month.
+	Value int64 `json:"value"`
+}
+
+// StatsSeries defines model for StatsSeries.
+type StatsSeries struct {
+	// Data One for each currency, the one that is largest at the end first; for figures without a currency one.
+	Data []StatsLine     `json:"data"`
+	Meta StatsSeriesMeta `json:"meta"`
+}
+
+// StatsSeriesMeta defines model for StatsSeriesMeta.
+type StatsSeriesMeta struct {
+	// Figure A figure of the platform that there is a series of.
+	Figure StatsFigure `json:"figure"`
+
+	// From The first day that counts.
+	From Date `json:"from"`
+
+	// Interval The length of the periods of a series of the platform.
+	Interval StatsInterval `json:"interval"`
+
+	// To The last day that counts.
+	To Date `json:"to"`
+}
+
 // StringList defines model for StringList.
 type StringList struct {
 	// Data The resource, or the list of them.
@@ -3440,6 +3786,15 @@ type SubscriptionAnswer struct {
 
 	// Message What was done, as a translation key such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
+}
+
+// SubscriptionFigures defines model for SubscriptionFigures.
+type SubscriptionFigures struct {
+	// Active How many are active or past due.
+	Active int64 `json:"active"`
+
+	// Active30DaysAgo How many were at the end of the day 30 days ago.
+	Active30DaysAgo int64 `json:"active_30_days_ago"`
 }
 
 // SubscriptionList defines model for SubscriptionList.
@@ -3689,6 +4044,45 @@ type TenantAnswer struct {
 	Message *string `json:"message,omitempty"`
 }
 
+// TenantBilling defines model for TenantBilling.
+type TenantBilling struct {
+	// Customer The tenant's customer at the payment provider; null before its first purchase.
+	Customer nullable.Nullable[string] `json:"customer"`
+
+	// FailedPayment The last failed payment of an invoice that is still open; null for none.
+	FailedPayment nullable.Nullable[FailedPayment] `json:"failed_payment"`
+
+	// Open What is left to pay of open invoices, by currency.
+	Open []CurrencySum `json:"open"`
+
+	// PaidInAll What the tenant has ever paid, refunds not taken off, by currency.
+	PaidInAll []CurrencySum `json:"paid_in_all"`
+
+	// PaymentMethod What the next invoice is paid with; null for nothing.
+	PaymentMethod nullable.Nullable[PaymentMethod] `json:"payment_method"`
+
+	// ProviderURL The provider's page about the customer, for the operator; null without a customer.
+	ProviderURL nullable.Nullable[string] `json:"provider_url"`
+}
+
+// TenantBillingAnswer defines model for TenantBillingAnswer.
+type TenantBillingAnswer struct {
+	Data TenantBilling `json:"data"`
+
+	// Message What was done, as a translation key such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// TenantFigures defines model for TenantFigures.
+type TenantFigures struct {
+	// Added30Days How many of them were made in the last 30 days.
+	Added30Days    int64                 `json:"added_30_days"`
+	BySubscription TenantsBySubscription `json:"by_subscription"`
+
+	// Total How many there are.
+	Total int64 `json:"total"`
+}
+
 // TenantInput defines model for TenantInput.
 type TenantInput struct {
 	// Address The postal address, in one or several lines.
@@ -3795,6 +4189,24 @@ type TenantUpdate struct {
 	// Message What was done, as a translation key such as `team.role_changed`.
 	Message string `json:"message"`
 	Tenant  Tenant `json:"tenant"`
+}
+
+// TenantsBySubscription defines model for TenantsBySubscription.
+type TenantsBySubscription struct {
+	// Active Whose subscription is active.
+	Active int64 `json:"active"`
+
+	// None Who have no subscription, or one that is over.
+	None int64 `json:"none"`
+
+	// Other Whose subscription is unpaid, paused or incomplete.
+	Other int64 `json:"other"`
+
+	// PastDue Whose last payment failed and is tried again.
+	PastDue int64 `json:"past_due"`
+
+	// Trialing Who are in a trial.
+	Trialing int64 `json:"trialing"`
 }
 
 // TimelineEntry defines model for TimelineEntry.
@@ -4238,6 +4650,15 @@ type WebhookEndpointList struct {
 // WebhookEventType What endpoints are sent.
 type WebhookEventType string
 
+// WebhookHealth defines model for WebhookHealth.
+type WebhookHealth struct {
+	// Delivered How many were taken by their endpoint, up to 10,000.
+	Delivered int64 `json:"delivered"`
+
+	// Failed How many failed at their last attempt, up to 10,000.
+	Failed int64 `json:"failed"`
+}
+
 // WebhookReplay defines model for WebhookReplay.
 type WebhookReplay struct {
 	// Deliveries How many deliveries are sent again.
@@ -4468,6 +4889,24 @@ type AdminListProductsParamsSort string
 // AdminListProductsParamsInclude defines parameters for AdminListProducts.
 type AdminListProductsParamsInclude string
 
+// ShowStatsSeriesParams defines parameters for ShowStatsSeries.
+type ShowStatsSeriesParams struct {
+	// Figure What is shown: of the first three the value at the end of each period, of the others the sum over it.
+	Figure StatsFigure `form:"figure" json:"figure"`
+
+	// Interval The periods of the points, in UTC.
+	Interval *StatsInterval `form:"interval,omitempty" json:"interval,omitempty"`
+
+	// From The first day, in UTC. By default 12 months until to, or 30 days.
+	From *Date `form:"from,omitempty" json:"from,omitempty"`
+
+	// To The last day, in UTC. By default, and at most, today.
+	To *Date `form:"to,omitempty" json:"to,omitempty"`
+
+	// Currency Only revenue in this currency; in all when omitted. Other figures have none.
+	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
+}
+
 // AdminListTenantsParams defines parameters for AdminListTenants.
 type AdminListTenantsParams struct {
 	// Search Matches a part of the name, case-insensitively.
@@ -4626,6 +5065,12 @@ type ListInvoicesParams struct {
 
 // ListInvoicesParamsSort defines parameters for ListInvoices.
 type ListInvoicesParamsSort string
+
+// SummarizeInvoicesParams defines parameters for SummarizeInvoices.
+type SummarizeInvoicesParams struct {
+	// Year The year of the issue dates, in UTC; this year when omitted.
+	Year *int `form:"year,omitempty" json:"year,omitempty"`
+}
 
 // ListOfferedPlansParams defines parameters for ListOfferedPlans.
 type ListOfferedPlansParams struct {
@@ -5280,6 +5725,12 @@ func (c *Client) AdminUpdatePlan(ctx context.Context, plan string, body AdminUpd
 	return decode[AdminPlanAnswer](c.send(ctx, r))
 }
 
+// AdminCountPlanCustomers is GET /api/v1/admin/plans/{plan}/customers: Count who pays which price of a plan.
+func (c *Client) AdminCountPlanCustomers(ctx context.Context, plan string) (*PlanCustomersAnswer, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/plans/%s/customers", segment(plan))}
+	return decode[PlanCustomersAnswer](c.send(ctx, r))
+}
+
 // AdminDuplicatePlan is POST /api/v1/admin/plans/{plan}/duplicate: Copy a plan.
 func (c *Client) AdminDuplicatePlan(ctx context.Context, plan string) (*AdminPlanAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/plans/%s/duplicate", segment(plan))}
@@ -5400,6 +5851,34 @@ func (c *Client) AdminUpdateProduct(ctx context.Context, product string, body Ad
 	return decode[AdminProductAnswer](c.send(ctx, r))
 }
 
+// ShowStats is GET /api/v1/admin/stats: Show the figures of the platform.
+func (c *Client) ShowStats(ctx context.Context) (*PlatformStatsAnswer, error) {
+	r := call{method: http.MethodGet, path: "/api/v1/admin/stats"}
+	return decode[PlatformStatsAnswer](c.send(ctx, r))
+}
+
+// ShowStatsSeries is GET /api/v1/admin/stats/series: Show a figure of the platform over time.
+func (c *Client) ShowStatsSeries(ctx context.Context, params *ShowStatsSeriesParams) (*StatsSeries, error) {
+	query := url.Values{}
+	if params != nil {
+		query.Set("figure", text(params.Figure))
+		if params.Interval != nil {
+			query.Set("interval", text(*params.Interval))
+		}
+		if params.From != nil {
+			query.Set("from", text(*params.From))
+		}
+		if params.To != nil {
+			query.Set("to", text(*params.To))
+		}
+		if params.Currency != nil {
+			query.Set("currency", text(*params.Currency))
+		}
+	}
+	r := call{method: http.MethodGet, path: "/api/v1/admin/stats/series", query: query}
+	return decode[StatsSeries](c.send(ctx, r))
+}
+
 // AdminListTenants is GET /api/v1/admin/tenants: List tenants.
 func (c *Client) AdminListTenants(ctx context.Context, params *AdminListTenantsParams) (*AdminTenantPage, error) {
 	query := url.Values{}
@@ -5450,6 +5929,12 @@ func (c *Client) AdminShowTenant(ctx context.Context, tenant string) (*AdminTena
 func (c *Client) AdminUpdateTenant(ctx context.Context, tenant string, body TenantInput) (*AdminTenantAnswer, error) {
 	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/admin/tenants/%s", segment(tenant)), body: body}
 	return decode[AdminTenantAnswer](c.send(ctx, r))
+}
+
+// AdminShowBilling is GET /api/v1/admin/tenants/{tenant}/billing: Show how a tenant pays.
+func (c *Client) AdminShowBilling(ctx context.Context, tenant string) (*TenantBillingAnswer, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/tenants/%s/billing", segment(tenant))}
+	return decode[TenantBillingAnswer](c.send(ctx, r))
 }
 
 // AdminListInvitations is GET /api/v1/admin/tenants/{tenant}/invitations: List a tenant's invitations.
@@ -5888,6 +6373,18 @@ func (c *Client) ListTenantAuditLog(ctx context.Context, tenantID string, params
 	return decode[AuditEntryPage](c.send(ctx, r))
 }
 
+// ShowFailedPayment is GET /api/v1/tenant/{tenantId}/billing/failed-payment: Show the last failed payment.
+func (c *Client) ShowFailedPayment(ctx context.Context, tenantID string) (*FailedPaymentAnswer, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/billing/failed-payment", segment(tenantID))}
+	return decode[FailedPaymentAnswer](c.send(ctx, r))
+}
+
+// ShowPaymentMethod is GET /api/v1/tenant/{tenantId}/billing/payment-method: Show what the next invoice is paid with.
+func (c *Client) ShowPaymentMethod(ctx context.Context, tenantID string) (*PaymentMethodAnswer, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/billing/payment-method", segment(tenantID))}
+	return decode[PaymentMethodAnswer](c.send(ctx, r))
+}
+
 // CreateCheckout is POST /api/v1/tenant/{tenantId}/checkout: Open a hosted checkout.
 func (c *Client) CreateCheckout(ctx context.Context, tenantID string, body CreateCheckoutRequest) (*CheckoutAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/checkout", segment(tenantID)), body: body}
@@ -5925,6 +6422,18 @@ func (c *Client) ListInvoices(ctx context.Context, tenantID string, params *List
 	}
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/invoices", segment(tenantID)), query: query}
 	return decode[InvoicePage](c.send(ctx, r))
+}
+
+// SummarizeInvoices is GET /api/v1/tenant/{tenantId}/invoices/summary: Add up the invoices of a year.
+func (c *Client) SummarizeInvoices(ctx context.Context, tenantID string, params *SummarizeInvoicesParams) (*InvoiceSummaryAnswer, error) {
+	query := url.Values{}
+	if params != nil {
+		if params.Year != nil {
+			query.Set("year", text(*params.Year))
+		}
+	}
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/invoices/summary", segment(tenantID)), query: query}
+	return decode[InvoiceSummaryAnswer](c.send(ctx, r))
 }
 
 // ShowInvoice is GET /api/v1/tenant/{tenantId}/invoices/{invoiceId}: Show an invoice.

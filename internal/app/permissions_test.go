@@ -37,6 +37,7 @@ var adminPermissions = map[string]string{
 	"GET /impersonation/logs":                                    "logs.view",
 	"GET /api-keys":                                              "api_keys.manage", "POST /api-keys": "api_keys.manage", "PATCH /api-keys/{key}": "api_keys.manage",
 	"POST /api-keys/{key}/rotate": "api_keys.manage", "DELETE /api-keys/{key}": "api_keys.manage",
+	"GET /stats": "tenants.view", "GET /stats/series": "tenants.view",
 	"GET /audit-logs": "logs.view", "GET /activity": "logs.view", "GET /tenants/{tenant}/timeline": "logs.view",
 
 	"GET /webhook-endpoints": "webhooks.manage", "POST /webhook-endpoints": "webhooks.manage",

@@ -20,6 +20,7 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/inbox"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/stats"
 	"github.com/tenantry/tenantry/internal/tracing"
 )
 
@@ -35,6 +36,7 @@ type platform struct {
 	messages *i18n.Catalog
 	provider *psp.Client
 	receiver *inbox.Receiver
+	calls    *stats.Calls // to the provider
 	outbox   *mail.Outbox
 	letters  *letters.Letters
 	counter  limit.Counter // of the rate limits; nil counts in memory
@@ -50,6 +52,7 @@ func newPlatform(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logge
 	p := &platform{
 		settings: s, log: log, db: db, clock: out.clock,
 		metrics:   metrics.New(clock.System()),
+		calls:     stats.NewCalls(clock.System()),
 		unlogged:  out.unlogged,
 		publicURL: strings.TrimSuffix(s.PublicURL.String(), "/"),
 		frontend:  s.Addresses(),
@@ -101,5 +104,6 @@ func newPlatform(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logge
 func (p *platform) observeCall(ctx context.Context, operation string) (context.Context, func(outcome string)) {
 	count := p.metrics.ProviderCall(operation)
 	ctx, end := p.tracer.Call(ctx, "stripe", operation)
-	return ctx, func(outcome string) { count(outcome); end(outcome) }
+	remember := p.calls.Begin()
+	return ctx, func(outcome string) { count(outcome); end(outcome); remember(outcome) }
 }

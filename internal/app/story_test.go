@@ -88,7 +88,7 @@ func administration(s *apptest.Server, o apptest.Owner) {
 	for _, path := range []string{
 		"/products", "/products/" + product, "/plans", "/plans/" + plan, "/plans/" + plan + "/entitlements", "/plans/" + plan + "/psp-price-status",
 		"/features", "/features/" + feature, "/currencies", "/meters", "/tenants", "/tenants/" + o.Tenant, "/tenants/" + o.Tenant + "/members",
-		"/tenants/" + o.Tenant + "/invitations", "/tenants/" + o.Tenant + "/subscriptions", "/tenants/" + o.Tenant + "/timeline", "/activity", "/audit-logs", "/impersonation/logs", "/api-keys", "/webhook-endpoints",
+		"/tenants/" + o.Tenant + "/invitations", "/tenants/" + o.Tenant + "/subscriptions", "/tenants/" + o.Tenant + "/timeline", "/stats", "/stats/series?figure=mrr&interval=month", "/activity", "/audit-logs", "/impersonation/logs", "/api-keys", "/webhook-endpoints",
 	} {
 		k.AdminCall("GET", path, nil).Want(200)
 	}

@@ -27,6 +27,7 @@ var domains = map[string][]string{
 	"invoice":           {"tenant"},
 	"onboarding":        {"account", "tenant", "catalog", "subscription"},
 	"impersonation":     {"account"},
+	"stats":             {"subscription"},
 	"webhook":           {"tenant"},
 	"timeline":          {},
 }

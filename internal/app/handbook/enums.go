@@ -18,6 +18,8 @@ func enums() []reference.Enum {
 		{Name: "LoginKind", Text: "A session of a browser, or a pair of tokens.", Values: []string{"session", "token"}},
 		{Name: "ImpersonationAction", Text: "Whether an impersonation began or ended.", Values: []string{"started", "ended"}},
 		{Name: "TimelineKind", Text: "A group of entries of a time line.", Values: []string{"payments", "changes", "usage", "webhooks"}},
+		{Name: "StatsFigure", Text: "A figure of the platform that there is a series of.", Values: []string{"mrr", "tenants", "subscriptions", "failed_payments", "quota_refusals"}},
+		{Name: "StatsInterval", Text: "The length of the periods of a series of the platform.", Values: []string{"day", "month"}},
 		{Name: "InvoiceMode", Text: "Who issues invoices: the payment provider, or this service.", Values: []string{"psp_managed", "platform_managed"}},
 		{Name: "StudioReason", Text: "Why a tenant may not use the studio.", Values: []string{"no_active_subscription", "feature_not_in_plan"}},
 	})

@@ -71,8 +71,12 @@ func TestEntries(t *testing.T) {
 			}
 		}
 		want := []line{
-			{"2026-03-02", "new", 0, 2000}, {"2026-03-04", "expansion", 2000, 3000}, {"2026-03-06", "contraction", 3000, 1500},
-			{"2026-03-07", "ended", 1500, 0}, {"2026-03-09", "new", 0, 2100}, {"2026-03-10", "ended", 2100, 0},
+			{"2026-03-02", "new", 0, 2000},
+			{"2026-03-04", "expansion", 2000, 3000},
+			{"2026-03-06", "contraction", 3000, 1500},
+			{"2026-03-07", "ended", 1500, 0},
+			{"2026-03-09", "new", 0, 2100},
+			{"2026-03-10", "ended", 2100, 0},
 		}
 		if diff := cmp.Diff(want, w.journal(s.tenant)); diff != "" {
 			t.Error(diff)
@@ -110,13 +114,13 @@ func TestOlderSubscriptions(t *testing.T) {
 		}
 		stored := map[string]sub{}
 		for name, c := range cases {
-			if c.sub.created, c.sub.seats = noon, 1; c.sub.updated.IsZero() {
-				c.sub.updated = day(20)
+			if c.created, c.seats = noon, 1; c.updated.IsZero() {
+				c.updated = day(20)
 			}
-			if c.sub.price == 0 {
-				c.sub.price = 1000
+			if c.price == 0 {
+				c.price = 1000
 			}
-			c.sub.price = max(0, c.sub.price)
+			c.price = max(0, c.price)
 			stored[name] = w.store(c.sub)
 		}
 		for range 2 {

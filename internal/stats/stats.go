@@ -1,0 +1,198 @@
+// Package stats reads the figures of the whole platform: tenants, revenue that recurs, failed
+// payments, refusals for quotas and health (rules: stats). It writes nothing and calls nobody
+// outside.
+package stats
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/psp/inbox"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/subscription/journal"
+)
+
+// Deps is what the service needs.
+type Deps struct {
+	DB      *sqldb.DB
+	Clock   clock.Clock
+	Machine clock.Clock // measures how long the database takes to answer
+	Journal *journal.Journal
+	Inbox   *inbox.Receiver
+	Calls   *Calls // of the payment provider
+}
+
+// Service reads the figures.
+type Service struct {
+	deps  Deps
+	store store
+}
+
+// NewService returns the service.
+func NewService(d Deps) *Service { return &Service{d, store{d.DB}} }
+
+// window is the number of days that a figure of the platform is compared over.
+const window = 30
+
+// tenants counts the tenants, those of the window, and what they subscribe to.
+func (s *Service) tenants(ctx context.Context, now time.Time) (TenantFigures, error) {
+	total, added, err := s.store.tenants(ctx, now.AddDate(0, 0, -window))
+	if err != nil {
+		return TenantFigures{}, err
+	}
+	live, err := s.store.live(ctx)
+	if err != nil {
+		return TenantFigures{}, err
+	}
+	f := TenantFigures{Total: total, AddedIn30Days: added}
+	by := &f.BySubscription
+	by.None = total
+	for status, n := range live {
+		by.None -= n
+		switch status {
+		case "active":
+			by.Active = n
+		case "trialing":
+			by.Trialing = n
+		case "past_due":
+			by.PastDue = n
+		default:
+			by.Other += n
+		}
+	}
+	by.None = max(0, by.None) // somebody may have subscribed between the two looks
+	return f, nil
+}
+
+// revenue returns what recurs in each currency, the largest first, and how many
+// subscriptions that is.
+func (s *Service) revenue(ctx context.Context, now time.Time) ([]CurrencyRevenue, SubscriptionFigures, error) {
+	first := journal.DayOf(now) - window + 1
+	moves, err := s.deps.Journal.Movements(ctx, first, journal.DayOf(now))
+	if err != nil {
+		return nil, SubscriptionFigures{}, err
+	}
+	var subs SubscriptionFigures
+	of := map[string]*CurrencyRevenue{}
+	for _, m := range moves {
+		c := of[m.Currency]
+		if c == nil {
+			c = &CurrencyRevenue{Currency: m.Currency}
+			of[m.Currency] = c
+		}
+		c.Amount += m.Amount
+		subs.Active += began(m)
+		if m.Day < first {
+			c.Amount30DaysAgo += m.Amount
+			subs.Active30DaysAgo += began(m)
+			continue
+		}
+		switch m.Kind {
+		case journal.KindNew:
+			c.New += m.Amount
+		case journal.KindExpansion:
+			c.Expansion += m.Amount
+		case journal.KindContraction:
+			c.Contraction += m.Amount
+		case journal.KindEnded:
+			c.Ended += m.Amount
+		}
+	}
+	list := []CurrencyRevenue{}
+	for _, c := range of {
+		if c.Amount != 0 || c.Amount30DaysAgo != 0 {
+			list = append(list, *c)
+		}
+	}
+	slices.SortFunc(list, func(a, b CurrencyRevenue) int {
+		return cmp.Or(cmp.Compare(b.Amount, a.Amount), cmp.Compare(b.Amount30DaysAgo, a.Amount30DaysAgo), cmp.Compare(a.Currency, b.Currency))
+	})
+	return list, subs, nil
+}
+
+// began is how many subscriptions more there are by a movement.
+func began(m journal.Movement) int64 {
+	switch m.Kind {
+	case journal.KindNew:
+		return m.Entries
+	case journal.KindEnded:
+		return -m.Entries
+	default:
+		return 0
+	}
+}
+
+// failedPayments counts the payments that failed in two weeks, and what is open of them.
+func (s *Service) failedPayments(ctx context.Context, now time.Time) (FailedPaymentFigures, error) {
+	f, err := s.store.openFailures(ctx)
+	if err != nil {
+		return f, err
+	}
+	week, before := now.AddDate(0, 0, -7), now.AddDate(0, 0, -14)
+	counts, err := s.store.failures(ctx, []span{{before, week}, {week, now.Add(time.Microsecond)}})
+	if err == nil {
+		f.Previous7Days, f.Last7Days = counts[0], counts[1]
+	}
+	return f, err
+}
+
+// hoursOfDay is how many hours are counted as a day: the running one and those before it.
+const hoursOfDay = 24
+
+// quotaRefusals counts the events that were refused for a quota.
+func (s *Service) quotaRefusals(ctx context.Context, now time.Time) (QuotaRefusalFigures, error) {
+	return s.store.refusals(ctx, hourOf(now))
+}
+
+// Limits of health.
+const (
+	pingTimeout = time.Second
+	// late is how long a job, or a notification, has been due when something is wrong.
+	late = 5 * time.Minute
+	// countLimit is how much of what can be many is counted.
+	countLimit = 10_000
+)
+
+// health tells how the service is, as this instance knows it.
+func (s *Service) health(ctx context.Context, now time.Time) (Health, error) {
+	var h Health
+	h.DatabaseMS = s.ping(ctx)
+	jobs, err := s.store.jobs(ctx, now.Add(-late), mail.JobSend)
+	if err != nil {
+		return h, err
+	}
+	h.Mail.Waiting, h.Jobs = jobs.mails, JobHealth{jobs.waiting, jobs.late, jobs.dead}
+	h.Provider.Reachable, h.Provider.LatencyMS = s.deps.Calls.last()
+	waiting, lag, err := s.deps.Inbox.Backlog(ctx)
+	if err != nil {
+		return h, err
+	}
+	h.Provider.Waiting, h.Provider.DelaySeconds = waiting, int64(lag/time.Second)
+	at, err := inbox.LastEventAt(ctx, s.deps.DB)
+	if err == nil {
+		h.Provider.LastNotificationAt = timeOf(at)
+	} else if !errors.Is(err, inbox.ErrNoEvent) {
+		return h, err
+	}
+	if h.Webhooks, err = s.store.deliveries(ctx, now.AddDate(0, 0, -1)); err != nil {
+		return h, err
+	}
+	h.OK = h.DatabaseMS != nil && h.Provider.Reachable && lag < late && h.Jobs.Late == 0 && h.Jobs.Dead == 0
+	return h, nil
+}
+
+// ping returns how long the database takes to answer, nil where it does not in time.
+func (s *Service) ping(ctx context.Context) *float64 {
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
+	begun := s.deps.Machine.Now()
+	if s.deps.DB.Ping(ctx) != nil {
+		return nil
+	}
+	return milliseconds(s.deps.Machine.Now().Sub(begun))
+}

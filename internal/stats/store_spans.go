@@ -1,0 +1,77 @@
+package stats
+
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// tenantsBetween returns how many more tenants there are at the end of each span than at its
+// start.
+func (s store) tenantsBetween(ctx context.Context, spans []span) ([]int64, error) {
+	return s.countIn(ctx, spans, "count tenants of periods", `
+(SELECT count(*) FROM tenants a WHERE a.created_at >= s.since AND a.created_at < s.until)
+- (SELECT count(*) FROM tenants d WHERE d.deleted_at IS NOT NULL AND d.deleted_at >= s.since AND d.deleted_at < s.until)`)
+}
+
+// failures returns how many payments failed in each span.
+func (s store) failures(ctx context.Context, spans []span) ([]int64, error) {
+	return s.countIn(ctx, spans, "count failed payments of periods", `
+(SELECT count(*) FROM payment_entries p WHERE p.type = 'payment.failed' AND p.happened_at >= s.since AND p.happened_at < s.until)`)
+}
+
+// countIn evaluates a count for each span, whose bounds it calls s.since and s.until. Each
+// count reads a range of an index.
+func (s store) countIn(ctx context.Context, spans []span, doing, count string) ([]int64, error) {
+	type numbered struct {
+		span
+		n int
+	}
+	list := make([]numbered, len(spans))
+	for n, of := range spans {
+		list[n] = numbered{of, n}
+	}
+	list = sqldb.Padded(list)
+	args := make([]any, 0, 3*len(list))
+	for _, of := range list {
+		args = append(args, of.n, of.start, of.end)
+	}
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, `WITH s (n, since, until) AS (VALUES `+
+		sqldb.Tuples(1, len(list), "bigint", "timestamptz", "timestamptz")+`)
+SELECT s.n, `+count+` FROM s`, args...)
+	if err != nil {
+		return nil, sqldb.Wrap(err, doing)
+	}
+	defer func() { _ = rows.Close() }() // rows.Err has the error
+	counts := make([]int64, len(spans))
+	for rows.Next() {
+		var n, value int64
+		if err := rows.Scan(&n, &value); err != nil {
+			return nil, sqldb.Wrap(err, doing)
+		}
+		counts[n] = value
+	}
+	return counts, sqldb.Wrap(rows.Err(), doing)
+}
+
+// openFailures tells of the invoices that are open and whose last payment failed.
+func (s store) openFailures(ctx context.Context) (FailedPaymentFigures, error) {
+	f := FailedPaymentFigures{Amounts: []CurrencyAmount{}}
+	const doing = "read failed payments that are open"
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT currency, count(*), sum(open_cents)::bigint AS amount
+FROM psp_invoices WHERE status = 'open' AND failed_at IS NOT NULL GROUP BY currency ORDER BY amount DESC, currency`)
+	if err != nil {
+		return f, sqldb.Wrap(err, doing)
+	}
+	defer func() { _ = rows.Close() }() // rows.Err has the error
+	for rows.Next() {
+		var n int64
+		var a CurrencyAmount
+		if err := rows.Scan(&a.Currency, &n, &a.Amount); err != nil {
+			return f, sqldb.Wrap(err, doing)
+		}
+		f.Open += n
+		f.Amounts = append(f.Amounts, a)
+	}
+	return f, sqldb.Wrap(rows.Err(), doing)
+}
