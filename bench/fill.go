@@ -95,6 +95,9 @@ func fill(ctx context.Context, url string, v volume, progress func(string)) (err
 		{"invoices", f.invoices},
 		{"usage", f.usage},
 		{"audit trail", f.trail},
+		{"subscriptions that ended", f.former},
+		{"refusals for quotas", f.refusals},
+		{"payments", f.payments},
 		{"statistics", func(ctx context.Context) error { return f.exec(ctx, `ANALYZE`) }},
 	} {
 		progress(step.name)

@@ -355,6 +355,9 @@ func readsOf(ctx context.Context, c *child, w *filled) ([]asked, error) {
 		tenant + "/team/members?page=2&per_page=20", tenant + "/team/invitations?page=2&per_page=20", tenant + "/team/invitations?pending_only=true",
 		tenant + "/invoices?page=100", tenant + "/usage/series?interval=day&meter_code=" + w.meter + "&from=" + yearAgo,
 		tenant + "/usage/series?interval=hour&meter_code=" + w.meter,
+		"/api/v1/admin/stats/series?figure=mrr", "/api/v1/admin/stats/series?figure=mrr&interval=day&from=" + yearAgo,
+		"/api/v1/admin/stats/series?figure=tenants&interval=day&from=" + yearAgo, "/api/v1/admin/stats/series?figure=subscriptions",
+		"/api/v1/admin/stats/series?figure=failed_payments&interval=day&from=" + yearAgo, "/api/v1/admin/stats/series?figure=quota_refusals&interval=day&from=" + yearAgo,
 	} {
 		all = append(all, reads(variant, strings.ReplaceAll(variant, "{tenantId}", w.large.tenant.String()), w))
 	}

@@ -1,0 +1,86 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/subscription/journal"
+)
+
+// What the figures of the platform are read from.
+const (
+	formerEach   = 6  // subscriptions of a tenant that have ended
+	refusedOf    = 10 // one tenant in so many is refused events, in so many hours of two days
+	paymentsEach = 10
+	failedOf     = 20 // one payment in so many fails
+)
+
+// former makes subscriptions that have ended, and has the journal note all.
+func (f *filler) former(ctx context.Context) error {
+	b := f.into("subscriptions", "id", "tenant_id", "plan_id", "status", "currency", "price_cents", "quantity",
+		"interval_unit", "interval_count", "billing_anchor", "current_period_start", "current_period_end", "psp_subscription_id",
+		"sync_version", "created_at", "updated_at")
+	for i, t := range f.tenants {
+		for n := range formerEach {
+			began := f.ago()
+			ended := began.Add(f.now.Sub(began) / 2).Truncate(time.Second)
+			currency := []string{"EUR", "EUR", "USD"}[n%3]
+			if err := b.add(ctx, sqldb.NewID(), t.id, f.plan.ID, "canceled", currency, 1900, 1+n, "month", 1, began, began, ended,
+				fmt.Sprintf("sub_former_%d_%d", i, n), 1, began, ended); err != nil {
+				return err
+			}
+		}
+	}
+	if err := b.flush(ctx); err != nil {
+		return err
+	}
+	return journal.New(f.db).Run(ctx)
+}
+
+// refusals makes events that were refused for a quota, of a year by day.
+func (f *filler) refusals(ctx context.Context) error {
+	const parts = 16
+	hours := f.into("quota_refusals", "tenant_id", "hour", "meter_id", "refused")
+	days := f.into("quota_refusal_days", "day", "part", "refused")
+	now := f.now.Unix() / 3600
+	for i, t := range f.tenants {
+		if i%refusedOf != 0 {
+			continue
+		}
+		for n := range refusedOf {
+			if err := hours.add(ctx, t.id, now-int64(n*4), f.meters[0].id, 3); err != nil {
+				return err
+			}
+		}
+	}
+	for day := range filledDays {
+		for part := range parts {
+			if err := days.add(ctx, now/24-int64(day), part, f.chance.IntN(1000)); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(hours.flush(ctx), days.flush(ctx))
+}
+
+// payments makes what happened to invoices.
+func (f *filler) payments(ctx context.Context) error {
+	b := f.into("payment_entries", "tenant_id", "invoice_id", "key", "type", "currency", "amount_cents", "happened_at")
+	for _, t := range f.tenants {
+		for range paymentsEach {
+			kind := "payment.succeeded"
+			if f.chance.IntN(failedOf) == 0 {
+				kind = "payment.failed"
+			}
+			if err := b.add(ctx, t.id, sqldb.NewID(), kind, kind, "EUR", 2700, f.ago()); err != nil {
+				return err
+			}
+		}
+	}
+	return b.flush(ctx)
+}
