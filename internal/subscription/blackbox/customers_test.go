@@ -1,4 +1,4 @@
-package subscription_test
+package blackbox_test
 
 import (
 	"testing"
