@@ -269,7 +269,8 @@ func TestWebhookHandler(t *testing.T) {
 	if got := post(handler, "POST", m.header, m.body); got != 204 || len(handled) != 1 {
 		t.Fatalf("a message is answered %d", got)
 	}
-	tenant, err := webhook.Data[api.Tenant](handled[0])
+	var tenant api.Tenant
+	err = handled[0].Decode(&tenant)
 	if e := handled[0]; err != nil || e.Type != api.WebhookEventTypeTenantCreated || e.Tenant != ada.Tenant || tenant.ID != ada.Tenant || e.ID != m.header.Get("webhook-id") || e.Time.IsZero() {
 		t.Errorf("it is read as %+v, %v", e, err)
 	}

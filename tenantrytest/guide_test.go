@@ -72,8 +72,8 @@ func receiveInvoices(secret string, send func(api.Invoice) error) (http.Handler,
 		if e.Type != api.WebhookEventTypeInvoicePaid {
 			return nil
 		}
-		invoice, err := webhook.Data[api.Invoice](e)
-		if err != nil {
+		var invoice api.Invoice
+		if err := e.Decode(&invoice); err != nil {
 			return err
 		}
 		return send(invoice)

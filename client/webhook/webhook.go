@@ -4,7 +4,10 @@
 //		if e.Type != api.WebhookEventTypeInvoicePaid {
 //			return nil
 //		}
-//		invoice, err := webhook.Data[api.Invoice](e)
+//		var invoice api.Invoice
+//		if err := e.Decode(&invoice); err != nil {
+//			return err
+//		}
 //		…
 //	})
 //	http.Handle("POST /hooks", receive)
@@ -44,18 +47,17 @@ type Event struct {
 	Time time.Time `json:"timestamp"`
 	// Tenant is the id of the tenant that it concerns, empty for what concerns the platform alone.
 	Tenant string `json:"tenant_id"`
-	// Data is the resource as the API shows it, as of the change. [Data] decodes it.
+	// Data is the resource as the API shows it, as of the change. [Event.Decode] reads it.
 	Data json.RawMessage `json:"data"`
 }
 
-// Data decodes the data of an event: an [api.Invoice] of the types that begin with invoice, and
-// so on.
-func Data[T any](e Event) (T, error) {
-	var out T
-	if err := json.Unmarshal(e.Data, &out); err != nil {
-		return out, fmt.Errorf("webhook: data of %s: %w", e.Type, err)
+// Decode reads the data into a pointer: to an [api.Invoice] for the types that begin with invoice,
+// and so on.
+func (e Event) Decode(data any) error {
+	if err := json.Unmarshal(e.Data, data); err != nil {
+		return fmt.Errorf("webhook: data of %s: %w", e.Type, err)
 	}
-	return out, nil
+	return nil
 }
 
 // Verifier checks messages to one endpoint.
