@@ -62,7 +62,7 @@ func main() {
 func run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	listener, err := net.Listen("tcp", os.Getenv("SHOP_ADDR"))
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", os.Getenv("SHOP_ADDR"))
 	if err != nil {
 		return err
 	}
