@@ -109,7 +109,7 @@ func TestEveryEventCountsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService()
 		s.lose = true
-		r := start(t, s, usage.Options{})
+		r := start(t, s, usage.Options{OnRefused: func(e usage.Event, err error) { t.Errorf("%s is refused: %v", e.Key, err) }})
 		const n = 5000
 		for i := range n {
 			record(t, r, event(fmt.Sprintf("%05d", i)))
@@ -238,6 +238,32 @@ func TestRefusals(t *testing.T) {
 		slices.Sort(s.order)
 		if !slices.Equal(s.order, []string{"busy", "fine", "limited"}) {
 			t.Errorf("counted are %v", s.order)
+		}
+	})
+}
+
+// An event that the service was too busy for is the first of the next batch.
+func TestOrderAfterBusy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newService()
+		busy := true
+		s.verdict = func(e api.UsageEventInput) (int, client.Code) {
+			if e.IdempotencyKey.MustGet() == "0000" && busy {
+				busy = false
+				return 503, ""
+			}
+			return 201, ""
+		}
+		r := start(t, s, usage.Options{Interval: time.Hour})
+		for i := range 1500 {
+			record(t, r, event(fmt.Sprintf("%04d", i)))
+		}
+		if err := r.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if at := slices.Index(s.order, "0000"); at != 999 {
+			t.Errorf("it was taken as number %d of %d", at, len(s.order))
 		}
 	})
 }
