@@ -86,8 +86,8 @@ func TestDamagedJournal(t *testing.T) {
 			if err != nil {
 				return
 			}
-			if err := r.Close(t.Context()); err != nil || len(s.counted) != tt.sends {
-				t.Errorf("%v, %d sent, want %d", err, len(s.counted), tt.sends)
+			if err := r.Close(t.Context()); err != nil || s.count() != tt.sends {
+				t.Errorf("%v, %d sent, want %d", err, s.count(), tt.sends)
 			}
 		})
 	}
@@ -118,8 +118,8 @@ func TestJournalIsCompacted(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Size() > 9<<20 {
 		t.Errorf("after 13 MB it has %d bytes, %v", info.Size(), err)
 	}
-	if err := r.Close(t.Context()); err != nil || len(s.counted) != 3200 {
-		t.Errorf("%v, %d counted", err, len(s.counted))
+	if err := r.Close(t.Context()); err != nil || s.count() != 3200 {
+		t.Errorf("%v, %d counted", err, s.count())
 	}
 }
 

@@ -39,14 +39,15 @@ func (s *service) RecordUsageBatch(ctx context.Context, tenant string, body api.
 	n := len(s.sizes)
 	s.busy++
 	s.most = max(s.most, s.busy)
+	before := s.before
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
 		s.busy--
 		s.mu.Unlock()
 	}()
-	if s.before != nil {
-		if err := s.before(n, body.Events); err != nil {
+	if before != nil {
+		if err := before(n, body.Events); err != nil {
 			return nil, err
 		}
 	}
@@ -83,6 +84,13 @@ func (s *service) RecordUsageBatch(ctx context.Context, tenant string, body api.
 	return out, nil
 }
 
+// count is how many events were counted.
+func (s *service) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.counted)
+}
+
 func newService() *service { return &service{counted: map[string]int{}} }
 
 func start(t *testing.T, s usage.Sender, o usage.Options) *usage.Recorder {
@@ -117,8 +125,8 @@ func TestEveryEventCountsOnce(t *testing.T) {
 		if err := r.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if len(s.counted) != n || !slices.IsSorted(s.order) {
-			t.Errorf("%d counted, want %d, in order %t", len(s.counted), n, slices.IsSorted(s.order))
+		if s.count() != n || !slices.IsSorted(s.order) {
+			t.Errorf("%d counted, want %d, in order %t", s.count(), n, slices.IsSorted(s.order))
 		}
 		if most := slices.Max(s.sizes); most > 1000 || len(s.sizes) > 20 {
 			t.Errorf("%d batches of at most %d", len(s.sizes), most)
@@ -139,20 +147,20 @@ func TestInterval(t *testing.T) {
 		record(t, r, event(""))
 		time.Sleep(59 * time.Second)
 		synctest.Wait()
-		if len(s.counted) != 0 {
+		if s.count() != 0 {
 			t.Error("it was sent too early")
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if len(s.counted) != 1 {
+		if s.count() != 1 {
 			t.Error("it was not sent after the interval")
 		}
 		for range 1000 {
 			record(t, r, event(""))
 		}
 		synctest.Wait()
-		if len(s.counted) != 1001 {
-			t.Errorf("a full batch waits: %d counted", len(s.counted))
+		if s.count() != 1001 {
+			t.Errorf("a full batch waits: %d counted", s.count())
 		}
 	})
 }
@@ -190,8 +198,8 @@ func TestFullQueue(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if len(s.counted) != 5 {
-			t.Errorf("%d counted, want 5", len(s.counted))
+		if s.count() != 5 {
+			t.Errorf("%d counted, want 5", s.count())
 		}
 	})
 }
@@ -300,8 +308,8 @@ func TestRefusedBatch(t *testing.T) {
 				if err := r.Flush(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				if tt.refused != (refused == 2) || tt.refused == (len(s.counted) == 2) || tt.refused != (errs == 0) {
-					t.Errorf("%d refused, %d counted, %d errors", refused, len(s.counted), errs)
+				if tt.refused != (refused == 2) || tt.refused == (s.count() == 2) || tt.refused != (errs == 0) {
+					t.Errorf("%d refused, %d counted, %d errors", refused, s.count(), errs)
 				}
 				if took := time.Since(begin); took < 2*tt.err.RetryAfter {
 					t.Errorf("it took %s, want at least 2 × %s", took, tt.err.RetryAfter)
@@ -335,8 +343,8 @@ func TestBatchesFit(t *testing.T) {
 			e.Metadata = map[string]any{"text": strings.Repeat("ü", 2000)}
 			record(t, r, e)
 		}
-		if err := r.Close(t.Context()); err != nil || len(s.counted) != 600 {
-			t.Errorf("%v, %d counted", err, len(s.counted))
+		if err := r.Close(t.Context()); err != nil || s.count() != 600 {
+			t.Errorf("%v, %d counted", err, s.count())
 		}
 	})
 }
@@ -360,8 +368,8 @@ func TestTenantsDoNotWaitForEachOther(t *testing.T) {
 		}
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		if len(s.counted) != 8 || s.most != 3 {
-			t.Errorf("%d counted, %d at once", len(s.counted), s.most)
+		if s.count() != 8 || s.most != 3 {
+			t.Errorf("%d counted, %d at once", s.count(), s.most)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -380,10 +388,13 @@ func TestFlushHasAnEnd(t *testing.T) {
 		s.before = func(int, []api.UsageEventInput) error { return r.Record(t.Context(), event("")) }
 		r = start(t, s, usage.Options{Queue: 1 << 20})
 		record(t, r, event("first"))
-		if err := r.Flush(t.Context()); err != nil || len(s.order) == 0 || s.order[0] != "first" {
-			t.Errorf("%v, %v", err, s.order)
+		if err := r.Flush(t.Context()); err != nil {
+			t.Error(err)
 		}
 		s.mu.Lock()
+		if len(s.order) == 0 || s.order[0] != "first" {
+			t.Errorf("after the flush there are %v", s.order)
+		}
 		s.before = nil
 		s.mu.Unlock()
 		if err := r.Close(t.Context()); err != nil {
