@@ -82,7 +82,7 @@ test('signing out ends the alerts of this browser, and only of this one', { skip
   const owner = await register(service.base, 'Sol Signs', 'sol@alerts.test', 'Signs')
   const other = { endpoint: 'https://push.alerts.test/send/other', keys: { p256dh: createECDH('prime256v1').generateKeys('base64url'), auth: randomBytes(16).toString('base64url') } }
   await call(service.base, 'POST', '/api/v1/push-subscriptions', other, owner.token)
-  const page = await visit(t, browser, service.base, { width: 390, locale: 'es-ES', theme: 'dark' })
+  const page = await visit(t, browser, service.base, { width: 390, locale: 'es-ES', theme: 'dark', expect: ['401 /api/v1/auth/me'] })
   await page.context().grantPermissions(['notifications'], { origin: service.base })
   await standIn(page, 'https://push.alerts.test/send/2')
   await signIn(page, owner)

@@ -122,6 +122,23 @@ test('a key is made, opens what it was made for, and ends', { skip }, async (t) 
   assert.equal(await ask('/entitlements'), 401)
 })
 
+test('a key is replaced by a new one, and the old one ends at once', { skip }, async (t) => {
+  const owner = await register(service.base, 'Rob Rotates', 'rob@keys.test', 'Rotates', { slug: 'starter' })
+  const made = await call(service.base, 'POST', `/api/v1/tenant/${owner.tenant}/api-keys`, { name: 'metering', scopes: ['entitlements.read'] }, owner.token)
+  const page = await visit(t, browser, service.base, { width: 390, locale: 'fr-FR', theme: 'dark' })
+  await signIn(page, owner)
+  await page.goto('/developers')
+  await page.getByRole('row', { name: /metering/ }).getByRole('button').last().click()
+  await page.getByRole('menuitem').nth(1).click()
+  await page.getByRole('dialog').locator('[name=overlap_minutes]').selectOption('0')
+  await page.getByRole('dialog').locator('button[type=submit]').click()
+  const secret = await page.locator('.secret code').textContent()
+  await check(page, 'the new key')
+  const ask = (key) => fetch(`${service.base}/api/v1/tenant/${owner.tenant}/entitlements`, { headers: { Authorization: `Bearer ${key}` } }).then((answer) => answer.status)
+  assert.equal(await ask(secret.trim()), 200)
+  assert.equal(await ask(made.data.secret), 401)
+})
+
 test('an endpoint is made, gets a test event, and it is sent again', { skip }, async (t) => {
   const owner = await register(service.base, 'Wes Hooks', 'wes@hooks.test', 'Hooks', { slug: 'starter' })
   const page = await visit(t, browser, service.base, { theme: 'dark' })
