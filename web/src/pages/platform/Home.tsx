@@ -1,8 +1,8 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { Schema } from '../../api/client'
-import { useFormat } from '../../app/format'
+import { now } from '../../app/clock'
+import { useFormat, type Formats } from '../../app/format'
 import { useMe } from '../../app/session'
 import { Events } from '../../parts/timeline/Events'
 import { timelineQuery } from '../../parts/timeline/reads'
@@ -10,18 +10,27 @@ import { Empty } from '../../ui/Messages'
 import { Page } from '../../ui/Page'
 import { Read } from '../../ui/Read'
 import { useNameOf } from './activity/entries'
-import { BySubscription, TenantList } from './home/Asides'
+import { BySubscription, HealthList } from './home/Asides'
 import { Figures } from './home/Figures'
+import { checksOf } from './home/health'
+import { Revenue } from './home/Revenue'
+import { statsQuery, type Stats } from './home/stats'
 import { usePlatformMay } from './may'
 import { NotAllowed } from './NotAllowed'
-import { newestQuery } from './tenants/reads'
 
 function useGreeting(): string {
   const { t } = useLingui()
   const name = useMe().user.name.split(' ')[0]
-  const hour = new Date().getHours()
+  const hour = new Date(now()).getHours()
   if (hour < 5 || hour >= 18) return t`Good evening, ${name}`
   return hour < 12 ? t`Good morning, ${name}` : t`Good afternoon, ${name}`
+}
+
+/** The day, and what is not as usual. */
+function Lead({ of, format }: { of: Stats | undefined; format: Formats }) {
+  const day = format.weekday(new Date(now()))
+  const troubles = of ? checksOf(of.health, format).flatMap((one) => one.trouble ?? []) : []
+  return <>{day}{troubles.length > 0 && <>. {troubles.join('. ')}.</>}</>
 }
 
 function Last() {
@@ -39,34 +48,27 @@ function Last() {
   )
 }
 
-function Right({ tenants }: { tenants: Schema<'AdminTenant'>[] }) {
-  const owing = tenants.filter((one) => one.subscription_status === 'past_due' || one.subscription_status === 'unpaid').slice(0, 5)
-  return (
-    <section className="stack wide-gap">
-      {owing.length > 0 && <TenantList title={<Trans>Past due</Trans>} tenants={owing} />}
-      <BySubscription tenants={tenants} />
-      <TenantList title={<Trans>The newest</Trans>} tenants={tenants.slice(0, 5)} />
-    </section>
-  )
-}
-
-/** How the platform is doing: its tenants, and what happened last. */
+/** How the platform is doing: its figures, what comes in, what works, and what happened last. */
 export default function Home() {
   const { t } = useLingui()
   const format = useFormat()
   const may = usePlatformMay()
   const greeting = useGreeting()
-  const tenants = useQuery({ ...newestQuery, enabled: may('tenants.view') })
+  const stats = useQuery({ ...statsQuery, enabled: may('tenants.view') })
   if (!may('tenants.view')) return <NotAllowed title={t`Home`} />
   return (
-    <Page title={t`Home`} heading={greeting} lead={format.weekday(new Date())}>
-      <Read query={tenants} lines={9}>
+    <Page title={t`Home`} heading={greeting} lead={<Lead of={stats.data} format={format} />}>
+      <Read query={stats} lines={9}>
         {(found) => (
           <>
-            <Figures tenants={found.data} total={found.meta.total} />
-            <div className="split sec plain">
+            <Figures of={found} />
+            <Revenue of={found} />
+            <div className="split sec">
               {may('logs.view') ? <Last /> : <div />}
-              <Right tenants={found.data} />
+              <section className="stack wide-gap">
+                <BySubscription of={found} />
+                <HealthList of={found} />
+              </section>
             </div>
           </>
         )}
