@@ -16,7 +16,7 @@ func (svc *service) platformRoutes() []rest.Route {
 	var (
 		settings       = svc.publicSettings()
 		impersonations = impersonation.NewHTTP(svc.impersonation, svc.publicURL)
-		events         = timeline.NewHTTP(svc.db)
+		events         = timeline.NewHTTP(svc.db, svc.messages)
 		trail          = audit.NewHTTP(svc.audit, svc.publicURL)
 		figures        = stats.NewHTTP(stats.NewService(stats.Deps{
 			DB: svc.db, Clock: svc.clock, Machine: clock.System(), Journal: svc.journal, Inbox: svc.receiver, Calls: svc.calls,

@@ -29,7 +29,7 @@ var domains = map[string][]string{
 	"impersonation":     {"account"},
 	"stats":             {"subscription"},
 	"webhook":           {"tenant"},
-	"timeline":          {},
+	"timeline":          {"invoice"}, // what decline codes mean
 }
 
 // platform are the packages that domains stand on. They import no domain, psp

@@ -7,6 +7,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/invoice/payments"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -33,17 +35,57 @@ type ChangeFacts struct {
 	After        shape.Object `json:"after" nullable:"true"`
 }
 
+// PaymentFacts are what an invoice, a payment or a refund came to.
+type PaymentFacts struct {
+	Invoice        *uuid.UUID  `json:"invoice" doc:"The id of the invoice; null for one that is not there any more."`
+	Number         *string     `json:"number" doc:"The number of the invoice."`
+	Currency       string      `json:"currency"`
+	Amount         int64       `json:"amount" doc:"What it was about, in minor units of the currency."`
+	DeclineCode    *string     `json:"decline_code" doc:"Of a failed payment the payment provider's code of the reason; null where nobody gave one. Tenants read generic_decline in place of a code that only the bank may explain."`
+	DeclineMessage *string     `json:"decline_message" doc:"What the code means and what to do, in the caller's language."`
+	NextAttemptAt  *shape.Time `json:"next_attempt_at" doc:"Of a failed payment when the provider tries next, as of then; null when it did not."`
+}
+
+// UsageFacts are how far a quota is used.
+type UsageFacts struct {
+	Meter     string  `json:"meter" doc:"The code of the meter."`
+	MeterName string  `json:"meter_name" doc:"The name of the meter."`
+	Limit     *string `json:"limit" doc:"The limit, as decimal text; null where it is not known."`
+	Used      *string `json:"used" doc:"What was used of it, as decimal text; null where it is not known."`
+	Refused   *int64  `json:"refused" doc:"How many events were refused; null for an alert."`
+	Threshold *int32  `json:"threshold" doc:"The share of the limit that was reached, in percent; null for what was refused."`
+}
+
+// WebhookFacts are a delivery that was given up.
+type WebhookFacts struct {
+	Endpoint  uuid.UUID `json:"endpoint" doc:"The id of the endpoint."`
+	URL       string    `json:"url" doc:"Where it sends to now."`
+	EventType string    `json:"event_type" doc:"The type of the event that was not delivered."`
+	Status    *int32    `json:"status" doc:"The HTTP status of the last answer; null without one."`
+	Attempts  int32     `json:"attempts" doc:"How often it was tried."`
+}
+
+// Facts are what is known of an entry, by its kind.
+type Facts = shape.OneOf[facts]
+
+type facts struct {
+	Change  *ChangeFacts
+	Payment *PaymentFacts
+	Usage   *UsageFacts
+	Webhook *WebhookFacts
+}
+
 // TimelineEntry is something that has happened.
 type TimelineEntry struct {
 	ID       string       `json:"id" doc:"An id among all entries of all kinds."`
-	Type     string       `json:"type" doc:"What happened; of a change the action of the audit trail, such as member.role_changed."`
+	Type     string       `json:"type" doc:"What happened: of a change the action of the audit trail, such as member.role_changed; invoice.issued, invoice.voided, payment.succeeded, payment.failed, payment.action_required or refund.created; usage.alert; webhook.failed. New types may appear."`
 	Kind     Kind         `json:"kind" enum:"payments,changes,usage,webhooks" doc:"The group that the entry belongs to."`
 	At       shape.Time   `json:"at"`
 	Tenant   *NamedRecord `json:"tenant" doc:"The tenant that it concerns; null for none, and for one that was purged."`
-	Actor    *NamedUser   `json:"actor" doc:"Who did it; null for the service itself, the command line, API keys, and who has deleted their account."`
+	Actor    *NamedUser   `json:"actor" doc:"Who did it; null for what is no change, the service itself, the command line, API keys, and who has deleted their account."`
 	ActingAs *NamedUser   `json:"acting_as" doc:"Whom the actor impersonated; null for nobody."`
 	APIKey   *NamedRecord `json:"api_key" doc:"The API key that did it, in place of a person; null for none."`
-	Facts    ChangeFacts  `json:"facts" doc:"What is known of it."`
+	Facts    Facts        `json:"facts" doc:"What is known of it, by the kind."`
 }
 
 // CursorMeta says where the next page begins.
@@ -59,10 +101,13 @@ type TimelinePage struct {
 }
 
 // HTTP has the handlers.
-type HTTP struct{ store store }
+type HTTP struct {
+	store    store
+	messages *i18n.Catalog
+}
 
-// NewHTTP returns the handlers.
-func NewHTTP(db *sqldb.DB) *HTTP { return &HTTP{store{db}} }
+// NewHTTP returns the handlers. messages has the texts of decline codes.
+func NewHTTP(db *sqldb.DB, messages *i18n.Catalog) *HTTP { return &HTTP{store{db}, messages} }
 
 // Part is the part of a time line that is asked for.
 type Part struct {
@@ -73,7 +118,7 @@ type Part struct {
 
 // Activity handles GET /admin/activity: what has happened anywhere.
 func (h *HTTP) Activity(ctx context.Context, in *Part) (*rest.Plain[TimelinePage], error) {
-	return h.page(ctx, nil, *in)
+	return h.page(ctx, nil, false, *in)
 }
 
 type adminTenantInput struct {
@@ -90,7 +135,7 @@ func (h *HTTP) AdminOfTenant(ctx context.Context, in *adminTenantInput) (*rest.P
 	if err := h.store.exists(ctx, id); err != nil {
 		return nil, err
 	}
-	return h.page(ctx, &id, in.Part)
+	return h.page(ctx, &id, false, in.Part)
 }
 
 type tenantInput struct {
@@ -101,49 +146,57 @@ type tenantInput struct {
 // OfTenant handles GET /tenant/{tenantId}/timeline.
 func (h *HTTP) OfTenant(ctx context.Context, in *tenantInput) (*rest.Plain[TimelinePage], error) {
 	id := authz.TenantID(ctx)
-	return h.page(ctx, &id, in.Part)
+	return h.page(ctx, &id, true, in.Part)
 }
 
-// page answers a part of a time line, of one tenant unless that is nil.
-func (h *HTTP) page(ctx context.Context, tenant *uuid.UUID, p Part) (*rest.Plain[TimelinePage], error) {
+// page answers a part of a time line, of one tenant unless that is nil. own says that the
+// tenant reads it.
+func (h *HTTP) page(ctx context.Context, tenant *uuid.UUID, own bool, p Part) (*rest.Plain[TimelinePage], error) {
 	after, err := parseCursor(p.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	answer := TimelinePage{Data: []TimelineEntry{}, Meta: CursorMeta{PerPage: p.PerPage}}
-	if p.Kind != "" && p.Kind != Changes {
-		return rest.Bare(answer), nil
-	}
-	changes, err := h.store.changes(ctx, tenant, after, p.PerPage+1) // the last tells whether there are more
+	entries, err := h.store.entries(ctx, tenant, p.Kind, after, p.PerPage+1) // the last tells whether there are more
 	if err != nil {
 		return nil, err
 	}
-	if len(changes) > int(p.PerPage) {
-		changes = changes[:p.PerPage]
-		last := changes[p.PerPage-1]
-		next := place{last.at, last.id}.cursor()
+	answer := TimelinePage{Data: []TimelineEntry{}, Meta: CursorMeta{PerPage: p.PerPage}}
+	if len(entries) > int(p.PerPage) {
+		entries = entries[:p.PerPage]
+		next := entries[p.PerPage-1].cursor()
 		answer.Meta.NextCursor = &next
 	}
-	known, err := h.store.names(ctx, changes)
+	known, err := h.store.names(ctx, entries)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range changes {
-		answer.Data = append(answer.Data, c.entry(known))
+	for _, e := range entries {
+		answer.Data = append(answer.Data, h.view(ctx, e, own, known))
 	}
 	return rest.Bare(answer), nil
 }
 
-func (c change) entry(known names) TimelineEntry {
-	return TimelineEntry{
-		ID: "audit-" + strconv.FormatInt(c.id, 10), Type: c.action, Kind: Changes, At: shape.T(c.at),
-		Tenant: record(known.tenants, c.tenant), Actor: user(known.users, c.actor), ActingAs: user(known.users, c.subject),
-		APIKey: record(known.keys, c.key),
-		Facts: ChangeFacts{
+func (h *HTTP) view(ctx context.Context, e entry, own bool, known names) TimelineEntry {
+	from := sources[e.source]
+	v := TimelineEntry{
+		ID: from.name + "-" + e.id.String(), Type: e.action, Kind: from.kind, At: shape.T(e.at), Tenant: record(known.tenants, e.tenant),
+		Facts: Facts{Is: e.facts},
+	}
+	if paid := e.facts.Payment; paid != nil && paid.DeclineCode != nil {
+		text := h.messages.Text(i18n.Locale(ctx), payments.MessageKey(*paid.DeclineCode), nil)
+		paid.DeclineMessage = &text
+		if own {
+			paid.DeclineCode = payments.ForTenant(paid.DeclineCode)
+		}
+	}
+	if c := e.change; c != nil {
+		v.Actor, v.ActingAs, v.APIKey = user(known.users, c.actor), user(known.users, c.subject), record(known.keys, c.key)
+		v.Facts.Is.Change = &ChangeFacts{
 			Resource: c.resource, ResourceID: c.resourceID, ResourceName: c.nameIn(known),
 			Before: shape.Object(c.before), After: shape.Object(c.after),
-		},
+		}
 	}
+	return v
 }
 
 func user(known map[int64]string, id *int64) *NamedUser {

@@ -13,3 +13,55 @@ LIMIT sqlc.arg(most);
 
 -- name: CountTenants :one
 SELECT count(*) FROM tenants WHERE id = $1;
+
+-- name: PaymentsBefore :many
+SELECT e.id, e.tenant_id, e.type, e.currency, e.amount_cents, e.decline_code, e.next_attempt_at, e.happened_at,
+    p.id AS invoice_id, p.number, i.number AS own_number
+FROM payment_entries e
+LEFT JOIN psp_invoices p ON p.tenant_id = e.tenant_id AND p.id = e.invoice_id
+LEFT JOIN invoices i ON i.id = e.invoice_id AND i.tenant_id = e.tenant_id
+WHERE (e.happened_at, e.id) < (sqlc.arg(at)::timestamptz, sqlc.arg(id)::bigint)
+ORDER BY e.happened_at DESC, e.id DESC
+LIMIT sqlc.arg(most);
+
+-- name: PaymentsOfTenantBefore :many
+SELECT e.id, e.tenant_id, e.type, e.currency, e.amount_cents, e.decline_code, e.next_attempt_at, e.happened_at,
+    p.id AS invoice_id, p.number, i.number AS own_number
+FROM payment_entries e
+LEFT JOIN psp_invoices p ON p.tenant_id = e.tenant_id AND p.id = e.invoice_id
+LEFT JOIN invoices i ON i.id = e.invoice_id AND i.tenant_id = e.tenant_id
+WHERE e.tenant_id = sqlc.arg(tenant_id)::uuid AND (e.happened_at, e.id) < (sqlc.arg(at)::timestamptz, sqlc.arg(id)::bigint)
+ORDER BY e.happened_at DESC, e.id DESC
+LIMIT sqlc.arg(most);
+
+-- name: AlertsBefore :many
+SELECT a.id, a.tenant_id, a.threshold, a.units, a.millionths, a.quota, a.created_at, m.code, m.name
+FROM usage_alerts a JOIN meters m ON m.id = a.meter_id
+WHERE (a.created_at, a.id) < (sqlc.arg(at)::timestamptz, sqlc.arg(id)::uuid)
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT sqlc.arg(most);
+
+-- name: AlertsOfTenantBefore :many
+SELECT a.id, a.tenant_id, a.threshold, a.units, a.millionths, a.quota, a.created_at, m.code, m.name
+FROM usage_alerts a JOIN meters m ON m.id = a.meter_id
+WHERE a.tenant_id = sqlc.arg(tenant_id)::uuid AND (a.created_at, a.id) < (sqlc.arg(at)::timestamptz, sqlc.arg(id)::uuid)
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT sqlc.arg(most);
+
+-- name: WebhookFailuresBefore :many
+SELECT f.delivery_id, f.tenant_id, f.endpoint_id, f.status, f.attempts, f.failed_at, d.type, e.url
+FROM webhook_failures f
+JOIN webhook_deliveries d ON d.id = f.delivery_id
+JOIN webhook_endpoints e ON e.id = f.endpoint_id
+WHERE (f.failed_at, f.delivery_id) < (sqlc.arg(at)::timestamptz, sqlc.arg(id)::uuid)
+ORDER BY f.failed_at DESC, f.delivery_id DESC
+LIMIT sqlc.arg(most);
+
+-- name: WebhookFailuresOfTenantBefore :many
+SELECT f.delivery_id, f.tenant_id, f.endpoint_id, f.status, f.attempts, f.failed_at, d.type, e.url
+FROM webhook_failures f
+JOIN webhook_deliveries d ON d.id = f.delivery_id
+JOIN webhook_endpoints e ON e.id = f.endpoint_id
+WHERE f.tenant_id = sqlc.arg(tenant_id)::uuid AND (f.failed_at, f.delivery_id) < (sqlc.arg(at)::timestamptz, sqlc.arg(id)::uuid)
+ORDER BY f.failed_at DESC, f.delivery_id DESC
+LIMIT sqlc.arg(most);

@@ -2,8 +2,10 @@ package timeline
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -25,29 +27,45 @@ func (s store) exists(ctx context.Context, tenant uuid.UUID) error {
 	return sqldb.Wrap(err, "look for tenant")
 }
 
-// changes returns the first entries after a place, of one tenant unless that is nil.
-func (s store) changes(ctx context.Context, tenant *uuid.UUID, after place, most int32) ([]change, error) {
+// entries returns the first entries after a place, of all sources of a kind ("" for any).
+func (s store) entries(ctx context.Context, tenant *uuid.UUID, kind Kind, after place, most int32) ([]entry, error) {
+	var all []entry
+	for i, from := range sources {
+		if kind != "" && kind != from.kind {
+			continue
+		}
+		found, err := from.read(s, ctx, tenant, after.at, after.in(i), most)
+		if err != nil {
+			return nil, sqldb.Wrap(err, "list "+string(from.kind)+" of time line")
+		}
+		for _, e := range found {
+			e.source = i
+			all = append(all, e)
+		}
+	}
+	slices.SortFunc(all, func(a, b entry) int { return a.compare(b.place) })
+	return all[:min(len(all), int(most))], nil
+}
+
+func (s store) changes(ctx context.Context, tenant *uuid.UUID, at time.Time, below key, most int32) ([]entry, error) {
 	var rows []timelinesql.ChangesBeforeRow
 	var err error
 	if tenant == nil {
-		rows, err = s.q(ctx).ChangesBefore(ctx, timelinesql.ChangesBeforeParams{At: after.at, ID: after.id, Most: most})
+		rows, err = s.q(ctx).ChangesBefore(ctx, timelinesql.ChangesBeforeParams{At: at, ID: below.number, Most: most})
 	} else {
 		var own []timelinesql.ChangesOfTenantBeforeRow
-		own, err = s.q(ctx).ChangesOfTenantBefore(ctx, timelinesql.ChangesOfTenantBeforeParams{
-			TenantID: *tenant, At: after.at, ID: after.id, Most: most,
-		})
+		own, err = s.q(ctx).ChangesOfTenantBefore(ctx, timelinesql.ChangesOfTenantBeforeParams{TenantID: *tenant, At: at, ID: below.number, Most: most})
 		for _, r := range own {
 			rows = append(rows, timelinesql.ChangesBeforeRow(r))
 		}
 	}
-	found := make([]change, len(rows))
+	found := make([]entry, len(rows))
 	for i, r := range rows {
-		found[i] = change{
-			id: r.ID, actor: r.ActorID, subject: r.SubjectID, key: r.ApiKeyID, tenant: r.TenantID, action: r.Action,
-			resource: r.Resource, resourceID: r.ResourceID, before: r.Before, after: r.After, at: r.CreatedAt,
-		}
+		found[i] = entry{place: place{at: r.CreatedAt, id: key{number: r.ID}}, action: r.Action, tenant: r.TenantID, change: &change{
+			actor: r.ActorID, subject: r.SubjectID, key: r.ApiKeyID, resource: r.Resource, resourceID: r.ResourceID, before: r.Before, after: r.After,
+		}}
 	}
-	return found, sqldb.Wrap(err, "list changes of time line")
+	return found, err
 }
 
 // names are the present names of what a page speaks of. What is gone has none.
@@ -57,12 +75,16 @@ type names struct {
 }
 
 // names reads the names for a page, with one query for each table.
-func (s store) names(ctx context.Context, page []change) (names, error) {
+func (s store) names(ctx context.Context, page []entry) (names, error) {
 	users, tenants, keys := map[int64]string{}, map[uuid.UUID]string{}, map[uuid.UUID]string{}
-	for _, c := range page {
+	for _, e := range page {
+		want(tenants, e.tenant)
+		c := e.change
+		if c == nil {
+			continue
+		}
 		want(users, c.actor)
 		want(users, c.subject)
-		want(tenants, c.tenant)
 		want(keys, c.key)
 		want(users, c.userID())
 		want(tenants, c.idOf("tenant"))

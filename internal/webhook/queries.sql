@@ -111,3 +111,11 @@ SELECT
     (SELECT count(*) FROM (
         SELECT e.id FROM webhook_endpoints e WHERE e.failing_since IS NOT NULL ORDER BY e.failing_since LIMIT sqlc.arg(most)
     ) AS fails) AS failing;
+
+-- name: NoteFailure :exec
+-- One that was sent again and has failed again has failed now.
+INSERT INTO webhook_failures (delivery_id, endpoint_id, tenant_id, status, attempts, failed_at)
+SELECT d.id, d.endpoint_id, e.tenant_id, sqlc.narg(answer)::integer, sqlc.arg(attempts)::integer, sqlc.arg(failed_at)::timestamptz
+FROM webhook_deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id
+WHERE d.id = sqlc.arg(id)::uuid AND d.status = 'failed' AND d.next_attempt_at IS NULL
+ON CONFLICT (delivery_id) DO UPDATE SET status = excluded.status, attempts = excluded.attempts, failed_at = excluded.failed_at;

@@ -77,6 +77,9 @@ func (s *Service) recordAll(ctx context.Context, batch []result) error {
 		if err := s.store.recordOutcomes(ctx, outcomes); err != nil {
 			return err
 		}
+		if err := s.store.noteFailures(ctx, outcomes, s.deps.Clock.Now()); err != nil {
+			return err
+		}
 		for _, h := range changes {
 			if err := s.recordHealth(ctx, h); err != nil {
 				return err

@@ -206,6 +206,26 @@ WHERE webhook_deliveries.id = o.column1 AND webhook_deliveries.lease_id = o.colu
 	return sqldb.Wrap(err, "record webhook deliveries")
 }
 
+// noteFailures stores which deliveries were given up, for time lines.
+func (s store) noteFailures(ctx context.Context, all []outcome, now time.Time) error {
+	for _, o := range all {
+		if o.status != failed {
+			continue
+		}
+		n := webhooksql.NoteFailureParams{ID: o.delivery, Attempts: int32(o.attempt), FailedAt: now}
+		if len(o.attempts) > 0 {
+			if code := o.attempts[len(o.attempts)-1].StatusCode; code != nil {
+				answer := int32(*code)
+				n.Answer = &answer
+			}
+		}
+		if err := s.q(ctx).NoteFailure(ctx, n); err != nil {
+			return sqldb.Wrap(err, "note a webhook delivery that was given up")
+		}
+	}
+	return nil
+}
+
 // noteHealth stores the last success of an endpoint, unless nil, and since when it fails.
 func (s store) noteHealth(ctx context.Context, id uuid.UUID, deliveredAt, failingSince *time.Time) error {
 	if deliveredAt == nil {

@@ -13,6 +13,130 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
+const alertsBefore = `-- name: AlertsBefore :many
+SELECT a.id, a.tenant_id, a.threshold, a.units, a.millionths, a.quota, a.created_at, m.code, m.name
+FROM usage_alerts a JOIN meters m ON m.id = a.meter_id
+WHERE (a.created_at, a.id) < ($1::timestamptz, $2::uuid)
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $3
+`
+
+type AlertsBeforeParams struct {
+	At   time.Time
+	ID   uuid.UUID
+	Most int32
+}
+
+type AlertsBeforeRow struct {
+	ID         uuid.UUID
+	TenantID   uuid.UUID
+	Threshold  int32
+	Units      int64
+	Millionths int64
+	Quota      int64
+	CreatedAt  time.Time
+	Code       string
+	Name       string
+}
+
+func (q *Queries) AlertsBefore(ctx context.Context, arg AlertsBeforeParams) ([]AlertsBeforeRow, error) {
+	rows, err := q.db.QueryContext(ctx, alertsBefore, arg.At, arg.ID, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []AlertsBeforeRow{}
+	for rows.Next() {
+		var i AlertsBeforeRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.TenantID,
+			&i.Threshold,
+			&i.Units,
+			&i.Millionths,
+			&i.Quota,
+			&i.CreatedAt,
+			&i.Code,
+			&i.Name,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const alertsOfTenantBefore = `-- name: AlertsOfTenantBefore :many
+SELECT a.id, a.tenant_id, a.threshold, a.units, a.millionths, a.quota, a.created_at, m.code, m.name
+FROM usage_alerts a JOIN meters m ON m.id = a.meter_id
+WHERE a.tenant_id = $1::uuid AND (a.created_at, a.id) < ($2::timestamptz, $3::uuid)
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $4
+`
+
+type AlertsOfTenantBeforeParams struct {
+	TenantID uuid.UUID
+	At       time.Time
+	ID       uuid.UUID
+	Most     int32
+}
+
+type AlertsOfTenantBeforeRow struct {
+	ID         uuid.UUID
+	TenantID   uuid.UUID
+	Threshold  int32
+	Units      int64
+	Millionths int64
+	Quota      int64
+	CreatedAt  time.Time
+	Code       string
+	Name       string
+}
+
+func (q *Queries) AlertsOfTenantBefore(ctx context.Context, arg AlertsOfTenantBeforeParams) ([]AlertsOfTenantBeforeRow, error) {
+	rows, err := q.db.QueryContext(ctx, alertsOfTenantBefore,
+		arg.TenantID,
+		arg.At,
+		arg.ID,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []AlertsOfTenantBeforeRow{}
+	for rows.Next() {
+		var i AlertsOfTenantBeforeRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.TenantID,
+			&i.Threshold,
+			&i.Units,
+			&i.Millionths,
+			&i.Quota,
+			&i.CreatedAt,
+			&i.Code,
+			&i.Name,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const changesBefore = `-- name: ChangesBefore :many
 SELECT id, actor_id, subject_id, api_key_id, tenant_id, action, resource, resource_id, before, after, created_at FROM audit_logs
 WHERE (created_at, id) < ($1::timestamptz, $2::bigint)
@@ -153,4 +277,266 @@ func (q *Queries) CountTenants(ctx context.Context, id uuid.UUID) (int64, error)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const paymentsBefore = `-- name: PaymentsBefore :many
+SELECT e.id, e.tenant_id, e.type, e.currency, e.amount_cents, e.decline_code, e.next_attempt_at, e.happened_at,
+    p.id AS invoice_id, p.number, i.number AS own_number
+FROM payment_entries e
+LEFT JOIN psp_invoices p ON p.tenant_id = e.tenant_id AND p.id = e.invoice_id
+LEFT JOIN invoices i ON i.id = e.invoice_id AND i.tenant_id = e.tenant_id
+WHERE (e.happened_at, e.id) < ($1::timestamptz, $2::bigint)
+ORDER BY e.happened_at DESC, e.id DESC
+LIMIT $3
+`
+
+type PaymentsBeforeParams struct {
+	At   time.Time
+	ID   int64
+	Most int32
+}
+
+type PaymentsBeforeRow struct {
+	ID            int64
+	TenantID      uuid.UUID
+	Type          string
+	Currency      string
+	AmountCents   int64
+	DeclineCode   *string
+	NextAttemptAt *time.Time
+	HappenedAt    time.Time
+	InvoiceID     *uuid.UUID
+	Number        *string
+	OwnNumber     *string
+}
+
+func (q *Queries) PaymentsBefore(ctx context.Context, arg PaymentsBeforeParams) ([]PaymentsBeforeRow, error) {
+	rows, err := q.db.QueryContext(ctx, paymentsBefore, arg.At, arg.ID, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PaymentsBeforeRow{}
+	for rows.Next() {
+		var i PaymentsBeforeRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.TenantID,
+			&i.Type,
+			&i.Currency,
+			&i.AmountCents,
+			&i.DeclineCode,
+			&i.NextAttemptAt,
+			&i.HappenedAt,
+			&i.InvoiceID,
+			&i.Number,
+			&i.OwnNumber,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const paymentsOfTenantBefore = `-- name: PaymentsOfTenantBefore :many
+SELECT e.id, e.tenant_id, e.type, e.currency, e.amount_cents, e.decline_code, e.next_attempt_at, e.happened_at,
+    p.id AS invoice_id, p.number, i.number AS own_number
+FROM payment_entries e
+LEFT JOIN psp_invoices p ON p.tenant_id = e.tenant_id AND p.id = e.invoice_id
+LEFT JOIN invoices i ON i.id = e.invoice_id AND i.tenant_id = e.tenant_id
+WHERE e.tenant_id = $1::uuid AND (e.happened_at, e.id) < ($2::timestamptz, $3::bigint)
+ORDER BY e.happened_at DESC, e.id DESC
+LIMIT $4
+`
+
+type PaymentsOfTenantBeforeParams struct {
+	TenantID uuid.UUID
+	At       time.Time
+	ID       int64
+	Most     int32
+}
+
+type PaymentsOfTenantBeforeRow struct {
+	ID            int64
+	TenantID      uuid.UUID
+	Type          string
+	Currency      string
+	AmountCents   int64
+	DeclineCode   *string
+	NextAttemptAt *time.Time
+	HappenedAt    time.Time
+	InvoiceID     *uuid.UUID
+	Number        *string
+	OwnNumber     *string
+}
+
+func (q *Queries) PaymentsOfTenantBefore(ctx context.Context, arg PaymentsOfTenantBeforeParams) ([]PaymentsOfTenantBeforeRow, error) {
+	rows, err := q.db.QueryContext(ctx, paymentsOfTenantBefore,
+		arg.TenantID,
+		arg.At,
+		arg.ID,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PaymentsOfTenantBeforeRow{}
+	for rows.Next() {
+		var i PaymentsOfTenantBeforeRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.TenantID,
+			&i.Type,
+			&i.Currency,
+			&i.AmountCents,
+			&i.DeclineCode,
+			&i.NextAttemptAt,
+			&i.HappenedAt,
+			&i.InvoiceID,
+			&i.Number,
+			&i.OwnNumber,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const webhookFailuresBefore = `-- name: WebhookFailuresBefore :many
+SELECT f.delivery_id, f.tenant_id, f.endpoint_id, f.status, f.attempts, f.failed_at, d.type, e.url
+FROM webhook_failures f
+JOIN webhook_deliveries d ON d.id = f.delivery_id
+JOIN webhook_endpoints e ON e.id = f.endpoint_id
+WHERE (f.failed_at, f.delivery_id) < ($1::timestamptz, $2::uuid)
+ORDER BY f.failed_at DESC, f.delivery_id DESC
+LIMIT $3
+`
+
+type WebhookFailuresBeforeParams struct {
+	At   time.Time
+	ID   uuid.UUID
+	Most int32
+}
+
+type WebhookFailuresBeforeRow struct {
+	DeliveryID uuid.UUID
+	TenantID   *uuid.UUID
+	EndpointID uuid.UUID
+	Status     *int32
+	Attempts   int32
+	FailedAt   time.Time
+	Type       string
+	URL        string
+}
+
+func (q *Queries) WebhookFailuresBefore(ctx context.Context, arg WebhookFailuresBeforeParams) ([]WebhookFailuresBeforeRow, error) {
+	rows, err := q.db.QueryContext(ctx, webhookFailuresBefore, arg.At, arg.ID, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []WebhookFailuresBeforeRow{}
+	for rows.Next() {
+		var i WebhookFailuresBeforeRow
+		if err := rows.Scan(
+			&i.DeliveryID,
+			&i.TenantID,
+			&i.EndpointID,
+			&i.Status,
+			&i.Attempts,
+			&i.FailedAt,
+			&i.Type,
+			&i.URL,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const webhookFailuresOfTenantBefore = `-- name: WebhookFailuresOfTenantBefore :many
+SELECT f.delivery_id, f.tenant_id, f.endpoint_id, f.status, f.attempts, f.failed_at, d.type, e.url
+FROM webhook_failures f
+JOIN webhook_deliveries d ON d.id = f.delivery_id
+JOIN webhook_endpoints e ON e.id = f.endpoint_id
+WHERE f.tenant_id = $1::uuid AND (f.failed_at, f.delivery_id) < ($2::timestamptz, $3::uuid)
+ORDER BY f.failed_at DESC, f.delivery_id DESC
+LIMIT $4
+`
+
+type WebhookFailuresOfTenantBeforeParams struct {
+	TenantID uuid.UUID
+	At       time.Time
+	ID       uuid.UUID
+	Most     int32
+}
+
+type WebhookFailuresOfTenantBeforeRow struct {
+	DeliveryID uuid.UUID
+	TenantID   *uuid.UUID
+	EndpointID uuid.UUID
+	Status     *int32
+	Attempts   int32
+	FailedAt   time.Time
+	Type       string
+	URL        string
+}
+
+func (q *Queries) WebhookFailuresOfTenantBefore(ctx context.Context, arg WebhookFailuresOfTenantBeforeParams) ([]WebhookFailuresOfTenantBeforeRow, error) {
+	rows, err := q.db.QueryContext(ctx, webhookFailuresOfTenantBefore,
+		arg.TenantID,
+		arg.At,
+		arg.ID,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []WebhookFailuresOfTenantBeforeRow{}
+	for rows.Next() {
+		var i WebhookFailuresOfTenantBeforeRow
+		if err := rows.Scan(
+			&i.DeliveryID,
+			&i.TenantID,
+			&i.EndpointID,
+			&i.Status,
+			&i.Attempts,
+			&i.FailedAt,
+			&i.Type,
+			&i.URL,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -546,6 +546,32 @@ func (q *Queries) NoteFailing(ctx context.Context, arg NoteFailingParams) error 
 	return err
 }
 
+const noteFailure = `-- name: NoteFailure :exec
+INSERT INTO webhook_failures (delivery_id, endpoint_id, tenant_id, status, attempts, failed_at)
+SELECT d.id, d.endpoint_id, e.tenant_id, $1::integer, $2::integer, $3::timestamptz
+FROM webhook_deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id
+WHERE d.id = $4::uuid AND d.status = 'failed' AND d.next_attempt_at IS NULL
+ON CONFLICT (delivery_id) DO UPDATE SET status = excluded.status, attempts = excluded.attempts, failed_at = excluded.failed_at
+`
+
+type NoteFailureParams struct {
+	Answer   *int32
+	Attempts int32
+	FailedAt time.Time
+	ID       uuid.UUID
+}
+
+// One that was sent again and has failed again has failed now.
+func (q *Queries) NoteFailure(ctx context.Context, arg NoteFailureParams) error {
+	_, err := q.db.ExecContext(ctx, noteFailure,
+		arg.Answer,
+		arg.Attempts,
+		arg.FailedAt,
+		arg.ID,
+	)
+	return err
+}
+
 const replay = `-- name: Replay :execrows
 UPDATE webhook_deliveries SET status = 'pending', attempt = 0, next_attempt_at = $2::timestamptz
 WHERE endpoint_id = $1 AND status = 'failed' AND created_at >= $3::timestamptz

@@ -1,0 +1,107 @@
+package timeline
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// place is a place in the order of a time line: between an entry and those after it. The
+// newest entries come first; those of one moment by their source, in the order of sources,
+// and then by their ids, the highest first.
+type place struct {
+	at     time.Time
+	source int
+	id     key
+}
+
+// key is the id of an entry among those of its source: a number, or a UUID.
+type key struct {
+	number int64
+	uuid   uuid.UUID
+}
+
+func (k key) String() string {
+	if k.number != 0 {
+		return strconv.FormatInt(k.number, 10)
+	}
+	return k.uuid.String()
+}
+
+func parseKey(text string) (key, error) {
+	if number, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return key{number: number}, nil
+	}
+	id, err := uuid.Parse(text)
+	return key{uuid: id}, err
+}
+
+// The keys below and above those of all entries.
+var (
+	lowest  = key{number: math.MinInt64}
+	highest = key{number: math.MaxInt64, uuid: uuid.Max}
+)
+
+// newest is the place before all entries.
+func newest() place {
+	return place{at: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC), source: -1, id: highest}
+}
+
+// in returns the key that entries of a source at the moment of the place must be below: those
+// of the sources before its own are told already, and those of the sources after it are not.
+func (p place) in(source int) key {
+	switch cmp.Compare(source, p.source) {
+	case -1:
+		return lowest
+	case 0:
+		return p.id
+	default:
+		return highest
+	}
+}
+
+// compare orders places as entries are told.
+func (p place) compare(other place) int {
+	return cmp.Or(other.at.Compare(p.at), cmp.Compare(p.source, other.source), cmp.Compare(other.id.number, p.id.number),
+		bytes.Compare(other.id.uuid[:], p.id.uuid[:]))
+}
+
+// cursor is the place as callers get and return it.
+func (p place) cursor() string {
+	text := strconv.FormatInt(p.at.UnixMicro(), 10) + "." + sources[p.source].name + "." + p.id.String()
+	return base64.RawURLEncoding.EncodeToString([]byte(text))
+}
+
+// parseCursor returns the place of a cursor, that of the newest entries for "".
+func parseCursor(text string) (place, error) {
+	if text == "" {
+		return newest(), nil
+	}
+	decoded, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return place{}, errBadCursor
+	}
+	parts := strings.Split(string(decoded), ".")
+	if len(parts) != 3 {
+		return place{}, errBadCursor
+	}
+	source := slices.IndexFunc(sources, func(s source) bool { return s.name == parts[1] })
+	at, err := strconv.ParseInt(parts[0], 10, 64)
+	if err != nil || source < 0 {
+		return place{}, errBadCursor
+	}
+	id, err := parseKey(parts[2])
+	p := place{at: time.UnixMicro(at).UTC(), source: source, id: id}
+	// Years that a database cannot store, and other ways to write a place, are no cursors.
+	if err != nil || (id.number != 0) != sources[source].numbered || p.at.Year() < 1 || p.at.Year() > 9999 || p.cursor() != text {
+		return place{}, errBadCursor
+	}
+	return p, nil
+}
