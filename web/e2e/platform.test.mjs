@@ -223,6 +223,7 @@ test('the price of a billed meter is changed, and the plan says who follows when
   const price = async (amount, id, sure) => {
     await page.goto('/platform/meters')
     await page.getByRole('button', { name: 'API calls' }).click()
+    await dialog(page).getByRole('button', { name: 'Add a currency' }).waitFor()
     if (!await dialog(page).getByLabel('Price of a unit in Euro').isVisible()) {
       await dialog(page).getByRole('button', { name: 'Add a currency' }).click()
       await page.getByRole('menuitem', { name: /Euro/ }).click()
