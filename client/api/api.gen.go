@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/oapi-codegen/nullable"
+	"github.com/oapi-codegen/runtime"
 )
 
 // Defines values for APIKeyScope.
@@ -2827,6 +2828,30 @@ type PaymentAction struct {
 // PaymentActionType What a person is asked for: to confirm the payment with the bank, or to pay.
 type PaymentActionType string
 
+// PaymentFacts defines model for PaymentFacts.
+type PaymentFacts struct {
+	// Amount What it was about, in minor units of the currency.
+	Amount int64 `json:"amount"`
+
+	// Currency The ISO 4217 code of the currency.
+	Currency string `json:"currency"`
+
+	// DeclineCode Of a failed payment the payment provider's code of the reason; null where nobody gave one. Tenants read generic_decline in place of a code that only the bank may explain.
+	DeclineCode nullable.Nullable[string] `json:"decline_code"`
+
+	// DeclineMessage What the code means and what to do, in the caller's language.
+	DeclineMessage nullable.Nullable[string] `json:"decline_message"`
+
+	// Invoice The id of the invoice; null for one that is not there any more.
+	Invoice nullable.Nullable[string] `json:"invoice"`
+
+	// NextAttemptAt Of a failed payment when the provider tries next, as of then; null when it did not.
+	NextAttemptAt nullable.Nullable[time.Time] `json:"next_attempt_at"`
+
+	// Number The number of the invoice.
+	Number nullable.Nullable[string] `json:"number"`
+}
+
 // PaymentMethod defines model for PaymentMethod.
 type PaymentMethod struct {
 	// Brand The brand of a card, such as visa; null for anything else.
@@ -4214,15 +4239,17 @@ type TimelineEntry struct {
 	// ActingAs Whom the actor impersonated; null for nobody.
 	ActingAs nullable.Nullable[NamedUser] `json:"acting_as"`
 
-	// Actor Who did it; null for the service itself, the command line, API keys, and who has deleted their account.
+	// Actor Who did it; null for what is no change, the service itself, the command line, API keys, and who has deleted their account.
 	Actor nullable.Nullable[NamedUser] `json:"actor"`
 
 	// APIKey The API key that did it, in place of a person; null for none.
 	APIKey nullable.Nullable[NamedRecord] `json:"api_key"`
 
 	// At When, in UTC.
-	At    time.Time   `json:"at"`
-	Facts ChangeFacts `json:"facts"`
+	At time.Time `json:"at"`
+
+	// Facts What is known of it, by the kind.
+	Facts TimelineEntry_Facts `json:"facts"`
 
 	// ID An id among all entries of all kinds.
 	ID string `json:"id"`
@@ -4233,8 +4260,13 @@ type TimelineEntry struct {
 	// Tenant The tenant that it concerns; null for none, and for one that was purged.
 	Tenant nullable.Nullable[NamedRecord] `json:"tenant"`
 
-	// Type What happened; of a change the action of the audit trail, such as member.role_changed.
+	// Type What happened: of a change the action of the audit trail, such as member.role_changed; invoice.issued, invoice.voided, payment.succeeded, payment.failed, payment.action_required or refund.created; usage.alert; webhook.failed. New types may appear.
 	Type string `json:"type"`
+}
+
+// TimelineEntry_Facts What is known of it, by the kind.
+type TimelineEntry_Facts struct {
+	union json.RawMessage
 }
 
 // TimelineKind A group of entries of a time line.
@@ -4463,6 +4495,27 @@ type UsageEventInput struct {
 	RecordedAt *time.Time `json:"recorded_at,omitempty"`
 }
 
+// UsageFacts defines model for UsageFacts.
+type UsageFacts struct {
+	// Limit The limit, as decimal text; null where it is not known.
+	Limit nullable.Nullable[string] `json:"limit"`
+
+	// Meter The code of the meter.
+	Meter string `json:"meter"`
+
+	// MeterName The name of the meter.
+	MeterName string `json:"meter_name"`
+
+	// Refused How many events were refused; null for an alert.
+	Refused nullable.Nullable[int64] `json:"refused"`
+
+	// Threshold The share of the limit that was reached, in percent; null for what was refused.
+	Threshold nullable.Nullable[int] `json:"threshold"`
+
+	// Used What was used of it, as decimal text; null where it is not known.
+	Used nullable.Nullable[string] `json:"used"`
+}
+
 // UsageQuotas defines model for UsageQuotas.
 type UsageQuotas struct {
 	// Meters The meters, by their codes.
@@ -4649,6 +4702,24 @@ type WebhookEndpointList struct {
 
 // WebhookEventType What endpoints are sent.
 type WebhookEventType string
+
+// WebhookFacts defines model for WebhookFacts.
+type WebhookFacts struct {
+	// Attempts How often it was tried.
+	Attempts int `json:"attempts"`
+
+	// Endpoint The id of the endpoint.
+	Endpoint string `json:"endpoint"`
+
+	// EventType The type of the event that was not delivered.
+	EventType string `json:"event_type"`
+
+	// Status The HTTP status of the last answer; null without one.
+	Status nullable.Nullable[int] `json:"status"`
+
+	// URL Where it sends to now.
+	URL string `json:"url"`
+}
 
 // WebhookHealth defines model for WebhookHealth.
 type WebhookHealth struct {
@@ -5376,6 +5447,120 @@ type RequestEmailChangeJSONRequestBody = RequestEmailChangeRequest
 
 // ChangePasswordJSONRequestBody defines body for ChangePassword for application/json ContentType.
 type ChangePasswordJSONRequestBody = ChangePasswordRequest
+
+// AsChangeFacts returns the union data inside the TimelineEntry_Facts as a ChangeFacts
+func (t TimelineEntry_Facts) AsChangeFacts() (ChangeFacts, error) {
+	var body ChangeFacts
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromChangeFacts overwrites any union data inside the TimelineEntry_Facts as the provided ChangeFacts
+func (t *TimelineEntry_Facts) FromChangeFacts(v ChangeFacts) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeChangeFacts performs a merge with any union data inside the TimelineEntry_Facts, using the provided ChangeFacts
+func (t *TimelineEntry_Facts) MergeChangeFacts(v ChangeFacts) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsPaymentFacts returns the union data inside the TimelineEntry_Facts as a PaymentFacts
+func (t TimelineEntry_Facts) AsPaymentFacts() (PaymentFacts, error) {
+	var body PaymentFacts
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromPaymentFacts overwrites any union data inside the TimelineEntry_Facts as the provided PaymentFacts
+func (t *TimelineEntry_Facts) FromPaymentFacts(v PaymentFacts) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergePaymentFacts performs a merge with any union data inside the TimelineEntry_Facts, using the provided PaymentFacts
+func (t *TimelineEntry_Facts) MergePaymentFacts(v PaymentFacts) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsUsageFacts returns the union data inside the TimelineEntry_Facts as a UsageFacts
+func (t TimelineEntry_Facts) AsUsageFacts() (UsageFacts, error) {
+	var body UsageFacts
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromUsageFacts overwrites any union data inside the TimelineEntry_Facts as the provided UsageFacts
+func (t *TimelineEntry_Facts) FromUsageFacts(v UsageFacts) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeUsageFacts performs a merge with any union data inside the TimelineEntry_Facts, using the provided UsageFacts
+func (t *TimelineEntry_Facts) MergeUsageFacts(v UsageFacts) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsWebhookFacts returns the union data inside the TimelineEntry_Facts as a WebhookFacts
+func (t TimelineEntry_Facts) AsWebhookFacts() (WebhookFacts, error) {
+	var body WebhookFacts
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromWebhookFacts overwrites any union data inside the TimelineEntry_Facts as the provided WebhookFacts
+func (t *TimelineEntry_Facts) FromWebhookFacts(v WebhookFacts) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeWebhookFacts performs a merge with any union data inside the TimelineEntry_Facts, using the provided WebhookFacts
+func (t *TimelineEntry_Facts) MergeWebhookFacts(v WebhookFacts) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t TimelineEntry_Facts) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *TimelineEntry_Facts) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
 
 // ListActivity is GET /api/v1/admin/activity: List what has happened anywhere.
 func (c *Client) ListActivity(ctx context.Context, params *ListActivityParams) (*TimelinePage, error) {

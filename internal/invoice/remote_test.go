@@ -68,8 +68,10 @@ func TestDeepPages(t *testing.T) {
 			}
 		}
 		provider := &shelf{total: 251}
-		source := remote{store: store{db}, tenants: tenant.NewService(tenant.Deps{DB: db, Clock: clock.System()}), provider: provider, clock: clock.System(),
-			payments: payments.NewBook(db, clock.System(), wallet.Wallet{})}
+		source := remote{
+			store: store{db}, tenants: tenant.NewService(tenant.Deps{DB: db, Clock: clock.System()}), provider: provider, clock: clock.System(),
+			payments: payments.NewBook(db, clock.System(), wallet.Wallet{}),
+		}
 		for _, test := range []struct{ page, perPage, first, count int }{
 			{1, 25, 0, 25}, {5, 25, 100, 25}, {11, 25, 250, 1}, {12, 25, 0, 0}, {3, 100, 200, 51}, {126, 2, 250, 1},
 		} {

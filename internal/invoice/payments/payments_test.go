@@ -64,7 +64,7 @@ func billing(c *apptest.Customer) apptest.Reply {
 // entries returns what happened to a tenant's payments, the oldest first.
 func entries(s *apptest.Server, o apptest.Owner) (found []string) {
 	s.T.Helper()
-	rows, err := s.DB().Conn(s.T.Context()).QueryContext(s.T.Context(), //nolint:rowserrcheck // checked below
+	rows, err := s.DB().Conn(s.T.Context()).QueryContext(s.T.Context(),
 		`SELECT type, amount_cents FROM payment_entries WHERE tenant_id = $1 ORDER BY happened_at, id`, o.Tenant)
 	if err != nil {
 		s.T.Fatal(err)
