@@ -25,7 +25,7 @@ export function MemberItem({ of, tenant }: { of: Schema<'TeamMember'>; tenant: S
         {manage && !owner && <MenuEntry icon="swap" onClick={() => setAsked('role')}><Trans>Change role</Trans></MenuEntry>}
         {(manage || may('users.password')) && <MenuEntry icon="pencil" onClick={() => setAsked('person')}><Trans>Name and password</Trans></MenuEntry>}
         {manage && !owner && <MenuLine />}
-        {manage && !owner && <MenuEntry icon="x" danger onClick={() => setAsked('remove')}><Trans>Remove</Trans></MenuEntry>}
+        {manage && !owner && <MenuEntry icon="x" danger onClick={() => setAsked('remove')}><Trans context="a member">Remove</Trans></MenuEntry>}
       </More>
       <ChangeRole of={of} tenant={tenant} open={asked === 'role'} onClose={close} />
       <ChangeMember of={of} tenant={tenant} open={asked === 'person'} onClose={close} />

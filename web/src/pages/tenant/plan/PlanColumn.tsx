@@ -91,7 +91,7 @@ export function PlanColumn({ plan, rows, subscription, chosen, readOnly, onChoos
     <label className={`plan ${off ? 'is-off' : ''} ${chosen ? 'is-chosen' : ''}`}>
       <span className="plan-h">
         <span className="check"><input type="radio" name="plan" value={plan.slug} checked={chosen} disabled={off || readOnly} onChange={onChoose} /><b>{plan.name}</b></span>
-        {current && <span className="tag"><Trans>Now</Trans></span>}
+        {current && <span className="tag"><Trans context="the plan">Now</Trans></span>}
       </span>
       <span className="plan-p">
         <b>{price ? (price.price_cents === 0 ? <Trans>Free</Trans> : format.money(price.price_cents, price.currency)) : '—'}</b>
