@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/oapi-codegen/nullable"
-	"github.com/oapi-codegen/runtime"
 )
 
 // Defines values for APIKeyScope.
@@ -5448,119 +5447,35 @@ type RequestEmailChangeJSONRequestBody = RequestEmailChangeRequest
 // ChangePasswordJSONRequestBody defines body for ChangePassword for application/json ContentType.
 type ChangePasswordJSONRequestBody = ChangePasswordRequest
 
-// AsChangeFacts returns the union data inside the TimelineEntry_Facts as a ChangeFacts
-func (t TimelineEntry_Facts) AsChangeFacts() (ChangeFacts, error) {
-	var body ChangeFacts
-	err := json.Unmarshal(t.union, &body)
-	return body, err
+// AsChangeFacts reads the value as a ChangeFacts.
+func (t TimelineEntry_Facts) AsChangeFacts() (value ChangeFacts, err error) {
+	err = json.Unmarshal(t.union, &value)
+	return value, err
 }
 
-// FromChangeFacts overwrites any union data inside the TimelineEntry_Facts as the provided ChangeFacts
-func (t *TimelineEntry_Facts) FromChangeFacts(v ChangeFacts) error {
-	b, err := json.Marshal(v)
-	t.union = b
-	return err
+// AsPaymentFacts reads the value as a PaymentFacts.
+func (t TimelineEntry_Facts) AsPaymentFacts() (value PaymentFacts, err error) {
+	err = json.Unmarshal(t.union, &value)
+	return value, err
 }
 
-// MergeChangeFacts performs a merge with any union data inside the TimelineEntry_Facts, using the provided ChangeFacts
-func (t *TimelineEntry_Facts) MergeChangeFacts(v ChangeFacts) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-
-	merged, err := runtime.JSONMerge(t.union, b)
-	t.union = merged
-	return err
+// AsUsageFacts reads the value as a UsageFacts.
+func (t TimelineEntry_Facts) AsUsageFacts() (value UsageFacts, err error) {
+	err = json.Unmarshal(t.union, &value)
+	return value, err
 }
 
-// AsPaymentFacts returns the union data inside the TimelineEntry_Facts as a PaymentFacts
-func (t TimelineEntry_Facts) AsPaymentFacts() (PaymentFacts, error) {
-	var body PaymentFacts
-	err := json.Unmarshal(t.union, &body)
-	return body, err
+// AsWebhookFacts reads the value as a WebhookFacts.
+func (t TimelineEntry_Facts) AsWebhookFacts() (value WebhookFacts, err error) {
+	err = json.Unmarshal(t.union, &value)
+	return value, err
 }
 
-// FromPaymentFacts overwrites any union data inside the TimelineEntry_Facts as the provided PaymentFacts
-func (t *TimelineEntry_Facts) FromPaymentFacts(v PaymentFacts) error {
-	b, err := json.Marshal(v)
-	t.union = b
-	return err
-}
+// MarshalJSON returns the value as it came.
+func (t TimelineEntry_Facts) MarshalJSON() ([]byte, error) { return t.union.MarshalJSON() }
 
-// MergePaymentFacts performs a merge with any union data inside the TimelineEntry_Facts, using the provided PaymentFacts
-func (t *TimelineEntry_Facts) MergePaymentFacts(v PaymentFacts) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-
-	merged, err := runtime.JSONMerge(t.union, b)
-	t.union = merged
-	return err
-}
-
-// AsUsageFacts returns the union data inside the TimelineEntry_Facts as a UsageFacts
-func (t TimelineEntry_Facts) AsUsageFacts() (UsageFacts, error) {
-	var body UsageFacts
-	err := json.Unmarshal(t.union, &body)
-	return body, err
-}
-
-// FromUsageFacts overwrites any union data inside the TimelineEntry_Facts as the provided UsageFacts
-func (t *TimelineEntry_Facts) FromUsageFacts(v UsageFacts) error {
-	b, err := json.Marshal(v)
-	t.union = b
-	return err
-}
-
-// MergeUsageFacts performs a merge with any union data inside the TimelineEntry_Facts, using the provided UsageFacts
-func (t *TimelineEntry_Facts) MergeUsageFacts(v UsageFacts) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-
-	merged, err := runtime.JSONMerge(t.union, b)
-	t.union = merged
-	return err
-}
-
-// AsWebhookFacts returns the union data inside the TimelineEntry_Facts as a WebhookFacts
-func (t TimelineEntry_Facts) AsWebhookFacts() (WebhookFacts, error) {
-	var body WebhookFacts
-	err := json.Unmarshal(t.union, &body)
-	return body, err
-}
-
-// FromWebhookFacts overwrites any union data inside the TimelineEntry_Facts as the provided WebhookFacts
-func (t *TimelineEntry_Facts) FromWebhookFacts(v WebhookFacts) error {
-	b, err := json.Marshal(v)
-	t.union = b
-	return err
-}
-
-// MergeWebhookFacts performs a merge with any union data inside the TimelineEntry_Facts, using the provided WebhookFacts
-func (t *TimelineEntry_Facts) MergeWebhookFacts(v WebhookFacts) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-
-	merged, err := runtime.JSONMerge(t.union, b)
-	t.union = merged
-	return err
-}
-
-func (t TimelineEntry_Facts) MarshalJSON() ([]byte, error) {
-	b, err := t.union.MarshalJSON()
-	return b, err
-}
-
-func (t *TimelineEntry_Facts) UnmarshalJSON(b []byte) error {
-	err := t.union.UnmarshalJSON(b)
-	return err
-}
+// UnmarshalJSON keeps the value, for the methods that read it.
+func (t *TimelineEntry_Facts) UnmarshalJSON(b []byte) error { return t.union.UnmarshalJSON(b) }
 
 // ListActivity is GET /api/v1/admin/activity: List what has happened anywhere.
 func (c *Client) ListActivity(ctx context.Context, params *ListActivityParams) (*TimelinePage, error) {

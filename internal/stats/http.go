@@ -78,7 +78,7 @@ type Health struct {
 	OK         bool           `json:"ok" doc:"Whether nothing needs attention: the database and the payment provider answer, nothing is late, and no job has failed for good."`
 	DatabaseMS *float64       `json:"database_ms" doc:"How many milliseconds the database took to answer; null where it did not within a second."`
 	Provider   ProviderHealth `json:"provider" doc:"The payment provider."`
-	Mail       MailHealth     `json:"mail"`
+	Mail       MailHealth     `json:"mail" doc:"Mail on its way out."`
 	Jobs       JobHealth      `json:"jobs" doc:"Work in the background."`
 	Webhooks   WebhookHealth  `json:"webhooks" doc:"Deliveries to webhook endpoints of the last 24 hours."`
 }

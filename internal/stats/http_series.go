@@ -29,7 +29,7 @@ type StatsLine struct {
 
 // StatsSeriesMeta says what a series shows.
 type StatsSeriesMeta struct {
-	Figure   Figure   `json:"figure" enum:"mrr,tenants,subscriptions,failed_payments,quota_refusals"`
+	Figure   Figure   `json:"figure" enum:"mrr,tenants,subscriptions,failed_payments,quota_refusals" doc:"What is shown, as it was asked for."`
 	Interval Interval `json:"interval" enum:"day,month" doc:"The periods of the points, in UTC."`
 	From     string   `json:"from" format:"date" doc:"The first day that counts."`
 	To       string   `json:"to" format:"date" doc:"The last day that counts."`
