@@ -4244,7 +4244,7 @@ type TimelineEntry struct {
 	// APIKey The API key that did it, in place of a person; null for none.
 	APIKey nullable.Nullable[NamedRecord] `json:"api_key"`
 
-	// At When, in UTC.
+	// At When it happened; of usage.refused when the hour began in which events were refused, so its number still grows until the hour ends.
 	At time.Time `json:"at"`
 
 	// Facts What is known of it, by the kind.
@@ -4259,7 +4259,7 @@ type TimelineEntry struct {
 	// Tenant The tenant that it concerns; null for none, and for one that was purged.
 	Tenant nullable.Nullable[NamedRecord] `json:"tenant"`
 
-	// Type What happened: of a change the action of the audit trail, such as member.role_changed; invoice.issued, invoice.voided, payment.succeeded, payment.failed, payment.action_required or refund.created; usage.alert; webhook.failed. New types may appear.
+	// Type What happened: of a change the action of the audit trail, such as member.role_changed; invoice.issued, invoice.voided, payment.succeeded, payment.failed, payment.action_required or refund.created; usage.alert or usage.refused; webhook.failed. New types may appear.
 	Type string `json:"type"`
 }
 
@@ -4505,7 +4505,7 @@ type UsageFacts struct {
 	// MeterName The name of the meter.
 	MeterName string `json:"meter_name"`
 
-	// Refused How many events were refused; null for an alert.
+	// Refused How many events were refused for the quota in the hour that begins at the time of the entry; null for an alert.
 	Refused nullable.Nullable[int64] `json:"refused"`
 
 	// Threshold The share of the limit that was reached, in percent; null for what was refused.

@@ -46,13 +46,13 @@ type PaymentFacts struct {
 	NextAttemptAt  *shape.Time `json:"next_attempt_at" doc:"Of a failed payment when the provider tries next, as of then; null when it did not."`
 }
 
-// UsageFacts are how far a quota is used.
+// UsageFacts are how far a quota is used, or how many events were refused for it.
 type UsageFacts struct {
 	Meter     string  `json:"meter" doc:"The code of the meter."`
 	MeterName string  `json:"meter_name" doc:"The name of the meter."`
 	Limit     *string `json:"limit" doc:"The limit, as decimal text; null where it is not known."`
 	Used      *string `json:"used" doc:"What was used of it, as decimal text; null where it is not known."`
-	Refused   *int64  `json:"refused" doc:"How many events were refused; null for an alert."`
+	Refused   *int64  `json:"refused" doc:"How many events were refused for the quota in the hour that begins at the time of the entry; null for an alert."`
 	Threshold *int32  `json:"threshold" doc:"The share of the limit that was reached, in percent; null for what was refused."`
 }
 
@@ -78,9 +78,9 @@ type facts struct {
 // TimelineEntry is something that has happened.
 type TimelineEntry struct {
 	ID       string       `json:"id" doc:"An id among all entries of all kinds."`
-	Type     string       `json:"type" doc:"What happened: of a change the action of the audit trail, such as member.role_changed; invoice.issued, invoice.voided, payment.succeeded, payment.failed, payment.action_required or refund.created; usage.alert; webhook.failed. New types may appear."`
+	Type     string       `json:"type" doc:"What happened: of a change the action of the audit trail, such as member.role_changed; invoice.issued, invoice.voided, payment.succeeded, payment.failed, payment.action_required or refund.created; usage.alert or usage.refused; webhook.failed. New types may appear."`
 	Kind     Kind         `json:"kind" enum:"payments,changes,usage,webhooks" doc:"The group that the entry belongs to."`
-	At       shape.Time   `json:"at"`
+	At       shape.Time   `json:"at" doc:"When it happened; of usage.refused when the hour began in which events were refused, so its number still grows until the hour ends."`
 	Tenant   *NamedRecord `json:"tenant" doc:"The tenant that it concerns; null for none, and for one that was purged."`
 	Actor    *NamedUser   `json:"actor" doc:"Who did it; null for what is no change, the service itself, the command line, API keys, and who has deleted their account."`
 	ActingAs *NamedUser   `json:"acting_as" doc:"Whom the actor impersonated; null for nobody."`

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
+	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -22,31 +23,74 @@ type place struct {
 	id     key
 }
 
-// key is the id of an entry among those of its source: a number, or a UUID.
+// key is the id of an entry among those of its source.
 type key struct {
 	number int64
 	uuid   uuid.UUID
+	meter  uuid.UUID
+}
+
+// form is what the keys of a source are made of.
+type form int
+
+const (
+	byNumber form = iota // a number
+	byID                 // a UUID
+	byStream             // a tenant, as uuid, and a meter, in the hour that is the number
+)
+
+func (k key) form() form {
+	switch {
+	case k.meter != uuid.Nil:
+		return byStream
+	case k.number != 0:
+		return byNumber
+	default:
+		return byID
+	}
 }
 
 func (k key) String() string {
-	if k.number != 0 {
+	switch k.form() {
+	case byNumber:
 		return strconv.FormatInt(k.number, 10)
+	case byStream:
+		return strconv.FormatInt(k.number, 10) + "_" + k.uuid.String() + "_" + k.meter.String()
+	default:
+		return k.uuid.String()
 	}
-	return k.uuid.String()
 }
 
+// parseKey returns the key that String wrote. It takes other texts too; whoever needs to know
+// compares them.
 func parseKey(text string) (key, error) {
-	if number, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return key{number: number}, nil
+	var k key
+	if hour, rest, found := strings.Cut(text, "_"); found {
+		tenant, meter, _ := strings.Cut(rest, "_")
+		var errs [3]error
+		k.number, errs[0] = strconv.ParseInt(hour, 10, 64)
+		k.uuid, errs[1] = uuid.Parse(tenant)
+		k.meter, errs[2] = uuid.Parse(meter)
+		return k, errors.Join(errs[:]...)
 	}
-	id, err := uuid.Parse(text)
-	return key{uuid: id}, err
+	var err error
+	if k.number, err = strconv.ParseInt(text, 10, 64); err == nil {
+		return k, nil
+	}
+	k.uuid, err = uuid.Parse(text)
+	return key{uuid: k.uuid}, err
 }
+
+// hourOf counts the hours from 1970 to the one that a moment is in, in UTC.
+func hourOf(at time.Time) int64 { return at.Truncate(time.Hour).Unix() / 3600 }
+
+// startOf is when an hour began.
+func startOf(hour int64) time.Time { return time.Unix(hour*3600, 0).UTC() }
 
 // The keys below and above those of all entries.
 var (
 	lowest  = key{number: math.MinInt64}
-	highest = key{number: math.MaxInt64, uuid: uuid.Max}
+	highest = key{number: math.MaxInt64, uuid: uuid.Max, meter: uuid.Max}
 )
 
 // newest is the place before all entries.
@@ -70,7 +114,7 @@ func (p place) in(source int) key {
 // compare orders places as entries are told.
 func (p place) compare(other place) int {
 	return cmp.Or(other.at.Compare(p.at), cmp.Compare(p.source, other.source), cmp.Compare(other.id.number, p.id.number),
-		bytes.Compare(other.id.uuid[:], p.id.uuid[:]))
+		bytes.Compare(other.id.uuid[:], p.id.uuid[:]), bytes.Compare(other.id.meter[:], p.id.meter[:]))
 }
 
 // cursor is the place as callers get and return it.
@@ -97,10 +141,13 @@ func parseCursor(text string) (place, error) {
 	if err != nil || source < 0 {
 		return place{}, errBadCursor
 	}
-	id, err := parseKey(parts[2])
-	p := place{at: time.UnixMicro(at).UTC(), source: source, id: id}
+	k, err := parseKey(parts[2])
+	p := place{at: time.UnixMicro(at).UTC(), source: source, id: k}
 	// Years that a database cannot store, and other ways to write a place, are no cursors.
-	if err != nil || (id.number != 0) != sources[source].numbered || p.at.Year() < 1 || p.at.Year() > 9999 || p.cursor() != text {
+	if err != nil || k.form() != sources[source].keys || p.at.Year() < 1 || p.at.Year() > 9999 || p.cursor() != text {
+		return place{}, errBadCursor
+	}
+	if k.form() == byStream && !startOf(k.number).Equal(p.at) {
 		return place{}, errBadCursor
 	}
 	return p, nil

@@ -48,6 +48,20 @@ WHERE a.tenant_id = sqlc.arg(tenant_id)::uuid AND (a.created_at, a.id) < (sqlc.a
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT sqlc.arg(most);
 
+-- name: RefusalsBefore :many
+SELECT r.tenant_id, r.hour, r.meter_id, r.refused, m.code, m.name
+FROM quota_refusals r JOIN meters m ON m.id = r.meter_id
+WHERE (r.hour, r.tenant_id, r.meter_id) < (sqlc.arg(hour)::bigint, sqlc.arg(tenant_id)::uuid, sqlc.arg(meter_id)::uuid)
+ORDER BY r.hour DESC, r.tenant_id DESC, r.meter_id DESC
+LIMIT sqlc.arg(most);
+
+-- name: RefusalsOfTenantBefore :many
+SELECT r.tenant_id, r.hour, r.meter_id, r.refused, m.code, m.name
+FROM quota_refusals r JOIN meters m ON m.id = r.meter_id
+WHERE r.tenant_id = sqlc.arg(tenant_id)::uuid AND (r.hour, r.meter_id) < (sqlc.arg(hour)::bigint, sqlc.arg(meter_id)::uuid)
+ORDER BY r.hour DESC, r.meter_id DESC
+LIMIT sqlc.arg(most);
+
 -- name: WebhookFailuresBefore :many
 SELECT f.delivery_id, f.tenant_id, f.endpoint_id, f.status, f.attempts, f.failed_at, d.type, e.url
 FROM webhook_failures f

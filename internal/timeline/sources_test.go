@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -71,6 +72,134 @@ func TestUsageEntries(t *testing.T) {
 		}
 		if n := len(types(list)); n != 2 {
 			t.Errorf("%d alerts: %s", n, list.Text)
+		}
+	})
+}
+
+// What was refused for a quota in an hour is one entry of the meter, at the hour's beginning.
+func TestRefusedEntries(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		c := s.NewCustomer("ada")
+		s.BuyPlan(c.Owner, "starter")
+		s.AdvanceTo(s.Now().Truncate(time.Hour).Add(time.Hour + 10*time.Minute))
+		hour := s.Now().Truncate(time.Hour)
+		refuse := func() {
+			t.Helper()
+			s.Call("POST", c.Path("/usage"), c.Token, apptest.Object{"meter_code": "api-calls", "quantity": 1_000_000}).WantRefused(429, "QUOTA_EXCEEDED")
+		}
+		c.LogInAgain()
+		refuse()
+		first := s.Call("GET", c.Path("/timeline?kind=usage"), c.Token, nil).Want(200).WantAt("data.0.facts.refused", 1.0)
+		refuse()
+		name := s.Call("GET", c.Path("/usage/api-calls"), c.Token, nil).Want(200).At("data.meter_name")
+		list := s.Call("GET", c.Path("/timeline?kind=usage"), c.Token, nil).Want(200)
+		want := []any{apptest.Object{
+			"id": first.At("data.0.id"), "type": "usage.refused", "kind": "usage", "at": list.At("data.0.at"), "actor": nil, "acting_as": nil, "api_key": nil,
+			"tenant": list.At("data.0.tenant"), "facts": apptest.Object{
+				"meter": "api-calls", "meter_name": name, "limit": nil, "used": nil, "refused": 2.0, "threshold": nil,
+			},
+		}}
+		if diff := cmp.Diff(want, list.At("data")); diff != "" {
+			t.Error(diff)
+		}
+		if at := list.TimeAt("data.0.at"); !at.Equal(hour) {
+			t.Errorf("at %s, want %s", at, hour)
+		}
+		s.Call("GET", timeline(c.Owner)+"?kind=usage", s.Admin(), nil).Want(200).WantAt("data", want)
+
+		s.Advance(time.Hour)
+		c.LogInAgain()
+		refuse()
+		list = s.Call("GET", c.Path("/timeline?kind=usage"), c.Token, nil).Want(200).WantAt("data.0.facts.refused", 1.0).WantAt("data.1", want[0])
+		if len(types(list)) != 2 || list.At("data.0.id") == list.At("data.1.id") {
+			t.Errorf("two hours: %s", list.Text)
+		}
+	})
+}
+
+// Pages lose and repeat none of what was refused to several tenants, of several meters, in one
+// hour; nor of other kinds at that moment, before and after it.
+func TestPagesOfRefusedEntries(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		owners := []apptest.Owner{s.Register("ada@example.com", true), s.Register("bob@example.com", true), s.Register("eve@example.com", true)}
+		admin, db := s.Admin(), s.DB()
+		s.AwaitNotifications()
+		apptest.Exec(t, db, "DELETE FROM payment_entries")
+		apptest.Exec(t, db, "DELETE FROM audit_logs")
+		for _, o := range owners {
+			apptest.Exec(t, db, "INSERT INTO usage_streams (tenant_id, meter_id) SELECT t.id, m.id FROM tenants t, meters m WHERE t.id = $1 ON CONFLICT DO NOTHING", uuid.MustParse(o.Tenant))
+			for hour := range int64(2) {
+				apptest.Exec(t, db, "INSERT INTO quota_refusals (tenant_id, hour, meter_id, refused) SELECT tenant_id, $1, meter_id, 3 FROM usage_streams WHERE tenant_id = $2",
+					noon.Unix()/3600+hour, uuid.MustParse(o.Tenant))
+			}
+			for _, after := range []time.Duration{-time.Microsecond, 0, time.Microsecond, 30 * time.Minute, 2 * time.Hour} {
+				add(t, s, o.Tenant, after.String(), noon.Add(after))
+			}
+		}
+		meters := len(s.Call("GET", "/api/v1/admin/meters", admin, nil).Want(200).At("data").([]any))
+		if meters < 2 {
+			t.Fatalf("%d meters", meters)
+		}
+		each := 2*meters + 5
+		read := func(path, who string, per, most int) []any {
+			t.Helper()
+			var ids []any
+			for cursor := ""; ; {
+				page := s.Call("GET", path+"?per_page="+strconv.Itoa(per)+"&cursor="+cursor, who, nil).Want(200)
+				ids = append(ids, page.Column("id")...)
+				next, more := page.At("meta.next_cursor").(string)
+				if !more || len(ids) > most {
+					return ids
+				}
+				cursor = url.QueryEscape(next)
+			}
+		}
+		check := func(path, who string, want int) {
+			t.Helper()
+			all := s.Call("GET", path+"?per_page=100", who, nil).Want(200).Column("id")
+			different := map[any]bool{}
+			for _, id := range all {
+				different[id] = true
+			}
+			if len(all) != want || len(different) != want {
+				t.Fatalf("%s: %d entries, %d different, want %d", path, len(all), len(different), want)
+			}
+			for _, per := range []int{1, 2, 3, 7} {
+				if diff := cmp.Diff(all, read(path, who, per, want)); diff != "" {
+					t.Errorf("%s, %d a page: %s", path, per, diff)
+				}
+			}
+		}
+		check("/api/v1/admin/activity", admin, len(owners)*each)
+		for _, o := range owners {
+			check(timeline(o), admin, each)
+		}
+
+		// A tenant's line goes on at a cursor of another's without what came before it.
+		order := s.Call("GET", "/api/v1/admin/activity?per_page=100", admin, nil).Want(200)
+		cursor := ""
+		for i := range len(owners) * each {
+			page := s.Call("GET", "/api/v1/admin/activity?per_page=1&cursor="+cursor, admin, nil).Want(200)
+			next, _ := page.At("meta.next_cursor").(string)
+			cursor = url.QueryEscape(next)
+			if next == "" || page.At("data.0.type") != "usage.refused" {
+				continue
+			}
+			for _, o := range owners {
+				var want []any
+				tenants := order.Column("tenant")
+				for j, id := range order.Column("id") {
+					if of, _ := tenants[j].(apptest.Object); j > i && of["id"] == o.Tenant {
+						want = append(want, id)
+					}
+				}
+				got := s.Call("GET", timeline(o)+"?per_page=100&cursor="+cursor, admin, nil).Want(200).Column("id")
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("after entry %d: %s", i, diff)
+				}
+			}
 		}
 	})
 }

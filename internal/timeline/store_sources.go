@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"bytes"
 	"context"
 	"strconv"
 	"time"
@@ -56,6 +57,41 @@ func (s store) alerts(ctx context.Context, tenant *uuid.UUID, at time.Time, belo
 		found[i] = entry{place: place{at: r.CreatedAt, id: key{uuid: r.ID}}, action: "usage.alert", tenant: &r.TenantID, facts: facts{Usage: &UsageFacts{
 			Meter: r.Code, MeterName: r.Name, Limit: &limit, Used: &used, Threshold: &r.Threshold,
 		}}}
+	}
+	return found, err
+}
+
+// refusals reads what was refused in hours that began before a moment, or at it with a key
+// below. The index of all tenants has an hour's tenants in order, and each has few meters.
+func (s store) refusals(ctx context.Context, tenant *uuid.UUID, at time.Time, below key, most int32) ([]entry, error) {
+	hour := hourOf(at)
+	if !startOf(hour).Equal(at) {
+		below = highest // the hour began before
+	}
+	var rows []timelinesql.RefusalsBeforeRow
+	var err error
+	if tenant == nil {
+		rows, err = s.q(ctx).RefusalsBefore(ctx, timelinesql.RefusalsBeforeParams{Hour: hour, TenantID: below.uuid, MeterID: below.meter, Most: most})
+	} else {
+		meter := below.meter
+		switch bytes.Compare(tenant[:], below.uuid[:]) {
+		case -1:
+			meter = uuid.Max // all of the tenant's in the hour follow
+		case 1:
+			meter = uuid.Nil // none does
+		}
+		var own []timelinesql.RefusalsOfTenantBeforeRow
+		own, err = s.q(ctx).RefusalsOfTenantBefore(ctx, timelinesql.RefusalsOfTenantBeforeParams{TenantID: *tenant, Hour: hour, MeterID: meter, Most: most})
+		for _, r := range own {
+			rows = append(rows, timelinesql.RefusalsBeforeRow(r))
+		}
+	}
+	found := make([]entry, len(rows))
+	for i, r := range rows {
+		found[i] = entry{
+			place: place{at: startOf(r.Hour), id: key{number: r.Hour, uuid: r.TenantID, meter: r.MeterID}}, action: "usage.refused", tenant: &r.TenantID,
+			facts: facts{Usage: &UsageFacts{Meter: r.Code, MeterName: r.Name, Refused: &r.Refused}},
+		}
 	}
 	return found, err
 }

@@ -1,7 +1,7 @@
 // Package timeline reads what has happened, the newest first and by a cursor: anywhere, or
 // in one tenant (rules: impersonation#time-lines). It writes nothing. The entries are those
-// of the audit trail, of payments, of quotas and of webhooks, with the names of who and what is
-// in them.
+// of the audit trail, of payments, of quotas and what was refused for them, and of webhooks,
+// with the names of who and what is in them.
 package timeline
 
 import (
@@ -21,7 +21,7 @@ type Kind string
 const (
 	Changes  Kind = "changes"  // of the audit trail
 	Payments Kind = "payments" // invoices, payments and refunds
-	Usage    Kind = "usage"    // quotas that are nearly or wholly used
+	Usage    Kind = "usage"    // quotas that are nearly or wholly used, and what was refused for them
 	Webhooks Kind = "webhooks" // deliveries that were given up
 )
 
@@ -32,19 +32,20 @@ var (
 
 // source is where entries come from. Its place in sources orders those of one moment.
 type source struct {
-	name     string // begins the ids of entries, and stands in cursors
-	kind     Kind
-	numbered bool // ids are numbers rather than UUIDs
+	name string // begins the ids of entries, and stands in cursors
+	kind Kind
+	keys form
 	// read returns the first entries after a moment and a key, of one tenant unless that is
 	// nil. It reads them by an index.
 	read func(s store, ctx context.Context, tenant *uuid.UUID, at time.Time, below key, most int32) ([]entry, error)
 }
 
 var sources = []source{
-	{"audit", Changes, true, store.changes},
-	{"payment", Payments, true, store.payments},
-	{"alert", Usage, false, store.alerts},
-	{"webhook", Webhooks, false, store.webhookFailures},
+	{"audit", Changes, byNumber, store.changes},
+	{"payment", Payments, byNumber, store.payments},
+	{"alert", Usage, byID, store.alerts},
+	{"refused", Usage, byStream, store.refusals},
+	{"webhook", Webhooks, byID, store.webhookFailures},
 }
 
 // entry is something that has happened. Exactly one of change and facts is set.

@@ -198,6 +198,7 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada, admin := s.Register("ada@example.com", true), s.Admin()
+		const someID = "01990000-0000-7000-8000-000000000000"
 		encode := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 		for query, field := range map[string]string{
 			"kind=emails": "kind", "kind=Changes": "kind", "kind=changes,usage": "kind",
@@ -208,6 +209,10 @@ func TestRefusals(t *testing.T) {
 			"cursor=" + encode("1.audit.9223372036854775808"): "cursor", "cursor=" + encode("1.audit.1") + "%3D": "cursor",
 			"cursor=" + encode("1.mails.1"): "cursor", "cursor=" + encode("1.alert.1"): "cursor", "cursor=" + encode("1.audit.0"): "cursor",
 			"cursor=" + encode("1.audit.01990000-0000-7000-8000-000000000000"): "cursor", "cursor=" + encode("1.webhook.01990000"): "cursor",
+			"cursor=" + encode("3600000000.refused.1"): "cursor", "cursor=" + encode("3600000000.refused."+someID): "cursor",
+			"cursor=" + encode("3600000000.refused.1_"+someID): "cursor", "cursor=" + encode("3600000000.refused.x_"+someID+"_"+someID): "cursor",
+			"cursor=" + encode("3600000000.refused.2_"+someID+"_"+someID): "cursor", "cursor=" + encode("3600000001.refused.1_"+someID+"_"+someID): "cursor",
+			"cursor=" + encode("3600000000.alert.1_"+someID+"_"+someID): "cursor", "cursor=" + encode("3600000000.refused.1_"+someID+"_"+someID+"_"): "cursor",
 			"kind=usage&cursor=x": "cursor",
 		} {
 			for who, path := range map[string]string{ada.Token: ada.Path("/timeline"), admin: "/api/v1/admin/activity"} {
@@ -217,6 +222,7 @@ func TestRefusals(t *testing.T) {
 		}
 		a := s.Call("GET", ada.Path("/timeline?cursor="+encode("0.audit.1")), ada.Token, nil).Want(200)
 		a.WantAt("data", []any{}) // nothing is as old
+		s.Call("GET", ada.Path("/timeline?cursor="+encode("3600000000.refused.1_"+someID+"_"+someID)), ada.Token, nil).Want(200).WantAt("data", []any{})
 		s.Call("GET", "/api/v1/admin/tenants/01990000-0000-7000-8000-000000000000/timeline", admin, nil).WantRefused(404, "")
 		s.Call("GET", "/api/v1/admin/tenants/x/timeline", admin, nil).WantRefused(404, "")
 	})

@@ -417,6 +417,124 @@ func (q *Queries) PaymentsOfTenantBefore(ctx context.Context, arg PaymentsOfTena
 	return items, nil
 }
 
+const refusalsBefore = `-- name: RefusalsBefore :many
+SELECT r.tenant_id, r.hour, r.meter_id, r.refused, m.code, m.name
+FROM quota_refusals r JOIN meters m ON m.id = r.meter_id
+WHERE (r.hour, r.tenant_id, r.meter_id) < ($1::bigint, $2::uuid, $3::uuid)
+ORDER BY r.hour DESC, r.tenant_id DESC, r.meter_id DESC
+LIMIT $4
+`
+
+type RefusalsBeforeParams struct {
+	Hour     int64
+	TenantID uuid.UUID
+	MeterID  uuid.UUID
+	Most     int32
+}
+
+type RefusalsBeforeRow struct {
+	TenantID uuid.UUID
+	Hour     int64
+	MeterID  uuid.UUID
+	Refused  int64
+	Code     string
+	Name     string
+}
+
+func (q *Queries) RefusalsBefore(ctx context.Context, arg RefusalsBeforeParams) ([]RefusalsBeforeRow, error) {
+	rows, err := q.db.QueryContext(ctx, refusalsBefore,
+		arg.Hour,
+		arg.TenantID,
+		arg.MeterID,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RefusalsBeforeRow{}
+	for rows.Next() {
+		var i RefusalsBeforeRow
+		if err := rows.Scan(
+			&i.TenantID,
+			&i.Hour,
+			&i.MeterID,
+			&i.Refused,
+			&i.Code,
+			&i.Name,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const refusalsOfTenantBefore = `-- name: RefusalsOfTenantBefore :many
+SELECT r.tenant_id, r.hour, r.meter_id, r.refused, m.code, m.name
+FROM quota_refusals r JOIN meters m ON m.id = r.meter_id
+WHERE r.tenant_id = $1::uuid AND (r.hour, r.meter_id) < ($2::bigint, $3::uuid)
+ORDER BY r.hour DESC, r.meter_id DESC
+LIMIT $4
+`
+
+type RefusalsOfTenantBeforeParams struct {
+	TenantID uuid.UUID
+	Hour     int64
+	MeterID  uuid.UUID
+	Most     int32
+}
+
+type RefusalsOfTenantBeforeRow struct {
+	TenantID uuid.UUID
+	Hour     int64
+	MeterID  uuid.UUID
+	Refused  int64
+	Code     string
+	Name     string
+}
+
+func (q *Queries) RefusalsOfTenantBefore(ctx context.Context, arg RefusalsOfTenantBeforeParams) ([]RefusalsOfTenantBeforeRow, error) {
+	rows, err := q.db.QueryContext(ctx, refusalsOfTenantBefore,
+		arg.TenantID,
+		arg.Hour,
+		arg.MeterID,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RefusalsOfTenantBeforeRow{}
+	for rows.Next() {
+		var i RefusalsOfTenantBeforeRow
+		if err := rows.Scan(
+			&i.TenantID,
+			&i.Hour,
+			&i.MeterID,
+			&i.Refused,
+			&i.Code,
+			&i.Name,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const webhookFailuresBefore = `-- name: WebhookFailuresBefore :many
 SELECT f.delivery_id, f.tenant_id, f.endpoint_id, f.status, f.attempts, f.failed_at, d.type, e.url
 FROM webhook_failures f
