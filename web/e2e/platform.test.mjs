@@ -108,6 +108,36 @@ test('the home page has the figures of a purchase, and each leads to what it cou
   await check(phone, 'the home page on a phone in French')
 })
 
+test('one customer: what is paid with, and the payment on the time line', { skip }, async (t) => {
+  const owner = await register(service.base, 'Tom Timeline', 'tom@timeline.test', 'Timeline', { slug: 'starter' })
+  const hooks = `/api/v1/tenant/${owner.tenant}/webhook-endpoints`
+  const { data: endpoint } = await call(service.base, 'POST', hooks, { url: `${service.base}/sandbox/hooks/in/timeline`, events: ['webhook.test'] }, owner.token)
+  await call(service.base, 'POST', `${hooks}/${endpoint.id}/test`, undefined, owner.token)
+  for (const [look, words] of [
+    [{ width: 1280 }, { paid: '€19.00 was paid', kind: 'Payments', card: 'Visa 4242', changes: 'Changes', opened: 'Tom Timeline opened the checkout for', tested: 'Tom Timeline tested the webhook to an endpoint' }],
+    [{ width: 390, theme: 'dark', locale: 'it-IT' }, { paid: /^Pagati 19,00/, kind: 'Pagamenti', card: 'Visa 4242', changes: 'Modifiche', opened: 'Tom Timeline ha aperto il pagamento di', tested: /un endpoint$/ }],
+  ]) {
+    const page = await visit(t, browser, service.base, look)
+    await signIn(page, admin)
+    await page.goto(`/platform/tenants/${owner.tenant}`)
+    await page.getByText(words.card).first().waitFor()
+    await page.getByText(words.paid).first().waitFor()
+    await page.getByText(words.opened).first().waitFor()
+    await page.getByText(words.tested).first().waitFor()
+    await check(page, `a tenant at ${look.width}`)
+    await page.getByRole('link', { name: words.kind }).click()
+    await page.waitForURL(/kind=payments/)
+    await page.getByText(words.opened).first().waitFor({ state: 'detached' })
+    await page.getByText(words.paid).first().waitFor()
+  }
+  const own = await visit(t, browser, service.base, { width: 390, locale: 'es-ES' })
+  await signIn(own, owner)
+  await own.goto('/activity?kind=payments')
+  await own.getByText(/^Se pagaron 19,00/).waitFor()
+  await own.locator('.events').getByRole('link', { name: /^Factura/ }).first().click()
+  await own.waitForURL(/\/invoices\//)
+})
+
 test('before a price is saved it says who keeps the old one', { skip }, async (t) => {
   await register(service.base, 'Kai Keeps', 'kai@keeps.test', 'Keeps', { slug: 'starter' })
   const plan = await planOf('starter')
@@ -254,7 +284,7 @@ test('an invoice that nobody pays is voided', { skip }, async (t) => {
   const page = await visit(t, browser, service.base, { width: 390, theme: 'dark' })
   await signIn(page, admin)
   await page.goto(`/platform/tenants/${owner.tenant}`)
-  await page.getByText('Next attempt').waitFor()
+  await page.getByText('Next attempt', { exact: true }).waitFor()
   await page.getByText(/^Visa 0341, until/).waitFor()
   await page.locator('.ent').getByRole('button', { name: 'More' }).click()
   await page.getByRole('menuitem', { name: 'Void an invoice' }).click()

@@ -5,7 +5,7 @@ import { now } from '../../app/clock'
 import { useFormat, type Formats } from '../../app/format'
 import { Icon } from '../../ui/Icon'
 import { When } from '../../ui/When'
-import { dayWord } from './days'
+import { dayWord, hasOwnDay } from './days'
 import { say } from './say'
 import type { Entry, NameOf, Said } from './types'
 
@@ -33,11 +33,11 @@ function InvoiceName({ of, link }: { of: NonNullable<Said['invoice']>; link?: bo
   return <small>{link ? <Link to="/invoices/$invoiceId" params={{ invoiceId: of.id }}><Trans>Invoice {number}</Trans></Link> : <Trans>Invoice {number}</Trans>}</small>
 }
 
-/** The time of an entry below a heading that names its day already. */
+/** The time of an entry: below the heading of a month with its day. */
 function Time({ at, byDay, format }: { at: string; byDay?: boolean; format: Formats }) {
   const age = now() - new Date(at).getTime()
   if (!byDay || age < 3_600_000) return <When at={at} />
-  return <time dateTime={at} title={format.exact(at)}>{age > 2 * 86_400_000 ? format.shortDay(at) : format.time(at)}</time>
+  return <time dateTime={at} title={format.exact(at)}>{hasOwnDay(at) ? format.time(at) : format.shortDay(at)}</time>
 }
 
 /** What happened, the newest first, in plain words. */

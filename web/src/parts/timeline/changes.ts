@@ -23,7 +23,10 @@ function nameOf({ facts, type }: Change, name: NameOf, language: string): string
   const found = facts.resource_name ?? name(facts.resource, facts.resource_id)
   if (found) return found
   if (facts.resource === 'user') return of('name') ?? of('email') ?? t`somebody who has left`
-  return of('name') ?? of('email') ?? of('code') ?? of('slug') ?? of('url') ?? of('number') ?? (type.startsWith('currency') ? facts.resource_id : '')
+  const then = of('name') ?? of('email') ?? of('code') ?? of('slug') ?? of('url') ?? of('number')
+  if (then) return then
+  if (facts.resource === 'webhook_endpoint') return t`an endpoint`
+  return type.startsWith('currency') ? facts.resource_id : ''
 }
 
 /** The role after a change, else the one before. */
