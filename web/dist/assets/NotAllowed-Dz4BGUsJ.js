@@ -1,1 +1,0 @@
-import{U as e,q as t}from"./Icon-DmCHwHl_.js";import{t as n}from"./Messages-jPxqFFj-.js";import{t as r}from"./Page-BfYybno2.js";var i=t();function a({title:t}){return(0,i.jsx)(r,{title:t,children:(0,i.jsx)(n,{icon:`lock`,title:(0,i.jsx)(e,{id:`2EA1ik`}),children:(0,i.jsx)(e,{id:`M88C9B`})})})}export{a as t};

@@ -1,1 +1,0 @@
-import{t as e}from"./useParams-jANWH2ws.js";import{c as t}from"./session-D0d2zmyO.js";import{t as n}from"./Endpoint-BOmeYrP0.js";import{q as r}from"./Icon-DmCHwHl_.js";var i=r();function a(){let{id:r}=t(),{endpointId:a}=e({strict:!1});return(0,i.jsx)(n,{scope:{tenantId:r},id:a})}export{a as default};

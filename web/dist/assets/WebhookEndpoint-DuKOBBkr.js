@@ -1,1 +1,0 @@
-import{t as e}from"./useParams-jANWH2ws.js";import{t}from"./Endpoint-BOmeYrP0.js";import{q as n}from"./Icon-DmCHwHl_.js";var r=n();function i(){let{endpointId:n}=e({from:`/signed-in/platform/developers/webhooks/$endpointId`});return(0,r.jsx)(t,{scope:`platform`,id:n})}export{i as default};

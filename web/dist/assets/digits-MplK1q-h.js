@@ -1,1 +1,0 @@
-import{f as e}from"./Icon-DmCHwHl_.js";import{i as t}from"./reads-dXDWGH6x.js";function n(){let n=e(t).data;return e=>n?.find(t=>t.code===e)?.minor_units??2}export{n as t};

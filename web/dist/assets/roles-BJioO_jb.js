@@ -1,1 +1,0 @@
-import{W as e}from"./Icon-DmCHwHl_.js";function t(){let{_:t}=e(),n={owner:t({id:`LtI9AS`}),admin:t({id:`U3pytU`}),member:t({id:`OvoEq7`})};return e=>n[e]??e}export{t};
