@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { Section } from '../../../ui/Page'
-import { useInvitations } from '../shared/reads'
+import { useFailedPayment, useInvitations } from '../shared/reads'
 import { regularPrice, useWords } from '../shared/words'
 import type { Gauge } from './meters'
 
@@ -14,11 +14,12 @@ interface Coming {
   text: ReactNode
 }
 
-/** What comes next, by its day: limits at today's pace, invitations that end, the trial, the next payment. */
+/** What comes next, by its day: limits at today's pace, invitations that end, a payment that is tried again, the trial, the next payment. */
 export function Next({ subscription, gauges }: { subscription: Schema<'Subscription'> | null; gauges: Gauge[] }) {
   const format = useFormat()
   const words = useWords()
   const invitations = useInvitations().data?.data ?? []
+  const failed = useFailedPayment().data?.data
   const coming: Coming[] = gauges.flatMap((gauge) => {
     if (!gauge.reached || gauge.limit === null) return []
     const limit = words.quantity(gauge.limit, gauge.unit)
@@ -26,6 +27,10 @@ export function Next({ subscription, gauges }: { subscription: Schema<'Subscript
   })
   for (const one of invitations.filter(({ is_valid }) => is_valid)) {
     coming.push({ key: one.id, at: new Date(one.expires_at), text: <Trans>The invitation of {one.email} ends</Trans> })
+  }
+  if (failed?.next_attempt_at) {
+    const owed = format.money(failed.amount, failed.currency)
+    coming.push({ key: 'attempt', at: new Date(failed.next_attempt_at), text: <Trans>The payment of {owed} is tried again</Trans> })
   }
   if (subscription) {
     const amount = format.money(regularPrice(subscription), subscription.currency)

@@ -57,6 +57,7 @@ function gauge(meter: Schema<'MeterSummary'>, points: Schema<'SeriesPoint'>[], p
   const summed = meter.reset_interval === 'monthly' && (meter.aggregation_type === 'sum' || meter.aggregation_type === 'count')
   // In the first two days a pace is not one yet; of a maximum nobody can tell.
   if (passed < 2 || left <= 0 || (!level && !summed)) return told
+  if (told.hard && told.limit !== null && told.used >= told.limit) return told // nothing more is taken
   const pace = level ? (meter.current_usage - (days[0] ?? meter.current_usage)) / passed : meter.current_usage / passed
   told.forecast = Math.max(meter.current_usage, rounded(meter.current_usage + pace * left))
   if (told.limit !== null && pace > 0 && told.used < told.limit && told.forecast > told.limit) {
