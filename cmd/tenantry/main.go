@@ -38,6 +38,7 @@ type cli struct {
 	Admin   adminCmd   `cmd:"" help:"Manage platform admins."`
 	APIKey  apiKeyCmd  `cmd:"" name:"api-key" help:"Make API keys of the platform."`
 	Catalog catalogCmd `cmd:"" help:"Export and import the catalog as a file."`
+	Import  importCmd  `cmd:"" help:"Import users, tenants, memberships and subscriptions of another system from CSV files. All files are checked first; where a line is wrong, nothing is imported. A second run changes nothing."`
 	Usage   usageCmd   `cmd:"" help:"Check metered usage and its billing."`
 	Jobs    jobsCmd    `cmd:"" help:"List, retry and drop background jobs that failed for the last time."`
 	Doctor  doctorCmd  `cmd:"" help:"Look at an installation and say what to do: settings, unknown variables, the data folder and its disk, the database with its schema and integrity, Redis, the mail server, identity providers, the public URL and cookies, and the payment provider. The exit code is 1 if something is an error; warnings are none."`

@@ -70,10 +70,14 @@ func (p *Passwords) Matches(ctx context.Context, password string, hash *string) 
 		_, err := argon2id.ComparePasswordAndHash(password, p.decoy)
 		return false, err
 	}
+	if isBcrypt(*hash) {
+		return matchesBcrypt(password, *hash)
+	}
 	return argon2id.ComparePasswordAndHash(password, *hash)
 }
 
-// outdated reports whether a hash was made with other parameters than p has.
+// outdated reports whether a hash was made with other parameters than p has, or by
+// another function.
 func (p *Passwords) outdated(hash string) bool {
 	params, _, _, err := argon2id.DecodeHash(hash)
 	return err != nil || *params != *p.params

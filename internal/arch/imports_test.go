@@ -27,6 +27,7 @@ var domains = map[string][]string{
 	"invoice":           {"tenant"},
 	"onboarding":        {"account", "tenant", "catalog", "subscription"},
 	"impersonation":     {"account"},
+	"importer":          {"account", "tenant", "team", "catalog", "subscription"},
 	"stats":             {"subscription"},
 	"webhook":           {"tenant"},
 	"timeline":          {"invoice"}, // what decline codes mean

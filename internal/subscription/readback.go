@@ -181,15 +181,19 @@ func (s *Service) Merge(ctx context.Context, remote psp.Subscription) (known, ne
 	return known, next, err
 }
 
-// merge is Merge for what is known of a subscription, zero for one that is new here.
+// merge is Merge for what is known of a subscription: zero for one that is new here, or
+// only its tenant where somebody has said whose it is.
 func (s *Service) merge(ctx context.Context, known Subscription, remote psp.Subscription) (Subscription, error) {
 	now := s.deps.Clock.Now()
 	next := known
 	isNew := known.ID == uuid.Nil
 	var err error
 	if isNew {
-		next = Subscription{ID: sqldb.NewID(), CreatedAt: now}
-		if next.TenantID, err = s.tenantOf(ctx, remote); err != nil {
+		next = Subscription{ID: sqldb.NewID(), TenantID: known.TenantID, CreatedAt: now}
+		if next.TenantID == uuid.Nil {
+			next.TenantID, err = s.tenantOf(ctx, remote)
+		}
+		if err != nil {
 			return next, err
 		}
 	}

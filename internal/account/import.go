@@ -1,0 +1,115 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/alexedwards/argon2id"
+	"golang.org/x/crypto/bcrypt"
+)
+
+// maxBcryptCost bounds the time that a login takes with a hash from elsewhere.
+const maxBcryptCost = 14
+
+var (
+	errHashFormat = errors.New("must be a bcrypt hash ($2a$, $2b$ or $2y$) or an Argon2id hash in the PHC format; leave it empty for a user who is to choose a new password")
+	errHashCost   = errors.New("takes too much time or memory to check: at most cost 14 of bcrypt, or 256 MiB and 10 passes of Argon2id; leave it empty for a user who is to choose a new password")
+)
+
+// Imported is a user who comes from another system.
+type Imported struct {
+	Name         string
+	Email        string // in the form of mail.NormalizeAddress
+	Locale       *string
+	PasswordHash *string // one that CheckHash accepts; nil for none
+	Verified     bool
+}
+
+// Known is an account as an import finds it.
+type Known struct {
+	User
+	Verified bool
+}
+
+// CheckHash refuses a hash of a password that a login cannot check, or only with
+// unreasonable effort. The first login replaces it by one of the service's own.
+func CheckHash(hash string) error {
+	if isBcrypt(hash) {
+		cost, err := bcrypt.Cost([]byte(hash))
+		switch {
+		case err != nil || len(hash) != 60:
+			return errHashFormat
+		case cost > maxBcryptCost:
+			return errHashCost
+		}
+		return nil
+	}
+	params, salt, key, err := argon2id.DecodeHash(hash)
+	switch {
+	case err != nil || len(salt) < 8 || len(key) < 16 || params.Iterations < 1 || params.Parallelism < 1:
+		return errHashFormat
+	case params.Memory > 256*1024 || params.Iterations > 10 || params.Parallelism > 16 || len(key) > 64:
+		return errHashCost
+	}
+	return nil
+}
+
+func isBcrypt(hash string) bool {
+	return strings.HasPrefix(hash, "$2a$") || strings.HasPrefix(hash, "$2b$") || strings.HasPrefix(hash, "$2y$")
+}
+
+func matchesBcrypt(password, hash string) (bool, error) {
+	err := bcrypt.CompareHashAndPassword([]byte(hash), []byte(password))
+	if errors.Is(err, bcrypt.ErrMismatchedHashAndPassword) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Import makes an account without a tenant, in the transaction of ctx if there is one.
+// Nobody is told. ErrEmailTaken where the email has an account.
+func (s *Service) Import(ctx context.Context, u Imported) (int64, error) {
+	id, err := s.store.insertUser(ctx, newUser{
+		name: u.Name, email: u.Email, passwordHash: u.PasswordHash, verified: u.Verified, locale: u.Locale,
+	}, s.deps.Clock.Now())
+	if errors.Is(err, errEmailTaken) {
+		err = ErrEmailTaken
+	}
+	return id, err
+}
+
+// ImportAgain changes the name of an account, and counts its email as verified if u does.
+// Everything else stays as it is.
+func (s *Service) ImportAgain(ctx context.Context, id int64, u Imported) error {
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		user, err := s.lockTarget(ctx, id)
+		if err != nil {
+			return err
+		}
+		now := s.deps.Clock.Now()
+		if user.Name != u.Name {
+			if err := s.store.rename(ctx, id, u.Name, now); err != nil {
+				return err
+			}
+		}
+		if u.Verified && !user.verified {
+			return s.store.verifyEmail(ctx, id, now)
+		}
+		return nil
+	})
+}
+
+// Find returns the account of an email, in the form of mail.NormalizeAddress, and whether
+// there is one.
+func (s *Service) Find(ctx context.Context, email string) (Known, bool, error) {
+	id, verified, err := s.store.userOfEmail(ctx, email)
+	if errors.Is(err, errNoUser) {
+		return Known{}, false, nil
+	}
+	if err != nil {
+		return Known{}, false, err
+	}
+	user, err := s.store.user(ctx, id)
+	return Known{User: user, Verified: verified}, err == nil, err
+}

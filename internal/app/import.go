@@ -1,0 +1,87 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/tenantry/tenantry/internal/app/commands"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/importer"
+	"github.com/tenantry/tenantry/internal/settings"
+)
+
+// ImportParams says what is imported, and how.
+type ImportParams struct {
+	Dir                                        string // has files with the usual names; "" is no folder
+	Users, Tenants, Memberships, Subscriptions string // files; "" are those of Dir
+	DryRun                                     bool
+	Out, Notes                                 io.Writer
+}
+
+// Import brings users, tenants, memberships and subscriptions of another system in. It may
+// run beside a service on the same database.
+func Import(ctx context.Context, s settings.Settings, p ImportParams) (err error) {
+	files, err := p.files()
+	if err != nil {
+		return err
+	}
+	if files.Subscriptions != "" && s.StripeSecretKey == "" {
+		return &settings.Error{Name: "TENANTRY_STRIPE_SECRET_KEY", Reason: "needed to read subscriptions at Stripe"}
+	}
+	provider := outside{clock: clock.System(), pspKey: s.StripeSecretKey, webhookSecrets: []string{"none is received"}}
+	if s.StripeSecretKey == "" {
+		provider.pspKey = "none" // nothing is asked there
+	}
+	if s.StripeURL != nil {
+		provider.pspBaseURL = s.StripeURL.String()
+	}
+	db, err := commands.Open(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer commands.Closing(db, &err)
+	// Nothing here sends a letter or a link. Jobs are left to the running service.
+	s.PublicURL = &url.URL{Scheme: "http", Host: "localhost"}
+	s.FrontendURL = s.PublicURL
+	platform, err := newPlatform(s, db, provider, commands.NewLog(os.Stderr, s))
+	if err != nil {
+		return err
+	}
+	d, err := newDomains(platform, provider)
+	if err != nil {
+		return err
+	}
+	return importer.New(importer.Deps{
+		DB: db, Clock: provider.clock, Accounts: d.accounts, Tenants: d.tenants, Team: d.team, Subscriptions: d.subscriptions,
+		Catalog: d.catalog, Provider: platform.provider, Audit: d.audit,
+	}).Import(ctx, importer.Run{Files: files, DryRun: p.DryRun, Out: p.Out, Notes: p.Notes})
+}
+
+// files returns the files that are there.
+func (p ImportParams) files() (importer.Files, error) {
+	f := importer.Files{Users: p.Users, Tenants: p.Tenants, Memberships: p.Memberships, Subscriptions: p.Subscriptions}
+	if p.Dir != "" {
+		for name, file := range map[string]*string{
+			"users.csv": &f.Users, "tenants.csv": &f.Tenants, "memberships.csv": &f.Memberships, "subscriptions.csv": &f.Subscriptions,
+		} {
+			path := filepath.Join(p.Dir, name)
+			_, err := os.Stat(path)
+			switch {
+			case *file != "" || errors.Is(err, fs.ErrNotExist):
+			case err != nil:
+				return f, &settings.Error{Name: "DIR", Reason: err.Error()}
+			default:
+				*file = path
+			}
+		}
+	}
+	if f == (importer.Files{}) {
+		return f, &settings.Error{Name: "DIR", Reason: "there is nothing to import: name a folder with users.csv, tenants.csv, memberships.csv or subscriptions.csv, or single files"}
+	}
+	return f, nil
+}

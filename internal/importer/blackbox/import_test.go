@@ -1,0 +1,352 @@
+package blackbox_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/crypto/bcrypt"
+
+	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/importer"
+)
+
+// files are the texts of files by their names without ".csv".
+type files map[string]string
+
+// run imports files beside the service and returns what it says, with the folder left out.
+func run(s *apptest.Server, f files, dryRun bool) (string, error) {
+	s.T.Helper()
+	dir := s.T.TempDir()
+	for name, text := range f {
+		if err := os.WriteFile(filepath.Join(dir, name+".csv"), []byte(text), 0o600); err != nil {
+			s.T.Fatal(err)
+		}
+	}
+	var out strings.Builder
+	err := app.Import(s.T.Context(), s.CLISettings(), app.ImportParams{Dir: dir, DryRun: dryRun, Out: &out, Notes: &out})
+	return strings.ReplaceAll(out.String(), dir+string(filepath.Separator), ""), err
+}
+
+// want imports files and holds what that says.
+func want(s *apptest.Server, f files, lines ...string) {
+	s.T.Helper()
+	said, err := run(s, f, false)
+	if err != nil {
+		s.T.Fatalf("%v\n%s", err, said)
+	}
+	for _, line := range lines {
+		if !strings.Contains(said, line+"\n") {
+			s.T.Errorf("%q is missing in\n%s", line, said)
+		}
+	}
+}
+
+func hash(t testing.TB, password string) string {
+	h, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(h)
+}
+
+// company are the files of a company with two people.
+func company(t testing.TB) files {
+	return files{
+		"users": "\ufeffid,email,name,locale,verified,password_hash\r\n" +
+			"7,Grace@Example.com,\"Hopper, Grace\",fr,true," + hash(t, "nanoseconds and more") + "\r\n" +
+			"8,bob@example.com,Bob,,false,\r\n",
+		"tenants": "id,name,owner_email,slug,legal_name,address,city,postal_code,country,billing_email\n" +
+			"c1,Cobol & Co,grace@example.com,cobol,Cobol Ltd,\"1 Main Street\nFloor 2\",London,N1,GB,Bills@example.com\n",
+		"memberships": "tenant,email,role\nc1,grace@example.com,owner\nc1,bob@example.com,admin\n",
+	}
+}
+
+func counts(s *apptest.Server) string {
+	return fmt.Sprint(s.CountRows(`SELECT count(*) FROM users`), s.CountRows(`SELECT count(*) FROM tenants`),
+		s.CountRows(`SELECT count(*) FROM memberships`), s.CountRows(`SELECT count(*) FROM imported`),
+		s.CountRows(`SELECT count(*) FROM audit_logs`), s.CountRows(`SELECT count(*) FROM psp_customers`))
+}
+
+// A company comes in beside the running service: its people log in with their old
+// passwords, and a repetition changes nothing.
+func TestImport(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		f, before := company(t), counts(s)
+		said, err := run(s, f, true)
+		if err != nil || !strings.Contains(said, "users: 2 to create, 0 to update, 0 unchanged\ntenants: 1 to create, 0 to update, 0 unchanged\nmemberships: 1 to create") {
+			t.Fatalf("%v\n%s", err, said)
+		}
+		if after := counts(s); after != before {
+			t.Errorf("the dry run changed %s to %s", before, after)
+		}
+		want(s, f, "users: 2 created, 0 updated, 0 unchanged", "tenants: 1 created, 0 updated, 0 unchanged", "memberships: 1 created, 0 updated, 1 unchanged")
+
+		login := apptest.Object{"email": "grace@example.com", "password": "not this one"}
+		s.Call("POST", "/api/v1/auth/login", "", login).Want(401)
+		login["password"] = "nanoseconds and more"
+		if n := s.CountRows(`SELECT count(*) FROM users WHERE email = 'grace@example.com' AND password_hash LIKE '$2a$%'`); n != 1 {
+			t.Error("the hash was not kept")
+		}
+		token := s.Call("POST", "/api/v1/auth/login", "", login).Want(200).Str("accessToken")
+		if n := s.CountRows(`SELECT count(*) FROM users WHERE email = 'grace@example.com' AND password_hash LIKE '$argon2id$%'`); n != 1 {
+			t.Error("the hash was not renewed at the login")
+		}
+		s.Call("POST", "/api/v1/auth/login", "", login).Want(200)
+		s.Call("GET", "/api/v1/auth/me", token, nil).Want(200).WantAt("user.name", "Hopper, Grace")
+		tenant := s.Call("GET", "/api/v1/tenant", token, nil).Want(200).
+			WantAt("data.slug", "cobol").WantAt("data.address", "1 Main Street\nFloor 2").WantAt("data.billing_email", "bills@example.com").
+			WantAt("data.has_billing_details", true).WantAt("data.user_role", "owner")
+		if len(tenant.At("data.users").([]any)) != 2 || tenant.At("data.onboarding_completed_at") == nil {
+			t.Errorf("the tenant is %s", tenant.Text)
+		}
+		if mails := s.Mails("bob@example.com"); len(mails) != 0 {
+			t.Errorf("mails were sent: %v", mails)
+		}
+		s.Call("POST", "/api/v1/auth/login", "", apptest.Object{"email": "bob@example.com", "password": "nanoseconds and more"}).Want(401)
+
+		before = counts(s)
+		want(s, f, "users: 0 created, 0 updated, 2 unchanged", "tenants: 0 created, 0 updated, 1 unchanged", "memberships: 0 created, 0 updated, 2 unchanged")
+		if after := counts(s); after != before {
+			t.Errorf("the repetition changed %s to %s", before, after)
+		}
+	})
+}
+
+// Changed lines change what is safe; what people changed here since stays.
+func TestImportAgain(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		f := company(t)
+		want(s, f)
+		token := s.Call("POST", "/api/v1/auth/login", "", apptest.Object{"email": "grace@example.com", "password": "nanoseconds and more"}).
+			Want(200).Str("accessToken")
+		s.Call("PATCH", "/api/v1/tenant", token, apptest.Object{"name": "Renamed here"}).Want(200)
+		f["users"] = strings.ReplaceAll(f["users"], ",Bob,,false,", ",Robert,it,true,")
+		f["memberships"] = strings.ReplaceAll(f["memberships"], "bob@example.com,admin", "bob@example.com,member")
+		want(s, f, "users: 0 created, 1 updated, 1 unchanged", "tenants: 0 created, 0 updated, 1 unchanged", "memberships: 0 created, 1 updated, 1 unchanged",
+			"users.csv:3: note: locale: counts for new accounts alone; people choose their language themselves")
+		s.Call("GET", "/api/v1/tenant", token, nil).Want(200).WantAt("data.name", "Renamed here")
+		if n := s.CountRows(`SELECT count(*) FROM users WHERE email = 'bob@example.com' AND name = 'Robert' AND email_verified_at IS NOT NULL`); n != 1 {
+			t.Error("Bob did not change")
+		}
+		f["tenants"] = strings.ReplaceAll(strings.ReplaceAll(f["tenants"], "Cobol & Co", "Fortran & Co"), ",cobol,", ",fortran,")
+		want(s, f, "tenants: 0 created, 1 updated, 0 unchanged", "tenants.csv:2: note: slug: stays cobol, because links contain it")
+		s.Call("GET", "/api/v1/tenant", token, nil).Want(200).WantAt("data.name", "Fortran & Co").WantAt("data.slug", "cobol")
+	})
+}
+
+// What is wrong is said with its line and field, all of it at once, and then nothing is
+// imported.
+func TestWrongLines(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.Register("taken@example.com", true)
+		s.RegisterAlone("Mallory", "mallory@example.com")
+		before := counts(s)
+		said, err := run(s, files{
+			"users": "id,email,name,verified,password_hash,locale\n" +
+				"1,ok@example.com,Ok,true,,en\n" +
+				"2,nowhere,Name,yes,plain,xx\n" +
+				"1,other@example.com,Other,true,,\n" +
+				"3,OK@example.com,Again,true,,\n" +
+				"4,short@example.com\n" +
+				"5,mallory@example.com,Mallory,true,,\n" +
+				"6,bad@example.com,\xff,true,,\n" +
+				"7,,Empty,true,,\n" +
+				"8,dear@example.com,Dear,true," + "$2a$20$" + strings.Repeat("a", 53) + ",\n",
+			"tenants": "id,name,owner_email,country,currency,slug\n" +
+				"a,A,ok@example.com,gb,XXX,no spaces\n" +
+				"b,B,ok@example.com,GB,EUR,b\n" +
+				"c,C,ok@example.com,GB,EUR,c\n" +
+				"d,D,nobody@example.com,,,\n",
+			"memberships": "tenant,email,role\n" +
+				"b,taken@example.com,member\n" +
+				"x,ok@example.com,member\n" +
+				"b,mallory@example.com,member\n",
+			"subscriptions": "tenant,psp_subscription_id\n" +
+				"b,local-17\n" +
+				"b,sub_unknown\n",
+		}, false)
+		if !errors.Is(err, importer.ErrWrong) {
+			t.Errorf("the error is %v", err)
+		}
+		for _, line := range []string{
+			`users.csv:3: email: is no email address: "nowhere"`,
+			`users.csv:3: locale: must be one of en, fr, es, it: "xx"`,
+			`users.csv:3: verified: must be true or false: "yes"`,
+			`users.csv:3: password_hash: must be a bcrypt hash`,
+			`users.csv:4: id: "1" is in an earlier line too`,
+			`users.csv:5: email: "ok@example.com" is in an earlier line too`,
+			`users.csv:6: has 2 fields where the header has 6`,
+			`users.csv:7: email: somebody has registered here with this address and has not confirmed it`,
+			`users.csv:8: name: is not UTF-8`,
+			`users.csv:9: email: is empty`,
+			`users.csv:10: password_hash: takes too much time`,
+			`users: 1 to create, 0 to update, 0 unchanged, 8 wrong`,
+			`tenants.csv:2: country: must be a code`,
+			`tenants.csv:2: slug: must have letters`,
+			`tenants.csv:2: currency: is none of the catalog's currencies: "XXX"`,
+			`tenants.csv:4: owner_email: is in another organization`,
+			`tenants.csv:5: owner_email: nobody has this address`,
+			`memberships.csv:2: email: somebody has registered here`,
+			`memberships.csv:3: tenant: no organization with this id`,
+			`memberships.csv:4: email: somebody has registered here`,
+			`subscriptions.csv:2: psp_subscription_id: must be the id of a subscription at Stripe`,
+			`subscriptions.csv:3: psp_subscription_id: Stripe does not know it: "sub_unknown"`,
+		} {
+			if !strings.Contains(said, line) {
+				t.Errorf("%q is missing", line)
+			}
+		}
+		if t.Failed() {
+			t.Log(said)
+		}
+		if strings.Contains(said, "plain") || strings.Contains(said, "$2a$") && strings.Contains(said, "aaaa") {
+			t.Errorf("a hash is shown:\n%s", said)
+		}
+		if after := counts(s); after != before {
+			t.Errorf("%s became %s", before, after)
+		}
+	})
+}
+
+// Files that are none are refused with the place.
+func TestBrokenFiles(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		for text, reason := range map[string]string{
+			"":                                   `the column "id" is missing`,
+			"id,email\n":                         `the column "name" is missing`,
+			"id,email,name,shoe\n":               `users has no column "shoe"`,
+			"id,email,name,id\n":                 `the column "id" is there twice`,
+			"id,email,name\n1,a@example.com,\"A": "users.csv:2:",
+		} {
+			if said, err := run(s, files{"users": text}, false); err == nil || !strings.Contains(err.Error(), reason) {
+				t.Errorf("%q: %v\n%s", text, err, said)
+			}
+		}
+		if _, err := run(s, nil, false); err == nil || !strings.Contains(err.Error(), "nothing to import") {
+			t.Errorf("an empty folder: %v", err)
+		}
+	})
+}
+
+// The rules of the API hold: seats, roles, and one organization for a user.
+func TestMembershipRules(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AddPlan("small", "flat", "month", 100, 0, map[string]int{"team-members": 2})
+		f := company(t)
+		delete(f, "memberships")
+		want(s, f)
+		token := s.Call("POST", "/api/v1/auth/login", "", apptest.Object{"email": "grace@example.com", "password": "nanoseconds and more"}).
+			Want(200).Str("accessToken")
+		o := apptest.Owner{Token: token, Tenant: s.Call("GET", "/api/v1/auth/me", token, nil).Want(200).Str("currentTenant.id")}
+		s.BuyPlan(o, "small")
+		s.AwaitNotifications()
+		f = files{
+			"users":       "id,email,name\n8,bob@example.com,Bob\n9,carol@example.com,Carol\n",
+			"memberships": "tenant,email,role\nc1,bob@example.com,Auditor\nc1,carol@example.com,owner\n",
+		}
+		f["users"] = "id,email,name,locale,verified,password_hash\n8,bob@example.com,Bob,,false,\n9,carol@example.com,Carol,,,\n"
+		said, err := run(s, f, false)
+		if !errors.Is(err, importer.ErrWrong) || !strings.Contains(said, `memberships.csv:2: role: the organization has no such role: "Auditor"`) ||
+			!strings.Contains(said, `memberships.csv:3: role: the owner of an organization is said in the file of tenants`) {
+			t.Errorf("%v\n%s", err, said)
+		}
+		s.CreateRole(o, "Auditor")
+		f["memberships"] = "tenant,email,role\nc1,bob@example.com,Auditor\nc1,carol@example.com,\n"
+		said, err = run(s, f, false)
+		if !errors.Is(err, importer.ErrWrong) || !strings.Contains(said, "memberships.csv:3: tenant: its plan has no seat left: 2 of 2 are taken") {
+			t.Errorf("%v\n%s", err, said)
+		}
+		f["memberships"] = "tenant,email,role\nc1,bob@example.com,Auditor\n"
+		want(s, f, "memberships: 1 created, 0 updated, 0 unchanged")
+		if n := s.CountAudited(o, "member.added"); n != 1 {
+			t.Errorf("%d entries of the trail", n)
+		}
+	})
+}
+
+// Subscriptions that exist at Stripe are taken over as they are there.
+func TestSubscriptions(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.Customers()
+		k.AddSubscriber("other", "starter")
+		price := s.ProviderPriceOf(s.PlanID(k.Names["other"], "starter"))
+		customer := s.AtProvider("POST", "/customers", "name", "Cobol Ltd").Str("id")
+		sub := k.SubscribeAtProvider(customer, price)
+		unlinked := k.SubscribeAtProvider(s.AtProvider("POST", "/customers", "name", "Another").Str("id"), s.NewProviderPrice())
+		s.AwaitNotifications()
+		f := company(t)
+
+		f["subscriptions"] = "tenant,psp_subscription_id,psp_customer_id\nc1," + unlinked + ",\n"
+		if said, err := run(s, f, true); !errors.Is(err, importer.ErrWrong) || !strings.Contains(said, "its price is unknown here") {
+			t.Errorf("%v\n%s", err, said)
+		}
+		f["subscriptions"] = "tenant,psp_subscription_id,psp_customer_id\nc1," + sub + ",cus_other\n"
+		if said, err := run(s, f, true); !errors.Is(err, importer.ErrWrong) || !strings.Contains(said, `subscriptions.csv:2: psp_customer_id: at Stripe the subscription is that of the customer "`+customer) {
+			t.Errorf("%v\n%s", err, said)
+		}
+		f["subscriptions"] = "tenant,psp_subscription_id,psp_customer_id\nc1," + sub + "," + customer + "\n"
+		before := counts(s)
+		if said, err := run(s, f, true); err != nil || !strings.Contains(said, "subscriptions: 1 to create") || counts(s) != before {
+			t.Errorf("%v, %s became %s\n%s", err, before, counts(s), said)
+		}
+		want(s, f, "subscriptions: 1 created, 0 updated, 0 unchanged")
+		token := s.Call("POST", "/api/v1/auth/login", "", apptest.Object{"email": "grace@example.com", "password": "nanoseconds and more"}).
+			Want(200).Str("accessToken")
+		o := apptest.Owner{Token: token, Tenant: s.Call("GET", "/api/v1/auth/me", token, nil).Want(200).Str("currentTenant.id")}
+		s.Subscription(o).WantAt("data.status", "trialing").WantAt("data.plan.name", "Starter")
+		s.AtProvider("GET", "/customers/"+customer).WantAt("name", "Cobol Ltd")
+		if n := s.CountAudited(o, "subscription.imported"); n != 1 {
+			t.Errorf("%d entries of the trail", n)
+		}
+		if found := s.Reconcile(true); len(found[sub]) != 0 {
+			t.Errorf("the comparison finds %v", found[sub])
+		}
+		stored := s.StoredBilling()
+		want(s, f, "subscriptions: 0 created, 0 updated, 1 unchanged")
+		if s.StoredBilling() != stored {
+			t.Error("the repetition changed something")
+		}
+
+		// One customer, one organization; one subscription for each.
+		second := k.SubscribeAtProvider(customer, price)
+		f["users"] += "9,carol@example.com,Carol,,,\r\n"
+		f["tenants"] += "c2,Carol,carol@example.com,,,,,,,\n"
+		f["subscriptions"] += "c2," + second + ",\n"
+		if said, err := run(s, f, false); !errors.Is(err, importer.ErrWrong) || !strings.Contains(said, "subscriptions.csv:3: tenant: has another customer at Stripe") {
+			t.Errorf("%v\n%s", err, said)
+		}
+	})
+}
+
+// A subscription that is billed for fewer seats than the team has is not taken over: the
+// next change of the team would raise the bill.
+func TestTooFewSeats(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AddPlan("crew", "seat", "month", 500, 0, nil)
+		other := s.Register("other@example.com", true)
+		s.BuyPlan(other, "crew")
+		price := s.ProviderPriceOf(s.PlanID(other, "crew"))
+		customer := s.AtProvider("POST", "/customers", "name", "Cobol Ltd").Str("id")
+		sub := s.Customers().SubscribeAtProvider(customer, price)
+		f := company(t)
+		f["subscriptions"] = "tenant,psp_subscription_id\nc1," + sub + "\n"
+		if said, err := run(s, f, false); !errors.Is(err, importer.ErrWrong) || !strings.Contains(said, "is billed for 1 seats, and the team has 2 members") {
+			t.Errorf("%v\n%s", err, said)
+		}
+		item := s.AtProvider("GET", "/subscriptions/"+sub).Str("items.data.0.id")
+		s.AtProvider("POST", "/subscriptions/"+sub, "items[0][id]", item, "items[0][quantity]", "2", "proration_behavior", "none")
+		want(s, f, "subscriptions: 1 created, 0 updated, 0 unchanged")
+	})
+}

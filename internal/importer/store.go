@@ -1,0 +1,49 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/importer/importersql"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+type store struct{ db *sqldb.DB }
+
+func (s store) q(ctx context.Context) *importersql.Queries { return importersql.New(s.db.Conn(ctx)) }
+
+// imported is what is kept of a line.
+type imported struct {
+	kind, key  string // key is hashed by hashOf
+	resourceID string
+	digest     string
+	made       bool
+}
+
+// imported returns what is kept of a line, and whether there is something.
+func (s store) imported(ctx context.Context, kind, key string) (imported, bool, error) {
+	row, err := s.q(ctx).Imported(ctx, importersql.ImportedParams{Kind: kind, KeyHash: hashOf(kind, key)})
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return imported{}, false, nil
+	}
+	return imported{resourceID: row.ResourceID, digest: row.Digest, made: row.IsMade}, err == nil, sqldb.Wrap(err, "read import")
+}
+
+// wasMade reports whether an import has made something.
+func (s store) wasMade(ctx context.Context, kind, resourceID string) (bool, error) {
+	n, err := s.q(ctx).CountMade(ctx, importersql.CountMadeParams{Kind: kind, ResourceID: resourceID})
+	return n > 0, sqldb.Wrap(err, "read import")
+}
+
+func (s store) put(ctx context.Context, i imported, now time.Time) error {
+	err := s.q(ctx).PutImported(ctx, importersql.PutImportedParams{
+		Kind: i.kind, KeyHash: hashOf(i.kind, i.key), ResourceID: i.resourceID, Digest: i.digest, IsMade: i.made, ImportedAt: now,
+	})
+	return sqldb.Wrap(err, "store import")
+}
+
+func (s store) slugTaken(ctx context.Context, slug string) (bool, error) {
+	n, err := s.q(ctx).CountSlug(ctx, slug)
+	return n > 0, sqldb.Wrap(err, "look for slug")
+}

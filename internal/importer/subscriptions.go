@@ -1,0 +1,123 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/subscription"
+)
+
+const kindSubscription, kindSubscriber = "subscription", "subscriber"
+
+var subscriptionColumns = []column{{"tenant", true}, {"psp_subscription_id", true}, {"psp_customer_id", false}}
+
+// subscription decides about a line of the subscriptions.
+func (s *Service) subscription(ctx context.Context, p *pass, r row) (decision, error) {
+	pspID := r.get("psp_subscription_id")
+	if !strings.HasPrefix(pspID, "sub_") {
+		return decision{}, wrong("psp_subscription_id", "must be the id of a subscription at Stripe, which begins with sub_: %q; one that is billed elsewhere has to be made at Stripe first", pspID)
+	}
+	if err := errors.Join(p.once("psp_subscription_id", kindSubscription, pspID), p.once("tenant", kindSubscriber, r.get("tenant"))); err != nil {
+		return decision{}, err
+	}
+	before, again, err := s.store.imported(ctx, kindSubscription, pspID)
+	if err != nil {
+		return decision{}, err
+	}
+	now := imported{kind: kindSubscription, key: pspID, digest: lineHash(r, subscriptionColumns, ""), made: true}
+	if again && before.digest == now.digest {
+		return decision{}, nil
+	}
+	tenantID, err := s.organization(ctx, p, r.get("tenant"))
+	if err != nil {
+		return decision{}, err
+	}
+	now.resourceID = tenantID.String()
+	known, err := s.deps.Subscriptions.ByPSPID(ctx, pspID)
+	switch {
+	case err == nil && known.TenantID != tenantID:
+		return decision{}, wrong("psp_subscription_id", "is another organization's here: %q", pspID)
+	case err == nil:
+		return s.noted(now, now.resourceID), nil
+	case !errors.Is(err, subscription.ErrNotFound):
+		return decision{}, err
+	}
+	remote, err := s.fit(ctx, p, r, tenantID)
+	if err != nil {
+		return decision{}, err
+	}
+	return decision{action: create, do: func(ctx context.Context) error {
+		if err := s.deps.Subscriptions.Import(ctx, tenantID, remote.CustomerID, pspID); err != nil {
+			return err
+		}
+		return s.finish(ctx, now, nil)
+	}}, nil
+}
+
+// fit reads a subscription at the provider and refuses one that cannot be a tenant's.
+func (s *Service) fit(ctx context.Context, p *pass, r row, tenantID uuid.UUID) (psp.Subscription, error) {
+	pspID := r.get("psp_subscription_id")
+	remote, err := s.deps.Provider.GetSubscription(ctx, pspID)
+	if errors.Is(err, psp.ErrNotFound) {
+		return remote, wrong("psp_subscription_id", "Stripe does not know it: %q", pspID)
+	}
+	if err != nil {
+		return remote, err
+	}
+	if given := r.get("psp_customer_id"); given != "" && given != remote.CustomerID {
+		return remote, wrong("psp_customer_id", "at Stripe the subscription is that of the customer %q", remote.CustomerID)
+	}
+	err = s.deps.Subscriptions.SameCustomer(ctx, tenantID, remote.CustomerID)
+	if errors.Is(err, subscription.ErrOtherCustomer) {
+		return remote, wrong("tenant", "has another customer at Stripe here, or the customer %q is another organization's", remote.CustomerID)
+	}
+	if err := errors.Join(err, p.once("psp_subscription_id", "customer", remote.CustomerID)); err != nil {
+		return remote, err
+	}
+	if tenantID != uuid.Nil {
+		_, err := s.deps.Subscriptions.Current(ctx, tenantID)
+		if err == nil {
+			return remote, wrong("tenant", "has a subscription here already: %q", r.get("tenant"))
+		}
+		if !errors.Is(err, subscription.ErrNotFound) {
+			return remote, err
+		}
+	}
+	next, err := s.deps.Subscriptions.Examine(ctx, tenantID, remote)
+	if unfit, ok := errors.AsType[*subscription.UnfitError](err); ok {
+		return remote, wrong("psp_subscription_id", "%v; link the price to a plan of the catalog first", unfit)
+	}
+	if err != nil {
+		return remote, err
+	}
+	if next.Status.Over() {
+		return remote, wrong("psp_subscription_id", "has ended at Stripe (%s), so there is nothing to import", next.Status)
+	}
+	return remote, s.enoughSeats(ctx, p, r, tenantID, next)
+}
+
+// enoughSeats refuses a subscription by the seat that would cost more with the first
+// change of the team.
+func (s *Service) enoughSeats(ctx context.Context, p *pass, r row, tenantID uuid.UUID, next subscription.Subscription) error {
+	plan, err := s.deps.Catalog.Plan(ctx, next.PlanID)
+	if err != nil || plan.PricingType != catalog.Seat {
+		return err
+	}
+	members := p.added[digestOf(r.get("tenant"))]
+	if tenantID != uuid.Nil {
+		here, err := s.deps.Tenants.CountMembers(ctx, tenantID)
+		if err != nil {
+			return err
+		}
+		members += here
+	}
+	if members > next.Quantity {
+		return wrong("psp_subscription_id", "is billed for %d seats, and the team has %d members: raise the quantity at Stripe first, or import fewer members", next.Quantity, members)
+	}
+	return nil
+}

@@ -1,0 +1,235 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/rest/shape"
+	"github.com/tenantry/tenantry/internal/tenant"
+)
+
+const kindTenant, kindSlug = "tenant", "slug"
+
+var tenantColumns = []column{
+	{"id", true}, {"name", true}, {"owner_email", true}, {"slug", false}, {"currency", false}, {"legal_name", false}, {"address", false},
+	{"city", false}, {"postal_code", false}, {"country", false}, {"vat_number", false}, {"billing_email", false},
+}
+
+var slugForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,255}$`)
+
+// tenant decides about a line of the tenants.
+func (s *Service) tenant(ctx context.Context, p *pass, r row) (decision, error) {
+	billing, err := s.tenantFields(ctx, r)
+	if err != nil {
+		return decision{}, err
+	}
+	if err := p.once("id", kindTenant, r.get("id")); err != nil {
+		return decision{}, err
+	}
+	before, again, err := s.store.imported(ctx, kindTenant, r.get("id"))
+	if err != nil {
+		return decision{}, err
+	}
+	now := imported{kind: kindTenant, key: r.get("id"), digest: lineHash(r, tenantColumns, ""), made: true}
+	switch {
+	case again && before.digest == now.digest:
+		return decision{}, nil
+	case again:
+		now.resourceID = before.resourceID
+		return s.tenantAgain(ctx, r, now, billing)
+	}
+	address, owner, err := s.freeOwner(ctx, p, r)
+	if err != nil {
+		return decision{}, err
+	}
+	p.place(address, r.get("id"))
+	if slug := r.get("slug"); slug != "" {
+		taken, err := s.store.slugTaken(ctx, slug)
+		if err == nil && taken {
+			err = wrong("slug", "another organization has it: %q", slug)
+		}
+		if err := errors.Join(err, p.once("slug", kindSlug, slug)); err != nil {
+			return decision{}, err
+		}
+	}
+	return decision{action: create, do: func(ctx context.Context) error {
+		return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+			id, err := s.makeTenant(ctx, r, owner, billing)
+			if err != nil {
+				return err
+			}
+			now.resourceID = id.String()
+			return s.finish(ctx, now, nil)
+		})
+	}}, nil
+}
+
+// freeOwner finds the owner of a new tenant, who is in no other one.
+func (s *Service) freeOwner(ctx context.Context, p *pass, r row) (address string, id int64, err error) {
+	address, id, err = s.person(ctx, p, "owner_email", r.get("owner_email"))
+	if err != nil {
+		return "", 0, err
+	}
+	_, placed := p.places[digestOf(address)]
+	if !placed {
+		_, placed, err = s.deps.Team.Place(ctx, address)
+	}
+	if err == nil && placed {
+		err = wrong("owner_email", "is in another organization; a user can be in one: %q", r.get("owner_email"))
+	}
+	return address, id, err
+}
+
+func (s *Service) makeTenant(ctx context.Context, r row, owner int64, billing tenant.BillingDetails) (uuid.UUID, error) {
+	currency := r.get("currency")
+	if currency == "" {
+		currency = tenant.DefaultCurrency
+	}
+	id, err := s.deps.Tenants.CreateIn(ctx, owner, r.get("name"), currency)
+	if err != nil {
+		return id, err
+	}
+	if billing != (tenant.BillingDetails{}) || r.get("slug") != "" {
+		_, err = s.deps.Tenants.Update(ctx, id, func(t *tenant.Tenant) {
+			t.Billing = billing
+			if slug := r.get("slug"); slug != "" {
+				t.Slug = slug
+			}
+		})
+	}
+	if err == nil && billing.Complete() {
+		_, err = s.deps.Tenants.CompleteSetup(ctx, id, func(b tenant.BillingDetails) tenant.BillingDetails { return b })
+	}
+	return id, err
+}
+
+// tenantAgain decides about a line of a tenant that was imported before and has changed.
+func (s *Service) tenantAgain(ctx context.Context, r row, now imported, billing tenant.BillingDetails) (decision, error) {
+	id, err := uuid.Parse(now.resourceID)
+	if err != nil {
+		return decision{}, err
+	}
+	old, err := s.deps.Tenants.Live(ctx, id)
+	if errors.Is(err, tenant.ErrNotFound) {
+		return decision{}, wrong("id", "this organization was imported before and was deleted here")
+	}
+	if err != nil {
+		return decision{}, err
+	}
+	var notes []string
+	if slug := r.get("slug"); slug != "" && slug != old.Slug {
+		notes = append(notes, "slug: stays "+old.Slug+", because links contain it")
+	}
+	if currency := r.get("currency"); currency != "" && currency != old.PreferredCurrency {
+		notes = append(notes, "currency: stays "+old.PreferredCurrency+"; it counts for new organizations alone")
+	}
+	owner, err := s.ownerOf(ctx, id)
+	if err != nil {
+		return decision{}, err
+	}
+	if address, err := mail.NormalizeAddress(r.get("owner_email")); err == nil && address != owner {
+		notes = append(notes, "owner_email: the owner stays; they hand an organization over themselves")
+	}
+	return decision{action: update, notes: notes, do: func(ctx context.Context) error {
+		return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+			_, err := s.deps.Tenants.Update(ctx, id, func(t *tenant.Tenant) {
+				t.Name = r.get("name")
+				merge(&t.Billing, billing)
+			})
+			if err != nil {
+				return err
+			}
+			return s.finish(ctx, now, nil)
+		})
+	}}, nil
+}
+
+// merge sets the details that are given.
+func merge(b *tenant.BillingDetails, given tenant.BillingDetails) {
+	for _, f := range []struct {
+		to   **string
+		from *string
+	}{
+		{&b.LegalName, given.LegalName}, {&b.Address, given.Address}, {&b.City, given.City}, {&b.PostalCode, given.PostalCode},
+		{&b.Country, given.Country}, {&b.VATNumber, given.VATNumber}, {&b.BillingEmail, given.BillingEmail},
+	} {
+		if f.from != nil {
+			*f.to = f.from
+		}
+	}
+}
+
+// ownerOf returns the email of a tenant's owner, "" for none.
+func (s *Service) ownerOf(ctx context.Context, id uuid.UUID) (string, error) {
+	members, err := s.deps.Tenants.Members(ctx, id)
+	for _, m := range members {
+		if m.Role == tenant.BuiltInOwner {
+			return m.Email, err
+		}
+	}
+	return "", err
+}
+
+// tenantFields checks a line of the tenants and returns its billing details.
+func (s *Service) tenantFields(ctx context.Context, r row) (tenant.BillingDetails, error) {
+	b := tenant.BillingDetails{
+		LegalName: r.optional("legal_name"), Address: r.optional("address"), City: r.optional("city"), PostalCode: r.optional("postal_code"),
+		Country: r.optional("country"), VATNumber: r.optional("vat_number"), BillingEmail: r.optional("billing_email"),
+	}
+	problems := []error{
+		oneLine("id", r.get("id"), 255), oneLine("name", r.get("name"), 255), oneLine("legal_name", r.get("legal_name"), 255),
+		oneLine("city", r.get("city"), 255), oneLine("postal_code", r.get("postal_code"), 20), oneLine("vat_number", r.get("vat_number"), 50),
+		oneLine("address", strings.NewReplacer("\r\n", " ", "\n", " ").Replace(r.get("address")), 500),
+	}
+	if b.Country != nil && !shape.IsCountry(*b.Country) {
+		problems = append(problems, wrong("country", "must be a code of ISO 3166-1 in upper case, such as FR: %q", *b.Country))
+	}
+	if b.BillingEmail != nil {
+		address, err := mail.NormalizeAddress(*b.BillingEmail)
+		if err != nil {
+			problems = append(problems, wrong("billing_email", "is no email address: %q", *b.BillingEmail))
+		}
+		b.BillingEmail = &address
+	}
+	if slug := r.get("slug"); slug != "" && !slugForm.MatchString(slug) {
+		problems = append(problems, wrong("slug", "must have letters, digits, - and _ alone: %q", slug))
+	}
+	if code := r.get("currency"); code != "" {
+		exists, err := s.deps.Catalog.CurrencyExists(ctx, code)
+		if err != nil {
+			return b, err
+		}
+		if !exists {
+			problems = append(problems, wrong("currency", "is none of the catalog's currencies: %q", code))
+		}
+	}
+	return b, errors.Join(problems...)
+}
+
+// organization finds the tenant with an id of the other system: uuid.Nil for one that the
+// import will make first.
+func (s *Service) organization(ctx context.Context, p *pass, id string) (uuid.UUID, error) {
+	before, found, err := s.store.imported(ctx, kindTenant, id)
+	switch {
+	case err != nil:
+		return uuid.Nil, err
+	case !found && p.has(kindTenant, id):
+		return uuid.Nil, nil
+	case !found:
+		return uuid.Nil, wrong("tenant", "no organization with this id was imported, nor is one in the file of tenants: %q", id)
+	}
+	parsed, err := uuid.Parse(before.resourceID)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	_, err = s.deps.Tenants.Live(ctx, parsed)
+	if errors.Is(err, tenant.ErrNotFound) {
+		err = wrong("tenant", "this organization was imported and was deleted here: %q", id)
+	}
+	return parsed, err
+}
