@@ -1,6 +1,7 @@
 package account
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -71,7 +72,7 @@ func TestCheckHash(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if got := CheckHash(c.hash); got != c.want {
+			if got := CheckHash(c.hash); !errors.Is(got, c.want) {
 				t.Errorf("%q: %v, want %v", c.hash, got, c.want)
 			}
 		})

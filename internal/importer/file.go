@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -85,7 +86,7 @@ var byteOrderMark = []byte("\ufeff")
 // each calls do for each line of a file in RFC 4180's form, with a *problem for one that
 // cannot be read. The header names the columns, in any order.
 func each(k kind, do func(r row, bad error) error) (err error) {
-	file, err := open(k.file)
+	file, err := os.Open(k.file)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/google/uuid"
 
@@ -220,6 +219,3 @@ func (s *Service) apply(ctx context.Context, k kind, p *pass, run Run) (c counts
 	})
 	return c, err
 }
-
-// open opens a file of lines.
-func open(name string) (*os.File, error) { return os.Open(name) } //nolint:gosec // The operator names it.

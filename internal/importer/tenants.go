@@ -16,8 +16,18 @@ import (
 const kindTenant, kindSlug = "tenant", "slug"
 
 var tenantColumns = []column{
-	{"id", true}, {"name", true}, {"owner_email", true}, {"slug", false}, {"currency", false}, {"legal_name", false}, {"address", false},
-	{"city", false}, {"postal_code", false}, {"country", false}, {"vat_number", false}, {"billing_email", false},
+	{"id", true},
+	{"name", true},
+	{"owner_email", true},
+	{"slug", false},
+	{"currency", false},
+	{"legal_name", false},
+	{"address", false},
+	{"city", false},
+	{"postal_code", false},
+	{"country", false},
+	{"vat_number", false},
+	{"billing_email", false},
 }
 
 var slugForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,255}$`)

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/tenantry/tenantry/internal/app"
 	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/importer"
 	"github.com/tenantry/tenantry/internal/settings"
 )
@@ -83,7 +83,7 @@ func TestTenantDeletedSince(t *testing.T) {
 		f := company(t)
 		want(s, f)
 		o := logInGrace(s)
-		apptest.Exec(t, s.DB(), `UPDATE tenants SET deleted_at = $2 WHERE id = $1`, o.Tenant, time.Now())
+		apptest.Exec(t, s.DB(), `UPDATE tenants SET deleted_at = $2 WHERE id = $1`, o.Tenant, clock.System().Now())
 		want(s, f, "tenants: 0 created, 0 updated, 1 unchanged")
 		f["tenants"] = strings.ReplaceAll(f["tenants"], "Cobol & Co", "Fortran & Co")
 		wantWrong(s, f, "tenants.csv:2: id: this organization was imported before and was deleted here")
