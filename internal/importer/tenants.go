@@ -165,8 +165,13 @@ func merge(b *tenant.BillingDetails, given tenant.BillingDetails) {
 		to   **string
 		from *string
 	}{
-		{&b.LegalName, given.LegalName}, {&b.Address, given.Address}, {&b.City, given.City}, {&b.PostalCode, given.PostalCode},
-		{&b.Country, given.Country}, {&b.VATNumber, given.VATNumber}, {&b.BillingEmail, given.BillingEmail},
+		{&b.LegalName, given.LegalName},
+		{&b.Address, given.Address},
+		{&b.City, given.City},
+		{&b.PostalCode, given.PostalCode},
+		{&b.Country, given.Country},
+		{&b.VATNumber, given.VATNumber},
+		{&b.BillingEmail, given.BillingEmail},
 	} {
 		if f.from != nil {
 			*f.to = f.from
