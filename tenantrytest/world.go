@@ -13,6 +13,7 @@ import (
 
 	"github.com/tenantry/tenantry/client/api"
 	"github.com/tenantry/tenantry/client/webhook"
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -20,7 +21,7 @@ import (
 func (s *Server) Now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return time.Now().Add(s.ahead)
+	return clock.System().Now().Add(s.ahead)
 }
 
 // Advance lets time go by for everything, and waits until what became due is done: renewals,

@@ -128,7 +128,9 @@ func TestSeriesRefusals(t *testing.T) {
 			"figure=mrr&to=2026-02-30":   "to",
 			"figure=mrr&currency=euro":   "currency",
 			"figure=mrr&from=2999-01-01": "from",
-			"figure=mrr&from=2026-02-02&to=2026-02-01":              "from",
+
+			"figure=mrr&from=2026-02-02&to=2026-02-01": "from",
+
 			"figure=mrr&interval=day&from=2024-01-01&to=2025-02-04": "from",
 		} {
 			series(s, query).WantInvalid(field)
