@@ -252,11 +252,12 @@ func TestReadingWhileFolding(t *testing.T) {
 					if err := j.Run(t.Context()); err != nil {
 						t.Error(err)
 					}
-					// Some are to be folded again: taken out of the sums, in one transaction.
+					// Some are to be folded again: taken out of the sums, in one transaction. The entries
+					// first, which keeps others from folding: the sum of a day may not be there yet.
 					err := db.Tx(t.Context(), func(ctx context.Context) error {
 						for _, statement := range []string{
-							`UPDATE subscription_days SET amount = 0, entries = 0`,
 							`UPDATE subscription_journal SET is_folded = false`,
+							`UPDATE subscription_days SET amount = 0, entries = 0`,
 						} {
 							if _, err := db.Conn(ctx).ExecContext(ctx, statement); err != nil {
 								return err
