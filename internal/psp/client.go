@@ -13,7 +13,6 @@ package psp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
@@ -171,7 +170,7 @@ func Ask[T any](
 	if refusal, ok := errors.AsType[*stripe.Error](err); ok {
 		status = refusal.HTTPStatusCode
 	}
-	return v, status, ErrUnavailable.Wrap(fmt.Errorf("%s: %w", op, c.cause(err)))
+	return v, status, busyOrUnavailable(op, err, c.cause(err))
 }
 
 func (c *Client) record(v verdict) {

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stripe/stripe-go/v85"
+
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/psp"
 )
@@ -125,10 +127,18 @@ func TestHowLongToWait(t *testing.T) {
 			w.Header().Set("Retry-After", header)
 			replyError(w, 429, "invalid_request_error", "rate_limit", "Too many requests")
 		})
-		err := createProduct(t.Context(), provider.client(t))
-		busy, ok := errors.AsType[*fault.Error](err)
-		if !ok || busy.Kind != fault.TooMany || busy.RetryAfter != want {
-			t.Errorf("%q: %+v", header, err)
+		client := provider.client(t)
+		_, status, asked := psp.Ask(t.Context(), client, "get account", func(ctx context.Context, api *stripe.Client) (*stripe.Account, error) {
+			return api.V1Accounts.Retrieve(ctx, nil)
+		})
+		if status != http.StatusTooManyRequests {
+			t.Errorf("the status is %d", status)
+		}
+		for _, err := range []error{createProduct(t.Context(), client), asked} {
+			busy, ok := errors.AsType[*fault.Error](err)
+			if !ok || busy.Kind != fault.TooMany || busy.RetryAfter != want {
+				t.Errorf("%q: %+v", header, err)
+			}
 		}
 	}
 }

@@ -143,12 +143,19 @@ func (c *Client) failure(ctx context.Context, op string, err error) error {
 		c.log.ErrorContext(ctx, "the payment provider refused a request: a defect here or a wrong setting",
 			"operation", op, "error", cause)
 	}
+	return busyOrUnavailable(op, err, cause)
+}
+
+// busyOrUnavailable returns ErrBusy where the provider refused err's call because there are
+// too many, and ErrUnavailable otherwise, around its cause.
+func busyOrUnavailable(op string, err, cause error) error {
+	cause = fmt.Errorf("%s: %w", op, cause)
 	if e, ok := errors.AsType[*stripe.Error](err); ok && e.HTTPStatusCode == http.StatusTooManyRequests {
-		busy := ErrBusy.Wrap(fmt.Errorf("%s: %w", op, cause))
+		busy := ErrBusy.Wrap(cause)
 		busy.RetryAfter = retryAfter(e)
 		return busy
 	}
-	return ErrUnavailable.Wrap(fmt.Errorf("%s: %w", op, cause))
+	return ErrUnavailable.Wrap(cause)
 }
 
 // retryAfter returns how long the provider asks to wait.

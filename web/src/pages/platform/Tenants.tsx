@@ -45,7 +45,7 @@ export default function Tenants() {
     <Page title={t`Tenants`} lead={<Trans>The organizations that use your product.</Trans>} actions={<CopySignUp />} wide>
       <div className="toolbar">
         <SearchField label={t`Find by name`} />
-        <Chips name="show" value={search.show} label={t`Show`} options={[{ value: 'live', label: t`All` }, { value: 'deleted', label: t`Deleted` }]} />
+        <Chips name="show" value={search.show} label={t`Show`} options={[{ value: 'live', label: t({ message: 'All', context: 'tenants' }) }, { value: 'deleted', label: t({ message: 'Deleted', context: 'tenants' }) }]} />
         {tenants.data && <span className="end" role="status"><Plural value={tenants.data.meta.total} one="# tenant" other="# tenants" /></span>}
       </div>
       <Read query={tenants} lines={9}>

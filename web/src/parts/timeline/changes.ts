@@ -58,6 +58,7 @@ type Words = (of: Told) => string
 /** The changes that have words of their own, by the action of the trail. */
 const actions: Record<string, [IconName, Words]> = {
   'member.role_changed': ['person', (of) => t`${of.who} gave ${of.what} the role ${role(of)}`],
+  'member.added': ['person', (of) => t`${of.who} added ${of.what} as ${role(of)}`],
   'member.removed': ['out', ({ who, what }) => t`${who} removed ${what} from the team`],
   'member.left': ['out', ({ what }) => t`${what} left the team`],
   'member.joined': ['person', ({ what }) => t`${what} joined the team`],
@@ -81,6 +82,8 @@ const actions: Record<string, [IconName, Words]> = {
     return owner ? t`${who} made ${owner} the owner of the organization` : t`${who} handed over the ownership`
   }],
   'account.deleted': ['x', ({ entry, who }) => (entry.actor ? t`${who} deleted their account` : t`Somebody deleted their account`)],
+  'user.imported': ['person', ({ who, what }) => t`${who} imported the account of ${what}`],
+  'subscription.imported': ['swap', ({ who }) => t`${who} imported the subscription`],
   'admin.created': ['person', ({ who, what }) => t`${who} created the administrator ${what}`],
   'admin.granted': ['person', ({ who, what }) => t`${who} made ${what} an administrator of the platform`],
   'admin.revoked': ['person', ({ who, what }) => t`${who} took the rights of an administrator from ${what}`],
