@@ -155,19 +155,26 @@ func TestAnswers(t *testing.T) {
 	}
 	ada := s.Register("ada@example.com")
 	s.Subscribe(ada, "starter")
-	for invoice, err := range ada.ListInvoicesAll(t.Context(), ada.Tenant, nil) {
-		if err != nil {
-			t.Fatal(err)
+	for name, one := range map[string]*tenantrytest.Customer{"Acme": acme, "Ada": ada} {
+		invoices := 0
+		for invoice, err := range one.ListInvoicesAll(t.Context(), one.Tenant, nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			invoices++
+			pdf, err := one.DownloadInvoice(t.Context(), one.Tenant, invoice.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			begin := make([]byte, 5)
+			if _, err := io.ReadFull(pdf.Body, begin); err != nil || !bytes.Equal(begin, []byte("%PDF-")) {
+				t.Errorf("the document begins with %q, %v", begin, err)
+			}
+			_ = pdf.Body.Close()
 		}
-		pdf, err := ada.DownloadInvoice(t.Context(), ada.Tenant, invoice.ID)
-		if err != nil {
-			t.Fatal(err)
+		if invoices == 0 {
+			t.Errorf("%s has no invoices", name)
 		}
-		begin := make([]byte, 5)
-		if _, err := io.ReadFull(pdf.Body, begin); err != nil || !bytes.Equal(begin, []byte("%PDF-")) {
-			t.Errorf("the document begins with %q, %v", begin, err)
-		}
-		_ = pdf.Body.Close()
 	}
 }
 

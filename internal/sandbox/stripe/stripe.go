@@ -14,6 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sandbox/look"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/chaos"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/dashboard"
+	"github.com/tenantry/tenantry/internal/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/kernel"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/meters"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/portal"
@@ -90,8 +91,10 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("stripe sandbox: %w", err)
 	}
 	s := &Server{engine: e, root: root}
-	if err := e.Write(context.Background(), portal.Install); err != nil {
-		return nil, fmt.Errorf("stripe sandbox: %w", err)
+	for _, prepare := range []func(context.Context, *kernel.Step) error{portal.Install, invoices.MoveLinks} {
+		if err := e.Write(context.Background(), prepare); err != nil {
+			return nil, fmt.Errorf("stripe sandbox: %w", err)
+		}
 	}
 	if s.chaos, err = chaos.New(context.Background(), e, draws); err != nil {
 		return nil, fmt.Errorf("stripe sandbox: %w", err)

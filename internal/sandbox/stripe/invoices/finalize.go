@@ -29,9 +29,9 @@ func Finalize(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	if err := st.Change(ctx, "customer.updated", before, cu); err != nil {
 		return err
 	}
-	now, page, pdf := st.Now, st.Site+PagePath(in.ID), st.Site+PDFPath(in.ID)
+	now := st.Now
 	in.Status, in.Number, in.EndingBalance = Open, &number, &left
-	in.HostedInvoiceURL, in.InvoicePDF = &page, &pdf
+	in.link(st.Site)
 	in.EffectiveAt, in.StatusTransitions.FinalizedAt, in.AutomaticallyFinalizes = &now, &now, nil
 	if err := st.StopTimer(ctx, TimerFinalizes, in.ID); err != nil {
 		return err
@@ -169,4 +169,26 @@ func (in *Invoice) SetBalance(cu *customers.Customer) (left int64) {
 	in.AmountDue, left = billing.Owed(in.Total, cu.Balance)
 	in.AmountRemaining = in.AmountDue
 	return left
+}
+
+// link points to the pages of an invoice at a site.
+func (in *Invoice) link(site string) {
+	page, pdf := site+PagePath(in.ID), site+PDFPath(in.ID)
+	in.HostedInvoiceURL, in.InvoicePDF = &page, &pdf
+}
+
+// MoveLinks makes the links of all invoices lead to where the sandbox is reached now: it may
+// have been at another address when they were finalized.
+func MoveLinks(ctx context.Context, st *kernel.Step) error {
+	moved, err := All.Where(ctx, st.Q, `doc ->> '$.hosted_invoice_url' IS NOT NULL AND doc ->> '$.hosted_invoice_url' <> ? || id`, st.Site+PagePath(""))
+	if err != nil {
+		return err
+	}
+	for _, in := range moved {
+		in.link(st.Site)
+		if err := kernel.Put(ctx, st.Q, *in); err != nil {
+			return err
+		}
+	}
+	return nil
 }

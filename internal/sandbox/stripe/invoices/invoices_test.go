@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tenantry/tenantry/internal/sandbox/stripe"
 	"github.com/tenantry/tenantry/internal/sandbox/stripe/stripetest"
 )
 
@@ -209,4 +210,24 @@ func TestListsOfInvoices(t *testing.T) {
 		}
 	}
 	w.Get("/v1/invoices/"+second).Shows(t, "renewal", "total", "3000", "billing_reason", "subscription_cycle", "lines.data.0.amount", "-1000", "lines.data.1.amount", "2000", "lines.data.2.amount", "2000")
+}
+
+// TestLinksFollowTheSandbox starts the sandbox at another address, with what it had.
+func TestLinksFollowTheSandbox(t *testing.T) {
+	t.Parallel()
+	w := stripetest.New(t)
+	id, _ := invoiceIn(w, "paid")
+	before := w.Get("/v1/invoices/" + id)
+	draft, _ := invoiceIn(w, "draft")
+	const site = "http://127.0.0.1:9999"
+	moved := stripetest.New(t, func(c *stripe.Config) { c.DB, c.PublicURL = w.DB, site })
+	after := moved.Get("/v1/invoices/" + id)
+	for _, link := range []string{"invoice_pdf", "hosted_invoice_url"} {
+		if want := strings.Replace(before.At(link), stripetest.Site, site, 1); after.At(link) != want || want == before.At(link) {
+			t.Errorf("%s is %s, want %s", link, after.At(link), want)
+		}
+	}
+	if link := moved.Get("/v1/invoices/" + draft)["invoice_pdf"]; link != nil {
+		t.Errorf("the PDF of a draft is %v", link)
+	}
 }
