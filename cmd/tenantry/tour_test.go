@@ -145,7 +145,13 @@ func startCommand(t *testing.T, cmd *exec.Cmd, env []string, address string) *ru
 
 func ready(t *testing.T, address string) bool {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/readyz", nil)
+	return answers(t, address, "/readyz")
+}
+
+// answers reports whether a program answers a path with 200.
+func answers(t *testing.T, address, path string) bool {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,8 @@ import (
 
 // Serve runs the service in production until ctx ends.
 func Serve(ctx context.Context, s settings.Settings) (err error) {
-	log := commands.NewLog(os.Stderr, s)
+	log, flush := commands.NewBufferedLog(os.Stderr, s)
+	defer func() { err = errors.Join(err, flush()) }()
 	server, err := mail.ParseSMTPURL(s.SMTPURL.Reveal())
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/tenantry/tenantry/internal/logbuffer"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tracing"
@@ -38,4 +39,11 @@ func NewLog(w io.Writer, s settings.Settings) *slog.Logger {
 		return slog.New(tracing.LogHandler(slog.NewJSONHandler(w, options)))
 	}
 	return slog.New(tracing.LogHandler(slog.NewTextHandler(w, options)))
+}
+
+// NewBufferedLog returns a logger as NewLog does whose lines share writes. Lines below WARN
+// are written a few milliseconds later: who ends the process calls flush before.
+func NewBufferedLog(w io.Writer, s settings.Settings) (log *slog.Logger, flush func() error) {
+	buffer := logbuffer.New(w)
+	return slog.New(buffer.Handler(NewLog(buffer, s).Handler())), buffer.Flush
 }
