@@ -18,17 +18,37 @@ func TestOptimize(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for range 2 {
+		optimize := func() {
+			t.Helper()
 			if err := db.Optimize(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
+		optimize()
+		optimize()
 		if db.Dialect() != sqldb.SQLite {
 			return
 		}
-		var known int
-		if err := db.Conn(t.Context()).QueryRowContext(t.Context(), `SELECT count(*) FROM sqlite_stat1 WHERE tbl = 'jobs'`).Scan(&known); err != nil || known == 0 {
-			t.Errorf("%d indexes of jobs are known, %v", known, err)
+		count := func(query string) (n int) {
+			t.Helper()
+			if err := db.Conn(t.Context()).QueryRowContext(t.Context(), query).Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		if known := count(`SELECT count(*) FROM sqlite_stat1 WHERE tbl = 'jobs'`); known == 0 {
+			t.Error("no index of jobs is known")
+		}
+		const samples = `SELECT count(*) FROM sqlite_stat4`
+		if n := count(samples); n > 0 {
+			t.Errorf("%d samples of values, with which statements are planned anew for each value", n)
+		}
+		if _, err := db.Conn(t.Context()).ExecContext(t.Context(), `ANALYZE`); err != nil || count(samples) == 0 {
+			t.Fatal("no samples to remove: ", err)
+		}
+		optimize()
+		if n := count(samples); n > 0 {
+			t.Errorf("%d samples of an earlier version are left", n)
 		}
 	})
 }
