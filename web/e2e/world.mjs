@@ -174,14 +174,26 @@ export async function signIn(page, { email, password }) {
   await page.waitForURL((url) => url.pathname !== '/sign-in')
 }
 
-/** Fails where axe finds what keeps people out, or the page is wider than its window. */
-export async function check(page, what) {
+/** Waits until a page has all that it asked for, and no colour is on its way to another, which has a contrast of its own. */
+async function settled(page) {
   await page.waitForLoadState('networkidle')
-  // A colour on its way to another one has a contrast of its own.
   await page.evaluate(() => Promise.allSettled(document.getAnimations().filter((one) => one.effect.getComputedTiming().iterations !== Infinity).map((one) => one.finished)))
-  const { violations } = await new AxeBuilder({ page }).analyze()
-  const found = violations.map((one) => `${one.id}: ${one.help}\n  ${one.nodes.map((node) => node.html).slice(0, 3).join('\n  ')}`)
-  assert.deepEqual(found, [], `axe at ${what}`)
+}
+
+/** Fails where axe finds what keeps people out, the contrast in the other theme included, or the page is wider than its window. */
+export async function check(page, what) {
+  await settled(page)
+  const axe = async (where, build = (axe) => axe) => {
+    const { violations } = await build(new AxeBuilder({ page })).analyze()
+    const found = violations.map((one) => `${one.id}: ${one.help}\n  ${one.nodes.map((node) => node.html).slice(0, 3).join('\n  ')}`)
+    assert.deepEqual(found, [], `axe at ${what}${where}`)
+  }
+  await axe('')
+  const theme = await page.evaluate(() => (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'))
+  await page.emulateMedia({ colorScheme: theme === 'dark' ? 'light' : 'dark' })
+  await settled(page)
+  await axe(', in the other theme', (axe) => axe.withRules(['color-contrast']))
+  await page.emulateMedia({ colorScheme: theme })
   const [wide, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth])
   assert.ok(wide <= window, `${what} is ${wide} px wide in a window of ${window}`)
 }
