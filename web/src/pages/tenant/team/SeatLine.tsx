@@ -30,7 +30,7 @@ export function SeatLine() {
           </div>
         )}
         <p>
-          <b>{limit === null ? <Plural value={total} one="# place is taken" other="# places are taken" /> : <Trans>{total} of {limit} places are taken</Trans>}</b>{' '}
+          <b>{limit === null ? <Plural value={total} one="# place is taken" other="# places are taken" /> : <Plural value={total} one={`# of ${limit} places is taken`} other={`# of ${limit} places are taken`} />}</b>{' '}
           <span className="muted">{invited > 0 ? <Trans>by {people} and {waiting}</Trans> : limit === null ? <Trans>without a limit</Trans> : <Trans>by {people}</Trans>}</span>
         </p>
         {more}
