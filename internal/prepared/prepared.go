@@ -19,16 +19,35 @@ const maxPrepared = 512
 
 // Open returns a pool on the database that dsn names in the words of SQLite's driver.
 // It does not connect yet.
-func Open(dsn string) (*sql.DB, error) {
+func Open(dsn string) (*sql.DB, error) { return OpenWatched(dsn, nil) }
+
+// Watcher is told what a pool of a single connection does, by whoever uses that.
+type Watcher interface {
+	// Connected is called with each connection of SQLite's driver, before it is used.
+	Connected(conn driver.Conn) error
+	// Begins is called before a statement runs. plain is false for what may change the
+	// schema, or is several statements.
+	Begins(plain bool)
+	// Ended is called when a statement has ended, and when the rows of one are closed.
+	Ended(err error)
+	// Closes is called before a connection is closed.
+	Closes() error
+}
+
+// OpenWatched is Open with a watcher; nil is nobody.
+func OpenWatched(dsn string, w Watcher) (*sql.DB, error) {
 	c, err := sqlite.NewConnector(dsn)
 	if err != nil {
 		return nil, err
 	}
-	return sql.OpenDB(connector{c}), nil
+	return sql.OpenDB(connector{c, w}), nil
 }
 
 // connector makes connections that keep their prepared statements.
-type connector struct{ driver.Connector }
+type connector struct {
+	driver.Connector
+	watcher Watcher
+}
 
 // Connect opens a connection.
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -40,7 +59,13 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(errors.New("prepared: the driver's connection lacks a method"), opened.Close())
 	}
-	return &conn{driverConn: whole, known: map[string]*statement{}}, nil
+	watcher := c.watcher
+	if watcher == nil {
+		watcher = nobody{}
+	} else if err := watcher.Connected(opened); err != nil {
+		return nil, errors.Join(err, opened.Close())
+	}
+	return &conn{driverConn: whole, watcher: watcher, known: map[string]*statement{}}, nil
 }
 
 // driverConn has the methods of the driver's connections that database/sql uses.
@@ -58,8 +83,16 @@ type driverConn interface {
 // conn is used by one goroutine at a time, as every driver.Conn is.
 type conn struct {
 	driverConn
-	known map[string]*statement
+	watcher Watcher
+	known   map[string]*statement
 }
+
+type nobody struct{}
+
+func (nobody) Connected(driver.Conn) error { return nil }
+func (nobody) Begins(bool)                 {}
+func (nobody) Ended(error)                 {}
+func (nobody) Closes() error               { return nil }
 
 type statement struct {
 	driver.Stmt
@@ -84,7 +117,7 @@ func (c *conn) kept(ctx context.Context, text string) (*statement, error) {
 	if !lasting.MatchString(text) {
 		return nil, nil
 	}
-	stmt, err := c.PrepareContext(ctx, text)
+	stmt, err := c.driverConn.PrepareContext(ctx, text)
 	if err != nil {
 		return nil, err
 	}
@@ -117,11 +150,13 @@ func (c *conn) makeRoom() error {
 }
 
 // ExecContext runs a statement for its effect.
-func (c *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+func (c *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (result driver.Result, err error) {
 	s, err := c.kept(ctx, text)
 	if err != nil {
 		return nil, err
 	}
+	c.watcher.Begins(s != nil || lasting.MatchString(text))
+	defer func() { c.watcher.Ended(err) }()
 	if s == nil {
 		return c.driverConn.ExecContext(ctx, text, args)
 	}
@@ -134,20 +169,74 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 	if err != nil {
 		return nil, err
 	}
+	c.watcher.Begins(s != nil || lasting.MatchString(text))
+	var read driver.Rows
 	if s == nil {
-		return c.driverConn.QueryContext(ctx, text, args)
+		read, err = c.driverConn.QueryContext(ctx, text, args)
+	} else {
+		read, err = s.query.QueryContext(ctx, args)
 	}
-	read, err := s.query.QueryContext(ctx, args)
+	if err != nil {
+		c.watcher.Ended(err)
+		return nil, err
+	}
+	if s != nil {
+		s.busy = true
+	}
+	return &rows{Rows: read, of: s, watcher: c.watcher}, nil
+}
+
+// PrepareContext prepares a statement that runs like any other text.
+func (c *conn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
+	stmt, err := c.driverConn.PrepareContext(ctx, text)
 	if err != nil {
 		return nil, err
 	}
-	s.busy = true
-	return &rows{Rows: read, of: s}, nil
+	return preparedText{Stmt: stmt, conn: c, text: text}, nil
+}
+
+// preparedText is a statement that its caller has prepared.
+type preparedText struct {
+	driver.Stmt
+	conn *conn
+	text string
+}
+
+// ExecContext runs it for its effect.
+func (p preparedText) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	return p.conn.ExecContext(ctx, p.text, args)
+}
+
+// QueryContext runs it for its rows.
+func (p preparedText) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	return p.conn.QueryContext(ctx, p.text, args)
+}
+
+// BeginTx begins a transaction.
+func (c *conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
+	tx, err := c.driverConn.BeginTx(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	return watchedTx{Tx: tx, watcher: c.watcher}, nil
+}
+
+// watchedTx tells of its end.
+type watchedTx struct {
+	driver.Tx
+	watcher Watcher
+}
+
+// Commit commits.
+func (t watchedTx) Commit() error {
+	err := t.Tx.Commit()
+	t.watcher.Ended(err)
+	return err
 }
 
 // Close closes the statements and the connection.
 func (c *conn) Close() error {
-	var errs []error
+	errs := []error{c.watcher.Closes()}
 	for _, s := range c.known {
 		errs = append(errs, s.Close())
 	}
@@ -158,11 +247,16 @@ func (c *conn) Close() error {
 // rows give their statement back when they are closed.
 type rows struct {
 	driver.Rows
-	of *statement
+	of      *statement // nil is one that is not kept
+	watcher Watcher
 }
 
-// Close ends the reading.
+// Close ends the reading, and with it a statement that changes something.
 func (r *rows) Close() error {
-	r.of.busy = false
-	return r.Rows.Close()
+	if r.of != nil {
+		r.of.busy = false
+	}
+	err := r.Rows.Close()
+	r.watcher.Ended(err)
+	return err
 }

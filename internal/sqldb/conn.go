@@ -3,6 +3,8 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+
+	"github.com/tenantry/tenantry/internal/sqldb/versions"
 )
 
 // DBTX is what generated queries run on: a transaction or a pool.
@@ -23,13 +25,23 @@ func (db *DB) Conn(ctx context.Context) DBTX {
 }
 
 func (db *DB) conn(ctx context.Context) DBTX {
-	if t := db.current(ctx); t != nil {
-		return t.conn
-	}
+	t := db.current(ctx)
 	if db.dialect == Postgres {
+		if t != nil {
+			return t.conn
+		}
 		return db.write
 	}
-	return sqliteConn{rewriter: db.rewriter, write: db.write, read: db.read, groups: db.groups, noteFull: db.noteFull}
+	c := sqliteConn{rewriter: db.rewriter, write: db.write, read: db.read, groups: db.groups, noteFull: db.noteFull}
+	if t != nil {
+		c, _ = t.conn.(sqliteConn)
+	}
+	if n := db.notesOf(ctx); n != nil {
+		if c.notes = n.notes; n.of != t {
+			n.notes.Lose() // what a transaction sees may never be there for others
+		}
+	}
+	return c
 }
 
 // sqliteConn runs PostgreSQL's text on SQLite. With a context that has ended it runs
@@ -41,6 +53,13 @@ type sqliteConn struct {
 	write, read DBTX
 	groups      *grouped        // nil in a transaction
 	noteFull    func(err error) // where groups is set
+	notes       *versions.Notes // of what is read; nil notes nothing
+}
+
+func (c sqliteConn) noteRead(ctx context.Context, text string) {
+	if c.notes != nil {
+		c.notes.Read(ctx, text)
+	}
 }
 
 // unwatched returns ctx if it has ended, else a context like it that never ends.
@@ -62,11 +81,12 @@ func (c sqliteConn) pick(query string) (DBTX, string) {
 // ExecContext runs on the writer, whatever the first word of the statement is.
 func (c sqliteConn) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	text, args := c.rewriter.rewrite(query).text, micros(args)
+	c.noteRead(ctx, text)
 	if c.groups == nil {
 		return c.write.ExecContext(unwatched(ctx), text, args...)
 	}
 	var result sql.Result
-	err := c.groups.run(ctx, func(conn *sql.Conn) (err error) {
+	_, err := c.groups.run(ctx, func(conn *sql.Conn) (err error) {
 		result, err = conn.ExecContext(unwatched(ctx), text, args...)
 		return err
 	})
@@ -78,17 +98,22 @@ func (c sqliteConn) ExecContext(ctx context.Context, query string, args ...any) 
 // a prepared statement are not cut to microseconds.
 func (c sqliteConn) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
 	on, text := c.pick(query)
+	if c.notes != nil {
+		c.notes.Lose() // it may run at any time
+	}
 	return on.PrepareContext(ctx, text)
 }
 
 // QueryContext runs on the pool that the text belongs to.
 func (c sqliteConn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	on, text := c.pick(query)
+	c.noteRead(ctx, text)
 	return on.QueryContext(unwatched(ctx), text, micros(args)...)
 }
 
 // QueryRowContext runs on the pool that the text belongs to.
 func (c sqliteConn) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	on, text := c.pick(query)
+	c.noteRead(ctx, text)
 	return on.QueryRowContext(unwatched(ctx), text, micros(args)...)
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 
+	"github.com/tenantry/tenantry/internal/sqldb/versions"
 	"github.com/tenantry/tenantry/internal/tracing"
 )
 
@@ -62,7 +63,9 @@ type DB struct {
 	// path is SQLite's file; empty on PostgreSQL.
 	path string
 	// groups runs SQLite's transactions; nil on PostgreSQL.
-	groups   *grouped
+	groups *grouped
+	// versions tells whether what was read from SQLite still holds; nil on PostgreSQL.
+	versions *versions.Versions
 	rewriter *rewriter
 	// full is set while SQLite's disk has no room (see Full).
 	full atomic.Bool
@@ -157,10 +160,14 @@ func (db *DB) Close() error {
 		db.unwatch()
 	}
 	var err error
+	if db.versions != nil {
+		err = db.versions.Unfollow()
+		defer db.versions.Close()
+	}
 	// The readers go first: SQLite folds its log into the file when the last
 	// connection closes, and only a writer can do that.
 	if db.read != nil && db.read != db.write {
-		err = db.read.Close()
+		err = errors.Join(err, db.read.Close())
 	}
 	return errors.Join(err, db.write.Close())
 }

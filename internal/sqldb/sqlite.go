@@ -12,6 +12,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/dbfile"
 	"github.com/tenantry/tenantry/internal/prepared"
+	"github.com/tenantry/tenantry/internal/sqldb/versions"
 )
 
 // sqliteParams are the settings of every SQLite connection. immediate: a
@@ -39,17 +40,21 @@ func (db *DB) openSQLite(ctx context.Context, rawURL, table string) error {
 		return err
 	}
 	db.dialect, db.path = SQLite, path
-	if db.write, err = sqlitePool(path, sqliteParams, 1); err != nil {
+	versions, writer := versions.New()
+	if db.write, err = sqlitePool(path, sqliteParams, 1, writer); err != nil {
 		return err
 	}
-	db.groups = newGrouped(db.write)
+	db.versions, db.groups = versions, newGrouped(db.write, writer)
 	// The first connection turns the file into WAL mode, before a reader that
 	// may not write needs it to be so.
 	if err := db.write.PingContext(ctx); err != nil {
 		return errors.Join(err, db.write.Close())
 	}
-	if db.read, err = sqlitePool(path, sqliteParams+"&_query_only=1", max(2, runtime.GOMAXPROCS(0))); err != nil {
+	if db.read, err = sqlitePool(path, sqliteReads, max(2, runtime.GOMAXPROCS(0)), nil); err != nil {
 		return errors.Join(err, db.write.Close())
+	}
+	if err := db.versions.Open(ctx, path, sqliteDSN(path, sqliteReads)); err != nil {
+		db.log.DebugContext(ctx, "what was read from the database is not kept", "error", err)
 	}
 	return nil
 }
@@ -65,9 +70,16 @@ func sqlitePath(rawURL string) (string, error) {
 	return filepath.Abs(FilePath(u))
 }
 
-func sqlitePool(path, params string, size int) (*sql.DB, error) {
+// sqliteReads are the settings of connections that read.
+const sqliteReads = sqliteParams + "&_query_only=1"
+
+func sqliteDSN(path, params string) string {
 	dsn := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: params}
-	pool, err := prepared.Open(dsn.String())
+	return dsn.String()
+}
+
+func sqlitePool(path, params string, size int, watcher prepared.Watcher) (*sql.DB, error) {
+	pool, err := prepared.OpenWatched(sqliteDSN(path, params), watcher)
 	if err != nil {
 		return nil, err
 	}
