@@ -50,12 +50,12 @@ func (q Quantity) Add(other Quantity) (sum Quantity, ok bool) {
 // String returns the shortest JSON number that is equal to q: 2.5, 100, -0.000001.
 func (q Quantity) String() string {
 	var buf [24]byte
-	return string(q.append(buf[:0]))
+	return string(q.Append(buf[:0]))
 }
 
 // MarshalJSON writes q as a number, never as a string.
 func (q Quantity) MarshalJSON() ([]byte, error) {
-	return q.append(make([]byte, 0, 24)), nil
+	return q.Append(make([]byte, 0, 24)), nil
 }
 
 // UnmarshalJSON reads a number as ParseQuantity does; null leaves q unchanged, as
@@ -85,9 +85,9 @@ func (q *Quantity) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// append uses the unsigned magnitude, because the smallest int64 has no positive
-// counterpart.
-func (q Quantity) append(dst []byte) []byte {
+// Append appends the shortest JSON number that is equal to q.
+func (q Quantity) Append(dst []byte) []byte {
+	// The smallest int64 has no positive counterpart.
 	magnitude := uint64(q)
 	if q < 0 {
 		dst = append(dst, '-')

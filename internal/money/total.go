@@ -73,13 +73,14 @@ func (t Total) Quantity() (q Quantity, ok bool) {
 // String returns the shortest JSON number that is equal to t.
 func (t Total) String() string {
 	var buf [32]byte
-	return string(t.append(buf[:0]))
+	return string(t.Append(buf[:0]))
 }
 
 // MarshalJSON writes t as a number, never as a string.
-func (t Total) MarshalJSON() ([]byte, error) { return t.append(make([]byte, 0, 32)), nil }
+func (t Total) MarshalJSON() ([]byte, error) { return t.Append(make([]byte, 0, 32)), nil }
 
-func (t Total) append(dst []byte) []byte {
+// Append appends the shortest JSON number that is equal to t.
+func (t Total) Append(dst []byte) []byte {
 	return appendMillionths(dst, uint64(t.Units), uint64(t.Millionths))
 }
 

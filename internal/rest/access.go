@@ -65,10 +65,10 @@ func (a *API) begin(next http.Handler) http.Handler {
 		if !saneRequestID(info.id) {
 			info.id = uuid.NewString()
 		}
-		w.Header().Set("X-Request-Id", info.id)
+		w.Header()["X-Request-Id"] = []string{info.id}
 		routing := chi.NewRouteContext()
-		ctx, end := a.cfg.Tracer.Request(r, methodForLog(r.Method))
-		ctx = tracing.WithRequest(context.WithValue(ctx, infoKey{}, info), info.id)
+		traced, end := a.cfg.Tracer.Request(r, methodForLog(r.Method))
+		ctx := tracing.WithRequest(context.WithValue(traced, infoKey{}, info), info.id)
 		ctx = context.WithValue(ctx, chi.RouteCtxKey, routing)
 		if locale := a.cfg.Messages.Match(r.Header.Get("Accept-Language")); locale != "" {
 			ctx = i18n.With(ctx, locale)
@@ -76,24 +76,25 @@ func (a *API) begin(next http.Handler) http.Handler {
 		r = r.WithContext(ctx)
 		rw := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		defer func() {
-			took, status := a.cfg.Clock.Now().Sub(start), max(rw.Status(), http.StatusOK)
-			a.cfg.Observe(ctx, methodForLog(r.Method), routing.RoutePattern(), status, took)
-			a.logRequest(r, info, routing.RoutePattern(), rw, took)
-			end(routing.RoutePattern(), status)
+			now, status, route := a.cfg.Clock.Now(), max(rw.Status(), http.StatusOK), routing.RoutePattern()
+			a.cfg.Observe(ctx, methodForLog(r.Method), route, status, now.Sub(start))
+			a.logRequest(traced, r, info, route, rw, now, now.Sub(start))
+			end(route, status)
 		}()
 		next.ServeHTTP(rw, r)
 	})
 }
 
 // logRequest writes one line for a request. It names the route by its template
-// and leaves out query strings, headers and bodies, which carry tokens and codes.
-func (a *API) logRequest(r *http.Request, info *requestInfo, route string, rw middleware.WrapResponseWriter, took time.Duration) {
+// and leaves out query strings, headers and bodies, which carry tokens and codes. ctx has the
+// trace of the request and not its id, which the line gets here with all the rest.
+func (a *API) logRequest(ctx context.Context, r *http.Request, info *requestInfo, route string, rw middleware.WrapResponseWriter, now time.Time, took time.Duration) {
 	quiet := slices.ContainsFunc(a.cfg.Unlogged, func(start string) bool { return strings.HasPrefix(r.URL.Path, start) })
-	if quiet || !a.cfg.Log.Enabled(r.Context(), slog.LevelInfo) {
+	if quiet || !a.cfg.Log.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
-	attrs := make([]slog.Attr, 0, 10)
-	attrs = append(attrs,
+	var room [10]slog.Attr
+	attrs := append(room[:0],
 		slog.String("method", methodForLog(r.Method)),
 		slog.String("route", route),
 		slog.Int("status", max(rw.Status(), http.StatusOK)),
@@ -110,7 +111,10 @@ func (a *API) logRequest(r *http.Request, info *requestInfo, route string, rw mi
 	if info.tenant != uuid.Nil {
 		attrs = append(attrs, slog.String("tenant", info.tenant.String()))
 	}
-	a.cfg.Log.LogAttrs(r.Context(), slog.LevelInfo, "request", attrs...)
+	attrs = append(attrs, slog.String("request_id", info.id))
+	line := slog.NewRecord(now, slog.LevelInfo, "request", 0)
+	line.AddAttrs(attrs...)
+	_ = a.cfg.Log.Handler().Handle(ctx, line) // as everywhere, a log that cannot be written fails no request
 }
 
 // methodForLog returns a method for the log and the metrics: callers can make up

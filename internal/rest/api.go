@@ -11,8 +11,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/authz"
@@ -21,6 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/rest/reference"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/tracing"
 )
 
@@ -90,6 +89,8 @@ type API struct {
 	root   http.Handler
 	routes []Route
 	ops    map[string]*operation // by operation id
+	// own are the answers that write themselves.
+	own writers
 	// settled are the schemas that settleSchemas has seen.
 	settled   map[string]bool
 	panics    panics
@@ -122,8 +123,8 @@ func New(cfg Config, routes []Route) *API {
 	if cfg.Panicked == nil {
 		cfg.Panicked = func() {}
 	}
-	a := &API{cfg: cfg, router: chi.NewRouter(), routes: routes, ops: map[string]*operation{}, settled: map[string]bool{}, panics: panics{places: map[string]*panicPlaceLog{}}}
-	a.huma = huma.NewAPI(humaConfig(cfg), adapter{a})
+	a := &API{cfg: cfg, router: chi.NewRouter(), routes: routes, ops: map[string]*operation{}, own: writers{}, settled: map[string]bool{}, panics: panics{places: map[string]*panicPlaceLog{}}}
+	a.huma = huma.NewAPI(humaConfig(cfg, a.own), adapter{a})
 	a.router.NotFound(a.notFound)
 	a.router.MethodNotAllowed(a.methodNotAllowed)
 	for _, r := range routes {
@@ -202,19 +203,11 @@ func (ad adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 
 func (ad adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) { ad.api.ServeHTTP(w, r) }
 
-// jsonFormat reads bodies that bind has normalized, and writes answers. Object keys
-// are case-sensitive, and empty lists are [], never null. It panics on an answer that
-// cannot be encoded, which is a programming error, before a byte is sent.
-func jsonFormat() huma.Format {
-	return huma.Format{
-		Marshal: func(w io.Writer, v any) error {
-			text, err := json.Marshal(v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
-			if err != nil {
-				panic(err)
-			}
-			_, err = w.Write(append(text, '\n'))
-			return err
-		},
-		Unmarshal: func(data []byte, v any) error { return json.Unmarshal(data, v) },
-	}
+// jsonFormat reads bodies that bind has normalized, and writes answers, of which some write
+// themselves. Object keys are case-sensitive, and empty lists are [], never null.
+func jsonFormat(own writers) huma.Format {
+	return huma.Format{Marshal: own.write, Unmarshal: shape.Unmarshal}
 }
+
+// marshal writes an answer of the HTTP layer's own.
+func marshal(w io.Writer, answer any) { _ = writers(nil).write(w, answer) }

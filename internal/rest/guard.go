@@ -20,7 +20,7 @@ import (
 // (rules: http#order-of-refusals), up to the 404. Validation comes after them, in
 // bind.
 func (a *API) protect(op *operation, next http.Handler) http.Handler {
-	guards := op.route.Guards()
+	op.guards = op.route.Guards()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := withTimeout(r.Context(), a.cfg.Timeout)
 		defer cancel()
@@ -29,7 +29,7 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 		ctx = authz.WithSource(ctx, authz.Source{IP: a.cfg.Address(r), UserAgent: userAgent(r)})
 		r = r.WithContext(ctx)
 		bySession := false
-		if len(guards) > 0 {
+		if len(op.guards) > 0 {
 			caller, err := a.authenticate(r, b.session)
 			if err != nil {
 				a.WriteError(w, r, err)
@@ -161,8 +161,8 @@ func (a *API) limitByField(w http.ResponseWriter, r *http.Request, op *operation
 func (a *API) count(ctx context.Context, h http.Header, group, key string) error {
 	d := a.cfg.Limiter.Allow(ctx, group, key)
 	if d.Limit > 0 {
-		h.Set("X-Ratelimit-Limit", strconv.Itoa(d.Limit)) // in Go's canonical form, which saves a copy
-		h.Set("X-Ratelimit-Remaining", strconv.Itoa(max(d.Remaining, 0)))
+		values := [2]string{strconv.Itoa(d.Limit), strconv.Itoa(max(d.Remaining, 0))}
+		h["X-Ratelimit-Limit"], h["X-Ratelimit-Remaining"] = values[:1:1], values[1:] // in Go's canonical form
 	}
 	if d.Allowed {
 		return nil
@@ -180,7 +180,7 @@ func (a *API) check(r *http.Request, op *operation) error {
 	if caller != nil && caller.Key != nil && !caller.Key.Opens(op.route.KeyScope) {
 		return errScope
 	}
-	for _, guard := range op.route.Guards() {
+	for _, guard := range op.guards {
 		if guard == EmailVerified && !a.cfg.RequireVerifiedEmail {
 			continue
 		}

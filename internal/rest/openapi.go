@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/reference"
 )
 
-func humaConfig(cfg Config) huma.Config {
+func humaConfig(cfg Config, own writers) huma.Config {
 	session := browser{secure: cfg.HTTPS, domain: cfg.CookieDomain}
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
@@ -43,10 +43,9 @@ func humaConfig(cfg Config) huma.Config {
 			},
 		},
 	}
-	format := jsonFormat()
 	return huma.Config{
 		OpenAPI:       doc,
-		Formats:       map[string]huma.Format{"application/json": format},
+		Formats:       map[string]huma.Format{"application/json": jsonFormat(own)},
 		DefaultFormat: "application/json",
 	}
 }

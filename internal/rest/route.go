@@ -175,6 +175,7 @@ type Option func(*operation)
 // operation is what the middleware of one route works with.
 type operation struct {
 	route  Route
+	guards []Guard // of the route
 	status int
 	exists func(ctx context.Context, param func(string) string) error
 	path   []shape.Property
@@ -222,6 +223,7 @@ func (t typed[I, O]) register(a *API, r Route) {
 		return out, nil
 	})
 	compileInput[I](a, op)
+	add[O](a.own)
 }
 
 // Raw makes a plain HTTP handler the handler of a route, such as the receiver of

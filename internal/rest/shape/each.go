@@ -6,7 +6,6 @@ import (
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
-	jsonexp "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/tenantry/tenantry/internal/fault"
@@ -60,7 +59,7 @@ func (v *validator) checkIndependent(n *Rules, raw jsontext.Value) jsontext.Valu
 // UnmarshalJSON reads the normal form.
 func (e *Each[T]) UnmarshalJSON(data []byte) error {
 	if data[0] == '{' {
-		return jsonexp.Unmarshal(data, &e.Value)
+		return Unmarshal(data, &e.Value)
 	}
 	broken, err := readBroken(data)
 	if err != nil {

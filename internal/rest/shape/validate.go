@@ -145,6 +145,8 @@ func (v *validator) checkObject(n *Rules, raw jsontext.Value, path string) jsont
 	switch {
 	case raw.Kind() != '{':
 		return v.fail(path, "validation.object")
+	case n.plain != nil && n.plain(raw):
+		return raw
 	case n.freeForm:
 		return v.checkSize(n, v.checkFreeForm(raw, path), path)
 	case n.values != nil:
