@@ -42,6 +42,10 @@ test: ## Run all tests
 race: ## Run all tests under the race detector
 	go run ./internal/sqldb/dbtest/shared go test $(RACE) $(ARGS) ./...
 
+.PHONY: kept
+kept: ## Run all tests with each value that was kept read again at each use (ARGS="./internal/account/...")
+	go run ./internal/sqldb/dbtest/shared go test -tags checkkept -timeout 60m $(or $(ARGS),./...)
+
 .PHONY: bench
 bench: ## Measure the service beside the machine's limits (ARGS="--only 'record 64'", see bench/README.md)
 	go run ./bench $(ARGS)

@@ -12,8 +12,9 @@ import (
 
 // Authenticate looks up who an access token belongs to, with their tenant, role and
 // permissions. Requests that come at the same time share one query, which begins
-// after all of them have come: nothing is cached from one request to the next.
-// Unknown, revoked and expired tokens get the same refusal.
+// after all of them have come; what it found is used for later ones for as long as it
+// would find the same (see gather.Kept). Unknown, revoked and expired tokens get the same
+// refusal.
 func (s *Service) Authenticate(ctx context.Context, token string) (*authz.Caller, error) {
 	c, err := s.lookUp(ctx, kindAccess, token)
 	if err != nil {

@@ -49,8 +49,8 @@ type Limiter interface {
 type Service struct {
 	deps    Deps
 	store   store
-	callers *gather.Gather[string, credential] // by the hash of their token
-	uses    *uses.Recorder                     // of credentials
+	callers *gather.Kept[string, credential] // by the hash of their token
+	uses    *uses.Recorder                   // of credentials
 }
 
 // NewService returns the service.
@@ -60,9 +60,22 @@ func NewService(d Deps) *Service {
 	}
 	s := &Service{deps: d, store: store{d.DB}}
 	s.uses = uses.New(s.store.markUsed, d.Log)
-	s.callers = gather.New(s.store.callers, runtime.GOMAXPROCS(0))
+	s.callers = gather.Keep(gather.KeptConfig[string, credential]{
+		DB: d.DB, Find: s.store.callers, Most: runtime.GOMAXPROCS(0), Bytes: keptCallers,
+		Size: func(hash string, c credential) int {
+			return len(hash) + credentialSize + len(c.name) + len(c.email) + len(c.platformPermissions) + len(c.permissions)
+		},
+		Rows: func(hash string, _ credential) []sqldb.Key { return []sqldb.Key{{Table: "credentials", Value: hash}} },
+	})
 	return s
 }
+
+const (
+	// keptCallers bounds the memory for callers that were looked up, in bytes.
+	keptCallers = 16 << 20
+	// credentialSize is about what a credential takes beside its longer texts.
+	credentialSize = 640
+)
 
 // Registration is what a new user gives.
 type Registration struct {

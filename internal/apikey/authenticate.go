@@ -33,8 +33,8 @@ type found struct {
 
 // Authenticate looks up who a key speaks for. tenantID is the tenant in the path of the
 // request, uuid.Nil where there is none. Requests that come at the same time share one
-// query, as they do for tokens, and nothing is cached: a key that ends is dead for the
-// very next request. Keys that are unknown, have ended, or whose tenant is gone get the
+// query, as they do for tokens, and use it again only for as long as it would find the
+// same: a key that ends is dead for the very next request. Keys that are unknown, have ended, or whose tenant is gone get the
 // same refusal.
 func (s *Service) Authenticate(ctx context.Context, secret string, tenantID uuid.UUID) (*authz.Caller, error) {
 	if !wellFormed(secret) {

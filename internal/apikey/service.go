@@ -51,7 +51,7 @@ type Deps struct {
 type Service struct {
 	deps  Deps
 	store store
-	known *gather.Gather[asked, found]
+	known *gather.Kept[asked, found]
 	uses  *uses.Recorder
 }
 
@@ -59,7 +59,11 @@ type Service struct {
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
 	s.uses = uses.New(s.store.markUsed, d.Log)
-	s.known = gather.New(s.store.find, runtime.GOMAXPROCS(0))
+	s.known = gather.Keep(gather.KeptConfig[asked, found]{
+		DB: d.DB, Find: s.store.find, Most: runtime.GOMAXPROCS(0), Bytes: 4 << 20,
+		Size: func(key asked, k found) int { return 320 + len(key.hash) + len(k.name) + len(k.scopes) },
+		Rows: func(key asked, _ found) []sqldb.Key { return []sqldb.Key{{Table: "api_keys", Value: key.hash}} },
+	})
 	return s
 }
 

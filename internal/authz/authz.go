@@ -1,6 +1,6 @@
 // Package authz knows who makes a request and what they may do. The caller is looked up
-// in the database once per request and never cached, so that revoking a token or a
-// permission works from the next request on.
+// once per request, as the database has them at that moment, so that revoking a token or
+// a permission works from the next request on.
 package authz
 
 import (

@@ -1,6 +1,6 @@
 // Package gather batches look-ups: requests that need the same kind of record at
 // the same time share one query, which costs little more for many keys than for
-// one.
+// one. What was found is kept where the database tells for how long it is true (see Kept).
 package gather
 
 import (

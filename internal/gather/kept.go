@@ -11,7 +11,7 @@ import (
 type KeptConfig[K comparable, V any] struct {
 	DB   *sqldb.DB
 	Find Find[K, V]
-	// Most is how many batches run at once.
+	// Most is how many batches run at once; 0 is no batches: each key is looked up by itself.
 	Most int
 	// Bytes is how much memory may be taken, and Size how much a value and its key take.
 	Bytes int
@@ -28,7 +28,7 @@ type KeptConfig[K comparable, V any] struct {
 // have the same result (see sqldb.Notes). On a database that does not keep it is a Gather.
 type Kept[K comparable, V any] struct {
 	KeptConfig[K, V]
-	gather *Gather[K, kept[V]]
+	gather *Gather[K, kept[V]] // nil without batches
 
 	mu         sync.RWMutex
 	young, old map[K]kept[V]
@@ -43,7 +43,9 @@ type kept[V any] struct {
 // Keep returns a Kept.
 func Keep[K comparable, V any](c KeptConfig[K, V]) *Kept[K, V] {
 	k := &Kept[K, V]{KeptConfig: c, young: map[K]kept[V]{}}
-	k.gather = New(k.find, c.Most)
+	if c.Most > 0 {
+		k.gather = New(k.find, c.Most)
+	}
 	return k
 }
 
@@ -62,7 +64,14 @@ func (k *Kept[K, V]) Get(ctx context.Context, key K) (value V, found bool, err e
 			return hit.value, true, nil
 		}
 	}
-	one, found, err := k.gather.Get(ctx, key)
+	var one kept[V]
+	if k.gather != nil {
+		one, found, err = k.gather.Get(ctx, key)
+	} else {
+		var all map[K]kept[V]
+		all, err = k.find(ctx, []K{key})
+		one, found = all[key]
+	}
 	k.DB.Uses(ctx, one.stamp)
 	return one.value, found, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/gather"
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -69,12 +70,17 @@ type Deps struct {
 
 // Service has the tenants and their billing details.
 type Service struct {
-	deps  Deps
-	store store
+	deps   Deps
+	store  store
+	places *gather.Kept[int64, []account.Membership] // by user
 }
 
 // NewService returns the service.
-func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
+func NewService(d Deps) *Service {
+	s := &Service{deps: d, store: store{d.DB}}
+	s.keepPlaces()
+	return s
+}
 
 // slugTries limits the search for a free slug. From the second try on the slug has a
 // random suffix, so that a third try is almost never needed.
@@ -178,25 +184,4 @@ func (s *Service) BillingEmail(ctx context.Context, t Tenant) (*string, error) {
 // CountMembers returns how many members a tenant has.
 func (s *Service) CountMembers(ctx context.Context, id uuid.UUID) (int64, error) {
 	return s.store.countMembers(ctx, id)
-}
-
-// MembershipsOf lists the tenants that a user is in, for the account domain.
-func (s *Service) MembershipsOf(ctx context.Context, userID int64) ([]account.Membership, error) {
-	places, err := s.store.membershipsOf(ctx, userID)
-	if err != nil {
-		return nil, err
-	}
-	memberships := make([]account.Membership, len(places))
-	for i, p := range places {
-		active, err := s.deps.Subscriptions.HasActive(ctx, p.tenant.ID)
-		if err != nil {
-			return nil, err
-		}
-		memberships[i] = account.Membership{
-			TenantID: p.tenant.ID, Name: p.tenant.Name, Slug: p.tenant.Slug, Role: p.role,
-			HasActiveSubscription: active, HasBillingDetails: p.tenant.Billing.Complete(),
-			OnboardingCompletedAt: p.tenant.OnboardingCompletedAt,
-		}
-	}
-	return memberships, nil
 }

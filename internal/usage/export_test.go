@@ -49,5 +49,10 @@ func (s *Service) Counters(ctx context.Context, k StreamKey, p Period) ([]*Count
 }
 
 func (s *Service) Summarize(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Summary, error) {
-	return s.summarize(ctx, tenantIDs)
+	all, err := s.summarize(ctx, tenantIDs)
+	summaries := make(map[uuid.UUID]Summary, len(all))
+	for id, one := range all {
+		summaries[id] = one.Summary
+	}
+	return summaries, err
 }

@@ -3,7 +3,6 @@ package usage
 import (
 	"context"
 	"log/slog"
-	"runtime"
 	"sync"
 	"time"
 	"unicode"
@@ -46,7 +45,7 @@ type Service struct {
 	// while it makes another durable; SQLite has a single writer.
 	writers int
 	// summaries lets calls at the same time share queries; the key is the tenant.
-	summaries *gather.Gather[uuid.UUID, Summary]
+	summaries *gather.Kept[uuid.UUID, shown]
 }
 
 // NewService makes a service and registers its jobs. Record and RecordBatch wait until
@@ -66,7 +65,7 @@ func NewService(d Deps) *Service {
 		writer: newWriter(l.decide, d.Log, maxWaiting), writers: writers,
 	}
 	svc.writer.observe = d.Observe
-	svc.summaries = gather.New(svc.summarize, runtime.GOMAXPROCS(0))
+	svc.keepSummaries(d.DB)
 	return svc
 }
 

@@ -2,25 +2,69 @@ package usage
 
 import (
 	"context"
+	"runtime"
+	"slices"
+	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/gather"
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
+// shown is a summary with what its periods follow from.
+type shown struct {
+	Summary
+	billing *Billing
+	besides []Period // the interrupted windows that count in it
+}
+
+// of reports whether a time is in the periods of the summary.
+func (s *shown) of(now time.Time) bool {
+	if !s.Period.Equal(PeriodOf(Monthly, s.billing, now)) || !slices.EqualFunc(s.besides, s.billing.interrupted(now), Period.Equal) {
+		return false
+	}
+	for _, r := range s.Readings {
+		if !r.Period.Equal(PeriodOf(r.Meter.Reset, s.billing, now)) {
+			return false
+		}
+	}
+	return true
+}
+
 // Summary reads what every active meter shows of a tenant now. Calls at the same time
-// share queries that start after each of them, so it must not be called in a
-// transaction.
+// share queries that start after each of them, and later ones use what those found for as
+// long as they would find the same, and the time is in the same periods. Callers share
+// the readings.
 func (s *Service) Summary(ctx context.Context, tenantID uuid.UUID) (Summary, error) {
 	summary, _, err := s.summaries.Get(ctx, tenantID)
-	return summary, err
+	return summary.Summary, err
+}
+
+// keepSummaries keeps summaries. They depend on the subscription and the streams of no
+// other tenant.
+func (s *Service) keepSummaries(db *sqldb.DB) {
+	s.summaries = gather.Keep(gather.KeptConfig[uuid.UUID, shown]{
+		DB: db, Find: s.summarize, Most: runtime.GOMAXPROCS(0), Bytes: 8 << 20,
+		Size:    func(_ uuid.UUID, s shown) int { return 512 + 320*len(s.Readings) + 192*len(s.besides) },
+		Current: func(one shown) bool { return one.of(s.clock.Now()) },
+		Rows: func(id uuid.UUID, _ shown) []sqldb.Key {
+			return []sqldb.Key{
+				{Table: "subscriptions", Value: id.String()},
+				{Table: "usage_counters", Value: id.String()},
+				{Table: "usage_streams", Value: id.String()},
+			}
+		},
+	})
 }
 
 // summarize is Summary for several tenants.
-func (s *Service) summarize(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Summary, error) {
+func (s *Service) summarize(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]shown, error) {
 	meters, err := s.store.activeMeters(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.shown(ctx, tenantIDs, meters)
+	return s.show(ctx, tenantIDs, meters)
 }
 
 // Detail reads what one meter, active or not, shows of a tenant now, with the newest
@@ -33,11 +77,11 @@ func (s *Service) Detail(ctx context.Context, tenantID uuid.UUID, code string) (
 	if err != nil {
 		return Detail{}, err
 	}
-	shown, err := s.shown(ctx, []uuid.UUID{tenantID}, []Meter{m})
+	all, err := s.show(ctx, []uuid.UUID{tenantID}, []Meter{m})
 	if err != nil {
 		return Detail{}, err
 	}
-	reading := shown[tenantID].Readings[0]
+	reading := all[tenantID].Readings[0]
 	events, err := s.store.newestEvents(ctx, tenantID, m, reading.Period, recentEvents)
 	if err != nil {
 		return Detail{}, err
@@ -45,9 +89,9 @@ func (s *Service) Detail(ctx context.Context, tenantID uuid.UUID, code string) (
 	return Detail{Reading: reading, Events: events}, nil
 }
 
-// shown reads what meters show of tenants now. The number of queries does not depend on
+// show reads what meters show of tenants now. The number of queries does not depend on
 // the number of tenants.
-func (s *Service) shown(ctx context.Context, tenantIDs []uuid.UUID, meters []Meter) (map[uuid.UUID]Summary, error) {
+func (s *Service) show(ctx context.Context, tenantIDs []uuid.UUID, meters []Meter) (map[uuid.UUID]shown, error) {
 	allowances, err := s.plans.Allowances(ctx, tenantIDs)
 	if err != nil {
 		return nil, err
@@ -60,9 +104,9 @@ func (s *Service) shown(ctx context.Context, tenantIDs []uuid.UUID, meters []Met
 	if err := s.store.addInterrupted(ctx, allowances, meters, now, counters); err != nil {
 		return nil, err
 	}
-	shown := make(map[uuid.UUID]Summary, len(tenantIDs))
+	all := make(map[uuid.UUID]shown, len(tenantIDs))
 	for _, id := range tenantIDs {
-		if _, twice := shown[id]; twice {
+		if _, twice := all[id]; twice {
 			continue
 		}
 		a := allowances[id]
@@ -74,7 +118,7 @@ func (s *Service) shown(ctx context.Context, tenantIDs []uuid.UUID, meters []Met
 			}
 			summary.Readings[i] = r
 		}
-		shown[id] = summary
+		all[id] = shown{summary, a.Billing, a.Billing.interrupted(now)}
 	}
-	return shown, nil
+	return all, nil
 }

@@ -6,12 +6,14 @@ package entitlement
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/pricelink"
+	"github.com/tenantry/tenantry/internal/gather"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
@@ -58,12 +60,29 @@ type Deps struct {
 
 // Service has the use cases of entitlements.
 type Service struct {
-	deps  Deps
-	store store
+	deps   Deps
+	store  store
+	grants *gather.Kept[uuid.UUID, grant] // by tenant
+}
+
+// grant is what a subscription grants.
+type grant struct {
+	none     bool // it grants nothing, or there is none
+	features []Feature
 }
 
 // NewService returns the service.
-func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
+func NewService(d Deps) *Service {
+	s := &Service{deps: d, store: store{d.DB}}
+	s.grants = gather.Keep(gather.KeptConfig[uuid.UUID, grant]{
+		DB: d.DB, Find: s.findGrants, Bytes: 4 << 20,
+		Size: func(_ uuid.UUID, g grant) int { return 96 + 96*len(g.features) },
+		Rows: func(id uuid.UUID, _ grant) []sqldb.Key {
+			return []sqldb.Key{{Table: "subscriptions", Value: id.String()}}
+		},
+	})
+	return s
+}
 
 // HasActive reports whether the tenant has a subscription that grants features.
 func (s *Service) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) {
@@ -71,12 +90,24 @@ func (s *Service) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, erro
 }
 
 // Granted returns what the tenant's subscription grants, sorted by feature code;
-// ErrNone without a subscription that grants features.
+// ErrNone without a subscription that grants features. Callers share the list.
 func (s *Service) Granted(ctx context.Context, tenantID uuid.UUID) ([]Feature, error) {
-	features, err := s.store.granted(ctx, tenantID)
-	if err != nil {
-		return nil, err
+	g, _, err := s.grants.Get(ctx, tenantID)
+	if err == nil && g.none {
+		err = ErrNone
 	}
-	slices.SortFunc(features, func(a, b Feature) int { return cmp.Compare(a.Code, b.Code) })
-	return features, nil
+	return g.features, err
+}
+
+func (s *Service) findGrants(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]grant, error) {
+	found := make(map[uuid.UUID]grant, len(tenantIDs))
+	for _, id := range tenantIDs {
+		features, err := s.store.granted(ctx, id)
+		if err != nil && !errors.Is(err, ErrNone) {
+			return nil, err
+		}
+		slices.SortFunc(features, func(a, b Feature) int { return cmp.Compare(a.Code, b.Code) })
+		found[id] = grant{none: err != nil, features: features}
+	}
+	return found, nil
 }

@@ -8,12 +8,14 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/billing"
 )
 
 // Plans grants what a test says.
 type Plans struct {
+	db          *sqldb.DB
 	mu          sync.Mutex
 	allowances  map[uuid.UUID]usage.Allowance
 	billedUntil time.Time
@@ -27,7 +29,8 @@ func (p *Plans) Grant(tenantID uuid.UUID, a usage.Allowance) {
 }
 
 // Allowances implements usage.Plans.
-func (p *Plans) Allowances(context.Context, []uuid.UUID) (map[uuid.UUID]usage.Allowance, error) {
+func (p *Plans) Allowances(ctx context.Context, _ []uuid.UUID) (map[uuid.UUID]usage.Allowance, error) {
+	p.db.Uses(ctx, sqldb.Stamp{}) // what is not in the database cannot be kept
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(p.allowances), nil

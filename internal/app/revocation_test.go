@@ -1,0 +1,144 @@
+package app_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+)
+
+// change is something that ends or changes what a caller may do.
+type change struct {
+	name  string
+	write func() apptest.Reply
+	// path is what callers read meanwhile with token; seen tells what its answer says.
+	path, token   string
+	seen          func(apptest.Reply) string
+	before, after string
+}
+
+// status tells what an answer's status is.
+func status(a apptest.Reply) string { return fmt.Sprint(a.Status) }
+
+// at tells what an answer has at a path.
+func at(path string) func(apptest.Reply) string {
+	return func(a apptest.Reply) string { return fmt.Sprint(a.At(path)) }
+}
+
+// hold makes the change while many read, and fails the test where one whose request began
+// after the writer had its answer is told of what held before.
+func (c change) hold(t *testing.T, s *apptest.Server) {
+	t.Helper()
+	read := func() string { return c.seen(s.Call("GET", c.path, c.token, nil)) }
+	for range 2 { // what is kept is used
+		if got := read(); got != c.before {
+			t.Errorf("%s: before it is %s, want %s", c.name, got, c.before)
+		}
+	}
+	var answered, done atomic.Bool
+	var readers sync.WaitGroup
+	var reading atomic.Int64
+	for range 4 {
+		readers.Go(func() {
+			for !done.Load() {
+				late := answered.Load()
+				got := read()
+				if got != c.after && (late || got != c.before) {
+					t.Errorf("%s: %s, which began after: %t; want %s", c.name, got, late, c.after)
+					return
+				}
+				reading.Add(1)
+			}
+		})
+	}
+	for reading.Load() < 20 && !t.Failed() {
+		// They keep what they read.
+	}
+	reply := c.write()
+	answered.Store(true)
+	if got := read(); got != c.after {
+		t.Errorf("%s: afterwards it is %s, want %s", c.name, got, c.after)
+	}
+	for n := reading.Load(); reading.Load() < n+20 && !t.Failed(); {
+		// Those that began before come to their end, and others begin.
+	}
+	done.Store(true)
+	readers.Wait()
+	if reply.Status/100 != 2 {
+		t.Errorf("%s is answered %d: %s", c.name, reply.Status, reply.Text)
+	}
+}
+
+// Whatever ends or changes what somebody may do holds for each request that begins after
+// its answer, however many ask at the same time.
+func TestChangesHoldAtOnce(t *testing.T) {
+	t.Parallel()
+	const me = "/api/v1/auth/me"
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada, admin := s.Register("ada@example.com", true), s.Admin()
+		s.BuyPlan(ada, "starter")
+		inviters := s.CreateRole(ada, "Inviters", "team.invite")
+		bob, bobID := s.Join(ada, "Bob", "bob@example.com", "member")
+		members := ada.Path("/team/members/" + apptest.IDText(float64(bobID)))
+		call := func(method, path, token string, body any) func() apptest.Reply {
+			return func() apptest.Reply { return s.Call(method, path, token, body) }
+		}
+		key := s.Call("POST", ada.Path("/api-keys"), ada.Token, apptest.Object{"name": "K", "scopes": []string{"usage.read"}}).Want(201)
+		second := s.LogIn("bob@example.com")
+		const other = "a longer password"
+		for _, c := range []change{
+			{
+				name: "another role", write: call("PATCH", members+"/role", ada.Token, apptest.Object{"role_id": inviters}),
+				path: me, token: bob, seen: at("user.permissions"), before: "[]", after: "[team.invite]",
+			},
+			{
+				name: "what the role may do", write: call("PATCH", ada.Path("/roles/"+apptest.IDText(float64(inviters))), ada.Token, apptest.Object{"permissions": []string{"audit.view"}}),
+				path: me, token: bob, seen: at("user.permissions"), before: "[team.invite]", after: "[audit.view]",
+			},
+			{
+				name: "the tenant's name", write: call("PATCH", "/api/v1/tenant", ada.Token, apptest.Object{"name": "Acme"}),
+				path: me, token: bob, seen: at("currentTenant.name"), before: "Ada's Organization", after: "Acme",
+			},
+			{
+				name: "the start of an impersonation", write: func() apptest.Reply { return s.Impersonate(admin, ada) },
+				path: me, token: admin, seen: at("user.email"), before: "admin@tenantry.test", after: "ada@example.com",
+			},
+			{
+				name: "the end of an impersonation", write: call("POST", "/api/v1/admin/impersonation/stop", admin, nil),
+				path: me, token: admin, seen: at("user.email"), before: "ada@example.com", after: "admin@tenantry.test",
+			},
+			{
+				name: "a password", write: call("PUT", "/api/v1/user/password", bob, apptest.Object{
+					"current_password": "correct horse", "password": other, "password_confirmation": other,
+				}),
+				path: me, token: second, seen: status, before: "200", after: "401",
+			},
+			{
+				name: "a removed member", write: call("DELETE", members, ada.Token, nil),
+				path: ada.Path("/entitlements"), token: bob, seen: status, before: "200", after: "403",
+			},
+			{
+				name: "a logout", write: call("POST", "/api/v1/auth/logout", bob, nil),
+				path: me, token: bob, seen: status, before: "200", after: "401",
+			},
+			{
+				name: "a revoked key", write: call("DELETE", ada.Path("/api-keys/"+key.Str("data.id")), ada.Token, nil),
+				path: ada.Path("/usage/quotas"), token: key.Str("data.secret"), seen: status, before: "200", after: "401",
+			},
+			{
+				name: "usage", write: call("POST", ada.Path("/usage"), ada.Token, apptest.Object{"meter_code": "api-calls", "quantity": 3}),
+				path: ada.Path("/usage/quotas"), token: ada.Token, seen: at("data.meters.0.current_usage"), before: "0", after: "3",
+			},
+			{
+				name: "the end of a plan", write: func() apptest.Reply { return s.Cancel(ada, true) },
+				path: ada.Path("/entitlements"), token: ada.Token,
+				seen: func(a apptest.Reply) string { return fmt.Sprint(strings.Contains(a.Text, "api-calls")) }, before: "true", after: "false",
+			},
+		} {
+			c.hold(t, s)
+		}
+	})
+}
