@@ -82,8 +82,9 @@ house: ## Print lines per package; fail where a package, file or function is too
 	go run ./internal/arch/house
 
 .PHONY: generate
-generate: ## Write the query code (sqlc), api/openapi.yaml, docs/errors.md, the sandbox's coverage and the Go client anew
+generate: ## Write the query code (sqlc), deploy/citus, api/openapi.yaml, docs/errors.md, the sandbox's coverage and the Go client anew
 	go run $(SQLC) generate
+	TENANTRY_UPDATE=1 go test ./internal/sqldb/distribution -run TestScriptIsCurrent -count=1
 	TENANTRY_UPDATE=1 go test ./internal/app -run "TestExamples" -count=1
 	TENANTRY_UPDATE=1 go test ./internal/app -run "TestOpenAPIFile|TestErrorsPage" -count=1
 	TENANTRY_UPDATE=1 go test ./internal/sandbox/stripe -run TestCoverageIsToldRight -count=1

@@ -71,6 +71,7 @@ func (svc *service) registerJobs() {
 	svc.jobs.Redact(mail.JobSend, mail.WithoutTokens)
 	if svc.settings.InvoiceMode == settings.PlatformManaged {
 		svc.jobs.Lane(common).Handle(invoice.JobDocument, svc.invoices.HandleDocument)
+		svc.jobs.Lane(common).Every("invoice.tenants", time.Minute, svc.invoices.NameTenants)
 	}
 }
 

@@ -13,14 +13,10 @@ import (
 // say in the id.
 var unkeyed = map[string]string{
 	"NoteFailedPayment":     "by the provider's id of the invoice, from a notification",
-	"MarkAlertSent":         "by the id of an alert that a job carries",
 	"DeleteCountersOfMeter": "the meter is deleted for all tenants",
 	"TakeRejection":         "a rejected report, for the command line",
-	"UpdateSubscription":    "by the provider's id of the subscription that was read back",
-	"SetCheckoutSession":    "of the checkout that was just made",
 	"ExpireCheckout":        "by the provider's id of the checkout, from a notification",
 	"CompleteCheckout":      "by the provider's id of the checkout, from a notification",
-	"RefuseCheckout":        "of a checkout that a job found",
 	"DeleteOldEntries":      "of all tenants, at the end of their retention",
 	"DeleteOldLogs":         "of all tenants, at the end of their retention",
 	"DeleteOldInvitations":  "of all tenants, at the end of their retention",

@@ -39,7 +39,7 @@ ON CONFLICT (tenant_id, psp_line_id) DO NOTHING;
 -- name: RememberPSPInvoice :exec
 INSERT INTO psp_invoices (psp_invoice_id, tenant_id, id, created_at)
 VALUES ($1, $2, $3, $4)
-ON CONFLICT (psp_invoice_id) DO NOTHING;
+ON CONFLICT DO NOTHING;
 
 -- name: PSPInvoice :one
 SELECT psp_invoice_id FROM psp_invoices WHERE tenant_id = $1 AND id = $2;
@@ -78,12 +78,18 @@ SET status = sqlc.arg(status), paid_at = sqlc.narg(paid_at), psp_payment_intent_
 WHERE tenant_id = $1 AND id = $2 AND status NOT IN ('paid', 'void', 'uncollectible');
 
 -- name: InsertDocument :exec
-INSERT INTO invoice_documents (invoice_id, bytes, created_at) VALUES ($1, $2, $3)
-ON CONFLICT (invoice_id) DO NOTHING;
+INSERT INTO invoice_documents (tenant_id, invoice_id, bytes, created_at) VALUES (sqlc.arg(tenant_id)::uuid, $1, $2, $3)
+ON CONFLICT DO NOTHING;
 
 -- name: Document :one
-SELECT d.bytes FROM invoice_documents d JOIN invoices i ON i.id = d.invoice_id
-WHERE i.tenant_id = $1 AND i.id = $2;
+SELECT bytes FROM invoice_documents WHERE tenant_id = sqlc.arg(tenant_id)::uuid AND invoice_id = $1;
+
+-- name: HasDocumentsOfBefore :one
+SELECT EXISTS (SELECT 1 FROM invoice_documents WHERE tenant_id IS NULL);
+
+-- name: NameTenantOfDocuments :exec
+UPDATE invoice_documents SET tenant_id = (SELECT i.tenant_id FROM invoices i WHERE i.id = invoice_documents.invoice_id)
+WHERE tenant_id IS NULL;
 
 -- name: MinorUnits :one
 SELECT minor_units FROM currencies WHERE code = $1;
@@ -119,7 +125,7 @@ ORDER BY p.psp_invoice_id;
 -- What was issued here stays.
 DELETE FROM psp_invoices
 WHERE psp_invoices.tenant_id = $1 AND psp_invoices.psp_invoice_id = $2
-AND NOT EXISTS (SELECT 1 FROM invoices i WHERE i.psp_invoice_id = psp_invoices.psp_invoice_id);
+AND NOT EXISTS (SELECT 1 FROM invoices i WHERE i.tenant_id = psp_invoices.tenant_id AND i.psp_invoice_id = psp_invoices.psp_invoice_id);
 
 -- name: TenantOfPSPInvoice :one
 SELECT tenant_id FROM psp_invoices WHERE psp_invoice_id = $1;

@@ -23,7 +23,7 @@ func (s store) q(ctx context.Context) *invoicesql.Queries { return invoicesql.Ne
 const invoiceColumns = `i.id, i.tenant_id, i.subscription_id, i.psp_invoice_id, i.psp_payment_intent_id, i.number, i.status, i.currency,
 	i.subtotal_cents, i.tax_cents, i.total_cents, i.issue_date, i.due_date, i.paid_at, i.billing_info, i.created_at, i.updated_at,
 	i.payment_action, i.payment_url,
-	EXISTS (SELECT 1 FROM invoice_documents d WHERE d.invoice_id = i.id)`
+	EXISTS (SELECT 1 FROM invoice_documents d WHERE d.tenant_id = i.tenant_id AND d.invoice_id = i.id)`
 
 func scanInvoice(row page.Scanner) (Invoice, error) {
 	var (

@@ -28,15 +28,26 @@ func (s store) documentDetails(ctx context.Context, tenantID, id uuid.UUID) (doc
 }
 
 // insertDocument stores the document of an invoice unless there is one.
-func (s store) insertDocument(ctx context.Context, invoiceID uuid.UUID, file []byte, now time.Time) error {
-	err := s.q(ctx).InsertDocument(ctx, invoicesql.InsertDocumentParams{InvoiceID: invoiceID, Bytes: file, CreatedAt: now})
+func (s store) insertDocument(ctx context.Context, tenantID, invoiceID uuid.UUID, file []byte, now time.Time) error {
+	err := s.q(ctx).InsertDocument(ctx, invoicesql.InsertDocumentParams{
+		TenantID: tenantID, InvoiceID: invoiceID, Bytes: file, CreatedAt: now,
+	})
 	return sqldb.Wrap(err, "insert document")
 }
 
 // document reads the document of an invoice, errNotFound where there is none.
 func (s store) document(ctx context.Context, tenantID, id uuid.UUID) ([]byte, error) {
-	file, err := s.q(ctx).Document(ctx, invoicesql.DocumentParams{TenantID: tenantID, ID: id})
+	file, err := s.q(ctx).Document(ctx, invoicesql.DocumentParams{TenantID: tenantID, InvoiceID: id})
 	return file, sqldb.WrapAbsent(err, "read document", errNotFound)
+}
+
+// nameTenants says of documents that the version before has stored whose they are.
+func (s store) nameTenants(ctx context.Context) error {
+	found, err := s.q(ctx).HasDocumentsOfBefore(ctx)
+	if err == nil && found {
+		err = s.q(ctx).NameTenantOfDocuments(ctx)
+	}
+	return sqldb.Wrap(err, "name tenants of documents")
 }
 
 // minorUnits is how many decimals a currency has.

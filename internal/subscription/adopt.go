@@ -130,7 +130,7 @@ func (s *Service) adopted(ctx context.Context, a adopting, next Subscription) er
 
 // refuse has a subscription canceled that a checkout has paid for, and refunded.
 func (s *Service) refuse(ctx context.Context, opened checkout, pspID string) error {
-	if err := s.store.refuseCheckout(ctx, opened.id, s.deps.Clock.Now()); err != nil {
+	if err := s.store.refuseCheckout(ctx, opened.tenantID, opened.id, s.deps.Clock.Now()); err != nil {
 		return err
 	}
 	r := refusedCheckout{SubscriptionID: pspID, SessionID: opened.session}

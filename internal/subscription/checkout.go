@@ -159,7 +159,7 @@ func (s *Service) attempt(ctx context.Context, bought Purchase, p psp.CheckoutPa
 // noteSession stores the session of a checkout, and records who opened it.
 func (s *Service) noteSession(ctx context.Context, id uuid.UUID, bought Purchase, session string) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		first, err := s.store.setSession(ctx, id, session, s.deps.Clock.Now())
+		first, err := s.store.setSession(ctx, bought.Tenant.ID, id, session, s.deps.Clock.Now())
 		if err != nil || !first {
 			return err
 		}

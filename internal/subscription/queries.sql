@@ -20,7 +20,7 @@ SET plan_id = $3, status = $4, price_cents = $5, quantity = $6, interval_unit = 
     cancel_at_period_end = $13, canceled_at = $14, updated_at = $15, cancel_at = $16, former_billing = $17, metered_items = $18,
     psp_price_id = $19, payment_action = $20, payment_url = $21, pending_plan_id = $22, pending_psp_price_id = $23,
     pending_psp_invoice_id = $24, pending_expires_at = $25, sync_version = sync_version + 1
-WHERE psp_subscription_id = $1 AND sync_version = $2;
+WHERE psp_subscription_id = $1 AND sync_version = $2 AND tenant_id = $26;
 
 -- name: CountDeparture :exec
 UPDATE subscriptions SET departures = departures + 1
@@ -32,10 +32,10 @@ UPDATE subscriptions SET departures = departures - sqlc.arg(followed) WHERE tena
 -- name: InsertCheckout :exec
 INSERT INTO checkouts (id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
-ON CONFLICT (id) DO NOTHING;
+ON CONFLICT DO NOTHING;
 
 -- name: SetCheckoutSession :execrows
-UPDATE checkouts SET psp_session_id = $2, updated_at = $3 WHERE id = $1 AND psp_session_id IS NULL;
+UPDATE checkouts SET psp_session_id = $2, updated_at = $3 WHERE tenant_id = $4 AND id = $1 AND psp_session_id IS NULL;
 
 -- name: LastAnsweredCheckout :one
 -- The newest of a plan whose session the provider has told.
@@ -69,7 +69,7 @@ UPDATE checkouts SET expired_at = $2, updated_at = $2 WHERE psp_session_id = $1 
 UPDATE checkouts SET completed_at = $2, updated_at = $2 WHERE psp_session_id = $1 AND completed_at IS NULL;
 
 -- name: RefuseCheckout :exec
-UPDATE checkouts SET refused_at = $2, updated_at = $2 WHERE id = $1 AND refused_at IS NULL;
+UPDATE checkouts SET refused_at = $2, updated_at = $2 WHERE tenant_id = $3 AND id = $1 AND refused_at IS NULL;
 
 -- name: NoteTrialEndTold :execrows
 UPDATE subscriptions SET trial_end_told = trial_ends_at

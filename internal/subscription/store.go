@@ -118,7 +118,7 @@ func (s store) insert(ctx context.Context, n Subscription) error {
 // since n.SyncVersion was read.
 func (s store) update(ctx context.Context, n Subscription) error {
 	p := subscriptionsql.UpdateSubscriptionParams{
-		PSPSubscriptionID: n.PSPSubscriptionID, SyncVersion: n.SyncVersion, PlanID: n.PlanID, Status: string(n.Status),
+		TenantID: n.TenantID, PSPSubscriptionID: n.PSPSubscriptionID, SyncVersion: n.SyncVersion, PlanID: n.PlanID, Status: string(n.Status),
 		PriceCents: n.PriceCents, Quantity: n.Quantity, IntervalUnit: n.IntervalUnit, IntervalCount: n.IntervalCount,
 		BillingAnchor: n.BillingAnchor, CurrentPeriodStart: n.CurrentPeriodStart, CurrentPeriodEnd: n.CurrentPeriodEnd,
 		TrialEndsAt: n.TrialEndsAt, CancelAt: n.CancelAt, CancelAtPeriodEnd: n.CancelAtPeriodEnd, CanceledAt: n.CanceledAt, UpdatedAt: n.UpdatedAt,

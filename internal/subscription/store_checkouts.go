@@ -76,8 +76,10 @@ func (s store) claimLook(ctx context.Context, c checkout, now, notSince time.Tim
 }
 
 // setSession stores the session of a checkout and reports whether it had none.
-func (s store) setSession(ctx context.Context, id uuid.UUID, session string, now time.Time) (bool, error) {
-	n, err := s.q(ctx).SetCheckoutSession(ctx, subscriptionsql.SetCheckoutSessionParams{ID: id, PSPSessionID: &session, UpdatedAt: now})
+func (s store) setSession(ctx context.Context, tenantID, id uuid.UUID, session string, now time.Time) (bool, error) {
+	n, err := s.q(ctx).SetCheckoutSession(ctx, subscriptionsql.SetCheckoutSessionParams{
+		TenantID: tenantID, ID: id, PSPSessionID: &session, UpdatedAt: now,
+	})
 	return n == 1, sqldb.Wrap(err, "set session of checkout")
 }
 
@@ -99,8 +101,8 @@ func (s store) expireCheckout(ctx context.Context, session string, now time.Time
 }
 
 // refuseCheckout notes that the subscription of a checkout is never the tenant's.
-func (s store) refuseCheckout(ctx context.Context, id uuid.UUID, now time.Time) error {
-	err := s.q(ctx).RefuseCheckout(ctx, subscriptionsql.RefuseCheckoutParams{ID: id, RefusedAt: &now})
+func (s store) refuseCheckout(ctx context.Context, tenantID, id uuid.UUID, now time.Time) error {
+	err := s.q(ctx).RefuseCheckout(ctx, subscriptionsql.RefuseCheckoutParams{TenantID: tenantID, ID: id, RefusedAt: &now})
 	return sqldb.Wrap(err, "refuse checkout")
 }
 

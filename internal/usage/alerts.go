@@ -177,6 +177,6 @@ func (s *Service) HandleAlert(ctx context.Context, job jobs.Job) error {
 		if err := s.alerts.QuotaAlert(ctx, alert); err != nil {
 			return err
 		}
-		return s.store.markAlertSent(ctx, id, s.clock.Now())
+		return s.store.markAlertSent(ctx, alert, s.clock.Now())
 	})
 }

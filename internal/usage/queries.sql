@@ -64,11 +64,14 @@ SELECT sqlc.embed(usage_alerts), sqlc.embed(meters), f.name AS feature_name
 FROM usage_alerts
 JOIN meters ON meters.id = usage_alerts.meter_id
 LEFT JOIN features f ON f.code = meters.code AND f.deleted_at IS NULL
-WHERE usage_alerts.id = $1 AND usage_alerts.sent_at IS NULL
+WHERE usage_alerts.tenant_id = $1 AND usage_alerts.id = $2 AND usage_alerts.sent_at IS NULL
 FOR UPDATE OF usage_alerts;
 
+-- name: TenantOfAlert :one
+SELECT tenant_id FROM usage_alerts WHERE id = $1;
+
 -- name: MarkAlertSent :exec
-UPDATE usage_alerts SET sent_at = sqlc.arg(now) WHERE id = $1;
+UPDATE usage_alerts SET sent_at = sqlc.arg(now) WHERE tenant_id = $1 AND id = $2;
 
 -- A meter that events refer to, deleted or not.
 -- name: AnyMeter :one

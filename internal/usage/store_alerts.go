@@ -25,7 +25,11 @@ func (s store) raiseAlert(ctx context.Context, a Alert, now time.Time) (bool, er
 
 // unsentAlert reads an alert and locks it, errAlertSent where it was sent already.
 func (s store) unsentAlert(ctx context.Context, id uuid.UUID) (Alert, error) {
-	row, err := s.q(ctx).UnsentAlert(ctx, id)
+	tenantID, err := s.q(ctx).TenantOfAlert(ctx, id)
+	if err != nil {
+		return Alert{}, sqldb.WrapAbsent(err, "read tenant of an alert", errAlertSent)
+	}
+	row, err := s.q(ctx).UnsentAlert(ctx, usagesql.UnsentAlertParams{TenantID: tenantID, ID: id})
 	if err != nil {
 		return Alert{}, sqldb.WrapAbsent(err, "read alert", errAlertSent)
 	}
@@ -37,7 +41,7 @@ func (s store) unsentAlert(ctx context.Context, id uuid.UUID) (Alert, error) {
 	}, err
 }
 
-func (s store) markAlertSent(ctx context.Context, id uuid.UUID, now time.Time) error {
-	err := s.q(ctx).MarkAlertSent(ctx, usagesql.MarkAlertSentParams{ID: id, Now: &now})
+func (s store) markAlertSent(ctx context.Context, a Alert, now time.Time) error {
+	err := s.q(ctx).MarkAlertSent(ctx, usagesql.MarkAlertSentParams{TenantID: a.TenantID, ID: a.ID, Now: &now})
 	return sqldb.Wrap(err, "mark alert as sent")
 }

@@ -77,17 +77,16 @@ func (q *Queries) Decimals(ctx context.Context) ([]DecimalsRow, error) {
 }
 
 const document = `-- name: Document :one
-SELECT d.bytes FROM invoice_documents d JOIN invoices i ON i.id = d.invoice_id
-WHERE i.tenant_id = $1 AND i.id = $2
+SELECT bytes FROM invoice_documents WHERE tenant_id = $2::uuid AND invoice_id = $1
 `
 
 type DocumentParams struct {
-	TenantID uuid.UUID
-	ID       uuid.UUID
+	InvoiceID uuid.UUID
+	TenantID  uuid.UUID
 }
 
 func (q *Queries) Document(ctx context.Context, arg DocumentParams) ([]byte, error) {
-	row := q.db.QueryRowContext(ctx, document, arg.TenantID, arg.ID)
+	row := q.db.QueryRowContext(ctx, document, arg.InvoiceID, arg.TenantID)
 	var bytes []byte
 	err := row.Scan(&bytes)
 	return bytes, err
@@ -96,7 +95,7 @@ func (q *Queries) Document(ctx context.Context, arg DocumentParams) ([]byte, err
 const forgetPSPInvoice = `-- name: ForgetPSPInvoice :exec
 DELETE FROM psp_invoices
 WHERE psp_invoices.tenant_id = $1 AND psp_invoices.psp_invoice_id = $2
-AND NOT EXISTS (SELECT 1 FROM invoices i WHERE i.psp_invoice_id = psp_invoices.psp_invoice_id)
+AND NOT EXISTS (SELECT 1 FROM invoices i WHERE i.tenant_id = psp_invoices.tenant_id AND i.psp_invoice_id = psp_invoices.psp_invoice_id)
 `
 
 type ForgetPSPInvoiceParams struct {
@@ -110,19 +109,36 @@ func (q *Queries) ForgetPSPInvoice(ctx context.Context, arg ForgetPSPInvoicePara
 	return err
 }
 
+const hasDocumentsOfBefore = `-- name: HasDocumentsOfBefore :one
+SELECT EXISTS (SELECT 1 FROM invoice_documents WHERE tenant_id IS NULL)
+`
+
+func (q *Queries) HasDocumentsOfBefore(ctx context.Context) (bool, error) {
+	row := q.db.QueryRowContext(ctx, hasDocumentsOfBefore)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const insertDocument = `-- name: InsertDocument :exec
-INSERT INTO invoice_documents (invoice_id, bytes, created_at) VALUES ($1, $2, $3)
-ON CONFLICT (invoice_id) DO NOTHING
+INSERT INTO invoice_documents (tenant_id, invoice_id, bytes, created_at) VALUES ($4::uuid, $1, $2, $3)
+ON CONFLICT DO NOTHING
 `
 
 type InsertDocumentParams struct {
 	InvoiceID uuid.UUID
 	Bytes     []byte
 	CreatedAt time.Time
+	TenantID  uuid.UUID
 }
 
 func (q *Queries) InsertDocument(ctx context.Context, arg InsertDocumentParams) error {
-	_, err := q.db.ExecContext(ctx, insertDocument, arg.InvoiceID, arg.Bytes, arg.CreatedAt)
+	_, err := q.db.ExecContext(ctx, insertDocument,
+		arg.InvoiceID,
+		arg.Bytes,
+		arg.CreatedAt,
+		arg.TenantID,
+	)
 	return err
 }
 
@@ -510,6 +526,16 @@ func (q *Queries) MoveInvoice(ctx context.Context, arg MoveInvoiceParams) (int64
 	return result.RowsAffected()
 }
 
+const nameTenantOfDocuments = `-- name: NameTenantOfDocuments :exec
+UPDATE invoice_documents SET tenant_id = (SELECT i.tenant_id FROM invoices i WHERE i.id = invoice_documents.invoice_id)
+WHERE tenant_id IS NULL
+`
+
+func (q *Queries) NameTenantOfDocuments(ctx context.Context) error {
+	_, err := q.db.ExecContext(ctx, nameTenantOfDocuments)
+	return err
+}
+
 const nextNumber = `-- name: NextNumber :one
 UPDATE invoice_numbers SET last = last + 1 WHERE year = $1 RETURNING last
 `
@@ -604,7 +630,7 @@ func (q *Queries) RememberLine(ctx context.Context, arg RememberLineParams) erro
 const rememberPSPInvoice = `-- name: RememberPSPInvoice :exec
 INSERT INTO psp_invoices (psp_invoice_id, tenant_id, id, created_at)
 VALUES ($1, $2, $3, $4)
-ON CONFLICT (psp_invoice_id) DO NOTHING
+ON CONFLICT DO NOTHING
 `
 
 type RememberPSPInvoiceParams struct {

@@ -3,12 +3,13 @@
 // PostgreSQL server that the package starts goes with the test process, even if
 // that is killed.
 //
-// Three environment variables matter. TENANTRY_TEST_DATABASE_URL names a
+// Four environment variables matter. TENANTRY_TEST_DATABASE_URL names a
 // PostgreSQL server to use, with a role that may create databases; without it
 // the package starts one of its own, if it finds the programs.
 // TENANTRY_TEST_REQUIRE, a comma list, makes a missing "postgres" a failure
 // instead of a skipped test. TENANTRY_TEST_LONG=1 asks for the long form of the
-// tests that repeat something (see Rounds).
+// tests that repeat something (see Rounds). TENANTRY_TEST_SPREAD=1 gives PostgreSQL databases the
+// keys of a database that is spread over several machines (see package distribution).
 package dbtest
 
 import (

@@ -99,6 +99,9 @@ func (c *cluster) makeTemplate() (name string, err error) {
 		return "", err
 	}
 	name = "tenantry_template_" + sum
+	if spread() {
+		name += "_spread"
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
 	defer cancel()
 	err = c.admin.Tx(ctx, func(ctx context.Context) error {
@@ -124,6 +127,9 @@ func (c *cluster) fillTemplate(name string) error {
 		return err
 	}
 	err := migrate(c.in(draft))
+	if err == nil && spread() {
+		err = spreadOut(c.in(draft))
+	}
 	if err == nil {
 		err = c.exec("ALTER DATABASE " + draft + " RENAME TO " + name)
 	}

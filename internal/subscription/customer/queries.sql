@@ -17,7 +17,7 @@ DELETE FROM psp_customers WHERE tenant_id = $1;
 
 -- name: KeepFormerCustomer :exec
 INSERT INTO former_psp_customers (psp_customer_id, tenant_id, deleted_at) VALUES ($1, $2, $3)
-ON CONFLICT (psp_customer_id) DO NOTHING;
+ON CONFLICT DO NOTHING;
 
 -- name: CountFormerCustomers :one
 SELECT count(*) FROM former_psp_customers WHERE tenant_id = $1;

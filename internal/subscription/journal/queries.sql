@@ -4,11 +4,14 @@ SELECT id, tenant_id, status, currency, price_cents, quantity, interval_unit, in
 FROM subscriptions WHERE tenant_id = $1 AND id = $2 FOR UPDATE;
 
 -- name: UnnotedSubscriptions :many
--- Those whose state is not in the journal. What somebody else works on is left to them.
+-- Those whose state is not in the journal.
+SELECT tenant_id, id FROM subscriptions WHERE journaled_version <> sync_version ORDER BY id LIMIT sqlc.arg(most);
+
+-- name: LockUnnoted :one
+-- What somebody else works on, or has noted meanwhile, is left to them.
 SELECT id, tenant_id, status, currency, price_cents, quantity, interval_unit, interval_count, trial_ends_at, sync_version,
     created_at, updated_at, journaled_version, journaled_amount, journaled_active
-FROM subscriptions WHERE journaled_version <> sync_version
-ORDER BY id LIMIT sqlc.arg(most) FOR UPDATE SKIP LOCKED;
+FROM subscriptions WHERE tenant_id = $1 AND id = $2 AND journaled_version <> sync_version FOR UPDATE SKIP LOCKED;
 
 -- name: MarkNoted :exec
 UPDATE subscriptions SET journaled_version = $3, journaled_amount = $4, journaled_active = $5

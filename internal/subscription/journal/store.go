@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"errors"
 
 	"github.com/google/uuid"
 
@@ -29,12 +30,22 @@ func (s store) lock(ctx context.Context, tenantID, id uuid.UUID) (subscription, 
 
 // lockUnnoted locks some subscriptions whose state is not noted, and returns them.
 func (s store) lockUnnoted(ctx context.Context, most int32) ([]subscription, error) {
-	rows, err := s.q(ctx).UnnotedSubscriptions(ctx, most)
-	list := make([]subscription, len(rows))
-	for i, row := range rows {
-		list[i] = toSubscription(journalsql.LockSubscriptionRow(row))
+	unnoted, err := s.q(ctx).UnnotedSubscriptions(ctx, most)
+	if err != nil {
+		return nil, sqldb.Wrap(err, "list subscriptions for the journal")
 	}
-	return list, sqldb.Wrap(err, "list subscriptions for the journal")
+	var list []subscription
+	for _, of := range unnoted {
+		row, err := s.q(ctx).LockUnnoted(ctx, journalsql.LockUnnotedParams{TenantID: of.TenantID, ID: of.ID})
+		if errors.Is(err, sqldb.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return nil, sqldb.Wrap(err, "lock subscription for the journal")
+		}
+		list = append(list, toSubscription(journalsql.LockSubscriptionRow(row)))
+	}
+	return list, nil
 }
 
 // markNoted stores that the journal has the state of a subscription.

@@ -198,7 +198,7 @@ func (q *Queries) HasSuccessor(ctx context.Context, arg HasSuccessorParams) (boo
 const insertCheckout = `-- name: InsertCheckout :exec
 INSERT INTO checkouts (id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
-ON CONFLICT (id) DO NOTHING
+ON CONFLICT DO NOTHING
 `
 
 type InsertCheckoutParams struct {
@@ -569,16 +569,17 @@ func (q *Queries) PlansOfPSPPrice(ctx context.Context, pspPriceID *string) ([]uu
 }
 
 const refuseCheckout = `-- name: RefuseCheckout :exec
-UPDATE checkouts SET refused_at = $2, updated_at = $2 WHERE id = $1 AND refused_at IS NULL
+UPDATE checkouts SET refused_at = $2, updated_at = $2 WHERE tenant_id = $3 AND id = $1 AND refused_at IS NULL
 `
 
 type RefuseCheckoutParams struct {
 	ID        uuid.UUID
 	RefusedAt *time.Time
+	TenantID  uuid.UUID
 }
 
 func (q *Queries) RefuseCheckout(ctx context.Context, arg RefuseCheckoutParams) error {
-	_, err := q.db.ExecContext(ctx, refuseCheckout, arg.ID, arg.RefusedAt)
+	_, err := q.db.ExecContext(ctx, refuseCheckout, arg.ID, arg.RefusedAt, arg.TenantID)
 	return err
 }
 
@@ -604,17 +605,23 @@ func (q *Queries) SetCancellationReason(ctx context.Context, arg SetCancellation
 }
 
 const setCheckoutSession = `-- name: SetCheckoutSession :execrows
-UPDATE checkouts SET psp_session_id = $2, updated_at = $3 WHERE id = $1 AND psp_session_id IS NULL
+UPDATE checkouts SET psp_session_id = $2, updated_at = $3 WHERE tenant_id = $4 AND id = $1 AND psp_session_id IS NULL
 `
 
 type SetCheckoutSessionParams struct {
 	ID           uuid.UUID
 	PSPSessionID *string
 	UpdatedAt    time.Time
+	TenantID     uuid.UUID
 }
 
 func (q *Queries) SetCheckoutSession(ctx context.Context, arg SetCheckoutSessionParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, setCheckoutSession, arg.ID, arg.PSPSessionID, arg.UpdatedAt)
+	result, err := q.db.ExecContext(ctx, setCheckoutSession,
+		arg.ID,
+		arg.PSPSessionID,
+		arg.UpdatedAt,
+		arg.TenantID,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -842,7 +849,7 @@ SET plan_id = $3, status = $4, price_cents = $5, quantity = $6, interval_unit = 
     cancel_at_period_end = $13, canceled_at = $14, updated_at = $15, cancel_at = $16, former_billing = $17, metered_items = $18,
     psp_price_id = $19, payment_action = $20, payment_url = $21, pending_plan_id = $22, pending_psp_price_id = $23,
     pending_psp_invoice_id = $24, pending_expires_at = $25, sync_version = sync_version + 1
-WHERE psp_subscription_id = $1 AND sync_version = $2
+WHERE psp_subscription_id = $1 AND sync_version = $2 AND tenant_id = $26
 `
 
 type UpdateSubscriptionParams struct {
@@ -871,6 +878,7 @@ type UpdateSubscriptionParams struct {
 	PendingPSPPriceID   *string
 	PendingPSPInvoiceID *string
 	PendingExpiresAt    *time.Time
+	TenantID            uuid.UUID
 }
 
 func (q *Queries) UpdateSubscription(ctx context.Context, arg UpdateSubscriptionParams) (int64, error) {
@@ -900,6 +908,7 @@ func (q *Queries) UpdateSubscription(ctx context.Context, arg UpdateSubscription
 		arg.PendingPSPPriceID,
 		arg.PendingPSPInvoiceID,
 		arg.PendingExpiresAt,
+		arg.TenantID,
 	)
 	if err != nil {
 		return 0, err

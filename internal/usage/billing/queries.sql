@@ -28,11 +28,13 @@ UPDATE usage_reports SET reported = $2, tried_at = $3 WHERE id = $1;
 -- name: DeleteReport :exec
 DELETE FROM usage_reports WHERE id = $1;
 
--- name: InsertRejection :exec
+-- name: InsertRejection :execrows
 INSERT INTO usage_refusals (id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
-ON CONFLICT (id) DO UPDATE SET reason = excluded.reason, refused_at = excluded.refused_at
-WHERE usage_refusals.decided_at IS NULL;
+ON CONFLICT DO NOTHING;
+
+-- name: RejectAgain :exec
+UPDATE usage_refusals SET reason = $3, refused_at = $4 WHERE tenant_id = $1 AND id = $2 AND decided_at IS NULL;
 
 -- name: KeepTold :exec
 INSERT INTO usage_told (id, events, created_at)

@@ -109,10 +109,13 @@ func (s store) pruneTold(ctx context.Context, before time.Time) error {
 }
 
 func (s store) insertRejection(ctx context.Context, f rejection, now time.Time) error {
-	err := s.q(ctx).InsertRejection(ctx, billingsql.InsertRejectionParams{
+	inserted, err := s.q(ctx).InsertRejection(ctx, billingsql.InsertRejectionParams{
 		ID: f.ID, TenantID: f.TenantID, MeterID: f.MeterID, Quantity: int64(f.Quantity), RecordedAt: f.At,
 		Reason: f.reason, RefusedAt: now,
 	})
+	if err == nil && inserted == 0 {
+		err = s.q(ctx).RejectAgain(ctx, billingsql.RejectAgainParams{TenantID: f.TenantID, ID: f.ID, Reason: f.reason, RefusedAt: now})
+	}
 	return sqldb.Wrap(err, "insert rejected report")
 }
 

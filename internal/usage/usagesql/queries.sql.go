@@ -117,16 +117,17 @@ func (q *Queries) LastPruned(ctx context.Context, arg LastPrunedParams) (LastPru
 }
 
 const markAlertSent = `-- name: MarkAlertSent :exec
-UPDATE usage_alerts SET sent_at = $2 WHERE id = $1
+UPDATE usage_alerts SET sent_at = $3 WHERE tenant_id = $1 AND id = $2
 `
 
 type MarkAlertSentParams struct {
-	ID  uuid.UUID
-	Now *time.Time
+	TenantID uuid.UUID
+	ID       uuid.UUID
+	Now      *time.Time
 }
 
 func (q *Queries) MarkAlertSent(ctx context.Context, arg MarkAlertSentParams) error {
-	_, err := q.db.ExecContext(ctx, markAlertSent, arg.ID, arg.Now)
+	_, err := q.db.ExecContext(ctx, markAlertSent, arg.TenantID, arg.ID, arg.Now)
 	return err
 }
 
@@ -284,6 +285,17 @@ func (q *Queries) RaiseAlert(ctx context.Context, arg RaiseAlertParams) (int64, 
 	return result.RowsAffected()
 }
 
+const tenantOfAlert = `-- name: TenantOfAlert :one
+SELECT tenant_id FROM usage_alerts WHERE id = $1
+`
+
+func (q *Queries) TenantOfAlert(ctx context.Context, id uuid.UUID) (uuid.UUID, error) {
+	row := q.db.QueryRowContext(ctx, tenantOfAlert, id)
+	var tenant_id uuid.UUID
+	err := row.Scan(&tenant_id)
+	return tenant_id, err
+}
+
 const totals = `-- name: Totals :one
 SELECT
     count(*) AS events,
@@ -373,9 +385,14 @@ SELECT usage_alerts.id, usage_alerts.tenant_id, usage_alerts.meter_id, usage_ale
 FROM usage_alerts
 JOIN meters ON meters.id = usage_alerts.meter_id
 LEFT JOIN features f ON f.code = meters.code AND f.deleted_at IS NULL
-WHERE usage_alerts.id = $1 AND usage_alerts.sent_at IS NULL
+WHERE usage_alerts.tenant_id = $1 AND usage_alerts.id = $2 AND usage_alerts.sent_at IS NULL
 FOR UPDATE OF usage_alerts
 `
+
+type UnsentAlertParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+}
 
 type UnsentAlertRow struct {
 	UsageAlert  UsageAlert
@@ -384,8 +401,8 @@ type UnsentAlertRow struct {
 }
 
 // The feature with the meter's code has names in other languages.
-func (q *Queries) UnsentAlert(ctx context.Context, id uuid.UUID) (UnsentAlertRow, error) {
-	row := q.db.QueryRowContext(ctx, unsentAlert, id)
+func (q *Queries) UnsentAlert(ctx context.Context, arg UnsentAlertParams) (UnsentAlertRow, error) {
+	row := q.db.QueryRowContext(ctx, unsentAlert, arg.TenantID, arg.ID)
 	var i UnsentAlertRow
 	err := row.Scan(
 		&i.UsageAlert.ID,

@@ -88,7 +88,7 @@ func (q *Queries) InsertCustomer(ctx context.Context, arg InsertCustomerParams) 
 
 const keepFormerCustomer = `-- name: KeepFormerCustomer :exec
 INSERT INTO former_psp_customers (psp_customer_id, tenant_id, deleted_at) VALUES ($1, $2, $3)
-ON CONFLICT (psp_customer_id) DO NOTHING
+ON CONFLICT DO NOTHING
 `
 
 type KeepFormerCustomerParams struct {

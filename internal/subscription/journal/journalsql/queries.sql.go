@@ -128,6 +128,59 @@ func (q *Queries) LockSubscription(ctx context.Context, arg LockSubscriptionPara
 	return i, err
 }
 
+const lockUnnoted = `-- name: LockUnnoted :one
+SELECT id, tenant_id, status, currency, price_cents, quantity, interval_unit, interval_count, trial_ends_at, sync_version,
+    created_at, updated_at, journaled_version, journaled_amount, journaled_active
+FROM subscriptions WHERE tenant_id = $1 AND id = $2 AND journaled_version <> sync_version FOR UPDATE SKIP LOCKED
+`
+
+type LockUnnotedParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+}
+
+type LockUnnotedRow struct {
+	ID               uuid.UUID
+	TenantID         uuid.UUID
+	Status           string
+	Currency         string
+	PriceCents       int64
+	Quantity         int64
+	IntervalUnit     string
+	IntervalCount    int32
+	TrialEndsAt      *time.Time
+	SyncVersion      int64
+	CreatedAt        time.Time
+	UpdatedAt        time.Time
+	JournaledVersion int64
+	JournaledAmount  int64
+	JournaledActive  bool
+}
+
+// What somebody else works on, or has noted meanwhile, is left to them.
+func (q *Queries) LockUnnoted(ctx context.Context, arg LockUnnotedParams) (LockUnnotedRow, error) {
+	row := q.db.QueryRowContext(ctx, lockUnnoted, arg.TenantID, arg.ID)
+	var i LockUnnotedRow
+	err := row.Scan(
+		&i.ID,
+		&i.TenantID,
+		&i.Status,
+		&i.Currency,
+		&i.PriceCents,
+		&i.Quantity,
+		&i.IntervalUnit,
+		&i.IntervalCount,
+		&i.TrialEndsAt,
+		&i.SyncVersion,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.JournaledVersion,
+		&i.JournaledAmount,
+		&i.JournaledActive,
+	)
+	return i, err
+}
+
 const markNoted = `-- name: MarkNoted :exec
 UPDATE subscriptions SET journaled_version = $3, journaled_amount = $4, journaled_active = $5
 WHERE tenant_id = $1 AND id = $2
@@ -254,31 +307,15 @@ func (q *Queries) TakeUnfolded(ctx context.Context, most int32) ([]TakeUnfoldedR
 }
 
 const unnotedSubscriptions = `-- name: UnnotedSubscriptions :many
-SELECT id, tenant_id, status, currency, price_cents, quantity, interval_unit, interval_count, trial_ends_at, sync_version,
-    created_at, updated_at, journaled_version, journaled_amount, journaled_active
-FROM subscriptions WHERE journaled_version <> sync_version
-ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
+SELECT tenant_id, id FROM subscriptions WHERE journaled_version <> sync_version ORDER BY id LIMIT $1
 `
 
 type UnnotedSubscriptionsRow struct {
-	ID               uuid.UUID
-	TenantID         uuid.UUID
-	Status           string
-	Currency         string
-	PriceCents       int64
-	Quantity         int64
-	IntervalUnit     string
-	IntervalCount    int32
-	TrialEndsAt      *time.Time
-	SyncVersion      int64
-	CreatedAt        time.Time
-	UpdatedAt        time.Time
-	JournaledVersion int64
-	JournaledAmount  int64
-	JournaledActive  bool
+	TenantID uuid.UUID
+	ID       uuid.UUID
 }
 
-// Those whose state is not in the journal. What somebody else works on is left to them.
+// Those whose state is not in the journal.
 func (q *Queries) UnnotedSubscriptions(ctx context.Context, most int32) ([]UnnotedSubscriptionsRow, error) {
 	rows, err := q.db.QueryContext(ctx, unnotedSubscriptions, most)
 	if err != nil {
@@ -288,23 +325,7 @@ func (q *Queries) UnnotedSubscriptions(ctx context.Context, most int32) ([]Unnot
 	items := []UnnotedSubscriptionsRow{}
 	for rows.Next() {
 		var i UnnotedSubscriptionsRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.TenantID,
-			&i.Status,
-			&i.Currency,
-			&i.PriceCents,
-			&i.Quantity,
-			&i.IntervalUnit,
-			&i.IntervalCount,
-			&i.TrialEndsAt,
-			&i.SyncVersion,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-			&i.JournaledVersion,
-			&i.JournaledAmount,
-			&i.JournaledActive,
-		); err != nil {
+		if err := rows.Scan(&i.TenantID, &i.ID); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

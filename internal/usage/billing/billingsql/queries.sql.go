@@ -292,11 +292,10 @@ func (q *Queries) HoldReport(ctx context.Context, arg HoldReportParams) error {
 	return err
 }
 
-const insertRejection = `-- name: InsertRejection :exec
+const insertRejection = `-- name: InsertRejection :execrows
 INSERT INTO usage_refusals (id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
-ON CONFLICT (id) DO UPDATE SET reason = excluded.reason, refused_at = excluded.refused_at
-WHERE usage_refusals.decided_at IS NULL
+ON CONFLICT DO NOTHING
 `
 
 type InsertRejectionParams struct {
@@ -309,8 +308,8 @@ type InsertRejectionParams struct {
 	RefusedAt  time.Time
 }
 
-func (q *Queries) InsertRejection(ctx context.Context, arg InsertRejectionParams) error {
-	_, err := q.db.ExecContext(ctx, insertRejection,
+func (q *Queries) InsertRejection(ctx context.Context, arg InsertRejectionParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, insertRejection,
 		arg.ID,
 		arg.TenantID,
 		arg.MeterID,
@@ -319,7 +318,10 @@ func (q *Queries) InsertRejection(ctx context.Context, arg InsertRejectionParams
 		arg.Reason,
 		arg.RefusedAt,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const insertReport = `-- name: InsertReport :exec
@@ -500,6 +502,27 @@ type PutReportedUntilParams struct {
 
 func (q *Queries) PutReportedUntil(ctx context.Context, arg PutReportedUntilParams) error {
 	_, err := q.db.ExecContext(ctx, putReportedUntil, arg.MeterID, arg.ReportedUntil)
+	return err
+}
+
+const rejectAgain = `-- name: RejectAgain :exec
+UPDATE usage_refusals SET reason = $3, refused_at = $4 WHERE tenant_id = $1 AND id = $2 AND decided_at IS NULL
+`
+
+type RejectAgainParams struct {
+	TenantID  uuid.UUID
+	ID        uuid.UUID
+	Reason    string
+	RefusedAt time.Time
+}
+
+func (q *Queries) RejectAgain(ctx context.Context, arg RejectAgainParams) error {
+	_, err := q.db.ExecContext(ctx, rejectAgain,
+		arg.TenantID,
+		arg.ID,
+		arg.Reason,
+		arg.RefusedAt,
+	)
 	return err
 }
 

@@ -1,0 +1,231 @@
+package distribution_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/sqldb/distribution"
+	"github.com/tenantry/tenantry/internal/sqldb/distribution/spreadtest"
+)
+
+const scriptFile = "../../../deploy/citus/distribute.sql"
+
+// schema reads the schema of a database. That of a test that has TENANTRY_TEST_SPREAD set is spread.
+func schema(t *testing.T, db *sqldb.DB) spreadtest.Schema {
+	t.Helper()
+	s, err := spreadtest.Read(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Tables) < 60 || len(s.Keys) < 60 || len(s.References) < 40 {
+		t.Fatalf("the schema was not read: %+v", s)
+	}
+	return s
+}
+
+// Every table has a class, and every key that changes when the database is spread a reason why
+// that is right.
+func TestEveryTableHasAClass(t *testing.T) {
+	t.Parallel()
+	s := schema(t, dbtest.New(t, sqldb.Postgres))
+	for _, table := range s.Tables {
+		if distribution.Tables[table] == "" {
+			t.Errorf("%s: say in tables.go whether it is distributed, reference or local", table)
+		}
+	}
+	for table := range distribution.Tables {
+		if !slices.Contains(s.Tables, table) {
+			t.Errorf("%s is no table", table)
+		}
+	}
+	widened := map[string]bool{}
+	for _, k := range s.Unspread() {
+		if widened[k.Name] = true; distribution.Widened[k.Name] == "" {
+			t.Errorf("%s of %s (%s): have it contain %s, or say in tables.go what holds it across tenants",
+				k.Name, k.Table, strings.Join(k.Columns, ", "), distribution.Column)
+		}
+	}
+	for name := range distribution.Widened {
+		if !widened[name] {
+			t.Errorf("%s needs no reason: take it off the list", name)
+		}
+	}
+}
+
+// deploy/citus/distribute.sql is what the schema and the classes give.
+func TestScriptIsCurrent(t *testing.T) {
+	t.Parallel()
+	want := schema(t, dbtest.New(t, sqldb.Postgres)).Script()
+	if os.Getenv("TENANTRY_UPDATE") != "" {
+		if err := os.WriteFile(scriptFile, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(scriptFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Error("deploy/citus/distribute.sql is not what the schema gives: run make generate")
+	}
+}
+
+// The script leaves a schema that Citus takes, with as many keys and references as before, in
+// which every generated statement still can be prepared.
+func TestScriptMakesTheSchemaHold(t *testing.T) {
+	t.Parallel()
+	db := dbtest.New(t, sqldb.Postgres)
+	before := schema(t, db)
+	if len(before.Faults()) < 20 {
+		t.Fatal("there is nothing to change, so this test shows nothing")
+	}
+	told, err := spreadtest.Spread(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := schema(t, db)
+	for _, fault := range after.Faults() {
+		t.Error(fault)
+	}
+	if len(after.Keys) != len(before.Keys) || len(after.References) != len(before.References) {
+		t.Errorf("%d keys and %d references became %d and %d", len(before.Keys), len(before.References), len(after.Keys), len(after.References))
+	}
+	for table, class := range distribution.Tables {
+		if slices.Contains(told, string(class)+" "+table) == (class == distribution.Local) {
+			t.Errorf("%s is %s, and Citus was told otherwise", table, class)
+		}
+	}
+	prepareAll(t, db)
+}
+
+func prepareAll(t *testing.T, db *sqldb.DB) {
+	t.Helper()
+	for i, q := range queries(t) {
+		if _, err := db.Conn(t.Context()).ExecContext(t.Context(), fmt.Sprintf("PREPARE q%d AS %s", i, q.text)); err != nil {
+			t.Errorf("%s: %v", q.name, err)
+		}
+	}
+}
+
+// across are the statements that look for rows of all tenants in distributed tables, each with
+// its reason. Citus asks every shard.
+var across = map[string]string{
+	"billingsql.CountRejections":          "the figure of a metric",
+	"billingsql.CountersOfPeriodEnd":      "periods that have just ended, whoever has them",
+	"billingsql.PruneDecided":             "of all tenants, days after somebody decided",
+	"billingsql.Rejections":               "the command line lists those of all tenants",
+	"billingsql.TakeRejection":            "the command line names one by its id",
+	"currencysql.CountAmounts":            "an admin changes the decimals of a currency",
+	"customersql.TenantOfCustomer":        "the provider tells its own id",
+	"invoicesql.HasDocumentsOfBefore":     "of all tenants, after an upgrade",
+	"invoicesql.NameTenantOfDocuments":    "of all tenants, after an upgrade",
+	"invoicesql.NoteFailedPayment":        "the provider tells its own id",
+	"invoicesql.TenantOfCustomer":         "the provider tells its own id",
+	"invoicesql.TenantOfPSPInvoice":       "the provider tells its own id",
+	"journalsql.UnnotedSubscriptions":     "of all tenants, after an upgrade",
+	"metersql.DeleteCountersOfMeter":      "the meter is deleted for all tenants",
+	"paymentssql.Find":                    "the provider tells its own id",
+	"reconcilesql.AnySeen":                "everything is compared with the provider, daily",
+	"reconcilesql.MarkSeen":               "everything is compared with the provider, daily",
+	"reconcilesql.UnseenSubscriptions":    "everything is compared with the provider, daily",
+	"retentionsql.ExpireKeys":             "of all tenants, at the end of their retention",
+	"statssql.LiveSubscriptions":          "figures of the platform",
+	"statssql.QuotaRefusals":              "figures of the platform",
+	"statssql.RefusedTenants":             "figures of the platform",
+	"subscriptionsql.Checkout":            "the provider tells the id that it was given",
+	"subscriptionsql.CompleteCheckout":    "the provider tells its own id",
+	"subscriptionsql.CustomersOfPlan":     "an admin archives or prices a plan",
+	"subscriptionsql.ExpireCheckout":      "the provider tells its own id",
+	"subscriptionsql.LiveOfPlan":          "an admin archives or prices a plan",
+	"subscriptionsql.SubscriptionByPSPID": "the provider tells its own id",
+	"subscriptionsql.UndecidedMetered":    "of all tenants, hourly",
+	"timelinesql.AlertsBefore":            "the platform's time line",
+	"timelinesql.PaymentsBefore":          "the platform's time line",
+	"timelinesql.RefusalsBefore":          "the platform's time line",
+	"usagesql.TenantOfAlert":              "a job carries the id of an alert",
+}
+
+var (
+	// generated is a statement in generated code.
+	generated = regexp.MustCompile("(?s)`-- name: (\\w+) [^\n]*\n(.*?)`")
+	// list is how generated code writes a list of values.
+	list     = regexp.MustCompile(`/\*SLICE:\w+\*/\?`)
+	comment  = regexp.MustCompile(`(?m)--.*$`)
+	named    = regexp.MustCompile(`(?i)\b(?:from|join|into|update)\s+([a-z_]+)(?:\s+(?:as\s+)?([a-z_]+))?`)
+	ofTenant = regexp.MustCompile(`(?is)\btenant_id\s*=|=\s*(?:\w+\.)?tenant_id\b|^\s*insert\s+into\s+\w+\s*\([^)]*\btenant_id\b`)
+	locks    = regexp.MustCompile(`(?i)\bfor\s+(?:no\s+key\s+)?(?:update|share|key\s+share)\b`)
+)
+
+// Statements stay where the rows are: one about distributed tables says of each of them whose
+// rows it means, and none reads distributed and local tables together.
+func TestStatementsNameTheTenant(t *testing.T) {
+	t.Parallel()
+	found := map[string]bool{}
+	for _, q := range queries(t) {
+		text := comment.ReplaceAllString(q.text, "")
+		var spread, local []string
+		for _, m := range named.FindAllStringSubmatch(text, -1) {
+			switch distribution.Tables[m[1]] {
+			case distribution.Distributed:
+				spread = append(spread, m[1])
+			case distribution.Local:
+				local = append(local, m[1])
+			}
+		}
+		if len(spread) == 0 {
+			continue
+		}
+		if len(local) > 0 {
+			t.Errorf("%s reads %v, which are distributed, with %v, which are local", q.name, spread, local)
+		}
+		// One condition for each table, or the column of an INSERT.
+		if len(ofTenant.FindAllString(text, -1)) >= len(spread) {
+			continue
+		}
+		found[q.name] = true
+		if across[q.name] == "" {
+			t.Errorf("%s does not say whose rows of %v it means", q.name, spread)
+		}
+		if locks.MatchString(text) {
+			t.Errorf("%s locks rows of %v on all machines", q.name, spread)
+		}
+	}
+	for name := range across {
+		if !found[name] {
+			t.Errorf("%s is about one tenant: take it off the list", name)
+		}
+	}
+}
+
+type query struct{ name, text string }
+
+// queries returns the statements of all generated packages.
+func queries(t *testing.T) []query {
+	t.Helper()
+	var all []query
+	err := filepath.WalkDir("../..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".sql.go") {
+			return err
+		}
+		code, err := os.ReadFile(path)
+		for _, m := range generated.FindAllStringSubmatch(string(code), -1) {
+			all = append(all, query{filepath.Base(filepath.Dir(path)) + "." + m[1], list.ReplaceAllString(m[2], "$$1")})
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 300 {
+		t.Fatalf("found only %d statements", len(all))
+	}
+	return all
+}

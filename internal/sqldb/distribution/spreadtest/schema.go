@@ -1,0 +1,162 @@
+// Package spreadtest spreads databases of tests as deploy/citus/distribute.sql does, with a
+// stand-in for Citus: PostgreSQL with the keys and references that Citus asks for. It writes that
+// file too, from what PostgreSQL says of the schema and from package distribution.
+package spreadtest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/distribution"
+)
+
+// Key is a unique key.
+type Key struct {
+	Table, Name string
+	// Kind is PRIMARY KEY, UNIQUE for a constraint, or empty for an index.
+	Kind string
+	// Where is the condition of a partial index, empty for none.
+	Where   string
+	Columns []string
+}
+
+// Reference is a foreign key.
+type Reference struct {
+	Table, Name, Target string
+	// Action is " ON DELETE CASCADE" and the like, empty for none.
+	Action           string
+	Columns, Targets []string
+}
+
+// colocated reports whether both sides name the tenant.
+func (r Reference) colocated() bool {
+	i := slices.Index(r.Columns, distribution.Column)
+	return i >= 0 && r.Targets[i] == distribution.Column
+}
+
+// Schema is what matters of a schema when it is spread.
+type Schema struct {
+	Tables     []string
+	Required   map[string]bool // "table.column", of those that are not null
+	Keys       []Key
+	References []Reference
+}
+
+// Read asks PostgreSQL for the schema. Partitions have what their table has.
+func Read(ctx context.Context, db *sqldb.DB) (Schema, error) {
+	s := Schema{Required: map[string]bool{}}
+	for _, part := range []struct {
+		query string
+		add   func(row []string)
+	}{
+		{`SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+			AND NOT relispartition AND relname NOT LIKE 'goose%' ORDER BY 1`, func(r []string) { s.Tables = append(s.Tables, r[0]) }},
+		{`SELECT t.relname || '.' || a.attname FROM pg_attribute a JOIN pg_class t ON t.oid = a.attrelid
+			WHERE t.relnamespace = 'public'::regnamespace AND a.attnum > 0 AND a.attnotnull`, func(r []string) { s.Required[r[0]] = true }},
+		{`SELECT t.relname, i.relname,
+				CASE WHEN x.indisprimary THEN 'PRIMARY KEY'
+					WHEN EXISTS (SELECT 1 FROM pg_constraint c WHERE c.conindid = i.oid AND c.contype = 'u') THEN 'UNIQUE' ELSE '' END,
+				coalesce(pg_get_expr(x.indpred, x.indrelid), ''),
+				(SELECT string_agg(quote_ident(a.attname), ',' ORDER BY k.n) FROM unnest(x.indkey::int2[]) WITH ORDINALITY k(att, n)
+					JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.att)
+			FROM pg_index x JOIN pg_class t ON t.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid
+			WHERE x.indisunique AND t.relnamespace = 'public'::regnamespace AND NOT t.relispartition AND t.relname NOT LIKE 'goose%'
+			ORDER BY 1, 2`, func(r []string) {
+			s.Keys = append(s.Keys, Key{Table: r[0], Name: r[1], Kind: r[2], Where: r[3], Columns: strings.Split(r[4], ",")})
+		}},
+		{`SELECT t.relname, c.conname, f.relname,
+				CASE c.confdeltype WHEN 'c' THEN ' ON DELETE CASCADE' WHEN 'n' THEN ' ON DELETE SET NULL'
+					WHEN 'd' THEN ' ON DELETE SET DEFAULT' WHEN 'r' THEN ' ON DELETE RESTRICT' ELSE '' END,
+				(SELECT string_agg(a.attname, ',' ORDER BY k.n) FROM unnest(c.conkey) WITH ORDINALITY k(att, n)
+					JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.att),
+				(SELECT string_agg(a.attname, ',' ORDER BY k.n) FROM unnest(c.confkey) WITH ORDINALITY k(att, n)
+					JOIN pg_attribute a ON a.attrelid = f.oid AND a.attnum = k.att)
+			FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid JOIN pg_class f ON f.oid = c.confrelid
+			WHERE c.contype = 'f' AND t.relnamespace = 'public'::regnamespace AND c.conparentid = 0
+			ORDER BY 1, 2`, func(r []string) {
+			s.References = append(s.References, Reference{
+				Table: r[0], Name: r[1], Target: r[2], Action: r[3], Columns: strings.Split(r[4], ","), Targets: strings.Split(r[5], ","),
+			})
+		}},
+	} {
+		list, err := rows(ctx, db, part.query)
+		if err != nil {
+			return Schema{}, err
+		}
+		for _, row := range list {
+			part.add(row)
+		}
+	}
+	return s, nil
+}
+
+// rows returns every row of a query for text.
+func rows(ctx context.Context, db *sqldb.DB, query string) ([][]string, error) {
+	found, err := db.Conn(ctx).QueryContext(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("%w in %s", err, query)
+	}
+	defer found.Close()
+	names, err := found.Columns()
+	if err != nil {
+		return nil, err
+	}
+	var list [][]string
+	for found.Next() {
+		row, into := make([]string, len(names)), make([]any, len(names))
+		for i := range row {
+			into[i] = &row[i]
+		}
+		if err := found.Scan(into...); err != nil {
+			return nil, err
+		}
+		list = append(list, row)
+	}
+	return list, found.Err()
+}
+
+// Faults returns what Citus would refuse of a schema whose tables are spread by their classes.
+func (s Schema) Faults() []string {
+	var found []string
+	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	for _, k := range s.Unspread() {
+		add("the key %s of %s has no %s", k.Name, k.Table, distribution.Column)
+	}
+	for _, table := range s.Tables {
+		if distributed(table) && !s.Required[table+"."+distribution.Column] {
+			add("%s of %s may be null", distribution.Column, table)
+		}
+	}
+	for _, r := range s.References {
+		from, to := distribution.Tables[r.Table], distribution.Tables[r.Target]
+		switch {
+		case from != distribution.Distributed && to == distribution.Distributed:
+			add("%s of %s refers to a distributed table", r.Name, r.Table)
+		case from == distribution.Distributed && to == distribution.Local:
+			add("%s of %s refers to a local table", r.Name, r.Table)
+		case from == distribution.Reference && to == distribution.Local && r.Action != "":
+			add("%s of %s, a reference table, changes with a local table", r.Name, r.Table)
+		case from == distribution.Distributed && to == distribution.Distributed && !r.colocated():
+			add("%s of %s does not say that both rows have one tenant", r.Name, r.Table)
+		case from == distribution.Distributed && strings.HasPrefix(r.Action, " ON DELETE SET") && slices.Contains(r.Columns, distribution.Column):
+			add("%s of %s would change %s", r.Name, r.Table, distribution.Column)
+		}
+	}
+	return found
+}
+
+// Unspread returns the keys of distributed tables that lack the tenant.
+func (s Schema) Unspread() []Key {
+	var list []Key
+	for _, k := range s.Keys {
+		if distributed(k.Table) && !slices.Contains(k.Columns, distribution.Column) {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+func distributed(table string) bool { return distribution.Tables[table] == distribution.Distributed }

@@ -1,0 +1,138 @@
+// Package distribution says where each table lives once the database is spread over several
+// machines by Citus (docs/adr/0030): deploy/citus/distribute.sql is made from it. On SQLite and on
+// one PostgreSQL server it changes nothing.
+package distribution
+
+// Class is where the rows of a table live.
+type Class string
+
+// The classes.
+const (
+	// Distributed tables are cut into shards by tenant_id. All rows of a tenant are on one machine.
+	Distributed Class = "distributed"
+	// Reference tables are whole on every machine, so that every shard can refer to them.
+	// A change goes to all machines, and changes of one table wait for each other.
+	Reference Class = "reference"
+	// Local tables stay on the coordinator.
+	Local Class = "local"
+)
+
+// Column is the column by which tables are distributed.
+const Column = "tenant_id"
+
+// Tables has the class of each table. A distributed table refers to distributed and reference
+// tables alone, and no other table refers to it.
+var Tables = map[string]Class{
+	// What tenants refer to is changed seldom and read with everything.
+	"currencies":   Reference,
+	"entitlements": Reference,
+	"features":     Reference,
+	"meter_links":  Reference,
+	"meter_prices": Reference,
+	"meter_sales":  Reference,
+	"meters":       Reference,
+	"plan_prices":  Reference,
+	"plans":        Reference,
+	"products":     Reference,
+	"tenants":      Reference,
+
+	// What a tenant buys, uses and pays grows with tenants and with use.
+	"change_previews":      Distributed,
+	"checkouts":            Distributed,
+	"former_psp_customers": Distributed,
+	"invoice_documents":    Distributed,
+	"invoice_lines":        Distributed,
+	"invoices":             Distributed,
+	"payment_entries":      Distributed,
+	"psp_customers":        Distributed,
+	"psp_invoice_lines":    Distributed,
+	"psp_invoices":         Distributed,
+	"psp_operations":       Distributed,
+	"quota_refusals":       Distributed,
+	"subscriptions":        Distributed,
+	"trials":               Distributed,
+	"usage_alerts":         Distributed,
+	"usage_counters":       Distributed,
+	"usage_events":         Distributed,
+	"usage_hours":          Distributed,
+	"usage_keys":           Distributed,
+	"usage_refusals":       Distributed,
+	"usage_streams":        Distributed,
+	"waiting_items":        Distributed,
+
+	// Who somebody is. Emails, hashes of tokens and the one membership of a user are unique in
+	// the whole database, and every request reads these tables together: on one machine that
+	// is one query. They are also the directory that leads from a token to its tenant.
+	"api_keys":            Local,
+	"avatars":             Local,
+	"credentials":         Local,
+	"email_verifications": Local,
+	"former_memberships":  Local,
+	"invitations":         Local,
+	"invited_addresses":   Local,
+	"memberships":         Local,
+	"oauth_codes":         Local,
+	"oauth_flows":         Local,
+	"oauth_identities":    Local,
+	"password_resets":     Local,
+	"push_subscriptions":  Local,
+	"role_permissions":    Local,
+	"roles":               Local,
+	"users":               Local,
+	"wrong_passwords":     Local,
+
+	// Queues, which are taken across tenants.
+	"jobs":               Local,
+	"psp_events":         Local,
+	"usage_reports":      Local,
+	"usage_told":         Local,
+	"webhook_deliveries": Local,
+	"webhook_endpoints":  Local,
+	"webhook_events":     Local,
+	"webhook_failures":   Local,
+
+	// Rows of the platform stand beside those of tenants, and administrators read all of them
+	// by time.
+	"audit_days":           Local,
+	"audit_logs":           Local,
+	"impersonation_logs":   Local,
+	"quota_refusal_days":   Local,
+	"subscription_days":    Local,
+	"subscription_journal": Local,
+
+	// Few rows, which no tenant has.
+	"imported":               Local,
+	"installation":           Local,
+	"invoice_numbers":        Local,
+	"platform_keys":          Local,
+	"psp_catalog_operations": Local,
+	"psp_cursor":             Local,
+	"psp_price_states":       Local,
+	"usage_archives":         Local,
+	"usage_peaks":            Local,
+	"webhook_platform":       Local,
+}
+
+// Widened are the unique keys that one machine holds by itself and several cannot. On Citus they
+// hold within a tenant. Each is here with what holds it across tenants.
+var Widened = map[string]string{
+	"checkouts_pkey":                        "the id is random (UUIDv7)",
+	"checkouts_psp_session_id_key":          "the provider gives the id, to the checkout that asked",
+	"former_psp_customers_pkey":             "a customer of the provider belongs to the tenant that had it made",
+	"invoice_documents_pkey":                "the id of an invoice is random (UUIDv7)",
+	"invoice_lines_id_key":                  "the id is random (UUIDv7)",
+	"invoice_lines_pkey":                    "the id of an invoice is random (UUIDv7)",
+	"invoices_number_key":                   "the row of the year in invoice_numbers is locked while a number is taken",
+	"invoices_pkey":                         "the id is random (UUIDv7)",
+	"invoices_psp_invoice_id_key":           "an invoice of the provider belongs to the tenant of its customer",
+	"invoices_year_sequence_key":            "the row of the year in invoice_numbers is locked while a number is taken",
+	"payment_entries_pkey":                  "the coordinator gives the numbers",
+	"psp_customers_psp_customer_id_key":     "a customer of the provider is made for one tenant, whose id it carries",
+	"psp_invoices_pkey":                     "an invoice of the provider belongs to the tenant of its customer",
+	"psp_operations_pending_key":            "a subscription has one tenant",
+	"psp_operations_pkey":                   "the id is random (UUIDv7)",
+	"subscriptions_pkey":                    "the id is random (UUIDv7)",
+	"subscriptions_psp_subscription_id_key": "a subscription of the provider belongs to the tenant of its customer",
+	"usage_alerts_pkey":                     "the id is random (UUIDv7)",
+	"usage_refusals_pkey":                   "the id is that of the event or report, which is random (UUIDv7)",
+}
